@@ -87,12 +87,12 @@ func (b *Oversight) Checkpoint(ctx context.Context, p policy.Principal) (notary.
 }
 
 // AuditKeys returns the keys that sign checkpoints, or did, oldest first: their public halves.
-func (b *Oversight) AuditKeys(ctx context.Context, p policy.Principal) ([]notary.Key, error) {
+func (b *Oversight) AuditKeys(ctx context.Context, p policy.Principal) ([]notary.SigningKey, error) {
 	if err := b.read(ctx, p, policy.AuditRead, projectResource(p.Project)); err != nil {
 		return nil, err
 	}
 	all, err := b.signatures.SigningKeys(ctx)
-	var keys []notary.Key
+	var keys []notary.SigningKey
 	for _, k := range all {
 		if k.State != notary.Making && k.State != notary.Abandoned {
 			k.Sealed = ""
@@ -104,14 +104,14 @@ func (b *Oversight) AuditKeys(ctx context.Context, p policy.Principal) ([]notary
 
 // RotateAuditKey replaces the key that signs checkpoints by a new one in the first key store.
 // The old one endorses it, and both sign a checkpoint.
-func (b *Oversight) RotateAuditKey(ctx context.Context, p policy.Principal) (notary.Key, error) {
+func (b *Oversight) RotateAuditKey(ctx context.Context, p policy.Principal) (notary.SigningKey, error) {
 	act, err := b.enter(ctx, p, policy.AuditKey, projectResource(anyProject), policy.Wish{})
 	if err != nil {
-		return notary.Key{}, err
+		return notary.SigningKey{}, err
 	}
 	k, err := b.notary.Rotate(ctx, act)
 	if err != nil {
-		return notary.Key{}, notaryError(err)
+		return notary.SigningKey{}, notaryError(err)
 	}
 	b.RetireKeys(ctx)
 	return k, nil
@@ -120,17 +120,17 @@ func (b *Oversight) RotateAuditKey(ctx context.Context, p policy.Principal) (not
 // RevokeAuditKey ends a key that somebody else may have, or that is lost: its checkpoints of more
 // than so many entries do not count. If it signs, a new one takes over, which it does not endorse.
 // It returns the key that signs now.
-func (b *Oversight) RevokeAuditKey(ctx context.Context, p policy.Principal, id string, until int64) (notary.Key, error) {
+func (b *Oversight) RevokeAuditKey(ctx context.Context, p policy.Principal, id string, until int64) (notary.SigningKey, error) {
 	act, err := b.enter(ctx, p, policy.AuditKey, projectResource(anyProject), policy.Wish{})
 	if err != nil {
-		return notary.Key{}, err
+		return notary.SigningKey{}, err
 	}
 	if until < 0 {
-		return notary.Key{}, b.refuse(ctx, act, Invalid("until", "must be a size of the log: zero or more"))
+		return notary.SigningKey{}, b.refuse(ctx, act, Invalid("until", "must be a size of the log: zero or more"))
 	}
 	now, err := b.notary.Revoke(ctx, act.With(audit.DetailReason, "revoked: "+id), id, until)
 	if err != nil {
-		return notary.Key{}, notaryError(err)
+		return notary.SigningKey{}, notaryError(err)
 	}
 	b.RetireKeys(ctx)
 	return now, nil

@@ -69,7 +69,7 @@ type besideRight struct {
 }
 
 // besides lists the rights that a draft needs besides the one for the write itself.
-func (b *Registry) besides(d *policy.Draft) []besideRight {
+func (b *Registry) besides(d *policy.VIMDraft) []besideRight {
 	var needs []besideRight
 	switch {
 	case d.Shared != d.SharedBefore:
@@ -135,8 +135,8 @@ func (b *Registry) refuseUpdate(ctx context.Context, act *audit.Act, why error) 
 }
 
 // draft is what policy weighs of a VIM that is written.
-func draft(before, after VIM, keyStore string) *policy.Draft {
-	d := &policy.Draft{
+func draft(before, after VIM, keyStore string) *policy.VIMDraft {
+	d := &policy.VIMDraft{
 		Name: after.Name, Type: string(after.Type), InsecureSkipVerify: after.Current.Target.InsecureSkipVerify,
 		ServerName: after.Current.Target.ServerName, KeyStore: keyStore, Default: after.Default,
 		Shared: after.Shared, SharedBefore: before.Shared, SharedWith: after.SharedWith, SharedWithBefore: before.SharedWith,

@@ -32,7 +32,7 @@ func TestARequiredSinkThatIsLateHoldsBackAllButRevocations(t *testing.T) {
 	second, _ := b.mustIssue(alice, "edge")
 	with := func(to delivery.Outlet) {
 		options := b.options
-		options.Courier = delivery.New(b.store, []delivery.Sink{{Name: "siem", Mode: delivery.Required, Within: time.Minute, Outlet: to}}, b.clock.Now, options.Log)
+		options.Courier = delivery.New(b.store, []delivery.Destination{{Name: "siem", Mode: delivery.Required, Within: time.Minute, Outlet: to}}, b.clock.Now, options.Log)
 		b.Broker = mustNew(t, options)
 	}
 	with(goodSink{})

@@ -307,7 +307,9 @@ func issuable(v VIM) error {
 }
 
 // issued answers a repeat of an earlier request; it is empty when this is none.
-func (b *Leaser) issued(ctx context.Context, p policy.Principal, v VIM, r LeaseRequest, l Lease, act *audit.Act) (Lease, clientconfig.Config, error) {
+func (b *Leaser) issued(
+	ctx context.Context, p policy.Principal, v VIM, r LeaseRequest, l Lease, act *audit.Act,
+) (Lease, clientconfig.Config, error) {
 	fail := func(err error) (Lease, clientconfig.Config, error) {
 		return Lease{}, clientconfig.Config{}, b.refuse(ctx, act, err)
 	}

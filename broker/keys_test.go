@@ -21,7 +21,7 @@ type spoiltKeys struct {
 
 var errUndeletable = errors.New("the key store deletes nothing now")
 
-func (k *spoiltKeys) Delete(ctx context.Context, r secret.Ref) (secret.Deletion, error) {
+func (k *spoiltKeys) Delete(ctx context.Context, r secret.Ref) (secret.Erasure, error) {
 	if k.undeletable {
 		return "", errUndeletable
 	}

@@ -237,8 +237,8 @@ type LeaseRequest struct {
 type LeaseCredential string
 
 // LeaseUser is a user of the lease's own on the VIM, with a name and a password, for
-// Terms.StandingMax at most: for Terms.MaxTTL where no directory knows the holder. The VIM ends it no sooner; the lease's end deletes it, with everything
-// that it made of itself.
+// Terms.StandingMax at most: for Terms.MaxTTL where no directory knows the holder. The VIM does not
+// end it; the end of the lease deletes it, with everything that it made of itself.
 const LeaseUser LeaseCredential = "user"
 
 // LeasePassThrough is the VIM's stored credential itself, for as long as a [LeaseUser]. It needs

@@ -33,7 +33,7 @@ func TestThePastIsRemoved(t *testing.T) {
 	b := newBench(t, benchOptions{})
 	to := &deafSink{}
 	options := b.options
-	options.Courier = delivery.New(b.store, []delivery.Sink{{Name: "siem", Mode: delivery.BestEffort, Within: 10000 * time.Hour, Outlet: to}}, b.clock.Now, options.Log)
+	options.Courier = delivery.New(b.store, []delivery.Destination{{Name: "siem", Mode: delivery.BestEffort, Within: 10000 * time.Hour, Outlet: to}}, b.clock.Now, options.Log)
 	options.Terms.Keep = broker.Keep{Audit: 30 * 24 * time.Hour, Leases: 10 * 24 * time.Hour, Jobs: 24 * time.Hour}
 	b.Broker = mustNew(t, options)
 	b.mustRegister(alice, "edge1")

@@ -61,7 +61,10 @@ func (b *Registry) VIMs(ctx context.Context, p policy.Principal, q VIMQuery) ([]
 	if err := b.read(ctx, p, policy.VIMShow, projectResource(p.Project)); err != nil {
 		return nil, "", err
 	}
-	f := VIMFilter{IDPrefix: strings.ToLower(q.IDPrefix), Identity: q.Identity, Name: q.Name, Type: q.Type, State: q.State, Status: q.Status, Labels: q.Labels, Page: page}
+	f := VIMFilter{
+		IDPrefix: strings.ToLower(q.IDPrefix), Identity: q.Identity, Name: q.Name, Type: q.Type,
+		State: q.State, Status: q.Status, Labels: q.Labels, Page: page,
+	}
 	if !b.seesAll(p, policy.VIMShow) {
 		f.Project = p.Project
 	}
@@ -278,7 +281,8 @@ func (b *Oversight) ProveEntry(ctx context.Context, p policy.Principal, seq int6
 		return fail(err)
 	}
 	if seq <= horizon {
-		return fail(Invalid("entry", "was removed, as all up to %d were, because retention has them no longer; look for it in a sink or an export", horizon))
+		return fail(Invalid("entry", "was removed, as all up to %d were, because retention has them no longer; "+
+			"look for it in a sink or an export", horizon))
 	}
 	found, err := b.entries.Entries(ctx, audit.Query{Before: seq + 1, Limit: 1})
 	if err != nil {

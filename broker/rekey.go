@@ -54,7 +54,10 @@ func (b *Registry) rekeyVIM(ctx context.Context, p policy.Principal, ref, keySto
 	if err != nil {
 		return VIM{}, err
 	}
-	u := &edit{caller: p, action: policy.VIMRotate, vim: v, change: Change{IfRevision: ifRevision}, target: v.Current.Target, keyStore: keyStore}
+	u := &edit{
+		caller: p, action: policy.VIMRotate, vim: v, change: Change{IfRevision: ifRevision},
+		target: v.Current.Target, keyStore: keyStore,
+	}
 	keys, unknown := b.keys.Only(keyStore)
 	if unknown == nil {
 		u.keyStore = keys.Name()
@@ -66,7 +69,8 @@ func (b *Registry) rekeyVIM(ctx context.Context, p policy.Principal, ref, keySto
 	if unknown != nil {
 		return VIM{}, b.refuse(ctx, act, notConfigured(ErrInvalid, unknown))
 	}
-	return b.sealAnew(ctx, keys, v, func(now *VIM) error { return b.openFor(now, u) }, act.With(audit.DetailReason, "sealed anew in "+keys.Name()))
+	act.With(audit.DetailReason, "sealed anew in "+keys.Name())
+	return b.sealAnew(ctx, keys, v, func(now *VIM) error { return b.openFor(now, u) }, act)
 }
 
 // sealAnew seals everything of a VIM under new keys in a key store, if that may be

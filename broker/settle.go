@@ -125,7 +125,9 @@ func (b *Broker) Passes() []Pass {
 	if b.terms.EndWithAccess {
 		access.Every = b.terms.SettleEvery
 	}
-	passes = append(passes, access, Pass{Name: "grades", Every: accessEvery, Run: b.GradeAnew}, Pass{Name: "prune", Every: pruneEvery, Run: b.Prune})
+	passes = append(passes, access,
+		Pass{Name: "grades", Every: accessEvery, Run: b.GradeAnew},
+		Pass{Name: "prune", Every: pruneEvery, Run: b.Prune})
 	for _, s := range b.courier.Sinks() {
 		passes = append(passes, Pass{Name: "deliver-" + s.Name, Every: deliverEvery, Run: func(ctx context.Context) error {
 			return b.courier.Deliver(ctx, s)

@@ -73,12 +73,12 @@ func noDriver(vimType string) error {
 }
 
 // source is what an instance of that shape is made from.
-func (s Shape) source(p Package) Source {
+func (s Shape) source(p PackageView) Source {
 	return Source{Flavour: s.Flavour, Paths: p.Paths, Named: s.Files, Namespace: s.Namespace, Read: p.Read}
 }
 
 // asked is the source of a request for an instance of that shape.
-func (s Shape) asked(p Package) Source {
+func (s Shape) asked(p PackageView) Source {
 	of := s.source(p)
 	of.Given = slices.Compact(slices.Sorted(slices.Values(append(slices.Collect(maps.Keys(s.Variables)), s.Concealed.Variables...))))
 	of.Parameters = len(s.Parameters) > 0 || s.Concealed.Parameters
@@ -86,7 +86,7 @@ func (s Shape) asked(p Package) Source {
 }
 
 // manifests reads what a driver makes an instance of that shape from.
-func (s Shape) manifests(d Driver, p Package) ([]Manifest, error) {
+func (s Shape) manifests(d Driver, p PackageView) ([]Manifest, error) {
 	b, err := d.Basis(s.source(p))
 	if err != nil {
 		return nil, err

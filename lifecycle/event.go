@@ -106,17 +106,17 @@ func Begun(o Operation, i Instance) (Operation, []Event) {
 // Affected is a VNFC that an operation has changed.
 type Affected struct {
 	VNFC
-	Change Change `json:"change"`
+	Change ChangeType `json:"change"`
 }
 
-// Change is how a VNFC was changed (SOL003, AffectedVnfc).
-type Change string
+// ChangeType is how a VNFC was changed (SOL003, AffectedVnfc).
+type ChangeType string
 
 // Every change.
 const (
-	Added    Change = "ADDED"
-	Removed  Change = "REMOVED"
-	Modified Change = "MODIFIED" // made anew under its name
+	Added    ChangeType = "ADDED"
+	Removed  ChangeType = "REMOVED"
+	Modified ChangeType = "MODIFIED" // made anew under its name
 )
 
 // On is the instance as far as it says which VIM the operation is on.

@@ -144,8 +144,8 @@ func (l *Lifecycle) hide(ctx context.Context, o *Operation, given content) error
 	return l.hideIn(ctx, o.Instance, &o.Target, given, &o.Params)
 }
 
-// hideIn is hide for the shape that the operation is to reach; the request is shown without what is hidden of it. Of what was hidden before, given
-// takes the place of its like, and the rest stays.
+// hideIn is hide for the shape that the operation is to reach; the request is shown without its secret values.
+// Values in given replace earlier ones of the same kind, and the others stay.
 func (l *Lifecycle) hideIn(ctx context.Context, instance string, s *Shape, given content, request *json.RawMessage) error {
 	gives := given.Variables != nil || given.Parameters != nil
 	if len(s.Variables) == 0 && len(s.Parameters) == 0 && (s.Concealed.ID == "" || !gives) {

@@ -28,9 +28,9 @@ type Registrar interface {
 
 var _ Registrar = (*broker.Registry)(nil)
 
-// Inline is a VIM whose credential a request brings. It is registered, sealed and checked before anything of
+// InlineVIM is a VIM whose credential a request brings. It is registered, sealed and checked before anything of
 // the request is stored, and goes once the instance has no resources on it.
-type Inline struct {
+type InlineVIM struct {
 	Type     broker.VIMType
 	Endpoint string
 	// CACert is as in [broker.Target].
@@ -60,7 +60,7 @@ func inlineSelf(project string) policy.Principal {
 
 // bring registers the VIM that comes with a request for an instance. It is this request's alone, whatever others for the
 // instance bring at the same time, so the operation that begins finds it as it was brought.
-func (l *Lifecycle) bring(ctx context.Context, p policy.Principal, i Instance, connection string, in Inline) (broker.VIM, error) {
+func (l *Lifecycle) bring(ctx context.Context, p policy.Principal, i Instance, connection string, in InlineVIM) (broker.VIM, error) {
 	if !connectionForm().MatchString(connection) {
 		return broker.VIM{}, broker.Invalid("vimConnectionInfo", "its key must be 1 to 63 letters, digits, dashes, underscores and dots")
 	}
@@ -76,7 +76,7 @@ func (l *Lifecycle) bring(ctx context.Context, p policy.Principal, i Instance, c
 }
 
 // change is what of a VIM that came with a request becomes another. What is not given stays.
-func (in Inline) change(v broker.VIM) broker.Change {
+func (in InlineVIM) change(v broker.VIM) broker.Change {
 	now, c := v.Current.Target, broker.Change{Credential: in.Credential, Inline: true}
 	if in.Endpoint != "" && in.Endpoint != now.Endpoint {
 		c.Endpoint = &in.Endpoint

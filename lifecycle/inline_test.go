@@ -145,7 +145,7 @@ func TestTwoRequestsAtOnceBringAVIMEach(t *testing.T) {
 func bring(token string) lifecycle.Instantiation {
 	return lifecycle.Instantiation{
 		Flavour: "simple", Connection: "site",
-		Inline: &lifecycle.Inline{Type: "kubernetes", Endpoint: "https://edge", Credential: broker.Credential{Token: secret.NewText(token)}},
+		Inline: &lifecycle.InlineVIM{Type: "kubernetes", Endpoint: "https://edge", Credential: broker.Credential{Token: secret.NewText(token)}},
 	}
 }
 
@@ -300,7 +300,7 @@ func TestARequestThatCannotBeginBringsNothing(t *testing.T) {
 	key := bring("one")
 	key.Connection = "a key/with a slash"
 	flavour, typ := bring("one"), bring("one")
-	flavour.Flavour, typ.Inline = "no-such", &lifecycle.Inline{Type: "openstack"}
+	flavour.Flavour, typ.Inline = "no-such", &lifecycle.InlineVIM{Type: "openstack"}
 	for name, c := range map[string]struct {
 		r    lifecycle.Instantiation
 		want error
@@ -329,10 +329,10 @@ func TestARequestThatCannotBeginBringsNothing(t *testing.T) {
 
 func TestModifyReplacesTheCredentialOfAVIMThatCameWithARequest(t *testing.T) {
 	p := newPlant(t)
-	token := func(plain string) *lifecycle.Inline {
-		return &lifecycle.Inline{Credential: broker.Credential{Token: secret.NewText(plain)}}
+	token := func(plain string) *lifecycle.InlineVIM {
+		return &lifecycle.InlineVIM{Credential: broker.Credential{Token: secret.NewText(plain)}}
 	}
-	modify := func(id, connection string, in *lifecycle.Inline) error {
+	modify := func(id, connection string, in *lifecycle.InlineVIM) error {
 		_, err := p.Modify(t.Context(), alice, id, lifecycle.Modification{Connection: connection, Inline: in})
 		return err
 	}
@@ -352,7 +352,7 @@ func TestModifyReplacesTheCredentialOfAVIMThatCameWithARequest(t *testing.T) {
 		t.Errorf("the VIM was changed by %+v", c)
 	}
 	wantKind(t, modify(i.ID, "other", token("x")), broker.ErrInvalid)
-	wantKind(t, modify(i.ID, "site", &lifecycle.Inline{Type: "openstack"}), broker.ErrInvalid)
+	wantKind(t, modify(i.ID, "site", &lifecycle.InlineVIM{Type: "openstack"}), broker.ErrInvalid)
 	wantKind(t, modify(p.made().ID, "site", token("x")), broker.ErrInvalid)
 	wantKind(t, modify(p.running().ID, "", token("x")), broker.ErrInvalid) // on a registered VIM
 	if _, err := p.Modify(t.Context(), rita, i.ID, lifecycle.Modification{Connection: "site", Inline: token("x")}); !errors.Is(err, broker.ErrDenied) {
@@ -372,7 +372,7 @@ func TestModifyReplacesTheCredentialOfAVIMThatCameWithARequest(t *testing.T) {
 func TestReplacingACredentialKeepsOthersOut(t *testing.T) {
 	p := newPlant(t)
 	i := p.brings()
-	name, token := "shop", lifecycle.Inline{Credential: broker.Credential{Token: secret.NewText("two")}}
+	name, token := "shop", lifecycle.InlineVIM{Credential: broker.Credential{Token: secret.NewText("two")}}
 	change := lifecycle.Modification{Name: &name, Connection: "site", Inline: &token}
 	scale := func() error {
 		_, err := p.Scale(t.Context(), alice, i.ID, lifecycle.Scaling{Aspect: "front", Steps: 1})
@@ -414,7 +414,7 @@ func TestACredentialThatIsNotTakenChangesNothing(t *testing.T) {
 	p := newPlant(t)
 	i := p.brings()
 	p.clock.Add(time.Second) // so that the newest operation is first
-	name, token := "shop", lifecycle.Inline{Credential: broker.Credential{Token: secret.NewText("two")}}
+	name, token := "shop", lifecycle.InlineVIM{Credential: broker.Credential{Token: secret.NewText("two")}}
 	p.lends.changing = func() error { return &broker.Error{Kind: broker.ErrUnauthorized, Detail: "the VIM refuses it"} }
 	_, err := p.Modify(t.Context(), alice, i.ID, lifecycle.Modification{Name: &name, Connection: "site", Inline: &token})
 	wantKind(t, err, broker.ErrUnauthorized)
@@ -428,7 +428,7 @@ func TestACredentialThatIsNotTakenChangesNothing(t *testing.T) {
 func TestReplacingThatIsLeftIsEndedByItsJob(t *testing.T) {
 	p := newPlant(t)
 	i := p.brings()
-	token := lifecycle.Inline{Credential: broker.Credential{Token: secret.NewText("two")}}
+	token := lifecycle.InlineVIM{Credential: broker.Credential{Token: secret.NewText("two")}}
 	change := lifecycle.Modification{Connection: "site", Inline: &token}
 	for name, state := range map[string]lifecycle.OperationState{"before it was replaced": lifecycle.Starting, "after that": lifecycle.Processing} {
 		t.Run(name, func(t *testing.T) {
@@ -489,7 +489,7 @@ func TestReplacingACredentialIsNotCanceled(t *testing.T) {
 		}
 		return nil
 	}
-	token := lifecycle.Inline{Credential: broker.Credential{Token: secret.NewText("two")}}
+	token := lifecycle.InlineVIM{Credential: broker.Credential{Token: secret.NewText("two")}}
 	o, err := p.Modify(t.Context(), alice, i.ID, lifecycle.Modification{Connection: "site", Inline: &token})
 	if err != nil || o.State != lifecycle.Completed || o.Cancel != "" || asked != 2 {
 		t.Errorf("Modify = %+v, %v, after %d cancels", o, err, asked)
@@ -506,7 +506,7 @@ func TestReplacingThatIsTooSlowIsFenced(t *testing.T) {
 		_, err := p.store.TakeJobs(t.Context(), lifecycle.JobKind, 10, p.clock.Now().Add(time.Minute))
 		return err
 	}
-	token := lifecycle.Inline{Credential: broker.Credential{Token: secret.NewText("two")}}
+	token := lifecycle.InlineVIM{Credential: broker.Credential{Token: secret.NewText("two")}}
 	_, err := p.Modify(t.Context(), alice, i.ID, lifecycle.Modification{Connection: "site", Inline: &token})
 	wantKind(t, err, broker.ErrUnavailable)
 	found, _, err := p.Operations(t.Context(), alice, lifecycle.OperationQuery{Instance: i.ID})

@@ -164,16 +164,16 @@ func wantKind(t *testing.T, err, kind error) {
 // shelf has two packages: web-1, and web-2 with another object.
 type shelf struct{}
 
-func (shelf) Use(_ context.Context, _ policy.Principal, vnfdID string) (lifecycle.Package, error) {
+func (shelf) Use(_ context.Context, _ policy.Principal, vnfdID string) (lifecycle.PackageView, error) {
 	return shelf{}.Held(context.Background(), vnfdID)
 }
 
-func (shelf) Held(_ context.Context, id string) (lifecycle.Package, error) {
+func (shelf) Held(_ context.Context, id string) (lifecycle.PackageView, error) {
 	if id != "web-1" && id != "web-2" {
-		return lifecycle.Package{}, &broker.Error{Kind: broker.ErrNotFound, Field: "vnfdId", Detail: "no such package"}
+		return lifecycle.PackageView{}, &broker.Error{Kind: broker.ErrNotFound, Field: "vnfdId", Detail: "no such package"}
 	}
 	of := map[string][]string{"web-1": {"front", "old"}, "web-2": {"front", "new"}}[id]
-	return lifecycle.Package{ID: id, Product: lifecycle.Product{VNFDID: id}, Paths: of, Read: read, VNFD: vnfpkg.VNFD{ID: id, Flavours: map[string]vnfpkg.Flavour{"simple": {
+	return lifecycle.PackageView{ID: id, Product: lifecycle.Product{VNFDID: id}, Paths: of, Read: read, VNFD: vnfpkg.VNFD{ID: id, Flavours: map[string]vnfpkg.Flavour{"simple": {
 		ID: "simple", VDUs: map[string]vnfpkg.VDU{"Front": {ID: "Front", Name: "front", Min: 1, Max: 3, Initial: 1}},
 		Aspects: map[string]vnfpkg.Aspect{"front": {ID: "front", MaxLevel: 3, Deltas: map[string]int{"Front": 1}}},
 	}}}}, nil

@@ -73,9 +73,12 @@ func (l *Lifecycle) Forget(ctx context.Context, p policy.Principal, id string) (
 		Target: Shape{Package: i.Shape.Package, Product: i.Shape.Product}, Revision: 1,
 	}
 	for _, r := range i.Shape.Resources {
-		o.Steps = append(o.Steps, Observation{Resource: r, Standing: true, Message: "is left on the VIM, and nobody's: the instance was forgotten"})
+		o.Steps = append(o.Steps, Observation{
+			Resource: r, Standing: true, Message: "is left on the VIM, and nobody's: the instance was forgotten",
+		})
 	}
-	act.With(audit.DetailOperation, o.ID).With(audit.DetailLeft, fmt.Sprintf("%d objects on VIM %s (%s)", len(o.Steps), i.Shape.VIMName, i.Shape.VIM))
+	act.With(audit.DetailOperation, o.ID)
+	act.With(audit.DetailLeft, fmt.Sprintf("%d objects on VIM %s (%s)", len(o.Steps), i.Shape.VIMName, i.Shape.VIM))
 	if err := l.store.BeginOperation(ctx, o, i.Revision, func(now *Instance) {
 		now.State, now.Shape, now.Drift = NotInstantiated, o.Target, Drift{}
 	}, act.Done()); err != nil {

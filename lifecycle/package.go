@@ -11,13 +11,13 @@ import (
 type Packages interface {
 	// Use finds the onboarded, enabled package of p's project for a VNFD, if p may use it.
 	// ErrNotFound: there is none; ErrConflict: it is disabled.
-	Use(ctx context.Context, p policy.Principal, vnfdID string) (Package, error)
+	Use(ctx context.Context, p policy.Principal, vnfdID string) (PackageView, error)
 	// Held returns a package that an instance uses, by its id. Nothing is decided.
-	Held(ctx context.Context, id string) (Package, error)
+	Held(ctx context.Context, id string) (PackageView, error)
 }
 
-// Package is a VNF package as operations need it. It belongs to one goroutine.
-type Package struct {
+// PackageView is a VNF package as operations need it. It belongs to one goroutine.
+type PackageView struct {
 	ID      string
 	Product Product
 	VNFD    vnfpkg.VNFD

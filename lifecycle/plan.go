@@ -166,8 +166,8 @@ func (p Plan) digest() string {
 }
 
 // weighed are the facts as policies see them.
-func (f Facts) weighed(v broker.VIM, of Product) *policy.Plan {
-	return &policy.Plan{
+func (f Facts) weighed(v broker.VIM, of Product) *policy.OperationPlan {
+	return &policy.OperationPlan{
 		VIMName: v.Name, VIMProject: v.Project, VIMLabels: v.Labels,
 		VNFDID: of.VNFDID, Provider: of.Provider, Product: of.Name, SoftwareVersion: of.SoftwareVersion,
 		Kinds: f.Kinds, Namespaces: f.Namespaces, Images: f.Images,

@@ -44,7 +44,7 @@ type Instantiation struct {
 	// Connection is what the caller calls the VIM; empty where the request names none.
 	Connection string
 	// Inline is the VIM where the request brings its credential.
-	Inline *Inline
+	Inline *InlineVIM
 	// Namespace is where the objects go that name none; empty means the VIM's own.
 	Namespace string
 	// Files are the manifests to use, in that order; none means all of the package.
@@ -93,7 +93,7 @@ type Modification struct {
 	// Inline is another credential for the VIM that came with the instance's request, under the name Connection, and
 	// what else of it changes; what is empty in it stays. Nil changes nothing.
 	Connection string
-	Inline     *Inline
+	Inline     *InlineVIM
 	// VIM is another registered VIM, by id or name, of the very system that the instance's resources are on.
 	VIM string
 	// IfRevision refuses an instance of another revision; 0 does not ask.

@@ -201,9 +201,9 @@ func secondsUp(d time.Duration) int64 {
 }
 
 // draftRecord describes what a VIM would be; nil is a draft of which nothing is known.
-func draftRecord(d *Draft) cedar.Record {
+func draftRecord(d *VIMDraft) cedar.Record {
 	if d == nil {
-		d = &Draft{}
+		d = &VIMDraft{}
 	}
 	var changed []string
 	for key, value := range d.Labels {
@@ -237,10 +237,10 @@ func draftRecord(d *Draft) cedar.Record {
 }
 
 // planRecord describes what an operation does; nil is one that is not planned yet.
-func planRecord(p *Plan) cedar.Record {
+func planRecord(p *OperationPlan) cedar.Record {
 	planned := p != nil
 	if !planned {
-		p = &Plan{}
+		p = &OperationPlan{}
 	}
 	return cedar.NewRecord(cedar.RecordMap{
 		"planned":           cedar.Boolean(planned),

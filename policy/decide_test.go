@@ -335,7 +335,7 @@ func TestADraftOfPlainHTTPCanBeForbidden(t *testing.T) {
 	policies := load(t, map[string][]byte{"site.cedar": []byte(`
 		@id("tls") forbid (principal, action == Action::"vim:register", resource) when { context.plainHTTP };`)})
 	for _, plain := range []bool{true, false} {
-		d := policies.Decide(policy.Request{Principal: member, Action: policy.VIMRegister, Resource: ownProject, Wish: policy.Wish{VIM: &policy.Draft{PlainHTTP: plain}}})
+		d := policies.Decide(policy.Request{Principal: member, Action: policy.VIMRegister, Resource: ownProject, Wish: policy.Wish{VIM: &policy.VIMDraft{PlainHTTP: plain}}})
 		if d.Allowed == plain {
 			t.Errorf("plain HTTP %t: allowed %t", plain, d.Allowed)
 		}
@@ -373,7 +373,7 @@ func TestAdministratorsOfAProject(t *testing.T) {
 func TestWidePlansNeedAnAdministrator(t *testing.T) {
 	policies := load(t, nil)
 	chief := policy.Principal{Name: "pat", Project: "core", Roles: []string{policy.RoleProjectAdmin}}
-	for name, plan := range map[string]policy.Plan{
+	for name, plan := range map[string]policy.OperationPlan{
 		"cluster-scoped": {ClusterScoped: true},
 		"privileged":     {Privileged: true},
 		"RBAC":           {BringsRBAC: true},
@@ -408,7 +408,7 @@ func TestWidePlansNeedAnAdministrator(t *testing.T) {
 func TestWhatIsUnknownIsForOwnVIMs(t *testing.T) {
 	policies := load(t, nil)
 	for project, want := range map[string]bool{"core": true, "ran": false} {
-		plan := policy.Plan{VIMProject: project, Reaches: []string{"unknown"}, PodSecurity: "restricted"}
+		plan := policy.OperationPlan{VIMProject: project, Reaches: []string{"unknown"}, PodSecurity: "restricted"}
 		r := policy.Request{Principal: member, Action: policy.VNFInstantiate, Resource: ownVNF, Wish: policy.Wish{Plan: &plan}}
 		if d := policies.Decide(r); d.Allowed != want || len(d.Errors) > 0 {
 			t.Errorf("an unknown kind on a VIM of %s: %+v, want allowed %t", project, d, want)
@@ -421,8 +421,8 @@ func TestWhatIsUnknownIsForOwnVIMs(t *testing.T) {
 func TestLeasesAreBoundedByDefault(t *testing.T) {
 	policies := load(t, nil)
 	chief := policy.Principal{Name: "chief", Project: "core", Roles: []string{policy.RoleProjectAdmin}}
-	rules := func(verbs ...string) policy.Rules {
-		return policy.Rules{Resources: []string{"configmaps"}, Verbs: verbs}
+	rules := func(verbs ...string) policy.LeaseRules {
+		return policy.LeaseRules{Resources: []string{"configmaps"}, Verbs: verbs}
 	}
 	const bounded, namespaces, unbounded = "bounded", "namespaces", "unbounded"
 	kubeSystem := []string{"web", "kube-system"}

@@ -22,7 +22,7 @@ func TestSamplesOfTheHandbook(t *testing.T) {
 		samples[string(found[2])] = found[1]
 	}
 	wish := func(w policy.Wish) policy.Wish { return w }
-	draft := func(d policy.Draft) policy.Wish { return policy.Wish{VIM: &d} }
+	draft := func(d policy.VIMDraft) policy.Wish { return policy.Wish{VIM: &d} }
 	operator := policy.Principal{Name: "otto", Project: "core", Roles: []string{policy.RoleMember, "operator"}}
 	auditor := policy.Principal{Name: "audrey", Project: "core", Roles: []string{"auditor"}}
 	robot := policy.Principal{Name: "keystone:4f1c@default", Project: "core", Roles: []string{policy.RoleMember}}
@@ -72,31 +72,31 @@ func TestSamplesOfTheHandbook(t *testing.T) {
 			q(true, member, policy.LeaseIssue, sharedVIM, policy.Wish{}),
 		},
 		"stage-is-kept": {
-			q(false, member, policy.VIMUpdate, ownVIM, draft(policy.Draft{LabelsBefore: map[string]string{"stage": "prod"}})),
-			q(false, member, policy.VIMRegister, ownProject, draft(policy.Draft{Labels: map[string]string{"stage": "x"}})),
-			q(true, member, policy.VIMUpdate, ownVIM, draft(policy.Draft{Labels: map[string]string{"stage": "prod", "a": "b"}, LabelsBefore: map[string]string{"stage": "prod"}})),
-			q(true, admin, policy.VIMUpdate, ownVIM, draft(policy.Draft{LabelsBefore: map[string]string{"stage": "prod"}})),
+			q(false, member, policy.VIMUpdate, ownVIM, draft(policy.VIMDraft{LabelsBefore: map[string]string{"stage": "prod"}})),
+			q(false, member, policy.VIMRegister, ownProject, draft(policy.VIMDraft{Labels: map[string]string{"stage": "x"}})),
+			q(true, member, policy.VIMUpdate, ownVIM, draft(policy.VIMDraft{Labels: map[string]string{"stage": "prod", "a": "b"}, LabelsBefore: map[string]string{"stage": "prod"}})),
+			q(true, admin, policy.VIMUpdate, ownVIM, draft(policy.VIMDraft{LabelsBefore: map[string]string{"stage": "prod"}})),
 		},
 		"verified-only": {
-			q(false, admin, policy.VIMRegister, ownProject, draft(policy.Draft{InsecureSkipVerify: true})),
-			q(false, admin, policy.VIMUpdate, ownVIM, draft(policy.Draft{PlainHTTP: true})),
-			q(true, member, policy.VIMRegister, ownProject, draft(policy.Draft{})),
+			q(false, admin, policy.VIMRegister, ownProject, draft(policy.VIMDraft{InsecureSkipVerify: true})),
+			q(false, admin, policy.VIMUpdate, ownVIM, draft(policy.VIMDraft{PlainHTTP: true})),
+			q(true, member, policy.VIMRegister, ownProject, draft(policy.VIMDraft{})),
 		},
 		"own-domain": {
-			q(true, member, policy.VIMRegister, ownProject, draft(policy.Draft{EndpointHost: "edge.vim.example"})),
-			q(false, member, policy.VIMRegister, ownProject, draft(policy.Draft{EndpointHost: "vim.example.org"})),
+			q(true, member, policy.VIMRegister, ownProject, draft(policy.VIMDraft{EndpointHost: "edge.vim.example"})),
+			q(false, member, policy.VIMRegister, ownProject, draft(policy.VIMDraft{EndpointHost: "vim.example.org"})),
 		},
 		"vnfms-bring-vims": {
-			q(true, vnfm, policy.VIMInline, ownVIM, draft(policy.Draft{Inline: true, EndpointHost: "edge.vim.example"})),
-			q(true, vnfm, policy.VIMRegister, ownProject, draft(policy.Draft{Inline: true, EndpointHost: "edge.vim.example"})),
-			q(false, vnfm, policy.VIMRegister, ownProject, draft(policy.Draft{EndpointHost: "edge.vim.example"})),
-			q(false, vnfm, policy.VIMInline, ownVIM, draft(policy.Draft{Inline: true, EndpointHost: "other.example"})),
-			q(false, vnfm, policy.VIMInline, foreignVIM, draft(policy.Draft{Inline: true, EndpointHost: "edge.vim.example"})),
-			q(false, admin, policy.VIMInline, ownVIM, draft(policy.Draft{Inline: true, EndpointHost: "edge.vim.example"})),
+			q(true, vnfm, policy.VIMInline, ownVIM, draft(policy.VIMDraft{Inline: true, EndpointHost: "edge.vim.example"})),
+			q(true, vnfm, policy.VIMRegister, ownProject, draft(policy.VIMDraft{Inline: true, EndpointHost: "edge.vim.example"})),
+			q(false, vnfm, policy.VIMRegister, ownProject, draft(policy.VIMDraft{EndpointHost: "edge.vim.example"})),
+			q(false, vnfm, policy.VIMInline, ownVIM, draft(policy.VIMDraft{Inline: true, EndpointHost: "other.example"})),
+			q(false, vnfm, policy.VIMInline, foreignVIM, draft(policy.VIMDraft{Inline: true, EndpointHost: "edge.vim.example"})),
+			q(false, admin, policy.VIMInline, ownVIM, draft(policy.VIMDraft{Inline: true, EndpointHost: "edge.vim.example"})),
 		},
 		"no-sharing": {
-			q(false, admin, policy.VIMShare, ownVIM, draft(policy.Draft{Shared: true})),
-			q(true, admin, policy.VIMShare, ownVIM, draft(policy.Draft{SharedBefore: true})),
+			q(false, admin, policy.VIMShare, ownVIM, draft(policy.VIMDraft{Shared: true})),
+			q(true, admin, policy.VIMShare, ownVIM, draft(policy.VIMDraft{SharedBefore: true})),
 		},
 		"auditors-read": {
 			q(true, auditor, policy.AuditRead, foreignProject, policy.Wish{}),

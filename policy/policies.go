@@ -100,8 +100,8 @@ type contextKind int
 const (
 	noContext    contextKind = iota
 	wishContext              // the [Wish] for a lease
-	draftContext             // the [Draft] of a VIM
-	planContext              // the [Plan] of an operation
+	draftContext             // the [VIMDraft] of a VIM
+	planContext              // the [OperationPlan] of an operation
 )
 
 // policySet holds compiled policies in the order of their ids.

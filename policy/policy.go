@@ -223,15 +223,15 @@ type Wish struct {
 	ClusterWide bool
 	// Standing: the lease stands for months, and TTL is that of each token under it.
 	Standing bool
-	Rules    Rules
+	Rules    LeaseRules
 	// VIM is what the VIM would be, where an action writes one; nil elsewhere.
-	VIM *Draft
+	VIM *VIMDraft
 	// Plan is what an operation on a VNF instance would do; nil where it is not known yet.
-	Plan *Plan
+	Plan *OperationPlan
 }
 
-// Plan is what an operation on a VNF instance does, as policies may weigh it.
-type Plan struct {
+// OperationPlan is what an operation on a VNF instance does, as policies may weigh it.
+type OperationPlan struct {
 	VIMName, VIMProject string
 	VIMLabels           map[string]string
 	// Of the VNF package.
@@ -254,15 +254,15 @@ type Plan struct {
 	Outlives bool
 }
 
-// Rules are what a lease may do where it has rules in place of a role.
-type Rules struct {
+// LeaseRules are what a lease may do where it has rules in place of a role.
+type LeaseRules struct {
 	// Resources are written as "deployments.apps", those of the core group as "pods".
 	Resources []string
 	Verbs     []string
 }
 
-// Draft is what a VIM would be after a write, and what it was before.
-type Draft struct {
+// VIMDraft is what a VIM would be after a write, and what it was before.
+type VIMDraft struct {
 	Name, Type string
 	// EndpointHost is the host of the endpoint, without a port.
 	EndpointHost string

@@ -66,7 +66,7 @@ func TestDriftOnlyReads(t *testing.T) {
 	policies := load(t, nil)
 	vim := policy.Resource{Kind: policy.KindVIM, ID: "v", Project: "core"}
 	wish := func(purpose, role string, verbs ...string) policy.Wish {
-		return policy.Wish{Purpose: purpose, Role: role, Grade: "unbounded", ClusterWide: true, Rules: policy.Rules{Resources: []string{"secrets"}, Verbs: verbs}}
+		return policy.Wish{Purpose: purpose, Role: role, Grade: "unbounded", ClusterWide: true, Rules: policy.LeaseRules{Resources: []string{"secrets"}, Verbs: verbs}}
 	}
 	for _, c := range []struct {
 		wish policy.Wish
@@ -196,7 +196,7 @@ func (b *book) Lookup(ctx context.Context, name, project string) (policy.Princip
 	return b.StaticTokens.Lookup(ctx, name, project)
 }
 
-func tokensOf(t *testing.T, tokens ...policy.Token) *policy.StaticTokens {
+func tokensOf(t *testing.T, tokens ...policy.StaticToken) *policy.StaticTokens {
 	t.Helper()
 	for i := range tokens {
 		_, tokens[i].SHA256 = policy.NewToken()
@@ -210,7 +210,7 @@ func tokensOf(t *testing.T, tokens ...policy.Token) *policy.StaticTokens {
 
 func TestResume(t *testing.T) {
 	requested := time.Date(2031, 5, 6, 7, 8, 9, 0, time.UTC)
-	tokens := tokensOf(t, policy.Token{Name: "alice", Project: "core", Roles: []string{"reader"}})
+	tokens := tokensOf(t, policy.StaticToken{Name: "alice", Project: "core", Roles: []string{"reader"}})
 	static := policy.Delegate(policy.Principal{Name: "alice", Project: "core", Roles: []string{"member"}}, requested)
 	cloud := policy.Delegate(policy.Principal{Name: "keystone:alice", Project: "core", Roles: []string{"member"}}, requested)
 	gone := policy.Delegate(policy.Principal{Name: "bob", Project: "core", Roles: []string{"admin"}}, requested)
@@ -316,11 +316,11 @@ func TestOnboardingIsNarrow(t *testing.T) {
 	policies := load(t, nil)
 	cluster := foreignVIM
 	cluster.Labels = map[string]string{"vimbroker.io/cluster": "uid"}
-	draft := &policy.Draft{Labels: cluster.Labels}
+	draft := &policy.VIMDraft{Labels: cluster.Labels}
 	own, others := foreignLease, foreignLease
 	own.Owner = "system:onboard"
 	rules := func(verbs ...string) policy.Wish {
-		return policy.Wish{Purpose: "onboarding", Grade: "namespaces", Rules: policy.Rules{Resources: []string{"secrets"}, Verbs: verbs}}
+		return policy.Wish{Purpose: "onboarding", Grade: "namespaces", Rules: policy.LeaseRules{Resources: []string{"secrets"}, Verbs: verbs}}
 	}
 	for _, c := range []struct {
 		action policy.Action
@@ -336,9 +336,9 @@ func TestOnboardingIsNarrow(t *testing.T) {
 		{policy.VIMForceDelete, cluster, policy.Wish{}, false},
 		{policy.VIMShare, cluster, policy.Wish{VIM: draft}, false},
 		{policy.VIMRegister, foreignProject, policy.Wish{VIM: draft}, true},
-		{policy.VIMRegister, foreignProject, policy.Wish{VIM: &policy.Draft{}}, false},
+		{policy.VIMRegister, foreignProject, policy.Wish{VIM: &policy.VIMDraft{}}, false},
 		{policy.VIMLabelReserved, cluster, policy.Wish{VIM: draft}, true},
-		{policy.VIMLabelReserved, cluster, policy.Wish{VIM: &policy.Draft{Labels: cluster.Labels, LabelsBefore: map[string]string{"a": "b"}}}, false},
+		{policy.VIMLabelReserved, cluster, policy.Wish{VIM: &policy.VIMDraft{Labels: cluster.Labels, LabelsBefore: map[string]string{"a": "b"}}}, false},
 		{policy.LeaseIssue, foreignVIM, rules("get", "list", "watch"), true},
 		{policy.LeaseIssue, foreignVIM, rules("get", "update"), false},
 		{policy.LeaseIssue, foreignVIM, policy.Wish{Purpose: "onboarding", Role: "view"}, false},

@@ -26,8 +26,8 @@ const tokenPrefix = "vbt_"
 // SHA-256 is the right digest: there is nothing to guess.
 const secretBytes = 32
 
-// Token is a caller's static token as it is stored: everything but the token.
-type Token struct {
+// StaticToken is a caller's static token as it is stored: everything but the token.
+type StaticToken struct {
 	// Name becomes the principal's name: letters, digits and "._@-", at most 128.
 	// It holds no colon, so that no caller can be mistaken for a "system:" pass.
 	Name string
@@ -87,7 +87,7 @@ type HeldToken struct {
 func (h holder) lapsed(now time.Time) bool { return !h.expires.IsZero() && !now.Before(h.expires) }
 
 // NewStaticTokens checks the list and returns every fault in it at once.
-func NewStaticTokens(tokens []Token) (*StaticTokens, error) {
+func NewStaticTokens(tokens []StaticToken) (*StaticTokens, error) {
 	s := &StaticTokens{Now: time.Now, holders: make(map[[sha256.Size]byte]holder, len(tokens))}
 	names := make(map[string]bool, len(tokens))
 	var faults []error
@@ -224,7 +224,7 @@ func NewSecret(prefix string) (plain, digest string) {
 	return plain, Digest(plain)
 }
 
-// Digest is the SHA-256 of a secret, as [Token] holds it.
+// Digest is the SHA-256 of a secret, as [StaticToken] holds it.
 func Digest(plain string) string {
 	sum := sha256.Sum256([]byte(plain))
 	return hex.EncodeToString(sum[:])

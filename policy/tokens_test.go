@@ -15,7 +15,7 @@ func TestAuthenticate(t *testing.T) {
 	plain, digest := policy.NewToken()
 	other, _ := policy.NewToken()
 	const guessable = "hunter2"
-	tokens, err := policy.NewStaticTokens([]policy.Token{
+	tokens, err := policy.NewStaticTokens([]policy.StaticToken{
 		{Name: "alice@example.com", Project: "core", Roles: []string{"member", "auditor"}, SHA256: digest},
 		{Name: "bob", Project: "core", Roles: []string{"member"}, SHA256: policy.Digest(guessable)},
 	})
@@ -49,7 +49,7 @@ func TestNewStaticTokensNamesEveryFault(t *testing.T) {
 	plain, digest := policy.NewToken()
 	_, second := policy.NewToken()
 	_, third := policy.NewToken()
-	_, err := policy.NewStaticTokens([]policy.Token{
+	_, err := policy.NewStaticTokens([]policy.StaticToken{
 		{Name: "alice", Project: "core", Roles: []string{"member"}, SHA256: digest},
 		{Name: "alice", Project: "core", Roles: []string{"member"}, SHA256: second},
 		{Name: "system:reaper", Project: "core", Roles: []string{"system"}, SHA256: third},
@@ -107,7 +107,7 @@ func TestTokensExpireAndOverlap(t *testing.T) {
 	before, previous := policy.NewToken()
 	now := time.Date(2031, 5, 6, 7, 8, 9, 0, time.UTC)
 	end := now.Add(time.Hour)
-	tokens, err := policy.NewStaticTokens([]policy.Token{
+	tokens, err := policy.NewStaticTokens([]policy.StaticToken{
 		{Name: "alice", Project: "core", Roles: []string{"member"}, SHA256: digest, PreviousSHA256: previous, ExpiresAt: end},
 	})
 	if err != nil {
@@ -130,7 +130,7 @@ func TestTokensExpireAndOverlap(t *testing.T) {
 	want("at the last moment", true)
 	now = end
 	want("at the end", false)
-	if _, err := policy.NewStaticTokens([]policy.Token{{Name: "a", Project: "b", Roles: []string{"c"}, SHA256: digest, PreviousSHA256: digest}}); err == nil {
+	if _, err := policy.NewStaticTokens([]policy.StaticToken{{Name: "a", Project: "b", Roles: []string{"c"}, SHA256: digest, PreviousSHA256: digest}}); err == nil {
 		t.Error("a token that is its own predecessor is taken")
 	}
 }
@@ -141,7 +141,7 @@ func TestHeldTokens(t *testing.T) {
 	before, beforeDigest := policy.NewToken()
 	other, otherDigest := policy.NewToken()
 	until := time.Date(2031, 1, 2, 3, 4, 5, 0, time.UTC)
-	tokens, err := policy.NewStaticTokens([]policy.Token{
+	tokens, err := policy.NewStaticTokens([]policy.StaticToken{
 		{Name: "bob", Project: "core", Roles: []string{"reader"}, SHA256: otherDigest},
 		{Name: "alice", Project: "core", Roles: []string{"member"}, SHA256: nowDigest, PreviousSHA256: beforeDigest, ExpiresAt: until},
 	})

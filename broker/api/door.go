@@ -23,7 +23,7 @@ type Door struct {
 	// Tolerant: unknown query parameters are ignored. Otherwise they are refused.
 	Tolerant bool
 	// Kinds replace rows of the common table of refusals.
-	Kinds []Kind
+	Kinds []ErrorKind
 	// Next says for each next step of the domain how this door's callers take it.
 	Next map[broker.Next]string
 	// Refuse puts a refusal into the door's form. A status of zero is the problem's.

@@ -41,7 +41,7 @@ func (t *toy) door() api.Door {
 		Paths:    []string{"/toy/"},
 		Private:  "/toy/",
 		Tolerant: true,
-		Kinds:    []api.Kind{{Err: errVersion, Status: http.StatusNotAcceptable, Name: "version"}},
+		Kinds:    []api.ErrorKind{{Err: errVersion, Status: http.StatusNotAcceptable, Name: "version"}},
 		Next:     map[broker.Next]string{broker.NextListVIMs: "look at the shelf"},
 		Refuse: func(_ *http.Request, p api.Problem) api.Answer {
 			return api.Answer{

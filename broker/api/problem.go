@@ -41,8 +41,8 @@ var (
 	ErrInternal = errors.New("internal error")
 )
 
-// Kind says how errors of one sentinel are answered.
-type Kind struct {
+// ErrorKind says how errors of one sentinel are answered.
+type ErrorKind struct {
 	// Err is the sentinel.
 	Err    error
 	Status int
@@ -55,7 +55,7 @@ type Kind struct {
 // kinds is the one table from sentinels to answers, in the order in which an error that
 // wraps several is looked up. A door's own rows come first; an error without a row is
 // [ErrInternal].
-var kinds = []Kind{
+var kinds = []ErrorKind{
 	{broker.ErrNotFound, http.StatusNotFound, "not-found", "not found"},
 	{broker.ErrInvalid, http.StatusUnprocessableEntity, "invalid", "invalid request"},
 	{broker.ErrExists, http.StatusConflict, "exists", "already exists"},
@@ -86,10 +86,10 @@ var kinds = []Kind{
 }
 
 // Kinds are the rows of the common table, one for each name.
-func Kinds() []Kind {
-	var all []Kind
+func Kinds() []ErrorKind {
+	var all []ErrorKind
 	for _, k := range kinds {
-		if !slices.ContainsFunc(all, func(known Kind) bool { return known.Name == k.Name }) {
+		if !slices.ContainsFunc(all, func(known ErrorKind) bool { return known.Name == k.Name }) {
 			all = append(all, k)
 		}
 	}
@@ -107,7 +107,7 @@ type Fault struct {
 
 // Problem is a refusal, in words fit for the caller, before a door puts it into its form.
 type Problem struct {
-	Kind
+	ErrorKind
 	Detail    string
 	Remedy    string
 	Faults    []Fault
@@ -180,7 +180,7 @@ func retryAfter(err error) time.Duration {
 // problem looks err up and words it.
 func (d *Door) problem(err error) Problem {
 	err = refused(err)
-	p := Problem{Kind: kindOf(d.kinds(), err), Cause: err}
+	p := Problem{ErrorKind: kindOf(d.kinds(), err), Cause: err}
 	var own *Refusal
 	if errors.As(err, &own) {
 		p.Detail, p.Remedy, p.Faults = own.Detail, own.Remedy, own.Faults
@@ -215,10 +215,10 @@ func refused(err error) error {
 }
 
 // kinds are the door's rows and then the common ones.
-func (d *Door) kinds() []Kind { return slices.Concat(d.Kinds, kinds) }
+func (d *Door) kinds() []ErrorKind { return slices.Concat(d.Kinds, kinds) }
 
 // kindOf looks err up. A [broker.Error] is what its Kind says, whatever caused it.
-func kindOf(table []Kind, err error) Kind {
+func kindOf(table []ErrorKind, err error) ErrorKind {
 	var known *broker.Error
 	if errors.As(err, &known) {
 		err = known.Kind

@@ -10,10 +10,10 @@ import (
 	"github.com/vimbroker/vimbroker/broker/secret"
 )
 
-// Cloud is a [Client] of an OpenStack cloud. The endpoint is Keystone's without the
+// OpenStackClient is a [Client] of an OpenStack cloud. The endpoint is Keystone's without the
 // version, and the credential is an application credential, a project's token, or a user's
 // name and password.
-type Cloud struct {
+type OpenStackClient struct {
 	Region      string `json:"region,omitempty"`
 	ProjectID   string `json:"projectId"`
 	ProjectName string `json:"projectName,omitempty"`
@@ -29,7 +29,7 @@ type Cloud struct {
 }
 
 // Forms implements [Client].
-func (l Cloud) Forms() []Form {
+func (l OpenStackClient) Forms() []Form {
 	return []Form{
 		{CloudsYAML, false, func(c Config) (secret.Text, error) { return l.cloudsYAML(c, "") }},
 		{Environment, false, l.environment},
@@ -39,7 +39,7 @@ func (l Cloud) Forms() []Form {
 }
 
 // Accepts implements [Client].
-func (l Cloud) Accepts(c secret.Credential) bool {
+func (l OpenStackClient) Accepts(c secret.Credential) bool {
 	return !c.Token.Empty() || c.ApplicationCredentialID != "" || !c.Password.Empty() && l.UserDomain+l.UserDomainID != ""
 }
 
@@ -63,7 +63,7 @@ func authType(c Config) string {
 }
 
 // userDomainID is the user's domain by id, where it is not known by name.
-func (l Cloud) userDomainID() string {
+func (l OpenStackClient) userDomainID() string {
 	if l.UserDomain != "" {
 		return ""
 	}
@@ -101,7 +101,7 @@ type cloudAuth struct {
 // cloudsYAML is a clouds.yaml with one cloud, named after the VIM. The format has
 // no place for a CA but the name of a file: without one, the CA stands in
 // comments, for whoever writes that file.
-func (l Cloud) cloudsYAML(c Config, caFile string) (secret.Text, error) {
+func (l OpenStackClient) cloudsYAML(c Config, caFile string) (secret.Text, error) {
 	entry := cloudEntry{
 		AuthType: authType(c), Region: l.Region, Version: 3, CACert: caFile,
 		Auth: cloudAuth{URL: authURL(c), AppCredID: c.ApplicationCredentialID, AppCredSecret: c.ApplicationCredentialSecret.Reveal()},
@@ -134,7 +134,7 @@ func (l Cloud) cloudsYAML(c Config, caFile string) (secret.Text, error) {
 
 // askedProject is the project that a client is to ask a token for with the lease's:
 // for none, where it would be refused. gophercloud then takes the lease's as it is.
-func (l Cloud) askedProject() string {
+func (l OpenStackClient) askedProject() string {
 	if l.Delegated {
 		return ""
 	}
@@ -142,7 +142,7 @@ func (l Cloud) askedProject() string {
 }
 
 // tokenComment says who can use a token that Keystone exchanges for no other.
-func (l Cloud) tokenComment() string {
+func (l OpenStackClient) tokenComment() string {
 	if !l.Delegated {
 		return ""
 	}
@@ -167,7 +167,7 @@ func caComment(c Config, where string) string {
 
 // variables are those that openstackclient, Terraform and gophercloud read.
 // They can be told a CA only as a file: see [caComment].
-func (l Cloud) variables(c Config) []variable {
+func (l OpenStackClient) variables(c Config) []variable {
 	vars := []variable{
 		{"OS_AUTH_TYPE", authType(c)},
 		{"OS_AUTH_URL", authURL(c)},
@@ -189,7 +189,7 @@ func (l Cloud) variables(c Config) []variable {
 	return vars
 }
 
-func (l Cloud) environment(c Config) (secret.Text, error) {
+func (l OpenStackClient) environment(c Config) (secret.Text, error) {
 	comment := caComment(c, "into OS_CACERT")
 	if c.InsecureSkipVerify {
 		comment = "# The server is not verified. The openstack command heeds no variable for that: give it --insecure.\n"
@@ -200,7 +200,7 @@ func (l Cloud) environment(c Config) (secret.Text, error) {
 
 // layOut writes a clouds.yaml that names a CA file. Commands that start after a
 // renewal read the new one.
-func (l Cloud) layOut(c Config, write func(kind string, text secret.Text) (string, error)) (at layout, err error) {
+func (l OpenStackClient) layOut(c Config, write func(kind string, text secret.Text) (string, error)) (at layout, err error) {
 	if ca := c.verified(c.CACert); ca != "" {
 		if at.ca, err = write("ca", secret.NewText(ca)); err != nil {
 			return layout{}, err
@@ -221,4 +221,6 @@ func (l Cloud) layOut(c Config, write func(kind string, text secret.Text) (strin
 	return at, nil
 }
 
-func (l Cloud) renewed(c Config, at layout) (secret.Text, error) { return l.cloudsYAML(c, at.ca) }
+func (l OpenStackClient) renewed(c Config, at layout) (secret.Text, error) {
+	return l.cloudsYAML(c, at.ca)
+}

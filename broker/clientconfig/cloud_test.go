@@ -31,7 +31,7 @@ func cloudConfig() clientconfig.Config {
 	return clientconfig.Config{
 		VIM: "core 1", VIMID: "6f1d2c7e-3f5a-4b8e-9d5b-0a1b2c3d4e5f", Lease: "0b5f", Endpoint: "https://keystone.example:5000",
 		CACert: twoCAs, ExpiresAt: expiry,
-		Client: clientconfig.Cloud{Region: "RegionOne", ProjectID: "0123456789abcdef", ProjectName: "demo", ProjectDomain: "Default"},
+		Client: clientconfig.OpenStackClient{Region: "RegionOne", ProjectID: "0123456789abcdef", ProjectName: "demo", ProjectDomain: "Default"},
 		Credential: secret.Credential{
 			ApplicationCredentialID: "fedcba9876543210", ApplicationCredentialSecret: secret.NewText(canary + "'s $HOME"),
 		},
@@ -50,7 +50,7 @@ func tokenCloud() clientconfig.Config {
 func delegatedCloud() clientconfig.Config {
 	c := tokenCloud()
 	c.CACert = ""
-	cloud := c.Client.(clientconfig.Cloud)
+	cloud := c.Client.(clientconfig.OpenStackClient)
 	cloud.Delegated = true
 	c.Client = cloud
 	return c
@@ -61,7 +61,7 @@ func passwordCloud() clientconfig.Config {
 	c := cloudConfig()
 	c.CACert, c.ApplicationCredentialID, c.ApplicationCredentialSecret = "", "", secret.Text{}
 	c.Username, c.Password = "lease-0b5f", secret.NewText(canary+"'s $HOME")
-	cloud := c.Client.(clientconfig.Cloud)
+	cloud := c.Client.(clientconfig.OpenStackClient)
 	cloud.UserDomain = "Default"
 	c.Client = cloud
 	return c
@@ -71,7 +71,7 @@ func passwordCloud() clientconfig.Config {
 func insecureCloud() clientconfig.Config {
 	c := cloudConfig()
 	c.CACert, c.InsecureSkipVerify = "", true
-	cloud := c.Client.(clientconfig.Cloud)
+	cloud := c.Client.(clientconfig.OpenStackClient)
 	cloud.Region = ""
 	c.Client = cloud
 	return c
@@ -136,7 +136,7 @@ func TestACloudRefuses(t *testing.T) {
 	half := cloudConfig()
 	half.ApplicationCredentialID = ""
 	byID := passwordCloud()
-	byID.Client = clientconfig.Cloud{ProjectID: "0123456789abcdef", UserDomainID: "default"}
+	byID.Client = clientconfig.OpenStackClient{ProjectID: "0123456789abcdef", UserDomainID: "default"}
 	for name, test := range map[string]struct {
 		config clientconfig.Config
 		format clientconfig.Format

@@ -31,7 +31,7 @@ type wire struct {
 // cloudWire is what only a cloud's JSON has. Its application credential stands here,
 // not beside the other kinds.
 type cloudWire struct {
-	Cloud
+	OpenStackClient
 	AppCredID     string `json:"applicationCredentialId,omitempty"`
 	AppCredSecret string `json:"applicationCredentialSecret,omitempty"`
 }
@@ -53,9 +53,9 @@ func (k Cluster) json(c Config) (secret.Text, error) {
 	return encodeJSON(w, "  ")
 }
 
-func (l Cloud) json(c Config) (secret.Text, error) {
+func (l OpenStackClient) json(c Config) (secret.Text, error) {
 	w := newWire(c)
-	w.Cloud = &cloudWire{Cloud: l, AppCredID: w.AppCredID, AppCredSecret: w.AppCredSecret}
+	w.Cloud = &cloudWire{OpenStackClient: l, AppCredID: w.AppCredID, AppCredSecret: w.AppCredSecret}
 	w.AppCredID, w.AppCredSecret = "", ""
 	return encodeJSON(w, "  ")
 }
@@ -101,7 +101,7 @@ func Decode(text secret.Text) (Config, error) {
 		if w.Cloud.ProjectID == "" || w.Namespace != "" {
 			return Config{}, errors.New("decoding client configuration: a cloud without projectId, or with a namespace")
 		}
-		c.Client = w.Cloud.Cloud
+		c.Client = w.Cloud.OpenStackClient
 		w.AppCredID, w.AppCredSecret = w.Cloud.AppCredID, w.Cloud.AppCredSecret
 	}
 	c.Credential = w.PlainCredential.Wrap()

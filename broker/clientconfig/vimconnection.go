@@ -59,7 +59,7 @@ func (Cluster) vimConnectionInfo(c Config) (secret.Text, error) {
 // vimConnectionInfo names an application credential and a token of Keystone's as
 // clouds.yaml does: SOL 003 has no names for them. A user's domain is named: the
 // standard has no member for its id.
-func (l Cloud) vimConnectionInfo(c Config) (secret.Text, error) {
+func (l OpenStackClient) vimConnectionInfo(c Config) (secret.Text, error) {
 	if !c.Password.Empty() && l.UserDomain == "" {
 		return secret.Text{}, fmt.Errorf("vimConnectionInfo names the user's domain, of which only the id is known: %w", ErrFormat)
 	}

@@ -30,7 +30,7 @@ const (
 // processes on one store.
 type Courier struct {
 	store Store
-	sinks []Sink
+	sinks []Destination
 	now   func() time.Time
 	log   *slog.Logger
 
@@ -49,17 +49,17 @@ type trouble struct {
 }
 
 // New returns a courier for sinks whose names are different.
-func New(store Store, sinks []Sink, now func() time.Time, log *slog.Logger) *Courier {
+func New(store Store, sinks []Destination, now func() time.Time, log *slog.Logger) *Courier {
 	return &Courier{store: store, sinks: sinks, now: now, log: log, trouble: map[string]trouble{}}
 }
 
 // Sinks are those that are delivered to.
-func (c *Courier) Sinks() []Sink { return c.sinks }
+func (c *Courier) Sinks() []Destination { return c.sinks }
 
 // Deliver brings a sink as far as it goes now. A sink that fails is tried again after a
 // backoff of its own; what it answered is no error of Deliver. It is for one process at a
 // time: where two deliver, the sink gets entries twice.
-func (c *Courier) Deliver(ctx context.Context, s Sink) error {
+func (c *Courier) Deliver(ctx context.Context, s Destination) error {
 	if c.now().Before(c.troubleOf(s).next) {
 		return nil
 	}
@@ -101,7 +101,7 @@ func (c *Courier) Deliver(ctx context.Context, s Sink) error {
 
 // cursor returns where a sink is. One that has no cursor begins at the beginning of the log:
 // a cursor that was lost makes repeats, and no gap.
-func (c *Courier) cursor(ctx context.Context, s Sink) (Cursor, error) {
+func (c *Courier) cursor(ctx context.Context, s Destination) (Cursor, error) {
 	for range 2 {
 		all, err := c.store.Cursors(ctx)
 		if err != nil {
@@ -138,7 +138,7 @@ func batch(entries []audit.Entry) ([][]byte, error) {
 }
 
 // skip moves the cursor of a failing best-effort sink past what is older than its bound.
-func (c *Courier) skip(ctx context.Context, s Sink, at Cursor) error {
+func (c *Courier) skip(ctx context.Context, s Destination, at Cursor) error {
 	if s.Mode != BestEffort {
 		return nil
 	}
@@ -171,7 +171,7 @@ func (c *Courier) skip(ctx context.Context, s Sink, at Cursor) error {
 	return nil
 }
 
-func (c *Courier) troubleOf(s Sink) trouble {
+func (c *Courier) troubleOf(s Destination) trouble {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.trouble[s.Name]
@@ -179,7 +179,7 @@ func (c *Courier) troubleOf(s Sink) trouble {
 
 // failed notes a failed attempt: in the log when the sink begins to fail, and in the audit
 // log, which other sinks get, then and every ten minutes.
-func (c *Courier) failed(ctx context.Context, s Sink, why error) {
+func (c *Courier) failed(ctx context.Context, s Destination, why error) {
 	now := c.now()
 	c.mu.Lock()
 	t := c.trouble[s.Name]
@@ -204,7 +204,7 @@ func (c *Courier) failed(ctx context.Context, s Sink, why error) {
 }
 
 // succeeded notes that a sink works again.
-func (c *Courier) succeeded(ctx context.Context, s Sink) {
+func (c *Courier) succeeded(ctx context.Context, s Destination) {
 	c.mu.Lock()
 	t := c.trouble[s.Name]
 	c.trouble[s.Name] = trouble{told: t.told}
@@ -215,7 +215,7 @@ func (c *Courier) succeeded(ctx context.Context, s Sink) {
 }
 
 // entry is about a sink. Keys and values alternate in detail.
-func (c *Courier) entry(s Sink, o audit.Outcome, detail ...string) audit.Entry {
+func (c *Courier) entry(s Destination, o audit.Outcome, detail ...string) audit.Entry {
 	e := audit.Entry{
 		Time: c.now().UTC(), Principal: "system:server", Action: audit.ServerSink, Kind: audit.KindServer, Resource: s.Name,
 		Outcome: o, Detail: map[string]string{},

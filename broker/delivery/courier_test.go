@@ -83,7 +83,7 @@ func newBench(t *testing.T) *bench {
 	return b
 }
 
-func (b *bench) courier(sinks ...delivery.Sink) *delivery.Courier {
+func (b *bench) courier(sinks ...delivery.Destination) *delivery.Courier {
 	return delivery.New(b.Store, sinks, b.clock.Now, slog.New(slog.NewTextHandler(&b.log, nil)))
 }
 
@@ -117,8 +117,8 @@ func (b *bench) status(c *delivery.Courier) delivery.Status {
 	return all[0]
 }
 
-func sink(mode delivery.Mode, to delivery.Outlet) delivery.Sink {
-	return delivery.Sink{Name: "siem", Mode: mode, Within: 5 * time.Minute, Outlet: to}
+func sink(mode delivery.Mode, to delivery.Outlet) delivery.Destination {
+	return delivery.Destination{Name: "siem", Mode: mode, Within: 5 * time.Minute, Outlet: to}
 }
 
 func TestEntriesAreDeliveredInOrderAcrossRestarts(t *testing.T) {

@@ -33,8 +33,8 @@ const (
 	BestEffort Mode = "bestEffort"
 )
 
-// Sink is a place that gets every entry of the log.
-type Sink struct {
+// Destination is a place that gets every entry of the log.
+type Destination struct {
 	// Name is what the cursor is kept under. It is unique, and stays when the rest changes.
 	Name string
 	Mode Mode

@@ -23,7 +23,7 @@ type Grant struct {
 	// Client is the id of the client, Project the one that it acts in.
 	Client  string
 	Project string
-	Request Request
+	Request GrantRequest
 	// Digest tells the request from others under the same operation id.
 	Digest string
 	State  State
@@ -89,25 +89,25 @@ func (g Grant) Moved(next Grant) (Grant, error) {
 	return next, nil
 }
 
-// Operation is a type of operation, as the standard spells it.
-type Operation string
+// GrantedOperation is a type of operation, as the standard spells it.
+type GrantedOperation string
 
 // The operations that a lease begins and ends with; every other is as good as any.
 const (
-	Instantiate Operation = "INSTANTIATE"
-	Terminate   Operation = "TERMINATE"
+	Instantiate GrantedOperation = "INSTANTIATE"
+	Terminate   GrantedOperation = "TERMINATE"
 )
 
-var operations = []Operation{
+var operations = []GrantedOperation{
 	Instantiate, "SCALE", "SCALE_TO_LEVEL", "CHANGE_FLAVOUR", Terminate, "HEAL", "OPERATE", "CHANGE_EXT_CONN", "CHANGE_VNFPKG",
 	"CREATE_SNAPSHOT", "REVERT_TO_SNAPSHOT",
 }
 
-// Request is what a VNFM asks for, as far as the answer rests on it.
-type Request struct {
+// GrantRequest is what a VNFM asks for, as far as the answer rests on it.
+type GrantRequest struct {
 	// ID is that of the operation occurrence at the VNFM.
 	ID       string
-	Type     Operation
+	Type     GrantedOperation
 	Instance string
 	VNFD     string
 	// NewVNFD is where CHANGE_VNFPKG leads.
@@ -128,7 +128,7 @@ const (
 	maxResources = 2000 // in all
 )
 
-func (r Request) check() error {
+func (r GrantRequest) check() error {
 	for field, text := range map[string]string{"vnfLcmOpOccId": r.ID, "vnfInstanceId": r.Instance, "vnfdId": r.VNFD} {
 		if text == "" || !word(text) {
 			return broker.Invalid(field, "must be 1 to %d printable characters", maxWord)
@@ -165,7 +165,7 @@ func word(s string) bool {
 	return len(s) <= maxWord && !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) })
 }
 
-func (r Request) digest() string {
+func (r GrantRequest) digest() string {
 	text, _ := json.Marshal(r) // of texts alone: it never fails
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:])
@@ -174,7 +174,7 @@ func (r Request) digest() string {
 // askable reports whether the VNFM can be asked how the operation stands: its URL must be absolute
 // and lead to this operation, whose id is one segment of a path, so that no client has the broker ask
 // for anything else.
-func (r Request) askable() bool {
+func (r GrantRequest) askable() bool {
 	if strings.ContainsAny(r.ID, `/\%`) || strings.Trim(r.ID, ".") == "" {
 		return false
 	}
@@ -207,8 +207,8 @@ func (g Grant) Resource() policy.Resource {
 	}
 }
 
-// Connection is what a grant lends.
-type Connection struct {
+// Loan is what a grant lends.
+type Loan struct {
 	// Client is the id of the client that it was lent to.
 	Client string
 	Lease  broker.Lease

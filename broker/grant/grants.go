@@ -109,8 +109,8 @@ const decideTime = 10 * time.Minute
 // the same grant and, while its lease lives, the same connection; with another body it is
 // [broker.ErrConflict]. Where something cannot be asked now the grant stays Deciding, and a repeat
 // goes on with it. Where grants are decided on later, a grant that is Deciding is answered at once.
-func (g *Grants) Request(ctx context.Context, p policy.Principal, r Request) (Grant, Connection, error) {
-	fail := func(err error) (Grant, Connection, error) { return Grant{}, Connection{}, err }
+func (g *Grants) Request(ctx context.Context, p policy.Principal, r GrantRequest) (Grant, Loan, error) {
+	fail := func(err error) (Grant, Loan, error) { return Grant{}, Loan{}, err }
 	id, err := uuid.NewV7()
 	if err != nil {
 		return fail(err)
@@ -151,7 +151,7 @@ func (g *Grants) Request(ctx context.Context, p policy.Principal, r Request) (Gr
 	}
 	failpoint.At("grant.intent")
 	if g.later {
-		return made, Connection{}, nil
+		return made, Loan{}, nil
 	}
 	return g.decide(ctx, p, made, act)
 }
@@ -173,8 +173,8 @@ func (g *Grants) create(ctx context.Context, made Grant, act *audit.Act) error {
 
 // repeat answers a request that came before.
 func (g *Grants) repeat(
-	ctx context.Context, p policy.Principal, old Grant, err error, r Request, act *audit.Act,
-) (Grant, Connection, error) {
+	ctx context.Context, p policy.Principal, old Grant, err error, r GrantRequest, act *audit.Act,
+) (Grant, Loan, error) {
 	if err == nil && old.Digest != r.digest() {
 		err = &broker.Error{
 			Kind: broker.ErrConflict, Field: "vnfLcmOpOccId", Detail: "a grant was asked for this operation with another request",
@@ -182,18 +182,18 @@ func (g *Grants) repeat(
 		}
 	}
 	if err != nil {
-		return Grant{}, Connection{}, g.refuse(ctx, act, err)
+		return Grant{}, Loan{}, g.refuse(ctx, act, err)
 	}
 	if old.State == Deciding && g.later {
-		return old, Connection{}, nil
+		return old, Loan{}, nil
 	}
 	return g.decide(ctx, p, old, act)
 }
 
 // Grant returns one by its id, with its connection while its lease lives. One that is Deciding is
 // decided on.
-func (g *Grants) Grant(ctx context.Context, p policy.Principal, id string) (Grant, Connection, error) {
-	fail := func(err error) (Grant, Connection, error) { return Grant{}, Connection{}, err }
+func (g *Grants) Grant(ctx context.Context, p policy.Principal, id string) (Grant, Loan, error) {
+	fail := func(err error) (Grant, Loan, error) { return Grant{}, Loan{}, err }
 	found, err := Grant{}, error(&broker.Error{Kind: broker.ErrNotFound})
 	if uuid.Validate(id) == nil {
 		found, err = g.store.VNFGrant(ctx, id)
@@ -300,8 +300,8 @@ func (g *Grants) goesOn(ctx context.Context, p policy.Principal, held Grant) (bo
 }
 
 // decide issues the lease of a grant, or the same again, and records what became of it.
-func (g *Grants) decide(ctx context.Context, p policy.Principal, one Grant, act *audit.Act) (Grant, Connection, error) {
-	fail := func(err error) (Grant, Connection, error) { return Grant{}, Connection{}, err }
+func (g *Grants) decide(ctx context.Context, p policy.Principal, one Grant, act *audit.Act) (Grant, Loan, error) {
+	fail := func(err error) (Grant, Loan, error) { return Grant{}, Loan{}, err }
 	connection, err := g.lend(ctx, p, one, act)
 	if err != nil {
 		return fail(err)
@@ -342,9 +342,9 @@ func (g *Grants) decide(ctx context.Context, p policy.Principal, one Grant, act 
 }
 
 // lend issues the lease of a grant, or the same again.
-func (g *Grants) lend(ctx context.Context, p policy.Principal, one Grant, act *audit.Act) (Connection, error) {
+func (g *Grants) lend(ctx context.Context, p policy.Principal, one Grant, act *audit.Act) (Loan, error) {
 	if one.State == Refused {
-		return Connection{}, g.refuse(ctx, act, denied(one))
+		return Loan{}, g.refuse(ctx, act, denied(one))
 	}
 	issuerCA, err := g.usable(one)
 	maker := one
@@ -352,16 +352,16 @@ func (g *Grants) lend(ctx context.Context, p policy.Principal, one Grant, act *a
 		maker, err = g.store.VNFGrant(ctx, one.Maker)
 	}
 	if err != nil {
-		return Connection{}, g.refuse(ctx, act, err)
+		return Loan{}, g.refuse(ctx, act, err)
 	}
-	connection := Connection{Client: one.Client}
+	connection := Loan{Client: one.Client}
 	if err = g.stillThere(ctx, cmp.Or(one.Lease, maker.Lease)); err == nil {
 		wish := maker.lease()
 		wish.Verified = issuerCA != ""
 		connection.Lease, connection.Config, err = g.leases.IssueLease(ctx, p, wish)
 	}
 	if err != nil {
-		return Connection{}, g.failed(ctx, one, act, err)
+		return Loan{}, g.failed(ctx, one, act, err)
 	}
 	if issuerCA != "" { // a VNFM has one bundle, for the VIM and for the token endpoint
 		connection.Config.CACert = remote.Certificates(connection.Config.CACert, issuerCA)

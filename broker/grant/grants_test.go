@@ -144,14 +144,14 @@ func setUp(t *testing.T, o grant.Options) *scene {
 	return s
 }
 
-func ask(operation grant.Operation, id, vnfd string) grant.Request {
-	return grant.Request{
+func ask(operation grant.GrantedOperation, id, vnfd string) grant.GrantRequest {
+	return grant.GrantRequest{
 		ID: id, Type: operation, Instance: "i-1", VNFD: vnfd, Add: []string{"r1"},
 		OperationURL: "http://vnfm/vnflcm/v2/vnf_lcm_op_occs/" + id, InstanceURL: "http://vnfm/vnflcm/v2/vnf_instances/i-1",
 	}
 }
 
-func (s *scene) granted(r grant.Request) (grant.Grant, grant.Connection) {
+func (s *scene) granted(r grant.GrantRequest) (grant.Grant, grant.Loan) {
 	s.t.Helper()
 	g, c, err := s.Request(s.t.Context(), s.tacker, r)
 	if err != nil {
@@ -160,7 +160,7 @@ func (s *scene) granted(r grant.Request) (grant.Grant, grant.Connection) {
 	return g, c
 }
 
-func (s *scene) refused(what string, kind error, words string, p policy.Principal, r grant.Request) {
+func (s *scene) refused(what string, kind error, words string, p policy.Principal, r grant.GrantRequest) {
 	s.t.Helper()
 	_, c, err := s.Request(s.t.Context(), p, r)
 	if !errors.Is(err, kind) || !strings.Contains(err.Error(), words) || !c.Config.LeaseSecret.Empty() {
@@ -216,7 +216,7 @@ func TestTheLeaseStandsWithTheInstance(t *testing.T) {
 
 func TestWhatEndsALease(t *testing.T) {
 	for name, c := range map[string]struct {
-		operation grant.Operation
+		operation grant.GrantedOperation
 		vnfd      string
 		state     string
 		want      int
@@ -278,17 +278,17 @@ func TestHostileAndRefusedRequests(t *testing.T) {
 	if _, c, err := s.Grant(t.Context(), admin, first.ID); !errors.Is(err, broker.ErrDenied) || !c.Config.LeaseSecret.Empty() {
 		t.Errorf("an administrator is given a client's credential: %v", err)
 	}
-	for field, spoil := range map[string]func(*grant.Request){
-		"vnfLcmOpOccId":   func(r *grant.Request) { r.ID = "" },
-		"vnfInstanceId":   func(r *grant.Request) { r.Instance = "a\nb" },
-		"vnfdId":          func(r *grant.Request) { r.VNFD = strings.Repeat("x", 256) },
-		"operation":       func(r *grant.Request) { r.Type = "EXPLODE" },
-		"addResources":    func(r *grant.Request) { r.Add = make([]string, 10001) },
-		"removeResources": func(r *grant.Request) { r.Remove = []string{""} },
-		"updateResources": func(r *grant.Request) {
+	for field, spoil := range map[string]func(*grant.GrantRequest){
+		"vnfLcmOpOccId":   func(r *grant.GrantRequest) { r.ID = "" },
+		"vnfInstanceId":   func(r *grant.GrantRequest) { r.Instance = "a\nb" },
+		"vnfdId":          func(r *grant.GrantRequest) { r.VNFD = strings.Repeat("x", 256) },
+		"operation":       func(r *grant.GrantRequest) { r.Type = "EXPLODE" },
+		"addResources":    func(r *grant.GrantRequest) { r.Add = make([]string, 10001) },
+		"removeResources": func(r *grant.GrantRequest) { r.Remove = []string{""} },
+		"updateResources": func(r *grant.GrantRequest) {
 			r.Add, r.Update = slices.Repeat([]string{"a"}, 1001), slices.Repeat([]string{"u"}, 1000)
 		},
-		"_links.vnfLcmOpOcc": func(r *grant.Request) { r.OperationURL = "http://user:secret@vnfm/" },
+		"_links.vnfLcmOpOcc": func(r *grant.GrantRequest) { r.OperationURL = "http://user:secret@vnfm/" },
 	} {
 		r := ask(grant.Instantiate, "op-9", "vnfd-1")
 		spoil(&r)

@@ -64,7 +64,7 @@ func (s *shelf) List(ctx context.Context, id string) ([]secret.Held, error) {
 	return s.KeyStore.List(ctx, id)
 }
 
-func (s *shelf) Delete(ctx context.Context, r secret.Ref) (secret.Deletion, error) {
+func (s *shelf) Delete(ctx context.Context, r secret.Ref) (secret.Erasure, error) {
 	if s.asked = append(s.asked, "delete"); s.delete != nil {
 		return "", s.delete
 	}

@@ -2,7 +2,7 @@
 // registration may have. It runs nothing, and opens no file by itself.
 //
 // The server and the command line read by this one vocabulary. They differ in what
-// they do about a field that cannot be registered, which is what [Rules] say.
+// they do about a field that cannot be registered, which is what [FieldRules] say.
 package kubeconfig
 
 import (
@@ -17,13 +17,13 @@ import (
 	"github.com/vimbroker/vimbroker/broker/strictyaml"
 )
 
-// Kind is a group of fields that cannot be registered for the same reason.
-type Kind int
+// FieldKind is a group of fields that cannot be registered for the same reason.
+type FieldKind int
 
 // The kinds of fields that cannot be registered.
 const (
 	// Command makes a client run a program.
-	Command Kind = iota
+	Command FieldKind = iota
 	// TokenFile names a file whose token is replaced from time to time.
 	TokenFile
 	// NamedFile names a file with a certificate or a key.
@@ -38,11 +38,11 @@ const (
 	Unused
 )
 
-// Rules are what a reader does about fields that cannot be registered.
-type Rules struct {
+// FieldRules are what a reader does about fields that cannot be registered.
+type FieldRules struct {
 	// Refusals say what is wrong with a kind of field, and what to do about it. Kinds
 	// without one are ignored.
-	Refusals map[Kind]string
+	Refusals map[FieldKind]string
 	// Unverified is the refusal of a context that turns verification of the server
 	// off; empty allows it.
 	Unverified string
@@ -63,8 +63,8 @@ type Context struct {
 	Token, Key      secret.Text
 }
 
-// File is a kubeconfig, of which no context was chosen yet.
-type File struct {
+// Kubeconfig is a kubeconfig, of which no context was chosen yet.
+type Kubeconfig struct {
 	// Current is the current context's name; it may be empty, or not exist.
 	Current string
 
@@ -80,12 +80,12 @@ type entry struct {
 
 // Read reads a kubeconfig's frame; the contexts, clusters and users are not looked
 // into. If there are faults they are in d, and the answer is nil.
-func Read(d *strictyaml.Document, text []byte, rules Rules) *File {
+func Read(d *strictyaml.Document, text []byte, rules FieldRules) *Kubeconfig {
 	root := d.Parse(text)
 	if root == nil {
 		return nil
 	}
-	f := &File{document: d}
+	f := &Kubeconfig{document: d}
 	d.Mapping(root, d.Root, strictyaml.Fields{
 		"apiVersion":      literal(d, "v1"),
 		"kind":            literal(d, "Config"),
@@ -103,10 +103,10 @@ func Read(d *strictyaml.Document, text []byte, rules Rules) *File {
 }
 
 // Contexts are the names of all contexts, sorted.
-func (f *File) Contexts() []string { return slices.Sorted(maps.Keys(f.contexts)) }
+func (f *Kubeconfig) Contexts() []string { return slices.Sorted(maps.Keys(f.contexts)) }
 
 // Context reads the context of that name, which must exist. Faults are in the document.
-func (f *File) Context(name string, rules Rules) Context {
+func (f *Kubeconfig) Context(name string, rules FieldRules) Context {
 	d, chosen := f.document, f.contexts[name]
 	c := Context{At: chosen.at}
 	var cluster, user string
@@ -125,7 +125,7 @@ func (f *File) Context(name string, rules Rules) Context {
 // reader reads a cluster or a user.
 type reader struct {
 	*strictyaml.Document
-	rules Rules
+	rules FieldRules
 	// files are those that the entry names.
 	files []func()
 }
@@ -168,7 +168,7 @@ func (k *reader) user(c *Context) strictyaml.Fields {
 		"client-key-data": k.key(&c.Key),
 		"client-key":      k.file("client-key-data", func() bool { return c.Key.Empty() }, func(s string) { c.Key = secret.NewText(s) }),
 	}
-	for kind, keys := range map[Kind][]string{
+	for kind, keys := range map[FieldKind][]string{
 		Command:       {"exec", "auth-provider"},
 		TokenFile:     {"tokenFile"},
 		Login:         {"username", "password"},
@@ -183,7 +183,7 @@ func (k *reader) user(c *Context) strictyaml.Fields {
 }
 
 // file reads the name of a file, whose content belongs under a field.
-func (k *reader) file(field string, missing func() bool, set func(string)) strictyaml.Reader {
+func (k *reader) file(field string, missing func() bool, set func(string)) strictyaml.ReadValue {
 	if k.rules.File == nil {
 		return k.rules.refuse(k.Document, NamedFile)
 	}
@@ -201,7 +201,7 @@ func (k *reader) file(field string, missing func() bool, set func(string)) stric
 }
 
 // data reads base64.
-func (k *reader) data(to *string) strictyaml.Reader {
+func (k *reader) data(to *string) strictyaml.ReadValue {
 	return func(n *yaml.Node, at string) {
 		var encoded string
 		k.Text(&encoded)(n, at)
@@ -214,7 +214,7 @@ func (k *reader) data(to *string) strictyaml.Reader {
 	}
 }
 
-func (k *reader) key(to *secret.Text) strictyaml.Reader {
+func (k *reader) key(to *secret.Text) strictyaml.ReadValue {
 	return func(n *yaml.Node, at string) {
 		var s string
 		if k.data(&s)(n, at); s != "" {
@@ -231,7 +231,7 @@ func (k *reader) verification(n *yaml.Node, at string) {
 }
 
 // refuse refuses a kind of field if there is a reason; an empty value is none.
-func (r Rules) refuse(d *strictyaml.Document, kind Kind) strictyaml.Reader {
+func (r FieldRules) refuse(d *strictyaml.Document, kind FieldKind) strictyaml.ReadValue {
 	why := r.Refusals[kind]
 	return func(n *yaml.Node, at string) {
 		empty := n.Kind == yaml.ScalarNode && n.Value == "" || kind == Unused && n.Kind == yaml.MappingNode && len(n.Content) == 0
@@ -242,7 +242,7 @@ func (r Rules) refuse(d *strictyaml.Document, kind Kind) strictyaml.Reader {
 }
 
 // literal reads a string that can only be one.
-func literal(d *strictyaml.Document, want string) strictyaml.Reader {
+func literal(d *strictyaml.Document, want string) strictyaml.ReadValue {
 	return func(n *yaml.Node, at string) {
 		if s, ok := d.Scalar(n, at, want, "!!str"); ok && s != want {
 			d.Fault(n, at, "must be %s", want)
@@ -252,7 +252,7 @@ func literal(d *strictyaml.Document, want string) strictyaml.Reader {
 
 // named reads a list of {name, inner} entries. A name that stands twice is a fault:
 // which of the two counts differs from reader to reader.
-func (f *File) named(into *map[string]entry, inner string, rules Rules) strictyaml.Reader {
+func (f *Kubeconfig) named(into *map[string]entry, inner string, rules FieldRules) strictyaml.ReadValue {
 	d := f.document
 	return func(n *yaml.Node, at string) {
 		*into = make(map[string]entry)

@@ -8,25 +8,16 @@ import (
 	"sync"
 	"time"
 
+	"github.com/vimbroker/vimbroker/broker/delivery"
 	"github.com/vimbroker/vimbroker/broker/failpoint"
 )
-
-// Outlet hands lines to a place outside of the database. An implementation is safe for
-// concurrent use.
-type Outlet interface {
-	// Send hands lines, each one JSON value, over in their order, and returns nil once they
-	// have arrived, as far as the outlet can tell. The error is fit for a log, and the call is
-	// bounded in time.
-	Send(ctx context.Context, lines [][]byte) error
-	Close() error
-}
 
 // Anchor is a place outside of the database that keeps checkpoints: a log that was rewritten since
 // differs from them.
 type Anchor struct {
 	// Name is what the store knows it by. It is unique.
 	Name   string
-	Outlet Outlet
+	Outlet delivery.Outlet
 }
 
 // Anchoring says how far an anchor has come.

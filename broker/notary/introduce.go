@@ -25,8 +25,8 @@ const (
 // Rotate makes a new key in the first key store, which takes over. The key before endorses
 // it, and both sign a checkpoint. What seals the private half of the key before goes on the
 // ledger of retired keys. Where no key signs yet, the new one is the first.
-func (n *Notary) Rotate(ctx context.Context, act *audit.Act) (Key, error) {
-	return n.introduce(ctx, act, func(keys []Key, mine *Key, p pen) (*Checkpoint, error) {
+func (n *Notary) Rotate(ctx context.Context, act *audit.Act) (SigningKey, error) {
+	return n.introduce(ctx, act, func(keys []SigningKey, mine *SigningKey, p pen) (*Checkpoint, error) {
 		old, found := signing(keys)
 		if !found {
 			return n.takeOver(ctx, act, mine, p)
@@ -53,19 +53,19 @@ func (n *Notary) Rotate(ctx context.Context, act *audit.Act) (Key, error) {
 // than so many entries do not count. If it signs, a new key takes over, which it does not
 // endorse: whoever has kept the old key must be given the new one in another way. It returns the
 // key that signs then.
-func (n *Notary) Revoke(ctx context.Context, act *audit.Act, id string, until int64) (Key, error) {
+func (n *Notary) Revoke(ctx context.Context, act *audit.Act, id string, until int64) (SigningKey, error) {
 	keys, err := n.store.SigningKeys(ctx)
 	if err != nil {
-		return Key{}, err
+		return SigningKey{}, err
 	}
-	at := slices.IndexFunc(keys, func(k Key) bool { return k.ID == id })
+	at := slices.IndexFunc(keys, func(k SigningKey) bool { return k.ID == id })
 	switch {
 	case at < 0:
-		return Key{}, ErrNone
+		return SigningKey{}, ErrNone
 	case !keys[at].State.CanMove(Revoked):
-		return Key{}, ErrEnded
+		return SigningKey{}, ErrEnded
 	case keys[at].State == Signing:
-		return n.introduce(ctx, act, func(keys []Key, mine *Key, p pen) (*Checkpoint, error) {
+		return n.introduce(ctx, act, func(keys []SigningKey, mine *SigningKey, p pen) (*Checkpoint, error) {
 			if old, found := signing(keys); !found || old.ID != id {
 				return nil, ErrOvertaken
 			}
@@ -76,22 +76,22 @@ func (n *Notary) Revoke(ctx context.Context, act *audit.Act, id string, until in
 			return c, err
 		})
 	}
-	if err := n.store.ChangeSigningKeys(ctx, func(now []Key) ([]Key, error) {
+	if err := n.store.ChangeSigningKeys(ctx, func(now []SigningKey) ([]SigningKey, error) {
 		if !same(keys, now) {
 			return nil, ErrOvertaken
 		}
 		endIn(now, id, Revoked, min(until, keys[at].Until), n.now())
 		return now, nil
 	}, nil, act.Done()); err != nil {
-		return Key{}, err
+		return SigningKey{}, err
 	}
 	now, _ := signing(keys)
 	return now, nil
 }
 
 // makeFirst makes the first key of a log.
-func (n *Notary) makeFirst(ctx context.Context, act *audit.Act) (Key, error) {
-	return n.introduce(ctx, act, func(keys []Key, _ *Key, _ pen) (*Checkpoint, error) {
+func (n *Notary) makeFirst(ctx context.Context, act *audit.Act) (SigningKey, error) {
+	return n.introduce(ctx, act, func(keys []SigningKey, _ *SigningKey, _ pen) (*Checkpoint, error) {
 		if _, other := signing(keys); other {
 			return nil, ErrOvertaken
 		}
@@ -102,20 +102,23 @@ func (n *Notary) makeFirst(ctx context.Context, act *audit.Act) (Key, error) {
 // introduce makes a key that signs from now on: intent, key, one write that switches. plan gets
 // the other keys as they are then, changes them and the new one, and says which checkpoint is
 // stored with that.
-func (n *Notary) introduce(ctx context.Context, act *audit.Act, plan func(others []Key, mine *Key, p pen) (*Checkpoint, error)) (Key, error) {
+func (n *Notary) introduce(
+	ctx context.Context, act *audit.Act, plan func(others []SigningKey, mine *SigningKey, p pen) (*Checkpoint, error),
+) (SigningKey, error) {
 	keys, err := n.store.SigningKeys(ctx)
 	if err != nil {
-		return Key{}, err
+		return SigningKey{}, err
 	}
-	mine := Key{ID: uuid.NewString(), State: Making, CreatedAt: n.now()}
+	mine := SigningKey{ID: uuid.NewString(), State: Making, CreatedAt: n.now()}
 	mine.Origin = "vimbroker.audit/" + mine.ID
 	if len(keys) > 0 {
 		mine.Origin = keys[0].Origin
 	}
 	act.With(audit.DetailAuditKey, mine.ID)
 	begun := mine
-	if err := n.store.ChangeSigningKeys(ctx, func(now []Key) ([]Key, error) { return append(now, begun), nil }, nil, act.Intent()); err != nil {
-		return Key{}, err
+	add := func(now []SigningKey) ([]SigningKey, error) { return append(now, begun), nil }
+	if err := n.store.ChangeSigningKeys(ctx, add, nil, act.Intent()); err != nil {
+		return SigningKey{}, err
 	}
 	failpoint.At("audit.key-intent")
 	err = func() error {
@@ -132,23 +135,26 @@ func (n *Notary) introduce(ctx context.Context, act *audit.Act, plan func(others
 		return err
 	}()
 	if err != nil {
-		return Key{}, errors.Join(err, n.drop(ctx, begun, act, "the key was not made"))
+		return SigningKey{}, errors.Join(err, n.drop(ctx, begun, act, "the key was not made"))
 	}
 	failpoint.At("audit.key-switched")
 	if keys, err = n.store.SigningKeys(ctx); err != nil {
-		return Key{}, err
+		return SigningKey{}, err
 	}
 	now, _ := signing(keys)
 	return now, nil
 }
 
 // switchTo lets a key take over in one write, if the keys are then those that plan has seen.
-func (n *Notary) switchTo(ctx context.Context, mine Key, p pen, plan func([]Key, *Key, pen) (*Checkpoint, error), act *audit.Act) error {
+func (n *Notary) switchTo(
+	ctx context.Context, mine SigningKey, p pen,
+	plan func([]SigningKey, *SigningKey, pen) (*Checkpoint, error), act *audit.Act,
+) error {
 	seen, err := n.store.SigningKeys(ctx)
 	if err != nil {
 		return err
 	}
-	others := slices.DeleteFunc(slices.Clone(seen), func(k Key) bool { return k.ID == mine.ID })
+	others := slices.DeleteFunc(slices.Clone(seen), func(k SigningKey) bool { return k.ID == mine.ID })
 	if len(others) == len(seen) {
 		return fmt.Errorf("%w: making the key took too long", ErrOvertaken)
 	}
@@ -156,7 +162,7 @@ func (n *Notary) switchTo(ctx context.Context, mine Key, p pen, plan func([]Key,
 	if err != nil {
 		return err
 	}
-	return n.store.ChangeSigningKeys(ctx, func(now []Key) ([]Key, error) {
+	return n.store.ChangeSigningKeys(ctx, func(now []SigningKey) ([]SigningKey, error) {
 		if !same(seen, now) {
 			return nil, ErrOvertaken
 		}
@@ -167,10 +173,10 @@ func (n *Notary) switchTo(ctx context.Context, mine Key, p pen, plan func([]Key,
 // takeOver is the checkpoint with which a key takes over, signed by it and by others. It
 // covers everything that was written before. Where another has signed all of that meanwhile, the
 // intent is written once more: no two checkpoints have the same size.
-func (n *Notary) takeOver(ctx context.Context, act *audit.Act, mine *Key, pens ...pen) (*Checkpoint, error) {
+func (n *Notary) takeOver(ctx context.Context, act *audit.Act, mine *SigningKey, pens ...pen) (*Checkpoint, error) {
 	last, now, err := n.look(ctx)
 	if err == nil && last.Size == now.Size {
-		unchanged := func(keys []Key) ([]Key, error) { return keys, nil }
+		unchanged := func(keys []SigningKey) ([]SigningKey, error) { return keys, nil }
 		if err = n.store.ChangeSigningKeys(ctx, unchanged, nil, act.Intent()); err == nil {
 			_, now, err = n.look(ctx)
 		}
@@ -213,11 +219,11 @@ func (n *Notary) Settle(ctx context.Context, before time.Time, begin Begin) erro
 
 // drop ends a key that never signed, so that it never will; then it destroys what seals the key, and
 // removes its row. A key that signs by now stays.
-func (n *Notary) drop(ctx context.Context, k Key, act *audit.Act, why string) error {
+func (n *Notary) drop(ctx context.Context, k SigningKey, act *audit.Act, why string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), dropWithin)
 	defer cancel()
 	var signs bool
-	err := n.store.ChangeSigningKeys(ctx, func(now []Key) ([]Key, error) {
+	err := n.store.ChangeSigningKeys(ctx, func(now []SigningKey) ([]SigningKey, error) {
 		for i := range now {
 			if now[i].ID == k.ID && now[i].State == Making {
 				now[i].State = Abandoned
@@ -233,13 +239,13 @@ func (n *Notary) drop(ctx context.Context, k Key, act *audit.Act, why string) er
 		return fmt.Errorf("destroying what seals a key that was abandoned: %w", err)
 	}
 	failpoint.At("audit.key-dropped")
-	return n.store.ChangeSigningKeys(ctx, func(now []Key) ([]Key, error) {
-		return slices.DeleteFunc(now, func(other Key) bool { return other.ID == k.ID }), nil
+	return n.store.ChangeSigningKeys(ctx, func(now []SigningKey) ([]SigningKey, error) {
+		return slices.DeleteFunc(now, func(other SigningKey) bool { return other.ID == k.ID }), nil
 	}, nil, act.Done(audit.DetailReason, "what sealed the key is destroyed"))
 }
 
 // endIn ends one of the keys, whose checkpoints count up to a size.
-func endIn(keys []Key, id string, state KeyState, until int64, at time.Time) {
+func endIn(keys []SigningKey, id string, state SigningKeyState, until int64, at time.Time) {
 	for i := range keys {
 		if keys[i].ID == id {
 			keys[i].end(state, until, at)
@@ -248,6 +254,6 @@ func endIn(keys []Key, id string, state KeyState, until int64, at time.Time) {
 }
 
 // same reports whether the keys are in the same states.
-func same(a, b []Key) bool {
-	return slices.EqualFunc(a, b, func(a, b Key) bool { return a.ID == b.ID && a.State == b.State })
+func same(a, b []SigningKey) bool {
+	return slices.EqualFunc(a, b, func(a, b SigningKey) bool { return a.ID == b.ID && a.State == b.State })
 }

@@ -9,24 +9,24 @@ import (
 	"github.com/vimbroker/vimbroker/broker/secret"
 )
 
-// KeyState is where a signing key stands. What may follow what is [keyMoves].
-type KeyState string
+// SigningKeyState is where a signing key stands. What may follow what is [keyMoves].
+type SigningKeyState string
 
 const (
 	// Making: the intent is stored; what seals the key may be in a key store.
-	Making KeyState = "making"
+	Making SigningKeyState = "making"
 	// Abandoned: it was never finished. What seals it is destroyed, and then its row goes.
-	Abandoned KeyState = "abandoned"
+	Abandoned SigningKeyState = "abandoned"
 	// Signing: it signs checkpoints. One key does.
-	Signing KeyState = "signing"
+	Signing SigningKeyState = "signing"
 	// Retired: another has taken over. Its private half is destroyed.
-	Retired KeyState = "retired"
+	Retired SigningKeyState = "retired"
 	// Revoked: somebody else may have it. Its private half is destroyed here.
-	Revoked KeyState = "revoked"
+	Revoked SigningKeyState = "revoked"
 )
 
 // keyMoves is the state machine of a signing key, as pairs that may follow one another.
-var keyMoves = map[KeyState][]KeyState{
+var keyMoves = map[SigningKeyState][]SigningKeyState{
 	Making:    {Signing, Abandoned},
 	Abandoned: {},
 	Signing:   {Retired, Revoked},
@@ -35,14 +35,14 @@ var keyMoves = map[KeyState][]KeyState{
 }
 
 // CanMove reports whether a key may go from one state to another.
-func (s KeyState) CanMove(to KeyState) bool { return slices.Contains(keyMoves[s], to) }
+func (s SigningKeyState) CanMove(to SigningKeyState) bool { return slices.Contains(keyMoves[s], to) }
 
-// Key signs checkpoints. Its private half lies sealed in the store, under a Fernet key in a
+// SigningKey signs checkpoints. Its private half lies sealed in the store, under a Fernet key in a
 // key store, as the credential of a VIM does.
-type Key struct {
+type SigningKey struct {
 	// ID is a UUID; it is the owner of the Fernet key.
 	ID    string
-	State KeyState
+	State SigningKeyState
 	// Origin names the log in every checkpoint; all keys of a log have the same.
 	Origin string
 	// Verifier is the public half, as golang.org/x/mod/sumdb/note writes it.
@@ -65,10 +65,10 @@ type Key struct {
 }
 
 // Owner is whom the Fernet key belongs to.
-func (k Key) Owner() secret.Owner { return secret.Owner{ID: k.ID, Generation: 1} }
+func (k SigningKey) Owner() secret.Owner { return secret.Owner{ID: k.ID, Generation: 1} }
 
 // counts reports whether the key may have signed a checkpoint of that size.
-func (k Key) counts(size int64) bool {
+func (k SigningKey) counts(size int64) bool {
 	switch k.State {
 	case Signing:
 		return size >= k.Since
@@ -79,22 +79,22 @@ func (k Key) counts(size int64) bool {
 }
 
 // end retires or revokes the key, whose checkpoints count up to a size.
-func (k *Key) end(state KeyState, until int64, at time.Time) {
+func (k *SigningKey) end(state SigningKeyState, until int64, at time.Time) {
 	k.State, k.Until, k.EndedAt = state, until, at
 	k.Sealed, k.KeyStore, k.Ref = "", "", ""
 }
 
 // signing returns the key that signs, if there is one.
-func signing(keys []Key) (Key, bool) {
-	at := slices.IndexFunc(keys, func(k Key) bool { return k.State == Signing })
+func signing(keys []SigningKey) (SigningKey, bool) {
+	at := slices.IndexFunc(keys, func(k SigningKey) bool { return k.State == Signing })
 	if at < 0 {
-		return Key{}, false
+		return SigningKey{}, false
 	}
 	return keys[at], true
 }
 
 // verifiers are those of keys whose checkpoints of a size count.
-func verifiers(keys []Key, size int64) []note.Verifier {
+func verifiers(keys []SigningKey, size int64) []note.Verifier {
 	var all []note.Verifier
 	for _, k := range keys {
 		if v, err := note.NewVerifier(k.Verifier); err == nil && k.counts(size) {

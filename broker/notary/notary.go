@@ -57,13 +57,13 @@ type Store interface {
 	Tree(ctx context.Context) (tree.State, error)
 	Grow(ctx context.Context) error
 	// SigningKeys returns all keys, oldest first.
-	SigningKeys(ctx context.Context) ([]Key, error)
+	SigningKeys(ctx context.Context) ([]SigningKey, error)
 	// ChangeSigningKeys lets change alter the keys, and stores them with the checkpoint, if that is
 	// not nil, and the entry that records it, atomically. A key that change leaves out goes,
 	// if it is [Making]; one that is new comes. The Fernet key that a changed key names no more goes
 	// on the ledger of retired keys. If change fails nothing is written and its error is
 	// returned as it is. The checkpoint is as in AddCheckpoint, by the key that signs then.
-	ChangeSigningKeys(ctx context.Context, change func([]Key) ([]Key, error), c *Checkpoint, e audit.Entry) error
+	ChangeSigningKeys(ctx context.Context, change func([]SigningKey) ([]SigningKey, error), c *Checkpoint, e audit.Entry) error
 	// LastCheckpoint returns the one of the largest size; [ErrNone].
 	LastCheckpoint(ctx context.Context) (Checkpoint, error)
 	// AddCheckpoint stores a checkpoint. It is [ErrOvertaken] if one of that size or a larger one is
@@ -161,7 +161,7 @@ func (n *Notary) last(ctx context.Context) (Checkpoint, error) {
 }
 
 // replaced reports whether another key signs now.
-func (n *Notary) replaced(ctx context.Context, key Key) bool {
+func (n *Notary) replaced(ctx context.Context, key SigningKey) bool {
 	keys, err := n.store.SigningKeys(ctx)
 	now, _ := signing(keys)
 	return err == nil && now.ID != key.ID
@@ -228,7 +228,7 @@ type pen struct {
 const sealedField = "audit signing key"
 
 // fill makes both halves of a key, and stores what seals the private one.
-func (n *Notary) fill(ctx context.Context, k *Key) (pen, error) {
+func (n *Notary) fill(ctx context.Context, k *SigningKey) (pen, error) {
 	private, public, err := note.GenerateKey(rand.Reader, k.Origin)
 	if err != nil {
 		return pen{}, fmt.Errorf("making a key: %w", err)
@@ -247,7 +247,7 @@ func (n *Notary) fill(ctx context.Context, k *Key) (pen, error) {
 }
 
 // open opens a key. The public half comes from what is sealed, not from the row.
-func (n *Notary) open(ctx context.Context, k Key) (pen, error) {
+func (n *Notary) open(ctx context.Context, k SigningKey) (pen, error) {
 	text, err := n.keys.Open(ctx, k.Owner(), sealedField, keyring.Sealed{KeyStore: k.KeyStore, Ref: k.Ref, Text: k.Sealed})
 	if errors.Is(err, keyring.ErrLost) {
 		return pen{}, fmt.Errorf("%w: %w", ErrLost, err)

@@ -11,7 +11,7 @@ import (
 
 // Open returns the state that a checkpoint states, if a key whose checkpoints of that size
 // count has signed it. Otherwise it is [tree.ErrUnsigned].
-func Open(keys []Key, signed string) (tree.State, error) {
+func Open(keys []SigningKey, signed string) (tree.State, error) {
 	if len(keys) == 0 {
 		return tree.State{}, tree.ErrUnsigned
 	}
@@ -39,10 +39,10 @@ var ErrBeyond = fmt.Errorf("%w: it is signed by a key whose checkpoints of that 
 // Trusted returns those keys of a log that verifier keys vouch for which somebody has
 // kept: the keys themselves, and each that the key before has endorsed, from one to the
 // next. None is [tree.ErrUnsigned].
-func Trusted(keys []Key, kept ...string) ([]Key, error) {
+func Trusted(keys []SigningKey, kept ...string) ([]SigningKey, error) {
 	trusted := map[string]bool{}
-	vouched := func(k Key) bool {
-		return slices.Contains(kept, k.Verifier) || slices.ContainsFunc(keys, func(before Key) bool {
+	vouched := func(k SigningKey) bool {
+		return slices.Contains(kept, k.Verifier) || slices.ContainsFunc(keys, func(before SigningKey) bool {
 			return trusted[before.ID] && before.State != Revoked && endorses(before, k)
 		})
 	}
@@ -57,7 +57,7 @@ func Trusted(keys []Key, kept ...string) ([]Key, error) {
 	if len(trusted) == 0 {
 		return nil, fmt.Errorf("%w: the log has none of the keys that were kept, nor one that they endorsed", tree.ErrUnsigned)
 	}
-	return slices.DeleteFunc(slices.Clone(keys), func(k Key) bool { return !trusted[k.ID] }), nil
+	return slices.DeleteFunc(slices.Clone(keys), func(k SigningKey) bool { return !trusted[k.ID] }), nil
 }
 
 // endorsement is the text in which the key before names the next one. It is no checkpoint:
@@ -67,7 +67,7 @@ func endorsement(origin, verifier string) string {
 }
 
 // endorses reports whether one key has endorsed the other.
-func endorses(before, next Key) bool {
+func endorses(before, next SigningKey) bool {
 	v, err := note.NewVerifier(before.Verifier)
 	if err != nil {
 		return false

@@ -96,7 +96,7 @@ func coinFor(t *testing.T) (*mint, *authority) {
 // certified registers a client that logs in by a certificate.
 func (m *mint) certified(t *testing.T, name string, by oauth.Certificate) oauth.Client {
 	t.Helper()
-	c, plain, err := m.Create(t.Context(), keeper, oauth.Registration{Name: name, Roles: []string{"vnfm"}, Certificate: by})
+	c, plain, err := m.Create(t.Context(), keeper, oauth.NewClient{Name: name, Roles: []string{"vnfm"}, Certificate: by})
 	if err != nil || !plain.Empty() || c.SHA256 != "" {
 		t.Fatalf("Create = %+v, a secret: %t, %v", c, !plain.Empty(), err)
 	}
@@ -305,13 +305,13 @@ func TestNamesOfCertificates(t *testing.T) {
 	for _, by := range append(append(append(names(oauth.SubjectDN, "", "tacker", "/CN=tacker/O=Acme", "cn=tacker", `CN=M\C3\BCller`, "title=Dr", "CN=tacker,", "CN=a<b", "2.5.4.12=Dr", "CN=tacker, O=Acme", "CN=\n", "CN="+strings.Repeat("x", 1024)),
 		names(oauth.SANIP, "tacker", "192.0.2.0/24")...), names(oauth.SANURI, "tacker", "")...), names("", "CN=a")...) {
 		bad := new(broker.Error)
-		if _, _, err := m.Create(t.Context(), keeper, oauth.Registration{Name: "one", Roles: []string{"vnfm"}, Certificate: by}); !errors.As(err, &bad) ||
+		if _, _, err := m.Create(t.Context(), keeper, oauth.NewClient{Name: "one", Roles: []string{"vnfm"}, Certificate: by}); !errors.As(err, &bad) ||
 			!errors.Is(err, broker.ErrInvalid) || bad.Field != "certificate" {
 			t.Errorf("Create with %q = %v", by, err)
 		}
 	}
 	m.roots = nil
-	if _, _, err := m.Create(t.Context(), keeper, oauth.Registration{Name: "one", Roles: []string{"vnfm"}, Certificate: bySubject(tackersName)}); !errors.Is(err, broker.ErrUnsupported) {
+	if _, _, err := m.Create(t.Context(), keeper, oauth.NewClient{Name: "one", Roles: []string{"vnfm"}, Certificate: bySubject(tackersName)}); !errors.Is(err, broker.ErrUnsupported) {
 		t.Errorf("Create at a server without authorities = %v", err)
 	}
 }

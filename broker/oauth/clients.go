@@ -81,8 +81,8 @@ func New(o Options) *Clients {
 	}
 }
 
-// Registration is what a new client is to be.
-type Registration struct {
+// NewClient is what a new client is to be.
+type NewClient struct {
 	Name string
 	// Project is the one it acts in; empty means the caller's.
 	Project    string
@@ -92,7 +92,7 @@ type Registration struct {
 	Certificate Certificate
 }
 
-func (r Registration) check() error {
+func (r NewClient) check() error {
 	if !policy.ValidName(r.Name) {
 		return broker.Invalid("name", `must be 1 to 128 letters, digits and "._@-"`)
 	}
@@ -113,7 +113,7 @@ func (r Registration) check() error {
 // Create registers a client and makes its secret, which is shown once; of one that logs in by a
 // certificate there is none. Giving it more than a
 // project's administrator has needs an administrator, by the built-in policies.
-func (c *Clients) Create(ctx context.Context, p policy.Principal, r Registration) (Client, secret.Text, error) {
+func (c *Clients) Create(ctx context.Context, p policy.Principal, r NewClient) (Client, secret.Text, error) {
 	fail := func(err error) (Client, secret.Text, error) { return Client{}, secret.Text{}, err }
 	if r.Project == "" {
 		r.Project = p.Project

@@ -119,7 +119,7 @@ func (s *scene) quiet(t *testing.T) {
 // create registers a client as p would.
 func (s *scene) create(t *testing.T, p policy.Principal, name string, roles ...string) (oauth.Client, string) {
 	t.Helper()
-	c, plain, err := s.Create(t.Context(), p, oauth.Registration{Name: name, Roles: roles})
+	c, plain, err := s.Create(t.Context(), p, oauth.NewClient{Name: name, Roles: roles})
 	if err != nil {
 		t.Fatalf("Create(%s) = %v", name, err)
 	}
@@ -336,7 +336,7 @@ func TestWhoMayKeepClients(t *testing.T) {
 		}
 	}
 	for _, p := range []policy.Principal{member, c.Principal()} {
-		if _, _, err := s.Create(t.Context(), p, oauth.Registration{Name: "x", Roles: []string{"vnfm"}}); !errors.Is(err, broker.ErrDenied) {
+		if _, _, err := s.Create(t.Context(), p, oauth.NewClient{Name: "x", Roles: []string{"vnfm"}}); !errors.Is(err, broker.ErrDenied) {
 			t.Errorf("Create by %s = %v, want ErrDenied", p.Name, err)
 		}
 		if found, _, err := s.Clients.Clients(t.Context(), p, oauth.Query{}); err == nil && len(found) > 0 {
@@ -351,14 +351,14 @@ func TestWhoMayKeepClients(t *testing.T) {
 	}
 
 	// Nobody gives a client more than he has.
-	for _, r := range []oauth.Registration{
+	for _, r := range []oauth.NewClient{
 		{Name: "a", Roles: []string{"admin"}}, {Name: "b", Roles: []string{"vnfm", "operator"}}, {Name: "c", Project: "ran", Roles: []string{"vnfm"}},
 	} {
 		if _, _, err := s.Create(t.Context(), keeper, r); !errors.Is(err, broker.ErrDenied) {
 			t.Errorf("Create(%+v) by a project's administrator = %v, want ErrDenied", r, err)
 		}
 	}
-	strong, plain, err := s.Create(t.Context(), root, oauth.Registration{Name: "strong", Project: "core", Roles: []string{"admin"}})
+	strong, plain, err := s.Create(t.Context(), root, oauth.NewClient{Name: "strong", Project: "core", Roles: []string{"admin"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -374,7 +374,7 @@ func TestClientsAreRefusedByField(t *testing.T) {
 	for i := range many {
 		many[i] = fmt.Sprint("role-", i)
 	}
-	for field, r := range map[string]oauth.Registration{
+	for field, r := range map[string]oauth.NewClient{
 		"name":    {Name: "a:b", Roles: []string{"vnfm"}},
 		"project": {Name: "a", Project: "a b", Roles: []string{"vnfm"}},
 		"roles":   {Name: "a", Roles: many},
@@ -385,14 +385,14 @@ func TestClientsAreRefusedByField(t *testing.T) {
 		}
 	}
 	for _, roles := range [][]string{nil, {"system"}, {""}, {"a b"}} {
-		if _, _, err := s.Create(t.Context(), root, oauth.Registration{Name: "a", Roles: roles}); !errors.Is(err, broker.ErrInvalid) {
+		if _, _, err := s.Create(t.Context(), root, oauth.NewClient{Name: "a", Roles: roles}); !errors.Is(err, broker.ErrInvalid) {
 			t.Errorf("Create with the roles %q = %v, want ErrInvalid", roles, err)
 		}
 	}
 	for i := range 3 {
 		s.create(t, keeper, fmt.Sprint("c", i), "vnfm")
 	}
-	if _, _, err := s.Create(t.Context(), keeper, oauth.Registration{Name: "fourth", Roles: []string{"vnfm"}}); !errors.Is(err, broker.ErrQuota) {
+	if _, _, err := s.Create(t.Context(), keeper, oauth.NewClient{Name: "fourth", Roles: []string{"vnfm"}}); !errors.Is(err, broker.ErrQuota) {
 		t.Errorf("Create beyond the quota = %v, want ErrQuota", err)
 	}
 }

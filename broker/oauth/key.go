@@ -7,12 +7,12 @@ import (
 	"github.com/vimbroker/vimbroker/broker/secret"
 )
 
-// Key signs tokens. Its private half lies sealed in the store, under a Fernet key in a key
+// TokenKey signs tokens. Its private half lies sealed in the store, under a Fernet key in a key
 // store, as the credential of a VIM does.
-type Key struct {
+type TokenKey struct {
 	// ID is a UUID: the key id (kid) in tokens, and the owner of the Fernet key.
 	ID    string
-	State KeyState
+	State TokenKeyState
 	// Public is the public half as a JWK (RFC 7517); empty while the key is being made.
 	Public string
 	// Sealed is the Fernet token of the private half, under Ref in KeyStore. They are empty
@@ -26,25 +26,25 @@ type Key struct {
 	Until time.Time
 }
 
-// KeyState is where a key stands. A key that signs or verifies may also be removed: then its
+// TokenKeyState is where a key stands. A key that signs or verifies may also be removed: then its
 // tokens count no more.
-type KeyState string
+type TokenKeyState string
 
 // Every state of a key.
 const (
 	// KeyMaking: the intent is stored; what seals the key may be in a key store.
-	KeyMaking KeyState = "making"
+	KeyMaking TokenKeyState = "making"
 	// KeyAbandoned: it was never finished. What seals it is destroyed, and then its row goes.
-	KeyAbandoned KeyState = "abandoned"
+	KeyAbandoned TokenKeyState = "abandoned"
 	// KeySigning: it signs. At most one key does.
-	KeySigning KeyState = "signing"
+	KeySigning TokenKeyState = "signing"
 	// KeyVerifying: another has taken over, and its private half is destroyed. Its tokens count
 	// until they expire.
-	KeyVerifying KeyState = "verifying"
+	KeyVerifying TokenKeyState = "verifying"
 )
 
 // keyMoves is the state machine of a key.
-var keyMoves = map[KeyState][]KeyState{
+var keyMoves = map[TokenKeyState][]TokenKeyState{
 	KeyMaking:    {KeySigning, KeyAbandoned},
 	KeyAbandoned: {},
 	KeySigning:   {KeyVerifying},
@@ -52,21 +52,21 @@ var keyMoves = map[KeyState][]KeyState{
 }
 
 // CanMove reports whether a key may go from one state to another. Staying is no move.
-func (s KeyState) CanMove(to KeyState) bool { return slices.Contains(keyMoves[s], to) }
+func (s TokenKeyState) CanMove(to TokenKeyState) bool { return slices.Contains(keyMoves[s], to) }
 
 // Owner is whom the Fernet key belongs to.
-func (k Key) Owner() secret.Owner { return secret.Owner{ID: k.ID, Generation: 1} }
+func (k TokenKey) Owner() secret.Owner { return secret.Owner{ID: k.ID, Generation: 1} }
 
 // counts reports whether tokens of the key count.
-func (k Key) counts(now time.Time) bool {
+func (k TokenKey) counts(now time.Time) bool {
 	return k.State == KeySigning || k.State == KeyVerifying && now.Before(k.Until)
 }
 
 // signing returns the key that signs, if there is one.
-func signing(keys []Key) (Key, bool) {
-	at := slices.IndexFunc(keys, func(k Key) bool { return k.State == KeySigning })
+func signing(keys []TokenKey) (TokenKey, bool) {
+	at := slices.IndexFunc(keys, func(k TokenKey) bool { return k.State == KeySigning })
 	if at < 0 {
-		return Key{}, false
+		return TokenKey{}, false
 	}
 	return keys[at], true
 }

@@ -37,7 +37,7 @@ type Placement struct {
 	TTL time.Duration `json:"ttl,omitempty"`
 	// Grade is the widest that a lease may have; empty leaves that to policy.
 	Grade   broker.Grade `json:"grade,omitempty"`
-	Profile Profile      `json:"profile,omitempty"`
+	Profile Lending      `json:"profile,omitempty"`
 
 	// Zone is what a grant names as the resources' zone; empty is "default".
 	Zone string `json:"zone,omitempty"`
@@ -47,29 +47,29 @@ type Placement struct {
 	Images   map[string]string `json:"images,omitempty"`
 }
 
-// Profile is what a grant lends.
-type Profile string
+// Lending is what a grant lends.
+type Lending string
 
 // The profiles. An empty one is OIDC.
 const (
 	// OIDC is a standing lease: where to fetch short tokens, and the secret to do so with.
-	OIDC Profile = "oidc"
+	OIDC Lending = "oidc"
 	// Token is one short-lived token for each operation.
-	Token Profile = "token"
+	Token Lending = "token"
 	// User is a user of the lease's own on the VIM, for as long as the instance stands.
-	User Profile = "user"
+	User Lending = "user"
 	// PassThrough is the VIM's stored credential itself.
-	PassThrough Profile = "passThrough"
+	PassThrough Lending = "passThrough"
 )
 
 // profiles are those that can be asked for.
-var profiles = []Profile{"", OIDC, Token, User, PassThrough}
+var profiles = []Lending{"", OIDC, Token, User, PassThrough}
 
 // Fetches reports whether the VNFM is to fetch tokens under what is lent.
-func (p Profile) Fetches() bool { return p == "" || p == OIDC }
+func (p Lending) Fetches() bool { return p == "" || p == OIDC }
 
 // Stands reports whether one lease is lent for the life of the instance.
-func (p Profile) Stands() bool { return p != Token }
+func (p Lending) Stands() bool { return p != Token }
 
 // The bounds of a client's placements.
 const (
@@ -86,7 +86,7 @@ type Ask struct {
 }
 
 // credentials are what the leases of profiles are, other than usual.
-var credentials = map[Profile]broker.LeaseCredential{User: broker.LeaseUser, PassThrough: broker.LeasePassThrough}
+var credentials = map[Lending]broker.LeaseCredential{User: broker.LeaseUser, PassThrough: broker.LeasePassThrough}
 
 // Place returns the first placement that matches.
 func (c Client) Place(a Ask) (Placement, bool) {

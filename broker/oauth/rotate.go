@@ -33,18 +33,18 @@ const (
 	sealedField = "token signing key"
 )
 
-// KeyStore keeps the keys that sign tokens. It is part of what a [Store] is about.
-type KeyStore interface {
+// TokenKeyStore keeps the keys that sign tokens. It is part of what a [Store] is about.
+type TokenKeyStore interface {
 	audit.Sink
 	// TokenKeys returns all keys, oldest first.
-	TokenKeys(ctx context.Context) ([]Key, error)
+	TokenKeys(ctx context.Context) ([]TokenKey, error)
 	// ChangeTokenKeys lets change alter the keys, and stores them with the entry that records it,
 	// atomically; nobody else changes them meanwhile. A key that change leaves out goes, one that
 	// is new comes. The Fernet key that no key names any more goes on the ledger of
 	// retired keys. If change fails nothing is written and its error is returned as it is. A move
 	// that the table of states does not list is [broker.ErrConflict], and so is a second key that
 	// signs.
-	ChangeTokenKeys(ctx context.Context, change func([]Key) ([]Key, error), e audit.Entry) error
+	ChangeTokenKeys(ctx context.Context, change func([]TokenKey) ([]TokenKey, error), e audit.Entry) error
 }
 
 // anyResource is all projects: keys are every project's.
@@ -60,10 +60,10 @@ func (t *Tokens) enter(ctx context.Context, p policy.Principal) (*audit.Act, err
 }
 
 // signing returns the key that signs. Where there is none, it makes the first.
-func (t *Tokens) signing(ctx context.Context) (Key, error) {
+func (t *Tokens) signing(ctx context.Context) (TokenKey, error) {
 	keys, err := t.store.TokenKeys(ctx)
 	if err != nil {
-		return Key{}, err
+		return TokenKey{}, err
 	}
 	if k, found := signing(keys); found {
 		return k, nil
@@ -73,7 +73,7 @@ func (t *Tokens) signing(ctx context.Context) (Key, error) {
 
 // Keys returns the keys that sign tokens, or did while their tokens count, oldest first: their
 // public halves.
-func (t *Tokens) Keys(ctx context.Context, p policy.Principal) ([]Key, error) {
+func (t *Tokens) Keys(ctx context.Context, p policy.Principal) ([]TokenKey, error) {
 	act, err := t.enter(ctx, p)
 	if err != nil {
 		return nil, err
@@ -82,7 +82,7 @@ func (t *Tokens) Keys(ctx context.Context, p policy.Principal) ([]Key, error) {
 		return nil, broker.Unrecorded(err)
 	}
 	keys, err := t.store.TokenKeys(ctx)
-	keys = slices.DeleteFunc(keys, func(k Key) bool { return !k.counts(t.now()) })
+	keys = slices.DeleteFunc(keys, func(k TokenKey) bool { return !k.counts(t.now()) })
 	for i := range keys {
 		keys[i].Sealed = ""
 	}
@@ -91,10 +91,10 @@ func (t *Tokens) Keys(ctx context.Context, p policy.Principal) ([]Key, error) {
 
 // RotateKey replaces the key that signs tokens by a new one in the first key store. Tokens of
 // the one before count until they expire; its private half is destroyed.
-func (t *Tokens) RotateKey(ctx context.Context, p policy.Principal) (Key, error) {
+func (t *Tokens) RotateKey(ctx context.Context, p policy.Principal) (TokenKey, error) {
 	keys, err := t.store.TokenKeys(ctx)
 	if err != nil {
-		return Key{}, err
+		return TokenKey{}, err
 	}
 	now, _ := signing(keys)
 	return t.replace(ctx, p, now.ID)
@@ -107,8 +107,10 @@ func (t *Tokens) RevokeKey(ctx context.Context, p policy.Principal, id string) e
 	if err != nil {
 		return err
 	}
-	err = t.store.ChangeTokenKeys(ctx, func(keys []Key) ([]Key, error) {
-		left := slices.DeleteFunc(slices.Clone(keys), func(k Key) bool { return k.ID == id && (k.State == KeySigning || k.State == KeyVerifying) })
+	err = t.store.ChangeTokenKeys(ctx, func(keys []TokenKey) ([]TokenKey, error) {
+		left := slices.DeleteFunc(slices.Clone(keys), func(k TokenKey) bool {
+			return k.ID == id && (k.State == KeySigning || k.State == KeyVerifying)
+		})
 		if len(left) == len(keys) {
 			return nil, &broker.Error{Kind: broker.ErrNotFound, Field: "key", Detail: "no such key signs tokens, or did"}
 		}
@@ -127,21 +129,22 @@ var errTaken = errors.New("another key signs by now")
 
 // replace makes a key that takes over from the one of that id; from none if it is empty. Where
 // another has taken over meanwhile, that one is returned: intent, key, one write that switches.
-func (t *Tokens) replace(ctx context.Context, p policy.Principal, before string) (Key, error) {
+func (t *Tokens) replace(ctx context.Context, p policy.Principal, before string) (TokenKey, error) {
 	act, err := t.enter(ctx, p)
 	if err != nil {
-		return Key{}, err
+		return TokenKey{}, err
 	}
-	mine := Key{ID: uuid.NewString(), State: KeyMaking, CreatedAt: t.now()}
+	mine := TokenKey{ID: uuid.NewString(), State: KeyMaking, CreatedAt: t.now()}
 	begun := mine
 	act.With(audit.DetailTokenKey, mine.ID)
-	if err := t.store.ChangeTokenKeys(ctx, func(keys []Key) ([]Key, error) { return append(keys, begun), nil }, act.Intent()); err != nil {
-		return Key{}, t.refuse(ctx, act, err)
+	add := func(keys []TokenKey) ([]TokenKey, error) { return append(keys, begun), nil }
+	if err := t.store.ChangeTokenKeys(ctx, add, act.Intent()); err != nil {
+		return TokenKey{}, t.refuse(ctx, act, err)
 	}
 	failpoint.At("token.key-intent")
 	if err = t.fill(ctx, &mine); err == nil {
 		mine.State = KeySigning
-		err = t.store.ChangeTokenKeys(ctx, func(keys []Key) ([]Key, error) { return t.takeOver(keys, mine, before) }, act.Done())
+		err = t.store.ChangeTokenKeys(ctx, func(keys []TokenKey) ([]TokenKey, error) { return t.takeOver(keys, mine, before) }, act.Done())
 	}
 	if err != nil {
 		if left := t.drop(ctx, begun, act); left != nil {
@@ -152,9 +155,9 @@ func (t *Tokens) replace(ctx context.Context, p policy.Principal, before string)
 			if now, found := signing(keys); found || err != nil {
 				return now, err
 			}
-			return Key{}, &broker.Error{Kind: broker.ErrConflict, Detail: "the keys were changed at the same time", Remedy: "try again"}
+			return TokenKey{}, &broker.Error{Kind: broker.ErrConflict, Detail: "the keys were changed at the same time", Remedy: "try again"}
 		}
-		return Key{}, err
+		return TokenKey{}, err
 	}
 	failpoint.At("token.key-switched")
 	t.ledger.RetireKeys(ctx)
@@ -162,9 +165,9 @@ func (t *Tokens) replace(ctx context.Context, p policy.Principal, before string)
 }
 
 // takeOver lets mine sign in the place of the key of that id.
-func (t *Tokens) takeOver(keys []Key, mine Key, before string) ([]Key, error) {
+func (t *Tokens) takeOver(keys []TokenKey, mine TokenKey, before string) ([]TokenKey, error) {
 	old, _ := signing(keys)
-	at := slices.IndexFunc(keys, func(k Key) bool { return k.ID == mine.ID })
+	at := slices.IndexFunc(keys, func(k TokenKey) bool { return k.ID == mine.ID })
 	if old.ID != before || at < 0 {
 		return nil, errTaken
 	}
@@ -179,7 +182,7 @@ func (t *Tokens) takeOver(keys []Key, mine Key, before string) ([]Key, error) {
 }
 
 // fill makes both halves of a key, and stores what seals the private one.
-func (t *Tokens) fill(ctx context.Context, k *Key) error {
+func (t *Tokens) fill(ctx context.Context, k *TokenKey) error {
 	made, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return fmt.Errorf("making a key: %w", err)
@@ -204,7 +207,7 @@ func (t *Tokens) fill(ctx context.Context, k *Key) error {
 }
 
 // open opens the private half of a key.
-func (t *Tokens) open(ctx context.Context, k Key) (jose.JSONWebKey, error) {
+func (t *Tokens) open(ctx context.Context, k TokenKey) (jose.JSONWebKey, error) {
 	var private jose.JSONWebKey
 	text, err := t.keys.Open(ctx, k.Owner(), sealedField, keyring.Sealed{KeyStore: k.KeyStore, Ref: k.Ref, Text: k.Sealed})
 	if err != nil {
@@ -223,11 +226,11 @@ func (t *Tokens) refuse(ctx context.Context, act *audit.Act, why error) error {
 
 // drop ends a key that never signed, so that it never will; then it destroys what seals the
 // key, and removes its row. A key that signs by now stays.
-func (t *Tokens) drop(ctx context.Context, k Key, act *audit.Act) error {
+func (t *Tokens) drop(ctx context.Context, k TokenKey, act *audit.Act) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTime)
 	defer cancel()
 	signs := false
-	err := t.store.ChangeTokenKeys(ctx, func(keys []Key) ([]Key, error) {
+	err := t.store.ChangeTokenKeys(ctx, func(keys []TokenKey) ([]TokenKey, error) {
 		signs = false
 		for i := range keys {
 			switch {
@@ -247,8 +250,8 @@ func (t *Tokens) drop(ctx context.Context, k Key, act *audit.Act) error {
 		return keyFault(err)
 	}
 	failpoint.At("token.key-dropped")
-	return t.store.ChangeTokenKeys(ctx, func(keys []Key) ([]Key, error) {
-		return slices.DeleteFunc(keys, func(other Key) bool { return other.ID == k.ID && other.State == KeyAbandoned }), nil
+	return t.store.ChangeTokenKeys(ctx, func(keys []TokenKey) ([]TokenKey, error) {
+		return slices.DeleteFunc(keys, func(other TokenKey) bool { return other.ID == k.ID && other.State == KeyAbandoned }), nil
 	}, act.Done(audit.DetailReason, "what sealed the key is destroyed"))
 }
 
@@ -274,7 +277,7 @@ func (t *Tokens) Settle(ctx context.Context, before time.Time) error {
 	return errors.Join(failed...)
 }
 
-func (t *Tokens) settle(ctx context.Context, k Key, end func(context.Context, Key, *audit.Act) error) error {
+func (t *Tokens) settle(ctx context.Context, k TokenKey, end func(context.Context, TokenKey, *audit.Act) error) error {
 	act, err := t.enter(ctx, self(""))
 	if err != nil {
 		return err
@@ -283,9 +286,9 @@ func (t *Tokens) settle(ctx context.Context, k Key, end func(context.Context, Ke
 }
 
 // forget removes a key whose tokens have all expired.
-func (t *Tokens) forget(ctx context.Context, k Key, act *audit.Act) error {
-	return t.store.ChangeTokenKeys(ctx, func(keys []Key) ([]Key, error) {
-		return slices.DeleteFunc(keys, func(other Key) bool { return other.ID == k.ID }), nil
+func (t *Tokens) forget(ctx context.Context, k TokenKey, act *audit.Act) error {
+	return t.store.ChangeTokenKeys(ctx, func(keys []TokenKey) ([]TokenKey, error) {
+		return slices.DeleteFunc(keys, func(other TokenKey) bool { return other.ID == k.ID }), nil
 	}, act.Done(audit.DetailReason, "its tokens have expired"))
 }
 

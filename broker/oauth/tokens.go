@@ -31,7 +31,7 @@ const (
 
 // TokensOptions wire [Tokens]. Every field without a stated default is required.
 type TokensOptions struct {
-	Store   KeyStore
+	Store   TokenKeyStore
 	Clients *Clients
 	// Keys are the key stores, the first of which takes new keys.
 	Keys []secret.KeyStore
@@ -56,7 +56,7 @@ type Ledger interface {
 // Tokens makes and takes access tokens: JWTs of the profile of RFC 9068, signed with ES256.
 // Its methods are safe for concurrent use, by any number of processes on one store.
 type Tokens struct {
-	store   KeyStore
+	store   TokenKeyStore
 	clients *Clients
 	keys    keyring.Ring
 	ledger  Ledger

@@ -39,7 +39,7 @@ func TestAttackersGetAConditionAndNothingElse(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		kubeconfig string
-		why        onboard.Reason
+		why        onboard.ClusterReason
 	}{
 		"exec":          {user("exec", "exec: {apiVersion: client.authentication.k8s.io/v1, command: "+canary+"}"), onboard.ReasonSecretInvalid},
 		"auth-provider": {user("auth-provider", "auth-provider: {name: gcp, config: {access-token: "+canary+"}}"), onboard.ReasonSecretInvalid},

@@ -72,7 +72,7 @@ func newBench(t *testing.T, change ...func(*onboard.Management)) *bench {
 	t.Helper()
 	b := &bench{
 		t: t, clock: clock.New(time.Now().UTC().Truncate(time.Second)), log: &buffer{}, dir: t.TempDir(),
-		source: &source{clusters: map[string]onboard.Seen{}, secrets: map[string]onboard.Secret{}, planes: map[string]string{}},
+		source: &source{clusters: map[string]onboard.Seen{}, secrets: map[string]onboard.ClusterSecret{}, planes: map[string]string{}},
 		kubes:  map[string]*fakekube.Server{},
 	}
 	log := slog.New(slog.NewTextHandler(b.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
@@ -175,10 +175,10 @@ func (b *bench) cluster(namespace, name string) onboard.Seen {
 // secret writes a cluster's secret as the core manager does.
 func (b *bench) secret(s onboard.Seen, kubeconfig string) { b.secretAs(s, kubeconfig, nil) }
 
-func (b *bench) secretAs(s onboard.Seen, kubeconfig string, change func(*onboard.Secret)) {
-	got := onboard.Secret{
+func (b *bench) secretAs(s onboard.Seen, kubeconfig string, change func(*onboard.ClusterSecret)) {
+	got := onboard.ClusterSecret{
 		SecretVersion: onboard.SecretVersion{Name: s.Name + "-kubeconfig", Cluster: s.Name},
-		Owners:        []onboard.Owner{{Group: "cluster.x-k8s.io", Kind: "Cluster", Name: s.Name, UID: s.UID}},
+		Owners:        []onboard.OwnerReference{{Group: "cluster.x-k8s.io", Kind: "Cluster", Name: s.Name, UID: s.UID}},
 		Value:         secret.NewText(kubeconfig),
 	}
 	if change != nil {
@@ -233,7 +233,7 @@ func (b *bench) row(namespace, name string) onboard.Cluster {
 	return found[0]
 }
 
-func (b *bench) want(namespace, name string, state onboard.State, why onboard.Reason) onboard.Cluster {
+func (b *bench) want(namespace, name string, state onboard.State, why onboard.ClusterReason) onboard.Cluster {
 	b.t.Helper()
 	c := b.row(namespace, name)
 	if c.State != state || c.Reason != why {
@@ -283,7 +283,7 @@ func (b *bench) leaseRow(id string) broker.Lease {
 type source struct {
 	mu       sync.Mutex
 	clusters map[string]onboard.Seen
-	secrets  map[string]onboard.Secret
+	secrets  map[string]onboard.ClusterSecret
 	planes   map[string]string
 	fail     error // of Cluster
 	version  int
@@ -307,7 +307,7 @@ func (s *source) drop(namespace, name string) {
 	delete(s.secrets, namespace+"/"+name+"-kubeconfig")
 }
 
-func (s *source) putSecret(namespace, name string, got onboard.Secret) {
+func (s *source) putSecret(namespace, name string, got onboard.ClusterSecret) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.version++
@@ -338,7 +338,7 @@ func (s *source) versions(namespace string) (all []onboard.SecretVersion) {
 }
 
 // Watch implements [onboard.Source].
-func (s *source) Watch(ctx context.Context, _ func() onboard.Access, namespace string, sight onboard.Sight) error {
+func (s *source) Watch(ctx context.Context, _ func() onboard.ManagementAccess, namespace string, sight onboard.Sight) error {
 	if s.shows {
 		sight.Clusters(s.all(namespace))
 		sight.Secrets(s.versions(namespace))
@@ -348,7 +348,7 @@ func (s *source) Watch(ctx context.Context, _ func() onboard.Access, namespace s
 }
 
 // Cluster implements [onboard.Source].
-func (s *source) Cluster(_ context.Context, _ onboard.Access, namespace, name string) (onboard.Seen, error) {
+func (s *source) Cluster(_ context.Context, _ onboard.ManagementAccess, namespace, name string) (onboard.Seen, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.fail != nil {
@@ -362,20 +362,20 @@ func (s *source) Cluster(_ context.Context, _ onboard.Access, namespace, name st
 }
 
 // Secret implements [onboard.Source].
-func (s *source) Secret(_ context.Context, _ onboard.Access, namespace, name, entry string) (onboard.Secret, error) {
+func (s *source) Secret(_ context.Context, _ onboard.ManagementAccess, namespace, name, entry string) (onboard.ClusterSecret, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.entry = entry
 	s.reads++
 	got, ok := s.secrets[namespace+"/"+name]
 	if !ok {
-		return onboard.Secret{}, errNone
+		return onboard.ClusterSecret{}, errNone
 	}
 	return got, nil
 }
 
 // ControlPlane implements [onboard.Source].
-func (s *source) ControlPlane(_ context.Context, _ onboard.Access, namespace, group, plural, name string) (string, error) {
+func (s *source) ControlPlane(_ context.Context, _ onboard.ManagementAccess, namespace, group, plural, name string) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	uid, ok := s.planes[namespace+"/"+plural+"."+group+"/"+name]

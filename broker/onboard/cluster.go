@@ -46,36 +46,36 @@ func (s State) CanMove(to State) bool { return slices.Contains(moves[s], to) }
 // KeepRetired is how long the row of a retired cluster is listed.
 const KeepRetired = 24 * time.Hour
 
-// Reason says in one word why a cluster is in its state; Message says it in a sentence.
-type Reason string
+// ClusterReason says in one word why a cluster is in its state; Message says it in a sentence.
+type ClusterReason string
 
 // Why a cluster is not registered, or not well. An empty reason: all is well.
 const (
-	ReasonNotReady          Reason = "notReady"          // its control plane is not up
-	ReasonPaused            Reason = "paused"            // Cluster API is told to leave it alone
-	ReasonDeleting          Reason = "deleting"          // it is being deleted
-	ReasonNotSelected       Reason = "notSelected"       // it does not have the labels that are asked for
-	ReasonSecretMissing     Reason = "secretMissing"     // its credential is not there
-	ReasonSecretMislabelled Reason = "secretMislabelled" // the secret of its name has no label, or another cluster's
-	ReasonSecretForeign     Reason = "secretForeign"     // the secret belongs to nobody who may write it
-	ReasonSecretInvalid     Reason = "secretInvalid"     // the secret holds no kubeconfig that can be registered
-	ReasonCredentialRefused Reason = "credentialRefused" // its API server refuses the credential
-	ReasonUnreachable       Reason = "unreachable"       // its API server does not answer
-	ReasonOtherSystem       Reason = "otherSystem"       // its credential leads to another system than before
-	ReasonSystemTaken       Reason = "systemTaken"       // its credential leads to another cluster's system
-	ReasonNameTaken         Reason = "nameTaken"         // another VIM has the name
-	ReasonRefused           Reason = "refused"           // policy, a quota or the registry refuse it
-	ReasonUnavailable       Reason = "unavailable"       // the broker or the management cluster cannot be asked now
-	ReasonCannotMint        Reason = "cannotMint"        // no lease can be derived from its credential
-	ReasonCredentialKept    Reason = "credentialKept"    // the cluster lets no account be made in the place of its credential
-	ReasonDoubtful          Reason = "doubtful"          // it is not listed, and not known to be gone
-	ReasonHeld              Reason = "held"              // it is gone with too many others: a person must say so
-	ReasonDraining          Reason = "draining"          // leases on its VIM have not ended
+	ReasonNotReady          ClusterReason = "notReady"          // its control plane is not up
+	ReasonPaused            ClusterReason = "paused"            // Cluster API is told to leave it alone
+	ReasonDeleting          ClusterReason = "deleting"          // it is being deleted
+	ReasonNotSelected       ClusterReason = "notSelected"       // it does not have the labels that are asked for
+	ReasonSecretMissing     ClusterReason = "secretMissing"     // its credential is not there
+	ReasonSecretMislabelled ClusterReason = "secretMislabelled" // the secret of its name has no label, or another cluster's
+	ReasonSecretForeign     ClusterReason = "secretForeign"     // the secret belongs to nobody who may write it
+	ReasonSecretInvalid     ClusterReason = "secretInvalid"     // the secret holds no kubeconfig that can be registered
+	ReasonCredentialRefused ClusterReason = "credentialRefused" // its API server refuses the credential
+	ReasonUnreachable       ClusterReason = "unreachable"       // its API server does not answer
+	ReasonOtherSystem       ClusterReason = "otherSystem"       // its credential leads to another system than before
+	ReasonSystemTaken       ClusterReason = "systemTaken"       // its credential leads to another cluster's system
+	ReasonNameTaken         ClusterReason = "nameTaken"         // another VIM has the name
+	ReasonRefused           ClusterReason = "refused"           // policy, a quota or the registry refuse it
+	ReasonUnavailable       ClusterReason = "unavailable"       // the broker or the management cluster cannot be asked now
+	ReasonCannotMint        ClusterReason = "cannotMint"        // no lease can be derived from its credential
+	ReasonCredentialKept    ClusterReason = "credentialKept"    // the cluster lets no account be made in the place of its credential
+	ReasonDoubtful          ClusterReason = "doubtful"          // it is not listed, and not known to be gone
+	ReasonHeld              ClusterReason = "held"              // it is gone with too many others: a person must say so
+	ReasonDraining          ClusterReason = "draining"          // leases on its VIM have not ended
 )
 
 // Reasons are all reasons.
-func Reasons() []Reason {
-	return []Reason{
+func Reasons() []ClusterReason {
+	return []ClusterReason{
 		ReasonNotReady, ReasonPaused, ReasonDeleting, ReasonNotSelected, ReasonSecretMissing,
 		ReasonSecretMislabelled, ReasonSecretForeign, ReasonSecretInvalid, ReasonCredentialRefused,
 		ReasonUnreachable, ReasonOtherSystem, ReasonSystemTaken, ReasonNameTaken, ReasonRefused, ReasonUnavailable,
@@ -97,7 +97,7 @@ type Cluster struct {
 	Project string
 
 	State  State
-	Reason Reason
+	Reason ClusterReason
 	// Message says what is wrong and what to do, in our words; empty when all is well.
 	Message string
 

@@ -91,38 +91,38 @@ func TestClusterBecomesAVIM(t *testing.T) {
 // TestOnlyTheClustersOwnSecretCounts: the secret of that name, label and owner.
 func TestOnlyTheClustersOwnSecretCounts(t *testing.T) {
 	for name, c := range map[string]struct {
-		change func(*onboard.Secret)
-		why    onboard.Reason
+		change func(*onboard.ClusterSecret)
+		why    onboard.ClusterReason
 	}{
-		"without a label":                {func(s *onboard.Secret) { s.Cluster = "" }, onboard.ReasonSecretMislabelled},
-		"with another cluster's label":   {func(s *onboard.Secret) { s.Cluster = "edge10" }, onboard.ReasonSecretMislabelled},
-		"without an owner":               {func(s *onboard.Secret) { s.Owners = nil }, onboard.ReasonSecretForeign},
-		"of another Cluster of its name": {func(s *onboard.Secret) { s.Owners[0].UID = "before" }, onboard.ReasonSecretForeign},
-		"of another kind":                {func(s *onboard.Secret) { s.Owners[0].Kind = "Pod" }, onboard.ReasonSecretForeign},
-		"of another group":               {func(s *onboard.Secret) { s.Owners[0].Group = "x" }, onboard.ReasonSecretForeign},
-		"of a control plane it lacks":    {func(s *onboard.Secret) { s.Owners[0] = plane("other", "p1") }, onboard.ReasonSecretForeign},
-		"of another control plane":       {func(s *onboard.Secret) { s.Owners[0] = plane("neighbour", "p2") }, onboard.ReasonSecretForeign},
-		"of a control plane made up":     {func(s *onboard.Secret) { s.Owners[0] = plane("edge-plane", "forged") }, onboard.ReasonSecretForeign},
-		"of its control plane":           {func(s *onboard.Secret) { s.Owners[0] = plane("edge-plane", "p1") }, ""},
-		"that is too large":              {func(s *onboard.Secret) { s.Large, s.Value = true, secret.Text{} }, onboard.ReasonSecretInvalid},
-		"without the entry":              {func(s *onboard.Secret) { s.Value = secret.Text{} }, onboard.ReasonSecretInvalid},
-		"that is garbage":                {func(s *onboard.Secret) { s.Value = secret.NewText("\x00{{") }, onboard.ReasonSecretInvalid},
-		"that runs a command": {func(s *onboard.Secret) {
+		"without a label":                {func(s *onboard.ClusterSecret) { s.Cluster = "" }, onboard.ReasonSecretMislabelled},
+		"with another cluster's label":   {func(s *onboard.ClusterSecret) { s.Cluster = "edge10" }, onboard.ReasonSecretMislabelled},
+		"without an owner":               {func(s *onboard.ClusterSecret) { s.Owners = nil }, onboard.ReasonSecretForeign},
+		"of another Cluster of its name": {func(s *onboard.ClusterSecret) { s.Owners[0].UID = "before" }, onboard.ReasonSecretForeign},
+		"of another kind":                {func(s *onboard.ClusterSecret) { s.Owners[0].Kind = "Pod" }, onboard.ReasonSecretForeign},
+		"of another group":               {func(s *onboard.ClusterSecret) { s.Owners[0].Group = "x" }, onboard.ReasonSecretForeign},
+		"of a control plane it lacks":    {func(s *onboard.ClusterSecret) { s.Owners[0] = plane("other", "p1") }, onboard.ReasonSecretForeign},
+		"of another control plane":       {func(s *onboard.ClusterSecret) { s.Owners[0] = plane("neighbour", "p2") }, onboard.ReasonSecretForeign},
+		"of a control plane made up":     {func(s *onboard.ClusterSecret) { s.Owners[0] = plane("edge-plane", "forged") }, onboard.ReasonSecretForeign},
+		"of its control plane":           {func(s *onboard.ClusterSecret) { s.Owners[0] = plane("edge-plane", "p1") }, ""},
+		"that is too large":              {func(s *onboard.ClusterSecret) { s.Large, s.Value = true, secret.Text{} }, onboard.ReasonSecretInvalid},
+		"without the entry":              {func(s *onboard.ClusterSecret) { s.Value = secret.Text{} }, onboard.ReasonSecretInvalid},
+		"that is garbage":                {func(s *onboard.ClusterSecret) { s.Value = secret.NewText("\x00{{") }, onboard.ReasonSecretInvalid},
+		"that runs a command": {func(s *onboard.ClusterSecret) {
 			s.Value = secret.NewText(strings.Replace(s.Value.Reveal(), "user: {", "user: {exec: {command: id}, ", 1))
 		}, onboard.ReasonSecretInvalid},
-		"over plain http": {func(s *onboard.Secret) {
+		"over plain http": {func(s *onboard.ClusterSecret) {
 			s.Value = secret.NewText(strings.Replace(s.Value.Reveal(), "https://", "http://", 1))
 		}, onboard.ReasonSecretInvalid},
-		"without a current context": {func(s *onboard.Secret) {
+		"without a current context": {func(s *onboard.ClusterSecret) {
 			s.Value = secret.NewText(strings.Replace(s.Value.Reveal(), "current-context: fakekube\n", "", 1))
 		}, onboard.ReasonSecretInvalid},
-		"with a second context beside its": {func(s *onboard.Secret) {
+		"with a second context beside its": {func(s *onboard.ClusterSecret) {
 			s.Value = secret.NewText(strings.Replace(s.Value.Reveal(), "contexts:\n", "contexts:\n- name: first\n  context: {cluster: none, user: none}\n", 1))
 		}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
-			s := onboard.Seen{Namespace: "a", Name: "edge", UID: "u1", Ready: true, ControlPlane: onboard.Reference{
+			s := onboard.Seen{Namespace: "a", Name: "edge", UID: "u1", Ready: true, ControlPlane: onboard.ObjectReference{
 				Group: "controlplane.cluster.x-k8s.io", Kind: "KubeadmControlPlane", Name: "edge-plane",
 			}}
 			b.source.planes["a/kubeadmcontrolplanes.controlplane.cluster.x-k8s.io/edge-plane"] = "p1"
@@ -172,10 +172,10 @@ func TestSecretsOfOtherProviders(t *testing.T) {
 func TestOtherSettingsHaveARefusedSecretReadAgain(t *testing.T) {
 	b := newBench(t)
 	b.source.planes["a/talosplanes.example.org/cp"] = "p1"
-	shown := func(name string) (onboard.Seen, func(*onboard.Secret)) {
-		s := onboard.Seen{Namespace: "a", Name: name, UID: "uid-" + name, Ready: true, ControlPlane: onboard.Reference{Group: "example.org", Kind: "TalosPlane", Name: "cp"}}
-		return s, func(got *onboard.Secret) {
-			got.Owners[0] = onboard.Owner{Group: "example.org", Kind: "TalosPlane", Name: "cp", UID: "p1"}
+	shown := func(name string) (onboard.Seen, func(*onboard.ClusterSecret)) {
+		s := onboard.Seen{Namespace: "a", Name: name, UID: "uid-" + name, Ready: true, ControlPlane: onboard.ObjectReference{Group: "example.org", Kind: "TalosPlane", Name: "cp"}}
+		return s, func(got *onboard.ClusterSecret) {
+			got.Owners[0] = onboard.OwnerReference{Group: "example.org", Kind: "TalosPlane", Name: "cp", UID: "p1"}
 		}
 	}
 	fresh, owner := shown("fresh")
@@ -208,8 +208,8 @@ func TestOtherSettingsHaveARefusedSecretReadAgain(t *testing.T) {
 	}
 }
 
-func plane(name, uid string) onboard.Owner {
-	return onboard.Owner{Group: "controlplane.cluster.x-k8s.io", Kind: "KubeadmControlPlane", Name: name, UID: uid}
+func plane(name, uid string) onboard.OwnerReference {
+	return onboard.OwnerReference{Group: "controlplane.cluster.x-k8s.io", Kind: "KubeadmControlPlane", Name: name, UID: uid}
 }
 
 // TestNamesThatLookAlike: each cluster has its own secret, namespace by namespace.
@@ -776,7 +776,7 @@ func TestAVIMThatAPersonMadeStays(t *testing.T) {
 
 // TestNoVIMIsMadeOf a cluster that is paused or being deleted when it becomes ready.
 func TestNoVIMIsMadeOf(t *testing.T) {
-	for why, change := range map[onboard.Reason]func(*onboard.Seen){
+	for why, change := range map[onboard.ClusterReason]func(*onboard.Seen){
 		onboard.ReasonPaused:   func(s *onboard.Seen) { s.Paused = true },
 		onboard.ReasonDeleting: func(s *onboard.Seen) { s.Deleting = true },
 	} {
@@ -924,7 +924,7 @@ func TestOtherSecretsOfAClusterAreNotRead(t *testing.T) {
 	b.want("a", "edge", onboard.StateRegistered, "")
 	reads := b.source.reads
 	for _, name := range []string{"edge-ca", "edge-etcd", "edge-proxy", "edge-sa", "edge-user-kubeconfig"} {
-		b.source.putSecret("a", name, onboard.Secret{SecretVersion: onboard.SecretVersion{Cluster: "edge"}})
+		b.source.putSecret("a", name, onboard.ClusterSecret{SecretVersion: onboard.SecretVersion{Cluster: "edge"}})
 		b.look("a", "edge") // as a list shows them
 		b.w.Sight("a").Secret(onboard.SecretVersion{Name: name, Cluster: "edge", Version: name})
 		if _, err := b.w.Step(t.Context(), "a", "edge"); err != nil { // as a watch does
@@ -1170,7 +1170,7 @@ func TestWhatOthersAreTold(t *testing.T) {
 
 // TestWhatTellsNothing: of entries that are like those of events.
 func TestWhatTellsNothing(t *testing.T) {
-	told := func(change func(*audit.Entry)) (onboard.EventKind, bool) {
+	told := func(change func(*audit.Entry)) (onboard.ClusterEventKind, bool) {
 		e := audit.Entry{Principal: "system:onboard", Action: policy.ClusterFollow, Kind: policy.KindVIM, Resource: "hub", Outcome: audit.Done, Detail: map[string]string{
 			"cluster": "a/edge", "clusterVIM": "v", "old.state": "registering", "new.state": "registered",
 		}}
@@ -1183,7 +1183,7 @@ func TestWhatTellsNothing(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		change func(*audit.Entry)
-		want   onboard.EventKind
+		want   onboard.ClusterEventKind
 	}{
 		"registered":                           {func(*audit.Entry) {}, onboard.EventRegistered},
 		"registered with a secret":             {func(e *audit.Entry) { states(e, "registering", "registered", "2") }, onboard.EventRegistered},

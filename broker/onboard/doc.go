@@ -9,7 +9,7 @@
 // others, each time within a deadline.
 //
 // What the management cluster shows is its tenants' word, and is not trusted: the secret of
-// a cluster counts only if name, label and owner say so (see [Secret]), and where it leads
+// a cluster counts only if name, label and owner say so (see [ClusterSecret]), and where it leads
 // is pinned. Nothing is removed on doubt: a cluster is gone when its management cluster
 // says that this very object is not found, and not when a list lacks it.
 package onboard

@@ -5,41 +5,41 @@ import (
 	"github.com/vimbroker/vimbroker/policy/audit"
 )
 
-// EventKind says what became of a cluster's VIM, in the words of those who are told.
-type EventKind string
+// ClusterEventKind says what became of a cluster's VIM, in the words of those who are told.
+type ClusterEventKind string
 
 // What others are told. An event is an audit entry seen from outside.
 const (
-	EventRegistered  EventKind = "vim.registered"  // a cluster has become a VIM
-	EventUpdated     EventKind = "vim.updated"     // its VIM has another credential
-	EventQuarantined EventKind = "vim.quarantined" // what is shown of it is not believed
-	EventRetired     EventKind = "vim.retired"     // it is gone, and so is its VIM
+	EventRegistered  ClusterEventKind = "vim.registered"  // a cluster has become a VIM
+	EventUpdated     ClusterEventKind = "vim.updated"     // its VIM has another credential
+	EventQuarantined ClusterEventKind = "vim.quarantined" // what is shown of it is not believed
+	EventRetired     ClusterEventKind = "vim.retired"     // it is gone, and so is its VIM
 )
 
-// Event is what others are told of a cluster. It holds no text that a tenant wrote but the
+// ClusterEvent is what others are told of a cluster. It holds no text that a tenant wrote but the
 // names of the cluster.
-type Event struct {
-	Kind EventKind `json:"-"`
+type ClusterEvent struct {
+	Kind ClusterEventKind `json:"-"`
 	// VIM is the id of the cluster's VIM; empty where it was quarantined before it was one.
 	VIM string `json:"vim,omitempty"`
 	// ManagementCluster is the id of the VIM that its management cluster is.
 	ManagementCluster string `json:"managementCluster"`
 	// Cluster is NAMESPACE/NAME, Project whose VIM it is or would become.
-	Cluster string `json:"cluster"`
-	Project string `json:"project"`
-	Reason  Reason `json:"reason,omitempty"`
+	Cluster string        `json:"cluster"`
+	Project string        `json:"project"`
+	Reason  ClusterReason `json:"reason,omitempty"`
 	// Entry is the audit entry's place in the log.
 	Entry int64 `json:"auditEntry"`
 }
 
 // EventOf is what an audit entry tells others; false for entries that tell nothing.
-func EventOf(e audit.Entry) (Event, bool) {
+func EventOf(e audit.Entry) (ClusterEvent, bool) {
 	if e.Principal != self("").Name || e.Action != policy.ClusterFollow || e.Outcome != audit.Done {
-		return Event{}, false
+		return ClusterEvent{}, false
 	}
-	v := Event{
+	v := ClusterEvent{
 		VIM: e.Detail[detailClusterVIM], ManagementCluster: e.Resource, Cluster: e.Detail[detailCluster], Project: e.Detail[detailProject],
-		Reason: Reason(e.Detail[audit.DetailReason]), Entry: e.Seq,
+		Reason: ClusterReason(e.Detail[audit.DetailReason]), Entry: e.Seq,
 	}
 	was, is := State(e.Detail[audit.DetailOld+detailState]), State(e.Detail[audit.DetailNew+detailState])
 	switch {
@@ -52,7 +52,7 @@ func EventOf(e audit.Entry) (Event, bool) {
 	case is == StateRetired && v.VIM != "":
 		v.Kind = EventRetired
 	default:
-		return Event{}, false
+		return ClusterEvent{}, false
 	}
 	return v, true
 }

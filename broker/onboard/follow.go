@@ -134,7 +134,7 @@ type watcher struct {
 
 	mu     sync.Mutex
 	m      Management
-	access Access
+	access ManagementAccess
 	// seen are the Cluster objects and versions the secrets, as they were last shown; listed
 	// are the namespaces of which all clusters were, told those of which all secrets were.
 	seen     map[key]Seen
@@ -170,13 +170,13 @@ func (w *watcher) lease(ctx context.Context) (broker.Lease, error) {
 func (w *watcher) use(c clientconfig.Config) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.access = Access{
+	w.access = ManagementAccess{
 		VIM: w.m.VIM, Endpoint: c.Endpoint, CACert: c.CACert, ServerName: c.ServerName, InsecureSkipVerify: c.InsecureSkipVerify,
 		Token: c.Token, Egress: w.egress(w.vim.Project),
 	}
 }
 
-func (w *watcher) present() Access {
+func (w *watcher) present() ManagementAccess {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.access

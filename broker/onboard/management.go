@@ -267,7 +267,7 @@ func (m *Management) Rules() []broker.Rule {
 }
 
 // controlPlane returns the resource of a group's control planes that may be read.
-func (m *Management) controlPlane(r Reference) (plural string, ok bool) {
+func (m *Management) controlPlane(r ObjectReference) (plural string, ok bool) {
 	for _, c := range m.ControlPlanes {
 		plural, group, _ := strings.Cut(c, ".")
 		if group == r.Group && plural == strings.ToLower(r.Kind)+"s" {
@@ -277,4 +277,4 @@ func (m *Management) controlPlane(r Reference) (plural string, ok bool) {
 	return "", false
 }
 
-func (r Reference) String() string { return fmt.Sprintf("%s.%s %s", r.Kind, r.Group, r.Name) }
+func (r ObjectReference) String() string { return fmt.Sprintf("%s.%s %s", r.Kind, r.Group, r.Name) }

@@ -130,7 +130,7 @@ func (o *Onboarding) Enable(ctx context.Context, p policy.Principal, ref string,
 		return fail(err)
 	}
 	for _, project := range m.targets() {
-		too, err := o.enter(ctx, p, policy.VIMRegister, inProject(project), policy.Wish{VIM: &policy.Draft{Type: string(vimType)}})
+		too, err := o.enter(ctx, p, policy.VIMRegister, inProject(project), policy.Wish{VIM: &policy.VIMDraft{Type: string(vimType)}})
 		if err == nil {
 			if err = o.guard.Sink.Append(ctx, too.Intent()); err != nil {
 				err = broker.Unrecorded(err)

@@ -177,7 +177,7 @@ func (o *Onboarding) Push(ctx context.Context, p policy.Principal, in Pushed) (V
 	}
 	w.keep(c)
 	sum := sha256.Sum256([]byte(in.Kubeconfig.Reveal()))
-	got := Secret{
+	got := ClusterSecret{
 		SecretVersion: SecretVersion{Name: m.secretName(c.Name), Cluster: c.Name, Version: pushedVersion + hex.EncodeToString(sum[:8])},
 		Value:         in.Kubeconfig,
 	}
@@ -281,7 +281,7 @@ func (w *watcher) lookFresh(ctx context.Context, c Cluster) (Seen, error) {
 }
 
 // takePushed registers a cluster with a credential that was pushed, or has its VIM adopt it.
-func (w *watcher) takePushed(ctx context.Context, c Cluster, s Seen, got Secret) error {
+func (w *watcher) takePushed(ctx context.Context, c Cluster, s Seen, got ClusterSecret) error {
 	if c.VIM == "" {
 		_, waits, err := w.notYet(ctx, c, s)
 		if !waits && err == nil {

@@ -260,7 +260,7 @@ func TestAPushToAnotherServerIsSeen(t *testing.T) {
 func TestAQuarantinedPushStaysSo(t *testing.T) {
 	for name, c := range map[string]struct {
 		kubeconfig func(*bench) string
-		why        onboard.Reason
+		why        onboard.ClusterReason
 	}{
 		"garbage":                {func(*bench) string { return "\x00{{" }, onboard.ReasonSecretInvalid},
 		"the management cluster": {func(b *bench) string { return b.kube("hub").Kubeconfig() }, onboard.ReasonSystemTaken},

@@ -222,7 +222,7 @@ func TestALookEndsInTime(t *testing.T) {
 func TestTheLeaseOnAManagementClusterIsRenewed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &lender{most: 100}
-		access := make(chan func() Access, 1)
+		access := make(chan func() ManagementAccess, 1)
 		o := New(Options{
 			Store: &hanging{}, Broker: l, Source: asking{access: access}, Log: slog.New(slog.DiscardHandler),
 			Egress: func(string) *egress.Rules { return nil },
@@ -254,7 +254,7 @@ func TestAWatchThatLastedBeginsItsBackoffAnew(t *testing.T) {
 			l := &lender{most: issues}
 			l.gone.Store(true)
 			o := New(Options{
-				Store: &hanging{}, Broker: l, Source: asking{access: make(chan func() Access, 1)}, Log: slog.New(slog.DiscardHandler),
+				Store: &hanging{}, Broker: l, Source: asking{access: make(chan func() ManagementAccess, 1)}, Log: slog.New(slog.DiscardHandler),
 				Egress: func(string) *egress.Rules { return nil },
 			})
 			err := o.Worker().Work(t.Context(), "hub")
@@ -297,10 +297,10 @@ func (l *lender) RenewLease(_ context.Context, _ policy.Principal, id string, tt
 // asking is a source that tells with which credential it would ask.
 type asking struct {
 	Source
-	access chan func() Access
+	access chan func() ManagementAccess
 }
 
-func (a asking) Watch(ctx context.Context, access func() Access, _ string, _ Sight) error {
+func (a asking) Watch(ctx context.Context, access func() ManagementAccess, _ string, _ Sight) error {
 	a.access <- access
 	<-ctx.Done()
 	return ctx.Err()
@@ -355,7 +355,7 @@ type shown struct {
 	rows []Cluster
 }
 
-func (s shown) Watch(ctx context.Context, _ func() Access, namespace string, sight Sight) error {
+func (s shown) Watch(ctx context.Context, _ func() ManagementAccess, namespace string, sight Sight) error {
 	var all []Seen
 	for _, c := range s.rows {
 		all = append(all, Seen{Namespace: namespace, Name: c.Name, UID: c.UID, Ready: true})

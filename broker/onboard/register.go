@@ -41,7 +41,7 @@ func (w *watcher) notYet(ctx context.Context, c Cluster, s Seen) (again time.Dur
 }
 
 // registerWith makes a VIM of a cluster by this credential.
-func (w *watcher) registerWith(ctx context.Context, c Cluster, s Seen, got Secret) (time.Duration, error) {
+func (w *watcher) registerWith(ctx context.Context, c Cluster, s Seen, got ClusterSecret) (time.Duration, error) {
 	c, err := w.move(ctx, c, func(c *Cluster) {
 		c.State, c.Secret = StateRegistering, got.Version
 		if c.ReadyAt.IsZero() {
@@ -85,7 +85,7 @@ func (w *watcher) withoutSecret(ctx context.Context, c Cluster, err error) (time
 }
 
 // quarantine stores that what is shown of a cluster is not believed.
-func (w *watcher) quarantine(ctx context.Context, c Cluster, why Reason, text, version string) error {
+func (w *watcher) quarantine(ctx context.Context, c Cluster, why ClusterReason, text, version string) error {
 	w.log.WarnContext(ctx, "a cluster is quarantined", "vim", w.m.VIM, "namespace", c.Namespace, "cluster", c.Name,
 		"reason", why, "message", text)
 	_, err := w.move(ctx, c, func(c *Cluster) {
@@ -98,7 +98,7 @@ func (w *watcher) quarantine(ctx context.Context, c Cluster, why Reason, text, v
 }
 
 // ofSecret are the reasons that only another version of the secret ends, or other settings.
-var ofSecret = map[Reason]bool{ReasonSecretMislabelled: true, ReasonSecretForeign: true, ReasonSecretInvalid: true}
+var ofSecret = map[ClusterReason]bool{ReasonSecretMislabelled: true, ReasonSecretForeign: true, ReasonSecretInvalid: true}
 
 // reconsiders reports whether a secret was refused under earlier settings: they say which
 // entry of it counts, and whose control planes may own it.
@@ -122,7 +122,7 @@ var (
 )
 
 // registerVIM registers a cluster's VIM, or finds the one that an earlier attempt made.
-func (w *watcher) registerVIM(ctx context.Context, c *Cluster, s Seen, got Secret) (broker.VIM, error) {
+func (w *watcher) registerVIM(ctx context.Context, c *Cluster, s Seen, got ClusterSecret) (broker.VIM, error) {
 	v, err := w.broker.RegisterVIM(ctx, w.self, broker.Registration{
 		Name: w.m.vimName(s.Namespace, s.Name), Type: vimType, Kubeconfig: got.Value, Labels: w.m.labels(s), Project: c.Project,
 		IdempotencyKey: c.Management + "/" + c.UID, Account: w.m.account(c.UID),
@@ -214,7 +214,7 @@ func (w *watcher) notRegistered(ctx context.Context, c Cluster, err error) (time
 }
 
 // wellness says what is to be said of a cluster that is registered.
-func wellness(v broker.VIM, s Seen) (Reason, string) {
+func wellness(v broker.VIM, s Seen) (ClusterReason, string) {
 	switch {
 	case s.Deleting:
 		return ReasonDeleting, suspendedDeleting

@@ -10,7 +10,7 @@ import (
 
 // fault is a secret that is not believed.
 type fault struct {
-	reason  Reason
+	reason  ClusterReason
 	message string
 	// version is that of the secret.
 	version string
@@ -22,14 +22,14 @@ func (f *fault) Error() string { return f.message }
 // name and label, and is owned by the Cluster object or by the control plane that it names,
 // both by UID: everybody who may write secrets in the namespace can forge the rest. It is
 // a [*fault] if it is not so, and broker.ErrNotFound if there is none.
-func (w *watcher) secret(ctx context.Context, s Seen) (Secret, error) {
+func (w *watcher) secret(ctx context.Context, s Seen) (ClusterSecret, error) {
 	access, name := w.present(), w.m.secretName(s.Name)
 	got, err := w.source.Secret(ctx, access, s.Namespace, name, w.m.SecretKey)
 	if err != nil {
-		return Secret{}, err
+		return ClusterSecret{}, err
 	}
-	bad := func(why Reason, format string, args ...any) (Secret, error) {
-		return Secret{}, &fault{why, fmt.Sprintf(format, args...), got.Version}
+	bad := func(why ClusterReason, format string, args ...any) (ClusterSecret, error) {
+		return ClusterSecret{}, &fault{why, fmt.Sprintf(format, args...), got.Version}
 	}
 	if got.Cluster != s.Name {
 		return bad(ReasonSecretMislabelled, "the secret %s is not labelled as this cluster's", name)
@@ -37,7 +37,7 @@ func (w *watcher) secret(ctx context.Context, s Seen) (Secret, error) {
 	owned, err := w.owned(ctx, access, s, got.Owners)
 	switch {
 	case err != nil:
-		return Secret{}, err
+		return ClusterSecret{}, err
 	case !owned:
 		return bad(ReasonSecretForeign, "the secret %s belongs neither to the Cluster nor to the control plane that it names", name)
 	case got.Large:
@@ -49,14 +49,14 @@ func (w *watcher) secret(ctx context.Context, s Seen) (Secret, error) {
 }
 
 // owned reports whether one of the owners is the cluster, or its control plane.
-func (w *watcher) owned(ctx context.Context, a Access, s Seen, owners []Owner) (bool, error) {
+func (w *watcher) owned(ctx context.Context, a ManagementAccess, s Seen, owners []OwnerReference) (bool, error) {
 	for _, o := range owners {
 		if o.Group == capiGroup && o.Kind == "Cluster" && o.Name == s.Name && o.UID == s.UID {
 			return true, nil
 		}
 	}
 	for _, o := range owners {
-		plane := Reference{o.Group, o.Kind, o.Name}
+		plane := ObjectReference{o.Group, o.Kind, o.Name}
 		plural, known := w.m.controlPlane(plane)
 		if plane != s.ControlPlane || !known {
 			continue

@@ -11,8 +11,8 @@ import (
 	"github.com/vimbroker/vimbroker/policy/egress"
 )
 
-// Access is a management cluster and the credential of a lease on it.
-type Access struct {
+// ManagementAccess is a management cluster and the credential of a lease on it.
+type ManagementAccess struct {
 	// VIM is the id of the VIM that it is.
 	VIM        string
 	Endpoint   string
@@ -36,16 +36,16 @@ type Source interface {
 	// and neither is a history that is gone: then all are listed again.
 	//
 	// Each request uses the access of that moment: credentials are renewed meanwhile.
-	Watch(ctx context.Context, access func() Access, namespace string, sight Sight) error
+	Watch(ctx context.Context, access func() ManagementAccess, namespace string, sight Sight) error
 	// Cluster returns one, as it is now. It is broker.ErrNotFound only if the management
 	// cluster itself says that this object is not there; where Cluster API is not served
 	// it is broker.ErrUnsupported.
-	Cluster(ctx context.Context, a Access, namespace, name string) (Seen, error)
+	Cluster(ctx context.Context, a ManagementAccess, namespace, name string) (Seen, error)
 	// Secret returns one with the entry of its data that is named, as it is now;
 	// broker.ErrNotFound.
-	Secret(ctx context.Context, a Access, namespace, name, key string) (Secret, error)
+	Secret(ctx context.Context, a ManagementAccess, namespace, name, key string) (ClusterSecret, error)
 	// ControlPlane returns the UID of an object of a group and resource; broker.ErrNotFound.
-	ControlPlane(ctx context.Context, a Access, namespace, group, plural, name string) (uid string, err error)
+	ControlPlane(ctx context.Context, a ManagementAccess, namespace, group, plural, name string) (uid string, err error)
 }
 
 // Sight is told what is seen in one namespace. Its methods do not block.
@@ -74,11 +74,11 @@ type Seen struct {
 	// Ready: its control plane was initialised.
 	Ready bool
 	// ControlPlane is the object that its spec names; zero if it names none.
-	ControlPlane Reference
+	ControlPlane ObjectReference
 }
 
-// Reference names an object of the cluster's namespace.
-type Reference struct{ Group, Kind, Name string }
+// ObjectReference names an object of the cluster's namespace.
+type ObjectReference struct{ Group, Kind, Name string }
 
 // SecretVersion is what a watch shows of a secret: never what it holds.
 type SecretVersion struct {
@@ -89,18 +89,18 @@ type SecretVersion struct {
 	Version string
 }
 
-// Secret is a secret with one entry of its data.
-type Secret struct {
+// ClusterSecret is a secret with one entry of its data.
+type ClusterSecret struct {
 	SecretVersion
-	Owners []Owner
+	Owners []OwnerReference
 	// Value is the entry; empty if there is none. Large says that it is longer than a
 	// kubeconfig can be, and then Value is empty.
 	Value secret.Text
 	Large bool
 }
 
-// Owner is one of an object's owner references.
-type Owner struct {
+// OwnerReference is one of an object's owner references.
+type OwnerReference struct {
 	Group, Kind, Name, UID string
 }
 

@@ -184,7 +184,7 @@ func (w *watcher) move(ctx context.Context, c Cluster, change func(*Cluster)) (C
 }
 
 // note stores why a cluster is not well, without an entry: that is an observation.
-func (w *watcher) note(ctx context.Context, c Cluster, why Reason, text string) error {
+func (w *watcher) note(ctx context.Context, c Cluster, why ClusterReason, text string) error {
 	if c.Reason == why && c.Message == text && c.Attempts == 0 {
 		return nil
 	}
@@ -193,7 +193,7 @@ func (w *watcher) note(ctx context.Context, c Cluster, why Reason, text string) 
 }
 
 // fail is note for what failed, and returns when to try again.
-func (w *watcher) fail(ctx context.Context, c Cluster, why Reason, text string) (time.Duration, error) {
+func (w *watcher) fail(ctx context.Context, c Cluster, why ClusterReason, text string) (time.Duration, error) {
 	c.Reason, c.Message, c.Attempts = why, text, c.Attempts+1
 	return job.Spread(job.Backoff(c.Attempts, maxRetry)), w.putOff(ctx, c)
 }

@@ -70,7 +70,7 @@ type ClusterFilter struct {
 // Count is how many clusters there are.
 type Count struct {
 	States  map[State]int
-	Reasons map[Reason]int
+	Reasons map[ClusterReason]int
 	// Managements counts management clusters: those that cannot be watched, and those of which
 	// too many clusters were gone at once, in Troubled and Held as well.
 	Managements, Troubled, Held int

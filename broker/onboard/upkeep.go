@@ -134,7 +134,7 @@ func (w *watcher) rotate(ctx context.Context, c Cluster, s Seen, v *broker.VIM) 
 }
 
 // adopt has a cluster's VIM work with another credential, if it leads to the same system.
-func (w *watcher) adopt(ctx context.Context, c Cluster, s Seen, v *broker.VIM, got Secret) (Cluster, time.Duration, error) {
+func (w *watcher) adopt(ctx context.Context, c Cluster, s Seen, v *broker.VIM, got ClusterSecret) (Cluster, time.Duration, error) {
 	changed, err := w.broker.UpdateVIM(ctx, w.self, v.ID, broker.Change{Kubeconfig: got.Value, Account: w.m.account(c.UID)})
 	var e *broker.Error
 	switch {

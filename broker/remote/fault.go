@@ -16,9 +16,9 @@ import (
 	"github.com/vimbroker/vimbroker/policy/egress"
 )
 
-// Fault is a call that ended without an HTTP answer, or with one that is refused.
+// CallError is a call that ended without an HTTP answer, or with one that is refused.
 // Its text is in our own words: the remote side's text is at most in Cause.
-type Fault struct {
+type CallError struct {
 	// Detail says what is wrong, Remedy what to do about it, where there is something.
 	Detail, Remedy string
 	// CertificateRefused says that the server refuses our client certificate, or
@@ -32,14 +32,14 @@ type Fault struct {
 }
 
 // Error says what is wrong.
-func (f *Fault) Error() string { return f.Detail }
+func (f *CallError) Error() string { return f.Detail }
 
 // Unwrap returns the cause.
-func (f *Fault) Unwrap() error { return f.Cause }
+func (f *CallError) Unwrap() error { return f.Cause }
 
 // System returns what of the cause holds nothing of the remote side: the deadline that
 // passed or the system's error number; nil if it is neither.
-func (f *Fault) System() error {
+func (f *CallError) System() error {
 	if errors.Is(f.Cause, context.DeadlineExceeded) {
 		return context.DeadlineExceeded
 	}
@@ -65,9 +65,9 @@ func Explain(err error, server string) error {
 // Unanswered explains a call that ended without an answer that can be used. server
 // says what was called, as "the API server". It returns nil for an error that is not
 // the network's.
-func Unanswered(err error, server string) *Fault {
+func Unanswered(err error, server string) *CallError {
 	var (
-		known     *Fault
+		known     *CallError
 		limit     limitError
 		refused   *egress.RefusedError
 		name      *net.DNSError
@@ -75,8 +75,8 @@ func Unanswered(err error, server string) *Fault {
 		timeout   net.Error
 		transport *url.Error
 	)
-	because := func(cause error, detail, remedy string) *Fault {
-		return &Fault{Detail: detail, Remedy: remedy, Cause: cause}
+	because := func(cause error, detail, remedy string) *CallError {
+		return &CallError{Detail: detail, Remedy: remedy, Cause: cause}
 	}
 	switch {
 	case errors.As(err, &known):
@@ -84,7 +84,7 @@ func Unanswered(err error, server string) *Fault {
 	case errors.As(err, &limit):
 		return because(nil, string(limit), "check the endpoint: "+server+" does not answer so")
 	case errors.Is(err, errBusy):
-		return &Fault{Detail: errBusy.Error(), Remedy: "try again", Busy: true, Cause: errBusy}
+		return &CallError{Detail: errBusy.Error(), Remedy: "try again", Busy: true, Cause: errBusy}
 	case errors.Is(err, errConnects):
 		return because(err, err.Error(), "try again")
 	case errors.Is(err, errAuthorities):
@@ -114,15 +114,15 @@ func Unanswered(err error, server string) *Fault {
 	return nil
 }
 
-func broken(server string) *Fault {
-	return &Fault{
+func broken(server string) *CallError {
+	return &CallError{
 		Detail: "the connection to " + server + " broke before the answer was complete",
 		Remedy: "try again; if it breaks each time, see whether " + server + " serves https there",
 	}
 }
 
 // untrusted explains a TLS handshake that failed; nil if that is not what happened.
-func untrusted(err error, server string) *Fault {
+func untrusted(err error, server string) *CallError {
 	var (
 		authority x509.UnknownAuthorityError
 		host      x509.HostnameError
@@ -131,7 +131,7 @@ func untrusted(err error, server string) *Fault {
 		noTLS     tls.RecordHeaderError
 		op        *net.OpError
 	)
-	f := &Fault{Cause: err}
+	f := &CallError{Cause: err}
 	switch {
 	case errors.As(err, &authority):
 		f.Detail, f.Remedy = server+"'s certificate is not signed by the given CA",

@@ -71,7 +71,7 @@ func TestBombsAreRefused(t *testing.T) {
 func wantRefused(t *testing.T, client *http.Client, url, words string) {
 	t.Helper()
 	resp, err := get(t, client, url)
-	var f *remote.Fault
+	var f *remote.CallError
 	if !errors.As(err, &f) || !strings.Contains(f.Detail, words) {
 		t.Errorf("Get = %v, %v, want a Fault that says %q", resp, err, words)
 	}
@@ -215,7 +215,7 @@ func TestEndlessAndDrippingAnswers(t *testing.T) {
 				t.Fatal(err)
 			}
 			response, err := way.Client().Do(request)
-			var f *remote.Fault
+			var f *remote.CallError
 			if !errors.As(err, &f) || errors.Is(err, context.DeadlineExceeded) != c.late {
 				t.Errorf("Get = %v, %v, want a Fault; by the deadline: %v", response, err, c.late)
 			}
@@ -281,7 +281,7 @@ func TestConnectionsOfOneCallAreBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	response, err := to(t, loopback(), server).Client().Do(request)
-	var f *remote.Fault
+	var f *remote.CallError
 	if !errors.As(err, &f) || !strings.Contains(f.Detail, "ends each connection") {
 		t.Errorf("Get = %v, %v, want a Fault that says that the server ends each connection", response, err)
 	}

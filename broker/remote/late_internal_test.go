@@ -182,7 +182,7 @@ func TestNoRoomIsNotTheServersFault(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err := send(t, t.Context(), way, server)
-		f, ok := errors.AsType[*Fault](err)
+		f, ok := errors.AsType[*CallError](err)
 		if !ok || !f.Busy || f.System() != nil || way.way == nil {
 			t.Errorf("a call without room = %v, want a Fault that says so, and the connection kept", err)
 		}

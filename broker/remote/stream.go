@@ -70,7 +70,7 @@ func (f *flowing) Close() error {
 }
 
 // Lines yields the lines of a stream, each within the limit. A line that exceeds it, or
-// whose JSON does, ends the stream with a [*Fault]. server names who sent it in errors. A
+// whose JSON does, ends the stream with a [*CallError]. server names who sent it in errors. A
 // line is good until the next.
 func Lines(body io.Reader, l Limit, server string) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {

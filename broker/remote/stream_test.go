@@ -25,7 +25,7 @@ func TestLinesAreBounded(t *testing.T) {
 				got = append(got, string(line))
 			}
 		}
-		var f *remote.Fault
+		var f *remote.CallError
 		if len(got) != 1 || got[0] != `{"a":1}` || !errors.As(failed, &f) || f.Detail == "" {
 			t.Errorf("%s: read %q, then %v; want the first line, and a fault", name, got, failed)
 		}
@@ -85,7 +85,7 @@ func TestStream(t *testing.T) {
 		}
 		_ = refused.Body.Close()
 	}
-	var f *remote.Fault
+	var f *remote.CallError
 	if response, err := ask("/compressed"); !errors.As(err, &f) || !strings.Contains(f.Detail, "compressed") {
 		t.Errorf("a compressed stream = %v, %v, want a Fault", response, err)
 	}

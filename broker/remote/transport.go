@@ -5,7 +5,7 @@
 // A transport connects under the egress rules, after name resolution and on every
 // attempt, never through a proxy. It reads each answer whole, within the call's
 // deadline, before the client library sees any of it: uncompressed, no longer than
-// the call's [Limit], with no more JSON values than that. Errors are [Fault]s.
+// the call's [Limit], with no more JSON values than that. Errors are [CallError]s.
 package remote
 
 import (
@@ -99,7 +99,7 @@ func (t *Transport) Client() *http.Client {
 	return &http.Client{Transport: t, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
-// RoundTrip implements [http.RoundTripper]. Errors are [*Fault]s.
+// RoundTrip implements [http.RoundTripper]. Errors are [*CallError]s.
 func (t *Transport) RoundTrip(request *http.Request) (*http.Response, error) {
 	response, err := t.roundTrip(request)
 	if err == nil {

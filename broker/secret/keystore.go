@@ -41,15 +41,15 @@ type Held struct {
 	Ref   Ref
 }
 
-// Deletion says what deleting a key from a store is worth.
-type Deletion string
+// Erasure says what deleting a key from a store is worth.
+type Erasure string
 
 const (
 	// Shredded: no one can bring the key back.
-	Shredded Deletion = "shredded"
+	Shredded Erasure = "shredded"
 	// Recoverable: the store's operator can bring the key back for a while
 	// (from a soft-deleted row or from the disk's free blocks).
-	Recoverable Deletion = "recoverable"
+	Recoverable Erasure = "recoverable"
 )
 
 // KeyStore keeps Fernet keys, one per [Owner]. Implementations stand under
@@ -71,7 +71,7 @@ type KeyStore interface {
 	// Delete removes the key under ref, and says what that is worth. A key that
 	// is already gone is success. After Delete returns nil, Get answers
 	// ErrNotFound and List no longer shows it.
-	Delete(ctx context.Context, ref Ref) (Deletion, error)
+	Delete(ctx context.Context, ref Ref) (Erasure, error)
 
 	// List shows the keys of one VIM (by Owner.ID), or every key for an empty
 	// id, in no order. It reads no key material.

@@ -23,13 +23,13 @@ type Document struct {
 	// repeated in a fault either: in a garbled document it may be a token.
 	Foreign bool
 	// Faults are what is wrong, in the order of the document where possible.
-	Faults []Fault
+	Faults []Defect
 	// lines are where the keys stand that were read.
 	lines map[string]int
 }
 
-// Fault is one thing that is wrong with a document.
-type Fault struct {
+// Defect is one thing that is wrong with a document.
+type Defect struct {
 	// At is the dotted key, or the document's root for the document as a whole.
 	At string
 	// Line is where it stands in the document; 0 if that is not known.
@@ -50,17 +50,17 @@ type Faults struct {
 func (f *Faults) Error() string { return f.text }
 
 // Fields lists the keys that a mapping may hold, each with what reads its value.
-type Fields map[string]Reader
+type Fields map[string]ReadValue
 
-// Reader reads one value; at is its dotted key.
-type Reader func(n *yaml.Node, at string)
+// ReadValue reads one value; at is its dotted key.
+type ReadValue func(n *yaml.Node, at string)
 
 // Ignore reads nothing.
 func Ignore(*yaml.Node, string) {}
 
 // Fault notes what is wrong at a key and what to do about it. n may be nil.
 func (d *Document) Fault(n *yaml.Node, at, format string, args ...any) {
-	f := Fault{At: at, Line: d.lineOf(at), Text: fmt.Sprintf(format, args...)}
+	f := Defect{At: at, Line: d.lineOf(at), Text: fmt.Sprintf(format, args...)}
 	if n != nil && n.Line > 0 {
 		f.Line, f.spoken = n.Line, true
 	}
@@ -68,7 +68,7 @@ func (d *Document) Fault(n *yaml.Node, at, format string, args ...any) {
 }
 
 func (d *Document) note(at string, line int, message string) {
-	d.Faults = append(d.Faults, Fault{At: at, Line: line, Text: message, spoken: line > 0})
+	d.Faults = append(d.Faults, Defect{At: at, Line: line, Text: message, spoken: line > 0})
 }
 
 // Err is all faults as a [*Faults], or nil.
@@ -154,7 +154,7 @@ func (d *Document) Pairs(n *yaml.Node, at string, each func(key, value *yaml.Nod
 }
 
 // List calls each for every item of a list.
-func (d *Document) List(n *yaml.Node, at string, each Reader) {
+func (d *Document) List(n *yaml.Node, at string, each ReadValue) {
 	if n.Kind != yaml.SequenceNode {
 		d.Fault(n, at, "must be a list")
 		return

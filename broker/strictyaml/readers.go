@@ -24,7 +24,7 @@ func (d *Document) Scalar(n *yaml.Node, at, want string, tags ...string) (string
 }
 
 // Text reads a string. A number or a boolean that was meant as one needs quotes.
-func (d *Document) Text(to *string) Reader {
+func (d *Document) Text(to *string) ReadValue {
 	return func(n *yaml.Node, at string) {
 		if s, ok := d.Scalar(n, at, "a string (in quotes if it looks like a number, a date or true, or is empty)", "!!str"); ok {
 			*to = s
@@ -33,7 +33,7 @@ func (d *Document) Text(to *string) Reader {
 }
 
 // Secret reads a string that is a secret.
-func (d *Document) Secret(to *secret.Text) Reader {
+func (d *Document) Secret(to *secret.Text) ReadValue {
 	return func(n *yaml.Node, at string) {
 		var s string
 		if d.Text(&s)(n, at); s != "" {
@@ -43,7 +43,7 @@ func (d *Document) Secret(to *secret.Text) Reader {
 }
 
 // Flag reads true or false.
-func (d *Document) Flag(to *bool) Reader {
+func (d *Document) Flag(to *bool) ReadValue {
 	return func(n *yaml.Node, at string) {
 		if s, ok := d.Scalar(n, at, "true or false", "!!bool"); ok {
 			*to = strings.EqualFold(s, "true")
@@ -52,7 +52,7 @@ func (d *Document) Flag(to *bool) Reader {
 }
 
 // Count reads a whole number that is not negative.
-func (d *Document) Count(to *int) Reader {
+func (d *Document) Count(to *int) ReadValue {
 	return func(n *yaml.Node, at string) {
 		s, ok := d.Scalar(n, at, "a whole number, 0 or more", "!!int")
 		if !ok {
@@ -68,7 +68,7 @@ func (d *Document) Count(to *int) Reader {
 }
 
 // Duration reads a positive duration in Go's form.
-func (d *Document) Duration(to *time.Duration) Reader {
+func (d *Document) Duration(to *time.Duration) ReadValue {
 	return func(n *yaml.Node, at string) {
 		s, ok := d.Scalar(n, at, "a duration like 90s, 30m or 8h", "!!str")
 		if !ok {
@@ -84,7 +84,7 @@ func (d *Document) Duration(to *time.Duration) Reader {
 }
 
 // Texts reads a list of strings.
-func (d *Document) Texts(to *[]string) Reader {
+func (d *Document) Texts(to *[]string) ReadValue {
 	return func(n *yaml.Node, at string) {
 		*to = nil
 		d.List(n, at, func(item *yaml.Node, path string) {
@@ -96,12 +96,12 @@ func (d *Document) Texts(to *[]string) Reader {
 }
 
 // Section reads a mapping with fixed keys.
-func (d *Document) Section(allowed Fields) Reader {
+func (d *Document) Section(allowed Fields) ReadValue {
 	return func(n *yaml.Node, at string) { d.Mapping(n, at, allowed) }
 }
 
 // Object reads a mapping of anything as a JSON object.
-func (d *Document) Object(to *jsontext.Value) Reader {
+func (d *Document) Object(to *jsontext.Value) ReadValue {
 	return func(n *yaml.Node, at string) {
 		if n.Kind != yaml.MappingNode {
 			d.Fault(n, at, "must be a mapping of keys to values")

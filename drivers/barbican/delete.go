@@ -14,7 +14,7 @@ import (
 // Delete deletes a key. The answer is always [secret.Recoverable]: Barbican keeps
 // the row, encrypted, until its operator purges it. A reference that this store
 // cannot have given is an error: the key may be alive in another store.
-func (s *Store) Delete(ctx context.Context, ref secret.Ref) (secret.Deletion, error) {
+func (s *Store) Delete(ctx context.Context, ref secret.Ref) (secret.Erasure, error) {
 	ctx, cancel := s.bounded(ctx, 3)
 	defer cancel()
 	err := errForeignRef

@@ -100,7 +100,7 @@ func (c *client) close() {
 }
 
 // client returns what is kept of a target, or makes it.
-func (c *Callback) client(ctx context.Context, to subscription.Target) (*client, error) {
+func (c *Callback) client(ctx context.Context, to subscription.Subscriber) (*client, error) {
 	now := c.options.Now()
 	c.mu.Lock()
 	one := c.clients[to.Subscription]
@@ -154,13 +154,13 @@ var errCertificate = fmt.Errorf("%w: its client certificate cannot be read", sub
 func (c *Callback) certificate(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
 	pair, err := tls.LoadX509KeyPair(c.options.CertFile, c.options.KeyFile)
 	if err != nil {
-		return nil, &remote.Fault{Detail: errCertificate.Error(), Cause: subscription.ErrOurs}
+		return nil, &remote.CallError{Detail: errCertificate.Error(), Cause: subscription.ErrOurs}
 	}
 	return &pair, nil
 }
 
 // Test implements [subscription.Endpoint].
-func (c *Callback) Test(ctx context.Context, to subscription.Target) error {
+func (c *Callback) Test(ctx context.Context, to subscription.Subscriber) error {
 	ctx, cancel := context.WithTimeout(ctx, testTime)
 	defer cancel()
 	one, err := c.client(ctx, to)
@@ -181,7 +181,7 @@ func (c *Callback) Test(ctx context.Context, to subscription.Target) error {
 }
 
 // Send implements [subscription.Endpoint].
-func (c *Callback) Send(ctx context.Context, to subscription.Target, body []byte) error {
+func (c *Callback) Send(ctx context.Context, to subscription.Subscriber, body []byte) error {
 	one, err := c.client(ctx, to)
 	if err != nil {
 		return err

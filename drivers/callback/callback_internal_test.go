@@ -19,7 +19,7 @@ func TestWhatIsKeptIsBounded(t *testing.T) {
 	asked := 0
 	meet := func(id string) {
 		t.Helper()
-		if _, err := c.client(t.Context(), subscription.Target{
+		if _, err := c.client(t.Context(), subscription.Subscriber{
 			Subscription: id, Egress: egress.Default(),
 			Credentials: func(context.Context) (subscription.Credentials, error) {
 				asked++

@@ -38,7 +38,7 @@ type connections struct {
 	open map[target]*remote.Transport
 }
 
-func (cs *connections) get(a onboard.Access) (*http.Client, error) {
+func (cs *connections) get(a onboard.ManagementAccess) (*http.Client, error) {
 	k := target{a.Endpoint, a.CACert, a.ServerName, a.InsecureSkipVerify, a.Egress}
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
@@ -84,7 +84,7 @@ type call struct {
 
 // send asks the management cluster. An answer that is no success is an error; the body of
 // one that is must be closed.
-func (d *Driver) send(ctx context.Context, a onboard.Access, c call) (io.ReadCloser, error) {
+func (d *Driver) send(ctx context.Context, a onboard.ManagementAccess, c call) (io.ReadCloser, error) {
 	client, err := d.connections.get(a)
 	if err != nil {
 		return nil, err
@@ -120,7 +120,7 @@ func (d *Driver) send(ctx context.Context, a onboard.Access, c call) (io.ReadClo
 }
 
 // read decodes an answer.
-func (d *Driver) read(ctx context.Context, a onboard.Access, c call, into any) error {
+func (d *Driver) read(ctx context.Context, a onboard.ManagementAccess, c call, into any) error {
 	body, err := d.send(ctx, a, c)
 	if err != nil {
 		return err

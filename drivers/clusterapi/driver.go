@@ -51,7 +51,7 @@ func New() *Driver { return &Driver{after: time.After} }
 func (d *Driver) Close() { d.connections.close() }
 
 // version asks which version of the API is served.
-func (d *Driver) version(ctx context.Context, a onboard.Access) (string, error) {
+func (d *Driver) version(ctx context.Context, a onboard.ManagementAccess) (string, error) {
 	var served struct {
 		Versions []struct {
 			Version string `json:"version"`
@@ -74,7 +74,7 @@ func (d *Driver) version(ctx context.Context, a onboard.Access) (string, error) 
 }
 
 // Cluster implements [onboard.Source].
-func (d *Driver) Cluster(ctx context.Context, a onboard.Access, namespace, name string) (onboard.Seen, error) {
+func (d *Driver) Cluster(ctx context.Context, a onboard.ManagementAccess, namespace, name string) (onboard.Seen, error) {
 	version, err := d.version(ctx, a)
 	if err != nil {
 		return onboard.Seen{}, err
@@ -91,19 +91,19 @@ func (d *Driver) Cluster(ctx context.Context, a onboard.Access, namespace, name 
 }
 
 // Secret implements [onboard.Source].
-func (d *Driver) Secret(ctx context.Context, a onboard.Access, namespace, name, key string) (onboard.Secret, error) {
+func (d *Driver) Secret(ctx context.Context, a onboard.ManagementAccess, namespace, name, key string) (onboard.ClusterSecret, error) {
 	var s secretObject
 	err := d.read(remote.Expect(ctx, whole), a, call{path: inNamespace("", "v1", namespace, "secrets", name), what: "the secret " + name}, &s)
 	switch {
 	case err != nil:
-		return onboard.Secret{}, err
+		return onboard.ClusterSecret{}, err
 	case s.Metadata.Name != name:
-		return onboard.Secret{}, notKubernetes(0)
+		return onboard.ClusterSecret{}, notKubernetes(0)
 	}
-	out := onboard.Secret{SecretVersion: s.version(), Owners: s.owners()}
+	out := onboard.ClusterSecret{SecretVersion: s.version(), Owners: s.owners()}
 	var value []byte
 	if raw := s.Data[key]; len(raw) > 0 && json.Unmarshal(raw, &value) != nil {
-		return onboard.Secret{}, notKubernetes(0)
+		return onboard.ClusterSecret{}, notKubernetes(0)
 	}
 	defer clear(value)
 	if out.Large = len(value) > onboard.MaxKubeconfig; !out.Large {
@@ -113,7 +113,7 @@ func (d *Driver) Secret(ctx context.Context, a onboard.Access, namespace, name, 
 }
 
 // ControlPlane implements [onboard.Source].
-func (d *Driver) ControlPlane(ctx context.Context, a onboard.Access, namespace, group, plural, name string) (string, error) {
+func (d *Driver) ControlPlane(ctx context.Context, a onboard.ManagementAccess, namespace, group, plural, name string) (string, error) {
 	var served struct {
 		PreferredVersion struct {
 			Version string `json:"version"`
@@ -137,7 +137,7 @@ func (d *Driver) ControlPlane(ctx context.Context, a onboard.Access, namespace, 
 }
 
 // Watch implements [onboard.Source].
-func (d *Driver) Watch(ctx context.Context, access func() onboard.Access, namespace string, sight onboard.Sight) error {
+func (d *Driver) Watch(ctx context.Context, access func() onboard.ManagementAccess, namespace string, sight onboard.Sight) error {
 	bounded, cancel := context.WithTimeout(ctx, time.Minute)
 	version, err := d.version(bounded, access())
 	cancel()
@@ -212,7 +212,7 @@ type followed[T any] struct {
 
 // follow lists and watches until ctx ends or something fails. Where the history since a
 // list is gone, it lists again.
-func follow[T any](ctx context.Context, d *Driver, access func() onboard.Access, f followed[T]) error {
+func follow[T any](ctx context.Context, d *Driver, access func() onboard.ManagementAccess, f followed[T]) error {
 	for {
 		at, err := list(ctx, d, access(), f)
 		if err != nil {
@@ -246,7 +246,7 @@ func follow[T any](ctx context.Context, d *Driver, access func() onboard.Access,
 }
 
 // list shows all objects, and returns the version of the list.
-func list[T any](ctx context.Context, d *Driver, a onboard.Access, f followed[T]) (at string, err error) {
+func list[T any](ctx context.Context, d *Driver, a onboard.ManagementAccess, f followed[T]) (at string, err error) {
 	ctx, cancel := context.WithTimeout(remote.Expect(ctx, remote.List), 2*time.Minute)
 	defer cancel()
 	var all []T
@@ -296,7 +296,7 @@ func errTooMany(what string) error {
 
 // watch shows what changes after a version, and returns the version that it came to. It
 // returns nil when the API server ends the watch.
-func watch[T any](ctx context.Context, d *Driver, a onboard.Access, f followed[T], at string) (string, error) {
+func watch[T any](ctx context.Context, d *Driver, a onboard.ManagementAccess, f followed[T], at string) (string, error) {
 	ctx, cancel := context.WithCancel(remote.Stream(ctx))
 	defer cancel()
 	go func() {

@@ -122,10 +122,10 @@ func (h *hub) watch(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (h *hub) access() onboard.Access {
+func (h *hub) access() onboard.ManagementAccess {
 	rules := egress.Default()
 	rules.AllowLoopback = true
-	return onboard.Access{VIM: "hub", Endpoint: h.URL, CACert: h.CA, Token: secret.NewText("leased"), Egress: rules}
+	return onboard.ManagementAccess{VIM: "hub", Endpoint: h.URL, CACert: h.CA, Token: secret.NewText("leased"), Egress: rules}
 }
 
 // watched is what a watch has shown, one line each.
@@ -142,10 +142,10 @@ func follow(t *testing.T, h *hub) watched {
 func followBy(t *testing.T, h *hub, d *clusterapi.Driver) watched {
 	t.Helper()
 	access := h.access()
-	return followAs(t, d, func() onboard.Access { return access })
+	return followAs(t, d, func() onboard.ManagementAccess { return access })
 }
 
-func followAs(t *testing.T, d *clusterapi.Driver, access func() onboard.Access) watched {
+func followAs(t *testing.T, d *clusterapi.Driver, access func() onboard.ManagementAccess) watched {
 	t.Helper()
 	t.Cleanup(d.Close)
 	w := watched{seen: make(chan string, 64), done: make(chan error, 1)}
@@ -336,7 +336,7 @@ func TestEachWatchUsesTheLeaseOfThatMoment(t *testing.T) {
 	h := newHub(t)
 	var token atomic.Value
 	token.Store("leased")
-	w := followAs(t, clusterapi.New(), func() onboard.Access {
+	w := followAs(t, clusterapi.New(), func() onboard.ManagementAccess {
 		a := h.access()
 		a.Token = secret.NewText(token.Load().(string))
 		return a
@@ -492,7 +492,7 @@ func TestSecret(t *testing.T) {
 	put("a kubeconfig")
 	s, err := d.Secret(t.Context(), h.access(), "a", "edge-kubeconfig", "value")
 	if err != nil || s.Value.Reveal() != "a kubeconfig" || s.Version != "s1/8" || s.Cluster != "edge" || len(s.Owners) != 1 ||
-		s.Owners[0] != (onboard.Owner{Group: "cluster.x-k8s.io", Kind: "Cluster", Name: "edge", UID: "u1"}) {
+		s.Owners[0] != (onboard.OwnerReference{Group: "cluster.x-k8s.io", Kind: "Cluster", Name: "edge", UID: "u1"}) {
 		t.Errorf("Secret() = %+v, %v", s, err)
 	}
 	if s, err = d.Secret(t.Context(), h.access(), "a", "edge-kubeconfig", "absent"); err != nil || !s.Value.Empty() || s.Large {
@@ -534,13 +534,13 @@ func TestAClusterOfV1beta1(t *testing.T) {
 	d := clusterapi.New()
 	defer d.Close()
 	s, err := d.Cluster(t.Context(), h.access(), "a", "edge")
-	want := onboard.Reference{Group: "controlplane.cluster.x-k8s.io", Kind: "KubeadmControlPlane", Name: "cp"}
+	want := onboard.ObjectReference{Group: "controlplane.cluster.x-k8s.io", Kind: "KubeadmControlPlane", Name: "cp"}
 	if err != nil || !s.Ready || !s.Paused || s.Deleting || s.ControlPlane != want {
 		t.Errorf("Cluster() = %+v, %v", s, err)
 	}
 	h.answer("/apis/cluster.x-k8s.io/v1beta1/namespaces/a/clusters/edge", 200, `{"metadata":{"namespace":"a","name":"edge","uid":"u1"},
 		"status":{"conditions":[{"type":"Ready","status":"True"},{"type":"ControlPlaneInitialized","status":"False"}]}}`)
-	if s, err = d.Cluster(t.Context(), h.access(), "a", "edge"); err != nil || s.Ready || s.Paused || s.ControlPlane != (onboard.Reference{}) {
+	if s, err = d.Cluster(t.Context(), h.access(), "a", "edge"); err != nil || s.Ready || s.Paused || s.ControlPlane != (onboard.ObjectReference{}) {
 		t.Errorf("Cluster() of one that is not up = %+v, %v", s, err)
 	}
 }

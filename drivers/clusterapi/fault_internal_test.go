@@ -11,7 +11,7 @@ import (
 
 // A call for whose answer the broker has no room says nothing of the cluster.
 func TestNoRoomIsTheBrokersFault(t *testing.T) {
-	err := unanswered(&url.Error{Op: "Get", URL: "https://vim.example", Err: &remote.Fault{Detail: "no room", Busy: true}})
+	err := unanswered(&url.Error{Op: "Get", URL: "https://vim.example", Err: &remote.CallError{Detail: "no room", Busy: true}})
 	if !errors.Is(err, broker.ErrUnavailable) || errors.Is(err, broker.ErrUnreachable) {
 		t.Errorf("without room for the answer: %v, want %v", err, broker.ErrUnavailable)
 	}

@@ -56,7 +56,7 @@ func (c *cluster) seen() onboard.Seen {
 		Paused:   c.Spec.Paused || c.Metadata.Annotations.Paused != nil,
 		Deleting: c.Metadata.DeletionTimestamp != "",
 		Ready:    c.Status.Initialization.ControlPlaneInitialized,
-		ControlPlane: onboard.Reference{
+		ControlPlane: onboard.ObjectReference{
 			Group: c.Spec.ControlPlaneRef.APIGroup, Kind: c.Spec.ControlPlaneRef.Kind, Name: c.Spec.ControlPlaneRef.Name,
 		},
 	}
@@ -127,10 +127,10 @@ type secretObject struct {
 	Data map[string]json.RawMessage `json:"data"`
 }
 
-func (s *secretObject) owners() []onboard.Owner {
-	var all []onboard.Owner
+func (s *secretObject) owners() []onboard.OwnerReference {
+	var all []onboard.OwnerReference
 	for _, o := range s.Metadata.OwnerReferences {
-		all = append(all, onboard.Owner{Group: groupOf(o.APIVersion), Kind: o.Kind, Name: o.Name, UID: o.UID})
+		all = append(all, onboard.OwnerReference{Group: groupOf(o.APIVersion), Kind: o.Kind, Name: o.Name, UID: o.UID})
 	}
 	return all
 }

@@ -44,7 +44,7 @@ func TestPortsAreBounded(t *testing.T) {
 
 // A call for whose answer the broker has no room says nothing of the cloud.
 func TestNoRoomIsTheBrokersFault(t *testing.T) {
-	err := refusal(&url.Error{Op: "Get", URL: "https://vim.example", Err: &remote.Fault{Detail: "no room", Busy: true}}, "read the stack", orchestrator)
+	err := refusal(&url.Error{Op: "Get", URL: "https://vim.example", Err: &remote.CallError{Detail: "no room", Busy: true}}, "read the stack", orchestrator)
 	if !errors.Is(err, broker.ErrUnavailable) || errors.Is(err, broker.ErrUnreachable) {
 		t.Errorf("without room for the answer: %v, want %v", err, broker.ErrUnavailable)
 	}

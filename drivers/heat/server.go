@@ -72,7 +72,7 @@ func (s *server) orchestration(ctx context.Context, identity *gophercloud.Servic
 		}
 	}
 	region := ""
-	if cloud, ok := c.Client.(clientconfig.Cloud); ok {
+	if cloud, ok := c.Client.(clientconfig.OpenStackClient); ok {
 		region = cloud.Region
 	}
 	for _, service := range body.Catalog {

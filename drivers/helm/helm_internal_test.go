@@ -110,7 +110,7 @@ func TestRecordsAreWrittenAsTheyAreRead(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		if _, err := decode(&manifests.Secret{Data: map[string][]byte{"release": []byte(value)}}); err != nil {
+		if _, err := decode(&manifests.StoredSecret{Data: map[string][]byte{"release": []byte(value)}}); err != nil {
 			t.Errorf("%s is written and not read: %v", name, err)
 		}
 	}

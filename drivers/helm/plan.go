@@ -199,7 +199,7 @@ func (p *plan) target(ctx context.Context) (made record, objects []lifecycle.Man
 }
 
 // render renders the chart as that revision.
-func (p *plan) render(ctx context.Context, version int) (a chart.Answer, err error) {
+func (p *plan) render(ctx context.Context, version int) (a chart.Rendering, err error) {
 	request, err := p.driver.requestOf(ctx, p.in, p.parameters)
 	if err != nil {
 		return a, err
@@ -518,7 +518,7 @@ func unlike(all, others []lifecycle.Resource) (out []lifecycle.Resource) {
 	return out
 }
 
-func filesAs(files []chart.File) []lifecycle.Manifest {
+func filesAs(files []chart.ChartFile) []lifecycle.Manifest {
 	var all []lifecycle.Manifest
 	for _, f := range files {
 		all = append(all, lifecycle.Manifest{Path: oneLine(f.Path), Text: secret.NewText(string(f.Text))})

@@ -57,7 +57,7 @@ type record struct {
 	body    map[string]json.RawMessage
 	info    map[string]json.RawMessage
 	// from is the Secret that it was read from; nil for one in the making.
-	from *manifests.Secret
+	from *manifests.StoredSecret
 	// definitions are those of its chart, which Helm's form has no place for: subcharts are not in it. They are recorded
 	// while the revision is pending, for whoever goes on, and later that there are none; defined says that they are known.
 	definitions []lifecycle.Manifest
@@ -102,7 +102,7 @@ func versions(in lifecycle.PlanInput) []int {
 // another instance is none of them, whatever its name: where it is in the way, making the record says so.
 func records(ctx context.Context, d *manifests.Draft, in lifecycle.PlanInput) ([]record, error) {
 	asked := versions(in)
-	found := make([]*manifests.Secret, len(asked))
+	found := make([]*manifests.StoredSecret, len(asked))
 	side, within := errgroup.WithContext(ctx)
 	side.SetLimit(8)
 	for i, v := range asked {
@@ -165,7 +165,7 @@ func (r record) whole() (record, error) {
 var releaseLimit = remote.Limit{Values: 100_000, Items: 10_000}
 
 // decode reads a record: the Secret's value is the release as JSON, packed by gzip, in base64.
-func decode(s *manifests.Secret) (r record, err error) {
+func decode(s *manifests.StoredSecret) (r record, err error) {
 	packed, err := base64.StdEncoding.AppendDecode(nil, s.Data["release"])
 	if err != nil {
 		return r, err
@@ -192,7 +192,7 @@ func decode(s *manifests.Secret) (r record, err error) {
 	}
 	r.mark, r.own, r.from = s.Labels[markLabel], s.Owner != "", s
 	if text, has := r.body[definitionsKey]; has {
-		var files []chart.File
+		var files []chart.ChartFile
 		if err := json.Unmarshal(text, &files); err != nil {
 			return r, err
 		}
@@ -234,9 +234,9 @@ func (r record) packed(definitions bool) (string, error) {
 	}
 	body["info"] = info
 	if definitions {
-		files := []chart.File{}
+		files := []chart.ChartFile{}
 		for _, d := range r.definitions {
-			files = append(files, chart.File{Path: d.Path, Text: []byte(d.Text.Reveal())})
+			files = append(files, chart.ChartFile{Path: d.Path, Text: []byte(d.Text.Reveal())})
 		}
 		if body[definitionsKey], err = json.Marshal(files); err != nil {
 			return "", err

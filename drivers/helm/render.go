@@ -26,7 +26,7 @@ import (
 const patience = 90 * time.Second
 
 // render has the program render a chart for a project, in its turn. What a chart does wrong is [broker.ErrInvalid].
-func (d *Driver) render(ctx context.Context, project string, r chart.Request) (a chart.Answer, err error) {
+func (d *Driver) render(ctx context.Context, project string, r chart.Task) (a chart.Rendering, err error) {
 	leave, err := d.seats.Sit(ctx, project)
 	if err != nil {
 		return a, err
@@ -115,7 +115,7 @@ func (p parameters) replicas(in lifecycle.PlanInput) map[string]string {
 }
 
 // pulled adds a chart to a request that lies at a registry or a repository.
-func (d *Driver) pulled(ctx context.Context, in lifecycle.PlanInput, r *chart.Request) error {
+func (d *Driver) pulled(ctx context.Context, in lifecycle.PlanInput, r *chart.Task) error {
 	named, err := d.reference(in.Named[0])
 	if err != nil {
 		return err
@@ -141,7 +141,7 @@ func (d *Driver) pulled(ctx context.Context, in lifecycle.PlanInput, r *chart.Re
 // first it is [broker.ErrUnavailable]: the project's other charts come before it.
 func (d *Driver) find(project string) pull.Find {
 	return func(ctx context.Context, index []byte, name, version string) (url, digest string, err error) {
-		a, err := d.render(ctx, project, chart.Request{Index: index, Name: name, Version: version})
+		a, err := d.render(ctx, project, chart.Task{Index: index, Name: name, Version: version})
 		if errors.Is(err, context.DeadlineExceeded) {
 			err = &broker.Error{
 				Kind: broker.ErrUnavailable, Field: pull.Field,
@@ -154,8 +154,8 @@ func (d *Driver) find(project string) pull.Find {
 }
 
 // requestOf is the chart of an instance with its values.
-func (d *Driver) requestOf(ctx context.Context, in lifecycle.PlanInput, p parameters) (r chart.Request, err error) {
-	r = chart.Request{Release: releaseName(in.Instance), Namespace: in.Namespace, Values: p.Values}
+func (d *Driver) requestOf(ctx context.Context, in lifecycle.PlanInput, p parameters) (r chart.Task, err error) {
+	r = chart.Task{Release: releaseName(in.Instance), Namespace: in.Namespace, Values: p.Values}
 	if len(in.Named) == 1 && pull.Is(in.Named[0]) {
 		if err := d.pulled(ctx, in, &r); err != nil {
 			return r, err
@@ -172,7 +172,7 @@ func (d *Driver) requestOf(ctx context.Context, in lifecycle.PlanInput, p parame
 			return r, faultOf("the package holds no chart where it was")
 		}
 		for _, m := range in.Manifests {
-			r.Files = append(r.Files, chart.File{Path: strings.TrimPrefix(m.Path, roots[0]+"/"), Text: []byte(m.Text.Reveal())})
+			r.Files = append(r.Files, chart.ChartFile{Path: strings.TrimPrefix(m.Path, roots[0]+"/"), Text: []byte(m.Text.Reveal())})
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.Sets)) {

@@ -19,7 +19,7 @@ var errForeignRef = errors.New("not a reference of this key store")
 // Delete removes a key; the answer is always [secret.Recoverable], as the
 // package comment explains. A reference that this store cannot have given is an
 // error: the key may be alive in another store.
-func (s *Store) Delete(ctx context.Context, ref secret.Ref) (secret.Deletion, error) {
+func (s *Store) Delete(ctx context.Context, ref secret.Ref) (secret.Erasure, error) {
 	if err := s.delete(ctx, ref); err != nil {
 		return "", fmt.Errorf("deleting key %q: %w", ref, err)
 	}

@@ -20,7 +20,7 @@ const (
 		"beside the kubeconfig too"
 )
 
-var refusals = map[kubeconfig.Kind]string{
+var refusals = map[kubeconfig.FieldKind]string{
 	kubeconfig.Command:       "would run a command: register a token or client certificate instead",
 	kubeconfig.TokenFile:     readsFile,
 	kubeconfig.NamedFile:     readsFile,
@@ -37,7 +37,7 @@ func parseKubeconfig(document, context string, insecure bool) (c kubeconfig.Cont
 	if len(document) > maxKubeconfig {
 		return c, broker.Invalid("kubeconfig", "is longer than %d bytes", maxKubeconfig)
 	}
-	rules := kubeconfig.Rules{Refusals: refusals, Unverified: unverified}
+	rules := kubeconfig.FieldRules{Refusals: refusals, Unverified: unverified}
 	if insecure {
 		rules.Unverified = ""
 	}

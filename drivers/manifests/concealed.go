@@ -16,7 +16,8 @@ const hiddenAnnotation = "vimbroker.io/hidden-variables"
 
 // secretName is what the names of secrets look like.
 var secretName = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)pass(word|wd|phrase|code)?(_|[0-9]|$)|passw|secret|token|credential|(^|_)(pwd|pin|psk|salt|key|keys|pem)(_|[0-9]|$)|apikey|privatekey`)
+	return regexp.MustCompile(`(?i)pass(word|wd|phrase|code)?(_|[0-9]|$)|passw|secret|token|credential|` +
+		`(^|_)(pwd|pin|psk|salt|key|keys|pem)(_|[0-9]|$)|apikey|privatekey`)
 })
 
 // concealed are those of the variables given that nobody is shown: by their own names, by the annotation of an object,

@@ -104,8 +104,8 @@ func (d *Driver) Draft(c lifecycle.Connection, in lifecycle.PlanInput) (*Draft, 
 // Close ends the draft's connections.
 func (d *Draft) Close() { d.server.close() }
 
-// Secret is a Secret as it stands on the cluster.
-type Secret struct {
+// StoredSecret is a Secret as it stands on the cluster.
+type StoredSecret struct {
 	Labels map[string]string
 	Data   map[string][]byte
 	// Owner is the instance whose label it has; empty without one.
@@ -113,7 +113,7 @@ type Secret struct {
 }
 
 // Secret reads a Secret of the input's namespace; nil without an error is one that is not there.
-func (d *Draft) Secret(ctx context.Context, name string) (*Secret, error) {
+func (d *Draft) Secret(ctx context.Context, name string) (*StoredSecret, error) {
 	r := SecretNamed(d.in.Namespace, name)
 	var o struct {
 		Metadata struct {
@@ -128,7 +128,7 @@ func (d *Draft) Secret(ctx context.Context, name string) (*Secret, error) {
 	case err == nil && (o.Metadata.Name != name || o.Metadata.UID == ""):
 		return nil, notKubernetes("read "+title(r), 0)
 	case err == nil:
-		return &Secret{Labels: o.Metadata.Labels, Data: o.Data, Owner: o.Metadata.Labels[instanceLabel]}, nil
+		return &StoredSecret{Labels: o.Metadata.Labels, Data: o.Data, Owner: o.Metadata.Labels[instanceLabel]}, nil
 	case isGone(err, r):
 		return nil, nil
 	}

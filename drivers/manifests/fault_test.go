@@ -69,7 +69,7 @@ func TestGone(t *testing.T) {
 
 // A call for whose answer the broker has no room says nothing of the cluster.
 func TestNoRoomIsTheBrokersFault(t *testing.T) {
-	err := fault(&url.Error{Op: "Get", URL: "https://vim.example", Err: &remote.Fault{Detail: "no room", Busy: true}}, "read it")
+	err := fault(&url.Error{Op: "Get", URL: "https://vim.example", Err: &remote.CallError{Detail: "no room", Busy: true}}, "read it")
 	if !errors.Is(err, broker.ErrUnavailable) || errors.Is(err, broker.ErrUnreachable) {
 		t.Errorf("without room for the answer: %v, want %v", err, broker.ErrUnavailable)
 	}

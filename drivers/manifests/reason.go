@@ -32,7 +32,8 @@ func reasonText(s string) string {
 
 var (
 	quotaVerdict = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`exceeded quota: [a-z0-9.-]{1,253}(?:, (?:requested|used|limited): [A-Za-z0-9.=/:_-]+(?:,[A-Za-z0-9.=/:_-]+)*)*`)
+		return regexp.MustCompile(`exceeded quota: [a-z0-9.-]{1,253}` +
+			`(?:, (?:requested|used|limited): [A-Za-z0-9.=/:_-]+(?:,[A-Za-z0-9.=/:_-]+)*)*`)
 	})
 	quotaDemand = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`failed quota: [a-z0-9.-]{1,253}: must specify [A-Za-z0-9.,:; /_-]{1,300}`)

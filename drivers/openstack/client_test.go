@@ -23,7 +23,7 @@ func TestWhichTokensCannotBeExchanged(t *testing.T) {
 			Target: broker.Target{Scope: broker.Scope{Region: "R"}}, Credential: broker.Credential{Kind: c.stored},
 			Discovered: broker.Discovered{Cloud: &broker.Cloud{ProjectID: "p", ProjectName: "demo", ProjectDomainID: "d", ProjectDomainName: "Default"}},
 		}
-		want := clientconfig.Cloud{Region: "R", ProjectID: "p", ProjectName: "demo", ProjectDomain: "Default", Delegated: c.delegated}
+		want := clientconfig.OpenStackClient{Region: "R", ProjectID: "p", ProjectName: "demo", ProjectDomain: "Default", Delegated: c.delegated}
 		if got := openstack.New(openstack.Options{}).Client(a, nil, c.leased); got != clientconfig.Client(want) {
 			t.Errorf("a %s leased from a %s: %+v, want %+v", c.leased, c.stored, got, want)
 		}

@@ -193,7 +193,7 @@ func (c *cloud) auth() strictyaml.Fields {
 }
 
 // refuse is the fault of a key that is known and refused.
-func (c *cloud) refuse(why string) strictyaml.Reader {
+func (c *cloud) refuse(why string) strictyaml.ReadValue {
 	return func(n *yaml.Node, at string) { c.Fault(n, at, "is refused: %s", why) }
 }
 

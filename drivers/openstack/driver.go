@@ -58,7 +58,7 @@ func (d *Driver) Wait() { d.probes.Wait() }
 func (d *Driver) Type() broker.Type {
 	return broker.Type{
 		Name:        Type,
-		Formats:     clientconfig.Formats(clientconfig.Cloud{}),
+		Formats:     clientconfig.Formats(clientconfig.OpenStackClient{}),
 		Credentials: []broker.CredentialKind{broker.CredentialPassword, broker.CredentialApplicationCredential},
 		Document:    broker.DocumentCloudsYAML,
 		Users:       true,
@@ -67,7 +67,7 @@ func (d *Driver) Type() broker.Type {
 
 // Client implements [broker.Driver].
 func (d *Driver) Client(a broker.Access, _ []string, leased broker.CredentialKind) clientconfig.Client {
-	c := clientconfig.Cloud{
+	c := clientconfig.OpenStackClient{
 		Region:    a.Target.Scope.Region,
 		Delegated: a.Credential.Kind == broker.CredentialApplicationCredential && leased == broker.CredentialProjectToken,
 	}

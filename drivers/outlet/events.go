@@ -56,7 +56,7 @@ func (e *Events) Send(ctx context.Context, lines [][]byte) error {
 	return e.to.Send(ctx, batch)
 }
 
-func cloudEvent(leaf tree.Hash, entry audit.Entry, told onboard.Event) ([]byte, error) {
+func cloudEvent(leaf tree.Hash, entry audit.Entry, told onboard.ClusterEvent) ([]byte, error) {
 	e := event.New(event.CloudEventsVersionV1)
 	e.SetID(hex.EncodeToString(leaf[:]))
 	e.SetType(string(told.Kind))

@@ -40,9 +40,9 @@ func (o FileOptions) Validate() error {
 	return errors.Join(faults...)
 }
 
-// File appends lines to a file and waits for the disk. A full disk leaves no half line.
+// LineFile appends lines to a file and waits for the disk. A full disk leaves no half line.
 // Processes may write to one file, one after the other.
-type File struct {
+type LineFile struct {
 	options FileOptions
 	turn    turn
 	// What follows belongs to who has the turn.
@@ -51,24 +51,24 @@ type File struct {
 }
 
 // NewFile returns an outlet to a file; the first Send opens it.
-func NewFile(o FileOptions) *File {
+func NewFile(o FileOptions) *LineFile {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return &File{options: o, turn: newTurn()}
+	return &LineFile{options: o, turn: newTurn()}
 }
 
 // Send appends lines; see the package's comment.
-func (f *File) Send(ctx context.Context, lines [][]byte) error {
+func (f *LineFile) Send(ctx context.Context, lines [][]byte) error {
 	return f.turn.take(ctx, f.options.Path, func(context.Context) error { return f.write(lines) })
 }
 
 // Close closes the file.
-func (f *File) Close() error {
+func (f *LineFile) Close() error {
 	return f.turn.take(context.Background(), f.options.Path, func(context.Context) error { return f.letGo() })
 }
 
-func (f *File) letGo() error {
+func (f *LineFile) letGo() error {
 	if f.file == nil {
 		return nil
 	}
@@ -77,7 +77,7 @@ func (f *File) letGo() error {
 	return err
 }
 
-func (f *File) write(lines [][]byte) (err error) {
+func (f *LineFile) write(lines [][]byte) (err error) {
 	if err := f.compare(); err != nil {
 		return err
 	}
@@ -124,7 +124,7 @@ func (f *File) write(lines [][]byte) (err error) {
 }
 
 // compare finds out whether the open file is still the one at the path, and as long as it was.
-func (f *File) compare() error {
+func (f *LineFile) compare() error {
 	if f.file == nil {
 		return nil
 	}
@@ -161,7 +161,7 @@ func (f *File) compare() error {
 
 // open opens the file where it is not. A file that others may write is refused, and so is
 // what is no file: a pipe would hang.
-func (f *File) open() error {
+func (f *LineFile) open() error {
 	if f.file != nil {
 		return nil
 	}
@@ -192,7 +192,7 @@ func (f *File) open() error {
 }
 
 // lock keeps other processes out until the write is over.
-func (f *File) lock() error {
+func (f *LineFile) lock() error {
 	err := unix.Flock(int(f.file.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 	if errors.Is(err, unix.EWOULDBLOCK) {
 		return fmt.Errorf("%s is being written by another process", f.options.Path)
@@ -202,7 +202,7 @@ func (f *File) lock() error {
 
 // rotate begins another file where the lines would make this one too large. The lock on
 // the old file goes with it.
-func (f *File) rotate(more int64) error {
+func (f *LineFile) rotate(more int64) error {
 	size, err := f.end()
 	if err != nil || f.options.RotateBytes == 0 || size == 0 || size+more <= f.options.RotateBytes {
 		return err
@@ -223,7 +223,7 @@ func (f *File) rotate(more int64) error {
 	return f.lock()
 }
 
-func (f *File) end() (int64, error) {
+func (f *LineFile) end() (int64, error) {
 	info, err := f.file.Stat()
 	if err != nil {
 		return 0, err
@@ -232,7 +232,7 @@ func (f *File) end() (int64, error) {
 }
 
 // torn reports whether the file ends within a line: a process or a machine died there.
-func (f *File) torn(size int64) (bool, error) {
+func (f *LineFile) torn(size int64) (bool, error) {
 	if size == 0 {
 		return false, nil
 	}

@@ -27,7 +27,7 @@ func lines(texts ...string) [][]byte {
 }
 
 // open returns an outlet to a file in a directory of its own.
-func open(t *testing.T, o outlet.FileOptions) (*outlet.File, string) {
+func open(t *testing.T, o outlet.FileOptions) (*outlet.LineFile, string) {
 	t.Helper()
 	if o.Path == "" {
 		o.Path = filepath.Join(t.TempDir(), "audit.jsonl")
@@ -118,7 +118,7 @@ func TestFileOfTwoProcesses(t *testing.T) {
 	var all []byte
 	for i := range 6 {
 		line := fmt.Sprintf(`{"a":%d}`, i)
-		mustDo(t, []*outlet.File{one, two, two}[i%3].Send(t.Context(), lines(line)))
+		mustDo(t, []*outlet.LineFile{one, two, two}[i%3].Send(t.Context(), lines(line)))
 		all = append(all, line+"\n"...)
 		now.Add(time.Second)
 	}

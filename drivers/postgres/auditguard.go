@@ -36,7 +36,8 @@ const (
 			WHERE NOT tgisinternal
 		UNION ALL SELECT relname || '.' || rulename, 'a rule' FROM logs JOIN pg_rewrite ON ev_class = logs.oid
 		UNION ALL SELECT relname || '.row level security', 'on' FROM logs WHERE relrowsecurity
-		UNION ALL SELECT 'session_replication_role', current_setting('session_replication_role') WHERE current_setting('session_replication_role') <> 'origin'`
+		UNION ALL SELECT 'session_replication_role', current_setting('session_replication_role')
+			WHERE current_setting('session_replication_role') <> 'origin'`
 	// oldestWaiting and oldestUngrown are when the first entry was written that has no
 	// place in the log, or is not in its tree.
 	oldestWaiting = `SELECT time FROM audit_inbox WHERE id > $1 ORDER BY id LIMIT 1`

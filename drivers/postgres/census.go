@@ -27,7 +27,8 @@ const (
 			coalesce(min(due_at) FILTER (WHERE due_at <= $1), $1)
 		FROM jobs WHERE done < wanted AND kind NOT LIKE '` + job.PassPrefix + `%'`
 	// those that are being revoked, and those whose time is up
-	leasesWaiting = `SELECT count(*) FILTER (WHERE attempts > 0)::int, coalesce(min(expires_at) FILTER (WHERE expires_at > '-infinity' AND expires_at <= $1), $1)
+	leasesWaiting = `SELECT count(*) FILTER (WHERE attempts > 0)::int,
+			coalesce(min(expires_at) FILTER (WHERE expires_at > '-infinity' AND expires_at <= $1), $1)
 		FROM leases WHERE state IN ('active', 'revoking') AND id IN (
 			SELECT id FROM live_leases WHERE state = 'revoking' UNION ALL SELECT id FROM lease_turns WHERE due_at <= $1)`
 )

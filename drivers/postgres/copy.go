@@ -18,9 +18,9 @@ import (
 	"github.com/vimbroker/vimbroker/policy/audit/tree"
 )
 
-// Source is a database to copy, whose tables have the names and columns of this one. Nobody may write to it during
+// Origin is a database to copy, whose tables have the names and columns of this one. Nobody may write to it during
 // the copy.
-type Source interface {
+type Origin interface {
 	// Dump goes through the rows of a table, and ends with the first error. Times are microseconds (see [rows.Micro]),
 	// truths 0 and 1, and lists JSON.
 	Dump(ctx context.Context, table string, columns []string, order string) iter.Seq2[[]any, error]
@@ -52,7 +52,7 @@ const copyPage = broker.MaxPage
 // it makes: all of it or, if it fails, nothing. When it returns nil, it has counted
 // the rows that arrived and verified the audit log. A database that holds anything is
 // broker.ErrConflict.
-func Copy(ctx context.Context, o Options, from Source) (Copied, error) {
+func Copy(ctx context.Context, o Options, from Origin) (Copied, error) {
 	s, err := connect(ctx, o)
 	if err != nil {
 		return nil, err
@@ -87,7 +87,7 @@ type copying struct {
 	n    Copied
 	ctx  context.Context
 	tx   pgx.Tx
-	from Source
+	from Origin
 }
 
 func (c *copying) run() error {
@@ -204,7 +204,7 @@ func (c *copying) table(table string) error {
 	return cmp.Or(lost, translate(err))
 }
 
-// value is one of a [Source] as this database keeps it.
+// value is one of a [Origin] as this database keeps it.
 func (c column) value(v any) (any, error) {
 	n, counts := v.(int64)
 	switch {

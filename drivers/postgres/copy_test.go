@@ -94,11 +94,11 @@ func trial(t *testing.T) *sqlite.Store {
 		must(s.CreateVIM(ctx, registered(id, id), 0, entry))
 		must(s.DeleteVIM(ctx, id, false, entry))
 	}
-	key := notary.Key{
+	key := notary.SigningKey{
 		ID: "signs", State: notary.Signing, Origin: "log", Verifier: "public", Since: 1, Endorsement: "by", CreatedAt: time.Unix(9, 1000).UTC(),
 		Sealed: "token", KeyStore: "keydir", Ref: "ref",
 	}
-	must(s.ChangeSigningKeys(ctx, func([]notary.Key) ([]notary.Key, error) { return []notary.Key{key}, nil }, nil, entry))
+	must(s.ChangeSigningKeys(ctx, func([]notary.SigningKey) ([]notary.SigningKey, error) { return []notary.SigningKey{key}, nil }, nil, entry))
 	for size := range int64(2) {
 		must(s.AddCheckpoint(ctx, notary.Checkpoint{
 			State: tree.State{Size: size + 1, Root: tree.Leaf([]byte{byte(size)})}, Time: time.Unix(10+size, 0).UTC(), Key: key.ID, Note: "note",
@@ -124,10 +124,10 @@ func trial(t *testing.T) *sqlite.Store {
 		ID: "client", Name: "tacker", Project: "north", Roles: []string{"vnfm"}, State: oauth.Active, SHA256: "ab", CreatedAt: time.Unix(1, 0).UTC(),
 	}, 0, entry))
 	must(s.CreateVNFGrant(ctx, grant.Grant{
-		ID: "grant", Client: "client", Project: "north", State: grant.Deciding, Request: grant.Request{ID: "op", Instance: "i"}, CreatedAt: time.Unix(1, 0).UTC(),
+		ID: "grant", Client: "client", Project: "north", State: grant.Deciding, Request: grant.GrantRequest{ID: "op", Instance: "i"}, CreatedAt: time.Unix(1, 0).UTC(),
 	}, 0, entry))
-	tokenKey := oauth.Key{ID: "signs-tokens", State: oauth.KeySigning, Public: "{}", Sealed: "token", KeyStore: "keydir", Ref: "ref-2", CreatedAt: time.Unix(1, 0).UTC()}
-	must(s.ChangeTokenKeys(ctx, func([]oauth.Key) ([]oauth.Key, error) { return []oauth.Key{tokenKey}, nil }, entry))
+	tokenKey := oauth.TokenKey{ID: "signs-tokens", State: oauth.KeySigning, Public: "{}", Sealed: "token", KeyStore: "keydir", Ref: "ref-2", CreatedAt: time.Unix(1, 0).UTC()}
+	must(s.ChangeTokenKeys(ctx, func([]oauth.TokenKey) ([]oauth.TokenKey, error) { return []oauth.TokenKey{tokenKey}, nil }, entry))
 	must(s.CreateSubscription(ctx, subscription.Subscription{
 		ID: "subscription", Project: "north", State: subscription.Active, Callback: "https://nfvo.example.org", Base: "https://broker", Verbosity: subscription.Full,
 		Filter: subscription.Filter{Kinds: []lifecycle.EventKind{lifecycle.OperationMoved}}, Auth: []string{"TLS_CERT"}, Digest: "d", CreatedBy: "alice", CreatedAt: time.Unix(1, 0).UTC(),
@@ -151,7 +151,7 @@ type content struct {
 	Keys    []broker.RetiredKey
 	Entries []audit.Entry
 	Census  broker.Census
-	Signing []notary.Key
+	Signing []notary.SigningKey
 	Signed  notary.Checkpoint
 	Anchors []notary.Anchoring
 
@@ -296,13 +296,13 @@ func TestCopy(t *testing.T) {
 
 // altered is a source that lies: alter sees each row of a table, with its number.
 type altered struct {
-	postgres.Source
+	postgres.Origin
 	table string
 	alter func(n int, row []any) ([]any, error)
 }
 
 func (a altered) Dump(ctx context.Context, table string, columns []string, order string) iter.Seq2[[]any, error] {
-	from := a.Source.Dump(ctx, table, columns, order)
+	from := a.Origin.Dump(ctx, table, columns, order)
 	if table != a.table {
 		return from
 	}
@@ -324,7 +324,7 @@ func TestCopyIsWholeOrNothing(t *testing.T) {
 	o := postgres.Options{DSN: secret.NewText(real.Postgres(t).DSN(t))}
 	lost := errors.New("source lost")
 	for what, c := range map[string]struct {
-		from postgres.Source
+		from postgres.Origin
 		want string
 	}{
 		"an altered entry": {altered{source, "audit_entries", func(n int, row []any) ([]any, error) {

@@ -95,7 +95,7 @@ func (s *Store) closeIdleGrants(ctx context.Context, now, before time.Time) ([]b
 }
 
 func scanGrant(row pgx.CollectableRow) (broker.GrantEpoch, error) {
-	var g rows.Grant
+	var g rows.GrantEpoch
 	err := scan(row, rows.GrantColumns.Fields(&g), &g.Damaged)
 	return g.GrantEpoch, err
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/vimbroker/vimbroker/drivers/queue"
 )
 
-var _ queue.Ledger = (*Store)(nil)
+var _ queue.Jobs = (*Store)(nil)
 
 const (
 	// holdJob keeps the next attempt from beginning until the transaction ends.
@@ -39,12 +39,12 @@ func (t txn) demandClaim(ctx context.Context) {
 	})
 }
 
-// DueKinds implements [queue.Ledger].
+// DueKinds implements [queue.Jobs].
 func (s *Store) DueKinds(ctx context.Context, kinds []string) ([]string, error) {
 	return read(ctx, s, scalar[string], dueKinds, kinds, stamp(s.now()))
 }
 
-// TakeJobs implements [queue.Ledger].
+// TakeJobs implements [queue.Jobs].
 func (s *Store) TakeJobs(ctx context.Context, kind string, limit int, next time.Time) (taken []queue.Attempt, err error) {
 	err = s.change(ctx, func(t txn) error {
 		taken, err = query(t, func(row pgx.CollectableRow) (a queue.Attempt, err error) {

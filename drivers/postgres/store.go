@@ -35,7 +35,7 @@ type Store struct {
 	close   sync.Once
 	wake    chan struct{} // receives after a commit that makes jobs due
 	inbox   inbox
-	refusal rows.Refusal
+	refusal rows.WriteRefusal
 }
 
 // Open connects to the database and looks at its schema. It is broker.ErrUnavailable

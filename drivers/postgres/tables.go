@@ -26,7 +26,7 @@ var _ interface {
 	grant.Store
 	lifecycle.Store
 	notary.Store
-	oauth.KeyStore
+	oauth.TokenKeyStore
 	oauth.Store
 	onboard.Store
 	subscription.Store

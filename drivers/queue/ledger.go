@@ -7,9 +7,9 @@ import (
 	"github.com/vimbroker/vimbroker/broker/job"
 )
 
-// Ledger is the store's table of jobs. Its methods write without the claim that a
+// Jobs is the store's table of jobs. Its methods write without the claim that a
 // context carries.
-type Ledger interface {
+type Jobs interface {
 	// DueKinds returns which of the kinds have a job that is due.
 	DueKinds(ctx context.Context, kinds []string) ([]string, error)
 	// TakeJobs begins the next attempt of jobs of a kind that are due: at most limit, those

@@ -37,7 +37,7 @@ const (
 type Options struct {
 	Passes  []broker.Pass
 	Workers []job.Worker
-	Ledger  Ledger
+	Ledger  Jobs
 	// Wake receives after a transaction that enqueued jobs.
 	Wake <-chan struct{}
 	// Now is the store's time.

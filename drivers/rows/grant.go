@@ -9,8 +9,8 @@ import (
 	"github.com/vimbroker/vimbroker/broker"
 )
 
-// Grant is a row of the table grants.
-type Grant struct {
+// GrantEpoch is a row of the table grants.
+type GrantEpoch struct {
 	broker.GrantEpoch
 	State     string
 	IdleSince time.Time
@@ -20,16 +20,16 @@ type Grant struct {
 const GrantOpen = "open"
 
 // GrantColumns are the columns of the table grants.
-var GrantColumns = Columns[Grant]{
-	{Name: "vim", field: func(g *Grant) any { return &g.VIM }},
-	{Name: "digest", field: func(g *Grant) any { return &g.Digest }},
-	{Name: "epoch", field: func(g *Grant) any { return &g.Epoch }},
-	{Name: "state", field: func(g *Grant) any { return &g.State }},
-	{Name: "idle_since", field: func(g *Grant) any { return &g.IdleSince }},
-	{Name: "role", field: func(g *Grant) any { return &g.Role }},
-	{Name: "rules", field: func(g *Grant) any { return &g.Rules }},
-	{Name: "namespaces", field: func(g *Grant) any { return &g.Namespaces }},
-	{Name: "cluster_wide", field: func(g *Grant) any { return &g.ClusterWide }},
+var GrantColumns = Columns[GrantEpoch]{
+	{Name: "vim", field: func(g *GrantEpoch) any { return &g.VIM }},
+	{Name: "digest", field: func(g *GrantEpoch) any { return &g.Digest }},
+	{Name: "epoch", field: func(g *GrantEpoch) any { return &g.Epoch }},
+	{Name: "state", field: func(g *GrantEpoch) any { return &g.State }},
+	{Name: "idle_since", field: func(g *GrantEpoch) any { return &g.IdleSince }},
+	{Name: "role", field: func(g *GrantEpoch) any { return &g.Role }},
+	{Name: "rules", field: func(g *GrantEpoch) any { return &g.Rules }},
+	{Name: "namespaces", field: func(g *GrantEpoch) any { return &g.Namespaces }},
+	{Name: "cluster_wide", field: func(g *GrantEpoch) any { return &g.ClusterWide }},
 }
 
 // maxEpochStep bounds how far one epoch of a grant is from the next. 2^23 of them fit
@@ -39,13 +39,13 @@ const maxEpochStep = 1 << 40
 // NewGrant is the row of the epoch that a lease opens after last, which is 0 if the grant
 // had none. Nobody can tell its number beforehand, so nobody can take the names that a
 // driver makes from it.
-func NewGrant(l broker.Lease, last int64) (Grant, error) {
+func NewGrant(l broker.Lease, last int64) (GrantEpoch, error) {
 	step, err := rand.Int(rand.Reader, big.NewInt(maxEpochStep))
 	if err != nil {
-		return Grant{}, fmt.Errorf("choosing an epoch: %w", err)
+		return GrantEpoch{}, fmt.Errorf("choosing an epoch: %w", err)
 	}
 	epoch := last + 1 + step.Int64()
-	return Grant{
+	return GrantEpoch{
 		GrantEpoch: broker.GrantEpoch{
 			VIM: l.VIM, Digest: l.GrantDigest, Epoch: epoch,
 			Role: l.Role, Rules: l.Rules, Namespaces: l.Namespaces, ClusterWide: l.ClusterWide,

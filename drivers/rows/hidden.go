@@ -40,12 +40,12 @@ func ChangeHidden(old lifecycle.Hidden, change func(*lifecycle.Hidden) error) (l
 	return now, nil
 }
 
-// Concealed is what a write does to hidden parameters: which an instance or a live operation on it now needs that were
+// SecretParametersChange is what a write does to hidden parameters: which an instance or a live operation on it now needs that were
 // being made, and which are needed no more.
-type Concealed struct{ Kept, Dropped []string }
+type SecretParametersChange struct{ Kept, Dropped []string }
 
 // concealed compares what was needed before a write with what is after it.
-func concealed(before, after []string) (c Concealed) {
+func concealed(before, after []string) (c SecretParametersChange) {
 	for _, id := range after {
 		if !slices.Contains(before, id) && !slices.Contains(c.Kept, id) {
 			c.Kept = append(c.Kept, id)

@@ -211,7 +211,7 @@ type Altered struct {
 	Stored lifecycle.Operation
 	// Events are what subscribers are told of it.
 	Events    []lifecycle.Event
-	Concealed Concealed
+	Concealed SecretParametersChange
 }
 
 // ChangeOperation lets change alter an operation and its instance, and returns their rows. What it does to ids,
@@ -319,7 +319,7 @@ type Begun struct {
 	Instance  Instance
 	// Events are what subscribers are told of it.
 	Events    []lifecycle.Event
-	Concealed Concealed
+	Concealed SecretParametersChange
 }
 
 // BeginOperation says what to store of an operation that begins on an instance: live says whether it has

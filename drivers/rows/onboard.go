@@ -97,13 +97,13 @@ func ChangeCluster(old, now onboard.Cluster) (onboard.Cluster, error) {
 // ClusterCount counts clusters: n are in a state, for a reason if there is one.
 type ClusterCount struct {
 	State  onboard.State
-	Reason onboard.Reason
+	Reason onboard.ClusterReason
 	N      int
 }
 
 // CountClusters adds counts up.
 func CountClusters(counts []ClusterCount) onboard.Count {
-	sum := onboard.Count{States: map[onboard.State]int{}, Reasons: map[onboard.Reason]int{}}
+	sum := onboard.Count{States: map[onboard.State]int{}, Reasons: map[onboard.ClusterReason]int{}}
 	for _, c := range counts {
 		sum.States[c.State] += c.N
 		if c.Reason != "" {

@@ -7,16 +7,16 @@ import (
 	"github.com/vimbroker/vimbroker/broker"
 )
 
-// Refusal is the last answer of a database that takes no writes, until it has taken one that was tried for that. Safe for
+// WriteRefusal is the last answer of a database that takes no writes, until it has taken one that was tried for that. Safe for
 // concurrent use.
-type Refusal struct {
+type WriteRefusal struct {
 	mu    sync.Mutex
 	count int
 	last  error
 }
 
 // Note returns err, and keeps it if it says that the database takes no writes.
-func (r *Refusal) Note(err error) error {
+func (r *WriteRefusal) Note(err error) error {
 	if errors.Is(err, broker.ErrNoWrites) || errors.Is(err, broker.ErrNoSpace) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
@@ -26,7 +26,7 @@ func (r *Refusal) Note(err error) error {
 }
 
 // Settle tries a write that needs what others need. If it succeeds, what was refused before it is forgotten.
-func (r *Refusal) Settle(try func() error) error {
+func (r *WriteRefusal) Settle(try func() error) error {
 	r.mu.Lock()
 	before := r.count
 	r.mu.Unlock()
@@ -42,7 +42,7 @@ func (r *Refusal) Settle(try func() error) error {
 }
 
 // Last is what Note kept, or nil.
-func (r *Refusal) Last() error {
+func (r *WriteRefusal) Last() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.last

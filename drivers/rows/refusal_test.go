@@ -9,7 +9,7 @@ import (
 )
 
 func TestRefusal(t *testing.T) {
-	var r rows.Refusal
+	var r rows.WriteRefusal
 	full, standby := rows.Full(nil), rows.NoWrites(nil)
 	last := func(when string, want error) {
 		t.Helper()

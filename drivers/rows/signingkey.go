@@ -8,24 +8,24 @@ import (
 )
 
 // SigningKeyColumns are the columns of the table audit_keys.
-var SigningKeyColumns = Columns[notary.Key]{
-	{Name: "id", field: func(k *notary.Key) any { return &k.ID }, fixed: true},
-	{Name: "state", field: func(k *notary.Key) any { return &k.State }},
-	{Name: "origin", field: func(k *notary.Key) any { return &k.Origin }, fixed: true},
-	{Name: "verifier", field: func(k *notary.Key) any { return &k.Verifier }},
-	{Name: "since", field: func(k *notary.Key) any { return &k.Since }},
-	{Name: "until", field: func(k *notary.Key) any { return &k.Until }},
-	{Name: "endorsement", field: func(k *notary.Key) any { return &k.Endorsement }},
-	{Name: "created_at", field: func(k *notary.Key) any { return &k.CreatedAt }, fixed: true},
-	{Name: "ended_at", field: func(k *notary.Key) any { return &k.EndedAt }},
-	{Name: "sealed", field: func(k *notary.Key) any { return &k.Sealed }},
-	{Name: "key_store", field: func(k *notary.Key) any { return &k.KeyStore }},
-	{Name: "key_ref", field: func(k *notary.Key) any { return &k.Ref }},
+var SigningKeyColumns = Columns[notary.SigningKey]{
+	{Name: "id", field: func(k *notary.SigningKey) any { return &k.ID }, fixed: true},
+	{Name: "state", field: func(k *notary.SigningKey) any { return &k.State }},
+	{Name: "origin", field: func(k *notary.SigningKey) any { return &k.Origin }, fixed: true},
+	{Name: "verifier", field: func(k *notary.SigningKey) any { return &k.Verifier }},
+	{Name: "since", field: func(k *notary.SigningKey) any { return &k.Since }},
+	{Name: "until", field: func(k *notary.SigningKey) any { return &k.Until }},
+	{Name: "endorsement", field: func(k *notary.SigningKey) any { return &k.Endorsement }},
+	{Name: "created_at", field: func(k *notary.SigningKey) any { return &k.CreatedAt }, fixed: true},
+	{Name: "ended_at", field: func(k *notary.SigningKey) any { return &k.EndedAt }},
+	{Name: "sealed", field: func(k *notary.SigningKey) any { return &k.Sealed }},
+	{Name: "key_store", field: func(k *notary.SigningKey) any { return &k.KeyStore }},
+	{Name: "key_ref", field: func(k *notary.SigningKey) any { return &k.Ref }},
 }
 
 // SigningKeyChange is what a write does to the keys that sign checkpoints.
 type SigningKeyChange struct {
-	New, Changed []notary.Key
+	New, Changed []notary.SigningKey
 	// Gone are the ids of those to remove.
 	Gone []string
 	// Retired are what sealed keys that need it no more.
@@ -34,10 +34,10 @@ type SigningKeyChange struct {
 
 // ChangeOfSigningKeys compares the keys before and after a write. A move that the table of
 // states does not have is broker.ErrConflict.
-func ChangeOfSigningKeys(before, after []notary.Key) (SigningKeyChange, error) {
+func ChangeOfSigningKeys(before, after []notary.SigningKey) (SigningKeyChange, error) {
 	var c SigningKeyChange
 	for _, k := range after {
-		at := slices.IndexFunc(before, func(other notary.Key) bool { return other.ID == k.ID })
+		at := slices.IndexFunc(before, func(other notary.SigningKey) bool { return other.ID == k.ID })
 		if at < 0 {
 			c.New = append(c.New, k)
 			continue
@@ -55,7 +55,7 @@ func ChangeOfSigningKeys(before, after []notary.Key) (SigningKeyChange, error) {
 		c.Changed = append(c.Changed, k)
 	}
 	for _, k := range before {
-		if !slices.ContainsFunc(after, func(other notary.Key) bool { return other.ID == k.ID }) {
+		if !slices.ContainsFunc(after, func(other notary.SigningKey) bool { return other.ID == k.ID }) {
 			c.Gone = append(c.Gone, k.ID)
 		}
 	}

@@ -8,20 +8,20 @@ import (
 )
 
 // TokenKeyColumns are the columns of the table oauth_keys.
-var TokenKeyColumns = Columns[oauth.Key]{
-	{Name: "id", field: func(k *oauth.Key) any { return &k.ID }, fixed: true},
-	{Name: "state", field: func(k *oauth.Key) any { return &k.State }},
-	{Name: "public", field: func(k *oauth.Key) any { return &k.Public }},
-	{Name: "sealed", field: func(k *oauth.Key) any { return &k.Sealed }},
-	{Name: "key_store", field: func(k *oauth.Key) any { return &k.KeyStore }},
-	{Name: "key_ref", field: func(k *oauth.Key) any { return (*string)(&k.Ref) }},
-	{Name: "created_at", field: func(k *oauth.Key) any { return &k.CreatedAt }, fixed: true},
-	{Name: "until", field: func(k *oauth.Key) any { return &k.Until }},
+var TokenKeyColumns = Columns[oauth.TokenKey]{
+	{Name: "id", field: func(k *oauth.TokenKey) any { return &k.ID }, fixed: true},
+	{Name: "state", field: func(k *oauth.TokenKey) any { return &k.State }},
+	{Name: "public", field: func(k *oauth.TokenKey) any { return &k.Public }},
+	{Name: "sealed", field: func(k *oauth.TokenKey) any { return &k.Sealed }},
+	{Name: "key_store", field: func(k *oauth.TokenKey) any { return &k.KeyStore }},
+	{Name: "key_ref", field: func(k *oauth.TokenKey) any { return (*string)(&k.Ref) }},
+	{Name: "created_at", field: func(k *oauth.TokenKey) any { return &k.CreatedAt }, fixed: true},
+	{Name: "until", field: func(k *oauth.TokenKey) any { return &k.Until }},
 }
 
 // TokenKeyChange is what a write does to the keys that sign tokens.
 type TokenKeyChange struct {
-	New, Changed []oauth.Key
+	New, Changed []oauth.TokenKey
 	Gone         []string
 	// Retired are the Fernet keys that no key names any more.
 	Retired []broker.RetiredKey
@@ -29,10 +29,10 @@ type TokenKeyChange struct {
 
 // ChangeOfTokenKeys compares the keys before and after a write. A move that the table of
 // states does not have is broker.ErrConflict.
-func ChangeOfTokenKeys(before, after []oauth.Key) (TokenKeyChange, error) {
+func ChangeOfTokenKeys(before, after []oauth.TokenKey) (TokenKeyChange, error) {
 	var c TokenKeyChange
 	for _, k := range after {
-		at := slices.IndexFunc(before, func(other oauth.Key) bool { return other.ID == k.ID })
+		at := slices.IndexFunc(before, func(other oauth.TokenKey) bool { return other.ID == k.ID })
 		switch {
 		case at < 0:
 			c.New = append(c.New, k)
@@ -44,7 +44,7 @@ func ChangeOfTokenKeys(before, after []oauth.Key) (TokenKeyChange, error) {
 		}
 	}
 	for _, old := range before {
-		at := slices.IndexFunc(after, func(k oauth.Key) bool { return k.ID == old.ID })
+		at := slices.IndexFunc(after, func(k oauth.TokenKey) bool { return k.ID == old.ID })
 		if at < 0 {
 			c.Gone = append(c.Gone, old.ID)
 		}
@@ -57,9 +57,9 @@ func ChangeOfTokenKeys(before, after []oauth.Key) (TokenKeyChange, error) {
 
 // SigningLast puts the key that is to sign behind the one that does not any more: at no moment
 // do two.
-func SigningLast(keys []oauth.Key) []oauth.Key {
+func SigningLast(keys []oauth.TokenKey) []oauth.TokenKey {
 	ordered := slices.Clone(keys)
-	slices.SortStableFunc(ordered, func(a, b oauth.Key) int {
+	slices.SortStableFunc(ordered, func(a, b oauth.TokenKey) int {
 		switch {
 		case a.State == b.State:
 			return 0

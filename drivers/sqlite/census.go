@@ -25,7 +25,8 @@ const (
 	jobsDue = `SELECT count(*), coalesce(min(due_at), 0) FROM jobs
 		WHERE done < wanted AND due_at <= ? AND kind NOT LIKE '` + job.PassPrefix + `%'`
 	// those that are being revoked, and those whose time is up
-	leasesWaiting = `SELECT count(*) FILTER (WHERE attempts > 0), coalesce(min(expires_at) FILTER (WHERE expires_at > 0 AND expires_at <= ?1), 0)
+	leasesWaiting = `SELECT count(*) FILTER (WHERE attempts > 0),
+			coalesce(min(expires_at) FILTER (WHERE expires_at > 0 AND expires_at <= ?1), 0)
 		FROM leases WHERE id IN (SELECT id FROM leases WHERE state = 'revoking' AND state <> 'revoked'
 			UNION ALL SELECT id FROM leases WHERE state = 'active' AND due_at <= ?1)`
 	jobsFailing = `SELECT count(*) FROM jobs WHERE done < wanted AND failures > 0 AND kind NOT LIKE '` + job.PassPrefix + `%'`

@@ -65,7 +65,7 @@ func (s *Store) CloseIdleGrants(ctx context.Context, now time.Time, idle time.Du
 		}
 		found, err := t.query(closedGrants)
 		closed, err = collect(found, err, func(row *sql.Rows) (broker.GrantEpoch, error) {
-			var g rows.Grant
+			var g rows.GrantEpoch
 			err := scan(row, rows.GrantColumns.Fields(&g), &g.Damaged)
 			return g.GrantEpoch, err
 		})

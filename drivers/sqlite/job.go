@@ -11,7 +11,7 @@ import (
 	"github.com/vimbroker/vimbroker/drivers/rows"
 )
 
-var _ queue.Ledger = (*Store)(nil)
+var _ queue.Jobs = (*Store)(nil)
 
 var (
 	holdJob  = prepared(`SELECT 1 FROM jobs WHERE kind = ? AND subject = ? AND fence = ?`)
@@ -44,7 +44,7 @@ func orFenced(err error) error {
 	return job.ErrFenced
 }
 
-// DueKinds implements [queue.Ledger].
+// DueKinds implements [queue.Jobs].
 func (s *Store) DueKinds(ctx context.Context, kinds []string) ([]string, error) {
 	asked, err := json.Marshal(kinds)
 	if err != nil {
@@ -54,7 +54,7 @@ func (s *Store) DueKinds(ctx context.Context, kinds []string) ([]string, error) 
 	return collect(found, err, func(r *sql.Rows) (kind string, err error) { return kind, r.Scan(&kind) })
 }
 
-// TakeJobs implements [queue.Ledger].
+// TakeJobs implements [queue.Jobs].
 func (s *Store) TakeJobs(ctx context.Context, kind string, limit int, next time.Time) (taken []queue.Attempt, err error) {
 	err = s.write(ctx, func(t txn) error {
 		found, err := t.query(takeJobs, rows.Micro(next), kind, rows.Micro(s.now()), limit)

@@ -11,7 +11,8 @@ import (
 )
 
 // The documents of operations that are live are few.
-const liveOperations = `SELECT json_extract(document, '$.type'), state, count(*), min(unixepoch(json_extract(document, '$.stateEnteredAt'))),
+const liveOperations = `SELECT json_extract(document, '$.type'), state, count(*),
+	min(unixepoch(json_extract(document, '$.stateEnteredAt'))),
 	count(*) FILTER (WHERE turn_at = 0 AND state <> 'FAILED_TEMP'),
 	coalesce(min(queued_at) FILTER (WHERE turn_at = 0 AND state <> 'FAILED_TEMP'), 0)
 	FROM vnf_operations WHERE state IN ('STARTING', 'PROCESSING', 'FAILED_TEMP', 'ROLLING_BACK') GROUP BY 1, 2`

@@ -57,7 +57,7 @@ type Store struct {
 	end     int64        // the newest audit entry, 0 where it is to be read; under turn
 	closed  atomic.Bool
 
-	refusal rows.Refusal
+	refusal rows.WriteRefusal
 
 	enqueued bool          // the open batch makes jobs due; under turn
 	wake     chan struct{} // receives after the commit of such a batch

@@ -22,10 +22,12 @@ var (
 	updateHidden   = statement(`UPDATE vnf_hidden SET ` + changingHidden.Set() + ` WHERE id = ?`)
 )
 
+const abandoning = `UPDATE vnf_hidden SET state = 'abandoned', since = ?1, sealed = '', key_store = '', key_ref = '' WHERE `
+
 var (
 	keepHidden      = statement(`UPDATE vnf_hidden SET state = 'kept', since = ?1 WHERE id = ?2 AND state = 'making' AND sealed <> ''`)
-	abandonHidden   = statement(`UPDATE vnf_hidden SET state = 'abandoned', since = ?1, sealed = '', key_store = '', key_ref = '' WHERE id = ?2 AND ` + rows.HiddenNeeded)
-	abandonHiddenOf = statement(`UPDATE vnf_hidden SET state = 'abandoned', since = ?1, sealed = '', key_store = '', key_ref = '' WHERE instance = ?2 AND ` + rows.HiddenNeeded)
+	abandonHidden   = statement(abandoning + `id = ?2 AND ` + rows.HiddenNeeded)
+	abandonHiddenOf = statement(abandoning + `instance = ?2 AND ` + rows.HiddenNeeded)
 	deleteHidden    = statement(`DELETE FROM vnf_hidden WHERE id = ?1 AND state = 'abandoned'`)
 )
 
@@ -112,7 +114,7 @@ func (s *Tables) DeleteHidden(ctx context.Context, id string) error {
 }
 
 // conceal keeps what an instance or an operation has come to need, and abandons what neither needs any more.
-func (t Tx) conceal(c rows.Concealed) error {
+func (t Tx) conceal(c rows.SecretParametersChange) error {
 	for _, id := range c.Kept {
 		if kept, err := t.any(keepHidden, t.Now(), id); err != nil || !kept {
 			return cmp.Or(err, rows.NotHidden())

@@ -15,8 +15,9 @@ var (
 	enqueueJob = statement(`INSERT INTO jobs (kind, subject, wanted, done, fence, failures, due_at) VALUES (?, ?, 1, 0, 0, 0, ?)
 		ON CONFLICT (kind, subject) DO UPDATE SET wanted = jobs.wanted + 1,
 			due_at = CASE WHEN jobs.done < jobs.wanted THEN jobs.due_at ELSE excluded.due_at END`)
-	keepJob     = statement(`UPDATE jobs SET due_at = ? WHERE kind = ? AND subject = ? AND fence = ?`)
-	finishJob   = statement(`UPDATE jobs SET done = ?, failures = 0, fence = fence + 1, due_at = ? WHERE kind = ? AND subject = ? AND fence = ?`)
+	keepJob   = statement(`UPDATE jobs SET due_at = ? WHERE kind = ? AND subject = ? AND fence = ?`)
+	finishJob = statement(`UPDATE jobs SET done = ?, failures = 0, fence = fence + 1, due_at = ?
+		WHERE kind = ? AND subject = ? AND fence = ?`)
 	retryJob    = statement(`UPDATE jobs SET failures = ?, fence = fence + 1, due_at = ? WHERE kind = ? AND subject = ? AND fence = ?`)
 	scheduleJob = statement(`INSERT INTO jobs (kind, subject, wanted, done, fence, failures, due_at) VALUES (?1, ?2, 1, 0, 0, 0, ?3)
 		ON CONFLICT (kind, subject) DO UPDATE SET due_at = ?4 WHERE jobs.due_at > ?4`)
@@ -48,22 +49,22 @@ func (t Tx) EnqueueFor(due time.Time, jobs ...job.Job) error {
 	return nil
 }
 
-// KeepJob implements [queue.Ledger].
+// KeepJob implements [queue.Jobs].
 func (s *Tables) KeepJob(ctx context.Context, c job.Claim, next time.Time) error {
 	return s.claimed(ctx, keepJob, next, c.Kind, c.Subject, c.Fence)
 }
 
-// FinishJob implements [queue.Ledger].
+// FinishJob implements [queue.Jobs].
 func (s *Tables) FinishJob(ctx context.Context, a queue.Attempt) error {
 	return s.claimed(ctx, finishJob, a.Wanted, s.db.Now(), a.Kind, a.Subject, a.Fence)
 }
 
-// RetryJob implements [queue.Ledger].
+// RetryJob implements [queue.Jobs].
 func (s *Tables) RetryJob(ctx context.Context, c job.Claim, next time.Time, failures int) error {
 	return s.claimed(ctx, retryJob, failures, next, c.Kind, c.Subject, c.Fence)
 }
 
-// ScheduleJob implements [queue.Ledger].
+// ScheduleJob implements [queue.Jobs].
 func (s *Tables) ScheduleJob(ctx context.Context, j job.Job, first, latest time.Time) error {
 	return s.change(ctx, func(t Tx) error {
 		t.queue(scheduleJob, j.Kind, j.Subject, first, latest)

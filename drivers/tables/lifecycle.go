@@ -114,7 +114,8 @@ var (
 	toObserve = statement(instancesText + ` AS i WHERE state = 'INSTANTIATED' AND observed_at < ?1
 		AND NOT EXISTS (SELECT 1 FROM vnf_operations WHERE instance = i.id AND state IN ('STARTING', 'PROCESSING', 'FAILED_TEMP', 'ROLLING_BACK'))
 		ORDER BY observed_at, id LIMIT ?2`)
-	countInstances = statement(`SELECT state, count(*), count(*) FILTER (WHERE drifted > 0), count(*) FILTER (WHERE unseen) FROM vnf_instances GROUP BY state`)
+	countInstances = statement(`SELECT state, count(*), count(*) FILTER (WHERE drifted > 0), count(*) FILTER (WHERE unseen)
+		FROM vnf_instances GROUP BY state`)
 )
 
 // InstancesToObserve lists those that have waited longest first.

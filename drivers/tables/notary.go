@@ -21,7 +21,8 @@ var (
 		ON CONFLICT (anchor) DO UPDATE SET size = excluded.size, time = excluded.time WHERE a.size < excluded.size`)
 	lastCheckpoint = statement(`SELECT size, root, time, key, note FROM audit_checkpoints ORDER BY size DESC LIMIT 1`)
 	addCheckpoint  = statement(`INSERT INTO audit_checkpoints (size, root, time, key, note)
-		SELECT ?1::bigint, ?2::bytea, ?3::timestamptz, ?4::text, ?5::text WHERE EXISTS (SELECT 1 FROM audit_keys WHERE id = ?4 AND state = 'signing')
+		SELECT ?1::bigint, ?2::bytea, ?3::timestamptz, ?4::text, ?5::text
+		WHERE EXISTS (SELECT 1 FROM audit_keys WHERE id = ?4 AND state = 'signing')
 		AND ?1 > (SELECT coalesce(max(size), -1) FROM audit_checkpoints)`)
 )
 
@@ -32,7 +33,7 @@ var (
 )
 
 // SigningKeys implements [notary.Store].
-func (s *Tables) SigningKeys(ctx context.Context) ([]notary.Key, error) {
+func (s *Tables) SigningKeys(ctx context.Context) ([]notary.SigningKey, error) {
 	keys, err := lookUp(ctx, s, scanSigningKey, signingKeys)
 	if err != nil {
 		return nil, fmt.Errorf("reading the keys that sign checkpoints: %w", err)
@@ -43,7 +44,7 @@ func (s *Tables) SigningKeys(ctx context.Context) ([]notary.Key, error) {
 // ChangeSigningKeys implements [notary.Store]. Who changes keys or adds a checkpoint has the
 // lock of the chain.
 func (s *Tables) ChangeSigningKeys(
-	ctx context.Context, change func([]notary.Key) ([]notary.Key, error), c *notary.Checkpoint, e audit.Entry,
+	ctx context.Context, change func([]notary.SigningKey) ([]notary.SigningKey, error), c *notary.Checkpoint, e audit.Entry,
 ) error {
 	var refused error
 	err := s.write(ctx, e, func(t Tx) error {
@@ -69,7 +70,7 @@ func (s *Tables) ChangeSigningKeys(
 	return fmt.Errorf("changing the keys that sign checkpoints: %w", err)
 }
 
-func (t Tx) storeSigningKeys(before, after []notary.Key) error {
+func (t Tx) storeSigningKeys(before, after []notary.SigningKey) error {
 	change, err := rows.ChangeOfSigningKeys(before, after)
 	if err != nil {
 		return err
@@ -146,7 +147,7 @@ func (s *Tables) SetAnchoring(ctx context.Context, a notary.Anchoring) error {
 	return nil
 }
 
-func scanSigningKey(row Row) (k notary.Key, err error) {
+func scanSigningKey(row Row) (k notary.SigningKey, err error) {
 	return k, row.Scan(rows.SigningKeyColumns.Fields(&k)...)
 }
 

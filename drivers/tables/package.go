@@ -21,13 +21,16 @@ var (
 	// lockPackageRow comes first, so that what is read then holds.
 	lockPackageRow = statement(`SELECT 1 FROM vnf_packages WHERE id = ?1 FOR UPDATE`)
 	countPackages  = statement(`SELECT count(*) FROM vnf_packages WHERE project = ?1`)
-	insertPackage  = statement(`INSERT INTO vnf_packages (id, project, state, vnfd, content, stored, created_at, touched_at, revision, document)
+	insertPackage  = statement(`INSERT INTO vnf_packages
+		(id, project, state, vnfd, content, stored, created_at, touched_at, revision, document)
 		VALUES (?1, ?2, ?3, ?4, ?5, 0, ?6, ?7, ?8, ?9)`)
 	// An upload that begins, or is undone, has no bytes yet.
-	updatePackage = statement(`UPDATE vnf_packages SET state = ?1, vnfd = ?2, stored = CASE WHEN content = ?3 THEN stored ELSE 0 END, content = ?3,
+	updatePackage = statement(`UPDATE vnf_packages SET state = ?1, vnfd = ?2,
+		stored = CASE WHEN content = ?3 THEN stored ELSE 0 END, content = ?3,
 		touched_at = ?4, revision = ?5, document = ?6 WHERE id = ?7`)
 	deletePackage = statement(`DELETE FROM vnf_packages WHERE id = ?1`)
-	touchPackage  = statement(`UPDATE vnf_packages SET touched_at = ?1 WHERE id = ?2 AND content = ?3 AND state IN ('uploading', 'processing')`)
+	touchPackage  = statement(`UPDATE vnf_packages SET touched_at = ?1
+		WHERE id = ?2 AND content = ?3 AND state IN ('uploading', 'processing')`)
 
 	projectOfUpload = statement(`SELECT project FROM vnf_packages WHERE id = ?1`)
 	growPackage     = statement(`UPDATE vnf_packages SET stored = stored + ?1 WHERE id = ?2 AND content = ?3 AND state = 'uploading'`)
@@ -35,8 +38,9 @@ var (
 	insertChunk     = statement(`INSERT INTO vnf_package_chunks (content, number, bytes) VALUES (?1, ?2, ?3)`)
 	dropContent     = statement(`INSERT INTO vnf_contents_gone (content) VALUES (?1) ON CONFLICT DO NOTHING`)
 	contentGone     = statement(`SELECT content FROM vnf_contents_gone LIMIT 1`)
-	sweepChunks     = statement(`DELETE FROM vnf_package_chunks WHERE content = ?1 AND number IN (SELECT number FROM vnf_package_chunks WHERE content = ?1 LIMIT ?2)`)
-	sweptClean      = statement(`DELETE FROM vnf_contents_gone WHERE content = ?1`)
+	sweepChunks     = statement(`DELETE FROM vnf_package_chunks WHERE content = ?1 AND number IN (
+		SELECT number FROM vnf_package_chunks WHERE content = ?1 LIMIT ?2)`)
+	sweptClean = statement(`DELETE FROM vnf_contents_gone WHERE content = ?1`)
 )
 
 // CreatePackage stores a new package.
@@ -116,7 +120,9 @@ func (t Tx) pkg(id string) (catalog.Package, error) {
 }
 
 // UpdatePackage changes a package by a function.
-func (s *Tables) UpdatePackage(ctx context.Context, id string, change func(*catalog.Package) error, e audit.Entry) (catalog.Package, error) {
+func (s *Tables) UpdatePackage(
+	ctx context.Context, id string, change func(*catalog.Package) error, e audit.Entry,
+) (catalog.Package, error) {
 	read := func(t Tx) (catalog.Package, error) { return t.pkg(id) }
 	return amend(ctx, s, "VNF package "+id, e, read, change, func(t Tx, old, next catalog.Package) (catalog.Package, error) {
 		next, err := old.Moved(next)

@@ -30,7 +30,8 @@ var (
 	insertNotification = statement(`INSERT INTO vnf_notifications (subscription, at, document) VALUES (?, ?, ?)`)
 	removeNotification = statement(`DELETE FROM vnf_notifications WHERE seq = ? AND subscription = ?`)
 	dropNotifications  = statement(`DELETE FROM vnf_notifications WHERE subscription = ?`)
-	notificationSent   = statement(`UPDATE vnf_subscriptions SET delivered = delivered + 1, delivered_at = ?1, failures = 0, refusals = 0, failing_since = '-infinity', fault = ''
+	notificationSent   = statement(`UPDATE vnf_subscriptions SET delivered = delivered + 1, delivered_at = ?1,
+		failures = 0, refusals = 0, failing_since = '-infinity', fault = ''
 		WHERE id = ?2`)
 	notificationFailed = statement(`UPDATE vnf_subscriptions SET failing_since = CASE failures WHEN 0 THEN ?1 ELSE failing_since END,
 		failures = failures + 1, refusals = CASE WHEN ?4 THEN refusals + 1 ELSE 0 END, fault = ?2 WHERE id = ?3`)

@@ -18,8 +18,8 @@ var (
 	updateTokenKey = statement(`UPDATE oauth_keys SET ` + rows.TokenKeyColumns.Changing().Set() + ` WHERE id = ?`)
 )
 
-// TokenKeys implements [oauth.KeyStore].
-func (s *Tables) TokenKeys(ctx context.Context) ([]oauth.Key, error) {
+// TokenKeys implements [oauth.TokenKeyStore].
+func (s *Tables) TokenKeys(ctx context.Context) ([]oauth.TokenKey, error) {
 	keys, err := lookUp(ctx, s, scanTokenKey, tokenKeys)
 	if err != nil {
 		return nil, fmt.Errorf("reading the keys that sign tokens: %w", err)
@@ -27,8 +27,8 @@ func (s *Tables) TokenKeys(ctx context.Context) ([]oauth.Key, error) {
 	return keys, nil
 }
 
-// ChangeTokenKeys implements [oauth.KeyStore].
-func (s *Tables) ChangeTokenKeys(ctx context.Context, change func([]oauth.Key) ([]oauth.Key, error), e audit.Entry) error {
+// ChangeTokenKeys implements [oauth.TokenKeyStore].
+func (s *Tables) ChangeTokenKeys(ctx context.Context, change func([]oauth.TokenKey) ([]oauth.TokenKey, error), e audit.Entry) error {
 	var refused error
 	err := s.write(ctx, e, func(t Tx) error {
 		t.lock(lockTokenKeys, "")
@@ -51,7 +51,7 @@ func (s *Tables) ChangeTokenKeys(ctx context.Context, change func([]oauth.Key) (
 	return fmt.Errorf("changing the keys that sign tokens: %w", err)
 }
 
-func (t Tx) storeTokenKeys(before, after []oauth.Key) error {
+func (t Tx) storeTokenKeys(before, after []oauth.TokenKey) error {
 	change, err := rows.ChangeOfTokenKeys(before, after)
 	if err != nil {
 		return err
@@ -71,6 +71,6 @@ func (t Tx) storeTokenKeys(before, after []oauth.Key) error {
 	return nil
 }
 
-func scanTokenKey(row Row) (k oauth.Key, err error) {
+func scanTokenKey(row Row) (k oauth.TokenKey, err error) {
 	return k, row.Scan(rows.TokenKeyColumns.Fields(&k)...)
 }

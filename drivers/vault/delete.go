@@ -21,7 +21,7 @@ var (
 // that is so; the answer is always [secret.Shredded]. Backups of Vault's storage are
 // not reached. A reference that this store cannot have given is an error: the key
 // may be alive in another store.
-func (s *Store) Delete(ctx context.Context, ref secret.Ref) (secret.Deletion, error) {
+func (s *Store) Delete(ctx context.Context, ref secret.Ref) (secret.Erasure, error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
 	err := errForeignRef

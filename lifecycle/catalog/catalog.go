@@ -35,7 +35,7 @@ type Terms struct {
 	PerProject      int
 	BytesPerProject int64
 	// Limits bound what one package may hold.
-	Limits vnfpkg.Limits
+	Limits vnfpkg.ArchiveLimits
 	// Roots are the authorities whose signers of packages are trusted. With them a signature that is not
 	// good is refused; without them, nil, signatures are not looked at, and no package counts as signed.
 	Roots *x509.CertPool
@@ -115,12 +115,12 @@ func notFound() error {
 	return &broker.Error{Kind: broker.ErrNotFound, Detail: "no such VNF package"}
 }
 
-// Ref names a package: by its id, or by the id of its descriptor in the caller's project.
-type Ref struct{ ID, VNFD string }
+// PackageRef names a package: by its id, or by the id of its descriptor in the caller's project.
+type PackageRef struct{ ID, VNFD string }
 
 // find returns the package that ref names to p for an action. That there is none is
 // recorded. Whether p may see it is for enter to say.
-func (c *Catalog) find(ctx context.Context, p policy.Principal, action policy.Action, ref Ref) (Package, error) {
+func (c *Catalog) find(ctx context.Context, p policy.Principal, action policy.Action, ref PackageRef) (Package, error) {
 	pkg, err := Package{}, error(&broker.Error{Kind: broker.ErrNotFound})
 	switch {
 	case ref.VNFD != "":
@@ -138,7 +138,7 @@ func (c *Catalog) find(ctx context.Context, p policy.Principal, action policy.Ac
 }
 
 // Package returns one package.
-func (c *Catalog) Package(ctx context.Context, p policy.Principal, ref Ref) (Package, error) {
+func (c *Catalog) Package(ctx context.Context, p policy.Principal, ref PackageRef) (Package, error) {
 	pkg, err := c.find(ctx, p, policy.PackageShow, ref)
 	if err != nil {
 		return Package{}, err
@@ -218,8 +218,8 @@ func validUserData(text string) error {
 	return nil
 }
 
-// Change is what Modify changes; nil leaves as it is.
-type Change struct {
+// PackageUpdate is what Modify changes; nil leaves as it is.
+type PackageUpdate struct {
 	// Enabled: VNF instances can be made from the package.
 	Enabled *bool
 	// UserData makes the JSON object that is to be stored of the one that is.
@@ -227,7 +227,7 @@ type Change struct {
 }
 
 // Modify changes a package: enables or disables it, or replaces its user-defined data.
-func (c *Catalog) Modify(ctx context.Context, p policy.Principal, ref Ref, change Change) (Package, error) {
+func (c *Catalog) Modify(ctx context.Context, p policy.Principal, ref PackageRef, change PackageUpdate) (Package, error) {
 	pkg, err := c.find(ctx, p, policy.PackageModify, ref)
 	if err != nil {
 		return Package{}, err
@@ -291,7 +291,7 @@ func (p *Package) operate(next State) error {
 
 // Delete removes a package and its content. One that is enabled or in use is
 // [broker.ErrConflict].
-func (c *Catalog) Delete(ctx context.Context, p policy.Principal, ref Ref) error {
+func (c *Catalog) Delete(ctx context.Context, p policy.Principal, ref PackageRef) error {
 	pkg, err := c.find(ctx, p, policy.PackageDelete, ref)
 	if err != nil {
 		return err

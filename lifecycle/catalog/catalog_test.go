@@ -84,7 +84,7 @@ func (s *scene) quiet(t *testing.T) {
 func packed(t testing.TB, vnfd string) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	err := vnfpkg.Pack(&b, vnfpkg.Draft{
+	err := vnfpkg.Pack(&b, vnfpkg.Assembly{
 		VNFDID: vnfd, Provider: "Acme", ProductName: "web", SoftwareVersion: "1.0", Version: "2.0",
 		Manifests: []vnfpkg.ManifestFile{
 			{Path: "b.yaml", Text: []byte("kind: Deployment\nmetadata: {name: web}\n")},
@@ -98,13 +98,13 @@ func packed(t testing.TB, vnfd string) []byte {
 	return b.Bytes()
 }
 
-func (s *scene) create(t *testing.T, p policy.Principal) catalog.Ref {
+func (s *scene) create(t *testing.T, p policy.Principal) catalog.PackageRef {
 	t.Helper()
 	pkg, err := s.Create(t.Context(), p, `{"stage":"prod"}`)
 	if err != nil {
 		t.Fatalf("Create = %v", err)
 	}
-	return catalog.Ref{ID: pkg.ID}
+	return catalog.PackageRef{ID: pkg.ID}
 }
 
 func (s *scene) onboard(t *testing.T, p policy.Principal, vnfd string) catalog.Package {
@@ -150,7 +150,7 @@ func TestLifeOfAPackage(t *testing.T) {
 		len(p.Artifacts) != 2 || p.Artifacts[0].Path != "Files/kubernetes/a.yaml" || p.UserData != `{"stage":"prod"}` || len(p.SHA512) != 128 {
 		t.Errorf("onboarded: %+v", p)
 	}
-	r, err := s.Read(ctx, reader, catalog.Ref{VNFD: "vnfd-1"})
+	r, err := s.Read(ctx, reader, catalog.PackageRef{VNFD: "vnfd-1"})
 	if err != nil {
 		t.Fatalf("Read = %v", err)
 	}
@@ -185,10 +185,10 @@ func TestLifeOfAPackage(t *testing.T) {
 		t.Errorf("deleting an enabled package = %v, want ErrConflict", err)
 	}
 	off, on := false, true
-	if p, err = s.Modify(ctx, alice, ref, catalog.Change{Enabled: &off}); err != nil || p.State != catalog.Disabled {
+	if p, err = s.Modify(ctx, alice, ref, catalog.PackageUpdate{Enabled: &off}); err != nil || p.State != catalog.Disabled {
 		t.Fatalf("disabling = %v, %v", p.State, err)
 	}
-	if _, err := s.Modify(ctx, alice, ref, catalog.Change{Enabled: &off}); !errors.Is(err, broker.ErrConflict) {
+	if _, err := s.Modify(ctx, alice, ref, catalog.PackageUpdate{Enabled: &off}); !errors.Is(err, broker.ErrConflict) {
 		t.Errorf("disabling twice = %v, want ErrConflict", err)
 	}
 	if _, err := s.Use(ctx, alice, "vnfd-1"); !errors.Is(err, broker.ErrConflict) {
@@ -197,10 +197,10 @@ func TestLifeOfAPackage(t *testing.T) {
 	if held, err := s.Held(ctx, ref.ID); err != nil || held.VNFD.ID != "vnfd-1" {
 		t.Errorf("Held of a disabled package = %v, %v", held.VNFD.ID, err)
 	}
-	if p, err = s.Modify(ctx, alice, ref, catalog.Change{Enabled: &on}); err != nil || p.State != catalog.Enabled {
+	if p, err = s.Modify(ctx, alice, ref, catalog.PackageUpdate{Enabled: &on}); err != nil || p.State != catalog.Enabled {
 		t.Errorf("enabling = %v, %v", p.State, err)
 	}
-	if _, err = s.Modify(ctx, alice, ref, catalog.Change{Enabled: &off, UserData: func(string) (string, error) { return `{"stage":"test"}`, nil }}); err != nil {
+	if _, err = s.Modify(ctx, alice, ref, catalog.PackageUpdate{Enabled: &off, UserData: func(string) (string, error) { return `{"stage":"test"}`, nil }}); err != nil {
 		t.Errorf("Modify = %v", err)
 	}
 	if err := s.Delete(ctx, alice, ref); err != nil {
@@ -220,30 +220,33 @@ func TestForeignIsNotFound(t *testing.T) {
 	ctx := t.Context()
 	p := s.onboard(t, alice, "vnfd-1")
 	off := false
-	for what, try := range map[string]func(ref catalog.Ref) error{
-		"show":   func(ref catalog.Ref) error { _, err := s.Package(ctx, bob, ref); return err },
-		"read":   func(ref catalog.Ref) error { _, err := s.Read(ctx, bob, ref); return err },
-		"upload": func(ref catalog.Ref) error { _, err := s.Upload(ctx, bob, ref, strings.NewReader("x")); return err },
-		"modify": func(ref catalog.Ref) error {
-			_, err := s.Modify(ctx, bob, ref, catalog.Change{Enabled: &off})
+	for what, try := range map[string]func(ref catalog.PackageRef) error{
+		"show": func(ref catalog.PackageRef) error { _, err := s.Package(ctx, bob, ref); return err },
+		"read": func(ref catalog.PackageRef) error { _, err := s.Read(ctx, bob, ref); return err },
+		"upload": func(ref catalog.PackageRef) error {
+			_, err := s.Upload(ctx, bob, ref, strings.NewReader("x"))
 			return err
 		},
-		"delete": func(ref catalog.Ref) error { return s.Delete(ctx, bob, ref) },
-		"use":    func(catalog.Ref) error { _, err := s.Use(ctx, bob, p.VNFDID); return err },
+		"modify": func(ref catalog.PackageRef) error {
+			_, err := s.Modify(ctx, bob, ref, catalog.PackageUpdate{Enabled: &off})
+			return err
+		},
+		"delete": func(ref catalog.PackageRef) error { return s.Delete(ctx, bob, ref) },
+		"use":    func(catalog.PackageRef) error { _, err := s.Use(ctx, bob, p.VNFDID); return err },
 	} {
-		foreign, missing := try(catalog.Ref{ID: p.ID}), try(catalog.Ref{ID: "a91e9a64-9f57-4a1e-9f10-2f8f0a2f1c11"})
+		foreign, missing := try(catalog.PackageRef{ID: p.ID}), try(catalog.PackageRef{ID: "a91e9a64-9f57-4a1e-9f10-2f8f0a2f1c11"})
 		if !errors.Is(foreign, broker.ErrNotFound) || foreign.Error() != missing.Error() {
 			t.Errorf("%s of a foreign package = %v, of none = %v, want the same ErrNotFound", what, foreign, missing)
 		}
 	}
-	if err := func() error { _, err := s.Package(ctx, bob, catalog.Ref{VNFD: p.VNFDID}); return err }(); !errors.Is(err, broker.ErrNotFound) {
+	if err := func() error { _, err := s.Package(ctx, bob, catalog.PackageRef{VNFD: p.VNFDID}); return err }(); !errors.Is(err, broker.ErrNotFound) {
 		t.Errorf("by its VNFD = %v, want ErrNotFound", err)
 	}
 	found, _, err := s.Packages(ctx, bob, catalog.Query{})
 	if err != nil || len(found) != 0 {
 		t.Errorf("bob lists %d packages, %v", len(found), err)
 	}
-	if _, err := s.Upload(ctx, reader, catalog.Ref{ID: p.ID}, strings.NewReader("x")); !errors.Is(err, broker.ErrDenied) {
+	if _, err := s.Upload(ctx, reader, catalog.PackageRef{ID: p.ID}, strings.NewReader("x")); !errors.Is(err, broker.ErrDenied) {
 		t.Errorf("a reader's upload = %v, want ErrDenied", err)
 	}
 	if _, err := s.Use(ctx, reader, p.VNFDID); !errors.Is(err, broker.ErrDenied) {
@@ -387,7 +390,7 @@ func TestSettle(t *testing.T) {
 	ctx := t.Context()
 	dead, alive := s.create(t, alice), s.create(t, alice)
 	for _, u := range []struct {
-		ref     catalog.Ref
+		ref     catalog.PackageRef
 		touched time.Time
 	}{{dead, s.clock.Now().Add(-catalog.Abandoned)}, {alive, s.clock.Now()}} {
 		_, err := s.store.UpdatePackage(ctx, u.ref.ID, func(p *catalog.Package) error {
@@ -408,7 +411,7 @@ func TestSettle(t *testing.T) {
 	if err := passes[0].Run(ctx); err != nil {
 		t.Fatalf("the pass = %v", err)
 	}
-	for ref, want := range map[catalog.Ref]struct {
+	for ref, want := range map[catalog.PackageRef]struct {
 		state  catalog.State
 		chunks int
 	}{dead: {catalog.Created, 0}, alive: {catalog.Uploading, 1}} {

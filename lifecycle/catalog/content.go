@@ -85,22 +85,24 @@ func (c *Catalog) csar(ctx context.Context, pkg Package) (*vnfpkg.CSAR, error) {
 
 // Read opens a package for reading, until ctx ends: its whole content, and the files in it.
 // One that is not onboarded is [broker.ErrConflict].
-func (c *Catalog) Read(ctx context.Context, p policy.Principal, ref Ref) (Reader, error) {
+func (c *Catalog) Read(ctx context.Context, p policy.Principal, ref PackageRef) (PackageReader, error) {
 	pkg, err := c.Package(ctx, p, ref)
 	if err != nil {
-		return Reader{}, err
+		return PackageReader{}, err
 	}
 	if !pkg.State.Onboarded() {
-		return Reader{}, &broker.Error{Kind: broker.ErrConflict, Detail: "the package is not onboarded", Remedy: "upload its content first"}
+		return PackageReader{}, &broker.Error{
+			Kind: broker.ErrConflict, Detail: "the package is not onboarded", Remedy: "upload its content first",
+		}
 	}
 	b := c.bytes(ctx, pkg)
-	return Reader{Package: pkg, Content: io.NewSectionReader(b, 0, pkg.Size), Files: func() (*vnfpkg.CSAR, error) {
+	return PackageReader{Package: pkg, Content: io.NewSectionReader(b, 0, pkg.Size), Files: func() (*vnfpkg.CSAR, error) {
 		return vnfpkg.Reopen(b, pkg.Size, c.terms.Limits)
 	}}, nil
 }
 
-// Reader reads an onboarded package.
-type Reader struct {
+// PackageReader reads an onboarded package.
+type PackageReader struct {
 	Package
 	// Content is the whole archive.
 	Content io.ReadSeeker
@@ -121,7 +123,7 @@ type Opened struct {
 // changing a VNF instance: policy decides on package:use. One that is disabled is
 // [broker.ErrConflict], one that brings scripts to be run [broker.ErrUnsupported].
 func (c *Catalog) Use(ctx context.Context, p policy.Principal, vnfd string) (Opened, error) {
-	pkg, err := c.find(ctx, p, policy.PackageUse, Ref{VNFD: vnfd})
+	pkg, err := c.find(ctx, p, policy.PackageUse, PackageRef{VNFD: vnfd})
 	if errors.Is(err, broker.ErrNotFound) {
 		return Opened{}, &broker.Error{Kind: broker.ErrNotFound, Field: "vnfdId", Detail: "names no VNF package that you may use"}
 	}
@@ -185,7 +187,7 @@ func (c *Catalog) open(ctx context.Context, pkg Package) (Opened, error) {
 
 // unreadable is an error about a content that was looked through when it was uploaded.
 func unreadable(err error) error {
-	var fault *vnfpkg.Error
+	var fault *vnfpkg.PackageError
 	if errors.As(err, &fault) {
 		return &broker.Error{
 			Kind: broker.ErrUnavailable, Detail: "what is stored of the VNF package cannot be read",

@@ -28,7 +28,7 @@ func under(t *testing.T, site string) func(*catalog.Options) {
 }
 
 // feed begins an upload of a package and returns once it has taken the first byte of its content.
-func (s *scene) feed(t *testing.T, ref catalog.Ref, content []byte) (rest *io.PipeWriter, ended <-chan error) {
+func (s *scene) feed(t *testing.T, ref catalog.PackageRef, content []byte) (rest *io.PipeWriter, ended <-chan error) {
 	t.Helper()
 	pipe, feed := io.Pipe()
 	end := make(chan error, 1)
@@ -117,8 +117,8 @@ func TestModifyDecidesOnWhatIsStored(t *testing.T) {
 			o.Store = store
 		})
 		ref := s.create(t, alice)
-		to := func(text string) catalog.Change {
-			return catalog.Change{UserData: func(string) (string, error) { return text, nil }}
+		to := func(text string) catalog.PackageUpdate {
+			return catalog.PackageUpdate{UserData: func(string) (string, error) { return text, nil }}
 		}
 		store.do = func() {
 			if _, err := s.Modify(t.Context(), alice, ref, to(`{"stage":"`+stage+`"}`)); err != nil {
@@ -151,12 +151,12 @@ func TestListsShowWhatMayBeShown(t *testing.T) {
 func TestPackagesInUseStay(t *testing.T) {
 	s := set(t, nil)
 	p, off := s.onboard(t, alice, "vnfd-1"), false
-	ref := catalog.Ref{ID: p.ID}
+	ref := catalog.PackageRef{ID: p.ID}
 	i := lifecycle.Instance{ID: "instance", Project: "core", State: lifecycle.NotInstantiated, CreatedAt: s.clock.Now(), Shape: lifecycle.Shape{Package: p.ID}}
 	if err := s.store.CreateInstance(t.Context(), i, 0, audit.Entry{Time: s.clock.Now(), Outcome: audit.Done}); err != nil {
 		t.Fatal(err)
 	}
-	if p, err := s.Modify(t.Context(), alice, ref, catalog.Change{Enabled: &off}); err != nil || !p.InUse {
+	if p, err := s.Modify(t.Context(), alice, ref, catalog.PackageUpdate{Enabled: &off}); err != nil || !p.InUse {
 		t.Fatalf("Modify = %+v, %v, want a package in use", p, err)
 	}
 	if err := s.Delete(t.Context(), alice, ref); !errors.Is(err, broker.ErrConflict) || !strings.Contains(err.Error(), "VNF instances were made from the package") {
@@ -180,11 +180,11 @@ func TestUserDataIsBounded(t *testing.T) {
 	if _, err := s.Create(t.Context(), alice, more); !errors.As(err, &fault) || !errors.Is(err, broker.ErrInvalid) || fault.Field != "userDefinedData" {
 		t.Errorf("Create with more = %v", err)
 	}
-	_, err = s.Modify(t.Context(), alice, catalog.Ref{ID: p.ID}, catalog.Change{UserData: func(string) (string, error) { return more, nil }})
+	_, err = s.Modify(t.Context(), alice, catalog.PackageRef{ID: p.ID}, catalog.PackageUpdate{UserData: func(string) (string, error) { return more, nil }})
 	if !errors.As(err, &fault) || !errors.Is(err, broker.ErrInvalid) || fault.Field != "userDefinedData" {
 		t.Errorf("Modify with more = %v", err)
 	}
-	if p, err := s.Package(t.Context(), alice, catalog.Ref{ID: p.ID}); err != nil || p.UserData != most {
+	if p, err := s.Package(t.Context(), alice, catalog.PackageRef{ID: p.ID}); err != nil || p.UserData != most {
 		t.Errorf("afterwards it has %d bytes of user data, %v", len(p.UserData), err)
 	}
 }
@@ -193,7 +193,7 @@ func TestUserDataIsBounded(t *testing.T) {
 func TestManifestsAreBounded(t *testing.T) {
 	s := set(t, nil)
 	var b bytes.Buffer
-	err := vnfpkg.Pack(&b, vnfpkg.Draft{
+	err := vnfpkg.Pack(&b, vnfpkg.Assembly{
 		VNFDID: "large", Provider: "Acme", ProductName: "web", SoftwareVersion: "1.0", Version: "2.0",
 		Manifests: []vnfpkg.ManifestFile{{Path: "large.yaml", Text: append([]byte("kind: Service\n#"), make([]byte, 8<<20-16)...)}},
 	})

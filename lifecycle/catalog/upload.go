@@ -34,7 +34,7 @@ const (
 // [broker.ErrExists].
 //
 // Policy decides twice: before the first byte, and once the descriptor says what it is.
-func (c *Catalog) Upload(ctx context.Context, p policy.Principal, ref Ref, content io.Reader) (Package, error) {
+func (c *Catalog) Upload(ctx context.Context, p policy.Principal, ref PackageRef, content io.Reader) (Package, error) {
 	pkg, err := c.find(ctx, p, policy.PackageUpload, ref)
 	if err != nil {
 		return Package{}, err
@@ -157,7 +157,7 @@ func (c *Catalog) process(ctx context.Context, pkg *Package) error {
 		return faulty(err)
 	}
 	if c.terms.Roots != nil {
-		if pkg.Signer, err = csar.Verify(vnfpkg.Trust{Roots: c.terms.Roots, Now: c.now()}); err != nil {
+		if pkg.Signer, err = csar.Verify(vnfpkg.Signers{Roots: c.terms.Roots, Now: c.now()}); err != nil {
 			return faulty(err)
 		}
 	}
@@ -176,7 +176,7 @@ func (c *Catalog) process(ctx context.Context, pkg *Package) error {
 
 // faulty makes of a fault of the content an error that its sender can act on.
 func faulty(err error) error {
-	var fault *vnfpkg.Error
+	var fault *vnfpkg.PackageError
 	if errors.As(err, &fault) {
 		return &broker.Error{Kind: broker.ErrInvalid, Detail: fault.Error(), Remedy: "mend the package and upload it again"}
 	}

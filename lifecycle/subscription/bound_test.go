@@ -110,7 +110,7 @@ func TestAKeyStoreThatIsAwayIsNoFailure(t *testing.T) {
 	keys := &away{}
 	o := newOffice(t, func(o *subscription.Options) { keys.KeyStore, o.Keys = o.Keys[0], []secret.KeyStore{keys} })
 	s := newSubscriber(t, nil)
-	one := o.subscribe(s, func(r *subscription.Request) {
+	one := o.subscribe(s, func(r *subscription.NewSubscription) {
 		r.Auth, r.Credentials = []string{subscription.Basic}, subscription.Credentials{User: "u", Password: secret.NewText(canary)}
 	})
 	o.happens()
@@ -202,7 +202,7 @@ func TestARequestIsNotCopiedToEachSubscriber(t *testing.T) {
 		}
 	})
 	first := o.subscribe(full)
-	second := o.subscribe(short, func(r *subscription.Request) { r.Verbosity = subscription.Short })
+	second := o.subscribe(short, func(r *subscription.NewSubscription) { r.Verbosity = subscription.Short })
 	const long = "metadata-of-4-megabytes"
 	i := lifecycle.Instance{ID: uuid.NewString(), Project: "core", Name: "web", State: lifecycle.NotInstantiated, CreatedAt: o.clock.Now(), Revision: 1}
 	i.Shape.Package, i.Shape.Product = "web-1", lifecycle.Product{VNFDID: "d", Provider: "acme", Name: "web", SoftwareVersion: "1", VNFDVersion: "2"}
@@ -266,7 +266,7 @@ func TestTheTestComesAfterTheIntent(t *testing.T) {
 		}
 		w.WriteHeader(http.StatusNotFound)
 	})
-	if _, _, err := o.Create(t.Context(), alice, subscription.Request{Callback: s.URL}); !errors.Is(err, broker.ErrInvalid) || asked != 1 {
+	if _, _, err := o.Create(t.Context(), alice, subscription.NewSubscription{Callback: s.URL}); !errors.Is(err, broker.ErrInvalid) || asked != 1 {
 		t.Errorf("Create = %v, asked %d times", err, asked)
 	}
 	if found, _, err := o.store.Subscriptions(t.Context(), subscription.Query{}); err != nil || len(found) != 0 {

@@ -45,8 +45,8 @@ var (
 	errUnreadable = errors.New("the notification cannot be written: what is stored of it cannot be read")
 )
 
-// Tally counts what this process has done since it started.
-type Tally struct{ Sent, Failed, GivenUp int64 }
+// Deliveries counts what this process has done since it started.
+type Deliveries struct{ Sent, Failed, GivenUp int64 }
 
 // Worker sends notifications.
 func (s *Subscriptions) Worker() job.Worker {
@@ -65,7 +65,7 @@ func (s *Subscriptions) Work(ctx context.Context, id string) error {
 	if err != nil || one.State != Active {
 		return err
 	}
-	o := order{Subscriptions: s, one: one, began: s.now(), to: Target{
+	o := order{Subscriptions: s, one: one, began: s.now(), to: Subscriber{
 		Subscription: one.ID, Callback: one.Callback, Egress: s.egress(one.Project),
 		Credentials: func(ctx context.Context) (Credentials, error) { return s.open(ctx, one) },
 	}}
@@ -118,7 +118,7 @@ func (o *order) deliver(ctx context.Context) error {
 type order struct {
 	*Subscriptions
 	one   Subscription
-	to    Target
+	to    Subscriber
 	began time.Time
 	since time.Time // when it got a place among the tardy; zero where it has none
 	// trimmed is when it was looked last whether more wait than are kept.
@@ -206,7 +206,7 @@ func (o *order) send(ctx context.Context, n Notification) error {
 	}
 	failpoint.At("notify.recorded")
 	o.one.Failures, o.one.Refusals, o.sent = 0, 0, true
-	o.count(Tally{Sent: 1})
+	o.count(Deliveries{Sent: 1})
 	return nil
 }
 
@@ -251,7 +251,7 @@ func (o *order) failed(ctx context.Context, n Notification, why error) error {
 	if _, err := o.giveUp(ctx, g, why); err != nil {
 		return err
 	}
-	o.count(Tally{Failed: 1})
+	o.count(Deliveries{Failed: 1})
 	return why
 }
 
@@ -267,11 +267,11 @@ func (o *order) giveUp(ctx context.Context, g GiveUp, why error) (int64, error) 
 	if given > 0 {
 		o.log.ErrorContext(ctx, "notifications are given up", "subscription", o.one.ID, "project", o.one.Project, "count", given, "error", why)
 	}
-	o.count(Tally{GivenUp: given})
+	o.count(Deliveries{GivenUp: given})
 	return given, nil
 }
 
-func (s *Subscriptions) count(t Tally) {
+func (s *Subscriptions) count(t Deliveries) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.sent.Sent, s.sent.Failed, s.sent.GivenUp = s.sent.Sent+t.Sent, s.sent.Failed+t.Failed, s.sent.GivenUp+t.GivenUp
@@ -281,13 +281,13 @@ func (s *Subscriptions) count(t Tally) {
 type Vitals struct {
 	// Waiting counts the notifications that all processes are still to send; nil if the store could not be asked.
 	Waiting *int
-	Tally
+	Deliveries
 }
 
 // Vitals returns what an operator watches.
 func (s *Subscriptions) Vitals(ctx context.Context) Vitals {
 	s.mu.Lock()
-	v := Vitals{Tally: s.sent}
+	v := Vitals{Deliveries: s.sent}
 	s.mu.Unlock()
 	waiting, err := s.store.CountNotifications(ctx)
 	if err != nil {

@@ -14,10 +14,10 @@ import (
 // and the audit log, and hold no secret.
 type Endpoint interface {
 	// Test asks a subscriber with GET, and returns nil where it answers 204 (SOL003 clause 5.4.20.3.2).
-	Test(ctx context.Context, to Target) error
+	Test(ctx context.Context, to Subscriber) error
 	// Send posts a notification, and returns nil once the subscriber has taken it: it answered 2xx. An error is an
 	// [ErrRefused] where the subscriber takes others, but not this one, and an [ErrOurs] where it was not asked.
-	Send(ctx context.Context, to Target, body []byte) error
+	Send(ctx context.Context, to Subscriber, body []byte) error
 	// Forget drops what is kept of a subscription.
 	Forget(subscription string)
 }
@@ -28,8 +28,8 @@ var ErrRefused = errors.New("the subscriber refuses the notification")
 // ErrOurs: the broker cannot authenticate itself now, and the subscriber has no part in that.
 var ErrOurs = errors.New("the broker cannot authenticate itself to the subscriber")
 
-// Target is a subscriber as an [Endpoint] needs it.
-type Target struct {
+// Subscriber is a subscriber as an [Endpoint] needs it.
+type Subscriber struct {
 	// Subscription is the id under which connections and tokens may be kept; empty keeps nothing.
 	Subscription string
 	Callback     string

@@ -79,7 +79,7 @@ func TestTheCertificateIsShownWhereItIsAccepted(t *testing.T) {
 		auth []string
 		want int32
 	}{{nil, 0}, {[]string{subscription.TLS}, 1}} {
-		r := subscription.Request{Callback: fmt.Sprint(s.URL, "/", n), Auth: c.auth}
+		r := subscription.NewSubscription{Callback: fmt.Sprint(s.URL, "/", n), Auth: c.auth}
 		one, _, err := with.Create(t.Context(), alice, r)
 		if err != nil || shown.Load() != c.want {
 			t.Fatalf("the test by %q: %v, %d certificates, want %d", c.auth, err, shown.Load(), c.want)
@@ -91,14 +91,14 @@ func TestTheCertificateIsShownWhereItIsAccepted(t *testing.T) {
 		}
 	}
 	shown.Store(-1)
-	if _, _, err := without.Create(t.Context(), alice, subscription.Request{Callback: s.URL, Auth: []string{subscription.TLS}}); err == nil || !strings.Contains(err.Error(), "no client certificate any more") || shown.Load() != -1 {
+	if _, _, err := without.Create(t.Context(), alice, subscription.NewSubscription{Callback: s.URL, Auth: []string{subscription.TLS}}); err == nil || !strings.Contains(err.Error(), "no client certificate any more") || shown.Load() != -1 {
 		t.Errorf("without a certificate: %v", err)
 	}
 }
 
 // byToken authenticates by a token of an endpoint.
-func byToken(endpoint string) func(*subscription.Request) {
-	return func(r *subscription.Request) {
+func byToken(endpoint string) func(*subscription.NewSubscription) {
+	return func(r *subscription.NewSubscription) {
 		r.Auth = []string{subscription.OAuth2}
 		r.Credentials = subscription.Credentials{ClientID: "broker", ClientPassword: secret.NewText(canary), TokenEndpoint: endpoint}
 	}
@@ -132,7 +132,7 @@ func TestHostileTokenEndpoints(t *testing.T) {
 			login.Config.ErrorLog = nil
 			endpoint = login.URL + "/token?key=" + canary
 		}
-		r := subscription.Request{Callback: s.URL}
+		r := subscription.NewSubscription{Callback: s.URL}
 		byToken(endpoint)(&r)
 		_, _, err := o.Create(t.Context(), alice, r)
 		if err == nil || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), canary) {
@@ -205,7 +205,7 @@ func TestSecretsAreBoundToTheCallback(t *testing.T) {
 	l := &leading{}
 	o := newOffice(t, func(o *subscription.Options) { l.Store, o.Store = o.Store, l })
 	s, thief := newSubscriber(t, nil), newSubscriber(t, nil)
-	one := o.subscribe(s, func(r *subscription.Request) {
+	one := o.subscribe(s, func(r *subscription.NewSubscription) {
 		r.Auth, r.Credentials = []string{subscription.Basic}, subscription.Credentials{User: "u", Password: secret.NewText(canary)}
 	})
 	o.happens()
@@ -234,7 +234,7 @@ func (sick) Put(context.Context, secret.Owner, *secret.Key) (secret.Ref, error) 
 func TestUnsealedIsTakenBack(t *testing.T) {
 	o := newOffice(t, func(o *subscription.Options) { o.Keys = []secret.KeyStore{sick{o.Keys[0]}} })
 	s := newSubscriber(t, nil)
-	_, _, err := o.Create(t.Context(), alice, subscription.Request{
+	_, _, err := o.Create(t.Context(), alice, subscription.NewSubscription{
 		Callback: s.URL, Auth: []string{subscription.Basic}, Credentials: subscription.Credentials{User: "u", Password: secret.NewText(canary)},
 	})
 	if !errors.Is(err, broker.ErrUnavailable) {
@@ -261,7 +261,7 @@ func TestShownAndForgotten(t *testing.T) {
 	watch := &spy{}
 	o := newOffice(t, func(o *subscription.Options) { watch.Endpoint, o.Endpoint, o.Ledger = o.Endpoint, watch, watch })
 	s := newSubscriber(t, nil)
-	one := o.subscribe(s, func(r *subscription.Request) {
+	one := o.subscribe(s, func(r *subscription.NewSubscription) {
 		r.Auth, r.Credentials = []string{subscription.Basic}, subscription.Credentials{User: "u", Password: secret.NewText(canary)}
 	})
 	making := subscription.Subscription{ID: uuid.NewString(), Project: "core", State: subscription.Making, Callback: s.URL, Digest: "x", CreatedAt: o.clock.Now()}
@@ -291,7 +291,7 @@ func TestADuplicateWaitsForTheFirst(t *testing.T) {
 	if err := o.store.CreateSubscription(t.Context(), one, 0, o.entry()); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := o.Create(t.Context(), alice, subscription.Request{Callback: one.Callback, Base: one.Base}); !errors.Is(err, broker.ErrConflict) {
+	if _, _, err := o.Create(t.Context(), alice, subscription.NewSubscription{Callback: one.Callback, Base: one.Base}); !errors.Is(err, broker.ErrConflict) {
 		t.Errorf("Create = %v, want %v", err, broker.ErrConflict)
 	}
 }
@@ -311,7 +311,7 @@ func TestAbandonedAndRefused(t *testing.T) {
 		t.Errorf("the pass: %v; the row: %v", err, gone)
 	}
 	s.Config.Handler = http.NotFoundHandler()
-	if _, _, err := o.Create(t.Context(), alice, subscription.Request{Callback: s.URL}); !errors.Is(err, broker.ErrInvalid) {
+	if _, _, err := o.Create(t.Context(), alice, subscription.NewSubscription{Callback: s.URL}); !errors.Is(err, broker.ErrInvalid) {
 		t.Errorf("Create = %v, want %v", err, broker.ErrInvalid)
 	}
 	entries, err := o.store.Entries(t.Context(), audit.Query{Limit: 100})
@@ -387,7 +387,7 @@ func TestTheRulesOfTheProjectHold(t *testing.T) {
 		}
 	})
 	s := newSubscriber(t, nil)
-	one := o.subscribe(s, func(r *subscription.Request) { r.Callback += "?key=" + canary })
+	one := o.subscribe(s, func(r *subscription.NewSubscription) { r.Callback += "?key=" + canary })
 	o.happens()
 	if err := o.work(one.ID); err != nil || len(s.told()) != 1 {
 		t.Fatalf("Work = %v, told %d", err, len(s.told()))
@@ -404,7 +404,7 @@ func TestTheRulesOfTheProjectHold(t *testing.T) {
 	if shown, err := o.Subscription(t.Context(), alice, one.ID); err != nil || strings.Contains(shown.Fault, canary) || strings.Contains(o.log.String(), canary) {
 		t.Errorf("the fault is %q, %v, or the log has the URI", shown.Fault, err)
 	}
-	if _, _, err := o.Create(t.Context(), carol, subscription.Request{Callback: s.URL}); err == nil || !strings.Contains(err.Error(), "egress") {
+	if _, _, err := o.Create(t.Context(), carol, subscription.NewSubscription{Callback: s.URL}); err == nil || !strings.Contains(err.Error(), "egress") {
 		t.Errorf("Create of a project that may not = %v", err)
 	}
 }

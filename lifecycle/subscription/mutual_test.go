@@ -104,10 +104,10 @@ func TestASubscriberThatDemandsACertificate(t *testing.T) {
 	s.Config.SetKeepAlivesEnabled(false) // each notification is a handshake
 	s.StartTLS()
 	t.Cleanup(s.Close)
-	if _, _, err := o.Create(t.Context(), alice, subscription.Request{Callback: s.URL}); err == nil {
+	if _, _, err := o.Create(t.Context(), alice, subscription.NewSubscription{Callback: s.URL}); err == nil {
 		t.Error("without a certificate the test passed")
 	}
-	one, _, err := o.Create(t.Context(), alice, subscription.Request{Callback: s.URL + "/tls", Auth: []string{subscription.TLS}})
+	one, _, err := o.Create(t.Context(), alice, subscription.NewSubscription{Callback: s.URL + "/tls", Auth: []string{subscription.TLS}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -164,9 +164,9 @@ func (s *subscriber) told() []notification {
 	return slices.Clone(s.got)
 }
 
-func (o *office) subscribe(s *subscriber, change ...func(*subscription.Request)) subscription.Subscription {
+func (o *office) subscribe(s *subscriber, change ...func(*subscription.NewSubscription)) subscription.Subscription {
 	o.t.Helper()
-	r := subscription.Request{Callback: s.URL + "/notify", Base: "https://broker.example.org"}
+	r := subscription.NewSubscription{Callback: s.URL + "/notify", Base: "https://broker.example.org"}
 	for _, f := range change {
 		f(&r)
 	}
@@ -278,7 +278,7 @@ func TestFilters(t *testing.T) {
 		"another descriptor": {subscription.Filter{Providers: []sol003.ProviderFilter{{Provider: "acme", Products: []sol003.ProductFilter{{Name: "web", Versions: []sol003.VersionFilter{{Software: "1", VNFDs: []string{"3"}}}}}}}}, 0},
 	} {
 		s := newSubscriber(t, nil)
-		one := o.subscribe(s, func(r *subscription.Request) { r.Filter = c.f })
+		one := o.subscribe(s, func(r *subscription.NewSubscription) { r.Filter = c.f })
 		o.happens(lifecycle.Starting, lifecycle.Processing, lifecycle.Completed)
 		if err := o.work(one.ID); err != nil || len(s.told()) != c.want {
 			t.Errorf("%s: %v, told %q, want %d", name, err, states(s.told()), c.want)
@@ -298,60 +298,62 @@ func TestRequestsAreRefused(t *testing.T) {
 	page.Config.Handler = http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}) // 200
 	plain := strings.Replace(s.URL, "https://127.0.0.1", "http://nfvo.example.org", 1)
 	for name, c := range map[string]struct {
-		change func(*subscription.Request)
+		change func(*subscription.NewSubscription)
 		field  string
 	}{
-		"no URI":         {func(r *subscription.Request) { r.Callback = "nonsense" }, "callbackUri"},
-		"another scheme": {func(r *subscription.Request) { r.Callback = "file:///etc/passwd" }, "callbackUri"},
-		"a password":     {func(r *subscription.Request) { r.Callback = "https://u:" + canary + "@nfvo.example.org" }, "callbackUri"},
-		"a redirect":     {func(r *subscription.Request) { r.Callback = grim.URL }, "callbackUri"},
-		"a page":         {func(r *subscription.Request) { r.Callback = page.URL }, "callbackUri"},
-		"metadata":       {func(r *subscription.Request) { r.Callback = "http://169.254.169.254/latest" }, "callbackUri"},
-		"a secret without TLS": {func(r *subscription.Request) {
+		"no URI":         {func(r *subscription.NewSubscription) { r.Callback = "nonsense" }, "callbackUri"},
+		"another scheme": {func(r *subscription.NewSubscription) { r.Callback = "file:///etc/passwd" }, "callbackUri"},
+		"a password":     {func(r *subscription.NewSubscription) { r.Callback = "https://u:" + canary + "@nfvo.example.org" }, "callbackUri"},
+		"a redirect":     {func(r *subscription.NewSubscription) { r.Callback = grim.URL }, "callbackUri"},
+		"a page":         {func(r *subscription.NewSubscription) { r.Callback = page.URL }, "callbackUri"},
+		"metadata":       {func(r *subscription.NewSubscription) { r.Callback = "http://169.254.169.254/latest" }, "callbackUri"},
+		"a secret without TLS": {func(r *subscription.NewSubscription) {
 			r.Callback, r.Auth, r.Credentials = plain, []string{subscription.Basic}, subscription.Credentials{User: "u", Password: secret.NewText(canary)}
 		}, "callbackUri"},
-		"a token endpoint without TLS": {func(r *subscription.Request) {
+		"a token endpoint without TLS": {func(r *subscription.NewSubscription) {
 			r.Auth, r.Credentials = []string{subscription.OAuth2}, subscription.Credentials{ClientID: "c", ClientPassword: secret.NewText(canary), TokenEndpoint: plain}
 		}, "authentication.paramsOauth2ClientCredentials.tokenEndpoint"},
-		"no password": {func(r *subscription.Request) {
+		"no password": {func(r *subscription.NewSubscription) {
 			r.Auth, r.Credentials.User = []string{subscription.Basic}, "u"
 		}, "authentication.paramsBasic"},
-		"no certificate": {func(r *subscription.Request) { r.Auth = []string{subscription.TLS} }, "authentication.authType"},
-		"another way":    {func(r *subscription.Request) { r.Auth = []string{"MAGIC"} }, "authentication.authType"},
-		"both":           {func(r *subscription.Request) { r.Filter.Names, r.Filter.Instances = []string{"a"}, []string{"b"} }, "filter.vnfInstanceSubscriptionFilter"},
-		"a type":         {func(r *subscription.Request) { r.Filter.Kinds = []lifecycle.EventKind{"Other"} }, "filter.notificationTypes"},
-		"a state":        {func(r *subscription.Request) { r.Filter.States = []lifecycle.OperationState{"DONE"} }, "filter.operationStates"},
-		"states of instances": {func(r *subscription.Request) {
+		"no certificate": {func(r *subscription.NewSubscription) { r.Auth = []string{subscription.TLS} }, "authentication.authType"},
+		"another way":    {func(r *subscription.NewSubscription) { r.Auth = []string{"MAGIC"} }, "authentication.authType"},
+		"both": {func(r *subscription.NewSubscription) {
+			r.Filter.Names, r.Filter.Instances = []string{"a"}, []string{"b"}
+		}, "filter.vnfInstanceSubscriptionFilter"},
+		"a type":  {func(r *subscription.NewSubscription) { r.Filter.Kinds = []lifecycle.EventKind{"Other"} }, "filter.notificationTypes"},
+		"a state": {func(r *subscription.NewSubscription) { r.Filter.States = []lifecycle.OperationState{"DONE"} }, "filter.operationStates"},
+		"states of instances": {func(r *subscription.NewSubscription) {
 			r.Filter.Kinds, r.Filter.States = []lifecycle.EventKind{lifecycle.InstanceCreated}, []lifecycle.OperationState{lifecycle.Completed}
 		}, "filter.notificationTypes"},
-		"a colon": {func(r *subscription.Request) {
+		"a colon": {func(r *subscription.NewSubscription) {
 			r.Auth, r.Credentials = []string{subscription.Basic}, subscription.Credentials{User: "u:v", Password: secret.NewText(canary)}
 		}, "authentication.paramsBasic.userName"},
-		"a secret of two lines": {func(r *subscription.Request) {
+		"a secret of two lines": {func(r *subscription.NewSubscription) {
 			r.Auth, r.Credentials = []string{subscription.Basic}, subscription.Credentials{User: "u", Password: secret.NewText(canary + "\n")}
 		}, "authentication.paramsBasic.password"},
-		"a long secret": {func(r *subscription.Request) {
+		"a long secret": {func(r *subscription.NewSubscription) {
 			r.Auth, r.Credentials = []string{subscription.Basic}, subscription.Credentials{User: "u", Password: secret.NewText(canary + strings.Repeat("x", 4096))}
 		}, "authentication.paramsBasic.password"},
-		"a password that is not accepted": {func(r *subscription.Request) {
+		"a password that is not accepted": {func(r *subscription.NewSubscription) {
 			r.Credentials = subscription.Credentials{User: "u", Password: secret.NewText(canary)}
 		}, "authentication.authType"},
-		"a client that is not accepted": {func(r *subscription.Request) {
+		"a client that is not accepted": {func(r *subscription.NewSubscription) {
 			r.Credentials = subscription.Credentials{ClientID: "u", ClientPassword: secret.NewText(canary), TokenEndpoint: "https://login.example.org"}
 		}, "authentication.authType"},
-		"a fragment": {func(r *subscription.Request) { r.Callback += "#here" }, "callbackUri"},
-		"a long URI": {func(r *subscription.Request) { r.Callback += "/" + strings.Repeat("x", 2048) }, "callbackUri"},
-		"a product twice": {func(r *subscription.Request) {
+		"a fragment": {func(r *subscription.NewSubscription) { r.Callback += "#here" }, "callbackUri"},
+		"a long URI": {func(r *subscription.NewSubscription) { r.Callback += "/" + strings.Repeat("x", 2048) }, "callbackUri"},
+		"a product twice": {func(r *subscription.NewSubscription) {
 			r.Filter.VNFDs, r.Filter.Providers = []string{"d"}, []sol003.ProviderFilter{{Provider: "acme"}}
 		}, "filter.vnfInstanceSubscriptionFilter"},
-		"a name of two lines": {func(r *subscription.Request) { r.Filter.Names = []string{"a\nb"} }, "filter"},
-		"a version that rings": {func(r *subscription.Request) {
+		"a name of two lines": {func(r *subscription.NewSubscription) { r.Filter.Names = []string{"a\nb"} }, "filter"},
+		"a version that rings": {func(r *subscription.NewSubscription) {
 			r.Filter.Providers = []sol003.ProviderFilter{{Provider: "a", Products: []sol003.ProductFilter{{Name: "b", Versions: []sol003.VersionFilter{{Software: "1", VNFDs: []string{"2", "\a"}}}}}}}
 		}, "filter"},
-		"an operation":  {func(r *subscription.Request) { r.Filter.Types = []lifecycle.OperationType{"DANCE"} }, "filter.operationTypes"},
-		"a long filter": {func(r *subscription.Request) { r.Filter.Names = []string{strings.Repeat("x", 40<<10)} }, "filter"},
+		"an operation":  {func(r *subscription.NewSubscription) { r.Filter.Types = []lifecycle.OperationType{"DANCE"} }, "filter.operationTypes"},
+		"a long filter": {func(r *subscription.NewSubscription) { r.Filter.Names = []string{strings.Repeat("x", 40<<10)} }, "filter"},
 	} {
-		r := subscription.Request{Callback: s.URL}
+		r := subscription.NewSubscription{Callback: s.URL}
 		c.change(&r)
 		_, _, err := o.Create(t.Context(), alice, r)
 		known, ok := errors.AsType[*broker.Error](err)
@@ -362,7 +364,7 @@ func TestRequestsAreRefused(t *testing.T) {
 	if n := len(s.seen); n != 0 {
 		t.Errorf("the subscriber that others name was asked %d times", n)
 	}
-	if _, _, err := o.Create(t.Context(), rita, subscription.Request{Callback: s.URL}); !errors.Is(err, broker.ErrDenied) {
+	if _, _, err := o.Create(t.Context(), rita, subscription.NewSubscription{Callback: s.URL}); !errors.Is(err, broker.ErrDenied) {
 		t.Errorf("Create by a reader = %v, want ErrDenied", err)
 	}
 	if all, _, err := o.store.Subscriptions(t.Context(), subscription.Query{}); err != nil || len(all) != 0 {
@@ -374,7 +376,7 @@ func TestRequestsAreRefused(t *testing.T) {
 func TestForeignIsNotFound(t *testing.T) {
 	o, s := newOffice(t), newSubscriber(t, nil)
 	one := o.subscribe(s)
-	other, made, err := o.Create(t.Context(), carol, subscription.Request{Callback: s.URL + "/notify", Base: "https://broker.example.org"})
+	other, made, err := o.Create(t.Context(), carol, subscription.NewSubscription{Callback: s.URL + "/notify", Base: "https://broker.example.org"})
 	if err != nil || !made {
 		t.Fatalf("the same of another project: %v, made %v", err, made)
 	}
@@ -403,7 +405,7 @@ func TestADuplicateIsTheOneThatIsThere(t *testing.T) {
 	ids, fresh := make([]string, 8), make([]bool, 8)
 	for n := range ids {
 		all.Go(func() {
-			one, made, err := o.Create(t.Context(), alice, subscription.Request{Callback: s.URL})
+			one, made, err := o.Create(t.Context(), alice, subscription.NewSubscription{Callback: s.URL})
 			if err != nil && !errors.Is(err, broker.ErrConflict) { // while the first is being made
 				t.Error(err)
 			}
@@ -411,7 +413,7 @@ func TestADuplicateIsTheOneThatIsThere(t *testing.T) {
 		})
 	}
 	all.Wait()
-	there, again, err := o.Create(t.Context(), alice, subscription.Request{Callback: s.URL})
+	there, again, err := o.Create(t.Context(), alice, subscription.NewSubscription{Callback: s.URL})
 	if err != nil || again {
 		t.Errorf("one more: made %v, %v", again, err)
 	}
@@ -427,14 +429,14 @@ func TestADuplicateIsTheOneThatIsThere(t *testing.T) {
 	if made != 1 {
 		t.Errorf("%d were made, want 1", made)
 	}
-	o.subscribe(s, func(r *subscription.Request) { r.Verbosity = subscription.Short }) // gets others
+	o.subscribe(s, func(r *subscription.NewSubscription) { r.Verbosity = subscription.Short }) // gets others
 }
 
 func TestQuota(t *testing.T) {
 	o := newOffice(t, func(o *subscription.Options) { o.Terms.PerProject = 1 })
 	o.subscribe(newSubscriber(t, nil))
 	more := newSubscriber(t, nil)
-	if _, _, err := o.Create(t.Context(), alice, subscription.Request{Callback: more.URL}); !errors.Is(err, broker.ErrQuota) || len(more.seen) != 0 {
+	if _, _, err := o.Create(t.Context(), alice, subscription.NewSubscription{Callback: more.URL}); !errors.Is(err, broker.ErrQuota) || len(more.seen) != 0 {
 		t.Errorf("Create = %v, want ErrQuota, and the subscriber was asked %d times", err, len(more.seen))
 	}
 }
@@ -453,10 +455,10 @@ func TestSecretsAreSealed(t *testing.T) {
 		fmt.Fprintf(w, `{"access_token":"%s-token-%d","token_type":"Bearer","expires_in":3600}`, canary, tokens)
 	}))
 	t.Cleanup(login.Close)
-	basic := o.subscribe(s, func(r *subscription.Request) {
+	basic := o.subscribe(s, func(r *subscription.NewSubscription) {
 		r.Auth, r.Credentials = []string{subscription.Basic}, subscription.Credentials{User: "broker", Password: secret.NewText(canary + "-b")}
 	})
-	oauth := o.subscribe(s, func(r *subscription.Request) {
+	oauth := o.subscribe(s, func(r *subscription.NewSubscription) {
 		r.Callback += "/oauth"
 		r.Auth = []string{subscription.OAuth2}
 		r.Credentials = subscription.Credentials{ClientID: "broker", ClientPassword: secret.NewText(canary + "-o"), TokenEndpoint: login.URL}

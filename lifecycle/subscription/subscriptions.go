@@ -104,7 +104,7 @@ type Subscriptions struct {
 	slow  map[string]time.Time // when those took long that did so the last time
 	// working counts the attempts under way.
 	working atomic.Int64
-	sent    Tally
+	sent    Deliveries
 }
 
 // New returns Subscriptions; it starts nothing. [Subscriptions.Worker] sends the notifications.
@@ -116,8 +116,8 @@ func New(o Options) *Subscriptions {
 	}
 }
 
-// Request is what a new subscription is to be.
-type Request struct {
+// NewSubscription is what a new subscription is to be.
+type NewSubscription struct {
 	Callback, Base string
 	// Verbosity is Full where it is empty.
 	Verbosity Verbosity
@@ -129,7 +129,7 @@ type Request struct {
 
 // Create makes a subscription, once its subscriber has answered a test, which is asked when the intent is stored. If the
 // project has one that gets the same notifications at the same place, that one is returned, and made is false.
-func (s *Subscriptions) Create(ctx context.Context, p policy.Principal, r Request) (one Subscription, made bool, err error) {
+func (s *Subscriptions) Create(ctx context.Context, p policy.Principal, r NewSubscription) (one Subscription, made bool, err error) {
 	fail := func(err error) (Subscription, bool, error) { return Subscription{}, false, err }
 	act, err := s.enter(ctx, p, policy.SubscriptionCreate, policy.Resource{Kind: policy.KindProject, ID: p.Project, Project: p.Project})
 	if err != nil {
@@ -260,15 +260,15 @@ func keyFault(err error) error {
 }
 
 // target is a subscriber whose credentials are known.
-func (s *Subscriptions) target(one Subscription, c Credentials) Target {
+func (s *Subscriptions) target(one Subscription, c Credentials) Subscriber {
 	c.Certificate = slices.Contains(one.Auth, TLS)
-	return Target{
+	return Subscriber{
 		Callback: one.Callback, Egress: s.egress(one.Project), Credentials: func(context.Context) (Credentials, error) { return c, nil },
 	}
 }
 
 // check refuses a request that cannot be served, and returns the host of the callback.
-func (s *Subscriptions) check(r *Request) (host string, err error) {
+func (s *Subscriptions) check(r *NewSubscription) (host string, err error) {
 	if v := r.Verbosity; v != "" && v != Full && v != Short {
 		return "", broker.Invalid("verbosity", "must be %s or %s", Full, Short)
 	}

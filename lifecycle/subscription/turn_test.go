@@ -185,7 +185,7 @@ func TestOnlyTheKeyStoreOfASubscriptionIsAsked(t *testing.T) {
 			})
 			s := newSubscriber(t, nil)
 			refuses(s)
-			_, _, err := o.Create(t.Context(), alice, subscription.Request{Callback: s.URL, Auth: c.auth, Credentials: c.credentials})
+			_, _, err := o.Create(t.Context(), alice, subscription.NewSubscription{Callback: s.URL, Auth: c.auth, Credentials: c.credentials})
 			if err == nil || !strings.Contains(err.Error(), "the test of the subscriber failed") {
 				t.Errorf("Create = %v", err)
 			}

@@ -12,8 +12,8 @@ import (
 	"unicode/utf8"
 )
 
-// Limits bound what a package may hold. Zero means the default.
-type Limits struct {
+// ArchiveLimits bound what a package may hold. Zero means the default.
+type ArchiveLimits struct {
 	// Entries is how many files and folders there may be; 10 000 by default. The archive's directory may
 	// have 512 bytes for each: names, extra fields and comments.
 	Entries int
@@ -24,8 +24,8 @@ type Limits struct {
 	Text int64
 }
 
-func (l Limits) orDefault() Limits {
-	return Limits{
+func (l ArchiveLimits) orDefault() ArchiveLimits {
+	return ArchiveLimits{
 		Entries:  cmp.Or(l.Entries, 10_000),
 		Unpacked: cmp.Or(l.Unpacked, 2<<30),
 		Text:     cmp.Or(l.Text, 8<<20),
@@ -45,7 +45,7 @@ type CSAR struct {
 	// Artifacts are the files that the package declares, in the order of their paths.
 	Artifacts []Artifact
 
-	limits Limits
+	limits ArchiveLimits
 	files  map[string]*zip.File
 	// signed are the files that the manifest names with a hash, certificate the file with that
 	// of its signer; it may be empty.
@@ -68,8 +68,8 @@ type Artifact struct {
 
 // Open looks through a package of that size. It checks the paths of all entries,
 // their sizes, and the hash of each artifact that has one. A fault of the package is
-// an [*Error]; any other error is one of reading r.
-func Open(r io.ReaderAt, size int64, limits Limits) (*CSAR, error) {
+// an [*PackageError]; any other error is one of reading r.
+func Open(r io.ReaderAt, size int64, limits ArchiveLimits) (*CSAR, error) {
 	c, err := Reopen(r, size, limits)
 	if err != nil {
 		return nil, err
@@ -83,7 +83,7 @@ func Open(r io.ReaderAt, size int64, limits Limits) (*CSAR, error) {
 }
 
 // Reopen is Open for a package that Open has taken before: it compares no hashes.
-func Reopen(r io.ReaderAt, size int64, limits Limits) (*CSAR, error) {
+func Reopen(r io.ReaderAt, size int64, limits ArchiveLimits) (*CSAR, error) {
 	limits = limits.orDefault()
 	archive, err := archiveOf(r, size, limits)
 	if err != nil {
@@ -114,7 +114,7 @@ func Reopen(r io.ReaderAt, size int64, limits Limits) (*CSAR, error) {
 const zipBegin = "PK\x03\x04"
 
 // archiveOf reads the directory of an archive, which stands at its end, if it is within the limits.
-func archiveOf(r io.ReaderAt, size int64, limits Limits) (*zip.Reader, error) {
+func archiveOf(r io.ReaderAt, size int64, limits ArchiveLimits) (*zip.Reader, error) {
 	if err := boundDirectory(r, size, limits); err != nil {
 		return nil, err
 	}
@@ -219,7 +219,7 @@ func (c *CSAR) Paths(folder string) []string {
 
 // Stream opens a file for reading. It yields at most as many bytes as the archive
 // says the file has; a file that has more, or whose checksum is wrong, is an
-// [*Error] at its end. The caller closes it.
+// [*PackageError] at its end. The caller closes it.
 func (c *CSAR) Stream(name string) (io.ReadCloser, int64, error) {
 	f := c.files[name]
 	if f == nil {
@@ -251,7 +251,7 @@ func (e *exact) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Read returns a whole file. One over the limit for text is an [*Error].
+// Read returns a whole file. One over the limit for text is an [*PackageError].
 func (c *CSAR) Read(name string) ([]byte, error) {
 	r, size, err := c.Stream(name)
 	if err != nil {

@@ -46,7 +46,7 @@ func archive(t testing.TB, files ...file) []byte {
 	return b.Bytes()
 }
 
-func open(b []byte, l vnfpkg.Limits) (*vnfpkg.CSAR, error) {
+func open(b []byte, l vnfpkg.ArchiveLimits) (*vnfpkg.CSAR, error) {
 	return vnfpkg.Open(bytes.NewReader(b), int64(len(b)), l)
 }
 
@@ -74,7 +74,7 @@ func whole() []file {
 }
 
 func TestOpen(t *testing.T) {
-	c, err := open(archive(t, whole()...), vnfpkg.Limits{})
+	c, err := open(archive(t, whole()...), vnfpkg.ArchiveLimits{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func TestOpenWithoutMetadata(t *testing.T) {
 		file{name: "web.yaml", text: top},
 		file{name: "web.mf", text: "metadata:\n  vnf_product_name: web\n\nSource: " + deployment + "\nAlgorithm: sha256\nHash: " + strings.ToUpper(sum(manifest)) + "\nSource: web.yaml\n\n-----BEGIN CMS-----\nnot read\n"},
 		file{name: deployment, text: manifest},
-	), vnfpkg.Limits{})
+	), vnfpkg.ArchiveLimits{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,55 +113,55 @@ func TestOpenRefuses(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		files  []file
-		limits vnfpkg.Limits
+		limits vnfpkg.ArchiveLimits
 		want   string
 	}{
-		"a path up":                     {with(file{name: "../etc/passwd"}), vnfpkg.Limits{}, "plain relative"},
-		"a path up inside":              {with(file{name: "Files/../../x"}), vnfpkg.Limits{}, "plain relative"},
-		"an absolute path":              {with(file{name: "/etc/passwd"}), vnfpkg.Limits{}, "plain relative"},
-		"a backslash":                   {with(file{name: `Files\x`}), vnfpkg.Limits{}, "plain relative"},
-		"a drive":                       {with(file{name: "c:x"}), vnfpkg.Limits{}, "plain relative"},
-		"a path of 1025 bytes":          {with(file{name: strings.Repeat("x", 1025)}), vnfpkg.Limits{}, "plain relative"},
-		"a control character":           {with(file{name: "Files/a\x1b[2J"}), vnfpkg.Limits{}, "plain relative"},
-		"a symbolic link":               {with(file{"Files/link", "/etc/passwd", fs.ModeSymlink | 0o777}), vnfpkg.Limits{}, "link"},
-		"a symbolic link like a folder": {with(file{"Files/link/", "", fs.ModeSymlink | 0o777}), vnfpkg.Limits{}, "link"},
-		"a device":                      {with(file{"Files/null", "", fs.ModeDevice | 0o666}), vnfpkg.Limits{}, "special"},
-		"a file twice":                  {with(file{name: deployment, text: "other"}), vnfpkg.Limits{}, "twice"},
-		"a file below a file":           {with(file{name: deployment + "/x"}), vnfpkg.Limits{}, "file and a folder"},
-		"a file and folder":             {with(file{name: deployment + "/"}), vnfpkg.Limits{}, "file and a folder"},
-		"too many entries":              {whole(), vnfpkg.Limits{Entries: 2}, "may hold 2"},
-		"too much":                      {whole(), vnfpkg.Limits{Unpacked: 100}, "more than 100 bytes"},
-		"a long text":                   {whole(), vnfpkg.Limits{Text: 10}, "may have 10"},
-		"another hash":                  {instead(2, file{name: deployment, text: "other"}), vnfpkg.Limits{}, "does not have the hash"},
-		"an artifact that is missing":   {whole()[:2], vnfpkg.Limits{}, "is not there"},
-		"no metadata":                   {whole()[1:], vnfpkg.Limits{}, "neither"},
-		"no entry definitions":          {instead(1, file{name: "other.yaml"}), vnfpkg.Limits{}, "entry definitions"},
-		"metadata without an entry":     {instead(0, file{name: "TOSCA-Metadata/TOSCA.meta", text: "CSAR-Version: 1.1\n"}), vnfpkg.Limits{}, "Entry-Definitions"},
-		"a line that is no pair":        {instead(0, meta("Name "+deployment)), vnfpkg.Limits{}, "line 6"},
-		"a key twice":                   {instead(0, meta("Name: "+deployment+"\nName: x")), vnfpkg.Limits{}, "twice"},
-		"an artifact twice":             {instead(0, meta("Name: "+deployment, "Name: "+deployment)), vnfpkg.Limits{}, "named twice"},
-		"an algorithm of old":           {instead(0, meta("Name: "+deployment+"\nAlgorithm: MD5\nHash: 00")), vnfpkg.Limits{}, "not supported"},
+		"a path up":                     {with(file{name: "../etc/passwd"}), vnfpkg.ArchiveLimits{}, "plain relative"},
+		"a path up inside":              {with(file{name: "Files/../../x"}), vnfpkg.ArchiveLimits{}, "plain relative"},
+		"an absolute path":              {with(file{name: "/etc/passwd"}), vnfpkg.ArchiveLimits{}, "plain relative"},
+		"a backslash":                   {with(file{name: `Files\x`}), vnfpkg.ArchiveLimits{}, "plain relative"},
+		"a drive":                       {with(file{name: "c:x"}), vnfpkg.ArchiveLimits{}, "plain relative"},
+		"a path of 1025 bytes":          {with(file{name: strings.Repeat("x", 1025)}), vnfpkg.ArchiveLimits{}, "plain relative"},
+		"a control character":           {with(file{name: "Files/a\x1b[2J"}), vnfpkg.ArchiveLimits{}, "plain relative"},
+		"a symbolic link":               {with(file{"Files/link", "/etc/passwd", fs.ModeSymlink | 0o777}), vnfpkg.ArchiveLimits{}, "link"},
+		"a symbolic link like a folder": {with(file{"Files/link/", "", fs.ModeSymlink | 0o777}), vnfpkg.ArchiveLimits{}, "link"},
+		"a device":                      {with(file{"Files/null", "", fs.ModeDevice | 0o666}), vnfpkg.ArchiveLimits{}, "special"},
+		"a file twice":                  {with(file{name: deployment, text: "other"}), vnfpkg.ArchiveLimits{}, "twice"},
+		"a file below a file":           {with(file{name: deployment + "/x"}), vnfpkg.ArchiveLimits{}, "file and a folder"},
+		"a file and folder":             {with(file{name: deployment + "/"}), vnfpkg.ArchiveLimits{}, "file and a folder"},
+		"too many entries":              {whole(), vnfpkg.ArchiveLimits{Entries: 2}, "may hold 2"},
+		"too much":                      {whole(), vnfpkg.ArchiveLimits{Unpacked: 100}, "more than 100 bytes"},
+		"a long text":                   {whole(), vnfpkg.ArchiveLimits{Text: 10}, "may have 10"},
+		"another hash":                  {instead(2, file{name: deployment, text: "other"}), vnfpkg.ArchiveLimits{}, "does not have the hash"},
+		"an artifact that is missing":   {whole()[:2], vnfpkg.ArchiveLimits{}, "is not there"},
+		"no metadata":                   {whole()[1:], vnfpkg.ArchiveLimits{}, "neither"},
+		"no entry definitions":          {instead(1, file{name: "other.yaml"}), vnfpkg.ArchiveLimits{}, "entry definitions"},
+		"metadata without an entry":     {instead(0, file{name: "TOSCA-Metadata/TOSCA.meta", text: "CSAR-Version: 1.1\n"}), vnfpkg.ArchiveLimits{}, "Entry-Definitions"},
+		"a line that is no pair":        {instead(0, meta("Name "+deployment)), vnfpkg.ArchiveLimits{}, "line 6"},
+		"a key twice":                   {instead(0, meta("Name: "+deployment+"\nName: x")), vnfpkg.ArchiveLimits{}, "twice"},
+		"an artifact twice":             {instead(0, meta("Name: "+deployment, "Name: "+deployment)), vnfpkg.ArchiveLimits{}, "named twice"},
+		"an algorithm of old":           {instead(0, meta("Name: "+deployment+"\nAlgorithm: MD5\nHash: 00")), vnfpkg.ArchiveLimits{}, "not supported"},
 		"two hashes of one file": {append(instead(0, file{name: "TOSCA-Metadata/TOSCA.meta", text: "Entry-Definitions: Definitions/top.yaml\nETSI-Entry-Manifest: web.mf\n\nName: " + deployment +
-			"\nAlgorithm: SHA-256\nHash: " + sum("other")}), file{name: "web.mf", text: "Source: " + deployment + "\nAlgorithm: SHA-256\nHash: " + sum(manifest)}), vnfpkg.Limits{}, "two different hashes"},
-		"a hash without an algorithm":                {instead(0, meta("Name: "+deployment+"\nHash: 00")), vnfpkg.Limits{}, "without an algorithm"},
-		"an algorithm without a hash":                {instead(0, meta("Name: "+deployment+"\nAlgorithm: SHA-256")), vnfpkg.Limits{}, "without a hash"},
-		"an artifact with a path up":                 {instead(0, meta("Name: ../x")), vnfpkg.Limits{}, "plain relative"},
-		"an artifact without a hash that is missing": {instead(0, meta("Name: Files/gone.yaml")), vnfpkg.Limits{}, "is named in TOSCA-Metadata/TOSCA.meta and is not there"},
+			"\nAlgorithm: SHA-256\nHash: " + sum("other")}), file{name: "web.mf", text: "Source: " + deployment + "\nAlgorithm: SHA-256\nHash: " + sum(manifest)}), vnfpkg.ArchiveLimits{}, "two different hashes"},
+		"a hash without an algorithm":                {instead(0, meta("Name: "+deployment+"\nHash: 00")), vnfpkg.ArchiveLimits{}, "without an algorithm"},
+		"an algorithm without a hash":                {instead(0, meta("Name: "+deployment+"\nAlgorithm: SHA-256")), vnfpkg.ArchiveLimits{}, "without a hash"},
+		"an artifact with a path up":                 {instead(0, meta("Name: ../x")), vnfpkg.ArchiveLimits{}, "plain relative"},
+		"an artifact without a hash that is missing": {instead(0, meta("Name: Files/gone.yaml")), vnfpkg.ArchiveLimits{}, "is named in TOSCA-Metadata/TOSCA.meta and is not there"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := open(archive(t, c.files...), c.limits)
 			wantFault(t, err, c.want)
 		})
 	}
-	_, err := open([]byte("not a ZIP"), vnfpkg.Limits{})
+	_, err := open([]byte("not a ZIP"), vnfpkg.ArchiveLimits{})
 	wantFault(t, err, "not a ZIP")
-	_, err = open(archive(t, whole()...)[:200], vnfpkg.Limits{})
+	_, err = open(archive(t, whole()...)[:200], vnfpkg.ArchiveLimits{})
 	wantFault(t, err, "it was cut off")
 }
 
 func wantFault(t *testing.T, err error, want string) {
 	t.Helper()
-	var own *vnfpkg.Error
+	var own *vnfpkg.PackageError
 	if !errors.As(err, &own) || !strings.Contains(err.Error(), want) {
 		t.Errorf("the error is %v, want an *Error that says %q", err, want)
 	}
@@ -173,7 +173,7 @@ func TestOpenRefusesOverlap(t *testing.T) {
 	b := archive(t, file{name: "a.yaml", text: strings.Repeat("a", 1000)}, file{name: "b.yaml", text: strings.Repeat("b", 1000)})
 	second := bytes.LastIndex(b, []byte("PK\x01\x02"))
 	binary.LittleEndian.PutUint32(b[second+42:], 0) // the second entry's bytes are the first's
-	_, err := open(b, vnfpkg.Limits{})
+	_, err := open(b, vnfpkg.ArchiveLimits{})
 	wantFault(t, err, "overlap")
 }
 
@@ -183,7 +183,7 @@ func TestStreamStopsAtTheStatedSize(t *testing.T) {
 	b := archive(t, files...)
 	at := bytes.LastIndex(b, []byte("PK\x01\x02"))
 	binary.LittleEndian.PutUint32(b[at+24:], 10)
-	c, err := open(b, vnfpkg.Limits{Unpacked: 100 << 10})
+	c, err := open(b, vnfpkg.ArchiveLimits{Unpacked: 100 << 10})
 	if err == nil {
 		_, err = c.Read("Files/bomb")
 	}
@@ -194,7 +194,7 @@ func FuzzOpen(f *testing.F) {
 	f.Add(archive(f, whole()...))
 	f.Add(archive(f, file{name: "web.yaml", text: top}))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		c, err := open(b, vnfpkg.Limits{Entries: 100, Unpacked: 1 << 20, Text: 1 << 16})
+		c, err := open(b, vnfpkg.ArchiveLimits{Entries: 100, Unpacked: 1 << 20, Text: 1 << 16})
 		if err != nil {
 			return
 		}
@@ -223,7 +223,7 @@ func TestOpenRefusesWhatCannotBeRead(t *testing.T) {
 		if err := w.Close(); err != nil {
 			t.Fatal(err)
 		}
-		_, err := open(b.Bytes(), vnfpkg.Limits{})
+		_, err := open(b.Bytes(), vnfpkg.ArchiveLimits{})
 		wantFault(t, err, want)
 	}
 }
@@ -235,7 +235,7 @@ func TestOpenComparesEveryHash(t *testing.T) {
 	for hash, want := range map[string]string{sum(top): "", sum("another"): "does not have the hash"} {
 		m := meta("Name: Definitions/top.yaml\nAlgorithm: SHA-256\nHash: " + hash)
 		m.text = strings.Replace(m.text, "Entry-Definitions", "ETSI-Entry-Manifest: web.mf\nEntry-Definitions", 1)
-		_, err := open(archive(t, m, manifest, file{name: "Definitions/top.yaml", text: top}), vnfpkg.Limits{})
+		_, err := open(archive(t, m, manifest, file{name: "Definitions/top.yaml", text: top}), vnfpkg.ArchiveLimits{})
 		if want == "" && err == nil {
 			continue
 		}
@@ -248,8 +248,8 @@ func FuzzMetadata(f *testing.F) {
 	f.Add(meta().text, "metadata:\n  a: b\n\nSource: Definitions/top.yaml\nAlgorithm: SHA-256\nHash: 00\n")
 	f.Add("Entry-Definitions: Definitions/top.yaml\nETSI-Entry-Manifest: web.mf\n\nName: ./web.mf\n", "Source: ./Definitions/top.yaml\nSource: http://x/y\n -----BEGIN CMS-----\n")
 	f.Fuzz(func(t *testing.T, meta, manifest string) {
-		c, err := open(archive(t, file{name: vnfpkg.MetaFile, text: meta}, file{name: "web.mf", text: manifest}, file{name: "Definitions/top.yaml", text: top}), vnfpkg.Limits{})
-		var fault *vnfpkg.Error
+		c, err := open(archive(t, file{name: vnfpkg.MetaFile, text: meta}, file{name: "web.mf", text: manifest}, file{name: "Definitions/top.yaml", text: top}), vnfpkg.ArchiveLimits{})
+		var fault *vnfpkg.PackageError
 		if err != nil {
 			if !errors.As(err, &fault) {
 				t.Errorf("%v, which is no fault of the package", err)
@@ -268,10 +268,10 @@ func FuzzMetadata(f *testing.F) {
 }
 
 func TestErrorsNameTheFile(t *testing.T) {
-	if got, want := (&vnfpkg.Error{Path: "a", Detail: "is b"}).Error(), "a in the package is b"; got != want {
+	if got, want := (&vnfpkg.PackageError{Path: "a", Detail: "is b"}).Error(), "a in the package is b"; got != want {
 		t.Errorf("Error() = %q, want %q", got, want)
 	}
-	if got, want := fmt.Sprint(&vnfpkg.Error{Detail: "is b"}), "the package is b"; got != want {
+	if got, want := fmt.Sprint(&vnfpkg.PackageError{Detail: "is b"}), "the package is b"; got != want {
 		t.Errorf("Error() = %q, want %q", got, want)
 	}
 }

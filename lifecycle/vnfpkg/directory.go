@@ -37,7 +37,7 @@ type endRecord struct {
 
 // boundDirectory refuses an archive whose directory has more entries, or more bytes, than the limits allow, before
 // anything reads it into memory. It looks at each directory that archive/zip can choose, by either end record.
-func boundDirectory(r io.ReaderAt, size int64, limits Limits) error {
+func boundDirectory(r io.ReaderAt, size int64, limits ArchiveLimits) error {
 	records, err := endRecords(r, size)
 	if err != nil {
 		return err
@@ -99,7 +99,7 @@ func endRecords(r io.ReaderAt, size int64) ([]endRecord, error) {
 }
 
 // boundHeaders reads headers as far as there are any.
-func boundHeaders(r io.Reader, limits Limits) error {
+func boundHeaders(r io.Reader, limits ArchiveLimits) error {
 	most := entryText * int64(limits.Entries)
 	in := bufio.NewReader(r)
 	header := make([]byte, headerLen)

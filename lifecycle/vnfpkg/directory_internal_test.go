@@ -92,7 +92,7 @@ func TestOpenReadsNoVastDirectory(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			_, err := Open(b, b.size(), Limits{})
+			_, err := Open(b, b.size(), ArchiveLimits{})
 			runtime.ReadMemStats(&after)
 			wantFault(t, err, "entries")
 			if took := after.TotalAlloc - before.TotalAlloc; took > 1<<20 {
@@ -104,7 +104,7 @@ func TestOpenReadsNoVastDirectory(t *testing.T) {
 
 func wantFault(t *testing.T, err error, want string) {
 	t.Helper()
-	var own *Error
+	var own *PackageError
 	if !errors.As(err, &own) || !strings.Contains(err.Error(), want) {
 		t.Errorf("the error is %v, want an *Error that says %q", err, want)
 	}
@@ -127,7 +127,7 @@ func named(t testing.TB, comment string, lengths ...int) []byte {
 
 // TestOpenBoundsNamesAndComments: few entries make no vast directory either.
 func TestOpenBoundsNamesAndComments(t *testing.T) {
-	limits := Limits{Entries: 4} // 2048 bytes
+	limits := ArchiveLimits{Entries: 4} // 2048 bytes
 	for name, b := range map[string][]byte{
 		"names":                       named(t, "", 600, 600, 900),
 		"comments":                    named(t, strings.Repeat("c", 700), 50, 50, 50),
@@ -164,7 +164,7 @@ func TestOpenBoundsAWrappedDirectory(t *testing.T) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	_, err := Open(bytes.NewReader(b.Bytes()), int64(b.Len()), Limits{Entries: 2})
+	_, err := Open(bytes.NewReader(b.Bytes()), int64(b.Len()), ArchiveLimits{Entries: 2})
 	wantFault(t, err, "holds 3 entries, and may hold 2")
 }
 
@@ -183,7 +183,7 @@ func TestOpenOfABrokenEnd(t *testing.T) {
 		"zip64 of a size beyond 63 bits": end64(0, 1, 1<<64-1, 1<<63, end(escaped, 0, 0, nil)),
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := Open(bytes.NewReader(b), int64(len(b)), Limits{})
+			_, err := Open(bytes.NewReader(b), int64(len(b)), ArchiveLimits{})
 			wantFault(t, err, "")
 		})
 	}
@@ -200,7 +200,7 @@ func FuzzDirectory(f *testing.F) {
 	f.Add(append(append([]byte("before"), bytes.Repeat(header, 3)...), end(3, 0, 6, nil)...))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		const most = 2
-		if boundDirectory(bytes.NewReader(b), int64(len(b)), Limits{Entries: most}) != nil {
+		if boundDirectory(bytes.NewReader(b), int64(len(b)), ArchiveLimits{Entries: most}) != nil {
 			return
 		}
 		archive, err := zip.NewReader(bytes.NewReader(b), int64(len(b)))

@@ -2,9 +2,9 @@ package vnfpkg
 
 import "fmt"
 
-// Error says what is wrong with a package, and where. Its text may be shown to the
+// PackageError says what is wrong with a package, and where. Its text may be shown to the
 // one who uploaded the package.
-type Error struct {
+type PackageError struct {
 	// Path is the file in the package; empty where it is the archive itself.
 	Path string
 	// Detail completes the sentence that begins with the path.
@@ -12,7 +12,7 @@ type Error struct {
 }
 
 // Error names the file and the fault.
-func (e *Error) Error() string {
+func (e *PackageError) Error() string {
 	if e.Path == "" {
 		return "the package " + e.Detail
 	}
@@ -20,5 +20,5 @@ func (e *Error) Error() string {
 }
 
 func fault(path, format string, args ...any) error {
-	return &Error{Path: path, Detail: fmt.Sprintf(format, args...)}
+	return &PackageError{Path: path, Detail: fmt.Sprintf(format, args...)}
 }

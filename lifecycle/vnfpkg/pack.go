@@ -17,8 +17,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Draft is a package that is to be made from manifests, or from base HOTs.
-type Draft struct {
+// Assembly is a package that is to be made from manifests, or from base HOTs.
+type Assembly struct {
 	// VNFDID, Provider, ProductName, SoftwareVersion and Version go into the descriptor. All
 	// of them are needed.
 	VNFDID, Provider, ProductName, SoftwareVersion, Version string
@@ -47,7 +47,7 @@ type DraftVDU struct {
 }
 
 // flavour is the one deployment flavour of a package that Pack makes.
-func (d Draft) flavour() string { return cmp.Or(d.Flavour, "simple") }
+func (d Assembly) flavour() string { return cmp.Or(d.Flavour, "simple") }
 
 // Kubernetes names in the form that objects of workloads have them (RFC 1123).
 var workloadName = sync.OnceValue(func() *regexp.Regexp {
@@ -165,7 +165,7 @@ func Templates(files []ManifestFile, most int) []DraftVDU {
 
 // Pack writes a package: the descriptor that the draft describes, its manifests, and
 // TOSCA.meta with their hashes. The same draft always gives the same bytes.
-func Pack(w io.Writer, d Draft) error {
+func Pack(w io.Writer, d Assembly) error {
 	vnfd, err := d.descriptor()
 	if err != nil {
 		return err
@@ -224,7 +224,7 @@ func sequence(items []*yaml.Node) *yaml.Node {
 }
 
 // descriptor writes the VNFD (ETSI GS NFV-SOL001) in one file.
-func (d Draft) descriptor() ([]byte, error) {
+func (d Assembly) descriptor() ([]byte, error) {
 	for what, text := range map[string]string{
 		"VNFD id": d.VNFDID, "provider": d.Provider, "product name": d.ProductName, "software version": d.SoftwareVersion,
 		"VNFD version": d.Version,

@@ -18,8 +18,8 @@ var manifests = []vnfpkg.ManifestFile{
 		"kind: DaemonSet\nmetadata: {name: agent}\n---\n# nothing\n---\nkind: Pod\nmetadata: {name: once}\n")},
 }
 
-func draft(vdus ...vnfpkg.DraftVDU) vnfpkg.Draft {
-	return vnfpkg.Draft{
+func draft(vdus ...vnfpkg.DraftVDU) vnfpkg.Assembly {
+	return vnfpkg.Assembly{
 		VNFDID: "b1bb0ce7", Provider: "Acme: \"é\"", ProductName: "web", SoftwareVersion: "1.0", Version: "2.0",
 		Manifests: manifests, VDUs: vdus,
 	}
@@ -64,7 +64,7 @@ func TestPack(t *testing.T) {
 	if !bytes.Equal(first.Bytes(), again.Bytes()) {
 		t.Error("the same draft gives other bytes the second time")
 	}
-	c, err := open(first.Bytes(), vnfpkg.Limits{})
+	c, err := open(first.Bytes(), vnfpkg.ArchiveLimits{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +111,7 @@ func TestTemplates(t *testing.T) {
 	if err := vnfpkg.Pack(&archive, d); err != nil {
 		t.Fatal(err)
 	}
-	c, err := open(archive.Bytes(), vnfpkg.Limits{})
+	c, err := open(archive.Bytes(), vnfpkg.ArchiveLimits{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +131,7 @@ func TestPackRefuses(t *testing.T) {
 	nameless.Provider = " "
 	outside := draft()
 	outside.Manifests = []vnfpkg.ManifestFile{{Path: "../a.yaml"}}
-	for want, d := range map[string]vnfpkg.Draft{
+	for want, d := range map[string]vnfpkg.Assembly{
 		"the provider is missing": nameless,
 		"file of this path":       outside,
 		"make no sense":           draft(vnfpkg.DraftVDU{Name: "web", Number: 6, Min: 1, Max: 5}),
@@ -157,7 +157,7 @@ func TestScripts(t *testing.T) {
 			{name: "Definitions/types.yaml", text: types},
 			{name: "Definitions/simple.yaml", text: simple},
 		}
-		c, err := open(archive(t, files...), vnfpkg.Limits{})
+		c, err := open(archive(t, files...), vnfpkg.ArchiveLimits{})
 		if err != nil {
 			t.Fatal(err)
 		}

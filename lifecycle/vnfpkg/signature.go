@@ -33,8 +33,8 @@ const (
 	cmsBegin = "-----BEGIN CMS-----"
 )
 
-// Trust says whose signatures are taken.
-type Trust struct {
+// Signers says whose signatures are taken.
+type Signers struct {
 	// Roots are the authorities that a signer's certificate has to lead to.
 	Roots *x509.CertPool
 	// Now is when certificates have to be valid.
@@ -117,12 +117,12 @@ func unpacked(f *zip.File, most int64) ([]byte, error) {
 type singleSignature struct{ file, certificate string }
 
 // Verify checks the package's signature and returns the subject of the signer's certificate (RFC 4514);
-// it is empty for a package without a signature. A signature that is not good is an [*Error].
+// it is empty for a package without a signature. A signature that is not good is an [*PackageError].
 //
 // Of option 1 of SOL004 clause 5.1 it takes the manifest's signature, which stands at its end: the
 // manifest has to name every file with its hash. Signatures of single artifacts prove nothing about the
 // others, so they make no package a signed one; but where the manifest or TOSCA.meta names one, it has to be good.
-func (c *CSAR) Verify(trust Trust) (signer string, err error) {
+func (c *CSAR) Verify(trust Signers) (signer string, err error) {
 	if signer, err = c.verifyWhole(trust); err == nil {
 		err = c.verifySingle(trust)
 	}
@@ -133,7 +133,7 @@ func (c *CSAR) Verify(trust Trust) (signer string, err error) {
 }
 
 // verifySingle checks the signatures of single files.
-func (c *CSAR) verifySingle(trust Trust) error {
+func (c *CSAR) verifySingle(trust Signers) error {
 	for _, name := range slices.Sorted(maps.Keys(c.single)) {
 		by := c.single[name]
 		signature, err := c.Read(by.file)
@@ -157,7 +157,7 @@ func (c *CSAR) verifySingle(trust Trust) error {
 }
 
 // verifyWhole checks the signature of the package.
-func (c *CSAR) verifyWhole(trust Trust) (signer string, err error) {
+func (c *CSAR) verifyWhole(trust Signers) (signer string, err error) {
 	if w := c.wrapping; w != nil {
 		return trust.check(w.name, w.signature, w.certs, func() (io.ReadCloser, error) {
 			return io.NopCloser(io.NewSectionReader(w.csar, 0, w.csar.Size())), nil
@@ -269,7 +269,7 @@ func parsed(signature, certs []byte) (p *pkcs7.PKCS7, of *x509.Certificate, why 
 }
 
 // check verifies a signature over a content.
-func (t Trust) check(name string, signature, certs []byte, content func() (io.ReadCloser, error)) (signer string, err error) {
+func (t Signers) check(name string, signature, certs []byte, content func() (io.ReadCloser, error)) (signer string, err error) {
 	bad := func(format string, args ...any) (string, error) {
 		return "", fault(name, "has a signature that "+format, args...)
 	}

@@ -193,13 +193,13 @@ func (s scene) option2(t testing.TB, signature func(csar string) string, more ..
 
 // verify opens a package and checks its signature.
 func (s scene) verify(b []byte, at time.Time) (string, error) {
-	c, err := vnfpkg.Open(bytes.NewReader(b), int64(len(b)), vnfpkg.Limits{})
+	c, err := vnfpkg.Open(bytes.NewReader(b), int64(len(b)), vnfpkg.ArchiveLimits{})
 	if err != nil {
 		return "", err
 	}
 	roots := x509.NewCertPool()
 	roots.AddCert(s.root.cert)
-	return c.Verify(vnfpkg.Trust{Roots: roots, Now: at})
+	return c.Verify(vnfpkg.Signers{Roots: roots, Now: at})
 }
 
 // singly has a manifest name the signature of its last file, and a certificate.

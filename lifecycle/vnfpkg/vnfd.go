@@ -146,7 +146,7 @@ type template struct {
 	Interfaces   map[string]yaml.Node `yaml:"interfaces"`
 }
 
-// Descriptor reads the package's VNFD. A fault of it is an [*Error].
+// Descriptor reads the package's VNFD. A fault of it is an [*PackageError].
 func (c *CSAR) Descriptor() (VNFD, error) {
 	files, err := c.definitions()
 	if err != nil {

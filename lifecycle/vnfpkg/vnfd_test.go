@@ -97,7 +97,7 @@ topology_template:
 func described(t *testing.T, top, types, simple string) (vnfpkg.VNFD, error) {
 	t.Helper()
 	c, err := open(archive(t, meta(), file{name: "Definitions/top.yaml", text: top},
-		file{name: "Definitions/types.yaml", text: types}, file{name: "Definitions/simple.yaml", text: simple}), vnfpkg.Limits{})
+		file{name: "Definitions/types.yaml", text: types}, file{name: "Definitions/simple.yaml", text: simple}), vnfpkg.ArchiveLimits{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,7 +180,7 @@ func TestDescriptorOfManyFiles(t *testing.T) {
 	for n := range 250 {
 		files = append(files, file{name: fmt.Sprintf("Definitions/%d.yaml", n), text: fmt.Sprintf("imports: [%d.yaml]", min(n+1, 249))})
 	}
-	c, err := open(archive(t, files...), vnfpkg.Limits{})
+	c, err := open(archive(t, files...), vnfpkg.ArchiveLimits{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -196,12 +196,12 @@ func FuzzDescriptor(f *testing.F) {
 	f.Add(top, types, strings.Replace(simple, "scale_level: 2", "scale_level: 9223372036854775807", 1))
 	f.Fuzz(func(t *testing.T, top, types, simple string) {
 		c, err := open(archive(t, meta(), file{name: "Definitions/top.yaml", text: top},
-			file{name: "Definitions/types.yaml", text: types}, file{name: "Definitions/simple.yaml", text: simple}), vnfpkg.Limits{})
+			file{name: "Definitions/types.yaml", text: types}, file{name: "Definitions/simple.yaml", text: simple}), vnfpkg.ArchiveLimits{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		d, err := c.Descriptor()
-		var fault *vnfpkg.Error
+		var fault *vnfpkg.PackageError
 		switch {
 		case err != nil && !errors.As(err, &fault):
 			t.Errorf("%v, which is no fault of the package", err)

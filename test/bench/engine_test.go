@@ -193,7 +193,7 @@ func newVNFMOf(b *testing.B, cluster *real.Cluster, url, token string, files ...
 		b.Fatal(err)
 	}
 	var csar bytes.Buffer
-	if err := vnfpkg.Pack(&csar, vnfpkg.Draft{
+	if err := vnfpkg.Pack(&csar, vnfpkg.Assembly{
 		VNFDID: "bench", Provider: "bench", ProductName: "bench", SoftwareVersion: "1", Version: "1",
 		Manifests: files,
 	}); err != nil {

@@ -183,7 +183,7 @@ func crowdName(i int) string { return fmt.Sprintf("vim-%05d", i) }
 func (s *stack) serve(b *testing.B) *client.Client {
 	b.Helper()
 	plain, digest := policy.NewToken()
-	tokens, err := policy.NewStaticTokens([]policy.Token{{Name: admin.Name, Project: admin.Project, Roles: admin.Roles, SHA256: digest}})
+	tokens, err := policy.NewStaticTokens([]policy.StaticToken{{Name: admin.Name, Project: admin.Project, Roles: admin.Roles, SHA256: digest}})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -30,17 +30,17 @@ func Clients(t *testing.T, open func(t *testing.T) oauth.Store) {
 
 // TokenKeyStore is what [TokenKeys] needs: the ledger besides the keys.
 type TokenKeyStore interface {
-	oauth.KeyStore
+	oauth.TokenKeyStore
 	RetiredKeys(ctx context.Context, limit int) ([]broker.RetiredKey, error)
 	KeysInUse(ctx context.Context, vim string) ([]broker.RetiredKey, error)
 }
 
-// TokenKeys checks the contract of [oauth.KeyStore]. open returns an empty store, and sees to
+// TokenKeys checks the contract of [oauth.TokenKeyStore]. open returns an empty store, and sees to
 // its end.
 func TokenKeys(t *testing.T, open func(t *testing.T) TokenKeyStore) {
 	s, ctx := open(t), t.Context()
-	change := func(f func([]oauth.Key) []oauth.Key) error {
-		return s.ChangeTokenKeys(ctx, func(keys []oauth.Key) ([]oauth.Key, error) { return f(keys), nil }, entry("keys"))
+	change := func(f func([]oauth.TokenKey) []oauth.TokenKey) error {
+		return s.ChangeTokenKeys(ctx, func(keys []oauth.TokenKey) ([]oauth.TokenKey, error) { return f(keys), nil }, entry("keys"))
 	}
 	must := func(err error) {
 		t.Helper()
@@ -59,11 +59,11 @@ func TokenKeys(t *testing.T, open func(t *testing.T) TokenKeyStore) {
 			t.Errorf("%s: %q, %v, want %q", what, got, err, refs)
 		}
 	}
-	first := oauth.Key{ID: uuid.NewString(), State: oauth.KeyMaking, CreatedAt: epoch}
-	must(change(func([]oauth.Key) []oauth.Key { return []oauth.Key{first} }))
+	first := oauth.TokenKey{ID: uuid.NewString(), State: oauth.KeyMaking, CreatedAt: epoch}
+	must(change(func([]oauth.TokenKey) []oauth.TokenKey { return []oauth.TokenKey{first} }))
 	signs := first
 	signs.State, signs.Public, signs.Sealed, signs.KeyStore, signs.Ref = oauth.KeySigning, `{"kty":"EC"}`, "token", "keydir", "ref-1"
-	must(change(func([]oauth.Key) []oauth.Key { return []oauth.Key{signs} }))
+	must(change(func([]oauth.TokenKey) []oauth.TokenKey { return []oauth.TokenKey{signs} }))
 	used, err := s.KeysInUse(ctx, first.ID)
 	wantRefs("in use", used, err, "ref-1")
 	if got, err := s.TokenKeys(ctx); err != nil || len(got) != 1 || got[0] != signs {
@@ -72,25 +72,25 @@ func TokenKeys(t *testing.T, open func(t *testing.T) TokenKeyStore) {
 
 	second := signs
 	second.ID, second.CreatedAt, second.Ref = uuid.NewString(), epoch.Add(time.Second), "ref-2"
-	if err := change(func(keys []oauth.Key) []oauth.Key { return append(keys, second) }); !errors.Is(err, broker.ErrConflict) {
+	if err := change(func(keys []oauth.TokenKey) []oauth.TokenKey { return append(keys, second) }); !errors.Is(err, broker.ErrConflict) {
 		t.Errorf("a second key that signs = %v, want ErrConflict", err)
 	}
 	verifies := signs
 	verifies.State, verifies.Until, verifies.Sealed, verifies.KeyStore, verifies.Ref = oauth.KeyVerifying, epoch.Add(time.Hour), "", "", ""
-	must(change(func([]oauth.Key) []oauth.Key { return []oauth.Key{second, verifies} }))
+	must(change(func([]oauth.TokenKey) []oauth.TokenKey { return []oauth.TokenKey{second, verifies} }))
 	if got, err := s.TokenKeys(ctx); err != nil || len(got) != 2 || got[0] != verifies || got[1] != second {
 		t.Errorf("TokenKeys = %+v, %v, want the older first", got, err)
 	}
 	retired, err := s.RetiredKeys(ctx, 10)
 	wantRefs("retired by a rotation", retired, err, "ref-1")
-	if err := change(func([]oauth.Key) []oauth.Key { return []oauth.Key{second, signs} }); !errors.Is(err, broker.ErrConflict) {
+	if err := change(func([]oauth.TokenKey) []oauth.TokenKey { return []oauth.TokenKey{second, signs} }); !errors.Is(err, broker.ErrConflict) {
 		t.Errorf("a key that signs again = %v, want ErrConflict", err)
 	}
 	refusal := errors.New("no")
-	if err := s.ChangeTokenKeys(ctx, func([]oauth.Key) ([]oauth.Key, error) { return nil, refusal }, entry("refused")); err != refusal { //nolint:errorlint // as it is
+	if err := s.ChangeTokenKeys(ctx, func([]oauth.TokenKey) ([]oauth.TokenKey, error) { return nil, refusal }, entry("refused")); err != refusal { //nolint:errorlint // as it is
 		t.Errorf("ChangeTokenKeys = %v, want the change's own error", err)
 	}
-	must(change(func([]oauth.Key) []oauth.Key { return nil }))
+	must(change(func([]oauth.TokenKey) []oauth.TokenKey { return nil }))
 	if got, err := s.TokenKeys(ctx); err != nil || len(got) != 0 {
 		t.Errorf("TokenKeys = %+v, %v, want none", got, err)
 	}

@@ -21,14 +21,14 @@ import (
 type JobStore interface {
 	broker.Store
 	broker.Pruner
-	queue.Ledger
+	queue.Jobs
 	Now() time.Time
 	Enqueue(ctx context.Context, e audit.Entry, jobs ...job.Job) error
 	Run(ctx context.Context, passes []broker.Pass, log *slog.Logger, workers ...job.Worker) error
 }
 
 // Jobs checks what a store promises of jobs: [job.Worker], [job.Claim] and
-// [queue.Ledger]. open returns an empty store, and sees to its end.
+// [queue.Jobs]. open returns an empty store, and sees to its end.
 func Jobs(t *testing.T, open func(t *testing.T) JobStore) {
 	for name, check := range map[string]func(*testing.T, jobTest){
 		"Load":             jobLoad,

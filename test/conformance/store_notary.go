@@ -86,7 +86,7 @@ func (s *signed) sign(t *testing.T, n *notary.Notary) notary.Checkpoint {
 	return c
 }
 
-func (s *signed) signers(t *testing.T) []notary.Key {
+func (s *signed) signers(t *testing.T) []notary.SigningKey {
 	t.Helper()
 	keys, err := s.SigningKeys(s.ctx)
 	if err != nil {
@@ -295,7 +295,7 @@ func keyLives(t *testing.T, st storeTest) {
 	if trusted, err := notary.Trusted(keys, next.Verifier); err != nil || len(trusted) != 1 || trusted[0].ID != next.ID {
 		t.Errorf("the second key vouches for %d keys, %v, want itself", len(trusted), err)
 	}
-	forged := append([]notary.Key(nil), keys...)
+	forged := append([]notary.SigningKey(nil), keys...)
 	forged[1].Verifier = "vimbroker.audit/other+" + strings.SplitN(next.Verifier, "+", 2)[1]
 	if trusted, err := notary.Trusted(forged, old.Verifier); err != nil || len(trusted) != 1 {
 		t.Errorf("with another second key the first vouches for %d keys, %v, want itself", len(trusted), err)
@@ -341,8 +341,8 @@ func abandonedKeys(t *testing.T, st storeTest) {
 	s := newSigned(t, st)
 	n := s.notary()
 	s.sign(t, n)
-	half := notary.Key{ID: uuid.NewString(), State: notary.Making, Origin: "o", CreatedAt: epoch}
-	add := func(keys []notary.Key) ([]notary.Key, error) { return append(keys, half), nil }
+	half := notary.SigningKey{ID: uuid.NewString(), State: notary.Making, Origin: "o", CreatedAt: epoch}
+	add := func(keys []notary.SigningKey) ([]notary.SigningKey, error) { return append(keys, half), nil }
 	if err := s.ChangeSigningKeys(s.ctx, add, nil, entry("half")); err != nil {
 		t.Fatal(err)
 	}
@@ -363,13 +363,16 @@ func abandonedKeys(t *testing.T, st storeTest) {
 	s.wantKeys(t, 1)
 	refused := errors.New("refused")
 	before := s.signers(t)
-	for what, change := range map[string]func([]notary.Key) ([]notary.Key, error){
-		"that errs":             func([]notary.Key) ([]notary.Key, error) { return nil, refused },
-		"that takes a key back": func(keys []notary.Key) ([]notary.Key, error) { keys[0].State = notary.Making; return keys, nil },
-		"that drops what signs": func([]notary.Key) ([]notary.Key, error) { return nil, nil },
-		"of the public half":    func(keys []notary.Key) ([]notary.Key, error) { keys[0].Verifier = "x"; return keys, nil },
-		"that lets a second sign": func(keys []notary.Key) ([]notary.Key, error) {
-			return append(keys, notary.Key{ID: "2", State: notary.Signing}), nil
+	for what, change := range map[string]func([]notary.SigningKey) ([]notary.SigningKey, error){
+		"that errs": func([]notary.SigningKey) ([]notary.SigningKey, error) { return nil, refused },
+		"that takes a key back": func(keys []notary.SigningKey) ([]notary.SigningKey, error) {
+			keys[0].State = notary.Making
+			return keys, nil
+		},
+		"that drops what signs": func([]notary.SigningKey) ([]notary.SigningKey, error) { return nil, nil },
+		"of the public half":    func(keys []notary.SigningKey) ([]notary.SigningKey, error) { keys[0].Verifier = "x"; return keys, nil },
+		"that lets a second sign": func(keys []notary.SigningKey) ([]notary.SigningKey, error) {
+			return append(keys, notary.SigningKey{ID: "2", State: notary.Signing}), nil
 		},
 	} {
 		if err := s.ChangeSigningKeys(s.ctx, change, nil, entry("bad")); err == nil {
@@ -455,7 +458,7 @@ func overtakenRotation(t *testing.T, st storeTest) {
 				}
 			}}
 			n, old := notary.New(m, []secret.KeyStore{s.keys}, nil, s.now), s.signers(t)
-			var now notary.Key
+			var now notary.SigningKey
 			var err error
 			if revokes {
 				now, err = n.Revoke(s.ctx, s.act(t), old[len(old)-1].ID, 1000)

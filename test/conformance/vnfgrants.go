@@ -27,7 +27,7 @@ func VNFGrants(t *testing.T, open func(t *testing.T) VNFGrantStore) {
 		t.Helper()
 		g := grant.Grant{
 			ID: uuid.NewString(), Client: client, Project: "north", State: grant.Deciding, Digest: "d", Refusal: "r", Maker: "m", Holds: true, Lease: "l",
-			Request: grant.Request{
+			Request: grant.GrantRequest{
 				ID: operation, Type: grant.Instantiate, Instance: instance, VNFD: "v", NewVNFD: "n", Add: []string{"a"}, Temporary: []string{"t"},
 				Remove: []string{"r"}, Update: []string{"u"}, OperationURL: "http://o", InstanceURL: "http://i",
 			},
@@ -219,7 +219,7 @@ func vnfGrantRecords(t *testing.T, store VNFGrantStore) {
 		}
 		g := grant.Grant{
 			ID: id.String(), Client: "c1", Project: project, State: grant.Granted, Maker: "m", VIM: "vim-id", VIMName: "edge", Lease: "gone",
-			Request: grant.Request{ID: id.String(), Type: grant.Instantiate, Instance: "i-1", VNFD: "v"}, CreatedAt: epoch, Revision: 1,
+			Request: grant.GrantRequest{ID: id.String(), Type: grant.Instantiate, Instance: "i-1", VNFD: "v"}, CreatedAt: epoch, Revision: 1,
 		}
 		change(&g)
 		if err := store.CreateVNFGrant(s.ctx, g, 0, entry("create-"+g.ID)); err != nil {

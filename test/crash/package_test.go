@@ -21,7 +21,7 @@ func packed(t testing.TB) []byte {
 		noise[i] = byte(state >> 24)
 	}
 	var b bytes.Buffer
-	err := vnfpkg.Pack(&b, vnfpkg.Draft{
+	err := vnfpkg.Pack(&b, vnfpkg.Assembly{
 		VNFDID: "crash-kit", Provider: "Acme", ProductName: "web", SoftwareVersion: "1.0", Version: "1.0",
 		Manifests: []vnfpkg.ManifestFile{{Path: "a.yaml", Text: []byte("kind: Service\n")}, {Path: "noise", Text: noise}},
 	})

@@ -165,10 +165,10 @@ func (s *scene) proveSigned() {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	var keys []notary.Key
+	var keys []notary.SigningKey
 	signing := 0
 	for _, k := range shown.Items {
-		keys = append(keys, notary.Key{ID: k.ID, State: notary.KeyState(k.State), Origin: k.Origin, Verifier: k.Verifier, Since: k.Since, Until: k.Until})
+		keys = append(keys, notary.SigningKey{ID: k.ID, State: notary.SigningKeyState(k.State), Origin: k.Origin, Verifier: k.Verifier, Since: k.Since, Until: k.Until})
 		if k.State == string(notary.Signing) {
 			signing++
 		}

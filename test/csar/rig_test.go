@@ -124,19 +124,19 @@ func (w writer) Write(p []byte) (int, error) { return w(p) }
 // packages are the catalogue's, as the engine asks for them.
 type packages struct{ *catalog.Catalog }
 
-func (p packages) Use(ctx context.Context, who policy.Principal, vnfd string) (lifecycle.Package, error) {
+func (p packages) Use(ctx context.Context, who policy.Principal, vnfd string) (lifecycle.PackageView, error) {
 	return packageOf(p.Catalog.Use(ctx, who, vnfd))
 }
 
-func (p packages) Held(ctx context.Context, id string) (lifecycle.Package, error) {
+func (p packages) Held(ctx context.Context, id string) (lifecycle.PackageView, error) {
 	return packageOf(p.Catalog.Held(ctx, id))
 }
 
-func packageOf(o catalog.Opened, err error) (lifecycle.Package, error) {
+func packageOf(o catalog.Opened, err error) (lifecycle.PackageView, error) {
 	if err != nil {
-		return lifecycle.Package{}, err
+		return lifecycle.PackageView{}, err
 	}
-	return lifecycle.Package{
+	return lifecycle.PackageView{
 		ID: o.ID, VNFD: o.VNFD, Product: lifecycle.Product{VNFDID: o.VNFDID, Name: o.ProductName}, Paths: o.Paths(),
 		Read: func(paths []string) ([]lifecycle.Manifest, error) {
 			files, err := o.Files(paths)
@@ -204,7 +204,7 @@ func (r *rig) tryUpload(f csar.Files) error {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	_, err = r.catalog.Upload(r.t.Context(), alice, catalog.Ref{ID: p.ID}, bytes.NewReader(f.Zip(r.t)))
+	_, err = r.catalog.Upload(r.t.Context(), alice, catalog.PackageRef{ID: p.ID}, bytes.NewReader(f.Zip(r.t)))
 	return err
 }
 

@@ -124,7 +124,7 @@ func serve(t *testing.T, now func() time.Time) (*broker.Broker, *client.Client) 
 		t.Fatal(err)
 	}
 	plain, digest := policy.NewToken()
-	tokens, err := policy.NewStaticTokens([]policy.Token{{Name: "alice", Project: "demo", Roles: []string{policy.RoleAdmin}, SHA256: digest}})
+	tokens, err := policy.NewStaticTokens([]policy.StaticToken{{Name: "alice", Project: "demo", Roles: []string{policy.RoleAdmin}, SHA256: digest}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,7 +21,7 @@ func TestManagementCluster(t *testing.T) {
 	s := fakekube.New(t, fakekube.Options{ClusterAPI: []string{"v1beta1"}})
 	rules := egress.Default()
 	rules.AllowLoopback = true
-	access := onboard.Access{VIM: "hub", Endpoint: s.Endpoint, CACert: s.CA, Token: secret.NewText(s.AdminToken), Egress: rules}
+	access := onboard.ManagementAccess{VIM: "hub", Endpoint: s.Endpoint, CACert: s.CA, Token: secret.NewText(s.AdminToken), Egress: rules}
 	first := s.PutCluster(fakekube.Cluster{Namespace: "a", Name: "one", Ready: true, Kubeconfig: "k1"})
 	done := make(chan error, 1)
 	seen := make(chan string, 64)
@@ -46,7 +46,7 @@ func TestManagementCluster(t *testing.T) {
 	defer func() { cancel(); <-done }()
 	go func() {
 		defer close(done)
-		done <- d.Watch(ctx, func() onboard.Access { return access }, "a", onboard.Sight{
+		done <- d.Watch(ctx, func() onboard.ManagementAccess { return access }, "a", onboard.Sight{
 			Clusters: func(all []onboard.Seen) { seen <- fmt.Sprint("clusters ", len(all)) },
 			Cluster: func(s onboard.Seen) {
 				seen <- fmt.Sprintf("cluster %s ready=%t paused=%t", s.Name, s.Ready, s.Paused)

@@ -36,7 +36,7 @@ func (b *bench) onboard(t *testing.T, vnfd, version string, manifests ...vnfpkg.
 		found.VDUs[n].Max = 4
 	}
 	var archive bytes.Buffer
-	if err := vnfpkg.Pack(&archive, vnfpkg.Draft{
+	if err := vnfpkg.Pack(&archive, vnfpkg.Assembly{
 		VNFDID: vnfd, Provider: "acme", ProductName: "web", SoftwareVersion: version, Version: version, Manifests: manifests, VDUs: found.VDUs,
 	}); err != nil {
 		t.Fatal(err)

@@ -124,7 +124,7 @@ func (c *cnfs) prepare() string {
 		c.t.Fatal(err)
 	}
 	var csar bytes.Buffer
-	if err := vnfpkg.Pack(&csar, vnfpkg.Draft{
+	if err := vnfpkg.Pack(&csar, vnfpkg.Assembly{
 		VNFDID: "cnf-1", Provider: "Acme", ProductName: "cnf", SoftwareVersion: "1.0", Version: "1.0",
 		Manifests: []vnfpkg.ManifestFile{{Path: "cnf.yaml", Text: []byte(cnf)}},
 	}); err != nil {

@@ -33,8 +33,8 @@ import (
 
 // Grants decides; [grant.Grants] says what each method does.
 type Grants interface {
-	Request(ctx context.Context, p policy.Principal, r grant.Request) (grant.Grant, grant.Connection, error)
-	Grant(ctx context.Context, p policy.Principal, id string) (grant.Grant, grant.Connection, error)
+	Request(ctx context.Context, p policy.Principal, r grant.GrantRequest) (grant.Grant, grant.Loan, error)
+	Grant(ctx context.Context, p policy.Principal, id string) (grant.Grant, grant.Loan, error)
 	Notify(ctx context.Context, p policy.Principal, operation, state string) error
 }
 
@@ -117,8 +117,8 @@ func (s *server) request(c *api.Call) (api.Answer, error) {
 	if err := wire.Tolerant(c.Content, &in); err != nil {
 		return api.Answer{}, err
 	}
-	r := grant.Request{
-		ID: in.Operation, Type: grant.Operation(in.Type), Instance: in.Instance, VNFD: in.VNFD, NewVNFD: in.NewVNFD,
+	r := grant.GrantRequest{
+		ID: in.Operation, Type: grant.GrantedOperation(in.Type), Instance: in.Instance, VNFD: in.VNFD, NewVNFD: in.NewVNFD,
 		Add: ids(in.Add), Temporary: ids(in.Temporary), Remove: ids(in.Remove), Update: ids(in.Update),
 		OperationURL: in.Links["vnfLcmOpOcc"].Href, InstanceURL: in.Links["vnfInstance"].Href,
 		Parameters: map[string]string{},
@@ -216,7 +216,7 @@ type image struct {
 }
 
 // answer is a grant as the VNFM reads it. One that is not decided on yet has no body.
-func (s *server) answer(c *api.Call, status int, g grant.Grant, connection grant.Connection) (api.Answer, error) {
+func (s *server) answer(c *api.Call, status int, g grant.Grant, connection grant.Loan) (api.Answer, error) {
 	self := sol013.URL(c, prefix+"/grants/"+g.ID)
 	h := http.Header{}
 	if status == http.StatusCreated {
@@ -294,7 +294,7 @@ type oidc struct {
 var errUnverified = errors.New("a grant with the secret of a lease has no authorities by which the token endpoint is verified")
 
 // connection is a VimConnectionInfo.
-func (s *server) connection(g grant.Grant, c grant.Connection) (jsontext.Value, error) {
+func (s *server) connection(g grant.Grant, c grant.Loan) (jsontext.Value, error) {
 	if c.Config.LeaseSecret.Empty() {
 		text, err := c.Config.Render(clientconfig.VIMConnection)
 		return jsontext.Value(text.Reveal()), err

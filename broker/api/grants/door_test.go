@@ -26,24 +26,24 @@ const id = "0d6c5a6e-6a0e-4d6f-8b1b-0c1f7f1f2a11"
 // giver gives one grant, and remembers what it was asked for.
 type giver struct {
 	state    grant.State
-	asked    grant.Request
+	asked    grant.GrantRequest
 	notified string
 	err      error
 	// change alters what is given.
 	change func(*grant.Grant, *clientconfig.Config)
 }
 
-func (g *giver) Request(_ context.Context, _ policy.Principal, r grant.Request) (grant.Grant, grant.Connection, error) {
+func (g *giver) Request(_ context.Context, _ policy.Principal, r grant.GrantRequest) (grant.Grant, grant.Loan, error) {
 	g.asked = r
 	return g.Grant(context.Background(), policy.Principal{}, id)
 }
 
-func (g *giver) Grant(context.Context, policy.Principal, string) (grant.Grant, grant.Connection, error) {
+func (g *giver) Grant(context.Context, policy.Principal, string) (grant.Grant, grant.Loan, error) {
 	given := grant.Grant{
 		ID: id, Client: "tacker-id", Request: g.asked, State: g.state,
 		Placement: oauth.Placement{Zone: "nova", Flavours: map[string]string{"VDU1": "m1"}, Images: map[string]string{"img": "cirros"}},
 	}
-	lent := grant.Connection{
+	lent := grant.Loan{
 		Lease: broker.Lease{ID: "5e1f-lease", VIM: "vim-id"},
 		Config: clientconfig.Config{
 			Endpoint: "https://10.0.0.1:6443", CACert: "PEM", Credential: secret.Credential{LeaseSecret: secret.NewText("canary")},
@@ -216,7 +216,7 @@ func TestAGrantForTackersV1(t *testing.T) {
 		"a text, with the version of the map": {"POST", "/grant/v1/grants", sent, "1.4.0", 422},
 		"the same grant, by nobody's version": {"GET", "/grant/v1/grants/" + id, "", "", 400},
 	} {
-		g.asked = grant.Request{}
+		g.asked = grant.GrantRequest{}
 		headers := []string{"Version", c.version}
 		if answer, body := open(t, g).Ask(c.method, c.path, c.body, headers...); answer.StatusCode != c.status || g.asked.ID != "" || answer.Header.Get("Version") != "1.4.0" {
 			t.Errorf("%s = %d %s, want %d", name, answer.StatusCode, body, c.status)

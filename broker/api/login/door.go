@@ -73,7 +73,7 @@ func Door(o Options) api.Door {
 	return api.Door{
 		Paths:    []string{"/oauth2/", "/oidc/", "/.well-known/oauth-authorization-server", "/.well-known/openid-configuration"},
 		Tolerant: true,
-		Kinds: append(slices.Clone(leaseKinds), []api.Kind{
+		Kinds: append(slices.Clone(leaseKinds), []api.ErrorKind{
 			{Err: policy.ErrUnauthenticated, Status: http.StatusUnauthorized, Name: "invalid_client", Title: "not authenticated"},
 			{Err: errRequest, Status: http.StatusBadRequest, Name: "invalid_request", Title: "invalid request"},
 			{Err: errGrant, Status: http.StatusBadRequest, Name: "unsupported_grant_type", Title: "unsupported grant type"},

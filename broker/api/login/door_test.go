@@ -81,7 +81,7 @@ func newBench(t *testing.T, limits api.Limits) *bench {
 		Store: store, Clients: clients, Keys: []secret.KeyStore{keys}, Ledger: none{}, Guard: guard, Log: log, Issuer: issuer, Now: store.Now,
 	})
 	admin := policy.Principal{Name: "root", Project: "core", Roles: []string{"admin"}}
-	c, plain, err := clients.Create(t.Context(), admin, oauth.Registration{Name: "tacker", Roles: []string{"vnfm"}})
+	c, plain, err := clients.Create(t.Context(), admin, oauth.NewClient{Name: "tacker", Roles: []string{"vnfm"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -52,7 +52,7 @@ var errNoLease = errors.New("invalid_grant")
 
 // leaseKinds are the refusals of a lease that RFC 6749 section 5.2 calls an invalid grant: it is
 // not there, has ended, or its holder may not have it any more.
-var leaseKinds = []api.Kind{
+var leaseKinds = []api.ErrorKind{
 	{Err: errNoLease, Status: http.StatusBadRequest, Name: "invalid_grant", Title: "there is no such lease, or the secret is another"},
 	{Err: broker.ErrNotFound, Status: http.StatusBadRequest, Name: "invalid_grant", Title: "the lease may not be used"},
 	{Err: broker.ErrDenied, Status: http.StatusBadRequest, Name: "invalid_grant", Title: "the lease may not be used"},

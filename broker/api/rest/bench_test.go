@@ -141,7 +141,7 @@ func (b *bench) rewire(domain counted, who api.Authenticator) {
 // authenticator knows four callers.
 func (b *bench) authenticator() api.Authenticator {
 	b.t.Helper()
-	var all []policy.Token
+	var all []policy.StaticToken
 	for _, p := range []policy.Principal{
 		{Name: "alice", Project: "demo", Roles: []string{policy.RoleMember}},
 		{Name: "rita", Project: "demo", Roles: []string{policy.RoleReader}},
@@ -150,7 +150,7 @@ func (b *bench) authenticator() api.Authenticator {
 	} {
 		plain, digest := policy.NewToken()
 		b.tokens[p.Name] = plain
-		all = append(all, policy.Token{Name: p.Name, Project: p.Project, Roles: p.Roles, SHA256: digest})
+		all = append(all, policy.StaticToken{Name: p.Name, Project: p.Project, Roles: p.Roles, SHA256: digest})
 	}
 	tokens, err := policy.NewStaticTokens(all)
 	if err != nil {

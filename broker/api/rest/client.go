@@ -27,7 +27,7 @@ func (s *server) createClient(c *call, in v1.OAuthClientRequest) (answer[v1.OAut
 	if err != nil {
 		return answer[v1.OAuthClientSecret]{}, err
 	}
-	made, plain, err := s.clients.Create(c.ctx, c.principal, oauth.Registration{
+	made, plain, err := s.clients.Create(c.ctx, c.principal, oauth.NewClient{
 		Name: in.Name, Project: in.Project, Roles: in.Roles, Placements: placements, Certificate: certificate,
 	})
 	return answer[v1.OAuthClientSecret]{
@@ -119,7 +119,7 @@ func placementsIn(given []v1.Placement) ([]oauth.Placement, error) {
 	for n, p := range given {
 		one := oauth.Placement{
 			VNFD: p.VNFD, Instance: p.Instance, Parameters: p.Parameters, VIM: p.VIM, Role: p.Role, Rules: rulesIn(p.Rules),
-			Namespaces: p.Namespaces, ClusterWide: p.ClusterWide, Grade: broker.Grade(p.Grade), Profile: oauth.Profile(p.Profile),
+			Namespaces: p.Namespaces, ClusterWide: p.ClusterWide, Grade: broker.Grade(p.Grade), Profile: oauth.Lending(p.Profile),
 			Zone: p.Zone, Flavours: p.Flavours, Images: p.Images,
 		}
 		if p.TTL != "" {
@@ -182,6 +182,6 @@ func (s *server) revokeTokenKey(c *call) (answer[v1.TokenKey], error) {
 	return done[v1.TokenKey](s.keys.RevokeKey(c.ctx, c.principal, c.path("id")))
 }
 
-func tokenKey(k oauth.Key) v1.TokenKey {
+func tokenKey(k oauth.TokenKey) v1.TokenKey {
 	return v1.TokenKey{ID: k.ID, State: string(k.State), KeyStore: k.KeyStore, CreatedAt: k.CreatedAt, Until: k.Until}
 }

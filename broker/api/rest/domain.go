@@ -57,9 +57,9 @@ type AuditLog interface {
 	EntriesAfter(ctx context.Context, p policy.Principal, seq int64, limit int) ([]audit.Entry, error)
 	Checkpoint(ctx context.Context, p policy.Principal) (notary.Checkpoint, error)
 	AuditAnchors(ctx context.Context, p policy.Principal) ([]notary.AnchorStatus, error)
-	AuditKeys(ctx context.Context, p policy.Principal) ([]notary.Key, error)
-	RotateAuditKey(ctx context.Context, p policy.Principal) (notary.Key, error)
-	RevokeAuditKey(ctx context.Context, p policy.Principal, id string, until int64) (notary.Key, error)
+	AuditKeys(ctx context.Context, p policy.Principal) ([]notary.SigningKey, error)
+	RotateAuditKey(ctx context.Context, p policy.Principal) (notary.SigningKey, error)
+	RevokeAuditKey(ctx context.Context, p policy.Principal, id string, until int64) (notary.SigningKey, error)
 }
 
 // Overseer answers about the broker itself.
@@ -74,7 +74,7 @@ type Overseer interface {
 // OAuthClients keeps clients; [oauth.Clients] says what each method does. Every method decides
 // and records for the principal it is given.
 type OAuthClients interface {
-	Create(ctx context.Context, p policy.Principal, r oauth.Registration) (oauth.Client, secret.Text, error)
+	Create(ctx context.Context, p policy.Principal, r oauth.NewClient) (oauth.Client, secret.Text, error)
 	Client(ctx context.Context, p policy.Principal, id string) (oauth.Client, error)
 	Clients(ctx context.Context, p policy.Principal, q oauth.Query) ([]oauth.Client, string, error)
 	SetPlacements(ctx context.Context, p policy.Principal, id string, all []oauth.Placement) (oauth.Client, error)
@@ -92,8 +92,8 @@ type Grants interface {
 // TokenKeys keeps the keys that sign clients' tokens; [oauth.Tokens] says what each method does.
 // Every method decides and records for the principal it is given.
 type TokenKeys interface {
-	Keys(ctx context.Context, p policy.Principal) ([]oauth.Key, error)
-	RotateKey(ctx context.Context, p policy.Principal) (oauth.Key, error)
+	Keys(ctx context.Context, p policy.Principal) ([]oauth.TokenKey, error)
+	RotateKey(ctx context.Context, p policy.Principal) (oauth.TokenKey, error)
 	RevokeKey(ctx context.Context, p policy.Principal, id string) error
 }
 

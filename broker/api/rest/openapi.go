@@ -165,7 +165,7 @@ func refusals(schemas huma.Registry) map[string]*huma.Response {
 			all[responseName(k.Status)] = a
 		}
 		const request = "0b9d6c1e-6d0f-4a52-9a3e-3f5d1c0e7a11"
-		p := refuse(nil, api.Problem{Kind: k, RequestID: request}).Body
+		p := refuse(nil, api.Problem{ErrorKind: k, RequestID: request}).Body
 		a.Content[v1.ProblemType].Examples[k.Name] = &huma.Example{Value: p}
 	}
 	return all

@@ -211,7 +211,7 @@ func (s *server) revokeAuditKey(c *call, in v1.AuditKeyRevocation) (answer[v1.Au
 	return shows(auditKey)(s.auditLog.RevokeAuditKey(c.ctx, c.principal, c.path("id"), in.Until))
 }
 
-func auditKey(k notary.Key) v1.AuditKey {
+func auditKey(k notary.SigningKey) v1.AuditKey {
 	w := v1.AuditKey{
 		ID: k.ID, State: string(k.State), Origin: k.Origin, Verifier: k.Verifier, Since: k.Since,
 		Endorsement: k.Endorsement, KeyStore: k.KeyStore, CreatedAt: k.CreatedAt, EndedAt: k.EndedAt,

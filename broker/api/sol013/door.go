@@ -45,7 +45,7 @@ var (
 	ErrNotImplemented = errors.New("not implemented")
 )
 
-var kinds = []api.Kind{
+var kinds = []api.ErrorKind{
 	{Err: ErrVersion, Status: http.StatusNotAcceptable, Name: "version", Title: "version not supported"},
 	{Err: ErrNotAcceptable, Status: http.StatusNotAcceptable, Name: "not-acceptable", Title: "not acceptable"},
 	{Err: ErrRange, Status: http.StatusRequestedRangeNotSatisfiable, Name: "range", Title: "range not satisfiable"},

@@ -23,7 +23,7 @@ func serve(t *testing.T) *doors.Client {
 		api.Operation{
 			Method: "GET", Path: "/things", Timeout: time.Minute,
 			Handle: func(c *api.Call) (api.Answer, error) {
-				return sol013.List(c, sol013.Shape{}, []map[string]string{{"id": c.Principal.Name}}, "next one")
+				return sol013.List(c, sol013.Selectable{}, []map[string]string{{"id": c.Principal.Name}}, "next one")
 			},
 		},
 		api.Operation{

@@ -16,8 +16,8 @@ import (
 // markerParameter is the query parameter that names a page (SOL013 clause 5.4.2.1).
 const markerParameter = "nextpage_opaque_marker"
 
-// Shape says which attributes of a representation selectors reach.
-type Shape struct {
+// Selectable says which attributes of a representation selectors reach.
+type Selectable struct {
 	// Mandatory attributes are always there.
 	Mandatory []string
 	// ExcludedByDefault are left out of lists that do not ask for them.
@@ -30,7 +30,7 @@ func Marker(c *api.Call) string { return c.Query.Get(markerParameter) }
 // List answers with those items that the request's filter selects, each with the attributes
 // that its selectors name (SOL013 clauses 5.2 and 5.3). next is the next page's marker, and
 // empty at the end.
-func List[T any](c *api.Call, s Shape, items []T, next string) (api.Answer, error) {
+func List[T any](c *api.Call, s Selectable, items []T, next string) (api.Answer, error) {
 	filter, err := parseFilter(c.Query["filter"])
 	if err != nil {
 		return api.Answer{}, err
@@ -70,7 +70,7 @@ func invalidSelector(name, message string) error {
 }
 
 // selector makes the function that leaves of a representation what a request asks for.
-func (s Shape) selector(q url.Values) (func(map[string]any) map[string]any, error) {
+func (s Selectable) selector(q url.Values) (func(map[string]any) map[string]any, error) {
 	all, byDefault := q.Has("all_fields"), q.Has("exclude_default")
 	fields, excluded := paths(q["fields"]), paths(q["exclude_fields"])
 	switch {

@@ -31,7 +31,7 @@ var things = []thing{
 	{ID: "b", State: "GONE", Size: 10, Inner: map[string]any{"name": "plain"}},
 }
 
-var shape = Shape{Mandatory: []string{"id"}, ExcludedByDefault: []string{"inner", "parts"}}
+var shape = Selectable{Mandatory: []string{"id"}, ExcludedByDefault: []string{"inner", "parts"}}
 
 // list asks for the things, and returns the answer as JSON.
 func list(t *testing.T, query url.Values) (string, error) {

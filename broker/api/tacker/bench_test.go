@@ -64,7 +64,7 @@ func newBench(t testing.TB, compat bool) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var all []policy.Token
+	var all []policy.StaticToken
 	for name, p := range map[string]policy.Principal{
 		"alice":  {Project: "demo", Roles: []string{policy.RoleMember}},
 		"mallet": {Project: "other", Roles: []string{policy.RoleMember}},
@@ -72,7 +72,7 @@ func newBench(t testing.TB, compat bool) *bench {
 	} {
 		plain, digest := policy.NewToken()
 		b.tokens[name] = plain
-		all = append(all, policy.Token{Name: name, Project: p.Project, Roles: p.Roles, SHA256: digest})
+		all = append(all, policy.StaticToken{Name: name, Project: p.Project, Roles: p.Roles, SHA256: digest})
 	}
 	tokens, err := policy.NewStaticTokens(all)
 	if err != nil {

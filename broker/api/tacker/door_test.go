@@ -38,7 +38,7 @@ func TestEverySentinelHasTackersName(t *testing.T) {
 	for _, compat := range []bool{false, true} {
 		kinds := tacker.Door(tacker.Options{Compat: compat}).Kinds
 		for name, err := range sentinel.All(t) {
-			i := slices.IndexFunc(kinds, func(k api.Kind) bool { return errors.Is(err, k.Err) })
+			i := slices.IndexFunc(kinds, func(k api.ErrorKind) bool { return errors.Is(err, k.Err) })
 			if i < 0 || kinds[i].Name == "" || kinds[i].Name == "HTTPInternalServerError" {
 				t.Errorf("compat %v: %s has no name of Tacker's", compat, name)
 			}

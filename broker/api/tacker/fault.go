@@ -37,7 +37,7 @@ const internal = "Request Failed: internal server error while processing your re
 // kinds are the rows of Tacker's own words. Where compat, a status is what Tacker's server
 // sends. A VIM that refuses a credential is not 401, because OpenStack's clients would log
 // in again and repeat the request.
-func kinds(compat bool) []api.Kind {
+func kinds(compat bool) []api.ErrorKind {
 	status := func(documented, tackers int) int {
 		if compat {
 			return tackers
@@ -45,7 +45,7 @@ func kinds(compat bool) []api.Kind {
 		return documented
 	}
 	const bad, broken = http.StatusBadRequest, http.StatusInternalServerError
-	return []api.Kind{
+	return []api.ErrorKind{
 		{Err: broker.ErrNotFound, Status: status(http.StatusNotFound, broken), Name: "VimNotFoundException"},
 		{Err: broker.ErrExists, Status: http.StatusConflict, Name: "DuplicateEntity"},
 		{Err: broker.ErrUnauthorized, Status: status(bad, broken), Name: "VimUnauthorizedException"},

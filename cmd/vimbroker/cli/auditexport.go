@@ -203,7 +203,7 @@ func trusting(kept []string) func(export.Header) (verifier string, err error) {
 			return "", errors.New("the checkpoint is of another log than the header names")
 		}
 		for _, k := range keys {
-			if _, err := notary.Open([]notary.Key{k}, h.Checkpoint); err == nil {
+			if _, err := notary.Open([]notary.SigningKey{k}, h.Checkpoint); err == nil {
 				verifier = k.Verifier
 			}
 		}

@@ -145,7 +145,7 @@ func readKept(name string) (kept, error) {
 }
 
 // writeKept keeps a checkpoint, and the keys whose later checkpoints count.
-func writeKept(name, checkpoint string, keys []notary.Key) error {
+func writeKept(name, checkpoint string, keys []notary.SigningKey) error {
 	k := kept{Checkpoint: checkpoint}
 	for _, key := range keys {
 		if key.State != notary.Revoked {
@@ -161,7 +161,7 @@ func writeKept(name, checkpoint string, keys []notary.Key) error {
 
 // auditKeys returns the keys of the log: those that the kept ones vouch for, or all where none
 // was kept.
-func auditKeys(ctx context.Context, registry *client.Client, kept []string) ([]notary.Key, error) {
+func auditKeys(ctx context.Context, registry *client.Client, kept []string) ([]notary.SigningKey, error) {
 	shown, err := registry.AuditKeys(ctx)
 	if err != nil {
 		return nil, err
@@ -170,11 +170,11 @@ func auditKeys(ctx context.Context, registry *client.Client, kept []string) ([]n
 }
 
 // trustedKeys are those keys that the kept ones vouch for, or all where none was kept.
-func trustedKeys(shown []v1.AuditKey, kept []string) ([]notary.Key, error) {
-	var keys []notary.Key
+func trustedKeys(shown []v1.AuditKey, kept []string) ([]notary.SigningKey, error) {
+	var keys []notary.SigningKey
 	for _, k := range shown {
-		keys = append(keys, notary.Key{
-			ID: k.ID, State: notary.KeyState(k.State), Origin: k.Origin, Verifier: k.Verifier,
+		keys = append(keys, notary.SigningKey{
+			ID: k.ID, State: notary.SigningKeyState(k.State), Origin: k.Origin, Verifier: k.Verifier,
 			Since: k.Since, Until: k.Until, Endorsement: k.Endorsement,
 		})
 	}
@@ -185,7 +185,7 @@ func trustedKeys(shown []v1.AuditKey, kept []string) ([]notary.Key, error) {
 }
 
 // signedPoint is the state that a checkpoint states.
-func signedPoint(keys []notary.Key, signed, name string) (audit.Point, error) {
+func signedPoint(keys []notary.SigningKey, signed, name string) (audit.Point, error) {
 	state, err := notary.Open(keys, signed)
 	if err != nil {
 		return audit.Point{}, fmt.Errorf("%s: %w; \"vimbroker audit key list\" shows the keys that the server names", name, err)
@@ -196,7 +196,7 @@ func signedPoint(keys []notary.Key, signed, name string) (audit.Point, error) {
 // auditPoints reads --anchor: the text of one, or a file of checkpoints, one alone or one in
 // each line of JSON. They are in the order of their size. A checkpoint that a revoked key signed
 // too late is left out, with a warning.
-func (p *program) auditPoints(anchor string, keys []notary.Key) ([]audit.Point, error) {
+func (p *program) auditPoints(anchor string, keys []notary.SigningKey) ([]audit.Point, error) {
 	if anchor == "" {
 		return nil, nil
 	}

@@ -60,7 +60,7 @@ func (f packing) pack(dir string) ([]byte, error) {
 		return nil, err
 	}
 	name := filepath.Base(full)
-	d := vnfpkg.Draft{VNFDID: f.vnfd, Provider: f.provider, ProductName: f.product, SoftwareVersion: f.version, Version: f.version}
+	d := vnfpkg.Assembly{VNFDID: f.vnfd, Provider: f.provider, ProductName: f.product, SoftwareVersion: f.version, Version: f.version}
 	if d.ProductName == "" {
 		d.ProductName = name
 	}
@@ -122,7 +122,7 @@ func (f packing) pack(dir string) ([]byte, error) {
 }
 
 // packed is a draft as an archive.
-func packed(d vnfpkg.Draft) ([]byte, error) {
+func packed(d vnfpkg.Assembly) ([]byte, error) {
 	var archive bytes.Buffer
 	if err := vnfpkg.Pack(&archive, d); err != nil {
 		return nil, err

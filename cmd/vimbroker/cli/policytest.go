@@ -144,7 +144,7 @@ func readPolicyTests(name string, policies *policy.Policies) ([]policyTest, erro
 func (c *policyTest) read(d *strictyaml.Document, n *yaml.Node, at string) {
 	q := &c.question
 	var action, project string
-	about := func(kind policy.Kind, fields strictyaml.Fields) strictyaml.Reader {
+	about := func(kind policy.Kind, fields strictyaml.Fields) strictyaml.ReadValue {
 		return func(n *yaml.Node, at string) {
 			if q.Resource.Kind != "" {
 				d.Fault(n, at, "is one thing too many: a question is about a vim, a lease, a package or a project")
@@ -188,7 +188,7 @@ func (c *policyTest) read(d *strictyaml.Document, n *yaml.Node, at string) {
 			"resources": d.Texts(&q.Wish.Rules.Resources), "verbs": d.Texts(&q.Wish.Rules.Verbs),
 		}),
 		"draft": func(n *yaml.Node, at string) {
-			v := new(policy.Draft)
+			v := new(policy.VIMDraft)
 			q.Wish.VIM = v
 			d.Mapping(n, at, strictyaml.Fields{
 				"name": d.Text(&v.Name), "type": d.Text(&v.Type), "endpointHost": d.Text(&v.EndpointHost), "plainHTTP": d.Flag(&v.PlainHTTP),
@@ -223,7 +223,7 @@ func (c *policyTest) read(d *strictyaml.Document, n *yaml.Node, at string) {
 }
 
 // labelMap reads labels.
-func labelMap(d *strictyaml.Document, to *map[string]string) strictyaml.Reader {
+func labelMap(d *strictyaml.Document, to *map[string]string) strictyaml.ReadValue {
 	return func(n *yaml.Node, at string) {
 		*to = map[string]string{}
 		d.Pairs(n, at, func(key, value *yaml.Node, path string) {

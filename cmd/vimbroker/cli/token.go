@@ -93,7 +93,7 @@ func tokenEnd(at time.Time) string {
 }
 
 func (p *program) tokenNewCommand() *cobra.Command {
-	var t policy.Token
+	var t policy.StaticToken
 	var life time.Duration
 	c := &cobra.Command{
 		Use:   "new",
@@ -112,7 +112,7 @@ only a digest. Nothing is sent to the server.`,
 			if life > 0 {
 				t.ExpiresAt = time.Now().Add(life)
 			}
-			if _, err := policy.NewStaticTokens([]policy.Token{t}); err != nil {
+			if _, err := policy.NewStaticTokens([]policy.StaticToken{t}); err != nil {
 				return console.Usage(c, err)
 			}
 			return p.printToken(newToken{secret.NewText(plain), tokenEntry{t.Name, t.Project, t.Roles, t.SHA256, tokenEnd(t.ExpiresAt)}})

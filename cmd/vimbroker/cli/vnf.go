@@ -31,7 +31,8 @@ how that begins, or by its name if no other has it.`,
   vimbroker vnf scale web --aspect front --wait
   vimbroker vnf terminate web --wait`,
 		p.vnfCreateCommand(), p.vnfListCommand(), p.vnfShowCommand(), p.vnfInstantiateCommand(), p.vnfScaleCommand(), p.vnfHealCommand(),
-		p.vnfUpdateCommand(), p.vnfModifyCommand(), p.vnfTerminateCommand(), p.vnfForgetCommand(), p.vnfDeleteCommand(), p.vnfWatchCommand(), p.vnfOpCommand(),
+		p.vnfUpdateCommand(), p.vnfModifyCommand(), p.vnfTerminateCommand(), p.vnfForgetCommand(),
+		p.vnfDeleteCommand(), p.vnfWatchCommand(), p.vnfOpCommand(),
 		p.vnfSubscriptionCommand(),
 	)
 	p.ProjectFlag(group)

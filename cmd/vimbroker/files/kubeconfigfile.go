@@ -35,7 +35,7 @@ const (
 )
 
 // refusals are why fields of a kubeconfig are not sent.
-var refusals = map[kubeconfig.Kind]string{
+var refusals = map[kubeconfig.FieldKind]string{
 	kubeconfig.Command:       ownToken,
 	kubeconfig.TokenFile:     "such tokens are replaced behind the broker's back; " + ownToken,
 	kubeconfig.Login:         "register with --endpoint URL --username NAME --password-file FILE",
@@ -49,7 +49,7 @@ var refusals = map[kubeconfig.Kind]string{
 func ReadKubeconfig(name, context string, insecure bool, text []byte) (localKubeconfig, error) {
 	d := &strictyaml.Document{Name: name}
 	k := &kubeInliner{Document: d}
-	rules := kubeconfig.Rules{Refusals: refusals, Unverified: unsafe, File: k.read}
+	rules := kubeconfig.FieldRules{Refusals: refusals, Unverified: unsafe, File: k.read}
 	if insecure {
 		rules.Unverified = ""
 	}

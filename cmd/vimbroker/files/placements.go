@@ -39,7 +39,7 @@ func Placements(file string, text []byte) ([]v1.Placement, error) {
 }
 
 // words reads a mapping from names to texts.
-func words(d *strictyaml.Document, to *map[string]string) strictyaml.Reader {
+func words(d *strictyaml.Document, to *map[string]string) strictyaml.ReadValue {
 	return func(n *yaml.Node, at string) {
 		*to = map[string]string{}
 		d.Pairs(n, at, func(key, value *yaml.Node, path string) {

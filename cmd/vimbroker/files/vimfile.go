@@ -50,7 +50,7 @@ func ReadVIMFile(file string, text []byte) (v1.Registration, error) {
 
 func (f *vimFile) fields(d *strictyaml.Document) strictyaml.Fields {
 	const noOIDC = "tokens from an OIDC provider are not supported; give bearer_token"
-	refuse := func(why string) strictyaml.Reader {
+	refuse := func(why string) strictyaml.ReadValue {
 		return func(n *yaml.Node, at string) { d.Fault(n, at, "%s", why) }
 	}
 	return strictyaml.Fields{

@@ -14,7 +14,7 @@ import (
 func TestClientsTokensOpenEveryDoor(t *testing.T) {
 	s, _ := tryOut(t, func(c *config) { c.Issuer = "http://127.0.0.1:8420" })
 	admin := policy.Principal{Name: "admin", Project: "default", Roles: []string{policy.RoleAdmin}}
-	c, plain, err := s.clients.Create(t.Context(), admin, oauth.Registration{Name: "tacker", Roles: []string{policy.RoleVNFM}})
+	c, plain, err := s.clients.Create(t.Context(), admin, oauth.NewClient{Name: "tacker", Roles: []string{policy.RoleVNFM}})
 	if err != nil {
 		t.Fatal(err)
 	}

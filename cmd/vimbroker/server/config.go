@@ -321,7 +321,7 @@ func (c *config) quotaFields(d *strictyaml.Document) strictyaml.Fields {
 }
 
 // text reads a text that take takes; want says which it does.
-func text(d *strictyaml.Document, want string, take func(string) bool) strictyaml.Reader {
+func text(d *strictyaml.Document, want string, take func(string) bool) strictyaml.ReadValue {
 	return func(n *yaml.Node, at string) {
 		var s string
 		if d.Text(&s)(n, at); !take(s) {
@@ -331,7 +331,7 @@ func text(d *strictyaml.Document, want string, take func(string) bool) strictyam
 }
 
 // listed reads a list of mappings that have the same fields.
-func listed[T any](d *strictyaml.Document, to *[]T, fields func(*T, *strictyaml.Document) strictyaml.Fields) strictyaml.Reader {
+func listed[T any](d *strictyaml.Document, to *[]T, fields func(*T, *strictyaml.Document) strictyaml.Fields) strictyaml.ReadValue {
 	return func(n *yaml.Node, at string) {
 		d.List(n, at, func(item *yaml.Node, path string) {
 			var one T
@@ -342,7 +342,7 @@ func listed[T any](d *strictyaml.Document, to *[]T, fields func(*T, *strictyaml.
 }
 
 // bound reads what one address or caller may do.
-func bound(d *strictyaml.Document, to *limit.Bound) strictyaml.Reader {
+func bound(d *strictyaml.Document, to *limit.Bound) strictyaml.ReadValue {
 	return d.Section(strictyaml.Fields{
 		"perSecond": d.Count(&to.PerSecond),
 		"burst":     d.Count(&to.Burst),
@@ -351,7 +351,7 @@ func bound(d *strictyaml.Document, to *limit.Bound) strictyaml.Reader {
 }
 
 // mebibytes reads a number of bytes, which is written in MiB.
-func mebibytes(d *strictyaml.Document, to *int64) strictyaml.Reader {
+func mebibytes(d *strictyaml.Document, to *int64) strictyaml.ReadValue {
 	return func(n *yaml.Node, at string) {
 		count := int(*to >> 20)
 		d.Count(&count)(n, at)
@@ -533,7 +533,7 @@ func loopback(host string) bool {
 const minKeep = 24 * time.Hour
 
 // keepFor reads how long the past is kept.
-func keepFor(d *strictyaml.Document, to *time.Duration) strictyaml.Reader {
+func keepFor(d *strictyaml.Document, to *time.Duration) strictyaml.ReadValue {
 	return func(n *yaml.Node, at string) {
 		var s string
 		d.Text(&s)(n, at)

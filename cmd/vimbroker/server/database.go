@@ -116,7 +116,7 @@ type store interface {
 	onboard.Store
 	catalog.Store
 	oauth.Store
-	oauth.KeyStore
+	oauth.TokenKeyStore
 	grant.Store
 	lifecycle.Store
 	subscription.Store

@@ -38,7 +38,7 @@ func devTokens(dir string) (*policy.StaticTokens, error) {
 	if err != nil {
 		return nil, fmt.Errorf("token of the try-out mode: %w", err)
 	}
-	return policy.NewStaticTokens([]policy.Token{{
+	return policy.NewStaticTokens([]policy.StaticToken{{
 		Name: "admin", Project: "default", Roles: []string{policy.RoleAdmin}, SHA256: digest,
 	}})
 }

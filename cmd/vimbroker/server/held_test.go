@@ -98,7 +98,7 @@ func (w *wired) upload(vnfd, manifest string) (id string) {
 	w.t.Helper()
 	id = w.must(http.StatusCreated, "POST", "/vnfpkgm/v2/vnf_packages", map[string]any{})["id"].(string)
 	var csar bytes.Buffer
-	if err := vnfpkg.Pack(&csar, vnfpkg.Draft{
+	if err := vnfpkg.Pack(&csar, vnfpkg.Assembly{
 		VNFDID: vnfd, Provider: "Acme", ProductName: "web", SoftwareVersion: "1.0", Version: "1.0",
 		Manifests: []vnfpkg.ManifestFile{{Path: "web.yaml", Text: []byte(manifest)}},
 	}); err != nil {

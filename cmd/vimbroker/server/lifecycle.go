@@ -15,25 +15,25 @@ type packages struct{ *catalog.Catalog }
 var _ lifecycle.Packages = packages{}
 
 // Use implements [lifecycle.Packages].
-func (p packages) Use(ctx context.Context, who policy.Principal, vnfdID string) (lifecycle.Package, error) {
+func (p packages) Use(ctx context.Context, who policy.Principal, vnfdID string) (lifecycle.PackageView, error) {
 	opened, err := p.Catalog.Use(ctx, who, vnfdID)
 	if err != nil {
-		return lifecycle.Package{}, err
+		return lifecycle.PackageView{}, err
 	}
 	return packageOf(opened), nil
 }
 
 // Held implements [lifecycle.Packages].
-func (p packages) Held(ctx context.Context, id string) (lifecycle.Package, error) {
+func (p packages) Held(ctx context.Context, id string) (lifecycle.PackageView, error) {
 	opened, err := p.Catalog.Held(ctx, id)
 	if err != nil {
-		return lifecycle.Package{}, err
+		return lifecycle.PackageView{}, err
 	}
 	return packageOf(opened), nil
 }
 
-func packageOf(o catalog.Opened) lifecycle.Package {
-	return lifecycle.Package{
+func packageOf(o catalog.Opened) lifecycle.PackageView {
+	return lifecycle.PackageView{
 		ID: o.ID, VNFD: o.VNFD, Paths: o.Paths(),
 		Product: lifecycle.Product{
 			VNFDID: o.VNFDID, Provider: o.Provider, Name: o.ProductName, SoftwareVersion: o.SoftwareVersion, VNFDVersion: o.VNFDVersion,

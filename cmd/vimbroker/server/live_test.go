@@ -87,7 +87,7 @@ func TestAReloadIsTold(t *testing.T) {
 func TestUsesOfTokensAreNoted(t *testing.T) {
 	plain, digest := policy.NewToken()
 	unknown, _ := policy.NewToken()
-	tokens, err := policy.NewStaticTokens([]policy.Token{{Name: "alice", Project: "demo", Roles: []string{"member"}, SHA256: digest}})
+	tokens, err := policy.NewStaticTokens([]policy.StaticToken{{Name: "alice", Project: "demo", Roles: []string{"member"}, SHA256: digest}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -80,11 +80,11 @@ func readTokens(name string) (*policy.StaticTokens, error) {
 		return nil, err
 	}
 	d := &strictyaml.Document{Name: name}
-	var tokens []policy.Token
+	var tokens []policy.StaticToken
 	if root := d.Parse(text); root != nil {
 		d.Mapping(root, "", strictyaml.Fields{"tokens": func(n *yaml.Node, at string) {
 			d.List(n, at, func(item *yaml.Node, path string) {
-				var t policy.Token
+				var t policy.StaticToken
 				d.Mapping(item, path, strictyaml.Fields{
 					"name":           d.Text(&t.Name),
 					"project":        d.Text(&t.Project),

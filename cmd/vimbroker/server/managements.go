@@ -23,7 +23,7 @@ type managementConfig struct {
 
 // fields is the vocabulary of one.
 func (m *managementConfig) fields(d *strictyaml.Document) strictyaml.Fields {
-	words := func(to *map[string]string) strictyaml.Reader {
+	words := func(to *map[string]string) strictyaml.ReadValue {
 		return func(n *yaml.Node, at string) {
 			*to = make(map[string]string)
 			d.Pairs(n, at, func(key, value *yaml.Node, path string) {

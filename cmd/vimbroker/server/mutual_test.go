@@ -149,7 +149,7 @@ func TestClientsLogInByCertificateOverTLS(t *testing.T) {
 	ca, other := newPKI(t), newPKI(t)
 	m := startMutual(t, ca)
 	admin := policy.Principal{Name: "admin", Project: "default", Roles: []string{policy.RoleAdmin}}
-	c, _, err := m.clients.Create(t.Context(), admin, oauth.Registration{
+	c, _, err := m.clients.Create(t.Context(), admin, oauth.NewClient{
 		Name: "tacker", Roles: []string{policy.RoleVNFM}, Certificate: oauth.Certificate{Kind: oauth.SubjectDN, Name: "CN=tacker,O=Acme"},
 	})
 	if err != nil {
@@ -213,7 +213,7 @@ func TestAReloadAddsTheFirstAuthority(t *testing.T) {
 	ca := newPKI(t)
 	m := startMutual(t, nil)
 	admin := policy.Principal{Name: "admin", Project: "default", Roles: []string{policy.RoleAdmin}}
-	asked := oauth.Registration{Name: "tacker", Roles: []string{policy.RoleVNFM}, Certificate: oauth.Certificate{Kind: oauth.SubjectDN, Name: "CN=tacker,O=Acme"}}
+	asked := oauth.NewClient{Name: "tacker", Roles: []string{policy.RoleVNFM}, Certificate: oauth.Certificate{Kind: oauth.SubjectDN, Name: "CN=tacker,O=Acme"}}
 	if _, _, err := m.clients.Create(t.Context(), admin, asked); err == nil {
 		t.Error("a client is made that could not log in")
 	}
@@ -276,7 +276,7 @@ func TestSessionsOfBeforeAreAskedForCertificates(t *testing.T) {
 	ca := newPKI(t)
 	m := startMutual(t, ca)
 	admin := policy.Principal{Name: "admin", Project: "default", Roles: []string{policy.RoleAdmin}}
-	c, _, err := m.clients.Create(t.Context(), admin, oauth.Registration{
+	c, _, err := m.clients.Create(t.Context(), admin, oauth.NewClient{
 		Name: "tacker", Roles: []string{policy.RoleVNFM}, Certificate: oauth.Certificate{Kind: oauth.SubjectDN, Name: "CN=tacker,O=Acme"},
 	})
 	if err != nil {

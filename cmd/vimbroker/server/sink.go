@@ -148,14 +148,14 @@ func (a *auditConfig) openAnchors() ([]notary.Anchor, error) {
 }
 
 // open makes the sinks; it connects nowhere.
-func (a *auditConfig) open() ([]delivery.Sink, error) {
-	var sinks []delivery.Sink
+func (a *auditConfig) open() ([]delivery.Destination, error) {
+	var sinks []delivery.Destination
 	for _, s := range a.Sinks {
 		to, err := s.open(a.rules)
 		if err != nil {
 			return nil, err
 		}
-		sinks = append(sinks, delivery.Sink{Name: s.Name, Mode: s.Mode, Within: s.Within, Outlet: to})
+		sinks = append(sinks, delivery.Destination{Name: s.Name, Mode: s.Mode, Within: s.Within, Outlet: to})
 	}
 	return sinks, nil
 }

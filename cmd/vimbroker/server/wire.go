@@ -219,7 +219,8 @@ func (s *server) newLifecycle() {
 // newHandler makes the handler of all requests.
 func (s *server) newHandler(version string) http.Handler {
 	return api.New(api.Options{
-		Doors: s.doors(version), Authenticator: s.live, Remote: s.needsKeystone, Limits: s.config.Limits, Vitals: s.broker.Oversight, Version: version,
+		Doors: s.doors(version), Authenticator: s.live, Remote: s.needsKeystone, Limits: s.config.Limits,
+		Vitals: s.broker.Oversight, Version: version,
 		Collectors: []prometheus.Collector{
 			api.ClusterMetrics(s.onboard, s.log), metrics.Instances(s.lifecycle, s.log), metrics.Operations(s.lifecycle),
 			metrics.Subscriptions(s.subscribers), metrics.Packages(s.catalog, s.log),

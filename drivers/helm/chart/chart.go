@@ -10,9 +10,9 @@ const (
 	MaxAnswer  = 96 << 20
 )
 
-// Request is a chart to render, or an index to look into. It holds secrets: it is written to no place but the program's
+// Task is a chart to render, or an index to look into. It holds secrets: it is written to no place but the program's
 // input.
-type Request struct {
+type Task struct {
 	// Index is that of a repository; then nothing is rendered, and the version of the chart of Name is looked for.
 	Index []byte `json:"index,omitempty"`
 	// Name and Version are those that the chart has to have; empty where it may have any.
@@ -24,8 +24,8 @@ type Request struct {
 	Provenance []byte `json:"provenance,omitempty"`
 	Keyring    []byte `json:"keyring,omitempty"`
 	// Archive is a packed chart; or Files are those of a chart's folder, by their paths in it.
-	Archive []byte `json:"archive,omitempty"`
-	Files   []File `json:"files,omitempty"`
+	Archive []byte      `json:"archive,omitempty"`
+	Files   []ChartFile `json:"files,omitempty"`
 	// Release, Namespace and Revision are what templates see of the release; Upgrade says that it is not its first.
 	Release   string `json:"release"`
 	Namespace string `json:"namespace"`
@@ -45,21 +45,21 @@ type Set struct {
 	Value string `json:"value"`
 }
 
-// File is a file of a chart, or what a template gives.
-type File struct {
+// ChartFile is a file of a chart, or what a template gives.
+type ChartFile struct {
 	Path string `json:"path"`
 	Text []byte `json:"text"`
 }
 
-// Answer is what a chart gives.
-type Answer struct {
+// Rendering is what a chart gives.
+type Rendering struct {
 	// URL is where a version lies that an index has, and Digest its SHA-256, where the index says it.
 	URL    string `json:"url,omitempty"`
 	Digest string `json:"digest,omitempty"`
 	// Definitions are the chart's folder crds, which is not rendered; Objects are what the templates give, in
 	// the order in which Helm installs kinds, without hooks.
-	Definitions []File `json:"definitions,omitempty"`
-	Objects     []File `json:"objects,omitempty"`
+	Definitions []ChartFile `json:"definitions,omitempty"`
+	Objects     []ChartFile `json:"objects,omitempty"`
 	// Release is the release in Helm's own form, as it is before anything of it stands.
 	Release json.RawMessage `json:"release,omitempty"`
 	// Fault is why there is nothing else here: in our own words, without anything that a chart or a value says

@@ -468,7 +468,7 @@ func (a *asking) tooLarge(most int) error {
 func (a *asking) fault(err error) error {
 	f := remote.Unanswered(err, a.who)
 	if f == nil {
-		f = &remote.Fault{Detail: "the connection to " + a.who + " failed", Remedy: "try again"}
+		f = &remote.CallError{Detail: "the connection to " + a.who + " failed", Remedy: "try again"}
 	}
 	kind := broker.ErrUnreachable
 	switch {

@@ -14,7 +14,7 @@ import (
 )
 
 // find looks for a version of a chart in a repository's index.
-func find(r chart.Request) (a chart.Answer, err error) {
+func find(r chart.Task) (a chart.Rendering, err error) {
 	var index struct {
 		Entries map[string]yaml.Node `yaml:"entries"`
 	}
@@ -32,14 +32,14 @@ func find(r chart.Request) (a chart.Answer, err error) {
 	}
 	for _, v := range versions {
 		if v.Version == r.Version && len(v.URLs) > 0 {
-			return chart.Answer{URL: v.URLs[0], Digest: v.Digest}, nil
+			return chart.Rendering{URL: v.URLs[0], Digest: v.Digest}, nil
 		}
 	}
 	return a, fmt.Errorf("the repository has no %s %s", r.Name, r.Version)
 }
 
 // signed verifies a chart's provenance, where it is asked for.
-func signed(r chart.Request) error {
+func signed(r chart.Task) error {
 	if !r.Signed {
 		return nil
 	}

@@ -42,7 +42,7 @@ import (
 // maxUnpacked bounds the files of one chart, unpacked.
 const maxUnpacked = 32 << 20
 
-// Main reads a [chart.Request] and writes a [chart.Answer]. It returns the process's exit code, which is 0 also
+// Main reads a [chart.Task] and writes a [chart.Rendering]. It returns the process's exit code, which is 0 also
 // for a chart that cannot be rendered: the answer says why.
 // What tells the server to stop may tell its whole group of processes: the server decides what becomes of this one.
 func Main(in io.Reader, out io.Writer) int {
@@ -51,7 +51,7 @@ func Main(in io.Reader, out io.Writer) int {
 	if err != nil || len(text) > chart.MaxRequest || confine() != nil {
 		return 1
 	}
-	var r chart.Request
+	var r chart.Task
 	if err := json.Unmarshal(text, &r); err != nil {
 		return 1
 	}
@@ -61,11 +61,11 @@ func Main(in io.Reader, out io.Writer) int {
 	}
 	a, err := answer(r)
 	if err != nil {
-		a = chart.Answer{Fault: err.Error()}
+		a = chart.Rendering{Fault: err.Error()}
 	}
 	said, err := json.Marshal(a)
 	if err == nil && len(said) > chart.MaxAnswer {
-		said, err = json.Marshal(chart.Answer{Fault: fmt.Sprintf("the chart gives more than %d MiB", chart.MaxAnswer>>20)})
+		said, err = json.Marshal(chart.Rendering{Fault: fmt.Sprintf("the chart gives more than %d MiB", chart.MaxAnswer>>20)})
 	}
 	if err != nil {
 		return 1
@@ -76,7 +76,7 @@ func Main(in io.Reader, out io.Writer) int {
 	return 0
 }
 
-func render(r chart.Request) (a chart.Answer, err error) {
+func render(r chart.Task) (a chart.Rendering, err error) {
 	if err := signed(r); err != nil {
 		return a, err
 	}
@@ -94,7 +94,7 @@ func render(r chart.Request) (a chart.Answer, err error) {
 			if err != nil {
 				return a, err
 			}
-			a.Definitions = append(a.Definitions, chart.File{Path: d.Filename, Text: text})
+			a.Definitions = append(a.Definitions, chart.ChartFile{Path: d.Filename, Text: text})
 		}
 	}
 	if err := chartutil.ProcessDependencies(c, values); err != nil {
@@ -128,7 +128,7 @@ func render(r chart.Request) (a chart.Answer, err error) {
 		if err != nil {
 			return a, err
 		}
-		a.Objects = append(a.Objects, chart.File{Path: o.Name, Text: text})
+		a.Objects = append(a.Objects, chart.ChartFile{Path: o.Name, Text: text})
 	}
 	for _, h := range hooks {
 		text, err := plain(h.Path, []byte(h.Manifest), lines)
@@ -157,7 +157,7 @@ func inOrder(documents map[string]string) (all []string) {
 }
 
 // load reads a chart, and refuses one that cannot stand by itself.
-func load(r chart.Request) (c *helmchart.Chart, err error) {
+func load(r chart.Task) (c *helmchart.Chart, err error) {
 	archive.MaxDecompressedChartSize = maxUnpacked
 	if r.Archive != nil {
 		c, err = loader.LoadArchive(bytes.NewReader(r.Archive))
@@ -189,7 +189,7 @@ func load(r chart.Request) (c *helmchart.Chart, err error) {
 }
 
 // given are the values of the request.
-func given(r chart.Request) (map[string]any, error) {
+func given(r chart.Task) (map[string]any, error) {
 	values := map[string]any{}
 	if len(r.Values) > 0 {
 		decoder := json.NewDecoder(bytes.NewReader(r.Values))
@@ -207,7 +207,7 @@ func given(r chart.Request) (map[string]any, error) {
 	return values, nil
 }
 
-func capabilities(r chart.Request) (*common.Capabilities, error) {
+func capabilities(r chart.Task) (*common.Capabilities, error) {
 	version, err := common.ParseKubeVersion(r.KubeVersion)
 	if err != nil {
 		return nil, errors.New("the cluster does not say which version of Kubernetes it is")

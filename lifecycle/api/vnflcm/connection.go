@@ -77,8 +77,8 @@ func changedVIM(infos map[string]*sol003.VIMConnectionInfo, m *lifecycle.Modific
 const helmType = "ETSINFV.HELM.V_3"
 
 // inline is a VIM that a request brings. The two spellings of the types are those of ETSI's registry and of Tacker.
-func inline(info sol003.VIMConnectionInfo) (lifecycle.Inline, error) {
-	var in lifecycle.Inline
+func inline(info sol003.VIMConnectionInfo) (lifecycle.InlineVIM, error) {
+	var in lifecycle.InlineVIM
 	if info.VIMType != "" {
 		for name, spelled := range vimTypes {
 			if info.VIMType == spelled || info.VIMType == name || info.VIMType == helmType && name == "kubernetes" {

@@ -15,20 +15,20 @@ func TestVIMsThatRequestsBring(t *testing.T) {
 	canary := secret.NewText("canary")
 	for name, c := range map[string]struct {
 		info string
-		want lifecycle.Inline
+		want lifecycle.InlineVIM
 	}{
 		"a token of Kubernetes": {
 			`{"vimId":"x","vimType":"ETSINFV.KUBERNETES.V_1","interfaceInfo":{"endpoint":"https://e:6443","ssl_ca_cert":"pem"},"accessInfo":{"bearer_token":"canary"},"extra":{"a":"canary"}}`,
-			lifecycle.Inline{Type: "kubernetes", Endpoint: "https://e:6443", CACert: "pem", Credential: broker.Credential{Token: canary}},
+			lifecycle.InlineVIM{Type: "kubernetes", Endpoint: "https://e:6443", CACert: "pem", Credential: broker.Credential{Token: canary}},
 		},
 		"a user of Kubernetes, as Tacker names the type": {
 			`{"vimType":"kubernetes","interfaceInfo":{"endpoint":"https://e:6443"},"accessInfo":{"username":"u","password":"canary"}}`,
-			lifecycle.Inline{Type: "kubernetes", Endpoint: "https://e:6443", Credential: broker.Credential{Username: "u", Password: canary}},
+			lifecycle.InlineVIM{Type: "kubernetes", Endpoint: "https://e:6443", Credential: broker.Credential{Username: "u", Password: canary}},
 		},
 		"a user of Keystone": {
 			`{"vimType":"ETSINFV.OPENSTACK_KEYSTONE.V_3","interfaceInfo":{"endpoint":"https://k/v3","trustedCertificates":["a","b"],
 			"skipCertificateVerification":false},"accessInfo":{"username":"u","password":"canary","region":"r","project":"p","projectDomain":"d","userDomain":"ud"}}`,
-			lifecycle.Inline{
+			lifecycle.InlineVIM{
 				Type: "openstack", Endpoint: "https://k/v3", CACert: "a\nb", Credential: broker.Credential{Username: "u", Password: canary},
 				Scope: broker.Scope{Region: "r", ProjectName: "p", ProjectDomainName: "d", UserDomainName: "ud"},
 			},
@@ -36,7 +36,7 @@ func TestVIMsThatRequestsBring(t *testing.T) {
 		"an application credential, not verified": {
 			`{"vimType":"ETSINFV.OPENSTACK_KEYSTONE.V_3","interfaceInfo":{"endpoint":"http://k","skipCertificateVerification":true,"skipCertificateHostnameCheck":true},
 			"accessInfo":{"application_credential_id":"i","application_credential_secret":"canary"}}`,
-			lifecycle.Inline{
+			lifecycle.InlineVIM{
 				Type: "openstack", Endpoint: "http://k", InsecureSkipVerify: true,
 				Credential: broker.Credential{ApplicationCredentialID: "i", ApplicationCredentialSecret: canary},
 			},
@@ -56,7 +56,7 @@ func TestVIMsThatRequestsBring(t *testing.T) {
 	if answer.StatusCode != 202 {
 		t.Errorf("PATCH = %d %s", answer.StatusCode, text)
 	}
-	if diff := cmp.Diff(lifecycle.Modification{Connection: "site", Inline: &lifecycle.Inline{Credential: broker.Credential{Token: canary}}}, l.asked); diff != "" {
+	if diff := cmp.Diff(lifecycle.Modification{Connection: "site", Inline: &lifecycle.InlineVIM{Credential: broker.Credential{Token: canary}}}, l.asked); diff != "" {
 		t.Errorf("PATCH (-want +got):\n%s", diff)
 	}
 }

@@ -160,7 +160,7 @@ func missing(field string) error {
 	return api.Refuse(api.ErrMalformed, "body", field, "is required")
 }
 
-var instanceShape = sol013.Shape{
+var instanceShape = sol013.Selectable{
 	Mandatory: []string{"id", "vnfdId", "vnfProvider", "vnfProductName", "vnfSoftwareVersion", "vnfdVersion", "instantiationState", "_links"},
 	ExcludedByDefault: []string{
 		"vnfConfigurableProperties", "vimConnectionInfo", "instantiatedVnfInfo", "metadata", "extensions", "vimbroker",
@@ -289,7 +289,8 @@ func made(p sol003.AdditionalParams) ([]string, json.RawMessage, error) {
 func withoutCode(p sol003.AdditionalParams) error {
 	if name := p.NeedsCode(); name != "" {
 		return &broker.Error{
-			Kind: broker.ErrUnsupported, Field: "additionalParams." + name, Detail: "no code of packages is run, no Terraform, and no Helm elsewhere",
+			Kind: broker.ErrUnsupported, Field: "additionalParams." + name,
+			Detail: "no code of packages is run, no Terraform, and no Helm elsewhere",
 			Remedy: "leave it out; put manifests, or a chart that helm_chart_path names, into the package, " +
 				"or a base HOT that gets its parameters from {get_param: [nfv, ...]}",
 		}
@@ -387,7 +388,7 @@ func (s *server) begun(c *api.Call) func(lifecycle.Operation, error) (api.Answer
 	}
 }
 
-var operationShape = sol013.Shape{
+var operationShape = sol013.Selectable{
 	Mandatory: []string{
 		"id", "operationState", "stateEnteredTime", "startTime", "vnfInstanceId", "operation", "isAutomaticInvocation",
 		"isCancelPending", "_links",

@@ -18,7 +18,7 @@ import (
 // Subscriptions is what the door leads to for those who want to be told; [subscription.Subscriptions] says what each
 // method does.
 type Subscriptions interface {
-	Create(ctx context.Context, p policy.Principal, r subscription.Request) (one subscription.Subscription, made bool, err error)
+	Create(ctx context.Context, p policy.Principal, r subscription.NewSubscription) (one subscription.Subscription, made bool, err error)
 	Subscription(ctx context.Context, p policy.Principal, id string) (subscription.Subscription, error)
 	Subscriptions(ctx context.Context, p policy.Principal, page broker.Page) ([]subscription.Subscription, string, error)
 	Delete(ctx context.Context, p policy.Principal, id string) error
@@ -28,7 +28,7 @@ func (s *server) subscribe(c *api.Call, in sol003.SubscriptionRequest) (api.Answ
 	if in.CallbackURI == "" {
 		return api.Answer{}, missing("callbackUri")
 	}
-	r := subscription.Request{
+	r := subscription.NewSubscription{
 		Callback: in.CallbackURI, Base: sol013.URL(c, ""), Verbosity: subscription.Verbosity(in.Verbosity), Filter: asked(in.Filter),
 	}
 	if a := in.Authentication; a != nil {
@@ -119,7 +119,7 @@ func (s *server) showSubscription(c *api.Call) (api.Answer, error) {
 }
 
 // subscriptionShape: nothing is left out of a list.
-var subscriptionShape = sol013.Shape{Mandatory: []string{"id", "callbackUri", "verbosity", "_links"}}
+var subscriptionShape = sol013.Selectable{Mandatory: []string{"id", "callbackUri", "verbosity", "_links"}}
 
 func (s *server) listSubscriptions(c *api.Call) (api.Answer, error) {
 	found, next, err := s.subs.Subscriptions(c.Context(), c.Principal, broker.Page{Token: sol013.Marker(c)})

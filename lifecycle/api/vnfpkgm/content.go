@@ -214,7 +214,7 @@ func pack(out *zip.Writer, files *vnfpkg.CSAR, name string) error {
 
 // unreadable is an error about a content that was looked through when it was uploaded.
 func unreadable(err error) error {
-	var fault *vnfpkg.Error
+	var fault *vnfpkg.PackageError
 	if errors.As(err, &fault) {
 		return &broker.Error{Kind: broker.ErrUnavailable, Detail: "what is stored of the VNF package cannot be read", Cause: err}
 	}

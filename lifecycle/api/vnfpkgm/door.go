@@ -17,12 +17,12 @@ import (
 // Catalog keeps the packages; [catalog.Catalog] says what each method does.
 type Catalog interface {
 	Create(ctx context.Context, p policy.Principal, userData string) (catalog.Package, error)
-	Upload(ctx context.Context, p policy.Principal, ref catalog.Ref, content io.Reader) (catalog.Package, error)
-	Package(ctx context.Context, p policy.Principal, ref catalog.Ref) (catalog.Package, error)
+	Upload(ctx context.Context, p policy.Principal, ref catalog.PackageRef, content io.Reader) (catalog.Package, error)
+	Package(ctx context.Context, p policy.Principal, ref catalog.PackageRef) (catalog.Package, error)
 	Packages(ctx context.Context, p policy.Principal, q catalog.Query) ([]catalog.Package, string, error)
-	Modify(ctx context.Context, p policy.Principal, ref catalog.Ref, change catalog.Change) (catalog.Package, error)
-	Delete(ctx context.Context, p policy.Principal, ref catalog.Ref) error
-	Read(ctx context.Context, p policy.Principal, ref catalog.Ref) (catalog.Reader, error)
+	Modify(ctx context.Context, p policy.Principal, ref catalog.PackageRef, change catalog.PackageUpdate) (catalog.Package, error)
+	Delete(ctx context.Context, p policy.Principal, ref catalog.PackageRef) error
+	Read(ctx context.Context, p policy.Principal, ref catalog.PackageRef) (catalog.PackageReader, error)
 	MaxSize() int64
 }
 
@@ -89,8 +89,8 @@ func notImplemented(why string) func(*api.Call) (api.Answer, error) {
 }
 
 // ref is the package that a path names.
-func ref(c *api.Call) catalog.Ref {
-	return catalog.Ref{ID: c.PathValue("id"), VNFD: c.PathValue("vnfd")}
+func ref(c *api.Call) catalog.PackageRef {
+	return catalog.PackageRef{ID: c.PathValue("id"), VNFD: c.PathValue("vnfd")}
 }
 
 func (s *server) create(c *api.Call) (api.Answer, error) {
@@ -152,7 +152,7 @@ func (s *server) modify(c *api.Call) (api.Answer, error) {
 	if err := wire.Tolerant(c.Content, &in); err != nil {
 		return api.Answer{}, err
 	}
-	var change catalog.Change
+	var change catalog.PackageUpdate
 	switch in.OperationalState {
 	case "":
 	case enabled, disabled:

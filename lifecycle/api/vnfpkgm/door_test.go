@@ -86,7 +86,7 @@ func (c *client) want(status int, part, method, path, body string, headers ...st
 func packed(t *testing.T, vnfd string) string {
 	t.Helper()
 	var b bytes.Buffer
-	err := vnfpkg.Pack(&b, vnfpkg.Draft{
+	err := vnfpkg.Pack(&b, vnfpkg.Assembly{
 		VNFDID: vnfd, Provider: "Acme", ProductName: "web", SoftwareVersion: "1.0", Version: "2.0",
 		Manifests: []vnfpkg.ManifestFile{
 			{Path: "a b.yaml", Text: []byte("kind: Deployment\nmetadata: {name: web}\n")},
@@ -293,7 +293,7 @@ type half struct{ vnfpkgm.Catalog }
 
 func (half) MaxSize() int64 { return 1 }
 
-func (half) Package(context.Context, policy.Principal, catalog.Ref) (catalog.Package, error) {
+func (half) Package(context.Context, policy.Principal, catalog.PackageRef) (catalog.Package, error) {
 	return catalog.Package{ID: "half", VNFDID: "vnfd-1", State: catalog.Processing}, nil
 }
 

@@ -82,7 +82,7 @@ type modifications struct {
 }
 
 // shape says what selectors reach. What lists leave out by default is of SOL003 clause 10.4.2.3.2.
-var shape = sol013.Shape{
+var shape = sol013.Selectable{
 	Mandatory:         []string{"id", "packageSecurityOption", "operationalState", "usageState", "vnfmInfo", "_links"},
 	ExcludedByDefault: []string{"softwareImages", "additionalArtifacts", "userDefinedData", "checksum"},
 }

@@ -123,7 +123,7 @@ func (b *book) write(f namedFile, from, to int64, n int) {
 type named interface{ Name() string }
 
 type namedFile interface {
-	export.File
+	export.Output
 	named
 }
 

@@ -28,7 +28,7 @@ type Export struct {
 	// Lines counts those that are whole.
 	Lines int64
 
-	trust    Trust
+	trust    Vouch
 	distrust *FaultError // of the newest complete section
 	open     *section    // that has no trailer yet
 	whole    int64       // bytes up to the end of the last whole line
@@ -48,7 +48,7 @@ func (x *Export) Open() (to int64, is bool) {
 // Read verifies an export, in memory that does not grow with it. A file that was cut off is no
 // error: [Export.Complete] says so. Anything else is a [*FaultError]. trust sees the header of each complete
 // section, and the newest has to pass: it covers those before. Without trust no signature is checked.
-func Read(r io.Reader, trust Trust) (*Export, error) {
+func Read(r io.Reader, trust Vouch) (*Export, error) {
 	x := &Export{trust: trust}
 	in := bufio.NewReaderSize(r, 64<<10)
 	for number := int64(1); ; number++ {

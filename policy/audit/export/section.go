@@ -49,9 +49,9 @@ type Header struct {
 	Keys json.RawMessage `json:"keys,omitempty"`
 }
 
-// Trust returns nil if a checkpoint that somebody may rely on signs what the header says that the log was.
+// Vouch returns nil if a checkpoint that somebody may rely on signs what the header says that the log was.
 // The error becomes a [*FaultError] that names the header's line.
-type Trust func(Header) error
+type Vouch func(Header) error
 
 // line is an entry in a section.
 type line struct {

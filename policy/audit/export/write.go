@@ -11,8 +11,8 @@ import (
 	"github.com/vimbroker/vimbroker/policy/audit/tree"
 )
 
-// File is what an export is written to: an [os.File].
-type File interface {
+// Output is what an export is written to: an [os.File].
+type Output interface {
 	io.ReadWriteSeeker
 	Truncate(size int64) error
 	Sync() error
@@ -20,14 +20,14 @@ type File interface {
 
 // Writer writes the rest of a section. It belongs to one goroutine.
 type Writer struct {
-	file File
+	file Output
 	out  *bufio.Writer
 	open *section
 }
 
 // Resume verifies what a file holds and cuts off a line that was not finished. The writer is
 // nil where no section is open: [Writer.Begin] begins one.
-func Resume(f File) (*Export, *Writer, error) {
+func Resume(f Output) (*Export, *Writer, error) {
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return nil, nil, err
 	}

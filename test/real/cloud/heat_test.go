@@ -24,7 +24,7 @@ func heatFor(t *testing.T, o *real.Cloud, who real.Tenant, g lifecycle.Grant) li
 	t.Helper()
 	rules := egress.Default()
 	rules.AllowLoopback = true
-	c := clientconfig.Config{Endpoint: strings.TrimSuffix(o.AuthURL, "/v3"), Client: clientconfig.Cloud{Region: o.Region, ProjectID: who.ProjectID}}
+	c := clientconfig.Config{Endpoint: strings.TrimSuffix(o.AuthURL, "/v3"), Client: clientconfig.OpenStackClient{Region: o.Region, ProjectID: who.ProjectID}}
 	if g.Purpose == "heat" {
 		token, err := o.LogIn(t.Context(), who, nil)
 		if err != nil {

@@ -121,7 +121,7 @@ func TestOpenStackFormatsAreUsed(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if cloud, _ := config.Client.(clientconfig.Cloud); config.VIMID != registered.ID || cloud.ProjectID != who.ProjectID || cloud.ProjectDomain != who.Domain {
+			if cloud, _ := config.Client.(clientconfig.OpenStackClient); config.VIMID != registered.ID || cloud.ProjectID != who.ProjectID || cloud.ProjectDomain != who.Domain {
 				t.Errorf("the JSON says %s, project %s of %s", config.VIMID, cloud.ProjectID, cloud.ProjectDomain)
 			}
 			dir, err := clientconfig.OpenDir(filepath.Join(t.TempDir(), "root"))
