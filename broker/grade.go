@@ -43,26 +43,27 @@ func narrowest(d Driver, w policy.Wish) policy.Wish {
 
 // weigh has a driver that can compute what the holder of a lease can become, fills in
 // the lease's scope, and decides on that.
-func (b *Leaser) weigh(ctx context.Context, p policy.Principal, d Driver, o *opened, v VIM, l *Lease, act *audit.Act) (*audit.Act, error) {
-	ttl := l.granted()
-	if grader, ok := d.(Grader); ok {
-		graded, err := b.grade(ctx, grader, o, l.grant(ttl))
+func (i *issuing) weigh(ctx context.Context, o *opened) error {
+	l, ttl := &i.lease, i.lease.granted()
+	if grader, ok := i.driver.(Grader); ok {
+		graded, err := i.grade(ctx, grader, o, l.grant(ttl))
 		if err != nil {
-			return nil, b.refuse(ctx, act, err)
+			return i.refuse(ctx, i.act, err)
 		}
 		g := graded.Grant
 		l.Role, l.Rules, l.Namespaces, l.ClusterWide = g.Role, g.Rules, g.Namespaces, g.ClusterWide
 		l.Grade, l.GradeReasons = graded.Grade, graded.Reasons
-		if act, err = b.enter(ctx, p, policy.LeaseIssue, vimResource(v), l.wish(ttl)); err != nil {
-			return nil, b.explainRefusal(err, p, v, l.wish(ttl), l.GradeReasons)
+		if i.act, err = i.enter(ctx, i.caller, policy.LeaseIssue, vimResource(i.vim), l.wish(ttl)); err != nil {
+			return i.explainRefusal(err, i.caller, i.vim, l.wish(ttl), l.GradeReasons)
 		}
-		act.With(audit.DetailGrade, string(l.Grade))
+		i.act.With(audit.DetailGrade, string(l.Grade))
 	}
-	if _, ok := d.(Tidier); ok {
+	if _, ok := i.driver.(Tidier); ok {
 		l.GrantDigest = grantDigest(*l)
 	}
-	return act.With(audit.DetailLease, l.ID).With(audit.DetailRole, l.Role).With(audit.DetailTTL, ttl.String()).
-		With(audit.DetailNamespaces, strings.Join(l.Namespaces, ",")).With(audit.DetailGeneration, generationText(l.VIMGeneration)), nil
+	i.act.With(audit.DetailLease, l.ID).With(audit.DetailRole, l.Role).With(audit.DetailTTL, ttl.String()).
+		With(audit.DetailNamespaces, strings.Join(l.Namespaces, ",")).With(audit.DetailGeneration, generationText(l.VIMGeneration))
+	return nil
 }
 
 // grade asks a driver, and believes no grade that it does not know.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -15,7 +14,6 @@ import (
 	"github.com/vimbroker/vimbroker/broker/clientconfig"
 	"github.com/vimbroker/vimbroker/broker/failpoint"
 	"github.com/vimbroker/vimbroker/broker/remote"
-	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
 )
@@ -78,97 +76,107 @@ func (r LeaseRequest) verifiable(at Target) error {
 	return nil
 }
 
+// issuing is one request for a lease on its way to the answer.
+type issuing struct {
+	*Leaser
+	kind    kind
+	caller  policy.Principal
+	request LeaseRequest
+	vim     VIM
+	driver  Driver
+	grant   Grant
+	lease   Lease
+	act     *audit.Act
+}
+
+// issue is the protocol that all kinds of leases share. It is repeated ([decided]) where the VIM has changed
+// since it was decided on.
 func (b *Leaser) issue(ctx context.Context, p policy.Principal, r LeaseRequest) (Lease, clientconfig.Config, error) {
 	fail := func(err error) (Lease, clientconfig.Config, error) { return Lease{}, clientconfig.Config{}, err }
-	v, err := b.findVIM(ctx, p, policy.LeaseIssue, r.VIM)
+	i, err := b.newIssuing(ctx, p, r)
 	if err != nil {
 		return fail(err)
 	}
-	d, grant, err := b.prepare(p, v, &r)
-	if err != nil {
-		if !b.guard.Allows(p, policy.VIMShow, vimResource(v)) {
-			err = b.hidden(ctx, p, policy.LeaseIssue, v)
-		}
-		return fail(err)
+	least := narrowest(i.driver, i.lease.wish(i.grant.TTL))
+	if i.act, err = b.enter(ctx, p, policy.LeaseIssue, vimResource(i.vim), least); err != nil {
+		return fail(b.explainRefusal(err, p, i.vim, least, nil))
 	}
-	l := b.newLease(p, v, r, grant)
-	var plain secret.Text
-	if r.Standing {
-		text, sum := policy.NewSecret(leaseSecretPrefix)
-		plain, l.SecretSHA256 = secret.NewText(text), sum
-	}
-	wish := l.wish(grant.TTL)
-	least := narrowest(d, wish)
-	act, err := b.enter(ctx, p, policy.LeaseIssue, vimResource(v), least)
-	if err != nil {
-		return fail(b.explainRefusal(err, p, v, least, nil))
-	}
-	if old, config, err := b.issued(ctx, p, v, r, l, act); err != nil || old.ID != "" {
+	if old, config, err := i.repeated(ctx); err != nil || old.ID != "" {
 		return old, config, err
 	}
-	if err := cmp.Or(issuable(v), r.verifiable(v.Current.Target)); err != nil {
-		return fail(b.refuse(ctx, act, err))
+	if err := i.chooseKind(); err != nil {
+		return fail(b.refuse(ctx, i.act, err))
 	}
-	if v.Suspended != "" {
-		return fail(b.refuse(ctx, act, &Error{Kind: ErrConflict, Field: "vim", Detail: "no new lease is issued on the VIM: " + v.Suspended}))
+	if err := i.kind.admit(ctx, i); err != nil {
+		return fail(err)
 	}
-	switch {
-	case r.Credential == LeasePassThrough, !v.Health.CanMint && !r.Standing && r.Credential == "":
-		if r.Widest != "" && r.Widest != GradeUnbounded {
-			return fail(b.refuse(ctx, act, tooWide(GradeUnbounded, r.Widest)))
-		}
-		return b.passThrough(ctx, p, v, l, wish, act)
-	case !v.Health.CanMint && r.Standing:
-		return fail(b.refuse(ctx, act, &Error{
-			Kind: ErrUnsupported, Field: "standing", Next: NextCheckVIM,
-			Detail: "no lease can be derived from the VIM's credential: " + v.Health.MintMessage,
-		}))
-	}
-	o, err := b.open(ctx, v, v.Current)
+	o, err := b.open(ctx, i.vim, i.vim.Current)
 	if err != nil {
-		return fail(b.refuse(ctx, act, err))
+		return fail(b.refuse(ctx, i.act, err))
 	}
 	defer o.close()
-	if act, err = b.weigh(ctx, p, d, o, v, &l, act); err != nil {
+	if err := i.kind.decide(ctx, i, o); err != nil {
 		return fail(err)
 	}
-	if r.Widest != "" && widerThan(l.Grade, r.Widest) {
-		return fail(b.refuse(ctx, act, tooWide(l.Grade, r.Widest)))
+	created, err := b.createLease(ctx, i.lease, i.vim, i.act)
+	switch {
+	case errors.Is(err, errMoved):
+		return fail(err)
+	case errors.Is(err, ErrExists): // the same key, at the same moment
+		if old, config, err := i.repeated(ctx); err != nil || old.ID != "" {
+			return old, config, err
+		}
 	}
-	created, err := b.createLease(ctx, l, v, act)
 	if err != nil {
-		if errors.Is(err, errMoved) {
-			return fail(err)
-		}
-		if errors.Is(err, ErrExists) { // the same key, at the same moment
-			if old, config, err := b.issued(ctx, p, v, r, l, act); err != nil || old.ID != "" {
-				return old, config, err
-			}
-		}
-		return fail(b.refuse(ctx, act, err))
+		return fail(b.refuse(ctx, i.act, err))
 	}
-	l = created
+	i.lease = created
 	failpoint.At("issue.intent")
-
-	minted, err := b.mint(ctx, d.Issue, o.Access, l.grant(grant.TTL))
+	minted, err := i.kind.mint(ctx, i, o)
 	if err != nil {
-		if errors.Is(err, ErrBeyondGrant) {
-			b.raise(ctx, AlarmBeyondGrant, l, err.Error())
-		}
-		held, _ := o.holding(l, minted)
-		b.abort(ctx, held, ReasonIssueFailed, act.Failed(class(err)))
 		return fail(err)
 	}
-	failpoint.At("issue.minted")
-	minted.Credential.LeaseSecret = plain
-	stored, err := b.recordIssue(ctx, l, minted, o, act)
+	stored, err := i.kind.record(ctx, i, o, minted)
 	if err != nil {
-		held, _ := o.holding(l, minted) // what does not seal has its handle
-		b.abort(ctx, held, ReasonAuditFailed, act.Failed(class(err)))
 		return fail(err)
 	}
 	failpoint.At("issue.active")
-	return stored, b.config(v, v.Current, stored, handedOut(stored, minted.Credential)), nil
+	return stored, b.config(i.vim, i.vim.Current, stored, i.kind.handOut(minted.Credential)), nil
+}
+
+// newIssuing checks a request as far as that needs nobody's answer.
+func (b *Leaser) newIssuing(ctx context.Context, p policy.Principal, r LeaseRequest) (*issuing, error) {
+	v, err := b.findVIM(ctx, p, policy.LeaseIssue, r.VIM)
+	if err != nil {
+		return nil, err
+	}
+	i := &issuing{Leaser: b, caller: p, request: r, vim: v}
+	if err := i.prepare(); err != nil {
+		if !b.guard.Allows(p, policy.VIMShow, vimResource(v)) {
+			err = b.hidden(ctx, p, policy.LeaseIssue, v)
+		}
+		return nil, err
+	}
+	i.lease = i.newLease()
+	return i, nil
+}
+
+// chooseKind settles the kind on the VIM as it is now, or says why none is issued there.
+func (i *issuing) chooseKind() (err error) {
+	if err := cmp.Or(issuable(i.vim), i.request.verifiable(i.vim.Current.Target)); err != nil {
+		return err
+	}
+	if i.vim.Suspended != "" {
+		return &Error{Kind: ErrConflict, Field: "vim", Detail: "no new lease is issued on the VIM: " + i.vim.Suspended}
+	}
+	i.kind, err = i.kind.on(i.vim)
+	return err
+}
+
+// takeBackUnissued takes back what was minted for a lease that is not handed out because of err.
+func (i *issuing) takeBackUnissued(ctx context.Context, o *opened, m Minted, why Reason, err error) {
+	held, _ := o.holding(i.lease, m) // what does not seal has its handle
+	i.abort(ctx, held, why, i.act.Failed(class(err)))
 }
 
 // createLease stores the intent to issue a lease, if the VIM is still the one that was
@@ -185,72 +193,44 @@ func (b *Leaser) createLease(ctx context.Context, l Lease, v VIM, act *audit.Act
 	return created, err
 }
 
-// prepare checks a request as far as that needs nobody's answer, and fills in defaults.
-func (b *Leaser) prepare(p policy.Principal, v VIM, r *LeaseRequest) (Driver, Grant, error) {
-	d, err := b.driver(v.Type)
-	if err != nil {
-		return nil, Grant{}, err
+// prepare checks the request, fills in its defaults, and settles the grant.
+func (i *issuing) prepare() (err error) {
+	r := &i.request
+	if i.driver, err = i.core.driver(i.vim.Type); err != nil {
+		return err
 	}
 	if err := CheckIdempotencyKey(r.IdempotencyKey); err != nil {
-		return nil, Grant{}, err
+		return err
 	}
 	for field, s := range map[string]string{"purpose": r.Purpose, "operation": r.Operation, "instance": r.Instance} {
 		if !shortText(s) {
-			return nil, Grant{}, Invalid(field, "must be at most 255 printable characters")
+			return Invalid(field, "must be at most 255 printable characters")
 		}
 	}
-	if err := d.Type().chooseFormat(&r.Format); err != nil {
-		return nil, Grant{}, err
+	if err := i.driver.Type().chooseFormat(&r.Format); err != nil {
+		return err
 	}
-	if err := checkRules(d, r); err != nil {
-		return nil, Grant{}, err
+	if err := checkRules(i.driver, r); err != nil {
+		return err
 	}
-	usual, most := b.terms.DefaultTTL, b.terms.MaxTTL
-	switch {
-	case r.Standing:
-		usual, most = b.terms.StandingTTL, b.terms.StandingTTL
-	case r.Credential != "":
-		most = b.standingMax(p)
-		usual = most
+	if i.kind, err = r.kind(); err != nil {
+		return err
 	}
-	switch {
-	case !slices.Contains(leaseCredentials, r.Credential):
-		return nil, Grant{}, Invalid("credential", "must be %s or %s, or be left out", LeaseUser, LeasePassThrough)
-	case r.Credential == LeaseUser && !d.Type().Users:
-		return nil, Grant{}, &Error{
-			Kind: ErrUnsupported, Field: "credential", Detail: fmt.Sprintf("on VIMs of type %s no lease is a user of its own", v.Type),
-			Remedy: "ask for a standing lease, or for the usual credential",
-		}
-	case r.Credential == LeasePassThrough && (r.Role != "" || len(r.Namespaces)+len(r.Rules) > 0 || r.ClusterWide):
-		return nil, Grant{}, Invalid("credential",
-			"has every right of the VIM's own, and cannot be cut down: leave out role, rules, namespaces and clusterWide")
-	case r.Standing && r.Credential != "":
-		return nil, Grant{}, Invalid("credential", "cannot be chosen for a standing lease: what is handed out is its secret")
-	case r.Standing && b.directories[p.Authenticator()] == nil:
-		return nil, Grant{}, &Error{
-			Kind: ErrUnsupported, Field: "standing",
-			Detail: "a standing lease is for a registered client or a static token: of " + p.Name +
-				" nobody here knows later on whether it may still have it",
-			Remedy: "register a client, and take the lease as that",
-		}
-	case r.Standing && !d.Type().Standing:
-		return nil, Grant{}, &Error{
-			Kind: ErrUnsupported, Field: "standing",
-			Detail: fmt.Sprintf("VIMs of type %s have no standing leases: nothing there mints short tokens for one holder and ends them "+
-				"all at once", v.Type),
-		}
-	case r.TTL < 0:
-		return nil, Grant{}, Invalid("ttl", "is negative")
-	case r.TTL == 0:
-		r.TTL = usual
+	if err := i.kind.check(i.Leaser, i.caller, i.driver.Type(), *r); err != nil {
+		return err
 	}
+	if r.TTL < 0 {
+		return Invalid("ttl", "is negative")
+	}
+	usual, most := i.kind.lifetime(i.Leaser, i.caller)
+	r.TTL = cmp.Or(r.TTL, usual)
 	id := uuid.NewString()
-	grant, err := d.Prepare(Grant{
+	i.grant, err = i.driver.Prepare(Grant{
 		Lease: id, Handle: "lease-" + id, TTL: min(r.TTL, most),
 		Role: r.Role, Namespaces: slices.Clone(r.Namespaces), Purpose: r.Purpose,
 		Rules: r.Rules, ClusterWide: r.ClusterWide, User: r.Credential == LeaseUser,
 	})
-	return d, grant, err
+	return err
 }
 
 // shortText reports whether a text fits into one line that people read.
@@ -267,31 +247,21 @@ func (b *core) standingMax(p policy.Principal) time.Duration {
 	return b.terms.StandingMax
 }
 
-func (b *Leaser) newLease(p policy.Principal, v VIM, r LeaseRequest, g Grant) Lease {
-	now := b.now()
+// newLease is the row of a lease that is to be issued.
+func (i *issuing) newLease() Lease {
+	now, v, p, r, g := i.now(), i.vim, i.caller, i.request, i.grant
 	l := Lease{
 		ID: g.Lease, VIM: v.ID, VIMName: v.Name, VIMType: v.Type, VIMProject: v.Project, VIMGeneration: v.Current.Number,
 		Project: p.Project, Principal: p.Name, HolderRoles: p.Roles, Operation: r.Operation, Instance: r.Instance, State: LeasePending,
 		Role: g.Role, Namespaces: g.Namespaces, Rules: g.Rules, ClusterWide: g.ClusterWide, Format: r.Format, Purpose: r.Purpose,
-		CreatedAt: now, ExpiresAt: now.Add(g.TTL), MaxExpiresAt: now.Add(b.terms.MaxTTL),
+		CreatedAt: now, ExpiresAt: now.Add(g.TTL), MaxExpiresAt: now.Add(i.terms.MaxTTL),
 		Derived: true, Revocable: true, Handle: g.Handle,
 		IdempotencyKey: r.IdempotencyKey,
 	}
 	if r.IdempotencyKey != "" {
 		l.RequestDigest = leaseDigest(v.ID, r, g)
 	}
-	if r.Credential != "" {
-		l.MaxExpiresAt = now.Add(b.standingMax(p))
-	}
-	if r.Credential == LeaseUser {
-		l.CredentialKind = CredentialUser
-	}
-	if r.Standing {
-		l.TokenTTL, l.MaxExpiresAt = g.TTL, now.Add(b.terms.StandingMax)
-		l.ExpiresAt = b.unusedUntil(l)
-		// Whoever takes it back looks for more tokens than the row holds.
-		l.RenewalBegun = true
-	}
+	i.kind.complete(i.Leaser, p, &l, g)
 	return l
 }
 
@@ -306,76 +276,47 @@ func issuable(v VIM) error {
 	return nil
 }
 
-// issued answers a repeat of an earlier request; it is empty when this is none.
-func (b *Leaser) issued(
-	ctx context.Context, p policy.Principal, v VIM, r LeaseRequest, l Lease, act *audit.Act,
-) (Lease, clientconfig.Config, error) {
-	fail := func(err error) (Lease, clientconfig.Config, error) {
-		return Lease{}, clientconfig.Config{}, b.refuse(ctx, act, err)
+// repeated answers a repeat of an earlier request; it is empty when this is none.
+func (i *issuing) repeated(ctx context.Context) (Lease, clientconfig.Config, error) {
+	fail := func(err error) (Lease, clientconfig.Config, error) { return Lease{}, clientconfig.Config{}, err }
+	refuse := func(err error) (Lease, clientconfig.Config, error) { return fail(i.refuse(ctx, i.act, err)) }
+	if i.lease.IdempotencyKey == "" {
+		return fail(nil)
 	}
-	if l.IdempotencyKey == "" {
-		return Lease{}, clientconfig.Config{}, nil
-	}
-	old, err := b.leases.LeaseByKey(ctx, p.Name, l.IdempotencyKey)
+	old, err := i.leases.LeaseByKey(ctx, i.caller.Name, i.lease.IdempotencyKey)
 	switch {
 	case errors.Is(err, ErrNotFound):
-		return Lease{}, clientconfig.Config{}, nil
+		return fail(nil)
 	case err != nil:
-		return fail(err)
-	case old.RequestDigest != l.RequestDigest || old.Project != l.Project:
-		return fail(otherRequest())
+		return refuse(err)
+	case old.RequestDigest != i.lease.RequestDigest || old.Project != i.lease.Project:
+		return refuse(otherRequest())
 	case old.State == LeasePending:
-		return fail(b.notEnded(old.CreatedAt))
-	case old.State != LeaseActive || !b.now().Before(old.ExpiresAt):
-		return fail(&Error{
+		return refuse(i.notEnded(old.CreatedAt))
+	}
+	g, ok := i.vim.generation(old.VIMGeneration)
+	if !ok || old.State != LeaseActive || !i.now().Before(old.ExpiresAt) {
+		return refuse(&Error{
 			Kind: ErrConflict, Field: "Idempotency-Key", Detail: "the lease that was issued for it has ended", Remedy: "use a new key",
 		})
 	}
-	g, ok := v.generation(old.VIMGeneration)
-	if !ok {
-		return fail(&Error{Kind: ErrConflict, Detail: "the lease that was issued for it has ended", Remedy: "use a new key"})
+	if err := i.request.verifiable(g.Target); err != nil {
+		return refuse(err)
 	}
-	if err := r.verifiable(g.Target); err != nil {
-		return fail(err)
+	o, err := i.open(ctx, i.vim, g)
+	if err != nil {
+		return refuse(err)
 	}
-	o, err := b.open(ctx, v, g)
+	defer o.close()
+	kind := old.kind()
+	credential, err := kind.again(ctx, i, o, old)
 	if err != nil {
 		return fail(err)
 	}
-	defer o.close()
-	if !old.Derived {
-		if err := b.mayPassThrough(ctx, p, v, old.wish(old.granted())); err != nil {
-			return fail(err)
-		}
-	} else if old.Grade != "" && old.Grade != GradeBounded { // act rests on the narrowest
-		if act, err = b.enter(ctx, p, policy.LeaseIssue, vimResource(v), old.wish(old.granted())); err != nil {
-			return Lease{}, clientconfig.Config{}, err
-		}
+	if err := i.entries.Append(ctx, i.act.With(audit.DetailLease, old.ID).Done(audit.DetailReason, sameRequest)); err != nil {
+		return fail(err)
 	}
-	cred := o.Credential
-	if old.Derived {
-		if cred, err = o.unseal(old); err != nil {
-			return fail(err)
-		}
-	}
-	if old.Standing() && cred.LeaseSecret.Empty() {
-		return fail(&Error{
-			Kind: ErrConflict, Field: "Idempotency-Key", Detail: "the secret of the lease that was issued for it is not kept any more",
-			Remedy: "revoke that lease, and use a new key",
-		})
-	}
-	if err := b.entries.Append(ctx, act.With(audit.DetailLease, old.ID).Done(audit.DetailReason, sameRequest)); err != nil {
-		return Lease{}, clientconfig.Config{}, err
-	}
-	return old, b.config(v, g, old, handedOut(old, cred)), nil
-}
-
-// handedOut is what the holder of a lease gets of what was minted for it.
-func handedOut(l Lease, minted Credential) Credential {
-	if l.Standing() {
-		return Credential{LeaseSecret: minted.LeaseSecret}
-	}
-	return minted
+	return old, i.config(i.vim, g, old, kind.handOut(credential)), nil
 }
 
 // mint calls a driver's Issue or Renew, and believes no answer that cannot be kept to.
@@ -423,18 +364,11 @@ func (b *Leaser) record(ctx context.Context, l Lease, m Minted, o *opened, act *
 	if err != nil {
 		return Lease{}, err
 	}
-	expires := within(held.CredentialEndsAt, b.now().Add(l.ExpiresAt.Sub(l.CreatedAt)), l.MaxExpiresAt)
-	if l.Standing() {
-		expires = b.unusedUntil(l)
-	}
+	expires := l.kind().ends(b, l, held.CredentialEndsAt)
 	stored, err := b.leases.UpdateLease(ctx, l.ID, func(now *Lease) error {
-		if now.State != LeasePending {
-			return &Error{Kind: ErrConflict, Detail: "the lease was revoked while it was being issued"}
-		}
 		now.hold(held)
-		now.State, now.IssuedAt, now.ExpiresAt = LeaseActive, b.now(), expires
-		now.Stood, now.LeftBehind = m.Stood, notCompared(m.Unseen)
-		return nil
+		now.ExpiresAt, now.Stood, now.LeftBehind = expires, m.Stood, notCompared(m.Unseen)
+		return b.activate(now)
 	}, act.Done(audit.DetailExpiresAt, expires.Format(time.RFC3339), audit.DetailCredentialID, m.CredentialID))
 	if err != nil {
 		asking, cancel := b.cleanup(ctx)
@@ -444,6 +378,15 @@ func (b *Leaser) record(ctx context.Context, l Lease, m Minted, o *opened, act *
 		}
 	}
 	return stored, err
+}
+
+// activate makes a lease active that is pending.
+func (b *Leaser) activate(now *Lease) error {
+	if now.State != LeasePending {
+		return &Error{Kind: ErrConflict, Detail: "the lease was revoked while it was being issued"}
+	}
+	now.State, now.IssuedAt = LeaseActive, b.now()
+	return nil
 }
 
 // holding is a lease with what was minted for it, so that it can be taken back.
@@ -527,57 +470,6 @@ func (b *Leaser) mayPassThrough(ctx context.Context, p policy.Principal, v VIM, 
 		Kind: ErrUnsupported, Field: "vim",
 		Detail: "no lease can be derived from the VIM's credential, and policy does not let you have it passed through: " + v.Health.MintMessage,
 		Remedy: "give the credential the missing rights", Next: NextCheckVIM,
-	}
-}
-
-// passThrough hands the stored credential itself out, where that was asked for or the VIM cannot
-// mint, and policy says so.
-func (b *Leaser) passThrough(
-	ctx context.Context, p policy.Principal, v VIM, l Lease, wish policy.Wish, act *audit.Act,
-) (Lease, clientconfig.Config, error) {
-	fail := func(err error) (Lease, clientconfig.Config, error) {
-		return Lease{}, clientconfig.Config{}, b.refuse(ctx, act, err)
-	}
-	if err := b.mayPassThrough(ctx, p, v, wish); err != nil {
-		return fail(err)
-	}
-	o, err := b.open(ctx, v, v.Current)
-	if err != nil {
-		return fail(err)
-	}
-	defer o.close()
-	b.passesThrough(&l)
-	if end := v.Current.CredentialExpiresAt; !end.IsZero() && end.Before(l.ExpiresAt) {
-		l.ExpiresAt = end
-	}
-	if !l.ExpiresAt.After(b.now()) {
-		return fail(&Error{Kind: ErrUnauthorized, Field: "vim", Detail: "the VIM's credential has expired", Next: NextReplaceCredential})
-	}
-	act.With(audit.DetailLease, l.ID).With(audit.DetailReason, "passed through")
-	if _, err := b.createLease(ctx, l, v, act); err != nil {
-		if errors.Is(err, errMoved) {
-			return Lease{}, clientconfig.Config{}, err
-		}
-		return fail(err)
-	}
-	stored, err := b.leases.UpdateLease(ctx, l.ID, func(now *Lease) error {
-		if now.State != LeasePending {
-			return &Error{Kind: ErrConflict, Detail: "the lease was revoked while it was being issued"}
-		}
-		now.State, now.IssuedAt, now.CredentialKind = LeaseActive, b.now(), o.Credential.Kind
-		return nil
-	}, act.Done(audit.DetailExpiresAt, l.ExpiresAt.Format(time.RFC3339)))
-	if err != nil {
-		return fail(err)
-	}
-	return stored, b.config(v, v.Current, stored, o.Credential), nil
-}
-
-// passesThrough says of a lease that it is the stored credential.
-func (b *Leaser) passesThrough(l *Lease) {
-	l.Derived, l.Revocable = false, false
-	if _, grades := b.drivers[l.VIMType].(Grader); grades {
-		l.Grade, l.GradeReasons = GradeUnbounded, []string{"the holder has the VIM's own credential, which works until it is replaced on the VIM"}
 	}
 }
 

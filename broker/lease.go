@@ -217,7 +217,7 @@ type LeaseRequest struct {
 	Operation   string
 	// Instance is the VNF instance of another VNFM that the lease is to serve, as that names it.
 	Instance string
-	// Standing asks for a lease that stands: see [Broker.IssueLease].
+	// Standing asks for a lease that stands: see [Leaser.IssueLease].
 	Standing bool
 	// Credential asks for another kind of credential than leases on the VIM are; not with Standing.
 	Credential LeaseCredential
@@ -244,9 +244,6 @@ const LeaseUser LeaseCredential = "user"
 // LeasePassThrough is the VIM's stored credential itself, for as long as a [LeaseUser]. It needs
 // [policy.LeasePassThrough]. It is not derived, and nothing revokes it but its replacement on the VIM.
 const LeasePassThrough LeaseCredential = "passThrough"
-
-// leaseCredentials are those that can be asked for.
-var leaseCredentials = []LeaseCredential{"", LeaseUser, LeasePassThrough}
 
 // LeaseQuery selects leases that the principal may see, newest first.
 type LeaseQuery struct {

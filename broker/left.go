@@ -83,8 +83,8 @@ func notCompared(why string) []string {
 	return []string{"what the holder may have made is not known: " + why}
 }
 
-// within is the earliest of some times, cut to the second.
-func within(times ...time.Time) time.Time {
+// earliest is the earliest of some times, cut to the second.
+func earliest(times ...time.Time) time.Time {
 	return slices.MinFunc(times, time.Time.Compare).UTC().Truncate(time.Second)
 }
 

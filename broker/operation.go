@@ -43,47 +43,44 @@ func (b *Leaser) Ended(ctx context.Context, lease string) (bool, Reason, error) 
 // none. What would be refused is refused, and recorded as a question.
 func (b *Leaser) WeighLease(ctx context.Context, p policy.Principal, r LeaseRequest) (Lease, error) {
 	ctx = audit.AsQuestion(ctx)
-	v, err := b.findVIM(ctx, p, policy.LeaseIssue, r.VIM)
+	i, err := b.newIssuing(ctx, p, r)
 	if err != nil {
 		return Lease{}, err
 	}
-	d, grant, err := b.prepare(p, v, &r)
-	if err != nil {
-		if !b.guard.Allows(p, policy.VIMShow, vimResource(v)) {
-			err = b.hidden(ctx, p, policy.LeaseIssue, v)
-		}
+	if i.act, err = b.enter(ctx, p, policy.LeaseIssue, vimResource(i.vim), narrowest(i.driver, i.lease.wish(i.grant.TTL))); err != nil {
 		return Lease{}, err
 	}
-	l := b.newLease(p, v, r, grant)
-	act, err := b.enter(ctx, p, policy.LeaseIssue, vimResource(v), narrowest(d, l.wish(grant.TTL)))
-	if err != nil {
+	if err := issuable(i.vim); err != nil {
+		return Lease{}, b.refuse(ctx, i.act, err)
+	}
+	if err := i.kind.admit(ctx, i); err != nil {
 		return Lease{}, err
 	}
-	if err := issuable(v); err != nil {
-		return Lease{}, b.refuse(ctx, act, err)
-	}
-	if r.Credential == LeasePassThrough {
-		if err := b.mayPassThrough(ctx, p, v, l.wish(grant.TTL)); err != nil {
-			return Lease{}, b.refuse(ctx, act, err)
-		}
-		b.passesThrough(&l)
-	} else {
-		o, err := b.open(ctx, v, v.Current)
-		if err != nil {
-			return Lease{}, b.refuse(ctx, act, err)
-		}
-		defer o.close()
-		if act, err = b.weigh(ctx, p, d, o, v, &l, act); err != nil {
+	if i.lease.Derived {
+		if err := i.foresee(ctx); err != nil {
 			return Lease{}, err
 		}
-		if f, ok := d.(Foreseer); ok {
-			if err := f.Foresee(o.Access, l.grant(grant.TTL)); err != nil {
-				return Lease{}, b.refuse(ctx, act, err)
-			}
-		}
 	}
-	if err := act.Read(ctx); err != nil {
+	if err := i.act.Read(ctx); err != nil {
 		return Lease{}, Unrecorded(err)
 	}
-	return l, nil
+	return i.lease, nil
+}
+
+// foresee weighs a lease that is to be derived, and has the driver say whether it could be issued.
+func (i *issuing) foresee(ctx context.Context) error {
+	o, err := i.open(ctx, i.vim, i.vim.Current)
+	if err != nil {
+		return i.refuse(ctx, i.act, err)
+	}
+	defer o.close()
+	if err := i.weigh(ctx, o); err != nil {
+		return err
+	}
+	if f, ok := i.driver.(Foreseer); ok {
+		if err := f.Foresee(o.Access, i.lease.grant(i.grant.TTL)); err != nil {
+			return i.refuse(ctx, i.act, err)
+		}
+	}
+	return nil
 }

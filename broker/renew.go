@@ -91,7 +91,7 @@ func (b *Leaser) RenewLease(ctx context.Context, p policy.Principal, id string, 
 	failpoint.At("renew.done")
 	stored.Grade, stored.GradeReasons = graded.Grade, graded.GradeReasons
 	config := b.config(v, g, stored, minted.Credential)
-	config.ExpiresAt = within(minted.ExpiresAt, stored.ExpiresAt)
+	config.ExpiresAt = earliest(minted.ExpiresAt, stored.ExpiresAt)
 	return stored, config, nil
 }
 
@@ -139,21 +139,12 @@ func (b *Leaser) beginRenewal(ctx context.Context, l Lease, act *audit.Act) (Lea
 			return &Error{Kind: ErrConflict, Detail: "the lease has ended", Remedy: "issue another"}
 		}
 		now.RenewalBegun = true
-		if now.CredentialKind == CredentialUser {
-			if now.NextAttemptAt.After(b.now()) {
-				return &Error{
-					Kind: ErrConflict, Detail: "another renewal of the lease is under way, or has failed a moment ago",
-					Remedy: "try again at " + now.NextAttemptAt.UTC().Format(time.RFC3339),
-				}
-			}
-			now.NextAttemptAt = b.now().Add(b.claim())
-		}
-		return nil
+		return now.kind().beginRenewal(b, now)
 	}, act.Intent())
 }
 
 func (b *Leaser) recordRenewal(ctx context.Context, src *source, l Lease, m Minted, granted time.Duration, act *audit.Act) (Lease, error) {
-	expires := within(m.ExpiresAt.UTC().Truncate(time.Second), b.now().Add(granted), l.MaxExpiresAt)
+	expires := earliest(m.ExpiresAt.UTC().Truncate(time.Second), b.now().Add(granted), l.MaxExpiresAt)
 	done := act.Done(audit.DetailExpiresAt, expires.Format(time.RFC3339), audit.DetailCredentialID, m.CredentialID)
 	return b.recordNewest(ctx, src, l, m, "it was being renewed", done, func(now *Lease) {
 		if expires.After(now.ExpiresAt) {
@@ -203,11 +194,8 @@ func (b *Leaser) sealNewest(
 		if now.State != LeaseActive {
 			return &Error{Kind: ErrConflict, Detail: "the lease was revoked while " + meanwhile, Remedy: "issue another"}
 		}
-		if now.CredentialKind == CredentialUser {
-			if !now.NextAttemptAt.Equal(l.NextAttemptAt) {
-				return &Error{Kind: ErrConflict, Detail: "the renewal took so long that another has begun", Remedy: "renew the lease again"}
-			}
-			now.NextAttemptAt = time.Time{}
+		if err := now.kind().endRenewal(l, now); err != nil {
+			return err
 		}
 		now.RenewedAt, now.CredentialKind, now.Sealed, now.SealedKey = b.now(), m.Credential.Kind, sealed, o.ref
 		extend(now)

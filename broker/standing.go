@@ -31,7 +31,7 @@ func (l Lease) knows(plain string) bool {
 
 // unusedUntil is when a standing lease that is used now ends, unless it is used again.
 func (b *Leaser) unusedUntil(l Lease) time.Time {
-	return within(b.now().Add(b.terms.StandingIdle), l.MaxExpiresAt)
+	return earliest(b.now().Add(b.terms.StandingIdle), l.MaxExpiresAt)
 }
 
 // MintUnder mints a token under a standing lease, for whoever shows its secret, and returns the
@@ -107,7 +107,7 @@ func (b *Leaser) MintUnder(ctx context.Context, id, plain, holder string) (Lease
 	failpoint.At("mint.done")
 	stored.Grade, stored.GradeReasons = graded.Grade, graded.GradeReasons
 	minted.Credential.LeaseSecret = secret.Text{}
-	return stored, minted.Credential, within(minted.ExpiresAt, l.MaxExpiresAt), nil
+	return stored, minted.Credential, earliest(minted.ExpiresAt, l.MaxExpiresAt), nil
 }
 
 // standing returns the standing lease of that id, if the secret is its own.
