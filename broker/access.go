@@ -103,7 +103,7 @@ func (b *Leaser) GradeAnew(ctx context.Context) error {
 		return nil
 	})
 	list := func() ([]turn, error) { return slices.Collect(maps.Values(vims)), nil }
-	return errors.Join(err, b.inTurn(ctx, newRota(checkVIMs, checkOfProject), list, func(ctx context.Context, vim string) (bool, error) {
+	return errors.Join(err, b.inTurn(ctx, newFairQueue(checkVIMs, checkOfProject), list, func(ctx context.Context, vim string) (bool, error) {
 		return false, b.gradeAnewOn(ctx, vim)
 	}))
 }

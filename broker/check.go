@@ -27,7 +27,7 @@ func (b *Registry) CheckVIM(ctx context.Context, p policy.Principal, ref string)
 // the pass. A VIM that does not answer keeps a place for as long as its check takes; its
 // project has at most checkOfProject of the checkVIMs places, so others go on beside it.
 func (b *Registry) CheckDue(ctx context.Context) error {
-	return b.inTurn(ctx, newRota(checkVIMs, checkOfProject), func() (due []turn, err error) {
+	return b.inTurn(ctx, newFairQueue(checkVIMs, checkOfProject), func() (due []turn, err error) {
 		err = b.eachVIM(ctx, VIMFilter{State: VIMRegistered, CheckDue: b.now()}, func(v VIM) {
 			due = append(due, turn{vim: v.ID, project: v.Project, since: v.Health.Next})
 		})

@@ -101,7 +101,7 @@ func (b *Leaser) InventoryAll(ctx context.Context) error {
 			all = append(all, turn{vim: v.ID, project: v.Project})
 		}
 	})
-	return errors.Join(err, b.inTurn(ctx, newRota(checkVIMs, checkOfProject), func() ([]turn, error) { return slices.Clone(all), nil },
+	return errors.Join(err, b.inTurn(ctx, newFairQueue(checkVIMs, checkOfProject), func() ([]turn, error) { return slices.Clone(all), nil },
 		func(ctx context.Context, vim string) (again bool, err error) {
 			b.takeInventory(ctx, vim)
 			return false, nil

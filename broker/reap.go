@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/vimbroker/vimbroker/broker/job"
@@ -30,74 +30,32 @@ const (
 // takes draining VIMs further.
 //
 // No VIM waits for another that does not answer, and no project for another that has
-// many such: see [rota]. While there is work under way, Reap begins every
+// many such: see [fairQueue]. While there is work under way, Reap begins every
 // Terms.ReapEvery what has become due on the others. A VIM that was found down, or
 // failed, costs one check of it and is left alone for restDown.
 func (b *Leaser) Reap(ctx context.Context) error {
-	var (
-		told     = make(chan reaped)
-		r        = newRota(reapVIMs, reapOfProject)
-		underWay = map[string]bool{}
-		resting  = map[string]time.Time{} // until when
-		begun    bool
-		failed   []error
-	)
-	for {
-		waiting, err := b.reapable(ctx)
-		if err != nil {
-			failed = append(failed, err)
+	q := newFairQueue(reapVIMs, reapOfProject)
+	q.patience, q.rest = b.terms.ReapEvery, restDown
+	var begun atomic.Bool
+	err := b.inTurn(ctx, q, func() ([]turn, error) { return b.reapable(ctx) }, func(ctx context.Context, vim string) (bool, error) {
+		begun.Store(true)
+		down, err := b.endDue(ctx, vim)
+		switch {
+		case err != nil:
+			return true, fmt.Errorf("VIM %s: %w", vim, err)
+		case down:
+			return true, errDown
 		}
-		r.wait(rested(waiting, underWay, resting, b.now()))
-		for next := time.After(b.terms.ReapEvery); next != nil && len(underWay)+len(r.waiting) > 0; {
-			for {
-				t, ok := r.next()
-				if !ok {
-					break
-				}
-				underWay[t.vim], begun = true, true
-				go b.reapVIM(ctx, t, told)
-			}
-			select {
-			case was := <-told:
-				if !was.over {
-					r.leave(was.project)
-					break
-				}
-				delete(underWay, was.vim)
-				if was.down || was.err != nil {
-					resting[was.vim] = b.now().Add(restDown)
-				}
-				if was.err != nil {
-					failed = append(failed, was.err)
-				}
-			case <-next:
-				next = nil
-			}
-			if ctx.Err() != nil {
-				r.waiting = nil
-			}
-		}
-		if len(underWay)+len(r.waiting) > 0 {
-			continue
-		}
-		if begun {
-			b.RetireKeys(ctx)
-		}
-		if len(failed) > 0 {
-			return fmt.Errorf("%d of the reaper's tasks failed, the first with: %w", len(failed), failed[0])
-		}
-		return nil
+		return true, nil
+	})
+	if begun.Load() {
+		b.RetireKeys(ctx)
 	}
-}
-
-// rested are those of turns that may begin: they are neither under way nor resting. Who has
-// rested stands behind who was not tried.
-func rested(turns []turn, underWay map[string]bool, resting map[string]time.Time, now time.Time) []turn {
-	turns = slices.DeleteFunc(turns, func(t turn) bool { return underWay[t.vim] || now.Before(resting[t.vim]) })
-	for i, t := range turns {
-		turns[i].since = latest(t.since, resting[t.vim])
+	if all, some := err.(interface{ Unwrap() []error }); some { //nolint:errorlint // the list itself is asked, not what it wraps
+		failed := all.Unwrap()
+		return fmt.Errorf("%d of the reaper's tasks failed, the first with: %w", len(failed), failed[0])
 	}
-	return turns
+	return err
 }
 
 // reapable lists the VIMs that leases are due on, and the draining ones whose next try is.
@@ -118,29 +76,6 @@ func (b *Leaser) reapable(ctx context.Context) ([]turn, error) {
 		}
 	})
 	return turns, err
-}
-
-// reaped says that the work on a VIM is over and how it ended, or, before, that it has
-// left its place.
-type reaped struct {
-	turn
-	over bool
-	down bool
-	err  error
-}
-
-// reapVIM does what is due on a VIM, which has a place. A VIM that keeps its place for
-// long leaves it, for it may be silent, and goes on.
-func (b *Leaser) reapVIM(ctx context.Context, t turn, told chan<- reaped) {
-	leave := sync.OnceFunc(func() { told <- reaped{turn: t} })
-	late := time.AfterFunc(b.terms.ReapEvery, leave)
-	down, err := b.endDue(ctx, t.vim)
-	if err != nil {
-		err = fmt.Errorf("VIM %s: %w", t.vim, err)
-	}
-	late.Stop()
-	leave()
-	told <- reaped{turn: t, over: true, down: down, err: err}
 }
 
 // endDue does what is due on a VIM, and reports whether the VIM was found down.

@@ -21,7 +21,7 @@ func TestWhatWasTriedInVainWaitsBehindTheRest(t *testing.T) {
 	}
 	underWay := map[string]bool{"under way": true}
 	resting := map[string]time.Time{"resting": now.Add(time.Nanosecond), "rested": now}
-	r := newRota(10, 10)
+	r := newFairQueue(10, 10)
 	r.wait(rested(waiting(), underWay, resting, now))
 	var got []string
 	for turn, ok := r.next(); ok; turn, ok = r.next() {
@@ -62,7 +62,7 @@ func TestATurnIsForLeasesOrADrain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := newRota(10, 10)
+	r := newFairQueue(10, 10)
 	r.wait(turns)
 	var got []string
 	for turn, ok := r.next(); ok; turn, ok = r.next() {

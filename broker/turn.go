@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 	"time"
 )
 
@@ -30,8 +31,8 @@ type turn struct {
 	drains bool
 }
 
-// rota says whose turn it is. It is not safe for concurrent use.
-type rota struct {
+// fairQueue says whose turn it is. It is not safe for concurrent use.
+type fairQueue struct {
 	// waiting are the turns of each project: leases before drains, then who has waited longest.
 	waiting map[string][]turn
 	// places are how many places each project has, and taken their sum.
@@ -39,19 +40,24 @@ type rota struct {
 	taken  int
 	// most and ofProject bound taken, and the places of a project.
 	most, ofProject int
+	// patience is how long a VIM keeps its place; zero: until its work is over.
+	patience time.Duration
+	// rest is how long a VIM is left alone whose work failed; all are worked on again as long as they
+	// are listed. Zero leaves that to the work.
+	rest time.Duration
 }
 
-func newRota(most, ofProject int) *rota {
-	return &rota{places: map[string]int{}, most: most, ofProject: ofProject}
+func newFairQueue(most, ofProject int) *fairQueue {
+	return &fairQueue{places: map[string]int{}, most: most, ofProject: ofProject}
 }
 
 // wait replaces those who wait.
-func (r *rota) wait(turns []turn) {
-	r.waiting = map[string][]turn{}
+func (q *fairQueue) wait(turns []turn) {
+	q.waiting = map[string][]turn{}
 	for _, t := range turns {
-		r.waiting[t.project] = append(r.waiting[t.project], t)
+		q.waiting[t.project] = append(q.waiting[t.project], t)
 	}
-	for _, of := range r.waiting {
+	for _, of := range q.waiting {
 		slices.SortFunc(of, turn.compare)
 	}
 }
@@ -59,16 +65,16 @@ func (r *rota) wait(turns []turn) {
 // next gives a place to the VIM whose turn it is; false if none waits that may have one.
 // The project with the fewest places comes first, then leases before drains, then who
 // has waited longest.
-func (r *rota) next() (turn, bool) {
+func (q *fairQueue) next() (turn, bool) {
 	var first turn
-	if r.taken >= r.most {
+	if q.taken >= q.most {
 		return first, false
 	}
-	for project, of := range r.waiting {
-		if r.places[project] >= r.ofProject {
+	for project, of := range q.waiting {
+		if q.places[project] >= q.ofProject {
 			continue
 		}
-		fewer := cmp.Compare(r.places[project], r.places[first.project])
+		fewer := cmp.Compare(q.places[project], q.places[first.project])
 		if first.vim == "" || cmp.Or(fewer, of[0].compare(first)) < 0 {
 			first = of[0]
 		}
@@ -76,12 +82,12 @@ func (r *rota) next() (turn, bool) {
 	if first.vim == "" {
 		return first, false
 	}
-	of := r.waiting[first.project]
-	if r.waiting[first.project] = of[1:]; len(of) == 1 {
-		delete(r.waiting, first.project)
+	of := q.waiting[first.project]
+	if q.waiting[first.project] = of[1:]; len(of) == 1 {
+		delete(q.waiting, first.project)
 	}
-	r.places[first.project]++
-	r.taken++
+	q.places[first.project]++
+	q.taken++
 	return first, true
 }
 
@@ -96,56 +102,80 @@ func (t turn) compare(other turn) int {
 }
 
 // leave gives a project's place away.
-func (r *rota) leave(project string) {
-	if r.places[project]--; r.places[project] == 0 {
-		delete(r.places, project)
+func (q *fairQueue) leave(project string) {
+	if q.places[project]--; q.places[project] == 0 {
+		delete(q.places, project)
 	}
-	r.taken--
+	q.taken--
+}
+
+// errDown is the end of work on a VIM that is down: it rests, and nothing has failed.
+var errDown = errors.New("the VIM is down")
+
+// outcome is the end of work on a VIM or, before it, that the VIM has left its place.
+type outcome struct {
+	turn
+	over  bool
+	again bool
+	err   error
+}
+
+// work does a pass's work on a VIM that has a place. A VIM that keeps its place for longer than
+// q.patience leaves it, for it may be silent, and goes on.
+func (q *fairQueue) work(ctx context.Context, t turn, outcomes chan<- outcome, do func(ctx context.Context, vim string) (bool, error)) {
+	leave := sync.OnceFunc(func() { outcomes <- outcome{turn: t} })
+	if q.patience > 0 {
+		defer time.AfterFunc(q.patience, leave).Stop()
+	}
+	again, err := do(ctx, t.vim)
+	leave()
+	outcomes <- outcome{turn: t, over: true, again: again, err: err}
 }
 
 // inTurn does a pass's work on the VIMs that list returns, side by side in the places of
-// r, and lists again every Terms.ReapEvery: what becomes due while others hang does not
-// wait for the pass's end. A VIM is worked on again in one pass only if do says so.
+// q, and lists again every Terms.ReapEvery: what becomes due while others hang does not
+// wait for the pass's end. A VIM is worked on again in one pass only if do says so, or it has rested.
 func (b *core) inTurn(
-	ctx context.Context, r *rota, list func() ([]turn, error), do func(ctx context.Context, vim string) (again bool, err error),
+	ctx context.Context, q *fairQueue, list func() ([]turn, error), do func(ctx context.Context, vim string) (again bool, err error),
 ) error {
-	type outcome struct {
-		turn
-		again bool
-		err   error
-	}
-	told := make(chan outcome)
-	begun := map[string]bool{} // and not to be begun now
-	var failed []error
+	var (
+		outcomes = make(chan outcome)
+		begun    = map[string]bool{}      // and not to be begun now
+		resting  = map[string]time.Time{} // until when
+		failed   []error
+	)
 	for underWay := 0; ; {
 		waiting, err := list()
 		if err != nil {
 			failed = append(failed, err)
 		}
-		r.wait(slices.DeleteFunc(waiting, func(t turn) bool { return begun[t.vim] }))
+		q.wait(rested(waiting, begun, resting, b.now()))
 		for next := time.After(b.terms.ReapEvery); next != nil; {
 			if ctx.Err() != nil {
-				r.waiting = nil
+				q.waiting = nil
 			}
-			for t, ok := r.next(); ok; t, ok = r.next() {
+			for t, ok := q.next(); ok; t, ok = q.next() {
 				underWay++
 				begun[t.vim] = true
-				go func() {
-					again, err := do(ctx, t.vim)
-					told <- outcome{t, again, err}
-				}()
+				go q.work(ctx, t, outcomes, do)
 			}
 			if underWay == 0 { // nobody waits either: there is a place for each
 				return errors.Join(failed...)
 			}
 			select {
-			case was := <-told:
+			case was := <-outcomes:
+				if !was.over {
+					q.leave(was.project)
+					break
+				}
 				underWay--
-				r.leave(was.project)
-				if was.again {
+				if q.rest > 0 && was.err != nil {
+					resting[was.vim] = b.now().Add(q.rest)
+				}
+				if was.again || q.rest > 0 {
 					delete(begun, was.vim)
 				}
-				if was.err != nil {
+				if was.err != nil && !errors.Is(was.err, errDown) {
 					failed = append(failed, was.err)
 				}
 			case <-next:
@@ -153,4 +183,14 @@ func (b *core) inTurn(
 			}
 		}
 	}
+}
+
+// rested are those of turns that may begin: they are neither under way nor resting. One that has
+// rested stands behind those that were not tried.
+func rested(turns []turn, underWay map[string]bool, resting map[string]time.Time, now time.Time) []turn {
+	turns = slices.DeleteFunc(turns, func(t turn) bool { return underWay[t.vim] || now.Before(resting[t.vim]) })
+	for i, t := range turns {
+		turns[i].since = latest(t.since, resting[t.vim])
+	}
+	return turns
 }

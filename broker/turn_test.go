@@ -24,7 +24,7 @@ func turns(project string, n int, since time.Time, drains bool) []turn {
 func TestAProjectLeavesPlacesToOthers(t *testing.T) {
 	long := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	late := long.Add(time.Hour)
-	r := newRota(reapVIMs, reapOfProject)
+	r := newFairQueue(reapVIMs, reapOfProject)
 	r.wait(append(turns("loud", 500, long, false), turns("loud", 500, long, true)...))
 	taken := 0
 	for _, ok := r.next(); ok; _, ok = r.next() {
@@ -56,7 +56,7 @@ func TestAProjectLeavesPlacesToOthers(t *testing.T) {
 // Leases come before drains, the longest wait before the shorter, and projects in turn.
 func TestWhoseTurnItIs(t *testing.T) {
 	long := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	r := newRota(reapVIMs, reapOfProject)
+	r := newFairQueue(reapVIMs, reapOfProject)
 	r.wait([]turn{
 		{vim: "old drain", project: "a", since: long, drains: true},
 		{vim: "late", project: "a", since: long.Add(2 * time.Hour)},
@@ -130,10 +130,10 @@ func (p *passOver) want(t *testing.T, when string, vims ...string) {
 func TestAPassGoesOnWhileVIMsHang(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const every = 5 * time.Second
-		b := &core{terms: Terms{ReapEvery: every}}
+		b := &core{terms: Terms{ReapEvery: every}, now: time.Now}
 		p, answer, over := &passOver{listed: []string{"hangs-1", "hangs-2"}}, make(chan struct{}), make(chan error)
 		go func() {
-			over <- b.inTurn(t.Context(), newRota(3, 3), p.list, func(_ context.Context, vim string) (bool, error) {
+			over <- b.inTurn(t.Context(), newFairQueue(3, 3), p.list, func(_ context.Context, vim string) (bool, error) {
 				defer p.begins(vim)()
 				if vim == "hangs-1" || vim == "hangs-2" {
 					<-answer
@@ -162,7 +162,7 @@ func TestAPassGoesOnWhileVIMsHang(t *testing.T) {
 func TestAPassGoesOverAVIMAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const every = 5 * time.Second
-		b := &core{terms: Terms{ReapEvery: every}}
+		b := &core{terms: Terms{ReapEvery: every}, now: time.Now}
 		p, answer, over := &passOver{listed: []string{"again", "hangs", "once"}}, make(chan struct{}), make(chan error)
 		worn, lost := errors.New("worn"), errors.New("lost")
 		list := func() ([]turn, error) {
@@ -173,7 +173,7 @@ func TestAPassGoesOverAVIMAgain(t *testing.T) {
 			return all, nil
 		}
 		go func() {
-			over <- b.inTurn(t.Context(), newRota(3, 3), list, func(_ context.Context, vim string) (bool, error) {
+			over <- b.inTurn(t.Context(), newFairQueue(3, 3), list, func(_ context.Context, vim string) (bool, error) {
 				defer p.begins(vim)()
 				switch vim {
 				case "hangs":
@@ -204,11 +204,11 @@ func TestAPassGoesOverAVIMAgain(t *testing.T) {
 // A pass that is to end begins nothing more, and waits for what is under way.
 func TestAPassThatEndsBeginsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := &core{terms: Terms{ReapEvery: 5 * time.Second}}
+		b := &core{terms: Terms{ReapEvery: 5 * time.Second}, now: time.Now}
 		ctx, cancel := context.WithCancel(t.Context())
 		p, answer, over := &passOver{listed: []string{"first", "second", "third"}}, make(chan struct{}), make(chan error)
 		go func() {
-			over <- b.inTurn(ctx, newRota(1, 1), p.list, func(_ context.Context, vim string) (bool, error) {
+			over <- b.inTurn(ctx, newFairQueue(1, 1), p.list, func(_ context.Context, vim string) (bool, error) {
 				defer p.begins(vim)()
 				<-answer
 				return false, nil
