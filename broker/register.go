@@ -90,28 +90,18 @@ func (b *Registry) newVIM(p policy.Principal, r Registration) (VIM, Driver, Cred
 			Current: Generation{Target: Target{Endpoint: r.Endpoint, InsecureSkipVerify: r.InsecureSkipVerify}},
 		}, nil, Credential{}, err
 	}
-	if err := validName(r.Name); err != nil {
-		return fail(err)
-	}
 	if r.Inline != nil {
 		r.Labels = r.Inline.labels()
 	}
-	if err := validLabels(r.Labels); err != nil {
-		return fail(err)
+	err := cmp.Or(validName(r.Name), validLabels(r.Labels))
+	if err == nil {
+		r.SharedWith, err = sharedWith(r.SharedWith, cmp.Or(r.Project, p.Project))
 	}
-	var err error
-	if r.SharedWith, err = sharedWith(r.SharedWith, cmp.Or(r.Project, p.Project)); err != nil {
-		return fail(err)
+	err = cmp.Or(err, validNotes(r.Description, r.Extra))
+	if err == nil && r.Project != "" {
+		err = validProject(r.Project)
 	}
-	if err := validNotes(r.Description, r.Extra); err != nil {
-		return fail(err)
-	}
-	if r.Project != "" {
-		if err := validProject(r.Project); err != nil {
-			return fail(err)
-		}
-	}
-	if err := CheckIdempotencyKey(r.IdempotencyKey); err != nil {
+	if err := cmp.Or(err, CheckIdempotencyKey(r.IdempotencyKey)); err != nil {
 		return fail(err)
 	}
 	d, err := b.chooseType(&r)

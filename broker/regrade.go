@@ -10,27 +10,40 @@ import (
 )
 
 // weighAnew decides whether p would be issued a lease now, and may do action with it, with the grade that it has on the
-// VIM now. It returns the lease with that grade, and the act. A VIM that cannot be asked is its error.
+// VIM now. It returns the VIM, the lease with that grade, and the act in place of the first. A VIM that cannot be
+// asked, or that no lease may be issued on, is its error.
 func (b *Leaser) weighAnew(
-	ctx context.Context, p policy.Principal, action policy.Action, src *source, v VIM, l Lease, ttl time.Duration,
-) (Lease, *audit.Act, error) {
+	ctx context.Context, p policy.Principal, action policy.Action, src *source, l Lease, ttl time.Duration, first *audit.Act,
+) (VIM, Lease, *audit.Act, error) {
+	fail := func(err error) (VIM, Lease, *audit.Act, error) { return VIM{}, Lease{}, nil, err }
+	v, err := src.vim(ctx)
+	if err != nil {
+		return fail(err)
+	}
+	if err := issuable(v); err != nil {
+		return fail(err)
+	}
+	if action == policy.LeaseMint && v.Suspended != "" {
+		return fail(&Error{Kind: ErrConflict, Field: "vim", Detail: "no token is minted on the VIM: " + v.Suspended})
+	}
+	first.About(leaseOn(l, v))
 	d, err := b.driver(l.VIMType)
 	if err != nil {
-		return Lease{}, nil, err
+		return fail(err)
 	}
 	wish := narrowest(d, l.wish(ttl)) // who may not even have that is refused before the VIM is asked
 	if _, err := b.enter(ctx, p, policy.LeaseIssue, vimResource(v), wish); err != nil {
-		return Lease{}, nil, b.lost(err, p, v, l, wish)
+		return fail(b.noLonger(err, p, v, l, wish))
 	}
 	if l, err = b.regrade(ctx, src, l); err != nil {
-		return Lease{}, nil, err
+		return fail(err)
 	}
 	if l.Grade != "" {
 		wish = l.wish(ttl)
 	}
 	act, err := b.enter(ctx, p, action, leaseOn(l, v), wish)
 	if err != nil {
-		return Lease{}, nil, err
+		return fail(err)
 	}
 	issue, err := b.enter(ctx, p, policy.LeaseIssue, vimResource(v), wish)
 	if err == nil && action == policy.LeaseRenew { // a mint is one entry
@@ -39,12 +52,12 @@ func (b *Leaser) weighAnew(
 		}
 	}
 	if err != nil {
-		return Lease{}, nil, b.lost(err, p, v, l, wish)
+		return fail(b.noLonger(err, p, v, l, wish))
 	}
 	if l.Grade != "" {
 		act.With(audit.DetailGrade, string(l.Grade))
 	}
-	return l, act, nil
+	return v, l, act, nil
 }
 
 // grader is who grades a lease; nil for one without a grade, and for one that is the stored credential.
@@ -72,9 +85,9 @@ func (b *Leaser) regrade(ctx context.Context, src *source, l Lease) (Lease, erro
 	return l, err
 }
 
-// lost is the refusal of one more credential of a lease whose holder could not be issued it any more. It says why
+// noLonger is the refusal of one more credential of a lease whose holder could not be issued it any more. It says why
 // to whom may see the VIM.
-func (b *Leaser) lost(err error, p policy.Principal, v VIM, l Lease, w policy.Wish) error {
+func (b *Leaser) noLonger(err error, p policy.Principal, v VIM, l Lease, w policy.Wish) error {
 	if errors.Is(err, ErrUnavailable) {
 		return err
 	}

@@ -50,15 +50,7 @@ func (b *Leaser) RenewLease(ctx context.Context, p policy.Principal, id string, 
 	}
 	src := b.newSource(l.VIM)
 	defer src.close()
-	v, err := src.vim(ctx)
-	if err != nil {
-		return fail(b.refuse(ctx, act, err))
-	}
-	if err := issuable(v); err != nil {
-		return fail(b.refuse(ctx, act, err))
-	}
-	act.About(leaseOn(l, v))
-	graded, weighed, err := b.weighAnew(ctx, p, policy.LeaseRenew, src, v, l, grant.TTL)
+	v, graded, weighed, err := b.weighAnew(ctx, p, policy.LeaseRenew, src, l, grant.TTL, act)
 	if err != nil {
 		return fail(b.refuse(ctx, act, err))
 	}
@@ -68,19 +60,9 @@ func (b *Leaser) RenewLease(ctx context.Context, p policy.Principal, id string, 
 	}
 	failpoint.At("renew.intent")
 
-	var minted Minted
-	renewing, cancel := context.WithTimeout(ctx, 2*b.terms.CallTimeout) // which is less than its claim
-	defer cancel()
-	g, err := src.each(renewing, l.VIMGeneration, func(o *opened) (err error) {
-		minted, err = b.mint(renewing, d.Renew, o.Access, grant)
-		return err
-	})
-	if errors.Is(err, ErrNotFound) {
-		b.abort(ctx, l, ReasonGoneUpstream, act.Failed(class(err)))
-		return fail(&Error{Kind: ErrConflict, Detail: "the lease was taken away on the VIM itself", Remedy: "issue another", Cause: err})
-	}
+	minted, g, err := b.mintNewest(ctx, src, d, l, grant, act)
 	if err != nil {
-		return fail(b.refuse(ctx, act, err))
+		return fail(err)
 	}
 	failpoint.At("renew.minted")
 	l.HolderRoles = p.Roles
@@ -128,6 +110,27 @@ func (b *Leaser) renewable(l Lease, ttl time.Duration) (Driver, Grant, error) {
 		return nil, wish, err
 	}
 	return d, grant, nil
+}
+
+// mintNewest mints one more credential of a lease, and returns the generation of the VIM that did it. Where
+// the lease's object is gone the lease has ended. What it refuses it records.
+func (b *Leaser) mintNewest(
+	ctx context.Context, src *source, d Driver, l Lease, grant Grant, act *audit.Act,
+) (minted Minted, g Generation, err error) {
+	minting, cancel := context.WithTimeout(ctx, 2*b.terms.CallTimeout) // less than a renewal's claim
+	defer cancel()
+	g, err = src.each(minting, l.VIMGeneration, func(o *opened) (err error) {
+		minted, err = b.mint(minting, d.Renew, o.Access, grant)
+		return err
+	})
+	if errors.Is(err, ErrNotFound) {
+		b.abort(ctx, l, ReasonGoneUpstream, act.Failed(class(err)))
+		return minted, g, &Error{Kind: ErrConflict, Detail: "the lease was taken away on the VIM itself", Remedy: "issue another", Cause: err}
+	}
+	if err != nil {
+		err = b.refuse(ctx, act, err)
+	}
+	return minted, g, err
 }
 
 // beginRenewal stores the intent: from here on a revocation looks for more than the

@@ -66,33 +66,14 @@ func (b *Leaser) MintUnder(ctx context.Context, id, plain, holder string) (Lease
 	}
 	src := b.newSource(l.VIM)
 	defer src.close()
-	v, err := src.vim(ctx)
-	if err == nil {
-		err = issuable(v)
-	}
-	if err == nil && v.Suspended != "" {
-		err = &Error{Kind: ErrConflict, Field: "vim", Detail: "no token is minted on the VIM: " + v.Suspended}
-	}
-	if err != nil {
-		return fail(b.refuse(ctx, act, err))
-	}
-	act.About(leaseOn(l, v))
-	graded, weighed, err := b.weighAnew(ctx, p, policy.LeaseMint, src, v, l, grant.TTL)
+	_, graded, weighed, err := b.weighAnew(ctx, p, policy.LeaseMint, src, l, grant.TTL, act)
 	if err != nil {
 		return fail(b.refuse(ctx, act, err))
 	}
 	act = weighed
-	var minted Minted
-	_, err = src.each(ctx, l.VIMGeneration, func(o *opened) (err error) {
-		minted, err = b.mint(ctx, d.Renew, o.Access, grant)
-		return err
-	})
-	if errors.Is(err, ErrNotFound) {
-		b.abort(ctx, l, ReasonGoneUpstream, act.Failed(class(err)))
-		return fail(&Error{Kind: ErrConflict, Detail: "the lease was taken away on the VIM itself", Remedy: "issue another", Cause: err})
-	}
+	minted, _, err := b.mintNewest(ctx, src, d, l, grant, act)
 	if err != nil {
-		return fail(b.refuse(ctx, act, err))
+		return fail(err)
 	}
 	failpoint.At("mint.minted")
 	minted.Credential.LeaseSecret = secret.NewText(plain)

@@ -141,9 +141,7 @@ func (c Change) given() bool {
 
 // apply makes the changes that no generation holds.
 func (c Change) apply(v *VIM) {
-	if c.Name != nil {
-		v.Name = *c.Name
-	}
+	set(&v.Name, c.Name)
 	if len(c.Labels) > 0 {
 		labels := maps.Clone(v.Labels)
 		if labels == nil {
@@ -158,21 +156,18 @@ func (c Change) apply(v *VIM) {
 		}
 		v.Labels = labels
 	}
-	if c.Description != nil {
-		v.Description = *c.Description
-	}
+	set(&v.Description, c.Description)
 	v.Extra = mergeExtra(v.Extra, c.Extra)
-	if c.Shared != nil {
-		v.Shared = *c.Shared
-	}
-	if c.SharedWith != nil {
-		v.SharedWith = *c.SharedWith
-	}
-	if c.Default != nil {
-		v.Default = *c.Default
-	}
-	if c.Suspended != nil {
-		v.Suspended = *c.Suspended
+	set(&v.Shared, c.Shared)
+	set(&v.SharedWith, c.SharedWith)
+	set(&v.Default, c.Default)
+	set(&v.Suspended, c.Suspended)
+}
+
+// set changes what a change names; nil names nothing.
+func set[T any](to, given *T) {
+	if given != nil {
+		*to = *given
 	}
 }
 
@@ -259,25 +254,8 @@ func (b *Registry) plan(u *edit) error {
 	if err := u.driver.Type().chooseKind(&c.Credential); err != nil {
 		return err
 	}
-	if !c.given() {
-		for _, f := range []struct {
-			field   string
-			changed bool
-		}{
-			{"endpoint", c.Endpoint != nil && *c.Endpoint != now.Endpoint},
-			{"caCert", c.CACert != nil && *c.CACert != now.CACert},
-			{"scope", c.Scope != nil && *c.Scope != now.Scope},
-			{"insecureSkipVerify", c.InsecureSkipVerify != nil && *c.InsecureSkipVerify != now.InsecureSkipVerify},
-			{"serverName", c.ServerName != nil && *c.ServerName != now.ServerName},
-		} {
-			if f.changed {
-				return &Error{
-					Kind: ErrInvalid, Field: "credential",
-					Detail: "changing " + f.field + " changes where the credential is sent, so it must be given again",
-					Remedy: "repeat the change with the credential",
-				}
-			}
-		}
+	if err := c.leavesDestination(now); err != nil {
+		return err
 	}
 	r := Registration{
 		Name: v.Name, Type: v.Type, Endpoint: now.Endpoint, CACert: now.CACert,
@@ -288,12 +266,8 @@ func (b *Registry) plan(u *edit) error {
 		// Such a file says where it leads itself; only the namespace may be kept.
 		r.Endpoint, r.CACert, r.InsecureSkipVerify, r.ServerName, r.Scope = "", "", false, "", Scope{}
 	}
-	if c.Scope != nil {
-		r.Scope = *c.Scope
-	}
-	if c.Endpoint != nil {
-		r.Endpoint = *c.Endpoint
-	}
+	set(&r.Scope, c.Scope)
+	set(&r.Endpoint, c.Endpoint)
 	if c.CACert != nil {
 		r.CACert = *c.CACert
 		r.InsecureSkipVerify = r.InsecureSkipVerify && *c.CACert == "" // a CA given ends the insecure state
@@ -304,12 +278,8 @@ func (b *Registry) plan(u *edit) error {
 			r.CACert = ""
 		}
 	}
-	if c.ServerName != nil {
-		r.ServerName = *c.ServerName
-	}
-	if c.Namespace != nil {
-		r.Namespace = *c.Namespace
-	}
+	set(&r.ServerName, c.ServerName)
+	set(&r.Namespace, c.Namespace)
 	if !c.given() {
 		u.target.Namespace = r.Namespace // all that can be another
 		return nil
@@ -318,6 +288,32 @@ func (b *Registry) plan(u *edit) error {
 		u.target = now
 	}
 	return err
+}
+
+// leavesDestination refuses a change of where the credential is sent that does not bring the credential.
+func (c Change) leavesDestination(now Target) error {
+	if c.given() {
+		return nil
+	}
+	for _, f := range []struct {
+		field   string
+		changed bool
+	}{
+		{"endpoint", c.Endpoint != nil && *c.Endpoint != now.Endpoint},
+		{"caCert", c.CACert != nil && *c.CACert != now.CACert},
+		{"scope", c.Scope != nil && *c.Scope != now.Scope},
+		{"insecureSkipVerify", c.InsecureSkipVerify != nil && *c.InsecureSkipVerify != now.InsecureSkipVerify},
+		{"serverName", c.ServerName != nil && *c.ServerName != now.ServerName},
+	} {
+		if f.changed {
+			return &Error{
+				Kind: ErrInvalid, Field: "credential",
+				Detail: "changing " + f.field + " changes where the credential is sent, so it must be given again",
+				Remedy: "repeat the change with the credential",
+			}
+		}
+	}
+	return nil
 }
 
 // keepCredential takes the VIM's own credential over into the generation to come, where
