@@ -85,13 +85,13 @@ func (b *Leaser) endWithAccess(ctx context.Context, ending *batch, l Lease) erro
 		return err
 	}
 	if len(l.GradeReasons) > 0 {
-		act.With(audit.DetailGrade, string(l.Grade)).With(audit.DetailGradeReasons, said(l.GradeReasons))
+		act.With(audit.DetailGrade, string(l.Grade)).With(audit.DetailGradeReasons, firstReasons(l.GradeReasons))
 	}
 	ending.begin(l, ReasonAccessLost, act)
 	return nil
 }
 
-// GradeAnew is the pass that computes again what the holders of leases can become on their VIMs now. Of the leases
+// GradeAnew is the pass that computes again what the holders of leases can become on their VIMs now. Among the leases
 // that EndWithoutAccess looks at, it ends those that their holders would not be issued with that any more. On a VIM
 // that cannot be asked it ends nothing.
 func (b *Leaser) GradeAnew(ctx context.Context) error {
@@ -110,9 +110,9 @@ func (b *Leaser) GradeAnew(ctx context.Context) error {
 
 // gradeAnewOn is what the pass does on one VIM.
 func (b *Leaser) gradeAnewOn(ctx context.Context, vim string) error {
-	src := b.newSource(vim)
-	defer src.close()
-	v, err := src.vim(ctx)
+	session := b.newSession(vim)
+	defer session.close()
+	v, err := session.vim(ctx)
 	if err != nil || v.Health.Status == HealthUnreachable { // which the check pass sees to
 		return ignoreNotFound(err)
 	}
@@ -123,7 +123,7 @@ func (b *Leaser) gradeAnewOn(ctx context.Context, vim string) error {
 			return nil
 		}
 		holds := true
-		l, err := b.regrade(ctx, src, l)
+		l, err := b.regrade(ctx, session, l)
 		if err == nil {
 			holds, err = b.stillHolds(ctx, l, v, nil)
 		}

@@ -11,7 +11,7 @@ import (
 // Account is an account of the broker's own on a VIM. It works in the place of a
 // credential that cannot be revoked, or that may do more than is needed.
 type Account struct {
-	// Name tells it from every other: 1 to 40 characters of a DNS label. Whoever repeats a
+	// Name tells it from every other: 1 to 40 characters of a DNS label. A repeat of a
 	// registration that failed gives the same one.
 	Name string
 	// Profile is what it may do, as the driver knows it.
@@ -19,7 +19,7 @@ type Account struct {
 }
 
 // Appointer is a driver that can put an account of the broker's own in the place of a
-// credential. What it makes is removed by Forget.
+// credential. Forget removes the account.
 type Appointer interface {
 	// Identify asks which system answers, and whether it knows the credential: no more of
 	// Report than its Identity.
@@ -96,12 +96,12 @@ func (b *Registry) appoint(ctx context.Context, d Appointer, a Access, wish Acco
 		return Credential{}, Report{}, err
 	}
 	failpoint.At("account.appointed")
-	return cred, report, b.believes(a.Credential, cred, before, report)
+	return cred, report, b.checkAnswers(a.Credential, cred, before, report)
 }
 
-// believes is an error where another system has answered than the one before, or an answer
+// checkAnswers is an error where another system has answered than the one before, or an answer
 // holds a credential.
-func (b *Registry) believes(sent, cred Credential, before, after Report) error {
+func (b *Registry) checkAnswers(sent, cred Credential, before, after Report) error {
 	if before.Identity != after.Identity {
 		return &Error{Kind: ErrUnreachable, Detail: "two systems answer at the endpoint in turn", Remedy: "see what stands in front of them"}
 	}

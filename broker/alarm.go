@@ -25,7 +25,7 @@ const (
 	AlarmLeftBehind Alarm = "leftBehind"
 )
 
-// raise logs and counts an alarm. Whoever calls it writes the audit entry.
+// raise logs and counts an alarm. The caller writes the audit entry.
 func (b *Leaser) raise(ctx context.Context, a Alarm, l Lease, why string) {
 	b.log.ErrorContext(ctx, "a lease needs a person", "alarm", string(a), "lease", l.ID, "vim", l.VIM, "vimName", l.VIMName, "why", why)
 	b.counters.mu.Lock()

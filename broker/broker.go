@@ -1,11 +1,9 @@
 package broker
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"log/slog"
-	"sync"
 	"time"
 
 	"github.com/vimbroker/vimbroker/broker/delivery"
@@ -33,7 +31,7 @@ type Options struct {
 	// ReservedLabels are prefixes of label keys that only those may set, change or remove
 	// whom policy permits vim:label-reserved, besides the broker's own (vimbroker.io/).
 	ReservedLabels []string
-	// Directories know callers without their tokens, by authenticator. Of others the roles
+	// Directories know callers without their tokens, by authenticator. For other callers the roles
 	// that they last showed count.
 	Directories map[string]policy.Directory
 	// Holders lists callers' static tokens; nil: there are none.
@@ -120,46 +118,6 @@ type Broker struct {
 	*Registry
 	*Leaser
 	*Oversight
-}
-
-// Registry keeps VIMs: registers, changes, checks and deletes them, and seals them under new keys.
-type Registry struct {
-	*core
-	leaser     *Leaser
-	signatures notary.Store
-	keepers    []Keeper
-	// reserved are prefixes of label keys.
-	reserved []string
-}
-
-// Leaser issues, renews and ends leases, and compares them with what stands on the VIMs.
-type Leaser struct {
-	*core
-	registry upkeep
-	epochs   GrantStore
-	// takingBack holds the ids of leases that a call to their VIM is under way for.
-	takingBack sync.Map
-}
-
-// upkeep is the [Registry] as the reaper uses it.
-type upkeep interface {
-	check(ctx context.Context, v VIM) (Health, error)
-	drainFurther(ctx context.Context, v VIM)
-}
-
-// Oversight shows, proves and prunes the audit log, and says how the broker is.
-type Oversight struct {
-	*core
-	signatures notary.Store
-	past       Pruner
-	status     StatusStore
-	uses       TokenUseStore
-	notary     *notary.Notary
-	courier    *delivery.Courier
-	logins     *audit.Logins
-	holders    TokenHolders
-	tokenUses  tokenUses
-	storeProbe *probe
 }
 
 // New returns a Broker; it starts nothing. Options that are missing or cannot be

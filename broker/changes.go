@@ -11,20 +11,20 @@ import (
 	"github.com/vimbroker/vimbroker/policy/audit"
 )
 
-// noteChanges puts into an entry what differs between two states of a VIM, in the names
-// of REST: old and new values where they are no secret. Of what may hold anything it says
+// addChanges puts into an entry what differs between two states of a VIM, in the names
+// of REST: old and new values where they are no secret. For a field that may hold anything it says
 // only that it is another, of a CA its digest. Nothing of an earlier call is left.
-func noteChanges(e audit.Entry, before, after VIM) {
+func addChanges(e audit.Entry, before, after VIM) {
 	maps.DeleteFunc(e.Detail, func(key, _ string) bool {
 		return strings.HasPrefix(key, audit.DetailOld) || strings.HasPrefix(key, audit.DetailNew) && key != newCredential
 	})
 	if before.Description != after.Description {
-		e.Detail[audit.DetailNew+"description"] = untold
+		e.Detail[audit.DetailNew+"description"] = notShown
 	}
 	if before.Extra != after.Extra {
-		e.Detail[audit.DetailNew+"extra"] = untold
+		e.Detail[audit.DetailNew+"extra"] = notShown
 	}
-	was, is := facts(before), facts(after)
+	was, is := describe(before), describe(after)
 	for key, value := range is {
 		if was[key] != value {
 			note(e, audit.DetailNew+key, value)
@@ -40,8 +40,8 @@ func noteChanges(e audit.Entry, before, after VIM) {
 // newCredential is where the act itself says that a credential was given.
 const newCredential = audit.DetailNew + "credential"
 
-// untold stands for a value that may hold anything.
-const untold = "(not shown)"
+// notShown stands for a value that may hold anything.
+const notShown = "(not shown)"
 
 func note(e audit.Entry, key, value string) {
 	if value != "" {
@@ -49,8 +49,8 @@ func note(e audit.Entry, key, value string) {
 	}
 }
 
-// facts are what an entry may say of a VIM; what is empty is left out.
-func facts(v VIM) map[string]string {
+// describe lists what an entry may say of a VIM; what is empty is left out.
+func describe(v VIM) map[string]string {
 	t := v.Current.Target
 	all := map[string]string{
 		"name": v.Name, "type": string(v.Type), "project": v.Project,

@@ -85,7 +85,7 @@ func (b *Registry) check(ctx context.Context, v VIM) (Health, error) {
 }
 
 func (b *Registry) examine(ctx context.Context, d Driver, v VIM) (Health, error) {
-	// What a VIM could do when it last answered is still the best that is known.
+	// The VIM's last answer is still the best that is known of its abilities.
 	h := Health{
 		CheckedAt: b.now(), Next: b.nextCheck(), Version: v.Health.Version,
 		CanMint: v.Health.CanMint, MintMessage: v.Health.MintMessage,
@@ -110,7 +110,7 @@ func (b *Registry) examine(ctx context.Context, d Driver, v VIM) (Health, error)
 		return Health{}, err
 	case errors.Is(err, ErrUnauthorized), errors.Is(err, ErrForbidden):
 		h.Status, h.Message = HealthUnauthorized, message(err)
-	case another(err):
+	case identityChanged(err):
 		h.Status, h.Message = HealthIdentityChanged, message(err)
 	case err != nil:
 		h.Status, h.Message = HealthUnreachable, message(err)
@@ -124,8 +124,8 @@ func (b *Registry) examine(ctx context.Context, d Driver, v VIM) (Health, error)
 	return h, nil
 }
 
-// another reports whether a check says that the VIM is not what was registered.
-func another(err error) bool {
+// identityChanged reports whether a check says that the VIM is not what was registered.
+func identityChanged(err error) bool {
 	var e *Error
 	return errors.As(err, &e) && e.Another
 }
@@ -170,26 +170,4 @@ func message(err error) string {
 		return e.Error()
 	}
 	return class(err)
-}
-
-// eachVIM walks every page of what f selects.
-func (b *core) eachVIM(ctx context.Context, f VIMFilter, do func(VIM)) error {
-	f.Size = 500
-	for {
-		vims, next, err := b.vims.VIMs(ctx, f)
-		if err != nil {
-			return err
-		}
-		for _, v := range vims {
-			if v.Damaged {
-				b.log.ErrorContext(ctx, "what is stored of a VIM cannot be read, so no pass goes over it", "vim", v.ID)
-				continue
-			}
-			do(v)
-		}
-		if next == "" {
-			return nil
-		}
-		f.Token = next
-	}
 }

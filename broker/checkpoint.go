@@ -18,15 +18,15 @@ func (b *Oversight) Close() error { return b.notary.Close() }
 // that does not continue the one that was signed before is an alarm, as an error in the log, and is
 // not signed.
 func (b *Oversight) SignAudit(ctx context.Context) error {
-	err := b.notary.Sign(ctx, b.notarise)
+	err := b.notary.Sign(ctx, b.enterNotary)
 	if errors.Is(err, notary.ErrRewritten) {
 		b.log.ErrorContext(ctx, "the audit log was changed behind the broker's back: it is not signed any more", "error", err)
 	}
 	return errors.Join(err, b.notary.Anchor(ctx))
 }
 
-// notarise decides whether the notary may change keys on its own.
-func (b *Oversight) notarise(ctx context.Context) (*audit.Act, error) {
+// enterNotary decides whether the notary may change keys on its own.
+func (b *Oversight) enterNotary(ctx context.Context) (*audit.Act, error) {
 	return b.enter(ctx, system("notary"), policy.AuditKey, projectResource(anyProject), policy.Wish{})
 }
 

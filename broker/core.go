@@ -95,8 +95,8 @@ func Refusal(err error, p policy.Principal, action policy.Action, hidden error) 
 	}
 }
 
-// enterToo is enter for a further right that an act needs: an entry of its own records it.
-func (b *core) enterToo(ctx context.Context, p policy.Principal, action policy.Action, res policy.Resource, wish policy.Wish) error {
+// enterExtra is enter for a further right that an act needs: an entry of its own records it.
+func (b *core) enterExtra(ctx context.Context, p policy.Principal, action policy.Action, res policy.Resource, wish policy.Wish) error {
 	act, err := b.enter(ctx, p, action, res, wish)
 	if err != nil {
 		return err
@@ -119,16 +119,16 @@ func Unrecorded(err error) error {
 	}
 }
 
-// missing records that there is nothing of a kind that p asked for, and says so.
-func (b *core) missing(ctx context.Context, p policy.Principal, action policy.Action, kind policy.Kind) error {
+// refuseMissing records that p asked for something that does not exist, and answers so.
+func (b *core) refuseMissing(ctx context.Context, p policy.Principal, action policy.Action, kind policy.Kind) error {
 	if err := b.guard.Missing(ctx, p, action, kind); err != nil {
 		return Unrecorded(err)
 	}
 	return notFound(kind)
 }
 
-// hidden records that p asked for a VIM that it may not see, and says that there is none.
-func (b *core) hidden(ctx context.Context, p policy.Principal, action policy.Action, v VIM) error {
+// refuseInvisible records that p asked for a VIM that it may not see, and answers that there is none.
+func (b *core) refuseInvisible(ctx context.Context, p policy.Principal, action policy.Action, v VIM) error {
 	if err := b.guard.Hide(ctx, p, action, vimResource(v)); !errors.Is(err, audit.ErrHidden) {
 		return Unrecorded(err)
 	}
@@ -198,7 +198,7 @@ func (b *core) cleanup(ctx context.Context) (context.Context, context.CancelFunc
 func (b *core) findVIM(ctx context.Context, p policy.Principal, action policy.Action, ref string) (VIM, error) {
 	v, err := b.lookUpVIM(ctx, p, ref)
 	if errors.Is(err, ErrNotFound) {
-		return VIM{}, b.missing(ctx, p, action, policy.KindVIM)
+		return VIM{}, b.refuseMissing(ctx, p, action, policy.KindVIM)
 	}
 	return v, err
 }
@@ -248,7 +248,7 @@ func (b *core) visibleVIM(ctx context.Context, p policy.Principal, action policy
 		return VIM{}, err
 	}
 	if !b.guard.Allows(p, policy.VIMShow, vimResource(v)) {
-		return VIM{}, b.hidden(ctx, p, action, v)
+		return VIM{}, b.refuseInvisible(ctx, p, action, v)
 	}
 	return v, nil
 }
@@ -270,11 +270,11 @@ func (b *core) defaultVIM(ctx context.Context, p policy.Principal) (VIM, error) 
 // findLease returns a lease by its id for an action. That there is none is recorded.
 func (b *core) findLease(ctx context.Context, p policy.Principal, action policy.Action, id string) (Lease, error) {
 	if _, err := uuid.Parse(id); err != nil {
-		return Lease{}, b.missing(ctx, p, action, policy.KindLease)
+		return Lease{}, b.refuseMissing(ctx, p, action, policy.KindLease)
 	}
 	l, err := b.leases.Lease(ctx, id)
 	if errors.Is(err, ErrNotFound) {
-		return Lease{}, b.missing(ctx, p, action, policy.KindLease)
+		return Lease{}, b.refuseMissing(ctx, p, action, policy.KindLease)
 	}
 	return l, err
 }
@@ -322,4 +322,54 @@ func projectResource(project string) policy.Resource {
 // system is the principal of one of the broker's own passes.
 func system(pass string) policy.Principal {
 	return policy.Principal{Name: "system:" + pass, Roles: []string{policy.RoleSystem}}
+}
+
+// eachVIM walks every page of what f selects.
+func (b *core) eachVIM(ctx context.Context, f VIMFilter, do func(VIM)) error {
+	f.Size = 500
+	for {
+		vims, next, err := b.vims.VIMs(ctx, f)
+		if err != nil {
+			return err
+		}
+		for _, v := range vims {
+			if v.Damaged {
+				b.log.ErrorContext(ctx, "what is stored of a VIM cannot be read, so no pass goes over it", "vim", v.ID)
+				continue
+			}
+			do(v)
+		}
+		if next == "" {
+			return nil
+		}
+		f.Token = next
+	}
+}
+
+// eachLease walks every page of what f selects.
+func (b *core) eachLease(ctx context.Context, f LeaseFilter, do func(Lease) error) error {
+	f.Size = MaxPage
+	for {
+		leases, next, err := b.leases.Leases(ctx, f)
+		if err != nil {
+			return err
+		}
+		for _, l := range leases {
+			if err := do(l); err != nil {
+				return err
+			}
+		}
+		if next == "" {
+			return nil
+		}
+		f.Token = next
+	}
+}
+
+// anyProject stands for every project where a list asks whether it may cross them.
+const anyProject = "*"
+
+// seesAll reports whether p may look beyond its own project.
+func (b *core) seesAll(p policy.Principal, action policy.Action) bool {
+	return b.guard.Allows(p, action, projectResource(anyProject))
 }

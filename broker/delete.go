@@ -12,7 +12,7 @@ import (
 
 // Deletion says how a VIM is to be deleted.
 type Deletion struct {
-	// Drain revokes live leases first; without it they are ErrConflict. What stands on the VIM is ErrConflict with it, too.
+	// Drain revokes live leases first; without it they are ErrConflict. A [Use] of the VIM is ErrConflict with it, too.
 	Drain bool
 	// Force deletes a VIM that cannot be reached: leases that could not be
 	// revoked stay listed as irrevocable, and what is left upstream stays there. What
@@ -28,8 +28,8 @@ type Deletion struct {
 // DeleteVIM deletes a VIM and destroys its keys. It answers gone = true when the
 // VIM is no more; false when it is draining: the reaper finishes that.
 //
-// It issues no lease from the moment this returns. What stands on the VIM (a [Use]) keeps it as it is: it does not
-// begin to drain, because what removes the thing needs leases.
+// The VIM issues no lease from the moment this returns. A [Use] of the VIM keeps it from draining, because the
+// removal of the use needs leases.
 func (b *Registry) DeleteVIM(ctx context.Context, p policy.Principal, ref string, del Deletion) (VIM, bool, error) {
 	var gone bool
 	v, err := decided(func() (v VIM, err error) {
@@ -69,7 +69,7 @@ func (b *Registry) deleteVIM(ctx context.Context, p policy.Principal, ref string
 		if now.State == VIMDraining {
 			return nil
 		}
-		if err := now.open(del.IfRevision); err != nil {
+		if err := now.writable(del.IfRevision); err != nil {
 			return err
 		}
 		now.State, now.Default = VIMDraining, false
@@ -93,14 +93,6 @@ func (b *Registry) deleteVIM(ctx context.Context, p policy.Principal, ref string
 	}
 	return v, gone, nil
 }
-
-func (b *Leaser) hasLive(ctx context.Context, vim string) (bool, error) {
-	live, _, err := b.leases.Leases(ctx, LeaseFilter{VIM: vim, States: liveStates, Page: Page{Size: 1}})
-	return len(live) > 0, err
-}
-
-// liveStates are the states of a lease that still needs its VIM.
-var liveStates = []LeaseState{LeasePending, LeaseActive, LeaseRevoking, LeaseIrrevocable}
 
 // restDrain leaves a draining VIM, whose drain went no further, alone for a while, and
 // says on it why. A check, or another credential, that finds the VIM well ends that.
@@ -153,9 +145,9 @@ func (b *Registry) drain(ctx context.Context, v VIM, force bool, act *audit.Act)
 		return false, err
 	}
 	failpoint.At("delete.forgotten")
-	// Whoever replaces the credential meanwhile would write a key for a VIM that is gone.
+	// A replacement of the credential meanwhile would write a key for a VIM that is gone.
 	if now, err := b.vims.VIM(ctx, v.ID); err == nil && now.Pending != nil && !force {
-		return false, now.openAny(0)
+		return false, now.writableAny(0)
 	}
 	return b.remove(ctx, v, force, act)
 }
@@ -187,62 +179,6 @@ func (b *Registry) retireGone(ctx context.Context, v VIM, _ bool, act *audit.Act
 	return b.remove(ctx, v, false, act)
 }
 
-// endWithSystem ends a lease on a system that no longer exists. One that was being
-// revoked, or was given up, ends so too.
-func (b *Leaser) endWithSystem(ctx context.Context, l Lease, act *audit.Act) error {
-	act.With(audit.DetailReason, string(ReasonSystemGone))
-	_, err := b.leases.UpdateLease(ctx, l.ID, func(now *Lease) error {
-		if now.State == LeaseRevoked {
-			return errEnded
-		}
-		now.State, now.Reason, now.NextAttemptAt = LeaseRevoking, ReasonSystemGone, b.now().Add(maxBackoff)
-		return nil
-	}, act.Intent())
-	if err == nil {
-		_, err = b.finishRevocation(ctx, l, nil, act)
-	}
-	if errors.Is(err, errEnded) {
-		return nil
-	}
-	return err
-}
-
-// revokeAll moves every live lease of a draining VIM to its end. Leases that are
-// still alive afterwards are ErrConflict; with force they become irrevocable.
-func (b *Leaser) revokeAll(ctx context.Context, v VIM, force bool) error {
-	p := system("drain")
-	batch := b.newBatch(ctx)
-	err := b.eachLease(ctx, LeaseFilter{VIM: v.ID, States: []LeaseState{LeasePending, LeaseActive, LeaseRevoking}}, func(l Lease) error {
-		act, err := b.enter(ctx, p, policy.LeaseRevoke, leaseOn(l, v), policy.Wish{})
-		if err != nil {
-			return err
-		}
-		if l.State == LeaseRevoking {
-			batch.add(l, act)
-		} else {
-			batch.begin(l, ReasonVIMDeleted, act)
-		}
-		return nil
-	})
-	_, begun := batch.run(b)
-	if err := errors.Join(err, begun); err != nil {
-		return err
-	}
-	if force {
-		return b.eachLease(ctx, LeaseFilter{VIM: v.ID, States: []LeaseState{LeaseRevoking}}, func(l Lease) error {
-			act, err := b.enter(ctx, p, policy.LeaseRevoke, leaseOn(l, v), policy.Wish{})
-			if err != nil {
-				return err
-			}
-			return b.giveUp(ctx, l, "its VIM was deleted by force", act)
-		})
-	}
-	if live, err := b.hasLive(ctx, v.ID); err != nil || live {
-		return errors.Join(err, LeasesLive())
-	}
-	return nil
-}
-
 // forget removes what the driver keeps on the VIM besides leases.
 func (b *Registry) forget(ctx context.Context, v VIM) error {
 	d, err := b.driver(v.Type)
@@ -257,4 +193,15 @@ func (b *Registry) forget(ctx context.Context, v VIM) error {
 	ctx, cancel := b.call(ctx)
 	defer cancel()
 	return d.Forget(ctx, o.Access)
+}
+
+// drainFurther takes a draining VIM as far as it goes.
+func (b *Registry) drainFurther(ctx context.Context, v VIM) {
+	act, err := b.enter(ctx, system("drain"), policy.VIMDelete, vimResource(v), policy.Wish{})
+	if err == nil {
+		_, err = b.drain(ctx, v, false, act)
+	}
+	if err != nil {
+		b.restDrain(ctx, v, err)
+	}
 }

@@ -1,5 +1,5 @@
 // Package broker is the domain: the registry of VIMs and the leases issued on
-// them. What is stored never leaves, unless a policy of the site has it passed through; what leaves is
+// them. A stored credential never leaves, unless a policy of the site has it passed through; a leased one is
 // derived, narrow, expiring, revocable and audited.
 //
 // [Broker] is three parts over one core: [Registry] keeps VIMs, [Leaser] issues and ends leases,

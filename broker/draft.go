@@ -46,39 +46,39 @@ func (u *edit) wish(now VIM) policy.Wish {
 func (u *edit) onlyCredential() bool {
 	rest := u.change
 	rest.Credential, rest.Kubeconfig, rest.CloudsYAML = Credential{}, secret.Text{}, secret.Text{}
-	// What these come to is the target.
+	// The target follows from these.
 	rest.Context, rest.Cloud, rest.Endpoint, rest.CACert, rest.InsecureSkipVerify = "", "", nil, nil, nil
 	rest.ServerName, rest.Namespace, rest.Scope, rest.IfRevision = nil, nil, nil, 0
 	return u.change.given() && u.target == u.vim.Current.Target && reflect.ValueOf(rest).IsZero()
 }
 
-// enterBesides asks for the rights that single members of a VIM need.
-func (b *Registry) enterBesides(ctx context.Context, p policy.Principal, v VIM, wish policy.Wish) error {
-	for _, need := range b.besides(wish.VIM) {
-		if err := b.enterToo(ctx, p, need.action, vimResource(v), wish); err != nil {
+// enterExtraRights asks for the rights that single members of a VIM need.
+func (b *Registry) enterExtraRights(ctx context.Context, p policy.Principal, v VIM, wish policy.Wish) error {
+	for _, need := range b.extraRights(wish.VIM) {
+		if err := b.enterExtra(ctx, p, need.action, vimResource(v), wish); err != nil {
 			return denied(err, need.field, need.detail)
 		}
 	}
 	return nil
 }
 
-// besideRight is a right that a member of a VIM needs.
-type besideRight struct {
+// extraRight is a right that a member of a VIM needs.
+type extraRight struct {
 	action        policy.Action
 	field, detail string
 }
 
-// besides lists the rights that a draft needs besides the one for the write itself.
-func (b *Registry) besides(d *policy.VIMDraft) []besideRight {
-	var needs []besideRight
+// extraRights lists the rights that a draft needs besides the one for the write itself.
+func (b *Registry) extraRights(d *policy.VIMDraft) []extraRight {
+	var needs []extraRight
 	switch {
 	case d.Shared != d.SharedBefore:
-		needs = append(needs, besideRight{policy.VIMShare, "shared", "policy does not let you share VIMs"})
+		needs = append(needs, extraRight{policy.VIMShare, "shared", "policy does not let you share VIMs"})
 	case !slices.Equal(d.SharedWith, d.SharedWithBefore):
-		needs = append(needs, besideRight{policy.VIMShare, "sharedWith", "policy does not let you share VIMs"})
+		needs = append(needs, extraRight{policy.VIMShare, "sharedWith", "policy does not let you share VIMs"})
 	}
 	if d.Inline {
-		needs = append(needs, besideRight{
+		needs = append(needs, extraRight{
 			policy.VIMInline, "vimConnectionInfo", "policy does not let you bring a VIM's credential with a request",
 		})
 	}
@@ -87,7 +87,7 @@ func (b *Registry) besides(d *policy.VIMDraft) []besideRight {
 			continue // the labels of a VIM that came with a request are the broker's own
 		}
 		if !maps.Equal(withPrefix(d.Labels, prefix), withPrefix(d.LabelsBefore, prefix)) {
-			needs = append(needs, besideRight{policy.VIMLabelReserved, "labels", "policy does not let you change labels that begin with " + prefix})
+			needs = append(needs, extraRight{policy.VIMLabelReserved, "labels", "policy does not let you change labels that begin with " + prefix})
 		}
 	}
 	return needs
@@ -103,13 +103,13 @@ func withPrefix(labels map[string]string, prefix string) map[string]string {
 	return found
 }
 
-// openFor reports whether the VIM can be written now by an update that was decided on
+// writableFor reports whether the VIM can be written now by an update that was decided on
 // another state of it: errMoved where it has to be decided again.
-func (b *Registry) openFor(now *VIM, u *edit) error {
+func (b *Registry) writableFor(now *VIM, u *edit) error {
 	if now.State == VIMDraining && !u.onlyCredential() {
 		return &Error{Kind: ErrConflict, Detail: "the VIM is being deleted, and only its credential can be replaced"}
 	}
-	if err := now.openAny(u.change.IfRevision); err != nil {
+	if err := now.writableAny(u.change.IfRevision); err != nil {
 		return err
 	}
 	if now.Revision == u.vim.Revision {
@@ -117,7 +117,7 @@ func (b *Registry) openFor(now *VIM, u *edit) error {
 	}
 	wish := u.wish(*now)
 	allowed := b.guard.Still(u.caller, u.action, vimResource(*now), wish)
-	for _, need := range b.besides(wish.VIM) {
+	for _, need := range b.extraRights(wish.VIM) {
 		allowed = allowed && b.guard.Still(u.caller, need.action, vimResource(*now), wish)
 	}
 	if !allowed || u.change.makesGeneration() && now.Current.Number != u.vim.Current.Number {

@@ -47,7 +47,7 @@ type Driver interface {
 
 	// Normalize rebuilds a registration, field by field from an allow-list, into
 	// a target and a credential. It reads no file, runs nothing and connects to
-	// nothing. What it does not know is ErrInvalid with the field named.
+	// nothing. An unknown value is ErrInvalid with the field named.
 	Normalize(Registration) (Target, Credential, error)
 
 	// Check asks the VIM who it is, whether it knows the credential, and whether
@@ -143,7 +143,7 @@ type Minted struct {
 	// Unlisted: no Inventory can show it (a token has no name upstream).
 	Unlisted bool
 	// ExpiresAt is the VIM's own word, in UTC, never the wish. It may be later than was
-	// granted: the lease ends in time all the same. Of a password that the VIM sets no end for it
+	// granted: the lease ends in time all the same. For a password that the VIM sets no end for it
 	// is in the year 9999.
 	ExpiresAt time.Time
 	// MaxRevocationLag is how long the VIM may honour it after Revoke.

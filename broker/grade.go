@@ -66,7 +66,7 @@ func (i *issuing) weigh(ctx context.Context, o *opened) error {
 	return nil
 }
 
-// grade asks a driver, and believes no grade that it does not know.
+// grade asks a driver, and accepts no grade that it does not know.
 func (b *Leaser) grade(ctx context.Context, grader Grader, o *opened, g Grant) (Graded, error) {
 	ctx, cancel := b.call(ctx)
 	defer cancel()
@@ -81,7 +81,7 @@ func (b *Leaser) grade(ctx context.Context, grader Grader, o *opened, g Grant) (
 }
 
 // explainRefusal adds to a refusal which policies forbid such a lease, and why it has its
-// grade. Whom the refusal tells that there is no such VIM learns nothing more.
+// grade. A refusal that says that there is no such VIM stays as it is.
 func (b *Leaser) explainRefusal(refusal error, p policy.Principal, v VIM, w policy.Wish, reasons []string) error {
 	var e *Error
 	if !errors.As(refusal, &e) || !errors.Is(e.Kind, ErrDenied) {
@@ -91,21 +91,21 @@ func (b *Leaser) explainRefusal(refusal error, p policy.Principal, v VIM, w poli
 	if d.Allowed || len(d.Policies) == 0 {
 		return refusal
 	}
-	told := *e
-	told.Detail = fmt.Sprintf("policy does not allow %s to %s such a lease", p.Name, policy.LeaseIssue)
+	explained := *e
+	explained.Detail = fmt.Sprintf("policy does not allow %s to %s such a lease", p.Name, policy.LeaseIssue)
 	if w.Grade != "" && w.Grade != string(GradeBounded) {
-		told.Detail = fmt.Sprintf("policy does not allow %s to %s a lease that is %s", p.Name, policy.LeaseIssue, w.Grade)
+		explained.Detail = fmt.Sprintf("policy does not allow %s to %s a lease that is %s", p.Name, policy.LeaseIssue, w.Grade)
 	}
-	told.Detail += " (" + strings.Join(d.Policies, ", ") + ")"
+	explained.Detail += " (" + strings.Join(d.Policies, ", ") + ")"
 	if len(reasons) > 0 {
-		told.Detail += ": " + said(reasons)
+		explained.Detail += ": " + firstReasons(reasons)
 	}
-	told.Remedy = "ask for less: a narrower role, exact rules, fewer namespaces or a shorter life"
-	return &told
+	explained.Remedy = "ask for less: a narrower role, exact rules, fewer namespaces or a shorter life"
+	return &explained
 }
 
 // said are the first of the reasons of a grade.
-func said(reasons []string) string { return strings.Join(reasons[:min(3, len(reasons))], "; ") }
+func firstReasons(reasons []string) string { return strings.Join(reasons[:min(3, len(reasons))], "; ") }
 
 // wish is what policies weigh of a lease.
 func (l Lease) wish(ttl time.Duration) policy.Wish {
@@ -242,7 +242,7 @@ func ruleText(s string) bool {
 	})
 }
 
-// leaseDigest tells requests apart. What older versions did not know counts only where
+// leaseDigest tells requests apart. A field that came later counts only where
 // it is set, so that a request that is repeated across an upgrade is the same.
 func leaseDigest(vim string, r LeaseRequest, g Grant) string {
 	parts := []any{vim, r.TTL, g.Role, g.Namespaces, r.Format, r.Purpose, r.Operation}

@@ -64,26 +64,26 @@ func (b *Leaser) Inventory(ctx context.Context, p policy.Principal, ref string, 
 	if err != nil {
 		return Inventory{}, err
 	}
-	src := b.newSource(v.ID)
-	defer src.close()
+	session := b.newSession(v.ID)
+	defer session.close()
 	if !settle {
 		if err := b.read(ctx, p, action, vimResource(v)); err != nil {
 			return Inventory{}, err
 		}
-		return b.compare(ctx, src)
+		return b.compare(ctx, session)
 	}
 	act, err := b.enter(ctx, p, action, vimResource(v), policy.Wish{})
 	if err != nil {
 		return Inventory{}, err
 	}
-	inv, err := b.compare(ctx, src)
+	inv, err := b.compare(ctx, session)
 	if err != nil {
 		return Inventory{}, b.refuse(ctx, act, err)
 	}
 	if err := b.entries.Append(ctx, act.Intent()); err != nil {
 		return Inventory{}, err
 	}
-	if err := b.settleInventory(ctx, src, inv, act); err != nil {
+	if err := b.settleInventory(ctx, session, inv, act); err != nil {
 		return Inventory{}, b.refuse(ctx, act, err)
 	}
 	inv.Settled = true
@@ -110,11 +110,11 @@ func (b *Leaser) InventoryAll(ctx context.Context) error {
 
 // takeInventory is what the pass does on one VIM.
 func (b *Leaser) takeInventory(ctx context.Context, vim string) {
-	src := b.newSource(vim)
-	defer src.close()
-	inv, err := b.compare(ctx, src)
+	session := b.newSession(vim)
+	defer session.close()
+	inv, err := b.compare(ctx, session)
 	if err == nil {
-		err = b.removeLate(ctx, src, &inv)
+		err = b.removeLate(ctx, session, &inv)
 	}
 	if err != nil {
 		b.log.WarnContext(ctx, "no inventory could be taken", "vim", vim, "error", err)
@@ -130,7 +130,7 @@ func (b *Leaser) takeInventory(ctx context.Context, vim string) {
 // on its way when its sender died or gave up can take effect after the lease was
 // not found upstream and ended. Its row still names the object, so there is no
 // doubt about it, and nobody was handed anything.
-func (b *Leaser) removeLate(ctx context.Context, src *source, inv *Inventory) error {
+func (b *Leaser) removeLate(ctx context.Context, session *session, inv *Inventory) error {
 	var others []Upstream
 	for _, u := range inv.Orphans {
 		l, err := b.leases.Lease(ctx, u.Lease)
@@ -139,7 +139,7 @@ func (b *Leaser) removeLate(ctx context.Context, src *source, inv *Inventory) er
 		case err != nil:
 			return err
 		case l.VIM == inv.VIM && l.Handle == u.Handle && l.State == LeaseRevoked && l.IssuedAt.IsZero():
-			if err := b.removeLateObject(ctx, src, inv.by[u.Handle], l); err != nil {
+			if err := b.removeLateObject(ctx, session, inv.by[u.Handle], l); err != nil {
 				return err
 			}
 			continue
@@ -154,7 +154,7 @@ func (b *Leaser) removeLate(ctx context.Context, src *source, inv *Inventory) er
 }
 
 // removeLateObject removes what is upstream of a lease that has ended already.
-func (b *Leaser) removeLateObject(ctx context.Context, src *source, by int64, l Lease) error {
+func (b *Leaser) removeLateObject(ctx context.Context, session *session, by int64, l Lease) error {
 	act, err := b.enter(ctx, system("inventory"), policy.LeaseRevoke, leaseResource(l), policy.Wish{})
 	if err != nil {
 		return err
@@ -162,15 +162,15 @@ func (b *Leaser) removeLateObject(ctx context.Context, src *source, by int64, l 
 	if err := b.entries.Append(ctx, act.With(audit.DetailReason, "appeared after the lease had ended").Intent()); err != nil {
 		return err
 	}
-	if err := b.removeObject(ctx, src, by, l.issued()); err != nil {
+	if err := b.removeObject(ctx, session, by, l.issued()); err != nil {
 		return b.refuse(ctx, act, err)
 	}
 	return b.entries.Append(ctx, act.Done())
 }
 
 // removeObject removes an object that a generation's listing showed.
-func (b *Leaser) removeObject(ctx context.Context, src *source, by int64, i Issued) error {
-	v, err := src.vim(ctx)
+func (b *Leaser) removeObject(ctx context.Context, session *session, by int64, i Issued) error {
+	v, err := session.vim(ctx)
 	if err != nil {
 		return err
 	}
@@ -178,7 +178,7 @@ func (b *Leaser) removeObject(ctx context.Context, src *source, by int64, i Issu
 	if err != nil {
 		return err
 	}
-	_, err = src.each(ctx, by, func(o *opened) error {
+	_, err = session.each(ctx, by, func(o *opened) error {
 		call, cancel := b.call(ctx)
 		defer cancel()
 		return d.Revoke(call, o.Access, i)
@@ -188,17 +188,17 @@ func (b *Leaser) removeObject(ctx context.Context, src *source, by int64, i Issu
 
 // compare reads the rows, then the VIM, then the rows again: only what was wrong
 // both times is wrong, and not under way.
-func (b *Leaser) compare(ctx context.Context, src *source) (Inventory, error) {
-	before, err := b.liveLeases(ctx, src.id)
+func (b *Leaser) compare(ctx context.Context, session *session) (Inventory, error) {
+	before, err := b.liveLeases(ctx, session.id)
 	if err != nil {
 		return Inventory{}, err
 	}
-	v, err := src.vim(ctx)
+	v, err := session.vim(ctx)
 	if err != nil {
 		return Inventory{}, err
 	}
 	inv := Inventory{VIM: v.ID, VIMName: v.Name, by: map[string]int64{}}
-	upstream, unseen, err := b.listUpstream(ctx, src, v, before, inv.by)
+	upstream, unseen, err := b.listUpstream(ctx, session, v, before, inv.by)
 	if err != nil {
 		return Inventory{}, err
 	}
@@ -233,7 +233,7 @@ func (b *Leaser) compare(ctx context.Context, src *source) (Inventory, error) {
 			inv.Ghosts = append(inv.Ghosts, l)
 		}
 	}
-	if inv.Foreign, err = b.foreign(ctx, src, v); err != nil {
+	if inv.Foreign, err = b.foreign(ctx, session, v); err != nil {
 		return Inventory{}, err
 	}
 	b.discrepancies.set(v.ID, inv.discrepancy())
@@ -245,7 +245,7 @@ func (b *Leaser) compare(ctx context.Context, src *source) (Inventory, error) {
 // lease in live is pinned to: on a VIM where objects belong to a user, none sees
 // those of another. unseen are the generations whose objects nothing may look for.
 func (b *Leaser) listUpstream(
-	ctx context.Context, src *source, v VIM, live map[string]Lease, by map[string]int64,
+	ctx context.Context, session *session, v VIM, live map[string]Lease, by map[string]int64,
 ) (found []Upstream, unseen map[int64]bool, err error) {
 	d, err := b.driver(v.Type)
 	if err != nil {
@@ -262,7 +262,7 @@ func (b *Leaser) listUpstream(
 		if !current && !pinned[g.Number] {
 			continue
 		}
-		_, err := src.each(ctx, g.Number, func(o *opened) error {
+		_, err := session.each(ctx, g.Number, func(o *opened) error {
 			call, cancel := b.call(ctx)
 			defer cancel()
 			access := o.Access
@@ -285,7 +285,7 @@ func (b *Leaser) listUpstream(
 }
 
 // foreign asks a driver that can what on the VIM is not ours and could be used as if it were.
-func (b *Leaser) foreign(ctx context.Context, src *source, v VIM) (found []string, err error) {
+func (b *Leaser) foreign(ctx context.Context, session *session, v VIM) (found []string, err error) {
 	d, err := b.driver(v.Type)
 	if err != nil {
 		return nil, err
@@ -294,7 +294,7 @@ func (b *Leaser) foreign(ctx context.Context, src *source, v VIM) (found []strin
 	if !ok {
 		return nil, nil
 	}
-	_, err = src.each(ctx, v.Current.Number, func(o *opened) (err error) {
+	_, err = session.each(ctx, v.Current.Number, func(o *opened) (err error) {
 		call, cancel := b.call(ctx)
 		defer cancel()
 		found, err = inspector.Foreign(call, o.Access, func(vim string) bool {
@@ -319,14 +319,14 @@ func (b *Leaser) liveLeases(ctx context.Context, vim string) (map[string]Lease, 
 	return live, err
 }
 
-func (b *Leaser) settleInventory(ctx context.Context, src *source, inv Inventory, act *audit.Act) error {
+func (b *Leaser) settleInventory(ctx context.Context, session *session, inv Inventory, act *audit.Act) error {
 	for _, u := range inv.Orphans {
 		i := Issued{Handle: u.Handle, Grant: Grant{User: u.User}}
 		if l, err := b.leases.Lease(ctx, u.Lease); err == nil && l.VIM == inv.VIM && l.Handle == u.Handle {
 			i = l.issued()
 			i.UID = "" // what was listed may be another object of the name
 		}
-		if err := b.removeObject(ctx, src, inv.by[u.Handle], i); err != nil {
+		if err := b.removeObject(ctx, session, inv.by[u.Handle], i); err != nil {
 			return err
 		}
 	}
@@ -336,7 +336,7 @@ func (b *Leaser) settleInventory(ctx context.Context, src *source, inv Inventory
 			continue
 		}
 		if err == nil && mine {
-			_, err = b.takeBack(ctx, src, l, act)
+			_, err = b.takeBack(ctx, session, l, act)
 		}
 		if err != nil {
 			return err

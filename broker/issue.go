@@ -30,10 +30,10 @@ import (
 // that will be over), and after the lease has ended. A request that failed leaves the
 // key free: a repeat is tried anew.
 //
-// Of a lease that stands no credential is handed out. The configuration holds its secret in the
+// A standing lease hands out no credential. The configuration holds the lease's secret in the
 // credential's place (LeaseSecret), under which [Broker.MintUnder] mints short tokens until the lease is
 // revoked, was not used for Terms.StandingIdle, or is as old as Terms.StandingMax. The request's TTL is
-// that of each token, Terms.StandingTTL at most. What is made on the VIM is tried with a token
+// that of each token, Terms.StandingTTL at most. The broker tries the account on the VIM with a token
 // that nobody gets. A repeat answers with the same secret. It is for holders whose roles can be
 // looked up without their being there, which each mint does: registered clients and static
 // tokens. Others are [ErrUnsupported], and so are VIMs of a type that has no standing leases.
@@ -153,7 +153,7 @@ func (b *Leaser) newIssuing(ctx context.Context, p policy.Principal, r LeaseRequ
 	i := &issuing{Leaser: b, caller: p, request: r, vim: v}
 	if err := i.prepare(); err != nil {
 		if !b.guard.Allows(p, policy.VIMShow, vimResource(v)) {
-			err = b.hidden(ctx, p, policy.LeaseIssue, v)
+			err = b.refuseInvisible(ctx, p, policy.LeaseIssue, v)
 		}
 		return nil, err
 	}
@@ -175,8 +175,8 @@ func (i *issuing) chooseKind() (err error) {
 
 // takeBackUnissued takes back what was minted for a lease that is not handed out because of err.
 func (i *issuing) takeBackUnissued(ctx context.Context, o *opened, m Minted, why Reason, err error) {
-	held, _ := o.holding(i.lease, m) // what does not seal has its handle
-	i.abort(ctx, held, why, i.act.Failed(class(err)))
+	minted, _ := o.withMinted(i.lease, m) // what does not seal has its handle
+	i.abort(ctx, minted, why, i.act.Failed(class(err)))
 }
 
 // createLease stores the intent to issue a lease, if the VIM is still the one that was
@@ -319,7 +319,7 @@ func (i *issuing) repeated(ctx context.Context) (Lease, clientconfig.Config, err
 	return old, i.config(i.vim, g, old, kind.handOut(credential)), nil
 }
 
-// mint calls a driver's Issue or Renew, and believes no answer that cannot be kept to.
+// mint calls a driver's Issue or Renew, and accepts no answer that cannot be kept to.
 func (b *Leaser) mint(ctx context.Context, ask func(context.Context, Access, Grant) (Minted, error), a Access, g Grant) (Minted, error) {
 	ctx, cancel := b.call(ctx)
 	defer cancel()
@@ -360,20 +360,20 @@ func (b *Leaser) recordIssue(ctx context.Context, l Lease, m Minted, o *opened, 
 // record makes a lease active, with its credential sealed and its true expiry. A
 // write that took effect, and whose answer was lost, is seen by what it sealed.
 func (b *Leaser) record(ctx context.Context, l Lease, m Minted, o *opened, act *audit.Act) (Lease, error) {
-	held, err := o.holding(l, m)
+	minted, err := o.withMinted(l, m)
 	if err != nil {
 		return Lease{}, err
 	}
-	expires := l.kind().ends(b, l, held.CredentialEndsAt)
+	expires := l.kind().ends(b, l, minted.CredentialEndsAt)
 	stored, err := b.leases.UpdateLease(ctx, l.ID, func(now *Lease) error {
-		now.hold(held)
+		now.takeMinted(minted)
 		now.ExpiresAt, now.Stood, now.LeftBehind = expires, m.Stood, notCompared(m.Unseen)
 		return b.activate(now)
 	}, act.Done(audit.DetailExpiresAt, expires.Format(time.RFC3339), audit.DetailCredentialID, m.CredentialID))
 	if err != nil {
 		asking, cancel := b.cleanup(ctx)
 		defer cancel()
-		if now, lost := b.leases.Lease(asking, l.ID); lost == nil && now.State == LeaseActive && now.Sealed == held.Sealed {
+		if now, lost := b.leases.Lease(asking, l.ID); lost == nil && now.State == LeaseActive && now.Sealed == minted.Sealed {
 			return now, nil
 		}
 	}
@@ -389,8 +389,8 @@ func (b *Leaser) activate(now *Lease) error {
 	return nil
 }
 
-// holding is a lease with what was minted for it, so that it can be taken back.
-func (o *opened) holding(l Lease, m Minted) (Lease, error) {
+// withMinted is a lease with what was minted for it, so that it can be taken back.
+func (o *opened) withMinted(l Lease, m Minted) (Lease, error) {
 	if m.Credential.Empty() {
 		return l, nil
 	}
@@ -398,14 +398,15 @@ func (o *opened) holding(l Lease, m Minted) (Lease, error) {
 	if err != nil {
 		return l, err
 	}
-	l.hold(Lease{
+	l.takeMinted(Lease{
 		CredentialKind: m.Credential.Kind, Unlisted: m.Unlisted, MaxRevocationLag: m.MaxRevocationLag, Sealed: sealed, SealedKey: o.ref,
 		UID: m.UID, CredentialID: m.CredentialID, CredentialEndsAt: m.ExpiresAt.UTC().Truncate(time.Second),
 	})
 	return l, nil
 }
 
-func (l *Lease) hold(of Lease) {
+// takeMinted takes over what another copy of the lease says of its newest credential.
+func (l *Lease) takeMinted(of Lease) {
 	l.CredentialKind, l.Unlisted, l.MaxRevocationLag, l.Sealed, l.SealedKey = of.CredentialKind, of.Unlisted,
 		of.MaxRevocationLag, of.Sealed, of.SealedKey
 	l.UID, l.CredentialID, l.CredentialEndsAt = of.UID, of.CredentialID, of.CredentialEndsAt
@@ -413,7 +414,7 @@ func (l *Lease) hold(of Lease) {
 
 // abort takes back what may have been minted for a lease that is not handed out; l
 // holds it, as far as it is known: a project token can be revoked by nothing else.
-// What it cannot do now, the reaper does: the row says so, and if even that could
+// The reaper finishes it: the row says so, and if even that could
 // not be written the row is still pending, which the settle pass picks up.
 func (b *Leaser) abort(ctx context.Context, l Lease, why Reason, e audit.Entry) {
 	ctx, cancel := b.cleanup(ctx)
@@ -424,7 +425,7 @@ func (b *Leaser) abort(ctx context.Context, l Lease, why Reason, e audit.Entry) 
 			now.IdempotencyKey = "" // nothing was handed out: a repeat may work
 		}
 		if now.State.Live() && now.Sealed == "" {
-			now.hold(l)
+			now.takeMinted(l)
 		}
 		now.NextAttemptAt = b.now()
 		return nil
@@ -439,23 +440,23 @@ func (b *Leaser) abort(ctx context.Context, l Lease, why Reason, e audit.Entry) 
 	}
 	failpoint.At("issue.aborting")
 	if stored.Sealed == "" {
-		stored.hold(l)
+		stored.takeMinted(l)
 	}
 	act, err := b.enter(ctx, system("reaper"), policy.LeaseRevoke, leaseResource(stored), policy.Wish{})
 	if err != nil {
 		b.log.ErrorContext(ctx, "an unfinished lease is left for the reaper", "lease", l.ID, "error", err)
 		return
 	}
-	src := b.newSource(l.VIM)
-	defer src.close()
-	if _, err := b.takeBack(ctx, src, stored, act); err != nil {
+	session := b.newSession(l.VIM)
+	defer session.close()
+	if _, err := b.takeBack(ctx, session, stored, act); err != nil {
 		b.log.WarnContext(ctx, "an unfinished lease is left for the reaper", "lease", l.ID, "error", err)
 	}
 }
 
 // mayPassThrough decides whether p may have the stored credential itself.
 func (b *Leaser) mayPassThrough(ctx context.Context, p policy.Principal, v VIM, wish policy.Wish) error {
-	err := b.enterToo(ctx, p, policy.LeasePassThrough, vimResource(v), wish)
+	err := b.enterExtra(ctx, p, policy.LeasePassThrough, vimResource(v), wish)
 	switch {
 	case err == nil, errors.Is(err, ErrUnavailable):
 		return err

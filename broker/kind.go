@@ -278,7 +278,8 @@ func (passedThrough) lifetime(b *Leaser, p policy.Principal) (usual, most time.D
 
 func (passedThrough) check(_ *Leaser, _ policy.Principal, _ Type, r LeaseRequest) error {
 	if r.Role != "" || len(r.Namespaces)+len(r.Rules) > 0 || r.ClusterWide {
-		return Invalid("credential", "has every right of the VIM's own, and cannot be cut down: leave out role, rules, namespaces and clusterWide")
+		return Invalid("credential",
+			"has every right of the VIM's own, and cannot be cut down: leave out role, rules, namespaces and clusterWide")
 	}
 	return notStanding(r)
 }

@@ -8,21 +8,21 @@ import (
 	"github.com/vimbroker/vimbroker/broker/secret"
 )
 
-// LeaseState is where a lease stands. What may follow what is [leaseMoves].
+// LeaseState is where a lease stands. [leaseMoves] lists the moves.
 type LeaseState string
 
 const (
-	// Pending: the intent is stored with the name the upstream object will have;
+	// LeasePending: the intent is stored with the name the upstream object will have;
 	// the object may or may not exist.
 	LeasePending LeaseState = "pending"
-	// Active: the credential was issued and has not been taken back.
+	// LeaseActive: the credential was issued and has not been taken back.
 	LeaseActive LeaseState = "active"
-	// Revoking: to be taken back, tried until it succeeds or is given up.
+	// LeaseRevoking: to be taken back, tried until it succeeds or is given up.
 	LeaseRevoking LeaseState = "revoking"
-	// Revoked: the upstream object is gone. It stays so, unless its credential is
+	// LeaseRevoked: the upstream object is gone. It stays so, unless its credential is
 	// found to work after MaxRevocationLag.
 	LeaseRevoked LeaseState = "revoked"
-	// Irrevocable: given up, or its credential works although it was revoked; a person
+	// LeaseIrrevocable: given up, or its credential works although it was revoked; a person
 	// is needed. Revoking it again is allowed.
 	LeaseIrrevocable LeaseState = "irrevocable"
 )
@@ -112,8 +112,8 @@ type Lease struct {
 	MaxExpiresAt time.Time
 	// RenewedAt is when the newest credential was minted, other than the first.
 	RenewedAt time.Time
-	// TokenTTL is the most that a token under a standing lease lives; zero on other leases. Of a
-	// standing lease nothing is handed out but a secret, and ExpiresAt moves with each use:
+	// TokenTTL is the most that a token under a standing lease lives; zero on other leases. A
+	// standing lease hands out nothing but a secret, and ExpiresAt moves with each use:
 	// it ends when it was not used for Terms.StandingIdle, at MaxExpiresAt at the latest.
 	TokenTTL time.Duration
 	// SecretSHA256 is the digest of a standing lease's secret, in lower-case hex. A plain digest
@@ -159,8 +159,8 @@ type Lease struct {
 	Sealed    string
 	SealedKey secret.Ref
 
-	// Attempts counts failed revocations; NextAttemptAt is when to try again. Of an active
-	// lease that is a user it is until when one renewal has the lease alone.
+	// Attempts counts failed revocations; NextAttemptAt is when to try again. For an active
+	// lease that is a user, one renewal has the lease alone until then.
 	Attempts      int
 	NextAttemptAt time.Time
 	// LastError is the class of the last failure, in our words.
@@ -204,7 +204,7 @@ type LeaseRequest struct {
 	// VIM is an id or a name; empty means the project's default VIM.
 	VIM string
 	// TTL of zero means the broker's default. More than the maximum is capped;
-	// the lease says what was granted. Of a standing lease it is that of each token.
+	// the lease says what was granted. For a standing lease it is the TTL of each token.
 	TTL        time.Duration
 	Role       string
 	Namespaces []string

@@ -30,7 +30,7 @@ type Comparison struct {
 // leftBehind compares, after a lease was revoked, what its holder could have made. A
 // VIM that does not answer is an error, and is asked again; any other reason that
 // nothing could be compared is a sentence.
-func (b *Leaser) leftBehind(ctx context.Context, src *source, l Lease) ([]string, error) {
+func (b *Leaser) leftBehind(ctx context.Context, session *session, l Lease) ([]string, error) {
 	d, err := b.driver(l.VIMType)
 	if err != nil {
 		return nil, err
@@ -40,7 +40,7 @@ func (b *Leaser) leftBehind(ctx context.Context, src *source, l Lease) ([]string
 		return nil, nil
 	}
 	var left []string
-	_, err = src.each(ctx, l.VIMGeneration, func(o *opened) (err error) {
+	_, err = session.each(ctx, l.VIMGeneration, func(o *opened) (err error) {
 		ctx, cancel := b.call(ctx)
 		defer cancel()
 		left, err = c.Left(ctx, o.Access, Comparison{Stood: l.Stood, Remove: b.terms.RemoveLeft, Live: b.othersLive(l.ID)})

@@ -40,7 +40,7 @@ func (b *Leaser) Ended(ctx context.Context, lease string) (bool, Reason, error) 
 }
 
 // WeighLease says what a lease would be that p asks for, with what its holder could become, and issues
-// none. What would be refused is refused, and recorded as a question.
+// none. A refusal is recorded as the answer to a question.
 func (b *Leaser) WeighLease(ctx context.Context, p policy.Principal, r LeaseRequest) (Lease, error) {
 	ctx = audit.AsQuestion(ctx)
 	i, err := b.newIssuing(ctx, p, r)

@@ -7,9 +7,25 @@ import (
 	"time"
 
 	"github.com/vimbroker/vimbroker/broker/delivery"
+	"github.com/vimbroker/vimbroker/broker/notary"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
 )
+
+// Oversight shows, proves and prunes the audit log, and says how the broker is.
+type Oversight struct {
+	*core
+	signatures notary.Store
+	past       Pruner
+	status     StatusStore
+	uses       TokenUseStore
+	notary     *notary.Notary
+	courier    *delivery.Courier
+	logins     *audit.Logins
+	holders    TokenHolders
+	tokenUses  tokenUses
+	storeProbe *probe
+}
 
 // RecordLogin records that a caller was authenticated; see [audit.Logins].
 func (b *Oversight) RecordLogin(ctx context.Context, p policy.Principal) { b.logins.In(ctx, p) }
@@ -95,8 +111,8 @@ func (b *Oversight) unguarded(ctx context.Context) ([]string, error) {
 	return missing, err
 }
 
-// RecordStart records that the server starts. What should keep the log from being changed and was
-// taken away, or is another than it was made, is named in the entry.
+// RecordStart records that the server starts. The entry names the guards of the log that were
+// taken away or changed.
 func (b *Oversight) RecordStart(ctx context.Context, detail ...string) error {
 	missing, err := b.unguarded(ctx)
 	if err != nil {

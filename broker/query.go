@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
@@ -30,145 +29,10 @@ func (p Page) Valid() (Page, error) {
 	return p, nil
 }
 
-// VIM returns one VIM, by id or name.
-func (b *Registry) VIM(ctx context.Context, p policy.Principal, ref string) (VIM, error) {
-	v, err := b.findVIM(ctx, p, policy.VIMShow, ref)
-	if err != nil {
-		return VIM{}, err
-	}
-	return b.shown(p, v), b.read(ctx, p, policy.VIMShow, vimResource(v))
-}
-
-// shown is a VIM as p may see it: to those of other projects who may not change it, the
-// projects that it is shared with are nobody's business but their own.
-func (b *Registry) shown(p policy.Principal, v VIM) VIM {
-	if p.Project != v.Project && len(v.SharedWith) > 0 && !b.guard.Allows(p, policy.VIMUpdate, vimResource(v)) {
-		v.SharedWith = slices.DeleteFunc(slices.Clone(v.SharedWith), func(project string) bool { return project != p.Project })
-	}
-	return v
-}
-
-// VIMs returns a page of the VIMs that p may see, and the next page's token. A page may
-// hold fewer than was asked for, and even none, while there is a next one.
-func (b *Registry) VIMs(ctx context.Context, p policy.Principal, q VIMQuery) ([]VIM, string, error) {
-	page, err := q.Page.Valid()
-	if err != nil {
-		return nil, "", err
-	}
-	if err := validLabels(q.Labels); err != nil {
-		return nil, "", err
-	}
-	if err := b.read(ctx, p, policy.VIMShow, projectResource(p.Project)); err != nil {
-		return nil, "", err
-	}
-	f := VIMFilter{
-		IDPrefix: strings.ToLower(q.IDPrefix), Identity: q.Identity, Name: q.Name, Type: q.Type,
-		State: q.State, Status: q.Status, Labels: q.Labels, Page: page,
-	}
-	if !b.seesAll(p, policy.VIMShow) {
-		f.Project = p.Project
-	}
-	found, next, err := b.vims.VIMs(ctx, f)
-	if err != nil {
-		return nil, "", err
-	}
-	visible := found[:0]
-	for _, v := range found {
-		if v.Damaged {
-			b.log.ErrorContext(ctx, "what is stored of a VIM cannot be read, so it is not listed", "vim", v.ID)
-			continue
-		}
-		if v.State != VIMRegistering && b.guard.Allows(p, policy.VIMShow, vimResource(v)) {
-			visible = append(visible, b.shown(p, v))
-		}
-	}
-	return visible, next, nil
-}
-
-// sameSystems is how many other VIMs of one system are looked for.
-const sameSystems = 10
-
-// SameSystem returns other VIMs that p may see and that lead to the same system as v: not
-// all, if there are more than ten.
-func (b *Registry) SameSystem(ctx context.Context, p policy.Principal, v VIM) ([]VIM, error) {
-	if v.Current.Identity == "" {
-		return nil, nil
-	}
-	found, _, err := b.VIMs(ctx, p, VIMQuery{Identity: v.Current.Identity, Page: Page{Size: sameSystems + 1}})
-	return slices.DeleteFunc(found, func(other VIM) bool {
-		return other.ID == v.ID || other.Type != v.Type || other.Current.Identity != v.Current.Identity
-	}), err
-}
-
-// Lease returns one lease. Its credential is not part of it.
-func (b *Leaser) Lease(ctx context.Context, p policy.Principal, id string) (Lease, error) {
-	l, err := b.findLease(ctx, p, policy.LeaseShow, id)
-	if err != nil {
-		return Lease{}, err
-	}
-	return l, b.read(ctx, p, policy.LeaseShow, leaseResource(l))
-}
-
-// Leases returns a page of the leases that p may see, newest first, as VIMs does.
-func (b *Leaser) Leases(ctx context.Context, p policy.Principal, q LeaseQuery) ([]Lease, string, error) {
-	page, err := q.Page.Valid()
-	if err != nil {
-		return nil, "", err
-	}
-	if err := b.read(ctx, p, policy.LeaseShow, projectResource(p.Project)); err != nil {
-		return nil, "", err
-	}
-	f := LeaseFilter{IDPrefix: strings.ToLower(q.IDPrefix), Principal: q.Principal, Operation: q.Operation, Instance: q.Instance, Page: page}
-	if q.State != "" {
-		if _, known := leaseMoves[q.State]; !known {
-			return nil, "", Invalid("state", "must be pending, active, revoking, revoked or irrevocable")
-		}
-		f.States = []LeaseState{q.State}
-	}
-	if f.VIM, f.Project, err = b.leasesAmong(ctx, p, policy.LeaseShow, q.VIM); err != nil {
-		return nil, "", err
-	}
-	found, next, err := b.leases.Leases(ctx, f)
-	if err != nil {
-		return nil, "", err
-	}
-	visible := found[:0]
-	for _, l := range found {
-		if b.guard.Allows(p, policy.LeaseShow, leaseResource(l)) {
-			visible = append(visible, l)
-		}
-	}
-	return visible, next, nil
-}
-
-// leasesAmong are the VIM and the project that leases which p sees are looked for in; each is empty where it bounds
-// nothing. Of a VIM of its own project p sees all.
-func (b *Leaser) leasesAmong(ctx context.Context, p policy.Principal, action policy.Action, name string) (vim, project string, err error) {
-	if !b.seesAll(p, policy.LeaseShow) {
-		project = p.Project
-	}
-	if name == "" {
-		return "", project, nil
-	}
-	v, err := b.visibleVIM(ctx, p, action, name)
-	if err == nil && v.Project == project {
-		project = ""
-	}
-	return v.ID, project, err
-}
-
-// anyProject stands for every project where a list asks whether it may cross them.
-const anyProject = "*"
-
-// seesAll reports whether p may look beyond its own project.
-func (b *core) seesAll(p policy.Principal, action policy.Action) bool {
-	return b.guard.Allows(p, action, projectResource(anyProject))
-}
-
 // Entries returns what q selects of the audit log, newest first: to those who may not
 // read every project's, what their project's principals did, and what others did on its VIMs.
-// Whoever may not read the project that q names is refused, and so is an action that neither
-// exists nor, by a version of before, is in the log.
+// A caller who may not read the project that q names is refused, and so is an action that
+// does not exist and is not in the log.
 func (b *Oversight) Entries(ctx context.Context, p policy.Principal, q audit.Query) ([]audit.Entry, error) {
 	page, err := Page{Size: q.Limit}.Valid()
 	if err != nil {

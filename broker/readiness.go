@@ -150,8 +150,8 @@ func (b *Oversight) KeepProbing(ctx context.Context, looked chan<- struct{}) {
 
 // Ready says how the parts of the broker were when they were last looked at, seconds ago, or used since. It asks
 // nobody, so that anyone may ask for it. It is [ErrUnavailable] if the broker can answer nothing:
-// the database cannot be asked, or (then without parts) not every part was looked at yet. What else is at fault costs
-// only what needs it, which is refused with the reason; another replica could do no more.
+// the database cannot be asked, or (then without parts) not every part was looked at yet. Any other fault stops
+// only the requests that need the part, which are refused with the reason; another replica could do no more.
 func (b *Oversight) Ready() ([]PartStatus, error) {
 	for _, p := range b.probes() {
 		if errors.Is(p.known(), errNotLooked) {

@@ -16,7 +16,7 @@ import (
 const (
 	// confirmEvery is how long to wait between two tries of a revoked credential.
 	confirmEvery = 2 * time.Second
-	// pastExpiry is when a credential that cannot be tried is assumed dead. Its
+	// pastExpiry is how long after its expiry a credential that cannot be tried is assumed dead. Its
 	// own expiry is too early: an API server allows the clocks a minute (go-jose's
 	// leeway), and takes from its cache for ten seconds what it has just seen.
 	pastExpiry = 2 * time.Minute
@@ -51,7 +51,7 @@ func (b *Leaser) Reap(ctx context.Context) error {
 	if begun.Load() {
 		b.RetireKeys(ctx)
 	}
-	if all, some := err.(interface{ Unwrap() []error }); some { //nolint:errorlint // the list itself is asked, not what it wraps
+	if all, some := err.(interface{ Unwrap() []error }); some {
 		failed := all.Unwrap()
 		return fmt.Errorf("%d of the reaper's tasks failed, the first with: %w", len(failed), failed[0])
 	}
@@ -81,9 +81,9 @@ func (b *Leaser) reapable(ctx context.Context) ([]turn, error) {
 // endDue does what is due on a VIM, and reports whether the VIM was found down.
 // If the VIM is down, its leases wait until a check finds it up.
 func (b *Leaser) endDue(ctx context.Context, id string) (down bool, err error) {
-	src := b.newSource(id)
-	defer src.close()
-	v, err := src.vim(ctx)
+	session := b.newSession(id)
+	defer session.close()
+	v, err := session.vim(ctx)
 	if err != nil && !errors.Is(err, ErrNotFound) { // where it is gone, its leases are given up
 		return false, err
 	}
@@ -106,7 +106,7 @@ func (b *Leaser) endDue(ctx context.Context, id string) (down bool, err error) {
 	if down {
 		return true, errors.Join(err, b.giveUpLost(ctx, v))
 	}
-	if _, silent := b.workOn(ctx, src, work.items[id]); silent {
+	if _, silent := b.workOn(ctx, session, work.items[id]); silent {
 		h, checkErr := b.registry.check(ctx, v)
 		return h.Status == HealthUnreachable, errors.Join(err, checkErr)
 	}
@@ -152,27 +152,16 @@ func (b *Leaser) giveUpLost(ctx context.Context, v VIM) error {
 	})
 }
 
-// drainFurther takes a draining VIM as far as it goes.
-func (b *Registry) drainFurther(ctx context.Context, v VIM) {
-	act, err := b.enter(ctx, system("drain"), policy.VIMDelete, vimResource(v), policy.Wish{})
-	if err == nil {
-		_, err = b.drain(ctx, v, false, act)
-	}
-	if err != nil {
-		b.restDrain(ctx, v, err)
-	}
-}
-
 // confirm tries the credential of a revoked lease, and records that it is dead,
 // or comes back later.
-func (b *Leaser) confirm(ctx context.Context, src *source, l Lease, act *audit.Act) (Lease, error) {
+func (b *Leaser) confirm(ctx context.Context, session *session, l Lease, act *audit.Act) (Lease, error) {
 	now := b.now()
 	if ends := latest(l.ExpiresAt, l.CredentialEndsAt); !ends.Add(pastExpiry).After(now) {
-		return b.bury(ctx, l, act.Done(audit.DetailReason, "expired"))
+		return b.recordDead(ctx, l, act.Done(audit.DetailReason, "expired"))
 	}
-	dead, err := b.tryDead(ctx, src, l)
+	dead, err := b.tryDead(ctx, session, l)
 	if err == nil && dead {
-		dead, err := b.bury(ctx, l, act.Done(audit.DetailReason, "tried and refused"))
+		dead, err := b.recordDead(ctx, l, act.Done(audit.DetailReason, "tried and refused"))
 		if err == nil {
 			b.counters.died(dead)
 		}
@@ -196,12 +185,12 @@ func (b *Leaser) confirm(ctx context.Context, src *source, l Lease, act *audit.A
 	return l, errors.Join(err, b.leases.DeferLease(ctx, l.ID, l.Attempts, l.NextAttemptAt, why))
 }
 
-func (b *Leaser) tryDead(ctx context.Context, src *source, l Lease) (bool, error) {
+func (b *Leaser) tryDead(ctx context.Context, session *session, l Lease) (bool, error) {
 	d, err := b.driver(l.VIMType)
 	if err != nil {
 		return false, err
 	}
-	v, err := src.vim(ctx)
+	v, err := session.vim(ctx)
 	if err != nil {
 		return false, err
 	}
@@ -209,7 +198,7 @@ func (b *Leaser) tryDead(ctx context.Context, src *source, l Lease) (bool, error
 	if !ok {
 		return false, &Error{Kind: ErrUnopenable, Detail: "the generation of the VIM that the lease is pinned to is gone"}
 	}
-	o, err := src.opened(ctx, g)
+	o, err := session.opened(ctx, g)
 	if err != nil {
 		return false, err
 	}
@@ -241,8 +230,8 @@ func (b *Leaser) stillWorks(ctx context.Context, l Lease, act *audit.Act) (Lease
 	return stored, err
 }
 
-// bury records that the credential is dead, and drops what was kept of it.
-func (b *Leaser) bury(ctx context.Context, l Lease, e audit.Entry) (Lease, error) {
+// recordDead records that the credential is dead, and drops what was kept of it.
+func (b *Leaser) recordDead(ctx context.Context, l Lease, e audit.Entry) (Lease, error) {
 	return b.leases.UpdateLease(ctx, l.ID, func(now *Lease) error {
 		now.Attempts, now.LastError = 0, ""
 		now.ConfirmedDeadAt, now.Sealed = b.now(), ""
@@ -267,24 +256,4 @@ func (b *Leaser) retryIrrevocable(ctx context.Context, v VIM) error {
 		}
 		return err
 	})
-}
-
-// eachLease walks every page of what f selects.
-func (b *core) eachLease(ctx context.Context, f LeaseFilter, do func(Lease) error) error {
-	f.Size = MaxPage
-	for {
-		leases, next, err := b.leases.Leases(ctx, f)
-		if err != nil {
-			return err
-		}
-		for _, l := range leases {
-			if err := do(l); err != nil {
-				return err
-			}
-		}
-		if next == "" {
-			return nil
-		}
-		f.Token = next
-	}
 }

@@ -39,11 +39,11 @@ func (b *Registry) RegisterVIM(ctx context.Context, p policy.Principal, r Regist
 	if invalid != nil {
 		return VIM{}, b.refuse(ctx, act, invalid)
 	}
-	if err := b.enterBesides(ctx, p, v, wish); err != nil {
+	if err := b.enterExtraRights(ctx, p, v, wish); err != nil {
 		return VIM{}, b.refuse(ctx, act, err)
 	}
 	intent := act.Intent()
-	noteChanges(intent, VIM{}, v)
+	addChanges(intent, VIM{}, v)
 	if err := b.vims.CreateVIM(ctx, v, b.terms.VIMs.PerProject, intent); err != nil {
 		old, replay := b.registered(ctx, p, v, err)
 		switch {
@@ -136,8 +136,8 @@ func (b *Registry) newVIM(p policy.Principal, r Registration) (VIM, Driver, Cred
 	return v, d, cred, nil
 }
 
-// registrationDigest tells requests apart. What older versions did not know counts only
-// where it is set, so that a request that is repeated across an upgrade is the same.
+// registrationDigest tells requests apart. A field that came later counts only where
+// it is set, so that a request that is repeated across an upgrade is the same.
 func registrationDigest(r Registration, target Target, cred Credential) string {
 	parts := []any{r.Name, r.Type, target, r.Labels, r.Shared, r.Default, cred.Kind, cred.Username, r.Description, r.Extra}
 	if len(r.SharedWith) > 0 {
@@ -184,11 +184,11 @@ func (b *Registry) completeRegistration(
 	key.Clear()
 	done := act.Done(audit.DetailGeneration, "1")
 	stored, err := b.vims.UpdateVIM(ctx, v.ID, func(now *VIM) error {
-		if !now.holds(v.Pending) {
+		if !now.pendingIs(v.Pending) {
 			return overtaken()
 		}
 		now.State, now.Pending, now.Current = VIMRegistered, nil, g
-		noteChanges(done, VIM{}, *now)
+		addChanges(done, VIM{}, *now)
 		now.UpdatedAt = b.now()
 		now.Health = b.health(report)
 		return nil
@@ -200,7 +200,7 @@ func (b *Registry) completeRegistration(
 	return stored, err
 }
 
-// undoRegistration removes what a failed registration left. What it cannot
+// undoRegistration removes what a failed registration left. Whatever it cannot
 // remove now, the settle pass does.
 func (b *Registry) undoRegistration(ctx context.Context, v VIM, e audit.Entry) {
 	ctx, cancel := b.cleanup(ctx)
@@ -215,8 +215,8 @@ func (b *Registry) undoRegistration(ctx context.Context, v VIM, e audit.Entry) {
 	}
 }
 
-// holds reports whether the VIM's Pending is still mine.
-func (v *VIM) holds(mine *Pending) bool {
+// pendingIs reports whether the VIM's Pending is still mine.
+func (v *VIM) pendingIs(mine *Pending) bool {
 	return v.Pending != nil && v.Pending.Generation == mine.Generation && v.Pending.Since.Equal(mine.Since)
 }
 

@@ -13,10 +13,10 @@ import (
 // VIM now. It returns the VIM, the lease with that grade, and the act in place of the first. A VIM that cannot be
 // asked, or that no lease may be issued on, is its error.
 func (b *Leaser) weighAnew(
-	ctx context.Context, p policy.Principal, action policy.Action, src *source, l Lease, ttl time.Duration, first *audit.Act,
+	ctx context.Context, p policy.Principal, action policy.Action, session *session, l Lease, ttl time.Duration, first *audit.Act,
 ) (VIM, Lease, *audit.Act, error) {
 	fail := func(err error) (VIM, Lease, *audit.Act, error) { return VIM{}, Lease{}, nil, err }
-	v, err := src.vim(ctx)
+	v, err := session.vim(ctx)
 	if err != nil {
 		return fail(err)
 	}
@@ -35,7 +35,7 @@ func (b *Leaser) weighAnew(
 	if _, err := b.enter(ctx, p, policy.LeaseIssue, vimResource(v), wish); err != nil {
 		return fail(b.noLonger(err, p, v, l, wish))
 	}
-	if l, err = b.regrade(ctx, src, l); err != nil {
+	if l, err = b.regrade(ctx, session, l); err != nil {
 		return fail(err)
 	}
 	if l.Grade != "" {
@@ -70,14 +70,14 @@ func (b *Leaser) grader(l Lease) Grader {
 }
 
 // regrade returns a lease with the grade that it has on the VIM now. One that nobody grades comes back as it is.
-func (b *Leaser) regrade(ctx context.Context, src *source, l Lease) (Lease, error) {
+func (b *Leaser) regrade(ctx context.Context, session *session, l Lease) (Lease, error) {
 	grader := b.grader(l)
 	if grader == nil {
 		return l, nil
 	}
 	g := l.grant(l.granted())
 	g.Held = true
-	_, err := src.each(ctx, l.VIMGeneration, func(o *opened) error {
+	_, err := session.each(ctx, l.VIMGeneration, func(o *opened) error {
 		graded, err := b.grade(ctx, grader, o, g)
 		l.Grade, l.GradeReasons = graded.Grade, graded.Reasons
 		return err
@@ -91,12 +91,12 @@ func (b *Leaser) noLonger(err error, p policy.Principal, v VIM, l Lease, w polic
 	if errors.Is(err, ErrUnavailable) {
 		return err
 	}
-	told := &Error{
+	refusal := &Error{
 		Kind: ErrDenied, Detail: "policy would not issue you this lease on the VIM any more, so it is not renewed", Next: NextExplain, Cause: err,
 	}
 	why, explained := errors.AsType[*Error](b.explainRefusal(err, p, v, w, l.GradeReasons))
 	if explained && errors.Is(why.Kind, ErrDenied) {
-		told.Detail += ": " + why.Detail
+		refusal.Detail += ": " + why.Detail
 	}
-	return told
+	return refusal
 }

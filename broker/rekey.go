@@ -69,8 +69,8 @@ func (b *Registry) rekeyVIM(ctx context.Context, p policy.Principal, ref, keySto
 	if unknown != nil {
 		return VIM{}, b.refuse(ctx, act, notConfigured(ErrInvalid, unknown))
 	}
-	act.With(audit.DetailReason, "sealed anew in "+keys.Name())
-	return b.sealAnew(ctx, keys, v, func(now *VIM) error { return b.openFor(now, u) }, act)
+	return b.sealAnew(ctx, keys, v, func(now *VIM) error { return b.writableFor(now, u) },
+		act.With(audit.DetailReason, "sealed anew in "+keys.Name()))
 }
 
 // sealAnew seals everything of a VIM under new keys in a key store, if that may be
@@ -132,7 +132,7 @@ func (b *Registry) rekey(ctx context.Context, keys keyring.Ring, v VIM, mine *Pe
 	failpoint.At("rekey.sealed")
 	done := act.Done()
 	stored, err := b.vims.Rekey(ctx, v.ID, func(now *VIM, leases []Lease) error {
-		if !now.holds(mine) {
+		if !now.pendingIs(mine) {
 			return overtaken()
 		}
 		before := *now
@@ -152,7 +152,7 @@ func (b *Registry) rekey(ctx context.Context, keys keyring.Ring, v VIM, mine *Pe
 				return err
 			}
 		}
-		noteChanges(done, before, *now)
+		addChanges(done, before, *now)
 		now.Pending, now.UpdatedAt = nil, b.now()
 		return nil
 	}, done)

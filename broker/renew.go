@@ -18,7 +18,7 @@ import (
 // has ended, and the answer is [ErrConflict]. A process that crashes leaves a
 // credential that nobody holds, which dies with the lease at its old expiry.
 //
-// Of a lease that is a user the new password ends the one before. Its renewals go
+// The new password of a lease that is a user ends the previous one. Its renewals go
 // one after the other: a second one is [ErrConflict] while the first is under way.
 // After one that crashed or failed nobody may hold a password that works, until
 // the next renewal.
@@ -48,9 +48,9 @@ func (b *Leaser) RenewLease(ctx context.Context, p policy.Principal, id string, 
 	if impossible != nil {
 		return fail(b.refuse(ctx, act, impossible))
 	}
-	src := b.newSource(l.VIM)
-	defer src.close()
-	v, graded, weighed, err := b.weighAnew(ctx, p, policy.LeaseRenew, src, l, grant.TTL, act)
+	session := b.newSession(l.VIM)
+	defer session.close()
+	v, graded, weighed, err := b.weighAnew(ctx, p, policy.LeaseRenew, session, l, grant.TTL, act)
 	if err != nil {
 		return fail(b.refuse(ctx, act, err))
 	}
@@ -60,13 +60,13 @@ func (b *Leaser) RenewLease(ctx context.Context, p policy.Principal, id string, 
 	}
 	failpoint.At("renew.intent")
 
-	minted, g, err := b.mintNewest(ctx, src, d, l, grant, act)
+	minted, g, err := b.mintNewest(ctx, session, d, l, grant, act)
 	if err != nil {
 		return fail(err)
 	}
 	failpoint.At("renew.minted")
 	l.HolderRoles = p.Roles
-	stored, err := b.recordRenewal(ctx, src, l, minted, grant.TTL, act)
+	stored, err := b.recordRenewal(ctx, session, l, minted, grant.TTL, act)
 	if err != nil {
 		return fail(err)
 	}
@@ -113,13 +113,13 @@ func (b *Leaser) renewable(l Lease, ttl time.Duration) (Driver, Grant, error) {
 }
 
 // mintNewest mints one more credential of a lease, and returns the generation of the VIM that did it. Where
-// the lease's object is gone the lease has ended. What it refuses it records.
+// the lease's object is gone the lease has ended. It records its refusals.
 func (b *Leaser) mintNewest(
-	ctx context.Context, src *source, d Driver, l Lease, grant Grant, act *audit.Act,
+	ctx context.Context, session *session, d Driver, l Lease, grant Grant, act *audit.Act,
 ) (minted Minted, g Generation, err error) {
 	minting, cancel := context.WithTimeout(ctx, 2*b.terms.CallTimeout) // less than a renewal's claim
 	defer cancel()
-	g, err = src.each(minting, l.VIMGeneration, func(o *opened) (err error) {
+	g, err = session.each(minting, l.VIMGeneration, func(o *opened) (err error) {
 		minted, err = b.mint(minting, d.Renew, o.Access, grant)
 		return err
 	})
@@ -146,10 +146,12 @@ func (b *Leaser) beginRenewal(ctx context.Context, l Lease, act *audit.Act) (Lea
 	}, act.Intent())
 }
 
-func (b *Leaser) recordRenewal(ctx context.Context, src *source, l Lease, m Minted, granted time.Duration, act *audit.Act) (Lease, error) {
+func (b *Leaser) recordRenewal(
+	ctx context.Context, session *session, l Lease, m Minted, granted time.Duration, act *audit.Act,
+) (Lease, error) {
 	expires := earliest(m.ExpiresAt.UTC().Truncate(time.Second), b.now().Add(granted), l.MaxExpiresAt)
 	done := act.Done(audit.DetailExpiresAt, expires.Format(time.RFC3339), audit.DetailCredentialID, m.CredentialID)
-	return b.recordNewest(ctx, src, l, m, "it was being renewed", done, func(now *Lease) {
+	return b.recordNewest(ctx, session, l, m, "it was being renewed", done, func(now *Lease) {
 		if expires.After(now.ExpiresAt) {
 			now.ExpiresAt = expires
 		}
@@ -160,11 +162,11 @@ func (b *Leaser) recordRenewal(ctx context.Context, src *source, l Lease, m Mint
 // once more with the present key where the VIM was sealed anew meanwhile. meanwhile completes
 // "the lease was revoked while".
 func (b *Leaser) recordNewest(
-	ctx context.Context, src *source, l Lease, m Minted, meanwhile string, done audit.Entry, extend func(now *Lease),
+	ctx context.Context, session *session, l Lease, m Minted, meanwhile string, done audit.Entry, extend func(now *Lease),
 ) (Lease, error) {
-	stored, err := b.sealNewest(ctx, src, l, m, meanwhile, done, extend)
+	stored, err := b.sealNewest(ctx, session, l, m, meanwhile, done, extend)
 	if errors.Is(err, ErrConflict) {
-		again := b.newSource(l.VIM)
+		again := b.newSession(l.VIM)
 		defer again.close()
 		stored, err = b.sealNewest(ctx, again, l, m, meanwhile, done, extend)
 	}
@@ -172,9 +174,9 @@ func (b *Leaser) recordNewest(
 }
 
 func (b *Leaser) sealNewest(
-	ctx context.Context, src *source, l Lease, m Minted, meanwhile string, done audit.Entry, extend func(now *Lease),
+	ctx context.Context, session *session, l Lease, m Minted, meanwhile string, done audit.Entry, extend func(now *Lease),
 ) (Lease, error) {
-	v, err := src.vim(ctx)
+	v, err := session.vim(ctx)
 	if err != nil {
 		return Lease{}, err
 	}
@@ -184,7 +186,7 @@ func (b *Leaser) sealNewest(
 	if !ok {
 		return Lease{}, &Error{Kind: ErrConflict, Detail: "the lease has ended", Remedy: "issue another"}
 	}
-	o, err := src.opened(ctx, g)
+	o, err := session.opened(ctx, g)
 	if err != nil {
 		return Lease{}, err
 	}

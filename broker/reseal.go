@@ -43,7 +43,7 @@ func (b *Registry) sealVIMAnew(ctx context.Context, v VIM) error {
 	if err != nil {
 		return b.refuse(ctx, act, notConfigured(ErrUnopenable, err))
 	}
-	_, err = b.sealAnew(ctx, keys, v, func(now *VIM) error { return now.open(0) },
+	_, err = b.sealAnew(ctx, keys, v, func(now *VIM) error { return now.writable(0) },
 		act.With(audit.DetailReason, "an earlier generation was sealed as the current one"))
 	return err
 }

@@ -27,9 +27,9 @@ func (b *Leaser) RevokeLease(ctx context.Context, p policy.Principal, id string)
 	if err != nil {
 		return Lease{}, err
 	}
-	src := b.newSource(l.VIM)
-	defer src.close()
-	src.place(ctx, l, act)
+	session := b.newSession(l.VIM)
+	defer session.close()
+	session.place(ctx, l, act)
 	l, mine, err := b.beginRevocation(ctx, l, ReasonRequested, act, b.claim())
 	if errors.Is(err, errEnded) {
 		return l, b.entries.Append(ctx, act.Done(audit.DetailReason, "had ended before"))
@@ -40,7 +40,7 @@ func (b *Leaser) RevokeLease(ctx context.Context, p policy.Principal, id string)
 	if !mine {
 		return l, nil
 	}
-	after, err := b.takeBack(ctx, src, l, act)
+	after, err := b.takeBack(ctx, session, l, act)
 	if err != nil {
 		b.log.WarnContext(ctx, "a lease waits for the reaper", "lease", l.ID, "error", err)
 	}
@@ -193,19 +193,19 @@ func (b *Leaser) release(ctx context.Context, l Lease) error {
 // takeBack revokes a lease in state revoking at its VIM, and records the result. It
 // returns the lease as it is afterwards. If the store fails, the lease is unchanged and
 // the reaper retries. Where another call of this process is at it, it does nothing.
-func (b *Leaser) takeBack(ctx context.Context, src *source, l Lease, act *audit.Act) (Lease, error) {
+func (b *Leaser) takeBack(ctx context.Context, session *session, l Lease, act *audit.Act) (Lease, error) {
 	if _, working := b.takingBack.LoadOrStore(l.ID, true); working {
 		return l, nil
 	}
 	defer b.takingBack.Delete(l.ID)
 	ctx, cancel := b.cleanup(ctx)
 	defer cancel()
-	src.place(ctx, l, act)
-	err := b.revokeUpstream(ctx, src, l)
+	session.place(ctx, l, act)
+	err := b.revokeUpstream(ctx, session, l)
 	var left []string
 	if err == nil {
 		failpoint.At("revoke.gone")
-		left, err = b.leftBehind(ctx, src, l)
+		left, err = b.leftBehind(ctx, session, l)
 	}
 	switch {
 	case err == nil:
@@ -243,8 +243,8 @@ var (
 )
 
 // revokeUpstream revokes a lease at its VIM.
-func (b *Leaser) revokeUpstream(ctx context.Context, src *source, l Lease) error {
-	v, err := src.vim(ctx)
+func (b *Leaser) revokeUpstream(ctx context.Context, session *session, l Lease) error {
+	v, err := session.vim(ctx)
 	if errors.Is(err, ErrNotFound) {
 		return errVIMGone
 	}
@@ -256,16 +256,16 @@ func (b *Leaser) revokeUpstream(ctx context.Context, src *source, l Lease) error
 		return err
 	}
 	if !l.Derived {
-		return b.replaced(ctx, src, d, v, l)
+		return b.replaced(ctx, session, d, v, l)
 	}
 	issued := l.issued()
 	if g, ok := v.generation(l.VIMGeneration); ok && l.Sealed != "" {
-		if o, err := src.opened(ctx, g); err == nil {
+		if o, err := session.opened(ctx, g); err == nil {
 			// If it does not open, the driver revokes by the handle alone.
 			issued.Credential, _ = o.unseal(l)
 		}
 	}
-	_, err = src.each(ctx, l.VIMGeneration, func(o *opened) error {
+	_, err = session.each(ctx, l.VIMGeneration, func(o *opened) error {
 		ctx, cancel := b.call(ctx)
 		defer cancel()
 		return d.Revoke(ctx, o.Access, issued)
@@ -275,7 +275,7 @@ func (b *Leaser) revokeUpstream(ctx context.Context, src *source, l Lease) error
 
 // replaced is nil where the credential that was passed through has been replaced, and the VIM
 // refuses it, as far as its kind can be tried.
-func (b *Leaser) replaced(ctx context.Context, src *source, d Driver, v VIM, l Lease) error {
+func (b *Leaser) replaced(ctx context.Context, session *session, d Driver, v VIM, l Lease) error {
 	g, kept := v.generation(l.VIMGeneration)
 	if v.Current.Number == l.VIMGeneration {
 		return errPassedThrough
@@ -283,14 +283,14 @@ func (b *Leaser) replaced(ctx context.Context, src *source, d Driver, v VIM, l L
 	if !kept {
 		return nil
 	}
-	o, err := src.opened(ctx, g)
+	o, err := session.opened(ctx, g)
 	if errors.Is(err, ErrUnopenable) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	dead, err := src.dead(g.Number, func() (bool, error) {
+	dead, err := session.dead(g.Number, func() (bool, error) {
 		ctx, cancel := b.call(ctx)
 		defer cancel()
 		return d.Dead(ctx, b.access(v, g, Credential{}), o.Credential)
@@ -348,3 +348,67 @@ func (b *Leaser) giveUp(ctx context.Context, l Lease, why string, act *audit.Act
 
 // maxBackoff is the longest wait before a retry, without jitter.
 const maxBackoff = 5 * time.Minute
+
+func (b *Leaser) hasLive(ctx context.Context, vim string) (bool, error) {
+	live, _, err := b.leases.Leases(ctx, LeaseFilter{VIM: vim, States: liveStates, Page: Page{Size: 1}})
+	return len(live) > 0, err
+}
+
+// liveStates are the states of a lease that still needs its VIM.
+var liveStates = []LeaseState{LeasePending, LeaseActive, LeaseRevoking, LeaseIrrevocable}
+
+// revokeAll moves every live lease of a draining VIM to its end. Leases that are
+// still alive afterwards are ErrConflict; with force they become irrevocable.
+func (b *Leaser) revokeAll(ctx context.Context, v VIM, force bool) error {
+	p := system("drain")
+	batch := b.newBatch(ctx)
+	err := b.eachLease(ctx, LeaseFilter{VIM: v.ID, States: []LeaseState{LeasePending, LeaseActive, LeaseRevoking}}, func(l Lease) error {
+		act, err := b.enter(ctx, p, policy.LeaseRevoke, leaseOn(l, v), policy.Wish{})
+		if err != nil {
+			return err
+		}
+		if l.State == LeaseRevoking {
+			batch.add(l, act)
+		} else {
+			batch.begin(l, ReasonVIMDeleted, act)
+		}
+		return nil
+	})
+	_, begun := batch.run(b)
+	if err := errors.Join(err, begun); err != nil {
+		return err
+	}
+	if force {
+		return b.eachLease(ctx, LeaseFilter{VIM: v.ID, States: []LeaseState{LeaseRevoking}}, func(l Lease) error {
+			act, err := b.enter(ctx, p, policy.LeaseRevoke, leaseOn(l, v), policy.Wish{})
+			if err != nil {
+				return err
+			}
+			return b.giveUp(ctx, l, "its VIM was deleted by force", act)
+		})
+	}
+	if live, err := b.hasLive(ctx, v.ID); err != nil || live {
+		return errors.Join(err, LeasesLive())
+	}
+	return nil
+}
+
+// endWithSystem ends a lease on a system that no longer exists. One that was being
+// revoked, or was given up, ends so too.
+func (b *Leaser) endWithSystem(ctx context.Context, l Lease, act *audit.Act) error {
+	act.With(audit.DetailReason, string(ReasonSystemGone))
+	_, err := b.leases.UpdateLease(ctx, l.ID, func(now *Lease) error {
+		if now.State == LeaseRevoked {
+			return errEnded
+		}
+		now.State, now.Reason, now.NextAttemptAt = LeaseRevoking, ReasonSystemGone, b.now().Add(maxBackoff)
+		return nil
+	}, act.Intent())
+	if err == nil {
+		_, err = b.finishRevocation(ctx, l, nil, act)
+	}
+	if errors.Is(err, errEnded) {
+		return nil
+	}
+	return err
+}

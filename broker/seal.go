@@ -143,7 +143,7 @@ func (b *core) sweepKeys(ctx context.Context, id string, mine *Pending) error {
 		case errors.Is(err, ErrNotFound): // an id is never used again
 		case err != nil:
 			return nil, err
-		case !v.holds(mine):
+		case !v.pendingIs(mine):
 			return nil, overtaken()
 		}
 		var named []keyring.Sealed
@@ -208,7 +208,7 @@ func credentialFault(err error) error {
 }
 
 // KeyFault translates an error of a key ring for callers. They are told lost, which is an
-// [ErrUnopenable], where what is sealed does not open. What is no such error stays as it is.
+// [ErrUnopenable], where the sealed text does not open. Any other error stays as it is.
 func KeyFault(err error, lost Error) error {
 	unknown, elsewhere := errors.AsType[*keyring.UnknownError](err)
 	switch {

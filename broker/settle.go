@@ -17,7 +17,7 @@ import (
 // Where nobody else can have been writing (an exclusive store, at start) that time
 // is now; otherwise it is Terms.AbandonedAfter ago.
 func (b *Broker) Settle(ctx context.Context, before time.Time) error {
-	return errors.Join(b.settleVIMs(ctx, before), b.settleLeases(ctx, before), b.notary.Settle(ctx, before, b.notarise),
+	return errors.Join(b.settleVIMs(ctx, before), b.settleLeases(ctx, before), b.notary.Settle(ctx, before, b.enterNotary),
 		b.tidyGrants(ctx), b.destroyRetired(ctx))
 }
 
@@ -57,7 +57,7 @@ func (b *Registry) settleVIM(ctx context.Context, v VIM) error {
 // between our look at the rows and our sweep of the keys.
 func (b *Registry) takeOver(ctx context.Context, v VIM, e audit.Entry) (VIM, error) {
 	return b.vims.UpdateVIM(ctx, v.ID, func(now *VIM) error {
-		if !now.holds(v.Pending) {
+		if !now.pendingIs(v.Pending) {
 			return overtaken()
 		}
 		now.Pending = &Pending{Generation: v.Pending.Generation, Since: b.now()}
@@ -126,8 +126,7 @@ func (b *Broker) Passes() []Pass {
 		access.Every = b.terms.SettleEvery
 	}
 	passes = append(passes, access,
-		Pass{Name: "grades", Every: accessEvery, Run: b.GradeAnew},
-		Pass{Name: "prune", Every: pruneEvery, Run: b.Prune})
+		Pass{Name: "grades", Every: accessEvery, Run: b.GradeAnew}, Pass{Name: "prune", Every: pruneEvery, Run: b.Prune})
 	for _, s := range b.courier.Sinks() {
 		passes = append(passes, Pass{Name: "deliver-" + s.Name, Every: deliverEvery, Run: func(ctx context.Context) error {
 			return b.courier.Deliver(ctx, s)

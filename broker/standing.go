@@ -64,14 +64,14 @@ func (b *Leaser) MintUnder(ctx context.Context, id, plain, holder string) (Lease
 	if impossible != nil {
 		return fail(b.refuse(ctx, act, impossible))
 	}
-	src := b.newSource(l.VIM)
-	defer src.close()
-	_, graded, weighed, err := b.weighAnew(ctx, p, policy.LeaseMint, src, l, grant.TTL, act)
+	session := b.newSession(l.VIM)
+	defer session.close()
+	_, graded, weighed, err := b.weighAnew(ctx, p, policy.LeaseMint, session, l, grant.TTL, act)
 	if err != nil {
 		return fail(b.refuse(ctx, act, err))
 	}
 	act = weighed
-	minted, _, err := b.mintNewest(ctx, src, d, l, grant, act)
+	minted, _, err := b.mintNewest(ctx, session, d, l, grant, act)
 	if err != nil {
 		return fail(err)
 	}
@@ -80,7 +80,7 @@ func (b *Leaser) MintUnder(ctx context.Context, id, plain, holder string) (Lease
 	l.HolderRoles = p.Roles
 	done := act.Done(audit.DetailTTL, grant.TTL.String(), audit.DetailExpiresAt, minted.ExpiresAt.UTC().Format(time.RFC3339),
 		audit.DetailCredentialID, minted.CredentialID)
-	stored, err := b.recordMint(ctx, src, l, minted, done)
+	stored, err := b.recordMint(ctx, session, l, minted, done)
 	if err != nil {
 		// A token is there that nobody has: each is recorded.
 		return fail(b.refuse(unfolded, act.With(audit.DetailCredentialID, minted.CredentialID), err))
@@ -129,8 +129,8 @@ func (b *Leaser) holderNow(ctx context.Context, l Lease) (policy.Principal, erro
 }
 
 // recordMint seals the newest token with the lease, and moves the lease's end.
-func (b *Leaser) recordMint(ctx context.Context, src *source, l Lease, m Minted, done audit.Entry) (Lease, error) {
-	return b.recordNewest(ctx, src, l, m, "a token was being minted", done, func(now *Lease) {
+func (b *Leaser) recordMint(ctx context.Context, session *session, l Lease, m Minted, done audit.Entry) (Lease, error) {
+	return b.recordNewest(ctx, session, l, m, "a token was being minted", done, func(now *Lease) {
 		if until := b.unusedUntil(*now); until.Sub(now.ExpiresAt) >= b.terms.StandingIdle/slideSteps {
 			now.ExpiresAt = until
 		}

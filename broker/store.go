@@ -73,8 +73,8 @@ type VIMStore interface {
 	// to Past while a lease needs it (one pinned to it is Live or still holds a
 	// Sealed credential), and otherwise drops it and puts its key on the ledger of
 	// retired keys; and its leases that wait after failed tries are due at UpdatedAt,
-	// as in SetHealth. What change does to ID, Project, CreatedBy, CreatedAt, Revision
-	// and Past is ignored. It returns what was stored. A change must not call the store.
+	// as in SetHealth. The store ignores changes of ID, Project, CreatedBy, CreatedAt, Revision
+	// and Past. It returns what was stored. A change must not call the store.
 	UpdateVIM(ctx context.Context, id string, change func(*VIM) error, e audit.Entry) (VIM, error)
 	// UpdateIdleVIM is UpdateVIM, and [InUse] while a [Use] of the VIM is there, naming MaxUses of them; without
 	// leased also [LeasesLive] while a lease on it is Live: in one atomic step with the change, when that has not erred.
@@ -171,7 +171,7 @@ type Quota struct {
 	VIMRevision int64
 }
 
-// Of returns the quota of a principal's leases, and what it is called.
+// Of returns the quota of a principal's leases, and its name.
 func (q Quota) Of(principal string) (most int, name string) {
 	if (policy.Principal{Name: principal}).Authenticator() == policy.ByClient {
 		return q.PerClient, "perClient"
@@ -216,7 +216,7 @@ type KeyLedger interface {
 	ForgetKey(ctx context.Context, k RetiredKey) error
 	// KeysInUse returns every reference that a generation of a VIM, current or
 	// past, a key that signs the audit log or tokens, or the ledger names; of one owner, or of
-	// all for an empty id. Of a key for tokens that is being made it is empty.
+	// all for an empty id. The reference of a token key that is being made is empty.
 	KeysInUse(ctx context.Context, vim string) ([]RetiredKey, error)
 }
 

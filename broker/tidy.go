@@ -13,7 +13,7 @@ import (
 )
 
 // tidyGrants closes grants that have long been without a live lease, and has drivers
-// remove what they keep for them. What fails is done by the next pass. VIMs that are
+// remove what they keep for them. The next pass repeats whatever fails. VIMs that are
 // down or being deleted are left alone: those come back, and these are forgotten
 // as a whole.
 func (b *Leaser) tidyGrants(ctx context.Context) error {
@@ -54,9 +54,9 @@ func (b *Leaser) tidyGrants(ctx context.Context) error {
 
 // tidyVIM tidies grants of one VIM, and stops at the first that fails.
 func (b *Leaser) tidyVIM(ctx context.Context, id string, grants []GrantEpoch) error {
-	src := b.newSource(id)
-	defer src.close()
-	v, err := src.vim(ctx)
+	session := b.newSession(id)
+	defer session.close()
+	v, err := session.vim(ctx)
 	if errors.Is(err, ErrNotFound) {
 		return nil // the grants went with it
 	}
@@ -64,7 +64,7 @@ func (b *Leaser) tidyVIM(ctx context.Context, id string, grants []GrantEpoch) er
 		return err
 	}
 	for _, g := range grants {
-		if err := b.tidyGrant(ctx, src, v, g); err != nil {
+		if err := b.tidyGrant(ctx, session, v, g); err != nil {
 			b.log.WarnContext(ctx, "a grant without leases is left for the next pass", "vim", id, "epoch", g.Epoch, "error", err)
 			return err
 		}
@@ -72,7 +72,7 @@ func (b *Leaser) tidyVIM(ctx context.Context, id string, grants []GrantEpoch) er
 	return nil
 }
 
-func (b *Leaser) tidyGrant(ctx context.Context, src *source, v VIM, g GrantEpoch) error {
+func (b *Leaser) tidyGrant(ctx context.Context, session *session, v VIM, g GrantEpoch) error {
 	d, err := b.driver(v.Type)
 	if err != nil {
 		return err
@@ -89,7 +89,7 @@ func (b *Leaser) tidyGrant(ctx context.Context, src *source, v VIM, g GrantEpoch
 	if err := b.entries.Append(ctx, act.Intent()); err != nil {
 		return err
 	}
-	_, err = src.each(ctx, v.Current.Number, func(o *opened) error {
+	_, err = session.each(ctx, v.Current.Number, func(o *opened) error {
 		call, cancel := b.call(ctx)
 		defer cancel()
 		return tidier.Tidy(call, o.Access, Grant{

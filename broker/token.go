@@ -78,7 +78,7 @@ func later(to, from map[string]time.Time) {
 // TokenUsed notes that a token was shown and taken. It writes nothing: see [Broker.RecordTokenUses].
 func (b *Oversight) TokenUsed(id string) { b.tokenUses.note(map[string]time.Time{id: b.now()}) }
 
-// RecordTokenUses writes what was noted since it was last called. What it could not write
+// RecordTokenUses writes what was noted since it was last called. A use that could not be written
 // stays noted.
 func (b *Oversight) RecordTokenUses(ctx context.Context) error {
 	uses := b.tokenUses.take()
@@ -145,7 +145,7 @@ func (b *Oversight) Tokens(ctx context.Context, p policy.Principal, page Page) (
 	b.tokenUses.addTo(uses)
 	var found []Token
 	begun := page.Token == ""
-	for _, held := range b.held() {
+	for _, held := range b.staticTokens() {
 		switch {
 		case !all && held.Project != p.Project:
 		case !begun:
@@ -162,7 +162,7 @@ func (b *Oversight) Tokens(ctx context.Context, p policy.Principal, page Page) (
 	return found, "", nil
 }
 
-func (b *Oversight) held() []policy.HeldToken {
+func (b *Oversight) staticTokens() []policy.HeldToken {
 	if b.holders == nil {
 		return nil
 	}

@@ -16,7 +16,7 @@ import (
 // checked at the real endpoint first; leases alive stay pinned to the one they
 // were issued from. Changing where the credential is sent needs the credential
 // again ([ErrInvalid]). Another system answering there is [ErrConflict]: that
-// is another VIM. Of a VIM that is being deleted only the credential can be replaced.
+// is another VIM. A VIM that is being deleted takes nothing but another credential.
 // The VIM still opens as before after any error.
 func (b *Registry) UpdateVIM(ctx context.Context, p policy.Principal, ref string, c Change) (VIM, error) {
 	return decided(func() (VIM, error) { return b.updateVIM(ctx, p, ref, c) })
@@ -31,7 +31,7 @@ func (b *Registry) updateVIM(ctx context.Context, p policy.Principal, ref string
 	if err := c.valid(); err != nil {
 		return VIM{}, b.refuse(ctx, act, err)
 	}
-	if err := b.enterBesides(ctx, p, u.vim, u.wish(u.vim)); err != nil {
+	if err := b.enterExtraRights(ctx, p, u.vim, u.wish(u.vim)); err != nil {
 		return VIM{}, b.refuse(ctx, act, err)
 	}
 	if c.makesGeneration() {
@@ -43,12 +43,12 @@ func (b *Registry) updateVIM(ctx context.Context, p policy.Principal, ref string
 	}
 	done := act.Done()
 	v, err := b.vims.UpdateVIM(ctx, u.vim.ID, func(now *VIM) error {
-		if err := b.openFor(now, u); err != nil {
+		if err := b.writableFor(now, u); err != nil {
 			return err
 		}
 		before := *now
 		c.apply(now)
-		noteChanges(done, before, *now)
+		addChanges(done, before, *now)
 		now.UpdatedAt = b.now()
 		if err := now.validNotes(); err != nil {
 			return err
@@ -171,16 +171,16 @@ func set[T any](to, given *T) {
 	}
 }
 
-// open reports whether the VIM can be written now, by someone who read revision.
-func (v *VIM) open(revision int64) error {
+// writable reports whether the VIM can be written now, by someone who read revision.
+func (v *VIM) writable(revision int64) error {
 	if v.State == VIMDraining {
 		return &Error{Kind: ErrConflict, Detail: "the VIM is being deleted"}
 	}
-	return v.openAny(revision)
+	return v.writableAny(revision)
 }
 
-// openAny is open, also for a VIM that is being deleted.
-func (v *VIM) openAny(revision int64) error {
+// writableAny is writable, also for a VIM that is being deleted.
+func (v *VIM) writableAny(revision int64) error {
 	switch {
 	case revision != 0 && revision != v.Revision:
 		return &Error{
@@ -200,7 +200,7 @@ func (b *Registry) writeGeneration(ctx context.Context, u *edit, act *audit.Act)
 	mine := &Pending{Generation: u.vim.Current.Number + 1, Since: b.now()}
 	act.With(audit.DetailGeneration, generationText(mine.Generation))
 	if u.change.given() || u.renews {
-		act.With(newCredential, untold)
+		act.With(newCredential, notShown)
 	}
 	size, err := sealedSize(u.credential)
 	if err != nil {
@@ -208,7 +208,7 @@ func (b *Registry) writeGeneration(ctx context.Context, u *edit, act *audit.Act)
 	}
 	intent := act.Intent()
 	v, err := b.vims.UpdateVIM(ctx, u.vim.ID, func(now *VIM) error {
-		if err := b.openFor(now, u); err != nil {
+		if err := b.writableFor(now, u); err != nil {
 			return err
 		}
 		if now.Current.Number+1 != mine.Generation {
@@ -217,7 +217,7 @@ func (b *Registry) writeGeneration(ctx context.Context, u *edit, act *audit.Act)
 		after := *now
 		u.change.apply(&after)
 		after.Current.Target = u.target
-		noteChanges(intent, *now, after)
+		addChanges(intent, *now, after)
 		if err := b.terms.VIMs.fits(*now, len(now.Current.Sealed), after, size); err != nil {
 			return err
 		}
@@ -367,13 +367,13 @@ func (b *Registry) switchGeneration(ctx context.Context, v VIM, mine *Pending, u
 	key.Clear()
 	done := act.Done()
 	stored, err := b.vims.UpdateVIM(ctx, v.ID, func(now *VIM) error {
-		if !now.holds(mine) {
+		if !now.pendingIs(mine) {
 			return overtaken()
 		}
 		before := *now
 		u.change.apply(now)
 		now.Pending, now.Current = nil, g
-		noteChanges(done, before, *now)
+		addChanges(done, before, *now)
 		now.UpdatedAt = b.now()
 		if now.Health = b.health(report); now.State == VIMDraining {
 			now.Health.Next = now.Health.CheckedAt // its drain goes on at once
@@ -398,7 +398,7 @@ func (b *Registry) undoUpdate(ctx context.Context, v VIM, mine *Pending, e audit
 	}
 	// Nobody is at it any more: the pass need not wait as it does for a process that may have died.
 	_, err = b.vims.UpdateVIM(ctx, v.ID, func(now *VIM) error {
-		if !now.holds(mine) {
+		if !now.pendingIs(mine) {
 			return overtaken()
 		}
 		now.Pending = &Pending{Generation: mine.Generation, Since: mine.Since.Add(-b.terms.AbandonedAfter)}
@@ -416,7 +416,7 @@ func (b *Registry) clearPending(ctx context.Context, id string, mine *Pending, e
 	}
 	failpoint.At("update.undo-keys")
 	_, err := b.vims.UpdateVIM(ctx, id, func(now *VIM) error {
-		if !now.holds(mine) {
+		if !now.pendingIs(mine) {
 			return overtaken()
 		}
 		now.Pending = nil

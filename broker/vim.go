@@ -8,7 +8,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker/secret"
 )
 
-// VIMState is where a registration stands. What may follow what is [vimMoves].
+// VIMState is where a registration stands. [vimMoves] lists the moves.
 type VIMState string
 
 const (
@@ -140,7 +140,7 @@ type Target struct {
 }
 
 // Scope is what of an OpenStack cloud a VIM is: the project that its credential
-// acts in, and the user's domain. Of each pair the id counts where both are given.
+// acts in, and the user's domain. The id of each pair counts where both are given.
 type Scope struct {
 	Region            string `json:"region,omitempty"`
 	ProjectID         string `json:"projectId,omitempty"`
@@ -262,7 +262,7 @@ type Change struct {
 	// Suspended is as in [VIM]; empty ends the suspension.
 	Suspended *string
 
-	// What follows makes a new generation. Endpoint, CACert, InsecureSkipVerify and
+	// The following fields make a new generation. Endpoint, CACert, InsecureSkipVerify and
 	// ServerName also demand the credential again.
 	Endpoint           *string
 	CACert             *string

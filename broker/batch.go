@@ -11,114 +11,6 @@ import (
 	"github.com/vimbroker/vimbroker/policy/audit"
 )
 
-// source opens the generations of one VIM for a flow over its leases. It reads the
-// row once, and opens each generation at most once. close clears their keys.
-type source struct {
-	b  *Leaser
-	id string
-
-	mu    sync.Mutex
-	row   *VIM
-	open  map[int64]*opened
-	tried map[int64]func() (bool, error)
-}
-
-func (b *Leaser) newSource(vim string) *source {
-	return &source{b: b, id: vim, open: map[int64]*opened{}, tried: map[int64]func() (bool, error){}}
-}
-
-func (s *source) close() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, o := range s.open {
-		o.close()
-	}
-	s.open = map[int64]*opened{}
-}
-
-func (s *source) vim(ctx context.Context) (VIM, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.row == nil {
-		v, err := s.b.vims.VIM(ctx, s.id)
-		if err != nil {
-			return VIM{}, err
-		}
-		s.row = &v
-	}
-	return *s.row, nil
-}
-
-// place adds the lease's VIM to the act's entries, if the VIM can be read.
-func (s *source) place(ctx context.Context, l Lease, act *audit.Act) {
-	if v, err := s.vim(ctx); err == nil {
-		act.About(leaseOn(l, v))
-	}
-}
-
-func (s *source) opened(ctx context.Context, g Generation) (*opened, error) {
-	v, err := s.vim(ctx)
-	if err != nil {
-		return nil, err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if o := s.open[g.Number]; o != nil {
-		return o, nil
-	}
-	o, err := s.b.open(ctx, v, g)
-	if err == nil {
-		s.open[g.Number] = o
-	}
-	return o, err
-}
-
-// dead tries the stored credential of a generation once, however many leases have it: a VIM may lock a user out
-// whose old password is tried often.
-func (s *source) dead(number int64, try func() (bool, error)) (bool, error) {
-	s.mu.Lock()
-	once := s.tried[number]
-	if once == nil {
-		once = sync.OnceValues(try)
-		s.tried[number] = once
-	}
-	s.mu.Unlock()
-	return once()
-}
-
-// each calls do with access to one generation of the VIM. If the VIM refuses that
-// generation's credential, or the credential does not open, it calls do again with the
-// current generation, provided that it has the same identity. It returns the generation
-// that was used last.
-func (s *source) each(ctx context.Context, number int64, do func(*opened) error) (Generation, error) {
-	v, err := s.vim(ctx)
-	if err != nil {
-		return Generation{}, err
-	}
-	pinned, ok := v.generation(number)
-	if !ok {
-		return Generation{}, &Error{Kind: ErrUnopenable, Detail: "the generation of the VIM that the lease is pinned to is gone"}
-	}
-	o, err := s.opened(ctx, pinned)
-	if err == nil {
-		err = do(o)
-	}
-	if !refused(err) || number == v.Current.Number || pinned.Identity != v.Current.Identity {
-		return pinned, err
-	}
-	if o, err = s.opened(ctx, v.Current); err != nil {
-		return v.Current, err
-	}
-	instead := *o
-	instead.InsteadOf = &pinned.Discovered
-	return v.Current, do(&instead)
-}
-
-// refused reports whether the call may succeed with another credential.
-func refused(err error) bool {
-	return errors.Is(err, ErrUnauthorized) || errors.Is(err, ErrForbidden) || errors.Is(err, ErrUnopenable)
-}
-
 // The limits of a batch.
 const (
 	// batchVIMs is how many VIMs it works on at once.
@@ -146,7 +38,7 @@ type batchItem struct {
 	act   *audit.Act
 	why   Reason // of fresh ones
 	mine  bool   // until the lease's NextAttemptAt: see beginRevocation
-	do    func(context.Context, *source, Lease, *audit.Act) (Lease, error)
+	do    func(context.Context, *session, Lease, *audit.Act) (Lease, error)
 }
 
 // waits reports whether the lease is to be tried now: it is due, or it is this batch's own
@@ -211,9 +103,9 @@ func (t *batch) run(b *Leaser) ([]Lease, error) {
 	vims.SetLimit(batchVIMs)
 	for id, items := range t.items {
 		vims.Go(func() error {
-			src := b.newSource(id)
-			defer src.close()
-			after, _ := b.workOn(t.ctx, src, items)
+			session := b.newSession(id)
+			defer session.close()
+			after, _ := b.workOn(t.ctx, session, items)
 			mu.Lock()
 			defer mu.Unlock()
 			done = append(done, after...)
@@ -229,7 +121,7 @@ func (t *batch) run(b *Leaser) ([]Lease, error) {
 
 // workOn revokes the leases of one VIM and returns them as they are afterwards. silent
 // is true if the VIM was asked and never answered.
-func (b *Leaser) workOn(ctx context.Context, src *source, items []batchItem) (done []Lease, silent bool) {
+func (b *Leaser) workOn(ctx context.Context, session *session, items []batchItem) (done []Lease, silent bool) {
 	var (
 		mu       sync.Mutex
 		leases   errgroup.Group
@@ -256,8 +148,8 @@ func (b *Leaser) workOn(ctx context.Context, src *source, items []batchItem) (do
 				if do == nil {
 					do = b.takeBack
 				}
-				if l, err = do(ctx, src, item.lease, item.act); err != nil {
-					b.log.WarnContext(ctx, "a lease waits for the next pass", "lease", l.ID, "vim", src.id, "error", err)
+				if l, err = do(ctx, session, item.lease, item.act); err != nil {
+					b.log.WarnContext(ctx, "a lease waits for the next pass", "lease", l.ID, "vim", session.id, "error", err)
 				}
 			}
 			mu.Lock()
