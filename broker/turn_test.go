@@ -229,3 +229,31 @@ func TestAPassThatEndsBeginsNothing(t *testing.T) {
 		p.want(t, "after the end", "first")
 	})
 }
+
+// A VIM that hangs for longer than the queue's patience leaves its place to another, and is not begun a second time.
+func TestAVIMThatHangsLeavesItsPlace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const every = 5 * time.Second
+		b := &core{terms: Terms{ReapEvery: every}, now: time.Now}
+		p, answer, over := &passOver{listed: []string{"hangs", "waits"}}, make(chan struct{}), make(chan error)
+		q := newFairQueue(1, 1)
+		q.patience, q.rest = every, time.Minute
+		go func() {
+			over <- b.inTurn(t.Context(), q, p.list, func(_ context.Context, vim string) (bool, error) {
+				defer p.begins(vim)()
+				<-answer
+				p.set()
+				return true, nil
+			})
+		}()
+		synctest.Wait()
+		p.want(t, "at first", "hangs")
+		time.Sleep(every + time.Nanosecond)
+		synctest.Wait()
+		p.want(t, "once its patience is over", "hangs", "waits")
+		close(answer)
+		if err := <-over; err != nil {
+			t.Errorf("inTurn() = %v", err)
+		}
+	})
+}
