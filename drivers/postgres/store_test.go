@@ -45,27 +45,6 @@ var suites = map[string]func(t *testing.T, database func(*testing.T) string){
 	},
 }
 
-// sharedDatabase is an empty database on the server that tests share.
-func sharedDatabase(t *testing.T) string { return real.Postgres(t).DSN(t) }
-
-func TestConformance(t *testing.T) { suites["Conformance"](t, sharedDatabase) }
-
-func TestOnboarding(t *testing.T) { suites["Onboarding"](t, sharedDatabase) }
-
-func TestJobs(t *testing.T) { suites["Jobs"](t, sharedDatabase) }
-
-func TestLifecycle(t *testing.T) { suites["Lifecycle"](t, sharedDatabase) }
-
-func TestPackages(t *testing.T) { suites["Packages"](t, sharedDatabase) }
-
-func TestVNFGrants(t *testing.T) { suites["VNFGrants"](t, sharedDatabase) }
-
-func TestClients(t *testing.T) { suites["Clients"](t, sharedDatabase) }
-
-func TestTokenKeys(t *testing.T) { suites["TokenKeys"](t, sharedDatabase) }
-
-func TestSubscriptions(t *testing.T) { suites["Subscriptions"](t, sharedDatabase) }
-
 // mustOpen opens a store, whose schema it makes, and which is closed at the end of
 // the test.
 func mustOpen(t testing.TB, dsn string) *postgres.Store {

@@ -15,18 +15,9 @@ import (
 	"time"
 
 	"github.com/vimbroker/vimbroker/broker"
-	"github.com/vimbroker/vimbroker/broker/oauth"
 	"github.com/vimbroker/vimbroker/drivers/sqlite"
-	"github.com/vimbroker/vimbroker/lifecycle/catalog"
 	"github.com/vimbroker/vimbroker/policy/audit"
-	"github.com/vimbroker/vimbroker/test/conformance"
 )
-
-func TestConformance(t *testing.T) {
-	conformance.Store(t, func(t *testing.T) broker.Store {
-		return mustOpen(t, filepath.Join(t.TempDir(), "broker.db"))
-	})
-}
 
 // mustOpen opens a store that is closed at the end of the test.
 func mustOpen(t testing.TB, path string) *sqlite.Store {
@@ -299,24 +290,6 @@ func TestRulesStandInTheDatabase(t *testing.T) {
 	}
 }
 
-func TestOnboarding(t *testing.T) {
-	conformance.Onboard(t, func(t *testing.T) conformance.OnboardingStore {
-		return mustOpen(t, filepath.Join(t.TempDir(), "broker.db"))
-	})
-}
-
-func TestJobs(t *testing.T) {
-	conformance.Jobs(t, func(t *testing.T) conformance.JobStore {
-		return mustOpen(t, filepath.Join(t.TempDir(), "broker.db"))
-	})
-}
-
-func TestLifecycle(t *testing.T) {
-	conformance.Lifecycle(t, func(t *testing.T) conformance.LifecycleStore {
-		return mustOpen(t, filepath.Join(t.TempDir(), "broker.db"))
-	})
-}
-
 // A list says of each row what that row holds: one that is damaged, or fuller, leaves
 // nothing in the next.
 func TestRowsOfAListLeaveNothingInTheNext(t *testing.T) {
@@ -357,30 +330,4 @@ func TestRowsOfAListLeaveNothingInTheNext(t *testing.T) {
 	if len(leases) != 2 || leases[0].ID != "newer" || leases[0].Namespaces[0] == "newer" || leases[1].Namespaces[0] != "older" {
 		t.Errorf("a damaged lease and a sound one are listed as %+v", leases)
 	}
-}
-
-func TestPackages(t *testing.T) {
-	conformance.Packages(t, func(t *testing.T) catalog.Store { return mustOpen(t, filepath.Join(t.TempDir(), "broker.db")) })
-}
-
-func TestVNFGrants(t *testing.T) {
-	conformance.VNFGrants(t, func(t *testing.T) conformance.VNFGrantStore {
-		return mustOpen(t, filepath.Join(t.TempDir(), "broker.db"))
-	})
-}
-
-func TestClients(t *testing.T) {
-	conformance.Clients(t, func(t *testing.T) oauth.Store { return mustOpen(t, filepath.Join(t.TempDir(), "broker.db")) })
-}
-
-func TestTokenKeys(t *testing.T) {
-	conformance.TokenKeys(t, func(t *testing.T) conformance.TokenKeyStore {
-		return mustOpen(t, filepath.Join(t.TempDir(), "broker.db"))
-	})
-}
-
-func TestSubscriptions(t *testing.T) {
-	conformance.Subscriptions(t, func(t *testing.T) conformance.SubscriptionStore {
-		return mustOpen(t, filepath.Join(t.TempDir(), "broker.db"))
-	})
 }
