@@ -6,6 +6,8 @@ GOLANGCI       := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 GOTESTSUM      := gotest.tools/gotestsum@v1.13.0
 # runs tests, and says at the end which were skipped and why, and which failed
 TEST           := $(BIN)/gotestsum --format pkgname $(if $(RERUN),--rerun-fails=$(RERUN) --rerun-fails-run-root-test --rerun-fails-max-failures=6)
+# tests kill processes at failpoints, in many packages: all are built with them, once
+TAGS           := -tags failpoints
 # packages that take minutes begin first, and wait for processes more than they compute; "go vet" has run by itself
 LONG           := ./test/crash ./test/script
 VERSION        ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
@@ -14,8 +16,6 @@ FUZZTIME       ?= 30s
 SOAK           ?= 1h
 LISTEN         ?= 127.0.0.1:8420
 DATA_DIR       ?= $(HOME)/.local/state/vimbroker
-# packages whose own tests kill the process at failpoints, beside test/crash
-KILLED         := ./broker/clientconfig ./broker/delivery ./drivers/barbican ./drivers/keydir ./drivers/openstack ./drivers/vault ./broker/notary
 # tests of the crash kit that meet only fakes, minutes of them: make test runs them, make test-real does not again
 FAKED          := ^Test(KilledAtEveryFailpoint|KilledAtEveryCommit|KilledBeforeACloud|KilledUnderLoad|KilledBeforeACloudOfUsers|KilledWhileOnboarding|KilledWithAStack|FiftyRestartsMidRegistration|DiskFullBehindTheMint|RefusedOnAFullDisk|ExecKilled|DeadVIMsDelayNothing|ARequestOutlivesItsServer|SecondServer)$$
 # the longest first, so that the others fill the time that those wait
@@ -45,13 +45,12 @@ run: build ## build and start a server on embedded defaults, and print what to d
 
 .PHONY: test
 test: $(BIN)/gotestsum ## run every test that needs only Go; say what was skipped and why
-	$(GO) vet ./...
-	VIMBROKER_REAL=0 $(TEST) --packages="$(LONG) ./..." -- -vet=off -p 3 -timeout 30m
-	$(TEST) --packages="$(KILLED)" -- -vet=off -timeout 15m -tags failpoints
+	$(GO) vet $(TAGS) ./...
+	VIMBROKER_REAL=0 $(TEST) --packages="$(LONG) ./..." -- -vet=off -p 3 -timeout 30m $(TAGS)
 
 .PHONY: race
 race: $(BIN)/gotestsum ## the same tests under the race detector (needs a C compiler)
-	$(TEST) --packages="./..." -- -race -timeout 30m
+	$(TEST) --packages="./..." -- -race -timeout 30m $(TAGS)
 
 .PHONY: kube-tools
 kube-tools: ## build the real etcd, API server, controller manager and kubectl into bin/kube
@@ -87,7 +86,7 @@ prometheus-tools: ## unpack promtool of Debian's Prometheus (apt-get) into bin/p
 
 .PHONY: test-real
 test-real: $(BIN)/gotestsum build kube-tools helm-tools capi-tools vault-tools postgres-tools openstack-tools prometheus-tools ## the suites and stories against real systems; a skip is a failure
-	VIMBROKER_REAL=1 $(TEST) --packages="$(REAL_PACKAGES)" -- -vet=off -p 3 -count=1 -timeout 40m -skip '$(FAKED)'
+	VIMBROKER_REAL=1 $(TEST) --packages="$(REAL_PACKAGES)" -- -vet=off -p 3 -count=1 -timeout 40m $(TAGS) -skip '$(FAKED)'
 
 .PHONY: soak
 soak: build kube-tools postgres-tools ## the tests that may go on for any time, each for SOAK (1h): tokens through kubectl's plugin, chaos on three replicas, 200 CNFs under kills, an open snapshot
@@ -96,7 +95,7 @@ soak: build kube-tools postgres-tools ## the tests that may go on for any time, 
 .PHONY: test-field
 test-field: $(BIN)/gotestsum build $(FIELD_TOOLS) ## what takes long, or needs tools that build for minutes; before an issue is closed. ONLY=NAME runs one
 	VIMBROKER_FIELD=1 VIMBROKER_REAL=1 $(TEST) --packages="$$(grep -rl --include='*_test.go' '^func TestField[A-Z]' . | xargs -n 1 dirname | sort -u | tr '\n' ' ')" \
-		-- -vet=off -p 2 -count=1 -timeout 5h -run '^TestField.*$(ONLY)'
+		-- -vet=off -p 2 -count=1 -timeout 5h $(TAGS) -run '^TestField.*$(ONLY)'
 
 .PHONY: mutants
 mutants: ## compile faults in and see whether the tests notice: a sample of N (600) by SEED (1). ALL=1 goes on through every fault, HAND=FILE has written ones, ONLY=TEXT those whose name has it, PKG=./policy/... those of packages

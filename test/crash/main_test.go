@@ -15,11 +15,11 @@ import (
 var binary string
 
 func TestMain(m *testing.M) {
-	flag.Parse()
 	// The tests wait for processes and disks more than they compute.
-	if err := flag.Set("test.parallel", "4"); err != nil {
+	if err := flag.Set("test.parallel", "10"); err != nil {
 		panic(err)
 	}
+	flag.Parse()
 	os.Exit(run(m))
 }
 
