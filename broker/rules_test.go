@@ -196,6 +196,24 @@ func TestALeaseIsNotRenewedOnceItsHolderHasNoAccess(t *testing.T) {
 	wantKind(t, "renewing without the role", err, broker.ErrDenied)
 }
 
+// A label whose value changes is a label that changes.
+func TestPoliciesSeeALabelsOtherValue(t *testing.T) {
+	b := newBench(t, benchOptions{policies: site(`@id("no") forbid (principal, action == Action::"vim:update", resource) when { context.labelsChanged.contains("stage") };`)})
+	r := b.registration("edge1")
+	r.Labels = map[string]string{"stage": "test", "site": "a"}
+	v, err := b.RegisterVIM(t.Context(), root, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, label := range map[string]*string{"another value": ptr("prod"), "no value any more": nil} {
+		_, err = b.UpdateVIM(t.Context(), root, v.ID, broker.Change{Labels: map[string]*string{"stage": label}})
+		wantKind(t, what, err, broker.ErrDenied)
+	}
+	if _, err := b.UpdateVIM(t.Context(), root, v.ID, broker.Change{Labels: map[string]*string{"stage": ptr("test"), "site": ptr("b")}}); err != nil {
+		t.Errorf("another label = %v", err)
+	}
+}
+
 // Policies see what a VIM would be: endpoint, verification, labels, sharing, key store.
 func TestPoliciesForbidWhatAVIMWouldBe(t *testing.T) {
 	forbid := func(condition string) map[string][]byte {

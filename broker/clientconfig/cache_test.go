@@ -55,8 +55,17 @@ func TestCacheKeepsConfigurations(t *testing.T) {
 			t.Errorf("%q has mode %v, %v; want %v", name, info.Mode().Perm(), err, mode)
 		}
 	}
+	if err := c.Put("lives", cached("fourth", 4*time.Hour), cachedAt); err != nil {
+		t.Fatal(err)
+	}
 	if err := c.Put("b", cached("third", 3*time.Hour), cachedAt.Add(2*time.Hour)); err != nil {
 		t.Fatal(err)
+	}
+	if got, err := c.Get("lives"); err != nil || got.Token.Reveal() != "fourth" {
+		t.Errorf("what lives is gone with what has expired: %v", err)
+	}
+	if err := c.Remove("lives"); err != nil {
+		t.Error(err)
 	}
 	if _, err := c.Get("a"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("what has expired is there still: %v", err)

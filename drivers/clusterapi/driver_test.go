@@ -212,6 +212,15 @@ func TestWatch(t *testing.T) {
 	w.want(t, "gone core")
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	var last string
+	for _, r := range h.Requests() {
+		if r.Path == clusters && strings.Contains(r.Query, "watch=true") {
+			last = r.Query
+		}
+	}
+	if !strings.Contains(last, "resourceVersion=13") {
+		t.Errorf("the watch goes on by %q, want from 13, the last that was seen", last)
+	}
 	if h.lists[clusters] != 1 {
 		t.Errorf("clusters were listed %d times, want once", h.lists[clusters])
 	}

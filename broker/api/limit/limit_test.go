@@ -94,6 +94,16 @@ func TestMemoryIsBounded(t *testing.T) {
 		enter(t, k, fmt.Sprint(n))()
 		f.Count(fmt.Sprint(n))
 	}
+	refusing := NewKeys(Bound{PerSecond: 1, Burst: 1}, 100, clock.New(began).Now)
+	for n := range 300 {
+		enter(t, refusing, fmt.Sprint(n))()
+		if _, err := refusing.Enter(fmt.Sprint(n)); err == nil {
+			t.Fatal("a key enters twice")
+		}
+	}
+	if len(refusing.known.known) != 100 || refusing.known.idle.Len() != 100 {
+		t.Errorf("%d keys that were refused are remembered, %d of them idle", len(refusing.known.known), refusing.known.idle.Len())
+	}
 	if len(k.known.known) != 100 || k.known.idle.Len() != 99 || len(f.known.known) != 100 {
 		t.Errorf("%d and %d keys are remembered, %d of them idle", len(k.known.known), len(f.known.known), k.known.idle.Len())
 	}

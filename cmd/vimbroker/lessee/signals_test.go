@@ -41,6 +41,11 @@ func TestCommandsAreFoundAsTheyWillRun(t *testing.T) {
 	plain := story.WriteFile(t, "plain", "", 0o644)
 	dir, other := script[:strings.LastIndex(script, "/")], plain[:strings.LastIndex(plain, "/")]
 	env := console.Environment{"PATH=" + other + "::" + dir}
+	// An empty element is the working directory, whose commands do not run.
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("tool", []byte("#!/bin/sh\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
 	if path, err := lookPath("tool", env); err != nil || path != script {
 		t.Errorf("lookPath(tool) = %q, %v, want %q", path, err, script)
 	}
