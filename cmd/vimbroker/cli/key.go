@@ -57,8 +57,8 @@ backup; give their credentials again.`,
 				return err
 			}
 			if len(closed) > 0 {
-				return fmt.Errorf(`%d credentials do not open: %s; give them again with "vimbroker vim rotate"`, len(closed),
-					strings.Join(closed, ", "))
+				return fmt.Errorf("%d credentials do not open: %s; give each again, like: "+
+					"vimbroker vim rotate NAME --bearer-token-file FILE", len(closed), strings.Join(closed, ", "))
 			}
 			return nil
 		}),

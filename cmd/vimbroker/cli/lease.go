@@ -14,6 +14,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker/api/client"
 	"github.com/vimbroker/vimbroker/broker/api/v1"
 	"github.com/vimbroker/vimbroker/broker/clientconfig"
+	"github.com/vimbroker/vimbroker/broker/strictyaml"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/lessee"
 	"github.com/vimbroker/vimbroker/policy"
@@ -73,6 +74,11 @@ listed only with --all or --state.`,
 				}
 				q.Principal = me.Name
 			}
+			if q.Principal != "" && !mine {
+				if err := held(c.Context(), registry, q.Principal); err != nil {
+					return err
+				}
+			}
 			if err := principalOf(c.Context(), registry, holder, &q.Principal); err != nil {
 				return err
 			}
@@ -120,6 +126,28 @@ func principalOf(ctx context.Context, registry *client.Client, ref string, princ
 	id, err := oauthClients.find(ctx, registry, ref)
 	*principal = policy.ByClient + ":" + id
 	return err
+}
+
+// held returns an error where the caller sees no lease, ended ones included, that a principal ever held:
+// the name may be mistyped, and an empty answer would look like success.
+func held(ctx context.Context, registry *client.Client, principal string) error {
+	some, err := registry.Leases(ctx, client.LeaseQuery{Principal: principal, PageSize: 1})
+	if err != nil || len(some.Items) > 0 {
+		return err
+	}
+	var names []string
+	leases, _, err := listLeases(ctx, registry, client.LeaseQuery{}, []string{""}, listPage)
+	if err != nil {
+		return err
+	}
+	for _, l := range leases {
+		names = append(names, l.Principal)
+	}
+	hint := ""
+	if near := policy.Nearest(principal, names); near != "" {
+		hint = "; did you mean " + near + "?"
+	}
+	return console.Missing("you see no lease that %q holds or held%s", strictyaml.Printable(principal), hint)
 }
 
 // listLeases lists the leases in one state after the other, and tells whether there are more.

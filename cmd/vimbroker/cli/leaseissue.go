@@ -43,7 +43,7 @@ same clients where the VIM lets no users be made. It needs the right
 lease:pass-through, which nobody has unless a policy of the site gives it, and
 nothing ends it but its replacement on the VIM.
 
---exec-plugin takes no lease. It prints a kubeconfig without a credential;
+--exec-plugin takes no lease. It writes a kubeconfig without a credential;
 kubectl then runs "vimbroker credential" whenever it needs one.`
 
 // leaseCredentials are what a lease's credential can be, besides what is usual.
@@ -73,7 +73,7 @@ func (p *program) leaseIssueCommand() *cobra.Command {
   eval "$(vimbroker lease issue --vim edge-1 --format env)"
   vimbroker lease issue --vim nfv1 --credential user --role member \
       --out clouds.yaml
-  vimbroker lease issue --vim edge-1 --exec-plugin > kubeconfig`,
+  vimbroker lease issue --vim edge-1 --exec-plugin --out kubeconfig`,
 		Args: console.Names(),
 		RunE: p.Remote(func(c *cobra.Command, _ []string, registry *client.Client) error { return p.issueLease(c, registry, f) }),
 	}
@@ -87,11 +87,12 @@ func (p *program) leaseIssueCommand() *cobra.Command {
 	f.out.add(c)
 	flags.StringVar(&f.credential, "credential",
 		"", "what the credential is to be: "+strings.Join(leaseCredentials, ", ")+" (default: what the VIM's leases usually are)")
-	flags.BoolVar(&f.plugin, "exec-plugin", false, "print a kubeconfig in exec plugin form; takes no lease")
+	flags.BoolVar(&f.plugin, "exec-plugin", false, "write a kubeconfig in exec plugin form; takes no lease")
 	f.Add(c)
 	c.MarkFlagsMutuallyExclusive("standing", "exec-plugin", "credential")
 	c.MarkFlagsMutuallyExclusive("standing", "format")
 	c.MarkFlagsMutuallyExclusive("standing", "out")
+	c.MarkFlagsMutuallyExclusive("exec-plugin", "format")
 	console.MustComplete(c, "vim", p.VimNames)
 	console.MustComplete(c, "credential", cobra.FixedCompletions(leaseCredentials, cobra.ShellCompDirectiveNoFileComp))
 	console.MustComplete(c, "format", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp))
@@ -106,7 +107,7 @@ func (p *program) issueLease(c *cobra.Command, registry *client.Client, f leaseI
 		return err
 	}
 	if f.plugin {
-		return p.printPlugin(c, registry, f.vim, f.Flags)
+		return p.writePlugin(c, registry, f)
 	}
 	r := f.Request(f.vim, clientconfig.Format(f.format))
 	r.Operation, r.Instance, r.Standing, r.Credential = f.operation, f.instance, f.standing, f.credential
@@ -224,12 +225,12 @@ func (p *program) warnReadable() {
 	}
 }
 
-// printPlugin prints a kubeconfig without a credential.
-func (p *program) printPlugin(c *cobra.Command, registry *client.Client, vim string, f lessee.Flags) error {
-	if vim == "" {
+// writePlugin writes a kubeconfig without a credential to the file of --out, or prints it.
+func (p *program) writePlugin(c *cobra.Command, registry *client.Client, f leaseIssuing) error {
+	if f.vim == "" {
 		return console.Usagef(c, "--exec-plugin needs --vim")
 	}
-	v, err := registry.VIM(c.Context(), vim)
+	v, err := registry.VIM(c.Context(), f.vim)
 	if err != nil {
 		return err
 	}
@@ -241,9 +242,17 @@ func (p *program) printPlugin(c *cobra.Command, registry *client.Client, vim str
 	if len(f.Namespaces) > 0 {
 		cluster.Namespace = f.Namespaces[0]
 	}
-	text, err := cluster.PluginKubeconfig(config, lessee.Plugin(p.Console, v, f))
+	text, err := cluster.PluginKubeconfig(config, lessee.Plugin(p.Console, v, f.Flags))
 	if err != nil {
 		return fmt.Errorf("making a kubeconfig for %s: %w", v.Name, err)
+	}
+	if f.out.name != "" {
+		file, err := f.out.create(c, p.Console)
+		if err != nil {
+			return err
+		}
+		defer file.Discard() //nolint:errcheck // what is not complete is empty
+		return file.Commit([]byte(text))
 	}
 	if _, err := io.WriteString(p.Out, text); err != nil {
 		return fmt.Errorf("writing the kubeconfig: %w", err)

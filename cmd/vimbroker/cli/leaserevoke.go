@@ -18,15 +18,15 @@ import (
 func (p *program) leaseRevokeCommand() *cobra.Command {
 	var s v1.Selector
 	var holder string
-	var all, wait bool
+	var all, mine, wait bool
 	var timeout time.Duration
 	c := &cobra.Command{
 		Use:     "revoke [ID...]",
 		Aliases: []string{"rm"},
 		Short:   "Revoke leases",
 		Long: `Revoke leases before they expire: leases by id, the leases that match --vim,
---principal or --client, --operation and --instance together, or with --all
-every lease that you may revoke. It is safe to revoke a lease again.
+--mine, --principal or --client, --operation and --instance together, or with
+--all every lease that you may revoke. It is safe to revoke a lease again.
 
 A credential may work for a short time after it is revoked; "lease show" says
 how long at most. --wait returns when the server has tested that it no longer
@@ -35,14 +35,15 @@ works.
 While the server's database takes no writes, as on a full disk, no lease is
 revoked: repeat the command once it does.`,
 		Example: `  vimbroker lease revoke 3f0c9c0e-5f4b-4b3f-9a53-2f1f1f6d1c11 --wait
+  vimbroker lease revoke --mine
   vimbroker lease revoke --vim edge-1 --principal alice
   vimbroker lease revoke --client tacker-north --instance 5b1f…`,
 		ValidArgsFunction: p.LeaseIDs,
 		RunE: p.Remote(func(c *cobra.Command, ids []string, registry *client.Client) error {
-			selected := s != v1.Selector{} || holder != ""
+			selected := s != v1.Selector{} || holder != "" || mine
 			if n := count(len(ids) > 0, selected, all); n != 1 {
-				return console.Usagef(c, "name leases by id, or select them with --vim, --principal, --client, --operation or --instance, or "+
-					"take --all: one of these")
+				return console.Usagef(c, "name leases by id, or select them with --vim, --mine, --principal, --client, --operation or "+
+					"--instance, or take --all: one of these")
 			}
 			ctx, cancel := context.WithTimeout(c.Context(), timeout)
 			defer cancel()
@@ -55,8 +56,20 @@ revoked: repeat the command once it does.`,
 			if s.VIM, err = p.VIMRef(ctx, registry, s.VIM); err != nil {
 				return err
 			}
+			if s.Principal != "" {
+				if err := held(ctx, registry, s.Principal); err != nil {
+					return err
+				}
+			}
 			if err := principalOf(ctx, registry, holder, &s.Principal); err != nil {
 				return err
+			}
+			if mine {
+				me, err := registry.WhoAmI(ctx)
+				if err != nil {
+					return err
+				}
+				s.Principal = me.Name
 			}
 			leases, err := revoke(ctx, registry, ids, s, all)
 			if wait {
@@ -71,10 +84,11 @@ revoked: repeat the command once it does.`,
 	flags.StringVar(&holder, "client", "", "leases of this client (name or id)")
 	flags.StringVar(&s.Operation, "operation", "", "leases that serve this operation")
 	flags.StringVar(&s.Instance, "instance", "", "leases that serve this VNF instance of another VNFM")
-	flags.BoolVar(&all, "all", false, "every lease that the caller sees")
+	flags.BoolVar(&mine, "mine", false, "your own leases")
+	flags.BoolVar(&all, "all", false, "every lease that you may revoke, those of other people and of running operations included")
 	flags.BoolVar(&wait, "wait", false, "return when the credentials were tried and are refused")
 	flags.DurationVar(&timeout, "timeout", 5*time.Minute, "how long --wait waits")
-	c.MarkFlagsMutuallyExclusive("principal", "client")
+	c.MarkFlagsMutuallyExclusive("mine", "principal", "client")
 	console.MustComplete(c, "vim", p.VimNames)
 	console.MustComplete(c, "client", oauthClients.complete(p))
 	p.OutputFlag(c)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -184,13 +185,18 @@ func (p *program) vimRotateCommand() *cobra.Command {
 	var ifRevision int64
 	c := &cobra.Command{
 		Use:   "rotate VIM",
-		Short: "Replace a VIM's credential, or seal it under a new key",
-		Long: `Replace the stored credential by the one in the files given. Without any, the
-credential stays and is sealed again under a new key; the old key is destroyed.
-A VIM that is draining takes another credential too, and goes on with that.`,
-		Example: "  vimbroker vim rotate edge-1 --bearer-token-file new-token\n  vimbroker vim rotate edge-1",
+		Short: "Replace a VIM's credential",
+		Long: `Replace the stored credential by the one in the files given. It is sealed under
+a new key, and the old key is destroyed. A VIM that is draining takes another
+credential, too. "vimbroker key rotate" seals the stored credential under a new
+key without replacing it.`,
+		Example: "  vimbroker vim rotate edge-1 --bearer-token-file new-token",
 		Args:    console.Names("VIM (a name or id)"), ValidArgsFunction: console.OnlyFirst(p.VimNames),
 		RunE: p.RemoteVIM(func(c *cobra.Command, args []string, registry *client.Client) error {
+			if !slices.ContainsFunc(f.names(), c.Flags().Changed) {
+				return console.Usagef(c, "give the new credential, like --bearer-token-file FILE; to seal the stored one under a new key: "+
+					"vimbroker key rotate %s", strictyaml.Printable(args[0]))
+			}
 			credential, err := f.read(p)
 			if err != nil {
 				return err

@@ -34,8 +34,9 @@ func (p *program) execCommand() *cobra.Command {
 		Long: `Take a lease on a VIM, run a command that uses it, and revoke the lease when
 the command ends for any reason. The command's environment has KUBECONFIG and
 the KUBE_ and HELM_ variables; on OpenStack it has OS_CLIENT_CONFIG_FILE and
-OS_CLOUD, and no other OS_ variable. It does not have the token of vimbroker,
-and makes no core files, which could hold the lease's.
+OS_CLOUD, and no other OS_ variable. VIMBROKER_VIM and VIMBROKER_LEASE name the
+VIM and the lease, for a prompt. The command does not have the token of
+vimbroker, and makes no core files, which could hold the lease's.
 
 The files that these variables name are private, and are removed at the end.
 If exec is killed, the next exec removes them. While the command runs, exec
@@ -132,7 +133,8 @@ func (p *program) exec(ctx context.Context, f Flags, vim string, command []strin
 	}
 	defer func() { p.closed(files.Close()) }()
 
-	child := p.child(path, command, files.Env())
+	env := append(files.Env(), "VIMBROKER_VIM="+lease.VIMName, "VIMBROKER_LEASE="+lease.ID)
+	child := p.child(path, command, env)
 	if err := child.Start(); err != nil {
 		return startCode(err), err
 	}
