@@ -196,8 +196,10 @@ func (c *copying) table(table string) error {
 		if err != nil || row == nil {
 			return err
 		}
-		text := numbered(`UPDATE ` + table + ` SET ` + strings.Join(names, ` = ?, `) + ` = ?`)
-		_, err = c.tx.Exec(c.ctx, text, row...)
+		// A row that is the same stays: the horizon of a log without a checkpoint may not be written.
+		text := numbered(`UPDATE ` + table + ` SET ` + strings.Join(names, ` = ?, `) + ` = ? WHERE (` + strings.Join(names, `, `) +
+			`) IS DISTINCT FROM (?` + strings.Repeat(`, ?`, len(names)-1) + `)`)
+		_, err = c.tx.Exec(c.ctx, text, append(row, row...)...)
 		return translate(err)
 	}
 	c.n[table], err = c.tx.CopyFrom(c.ctx, pgx.Identifier{table}, names, pgx.CopyFromFunc(converted))
