@@ -1,5 +1,5 @@
 // Package helm makes, observes and removes CNFs that are Helm charts on Kubernetes: one release for each instance,
-// vnfINSTANCE, which Helm sees and goes on with. It implements [lifecycle.Driver].
+// vnfID (the first digits of its id), which Helm sees and goes on with. It implements [lifecycle.Driver].
 //
 // A chart is rendered once for an operation, by a program of its own that can do nothing else (package render). What
 // it gives is written into the release's record before anything of it is made, and an operation that was interrupted
@@ -11,6 +11,7 @@
 package helm
 
 import (
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -58,8 +59,18 @@ func New(o Options) *Driver {
 // Name implements [lifecycle.Driver].
 func (*Driver) Name() string { return "helm" }
 
-// releaseName is that of Tacker, too.
-func releaseName(instance string) string { return "vnf" + strings.ReplaceAll(instance, "-", "") }
+// releaseDigits are how many digits of an instance's id its release is named by: charts make names of it, and the
+// longest of those are not to become longer than a label.
+const releaseDigits = 12
+
+// releaseName is that of an instance's release. Two instances of one name in one namespace, of which there is one chance
+// in 2^48, are a conflict: no record is another instance's.
+func releaseName(instance string) string {
+	return "vnf" + strings.ReplaceAll(instance, "-", "")[:releaseDigits]
+}
+
+// maxNames bounds the names of one rule, maxSurveyed the rules of the lease that plans are made under.
+const maxNames, maxSurveyed = 64, 32
 
 // chartFile is what makes a folder a chart.
 const chartFile = "Chart.yaml"
@@ -148,7 +159,14 @@ func filesOf(root string, paths []string) (files []string) {
 	return files
 }
 
-// Survey implements [lifecycle.Driver]: the records of the release are read, by their names.
+// looksUp reports whether a chart may look an object of its release up: what tells a chart what it made before.
+func looksUp(in lifecycle.PlanInput, r lifecycle.Resource) bool {
+	return r.Group == "" && (r.Kind == "Secret" || r.Kind == "ConfigMap") && r.Namespace == in.Namespace &&
+		!strings.HasPrefix(r.Name, recordPrefix)
+}
+
+// Survey implements [lifecycle.Driver]: the records of the release are read, by their names, and where a chart is
+// rendered again its Secrets and ConfigMaps, which it may look up.
 func (d *Driver) Survey(in lifecycle.PlanInput) lifecycle.Grant {
 	if slices.Contains(in.Gone, in.Namespace) { // and the records with it
 		return d.Driver.Survey(in)
@@ -157,5 +175,18 @@ func (d *Driver) Survey(in lifecycle.PlanInput) lifecycle.Grant {
 	for _, v := range versions(in) {
 		rule.ResourceNames = append(rule.ResourceNames, recordName(in.Instance, v))
 	}
-	return lifecycle.Grant{Namespaces: []string{in.Namespace}, Rules: []broker.Rule{rule}}
+	rules := []broker.Rule{rule}
+	names := map[string][]string{}
+	for _, r := range in.Standing {
+		if looksUp(in, r) && in.Operation != lifecycle.Terminate {
+			names[r.Plural] = append(names[r.Plural], r.Name)
+		}
+	}
+	for _, plural := range slices.Sorted(maps.Keys(names)) {
+		slices.Sort(names[plural])
+		for some := range slices.Chunk(names[plural], maxNames) {
+			rules = append(rules, broker.Rule{APIGroups: []string{""}, Resources: []string{plural}, ResourceNames: some, Verbs: []string{"get"}})
+		}
+	}
+	return lifecycle.Grant{Namespaces: []string{in.Namespace}, Rules: rules[:min(len(rules), maxSurveyed)]}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -97,6 +98,10 @@ func (p *plan) revise(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	definitions, err := p.read(ctx, made.definitions, manifests.Marks{}) // before what is of their kinds
+	if err != nil {
+		return err
+	}
 	objects, err := p.read(ctx, files, p.marks())
 	if err != nil {
 		return err
@@ -113,7 +118,7 @@ func (p *plan) revise(ctx context.Context) error {
 	if err := p.record(ctx, made.as(k.pending, "")); err != nil {
 		return err
 	}
-	if err := p.apply(ctx, made.definitions, manifests.Marks{}); err != nil {
+	if err := p.Apply(definitions); err != nil {
 		return err
 	}
 	if err := p.laterHooks(ctx, made); err != nil {
@@ -208,7 +213,116 @@ func (p *plan) render(ctx context.Context, version int) (a chart.Rendering, err 
 	if request.KubeVersion, request.APIVersions, err = p.Serves(ctx); err != nil {
 		return a, err
 	}
-	return p.driver.render(ctx, p.in.Project, request)
+	a, err = p.answered(ctx, request)
+	if err == nil && request.Upgrade && !p.parameters.NewSecrets {
+		err = p.keepsSecrets(ctx, request, a)
+	}
+	return a, err
+}
+
+// keepsSecrets refuses a revision that gives a Secret of the release another content each time it is rendered: what reads
+// it, such as a database, keeps the one of before. Certificates may be made anew.
+func (p *plan) keepsSecrets(ctx context.Context, request chart.Task, a chart.Rendering) error {
+	given := secretsOf(a.Objects)
+	maps.DeleteFunc(given, func(name string, _ map[string]string) bool {
+		return !slices.ContainsFunc(p.in.Standing, func(r lifecycle.Resource) bool { return looksUp(p.in, r) && r.Kind == "Secret" && r.Name == name })
+	})
+	if len(given) == 0 {
+		return nil
+	}
+	again, err := p.answered(ctx, request)
+	if err != nil {
+		return err
+	}
+	second := secretsOf(again.Objects)
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		for key, value := range given[name] {
+			if second[name][key] != value {
+				return &broker.Error{
+					Kind:   broker.ErrConflict,
+					Detail: "Secret " + p.in.Namespace + "/" + name + " would change: the chart makes up its content anew, and what uses it keeps the old one",
+					Remedy: "give the value in helm_values, or set helm_new_secrets to have it replaced",
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// secretsOf are the contents of Secrets among objects, by name and key, but for certificates.
+func secretsOf(objects []chart.File) map[string]map[string]string {
+	all := map[string]map[string]string{}
+	for _, o := range objects {
+		var s struct {
+			Kind     string `json:"kind"`
+			Type     string `json:"type"`
+			Metadata struct {
+				Name string `json:"name"`
+			} `json:"metadata"`
+			Data       map[string]string `json:"data"`
+			StringData map[string]string `json:"stringData"`
+		}
+		if json.Unmarshal(o.Text, &s) != nil || s.Kind != "Secret" || s.Type == "kubernetes.io/tls" {
+			continue
+		}
+		content := map[string]string{}
+		for _, part := range []map[string]string{s.Data, s.StringData} {
+			for key, value := range part {
+				if !slices.Contains([]string{".crt", ".key", ".pem", ".p12", ".jks"}, path.Ext(key)) {
+					content[key] = value
+				}
+			}
+		}
+		all[s.Metadata.Name] = content
+	}
+	return all
+}
+
+// maxLooks bounds how often a chart is rendered because what it looks up depends on what it has looked up.
+const maxLooks = 4
+
+// answered renders a chart, and again with what it looks up of its release, as it stands.
+func (p *plan) answered(ctx context.Context, request chart.Task) (a chart.Rendering, err error) {
+	known := map[chart.Lookup]bool{}
+	defer func() {
+		for _, f := range request.Found {
+			clear(f.Object)
+		}
+	}()
+	for range maxLooks {
+		var says error
+		if a, says = p.driver.render(ctx, p.in.Project, request); says != nil && len(a.Asked) == 0 {
+			return a, says
+		}
+		more := false
+		for _, l := range a.Asked {
+			if known[l] {
+				continue
+			}
+			known[l] = true
+			object, err := p.look(ctx, l)
+			if err != nil {
+				return a, err
+			}
+			if object != nil {
+				request.Found, more = append(request.Found, chart.Found{Lookup: l, Object: object}), true
+			}
+		}
+		if !more {
+			return a, says
+		}
+	}
+	return a, faultOf("it looks up what depends on what it looks up, over and over")
+}
+
+// look is an object of the release that the chart looks up; nil where there is none.
+func (p *plan) look(ctx context.Context, l chart.Lookup) (json.RawMessage, error) {
+	for _, r := range p.in.Standing {
+		if looksUp(p.in, r) && l.APIVersion == r.Version && l.Kind == r.Kind && l.Name == r.Name && (l.Namespace == "" || l.Namespace == r.Namespace) {
+			return p.Standing(ctx, r)
+		}
+	}
+	return nil, nil
 }
 
 // marked reports whether a revision was made here, for the operation that its mark names. Somebody else's Helm takes
@@ -328,14 +442,6 @@ func (p *plan) read(ctx context.Context, files []lifecycle.Manifest, marks manif
 		}
 	}
 	return objects, nil
-}
-
-func (p *plan) apply(ctx context.Context, files []lifecycle.Manifest, marks manifests.Marks) error {
-	objects, err := p.read(ctx, files, marks)
-	if err != nil {
-		return err
-	}
-	return p.Apply(objects)
 }
 
 // hooks plans to run the hooks of an event, one after the other, each to its end. One with the policy hook-succeeded

@@ -82,7 +82,7 @@ func TestHelmReadsTheRecords(t *testing.T) {
 	s := fakeobjects.New(t)
 	releases := storage.Init(storagedriver.NewSecrets(secrets{t: t, s: s}))
 	in := inputOf(cnf.Chart("canary"))
-	name := "vnf" + strings.ReplaceAll(in.Instance, "-", "")
+	name := "vnf" + strings.ReplaceAll(in.Instance, "-", "")[:12]
 	in.Parameters = []byte(`{"helm_values": {"colour": "blue"}}`)
 	run := func(in lifecycle.PlanInput, waves int) []lifecycle.Resource {
 		t.Helper()
@@ -148,7 +148,7 @@ func TestRecordsOfStrangers(t *testing.T) {
 	s := fakeobjects.New(t)
 	in := inputOf(cnf.Chart("canary"))
 	name := func(version string) string {
-		return "sh.helm.release.v1.vnf" + strings.ReplaceAll(in.Instance, "-", "") + ".v" + version
+		return "sh.helm.release.v1.vnf" + strings.ReplaceAll(in.Instance, "-", "")[:12] + ".v" + version
 	}
 	put := func(version, owner, text string) {
 		t.Helper()
@@ -367,7 +367,7 @@ func TestEarlierRevisionsCountWhole(t *testing.T) {
 		}
 		in.Operation, in.Mark, in.Manifests = lifecycle.ChangePackage, uuid.NewString(), with(next)
 	}
-	found, err := storage.Init(storagedriver.NewSecrets(secrets{t: t, s: s})).History("vnf" + strings.ReplaceAll(in.Instance, "-", ""))
+	found, err := storage.Init(storagedriver.NewSecrets(secrets{t: t, s: s})).History("vnf" + strings.ReplaceAll(in.Instance, "-", "")[:12])
 	if err != nil || len(found) != 3 {
 		t.Fatalf("Helm sees %d revisions, %v, want 3", len(found), err)
 	}

@@ -62,7 +62,7 @@ func (d *Driver) render(ctx context.Context, project string, r chart.Task) (a ch
 		return a, faultOf("the program that renders it does not answer as it should; see that vimbroker-helm is of the server's version")
 	}
 	if a.Fault != "" {
-		return a, faultOf(a.Fault)
+		return chart.Rendering{Asked: a.Asked}, faultOf(a.Fault)
 	}
 	return a, nil
 }
@@ -90,6 +90,8 @@ type parameters struct {
 	Names map[string]struct {
 		Replica string `json:"replica"`
 	} `json:"helm_value_names"`
+	// NewSecrets: Secrets that the chart makes up anew at each rendering may change.
+	NewSecrets bool `json:"helm_new_secrets"`
 }
 
 func parametersOf(in lifecycle.PlanInput) (p parameters, err error) {

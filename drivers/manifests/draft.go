@@ -2,6 +2,7 @@ package manifests
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -12,6 +13,7 @@ import (
 	"go.yaml.in/yaml/v3"
 	"golang.org/x/sync/errgroup"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/vimbroker/vimbroker/lifecycle"
 )
@@ -57,7 +59,7 @@ func (m *Marks) annotate(meta map[string]any) {
 	}
 	name := text(meta, "name")
 	for _, vdu := range []string{strings.TrimSuffix(name, "-"+m.Release), strings.TrimPrefix(name, m.Release+"-")} {
-		if vdu != name {
+		if vdu != name && len(validation.IsValidLabelValue(vdu)) == 0 { // which a workload's name is, if it runs a VDU
 			setText(meta, "annotations", vduAnnotation, vdu)
 			return
 		}
@@ -90,6 +92,8 @@ type Draft struct {
 	plan   draft
 	server *server
 	in     lifecycle.PlanInput
+	// defined are the kinds of definitions that were read.
+	defined kinds
 }
 
 // Draft begins a plan; it connects to nothing yet. The manifests of the input are not looked at.
@@ -98,7 +102,7 @@ func (d *Driver) Draft(c lifecycle.Connection, in lifecycle.PlanInput) (*Draft, 
 	if err != nil {
 		return nil, err
 	}
-	return &Draft{server: s, in: in}, nil
+	return &Draft{server: s, in: in, defined: kinds{}}, nil
 }
 
 // Close ends the draft's connections.
@@ -133,6 +137,27 @@ func (d *Draft) Secret(ctx context.Context, name string) (*StoredSecret, error) 
 		return nil, nil
 	}
 	return nil, fault(err, "read "+title(r))
+}
+
+// Standing reads what the instance consists of, whole, as the cluster has it; nil without an error is what is not there, or
+// is not the instance's.
+func (d *Draft) Standing(ctx context.Context, r lifecycle.Resource) (json.RawMessage, error) {
+	var whole json.RawMessage
+	err := d.server.call(ctx, request{method: http.MethodGet, path: pathOf(r)}, &whole)
+	if isGone(err, r) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fault(err, "read "+title(r))
+	}
+	var o found
+	if err := json.Unmarshal(whole, &o); err != nil || o.Metadata.Name != r.Name {
+		return nil, notKubernetes("read "+title(r), 0)
+	}
+	if !o.is(d.in.Instance, r, d.server.marks) {
+		return nil, nil
+	}
+	return whole, nil
 }
 
 // SecretNamed is a Secret as instances consist of it.
@@ -207,7 +232,7 @@ func (d *Draft) Read(ctx context.Context, files []lifecycle.Manifest, marks Mark
 	}
 	in := d.in
 	in.Manifests = files
-	all, err := d.server.settled(ctx, in, &marks)
+	all, err := d.server.settled(ctx, in, &marks, d.defined)
 	return Objects{all}, err
 }
 

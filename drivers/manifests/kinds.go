@@ -131,6 +131,20 @@ func (k kinds) define(o *object) error {
 	return nil
 }
 
+// share adds kinds that are defined before, and gives those that objects define to whoever comes later.
+func (k kinds) share(all []*object, defined kinds) {
+	for name, of := range defined {
+		if _, there := k[name]; !there {
+			k[name] = of
+		}
+	}
+	for _, o := range all {
+		if bandOf(o.Resource) == definitions && defined != nil {
+			_ = defined.define(o) // which has succeeded before
+		}
+	}
+}
+
 // defaultNamespace is what manifests name that mean none: what stands there goes where the
 // instance is.
 const defaultNamespace = "default"

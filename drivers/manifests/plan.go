@@ -143,7 +143,7 @@ func (p *draft) waves() (n int) {
 
 // applyAll plans to apply everything that the manifests hold.
 func (p *draft) applyAll(ctx context.Context, s *server, in lifecycle.PlanInput) error {
-	all, err := s.settled(ctx, in, nil)
+	all, err := s.settled(ctx, in, nil, nil)
 	if err != nil {
 		return err
 	}
@@ -151,8 +151,9 @@ func (p *draft) applyAll(ctx context.Context, s *server, in lifecycle.PlanInput)
 }
 
 // settled reads the objects of manifests, in the order in which they are applied, as the cluster and the instance
-// want them. foreign is nil for manifests of a package.
-func (s *server) settled(ctx context.Context, in lifecycle.PlanInput, foreign *Marks) ([]*object, error) {
+// want them. foreign is nil for manifests of a package. defined are kinds that the plan defines before; those that the
+// objects define are added.
+func (s *server) settled(ctx context.Context, in lifecycle.PlanInput, foreign *Marks, defined kinds) ([]*object, error) {
 	all, err := objects(in, foreign)
 	if err != nil {
 		return nil, err
@@ -172,6 +173,7 @@ func (s *server) settled(ctx context.Context, in lifecycle.PlanInput, foreign *M
 	if all, err = brought(ctx, in, all, known, ours); err != nil {
 		return nil, err
 	}
+	known.share(all, defined)
 	if err := settle(in, all, known); err != nil {
 		return nil, err
 	}
@@ -314,6 +316,10 @@ func settle(in lifecycle.PlanInput, all []*object, known kinds) error {
 		if err != nil {
 			return err
 		}
+		if most := longest[o.Group+"/"+o.Kind]; most > 0 && len(o.Name) > most {
+			return o.fault(nil, "%s has a name of %d characters, and what the cluster makes of it takes %d at most; shorten it",
+				o.titleIn(), len(o.Name), most)
+		}
 		if scaled[scaledAs(o.Resource)] {
 			o.leaveReplicas(in)
 		}
@@ -345,6 +351,9 @@ func settle(in lifecycle.PlanInput, all []*object, known kinds) error {
 	}
 	return outliving(all)
 }
+
+// longest are the longest names of kinds whose names become labels (63), with what the cluster adds to them.
+var longest = map[string]int{apps + "/StatefulSet": 52, batch + "/CronJob": 52, batch + "/Job": 63, "/Service": 63}
 
 // boundElsewhere refuses a binding of an account in the namespace default in an instance that is elsewhere:
 // the package's own account goes where the instance is, and one that stands in default is not meant.

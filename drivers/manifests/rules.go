@@ -93,7 +93,7 @@ func (r *rules) roleRules(o *object, brought func(kind, namespace, name string) 
 	}
 	switch o.Kind {
 	case "Role", "ClusterRole":
-		return r.hold(o)
+		return r.hold(o, "escalate")
 	case "RoleBinding", "ClusterRoleBinding":
 		ref := mapAt(o.content, "roleRef")
 		kind, name, namespace := text(ref, "kind"), text(ref, "name"), ""
@@ -101,7 +101,7 @@ func (r *rules) roleRules(o *object, brought func(kind, namespace, name string) 
 			namespace = o.Namespace
 		}
 		if role := brought(kind, namespace, name); role != nil {
-			return r.hold(role)
+			return r.hold(role, "bind")
 		}
 		plural := map[string]string{"Role": "roles", "ClusterRole": "clusterroles"}[kind]
 		if plural == "" || name == "" {
@@ -112,16 +112,16 @@ func (r *rules) roleRules(o *object, brought func(kind, namespace, name string) 
 	return nil
 }
 
-// hold adds the rules of a role. One that says more than a lease's rules can is allowed
-// by escalate on its name.
-func (r *rules) hold(role *object) error {
+// hold adds the rules of a role. One that says more than a lease's rules can is allowed by a verb on its name: escalate
+// for who makes the role, bind for who binds it.
+func (r *rules) hold(role *object, verb string) error {
 	if role.content["aggregationRule"] != nil {
-		r.allow(rbacGroup, role.Plural, role.Name, "escalate")
+		r.allow(rbacGroup, role.Plural, role.Name, verb)
 		return nil
 	}
 	for _, rule := range mappings(role.content["rules"]) {
 		if rule["nonResourceURLs"] != nil {
-			r.allow(rbacGroup, role.Plural, role.Name, "escalate")
+			r.allow(rbacGroup, role.Plural, role.Name, verb)
 			continue
 		}
 		one := broker.Rule{

@@ -41,7 +41,7 @@ func (s *stand) outsider() *action.Configuration {
 // revisions are what Helm's history says: "1 superseded".
 func (s *stand) revisions() (all []string) {
 	s.t.Helper()
-	found, err := action.NewHistory(s.outsider()).Run("vnf" + strings.ReplaceAll(s.in.Instance, "-", ""))
+	found, err := action.NewHistory(s.outsider()).Run("vnf" + strings.ReplaceAll(s.in.Instance, "-", "")[:12])
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -64,7 +64,7 @@ func TestHelmGoesOnWithReleases(t *testing.T) {
 	t.Parallel()
 	s := newStand(t)
 	s.driver = helm.New(helm.Options{Program: []string{story.BuildRenderer(t, filepath.Join(t.TempDir(), "vimbroker"))}})
-	name := "vnf" + strings.ReplaceAll(s.in.Instance, "-", "")
+	name := "vnf" + strings.ReplaceAll(s.in.Instance, "-", "")[:12]
 	s.in.Manifests, s.in.Replicas = cnf.Chart("one"), map[string]int32{cnf.VDU: 1}
 	s.mark()
 	s.must(lifecycle.Instantiate)

@@ -525,7 +525,7 @@ func TestManifestsThatNeverGetReady(t *testing.T) {
 	t.Run("job", func(t *testing.T) {
 		s := newStand(t)
 		s.give("apiVersion: batch/v1\nkind: Job\nmetadata: {name: once}\nspec: {activeDeadlineSeconds: 1, template: {spec: {restartPolicy: Never, containers: [{name: a, image: " + real.MissingImage + "}]}}}\n")
-		wantError(t, within(s, time.Minute, lifecycle.Instantiate), lifecycle.ErrNotReady, "Job "+s.in.Namespace+"/once has failed (DeadlineExceeded)", "by itself")
+		wantError(t, within(s, time.Minute, lifecycle.Instantiate), lifecycle.ErrNotReady, "Job "+s.in.Namespace+"/once has failed (DeadlineExceeded: ", "by itself")
 	})
 	t.Run("finalizer", func(t *testing.T) {
 		s := newStand(t)

@@ -283,6 +283,8 @@ type AdditionalParams struct {
 	ChartValues jsontext.Value `json:"helm_values,omitzero"`
 	ChartSets   jsontext.Value `json:"helm_parameters,omitzero"`
 	ChartNames  jsontext.Value `json:"helm_value_names,omitzero"`
+	// NewSecrets: Secrets that the chart makes up at each rendering may be replaced.
+	NewSecrets bool `json:"helm_new_secrets,omitempty"`
 	// Others are those that are ignored, or refused: [AdditionalParams.NeedsCode] and [AdditionalParams.Unknown] tell them apart.
 	Others map[string]jsontext.Value `json:",embed"`
 }

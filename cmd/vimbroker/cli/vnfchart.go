@@ -17,19 +17,21 @@ import (
 type chartFlags struct {
 	path, values string
 	names        []string
+	newSecrets   bool
 }
 
 func (f *chartFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&f.path, "chart", "",
 		"a Helm chart: its .tgz or folder in the package, or a reference with a digest (oci://..., https://...)")
 	c.Flags().StringVar(&f.values, "values", "", "file with values of the chart (YAML or JSON)")
+	c.Flags().BoolVar(&f.newSecrets, "new-secrets", false, "let the chart replace Secrets whose content it makes up at random")
 	c.Flags().StringArrayVar(&f.names, "replicas-value", nil,
 		"VDU=NAME of the chart's value that is the VDU's number of instances (repeatable)")
 }
 
 // put writes the flags into a request.
 func (f *chartFlags) put(c *cobra.Command, p *sol003.AdditionalParams) error {
-	p.Chart = f.path
+	p.Chart, p.NewSecrets = f.path, f.newSecrets
 	if f.values != "" {
 		text, err := os.ReadFile(f.values)
 		if err != nil {

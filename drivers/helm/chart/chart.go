@@ -37,6 +37,23 @@ type Task struct {
 	// KubeVersion and APIVersions are what the cluster says of itself.
 	KubeVersion string   `json:"kubeVersion"`
 	APIVersions []string `json:"apiVersions"`
+	// Found are the objects that the chart looks up, as far as they stand. What is not among them is not there.
+	Found []Found `json:"found,omitempty"`
+}
+
+// Lookup names an object that a chart looks up.
+type Lookup struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	Namespace  string `json:"namespace,omitempty"`
+	Name       string `json:"name"`
+}
+
+// Found is an object that a chart has looked up, as the cluster has it.
+type Found struct {
+	Lookup
+
+	Object json.RawMessage `json:"object"`
 }
 
 // Set is one value, at the path of keys that Name is: "web.replicas".
@@ -62,6 +79,8 @@ type Rendering struct {
 	Objects     []ChartFile `json:"objects,omitempty"`
 	// Release is the release in Helm's own form, as it is before anything of it stands.
 	Release json.RawMessage `json:"release,omitempty"`
+	// Asked are the objects that the chart looks up by their names; also beside a Fault.
+	Asked []Lookup `json:"asked,omitempty"`
 	// Fault is why there is nothing else here: in our own words, without anything that a chart or a value says
 	// but names of files and of values.
 	Fault string `json:"fault,omitempty"`

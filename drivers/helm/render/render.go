@@ -5,7 +5,6 @@ package render
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -30,6 +29,7 @@ import (
 	"helm.sh/helm/v4/pkg/chart/v2/loader"
 	chartutil "helm.sh/helm/v4/pkg/chart/v2/util"
 	"helm.sh/helm/v4/pkg/engine"
+	"helm.sh/helm/v4/pkg/ignore"
 	releasecommon "helm.sh/helm/v4/pkg/release/common"
 	release "helm.sh/helm/v4/pkg/release/v1"
 	releaseutil "helm.sh/helm/v4/pkg/release/v1/util"
@@ -61,7 +61,7 @@ func Main(in io.Reader, out io.Writer) int {
 	}
 	a, err := answer(r)
 	if err != nil {
-		a = chart.Rendering{Fault: err.Error()}
+		a = chart.Rendering{Fault: err.Error(), Asked: a.Asked}
 	}
 	said, err := json.Marshal(a)
 	if err == nil && len(said) > chart.MaxAnswer {
@@ -100,6 +100,7 @@ func render(r chart.Task) (a chart.Rendering, err error) {
 	if err := chartutil.ProcessDependencies(c, values); err != nil {
 		return a, errors.New("the chart's dependencies cannot be worked out from its values")
 	}
+	r.APIVersions = append(r.APIVersions, defined(a.Definitions)...)
 	caps, err := capabilities(r)
 	if err != nil {
 		return a, err
@@ -114,7 +115,9 @@ func render(r chart.Task) (a chart.Rendering, err error) {
 		return a, unfit(err)
 	}
 	lines := linesOf(c)
-	files, err := new(engine.Engine).RenderWithContext(context.Background(), c, top) // the process ends with its time
+	seen := &lookups{found: r.Found}
+	files, err := engine.RenderWithClientProvider(c, top, seen) // the process ends with its time
+	a.Asked = seen.asked
 	if err != nil {
 		return a, faultOf(err, lines)
 	}
@@ -162,9 +165,9 @@ func load(r chart.Task) (c *helmchart.Chart, err error) {
 	if r.Archive != nil {
 		c, err = loader.LoadArchive(bytes.NewReader(r.Archive))
 	} else {
-		var files []*archive.BufferedFile
-		for _, f := range r.Files {
-			files = append(files, &archive.BufferedFile{Name: f.Path, Data: f.Text})
+		files, bad := wanted(r.Files)
+		if bad != nil {
+			return nil, bad
 		}
 		c, err = loader.LoadFiles(files)
 	}
@@ -186,6 +189,70 @@ func load(r chart.Task) (c *helmchart.Chart, err error) {
 		}
 	}
 	return c, nil
+}
+
+// ignoreFile says which files of a chart's folder are none of the chart's.
+const ignoreFile = ".helmignore"
+
+// folder is a path that is one, as rules of that file ask.
+type folder struct {
+	os.FileInfo
+	name string
+	dir  bool
+}
+
+func (f folder) Name() string { return f.name }
+func (f folder) IsDir() bool  { return f.dir }
+
+// wanted are the files of a chart's folder but those that its .helmignore names, as Helm reads it.
+func wanted(all []chart.File) (files []*archive.BufferedFile, err error) {
+	rules := ignore.Empty()
+	for _, f := range all {
+		if f.Path == ignoreFile {
+			if rules, err = ignore.Parse(bytes.NewReader(f.Text)); err != nil {
+				return nil, errors.New("its .helmignore cannot be read")
+			}
+		}
+	}
+	rules.AddDefaults()
+	for _, f := range all {
+		ignored := rules.Ignore(f.Path, folder{name: path.Base(f.Path)})
+		for in := path.Dir(f.Path); in != "." && in != "/" && !ignored; in = path.Dir(in) {
+			ignored = rules.Ignore(in, folder{name: path.Base(in), dir: true})
+		}
+		if !ignored {
+			files = append(files, &archive.BufferedFile{Name: f.Path, Data: f.Text})
+		}
+	}
+	return files, nil
+}
+
+// defined are the versions and kinds that definitions of the chart bring: they stand before it is rendered.
+func defined(definitions []chart.File) (names []string) {
+	for _, d := range definitions {
+		var of struct {
+			Kind string `json:"kind"`
+			Spec struct {
+				Group string `json:"group"`
+				Names struct {
+					Kind string `json:"kind"`
+				} `json:"names"`
+				Versions []struct {
+					Name   string `json:"name"`
+					Served bool   `json:"served"`
+				} `json:"versions"`
+			} `json:"spec"`
+		}
+		if json.Unmarshal(d.Text, &of) != nil || of.Kind != "CustomResourceDefinition" {
+			continue
+		}
+		for _, v := range of.Spec.Versions {
+			if v.Served {
+				names = append(names, of.Spec.Group+"/"+v.Name, of.Spec.Group+"/"+v.Name+"/"+of.Spec.Names.Kind)
+			}
+		}
+	}
+	return names
 }
 
 // given are the values of the request.

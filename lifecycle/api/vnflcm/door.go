@@ -259,29 +259,28 @@ func instantiation(c *api.Call) (lifecycle.Instantiation, error) {
 
 // made are the files of the package that a request names, and the parameters of a base HOT or of a chart.
 func made(p sol003.AdditionalParams) ([]string, json.RawMessage, error) {
-	if p.Chart == "" {
-		for name, given := range map[string]jsontext.Value{
-			"helm_values": p.ChartValues, "helm_parameters": p.ChartSets, "helm_value_names": p.ChartNames,
-		} {
-			if len(given) > 0 {
-				return nil, nil, broker.Invalid("additionalParams."+name, "is given without helm_chart_path")
-			}
-		}
+	valued := len(p.ChartValues)+len(p.ChartSets)+len(p.ChartNames) > 0 || p.NewSecrets
+	if p.Chart == "" && !valued {
 		return p.Files, json.RawMessage(p.NFV), nil
 	}
 	const field = "additionalParams.helm_chart_path"
 	if len(p.Files) > 0 {
 		return nil, nil, broker.Invalid(field, "and lcm-kubernetes-def-files are not both of one instance")
 	}
-	if len(p.ChartValues)+len(p.ChartSets)+len(p.ChartNames) == 0 {
-		return []string{p.Chart}, nil, nil
+	var named []string // none is the package's only chart
+	if p.Chart != "" {
+		named = []string{p.Chart}
+	}
+	if !valued {
+		return named, nil, nil
 	}
 	parameters, err := json.Marshal(struct {
 		Values jsontext.Value `json:"helm_values,omitzero"`
 		Sets   jsontext.Value `json:"helm_parameters,omitzero"`
 		Names  jsontext.Value `json:"helm_value_names,omitzero"`
-	}{p.ChartValues, p.ChartSets, p.ChartNames})
-	return []string{p.Chart}, parameters, err
+		New    bool           `json:"helm_new_secrets,omitempty"`
+	}{p.ChartValues, p.ChartSets, p.ChartNames, p.NewSecrets})
+	return named, parameters, err
 }
 
 // withoutCode refuses parameters that would have code of the package, or Helm elsewhere, do the work: without

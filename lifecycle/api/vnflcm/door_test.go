@@ -195,8 +195,8 @@ func TestRequests(t *testing.T) {
 		{"POST", one + "/change_vnfpkg", `{"vnfdId":"e","vimConnectionInfo":{"v":{"accessInfo":{"bearer_token":"canary"}}}}`, 422, nil},
 		{"POST", one + "/instantiate", `{"flavourId":"f","vimConnectionInfo":{"v":{"vimId":"a"},"w":{"vimId":"b"}}}`, 422, nil},
 		{"POST", one + "/instantiate", `{"flavourId":"f","additionalParams":{"use_helm":"canary"}}`, 422, nil},
-		{"POST", one + "/instantiate", `{"flavourId":"f","additionalParams":{"helm_values":{"a":"canary"}}}`, 422, nil},
-		{"POST", one + "/instantiate", `{"flavourId":"f","additionalParams":{"helm_value_names":{"canary":{"replica":"n"}}}}`, 422, nil},
+		{"POST", one + "/instantiate", `{"flavourId":"f","additionalParams":{"helm_values":{"a":"canary"}}}`, 202, lifecycle.Instantiation{Flavour: "f", Parameters: json.RawMessage(`{"helm_values":{"a":"canary"}}`)}},
+		{"POST", one + "/instantiate", `{"flavourId":"f","additionalParams":{"helm_values":{"a":"canary"},"lcm-kubernetes-def-files":["a"]}}`, 422, nil},
 		{"POST", one + "/instantiate", `{"flavourId":"f","additionalParams":{"helm_chart_path":"a","lcm-kubernetes-def-files":["b"]}}`, 422, nil},
 		{
 			"POST", one + "/instantiate", `{"flavourId":"f","additionalParams":{"helm_chart_path":"web.tgz","helm_values":{"a":1},"helm_value_names":{"VDU1":{"replica":"n"}}}}`, 202,

@@ -29,7 +29,9 @@ func Chart(text string) []lifecycle.Manifest {
 		{Path: root + "templates/web.yaml", Text: secret.NewText(`apiVersion: v1
 kind: Secret
 metadata: {name: login}
-stringData: {password: {{ .Values.password | quote }}, salt: {{ randAlphaNum 16 | quote }}}
+{{- $old := (lookup "v1" "Secret" .Release.Namespace "login").data | default dict }}
+stringData: {password: {{ .Values.password | quote }}}
+data: {salt: {{ $old.salt | default (randAlphaNum 16 | b64enc) | quote }}}
 ---
 apiVersion: v1
 kind: ConfigMap
