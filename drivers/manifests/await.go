@@ -75,7 +75,7 @@ func (r *run) await(ctx context.Context, all []*waiting) error {
 			return r.unready(ctx, open, err)
 		}
 		err := each(ctx, open, func(ctx context.Context, w *waiting) error {
-			o, err := r.get(ctx, w.Resource)
+			o, err := r.getWaited(ctx, w.Resource)
 			if err == nil {
 				r.see(w, o)
 			}

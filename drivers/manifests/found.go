@@ -36,6 +36,8 @@ type found struct {
 	whole map[string]any
 	// manager is ours.
 	manager string
+	// event and says are the reason and the text of the newest event about a claim without a volume.
+	event, says string
 }
 
 // managedSet are the fields that one manager owns.
@@ -115,7 +117,10 @@ func (o *found) state() state {
 	phase := text(mapAt(o.whole, "status"), "phase")
 	switch kind := u.GroupVersionKind(); {
 	case kind.Group == "" && kind.Kind == "PersistentVolumeClaim" && phase == "Pending":
-		return state{ready: true, message: "waits for its first consumer, or for a volume"}
+		return o.claim()
+	case kind.Group == "" && kind.Kind == "Service" && text(mapAt(o.whole, "spec"), "type") == "LoadBalancer" &&
+		!isList(mapAt(o.whole, "status", "loadBalancer")["ingress"]):
+		return state{message: "is not ready: no load balancer of the cluster has given it an address"}
 	case kind.Group == batch && kind.Kind == "Job":
 		return o.job()
 	case kind.Group == "" && kind.Kind == "Pod" && u.GetAnnotations()[hookAnnotation] != "":
@@ -137,6 +142,18 @@ func (o *found) state() state {
 	default:
 		return state{message: "is not ready" + o.because(r)}
 	}
+}
+
+// claim is the state of a claim that has no volume: it holds nothing up where it waits for its first consumer, which the
+// cluster says in an event.
+func (o *found) claim() state {
+	switch {
+	case o.event == "WaitForFirstConsumer", o.event == "WaitForPodScheduled":
+		return state{ready: true, message: "waits for its first consumer"}
+	case o.says != "":
+		return state{message: "is not ready: " + o.event + " (" + o.says + ")"}
+	}
+	return state{message: "is not ready: it has no volume"}
 }
 
 // job is the state of a Job: a wave that follows relies upon what it does.

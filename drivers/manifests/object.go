@@ -153,6 +153,10 @@ func (o *object) read() error {
 			return o.fault(child(child(o.root, "metadata"), key), "%s has %s that are no texts; put them in quotes", o.titleIn(), key)
 		}
 	}
+	if meta["ownerReferences"] != nil {
+		return o.fault(child(o.root, "metadata"), "%s names its owner by a UID, which the cluster chooses: where that is another's, or none, "+
+			"the cluster removes the object; leave ownerReferences out", o.titleIn())
+	}
 	if err := o.readAnnotations(meta); err != nil {
 		return err
 	}

@@ -215,6 +215,9 @@ func (p *draft) apply(in lifecycle.PlanInput, begins bool, o *object) error {
 		if o.VDU != "" {
 			r.pods(o.Resource)
 		}
+		if isClaim(o.Resource) {
+			r.allow("", "events", "", "list")
+		}
 		return r.roleRules(o, p.brought)
 	})
 	if err != nil {

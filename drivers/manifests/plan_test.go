@@ -104,6 +104,7 @@ stage in [cnf]
   apply Deployment/slicer SlicePolicy/gold
 `,
 		"ordered": `stage in [cnf]
+  list:events./
   get,create,patch:persistentvolumeclaims./subscribers
   get,create,patch:services./db
   get,create,patch:deployments.apps/app

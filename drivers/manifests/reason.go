@@ -86,8 +86,12 @@ func tellsByEvents(r lifecycle.Resource) bool {
 	return false
 }
 
-// failedCreate is the newest event that says why a workload's pods are not made; empty without one.
-func (s *server) failedCreate(ctx context.Context, r lifecycle.Resource, uid string) (string, error) {
+// newestEvent is the newest event about an object, of a reason where one is given; empty without one.
+func (s *server) newestEvent(ctx context.Context, r lifecycle.Resource, uid, of string) (reason, says string, err error) {
+	about := "involvedObject.uid=" + uid
+	if of != "" {
+		about += ",reason=" + of
+	}
 	var page struct {
 		Items []struct {
 			Reason  string `json:"reason"`
@@ -95,21 +99,32 @@ func (s *server) failedCreate(ctx context.Context, r lifecycle.Resource, uid str
 			Last    string `json:"lastTimestamp"`
 		} `json:"items"`
 	}
-	err := s.call(ctx, request{
+	err = s.call(ctx, request{
 		method: http.MethodGet, path: pathOf(lifecycle.Resource{Version: "v1", Plural: "events", Namespace: r.Namespace}),
-		query: url.Values{"fieldSelector": {"involvedObject.uid=" + uid + ",reason=FailedCreate"}, "limit": {podsPage}},
+		query: url.Values{"fieldSelector": {about}, "limit": {podsPage}},
 	}, &page)
 	if err != nil {
-		return "", fault(err, "list events in namespace "+r.Namespace)
+		return "", "", fault(err, "list events in namespace "+r.Namespace)
 	}
-	last, says := "", ""
+	last := ""
 	for _, e := range page.Items {
-		if e.Reason == "FailedCreate" && e.Last >= last { // times in RFC 3339, UTC
-			last, says = e.Last, reasonText(e.Message)
+		if (of == "" || e.Reason == of) && e.Last >= last { // times in RFC 3339, UTC
+			last, reason, says = e.Last, word(e.Reason), reasonText(e.Message)
 		}
 	}
-	return says, nil
+	return reason, says, nil
 }
+
+// getWaited is get of what a wave has applied: of a claim without a volume an event says what it waits for.
+func (r *run) getWaited(ctx context.Context, of lifecycle.Resource) (*found, error) {
+	o, err := r.get(ctx, of)
+	if err == nil && o != nil && r.wave.Deed == lifecycle.Apply && isClaim(of) && text(mapAt(o.whole, "status"), "phase") == "Pending" {
+		o.event, o.says, err = r.newestEvent(ctx, of, o.Metadata.UID, "")
+	}
+	return o, err
+}
+
+func isClaim(r lifecycle.Resource) bool { return r.Group == "" && r.Kind == "PersistentVolumeClaim" }
 
 // ends says what ends the wait for a finalizer, as far as it is one of Kubernetes' own.
 func (o *found) ends(finalizer string) string {

@@ -182,7 +182,7 @@ func (r *run) explain(ctx context.Context, open []*waiting) {
 			}
 		}
 		if why == "" && tellsByEvents(w.Resource) {
-			if says, err := r.failedCreate(ctx, w.Resource, w.UID); err == nil && says != "" {
+			if _, says, err := r.newestEvent(ctx, w.Resource, w.UID, "FailedCreate"); err == nil && says != "" {
 				why = ": FailedCreate (" + says + ")"
 			}
 		}

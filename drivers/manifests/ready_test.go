@@ -1,0 +1,64 @@
+package manifests_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/drivers/manifests"
+	"github.com/vimbroker/vimbroker/lifecycle"
+	"github.com/vimbroker/vimbroker/test/fakeobjects"
+)
+
+// A claim whose class does not exist, and a load balancer without an address, are not ready; a claim that waits for its
+// first consumer is.
+func TestWhatIsNotReady(t *testing.T) {
+	const claim = "apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: data}\nspec: {storageClassName: x}\n"
+	const service = "apiVersion: v1\nkind: Service\nmetadata: {name: edge}\nspec: {type: LoadBalancer}\n"
+	for name, c := range map[string]struct{ manifest, event, message, want string }{
+		"no class":       {claim, "ProvisioningFailed", `storageclass "x" not found`, `ProvisioningFailed (storageclass "x" not found)`},
+		"no event":       {claim, "", "", "it has no volume"},
+		"first consumer": {claim, "WaitForFirstConsumer", "waiting", ""},
+		"no address":     {service, "", "", "no load balancer"},
+	} {
+		s := fakeobjects.New(t)
+		s.Unready(true)
+		s.Serve(fakeobjects.Kind{Version: "v1", Kind: "Event", Plural: "events", Namespaced: true})
+		s.Serve(fakeobjects.Kind{Version: "v1", Kind: "PersistentVolumeClaim", Plural: "persistentvolumeclaims", Namespaced: true})
+		if c.event != "" {
+			s.Put("/api/v1/namespaces/cnf/events/one", map[string]any{
+				"kind": "Event", "metadata": map[string]any{"name": "one", "namespace": "cnf"}, "reason": c.event, "message": c.message,
+				"lastTimestamp": "2031-01-01T00:00:00Z",
+			})
+		}
+		stage := mustPlan(t, s, input(c.manifest)).Stages[0]
+		ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+		made := false
+		err := manifests.New().Run(ctx, s.Connection(stage.Grant), instance, stage.Waves[0], func(o lifecycle.Observation) {
+			if !made && c.manifest == claim {
+				made = true
+				go s.Change("/api/v1/namespaces/cnf/persistentvolumeclaims/data", "binder", func(o map[string]any) {
+					o["status"] = map[string]any{"phase": "Pending"}
+				})
+			}
+			if c.want != "" && strings.Contains(o.Message, c.want) {
+				stop()
+			}
+		})
+		stop()
+		if c.want == "" && err != nil || c.want != "" && (!errors.Is(err, lifecycle.ErrNotReady) || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+	}
+}
+
+// No manifest knows the UID of an owner.
+func TestOwnersAreRefused(t *testing.T) {
+	owned := strings.Replace(configMap("a"), "metadata: {", "metadata: {ownerReferences: [{apiVersion: v1, kind: ConfigMap, name: b, uid: u}], ", 1)
+	if _, err := plan(t, fakeobjects.New(t), input(owned)); !errors.Is(err, broker.ErrInvalid) || !strings.Contains(err.Error(), "ownerReferences") {
+		t.Errorf("an object with an owner = %v", err)
+	}
+}
