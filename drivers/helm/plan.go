@@ -225,7 +225,9 @@ func (p *plan) render(ctx context.Context, version int) (a chart.Rendering, err 
 func (p *plan) keepsSecrets(ctx context.Context, request chart.Task, a chart.Rendering) error {
 	given := secretsOf(a.Objects)
 	maps.DeleteFunc(given, func(name string, _ map[string]string) bool {
-		return !slices.ContainsFunc(p.in.Standing, func(r lifecycle.Resource) bool { return looksUp(p.in, r) && r.Kind == "Secret" && r.Name == name })
+		return !slices.ContainsFunc(p.in.Standing, func(r lifecycle.Resource) bool {
+			return looksUp(p.in, r) && r.Kind == "Secret" && r.Name == name
+		})
 	})
 	if len(given) == 0 {
 		return nil
@@ -239,8 +241,9 @@ func (p *plan) keepsSecrets(ctx context.Context, request chart.Task, a chart.Ren
 		for key, value := range given[name] {
 			if second[name][key] != value {
 				return &broker.Error{
-					Kind:   broker.ErrConflict,
-					Detail: "Secret " + p.in.Namespace + "/" + name + " would change: the chart makes up its content anew, and what uses it keeps the old one",
+					Kind: broker.ErrConflict,
+					Detail: "Secret " + p.in.Namespace + "/" + name +
+						" would change: the chart makes up its content anew, and what uses it keeps the old one",
 					Remedy: "give the value in helm_values, or set helm_new_secrets to have it replaced",
 				}
 			}
@@ -250,7 +253,7 @@ func (p *plan) keepsSecrets(ctx context.Context, request chart.Task, a chart.Ren
 }
 
 // secretsOf are the contents of Secrets among objects, by name and key, but for certificates.
-func secretsOf(objects []chart.File) map[string]map[string]string {
+func secretsOf(objects []chart.ChartFile) map[string]map[string]string {
 	all := map[string]map[string]string{}
 	for _, o := range objects {
 		var s struct {
@@ -305,7 +308,7 @@ func (p *plan) answered(ctx context.Context, request chart.Task) (a chart.Render
 				return a, err
 			}
 			if object != nil {
-				request.Found, more = append(request.Found, chart.Found{Lookup: l, Object: object}), true
+				request.Found, more = append(request.Found, chart.LookedUp{Lookup: l, Object: object}), true
 			}
 		}
 		if !more {
@@ -318,7 +321,8 @@ func (p *plan) answered(ctx context.Context, request chart.Task) (a chart.Render
 // look is an object of the release that the chart looks up; nil where there is none.
 func (p *plan) look(ctx context.Context, l chart.Lookup) (json.RawMessage, error) {
 	for _, r := range p.in.Standing {
-		if looksUp(p.in, r) && l.APIVersion == r.Version && l.Kind == r.Kind && l.Name == r.Name && (l.Namespace == "" || l.Namespace == r.Namespace) {
+		if looksUp(p.in, r) && l.APIVersion == r.Version && l.Kind == r.Kind && l.Name == r.Name &&
+			(l.Namespace == "" || l.Namespace == r.Namespace) {
 			return p.Standing(ctx, r)
 		}
 	}

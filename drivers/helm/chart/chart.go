@@ -38,7 +38,7 @@ type Task struct {
 	KubeVersion string   `json:"kubeVersion"`
 	APIVersions []string `json:"apiVersions"`
 	// Found are the objects that the chart looks up, as far as they stand. What is not among them is not there.
-	Found []Found `json:"found,omitempty"`
+	Found []LookedUp `json:"found,omitempty"`
 }
 
 // Lookup names an object that a chart looks up.
@@ -49,8 +49,8 @@ type Lookup struct {
 	Name       string `json:"name"`
 }
 
-// Found is an object that a chart has looked up, as the cluster has it.
-type Found struct {
+// LookedUp is an object that a chart has looked up, as the cluster has it.
+type LookedUp struct {
 	Lookup
 
 	Object json.RawMessage `json:"object"`

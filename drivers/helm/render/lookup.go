@@ -20,7 +20,7 @@ const maxLookups = 1000
 // lookups answers the function lookup of templates with what the request brings, and notes what is asked for. It has no
 // connection.
 type lookups struct {
-	found []chart.Found
+	found []chart.LookedUp
 	asked []chart.Lookup
 }
 

@@ -205,7 +205,7 @@ func (f folder) Name() string { return f.name }
 func (f folder) IsDir() bool  { return f.dir }
 
 // wanted are the files of a chart's folder but those that its .helmignore names, as Helm reads it.
-func wanted(all []chart.File) (files []*archive.BufferedFile, err error) {
+func wanted(all []chart.ChartFile) (files []*archive.BufferedFile, err error) {
 	rules := ignore.Empty()
 	for _, f := range all {
 		if f.Path == ignoreFile {
@@ -228,7 +228,7 @@ func wanted(all []chart.File) (files []*archive.BufferedFile, err error) {
 }
 
 // defined are the versions and kinds that definitions of the chart bring: they stand before it is rendered.
-func defined(definitions []chart.File) (names []string) {
+func defined(definitions []chart.ChartFile) (names []string) {
 	for _, d := range definitions {
 		var of struct {
 			Kind string `json:"kind"`
