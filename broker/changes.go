@@ -60,6 +60,7 @@ func describe(v VIM) map[string]string {
 		"serverName": t.ServerName, "namespace": t.Namespace, "scope": t.Scope.text(),
 		"credential.kind": string(v.Current.CredentialKind), "credential.username": v.Current.Username,
 		"identity": v.Current.Identity, "keyStore": v.Current.KeyStore,
+		"sharedKinds": t.Vouched.SharedKinds,
 	}
 	if v.Current.Number > 0 {
 		all["generation"] = strconv.FormatInt(v.Current.Number, 10)

@@ -48,7 +48,7 @@ func (u *edit) onlyCredential() bool {
 	rest.Credential, rest.Kubeconfig, rest.CloudsYAML = Credential{}, secret.Text{}, secret.Text{}
 	// The target follows from these.
 	rest.Context, rest.Cloud, rest.Endpoint, rest.CACert, rest.InsecureSkipVerify = "", "", nil, nil, nil
-	rest.ServerName, rest.Namespace, rest.Scope, rest.IfRevision = nil, nil, nil, 0
+	rest.ServerName, rest.Namespace, rest.Scope, rest.SharedKinds, rest.IfRevision = nil, nil, nil, nil, 0
 	return u.change.given() && u.target == u.vim.Current.Target && reflect.ValueOf(rest).IsZero()
 }
 
@@ -76,6 +76,9 @@ func (b *Registry) extraRights(d *policy.VIMDraft) []extraRight {
 		needs = append(needs, extraRight{policy.VIMShare, "shared", "policy does not let you share VIMs"})
 	case !slices.Equal(d.SharedWith, d.SharedWithBefore):
 		needs = append(needs, extraRight{policy.VIMShare, "sharedWith", "policy does not let you share VIMs"})
+	}
+	if d.Vouches {
+		needs = append(needs, besideRight{policy.VIMVouch, "sharedKinds", "policy does not let you say which kinds all may have on VIMs"})
 	}
 	if d.Inline {
 		needs = append(needs, extraRight{
@@ -141,6 +144,7 @@ func draft(before, after VIM, keyStore string) *policy.VIMDraft {
 		ServerName: after.Current.Target.ServerName, KeyStore: keyStore, Default: after.Default,
 		Shared: after.Shared, SharedBefore: before.Shared, SharedWith: after.SharedWith, SharedWithBefore: before.SharedWith,
 		Labels: after.Labels, LabelsBefore: before.Labels,
+		Vouches: before.Current.Target.Vouched != after.Current.Target.Vouched,
 	}
 	d.EndpointHost = endpointHost(after.Current.Target)
 	if u, err := url.Parse(after.Current.Target.Endpoint); err == nil {

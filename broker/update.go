@@ -131,7 +131,7 @@ func (c Change) valid() error {
 
 func (c Change) makesGeneration() bool {
 	return c.Endpoint != nil || c.CACert != nil || c.InsecureSkipVerify != nil || c.ServerName != nil || c.Namespace != nil ||
-		c.Scope != nil || c.given()
+		c.Scope != nil || c.SharedKinds != nil || c.given()
 }
 
 // given reports whether the change brings a credential.
@@ -257,6 +257,10 @@ func (b *Registry) plan(u *edit) error {
 	if err := c.leavesDestination(now); err != nil {
 		return err
 	}
+	said, err := c.vouched(now.Vouched)
+	if err != nil {
+		return err
+	}
 	r := Registration{
 		Name: v.Name, Type: v.Type, Endpoint: now.Endpoint, CACert: now.CACert,
 		InsecureSkipVerify: now.InsecureSkipVerify, ServerName: now.ServerName, Namespace: now.Namespace, Scope: now.Scope,
@@ -281,13 +285,15 @@ func (b *Registry) plan(u *edit) error {
 	set(&r.ServerName, c.ServerName)
 	set(&r.Namespace, c.Namespace)
 	if !c.given() {
-		u.target.Namespace = r.Namespace // all that can be another
+		u.target.Namespace, u.target.Vouched = r.Namespace, said // all that can be another
 		return nil
 	}
 	if u.target, u.credential, err = b.normalize(u.driver, r); err != nil {
 		u.target = now
+		return err
 	}
-	return err
+	u.target.Vouched = said
+	return nil
 }
 
 // leavesDestination refuses a change of where the credential is sent that does not bring the credential.
@@ -333,6 +339,7 @@ func (b *Registry) keepCredential(ctx context.Context, u *edit) error {
 		InsecureSkipVerify: target.InsecureSkipVerify, ServerName: target.ServerName, Namespace: target.Namespace,
 		Scope: target.Scope, Credential: o.Credential,
 	})
+	u.target.Vouched = target.Vouched
 	return err
 }
 

@@ -137,6 +137,8 @@ type Target struct {
 	Namespace string
 	// Scope is where in an OpenStack cloud; empty elsewhere.
 	Scope Scope
+	// Vouched is what the VIM's owner says of it.
+	Vouched Vouched `json:",omitzero"`
 }
 
 // Scope is what of an OpenStack cloud a VIM is: the project that its credential
@@ -261,6 +263,8 @@ type Change struct {
 	Default    *bool
 	// Suspended is as in [VIM]; empty ends the suspension.
 	Suspended *string
+	// SharedKinds are as in [Vouched], one by one, and make a new generation: they are sealed with it. They need vim:vouch.
+	SharedKinds *[]string
 
 	// The following fields make a new generation. Endpoint, CACert, InsecureSkipVerify and
 	// ServerName also demand the credential again.

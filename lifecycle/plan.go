@@ -81,6 +81,7 @@ func (l *Lifecycle) survey(
 		plan, err = d.Plan(bounded, h.Connection, in)
 		return err
 	})
+	plan.Facts.Reaches = unvouched(plan.Facts.Reaches, v.Current.Target.Vouched)
 	return plan, err
 }
 

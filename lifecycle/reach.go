@@ -3,6 +3,8 @@ package lifecycle
 import (
 	"cmp"
 	"slices"
+
+	"github.com/vimbroker/vimbroker/broker"
 )
 
 // What an object reaches, as policies read it.
@@ -35,6 +37,8 @@ type Reach struct {
 	// share some types of the kind and not others.
 	Resource string
 	Types    []string
+	// Shareable: the owner of a VIM may share it.
+	Shareable bool
 }
 
 // SortReaches returns the ways in the order in which they are shown, each once.
@@ -46,6 +50,11 @@ func SortReaches(all []Reach) []Reach {
 	return slices.CompactFunc(all, func(a, b Reach) bool {
 		return a.What == b.What && a.Kind == b.Kind && a.Namespace == b.Namespace && a.Name == b.Name && a.Field == b.Field
 	})
+}
+
+// unvouched are the ways that a VIM's owner does not let every project have: kinds that nobody here knows, and networks.
+func unvouched(all []Reach, by broker.Vouched) []Reach {
+	return slices.DeleteFunc(all, func(r Reach) bool { return r.Shareable && by.Shares(r.Resource, r.Types) })
 }
 
 // words are what the ways reach, each once.

@@ -230,6 +230,7 @@ func draftRecord(d *VIMDraft) cedar.Record {
 		"sharedBefore":       cedar.Boolean(d.SharedBefore),
 		"sharedWith":         stringSet(d.SharedWith),
 		"sharedWithBefore":   stringSet(d.SharedWithBefore),
+		"vouches":            cedar.Boolean(d.Vouches),
 		"labels":             labelSet(d.Labels),
 		"labelsBefore":       labelSet(d.LabelsBefore),
 		"labelsChanged":      stringSet(changed),

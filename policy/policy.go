@@ -77,6 +77,8 @@ const (
 	// VIMRetire deletes a VIM whose system no longer exists, and ends its leases unasked.
 	VIMRetire Action = "vim:retire"
 	VIMShare  Action = "vim:share" // change with whom it is shared
+	// VIMVouch is needed besides to say which kinds all may have on it.
+	VIMVouch Action = "vim:vouch"
 	// VIMLabelReserved is needed besides to set, change or remove a label whose key
 	// begins with a reserved prefix.
 	VIMLabelReserved Action = "vim:label-reserved"
@@ -284,7 +286,9 @@ type VIMDraft struct {
 	// What was before is empty where the VIM is new.
 	SharedBefore     bool
 	SharedWithBefore []string
-	LabelsBefore     map[string]string
+	// Vouches: what the owner says of the VIM becomes another.
+	Vouches      bool
+	LabelsBefore map[string]string
 }
 
 // Request is one question.

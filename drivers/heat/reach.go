@@ -65,6 +65,7 @@ func (h *hot) judge(parameters map[string]any, f *lifecycle.Facts) {
 		for _, found := range p.reaches(h, parameters) {
 			f.Reaches = append(f.Reaches, lifecycle.Reach{
 				What: found.what, Kind: p.kind, Name: p.name, Field: found.field, Why: found.why, Resource: p.kind,
+				Shareable: found.field == "type" && found.what == lifecycle.ReachUnknown,
 			})
 			f.Privileged = f.Privileged || found.what == lifecycle.ReachNode
 			f.BringsRBAC = f.BringsRBAC || found.what == lifecycle.ReachRBAC

@@ -56,7 +56,9 @@ func (f *facts) judge(o *object) {
 		}
 		if found.what == lifecycle.ReachNetwork && o.Group == networkGroup {
 			r.Types = networkTypes(o)
+			r.Shareable = len(r.Types) > 0
 		}
+		r.Shareable = r.Shareable || found == unknownKind
 		f.Reaches = append(f.Reaches, r)
 	}
 }

@@ -23,6 +23,9 @@ const networkGroup = "k8s.cni.cncf.io"
 
 var takenVolume = finding{lifecycle.ReachCluster, "volumeName", "a volume that stands already"}
 
+// unknownKind is found in every custom resource that the table does not name.
+var unknownKind = finding{lifecycle.ReachUnknown, "kind", "a kind of others: what is made of it is not known"}
+
 // table holds what gets an object out of its namespace, but for its pods. Every row has its test.
 var table = []row{
 	{"", "Service", externalIPs},
@@ -82,7 +85,7 @@ func reaches(o *object) (finds []finding) {
 	}
 	switch {
 	case !known:
-		finds = append(finds, finding{lifecycle.ReachUnknown, "kind", "a kind of others: what is made of it is not known"})
+		finds = append(finds, unknownKind)
 	case o.Namespace == "" && len(finds) == 0:
 		finds = append(finds, finding{lifecycle.ReachCluster, "kind", "has no namespace"})
 	}

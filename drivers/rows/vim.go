@@ -69,6 +69,7 @@ var GenerationColumns = Columns[Generation]{
 	{Name: "server_name", field: func(g *Generation) any { return &g.Target.ServerName }},
 	{Name: "namespace", field: func(g *Generation) any { return &g.Target.Namespace }},
 	{Name: "scope", field: func(g *Generation) any { return &g.Target.Scope }},
+	{Name: "shared_kinds", field: func(g *Generation) any { return &g.Target.Vouched.SharedKinds }},
 	{Name: "discovered", field: func(g *Generation) any { return &g.Discovered }},
 	{Name: "identity", field: func(g *Generation) any { return &g.Identity }},
 	{Name: "credential_kind", field: func(g *Generation) any { return &g.CredentialKind }},

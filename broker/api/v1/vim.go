@@ -40,6 +40,8 @@ type VIM struct {
 	ServerName         string           `json:"serverName,omitempty" doc:"Name that the endpoint's certificate must have instead of the endpoint's host; as tls-server-name in a kubeconfig"`
 	Namespace          string           `json:"namespace,omitempty" doc:"Namespace that clients start in"`
 
+	SharedKinds []string `json:"sharedKinds,omitempty" doc:"Kinds that every project which uses the VIM may have in a VNF, as the VIM's owner says"`
+
 	Scope      *Scope      `json:"scope,omitempty" doc:"Region, project and domains, as registered (OpenStack)"`
 	Discovered *Discovered `json:"discovered,omitempty" doc:"What the last check discovered"`
 
@@ -190,6 +192,8 @@ type Change struct {
 	SharedWith  *[]string          `json:"sharedWith,omitzero" doc:"Let these projects see and lease it, and no others" maxItems:"100"`
 	Default     *bool              `json:"default,omitzero" doc:"Make it the project's default"`
 	Suspended   *string            `json:"suspended,omitzero" doc:"Why no new lease is to be issued on it, at most 255 printable characters; empty ends that"`
+
+	SharedKinds *[]string `json:"sharedKinds,omitzero" doc:"Kinds that every project which uses the VIM may have in a VNF, and no others: PLURAL.GROUP, or with some of its types PLURAL.GROUP=TYPE,TYPE" maxItems:"100"`
 
 	Endpoint           *string     `json:"endpoint,omitzero" doc:"New URL"`
 	CACert             *string     `json:"caCert,omitzero" doc:"New PEM bundle; empty means the system's roots"`

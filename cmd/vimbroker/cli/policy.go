@@ -17,7 +17,7 @@ import (
 // actions are what policies decide about, for completion; the server knows for sure.
 var actions = []string{
 	string(policy.VIMRegister), string(policy.VIMShow), string(policy.VIMUpdate), string(policy.VIMRotate), string(policy.VIMCheck),
-	string(policy.VIMDelete), string(policy.VIMForceDelete), string(policy.VIMRetire), string(policy.VIMShare),
+	string(policy.VIMDelete), string(policy.VIMForceDelete), string(policy.VIMRetire), string(policy.VIMShare), string(policy.VIMVouch),
 	string(policy.VIMLabelReserved), string(policy.VIMInline), string(policy.VIMInventory), string(policy.VIMSettle),
 	string(policy.LeaseIssue), string(policy.LeasePassThrough), string(policy.LeaseShow), string(policy.LeaseRenew),
 	string(policy.LeaseMint), string(policy.LeaseRevoke),

@@ -145,6 +145,7 @@ func (p *program) printVIM(v v1.VIM) error {
 		console.Fact(w, "Status", v.Status)
 		console.Fact(w, "Message", v.Message)
 		console.Fact(w, "No new leases", v.Suspended)
+		console.Fact(w, "Shared kinds", console.List(v.SharedKinds))
 		for _, what := range v.WaitsFor {
 			console.Fact(w, "Waits for", what)
 		}

@@ -20,6 +20,7 @@ import (
 func (p *program) vimUpdateCommand() *cobra.Command {
 	var s vimSource
 	var name, description, suspended string
+	var kinds []string
 	var labels []string
 	var shared, isDefault bool
 	var ifRevision int64
@@ -32,6 +33,8 @@ never sent to a new address. The server checks the change against the VIM
 before it stores anything. Existing leases keep using the previous settings.`,
 		Example: `  vimbroker vim update edge-1 --label site=south --label old-
   vimbroker vim update edge-1 --default
+  vimbroker vim update edge-1 \
+      --shared-kinds network-attachment-definitions.k8s.cni.cncf.io=bridge
   vimbroker vim update edge-1 --endpoint https://10.0.0.11:6443 \
       --bearer-token-file token
   vimbroker vim update cloud-1 --region RegionTwo --username ops \
@@ -57,6 +60,10 @@ before it stores anything. Existing leases keep using the previous settings.`,
 			}
 			if changed("suspend") {
 				change.Suspended = &suspended
+			}
+			if changed("shared-kinds") {
+				kinds = slices.DeleteFunc(kinds, func(kind string) bool { return kind == "" })
+				change.SharedKinds = &kinds
 			}
 			if change.Labels, err = labelChanges(labels); err != nil {
 				return console.Usage(c, err)
@@ -84,6 +91,8 @@ before it stores anything. Existing leases keep using the previous settings.`,
 	flags.StringArrayVarP(&labels, "label", "l", nil, "label to set, key=value, or to remove, key-; can be repeated")
 	flags.BoolVar(&shared, "shared", false, "let every project see and lease it (--shared=false: no longer)")
 	flags.BoolVar(&isDefault, "default", false, "make it the project's default (--default=false: no longer)")
+	flags.StringArrayVar(&kinds, "shared-kinds", nil,
+		"`kind` that every project may have in a VNF here: PLURAL.GROUP, or PLURAL.GROUP=TYPE,TYPE; can be repeated (--shared-kinds=: none)")
 	flags.StringVar(&suspended, "suspend", "", "issue no new lease on it, for this `reason` (--suspend=: issue them again)")
 	flags.StringVar(&s.endpoint, "endpoint", "", "new URL")
 	flags.StringVar(&s.namespace, "namespace", "", "namespace that clients start in")

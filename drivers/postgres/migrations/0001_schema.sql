@@ -158,6 +158,7 @@ CREATE TABLE vim_generations (
     server_name           text             NOT NULL,
     namespace             text             NOT NULL,
     scope                 text             NOT NULL, -- JSON object, of OpenStack
+    shared_kinds          text             NOT NULL, -- kinds that all may have, as the VIM's owner says
     discovered            text             NOT NULL, -- JSON, which the driver found out
     identity              text             NOT NULL,
     username              text             NOT NULL,
@@ -181,7 +182,7 @@ CREATE INDEX vim_generation_by_expiry ON vim_generations (credential_expires_at)
 
 -- nothing of a generation changes but what it is sealed with
 CREATE TRIGGER generation_never_changes BEFORE UPDATE OF vim, number, endpoint, ca_cert, insecure_skip_verify, server_name,
-    namespace, scope, discovered, identity, credential_kind, credential_expires_at, username ON vim_generations
+    namespace, scope, shared_kinds, discovered, identity, credential_kind, credential_expires_at, username ON vim_generations
     FOR EACH ROW EXECUTE FUNCTION refuse_change();
 
 -- What stands on VIMs, written by those who own it: a VIM with a row here is not deleted.

@@ -104,6 +104,7 @@ CREATE TABLE vim_generations (
     server_name           TEXT    NOT NULL,
     namespace             TEXT    NOT NULL,
     scope                 TEXT    NOT NULL, -- object, of OpenStack
+    shared_kinds          TEXT    NOT NULL, -- kinds that all may have, as the VIM's owner says
     discovered            TEXT    NOT NULL, -- object, which the driver found out
     identity              TEXT    NOT NULL,
     username              TEXT    NOT NULL,
@@ -128,7 +129,7 @@ CREATE INDEX vim_generation_by_expiry ON vim_generations (credential_expires_at)
 
 -- nothing of a generation changes but what it is sealed with
 CREATE TRIGGER generation_never_changes BEFORE UPDATE OF vim, number, endpoint, ca_cert, insecure_skip_verify, server_name,
-    namespace, scope, discovered, identity, credential_kind, credential_expires_at, username ON vim_generations
+    namespace, scope, shared_kinds, discovered, identity, credential_kind, credential_expires_at, username ON vim_generations
 BEGIN
     SELECT RAISE(ABORT, 'generation_never_changes');
 END;
