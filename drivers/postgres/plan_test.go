@@ -29,7 +29,7 @@ var crowd = []string{
 			'2030-01-01', '', 'v1', true, '', timestamptz '2030-06-01' + i * interval '1 s', 'key-' || i, '', '', '', ''
 		FROM generate_series(1, 20000) AS i`,
 	`INSERT INTO vim_generations (` + rows.GenerationColumns.Names() + `)
-		SELECT 'vim-' || i, 1, 'https://vim', '', false, '', '', '{}', '', 'identity-' || i, 'bearerToken', '', '-infinity', 'sealed', 'ref-' || i, 'keydir', 'current'
+		SELECT 'vim-' || i, 1, 'https://vim', '', false, '', '', '{}', '', '', 'identity-' || i, 'bearerToken', '', '-infinity', 'sealed', 'ref-' || i, 'keydir', 'current'
 		FROM generate_series(1, 20000) AS i`,
 	`INSERT INTO vim_labels (vim, key, value) SELECT 'vim-' || i, 'site', 's' || i % 500 FROM generate_series(1, 20000) AS i`,
 	`INSERT INTO leases (` + rows.LeaseColumns.Names() + `)

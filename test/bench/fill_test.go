@@ -21,9 +21,9 @@ var filling = []string{
 			'alice', now() - interval '1 y', now(), 1, 1, 0, '-infinity', 'reachable', now(), '', 'v1.36.3', true, '',
 			now() + CASE WHEN i <= 100 THEN '-1 h' ELSE '1 d' END::interval, '', '', '', '', ''
 		FROM generate_series(1, $vims) AS i`,
-	`INSERT INTO vim_generations (vim, number, endpoint, ca_cert, insecure_skip_verify, server_name, namespace, scope, discovered,
+	`INSERT INTO vim_generations (vim, number, endpoint, ca_cert, insecure_skip_verify, server_name, namespace, scope, shared_kinds, discovered,
 			identity, credential_kind, credential_expires_at, sealed, key_ref, key_store, username, sealed_as)
-		SELECT md5('vim' || i)::uuid::text, 1, 'https://vim-' || i || ':6443', repeat(md5('ca' || i), 32), false, '', '', '{}', '',
+		SELECT md5('vim' || i)::uuid::text, 1, 'https://vim-' || i || ':6443', repeat(md5('ca' || i), 32), false, '', '', '{}', '', '',
 			md5('identity' || i)::uuid::text, 'bearerToken', '-infinity', repeat(md5('sealed' || i), 24), 'key-' || i, 'vault', '', 'current'
 		FROM generate_series(1, $vims) AS i`,
 	`INSERT INTO vim_labels (vim, key, value)
