@@ -51,8 +51,12 @@ func TestSharedKindsAreNarrowedByTheirTypes(t *testing.T) {
 		types []string
 		want  bool
 	}{
-		{"a.example.com", nil, true}, {"a.example.com", []string{"z"}, true}, {"b.example.com", []string{"y", "x"}, true},
-		{"b.example.com", []string{"x", "z"}, false}, {"b.example.com", nil, false}, {"c.example.com", nil, false},
+		{"a.example.com", nil, true},
+		{"a.example.com", []string{"z"}, true},
+		{"b.example.com", []string{"y", "x"}, true},
+		{"b.example.com", []string{"x", "z"}, false},
+		{"b.example.com", nil, false},
+		{"c.example.com", nil, false},
 	} {
 		if got := v.Shares(c.kind, c.types); got != c.want {
 			t.Errorf("%s %v: %t, want %t", c.kind, c.types, got, c.want)

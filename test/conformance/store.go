@@ -103,7 +103,7 @@ func fullGeneration(vim string, number int64) broker.Generation {
 		Target: broker.Target{
 			Endpoint: "https://cluster.example:6443", CACert: "-----BEGIN CERTIFICATE-----\n…\n", InsecureSkipVerify: true,
 			ServerName: "kubernetes", Namespace: "cnf",
-			Scope: broker.Scope{Region: "RegionOne", ProjectID: "p", ProjectName: "cnf", ProjectDomainID: "default", UserDomainName: "Default"},
+			Scope:   broker.Scope{Region: "RegionOne", ProjectID: "p", ProjectName: "cnf", ProjectDomainID: "default", UserDomainName: "Default"},
 			Vouched: broker.Vouched{SharedKinds: "a.example.com b.example.com=x,y"},
 		},
 		Identity: "uid", Discovered: broker.Discovered{Regions: []string{"a"}, Cloud: &broker.Cloud{ProjectID: "p", Catalog: []broker.CatalogEntry{{Service: "compute", Origin: "https://nova:8774"}}}}, CredentialKind: broker.CredentialBearerToken, Username: "user", CredentialExpiresAt: epoch.Add(time.Hour),
