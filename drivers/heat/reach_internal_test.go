@@ -130,7 +130,7 @@ func TestParametersAreJudgedByTheirValues(t *testing.T) {
 		t.Fatal(err)
 	}
 	var f lifecycle.Facts
-	h.judge(nil, &f)
+	h.judge(map[string]any{"open": true}, &f) // another parameter of that name
 	if got := findings(f); got != "unknown port_security_enabled" || !f.Outlives {
 		t.Errorf("%q, outlives %t", got, f.Outlives)
 	}

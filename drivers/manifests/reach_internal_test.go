@@ -271,6 +271,7 @@ func TestOddPodsAreUnknown(t *testing.T) {
 		pod + "{containers: [{name: c, image: i}], priorityClassName: system-node-critical}":                                              "cluster priorityClassName",
 		pod + "{containers: [{name: c, image: i}], nodeName: n, tolerations: [{operator: Exists}]}":                                       "node nodeName",
 		pod + "{containers: [{name: c, image: i}], tolerations: [{operator: Exists}]}":                                                    "",
+		pod + "{containers: [{name: c, image: i}], nodeName: n, tolerations: [{key: a, operator: Exists}]}":                               "",
 		pod + "{containers: [{name: c, image: i}], volumes: [{name: v, ephemeral: {volumeClaimTemplate: {spec: {volumeName: v}}}}]}":      "cluster volumeName",
 		"apiVersion: example.com/v1\nkind: A\nmetadata: {name: a}\nspec: {containers: [{name: c, image: i}], replicas: 3}":                "unknown kind",
 		"apiVersion: example.com/v1\nkind: A\nmetadata: {name: a}\nspec: {containers: [{name: c, image: i}], replicas: 3, hostPID: true}": "node host namespaces, unknown kind",
