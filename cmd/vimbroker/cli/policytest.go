@@ -194,7 +194,8 @@ func (c *policyTest) read(d *strictyaml.Document, n *yaml.Node, at string) {
 				"name": d.Text(&v.Name), "type": d.Text(&v.Type), "endpointHost": d.Text(&v.EndpointHost), "plainHTTP": d.Flag(&v.PlainHTTP),
 				"insecureSkipVerify": d.Flag(&v.InsecureSkipVerify), "serverName": d.Text(&v.ServerName), "keyStore": d.Text(&v.KeyStore),
 				"default": d.Flag(&v.Default), "shared": d.Flag(&v.Shared), "sharedWith": d.Texts(&v.SharedWith), "labels": labelMap(d, &v.Labels),
-				"sharedBefore": d.Flag(&v.SharedBefore), "sharedWithBefore": d.Texts(&v.SharedWithBefore), "vouches": d.Flag(&v.Vouches), "labelsBefore": labelMap(d, &v.LabelsBefore),
+				"sharedBefore": d.Flag(&v.SharedBefore), "sharedWithBefore": d.Texts(&v.SharedWithBefore),
+				"vouches": d.Flag(&v.Vouches), "labelsBefore": labelMap(d, &v.LabelsBefore),
 			})
 		},
 		"want": d.Text(&c.want),
