@@ -78,7 +78,7 @@ func (b *Registry) extraRights(d *policy.VIMDraft) []extraRight {
 		needs = append(needs, extraRight{policy.VIMShare, "sharedWith", "policy does not let you share VIMs"})
 	}
 	if d.Vouches {
-		needs = append(needs, besideRight{policy.VIMVouch, "sharedKinds", "policy does not let you say which kinds all may have on VIMs"})
+		needs = append(needs, extraRight{policy.VIMVouch, "sharedKinds", "policy does not let you say which kinds all may have on VIMs"})
 	}
 	if d.Inline {
 		needs = append(needs, extraRight{
