@@ -55,7 +55,9 @@ func (b *Oversight) Entries(ctx context.Context, p policy.Principal, q audit.Que
 	}
 	if !b.seesAll(p, policy.AuditRead) {
 		for i := range found {
-			hideForeign(&found[i], q.Project)
+			if found[i].Damaged { // it cannot be told what it is about
+				found[i].Resource = ""
+			}
 		}
 	}
 	return found, err
@@ -91,21 +93,6 @@ func (b *Oversight) EntriesAfter(ctx context.Context, p policy.Principal, seq in
 		return nil, err
 	}
 	return b.entries.EntriesAfter(ctx, seq, limit)
-}
-
-// detailResourceProject is where older versions said whose a foreign resource was, also to
-// those who were told that there is none.
-const detailResourceProject = "resourceProject"
-
-// hideForeign leaves of an older version's entry, and of a damaged one, what its principal
-// may know.
-func hideForeign(e *audit.Entry, project string) {
-	if e.Damaged { // it cannot be told what it is about
-		e.Resource = ""
-	}
-	if e.Outcome == audit.Denied && e.Project == project && e.Detail[detailResourceProject] != "" {
-		e.Resource, e.Detail = "", map[string]string{audit.DetailError: "not found"}
-	}
 }
 
 // AuditTree returns the Merkle tree over the whole audit log, which holds every entry

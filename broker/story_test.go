@@ -220,26 +220,6 @@ func TestOwnersSeeWhatOthersDo(t *testing.T) {
 	}
 }
 
-// TestEntriesOfOlderVersionsTellNothingForeign to who was told that there is nothing.
-func TestEntriesOfOlderVersionsTellNothingForeign(t *testing.T) {
-	b := newBench(t, benchOptions{})
-	old := audit.Entry{
-		Time: b.clock.Now(), Principal: "mallet", Project: "other", Action: policy.VIMShow, Kind: policy.KindVIM, Resource: "secret-id",
-		Outcome: audit.Denied, Detail: map[string]string{"resourceProject": "demo", "policy": "site.x"},
-	}
-	if err := b.store.Append(t.Context(), old); err != nil {
-		t.Fatal(err)
-	}
-	if got := b.entries(mallet, audit.Query{}); len(got) != 1 || strings.Contains(fmt.Sprint(got), "demo") || strings.Contains(fmt.Sprint(got), "secret-id") {
-		t.Errorf("the stranger reads %+v", got)
-	}
-	for _, p := range []policy.Principal{alice, root} {
-		if got := b.entries(p, audit.Query{VIM: "secret-id"}); len(got) != 1 || got[0].Resource != "secret-id" {
-			t.Errorf("%s reads %+v", p.Name, got)
-		}
-	}
-}
-
 // TestRepeatsUnderAKeyAreRecorded, also with another credential, and what was refused.
 func TestRepeatsUnderAKeyAreRecorded(t *testing.T) {
 	b := newBench(t, benchOptions{})

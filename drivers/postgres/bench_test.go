@@ -12,6 +12,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/drivers/postgres"
 	"github.com/vimbroker/vimbroker/policy/audit"
+	"github.com/vimbroker/vimbroker/test/conformance"
 	"github.com/vimbroker/vimbroker/test/real"
 )
 
@@ -78,5 +79,38 @@ func BenchmarkIssue(b *testing.B) {
 				b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "leases/s")
 			})
 		}
+	}
+}
+
+// BenchmarkWholeLease is the store's part of a lease, as that of SQLite is. Beside the time it says what is written to
+// the log of the database, and the processor time of the server and of this process.
+func BenchmarkWholeLease(b *testing.B) {
+	s := mustOpen(b, real.OwnPostgres(b).DSN(b))
+	vim := uuid.NewString()
+	if err := s.CreateVIM(b.Context(), registered(vim, "core"), 0, entry); err != nil {
+		b.Fatal(err)
+	}
+	for _, writers := range []int{1, 8} {
+		b.Run(fmt.Sprint("writers-", writers), func(b *testing.B) {
+			usedBefore, ownBefore, logged := s.Used(b)
+			var left atomic.Int64
+			left.Store(int64(b.N))
+			var all sync.WaitGroup
+			for range writers {
+				all.Go(func() {
+					for left.Add(-1) >= 0 {
+						if err := conformance.WholeLease(b.Context(), s, vim); err != nil {
+							b.Error(err)
+							return
+						}
+					}
+				})
+			}
+			all.Wait()
+			used, own, now := s.Used(b)
+			b.ReportMetric((used-usedBefore).Seconds()*1000/float64(b.N), "server-ms/op")
+			b.ReportMetric((own-ownBefore).Seconds()*1000/float64(b.N), "own-ms/op")
+			b.ReportMetric(float64(now-logged)/1024/float64(b.N), "logged-KiB/op")
+		})
 	}
 }

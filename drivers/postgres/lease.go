@@ -43,7 +43,7 @@ var insertLease = numbered(rows.LeaseColumns.Insert(`leases`))
 // updateLease writes the columns that changed and no other: what is not written
 // needs no new copy of a long text. Few combinations occur.
 func updateLease(changed rows.Columns[broker.Lease]) string {
-	return numbered(`UPDATE leases SET ` + changed.Set() + ` WHERE id = ? RETURNING ` + leaseColumns)
+	return numbered(`UPDATE leases SET ` + changed.Set() + ` WHERE id = ?`)
 }
 
 // CreateLease stores the intent to issue a lease.
@@ -115,9 +115,9 @@ func (t txn) countLive(l broker.Lease, q broker.Quota, c *rows.Live) {
 }
 
 // UpdateLease changes a lease by a function. What the function does to ID, VIM,
-// VIMName, VIMType, VIMProject, VIMGeneration, Project, Principal, CreatedAt and Revision is ignored.
+// VIMName, VIMType, VIMProject, VIMGeneration, Project, Principal, Operation, CreatedAt and Revision is ignored.
 func (s *Store) UpdateLease(ctx context.Context, id string, change func(*broker.Lease) error, e audit.Entry) (broker.Lease, error) {
-	var stored []broker.Lease
+	var stored broker.Lease
 	var refusal error // change's own words, returned as they are
 	err := s.write(ctx, e, func(t txn) error {
 		var keys []secret.Ref // of the lease's generation
@@ -139,12 +139,13 @@ func (s *Store) UpdateLease(ctx context.Context, id string, change func(*broker.
 			return rows.OtherKey()
 		}
 		l.Revision = old.Revision + 1
-		changed := rows.LeaseColumns.Changed(&old, &l)
-		row := l
+		stored = old
+		changed := rows.LeaseColumns.Amend(&stored, &l)
+		row := stored
 		if l.Sealed != old.Sealed {
 			row.Sealed = t.stow(id, l.Sealed)
 		}
-		queueRows(t, scanLeases(), &stored, updateLease(changed), append(values(changed.Fields(&row)), id)...)
+		t.queue(updateLease(changed), append(values(changed.Fields(&row)), id)...)
 		if !rows.NeedsGeneration(old) || rows.NeedsGeneration(l) {
 			return nil
 		}
@@ -158,7 +159,7 @@ func (s *Store) UpdateLease(ctx context.Context, id string, change func(*broker.
 	if err != nil {
 		return broker.Lease{}, fmt.Errorf("updating lease %s: %w", id, err)
 	}
-	return stored[0], nil // its row was locked
+	return stored, nil
 }
 
 // stow queues to keep the sealed credential of a lease apart, in bytes, and returns what is to stand in the

@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Column is one column of a table whose rows hold a T.
@@ -65,10 +66,32 @@ func (c Columns[T]) Changing() Columns[T] {
 
 // Changed returns the columns that an update may change and whose values differ
 // between two versions of a row.
-func (c Columns[T]) Changed(from, to *T) Columns[T] {
-	return slices.DeleteFunc(c.Changing(), func(column Column[T]) bool {
-		return reflect.DeepEqual(column.field(from), column.field(to))
-	})
+func (c Columns[T]) Changed(from, to *T) (changed Columns[T]) {
+	for _, column := range c {
+		if !column.fixed && !reflect.DeepEqual(column.field(from), column.field(to)) {
+			changed = append(changed, column)
+		}
+	}
+	return changed
+}
+
+// Amend changes in a row what an update may change to what another version of it has, as a store then answers it. It
+// returns the columns that differed.
+func (c Columns[T]) Amend(row, to *T) Columns[T] {
+	changed := c.Changed(row, to)
+	for _, column := range changed {
+		switch field := column.field(row).(type) {
+		case *time.Time:
+			*field = Time(Micro(*column.field(to).(*time.Time)))
+		case *time.Duration:
+			*field = column.field(to).(*time.Duration).Truncate(time.Microsecond)
+		case *[]string:
+			*field = append([]string(nil), *column.field(to).(*[]string)...)
+		default:
+			reflect.ValueOf(field).Elem().Set(reflect.ValueOf(column.field(to)).Elem())
+		}
+	}
+	return changed
 }
 
 // Pick returns the columns with these names, and panics if one is missing.
@@ -82,6 +105,18 @@ func (c Columns[T]) Pick(names ...string) Columns[T] {
 		picked[i] = c[at]
 	}
 	return picked
+}
+
+// Without returns the columns but for one.
+func (c Columns[T]) Without(name string) Columns[T] {
+	return slices.DeleteFunc(slices.Clone(c), func(column Column[T]) bool { return column.Name == name })
+}
+
+// Have reports whether others are all among the columns.
+func (c Columns[T]) Have(others Columns[T]) bool {
+	return !slices.ContainsFunc(others, func(other Column[T]) bool {
+		return !slices.ContainsFunc(c, func(column Column[T]) bool { return column.Name == other.Name })
+	})
 }
 
 // Value is what a field that Fields points to holds.

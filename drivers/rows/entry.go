@@ -27,29 +27,20 @@ var EntryColumns = Columns[entry]{
 // WaitingColumns are those of an entry that has no place in the log yet.
 var WaitingColumns = EntryColumns.Pick("time", "request", "principal", "project", "action", "kind", "resource", "outcome", "detail")
 
-// What entries are looked for by, as the indexes have it. Entries of older versions say
-// in other places which VIM, lease and project they are about.
-const (
-	entryVIM   = `COALESCE(detail->>'vim', CASE kind WHEN 'VIM' THEN resource END)`
-	entryLease = `COALESCE(detail->>'lease', CASE kind WHEN 'Lease' THEN resource END)`
-	entryOwner = `COALESCE(detail->>'vimProject', detail->>'resourceProject')`
-)
-
 // unusual is what the indexes of outcomes hold: there are few such entries beside the others.
 const unusual = `outcome IN ('denied', 'failed')`
 
 // EntryConditions are what q asks of entries; stamp makes the store's form of a time. Where
 // q names a project they are two: for what its principals did, and for what others did on
-// its VIMs. Where it asks for unusual outcomes alone, or of an action, there are as many for each of them.
-// Each is one range of an index.
+// its VIMs. Where it asks for unusual outcomes alone, or of an action, there are as many for each of them; where it names
+// a resource there are as many for leases, which are in an index of their own. Each is one range of an index.
 func EntryConditions(q audit.Query, stamp func(time.Time) any) []*Conditions {
 	var c Conditions
-	c.AddIf(q.Resource != "", `resource = ?`, q.Resource)
 	c.AddIf(q.Principal != "", `principal = ?`, q.Principal)
 	c.AddIf(q.Action != "", `action = ?`, string(q.Action))
-	c.AddIf(q.VIM != "", entryVIM+` = ?`, q.VIM)
+	c.AddIf(q.VIM != "", `detail->>'vim' = ?`, q.VIM)
 	c.AddIf(q.VIMName != "", `detail->>'vimName' = ?`, q.VIMName)
-	c.AddIf(q.Lease != "", entryLease+` = ?`, q.Lease)
+	c.AddIf(q.Lease != "", `detail->>'lease' = ?`, q.Lease)
 	c.AddIf(q.CredentialID != "", `detail->>'credential-id' = ?`, q.CredentialID)
 	each := unusualOutcomes(q)
 	if n := len(q.Outcomes); n > 0 && each == nil {
@@ -66,11 +57,8 @@ func EntryConditions(q audit.Query, stamp func(time.Time) any) []*Conditions {
 	if q.Project != "" {
 		own, lent := c.Clone(), c.Clone()
 		own.Add(`project = ?`, q.Project)
-		lent.Add(entryOwner+` = ? AND `+entryOwner+` <> project`, q.Project)
+		lent.Add(`detail->>'vimProject' = ? AND detail->>'vimProject' <> project`, q.Project)
 		all = []*Conditions{own, lent}
-	}
-	if each == nil {
-		return all
 	}
 	var apart []*Conditions
 	for _, of := range all {
@@ -79,6 +67,15 @@ func EntryConditions(q audit.Query, stamp func(time.Time) any) []*Conditions {
 			one.Add(`outcome = ? AND `+unusual, string(o))
 			apart = append(apart, one)
 		}
+		if q.Resource != "" {
+			lease, other := of.Clone(), of.Clone()
+			lease.Add(`detail->>'lease' = ? AND kind = 'Lease'`, q.Resource)
+			other.Add(`resource = ? AND kind <> 'Lease'`, q.Resource)
+			apart = append(apart, lease, other)
+		}
+	}
+	if apart == nil {
+		return all
 	}
 	return apart
 }

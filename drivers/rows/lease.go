@@ -19,7 +19,7 @@ var LeaseColumns = Columns[lease]{
 	{Name: "project", field: func(l *lease) any { return &l.Project }, fixed: true},
 	{Name: "principal", field: func(l *lease) any { return &l.Principal }, fixed: true},
 	{Name: "created_at", field: func(l *lease) any { return &l.CreatedAt }, fixed: true},
-	{Name: "operation", field: func(l *lease) any { return &l.Operation }},
+	{Name: "operation", field: func(l *lease) any { return &l.Operation }, fixed: true},
 	{Name: "state", field: func(l *lease) any { return &l.State }},
 	{Name: "reason", field: func(l *lease) any { return &l.Reason }},
 	{Name: "role", field: func(l *lease) any { return &l.Role }},

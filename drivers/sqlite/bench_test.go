@@ -2,6 +2,7 @@ package sqlite_test
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -13,6 +14,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/drivers/sqlite"
 	"github.com/vimbroker/vimbroker/policy/audit"
+	"github.com/vimbroker/vimbroker/test/conformance"
 )
 
 // crowded is a store with 10 000 VIMs of ten projects.
@@ -185,7 +187,7 @@ func BenchmarkOpen(b *testing.B) {
 }
 
 // BenchmarkWholeLease is the store's part of a lease: intent, issued, to be revoked, revoked,
-// confirmed dead, each with its audit entry. Beside the time it says the processor time.
+// confirmed dead, each with its audit entry. Beside the time it says the processor time, and what is written to files.
 func BenchmarkWholeLease(b *testing.B) {
 	s := mustOpen(b, filepath.Join(b.TempDir(), "broker.db"))
 	ctx := b.Context()
@@ -193,48 +195,13 @@ func BenchmarkWholeLease(b *testing.B) {
 	if err := s.CreateVIM(ctx, registered(vim, "cluster"), 0, entry); err != nil {
 		b.Fatal(err)
 	}
-	now := time.Unix(1, 0)
-	quota := broker.Quota{PerPrincipal: 1_000_000, PerVIM: 1_000_000, PerProject: 1_000_000}
-	sealed := strings.Repeat("gAAAAABn", 170)
-	steps := []func(*broker.Lease) error{
-		func(l *broker.Lease) error {
-			l.State, l.IssuedAt, l.ExpiresAt, l.CredentialEndsAt = broker.LeaseActive, now, now.Add(time.Hour), now.Add(time.Hour)
-			l.Sealed, l.SealedKey, l.UID, l.CredentialID = sealed, "ref", uuid.NewString(), "JTI="+uuid.NewString()
-			l.Derived, l.Revocable, l.MaxRevocationLag = true, true, 10*time.Second
-			return nil
-		},
-		func(l *broker.Lease) error {
-			l.State, l.Reason, l.NextAttemptAt = broker.LeaseRevoking, broker.ReasonRequested, now.Add(time.Minute)
-			return nil
-		},
-		func(l *broker.Lease) error {
-			l.State, l.RevokedAt, l.NextAttemptAt = broker.LeaseRevoked, now, now.Add(time.Second)
-			return nil
-		},
-		func(l *broker.Lease) error { l.ConfirmedDeadAt, l.Sealed = now, ""; return nil },
-	}
-	whole := func(i int) error {
-		id := uuid.NewString()
-		e := audit.Entry{
-			Time: now, Request: uuid.NewString(), Principal: "admin", Project: "default", Action: "lease:issue", Kind: "Lease", Resource: id,
-			Outcome: audit.Done, Detail: map[string]string{"lease": id, "vim": vim, "vimName": "cluster", "vimProject": "north", "policy": "default.admins-do-all"},
-		}
-		_, err := s.CreateLease(ctx, broker.Lease{
-			ID: id, VIM: vim, VIMName: "cluster", VIMType: "kubernetes", VIMGeneration: 1, Project: "north", Principal: "admin",
-			CreatedAt: time.Unix(int64(i), 0), Handle: "vimbroker-" + id, GrantDigest: strings.Repeat("d", 64), Grade: broker.GradeBounded, Role: "view",
-		}, quota, e)
-		for _, change := range steps {
-			if err == nil {
-				_, err = s.UpdateLease(ctx, id, change, e)
-			}
-		}
-		return err
-	}
+	whole := func(int) error { return conformance.WholeLease(ctx, s, vim) }
 	for _, writers := range []int{1, 4} {
 		b.Run(fmt.Sprint("writers-", writers), func(b *testing.B) {
-			before := processorTime(b)
+			before, wrote := processorTime(b), written(b)
 			together(b, writers, b.N, whole)
 			b.ReportMetric(float64(processorTime(b)-before)/float64(b.N)/1e6, "cpu-ms/op")
+			b.ReportMetric(float64(written(b)-wrote)/float64(b.N)/1024, "written-KiB/op")
 		})
 	}
 }
@@ -247,4 +214,17 @@ func processorTime(b *testing.B) time.Duration {
 		b.Fatal(err)
 	}
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
+}
+
+// written is how many bytes this process has written so far.
+func written(b *testing.B) (bytes int64) {
+	b.Helper()
+	text, err := os.ReadFile("/proc/self/io")
+	if err != nil {
+		b.Fatal(err)
+	}
+	if _, err := fmt.Sscanf(string(text[strings.Index(string(text), "wchar"):]), "wchar: %d", &bytes); err != nil {
+		b.Fatal(err)
+	}
+	return bytes
 }

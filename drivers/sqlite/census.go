@@ -14,8 +14,9 @@ import (
 const (
 	censusOfVIMs   = `SELECT state, count(*) FROM vims GROUP BY state`
 	censusOfHealth = `SELECT type, health, count(*) FROM vims GROUP BY type, health`
-	censusOfGrades = `SELECT grade, n FROM lease_grades WHERE n > 0`
-	censusOfLeases = `SELECT state, n FROM lease_census WHERE n > 0`
+	censusOfGrades = `SELECT grade, count(*) FROM leases INDEXED BY lease_live WHERE live = 1 GROUP BY grade`
+	censusOfLeases = `SELECT state, count(*) FROM leases INDEXED BY lease_live WHERE live = 1 GROUP BY state
+		UNION ALL SELECT 'revoked', n FROM ended_leases WHERE n > 0`
 
 	// one row for each of the times; the broker renews the tokens of its own accounts
 	expiring = `SELECT (SELECT count(*) FROM vim_generations g JOIN vims v ON v.id = g.vim AND v.generation = g.number
@@ -27,7 +28,7 @@ const (
 	// those that are being revoked, and those whose time is up
 	leasesWaiting = `SELECT count(*) FILTER (WHERE attempts > 0),
 			coalesce(min(expires_at) FILTER (WHERE expires_at > 0 AND expires_at <= ?1), 0)
-		FROM leases WHERE id IN (SELECT id FROM leases WHERE state = 'revoking' AND state <> 'revoked'
+		FROM leases WHERE id IN (SELECT id FROM leases WHERE state = 'revoking' AND live = 1
 			UNION ALL SELECT id FROM leases WHERE state = 'active' AND due_at <= ?1)`
 	jobsFailing = `SELECT count(*) FROM jobs WHERE done < wanted AND failures > 0 AND kind NOT LIKE '` + job.PassPrefix + `%'`
 )

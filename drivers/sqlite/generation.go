@@ -10,7 +10,7 @@ import (
 var (
 	insertGeneration = prepared(rows.GenerationColumns.Insert(`vim_generations`))
 	neededGeneration = prepared(`SELECT 1 FROM leases INDEXED BY lease_needs_generation
-		WHERE vim = ? AND vim_generation = ? AND (state <> 'revoked' OR sealed <> '') LIMIT 1`)
+		WHERE vim = ? AND vim_generation = ? AND (live = 1 OR sealed <> '') LIMIT 1`)
 	pastGeneration = prepared(`SELECT 1 FROM vim_generations g JOIN vims v ON v.id = g.vim
 		WHERE g.vim = ? AND g.number = ? AND g.number <> v.generation`)
 	deleteGeneration = prepared(`DELETE FROM vim_generations WHERE vim = ? AND number = ?`)

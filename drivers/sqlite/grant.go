@@ -14,7 +14,7 @@ import (
 // busy is the condition that a lease needs the epoch of a grant.
 const busy = `EXISTS (SELECT 1 FROM leases l INDEXED BY lease_live_by_grant
 	WHERE l.vim = g.vim AND l.grant_digest = g.digest AND l.epoch = g.epoch AND l.grant_digest <> ''
-	AND l.state <> 'revoked' AND l.state IN ('pending', 'active', 'revoking'))`
+	AND l.live = 1 AND l.state <> 'irrevocable')`
 
 var (
 	lastEpoch   = prepared(`SELECT epoch, state FROM grants WHERE vim = ? AND digest = ? ORDER BY epoch DESC LIMIT 1`)

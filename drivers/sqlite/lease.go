@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/vimbroker/vimbroker/broker"
@@ -13,7 +15,6 @@ import (
 )
 
 var (
-	changingLease  = rows.LeaseColumns.Changing()
 	leaseForUpdate = prepared(leaseByID)
 	leaseKeyTaken  = prepared(`SELECT 1 FROM leases WHERE principal = ? AND idempotency_key = ? AND idempotency_key <> ''`)
 	// vimForLease counts live leases too, for quotas.
@@ -23,13 +24,55 @@ var (
 		coalesce((SELECT n FROM lease_live_counts WHERE whose = 'project' AND name = ?), 0)
 		FROM vims WHERE id = ? AND state = 'registered' AND generation = ? AND ? IN (0, revision)`)
 
-	insertLease = prepared(rows.LeaseColumns.Insert(`leases`))
-	updateLease = prepared(`UPDATE leases SET ` + changingLease.Set() + ` WHERE id = ? RETURNING ` + leaseColumns)
+	insertLease = prepared(`INSERT INTO leases (` + leaseColumns + `, live) VALUES (` + strings.Repeat(`?, `, len(rows.LeaseColumns)) + `1)`)
 	presentKey  = prepared(`SELECT 1 FROM vim_generations WHERE vim = ? AND number = ? AND key_ref = ?`)
 	deferLease  = prepared(`UPDATE leases SET attempts = ?, next_attempt_at = ?, last_error = ? WHERE id = ?`)
 	resume      = prepared(`UPDATE leases INDEXED BY lease_due_by_vim SET attempts = 0, next_attempt_at = min(next_attempt_at, ?)
 		WHERE vim = ? AND due_at IS NOT NULL AND state <> 'active' AND attempts > 0`)
 )
+
+// leaseUpdate is a statement that changes columns of a lease, and, where ends is set, whether it is live.
+type leaseUpdate struct {
+	columns rows.Columns[broker.Lease]
+	ends    bool
+	text    string
+}
+
+func updateOfLease(ends bool, columns rows.Columns[broker.Lease]) leaseUpdate {
+	set := columns.Set()
+	if ends {
+		set += `, live = ?`
+	}
+	return leaseUpdate{columns, ends, prepared(`UPDATE leases SET ` + set + ` WHERE id = ?`)}
+}
+
+// leaseUpdates begin with what most leases go through: a statement enters each index of a column that it names, whether
+// the column changes or not.
+var leaseUpdates = func() []leaseUpdate {
+	all := rows.LeaseColumns.Changing()
+	moves := all.Pick("revision", "state", "reason", "stood", "left_behind", "revoked_at", "next_attempt_at", "attempts", "last_error")
+	buried := all.Pick("revision", "confirmed_dead_at", "sealed", "attempts", "last_error")
+	return []leaseUpdate{
+		updateOfLease(false, moves), updateOfLease(true, moves), updateOfLease(false, buried),
+		updateOfLease(false, all.Without("idempotency_key")), updateOfLease(false, all), updateOfLease(true, all),
+	}
+}()
+
+// change writes what has changed of a lease, and returns it as it is then kept.
+func (t txn) change(old, l broker.Lease) (broker.Lease, error) {
+	l.Revision = old.Revision + 1
+	stored, ends := old, old.State.Live() != l.State.Live()
+	changed := rows.LeaseColumns.Amend(&stored, &l)
+	update := leaseUpdates[slices.IndexFunc(leaseUpdates, func(u leaseUpdate) bool {
+		return u.ends == ends && u.columns.Have(changed)
+	})]
+	args := values(update.columns.Fields(&stored))
+	if ends {
+		args = append(args, stored.State.Live())
+	}
+	_, err := t.exec(update.text, append(args, old.ID)...)
+	return stored, err
+}
 
 const dueVIMs = `SELECT vim, vim_project, min(due_at) FROM leases INDEXED BY lease_due WHERE due_at <= ? GROUP BY vim, vim_project`
 
@@ -79,7 +122,7 @@ func (t txn) leasable(l broker.Lease, q broker.Quota) (project string, err error
 }
 
 // UpdateLease changes a lease by a function. What the function does to ID, VIM,
-// VIMName, VIMType, VIMProject, VIMGeneration, Project, Principal, CreatedAt and Revision is ignored.
+// VIMName, VIMType, VIMProject, VIMGeneration, Project, Principal, Operation, CreatedAt and Revision is ignored.
 func (s *Store) UpdateLease(ctx context.Context, id string, change func(*broker.Lease) error, e audit.Entry) (broker.Lease, error) {
 	var stored broker.Lease
 	var refusal error // change's own words, returned as they are
@@ -102,9 +145,7 @@ func (s *Store) UpdateLease(ctx context.Context, id string, change func(*broker.
 				return rows.OtherKey()
 			}
 		}
-		l.Revision = old.Revision + 1
-		found, err := t.query(updateLease, append(values(changingLease.Fields(&l)), id)...)
-		if stored, err = oneLease(found, err); err != nil {
+		if stored, err = t.change(old, l); err != nil {
 			return err
 		}
 		if rows.NeedsGeneration(old) && !rows.NeedsGeneration(l) {

@@ -159,7 +159,7 @@ func leaseRanges(f broker.LeaseFilter, end *rows.LeasePosition) (parts []leaseRa
 	c.AddIf(!f.CreatedBefore.IsZero(), `created_at < ?`, rows.Micro(f.CreatedBefore))
 
 	live := len(f.States) > 0 && !slices.Contains(f.States, broker.LeaseRevoked)
-	c.AddIf(live, `state <> 'revoked'`)
+	c.AddIf(live, `live = 1`)
 	if byState(f) {
 		for _, state := range f.States {
 			one := c.Clone()

@@ -21,12 +21,12 @@ var full = []string{
 		SELECT 'vim-' || i, iif(i % 2, 'other', 'full'), 'name-' || i, 'kubernetes', 'registered', i % 2, 0, 'alice',
 			1, 1, 1, 0, 0, 0, 'reachable', 1, '', 'v1', 1, '', 1, '', '', '', '', '' FROM n`,
 	`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 22000)
-		INSERT INTO leases (` + leaseColumns + `)
+		INSERT INTO leases (` + leaseColumns + `, live)
 		SELECT 'lease-' || i, 'vim-' || (i % 20), 'name', 'kubernetes', iif(i % 2, 'full', 'other'), 1, iif(i % 2, 'other', 'full'),
 			'principal-' || (i % 20), i, '', iif(i / 2 % 20, 'revoked', 'active'), '', 'edit', '[]',
 			'kubeconfig', '', i, i + 1, i + 1, 0, 0, 'bearerToken', 0, 1,
 			1, 0, i + 1, 0, 'handle', '', '', 0, i + 1, '', 3, '', '',
-			'null', 0, '', 'null', 'grant-' || (i % 5), 1, '', '', i + 1, '', 'null', 'null', '', 0, '' FROM n`,
+			'null', 0, '', 'null', 'grant-' || (i % 5), 1, '', '', i + 1, '', 'null', 'null', '', 0, '', i / 2 % 20 = 0 FROM n`,
 	// And 5 000 VIMs of a third project that are shared with it by name.
 	`WITH RECURSIVE n(i) AS (SELECT 22001 UNION ALL SELECT i + 1 FROM n WHERE i < 27000)
 		INSERT INTO vims (` + rows.VIMColumns.Names() + `)
@@ -149,7 +149,7 @@ func TestAPageCostsAPage(t *testing.T) {
 // that all pages together hold each lease that is wanted, once.
 func TestAPageLooksAtAWindow(t *testing.T) {
 	s := mustOpen(t, filepath.Join(t.TempDir(), "broker.db"))
-	for _, text := range append(full, `UPDATE leases SET state = 'irrevocable' WHERE id IN ('lease-2', 'lease-3', 'lease-5', 'lease-21000', 'lease-21001')`) {
+	for _, text := range append(full, `UPDATE leases SET state = 'irrevocable', live = 1 WHERE id IN ('lease-2', 'lease-3', 'lease-5', 'lease-21000', 'lease-21001')`) {
 		if _, err := s.writer.ExecContext(t.Context(), text); err != nil {
 			t.Fatal(err)
 		}

@@ -11,7 +11,7 @@ import (
 
 var (
 	sealedLeases = prepared(`SELECT ` + leaseColumns + ` FROM leases INDEXED BY lease_needs_generation
-		WHERE vim = ? AND (state <> 'revoked' OR sealed <> '') AND sealed <> ''`)
+		WHERE vim = ? AND (live = 1 OR sealed <> '') AND sealed <> ''`)
 	rekeyVIM = prepared(`UPDATE vims SET ` + rows.RekeyColumns.Set() + ` WHERE id = ?`)
 	rekeyOne = prepared(`UPDATE vim_generations SET sealed = ?, sealed_as = ?, key_ref = ?, key_store = ? WHERE vim = ? AND number = ?`)
 	resealed = prepared(`UPDATE leases SET sealed = ?, sealed_key = ? WHERE id = ?`)

@@ -24,12 +24,12 @@ var (
 	deleteVIM    = prepared(`DELETE FROM vims WHERE id = ?`)
 	vimThere     = prepared(`SELECT 1 FROM vims WHERE id = ?`)
 	liveOnVIM    = prepared(`SELECT 1 FROM leases INDEXED BY lease_live_by_vim
-		WHERE vim = ? AND state <> 'revoked' LIMIT 1`)
+		WHERE vim = ? AND live = 1 LIMIT 1`)
 	revocableOnVIM = prepared(`SELECT 1 FROM leases INDEXED BY lease_live_by_vim
-		WHERE vim = ? AND state <> 'revoked' AND state <> 'irrevocable' LIMIT 1`)
+		WHERE vim = ? AND live = 1 AND state <> 'irrevocable' LIMIT 1`)
 	// unsealLeases drops credentials that no key will open again.
 	unsealLeases = prepared(`UPDATE leases INDEXED BY lease_needs_generation SET sealed = ''
-		WHERE vim = ? AND (state <> 'revoked' OR sealed <> '') AND sealed <> ''`)
+		WHERE vim = ? AND (live = 1 OR sealed <> '') AND sealed <> ''`)
 
 	insertLabel  = prepared(`INSERT INTO vim_labels (vim, key, value) VALUES (?, ?, ?)`)
 	deleteLabels = prepared(`DELETE FROM vim_labels WHERE vim = ?`)

@@ -73,8 +73,8 @@ func auditLog(t *testing.T, s storeTest) {
 	for _, e := range []audit.Entry{
 		{Kind: policy.KindVIM, Resource: "v1", Project: "south", Detail: map[string]string{"vim": "v1", "vimName": "edge", "vimProject": "west", "lease": "l1", "credential-id": "JTI=1"}},
 		{Kind: policy.KindLease, Resource: "l1", Project: "west", Detail: map[string]string{"vim": "v1", "vimName": "edge", "vimProject": "west", "lease": "l1"}},
-		{Kind: policy.KindVIM, Resource: "v1", Project: "south", Outcome: audit.Failed, Detail: map[string]string{"resourceProject": "west"}}, // as older versions have it
-		{Kind: policy.KindLease, Resource: "l1", Project: "south", Outcome: audit.Failed},
+		{Kind: policy.KindVIM, Resource: "v1", Project: "south", Outcome: audit.Failed, Detail: map[string]string{"vim": "v1", "vimProject": "west"}},
+		{Kind: policy.KindLease, Resource: "l1", Project: "south", Outcome: audit.Failed, Detail: map[string]string{"lease": "l1"}},
 	} {
 		e.Time, e.Principal, e.Action = epoch, "carol", policy.LeaseShow
 		if e.Outcome == "" {
@@ -90,6 +90,8 @@ func auditLog(t *testing.T, s storeTest) {
 	}{
 		"VIM":                      {audit.Query{Limit: 100, VIM: "v1"}, []int64{10, 9, 8}},
 		"VIM by name":              {audit.Query{Limit: 100, VIMName: "edge"}, []int64{9, 8}},
+		"resource, a lease":        {audit.Query{Limit: 100, Resource: "l1"}, []int64{11, 9}},
+		"resource of a project":    {audit.Query{Limit: 100, Resource: "l1", Project: "west"}, []int64{9}},
 		"lease":                    {audit.Query{Limit: 100, Lease: "l1"}, []int64{11, 9, 8}},
 		"credential":               {audit.Query{Limit: 100, CredentialID: "JTI=1"}, []int64{8}},
 		"one outcome":              {audit.Query{Limit: 100, Principal: "carol", Outcomes: []audit.Outcome{audit.Failed}}, []int64{11, 10}},

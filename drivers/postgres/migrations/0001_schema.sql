@@ -500,22 +500,20 @@ CREATE TABLE audit_entries (
 
 -- Lists, the newest first. Each filter of a query has its index; a project also sees what others did to its resources.
 CREATE INDEX audit_by_project ON audit_entries (project, seq);
-CREATE INDEX audit_by_owner ON audit_entries ((COALESCE(detail->>'vimProject', detail->>'resourceProject')), seq)
-    WHERE COALESCE(detail->>'vimProject', detail->>'resourceProject') <> project;
+CREATE INDEX audit_by_owner ON audit_entries ((detail->>'vimProject'), seq)
+    WHERE detail->>'vimProject' <> project;
 CREATE INDEX audit_by_principal ON audit_entries (principal, seq);
-CREATE INDEX audit_by_resource ON audit_entries (resource, seq);
+CREATE INDEX audit_by_resource ON audit_entries (resource, seq) WHERE kind <> 'Lease'; -- those are in audit_by_lease
 CREATE INDEX audit_by_action ON audit_entries (action, seq);
-CREATE INDEX audit_by_vim ON audit_entries ((COALESCE(detail->>'vim', CASE kind WHEN 'VIM' THEN resource END)), seq)
-    WHERE COALESCE(detail->>'vim', CASE kind WHEN 'VIM' THEN resource END) IS NOT NULL;
+CREATE INDEX audit_by_vim ON audit_entries ((detail->>'vim'), seq) WHERE detail->>'vim' IS NOT NULL;
 CREATE INDEX audit_by_vim_name ON audit_entries ((detail->>'vimName'), seq) WHERE detail->>'vimName' IS NOT NULL;
-CREATE INDEX audit_by_lease ON audit_entries ((COALESCE(detail->>'lease', CASE kind WHEN 'Lease' THEN resource END)), seq)
-    WHERE COALESCE(detail->>'lease', CASE kind WHEN 'Lease' THEN resource END) IS NOT NULL;
+CREATE INDEX audit_by_lease ON audit_entries ((detail->>'lease'), seq) WHERE detail->>'lease' IS NOT NULL;
 CREATE INDEX audit_by_credential ON audit_entries ((detail->>'credential-id'), seq) WHERE detail->>'credential-id' IS NOT NULL;
 -- What was denied or failed. A lease whose life is without failure enters none of these.
 CREATE INDEX audit_by_outcome ON audit_entries (outcome, seq) WHERE outcome IN ('denied', 'failed');
 CREATE INDEX audit_by_project_outcome ON audit_entries (project, outcome, seq) WHERE outcome IN ('denied', 'failed');
-CREATE INDEX audit_by_owner_outcome ON audit_entries ((COALESCE(detail->>'vimProject', detail->>'resourceProject')), outcome, seq)
-    WHERE outcome IN ('denied', 'failed') AND COALESCE(detail->>'vimProject', detail->>'resourceProject') <> project;
+CREATE INDEX audit_by_owner_outcome ON audit_entries ((detail->>'vimProject'), outcome, seq)
+    WHERE outcome IN ('denied', 'failed') AND detail->>'vimProject' <> project;
 CREATE INDEX audit_by_action_outcome ON audit_entries (action, outcome, seq) WHERE outcome IN ('denied', 'failed');
 CREATE INDEX audit_by_time ON audit_entries (time); -- lists: of a time; the pass that removes the past
 

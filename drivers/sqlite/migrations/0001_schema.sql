@@ -234,6 +234,8 @@ CREATE TABLE leases (
     due_at             INTEGER AS (CASE state WHEN 'active' THEN expires_at
                                               WHEN 'revoking' THEN next_attempt_at
                                               WHEN 'revoked' THEN CASE WHEN sealed <> '' THEN next_attempt_at END END) VIRTUAL,
+    -- 1 until it is revoked. A statement that does not name it enters no index of live leases.
+    live               INTEGER NOT NULL,
 
     CONSTRAINT lease_has_id CHECK (id <> ''),
     CONSTRAINT lease_state_known CHECK (state IN ('pending', 'active', 'revoking', 'revoked', 'irrevocable')),
@@ -245,7 +247,8 @@ CREATE TABLE leases (
     CONSTRAINT lease_revision_from_one CHECK (revision >= 1),
     CONSTRAINT lease_expires_after_issue CHECK ((issued_at = 0 AND state <> 'active') OR expires_at > issued_at),
     CONSTRAINT lease_revoked_has_time CHECK (state <> 'revoked' OR revoked_at > 0),
-    CONSTRAINT lease_attempts_from_zero CHECK (attempts >= 0)
+    CONSTRAINT lease_attempts_from_zero CHECK (attempts >= 0),
+    CONSTRAINT lease_live_until_revoked CHECK (live = (state <> 'revoked'))
 ) STRICT;
 
 CREATE UNIQUE INDEX lease_idempotency_key_once_per_principal ON leases (principal, idempotency_key) WHERE idempotency_key <> '';
@@ -258,15 +261,14 @@ CREATE INDEX lease_by_lender ON leases (vim_project, created_at, id) WHERE proje
 CREATE INDEX lease_by_operation ON leases (operation, created_at, id) WHERE operation <> ''; -- lists: of an operation
 CREATE INDEX lease_by_instance ON leases (instance, created_at, id) WHERE instance <> ''; -- lists: of a VNF instance
 -- Lists of live leases, which are few beside all that were; and:
-CREATE INDEX lease_live ON leases (state, created_at, id) WHERE state <> 'revoked'; -- a metric: leases that wait
-CREATE INDEX lease_live_by_vim ON leases (vim, created_at, id) WHERE state <> 'revoked'; -- what a drain waits for
-CREATE INDEX lease_live_by_principal ON leases (principal, created_at, id) WHERE state <> 'revoked';
-CREATE INDEX lease_live_by_project ON leases (project, created_at, id) WHERE state <> 'revoked';
-CREATE INDEX lease_live_by_lender ON leases (vim_project, created_at, id) WHERE project <> vim_project AND state <> 'revoked';
-CREATE INDEX lease_live_by_grant ON leases (vim, grant_digest, epoch, state)
-    WHERE grant_digest <> '' AND state <> 'revoked'; -- whether a lease needs a grant
+CREATE INDEX lease_live ON leases (state, created_at, id, grade) WHERE live = 1; -- metrics
+CREATE INDEX lease_live_by_vim ON leases (vim, created_at, id) WHERE live = 1; -- what a drain waits for
+CREATE INDEX lease_live_by_principal ON leases (principal, created_at, id) WHERE live = 1;
+CREATE INDEX lease_live_by_project ON leases (project, created_at, id) WHERE live = 1;
+CREATE INDEX lease_live_by_lender ON leases (vim_project, created_at, id) WHERE project <> vim_project AND live = 1;
+CREATE INDEX lease_live_by_grant ON leases (vim, grant_digest, epoch) WHERE grant_digest <> '' AND live = 1; -- whether a lease needs a grant
 CREATE INDEX lease_needs_generation ON leases (vim, vim_generation)
-    WHERE state <> 'revoked' OR sealed <> ''; -- whether a lease needs a generation; what is sealed with its key
+    WHERE live = 1 OR sealed <> ''; -- whether a lease needs a generation; what is sealed with its key
 CREATE INDEX lease_due ON leases (due_at) WHERE due_at IS NOT NULL; -- the VIMs on which leases are due
 CREATE INDEX lease_due_by_vim ON leases (vim, due_at) WHERE due_at IS NOT NULL; -- what is due on a VIM
 
@@ -277,29 +279,17 @@ BEGIN
     SELECT RAISE(ABORT, 'lease_revoked_stays_so');
 END;
 
--- How many leases there are in each state, for a metric.
-CREATE TABLE lease_census (
-    state TEXT    NOT NULL PRIMARY KEY,
-    n     INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
+-- How many leases have ended and are still kept, for a metric.
+CREATE TABLE ended_leases (
+    id INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
+    n  INTEGER NOT NULL
+) STRICT;
 
-INSERT INTO lease_census (state, n)
-VALUES ('pending', 0), ('active', 0), ('revoking', 0), ('revoked', 0), ('irrevocable', 0);
-
-CREATE TRIGGER lease_counted_when_created AFTER INSERT ON leases
-BEGIN
-    UPDATE lease_census SET n = n + 1 WHERE state = NEW.state;
-END;
-
-CREATE TRIGGER lease_counted_when_moved AFTER UPDATE OF state ON leases WHEN OLD.state <> NEW.state
-BEGIN
-    UPDATE lease_census SET n = n - 1 WHERE state = OLD.state;
-    UPDATE lease_census SET n = n + 1 WHERE state = NEW.state;
-END;
+INSERT INTO ended_leases (id, n) VALUES (1, 0);
 
 CREATE TRIGGER lease_counted_when_removed AFTER DELETE ON leases
 BEGIN
-    UPDATE lease_census SET n = n - 1 WHERE state = OLD.state;
+    UPDATE ended_leases SET n = n - 1;
 END;
 
 -- How many live leases each principal, VIM and project has, so that a quota costs the same however many there are.
@@ -313,15 +303,14 @@ CREATE TABLE lease_live_counts (
     CONSTRAINT live_count_from_zero CHECK (n >= 0)
 ) STRICT, WITHOUT ROWID;
 
-CREATE TRIGGER lease_live_counted_when_created AFTER INSERT ON leases WHEN NEW.state <> 'revoked'
+CREATE TRIGGER lease_counted_when_created AFTER INSERT ON leases
 BEGIN
     INSERT INTO lease_live_counts (whose, name, n)
     VALUES ('principal', NEW.principal, 1), ('vim', NEW.vim, 1), ('project', NEW.project, 1)
     ON CONFLICT (whose, name) DO UPDATE SET n = n + 1;
 END;
 
-CREATE TRIGGER lease_live_counted_when_ended AFTER UPDATE OF state ON leases
-WHEN OLD.state <> 'revoked' AND NEW.state = 'revoked'
+CREATE TRIGGER lease_counted_when_ended AFTER UPDATE OF live ON leases WHEN OLD.live = 1 AND NEW.live = 0
 BEGIN
     UPDATE lease_live_counts SET n = n - 1 WHERE whose = 'principal' AND name = OLD.principal;
     UPDATE lease_live_counts SET n = n - 1 WHERE whose = 'vim' AND name = OLD.vim;
@@ -329,32 +318,16 @@ BEGIN
     DELETE FROM lease_live_counts WHERE whose = 'principal' AND name = OLD.principal AND n = 0;
     DELETE FROM lease_live_counts WHERE whose = 'vim' AND name = OLD.vim AND n = 0;
     DELETE FROM lease_live_counts WHERE whose = 'project' AND name = OLD.project AND n = 0;
+    UPDATE ended_leases SET n = n + 1;
 END;
 
--- How many live leases there are of each grade, for a metric.
-CREATE TABLE lease_grades (
-    grade TEXT    NOT NULL PRIMARY KEY,
-    n     INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
-
-CREATE TRIGGER lease_grade_counted_when_created AFTER INSERT ON leases WHEN NEW.state <> 'revoked'
-BEGIN
-    INSERT INTO lease_grades (grade, n) VALUES (NEW.grade, 1) ON CONFLICT (grade) DO UPDATE SET n = n + 1;
-END;
-
-CREATE TRIGGER lease_grade_counted_when_ended AFTER UPDATE OF state ON leases
-WHEN OLD.state <> 'revoked' AND NEW.state = 'revoked'
-BEGIN
-    UPDATE lease_grades SET n = n - 1 WHERE grade = NEW.grade;
-END;
-
-CREATE TRIGGER lease_counted_when_found_alive AFTER UPDATE OF state ON leases
-WHEN OLD.state = 'revoked' AND NEW.state <> 'revoked'
+-- A revoked lease whose credential still works is live again.
+CREATE TRIGGER lease_counted_when_found_alive AFTER UPDATE OF live ON leases WHEN OLD.live = 0 AND NEW.live = 1
 BEGIN
     INSERT INTO lease_live_counts (whose, name, n)
     VALUES ('principal', NEW.principal, 1), ('vim', NEW.vim, 1), ('project', NEW.project, 1)
     ON CONFLICT (whose, name) DO UPDATE SET n = n + 1;
-    UPDATE lease_grades SET n = n + 1 WHERE grade = NEW.grade;
+    UPDATE ended_leases SET n = n - 1;
 END;
 
 -- Leases that ended before this time may be removed.
@@ -410,22 +383,20 @@ CREATE TABLE audit_entries (
 -- Lists, the newest first: each index ends with seq, which is the row's id. Each filter of a query has its index; a
 -- project also sees what others did to its resources.
 CREATE INDEX audit_by_project ON audit_entries (project);
-CREATE INDEX audit_by_owner ON audit_entries ((COALESCE(detail->>'vimProject', detail->>'resourceProject')))
-    WHERE COALESCE(detail->>'vimProject', detail->>'resourceProject') <> project;
+CREATE INDEX audit_by_owner ON audit_entries ((detail->>'vimProject'))
+    WHERE detail->>'vimProject' <> project;
 CREATE INDEX audit_by_principal ON audit_entries (principal);
-CREATE INDEX audit_by_resource ON audit_entries (resource);
+CREATE INDEX audit_by_resource ON audit_entries (resource) WHERE kind <> 'Lease'; -- those are in audit_by_lease
 CREATE INDEX audit_by_action ON audit_entries (action);
-CREATE INDEX audit_by_vim ON audit_entries ((COALESCE(detail->>'vim', CASE kind WHEN 'VIM' THEN resource END)))
-    WHERE COALESCE(detail->>'vim', CASE kind WHEN 'VIM' THEN resource END) IS NOT NULL;
+CREATE INDEX audit_by_vim ON audit_entries ((detail->>'vim')) WHERE detail->>'vim' IS NOT NULL;
 CREATE INDEX audit_by_vim_name ON audit_entries ((detail->>'vimName')) WHERE detail->>'vimName' IS NOT NULL;
-CREATE INDEX audit_by_lease ON audit_entries ((COALESCE(detail->>'lease', CASE kind WHEN 'Lease' THEN resource END)))
-    WHERE COALESCE(detail->>'lease', CASE kind WHEN 'Lease' THEN resource END) IS NOT NULL;
+CREATE INDEX audit_by_lease ON audit_entries ((detail->>'lease')) WHERE detail->>'lease' IS NOT NULL;
 CREATE INDEX audit_by_credential ON audit_entries ((detail->>'credential-id')) WHERE detail->>'credential-id' IS NOT NULL;
 -- What was denied or failed. A lease whose life is without failure enters none of these.
 CREATE INDEX audit_by_outcome ON audit_entries (outcome) WHERE outcome IN ('denied', 'failed');
 CREATE INDEX audit_by_project_outcome ON audit_entries (project, outcome) WHERE outcome IN ('denied', 'failed');
-CREATE INDEX audit_by_owner_outcome ON audit_entries ((COALESCE(detail->>'vimProject', detail->>'resourceProject')), outcome)
-    WHERE outcome IN ('denied', 'failed') AND COALESCE(detail->>'vimProject', detail->>'resourceProject') <> project;
+CREATE INDEX audit_by_owner_outcome ON audit_entries ((detail->>'vimProject'), outcome)
+    WHERE outcome IN ('denied', 'failed') AND detail->>'vimProject' <> project;
 CREATE INDEX audit_by_action_outcome ON audit_entries (action, outcome) WHERE outcome IN ('denied', 'failed');
 CREATE INDEX audit_by_time ON audit_entries (time); -- lists: of a time; the pass that removes the past
 
