@@ -158,12 +158,14 @@ func New(o Options) (*Broker, error) {
 	leaser := &Leaser{core: c, epochs: o.Store}
 	registry := &Registry{core: c, leaser: leaser, signatures: o.Store, reserved: append([]string{ownLabels}, o.ReservedLabels...)}
 	leaser.registry = registry
-	return &Broker{core: c, Registry: registry, Leaser: leaser, Oversight: &Oversight{
+	oversight := &Oversight{
 		core: c, signatures: o.Store, past: o.Store, status: o.Store, uses: o.Store,
 		notary: notary.New(o.Store, o.Keys, o.Anchors, now), courier: o.Courier, logins: audit.NewLogins(o.Store, now, o.Log),
 		holders: o.Holders, tokenUses: tokenUses{noted: map[string]time.Time{}},
 		storeProbe: &probe{name: "database", ask: o.Store.Check, every: lookAtStoreEvery, clock: time.Now},
-	}}, nil
+	}
+	registry.sealers = []Sealer{oversight}
+	return &Broker{core: c, Registry: registry, Leaser: leaser, Oversight: oversight}, nil
 }
 
 // check returns what is missing.

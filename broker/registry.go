@@ -15,6 +15,7 @@ type Registry struct {
 	leaser     *Leaser
 	signatures notary.Store
 	keepers    []Keeper
+	sealers    []Sealer
 	// reserved are prefixes of label keys.
 	reserved []string
 }

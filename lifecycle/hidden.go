@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -30,31 +31,16 @@ const (
 )
 
 // HiddenState is where hidden parameters stand.
-type HiddenState string
+type HiddenState = keyring.State
 
-// Every state.
+// Every state. Those that are making are named by no operation yet; an instance, or an operation that is live, needs
+// those that are active.
 const (
-	// HiddenMaking: the intent is stored; their key may be in a key store. No operation names them yet.
-	HiddenMaking HiddenState = "making"
-	// HiddenKept: an instance, or an operation that is live, needs them.
-	HiddenKept HiddenState = "kept"
-	// HiddenRekeying: they are needed, and sealed anew; a key store may hold a second key of theirs.
-	HiddenRekeying HiddenState = "rekeying"
-	// HiddenAbandoned: nobody needs them, or they were never finished. What sealed them is destroyed, and then
-	// their row goes.
-	HiddenAbandoned HiddenState = "abandoned"
+	HiddenMaking    = keyring.Making
+	HiddenActive    = keyring.Active
+	HiddenRekeying  = keyring.Rekeying
+	HiddenAbandoned = keyring.Abandoned
 )
-
-// hiddenMoves is the state machine of hidden parameters.
-var hiddenMoves = map[HiddenState][]HiddenState{
-	HiddenMaking:    {HiddenKept, HiddenAbandoned},
-	HiddenKept:      {HiddenRekeying, HiddenAbandoned},
-	HiddenRekeying:  {HiddenKept, HiddenAbandoned},
-	HiddenAbandoned: {},
-}
-
-// CanMove reports whether hidden parameters may go from one state to another. Staying is no move.
-func (s HiddenState) CanMove(to HiddenState) bool { return slices.Contains(hiddenMoves[s], to) }
 
 // Hidden is what of the parameters of requests is shown to nobody: sealed, under a key of its own in a key store.
 // Instances and operations name it ([Shape]).
@@ -82,20 +68,26 @@ func (h Hidden) place() keyring.Sealed {
 	return keyring.Sealed{KeyStore: h.KeyStore, Ref: h.Ref, Text: h.Sealed}
 }
 
+func (h Hidden) held() keyring.Held {
+	next := h.owner()
+	next.Generation++
+	return keyring.Held{State: h.State, Since: h.Since, Owner: h.owner(), Next: next, Sealed: h.place()}
+}
+
 // field binds what is sealed to the instance that names it.
 func (h Hidden) field() string { return "parameters of VNF instance " + h.Instance }
 
 // HiddenFilter selects hidden parameters in the store.
 type HiddenFilter struct {
 	// VIM selects those that are needed on one VIM, by their ids, after one; empty selects those that are
-	// not Kept, the oldest first.
+	// not Active, the oldest first.
 	VIM, After string
 	// Limit is how many there are at most.
 	Limit int
 }
 
 // HiddenStore keeps what is hidden. It is a part of [Store], whose other methods move it: with a write that has an
-// instance, or a live operation on it, name hidden parameters that are Making, these become Kept (ErrConflict where they
+// instance, or a live operation on it, name hidden parameters that are Making, these become Active (ErrConflict where they
 // are not Making); with one after which neither names them any more, they become Abandoned. There are no audit
 // entries: it is a part of what an operation's entries record.
 type HiddenStore interface {
@@ -106,7 +98,7 @@ type HiddenStore interface {
 	// Hiddens returns those that match.
 	Hiddens(ctx context.Context, f HiddenFilter) ([]Hidden, error)
 	// UpdateHidden changes state and what is sealed by a function; if that fails nothing is written and its error is
-	// returned as it is. A move that hiddenMoves does not list is ErrConflict.
+	// returned as it is. A move that the table of states does not list is ErrConflict.
 	UpdateHidden(ctx context.Context, id string, change func(*Hidden) error) (Hidden, error)
 	// DeleteHidden removes those that are Abandoned. What is gone is success.
 	DeleteHidden(ctx context.Context, id string) error
@@ -387,7 +379,7 @@ func (l *Lifecycle) SettleHidden(ctx context.Context, before time.Time) error {
 		case h.State == HiddenMaking:
 			l.unhide(ctx, h.ID)
 		case h.State == HiddenRekeying:
-			err = l.endRekeying(ctx, h.ID, h.Since)
+			err = hiddenFault(l.keys.EndRekey(ctx, l.sealedRow(h), h.Since))
 		}
 		failed = append(failed, err)
 	}
@@ -404,8 +396,13 @@ func (l *Lifecycle) RekeyHidden(ctx context.Context, vim, keyStore string) error
 	}
 	var failed []error
 	err = l.eachHidden(ctx, vim, func(h Hidden) error {
-		if err := l.rekeyHidden(ctx, to, h.ID); !errors.Is(err, broker.ErrNotFound) {
-			failed = append(failed, err) // and goes on: others may open
+		err := l.keys.Rekey(ctx, to, l.sealedRow(h))
+		switch {
+		case errors.Is(err, broker.ErrNotFound): // nobody needs them
+		case errors.Is(err, keyring.ErrOvertaken):
+			failed = append(failed, errors.Join(overtakenHidden(), err))
+		default:
+			failed = append(failed, hiddenFault(err)) // and goes on: others may open
 		}
 		return ctx.Err()
 	})
@@ -440,72 +437,21 @@ func (l *Lifecycle) eachHidden(ctx context.Context, vim string, do func(Hidden) 
 	}
 }
 
-// rekeyHidden is intent, new key, one write that switches, and the end of the old key.
-func (l *Lifecycle) rekeyHidden(ctx context.Context, keys keyring.Ring, id string) error {
-	mine := l.now()
-	h, err := l.store.UpdateHidden(ctx, id, func(h *Hidden) error {
-		switch h.State {
-		case HiddenKept:
-			h.State, h.Since = HiddenRekeying, mine
-			return nil
-		case HiddenAbandoned:
-			return &broker.Error{Kind: broker.ErrNotFound, Detail: "nobody needs them"}
-		}
-		return overtakenHidden()
-	})
-	if err != nil {
-		return err
-	}
-	failpoint.At("hidden.rekey-intent")
-	text, err := l.opened(ctx, h)
-	if err == nil {
-		fresh := h
-		fresh.Generation++
-		if fresh, err = sealedIn(ctx, keys, fresh, text); err == nil {
-			failpoint.At("hidden.rekey-stored")
-			_, err = l.store.UpdateHidden(ctx, id, func(now *Hidden) error {
-				if now.State != HiddenRekeying || !now.Since.Equal(mine) {
-					return overtakenHidden()
-				}
-				now.Generation, now.Sealed, now.KeyStore, now.Ref = fresh.Generation, fresh.Sealed, fresh.KeyStore, fresh.Ref
-				return nil
-			})
-			if errors.Is(err, broker.ErrConflict) || errors.Is(err, broker.ErrNotFound) { // the key is nobody's
-				ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), endPatience)
-				defer cancel()
-				return errors.Join(err, keys.Destroy(ending, fresh.place()))
-			}
-		}
-	}
-	failpoint.At("hidden.rekeyed")
-	return errors.Join(err, l.endRekeying(context.WithoutCancel(ctx), id, mine))
-}
-
-// endRekeying destroys all keys but the one that counts, if the sealing anew is still the one that began then.
-func (l *Lifecycle) endRekeying(ctx context.Context, id string, began time.Time) error {
-	ctx, cancel := context.WithTimeout(ctx, endPatience)
-	defer cancel()
-	mine := l.now()
-	held := func(since time.Time, change func(*Hidden)) (Hidden, error) {
-		return l.store.UpdateHidden(ctx, id, func(h *Hidden) error {
-			if h.State != HiddenRekeying || !h.Since.Equal(since) {
-				return overtakenHidden()
-			}
-			change(h)
-			return nil
+// sealedRow is the row of hidden parameters, to be sealed anew.
+func (l *Lifecycle) sealedRow(h Hidden) keyring.Row {
+	return keyring.Row{Field: h.field(), Now: l.now, Update: func(ctx context.Context, change func(*keyring.Held) error) (keyring.Held, error) {
+		now, err := l.store.UpdateHidden(ctx, h.ID, func(h *Hidden) error {
+			held := h.held()
+			err := change(&held)
+			h.State, h.Since, h.Generation = held.State, held.Since, held.Owner.Generation
+			h.KeyStore, h.Ref, h.Sealed = held.KeyStore, held.Ref, held.Text
+			return err
 		})
-	}
-	h, err := held(began, func(h *Hidden) { h.Since = mine }) // nobody switches from here on
-	if err == nil {
-		err = l.sweepHidden(ctx, h)
-	}
-	if err == nil {
-		_, err = held(mine, func(h *Hidden) { h.State = HiddenKept })
-	}
-	if errors.Is(err, broker.ErrConflict) || errors.Is(err, broker.ErrNotFound) {
-		return nil // another settles it, or nobody needs it any more
-	}
-	return err
+		if errors.Is(err, broker.ErrConflict) || errors.Is(err, broker.ErrNotFound) {
+			err = fmt.Errorf("%w: %w", keyring.ErrOvertaken, err)
+		}
+		return now.held(), err
+	}}
 }
 
 // censored is a request without what of its parameters is hidden.

@@ -257,7 +257,7 @@ func TestHiddenParametersAreSealedAnew(t *testing.T) {
 			t.Fatal(err)
 		}
 		now := row()
-		if now.Ref == old.Ref || now.Sealed == old.Sealed || now.Generation != old.Generation+1 || now.State != lifecycle.HiddenKept || v.first.count(t) != c.one || v.two.count(t) != c.other {
+		if now.Ref == old.Ref || now.Sealed == old.Sealed || now.Generation != old.Generation+1 || now.State != lifecycle.HiddenActive || v.first.count(t) != c.one || v.two.count(t) != c.other {
 			t.Errorf("to %q: from %+v to %+v, %d and %d keys", c.to, old, now, v.first.count(t), v.two.count(t))
 		}
 		v.completes(v.Heal(t.Context(), alice, i.ID, lifecycle.Healing{}))
@@ -303,7 +303,7 @@ func TestOneThatDoesNotOpenKeepsNoOtherFromBeingSealedAnew(t *testing.T) {
 		t.Error("it says nothing of the one that does not open")
 	}
 	elsewhere("second", 1)
-	if moved, err := v.store.Hidden(t.Context(), ids[1]); err != nil || moved.KeyStore != "second" || moved.State != lifecycle.HiddenKept {
+	if moved, err := v.store.Hidden(t.Context(), ids[1]); err != nil || moved.KeyStore != "second" || moved.State != lifecycle.HiddenActive {
 		t.Errorf("the other is %+v, %v; want it sealed anew", moved, err)
 	}
 	if n, err := v.HiddenElsewhere(t.Context(), "far", "second"); err != nil || n != 0 {
@@ -342,7 +342,7 @@ func TestSealingAnewThatDied(t *testing.T) {
 		t.Errorf("one that may be at work is settled: %v, %d keys", err, v.two.count(t))
 	}
 	v.settles()
-	if h, err := v.store.Hidden(t.Context(), id); err != nil || h.State != lifecycle.HiddenKept || v.first.count(t) != 1 || v.two.count(t) != 0 {
+	if h, err := v.store.Hidden(t.Context(), id); err != nil || h.State != lifecycle.HiddenActive || v.first.count(t) != 1 || v.two.count(t) != 0 {
 		t.Errorf("settled: %+v, %v, %d and %d keys", h, err, v.first.count(t), v.two.count(t))
 	}
 	// Dropped meanwhile, all its keys go.

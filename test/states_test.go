@@ -12,12 +12,11 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/grant"
-	"github.com/vimbroker/vimbroker/broker/notary"
+	"github.com/vimbroker/vimbroker/broker/keyring"
 	"github.com/vimbroker/vimbroker/broker/oauth"
 	"github.com/vimbroker/vimbroker/broker/onboard"
 	"github.com/vimbroker/vimbroker/lifecycle"
 	"github.com/vimbroker/vimbroker/lifecycle/catalog"
-	"github.com/vimbroker/vimbroker/lifecycle/subscription"
 )
 
 var update = flag.Bool("update", false, "rewrite docs/states.md")
@@ -32,14 +31,11 @@ func TestGoldenStates(t *testing.T) {
 	picture(t, &b, all, "A VIM", broker.VIMDraining, broker.VIMRegistered, broker.VIMRegistering)
 	picture(t, &b, all, "A client that logs in by OAuth 2.0", oauth.Active, oauth.Deleting)
 	picture(t, &b, all, "A grant to the VNFM of others", grant.Deciding, grant.Ended, grant.Granted, grant.Refused)
-	picture(t, &b, all, "A key that signs clients' tokens", oauth.KeyAbandoned, oauth.KeyMaking, oauth.KeySigning, oauth.KeyVerifying)
 	picture(t, &b, all, "An operation on a VNF instance", lifecycle.Completed, lifecycle.Failed, lifecycle.FailedTemp, lifecycle.Processing,
 		lifecycle.RolledBack, lifecycle.RollingBack, lifecycle.Starting)
-	picture(t, &b, all, "A subscription to VNF instances", subscription.Abandoned, subscription.Active, subscription.Making)
 	picture(t, &b, all, "A VNF package", catalog.Created, catalog.Disabled, catalog.Enabled, catalog.Processing, catalog.Uploading)
-	picture(t, &b, all, "Hidden parameters of a VNF instance", lifecycle.HiddenAbandoned, lifecycle.HiddenKept, lifecycle.HiddenMaking,
-		lifecycle.HiddenRekeying)
-	picture(t, &b, all, "A key that signs the audit log", notary.Abandoned, notary.Making, notary.Retired, notary.Revoked, notary.Signing)
+	picture(t, &b, all, "What is sealed: keys that sign, secrets of subscriptions, hidden parameters", keyring.Abandoned, keyring.Active,
+		keyring.Making, keyring.Rekeying, keyring.Retired, keyring.Revoked, keyring.Signing, keyring.Verifying)
 	picture(t, &b, all, "A cluster of Cluster API", onboard.States()...)
 	for machine := range all {
 		t.Errorf("%s has no picture of %s", file, machine)

@@ -6,36 +6,21 @@ import (
 
 	"golang.org/x/mod/sumdb/note"
 
+	"github.com/vimbroker/vimbroker/broker/keyring"
 	"github.com/vimbroker/vimbroker/broker/secret"
 )
 
-// SigningKeyState is where a signing key stands. What may follow what is [keyMoves].
-type SigningKeyState string
+// SigningKeyState is where a signing key stands.
+type SigningKeyState = keyring.State
 
+// Every state of a signing key.
 const (
-	// Making: the intent is stored; what seals the key may be in a key store.
-	Making SigningKeyState = "making"
-	// Abandoned: it was never finished. What seals it is destroyed, and then its row goes.
-	Abandoned SigningKeyState = "abandoned"
-	// Signing: it signs checkpoints. One key does.
-	Signing SigningKeyState = "signing"
-	// Retired: another has taken over. Its private half is destroyed.
-	Retired SigningKeyState = "retired"
-	// Revoked: somebody else may have it. Its private half is destroyed here.
-	Revoked SigningKeyState = "revoked"
+	Making    = keyring.Making
+	Abandoned = keyring.Abandoned
+	Signing   = keyring.Signing
+	Retired   = keyring.Retired
+	Revoked   = keyring.Revoked
 )
-
-// keyMoves is the state machine of a signing key, as pairs that may follow one another.
-var keyMoves = map[SigningKeyState][]SigningKeyState{
-	Making:    {Signing, Abandoned},
-	Abandoned: {},
-	Signing:   {Retired, Revoked},
-	Retired:   {Revoked},
-	Revoked:   {},
-}
-
-// CanMove reports whether a key may go from one state to another.
-func (s SigningKeyState) CanMove(to SigningKeyState) bool { return slices.Contains(keyMoves[s], to) }
 
 // SigningKey signs checkpoints. Its private half lies sealed in the store, under a Fernet key in a
 // key store, as the credential of a VIM does.

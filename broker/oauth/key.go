@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/vimbroker/vimbroker/broker/keyring"
 	"github.com/vimbroker/vimbroker/broker/secret"
 )
 
@@ -28,31 +29,15 @@ type TokenKey struct {
 
 // TokenKeyState is where a key stands. A key that signs or verifies may also be removed: then its
 // tokens count no more.
-type TokenKeyState string
+type TokenKeyState = keyring.State
 
 // Every state of a key.
 const (
-	// KeyMaking: the intent is stored; what seals the key may be in a key store.
-	KeyMaking TokenKeyState = "making"
-	// KeyAbandoned: it was never finished. What seals it is destroyed, and then its row goes.
-	KeyAbandoned TokenKeyState = "abandoned"
-	// KeySigning: it signs. At most one key does.
-	KeySigning TokenKeyState = "signing"
-	// KeyVerifying: another has taken over, and its private half is destroyed. Its tokens count
-	// until they expire.
-	KeyVerifying TokenKeyState = "verifying"
+	KeyMaking    = keyring.Making
+	KeyAbandoned = keyring.Abandoned
+	KeySigning   = keyring.Signing
+	KeyVerifying = keyring.Verifying
 )
-
-// keyMoves is the state machine of a key.
-var keyMoves = map[TokenKeyState][]TokenKeyState{
-	KeyMaking:    {KeySigning, KeyAbandoned},
-	KeyAbandoned: {},
-	KeySigning:   {KeyVerifying},
-	KeyVerifying: {},
-}
-
-// CanMove reports whether a key may go from one state to another. Staying is no move.
-func (s TokenKeyState) CanMove(to TokenKeyState) bool { return slices.Contains(keyMoves[s], to) }
 
 // Owner is whom the Fernet key belongs to.
 func (k TokenKey) Owner() secret.Owner { return secret.Owner{ID: k.ID, Generation: 1} }

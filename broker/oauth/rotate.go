@@ -164,6 +164,23 @@ func (t *Tokens) replace(ctx context.Context, p policy.Principal, before string)
 	return mine, nil
 }
 
+// Reseal replaces the key that signs, if that is due: it is of the broker's [broker.Broker.RekeyRest], which has decided it.
+func (t *Tokens) Reseal(ctx context.Context, due broker.Due) error {
+	keys, err := t.store.TokenKeys(ctx)
+	if err != nil {
+		return err
+	}
+	k, found := signing(keys)
+	if !found {
+		return nil
+	}
+	wanted, err := due.SelectsSigning(keyring.Sealed{KeyStore: k.KeyStore, Ref: k.Ref, Text: k.Sealed}, t.keys.Name())
+	if err == nil && wanted {
+		_, err = t.replace(ctx, self(""), k.ID)
+	}
+	return err
+}
+
 // takeOver lets mine sign in the place of the key of that id.
 func (t *Tokens) takeOver(keys []TokenKey, mine TokenKey, before string) ([]TokenKey, error) {
 	old, _ := signing(keys)

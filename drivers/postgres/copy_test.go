@@ -139,7 +139,7 @@ func trial(t *testing.T) *sqlite.Store {
 		o := lifecycle.Operation{ID: "operation-of-" + id, Instance: id, Project: "north", Type: lifecycle.Instantiate, State: lifecycle.Starting, StartedAt: i.CreatedAt, Revision: 1, Before: i.Shape, Target: i.Shape}
 		must(s.BeginOperation(ctx, o, 1, nil, entry))
 	}
-	must(s.CreateHidden(ctx, lifecycle.Hidden{ID: "hidden", Instance: "instance-1", VIM: "v", State: lifecycle.HiddenKept, Since: time.Unix(2, 0).UTC(), Generation: 3, Sealed: "token", KeyStore: "keydir", Ref: "ref"}))
+	must(s.CreateHidden(ctx, lifecycle.Hidden{ID: "hidden", Instance: "instance-1", VIM: "v", State: lifecycle.HiddenActive, Since: time.Unix(2, 0).UTC(), Generation: 3, Sealed: "token", KeyStore: "keydir", Ref: "ref"}))
 	must(s.GiveTurns(ctx, func(places []lifecycle.Place) []string { return []string{places[0].Operation} }, func(o *lifecycle.Operation) { o.TurnAt = o.StartedAt }))
 	return s
 }

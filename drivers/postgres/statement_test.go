@@ -94,7 +94,7 @@ var special = map[string]string{
 	"vims.state":                 "'registered'",
 	"vnf_grants.document":        `'{"Project": "' || CASE WHEN i % 4 = 0 THEN 'project-' || i % 100 ELSE 'north' END || '"}'`,
 	"vnf_grants.state":           "'granted'",
-	"vnf_hidden.state":           "'kept'",
+	"vnf_hidden.state":           "'active'",
 	"vnf_instances.document":     "'{}'",
 	"vnf_notifications.document": "'{}'",
 	"vnf_notifications.seq":      "-i",

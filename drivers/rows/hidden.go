@@ -22,8 +22,8 @@ var HiddenColumns = Columns[lifecycle.Hidden]{
 // The conditions of [lifecycle.HiddenFilter]. HiddenUnsettled is the condition of the index hidden_unsettled, so that
 // it serves.
 const (
-	HiddenUnsettled = `state <> 'kept'`
-	HiddenNeeded    = `state IN ('kept', 'rekeying')`
+	HiddenUnsettled = `state <> 'active'`
+	HiddenNeeded    = `state IN ('active', 'rekeying')`
 )
 
 // ChangeHidden lets change alter hidden parameters. What it does to the id, the instance and the VIM is undone. If it

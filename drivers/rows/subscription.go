@@ -30,6 +30,7 @@ var SubscriptionColumns = Columns[Subscription]{
 	{Name: "created_by", field: func(s *Subscription) any { return &s.CreatedBy }, fixed: true},
 	{Name: "created_at", field: func(s *Subscription) any { return &s.CreatedAt }, fixed: true},
 	{Name: "state", field: func(s *Subscription) any { return &s.State }},
+	{Name: "since", field: func(s *Subscription) any { return &s.Since }},
 	{Name: "sealed", field: func(s *Subscription) any { return &s.Sealed }},
 	{Name: "key_store", field: func(s *Subscription) any { return &s.KeyStore }},
 	{Name: "key_ref", field: func(s *Subscription) any { return (*string)(&s.Ref) }},
@@ -77,6 +78,7 @@ func WhereSubscriptions(q subscription.Query) *Conditions {
 	where.AddIf(q.Project != "", `project = ?`, q.Project)
 	where.AddIf(q.Digest != "", `digest = ?`, q.Digest)
 	where.AddIf(q.Unfinished, `state <> 'active'`)
+	where.AddIf(q.Sealed, `sealed <> ''`)
 	return where
 }
 

@@ -118,7 +118,7 @@ var special = map[string]string{
 	"vnf_grants.state":          "'granted'",
 	"vnf_grants.followed":       "0",
 	"vnf_grants.holds":          "0",
-	"vnf_hidden.state":          "'kept'",
+	"vnf_hidden.state":          "'active'",
 	"vnf_notifications.seq":     "-i",
 	"vnf_operations.state":      "'COMPLETED'",
 	"vnf_packages.state":        "'enabled'",

@@ -25,7 +25,7 @@ var (
 const abandoning = `UPDATE vnf_hidden SET state = 'abandoned', since = ?1, sealed = '', key_store = '', key_ref = '' WHERE `
 
 var (
-	keepHidden      = statement(`UPDATE vnf_hidden SET state = 'kept', since = ?1 WHERE id = ?2 AND state = 'making' AND sealed <> ''`)
+	keepHidden      = statement(`UPDATE vnf_hidden SET state = 'active', since = ?1 WHERE id = ?2 AND state = 'making' AND sealed <> ''`)
 	abandonHidden   = statement(abandoning + `id = ?2 AND ` + rows.HiddenNeeded)
 	abandonHiddenOf = statement(abandoning + `instance = ?2 AND ` + rows.HiddenNeeded)
 	deleteHidden    = statement(`DELETE FROM vnf_hidden WHERE id = ?1 AND state = 'abandoned'`)

@@ -26,7 +26,7 @@ var (
 	deleteSubscription = statement(`DELETE FROM vnf_subscriptions WHERE id = ?`)
 	subscriptionThere  = statement(`SELECT 1 FROM vnf_subscriptions WHERE id = ?`)
 
-	subscribers        = statement(`SELECT id, filter FROM vnf_subscriptions WHERE project = ? AND state = 'active' ORDER BY id`)
+	subscribers        = statement(`SELECT id, filter FROM vnf_subscriptions WHERE project = ? AND state IN ('active', 'rekeying') ORDER BY id`)
 	insertNotification = statement(`INSERT INTO vnf_notifications (subscription, at, document) VALUES (?, ?, ?)`)
 	removeNotification = statement(`DELETE FROM vnf_notifications WHERE seq = ? AND subscription = ?`)
 	dropNotifications  = statement(`DELETE FROM vnf_notifications WHERE subscription = ?`)
@@ -130,6 +130,33 @@ func (s *Tables) UpdateSubscription(
 			}
 			return next, err
 		})
+}
+
+// RekeySubscription changes what seals the secret of a subscription by a function.
+func (s *Tables) RekeySubscription(
+	ctx context.Context, id string, change func(*subscription.Subscription) error,
+) (stored subscription.Subscription, err error) {
+	var refusal error
+	err = s.change(ctx, func(t Tx) error {
+		old, err := t.subscription(id)
+		if err != nil {
+			return err
+		}
+		next := old
+		if refusal = change(&next); refusal != nil {
+			return refusal
+		}
+		if stored, err = old.Moved(next); err != nil {
+			return err
+		}
+		row := rows.Subscription{Subscription: stored}
+		t.queue(updateSubscription, append(rows.SubscriptionColumns.Changing().Values(&row), id)...)
+		return nil
+	})
+	if err != nil && refusal == nil {
+		err = fmt.Errorf("sealing subscription %s anew: %w", id, err)
+	}
+	return stored, err
 }
 
 // DeleteSubscription removes a subscription with its notifications.

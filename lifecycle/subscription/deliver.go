@@ -62,7 +62,7 @@ func (s *Subscriptions) Work(ctx context.Context, id string) error {
 		s.forget(id)
 		return s.store.DropNotifications(ctx, id)
 	}
-	if err != nil || one.State != Active {
+	if err != nil || !one.State.Needed() {
 		return err
 	}
 	o := order{Subscriptions: s, one: one, began: s.now(), to: Subscriber{

@@ -13,7 +13,7 @@ import (
 // test/conformance.Subscriptions. What [broker.Store] says of writes, entries, times and claims holds here too.
 //
 // An implementation is a [lifecycle.Store] as well. Each write of that which makes, removes or moves something stores,
-// with it, a notification for every Active subscription of the project whose filter selects the event, and has the
+// with it, a notification for every subscription of the project that is needed and whose filter selects the event, and has the
 // subscription's job worked.
 type Store interface {
 	audit.Sink
@@ -28,6 +28,8 @@ type Store interface {
 	// UpdateSubscription changes State and what seals the secret by a function; if that fails nothing is written and
 	// its error is returned as it is. A move that the table of states does not list is ErrConflict.
 	UpdateSubscription(ctx context.Context, id string, change func(*Subscription) error, e audit.Entry) (Subscription, error)
+	// RekeySubscription is UpdateSubscription without an entry: sealing all anew has its own.
+	RekeySubscription(ctx context.Context, id string, change func(*Subscription) error) (Subscription, error)
 	// DeleteSubscription removes a subscription with its notifications; the key that seals its secret goes on the
 	// ledger of retired keys. One that is gone is success, and writes nothing.
 	DeleteSubscription(ctx context.Context, id string, e audit.Entry) error
@@ -58,8 +60,8 @@ type Query struct {
 	Project string
 	// Digest selects those with it; empty selects all.
 	Digest string
-	// Unfinished selects those that are not Active.
-	Unfinished bool
+	// Unfinished selects those that are not Active, Sealed those that hold a sealed secret.
+	Unfinished, Sealed bool
 	broker.Page
 }
 

@@ -11,11 +11,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"slices"
 	"time"
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/job"
+	"github.com/vimbroker/vimbroker/broker/keyring"
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/lifecycle"
 	"github.com/vimbroker/vimbroker/policy"
@@ -29,6 +29,8 @@ type Subscription struct {
 	ID      string
 	Project string
 	State   State
+	// Since is when it entered the state, or was taken over in it.
+	Since time.Time
 	// Callback is the URI that notifications are posted to. It never has a user or password.
 	Callback string
 	// Base is where the subscriber reaches the broker ("https://broker.example.org"): links in notifications begin
@@ -67,27 +69,16 @@ type Subscription struct {
 	Waiting int
 }
 
-// State is where a subscription stands. One that is active may also be deleted: then its row goes.
-type State string
+// State is where a subscription stands. One that is needed may also be deleted: then its row goes.
+type State = keyring.State
 
 // Every state.
 const (
-	// Making: the intent is stored; what seals its secret may be in a key store.
-	Making State = "making"
-	// Abandoned: it was never finished. What seals its secret is destroyed, and then its row goes.
-	Abandoned State = "abandoned"
-	Active    State = "active"
+	Making    = keyring.Making
+	Abandoned = keyring.Abandoned
+	Active    = keyring.Active
+	Rekeying  = keyring.Rekeying
 )
-
-// moves is the state machine of a subscription.
-var moves = map[State][]State{
-	Making:    {Active, Abandoned},
-	Abandoned: {},
-	Active:    {},
-}
-
-// CanMove reports whether a subscription may go from one state to another. Staying is no move.
-func (s State) CanMove(to State) bool { return slices.Contains(moves[s], to) }
 
 // Verbosity says how much notifications about operations contain (SOL003, LcmOpOccNotificationVerbosityType).
 type Verbosity string
@@ -124,7 +115,7 @@ func (s Subscription) Moved(to Subscription) (Subscription, error) {
 			Kind: broker.ErrConflict, Detail: "a subscription that is " + string(s.State) + " cannot become " + string(to.State),
 		}
 	}
-	s.State, s.Sealed, s.KeyStore, s.Ref = to.State, to.Sealed, to.KeyStore, to.Ref
+	s.State, s.Since, s.Sealed, s.KeyStore, s.Ref = to.State, to.Since, to.Sealed, to.KeyStore, to.Ref
 	return s, nil
 }
 

@@ -143,6 +143,7 @@ func (s *Subscriptions) Create(ctx context.Context, p policy.Principal, r NewSub
 		ID: uuid.NewString(), Project: p.Project, State: Making, Callback: r.Callback, Base: r.Base, Verbosity: cmp.Or(r.Verbosity, Full),
 		Filter: r.Filter, Auth: r.Auth, CreatedBy: p.Name, CreatedAt: s.now(),
 	}
+	one.Since = one.CreatedAt
 	if r.Credentials.secrets() {
 		one.KeyStore = s.keys.Name()
 	}
@@ -177,7 +178,7 @@ func (s *Subscriptions) like(ctx context.Context, one Subscription) (Subscriptio
 	if err != nil || len(found) == 0 {
 		return Subscription{}, false, err
 	}
-	if found[0].State != Active {
+	if !found[0].State.Needed() {
 		return Subscription{}, false, &broker.Error{Kind: broker.ErrConflict, Detail: "such a subscription is being made", Remedy: "try again"}
 	}
 	return found[0], true, nil
@@ -192,7 +193,7 @@ func (s *Subscriptions) make(ctx context.Context, one Subscription, c Credential
 	}
 	if err == nil {
 		stored, err = s.store.UpdateSubscription(ctx, one.ID, func(now *Subscription) error {
-			now.State, now.Sealed, now.KeyStore, now.Ref = Active, stored.Sealed, stored.KeyStore, stored.Ref
+			now.State, now.Since, now.Sealed, now.KeyStore, now.Ref = Active, s.now(), stored.Sealed, stored.KeyStore, stored.Ref
 			return nil
 		}, act.Done())
 	}
@@ -236,7 +237,7 @@ func (s *Subscriptions) sealed(ctx context.Context, one Subscription, c Credenti
 func (s *Subscriptions) open(ctx context.Context, one Subscription) (Credentials, error) {
 	c := Credentials{}
 	if one.Sealed != "" {
-		text, err := s.keys.Open(ctx, one.Owner(), sealedField, keyring.Sealed{KeyStore: one.KeyStore, Ref: one.Ref, Text: one.Sealed})
+		text, err := s.keys.Open(ctx, one.Owner(), sealedField, one.held().Sealed)
 		if err != nil && !errors.Is(err, keyring.ErrLost) {
 			return c, fmt.Errorf("%w: %w", ErrOurs, keyFault(err))
 		}
@@ -374,7 +375,7 @@ func (s *Subscriptions) Subscriptions(ctx context.Context, p policy.Principal, p
 		return nil, "", err
 	}
 	found = slices.DeleteFunc(found, func(one Subscription) bool {
-		return one.State != Active || !s.guard.Allows(p, policy.SubscriptionShow, one.resource())
+		return !one.State.Needed() || !s.guard.Allows(p, policy.SubscriptionShow, one.resource())
 	})
 	return found, next, s.showWaiting(ctx, found)
 }
@@ -421,7 +422,7 @@ func (s *Subscriptions) find(ctx context.Context, p policy.Principal, action pol
 	if uuid.Validate(id) == nil {
 		one, err = s.store.Subscription(ctx, strings.ToLower(id))
 	}
-	if errors.Is(err, broker.ErrNotFound) || err == nil && one.State != Active {
+	if errors.Is(err, broker.ErrNotFound) || err == nil && !one.State.Needed() {
 		if err := s.guard.Missing(ctx, p, action, policy.KindSubscription); err != nil {
 			return Subscription{}, broker.Unrecorded(err)
 		}
@@ -452,7 +453,7 @@ func self(project string) policy.Principal {
 }
 
 // drop ends a subscription that was never made, so that it never will be; then it destroys what seals its secret, and
-// removes its row. One that is active by now stays.
+// removes its row. One that is needed by now stays.
 func (s *Subscriptions) drop(ctx context.Context, one Subscription) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTime)
 	defer cancel()
@@ -462,10 +463,10 @@ func (s *Subscriptions) drop(ctx context.Context, one Subscription) error {
 	}
 	act.With(audit.DetailSubscription, one.ID)
 	_, err = s.store.UpdateSubscription(ctx, one.ID, func(now *Subscription) error {
-		if now.State == Active {
+		if now.State.Needed() {
 			return broker.ErrConflict
 		}
-		now.State = Abandoned
+		now.State, now.Since = Abandoned, s.now()
 		return nil
 	}, act.Intent())
 	if errors.Is(err, broker.ErrConflict) {
@@ -487,7 +488,8 @@ func (s *Subscriptions) drop(ctx context.Context, one Subscription) error {
 	return s.store.DeleteSubscription(ctx, one.ID, act.Done(audit.DetailReason, "the subscription was not made"))
 }
 
-// Settle is the pass that removes subscriptions that were begun before a time and never made.
+// Settle is the pass that removes subscriptions that were begun before a time and never made, and ends sealing anew that
+// was begun before.
 func (s *Subscriptions) Settle(ctx context.Context, before time.Time) error {
 	var failed []error
 	q := Query{Unfinished: true, Page: broker.Page{Size: broker.MaxPage}}
@@ -497,7 +499,10 @@ func (s *Subscriptions) Settle(ctx context.Context, before time.Time) error {
 			return errors.Join(append(failed, err)...)
 		}
 		for _, one := range found {
-			if one.State == Abandoned || one.CreatedAt.Before(before) {
+			switch {
+			case one.State == Rekeying && one.Since.Before(before):
+				failed = append(failed, keyFault(s.keys.EndRekey(ctx, s.sealedRow(one), one.Since)))
+			case one.State == Abandoned, one.State == Making && one.CreatedAt.Before(before):
 				failed = append(failed, s.drop(ctx, one))
 			}
 		}

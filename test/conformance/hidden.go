@@ -61,20 +61,20 @@ func hiddenRows(t *testing.T, s lifecycleTest) {
 		t.Errorf("UpdateHidden = %v, want the change's own error", err)
 	}
 	got := s.mustUpdate(want.ID, func(h *lifecycle.Hidden) {
-		*h = lifecycle.Hidden{ID: "x", Instance: "x", VIM: "x", State: lifecycle.HiddenKept, Since: epoch.Add(time.Minute), Generation: 2, Sealed: "token", KeyStore: "keydir", Ref: "ref"}
+		*h = lifecycle.Hidden{ID: "x", Instance: "x", VIM: "x", State: lifecycle.HiddenActive, Since: epoch.Add(time.Minute), Generation: 2, Sealed: "token", KeyStore: "keydir", Ref: "ref"}
 	})
-	want.State, want.Since, want.Generation, want.Sealed, want.KeyStore, want.Ref = lifecycle.HiddenKept, epoch.Add(time.Minute), 2, "token", "keydir", "ref"
+	want.State, want.Since, want.Generation, want.Sealed, want.KeyStore, want.Ref = lifecycle.HiddenActive, epoch.Add(time.Minute), 2, "token", "keydir", "ref"
 	read, err := s.Hidden(ctx, want.ID)
 	if err != nil || !cmp.Equal(want, got) || !cmp.Equal(want, read) {
 		t.Errorf("answered %+v, read %+v, %v, want %+v", got, read, err, want)
 	}
 	for from, tos := range map[lifecycle.HiddenState][]lifecycle.HiddenState{
-		lifecycle.HiddenMaking:    {lifecycle.HiddenKept, lifecycle.HiddenAbandoned},
-		lifecycle.HiddenKept:      {lifecycle.HiddenRekeying, lifecycle.HiddenAbandoned},
-		lifecycle.HiddenRekeying:  {lifecycle.HiddenKept, lifecycle.HiddenAbandoned},
+		lifecycle.HiddenMaking:    {lifecycle.HiddenActive, lifecycle.HiddenAbandoned},
+		lifecycle.HiddenActive:      {lifecycle.HiddenRekeying, lifecycle.HiddenAbandoned},
+		lifecycle.HiddenRekeying:  {lifecycle.HiddenActive, lifecycle.HiddenAbandoned},
 		lifecycle.HiddenAbandoned: nil,
 	} {
-		for _, to := range []lifecycle.HiddenState{lifecycle.HiddenMaking, lifecycle.HiddenKept, lifecycle.HiddenRekeying, lifecycle.HiddenAbandoned} {
+		for _, to := range []lifecycle.HiddenState{lifecycle.HiddenMaking, lifecycle.HiddenActive, lifecycle.HiddenRekeying, lifecycle.HiddenAbandoned} {
 			h := sampleHidden("i")
 			h.State = from
 			if err := s.CreateHidden(ctx, h); err != nil {
@@ -95,7 +95,7 @@ func hiddenRows(t *testing.T, s lifecycleTest) {
 			t.Error(err)
 		}
 	}
-	s.wantHidden("those that are needed and deleted", want.ID, lifecycle.HiddenKept)
+	s.wantHidden("those that are needed and deleted", want.ID, lifecycle.HiddenActive)
 	s.mustUpdate(want.ID, func(h *lifecycle.Hidden) {
 		h.State, h.Sealed, h.KeyStore, h.Ref = lifecycle.HiddenAbandoned, "", "", ""
 	})
@@ -139,7 +139,7 @@ func hiddenNeeded(t *testing.T, s lifecycleTest) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.wantHidden("named by an operation", first.ID, lifecycle.HiddenKept)
+	s.wantHidden("named by an operation", first.ID, lifecycle.HiddenActive)
 	end := func(o lifecycle.Operation, id string, states ...lifecycle.OperationState) {
 		t.Helper()
 		for _, to := range states {
@@ -154,17 +154,17 @@ func hiddenNeeded(t *testing.T, s lifecycleTest) {
 		}
 	}
 	end(o, first.ID, lifecycle.Processing, lifecycle.Completed)
-	s.wantHidden("named by the instance", first.ID, lifecycle.HiddenKept)
+	s.wantHidden("named by the instance", first.ID, lifecycle.HiddenActive)
 
 	second := s.hide(i.ID)
 	if o, err = begin(lifecycle.ChangePackage, second.ID); err != nil {
 		t.Fatal(err)
 	}
 	end(o, "", lifecycle.Processing, lifecycle.FailedTemp, lifecycle.RollingBack)
-	s.wantHidden("on the way back, of before", first.ID, lifecycle.HiddenKept)
-	s.wantHidden("on the way back", second.ID, lifecycle.HiddenKept)
+	s.wantHidden("on the way back, of before", first.ID, lifecycle.HiddenActive)
+	s.wantHidden("on the way back", second.ID, lifecycle.HiddenActive)
 	end(o, first.ID, lifecycle.RolledBack)
-	s.wantHidden("after the rollback, of before", first.ID, lifecycle.HiddenKept)
+	s.wantHidden("after the rollback, of before", first.ID, lifecycle.HiddenActive)
 	s.wantHidden("after the rollback", second.ID, lifecycle.HiddenAbandoned)
 
 	s.mustUpdate(first.ID, func(h *lifecycle.Hidden) { h.State = lifecycle.HiddenRekeying })
@@ -195,7 +195,7 @@ func hiddenNeeded(t *testing.T, s lifecycleTest) {
 		}
 	}
 	fourth := s.hide(i.ID)
-	s.mustUpdate(fourth.ID, func(h *lifecycle.Hidden) { h.State = lifecycle.HiddenKept })
+	s.mustUpdate(fourth.ID, func(h *lifecycle.Hidden) { h.State = lifecycle.HiddenActive })
 	want := []string{third.ID, fourth.ID}
 	slices.Sort(want)
 	if got := ids(lifecycle.HiddenFilter{VIM: "v"}); !slices.Equal(got, want) {

@@ -30,9 +30,9 @@ var heatDeaths = map[string][]scenario{
 	"hidden.key-stored":   {hiding},
 	"hidden.sealed":       {hiding},
 	"hidden.swept":        {unhiding},
-	"hidden.rekey-intent": {rekeyingHidden},
-	"hidden.rekey-stored": {rekeyingHidden},
-	"hidden.rekeyed":      {rekeyingHidden},
+	"keyring.rekey-intent": {rekeyingHidden},
+	"keyring.rekey-stored": {rekeyingHidden},
+	"keyring.rekeyed": {rekeyingHidden},
 
 	"operation.queued":       {makingAStack},
 	"operation.begun":        {makingAStack},

@@ -48,9 +48,9 @@ func allKept(s *scene, want int) {
 	s.t.Helper()
 	eventually(s.t, "hidden parameters are kept or gone", func() error {
 		var kept, others int
-		err := s.query(`SELECT count(*) FROM vnf_hidden WHERE state = 'kept'`, &kept)
+		err := s.query(`SELECT count(*) FROM vnf_hidden WHERE state = 'active'`, &kept)
 		if err == nil {
-			err = s.query(`SELECT count(*) FROM vnf_hidden WHERE state <> 'kept'`, &others)
+			err = s.query(`SELECT count(*) FROM vnf_hidden WHERE state <> 'active'`, &others)
 		}
 		if err == nil && (kept != want || others != 0) {
 			err = fmt.Errorf("%d are kept and %d are not, want %d and none", kept, others, want)

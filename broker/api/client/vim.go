@@ -71,6 +71,11 @@ func (c *Client) UpdateVIM(ctx context.Context, idOrName string, change v1.Chang
 	return fetch[v1.VIM](ctx, c, rest(http.MethodPatch, change, "vims", idOrName).under(ifMatch(ifRevision)))
 }
 
+// RotateKeys seals anew what belongs to no VIM.
+func (c *Client) RotateKeys(ctx context.Context, r v1.KeyRotation) error {
+	return c.tell(ctx, rest(http.MethodPost, r, "keys:rotate"))
+}
+
 // RotateVIM replaces the stored credential, or seals the same one under a new
 // key when r holds none.
 func (c *Client) RotateVIM(ctx context.Context, idOrName string, r v1.Rotation, ifRevision int64) (v1.VIM, error) {

@@ -28,6 +28,7 @@ type Registry interface {
 	UpdateVIM(ctx context.Context, p policy.Principal, idOrName string, c broker.Change) (broker.VIM, error)
 	RotateVIM(ctx context.Context, p policy.Principal, idOrName string, c broker.Credential, ifRevision int64) (broker.VIM, error)
 	RekeyVIM(ctx context.Context, p policy.Principal, idOrName, keyStore string, ifRevision int64) (broker.VIM, error)
+	RekeyRest(ctx context.Context, p policy.Principal, keyStore string, before time.Time) error
 	KeyStatuses(ctx context.Context, p policy.Principal, q broker.VIMQuery, try bool) ([]broker.KeyStatus, string, error)
 	SameSystem(ctx context.Context, p policy.Principal, v broker.VIM) ([]broker.VIM, error)
 	CheckVIM(ctx context.Context, p policy.Principal, idOrName string) (broker.VIM, error)

@@ -67,6 +67,11 @@ var routes = []route{
 		method: "GET", path: "/v1/keys", id: "listKeys", tag: "keys", endpoint: plain((*server).listKeys),
 		summary: "List how the credentials of VIMs are sealed", timeout: remote, action: policy.VIMShow, query: keyQuery,
 	},
+	{
+		method: "POST", path: "/v1/keys:rotate", id: "rotateKeys", tag: "keys", endpoint: takes((*server).rotateKeys),
+		summary:  "Seal under new keys what belongs to no VIM: secrets of subscriptions, and keys that sign",
+		optional: true, timeout: remote, action: policy.VIMRotate, status: []int{http.StatusNoContent},
+	},
 
 	{
 		method: "POST", path: "/v1/leases", id: "issueLease", tag: "leases", endpoint: takes((*server).issueLease),

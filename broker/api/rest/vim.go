@@ -145,6 +145,10 @@ func (s *server) rotateVIM(c *call, in v1.Rotation) (answer[v1.VIM], error) {
 	return s.vim(v), err
 }
 
+func (s *server) rotateKeys(c *call, in v1.KeyRotation) (answer[v1.KeyRotation], error) {
+	return done[v1.KeyRotation](s.registry.RekeyRest(c.ctx, c.principal, in.KeyStore, in.SealedBefore))
+}
+
 func (s *server) inventory(c *call, in v1.InventoryRequest) (answer[v1.Inventory], error) {
 	i, err := s.leaser.Inventory(c.ctx, c.principal, c.path("id"), in.Settle)
 	if err != nil {

@@ -215,6 +215,12 @@ type Rotation struct {
 	KeyStore   string     `json:"keyStore,omitempty" doc:"Key store for the new key, where no credential is given; absent means the one for new keys" example:"vault"`
 }
 
+// KeyRotation seals anew what belongs to no VIM, under new keys.
+type KeyRotation struct {
+	KeyStore     string    `json:"keyStore,omitempty" doc:"Key store for the new keys; absent means the one for new keys" example:"vault"`
+	SealedBefore time.Time `json:"sealedBefore,omitzero" doc:"What was sealed before this time goes as well; without it only what has its key in another key store"`
+}
+
 // KeyStatus says how a VIM's credential is sealed.
 type KeyStatus struct {
 	VIM        string    `json:"vim" doc:"Id of the VIM"`

@@ -96,8 +96,9 @@ func (p *program) keyRotateCommand() *cobra.Command {
 		Short: "Seal credentials under new keys, and destroy the old ones",
 		Long: `Seal credentials with a new key: that of one VIM, those of all VIMs, or those
 whose key is older than a given age. The server tests the new key before it
-destroys the old one. Leases are not affected. If the command is interrupted,
-repeat it.`,
+destroys the old one. Leases are not affected. With --all and --older-than,
+secrets of subscriptions go as well, and keys that sign tokens and checkpoints
+are replaced. If the command is interrupted, repeat it.`,
 		Example: "  vimbroker key rotate edge-1\n  vimbroker key rotate --older-than 720h\n  vimbroker key rotate --all",
 		Args: func(c *cobra.Command, args []string) error {
 			switch {
@@ -119,7 +120,8 @@ repeat it.`,
 				return err
 			}
 			before := p.Now().Add(-olderThan)
-			return p.rekeyAll(c.Context(), registry, "", func(k v1.KeyStatus) bool { return all || k.SealedAt.Before(before) })
+			err := p.rekeyAll(c.Context(), registry, "", func(k v1.KeyStatus) bool { return all || k.SealedAt.Before(before) })
+			return errors.Join(err, registry.RotateKeys(c.Context(), v1.KeyRotation{SealedBefore: before}))
 		}),
 	}
 	c.Flags().BoolVar(&all, "all", false, "every VIM that the caller may see")
@@ -132,22 +134,21 @@ func (p *program) keyMigrateCommand() *cobra.Command {
 	var to string
 	c := &cobra.Command{
 		Use:   "migrate --to STORE",
-		Short: "Move every VIM to keys in another key store",
-		Long: `Move every credential that uses another key store to a new key in the named
-one, and destroy the old keys. Hidden parameters of VNF instances go with their
-VIM. Both key stores must be in the server's configuration. If the command is
-interrupted, or something failed, repeat it.
-
-The keys that sign tokens and checkpoints move with "vimbroker client key
-rotate" and "vimbroker audit key rotate". A subscription whose subscriber asks
-for a secret is deleted and made anew.`,
+		Short: "Move everything that is sealed to keys in another key store",
+		Long: `Move everything that uses another key store to new keys in the named one, and
+destroy the old keys: credentials of VIMs, with the hidden parameters of VNF
+instances on them, and secrets of subscriptions. Keys that sign tokens and
+checkpoints are replaced by new ones, for which the named key store must be the
+first. Both key stores must be in the server's configuration. If the command is
+interrupted, or something failed, repeat it.`,
 		Example: "  vimbroker key migrate --to vault",
 		Args:    console.Names(),
 		RunE: p.Remote(func(c *cobra.Command, _ []string, registry *client.Client) error {
 			if to == "" {
 				return console.Usagef(c, "--to is required: the name of a key store, like vault or keydir")
 			}
-			return p.rekeyAll(c.Context(), registry, to, func(k v1.KeyStatus) bool { return k.KeyStore != to || k.Past > 0 || k.Elsewhere > 0 })
+			err := p.rekeyAll(c.Context(), registry, to, func(k v1.KeyStatus) bool { return k.KeyStore != to || k.Past > 0 || k.Elsewhere > 0 })
+			return errors.Join(err, registry.RotateKeys(c.Context(), v1.KeyRotation{KeyStore: to}))
 		}),
 	}
 	c.Flags().StringVar(&to, "to", "", "the key store to move to, like vault")

@@ -177,6 +177,7 @@ func (s *server) newClients() {
 		Store: s.store, Clients: s.clients, Keys: s.keyStores(), Ledger: b, Guard: b.Guard(), Issuer: c.Issuer,
 		Log: s.log, Now: s.store.Now,
 	})
+	b.AddSealer(s.tokens)
 	if c.Issuer != "" {
 		s.live.clients = s.tokens
 	}
@@ -214,6 +215,7 @@ func (s *server) newLifecycle() {
 		Store: s.store, Keys: s.keyStores(), Ledger: b, Endpoint: s.callback, Render: vnflcm.Notification, Guard: b.Guard(),
 		Egress: s.live.egress, Terms: c.subscriptionTerms(), Log: s.log, Now: s.store.Now,
 	})
+	b.AddSealer(s.subscribers)
 }
 
 // newHandler makes the handler of all requests.

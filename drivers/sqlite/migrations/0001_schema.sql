@@ -772,13 +772,13 @@ CREATE TABLE vnf_hidden (
     sealed     TEXT    NOT NULL,
     key_store  TEXT    NOT NULL,
     key_ref    TEXT    NOT NULL,
-    CONSTRAINT hidden_state_known CHECK (state IN ('making', 'kept', 'rekeying', 'abandoned')),
+    CONSTRAINT hidden_state_known CHECK (state IN ('making', 'active', 'rekeying', 'abandoned')),
     CONSTRAINT hidden_has_a_key CHECK ((sealed = '') = (key_ref = ''))
 ) STRICT;
 
 CREATE INDEX hidden_by_instance ON vnf_hidden (instance); -- the deletion of an instance
 CREATE INDEX hidden_by_vim ON vnf_hidden (vim, id); -- "key rotate" and "key migrate", VIM by VIM
-CREATE INDEX hidden_unsettled ON vnf_hidden (since, id) WHERE state <> 'kept'; -- the pass that settles them
+CREATE INDEX hidden_unsettled ON vnf_hidden (since, id) WHERE state <> 'active'; -- the pass that settles them
 
 -- What VNFMs that are clients were granted for their operations (SOL003 clause 9). What no query asks for is in the
 -- document.
@@ -824,6 +824,7 @@ CREATE TABLE vnf_subscriptions (
     created_by    TEXT    NOT NULL,
     created_at    INTEGER NOT NULL,
     state         TEXT    NOT NULL,
+    since         INTEGER NOT NULL, -- when it entered the state
     sealed        TEXT    NOT NULL,
     key_store     TEXT    NOT NULL,
     key_ref       TEXT    NOT NULL,
@@ -836,7 +837,7 @@ CREATE TABLE vnf_subscriptions (
     given_up      INTEGER NOT NULL,
     given_up_at   INTEGER NOT NULL,
     refusals      INTEGER NOT NULL, -- how often in a row the next notification was refused
-    CONSTRAINT subscription_state_known CHECK (state IN ('making', 'abandoned', 'active')),
+    CONSTRAINT subscription_state_known CHECK (state IN ('making', 'active', 'rekeying', 'abandoned')),
     CONSTRAINT subscription_secret_has_a_key CHECK ((sealed = '') = (key_ref = ''))
 ) STRICT;
 

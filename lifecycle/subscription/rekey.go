@@ -1,0 +1,59 @@
+package subscription
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/keyring"
+)
+
+// Reseal seals anew, under new keys in the key store that due is of, the secrets of the subscriptions that it selects, and
+// destroys the old keys. It is for [broker.Broker.RekeyRest], which has decided and recorded it.
+func (s *Subscriptions) Reseal(ctx context.Context, due broker.Due) error {
+	var failed []error
+	for q := (Query{Sealed: true, Page: broker.Page{Size: broker.MaxPage}}); ; {
+		found, next, err := s.store.Subscriptions(ctx, q)
+		failed = append(failed, err)
+		for _, one := range found {
+			if !one.State.Needed() || !due.Selects(one.held().Sealed) {
+				continue
+			}
+			err := s.keys.Rekey(ctx, due.To, s.sealedRow(one))
+			if errors.Is(err, broker.ErrNotFound) { // it was deleted
+				continue
+			}
+			if err != nil {
+				err = fmt.Errorf("subscription %s: %w", one.ID, keyFault(err)) // others may open
+			}
+			failed = append(failed, err)
+		}
+		if q.Token = next; err != nil || next == "" || ctx.Err() != nil {
+			return errors.Join(append(failed, ctx.Err())...)
+		}
+	}
+}
+
+func (s Subscription) held() keyring.Held {
+	return keyring.Held{
+		State: s.State, Since: s.Since, Owner: s.Owner(), Next: s.Owner(),
+		Sealed: keyring.Sealed{KeyStore: s.KeyStore, Ref: s.Ref, Text: s.Sealed},
+	}
+}
+
+// sealedRow is the row of a subscription, to be sealed anew.
+func (s *Subscriptions) sealedRow(one Subscription) keyring.Row {
+	return keyring.Row{Field: sealedField, Now: s.now, Update: func(ctx context.Context, change func(*keyring.Held) error) (keyring.Held, error) {
+		now, err := s.store.RekeySubscription(ctx, one.ID, func(now *Subscription) error {
+			held := now.held()
+			err := change(&held)
+			now.State, now.Since, now.KeyStore, now.Ref, now.Sealed = held.State, held.Since, held.KeyStore, held.Ref, held.Text
+			return err
+		})
+		if errors.Is(err, broker.ErrConflict) || errors.Is(err, broker.ErrNotFound) {
+			err = fmt.Errorf("%w: %w", keyring.ErrOvertaken, err)
+		}
+		return now.held(), err
+	}}
+}
