@@ -138,7 +138,7 @@ lint: $(BIN)/golangci-lint ## few, reasoned linters (.golangci.yml)
 
 .PHONY: generate
 generate: ## rewrite the golden files (OpenAPI, state pictures, command output)
-	$(GO) test ./broker/api ./cmd/vimbroker/cli -run 'Golden' -update
+	$(GO) test ./broker/api/rest ./cmd/vimbroker/cli -run 'Golden' -update
 	$(GO) test ./test -run 'Golden' -update
 
 .PHONY: verify

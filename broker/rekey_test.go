@@ -10,8 +10,10 @@ import (
 	"time"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/notary"
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/drivers/keydir"
+	"github.com/vimbroker/vimbroker/policy"
 )
 
 // elsewhere is a second key directory, under another name.
@@ -204,5 +206,74 @@ func TestKeepersAreRekeyedWithTheVIM(t *testing.T) {
 	two.err = nil
 	if _, err := b.RekeyVIM(t.Context(), alice, "edge1", "elsewhere", 0); err != nil || len(two.rekeyed) != 2 {
 		t.Errorf("RekeyVIM() again = %v; the keeper was asked %q", err, two.rekeyed)
+	}
+}
+
+// sealedFor records what it is asked to seal anew.
+type sealedFor struct {
+	due []broker.Due
+	err error
+}
+
+func (s *sealedFor) Reseal(_ context.Context, due broker.Due) error {
+	s.due = append(s.due, due)
+	return s.err
+}
+
+func TestWhatBelongsToNoVIMIsSealedAnew(t *testing.T) {
+	b := newBench(t, benchOptions{})
+	second, err := keydir.Open(filepath.Join(b.dir, "second"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.addKeyStore(elsewhere{second})
+	one, two := &sealedFor{err: errors.New("one of them")}, &sealedFor{}
+	b.AddSealer(one)
+	b.AddSealer(two)
+	signs := func() string {
+		t.Helper()
+		keys, err := b.AuditKeys(t.Context(), root)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, k := range keys {
+			if k.State == notary.Signing {
+				return k.ID
+			}
+		}
+		return ""
+	}
+	if _, err := b.RotateAuditKey(t.Context(), root); err != nil {
+		t.Fatal(err)
+	}
+	before := signs()
+	later := time.Now().Add(time.Hour)
+	for _, c := range []struct {
+		p        policy.Principal
+		to       string
+		before   time.Time
+		want     error
+		asked    int
+		replaced bool
+	}{
+		{alice, "", later, broker.ErrDenied, 0, false},
+		{root, "nowhere", later, broker.ErrInvalid, 0, false},
+		{root, "", time.Time{}, broker.ErrUnavailable, 1, false}, // one fails, and the other is asked nevertheless
+		{root, "elsewhere", time.Time{}, broker.ErrUnavailable, 2, false},
+		{root, "", later, broker.ErrUnavailable, 3, true},
+	} {
+		if err := b.RekeyRest(t.Context(), c.p, c.to, c.before); !errors.Is(err, c.want) {
+			t.Errorf("RekeyRest by %s to %q = %v, want %v", c.p.Name, c.to, err, c.want)
+		}
+		if len(one.due) != c.asked || len(two.due) != c.asked || (signs() != before) != c.replaced {
+			t.Errorf("to %q: asked %d and %d times, want %d; the audit key was replaced: %v", c.to, len(one.due), len(two.due), c.asked, signs() != before)
+		}
+	}
+	one.err = nil
+	if err := b.RekeyRest(t.Context(), root, "", time.Time{}); err != nil {
+		t.Errorf("RekeyRest = %v", err)
+	}
+	if due := two.due[1]; due.To.Name() != "elsewhere" {
+		t.Errorf("it was asked for %q", due.To.Name())
 	}
 }

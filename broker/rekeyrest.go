@@ -3,6 +3,7 @@ package broker
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/vimbroker/vimbroker/broker/keyring"
@@ -68,7 +69,8 @@ func (b *Registry) RekeyRest(ctx context.Context, p policy.Principal, keyStore s
 	}
 	if err := errors.Join(failed...); err != nil {
 		return b.refuse(ctx, act, &Error{
-			Kind: ErrUnavailable, Detail: "not all that belongs to no VIM is sealed anew: " + err.Error(), Remedy: "repeat it in a few minutes", Cause: err,
+			Kind: ErrUnavailable, Detail: "not all that belongs to no VIM is sealed anew: " + strings.ReplaceAll(err.Error(), "\n", "; "),
+			Remedy: "repeat it in a few minutes", Cause: err,
 		})
 	}
 	return b.entries.Append(ctx, act.Done())

@@ -108,9 +108,9 @@ func (s Subscription) Job() job.Job { return job.Job{Kind: JobKind, Subject: s.I
 const JobKind = "vnf-notifications"
 
 // Moved is the subscription that an update stores in the place of another. A move that the table of states does not
-// list is [broker.ErrConflict].
+// list is [broker.ErrConflict], and so is abandoning one that is needed: that is deleted.
 func (s Subscription) Moved(to Subscription) (Subscription, error) {
-	if s.State != to.State && !s.State.CanMove(to.State) {
+	if s.State != to.State && (!s.State.CanMove(to.State) || s.State.Needed() && to.State == Abandoned) {
 		return s, &broker.Error{
 			Kind: broker.ErrConflict, Detail: "a subscription that is " + string(s.State) + " cannot become " + string(to.State),
 		}
