@@ -439,7 +439,7 @@ func (l *Lifecycle) eachHidden(ctx context.Context, vim string, do func(Hidden) 
 
 // sealedRow is the row of hidden parameters, to be sealed anew.
 func (l *Lifecycle) sealedRow(h Hidden) keyring.Row {
-	return keyring.Row{Field: h.field(), Now: l.now, Update: func(ctx context.Context, change func(*keyring.Held) error) (keyring.Held, error) {
+	update := func(ctx context.Context, change func(*keyring.Held) error) (keyring.Held, error) {
 		now, err := l.store.UpdateHidden(ctx, h.ID, func(h *Hidden) error {
 			held := h.held()
 			err := change(&held)
@@ -451,7 +451,8 @@ func (l *Lifecycle) sealedRow(h Hidden) keyring.Row {
 			err = fmt.Errorf("%w: %w", keyring.ErrOvertaken, err)
 		}
 		return now.held(), err
-	}}
+	}
+	return keyring.Row{Field: h.field(), Now: l.now, Update: update}
 }
 
 // censored is a request without what of its parameters is hidden.

@@ -44,7 +44,7 @@ func (s Subscription) held() keyring.Held {
 
 // sealedRow is the row of a subscription, to be sealed anew.
 func (s *Subscriptions) sealedRow(one Subscription) keyring.Row {
-	return keyring.Row{Field: sealedField, Now: s.now, Update: func(ctx context.Context, change func(*keyring.Held) error) (keyring.Held, error) {
+	update := func(ctx context.Context, change func(*keyring.Held) error) (keyring.Held, error) {
 		now, err := s.store.RekeySubscription(ctx, one.ID, func(now *Subscription) error {
 			held := now.held()
 			err := change(&held)
@@ -55,5 +55,6 @@ func (s *Subscriptions) sealedRow(one Subscription) keyring.Row {
 			err = fmt.Errorf("%w: %w", keyring.ErrOvertaken, err)
 		}
 		return now.held(), err
-	}}
+	}
+	return keyring.Row{Field: sealedField, Now: s.now, Update: update}
 }
