@@ -68,10 +68,10 @@ func (h Hidden) place() keyring.Sealed {
 	return keyring.Sealed{KeyStore: h.KeyStore, Ref: h.Ref, Text: h.Sealed}
 }
 
-func (h Hidden) held() keyring.Held {
+func (h Hidden) held() keyring.SealedRow {
 	next := h.owner()
 	next.Generation++
-	return keyring.Held{State: h.State, Since: h.Since, Owner: h.owner(), Next: next, Sealed: h.place()}
+	return keyring.SealedRow{State: h.State, Since: h.Since, Owner: h.owner(), Next: next, Sealed: h.place()}
 }
 
 // field binds what is sealed to the instance that names it.
@@ -439,7 +439,7 @@ func (l *Lifecycle) eachHidden(ctx context.Context, vim string, do func(Hidden) 
 
 // sealedRow is the row of hidden parameters, to be sealed anew.
 func (l *Lifecycle) sealedRow(h Hidden) keyring.Row {
-	update := func(ctx context.Context, change func(*keyring.Held) error) (keyring.Held, error) {
+	update := func(ctx context.Context, change func(*keyring.SealedRow) error) (keyring.SealedRow, error) {
 		now, err := l.store.UpdateHidden(ctx, h.ID, func(h *Hidden) error {
 			held := h.held()
 			err := change(&held)

@@ -83,7 +83,7 @@ func TestMove(t *testing.T) {
 	if now.Shape.VIM != "far" || now.Shape.VIMName != "far" || len(now.Shape.Resources) != len(i.Shape.Resources) || now.Shape.Concealed.ID == i.Shape.Concealed.ID {
 		t.Errorf("the instance is %+v", now.Shape)
 	}
-	if h, err := v.store.Hidden(ctx, now.Shape.Concealed.ID); err != nil || h.VIM != "far" || h.State != lifecycle.HiddenKept {
+	if h, err := v.store.Hidden(ctx, now.Shape.Concealed.ID); err != nil || h.VIM != "far" || h.State != lifecycle.HiddenActive {
 		t.Errorf("what is hidden is of VIM %s, %s, %v", h.VIM, h.State, err)
 	}
 	if h, err := v.store.Hidden(ctx, i.Shape.Concealed.ID); err == nil && h.State != lifecycle.HiddenAbandoned {

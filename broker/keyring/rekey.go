@@ -15,8 +15,8 @@ const endWithin = 30 * time.Second
 // ErrOvertaken: the row is another's work by now, or gone.
 var ErrOvertaken = errors.New("the row was changed at the same time")
 
-// Held is what a row keeps of a text that is sealed anew.
-type Held struct {
+// SealedRow is what a row keeps of a text that is sealed anew.
+type SealedRow struct {
 	State State
 	// Since is when the row entered the state, or was taken over in it.
 	Since time.Time
@@ -31,7 +31,7 @@ type Row struct {
 	Field string
 	// Update changes the row by a function in one write, and returns it as it is then. If the function fails nothing is
 	// written and its error is returned. A row that is gone, and a move that it cannot make, are [ErrOvertaken].
-	Update func(ctx context.Context, change func(*Held) error) (Held, error)
+	Update func(ctx context.Context, change func(*SealedRow) error) (SealedRow, error)
 	// Now is the store's time.
 	Now func() time.Time
 }
@@ -40,7 +40,7 @@ type Row struct {
 // switches, and the end of the old key. A process that dies leaves the row [Rekeying], for [Ring.EndRekey].
 func (r Ring) Rekey(ctx context.Context, to Ring, row Row) error {
 	mine := row.Now()
-	h, err := row.Update(ctx, func(h *Held) error {
+	h, err := row.Update(ctx, func(h *SealedRow) error {
 		if h.State != Active {
 			return ErrOvertaken
 		}
@@ -60,7 +60,7 @@ func (r Ring) Rekey(ctx context.Context, to Ring, row Row) error {
 }
 
 // switchKey seals the text of a row under a new key, and names it in the row, if that is still held.
-func (r Ring) switchKey(ctx context.Context, to Ring, row Row, held Held) error {
+func (r Ring) switchKey(ctx context.Context, to Ring, row Row, held SealedRow) error {
 	text, err := r.Open(ctx, held.Owner, row.Field, held.Sealed)
 	if err != nil {
 		return err
@@ -70,7 +70,7 @@ func (r Ring) switchKey(ctx context.Context, to Ring, row Row, held Held) error 
 		return err
 	}
 	failpoint.At("keyring.rekey-stored")
-	_, err = row.Update(ctx, func(now *Held) error {
+	_, err = row.Update(ctx, func(now *SealedRow) error {
 		if now.State != Rekeying || !now.Since.Equal(held.Since) {
 			return ErrOvertaken
 		}
@@ -90,8 +90,8 @@ func (r Ring) EndRekey(ctx context.Context, row Row, began time.Time) error {
 	ctx, cancel := context.WithTimeout(ctx, endWithin)
 	defer cancel()
 	mine := row.Now()
-	held := func(since time.Time, change func(*Held)) (Held, error) {
-		return row.Update(ctx, func(h *Held) error {
+	held := func(since time.Time, change func(*SealedRow)) (SealedRow, error) {
+		return row.Update(ctx, func(h *SealedRow) error {
 			if h.State != Rekeying || !h.Since.Equal(since) {
 				return ErrOvertaken
 			}
@@ -99,12 +99,12 @@ func (r Ring) EndRekey(ctx context.Context, row Row, began time.Time) error {
 			return nil
 		})
 	}
-	h, err := held(began, func(h *Held) { h.Since = mine }) // nobody switches from here on
+	h, err := held(began, func(h *SealedRow) { h.Since = mine }) // nobody switches from here on
 	if err == nil {
 		err = r.Sweep(ctx, h.Owner.ID, func() ([]Sealed, error) { return []Sealed{h.Sealed}, nil })
 	}
 	if err == nil {
-		_, err = held(mine, func(h *Held) { h.State = Active })
+		_, err = held(mine, func(h *SealedRow) { h.State = Active })
 	}
 	if errors.Is(err, ErrOvertaken) {
 		return nil // another settles it, or nobody needs it any more

@@ -26,7 +26,8 @@ var (
 	deleteSubscription = statement(`DELETE FROM vnf_subscriptions WHERE id = ?`)
 	subscriptionThere  = statement(`SELECT 1 FROM vnf_subscriptions WHERE id = ?`)
 
-	subscribers        = statement(`SELECT id, filter FROM vnf_subscriptions WHERE project = ? AND state IN ('active', 'rekeying') ORDER BY id`)
+	subscribers = statement(`SELECT id, filter FROM vnf_subscriptions
+		WHERE project = ? AND state IN ('active', 'rekeying') ORDER BY id`)
 	insertNotification = statement(`INSERT INTO vnf_notifications (subscription, at, document) VALUES (?, ?, ?)`)
 	removeNotification = statement(`DELETE FROM vnf_notifications WHERE seq = ? AND subscription = ?`)
 	dropNotifications  = statement(`DELETE FROM vnf_notifications WHERE subscription = ?`)

@@ -35,8 +35,8 @@ func (s *Subscriptions) Reseal(ctx context.Context, due broker.Due) error {
 	}
 }
 
-func (s Subscription) held() keyring.Held {
-	return keyring.Held{
+func (s Subscription) held() keyring.SealedRow {
+	return keyring.SealedRow{
 		State: s.State, Since: s.Since, Owner: s.Owner(), Next: s.Owner(),
 		Sealed: keyring.Sealed{KeyStore: s.KeyStore, Ref: s.Ref, Text: s.Sealed},
 	}
@@ -44,7 +44,7 @@ func (s Subscription) held() keyring.Held {
 
 // sealedRow is the row of a subscription, to be sealed anew.
 func (s *Subscriptions) sealedRow(one Subscription) keyring.Row {
-	update := func(ctx context.Context, change func(*keyring.Held) error) (keyring.Held, error) {
+	update := func(ctx context.Context, change func(*keyring.SealedRow) error) (keyring.SealedRow, error) {
 		now, err := s.store.RekeySubscription(ctx, one.ID, func(now *Subscription) error {
 			held := now.held()
 			err := change(&held)

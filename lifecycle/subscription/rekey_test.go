@@ -59,7 +59,7 @@ func TestSecretsAreSealedAnew(t *testing.T) {
 		w.WriteHeader(http.StatusNoContent)
 	})
 	open := newSubscriber(t, nil)
-	one := o.subscribe(s, func(r *subscription.Request) {
+	one := o.subscribe(s, func(r *subscription.NewSubscription) {
 		r.Auth, r.Credentials = []string{subscription.Basic}, subscription.Credentials{User: "u", Password: secret.NewText(canary)}
 	})
 	o.subscribe(open) // has nothing that is sealed
