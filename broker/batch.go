@@ -18,7 +18,8 @@ const (
 	// batchLeases is how many leases of one VIM it works on at once.
 	batchLeases = 8
 	// batchGiveUp is how many failures in a row end the work on a VIM until the next
-	// pass. A VIM that has not answered at all is left after the first.
+	// pass. An answer ends the row of those that came before its attempt began. A VIM that
+	// has not answered at all is left after the first.
 	batchGiveUp = 3
 	// batchBegins is how many intents it writes at once. The store may commit them
 	// together.
@@ -126,13 +127,15 @@ func (b *Leaser) workOn(ctx context.Context, session *session, items []batchItem
 		mu       sync.Mutex
 		leases   errgroup.Group
 		answered bool
-		failures int
+		failed   int // so many attempts
+		forgiven int // of these, before the newest attempt that was answered began
 	)
 	leases.SetLimit(batchLeases)
 	for _, item := range items {
 		leases.Go(func() error {
 			mu.Lock()
-			down := failures >= batchGiveUp || failures > 0 && !answered
+			before := failed
+			down := failed-forgiven >= batchGiveUp || failed > 0 && !answered
 			mu.Unlock()
 			now := b.now()
 			skip := down || ctx.Err() != nil || !item.waits(now, b.terms.CallTimeout)
@@ -158,13 +161,13 @@ func (b *Leaser) workOn(ctx context.Context, session *session, items []batchItem
 			switch {
 			case skip:
 			case errors.Is(err, ErrUnreachable), errors.Is(err, ErrUnavailable):
-				failures++
+				failed++
 			default:
-				answered, failures = true, 0
+				answered, forgiven = true, max(forgiven, before)
 			}
 			return nil
 		})
 	}
 	_ = leases.Wait() // no function returns an error
-	return done, failures > 0 && !answered
+	return done, failed > 0 && !answered
 }

@@ -244,7 +244,7 @@ func (p *plan) keepsSecrets(ctx context.Context, request chart.Task, a chart.Ren
 					Kind: broker.ErrConflict,
 					Detail: "Secret " + p.in.Namespace + "/" + name +
 						" would change: the chart makes up its content anew, and what uses it keeps the old one",
-					Remedy: "give the value in helm_values, or set helm_new_secrets to have it replaced",
+					Remedy: "change the package of the instance (vnf update) with the value in helm_values, or with helm_new_secrets to have it replaced",
 				}
 			}
 		}

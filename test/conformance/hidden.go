@@ -70,7 +70,7 @@ func hiddenRows(t *testing.T, s lifecycleTest) {
 	}
 	for from, tos := range map[lifecycle.HiddenState][]lifecycle.HiddenState{
 		lifecycle.HiddenMaking:    {lifecycle.HiddenActive, lifecycle.HiddenAbandoned},
-		lifecycle.HiddenActive:      {lifecycle.HiddenRekeying, lifecycle.HiddenAbandoned},
+		lifecycle.HiddenActive:    {lifecycle.HiddenRekeying, lifecycle.HiddenAbandoned},
 		lifecycle.HiddenRekeying:  {lifecycle.HiddenActive, lifecycle.HiddenAbandoned},
 		lifecycle.HiddenAbandoned: nil,
 	} {

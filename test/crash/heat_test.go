@@ -26,13 +26,13 @@ var heatDeaths = map[string][]scenario{
 	"heat.deleted":   {removingAStack},
 	"heat.stopped":   {cancelingAStack},
 
-	"hidden.intent":       {hiding},
-	"hidden.key-stored":   {hiding},
-	"hidden.sealed":       {hiding},
-	"hidden.swept":        {unhiding},
+	"hidden.intent":        {hiding},
+	"hidden.key-stored":    {hiding},
+	"hidden.sealed":        {hiding},
+	"hidden.swept":         {unhiding},
 	"keyring.rekey-intent": {rekeyingHidden},
 	"keyring.rekey-stored": {rekeyingHidden},
-	"keyring.rekeyed": {rekeyingHidden},
+	"keyring.rekeyed":      {rekeyingHidden},
 
 	"operation.queued":       {makingAStack},
 	"operation.begun":        {makingAStack},

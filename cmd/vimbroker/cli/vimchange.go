@@ -92,7 +92,7 @@ before it stores anything. Existing leases keep using the previous settings.`,
 	flags.BoolVar(&shared, "shared", false, "let every project see and lease it (--shared=false: no longer)")
 	flags.BoolVar(&isDefault, "default", false, "make it the project's default (--default=false: no longer)")
 	flags.StringArrayVar(&kinds, "shared-kinds", nil,
-		"`kind` that every project may have in a VNF here: PLURAL.GROUP, or PLURAL.GROUP=TYPE,TYPE; can be repeated (--shared-kinds=: none)")
+		"`kind` that every project may have in a VNF here: PLURAL.GROUP, or PLURAL.GROUP=TYPES; can be repeated (--shared-kinds=: none)")
 	flags.StringVar(&suspended, "suspend", "", "issue no new lease on it, for this `reason` (--suspend=: issue them again)")
 	flags.StringVar(&s.endpoint, "endpoint", "", "new URL")
 	flags.StringVar(&s.namespace, "namespace", "", "namespace that clients start in")
