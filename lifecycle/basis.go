@@ -8,7 +8,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker"
 )
 
-// Source is what a driver decides by whether it makes an instance, and from what.
+// Source is the input by which a driver decides whether it makes an instance, and from which files.
 type Source struct {
 	// Flavour is the id of the deployment flavour.
 	Flavour string
@@ -18,29 +18,28 @@ type Source struct {
 	Named []string
 	// Namespace is the one that the request names, or else the VIM's own; it may be empty.
 	Namespace string
-	// Given are the names of a request's variables, and Parameters whether it has parameters. Of an instance that
-	// stands they are empty.
+	// Given are the names of a request's variables, and Parameters whether it has parameters. They are empty for
+	// an instance that exists.
 	Given      []string
 	Parameters bool
 	// Read reads files of the package, in the order of the paths.
 	Read func(paths []string) ([]Manifest, error)
 }
 
-// Basis is what an instance is made from.
+// Basis holds the files that an instance is made from.
 type Basis struct {
 	// Files are those of the package that the driver plans from, in the order in which it wants them.
 	Files []string
 	// Namespace is where the objects go that name none; empty where the VIM knows no namespaces.
 	Namespace string
-	// Hidden are those of the variables given that nobody is shown, and HidesParameters whether that goes for
-	// parameters: they lie sealed.
+	// Hidden are the given variables that no answer shows, and HidesParameters whether parameters are hidden
+	// too: hidden values are stored sealed.
 	Hidden          []string
 	HidesParameters bool
 }
 
-// choose finds the driver for a new instance: of those for the type of its VIM the first that makes one from what
-// the package holds. Where none does, the error is that of the last which is not just of another trade
-// ([broker.ErrUnsupported]), or of the last.
+// choose finds the driver for a new instance: the first driver for the VIM's type that makes an instance from the
+// package. If no driver does, the error is the last that is not [broker.ErrUnsupported], or else the last.
 func (l *Lifecycle) choose(vimType broker.VIMType, s Source) (Driver, Basis, error) {
 	why := noDriver(string(vimType))
 	for _, d := range l.drivers[vimType] {
@@ -55,8 +54,8 @@ func (l *Lifecycle) choose(vimType broker.VIMType, s Source) (Driver, Basis, err
 	return nil, Basis{}, why
 }
 
-// driver is the one that has made what an instance consists of. Instances of versions before name none: those
-// are the first driver's of their type of VIM.
+// driver is the one that made the resources of an instance. An instance stored without a driver's name
+// belongs to the first driver for its type of VIM.
 func (l *Lifecycle) driver(s Shape) (Driver, error) {
 	for _, d := range l.drivers[broker.VIMType(s.VIMType)] {
 		if s.Driver == "" || s.Driver == d.Name() {
@@ -72,7 +71,7 @@ func noDriver(vimType string) error {
 	}
 }
 
-// source is what an instance of that shape is made from.
+// source is the input from which an instance of that shape is made.
 func (s Shape) source(p PackageView) Source {
 	return Source{Flavour: s.Flavour, Paths: p.Paths, Named: s.Files, Namespace: s.Namespace, Read: p.Read}
 }

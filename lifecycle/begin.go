@@ -15,14 +15,14 @@ import (
 	"github.com/vimbroker/vimbroker/policy/audit"
 )
 
-// actions are what policy is asked for each type of operation.
+// actions are the actions that policy decides on, by type of operation.
 var actions = map[OperationType]policy.Action{
 	Instantiate: policy.VNFInstantiate, ScaleVNF: policy.VNFScale, Heal: policy.VNFHeal,
 	ChangePackage: policy.VNFUpdate, Terminate: policy.VNFTerminate, ModifyInfo: policy.VNFModify,
 }
 
-// begin decides on an operation, has shape say what it makes of the instance, and stores it with its job.
-// Of the parameters that the request gives, what is to be hidden is sealed.
+// begin decides on an operation, calls shape to work out what the operation makes of the instance, and
+// stores it with its job. It seals the parameters of the request that must be hidden.
 func (l *Lifecycle) begin(
 	ctx context.Context, p policy.Principal, id string, t OperationType, params json.RawMessage, given content,
 	shape func(Instance, *Operation) error,
@@ -64,7 +64,7 @@ func (l *Lifecycle) begin(
 		}
 	}
 	if err != nil {
-		ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), endPatience) // whoever asked may have hung up
+		ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), endPatience) // the caller may have hung up
 		defer cancel()
 		l.letGoOf(ending, o) // of the VIM that the request brought
 		return Operation{}, l.refuse(ctx, act, err)
@@ -84,7 +84,7 @@ func (l *Lifecycle) Instantiate(ctx context.Context, p policy.Principal, id stri
 	})
 }
 
-// instantiation is what an instance becomes.
+// instantiation is the shape that an instance takes.
 func (l *Lifecycle) instantiation(ctx context.Context, p policy.Principal, i Instance, r Instantiation, to *Shape) error {
 	pkg, err := l.packages.Use(ctx, p, i.Shape.Product.VNFDID)
 	if err != nil {
@@ -118,8 +118,8 @@ func (l *Lifecycle) instantiation(ctx context.Context, p policy.Principal, i Ins
 	return nil
 }
 
-// target is the VIM that an instance is to be on: a registered one, or the one that the request brings, if an
-// instance can be made of s on such a VIM. One that another's request has brought is neither.
+// target is the VIM for an instance: a registered one, or the one that the request brings, if an instance can
+// be made from s on such a VIM. A VIM that another request has brought is not accepted.
 func (l *Lifecycle) target(ctx context.Context, p policy.Principal, i Instance, r Instantiation, s Source) (broker.VIM, error) {
 	if r.Inline == nil {
 		v, err := l.leaser.VIM(ctx, p, r.VIM)
@@ -207,7 +207,7 @@ func (l *Lifecycle) ChangePackage(ctx context.Context, p policy.Principal, id st
 	})
 }
 
-// keep holds on to the scale of before, as far as the new flavour knows it.
+// keep keeps the previous scale, as far as the new flavour knows it.
 func (s *Shape) keep(before Shape, f vnfpkg.Flavour) {
 	for aspect, level := range before.Scale {
 		if a, known := f.Aspects[aspect]; known && level <= a.MaxLevel {
@@ -343,7 +343,7 @@ func (l *Lifecycle) again(ctx context.Context, p policy.Principal, action policy
 	return o, nil
 }
 
-// Fail gives a failed operation up. What it has made stands.
+// Fail gives a failed operation up. Its resources stay on the VIM.
 func (l *Lifecycle) Fail(ctx context.Context, p policy.Principal, id string) (Operation, error) {
 	act, err := l.openOperation(ctx, p, policy.VNFFail, id)
 	if err != nil {
@@ -362,8 +362,8 @@ func (l *Lifecycle) Fail(ctx context.Context, p policy.Principal, id string) (Op
 	return o, nil
 }
 
-// Cancel asks an operation that is being worked to stop. One that waits for its turn ends at once; one that is not
-// [Operation.Cancelable] is ErrConflict.
+// Cancel asks an operation that is being worked to stop. An operation that waits for its turn ends at once; one
+// that is not [Operation.Cancelable] is ErrConflict.
 func (l *Lifecycle) Cancel(ctx context.Context, p policy.Principal, id string, mode CancelMode) (Operation, error) {
 	act, err := l.openOperation(ctx, p, policy.VNFCancel, id)
 	if err != nil {
@@ -382,7 +382,7 @@ func (l *Lifecycle) Cancel(ctx context.Context, p policy.Principal, id string, m
 				Remedy: "wait for its end, a minute at most, and change the instance again",
 			}
 		}
-		if o.Waits() { // nobody works it, and its leases ended with the attempt before
+		if o.Waits() { // no worker has it, and its leases ended with the previous attempt
 			o.fail(canceledBy(), l.now())
 			return nil
 		}

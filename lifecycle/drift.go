@@ -32,12 +32,13 @@ type Drift struct {
 const (
 	// driftEvery is how often the pass looks which instances are due.
 	driftEvery = time.Minute
-	// driftAtOnce bounds the instances that one pass looks at, and driftVIMs the VIMs that it asks side by side.
+	// driftAtOnce bounds the instances that one pass looks at, and driftVIMs the VIMs that it queries in
+	// parallel.
 	driftAtOnce, driftVIMs = 200, 8
 	// driftTurn is how long one VIM's instances are looked at in one pass, driftPatience one instance.
 	driftTurn, driftPatience = time.Minute, 30 * time.Second
-	// driftLease is how long a lease for looking is asked for. It is given back at once, and where the process died,
-	// with that of the next look at the instance; by itself it expires after this.
+	// driftLease is the lifetime of a lease for observing. The lease is given back at once, or, if the process died,
+	// with the lease of the next observation of the instance; at the latest it expires by itself.
 	driftLease = 10 * time.Minute
 	// maxDrift bounds the resources that are kept of one instance.
 	maxDrift = 100
@@ -55,10 +56,10 @@ func (l *Lifecycle) Passes() []broker.Pass {
 	}
 }
 
-// Observe looks at the instances that were not looked at for longer than Terms.DriftEvery, those first that
-// have waited longest, and records which of their resources are missing or were changed, and by whom. It changes
-// nothing on a VIM, and looks at no instance that an operation has not ended on. The VIMs are asked side by side;
-// one that does not answer, or is slow, keeps no other waiting, and its turn comes again after all others.
+// Observe looks at the instances that were not looked at for longer than Terms.DriftEvery, longest wait first,
+// and records which of their resources are missing or were changed, and by whom. It changes nothing on a VIM, and
+// skips an instance whose operation has not ended. VIMs are queried in parallel; a VIM that is slow or does not
+// answer delays no other, and goes to the end of the queue.
 func (l *Lifecycle) Observe(ctx context.Context) error {
 	due, err := l.store.InstancesToObserve(ctx, l.now().Add(-l.terms.DriftEvery), driftAtOnce)
 	if err != nil {

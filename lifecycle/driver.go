@@ -15,7 +15,7 @@ import (
 // ErrNotReady: an object did not become ready, or did not go, in time.
 var ErrNotReady = errors.New("not ready in time")
 
-// OperationType is what an operation does (SOL003, LcmOperationType).
+// OperationType is the type of an operation (SOL003, LcmOperationType).
 type OperationType string
 
 // The types of operations that are served.
@@ -50,23 +50,23 @@ type Driver interface {
 	// none from that; the error names the field of the request, and what the driver looked for.
 	Basis(s Source) (Basis, error)
 
-	// Survey is what a lease must allow so that Plan can be called with it and that input: as good as nothing.
+	// Survey is the grant that Plan needs for that input: almost no rights.
 	Survey(in PlanInput) Grant
 
 	// Plan says what an operation does, step by step, and which rights each step needs. It makes
-	// nothing. The same input on the same VIM gives the same plan, so that an operation
-	// which was interrupted goes on from the number of a stage. A plan for observing asks
-	// the VIM nothing: its connection may be empty.
+	// nothing. The same input on the same VIM gives the same plan, so that an interrupted
+	// operation resumes at the number of a stage. A plan for observing does not query the VIM:
+	// its connection may be empty.
 	Plan(ctx context.Context, c Connection, in PlanInput) (Plan, error)
 
-	// Run does one wave of a plan, side by side where the order does not matter, and returns
-	// when each object is ready or gone. Where the context's cause is [ErrCanceled] it stops what the VIM would go on
-	// with by itself. It is idempotent: what is done already is left as it is. progress is called,
-	// from one goroutine at a time, with each object that was made, changed, ready or gone.
+	// Run does one wave of a plan, in parallel where the order does not matter, and returns when each object is ready
+	// or gone. If the context's cause is [ErrCanceled] it stops work that the VIM would continue by itself. It is
+	// idempotent: work already done is not repeated. progress is called, from one goroutine at a time, with each
+	// object that was made, changed, ready or gone.
 	Run(ctx context.Context, c Connection, instance string, w Wave, progress func(Observation)) error
 
 	// Observe looks at resources, and answers with one observation for each, in their order.
-	// What is missing is no error.
+	// A missing resource is no error.
 	Observe(ctx context.Context, c Connection, instance string, resources []Resource) ([]Observation, error)
 }
 
@@ -78,8 +78,8 @@ type Connection struct {
 	Egress *egress.Rules
 }
 
-// Grant is what one lease has to allow: exactly these rules, in these namespaces, or in
-// the whole VIM (for what has no namespace); or what a purpose needs, where the VIM knows no rules.
+// Grant is the scope of one lease: exactly these rules, in these namespaces, or in the whole VIM
+// (for resources without a namespace); or the rights of a purpose, if the VIM knows no rules.
 type Grant struct {
 	// Purpose is the lease's, where the driver of the VIM tells leases apart by it ("heat"); or empty.
 	Purpose     string
@@ -88,12 +88,12 @@ type Grant struct {
 	ClusterWide bool
 }
 
-// PlanInput is what a plan is made from.
+// PlanInput is the input from which a plan is made.
 type PlanInput struct {
 	Operation OperationType
-	// Mark tells what is done from all else that is done to the instance: it stays the same while an operation is
-	// interrupted and goes on, and its rollback has another. It is a label's value. Of a rollback, Undone is the
-	// mark of what it takes back.
+	// Mark tells the work of this operation from all other work on the instance: it stays the same when an
+	// interrupted operation resumes, and a rollback has a mark of its own. It is a label's value. For a rollback,
+	// Undone is the mark of the work that the rollback takes back.
 	Mark, Undone string
 	// Observing asks for a plan that looks at Standing and does nothing else: the one wave of
 	// each stage holds what Observe looks at under the stage's grant.
@@ -104,8 +104,8 @@ type PlanInput struct {
 	Namespace string
 	// Manifests are the files of the driver's Basis, in that order; TERMINATE has none.
 	Manifests []Manifest
-	// Named are the files that the request names, as in [Source]. What is not of the package the driver gets from
-	// elsewhere, for Project, which is the instance's, and from addresses that Egress allows.
+	// Named are the files that the request names, as in [Source]. The driver fetches files that are not in the
+	// package for Project, the instance's project, from addresses that Egress allows.
 	Named   []string
 	Project string
 	Egress  *egress.Rules
@@ -122,9 +122,9 @@ type PlanInput struct {
 	Parameters json.RawMessage
 	// Scaled are the names of the VDUs whose number SCALE changes, sorted.
 	Scaled []string
-	// Standing is what the instance consists of now, as far as that is recorded: what an
-	// operation may remove. INSTANTIATE and CHANGE_VNFPKG remove what Manifests do not name
-	// any more; TERMINATE removes all that does not outlive the instance, in reverse order.
+	// Standing lists the recorded resources of the instance: an operation may remove only
+	// these. INSTANTIATE and CHANGE_VNFPKG remove resources that Manifests do not name any
+	// more; TERMINATE removes all that does not outlive the instance, in reverse order.
 	Standing []Resource
 	// Gone are namespaces that the VIM has no more: TERMINATE asks for nothing in them.
 	Gone []string
@@ -138,11 +138,11 @@ type Manifest struct {
 	Text secret.Text
 }
 
-// Plan is what an operation does.
+// Plan is the work of an operation.
 type Plan struct {
 	Stages []Stage
-	// Resources are what the instance consists of once the plan is done, in the order
-	// in which they are made.
+	// Resources are the instance's resources once the plan is done, in the order in which
+	// they are made.
 	Resources []Resource
 	Facts     Facts
 }
@@ -154,7 +154,7 @@ type Stage struct {
 	Waves []Wave
 }
 
-// Deed is what is done to the objects of a wave.
+// Deed is the action on the objects of a wave.
 type Deed string
 
 // Deeds.
@@ -166,7 +166,7 @@ const (
 	Look    Deed = "look"    // what Observe looks at; Run does not know it
 )
 
-// Wave is what is done side by side.
+// Wave is a set of objects that are worked on in parallel.
 type Wave struct {
 	Deed    Deed
 	Objects []Object
@@ -174,7 +174,7 @@ type Wave struct {
 	VNFCs []VNFC
 }
 
-// Object is a resource as it is wished for.
+// Object is a resource in its desired state.
 type Object struct {
 	Resource
 	// Manifest is the whole object as JSON, for Apply.
@@ -244,7 +244,7 @@ type CP struct {
 	Addresses map[string][]string `json:"addresses,omitempty"`
 }
 
-// Facts are what policies may weigh about a plan.
+// Facts are the facts of a plan that policies may use.
 type Facts struct {
 	// Kinds are written as rules write resources: "deployments.apps", "pods".
 	Kinds      []string

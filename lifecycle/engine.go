@@ -23,9 +23,9 @@ func (l *Lifecycle) Worker() job.Worker {
 	return job.Worker{Kind: JobKind, AtOnce: l.terms.atOnce(), Work: l.Work}
 }
 
-// Work goes on with one operation until it has ended, failed, or has to wait: then it returns an
-// error, and is called again. Whatever an attempt before has left of leases is taken back first, so
-// that nobody else can do anything on the VIM for this operation.
+// Work works one operation until it has ended or failed, or has to wait: then Work returns an
+// error, and is called again. It first revokes the leases that a previous attempt left, so that no
+// other worker can act on the VIM for this operation.
 func (l *Lifecycle) Work(ctx context.Context, id string) error {
 	ctx = audit.WithRequest(ctx, id)
 	o, err := l.store.Operation(ctx, id)
@@ -55,7 +55,7 @@ func (l *Lifecycle) Work(ctx context.Context, id string) error {
 		return err
 	}
 	failpoint.At("operation.leases-ended")
-	if ctx.Err() != nil { // another goes on, or this one at the next start
+	if ctx.Err() != nil { // another process resumes, or this one at the next start
 		return ctx.Err()
 	}
 	if did != nil && errors.Is(did, job.ErrFenced) || did != nil && mayPass(did) && l.now().Before(a.o.Deadline) && a.o.Cancel == "" {
@@ -210,7 +210,7 @@ func (a *attempt) stages(ctx context.Context) error {
 			if err == nil {
 				break
 			}
-			// What ran out may be the lease's time, and not the operation's.
+			// The lease's time may have run out, and not the operation's.
 			if !errors.Is(err, ErrNotReady) || a.now().Before(h.until) || !a.now().Before(a.o.Deadline) || ctx.Err() != nil {
 				return err
 			}
@@ -249,7 +249,8 @@ func (a *attempt) goOn(ctx context.Context, h held, g Grant) (held, error) {
 	return a.take(ctx, a.p, a.vim, a.leaseFor(a.o.ID, a.vim, g))
 }
 
-// started moves an operation on that is Starting. What is about to be made is recorded with it.
+// started moves an operation on that is Starting. The resources that are about to be made are
+// recorded with it.
 func (a *attempt) started(ctx context.Context) error {
 	if a.o.State != Starting && a.recorded() {
 		return nil
@@ -333,7 +334,7 @@ func (a *attempt) stage(ctx context.Context, h held, s Stage) error {
 		a.o.Wave++
 		soon := time.Since(a.savedAt) < time.Duration(len(a.steps)/stepsALook)*a.terms.LookEvery
 		a.mu.Unlock()
-		if soon { // whoever goes on from the last save finds these waves done
+		if soon { // a worker that resumes from the last save finds these waves done
 			continue
 		}
 		if err := a.save(ctx); err != nil {
@@ -488,8 +489,8 @@ func (a *attempt) settle(ctx context.Context, did error) (Operation, error) {
 	return ended, err
 }
 
-// record is the act that the end of the operation is recorded with. Where there was no plan to decide on, the engine
-// only records.
+// record is the act that records the end of the operation. If there was no plan to decide on, the engine only
+// records.
 func (a *attempt) record(ctx context.Context) (*audit.Act, error) {
 	if a.act != nil {
 		return a.act, nil
@@ -534,7 +535,7 @@ func (a *attempt) seen(all []Resource) []Resource {
 	return out
 }
 
-// vnfcs are those that were seen, and those of before whose workloads were not looked at.
+// vnfcs are the VNFCs that were observed, and the previous ones whose workloads were not observed.
 func (a *attempt) vnfcs(before []VNFC) []VNFC {
 	var out []VNFC
 	looked := map[string]bool{}

@@ -7,7 +7,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// EventKind is what an event tells of, in the words of SOL003 (clauses 5.5.2.17 to 5.5.2.19).
+// EventKind is the kind of an event, in the words of SOL003 (clauses 5.5.2.17 to 5.5.2.19).
 type EventKind string
 
 // Every kind of event.
@@ -88,8 +88,8 @@ func Moved(o Operation, i Instance) (Operation, Event) {
 	return o, e
 }
 
-// Begun are the events that an operation has begun on i, and o with them counted. One that is completed at once was
-// Processing before (SOL003 clause 5.6.2).
+// Begun are the events of an operation that has begun on i, and o with them counted. An operation that is completed
+// at once has an event for Processing first (SOL003 clause 5.6.2).
 func Begun(o Operation, i Instance) (Operation, []Event) {
 	o.Events = 0
 	if o.State != Completed {
@@ -116,7 +116,7 @@ type ChangeType string
 const (
 	Added    ChangeType = "ADDED"
 	Removed  ChangeType = "REMOVED"
-	Modified ChangeType = "MODIFIED" // made anew under its name
+	Modified ChangeType = "MODIFIED" // replaced under the same name
 )
 
 // On is the instance as far as it says which VIM the operation is on.
@@ -127,8 +127,8 @@ func (o Operation) On() Shape {
 	return o.Target
 }
 
-// Affected are the VNFCs that a completed operation has changed: the pods that were seen last of the workloads that it
-// worked on, against those of before.
+// Affected are the VNFCs that a completed operation has changed: the pods seen last in the workloads that it worked
+// on, compared with the previous ones.
 func (o Operation) Affected() (all []Affected) {
 	before, worked := map[string]VNFC{}, map[string]bool{}
 	for _, v := range o.Before.VNFCs {

@@ -14,7 +14,7 @@ var (
 	ErrCanceled = errors.New("canceled")
 	// ErrLeaseEnded: somebody revoked the lease of the operation.
 	ErrLeaseEnded = errors.New("lease revoked")
-	// errInternal is what no row knows.
+	// errInternal is an error that no row lists.
 	errInternal = errors.New("internal error")
 )
 
@@ -47,7 +47,7 @@ var failures = []failureKind{
 	{errInternal, http.StatusInternalServerError},
 }
 
-// kindOf looks an error up. A [broker.Error] is what its Kind says, whatever caused it.
+// kindOf looks an error up. A [broker.Error] is classed by its Kind, whatever its cause.
 func kindOf(err error) failureKind {
 	var known *broker.Error
 	if errors.As(err, &known) {

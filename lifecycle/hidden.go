@@ -42,12 +42,13 @@ const (
 	HiddenAbandoned = keyring.Abandoned
 )
 
-// Hidden is what of the parameters of requests is shown to nobody: sealed, under a key of its own in a key store.
+// Hidden holds the parameters of requests that no answer shows: sealed, under a key of their own in a key store.
 // Instances and operations name it ([Shape]).
 type Hidden struct {
 	// ID is a UUID, and the owner of the key.
 	ID string
-	// Instance is the one that they are for, VIM the VIM that it is on: they are sealed anew with that.
+	// Instance is the instance of the parameters, VIM the VIM that it is on: they are resealed together
+	// with that VIM.
 	Instance, VIM string
 	State         HiddenState
 	// Since is when it entered the state, or was taken over in it.
@@ -63,7 +64,7 @@ type Hidden struct {
 // owner is whom its key belongs to.
 func (h Hidden) owner() secret.Owner { return secret.Owner{ID: h.ID, Generation: h.Generation} }
 
-// place is what is sealed, and where its key is.
+// place is the sealed text, and where its key is.
 func (h Hidden) place() keyring.Sealed {
 	return keyring.Sealed{KeyStore: h.KeyStore, Ref: h.Ref, Text: h.Sealed}
 }
@@ -97,14 +98,14 @@ type HiddenStore interface {
 	Hidden(ctx context.Context, id string) (Hidden, error)
 	// Hiddens returns those that match.
 	Hiddens(ctx context.Context, f HiddenFilter) ([]Hidden, error)
-	// UpdateHidden changes state and what is sealed by a function; if that fails nothing is written and its error is
-	// returned as it is. A move that the table of states does not list is ErrConflict.
+	// UpdateHidden changes the state and the sealed text by a function; if that fails nothing is written and its
+	// error is returned unchanged. A move that the table of states does not list is ErrConflict.
 	UpdateHidden(ctx context.Context, id string, change func(*Hidden) error) (Hidden, error)
-	// DeleteHidden removes those that are Abandoned. What is gone is success.
+	// DeleteHidden removes those that are Abandoned. Removing one that is gone succeeds.
 	DeleteHidden(ctx context.Context, id string) error
 }
 
-// content is what is sealed.
+// content is the value that is sealed.
 type content struct {
 	Variables  map[string]string `json:"variables,omitempty"`
 	Parameters json.RawMessage   `json:"parameters,omitempty"`
@@ -112,7 +113,7 @@ type content struct {
 
 func (c content) empty() bool { return len(c.Variables) == 0 && len(c.Parameters) == 0 }
 
-// text is content as it is sealed.
+// text is content in sealed form.
 func (c content) text() (secret.Text, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -127,8 +128,8 @@ func (c content) text() (secret.Text, error) {
 	return secret.NewText(b.String()), nil
 }
 
-// hide seals what no answer shows of the parameters of an operation that begins, and leaves its name in their place.
-// given is what the request gives. Who calls it has the operation begin, or calls unhide.
+// hide seals the parameters of a new operation that no answer may show, and leaves the name of the sealed record in
+// their place. given are the parameters of the request. The caller then begins the operation, or calls unhide.
 func (l *Lifecycle) hide(ctx context.Context, o *Operation, given content) error {
 	if o.Type == ScaleVNF || o.Type == Heal { // which read the parameters that are sealed already
 		return nil
@@ -266,7 +267,7 @@ func (l *Lifecycle) hidden(ctx context.Context, instance string, s Shape) (conte
 			return content{}, hiddenLost(errors.Join(err, lost))
 		}
 		text, err := l.opened(ctx, h)
-		if errors.Is(err, broker.ErrUnopenable) { // it may have been sealed anew since it was read
+		if errors.Is(err, broker.ErrUnopenable) { // it may have been resealed since it was read
 			last, lost = h.Ref, err
 			continue
 		}
@@ -301,7 +302,7 @@ func overtakenHidden() error {
 	return &broker.Error{Kind: broker.ErrConflict, Detail: "the hidden parameters were changed at the same time", Remedy: "try again"}
 }
 
-// unhide abandons hidden parameters that no operation has begun with. What fails is left to the pass.
+// unhide abandons hidden parameters that no operation has begun with. The pass retries what fails.
 func (l *Lifecycle) unhide(ctx context.Context, ids ...string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endPatience)
 	defer cancel()
@@ -330,8 +331,8 @@ func (h *Hidden) abandon(at time.Time) {
 	h.Sealed, h.KeyStore, h.Ref = "", "", ""
 }
 
-// forget destroys the keys of what an operation named that has ended, and nobody needs any more. What fails is left to
-// the pass.
+// forget destroys the keys of hidden parameters that an ended operation named and nothing needs any more. The pass
+// retries what fails.
 func (l *Lifecycle) forget(ctx context.Context, o Operation) {
 	for _, id := range []string{o.Before.Concealed.ID, o.Target.Concealed.ID} {
 		if id == "" || o.State.Live() {
@@ -365,8 +366,8 @@ func (l *Lifecycle) sweepHidden(ctx context.Context, h Hidden) error {
 	return hiddenFault(l.keys.Sweep(ctx, h.ID, func() ([]keyring.Sealed, error) { return []keyring.Sealed{h.place()}, nil }))
 }
 
-// SettleHidden is the pass that destroys what sealed parameters that nobody needs any more, and settles what processes
-// that died before a time have left.
+// SettleHidden is the pass that destroys the keys of sealed parameters that nothing needs any more, and settles what
+// processes that died before a time have left.
 func (l *Lifecycle) SettleHidden(ctx context.Context, before time.Time) error {
 	found, err := l.store.Hiddens(ctx, HiddenFilter{Limit: hiddenAtOnce})
 	failed := []error{err}
@@ -386,9 +387,9 @@ func (l *Lifecycle) SettleHidden(ctx context.Context, before time.Time) error {
 	return errors.Join(failed...)
 }
 
-// RekeyHidden seals anew, under new keys in the key store of that name (empty: the one for new keys), what is hidden of
-// the parameters of the instances on a VIM, and destroys the old keys. It is for [broker.Registry.RekeyVIM], which has
-// decided and recorded it. What is sealed at the same moment is sealed by a new key anyway.
+// RekeyHidden reseals the hidden parameters of the instances on a VIM under new keys in the key store of that name
+// (empty: the one for new keys), and destroys the old keys. It is for [broker.Registry.RekeyVIM], which has decided and
+// recorded it. Parameters that are sealed meanwhile have a new key anyway.
 func (l *Lifecycle) RekeyHidden(ctx context.Context, vim, keyStore string) error {
 	to, err := l.keys.Only(keyStore)
 	if err != nil {
@@ -398,11 +399,11 @@ func (l *Lifecycle) RekeyHidden(ctx context.Context, vim, keyStore string) error
 	err = l.eachHidden(ctx, vim, func(h Hidden) error {
 		err := l.keys.Rekey(ctx, to, l.sealedRow(h))
 		switch {
-		case errors.Is(err, broker.ErrNotFound): // nobody needs them
+		case errors.Is(err, broker.ErrNotFound): // nothing needs them
 		case errors.Is(err, keyring.ErrOvertaken):
 			failed = append(failed, errors.Join(overtakenHidden(), err))
 		default:
-			failed = append(failed, hiddenFault(err)) // and goes on: others may open
+			failed = append(failed, hiddenFault(err)) // and continues: others may open
 		}
 		return ctx.Err()
 	})
@@ -437,7 +438,7 @@ func (l *Lifecycle) eachHidden(ctx context.Context, vim string, do func(Hidden) 
 	}
 }
 
-// sealedRow is the row of hidden parameters, to be sealed anew.
+// sealedRow is the row of hidden parameters, for resealing.
 func (l *Lifecycle) sealedRow(h Hidden) keyring.Row {
 	update := func(ctx context.Context, change func(*keyring.SealedRow) error) (keyring.SealedRow, error) {
 		now, err := l.store.UpdateHidden(ctx, h.ID, func(h *Hidden) error {
@@ -455,7 +456,7 @@ func (l *Lifecycle) sealedRow(h Hidden) keyring.Row {
 	return keyring.Row{Field: h.field(), Now: l.now, Update: update}
 }
 
-// censored is a request without what of its parameters is hidden.
+// censored is a request without its hidden parameters.
 func censored(request json.RawMessage, names []string, parameters bool) (json.RawMessage, error) {
 	if len(request) == 0 || len(names) == 0 && !parameters {
 		return request, nil
@@ -476,8 +477,8 @@ func censored(request json.RawMessage, names []string, parameters bool) (json.Ra
 	})
 }
 
-// unread is a request for an operation that reads no parameters, without those that it gives all the same: which of
-// them are to be hidden nobody has worked out.
+// unread is a request for an operation that reads no parameters, with a placeholder for those that it gives all the
+// same: the broker does not know which of them to hide.
 func unread(request json.RawMessage) (json.RawMessage, error) {
 	return within(request, "additionalParams", func(given json.RawMessage) (json.RawMessage, error) {
 		given, err := within(given, "variables", placeholder)
@@ -488,7 +489,8 @@ func unread(request json.RawMessage) (json.RawMessage, error) {
 	})
 }
 
-// within is an object with a member changed, whatever the case of its name; anything else is as it was.
+// within is an object with a member changed, whatever the case of its name; everything else stays
+// unchanged.
 func within(in json.RawMessage, member string, change func(json.RawMessage) (json.RawMessage, error)) (json.RawMessage, error) {
 	var all map[string]json.RawMessage
 	if len(in) == 0 || json.Unmarshal(in, &all) != nil {

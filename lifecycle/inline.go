@@ -58,8 +58,8 @@ func inlineSelf(project string) policy.Principal {
 	return policy.Principal{Name: "system:inline", Project: project, Roles: []string{policy.RoleSystem}}
 }
 
-// bring registers the VIM that comes with a request for an instance. It is this request's alone, whatever others for the
-// instance bring at the same time, so the operation that begins finds it as it was brought.
+// bring registers the VIM that comes with a request for an instance. The VIM belongs to this request alone, even if
+// other requests for the instance bring VIMs at the same time, so the operation finds it unchanged.
 func (l *Lifecycle) bring(ctx context.Context, p policy.Principal, i Instance, connection string, in InlineVIM) (broker.VIM, error) {
 	if !connectionForm().MatchString(connection) {
 		return broker.VIM{}, broker.Invalid("vimConnectionInfo", "its key must be 1 to 63 letters, digits, dashes, underscores and dots")
@@ -75,7 +75,7 @@ func (l *Lifecycle) bring(ctx context.Context, p policy.Principal, i Instance, c
 	})
 }
 
-// change is what of a VIM that came with a request becomes another. What is not given stays.
+// change holds the new values for a VIM that came with a request. A value that is not given stays.
 func (in InlineVIM) change(v broker.VIM) broker.Change {
 	now, c := v.Current.Target, broker.Change{Credential: in.Credential, Inline: true}
 	if in.Endpoint != "" && in.Endpoint != now.Endpoint {
@@ -112,8 +112,8 @@ func overlaid(under, over broker.Scope) broker.Scope {
 }
 
 // replace is Modify with another credential for the VIM that came with an instance's request. The operation is Live
-// meanwhile: no other begins, and where one has begun nothing is changed. What this process writes is under the claim
-// that ends when the operation's job begins, at the deadline.
+// meanwhile: no other begins, and if one has begun nothing is changed. This process writes under the claim that ends
+// when the operation's job begins, at the deadline.
 func (l *Lifecycle) replace(
 	ctx context.Context, p policy.Principal, act *audit.Act, i Instance, o Operation, m Modification, change func(*Instance),
 ) (Operation, error) {
@@ -287,7 +287,7 @@ func (l *Lifecycle) needs(ctx context.Context, v broker.VIM) (bool, error) {
 	return i.Shape.VIM == v.ID, err
 }
 
-// letGoOf is letGo for the VIM of an operation that has ended, or has not begun. What fails is left to the pass.
+// letGoOf is letGo for the VIM of an operation that has ended, or has not begun. The pass retries what fails.
 func (l *Lifecycle) letGoOf(ctx context.Context, o Operation) {
 	if !o.Target.Inline && !o.Before.Inline {
 		return

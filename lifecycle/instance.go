@@ -33,13 +33,13 @@ type Instance struct {
 	Configurable json.RawMessage `json:"configurable,omitempty"`
 	// Revision counts the writes.
 	Revision int64 `json:"-"`
-	// Shape is what the instance is now, as far as operations have come.
+	// Shape is the present state of the instance, after the operations so far.
 	Shape Shape `json:"shape"`
 	// Drift is how what stands differs from Shape. It is no part of the instance's revision.
 	Drift Drift `json:"-"`
 }
 
-// Shape is what an operation changes of an instance.
+// Shape is the part of an instance that operations change.
 type Shape struct {
 	// Package is the id of the VNF package, and Product what it says of itself.
 	Package string  `json:"package"`
@@ -50,9 +50,9 @@ type Shape struct {
 	VIM     string `json:"vim,omitempty"`
 	VIMName string `json:"vimName,omitempty"`
 	VIMType string `json:"vimType,omitempty"`
-	// Identity is what the VIM said that it is.
+	// Identity is the VIM's identity as the VIM reported it.
 	Identity string `json:"identity,omitempty"`
-	// Connection is what the caller called the VIM, Inline says that it came with the request.
+	// Connection is the caller's name for the VIM, Inline says that the VIM came with the request.
 	Connection string `json:"connection,omitempty"`
 	Inline     bool   `json:"inline,omitempty"`
 	// Driver is the name of the driver that makes its resources; instances of versions before have none.
@@ -64,7 +64,7 @@ type Shape struct {
 	Variables map[string]string `json:"variables,omitempty"`
 	// Parameters is a JSON object of the request's, or empty.
 	Parameters json.RawMessage `json:"parameters,omitempty"`
-	// Concealed is what Variables and Parameters hold besides, and is shown to nobody.
+	// Concealed names the sealed part of Variables and Parameters, which no answer shows.
 	Concealed Concealed `json:"concealed,omitzero"`
 	// Scale is the scale level of each aspect, Replicas the number of VNFCs of each VDU by
 	// its name.

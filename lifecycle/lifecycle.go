@@ -52,7 +52,8 @@ type Terms struct {
 	// Patience is how long an operation waits for a VIM that is unreachable and for objects
 	// that do not become ready, from each start, retry and rollback on.
 	Patience time.Duration
-	// LeaseTTL is what leases are asked for. A stage that takes longer has its lease renewed.
+	// LeaseTTL is the lifetime that leases are requested with. The lease of a stage that takes
+	// longer is renewed.
 	LeaseTTL time.Duration
 	// DriftEvery is how often the resources of an instance are looked at.
 	DriftEvery time.Duration
@@ -75,7 +76,8 @@ func DefaultTerms() Terms {
 // Lifecycle is instances and their operations. Its methods are safe for concurrent use,
 // by any number of processes on one store.
 //
-// Each method takes the caller, decides, and records. What another project owns is ErrNotFound.
+// Each method takes the caller, decides, and records. An instance or operation of another project
+// is ErrNotFound.
 type Lifecycle struct {
 	store     Store
 	leaser    Leaser
@@ -222,7 +224,7 @@ func (l *Lifecycle) Operations(ctx context.Context, p policy.Principal, q Operat
 	}
 	visible := found[:0]
 	for _, o := range found {
-		// What policies may ask of an instance and an operation has not: its name.
+		// The one attribute for policies that an instance has and an operation has not: its name.
 		res := policy.Resource{
 			Kind: policy.KindVNFInstance, ID: o.Instance, Project: o.Project, Owner: o.Asker.Name, VNFDID: o.Before.Product.VNFDID,
 			VIMName: o.Before.VIMName,
@@ -245,7 +247,7 @@ func (l *Lifecycle) list(ctx context.Context, p policy.Principal, project *strin
 	return nil
 }
 
-// find returns an instance by its id; that there is none is recorded.
+// find returns an instance by its id; a missing one is recorded.
 func (l *Lifecycle) find(ctx context.Context, p policy.Principal, action policy.Action, id string) (Instance, error) {
 	if _, err := uuid.Parse(id); err != nil {
 		return Instance{}, l.missing(ctx, p, action, "instance")

@@ -14,8 +14,8 @@ import (
 	"github.com/vimbroker/vimbroker/policy/audit"
 )
 
-// move has a shape be on another registered VIM of the very system that its resources are on. What is hidden of it is
-// sealed anew, for the keys of that VIM.
+// move has a shape be on another registered VIM of the very system that its resources are on. Its hidden parameters
+// are resealed under the keys of that VIM.
 func (l *Lifecycle) move(ctx context.Context, p policy.Principal, i Instance, vim string, s *Shape) error {
 	if i.State != Instantiated || s.Inline {
 		return broker.Invalid("vimConnectionInfo", "is changed of an instance that is instantiated on a registered VIM")

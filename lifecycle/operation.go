@@ -51,7 +51,7 @@ type CancelMode string
 const (
 	// Graceful lets the wave end that is being worked.
 	Graceful CancelMode = "GRACEFUL"
-	// Forceful ends it at once.
+	// Forceful ends the operation at once.
 	Forceful CancelMode = "FORCEFUL"
 )
 
@@ -75,7 +75,7 @@ type Operation struct {
 	TurnAt   time.Time `json:"-"`
 	// Waiting is how it stands while it waits: shown by Operation and Operations of [Lifecycle], and not stored.
 	Waiting *Waiting `json:"-"`
-	// Params is the request's body, as it was sent.
+	// Params is the request's body, unchanged.
 	Params json.RawMessage `json:"params,omitempty"`
 	// Before is the instance as the operation found it, Target as it makes it.
 	Before Shape `json:"before"`
@@ -90,7 +90,7 @@ type Operation struct {
 	Plan  string `json:"plan,omitempty"`
 	Stage int    `json:"stage"`
 	Wave  int    `json:"wave"`
-	// Steps are what was seen of resources, one for each: the newest.
+	// Steps holds the newest observation of each resource.
 	Steps []Observation `json:"steps,omitempty"`
 	// Events counts the events that were made of it; the store counts them.
 	Events int64 `json:"events,omitempty"`

@@ -10,7 +10,7 @@ import (
 // Packages are the VNF packages that instances are made from.
 type Packages interface {
 	// Use finds the onboarded, enabled package of p's project for a VNFD, if p may use it.
-	// ErrNotFound: there is none; ErrConflict: it is disabled.
+	// ErrNotFound: no such package; ErrConflict: the package is disabled.
 	Use(ctx context.Context, p policy.Principal, vnfdID string) (PackageView, error)
 	// Held returns a package that an instance uses, by its id. Nothing is decided.
 	Held(ctx context.Context, id string) (PackageView, error)

@@ -18,7 +18,7 @@ import (
 // to have come to its end.
 const leaseMargin = 30 * time.Second
 
-// input is what the driver plans from: what the operation does, or the way back.
+// input is the input of the driver's plan: for the operation itself, or for its rollback.
 func (a *attempt) input(ctx context.Context) (PlanInput, error) {
 	in := PlanInput{
 		Operation: a.o.Type, Instance: a.i.ID, Name: a.i.Name, Project: a.i.Project,

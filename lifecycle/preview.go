@@ -11,7 +11,7 @@ import (
 	"github.com/vimbroker/vimbroker/policy/audit"
 )
 
-// Preview is what an operation would do.
+// Preview lists the effects that an operation would have.
 type Preview struct {
 	Plan Plan
 	// Leases are those that it would take, one for each stage.

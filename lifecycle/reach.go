@@ -7,7 +7,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker"
 )
 
-// What an object reaches, as policies read it.
+// The ways in which an object reaches out, as policies read them.
 const (
 	ReachNode        = "node"        // a node: its kernel, files, devices
 	ReachNetwork     = "network"     // a network of nodes or of others
@@ -15,7 +15,7 @@ const (
 	ReachRBAC        = "rbac"        // rights
 	ReachDefinitions = "definitions" // kinds
 	ReachWebhooks    = "webhooks"    // what others make
-	ReachUnknown     = "unknown"     // nobody here knows
+	ReachUnknown     = "unknown"     // not known here
 )
 
 // reached are those words, in the order in which they are shown.
@@ -33,7 +33,7 @@ type Reach struct {
 	What, Kind, Namespace, Name string
 	// Field is where it is said, Why what is reached.
 	Field, Why string
-	// Resource is the kind as rules write it. Types are what the object says that it is, where the owner of a VIM may
+	// Resource is the kind as rules write it. Types are the types that the object declares, if the owner of a VIM may
 	// share some types of the kind and not others.
 	Resource string
 	Types    []string
@@ -52,12 +52,12 @@ func SortReaches(all []Reach) []Reach {
 	})
 }
 
-// unvouched are the ways that a VIM's owner does not let every project have: kinds that nobody here knows, and networks.
+// unvouched are the ways that a VIM's owner does not open to every project: unknown kinds, and networks.
 func unvouched(all []Reach, by broker.Vouched) []Reach {
 	return slices.DeleteFunc(all, func(r Reach) bool { return r.Shareable && by.Shares(r.Resource, r.Types) })
 }
 
-// words are what the ways reach, each once.
+// words are the words for the ways, each once.
 func words(all []Reach) []string {
 	var words []string
 	for _, what := range reached {

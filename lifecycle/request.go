@@ -41,7 +41,7 @@ type Instantiation struct {
 	Level string
 	// VIM is an id or a name; empty means the project's default VIM, unless there is Inline.
 	VIM string
-	// Connection is what the caller calls the VIM; empty where the request names none.
+	// Connection is the caller's name for the VIM; empty if the request names none.
 	Connection string
 	// Inline is the VIM where the request brings its credential.
 	Inline *InlineVIM
@@ -50,10 +50,11 @@ type Instantiation struct {
 	// Files are the manifests to use, in that order; none means all of the package.
 	Files     []string
 	Variables map[string]string
-	// Parameters is a JSON object, or empty, that a driver merges into what it makes of the descriptor. Like
-	// Variables it is stored as it is, but for what the driver hides, which is sealed.
+	// Parameters is a JSON object, or empty, that a driver merges into the parameters it makes from the
+	// descriptor. Like Variables it is stored in the clear, except for the values that the driver hides:
+	// those are sealed.
 	Parameters json.RawMessage
-	// Others are the names of parameters besides, which the VNFD has to declare.
+	// Others are the names of further parameters, which the VNFD has to declare.
 	Others []string
 	// Params is the request's body, to be shown again without what is hidden.
 	Params json.RawMessage
@@ -76,7 +77,7 @@ type Healing struct {
 // PackageChange is a request to go over to another package. Flavour, VIM and namespace stay.
 type PackageChange struct {
 	VNFDID string
-	// Files, Variables and Parameters are as in [Instantiation]; nil keeps those of before.
+	// Files, Variables and Parameters are as in [Instantiation]; nil keeps the previous ones.
 	Files      []string
 	Variables  map[string]string
 	Parameters json.RawMessage
@@ -85,7 +86,7 @@ type PackageChange struct {
 	Params json.RawMessage
 }
 
-// Modification changes what an instance says of itself. What is nil stays.
+// Modification changes the information of an instance. A nil field stays unchanged.
 type Modification struct {
 	Name, Description *string
 	// Metadata, Extensions and Configurable are merge patches (RFC 7396).
@@ -138,7 +139,7 @@ func validInput(files []string, variables map[string]string, parameters json.Raw
 	return nil
 }
 
-// declared refuses parameters that nobody reads: one that is spelled otherwise than it is read would be ignored, and shown.
+// declared refuses parameters that nothing reads: a misspelled one would be ignored, and shown.
 func declared(d vnfpkg.VNFD, others []string) error {
 	for _, name := range others {
 		if _, is := d.Parameters[name]; is {
@@ -221,5 +222,5 @@ func named(vnfcs []VNFC, names []string) ([]VNFC, error) {
 	return found, nil
 }
 
-// ID is what SOL003's clients know a VNFC by: the VDU and the object's name.
+// ID is the identifier of a VNFC for SOL003's clients: the VDU and the object's name.
 func (c VNFC) ID() string { return c.VDU + "-" + c.Name }

@@ -13,7 +13,8 @@ import (
 const JobKind = "lifecycle"
 
 // Store keeps instances and operations. Implementations stand under drivers/ and pass
-// test/conformance.Lifecycle. What [broker.Store] says of writes, entries, times and claims holds here too.
+// test/conformance.Lifecycle. The rules of [broker.Store] on writes, entries, times and claims apply here
+// too.
 type Store interface {
 	audit.Sink
 	HiddenStore
@@ -30,7 +31,7 @@ type Store interface {
 	// Drift.TriedAt is before a time: those that have waited longest first, at most limit.
 	InstancesToObserve(ctx context.Context, before time.Time, limit int) ([]Instance, error)
 	// SaveDrift stores an instance's Drift and nothing else, if its revision is still the one given: ErrConflict
-	// otherwise, and ErrNotFound. There is no audit entry, and the revision stays: it is nobody's act.
+	// otherwise, and ErrNotFound. There is no audit entry, and the revision stays: no caller acts.
 	SaveDrift(ctx context.Context, id string, revision int64, d Drift) error
 	// CountInstances counts.
 	CountInstances(ctx context.Context) (InstanceCount, error)
@@ -39,20 +40,20 @@ type Store interface {
 	DeleteInstance(ctx context.Context, id string, e audit.Entry) error
 
 	// BeginOperation stores a new operation with Revision 1, if the instance's revision is still the one given and
-	// no other operation is Live: ErrConflict otherwise, and where the package that the instance goes over to is
-	// gone. One that is not Live changes the instance at once: change alters it. With one that is done ByRequest its
-	// job is stored, due at its Deadline: until that has begun, the claim on it with fence 0 holds.
+	// no other operation is Live: ErrConflict otherwise, and if the package that the instance changes to is gone. An
+	// operation that is not Live changes the instance at once: change alters it. An operation that is done ByRequest
+	// is stored with its job, due at its Deadline: until the job has begun, the claim on it with fence 0 holds.
 	BeginOperation(ctx context.Context, o Operation, revision int64, change func(*Instance), e audit.Entry) error
 	// Operation returns one by its id; ErrNotFound.
 	Operation(ctx context.Context, id string) (Operation, error)
 	// Operations returns those that match, the newest first, and the next page's token.
 	Operations(ctx context.Context, f OperationFilter) ([]Operation, string, error)
 	// UpdateOperation reads an operation and its instance, lets change alter both, and stores both with
-	// Revision one up, atomically. If change fails nothing is written and its error is returned as it is. A move
-	// that operationMoves does not list is ErrConflict. What change does to ids, projects and Revision is ignored.
+	// Revision one up, atomically. If change fails nothing is written and its error is returned unchanged. A move
+	// that operationMoves does not list is ErrConflict. Changes to ids, projects and Revision are ignored.
 	UpdateOperation(ctx context.Context, id string, change func(*Operation, *Instance) error, e audit.Entry) (Operation, error)
 	// SaveProgress stores Plan, Stage, Wave and Steps of an operation, and nothing else of it, without an audit
-	// entry: progress is nobody's act. Its Revision goes up.
+	// entry: progress is no caller's act. Its Revision goes up.
 	SaveProgress(ctx context.Context, o Operation) error
 	// LiveOperations counts the operations that are Live.
 	LiveOperations(ctx context.Context) ([]OperationCount, error)

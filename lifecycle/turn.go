@@ -78,9 +78,9 @@ func (b *busy) full(p Place) string {
 	return ""
 }
 
-// turns are the operations among places whose turn it is now, in the order in which they begin. Of those that
-// no bound keeps waiting it is the turn of the one whose project has least under way on its VIM, and then of the one
-// that was queued first. Places are in the order of the queue.
+// turns are the operations among places whose turn it is now, in the order in which they begin. Among the operations
+// that no bound keeps waiting, the next is the one whose project has the fewest under way on its VIM, then the one
+// queued first. Places are in the order of the queue.
 func (t Terms) turns(places []Place) []string {
 	b := t.busyWith(places)
 	waiting := slices.DeleteFunc(slices.Clone(places), func(p Place) bool { return !p.Waits })

@@ -28,7 +28,7 @@ type Ended struct {
 	State OperationState
 }
 
-// Vitals are what an operator watches of operations.
+// Vitals are the figures of operations for operators.
 type Vitals struct {
 	// Live are those of all processes; nil if the store could not be asked.
 	Live []OperationCount

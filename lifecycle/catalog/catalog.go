@@ -118,8 +118,8 @@ func notFound() error {
 // PackageRef names a package: by its id, or by the id of its descriptor in the caller's project.
 type PackageRef struct{ ID, VNFD string }
 
-// find returns the package that ref names to p for an action. That there is none is
-// recorded. Whether p may see it is for enter to say.
+// find returns the package that ref names to p for an action. A missing package is
+// recorded. enter decides whether p may see the package.
 func (c *Catalog) find(ctx context.Context, p policy.Principal, action policy.Action, ref PackageRef) (Package, error) {
 	pkg, err := Package{}, error(&broker.Error{Kind: broker.ErrNotFound})
 	switch {
@@ -218,11 +218,11 @@ func validUserData(text string) error {
 	return nil
 }
 
-// PackageUpdate is what Modify changes; nil leaves as it is.
+// PackageUpdate holds the changes for Modify; a nil field stays unchanged.
 type PackageUpdate struct {
 	// Enabled: VNF instances can be made from the package.
 	Enabled *bool
-	// UserData makes the JSON object that is to be stored of the one that is.
+	// UserData makes the new JSON object from the stored one.
 	UserData func(before string) (string, error)
 }
 
@@ -332,7 +332,7 @@ func cleanup(ctx context.Context) (context.Context, context.CancelFunc) {
 // sweptAtOnce bounds the chunks that one write removes.
 const sweptAtOnce = 16
 
-// sweep removes what no package names any more. What it cannot remove now, the pass does.
+// sweep removes content that no package names any more. The pass retries what sweep cannot remove.
 func (c *Catalog) sweep(ctx context.Context) {
 	ctx, cancel := cleanup(ctx)
 	defer cancel()

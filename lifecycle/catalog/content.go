@@ -78,7 +78,7 @@ func (c *Catalog) bytes(ctx context.Context, pkg Package) *content {
 	return &content{ctx: ctx, store: c.store, name: pkg.Content, size: pkg.Size}
 }
 
-// csar opens the content of a package. What is read of it is read while ctx lives.
+// csar opens the content of a package. Its files can be read while ctx lives.
 func (c *Catalog) csar(ctx context.Context, pkg Package) (*vnfpkg.CSAR, error) {
 	return vnfpkg.Open(c.bytes(ctx, pkg), pkg.Size, c.terms.Limits)
 }

@@ -26,9 +26,9 @@ func OfDocument(text string) (Package, error) {
 	return p, nil
 }
 
-// Moved is the package that an update stores in the place of another: what an update may
-// not change is as it was. A move that the table of states does not list is
-// [broker.ErrConflict].
+// Moved is the package that an update stores in place of the previous one: fields that an
+// update may not change keep their values. A move that the table of states does not list
+// is [broker.ErrConflict].
 func (p Package) Moved(next Package) (Package, error) {
 	if p.State != next.State && !p.State.CanMove(next.State) {
 		return p, &broker.Error{

@@ -18,7 +18,8 @@ type Package struct {
 	// are texts are the package's labels to policies.
 	UserData string
 
-	// What the descriptor says of the product. All of it is empty until the package is onboarded.
+	// The descriptor's information on the product. These fields are empty until the package is
+	// onboarded.
 	VNFDID          string
 	Provider        string
 	ProductName     string
@@ -28,8 +29,8 @@ type Package struct {
 	// Entry is the main YAML file of the descriptor, Manifest the path of the manifest; the
 	// latter may be empty.
 	Entry, Manifest string
-	// Signer is the subject of the certificate (RFC 4514) that signed the package, as it was verified when the
-	// content came; empty where it was not. Wrapped: the content is an archive of the CSAR and its signature.
+	// Signer is the subject of the certificate (RFC 4514) that signed the package, verified at upload; empty
+	// if the package is not signed. Wrapped: the content is an archive of the CSAR and its signature.
 	Signer  string
 	Wrapped bool
 	// Artifacts are the files that the package declares, each with a hash.

@@ -27,10 +27,11 @@ type Store interface {
 	// [broker.ErrInvalid] for a page token it did not make.
 	Packages(ctx context.Context, f Filter) ([]Package, string, error)
 	// UpdatePackage reads the package, lets change alter it, and stores it with Revision one
-	// up, atomically. If change fails nothing is written and its error is returned as it is.
-	// A move that the table of states does not list is [broker.ErrConflict]; a VNFDID that
-	// another package of the project has is [broker.ErrExists] with Field "vnfdId". What
-	// change does to ID, Project, CreatedBy, CreatedAt, Revision and InUse is ignored.
+	// up, atomically. If change fails nothing is written and its error is returned
+	// unchanged. A move that the table of states does not list is [broker.ErrConflict]; a
+	// VNFDID that another package of the project has is [broker.ErrExists] with Field
+	// "vnfdId". Changes to ID, Project, CreatedBy, CreatedAt, Revision and InUse are
+	// ignored.
 	UpdatePackage(ctx context.Context, id string, change func(*Package) error, e audit.Entry) (Package, error)
 	// DeletePackage removes a package; one that is in use or Enabled is [broker.ErrConflict].
 	// One that is gone is success, and writes nothing. Its chunks are left to be swept.

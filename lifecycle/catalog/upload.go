@@ -21,16 +21,17 @@ import (
 const (
 	// chunkSize is how many bytes of a content are stored as one row.
 	chunkSize = 1 << 20
-	// sayAlive is how often an upload says that it is alive, so that nobody takes it over.
+	// sayAlive is the interval at which an upload reports that it is alive, so that no other
+	// process takes it over.
 	sayAlive = Abandoned / 6
 	// processTime bounds looking through a content.
 	processTime = 10 * time.Minute
 )
 
 // Upload takes the content of a package, looks through it and onboards it, enabled. If
-// anything fails the package is what it was, without content, and the upload can be
-// repeated; a fault of the content is [broker.ErrInvalid]. While another upload is under
-// way it is [broker.ErrConflict]. A vnfdId that another package of the project has is
+// anything fails the package stays without content, and the upload can be repeated; a
+// fault of the content is [broker.ErrInvalid]. While another upload is under way it is
+// [broker.ErrConflict]. A vnfdId that another package of the project has is
 // [broker.ErrExists].
 //
 // Policy decides twice: before the first byte, and once the descriptor says what it is.
@@ -82,7 +83,7 @@ func (c *Catalog) begin(content string) func(*Package) error {
 	}
 }
 
-// onboard stores the content and looks through it. What it leaves if it fails, undo removes.
+// onboard stores the content and looks through it. If it fails, undo removes what it left.
 func (c *Catalog) onboard(ctx context.Context, p policy.Principal, pkg Package, content io.Reader, act *audit.Act) (Package, error) {
 	ctx, end := c.keep(ctx, pkg)
 	defer end()

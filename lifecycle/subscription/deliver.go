@@ -53,9 +53,9 @@ func (s *Subscriptions) Worker() job.Worker {
 	return job.Worker{Kind: JobKind, AtOnce: atOnce, Work: s.Work}
 }
 
-// Work sends what waits for one subscription, in its order. It returns an error where the subscriber does not take
-// the first, and is called again after a backoff, which begins anew with each that it takes: nothing later is sent
-// before. While all places are taken it ends after its turn, and is called again behind those that wait.
+// Work sends the waiting notifications of one subscription, in order. It returns an error if the subscriber does
+// not take the first, and is called again after a backoff, which each notification taken resets: nothing later is
+// sent before. While all places are taken it ends after its turn, and goes to the end of the queue.
 func (s *Subscriptions) Work(ctx context.Context, id string) error {
 	one, err := s.store.Subscription(ctx, id)
 	if errors.Is(err, broker.ErrNotFound) {
@@ -114,7 +114,7 @@ func (o *order) deliver(ctx context.Context) error {
 	}
 }
 
-// order is what one attempt knows of its subscriber.
+// order holds the data of one attempt on its subscriber.
 type order struct {
 	*Subscriptions
 	one   Subscription
@@ -223,16 +223,16 @@ func (o *order) whole(ctx context.Context, e lifecycle.Event) (lifecycle.Event, 
 	return e, err
 }
 
-// slowed notes that a subscriber took long. The caller holds the lock. What was noted of those that are gone from every
-// list is dropped in time.
+// slowed notes that a subscriber took long. The caller holds the lock. Notes on subscribers that are gone from every
+// list are dropped in time.
 func (s *Subscriptions) slowed(id string) {
 	now := s.now()
 	maps.DeleteFunc(s.slow, func(_ string, at time.Time) bool { return now.Sub(at) >= slowFor })
 	s.slow[id] = now
 }
 
-// failed records that the subscriber did not take a notification, and gives up what is too old. What is the broker's own
-// fault is no failure of the subscriber.
+// failed records that the subscriber did not take a notification, and gives up what is too old. The broker's own faults
+// do not count as failures of the subscriber.
 func (o *order) failed(ctx context.Context, n Notification, why error) error {
 	if errors.Is(why, ErrOurs) {
 		o.log.WarnContext(ctx, "notifications wait", "subscription", o.one.ID, "project", o.one.Project, "error", why)
@@ -277,7 +277,7 @@ func (s *Subscriptions) count(t Deliveries) {
 	s.sent.Sent, s.sent.Failed, s.sent.GivenUp = s.sent.Sent+t.Sent, s.sent.Failed+t.Failed, s.sent.GivenUp+t.GivenUp
 }
 
-// Vitals are what an operator watches of subscriptions.
+// Vitals are the figures of subscriptions for operators.
 type Vitals struct {
 	// Waiting counts the notifications that all processes are still to send; nil if the store could not be asked.
 	Waiting *int

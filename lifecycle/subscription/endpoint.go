@@ -55,7 +55,7 @@ type Credentials struct {
 // secrets reports whether there is something to seal.
 func (c Credentials) secrets() bool { return c.User != "" || c.ClientID != "" }
 
-// sealable is what of credentials is sealed.
+// sealable is the part of credentials that is sealed.
 type sealable struct {
 	User           string `json:"user,omitempty"`
 	Password       string `json:"password,omitempty"`

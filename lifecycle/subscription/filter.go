@@ -12,8 +12,8 @@ import (
 	"github.com/vimbroker/vimbroker/lifecycle"
 )
 
-// Filter selects events (SOL003, LifecycleChangeNotificationsFilter). What is empty selects all; of a list one item
-// that matches is enough.
+// Filter selects events (SOL003, LifecycleChangeNotificationsFilter). An empty field selects all; a list selects an
+// event if one item matches.
 type Filter struct {
 	VNFDs     []string                `json:"vnfdIds,omitempty"`
 	Providers []sol003.ProviderFilter `json:"vnfProductsFromProviders,omitempty"`
@@ -91,7 +91,7 @@ func (f Filter) check() error {
 	return nil
 }
 
-// texts are what somebody has written into a filter.
+// texts are the texts that a caller wrote into a filter.
 func (f Filter) texts() []string {
 	all := slices.Concat(f.VNFDs, f.Instances, f.Names)
 	for _, of := range f.Providers {

@@ -9,8 +9,8 @@ import (
 	"github.com/vimbroker/vimbroker/broker/keyring"
 )
 
-// Reseal seals anew, under new keys in the key store that due is of, the secrets of the subscriptions that it selects, and
-// destroys the old keys. It is for [broker.Broker.RekeyRest], which has decided and recorded it.
+// Reseal reseals the secrets of the subscriptions that due selects, under new keys in the key store that due names,
+// and destroys the old keys. It is for [broker.Broker.RekeyRest], which has decided and recorded it.
 func (s *Subscriptions) Reseal(ctx context.Context, due broker.Due) error {
 	var failed []error
 	for q := (Query{Sealed: true, Page: broker.Page{Size: broker.MaxPage}}); ; {
@@ -42,7 +42,7 @@ func (s Subscription) held() keyring.SealedRow {
 	}
 }
 
-// sealedRow is the row of a subscription, to be sealed anew.
+// sealedRow is the row of a subscription, for resealing.
 func (s *Subscriptions) sealedRow(one Subscription) keyring.Row {
 	update := func(ctx context.Context, change func(*keyring.SealedRow) error) (keyring.SealedRow, error) {
 		now, err := s.store.RekeySubscription(ctx, one.ID, func(now *Subscription) error {

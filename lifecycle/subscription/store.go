@@ -9,8 +9,9 @@ import (
 	"github.com/vimbroker/vimbroker/policy/audit"
 )
 
-// Store keeps subscriptions and the notifications that are to be sent. Implementations stand under drivers/ and pass
-// test/conformance.Subscriptions. What [broker.Store] says of writes, entries, times and claims holds here too.
+// Store keeps subscriptions and the notifications that wait to be sent. Implementations stand under drivers/ and
+// pass test/conformance.Subscriptions. The rules of [broker.Store] on writes, entries, times and claims apply here
+// too.
 //
 // An implementation is a [lifecycle.Store] as well. Each write of that which makes, removes or moves something stores,
 // with it, a notification for every subscription of the project that is needed and whose filter selects the event, and has the
@@ -25,30 +26,31 @@ type Store interface {
 	Subscription(ctx context.Context, id string) (Subscription, error)
 	// Subscriptions returns those that match, the newest first, and the next page's token.
 	Subscriptions(ctx context.Context, f Query) ([]Subscription, string, error)
-	// UpdateSubscription changes State and what seals the secret by a function; if that fails nothing is written and
-	// its error is returned as it is. A move that the table of states does not list is ErrConflict.
+	// UpdateSubscription changes State and the sealing of the secret by a function; if that fails nothing is written
+	// and its error is returned unchanged. A move that the table of states does not list is ErrConflict.
 	UpdateSubscription(ctx context.Context, id string, change func(*Subscription) error, e audit.Entry) (Subscription, error)
-	// RekeySubscription is UpdateSubscription without an entry: sealing all anew has its own.
+	// RekeySubscription is UpdateSubscription without an entry: resealing all has an entry of its
+	// own.
 	RekeySubscription(ctx context.Context, id string, change func(*Subscription) error) (Subscription, error)
 	// DeleteSubscription removes a subscription with its notifications; the key that seals its secret goes on the
-	// ledger of retired keys. One that is gone is success, and writes nothing.
+	// ledger of retired keys. Deleting one that is gone succeeds, and writes nothing.
 	DeleteSubscription(ctx context.Context, id string, e audit.Entry) error
 	// CountNotifications counts the notifications that are still to be sent.
 	CountNotifications(ctx context.Context) (int, error)
 	// Operation is [lifecycle.Store]'s.
 	Operation(ctx context.Context, id string) (lifecycle.Operation, error)
 
-	// Notifications returns those that are to be sent first, in their order, at most limit.
+	// Notifications returns the next notifications to send, in order, at most limit.
 	Notifications(ctx context.Context, subscription string, limit int) ([]Notification, error)
-	// WaitingNotifications counts those that are to be sent, by subscription.
+	// WaitingNotifications counts the notifications that wait to be sent, by subscription.
 	WaitingNotifications(ctx context.Context, subscriptions []string) (map[string]int, error)
 	// NotificationSent removes a notification that its subscriber took; ErrNotFound where the subscription is gone.
 	NotificationSent(ctx context.Context, n Notification, at time.Time) error
 	// NotificationFailed notes on a subscription why an attempt failed, and whether that was a refusal; ErrNotFound.
 	NotificationFailed(ctx context.Context, subscription, why string, refused bool, at time.Time) error
 	// GiveUpNotifications removes the notification seq, those of events before a time, and all but the newest keep,
-	// and counts them on the subscription, with the entry that records how many they are. Where seq is given, the counts
-	// of Failures and Refusals begin anew. Where there are none it writes nothing.
+	// and counts them on the subscription, with the entry that records their number. If seq is given, Failures and
+	// Refusals count from zero again. If there are none it writes nothing.
 	GiveUpNotifications(ctx context.Context, subscription string, g GiveUp, entry func(n int64) audit.Entry) (int64, error)
 	// DropNotifications removes those of a subscription that is gone. There is no audit entry.
 	DropNotifications(ctx context.Context, subscription string) error

@@ -21,9 +21,10 @@ import (
 	"github.com/vimbroker/vimbroker/policy"
 )
 
-// Subscription is a subscriber of a project, and how far it was told. Times are in UTC, in microseconds.
+// Subscription is a subscriber of a project, and the progress of its notifications. Times are in UTC, in
+// microseconds.
 //
-// It is the project's: it goes on where the one who made it has lost access.
+// It belongs to the project: it continues if its creator loses access.
 type Subscription struct {
 	// ID is a UUID that the broker assigns.
 	ID      string

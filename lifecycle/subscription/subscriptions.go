@@ -48,7 +48,7 @@ type Options struct {
 
 // Ledger is the broker's ledger of retired keys.
 type Ledger interface {
-	// RetireKeys destroys the keys on the ledger. What it cannot destroy now is left for a pass.
+	// RetireKeys destroys the keys on the ledger. A pass retries those that it cannot destroy now.
 	RetireKeys(ctx context.Context)
 }
 
@@ -84,7 +84,7 @@ const (
 )
 
 // Subscriptions keeps subscriptions, and sends notifications to them. Its methods are safe for concurrent use, by any
-// number of processes on one store. Each takes the caller, decides, and records. What another project owns is
+// number of processes on one store. Each takes the caller, decides, and records. A subscription of another project is
 // ErrNotFound.
 type Subscriptions struct {
 	store    Store
@@ -116,7 +116,7 @@ func New(o Options) *Subscriptions {
 	}
 }
 
-// NewSubscription is what a new subscription is to be.
+// NewSubscription holds the values of a new subscription.
 type NewSubscription struct {
 	Callback, Base string
 	// Verbosity is Full where it is empty.
@@ -415,8 +415,7 @@ func (s *Subscriptions) Delete(ctx context.Context, p policy.Principal, id strin
 	return nil
 }
 
-// find returns the active subscription of that id. That there is none is recorded; whether p may see it is for enter
-// to say.
+// find returns the active subscription of that id. A missing one is recorded; enter decides whether p may see it.
 func (s *Subscriptions) find(ctx context.Context, p policy.Principal, action policy.Action, id string) (Subscription, error) {
 	one, err := Subscription{}, error(&broker.Error{Kind: broker.ErrNotFound})
 	if uuid.Validate(id) == nil {
@@ -488,7 +487,7 @@ func (s *Subscriptions) drop(ctx context.Context, one Subscription) error {
 	return s.store.DeleteSubscription(ctx, one.ID, act.Done(audit.DetailReason, "the subscription was not made"))
 }
 
-// Settle is the pass that removes subscriptions that were begun before a time and never made, and ends sealing anew that
+// Settle is the pass that removes subscriptions that were begun before a time and never made, and ends resealing that
 // was begun before.
 func (s *Subscriptions) Settle(ctx context.Context, before time.Time) error {
 	var failed []error

@@ -40,7 +40,7 @@ const maxPath = 1024
 type CSAR struct {
 	// Entry is the path of the entry definitions: the main YAML file of the VNFD.
 	Entry string
-	// Manifest is the path of the manifest; empty where there is none.
+	// Manifest is the path of the manifest; empty if there is none.
 	Manifest string
 	// Artifacts are the files that the package declares, in the order of their paths.
 	Artifacts []Artifact
@@ -60,8 +60,8 @@ type CSAR struct {
 type Artifact struct {
 	Path        string
 	ContentType string
-	// Algorithm and Hash (hex) are what the package says; "SHA-224", "SHA-256", "SHA-384" or
-	// "SHA-512". Both are empty where it says nothing.
+	// Algorithm and Hash (hex) are the package's own; the algorithm is "SHA-224", "SHA-256",
+	// "SHA-384" or "SHA-512". Both are empty if the package gives none.
 	Algorithm string
 	Hash      string
 }
@@ -179,7 +179,8 @@ func plainPath(name string) bool {
 		!strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f || r == '\\' || r == ':' })
 }
 
-// Printable is what is repeated of a text of a package or of a request about one.
+// Printable is the part of a text, from a package or from a request about one, that may be
+// repeated.
 func Printable(s string) string { return strings.ToValidUTF8(s[:min(len(s), 100)], "?") }
 
 // apart refuses entries whose bytes overlap: a small archive that unpacks to a vast one.
@@ -232,7 +233,7 @@ func (c *CSAR) Stream(name string) (io.ReadCloser, int64, error) {
 	return &exact{ReadCloser: r, name: name, left: int64(f.UncompressedSize64)}, int64(f.UncompressedSize64), nil
 }
 
-// exact turns the faults of an archive into ours.
+// exact turns the faults of an archive into errors of this package.
 type exact struct {
 	io.ReadCloser
 	name string

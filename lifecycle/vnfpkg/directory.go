@@ -29,7 +29,7 @@ const (
 	entryText = 512
 )
 
-// endRecord is what an end record, at a place in the archive, says of the directory.
+// endRecord is the directory's description in an end record, at a place in the archive.
 type endRecord struct {
 	at, entries  uint64
 	size, offset uint64
@@ -47,7 +47,7 @@ func boundDirectory(r io.ReaderAt, size int64, limits ArchiveLimits) error {
 		if e.entries > uint64(limits.Entries) && e.entries != escaped {
 			return fault("", "holds %d entries, and may hold %d", e.entries, limits.Entries)
 		}
-		// Where something stands before the archive, offsets count from there or from the archive's own beginning.
+		// If data precedes the archive, offsets count from the beginning of the data or of the archive.
 		for _, begin := range []uint64{e.at - e.size, e.offset} {
 			if begin < uint64(size) && !slices.Contains(begins, int64(begin)) {
 				begins = append(begins, int64(begin))

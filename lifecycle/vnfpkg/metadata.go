@@ -93,7 +93,7 @@ func (c *CSAR) rootDefinitions() (string, error) {
 }
 
 // blocks reads a file of "Key: value" lines, in blocks that blank lines separate. A line that begins
-// with a space goes on with the value before. What follows a signature is not read.
+// with a space continues the previous value. Text after a signature is not read.
 func (c *CSAR) blocks(name string) ([]map[string]string, error) {
 	text, err := c.Read(name)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Assembly is a package that is to be made from manifests, or from base HOTs.
+// Assembly is the description of a package to make from manifests, or from base HOTs.
 type Assembly struct {
 	// VNFDID, Provider, ProductName, SoftwareVersion and Version go into the descriptor. All
 	// of them are needed.
@@ -62,7 +62,7 @@ const VDUAnnotation = "vimbroker.io/vdu"
 // which is one.
 var replicated = []string{"Deployment", "StatefulSet", "ReplicaSet", "Pod"}
 
-// Found is what [Workloads] finds in manifests.
+// Found is the result of [Workloads] on manifests.
 type Found struct {
 	VDUs []DraftVDU
 	// Secrets are the names of Secrets.

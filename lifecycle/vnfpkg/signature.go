@@ -41,7 +41,7 @@ type Signers struct {
 	Now time.Time
 }
 
-// wrapping is what stands around a CSAR in a signed archive (SOL004 clause 5.1, option 2).
+// wrapping holds the files beside a CSAR in a signed archive (SOL004 clause 5.1, option 2).
 type wrapping struct {
 	csar             *io.SectionReader
 	name             string // of the signature
@@ -117,11 +117,11 @@ func unpacked(f *zip.File, most int64) ([]byte, error) {
 type singleSignature struct{ file, certificate string }
 
 // Verify checks the package's signature and returns the subject of the signer's certificate (RFC 4514);
-// it is empty for a package without a signature. A signature that is not good is an [*PackageError].
+// it is empty for a package without a signature. An invalid signature is a [*PackageError].
 //
-// Of option 1 of SOL004 clause 5.1 it takes the manifest's signature, which stands at its end: the
-// manifest has to name every file with its hash. Signatures of single artifacts prove nothing about the
-// others, so they make no package a signed one; but where the manifest or TOSCA.meta names one, it has to be good.
+// From option 1 of SOL004 clause 5.1 it takes the manifest's signature, which stands at its end: the manifest
+// has to name every file with its hash. Signatures of single artifacts prove nothing about the others, so they
+// make no package a signed one; but if the manifest or TOSCA.meta names one, it has to be valid.
 func (c *CSAR) Verify(trust Signers) (signer string, err error) {
 	if signer, err = c.verifyWhole(trust); err == nil {
 		err = c.verifySingle(trust)
@@ -188,8 +188,9 @@ func (c *CSAR) verifyWhole(trust Signers) (signer string, err error) {
 	})
 }
 
-// complete refuses a file that the signed manifest does not name with its hash. It cannot name itself,
-// nor the certificate of its signer. What it names as the signature of a file is checked as that.
+// complete refuses a file that the signed manifest does not name with its hash. The manifest cannot
+// name itself, nor the certificate of its signer. A file that it names as a signature is checked as a
+// signature.
 func (c *CSAR) complete() error {
 	besides := map[string]bool{c.Manifest: true, c.certificate: true}
 	for _, by := range c.single {

@@ -9,7 +9,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// VNFD is what operations need of a descriptor (ETSI GS NFV-SOL001).
+// VNFD holds the parts of a descriptor that operations need (ETSI GS NFV-SOL001).
 type VNFD struct {
 	// ID is the descriptor_id, by which instances name their package.
 	ID              string
@@ -64,7 +64,7 @@ type Flavour struct {
 type VDU struct {
 	// ID is the name of the node template, Name its property "name".
 	ID, Name string
-	// Min and Max number of instances (vdu_profile); Max is 0 where there is none.
+	// Min and Max number of instances (vdu_profile); Max is 0 if there is none.
 	Min, Max int
 	// Initial is how many there are at scale level 0 of every aspect (VduInitialDelta).
 	Initial int
@@ -109,7 +109,7 @@ const (
 	typeVDULevels = "tosca.policies.nfv.VduInstantiationLevels"
 )
 
-// definitions is one YAML file of a descriptor. What is not listed is not looked at.
+// definitions is one YAML file of a descriptor. Members that are not listed are not read.
 type definitions struct {
 	path      string
 	Imports   yaml.Node           `yaml:"imports"`

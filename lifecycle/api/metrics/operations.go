@@ -71,8 +71,8 @@ func (s scrape) operations(v lifecycle.Vitals) {
 	}
 }
 
-// What the metrics of operations count by, in full: the types that the engine works, the states
-// that are no end, and those that work ends in.
+// The complete label values of the operation metrics: the types that the engine works, the
+// states that are not final, and the states that work ends in.
 var (
 	operationTypes = []lifecycle.OperationType{
 		lifecycle.Instantiate, lifecycle.ScaleVNF, lifecycle.Heal, lifecycle.ChangePackage, lifecycle.Terminate,

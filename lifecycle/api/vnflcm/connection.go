@@ -73,7 +73,7 @@ func changedVIM(infos map[string]*sol003.VIMConnectionInfo, m *lifecycle.Modific
 	return nil
 }
 
-// helmType is what Tacker calls a cluster that it runs charts on.
+// helmType is Tacker's name for a cluster that it runs charts on.
 const helmType = "ETSINFV.HELM.V_3"
 
 // inline is a VIM that a request brings. The two spellings of the types are those of ETSI's registry and of Tacker.

@@ -48,7 +48,7 @@ type Occurrences interface {
 }
 
 const (
-	// answerTime bounds an answer; the work of an operation goes on after it.
+	// answerTime bounds an answer; the work of an operation continues after it.
 	answerTime = 30 * time.Second
 	// maxBody bounds a request body in bytes.
 	maxBody = 256 << 10
@@ -144,8 +144,8 @@ func (s *server) create(c *api.Call, in sol003.CreateVNFRequest) (api.Answer, er
 	return api.Answer{Header: http.Header{"Location": {shown.Links["self"].Href}, "Etag": {etag(i.Revision)}}, Body: shown}, nil
 }
 
-// unusable is what is invalid where a package that a request names is not there, or not enabled (SOL003
-// clauses 5.4.2.3.1 and 5.4.11a.3.1); other errors are as they are.
+// unusable turns the error for a package that is missing or disabled into one about an invalid request
+// (SOL003 clauses 5.4.2.3.1 and 5.4.11a.3.1); it returns other errors unchanged.
 func unusable(err error) error {
 	e, ok := errors.AsType[*broker.Error](err)
 	if !ok || e.Field != "vnfdId" || !errors.Is(e, broker.ErrNotFound) && !errors.Is(e, broker.ErrConflict) {

@@ -93,14 +93,14 @@ func connectionPoints(all []lifecycle.CP) (shown []sol003.VNFCCPInfo) {
 	return shown
 }
 
-// kept is a JSON object that a caller gave; nothing where there is none.
+// kept is a JSON object that a caller gave, or empty.
 func kept(text []byte) jsontext.Value {
 	v, _ := codec.Kept(string(text))
 	return v
 }
 
-// requested is what an operation was asked for with. Earlier versions stored access information as well, and values of
-// charts, in rows that are still there: they are not shown.
+// requested is the stored request of an operation, as it may be shown: access information and values of charts are
+// left out.
 func requested(params []byte) jsontext.Value {
 	if bytes.Contains(params, []byte("vimConnectionInfo")) || bytes.Contains(params, []byte("helm_")) {
 		params, _ = showable(params) // nothing, where it cannot be read
@@ -116,7 +116,8 @@ func resource(r lifecycle.Resource) sol003.Resource {
 	return sol003.Resource{Kind: r.Kind, APIVersion: version, Namespace: r.Namespace, Name: r.Name, VDU: r.VDU, Outlives: r.Outlives}
 }
 
-// drift is what was seen of an instance; nil where it was not looked at since its last operation.
+// drift is the last observation of an instance; nil if the instance was not observed since its last
+// operation.
 func drift(d lifecycle.Drift) *sol003.Drift {
 	if d.TriedAt.IsZero() {
 		return nil
@@ -181,8 +182,8 @@ func operation(c *api.Call, o lifecycle.Operation) sol003.OpOcc {
 	return shown
 }
 
-// modified is what a completed MODIFY_INFO has changed of the instance's information: what was asked for, with the VIM
-// as the server knows it, and nothing that was sent to reach it.
+// modified is the instance's information that a completed MODIFY_INFO has changed: the values of the request, with the
+// VIM as the server knows it, and without the access information that was sent.
 func modified(request []byte, vim, vimType string) *sol003.ModifyRequest {
 	var asked sol003.ModifyRequest
 	if wire.Tolerant(request, &asked) != nil {
@@ -196,7 +197,7 @@ func modified(request []byte, vim, vimType string) *sol003.ModifyRequest {
 	return &asked
 }
 
-// triggered is what a completed change of the package has changed.
+// triggered lists the changes that a completed change of the package has made.
 func triggered(p lifecycle.Product) *sol003.PackageModified {
 	return &sol003.PackageModified{
 		VNFDID: p.VNFDID, Provider: p.Provider, ProductName: p.Name, SoftwareVersion: p.SoftwareVersion, VNFDVersion: p.VNFDVersion,
@@ -219,7 +220,7 @@ func affected(on lifecycle.Shape, all []lifecycle.Affected) []sol003.AffectedVNF
 	return shown
 }
 
-// preview is what an operation would do.
+// preview shows the effects that an operation would have.
 func preview(p lifecycle.Preview) sol003.Preview {
 	f := p.Plan.Facts
 	shown := sol003.Preview{

@@ -15,8 +15,8 @@ import (
 	"github.com/vimbroker/vimbroker/policy"
 )
 
-// Subscriptions is what the door leads to for those who want to be told; [subscription.Subscriptions] says what each
-// method does.
+// Subscriptions is the part of the broker that serves subscribers; [subscription.Subscriptions] documents each
+// method.
 type Subscriptions interface {
 	Create(ctx context.Context, p policy.Principal, r subscription.NewSubscription) (one subscription.Subscription, made bool, err error)
 	Subscription(ctx context.Context, p policy.Principal, id string) (subscription.Subscription, error)
@@ -137,7 +137,7 @@ func (s *server) unsubscribe(c *api.Call) (api.Answer, error) {
 	return api.Answer{}, s.subs.Delete(c.Context(), c.Principal, c.PathValue("id"))
 }
 
-// Notification is what a subscriber is told of an event (SOL003 clauses 5.5.2.17 to 5.5.2.19).
+// Notification tells a subscriber of an event (SOL003 clauses 5.5.2.17 to 5.5.2.19).
 func Notification(s subscription.Subscription, e lifecycle.Event) ([]byte, error) {
 	at := s.Base + sol003.Prefix
 	n := sol003.Notification{

@@ -33,8 +33,8 @@ func (s *server) content(c *api.Call) (api.Answer, error) {
 	return seekable(c, h, r.Content)
 }
 
-// seekable answers with what can be read in ranges (RFC 9110 clause 14). What fails later cuts
-// the answer off.
+// seekable answers with content that can be read in ranges (RFC 9110 clause 14). A later
+// failure cuts the answer off.
 func seekable(c *api.Call, h http.Header, content io.ReadSeeker) (api.Answer, error) {
 	serve := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { http.ServeContent(w, r, "", time.Time{}, content) })
 	if c.Header.Get("Range") != "" {
@@ -139,7 +139,7 @@ func (s *server) artifacts(c *api.Call) (api.Answer, error) {
 // maxWhole bounds the artifacts that are read in ranges, in bytes: they are unpacked in memory.
 const maxWhole = 4 << 20
 
-// artifact answers with one file of the package. Of a small one a range can be had.
+// artifact answers with one file of the package. A small file can be read in ranges.
 func (s *server) artifact(c *api.Call) (api.Answer, error) {
 	files, err := s.files(c)
 	if err != nil {
@@ -183,7 +183,7 @@ func whole(c *api.Call, files *vnfpkg.CSAR, name, kind string) (api.Answer, erro
 	return seekable(c, http.Header{"Content-Type": {kind}}, bytes.NewReader(text))
 }
 
-// archive answers with files of the package, packed anew while they are sent.
+// archive answers with files of the package, repacked while they are sent.
 func archive(files *vnfpkg.CSAR, names []string) api.Answer {
 	return api.Answer{Header: http.Header{"Content-Type": {zipType}}, Serve: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		out := zip.NewWriter(w)

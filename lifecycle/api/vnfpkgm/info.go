@@ -41,7 +41,7 @@ type info struct {
 	Links           links          `json:"_links"`
 }
 
-// own is what the standard has no attribute for.
+// own holds the attributes that the standard does not define.
 type own struct {
 	Project string `json:"project"`
 	// Size is that of the content in bytes, and SHA256 its digest.
@@ -81,7 +81,8 @@ type modifications struct {
 	UserDefinedData  jsontext.Value `json:"userDefinedData,omitempty"`
 }
 
-// shape says what selectors reach. What lists leave out by default is of SOL003 clause 10.4.2.3.2.
+// shape lists the attributes that selectors reach. SOL003 clause 10.4.2.3.2 defines the attributes
+// that lists leave out by default.
 var shape = sol013.Selectable{
 	Mandatory:         []string{"id", "packageSecurityOption", "operationalState", "usageState", "vnfmInfo", "_links"},
 	ExcludedByDefault: []string{"softwareImages", "additionalArtifacts", "userDefinedData", "checksum"},
@@ -142,7 +143,7 @@ func operational(p catalog.Package) string {
 	return disabled
 }
 
-// kept is a stored JSON object; nil where there is none.
+// kept is a stored JSON object, or nil.
 func kept(text string) jsontext.Value {
 	v, ok := codec.Kept(text)
 	if !ok {
