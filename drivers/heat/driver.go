@@ -14,7 +14,7 @@ import (
 var _ lifecycle.Driver = (*Driver)(nil)
 
 const (
-	// purpose is what a lease is issued for that Heat takes: Heat makes a trust with it.
+	// purpose is the purpose of leases for Heat, which makes a trust with them.
 	purpose = "heat"
 	// tag begins the tag that holds the instance's id. Brokers that come after this one rely upon it, and upon
 	// the names of stacks: never change them.
@@ -43,7 +43,8 @@ func (*Driver) VIMType() broker.VIMType { return "openstack" }
 // Survey implements [lifecycle.Driver]: any member of the project may have a template validated.
 func (*Driver) Survey(lifecycle.PlanInput) lifecycle.Grant { return lifecycle.Grant{} }
 
-// Basis implements [lifecycle.Driver]: everything under BaseHOT/FLAVOUR. Hidden is what the template hides.
+// Basis implements [lifecycle.Driver]: everything under BaseHOT/FLAVOUR. Hidden are the parameters that the
+// template hides.
 func (*Driver) Basis(s lifecycle.Source) (lifecycle.Basis, error) {
 	var b lifecycle.Basis
 	switch {

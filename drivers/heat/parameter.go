@@ -17,7 +17,7 @@ const nfv = "nfv"
 // capacity is the member of a VDU that says how many VNFCs it has.
 const capacity = "desired_capacity"
 
-// needed are the members that Heat can do nothing without; others are null where nobody gives them.
+// needed are the members that Heat requires; other members are null if they are not given.
 var needed = map[string]bool{"computeFlavourId": true, "vcImageId": true, capacity: true, "network": true}
 
 // values are the parameters of the stack.
@@ -70,7 +70,7 @@ func (h *hot) nfv(in lifecycle.PlanInput) (any, error) {
 	return value, nil
 }
 
-// described is what the descriptor says of a member that a template asks for; nil where it says nothing.
+// described is the descriptor's value for a member that a template asks for, or nil.
 func described(in lifecycle.PlanInput, asked []string) any {
 	if len(asked) != 3 || asked[0] != "VDU" {
 		return nil
@@ -113,7 +113,7 @@ func grow(to any, at []string, value any) any {
 	return members
 }
 
-// look is what stands at a path.
+// look is the value at a path.
 func look(in any, at []string) any {
 	for _, step := range at {
 		switch v := in.(type) {

@@ -21,7 +21,7 @@ const (
 	pieces = "resources"
 )
 
-// wish is a stack as it is to be: the body of the request that makes it.
+// wish is the desired stack: the body of the request that makes it.
 type wish struct {
 	Template   string            `json:"template"`
 	Files      map[string]string `json:"files"`

@@ -69,7 +69,7 @@ func (s *server) connected(ctx context.Context, k *stack, all []part) (map[strin
 // maxAddresses bounds the addresses of a port that are kept.
 const maxAddresses = 16
 
-// point is a port as a connection point. What is no address is left out.
+// point is a port in the form of a connection point. Values that are no addresses are left out.
 func (p port) point() lifecycle.CP {
 	c := lifecycle.CP{CPD: p.Name, ID: p.Physical}
 	if mac, err := net.ParseMAC(p.Attributes.MAC); err == nil {

@@ -102,7 +102,7 @@ type properties struct {
 // workedOut stands for a value that only Heat knows.
 type workedOut struct{}
 
-// get is the value of a property, also of one that value_specs gives; nil where there is none.
+// get is the value of a property, also of one that value_specs gives, or nil.
 func (p properties) get(name string) any {
 	if n := at(p.all, name); n != nil {
 		return p.value(n)
@@ -118,7 +118,8 @@ func (p properties) get(name string) any {
 	return nil
 }
 
-// value is what a node says. A parameter of the top template is its value; all else that Heat works out is workedOut.
+// value is the value of a node. A parameter of the top template gives its value; all other values that Heat works out
+// are workedOut.
 func (p properties) value(n *yaml.Node) any {
 	switch n.Kind {
 	case yaml.MappingNode:
@@ -191,7 +192,7 @@ func says(v any) (yes, known bool) {
 	return false, false
 }
 
-// security finds ports whose packets nobody checks.
+// security finds ports whose packets are not checked.
 func (p properties) security() []finding {
 	v := p.get("port_security_enabled")
 	switch on, known := says(v); {
@@ -203,7 +204,8 @@ func (p properties) security() []finding {
 	return unknownIn("port_security_enabled")
 }
 
-// widest is how many bits a prefix of addresses has at least that a port may send as: half of all is as good as all.
+// widest is the least prefix length of the addresses that a port may send as; a wider range counts as every address,
+// because two halves make a whole.
 const widest = 8
 
 // pairs finds ports that may send as every address.

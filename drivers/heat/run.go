@@ -66,7 +66,7 @@ func (d *Driver) Run(
 	return fmt.Errorf("deed %q: %w", w.Deed, broker.ErrUnsupported)
 }
 
-// apply makes the stack, or has further go on with the one that stands.
+// apply makes the stack, or calls further with the existing one.
 func (r *run) apply(ctx context.Context, further func(context.Context, *stack) error) error {
 	k, err := r.ready(ctx)
 	if err != nil {
@@ -96,7 +96,7 @@ func (r *run) apply(ctx context.Context, further func(context.Context, *stack) e
 	return further(ctx, k)
 }
 
-// update makes the stack what it is to be. What was marked unhealthy in it is replaced.
+// update updates the stack to the wish. Heat replaces its resources that were marked unhealthy.
 func (r *run) update(ctx context.Context, k *stack) error {
 	last, err := r.last(ctx, k)
 	if err != nil {
@@ -109,8 +109,8 @@ func (r *run) update(ctx context.Context, k *stack) error {
 	return r.await(ctx, k, last)
 }
 
-// ready finds the instance's stack, and waits until Heat does nothing with it; nil where there is none. One that is
-// not the instance's is a conflict.
+// ready finds the instance's stack, and waits until Heat does nothing with it; nil if there is none. A stack that
+// is not the instance's is a conflict.
 func (r *run) ready(ctx context.Context) (*stack, error) {
 	k, err := r.find(ctx, r.instance)
 	for pause := r.pause; err == nil && k != nil; pause = min(pause*3/2, longestPause) {
@@ -130,9 +130,9 @@ func (r *run) ready(ctx context.Context) (*stack, error) {
 	return k, r.cut(ctx, err)
 }
 
-// heal replaces the VNFCs that are to be replaced and what somebody has marked unhealthy, and then what Heat finds
-// broken. A check forgets what was marked before it, so that comes first: whoever goes on after a worker that died
-// finds in Heat what is left to be done.
+// heal replaces the requested VNFCs and the resources that were marked unhealthy, and then the resources that Heat
+// finds broken. A check clears earlier marks, so replacing comes first: a worker that takes over from one that
+// died finds the remaining work in Heat.
 func (r *run) heal(ctx context.Context, k *stack) error {
 	all, err := r.parts(ctx, k)
 	if err != nil {
@@ -247,7 +247,7 @@ func (r *run) events(ctx context.Context, k *stack, query string) ([]event, erro
 	return body.Events, err
 }
 
-// last is the id of the newest event of a stack; empty where there is none.
+// last is the id of the newest event of a stack, or empty.
 func (r *run) last(ctx context.Context, k *stack) (string, error) {
 	found, err := r.events(ctx, k, "sort_dir=desc&limit=1")
 	if err != nil || len(found) == 0 {
@@ -293,8 +293,8 @@ func (r *run) await(ctx context.Context, k *stack, after string) error {
 	}
 }
 
-// tell tells of a resource of the template whose status is another than it was. Of what the wave does not know nothing is
-// kept: the server may name as much of it as it likes.
+// tell reports a resource of the template whose status has changed. It keeps nothing on resources that the wave does not
+// know: the server may name any number of them.
 func (r *run) tell(name string, now status, reason string) {
 	at := slices.IndexFunc(r.wave.Objects, func(o lifecycle.Object) bool { return o.Plural == pieces && o.Name == name })
 	now = status(now.text())
@@ -398,7 +398,8 @@ func (*run) sleep(ctx context.Context, pause time.Duration) error {
 	}
 }
 
-// cut is an error as it is, or that of a stack that was waited for when the context ended.
+// cut returns the error unchanged, or the error of the stack that was waited for when the context
+// ended.
 func (r *run) cut(ctx context.Context, err error) error {
 	if err == nil || ctx.Err() == nil || !errors.Is(err, broker.ErrUnreachable) {
 		return err
@@ -406,8 +407,8 @@ func (r *run) cut(ctx context.Context, err error) error {
 	return r.unready(ctx, &stack{Name: stackName(r.instance)})
 }
 
-// unready is the error of a stack that Heat was not done with when the context ended. Where somebody has canceled the
-// operation, Heat is told to stop.
+// unready is the error of a stack that Heat was still working on when the context ended. If the operation was
+// canceled, Heat is told to stop.
 func (r *run) unready(ctx context.Context, k *stack) error {
 	after, end := context.WithTimeout(context.WithoutCancel(ctx), lastWord)
 	defer end()

@@ -112,7 +112,7 @@ func (s *server) call(ctx context.Context, method, path string, body, into any, 
 	return refusal(err, doing, orchestrator)
 }
 
-// What answers, for errors.
+// The name of the remote side, for errors.
 const (
 	keystone     = "Keystone"
 	orchestrator = "Heat"
@@ -122,7 +122,7 @@ const (
 type answerError struct {
 	fault broker.Error
 	code  int
-	// said is what Heat says, not fit to be shown.
+	// said is Heat's text, not fit to be shown.
 	said string
 }
 
@@ -132,7 +132,7 @@ func (e *answerError) Error() string { return e.fault.Error() }
 // Unwrap returns the [*broker.Error].
 func (e *answerError) Unwrap() error { return &e.fault }
 
-// refusal translates what gophercloud answered. What the remote side wrote is in said alone.
+// refusal translates gophercloud's answer. Only said holds the remote side's text.
 func refusal(err error, doing, who string) error {
 	if err == nil {
 		return nil
@@ -167,7 +167,7 @@ func refusal(err error, doing, who string) error {
 	case a.Actual >= http.StatusInternalServerError:
 		return set(broker.ErrUnreachable, who+" cannot do it now", "try again later")
 	case a.Actual == http.StatusUnauthorized, a.Actual == http.StatusNotFound && who == keystone:
-		// A page of some gateway refuses nothing for good.
+		// A page of some gateway is no final refusal.
 		if !ours && !strings.Contains(string(a.Body), "Authentication required") {
 			return foreign(doing, who, a.Actual)
 		}
@@ -202,7 +202,8 @@ func is(err error, code int) bool {
 // maxReason bounds what is repeated of a reason of Heat's, in bytes.
 const maxReason = 300
 
-// reason is what Heat says of a failure, fit to be shown: without what w hides, on one line, bounded.
+// reason is Heat's reason for a failure, fit to be shown: without the values that w hides, on one
+// line, bounded.
 func (w wish) reason(text string) string {
 	for _, hidden := range w.Hidden {
 		text = strings.ReplaceAll(text, hidden, "(a value of the template)")

@@ -28,7 +28,7 @@ func (s status) text() string {
 	return string(s)
 }
 
-// stack is what is used of one.
+// stack holds the fields of a stack that are used.
 type stack struct {
 	ID      string   `json:"id"`
 	Name    string   `json:"stack_name"`
@@ -42,7 +42,7 @@ type stack struct {
 // of reports whether the stack is an instance's.
 func (k *stack) of(instance string) bool { return slices.Contains(k.Tags, tag+instance) }
 
-// mark tells the stack as it was updated last from later.
+// mark tells the last update of the stack from later ones.
 func (k *stack) mark() string {
 	if t := moment(k.Updated); t != "" {
 		return t
@@ -58,7 +58,7 @@ func isID(text string) bool {
 		strings.Trim(text, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_.") == "" && strings.Trim(text, ".") != ""
 }
 
-// find returns the stack of an instance's name, whose ever it is; nil where there is none.
+// find returns the stack with an instance's name, whoever owns it, or nil.
 func (s *server) find(ctx context.Context, instance string) (*stack, error) {
 	var body struct {
 		Stacks []stack `json:"stacks"`

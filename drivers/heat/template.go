@@ -41,13 +41,13 @@ var members = map[string]string{"OS::Heat::ResourceGroup": "resource_def", "OS::
 type hot struct {
 	// top is the path of the template that the others belong to.
 	top string
-	// files are what templates refer to, by the names that they use.
+	// files are the files that templates refer to, by the names that they use.
 	files map[string]string
 	// resources are those of the top template, in its order.
 	resources []declared
 	// parameters are those that the top template declares: true where one has a default.
 	parameters map[string]bool
-	// asked is what the top template asks of the parameter nfv.
+	// asked lists the paths that the top template reads from the parameter nfv.
 	asked [][]string
 	// kinds are the types of all resources, images what they name as such, outright.
 	kinds, images map[string]bool
@@ -180,7 +180,7 @@ func walk(n *yaml.Node, each func(key string, n *yaml.Node)) {
 	}
 }
 
-// at is the value of a key in a mapping; nil where there is none.
+// at is the value of a key in a mapping, or nil.
 func at(n *yaml.Node, key string) *yaml.Node {
 	if n == nil || n.Kind != yaml.MappingNode {
 		return nil
@@ -217,7 +217,7 @@ func references(n *yaml.Node) []reference {
 	return all
 }
 
-// resolve finds a file that a template names: beside it, under nested, or at the root; "" where there is none.
+// resolve finds a file that a template names: beside it, under nested, or at the root; "" if there is none.
 func (h *hot) resolve(root, from, name string) string {
 	for _, dir := range []string{path.Dir(from), root + "/nested", root} {
 		p := path.Join(dir, name)
@@ -288,8 +288,8 @@ func hides(body *yaml.Node) (found *yaml.Node) {
 	return found
 }
 
-// isHidden reports whether a template marks a parameter so. What is neither true nor false counts as true: Heat
-// decides whether it takes that.
+// isHidden reports whether a template marks a parameter so. A value that is neither true nor false counts as
+// true: Heat decides whether it takes that.
 func isHidden(parameter *yaml.Node) bool {
 	mark := at(parameter, "hidden")
 	return mark != nil && !slices.Contains([]string{"false", "f", "no", "n", "off", "0"}, strings.ToLower(mark.Value))

@@ -32,7 +32,7 @@ const (
 	maxAccount = 40
 )
 
-// ownAccount is the broker's own account on a cluster, as it is made.
+// ownAccount is the manifest of the broker's own account on a cluster.
 type ownAccount struct {
 	name, vim, profile string
 	roles              []rbacv1.ClusterRole
@@ -227,7 +227,7 @@ func (c *connection) accountHome(ctx context.Context, w ownAccount, out *[]made)
 		return nil, notKubernetes(0)
 	case !w.owns(there):
 		return nil, foreign("namespace", name)
-	case there.DeletionTimestamp != nil: // it is made anew once it is gone
+	case there.DeletionTimestamp != nil: // it is recreated once it is gone
 		return nil, unreachable(what+" is being deleted on the cluster", "wait until it is gone")
 	case there.Labels[vimLabel] == w.vim:
 		return there, nil

@@ -14,7 +14,7 @@ type binding struct {
 	meta     metav1.ObjectMeta
 	role     rbacv1.RoleRef
 	subjects []rbacv1.Subject
-	// object is what the cluster answered; nil for one that is to be made.
+	// object is the cluster's answer; nil for a binding that has yet to be made.
 	object metav1.Object
 }
 

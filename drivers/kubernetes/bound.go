@@ -12,7 +12,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker/failpoint"
 )
 
-// lookingAt is how many places of a home are looked at at once.
+// lookingAt is the number of places of a home that are checked in parallel.
 const lookingAt = 8
 
 // unbound returns the places in which the home's accounts, which stand in that namespace, lack
@@ -42,8 +42,8 @@ func (c *connection) unbound(ctx context.Context, h home, namespace string) ([]s
 }
 
 // boundIn reports whether a place has the home's binding and, where it has exact rules, its role,
-// as the home makes them. What the credential may not read counts as not there: to make
-// it again tells which right is missing.
+// as the home makes them. An object that the credential may not read counts as missing: making it
+// again shows which right is missing.
 func (c *connection) boundIn(ctx context.Context, h home, namespace, place string) (bool, error) {
 	bound, ruled := false, len(h.grant.Rules) == 0
 	err := sideBySide(

@@ -7,9 +7,9 @@ import (
 	"github.com/vimbroker/vimbroker/broker"
 )
 
-// harmless are the kinds of Kubernetes' own groups that make their holder nobody else, with whatever verb the
-// escalations do not name. Some spoil what they name, some send traffic elsewhere. They are those of 1.36, some
-// that its roles still name, and what a kubelet authorizes by.
+// harmless are the kinds of Kubernetes' own groups that give their holder no other identity, with any verb that
+// the escalations do not name. Some can destroy the named object, some redirect traffic. They are the kinds of
+// 1.36, some that its roles still name, and those that a kubelet authorizes by.
 var harmless = map[string][]string{
 	core: strings.Fields(`bindings componentstatuses endpoints events limitranges persistentvolumeclaims persistentvolumeclaims/status
 		persistentvolumes/status podtemplates pods/binding pods/eviction pods/log pods/portforward pods/proxy pods/resize pods/status

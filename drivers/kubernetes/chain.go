@@ -9,7 +9,7 @@ import (
 // roleKey names a Role, or, without a namespace, a ClusterRole.
 type roleKey struct{ namespace, name string }
 
-// step: whoever can become an identity of namespace from can become one of namespace to.
+// step: a caller that can become an identity of namespace from can become one of namespace to.
 type step struct {
 	from, to string
 	// by is the binding that allows it.
@@ -19,8 +19,8 @@ type step struct {
 // escalatingNamespaces finds the namespaces whose service accounts can escalate, and says
 // why: those with an account that is bound to a role which can do anything on the whole
 // cluster, and those from which bindings lead, from one namespace to the next, to such a
-// namespace or to one that settled has a reason for. Where the credential may not list
-// roles or bindings, those count as none.
+// namespace or to one that settled has a reason for. If the credential may not list roles
+// or bindings, those count as none.
 func (c *connection) escalatingNamespaces(ctx context.Context, settled func(string) string) (map[string]string, error) {
 	roles, err := c.roles(ctx)
 	if err != nil {
@@ -38,8 +38,8 @@ func (c *connection) escalatingNamespaces(ctx context.Context, settled func(stri
 	return found, fault(err, "list", "rolebindings")
 }
 
-// escalating is what the cluster's roles and bindings say of [connection.escalatingNamespaces]. The only
-// error is that of a context that ends: there may be much to look through.
+// escalating works out [connection.escalatingNamespaces] from the cluster's roles and bindings. The only
+// error is that of a context that ends: the search may be long.
 func escalating(
 	ctx context.Context, roles map[roleKey][]broker.Rule, everywhereBound, bound []*binding, settled func(string) string,
 ) (map[string]string, error) {

@@ -34,7 +34,7 @@ func (d *Driver) Check(ctx context.Context, a broker.Access) (broker.Report, err
 	}
 	r := broker.Report{CredentialExpiresAt: credentialExpiry(a.Credential)}
 	var s standing
-	// The credential is known by now: what is left is asked side by side.
+	// The credential is known by now: the remaining questions are asked in parallel.
 	err = sideBySide(
 		func() (err error) { r.Identity, err = c.identity(ctx); return err },
 		func() (err error) { r.Version, err = c.version(ctx); return err },

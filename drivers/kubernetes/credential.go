@@ -67,7 +67,7 @@ func bearer(in broker.Credential, f credentialFields) (broker.Credential, error)
 	return broker.Credential{Kind: broker.CredentialBearerToken, Token: secret.NewText(token)}, nil
 }
 
-// isToken reports whether s can stand in an Authorization header as it is.
+// isToken reports whether s can stand in an Authorization header unchanged.
 func isToken(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' })
 }

@@ -26,14 +26,14 @@ const callTimeout = 30 * time.Second
 // Type is the name of the type.
 const Type broker.VIMType = "kubernetes"
 
-// Options are what a [Driver] is made with.
+// Options are the options of a [Driver].
 type Options struct {
 	// Now tells the time; nil means time.Now.
 	Now func() time.Time
 	// Log takes what no caller is told; nil discards it. It never holds a credential.
 	Log *slog.Logger
-	// Escalating are namespaces whose identities count as ones that can escalate,
-	// besides those that are found out.
+	// Escalating are namespaces whose identities count as able to escalate, in
+	// addition to those found on the cluster.
 	Escalating []string
 	// Trial says which fresh leases are tried; empty means TrialSampled.
 	Trial Trial

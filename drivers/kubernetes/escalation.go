@@ -28,8 +28,8 @@ const (
 	// anywhere: to the whole cluster, even from a binding in one namespace.
 	anywhere
 	// clusterOnly: to the whole cluster. The resource has no namespace, so that a
-	// binding in a namespace does not grant it. Of namespaces that holds for create alone: Kubernetes
-	// counts a request for one namespace as one in it.
+	// binding in a namespace does not grant it. For namespaces this holds for create alone:
+	// Kubernetes counts a request for one namespace as one in it.
 	clusterOnly
 )
 
@@ -68,7 +68,8 @@ var workloads = []escalation{
 	{group: "apps", resource: "replicasets", verbs: writes, why: runsPods},
 	{group: "apps", resource: "statefulsets", verbs: writes, why: runsPods},
 	{group: "apps", resource: "daemonsets", verbs: writes, why: runsPods},
-	// A StatefulSet makes pods of the revision that its status names, whoever wrote it.
+	// A StatefulSet makes pods of the revision that its status names, no matter which client wrote
+	// it.
 	{group: "apps", resource: "controllerrevisions", verbs: writes, why: runsPods},
 	{group: "batch", resource: "jobs", verbs: writes, why: runsPods},
 	{group: "batch", resource: "cronjobs", verbs: writes, why: runsPods},

@@ -19,8 +19,8 @@ const maxForeign = 100
 
 // Foreign implements [broker.Inspector]. It looks for accounts, pods and token Secrets
 // in the namespaces of this VIM's homes, for bindings of their accounts that are not the
-// homes' own, and for namespaces of VIMs that nobody knows. What the credential may not
-// list is left out.
+// homes' own, and for namespaces of unknown VIMs. Kinds that the credential may not list
+// are left out.
 func (d *Driver) Foreign(ctx context.Context, a broker.Access, known func(vim string) bool) ([]string, error) {
 	ctx, end, c, err := d.connect(ctx, a)
 	if err != nil {
@@ -63,7 +63,7 @@ func (d *Driver) Foreign(ctx context.Context, a broker.Access, known func(vim st
 	return found[:min(len(found), maxForeign)], nil
 }
 
-// foreignIn finds who could act with the rights of a home, besides its leases.
+// foreignIn finds identities, other than its leases, that could act with the rights of a home.
 func (c *connection) foreignIn(ctx context.Context, h home, namespace string) ([]string, error) {
 	var found []string
 	accounts, err := c.accounts(ctx, namespace, "")
@@ -92,8 +92,8 @@ func (c *connection) foreignIn(ctx context.Context, h home, namespace string) ([
 	return found, nil
 }
 
-// names lists the pods, or the Secrets with tokens of accounts, of a namespace. Of Secrets no more
-// than the metadata is asked for.
+// names lists the pods, or the Secrets with tokens of accounts, of a namespace. For Secrets it
+// requests the metadata only.
 func (c *connection) names(ctx context.Context, namespace, resource string) ([]string, error) {
 	var page struct {
 		Items []struct {

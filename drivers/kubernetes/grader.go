@@ -25,7 +25,7 @@ const (
 	maxReasons = 40
 )
 
-// facts are what was read of clusters lately.
+// facts remembers the facts that were read from clusters recently.
 type facts struct {
 	now  func() time.Time
 	mu   sync.Mutex
@@ -65,7 +65,7 @@ func learn[T any](f *facts, a broker.Access, kind, name string, find func() (T, 
 	return value, nil
 }
 
-// forget drops a fact, so that it is found out anew.
+// forget drops a fact, so that it is read again.
 func (f *facts) forget(a broker.Access, kind, name string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -18,7 +18,7 @@ const (
 	// legacyTTL is the one wish that API servers may stretch to a year, for pods
 	// of old (--service-account-extend-token-expiration).
 	legacyTTL = 3607 * time.Second
-	// defaultRole is what a lease gets that asks for none.
+	// defaultRole is the role of a lease whose request names none.
 	defaultRole = "view"
 	// maxNamespaces bounds how many namespaces a lease is limited to.
 	maxNamespaces = 32
@@ -26,9 +26,9 @@ const (
 
 // Prepare implements [broker.Driver]. The role is the name of a ClusterRole, view
 // if neither it nor rules are given: letters, digits, colon, dot, dash and underscore,
-// at most 253. Whether the cluster has it is found out by Grade and Issue. Namespaces
-// and rules come back sorted, each once. [Driver.Grade] fills in the scope where there
-// is none.
+// at most 253. Grade and Issue find out whether the cluster has it. Namespaces and
+// rules come back sorted, each once. [Driver.Grade] fills in the scope if there is
+// none.
 func (d *Driver) Prepare(g broker.Grant) (broker.Grant, error) {
 	if err := checkTTL(g.TTL); err != nil {
 		return broker.Grant{}, err
@@ -140,7 +140,7 @@ func checkTTL(ttl time.Duration) error {
 	return nil
 }
 
-// seconds is what a TokenRequest asks for.
+// seconds is the lifetime that a TokenRequest asks for.
 func seconds(ttl time.Duration) *int64 {
 	s := int64(ttl / time.Second)
 	if s == int64(legacyTTL/time.Second) {

@@ -18,8 +18,8 @@ import (
 	"github.com/vimbroker/vimbroker/broker/failpoint"
 )
 
-// home is what all leases of one grant and epoch share: a namespace, whose service
-// accounts are theirs, and bindings to the group of those accounts.
+// home is the part that all leases of one grant and epoch share: a namespace, which holds
+// their service accounts, and bindings to the group of those accounts.
 type home struct {
 	vim   string
 	grant broker.Grant
@@ -28,8 +28,8 @@ type home struct {
 	id string
 }
 
-// deed is what a home is for, as it is hashed and written down on the cluster. Brokers
-// that come after this one rely upon its form: never change it.
+// deed is the scope of a home, in the form that is hashed and written down on the
+// cluster. Later brokers rely on this form: never change it.
 type deed struct {
 	VIM         string        `json:"vim"`
 	Role        string        `json:"role,omitempty"`
@@ -261,7 +261,7 @@ func lacksRules(err error, what string) error {
 	}
 }
 
-// roleRef is what the home's bindings in a place give.
+// roleRef is the role that the home's bindings in a place give.
 func (h home) roleRef(place string) rbacv1.RoleRef {
 	ref := rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: h.grant.Role}
 	if len(h.grant.Rules) > 0 {

@@ -45,7 +45,7 @@ func (d *Driver) issueIn(ctx context.Context, c *connection, a broker.Access, g 
 			},
 		)
 		if notFound(err, "namespaces", namespace) || err == nil && len(lacking) > 0 {
-			// Deleted by hand since it was last seen. Once more, from the start.
+			// The home was deleted by hand since it was last seen. Start again.
 			d.homes.drop(h.key(a))
 			if attempt == 1 {
 				d.log.WarnContext(ctx, "what leases rest on is gone from the cluster, making it again", "vim", a.VIM, "home", h.id, "unbound", lacking)
@@ -68,8 +68,8 @@ func (d *Driver) issueIn(ctx context.Context, c *connection, a broker.Access, g 
 	}
 }
 
-// remembered returns the namespace in which the home was seen last, if that is still the home's: one of
-// a pool is not, once somebody has taken the claim away. Its bindings are to be looked at.
+// remembered returns the namespace in which the home was seen last, if that is still the home's: a
+// namespace of a pool is not, once its claim was removed. The caller has to check its bindings.
 func (d *Driver) remembered(ctx context.Context, c *connection, a broker.Access, h home) (namespace string, known bool, err error) {
 	namespace, known = d.homes.recall(h.key(a))
 	if !known || namespace == h.id {
@@ -151,7 +151,7 @@ func (c *connection) tokenOf(ctx context.Context, account *corev1.ServiceAccount
 	return m, nil
 }
 
-// minted is what a TokenRequest granted.
+// minted is the answer to a TokenRequest.
 func minted(granted *authenticationv1.TokenRequest) (broker.Minted, error) {
 	token := granted.Status.Token
 	if token == "" || len(token) > maxToken || !isToken(token) || granted.Status.ExpirationTimestamp.IsZero() {
@@ -164,7 +164,7 @@ func minted(granted *authenticationv1.TokenRequest) (broker.Minted, error) {
 	}, nil
 }
 
-// tokenClaims is what is read of a service account token.
+// tokenClaims are the claims that are read from a service account token.
 type tokenClaims struct {
 	ID         string `json:"jti"`
 	Kubernetes struct {
@@ -177,7 +177,7 @@ type tokenClaims struct {
 }
 
 // claimsOf reads a token's payload, which is not verified: it comes from the
-// server that signs it. What cannot be read says nothing.
+// server that signs it. A payload that cannot be read gives no claims.
 func claimsOf(token string) (c tokenClaims) {
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 {
@@ -190,7 +190,8 @@ func claimsOf(token string) (c tokenClaims) {
 	return c
 }
 
-// renewIn mints one more token of a lease's account. It makes nothing but what binds that account.
+// renewIn mints one more token for a lease's account. It makes only the objects that bind that
+// account.
 func (d *Driver) renewIn(ctx context.Context, c *connection, a broker.Access, g broker.Grant) (broker.Minted, error) {
 	h := homeOf(a.VIM, g)
 	near, _ := d.near(h, a)
@@ -304,8 +305,8 @@ func (d *Driver) revokeIn(ctx context.Context, c *connection, a broker.Access, i
 	return c.same(ctx, a.Identity)
 }
 
-// revokeUnknown revokes a lease whose account's uid nobody recorded: its labels must say
-// that it is ours.
+// revokeUnknown revokes a lease whose account's uid was never recorded: the labels must
+// say that the account is the broker's.
 func (d *Driver) revokeUnknown(ctx context.Context, c *connection, h home, a broker.Access, i broker.Issued) error {
 	account, err := d.find(ctx, c, h, a, i.Handle)
 	switch {

@@ -7,8 +7,8 @@ import (
 	"github.com/vimbroker/vimbroker/broker"
 )
 
-// Inventory implements [broker.Driver]: the accounts of this VIM's leases. What a
-// finalizer still holds is included.
+// Inventory implements [broker.Driver]: the accounts of this VIM's leases. Accounts
+// that a finalizer still holds are included.
 func (d *Driver) Inventory(ctx context.Context, a broker.Access) ([]broker.Upstream, error) {
 	ctx, end, c, err := d.connect(ctx, a)
 	if err != nil {

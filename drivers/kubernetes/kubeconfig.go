@@ -30,9 +30,9 @@ var refusals = map[kubeconfig.FieldKind]string{
 	kubeconfig.Unused:        "is not used: remove it",
 }
 
-// parseKubeconfig reads the context of that name, or the current one. What it does
-// not know is refused, in the whole file's frame and in the context, cluster and user
-// that are selected; the others are not looked into.
+// parseKubeconfig reads the context of that name, or the current one. It refuses
+// unknown fields, at the top of the file and in the selected context, cluster and
+// user; it does not read the others.
 func parseKubeconfig(document, context string, insecure bool) (c kubeconfig.Context, err error) {
 	if len(document) > maxKubeconfig {
 		return c, broker.Invalid("kubeconfig", "is longer than %d bytes", maxKubeconfig)

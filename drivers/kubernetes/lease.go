@@ -13,10 +13,10 @@ import (
 const maxRevocationLag = 10 * time.Second
 
 // Issue implements [broker.Driver]. g is what Prepare returned, with its scope and its
-// epoch. Once the home of its grant is known, it makes two requests, and beside the first it looks at
-// the binding in each of the lease's namespaces. A role or
-// namespace that the cluster does not have is ErrInvalid with the field; an object
-// of a needed name that is not ours is ErrConflict.
+// epoch. Once the home of its grant is known, it makes two requests, and in parallel with the first
+// it checks the binding in each of the lease's namespaces. A role or namespace that the cluster does
+// not have is ErrInvalid with the field; an object of a needed name that is not the broker's is
+// ErrConflict.
 func (d *Driver) Issue(ctx context.Context, a broker.Access, g broker.Grant) (broker.Minted, error) {
 	if err := checkTTL(g.TTL); err != nil {
 		return broker.Minted{}, err
@@ -57,10 +57,10 @@ func gone() error {
 }
 
 // Revoke implements [broker.Driver]. It deletes the account with the lease's uid, whatever its
-// labels say, and with it every token that anyone made of it. Another account of that
-// name is ErrConflict. While a finalizer holds the account, Revoke is ErrConflict and is to
-// be tried again. A grant without an epoch is that of an account which an inventory listed: it
-// is looked for by its name alone.
+// labels say, and with it every token made for it. Another account of that name is
+// ErrConflict. While a finalizer holds the account, Revoke is ErrConflict, and the caller
+// retries. A grant without an epoch comes from an account that an inventory listed: Revoke
+// finds it by its name alone.
 func (d *Driver) Revoke(ctx context.Context, a broker.Access, i broker.Issued) error {
 	ctx, end, c, err := d.connect(ctx, a)
 	if err != nil {

@@ -17,8 +17,8 @@ const (
 	maxTrusted = 4096
 )
 
-// memory knows in which namespace each home of grants was seen. What binds a home is never
-// remembered: see [connection.unbound].
+// memory knows in which namespace each home of grants was seen. The bindings of a home are
+// never remembered: see [connection.unbound].
 type memory struct {
 	now    func() time.Time
 	mu     sync.Mutex
@@ -72,7 +72,7 @@ func (m *memory) count(k memoryKey) int {
 	return r.leases - 1
 }
 
-// recount begins to count leases under the key anew.
+// recount counts leases under the key from zero again.
 func (m *memory) recount(k memoryKey) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -99,9 +99,9 @@ func (m *memory) dropVIM(vim string) {
 	}
 }
 
-// ensure returns the namespace under the key, and makes what belongs to it where that is
-// not remembered. However many ask for the same at once, it is made by one
-// of them, who goes on when the caller it began for gives up.
+// ensure returns the namespace under the key, and makes it and its objects if it is not
+// remembered. Concurrent callers for one key share one attempt, which continues even if
+// the caller it began for gives up.
 func (m *memory) ensure(ctx context.Context, k memoryKey, build func(context.Context) (string, error)) (string, error) {
 	if namespace, ok := m.recall(k); ok {
 		return namespace, nil

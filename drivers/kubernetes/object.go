@@ -22,7 +22,8 @@ import (
 // Names of what the driver keeps in a cluster. They are relied upon by brokers
 // that come after this one: never change them.
 const (
-	// ours is a namespace that is kept for the broker; homePrefix begins the name of every other.
+	// ours is the name of the namespace reserved for the broker; homePrefix begins the name of
+	// every other.
 	ours       = "vimbroker"
 	homePrefix = "vimbroker-"
 
@@ -49,9 +50,9 @@ const (
 const (
 	// listPage is how many objects are asked for at a time.
 	listPage = 500
-	// maxRead bounds, in bytes, what is read of one list, all its pages together: 100 000 role bindings
-	// of 1.3 KB, more than OpenShift makes in 10 000 projects. Each page is dropped once it
-	// is decoded, so that memory is what stays of its items.
+	// maxRead bounds, in bytes, one list with all its pages together: 100 000 role bindings of 1.3 KB,
+	// more than OpenShift makes in 10 000 projects. Each page is dropped once it is decoded, so that
+	// only its items take memory.
 	maxRead = 128 << 20
 	// maxKept bounds, in bytes, what stays: that of some 65 000 role bindings, or 50 000 leases.
 	// A page counts as leastPage at least: it may be empty.
@@ -59,7 +60,7 @@ const (
 	leastPage = 64 << 10
 )
 
-// foreign is the error of an object that has the name of ours and is not.
+// foreign is the error of an object that has the name of one of the broker's and is not.
 func foreign(what, name string) error {
 	return &broker.Error{
 		Kind: broker.ErrConflict, Detail: what + " " + name + " exists on the cluster and is not this VIM's",
@@ -67,7 +68,7 @@ func foreign(what, name string) error {
 	}
 }
 
-// beingDeleted is the error of an object of ours that is on its way out.
+// beingDeleted is the error of an object of the broker's that is being deleted.
 func beingDeleted(what, name string) error {
 	return &broker.Error{
 		Kind: broker.ErrConflict, Detail: what + " " + name + " on the cluster is being deleted",
@@ -143,7 +144,7 @@ func readSized(ctx context.Context, r *rest.Request, into any) (int, error) {
 	return len(text), nil
 }
 
-// namespace is what is used of one.
+// namespace holds the fields of a namespace that are used.
 type namespace struct {
 	Kind     string `json:"kind"`
 	Metadata struct {
@@ -168,7 +169,7 @@ func (c *connection) namespace(ctx context.Context, name string) (n namespace, e
 	return n, err
 }
 
-// item is what is used of an object in a list: what stands in its metadata, the rules of a
+// item holds the fields of an object in a list that are used: its metadata, the rules of a
 // role, and the role and subjects of a binding.
 type item struct {
 	Metadata struct {
@@ -204,7 +205,7 @@ func (i *item) trim() (size int) {
 			size += len(s)
 		}
 	}
-	// Of a map that is emptied the memory stays.
+	// An emptied map keeps its memory.
 	known := func(of map[string]string) (kept map[string]string) {
 		for _, key := range []string{vimLabel, leaseLabel, grantLabel, accountLabel, deedAnnotation} {
 			if value, ok := of[key]; ok {
@@ -233,8 +234,8 @@ func (i *item) trim() (size int) {
 	return size + object + rule*cap(i.Rules)
 }
 
-// list calls each with every object that matches the selector. kind is what the answer must
-// say that it lists: one that is not such a list is an error, never an empty list.
+// list calls each with every object that matches the selector. kind is the kind that the
+// answer must declare: an answer that is not such a list is an error, never an empty list.
 func list(ctx context.Context, client rest.Interface, kind, namespace, resource, selector string, each func(*item)) error {
 	ctx = remote.Expect(ctx, remote.List)
 	options := metav1.ListOptions{LabelSelector: selector, Limit: listPage}
@@ -276,8 +277,8 @@ func list(ctx context.Context, client rest.Interface, kind, namespace, resource,
 	}
 }
 
-// sideBySide calls all at once, waits for all, and returns the error of the first in their
-// order that failed.
+// sideBySide makes all calls in parallel, waits for all, and returns the error of the
+// first in their order that failed.
 func sideBySide(calls ...func() error) error {
 	errs := make([]error, len(calls))
 	var all sync.WaitGroup

@@ -18,11 +18,11 @@ const (
 	claimName = "vimbroker-claim"
 )
 
-// poolRoom is a namespace of the pool. home is who claimed it, nobody if empty, and
-// deed what that wrote down.
+// poolRoom is a namespace of the pool. home is the home that claimed it, or empty, and
+// deed the record that this home wrote.
 type poolRoom struct{ namespace, home, deed string }
 
-// unknownHome stands for a claim that is not ours: the room is not free.
+// unknownHome stands for a claim that is not the broker's: the room is not free.
 const unknownHome = "?"
 
 // pool reads which namespaces an administrator made for the VIM, and who claimed
@@ -55,8 +55,7 @@ func (c *connection) pool(ctx context.Context, vim string) ([]poolRoom, error) {
 	return rooms, nil
 }
 
-// claim returns the namespace of the pool that is the home's, and claims a free
-// one if there is none.
+// claim returns the home's namespace of the pool, and claims a free one if there is none.
 func (c *connection) claim(ctx context.Context, h home) (string, error) {
 	rooms, err := c.pool(ctx, h.vim)
 	if err != nil {
@@ -88,9 +87,8 @@ func (c *connection) claim(ctx context.Context, h home) (string, error) {
 	}
 }
 
-// claimRoom claims one namespace of the pool, and reports whether it is the home's now. One
-// with pods or accounts in it is passed over: whoever acts through those would
-// have the lease's rights.
+// claimRoom claims one namespace of the pool, and reports whether it is the home's now. It
+// skips one with pods or accounts in it: they would have the lease's rights.
 func (c *connection) claimRoom(ctx context.Context, h home, namespace string) (bool, error) {
 	empty, err := c.emptyRoom(ctx, namespace)
 	if err != nil {
@@ -119,8 +117,8 @@ func (c *connection) claimed(ctx context.Context, h home, namespace string) (boo
 	return err == nil && h.owns(there), fault(err, "get", "configmaps in namespace "+namespace)
 }
 
-// emptyRoom reports whether nobody can act in a namespace of the pool. The default account is
-// deleted: tokens that somebody made of it would act for the next home's group.
+// emptyRoom reports whether a namespace of the pool holds no identity that can act. It
+// deletes the default account: tokens made for that would act for the next home's group.
 func (c *connection) emptyRoom(ctx context.Context, namespace string) (bool, error) {
 	accounts, err := c.accounts(ctx, namespace, "")
 	if err != nil {

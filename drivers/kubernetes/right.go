@@ -61,7 +61,7 @@ func bindsIn(resource, namespace string) []right {
 	return verbs(rbacGroup, resource, namespace, "create", "get", "list", "delete")
 }
 
-// standing is what a check finds out about how the credential may work.
+// standing is a check's result on the ways in which the credential may work.
 type standing struct {
 	mode     string
 	pool     int
@@ -113,8 +113,8 @@ func (c *connection) standIn(ctx context.Context, a broker.Access) (standing, er
 	return s, err
 }
 
-// rightsMissing names every right that the credential lacks, at once: those that it always
-// needs, and those of which one way is enough. The error is client-go's own.
+// rightsMissing names every right that the credential lacks, in one error: those that it
+// always needs, and those for which one way is enough. The error is client-go's own.
 func (c *connection) rightsMissing(ctx context.Context, always []right, namespace string) (string, error) {
 	var bind [][]right
 	for _, role := range bindable {

@@ -61,8 +61,8 @@ func (d *Driver) tidyHome(ctx context.Context, c *connection, h home) error {
 	return nil
 }
 
-// removeNamespace deletes the home's own namespace. Where the credential may not, it
-// stays: empty, and bound to nothing.
+// removeNamespace deletes the home's own namespace. If the credential may not, the
+// namespace stays: empty, and bound to nothing.
 func (d *Driver) removeNamespace(ctx context.Context, c *connection, h home) error {
 	there, err := c.namespace(ctx, h.id)
 	switch {
@@ -124,7 +124,7 @@ func (c *connection) removeRole(ctx context.Context, h home, place string) error
 		return err
 	}
 	if !h.owns(there) && !sameRules(there.rules, h.grant.Rules) {
-		return nil // somebody else's of the same name, bound to nothing of ours
+		return nil // a foreign object of the same name, bound to nothing of the broker's
 	}
 	resource := "roles"
 	if place == "" {
@@ -133,9 +133,9 @@ func (c *connection) removeRole(ctx context.Context, h home, place string) error
 	return remove(ctx, c.rbac.client, resource, there)
 }
 
-// Forget implements [broker.Driver]: it tidies every home of the VIM away, also such
-// as no grant is known of any more, what else carries the VIM's label, and at last the broker's
-// own account. Where that is gone, nothing can be asked or removed any more.
+// Forget implements [broker.Driver]: it removes every home of the VIM, also homes whose grant
+// is no longer known, other objects with the VIM's label, and last the broker's own account.
+// Once that account is gone, nothing can be read or removed any more.
 func (d *Driver) Forget(ctx context.Context, a broker.Access) error {
 	ctx, end, c, err := d.connect(ctx, a)
 	if err != nil {

@@ -17,7 +17,7 @@ func (c *connection) RoundTrip(request *http.Request) (*http.Response, error) {
 	authorize(ctx, request)
 	response, err := c.transport.RoundTrip(request)
 	if err == nil {
-		// Whoever called decides when to try again; client-go would sleep and repeat.
+		// The caller decides when to retry; client-go would sleep and repeat.
 		response.Header.Del("Retry-After")
 	}
 	return response, err
@@ -39,8 +39,8 @@ func lend(ctx context.Context, c broker.Credential) (_ context.Context, takeBack
 	return context.WithValue(ctx, credentialKey{}, l), func() { l.credential.Store(nil) }
 }
 
-// lentTo returns the credential that was lent to the context's call; one of no
-// kind if there is none, or not any more.
+// lentTo returns the credential that was lent to the context's call; a credential of
+// no kind if there is none, or no longer.
 func lentTo(ctx context.Context) broker.Credential {
 	if l, ok := ctx.Value(credentialKey{}).(*lent); ok {
 		if c := l.credential.Load(); c != nil {

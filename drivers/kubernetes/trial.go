@@ -21,8 +21,8 @@ type Trial string
 // The trials. The empty one is TrialSampled.
 const (
 	// TrialSampled tries the first lease of a grant, and one of each sampleEvery after it. Grants of exact rules whose
-	// namespace and bindings are made for the lease are one in this: nobody could name that namespace before, so what the
-	// cluster gives the first of them besides its rules it gives all.
+	// namespace and bindings are made for the lease count as one grant here: that namespace could not be named before, so
+	// any right that the cluster gives the first of them beyond its rules it gives all.
 	TrialSampled Trial = "sampled"
 	TrialAlways  Trial = "always"
 	TrialNever   Trial = "never"
@@ -79,7 +79,8 @@ func (d *Driver) try(
 	}, remove(ctx, c.core.client, "serviceaccounts", account))
 }
 
-// excess is what the lease's token may do beyond its grant, and beyond what everybody may.
+// excess lists the rights of the lease's token beyond its grant, and beyond the rights of
+// everybody.
 func (d *Driver) excess(ctx context.Context, c *connection, a broker.Access, h home, m broker.Minted) ([]string, error) {
 	rules, err := d.rulesOf(ctx, c, a, h.grant)
 	if err != nil {

@@ -15,10 +15,10 @@ import (
 type waiting struct {
 	lifecycle.Object
 
-	// done reports whether nothing is to be waited for any more; o is nil for an object
-	// that is not there. An error ends the waiting.
+	// done reports whether the wait is over; o is nil for a missing object. An error ends
+	// the waiting.
 	done func(o *found) (bool, error)
-	// is what was seen of it last, and why what its pods say to that.
+	// is holds the last observation of the object, and why the reason that its pods give.
 	is      lifecycle.Observation
 	why     string
 	over    bool
@@ -139,7 +139,8 @@ func unreadyError(detail string, cause error) error {
 	return &broker.Error{Kind: lifecycle.ErrNotReady, Detail: detail, Cause: cause}
 }
 
-// cut is an error as it is, or the one of an object that a call was about when the context ended.
+// cut returns the error unchanged, or the error of the object that a call was about when the
+// context ended.
 func (*run) cut(ctx context.Context, r lifecycle.Resource, err error) error {
 	if ctx.Err() == nil || errors.Is(ctx.Err(), context.Canceled) && !errors.Is(err, broker.ErrUnreachable) {
 		return err

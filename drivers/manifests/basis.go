@@ -17,8 +17,8 @@ import (
 const folder = "Files/kubernetes/"
 
 // Basis implements [lifecycle.Driver]: the manifests that the request names, in its order, or else all under
-// Files/kubernetes in the order of their paths. Files of a Helm chart are [broker.ErrUnsupported]. Hidden is what the
-// manifests, or their own names, mark as secret.
+// Files/kubernetes in the order of their paths. Files of a Helm chart are [broker.ErrUnsupported]. Hidden are the
+// variables that the manifests, or their own names, mark as secret.
 func (*Driver) Basis(s lifecycle.Source) (lifecycle.Basis, error) {
 	const field = "additionalParams.lcm-kubernetes-def-files"
 	b := lifecycle.Basis{Files: s.Named, Namespace: cmp.Or(s.Namespace, defaultNamespace)}

@@ -8,8 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// clusterAPI is the version of Cluster API whose objects have conditions and counters that are
-// read here. To kstatus they are ready as soon as they are there.
+// clusterAPI is the version of Cluster API whose objects' conditions and counters are read
+// here. kstatus counts these objects as ready as soon as they exist.
 var clusterAPI = schema.GroupVersion{Group: "cluster.x-k8s.io", Version: "v1beta2"}
 
 // clusterParts are the conditions that a Cluster's condition Available sums up.

@@ -11,17 +11,17 @@ import (
 	"github.com/vimbroker/vimbroker/lifecycle"
 )
 
-// hiddenAnnotation of any object names variables, separated by commas, that nobody is shown.
+// hiddenAnnotation on any object names variables, separated by commas, that no answer shows.
 const hiddenAnnotation = "vimbroker.io/hidden-variables"
 
-// secretName is what the names of secrets look like.
+// secretName matches the names of secrets.
 var secretName = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)pass(word|wd|phrase|code)?(_|[0-9]|$)|passw|secret|token|credential|` +
 		`(^|_)(pwd|pin|psk|salt|key|keys|pem)(_|[0-9]|$)|apikey|privatekey`)
 })
 
-// concealed are those of the variables given that nobody is shown: by their own names, by the annotation of an object,
-// and because a Secret holds them. Manifests that cannot be read conceal all; to plan from them says what is wrong.
+// concealed are the given variables that no answer shows: by their own names, by the annotation of an object, or
+// because a Secret holds them. Unreadable manifests conceal all; planning from them reports the fault.
 func concealed(given []string, files []lifecycle.Manifest) []string {
 	hidden := map[string]bool{}
 	err := documents(files, func(d document) error {

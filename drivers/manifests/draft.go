@@ -24,8 +24,8 @@ const (
 	policyAnnotation = "helm.sh/resource-policy"
 )
 
-// Marks are what every object of a set gets besides the instance's label. Labels that objects bring, and that begin
-// with vimbroker.io/, are taken away: no chart says whose an object is.
+// Marks are the labels and annotations that every object of a set gets in addition to the instance's label. Labels
+// that objects bring, and that begin with vimbroker.io/, are taken away: no chart says whose an object is.
 type Marks struct {
 	Labels, Annotations map[string]string
 	// Release is a name that VDUs' names may stand before or behind, as in "web-RELEASE".
@@ -86,8 +86,8 @@ func unlabel(v any) {
 	}
 }
 
-// Draft is a plan in the making, whose objects come from elsewhere than from manifests of a package. What it is told
-// to do is done in that order. It belongs to one goroutine, which closes it.
+// Draft is a plan in the making, whose objects do not come from manifests of a package. The plan does its steps in
+// the order of the calls. It belongs to one goroutine, which closes it.
 type Draft struct {
 	plan   draft
 	server *server
@@ -108,7 +108,7 @@ func (d *Driver) Draft(c lifecycle.Connection, in lifecycle.PlanInput) (*Draft, 
 // Close ends the draft's connections.
 func (d *Draft) Close() { d.server.close() }
 
-// StoredSecret is a Secret as it stands on the cluster.
+// StoredSecret is a Secret on the cluster.
 type StoredSecret struct {
 	Labels map[string]string
 	Data   map[string][]byte
@@ -139,8 +139,8 @@ func (d *Draft) Secret(ctx context.Context, name string) (*StoredSecret, error) 
 	return nil, fault(err, "read "+title(r))
 }
 
-// Standing reads what the instance consists of, whole, as the cluster has it; nil without an error is what is not there, or
-// is not the instance's.
+// Standing reads the instance's objects, whole, from the cluster; nil without an error stands for an object that is
+// missing, or is not the instance's.
 func (d *Draft) Standing(ctx context.Context, r lifecycle.Resource) (json.RawMessage, error) {
 	var whole json.RawMessage
 	err := d.server.call(ctx, request{method: http.MethodGet, path: pathOf(r)}, &whole)
@@ -236,7 +236,7 @@ func (d *Draft) Read(ctx context.Context, files []lifecycle.Manifest, marks Mark
 	return Objects{all}, err
 }
 
-// Resources are what the objects are on the cluster.
+// Resources are the resources of the objects on the cluster.
 func (o Objects) Resources() []lifecycle.Resource {
 	var all []lifecycle.Resource
 	for _, one := range o.all {
@@ -245,7 +245,7 @@ func (o Objects) Resources() []lifecycle.Resource {
 	return all
 }
 
-// YAML writes each object as it is applied, with the file that it is from.
+// YAML writes each object in the form that is applied, with the name of its file.
 func (o Objects) YAML() (string, error) {
 	var out strings.Builder
 	for _, one := range o.all {
@@ -258,7 +258,7 @@ func (o Objects) YAML() (string, error) {
 	return out.String(), nil
 }
 
-// Apply plans to make objects, or to change them to what they are to be, each wave ready before the next.
+// Apply plans to make objects, or to change them to their new state, each wave ready before the next.
 func (d *Draft) Apply(o Objects) error { return d.plan.applyEach(d.in, o.all) }
 
 // ApplyPassing is Apply of objects that the instance does not consist of once the plan is done: something later in
@@ -297,5 +297,5 @@ func (d *Draft) Left() []lifecycle.Resource {
 // Replace plans to remove the pods that the input names, and to wait for those that follow them.
 func (d *Draft) Replace() error { return d.plan.replace(d.in) }
 
-// Plan is the plan as it was told.
+// Plan is the plan of the calls so far.
 func (d *Draft) Plan() lifecycle.Plan { return d.plan.done() }

@@ -51,9 +51,9 @@ type Driver struct {
 // New returns a driver of the manifests of packages.
 func New() *Driver { return As(ownManager, nil) }
 
-// As returns a driver that applies objects as another field manager, for a driver whose objects come from elsewhere
-// than from manifests: it plans with [Driver.Draft]. What has all the annotations of marks is the instance's as well,
-// for a system that sets them on what it makes beside us; nil is none.
+// As returns a driver that applies objects as another field manager, for a driver whose objects do not come from
+// manifests: it plans with [Driver.Draft]. An object with all the annotations of marks is the instance's as well, for
+// a system that sets them on objects that it makes itself; nil is none.
 func As(manager string, marks func(instance string) map[string]string) *Driver {
 	return &Driver{pause: 40 * time.Millisecond, manager: manager, marks: marks}
 }
@@ -65,7 +65,7 @@ func (*Driver) Name() string { return "manifests" }
 func (*Driver) VIMType() broker.VIMType { return "kubernetes" }
 
 // Survey implements [lifecycle.Driver]: any identity of the cluster may ask which kinds it
-// serves. Whose a definition is has to be read.
+// serves. The owner of a definition has to be read.
 func (*Driver) Survey(lifecycle.PlanInput) lifecycle.Grant {
 	return lifecycle.Grant{ClusterWide: true, Rules: []broker.Rule{{
 		APIGroups: []string{definitionGroup}, Resources: []string{"customresourcedefinitions"}, Verbs: []string{"get"},
@@ -123,7 +123,7 @@ func (s *server) look(ctx context.Context, r lifecycle.Resource) (there *found, 
 		}
 		return there, message, nil
 	}
-	// Where a kind is not served any more its objects are gone; a 404 alone does not say that.
+	// If a kind is not served any more its objects are gone; a 404 alone does not say that.
 	if known, asked := s.kindsOf(ctx, []lifecycle.Resource{r}); asked == nil && known[groupKind{r.Group, r.Version, r.Kind}].plural == "" {
 		return nil, missing + ": the cluster does not serve its kind any more", nil
 	}

@@ -39,7 +39,7 @@ func qualified(r lifecycle.Resource) string {
 	return r.Plural + "." + r.Group
 }
 
-// judge takes in the content of an object that is applied, as it is sent.
+// judge takes in the content of an applied object, in the form that is sent.
 func (f *facts) judge(o *object) {
 	if o.Group == apps && o.Kind == "StatefulSet" && isList(mapAt(o.content, "spec")["volumeClaimTemplates"]) {
 		// Its claims stay, unless it says that they go.

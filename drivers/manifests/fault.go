@@ -24,8 +24,8 @@ func title(r lifecycle.Resource) string {
 	return r.Kind + " " + r.Namespace + "/" + r.Name
 }
 
-// fault translates what a call came to. Of what the remote side wrote it repeats names alone: of
-// fields and of webhooks. deed completes "cannot": "apply Deployment shop/web".
+// fault translates the outcome of a call. From the remote side's text it repeats names alone:
+// those of fields and of webhooks. deed completes "cannot": "apply Deployment shop/web".
 func fault(err error, deed string) error {
 	if err == nil {
 		return nil
@@ -124,7 +124,8 @@ var (
 	webhookName = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?:failed calling webhook|admission webhook) "([A-Za-z0-9.-]{1,253})"`)
 	})
-	// What a Role lacks: the API server lists it after these words, as {APIGroups:["x"], ...}.
+	// The rights that a Role lacks: the API server lists them after these words, as
+	// {APIGroups:["x"], ...}.
 	lacks = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`is attempting to grant RBAC permissions not currently held:\n((?:\{[A-Za-z0-9:,."*/\[\] -]{1,190}\}\n?){1,5})`)
 	})
@@ -156,7 +157,7 @@ func (r *refusal) untyped() bool {
 		strings.HasPrefix(r.status.Message, "failed to convert new object"))
 }
 
-// missing is what the maker of a role would have to hold.
+// missing lists the rights that the maker of a role would have to hold.
 func (r *refusal) missing() string {
 	if m := lacks().FindStringSubmatch(r.status.Message); m != nil {
 		return ": whoever makes or binds a role has to hold " + strings.Join(strings.Fields(m[1]), " ")

@@ -34,7 +34,7 @@ type found struct {
 	} `json:"metadata"`
 	// whole is the object without the values of a Secret or a ConfigMap.
 	whole map[string]any
-	// manager is ours.
+	// manager is this driver's field manager.
 	manager string
 	// event and says are the reason and the text of the newest event about a claim without a volume.
 	event, says string
@@ -303,8 +303,9 @@ func (o *found) mark() string {
 	return hex.EncodeToString(sum[:8]) + end
 }
 
-// changedBy names those who own fields since the object was applied last, if any of ours
-// has changed. The number of replicas does not count where an autoscaler sets it.
+// changedBy names the managers that have taken fields since the object was last applied,
+// if any field of this driver has changed. The number of replicas does not count if an
+// autoscaler sets it.
 func (o *found) changedBy(applied string, autoscaled bool) []string {
 	now := o.mark()
 	if autoscaled {

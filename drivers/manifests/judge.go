@@ -60,8 +60,8 @@ type verdict struct {
 // undecoded is found in a pod that is none, as far as is known here: with a field of a newer Kubernetes, perhaps.
 var undecoded = finding{lifecycle.ReachUnknown, "pod", "holds what no pod of the Kubernetes that is known here has"}
 
-// judge judges a pod's specification by the rules of a release, with the metadata of its template. Where it is one of a
-// custom resource, found by its form, it may have fields that no pod has.
+// judge judges a pod's specification by the rules of a release, with the metadata of its template. If the specification
+// is part of a custom resource, found by its form, it may have fields that no pod has.
 func judge(at api.Version, meta, spec map[string]any, custom bool) verdict {
 	var pod corev1.PodSpec
 	v := verdict{level: lifecycle.PodsRestricted}
@@ -99,7 +99,8 @@ func fails(at api.Version, level api.Level, meta *metav1.ObjectMeta, pod *corev1
 	return reasons
 }
 
-// ours are findings that Pod Security has not, or only in its level restricted.
+// ours are findings of this broker that Pod Security does not make, or only at its level
+// restricted.
 func ours(pod *corev1.PodSpec) (finds []finding) {
 	added := func(c *corev1.SecurityContext) bool {
 		return c != nil && c.Capabilities != nil && len(c.Capabilities.Add) > 0

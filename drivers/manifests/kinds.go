@@ -17,7 +17,7 @@ import (
 	"github.com/vimbroker/vimbroker/lifecycle"
 )
 
-// kind is what the cluster says of one.
+// kind is the cluster's description of a kind.
 type kind struct {
 	plural     string
 	namespaced bool
@@ -35,7 +35,7 @@ type kinds map[groupKind]kind
 var pluralName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]{0,252})$`) })
 
 // kindsOf asks the cluster for every group and version that the resources name, and for
-// no other. What it does not serve is not in the answer.
+// no other. Kinds that it does not serve are not in the answer.
 func (s *server) kindsOf(ctx context.Context, resources []lifecycle.Resource) (kinds, error) {
 	var versions []string
 	for _, r := range resources {
@@ -99,7 +99,8 @@ func (s *server) served(ctx context.Context, group, version string) ([]metav1.AP
 	if said, ok := errors.AsType[*refusal](err); !ok || said.code != http.StatusNotFound {
 		return nil, err
 	}
-	// That 404 may be anybody's: only the list of all groups says that there is none.
+	// That 404 may come from any server on the way: only the list of all groups proves that the
+	// group does not exist.
 	var groups metav1.APIGroupList
 	if err := s.call(ctx, request{method: http.MethodGet, path: "/apis"}, &groups); err != nil {
 		return nil, fault(err, askKinds)
@@ -131,7 +132,8 @@ func (k kinds) define(o *object) error {
 	return nil
 }
 
-// share adds kinds that are defined before, and gives those that objects define to whoever comes later.
+// share adds kinds that were defined before, and passes those that objects define to later
+// callers.
 func (k kinds) share(all []*object, defined kinds) {
 	for name, of := range defined {
 		if _, there := k[name]; !there {
@@ -145,8 +147,8 @@ func (k kinds) share(all []*object, defined kinds) {
 	}
 }
 
-// defaultNamespace is what manifests name that mean none: what stands there goes where the
-// instance is.
+// defaultNamespace is the namespace that manifests name when they mean none: its objects
+// go to the instance's namespace.
 const defaultNamespace = "default"
 
 // resolve looks up an object's kind, and puts it where it belongs.

@@ -93,7 +93,7 @@ func (d document) object(vars variables, each func(*object) error) error {
 	return each(&object{document: d, content: content.(map[string]any)})
 }
 
-// child is the value of a key; nil where there is none.
+// child is the value of a key, or nil.
 func child(n *yaml.Node, key string) *yaml.Node {
 	if n == nil || n.Kind != yaml.MappingNode {
 		return nil

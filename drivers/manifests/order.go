@@ -71,7 +71,7 @@ func arrange(all []*object) {
 	})
 }
 
-// place is what decides in which wave an object is made, before its kind does.
+// place decides in which wave an object is made; its kind decides second.
 type place struct {
 	band band // definitions, namespaces, or cluster for all others
 	wave int

@@ -59,7 +59,7 @@ type draft struct {
 	rules *rules
 	// objects are those that are applied; replace applies a pod again.
 	objects []*object
-	// has is what resources holds.
+	// has is the set of resources.
 	has map[identity]bool
 }
 
@@ -85,7 +85,7 @@ func (p *draft) done() lifecycle.Plan {
 }
 
 // stage returns the stage for a wave in a namespace, or without one in the cluster. The last
-// one goes on if it has that scope, and room for so many rules more.
+// stage is extended if it has that scope, and room for that many more rules.
 func (p *draft) stage(namespace string, more int) *lifecycle.Stage {
 	if p.rules != nil {
 		last := &p.stages[len(p.stages)-1]
@@ -243,8 +243,8 @@ func (p *draft) brought(kind, namespace, name string) *object {
 	return nil
 }
 
-// brought learns the kinds that definitions of the package bring. A definition that stands on
-// the cluster and is another's is used as it is, and is not the instance's: ours says whether it is.
+// brought learns the kinds that definitions of the package bring. A definition on the cluster that
+// another owns is used unchanged, and is not the instance's: ours reports which.
 func brought(
 	ctx context.Context, in lifecycle.PlanInput, all []*object, known kinds, ours func(
 		context.Context, lifecycle.PlanInput, *object,
@@ -270,7 +270,8 @@ func brought(
 	return own, nil
 }
 
-// ownDefinition asks the cluster whose a definition is; one that is not there will be ours.
+// ownDefinition asks the cluster for the owner of a definition; a missing one will be the
+// instance's.
 func (s *server) ownDefinition(ctx context.Context, in lifecycle.PlanInput, o *object) (bool, error) {
 	there, err := s.get(ctx, o.Resource)
 	of := o.Resource
@@ -420,8 +421,8 @@ func find(resources []lifecycle.Resource, r lifecycle.Resource) *lifecycle.Resou
 	return &resources[i]
 }
 
-// left are those that stand and that the plan does not apply. What outlives stays
-// the instance's.
+// left are the existing resources that the plan does not apply. A resource that outlives
+// the instance stays the instance's.
 func (p *draft) left(standing []lifecycle.Resource) []lifecycle.Resource {
 	var left []lifecycle.Resource
 	for _, r := range standing {
@@ -518,7 +519,7 @@ func (p *draft) replace(in lifecycle.PlanInput) error {
 		}
 		o := lifecycle.Object{Resource: r}
 		if r.Kind == "Pod" && r.Group == "" {
-			o.Manifest = p.manifest(r) // nobody else makes it again
+			o.Manifest = p.manifest(r) // nothing else makes it again
 		}
 		err := p.step(lifecycle.Replace, wave == nil, o, func(rules *rules) error {
 			rules.allow(r.Group, r.Plural, r.Name, "get")

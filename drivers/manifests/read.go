@@ -187,7 +187,7 @@ func (d document) scalar(n *yaml.Node, vars variables, text bool) (any, error) {
 		if filled == n.Value || text || n.Style != 0 {
 			return filled, nil
 		}
-		// What stands unquoted may have become a number or a boolean.
+		// An unquoted value may have become a number or a boolean.
 		if again := (&yaml.Node{Kind: yaml.ScalarNode, Value: filled}); again.ShortTag() == "!!int" || again.ShortTag() == "!!bool" {
 			n = &yaml.Node{Kind: yaml.ScalarNode, Value: filled, Line: n.Line}
 		} else {

@@ -46,7 +46,8 @@ var (
 	})
 )
 
-// quota is what the API server says of a quota that does not allow an object: its name and the amounts.
+// quota matches the API server's text on a quota that does not allow an object: its name and the
+// amounts.
 func (r *refusal) quota() string {
 	for _, form := range []*regexp.Regexp{quotaVerdict(), quotaDemand()} {
 		if found := form.FindString(r.message()); found != "" {
@@ -56,7 +57,7 @@ func (r *refusal) quota() string {
 	return ""
 }
 
-// security is what the API server says of the level of Pod Security that does not allow a pod.
+// security matches the API server's text on the level of Pod Security that does not allow a pod.
 func (r *refusal) security() string {
 	if m := securityVerdict().FindStringSubmatch(r.message()); m != nil {
 		return reasonText("Pod Security " + m[1] + " of the namespace does not allow it: " + m[2])
@@ -64,7 +65,7 @@ func (r *refusal) security() string {
 	return ""
 }
 
-// unauthorized reports whether the lease's own rights are what is missing.
+// unauthorized reports whether the lease itself lacks the right.
 func (r *refusal) unauthorized() bool {
 	return notAuthorized().MatchString(r.message()) || lacks().MatchString(r.message())
 }
@@ -126,7 +127,7 @@ func (r *run) getWaited(ctx context.Context, of lifecycle.Resource) (*found, err
 
 func isClaim(r lifecycle.Resource) bool { return r.Group == "" && r.Kind == "PersistentVolumeClaim" }
 
-// ends says what ends the wait for a finalizer, as far as it is one of Kubernetes' own.
+// ends names the event that ends the wait for a finalizer, if it is one of Kubernetes' own.
 func (o *found) ends(finalizer string) string {
 	switch finalizer {
 	case "kubernetes.io/pv-protection":

@@ -20,15 +20,15 @@ func scaleTarget(namespace string, autoscaler map[string]any) identity {
 	return identity{"", text(ref, "kind"), namespace, text(ref, "name")}
 }
 
-// scaledAs is what autoscalers call a workload. No two kinds of workloads have the same name.
+// scaledAs is the autoscalers' name for a workload. No two kinds of workloads have the same name.
 func scaledAs(r lifecycle.Resource) identity { return identity{"", r.Kind, r.Namespace, r.Name} }
 
 // replicasMark ends the mark of an object whose number of replicas our manager owns.
 const replicasMark = "+replicas"
 
-// handOver has another manager of ours own the number of replicas as it is, where our own does and the manifest does
-// not say it any more: a field that its only owner no longer applies falls back to its default, which is one pod. An
-// autoscaler takes the field when it first changes the number.
+// handOver gives the present number of replicas to a second field manager of this driver, if the driver's own
+// manager owns it and the manifest no longer sets it: a field that its only owner no longer applies falls back to
+// its default, which is one pod. An autoscaler takes the field when it first changes the number.
 func (r *run) handOver(ctx context.Context, to lifecycle.Resource, content map[string]any, there *found) error {
 	if there == nil || !there.ownsReplicas() || mapAt(content, "spec")["replicas"] != nil {
 		return nil

@@ -21,11 +21,11 @@ const (
 type rules struct {
 	// names of what verbs are allowed on; none means that RBAC cannot hold to names.
 	names map[subject]map[string]bool
-	// roles are rules that a package's own roles grant: whoever makes a role has to hold them.
+	// roles are rules that a package's own roles grant: the maker of a role has to hold them.
 	roles []broker.Rule
 }
 
-// subject is what a rule is about. The verbs are joined by commas.
+// subject is the subject of a rule. The verbs are joined by commas.
 type subject struct{ group, resource, verbs string }
 
 // allow adds verbs on one object; without a name, on all of that resource.
@@ -84,7 +84,7 @@ func (r *rules) done() []broker.Rule {
 	return append(all, r.roles...)
 }
 
-// roleRules adds what the maker of a role or binding has to hold besides (Kubernetes
+// roleRules adds the further rights that the maker of a role or binding has to hold (Kubernetes
 // documentation, "Using RBAC Authorization", section "Privilege escalation prevention and
 // bootstrapping"): the rules of the role itself, and bind on roles that the package does not bring.
 func (r *rules) roleRules(o *object, brought func(kind, namespace, name string) *object) error {

@@ -58,7 +58,7 @@ func (r *run) tell(o lifecycle.Observation) {
 	r.progress(o)
 }
 
-// each does something for objects side by side. The first error ends it.
+// each calls a function for objects in parallel. The first error ends it.
 func each[T any](ctx context.Context, all []T, do func(context.Context, T) error) error {
 	group, within := errgroup.WithContext(ctx)
 	group.SetLimit(sideBySide)
@@ -279,7 +279,7 @@ func (r *run) isReady(of *lifecycle.Resource) func(*found) (bool, error) {
 	}
 }
 
-// ours reports whether an object that is there is the instance's.
+// ours reports whether an existing object is the instance's.
 func (r *run) ours(o *found, of lifecycle.Resource) bool { return o.is(r.instance, of, r.marks) }
 
 // errFailed says that waiting does not help.

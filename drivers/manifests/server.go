@@ -18,7 +18,7 @@ import (
 	"github.com/vimbroker/vimbroker/lifecycle"
 )
 
-// apiServer is what errors call the remote side.
+// apiServer is the name of the remote side in errors.
 const apiServer = "the API server"
 
 // answerLimit is the limit of one answer: an object of the largest size, with what

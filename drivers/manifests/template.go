@@ -82,7 +82,7 @@ func mappings(v any) []map[string]any {
 	return all
 }
 
-// mapAt is the mapping at a path of keys; nil where there is none.
+// mapAt is the mapping at a path of keys, or nil.
 func mapAt(m map[string]any, keys ...string) map[string]any {
 	for _, key := range keys {
 		m, _ = m[key].(map[string]any)

@@ -9,9 +9,9 @@ import (
 	"github.com/vimbroker/vimbroker/lifecycle"
 )
 
-// variables are what ${NAME} stands for in the values of a manifest, as in Flux and
-// clusterctl: ${NAME:=default} has a default, and $${NAME} stands for ${NAME} itself.
-// What a variable stands for is never read as YAML.
+// variables are the values that replace ${NAME} in the values of a manifest, as in
+// Flux and clusterctl: ${NAME:=default} has a default, and $${NAME} stands for
+// ${NAME} itself. A variable's value is never read as YAML.
 type variables map[string]string
 
 // variablesOf are those of the request and the driver's own.

@@ -19,7 +19,7 @@ const (
 	maxPages = 200
 )
 
-// pod is what is used of one.
+// pod holds the fields of a pod that are used.
 type pod struct {
 	Metadata struct {
 		Name    string            `json:"name"`
@@ -51,7 +51,7 @@ func (p pod) ready() bool {
 // told are the reasons of containers that wait whose messages name images and objects, and nothing that runs in them.
 var told = []string{"ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "CreateContainerConfigError"}
 
-// why is what keeps a pod from being ready, as the cluster names it: "ImagePullBackOff".
+// why is the cluster's name for the reason that a pod is not ready: "ImagePullBackOff".
 func (p pod) why() string {
 	for _, c := range slices.Concat(p.Status.Inits, p.Status.Containers) {
 		if reason := word(c.State.Waiting.Reason); reason != "" && reason != "PodInitializing" {
@@ -247,8 +247,8 @@ func (r *run) scale(ctx context.Context, o lifecycle.Object, there *found) (*fou
 	return there, err
 }
 
-// hasReplicas reports whether a workload is ready, and has as many pods as it is to have:
-// its own status may be older than its number.
+// hasReplicas reports whether a workload is ready, and has the wanted number of pods: its
+// own status may be older than that number.
 func (r *run) hasReplicas(ctx context.Context, o lifecycle.Object) func(*found) (bool, error) {
 	return func(there *found) (bool, error) {
 		ready, err := r.isReady(&o.Resource)(there)

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// OnboardingOptions are what a management cluster's manifest is written for.
+// OnboardingOptions are the options of a management cluster's manifest.
 type OnboardingOptions struct {
 	// VIM is the VIM's id.
 	VIM string
@@ -21,9 +21,9 @@ type OnboardingOptions struct {
 // kubeadm is the control plane of Cluster API's kubeadm provider.
 const kubeadm = "kubeadmcontrolplanes.controlplane.cluster.x-k8s.io"
 
-// Onboarding returns YAML documents for kubectl apply: what the registered credential of a
-// management cluster needs besides [Manifest]. It hands out leases with these rules, so it
-// must hold them.
+// Onboarding returns YAML documents for kubectl apply: the rights that the registered
+// credential of a management cluster needs in addition to [Manifest]. It hands out leases
+// with these rules, so it must hold them.
 func Onboarding(o OnboardingOptions) (string, error) {
 	switch {
 	case !vimID().MatchString(o.VIM):

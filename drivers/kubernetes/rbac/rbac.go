@@ -44,7 +44,7 @@ const (
 // Roles are the ClusterRoles that leases may have where nothing else is said.
 func Roles() []string { return []string{"view", "edit", "admin"} }
 
-// Options are what a manifest is written for.
+// Options are the options of a manifest.
 type Options struct {
 	Profile Profile
 	// VIM is the VIM's id; empty for one that is not registered yet, in managed mode.
