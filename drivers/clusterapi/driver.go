@@ -210,8 +210,8 @@ type followed[T any] struct {
 	trim func(*T) bool
 }
 
-// follow lists and watches until ctx ends or something fails. Where the history since a
-// list is gone, it lists again.
+// follow lists and watches until ctx ends or something fails. If the history since a list
+// is gone, it lists again.
 func follow[T any](ctx context.Context, d *Driver, access func() onboard.ManagementAccess, f followed[T]) error {
 	for {
 		at, err := list(ctx, d, access(), f)

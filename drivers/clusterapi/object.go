@@ -9,8 +9,8 @@ import (
 	"github.com/vimbroker/vimbroker/broker/onboard"
 )
 
-// cluster is what is read of a Cluster object. Of its annotations there is only the one
-// that pauses it: others may hold whole kubeconfigs.
+// cluster holds the fields of a Cluster object that are read. The only annotation is the
+// one that pauses it: others may hold whole kubeconfigs.
 type cluster struct {
 	Metadata struct {
 		Namespace         string            `json:"namespace"`
@@ -96,7 +96,7 @@ func short(names ...string) bool {
 	return !slices.ContainsFunc(names, func(n string) bool { return len(n) > maxName })
 }
 
-// metadata is what is read of a secret in a watch, and of a control plane.
+// metadata holds the fields that are read of a secret in a watch, and of a control plane.
 type metadata struct {
 	Metadata struct {
 		Name            string            `json:"name"`
@@ -121,7 +121,7 @@ func (m *metadata) version() onboard.SecretVersion {
 	}
 }
 
-// secretObject is what is read of one secret.
+// secretObject holds the fields of one secret that are read.
 type secretObject struct {
 	metadata
 	Data map[string]json.RawMessage `json:"data"`

@@ -1,11 +1,11 @@
 // Package helm makes, observes and removes CNFs that are Helm charts on Kubernetes: one release for each instance,
-// vnfID (the first digits of its id), which Helm sees and goes on with. It implements [lifecycle.Driver].
+// vnfID (the first digits of its id), which Helm itself can list and upgrade. It implements [lifecycle.Driver].
 //
-// A chart is rendered once for an operation, by a program of its own that can do nothing else (package render). What
-// it gives is written into the release's record before anything of it is made, and an operation that was interrupted
-// goes on from there: a chart with random values gives one result. Nothing rendered is stored by the broker.
+// A chart is rendered once for an operation, by a program of its own that can do nothing else (package render). The
+// result is written into the release's record before any object is made, and an interrupted operation resumes from
+// the record: a chart with random values gives one result. Nothing rendered is stored by the broker.
 //
-// What stands on the cluster is made, waited for and removed as the objects of manifests are (package manifests),
+// The objects on the cluster are made, waited for and removed like the objects of manifests (package manifests),
 // under the field manager "helm". The record is a Secret as Helm's own storage writes it, one for each revision, and
 // an object of the plan like all others: the lease of a stage names it.
 package helm
@@ -72,7 +72,7 @@ func releaseName(instance string) string {
 // maxNames bounds the names of one rule, maxSurveyed the rules of the lease that plans are made under.
 const maxNames, maxSurveyed = 64, 32
 
-// chartFile is what makes a folder a chart.
+// chartFile is the file that makes a folder a chart.
 const chartFile = "Chart.yaml"
 
 // Basis implements [lifecycle.Driver]: the packed chart or the chart's folder that the request names, or else the
@@ -142,7 +142,7 @@ func charts(paths []string) (roots []string) {
 	})
 }
 
-// filesOf are those of one chart; none where there is none.
+// filesOf are the files of one chart; none if there is no chart.
 func filesOf(root string, paths []string) (files []string) {
 	root = strings.TrimSuffix(root, "/")
 	if path.Ext(root) == ".tgz" && slices.Contains(paths, root) {

@@ -146,8 +146,8 @@ func (p *plan) revise(ctx context.Context) error {
 	return p.record(ctx, made.as(deployed, k.done))
 }
 
-// target is the revision that is to be, with its objects. Where an attempt before has recorded it, it is that; where a
-// revision before stands again, it is a copy of that one, and nothing is rendered.
+// target is the new revision, with its objects. If a previous attempt has recorded the revision, target is that
+// record; if a previous revision is restored, target is a copy of it, and nothing is rendered.
 func (p *plan) target(ctx context.Context) (made record, objects []lifecycle.Manifest, err error) {
 	last, version := p.newest(), 1
 	if last != nil {
@@ -220,8 +220,8 @@ func (p *plan) render(ctx context.Context, version int) (a chart.Rendering, err 
 	return a, err
 }
 
-// keepsSecrets refuses a revision that gives a Secret of the release another content each time it is rendered: what reads
-// it, such as a database, keeps the one of before. Certificates may be made anew.
+// keepsSecrets refuses a revision that gives a Secret of the release another content each time it is rendered: its
+// readers, such as a database, keep the previous content. Certificates may be made again.
 func (p *plan) keepsSecrets(ctx context.Context, request chart.Task, a chart.Rendering) error {
 	given := secretsOf(a.Objects)
 	maps.DeleteFunc(given, func(name string, _ map[string]string) bool {
@@ -284,7 +284,8 @@ func secretsOf(objects []chart.ChartFile) map[string]map[string]string {
 // maxLooks bounds how often a chart is rendered because what it looks up depends on what it has looked up.
 const maxLooks = 4
 
-// answered renders a chart, and again with what it looks up of its release, as it stands.
+// answered renders a chart, and again with the existing objects of its release that the chart looks
+// up.
 func (p *plan) answered(ctx context.Context, request chart.Task) (a chart.Rendering, err error) {
 	known := map[chart.Lookup]bool{}
 	defer func() {
@@ -318,7 +319,7 @@ func (p *plan) answered(ctx context.Context, request chart.Task) (a chart.Render
 	return a, faultOf("it looks up what depends on what it looks up, over and over")
 }
 
-// look is an object of the release that the chart looks up; nil where there is none.
+// look is an object of the release that the chart looks up, or nil.
 func (p *plan) look(ctx context.Context, l chart.Lookup) (json.RawMessage, error) {
 	for _, r := range p.in.Standing {
 		if looksUp(p.in, r) && l.APIVersion == r.Version && l.Kind == r.Kind && l.Name == r.Name &&
@@ -492,7 +493,7 @@ func (p *plan) laterHooks(ctx context.Context, r record) error {
 	return nil
 }
 
-// hookResources are what hooks are on the cluster, as far as it still knows them.
+// hookResources are the resources of hooks on the cluster, as far as it still knows them.
 func (p *plan) hookResources(ctx context.Context, r record) (all []lifecycle.Resource, err error) {
 	hooks, err := r.hooks("")
 	if err != nil {

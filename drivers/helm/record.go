@@ -51,7 +51,8 @@ const (
 	pendingRollback = "pending-rollback"
 )
 
-// record is one revision of a release, in Helm's form: what is not used here is kept as it is.
+// record is one revision of a release, in Helm's form: fields that are not used here are kept
+// unchanged.
 type record struct {
 	version int
 	body    map[string]json.RawMessage
@@ -59,7 +60,8 @@ type record struct {
 	// from is the Secret that it was read from; nil for one in the making.
 	from *manifests.StoredSecret
 	// definitions are those of its chart, which Helm's form has no place for: subcharts are not in it. They are recorded
-	// while the revision is pending, for whoever goes on, and later that there are none; defined says that they are known.
+	// while the revision is pending, for the attempt that resumes; afterwards only their absence is recorded. defined
+	// says that they are known.
 	definitions []lifecycle.Manifest
 	defined     bool
 	// mark is of what has made it; own: it is the instance's.
@@ -144,7 +146,7 @@ func records(ctx context.Context, d *manifests.Draft, in lifecycle.PlanInput) ([
 	return all, nil
 }
 
-// header is what is kept unpacked of a record that is not the newest.
+// header holds the fields that stay unpacked of a record that is not the newest.
 func (r record) header() record {
 	status := r.status()
 	return record{
@@ -161,7 +163,8 @@ func (r record) whole() (record, error) {
 	return decode(r.from)
 }
 
-// releaseLimit bounds what a release holds: whoever may write Secrets in the namespace writes it.
+// releaseLimit bounds the size of a release: anyone who may write Secrets in the namespace can
+// write it.
 var releaseLimit = remote.Limit{Values: 100_000, Items: 10_000}
 
 // decode reads a record: the Secret's value is the release as JSON, packed by gzip, in base64.
@@ -207,7 +210,7 @@ func (r record) written(in lifecycle.PlanInput) (lifecycle.Manifest, error) {
 	definitions := r.defined && (r.pending() || len(r.definitions) == 0)
 	value, err := r.packed(definitions)
 	if definitions && errors.Is(err, broker.ErrInvalid) {
-		value, err = r.packed(false) // whoever goes on renders the chart again
+		value, err = r.packed(false) // the attempt that resumes renders the chart again
 	}
 	if err != nil {
 		return lifecycle.Manifest{}, err
@@ -246,7 +249,7 @@ func (r record) packed(definitions bool) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if len(text) > maxRecord { // nobody would read it again
+	if len(text) > maxRecord { // nothing would read it again
 		return "", faultOf(fmt.Sprintf("its release takes more than %d MiB unpacked", maxRecord>>20))
 	}
 	if releaseLimit.Check(text) != nil {
@@ -271,7 +274,7 @@ func (r record) packed(definitions bool) (string, error) {
 	return value, nil
 }
 
-// marks are what a record carries besides.
+// marks are the labels of this driver on a record.
 func (r record) marks() manifests.Marks {
 	if r.mark == "" {
 		return manifests.Marks{}
@@ -302,7 +305,7 @@ func quoted(s string) json.RawMessage {
 	return text
 }
 
-// objects are what the revision consists of, without hooks.
+// objects are the objects of the revision, without hooks.
 func (r record) objects() []lifecycle.Manifest {
 	text := r.text(r.body, "manifest")
 	if strings.TrimSpace(text) == "" {

@@ -25,7 +25,7 @@ import (
 // for it.
 const patience = 90 * time.Second
 
-// render has the program render a chart for a project, in its turn. What a chart does wrong is [broker.ErrInvalid].
+// render has the program render a chart for a project, in its turn. A fault of the chart is [broker.ErrInvalid].
 func (d *Driver) render(ctx context.Context, project string, r chart.Task) (a chart.Rendering, err error) {
 	leave, err := d.seats.Sit(ctx, project)
 	if err != nil {
@@ -81,7 +81,8 @@ func (b *bounds) Write(p []byte) (int, error) {
 	return b.Buffer.Write(p)
 }
 
-// parameters are those of a request for a chart, by the names of OpenStack Tacker; helm_values is ours.
+// parameters are those of a request for a chart, by the names of OpenStack Tacker; helm_values is the
+// broker's own.
 type parameters struct {
 	// Values are laid over the chart's; Sets are single ones, by Helm's notation of --set.
 	Values json.RawMessage            `json:"helm_values"`
@@ -90,7 +91,7 @@ type parameters struct {
 	Names map[string]struct {
 		Replica string `json:"replica"`
 	} `json:"helm_value_names"`
-	// NewSecrets: Secrets that the chart makes up anew at each rendering may change.
+	// NewSecrets: Secrets that the chart generates again at each rendering may change.
 	NewSecrets bool `json:"helm_new_secrets"`
 }
 
@@ -139,7 +140,7 @@ func (d *Driver) pulled(ctx context.Context, in lifecycle.PlanInput, r *chart.Ta
 	return nil
 }
 
-// find is a [pull.Find] for a project, by the program that renders: an index is others' text. Where the pull's time ends
+// find is a [pull.Find] for a project, by the program that renders: an index is others' text. If the pull's time ends
 // first it is [broker.ErrUnavailable]: the project's other charts come before it.
 func (d *Driver) find(project string) pull.Find {
 	return func(ctx context.Context, index []byte, name, version string) (url, digest string, err error) {

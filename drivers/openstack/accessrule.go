@@ -10,16 +10,17 @@ import (
 	"github.com/vimbroker/vimbroker/broker"
 )
 
-// rules are what a lease's purpose holds its application credential to, by
-// Keystone's access rules: for [Read] the methods GET and HEAD, on every path of
+// rules are the Keystone access rules that limit a lease's application credential
+// to the lease's purpose: for [Read] the methods GET and HEAD, on every path of
 // every service in the catalog; for all others nothing but its roles.
 //
 // They are held by the services and not by Keystone. One whose operator has set
 // service_type for keystonemiddleware obeys; one that has not refuses tokens with
-// rules altogether (401). Keystone's own API obeys none (seen on Zed), so that
-// roles which may write there are refused.
+// rules altogether (401). Keystone's own API obeys none (seen on Zed), so roles
+// which may write there are refused.
 //
-// No lease is wider than its purpose says: where rules cannot be had it is refused.
+// No lease is wider than its purpose: if rules are not available the lease is
+// refused.
 func (s *session) rules(purpose string, roles []tokens.Role) ([]applicationcredentials.AccessRule, error) {
 	if purpose != Read {
 		return nil, nil

@@ -20,7 +20,7 @@ type made struct {
 	applicationcredentials.ApplicationCredential
 }
 
-// request is an application credential that is to be made.
+// request is the request for an application credential.
 type request struct {
 	name    string
 	mark    mark
@@ -29,9 +29,9 @@ type request struct {
 	expires time.Time
 }
 
-// create makes an application credential for the session's user. What comes back
-// other than it was asked for is deleted again, and an error. A name that is
-// taken is [broker.ErrConflict].
+// create makes an application credential for the session's user. An application
+// credential that differs from the request is deleted again, and is an error. A name
+// that is taken is [broker.ErrConflict].
 func (s *session) create(ctx context.Context, r request) (made, error) {
 	// In UTC: gophercloud writes the wall clock and no zone, and Keystone reads UTC.
 	expires := r.expires.UTC().Truncate(time.Second)

@@ -40,8 +40,8 @@ func (c *callerCache) get(digest [sha256.Size]byte, now time.Time) (policy.Princ
 	return p, true
 }
 
-// put remembers a caller. Where there is no room it forgets those whose time is
-// over, and if there are none any one.
+// put remembers a caller. If there is no room it forgets the expired ones, or
+// else any one.
 func (c *callerCache) put(digest [sha256.Size]byte, found caller, now time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

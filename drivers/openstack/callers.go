@@ -49,10 +49,10 @@ type CallersOptions struct {
 	Log *slog.Logger
 }
 
-// Callers authenticates callers by their Keystone tokens. What Keystone said of a
-// token is believed for [callerTTL], so that a revoked one may pass for that long,
-// and never past its expiry. One that Keystone does not know is refused for [refusedTTL].
-// It is safe for concurrent use.
+// Callers authenticates callers by their Keystone tokens. Keystone's answer on a token is
+// cached for [callerTTL], so a revoked token may pass for that long, and never past its
+// expiry. One that Keystone does not know is refused for [refusedTTL]. It is safe for
+// concurrent use.
 type Callers struct {
 	options CallersOptions
 	rules   *egress.Rules
@@ -66,7 +66,7 @@ type Callers struct {
 
 	mu      sync.Mutex
 	service *session  // nil: not logged in
-	until   time.Time // when service is to be replaced
+	until   time.Time // when service is due for replacement
 	failed  failedLogin
 	lost    bool
 }
@@ -87,8 +87,8 @@ const (
 	maxCallerName = 128
 )
 
-// callerID is what ids of users, domains and projects look like. Without a colon no
-// caller can be mistaken for a "system:" pass, and without an "@" a name has one reading.
+// callerID matches ids of users, domains and projects. Without a colon no caller can be
+// mistaken for a "system:" pass, and without an "@" a name has one reading.
 var callerID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`) })
 
 // NewCallers makes a Callers. It asks no one: the broker logs in when the first
@@ -126,8 +126,8 @@ func (c *Callers) Authenticate(ctx context.Context, token string) (policy.Princi
 	if _, ok := c.refused.get(digest, c.now()); ok {
 		return policy.Principal{}, policy.ErrUnauthenticated
 	}
-	// One validation for all who come with the same token, under a deadline that is
-	// none of theirs.
+	// One validation serves all requests with the same token, under a deadline of its
+	// own.
 	results := c.flights.DoChan(string(digest[:]), func() (any, error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 3*c.options.Timeout)
 		defer cancel()
@@ -160,7 +160,7 @@ func (c *Callers) Remote(token string) bool {
 	return isToken(token) && !known && !refused
 }
 
-// validated is what Keystone says of a token.
+// validated is Keystone's answer on a token.
 type validated struct {
 	Token struct {
 		User        tokens.User    `json:"user"`

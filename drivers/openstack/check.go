@@ -15,8 +15,8 @@ import (
 
 // Check implements [broker.Driver]. The identity is the project's id. A new
 // generation is probed once: it logs in, makes an application credential of two
-// minutes, logs in with that, and asks side by side what its holder could do (see
-// [openings]); it is deleted while the caller goes on. Later checks log in, compare,
+// minutes, logs in with that, and asks in parallel what its holder could do (see
+// [openings]); it is deleted while the caller continues. Later checks log in, compare,
 // and ask for the version.
 func (d *Driver) Check(ctx context.Context, a broker.Access) (broker.Report, error) {
 	ctx, cancel := bound(ctx)
@@ -40,7 +40,7 @@ func (d *Driver) Check(ctx context.Context, a broker.Access) (broker.Report, err
 		return broker.Report{}, err
 	}
 	r.Identity = s.identityOf()
-	// Of the application credential itself Keystone tells its owner when it ends.
+	// Keystone tells the owner of an application credential when that ends.
 	own, err := s.own(ctx, a.Credential)
 	if err != nil {
 		return broker.Report{}, err
@@ -75,7 +75,7 @@ func (d *Driver) discover(
 	return fit(broker.Discovered{Regions: s.regions(), Cloud: &found})
 }
 
-// discovered is what the session's token says.
+// discovered holds the facts in the session's token.
 func (s *session) discovered() broker.Cloud {
 	found := broker.Cloud{
 		UserID: s.user.ID, UserDomainID: s.user.Domain.ID,
@@ -90,7 +90,8 @@ func (s *session) discovered() broker.Cloud {
 	return found
 }
 
-// oldestVersion is what is said of a cloud until a check has asked for its version.
+// oldestVersion is the version shown for a cloud until a check has asked for the real
+// one.
 const oldestVersion = "v3"
 
 // version asks what answers at the endpoint which version of Keystone's API it has.
@@ -130,7 +131,7 @@ func (s *session) regions() []string {
 	return slices.Compact(regions)
 }
 
-// own returns the application credential that is registered; zero where there is none.
+// own returns the registered application credential, or zero.
 func (s *session) own(ctx context.Context, c broker.Credential) (applicationcredentials.ApplicationCredential, error) {
 	var none applicationcredentials.ApplicationCredential
 	if c.Kind != broker.CredentialApplicationCredential {

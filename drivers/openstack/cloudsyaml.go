@@ -97,7 +97,8 @@ func fromCloudsYAML(r broker.Registration) (broker.Registration, paths, error) {
 // cloud is all that is taken from one.
 type cloud struct {
 	*strictyaml.Document
-	// What the registration says beside the clouds.yaml: its CA, or not to verify the server.
+	// The fields that the registration gives in addition to the clouds.yaml: its CA, or not to
+	// verify the server.
 	caGiven, unverified bool
 
 	authType, endpoint, domainID, domainName string

@@ -18,7 +18,7 @@ func recall(d broker.Discovered) (broker.Cloud, error) {
 	if !isID(d.UserID) || !isID(d.ProjectID) {
 		return broker.Cloud{}, &broker.Error{
 			Kind: broker.ErrConflict, Detail: "what is stored about the cloud names no user or project",
-			Next: broker.NextReplaceCredential, // which discovers the cloud anew
+			Next: broker.NextReplaceCredential, // which discovers the cloud again
 		}
 	}
 	return *d.Cloud, nil

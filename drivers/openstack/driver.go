@@ -18,19 +18,19 @@ const callTimeout = 30 * time.Second
 // Type is the name of the type.
 const Type broker.VIMType = "openstack"
 
-// Options are what a [Driver] is made with.
+// Options are the options of a [Driver].
 type Options struct {
 	// Now tells the time; nil means time.Now.
 	Now func() time.Time
 	// Log takes what no caller is told; nil discards it. It never holds a credential.
 	Log *slog.Logger
 	// StackTrustees are the ids of the users that Heat makes its stacks' trusts for.
-	// Where none is given, no trust that a lease left behind is removed.
+	// If none is given, trusts that a lease left behind are not removed.
 	StackTrustees []string
 }
 
 // Driver implements [broker.Driver] for OpenStack. It is safe for concurrent use.
-// Between two calls it keeps nothing but [sessions].
+// Between two calls it keeps only [sessions].
 type Driver struct {
 	now           func() time.Time
 	log           *slog.Logger

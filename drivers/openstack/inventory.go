@@ -55,8 +55,9 @@ func leasesIn(all []applicationcredentials.ApplicationCredential, vim string) []
 	return found
 }
 
-// Forget implements [broker.Driver]: it deletes what carries this VIM's id and is
-// no lease's, which is what a check that crashed left, and ends the VIM's sessions.
+// Forget implements [broker.Driver]: it deletes the application credentials with this
+// VIM's id that belong to no lease, which a crashed check left, and ends the VIM's
+// sessions.
 func (d *Driver) Forget(ctx context.Context, a broker.Access) error {
 	ctx, cancel := bound(ctx)
 	defer cancel()

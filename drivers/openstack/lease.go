@@ -16,11 +16,10 @@ import (
 // revoked: the life of keystonemiddleware's cache, unless the cloud set another.
 const maxRevocationLag = 300 * time.Second
 
-// Issue implements [broker.Driver]. g is what Prepare returned. It makes an
-// application credential: two requests side by side, and a login before where no session is kept.
-// Where the registered credential may not make any, and for [Heat] where the cloud lets
-// no application credential make trusts, it is a project token instead, which is
-// always logged in for.
+// Issue implements [broker.Driver]. g is what Prepare returned. It makes an application
+// credential: two requests in parallel, after a login if no session is kept. If the registered
+// credential may not make any, and for [Heat] if the cloud lets no application credential make
+// trusts, the lease is a project token instead, which always takes a login.
 func (d *Driver) Issue(ctx context.Context, a broker.Access, g broker.Grant) (m broker.Minted, err error) {
 	if err := checkTTL(g.TTL); err != nil {
 		return broker.Minted{}, err
@@ -45,7 +44,7 @@ func (d *Driver) Issue(ctx context.Context, a broker.Access, g broker.Grant) (m 
 			before  broker.Minted
 			looking sync.WaitGroup
 		)
-		// Nobody has the lease yet: what stands can be seen while it is made.
+		// The lease is not handed out yet: the existing objects can be listed while it is made.
 		looking.Go(func() { s.look(ctx, gradeOf(found, a.Credential.Kind, g), &before) })
 		m, err = d.mintFirst(ctx, a, s, g)
 		looking.Wait()
@@ -228,7 +227,8 @@ func (d *Driver) mint(ctx context.Context, a broker.Access, s *session, g broker
 	}, nil
 }
 
-// foreignName is the error of an application credential that has the name of ours and is not.
+// foreignName is the error of an application credential that has the name of one of the broker's
+// and is not.
 func foreignName(handle string) error {
 	return &broker.Error{
 		Kind: broker.ErrConflict, Detail: "application credential " + handle + " exists on the cloud and is not this VIM's",

@@ -39,7 +39,8 @@ const (
 // standing is a credential that a user has at Keystone, without what is secret of it.
 type standing struct {
 	kind, id string
-	// Of an application credential: its name, what its description says, and its end.
+	// The fields of an application credential: its name, the content of its description,
+	// and its end.
 	name string
 	mark mark
 	ends time.Time
@@ -163,7 +164,7 @@ const (
 	formCredentials = 2
 )
 
-// remember is what stands, in little room: the form, and the digests, sorted.
+// remember is the compact form of the existing objects: the form, and the digests, sorted.
 func remember(form byte, all []standing) string {
 	shorts := make([][6]byte, 0, len(all))
 	for _, c := range all {

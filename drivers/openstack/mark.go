@@ -9,12 +9,12 @@ import (
 	"github.com/google/uuid"
 )
 
-// mark is the description of an application credential of ours: whose it is, and,
-// as Keystone does not keep that, when it was made.
+// mark is the description of an application credential of the broker's: its
+// owner, and, because Keystone does not keep it, its time of creation.
 //
 //	vimbroker vim=<uuid> lease=<uuid> issued=<RFC 3339>
 //
-// It is relied upon by brokers that come after this one: never change it.
+// Later brokers rely on it: never change it.
 type mark struct {
 	vim    string
 	lease  string // empty on a probe
@@ -25,7 +25,7 @@ func (m mark) String() string {
 	return fmt.Sprintf("vimbroker vim=%s lease=%s issued=%s", m.vim, m.lease, m.issued.UTC().Format(time.RFC3339))
 }
 
-// readMark reads a description; false if it is none of ours.
+// readMark reads a description; false if it is not one of the broker's.
 func readMark(description string) (mark, bool) {
 	words := strings.Split(description, " ")
 	if len(words) != 4 || words[0] != "vimbroker" {

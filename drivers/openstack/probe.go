@@ -23,11 +23,11 @@ const (
 
 // probe finds out whether the credential can mint, and what a lease's
 // application credential may do here, by making one. It is deleted while the caller
-// goes on. Should the process crash before that, it expires, and the inventory finds it
+// continues. If the process crashes before that, it expires, and the inventory finds it
 // by its mark.
 func (d *Driver) probe(ctx context.Context, a broker.Access, s *session, found *broker.Cloud) error {
 	roles, err := s.subset("")
-	if err != nil { // nobody but an administrator
+	if err != nil { // only an administrator
 		if roles, err = s.subset(admin); err != nil {
 			return err
 		}
@@ -51,8 +51,8 @@ func (d *Driver) probe(ctx context.Context, a broker.Access, s *session, found *
 	return try(ctx, a, made.credential(s.user.ID), found)
 }
 
-// removeProbe deletes a probe that has been tried. What it cannot delete now the
-// inventory deletes.
+// removeProbe deletes a probe that has been tried. The inventory deletes a probe that
+// removeProbe cannot.
 func (d *Driver) removeProbe(ctx context.Context, s *session, id string) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()

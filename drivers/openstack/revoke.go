@@ -15,10 +15,11 @@ import (
 )
 
 // Revoke implements [broker.Driver]. The application credential of a lease that was
-// never renewed is deleted by its id. Where nobody has that, or there may be more, all
-// of the lease are deleted, found by its name among those of the user that made them;
-// another VIM's of that name is left alone. A project token is revoked at Keystone; one
-// that was lost before it was recorded has no name, and ends at its own expiry.
+// never renewed is deleted by its id. If the id is not known, or there may be more,
+// Revoke deletes all application credentials of the lease, found by its name among those
+// of the user that made them; it leaves another VIM's of that name alone. A project token
+// is revoked at Keystone; a token that was lost before it was recorded has no name, and
+// ends at its own expiry.
 func (d *Driver) Revoke(ctx context.Context, a broker.Access, i broker.Issued) error {
 	ctx, cancel := bound(ctx)
 	defer cancel()

@@ -64,9 +64,9 @@ func (d *Driver) login(ctx context.Context, a broker.Access) (*session, error) {
 	return s, nil
 }
 
-// options are what gophercloud logs in with: built by hand, so that nothing of the
-// environment or of a file gets in, and without re-authentication, which would
-// keep the password in memory.
+// options are gophercloud's options for a login: built by hand, so that nothing from
+// the environment or a file gets in, and without re-authentication, which would keep
+// the password in memory.
 func options(scope broker.Scope, c broker.Credential, known broker.Cloud) *tokens.AuthOptions {
 	if c.Kind == broker.CredentialApplicationCredential {
 		return &tokens.AuthOptions{
@@ -137,7 +137,7 @@ func (c *connection) login(ctx context.Context, o tokens.AuthOptionsBuilder) (*s
 	return s, nil
 }
 
-// moment reads a time of Keystone's; zero if it is none. Where a token ends with its
+// moment reads a time of Keystone's; zero if it is none. If a token ends with its
 // application credential, Keystone leaves out the zone: it is UTC.
 func moment(text string) time.Time {
 	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05"} {

@@ -17,7 +17,7 @@ import (
 const (
 	// sessionLife is how long a session is kept, used or not.
 	sessionLife = 5 * time.Minute
-	// sessionMargin is what a session's token must still have to live.
+	// sessionMargin is the least remaining life of a session's token.
 	sessionMargin = time.Minute
 	// maxSessions bounds the sessions that are kept.
 	maxSessions = 4096
@@ -121,8 +121,8 @@ func (k *sessions) end(vim string) []*session {
 	return ended
 }
 
-// remove forgets what is kept under a key. A call that still uses the session's
-// connections goes on with them. The caller holds k.mu.
+// remove forgets the session under a key. A call that still uses the session's
+// connections keeps them. The caller holds k.mu.
 func (k *sessions) remove(key sessionKey) {
 	if found := k.kept[key]; found != nil {
 		found.drop.Stop()
@@ -131,8 +131,8 @@ func (k *sessions) remove(key sessionKey) {
 	}
 }
 
-// with calls do with the VIM's session, and logs in where there is none. Where the
-// session that was kept has ended at Keystone, do is called again with another.
+// with calls do with the VIM's session, and logs in if there is none. If the kept
+// session has ended at Keystone, with calls do again with a new one.
 func (d *Driver) with(ctx context.Context, a broker.Access, do func(*session) error) error {
 	known, err := recall(a.Discovered)
 	if err != nil {

@@ -24,7 +24,7 @@ func isName(s string) bool {
 		!strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) })
 }
 
-// isToken reports whether s can stand in a header as it is.
+// isToken reports whether s can stand in a header unchanged.
 func isToken(s string) bool {
 	return s != "" && len(s) <= maxToken && !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' })
 }

@@ -19,8 +19,8 @@ import (
 	"github.com/vimbroker/vimbroker/policy"
 )
 
-// passwordPrefix has every password of ours hold an upper and a lower case letter, a digit and a
-// special character, which the rules of some clouds ask for.
+// passwordPrefix gives every password of the broker's an upper and a lower case letter, a digit
+// and a special character, as the rules of some clouds require.
 const passwordPrefix = "Vb1_"
 
 // never is when a password ends that the cloud sets no end for.
@@ -107,7 +107,7 @@ func (d *Driver) loginDomain(ctx context.Context, a broker.Access, s *session) (
 	return k, nil
 }
 
-// leasedUser is a user of ours as Keystone shows it.
+// leasedUser is a user of the broker's in Keystone's form.
 type leasedUser struct {
 	ID          string `json:"id"`
 	Name        string `json:"name"`
@@ -346,7 +346,7 @@ func (d *Driver) renewUser(ctx context.Context, a broker.Access, g broker.Grant)
 	return m, err
 }
 
-// usersOf are the leases of a VIM that are users. Where none is known to be alive, and the
+// usersOf are the leases of a VIM that are users. If none is known to be alive, and the
 // registered user keeps no users, there are none.
 func (d *Driver) usersOf(ctx context.Context, a broker.Access, s *session) ([]broker.Upstream, error) {
 	if !a.Users {

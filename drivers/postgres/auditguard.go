@@ -44,7 +44,7 @@ const (
 	oldestUngrown = `SELECT time FROM audit_entries WHERE seq > (SELECT size FROM audit_tree WHERE id = 1) ORDER BY seq LIMIT 1`
 )
 
-// Unguarded implements [audit.Log]. Of a schema that a later version made only the names are known.
+// Unguarded implements [audit.Log]. For a schema of a later version only the names are known.
 func (s *Store) Unguarded(ctx context.Context) ([]string, error) {
 	schema, err := s.schema(ctx, released())
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 const (
 	// sequenceEvery is how often each process looks for entries that wait for their place.
 	sequenceEvery = 500 * time.Millisecond
-	// sequenceAtOnce bounds how many get theirs in one transaction.
+	// sequenceAtOnce bounds the number of entries that get their place in one transaction.
 	sequenceAtOnce = 2000
 
 	tryLock   = `SELECT pg_try_advisory_xact_lock($1)`
@@ -82,8 +82,8 @@ func (s *Store) EntriesAfter(ctx context.Context, seq int64, limit int) ([]audit
 }
 
 // sequence moves entries from the inbox to the end of the log: those of all writers
-// that have committed. lock is how it takes the log's lock; where that is not to
-// be had at once, there is nothing to do.
+// that have committed. lock takes the log's lock; if the lock is not free, there is
+// nothing to do.
 func (s *Store) sequence(ctx context.Context, lock string) (moved int, err error) {
 	var newest int64
 	err = s.change(ctx, func(t txn) error {
@@ -185,7 +185,7 @@ func scanTile(row pgx.CollectableRow) (t tree.Tile, err error) {
 	return t, row.Scan(&t.Level, &t.Index, &t.Hashes)
 }
 
-// tileArgs are what readTiles asks for.
+// tileArgs are the arguments of readTiles.
 func tileArgs(wanted []tree.Tile) (levels, numbers []int64) {
 	for _, w := range wanted {
 		levels, numbers = append(levels, int64(w.Level)), append(numbers, w.Index)

@@ -56,8 +56,9 @@ func scan(row pgx.CollectableRow, fields []any, bad *bool) error {
 	return row.Scan(targets(fields, bad)...)
 }
 
-// targets are what a row is scanned into, so that the fields hold what the database
-// keeps. A document that cannot be read is noted in bad, if that is not nil.
+// targets are the destinations for scanning a row, so that the fields hold the
+// database's values. A document that cannot be read is noted in bad, if that is not
+// nil.
 func targets(fields []any, bad *bool) []any {
 	into := make([]any, len(fields))
 	for i, field := range fields {

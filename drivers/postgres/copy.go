@@ -18,8 +18,8 @@ import (
 	"github.com/vimbroker/vimbroker/policy/audit/tree"
 )
 
-// Origin is a database to copy, whose tables have the names and columns of this one. Nobody may write to it during
-// the copy.
+// Origin is a database to copy, whose tables have the names and columns of this one. No process may write to it
+// during the copy.
 type Origin interface {
 	// Dump goes through the rows of a table, and ends with the first error. Times are microseconds (see [rows.Micro]),
 	// truths 0 and 1, and lists JSON.
@@ -68,7 +68,8 @@ func Copy(ctx context.Context, o Options, from Origin) (Copied, error) {
 	return n, nil
 }
 
-// prepareCopy makes the schema of a database that has none; one that is there must be ours.
+// prepareCopy makes the schema of a database that has none; an existing schema must be the
+// broker's.
 func (s *Store) prepareCopy(ctx context.Context) error {
 	found, err := s.schema(ctx, released())
 	switch {
@@ -91,8 +92,8 @@ type copying struct {
 }
 
 func (c *copying) run() error {
-	// The inbox and the end of the audit log are locked until the copy is committed:
-	// nobody else writes. The source is read in between, for as long as it takes.
+	// The inbox and the end of the audit log are locked until the copy is committed: no
+	// other process writes. The source is read in between, for as long as it takes.
 	err := c.exec(`SET LOCAL statement_timeout = 0`, `SET LOCAL idle_in_transaction_session_timeout = 0`,
 		`LOCK TABLE audit_inbox IN EXCLUSIVE MODE`, readHead)
 	if err != nil {
@@ -273,7 +274,7 @@ func (c *copying) verifyEntries() error {
 	return nil
 }
 
-// points are what the source's tree was at the end of each page, so that an error names one.
+// points are the source's tree at the end of each page, so that an error names one.
 func (c *copying) points(from int64, state tree.State) ([]audit.Point, error) {
 	var points []audit.Point
 	for size := from; ; size = min(size+copyPage, state.Size) {

@@ -33,8 +33,8 @@ const (
 	resources            = "53"
 	diskFull             = "53100"
 	tooManyConnections   = "53300"
-	// readOnly is what a standby says to a write. To a transaction that is to write it says unsupported, as
-	// the database says of much else, and says it in the routine that refuses settings.
+	// readOnly is a standby's answer to a write. To a transaction for writing it answers unsupported, like
+	// the database does in many other cases, from the routine that refuses settings.
 	readOnly       = "25006"
 	unsupported    = "0A000"
 	refusesSetting = "call_bool_check_hook"
@@ -67,8 +67,8 @@ var unique = map[string]rows.Unique{
 	"vnf_operation_live_once_per_instance": rows.OperationLive,
 }
 
-// answer is what the database answered, without the values in it: those stand in
-// the detail of its errors, and in the text of those about data and constraints.
+// answer is the database's answer, without the values in it: those stand in the detail of
+// its errors, and in the text of those about data and constraints.
 type answer struct{ code, rule, text string }
 
 func (a *answer) Error() string {
@@ -163,9 +163,9 @@ func isLost(err error) bool {
 }
 
 // again reports whether a call that was not committing may be tried once more: it
-// lost a race, or its connection was ended. A process that was stopped for a while
-// finds its transactions ended, and after a failover connections may lead to what is a standby
-// now. Other connections may be like that too, so the pool gives up all idle ones.
+// lost a race, or its connection was ended. A process that was stopped for a while finds its
+// transactions ended, and after a failover connections may lead to a standby. Other
+// connections may be like that too, so the pool gives up all idle ones.
 func (s *Store) again(err error) bool {
 	var a *answer
 	if errors.As(err, &a) && (a.code == serializationFailure || a.code == deadlockDetected) {

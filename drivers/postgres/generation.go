@@ -39,7 +39,7 @@ func (t txn) replaceGeneration(old broker.VIM, g broker.Generation, now time.Tim
 }
 
 // dropUnneeded removes a generation, unless it is the current one or a lease
-// needs it, and puts its key on the ledger. Nobody else may end such a lease
+// needs it, and puts its key on the ledger. No other transaction may end such a lease
 // at the same time: the caller holds the VIM or its lockGeneration.
 func (t txn) dropUnneeded(vim string, number int64) error {
 	if past, err := t.any(pastGeneration, vim, number); err != nil || !past {

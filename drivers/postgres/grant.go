@@ -36,8 +36,8 @@ var (
 	closedGrants = `SELECT ` + rows.GrantColumns.Names() + ` FROM grants WHERE state = 'closing' ORDER BY vim, digest, epoch`
 )
 
-// epochOf returns the epoch of a lease's grant that was found open, and opens the
-// next one where none was. The VIM must be shared: nobody closes the epoch meanwhile.
+// epochOf returns the open epoch of a lease's grant, and opens the next one if none is
+// open. The VIM must be shared, so that no transaction closes the epoch meanwhile.
 func (t txn) epochOf(l broker.Lease, open []int64) (int64, error) {
 	if len(open) > 0 {
 		return open[0], nil

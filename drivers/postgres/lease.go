@@ -114,11 +114,11 @@ func (t txn) countLive(l broker.Lease, q broker.Quota, c *rows.Live) {
 	})
 }
 
-// UpdateLease changes a lease by a function. What the function does to ID, VIM,
-// VIMName, VIMType, VIMProject, VIMGeneration, Project, Principal, Operation, CreatedAt and Revision is ignored.
+// UpdateLease changes a lease by a function. Changes to ID, VIM, VIMName, VIMType, VIMProject, VIMGeneration,
+// Project, Principal, Operation, CreatedAt and Revision are ignored.
 func (s *Store) UpdateLease(ctx context.Context, id string, change func(*broker.Lease) error, e audit.Entry) (broker.Lease, error) {
 	var stored broker.Lease
-	var refusal error // change's own words, returned as they are
+	var refusal error // change's own error, returned unchanged
 	err := s.write(ctx, e, func(t txn) error {
 		var keys []secret.Ref // of the lease's generation
 		t.queue(shareVIMOfLease, id)

@@ -13,12 +13,12 @@ import (
 	"github.com/vimbroker/vimbroker/drivers/rows"
 )
 
-// readSealed is the sealed credential of a lease: in its row or, where apart stands there, in one of its own. Where
-// that is gone, what is answered opens with no key.
+// readSealed is the sealed credential of a lease: in its row or, if the row says apart, in a row of its own. If
+// that row is gone, the answer opens with no key.
 const readSealed = `CASE sealed WHEN 'apart' THEN coalesce((SELECT translate(encode(c.sealed, 'base64'), E'+/\n', '-_')
 	FROM lease_credentials c WHERE c.lease = leases.id), sealed) ELSE sealed END AS sealed`
 
-// leaseColumns are what a row of leases is read by.
+// leaseColumns are the columns that are read of leases.
 var leaseColumns = strings.Replace(rows.LeaseColumns.Names(), ` sealed,`, ` `+readSealed+`,`, 1)
 
 var (
@@ -153,8 +153,8 @@ func listLeases(f broker.LeaseFilter, end *rows.LeasePosition) (text string, arg
 	return numbered(text + newestFirst), append(args, size+1), size, nil
 }
 
-// leaseRanges are what a page is asked for: in one part, or in two for what a project has and what is on its VIMs.
-// live says that they are ranges of live_leases: what is live is little beside what was.
+// leaseRanges are the ranges that a page is read from: one, or two for the leases of a project and those on its
+// VIMs. live says that they are ranges of live_leases: few leases are live, compared with the ended ones.
 func leaseRanges(f broker.LeaseFilter, end *rows.LeasePosition) (parts []*rows.Conditions, size int, live bool, err error) {
 	size, after, err := rows.ReadPage[rows.LeasePosition](f.Page)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 )
 
 // The documents of operations that are live are few. PostgreSQL reads no document of which any text contains an escape
-// such as \u0000: they become others. What is counted here contains none.
+// such as \u0000: they become others. The texts that are counted here contain none.
 const liveOperations = `SELECT d->>'type', state, count(*)::int, min((d->>'stateEnteredAt')::timestamptz),
 		count(*) FILTER (WHERE turn_at = '-infinity' AND state <> 'FAILED_TEMP')::int,
 		coalesce(min(queued_at) FILTER (WHERE turn_at = '-infinity' AND state <> 'FAILED_TEMP'), '-infinity')

@@ -7,8 +7,8 @@ import (
 	"github.com/vimbroker/vimbroker/drivers/tables"
 )
 
-// What an advisory lock is about. They are taken in this order (see the package's comment), those of [tables] after
-// lockProject.
+// The subjects of advisory locks. The locks are taken in this order (see the package's comment), those of [tables]
+// after lockProject.
 const (
 	lockRequest    tables.Lock = "request" // principal, idempotency key
 	lockVIM        tables.Lock = "vim"

@@ -11,7 +11,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker"
 )
 
-// login is what connections are made with: the connection string as it is now. Safe for
+// login is the current connection string, with which connections are made. Safe for
 // concurrent use.
 type login struct {
 	options Options
@@ -58,7 +58,7 @@ func (l *login) give(ctx context.Context, c *pgx.ConnConfig) error {
 	return nil
 }
 
-// TryLogin makes one connection with the connection string as it is now, and ends it. Its
+// TryLogin makes one connection with the current connection string, and ends it. Its
 // errors are those of [Open].
 func (s *Store) TryLogin(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, connectLimit)

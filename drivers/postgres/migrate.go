@@ -52,7 +52,7 @@ type Schema struct {
 	Floor int
 }
 
-// Current reports whether nothing is to be done.
+// Current reports whether the schema is up to date.
 func (s Schema) Current() bool { return s.Have == s.Known }
 
 // Newer reports whether a newer version migrated the database.
@@ -77,9 +77,8 @@ func Status(ctx context.Context, o Options) (Schema, error) {
 
 // Migrate brings the schema of a database up to date, and returns how far it was
 // before. It may be called by several processes at once, and while brokers of the
-// version before use the database. Where a newer version has migrated it, nothing is
-// done. What was interrupted is taken up by calling it again. Its errors are those of
-// [Open].
+// previous version use the database. If a newer version has migrated it, nothing is done.
+// Calling it again resumes an interrupted migration. Its errors are those of [Open].
 func Migrate(ctx context.Context, o Options) (Schema, error) {
 	s, err := connect(ctx, o)
 	if err != nil {
@@ -129,7 +128,7 @@ func (s *Store) demandMaker(ctx context.Context, files fs.FS, first string) erro
 	return err
 }
 
-// lastOf reads the newest version in a table, 0 where there is none.
+// lastOf reads the newest version in a table, or 0.
 func (s *Store) lastOf(ctx context.Context, table string) (int, error) {
 	there, err := readOne(ctx, s, scalar[bool], `SELECT to_regclass($1) IS NOT NULL`, table)
 	if err != nil || !there {
@@ -236,8 +235,8 @@ func (s *Store) migrating(ctx context.Context) (*pgx.Conn, error) {
 // turnEvery is how often who waits to migrate asks whether it is its turn.
 const turnEvery = 100 * time.Millisecond
 
-// awaitTurn waits until nobody else migrates. It asks again and again: who waits inside a statement
-// keeps a snapshot, which an index that is made concurrently waits for.
+// awaitTurn waits until no other process migrates. It polls: waiting inside a statement would keep
+// a snapshot, which an index that is made concurrently waits for.
 func awaitTurn(ctx context.Context, conn *pgx.Conn) error {
 	for {
 		var mine bool
@@ -277,12 +276,12 @@ func (s *Store) apply(ctx context.Context, conn *pgx.Conn, files fs.FS, version 
 
 const (
 	noteMigration = `INSERT INTO schema_migrations (version, name, sha256, applied_at) VALUES ($1, $2, $3, $4)`
-	// madeBy is empty for a database of before fingerprints were noted.
+	// madeBy is empty for a database without noted fingerprints.
 	madeBy = `SELECT coalesce(to_jsonb(m) ->> 'sha256', '') FROM schema_migrations AS m WHERE version = 1`
 )
 
-// patiently does a step of a migration. Where others keep it waiting it lets them pass,
-// and tries again.
+// patiently does a step of a migration. If other transactions keep it waiting it lets
+// them pass, and retries.
 func (s *Store) patiently(ctx context.Context, name string, step func() error) error {
 	for try := 1; ; try++ {
 		err := translate(step())
@@ -310,10 +309,10 @@ var onIndex = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(?:CREATE (?:UNIQUE )?INDEX CONCURRENTLY|DROP INDEX CONCURRENTLY IF EXISTS) (\w+)\b`)
 })
 
-// applyConcurrently runs the statements of a file one by one, each for itself, and notes
+// applyConcurrently runs the statements of a file one by one, each by itself, and notes
 // the file. They make and drop indexes without keeping writers out, for as long as that
-// takes; then they wait for the transactions that began before, and nobody waits behind
-// them. What an attempt that was interrupted has left is made anew.
+// takes; then they wait for the transactions that began before, and no other waits behind
+// them. Indexes that an interrupted attempt left are made again.
 func (s *Store) applyConcurrently(ctx context.Context, conn *pgx.Conn, text string, version int, name string) error {
 	run := func(statement string, args ...any) error {
 		_, err := conn.Exec(ctx, statement, args...)

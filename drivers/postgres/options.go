@@ -20,14 +20,14 @@ import (
 // Options say where the database is.
 type Options struct {
 	// DSN is a connection string as libpq reads it: postgres://… or key=value
-	// pairs. Where the server is another machine it must decide about TLS (sslmode
-	// require, verify-ca, verify-full or disable): the default of libpq, prefer,
-	// falls back to plain text.
+	// pairs. If the server is another machine the string must decide about TLS (sslmode
+	// require, verify-ca, verify-full or disable): the default of libpq, prefer, falls
+	// back to plain text.
 	DSN secret.Text
-	// Reread returns the connection string as it is now; nil: it never changes. It is
-	// asked before each connection, so a new password, user or certificate needs no new
-	// Store. While what it returns cannot be used, or leads to another database, the
-	// one before is.
+	// Reread returns the current connection string; nil: it never changes. It is called
+	// before each connection, so a new password, user or certificate needs no new
+	// Store. While the new string cannot be used, or leads to another database, the
+	// previous one is used.
 	Reread func() (secret.Text, error)
 	// MaxConns bounds the connections of this process, 8 or more; 0 means 20.
 	MaxConns int
@@ -54,8 +54,9 @@ const (
 	callLimit = 20 * time.Second
 )
 
-// sessionLimits are what the database ends by itself. One who stops in the middle
-// of a transaction is cut off before those who wait for its locks give up.
+// sessionLimits are the timeouts that the database enforces by itself. A client that
+// stops in the middle of a transaction is cut off before the clients that wait for its
+// locks give up.
 var sessionLimits = map[string]time.Duration{
 	"idle_in_transaction_session_timeout": 4 * time.Second,
 	"lock_timeout":                        10 * time.Second,

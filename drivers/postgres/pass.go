@@ -15,8 +15,8 @@ import (
 // Run works passes and jobs until ctx ends, together with every other process that
 // does. Any one of them works a pass at its interval, counted from midnight UTC. No pass
 // runs twice at once, nor twice in the same interval. A pass or job whose process died
-// runs again within [job.TakeoverAfter] and a few seconds. How Run begins and ends is as
-// [queue.Run] has it.
+// runs again within [job.TakeoverAfter] and a few seconds. Run begins and ends like
+// [queue.Run].
 func (s *Store) Run(ctx context.Context, passes []broker.Pass, log *slog.Logger, workers ...job.Worker) error {
 	if s.closed.Load() {
 		return fmt.Errorf("starting passes: %w", rows.Closed())

@@ -51,7 +51,8 @@ func (s *Store) demandSessions(ctx context.Context) error {
 	return nil
 }
 
-// share reports whether two connections of ours are one session of the database, now or in turn.
+// share reports whether two of the broker's connections are one session of the database, at the
+// same time or in turn.
 func share(ctx context.Context, a, b *pgxpool.Conn) (bool, error) {
 	const pid = `SELECT pg_backend_pid()`
 	before, err := ask[int32](ctx, a, pid)

@@ -16,10 +16,10 @@ var (
 	resealed     = `UPDATE leases SET sealed = $1, sealed_key = $2 WHERE id = $3`
 )
 
-// Rekey seals the generations of a VIM, and what is sealed with their keys, anew.
+// Rekey reseals the generations of a VIM, and everything sealed with their keys.
 func (s *Store) Rekey(ctx context.Context, id string, change func(*broker.VIM, []broker.Lease) error, e audit.Entry) (broker.VIM, error) {
 	var stored broker.VIM
-	var refusal error // change's own words, returned as they are
+	var refusal error // change's own error, returned unchanged
 	err := s.write(ctx, e, func(t txn) error {
 		if _, err := t.hold(id); err != nil {
 			return err

@@ -54,7 +54,7 @@ func storedAll(args []any) []any {
 	return all
 }
 
-// results are what a query answers.
+// results are the results of a query.
 type results struct{ pgx.Rows }
 
 func (r results) Scan(fields ...any) error { return r.Rows.Scan(targets(fields, nil)...) }

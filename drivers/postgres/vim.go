@@ -77,8 +77,8 @@ func (t txn) hold(id string) (bool, error) {
 	return t.any(lockVIMRow, id)
 }
 
-// UpdateVIM changes a VIM by a function. What the function does to ID, Project,
-// CreatedBy, CreatedAt, Revision and Past is ignored.
+// UpdateVIM changes a VIM by a function. Changes to ID, Project, CreatedBy, CreatedAt,
+// Revision and Past are ignored.
 func (s *Store) UpdateVIM(ctx context.Context, id string, change func(*broker.VIM) error, e audit.Entry) (broker.VIM, error) {
 	return s.updateVIM(ctx, id, func(txn) error { return nil }, change, e)
 }
@@ -103,7 +103,7 @@ func (s *Store) updateVIM(
 	ctx context.Context, id string, idle func(txn) error, change func(*broker.VIM) error, e audit.Entry,
 ) (broker.VIM, error) {
 	var stored broker.VIM
-	var refusal error // change's own words, returned as they are
+	var refusal error // change's own error, returned unchanged
 	err := s.write(ctx, e, func(t txn) error {
 		if _, err := t.hold(id); err != nil {
 			return err

@@ -20,8 +20,8 @@ import (
 const tries = 5
 
 // write runs apply in a transaction with the entry that records it, and returns
-// once both are durable. If apply fails, nothing is written and its error is
-// returned as it is. An apply that returns errNothing writes nothing, and is success.
+// once both are durable. If apply fails, nothing is written and its error is returned
+// unchanged. An apply that returns errNothing writes nothing, and is success.
 func (s *Store) write(ctx context.Context, e audit.Entry, apply func(txn) error) error {
 	return s.change(ctx, func(t txn) error {
 		if err := apply(t); err != nil {
@@ -70,8 +70,8 @@ func (s *Store) attempt(ctx context.Context, apply func(txn) error) (committing 
 	}
 	defer conn.Release()
 	t := txn{ctx, conn, s, &pgx.Batch{}, new(bool)}
-	// Also when apply panics. Where this fails the connection is broken, and with it
-	// the transaction ends.
+	// Also when apply panics. If this fails the connection is broken, and the transaction
+	// ends with it.
 	defer func() {
 		if t.begun() {
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), pingLimit)
@@ -96,9 +96,9 @@ func (s *Store) attempt(ctx context.Context, apply func(txn) error) (committing 
 	return committing, err
 }
 
-// txn is one write's view of the transaction. A statement whose answer nobody
-// waits for is queued, and sent with the next one that has to be waited for: a
-// round trip less, most of them while others wait for a lock.
+// txn is one write's view of the transaction. A statement whose answer is not needed is
+// queued, and sent with the next one whose answer is: a round trip less, most of them
+// while others wait for a lock.
 type txn struct {
 	ctx    context.Context
 	conn   *pgxpool.Conn
@@ -112,7 +112,8 @@ type txn struct {
 // commit, which returns its error.
 func (t txn) queue(text string, args ...any) *pgx.QueuedQuery { return t.queued.Queue(text, args...) }
 
-// send runs what is queued, in order, in one round trip. What follows an error is not run.
+// send runs the queued statements, in order, in one round trip. Statements after an error
+// are not run.
 func (t txn) send() error {
 	batch := *t.queued
 	*t.queued = pgx.Batch{}
@@ -131,8 +132,8 @@ func (t txn) reach() error {
 	return t.send()
 }
 
-// commit sends the rest and ends the transaction. Where committing is false the
-// database has said that it did not commit.
+// commit sends the rest and ends the transaction. If committing is false the database has
+// said that it did not commit.
 func (t txn) commit() (committing bool, err error) {
 	if err := t.reach(); err != nil {
 		return false, err

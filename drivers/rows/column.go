@@ -119,7 +119,7 @@ func (c Columns[T]) Have(others Columns[T]) bool {
 	})
 }
 
-// Value is what a field that Fields points to holds.
+// Value is the value of a field that Fields points to.
 func Value(field any) any { return reflect.ValueOf(field).Elem().Interface() }
 
 func (c Columns[T]) join(separator string, text func(name string) string) string {

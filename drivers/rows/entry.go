@@ -27,13 +27,13 @@ var EntryColumns = Columns[entry]{
 // WaitingColumns are those of an entry that has no place in the log yet.
 var WaitingColumns = EntryColumns.Pick("time", "request", "principal", "project", "action", "kind", "resource", "outcome", "detail")
 
-// unusual is what the indexes of outcomes hold: there are few such entries beside the others.
+// unusual are the outcomes that have an index: such entries are few among all.
 const unusual = `outcome IN ('denied', 'failed')`
 
-// EntryConditions are what q asks of entries; stamp makes the store's form of a time. Where
-// q names a project they are two: for what its principals did, and for what others did on
-// its VIMs. Where it asks for unusual outcomes alone, or of an action, there are as many for each of them; where it names
-// a resource there are as many for leases, which are in an index of their own. Each is one range of an index.
+// EntryConditions are the conditions of q on entries; stamp makes the store's form of a time. If q names a project there
+// are two: one for the acts of its principals, and one for the acts of others on its VIMs. If q asks for unusual outcomes
+// alone, or for an action, there are as many for each outcome; if it names a resource there are as many for leases, which
+// are in an index of their own. Each is one range of an index.
 func EntryConditions(q audit.Query, stamp func(time.Time) any) []*Conditions {
 	var c Conditions
 	c.AddIf(q.Principal != "", `principal = ?`, q.Principal)

@@ -38,7 +38,7 @@ func (s Span) Scan(v any) error {
 	return nil
 }
 
-// form is what a store keeps as JSON.
+// form is a value that a store keeps as JSON.
 type form interface {
 	[]string | []broker.Rule | map[string]string | broker.Scope | broker.Discovered | []oauth.Placement | oauth.Certificate
 }
@@ -49,9 +49,9 @@ func JSON[T form](v T) string {
 	return string(b)
 }
 
-// Document scans JSON, and leaves an empty list or object zero. What is stored and
-// cannot be read is an error, or is noted in Bad, if that is not nil: one row that is
-// damaged must not keep a list from the others.
+// Document scans JSON, and leaves an empty list or object zero. Stored JSON that cannot
+// be read is an error, or is noted in Bad, if that is not nil: one row that is damaged
+// must not keep a list from the others.
 type Document[T form] struct {
 	To  *T
 	Bad *bool
@@ -76,7 +76,7 @@ func (d Document[T]) Scan(v any) error {
 	return err
 }
 
-// Stored is what a store keeps of a value: JSON, if it is a [form].
+// Stored is the stored form of a value: JSON, if it is a [form].
 func Stored(v any) any {
 	switch d := v.(type) {
 	case time.Duration:
@@ -88,8 +88,8 @@ func Stored(v any) any {
 	return v
 }
 
-// Target is what a column is scanned into, so that the field holds what [Stored] made a value of.
-// A document that cannot be read is noted in bad, if that is not nil.
+// Target is the destination for scanning a column, so that the field holds the value that
+// [Stored] took. A document that cannot be read is noted in bad, if that is not nil.
 func Target(field any, bad *bool) any {
 	switch f := field.(type) {
 	case *time.Duration:

@@ -37,8 +37,8 @@ var GrantColumns = Columns[GrantEpoch]{
 const maxEpochStep = 1 << 40
 
 // NewGrant is the row of the epoch that a lease opens after last, which is 0 if the grant
-// had none. Nobody can tell its number beforehand, so nobody can take the names that a
-// driver makes from it.
+// had none. The number cannot be foreseen, so nobody can take the names that a driver
+// makes from it.
 func NewGrant(l broker.Lease, last int64) (GrantEpoch, error) {
 	step, err := rand.Int(rand.Reader, big.NewInt(maxEpochStep))
 	if err != nil {

@@ -26,8 +26,8 @@ const (
 	HiddenNeeded    = `state IN ('active', 'rekeying')`
 )
 
-// ChangeHidden lets change alter hidden parameters. What it does to the id, the instance and the VIM is undone. If it
-// fails its error is returned as it is.
+// ChangeHidden lets change alter hidden parameters. Its changes to the id, the instance and the VIM are undone. If it
+// fails its error is returned unchanged.
 func ChangeHidden(old lifecycle.Hidden, change func(*lifecycle.Hidden) error) (lifecycle.Hidden, error) {
 	now := old
 	if err := change(&now); err != nil {
@@ -40,8 +40,8 @@ func ChangeHidden(old lifecycle.Hidden, change func(*lifecycle.Hidden) error) (l
 	return now, nil
 }
 
-// SecretParametersChange is what a write does to hidden parameters: which an instance or a live operation on it now needs that were
-// being made, and which are needed no more.
+// SecretParametersChange is the effect of a write on hidden parameters: those in the making that an instance or a live operation on
+// it now needs, and those that are needed no more.
 type SecretParametersChange struct{ Kept, Dropped []string }
 
 // concealed compares what was needed before a write with what is after it.

@@ -64,8 +64,8 @@ var LeaseColumns = Columns[lease]{
 	{Name: "secret_sha256", field: func(l *lease) any { return &l.SecretSHA256 }, fixed: true},
 }
 
-// Sparing is what is left of a lease of which some cannot be read: it can be revoked, and
-// not be renewed for other namespaces than it had.
+// Sparing is the readable part of a lease whose row is damaged: such a lease can be
+// revoked, and cannot be renewed for other namespaces than it had.
 func Sparing(l broker.Lease, damaged bool) broker.Lease {
 	if damaged {
 		l.Namespaces = []string{"(cannot be read)"}

@@ -44,7 +44,7 @@ type Instance struct {
 	VIMs []string
 }
 
-// Use is what the instance is to its VIMs.
+// Use is the instance's use of its VIMs.
 func (r Instance) Use() broker.Use {
 	return broker.Use{Kind: broker.UseVNFInstance, Subject: r.ID, Project: r.Project, Name: r.Name}
 }
@@ -163,16 +163,16 @@ func (r Operation) Operation() (o lifecycle.Operation, err error) {
 	return o, nil
 }
 
-// PlaceColumns are what a [Place] is read from, in its order.
+// PlaceColumns are the columns of a [Place], in order.
 const PlaceColumns = `id, project, vim, queued_at, turn_at`
 
-// Place is what is read of an operation that is worked or waits for its turn.
+// Place holds the fields that are read of an operation that is worked or waits for its turn.
 type Place struct {
 	ID, Project, VIM string
 	QueuedAt, TurnAt time.Time
 }
 
-// Fields are what PlaceColumns are read into.
+// Fields are the destinations for PlaceColumns.
 func (p *Place) Fields() []any { return []any{&p.ID, &p.Project, &p.VIM, &p.QueuedAt, &p.TurnAt} }
 
 // Places are the places of operations.
@@ -203,7 +203,7 @@ func unreadable(table, id string, cause error) error {
 	}
 }
 
-// Altered is what a change makes of an operation and its instance.
+// Altered is the result of a change of an operation and its instance.
 type Altered struct {
 	Operation Operation
 	Instance  Instance
@@ -214,9 +214,9 @@ type Altered struct {
 	Concealed SecretParametersChange
 }
 
-// ChangeOperation lets change alter an operation and its instance, and returns their rows. What it does to ids,
-// projects, times of creation, revisions and the count of events is undone. If change fails its error is returned as it
-// is.
+// ChangeOperation lets change alter an operation and its instance, and returns their rows. Its changes to ids,
+// projects, times of creation, revisions and the count of events are undone. If change fails its error is returned
+// unchanged.
 func ChangeOperation(o Operation, i Instance, change func(*lifecycle.Operation, *lifecycle.Instance) error) (Altered, error) {
 	fail := func(err error) (Altered, error) { return Altered{}, err }
 	oldO, err := o.Operation()
@@ -313,7 +313,7 @@ func Deletable(i Instance, live bool) error {
 	return nil
 }
 
-// Begun is what begins an operation.
+// Begun holds the rows that begin an operation.
 type Begun struct {
 	Operation Operation
 	Instance  Instance

@@ -6,8 +6,8 @@ import (
 	"github.com/vimbroker/vimbroker/lifecycle/catalog"
 )
 
-// Package is what both stores read of a package's row: the document, and the columns that are
-// newer than it.
+// Package is the part of a package's row that both stores read: the document, and the columns
+// that are newer than it.
 type Package struct {
 	Document  string
 	State     catalog.State

@@ -11,7 +11,7 @@ import (
 
 // VIMPosition and LeasePosition are the content of page tokens: the last item of
 // the page, or the last that it looked at ([WindowOfLeases]). They hold nothing that the list does not show, and every filter applies
-// to the next page too, so nobody sees more with a forged token.
+// to the next page too, so a forged token shows no more.
 type VIMPosition struct {
 	Project string `json:"vimProject"`
 	Name    string `json:"vimName"`

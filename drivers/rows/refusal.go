@@ -41,7 +41,7 @@ func (r *WriteRefusal) Settle(try func() error) error {
 	return nil
 }
 
-// Last is what Note kept, or nil.
+// Last is the error that Note kept, or nil.
 func (r *WriteRefusal) Last() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

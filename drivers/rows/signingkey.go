@@ -23,12 +23,12 @@ var SigningKeyColumns = Columns[notary.SigningKey]{
 	{Name: "key_ref", field: func(k *notary.SigningKey) any { return &k.Ref }},
 }
 
-// SigningKeyChange is what a write does to the keys that sign checkpoints.
+// SigningKeyChange is the effect of a write on the keys that sign checkpoints.
 type SigningKeyChange struct {
 	New, Changed []notary.SigningKey
 	// Gone are the ids of those to remove.
 	Gone []string
-	// Retired are what sealed keys that need it no more.
+	// Retired are the sealing keys of signing keys that need them no more.
 	Retired []broker.RetiredKey
 }
 

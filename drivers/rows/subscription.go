@@ -82,10 +82,10 @@ func WhereSubscriptions(q subscription.Query) *Conditions {
 	return where
 }
 
-// Subscriber is what is read of a subscription where something happens that it may be told of.
+// Subscriber holds the fields of a subscription that are read when an event happens.
 type Subscriber struct{ ID, FilterText string }
 
-// NotificationRow is a row of the table vnf_notifications that is to be stored.
+// NotificationRow is a new row of the table vnf_notifications.
 type NotificationRow struct {
 	Subscription string
 	Event        lifecycle.Event

@@ -19,7 +19,7 @@ var TokenKeyColumns = Columns[oauth.TokenKey]{
 	{Name: "until", field: func(k *oauth.TokenKey) any { return &k.Until }},
 }
 
-// TokenKeyChange is what a write does to the keys that sign tokens.
+// TokenKeyChange is the effect of a write on the keys that sign tokens.
 type TokenKeyChange struct {
 	New, Changed []oauth.TokenKey
 	Gone         []string

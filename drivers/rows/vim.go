@@ -56,7 +56,7 @@ var VIMColumns = Columns[VIM]{
 var HealthColumns = VIMColumns.Pick("health", "health_checked", "health_message", "health_version",
 	"can_mint", "mint_message", "health_next")
 
-// RekeyColumns are the columns of a VIM that sealing it anew writes.
+// RekeyColumns are the columns of a VIM that resealing writes.
 var RekeyColumns = VIMColumns.Pick("pending", "pending_since", "updated_at", "revision")
 
 // GenerationColumns are the columns of the table vim_generations.
@@ -90,8 +90,8 @@ func OfVIM(v broker.VIM) *VIM {
 	return &r
 }
 
-// Gather makes VIMs of rows. The rows of one VIM must stand side by side, in the
-// order of their generations' numbers.
+// Gather makes VIMs of rows. The rows of one VIM must be adjacent, in the order of
+// their generations' numbers.
 func Gather(found []VIM) []broker.VIM {
 	vims := make([]broker.VIM, 0, len(found))
 	for _, r := range found {

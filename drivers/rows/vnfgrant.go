@@ -85,8 +85,8 @@ func CutVNFGrants(all []grant.Record, size int) ([]grant.Record, string) {
 	return Cut(all, size, func(r grant.Record) string { return Token(VNFGrantPosition{r.ID}) })
 }
 
-// WhereVNFGrants are the conditions of a filter, and of the page after a position. member is what the
-// store calls a member of the document.
+// WhereVNFGrants are the conditions of a filter, and of the page after a position. member gives the
+// store's name for a member of the document.
 func WhereVNFGrants(f grant.Filter, after *VNFGrantPosition, member func(name string) string) *Conditions {
 	where := new(Conditions)
 	where.AddIf(f.Project != "", member("Project")+` = ?`, f.Project)
@@ -104,7 +104,7 @@ func WhereVNFGrants(f grant.Filter, after *VNFGrantPosition, member func(name st
 }
 
 // ChangeVNFGrant lets change alter a grant, and returns its row. If change fails its error is returned
-// as it is.
+// unchanged.
 func ChangeVNFGrant(row VNFGrant, change func(*grant.Grant) error) (VNFGrant, grant.Grant, error) {
 	old, err := row.Grant()
 	if err != nil {

@@ -16,10 +16,10 @@ func LeaseWindow(p broker.Page) int {
 	return max(500, 2*page.Size)
 }
 
-// WindowOfLeases returns the filter of the one range of an index that the leases of f are looked for in; nil where f
-// is such a range itself, or selects few. Where f has a project it is that project's: a page token names the end of
-// the window, which is to be nobody else's lease. A page of f looks at [LeaseWindow] leases of the range, and so may hold
-// fewer than were asked for, and even none, while there is a next one. The states of the returned f are each there once, sorted.
+// WindowOfLeases returns the filter of the one range of an index that the leases of f are looked for in; nil if f is such a
+// range itself, or selects few. If f has a project the range is that project's: a page token names the end of the window, which
+// must not be another project's lease. A page of f looks at [LeaseWindow] leases of the range, and so may hold fewer than were
+// asked for, and even none, while there is a next one. The states of the returned f are each there once, sorted.
 func WindowOfLeases(f broker.LeaseFilter) (broker.LeaseFilter, *broker.LeaseFilter) {
 	f.States = slices.Clone(f.States)
 	slices.Sort(f.States)

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Dump goes through the rows of a table as they are kept, in the order of a column, if one is named. It ends with the
-// first error.
+// Dump goes through the stored rows of a table, in the order of a column, if one is named. It ends with the first
+// error.
 func (s *Store) Dump(ctx context.Context, table string, columns []string, order string) iter.Seq2[[]any, error] {
 	text := `SELECT ` + strings.Join(columns, `, `) + ` FROM ` + table
 	if order != "" {

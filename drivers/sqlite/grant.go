@@ -30,7 +30,7 @@ var (
 		AND epoch < (SELECT max(epoch) FROM grants n WHERE n.vim = g.vim AND n.digest = g.digest)`)
 )
 
-// openEpoch returns the open epoch of a lease's grant, and opens the next one where
+// openEpoch returns the open epoch of a lease's grant, and opens the next one if
 // there is none.
 func (t txn) openEpoch(l broker.Lease) (int64, error) {
 	var epoch int64

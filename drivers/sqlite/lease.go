@@ -58,7 +58,7 @@ var leaseUpdates = func() []leaseUpdate {
 	}
 }()
 
-// change writes what has changed of a lease, and returns it as it is then kept.
+// change writes the changed columns of a lease, and returns the stored lease.
 func (t txn) change(old, l broker.Lease) (broker.Lease, error) {
 	l.Revision = old.Revision + 1
 	stored, ends := old, old.State.Live() != l.State.Live()
@@ -121,11 +121,11 @@ func (t txn) leasable(l broker.Lease, q broker.Quota) (project string, err error
 	return project, live.Within(q, l)
 }
 
-// UpdateLease changes a lease by a function. What the function does to ID, VIM,
-// VIMName, VIMType, VIMProject, VIMGeneration, Project, Principal, Operation, CreatedAt and Revision is ignored.
+// UpdateLease changes a lease by a function. Changes to ID, VIM, VIMName, VIMType, VIMProject, VIMGeneration,
+// Project, Principal, Operation, CreatedAt and Revision are ignored.
 func (s *Store) UpdateLease(ctx context.Context, id string, change func(*broker.Lease) error, e audit.Entry) (broker.Lease, error) {
 	var stored broker.Lease
-	var refusal error // change's own words, returned as they are
+	var refusal error // change's own error, returned unchanged
 	err := s.write(ctx, func(t txn) error {
 		l, err := t.lease(id)
 		if err != nil {

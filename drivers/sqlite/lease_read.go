@@ -136,8 +136,8 @@ func byState(f broker.LeaseFilter) bool {
 	return len(f.States) > 0 && !slices.Contains(f.States, broker.LeaseRevoked) && leaseIndex(f, true) == "lease_live" && f.Project == ""
 }
 
-// leaseRanges are what a page is asked for: in one part, or in two for what a project has and what is on its VIMs, or
-// in one for each state.
+// leaseRanges are the ranges that a page is read from: one, or two for the leases of a project and those on its VIMs,
+// or one for each state.
 func leaseRanges(f broker.LeaseFilter, end *rows.LeasePosition) (parts []leaseRange, size int, err error) {
 	size, after, err := rows.ReadPage[rows.LeasePosition](f.Page)
 	if err != nil {

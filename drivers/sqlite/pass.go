@@ -12,8 +12,8 @@ import (
 )
 
 // Run works passes and jobs until ctx ends: each pass soon after Run starts and then at its
-// interval, never twice at once. Jobs that an earlier process left start at once. How
-// Run ends is as [queue.Run] has it. Run must not run twice at the same time on one store.
+// interval, never twice at once. Jobs that an earlier process left start at once. Run ends
+// like [queue.Run]. Run must not run twice at the same time on one store.
 func (s *Store) Run(ctx context.Context, passes []broker.Pass, log *slog.Logger, workers ...job.Worker) error {
 	if ctx.Err() != nil {
 		return nil // stopped before it began
@@ -29,8 +29,8 @@ func (s *Store) Run(ctx context.Context, passes []broker.Pass, log *slog.Logger,
 
 const makeJobsDue = `UPDATE jobs SET due_at = CASE WHEN kind LIKE '` + job.PassPrefix + `%' THEN ? ELSE 0 END WHERE done < wanted`
 
-// takeUp makes jobs due at once, and passes a little later, also those that a killed process was
-// at. The directory's lock says that there is no other process.
+// takeUp makes jobs due at once, and passes a little later, also those that a killed process
+// worked. The directory's lock proves that there is no other process.
 func (s *Store) takeUp(ctx context.Context) error {
 	if s.closed.Load() {
 		return rows.Closed()

@@ -11,7 +11,7 @@ import (
 // kept for the next time.
 //
 // A limit is written "LIMIT ?+0": SQLite plans by the value of a bare "LIMIT ?",
-// and so prepares the statement anew each time it is run.
+// and so prepares the statement again each time it is run.
 func (s *Store) query(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
 	if s.closed.Load() {
 		return nil, rows.Closed()

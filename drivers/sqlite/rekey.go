@@ -17,10 +17,10 @@ var (
 	resealed = prepared(`UPDATE leases SET sealed = ?, sealed_key = ? WHERE id = ?`)
 )
 
-// Rekey seals the generations of a VIM, and what is sealed with their keys, anew.
+// Rekey reseals the generations of a VIM, and everything sealed with their keys.
 func (s *Store) Rekey(ctx context.Context, id string, change func(*broker.VIM, []broker.Lease) error, e audit.Entry) (broker.VIM, error) {
 	var stored broker.VIM
-	var refusal error // change's own words, returned as they are
+	var refusal error // change's own error, returned unchanged
 	err := s.write(ctx, func(t txn) error {
 		v, err := t.vim(id)
 		if err != nil {

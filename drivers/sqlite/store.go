@@ -54,7 +54,7 @@ type Store struct {
 	turn    sync.Mutex   // held by who writes
 	waiting atomic.Int64 // how many want turn
 	open    *batch       // the transaction that waits for its commit; under turn
-	end     int64        // the newest audit entry, 0 where it is to be read; under turn
+	end     int64        // the newest audit entry, 0 if it has yet to be read; under turn
 	closed  atomic.Bool
 
 	refusal rows.WriteRefusal

@@ -76,8 +76,8 @@ func (s *Store) CreateVIM(ctx context.Context, v broker.VIM, most int, e audit.E
 	return nil
 }
 
-// UpdateVIM changes a VIM by a function. What the function does to ID, Project,
-// CreatedBy, CreatedAt, Revision and Past is ignored.
+// UpdateVIM changes a VIM by a function. Changes to ID, Project, CreatedBy, CreatedAt,
+// Revision and Past are ignored.
 func (s *Store) UpdateVIM(ctx context.Context, id string, change func(*broker.VIM) error, e audit.Entry) (broker.VIM, error) {
 	return s.updateVIM(ctx, id, func(txn) error { return nil }, change, e)
 }
@@ -102,7 +102,7 @@ func (s *Store) updateVIM(
 	ctx context.Context, id string, idle func(txn) error, change func(*broker.VIM) error, e audit.Entry,
 ) (broker.VIM, error) {
 	var stored broker.VIM
-	var refusal error // change's own words, returned as they are
+	var refusal error // change's own error, returned unchanged
 	err := s.write(ctx, func(t txn) error {
 		old, err := t.vim(id)
 		if err != nil {

@@ -33,14 +33,14 @@ type batch struct {
 	err    error         // set before done is closed
 }
 
-// write runs apply in a transaction, and returns once it is committed. When
-// apply errs, what it did is taken back and its error returned as it is; [tables.ErrNothing] is success. If ctx
-// carries the claim of a job that another worker has taken over, apply is not run.
+// write runs apply in a transaction, and returns once it is committed. If apply fails, its writes are undone
+// and its error is returned unchanged; [tables.ErrNothing] is success. If ctx carries the claim of a job that
+// another worker has taken over, apply is not run.
 //
-// Writes run one after the other, each in the goroutine of its caller. One that
-// finds others waiting behind it leaves the commit to them; the last one commits
-// for all. Nobody returns before that: also an error may rest on what the others
-// wrote ("already exists").
+// Writes run one after the other, each in the goroutine of its caller. A write that finds
+// others waiting behind it leaves the commit to them; the last one commits for all. No
+// write returns before that: even an error may rest on rows that the others wrote
+// ("already exists").
 func (s *Store) write(ctx context.Context, apply func(txn) error) (err error) {
 	defer func() { err = s.refusal.Note(err) }()
 	s.waiting.Add(1)
@@ -146,9 +146,9 @@ var (
 	rollbackTo = prepared(`ROLLBACK TO one_write`)
 )
 
-// behindSavepoint lets apply write behind a savepoint. Where the savepoint cannot be
-// handled, SQLite has ended the transaction by itself (disk full, I/O error),
-// and everyone's writes with it.
+// behindSavepoint lets apply write behind a savepoint. If the savepoint cannot be
+// handled, SQLite has ended the transaction by itself (disk full, I/O error), and all its
+// writes with it.
 func (b *batch) behindSavepoint(apply func(txn) error) (err error) {
 	if _, err := b.exec(savepoint); err != nil {
 		return b.breakWith(err)
@@ -182,7 +182,7 @@ func (b *batch) breakWith(cause error) error {
 type txn struct {
 	tx *sql.Tx
 	s  *Store
-	// failed is the error of a statement that nobody waited for.
+	// failed is the error of a queued statement.
 	failed *error
 }
 

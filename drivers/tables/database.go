@@ -19,17 +19,17 @@ type Rows interface {
 	Next() bool
 }
 
-// Database is what a driver does for its tables. Errors are the broker's. Arguments and fields have Go's types: a driver
-// stores times, durations and lists as its database keeps them.
+// Database is the part of a driver that its tables need. Errors are the broker's. Arguments and fields have Go's types:
+// a driver stores times, durations and lists as its database keeps them.
 type Database interface {
-	// Read runs a query, and has collect read its rows: once more from the beginning, if the query is run again.
-	// Its plan is made for its arguments.
+	// Read runs a query, and has collect read its rows: again from the beginning, if the query is run again. Its
+	// plan is made for its arguments.
 	Read(ctx context.Context, collect func(Rows) error, text string, args ...any) error
 	// LookUp is Read for what finds few rows by an index, whatever its arguments are.
 	LookUp(ctx context.Context, collect func(Rows) error, text string, args ...any) error
 	// Change runs apply in a transaction, and returns once it is durable. If apply fails nothing is written, and its
-	// error is returned as it is. If it fails with [ErrNothing], Change returns nil. If ctx carries the claim of a job
-	// that another worker has taken over, nothing is written: [job.ErrFenced]. Change may run apply several times.
+	// error is returned unchanged. If it fails with [ErrNothing], Change returns nil. If ctx carries the claim of a
+	// job that another worker has taken over, nothing is written: [job.ErrFenced]. Change may run apply several times.
 	Change(ctx context.Context, apply func(Transaction) error) error
 	// Now tells the time of the database.
 	Now() time.Time
@@ -37,7 +37,8 @@ type Database interface {
 
 // Transaction is one write's view of its database. The texts of its statements are among [Statements].
 type Transaction interface {
-	// Queue runs a statement whose answer nobody waits for. Should it fail, so does the transaction.
+	// Queue runs a statement whose answer is not needed. If the statement fails, so does the
+	// transaction.
 	Queue(text string, args ...any)
 	// Exec runs a statement and returns how many rows it met.
 	Exec(text string, args ...any) (int64, error)
@@ -114,8 +115,8 @@ func (s *Tables) Append(ctx context.Context, e audit.Entry) error {
 }
 
 // amend changes what read finds and locks by a function, and has the result stored with the entry
-// that records it. What change says is returned as it is; any other error says that what could not
-// be updated.
+// that records it. The error of change is returned unchanged; any other error says that the thing
+// named what could not be updated.
 func amend[T any](
 	ctx context.Context, s *Tables, what string, e audit.Entry,
 	read func(Tx) (T, error), change func(*T) error, store func(t Tx, old, next T) (T, error),

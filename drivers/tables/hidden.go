@@ -76,7 +76,7 @@ func (s *Tables) Hiddens(ctx context.Context, f lifecycle.HiddenFilter) ([]lifec
 // UpdateHidden changes hidden parameters by a function.
 func (s *Tables) UpdateHidden(ctx context.Context, id string, change func(*lifecycle.Hidden) error) (lifecycle.Hidden, error) {
 	var stored lifecycle.Hidden
-	var refusal error // change's own words, returned as they are
+	var refusal error // change's own error, returned unchanged
 	err := s.change(ctx, func(t Tx) error {
 		old, err := oneHidden(query(t, scanHidden, lockHidden, id))
 		if err != nil {

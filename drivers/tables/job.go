@@ -34,7 +34,7 @@ func (s *Tables) Enqueue(ctx context.Context, e audit.Entry, jobs ...job.Job) er
 
 // enqueue stores jobs in the transaction of what they are about. They start once it
 // is committed. A job of the same kind and subject that has not begun is the same job;
-// if one runs, it is worked once more afterwards.
+// if one runs, it is worked again afterwards.
 func (t Tx) enqueue(jobs ...job.Job) error { return t.EnqueueFor(t.Now(), jobs...) }
 
 // EnqueueFor stores jobs that start at a time.

@@ -286,7 +286,7 @@ func (s *Tables) UpdateOperation(ctx context.Context, id string, change func(
 ) error, e audit.Entry,
 ) (lifecycle.Operation, error) {
 	var stored lifecycle.Operation
-	var refusal error // change's own words, returned as they are
+	var refusal error // change's own error, returned unchanged
 	err := s.write(ctx, e, func(t Tx) error {
 		i, err := oneInstance(query(t, scanInstance, instanceOf, id))
 		if err != nil {
@@ -360,7 +360,7 @@ func (s *Tables) Places(ctx context.Context) ([]lifecycle.Place, error) {
 
 // GiveTurns lets operations begin that wait. No other write holds the row of an operation and waits for lockTurns.
 func (s *Tables) GiveTurns(ctx context.Context, choose func([]lifecycle.Place) []string, begin func(*lifecycle.Operation)) error {
-	// What there is to do is looked up without keeping others waiting.
+	// The work to do is looked up without keeping others waiting.
 	all, err := s.Places(ctx)
 	if err != nil || len(choose(all)) == 0 {
 		return err

@@ -41,8 +41,8 @@ func (s *Tables) SigningKeys(ctx context.Context) ([]notary.SigningKey, error) {
 	return keys, nil
 }
 
-// ChangeSigningKeys implements [notary.Store]. Who changes keys or adds a checkpoint has the
-// lock of the chain.
+// ChangeSigningKeys implements [notary.Store]. A write that changes keys or adds a
+// checkpoint holds the lock of the chain.
 func (s *Tables) ChangeSigningKeys(
 	ctx context.Context, change func([]notary.SigningKey) ([]notary.SigningKey, error), c *notary.Checkpoint, e audit.Entry,
 ) error {

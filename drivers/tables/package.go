@@ -134,7 +134,7 @@ func (s *Tables) UpdatePackage(
 	})
 }
 
-// dropContent notes that the bytes of a content are to be removed, where another takes its place.
+// dropContent notes the bytes of a content for removal, if another takes its place.
 func (t Tx) dropContent(old, next string) {
 	if old != "" && old != next {
 		t.queue(dropContent, old)

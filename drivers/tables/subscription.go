@@ -192,9 +192,9 @@ func (s *Tables) CountNotifications(ctx context.Context) (int, error) {
 	return rows.First("count", n, nil)
 }
 
-// notify stores what the subscribers of a project are told of events, and has it sent. It names no row of a
-// subscription as one that has to stay: one that is deleted at this moment keeps nobody waiting, and what is stored for
-// it is dropped by its job.
+// notify stores the notifications of events for the subscribers of a project, and has them sent. It locks no row of a
+// subscription: a concurrent deletion waits for nothing, and the subscription's job drops the notifications stored for
+// it.
 func (t Tx) notify(project string, events ...lifecycle.Event) error {
 	if len(events) == 0 {
 		return nil
@@ -219,7 +219,7 @@ func (t Tx) notify(project string, events ...lifecycle.Event) error {
 	return nil
 }
 
-// Notifications lists those that are to be sent first.
+// Notifications lists the next notifications to send.
 func (s *Tables) Notifications(ctx context.Context, id string, limit int) ([]subscription.Notification, error) {
 	all, err := read(ctx, s, func(r Row) (n subscription.Notification, err error) {
 		var of, document string

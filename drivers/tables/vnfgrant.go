@@ -101,7 +101,7 @@ func (s *Tables) vnfGrants(ctx context.Context, text string, args ...any) ([]gra
 	return rows.Read(all, rows.VNFGrant.Grant)
 }
 
-// DueVNFGrants lists those that are to be looked at.
+// DueVNFGrants lists the grants that are due for a look.
 func (s *Tables) DueVNFGrants(ctx context.Context, at time.Time, each, limit int) ([]grant.Grant, error) {
 	return s.vnfGrants(ctx, dueVNFGrants, at, each, limit)
 }

@@ -1,4 +1,4 @@
-// Package chart is what the server and the program that renders charts say to each other: a chart with its
+// Package chart is the protocol between the server and the program that renders charts: a chart with its
 // values, and the objects that it gives. The server links nothing of Helm for it.
 package chart
 
@@ -26,7 +26,8 @@ type Task struct {
 	// Archive is a packed chart; or Files are those of a chart's folder, by their paths in it.
 	Archive []byte      `json:"archive,omitempty"`
 	Files   []ChartFile `json:"files,omitempty"`
-	// Release, Namespace and Revision are what templates see of the release; Upgrade says that it is not its first.
+	// Release, Namespace and Revision are the release's values for templates; Upgrade says that the revision is not
+	// the first.
 	Release   string `json:"release"`
 	Namespace string `json:"namespace"`
 	Revision  int    `json:"revision"`
@@ -34,10 +35,11 @@ type Task struct {
 	// Values are laid over the chart's, and Sets over those, in Helm's notation of --set.
 	Values json.RawMessage `json:"values,omitempty"`
 	Sets   []Set           `json:"sets,omitempty"`
-	// KubeVersion and APIVersions are what the cluster says of itself.
+	// KubeVersion and APIVersions are the cluster's own values.
 	KubeVersion string   `json:"kubeVersion"`
 	APIVersions []string `json:"apiVersions"`
-	// Found are the objects that the chart looks up, as far as they stand. What is not among them is not there.
+	// Found are the objects that the chart looks up and that exist. An object that is not among them does not
+	// exist.
 	Found []LookedUp `json:"found,omitempty"`
 }
 
@@ -68,16 +70,16 @@ type ChartFile struct {
 	Text []byte `json:"text"`
 }
 
-// Rendering is what a chart gives.
+// Rendering is the result of rendering a chart.
 type Rendering struct {
 	// URL is where a version lies that an index has, and Digest its SHA-256, where the index says it.
 	URL    string `json:"url,omitempty"`
 	Digest string `json:"digest,omitempty"`
-	// Definitions are the chart's folder crds, which is not rendered; Objects are what the templates give, in
+	// Definitions are the chart's folder crds, which is not rendered; Objects are the rendered objects, in
 	// the order in which Helm installs kinds, without hooks.
 	Definitions []ChartFile `json:"definitions,omitempty"`
 	Objects     []ChartFile `json:"objects,omitempty"`
-	// Release is the release in Helm's own form, as it is before anything of it stands.
+	// Release is the release in Helm's own form, before any of its objects exists.
 	Release json.RawMessage `json:"release,omitempty"`
 	// Asked are the objects that the chart looks up by their names; also beside a Fault.
 	Asked []Lookup `json:"asked,omitempty"`

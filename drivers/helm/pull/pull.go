@@ -1,6 +1,6 @@
 // Package pull gets packed charts from registries (OCI distribution) and repositories of Helm, by references that pin
-// what they lead to. It connects under the egress rules of the project that asks, without a proxy, over https alone, and
-// follows redirects as far as the rules let it. What it gets is bounded in bytes and time, and is what the digest says.
+// their target. It connects under the egress rules of the project that asks, without a proxy, over https alone, and
+// follows redirects as far as the rules let it. A download is bounded in bytes and time, and must match its digest.
 package pull
 
 import (
@@ -137,12 +137,13 @@ func (p *Puller) Pull(ctx context.Context, rules *egress.Rules, project string, 
 	return c, err
 }
 
-// asking is what one pull asks one host.
+// asking holds the requests of one pull to one host.
 type asking struct {
 	client *http.Client
 	who    string
 	host   string
-	// scope is what a registry's tokens are asked for; empty at a repository, which gives none.
+	// scope is the scope that a registry's tokens are requested for; empty at a repository, which
+	// gives no tokens.
 	scope string
 	login *Login
 	// header authenticates the broker to host; it goes nowhere else.
@@ -232,7 +233,7 @@ func (a *asking) blob(ctx context.Context, at string, d descriptor, most int) ([
 }
 
 func (a *asking) fromRepository(ctx context.Context, r Reference, find Find) (c Chart, err error) {
-	basic, err := a.basic() // at once: some repositories deny to nobody what they have
+	basic, err := a.basic() // at once: some repositories challenge no request
 	if err != nil {
 		return c, err
 	}
@@ -277,7 +278,8 @@ func is(text []byte, digest string) bool {
 	return hex.EncodeToString(sum[:]) == digest
 }
 
-// get gets what is at a place. What the host asks for to know the broker by it is told, once.
+// get gets the content of a place. If the host asks for authentication, get answers the challenge
+// once.
 func (a *asking) get(ctx context.Context, at, accept string, most int) ([]byte, error) {
 	answer, err := a.follow(ctx, at, accept)
 	if err != nil {
@@ -325,8 +327,8 @@ func (a *asking) get(ctx context.Context, at, accept string, most int) ([]byte, 
 	return text, nil
 }
 
-// follow asks, and goes where redirects lead: under the same rules, over https, and as nobody where that is another host.
-// The answer's body is to be closed.
+// follow sends the request, and follows redirects: under the same rules, over https, and without credentials to another
+// host. The caller closes the answer's body.
 func (a *asking) follow(ctx context.Context, at, accept string) (*http.Response, error) {
 	for hops := 0; ; hops++ {
 		request, err := http.NewRequestWithContext(remote.Stream(ctx), http.MethodGet, at, http.NoBody)
@@ -390,7 +392,7 @@ func (a *asking) authenticate(ctx context.Context, challenges []string) error {
 	return nil // the answer to the same question says what is wrong
 }
 
-// basic is what the broker's name and password are in a header; empty where it has none.
+// basic is the header with the broker's name and password; empty if it has none.
 func (a *asking) basic() (string, error) {
 	if a.login == nil {
 		return "", nil

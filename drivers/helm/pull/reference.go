@@ -19,7 +19,7 @@ import (
 type Reference struct {
 	// Registry: it is at a registry; otherwise it is at a repository, or Packed says that the path is the packed chart's own.
 	Registry, Packed bool
-	// Host has the port, where one is given; Path is what follows, without the name at a repository.
+	// Host includes the port, if one is given; Path is the rest, without the name at a repository.
 	Host, Path    string
 	Name, Version string
 	// Digest is SHA-256 in hexadecimal; empty where a signature has to do.

@@ -8,14 +8,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What one chart can use up: memory in bytes, time of a processor in seconds.
+// The limits of one chart: memory in bytes, processor time in seconds.
 const (
 	maxMemory = 768 << 20
 	maxTime   = 5
 )
 
 // confine has the process open no file and no connection any more, write no file, and end when it has used up
-// its memory or its time. What it has open stays open: its input and its output.
+// its memory or its time. Its input and its output stay open.
 func confine() error {
 	debug.SetMemoryLimit(maxMemory / 2)
 	for resource, most := range map[int]uint64{

@@ -1,6 +1,6 @@
-// Package render renders charts, with Helm's own loader and template engine. Charts are programs of people whom
-// nobody knows: templates can use up memory and time without end. So this is the work of a process of its own,
-// [Main], which takes one chart from its input, and first gives up what it could do besides.
+// Package render renders charts, with Helm's own loader and template engine. Charts are untrusted programs:
+// templates can use memory and time without end. So rendering runs in a process of its own, [Main], which takes
+// one chart from its input, and first gives up all other abilities.
 package render
 
 import (
@@ -44,7 +44,7 @@ const maxUnpacked = 32 << 20
 
 // Main reads a [chart.Task] and writes a [chart.Rendering]. It returns the process's exit code, which is 0 also
 // for a chart that cannot be rendered: the answer says why.
-// What tells the server to stop may tell its whole group of processes: the server decides what becomes of this one.
+// A stop signal for the server may reach its whole process group: the server decides when this process ends.
 func Main(in io.Reader, out io.Writer) int {
 	signal.Ignore(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	text, err := io.ReadAll(io.LimitReader(in, chart.MaxRequest+1))
@@ -320,8 +320,8 @@ func linesOf(c *helmchart.Chart) map[string]int {
 	return lines
 }
 
-// faultOf names the template that stops, and the line. What a template or Helm says may hold values, also in the form
-// of a place: it has to be one of the chart's.
+// faultOf names the template that stops, and the line. The text of a template or of Helm may hold values, also in the
+// form of a place: the place has to be one of the chart's.
 func faultOf(err error, lines map[string]int) error {
 	says, at := err.Error(), "a template"
 	for _, m := range place().FindAllStringSubmatch(says, -1) {
