@@ -29,7 +29,8 @@ func main() {
 // version is set by the linker (-X main.version=...).
 var version string
 
-// buildVersion is what the linker set, or what the toolchain knows of this build.
+// buildVersion is the version that the linker set, or that the toolchain recorded
+// for this build.
 func buildVersion() string {
 	if version != "" {
 		return version

@@ -66,7 +66,7 @@ without one. You need the right to read every project's entries.`,
 	return c
 }
 
-// exportAudit goes on with an export, and says what the file holds then.
+// exportAudit continues an export, and reports the content of the file.
 func exportAudit(ctx context.Context, registry *client.Client, f *os.File, from, to int64) (string, error) {
 	held, w, err := export.Resume(f)
 	if err != nil {
@@ -135,8 +135,8 @@ func rereadExport(f *os.File) (*export.Export, error) {
 	return export.Read(f, nil)
 }
 
-// exportHeader asks for what proves the entries from one to another; to of 0 is the newest that is signed. Where
-// there is none from the first on, the header only says how many are.
+// exportHeader asks for the proof of the entries from one to another; to of 0 is the newest signed entry. If no
+// entry from the first on is signed, the header only says how many are.
 func exportHeader(ctx context.Context, registry *client.Client, from, to int64) (export.Header, error) {
 	signed, err := registry.AuditCheckpoint(ctx)
 	if client.Status(err) == http.StatusNotFound { // nothing is signed yet

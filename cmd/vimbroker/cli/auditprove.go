@@ -71,8 +71,8 @@ every project's entries.`,
 	return c
 }
 
-// proveGrowth asks for a proof that the log begins with what was kept, checks it, and
-// returns the log as it is now.
+// proveGrowth asks for a proof that the log begins with the kept log, checks it, and
+// returns the present log.
 func proveGrowth(ctx context.Context, registry *client.Client, kept tree.State) (tree.State, error) {
 	shown, err := registry.AuditGrowth(ctx, kept.Size)
 	if err != nil {
@@ -89,8 +89,8 @@ func proveGrowth(ctx context.Context, registry *client.Client, kept tree.State) 
 	return now, nil
 }
 
-// proveEntry asks for a proof that the log holds an entry, checks it, and returns the log
-// as it is now.
+// proveEntry asks for a proof that the log holds an entry, checks it, and returns the
+// present log.
 func proveEntry(ctx context.Context, registry *client.Client, seq int64) (v1.AuditProof, tree.State, error) {
 	fail := func(err error) (v1.AuditProof, tree.State, error) { return v1.AuditProof{}, tree.State{}, err }
 	shown, err := registry.AuditProof(ctx, seq)

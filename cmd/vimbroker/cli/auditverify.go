@@ -119,7 +119,7 @@ func (p *program) verifyLog(c *cobra.Command, registry *client.Client, f verifyi
 	return nil
 }
 
-// kept is what the file of --keep holds.
+// kept is the content of the file of --keep.
 type kept struct {
 	Checkpoint string   `json:"checkpoint"`
 	Keys       []string `json:"keys"`
@@ -255,7 +255,7 @@ func parseAnchor(text string) (tree.State, bool) {
 }
 
 // verifyAudit fetches the entries after the first from, and compares them with the points and with the
-// server's tree. It returns the log as it is now.
+// server's tree. It returns the present log.
 func verifyAudit(ctx context.Context, registry *client.Client, points []audit.Point, from int64) (tree.State, error) {
 	now, frontier, err := auditTreeAt(ctx, registry, from)
 	if err != nil {
@@ -278,7 +278,7 @@ func verifyAudit(ctx context.Context, registry *client.Client, points []audit.Po
 	var broken *audit.OrderError
 	switch {
 	case errors.As(err, &broken):
-		// Whoever cuts the log off may have put others in the place of what was there.
+		// An attacker who cuts the log off may have put other entries in place of the removed ones.
 		was, treeErr := treeStateAt(ctx, registry, v.Size())
 		if held, stateErr := v.State(); treeErr == nil && stateErr == nil && held != was {
 			return tree.State{}, changedBetween(ctx, registry, from, v.Size())
@@ -299,8 +299,8 @@ func verifyAudit(ctx context.Context, registry *client.Client, points []audit.Po
 	return now, nil
 }
 
-// notRemoved is where the verification begins: at from, or where the log does whose oldest entries
-// were removed. Points of before are proven by the hashes that stay.
+// notRemoved is the beginning of the verification: from, or the beginning of a log whose oldest
+// entries were removed. The hashes that stay prove earlier points.
 func notRemoved(ctx context.Context, registry *client.Client, points []audit.Point, from int64) (int64, error) {
 	past, err := registry.Retention(ctx)
 	if err != nil || past.Horizon <= from {
@@ -411,7 +411,7 @@ func treeStateAt(ctx context.Context, registry *client.Client, size int64) (tree
 	return b.State()
 }
 
-// auditTreeAt is the log's tree as it is, and its frontier at an earlier size.
+// auditTreeAt is the log's present tree, and its frontier at an earlier size.
 func auditTreeAt(ctx context.Context, registry *client.Client, size int64) (tree.State, []tree.Hash, error) {
 	shown, err := registry.AuditTree(ctx, size)
 	if err != nil {

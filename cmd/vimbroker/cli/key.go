@@ -155,8 +155,8 @@ interrupted, or something failed, repeat it.`,
 	return c
 }
 
-// rekeyAll seals the VIMs that due selects anew, one after the other, and says on
-// standard error how far it is. One that fails does not stop the others.
+// rekeyAll reseals the VIMs that due selects, one after the other, and reports
+// its progress on standard error. One that fails does not stop the others.
 func (p *program) rekeyAll(ctx context.Context, registry *client.Client, keyStore string, due func(v1.KeyStatus) bool) error {
 	var todo []v1.KeyStatus
 	for k, err := range registry.AllKeys(ctx, client.VIMQuery{PageSize: listPage}, false) {

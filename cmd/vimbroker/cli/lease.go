@@ -117,8 +117,8 @@ listed only with --all or --state.`,
 	return c
 }
 
-// principalOf makes principal the name that the leases of a client are held under; without a client it
-// stays as it is.
+// principalOf makes principal the name that the leases of a client are held under; without a client
+// principal stays unchanged.
 func principalOf(ctx context.Context, registry *client.Client, ref string, principal *string) error {
 	if ref == "" {
 		return nil
@@ -269,8 +269,8 @@ func gradeFacts(w io.Writer, l v1.Lease) {
 	}
 }
 
-// confirmedDead says where the credential was tried, too: other servers of the VIM may go
-// on taking it from their caches.
+// confirmedDead says where the credential was tried, too: other servers of the VIM may
+// still accept it from their caches.
 func (p *program) confirmedDead(l v1.Lease) string {
 	lag, err := time.ParseDuration(l.MaxRevocationLag)
 	last := l.RevokedAt.Add(lag)

@@ -46,7 +46,7 @@ nothing ends it but its replacement on the VIM.
 --exec-plugin takes no lease. It writes a kubeconfig without a credential;
 kubectl then runs "vimbroker credential" whenever it needs one.`
 
-// leaseCredentials are what a lease's credential can be, besides what is usual.
+// leaseCredentials are the special kinds of a lease's credential.
 var leaseCredentials = []string{"user", "passThrough"}
 
 // leaseIssuing are the flags of lease issue.
@@ -268,7 +268,7 @@ func (p *program) shorter(l v1.Lease, wished time.Duration) string {
 	return ", sooner than the " + wished.String() + " wished: no more is granted"
 }
 
-// roleOf says what a lease may do, as far as it was asked for less than all.
+// roleOf names the rights of a lease, if fewer than all were requested.
 func roleOf(l v1.Lease) string {
 	if len(l.Rules) > 0 {
 		return lessee.RulesText(l.Rules)

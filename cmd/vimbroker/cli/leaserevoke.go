@@ -95,8 +95,8 @@ revoked: repeat the command once it does.`,
 	return c
 }
 
-// revoke takes back what is named. It goes on past leases that fail, and returns
-// what it reached with the first failure.
+// revoke revokes the named leases. It continues after a lease that fails, and
+// returns the leases it reached with the first failure.
 func revoke(ctx context.Context, registry *client.Client, ids []string, s v1.Selector, all bool) ([]v1.Lease, error) {
 	leases := []v1.Lease{}
 	if len(ids) == 0 && !all {
@@ -125,8 +125,8 @@ func revoke(ctx context.Context, registry *client.Client, ids []string, s v1.Sel
 	return leases, failed
 }
 
-// awaitDead polls until each lease is confirmed dead, and returns them as they
-// then are. err is what went wrong before, and stays part of the answer.
+// awaitDead polls until each lease is confirmed dead, and returns their final
+// state. err is an earlier failure, and stays part of the answer.
 func (p *program) awaitDead(ctx context.Context, registry *client.Client, leases []v1.Lease, err error) ([]v1.Lease, error) {
 	for i, l := range leases {
 		waitErr := p.Await(ctx, "the credential of lease "+console.ShortID(l.ID)+" on "+l.VIMName+" is refused", func() (bool, string, error) {

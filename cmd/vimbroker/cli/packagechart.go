@@ -10,7 +10,7 @@ import (
 	"github.com/vimbroker/vimbroker/lifecycle/vnfpkg"
 )
 
-// chartFile is what makes a directory a Helm chart.
+// chartFile is the file that makes a directory a Helm chart.
 const chartFile = "Chart.yaml"
 
 // chart are the files of a Helm chart, in a folder of its name, and the VDUs that the flags name: what a chart gives

@@ -14,7 +14,8 @@ import (
 	"github.com/vimbroker/vimbroker/policy"
 )
 
-// actions are what policies decide about, for completion; the server knows for sure.
+// actions are the actions that policies decide on, for completion; the server has
+// the final list.
 var actions = []string{
 	string(policy.VIMRegister), string(policy.VIMShow), string(policy.VIMUpdate), string(policy.VIMRotate), string(policy.VIMCheck),
 	string(policy.VIMDelete), string(policy.VIMForceDelete), string(policy.VIMRetire), string(policy.VIMShare), string(policy.VIMVouch),

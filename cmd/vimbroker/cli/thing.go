@@ -15,13 +15,14 @@ import (
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
 )
 
-// things are what a person names by an id, by how that begins, or by a name if no other has it.
+// things are the kinds of objects that a person names by an id, by the beginning of an id, or
+// by a unique name.
 type things[T any] struct {
 	what string // what one is, in an error
 	list string // the command that lists them
 	all  func(*client.Client, context.Context) iter.Seq2[T, error]
 	id   func(T) string
-	// name is what completion offers, and hint what it says of it.
+	// name is the word that completion offers, and hint its description.
 	name, hint func(T) string
 }
 

@@ -69,7 +69,7 @@ func (p *program) tokenTable(w io.Writer, tokens []v1.Token) {
 	}
 }
 
-// newToken is what "token new" prints for programs.
+// newToken is the output of "token new" for programs.
 type newToken struct {
 	Token secret.Text `json:"token"`
 	Entry tokenEntry  `json:"entry"`

@@ -16,7 +16,7 @@ import (
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
 )
 
-// listPage is how many items a list fetches at once.
+// listPage is the number of items that a list fetches per request.
 const listPage = 500
 
 func (p *program) vimCommand() *cobra.Command {

@@ -14,7 +14,7 @@ import (
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
 )
 
-// vimFilter is what of a list the server does not choose.
+// vimFilter is the part of a list's filter that the server does not apply.
 type vimFilter struct {
 	selectors   []string
 	allProjects bool

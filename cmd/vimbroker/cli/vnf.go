@@ -100,7 +100,8 @@ func (p *program) vnfTable(w io.Writer, all []sol003.VNFInstance) {
 	}
 }
 
-// driftWord is how much of an instance differs from what its last operation made; empty where nobody has looked.
+// driftWord says how much of an instance differs from the result of its last operation; empty if the instance
+// was not observed.
 func driftWord(d *sol003.Drift) string {
 	switch {
 	case d == nil:

@@ -119,7 +119,7 @@ func waitWords(o sol003.OpOcc) string {
 	return fmt.Sprintf("waits, number %d of its project: %s", o.Own.Waiting.Position, o.Own.Waiting.Reason)
 }
 
-// nextWords are the commands that go on from where an operation is; empty where it has ended.
+// nextWords are the commands that can follow in an operation's state; empty if it has ended.
 func nextWords(o sol003.OpOcc) string {
 	op := "vimbroker vnf op "
 	switch {

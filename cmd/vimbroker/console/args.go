@@ -44,5 +44,5 @@ func Group(use, short, long, example string, commands ...*cobra.Command) *cobra.
 	return c
 }
 
-// ShowHelp is what a command that only groups others does.
+// ShowHelp is the action of a command that only groups others.
 func ShowHelp(c *cobra.Command, _ []string) error { return c.Help() }

@@ -9,7 +9,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker/api/client"
 )
 
-// completion is what cobra asks for the words that may follow.
+// completion is the function that gives cobra the words that may follow.
 type completion = func(c *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective)
 
 // completionPage is the most words that a completion asks the server for.

@@ -1,4 +1,4 @@
-// Package console is what every command shares: its streams and environment, its
+// Package console is the part that all commands share: its streams and environment, its
 // arguments, how it reaches the server, how it prints, and its exit code.
 package console
 
@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// Console is what every command shares: where it reads and writes, its
-// environment, and how it reaches the server.
+// Console holds the parts that all commands share: their streams, their environment,
+// and their way to the server.
 type Console struct {
 	// Version names this build.
 	Version  string
@@ -41,7 +41,8 @@ type Console struct {
 // Environment is a process environment, as os.Environ spells it.
 type Environment []string
 
-// Get returns a variable's value, empty if it is not set. Of several the last counts.
+// Get returns a variable's value, empty if it is not set. If it is set several times
+// the last counts.
 func (e Environment) Get(key string) string {
 	var value string
 	for _, pair := range e {
@@ -67,15 +68,15 @@ next:
 	return kept
 }
 
-// Heeded are those of some signals that whoever started this program did not have
-// it ignore, as nohup and a shell's background jobs do. Go alone would heed them all:
-// to be notified of an ignored signal is to take it back. TERM is always heeded.
+// Heeded are those of some signals that the parent process did not set to be ignored,
+// as nohup and a shell's background jobs do. Go alone would heed them all: a request to
+// be notified of an ignored signal enables it again. TERM is always heeded.
 func Heeded(some ...os.Signal) []os.Signal {
 	return slices.DeleteFunc(some, func(s os.Signal) bool { return s != syscall.SIGTERM && signal.Ignored(s) })
 }
 
-// KeepWriting makes writing to a pipe that nobody reads an error, where it would end
-// the process: who takes a lease must live to give it back.
+// KeepWriting makes a write to a pipe without a reader an error, where it would end the
+// process: a command that takes a lease must live to give it back.
 func KeepWriting() {
 	if !signal.Ignored(syscall.SIGPIPE) {
 		signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)

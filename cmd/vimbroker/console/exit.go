@@ -25,8 +25,8 @@ const (
 	exitNotFound = 3
 	// ExitNotRevoked is exec's when its lease may still work, whatever the command's was.
 	ExitNotRevoked = 122
-	// What exec answers with when there is no code of the command's to pass on,
-	// as env, nohup and timeout do.
+	// The exit codes of exec when the command has none to pass on, as in env, nohup and
+	// timeout.
 	ExitNotRun        = 125
 	ExitNotExecutable = 126
 	ExitNoCommand     = 127

@@ -89,7 +89,7 @@ func (p *Console) LeaseRef(ctx context.Context, registry *client.Client, ref str
 	return only(ids, ref, "lease")
 }
 
-// only is the one id; none leaves it to the server to say that there is none.
+// only is the single id; with none, the server reports that the object is missing.
 func only(ids []string, ref, what string) (string, error) {
 	switch len(ids) {
 	case 0:
@@ -105,7 +105,7 @@ func isPrefix(s string) bool {
 	return len(s) >= minPrefix && len(s) < 36 && strings.Trim(strings.ToLower(s), "0123456789abcdef-") == ""
 }
 
-// missingError is what this program itself found not to be there.
+// missingError names an object that this program itself did not find.
 type missingError struct{ text string }
 
 func (e *missingError) Error() string { return e.text }

@@ -158,7 +158,7 @@ func refusals(err error) (all []*client.Problem) {
 	return all
 }
 
-// word is what the person calls a field: the flag that fills it, or the argument. A field
+// word is the person's word for a field: the flag that fills it, or the argument. A field
 // of a file that was given keeps its name.
 func word(c *cobra.Command, field string) string {
 	flags := c.Flags()

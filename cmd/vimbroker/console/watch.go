@@ -18,7 +18,7 @@ import (
 // watchEvery is how often a watched list is asked for, and a wait looks again.
 const watchEvery = time.Second
 
-// sayEvery is how often a wait that nothing happens in says that it goes on.
+// sayEvery is the interval at which a quiet wait reports that it still waits.
 const sayEvery = 10 * time.Second
 
 // WatchFlag gives a list the -w flag.
@@ -91,9 +91,9 @@ func PrintList[T any](ctx context.Context, p *Console, l Listing[T]) error {
 	return err
 }
 
-// Await asks again and again until it is so, or until the context ends. It says on
-// standard error what it waits for, at once and then now and again. now is what
-// there is to say of the state, and may be empty.
+// Await polls until the condition holds, or until the context ends. It reports on
+// standard error what it waits for, at once and then from time to time. now is the text
+// on the present state, and may be empty.
 func (p *Console) Await(ctx context.Context, what string, done func() (so bool, now string, err error)) error {
 	began := p.Now()
 	var said time.Time
@@ -116,8 +116,8 @@ func (p *Console) Await(ctx context.Context, what string, done func() (so bool, 
 }
 
 // table writes cells divided by tabs. While a list is watched its columns grow and never shrink, so
-// that rows stand below those of before. The names of the columns stand above the first row, and
-// again above rows for which a column grew.
+// that rows align with earlier ones. The names of the columns stand above the first row, and again
+// above rows for which a column grew.
 func (p *Console) table(write func(io.Writer)) error {
 	if p.widths == nil {
 		w := tabwriter.NewWriter(p.Out, 0, 0, 2, ' ', 0)

@@ -23,7 +23,7 @@ import (
 type localKubeconfig struct {
 	// Context is the chosen one.
 	Context string
-	// Inlined are the files that were read besides the kubeconfig itself.
+	// Inlined are the files that were read in addition to the kubeconfig itself.
 	Inlined []string
 	Text    secret.Text
 }
@@ -111,7 +111,7 @@ type kubeInliner struct {
 	inlined []string
 }
 
-// inPEM is what a file must hold to be sent under a field.
+// inPEM is the PEM type that a file must hold to be sent under a field.
 var inPEM = map[string]string{
 	"certificate-authority-data": "certificate",
 	"client-certificate-data":    "certificate",

@@ -15,8 +15,8 @@ type NewFile struct {
 	replace   bool
 }
 
-// CreateFile begins a file. A file that is there already is refused, unless it is to
-// be replaced; what is no regular file, a link for example, is always refused.
+// CreateFile begins a file. An existing file is refused, unless the caller asks to
+// replace it; anything but a regular file, a link for example, is always refused.
 func CreateFile(name string, replace bool) (*NewFile, error) {
 	f := &NewFile{name: name, replace: replace}
 	if err := f.free(); err != nil {

@@ -11,10 +11,10 @@ import (
 	"syscall"
 )
 
-// Policies reads a directory of policy files by name. It is strict: whatever is there
-// and is no regular *.cedar file that only its owner can change is an error, for a policy
-// that is skipped would be missed by nobody. Names that begin with a dot are left out:
-// orchestrators keep their own links under such names.
+// Policies reads a directory of policy files by name. It is strict: any entry that is not
+// a regular *.cedar file which only its owner can change is an error, because a skipped
+// policy would go unnoticed. Names that begin with a dot are left out: orchestrators keep
+// their own links under such names.
 func Policies(dir string) (map[string][]byte, error) {
 	entries, err := policyEntries(dir)
 	if err != nil {
@@ -69,7 +69,7 @@ func policyEntries(dir string) ([]os.DirEntry, error) {
 	return entries, nil
 }
 
-// policyFile reads one file. It opens no device, and waits for nobody: opening a FIFO would.
+// policyFile reads one file. It opens no device, and never waits: opening a FIFO would.
 func policyFile(path string) ([]byte, error) {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s: is not a regular file", path)

@@ -53,8 +53,8 @@ func Permissions(d *strictyaml.Document, key, name string, fault func(string) st
 	}
 }
 
-// WritableByOthers says so, with the remedy, if people besides the owner can
-// change a file; it is silent about one that is not there.
+// WritableByOthers returns a warning with the remedy if people other than the owner can
+// change a file; it is silent about a missing file.
 func WritableByOthers(name string) string {
 	return loose(name, 0o022, "changed", "go-w")
 }

@@ -16,13 +16,13 @@ import (
 )
 
 const (
-	// envExecInfo is what a client tells an exec plugin.
+	// envExecInfo is the variable with a client's data for an exec plugin.
 	envExecInfo = "KUBERNETES_EXEC_INFO"
 	execVersion = "client.authentication.k8s.io/v1"
 )
 
-// cluster is what a client tells its exec plugin of the cluster that it asks for: all that
-// decides where the credential goes
+// cluster is a client's description, for its exec plugin, of the cluster that the
+// credential is for: all fields that decide where the credential goes
 // (https://kubernetes.io/docs/reference/config-api/client-authentication.v1/).
 type cluster struct {
 	Server     string `json:"server"`

@@ -119,8 +119,8 @@ func (p *program) credential(ctx context.Context, registry *client.Client, told 
 	return p.give(ctx, registry, told, l, cache, key)
 }
 
-// away reports whether an error says that the server does not answer, or cannot do now what it
-// is asked for. What it refuses is refused.
+// away reports whether an error says that the server does not answer, or cannot serve the
+// request now. A refusal stays a refusal.
 func away(err error) bool {
 	status := client.Status(err)
 	return errors.As(err, new(*url.Error)) || errors.Is(err, context.DeadlineExceeded) ||
@@ -205,8 +205,8 @@ func (p *program) printCredential(config clientconfig.Config) error {
 func (p *program) sharedLease(ctx context.Context, registry *client.Client, r v1.LeaseRequest, ttl time.Duration) (v1.IssuedLease, error) {
 	key := p.shareKey(r, ttl)
 	for n := 1; ; n++ {
-		// Where the shared lease was revoked, calls share the next one, so that they
-		// do not take one each. Few are revoked in half a lease's life.
+		// If the shared lease was revoked, calls share the next one, so that they do not
+		// take one each. Few leases are revoked in half a lease's life.
 		next := fmt.Sprintf("%s-%d", key, n)
 		if n > mostShared {
 			next = uuid.NewString()
@@ -239,8 +239,8 @@ func wishKey(r v1.LeaseRequest, more ...string) string {
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
-// Plugin is this program as a kubeconfig names it. Where the server is goes
-// along; the token does not, only the name of its file.
+// Plugin is this program in the form that a kubeconfig names it. The server's address
+// goes along; the token does not, only the name of its file.
 func Plugin(p *console.Console, v v1.VIM, f Flags) clientconfig.Plugin {
 	args := []string{"credential", "--vim", v.ID}
 	if f.role != "" {

@@ -112,7 +112,7 @@ func (p *program) exec(ctx context.Context, f Flags, vim string, command []strin
 		return console.ExitNotRun, err
 	}
 	defer func() {
-		// Whatever happened, a panic included.
+		// After any outcome, a panic included.
 		if alive := giveBack(ctx, registry, lease.ID); alive != nil {
 			if code != 0 && err == nil {
 				err = fmt.Errorf("the command ended with %d", code)
@@ -150,8 +150,8 @@ func (p *program) exec(ctx context.Context, f Flags, vim string, command []strin
 	return code, err
 }
 
-// execLease takes the lease. A signal does not cut the request short at once:
-// the answer tells which lease to revoke.
+// execLease takes the lease. A signal does not cut the request short: the answer
+// tells which lease to revoke.
 func (p *program) execLease(ctx context.Context, signals *signals, registry *client.Client, r v1.LeaseRequest) (v1.IssuedLease, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), issuePatience)
 	defer cancel()
@@ -181,7 +181,7 @@ func (p *program) execLease(ctx context.Context, signals *signals, registry *cli
 // context ends or the lease cannot be longer.
 func (p *program) keepAlive(ctx context.Context, registry *client.Client, l v1.Lease, ttl time.Duration, files *clientconfig.Files) {
 	if l.ExpiresAt.IsZero() || !l.Derived {
-		return // the VIM's own credential is as old as it is
+		return // the VIM's own credential cannot be renewed
 	}
 	var r v1.Renewal
 	if ttl != 0 {

@@ -7,7 +7,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker/api/v1"
 )
 
-// ruleForm is how a rule is written. What stands behind the slash is a name, as with
+// ruleForm is the form of a rule. The part behind the slash is a name, as with
 // kubectl, so a subresource, which Kubernetes writes pods/log, has a colon.
 const ruleForm = "VERBS:RESOURCE[:SUB][.GROUP][/NAME]"
 

@@ -77,8 +77,8 @@ func (f *Flags) Request(vim string, format clientconfig.Format) v1.LeaseRequest 
 	return r
 }
 
-// Issue takes a lease under an idempotency key, of its own for an empty
-// one, and asks once more if the answer to the first request got lost.
+// Issue takes a lease under an idempotency key (a new one for an empty key), and
+// repeats the request once if the answer got lost.
 func Issue(ctx context.Context, registry *client.Client, r v1.LeaseRequest, key string) (v1.IssuedLease, error) {
 	if key == "" {
 		key = uuid.NewString()

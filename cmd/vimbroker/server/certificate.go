@@ -72,8 +72,8 @@ func (c *certificate) ends() time.Time {
 	return c.loaded.Leaf.NotAfter
 }
 
-// present returns the certificate as it is now. While new files do not load, the
-// one before stays.
+// present returns the current certificate. While new files do not load, the previous one
+// stays.
 func (c *certificate) present(log *slog.Logger) *tls.Certificate {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -88,7 +88,8 @@ func (c *certificate) present(log *slog.Logger) *tls.Certificate {
 }
 
 // authority is the last certificate of the chain (PEM), if the chain is that of a host and ends with a
-// certificate that has signed itself. Of another, clients such as Python's cannot be told to trust it.
+// certificate that has signed itself. Clients such as Python's cannot be told to trust another chain's
+// last certificate.
 func (c *certificate) authority(host string, log *slog.Logger) string {
 	pair := c.present(log)
 	last := pair.Certificate[len(pair.Certificate)-1]

@@ -32,7 +32,7 @@ import (
 	"github.com/vimbroker/vimbroker/policy"
 )
 
-// config is what serve runs by. In the file, keys are spelled as in
+// config is the configuration of serve. In the file, keys are spelled as in
 // [config.fields]; a key that is absent means what defaults gives it.
 type config struct {
 	// Dev marks the try-out mode; only the flag sets it.
@@ -110,20 +110,21 @@ type config struct {
 	Terms broker.Terms
 	// StackTrustees are the ids of the users that Heat makes its stacks' trusts for.
 	StackTrustees []string
-	// Audit is what becomes of the audit log.
+	// Audit configures the audit log.
 	Audit auditConfig
-	// Trial says which fresh leases on clusters are tried; Escalating names namespaces whose
-	// identities can escalate, besides those that are found out.
+	// Trial says which fresh leases on clusters are tried; Escalating names further
+	// namespaces whose identities can escalate, in addition to those found on the cluster.
 	Trial      kubernetes.Trial
 	Escalating []string
 	LogLevel   slog.Level
 	// LogFormat is "json" or "text".
 	LogFormat string
-	// ShutdownDelay is how long after a signal the server goes on while /readyz says that it
-	// is not ready; ShutdownGrace is how long requests may go on after that.
+	// ShutdownDelay is the time after a signal during which the server still serves while
+	// /readyz says that it is not ready; ShutdownGrace is the time that requests may take
+	// after that.
 	ShutdownDelay, ShutdownGrace time.Duration
 
-	// What the files named above hold; see [config.load].
+	// The content of the files named above; see [config.load].
 	certificate *certificate
 	tokens      *policy.StaticTokens
 	policies    *policy.Policies
@@ -497,7 +498,7 @@ const maxShutdownDelay = 5 * time.Minute
 // maxOperations bounds how many operations on VNF instances may be worked at the same time.
 const maxOperations = 1000
 
-// minInFlight is what a server takes at a time at the least.
+// minInFlight is the least number of requests that a server takes at a time.
 const minInFlight = 8
 
 // trustedProxies makes networks of the configuration's strings; it notes every fault.

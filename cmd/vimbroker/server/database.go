@@ -88,8 +88,8 @@ func (c *postgresConfig) reread() (secret.Text, error) {
 	return secret.NewText(string(bytes.TrimSpace(text))), nil
 }
 
-// elsewhere reports whether the connection strings lead to different databases. What
-// else they say holds from the next connection on.
+// elsewhere reports whether the connection strings lead to different databases.
+// Their other settings apply from the next connection on.
 func (c *databaseConfig) elsewhere(other databaseConfig) bool {
 	return c.Postgres != nil && other.Postgres != nil && !postgres.SameDatabase(c.options(nil), other.options(nil))
 }
@@ -102,7 +102,8 @@ func (c *databaseConfig) dsn() secret.Text {
 	return c.Postgres.dsn
 }
 
-// named is what the file says of the database, without what the files it names hold.
+// named is the file's section on the database, without the content of the files that
+// it names.
 func (c *databaseConfig) named() any {
 	if c.Postgres == nil {
 		return nil

@@ -52,7 +52,7 @@ func (p *program) dbConfig(c *cobra.Command, run func(context.Context, config) e
 	return c
 }
 
-// dbStatus is what "db status" prints.
+// dbStatus is the output of "db status".
 type dbStatus struct {
 	Schema      int  `json:"schema"`
 	SchemaKnown int  `json:"schemaKnown"`

@@ -67,8 +67,8 @@ func (l keystoneLogin) load(d *strictyaml.Document, at string) keystoneLogin {
 	return l
 }
 
-// callersConfig says who besides the holders of static tokens may call; the zero
-// value means nobody.
+// callersConfig says which callers are allowed in addition to the holders of
+// static tokens; the zero value means none.
 type callersConfig struct {
 	Keystone *keystoneCallers
 }

@@ -222,7 +222,7 @@ func openKeyStores(ctx context.Context, c config, log *slog.Logger) (open []keyS
 		}
 		dir := k.Keydir.Dir
 		if dir == "" {
-			// Nobody else makes it where the database is elsewhere.
+			// Nothing else makes it if the database is elsewhere.
 			if err := os.MkdirAll(c.DataDir, 0o700); err != nil {
 				return open, fmt.Errorf("making the data directory: %w", err)
 			}

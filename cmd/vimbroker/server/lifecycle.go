@@ -9,7 +9,7 @@ import (
 	"github.com/vimbroker/vimbroker/policy"
 )
 
-// packages are what VNF instances are made from: those of the catalogue.
+// packages are the catalogue's packages, from which VNF instances are made.
 type packages struct{ *catalog.Catalog }
 
 var _ lifecycle.Packages = packages{}

@@ -38,9 +38,9 @@ type live struct {
 	keystone api.Authenticator
 	// clients authenticates clients by the tokens that the server gave them; nil: it gives none.
 	clients api.Authenticator
-	// used is told of each token that was taken, by its id; nil: nobody is.
+	// used is called with the id of each accepted token, unless it is nil.
 	used func(id string)
-	// tryLogin tries the connection string of the database as it is now; nil: there is none.
+	// tryLogin tries the current connection string of the database; nil: there is none.
 	tryLogin func(context.Context) error
 	// reloaded is called after each reload; nil does nothing.
 	reloaded func(context.Context)
@@ -75,7 +75,7 @@ func (l *live) CheckAction(a policy.Action, others ...policy.Action) error {
 	return l.now.Load().policies.CheckAction(a, others...)
 }
 
-// Authenticate implements [api.Authenticator]: a token of ours is looked up, one of a client is
+// Authenticate implements [api.Authenticator]: a static token is looked up, a client's token is
 // verified, and any other is Keystone's, if callers may bring such.
 func (l *live) Authenticate(ctx context.Context, bearer string) (policy.Principal, error) {
 	tokens := l.now.Load().tokens
@@ -135,8 +135,8 @@ func (l *live) tls(log *slog.Logger) *tls.Config {
 	config.GetConfigForClient = func(*tls.ClientHelloInfo) (*tls.Config, error) {
 		asking := plain.Clone()
 		if asking.ClientCAs = l.clientCAs(); asking.ClientCAs != nil {
-			// Who signed it is looked at where a client logs in: see [oauth.Clients.Authenticate].
-			// A session that goes on would show what was shown when it began: none, if none was asked for then.
+			// The signer is checked when a client logs in: see [oauth.Clients.Authenticate]. A resumed session
+			// would show the certificate of its beginning: none, if none was asked for then.
 			asking.ClientAuth, asking.SessionTicketsDisabled = tls.RequestClientCert, true
 		}
 		return asking, nil
@@ -204,7 +204,7 @@ var restartKeys = map[string]func(config) any{
 	"log":           func(c config) any { return [...]any{c.LogLevel, c.LogFormat} },
 	"shutdownDelay": func(c config) any { return c.ShutdownDelay },
 	"shutdownGrace": func(c config) any { return c.ShutdownGrace },
-	// Other files are taken at once; whether there is TLS at all is not.
+	// Other files take effect at once; a switch to or from TLS does not.
 	"tls": func(c config) any { return c.certificate != nil },
 }
 
@@ -258,8 +258,8 @@ func (l *live) replace(next config) (taken, restart []string) {
 	return taken, restart
 }
 
-// logIn tries a login that changed. One that does not work leaves the connections of
-// before, and is not taken.
+// logIn tries a login that changed. A login that does not work is not taken, and the
+// previous connections stay.
 func (l *live) logIn(ctx context.Context, taken []string, log *slog.Logger) []string {
 	if l.tryLogin == nil || !slices.Contains(taken, loginKey) {
 		return taken

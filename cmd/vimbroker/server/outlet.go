@@ -53,7 +53,7 @@ func (o *outletConfig) fields(d *strictyaml.Document) strictyaml.Fields {
 	}
 }
 
-// keysOfKind are the keys that count for a kind, besides name and kind.
+// keysOfKind are the keys that apply to a kind, in addition to name and kind.
 var keysOfKind = map[string][]string{
 	"file":    {"path", "rotateBytes"},
 	"syslog":  {"address", "plain", "caFile", "serverName", "certFile", "keyFile"},

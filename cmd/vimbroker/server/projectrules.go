@@ -24,8 +24,8 @@ func (r *projectRules) of(project string) *egress.Rules {
 	return r.all
 }
 
-// keep takes over the rules of before that say the same, so that connections
-// under them go on.
+// keep takes over the previous rules that are unchanged, so that connections
+// under them continue.
 func (r *projectRules) keep(before *projectRules) {
 	if reflect.DeepEqual(r.all, before.all) {
 		r.all = before.all

@@ -31,7 +31,7 @@ type outcome struct {
 	// Policies is the hash of those in use now.
 	Policies string `json:"policies"`
 	// Taken are the keys that changed and hold now; Restart are those that need a restart;
-	// Refused is what was tried and does not work.
+	// Refused are the values that were tried and do not work.
 	Taken   []string `json:"taken,omitempty"`
 	Restart []string `json:"restart,omitempty"`
 	Refused []string `json:"refused,omitempty"`
@@ -56,7 +56,7 @@ func (o outcome) tell(dir string, log *slog.Logger) {
 	}
 }
 
-// told is what the server told of its last reload; empty if nothing.
+// told is the server's report on its last reload, or empty.
 func told(dir string) (o outcome, err error) {
 	text, err := os.ReadFile(filepath.Join(dir, outcomeFile))
 	if errors.Is(err, os.ErrNotExist) {

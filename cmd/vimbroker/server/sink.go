@@ -13,7 +13,7 @@ import (
 	"github.com/vimbroker/vimbroker/policy/egress"
 )
 
-// auditConfig is what becomes of the audit log.
+// auditConfig is the configuration of the audit log.
 type auditConfig struct {
 	// Egress bounds where sinks and anchors may be.
 	Egress egressConfig
@@ -131,7 +131,7 @@ func (a *auditConfig) load(d *strictyaml.Document) {
 	}
 }
 
-// named is what the file says, for telling whether it changed.
+// named is the file's own text, for telling whether it changed.
 func (a *auditConfig) named() any { return [...]any{a.Egress, a.Sinks, a.Anchors} }
 
 // openAnchors makes the anchors; it connects nowhere.

@@ -374,7 +374,7 @@ func (s *server) awaitReady(ctx context.Context, looked <-chan struct{}, ready f
 }
 
 // delayed returns a context that outlives stop by the delay in which balancers learn that
-// this server is not ready any more. Until then everything goes on.
+// this server is not ready any more. Until then everything continues.
 func (s *server) delayed(stop context.Context) (ctx context.Context, cancel func()) {
 	ctx, cancel = context.WithCancel(context.WithoutCancel(stop))
 	context.AfterFunc(stop, func() {
@@ -412,9 +412,9 @@ func (s *server) passes() []broker.Pass {
 	)...)
 }
 
-// settle finishes what an earlier process left unfinished, where the store is this process's alone: what is older than
-// this process is then nobody's work any more. Elsewhere others may be at it, and the settle pass waits until they
-// surely are not. It returns when that is done, or after settlePatience; the channel is closed when it is done.
+// settle finishes the work that an earlier process left unfinished, if the store is this process's alone: no other
+// process can be at work that is older than this one. Otherwise others may be at it, and the settle pass waits until
+// they surely are not. It returns when that is done, or after settlePatience; the channel is closed when it is done.
 func (s *server) settle(ctx context.Context, began time.Time) <-chan struct{} {
 	done := make(chan struct{})
 	if s.config.Database.Postgres != nil {
