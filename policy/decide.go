@@ -14,11 +14,11 @@ var _ Decider = (*Policies)(nil)
 // systemPrefix starts the name of every pass of the broker, and of no caller.
 const systemPrefix = "system:"
 
-// Decide implements [Decider]. A permit counts only where no forbid matches and
-// every policy could be evaluated: Cedar itself skips a policy that fails, and
-// would let a broken forbid pass. A request that the schema does not know is
-// denied with an error. Where an actor stands in for the principal, both must be
-// permitted: the actor by the built-in policies, the principal by those for callers.
+// Decide implements [Decider]. A permit counts only if no forbid matches and every
+// policy could be evaluated: Cedar itself skips a policy that fails, and would let a
+// broken forbid pass. A request that the schema does not know is denied with an error.
+// If an actor stands in for the principal, both must be permitted: the actor by the
+// built-in policies, the principal by those for callers.
 func (p *Policies) Decide(r Request) Decision {
 	who := principalEntity(r.Principal, "")
 	if r.Principal.Actor == "" {
@@ -180,7 +180,7 @@ func wishRecord(w Wish) cedar.Record {
 		"role":       cedar.String(w.Role),
 		"namespaces": stringSet(w.Namespaces),
 		"purpose":    cedar.String(w.Purpose),
-		// What is granted, not what was asked for.
+		// The values granted, not those asked for.
 		"grade":       cedar.String(w.Grade),
 		"clusterWide": cedar.Boolean(w.ClusterWide),
 		"standing":    cedar.Boolean(w.Standing),

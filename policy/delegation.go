@@ -16,8 +16,8 @@ var ErrDelegationEnded = errors.New("acting on behalf of the caller has ended")
 // DefaultHold is how long recorded roles hold unless an operator sets another time.
 const DefaultHold = time.Hour
 
-// Delegation is what is kept of a caller, so that work can go on for them after their
-// request has ended. It holds no credential.
+// Delegation is the stored record of a caller, so that work can continue for them after
+// their request has ended. It holds no credential.
 type Delegation struct {
 	Name    string    `json:"name"`
 	Project string    `json:"project"`
@@ -25,15 +25,16 @@ type Delegation struct {
 	At      time.Time `json:"at"`
 }
 
-// Delegate records a caller as they are at that time.
+// Delegate records the present state of a caller.
 func Delegate(p Principal, at time.Time) Delegation {
 	return Delegation{Name: p.Name, Project: p.Project, Roles: slices.Clone(p.Roles), At: at}
 }
 
 // Directory knows callers without their tokens.
 type Directory interface {
-	// Lookup returns the caller as they are now; [ErrUnauthenticated] if there is no
-	// such caller in that project. Any other error means that it cannot be asked now.
+	// Lookup returns the present state of a caller; [ErrUnauthenticated] if there is no
+	// such caller in that project. Any other error means that the directory cannot
+	// answer now.
 	Lookup(ctx context.Context, name, project string) (Principal, error)
 }
 

@@ -85,7 +85,7 @@ func (p *Policies) IDs() []string {
 	return ids
 }
 
-// actionShape is what the schema says of an action.
+// actionShape is the schema's declaration of an action.
 type actionShape struct {
 	entity  cedar.EntityUID
 	kinds   []Kind
@@ -94,7 +94,8 @@ type actionShape struct {
 	callers, passes map[Kind]policySet
 }
 
-// contextKind says what policies for an action see besides principal and resource.
+// contextKind is the context that policies for an action see, in addition to principal and
+// resource.
 type contextKind int
 
 const (

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// ErrDenied is what every refusal unwraps to.
+// ErrDenied is the error that every refusal unwraps to.
 var ErrDenied = errors.New("denied by policy")
 
 // ErrEvaluation: a policy could not be evaluated, and denied for that reason.
@@ -29,7 +29,7 @@ type Principal struct {
 	Roles []string
 	// Actor is the part of the broker that acts on behalf of the principal after the
 	// request has ended, e.g. "system:lifecycle"; empty if the principal acts itself.
-	// It is set by [Delegates.Resume]. What is done needs the permission of both.
+	// It is set by [Delegates.Resume]. An act needs the permission of both.
 	Actor string
 }
 
@@ -62,7 +62,7 @@ const (
 	RoleSystem = "system"
 )
 
-// Action is what is asked for. The names are those of Cedar's Action entities.
+// Action is the action that a caller asks for. The names are those of Cedar's Action entities.
 type Action string
 
 // Every action there is.
@@ -77,19 +77,19 @@ const (
 	// VIMRetire deletes a VIM whose system no longer exists, and ends its leases unasked.
 	VIMRetire Action = "vim:retire"
 	VIMShare  Action = "vim:share" // change with whom it is shared
-	// VIMVouch is needed besides to say which kinds all may have on it.
+	// VIMVouch is needed in addition to say which kinds all may have on it.
 	VIMVouch Action = "vim:vouch"
-	// VIMLabelReserved is needed besides to set, change or remove a label whose key
+	// VIMLabelReserved is needed in addition to set, change or remove a label whose key
 	// begins with a reserved prefix.
 	VIMLabelReserved Action = "vim:label-reserved"
-	// VIMInline is needed besides to register or change a VIM by a request for a VNF instance, which brings its
-	// credential.
+	// VIMInline is needed in addition to register or change a VIM by a request for a VNF instance, which brings
+	// its credential.
 	VIMInline    Action = "vim:inline"
 	VIMInventory Action = "vim:inventory"
 	VIMSettle    Action = "vim:settle" // remove orphans, close ghosts
 
 	// ClusterEnable makes a VIM a management cluster, whose clusters become VIMs by
-	// themselves, changes how, or ends that. Registering in each project is needed besides.
+	// themselves, changes how, or ends that. Registering in each project is needed too.
 	ClusterEnable Action = "cluster:enable"
 	ClusterShow   Action = "cluster:show" // a management cluster, and the clusters that it has
 	// ClusterFollow changes what is stored of a cluster. The broker itself does so.
@@ -114,7 +114,7 @@ const (
 	VNFUpdate      Action = "vnf:update" // go over to another package
 	VNFTerminate   Action = "vnf:terminate"
 	VNFForget      Action = "vnf:forget" // let go of an instance, and leave its resources where they stand
-	// What is done about an operation that runs or has failed.
+	// Actions on an operation that runs or has failed.
 	VNFRetry    Action = "vnf:retry"
 	VNFRollback Action = "vnf:rollback"
 	VNFFail     Action = "vnf:fail"
@@ -139,9 +139,9 @@ const (
 	ClientRotate Action = "client:rotate" // give it another secret
 	ClientDelete Action = "client:delete"
 
-	GrantRequest Action = "grant:request" // ask for a grant of SOL003; the lease is decided on besides
+	GrantRequest Action = "grant:request" // ask for a grant of SOL003; the lease is decided on separately
 	GrantShow    Action = "grant:show"    // also what list filters by; its credential is for the client alone
-	// GrantResume is needed besides once somebody has revoked the lease of the instance.
+	// GrantResume is needed in addition once the lease of the instance was revoked.
 	GrantResume Action = "grant:resume"
 	GrantEnd    Action = "grant:end" // say that the operation has ended
 
@@ -167,12 +167,12 @@ const (
 	KindSubscription Kind = "Subscription"
 	// KindClient is a program that logs in by OAuth 2.0.
 	KindClient Kind = "Client"
-	// KindGrant is what a client was granted for an operation on a VNF instance of its own.
+	// KindGrant is the grant of a client for an operation on a VNF instance of its own.
 	KindGrant Kind = "Grant"
 )
 
-// Resource is what the action is done to. What belongs to a kind it is not of is empty.
-// For actions that have no object yet (register, list, audit) it is the Project.
+// Resource is the object of the action. Fields of other kinds are empty. For actions that
+// have no object yet (register, list, audit) it is the Project.
 type Resource struct {
 	Kind Kind
 	// ID is a UUID, or the project's name.
@@ -184,8 +184,8 @@ type Resource struct {
 	// VIMType and VIMName are the VIM's; on a lease, those of its VIM.
 	VIMType string
 	VIMName string
-	// Shared, SharedWith and Labels are a VIM's: on a lease they would be as old as it is.
-	// A VNF package has labels, too.
+	// Shared, SharedWith and Labels are a VIM's: on a lease they would date from its
+	// issue. A VNF package has labels, too.
 	Shared     bool
 	SharedWith []string
 	Labels     map[string]string
@@ -209,11 +209,12 @@ type Resource struct {
 	EndpointHost string
 }
 
-// Wish is what a request asks for, as policies may weigh it: the values that would take
-// effect. It is zero where an action has no context.
+// Wish holds the values of a request that would take effect, for policies. It is zero
+// where an action has no context.
 type Wish struct {
-	// TTL is what would be granted: defaults filled in and capped, so that no policy is
-	// passed by leaving it out or asking for too much. Policies see it in seconds, rounded up.
+	// TTL is the lifetime that would be granted: defaults filled in and capped, so that
+	// leaving it out or asking for too much passes no policy. Policies see it in seconds,
+	// rounded up.
 	TTL        time.Duration
 	Role       string
 	Namespaces []string
@@ -226,17 +227,17 @@ type Wish struct {
 	// Standing: the lease stands for months, and TTL is that of each token under it.
 	Standing bool
 	Rules    LeaseRules
-	// VIM is what the VIM would be, where an action writes one; nil elsewhere.
+	// VIM is the VIM after the write, if an action writes one; nil otherwise.
 	VIM *VIMDraft
-	// Plan is what an operation on a VNF instance would do; nil where it is not known yet.
+	// Plan is the plan of an operation on a VNF instance; nil if it is not known yet.
 	Plan *OperationPlan
 }
 
-// OperationPlan is what an operation on a VNF instance does, as policies may weigh it.
+// OperationPlan holds the effects of an operation on a VNF instance, for policies.
 type OperationPlan struct {
 	VIMName, VIMProject string
 	VIMLabels           map[string]string
-	// Of the VNF package.
+	// Fields of the VNF package.
 	VNFDID, Provider, Product, SoftwareVersion string
 	// Kinds are written as "deployments.apps", those of the core group as "pods".
 	Kinds      []string
@@ -247,23 +248,23 @@ type OperationPlan struct {
 	// Privileged: an object reaches a node, or a pod does not meet level baseline of Pod Security.
 	Privileged                                    bool
 	BringsRBAC, BringsDefinitions, BringsWebhooks bool
-	// Reaches are what objects get to out of their namespaces: "node", "network", "cluster", "rbac", "definitions",
-	// "webhooks", "unknown".
+	// Reaches are the ways in which objects reach out of their namespaces: "node", "network", "cluster", "rbac",
+	// "definitions", "webhooks", "unknown".
 	Reaches []string
-	// PodSecurity is the strictest level that every pod meets: "restricted", "baseline", "privileged"; "" where there is none.
+	// PodSecurity is the strictest level that every pod meets: "restricted", "baseline", "privileged"; "" if there is none.
 	PodSecurity string
 	// Outlives: something of it stays when the instance is terminated.
 	Outlives bool
 }
 
-// LeaseRules are what a lease may do where it has rules in place of a role.
+// LeaseRules are the rights of a lease that has rules in place of a role.
 type LeaseRules struct {
 	// Resources are written as "deployments.apps", those of the core group as "pods".
 	Resources []string
 	Verbs     []string
 }
 
-// VIMDraft is what a VIM would be after a write, and what it was before.
+// VIMDraft is a VIM after a write, and before it.
 type VIMDraft struct {
 	Name, Type string
 	// EndpointHost is the host of the endpoint, without a port.
@@ -272,7 +273,7 @@ type VIMDraft struct {
 	PlainHTTP bool
 	// InsecureSkipVerify: the server's certificate would not be verified.
 	InsecureSkipVerify bool
-	// ServerName is what the certificate is checked for instead of the endpoint's host.
+	// ServerName is the name that the certificate is checked for instead of the endpoint's host.
 	ServerName string
 	// KeyStore would hold the key of what is sealed.
 	KeyStore string
@@ -283,7 +284,7 @@ type VIMDraft struct {
 	Shared     bool
 	SharedWith []string
 	Labels     map[string]string
-	// What was before is empty where the VIM is new.
+	// The previous values are empty if the VIM is new.
 	SharedBefore     bool
 	SharedWithBefore []string
 	// Vouches: what the owner says of the VIM becomes another.

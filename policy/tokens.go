@@ -16,17 +16,17 @@ import (
 	"time"
 )
 
-// ErrUnauthenticated: the caller showed no token, or one that nobody has.
+// ErrUnauthenticated: the caller showed no token, or an unknown one.
 var ErrUnauthenticated = errors.New("not authenticated")
 
-// tokenPrefix lets people and secret scanners recognise a token of ours.
+// tokenPrefix lets people and secret scanners recognise a token of this broker.
 const tokenPrefix = "vbt_"
 
 // secretBytes is how much randomness a token carries. It is why an unsalted
 // SHA-256 is the right digest: there is nothing to guess.
 const secretBytes = 32
 
-// StaticToken is a caller's static token as it is stored: everything but the token.
+// StaticToken is the stored form of a caller's static token: everything but the token.
 type StaticToken struct {
 	// Name becomes the principal's name: letters, digits and "._@-", at most 128.
 	// It holds no colon, so that no caller can be mistaken for a "system:" pass.
@@ -39,14 +39,14 @@ type StaticToken struct {
 	// SHA256 is the digest that [NewToken] gave, in lower-case hex. The digest of
 	// anything but such a token matches nothing: people choose bad tokens.
 	SHA256 string
-	// PreviousSHA256 is the digest of the holder's token before, which is still taken
-	// while the holder changes over; empty if there is none.
+	// PreviousSHA256 is the digest of the holder's previous token, which is still
+	// accepted while the holder changes over; empty if there is none.
 	PreviousSHA256 string
 	// ExpiresAt is when neither is taken any more; zero means never.
 	ExpiresAt time.Time
 }
 
-// nameForm is what names of principals, projects and roles look like.
+// nameForm matches names of principals, projects and roles.
 var nameForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._@-]{0,127}$`) })
 
 // ValidName reports whether a text can name a principal, a project or a role: letters, digits
@@ -71,7 +71,7 @@ type holder struct {
 	previous bool
 }
 
-// HeldToken is what may be known of a static token.
+// HeldToken holds the facts on a static token that may be shown.
 type HeldToken struct {
 	// ID is as [TokenID] has it.
 	ID            string
@@ -86,7 +86,7 @@ type HeldToken struct {
 // lapsed reports whether the token is not taken any more.
 func (h holder) lapsed(now time.Time) bool { return !h.expires.IsZero() && !now.Before(h.expires) }
 
-// NewStaticTokens checks the list and returns every fault in it at once.
+// NewStaticTokens checks the list and returns all its faults together.
 func NewStaticTokens(tokens []StaticToken) (*StaticTokens, error) {
 	s := &StaticTokens{Now: time.Now, holders: make(map[[sha256.Size]byte]holder, len(tokens))}
 	names := make(map[string]bool, len(tokens))

@@ -10,7 +10,7 @@ import (
 	cedarast "github.com/cedar-policy/cedar-go/x/exp/ast"
 )
 
-// Grades are what [Wish.Grade] may say, from the narrowest to the widest.
+// Grades are the values of [Wish.Grade], from the narrowest to the widest.
 var Grades = []string{"bounded", "namespaces", "unbounded"}
 
 // Typo is a word of a question that no policy could mean.

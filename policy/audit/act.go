@@ -61,7 +61,7 @@ const (
 	DetailExpiresAt  = "expiresAt"
 	DetailReason     = "reason"
 	DetailPurpose    = "purpose"
-	// DetailOfPrincipal and DetailOperation are what leases were selected by.
+	// DetailOfPrincipal and DetailOperation are the values by which leases were selected.
 	DetailOfPrincipal = "ofPrincipal"
 	DetailOperation   = "operation"
 	DetailGrade       = "grade"
@@ -84,7 +84,7 @@ const (
 	DetailCertificate = "certificate"
 	// DetailTokenKey is the id of a key that signs clients' tokens.
 	DetailTokenKey = "tokenKey"
-	// DetailLeft is what the holder of a lease left behind on the VIM.
+	// DetailLeft lists the objects that the holder of a lease left behind on the VIM.
 	DetailLeft = "left-behind"
 )
 
@@ -167,7 +167,7 @@ func (a *Act) Failed(class string) Entry {
 }
 
 // Read records that the act was allowed and only reads, as far as [Guard.Reads] has
-// reads recorded. What was read is handed out only if Read returns nil.
+// reads recorded. The caller hands the result out only if Read returns nil.
 func (a *Act) Read(ctx context.Context) error {
 	e := a.as(Read)
 	if !a.guard.Reads.due(e) {

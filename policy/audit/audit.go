@@ -91,7 +91,7 @@ type Log interface {
 	tree.Tiles
 	// EntriesAfter returns at most limit entries that follow an entry in the log, oldest first.
 	EntriesAfter(ctx context.Context, seq int64, limit int) ([]Entry, error)
-	// Tree is the tree as it stands. It holds every entry that was added more than
+	// Tree is the present tree. It holds every entry that was added more than
 	// [SequencedWithin] ago, while the store is running.
 	Tree(ctx context.Context) (tree.State, error)
 	// Grow gives waiting entries their places and adds them to the tree, until none

@@ -26,7 +26,7 @@ type Folds struct {
 	seen map[refusal]folded
 }
 
-// refusal is what is the same refusal again.
+// refusal is the key by which two refusals are alike.
 type refusal struct {
 	about                               string
 	action                              policy.Action
@@ -52,7 +52,7 @@ type folding struct {
 }
 
 // Under returns a context under which the refusals of a [Guard], and those of [AppendRefusal], are
-// folded. What they are about is part of what makes two alike.
+// folded. Refusals with another about are not alike.
 func (f *Folds) Under(ctx context.Context, about string) context.Context {
 	return context.WithValue(ctx, foldKey{}, folding{f, about})
 }
@@ -100,8 +100,9 @@ func (f *Folds) due(key refusal, e Entry) (repeats int, due bool) {
 	return 0, false
 }
 
-// Tell records what was only counted since an entry that was made by a time: of refusals that are alike the last,
-// with the count of the others. What of it cannot be written is told the next time, and its error returned.
+// Tell records the refusals that were only counted since an entry that was made by a time: the last of refusals
+// that are alike, with the count of the others. A refusal that cannot be written is recorded the next time, and
+// its error returned.
 func (f *Folds) Tell(ctx context.Context, sink Sink, by time.Time) error {
 	f.mu.Lock()
 	counted := map[refusal]folded{}

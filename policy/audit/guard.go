@@ -38,8 +38,8 @@ type Guard struct {
 // not exist. It is a [policy.ErrDenied].
 var ErrHidden = fmt.Errorf("%w: hidden", policy.ErrDenied)
 
-// held asks Held about what a caller is allowed to do. What ends leases, stops an operation or
-// only reads is never held back, and neither is what the broker does by itself.
+// held asks Held about an allowed act of a caller. An act that ends leases, stops an operation
+// or only reads is never held back, and neither is an act of the broker itself.
 func (g *Guard) held(ctx context.Context, p policy.Principal, action policy.Action) error {
 	if g.Held == nil || slices.Contains(p.Roles, policy.RoleSystem) || slices.Contains(neverHeld, action) {
 		return nil
@@ -47,7 +47,7 @@ func (g *Guard) held(ctx context.Context, p policy.Principal, action policy.Acti
 	return g.Held(ctx)
 }
 
-// neverHeld is what ends leases, stops an operation, or reads.
+// neverHeld are the actions that end leases, stop an operation, or read.
 var neverHeld = []policy.Action{
 	policy.LeaseRevoke, policy.VIMDelete, policy.VIMForceDelete, policy.VIMSettle, policy.VNFCancel,
 	policy.VIMShow, policy.VIMCheck, policy.VIMInventory, policy.LeaseShow, policy.ClusterShow, policy.VNFShow,
@@ -55,13 +55,13 @@ var neverHeld = []policy.Action{
 	policy.AuditRead, policy.TokenList, policy.PolicyExplain,
 }
 
-// Enter decides whether p may do action to res, and records a refusal. What is
-// allowed is not recorded yet: that is what the entries of the [Act] are for.
+// Enter decides whether p may do action to res, and records a refusal. It does not record
+// a permission yet: the entries of the [Act] do.
 //
-// A refusal unwraps to [policy.ErrDenied], and to [ErrHidden] where p may not see the
-// resource; where a policy could not be evaluated it unwraps to [policy.ErrEvaluation]
-// too. A refusal is recorded even when the caller has gone away meanwhile; if it cannot
-// be recorded, Enter returns why not, and refuses all the same.
+// A refusal unwraps to [policy.ErrDenied], and to [ErrHidden] if p may not see the
+// resource; if a policy could not be evaluated it unwraps to [policy.ErrEvaluation] too.
+// A refusal is recorded even when the caller has gone away meanwhile; if it cannot be
+// recorded, Enter returns why not, and refuses all the same.
 func (g *Guard) Enter(ctx context.Context, p policy.Principal, action policy.Action, res policy.Resource, wish policy.Wish) (*Act, error) {
 	d := g.Policy.Decide(policy.Request{Principal: p, Action: action, Resource: res, Wish: wish})
 	act := g.act(ctx, p, action, res.Kind)
@@ -133,8 +133,8 @@ func (g *Guard) denied(ctx context.Context, action policy.Action) {
 }
 
 // hide records a refusal twice: for the principal's project without a word about the
-// resource, and for the project that owns it in full. Where that is the principal's own,
-// the second is for those who read every project's.
+// resource, and for the project that owns it in full. If that is the principal's own
+// project, the second is for readers of every project's log.
 func (g *Guard) hide(ctx context.Context, act *Act, p policy.Principal, res policy.Resource) error {
 	full := act.With(DetailCallerProject, p.Project).as(Denied)
 	full.Project = res.Project
@@ -206,14 +206,14 @@ func (g *Guard) sees(p policy.Principal, res policy.Resource) bool {
 
 // Allows decides without recording. It is for filtering lists, and for telling a
 // caller who may not even see a thing ("not found") from one who may only not do
-// this ("denied"). It never stands before an effect or an answer of its own:
-// that is what [Guard.Enter] is for.
+// this ("denied"). It never guards an effect or an answer of its own: use [Guard.Enter]
+// for that.
 func (g *Guard) Allows(p policy.Principal, action policy.Action, res policy.Resource) bool {
 	return g.Still(p, action, res, policy.Wish{})
 }
 
-// Still decides without recording once more what [Guard.Enter] has allowed, because
-// what the decision rested on may have changed.
+// Still decides again, without recording, on an act that [Guard.Enter] has allowed,
+// because the facts of the decision may have changed.
 func (g *Guard) Still(p policy.Principal, action policy.Action, res policy.Resource, wish policy.Wish) bool {
 	d := g.Policy.Decide(policy.Request{Principal: p, Action: action, Resource: res, Wish: wish})
 	return d.Allowed && len(d.Errors) == 0

@@ -13,8 +13,8 @@ import (
 	"github.com/vimbroker/vimbroker/policy/audit/tree"
 )
 
-// line is an entry as a line of JSON. The order of the fields never changes; a field
-// that is added later is left out where it is empty, so that lines of before stay the same.
+// line is an entry as a line of JSON. The order of the fields never changes; a field that
+// is added later is left out if it is empty, so that earlier lines stay the same.
 type line struct {
 	Seq       int64             `json:"seq"`
 	Time      string            `json:"time"`

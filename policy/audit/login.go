@@ -23,7 +23,7 @@ const (
 	ServerSink policy.Action = "server:sink"
 )
 
-// ServerActions are what is recorded and decided by no policy.
+// ServerActions are the actions that are recorded and that no policy decides on.
 var ServerActions = []policy.Action{Login, ServerStart, ServerReload, ServerPrune, ServerSink}
 
 // KindServer is the broker itself.
@@ -97,7 +97,7 @@ func (l *Logins) In(ctx context.Context, p policy.Principal) {
 	}
 }
 
-// Refused records that nobody has the token that was shown.
+// Refused records that the token shown is unknown.
 func (l *Logins) Refused(ctx context.Context) {
 	if repeats, due := l.countRefusal(Source(ctx)); due {
 		l.recordRefusal(ctx, repeats)
@@ -114,8 +114,8 @@ func (l *Logins) recordRefusal(ctx context.Context, repeats int) bool {
 }
 
 // Tell records the refusals that were only counted so far, as the last of each address with the
-// count of the others, so that a flood that has ended is told, too. What cannot be written is
-// told the next time.
+// count of the others, so that a flood that has ended is told, too. A refusal that cannot be
+// written is recorded the next time.
 func (l *Logins) Tell(ctx context.Context) {
 	l.mu.Lock()
 	counted := map[string]int{}
@@ -140,8 +140,8 @@ func (l *Logins) Tell(ctx context.Context) {
 	}
 }
 
-// countRefusal reports whether a refusal is to be recorded, and how many were not since
-// the entry before.
+// countRefusal reports whether to record a refusal, and how many were not recorded since
+// the previous entry.
 func (l *Logins) countRefusal(source string) (repeats int, due bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -21,7 +21,7 @@ type Reads struct {
 	seen map[read]time.Time
 }
 
-// read is what is the same read again.
+// read is the key by which two reads are alike.
 type read struct {
 	principal, project string
 	action             policy.Action
@@ -32,7 +32,7 @@ type read struct {
 // NewReads records all reads but polls.
 func NewReads() *Reads { return &Reads{seen: map[read]time.Time{}} }
 
-// due reports whether a read is to be recorded.
+// due reports whether to record a read.
 func (r *Reads) due(e Entry) bool {
 	if r == nil {
 		return true

@@ -15,8 +15,8 @@ type Result struct {
 	Class   string
 }
 
-// Tally counts results since the process started, as their entries are made: where the store
-// then refuses the entry, the act is counted once more, as failed. The zero Tally is ready, and
+// Tally counts results since the process started, when their entries are made: if the store
+// then refuses the entry, the act is counted again, as failed. The zero Tally is ready, and
 // safe for concurrent use.
 type Tally struct {
 	mu      sync.Mutex

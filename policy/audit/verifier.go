@@ -79,8 +79,8 @@ type Verifier struct {
 	sound   int64
 }
 
-// NewVerifier goes on with a log of a size from the frontier of its tree. Points of a smaller size are
-// not looked at. A frontier that is not that of a point of this size is a [*PointError].
+// NewVerifier continues a log of a size from the frontier of its tree. It ignores points of a smaller
+// size. A frontier that is not that of a point of this size is a [*PointError].
 func NewVerifier(size int64, frontier []tree.Hash, points []Point) (*Verifier, error) {
 	b, err := tree.NewBuilder(size, frontier)
 	if err != nil {
@@ -148,7 +148,7 @@ func (v *Verifier) compare() error {
 	return nil
 }
 
-// leavesOf hashes lines side by side.
+// leavesOf hashes lines in parallel.
 func leavesOf(lines [][]byte) []tree.Hash {
 	workers, leaves := runtime.GOMAXPROCS(0), make([]tree.Hash, len(lines))
 	var all sync.WaitGroup

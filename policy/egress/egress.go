@@ -8,8 +8,9 @@
 // name may resolve to another address each time it is asked (DNS rebinding). So
 // the check is made by the dialer on the address of every single attempt.
 //
-// VIMs of telcos live in private networks, so these are allowed by default. What
-// no VIM lives at is never allowed, whatever the rules say: see [Rules.Check].
+// VIMs of telcos live in private networks, so these are allowed by default.
+// Addresses at which no VIM lives are never allowed, whatever the rules say: see
+// [Rules.Check].
 package egress
 
 import (
@@ -18,16 +19,16 @@ import (
 	"net/netip"
 )
 
-// ErrRefused is what every refusal unwraps to.
+// ErrRefused is the error that every refusal unwraps to.
 var ErrRefused = errors.New("refused by egress rules")
 
 // RefusedError says which address was refused, and what to do about it. Its
 // text is made of the address and our own words.
 type RefusedError struct {
-	// Addr is the address as it was about to be connected to, after resolution.
+	// Addr is the address that was about to be connected to, after resolution.
 	Addr netip.AddrPort
-	// Rule is what refuses: a kind of address ("link-local, cloud metadata"), or
-	// the setting that does not list it ("egress.networks").
+	// Rule is the rule that refuses: a kind of address ("link-local, cloud
+	// metadata"), or the setting that does not list it ("egress.networks").
 	Rule string
 	// Remedy says which setting to change, or that none helps.
 	Remedy string
@@ -41,9 +42,9 @@ func (e *RefusedError) Error() string {
 // Unwrap returns [ErrRefused].
 func (e *RefusedError) Unwrap() error { return ErrRefused }
 
-// Rules are what a driver may connect to. The zero value, and nil, allow
-// nothing; [Default] is what to start from. Rules are not changed once in use,
-// and are then safe for concurrent use.
+// Rules are the addresses that a driver may connect to. The zero value, and nil,
+// allow nothing; start from [Default]. Rules are not changed once in use, and are
+// then safe for concurrent use.
 type Rules struct {
 	// AllowLoopback lets connections to this machine through (127.0.0.0/8 and
 	// ::1, on Ports), whether or not Networks holds them. For development and

@@ -15,9 +15,9 @@ import (
 // maxLine bounds a line, in bytes. An entry has some ten thousand at most.
 const maxLine = 1 << 20
 
-// Export is what a file was found to hold. All of it is verified.
+// Export is the verified content of a file.
 type Export struct {
-	// From and To are the first and the last entry; To is From-1 where there is none.
+	// From and To are the first and the last entry; To is From-1 if there is none.
 	From, To int64
 	// Log is the log of the newest complete section.
 	Log tree.State

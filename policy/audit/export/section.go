@@ -1,6 +1,6 @@
-// Package export writes entries of the audit log to a file that proves itself: whoever has
-// only the file can tell that no entry in it was removed, altered or added, and compare the
-// log that it is from with an anchor.
+// Package export writes entries of the audit log to a file that proves itself: the file
+// alone is enough to tell that no entry in it was removed, altered or added, and to compare
+// its log with an anchor.
 //
 // The file is lines of JSON, in one or more sections that follow each other:
 //
@@ -9,13 +9,13 @@
 //	{"seq":2,"leaf":"…","entry":{…}}
 //	{"end":2,"root":"…"}
 //
-// The header says which entries follow, and what the log was: its size and the root of its
-// Merkle tree (RFC 6962), with a proof that this log begins with the entries up to the last
-// that follows. The frontier are the hashes that the tree has for the entries before the
-// first. The checkpoint is the signed note that states that size and root, and the keys are those of
-// the log: with a public half that was kept, nobody else can make such a file. An entry is the log's own
-// line ([audit.Line]), with its leaf hash. The trailer holds the root of the tree up to there. Hashes are
-// in base64.
+// The header says which entries follow, and describes the log: its size and the root of its Merkle tree
+// (RFC 6962), with a proof that this log begins with the entries up to the last that follows. The
+// frontier are the hashes that the tree has for the entries before the first. The checkpoint is the
+// signed note that states that size and root, and the keys are those of the log: a reader who kept a
+// public half knows that only the broker can have made the file. An entry is the log's own line
+// ([audit.Line]), with its leaf hash. The trailer holds the root of the tree up to there. Hashes are in
+// base64.
 package export
 
 import (

@@ -11,7 +11,7 @@ import (
 	"github.com/vimbroker/vimbroker/policy/audit/tree"
 )
 
-// Output is what an export is written to: an [os.File].
+// Output is the destination of an export: an [os.File].
 type Output interface {
 	io.ReadWriteSeeker
 	Truncate(size int64) error
@@ -58,7 +58,7 @@ func (w *Writer) Begin(h Header) error {
 	return w.write(h)
 }
 
-// Next is the entry that is to be written now; false where the section has all of its own.
+// Next is the next entry to write; false if the section is complete.
 func (w *Writer) Next() (seq int64, more bool) { return w.open.next, w.open.next <= w.open.header.To }
 
 // Add writes the next entry.

@@ -11,7 +11,7 @@ import (
 // ErrUnproven: a proof does not show what it is said to show.
 var ErrUnproven = errors.New("the proof does not hold")
 
-// ProveInclusion returns the hashes that prove, to whoever trusts the root of s,
+// ProveInclusion returns the hashes that prove, to a reader who trusts the root of s,
 // that the leaf at an index from 0 is in the tree (RFC 6962, section 2.1.1).
 func ProveInclusion(ctx context.Context, tiles Tiles, s State, index int64) ([]Hash, error) {
 	if index < 0 || index >= s.Size {
@@ -37,8 +37,8 @@ func CheckInclusion(s State, index int64, leaf Hash, proof []Hash) error {
 	return nil
 }
 
-// ProveConsistency returns the hashes that prove, to whoever trusts the roots of
-// both, that a tree begins with the whole of an earlier one (RFC 6962, section 2.1.2).
+// ProveConsistency returns the hashes that prove, to a reader who trusts both roots,
+// that a tree begins with the whole of an earlier one (RFC 6962, section 2.1.2).
 func ProveConsistency(ctx context.Context, tiles Tiles, s State, earlier int64) ([]Hash, error) {
 	if earlier < 1 || earlier > s.Size {
 		return nil, fmt.Errorf("the tree of size %d had no size %d", s.Size, earlier)

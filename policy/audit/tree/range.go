@@ -9,8 +9,8 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 )
 
-// Frontier returns the hashes from which a [Builder] goes on with a tree that had a
-// size: one for each bit of the size that is set.
+// Frontier returns the hashes from which a [Builder] continues a tree of a size: one
+// for each bit of the size that is set.
 func Frontier(ctx context.Context, tiles Tiles, s State, size int64) ([]Hash, error) {
 	if size < 0 || size > s.Size {
 		return nil, fmt.Errorf("the tree of size %d had no size %d", s.Size, size)
@@ -33,7 +33,7 @@ func Frontier(ctx context.Context, tiles Tiles, s State, size int64) ([]Hash, er
 	return hashes, nil
 }
 
-// At is the tree as it was at an earlier size.
+// At is the tree at an earlier size.
 func At(ctx context.Context, tiles Tiles, s State, size int64) (State, error) {
 	frontier, err := Frontier(ctx, tiles, s, size)
 	if err != nil {
@@ -50,7 +50,7 @@ func At(ctx context.Context, tiles Tiles, s State, size int64) (State, error) {
 // with their number. It belongs to one goroutine.
 type Builder struct{ known *compact.Range }
 
-// NewBuilder goes on with a tree of a size from its frontier; a size of 0 has none. A
+// NewBuilder continues a tree of a size from its frontier; a size of 0 has none. A
 // frontier that cannot be one of that size is [ErrUnproven].
 func NewBuilder(size int64, frontier []Hash) (*Builder, error) {
 	hashes := make([][]byte, len(frontier))

@@ -189,8 +189,8 @@ func (r *tileReader) fetch(wanted []tlog.Tile) error {
 // storeError is an error of the store, on its way through tlog.
 type storeError struct{ error }
 
-// torn says what an error of tlog means here: the store's own is returned as it is,
-// any other says that what the store holds is not the tree.
+// torn translates an error of tlog: it returns the store's own error unchanged; any other
+// error says that the store does not hold the tree.
 func torn(err error) error {
 	if s, ok := errors.AsType[storeError](err); ok {
 		return s.error
