@@ -20,8 +20,9 @@ const longestToken = 8 << 10
 // Authorization header.
 const KeystoneHeader = "X-Auth-Token"
 
-// Authenticator tells who a bearer token belongs to. A token that nobody has is
-// [policy.ErrUnauthenticated]. Any other error means that nobody knows at the moment.
+// Authenticator finds the owner of a bearer token. An unknown token is
+// [policy.ErrUnauthenticated]. Any other error means that the owner cannot be found out
+// at the moment.
 type Authenticator interface {
 	Authenticate(ctx context.Context, bearer string) (policy.Principal, error)
 }
@@ -36,7 +37,7 @@ type Logins interface {
 // Identify tells who sends a request. Its errors are an Authenticator's.
 type Identify func(*http.Request) (policy.Principal, error)
 
-// Anyone identifies nobody: the operation is open to all.
+// Anyone identifies no caller: the operation is open to all.
 func Anyone(*http.Request) (policy.Principal, error) { return policy.Principal{}, nil }
 
 // errMalformedToken is a [policy.ErrUnauthenticated]: there is a token in no valid form.

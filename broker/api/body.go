@@ -152,8 +152,8 @@ func checkHeaders(r *http.Request, known []Parameter) error {
 	return nil
 }
 
-// check adds what is wrong with a parameter's values to faults. It returns what is to be
-// refused as another kind.
+// check adds the faults of a parameter's values to faults. It returns a fault of another
+// kind as an error.
 func (p Parameter) check(location string, values []string, faults *Refusal) error {
 	var kind error
 	message := ""

@@ -1,6 +1,6 @@
-// Package api is what every door of the broker stands on. A door is one standard's view
-// of the broker: its operations and its words. Package rest is REST version 1, package
-// tacker is Tacker's VIM API.
+// Package api is the common base of every door of the broker. A door is one standard's
+// view of the broker: its operations and its words. Package rest is REST version 1,
+// package tacker is Tacker's VIM API.
 //
 // This package finds the operation of a request, authenticates the caller, bounds and
 // reads the body, checks parameters, writes answers and refusals, and logs and counts

@@ -84,7 +84,7 @@ func (o Operation) name() string { return o.Method + " " + o.Path }
 type Body struct {
 	// Limit bounds the body in bytes; zero means that there must be none.
 	Limit int64
-	// Types are the media types it may have; nil means that nobody looks.
+	// Types are the media types it may have; nil means that the type is not checked.
 	Types []string
 	// Optional: the body may be empty.
 	Optional bool
@@ -145,7 +145,7 @@ func plainName(name string) string {
 	return name
 }
 
-// Answer is what an operation gives back.
+// Answer is the result of an operation.
 type Answer struct {
 	// Status of zero is the operation's.
 	Status int

@@ -20,11 +20,11 @@ type Limits struct {
 	Address limit.Bound
 	// Principal and Project bound those of authenticated callers.
 	Principal, Project limit.Bound
-	// FailedLogins bounds tokens that nobody has, from one address. Beyond that, tokens from
-	// there that another system would have to be asked about are refused unseen, and those
-	// that are known are taken as before. InFlight is how many of one address are asked about
-	// at a time; others wait. Addresses that have failed lately are asked about one at a time,
-	// all together, so that tokens from elsewhere do not wait for them.
+	// FailedLogins bounds unknown tokens from one address. Beyond that, tokens from there that
+	// take a query to another system are refused unseen, and known tokens are accepted as
+	// before. InFlight is the number of queries for one address at a time; others wait. All
+	// addresses with recent failures together get one query at a time, so that tokens from
+	// elsewhere do not wait for them.
 	FailedLogins limit.Bound
 	// InFlight bounds the requests of authenticated callers that are under way. A quarter of
 	// it is kept for those that wait for no VIM.
@@ -87,7 +87,7 @@ func newLimits(l Limits, r *prometheus.Registry, now func() time.Time) *limits {
 	return s
 }
 
-// network is what one sender surely has: an address of IPv4, a network of IPv6.
+// network is the range that one sender surely owns: an address of IPv4, a network of IPv6.
 func network(r *http.Request) string {
 	from, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {

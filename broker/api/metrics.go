@@ -242,7 +242,7 @@ func Histogram(d *prometheus.Desc, l broker.Lag, labels ...string) prometheus.Me
 	return prometheus.MustNewConstHistogram(d, uint64(l.Count), l.Sum.Seconds(), buckets, labels...)
 }
 
-// What the metrics count by, in full.
+// The complete label values of the metrics.
 var (
 	healthStatuses = []broker.HealthStatus{
 		broker.HealthUnchecked, broker.HealthReachable, broker.HealthUnreachable, broker.HealthUnauthorized, broker.HealthIdentityChanged,

@@ -46,7 +46,7 @@ type ErrorKind struct {
 	// Err is the sentinel.
 	Err    error
 	Status int
-	// Name is what programs know the kind by; it never changes.
+	// Name is the kind's name for programs; it never changes.
 	Name string
 	// Title is the kind in words.
 	Title string
@@ -217,7 +217,7 @@ func refused(err error) error {
 // kinds are the door's rows and then the common ones.
 func (d *Door) kinds() []ErrorKind { return slices.Concat(d.Kinds, kinds) }
 
-// kindOf looks err up. A [broker.Error] is what its Kind says, whatever caused it.
+// kindOf looks err up. A [broker.Error] is classed by its Kind, whatever its cause.
 func kindOf(table []ErrorKind, err error) ErrorKind {
 	var known *broker.Error
 	if errors.As(err, &known) {

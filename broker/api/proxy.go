@@ -14,8 +14,8 @@ const (
 	Forwarded    = "Forwarded" // RFC 7239
 )
 
-// Proxies are those whose word on a caller's address is taken. The zero value takes
-// nobody's.
+// Proxies are the proxies whose word on a caller's address counts. The zero value trusts
+// none.
 type Proxies struct {
 	// Networks are where the proxies are.
 	Networks []netip.Prefix
@@ -24,10 +24,10 @@ type Proxies struct {
 	Header string
 }
 
-// caller returns the address of who sent the request, as host:port; the port is 0 where
-// a proxy named the address. The header is read from its end, where the nearest proxy
-// has written, up to the first address that is no proxy's. What stands before that, the
-// caller may have made up.
+// caller returns the sender's address, as host:port; the port is 0 if a proxy named the
+// address. The header is read from its end, where the nearest proxy has written, up to
+// the first address that is no proxy's. The caller may have made up the addresses before
+// that.
 func (p Proxies) caller(r *http.Request) string {
 	peer, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil || !p.trusts(peer.Addr()) {

@@ -33,6 +33,5 @@ var remedies = map[string]string{
 	"internal":        "give the request id to the broker's operator: the log says more",
 }
 
-// RESTRemedy is what callers who reach REST are told to do about a refusal; empty if there is
-// nothing to say.
+// RESTRemedy is the remedy for a refusal that callers of REST are told, or empty.
 func (p Problem) RESTRemedy() string { return cmp.Or(p.Remedy, remedies[p.Name]) }

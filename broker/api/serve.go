@@ -29,7 +29,7 @@ type Server struct {
 	Handler http.Handler
 	// TLS with a certificate; nil serves plain HTTP, which is for loopback only.
 	TLS *tls.Config
-	// Grace is how long requests under way may go on once serving is to end; zero means 30 s.
+	// Grace is the time that requests under way may take once serving ends; zero means 30 s.
 	Grace time.Duration
 	// ReadTimeout is how long a request with its body may take to arrive, whether anyone
 	// reads it or not. The time to answer is not part of it, and a stream has its own

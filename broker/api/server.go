@@ -28,13 +28,13 @@ type Options struct {
 	// Remote reports whether the Authenticator has to ask another system about a token; nil:
 	// it never has.
 	Remote func(token string) bool
-	// Vitals is what /metrics shows beside the requests.
+	// Vitals are the figures that /metrics shows in addition to the requests.
 	Vitals Vitals
 	// Version is the program's, for the metric build_info.
 	Version string
 	// Collectors are the metrics of what other packages own.
 	Collectors []prometheus.Collector
-	// Logins is told who comes in; nil: nobody is.
+	// Logins records logins and refused logins; may be nil.
 	Logins Logins
 	// Log takes one line a request, and the text of errors that callers are not told.
 	Log *slog.Logger
@@ -128,7 +128,7 @@ func (d *Door) reach(p string) int {
 	return longest
 }
 
-// doorOf returns the door that a path leads to; nil if there is none.
+// doorOf returns the door for a path; nil if there is none.
 func (s *server) doorOf(p string) *entrance {
 	var found *entrance
 	longest := 0
@@ -181,7 +181,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.dispatch(rec, r, d)
 }
 
-// dispatch finds the operation, or says that there is none.
+// dispatch finds the operation, or answers that there is none.
 func (s *server) dispatch(w http.ResponseWriter, r *http.Request, d *entrance) {
 	found, _ := d.mux.Handler(r)
 	if _, ok := found.(operation); ok && path.Clean(r.URL.EscapedPath()) == r.URL.EscapedPath() {

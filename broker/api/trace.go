@@ -14,7 +14,7 @@ import (
 	"github.com/vimbroker/vimbroker/policy"
 )
 
-// trace is what the log and the metrics need of a request.
+// trace holds the facts of a request for the log and the metrics.
 type trace struct {
 	id        string
 	route     string // name of the operation; empty until one is found
@@ -30,8 +30,8 @@ func traceOf(ctx context.Context) *trace {
 	return ctx.Value(traceKey{}).(*trace)
 }
 
-// wellFormed is what a caller may choose as a request id. It goes unchanged into the log
-// and the audit log.
+// wellFormed matches the request ids that a caller may choose. It goes unchanged into the
+// log and the audit log.
 var wellFormed = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`) })
 
 // requestID returns the caller's id if it is well formed, otherwise a new one.

@@ -35,7 +35,7 @@ type Cached struct {
 	IssuedAt time.Time
 }
 
-// cachedWire is the JSON of a file. Config is what [Config.Render] gives as [JSON].
+// cachedWire is the JSON of a file. Config is the result of [Config.Render] as [JSON].
 type cachedWire struct {
 	IssuedAt time.Time       `json:"issuedAt"`
 	Config   json.RawMessage `json:"config"`
@@ -57,7 +57,7 @@ func OpenCache(root string) (*Cache, error) {
 	return &Cache{dir}, nil
 }
 
-// Close closes the cache. What is kept stays.
+// Close closes the cache. The files stay.
 func (c *Cache) Close() { _ = c.dir.Close() }
 
 // Get returns what is kept under a key; fs.ErrNotExist. A file that others could have
@@ -134,8 +134,8 @@ func (c *Cache) Remove(key string) error {
 	return nil
 }
 
-// prune removes what has expired, and what a process left that died in Put, a minute later.
-// What it cannot remove is tried again the next time.
+// prune removes expired files, and, a minute later, the files of a process that died in
+// Put. The next call retries the files that it cannot remove.
 func (c *Cache) prune(now time.Time) {
 	all, err := fs.ReadDir(c.dir.FS(), ".")
 	if err != nil {

@@ -75,7 +75,7 @@ type Form struct {
 	// Object: the text is one JSON object.
 	Object bool
 	// Render writes the text, which holds the credential and ends with a newline.
-	// What it cannot express is [ErrFormat].
+	// A configuration that it cannot express is [ErrFormat].
 	Render func(Config) (secret.Text, error)
 }
 
@@ -101,7 +101,7 @@ func Known() []Format {
 
 // Render gives the configuration in the form that f names. The result holds the
 // credential, and ends with a newline. The same configuration gives the same
-// text. What f cannot express is [ErrFormat].
+// text. A configuration that f cannot express is [ErrFormat].
 func (c Config) Render(f Format) (secret.Text, error) {
 	if err := c.check(); err != nil {
 		return secret.Text{}, err

@@ -99,8 +99,8 @@ type cloudAuth struct {
 }
 
 // cloudsYAML is a clouds.yaml with one cloud, named after the VIM. The format has
-// no place for a CA but the name of a file: without one, the CA stands in
-// comments, for whoever writes that file.
+// no place for a CA but the name of a file: without one, the CA stands in comments, for
+// the person who writes that file.
 func (l OpenStackClient) cloudsYAML(c Config, caFile string) (secret.Text, error) {
 	entry := cloudEntry{
 		AuthType: authType(c), Region: l.Region, Version: 3, CACert: caFile,
@@ -132,8 +132,9 @@ func (l OpenStackClient) cloudsYAML(c Config, caFile string) (secret.Text, error
 	return secret.NewText(out.String()), nil
 }
 
-// askedProject is the project that a client is to ask a token for with the lease's:
-// for none, where it would be refused. gophercloud then takes the lease's as it is.
+// askedProject is the project that a client requests a token for with the lease's token:
+// none, if the request would be refused. gophercloud then uses the lease's token
+// unchanged.
 func (l OpenStackClient) askedProject() string {
 	if l.Delegated {
 		return ""
@@ -150,7 +151,7 @@ func (l OpenStackClient) tokenComment() string {
 		"# gophercloud does. The openstack command exchanges tokens, and is refused.\n"
 }
 
-// caComment holds the CA, for whoever writes the file that goes where; empty
+// caComment holds the CA, for the person who writes the file that goes where; empty
 // without one.
 func caComment(c Config, where string) string {
 	ca := strings.TrimSpace(c.verified(c.CACert))

@@ -185,5 +185,5 @@ func ours(info fs.FileInfo) bool {
 	return ok && int(stat.Uid) == os.Geteuid()
 }
 
-// random is a name's part that nobody can foresee.
+// random is an unpredictable part of a name.
 func random() string { return strings.ToLower(rand.Text()) }

@@ -9,9 +9,9 @@ import (
 )
 
 // environment gives lines for a POSIX shell to evaluate, with the variables that
-// Terraform's kubernetes provider (KUBE_) and Helm (HELM_) read. kubectl reads no
-// such variables, and would go on with the person's own cluster: so KUBECONFIG names a
-// file without any. Helm can be told a CA only as a file, and no client certificate or
+// Terraform's kubernetes provider (KUBE_) and Helm (HELM_) read. kubectl reads no such
+// variables, and would use the person's own cluster: so KUBECONFIG names a file
+// without any. Helm can be told a CA only as a file, and no client certificate or
 // password. Variables that would lead these programs elsewhere are taken away.
 func (k Cluster) environment(c Config) (secret.Text, error) {
 	vars := []variable{
@@ -54,7 +54,7 @@ var (
 	}
 )
 
-// without takes away those of some variables that are not set anew.
+// without unsets those of some variables that the lines do not set.
 func without(names []string, set []variable) string {
 	var gone []string
 	for _, name := range names {

@@ -34,7 +34,7 @@ type execStatus struct {
 	ClientKeyData         string `json:"clientKeyData,omitempty"`
 }
 
-// execCredential is what an exec plugin prints, on one line.
+// execCredential is the output of an exec plugin, on one line.
 func (Cluster) execCredential(c Config) (secret.Text, error) {
 	if c.Username != "" {
 		return secret.Text{}, fmt.Errorf("an exec credential is a token or a certificate, not a password: %w", ErrFormat)

@@ -23,7 +23,7 @@ type Files struct {
 	closed bool // guarded by dir.mu, as is names
 }
 
-// layout is what a client made of a configuration on disk.
+// layout is a client's form of a configuration on disk.
 type layout struct {
 	// main is the path of the file that names the others.
 	main string
@@ -39,7 +39,7 @@ type layout struct {
 type onDisk interface {
 	// layOut writes a configuration with write, which returns the path of a new file.
 	layOut(c Config, write func(kind string, text secret.Text) (string, error)) (layout, error)
-	// renewed is what stands in the renewable file for a later credential.
+	// renewed is the content of the renewable file for a later credential.
 	renewed(c Config, at layout) (secret.Text, error)
 }
 

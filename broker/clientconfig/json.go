@@ -28,15 +28,15 @@ type wire struct {
 	ExpiresAt time.Time `json:"expiresAt,omitzero"`
 }
 
-// cloudWire is what only a cloud's JSON has. Its application credential stands here,
-// not beside the other kinds.
+// cloudWire holds the members that only a cloud's JSON has. Its application
+// credential stands here, not beside the other kinds.
 type cloudWire struct {
 	OpenStackClient
 	AppCredID     string `json:"applicationCredentialId,omitempty"`
 	AppCredSecret string `json:"applicationCredentialSecret,omitempty"`
 }
 
-// newWire is what the JSON of every client has.
+// newWire holds the members that the JSON of every client has.
 func newWire(c Config) wire {
 	w := wire{
 		VIM: c.VIM, VIMID: c.VIMID, Lease: c.Lease, Endpoint: c.Endpoint, CACert: c.CACert,

@@ -131,13 +131,13 @@ type Plugin struct {
 	// Env is added to what the plugin inherits. It holds no secret: it stands in
 	// the kubeconfig.
 	Env map[string]string
-	// InstallHint is what a client prints when the command is not there.
+	// InstallHint is the text that a client prints if the command is missing.
 	InstallHint string
 }
 
 // PluginKubeconfig is a kubeconfig that holds no credential and names the plugin
 // to get one from. The plugin is told which cluster it is asked for, and is never
-// given the terminal. What c holds of a credential is not used.
+// given the terminal. A credential in c is not used.
 func (k Cluster) PluginKubeconfig(c Config, p Plugin) (string, error) {
 	exec := &kubeExec{
 		APIVersion:         execAPIVersion,

@@ -12,10 +12,10 @@ import (
 // processes were killed, and returns how many. A root that does not exist is
 // swept already.
 //
-// A directory goes only if its name is of our making, it is this user's, the
-// process it names has certainly ended, and nobody holds its lock. Everything
-// else is left alone; no symbolic link is followed. What cannot be removed is
-// reported, and does not keep the rest from being removed.
+// A directory goes only if its name has the form that [Dir] makes, it is this
+// user's, the process it names has certainly ended, and no process holds its
+// lock. Everything else is left alone; no symbolic link is followed. A directory
+// that cannot be removed is reported, and the rest is still removed.
 func Sweep(root string) (removed int, err error) {
 	dir, err := openRoot(root, false)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -21,7 +21,7 @@ type vimConnection struct {
 	VIMType       string            `json:"vimType"`
 	InterfaceInfo map[string]any    `json:"interfaceInfo"`
 	AccessInfo    map[string]string `json:"accessInfo"`
-	// Extra is ours: the lease, and when it ends by itself.
+	// Extra is the broker's own: the lease, and when it ends by itself.
 	Extra map[string]string `json:"extra"`
 }
 

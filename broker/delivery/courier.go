@@ -40,7 +40,7 @@ type Courier struct {
 	late    error
 }
 
-// trouble is what this process knows of a sink that fails.
+// trouble is this process's record of a failing sink.
 type trouble struct {
 	failures int
 	next     time.Time // of the next attempt

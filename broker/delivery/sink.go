@@ -1,6 +1,6 @@
 // Package delivery brings the entries of the audit log to places outside the broker's
 // database, in the order of the log, at least once each: sinks. A cursor in the store
-// says how far each has come, so that a restart, or another process, goes on from there.
+// marks each sink's progress, so that a restart, or another process, resumes there.
 package delivery
 
 import (
@@ -35,7 +35,7 @@ const (
 
 // Destination is a place that gets every entry of the log.
 type Destination struct {
-	// Name is what the cursor is kept under. It is unique, and stays when the rest changes.
+	// Name is the cursor's key. It is unique, and stays when the rest changes.
 	Name string
 	Mode Mode
 	// Within bounds how far behind the sink may be.
@@ -57,7 +57,7 @@ type Cursor struct {
 // ErrMoved: another process has moved the cursor. Nothing was written.
 var ErrMoved = errors.New("another process has moved the cursor of the sink")
 
-// Store is what deliveries need of the store.
+// Store is the part of the store that deliveries need.
 type Store interface {
 	// EntriesAfter returns at most limit entries that follow an entry in the log, oldest first.
 	EntriesAfter(ctx context.Context, seq int64, limit int) ([]audit.Entry, error)
@@ -67,13 +67,13 @@ type Store interface {
 	// unless there is one; it sets Start.
 	BeginCursor(ctx context.Context, sink string, e audit.Entry) error
 	// MoveCursor replaces a cursor, if it still is where from says; [ErrMoved] otherwise.
-	// What was not written cannot be told from what was where it fails otherwise.
+	// If it fails otherwise, the cursor may or may not have been written.
 	MoveCursor(ctx context.Context, from, to Cursor) error
 	Append(ctx context.Context, e audit.Entry) error
 	Tree(ctx context.Context) (tree.State, error)
 }
 
-// Status is a sink as it stands.
+// Status is the present state of a sink.
 type Status struct {
 	Name string
 	Mode Mode

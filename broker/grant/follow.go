@@ -64,8 +64,8 @@ func (g *Grants) Follow(ctx context.Context) error {
 	return errors.Join(failed...)
 }
 
-// look looks at one grant. The next look is stored first, so that no other replica looks as well, and
-// a VNFM that takes a process down is not asked again at once.
+// look checks one grant. It stores the time of the next look first, so that no other replica looks as
+// well, and a VNFM that takes a process down is not queried again at once.
 func (g *Grants) look(ctx context.Context, one Grant) error {
 	switch one.State {
 	case Deciding:
@@ -127,8 +127,8 @@ func (g *Grants) abandon(ctx context.Context, one Grant) error {
 	return g.takeBack(ctx, stored)
 }
 
-// refuse makes a grant one that is refused. Its lease may have been issued, or may be in this moment: it
-// is looked for once more when no request can be deciding any longer.
+// refuse refuses a grant. Its lease may have been issued, or may be at this moment: refuse schedules
+// another look for the time when no request can be deciding any longer.
 func (g *Grant) refuse(why string, now time.Time) {
 	g.State, g.Refusal, g.DecidedAt, g.Holds = Refused, why, now, false
 	g.Followed, g.LookAt = g.Maker == g.ID, now.Add(lateTime)
@@ -154,8 +154,8 @@ func (g *Grants) clear(ctx context.Context, one Grant) error {
 	return err
 }
 
-// Notify takes a client's word that an operation has come to a state. What it knows no grant for is
-// nobody's concern.
+// Notify takes a client's word that an operation has come to a state. It ignores an operation
+// without a grant.
 func (g *Grants) Notify(ctx context.Context, p policy.Principal, operation, state string) error {
 	client, err := g.clients.Acting(ctx, p)
 	if err != nil {
@@ -171,9 +171,10 @@ func (g *Grants) Notify(ctx context.Context, p policy.Principal, operation, stat
 	return g.end(ctx, p, one, state)
 }
 
-// end ends a grant whose operation has ended, and the lease with it where nothing is left to do with
-// that: a token of its own, or what stood with an instance that was terminated, or never came to be.
-// What is revoked already is success, so that whoever died in between is followed up.
+// end ends a grant whose operation has ended, and its lease if that is of no more use: a token of
+// its own, or the lease of an instance that was terminated, or never came to be. A lease that is
+// revoked already counts as success, so that a retry finishes the work of a process that died in
+// between.
 func (g *Grants) end(ctx context.Context, by policy.Principal, one Grant, state string) error {
 	act, err := g.enter(ctx, by, policy.GrantEnd, one.Resource())
 	if err != nil {
@@ -211,8 +212,9 @@ func (g *Grants) end(ctx context.Context, by policy.Principal, one Grant, state 
 	return err
 }
 
-// terminated selects the leases of an instance that was terminated: all of them, unless it was
-// instantiated anew before that was learnt. Then it is the one that TERMINATE was lent.
+// terminated selects the leases of an instance that was terminated: all of them, unless the
+// instance was instantiated again before the broker learnt of it. Then it is the lease that
+// was lent for TERMINATE.
 func (g *Grants) terminated(ctx context.Context, one Grant) (broker.LeaseSelector, error) {
 	newest, err := g.store.HoldingVNFGrant(ctx, one.Client, one.Request.Instance)
 	if errors.Is(err, broker.ErrNotFound) || err == nil && !newest.CreatedAt.After(one.CreatedAt) {

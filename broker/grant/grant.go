@@ -16,7 +16,7 @@ import (
 	"github.com/vimbroker/vimbroker/policy"
 )
 
-// Grant is what a client was granted for an operation, or was refused. Times are in UTC, in
+// Grant is the grant, or the refusal, of a client's operation. Times are in UTC, in
 // microseconds. It holds no credential and nothing of the request's additionalParams.
 type Grant struct {
 	ID string
@@ -59,7 +59,7 @@ const (
 	Deciding State = "deciding"
 	Granted  State = "granted"
 	Refused  State = "refused"
-	// Ended: so has its operation, or nobody could say.
+	// Ended: its operation has ended, or its end could not be learnt.
 	Ended State = "ended"
 )
 
@@ -74,9 +74,9 @@ var moves = map[State][]State{
 // CanMove reports whether a grant may go from one state to another. Staying is no move.
 func (s State) CanMove(to State) bool { return slices.Contains(moves[s], to) }
 
-// Moved is the grant that an update stores in the place of another: what an update may not change is
-// as it was, but for the resources of one that lends nothing any more, which nobody needs. A move that
-// the table of states does not list is [broker.ErrConflict].
+// Moved is the grant that an update stores in place of the previous one: fields that an update may not
+// change keep their values, except the resources of a grant that lends nothing any more, which nothing
+// needs. A move that the table of states does not list is [broker.ErrConflict].
 func (g Grant) Moved(next Grant) (Grant, error) {
 	if g.State != next.State && !g.State.CanMove(next.State) {
 		return g, &broker.Error{Kind: broker.ErrConflict, Detail: "the grant is " + string(g.State)}
@@ -92,7 +92,7 @@ func (g Grant) Moved(next Grant) (Grant, error) {
 // GrantedOperation is a type of operation, as the standard spells it.
 type GrantedOperation string
 
-// The operations that a lease begins and ends with; every other is as good as any.
+// The operations that a lease begins and ends with; all others are treated alike.
 const (
 	Instantiate GrantedOperation = "INSTANTIATE"
 	Terminate   GrantedOperation = "TERMINATE"
@@ -103,7 +103,7 @@ var operations = []GrantedOperation{
 	"CREATE_SNAPSHOT", "REVERT_TO_SNAPSHOT",
 }
 
-// GrantRequest is what a VNFM asks for, as far as the answer rests on it.
+// GrantRequest is a VNFM's request, as far as the answer depends on it.
 type GrantRequest struct {
 	// ID is that of the operation occurrence at the VNFM.
 	ID       string
@@ -207,12 +207,12 @@ func (g Grant) Resource() policy.Resource {
 	}
 }
 
-// Loan is what a grant lends.
+// Loan is the loan of a grant.
 type Loan struct {
 	// Client is the id of the client that it was lent to.
 	Client string
 	Lease  broker.Lease
-	// Config has the credential; of a lease that stands, its secret. Where that goes to an https token
+	// Config has the credential; for a standing lease, its secret. If that goes to an https token
 	// endpoint, CACert verifies the VIM and the token endpoint.
 	Config clientconfig.Config
 }

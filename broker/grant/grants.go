@@ -30,8 +30,8 @@ type Options struct {
 	// Egress gives the addresses of VNFMs that may be asked for a project.
 	Egress func(project string) *egress.Rules
 	Log    *slog.Logger
-	// Later: a request is answered before it is decided on, and whoever asks for the grant has it
-	// decided.
+	// Later: a request is answered before it is decided on, and the request that reads the grant
+	// has it decided.
 	Later bool
 	// Standing: the server mints tokens under standing leases. Otherwise none is lent.
 	Standing bool
@@ -60,7 +60,7 @@ type Clients interface {
 // VNFM is how a VNFM is asked about its operations.
 type VNFM interface {
 	// OperationState returns the operationState of the operation occurrence at a URL, where the
-	// rules let it be asked. An error says that nobody knows now.
+	// rules let it be asked. An error says that the state cannot be learnt now.
 	OperationState(ctx context.Context, url string, rules *egress.Rules) (string, error)
 }
 
@@ -101,14 +101,14 @@ func New(o Options) *Grants {
 // DefaultPerClient is the bound of an operator who sets none.
 const DefaultPerClient = 10_000
 
-// decideTime is how long a grant may be decided on. What is older belongs to a process that died, or
+// decideTime is how long a grant may be decided on. An older one belongs to a process that died, or
 // to a VNFM that has given up.
 const decideTime = 10 * time.Minute
 
 // Request grants a client an operation, or says why not: [broker.ErrDenied]. A repeat is answered with
 // the same grant and, while its lease lives, the same connection; with another body it is
-// [broker.ErrConflict]. Where something cannot be asked now the grant stays Deciding, and a repeat
-// goes on with it. Where grants are decided on later, a grant that is Deciding is answered at once.
+// [broker.ErrConflict]. If another system cannot be queried now the grant stays Deciding, and a repeat
+// resumes the decision. If grants are decided on later, a grant that is Deciding is answered at once.
 func (g *Grants) Request(ctx context.Context, p policy.Principal, r GrantRequest) (Grant, Loan, error) {
 	fail := func(err error) (Grant, Loan, error) { return Grant{}, Loan{}, err }
 	id, err := uuid.NewV7()
@@ -156,8 +156,8 @@ func (g *Grants) Request(ctx context.Context, p policy.Principal, r GrantRequest
 	return g.decide(ctx, p, made, act)
 }
 
-// create stores a grant. Where its client has as many as it may have, those that lend nothing any more
-// make room.
+// create stores a grant. If its client has reached its limit, grants that lend nothing any more make
+// room.
 func (g *Grants) create(ctx context.Context, made Grant, act *audit.Act) error {
 	err := g.store.CreateVNFGrant(ctx, made, g.most, act.Intent())
 	if !errors.Is(err, broker.ErrQuota) {
@@ -250,8 +250,8 @@ func (g *Grants) place(ctx context.Context, p policy.Principal, client oauth.Cli
 	return nil
 }
 
-// usable refuses to lend a lease that nobody could fetch tokens under, or whose secret a VNFM would send
-// to a token endpoint that it cannot verify. It returns the authorities of one that is https.
+// usable refuses to lend a lease under which no tokens can be fetched, or whose secret a VNFM would send
+// to a token endpoint that it cannot verify. It returns the authorities of an https endpoint.
 func (g *Grants) usable(one Grant) (issuerCA string, err error) {
 	switch {
 	case !one.Placement.Profile.Fetches():
@@ -275,8 +275,8 @@ func (g *Grants) usable(one Grant) (issuerCA string, err error) {
 	return issuerCA, nil
 }
 
-// goesOn reports whether the lease of an instance lives. One that somebody has revoked cuts the
-// instance off: then a right of its own is needed to go on with another.
+// goesOn reports whether the lease of an instance lives. A revoked lease cuts the instance off:
+// then another lease needs a right of its own.
 func (g *Grants) goesOn(ctx context.Context, p policy.Principal, held Grant) (bool, error) {
 	if held.Lease == "" {
 		return held.State == Deciding, nil
@@ -369,8 +369,8 @@ func (g *Grants) lend(ctx context.Context, p policy.Principal, one Grant, act *a
 	return connection, nil
 }
 
-// stillThere refuses to go on with a lease that has ended: its key may be free again, and it is not
-// issued anew. An empty id is that of a lease that is yet to be issued.
+// stillThere refuses a lease that has ended: its key may be free again, and it is not issued again.
+// An empty id is that of a lease that is yet to be issued.
 func (g *Grants) stillThere(ctx context.Context, lease string) error {
 	if lease == "" {
 		return nil
@@ -384,8 +384,8 @@ func (g *Grants) stillThere(ctx context.Context, lease string) error {
 
 var errDecided, errRefused = errors.New("decided already"), errors.New("refused meanwhile")
 
-// tooLate takes back what was issued for a grant that was refused meanwhile, and says why it was. What
-// cannot be taken back now is when the grant is looked at.
+// tooLate revokes the lease that was issued for a grant that was refused meanwhile, and returns the
+// reason of the refusal. The next look at the grant retries a revocation that fails now.
 func (g *Grants) tooLate(ctx context.Context, one Grant) error {
 	now, err := g.store.VNFGrant(ctx, one.ID)
 	if err != nil {
@@ -397,8 +397,8 @@ func (g *Grants) tooLate(ctx context.Context, one Grant) error {
 	return denied(now)
 }
 
-// failed says what became of a grant whose lease is not to be had. What may be different later leaves
-// it as it is.
+// failed settles a grant whose lease could not be issued. A cause that may pass leaves the grant
+// unchanged.
 func (g *Grants) failed(ctx context.Context, one Grant, act *audit.Act, why error) error {
 	known, ok := errors.AsType[*broker.Error](why)
 	if !ok || one.State != Deciding || known.RetryAfter > 0 {

@@ -29,11 +29,11 @@ type Store interface {
 	// before any client's second.
 	DueVNFGrants(ctx context.Context, at time.Time, each, limit int) ([]Grant, error)
 	// UpdateVNFGrant reads the grant, lets change alter it, and stores what [Grant.Moved] makes of it,
-	// atomically. If change fails nothing is written and its error is returned as it is.
+	// atomically. If change fails nothing is written and its error is returned unchanged.
 	UpdateVNFGrant(ctx context.Context, id string, change func(*Grant) error, e audit.Entry) (Grant, error)
-	// NoteVNFGrant has a grant looked at next at a time, never where that is zero, and stores nothing
-	// else, if its Revision and LookAt are still those given; [broker.ErrConflict] otherwise. To look is
-	// nobody's act.
+	// NoteVNFGrant sets the time of a grant's next look, zero for never, and stores nothing else, if its
+	// Revision and LookAt are still those given; [broker.ErrConflict] otherwise. A look is no caller's
+	// act.
 	NoteVNFGrant(ctx context.Context, g Grant, next time.Time) error
 	// ForgetVNFGrants removes those of a client, of all where that is empty, that are Refused or Ended,
 	// are not Followed and were made before a time: the oldest first, at most limit. Those that Hold a

@@ -14,12 +14,12 @@ import (
 // the job over or the attempt is over. Nothing was written.
 var ErrFenced = errors.New("another worker has taken the job over")
 
-// ErrAgain is returned by work that leaves its place to others before it is done. It is
-// no failure: the work is called again at once, behind the jobs of its kind that wait.
+// ErrAgain is returned by work that yields its place to others before it is done. It is
+// no failure: the work goes to the end of the queue of its kind, without a backoff.
 var ErrAgain = errors.New("the job leaves its place to others")
 
-// Progressed wraps the error of work that came further than the attempt before it. The
-// failures of earlier attempts no longer count: the backoff begins anew. Progressed(nil) is nil.
+// Progressed wraps the error of work that came further than the attempt before it. The failures
+// of earlier attempts no longer count: the backoff is reset. Progressed(nil) is nil.
 func Progressed(err error) error {
 	if err == nil {
 		return nil
@@ -37,8 +37,7 @@ type progressed struct{ error }
 
 func (p progressed) Unwrap() error { return p.error }
 
-// Job names work on one subject. What is to be done stands in the subject's row,
-// not in the job.
+// Job names work on one subject. The subject's row says what to do, not the job.
 type Job struct {
 	// Kind is in kebab case.
 	Kind string
@@ -54,10 +53,10 @@ func (j Job) Valid() bool {
 }
 
 // Worker works the jobs of one kind. Work is called for one subject by one worker at
-// a time. It reads from the subject's row how far the previous attempt came, and goes
-// on from there. If it fails or panics, it is called again after a backoff that grows
-// up to [MaxBackoff] with the failures in a row, which [Progressed] begins anew; work that must
-// not be repeated returns nil, and work that leaves its place to others [ErrAgain].
+// a time. It reads from the subject's row how far the previous attempt came, and resumes there.
+// If it fails or panics, it is called again after a backoff that grows up to [MaxBackoff] with
+// the failures in a row, which [Progressed] resets; work that must not be repeated returns nil,
+// and work that yields its place to others [ErrAgain].
 //
 // The context carries the worker's [Claim]: every write of the store that is made with
 // it is refused with [ErrFenced] once another worker has taken over. The context ends
@@ -82,8 +81,8 @@ const (
 // Claim is the right to write for a job's subject during one attempt.
 type Claim struct {
 	Job
-	// Fence grows with every attempt on the subject. Of two claims the one with the
-	// larger fence holds.
+	// Fence grows with every attempt on the subject. The claim with the larger fence
+	// holds.
 	Fence int64
 }
 
@@ -94,7 +93,7 @@ func WithClaim(ctx context.Context, c Claim) context.Context {
 	return context.WithValue(ctx, claimKey{}, c)
 }
 
-// WithoutClaim returns a context whose writes are nobody's claim's: for what a worker does for other subjects.
+// WithoutClaim returns a context whose writes are under no claim: for a worker's writes on other subjects.
 func WithoutClaim(ctx context.Context) context.Context {
 	return context.WithValue(ctx, claimKey{}, nil)
 }

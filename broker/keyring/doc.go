@@ -1,10 +1,10 @@
 // Package keyring seals texts, each under a Fernet key of its own in a key store, and opens them. Everything that the
-// broker seals goes through it: the credentials of VIMs, the keys that sign tokens and the audit log, what authenticates
-// the broker to subscribers, and the hidden parameters of VNF instances.
+// broker seals goes through it: the credentials of VIMs, the keys that sign tokens and the audit log, the broker's
+// credentials at subscribers, and the hidden parameters of VNF instances.
 //
-// The row of what is sealed is its owner's, and so is the order of the writes:
+// The row of the sealed text is its owner's, and so is the order of the writes:
 //
-//  1. A row with the intent. From here on the pass of the owner finds what a process that died has left.
+//  1. A row with the intent. From here on the pass of the owner finds the work that a process that died has left.
 //  2. [Ring.Seal]: the new key is in a key store, and no row names it yet.
 //  3. One write that names the new key in the row, and puts the old one on the ledger of retired keys.
 //  4. [Ring.Destroy] of what is on the ledger. Where 3 did not come about, [Ring.Drop] destroys what 2 has left, and only

@@ -30,7 +30,7 @@ func (e *UnknownError) Error() string {
 	return fmt.Sprintf("the key store %q is not configured here; there is %s", e.Name, strings.Join(e.Known, ", "))
 }
 
-// Sealed is what a row keeps of a text that is sealed.
+// Sealed is the part of a row that holds a sealed text.
 type Sealed struct {
 	// KeyStore and Ref say where its key is.
 	KeyStore string
@@ -70,7 +70,7 @@ func (r Ring) Seal(ctx context.Context, owner secret.Owner, field string, plain 
 	return sealed, err
 }
 
-// SealWithKey is Seal for whoever seals more under the same key. The caller clears the key.
+// SealWithKey is Seal for a caller that seals more under the same key. The caller clears the key.
 func (r Ring) SealWithKey(ctx context.Context, owner secret.Owner, field string, plain secret.Text) (Sealed, *secret.Key, error) {
 	key, err := secret.NewKey()
 	if err != nil {
@@ -103,7 +103,7 @@ func (r Ring) Open(ctx context.Context, owner secret.Owner, field string, s Seal
 	return text, nil
 }
 
-// Key fetches the key of what is sealed, for whoever opens more with it. The caller clears it.
+// Key fetches the key of a sealed text, for a caller that opens more with it. The caller clears it.
 func (r Ring) Key(ctx context.Context, s Sealed) (*secret.Key, error) {
 	at, err := r.Only(s.KeyStore)
 	if err != nil {

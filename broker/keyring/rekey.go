@@ -9,13 +9,13 @@ import (
 	"github.com/vimbroker/vimbroker/broker/secret"
 )
 
-// endWithin bounds the end of sealing anew, which a caller's end does not stop.
+// endWithin bounds the end of resealing, which the end of the caller's context does not stop.
 const endWithin = 30 * time.Second
 
 // ErrOvertaken: the row is another's work by now, or gone.
 var ErrOvertaken = errors.New("the row was changed at the same time")
 
-// SealedRow is what a row keeps of a text that is sealed anew.
+// SealedRow is the part of a row that resealing reads and writes.
 type SealedRow struct {
 	State State
 	// Since is when the row entered the state, or was taken over in it.
@@ -25,18 +25,18 @@ type SealedRow struct {
 	Sealed
 }
 
-// Row is a row whose text is sealed anew.
+// Row is a row whose text is resealed.
 type Row struct {
 	// Field is the envelope's.
 	Field string
-	// Update changes the row by a function in one write, and returns it as it is then. If the function fails nothing is
+	// Update changes the row by a function in one write, and returns the new row. If the function fails nothing is
 	// written and its error is returned. A row that is gone, and a move that it cannot make, are [ErrOvertaken].
 	Update func(ctx context.Context, change func(*SealedRow) error) (SealedRow, error)
 	// Now is the store's time.
 	Now func() time.Time
 }
 
-// Rekey seals the text of a row that is [Active] anew, under a new key in a ring: intent, new key, one write that
+// Rekey reseals the text of a row that is [Active], under a new key in a ring: intent, new key, one write that
 // switches, and the end of the old key. A process that dies leaves the row [Rekeying], for [Ring.EndRekey].
 func (r Ring) Rekey(ctx context.Context, to Ring, row Row) error {
 	mine := row.Now()
@@ -77,7 +77,7 @@ func (r Ring) switchKey(ctx context.Context, to Ring, row Row, held SealedRow) e
 		now.Owner, now.Sealed = held.Next, fresh
 		return nil
 	})
-	if errors.Is(err, ErrOvertaken) { // the key is nobody's
+	if errors.Is(err, ErrOvertaken) { // the key belongs to no row
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endWithin)
 		defer cancel()
 		err = errors.Join(err, to.Destroy(ctx, fresh))
@@ -85,7 +85,8 @@ func (r Ring) switchKey(ctx context.Context, to Ring, row Row, held SealedRow) e
 	return err
 }
 
-// EndRekey destroys all keys of a row but the one that it names, if sealing anew is still what began then.
+// EndRekey destroys all keys of a row but the one that it names, if the row is still in the resealing that
+// began then.
 func (r Ring) EndRekey(ctx context.Context, row Row, began time.Time) error {
 	ctx, cancel := context.WithTimeout(ctx, endWithin)
 	defer cancel()
@@ -99,7 +100,7 @@ func (r Ring) EndRekey(ctx context.Context, row Row, began time.Time) error {
 			return nil
 		})
 	}
-	h, err := held(began, func(h *SealedRow) { h.Since = mine }) // nobody switches from here on
+	h, err := held(began, func(h *SealedRow) { h.Since = mine }) // no process switches from here on
 	if err == nil {
 		err = r.Sweep(ctx, h.Owner.ID, func() ([]Sealed, error) { return []Sealed{h.Sealed}, nil })
 	}
@@ -107,7 +108,7 @@ func (r Ring) EndRekey(ctx context.Context, row Row, began time.Time) error {
 		_, err = held(mine, func(h *SealedRow) { h.State = Active })
 	}
 	if errors.Is(err, ErrOvertaken) {
-		return nil // another settles it, or nobody needs it any more
+		return nil // another process settles it, or it is no longer needed
 	}
 	return err
 }

@@ -10,24 +10,25 @@ type State string
 const (
 	// Making: the intent is stored; what seals the text may be in a key store.
 	Making State = "making"
-	// Abandoned: it was never finished, or nobody needs it. What seals it is destroyed, and then its row goes.
+	// Abandoned: the text was never finished, or is not needed. Its key is destroyed, and then its row goes.
 	Abandoned State = "abandoned"
 	// Active: the text is needed.
 	Active State = "active"
-	// Rekeying: the text is needed, and sealed anew; a key store may hold a second key of it.
+	// Rekeying: the text is needed, and is being resealed; a key store may hold a second key of it.
 	Rekeying State = "rekeying"
 
-	// Signing: it is a key that signs. Of those of a kind one does.
+	// Signing: a key that signs. Each kind has one.
 	Signing State = "signing"
-	// Verifying: another key signs, and what is sealed is destroyed. What it has signed counts for a time.
+	// Verifying: another key signs, and the sealed half is destroyed. Its signatures count for a time.
 	Verifying State = "verifying"
-	// Retired: another key signs, and what is sealed is destroyed. What it has signed counts.
+	// Retired: another key signs, and the sealed half is destroyed. Its signatures count.
 	Retired State = "retired"
-	// Revoked: somebody else may have the key. What is sealed here is destroyed.
+	// Revoked: somebody else may have the key. The sealed half is destroyed.
 	Revoked State = "revoked"
 )
 
-// moves is the state machine of all that is sealed. Which of the states a row may have its table says.
+// moves is the state machine of all that is sealed. Each table says which of the states its rows may
+// have.
 var moves = map[State][]State{
 	Making:    {Active, Signing, Abandoned},
 	Abandoned: {},
@@ -42,5 +43,5 @@ var moves = map[State][]State{
 // CanMove reports whether a row may go from one state to another. Staying is no move.
 func (s State) CanMove(to State) bool { return slices.Contains(moves[s], to) }
 
-// Needed reports whether the text is what its owner works with.
+// Needed reports whether the owner works with the text.
 func (s State) Needed() bool { return s == Active || s == Rekeying }

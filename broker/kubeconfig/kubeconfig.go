@@ -1,8 +1,8 @@
 // Package kubeconfig reads one context of a kubeconfig into the fields that a
 // registration may have. It runs nothing, and opens no file by itself.
 //
-// The server and the command line read by this one vocabulary. They differ in what
-// they do about a field that cannot be registered, which is what [FieldRules] say.
+// The server and the command line read by this one vocabulary. They treat a field that
+// cannot be registered differently: see [FieldRules].
 package kubeconfig
 
 import (
@@ -32,13 +32,13 @@ const (
 	Login
 	// Impersonation makes the user act as another.
 	Impersonation
-	// Proxy is what a client connects through.
+	// Proxy is the proxy that a client connects through.
 	Proxy
 	// Unused says nothing about where to connect or as whom.
 	Unused
 )
 
-// FieldRules are what a reader does about fields that cannot be registered.
+// FieldRules are a reader's rules for fields that cannot be registered.
 type FieldRules struct {
 	// Refusals say what is wrong with a kind of field, and what to do about it. Kinds
 	// without one are ignored.
@@ -46,9 +46,9 @@ type FieldRules struct {
 	// Unverified is the refusal of a context that turns verification of the server
 	// off; empty allows it.
 	Unverified string
-	// File, if not nil, returns what belongs under a field (like "client-key-data")
-	// of the file that the node names, and refuses NamedFile itself. What stands
-	// inline wins over a file, as it does for kubectl.
+	// File, if not nil, returns the value for a field (like "client-key-data") from the
+	// file that the node names, and refuses NamedFile itself. An inline value wins over
+	// a file, as in kubectl.
 	File func(n *yaml.Node, at, name, field string) string
 }
 

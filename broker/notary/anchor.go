@@ -15,7 +15,7 @@ import (
 // Anchor is a place outside of the database that keeps checkpoints: a log that was rewritten since
 // differs from them.
 type Anchor struct {
-	// Name is what the store knows it by. It is unique.
+	// Name is the anchor's key in the store. It is unique.
 	Name   string
 	Outlet delivery.Outlet
 }
@@ -44,9 +44,9 @@ type anchored struct {
 	Checkpoint string    `json:"checkpoint"`
 }
 
-// Anchor hands the last checkpoint to every anchor that does not have it, side by side. An anchor that
-// missed some gets the last one only: it covers those before. The error names the anchors that failed;
-// they are tried again by the next call.
+// Anchor sends the last checkpoint to every anchor that does not have it, in parallel. An anchor that
+// missed some gets the last one only: it covers the earlier ones. The error names the anchors that
+// failed; the next call retries them.
 func (n *Notary) Anchor(ctx context.Context) error {
 	last, err := n.last(ctx)
 	if err != nil || last.Size == 0 || len(n.anchors) == 0 {
@@ -89,7 +89,7 @@ func (n *Notary) Anchor(ctx context.Context) error {
 	return errors.Join(faults...)
 }
 
-// AnchorStatus is an anchor as it stands.
+// AnchorStatus is the present state of an anchor.
 type AnchorStatus struct {
 	Anchoring
 	// Behind is how many entries it does not cover that a checkpoint does.

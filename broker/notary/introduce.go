@@ -22,9 +22,9 @@ const (
 	dropWithin = 30 * time.Second
 )
 
-// Rotate makes a new key in the first key store, which takes over. The key before endorses
-// it, and both sign a checkpoint. What seals the private half of the key before goes on the
-// ledger of retired keys. Where no key signs yet, the new one is the first.
+// Rotate makes a new key in the first key store, which takes over. The previous key
+// endorses it, and both sign a checkpoint. The sealing key of the previous key's private
+// half goes on the ledger of retired keys. If no key signs yet, the new one is the first.
 func (n *Notary) Rotate(ctx context.Context, act *audit.Act) (SigningKey, error) {
 	return n.introduce(ctx, act, func(keys []SigningKey, mine *SigningKey, p pen) (*Checkpoint, error) {
 		old, found := signing(keys)
@@ -50,9 +50,9 @@ func (n *Notary) Rotate(ctx context.Context, act *audit.Act) (SigningKey, error)
 }
 
 // Revoke ends a key that somebody else may have, or that is lost: its checkpoints of more
-// than so many entries do not count. If it signs, a new key takes over, which it does not
-// endorse: whoever has kept the old key must be given the new one in another way. It returns the
-// key that signs then.
+// than so many entries do not count. If it signs, a new key takes over without its endorsement:
+// a verifier who has kept the old key must get the new one in another way. It returns the key
+// that signs then.
 func (n *Notary) Revoke(ctx context.Context, act *audit.Act, id string, until int64) (SigningKey, error) {
 	keys, err := n.store.SigningKeys(ctx)
 	if err != nil {
@@ -100,8 +100,8 @@ func (n *Notary) makeFirst(ctx context.Context, act *audit.Act) (SigningKey, err
 }
 
 // introduce makes a key that signs from now on: intent, key, one write that switches. plan gets
-// the other keys as they are then, changes them and the new one, and says which checkpoint is
-// stored with that.
+// the other keys inside that write, changes them and the new one, and returns the checkpoint to
+// store with them.
 func (n *Notary) introduce(
 	ctx context.Context, act *audit.Act, plan func(others []SigningKey, mine *SigningKey, p pen) (*Checkpoint, error),
 ) (SigningKey, error) {
@@ -170,9 +170,9 @@ func (n *Notary) switchTo(
 	}, c, act.Done())
 }
 
-// takeOver is the checkpoint with which a key takes over, signed by it and by others. It
-// covers everything that was written before. Where another has signed all of that meanwhile, the
-// intent is written once more: no two checkpoints have the same size.
+// takeOver is the checkpoint with which a key takes over, signed by it and by others. It covers
+// everything that was written before. If another process has signed all of that meanwhile, the
+// intent is written again: no two checkpoints have the same size.
 func (n *Notary) takeOver(ctx context.Context, act *audit.Act, mine *SigningKey, pens ...pen) (*Checkpoint, error) {
 	last, now, err := n.look(ctx)
 	if err == nil && last.Size == now.Size {

@@ -1,7 +1,7 @@
-// Package notary signs checkpoints of the audit log, so that nobody who can write in the
-// database alone can pass another log off as this one: what is needed besides lies in a
-// key store. A checkpoint is a signed note (c2sp.org/tlog-checkpoint, c2sp.org/signed-note)
-// that states the size of the log and the root of its Merkle tree.
+// Package notary signs checkpoints of the audit log, so that write access to the database
+// is not enough to pass another log off as this one: the signing key is sealed under a key
+// in a key store. A checkpoint is a signed note (c2sp.org/tlog-checkpoint,
+// c2sp.org/signed-note) that states the size of the log and the root of its Merkle tree.
 package notary
 
 import (
@@ -22,7 +22,7 @@ import (
 	"github.com/vimbroker/vimbroker/policy/audit/tree"
 )
 
-// Errors of a notary. Those of the store and of key stores are returned besides.
+// Errors of a notary. It also returns errors of the store and of key stores.
 var (
 	// ErrNone: there is no such key, or no checkpoint yet.
 	ErrNone = errors.New("there is none")
@@ -61,8 +61,8 @@ type Store interface {
 	// ChangeSigningKeys lets change alter the keys, and stores them with the checkpoint, if that is
 	// not nil, and the entry that records it, atomically. A key that change leaves out goes,
 	// if it is [Making]; one that is new comes. The Fernet key that a changed key names no more goes
-	// on the ledger of retired keys. If change fails nothing is written and its error is
-	// returned as it is. The checkpoint is as in AddCheckpoint, by the key that signs then.
+	// on the ledger of retired keys. If change fails nothing is written and its error is returned
+	// unchanged. The checkpoint is as in AddCheckpoint, by the key that signs then.
 	ChangeSigningKeys(ctx context.Context, change func([]SigningKey) ([]SigningKey, error), c *Checkpoint, e audit.Entry) error
 	// LastCheckpoint returns the one of the largest size; [ErrNone].
 	LastCheckpoint(ctx context.Context) (Checkpoint, error)
@@ -102,8 +102,7 @@ func (n *Notary) Close() error {
 type Begin func(context.Context) (*audit.Act, error)
 
 // Sign signs the log with all that was written before, if it has grown since the last checkpoint, and makes a key
-// where there is none. It signs nothing that does not continue what was signed before:
-// [ErrRewritten].
+// if there is none. It does not sign a log that does not continue the last checkpoint: [ErrRewritten].
 func (n *Notary) Sign(ctx context.Context, begin Begin) error {
 	keys, err := n.store.SigningKeys(ctx)
 	if err != nil {
@@ -151,7 +150,7 @@ func (n *Notary) Sign(ctx context.Context, begin Begin) error {
 	return err
 }
 
-// last is the last checkpoint; the empty log's where there is none.
+// last is the last checkpoint; the empty log's if there is none.
 func (n *Notary) last(ctx context.Context) (Checkpoint, error) {
 	last, err := n.store.LastCheckpoint(ctx)
 	if errors.Is(err, ErrNone) {
@@ -167,9 +166,9 @@ func (n *Notary) replaced(ctx context.Context, key SigningKey) bool {
 	return err == nil && now.ID != key.ID
 }
 
-// look returns the last checkpoint and the whole log, which goes on from it and from what this
-// process has seen before: otherwise it is [ErrRewritten]. Others may write, sign and look
-// meanwhile. So the log is read after what it is held against.
+// look returns the last checkpoint and the whole log, which continues the checkpoint and the
+// log that this process saw last: otherwise it is [ErrRewritten]. Others may write, sign and
+// look meanwhile, so look reads the log last.
 func (n *Notary) look(ctx context.Context) (last Checkpoint, now tree.State, err error) {
 	n.mu.Lock()
 	seen := n.seen

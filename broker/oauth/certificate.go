@@ -28,7 +28,8 @@ import (
 // signed, and that has a name (RFC 8705 section 2.1.2). The zero value is none.
 type Certificate struct {
 	Kind NameKind `json:"kind,omitempty"`
-	// Name is compared with the certificate's as it is; that of a host without regard to case.
+	// Name is compared with the certificate's byte by byte; the name of a host without regard to
+	// case.
 	Name string `json:"name,omitempty"`
 }
 
@@ -48,7 +49,7 @@ const (
 // maxCertificateName bounds a name, in bytes.
 const maxCertificateName = 1024
 
-// None reports whether there is none.
+// None reports whether no certificate is set.
 func (c Certificate) None() bool { return c == Certificate{} }
 
 // String is kind and name.
@@ -111,7 +112,7 @@ func (c Certificate) names(leaf *x509.Certificate) bool {
 }
 
 // Subject is the subject of a certificate in the form of RFC 4514, as openssl writes it: the last
-// part first, characters that are not ASCII as they are, and attributes that are not in
+// part first, characters that are not ASCII unchanged, and attributes that are not in
 // [attributes] as OID=#hex.
 func Subject(leaf *x509.Certificate) string {
 	var parts pkix.RDNSequence
@@ -165,7 +166,7 @@ func (c Certificate) id() string {
 type peerKey struct{}
 
 // WithPeer returns the context of a request whose sender has proven, while connecting, to have the
-// key of the first of these certificates. Nobody has looked at who signed them.
+// key of the first of these certificates. Their signatures are not verified.
 func WithPeer(ctx context.Context, chain []*x509.Certificate) context.Context {
 	if len(chain) == 0 {
 		return ctx
@@ -178,7 +179,7 @@ func peer(ctx context.Context) []*x509.Certificate {
 	return chain
 }
 
-// thumbprint is what binds a token to a certificate (RFC 8705 section 3.1).
+// thumbprint is the digest that binds a token to a certificate (RFC 8705 section 3.1).
 func thumbprint(leaf *x509.Certificate) string {
 	sum := sha256.Sum256(leaf.Raw)
 	return base64.RawURLEncoding.EncodeToString(sum[:])

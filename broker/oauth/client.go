@@ -20,7 +20,7 @@ type Client struct {
 	// Name is unique in the project, and spelled like a principal's.
 	Name    string
 	Project string
-	// Roles are what policies know the client by, besides its name as a principal.
+	// Roles are the client's roles for policies, in addition to its name as a principal.
 	Roles []string
 	State State
 	// SHA256 is the digest of its secret, in lower-case hex. A plain digest is enough, because
@@ -29,16 +29,16 @@ type Client struct {
 	SHA256 string
 	// Certificate is the one that it logs in with, if it has no secret.
 	Certificate Certificate
-	// PreviousSHA256 is that of the secret that was used before, which is taken until PreviousUntil while
-	// the client changes over; empty if there is none.
+	// PreviousSHA256 is that of the previous secret, which is accepted until PreviousUntil while the
+	// client changes over; empty if there is none.
 	PreviousSHA256 string
 	PreviousUntil  time.Time
 	// RotatedAt is when its secret was made, or its certificate named.
 	RotatedAt time.Time
 	// Placements say where its VNFs go, the first that matches.
 	Placements []Placement
-	// Ending: leases that were issued to it are to be revoked. The pass does what a process
-	// that died has left of that.
+	// Ending: the leases that were issued to it are being revoked. The pass finishes the
+	// work of a process that died.
 	Ending bool
 
 	CreatedBy string
@@ -69,8 +69,9 @@ var moves = map[State][]State{
 // CanMove reports whether a client may go from one state to another. Staying is no move.
 func (s State) CanMove(to State) bool { return slices.Contains(moves[s], to) }
 
-// Moved is the client that an update stores in the place of another: what an update may not
-// change is as it was. A move that the table of states does not list is [broker.ErrConflict].
+// Moved is the client that an update stores in place of the previous one: fields that an
+// update may not change keep their values. A move that the table of states does not list is
+// [broker.ErrConflict].
 func (c Client) Moved(next Client) (Client, error) {
 	if c.State != next.State && !c.State.CanMove(next.State) {
 		return c, &broker.Error{Kind: broker.ErrConflict, Detail: "the client is being deleted"}

@@ -81,14 +81,14 @@ func New(o Options) *Clients {
 	}
 }
 
-// NewClient is what a new client is to be.
+// NewClient holds the values of a new client.
 type NewClient struct {
 	Name string
 	// Project is the one it acts in; empty means the caller's.
 	Project    string
 	Roles      []string
 	Placements []Placement
-	// Certificate is what it is to log in with; without one it gets a secret.
+	// Certificate is the certificate for its logins; without one it gets a secret.
 	Certificate Certificate
 }
 
@@ -110,9 +110,9 @@ func (r NewClient) check() error {
 	return nil
 }
 
-// Create registers a client and makes its secret, which is shown once; of one that logs in by a
-// certificate there is none. Giving it more than a
-// project's administrator has needs an administrator, by the built-in policies.
+// Create registers a client and makes its secret, which is shown once; a client that logs in by
+// a certificate has none. Giving it more than a project's administrator has needs an
+// administrator, by the built-in policies.
 func (c *Clients) Create(ctx context.Context, p policy.Principal, r NewClient) (Client, secret.Text, error) {
 	fail := func(err error) (Client, secret.Text, error) { return Client{}, secret.Text{}, err }
 	if r.Project == "" {
@@ -192,13 +192,13 @@ func (c *Clients) Clients(ctx context.Context, p policy.Principal, q Query) ([]C
 
 // Rotation says how a secret is replaced.
 type Rotation struct {
-	// Overlap is how long the secret before is taken on; nil means [DefaultOverlap], and zero
-	// ends it at once.
+	// Overlap is the time for which the previous secret is still accepted; nil means
+	// [DefaultOverlap], and zero ends it at once.
 	Overlap *time.Duration
-	// RevokeLeases: somebody else may have the secret. It ends at once, and so does every
-	// lease of the client.
+	// RevokeLeases: somebody else may have the secret. The secret ends at once, and so
+	// does every lease of the client.
 	RevokeLeases bool
-	// Certificate is what the client logs in with from now on, in place of its secret or of
+	// Certificate is the client's new certificate for logins, in place of its secret or of
 	// another certificate, which ends at once. None makes a secret, for a client that has one.
 	Certificate Certificate
 }
@@ -217,12 +217,12 @@ func (r Rotation) overlap() (time.Duration, error) {
 	return *r.Overlap, nil
 }
 
-// Rotate makes another secret for a client, which is shown once. Of the secrets before, only
-// the one that was used last goes on to be taken, and only as long as r says: so a repeat whose
-// first answer was lost leaves the client its own. Where r names a certificate no secret is made.
+// Rotate makes another secret for a client, which is shown once. Only the previous secret that
+// was used last is still accepted, and only as long as r says: so a repeat whose first answer was
+// lost leaves the client its own. If r names a certificate no secret is made.
 //
-// Where leases are to be revoked, those that a VIM does not give up now are left to the
-// reaper, and what a process that dies has left is done by the pass.
+// If r revokes leases, those that a VIM does not give up now are left to the reaper, and
+// the pass finishes the work of a process that died.
 func (c *Clients) Rotate(ctx context.Context, p policy.Principal, id string, r Rotation) (Client, secret.Text, error) {
 	fail := func(err error) (Client, secret.Text, error) { return Client{}, secret.Text{}, err }
 	found, err := c.find(ctx, p, policy.ClientRotate, id)
@@ -257,7 +257,7 @@ func (c *Clients) Rotate(ctx context.Context, p policy.Principal, id string, r R
 		at := c.now()
 		if !now.overlaps(at) || now.used() {
 			now.PreviousSHA256 = now.SHA256
-		} // else nobody has used what was made last, whose answer may have been lost: the one before goes on
+		} // else the last secret was never used, and its answer may have been lost: the previous one stays valid
 		now.PreviousUntil = at.Add(overlap)
 		if overlap == 0 || now.PreviousSHA256 == "" {
 			now.PreviousSHA256, now.PreviousUntil = "", time.Time{}
@@ -282,7 +282,7 @@ func (c *Clients) Rotate(ctx context.Context, p policy.Principal, id string, r R
 
 // Delete ends a client: it cannot log in any more, its leases are revoked, and its row goes.
 // Leases that a VIM does not give up now are left to the reaper. Deleting one that is being
-// deleted goes on with that.
+// deleted resumes the deletion.
 func (c *Clients) Delete(ctx context.Context, p policy.Principal, id string) error {
 	found, err := c.find(ctx, p, policy.ClientDelete, id)
 	if err != nil {
@@ -348,7 +348,7 @@ func (c *Clients) end(ctx context.Context, one Client) error {
 	return err
 }
 
-// Settle is the pass that goes on with clients whose leases are ending.
+// Settle is the pass that finishes clients whose leases are ending.
 func (c *Clients) Settle(ctx context.Context) error {
 	var failed []error
 	f := Filter{Ending: true, Page: broker.Page{Size: broker.MaxPage}}
@@ -372,7 +372,7 @@ func (c *Clients) Passes() []broker.Pass {
 	return []broker.Pass{{Name: "settle-clients", Every: time.Minute, Run: c.Settle}}
 }
 
-// Lookup implements [policy.Directory]: the client as it is now.
+// Lookup implements [policy.Directory]: the present state of the client.
 func (c *Clients) Lookup(ctx context.Context, name, project string) (policy.Principal, error) {
 	id, ok := idOf(name)
 	if !ok {
@@ -390,7 +390,8 @@ func (c *Clients) Lookup(ctx context.Context, name, project string) (policy.Prin
 
 // Authenticate returns the client that has an id and a secret, or, without a secret, the
 // certificate that the sender of the request shows; [policy.ErrUnauthenticated], which tells
-// nothing more, if there is none. Any other error means that nobody knows now.
+// nothing more, if there is none. Any other error means that the client cannot be looked up
+// now.
 func (c *Clients) Authenticate(ctx context.Context, id, plain string) (Client, error) {
 	found, err := c.active(ctx, id)
 	if err != nil {
@@ -415,9 +416,8 @@ func (c *Clients) Authenticate(ctx context.Context, id, plain string) (Client, e
 // errNoted: there is nothing to note.
 var errNoted = errors.New("that the secret is used is noted, or it is another by now")
 
-// noteUse notes that a client has changed over to what it was given last, once, while the secret
-// before is still taken. What cannot be noted now keeps nobody from logging in: the next login
-// does it.
+// noteUse notes once that a client has changed over to its newest secret, while the previous one
+// is still accepted. A failure to note this stops no login: the next login retries.
 func (c *Clients) noteUse(ctx context.Context, found Client) {
 	if !found.overlaps(c.now()) || found.used() {
 		return

@@ -39,8 +39,8 @@ func (c *Clients) refuse(ctx context.Context, act *audit.Act, why error) error {
 	return broker.RecordFailed(ctx, c.guard.Sink, c.log, act, why)
 }
 
-// find returns the client of that id. That there is none is recorded; whether p may see it is
-// for enter to say.
+// find returns the client of that id. A missing client is recorded; enter decides whether p
+// may see it.
 func (c *Clients) find(ctx context.Context, p policy.Principal, action policy.Action, id string) (Client, error) {
 	found, err := Client{}, error(&broker.Error{Kind: broker.ErrNotFound})
 	if uuid.Validate(id) == nil {
@@ -61,7 +61,7 @@ func project(name string) policy.Resource {
 	return policy.Resource{Kind: policy.KindProject, ID: name, Project: name}
 }
 
-// about is what entries say of a client.
+// about holds the details of a client for entries.
 func about(one Client) []string {
 	said := []string{audit.DetailClient, one.ID, audit.DetailClientName, one.Name, audit.DetailRoles, strings.Join(one.Roles, ",")}
 	if !one.Certificate.None() {

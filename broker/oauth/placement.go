@@ -16,8 +16,8 @@ import (
 )
 
 // Placement says which VIM a client has its VNFs on, and with what rights: a grant request of
-// SOL003 names none. Of a client's placements the first one that matches counts. A placement gives
-// no right: each lease is decided on for the client as for any caller.
+// SOL003 names none. The first of a client's placements that matches counts. A placement gives no
+// right: each lease is decided on for the client as for any caller.
 type Placement struct {
 	// VNFD is a pattern of VNFD ids, as [path.Match] reads it; empty matches every id.
 	VNFD string `json:"vnfd,omitempty"`
@@ -39,15 +39,15 @@ type Placement struct {
 	Grade   broker.Grade `json:"grade,omitempty"`
 	Profile Lending      `json:"profile,omitempty"`
 
-	// Zone is what a grant names as the resources' zone; empty is "default".
+	// Zone is the resources' zone in a grant; empty is "default".
 	Zone string `json:"zone,omitempty"`
-	// Flavours and Images are what the VIM calls what the VNFD describes: by the id of the VNFD's
-	// virtual compute descriptor, and of its software image.
+	// Flavours and Images are the VIM's names for the VNFD's descriptions: by the id of the
+	// VNFD's virtual compute descriptor, and of its software image.
 	Flavours map[string]string `json:"flavours,omitempty"`
 	Images   map[string]string `json:"images,omitempty"`
 }
 
-// Lending is what a grant lends.
+// Lending is the kind of loan of a grant.
 type Lending string
 
 // The profiles. An empty one is OIDC.
@@ -78,14 +78,14 @@ const (
 	maxWord       = 255
 )
 
-// Ask is what a placement is looked up for.
+// Ask holds the values by which a placement is looked up.
 type Ask struct {
 	VNFD, Instance string
 	// Parameters are the texts among the request's additionalParams.
 	Parameters map[string]string
 }
 
-// credentials are what the leases of profiles are, other than usual.
+// credentials are the special kinds of credentials of profiles' leases.
 var credentials = map[Lending]broker.LeaseCredential{User: broker.LeaseUser, PassThrough: broker.LeasePassThrough}
 
 // Place returns the first placement that matches.
@@ -177,9 +177,8 @@ func word(s string) bool {
 	return len(s) <= maxWord && !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) })
 }
 
-// placeable refuses placements of which a client could never have a lease: whatever is wrong with
-// them, or that policy denies. What a VIM would have to be asked about, and does not answer, is left
-// for the grant.
+// placeable refuses placements under which a client could never have a lease, because of any fault,
+// or because policy denies it. A check that needs a VIM which does not answer is left for the grant.
 func (c *Clients) placeable(ctx context.Context, one Client) error {
 	if len(one.Placements) > maxPlacements {
 		return broker.Invalid("placements", "must be at most %d", maxPlacements)
@@ -226,7 +225,7 @@ func (c *Clients) weigh(ctx context.Context, one Client, p Placement) error {
 	return err
 }
 
-// SetPlacements replaces the placements of a client. Leases that it has stay as they are.
+// SetPlacements replaces the placements of a client. Its leases stay unchanged.
 func (c *Clients) SetPlacements(ctx context.Context, p policy.Principal, id string, all []Placement) (Client, error) {
 	found, err := c.find(ctx, p, policy.ClientUpdate, id)
 	if err != nil {

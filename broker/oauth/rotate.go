@@ -39,10 +39,10 @@ type TokenKeyStore interface {
 	// TokenKeys returns all keys, oldest first.
 	TokenKeys(ctx context.Context) ([]TokenKey, error)
 	// ChangeTokenKeys lets change alter the keys, and stores them with the entry that records it,
-	// atomically; nobody else changes them meanwhile. A key that change leaves out goes, one that
-	// is new comes. The Fernet key that no key names any more goes on the ledger of
-	// retired keys. If change fails nothing is written and its error is returned as it is. A move
-	// that the table of states does not list is [broker.ErrConflict], and so is a second key that
+	// atomically; no other process changes them meanwhile. A key that change leaves out goes, one
+	// that is new comes. The Fernet key that no key names any more goes on the ledger of retired
+	// keys. If change fails nothing is written and its error is returned unchanged. A move that
+	// the table of states does not list is [broker.ErrConflict], and so is a second key that
 	// signs.
 	ChangeTokenKeys(ctx context.Context, change func([]TokenKey) ([]TokenKey, error), e audit.Entry) error
 }
@@ -59,7 +59,7 @@ func (t *Tokens) enter(ctx context.Context, p policy.Principal) (*audit.Act, err
 	return act, nil
 }
 
-// signing returns the key that signs. Where there is none, it makes the first.
+// signing returns the key that signs. If there is none, it makes the first.
 func (t *Tokens) signing(ctx context.Context) (TokenKey, error) {
 	keys, err := t.store.TokenKeys(ctx)
 	if err != nil {
@@ -127,7 +127,7 @@ func (t *Tokens) RevokeKey(ctx context.Context, p policy.Principal, id string) e
 // errTaken: another key signs by now.
 var errTaken = errors.New("another key signs by now")
 
-// replace makes a key that takes over from the one of that id; from none if it is empty. Where
+// replace makes a key that takes over from the one of that id; from none if it is empty. If
 // another has taken over meanwhile, that one is returned: intent, key, one write that switches.
 func (t *Tokens) replace(ctx context.Context, p policy.Principal, before string) (TokenKey, error) {
 	act, err := t.enter(ctx, p)

@@ -25,7 +25,7 @@ type Store interface {
 	// [broker.ErrInvalid] for a page token it did not make.
 	Clients(ctx context.Context, f Filter) ([]Client, string, error)
 	// UpdateClient reads the client, lets change alter it, and stores what [Client.Moved] makes of
-	// it, atomically. If change fails nothing is written and its error is returned as it is.
+	// it, atomically. If change fails nothing is written and its error is returned unchanged.
 	UpdateClient(ctx context.Context, id string, change func(*Client) error, e audit.Entry) (Client, error)
 	// DeleteClient removes a client in state Deleting; [broker.ErrConflict] for another. One
 	// that is gone is success, and writes nothing.
@@ -36,7 +36,7 @@ type Store interface {
 type Filter struct {
 	Project string
 	Name    string
-	// Ending selects clients whose leases are to be revoked.
+	// Ending selects clients whose leases are being revoked.
 	Ending bool
 	broker.Page
 }

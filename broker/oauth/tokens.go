@@ -48,8 +48,8 @@ type TokensOptions struct {
 
 // Ledger is [broker.Broker] as this package uses it.
 type Ledger interface {
-	// RetireKeys destroys the keys on the ledger of retired keys. What it cannot destroy now is
-	// left for the pass.
+	// RetireKeys destroys the keys on the ledger of retired keys. The pass retries those that
+	// it cannot destroy now.
 	RetireKeys(ctx context.Context)
 }
 
@@ -78,7 +78,7 @@ func NewTokens(o TokensOptions) *Tokens {
 // Issuer is the URL of the broker as its clients know it.
 func (t *Tokens) Issuer() string { return t.issuer }
 
-// claims are what a token says. Who the client is, and what it may, stands in its row.
+// claims are the claims of a token. The client's row holds its identity and its rights.
 type claims struct {
 	jwt.Claims
 	ClientID string `json:"client_id"`
@@ -106,8 +106,8 @@ func secretID(sha256 string) string {
 // [Clients.Authenticate]. It is [policy.ErrUnauthenticated], which tells nothing more, if there is
 // none.
 //
-// A token ends after [TokenLife], and before that with the secret, the client or the key. One for a
-// certificate counts only where that is shown.
+// A token ends after [TokenLife], and before that with the secret, the client or the key. A token
+// for a certificate counts only if the sender shows that certificate.
 func (t *Tokens) Issue(ctx context.Context, id, plain string) (secret.Text, error) {
 	c, err := t.clients.Authenticate(ctx, id, plain)
 	if err != nil {
@@ -162,9 +162,9 @@ func isAccessToken(s *jose.JSONWebSignature) bool {
 	return typ == tokenType
 }
 
-// Authenticate returns the client that a token was made for, as it is now.
+// Authenticate returns the present state of the client that a token was made for.
 // [policy.ErrUnauthenticated], which tells nothing more, if the token does not count; any other
-// error means that nobody knows now.
+// error means that the token cannot be checked now.
 func (t *Tokens) Authenticate(ctx context.Context, bearer string) (policy.Principal, error) {
 	refused := policy.ErrUnauthenticated
 	signed, err := jwt.ParseSigned(bearer, []jose.SignatureAlgorithm{algorithm})

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// State is where a cluster stands. What may follow what is [moves].
+// State is the state of a cluster. [moves] lists the allowed moves.
 type State string
 
 const (
@@ -15,8 +15,8 @@ const (
 	StateRegistering State = "registering"
 	// StateRegistered: the cluster is a VIM, which follows it.
 	StateRegistered State = "registered"
-	// StateQuarantined: what the management cluster shows is not believed. A VIM that there is
-	// stays as it was.
+	// StateQuarantined: the management cluster's data is not trusted. An existing VIM stays
+	// unchanged.
 	StateQuarantined State = "quarantined"
 	// StateRetiring: the cluster is gone, and its VIM is being deleted.
 	StateRetiring State = "retiring"
@@ -57,7 +57,7 @@ const (
 	ReasonNotSelected       ClusterReason = "notSelected"       // it does not have the labels that are asked for
 	ReasonSecretMissing     ClusterReason = "secretMissing"     // its credential is not there
 	ReasonSecretMislabelled ClusterReason = "secretMislabelled" // the secret of its name has no label, or another cluster's
-	ReasonSecretForeign     ClusterReason = "secretForeign"     // the secret belongs to nobody who may write it
+	ReasonSecretForeign     ClusterReason = "secretForeign"     // the secret's owner is neither the cluster nor its control plane
 	ReasonSecretInvalid     ClusterReason = "secretInvalid"     // the secret holds no kubeconfig that can be registered
 	ReasonCredentialRefused ClusterReason = "credentialRefused" // its API server refuses the credential
 	ReasonUnreachable       ClusterReason = "unreachable"       // its API server does not answer
@@ -109,8 +109,8 @@ type Cluster struct {
 	// Secret names the version of the secret that was last adopted, or refused.
 	Secret string
 
-	// PushToken is the hash of the token that a kubeconfig can be pushed with; empty where
-	// there is none. It is good once, before PushExpiresAt; PushedAt is when it was used.
+	// PushToken is the hash of the token that a kubeconfig can be pushed with; empty if
+	// there is none. It is valid once, before PushExpiresAt; PushedAt is when it was used.
 	PushToken               string
 	PushExpiresAt, PushedAt time.Time
 

@@ -8,8 +8,8 @@
 // cluster is a row ([Cluster]) with a state ([State]), and is handled apart from all
 // others, each time within a deadline.
 //
-// What the management cluster shows is its tenants' word, and is not trusted: the secret of
-// a cluster counts only if name, label and owner say so (see [ClusterSecret]), and where it leads
-// is pinned. Nothing is removed on doubt: a cluster is gone when its management cluster
-// says that this very object is not found, and not when a list lacks it.
+// The management cluster's data is its tenants' word, and is not trusted: the secret of a cluster
+// counts only if name, label and owner say so (see [ClusterSecret]), and where it leads is
+// pinned. Nothing is removed on doubt: a cluster is gone when its management cluster says that
+// this very object is not found, and not when a list lacks it.
 package onboard

@@ -8,7 +8,7 @@ import (
 // ClusterEventKind says what became of a cluster's VIM, in the words of those who are told.
 type ClusterEventKind string
 
-// What others are told. An event is an audit entry seen from outside.
+// Events for the outside. An event is an audit entry seen from outside.
 const (
 	EventRegistered  ClusterEventKind = "vim.registered"  // a cluster has become a VIM
 	EventUpdated     ClusterEventKind = "vim.updated"     // its VIM has another credential
@@ -16,7 +16,7 @@ const (
 	EventRetired     ClusterEventKind = "vim.retired"     // it is gone, and so is its VIM
 )
 
-// ClusterEvent is what others are told of a cluster. It holds no text that a tenant wrote but the
+// ClusterEvent is an event of a cluster for the outside. The only texts of a tenant in it are the
 // names of the cluster.
 type ClusterEvent struct {
 	Kind ClusterEventKind `json:"-"`
@@ -32,7 +32,7 @@ type ClusterEvent struct {
 	Entry int64 `json:"auditEntry"`
 }
 
-// EventOf is what an audit entry tells others; false for entries that tell nothing.
+// EventOf is the event of an audit entry; false for entries without one.
 func EventOf(e audit.Entry) (ClusterEvent, bool) {
 	if e.Principal != self("").Name || e.Action != policy.ClusterFollow || e.Outcome != audit.Done {
 		return ClusterEvent{}, false

@@ -110,7 +110,7 @@ func (o *Onboarding) watch(ctx context.Context, m Management) error {
 }
 
 // endLeases ends the leases on a management cluster. A process that had the job before and
-// died, or is stopped, left one: nobody is to read the management cluster with it any more.
+// died, or is stopped, left one: it must not read the management cluster any more.
 func (o *Onboarding) endLeases(ctx context.Context, vim string) error {
 	v, err := o.broker.VIM(ctx, self(""), vim)
 	if err == nil {
@@ -258,11 +258,11 @@ func (w *watcher) refresh(ctx context.Context) error {
 	return w.store.NoteManagement(ctx, m)
 }
 
-// watchAgain bounds the wait after a watch failed; after one that lasted longer the waits begin anew.
+// watchAgain bounds the wait after a watch failed; a watch that lasted longer resets the wait.
 const watchAgain = 30 * time.Second
 
-// watchNamespace watches one namespace until ctx ends. What keeps it from that keeps no
-// other namespace from being watched.
+// watchNamespace watches one namespace until ctx ends. A failure affects no other
+// namespace's watch.
 func (w *watcher) watchNamespace(ctx context.Context, namespace string) error {
 	for failures := 0; ; failures++ {
 		began := w.now()
@@ -438,8 +438,8 @@ func (w *watcher) hasRoom(k key) bool {
 	return w.versions[k] != "" || n < maxSeen || n < 2*maxSeen && w.knows(k)
 }
 
-// knows reports whether there is something to do under a name: who is neither shown nor has a row
-// is nobody's concern. w.mu is held.
+// knows reports whether there is something to do under a name: a name that is neither shown nor
+// has a row is ignored. w.mu is held.
 func (w *watcher) knows(k key) bool {
 	_, shown := w.seen[k]
 	return shown || len(w.rows[k]) > 0
@@ -466,7 +466,7 @@ func (w *watcher) load(ctx context.Context) error {
 	return err
 }
 
-// keep remembers a row as it is stored, and has it looked at.
+// keep remembers a stored row, and queues it.
 func (w *watcher) keep(c Cluster) {
 	k := key{c.Namespace, c.Name}
 	w.mu.Lock()
@@ -477,7 +477,7 @@ func (w *watcher) keep(c Cluster) {
 	w.rows[k][c.ID] = c
 }
 
-// message is what of an error people may be shown.
+// message is the part of an error that people may see.
 func message(err error) string {
 	var known *broker.Error
 	switch {

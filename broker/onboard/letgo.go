@@ -94,8 +94,8 @@ func (w *watcher) forgetMissing(id string) {
 	delete(w.missing, id)
 }
 
-// mayGo reports whether one more VIM may be let go of. Where too many would, it holds all
-// of them, raises an alarm, and leaves it to a person.
+// mayGo reports whether one more VIM may be let go of. If too many would go, it holds all
+// of them, raises an alarm, and leaves the decision to a person.
 func (w *watcher) mayGo(ctx context.Context) (bool, error) {
 	m, err := w.store.Management(ctx, w.m.VIM)
 	if err != nil {

@@ -48,8 +48,9 @@ type Management struct {
 	// from being watched, empty where nothing does.
 	WatchedAt time.Time
 	Trouble   string
-	// HeldAt is when too many of its clusters were gone at once: none is let go of until a
-	// person releases them. Until ReleasedUntil what is gone is let go of.
+	// HeldAt is when too many of its clusters were gone at the same time: none is let go
+	// of until a person releases them. Until ReleasedUntil all missing clusters are let go
+	// of.
 	HeldAt, ReleasedUntil time.Time
 
 	Revision int64
@@ -184,8 +185,9 @@ func (m *Management) targets() []string {
 	return slices.Compact(all)
 }
 
-// account is what takes the place of a cluster's credential; nil where that is kept. Its
-// name is the cluster's for good: an attempt that died and the next one make the same.
+// account is the account that replaces a cluster's credential; nil if the credential is
+// kept. Its name never changes: an attempt that died and the next one make the same
+// account.
 func (m *Management) account(clusterUID string) *broker.Account {
 	if m.Account == "" || m.Account == AccountNone {
 		return nil
@@ -230,7 +232,7 @@ const (
 // maxLabelText is the longest value of a label, and the longest name in its key.
 const maxLabelText = 63
 
-// labels are those of a cluster's VIM. What a tenant chose stands behind a prefix of its own.
+// labels are those of a cluster's VIM. A tenant's labels have a prefix of their own.
 func (m *Management) labels(s Seen) map[string]string {
 	l := m.copied(s)
 	l[LabelCluster], l[LabelManagement], l[LabelNamespace] = s.UID, m.VIM, s.Namespace
@@ -251,8 +253,8 @@ func (m *Management) copied(s Seen) map[string]string {
 	return l
 }
 
-// Rules are what the broker's own lease on the management cluster may do, in its
-// namespaces: what there is to grant, too.
+// Rules are the rights of the broker's own lease on the management cluster, in its
+// namespaces. They are also the rights that its credential needs.
 func (m *Management) Rules() []broker.Rule {
 	see := []string{"get", "list", "watch"}
 	rules := []broker.Rule{

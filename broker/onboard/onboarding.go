@@ -167,9 +167,9 @@ func configured(project string) policy.Principal {
 }
 
 // EnableConfigured enables a management cluster as the site's configuration says, by the
-// name of its VIM in a project. Where it is enabled so already nothing is done or recorded.
-// It is broker.ErrNotFound while the project itself has no such VIM: one that others share
-// with it is none.
+// name of its VIM in a project. If it is enabled so already nothing is done or recorded. It
+// is broker.ErrNotFound while the project itself has no such VIM: a VIM that others share
+// with it does not count.
 func (o *Onboarding) EnableConfigured(ctx context.Context, project, name string, m Management) error {
 	p := configured(project)
 	found, _, err := o.broker.VIMs(ctx, p, broker.VIMQuery{Name: name, State: broker.VIMRegistered, Page: broker.Page{Size: broker.MaxPage}})
@@ -220,7 +220,7 @@ func (o *Onboarding) refuse(ctx context.Context, act *audit.Act, why error) erro
 	return why
 }
 
-// Disable ends the watch. The VIMs of its clusters stay, and nobody follows them any more.
+// Disable ends the watch. The VIMs of its clusters stay, and are no longer followed.
 func (o *Onboarding) Disable(ctx context.Context, p policy.Principal, ref string) error {
 	v, act, err := o.enterVIM(ctx, p, ref)
 	if err != nil {
@@ -235,8 +235,8 @@ func (o *Onboarding) Disable(ctx context.Context, p policy.Principal, ref string
 // releasedFor is how long what is gone is let go of after a release.
 const releasedFor = 10 * time.Minute
 
-// Release lets go of the clusters that are held because too many were gone at once, and
-// of those that are found to be gone within the next ten minutes.
+// Release lets go of the clusters that are held because too many were gone at the same
+// time, and of those that are found to be gone within the next ten minutes.
 func (o *Onboarding) Release(ctx context.Context, p policy.Principal, ref string) (Management, error) {
 	v, act, err := o.enterVIM(ctx, p, ref)
 	if err != nil {

@@ -78,7 +78,7 @@ func (o *Onboarding) IssuePushToken(ctx context.Context, p policy.Principal, id 
 	return secret.NewText(token), until, nil
 }
 
-// RevokePushToken ends a cluster's token. That there is none is success.
+// RevokePushToken ends a cluster's token. A missing token is success.
 func (o *Onboarding) RevokePushToken(ctx context.Context, p policy.Principal, id string) error {
 	c, act, err := o.enterPush(ctx, p, id)
 	if err != nil {
@@ -141,8 +141,8 @@ type Pushed struct {
 
 // Push takes a kubeconfig for the cluster that the holder's token is bound to, as if the
 // secret of the cluster held it: by the same checks, into the same states. The token is
-// used up by a push after which the cluster is registered; after any other it is good still.
-// What became of it is the state of the cluster that is returned.
+// used up by a push after which the cluster is registered; after any other it stays valid.
+// The state of the returned cluster is the outcome.
 func (o *Onboarding) Push(ctx context.Context, p policy.Principal, in Pushed) (View, error) {
 	id, ok := strings.CutPrefix(p.Name, pushPrincipal)
 	if !ok {
@@ -197,7 +197,7 @@ func (o *Onboarding) Push(ctx context.Context, p policy.Principal, in Pushed) (V
 	return view(now, v), nil
 }
 
-// notePush records what became of a push, by which the token may be used up, and returns the cluster as it is now.
+// notePush records the outcome of a push, which may use the token up, and returns the present cluster.
 func (o *Onboarding) notePush(ctx context.Context, c Cluster, version string, act *audit.Act) (Cluster, error) {
 	now, err := o.store.Cluster(ctx, c.ID)
 	if err != nil {

@@ -16,8 +16,8 @@ const (
 // key names a cluster of a management cluster.
 type key struct{ namespace, name string }
 
-// queue is what is to be looked at, and when. Of each key at most one is handed out at a
-// time; a key that is added meanwhile comes once more.
+// queue holds the keys that are due for a look, and their times. Each key is handed out
+// to one worker at a time; a key that is added meanwhile comes again.
 type queue struct {
 	now func() time.Time
 
@@ -77,7 +77,7 @@ func (q *queue) done(k key) {
 }
 
 // run hands keys to do until ctx ends, so many at a time, and returns when the last has
-// returned. What do answers is after how long the key is due again; zero is never. A key that
+// returned. do returns the time after which the key is due again; zero is never. A key that
 // takes longer than [patience] leaves its place to the next, so those that hang delay no other.
 func (q *queue) run(ctx context.Context, atOnce int, after func(time.Duration) <-chan time.Time, do func(key) time.Duration) {
 	var group sync.WaitGroup

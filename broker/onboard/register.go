@@ -207,13 +207,13 @@ func (w *watcher) notRegistered(ctx context.Context, c Cluster, err error) (time
 		c.State, c.Reason, c.Message = state, why, text
 		c.Attempts++
 	})
-	if err != nil { // nothing is stored: whoever looked at it says so, and looks again
+	if err != nil { // nothing is stored: the caller reports this, and looks again
 		return 0, err
 	}
 	return job.Spread(job.Backoff(stored.Attempts, maxRetry)), nil
 }
 
-// wellness says what is to be said of a cluster that is registered.
+// wellness returns the message on a registered cluster.
 func wellness(v broker.VIM, s Seen) (ClusterReason, string) {
 	switch {
 	case s.Deleting:

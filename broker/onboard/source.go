@@ -37,11 +37,11 @@ type Source interface {
 	//
 	// Each request uses the access of that moment: credentials are renewed meanwhile.
 	Watch(ctx context.Context, access func() ManagementAccess, namespace string, sight Sight) error
-	// Cluster returns one, as it is now. It is broker.ErrNotFound only if the management
-	// cluster itself says that this object is not there; where Cluster API is not served
-	// it is broker.ErrUnsupported.
+	// Cluster returns the present state of one. It is broker.ErrNotFound only if the
+	// management cluster itself says that this object does not exist; if Cluster API is
+	// not served it is broker.ErrUnsupported.
 	Cluster(ctx context.Context, a ManagementAccess, namespace, name string) (Seen, error)
-	// Secret returns one with the entry of its data that is named, as it is now;
+	// Secret returns the present state of one with the named entry of its data; or
 	// broker.ErrNotFound.
 	Secret(ctx context.Context, a ManagementAccess, namespace, name, key string) (ClusterSecret, error)
 	// ControlPlane returns the UID of an object of a group and resource; broker.ErrNotFound.
@@ -80,10 +80,10 @@ type Seen struct {
 // ObjectReference names an object of the cluster's namespace.
 type ObjectReference struct{ Group, Kind, Name string }
 
-// SecretVersion is what a watch shows of a secret: never what it holds.
+// SecretVersion holds the values that a watch shows of a secret: never its content.
 type SecretVersion struct {
 	Name string
-	// Cluster is what its label says.
+	// Cluster is the value of its label.
 	Cluster string
 	// Version tells it from every other version of it and from others of its name.
 	Version string

@@ -225,7 +225,7 @@ func (w *watcher) drop(ctx context.Context, c Cluster) error {
 	return nil
 }
 
-// version is that of the cluster's secret as it was last shown; empty where there is none.
+// version is the last version shown of the cluster's secret; empty if there is none.
 func (w *watcher) version(c Cluster) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -240,7 +240,7 @@ func (w *watcher) secretless(c Cluster) bool {
 	return w.told[c.Namespace] && w.versions[key{c.Namespace, c.Name}] == ""
 }
 
-// cached is the VIM of a cluster as it was last read.
+// cached is the last read of a cluster's VIM.
 func (w *watcher) cached(id string) (broker.VIM, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -24,8 +24,8 @@ type Store interface {
 	// Managements returns all, ordered by the id of the VIM.
 	Managements(ctx context.Context) ([]Management, error)
 	// UpdateManagement reads it, lets change alter it, and stores it with Revision one up and
-	// a job that watches it, atomically. What change does to VIM, CreatedAt and Revision is
-	// ignored. If change fails nothing is written, and its error is returned as it is.
+	// a job that watches it, atomically. Changes to VIM, CreatedAt and Revision are ignored.
+	// If change fails nothing is written, and its error is returned unchanged.
 	UpdateManagement(ctx context.Context, vim string, change func(*Management) error, e audit.Entry) (Management, error)
 	// NoteManagement stores WatchedAt and Trouble, without an entry or a new Revision;
 	// [broker.ErrNotFound].
@@ -44,8 +44,8 @@ type Store interface {
 	Clusters(ctx context.Context, f ClusterFilter) ([]Cluster, string, error)
 	// UpdateCluster is as UpdateManagement; a move that moves does not list is
 	// [broker.ErrConflict]. A System that another cluster has which is not Retired, in any
-	// management cluster, is [broker.ErrExists] with Field "system". What change does to ID,
-	// Management, Namespace, Name, UID, CreatedAt and Revision is ignored.
+	// management cluster, is [broker.ErrExists] with Field "system". Changes to ID,
+	// Management, Namespace, Name, UID, CreatedAt and Revision are ignored.
 	UpdateCluster(ctx context.Context, id string, change func(*Cluster) error, e audit.Entry) (Cluster, error)
 	// DeferCluster stores Reason, Message and Attempts, without an entry or a new Revision;
 	// [broker.ErrNotFound].
@@ -71,7 +71,7 @@ type ClusterFilter struct {
 type Count struct {
 	States  map[State]int
 	Reasons map[ClusterReason]int
-	// Managements counts management clusters: those that cannot be watched, and those of which
-	// too many clusters were gone at once, in Troubled and Held as well.
+	// Managements counts management clusters: those that cannot be watched, and those that
+	// hold clusters because too many were gone, in Troubled and Held as well.
 	Managements, Troubled, Held int
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/vimbroker/vimbroker/broker/failpoint"
 )
 
-// Why no new lease is issued on a VIM while its cluster is so. What somebody else has
-// written there stays.
+// The reasons why no new lease is issued on a VIM while its cluster is in such a state. A
+// reason that somebody else has written there stays.
 const (
 	suspendedPaused   = "its cluster is paused in Cluster API"
 	suspendedDeleting = "its cluster is being deleted"
@@ -52,7 +52,7 @@ func (w *watcher) upkeep(ctx context.Context, c Cluster, s Seen) (time.Duration,
 	return 0, w.note(ctx, c, why, text)
 }
 
-// drift is what differs between a VIM and what its cluster asks for.
+// drift is the difference between a VIM and the values that its cluster asks for.
 func (w *watcher) drift(v broker.VIM, s Seen) (c broker.Change, any bool) {
 	want := ""
 	switch {
@@ -103,9 +103,9 @@ func lost(v broker.VIM) (refused, account bool) {
 	return refused || account && v.Health.Status == broker.HealthReachable && !v.Health.CanMint, account
 }
 
-// rotate adopts a new version of the secret. Where the VIM refuses its credential, the
+// rotate adopts a new version of the secret. If the VIM refuses its credential, the
 // secret is read again, once for each check that found so: providers with short-lived
-// tokens replace them every few minutes, and an account that is lost is made anew.
+// tokens replace them every few minutes, and a lost account is made again.
 func (w *watcher) rotate(ctx context.Context, c Cluster, s Seen, v *broker.VIM) (Cluster, time.Duration, error) {
 	version := w.version(c)
 	refused, account := lost(*v)

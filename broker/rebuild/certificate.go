@@ -17,8 +17,8 @@ import (
 const maxPEM = 64 << 10
 
 // CABundle parses a bundle of CA certificates whose line breaks may have become
-// spaces (as Tacker's VIM files have them), and writes each certificate anew,
-// once. Empty stays empty: it means the system's roots. field names it in errors.
+// spaces (as Tacker's VIM files have them), and encodes each certificate again, once.
+// Empty stays empty: it means the system's roots. field names it in errors.
 func CABundle(field, text string) (string, error) {
 	if strings.TrimSpace(text) == "" {
 		return "", nil
@@ -41,8 +41,8 @@ func CABundle(field, text string) (string, error) {
 	return out.String(), nil
 }
 
-// KeyPair parses a client certificate with its chain and its key, and writes both anew. The
-// error belongs to the key if keyAtFault is true.
+// KeyPair parses a client certificate with its chain and its key, and encodes both again.
+// The error belongs to the key if keyAtFault is true.
 func KeyPair(certText, keyText string) (cert, key string, keyAtFault bool, _ error) {
 	der, err := certificates(certText)
 	if err != nil {

@@ -1,7 +1,7 @@
-// Package rebuild makes what people hand in anew, part by part: URLs and
-// PEM bundles; and turns faults of a YAML file into the broker's errors.
+// Package rebuild parses URLs and PEM bundles from outside and builds them again,
+// part by part; and turns faults of a YAML file into the broker's errors.
 //
-// It exists so that every driver treats what comes from outside alike: nothing is
-// passed on as it came, and what is not understood is an error that names the
-// field and repeats no value, for any of it may be a credential.
+// It exists so that every driver treats input from outside alike: no input is
+// passed on unparsed, and input that is not understood is an error that names the
+// field and repeats no value, because any value may be a credential.
 package rebuild

@@ -68,8 +68,8 @@ func Endpoint(field, raw string, plain bool) (string, error) {
 	return u.Scheme + "://" + host + strings.TrimSuffix(u.Path, "/"), nil
 }
 
-// canonicalHost returns the host as it stands in a URL: lower case, an IPv6
-// address in its one canonical form and in brackets.
+// canonicalHost returns the host in the form of a URL: lower case, an IPv6 address in
+// its one canonical form and in brackets.
 func canonicalHost(h string, bracketed bool) (string, bool) {
 	if ip, err := netip.ParseAddr(h); err == nil {
 		if ip.Zone() != "" || bracketed != ip.Is6() {

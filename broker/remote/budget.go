@@ -11,14 +11,14 @@ const (
 	// maxDecoding bounds, in bytes, what all answers of this process take that are being read or
 	// decoded at a time. One answer's limit is below it.
 	maxDecoding = 64 << 20
-	// perValue is what decoding makes of one JSON value, in bytes, roughly.
+	// perValue is the approximate memory of one decoded JSON value, in bytes.
 	perValue = 64
 )
 
 // errBusy says that there is no room for an answer.
 var errBusy = errors.New("the broker reads too many answers now")
 
-// answers is what all answers share.
+// answers is the budget that all answers share.
 var answers = newBudget(maxDecoding)
 
 // budget shares out the memory of answers. It is safe for concurrent use.
@@ -32,7 +32,7 @@ type budget struct {
 	reading map[*share]bool // they may have to give way
 }
 
-// share is what one answer has.
+// share is one answer's part of the budget.
 type share struct {
 	of   *budget
 	end  context.CancelFunc // ends the answer's call
@@ -60,12 +60,12 @@ func (b *budget) share(end context.CancelFunc) *share {
 	return s
 }
 
-// grow adds to a share. It waits, in turn and until ctx ends, where answers that give way or were
-// read make room for all that wait. Where they do not, the largest of the answers that are still
-// being read gives way, if it is larger than this one becomes: who sends much and then nothing more
-// holds up nobody. Without one so large, an answer that has nothing yet waits, and another fails:
-// two that hold something and wait would wait for each other. Who has waited for the whole time
-// of its call fails as well.
+// grow adds to a share. It waits, in turn and until ctx ends, if answers that give way or were read
+// make room for all that wait. If they do not, the largest of the answers that are still being read
+// gives way, if it is larger than this one becomes: a server that sends much and then stalls holds
+// up no other. Without one so large, an answer that has nothing yet waits, and another fails: two
+// that hold something and wait would wait for each other. An answer that has waited for the whole
+// time of its call fails as well.
 func (s *share) grow(ctx context.Context, bytes int) error {
 	b := s.of
 	b.mu.Lock()

@@ -26,8 +26,8 @@ type CallError struct {
 	CertificateRefused bool
 	// Busy says that it is the broker that has no room for an answer now: the server is not at fault.
 	Busy bool
-	// Cause is for the log, and for errors.Is. It was made on our side of the
-	// connection. Nil where nothing is to be added.
+	// Cause is for the log, and for errors.Is. It was made on the broker's side of the
+	// connection. Nil if there is nothing to add.
 	Cause error
 }
 

@@ -68,7 +68,7 @@ func (l Limit) Check(text []byte) error {
 }
 
 // check counts the values of the JSON that body begins with, before any decoder
-// allocates for them. What is not JSON passes: it is the decoder that refuses it.
+// allocates for them. A body that is not JSON passes: the decoder refuses it.
 func (l Limit) check(body []byte) (values int, _ error) {
 	if first := bytes.TrimLeft(body, " \t\r\n"); len(first) == 0 || first[0] != '{' && first[0] != '[' {
 		return 0, nil
@@ -101,7 +101,7 @@ func (l Limit) check(body []byte) (values int, _ error) {
 // maxNumber bounds a number, in digits.
 const maxNumber = 64
 
-// chunk is what an answer is read into at first, and the least that it has of the budget.
+// chunk is the size of an answer's first buffer, and the least share of the budget.
 const chunk = 16 << 10
 
 // read reads a body of at most limit bytes within a share of the budget. expected is how long

@@ -24,7 +24,7 @@ func streamed(ctx context.Context) bool {
 	return yes
 }
 
-// stream is roundTrip for a stream. Whatever is no success is read whole.
+// stream is roundTrip for a stream. An answer that is no success is read whole.
 func (t *Transport) stream(way *http.Transport, request *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithCancelCause(request.Context())
 	late := time.AfterFunc(answerTimeout, func() { cancel(context.DeadlineExceeded) })

@@ -36,7 +36,7 @@ const (
 	// streams and connections.
 	maxCalls = 32
 	// maxConnects bounds how often one call may connect: a server that ends each
-	// connection (GOAWAY) would have net/http go on for ever.
+	// connection (GOAWAY) would have net/http retry for ever.
 	maxConnects = 3
 )
 
@@ -162,7 +162,7 @@ func take(ctx, call context.Context, end context.CancelFunc, response *http.Resp
 	}()
 	body, err := whole(ctx, s, response)
 	if _, over := errors.AsType[limitError](err); over && response.StatusCode >= http.StatusMultipleChoices {
-		// The status says it, and nobody needs the rest.
+		// The status is enough; the rest is not needed.
 		body, err = nil, nil
 	}
 	if err != nil {
@@ -185,7 +185,7 @@ func whole(ctx context.Context, s *share, response *http.Response) ([]byte, erro
 		return nil, err
 	}
 	if strings.Contains(strings.ToLower(response.Header.Get("Content-Type")), "yaml") {
-		return nil, limitError("the answer is YAML, which was not asked for") // client-go would read it, and nobody has counted its values
+		return nil, limitError("the answer is YAML, which was not asked for") // client-go would read it, and its values are not counted
 	}
 	limit := limitOf(ctx)
 	body, err := read(ctx, s, response.Body, response.ContentLength, limit.Bytes)
@@ -226,8 +226,8 @@ func plain(h http.Header) error {
 	return nil
 }
 
-// current returns what to send a request with. It connects anew when the file of
-// authorities has changed: a connection is not used again if its authority may be
+// current returns the transport for a request. It opens new connections when the file
+// of authorities has changed: a connection is not used again if its authority may be
 // gone from the file.
 func (t *Transport) current() (*http.Transport, error) {
 	t.mu.Lock()
@@ -281,8 +281,9 @@ func (t *Transport) connect(ctx context.Context, network, addr string) (net.Conn
 	return t.dial(ctx, network, addr)
 }
 
-// abandon has the next call connect anew: a call ran into its deadline, and a firewall
-// may have forgotten its connection. If the server is only slow, nothing is lost.
+// abandon has the next call open a new connection: a call ran into its deadline, and a
+// firewall may have forgotten its connection. If the server is only slow, nothing is
+// lost.
 func (t *Transport) abandon(way *http.Transport) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -23,8 +23,8 @@ type Credential struct {
 	// ApplicationCredentialID is public; its secret is not.
 	ApplicationCredentialID     string
 	ApplicationCredentialSecret Text
-	// LeaseSecret is no credential of the VIM: it is what the holder of a standing lease shows
-	// to have tokens minted, and is sealed beside the newest of them.
+	// LeaseSecret is no credential of the VIM: the holder of a standing lease shows it to have
+	// tokens minted, and it is sealed beside the newest of them.
 	LeaseSecret Text
 }
 

@@ -78,6 +78,6 @@ type KeyStore interface {
 	List(ctx context.Context, id string) ([]Held, error)
 
 	// Check reports whether the store can be written and read now; nil means it
-	// can. It is what readiness asks.
+	// can. Readiness calls it.
 	Check(ctx context.Context) error
 }

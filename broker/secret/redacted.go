@@ -10,9 +10,9 @@ import (
 const redaction = "[secret]"
 
 // redacted is embedded by the types of this package that hold a secret. It
-// answers every way of printing that Go and our encoders know with [redaction].
-// What calls no method at all (fmt on an unexported field, a reflection-based
-// dumper) finds a closure, whose address is all that can be printed of it.
+// answers every way of printing that Go and the broker's encoders know with
+// [redaction]. Code that calls no method at all (fmt on an unexported field, a
+// reflection-based dumper) finds a closure, and can print its address only.
 type redacted struct{}
 
 // Format prints the redaction for every verb and flag.

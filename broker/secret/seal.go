@@ -55,7 +55,7 @@ func Seal(key *Key, owner Owner, field string, plain Text) (string, error) {
 	return token, nil
 }
 
-// Open decrypts what [Seal] made. Whatever is wrong (the key, the token, the
+// Open decrypts a text that [Seal] made. For every fault (the key, the token, the
 // owner, the generation, the field) the error is [ErrUnopenable] and says no
 // more. It never panics, and it does not ask how old the token is.
 func Open(key *Key, owner Owner, field string, token string) (Text, error) {

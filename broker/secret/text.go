@@ -16,8 +16,8 @@ import (
 // reflect.DeepEqual of two texts is false, go-cmp uses Equal.
 //
 // Text decodes from a plain JSON or YAML string, so a request body decodes
-// straight into it. It never encodes: who must send a secret calls Reveal. What
-// was encoded by mistake, the redaction, is refused when decoded.
+// straight into it. It never encodes: code that must send a secret calls Reveal.
+// The redaction, which encoding by mistake produces, is refused when decoded.
 //
 // A Text is safe for concurrent use, except while it is decoded into. Its memory
 // cannot be cleared: it is a Go string.

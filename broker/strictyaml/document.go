@@ -17,12 +17,12 @@ import (
 type Document struct {
 	// Name is the file as the person named it; [Document.Err] begins with it.
 	Name string
-	// Root is what the paths of faults begin with; empty for a file of its own.
+	// Root is the prefix of the paths of faults; empty for a file of its own.
 	Root string
 	// Foreign says that somebody else wrote the document. An unknown key is then not
 	// repeated in a fault either: in a garbled document it may be a token.
 	Foreign bool
-	// Faults are what is wrong, in the order of the document where possible.
+	// Faults are the faults, in the order of the document if possible.
 	Faults []Defect
 	// lines are where the keys stand that were read.
 	lines map[string]int

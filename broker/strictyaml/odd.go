@@ -6,10 +6,10 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Oddity is what could make a document mean something else than it shows.
+// Oddity is a construct that could make a document mean something else than it shows.
 type Oddity struct {
 	Node *yaml.Node
-	// Key is the key that is odd, or the one that an odd value stands under; empty where there is none.
+	// Key is the odd key, or the key of an odd value; empty if there is none.
 	Key string
 	// Text says what is odd, and what to do about it. No value is in it.
 	Text string

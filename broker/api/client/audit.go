@@ -17,7 +17,7 @@ type AuditQuery struct {
 	Principal string
 	Action    string
 	Resource  string
-	// VIM is an id, or a name as it was then.
+	// VIM is an id, or the name at that time.
 	VIM          string
 	Lease        string
 	CredentialID string
@@ -45,7 +45,7 @@ func (c *Client) AuditGrowth(ctx context.Context, size int64) (v1.AuditGrowth, e
 	return fetch[v1.AuditGrowth](ctx, c, rest(http.MethodGet, nil, "audit", "growth").where(number("size", size)))
 }
 
-// AuditGrowthTo is AuditGrowth for the audit log as it was at a later size.
+// AuditGrowthTo is AuditGrowth for the audit log at a later size.
 func (c *Client) AuditGrowthTo(ctx context.Context, size, later int64) (v1.AuditGrowth, error) {
 	q := number("size", size)
 	q.Set("later", strconv.FormatInt(later, 10))

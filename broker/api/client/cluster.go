@@ -40,7 +40,7 @@ func (c *Client) DisableManagementCluster(ctx context.Context, vim string) error
 }
 
 // ReleaseManagementCluster lets go of the clusters that were held because too many were
-// gone at once.
+// gone at the same time.
 func (c *Client) ReleaseManagementCluster(ctx context.Context, vim string) (v1.ManagementCluster, error) {
 	return fetch[v1.ManagementCluster](ctx, c, rest(http.MethodPost, v1.ReleaseRequest{}, "management-clusters", vim, "release"))
 }

@@ -38,7 +38,7 @@ type Artifact struct {
 	Checksum string `json:"checksum"`
 }
 
-// PackageFacts are what the standard has no attribute for. Size is in bytes.
+// PackageFacts are the facts that the standard has no attribute for. Size is in bytes.
 type PackageFacts struct {
 	Project     string    `json:"project"`
 	Size        int64     `json:"size,omitempty"`

@@ -33,7 +33,7 @@ func (c *Client) problem(answer *http.Response) error {
 	p := &Problem{}
 	kind, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type"))
 	if kind != v1.ProblemType && c.base.Scheme == "http" && answer.StatusCode == http.StatusBadRequest {
-		// What Go's servers say, in these words, before they read the request.
+		// The answers of Go's servers, in these words, before they read the request.
 		text, _ := io.ReadAll(io.LimitReader(answer.Body, maxProblem))
 		if strings.HasPrefix(string(text), "Client sent an HTTP request to an HTTPS server") {
 			return ErrWantsTLS

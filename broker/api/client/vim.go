@@ -15,7 +15,7 @@ type VIMQuery struct {
 	Name string
 	// IDPrefix is how the ids begin.
 	IDPrefix string
-	// Status is what the last check found, e.g. "reachable".
+	// Status is the result of the last check, e.g. "reachable".
 	Status string
 	// Labels must all be present with these values.
 	Labels map[string]string
@@ -71,7 +71,7 @@ func (c *Client) UpdateVIM(ctx context.Context, idOrName string, change v1.Chang
 	return fetch[v1.VIM](ctx, c, rest(http.MethodPatch, change, "vims", idOrName).under(ifMatch(ifRevision)))
 }
 
-// RotateKeys seals anew what belongs to no VIM.
+// RotateKeys reseals the secrets that belong to no VIM.
 func (c *Client) RotateKeys(ctx context.Context, r v1.KeyRotation) error {
 	return c.tell(ctx, rest(http.MethodPost, r, "keys:rotate"))
 }
@@ -87,8 +87,8 @@ func (c *Client) CheckVIM(ctx context.Context, idOrName string) (v1.VIM, error) 
 	return fetch[v1.VIM](ctx, c, rest(http.MethodPost, nil, "vims", idOrName, "check"))
 }
 
-// DeleteVIM deletes a VIM. When gone is false it is draining, and the VIM as it
-// stands is returned: it goes when its last lease has ended.
+// DeleteVIM deletes a VIM. If gone is false the VIM is draining, and its present state
+// is returned: it goes when its last lease has ended.
 func (c *Client) DeleteVIM(ctx context.Context, idOrName string, d Deletion) (v v1.VIM, gone bool, err error) {
 	q := url.Values{}
 	if d.Drain {

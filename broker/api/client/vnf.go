@@ -80,7 +80,7 @@ func (c *Client) CancelVNFOperation(ctx context.Context, id string, r sol003.Can
 	return c.tell(ctx, lcm(http.MethodPost, r, "vnf_lcm_op_occs", id, "cancel"))
 }
 
-// Subscribe has an endpoint told what becomes of VNF instances. Where there is such a subscription already, its id is
+// Subscribe has an endpoint notified of changes of VNF instances. If such a subscription exists already, its id is
 // returned, and made is false.
 func (c *Client) Subscribe(ctx context.Context, r sol003.SubscriptionRequest) (id string, made bool, err error) {
 	var s sol003.Subscription

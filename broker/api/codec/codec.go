@@ -52,8 +52,8 @@ func (c Codec) Encode(w io.Writer, v any) error {
 }
 
 // Strict reads a request body into v: one JSON value and nothing behind it, no unknown
-// field, no field twice, names in their exact case, null only where the type takes one
-// ([Nullable]), at most [MaxDepth] levels. What is wrong is a [*FieldError].
+// field, no field twice, names in their exact case, null only if the type takes one
+// ([Nullable]), at most [MaxDepth] levels. A fault is a [*FieldError].
 func (c Codec) Strict(data []byte, v any) error {
 	return c.decode(data, v, true)
 }
@@ -93,8 +93,8 @@ func readText(d *jsontext.Decoder, t *secret.Text) error {
 	return nil
 }
 
-// Kept is a JSON value that a store kept, for an answer. False where there is none, or one
-// that would make the whole answer fail: not JSON, or nested too deeply.
+// Kept is a JSON value that a store kept, for an answer. False if there is none, or if it
+// would make the whole answer fail: not JSON, or nested too deeply.
 func Kept(text string) (jsontext.Value, bool) {
 	if text == "" || scan([]byte(text), nil, false) != nil || !jsontext.Value(text).IsValid() {
 		return nil, false

@@ -1,12 +1,12 @@
 // Package grants is the door /grant: ETSI GS NFV-SOL 003's granting of VNF life-cycle operations
 // (clause 9), for VNFMs that are registered clients.
 //
-// A grant is decided on at once and answered with 201, or, where the server is set up so, with 202
-// and decided on when the VNFM asks for it. Besides, the door has a callback for the VNFM's own
+// A grant is decided on at once and answered with 201, or, if the server is set up so, with 202
+// and decided on when the VNFM asks for it. The door also has a callback for the VNFM's own
 // notifications: with them a lease ends as soon as its instance is terminated.
 //
-// A client that asks for version 1.2.0 is answered as SOL003 had it before the map of VIM connections:
-// in the array vimConnections. So is version 1 of Tacker's API, which names no version.
+// A client that asks for version 1.2.0 gets the form that SOL003 had before the map of VIM
+// connections: the array vimConnections. So is version 1 of Tacker's API, which names no version.
 package grants
 
 import (
@@ -82,7 +82,7 @@ func Door(g Grants, issuer string) api.Door {
 }
 
 // ofTackerV1 takes the JSON text out of the JSON string in which version 1 of Tacker's API sends it, without the
-// header Version. Nobody else does, so whoever forgets the header learns of it.
+// header Version. No other client does, so a client that forgets the header learns of it.
 func ofTackerV1(c *api.Call) string {
 	var text string
 	if jsontext.Value(c.Content).Kind() != '"' || wire.Tolerant(c.Content, &text) != nil {
@@ -290,7 +290,8 @@ type oidc struct {
 	ClientID string      `json:"client_id"`
 }
 
-// errUnverified: without ssl_ca_cert Tacker sends the secret to whoever answers at the token URL.
+// errUnverified: without ssl_ca_cert Tacker sends the secret to any server that answers at the
+// token URL.
 var errUnverified = errors.New("a grant with the secret of a lease has no authorities by which the token endpoint is verified")
 
 // connection is a VimConnectionInfo.

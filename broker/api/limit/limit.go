@@ -15,9 +15,9 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Bound is what one key may do. Zero in a field is no bound.
+// Bound is the limit of one key. Zero in a field is no bound.
 type Bound struct {
-	// PerSecond is how often in the long run, Burst how often at once after a rest. A
+	// PerSecond is the rate in the long run, Burst the number at once after a rest. A
 	// Burst of zero is PerSecond.
 	PerSecond, Burst int
 	// InFlight is how many at a time.
@@ -53,7 +53,7 @@ func (e *Exceeded) Error() string {
 	return "too often"
 }
 
-// again is when to come again where nobody knows when others are done.
+// again is the time to retry after, if it is unknown when others are done.
 const again = time.Second
 
 // wait makes a waiting time of what a limiter says: whole seconds, as Retry-After has them.
@@ -70,14 +70,14 @@ type Keys struct {
 	known recent[counted]
 }
 
-// counted is what one key has done.
+// counted is the count of one key.
 type counted struct {
 	rate     *rate.Limiter
 	inFlight int
 }
 
-// NewKeys bounds keys, of which it remembers the most that were used last: a key that is
-// forgotten begins anew. now tells the time.
+// NewKeys bounds keys, of which it remembers that many most recently used: a forgotten
+// key counts from zero again. now tells the time.
 func NewKeys(b Bound, most int, now func() time.Time) *Keys {
 	return &Keys{bound: b, now: now, known: newRecent[counted](most)}
 }
@@ -149,8 +149,8 @@ type failing struct {
 	last  time.Time     // of its failures; under the lock of Failures
 }
 
-// NewFailures bounds failures of keys, as [NewKeys] does what keys do. InFlight is how many
-// tries of one key go on at a time.
+// NewFailures bounds failures of keys, as [NewKeys] bounds calls. InFlight is the number of
+// tries of one key at a time.
 func NewFailures(b Bound, most int, now func() time.Time) *Failures {
 	return &Failures{bound: b, now: now, suspects: make(chan struct{}, 1), known: newRecent[failing](most)}
 }
@@ -252,7 +252,8 @@ func (f *Failures) suspect(e *held[failing]) bool {
 	return f.now().Sub(e.value.last) < suspectFor
 }
 
-// Gate bounds how many there are at a time, whoever they are. It is safe for concurrent use.
+// Gate bounds the number of requests at a time, from all callers together. It is safe for
+// concurrent use.
 type Gate struct {
 	under atomic.Int64
 }

@@ -7,7 +7,7 @@ import "container/list"
 type recent[T any] struct {
 	most  int
 	known map[string]*held[T]
-	idle  *list.List // of those that nobody holds, the longest unused first
+	idle  *list.List // the keys not in use, the longest unused first
 }
 
 // held is one key.

@@ -5,9 +5,9 @@ import (
 	"sync"
 )
 
-// Seats bounds how many of one key go on at a time, and how many of all keys; others wait in
-// the order in which they came. Who waits for a key's seat takes no other key's place. It is
-// safe for concurrent use.
+// Seats bounds the number of one key at a time, and of all keys; others wait in the order of
+// arrival. A wait for a key's seat takes no other key's place. It is safe for concurrent
+// use.
 type Seats struct {
 	all   chan struct{}
 	ofKey int

@@ -1,6 +1,6 @@
 // Package login is the door where programs log in: the token endpoint of OAuth 2.0
 // (RFC 6749) for client credentials, the one where the holders of standing leases get tokens of the
-// VIM, and what is published about both (RFC 8414, OpenID Connect Discovery 1.0).
+// VIM, and the documents published about both (RFC 8414, OpenID Connect Discovery 1.0).
 //
 // It has two forms and two grants, so it stands on the doors of package api, and on go-jose for
 // what is signed: zitadel/oidc and ory/fosite bring 45 and 465 modules for a store of sessions,
@@ -43,7 +43,7 @@ type Tokens interface {
 	JWKS(ctx context.Context) (json.RawMessage, error)
 }
 
-// What RFC 6749 section 5.2 tells apart, besides what the common table has.
+// The errors of RFC 6749 section 5.2 that the common table lacks.
 var (
 	errRequest = errors.New("invalid_request")
 	errGrant   = errors.New("unsupported_grant_type")
@@ -114,8 +114,8 @@ type granted struct {
 // clientScope is the one scope that a client's token has.
 const clientScope = "vimbroker"
 
-// token answers a token request. What a client asks to be answered in (Accept) is ignored: some
-// ask for a form, and read JSON.
+// token answers a token request. The header Accept is ignored: some clients ask for a form, and
+// read JSON.
 func (s server) token(c *api.Call) (api.Answer, error) {
 	form, err := c.Fields()
 	if err != nil {
@@ -206,8 +206,8 @@ type refusal struct {
 	Description string `json:"error_description,omitempty"`
 }
 
-// refuse puts a refusal into OAuth's form. What the RFC has no word for has one of RFC 6749
-// section 4.1.2.1.
+// refuse puts a refusal into OAuth's form. A refusal without a word in section 5.2 gets one
+// of RFC 6749 section 4.1.2.1.
 func refuse(_ *http.Request, p api.Problem) api.Answer {
 	body := refusal{Error: "invalid_request", Description: described(p)}
 	switch {
@@ -225,7 +225,7 @@ func refuse(_ *http.Request, p api.Problem) api.Answer {
 	return a
 }
 
-// described is what is wrong, in the characters that the RFC allows.
+// described is the description of a fault, in the characters that the RFC allows.
 func described(p api.Problem) string {
 	words := []string{p.Detail, p.Remedy}
 	for _, f := range p.Faults {

@@ -19,7 +19,7 @@ import (
 
 const (
 	leasePath = "/oidc/token"
-	// leaseScope is what the holders of leases ask for, and all that there is.
+	// leaseScope is the scope that the holders of leases ask for, and the only one.
 	leaseScope = "openid"
 	// mintTime bounds an answer that waits for a VIM: Tacker waits for 20 s.
 	mintTime = 18 * time.Second

@@ -10,7 +10,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker/oauth"
 )
 
-// oauthClients refuses where nobody keeps clients.
+// oauthClients refuses if this server keeps no clients.
 func (s *server) oauthClients() error {
 	if s.clients == nil {
 		return &broker.Error{Kind: broker.ErrUnsupported, Detail: "this server keeps no clients"}
@@ -162,7 +162,7 @@ func oauthClient(c oauth.Client) v1.OAuthClient {
 	}
 }
 
-// tokenKeys refuses where nobody keeps the keys that sign tokens.
+// tokenKeys refuses if this server keeps no keys that sign tokens.
 func (s *server) tokenKeys() error {
 	if s.keys == nil {
 		return &broker.Error{Kind: broker.ErrUnsupported, Detail: "this server gives clients no tokens"}

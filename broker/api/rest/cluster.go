@@ -13,7 +13,7 @@ import (
 	"github.com/vimbroker/vimbroker/policy"
 )
 
-// onboarding refuses where nobody follows clusters.
+// onboarding refuses if this server follows no clusters.
 func (s *server) onboarding() error {
 	if s.clusters == nil {
 		return &broker.Error{

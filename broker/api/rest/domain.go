@@ -67,8 +67,8 @@ type AuditLog interface {
 type Overseer interface {
 	Tokens(ctx context.Context, p policy.Principal, page broker.Page) ([]broker.Token, string, error)
 	Explain(ctx context.Context, p policy.Principal, q policy.Request) (policy.Decision, error)
-	// Ready says how the parts of the broker are. It is an error while no request can be served.
-	// It asks nobody.
+	// Ready reports the state of the broker's parts. It is an error while no request can be
+	// served. It queries no other system.
 	Ready() ([]broker.PartStatus, error)
 }
 

@@ -15,13 +15,13 @@ type Options struct {
 	Leaser   Leaser
 	AuditLog AuditLog
 	Overseer Overseer
-	// Clusters follows the clusters of Cluster API; nil: nobody does.
+	// Clusters follows the clusters of Cluster API; may be nil.
 	Clusters Clusters
-	// Clients keeps the programs that log in by OAuth 2.0; nil: nobody does.
+	// Clients keeps the programs that log in by OAuth 2.0; may be nil.
 	Clients OAuthClients
-	// TokenKeys keeps the keys that sign clients' tokens; nil: nobody does.
+	// TokenKeys keeps the keys that sign clients' tokens; may be nil.
 	TokenKeys TokenKeys
-	// Grants knows what VNFMs were granted; nil: nobody does.
+	// Grants keeps the grants of VNFMs; may be nil.
 	Grants Grants
 	// Log takes what callers are not told.
 	Log *slog.Logger

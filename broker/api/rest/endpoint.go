@@ -25,11 +25,12 @@ type route struct {
 	optional bool
 	// timeout bounds the whole answer, the calls to a VIM included; quick if it is zero.
 	timeout time.Duration
-	// action is what the domain decides by, as documentation; empty where nothing is decided.
+	// action is the action that the domain decides on, as documentation; empty if nothing is
+	// decided.
 	action policy.Action
 	// query and header are the parameters it takes. Any other query parameter is refused.
 	query, header []parameter
-	// status is what success answers with, the usual one first; 200 if there is none.
+	// status are the statuses of success, the usual one first; 200 if there is none.
 	status []int
 	// lane says which limits hold.
 	lane api.Lane
@@ -94,7 +95,7 @@ type endpoint struct {
 	call    func(*server, *call) (reply, error)
 }
 
-// answer is what a handler gives back.
+// answer is the result of a handler.
 type answer[O any] struct {
 	body O
 	// status of zero is the route's usual one; 204 sends no body.

@@ -10,7 +10,7 @@ import (
 //go:embed examples.json
 var examplesText []byte
 
-// exampleSet is what examples.json holds.
+// exampleSet is the content of examples.json.
 type exampleSet struct {
 	// Shown are bodies by the name of their type, or by the operation whose answer differs from others of its type.
 	Shown map[string]json.RawMessage
@@ -28,7 +28,7 @@ var examples = sync.OnceValue(func() (all exampleSet) {
 	return all
 })
 
-// example is the JSON that a body of the operation and type may look like; nil where there is none. A list has one item.
+// example is an example of a body of the operation and type, in JSON; nil if there is none. A list has one item.
 func example(operation string, of reflect.Type) json.RawMessage {
 	if of == nil || of.Kind() != reflect.Struct {
 		return nil

@@ -9,7 +9,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker/oauth"
 )
 
-// vnfGrants refuses where nobody knows grants.
+// vnfGrants refuses if this server keeps no grants.
 func (s *server) vnfGrants() error {
 	if s.grants == nil {
 		return &broker.Error{Kind: broker.ErrUnsupported, Detail: "this server gives VNFMs no grants"}

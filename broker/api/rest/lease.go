@@ -52,8 +52,8 @@ func (s *server) issueLease(c *call, in v1.LeaseRequest) (answer[v1.IssuedLease]
 	return a, nil
 }
 
-// undo revokes a lease whose client configuration could not be rendered: nobody can use
-// it.
+// undo revokes a lease whose client configuration could not be rendered: such a lease
+// is of no use.
 func (s *server) undo(c *call, l broker.Lease) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.ctx), undoTime)
 	defer cancel()

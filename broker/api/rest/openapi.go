@@ -171,7 +171,7 @@ func refusals(schemas huma.Registry) map[string]*huma.Response {
 	return all
 }
 
-// responseName is what the refusals of a status are called among the components.
+// responseName is the name of a status's refusals among the components.
 func responseName(status int) string { return strings.ReplaceAll(http.StatusText(status), " ", "") }
 
 // content is a body of one media type, with an example in JSON if there is one.

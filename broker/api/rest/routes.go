@@ -377,7 +377,7 @@ var (
 	}, paging...)
 )
 
-// What the filters take, in full.
+// The complete values of the filters.
 var (
 	healthStatuses = []broker.HealthStatus{
 		broker.HealthUnchecked, broker.HealthReachable, broker.HealthUnreachable, broker.HealthUnauthorized, broker.HealthIdentityChanged,

@@ -48,7 +48,7 @@ type VNFInstance struct {
 	Links           Links                        `json:"_links"`
 }
 
-// InstanceDetail is what the standard has no place for.
+// InstanceDetail holds the values that the standard has no place for.
 type InstanceDetail struct {
 	Project   string     `json:"project"`
 	CreatedBy string     `json:"createdBy"`
@@ -127,7 +127,7 @@ type AccessInfo struct {
 	OIDCTokenURL string `json:"oidc_token_url,omitempty"`
 }
 
-// InstantiatedVNFInfo is what an instance has while it is instantiated.
+// InstantiatedVNFInfo holds the values that an instance has while it is instantiated.
 type InstantiatedVNFInfo struct {
 	FlavourID   string             `json:"flavourId"`
 	State       string             `json:"vnfState"`
@@ -205,7 +205,7 @@ type OpOcc struct {
 	CancelPending  bool           `json:"isCancelPending"`
 	CancelMode     string         `json:"cancelMode,omitempty"`
 	Error          *Problem       `json:"error,omitempty"`
-	// Changed is what MODIFY_INFO has changed, Triggered what a change of the package has.
+	// Changed are the changes of MODIFY_INFO, Triggered those of a change of the package.
 	Changed   *ModifyRequest   `json:"changedInfo,omitempty"`
 	Triggered *PackageModified `json:"modificationsTriggeredByVnfPkgChange,omitempty"`
 	Resources *ResourceChanges `json:"resourceChanges,omitempty"`
@@ -227,7 +227,7 @@ type ResourceChanges struct {
 	VNFCs []AffectedVNFC `json:"affectedVnfcs"`
 }
 
-// AffectedVNFC is a VNFC that an operation has made, removed or made anew under its name.
+// AffectedVNFC is a VNFC that an operation has made, removed, or replaced under the same name.
 type AffectedVNFC struct {
 	ID         string            `json:"id"`
 	VDUID      string            `json:"vduId"`
@@ -236,7 +236,7 @@ type AffectedVNFC struct {
 	Metadata   map[string]string `json:"metadata,omitempty"`
 }
 
-// OperationDetail is what the standard has no place for.
+// OperationDetail holds the values that the standard has no place for.
 type OperationDetail struct {
 	Project  string     `json:"project"`
 	AskedBy  string     `json:"askedBy"`
@@ -389,8 +389,8 @@ type ModifyRequest struct {
 	VIMs map[string]*VIMConnectionInfo `json:"vimConnectionInfo,omitempty"`
 }
 
-// Preview is what an instantiation would do: the answer to one with the query parameter [DryRun], which
-// the standard has not.
+// Preview lists the effects of an instantiation: the answer to a request with the query parameter
+// [DryRun], which the standard does not define.
 type Preview struct {
 	// Allowed: policy allows the plan and every lease, and nothing else that is known now refuses the first one. Those
 	// after it may rest on what is made before.
@@ -399,7 +399,7 @@ type Preview struct {
 	Leases    []PreviewLease `json:"leases"`
 	Resources []Resource     `json:"resources"`
 	Images    []string       `json:"images,omitempty"`
-	// What policies weigh besides.
+	// Further facts for policies.
 	ClusterScoped     bool `json:"clusterScoped"`
 	Privileged        bool `json:"privileged"`
 	BringsRBAC        bool `json:"bringsRBAC"`
@@ -418,7 +418,7 @@ const MaxReaches = 200
 
 // Reach is one way by which an object gets out of its namespace.
 type Reach struct {
-	// What is reached: node, network, cluster, rbac, definitions, webhooks, or unknown.
+	// The thing reached: node, network, cluster, rbac, definitions, webhooks, or unknown.
 	What      string `json:"what"`
 	Kind      string `json:"kind"`
 	Namespace string `json:"namespace,omitempty"`

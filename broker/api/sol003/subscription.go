@@ -78,7 +78,7 @@ type Subscription struct {
 	Links       Links               `json:"_links"`
 }
 
-// SubscriptionDetail is what the standard has no place for.
+// SubscriptionDetail holds the values that the standard has no place for.
 type SubscriptionDetail struct {
 	Project   string    `json:"project"`
 	CreatedBy string    `json:"createdBy"`
@@ -120,7 +120,7 @@ type Notification struct {
 	Links       Links             `json:"_links"`
 }
 
-// NotificationNote is what the standard has no place for.
+// NotificationNote holds the values that the standard has no place for.
 type NotificationNote struct {
 	// Number counts the changes of state of the operation, from 1.
 	Number int64 `json:"number"`

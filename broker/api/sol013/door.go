@@ -22,12 +22,12 @@ type API struct {
 
 // Major is one major version of an API.
 type Major struct {
-	// Path is what the paths of its resources begin with: "/vnfpkgm/v2".
+	// Path is the prefix of its resources' paths: "/vnfpkgm/v2".
 	Path string
 	// Versions are those that the header Version may name. The last one is answered where
 	// no header is needed.
 	Versions []string
-	// Lenient: the header Version is not looked at, as by servers of before SOL013 2.6.
+	// Lenient: the header Version is ignored, as by servers older than SOL013 2.6.
 	Lenient bool
 	// Older gives a request without the header Version the version of SOL003 that its form shows, and
 	// may put its body into the standard's form. Empty, and nil: the header is required.
@@ -109,8 +109,8 @@ func versions(path, prefix string, majors ...Major) api.Operation {
 	}
 }
 
-// Version is the one that the header of a request names. A header may name an implementation
-// besides: "2.1.0-impl:example.com:1".
+// Version is the version that the header of a request names. A header may also name an
+// implementation: "2.1.0-impl:example.com:1".
 func Version(c *api.Call) string {
 	asked, _, _ := strings.Cut(c.Header.Get(versionHeader), "-impl:")
 	return asked

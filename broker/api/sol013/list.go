@@ -130,8 +130,8 @@ func paths(values []string) [][]string {
 	return all
 }
 
-// copyAt copies the attribute at a path with the structures that it stands in. Of an array
-// the attribute of each item is copied, where the array is not there yet.
+// copyAt copies the attribute at a path with the structures around it. For an array that
+// is not copied yet it copies the attribute of each item.
 func copyAt(to, from map[string]any, path []string) {
 	value, ok := from[path[0]]
 	if !ok {

@@ -192,7 +192,7 @@ func (b body) truth(name string) (value, given bool) {
 	return value, given
 }
 
-// extra returns the object as JSON text, empty where there is none.
+// extra returns the object as JSON text, or empty.
 func (b body) extra() (string, error) {
 	m, _ := b["extra"].(map[string]any)
 	if len(m) == 0 {

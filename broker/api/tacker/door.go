@@ -56,7 +56,7 @@ func Door(o Options) api.Door {
 			h.Set("X-Openstack-Request-Id", "req-"+strings.TrimPrefix(id, "req-"))
 		},
 	}
-	// Nobody looks at a body's media type, as in Tacker; an empty body has Tacker's own error.
+	// The media type of a body is ignored, as in Tacker; an empty body has Tacker's own error.
 	takes := api.Body{Limit: maxBody, Optional: true}
 	for _, op := range []api.Operation{
 		{Method: "GET", Path: "/v1.0/extensions", Handle: func(*api.Call) (api.Answer, error) { return api.Answer{Body: extensions}, nil }},

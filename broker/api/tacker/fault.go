@@ -34,9 +34,9 @@ func invalid(attribute, reason string) error {
 
 const internal = "Request Failed: internal server error while processing your request."
 
-// kinds are the rows of Tacker's own words. Where compat, a status is what Tacker's server
-// sends. A VIM that refuses a credential is not 401, because OpenStack's clients would log
-// in again and repeat the request.
+// kinds are the rows of Tacker's own words. With compat, a status is the one that Tacker's
+// server sends. A VIM that refuses a credential is not 401, because OpenStack's clients
+// would log in again and repeat the request.
 func kinds(compat bool) []api.ErrorKind {
 	status := func(documented, tackers int) int {
 		if compat {

@@ -18,7 +18,7 @@ type ClientConfig struct {
 	Object bool
 }
 
-// errNotConfig is what an answer with another kind of clientConfig gives.
+// errNotConfig is the error of an answer with another kind of clientConfig.
 var errNotConfig = errors.New("clientConfig is neither a string nor an object")
 
 // writeConfig writes the plaintext; only [Encode] uses it.

@@ -83,8 +83,8 @@ type PushToken struct {
 	ExpiresAt time.Time   `json:"expiresAt" doc:"Until when it is good"`
 }
 
-// Push is a kubeconfig that the script of a package brings. What it names must be the
-// cluster that the token is for.
+// Push is a kubeconfig that the script of a package brings. It must name the cluster that
+// the token is for.
 type Push struct {
 	ManagementCluster string      `json:"managementCluster" doc:"Id or name of the VIM that the management cluster is" minLength:"1"`
 	Namespace         string      `json:"namespace" doc:"Namespace of the Cluster object" minLength:"1"`

@@ -2,7 +2,7 @@ package v1
 
 import "time"
 
-// Grant is what a VNFM that is a client was granted for an LCM operation of its own, or was refused.
+// Grant is the grant, or the refusal, of an LCM operation of a VNFM that is a client.
 type Grant struct {
 	ID            string    `json:"id" doc:"UUID, as the VNFM knows it" format:"uuid"`
 	Client        string    `json:"client" doc:"Id of the client that asked" format:"uuid"`

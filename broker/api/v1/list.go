@@ -136,7 +136,7 @@ type Principal struct {
 	Roles   []string `json:"roles,omitempty" doc:"Its roles there"`
 }
 
-// Resource is what an action is done to.
+// Resource is the object of an action.
 type Resource struct {
 	Kind       string            `json:"kind,omitempty" doc:"Kind of resource" enum:"Project,VIM,Lease"`
 	ID         string            `json:"id,omitempty" doc:"Its id, or the project's name"`
@@ -150,7 +150,7 @@ type Resource struct {
 	Owner      string            `json:"owner,omitempty" doc:"Principal that a lease was issued to"`
 }
 
-// Wish is what a lease request would ask for, as policies weigh it.
+// Wish holds the values of a lease request, for policies.
 type Wish struct {
 	TTL         string   `json:"ttl,omitempty" doc:"Lifetime as a Go duration" example:"1h"`
 	Role        string   `json:"role,omitempty" doc:"Role on the VIM"`
@@ -161,7 +161,7 @@ type Wish struct {
 	Rules       []Rule   `json:"rules,omitempty" doc:"What it may do, in place of a role"`
 }
 
-// Decision is what policy decides, and why.
+// Decision is the decision of policy, and its reason.
 type Decision struct {
 	Allowed  bool     `json:"allowed" doc:"Whether it is allowed"`
 	Policies []string `json:"policies" doc:"Policies that determined the answer; empty when nothing permitted"`

@@ -62,14 +62,14 @@ type VIM struct {
 	CreatedBy string    `json:"createdBy" doc:"Principal that registered it"`
 }
 
-// Discovered is what the last check discovered about a VIM.
+// Discovered holds the facts that the last check discovered about a VIM.
 type Discovered struct {
 	Regions []string `json:"regions" doc:"Regions of a cloud, namespaces of a cluster"`
 	*Cluster
 	*Cloud
 }
 
-// Cluster is what was discovered about a cluster besides its namespaces.
+// Cluster holds the facts discovered about a cluster, in addition to its namespaces.
 type Cluster struct {
 	Mode string `json:"mode,omitempty" doc:"managed: the broker makes the namespaces that leases need; prepared: it uses those of a pool (clusters). As found when endpoint or credential were last given" enum:"managed,prepared"`
 	User string `json:"user,omitempty" doc:"Who the cluster takes the registered credential for (clusters)"`
@@ -79,7 +79,7 @@ type Cluster struct {
 	RenewAt   time.Time `json:"renewAt,omitzero" doc:"When the broker replaces the token of its account (clusters)"`
 }
 
-// Cloud is what was discovered about a cloud besides its regions.
+// Cloud holds the facts discovered about a cloud, in addition to its regions.
 type Cloud struct {
 	UserID            string   `json:"userId,omitempty" doc:"Registered user, by id (clouds)"`
 	UserDomainID      string   `json:"userDomainId,omitempty" doc:"Domain of the user, by id (clouds)"`
@@ -181,8 +181,8 @@ type Scope struct {
 	UserDomain      string `json:"userDomain,omitempty" doc:"Domain of the user, by name"`
 }
 
-// Change is a partial update of a VIM. What is absent stays as it was. A change
-// of endpoint, caCert or insecureSkipVerify needs the credential again.
+// Change is a partial update of a VIM. An absent field stays unchanged. A change of
+// endpoint, caCert or insecureSkipVerify needs the credential again.
 type Change struct {
 	Name        *string            `json:"name,omitzero" doc:"New name"`
 	Description *string            `json:"description,omitzero" doc:"New description"`
@@ -215,7 +215,7 @@ type Rotation struct {
 	KeyStore   string     `json:"keyStore,omitempty" doc:"Key store for the new key, where no credential is given; absent means the one for new keys" example:"vault"`
 }
 
-// KeyRotation seals anew what belongs to no VIM, under new keys.
+// KeyRotation reseals the secrets that belong to no VIM, under new keys.
 type KeyRotation struct {
 	KeyStore     string    `json:"keyStore,omitempty" doc:"Key store for the new keys; absent means the one for new keys" example:"vault"`
 	SealedBefore time.Time `json:"sealedBefore,omitzero" doc:"What was sealed before this time goes as well; without it only what has its key in another key store"`
