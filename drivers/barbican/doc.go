@@ -8,9 +8,9 @@
 //	payload    application/octet-stream: the 44 bytes of secret.Key.Encode
 //
 // The reference of a key is the UUID that Barbican gave the secret. Barbican
-// answers with URLs; of those only the UUID is taken, and asked for at the
-// configured endpoint. Names are not unique in Barbican: the random digits are what
-// lists are ordered by, so that their pages join.
+// answers with URLs; only the UUID of those is used, at the configured endpoint.
+// Names are not unique in Barbican: the random digits are what lists are ordered by,
+// so that their pages join.
 //
 // A secret is made without its payload, closed to the project's other users, and
 // only then given the payload, which Barbican takes once and never changes. The

@@ -45,8 +45,8 @@ func (f *fault) Unwrap() []error {
 	return slices.DeleteFunc([]error{f.kind, f.cause}, func(err error) bool { return err == nil })
 }
 
-// passing reports whether asking again at once may help: the connection broke, as
-// it does when an idle one is closed, or the answer came from a server in trouble.
+// passing reports whether an immediate retry may help: the connection broke, as it
+// does when an idle one is closed, or the answer came from a server in trouble.
 // After a timeout it will not.
 func (f *fault) passing() bool {
 	switch f.status {

@@ -19,9 +19,9 @@ const pageSize = 100
 const maxBack = 100
 
 // List shows the keys of one VIM, or all: a request for each hundred. It reads no
-// payloads. Secrets that another user made, or that have no name of ours, are passed
-// over. With keys being written and deleted at the same time, each of those may be
-// shown or not; all others are.
+// payloads. It skips secrets that another user made, or whose name is not one of the
+// broker's. With keys being written and deleted at the same time, each of those may
+// be shown or not; all others are.
 func (s *Store) List(ctx context.Context, id string) ([]secret.Held, error) {
 	held, err := s.list(ctx, id)
 	if err != nil {
@@ -50,8 +50,8 @@ func (s *Store) list(ctx context.Context, id string) ([]secret.Held, error) {
 		if err != nil {
 			return nil, err
 		}
-		// A page starts with the last secret of the one before, or one that is its
-		// equal in the order (none of ours is). If not, and it holds none that was
+		// A page starts with the last secret of the previous page, or with its equal
+		// in the order (none of the broker's is). If not, and it holds none that was
 		// seen, secrets before it were deleted meanwhile, and those between the two
 		// pages have moved up.
 		joined := offset == 0 || len(page) > 0 && last == label{page[0].Name, page[0].Mode}
@@ -87,9 +87,9 @@ func (s *Store) list(ctx context.Context, id string) ([]secret.Held, error) {
 	}
 }
 
-// page reads a page of the secrets of one name, or of all, in the order of what
-// distinguishes ours; and says as which user. Barbican's own links between pages are
-// not followed.
+// page reads a page of the secrets of one name, or of all, in the order of the
+// random digits; and returns the user that it reads as. Barbican's own links between
+// pages are not followed.
 func (s *Store) page(ctx context.Context, name string, offset int) (page []secrets.Secret, as string, err error) {
 	err = s.ask(ctx, true, func(ctx context.Context, client *gophercloud.ServiceClient, user string) error {
 		query, err := secrets.ListOpts{Name: name, Offset: offset, Limit: pageSize, Sort: "name:asc,mode:asc"}.ToSecretListQuery()

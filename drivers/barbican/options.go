@@ -22,11 +22,11 @@ type Options struct {
 	// AuthURL is Keystone's URL, with or without /v3: https, or http on loopback.
 	AuthURL string
 	// Endpoint is Barbican's URL, with or without /v1: https, or http on loopback.
-	// What Keystone's catalog says of it is not looked at.
+	// Keystone's catalog is not consulted.
 	Endpoint string
 	// Auth is how to log in.
 	Auth Auth
-	// Folder is what the names of this deployment's secrets begin with; empty means
+	// Folder is the prefix of the names of this deployment's secrets; empty means
 	// "vimbroker". Deployments that share a project each need their own.
 	Folder string
 	// CAFile holds the authorities (PEM) that both certificates are checked

@@ -16,7 +16,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker/secret"
 )
 
-// session is what one login gave. It is not changed.
+// session is the result of one login. It is not changed.
 type session struct {
 	token secret.Text
 	// user is the id of who logged in.
@@ -56,7 +56,7 @@ func (s *Store) session(ctx context.Context, not *session) (*session, error) {
 	if good {
 		return c, nil
 	}
-	// One login for all who wait for it, under a deadline that is none of theirs.
+	// One login serves all calls that wait for it, under a deadline of its own.
 	results := s.logins.DoChan("", func() (any, error) {
 		s.mu.Lock()
 		c, good := s.current, s.good(not, s.now())
@@ -177,9 +177,9 @@ func (s *Store) authenticate(ctx context.Context, credential string, now time.Ti
 	return &session{token: secret.NewText(token), user: body.User.ID, began: now, life: life}, nil
 }
 
-// credential is what gophercloud logs in with: built by hand, so that nothing of
-// the environment or of a clouds.yaml gets in, and without re-authentication, which
-// would keep the password in memory.
+// credential is gophercloud's credential for a login: built by hand, so that nothing
+// from the environment or a clouds.yaml gets in, and without re-authentication,
+// which would keep the password in memory.
 func (s *Store) credential(text string) *gophercloud.AuthOptions {
 	if a := s.auth.ApplicationCredential; a != nil {
 		return &gophercloud.AuthOptions{ApplicationCredentialID: a.ID, ApplicationCredentialSecret: text}

@@ -48,9 +48,9 @@ type Store struct {
 	proven  time.Time // when Check last wrote; zero: it has not, or has failed since
 }
 
-// Open makes a Store. It asks no one: the store logs in when it is first needed,
-// and [Store.Check] says what is in the way. Only faults in the options are errors,
-// every one of them at once. Call [Store.Close] at the end.
+// Open makes a Store. It makes no request: the store logs in at its first use, and
+// [Store.Check] reports obstacles. Only faults in the options are errors, every one
+// of them at once. Call [Store.Close] at the end.
 func Open(o Options) (*Store, error) {
 	o, err := o.withDefaults()
 	if err != nil {
@@ -109,7 +109,7 @@ func (s *Store) bounded(ctx context.Context, n int) (context.Context, context.Ca
 	return context.WithTimeout(ctx, time.Duration(n)*s.timeout)
 }
 
-// Put stores a new key. Besides the contract: owner.ID must be a UUID in its
+// Put stores a new key. In addition to the contract, owner.ID must be a UUID in its
 // canonical spelling.
 func (s *Store) Put(ctx context.Context, owner secret.Owner, key *secret.Key) (secret.Ref, error) {
 	l, err := s.newLabel(owner)
@@ -168,8 +168,8 @@ func (s *Store) create(ctx context.Context, l label, payload []byte) (id string,
 	return id, nil
 }
 
-// shut lets nobody but the store's own user read a secret. Administrators of the
-// project can in any case.
+// shut lets only the store's own user read a secret. Administrators of the project
+// can read it in any case.
 func (s *Store) shut(ctx context.Context, id string) error {
 	return s.ask(ctx, true, func(ctx context.Context, client *gophercloud.ServiceClient, user string) error {
 		open, users := false, []string{user}
@@ -219,7 +219,7 @@ func (s *Store) get(ctx context.Context, id string) (*secret.Key, error) {
 		case found.Status == "":
 			return errNotBarbican
 		case found.ContentTypes["default"] != octets:
-			// Of another type, or without a payload: its Put did not come to its end.
+			// A secret of another type, or without a payload: its Put did not finish.
 			return errNoKey
 		}
 		return nil

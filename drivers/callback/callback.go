@@ -40,7 +40,8 @@ const (
 )
 
 var (
-	// answer bounds what is read of an answer, which nobody looks at; token that of a token endpoint.
+	// answer bounds the bytes read of an answer, which are not used; token bounds those of a token
+	// endpoint.
 	answer = remote.Limit{Bytes: 64 << 10, Values: 1000, Items: 1000}
 	token  = remote.Limit{Bytes: 64 << 10, Values: 100, Items: 100}
 )
@@ -83,7 +84,7 @@ func (c *Callback) Forget(id string) {
 	}
 }
 
-// client is what is kept of one subscriber.
+// client is the state kept for one subscriber.
 type client struct {
 	way, tokens *remote.Transport
 	credentials subscription.Credentials
@@ -206,7 +207,8 @@ func moved(status int) string {
 	return ""
 }
 
-// call asks the subscriber, and once more with another token where it does not take the one that was kept.
+// call sends a request to the subscriber, and repeats it with another token if the subscriber refuses the
+// kept one.
 func (c *client) call(ctx context.Context, method, uri string, body []byte) (int, error) {
 	for again := false; ; again = true {
 		request, err := http.NewRequestWithContext(remote.Expect(ctx, answer), method, uri, bytes.NewReader(body))
@@ -237,8 +239,8 @@ func (c *client) call(ctx context.Context, method, uri string, body []byte) (int
 // version is that of the notification interface (SOL013 clause 9.3.2).
 const version = "2.0.0"
 
-// authenticate puts what the subscriber knows the broker by into a request; old says that it is a token that was
-// kept, which anew has replaced.
+// authenticate adds the broker's credential at the subscriber to a request; old says that it is a kept token,
+// which anew has replaced.
 func (c *client) authenticate(ctx context.Context, r *http.Request, anew bool) (old bool, err error) {
 	has := c.credentials
 	switch {

@@ -52,7 +52,8 @@ func (s *Store) delete(ctx context.Context, ref secret.Ref) error {
 		return unavailable(err)
 	}
 	failpoint.At("keydir.delete.unlinked")
-	// Also when it was gone already: whoever removed it may have died before this.
+	// Also if it was gone already: the process that removed it may have died
+	// before this.
 	if err := shard.Sync(); err != nil {
 		return unavailable(err)
 	}

@@ -9,7 +9,7 @@
 //	    <id>.<generation>.<32 hex>   0600, one key: 44 bytes of base64url
 //
 // The file name is the key's reference. It is made of the VIM's UUID, a number,
-// and 128 random bits; nothing that a person typed stands in it. The 256 folders
+// and 128 random bits; it contains nothing that a person typed. The 256 folders
 // keep both the listing of one VIM and the reading of one key fast with many
 // thousand keys.
 //

@@ -11,9 +11,9 @@ import (
 	"github.com/vimbroker/vimbroker/broker/secret"
 )
 
-// List shows the keys of one VIM, or all. It reads file names only. Files that
-// are not ours by name are passed over. With keys being written and deleted at
-// the same time, each of those may be shown or not.
+// List shows the keys of one VIM, or all. It reads file names only. It skips
+// files whose name is not one of the broker's. With keys being written and
+// deleted at the same time, each of those may be shown or not.
 func (s *Store) List(ctx context.Context, id string) ([]secret.Held, error) {
 	held, err := s.list(ctx, id)
 	if err != nil {

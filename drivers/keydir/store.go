@@ -39,7 +39,7 @@ func (s *Store) Close() error { return s.root.Close() }
 // Name returns "keydir".
 func (s *Store) Name() string { return "keydir" }
 
-// Put stores a new key. Besides the contract: owner.ID must be a UUID in its
+// Put stores a new key. In addition to the contract, owner.ID must be a UUID in its
 // canonical spelling. When Put returns, the key survives a loss of power.
 func (s *Store) Put(ctx context.Context, owner secret.Owner, key *secret.Key) (secret.Ref, error) {
 	ref, err := newRef(owner)

@@ -45,7 +45,7 @@ func (o FileOptions) Validate() error {
 type LineFile struct {
 	options FileOptions
 	turn    turn
-	// What follows belongs to who has the turn.
+	// The fields below belong to the holder of the turn.
 	file *os.File
 	size int64 // after the last write
 }
@@ -86,7 +86,7 @@ func (f *LineFile) write(lines [][]byte) (err error) {
 	}
 	defer func() {
 		if err != nil {
-			_ = f.letGo() // what a failed write or sync left is read anew
+			_ = f.letGo() // the remains of a failed write or sync are read again
 		}
 	}()
 	if err := f.lock(); err != nil {
@@ -111,7 +111,7 @@ func (f *LineFile) write(lines [][]byte) (err error) {
 		text = append([]byte("\n"), text...)
 	}
 	if _, err := f.file.Write(text); err != nil {
-		// Without this a disk that fills up leaves half a line. Where it fails, the next
+		// Without this a disk that fills up leaves half a line. If it fails, the next
 		// write ends that line first.
 		_ = f.file.Truncate(before)
 		return fmt.Errorf("writing: %w", err)
@@ -123,7 +123,8 @@ func (f *LineFile) write(lines [][]byte) (err error) {
 	return nil
 }
 
-// compare finds out whether the open file is still the one at the path, and as long as it was.
+// compare finds out whether the open file is still the one at the path, and has its previous
+// length.
 func (f *LineFile) compare() error {
 	if f.file == nil {
 		return nil
@@ -159,8 +160,8 @@ func (f *LineFile) compare() error {
 	return replaced("was removed or replaced")
 }
 
-// open opens the file where it is not. A file that others may write is refused, and so is
-// what is no file: a pipe would hang.
+// open opens the file if it is not open. It refuses a file that others may write, and
+// anything but a regular file: a pipe would hang.
 func (f *LineFile) open() error {
 	if f.file != nil {
 		return nil

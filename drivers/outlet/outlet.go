@@ -1,6 +1,6 @@
-// Package outlet hands lines to a place that the broker does not rule: a file, a syslog
-// receiver, a webhook. Who keeps the lines of the audit log there has a copy that nobody
-// can change through the broker's database.
+// Package outlet sends lines to a place outside the broker's control: a file, a syslog
+// receiver, a webhook. A copy of the audit log there cannot be changed through the
+// broker's database.
 //
 // A line is one JSON value without a line break. All outlets have two methods:
 //
@@ -27,8 +27,8 @@ type turn chan struct{}
 
 func newTurn() turn { return make(turn, 1) }
 
-// take runs attempt, and returns when it does or ctx ends. An attempt that hangs goes on
-// behind take, and keeps the turn.
+// take runs attempt, and returns when it does or ctx ends. An attempt that hangs
+// continues in the background, and keeps the turn.
 func (t turn) take(ctx context.Context, what string, attempt func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, sendTimeout)
 	defer cancel()

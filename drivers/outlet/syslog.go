@@ -60,13 +60,13 @@ func (o SyslogOptions) Validate() error {
 // (notice), counted by octets (RFC 5425, section 4.3; RFC 6587, section 3.4.1).
 //
 // Syslog knows no acknowledgement: Send waits until the receiver's machine has
-// acknowledged the bytes. What its program does then is not known. When a connection
-// has ended, the lines of the last Send over it are sent again over the next.
+// acknowledged the bytes. The fate of the bytes after that is not known. When a
+// connection has ended, the lines of the last Send over it are sent again over the next.
 type Syslog struct {
 	options SyslogOptions
 	host    string
 	turn    turn
-	// What follows belongs to who has the turn.
+	// The fields below belong to the holder of the turn.
 	conn *syslogConn
 	last []byte // messages of the last Send that succeeded
 }

@@ -37,7 +37,7 @@ func (d *dispatcher) work(ctx context.Context, a Attempt) {
 }
 
 // pass runs a pass once. It is due again at the next multiple of its interval by the store's
-// clock, which is the same in every process; at once where this process stops.
+// clock, which is the same in every process; at once if this process stops.
 func (d *dispatcher) pass(ctx context.Context, p broker.Pass, a Attempt) error {
 	limited, cancel := context.WithTimeout(ctx, passLimit)
 	defer cancel()

@@ -1,9 +1,9 @@
 // Package queue works jobs and passes, which both stores keep in one table. A pass is a
 // job that is due again after its interval.
 //
-// Each process asks for what is due once a second, and at once when it enqueued something
-// itself. It takes as many jobs of a kind as it may work at the same time. A worker says
-// that it is alive; one that is silent loses its job to another process.
+// Each process polls for due jobs once a second, and at once when it has enqueued one
+// itself. It takes as many jobs of a kind as it may work at the same time. A worker
+// reports that it is alive; a silent one loses its job to another process.
 package queue
 
 import (
@@ -21,7 +21,7 @@ import (
 )
 
 const (
-	// Grace is how long passes and jobs may go on after Run was told to end, before
+	// Grace is the time that passes and jobs may take after Run was told to end, before
 	// their contexts end.
 	Grace = 5 * time.Second
 	// StartAfter is how long the passes of a new server wait: requests that waited for it come first.
@@ -33,7 +33,7 @@ const (
 	ledgerLimit = 10 * time.Second
 )
 
-// Options are what a store brings.
+// Options are the store's part of the queue.
 type Options struct {
 	Passes  []broker.Pass
 	Workers []job.Worker
@@ -128,7 +128,7 @@ func newDispatcher(o Options) (*dispatcher, error) {
 // kindOf is the kind of the one job that a pass is.
 func kindOf(p broker.Pass) string { return job.PassPrefix + p.Name }
 
-// feed begins what is due until ctx ends. Attempts go on with working.
+// feed begins due jobs until ctx ends. Attempts continue under working.
 func (d *dispatcher) feed(ctx, working context.Context) {
 	scheduled := false
 	for ctx.Err() == nil {

@@ -19,7 +19,7 @@ import (
 const listers = 8
 
 // List shows the keys of one VIM, or all: one request, and one more for each VIM.
-// It reads names only. Names that are not ours are passed over. With keys being
+// It reads names only. It skips names that are not the broker's. With keys being
 // written and deleted at the same time, each of those may be shown or not.
 func (s *Store) List(ctx context.Context, id string) ([]secret.Held, error) {
 	held, err := s.list(ctx, id)

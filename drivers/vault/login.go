@@ -84,7 +84,7 @@ func (a Auth) login(ctx context.Context, send sender, credential secret.Text) (g
 	}
 }
 
-// What to do about a login that was refused.
+// Remedies for a login that was refused.
 const (
 	remedySecretID = "give the server a new secret id, and see that the role exists"
 	remedyToken    = "see that the role exists, that it names the token's account and audience, and that Vault can check the token " +
@@ -97,8 +97,8 @@ func post(ctx context.Context, send sender, mount, remedy string, fields map[str
 	if err != nil {
 		return grant{}, &fault{reason: "the credential cannot be sent as JSON"}
 	}
-	// Vault makes a token that nobody has each time an answer is lost; it dies by
-	// itself. So this is not repeated at once.
+	// Each lost answer leaves a token in Vault that no client holds, until it expires. So
+	// a login is not repeated at once.
 	answer, f := send(ctx, secret.Text{}, request{method: http.MethodPut, path: "auth/" + mount + "/login", body: body, once: true})
 	if f != nil {
 		// AppRole says 400 to a wrong secret id, JWT to a wrong token, Kubernetes to a role

@@ -157,7 +157,7 @@ const pathForm = "segments of letters, digits, '.', '_' and '-', with '/' betwee
 
 var segment = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9._-]+$`) })
 
-// isPath reports whether s can stand in a request's path as it is.
+// isPath reports whether s can stand in a request's path unchanged.
 func isPath(s string) bool {
 	for part := range strings.SplitSeq(s, "/") {
 		if !segment().MatchString(part) || part == "." || part == ".." {

@@ -32,7 +32,8 @@ func (s *Store) read(ctx context.Context, name, field string) ([]byte, error) {
 	defer wipe(answer)
 	var a struct {
 		Data *struct {
-			// Each field is left as it is: others than ours may be anything.
+			// Fields stay undecoded: fields other than the broker's may be
+			// anything.
 			Data     map[string]json.RawMessage `json:"data"`
 			Metadata *struct {
 				Version int `json:"version"`

@@ -16,9 +16,9 @@ const (
 )
 
 // Run keeps the session alive until the context ends, and then returns nil: it
-// renews the token after a third of its life, and logs in anew where that fails,
-// is not possible, or gives less and less. Without Run the store works too, and
-// logs in whenever a call finds that the token has expired.
+// renews the token after a third of its life, and logs in again if that fails, is
+// not possible, or gives less and less. Without Run the store works too, and logs
+// in if a call finds that the token has expired.
 //
 // Run is for one goroutine at a time.
 func (s *Store) Run(ctx context.Context) error {
@@ -36,7 +36,7 @@ func (s *Store) Run(ctx context.Context) error {
 	}
 }
 
-// keeper is what Run remembers between its passes.
+// keeper is the state of Run between its passes.
 type keeper struct {
 	failures int
 	// due is when to act on the session of; jitter makes it differ between
@@ -92,8 +92,8 @@ func jitter(d time.Duration) time.Duration {
 	return d - d/10 + rand.N(d/5) //nolint:gosec // not a secret
 }
 
-// keep renews a session or replaces it. Until that works the session stays as
-// it is, and ends when it ends.
+// keep renews a session or replaces it. Until that works the session stays
+// unchanged, and ends at its own time.
 func (s *Store) keep(ctx context.Context, c *session) error {
 	if c == nil {
 		_, err := s.session(ctx, nil)

@@ -107,5 +107,5 @@ func (s *Store) send(ctx context.Context, token secret.Text, r request) ([]byte,
 	return body.Bytes(), nil
 }
 
-// wipe clears what was read from Vault, as far as it is in reach.
+// wipe clears the text that was read from Vault, as far as it is in reach.
 func wipe(body []byte) { clear(body[:cap(body)]) }

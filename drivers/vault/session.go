@@ -10,12 +10,13 @@ import (
 	"github.com/vimbroker/vimbroker/broker/secret"
 )
 
-// session is what one login gave. It is not changed: a renewal makes another.
+// session is the result of one login. It is not changed: a renewal makes another.
 type session struct {
 	token     secret.Text
 	renewable bool
-	// began is when the token was asked for, or asked to be renewed; life is what
-	// Vault gave it from then on. No life means that the token does not expire.
+	// began is the time of the request for the token or its renewal; life is the
+	// lifetime that Vault gave from then on. No life means that the token does not
+	// expire.
 	began time.Time
 	life  time.Duration
 	// first is the life that the login gave. Vault gives less as the end of what
@@ -73,9 +74,9 @@ func (s *Store) valid() *session {
 	return s.current
 }
 
-// session returns a session to ask with, and logs in if there is none. dead, if
-// not nil, is a session that Vault does not know any more. All who need to log in
-// at the same time share one login.
+// session returns a session for a request, and logs in if there is none. dead, if not
+// nil, is a session that Vault does not know any more. Concurrent calls that need to
+// log in share one login.
 func (s *Store) session(ctx context.Context, dead *session) (*session, error) {
 	if dead != nil {
 		s.mu.Lock()
@@ -125,7 +126,7 @@ func (s *Store) take(c *session) {
 	}
 }
 
-// login logs in anew, and makes that the current session.
+// login logs in again, and makes the result the current session.
 func (s *Store) login(ctx context.Context) (*session, error) {
 	credential, err := s.auth.credential()
 	if err != nil {

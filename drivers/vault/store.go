@@ -41,10 +41,10 @@ type Store struct {
 	refused refusal
 }
 
-// Open makes a Store, and logs in. That Vault does not let it in, or does not
-// answer, is logged and is no error: [Store.Check] says so until it does. Only
-// faults in the options are errors, every one of them at once. Call [Store.Run] to
-// keep the session alive, and [Store.Close] at the end.
+// Open makes a Store, and logs in. A failed login is logged and is no error:
+// [Store.Check] reports it until a login works. Only faults in the options are
+// errors, every one of them at once. Call [Store.Run] to keep the session alive,
+// and [Store.Close] at the end.
 func Open(ctx context.Context, o Options) (*Store, error) {
 	o, err := o.withDefaults()
 	if err != nil {
@@ -138,8 +138,8 @@ func (s *Store) bounded(ctx context.Context) (context.Context, context.CancelFun
 func (s *Store) data(name string) string     { return s.mount + "/data/" + s.path + "/" + name }
 func (s *Store) metadata(name string) string { return s.mount + "/metadata/" + s.path + "/" + name }
 
-// Put stores a new key. Besides the contract: owner.ID must be a UUID in its
-// canonical spelling.
+// Put stores a new key. In addition to the contract, owner.ID must be a UUID in
+// its canonical spelling.
 func (s *Store) Put(ctx context.Context, owner secret.Owner, key *secret.Key) (secret.Ref, error) {
 	ref, err := newRef(owner)
 	if err != nil {
@@ -181,8 +181,8 @@ func (s *Store) put(ctx context.Context, ref secret.Ref, key *secret.Key) error 
 	return nil
 }
 
-// create writes a secret of one field that must not exist. The value stands in
-// JSON as it is: it is base64url or hexadecimal.
+// create writes a secret of one field that must not exist. The value needs no
+// escaping in JSON: it is base64url or hexadecimal.
 func (s *Store) create(ctx context.Context, name, field string, value []byte) error {
 	body := make([]byte, 0, 256)
 	body = append(body, `{"options":{"cas":0},"data":{"`+field+`":"`...)

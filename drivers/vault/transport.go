@@ -42,8 +42,8 @@ func (t *transport) RoundTrip(request *http.Request) (*http.Response, error) {
 }
 
 // follow repeats a request that a standby sent on to another of the cluster's
-// nodes. Of the place that the standby named only the host is taken. Anything
-// else, and a second redirect, is the answer.
+// nodes. It takes only the host from the standby's redirect. Any other answer,
+// and a second redirect, is the result.
 func (t *transport) follow(request *http.Request, response *http.Response) (*http.Response, error) {
 	switch response.StatusCode {
 	case http.StatusMovedPermanently, http.StatusFound, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
