@@ -30,7 +30,7 @@ type Source struct {
 type Basis struct {
 	// Files are those of the package that the driver plans from, in the order in which it wants them.
 	Files []string
-	// Namespace is where the objects go that name none; empty where the VIM knows no namespaces.
+	// Namespace is where the objects go that name none; empty if the VIM knows no namespaces.
 	Namespace string
 	// Hidden are the given variables that no answer shows, and HidesParameters whether parameters are hidden
 	// too: hidden values are stored sealed.
@@ -84,7 +84,7 @@ func (s Shape) asked(p PackageView) Source {
 	return of
 }
 
-// manifests reads what a driver makes an instance of that shape from.
+// manifests reads the files from which a driver makes an instance of that shape.
 func (s Shape) manifests(d Driver, p PackageView) ([]Manifest, error) {
 	b, err := d.Basis(s.source(p))
 	if err != nil {

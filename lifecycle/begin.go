@@ -211,7 +211,7 @@ func (l *Lifecycle) ChangePackage(ctx context.Context, p policy.Principal, id st
 func (s *Shape) keep(before Shape, f vnfpkg.Flavour) {
 	for aspect, level := range before.Scale {
 		if a, known := f.Aspects[aspect]; known && level <= a.MaxLevel {
-			_ = s.step(f, aspect, level-s.Scale[aspect]) // what the new package bounds otherwise stays at its default
+			_ = s.step(f, aspect, level-s.Scale[aspect]) // an aspect that the new package bounds differently stays at its default
 		}
 	}
 }
@@ -224,7 +224,7 @@ func (l *Lifecycle) Terminate(ctx context.Context, p policy.Principal, id string
 	})
 }
 
-// Modify changes what an instance says of itself, and the credential of a VIM that came with a request for it. The
+// Modify changes the information of an instance, and the credential of a VIM that came with a request for it. The
 // operation is Completed when Modify returns.
 func (l *Lifecycle) Modify(ctx context.Context, p policy.Principal, id string, m Modification) (Operation, error) {
 	i, act, err := l.open(ctx, p, policy.VNFModify, id, policy.Wish{})
@@ -309,7 +309,7 @@ func (l *Lifecycle) Retry(ctx context.Context, p policy.Principal, id string) (O
 	return l.again(ctx, p, policy.VNFRetry, id, Processing)
 }
 
-// Rollback takes back what a failed operation did.
+// Rollback takes back the work of a failed operation.
 func (l *Lifecycle) Rollback(ctx context.Context, p policy.Principal, id string) (Operation, error) {
 	return l.again(ctx, p, policy.VNFRollback, id, RollingBack)
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/vimbroker/vimbroker/policy"
 )
 
-// Drift is how an instance's resources differ from what its last operation made.
+// Drift is the difference between an instance's resources and the result of its last operation.
 type Drift struct {
 	// TriedAt is when the VIM was asked last, SeenAt when it last answered for all resources; zero: not since
 	// the last operation.
@@ -23,19 +23,20 @@ type Drift struct {
 	SeenAt  time.Time `json:"seenAt,omitzero"`
 	// Resources are those that were missing or changed at SeenAt, at most maxDrift.
 	Resources []Observation `json:"resources,omitempty"`
-	// Count is how many there were.
+	// Count is their number.
 	Count int `json:"count,omitempty"`
-	// Unseen is why the VIM did not answer at TriedAt; empty where it did.
+	// Unseen is why the VIM did not answer at TriedAt; empty if it did.
 	Unseen string `json:"unseen,omitempty"`
 }
 
 const (
-	// driftEvery is how often the pass looks which instances are due.
+	// driftEvery is the interval of the pass that looks for due instances.
 	driftEvery = time.Minute
 	// driftAtOnce bounds the instances that one pass looks at, and driftVIMs the VIMs that it queries in
 	// parallel.
 	driftAtOnce, driftVIMs = 200, 8
-	// driftTurn is how long one VIM's instances are looked at in one pass, driftPatience one instance.
+	// driftTurn bounds the time for one VIM's instances in one pass, driftPatience the time for one
+	// instance.
 	driftTurn, driftPatience = time.Minute, 30 * time.Second
 	// driftLease is the lifetime of a lease for observing. The lease is given back at once, or, if the process died,
 	// with the lease of the next observation of the instance; at the latest it expires by itself.
@@ -103,7 +104,7 @@ func (l *Lifecycle) observeVIM(ctx context.Context, all []Instance) error {
 	return nil
 }
 
-// look observes what an instance consists of, each scope under a lease that can only look.
+// look observes the resources of an instance, each scope under a lease that can only read.
 func (l *Lifecycle) look(ctx context.Context, i Instance) ([]Observation, error) {
 	ctx, cancel := context.WithTimeout(ctx, driftPatience)
 	defer cancel()
@@ -161,8 +162,8 @@ func (l *Lifecycle) lookUnder(
 	return all, nil
 }
 
-// keepDrift stores what was seen, unless an operation has begun meanwhile, and says so in the log where the
-// instance has drifted further.
+// keepDrift stores the observation, unless an operation has begun meanwhile, and logs it if the instance
+// has drifted further.
 func (l *Lifecycle) keepDrift(ctx context.Context, i Instance, seen []Observation, why error) error {
 	d := i.Drift
 	d.TriedAt, d.Unseen = l.now(), ""

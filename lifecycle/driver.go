@@ -28,7 +28,7 @@ const (
 	ModifyInfo    OperationType = "MODIFY_INFO"
 )
 
-// Driver plans, makes, observes and removes what VNF instances consist of on one kind of
+// Driver plans, makes, observes and removes the resources of VNF instances on one kind of
 // VIM. It keeps no credential and no state: each call gets the credential of a lease.
 //
 // Its errors are [*broker.Error]. ErrInvalid is a fault of the package or the request and names
@@ -46,14 +46,15 @@ type Driver interface {
 	// VIMType is the type of the VIMs that it works on.
 	VIMType() broker.VIMType
 
-	// Basis says what an instance is made from. ErrInvalid or ErrUnsupported: this driver makes
-	// none from that; the error names the field of the request, and what the driver looked for.
+	// Basis returns the files that an instance is made from. ErrInvalid or ErrUnsupported: this
+	// driver makes no instance from s; the error names the field of the request, and the files
+	// that the driver looked for.
 	Basis(s Source) (Basis, error)
 
 	// Survey is the grant that Plan needs for that input: almost no rights.
 	Survey(in PlanInput) Grant
 
-	// Plan says what an operation does, step by step, and which rights each step needs. It makes
+	// Plan plans an operation, step by step, with the rights that each step needs. It makes
 	// nothing. The same input on the same VIM gives the same plan, so that an interrupted
 	// operation resumes at the number of a stage. A plan for observing does not query the VIM:
 	// its connection may be empty.
@@ -70,7 +71,7 @@ type Driver interface {
 	Observe(ctx context.Context, c Connection, instance string, resources []Resource) ([]Observation, error)
 }
 
-// Connection is how a driver reaches a VIM: with the credential of one lease.
+// Connection is a driver's way to a VIM, with the credential of one lease.
 type Connection struct {
 	// Config holds the endpoint, the credential and the lease's id.
 	Config clientconfig.Config
@@ -81,7 +82,7 @@ type Connection struct {
 // Grant is the scope of one lease: exactly these rules, in these namespaces, or in the whole VIM
 // (for resources without a namespace); or the rights of a purpose, if the VIM knows no rules.
 type Grant struct {
-	// Purpose is the lease's, where the driver of the VIM tells leases apart by it ("heat"); or empty.
+	// Purpose is the lease's, if the driver of the VIM tells leases apart by it ("heat"); or empty.
 	Purpose     string
 	Rules       []broker.Rule
 	Namespaces  []string
@@ -100,7 +101,7 @@ type PlanInput struct {
 	Observing bool
 	// Instance is the instance's id, Name its name.
 	Instance, Name string
-	// Namespace is the one of all objects that name none; empty where the VIM has none. Objects in another are ErrInvalid.
+	// Namespace is the one of all objects that name none; empty if the VIM has none. Objects in another are ErrInvalid.
 	Namespace string
 	// Manifests are the files of the driver's Basis, in that order; TERMINATE has none.
 	Manifests []Manifest
@@ -117,8 +118,8 @@ type PlanInput struct {
 	Replicas map[string]int32
 	// Flavour is the deployment flavour as the descriptor has it; TERMINATE has none.
 	Flavour vnfpkg.Flavour
-	// Parameters is a JSON object of the request's, or empty: what it adds to the parameters that the
-	// driver makes of the descriptor.
+	// Parameters is a JSON object of the request's, or empty: additions to the parameters that the
+	// driver makes from the descriptor.
 	Parameters json.RawMessage
 	// Scaled are the names of the VDUs whose number SCALE changes, sorted.
 	Scaled []string
@@ -128,7 +129,7 @@ type PlanInput struct {
 	Standing []Resource
 	// Gone are namespaces that the VIM has no more: TERMINATE asks for nothing in them.
 	Gone []string
-	// VNFCs are those that HEAL replaces, after it has repaired what is missing or changed.
+	// VNFCs are those that HEAL replaces, after it has repaired missing and changed resources.
 	VNFCs []VNFC
 }
 
@@ -147,8 +148,8 @@ type Plan struct {
 	Facts     Facts
 }
 
-// Stage is a part of a plan that one lease is enough for. A stage begins where a namespace or
-// a definition has to exist before the next lease can be issued.
+// Stage is a part of a plan that one lease is enough for. A new stage begins if a namespace
+// or a definition has to exist before the next lease can be issued.
 type Stage struct {
 	Grant Grant
 	Waves []Wave
@@ -190,7 +191,7 @@ type Resource struct {
 	Kind    string `json:"kind"`
 	// Plural is the kind's name in paths and rules: "deployments".
 	Plural string `json:"plural"`
-	// Namespace is empty where the kind has none.
+	// Namespace is empty if the kind has none.
 	Namespace string `json:"namespace,omitempty"`
 	Name      string `json:"name"`
 	// VDU is the name of the VDU that it runs, if any.
@@ -206,7 +207,7 @@ type Resource struct {
 	UID     string `json:"uid,omitempty"`
 }
 
-// Observation is how a resource stands.
+// Observation is the state of a resource.
 type Observation struct {
 	Resource
 	// Standing: it is there and it is the instance's own.
@@ -250,7 +251,7 @@ type Facts struct {
 	Kinds      []string
 	Namespaces []string
 	Images     []string
-	// ClusterScoped: it makes, changes or removes what has no namespace.
+	// ClusterScoped: it makes, changes or removes resources without a namespace.
 	ClusterScoped bool
 	// Privileged: an object reaches a node, or a pod does not meet level baseline of Pod Security or has an added capability.
 	Privileged bool
@@ -258,7 +259,7 @@ type Facts struct {
 	BringsRBAC, BringsDefinitions, BringsWebhooks bool
 	// Outlives: something of it stays when the instance is terminated.
 	Outlives bool
-	// PodSecurity is the strictest level of Pod Security that every pod meets; "" where the VIM knows none.
+	// PodSecurity is the strictest level of Pod Security that every pod meets; "" if the VIM knows none.
 	PodSecurity string
 	// Reaches are the ways by which objects get out of their namespaces, sorted.
 	Reaches []Reach

@@ -102,7 +102,7 @@ func (r Resource) key() string {
 	return strings.Join([]string{r.Group, r.Plural, r.Namespace, r.Name}, "/")
 }
 
-// run plans the operation, has policy decide on the plan, and does what is left of it.
+// run plans the operation, has policy decide on the plan, and does the rest of it.
 func (a *attempt) run(ctx context.Context) (err error) {
 	if err := a.canceled(ctx); err != nil {
 		return err
@@ -231,7 +231,7 @@ func (a *attempt) stages(ctx context.Context) error {
 	return a.started(ctx) // a plan with nothing to do
 }
 
-// goOn renews the lease of a stage that takes longer than it; where that cannot be, it is replaced by another.
+// goOn renews the lease of a stage that takes longer than the lease; if that fails, it replaces the lease.
 func (a *attempt) goOn(ctx context.Context, h held, g Grant) (held, error) {
 	lease, config, err := a.leaser.RenewLease(ctx, a.p, h.Config.Lease, a.terms.LeaseTTL)
 	if err == nil {
@@ -345,7 +345,7 @@ func (a *attempt) stage(ctx context.Context, h held, s Stage) error {
 	return nil
 }
 
-// observed takes what a driver sees.
+// observed takes a driver's observation.
 func (a *attempt) observed(seen Observation) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -377,7 +377,7 @@ func sortedSteps(steps map[string]Observation) []Observation {
 	return all
 }
 
-// leaseEnded is [ErrLeaseEnded] where somebody has revoked the lease of the stage.
+// leaseEnded is [ErrLeaseEnded] if somebody has revoked the lease of the stage.
 func (a *attempt) leaseEnded(ctx context.Context, h held) error {
 	ended, why, err := a.leaser.Ended(ctx, h.Config.Lease)
 	if err != nil || !ended {
@@ -389,13 +389,13 @@ func (a *attempt) leaseEnded(ctx context.Context, h held) error {
 	}
 }
 
-// stepsALook bounds what is written of an operation while it runs: one of fewer steps is saved after each wave and at
-// each look that finds it changed, one of n times as many only when n looks' time has passed since. Its row is written
+// stepsALook bounds the writes of an operation while it runs: one of fewer steps is saved after each wave and at each
+// look that finds it changed, one of n times as many only when n looks' time has passed since. Its row is written
 // whole.
 const stepsALook = 1000
 
-// look saves what was seen while a stage runs, and ends it where somebody has canceled the operation or revoked
-// its lease.
+// look saves the observations while a stage runs, and ends the stage if somebody has canceled the operation or
+// revoked its lease.
 func (a *attempt) look(ctx context.Context, h held, stop func(error)) {
 	every := time.NewTicker(a.terms.LookEvery)
 	defer every.Stop()
@@ -427,7 +427,7 @@ func (a *attempt) look(ctx context.Context, h held, stop func(error)) {
 	}
 }
 
-// canceled is [ErrCanceled] where somebody has asked for it.
+// canceled is [ErrCanceled] if somebody has asked for it.
 func (a *attempt) canceled(ctx context.Context) error {
 	now, err := a.store.Operation(ctx, a.o.ID)
 	if err != nil {
@@ -443,7 +443,7 @@ func canceledBy() error {
 	return &broker.Error{Kind: ErrCanceled, Detail: "the operation was canceled"}
 }
 
-// endLeases takes the operation's leases back, also where the attempt was told to end.
+// endLeases takes the operation's leases back, even if the attempt was told to end.
 func (a *attempt) endLeases(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endPatience)
 	defer cancel()
@@ -506,7 +506,7 @@ func (a *attempt) record(ctx context.Context) (*audit.Act, error) {
 		With(audit.DetailOperation, a.o.ID), nil
 }
 
-// conclude makes of the instance what an operation has made of it.
+// conclude gives the instance the shape that an operation has made.
 func (a *attempt) conclude(o Operation, i *Instance) {
 	to := o.Target
 	if o.State == RolledBack {

@@ -37,11 +37,11 @@ type Event struct {
 	Number int64          `json:"number,omitempty"`
 	Type   OperationType  `json:"type,omitempty"`
 	State  OperationState `json:"state,omitempty"`
-	// Failure is why it failed, where it did.
+	// Failure is the reason why it failed, if it did.
 	Failure *Failure `json:"failure,omitempty"`
-	// Asked is the request of a completed MODIFY_INFO, NewProduct what a completed CHANGE_VNFPKG went over to. No store
+	// Asked is the request of a completed MODIFY_INFO, NewProduct the new product of a completed CHANGE_VNFPKG. No store
 	// keeps Asked with an event, which is stored for each subscriber: it stands in the operation's row, for as long as that
-	// is there. Versions before this one stored it.
+	// is there.
 	Asked      json.RawMessage `json:"asked,omitempty"`
 	NewProduct *Product        `json:"newProduct,omitempty"`
 	// VIM, VIMType and Connection are those of the VIM that it was on.
@@ -109,7 +109,7 @@ type Affected struct {
 	Change ChangeType `json:"change"`
 }
 
-// ChangeType is how a VNFC was changed (SOL003, AffectedVnfc).
+// ChangeType is the kind of change of a VNFC (SOL003, AffectedVnfc).
 type ChangeType string
 
 // Every change.

@@ -61,7 +61,8 @@ func kindOf(err error) failureKind {
 	return failures[len(failures)-1]
 }
 
-// failureOf words what an operation failed with. The text of an unknown error stays in the log.
+// failureOf words the error that an operation failed with. The text of an unknown error stays
+// in the log.
 func failureOf(err error) *Failure {
 	k := kindOf(err)
 	f := &Failure{Status: k.status, Title: k.err.Error(), Detail: k.err.Error()}

@@ -20,13 +20,14 @@ import (
 )
 
 const (
-	// hidesEvery is how often the pass looks for what is hidden and not needed any more, or was never finished.
+	// hidesEvery is the interval of the pass over hidden parameters that are not needed any more, or were never
+	// finished.
 	hidesEvery = time.Minute
-	// hidingTime is how long hiding parameters takes at most; what is older is a dead process's.
+	// hidingTime bounds the time for hiding parameters; an older attempt is a dead process's.
 	hidingTime = 5 * time.Minute
-	// hiddenAtOnce is how many are listed at a time.
+	// hiddenAtOnce is the size of one list.
 	hiddenAtOnce = 500
-	// shownHidden stands in a request that is shown in the place of what is hidden.
+	// shownHidden replaces hidden values in a request that is shown.
 	shownHidden = "<hidden>"
 )
 
@@ -75,7 +76,7 @@ func (h Hidden) held() keyring.SealedRow {
 	return keyring.SealedRow{State: h.State, Since: h.Since, Owner: h.owner(), Next: next, Sealed: h.place()}
 }
 
-// field binds what is sealed to the instance that names it.
+// field binds the sealed text to the instance that names it.
 func (h Hidden) field() string { return "parameters of VNF instance " + h.Instance }
 
 // HiddenFilter selects hidden parameters in the store.
@@ -83,14 +84,14 @@ type HiddenFilter struct {
 	// VIM selects those that are needed on one VIM, by their ids, after one; empty selects those that are
 	// not Active, the oldest first.
 	VIM, After string
-	// Limit is how many there are at most.
+	// Limit is the greatest number of results.
 	Limit int
 }
 
-// HiddenStore keeps what is hidden. It is a part of [Store], whose other methods move it: with a write that has an
-// instance, or a live operation on it, name hidden parameters that are Making, these become Active (ErrConflict where they
-// are not Making); with one after which neither names them any more, they become Abandoned. There are no audit
-// entries: it is a part of what an operation's entries record.
+// HiddenStore keeps hidden parameters. It is a part of [Store], whose other methods move them: with a write that has an
+// instance, or a live operation on it, name hidden parameters that are Making, these become Active (ErrConflict if they
+// are not Making); with one after which neither names them any more, they become Abandoned. There are no audit entries
+// of their own: an operation's entries record them.
 type HiddenStore interface {
 	// CreateHidden stores new ones.
 	CreateHidden(ctx context.Context, h Hidden) error
@@ -119,7 +120,7 @@ func (c content) text() (secret.Text, error) {
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(c); err != nil {
-		return secret.Text{}, errors.New("writing hidden parameters") // never with what is in them
+		return secret.Text{}, errors.New("writing hidden parameters") // never with their content
 	}
 	defer func() { clear(b.Bytes()) }()
 	if b.Len() > secret.MaxPlaintext {
@@ -214,8 +215,8 @@ func (l *Lifecycle) hideIn(ctx context.Context, instance string, s *Shape, given
 	return err
 }
 
-// seal seals parameters under a key of their own: intent, key, and what is sealed. They are Making until an operation
-// begins that names them.
+// seal seals parameters under a key of their own: intent, key, sealed text. They are Making until an operation begins
+// that names them.
 func (l *Lifecycle) seal(ctx context.Context, instance, vim string, c content) (id string, err error) {
 	h := Hidden{ID: uuid.NewString(), Instance: instance, VIM: vim, State: HiddenMaking, Since: l.now(), Generation: 1}
 	text, err := c.text()
@@ -252,7 +253,7 @@ func sealedIn(ctx context.Context, keys keyring.Ring, h Hidden, text secret.Text
 	return h, hiddenFault(err)
 }
 
-// hidden opens what is hidden of a shape's parameters; nothing where nothing is.
+// hidden opens the hidden parameters of a shape; empty if it has none.
 func (l *Lifecycle) hidden(ctx context.Context, instance string, s Shape) (content, error) {
 	if s.Concealed.ID == "" {
 		return content{}, nil
@@ -348,8 +349,8 @@ func (l *Lifecycle) forget(ctx context.Context, o Operation) {
 	}
 }
 
-// dropHidden destroys the keys of what is abandoned, and removes it if that was before a time: a process that died since
-// may have left a key that no list has shown yet.
+// dropHidden destroys the keys of abandoned parameters, and removes their row if they were abandoned before a time: a
+// process that died since may have left a key that no list has shown yet.
 func (l *Lifecycle) dropHidden(ctx context.Context, h Hidden, before time.Time) error {
 	if err := l.sweepHidden(ctx, h); err != nil {
 		return err
@@ -410,8 +411,8 @@ func (l *Lifecycle) RekeyHidden(ctx context.Context, vim, keyStore string) error
 	return errors.Join(append(failed, err)...)
 }
 
-// HiddenElsewhere counts what is hidden of the parameters of the instances on a VIM under keys in other key stores than
-// the one of that name.
+// HiddenElsewhere counts the hidden parameters of the instances on a VIM whose keys are in other key stores than the
+// one of that name.
 func (l *Lifecycle) HiddenElsewhere(ctx context.Context, vim, keyStore string) (n int, err error) {
 	err = l.eachHidden(ctx, vim, func(h Hidden) error {
 		if h.KeyStore != "" && h.KeyStore != keyStore {
@@ -422,7 +423,7 @@ func (l *Lifecycle) HiddenElsewhere(ctx context.Context, vim, keyStore string) (
 	return n, err
 }
 
-// eachHidden calls do for what is hidden of the parameters of the instances on a VIM.
+// eachHidden calls do for the hidden parameters of the instances on a VIM.
 func (l *Lifecycle) eachHidden(ctx context.Context, vim string, do func(Hidden) error) error {
 	for f := (HiddenFilter{VIM: vim, Limit: hiddenAtOnce}); ; {
 		found, err := l.store.Hiddens(ctx, f)
@@ -513,5 +514,5 @@ func within(in json.RawMessage, member string, change func(json.RawMessage) (jso
 	return json.Marshal(all)
 }
 
-// placeholder stands for what is hidden.
+// placeholder stands for a hidden value.
 func placeholder(json.RawMessage) (json.RawMessage, error) { return json.Marshal(shownHidden) }

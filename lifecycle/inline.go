@@ -41,10 +41,10 @@ type InlineVIM struct {
 }
 
 const (
-	// inlineEvery is how often the pass looks for VIMs that no instance is on.
+	// inlineEvery is the interval of the pass over VIMs that no instance is on.
 	inlineEvery = time.Minute
-	// inlineRests is how long after its last change a VIM is left alone: the request that brought it may not
-	// have stored its operation yet.
+	// inlineRests is the time after its last change for which a VIM is left alone: the request that brought
+	// it may not have stored its operation yet.
 	inlineRests = 5 * time.Minute
 	// replaceWithin bounds how long a request takes to replace the credential of a VIM that came with another.
 	replaceWithin = time.Minute
@@ -96,7 +96,7 @@ func (in InlineVIM) change(v broker.VIM) broker.Change {
 	return c
 }
 
-// overlaid is a scope with what another one names.
+// overlaid is a scope with the fields that another one names.
 func overlaid(under, over broker.Scope) broker.Scope {
 	under.Region = cmp.Or(over.Region, under.Region)
 	if over.ProjectName != "" {
@@ -161,7 +161,7 @@ func overdue(err error) error {
 	return leftOver(err)
 }
 
-// leftOver is how a replacement ended whose process died or was too slow.
+// leftOver is the outcome of a replacement whose process died or was too slow.
 func leftOver(cause error) error {
 	return &broker.Error{
 		Kind: broker.ErrUnavailable, Detail: "the server that replaced the VIM's credential died or took too long, and may have replaced it",
@@ -169,7 +169,7 @@ func leftOver(cause error) error {
 	}
 }
 
-// endReplacing ends what a process has left that was to replace the credential of an instance's VIM.
+// endReplacing ends the replacement of a VIM's credential that a process has left unfinished.
 func (l *Lifecycle) endReplacing(ctx context.Context, o Operation) error {
 	a := &attempt{Lifecycle: l, o: o}
 	act, err := a.record(ctx)
@@ -238,7 +238,7 @@ func (l *Lifecycle) live(ctx context.Context, instance string) (Operation, error
 }
 
 // LetGo deletes the VIMs that came with requests for instances that have no resources on them any more, or are gone.
-// It is for what a process that died, or a VIM that did not answer, has left.
+// It removes VIMs that were left by a process that died, or because a VIM did not answer.
 func (l *Lifecycle) LetGo(ctx context.Context) error {
 	q := broker.VIMQuery{
 		State: broker.VIMRegistered, Labels: map[string]string{broker.LabelInline: "true"}, Page: broker.Page{Size: broker.MaxPage},

@@ -35,13 +35,14 @@ type Instance struct {
 	Revision int64 `json:"-"`
 	// Shape is the present state of the instance, after the operations so far.
 	Shape Shape `json:"shape"`
-	// Drift is how what stands differs from Shape. It is no part of the instance's revision.
+	// Drift is the difference between the existing resources and Shape. It is no part of the
+	// instance's revision.
 	Drift Drift `json:"-"`
 }
 
 // Shape is the part of an instance that operations change.
 type Shape struct {
-	// Package is the id of the VNF package, and Product what it says of itself.
+	// Package is the id of the VNF package, and Product its description of the product.
 	Package string  `json:"package"`
 	Product Product `json:"product"`
 
@@ -55,11 +56,13 @@ type Shape struct {
 	// Connection is the caller's name for the VIM, Inline says that the VIM came with the request.
 	Connection string `json:"connection,omitempty"`
 	Inline     bool   `json:"inline,omitempty"`
-	// Driver is the name of the driver that makes its resources; instances of versions before have none.
+	// Driver is the name of the driver that makes its resources; empty means the first driver for the
+	// type of VIM.
 	Driver    string `json:"driver,omitempty"`
 	Flavour   string `json:"flavour,omitempty"`
 	Namespace string `json:"namespace,omitempty"`
-	// Files are those of the package that the request named; where it named none the driver chooses.
+	// Files are the files of the package that the request named; if it named none the driver
+	// chooses.
 	Files     []string          `json:"files,omitempty"`
 	Variables map[string]string `json:"variables,omitempty"`
 	// Parameters is a JSON object of the request's, or empty.
@@ -76,16 +79,16 @@ type Shape struct {
 	VNFCs []VNFC `json:"vnfcs,omitempty"`
 }
 
-// Concealed says of the [Hidden] parameters of a shape what they are, and not what is in them.
+// Concealed names the [Hidden] parameters of a shape, without their content.
 type Concealed struct {
-	// ID is that of the Hidden; empty where nothing is hidden.
+	// ID is that of the Hidden; empty if nothing is hidden.
 	ID string `json:"id,omitempty"`
 	// Variables are the names of variables, sorted, and Parameters says that the parameters are among them.
 	Variables  []string `json:"variables,omitempty"`
 	Parameters bool     `json:"parameters,omitempty"`
 }
 
-// Product is how a VNF package describes itself.
+// Product is a VNF package's description of its product.
 type Product struct {
 	VNFDID          string `json:"vnfdId"`
 	Provider        string `json:"provider"`

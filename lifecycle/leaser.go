@@ -9,7 +9,7 @@ import (
 	"github.com/vimbroker/vimbroker/policy"
 )
 
-// Leaser is where the engine gets its credentials; [broker.Broker] says what each method does.
+// Leaser gives the engine its credentials; [broker.Broker] documents each method.
 type Leaser interface {
 	VIM(ctx context.Context, p policy.Principal, idOrName string) (broker.VIM, error)
 	IssueLease(ctx context.Context, p policy.Principal, r broker.LeaseRequest) (broker.Lease, clientconfig.Config, error)

@@ -28,8 +28,8 @@ type Options struct {
 	Packages  Packages
 	// Keys are the key stores; new keys go to the first.
 	Keys []secret.KeyStore
-	// Drivers make what instances consist of. Several can be for one type of VIM: the first that takes what a package
-	// holds makes an instance of it.
+	// Drivers make the resources of instances. Several can be for one type of VIM: the first that accepts the package
+	// makes the instance.
 	Drivers []Driver
 	// Guard is the server's, whose sink is the store.
 	Guard     *audit.Guard
@@ -49,19 +49,19 @@ type Terms struct {
 	PerVIM, PerProject int
 	// Instances bounds the VNF instances of a project; 0 is no bound.
 	Instances int
-	// Patience is how long an operation waits for a VIM that is unreachable and for objects
-	// that do not become ready, from each start, retry and rollback on.
+	// Patience bounds the wait of an operation for a VIM that is unreachable and for
+	// objects that do not become ready, from each start, retry and rollback on.
 	Patience time.Duration
 	// LeaseTTL is the lifetime that leases are requested with. The lease of a stage that takes
 	// longer is renewed.
 	LeaseTTL time.Duration
-	// DriftEvery is how often the resources of an instance are looked at.
+	// DriftEvery is the interval at which the resources of an instance are observed.
 	DriftEvery time.Duration
-	// Learning is how long after a lease was issued a refusal of the VIM (403) is taken for one that passes: its
+	// Learning is the time after a lease was issued in which a refusal of the VIM (403) counts as passing: its
 	// authoriser learns of a new role a moment after it was made.
 	Learning time.Duration
-	// LookEvery is how often a running operation looks whether it is canceled and whether its lease was revoked,
-	// and saves what it has seen.
+	// LookEvery is the interval at which a running operation checks whether it is canceled and whether its lease
+	// was revoked, and saves its observations.
 	LookEvery time.Duration
 }
 

@@ -52,8 +52,8 @@ func (l *Lifecycle) move(ctx context.Context, p policy.Principal, i Instance, vi
 // forgotten stands in the request of the operation that lets go of an instance.
 var forgotten = json.RawMessage(`{"forgotten":true}`)
 
-// Forget lets go of an instance without asking its VIM: its resources are left where they stand, and the operation, which
-// is Completed when Forget returns, lists them. One that has failed is given up by it; one that is being worked is
+// Forget lets go of an instance without a request to its VIM: its resources stay there, and the operation, which is
+// Completed when Forget returns, lists them. It gives up a failed operation; an operation that is being worked is
 // ErrConflict.
 func (l *Lifecycle) Forget(ctx context.Context, p policy.Principal, id string) (Operation, error) {
 	i, act, err := l.open(ctx, p, policy.VNFForget, id, policy.Wish{})

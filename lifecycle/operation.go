@@ -9,7 +9,7 @@ import (
 	"github.com/vimbroker/vimbroker/policy"
 )
 
-// OperationState is where an operation stands (SOL003, LcmOperationStateType).
+// OperationState is the state of an operation (SOL003, LcmOperationStateType).
 type OperationState string
 
 // The states of an operation.
@@ -63,7 +63,7 @@ type Operation struct {
 	Project  string         `json:"project"`
 	Type     OperationType  `json:"type"`
 	State    OperationState `json:"state"`
-	// Asker is who asked for it, and on whose behalf the engine acts.
+	// Asker is the caller who asked for it, and on whose behalf the engine acts.
 	Asker          policy.Delegation `json:"asker"`
 	StartedAt      time.Time         `json:"startedAt"`
 	StateEnteredAt time.Time         `json:"stateEnteredAt"`
@@ -73,7 +73,7 @@ type Operation struct {
 	// came. It is zero while the operation waits.
 	QueuedAt time.Time `json:"-"`
 	TurnAt   time.Time `json:"-"`
-	// Waiting is how it stands while it waits: shown by Operation and Operations of [Lifecycle], and not stored.
+	// Waiting is its place while it waits: shown by Operation and Operations of [Lifecycle], and not stored.
 	Waiting *Waiting `json:"-"`
 	// Params is the request's body, unchanged.
 	Params json.RawMessage `json:"params,omitempty"`

@@ -14,8 +14,8 @@ import (
 	"github.com/vimbroker/vimbroker/policy"
 )
 
-// leaseMargin is how long before its lease ends a stage does: what is under way then has
-// to have come to its end.
+// leaseMargin is the time before the end of its lease at which a stage ends: its work has
+// to be finished then.
 const leaseMargin = 30 * time.Second
 
 // input is the input of the driver's plan: for the operation itself, or for its rollback.
@@ -42,7 +42,7 @@ func (a *attempt) input(ctx context.Context) (PlanInput, error) {
 	return a.inputFor(ctx, a.driver, to, in)
 }
 
-// inputFor adds to an input what an instance is to become.
+// inputFor adds an instance's new shape to an input.
 func (l *Lifecycle) inputFor(ctx context.Context, d Driver, to Shape, in PlanInput) (PlanInput, error) {
 	pkg, err := l.packages.Held(ctx, to.Package)
 	if err != nil {

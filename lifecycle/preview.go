@@ -16,7 +16,7 @@ type Preview struct {
 	Plan Plan
 	// Leases are those that it would take, one for each stage.
 	Leases []PreviewLease
-	// Refusal is why policy would refuse the plan; nil where it would not.
+	// Refusal is policy's refusal of the plan, or nil.
 	Refusal *Failure
 }
 
@@ -25,8 +25,8 @@ type PreviewLease struct {
 	Grant   Grant
 	Grade   broker.Grade
 	Reasons []string
-	// Refusal is why it would not be issued now; nil where it would. That of a later stage may rest
-	// on what the stage before makes.
+	// Refusal is the reason why it would not be issued now, or nil. That of a later stage may
+	// depend on objects that the previous stage makes.
 	Refusal *Failure
 }
 

@@ -14,7 +14,7 @@ const (
 	ReachCluster     = "cluster"     // something that all who use the VIM share
 	ReachRBAC        = "rbac"        // rights
 	ReachDefinitions = "definitions" // kinds
-	ReachWebhooks    = "webhooks"    // what others make
+	ReachWebhooks    = "webhooks"    // objects that others make
 	ReachUnknown     = "unknown"     // not known here
 )
 
@@ -31,7 +31,7 @@ const (
 // Reach is one way by which an object gets out of its namespace, or may. It holds no value of the object.
 type Reach struct {
 	What, Kind, Namespace, Name string
-	// Field is where it is said, Why what is reached.
+	// Field is the field that says so, Why the thing that is reached.
 	Field, Why string
 	// Resource is the kind as rules write it. Types are the types that the object declares, if the owner of a VIM may
 	// share some types of the kind and not others.

@@ -43,7 +43,7 @@ type Instantiation struct {
 	VIM string
 	// Connection is the caller's name for the VIM; empty if the request names none.
 	Connection string
-	// Inline is the VIM where the request brings its credential.
+	// Inline is the VIM, if the request brings its credential.
 	Inline *InlineVIM
 	// Namespace is where the objects go that name none; empty means the VIM's own.
 	Namespace string
@@ -56,18 +56,18 @@ type Instantiation struct {
 	Parameters json.RawMessage
 	// Others are the names of further parameters, which the VNFD has to declare.
 	Others []string
-	// Params is the request's body, to be shown again without what is hidden.
+	// Params is the request's body, to be shown again without hidden values.
 	Params json.RawMessage
 }
 
-// Scaling is a request to scale out by Steps, or in where that is negative.
+// Scaling is a request to scale out by Steps, or in if that is negative.
 type Scaling struct {
 	Aspect string
 	Steps  int
 	Params json.RawMessage
 }
 
-// Healing is a request to repair what is missing or was changed, and to replace VNFCs.
+// Healing is a request to repair missing and changed resources, and to replace VNFCs.
 type Healing struct {
 	// VNFCs are the names of those to replace.
 	VNFCs  []string
@@ -92,7 +92,7 @@ type Modification struct {
 	// Metadata, Extensions and Configurable are merge patches (RFC 7396).
 	Metadata, Extensions, Configurable json.RawMessage
 	// Inline is another credential for the VIM that came with the instance's request, under the name Connection, and
-	// what else of it changes; what is empty in it stays. Nil changes nothing.
+	// its other changes; an empty field stays unchanged. Nil changes nothing.
 	Connection string
 	Inline     *InlineVIM
 	// VIM is another registered VIM, by id or name, of the very system that the instance's resources are on.

@@ -19,8 +19,8 @@ type Store interface {
 	audit.Sink
 	HiddenStore
 
-	// CreateInstance stores a new instance with Revision 1; ErrConflict where its package is gone. A package
-	// that is deleted at the same moment is gone, or stays. It is [broker.ErrQuota] where the project has most
+	// CreateInstance stores a new instance with Revision 1; ErrConflict if its package is gone. A package
+	// that is deleted at the same moment is gone, or stays. It is [broker.ErrQuota] if the project has most
 	// instances already (0 is no bound).
 	CreateInstance(ctx context.Context, i Instance, most int, e audit.Entry) error
 	// Instance returns one by its id; ErrNotFound.
@@ -62,8 +62,8 @@ type Store interface {
 	Places(ctx context.Context) ([]Place, error)
 	// GiveTurns has choose say, by their ids, which of the operations that wait have their turn now, lets begin
 	// alter each of them, and stores them with their Revision one up and a job of [JobKind] for each, atomically and
-	// without an audit entry. Calls of all processes follow one another: each sees what the one before has stored.
-	// An operation that does not wait any more is left out. It does nothing where choose names none.
+	// without an audit entry. Calls of all processes follow one another: each sees the rows of the previous one. An
+	// operation that does not wait any more is skipped. GiveTurns does nothing if choose names none.
 	GiveTurns(ctx context.Context, choose func([]Place) []string, begin func(*Operation)) error
 }
 

@@ -10,19 +10,20 @@ import (
 	"github.com/vimbroker/vimbroker/broker/job"
 )
 
-// turnsEvery is how late an operation begins whose turn was not given because a process died.
+// turnsEvery is the interval of the pass that gives the turns which a process that died has left
+// out.
 const turnsEvery = 15 * time.Second
 
 // Place is an operation that is worked, or waits for its turn.
 type Place struct {
 	Operation, Project string
-	// VIM is empty where the operation began under a version that did not say it: it counts on none.
+	// VIM is empty if the row names none: the operation then counts on no VIM.
 	VIM      string
 	QueuedAt time.Time
 	Waits    bool
 }
 
-// Waiting is how an operation stands that waits for its turn.
+// Waiting is the state of an operation that waits for its turn.
 type Waiting struct {
 	Since time.Time
 	// Position counts those that wait in its project: 1 is the next of them.
@@ -31,11 +32,11 @@ type Waiting struct {
 	Reason string
 }
 
-// soon is the reason where no bound keeps an operation waiting.
+// soon is the reason if no bound keeps an operation waiting.
 const soon = "it begins in a moment"
 
-// atOnce is how many operations one process works at the same time: so many that those of one project leave
-// it room for others'.
+// atOnce is the number of operations that one process works in parallel: enough that those of one project
+// leave room for others'.
 func (t Terms) atOnce() int { return 3 * t.PerProject }
 
 // busy counts the operations that have their turn.
@@ -66,7 +67,7 @@ func (b *busy) add(p Place) {
 
 func (p Place) share() [2]string { return [2]string{p.Project, p.VIM} }
 
-// full is the bound that is reached for a place; empty where it may begin.
+// full is the bound that is reached for a place; empty if it may begin.
 func (b *busy) full(p Place) string {
 	switch {
 	case b.byProject[p.Project] >= b.terms.PerProject:
@@ -102,7 +103,7 @@ func (t Terms) turns(places []Place) []string {
 }
 
 // GiveTurns lets those operations begin that wait and that no bound keeps waiting. It is called when an operation is
-// queued and when one ends, and by a pass, for what a process that died has left out.
+// queued and when one ends, and by a pass, for the turns that a process that died has left out.
 func (l *Lifecycle) GiveTurns(ctx context.Context) error {
 	return l.store.GiveTurns(job.WithoutClaim(ctx), l.terms.turns, func(o *Operation) {
 		o.TurnAt = l.now()
@@ -110,7 +111,7 @@ func (l *Lifecycle) GiveTurns(ctx context.Context) error {
 	})
 }
 
-// nextTurns is GiveTurns where the pass does it later if it fails.
+// nextTurns is GiveTurns for callers that leave a failure to the pass.
 func (l *Lifecycle) nextTurns(ctx context.Context) {
 	if err := l.GiveTurns(ctx); err != nil {
 		l.log.WarnContext(ctx, "operations that wait are not begun now; the next pass does it", "error", err)

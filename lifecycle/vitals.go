@@ -22,7 +22,7 @@ type OperationCount struct {
 	OldestWaiting time.Time
 }
 
-// Ended is how an operation went: to Completed, RolledBack or FailedTemp.
+// Ended is the outcome of an operation: Completed, RolledBack or FailedTemp.
 type Ended struct {
 	Type  OperationType
 	State OperationState
@@ -37,7 +37,7 @@ type Vitals struct {
 	Took map[Ended]broker.Lag
 }
 
-// Vitals returns what an operator watches.
+// Vitals returns the figures for operators.
 func (l *Lifecycle) Vitals(ctx context.Context) Vitals {
 	v := Vitals{Took: l.took.all()}
 	live, err := l.store.LiveOperations(ctx)

@@ -68,8 +68,8 @@ func New(o Options) *Catalog {
 // MaxSize bounds the content of one package, in bytes.
 func (c *Catalog) MaxSize() int64 { return c.terms.MaxSize }
 
-// enter decides, and turns a refusal into what the caller may know: what he may not see
-// does not exist.
+// enter decides, and turns a refusal into an error for the caller: a package that the
+// caller may not see does not exist.
 func (c *Catalog) enter(ctx context.Context, p policy.Principal, action policy.Action, res policy.Resource) (*audit.Act, error) {
 	act, err := c.guard.Enter(ctx, p, action, res, policy.Wish{})
 	if err != nil {
@@ -153,7 +153,7 @@ type Query struct {
 	broker.Page
 }
 
-// anyProject stands for every project where a list asks whether it may cross them.
+// anyProject stands for every project if a list asks whether it may cross them.
 const anyProject = "*"
 
 // Packages returns a page of the packages that p may see, oldest first, and the next
@@ -239,7 +239,7 @@ func (c *Catalog) Modify(ctx context.Context, p policy.Principal, ref PackageRef
 	done := act.Done()
 	stored, err := c.store.UpdatePackage(ctx, pkg.ID, func(now *Package) error {
 		if now.Revision != pkg.Revision && !c.guard.Still(p, policy.PackageModify, now.Resource(), policy.Wish{}) {
-			return broker.ErrConflict // what was decided on has changed
+			return broker.ErrConflict // the subject of the decision has changed
 		}
 		if change.Enabled != nil {
 			next := Disabled
@@ -321,7 +321,7 @@ func (p Package) Undeletable() error {
 	return nil
 }
 
-// cleanupTime bounds undoing what a request began.
+// cleanupTime bounds undoing the work of a request.
 const cleanupTime = 30 * time.Second
 
 // cleanup is a context for that: it outlives the request.
@@ -384,7 +384,7 @@ func (c *Catalog) settle(ctx context.Context, pkg Package) error {
 	return err
 }
 
-// Abandoned is how long an upload is silent before it is taken for one of a process that ended.
+// Abandoned is the silence after which an upload counts as one of a process that ended.
 const Abandoned = time.Minute
 
 // Passes are the catalogue's periodic work, for a job queue to run.

@@ -203,7 +203,7 @@ type File struct {
 	Text []byte
 }
 
-// maxRead bounds what is read of a package at a time, in bytes.
+// maxRead bounds one read of a package, in bytes.
 const maxRead = 64 << 20
 
 // Paths are the files that the package holds, sorted.

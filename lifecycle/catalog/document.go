@@ -7,8 +7,8 @@ import (
 	"github.com/vimbroker/vimbroker/broker"
 )
 
-// Document is the package as a store keeps it: everything but what a store has in columns
-// of their own, which are State, TouchedAt, Revision and InUse.
+// Document is the stored form of a package: everything except the fields that have
+// columns of their own: State, TouchedAt, Revision and InUse.
 func (p Package) Document() string {
 	text, _ := json.Marshal(p) // cannot fail for texts, numbers and times
 	return string(text)

@@ -36,7 +36,7 @@ type Package struct {
 	// Artifacts are the files that the package declares, each with a hash.
 	Artifacts []vnfpkg.Artifact
 
-	// Content names the bytes. Each upload has a name of its own; empty where there are none.
+	// Content names the bytes. Each upload has a name of its own; empty if there are none.
 	Content string
 	// Size is that of the content in bytes; SHA256 and SHA512 are its digests in hex.
 	Size           int64
@@ -73,9 +73,9 @@ const (
 	Disabled State = "disabled"
 )
 
-// packageMoves lists what each state may become. An upload that fails makes the package
-// what it was before; one that is silent for too long is overtaken by the next. Being in
-// use is no state: it follows from the instances.
+// packageMoves lists the states that may follow each state. A failed upload restores the
+// package's previous state; the next upload overtakes one that is silent for too long.
+// Being in use is no state: it follows from the instances.
 var packageMoves = map[State][]State{
 	Created:    {Uploading},
 	Uploading:  {Processing, Created},

@@ -13,10 +13,10 @@ import (
 //
 // All methods are safe for concurrent use. Errors are broker's sentinels; a store that
 // cannot be asked now answers [broker.ErrUnavailable]. A change function may be called
-// again with what is stored then. It must not call the store.
+// again with the package stored then. It must not call the store.
 type Store interface {
 	audit.Sink
-	// CreatePackage stores a new package with Revision 1; [broker.ErrQuota] where the project
+	// CreatePackage stores a new package with Revision 1; [broker.ErrQuota] if the project
 	// has limit packages already. A limit of zero bounds nothing.
 	CreatePackage(ctx context.Context, p Package, limit int, e audit.Entry) error
 	// Package returns one by its id; [broker.ErrNotFound].
@@ -37,9 +37,9 @@ type Store interface {
 	// One that is gone is success, and writes nothing. Its chunks are left to be swept.
 	DeletePackage(ctx context.Context, id string, e audit.Entry) error
 
-	// AddChunk stores the bytes number n of an upload, from 0; [broker.ErrConflict] if that
-	// upload is not what the package in state Uploading waits for, and [broker.ErrQuota] if
-	// the project then has more than limit bytes; zero bounds nothing.
+	// AddChunk stores the bytes number n of an upload, from 0; [broker.ErrConflict] if the
+	// package is not in state Uploading for that upload, and [broker.ErrQuota] if the
+	// project then has more than limit bytes; zero bounds nothing.
 	AddChunk(ctx context.Context, id, content string, n int, b []byte, limit int64) error
 	// Chunk returns bytes of a content; [broker.ErrNotFound].
 	Chunk(ctx context.Context, content string, n int) ([]byte, error)

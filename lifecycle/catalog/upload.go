@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	// chunkSize is how many bytes of a content are stored as one row.
+	// chunkSize is the number of bytes of a content that one row stores.
 	chunkSize = 1 << 20
 	// sayAlive is the interval at which an upload reports that it is alive, so that no other
 	// process takes it over.
@@ -34,7 +34,7 @@ const (
 // [broker.ErrConflict]. A vnfdId that another package of the project has is
 // [broker.ErrExists].
 //
-// Policy decides twice: before the first byte, and once the descriptor says what it is.
+// Policy decides twice: before the first byte, and once the descriptor is known.
 func (c *Catalog) Upload(ctx context.Context, p policy.Principal, ref PackageRef, content io.Reader) (Package, error) {
 	pkg, err := c.find(ctx, p, policy.PackageUpload, ref)
 	if err != nil {
@@ -112,7 +112,7 @@ func (c *Catalog) onboard(ctx context.Context, p policy.Principal, pkg Package, 
 	if err := c.process(process, &pkg); err != nil {
 		return Package{}, err
 	}
-	// Now it is known what it is.
+	// The product is known now.
 	if _, err := c.enter(ctx, p, policy.PackageUpload, pkg.Resource()); err != nil {
 		return Package{}, err
 	}
@@ -151,7 +151,7 @@ func (c *Catalog) receive(ctx context.Context, pkg *Package, content io.Reader) 
 	return nil
 }
 
-// process looks through a content, and notes what it is.
+// process looks through a content, and notes its product.
 func (c *Catalog) process(ctx context.Context, pkg *Package) error {
 	csar, err := c.csar(ctx, *pkg)
 	if err != nil {
@@ -184,8 +184,8 @@ func faulty(err error) error {
 	return err
 }
 
-// undo makes a package what it was before an upload, and removes the bytes. It is overtaken
-// if another upload is under way by now.
+// undo restores a package's state before an upload, and removes the bytes. It fails as
+// overtaken if another upload is under way by now.
 func (c *Catalog) undo(ctx context.Context, pkg Package, e audit.Entry) error {
 	_, err := c.store.UpdatePackage(ctx, pkg.ID, func(now *Package) error {
 		if now.Content != pkg.Content || !now.State.underWay() {

@@ -26,13 +26,13 @@ const (
 	// long any other has its place, if all are.
 	tardyTurn = 30 * time.Second
 	turn      = 2 * time.Second
-	// batch is how many notifications are read at a time.
+	// batch is the number of notifications that are read at a time.
 	batch = 20
-	// refusals is how often in a row a subscriber may refuse a notification until that one is given up.
+	// refusals is the number of refusals in a row after which a notification is given up.
 	refusals = 5
 	// slowFor is how long one counts as slow that is not sent to.
 	slowFor = time.Hour
-	// trimEvery is how often one attempt looks whether more wait than are kept.
+	// trimEvery is the interval at which one attempt checks whether more wait than are kept.
 	trimEvery = 30 * time.Second
 )
 
@@ -87,7 +87,7 @@ func (o *order) deliver(ctx context.Context) error {
 		if err != nil || len(found) == 0 {
 			return err
 		}
-		// Also where the subscriber takes them, only more slowly than they come, or has to wait for its place.
+		// Also if the subscriber takes them more slowly than they come, or has to wait for its place.
 		if len(found) == batch && s.now().Sub(o.trimmed) >= trimEvery {
 			o.trimmed = s.now()
 			if given, err := o.giveUp(ctx, GiveUp{Keep: s.terms.Keep, At: o.trimmed}, errBehind); err != nil {
@@ -120,7 +120,7 @@ type order struct {
 	one   Subscription
 	to    Subscriber
 	began time.Time
-	since time.Time // when it got a place among the tardy; zero where it has none
+	since time.Time // when it got a place among the tardy; zero if it has none
 	// trimmed is when it was looked last whether more wait than are kept.
 	trimmed time.Time
 	// sent: the subscriber has taken a notification.
@@ -162,7 +162,7 @@ func (o *order) leave() {
 	}
 }
 
-// forget drops what this process keeps of a subscription.
+// forget drops this process's state of a subscription.
 func (s *Subscriptions) forget(id string) {
 	s.mu.Lock()
 	delete(s.slow, id)
@@ -210,7 +210,7 @@ func (o *order) send(ctx context.Context, n Notification) error {
 	return nil
 }
 
-// whole is an event with what is not stored with it.
+// whole is an event with the fields that are not stored with it.
 func (o *order) whole(ctx context.Context, e lifecycle.Event) (lifecycle.Event, error) {
 	if e.Type != lifecycle.ModifyInfo || e.State != lifecycle.Completed || e.Asked != nil || o.one.Verbosity == Short {
 		return e, nil
@@ -231,8 +231,8 @@ func (s *Subscriptions) slowed(id string) {
 	s.slow[id] = now
 }
 
-// failed records that the subscriber did not take a notification, and gives up what is too old. The broker's own faults
-// do not count as failures of the subscriber.
+// failed records that the subscriber did not take a notification, and gives up notifications that are too old. The
+// broker's own faults do not count as failures of the subscriber.
 func (o *order) failed(ctx context.Context, n Notification, why error) error {
 	if errors.Is(why, ErrOurs) {
 		o.log.WarnContext(ctx, "notifications wait", "subscription", o.one.ID, "project", o.one.Project, "error", why)
@@ -244,7 +244,7 @@ func (o *order) failed(ctx context.Context, n Notification, why error) error {
 	}
 	o.one.Failures++
 	g := GiveUp{Before: now.Add(-o.terms.GiveUpAfter), Keep: o.terms.Keep, At: now}
-	// A version without Refusals begins Failures anew, and not those.
+	// Refusals does not count this failure yet, Failures does.
 	if refused && min(o.one.Refusals+1, o.one.Failures) >= refusals {
 		g.Seq = n.Seq
 	}
@@ -284,7 +284,7 @@ type Vitals struct {
 	Deliveries
 }
 
-// Vitals returns what an operator watches.
+// Vitals returns the figures for operators.
 func (s *Subscriptions) Vitals(ctx context.Context) Vitals {
 	s.mu.Lock()
 	v := Vitals{Deliveries: s.sent}

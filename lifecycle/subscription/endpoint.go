@@ -9,16 +9,16 @@ import (
 	"github.com/vimbroker/vimbroker/policy/egress"
 )
 
-// Endpoint reaches subscribers. It is safe for concurrent use. Each call is bounded in time and in what it reads of the
-// answer, connects only where the rules allow, and follows no redirect. Errors are in our own words, fit for answers
-// and the audit log, and hold no secret.
+// Endpoint reaches subscribers. It is safe for concurrent use. Each call is bounded in time and in the bytes it reads
+// of the answer, connects only to addresses that the rules allow, and follows no redirect. Errors are in the broker's
+// own words, fit for answers and the audit log, and hold no secret.
 type Endpoint interface {
-	// Test asks a subscriber with GET, and returns nil where it answers 204 (SOL003 clause 5.4.20.3.2).
+	// Test asks a subscriber with GET, and returns nil if it answers 204 (SOL003 clause 5.4.20.3.2).
 	Test(ctx context.Context, to Subscriber) error
 	// Send posts a notification, and returns nil once the subscriber has taken it: it answered 2xx. An error is an
-	// [ErrRefused] where the subscriber takes others, but not this one, and an [ErrOurs] where it was not asked.
+	// [ErrRefused] if the subscriber takes others, but not this one, and an [ErrOurs] if it was not asked.
 	Send(ctx context.Context, to Subscriber, body []byte) error
-	// Forget drops what is kept of a subscription.
+	// Forget drops the state kept of a subscription.
 	Forget(subscription string)
 }
 
@@ -33,7 +33,7 @@ type Subscriber struct {
 	// Subscription is the id under which connections and tokens may be kept; empty keeps nothing.
 	Subscription string
 	Callback     string
-	// Credentials are asked for where nothing is kept.
+	// Credentials are asked for if none is kept.
 	Credentials func(context.Context) (Credentials, error)
 	// Egress are the addresses that may be dialled for the project.
 	Egress *egress.Rules
@@ -41,10 +41,10 @@ type Subscriber struct {
 
 // Credentials authenticate the broker to a subscriber.
 type Credentials struct {
-	// User and Password are for BASIC; empty where that is not used.
+	// User and Password are for BASIC; empty if that is not used.
 	User     string
 	Password secret.Text
-	// ClientID, ClientPassword and TokenEndpoint are for OAuth 2.0's client credentials; empty where those are not used.
+	// ClientID, ClientPassword and TokenEndpoint are for OAuth 2.0's client credentials; empty if those are not used.
 	ClientID       string
 	ClientPassword secret.Text
 	TokenEndpoint  string
@@ -73,7 +73,7 @@ func (c Credentials) text(callback string) (secret.Text, error) {
 	plain := sealable{c.User, c.Password.Reveal(), c.ClientID, c.ClientPassword.Reveal(), c.TokenEndpoint, callback}
 	b, err := json.Marshal(plain) //nolint:gosec // it is sealed at once
 	if err != nil {
-		return secret.Text{}, errors.New("writing the subscriber's secrets") // never with what is in them
+		return secret.Text{}, errors.New("writing the subscriber's secrets") // never with their content
 	}
 	defer clear(b)
 	return secret.NewText(string(b)), nil

@@ -38,7 +38,7 @@ func (f Filter) Selects(e lifecycle.Event) bool {
 	return e.Kind != lifecycle.OperationMoved || has(f.Types, e.Type) && has(f.States, e.State)
 }
 
-// has reports whether a list that selects all where it is empty selects an item.
+// has reports whether a list, which selects all if it is empty, selects an item.
 func has[T comparable](list []T, item T) bool { return len(list) == 0 || slices.Contains(list, item) }
 
 func selects(of sol003.ProviderFilter, p lifecycle.Product) bool {
@@ -52,7 +52,7 @@ func selects(of sol003.ProviderFilter, p lifecycle.Product) bool {
 // maxFilter bounds a filter, in bytes as JSON.
 const maxFilter = 32 << 10
 
-// check refuses what the standard does not have.
+// check refuses values that the standard does not have.
 func (f Filter) check() error {
 	const of = "filter.vnfInstanceSubscriptionFilter"
 	switch {

@@ -19,8 +19,8 @@ import (
 type Store interface {
 	audit.Sink
 
-	// CreateSubscription stores a new subscription: ErrQuota where the project has limit of them already (0 is no
-	// bound), ErrExists where it has one of the same Digest.
+	// CreateSubscription stores a new subscription: ErrQuota if the project has limit of them already (0 is no
+	// bound), ErrExists if it has one of the same Digest.
 	CreateSubscription(ctx context.Context, s Subscription, limit int, e audit.Entry) error
 	// Subscription returns one by its id; ErrNotFound.
 	Subscription(ctx context.Context, id string) (Subscription, error)
@@ -44,7 +44,7 @@ type Store interface {
 	Notifications(ctx context.Context, subscription string, limit int) ([]Notification, error)
 	// WaitingNotifications counts the notifications that wait to be sent, by subscription.
 	WaitingNotifications(ctx context.Context, subscriptions []string) (map[string]int, error)
-	// NotificationSent removes a notification that its subscriber took; ErrNotFound where the subscription is gone.
+	// NotificationSent removes a notification that its subscriber took; ErrNotFound if the subscription is gone.
 	NotificationSent(ctx context.Context, n Notification, at time.Time) error
 	// NotificationFailed notes on a subscription why an attempt failed, and whether that was a refusal; ErrNotFound.
 	NotificationFailed(ctx context.Context, subscription, why string, refused bool, at time.Time) error

@@ -34,8 +34,8 @@ type Subscription struct {
 	Since time.Time
 	// Callback is the URI that notifications are posted to. It never has a user or password.
 	Callback string
-	// Base is where the subscriber reaches the broker ("https://broker.example.org"): links in notifications begin
-	// with it.
+	// Base is the URL at which the subscriber reaches the broker ("https://broker.example.org"): links in
+	// notifications begin with it.
 	Base      string
 	Verbosity Verbosity
 	Filter    Filter
@@ -44,8 +44,8 @@ type Subscription struct {
 	// Digest is the same for two subscriptions of a project that would get the same notifications.
 	Digest string
 
-	// Sealed is the Fernet token of what authenticates the broker to the subscriber, under Ref in KeyStore. All are
-	// empty where nothing does. While it is made only KeyStore is known, the one that the key goes to.
+	// Sealed is the Fernet token of the broker's credentials at the subscriber, under Ref in KeyStore. All are
+	// empty if nothing does. While it is made only KeyStore is known, the one that the key goes to.
 	Sealed   string
 	KeyStore string
 	Ref      secret.Ref
@@ -70,7 +70,7 @@ type Subscription struct {
 	Waiting int
 }
 
-// State is where a subscription stands. One that is needed may also be deleted: then its row goes.
+// State is the state of a subscription. One that is needed may also be deleted: then its row goes.
 type State = keyring.State
 
 // Every state.
@@ -87,7 +87,7 @@ type Verbosity string
 // Every verbosity.
 const (
 	Full Verbosity = "FULL"
-	// Short leaves out what was changed.
+	// Short leaves out the changes.
 	Short Verbosity = "SHORT"
 )
 
@@ -138,6 +138,6 @@ type Notification struct {
 	Seq          int64
 	Subscription string
 	Event        lifecycle.Event
-	// Unreadable is why Event is empty: what is stored of it cannot be read.
+	// Unreadable is the reason why Event is empty: the stored event cannot be read.
 	Unreadable error
 }

@@ -56,9 +56,10 @@ type Ledger interface {
 type Terms struct {
 	// PerProject bounds the subscriptions of a project; 0 is no bound.
 	PerProject int
-	// GiveUpAfter is how long after its event a notification is sent on that its subscriber does not take.
+	// GiveUpAfter is the time after its event for which a notification is retried.
 	GiveUpAfter time.Duration
-	// Keep is how many notifications wait for a subscriber that fails; older ones are given up.
+	// Keep is the number of notifications that wait for a failing subscriber; older ones are given
+	// up.
 	Keep int
 	// SendTime bounds one notification.
 	SendTime time.Duration
@@ -72,13 +73,13 @@ func DefaultTerms() Terms {
 }
 
 const (
-	// makingTime is how long making a subscription takes at most; what is older is a dead process's.
+	// makingTime bounds the making of a subscription; an older attempt is a dead process's.
 	makingTime = 5 * time.Minute
-	// cleanupTime bounds taking back what was begun.
+	// cleanupTime bounds the undoing of an attempt.
 	cleanupTime = 30 * time.Second
 	// sealedField is the envelope's field for a subscriber's secrets.
 	sealedField = "subscriber secrets"
-	// maxURI and maxSecret bound what a subscriber writes, in bytes.
+	// maxURI and maxSecret bound a subscriber's texts, in bytes.
 	maxURI    = 2048
 	maxSecret = 4096
 )
@@ -119,7 +120,7 @@ func New(o Options) *Subscriptions {
 // NewSubscription holds the values of a new subscription.
 type NewSubscription struct {
 	Callback, Base string
-	// Verbosity is Full where it is empty.
+	// Verbosity is Full if it is empty.
 	Verbosity Verbosity
 	Filter    Filter
 	// Auth are the ways of authentication that the subscriber accepts; none are none.
@@ -353,7 +354,7 @@ func (s *Subscriptions) Subscription(ctx context.Context, p policy.Principal, id
 	return shown[0], err
 }
 
-// anyProject stands for every project where a list asks whether it may cross them.
+// anyProject stands for every project if a list asks whether it may cross them.
 const anyProject = "*"
 
 // Subscriptions returns a page of those that p may see, the newest first, and the next page's token. A page may hold
@@ -380,7 +381,7 @@ func (s *Subscriptions) Subscriptions(ctx context.Context, p policy.Principal, p
 	return found, next, s.showWaiting(ctx, found)
 }
 
-// showWaiting counts what waits for subscriptions, and hides what is sealed.
+// showWaiting counts the waiting notifications of subscriptions, and hides sealed texts.
 func (s *Subscriptions) showWaiting(ctx context.Context, all []Subscription) error {
 	ids := make([]string, len(all))
 	for n, one := range all {
@@ -393,8 +394,8 @@ func (s *Subscriptions) showWaiting(ctx context.Context, all []Subscription) err
 	return err
 }
 
-// Delete ends a subscription: what was not sent yet is sent no more. A notification that is being sent at that moment
-// may still arrive.
+// Delete ends a subscription: notifications that were not sent yet are dropped. A notification that is being sent at
+// that moment may still arrive.
 func (s *Subscriptions) Delete(ctx context.Context, p policy.Principal, id string) error {
 	one, err := s.find(ctx, p, policy.SubscriptionDelete, id)
 	if err != nil {
@@ -446,7 +447,7 @@ func (s *Subscriptions) refuse(ctx context.Context, act *audit.Act, why error) e
 	return broker.RecordFailed(ctx, s.guard.Sink, s.log, act, why)
 }
 
-// self is this package's part of the broker: what it may do is in policy/system.cedar.
+// self is this package's part of the broker: its rights are in policy/system.cedar.
 func self(project string) policy.Principal {
 	return policy.Principal{Name: "system:notifier", Project: project, Roles: []string{policy.RoleSystem}}
 }

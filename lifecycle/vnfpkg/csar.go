@@ -12,14 +12,14 @@ import (
 	"unicode/utf8"
 )
 
-// ArchiveLimits bound what a package may hold. Zero means the default.
+// ArchiveLimits bound the content of a package. Zero means the default.
 type ArchiveLimits struct {
-	// Entries is how many files and folders there may be; 10 000 by default. The archive's directory may
-	// have 512 bytes for each: names, extra fields and comments.
+	// Entries is the greatest number of files and folders; 10 000 by default. The archive's directory
+	// may have 512 bytes for each: names, extra fields and comments.
 	Entries int
-	// Unpacked is how many bytes all files together may have; 2 GiB by default.
+	// Unpacked is the greatest size of all files together, in bytes; 2 GiB by default.
 	Unpacked int64
-	// Text is how many bytes a file may have that is read as a whole (metadata,
+	// Text is the greatest size, in bytes, of a file that is read as a whole (metadata,
 	// descriptor, manifests); 8 MiB by default.
 	Text int64
 }

@@ -21,11 +21,12 @@ import (
 const (
 	headerBegin, endBegin, locatorBegin, end64Begin = "PK\x01\x02", "PK\x05\x06", "PK\x06\x07", "PK\x06\x06"
 	headerLen, endLen, locatorLen, end64Len         = 46, 22, 20, 56
-	// endWithin is how far before its end archive/zip looks for the end record of an archive.
+	// endWithin is the distance from the end of an archive in which archive/zip looks for its end
+	// record.
 	endWithin = 65 << 10
 	// escaped is a count that the zip64 end record says.
 	escaped = 1<<16 - 1
-	// entryText is how many bytes of a directory there may be for each entry that there may be.
+	// entryText is the number of bytes that a directory may have for each allowed entry.
 	entryText = 512
 )
 
@@ -129,7 +130,7 @@ func boundHeaders(r io.Reader, limits ArchiveLimits) error {
 	}
 }
 
-// readAt fills b; what the archive does not have stays zero.
+// readAt fills b; bytes beyond the archive stay zero.
 func readAt(r io.ReaderAt, b []byte, at int64) error {
 	if _, err := r.ReadAt(b, at); err != nil && !ended(err) {
 		return err

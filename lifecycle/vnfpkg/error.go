@@ -2,10 +2,10 @@ package vnfpkg
 
 import "fmt"
 
-// PackageError says what is wrong with a package, and where. Its text may be shown to the
-// one who uploaded the package.
+// PackageError is a fault of a package, and its place. Its text may be shown to the
+// person who uploaded the package.
 type PackageError struct {
-	// Path is the file in the package; empty where it is the archive itself.
+	// Path is the file in the package; empty if it is the archive itself.
 	Path string
 	// Detail completes the sentence that begins with the path.
 	Detail string

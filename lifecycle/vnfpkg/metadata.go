@@ -13,7 +13,7 @@ import (
 	"unicode/utf8"
 )
 
-// MetaFile is where a package says what is in it (SOL004 clause 4.1.2.3).
+// MetaFile is the file that describes a package's content (SOL004 clause 4.1.2.3).
 const MetaFile = "TOSCA-Metadata/TOSCA.meta"
 
 // algorithms are the hashes that SOL004 names, and how people spell them.

@@ -42,7 +42,7 @@ type ManifestFile struct {
 type DraftVDU struct {
 	// Name is that of the object; it is the id of the VDU and of its scaling aspect, too.
 	Name string
-	// Number is how many instances there are at first, of at least Min and at most Max.
+	// Number is the initial number of instances, of at least Min and at most Max.
 	Number, Min, Max int
 }
 
@@ -122,7 +122,7 @@ func Workloads(manifests []ManifestFile) (Found, error) {
 	return found, nil
 }
 
-// TemplateFolder is where a package has its base HOTs, one folder for each flavour.
+// TemplateFolder is the folder of a package's base HOTs, one folder for each flavour.
 const TemplateFolder = "BaseHOT/"
 
 // Templates finds the VDUs of a base HOT: those whose number its templates take from the parameter nfv
@@ -201,7 +201,7 @@ func Pack(w io.Writer, d Assembly) error {
 	return out.Close()
 }
 
-// manifestFolder is where a package has its Kubernetes manifests.
+// manifestFolder is the folder of a package's Kubernetes manifests.
 const manifestFolder = "Files/kubernetes/"
 
 // mapping makes a YAML mapping of names and values in turn.

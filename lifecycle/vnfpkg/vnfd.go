@@ -66,7 +66,7 @@ type VDU struct {
 	ID, Name string
 	// Min and Max number of instances (vdu_profile); Max is 0 if there is none.
 	Min, Max int
-	// Initial is how many there are at scale level 0 of every aspect (VduInitialDelta).
+	// Initial is the number of instances at scale level 0 of every aspect (VduInitialDelta).
 	Initial int
 	// Image is the path of its software image in the package, or empty.
 	Image string
@@ -363,7 +363,7 @@ func scripts(t template) []string {
 	return found
 }
 
-// fallback is the default of a type's property, where it is a text.
+// fallback is the default of a type's property, if it is a text.
 func (d *descriptor) fallback(name, property string) string {
 	if n := d.property(name, property); n.Kind == yaml.ScalarNode {
 		return n.Value
@@ -466,7 +466,7 @@ func vduOf(file, name string, t template) (VDU, error) {
 	return v, err
 }
 
-// imageOf is the name of the software image of a VDU or a storage; empty where it has none.
+// imageOf is the name of the software image of a VDU or a storage; empty if it has none.
 func imageOf(file, name string, t template) (string, error) {
 	n, ok := t.Properties["sw_image_data"]
 	if !ok {

@@ -10,7 +10,8 @@ import (
 	"github.com/vimbroker/vimbroker/lifecycle"
 )
 
-// OperationVitals says what an operator watches of operations on VNF instances; [lifecycle.Lifecycle] does.
+// OperationVitals gives operators the figures of operations on VNF instances; [lifecycle.Lifecycle]
+// implements it.
 type OperationVitals interface {
 	Vitals(ctx context.Context) lifecycle.Vitals
 }

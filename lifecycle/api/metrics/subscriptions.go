@@ -8,7 +8,8 @@ import (
 	"github.com/vimbroker/vimbroker/lifecycle/subscription"
 )
 
-// SubscriptionVitals says what an operator watches of subscriptions to VNF instances; [subscription.Subscriptions] does.
+// SubscriptionVitals gives operators the figures of subscriptions to VNF instances; [subscription.Subscriptions]
+// implements it.
 type SubscriptionVitals interface {
 	Vitals(ctx context.Context) subscription.Vitals
 }

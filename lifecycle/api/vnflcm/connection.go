@@ -125,8 +125,8 @@ func inline(info sol003.VIMConnectionInfo) (lifecycle.InlineVIM, error) {
 // params is the body of a request, to be stored and shown.
 func params(c *api.Call) (json.RawMessage, error) { return showable(c.Content) }
 
-// showable is a request without the values of a chart, which may be passwords, and without what it says of VIMs but for
-// their names: so no credential is in it, whatever its member is called.
+// showable is a request without the values of a chart, which may be passwords, and without the data on VIMs except
+// their names: so it holds no credential, whatever its member is called.
 func showable(request []byte) (json.RawMessage, error) {
 	plain, err := unvalued(request)
 	if err != nil {
@@ -157,7 +157,7 @@ func unvalued(request []byte) (json.RawMessage, error) {
 	return shown.Bytes(), err
 }
 
-// unbrought is a request without what it says of VIMs but for their names.
+// unbrought is a request without its data on VIMs except their names.
 func unbrought(request []byte) (json.RawMessage, error) {
 	var all map[string]jsontext.Value
 	if err := wire.Tolerant(request, &all); err != nil {

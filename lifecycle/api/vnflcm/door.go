@@ -377,7 +377,7 @@ func (s *server) forget(c *api.Call) (api.Answer, error) {
 	return s.begun(c)(s.life.Forget(c.Context(), c.Principal, c.PathValue("id")))
 }
 
-// begun answers with where the operation is.
+// begun answers with the place of the operation.
 func (s *server) begun(c *api.Call) func(lifecycle.Operation, error) (api.Answer, error) {
 	return func(o lifecycle.Operation, err error) (api.Answer, error) {
 		if err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/vimbroker/vimbroker/lifecycle"
 )
 
-// connectionOf is the key of an instance's one VIM: what the request called it.
+// connectionOf is the key of an instance's one VIM: the request's name for it.
 func connectionOf(s lifecycle.Shape) string { return cmp.Or(s.Connection, "vim") }
 
 // vimTypes are SOL003's names of types of VIMs.
@@ -103,7 +103,7 @@ func kept(text []byte) jsontext.Value {
 // left out.
 func requested(params []byte) jsontext.Value {
 	if bytes.Contains(params, []byte("vimConnectionInfo")) || bytes.Contains(params, []byte("helm_")) {
-		params, _ = showable(params) // nothing, where it cannot be read
+		params, _ = showable(params) // empty if it cannot be read
 	}
 	return kept(params)
 }

@@ -75,7 +75,7 @@ func words[To, From ~string](all []From) (to []To) {
 	return to
 }
 
-// shownFilter is a filter as SOL003 has it; nil where it selects all.
+// shownFilter is a filter as SOL003 has it; nil if it selects all.
 func shownFilter(f subscription.Filter) *sol003.SubscriptionFilter {
 	shown := sol003.SubscriptionFilter{
 		NotificationTypes: words[string](f.Kinds), OperationTypes: words[string](f.Types), OperationStates: words[string](f.States),

@@ -53,7 +53,7 @@ type own struct {
 	OnboardedAt time.Time `json:"onboardedAt,omitzero"`
 }
 
-// checksum is how version 1 writes a hash; version 2 writes its digits alone.
+// checksum is the form of a hash in version 1; version 2 writes its digits alone.
 type checksum struct {
 	Algorithm string `json:"algorithm"`
 	Hash      string `json:"hash"`
