@@ -23,7 +23,7 @@ type fault struct {
 	kind error
 	// reason says what is wrong, for a person.
 	reason string
-	// status is the remote side's, or 0 where it gave none.
+	// status is the remote side's, or 0 if it gave none.
 	status int
 	// cause is context.Canceled, context.DeadlineExceeded, a system's error
 	// number, or nil.

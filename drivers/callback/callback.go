@@ -239,8 +239,8 @@ func (c *client) call(ctx context.Context, method, uri string, body []byte) (int
 // version is that of the notification interface (SOL013 clause 9.3.2).
 const version = "2.0.0"
 
-// authenticate adds the broker's credential at the subscriber to a request; old says that it is a kept token,
-// which anew has replaced.
+// authenticate adds the broker's credential at the subscriber to a request; old says that the token is a kept
+// one; anew replaces a kept token first.
 func (c *client) authenticate(ctx context.Context, r *http.Request, anew bool) (old bool, err error) {
 	has := c.credentials
 	switch {

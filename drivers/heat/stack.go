@@ -81,7 +81,7 @@ func (s *server) find(ctx context.Context, instance string) (*stack, error) {
 	return nil, nil
 }
 
-// get reads a stack again; nil where it is gone. By its id Heat shows a deleted one as DELETE_COMPLETE.
+// get reads a stack again; nil if it is gone. By its id Heat shows a deleted one as DELETE_COMPLETE.
 func (s *server) get(ctx context.Context, k *stack) (*stack, error) {
 	var body struct {
 		Stack stack `json:"stack"`

@@ -70,7 +70,7 @@ type plan struct {
 	records    []record
 }
 
-// newest is the last revision; nil where there is no release.
+// newest is the last revision; nil if there is no release.
 func (p *plan) newest() *record {
 	if len(p.records) == 0 {
 		return nil

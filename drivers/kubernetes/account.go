@@ -21,8 +21,8 @@ import (
 )
 
 const (
-	// accountTTL is how long a token of the broker's own account is asked for. The broker
-	// may be away for half of that; the cluster may give less.
+	// accountTTL is the lifetime that a token of the broker's own account is requested
+	// with. The broker may be away for half of that; the cluster may give less.
 	accountTTL = 7 * 24 * time.Hour
 	// An API server learns of a new role a moment after it was made: it is asked again so
 	// often, for so long.
@@ -166,7 +166,7 @@ func (d *Driver) appoint(
 }
 
 // accountToken mints a token of the account, and returns it with the report of a check,
-// once the cluster lets it do what it is for.
+// once the cluster grants it its rights.
 func (d *Driver) accountToken(
 	ctx context.Context, c *connection, a broker.Access, account *corev1.ServiceAccount, profile string,
 ) (broker.Credential, broker.Report, error) {
@@ -384,7 +384,7 @@ func (d *Driver) Reappoint(ctx context.Context, a broker.Access) (broker.Credent
 }
 
 // dismissAll removes the VIM's own account with all that was made for it. The account does
-// that itself: what is left when its last right is gone, its namespace takes along.
+// that itself: objects left when its last right is gone are deleted with its namespace.
 func (c *connection) dismissAll(ctx context.Context, a broker.Access) error {
 	var homes []metav1.ObjectMeta
 	err := list(ctx, c.core.client, "Namespace", "", "namespaces", labelled(a)+","+accountLabel, func(i *item) {

@@ -63,7 +63,7 @@ func (c *connection) makeBinding(ctx context.Context, b binding) (there *binding
 	return there, err
 }
 
-// binding reads a binding; nil where the cluster has none of that name.
+// binding reads a binding; nil if the cluster has none of that name.
 func (c *connection) binding(ctx context.Context, namespace, name string) (*binding, error) {
 	if namespace == "" {
 		b, err := c.rbac.ClusterRoleBindings().Get(ctx, name, metav1.GetOptions{})

@@ -98,7 +98,8 @@ func escalating(
 	return found, nil
 }
 
-// allow notes for each namespace whose accounts the binding names what it lets them do.
+// allow notes, for each namespace whose accounts the binding names, the rights that the binding
+// gives them.
 func (b binding) allow(found map[string]string, what string) {
 	for _, s := range b.subjects {
 		if n := namespaceOf(s); n != "" {

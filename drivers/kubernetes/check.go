@@ -96,7 +96,7 @@ func (c *connection) authenticated(ctx context.Context) (string, error) {
 	}
 }
 
-// maxUser bounds what is kept of a user name.
+// maxUser bounds the kept part of a user name.
 const maxUser = 256
 
 // whoAmI returns the user name that the API server takes the credential for, or
@@ -123,8 +123,8 @@ func (c *connection) whoAmI(ctx context.Context) (string, error) {
 	return review.Status.UserInfo.Username, nil
 }
 
-// same returns nil if the system that answers is the one with that identity: what
-// it does not find is gone. An empty identity asks nothing.
+// same returns nil if the system that answers is the one with that identity: objects that
+// it does not find are gone. An empty identity makes no request.
 func (c *connection) same(ctx context.Context, identity string) error {
 	if identity == "" {
 		return nil
@@ -162,7 +162,7 @@ func (c *connection) identity(ctx context.Context) (string, error) {
 // most 63 bytes, and a report 64 KiB.
 const maxRegions = 500
 
-// regions are the cluster's namespaces, as Tacker has it; none where the credential may
+// regions are the cluster's namespaces, as Tacker has it; none if the credential may
 // not list them.
 func (c *connection) regions(ctx context.Context) ([]string, error) {
 	found := []string{}
@@ -188,7 +188,8 @@ func (c *connection) regions(ctx context.Context) ([]string, error) {
 	return found, nil
 }
 
-// version returns what the API server says it is; empty if it does not tell this credential.
+// version returns the API server's version; empty if the server does not tell this
+// credential.
 func (c *connection) version(ctx context.Context) (string, error) {
 	var v struct {
 		GitVersion string `json:"gitVersion"`

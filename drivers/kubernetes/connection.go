@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	// idleAfter is how long a connection is kept unused.
+	// idleAfter is the time for which an unused connection is kept.
 	idleAfter = 60 * time.Second
 	// maxConnections bounds how many VIMs are connected to at a time; the one
 	// unused for longest goes first.
@@ -36,9 +36,9 @@ type connectionKey struct {
 	// certificate is the digest of the client certificate that the server has
 	// seen on this connection; zero where none is sent.
 	certificate [sha256.Size]byte
-	// doomed is set where the credential is expected to be refused. An API server ends
-	// an HTTP/2 connection with its first 401 (UnauthenticatedHTTP2DOSMitigation), and
-	// all that is under way on it would have to connect again; over HTTP/1.1 it keeps it.
+	// doomed is set if the credential is expected to be refused. An API server ends an
+	// HTTP/2 connection with its first 401 (UnauthenticatedHTTP2DOSMitigation), and all
+	// that is under way on it would have to connect again; over HTTP/1.1 it keeps it.
 	doomed bool
 }
 
@@ -79,8 +79,8 @@ func (cs *connections) get(k connectionKey) (*connection, error) {
 	return c, nil
 }
 
-// sweep drops what was not used lately. Calls under way over a dropped
-// connection end as they would have.
+// sweep drops connections that were not used recently. Calls under way over a dropped
+// connection still end normally.
 func (cs *connections) sweep(now time.Time) {
 	if now.Sub(cs.swept) < idleAfter/4 {
 		return

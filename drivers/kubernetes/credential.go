@@ -112,8 +112,8 @@ func isZero(c broker.Credential) bool {
 	return c.Kind == "" && c.Token.Empty() && c.ClientCertificate == "" && c.ClientKey.Empty() && c.Username == "" && c.Password.Empty()
 }
 
-// credentialExpiry returns when the credential ends by what it says itself; zero
-// if it says nothing. Nothing is verified: the value is for people.
+// credentialExpiry returns the credential's own time of expiry; zero if it
+// states none. Nothing is verified: the value is for people.
 func credentialExpiry(c broker.Credential) time.Time {
 	switch c.Kind {
 	case broker.CredentialClientCertificate:

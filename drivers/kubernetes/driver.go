@@ -114,7 +114,8 @@ func (d *Driver) connectOver(
 	if _, ok := ctx.Deadline(); !ok {
 		ctx, cancel = context.WithTimeout(ctx, callTimeout)
 	}
-	// client-go logs what it also returns, texts of the remote side included.
+	// client-go logs the errors that it also returns, texts of the remote side
+	// included.
 	ctx = logr.NewContext(ctx, logr.Discard())
 	ctx, takeBack := lend(ctx, credential)
 	return ctx, func() { cancel(); takeBack() }, c, nil

@@ -11,7 +11,7 @@ type escalation struct {
 	verbs           []string
 	// why completes the sentence "the holder can ...".
 	why string
-	// scope says where a rule has to be bound to have the effect, and how far it reaches.
+	// scope is the binding that a rule needs to have the effect, and its reach.
 	scope reach
 	// only limits it to one namespace, whose objects others trust.
 	only string
@@ -19,7 +19,7 @@ type escalation struct {
 	unnamed bool
 }
 
-// reach is how far an escalation goes.
+// reach is the reach of an escalation.
 type reach int
 
 const (

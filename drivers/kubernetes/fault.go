@@ -12,9 +12,9 @@ import (
 	"github.com/vimbroker/vimbroker/broker"
 )
 
-// fault translates what client-go answered into one of broker's sentinels, in
-// our words: what the remote side wrote is in none of them, cause included. verb
-// and what say what was asked for ("create", "serviceaccounts in namespace default").
+// fault translates client-go's answer into one of broker's sentinels, in the broker's
+// words: none of them holds the remote side's text, cause included. verb and what name
+// the request ("create", "serviceaccounts in namespace default").
 func fault(err error, verb, what string) error {
 	var own *broker.Error
 	switch {

@@ -8,7 +8,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker"
 )
 
-// scope is where a lease's rules are bound.
+// scope is the place in which a lease's rules are bound.
 type scope struct {
 	clusterWide bool
 	namespaces  []string
@@ -67,7 +67,7 @@ func assess(rules []broker.Rule, s scope) (broker.Grade, []string) {
 	return broker.GradeBounded, nil
 }
 
-// each says of one escalation what it comes to in each namespace of the scope.
+// each reports the effect of one escalation in each namespace of the scope.
 func (s scope) each(e escalation, say func(reason string, escalates bool)) {
 	for _, n := range s.namespaces {
 		if s.escalating != nil {

@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	// knownFor is how long what a lease can become rests on what was read of a cluster.
+	// knownFor is the time for which facts read from a cluster count for the grade of leases.
 	knownFor = 2 * time.Minute
 	// maxFacts bounds how much of that is remembered.
 	maxFacts = 8192
@@ -82,7 +82,7 @@ func (d *Driver) Grade(ctx context.Context, a broker.Access, g broker.Grant) (br
 	defer end()
 	rules, err := d.rulesOf(ctx, c, a, g)
 	if fault, ok := errors.AsType[*broker.Error](err); g.Held && ok && fault.Field == "role" {
-		err = nil // what is gone gives nothing
+		err = nil // a missing object gives nothing
 	}
 	if err != nil {
 		return broker.Graded{}, err

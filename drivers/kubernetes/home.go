@@ -58,7 +58,7 @@ func (h home) deed() string {
 	return string(text)
 }
 
-// homeFrom reads a deed back; false where it is not that of the home with this id.
+// homeFrom reads a deed back; false if it is not that of the home with this id.
 func homeFrom(text, id string) (home, bool) {
 	var d deed
 	if json.Unmarshal([]byte(text), &d) != nil {
@@ -121,9 +121,9 @@ func (h home) places() []string {
 	return h.grant.Namespaces
 }
 
-// makeHome refuses what the cluster cannot give, then makes the namespace, the
-// role of exact rules, and the bindings. Each step finds what an earlier attempt left; fresh says that nothing of
-// it was there before.
+// makeHome refuses a grant that the cluster cannot give, then makes the namespace, the role of exact rules, and
+// the bindings. Each step finds the objects that an earlier attempt left; fresh says that none of them existed
+// before.
 func (d *Driver) makeHome(ctx context.Context, c *connection, h home) (namespace string, fresh bool, _ error) {
 	if len(h.grant.Rules) == 0 {
 		if err := c.roleExists(ctx, h.grant.Role); err != nil {
@@ -151,8 +151,8 @@ func (d *Driver) makeHome(ctx context.Context, c *connection, h home) (namespace
 	return namespace, fresh, nil
 }
 
-// settle makes the home's namespace, or, where the credential may make none, claims one of
-// the pool. fresh: it was not there before.
+// settle makes the home's namespace, or, if the credential may make none, claims one of
+// the pool. fresh: the namespace did not exist before.
 func (c *connection) settle(ctx context.Context, h home) (namespace string, fresh bool, _ error) {
 	_, err := c.core.Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
 		Name: h.id, Labels: h.labels(), Annotations: map[string]string{deedAnnotation: h.deed()},
@@ -187,8 +187,8 @@ func (d *Driver) bindIn(ctx context.Context, c *connection, h home, namespace, p
 	return d.bind(ctx, c, h, namespace, place)
 }
 
-// makeRole makes the role that holds the home's exact rules: a ClusterRole where they
-// are for the whole cluster, else a Role.
+// makeRole makes the role that holds the home's exact rules: a ClusterRole if they are
+// for the whole cluster, else a Role.
 func (c *connection) makeRole(ctx context.Context, h home, place string) error {
 	var (
 		meta  = metav1.ObjectMeta{Name: h.id, Namespace: place, Labels: h.labels()}
@@ -228,7 +228,7 @@ func (r *exactRole) holds(h home) bool {
 	return r.GetDeletionTimestamp() == nil && h.owns(r) && sameRules(r.rules, h.grant.Rules)
 }
 
-// exactRole reads the role of exact rules that the home has in a place; nil where it has none.
+// exactRole reads the role of exact rules that the home has in a place; nil if it has none.
 func (c *connection) exactRole(ctx context.Context, h home, place string) (*exactRole, error) {
 	if place == "" {
 		r, err := c.rbac.ClusterRoles().Get(ctx, h.id, metav1.GetOptions{})
@@ -250,7 +250,7 @@ func (c *connection) exactRole(ctx context.Context, h home, place string) (*exac
 	return &exactRole{r, r.Rules}, nil
 }
 
-// lacksRules says what it takes to hand out exact rules.
+// lacksRules is the error that names the rights needed to hand out exact rules.
 func lacksRules(err error, what string) error {
 	if !said(err, 403) {
 		return fault(err, "create", what)
@@ -278,7 +278,7 @@ func group(namespace string) rbacv1.Subject {
 	return rbacv1.Subject{APIGroup: rbacv1.GroupName, Kind: rbacv1.GroupKind, Name: accountsOf + namespace}
 }
 
-// maxBindings is how many names are tried for a binding where others hold those before.
+// maxBindings is the number of names that are tried for a binding if others hold the earlier names.
 const maxBindings = 8
 
 // bindingName is the n-th name that a binding of the home may have, from 1.

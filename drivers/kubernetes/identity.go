@@ -282,7 +282,7 @@ func (d *Driver) revokeIn(ctx context.Context, c *connection, a broker.Access, i
 	if err != nil && (known || !said(err, http.StatusForbidden)) {
 		return fault(err, "delete", "serviceaccounts in namespace "+first)
 	}
-	// It is not where it was looked for first: a room of the pool may hold it.
+	// It is not in the first place searched: a room of the pool may hold it.
 	rooms, roomsErr := c.rooms(ctx, h)
 	if roomsErr != nil {
 		return roomsErr

@@ -34,8 +34,8 @@ func (d *Driver) Inventory(ctx context.Context, a broker.Access) ([]broker.Upstr
 	return found, nil
 }
 
-// revokeListed revokes the lease of an account of which no more is known than what an
-// inventory lists: its name.
+// revokeListed revokes the lease of an account that is known from an inventory only,
+// by its name.
 func (c *connection) revokeListed(ctx context.Context, a broker.Access, handle string) error {
 	accounts, err := c.inHomes(ctx, a)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/vimbroker/vimbroker/broker"
 )
 
-// maxRevocationLag is how long the API server may honour a token whose account is
-// gone: the life of its cache of good tokens.
+// maxRevocationLag is the time for which the API server may honour a token whose account
+// is gone: the life of its cache of good tokens.
 const maxRevocationLag = 10 * time.Second
 
 // Issue implements [broker.Driver]. g is what Prepare returned, with its scope and its

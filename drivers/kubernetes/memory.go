@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	// trustedFor is how long the namespace of a home is taken to be where it was seen. After that
-	// it is looked for again.
+	// trustedFor is the time for which the remembered namespace of a home counts. After that it
+	// is looked up again.
 	trustedFor = 10 * time.Minute
 	// maxTrusted bounds how many are remembered.
 	maxTrusted = 4096

@@ -19,8 +19,8 @@ import (
 	"github.com/vimbroker/vimbroker/broker/remote"
 )
 
-// Names of what the driver keeps in a cluster. They are relied upon by brokers
-// that come after this one: never change them.
+// Names of the objects that the driver keeps in a cluster. Later brokers rely on them:
+// never change them.
 const (
 	// ours is the name of the namespace reserved for the broker; homePrefix begins the name of
 	// every other.
@@ -38,8 +38,8 @@ const (
 	accountLabel = "vimbroker.io/account"
 	accountHome  = homePrefix + "account-"
 
-	// deedAnnotation says on a home's namespace what the home is for, deedKey in the
-	// claim of one of a pool.
+	// deedAnnotation holds the home's deed on its own namespace, deedKey in the claim of
+	// a namespace of a pool.
 	deedAnnotation = "vimbroker.io/deed"
 	deedKey        = "deed"
 
@@ -48,7 +48,7 @@ const (
 )
 
 const (
-	// listPage is how many objects are asked for at a time.
+	// listPage is the number of objects that are requested at a time.
 	listPage = 500
 	// maxRead bounds, in bytes, one list with all its pages together: 100 000 role bindings of 1.3 KB,
 	// more than OpenShift makes in 10 000 projects. Each page is dropped once it is decoded, so that
@@ -119,9 +119,9 @@ func deleteByUID(ctx context.Context, client rest.Interface, resource, namespace
 	return nil, notKubernetes(0)
 }
 
-// read makes a request and decodes the answer into a structure of our own, which has
-// no more than what is used. Errors are client-go's own, but for an answer that is not
-// such JSON.
+// read makes a request and decodes the answer into a structure of this package, which
+// holds only the fields in use. Errors are client-go's own, except for an answer that is
+// not such JSON.
 func read(ctx context.Context, r *rest.Request, into any) error {
 	_, err := readSized(ctx, r, into)
 	return err

@@ -163,8 +163,8 @@ func (c *connection) release(ctx context.Context, h home, namespace string) erro
 	return remove(ctx, c.core.client, "configmaps", there)
 }
 
-// rooms are the namespaces in which the home's accounts may stand: its own, and
-// what it claimed of the pool.
+// rooms are the namespaces in which the home's accounts may stand: its own, and those
+// that it claimed of the pool.
 func (c *connection) rooms(ctx context.Context, h home) ([]string, error) {
 	var found []string
 	_, err := c.namespace(ctx, h.id)

@@ -66,7 +66,7 @@ type standing struct {
 	mode     string
 	pool     int
 	poolFree int
-	missing  string // why no lease can be minted, with the remedy; empty where they can
+	missing  string // why no lease can be minted, with the remedy; empty if they can
 }
 
 // stand finds out whether, and in which way, leases can be minted, without touching

@@ -24,8 +24,8 @@ func (d *Driver) Tidy(ctx context.Context, a broker.Access, g broker.Grant) erro
 	return d.tidyHome(ctx, c, h)
 }
 
-// tidyHome begins with what gives rights, and ends with what a later call finds the
-// rest by.
+// tidyHome removes the objects that give rights first, and last the object by which a
+// later call finds the rest.
 func (d *Driver) tidyHome(ctx context.Context, c *connection, h home) error {
 	rooms, err := c.rooms(ctx, h)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker"
 )
 
-// Trial says which fresh leases are tried against what they must not be able to do.
+// Trial says which fresh leases are tried with acts that they must not be able to do.
 type Trial string
 
 // The trials. The empty one is TrialSampled.
@@ -35,7 +35,7 @@ const (
 	sampleEvery = 64
 	// maxTried bounds in how many of a lease's namespaces it is tried.
 	maxTried = 2
-	// maxShown bounds how much an error names of what is too much.
+	// maxShown bounds the number of excess rights that an error names.
 	maxShown = 5
 )
 
@@ -59,7 +59,7 @@ func (d *Driver) try(
 		d.facts.forget(a, "clusterroles", h.grant.Role)
 		excess, err = d.excess(ctx, c, a, h, m)
 	}
-	if err != nil { // it is not known what the lease can do: the next is tried
+	if err != nil { // the lease's rights are not known: the next is tried
 		d.homes.recount(h.key(a))
 		d.homes.recount(alike)
 		return err

@@ -25,7 +25,7 @@ const (
 	instanceLabel = "vimbroker.io/instance"
 	// vduLabel holds the name of the VDU that a pod runs.
 	vduLabel = "vimbroker.io/vdu"
-	// waveAnnotation puts an object into a wave: a whole number, 0 where it is missing.
+	// waveAnnotation puts an object into a wave: a whole number, 0 if it is missing.
 	// Each wave is ready before the next begins.
 	waveAnnotation = "vimbroker.io/wave"
 	// outlivesAnnotation says whether an object stays when its instance is terminated:

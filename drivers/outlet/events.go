@@ -32,7 +32,7 @@ func NewEvents(o WebhookOptions) (*Events, error) {
 // Close closes connections.
 func (e *Events) Close() error { return e.to.Close() }
 
-// Send posts the events that lines tell of; nothing where they tell of none.
+// Send posts the events that lines tell of; nothing if they tell of none.
 func (e *Events) Send(ctx context.Context, lines [][]byte) error {
 	var batch [][]byte
 	for _, line := range lines {

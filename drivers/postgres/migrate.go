@@ -48,7 +48,7 @@ type Schema struct {
 	// Have is the number of the last migration that was applied, Known the last
 	// that this version has.
 	Have, Known int
-	// Floor is the oldest schema whose versions work on this database; 0 where it has none.
+	// Floor is the oldest schema whose versions work on this database; 0 if it has none.
 	Floor int
 }
 

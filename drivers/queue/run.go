@@ -33,7 +33,7 @@ const (
 	ledgerLimit = 10 * time.Second
 )
 
-// Options are the store's part of the queue.
+// Options are the parts that a store brings to the queue.
 type Options struct {
 	Passes  []broker.Pass
 	Workers []job.Worker

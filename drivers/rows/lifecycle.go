@@ -49,7 +49,7 @@ func (r Instance) Use() broker.Use {
 	return broker.Use{Kind: broker.UseVNFInstance, Subject: r.ID, Project: r.Project, Name: r.Name}
 }
 
-// Occupies is the VIM that an operation that begins takes for its instance; empty where the instance stands on it already.
+// Occupies is the VIM that an operation that begins takes for its instance; empty if the instance stands on it already.
 func Occupies(o lifecycle.Operation) string {
 	if o.Target.VIM == o.Before.VIM {
 		return ""
@@ -184,7 +184,7 @@ func Places(all []Place) []lifecycle.Place {
 	return out
 }
 
-// GiveTurn lets begin alter an operation; ok is false where it does not wait any more.
+// GiveTurn lets begin alter an operation; ok is false if it does not wait any more.
 func GiveTurn(row Operation, begin func(*lifecycle.Operation)) (given Operation, ok bool, err error) {
 	o, err := row.Operation()
 	if err != nil || !o.Waits() {

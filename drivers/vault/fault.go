@@ -24,7 +24,7 @@ type fault struct {
 	// reason says what is wrong, for a person; remedy what the broker's operator can
 	// do, where there is something.
 	reason, remedy string
-	// status is Vault's, or 0 where it gave none.
+	// status is Vault's, or 0 if it gave none.
 	status int
 	// cause is context.Canceled, context.DeadlineExceeded, a system's error
 	// number, or nil.

@@ -23,7 +23,7 @@ func (p *plain) UnmarshalJSON(data []byte) error {
 }
 
 // read returns the field of the first version of a secret; the caller clears it.
-// Only the first was written by a Store: what anyone writes later is not looked at.
+// A Store writes only the first: later versions are ignored.
 func (s *Store) read(ctx context.Context, name, field string) ([]byte, error) {
 	answer, err := s.ask(ctx, request{method: http.MethodGet, path: s.data(name), query: url.Values{"version": {"1"}}})
 	if err != nil {

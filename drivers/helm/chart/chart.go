@@ -15,7 +15,7 @@ const (
 type Task struct {
 	// Index is that of a repository; then nothing is rendered, and the version of the chart of Name is looked for.
 	Index []byte `json:"index,omitempty"`
-	// Name and Version are those that the chart has to have; empty where it may have any.
+	// Name and Version are those that the chart has to have; empty if it may have any.
 	Name    string `json:"name,omitempty"`
 	Version string `json:"version,omitempty"`
 	// Signed: a key of Keyring has to have signed Archive, for that Name and Version, as Provenance says. Keyring is as

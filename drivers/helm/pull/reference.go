@@ -22,7 +22,7 @@ type Reference struct {
 	// Host includes the port, if one is given; Path is the rest, without the name at a repository.
 	Host, Path    string
 	Name, Version string
-	// Digest is SHA-256 in hexadecimal; empty where a signature has to do.
+	// Digest is SHA-256 in hexadecimal; empty if a signature has to do.
 	Digest string
 }
 

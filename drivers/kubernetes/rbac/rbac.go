@@ -1,5 +1,6 @@
-// Package rbac writes what an administrator applies to a Kubernetes cluster before its
-// credential is registered: the rights that the broker needs there, and no others.
+// Package rbac writes the manifest that an administrator applies to a Kubernetes cluster
+// before its credential is registered: the rights that the broker needs there, and no
+// others.
 package rbac
 
 import (
@@ -14,7 +15,7 @@ import (
 	"text/template"
 )
 
-// Profile says what the registered credential is for.
+// Profile is the purpose of the registered credential.
 type Profile string
 
 const (
@@ -26,7 +27,7 @@ const (
 	Engine Profile = "engine"
 )
 
-// The account that a manifest makes where no subject is given, and that account's namespace.
+// The account that a manifest makes if no subject is given, and that account's namespace.
 const (
 	Account   = "vimbroker"
 	Namespace = "vimbroker-system"
@@ -41,7 +42,7 @@ const (
 	accountPrefix = "system:serviceaccount:"
 )
 
-// Roles are the ClusterRoles that leases may have where nothing else is said.
+// Roles are the default ClusterRoles that leases may have.
 func Roles() []string { return []string{"view", "edit", "admin"} }
 
 // Options are the options of a manifest.
@@ -57,9 +58,9 @@ type Options struct {
 	Name string
 	// Roles are the ClusterRoles that leases may have.
 	Roles []string
-	// Pool is how many grants can have leases at a time in prepared mode: it counts the
-	// namespaces of the broker's own. 0 means managed mode, in which the broker makes
-	// such namespaces itself.
+	// Pool is the number of grants that can have leases at a time in prepared mode: it
+	// counts the namespaces of the broker's own. 0 means managed mode, in which the
+	// broker makes such namespaces itself.
 	Pool int
 	// Namespaces are those that leases are limited to in prepared mode.
 	Namespaces []string
