@@ -127,7 +127,7 @@ func exportAudit(ctx context.Context, registry *client.Client, f *os.File, from,
 	return text, nil
 }
 
-// rereadExport verifies what was written.
+// rereadExport verifies the written file.
 func rereadExport(f *os.File) (*export.Export, error) {
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return nil, err
@@ -176,9 +176,9 @@ func exportHeader(ctx context.Context, registry *client.Client, from, to int64) 
 	return h, err
 }
 
-// trusting returns what opens the checkpoint of a header with keys that were kept and what they endorse, or with any
-// key that the header names where none was kept. It returns the verifier of a key that signed it. A header
-// without a checkpoint is refused where keys were kept, and has no verifier otherwise.
+// trusting returns a function that opens the checkpoint of a header with kept keys and the keys they endorse, or
+// with any key that the header names if none was kept. That function returns the verifier of a key that signed the
+// checkpoint. A header without a checkpoint is refused if keys were kept, and has no verifier otherwise.
 func trusting(kept []string) func(export.Header) (verifier string, err error) {
 	return func(h export.Header) (verifier string, err error) {
 		if h.Checkpoint == "" {
@@ -273,7 +273,7 @@ the log, that it prints with one that you kept, or give that as --anchor.`
 	return c
 }
 
-// verifyExport verifies a file, and says what it holds.
+// verifyExport verifies a file, and reports its content.
 func verifyExport(name, anchor string, kept []string) (string, error) {
 	f, err := os.Open(name)
 	if err != nil {

@@ -120,7 +120,7 @@ func (f *certificateFlags) flags(c *cobra.Command) {
 	c.MarkFlagsMutuallyExclusive("tls-subject", "tls-san")
 }
 
-// read is nil where neither flag is given.
+// read is nil if neither flag is given.
 func (f *certificateFlags) read(c *cobra.Command) (*v1.OAuthClientCertificate, error) {
 	switch kind, name, _ := strings.Cut(f.san, ":"); {
 	case f.subject != "":

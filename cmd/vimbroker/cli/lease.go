@@ -23,7 +23,7 @@ import (
 // Lease states, as the API spells them.
 var (
 	leaseStates = []string{"pending", "active", "revoking", "revoked", "irrevocable"}
-	// liveStates are those in which a credential may still work, what is used most first.
+	// liveStates are the states in which a credential may still work, the most common first.
 	liveStates = []string{"active", "pending", "revoking", "irrevocable"}
 )
 
@@ -128,7 +128,7 @@ func principalOf(ctx context.Context, registry *client.Client, ref string, princ
 	return err
 }
 
-// held returns an error where the caller sees no lease, ended ones included, that a principal ever held:
+// held returns an error if the caller sees no lease, ended ones included, that a principal ever held:
 // the name may be mistyped, and an empty answer would look like success.
 func held(ctx context.Context, registry *client.Client, principal string) error {
 	some, err := registry.Leases(ctx, client.LeaseQuery{Principal: principal, PageSize: 1})
@@ -182,7 +182,7 @@ func (p *program) leaseTable(w io.Writer, leases []v1.Lease) {
 	}
 }
 
-// id is how a table shows an id: how it begins, or all of it in a wide one.
+// id is an id's form in a table: its beginning, or all of it in a wide one.
 func (p *program) id(id string) string {
 	if p.Wide() {
 		return id
@@ -245,7 +245,7 @@ func (p *program) printLease(l v1.Lease) error {
 	})
 }
 
-// scopeOf says where a lease's role or rules hold.
+// scopeOf names the places in which a lease's role or rules hold.
 func scopeOf(l v1.Lease) string {
 	if l.ClusterWide {
 		return "all, and what has none (cluster-wide)"
@@ -253,7 +253,8 @@ func scopeOf(l v1.Lease) string {
 	return console.List(l.Namespaces)
 }
 
-// gradeFacts say what the holder of a lease can become, and what revoking it does not reach.
+// gradeFacts name the identities that the holder of a lease can become, and the effects that
+// revoking it does not reach.
 func gradeFacts(w io.Writer, l v1.Lease) {
 	words := map[string]string{
 		"bounded":    "bounded: the holder can do what the role or rules say, and become nobody else",
@@ -269,8 +270,8 @@ func gradeFacts(w io.Writer, l v1.Lease) {
 	}
 }
 
-// confirmedDead says where the credential was tried, too: other servers of the VIM may
-// still accept it from their caches.
+// confirmedDead also names the place where the credential was tried: other servers of the
+// VIM may still accept it from their caches.
 func (p *program) confirmedDead(l v1.Lease) string {
 	lag, err := time.ParseDuration(l.MaxRevocationLag)
 	last := l.RevokedAt.Add(lag)

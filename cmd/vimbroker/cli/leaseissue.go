@@ -158,7 +158,7 @@ func (p *program) issueStanding(ctx context.Context, registry *client.Client, r 
 	return nil
 }
 
-// outFlags say where a client configuration goes.
+// outFlags choose the destination of a client configuration.
 type outFlags struct {
 	name    string
 	replace bool
@@ -260,7 +260,7 @@ func (p *program) writePlugin(c *cobra.Command, registry *client.Client, f lease
 	return nil
 }
 
-// shorter says so where a lease was granted for less than was wished.
+// shorter says so if a lease was granted for less than was requested.
 func (p *program) shorter(l v1.Lease, wished time.Duration) string {
 	if wished == 0 || l.ExpiresAt.IsZero() || l.ExpiresAt.Sub(p.Now()) > wished-time.Minute {
 		return ""
@@ -279,7 +279,8 @@ func roleOf(l v1.Lease) string {
 	return "role " + l.Role
 }
 
-// graded says what the holder of a lease can become beyond its role or rules.
+// graded names the identities that the holder of a lease can become beyond its role or
+// rules.
 func graded(l v1.Lease) string {
 	if l.Grade == "" || l.Grade == "bounded" {
 		return ""

@@ -157,7 +157,7 @@ func (p *program) printRevoked(leases []v1.Lease) error {
 	})
 }
 
-// count is how many are true.
+// count is the number of true values.
 func count(conditions ...bool) int {
 	n := 0
 	for _, c := range conditions {

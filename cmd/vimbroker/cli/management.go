@@ -112,7 +112,7 @@ func pairs(flag string, words []string, bare bool) (map[string]string, error) {
 	return m, nil
 }
 
-// printOnboardRBAC prints what the registered credential needs.
+// printOnboardRBAC prints the rights that the registered credential needs.
 func (p *program) printOnboardRBAC(c *cobra.Command, registry *client.Client, vim string, r v1.ManagementClusterRequest) error {
 	v, err := registry.VIM(c.Context(), vim)
 	switch {

@@ -110,7 +110,7 @@ you need a right. The exit code is 0 if it is allowed and 1 if it is denied.`,
 	return c
 }
 
-// resource describes what a question is about, as policies see it; empty is the
+// resource describes the subject of a question, as policies see it; empty is the
 // principal's project.
 func resource(ctx context.Context, registry *client.Client, vim, lease string) (v1.Resource, error) {
 	var r v1.Resource

@@ -87,7 +87,7 @@ type policyTest struct {
 	by       []string
 }
 
-// try says what is wrong with the answer; empty if nothing is.
+// try returns the fault of the answer, or empty.
 func (c policyTest) try(policies *policy.Policies) string {
 	d := policies.Decide(c.question)
 	got := "denied"
@@ -213,7 +213,7 @@ func (c *policyTest) read(d *strictyaml.Document, n *yaml.Node, at string) {
 		q.Resource.ID = q.Resource.Project
 	}
 	if q.Wish.TTL == 0 {
-		q.Wish.TTL = time.Hour // what a request is granted that asks for none
+		q.Wish.TTL = time.Hour // the lifetime of a request that asks for none
 	}
 	if q.Wish.Grade == "" {
 		q.Wish.Grade = policy.Grades[0] // the narrowest, as "policy explain" has it

@@ -175,7 +175,7 @@ func (p *program) printVIM(v v1.VIM) error {
 	})
 }
 
-// discoveredFacts prints what was discovered about a cluster or a cloud.
+// discoveredFacts prints the facts discovered about a cluster or a cloud.
 func (p *program) discoveredFacts(w io.Writer, v v1.VIM) {
 	if v.Scope != nil {
 		console.Fact(w, "Region", v.Scope.Region)
@@ -209,7 +209,7 @@ func (p *program) discoveredFacts(w io.Writer, v v1.VIM) {
 	}
 }
 
-// forHeat says what a lease is whose purpose is Heat, which makes trusts.
+// forHeat is the kind of a lease whose purpose is Heat, which makes trusts.
 func forHeat(v v1.VIM) string {
 	switch {
 	case v.Discovered.Trusts:
@@ -333,7 +333,7 @@ stay listed, and can be terminated no more.`,
 	return c
 }
 
-// worth says where the key of a deleted VIM may be brought back.
+// worth names the places from which the key of a deleted VIM may be brought back.
 func worth(keyStore string) string {
 	switch keyStore {
 	case "keydir":

@@ -16,7 +16,7 @@ import (
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/files"
 )
 
-// vimSource is where a VIM's facts come from on the command line.
+// vimSource is the source of a VIM's facts on the command line.
 type vimSource struct {
 	configFile, kubeconfig, context, cloudsYAML, cloud string
 
@@ -89,7 +89,7 @@ from the command line, which every user of the machine can see.`,
 	return c
 }
 
-// cloudFlags say what of a cloud the VIM is.
+// cloudFlags choose the part of a cloud that is the VIM.
 func (s *vimSource) cloudFlags(c *cobra.Command) {
 	flags := c.Flags()
 	flags.StringVar(&s.cloudsYAML, "clouds-yaml", "", "clouds.yaml file instead of endpoint, scope and credential (OpenStack)")

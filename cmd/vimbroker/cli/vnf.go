@@ -224,8 +224,8 @@ type beginning struct {
 	use, short, long, example string
 	// task is the last segment of the operation's path.
 	task string
-	// preview prints what the operation would do, and does nothing, where the flags ask for that; nil
-	// is for operations without one.
+	// preview prints the effects that the operation would have, and does nothing, if the flags ask
+	// for that; nil is for operations without one.
 	preview func(c *cobra.Command, id string, registry *client.Client) (bool, error)
 	// request makes the body, once the flags are read.
 	request func(c *cobra.Command, registry *client.Client) (any, error)
@@ -343,7 +343,7 @@ HOT or the manifests hide: names of secrets are hidden by themselves.`,
 	})
 }
 
-// printPreview prints what an operation would do.
+// printPreview prints the effects that an operation would have.
 func (p *program) printPreview(seen sol003.Preview) error {
 	return p.Print(seen, func(w io.Writer) {
 		console.Fact(w, "Allowed", cmp.Or(console.Yes(seen.Allowed), "no"))
@@ -618,8 +618,8 @@ func (p *program) follow(c *cobra.Command, registry *client.Client, id, want str
 	})
 }
 
-// sayChanges says to people what has changed of an operation, and how long after it was begun, and reports
-// whether anything has.
+// sayChanges tells people the changes of an operation, and their time since its beginning, and reports
+// whether there are any.
 func (p *program) sayChanges(o sol003.OpOcc, said map[string]string) bool {
 	changed, at, over := false, p.Now(), slices.Contains(ended, o.State)
 	if over {

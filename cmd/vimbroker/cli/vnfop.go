@@ -111,7 +111,7 @@ func (p *program) printOperation(o sol003.OpOcc) error {
 	})
 }
 
-// waitWords say that an operation waits for its turn, and why; empty where it does not.
+// waitWords say that an operation waits for its turn, and why; empty if it does not.
 func waitWords(o sol003.OpOcc) string {
 	if o.Own == nil || o.Own.Waiting == nil {
 		return ""

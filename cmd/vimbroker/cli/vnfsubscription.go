@@ -151,7 +151,7 @@ func (p *program) subscriptionTable(w io.Writer, all []sol003.Subscription) {
 	}
 }
 
-// subscriptionState says whether the endpoint takes what it is sent.
+// subscriptionState says whether the endpoint takes its notifications.
 func subscriptionState(own sol003.SubscriptionDetail) string {
 	if own.Failures > 0 {
 		return "failing"

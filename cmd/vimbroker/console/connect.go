@@ -15,7 +15,7 @@ import (
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/files"
 )
 
-// DefaultListen is where serve listens, and what the examples name.
+// DefaultListen is the address on which serve listens, and that the examples name.
 const DefaultListen = "127.0.0.1:8420"
 
 // The variables that clients of the server read.
@@ -26,7 +26,7 @@ const (
 	EnvCAFile    = "VIMBROKER_CA_FILE"
 )
 
-// completionPatience bounds what a person waits for completions.
+// completionPatience bounds a person's wait for completions.
 const completionPatience = 2 * time.Second
 
 // Connect returns a client of the server that flags and environment name. It

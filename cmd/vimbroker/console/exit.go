@@ -115,7 +115,7 @@ func (p *Console) Say(format string, args ...any) {
 	fmt.Fprintf(p.Err, format+"\n", args...)
 }
 
-// explain adds what to do next where the error itself cannot know.
+// explain adds the next step if the error itself cannot know it.
 func explain(err error) string {
 	text := advise(err)
 	var problem *client.Problem

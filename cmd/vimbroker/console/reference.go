@@ -13,7 +13,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker/api/client"
 )
 
-// minPrefix is how many characters of an id name it, where they name no other.
+// minPrefix is the least number of characters that name an id, if they name no other.
 const minPrefix = 4
 
 // ShortID is the beginning of an id, as tables show it.

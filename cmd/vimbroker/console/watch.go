@@ -15,7 +15,7 @@ import (
 	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
 )
 
-// watchEvery is how often a watched list is asked for, and a wait looks again.
+// watchEvery is the interval at which a watched list is requested, and a wait polls.
 const watchEvery = time.Second
 
 // sayEvery is the interval at which a quiet wait reports that it still waits.
@@ -159,7 +159,7 @@ func (p *Console) table(write func(io.Writer)) error {
 	return nil
 }
 
-// maxCell is how much of others' words a table shows that is not wide.
+// maxCell bounds others' text in a table that is not wide.
 const maxCell = 24
 
 // Cut shortens a cell, but not in a wide table.

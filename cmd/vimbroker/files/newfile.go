@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 )
 
-// NewFile is a file that only its owner can read, while it is made. It has its name
-// when it is complete, and not before: whatever fails, what was there stays.
+// NewFile is a file that only its owner can read, while it is made. It gets its name when
+// it is complete, and not before: after any failure the previous file stays.
 type NewFile struct {
 	temporary *os.File
 	name      string
@@ -71,7 +71,7 @@ func (f *NewFile) Commit(content []byte) (err error) {
 	return os.Rename(f.temporary.Name(), f.name)
 }
 
-// Discard removes what is not complete. It does nothing after Commit, or again.
+// Discard removes an incomplete file. It does nothing after Commit, or when called again.
 func (f *NewFile) Discard() error {
 	if f == nil || f.temporary == nil {
 		return nil

@@ -45,7 +45,7 @@ func Policies(dir string) (map[string][]byte, error) {
 	return texts, nil
 }
 
-// maxPolicies is how many names a directory of policies may hold.
+// maxPolicies is the greatest number of names in a directory of policies.
 const maxPolicies = 1000
 
 // policyEntries lists the directory in the order of names.

@@ -9,8 +9,8 @@ import (
 	"github.com/vimbroker/vimbroker/broker/strictyaml"
 )
 
-// Authorities returns those of a file of certificate authorities, and notes what is wrong with it;
-// no file is no fault, and nil.
+// Authorities returns the certificate authorities of a file, and notes its faults; no file is no
+// fault, and nil.
 func Authorities(d *strictyaml.Document, key, name string) *x509.CertPool {
 	if name == "" {
 		return nil

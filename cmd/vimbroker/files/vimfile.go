@@ -92,7 +92,7 @@ func (f *vimFile) fields(d *strictyaml.Document) strictyaml.Fields {
 	}
 }
 
-// validate notes what is wrong with the file as a whole.
+// validate notes the faults of the file as a whole.
 func (f *vimFile) validate(d *strictyaml.Document) {
 	need := func(ok bool, key, format string, args ...any) {
 		if !ok {

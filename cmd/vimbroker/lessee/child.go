@@ -59,7 +59,7 @@ func (p *program) child(path string, command, leased []string) *exec.Cmd {
 		hidden = append(hidden, key)
 	}
 	if slices.ContainsFunc(leased, func(pair string) bool { return strings.HasPrefix(pair, "OS_CLOUD=") }) {
-		// Clients of OpenStack mix what the environment says into the cloud.
+		// Clients of OpenStack mix the environment's settings into the cloud.
 		for _, pair := range p.Env {
 			if key, _, _ := strings.Cut(pair, "="); strings.HasPrefix(key, "OS_") {
 				hidden = append(hidden, key)

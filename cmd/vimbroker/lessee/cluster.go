@@ -35,7 +35,7 @@ type cluster struct {
 	allowed string
 }
 
-// told is the cluster that the client asks for; nil where the plugin is run by hand, with
+// told is the cluster that the client asks for; nil if the plugin is run by hand, with
 // nothing told: there is no other cluster then to mistake a VIM for.
 func (p *program) told(proxy string) (*cluster, error) {
 	text := p.Env.Get(envExecInfo)
@@ -61,7 +61,7 @@ func (p *program) told(proxy string) (*cluster, error) {
 	return info.Spec.Cluster, nil
 }
 
-// apiServer is where a credential may go, and how that is known.
+// apiServer is the address that a credential may go to, and the way that this is known.
 type apiServer struct {
 	vim, endpoint, ca, serverName string
 	insecure                      bool

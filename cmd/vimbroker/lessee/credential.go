@@ -26,11 +26,13 @@ import (
 const (
 	// pluginTTL is the default lifetime of a lease for kubectl.
 	pluginTTL = time.Hour
-	// stale is how little life makes a shared lease not worth handing out again.
+	// stale is the remaining life below which a shared lease is not handed out again.
 	stale = time.Minute
-	// mostShared is how many leases, one after the other, are shared in half a lease's life.
+	// mostShared is the number of leases that are shared, one after the other, in half a
+	// lease's life.
 	mostShared = 8
-	// keptPatience is how long the server may take to answer where there is a cached lease.
+	// keptPatience is the time that the server may take to answer if there is a cached
+	// lease.
 	keptPatience = 5 * time.Second
 )
 
@@ -127,8 +129,8 @@ func away(err error) bool {
 		status == http.StatusTooManyRequests || status >= http.StatusInternalServerError
 }
 
-// cache opens the cache of leases, and names the place of the one that is wished. It is nil
-// where there can be none: then the server is asked each time.
+// cache opens the cache of leases, and names the place of the requested one. It is nil if
+// there can be none: then each call asks the server.
 func (p *program) cache(r v1.LeaseRequest) (*clientconfig.Cache, string) {
 	caller, err := p.Caller()
 	if err != nil {

@@ -21,7 +21,7 @@ import (
 const (
 	// issuePatience bounds taking the lease.
 	issuePatience = time.Minute
-	// interruptPatience is how long an interrupted exec waits for the answer that
+	// interruptPatience bounds the wait of an interrupted exec for the answer that
 	// tells which lease to revoke.
 	interruptPatience = 5 * time.Second
 )
@@ -227,7 +227,7 @@ func final(err error) bool {
 // renewAfter is when to renew what lives so long.
 func renewAfter(life time.Duration) time.Duration { return max(life*2/3, time.Second) }
 
-// renew mints a new credential and puts it where the command looks for it.
+// renew mints a new credential and writes it to the place that the command reads.
 func (p *program) renew(
 	ctx context.Context, registry *client.Client, id string, r v1.Renewal, files *clientconfig.Files,
 ) (v1.IssuedLease, error) {

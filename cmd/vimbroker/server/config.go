@@ -46,13 +46,12 @@ type config struct {
 	DataDir string
 	// Database is where VIMs, leases and the audit log are kept.
 	Database databaseConfig
-	// KeyStores are where keys are kept: the first takes new ones, the others are
-	// read, and emptied by "key migrate". None in the file means one key directory,
-	// in DataDir.
+	// KeyStores are the stores of keys: the first takes new ones, the others are read,
+	// and emptied by "key migrate". None in the file means one key directory, in DataDir.
 	KeyStores []keyStoreConfig
 	// TokensFile lists the callers' tokens, by digest.
 	TokensFile string
-	// Callers are others who may call.
+	// Callers configures further callers.
 	Callers callersConfig
 	// TackerAPI is OpenStack Tacker's VIM API, at GET / and under /v1.0. Compat answers
 	// with the status codes that Tacker's server sends instead of those it documents.
@@ -79,15 +78,15 @@ type config struct {
 	}
 	// Charts say how Helm charts are had that are in no package.
 	Charts chartsConfig
-	// Subscriptions are [subscription.DefaultTerms] where the file says nothing.
+	// Subscriptions are [subscription.DefaultTerms] unless the file sets them.
 	Subscriptions subscription.Terms
-	// VNF is [lifecycle.DefaultTerms] where the file says nothing.
+	// VNF is [lifecycle.DefaultTerms] unless the file sets it.
 	VNF lifecycle.Terms
-	// Packages are [catalog.DefaultTerms] where the file says nothing.
+	// Packages are [catalog.DefaultTerms] unless the file sets them.
 	Packages catalog.Terms
-	// ClientsPerProject is [oauth.DefaultPerProject] where the file says nothing.
+	// ClientsPerProject is [oauth.DefaultPerProject] unless the file sets it.
 	ClientsPerProject int
-	// GrantsPerClient is [grant.DefaultPerClient] where the file says nothing.
+	// GrantsPerClient is [grant.DefaultPerClient] unless the file sets it.
 	GrantsPerClient int
 	// Managements are the management clusters that are enabled at each start.
 	Managements []managementConfig
@@ -96,7 +95,7 @@ type config struct {
 		Networks []string
 		Header   string
 	}
-	// Limits bound what callers may ask; [api.DefaultLimits] where the file says nothing.
+	// Limits bound the requests of callers; [api.DefaultLimits] unless the file sets them.
 	Limits api.Limits
 	// ReservedLabels are as in [broker.Options].
 	ReservedLabels []string
@@ -105,8 +104,8 @@ type config struct {
 	// Egress bounds what drivers may connect to; Projects override it whole.
 	Egress   egressConfig
 	Projects map[string]egressConfig
-	// Terms are [broker.DefaultTerms] where the file says nothing; a quota of 0
-	// means no bound.
+	// Terms are [broker.DefaultTerms] unless the file sets them; a quota of 0 means no
+	// bound.
 	Terms broker.Terms
 	// StackTrustees are the ids of the users that Heat makes its stacks' trusts for.
 	StackTrustees []string
@@ -369,7 +368,7 @@ func (e *egressConfig) fields(d *strictyaml.Document) strictyaml.Fields {
 }
 
 // loadConfig reads a file over the defaults, and lets override have the last word.
-// Every fault of the file, and of what it names, is in the one error.
+// The one error holds every fault of the file, and of the files that it names.
 func loadConfig(name string, env console.Environment, override func(*config, *strictyaml.Document)) (config, error) {
 	c, d, err := parseConfig(name, env)
 	if err != nil {

@@ -111,7 +111,7 @@ func (c *databaseConfig) named() any {
 	return [...]any{c.Postgres.DSNFile, c.Postgres.MaxConns, c.Postgres.Migrate}
 }
 
-// store is where a server keeps its state, and the queue of its passes.
+// store holds a server's state, and the queue of its passes.
 type store interface {
 	broker.Store
 	onboard.Store
@@ -147,5 +147,5 @@ func advised(err error) error {
 	return err
 }
 
-// databaseFile is where the embedded store is.
+// databaseFile is the path of the embedded store.
 func (c *config) databaseFile() string { return filepath.Join(c.DataDir, "vimbroker.db") }

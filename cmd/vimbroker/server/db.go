@@ -30,7 +30,7 @@ that the configuration names, except the file of the connection string.`,
 	)
 }
 
-// dbConfig gives a command the --config flag; run gets what the file says.
+// dbConfig gives a command the --config flag; run gets the file's configuration.
 func (p *program) dbConfig(c *cobra.Command, run func(context.Context, config) error) *cobra.Command {
 	var file string
 	c.Args, c.ValidArgsFunction = console.Names(), cobra.NoFileCompletions

@@ -69,7 +69,7 @@ func makeDevToken(name string) (string, error) {
 	return digest, files.WritePrivate(name, []byte(token+"\n"))
 }
 
-// announceDev says loudly what this mode is, and how to begin.
+// announceDev prints a clear notice on this mode, and the first steps.
 func (p *program) announceDev(url string, c config) {
 	dir, err := filepath.Abs(c.DataDir)
 	if err != nil {
@@ -93,7 +93,7 @@ Ready at %s. In another terminal:
 `, dir, url, url, shellWord(filepath.Join(dir, devTokenFile)), self)
 }
 
-// shellWord quotes what a shell would take apart.
+// shellWord quotes text that a shell would split.
 func shellWord(s string) string {
 	if strings.ContainsFunc(s, func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+:@%", r))

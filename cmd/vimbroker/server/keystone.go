@@ -13,8 +13,8 @@ import (
 	"github.com/vimbroker/vimbroker/policy"
 )
 
-// keystoneLogin is how the broker logs in to a Keystone for itself: exactly one
-// field is set.
+// keystoneLogin is the broker's own login at a Keystone: exactly one field is
+// set.
 type keystoneLogin struct {
 	ApplicationCredential *struct{ ID, SecretFile string }
 	Password              *keystonePassword
@@ -49,8 +49,8 @@ func (l *keystoneLogin) fields(d *strictyaml.Document) strictyaml.Fields {
 	}
 }
 
-// load notes what is wrong with the files. It returns the login with what stands
-// for those, so that nothing is reported twice.
+// load notes the faults of the files. It returns the login with placeholders for
+// those files, so that no fault is reported twice.
 func (l keystoneLogin) load(d *strictyaml.Document, at string) keystoneLogin {
 	if a := l.ApplicationCredential; a != nil {
 		files.LoginFile(d, at+".applicationCredential.secretFile", a.SecretFile)

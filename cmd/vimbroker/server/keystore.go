@@ -25,7 +25,7 @@ type keyStoreConfig struct {
 	Barbican *barbicanConfig
 }
 
-// kinds are those that it is of: one, where it has no fault.
+// kinds are its kinds: one, if it has no fault.
 func (k keyStoreConfig) kinds() (all []string) {
 	for kind, given := range map[string]bool{"keydir": k.Keydir != nil, "vault": k.Vault != nil, "barbican": k.Barbican != nil} {
 		if given {
@@ -95,8 +95,8 @@ func (v *vaultConfig) fields(d *strictyaml.Document) strictyaml.Fields {
 	}
 }
 
-// validateKeyStores notes what is wrong with the list itself. A kind stands in it
-// once: VIMs name their key store by its kind.
+// validateKeyStores notes the faults of the list itself. A kind stands in it once: VIMs
+// name their key store by its kind.
 func (c *config) validateKeyStores(d *strictyaml.Document) {
 	seen := map[string]bool{}
 	for i, k := range c.KeyStores {
@@ -114,8 +114,8 @@ func (c *config) validateKeyStores(d *strictyaml.Document) {
 	}
 }
 
-// loadKeyStores reads what the key stores' settings name, and notes every fault.
-// It asks no key store: one that is down is no fault of the configuration.
+// loadKeyStores reads the files that the key stores' settings name, and notes every
+// fault. It queries no key store: one that is down is no fault of the configuration.
 func (c *config) loadKeyStores(d *strictyaml.Document) {
 	for i, k := range c.KeyStores {
 		if k.Vault != nil {
@@ -175,7 +175,7 @@ func parts(err error) []error {
 // keyStore is an open key store, with what keeps it going.
 type keyStore struct {
 	secret.KeyStore
-	// run keeps it usable until the context ends; nil where nothing needs doing.
+	// run keeps it usable until the context ends; nil if nothing needs doing.
 	run   func(context.Context) error
 	close func() error
 }

@@ -208,7 +208,7 @@ var restartKeys = map[string]func(config) any{
 	"tls": func(c config) any { return c.certificate != nil },
 }
 
-// reloadKeys are the keys that are exchanged whole. They say what a reload compares.
+// reloadKeys are the keys that are exchanged whole. They are the values that a reload compares.
 var reloadKeys = map[string]func(config) any{
 	"tokensFile": func(c config) any { return c.held() },
 	"policyDir":  func(c config) any { return c.policies.Hash() },

@@ -76,12 +76,12 @@ func (c *config) validateManagements(d *strictyaml.Document) {
 	}
 }
 
-// enableAgain is how long after a failure a management cluster is enabled: its VIM may be
-// registered meanwhile.
+// enableAgain is the wait after a failure until the next attempt to enable a management
+// cluster: its VIM may be registered meanwhile.
 const enableAgain = 10 * time.Second
 
 // enableManagements enables the management clusters that the configuration names, each
-// once: what somebody changes after that holds until the next start.
+// once: a later change by a person holds until the next start.
 func (s *server) enableManagements(ctx context.Context) {
 	left, said := slices.Clone(s.config.Managements), map[string]string{}
 	for {

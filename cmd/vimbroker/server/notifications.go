@@ -24,7 +24,7 @@ func (c *config) subscriptionTerms() subscription.Terms {
 	return t
 }
 
-// validateNotifications notes what is wrong without the files.
+// validateNotifications notes the faults that show without the files.
 func (c *config) validateNotifications(d *strictyaml.Document) {
 	const at = "sol003.notifications"
 	n := c.SOL003.Notifications

@@ -31,7 +31,7 @@ type outletConfig struct {
 	URL, TokenFile, HMACKeyFile string
 }
 
-// defaultRotateBytes is how large a file grows where nothing is said.
+// defaultRotateBytes is the default size at which a file is rotated.
 const defaultRotateBytes = 100 << 20
 
 // fields is an outlet's vocabulary.

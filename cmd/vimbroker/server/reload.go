@@ -22,11 +22,11 @@ import (
 // outcomeFile stands in the data directory: how the server's last reload went.
 const outcomeFile = "last-reload.json"
 
-// outcome is how a reload went.
+// outcome is the outcome of a reload.
 type outcome struct {
 	// ID is another one each time.
 	ID string `json:"id"`
-	// Fault is why nothing was taken; empty where the file has none.
+	// Fault is the reason why nothing was taken; empty if the file has no fault.
 	Fault string `json:"fault,omitempty"`
 	// Policies is the hash of those in use now.
 	Policies string `json:"policies"`
@@ -69,9 +69,9 @@ func told(dir string) (o outcome, err error) {
 }
 
 const (
-	// reloadPatience is how long a reload may take: it tries a login to the database.
+	// reloadPatience is the time that a reload may take: it tries a login to the database.
 	reloadPatience = time.Minute
-	// reloadLook is how often its outcome is looked for.
+	// reloadLook is the interval at which its outcome is polled.
 	reloadLook = 50 * time.Millisecond
 )
 
@@ -135,7 +135,7 @@ func (p *program) reload(ctx context.Context, dir string, pid int) (outcome, err
 	}
 }
 
-// say prints what was taken; what was not is the error.
+// say prints the keys that were taken; the others are the error.
 func (o outcome) say(p *program) error {
 	if o.Fault != "" {
 		return fmt.Errorf("the server found faults and keeps the configuration that it has: %s", o.Fault)

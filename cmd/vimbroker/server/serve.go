@@ -28,7 +28,7 @@ type serveFlags struct {
 	dev, check                                       bool
 }
 
-// serveHelp has every key that a first configuration needs, with what it means when it is left out.
+// serveHelp has every key that a first configuration needs, with the meaning of its absence.
 const serveHelp = `Run the server until SIGINT or SIGTERM. Then /readyz says that it is not ready,
 it goes on for shutdownDelay, and requests under way are finished.
 

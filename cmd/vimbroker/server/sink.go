@@ -37,7 +37,7 @@ type sinkConfig struct {
 
 const (
 	maxSinks = 8
-	// defaultRequiredWithin and defaultBestEffortWithin hold where nothing is said.
+	// defaultRequiredWithin and defaultBestEffortWithin apply if the file sets nothing.
 	defaultRequiredWithin   = 5 * time.Minute
 	defaultBestEffortWithin = 24 * time.Hour
 	// minWithin leaves time for a replica to take over from one that died.
@@ -73,7 +73,7 @@ func (a *auditConfig) fields(d *strictyaml.Document) strictyaml.Fields {
 	}
 }
 
-// validate notes every fault that can be told without opening a file, and fills in what is left out.
+// validate notes every fault that can be told without opening a file, and fills in absent values.
 func (a *auditConfig) validate(d *strictyaml.Document) {
 	var err error
 	if a.rules, err = a.Egress.rules(); err != nil {

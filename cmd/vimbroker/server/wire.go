@@ -45,11 +45,11 @@ import (
 	"github.com/vimbroker/vimbroker/policy/audit"
 )
 
-// settlePatience is how long readiness waits for the work that a process before
-// left unfinished: VIMs that do not answer must not keep the others waiting.
+// settlePatience is the time for which readiness waits for the work that a previous
+// process left unfinished: VIMs that do not answer must not keep the others waiting.
 const settlePatience = 2 * time.Second
 
-// recordPatience is how long a start or a reload waits for its audit entry.
+// recordPatience is the time for which a start or a reload waits for its audit entry.
 const recordPatience = 5 * time.Second
 
 // server is everything that serve runs, put together.
@@ -276,7 +276,7 @@ func (d clientDirectory) Lookup(ctx context.Context, name, project string) (poli
 	return d.clients.Lookup(ctx, name, project)
 }
 
-// loggedIn ends what a caller has no access to any more.
+// loggedIn ends the leases that a caller has no access to any more.
 func (s *server) loggedIn(ctx context.Context, p policy.Principal) {
 	if err := s.broker.LoggedIn(ctx, p); err != nil {
 		s.log.WarnContext(ctx, "leases whose holder has lost access are left for the next login or renewal", "principal", p.Name, "error", err)
@@ -288,15 +288,15 @@ func (s *server) needsKeystone(token string) bool {
 	return s.callers != nil && !policy.OwnToken(token) && !oauth.Own(token) && s.callers.Remote(token)
 }
 
-// reloaded ends what callers have no access to any more.
+// reloaded ends the leases that callers have no access to any more.
 func (s *server) reloaded(ctx context.Context) {
 	if err := s.broker.EndWithoutAccess(ctx); err != nil {
 		s.log.WarnContext(ctx, "leases whose holders have lost access are left for the next pass", "error", err)
 	}
 }
 
-// record writes what happened to the server into the audit log. That it cannot keeps
-// nothing from working: what is done then is recorded, or is not done.
+// record writes an event of the server into the audit log. A failure to do so stops
+// nothing: every later act is recorded, or is not done.
 func (s *server) record(ctx context.Context, action policy.Action, outcome audit.Outcome, detail ...string) {
 	ctx, cancel := context.WithTimeout(ctx, recordPatience)
 	defer cancel()
@@ -340,7 +340,7 @@ func (s *server) Close() error {
 	return errors.Join(closed, closeKeyStores(s.keys), s.store.Close())
 }
 
-// readyAgain is how long a server that is not ready waits until it looks again.
+// readyAgain is the interval at which a server that is not ready checks again.
 const readyAgain = time.Second
 
 // awaitReady calls ready once the server can serve. Until then the log says, once for each
