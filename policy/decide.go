@@ -200,7 +200,7 @@ func secondsUp(d time.Duration) int64 {
 	return seconds
 }
 
-// draftRecord describes what a VIM would be; nil is a draft of which nothing is known.
+// draftRecord describes a VIM after a write; nil is a draft of which nothing is known.
 func draftRecord(d *VIMDraft) cedar.Record {
 	if d == nil {
 		d = &VIMDraft{}
@@ -237,7 +237,8 @@ func draftRecord(d *VIMDraft) cedar.Record {
 	})
 }
 
-// planRecord describes what an operation does; nil is one that is not planned yet.
+// planRecord describes the plan of an operation; nil is an operation that is not
+// planned yet.
 func planRecord(p *OperationPlan) cedar.Record {
 	planned := p != nil
 	if !planned {

@@ -13,7 +13,7 @@ import (
 // not in the directory any more, or the directory could not be asked for too long.
 var ErrDelegationEnded = errors.New("acting on behalf of the caller has ended")
 
-// DefaultHold is how long recorded roles hold unless an operator sets another time.
+// DefaultHold is the time for which recorded roles hold unless an operator sets another.
 const DefaultHold = time.Hour
 
 // Delegation is the stored record of a caller, so that work can continue for them after
@@ -43,8 +43,8 @@ type Delegates struct {
 	// Directories are by authenticator. Keystone has none: it shows the roles of a
 	// token only.
 	Directories map[string]Directory
-	// Hold is how long recorded roles hold where no directory can be asked, counted
-	// from the request; 0 means [DefaultHold].
+	// Hold is the time for which recorded roles hold if no directory can be asked,
+	// counted from the request; 0 means [DefaultHold].
 	Hold time.Duration
 	Now  func() time.Time
 }

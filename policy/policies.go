@@ -90,7 +90,8 @@ type actionShape struct {
 	entity  cedar.EntityUID
 	kinds   []Kind
 	context contextKind
-	// The policies that can match where the action is done to a kind; a decision asks no others.
+	// The policies that can match if the action is done to a kind; a decision evaluates no
+	// others.
 	callers, passes map[Kind]policySet
 }
 

@@ -16,8 +16,8 @@ var ErrDenied = errors.New("denied by policy")
 // The policies need mending.
 var ErrEvaluation = errors.New("policy could not be evaluated")
 
-// Principal is who asks, as an authenticator established it. It acts in exactly
-// one project.
+// Principal is the caller that an authenticator established. It acts in exactly one
+// project.
 type Principal struct {
 	// Name is unique within this broker, because it is qualified by who authenticated
 	// the principal: "keystone:4f1c@default". A name without a prefix is that of a static
@@ -92,7 +92,7 @@ const (
 	// themselves, changes how, or ends that. Registering in each project is needed too.
 	ClusterEnable Action = "cluster:enable"
 	ClusterShow   Action = "cluster:show" // a management cluster, and the clusters that it has
-	// ClusterFollow changes what is stored of a cluster. The broker itself does so.
+	// ClusterFollow changes the row of a cluster. Only the broker itself does so.
 	ClusterFollow Action = "cluster:follow"
 
 	LeaseIssue       Action = "lease:issue"
@@ -113,7 +113,7 @@ const (
 	VNFHeal        Action = "vnf:heal"
 	VNFUpdate      Action = "vnf:update" // go over to another package
 	VNFTerminate   Action = "vnf:terminate"
-	VNFForget      Action = "vnf:forget" // let go of an instance, and leave its resources where they stand
+	VNFForget      Action = "vnf:forget" // let go of an instance, and leave its resources on the VIM
 	// Actions on an operation that runs or has failed.
 	VNFRetry    Action = "vnf:retry"
 	VNFRollback Action = "vnf:rollback"
@@ -122,7 +122,7 @@ const (
 
 	PackageCreate Action = "package:create"
 	PackageShow   Action = "package:show"   // also its content, and what list filters by
-	PackageUpload Action = "package:upload" // decided again once the package says what it is
+	PackageUpload Action = "package:upload" // decided again once the product of the package is known
 	PackageModify Action = "package:modify" // enable, disable, change its user-defined data
 	PackageDelete Action = "package:delete"
 	PackageUse    Action = "package:use" // make a VNF instance from it, or change one to it
@@ -160,7 +160,7 @@ const (
 	KindProject Kind = "Project"
 	KindVIM     Kind = "VIM"
 	KindLease   Kind = "Lease"
-	// KindVNFInstance is a VNF instance; its operations are decided as what is done to it.
+	// KindVNFInstance is a VNF instance; its operations are decided as actions on it.
 	KindVNFInstance Kind = "VNFInstance"
 	KindPackage     Kind = "Package"
 	// KindSubscription is one to what becomes of VNF instances.
@@ -200,7 +200,7 @@ type Resource struct {
 	// Provider, Product and Version are a VNF package's: those of the product that its
 	// descriptor names, and empty before it has one. Version is that of the software.
 	Provider, Product, Version string
-	// Signer is who signed a VNF package, as far as that was verified; empty where it was not.
+	// Signer is the verified signer of a VNF package; empty if there is none.
 	Signer string
 	// VIM is the id of the VIM that a lease is on, or that is about to be made in a
 	// project; EndpointHost the host of its endpoint. They are for the audit log: no
@@ -219,10 +219,10 @@ type Wish struct {
 	Role       string
 	Namespaces []string
 	Purpose    string
-	// Grade says what the holder can become: "bounded", "namespaces" or "unbounded",
-	// and is empty where the driver does not compute it.
+	// Grade is the reach of the holder: "bounded", "namespaces" or "unbounded", and is
+	// empty if the driver does not compute it.
 	Grade string
-	// ClusterWide: everywhere on the VIM, also where there is no namespace.
+	// ClusterWide: everywhere on the VIM, also outside of namespaces.
 	ClusterWide bool
 	// Standing: the lease stands for months, and TTL is that of each token under it.
 	Standing bool
@@ -243,7 +243,7 @@ type OperationPlan struct {
 	Kinds      []string
 	Namespaces []string
 	Images     []string
-	// ClusterScoped: it makes, changes or removes what has no namespace.
+	// ClusterScoped: it makes, changes or removes resources without a namespace.
 	ClusterScoped bool
 	// Privileged: an object reaches a node, or a pod does not meet level baseline of Pod Security.
 	Privileged                                    bool
@@ -275,7 +275,7 @@ type VIMDraft struct {
 	InsecureSkipVerify bool
 	// ServerName is the name that the certificate is checked for instead of the endpoint's host.
 	ServerName string
-	// KeyStore would hold the key of what is sealed.
+	// KeyStore would hold the key of the sealed credential.
 	KeyStore string
 	Default  bool
 	// Inline: a request for a VNF instance brings the credential.
@@ -287,7 +287,7 @@ type VIMDraft struct {
 	// The previous values are empty if the VIM is new.
 	SharedBefore     bool
 	SharedWithBefore []string
-	// Vouches: what the owner says of the VIM becomes another.
+	// Vouches: the owner's statement on the VIM changes.
 	Vouches      bool
 	LabelsBefore map[string]string
 }

@@ -22,8 +22,8 @@ var ErrUnauthenticated = errors.New("not authenticated")
 // tokenPrefix lets people and secret scanners recognise a token of this broker.
 const tokenPrefix = "vbt_"
 
-// secretBytes is how much randomness a token carries. It is why an unsalted
-// SHA-256 is the right digest: there is nothing to guess.
+// secretBytes is the number of random bytes of a token. It is why an unsalted SHA-256 is
+// the right digest: there is nothing to guess.
 const secretBytes = 32
 
 // StaticToken is the stored form of a caller's static token: everything but the token.

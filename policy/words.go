@@ -137,7 +137,7 @@ func Nearest[T ~string](word string, known []T) (nearest T) {
 	return nearest
 }
 
-// distance is how many letters must be put in, left out or replaced to make b of a
+// distance is the number of letters to insert, delete or replace to turn a into b
 // (Levenshtein).
 func distance(a, b string) int {
 	row := make([]int, len(b)+1)

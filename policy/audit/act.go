@@ -32,10 +32,10 @@ const (
 	DetailVIMName      = "vimName"
 	DetailVIMProject   = "vimProject"
 	DetailEndpointHost = "endpointHost"
-	// DetailOld and DetailNew begin the keys of what was changed: "old.shared", "new.shared".
+	// DetailOld and DetailNew begin the keys of changed values: "old.shared", "new.shared".
 	DetailOld = "old."
 	DetailNew = "new."
-	// DetailRepeats counts what was not recorded one by one since the entry before.
+	// DetailRepeats counts the acts that were not recorded one by one since the previous entry.
 	DetailRepeats = "repeats"
 	// DetailPolicies is the hash of the policies in force.
 	DetailPolicies = "policies"
@@ -44,8 +44,8 @@ const (
 	DetailTaken   = "taken"
 	DetailRestart = "needRestart"
 	DetailVersion = "version"
-	// DetailBefore, DetailCount and DetailThrough say what was removed: what is older than a
-	// time, how much, and up to which entry.
+	// DetailBefore, DetailCount and DetailThrough describe a removal: the time before which
+	// entries are removed, their number, and the last of them.
 	DetailBefore  = "before"
 	DetailCount   = "count"
 	DetailThrough = "through"
@@ -65,9 +65,9 @@ const (
 	DetailOfPrincipal = "ofPrincipal"
 	DetailOperation   = "operation"
 	DetailGrade       = "grade"
-	// DetailGradeReasons are the first of them, where a lease is ended.
+	// DetailGradeReasons are the first reasons of the grade, if a lease is ended.
 	DetailGradeReasons = "gradeReasons"
-	// DetailCredentialID is how the VIM's own audit log names the credential.
+	// DetailCredentialID is the credential's name in the VIM's own audit log.
 	DetailCredentialID = "credential-id"
 	// DetailAuditKey is the id of a key that signs checkpoints of the log.
 	DetailAuditKey = "auditKey"
@@ -101,8 +101,8 @@ type Act struct {
 	entry Entry
 }
 
-// About adds what a VIM or a lease is part of, as far as the resource says it. It
-// returns the act.
+// About adds the objects that a VIM or a lease belongs to, as far as the resource names
+// them. It returns the act.
 func (a *Act) About(res policy.Resource) *Act {
 	vim, lease := res.VIM, ""
 	project := res.Project

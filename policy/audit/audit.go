@@ -47,14 +47,14 @@ type Entry struct {
 	// Detail holds what else matters, identifiers and classes only; the keys are
 	// the constants DetailPolicy, DetailError and so on.
 	Detail map[string]string
-	// Damaged: what is stored of its Detail cannot be read, so it is empty, and the entry has
-	// no leaf. No tree covers this field.
+	// Damaged: the stored Detail cannot be read, so Detail is empty, and the entry has no
+	// leaf. No tree covers this field.
 	Damaged bool
 }
 
 // Query selects entries, newest first. Empty fields select all.
 type Query struct {
-	// Project selects what its principals did, and what others did on its VIMs.
+	// Project selects the acts of its principals, and the acts of others on its VIMs.
 	Project   string
 	Principal string
 	Action    policy.Action
@@ -95,13 +95,13 @@ type Log interface {
 	// [SequencedWithin] ago, while the store is running.
 	Tree(ctx context.Context) (tree.State, error)
 	// Grow gives waiting entries their places and adds them to the tree, until none
-	// waits. It is [tree.ErrTorn] if what is stored is not the tree that it was: entries
-	// get their places all the same.
+	// waits. It is [tree.ErrTorn] if the store no longer holds the tree: entries get
+	// their places all the same.
 	Grow(ctx context.Context) error
-	// Behind is how long the oldest entry has waited that is not in the tree; 0 if none waits.
+	// Behind is the wait of the oldest entry that is not in the tree; 0 if none waits.
 	Behind(ctx context.Context) (time.Duration, error)
-	// Unguarded names what should keep the log from being changed, and was taken away or is another
-	// than the migrations made it; and what was put beside it.
+	// Unguarded names the guards of the log that were removed or differ from those of the
+	// migrations, and objects that were added.
 	Unguarded(ctx context.Context) ([]string, error)
 }
 

@@ -11,16 +11,16 @@ import (
 )
 
 const (
-	// FoldWithin is how long refusals that are alike are only counted.
+	// FoldWithin is the time in which refusals that are alike are only counted.
 	FoldWithin = time.Hour
-	// maxFolds bounds what is remembered of refusals. When it is reached, all is forgotten, with the
-	// counts, and more is recorded than need be.
+	// maxFolds bounds the remembered refusals. When it is reached, all are forgotten, with the
+	// counts, and more entries are recorded than necessary.
 	maxFolds = 65536
 )
 
-// Folds folds the refusals of what a program repeats by itself, such as a poll of what has ended: of
-// those that are alike one in [FoldWithin] is recorded, with the count of the others before it, and
-// [Folds.Tell] has the last ones. Safe for concurrent use.
+// Folds folds the refusals of requests that a program repeats by itself, such as a poll of an ended
+// object: one refusal in [FoldWithin] of those that are alike is recorded, with the count of the
+// others before it, and [Folds.Tell] records the last ones. Safe for concurrent use.
 type Folds struct {
 	mu   sync.Mutex
 	seen map[refusal]folded

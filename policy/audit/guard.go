@@ -34,8 +34,8 @@ type Guard struct {
 	Log *slog.Logger
 }
 
-// ErrHidden is the refusal of what the principal may not even see: to the caller it does
-// not exist. It is a [policy.ErrDenied].
+// ErrHidden is the refusal of an object that the principal may not even see: for the
+// caller it does not exist. It is a [policy.ErrDenied].
 var ErrHidden = fmt.Errorf("%w: hidden", policy.ErrDenied)
 
 // held asks Held about an allowed act of a caller. An act that ends leases, stops an operation
@@ -96,8 +96,8 @@ func (g *Guard) Enter(ctx context.Context, p policy.Principal, action policy.Act
 	return nil, cmp.Or(g.hide(ctx, act, p, res), fmt.Errorf("%w: %w", ErrHidden, err))
 }
 
-// Hide records that p asked for action on what it may not see, as [Guard.Enter] does,
-// and returns an [ErrHidden].
+// Hide records that p asked for action on an object that it may not see, as [Guard.Enter]
+// does, and returns an [ErrHidden].
 func (g *Guard) Hide(ctx context.Context, p policy.Principal, action policy.Action, res policy.Resource) error {
 	g.denied(ctx, action)
 	act := g.act(ctx, p, action, res.Kind).About(res)
@@ -145,7 +145,7 @@ func (g *Guard) hide(ctx context.Context, act *Act, p policy.Principal, res poli
 	return g.refuse(ctx, g.unfound(ctx, p, act.entry.Action, res.Kind), full)
 }
 
-// unfound is the entry of what is not found.
+// unfound is the entry of an object that is not found.
 func (g *Guard) unfound(ctx context.Context, p policy.Principal, action policy.Action, kind policy.Kind) Entry {
 	return g.act(ctx, p, action, kind).With(DetailError, "not found").as(Denied)
 }
@@ -163,7 +163,7 @@ func (g *Guard) refuse(ctx context.Context, denied ...Entry) error {
 	return nil
 }
 
-// act begins an act with what its request says of itself.
+// act begins an act with the facts of its request.
 func (g *Guard) act(ctx context.Context, p policy.Principal, action policy.Action, kind policy.Kind) *Act {
 	act := &Act{guard: g, entry: Entry{
 		Request: RequestID(ctx), Principal: p.Name, Project: p.Project, Action: action, Kind: kind,

@@ -17,7 +17,7 @@ const (
 	Login        policy.Action = "server:login"
 	ServerStart  policy.Action = "server:start"
 	ServerReload policy.Action = "server:reload"
-	// ServerPrune removed what is older than retention has it.
+	// ServerPrune removed rows older than the retention.
 	ServerPrune policy.Action = "server:prune"
 	// ServerSink is about deliveries to a sink of the audit log, which is the resource.
 	ServerSink policy.Action = "server:sink"
@@ -30,11 +30,11 @@ var ServerActions = []policy.Action{Login, ServerStart, ServerReload, ServerPrun
 const KindServer policy.Kind = "Server"
 
 const (
-	// loginAgain is how long a caller who comes from the same address is the one who
-	// logged in.
+	// loginAgain is the time for which a caller from the same address counts as logged
+	// in.
 	loginAgain = time.Hour
-	// refusalAgain is how long further refusals to an address are only counted, and
-	// refusalsAtOnce bounds the entries about refusals in that time.
+	// refusalAgain is the time in which further refusals to an address are only counted,
+	// and refusalsAtOnce bounds the entries about refusals in that time.
 	refusalAgain   = time.Minute
 	refusalsAtOnce = 60
 	// loginDeadline bounds how long recording keeps a request waiting.

@@ -7,11 +7,11 @@ import (
 	"github.com/vimbroker/vimbroker/policy"
 )
 
-// PollWithin is how soon the same read by the same principal is a poll.
+// PollWithin is the time within which the same read by the same principal is a poll.
 const PollWithin = 10 * time.Minute
 
-// maxRemembered bounds what is remembered of reads and logins. When it is reached, all
-// is forgotten, and more is recorded than need be.
+// maxRemembered bounds the remembered reads and logins. When it is reached, all are
+// forgotten, and more entries are recorded than necessary.
 const maxRemembered = 10000
 
 // Reads says which reads are recorded. A read that is repeated within [PollWithin] is a

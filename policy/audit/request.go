@@ -34,7 +34,7 @@ func Source(ctx context.Context) string {
 type questionKey struct{}
 
 // AsQuestion returns a context under which entries say that the caller only asked what would be allowed. Refusals
-// are not counted among those of what was tried.
+// are not counted among those of acts that were tried.
 func AsQuestion(ctx context.Context) context.Context {
 	return context.WithValue(ctx, questionKey{}, true)
 }

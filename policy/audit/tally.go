@@ -7,8 +7,8 @@ import (
 	"github.com/vimbroker/vimbroker/policy"
 )
 
-// Result is how something ended: an action, its outcome ([Done], [Failed] or [Denied]),
-// and of a failure its class.
+// Result is the end of an act: an action, its outcome ([Done], [Failed] or [Denied]), and
+// of a failure its class.
 type Result struct {
 	Action  policy.Action
 	Outcome Outcome

@@ -21,7 +21,7 @@ type Point struct {
 // PointError says that the log is not the one of a point.
 type PointError struct {
 	Point Point
-	// Sound is how many entries from the first on are proven by a point before; 0 if none is.
+	// Sound is the number of entries from the first on that an earlier point proves; 0 if none is.
 	Sound int64
 }
 
@@ -30,7 +30,7 @@ func (e *PointError) Error() string {
 	return fmt.Sprintf("the audit log was changed between entries %d and %d: they are not those of %s", e.Sound+1, e.Point.Size, e.Point.Name)
 }
 
-// OrderError says where a run of entries has a gap, or another order than the log.
+// OrderError is the place at which a run of entries has a gap, or another order than the log.
 type OrderError struct {
 	// Seq is the entry that is missing or out of place.
 	Seq int64
@@ -92,7 +92,7 @@ func NewVerifier(size int64, frontier []tree.Hash, points []Point) (*Verifier, e
 	return v, v.compare()
 }
 
-// Size is how many entries were checked, with those before.
+// Size is the number of entries checked, with the earlier ones.
 func (v *Verifier) Size() int64 { return v.size }
 
 // State is the tree of all entries that were checked, with those before.

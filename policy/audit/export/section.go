@@ -49,8 +49,8 @@ type Header struct {
 	Keys json.RawMessage `json:"keys,omitempty"`
 }
 
-// Vouch returns nil if a checkpoint that somebody may rely on signs what the header says that the log was.
-// The error becomes a [*FaultError] that names the header's line.
+// Vouch returns nil if a trustworthy checkpoint signs the log's state in the header. The error becomes a
+// [*FaultError] that names the header's line.
 type Vouch func(Header) error
 
 // line is an entry in a section.
@@ -66,7 +66,7 @@ type trailer struct {
 	Root []byte `json:"root"`
 }
 
-// FaultError says what is wrong with an export, and where.
+// FaultError is a fault of an export, and its place.
 type FaultError struct {
 	// Line counts from 1.
 	Line  int64

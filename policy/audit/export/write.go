@@ -25,8 +25,8 @@ type Writer struct {
 	open *section
 }
 
-// Resume verifies what a file holds and cuts off a line that was not finished. The writer is
-// nil where no section is open: [Writer.Begin] begins one.
+// Resume verifies the content of a file and cuts off an unfinished line. The writer is nil
+// if no section is open: [Writer.Begin] begins one.
 func Resume(f Output) (*Export, *Writer, error) {
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return nil, nil, err
@@ -74,7 +74,7 @@ func (w *Writer) Add(e audit.Entry) error {
 	return w.write(line{e.Seq, leaf[:], text})
 }
 
-// Flush makes what was written durable.
+// Flush makes the written lines durable.
 func (w *Writer) Flush() error {
 	if err := w.out.Flush(); err != nil {
 		return err
@@ -82,8 +82,8 @@ func (w *Writer) Flush() error {
 	return w.file.Sync()
 }
 
-// End ends the section and makes it durable. It fails where the entries are not those of
-// the log that the header names: then the section stays open.
+// End ends the section and makes it durable. It fails if the entries are not those of the
+// log that the header names: then the section stays open.
 func (w *Writer) End() (tree.State, error) {
 	state, err := w.open.end()
 	if err != nil {

@@ -17,7 +17,7 @@ var ErrUnsigned = errors.New("not a checkpoint that a trusted key of this log si
 // maxCheckpoint bounds the text of a checkpoint with its signatures, in bytes.
 const maxCheckpoint = 16 << 10
 
-// Sign states in a signed note what the log of that origin holds. The format is
+// Sign states the size and root of the log of that origin in a signed note. The format is
 // that of c2sp.org/tlog-checkpoint; the signatures are Ed25519 of c2sp.org/signed-note.
 // With several signers, as in a rotation of the key, each signs.
 func Sign(origin string, s State, signers ...note.Signer) (string, error) {

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 )
 
-// ErrUnproven: a proof does not show what it is said to show.
+// ErrUnproven: a proof does not prove its claim.
 var ErrUnproven = errors.New("the proof does not hold")
 
 // ProveInclusion returns the hashes that prove, to a reader who trusts the root of s,

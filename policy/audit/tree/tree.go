@@ -1,8 +1,8 @@
 // Package tree keeps a Merkle tree over a log that only grows (RFC 6962, by
 // golang.org/x/mod/sumdb/tlog): a few hashes prove that an entry is in the log, and
-// that a longer log continues a shorter one. A signed [Checkpoint] states what the
-// log held. The package stores nothing itself: hashes are grouped into tiles, which
-// a store keeps as rows.
+// that a longer log continues a shorter one. A signed [Checkpoint] states the log's size
+// and root. The package stores nothing itself: hashes are grouped into tiles, which a
+// store keeps as rows.
 package tree
 
 import (
