@@ -27,8 +27,8 @@ type Authenticator interface {
 	Authenticate(ctx context.Context, bearer string) (policy.Principal, error)
 }
 
-// Logins is told who comes in with a token of his, and that a token was refused: with
-// every request. It decides what is recorded of that.
+// Logins is told, with every request, that a caller came in with a token, or that a
+// token was refused. It decides which of these are recorded.
 type Logins interface {
 	RecordLogin(ctx context.Context, p policy.Principal)
 	RecordRefusedLogin(ctx context.Context)

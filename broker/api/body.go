@@ -97,7 +97,7 @@ func (b *boundedBody) Read(p []byte) (int, error) {
 	return n, Refuse(ErrMalformed, "body", "", "ended early")
 }
 
-// hasType reports whether a Content-Type is one of types, in UTF-8 where it names a charset.
+// hasType reports whether a Content-Type is one of types, in UTF-8 if it names a charset.
 func hasType(given string, types []string) bool {
 	kind, params, err := mime.ParseMediaType(given)
 	if err != nil || params["charset"] != "" && !strings.EqualFold(params["charset"], "utf-8") {

@@ -43,7 +43,7 @@ type Operation struct {
 	Method, Path string
 	// Also are further paths of the same operation.
 	Also []string
-	// Identify says who asks; nil: the owner of the bearer token. See [Anyone].
+	// Identify finds the caller; nil: the owner of the bearer token. See [Anyone].
 	Identify Identify
 	// Login: it lets callers in. It reads the credentials itself, also those of headers, and
 	// refuses with [policy.ErrUnauthenticated], which counts as a failed login.
@@ -66,10 +66,10 @@ type Operation struct {
 type Lane int
 
 const (
-	// Ordinary operations keep all limits, and are shed where the server has too much to do.
+	// Ordinary operations keep all limits, and are shed if the server has too much to do.
 	Ordinary Lane = iota
 	// Ending operations end access. They are never shed, and counted apart from the others:
-	// who asks too much of other kinds can still end what he has.
+	// a caller who asks too much of other kinds can still end his leases.
 	Ending
 	// Watching operations show how the server is. They are never shed.
 	Watching
@@ -110,7 +110,7 @@ type Parameter struct {
 type Call struct {
 	*http.Request
 	Principal policy.Principal
-	// Query holds the parameters that the operation takes, or all where the door is tolerant.
+	// Query holds the parameters that the operation takes, or all if the door is tolerant.
 	Query url.Values
 	// Content is the whole body, unless it is a stream.
 	Content []byte
@@ -132,7 +132,7 @@ func (c *Call) Fields() (url.Values, error) {
 	return fields, nil
 }
 
-// longestName bounds what is repeated of a name that a caller chose.
+// longestName bounds the repeated part of a name that a caller chose.
 const longestName = 32
 
 // plainName repeats a name only if it looks like one: a secret may stand in its place.
@@ -152,7 +152,8 @@ type Answer struct {
 	Header http.Header
 	// Body is encoded as the door does it; nil sends none.
 	Body any
-	// Serve writes status and body instead, for what is not of the door's media type and
-	// for streams. A stream that fails after its start panics with [http.ErrAbortHandler].
+	// Serve writes status and body instead, for bodies of another media type than the
+	// door's and for streams. A stream that fails after its start panics with
+	// [http.ErrAbortHandler].
 	Serve http.Handler
 }

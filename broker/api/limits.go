@@ -45,7 +45,7 @@ func DefaultLimits() Limits {
 const (
 	// maxKeys bounds the addresses, principals and projects that are remembered.
 	maxKeys = 20_000
-	// maxLogins bounds the requests that wait for what another system says of their token.
+	// maxLogins bounds the requests that wait for another system's answer on their token.
 	maxLogins = 512
 	// patient is the longest timeout of operations that wait for no VIM.
 	patient = 30 * time.Second
@@ -208,7 +208,7 @@ func (s *limits) limited(name, has string, err error) error {
 	return r
 }
 
-// shed refuses a request because of what others ask.
+// shed refuses a request because of the load of others.
 func (s *limits) shed(name, why string) error {
 	s.refused.WithLabelValues(name).Inc()
 	return &Refusal{

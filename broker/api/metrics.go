@@ -60,7 +60,7 @@ func metricsDoor(r *prometheus.Registry, now func() time.Time, log *slog.Logger)
 	}
 }
 
-// sharedFor is for how long what was collected is shown.
+// sharedFor is the time for which collected values are shown.
 const sharedFor = time.Second
 
 // shared returns a function that answers what ask did, for sharedFor after that, and has those who come meanwhile wait
@@ -81,7 +81,7 @@ func shared[T any](ask func() (T, error), now func() time.Time) func() (T, error
 	}
 }
 
-// Vitals says what an operator watches; [broker.Oversight] does.
+// Vitals gives operators their figures; [broker.Oversight] implements it.
 type Vitals interface {
 	Vitals(ctx context.Context) broker.Vitals
 }
@@ -89,7 +89,7 @@ type Vitals interface {
 // ScrapeTime bounds what one scrape asks of the store and the key stores.
 const ScrapeTime = 5 * time.Second
 
-// vitals shows at each scrape what the broker contains and how it fares.
+// vitals shows the broker's content and health at each scrape.
 type vitals struct{ broker Vitals }
 
 // metrics are those of vitals, by their names without the prefix.
@@ -190,7 +190,7 @@ func (c vitals) Collect(ch chan<- prometheus.Metric) {
 	}
 }
 
-// counted shows what the store contains.
+// counted shows the content of the store.
 func (s scrape) counted(c *broker.Counted, types []broker.VIMType) {
 	s.gauge("audit_behind_seconds", c.AuditBehind.Seconds())
 	s.gauge("audit_unsigned_seconds", c.AuditUnsigned.Seconds())

@@ -19,7 +19,7 @@ import (
 	"github.com/vimbroker/vimbroker/policy"
 )
 
-// Sentinels of what is wrong with a request before the domain sees it.
+// Sentinels of faults of a request before the domain sees it.
 var (
 	// ErrNoOperation: the path leads nowhere.
 	ErrNoOperation = errors.New("no such operation")
@@ -100,7 +100,7 @@ func Kinds() []ErrorKind {
 type Fault struct {
 	// Location is body, query, path or header.
 	Location string
-	// Field is empty where no single field is wrong.
+	// Field is empty if no single field is wrong.
 	Field   string
 	Message string
 }
@@ -164,7 +164,7 @@ func (s *server) fail(w http.ResponseWriter, r *http.Request, d *Door, err error
 	}
 }
 
-// retryAfter is when a refusal says that it may be different; zero where it does not.
+// retryAfter is when a refusal says that it may be different; zero if it does not.
 func retryAfter(err error) time.Duration {
 	var known *broker.Error
 	var own *Refusal
@@ -202,7 +202,7 @@ func (d *Door) problem(err error) Problem {
 	return p
 }
 
-// refused makes a refusal of what the codec found wrong with a body.
+// refused makes a refusal from the codec's fault of a body.
 func refused(err error) error {
 	var f *codec.FieldError
 	switch {

@@ -60,8 +60,8 @@ func OpenCache(root string) (*Cache, error) {
 // Close closes the cache. The files stay.
 func (c *Cache) Close() { _ = c.dir.Close() }
 
-// Get returns what is kept under a key; fs.ErrNotExist. A file that others could have
-// written or read is an error, as is one that does not hold a configuration.
+// Get returns the configuration under a key; or fs.ErrNotExist. A file that others could
+// have written or read is an error, as is one that does not hold a configuration.
 func (c *Cache) Get(key string) (Cached, error) {
 	f, err := c.dir.Open(key)
 	if err != nil {
@@ -91,8 +91,8 @@ func (c *Cache) Get(key string) (Cached, error) {
 	return Cached{config, w.IssuedAt}, nil
 }
 
-// Put keeps a configuration under a key, in the place of what was there, and removes
-// those that have expired.
+// Put keeps a configuration under a key, in place of the previous one, and removes
+// expired ones.
 func (c *Cache) Put(key string, kept Cached, now time.Time) error {
 	text, err := kept.Render(JSON)
 	if err != nil {
@@ -126,7 +126,7 @@ func (c *Cache) write(name string, content []byte, expires time.Time) error {
 	return errors.Join(err, f.Close(), c.dir.Chtimes(name, expires, expires))
 }
 
-// Remove removes what is kept under a key. That there is nothing is success.
+// Remove removes the configuration under a key. A missing one is success.
 func (c *Cache) Remove(key string) error {
 	if err := c.dir.Remove(key); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("removing a cached lease: %w", err)

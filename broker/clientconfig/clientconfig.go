@@ -1,6 +1,6 @@
-// Package clientconfig turns a leased credential into what a client reads: a
-// kubeconfig, environment variables, an exec credential, JSON; in memory, or as
-// files that are removed again.
+// Package clientconfig turns a leased credential into a form that a client reads: a
+// kubeconfig, environment variables, an exec credential, JSON; in memory, or as files
+// that are removed again.
 package clientconfig
 
 import (
@@ -41,7 +41,7 @@ var ErrCredential = errors.New("client configuration needs exactly one kind of c
 type Config struct {
 	// VIM is the VIM's name, and becomes the context's or cloud's name.
 	VIM string
-	// VIMID is the VIM's id; empty where a configuration is for no lease.
+	// VIMID is the VIM's id; empty if a configuration is for no lease.
 	VIMID string
 	// Lease is the lease's id.
 	Lease    string
@@ -54,7 +54,7 @@ type Config struct {
 	// Credential is of exactly one kind. Username and password, and a client
 	// certificate, occur only where a stored credential is passed through.
 	secret.Credential
-	// Client says what the clients of this type of VIM read.
+	// Client names the forms that the clients of this type of VIM read.
 	Client Client
 	// ExpiresAt is when the credential stops working by itself.
 	ExpiresAt time.Time

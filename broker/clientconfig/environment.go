@@ -85,7 +85,7 @@ func (c Config) exports(comment string, vars []variable) (secret.Text, error) {
 	return secret.NewText(out.String()), nil
 }
 
-// verified is s where the server is verified, and empty where it is not.
+// verified is s where the server is verified, and empty if it is not.
 func (c Config) verified(s string) string {
 	if c.InsecureSkipVerify {
 		return ""

@@ -20,7 +20,7 @@ const (
 	batchBytes   = 512 << 10
 	// maxBackoff is the longest wait between two attempts at a sink that fails.
 	maxBackoff = time.Minute
-	// tellAgain is how often the audit log is told that a sink fails.
+	// tellAgain is the interval of entries on a failing sink.
 	tellAgain = 10 * time.Minute
 	// freshFor is how long what was found out about how far sinks are behind is believed.
 	freshFor = time.Second
@@ -99,8 +99,8 @@ func (c *Courier) Deliver(ctx context.Context, s Destination) error {
 	return nil
 }
 
-// cursor returns where a sink is. One that has no cursor begins at the beginning of the log:
-// a cursor that was lost makes repeats, and no gap.
+// cursor returns a sink's position. A sink without a cursor begins at the beginning of the
+// log: a lost cursor causes repeats, and no gap.
 func (c *Courier) cursor(ctx context.Context, s Destination) (Cursor, error) {
 	for range 2 {
 		all, err := c.store.Cursors(ctx)
@@ -137,7 +137,7 @@ func batch(entries []audit.Entry) ([][]byte, error) {
 	return lines, nil
 }
 
-// skip moves the cursor of a failing best-effort sink past what is older than its bound.
+// skip moves the cursor of a failing best-effort sink past entries older than its bound.
 func (c *Courier) skip(ctx context.Context, s Destination, at Cursor) error {
 	if s.Mode != BestEffort {
 		return nil

@@ -29,7 +29,7 @@ const (
 	// Required: while the sink is further behind than its bound, nothing is done that is not
 	// a revocation or a read.
 	Required Mode = "required"
-	// BestEffort: what is older than the bound is skipped, and counted, while the sink fails.
+	// BestEffort: entries older than the bound are skipped, and counted, while the sink fails.
 	BestEffort Mode = "bestEffort"
 )
 
@@ -48,7 +48,7 @@ type Cursor struct {
 	Sink string
 	// Seq is the last entry that was delivered or skipped.
 	Seq int64
-	// Start is how many entries the log had when the sink was begun.
+	// Start is the number of entries that the log had when the sink was begun.
 	Start int64
 	// Skipped counts entries that were never delivered.
 	Skipped int64

@@ -43,7 +43,7 @@ type Grant struct {
 	// Followed: it is looked at again at LookAt.
 	Followed bool
 	LookAt   time.Time
-	// Outcome is the state in which the operation ended, as the VNFM said; empty where that
+	// Outcome is the state in which the operation ended, as the VNFM said; empty if that
 	// was not learnt.
 	Outcome string
 	// Revision counts the writes, from 1.

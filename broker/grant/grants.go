@@ -57,7 +57,7 @@ type Clients interface {
 	Acting(ctx context.Context, p policy.Principal) (oauth.Client, error)
 }
 
-// VNFM is how a VNFM is asked about its operations.
+// VNFM queries a VNFM about its operations.
 type VNFM interface {
 	// OperationState returns the operationState of the operation occurrence at a URL, where the
 	// rules let it be asked. An error says that the state cannot be learnt now.
@@ -444,7 +444,7 @@ func denied(one Grant) error { return &broker.Error{Kind: broker.ErrDenied, Deta
 
 func gone() error { return &broker.Error{Kind: broker.ErrNotFound, Detail: "no such grant"} }
 
-// enter decides, and turns a refusal into what the caller may know.
+// enter decides, and turns a refusal into an error that the caller may see.
 func (g *Grants) enter(ctx context.Context, p policy.Principal, action policy.Action, res policy.Resource) (*audit.Act, error) {
 	act, err := g.guard.Enter(ctx, p, action, res, policy.Wish{})
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 // Record is a grant as operators see it: with what became of its lease, and without a credential.
 type Record struct {
 	Grant
-	// LeaseState is empty where nothing was lent, and where the lease is forgotten.
+	// LeaseState is empty if nothing was lent, or if the lease is forgotten.
 	LeaseState broker.LeaseState
 	// TokenAt is when the newest token was minted that the client got; zero: it got none.
 	TokenAt time.Time

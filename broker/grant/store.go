@@ -15,8 +15,8 @@ import (
 // stored then. It must not call the store.
 type Store interface {
 	audit.Sink
-	// CreateVNFGrant stores a new grant with Revision 1; [broker.ErrExists] where the client has one
-	// for the operation, [broker.ErrQuota] where it has limit already (0 is no bound).
+	// CreateVNFGrant stores a new grant with Revision 1; [broker.ErrExists] if the client has one
+	// for the operation, [broker.ErrQuota] if it has limit already (0 is no bound).
 	CreateVNFGrant(ctx context.Context, g Grant, limit int, e audit.Entry) error
 	// VNFGrant returns one by its id; [broker.ErrNotFound].
 	VNFGrant(ctx context.Context, id string) (Grant, error)

@@ -1,5 +1,5 @@
-// Package job is work that outlives the request that asked for it: what a job is,
-// who works it, and the claim that keeps two workers from writing for one subject.
+// Package job is work that outlives the request that asked for it: jobs, their workers,
+// and the claim that keeps two workers from writing for one subject.
 package job
 
 import (
@@ -41,7 +41,7 @@ func (p progressed) Unwrap() error { return p.error }
 type Job struct {
 	// Kind is in kebab case.
 	Kind string
-	// Subject is the id of what the work is about.
+	// Subject is the id of the object that the work is about.
 	Subject string
 }
 
@@ -63,7 +63,7 @@ func (j Job) Valid() bool {
 // when that is noticed, and when the process stops.
 type Worker struct {
 	Kind string
-	// AtOnce is how many jobs of the kind one process works at the same time.
+	// AtOnce is the number of jobs of the kind that one process works in parallel.
 	AtOnce int
 	Work   func(ctx context.Context, subject string) error
 }
@@ -74,7 +74,7 @@ const PassPrefix = "pass-"
 const (
 	// MaxBackoff is the longest wait between two attempts.
 	MaxBackoff = time.Minute
-	// TakeoverAfter is how long a worker may be silent before another takes its job over.
+	// TakeoverAfter is the silence of a worker after which another takes its job over.
 	TakeoverAfter = 15 * time.Second
 )
 

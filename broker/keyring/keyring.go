@@ -9,9 +9,10 @@ import (
 	"github.com/vimbroker/vimbroker/broker/secret"
 )
 
-// Faults of key stores, and of what is sealed. Each wraps the key store's own error, which holds no key material.
+// Faults of key stores, and of sealed texts. Each wraps the key store's own error, which holds no key material.
 var (
-	// ErrLost: the key is gone or is not a key, or what is sealed does not open with it. No later call succeeds.
+	// ErrLost: the key is gone or is not a key, or the sealed text does not open with it. No later call
+	// succeeds.
 	ErrLost = errors.New("what is sealed does not open")
 	// ErrUnusable: the key store cannot be used now. The same call may succeed later; where the cause is
 	// [secret.ErrForbidden], once its operator has given a right back.
@@ -89,7 +90,7 @@ func (r Ring) SealWithKey(ctx context.Context, owner secret.Owner, field string,
 	return sealed, key, nil
 }
 
-// Open opens what was sealed for that field of that owner, and for no other.
+// Open opens a text that was sealed for that field of that owner, and for no other.
 func (r Ring) Open(ctx context.Context, owner secret.Owner, field string, s Sealed) (secret.Text, error) {
 	key, err := r.Key(ctx, s)
 	if err != nil {

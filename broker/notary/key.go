@@ -10,7 +10,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker/secret"
 )
 
-// SigningKeyState is where a signing key stands.
+// SigningKeyState is the state of a signing key.
 type SigningKeyState = keyring.State
 
 // Every state of a signing key.

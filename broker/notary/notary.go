@@ -38,7 +38,7 @@ var (
 	ErrEnded = errors.New("the key cannot be revoked")
 )
 
-// Checkpoint states what the log held at a time.
+// Checkpoint states the log's size and root at a time.
 type Checkpoint struct {
 	tree.State
 	Time time.Time
@@ -143,7 +143,7 @@ func (n *Notary) Sign(ctx context.Context, begin Begin) error {
 	}
 	failpoint.At("audit.signed")
 	err = n.store.AddCheckpoint(ctx, Checkpoint{State: now, Time: n.now(), Key: key.ID, Note: signed})
-	if err == nil || errors.Is(err, ErrOvertaken) { // what another has signed is as good
+	if err == nil || errors.Is(err, ErrOvertaken) { // another process's checkpoint is as good
 		failpoint.At("audit.checkpoint-stored")
 		return nil
 	}

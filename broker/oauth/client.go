@@ -49,7 +49,7 @@ type Client struct {
 	Revision int64
 }
 
-// State says where a client stands.
+// State is the state of a client.
 type State string
 
 // Every state of a client.

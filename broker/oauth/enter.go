@@ -12,8 +12,8 @@ import (
 	"github.com/vimbroker/vimbroker/policy/audit"
 )
 
-// enter decides, and turns a refusal into what the caller may know: what he may not see
-// does not exist.
+// enter decides, and turns a refusal into an error for the caller: a client that the
+// caller may not see does not exist.
 func (c *Clients) enter(ctx context.Context, p policy.Principal, action policy.Action, res policy.Resource) (*audit.Act, error) {
 	act, err := c.guard.Enter(ctx, p, action, res, policy.Wish{})
 	if err != nil {

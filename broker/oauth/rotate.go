@@ -23,11 +23,11 @@ import (
 )
 
 const (
-	// keyLife is how long a key signs before the pass replaces it.
+	// keyLife is the time for which a key signs before the pass replaces it.
 	keyLife = 30 * 24 * time.Hour
-	// makingTime is how long making a key takes at most; what is older is a dead process's.
+	// makingTime bounds the making of a key; an older attempt is a dead process's.
 	makingTime = 5 * time.Minute
-	// cleanupTime bounds taking back what was begun.
+	// cleanupTime bounds the undoing of an attempt.
 	cleanupTime = 30 * time.Second
 	// sealedField is the envelope's field for the private half of a key.
 	sealedField = "token signing key"
@@ -50,7 +50,7 @@ type TokenKeyStore interface {
 // anyResource is all projects: keys are every project's.
 func anyResource() policy.Resource { return project(anyProject) }
 
-// enter decides on what is done to the keys.
+// enter decides on an action on the keys.
 func (t *Tokens) enter(ctx context.Context, p policy.Principal) (*audit.Act, error) {
 	act, err := t.guard.Enter(ctx, p, policy.TokenKey, anyResource(), policy.Wish{})
 	if err != nil {

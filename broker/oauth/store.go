@@ -15,8 +15,8 @@ import (
 // again with what is stored then. It must not call the store.
 type Store interface {
 	audit.Sink
-	// CreateClient stores a new client with Revision 1; [broker.ErrExists] where the project has
-	// one of that name, and [broker.ErrQuota] where it has limit clients already. A limit of
+	// CreateClient stores a new client with Revision 1; [broker.ErrExists] if the project has
+	// one of that name, and [broker.ErrQuota] if it has limit clients already. A limit of
 	// zero bounds nothing.
 	CreateClient(ctx context.Context, c Client, limit int, e audit.Entry) error
 	// Client returns one by its id; [broker.ErrNotFound].

@@ -20,7 +20,7 @@ const (
 // names of the cluster.
 type ClusterEvent struct {
 	Kind ClusterEventKind `json:"-"`
-	// VIM is the id of the cluster's VIM; empty where it was quarantined before it was one.
+	// VIM is the id of the cluster's VIM; empty if it was quarantined before it was one.
 	VIM string `json:"vim,omitempty"`
 	// ManagementCluster is the id of the VIM that its management cluster is.
 	ManagementCluster string `json:"managementCluster"`

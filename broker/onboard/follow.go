@@ -421,7 +421,7 @@ const maxSeen = 2 * maxClusters
 
 const tooMany = "the management cluster has more clusters than are watched"
 
-// know keeps in mind how a cluster is shown; false where there are too many already. Those with a
+// know keeps in mind how a cluster is shown; false if there are too many already. Those with a
 // row have a place. w.mu is held.
 func (w *watcher) know(k key, s Seen) bool {
 	if !w.knows(k) && len(w.seen) >= maxSeen {

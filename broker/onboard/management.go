@@ -45,7 +45,7 @@ type Management struct {
 	CreatedAt, UpdatedAt time.Time
 
 	// WatchedAt is when all of its namespaces were last listed; Trouble says what keeps it
-	// from being watched, empty where nothing does.
+	// from being watched, empty if nothing does.
 	WatchedAt time.Time
 	Trouble   string
 	// HeldAt is when too many of its clusters were gone at the same time: none is let go

@@ -112,7 +112,7 @@ func hashOf(token string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Pusher is who holds a token to push with; [policy.ErrUnauthenticated] where that is no
+// Pusher is who holds a token to push with; [policy.ErrUnauthenticated] if that is no
 // cluster's. A token that has expired or was used is told so when it pushes.
 func (o *Onboarding) Pusher(ctx context.Context, token string) (policy.Principal, error) {
 	id, _, ok := strings.Cut(strings.TrimPrefix(token, pushToken), "_")

@@ -58,7 +58,7 @@ type Sight struct {
 	Cluster  func(Seen)
 	Gone     func(name string)
 	// Secret says that a secret with the label of this cluster is new, changed or gone; its
-	// version is empty where it is gone. Secrets are all there are.
+	// version is empty if it is gone. Secrets are all there are.
 	Secrets func(all []SecretVersion)
 	Secret  func(SecretVersion)
 }

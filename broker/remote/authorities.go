@@ -38,7 +38,7 @@ func (a Authorities) pool() (*x509.CertPool, error) {
 	return pool, nil
 }
 
-// stat is nil where there is no file.
+// stat is nil if there is no file.
 func (a Authorities) stat() (fs.FileInfo, error) {
 	if a.File == "" {
 		return nil, nil

@@ -40,7 +40,7 @@ func (c *Client) AuditTree(ctx context.Context, size int64) (v1.AuditTree, error
 	return fetch[v1.AuditTree](ctx, c, rest(http.MethodGet, nil, "audit", "tree").where(number("size", size)))
 }
 
-// AuditGrowth returns the proof that the audit log begins with what it held at an earlier size.
+// AuditGrowth returns the proof that the audit log begins with its entries at an earlier size.
 func (c *Client) AuditGrowth(ctx context.Context, size int64) (v1.AuditGrowth, error) {
 	return fetch[v1.AuditGrowth](ctx, c, rest(http.MethodGet, nil, "audit", "growth").where(number("size", size)))
 }
@@ -58,7 +58,7 @@ func (c *Client) AuditProof(ctx context.Context, seq int64) (v1.AuditProof, erro
 }
 
 // AuditLines returns lines of the audit log that follow an entry: each the leaf of the
-// Merkle tree, without its line break. None are left where it returns none.
+// Merkle tree, without its line break. If it returns none, none are left.
 func (c *Client) AuditLines(ctx context.Context, after int64) ([][]byte, error) {
 	q := rest(http.MethodGet, nil, "audit", "lines").where(number("after", after))
 	q.media = "application/x-ndjson"
@@ -94,7 +94,7 @@ func (c *Client) RevokeAuditKey(ctx context.Context, id string, r v1.AuditKeyRev
 	return fetch[v1.AuditKey](ctx, c, rest(http.MethodPost, r, "audit", "keys", id, "revoke"))
 }
 
-// Retention says how long the past is kept, and what is removed next.
+// Retention returns the times of retention, and the next removal.
 func (c *Client) Retention(ctx context.Context) (v1.Retention, error) {
 	return fetch[v1.Retention](ctx, c, rest(http.MethodGet, nil, "retention"))
 }

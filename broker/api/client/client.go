@@ -23,9 +23,9 @@ import (
 )
 
 const (
-	// maxAnswer bounds what is read of one answer.
+	// maxAnswer bounds the bytes read of one answer.
 	maxAnswer = 32 << 20
-	// maxProblem bounds what is read of an error answer.
+	// maxProblem bounds the bytes read of an error answer.
 	maxProblem = 64 << 10
 	// timeout bounds one request whose context has no deadline: longer than any route's own.
 	timeout = 3 * time.Minute
@@ -46,7 +46,7 @@ func (e *CAError) Error() string { return e.err.Error() }
 // Unwrap returns the cause.
 func (e *CAError) Unwrap() error { return e.err }
 
-// Options say where the server is and who asks.
+// Options name the server and the caller.
 type Options struct {
 	// Addr is the server's base URL, e.g. "https://broker.example:8443". Plain
 	// http is allowed for loopback addresses only.

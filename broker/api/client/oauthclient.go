@@ -18,7 +18,7 @@ func (c *Client) OAuthClient(ctx context.Context, id string) (v1.OAuthClient, er
 	return fetch[v1.OAuthClient](ctx, c, rest(http.MethodGet, nil, "clients", id))
 }
 
-// SetPlacements replaces what says where a client's VNFs go.
+// SetPlacements replaces the placements of a client's VNFs.
 func (c *Client) SetPlacements(ctx context.Context, id string, all []v1.Placement) (v1.OAuthClient, error) {
 	return fetch[v1.OAuthClient](ctx, c, rest(http.MethodPut, v1.OAuthClientPlacements{Placements: all}, "clients", id, "placements"))
 }

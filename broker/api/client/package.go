@@ -16,7 +16,7 @@ const packageVersion = "2.1.0"
 // uploadTime bounds the transfer of a package whose context has no deadline.
 const uploadTime = time.Hour
 
-// Package is a VNF package (VnfPkgInfo of ETSI GS NFV-SOL 003), with what this server adds.
+// Package is a VNF package (VnfPkgInfo of ETSI GS NFV-SOL 003), with this server's additions.
 type Package struct {
 	ID               string          `json:"id"`
 	VNFDID           string          `json:"vnfdId,omitempty"`

@@ -10,7 +10,7 @@ import (
 	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
 )
 
-// Problem is an error answer: what is wrong and what to do, in the server's words. If
+// Problem is an error answer: the fault and the remedy, in the server's words. If
 // something other than the server answered (a proxy), only Status and Title are set.
 type Problem struct {
 	v1.Problem

@@ -82,7 +82,7 @@ func (c *Client) RotateVIM(ctx context.Context, idOrName string, r v1.Rotation, 
 	return fetch[v1.VIM](ctx, c, rest(http.MethodPost, r, "vims", idOrName, "rotate").under(ifMatch(ifRevision)))
 }
 
-// CheckVIM checks endpoint and credential now, and returns the VIM with what was found.
+// CheckVIM checks endpoint and credential now, and returns the VIM with the result.
 func (c *Client) CheckVIM(ctx context.Context, idOrName string) (v1.VIM, error) {
 	return fetch[v1.VIM](ctx, c, rest(http.MethodPost, nil, "vims", idOrName, "check"))
 }
@@ -116,7 +116,7 @@ func (q VIMQuery) values() url.Values {
 	return v
 }
 
-// set adds what is not empty.
+// set adds non-empty values.
 func set(v url.Values, name, value string) {
 	if value != "" {
 		v.Set(name, value)

@@ -43,12 +43,12 @@ func (c *Client) BeginVNF(ctx context.Context, id, task string, r any) (string, 
 	return c.begin(ctx, lcm(http.MethodPost, r, "vnf_instances", id, task))
 }
 
-// PreviewVNF says what an instantiation would do.
+// PreviewVNF returns the effects that an instantiation would have.
 func (c *Client) PreviewVNF(ctx context.Context, id string, r sol003.InstantiateRequest) (sol003.Preview, error) {
 	return fetch[sol003.Preview](ctx, c, lcm(http.MethodPost, r, "vnf_instances", id, "instantiate").where(url.Values{sol003.DryRun: {""}}))
 }
 
-// ModifyVNF changes what an instance says of itself.
+// ModifyVNF changes the information of an instance.
 func (c *Client) ModifyVNF(ctx context.Context, id string, r sol003.ModifyRequest) (string, error) {
 	return c.begin(ctx, lcm(http.MethodPatch, r, "vnf_instances", id))
 }
@@ -111,7 +111,7 @@ func (c *Client) AllVNFs(ctx context.Context) iter.Seq2[sol003.VNFInstance, erro
 	return walkLinks[sol003.VNFInstance](ctx, c, lcm(http.MethodGet, nil, "vnf_instances"))
 }
 
-// AllVNFOperations walks every page of the operations, the newest first; of one instance, where that is not
+// AllVNFOperations walks every page of the operations, the newest first; of one instance, if that is not
 // empty. It stops at the first error.
 func (c *Client) AllVNFOperations(ctx context.Context, instance string) iter.Seq2[sol003.OpOcc, error] {
 	q := url.Values{}

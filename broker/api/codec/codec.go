@@ -21,7 +21,8 @@ import (
 // MediaType is that of JSON.
 const MediaType = "application/json"
 
-// MaxDepth is how deep a request may nest. The deepest body of any door needs six levels.
+// MaxDepth is the greatest depth of a request. The deepest body of any door needs six
+// levels.
 const MaxDepth = 16
 
 // Codec reads and writes JSON. The zero Codec knows secrets; a package whose types have
@@ -38,8 +39,8 @@ var (
 	sealing = json.UnmarshalFromFunc(readText)
 )
 
-// Encode writes v as JSON with its secrets in plain text: what goes over the wire, or to
-// the person who asked for the credential. Its error holds none of them.
+// Encode writes v as JSON with its secrets in plain text, for the wire, or for the person
+// who asked for the credential. Its error holds none of them.
 func (c Codec) Encode(w io.Writer, v any) error {
 	// Members of a map are sorted, so that the same value always gives the same text.
 	err := json.MarshalWrite(w, v, json.WithMarshalers(json.JoinMarshalers(plaintext, c.Write)), json.Deterministic(true),
@@ -64,8 +65,8 @@ func (c Codec) Tolerant(data []byte, v any) error {
 	return c.decode(data, v, false)
 }
 
-// Answer reads what a server answered. Unknown fields are ignored, so that a client
-// works with the server's next release.
+// Answer reads a server's answer. Unknown fields are ignored, so that a client works with
+// the server's next release.
 func (c Codec) Answer(data []byte, v any) error {
 	return asFieldError(json.Unmarshal(data, v, c.reading()))
 }

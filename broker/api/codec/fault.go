@@ -11,8 +11,8 @@ import (
 	"github.com/vimbroker/vimbroker/broker/secret"
 )
 
-// FieldError says what is wrong with a JSON text and where. It holds names of fields and
-// never a value.
+// FieldError is a fault of a JSON text and its place. It holds names of fields and never
+// a value.
 type FieldError struct {
 	// Field is dotted, as "credential.token"; empty for the whole text.
 	Field   string
@@ -29,8 +29,8 @@ func (e *FieldError) Error() string {
 	return e.Field + ": " + e.Message
 }
 
-// asFieldError rewrites the decoder's errors in our own words, because the decoder
-// quotes what it read.
+// asFieldError rewrites the decoder's errors in the broker's own words, because the
+// decoder quotes its input.
 func asFieldError(err error) error {
 	if err == nil {
 		return nil
@@ -84,8 +84,8 @@ func wanted(t reflect.Type) string {
 	return "of another form"
 }
 
-// longestName is the length up to which a field's name is repeated. None of our names is
-// longer, and a caller may have put a secret where a name belongs.
+// longestName is the length up to which a field's name is repeated. No name of the
+// broker's is longer, and a caller may have put a secret in place of a name.
 const longestName = 32
 
 // dotted turns a JSON pointer into the form that people write. A name that no field

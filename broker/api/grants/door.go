@@ -48,7 +48,8 @@ const (
 	prefix  = "/grant/v1"
 	// withArray is the version whose grants have an array of VIM connections; the other has a map.
 	withArray, withMap = "1.2.0", "1.4.0"
-	// callback is where a VNFM posts its notifications. The standard leaves the path to us.
+	// callback is the path to which a VNFM posts its notifications. The standard leaves the path to
+	// the server.
 	callback = "/notifications"
 )
 
@@ -61,7 +62,7 @@ type server struct {
 }
 
 // Door returns /grant, version 1. issuer is the URL of the server as its clients know it; it may be
-// empty where no standing lease is lent.
+// empty if no standing lease is lent.
 func Door(g Grants, issuer string) api.Door {
 	s := &server{grants: g, tokenURL: issuer + "/oidc/token"}
 	body := api.Body{Limit: maxBody, Types: []string{"application/json"}}

@@ -24,7 +24,7 @@ type Bound struct {
 	InFlight int
 }
 
-// limiter is nil where the rate has no bound.
+// limiter is nil if the rate has no bound.
 func (b Bound) limiter() *rate.Limiter {
 	switch {
 	case b.PerSecond == 0:
@@ -35,7 +35,7 @@ func (b Bound) limiter() *rate.Limiter {
 	return rate.NewLimiter(rate.Limit(b.PerSecond), b.Burst)
 }
 
-// Exceeded is the error of what is beyond a bound.
+// Exceeded is the error of a call beyond a bound.
 type Exceeded struct {
 	// InFlight: too many at a time. Otherwise: too often.
 	InFlight bool
@@ -136,13 +136,13 @@ type Failures struct {
 }
 
 const (
-	// suspectFor is how long a key has failed lately.
+	// suspectFor is the time for which a failure of a key counts as recent.
 	suspectFor = time.Minute
 	// maxSuspects bounds the tries that wait because their keys have failed lately.
 	maxSuspects = 64
 )
 
-// failing is how one key fares.
+// failing is the record of one key.
 type failing struct {
 	rate  *rate.Limiter
 	seats chan struct{} // nil: there are as many as anyone likes

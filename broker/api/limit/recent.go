@@ -22,7 +22,7 @@ func newRecent[T any](most int) recent[T] {
 	return recent[T]{most: most, known: map[string]*held[T]{}, idle: list.New()}
 }
 
-// hold returns what is remembered of a key; made says that it was not known. Release it.
+// hold returns the remembered state of a key; made says that it was not known. Release it.
 func (r *recent[T]) hold(key string) (h *held[T], made bool) {
 	h = r.known[key]
 	if made = h == nil; made {
@@ -37,7 +37,7 @@ func (r *recent[T]) hold(key string) (h *held[T], made bool) {
 	return h, made
 }
 
-// release forgets what was unused the longest, if there are too many.
+// release forgets the keys that were unused the longest, if there are too many.
 func (r *recent[T]) release(h *held[T]) {
 	h.holders--
 	if h.holders > 0 {

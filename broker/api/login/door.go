@@ -132,7 +132,8 @@ func (s server) token(c *api.Call) (api.Answer, error) {
 		return api.Answer{}, &api.Refusal{Kind: errGrant, Detail: "grant_type must be client_credentials"}
 	}
 	// Without a secret it is the certificate of the connection that counts (RFC 8705 section 2).
-	// RFC 6749 section 3.3: what was asked for may be ignored, and what is granted instead is said.
+	// RFC 6749 section 3.3: the requested scope may be ignored, and the answer names the granted
+	// one.
 	granted := granted{TokenType: "Bearer", ExpiresIn: int(oauth.TokenLife.Seconds())}
 	if form.Get("scope") != "" {
 		granted.Scope = clientScope
@@ -175,7 +176,7 @@ func (s server) keys(c *api.Call) (api.Answer, error) {
 	return api.Answer{Body: set}, err
 }
 
-// metadata says what is served to clients (RFC 8414 section 2), and nothing else.
+// metadata describes the service for clients (RFC 8414 section 2), and nothing else.
 func (s server) metadata(*api.Call) (api.Answer, error) {
 	said := map[string]any{
 		"issuer":                                s.Issuer(),

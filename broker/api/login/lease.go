@@ -31,12 +31,12 @@ const (
 // VNFM that looks at its instances one in five minutes.
 var perLease = limit.Bound{PerSecond: 1, Burst: 30, InFlight: 4}
 
-// Leases mints tokens under standing leases; [broker.Leaser] says what the method does.
+// Leases mints tokens under standing leases; [broker.Leaser] documents the method.
 type Leases interface {
 	MintUnder(ctx context.Context, id, plain, holder string) (broker.Lease, broker.Credential, time.Time, error)
 }
 
-// Clients knows clients by their secrets; [oauth.Clients] says what the method does.
+// Clients knows clients by their secrets; [oauth.Clients] documents the method.
 type Clients interface {
 	Authenticate(ctx context.Context, id, plain string) (oauth.Client, error)
 	Confirm(ctx context.Context, id string) error
@@ -130,8 +130,8 @@ func (s server) mint(c *api.Call) (api.Answer, error) {
 	}, nil
 }
 
-// leaseMetadata says what is served to the holders of leases (OpenID Connect Discovery 1.0 section 3),
-// and nothing else. There is no login of users, and ID tokens are issued and signed by the VIMs.
+// leaseMetadata describes the service for the holders of leases (OpenID Connect Discovery 1.0 section
+// 3), and nothing else. There is no login of users, and ID tokens are issued and signed by the VIMs.
 func (s server) leaseMetadata(*api.Call) (api.Answer, error) {
 	return api.Answer{Body: map[string]any{
 		"issuer":                                s.Issuer(),

@@ -123,7 +123,7 @@ func (s *server) pusher(r *http.Request) (policy.Principal, error) {
 	return s.clusters.Pusher(r.Context(), token)
 }
 
-// pushExpiry is until when a kubeconfig can be pushed; zero where it cannot.
+// pushExpiry is until when a kubeconfig can be pushed; zero if it cannot.
 func pushExpiry(c onboard.Cluster) time.Time {
 	if c.PushToken == "" || !c.PushedAt.IsZero() {
 		return time.Time{}

@@ -91,7 +91,7 @@ type parameter struct {
 
 // endpoint is a handler with the types of its bodies.
 type endpoint struct {
-	in, out reflect.Type // in is nil where no body is taken
+	in, out reflect.Type // in is nil if no body is taken
 	call    func(*server, *call) (reply, error)
 }
 

@@ -32,7 +32,7 @@ type Registry interface {
 // Options wire the door. Fields without a stated default are required.
 type Options struct {
 	Registry Registry
-	// Keystone is the URL that callers without a token are pointed to; empty where only
+	// Keystone is the URL that callers without a token are pointed to; empty if only
 	// static tokens are accepted.
 	Keystone string
 	// Compat answers with the status codes that Tacker's server sends, mostly 500, where
