@@ -30,8 +30,8 @@ func traceOf(ctx context.Context) *trace {
 	return ctx.Value(traceKey{}).(*trace)
 }
 
-// wellFormed matches the request ids that a caller may choose. It goes unchanged into the
-// log and the audit log.
+// wellFormed matches the request ids that a caller may choose. Such an id goes unchanged
+// into the log and the audit log.
 var wellFormed = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`) })
 
 // requestID returns the caller's id if it is well formed, otherwise a new one.

@@ -110,7 +110,7 @@ func (o *Onboarding) watch(ctx context.Context, m Management) error {
 }
 
 // endLeases ends the leases on a management cluster. A process that had the job before and
-// died, or is stopped, left one: it must not read the management cluster any more.
+// died, or is stopped, left one: no process may use that lease any more.
 func (o *Onboarding) endLeases(ctx context.Context, vim string) error {
 	v, err := o.broker.VIM(ctx, self(""), vim)
 	if err == nil {

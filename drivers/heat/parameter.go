@@ -20,7 +20,7 @@ const capacity = "desired_capacity"
 // needed are the members that Heat requires; other members are null if they are not given.
 var needed = map[string]bool{"computeFlavourId": true, "vcImageId": true, capacity: true, "network": true}
 
-// values are the parameters of the stack.
+// parametersOf returns the parameters of the stack.
 func (h *hot) parametersOf(in lifecycle.PlanInput) (map[string]any, error) {
 	all := map[string]any{}
 	for name, value := range in.Variables {

@@ -135,8 +135,8 @@ func (s *session) remove(ctx context.Context, user, id string) error {
 	return fault(err, "delete", "application credentials")
 }
 
-// of returns the application credentials of one lease, and whether the handle is
-// somebody else's.
+// byHandle returns the application credentials of one lease, and whether the handle
+// is somebody else's.
 func byHandle(
 	all []applicationcredentials.ApplicationCredential, vim, handle string,
 ) (ours []applicationcredentials.ApplicationCredential, foreign bool) {

@@ -6,7 +6,8 @@
 // notifications: with them a lease ends as soon as its instance is terminated.
 //
 // A client that asks for version 1.2.0 gets the form that SOL003 had before the map of VIM
-// connections: the array vimConnections. So is version 1 of Tacker's API, which names no version.
+// connections: the array vimConnections. So does version 1 of Tacker's API, which names no
+// version.
 package grants
 
 import (
