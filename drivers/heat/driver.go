@@ -19,7 +19,7 @@ const (
 	// tag begins the tag that holds the instance's id. Brokers that come after this one rely upon it, and upon
 	// the names of stacks: never change them.
 	tag = "vimbroker.io/instance="
-	// folder is where a package has its base HOT, one folder for each flavour.
+	// folder is the folder of a package's base HOTs, one folder for each flavour.
 	folder = "BaseHOT/"
 )
 
@@ -119,7 +119,7 @@ func (d *Driver) Observe(
 	return out, nil
 }
 
-// observed is how a stack stands, or a resource of it.
+// observed is the state of a stack, or of a resource in it.
 func observed(k *stack, parts []part, r lifecycle.Resource, v vdus) lifecycle.Observation {
 	o := lifecycle.Observation{Resource: r}
 	if r.Plural == stacks {

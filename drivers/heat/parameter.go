@@ -89,7 +89,7 @@ func described(in lifecycle.PlanInput, asked []string) any {
 	return nil
 }
 
-// grow puts a value at a path, through lists where a step is a number.
+// grow puts a value at a path, through a list if a step is a number.
 func grow(to any, at []string, value any) any {
 	if len(at) == 0 {
 		if to != nil {

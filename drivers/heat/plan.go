@@ -15,7 +15,7 @@ import (
 	"github.com/vimbroker/vimbroker/lifecycle"
 )
 
-// The plurals of what an instance consists of.
+// The plurals of an instance's resources.
 const (
 	stacks = "stacks"
 	pieces = "resources"
@@ -148,7 +148,7 @@ func (h *hot) imagesOf(in lifecycle.PlanInput) []string {
 	return slices.Sorted(maps.Keys(all))
 }
 
-// shortest is how long a text has to be to be worth hiding: shorter ones are in every sentence.
+// shortest is the least length of a text that is hidden: shorter ones are in every sentence.
 const shortest = 5
 
 // unspoken are the texts that the templates' resources hold, but for those that are shown anyway, and all that

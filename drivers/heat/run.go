@@ -232,7 +232,7 @@ type event struct {
 	Physical string `json:"physical_resource_id"`
 }
 
-// events are those of a stack after one of them; of all, where that is empty.
+// events are those of a stack after one of them; of all, if that is empty.
 func (r *run) events(ctx context.Context, k *stack, query string) ([]event, error) {
 	var body struct {
 		Events []event `json:"events"`
@@ -354,7 +354,7 @@ func (r *run) failure(ctx context.Context, k *stack) error {
 	}
 	var names []string
 	for _, p := range all {
-		// A nested stack fails with what is in it.
+		// A nested stack fails with its resources.
 		if p.Status.failed() && (p.nested == "" || !slices.ContainsFunc(below(all, p)[1:], func(c part) bool { return c.Status.failed() })) {
 			names = append(names, fmt.Sprintf("resource %s (%s) is %s: %s", pathOf(all, p), printable(p.Type), p.Status.text(),
 				r.wish.reason(p.Reason)))
@@ -435,7 +435,7 @@ func (r *run) unready(ctx context.Context, k *stack) error {
 	return &broker.Error{Kind: lifecycle.ErrNotReady, Detail: detail, Cause: ctx.Err()}
 }
 
-// stop has Heat end what it does with the stack, as far as it can be told in a moment.
+// stop has Heat end its work on the stack, as far as Heat can be told in a moment.
 func (r *run) stop(ctx context.Context) {
 	k, err := r.find(ctx, r.instance)
 	if err != nil || k == nil || !k.of(r.instance) || !k.Status.busy() || k.Status.action() == "DELETE" {

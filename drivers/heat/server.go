@@ -28,7 +28,7 @@ type server struct {
 
 func (s *server) close() { s.transport.CloseIdleConnections() }
 
-// connect finds the cloud's Heat in the catalog of the lease's token. The egress rules hold for what the catalog says.
+// connect finds the cloud's Heat in the catalog of the lease's token. The egress rules apply to the catalog's address.
 func connect(ctx context.Context, c lifecycle.Connection) (*server, error) {
 	way, err := remote.New(c.Egress, remote.Options{
 		Server: "the cloud", CA: remote.Authorities{PEM: c.Config.CACert},
@@ -126,7 +126,7 @@ type answerError struct {
 	said string
 }
 
-// Error says what was refused.
+// Error names the refusal.
 func (e *answerError) Error() string { return e.fault.Error() }
 
 // Unwrap returns the [*broker.Error].
@@ -199,7 +199,7 @@ func is(err error, code int) bool {
 	return errors.As(err, &e) && e.code == code
 }
 
-// maxReason bounds what is repeated of a reason of Heat's, in bytes.
+// maxReason bounds the repeated part of a reason of Heat's, in bytes.
 const maxReason = 300
 
 // reason is Heat's reason for a failure, fit to be shown: without the values that w hides, on one

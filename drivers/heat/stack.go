@@ -186,7 +186,8 @@ func rooted(all []part) {
 	}
 }
 
-// stackPath is the end of a link to a stack, as a path under our endpoint: no link is followed. Empty for what is none.
+// stackPath is the end of a link to a stack, as a path under the driver's endpoint: no link is followed. Empty for
+// any other text.
 func stackPath(href string) string {
 	_, rest, ok := strings.Cut(href, "/stacks/")
 	parts := strings.Split(rest, "/")

@@ -75,7 +75,7 @@ type declared struct {
 	within map[string]bool
 }
 
-// fault is the error of a template, in line where that is not 0.
+// fault is the error of a template, in line if that is not 0.
 func fault(file string, line int, format string, args ...any) error {
 	where := file
 	if line > 0 {
@@ -136,7 +136,7 @@ func isTemplate(p string) bool {
 }
 
 // parse reads one template, in YAML or JSON. Heat's reader takes the last of two keys, and follows aliases and merge keys:
-// what it would read otherwise than this is refused.
+// a text that it would read differently is refused.
 func (h *hot) parse(p string) (*yaml.Node, error) {
 	text := h.texts[p]
 	switch {
@@ -228,7 +228,8 @@ func (h *hot) resolve(root, from, name string) string {
 	return ""
 }
 
-// load takes in a template and what it refers to, once. It returns the names of the resources in it and below.
+// load takes in a template and the files that it refers to, once. It returns the names of the resources in it
+// and below.
 func (h *hot) load(root, p string, depth int) (map[string]bool, error) {
 	if names, done := h.loaded[p]; done {
 		return names, nil

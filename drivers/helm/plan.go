@@ -78,7 +78,7 @@ func (p *plan) newest() *record {
 	return &p.records[len(p.records)-1]
 }
 
-// kind is how a revision comes about.
+// kind is the way in which a revision is made.
 type kind struct{ pending, pre, post, done string }
 
 func (p *plan) kind() kind {
@@ -91,8 +91,8 @@ func (p *plan) kind() kind {
 	return kind{pendingUpgrade, "pre-upgrade", "post-upgrade", "Upgrade complete"}
 }
 
-// revise plans another revision: its record as pending, definitions, hooks, objects, what is left of the revision
-// before, hooks again, and the record as deployed.
+// revise plans another revision: its record as pending, definitions, hooks, objects, the rest of the previous
+// revision, hooks again, and the record as deployed.
 func (p *plan) revise(ctx context.Context) error {
 	made, files, err := p.target(ctx)
 	if err != nil {
@@ -281,7 +281,7 @@ func secretsOf(objects []chart.ChartFile) map[string]map[string]string {
 	return all
 }
 
-// maxLooks bounds how often a chart is rendered because what it looks up depends on what it has looked up.
+// maxLooks bounds the renderings of a chart whose lookups depend on earlier lookups.
 const maxLooks = 4
 
 // answered renders a chart, and again with the existing objects of its release that the chart looks
@@ -397,7 +397,7 @@ func releaseMarks(instance string) map[string]string {
 	return map[string]string{releaseAnnotation: releaseName(instance)}
 }
 
-// marks are those that Helm puts onto what it makes.
+// marks are those that Helm puts onto its objects.
 func (p *plan) marks() manifests.Marks {
 	return manifests.Marks{
 		Labels:      map[string]string{"app.kubernetes.io/managed-by": "Helm"},
@@ -433,8 +433,8 @@ func (p *plan) record(ctx context.Context, r record) error {
 	return p.Apply(objects)
 }
 
-// read reads what a chart or a record gives. Records of releases are not among it: a later operation would take one for
-// what was made here, and apply what no policy has seen as the chart's.
+// read reads what a chart or a record gives. It refuses records of releases: a later operation would take one for a
+// record of this driver, and apply objects that no policy has seen as the chart's.
 func (p *plan) read(ctx context.Context, files []lifecycle.Manifest, marks manifests.Marks) (manifests.Objects, error) {
 	objects, err := p.Read(ctx, files, marks)
 	if err != nil {
@@ -541,8 +541,8 @@ func (p *plan) clear(ctx context.Context) error {
 	return p.Remove(ctx, left)
 }
 
-// heal plans to have what the release says stand again, and to replace VNFCs. It makes no revision, unless the record
-// of the last one is gone.
+// heal plans to restore the objects of the release, and to replace VNFCs. It makes no revision, unless the record of
+// the last one is gone.
 func (p *plan) heal(ctx context.Context) error {
 	last, err := p.last(func(r record) bool { return r.status() == deployed })
 	if err != nil {
@@ -579,7 +579,8 @@ func (p *plan) heal(ctx context.Context) error {
 	return p.Replace()
 }
 
-// uninstall plans to remove the release: hooks, what it consists of, hooks again, what those left, and its records.
+// uninstall plans to remove the release: hooks, its objects, hooks again, the objects that those left, and its
+// records.
 func (p *plan) uninstall(ctx context.Context) error {
 	all, later := slices.Clone(p.in.Standing), []lifecycle.Resource(nil)
 	last := p.newest()

@@ -27,9 +27,9 @@ import (
 )
 
 const (
-	// markLabel holds the mark of what has made a revision.
+	// markLabel holds the mark of the work that has made a revision.
 	markLabel = "vimbroker.io/operation"
-	// history is how many revisions are kept, as Helm keeps them.
+	// history is the number of revisions that are kept, as in Helm.
 	history = 10
 	// ahead is how many revisions are looked for that are newer than what is recorded here: somebody else's.
 	ahead = 16
@@ -64,12 +64,12 @@ type record struct {
 	// says that they are known.
 	definitions []lifecycle.Manifest
 	defined     bool
-	// mark is of what has made it; own: it is the instance's.
+	// mark is the mark of the work that has made it; own: it is the instance's.
 	mark string
 	own  bool
 }
 
-// definitionsKey is the member of a record that holds the definitions. Helm ignores what it does not know.
+// definitionsKey is the member of a record that holds the definitions. Helm ignores unknown members.
 const definitionsKey = "vimbroker.io/definitions"
 
 // recordPrefix begins the name of each record, of whichever release.
@@ -120,7 +120,7 @@ func records(ctx context.Context, d *manifests.Draft, in lifecycle.PlanInput) ([
 		return nil, err
 	}
 	var all []record
-	for i, s := range slices.Backward(found) { // one after the other: what they unpack to is others' choice
+	for i, s := range slices.Backward(found) { // one after the other: others choose their unpacked size
 		if s == nil {
 			continue
 		}

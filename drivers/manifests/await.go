@@ -25,7 +25,7 @@ type waiting struct {
 	failure error
 }
 
-// see takes in what was read of an object, and tells of it when it has changed.
+// see takes in a reading of an object, and reports it if it has changed.
 func (r *run) see(w *waiting, o *found) {
 	was := w.is
 	w.is = r.observation(o, r.instance, w.Resource)
@@ -50,8 +50,8 @@ const (
 	explainEvery = 50
 )
 
-// await looks at what is waited for until all of it is over, one fails, or the context ends. While one after the other
-// is over it looks soon again, so that the last is not seen late; while nothing happens, less and less often.
+// await polls the objects until all are done, one fails, or the context ends. While one after the other is over it
+// looks soon again, so that the last is not seen late; while nothing happens, less and less often.
 func (r *run) await(ctx context.Context, all []*waiting) error {
 	explained := time.Now()
 	for pause := r.pause; ; {
@@ -110,7 +110,7 @@ func (*run) sleep(ctx context.Context, pause time.Duration) error {
 // maxNamed bounds how many objects an error names.
 const maxNamed = 5
 
-// unready is the error of what is still waited for.
+// unready is the error of the objects that are still waited for.
 func (r *run) unready(ctx context.Context, open []*waiting, cause error) error {
 	r.explain(ctx, open)
 	var says []string

@@ -13,7 +13,7 @@ import (
 	"github.com/vimbroker/vimbroker/lifecycle/vnfpkg"
 )
 
-// folder is where a package has its manifests, if a request names none.
+// folder is the folder of a package's manifests, if a request names none.
 const folder = "Files/kubernetes/"
 
 // Basis implements [lifecycle.Driver]: the manifests that the request names, in its order, or else all under

@@ -31,7 +31,7 @@ const (
 	// outlivesAnnotation says whether an object stays when its instance is terminated:
 	// "true", or "false", which is meant where it is missing but for definitions.
 	outlivesAnnotation = "vimbroker.io/outlives"
-	// vduAnnotation names the VDU that a workload runs, where that is not the workload's own name.
+	// vduAnnotation names the VDU that a workload runs, if that is not the workload's own name.
 	vduAnnotation = vnfpkg.VDUAnnotation
 	// variablesAnnotation switches the substitution of variables off: "off".
 	variablesAnnotation = "vimbroker.io/variables"
@@ -130,7 +130,7 @@ func (s *server) look(ctx context.Context, r lifecycle.Resource) (there *found, 
 	return nil, "", err
 }
 
-// observation is how a resource stands; o is nil for one that is not there.
+// observation is the state of a resource; o is nil for a missing one.
 func (s *server) observation(o *found, instance string, r lifecycle.Resource) lifecycle.Observation {
 	switch {
 	case o == nil:

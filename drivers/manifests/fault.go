@@ -44,7 +44,7 @@ func fault(err error, deed string) error {
 	return e
 }
 
-// fault says what an answer means that is no success.
+// fault is the meaning of an answer that is no success.
 func (r *refusal) fault(deed string) error {
 	say := func(kind error, detail, remedy string) error {
 		return &broker.Error{Kind: kind, Detail: fmt.Sprintf("cannot %s: %s (%d)", deed, detail, r.code), Remedy: remedy}
@@ -168,7 +168,7 @@ func (r *refusal) missing() string {
 // maxFields bounds how many fields an error names.
 const maxFields = 5
 
-// fields names what the API server finds fault with, without any value.
+// fields names the fields that the API server faults, without any value.
 func (r *refusal) fields() string {
 	var names []string
 	add := func(name, why string) {

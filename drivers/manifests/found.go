@@ -49,7 +49,7 @@ type managedSet struct {
 	Fields      json.RawMessage `json:"fieldsV1"`
 }
 
-// UnmarshalJSON keeps what is used of an object.
+// UnmarshalJSON keeps the fields of an object that are used.
 func (o *found) UnmarshalJSON(text []byte) error {
 	type plain found
 	if err := json.Unmarshal(text, (*plain)(o)); err != nil {
@@ -100,7 +100,7 @@ func (o *found) is(instance string, of lifecycle.Resource, marks func(instance s
 	return true
 }
 
-// state is how ready an object is.
+// state is the readiness of an object.
 type state struct {
 	ready, failed bool
 	// message completes a sentence that begins with the object's name.
@@ -156,7 +156,7 @@ func (o *found) claim() state {
 	return state{message: "is not ready: it has no volume"}
 }
 
-// job is the state of a Job: a wave that follows relies upon what it does.
+// job is the state of a Job: a wave that follows relies on its work.
 func (o *found) job() state {
 	for _, c := range o.conditions() {
 		switch {
@@ -230,7 +230,7 @@ var kstatusSays = []string{
 	"LessCurrent", "NoIPAssigned", "NotBound", "PartitionRollout", "NoScheduled", "PDBSyncing",
 }
 
-// because says what is waited for, in words of kstatus or in the reasons of conditions.
+// because is the reason of the wait, in words of kstatus or in the reasons of conditions.
 func (o *found) because(r *status.Result) string {
 	var says []string
 	counted := slices.ContainsFunc(r.Conditions, func(c status.Condition) bool { return slices.Contains(kstatusSays, c.Reason) })

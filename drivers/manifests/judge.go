@@ -51,7 +51,7 @@ func (s *server) release(ctx context.Context) (api.Version, error) {
 	return api.MajorMinorVersion(1, minor), err
 }
 
-// verdict is how far a pod gets: the strictest level of Pod Security that it meets, and the ways out of its namespace.
+// verdict is the reach of a pod: the strictest level of Pod Security that it meets, and the ways out of its namespace.
 type verdict struct {
 	level string
 	finds []finding

@@ -151,7 +151,7 @@ func (k kinds) share(all []*object, defined kinds) {
 // go to the instance's namespace.
 const defaultNamespace = "default"
 
-// resolve looks up an object's kind, and puts it where it belongs.
+// resolve looks up an object's kind, and sets its namespace.
 func (k kinds) resolve(o *object, namespace string) (kind, error) {
 	found, ok := k[groupKind{o.Group, o.Version, o.Kind}]
 	if !ok {

@@ -21,7 +21,7 @@ import (
 // maxObject bounds one object, in bytes of JSON: etcd takes requests of 1.5 MiB.
 const maxObject = 1_500_000
 
-// object is an object of a manifest, and where it stands.
+// object is an object of a manifest, and its place in it.
 type object struct {
 	document
 
@@ -118,8 +118,8 @@ var (
 	versionName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9]{1,63}$`) })
 )
 
-// read takes what an object is from its content, and takes out of it what only the API
-// server sets.
+// read reads an object's identity from its content, and removes the fields that only the
+// API server sets.
 func (o *object) read() error {
 	o.Group, o.Version = groupVersion(text(o.content, "apiVersion"))
 	o.Kind = text(o.content, "kind")

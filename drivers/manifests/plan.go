@@ -68,7 +68,7 @@ type identity struct{ group, kind, namespace, name string }
 
 func identityOf(r lifecycle.Resource) identity { return identity{r.Group, r.Kind, r.Namespace, r.Name} }
 
-// keep has the instance consist of a resource, in the place where it was named first.
+// keep adds a resource to the instance, in the place of its first mention.
 func (p *draft) keep(r lifecycle.Resource) {
 	if p.has == nil {
 		p.has = map[identity]bool{}
@@ -392,7 +392,8 @@ func (o *object) leaveReplicas(in lifecycle.PlanInput) {
 	}
 }
 
-// outliving refuses what is to stay in something that goes.
+// outliving refuses an object that outlives the instance in a namespace of the package that does
+// not.
 func outliving(all []*object) error {
 	goes := map[string]bool{}
 	for _, o := range all {

@@ -17,7 +17,7 @@ import (
 	"github.com/vimbroker/vimbroker/lifecycle"
 )
 
-// Limits of what is read.
+// Limits of reading.
 const (
 	maxObjects = 10_000
 	// maxText bounds all manifests of a package, in bytes.

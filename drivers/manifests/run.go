@@ -132,7 +132,7 @@ func (r *run) apply(ctx context.Context, o lifecycle.Object) (*found, error) {
 			if !isConflict(err) {
 				return nil, r.cut(ctx, o.Resource, fault(err, "apply "+title(o.Resource)))
 			}
-			// Something stands there, or is not what it was: see whose it is.
+			// An object exists there, or has changed: find its owner.
 			err = errors.New("is changed by others again and again")
 		}
 		if r.sleep(ctx, r.pause) != nil {
@@ -213,7 +213,8 @@ func (r *run) deleteAll(ctx context.Context) error {
 	return nil
 }
 
-// remove deletes the very object that is there, if it is the instance's, and with it what it owns.
+// remove deletes the very object that exists, if it is the instance's, and with it the objects
+// that it owns.
 func (r *run) remove(ctx context.Context, w *waiting) error {
 	o, err := r.get(ctx, w.Resource)
 	if err != nil {

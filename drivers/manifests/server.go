@@ -31,7 +31,7 @@ type server struct {
 	way   *remote.Transport
 	http  *http.Client
 	token secret.Text
-	// manager owns the fields of what is applied.
+	// manager owns the fields of applied objects.
 	manager string
 	// marks are as in [Driver].
 	marks func(instance string) map[string]string
@@ -123,7 +123,7 @@ func (s *server) call(ctx context.Context, r request, into any) error {
 // errNotKubernetes says that something answered as no API server does.
 var errNotKubernetes = errors.New("the endpoint does not answer as a Kubernetes API server does")
 
-// pathOf is where a kind's objects are, or one of them.
+// pathOf is the path of a kind's objects, or of one of them.
 func pathOf(r lifecycle.Resource) string {
 	path := "/api/" + r.Version
 	if r.Group != "" {

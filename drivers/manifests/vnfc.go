@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// podsPage is how many pods are asked for at a time, maxPages how often.
+	// podsPage is the number of pods in a request, maxPages the number of requests.
 	podsPage = "100"
 	maxPages = 200
 )
@@ -158,7 +158,7 @@ func (r *run) components(ctx context.Context, all []*waiting) error {
 // lastWord bounds how long it takes to see what keeps workloads from being ready.
 const lastWord = 3 * time.Second
 
-// explain adds to what is said of workloads what keeps their pods from being made, or from being ready.
+// explain adds to the messages on workloads the reasons why their pods are not made, or not ready.
 func (r *run) explain(ctx context.Context, open []*waiting) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWord)
 	defer cancel()

@@ -55,7 +55,7 @@ func (s *session) create(ctx context.Context, r request) (made, error) {
 	return made{*c}, nil
 }
 
-// wrong holds what Keystone made against what was asked for.
+// wrong compares the application credential that Keystone made with the request.
 func (s *session) wrong(r request, c applicationcredentials.ApplicationCredential) error {
 	c.ExpiresAt = c.ExpiresAt.UTC()
 	switch {
@@ -89,7 +89,7 @@ func (s *session) wrong(r request, c applicationcredentials.ApplicationCredentia
 
 // list returns the application credentials of a user whose names begin like that;
 // a Keystone that cannot select them returns others too. No link in the answer is
-// followed: it would take the token to where the remote side wants it.
+// followed: it would take the token to an address of the remote side's choice.
 func (s *session) list(ctx context.Context, user, beginning string) ([]applicationcredentials.ApplicationCredential, error) {
 	var body struct {
 		Items []applicationcredentials.ApplicationCredential `json:"application_credentials"`

@@ -22,9 +22,9 @@ import (
 	"github.com/vimbroker/vimbroker/policy/egress"
 )
 
-// CallersLogin is how the broker itself logs in to the callers' Keystone: with an
-// application credential, or with a password. The file is read again at each
-// login; white space around its content is ignored.
+// CallersLogin is the broker's own login at the callers' Keystone: with an
+// application credential, or with a password. The file is read again at each login;
+// white space around its content is ignored.
 type CallersLogin struct {
 	// ApplicationCredentialID and the secret in SecretFile, or
 	ApplicationCredentialID string

@@ -31,16 +31,16 @@ type CallersOptions struct {
 	// Login is the broker's own credential there: its user must be allowed to
 	// validate tokens, as the role "service" or "admin" does.
 	Login CallersLogin
-	// Roles says what a role of Keystone's is worth here; others are worth nothing.
-	// Nil means that member and reader keep their names, and that admin is worth
+	// Roles maps roles of Keystone to the broker's roles; other roles give nothing. Nil
+	// means that member and reader keep their names, and that admin is worth
 	// [policy.RoleProjectAdmin].
 	Roles map[string]string
 	// Timeout bounds one request to Keystone; 0 means 5 s.
 	Timeout time.Duration
 	// Egress bounds where Keystone may be; nil means [egress.Default] with loopback.
 	Egress *egress.Rules
-	// LoggedIn, if not nil, is told each time that Keystone has said what a caller's roles
-	// are. Tokens of application credentials and trusts do not count: those hold only a
+	// LoggedIn, if not nil, is called each time that Keystone has answered with a caller's
+	// roles. Tokens of application credentials and trusts do not count: those hold only a
 	// part of the roles.
 	LoggedIn func(context.Context, policy.Principal)
 	// Now tells the time; nil means time.Now.
@@ -72,11 +72,11 @@ type Callers struct {
 }
 
 const (
-	// callerTTL is how long a validated token is believed without asking again.
+	// callerTTL is the time for which a validated token is cached.
 	callerTTL = 60 * time.Second
 	// maxCallers bounds the tokens that are believed at a time.
 	maxCallers = 10_000
-	// refusedTTL is how long a token that Keystone does not know is refused unasked, and
+	// refusedTTL is the time for which an unknown token is refused without a query, and
 	// maxRefused bounds those tokens.
 	refusedTTL = 5 * time.Second
 	maxRefused = 1_000

@@ -15,7 +15,7 @@ type connection struct {
 }
 
 // dial prepares a connection; it connects to nothing yet. The caller closes it.
-// Only the registered endpoint is ever called: what a catalog says is looked at,
+// Only the registered endpoint is ever called: a catalog's addresses are read,
 // not followed.
 func dial(t broker.Target, rules *egress.Rules) (*connection, error) {
 	way, err := remote.New(rules, remote.Options{

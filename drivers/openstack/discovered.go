@@ -7,10 +7,11 @@ import (
 	"github.com/vimbroker/vimbroker/broker"
 )
 
-// maxDiscovered bounds what is stored about a VIM, in bytes of JSON.
+// maxDiscovered bounds the stored facts about a VIM, in bytes of JSON.
 const maxDiscovered = 64 << 10
 
-// recall returns what an earlier check discovered about the cloud; zero if there was none.
+// recall returns the facts that an earlier check discovered about the cloud; zero if there
+// was none.
 func recall(d broker.Discovered) (broker.Cloud, error) {
 	if d.Cloud == nil {
 		return broker.Cloud{}, nil

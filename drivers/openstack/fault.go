@@ -11,9 +11,9 @@ import (
 	"github.com/vimbroker/vimbroker/broker"
 )
 
-// fault translates what gophercloud answered into one of broker's sentinels, in
-// our words: what the remote side wrote is in none of them, cause included. verb
-// and what say what was asked for ("create", "application credentials").
+// fault translates gophercloud's answer into one of broker's sentinels, in the
+// broker's words: none of them holds the remote side's text, cause included. verb
+// and what name the request ("create", "application credentials").
 func fault(err error, verb, what string) error {
 	var (
 		own    *broker.Error

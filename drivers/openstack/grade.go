@@ -23,8 +23,8 @@ const (
 )
 
 // Grade implements [broker.Grader], from what the first check discovered. A lease is
-// bounded where it is an application credential, or a token of one, on a cloud that
-// has clearly said no to each of the [openings]. OpenStack knows no namespaces that
+// bounded if it is an application credential, or a token of one, on a cloud that has
+// clearly said no to each of the [openings]. OpenStack knows no namespaces that
 // would bound another.
 func (d *Driver) Grade(_ context.Context, a broker.Access, g broker.Grant) (broker.Graded, error) {
 	found, err := recall(a.Discovered)

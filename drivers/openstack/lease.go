@@ -12,7 +12,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker/failpoint"
 )
 
-// maxRevocationLag is how long a service may honour a token that Keystone has
+// maxRevocationLag is the time for which a service may honour a token that Keystone has
 // revoked: the life of keystonemiddleware's cache, unless the cloud set another.
 const maxRevocationLag = 300 * time.Second
 

@@ -23,7 +23,7 @@ var _ broker.Comparer = (*Driver)(nil)
 const (
 	// maxStanding bounds the credentials of a user that are compared.
 	maxStanding = 4096
-	// maxLeft bounds the sentences about what is new.
+	// maxLeft bounds the sentences about new credentials.
 	maxLeft = 100
 )
 
@@ -36,7 +36,7 @@ const (
 	kindOther   = "credential of another type"
 )
 
-// standing is a credential that a user has at Keystone, without what is secret of it.
+// standing is a credential that a user has at Keystone, without its secret.
 type standing struct {
 	kind, id string
 	// The fields of an application credential: its name, the content of its description,

@@ -20,7 +20,7 @@ import (
 const (
 	// nobody is the id of a user, project or request token that no Keystone has.
 	nobody = "00000000000000000000000000000000"
-	// maxWhy bounds what is kept of an answer that is neither yes nor no, in bytes.
+	// maxWhy bounds the kept part of an answer that is neither yes nor no, in bytes.
 	maxWhy = 200
 )
 
@@ -28,7 +28,7 @@ const (
 // beyond it on some clouds.
 type opening struct {
 	name string
-	// can says what the holder can do, after "can".
+	// can names the holder's ability, after "can".
 	can string
 	// ask finds out whether the session's token lets him, and makes nothing: it asks
 	// for what cannot be made. Keystone refuses who may not (403) before it looks for

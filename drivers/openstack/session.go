@@ -30,7 +30,7 @@ type session struct {
 	expires time.Time
 	user    tokens.User
 	project tokens.Project
-	// domain is set where the session is on a domain, and not on a project.
+	// domain is set if the session is on a domain, and not on a project.
 	domain  tokens.Domain
 	roles   []tokens.Role
 	catalog []broker.CatalogEntry
@@ -158,8 +158,8 @@ func (s *session) plain() bool {
 	return isName(s.user.Name)
 }
 
-// same holds the session to the project that was registered, and to what an
-// earlier check has found out.
+// same compares the session with the registered project, and with the facts of an
+// earlier check.
 func (s *session) same(a broker.Access, known broker.Cloud) error {
 	if !isID(s.project.ID) || !isName(s.project.Name) || !isID(s.project.Domain.ID) || !isName(s.project.Domain.Name) ||
 		!isID(s.user.Domain.ID) || !isName(s.user.Domain.Name) {
@@ -272,7 +272,7 @@ func (c *connection) whyNot(ctx context.Context, a broker.Access, known broker.C
 	}
 }
 
-// unscoped logs in without a project, also where the user has a default one.
+// unscoped logs in without a project, even if the user has a default one.
 type unscoped struct{ *tokens.AuthOptions }
 
 // ToTokenV3ScopeMap implements [tokens.AuthOptionsBuilder].

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// sessionLife is how long a session is kept, used or not.
+	// sessionLife is the time for which a session is kept, used or not.
 	sessionLife = 5 * time.Minute
 	// sessionMargin is the least remaining life of a session's token.
 	sessionMargin = time.Minute

@@ -282,7 +282,7 @@ func (k keeper) remove(ctx context.Context, id, name string) error {
 		var there struct{}
 		shown := k.get(ctx, "users/"+url.PathEscape(id), &there)
 		if said(shown, http.StatusForbidden) || said(shown, http.StatusNotFound) {
-			return nil // who may list users is shown those that there are
+			return nil // a caller who may list users is shown those that exist
 		}
 		if shown != nil {
 			return fault(shown, "show", "users of the project's domain")

@@ -16,8 +16,8 @@ const readHead = `SELECT seq FROM audit_head WHERE id = 1 FOR UPDATE`
 
 var entryColumns = rows.EntryColumns.Names()
 
-// append queues to add an entry to the inbox, in the transaction of what it records.
-// No row and no lock is shared with other writers.
+// append queues the insert of an entry into the inbox, in the transaction of the act that
+// it records. No row and no lock is shared with other writers.
 func (t txn) append(e audit.Entry) error {
 	if err := t.reach(); err != nil {
 		return err

@@ -57,7 +57,7 @@ func (s *Store) Unguarded(ctx context.Context) ([]string, error) {
 	return differing(found, schema.Newer()), nil
 }
 
-// differing names what is not as it should be, by names alone or by definitions too.
+// differing names the guards that differ, by names alone or by definitions too.
 func differing(found []guard, names bool) []string {
 	wanted, standing := map[string]string{}, map[string]string{}
 	for line := range strings.Lines(auditGuards) {

@@ -15,7 +15,8 @@ import (
 )
 
 const (
-	// sequenceEvery is how often each process looks for entries that wait for their place.
+	// sequenceEvery is the interval at which each process looks for entries that wait for
+	// their place.
 	sequenceEvery = 500 * time.Millisecond
 	// sequenceAtOnce bounds the number of entries that get their place in one transaction.
 	sequenceAtOnce = 2000
@@ -232,10 +233,11 @@ func (s *Store) keepSequencing(ctx context.Context, log *slog.Logger) {
 }
 
 const (
-	// lateCommit is how long after a later one an entry can still be committed: no
-	// transaction takes that long.
+	// lateCommit is the time after a later entry in which an entry can still be
+	// committed: no transaction takes that long.
 	lateCommit = 5 * time.Minute
-	// wholeInbox is how often the inbox is read from its beginning all the same.
+	// wholeInbox is the interval at which the inbox is read from its beginning all the
+	// same.
 	wholeInbox = time.Hour
 )
 

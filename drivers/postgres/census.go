@@ -14,7 +14,7 @@ import (
 const (
 	censusOfVIMs   = `SELECT value, n FROM vim_census WHERE part = 'state' AND n > 0`
 	censusOfHealth = `SELECT type, health, count(*)::int FROM vims GROUP BY type, health`
-	// what is live is counted once, by both
+	// live rows are counted once, by both
 	censusOfLeases = `SELECT state, grade, count(*)::int FROM live_leases GROUP BY state, grade
 		UNION ALL SELECT 'revoked', '', sum(n)::int FROM ended_leases HAVING sum(n) > 0`
 

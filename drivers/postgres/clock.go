@@ -9,14 +9,15 @@ import (
 )
 
 const (
-	// readClockEvery is how often the database is asked for the time. In between, two
-	// clocks drift apart by microseconds, unless this machine was asleep.
+	// readClockEvery is the interval at which the database is asked for the time. In
+	// between, two clocks drift apart by microseconds, unless this machine was
+	// asleep.
 	readClockEvery = 10 * time.Second
-	// quick is how long an answer about the time may take. A slower one says little:
-	// it is wrong by up to half of that.
+	// quick is the time that an answer about the time may take. A slower one says
+	// little: it is wrong by up to half of that.
 	quick = time.Second
-	// wrongBy is how far this machine's clock is from the database's when the log
-	// says so.
+	// wrongBy is the difference between this machine's clock and the database's at
+	// which it is logged.
 	wrongBy = 5 * time.Second
 )
 
@@ -25,7 +26,7 @@ const (
 // monotonic clock counts on: setting its clock changes nothing.
 type clock struct {
 	last  atomic.Pointer[reading]
-	wrong atomic.Bool // what was logged last of this machine's clock
+	wrong atomic.Bool // the log last said that this machine's clock is wrong
 }
 
 // reading is a moment, by the database's clock and by this machine's.

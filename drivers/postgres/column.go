@@ -11,7 +11,8 @@ import (
 	"github.com/vimbroker/vimbroker/drivers/rows"
 )
 
-// stamp is how a time is stored: in microseconds, and the zero time as '-infinity'.
+// stamp is the stored form of a time: in microseconds, and the zero time as
+// '-infinity'.
 func stamp(t time.Time) pgtype.Timestamptz {
 	if t.IsZero() {
 		return pgtype.Timestamptz{InfinityModifier: pgtype.NegativeInfinity, Valid: true}
@@ -42,7 +43,7 @@ func stored(v any) any {
 	return rows.Stored(v)
 }
 
-// values returns what the fields hold, as the database keeps it.
+// values returns the values of the fields, in the database's form.
 func values(fields []any) []any {
 	all := make([]any, len(fields))
 	for i, field := range fields {

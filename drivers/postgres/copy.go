@@ -45,7 +45,7 @@ var replaced = []string{"audit_tree", "audit_horizon", "lease_horizon"}
 // Copied counts rows by table.
 type Copied map[string]int64
 
-// copyPage is how many entries are verified at a time.
+// copyPage is the number of entries that are verified at a time.
 const copyPage = broker.MaxPage
 
 // Copy brings everything that a database holds into an empty one, whose schema
@@ -102,7 +102,7 @@ func (c *copying) run() error {
 	if err := c.demandEmpty(); err != nil {
 		return err
 	}
-	if err := c.from.Grow(c.ctx); err != nil { // what is copied is compared with its tree
+	if err := c.from.Grow(c.ctx); err != nil { // the copy is compared with its tree
 		return err
 	}
 	// The trigger counts row by row, which takes hours for a million VIMs.

@@ -93,8 +93,7 @@ func answered(e *pgconn.PgError) *answer {
 	return a
 }
 
-// translate turns what the database answers, or that it does not, into the
-// broker's sentinels.
+// translate turns the database's answer, or its absence, into the broker's sentinels.
 func translate(err error) error {
 	if err == nil {
 		return nil
@@ -162,10 +161,10 @@ func isLost(err error) bool {
 	return strings.Contains(err.Error(), "conn closed") || strings.Contains(err.Error(), "closed pool") // no sentinels
 }
 
-// again reports whether a call that was not committing may be tried once more: it
-// lost a race, or its connection was ended. A process that was stopped for a while finds its
-// transactions ended, and after a failover connections may lead to a standby. Other
-// connections may be like that too, so the pool gives up all idle ones.
+// again reports whether a call that was not committing may be retried: it lost a race, or
+// its connection was ended. A process that was stopped for a while finds its transactions
+// ended, and after a failover connections may lead to a standby. Other connections may be
+// like that too, so the pool gives up all idle ones.
 func (s *Store) again(err error) bool {
 	var a *answer
 	if errors.As(err, &a) && (a.code == serializationFailure || a.code == deadlockDetected) {

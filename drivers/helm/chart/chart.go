@@ -4,7 +4,7 @@ package chart
 
 import "encoding/json"
 
-// MaxRequest and MaxAnswer bound what is said, in bytes.
+// MaxRequest and MaxAnswer bound the messages, in bytes.
 const (
 	MaxRequest = 96 << 20
 	MaxAnswer  = 96 << 20
@@ -64,7 +64,7 @@ type Set struct {
 	Value string `json:"value"`
 }
 
-// ChartFile is a file of a chart, or what a template gives.
+// ChartFile is a file of a chart, or the output of a template.
 type ChartFile struct {
 	Path string `json:"path"`
 	Text []byte `json:"text"`
@@ -72,7 +72,7 @@ type ChartFile struct {
 
 // Rendering is the result of rendering a chart.
 type Rendering struct {
-	// URL is where a version lies that an index has, and Digest its SHA-256, where the index says it.
+	// URL is the address of a version in an index, and Digest its SHA-256, if the index gives one.
 	URL    string `json:"url,omitempty"`
 	Digest string `json:"digest,omitempty"`
 	// Definitions are the chart's folder crds, which is not rendered; Objects are the rendered objects, in

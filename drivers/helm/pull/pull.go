@@ -28,7 +28,7 @@ import (
 )
 
 const (
-	// MaxArchive, MaxIndex and maxProvenance bound what is got, in bytes.
+	// MaxArchive, MaxIndex and maxProvenance bound downloads, in bytes.
 	MaxArchive    = 8 << 20
 	MaxIndex      = 16 << 20
 	maxProvenance = 64 << 10
@@ -50,7 +50,7 @@ const (
 // Field is the parameter of a request that holds a reference.
 const Field = "additionalParams.helm_chart_path"
 
-// Login is how a site's registry or repository knows the broker.
+// Login is the broker's login at a site's registry or repository.
 type Login struct {
 	// Host is that of references, with its port where they name one.
 	Host string
@@ -89,8 +89,8 @@ type Chart struct{ Archive, Provenance []byte }
 // Find finds a version of a chart in a repository's index: where it lies, and its digest where the index says it.
 type Find func(ctx context.Context, index []byte, name, version string) (url, digest string, err error)
 
-// Pull gets the chart of a reference, for an operation of a project. Errors are [*broker.Error]: ErrInvalid is of the
-// reference and what it leads to, ErrUnreachable and ErrUnavailable may pass.
+// Pull gets the chart of a reference, for an operation of a project. Errors are [*broker.Error]: ErrInvalid is a
+// fault of the reference or its target, ErrUnreachable and ErrUnavailable may pass.
 func (p *Puller) Pull(ctx context.Context, rules *egress.Rules, project string, r Reference, find Find) (Chart, error) {
 	leave, err := p.projects.Enter(project)
 	if err != nil {
@@ -187,7 +187,7 @@ type descriptor struct {
 
 type manifest struct{ content, provenance descriptor }
 
-// parseManifest reads what a registry has under a chart's name.
+// parseManifest reads a registry's manifest of a chart.
 func parseManifest(text []byte) (m manifest, err error) {
 	var is struct {
 		MediaType string       `json:"mediaType"`
@@ -220,7 +220,7 @@ func parseManifest(text []byte) (m manifest, err error) {
 	return m, nil
 }
 
-// blob gets what a manifest names.
+// blob gets a blob that a manifest names.
 func (a *asking) blob(ctx context.Context, at string, d descriptor, most int) ([]byte, error) {
 	if d.Size > int64(most) {
 		return nil, a.tooLarge(most)

@@ -17,7 +17,7 @@ import (
 // maxLookups bounds how many objects a chart looks up.
 const maxLookups = 1000
 
-// lookups answers the function lookup of templates with what the request brings, and notes what is asked for. It has no
+// lookups answers the function lookup of templates from the request's objects, and notes the lookups. It has no
 // connection.
 type lookups struct {
 	found []chart.LookedUp
@@ -63,7 +63,8 @@ func (l *looked) Get(_ context.Context, name string, _ metav1.GetOptions, _ ...s
 	return nil, errors.NewNotFound(schema.GroupResource{Resource: of.Kind}, name)
 }
 
-// List implements [dynamic.ResourceInterface]: what is not looked up by its name is not shown.
+// List implements [dynamic.ResourceInterface]: objects that are not looked up by name are not
+// shown.
 func (l *looked) List(context.Context, metav1.ListOptions) (*unstructured.UnstructuredList, error) {
 	return nil, errors.NewNotFound(schema.GroupResource{Resource: l.of.Kind}, "")
 }

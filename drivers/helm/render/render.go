@@ -293,7 +293,7 @@ func plain(name string, text []byte, lines map[string]int) ([]byte, error) {
 	return out, nil
 }
 
-// notesOf takes the notes out of what was rendered: they are no objects.
+// notesOf takes the notes out of the rendered text: they are no objects.
 func notesOf(c *helmchart.Chart, files map[string]string) string {
 	const name = "NOTES.txt"
 	notes := files[path.Join(c.Name(), "templates", name)]
