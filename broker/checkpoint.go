@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/vimbroker/vimbroker/broker/keyring"
 	"github.com/vimbroker/vimbroker/broker/notary"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
@@ -105,11 +106,16 @@ func (b *Oversight) AuditKeys(ctx context.Context, p policy.Principal) ([]notary
 // RotateAuditKey replaces the key that signs checkpoints by a new one in the first key store.
 // The old one endorses it, and both sign a checkpoint.
 func (b *Oversight) RotateAuditKey(ctx context.Context, p policy.Principal) (notary.SigningKey, error) {
+	return b.rotateAuditKey(ctx, p, b.keys)
+}
+
+// rotateAuditKey is [Oversight.RotateAuditKey] into a ring of key stores.
+func (b *Oversight) rotateAuditKey(ctx context.Context, p policy.Principal, to keyring.Ring) (notary.SigningKey, error) {
 	act, err := b.enter(ctx, p, policy.AuditKey, projectResource(anyProject), policy.Wish{})
 	if err != nil {
 		return notary.SigningKey{}, err
 	}
-	k, err := b.notary.Rotate(ctx, act)
+	k, err := b.notary.Rotate(ctx, act, to)
 	if err != nil {
 		return notary.SigningKey{}, notaryError(err)
 	}

@@ -34,18 +34,6 @@ func (d Due) Selects(s keyring.Sealed) bool {
 	return s.Text != "" && (s.KeyStore != d.To.Name() || err != nil || at.Before(d.Before))
 }
 
-// SelectsSigning is Selects for a key that signs, which is replaced: by one in the key store of that name, where new
-// keys go to.
-func (d Due) SelectsSigning(s keyring.Sealed, fresh string) (bool, error) {
-	if !d.Selects(s) || d.To.Name() == fresh {
-		return d.Selects(s), nil
-	}
-	return false, &Error{
-		Kind: ErrUnsupported, Field: "keyStore", Detail: "a key that signs is replaced by one in " + fresh + ", where new keys go to",
-		Remedy: "have the broker's operator put " + d.To.Name() + " first in keyStores",
-	}
-}
-
 // RekeyRest seals anew what belongs to no VIM, and has its key in another key store than the one of that name (empty: the
 // one for new keys), or was sealed before a time: secrets of subscriptions. Keys that sign tokens and checkpoints are
 // replaced. Where something fails the rest is done, and the same call again goes on with it.
@@ -86,9 +74,8 @@ func (b *Oversight) Reseal(ctx context.Context, due Due) error {
 		if k.State != notary.Signing {
 			continue
 		}
-		wanted, err := due.SelectsSigning(keyring.Sealed{KeyStore: k.KeyStore, Ref: k.Ref, Text: k.Sealed}, b.keys.Name())
-		if err == nil && wanted {
-			_, err = b.RotateAuditKey(ctx, system("notary"))
+		if due.Selects(keyring.Sealed{KeyStore: k.KeyStore, Ref: k.Ref, Text: k.Sealed}) {
+			_, err = b.rotateAuditKey(ctx, system("notary"), due.To)
 		}
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/mod/sumdb/note"
 
 	"github.com/vimbroker/vimbroker/broker/failpoint"
+	"github.com/vimbroker/vimbroker/broker/keyring"
 	"github.com/vimbroker/vimbroker/policy/audit"
 	"github.com/vimbroker/vimbroker/policy/audit/tree"
 )
@@ -22,11 +23,11 @@ const (
 	dropWithin = 30 * time.Second
 )
 
-// Rotate makes a new key in the first key store, which takes over. The previous key
+// Rotate makes a new key, sealed in a ring of key stores, which takes over. The previous key
 // endorses it, and both sign a checkpoint. The sealing key of the previous key's private
 // half goes on the ledger of retired keys. If no key signs yet, the new one is the first.
-func (n *Notary) Rotate(ctx context.Context, act *audit.Act) (SigningKey, error) {
-	return n.introduce(ctx, act, func(keys []SigningKey, mine *SigningKey, p pen) (*Checkpoint, error) {
+func (n *Notary) Rotate(ctx context.Context, act *audit.Act, to keyring.Ring) (SigningKey, error) {
+	return n.introduce(ctx, act, to, func(keys []SigningKey, mine *SigningKey, p pen) (*Checkpoint, error) {
 		old, found := signing(keys)
 		if !found {
 			return n.takeOver(ctx, act, mine, p)
@@ -65,7 +66,7 @@ func (n *Notary) Revoke(ctx context.Context, act *audit.Act, id string, until in
 	case !keys[at].State.CanMove(Revoked):
 		return SigningKey{}, ErrEnded
 	case keys[at].State == Signing:
-		return n.introduce(ctx, act, func(keys []SigningKey, mine *SigningKey, p pen) (*Checkpoint, error) {
+		return n.introduce(ctx, act, n.keys, func(keys []SigningKey, mine *SigningKey, p pen) (*Checkpoint, error) {
 			if old, found := signing(keys); !found || old.ID != id {
 				return nil, ErrOvertaken
 			}
@@ -91,7 +92,7 @@ func (n *Notary) Revoke(ctx context.Context, act *audit.Act, id string, until in
 
 // makeFirst makes the first key of a log.
 func (n *Notary) makeFirst(ctx context.Context, act *audit.Act) (SigningKey, error) {
-	return n.introduce(ctx, act, func(keys []SigningKey, _ *SigningKey, _ pen) (*Checkpoint, error) {
+	return n.introduce(ctx, act, n.keys, func(keys []SigningKey, _ *SigningKey, _ pen) (*Checkpoint, error) {
 		if _, other := signing(keys); other {
 			return nil, ErrOvertaken
 		}
@@ -103,7 +104,7 @@ func (n *Notary) makeFirst(ctx context.Context, act *audit.Act) (SigningKey, err
 // the other keys inside that write, changes them and the new one, and returns the checkpoint to
 // store with them.
 func (n *Notary) introduce(
-	ctx context.Context, act *audit.Act, plan func(others []SigningKey, mine *SigningKey, p pen) (*Checkpoint, error),
+	ctx context.Context, act *audit.Act, to keyring.Ring, plan func(others []SigningKey, mine *SigningKey, p pen) (*Checkpoint, error),
 ) (SigningKey, error) {
 	keys, err := n.store.SigningKeys(ctx)
 	if err != nil {
@@ -122,7 +123,7 @@ func (n *Notary) introduce(
 	}
 	failpoint.At("audit.key-intent")
 	err = func() error {
-		p, err := n.fill(ctx, &mine)
+		p, err := n.fill(ctx, &mine, to)
 		if err != nil {
 			return err
 		}

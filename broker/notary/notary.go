@@ -227,7 +227,7 @@ type pen struct {
 const sealedField = "audit signing key"
 
 // fill makes both halves of a key, and stores what seals the private one.
-func (n *Notary) fill(ctx context.Context, k *SigningKey) (pen, error) {
+func (n *Notary) fill(ctx context.Context, k *SigningKey, to keyring.Ring) (pen, error) {
 	private, public, err := note.GenerateKey(rand.Reader, k.Origin)
 	if err != nil {
 		return pen{}, fmt.Errorf("making a key: %w", err)
@@ -236,7 +236,7 @@ func (n *Notary) fill(ctx context.Context, k *SigningKey) (pen, error) {
 	if err != nil {
 		return pen{}, err
 	}
-	sealed, err := n.keys.Seal(ctx, k.Owner(), sealedField, secret.NewText(private+"\n"+public))
+	sealed, err := to.Seal(ctx, k.Owner(), sealedField, secret.NewText(private+"\n"+public))
 	if err != nil {
 		return pen{}, fmt.Errorf("sealing the key that signs checkpoints: %w", err)
 	}

@@ -68,7 +68,7 @@ func (t *Tokens) signing(ctx context.Context) (TokenKey, error) {
 	if k, found := signing(keys); found {
 		return k, nil
 	}
-	return t.replace(ctx, self(""), "")
+	return t.replace(ctx, self(""), "", t.keys)
 }
 
 // Keys returns the keys that sign tokens, or did while their tokens count, oldest first: their
@@ -97,7 +97,7 @@ func (t *Tokens) RotateKey(ctx context.Context, p policy.Principal) (TokenKey, e
 		return TokenKey{}, err
 	}
 	now, _ := signing(keys)
-	return t.replace(ctx, p, now.ID)
+	return t.replace(ctx, p, now.ID, t.keys)
 }
 
 // RevokeKey removes a key that somebody else may have: from then on none of its tokens counts.
@@ -129,7 +129,7 @@ var errTaken = errors.New("another key signs by now")
 
 // replace makes a key that takes over from the one of that id; from none if it is empty. If
 // another has taken over meanwhile, that one is returned: intent, key, one write that switches.
-func (t *Tokens) replace(ctx context.Context, p policy.Principal, before string) (TokenKey, error) {
+func (t *Tokens) replace(ctx context.Context, p policy.Principal, before string, to keyring.Ring) (TokenKey, error) {
 	act, err := t.enter(ctx, p)
 	if err != nil {
 		return TokenKey{}, err
@@ -142,7 +142,7 @@ func (t *Tokens) replace(ctx context.Context, p policy.Principal, before string)
 		return TokenKey{}, t.refuse(ctx, act, err)
 	}
 	failpoint.At("token.key-intent")
-	if err = t.fill(ctx, &mine); err == nil {
+	if err = t.fill(ctx, &mine, to); err == nil {
 		mine.State = KeySigning
 		err = t.store.ChangeTokenKeys(ctx, func(keys []TokenKey) ([]TokenKey, error) { return t.takeOver(keys, mine, before) }, act.Done())
 	}
@@ -174,9 +174,8 @@ func (t *Tokens) Reseal(ctx context.Context, due broker.Due) error {
 	if !found {
 		return nil
 	}
-	wanted, err := due.SelectsSigning(keyring.Sealed{KeyStore: k.KeyStore, Ref: k.Ref, Text: k.Sealed}, t.keys.Name())
-	if err == nil && wanted {
-		_, err = t.replace(ctx, self(""), k.ID)
+	if due.Selects(keyring.Sealed{KeyStore: k.KeyStore, Ref: k.Ref, Text: k.Sealed}) {
+		_, err = t.replace(ctx, self(""), k.ID, due.To)
 	}
 	return err
 }
@@ -199,7 +198,7 @@ func (t *Tokens) takeOver(keys []TokenKey, mine TokenKey, before string) ([]Toke
 }
 
 // fill makes both halves of a key, and stores what seals the private one.
-func (t *Tokens) fill(ctx context.Context, k *TokenKey) error {
+func (t *Tokens) fill(ctx context.Context, k *TokenKey, to keyring.Ring) error {
 	made, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return fmt.Errorf("making a key: %w", err)
@@ -214,7 +213,7 @@ func (t *Tokens) fill(ctx context.Context, k *TokenKey) error {
 	if err != nil {
 		return errors.New("writing a key")
 	}
-	sealed, err := t.keys.Seal(ctx, k.Owner(), sealedField, secret.NewText(string(text)))
+	sealed, err := to.Seal(ctx, k.Owner(), sealedField, secret.NewText(string(text)))
 	if err != nil {
 		return keyFault(err)
 	}
@@ -287,7 +286,7 @@ func (t *Tokens) Settle(ctx context.Context, before time.Time) error {
 		case k.State == KeyVerifying && !k.counts(t.now()):
 			failed = append(failed, t.settle(ctx, k, t.forget))
 		case k.State == KeySigning && t.now().Sub(k.CreatedAt) >= keyLife:
-			_, err := t.replace(ctx, self(""), k.ID)
+			_, err := t.replace(ctx, self(""), k.ID, t.keys)
 			failed = append(failed, err)
 		}
 	}

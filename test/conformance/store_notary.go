@@ -20,6 +20,7 @@ import (
 	"github.com/transparency-dev/merkle/rfc6962"
 	"golang.org/x/mod/sumdb/note"
 
+	"github.com/vimbroker/vimbroker/broker/keyring"
 	"github.com/vimbroker/vimbroker/broker/notary"
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/drivers/keydir"
@@ -267,7 +268,7 @@ func keyLives(t *testing.T, st storeTest) {
 	n := s.notary()
 	first := s.sign(t, n)
 	old := s.signers(t)[0]
-	next, err := n.Rotate(s.ctx, s.act(t))
+	next, err := n.Rotate(s.ctx, s.act(t), keyring.Ring{s.keys})
 	if err != nil || next.State != notary.Signing || next.Origin != old.Origin {
 		t.Fatalf("Rotate = %v, %v", next, err)
 	}
@@ -431,7 +432,7 @@ func overtakenNotary(t *testing.T, st storeTest) {
 			}
 			m.act = func() {
 				if rotates {
-					if _, err := s.notary().Rotate(s.ctx, s.act(t)); err != nil {
+					if _, err := s.notary().Rotate(s.ctx, s.act(t), keyring.Ring{s.keys}); err != nil {
 						t.Error(err)
 					}
 				}
@@ -463,7 +464,7 @@ func overtakenRotation(t *testing.T, st storeTest) {
 			if revokes {
 				now, err = n.Revoke(s.ctx, s.act(t), old[len(old)-1].ID, 1000)
 			} else {
-				now, err = n.Rotate(s.ctx, s.act(t))
+				now, err = n.Rotate(s.ctx, s.act(t), keyring.Ring{s.keys})
 			}
 			keys := s.signers(t)
 			if err != nil || m.act != nil || len(keys) != len(old)+1 || keys[len(keys)-1].ID != now.ID || now.State != notary.Signing {
@@ -496,7 +497,7 @@ func manyNotaries(t *testing.T, st storeTest) {
 					t.Errorf("Sign = %v", err)
 				}
 				if j == 4 {
-					if _, err := n.Rotate(s.ctx, s.act(t)); err != nil && !errors.Is(err, notary.ErrOvertaken) {
+					if _, err := n.Rotate(s.ctx, s.act(t), keyring.Ring{s.keys}); err != nil && !errors.Is(err, notary.ErrOvertaken) {
 						t.Errorf("Rotate = %v", err)
 					}
 				}

@@ -138,8 +138,8 @@ func (p *program) keyMigrateCommand() *cobra.Command {
 		Long: `Move everything that uses another key store to new keys in the named one, and
 destroy the old keys: credentials of VIMs, with the hidden parameters of VNF
 instances on them, and secrets of subscriptions. Keys that sign tokens and
-checkpoints are replaced by new ones, for which the named key store must be the
-first. Both key stores must be in the server's configuration. If the command is
+checkpoints are replaced by new ones there; later ones are made in the first key
+store. Both key stores must be in the server's configuration. If the command is
 interrupted, or something failed, repeat it.`,
 		Example: "  vimbroker key migrate --to vault",
 		Args:    console.Names(),
