@@ -18,6 +18,7 @@ import (
 	"github.com/go-jose/go-jose/v4/jwt"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/keyring"
 	"github.com/vimbroker/vimbroker/broker/oauth"
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/drivers/keydir"
@@ -52,14 +53,14 @@ func coin(t *testing.T) *mint {
 }
 
 // tokens are those of a broker that is known by a URL.
-func (m *mint) tokens(t *testing.T, url string) *oauth.Tokens {
+func (m *mint) tokens(t *testing.T, url string, others ...secret.KeyStore) *oauth.Tokens {
 	t.Helper()
 	policies, err := policy.Load(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return oauth.NewTokens(oauth.TokensOptions{
-		Store: m.store, Clients: m.Clients, Keys: []secret.KeyStore{m.keys}, Ledger: ledger{}, Issuer: url,
+		Store: m.store, Clients: m.Clients, Keys: append([]secret.KeyStore{m.keys}, others...), Ledger: ledger{}, Issuer: url,
 		Guard: &audit.Guard{Policy: policies, Sink: m.store, Now: m.clock.Now},
 		Log:   slog.New(slog.NewTextHandler(m.log, nil)), Now: m.clock.Now,
 	})
@@ -189,6 +190,39 @@ func TestKeysOfTokensRotate(t *testing.T) {
 	if n := m.published(t); n != 2 {
 		t.Errorf("%d keys are published after a month, want the new one and the one before", n)
 	}
+}
+
+// elsewhere is a key store of another name.
+type elsewhere struct{ *keydir.Store }
+
+func (elsewhere) Name() string { return "elsewhere" }
+
+// TestTheKeyOfTokensMoves once to the key store that is named; tokens of the previous key count until they expire.
+func TestTheKeyOfTokensMoves(t *testing.T) {
+	m := coin(t)
+	c, plain := m.create(t, keeper, "tacker", "vnfm")
+	first := m.issue(t, c.ID, plain)
+	second, err := keydir.Open(filepath.Join(t.TempDir(), "second"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { second.Close() })
+	m.Tokens = m.tokens(t, issuer, elsewhere{second})
+	m.clock.Add(time.Second)
+	for range 2 {
+		if err := m.Reseal(t.Context(), broker.Due{To: keyring.Ring{elsewhere{second}}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	keys, err := m.store.TokenKeys(t.Context())
+	if err != nil || len(keys) != 2 || keys[1].KeyStore != "elsewhere" || keys[1].State != oauth.KeySigning || keys[0].Sealed != "" {
+		t.Errorf("the keys are %+v, %v, want one that signs, elsewhere, and one that verifies", keys, err)
+	}
+	if held, err := second.List(t.Context(), ""); err != nil || len(held) != 1 {
+		t.Errorf("the other key store holds %d keys, %v, want 1", len(held), err)
+	}
+	m.wantTaken(t, "a token of the previous key", true, first)
+	m.wantTaken(t, "a token of the key that moved", true, m.issue(t, c.ID, plain))
 }
 
 // published counts the keys of the JWK set, which has no private half.
