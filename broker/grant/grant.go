@@ -1,6 +1,7 @@
 package grant
 
 import (
+	"crypto/pbkdf2"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -24,7 +25,7 @@ type Grant struct {
 	Client  string
 	Project string
 	Request GrantRequest
-	// Digest tells the request from others under the same operation id.
+	// Digest tells the whole request from others under the same operation id.
 	Digest string
 	State  State
 	// Refusal is why it was refused.
@@ -119,6 +120,9 @@ type GrantRequest struct {
 	// Parameters are the texts among additionalParams. They are for choosing a placement, and
 	// are not kept.
 	Parameters map[string]string `json:"-"`
+	// Rest and Additional are the whole request as it came, in one spelling: all but additionalParams,
+	// and these. They tell it from others, and are not kept.
+	Rest, Additional []byte `json:"-"`
 }
 
 // The bounds of a request.
@@ -165,10 +169,26 @@ func word(s string) bool {
 	return len(s) <= maxWord && !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) })
 }
 
-func (r GrantRequest) digest() string {
-	text, _ := json.Marshal(r) // of texts alone: it never fails
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:])
+// digestRounds make a guess at a password among additionalParams dear to those who read the store.
+const digestRounds = 100_000
+
+// digest is that of the whole request under the grant of an id, which salts it.
+func (r GrantRequest) digest(id string) (string, error) {
+	kept, err := json.Marshal(r)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.New()
+	_, _ = sum.Write(kept) // never fails
+	_, _ = sum.Write(r.Rest)
+	if len(r.Additional) > 0 {
+		slow, err := pbkdf2.Key(sha256.New, string(r.Additional), []byte(id), digestRounds, sha256.Size)
+		if err != nil {
+			return "", err
+		}
+		_, _ = sum.Write(slow)
+	}
+	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
 // askable reports whether the VNFM can be asked how the operation stands: its URL must be absolute

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -40,6 +41,8 @@ type Options struct {
 	IssuerCA func() string
 	// PerClient bounds the grants that are kept of one client; 0 is no bound.
 	PerClient int
+	// Patience is how long a repeat waits for the answer to the first request; it defaults to 20 s.
+	Patience time.Duration
 	// Now defaults to time.Now.
 	Now func() time.Time
 }
@@ -84,6 +87,11 @@ type Grants struct {
 	ca      func() string
 	most    int // of one client
 	now     func() time.Time
+
+	patience time.Duration
+	// turns has a channel for each grant that is being decided on here, which is closed when that ends.
+	turns map[string]chan struct{}
+	mu    sync.Mutex // of turns
 }
 
 // New returns Grants; it starts nothing.
@@ -94,6 +102,7 @@ func New(o Options) *Grants {
 	return &Grants{
 		store: o.Store, leases: o.Leases, clients: o.Clients, vnfm: o.VNFM, guard: o.Guard, egress: o.Egress, log: o.Log, later: o.Later,
 		serves: o.Standing, ca: o.IssuerCA, most: o.PerClient,
+		patience: cmp.Or(o.Patience, defaultPatience), turns: map[string]chan struct{}{},
 		now: func() time.Time { return o.Now().UTC().Truncate(time.Microsecond) },
 	}
 }
@@ -101,21 +110,26 @@ func New(o Options) *Grants {
 // DefaultPerClient is the bound of an operator who sets none.
 const DefaultPerClient = 10_000
 
+// defaultPatience is less than VNFMs wait for an answer.
+const defaultPatience = 20 * time.Second
+
 // decideTime is how long a grant may be decided on. An older one belongs to a process that died, or
 // to a VNFM that has given up.
 const decideTime = 10 * time.Minute
 
 // Request grants a client an operation, or says why not: [broker.ErrDenied]. A repeat is answered with
 // the same grant and, while its lease lives, the same connection; with another body it is
-// [broker.ErrConflict]. If another system cannot be queried now the grant stays Deciding, and a repeat
-// resumes the decision. If grants are decided on later, a grant that is Deciding is answered at once.
+// [broker.ErrConflict]. One that meets the first waits for it; if that takes too long, or if another
+// process decides, it is [broker.ErrUnavailable]. If another system cannot be queried now the grant stays
+// Deciding, and a repeat resumes the decision. If grants are decided on later, a grant that is Deciding is
+// answered at once.
 func (g *Grants) Request(ctx context.Context, p policy.Principal, r GrantRequest) (Grant, Loan, error) {
 	fail := func(err error) (Grant, Loan, error) { return Grant{}, Loan{}, err }
 	id, err := uuid.NewV7()
 	if err != nil {
 		return fail(err)
 	}
-	made := Grant{ID: id.String(), Project: p.Project, Request: r, Digest: r.digest(), State: Deciding, CreatedAt: g.now(), Revision: 1}
+	made := Grant{ID: id.String(), Project: p.Project, Request: r, State: Deciding, CreatedAt: g.now(), Revision: 1}
 	made.Maker = made.ID
 	res := made.Resource()
 	res.Owner = p.Name
@@ -140,6 +154,9 @@ func (g *Grants) Request(ctx context.Context, p policy.Principal, r GrantRequest
 		_, err = g.usable(made)
 	}
 	if err != nil {
+		return fail(g.refuse(ctx, act, err))
+	}
+	if made.Digest, err = r.digest(made.ID); err != nil {
 		return fail(g.refuse(ctx, act, err))
 	}
 	made.Followed, made.LookAt = true, made.CreatedAt.Add(decideTime)
@@ -175,7 +192,11 @@ func (g *Grants) create(ctx context.Context, made Grant, act *audit.Act) error {
 func (g *Grants) repeat(
 	ctx context.Context, p policy.Principal, old Grant, err error, r GrantRequest, act *audit.Act,
 ) (Grant, Loan, error) {
-	if err == nil && old.Digest != r.digest() {
+	var digest string
+	if err == nil {
+		digest, err = r.digest(old.ID)
+	}
+	if err == nil && old.Digest != digest {
 		err = &broker.Error{
 			Kind: broker.ErrConflict, Field: "vnfLcmOpOccId", Detail: "a grant was asked for this operation with another request",
 			Remedy: "ask under the operation's own id",
@@ -299,8 +320,65 @@ func (g *Grants) goesOn(ctx context.Context, p policy.Principal, held Grant) (bo
 	}
 }
 
-// decide issues the lease of a grant, or the same again, and records what became of it.
+// decide decides on a grant, after whoever does so now in this process.
 func (g *Grants) decide(ctx context.Context, p policy.Principal, one Grant, act *audit.Act) (Grant, Loan, error) {
+	if one.State != Deciding {
+		return g.conclude(ctx, p, one, act)
+	}
+	waited, leave, err := g.turn(ctx, one.ID)
+	if err == nil {
+		defer leave()
+		if waited {
+			one, err = g.store.VNFGrant(ctx, one.ID)
+		}
+	}
+	if err != nil {
+		return Grant{}, Loan{}, g.refuse(ctx, act, err)
+	}
+	return g.conclude(ctx, p, one, act)
+}
+
+// turn waits until nobody else in this process decides on a grant, and reports whether somebody did.
+// Whoever calls leave has the next one decide.
+func (g *Grants) turn(ctx context.Context, id string) (waited bool, leave func(), err error) {
+	patience := time.NewTimer(g.patience)
+	defer patience.Stop()
+	for {
+		g.mu.Lock()
+		busy, taken := g.turns[id]
+		if !taken {
+			mine := make(chan struct{})
+			g.turns[id] = mine
+			g.mu.Unlock()
+			return waited, func() {
+				g.mu.Lock()
+				delete(g.turns, id)
+				g.mu.Unlock()
+				close(mine)
+			}, nil
+		}
+		g.mu.Unlock()
+		waited = true
+		select {
+		case <-busy:
+		case <-patience.C:
+			return true, nil, underWay(time.Second, nil)
+		case <-ctx.Done():
+			return true, nil, ctx.Err()
+		}
+	}
+}
+
+// underWay is the answer to a repeat of a request that is not answered yet.
+func underWay(again time.Duration, cause error) error {
+	return &broker.Error{
+		Kind: broker.ErrUnavailable, Detail: "the first request for a grant for this operation is not answered yet",
+		Remedy: "repeat the request later", RetryAfter: again, Cause: cause,
+	}
+}
+
+// conclude issues the lease of a grant, or the same again, and records what became of it.
+func (g *Grants) conclude(ctx context.Context, p policy.Principal, one Grant, act *audit.Act) (Grant, Loan, error) {
 	fail := func(err error) (Grant, Loan, error) { return Grant{}, Loan{}, err }
 	connection, err := g.lend(ctx, p, one, act)
 	if err != nil {
@@ -401,6 +479,9 @@ func (g *Grants) tooLate(ctx context.Context, one Grant) error {
 // unchanged.
 func (g *Grants) failed(ctx context.Context, one Grant, act *audit.Act, why error) error {
 	known, ok := errors.AsType[*broker.Error](why)
+	if ok && known.RetryAfter > 0 && errors.Is(known.Kind, broker.ErrConflict) { // the key of the lease is in use
+		return g.refuse(ctx, act, underWay(known.RetryAfter, why))
+	}
 	if !ok || one.State != Deciding || known.RetryAfter > 0 {
 		return g.refuse(ctx, act, g.lost(one, why))
 	}
@@ -417,9 +498,7 @@ func (g *Grants) failed(ctx context.Context, one Grant, act *audit.Act, why erro
 		}, act.Failed(known.Kind.Error()))
 		switch {
 		case errors.Is(err, errDecided):
-			return g.refuse(ctx, act, &broker.Error{
-				Kind: broker.ErrConflict, Detail: "another answer to the same request has decided on the grant", Remedy: "ask again", Cause: why,
-			})
+			return g.refuse(ctx, act, underWay(time.Second, why))
 		case err != nil:
 			return g.refuse(ctx, act, err)
 		}

@@ -125,6 +125,10 @@ func (s *server) request(c *api.Call) (api.Answer, error) {
 		OperationURL: in.Links["vnfLcmOpOcc"].Href, InstanceURL: in.Links["vnfInstance"].Href,
 		Parameters: map[string]string{},
 	}
+	var err error
+	if r.Rest, r.Additional, err = spelled(c.Content); err != nil {
+		return api.Answer{}, err
+	}
 	for name, value := range in.Params {
 		if value.Kind() == '"' {
 			var text string
@@ -138,6 +142,31 @@ func (s *server) request(c *api.Call) (api.Answer, error) {
 		return api.Answer{}, err
 	}
 	return s.answer(c, http.StatusCreated, given, connection)
+}
+
+// spelled is a request without its additionalParams, and these, each with its members in order and without
+// space between them.
+func spelled(content []byte) (rest, additional []byte, err error) {
+	var members map[string]jsontext.Value
+	if err := wire.Tolerant(content, &members); err != nil {
+		return nil, nil, err
+	}
+	params := members["additionalParams"]
+	delete(members, "additionalParams")
+	var text bytes.Buffer
+	if err := wire.Encode(&text, members); err != nil {
+		return nil, nil, err
+	}
+	all := jsontext.Value(text.Bytes())
+	for _, value := range []*jsontext.Value{&all, &params} {
+		if len(*value) == 0 {
+			continue
+		}
+		if err := value.Format(jsontext.ReorderRawObjects(true), jsontext.PreserveRawStrings(false)); err != nil {
+			return nil, nil, err
+		}
+	}
+	return all, params, nil
 }
 
 func ids(all []resource) (out []string) {

@@ -320,3 +320,39 @@ func TestWhatElseTheDoorAnswers(t *testing.T) {
 	g.err = &broker.Error{Kind: broker.ErrNotFound, Detail: "no such grant"}
 	want(404, "no such grant", "GET", "/grant/v1/grants/"+id, "")
 }
+
+// TestTheWholeRequestTellsItFromOthers: the spelling of the JSON tells nothing, and all that it says does.
+func TestTheWholeRequestTellsItFromOthers(t *testing.T) {
+	g := &giver{state: grant.Granted}
+	c := open(t, g)
+	whole := func(body string) string {
+		t.Helper()
+		if answer, text := c.Ask("POST", "/grant/v1/grants", body); answer.StatusCode != http.StatusCreated {
+			t.Fatalf("POST = %d %s", answer.StatusCode, text)
+		}
+		if strings.Contains(string(g.asked.Rest), "north") {
+			t.Errorf("additionalParams are not apart: %s", g.asked.Rest)
+		}
+		return string(g.asked.Rest) + "\n" + string(g.asked.Additional)
+	}
+	first := whole(request)
+	var members map[string]any
+	if err := json.Unmarshal([]byte(request), &members); err != nil {
+		t.Fatal(err)
+	}
+	sorted, err := json.MarshalIndent(members, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again := whole(string(sorted)); again != first {
+		t.Errorf("in another order it is\n%s, not\n%s", again, first)
+	}
+	for old, other := range map[string]string{
+		`"flavourId":"simple"`: `"flavourId":"other"`, `"isAutomaticInvocation":false`: `"isAutomaticInvocation":true`,
+		`"scope":"ZONE"`: `"scope":"NFVI_NODE"`, `"resourceId":"x"`: `"resourceId":"y"`, `"n":1`: `"n":2`, `"files":["a"]`: `"files":["b"]`,
+	} {
+		if whole(strings.Replace(request, old, other, 1)) == first {
+			t.Errorf("with %s it is the same request", other)
+		}
+	}
+}
