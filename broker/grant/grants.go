@@ -238,7 +238,8 @@ func (g *Grants) Grant(ctx context.Context, p policy.Principal, id string) (Gran
 	return g.decide(ctx, p, found, act)
 }
 
-// place says what the grant lends: what the instance has, or what the client's placements say.
+// place says what the grant lends: what the instance has, or the like where that has ended, or what the
+// client's placements say of one that is not known.
 func (g *Grants) place(ctx context.Context, p policy.Principal, client oauth.Client, made *Grant, act *audit.Act) error {
 	if made.Request.Type != Instantiate {
 		held, err := g.store.HoldingVNFGrant(ctx, client.ID, made.Request.Instance)
@@ -251,10 +252,14 @@ func (g *Grants) place(ctx context.Context, p policy.Principal, client oauth.Cli
 			if err != nil {
 				return err
 			}
+			made.Placement = held.Placement
 			if lives {
-				made.Maker, made.Placement = held.ID, held.Placement
+				made.Maker = held.ID
 				return nil
 			}
+			// The VIM itself: by now another may have its name, or be the default.
+			made.Placement.VIM, made.Holds = held.VIM, made.stands()
+			return nil
 		}
 	}
 	found, ok := client.Place(oauth.Ask{VNFD: made.Request.VNFD, Instance: made.Request.Instance, Parameters: made.Request.Parameters})

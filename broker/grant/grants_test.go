@@ -1,8 +1,10 @@
 package grant_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"path/filepath"
 	"slices"
@@ -31,6 +33,7 @@ type lender struct {
 	client  oauth.Client
 	leases  map[string]broker.Lease // by key
 	ended   map[string]broker.Reason
+	vim     string // where leases are, whatever its name
 	asked   []broker.LeaseRequest
 	revoked []broker.LeaseSelector
 	grade   broker.Grade
@@ -54,7 +57,11 @@ func (l *lender) IssueLease(_ context.Context, p policy.Principal, r broker.Leas
 	}
 	lease, known := l.leases[r.IdempotencyKey]
 	if !known {
-		lease = broker.Lease{ID: uuid.NewString(), VIM: "vim-id", VIMName: r.VIM, Principal: p.Name}
+		at := cmp.Or(l.vim, "vim-id")
+		if strings.HasSuffix(r.VIM, "-id") {
+			at = r.VIM
+		}
+		lease = broker.Lease{ID: uuid.NewString(), VIM: at, VIMName: r.VIM, Principal: p.Name}
 		l.leases[r.IdempotencyKey] = lease
 	}
 	if _, over := l.ended[lease.ID]; over {
@@ -501,6 +508,39 @@ func TestARevokedLeaseCutsTheInstanceOff(t *testing.T) {
 	s.ended[anew.Lease.ID] = broker.ReasonExpired // nobody used it for long
 	if _, c := s.granted(ask("SCALE", "op-5", "vnfd-1")); c.Lease.ID == anew.Lease.ID {
 		t.Error("after a lease has expired by itself the instance is lent the same")
+	}
+}
+
+// A new lease of an instance is where the instance is, whatever its client's placements have become: also where
+// another VIM has the name, and however often the lease ends.
+func TestANewLeaseIsWhereTheInstanceIs(t *testing.T) {
+	for name, end := range map[string]func(*scene, broker.Lease){
+		"it has expired":                 func(s *scene, l broker.Lease) { s.ended[l.ID] = broker.ReasonExpired },
+		"its account was deleted":        func(s *scene, l broker.Lease) { s.ended[l.ID] = broker.ReasonGoneUpstream },
+		"it was revoked, and is resumed": func(s *scene, l broker.Lease) { s.ended[l.ID] = broker.ReasonRequested },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := set(t, false)
+			s.tacker.Roles = append(s.tacker.Roles, policy.RoleProjectAdmin) // who has grant:resume
+			s.client.Placements = []oauth.Placement{{VIM: "edge", Role: "edit", Namespaces: []string{"web"}}}
+			_, lent := s.granted(ask(grant.Instantiate, "op-1", "vnfd-1"))
+			s.vim = "another-id" // has the name now
+			s.client.Placements = []oauth.Placement{{VIM: "south", Role: "admin", Namespaces: []string{"db"}}}
+			for n, operation := range []grant.GrantedOperation{"SCALE", "HEAL", grant.Terminate} {
+				end(s, lent.Lease)
+				s.clock.Add(time.Minute)
+				var given grant.Grant
+				given, lent = s.granted(ask(operation, fmt.Sprintf("op-next-%d", n), "vnfd-1"))
+				if r := s.asked[len(s.asked)-1]; r.VIM != "vim-id" || r.Role != "edit" || !slices.Equal(r.Namespaces, []string{"web"}) || !given.Holds || given.Maker != given.ID {
+					t.Errorf("%s: a lease is asked for as %+v, for grant %+v", operation, r, given)
+				}
+			}
+			// The next instance goes where the placements lead now.
+			next := ask(grant.Instantiate, "op-9", "vnfd-1")
+			if s.granted(next); s.asked[len(s.asked)-1].VIM != "south" {
+				t.Errorf("INSTANTIATE is lent %+v", s.asked[len(s.asked)-1])
+			}
+		})
 	}
 }
 

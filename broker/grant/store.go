@@ -37,7 +37,8 @@ type Store interface {
 	NoteVNFGrant(ctx context.Context, g Grant, next time.Time) error
 	// ForgetVNFGrants removes those of a client, of all where that is empty, that are Refused or Ended,
 	// are not Followed and were made before a time: the oldest first, at most limit. Those that Hold a
-	// lease stay while that is live, and while it is known that somebody has revoked it. It says how many.
+	// lease stay while that is live, and while it is known that it ended other than with its operation: they
+	// say where the instance is, and whether somebody has cut it off. It says how many.
 	ForgetVNFGrants(ctx context.Context, client string, before time.Time, limit int) (int, error)
 	// VNFGrantRecords returns those that match, newest first, and the next page's token;
 	// [broker.ErrInvalid] for a page token it did not make.

@@ -35,7 +35,7 @@ var (
 	forgetVNFGrants = statement(`DELETE FROM vnf_grants WHERE id IN (SELECT id FROM vnf_grants
 		WHERE (?1 = '' OR client = ?1) AND state IN ('refused', 'ended') AND created_at < ?2 AND NOT followed
 		AND NOT (holds AND EXISTS (SELECT 1 FROM leases WHERE leases.id = vnf_grants.lease
-			AND (leases.state <> 'revoked' OR leases.reason = 'requested')))
+			AND (leases.state <> 'revoked' OR leases.reason <> 'operationEnded')))
 		ORDER BY created_at LIMIT ?3)`)
 )
 

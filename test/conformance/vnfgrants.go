@@ -158,7 +158,7 @@ func VNFGrants(t *testing.T, open func(t *testing.T) VNFGrantStore) {
 }
 
 // vnfGrantsThatStay: a grant that holds a lease is not forgotten while that lives, nor while it is known that
-// somebody has revoked it.
+// it ended other than with its operation.
 func vnfGrantsThatStay(
 	t *testing.T, store VNFGrantStore, made func(client, operation, instance string, age time.Duration) grant.Grant,
 	forgotten func(what, client string, before time.Duration, limit, want int),
@@ -177,7 +177,7 @@ func vnfGrantsThatStay(
 		"one that somebody has revoked":              {broker.LeaseRevoked, broker.ReasonRequested, true, 0},
 		"another grant's that somebody has revoked":  {broker.LeaseRevoked, broker.ReasonRequested, false, 1},
 		"one that has ended with its last operation": {broker.LeaseRevoked, broker.ReasonOperationEnded, true, 1},
-		"one that has expired":                       {broker.LeaseRevoked, broker.ReasonExpired, true, 1},
+		"one that has expired":                       {broker.LeaseRevoked, broker.ReasonExpired, true, 0},
 	} {
 		l := s.mustCreateLease(t, plainLease(v))
 		ways := map[broker.LeaseState][]broker.LeaseState{
