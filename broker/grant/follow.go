@@ -190,7 +190,7 @@ func (g *Grants) end(ctx context.Context, by policy.Principal, one Grant, state 
 		if over, err = g.terminated(ctx, one); err != nil {
 			return g.refuse(ctx, act, err)
 		}
-	case one.Request.Type == Instantiate && state == "ROLLED_BACK":
+	case one.Request.Type == Instantiate && (state == "ROLLED_BACK" || state == "FAILED"): // no TERMINATE follows
 		over, holds = broker.LeaseSelector{Operation: one.Request.ID}, false
 	}
 	if over != (broker.LeaseSelector{}) {

@@ -228,14 +228,16 @@ func TestWhatEndsALease(t *testing.T) {
 		state     string
 		want      int
 	}{
-		"an INSTANTIATE that is rolled back":   {grant.Instantiate, "vnfd-1", "ROLLED_BACK", 1},
-		"an INSTANTIATE that failed":           {grant.Instantiate, "vnfd-1", "FAILED", 0},
-		"a TERMINATE that failed":              {grant.Terminate, "vnfd-1", "FAILED", 0},
-		"a TERMINATE that may be tried again":  {grant.Terminate, "vnfd-1", "FAILED_TEMP", 0},
-		"a SCALE that is done":                 {"SCALE", "vnfd-1", "COMPLETED", 0},
-		"a SCALE with a token that is done":    {"SCALE", "plain-1", "COMPLETED", 1},
-		"a word of the VNFM that is no state":  {grant.Terminate, "vnfd-1", "DONE", 0},
-		"an operation that nobody knows about": {grant.Terminate, "vnfd-1", "", 0},
+		"an INSTANTIATE that is rolled back":     {grant.Instantiate, "vnfd-1", "ROLLED_BACK", 1},
+		"an INSTANTIATE that failed":             {grant.Instantiate, "vnfd-1", "FAILED", 1},
+		"an INSTANTIATE that may be tried again": {grant.Instantiate, "vnfd-1", "FAILED_TEMP", 0},
+		"an INSTANTIATE that is done":            {grant.Instantiate, "vnfd-1", "COMPLETED", 0},
+		"a TERMINATE that failed":                {grant.Terminate, "vnfd-1", "FAILED", 0},
+		"a TERMINATE that may be tried again":    {grant.Terminate, "vnfd-1", "FAILED_TEMP", 0},
+		"a SCALE that is done":                   {"SCALE", "vnfd-1", "COMPLETED", 0},
+		"a SCALE with a token that is done":      {"SCALE", "plain-1", "COMPLETED", 1},
+		"a word of the VNFM that is no state":    {grant.Terminate, "vnfd-1", "DONE", 0},
+		"an operation that nobody knows about":   {grant.Terminate, "vnfd-1", "", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := set(t, false)
