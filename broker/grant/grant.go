@@ -1,6 +1,7 @@
 package grant
 
 import (
+	"cmp"
 	"crypto/pbkdf2"
 	"crypto/sha256"
 	"encoding/hex"
@@ -144,26 +145,42 @@ func (r GrantRequest) check() error {
 	if !slices.Contains(operations, r.Type) {
 		return broker.Invalid("operation", "is none of SOL003's operations")
 	}
-	resources := 0
+	return cmp.Or(r.checkResources(), r.checkLinks())
+}
+
+func (r GrantRequest) checkResources() error {
+	known := map[string]bool{}
 	for _, list := range []struct {
 		field string
 		ids   []string
 	}{{"addResources", r.Add}, {"tempResources", r.Temporary}, {"removeResources", r.Remove}, {"updateResources", r.Update}} {
 		field, ids := list.field, list.ids
-		if resources += len(ids); resources > maxResources {
+		if len(known)+len(ids) > maxResources {
 			return broker.Invalid(field, "is more than %d resources with those before", maxResources)
 		}
 		if slices.ContainsFunc(ids, func(id string) bool { return id == "" || !word(id) }) {
 			return broker.Invalid(field, "has a resource whose id is not 1 to %d printable characters", maxWord)
 		}
-	}
-	for field, link := range map[string]string{"_links.vnfLcmOpOcc": r.OperationURL, "_links.vnfInstance": r.InstanceURL} {
-		if u, err := url.Parse(link); link == "" || len(link) > maxURL || err != nil || u.User != nil {
-			return broker.Invalid(field, "must be a URL of at most %d characters, without a user", maxURL)
+		for _, id := range ids {
+			if known[id] {
+				return broker.Invalid(field, "has a resource whose id the request has twice; give each resource an id of its own")
+			}
+			known[id] = true
 		}
 	}
 	return nil
 }
+
+func (r GrantRequest) checkLinks() error {
+	for field, link := range map[string]string{"_links.vnfLcmOpOcc": r.OperationURL, "_links.vnfInstance": r.InstanceURL} {
+		if u, err := url.Parse(link); len(link) > maxURL || err != nil || u.User != nil || !absolute(u) {
+			return broker.Invalid(field, "must be a URL with http or https and a host, of at most %d characters, without a user", maxURL)
+		}
+	}
+	return nil
+}
+
+func absolute(u *url.URL) bool { return (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" }
 
 func word(s string) bool {
 	return len(s) <= maxWord && !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) })
@@ -199,7 +216,7 @@ func (r GrantRequest) askable() bool {
 		return false
 	}
 	u, err := url.Parse(r.OperationURL)
-	return err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" && u.RawQuery == "" && u.Fragment == "" &&
+	return err == nil && absolute(u) && u.RawQuery == "" && u.Fragment == "" &&
 		strings.HasSuffix(u.Path, "/vnf_lcm_op_occs/"+r.ID)
 }
 

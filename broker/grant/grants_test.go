@@ -295,14 +295,31 @@ func TestHostileAndRefusedRequests(t *testing.T) {
 		"addResources":    func(r *grant.GrantRequest) { r.Add = make([]string, 10001) },
 		"removeResources": func(r *grant.GrantRequest) { r.Remove = []string{""} },
 		"updateResources": func(r *grant.GrantRequest) {
-			r.Add, r.Update = slices.Repeat([]string{"a"}, 1001), slices.Repeat([]string{"u"}, 1000)
+			r.Add, r.Update = numbered("a", 1001), numbered("u", 1000)
 		},
+		"addResources: has a resource whose id the request has twice":    func(r *grant.GrantRequest) { r.Add = []string{"a", "a"} },
+		"removeResources: has a resource whose id the request has twice": func(r *grant.GrantRequest) { r.Remove = r.Add },
 		"_links.vnfLcmOpOcc": func(r *grant.GrantRequest) { r.OperationURL = "http://user:secret@vnfm/" },
 	} {
 		r := ask(grant.Instantiate, "op-9", "vnfd-1")
 		spoil(&r)
 		s.refused(field, broker.ErrInvalid, field, s.tacker, r)
 	}
+	for _, link := range []string{"", "/vnf_lcm_op_occs/op-9", "file:///vnf_lcm_op_occs/op-9", "http:///vnf_lcm_op_occs/op-9", "gopher://vnfm/vnf_lcm_op_occs/op-9"} {
+		r := ask(grant.Instantiate, "op-9", "vnfd-1")
+		r.OperationURL = link
+		s.refused(link, broker.ErrInvalid, "_links.vnfLcmOpOcc", s.tacker, r)
+	}
+	many := ask(grant.Instantiate, "op-9", "vnfd-1")
+	many.Add, many.Update = numbered("a", 1000), numbered("u", 1000)
+	s.granted(many)
+}
+
+func numbered(prefix string, n int) (ids []string) {
+	for i := range n {
+		ids = append(ids, fmt.Sprint(prefix, i))
+	}
+	return ids
 }
 
 // A client chooses no other path for the broker to ask for; what cannot be asked ends all the same.
@@ -310,10 +327,6 @@ func TestOnlyTheOperationIsAskedFor(t *testing.T) {
 	const base = "http://vnfm/vnf_lcm_op_occs/"
 	for n, c := range []struct{ id, url string }{
 		{"op", "http://vnfm/latest/meta-data"},
-		{"op", "/vnf_lcm_op_occs/op"},
-		{"op", "file:///vnf_lcm_op_occs/op"},
-		{"op", "http:///vnf_lcm_op_occs/op"},
-		{"op", "gopher://vnfm/vnf_lcm_op_occs/op"},
 		{"op", base + "op?x=1"},
 		{"op", base + "op#x"},
 		{"op", base + "other"},

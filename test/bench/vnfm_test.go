@@ -129,7 +129,7 @@ func (n *nfvo) grant(ctx context.Context) (lent, error) {
 	// Its links are not to be asked at: what is measured is the grant.
 	err := n.post(ctx, "/grant/v1/grants", "application/json", fmt.Sprintf(`{"vnfInstanceId":"i-%s","vnfLcmOpOccId":"%s","vnfdId":"vnfd","operation":"INSTANTIATE",
 		"isAutomaticInvocation":false,"addResources":[{"id":"r-1","type":"COMPUTE","vduId":"vdu"}],
-		"_links":{"vnfLcmOpOcc":{"href":"/op"},"vnfInstance":{"href":"/instance"}}}`, id, id), &given)
+		"_links":{"vnfLcmOpOcc":{"href":"http://192.0.2.1/op"},"vnfInstance":{"href":"http://192.0.2.1/instance"}}}`, id, id), &given)
 	for _, v := range given.VIMs {
 		return lent{v.Access.Username, v.Access.Password}, err
 	}

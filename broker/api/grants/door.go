@@ -16,11 +16,13 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/api"
 	"github.com/vimbroker/vimbroker/broker/api/codec"
 	"github.com/vimbroker/vimbroker/broker/api/sol003"
@@ -96,8 +98,12 @@ func ofTackerV1(c *api.Call) string {
 
 // resource is a ResourceDefinition, as far as the answer rests on it.
 type resource struct {
-	ID string `json:"id"`
+	ID   string `json:"id"`
+	Type string `json:"type"`
 }
+
+// types are those of resources, in every version of SOL003.
+var types = []string{"COMPUTE", "VL", "STORAGE", "LINKPORT", "OSCONTAINER", "VIRTUALCP"}
 
 // grantRequest is a GrantRequest, as far as the answer rests on it.
 type grantRequest struct {
@@ -106,6 +112,7 @@ type grantRequest struct {
 	VNFD      string                    `json:"vnfdId"`
 	NewVNFD   string                    `json:"dstVnfdId"`
 	Type      string                    `json:"operation"`
+	Automatic *bool                     `json:"isAutomaticInvocation"`
 	Add       []resource                `json:"addResources"`
 	Temporary []resource                `json:"tempResources"`
 	Remove    []resource                `json:"removeResources"`
@@ -114,9 +121,28 @@ type grantRequest struct {
 	Links     sol003.Links              `json:"_links"`
 }
 
+// check refuses what the standard has and the answer does not rest on.
+func (in grantRequest) check() error {
+	if in.Automatic == nil {
+		return broker.Invalid("isAutomaticInvocation", "is missing; it must be true or false")
+	}
+	for _, list := range []struct {
+		field string
+		all   []resource
+	}{{"addResources", in.Add}, {"tempResources", in.Temporary}, {"removeResources", in.Remove}, {"updateResources", in.Update}} {
+		if slices.ContainsFunc(list.all, func(r resource) bool { return !slices.Contains(types, r.Type) }) {
+			return broker.Invalid(list.field, "has a resource whose type is none of %s", strings.Join(types, ", "))
+		}
+	}
+	return nil
+}
+
 func (s *server) request(c *api.Call) (api.Answer, error) {
 	var in grantRequest
 	if err := wire.Tolerant(c.Content, &in); err != nil {
+		return api.Answer{}, err
+	}
+	if err := in.check(); err != nil {
 		return api.Answer{}, err
 	}
 	r := grant.GrantRequest{

@@ -300,6 +300,12 @@ func TestWhatElseTheDoorAnswers(t *testing.T) {
 	want(400, "", "POST", "/grant/v1/grants", "{")
 	want(415, "", "POST", "/grant/v1/grants", "a=b", "Content-Type", "text/plain")
 	want(413, "", "POST", "/grant/v1/grants", `{"x":"`+strings.Repeat("x", 2<<20)+`"}`)
+	for old, other := range map[string]string{
+		`,"isAutomaticInvocation":false`: ``, `"isAutomaticInvocation":false`: `"isAutomaticInvocation":null`, `"type":"STORAGE"`: `"type":"MAGIC"`, `"id":"t1","type":"COMPUTE"`: `"id":"t1"`,
+	} {
+		field := map[bool]string{true: "isAutomaticInvocation", false: "Resources"}[strings.Contains(old, "isAuto")]
+		want(422, field, "POST", "/grant/v1/grants", strings.Replace(request, old, other, 1))
+	}
 	want(204, "", "GET", "/grant/v1/notifications", "", "Version", "")
 	if want(204, "", "POST", "/grant/v1/notifications", `{"vnfLcmOpOccId":"o","operationState":"COMPLETED"}`, "Version", "1.3.0"); g.notified != "o COMPLETED" {
 		t.Errorf("told %q", g.notified)
