@@ -9,6 +9,9 @@ import (
 	"github.com/vimbroker/vimbroker/policy/audit"
 )
 
+// suspendedWait is when a holder is to ask again whose VIM is suspended: how long that lasts is not known.
+const suspendedWait = time.Minute
+
 // weighAnew decides whether p would be issued a lease now, and may do action with it, with the grade that it has on the
 // VIM now. It returns the VIM, the lease with that grade, and the act in place of the first. A VIM that cannot be
 // asked, or that no lease may be issued on, is its error.
@@ -24,7 +27,10 @@ func (b *Leaser) weighAnew(
 		return fail(err)
 	}
 	if action == policy.LeaseMint && v.Suspended != "" {
-		return fail(&Error{Kind: ErrConflict, Field: "vim", Detail: "no token is minted on the VIM: " + v.Suspended})
+		return fail(&Error{
+			Kind: ErrUnavailable, Detail: "the VIM is suspended, and no token is minted there: " + v.Suspended,
+			Remedy: "ask again when it is resumed", RetryAfter: suspendedWait,
+		})
 	}
 	first.About(leaseOn(l, v))
 	d, err := b.driver(l.VIMType)

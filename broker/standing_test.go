@@ -138,7 +138,7 @@ func TestRefusedPollsOfAStandingLeaseAreFolded(t *testing.T) {
 		"its client is gone": {func(b *standingBench, _ broker.Lease) { delete(b.clients, vnfm.Name) }, 1, ""},
 		"the VIM is suspended": {func(b *standingBench, _ broker.Lease) {
 			b.mustUpdate(root, b.vim.ID, broker.Change{Suspended: ptr("paused")})
-		}, 1, broker.ErrConflict.Error()},
+		}, 1, broker.ErrUnavailable.Error()},
 		"its client has no role": {func(b *standingBench, _ broker.Lease) {
 			b.clients[vnfm.Name] = policy.Principal{Name: vnfm.Name, Project: "demo"}
 		}, 2, ""},
@@ -343,7 +343,7 @@ func TestAMintIsRefusedOnceItsHolderWouldNotBeIssuedTheLease(t *testing.T) {
 		}, broker.ErrDenied},
 		"the VIM is suspended": {func(b *standingBench) {
 			b.mustUpdate(root, b.vim.ID, broker.Change{Suspended: ptr("its cluster is paused")})
-		}, broker.ErrConflict},
+		}, broker.ErrUnavailable},
 		"a policy forbids such leases": {func(b *standingBench) {
 			policies, err := policy.Load(site(`@id("none") forbid (principal, action == Action::"lease:issue", resource) when { context.standing && context.grade == "bounded" };`))
 			if err != nil {

@@ -105,6 +105,14 @@ type Fault struct {
 	Message string
 }
 
+// Sentence is the fault in one line.
+func (f Fault) Sentence() string {
+	if f.Field == "" {
+		return "the " + f.Location + " " + f.Message
+	}
+	return f.Field + ": " + f.Message
+}
+
 // Problem is a refusal, in words fit for the caller, before a door puts it into its form.
 type Problem struct {
 	ErrorKind

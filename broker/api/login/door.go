@@ -230,7 +230,7 @@ func refuse(_ *http.Request, p api.Problem) api.Answer {
 func described(p api.Problem) string {
 	words := []string{p.Detail, p.Remedy}
 	for _, f := range p.Faults {
-		words = append(words, strings.TrimSpace(f.Field+" "+f.Message))
+		words = append(words, f.Sentence())
 	}
 	var said []string
 	for _, w := range words {

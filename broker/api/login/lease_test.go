@@ -129,6 +129,8 @@ func TestRefusalsOfLeasesAreOAuths(t *testing.T) {
 		"a VIM that is down":      {b.tacker(), &broker.Error{Kind: broker.ErrUnreachable, Detail: "\"größer\"\n"}, 502, "server_error"},
 		"a VIM that is slow":      {b.tacker(), context.DeadlineExceeded, 504, "temporarily_unavailable"},
 		"a store that is down":    {b.tacker(), &broker.Error{Kind: broker.ErrUnavailable}, 503, "temporarily_unavailable"},
+		"a suspended VIM":         {b.tacker(), &broker.Error{Kind: broker.ErrUnavailable, Detail: "the VIM is suspended", RetryAfter: time.Minute}, 503, "temporarily_unavailable"},
+		"nothing":                 {"", nil, 400, "invalid_request"},
 		"too much":                {b.tacker() + "&x=" + strings.Repeat("x", 9000), nil, 413, "invalid_request"},
 	} {
 		b.leases.err = c.err
@@ -139,6 +141,9 @@ func TestRefusalsOfLeasesAreOAuths(t *testing.T) {
 		}
 		said := got["error_description"]
 		if strings.ContainsFunc(said, func(r rune) bool { return r < ' ' || r > '~' || r == '"' || r == '\\' }) || strings.Contains(said, "; request ") != (c.status >= 500) {
+			t.Errorf("%s: described as %q", what, said)
+		}
+		if c.form == "" && !strings.HasPrefix(said, "the body is missing: application/x-www-form-urlencoded is required") {
 			t.Errorf("%s: described as %q", what, said)
 		}
 		if strings.Contains(w.Body.String(), aSecret) || strings.Contains(w.Body.String(), b.plain) {

@@ -164,7 +164,7 @@ func (a API) refuse(r *http.Request, p api.Problem) api.Answer {
 	var words []string
 	for _, f := range p.Faults {
 		body.Errors = append(body.Errors, v1.Fault{Location: f.Location, Field: f.Field, Message: f.Message})
-		words = append(words, strings.TrimSpace(cmp.Or(f.Field, f.Location)+" "+f.Message))
+		words = append(words, f.Sentence())
 	}
 	if body.Detail == "" { // which the standard demands
 		body.Detail = cmp.Or(strings.Join(words, "; "), p.Title)

@@ -163,8 +163,8 @@ func TestPackageByTheStandard(t *testing.T) {
 	c.want(409, "enabled", "DELETE", self, "")
 	c.want(422, "must be ENABLED or DISABLED", "PATCH", self, `{"operationalState":"BROKEN"}`)
 	c.want(400, "must have operationalState", "PATCH", self, `{"unknown":1}`)
-	c.want(422, "userDefinedData must be a JSON object", "PATCH", self, `{"userDefinedData":[1]}`)
-	c.want(422, "userDefinedData must be a JSON object", "POST", "/v2/vnf_packages", `{"userDefinedData":"stage"}`)
+	c.want(422, "userDefinedData: must be a JSON object", "PATCH", self, `{"userDefinedData":[1]}`)
+	c.want(422, "userDefinedData: must be a JSON object", "POST", "/v2/vnf_packages", `{"userDefinedData":"stage"}`)
 	c.want(409, "enabled already", "PATCH", self, `{"operationalState":"ENABLED"}`)
 	c.want(200, `{"operationalState":"DISABLED","userDefinedData":{"m":2,"stage":"prod"}}`, "PATCH", self,
 		`{"operationalState":"DISABLED","userDefinedData":{"stage":"prod","n":null,"m":2}}`, "Content-Type", "application/merge-patch+json")
