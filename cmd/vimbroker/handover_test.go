@@ -50,6 +50,7 @@ func (i *installation) brokenPipe(t *testing.T, args ...string) (code int, stder
 
 func TestALeaseThatGoesNowhereIsNotLeft(t *testing.T) {
 	i := install(t)
+	i.env = append(i.env, "KUBERNETES_EXEC_INFO="+i.kube.ExecInfo())
 	out := filepath.Join(t.TempDir(), "kubeconfig")
 	for name, c := range map[string]struct {
 		line string // empty for a broken pipe

@@ -35,6 +35,7 @@ func plugin(b *testing.B, p *program) *figure {
 			c := exec.Command(bin, args...)
 			c.Env = []string{
 				"HOME=" + home, "TMPDIR=" + home, "VIMBROKER_ADDR=" + server.URL, "VIMBROKER_TOKEN_FILE=" + filepath.Join(data, "dev-token"),
+				"KUBERNETES_EXEC_INFO=" + kube.ExecInfo(),
 			}
 			out, err := c.CombinedOutput()
 			if err != nil {

@@ -131,6 +131,12 @@ func (s *Server) AdminTokenFor(ttl time.Duration) string {
 	return s.sign(s.objects[key{"serviceaccounts", "kube-system", adminAccount}], nil, []string{issuer}, expiry)
 }
 
+// ExecInfo is what kubectl tells an exec plugin of the server (KUBERNETES_EXEC_INFO).
+func (s *Server) ExecInfo() string {
+	return fmt.Sprintf(`{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","spec":{"interactive":false,`+
+		`"cluster":{"server":%q,"certificate-authority-data":%q}}}`, s.Endpoint, base64.StdEncoding.EncodeToString([]byte(s.CA)))
+}
+
 // Kubeconfig is a kubeconfig with AdminToken, whose one context is "fakekube".
 func (s *Server) Kubeconfig() string {
 	return fmt.Sprintf(`apiVersion: v1

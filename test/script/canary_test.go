@@ -115,7 +115,7 @@ func newUser(t *testing.T) *user {
 		}
 	}
 	u.Shell = story.Shell{Dir: home, Env: append(env, "PATH="+filepath.Dir(bin)+":"+os.Getenv("PATH"),
-		"VIMBROKER_ADDR="+proxy.URL, "VIMBROKER_TOKEN_FILE="+filepath.Join(u.data, "dev-token"), "KUBE="+u.kube.Endpoint)}
+		"VIMBROKER_ADDR="+proxy.URL, "VIMBROKER_TOKEN_FILE="+filepath.Join(u.data, "dev-token"), "KUBE="+u.kube.Endpoint, "EXEC_INFO="+u.kube.ExecInfo())}
 	return u
 }
 
@@ -162,7 +162,8 @@ func (u *user) live(t *testing.T) string {
 		{"vimbroker lease issue --vim by-token --role no-such-role --out d", 1},
 		{"vimbroker lease renew $(vimbroker lease list --vim by-token -o json | sed -n 's/.*\"id\": \"\\(.*\\)\".*/\\1/p') --out e", 0},
 		{"vimbroker exec by-kubeconfig -- sh -c 'cat $(dirname $KUBECONFIG)/token-* > f; exit 3'", 3},
-		{"vimbroker credential --vim by-password > g", 0},
+		{`KUBERNETES_EXEC_INFO="$EXEC_INFO" vimbroker credential --vim by-password > g`, 0},
+		{"vimbroker credential --vim by-password", 1},
 		{"vimbroker vim list -o json; vimbroker vim show by-token -o yaml; vimbroker lease list --all -o json; vimbroker audit list -o json --limit 1000", 0},
 		{"vimbroker audit export --out h >&2 && cat h && rm h", 0},
 		{"vimbroker vim inventory --all", 0},

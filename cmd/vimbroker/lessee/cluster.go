@@ -35,12 +35,13 @@ type cluster struct {
 	allowed string
 }
 
-// told is the cluster that the client asks for; nil if the plugin is run by hand, with
-// nothing told: there is no other cluster then to mistake a VIM for.
+// told is the cluster that the client asks for. Run by hand, with nothing told, the plugin gives no
+// credential: it would stand on a terminal, or in a log.
 func (p *program) told(proxy string) (*cluster, error) {
 	text := p.Env.Get(envExecInfo)
 	if text == "" {
-		return nil, nil
+		return nil, errors.New(envExecInfo + " is not set: this command is for kubectl to run, and gives its token to nobody else; " +
+			"for a lease of your own take vimbroker lease issue")
 	}
 	var info struct {
 		APIVersion string `json:"apiVersion"`
@@ -79,8 +80,6 @@ func serverOfConfig(c clientconfig.Config) apiServer {
 // than the broker does.
 func (c *cluster) same(s apiServer) error {
 	switch {
-	case c == nil:
-		return nil
 	case !sameServer(c.Server, s.endpoint):
 		return fmt.Errorf("the kubeconfig is for another cluster than %s: its server must be %s", s.vim, s.endpoint)
 	case c.Proxy != c.allowed:

@@ -49,7 +49,7 @@ It never asks anything, so any interactiveMode will do.
 The client must tell which cluster it asks for (provideClusterInfo: true), and
 that must be the VIM's: its server, the CA and the name that the server is
 verified by, and no proxy but the one that --proxy names. A credential is never
-given for another.
+given for another. Run by hand, where no client tells a cluster, it prints none.
 
 Calls that wish the same, by one user of one machine, share one lease for half
 its life. It is cached in a file that only the user can read, under

@@ -3,6 +3,7 @@ package lessee
 import (
 	"bytes"
 	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -75,14 +76,18 @@ func newPlugin(t *testing.T) *plugin {
 	return x
 }
 
-// call runs the plugin for a client that tells this of its cluster, in JSON; empty tells nothing.
+// call runs the plugin for a client that tells this of its cluster, in JSON; empty tells what the VIM is.
 func (x *plugin) call(told string, args ...string) (out string, err error) {
 	x.t.Helper()
 	x.asked = nil
-	env := x.env
-	if told != "" {
-		env = append(env[:len(env):len(env)], envExecInfo+`={"apiVersion":"`+execVersion+`","kind":"ExecCredential","spec":{"cluster":`+told+`}}`)
+	if told == "" {
+		text, err := json.Marshal(cluster{Server: x.vim.Endpoint, ServerName: x.vim.ServerName, Insecure: x.vim.InsecureSkipVerify, CA: []byte(x.vim.CACert)})
+		if err != nil {
+			x.t.Fatal(err)
+		}
+		told = string(text)
 	}
+	env := append(x.env[:len(x.env):len(x.env)], envExecInfo+`={"apiVersion":"`+execVersion+`","kind":"ExecCredential","spec":{"cluster":`+told+`}}`)
 	var text bytes.Buffer
 	p := &program{&console.Console{Now: func() time.Time { return x.now }, Env: env, Out: &text}}
 	proxy := ""
@@ -295,7 +300,7 @@ func TestAVIMThatMoves(t *testing.T) {
 func TestCredentialThatCannotBePrinted(t *testing.T) {
 	x := newPlugin(t)
 	p := &program{&console.Console{Now: func() time.Time { return x.now }, Env: x.env, Out: broken{}}}
-	if err := p.credential(t.Context(), x.remote, nil, v1.LeaseRequest{VIM: "edge"}, time.Hour); err == nil {
+	if err := p.credential(t.Context(), x.remote, &cluster{Server: x.vim.Endpoint}, v1.LeaseRequest{VIM: "edge"}, time.Hour); err == nil {
 		t.Error("no error")
 	}
 	if last := x.asked[len(x.asked)-1]; last != "DELETE /v1/leases/l" {
