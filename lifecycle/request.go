@@ -1,7 +1,6 @@
 package lifecycle
 
 import (
-	"cmp"
 	"encoding/json"
 	"maps"
 	"regexp"
@@ -152,8 +151,10 @@ func declared(d vnfpkg.VNFD, others []string) error {
 		}
 		e := &broker.Error{
 			Kind: broker.ErrInvalid, Field: "additionalParams",
-			Detail: "holds " + cmp.Or(vnfpkg.Printable(name), "a member without a name") + ", which nobody reads",
-			Remedy: "leave it out, or have the VNFD declare it",
+			Detail: "holds the unknown member " + vnfpkg.Printable(name), Remedy: "leave it out, or have the VNFD declare it",
+		}
+		if name == "" {
+			e.Detail = "holds a member without a name"
 		}
 		if meant != "" {
 			e.Remedy = "write " + meant + ", or leave it out"
