@@ -12,7 +12,7 @@ import (
 
 // No lifetime is another word for the server's default: that is what no flag says.
 func TestALifetimeIsAboveZero(t *testing.T) {
-	for _, text := range []string{"0s", "0", "-5m", "soon", ""} {
+	for _, text := range []string{"0s", "0", "0d", "-5m", "-2d", "soon", ""} {
 		for _, line := range []string{"lease issue --vim x", "lease renew x", "exec x", "credential --vim x"} {
 			c := &console.Console{Out: io.Discard, Err: io.Discard}
 			root := rootCommand(c)

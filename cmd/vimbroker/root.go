@@ -61,7 +61,7 @@ that it ran; see its help.`,
 	flags.StringVar(&c.Addr, "addr", "", "the server's address (default: $VIMBROKER_ADDR)")
 	flags.StringVar(&c.TokenFile, "token-file", "",
 		"file that holds the caller's token (default: $VIMBROKER_TOKEN_FILE, or the token itself in $VIMBROKER_TOKEN)")
-	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return console.Usage(c, err) })
+	root.SetFlagErrorFunc(console.WrongFlag)
 	root.AddCommand(server.Commands(c)...)
 	root.AddCommand(cli.Commands(c)...)
 	root.AddCommand(lessee.Commands(c)...)

@@ -114,7 +114,7 @@ func (p *program) when(flag, s string) (time.Time, error) {
 	if s == "" {
 		return time.Time{}, nil
 	}
-	if d, err := time.ParseDuration(s); err == nil && d >= 0 {
+	if d, err := console.Duration(s); err == nil && d >= 0 {
 		return p.Now().Add(-d), nil
 	}
 	t, err := time.Parse(time.RFC3339, s)

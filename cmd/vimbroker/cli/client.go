@@ -326,7 +326,7 @@ once. A renewed certificate of the same name needs no rotation.`,
 		}),
 	}
 	flags := c.Flags()
-	flags.DurationVar(&overlap, "overlap", 0, "how long the secret before is taken on, at most 720h (default 24h)")
+	console.DurationFlag(c, &overlap, "overlap", "how long the secret before is taken on, at most 30d (default 24h)")
 	shown.flags(c)
 	flags.BoolVar(&r.RevokeLeases, "revoke-leases", false, "revoke every lease of the client, and end the secret before at once")
 	p.OutputFlag(c)

@@ -125,7 +125,7 @@ are replaced. If the command is interrupted, repeat it.`,
 		}),
 	}
 	c.Flags().BoolVar(&all, "all", false, "every VIM that the caller may see")
-	c.Flags().DurationVar(&olderThan, "older-than", 0, "VIMs whose key is older than this, like 720h")
+	console.DurationFlag(c, &olderThan, "older-than", "VIMs whose key is older than this, like 30d")
 	c.MarkFlagsMutuallyExclusive("all", "older-than")
 	return c
 }

@@ -121,7 +121,7 @@ only a digest. Nothing is sent to the server.`,
 	flags := c.Flags()
 	flags.StringVar(&t.Name, "name", "", "the caller's name")
 	flags.StringVar(&t.Project, "project", "", "the project that it acts in")
-	flags.DurationVar(&life, "expires-in", 0, "how long the server takes the token (default: without end)")
+	console.DurationFlag(c, &life, "expires-in", "how long the server takes the token (default: without end)")
 	flags.StringArrayVar(&t.Roles, "role", nil, "role: reader, member or project-admin of the project, or admin of all; can be repeated")
 	console.MustComplete(c, "role", cobra.FixedCompletions([]string{
 		policy.RoleAdmin, policy.RoleProjectAdmin, policy.RoleMember, policy.RoleReader,

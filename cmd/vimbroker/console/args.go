@@ -34,6 +34,14 @@ func Subcommand(c *cobra.Command, args []string) error {
 	return Usagef(c, "unknown command %q for %q%s", strictyaml.Printable(args[0]), c.CommandPath(), hint)
 }
 
+// WrongFlag says that a flag is wrong; where the words before it name no command, the flag may be right for the one that is meant.
+func WrongFlag(c *cobra.Command, err error) error {
+	if before := c.Flags().Args(); c.HasSubCommands() && len(before) > 0 {
+		return Subcommand(c, before)
+	}
+	return Usage(c, err)
+}
+
 // Group is a command that only groups others.
 func Group(use, short, long, example string, commands ...*cobra.Command) *cobra.Command {
 	c := &cobra.Command{

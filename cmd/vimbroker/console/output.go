@@ -184,17 +184,62 @@ func (p *Console) Moment(t time.Time) string {
 	return p.When(t) + " (" + t.UTC().Format(time.RFC3339) + ")"
 }
 
+const day = 24 * time.Hour
+
 // Brief is a duration in its largest unit that gives at least two of it, rounded, or in seconds.
 func Brief(d time.Duration) string {
 	for _, unit := range []struct {
 		length time.Duration
 		letter string
-	}{{24 * time.Hour, "d"}, {time.Hour, "h"}, {time.Minute, "m"}} {
+	}{{day, "d"}, {time.Hour, "h"}, {time.Minute, "m"}} {
 		if n := d.Round(unit.length) / unit.length; n >= 2 {
 			return strconv.Itoa(int(n)) + unit.letter
 		}
 	}
 	return strconv.Itoa(int(d.Round(time.Second)/time.Second)) + "s"
+}
+
+// Duration reads a duration as Go writes it, which may begin with days of 24 hours: "2d", "1d12h".
+func Duration(text string) (time.Duration, error) {
+	days, rest, ok := strings.Cut(text, "d")
+	if !ok {
+		return time.ParseDuration(text)
+	}
+	n, err := strconv.ParseUint(days, 10, 16)
+	if err != nil {
+		return 0, fmt.Errorf("%q is no duration", text)
+	}
+	var d time.Duration
+	if rest != "" {
+		if d, err = time.ParseDuration(rest); err != nil || d < 0 || d >= day {
+			return 0, fmt.Errorf("%q is no duration", text)
+		}
+	}
+	return time.Duration(n)*day + d, nil
+}
+
+// durationFlag is the value of a flag that [Duration] reads.
+type durationFlag time.Duration
+
+func (d *durationFlag) Set(text string) error {
+	read, err := Duration(text)
+	*d = durationFlag(read)
+	return err
+}
+
+func (d *durationFlag) String() string {
+	if *d == 0 {
+		return ""
+	}
+	return time.Duration(*d).String()
+}
+
+// Type names the value in a command's help.
+func (*durationFlag) Type() string { return "duration" }
+
+// DurationFlag gives a command a flag whose value may be in days.
+func DurationFlag(c *cobra.Command, d *time.Duration, name, usage string) {
+	c.Flags().Var((*durationFlag)(d), name, usage)
 }
 
 // List is words with commas between them.

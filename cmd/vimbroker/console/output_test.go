@@ -30,6 +30,22 @@ func TestTimesAreToldAsPeopleDo(t *testing.T) {
 	}
 }
 
+// Days are those of 24 hours, and stand first.
+func TestDurationsMayBeInDays(t *testing.T) {
+	for text, want := range map[string]time.Duration{
+		"2d": 48 * time.Hour, "1d12h": 36 * time.Hour, "0d": 0, "90s": 90 * time.Second, "-5m": -5 * time.Minute, "365d": 8760 * time.Hour,
+	} {
+		if got, err := Duration(text); err != nil || got != want {
+			t.Errorf("Duration(%q) = %v, %v; want %v", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"", "d", "-2d", "2d-1h", "1.5d", "2dd", "2d3d", "12h1d", "1d24h", "99999999d", "soon", "2 d"} {
+		if got, err := Duration(text); err == nil {
+			t.Errorf("Duration(%q) = %v, want an error", text, got)
+		}
+	}
+}
+
 // What the server sent is what is picked from it, digit by digit.
 func TestFieldsArePickedAsTheyWereSent(t *testing.T) {
 	value := map[string]any{"items": []any{map[string]any{"id": "b", "name": "a", "seq": int64(9007199254740993)}}}

@@ -33,9 +33,9 @@ type Flags struct {
 type Lifetime time.Duration
 
 func (l *Lifetime) Set(text string) error {
-	d, err := time.ParseDuration(text)
+	d, err := console.Duration(text)
 	if err != nil || d <= 0 {
-		return errors.New("must be a duration above zero, like 90s, 30m or 8h")
+		return errors.New("must be a duration above zero, like 90s, 30m, 8h or 2d")
 	}
 	*l = Lifetime(d)
 	return nil
