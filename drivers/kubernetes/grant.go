@@ -8,6 +8,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/drivers/kubernetes/rbac"
+	"github.com/vimbroker/vimbroker/policy"
 )
 
 const (
@@ -119,6 +120,32 @@ func checkRules(rules []broker.Rule) error {
 				}
 			}
 		}
+		if err := checkVerbs(fmt.Sprintf("rules.%d.verbs", i), r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// knownVerbs are all that Kubernetes authorizes by on kinds of its own groups, but for those with a colon, which it composes.
+var knownVerbs = strings.Fields(`* get list watch create update patch delete deletecollection
+	approve attest bind escalate impersonate proxy request-serviceaccounts-token-audience sign use`)
+
+// checkVerbs refuses verbs that nothing knows: a lease with one would be issued, and could do nothing. The kinds of other groups
+// may have verbs of their own.
+func checkVerbs(field string, r broker.Rule) error {
+	if slices.ContainsFunc(r.APIGroups, func(group string) bool { return harmless[group] == nil }) {
+		return nil
+	}
+	for _, verb := range r.Verbs {
+		if strings.Contains(verb, ":") || slices.Contains(knownVerbs, verb) {
+			continue
+		}
+		hint := ""
+		if near := policy.Nearest(verb, knownVerbs); near != "" {
+			hint = "; did you mean " + near + "?"
+		}
+		return broker.Invalid(field, "holds %q, and Kubernetes has no such verb%s", verb, hint)
 	}
 	return nil
 }

@@ -82,6 +82,8 @@ func TestPrepareRefusesRolesAndNamespaces(t *testing.T) {
 		{"clusterWide", broker.Grant{TTL: time.Hour, ClusterWide: true, Namespaces: []string{"a"}}},
 		{"rules", broker.Grant{TTL: time.Hour, Rules: make([]broker.Rule, 65)}},
 		{"rules.0.verbs", broker.Grant{TTL: time.Hour, Rules: []broker.Rule{{APIGroups: []string{""}, Resources: []string{"pods"}}}}},
+		{"rules.0.verbs", broker.Grant{TTL: time.Hour, Rules: []broker.Rule{does("", "pods", "get", "gte")}}},
+		{"rules.0.verbs", broker.Grant{TTL: time.Hour, Rules: []broker.Rule{does("apps", "deployments", "Get")}}},
 		{"rules.1.resources", broker.Grant{TTL: time.Hour, Rules: []broker.Rule{reads("pods"), reads("po ds")}}},
 		{"rules.0.resources", broker.Grant{TTL: time.Hour, Rules: []broker.Rule{reads("")}}},
 		{"namespaces", broker.Grant{TTL: time.Hour, Namespaces: names(33)}},
@@ -90,6 +92,14 @@ func TestPrepareRefusesRolesAndNamespaces(t *testing.T) {
 		want(t, "Prepare", err, broker.ErrInvalid)
 		if err != nil && !strings.HasPrefix(err.Error(), g.field+": ") {
 			t.Errorf("Prepare(%+v): %v, want it to name %s", g.grant, err, g.field)
+		}
+	}
+	for _, r := range []broker.Rule{
+		does("virt.example", "machines", "migrate"), does("", "pods", "impersonate-on:user-info:list"), does("", "pods", "*"),
+		does("certificates.k8s.io", "signers", "approve", "sign"),
+	} {
+		if _, err := d.Prepare(broker.Grant{TTL: time.Hour, Rules: []broker.Rule{r}}); err != nil {
+			t.Errorf("Prepare of %+v: %v", r, err)
 		}
 	}
 	in := []string{"b", "a", "b"}
@@ -103,6 +113,11 @@ func TestPrepareRefusesRolesAndNamespaces(t *testing.T) {
 	if g, err := d.Prepare(broker.Grant{TTL: time.Hour, Namespaces: names(32)}); err != nil || g.Role != "view" || len(g.Namespaces) != 32 {
 		t.Errorf("Prepare = role %q, %d namespaces, %v, want view in 32", g.Role, len(g.Namespaces), err)
 	}
+}
+
+// does is the rule to do the verbs on one kind of object.
+func does(group, resource string, verbs ...string) broker.Rule {
+	return broker.Rule{APIGroups: []string{group}, Resources: []string{resource}, Verbs: verbs}
 }
 
 // reads is the rule to read one kind of object of the core group.
