@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -87,12 +88,24 @@ func Refusal(err error, p policy.Principal, action policy.Action, hidden error) 
 	case errors.Is(err, audit.ErrHidden):
 		return hidden
 	}
+	detail := fmt.Sprintf("policy does not allow %s to %s", p.Name, action)
+	if refused, ok := errors.AsType[*policy.Refused](err); ok {
+		detail += Because(refused.Reasons)
+	}
 	return &Error{
 		Kind:   ErrDenied,
-		Detail: fmt.Sprintf("policy does not allow %s to %s", p.Name, action),
+		Detail: detail,
 		Next:   NextExplain,
 		Cause:  err,
 	}
+}
+
+// Because ends a refusal with the reasons that policies give; empty where they give none.
+func Because(reasons []string) string {
+	if len(reasons) == 0 {
+		return ""
+	}
+	return ": " + strings.Join(reasons, "; ")
 }
 
 // enterExtra is enter for a further right that an act needs: an entry of its own records it.

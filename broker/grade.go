@@ -100,6 +100,7 @@ func (b *Leaser) explainRefusal(refusal error, p policy.Principal, v VIM, w poli
 	if len(reasons) > 0 {
 		explained.Detail += ": " + firstReasons(reasons)
 	}
+	explained.Detail += Because(d.Reasons)
 	explained.Remedy = "ask for less: a narrower role, exact rules, fewer namespaces or a shorter life"
 	return &explained
 }

@@ -3,6 +3,7 @@ package lifecycle
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -172,11 +173,11 @@ func (l *Lifecycle) named(err error, p policy.Principal, action policy.Action, r
 	}
 	d := l.guard.Policy.Decide(policy.Request{Principal: p, Action: action, Resource: res, Wish: wish})
 	if len(d.Policies) > 0 {
-		known.Detail += " with this plan (policy " + strings.Join(d.Policies, ", ")
+		known.Detail = fmt.Sprintf("policy does not allow %s to %s with this plan (policy %s", p.Name, action, strings.Join(d.Policies, ", "))
 		if wish.Plan != nil && len(wish.Plan.Reaches) > 0 {
 			known.Detail += "; it reaches: " + strings.Join(wish.Plan.Reaches, ", ")
 		}
-		known.Detail += ")"
+		known.Detail += ")" + broker.Because(d.Reasons)
 	}
 	return known
 }

@@ -71,6 +71,9 @@ func (p *Policies) decide(r Request, who cedar.Entity) Decision {
 	d := Decision{Allowed: verdict == cedar.Allow && len(why.Errors) == 0}
 	for _, reason := range why.Reasons {
 		d.Policies = append(d.Policies, string(reason.PolicyID))
+		if text := policies.reason(reason.PolicyID); text != "" && !slices.Contains(d.Reasons, text) {
+			d.Reasons = append(d.Reasons, text)
+		}
 	}
 	for _, e := range why.Errors {
 		d.Errors = append(d.Errors, fmt.Sprintf("%s: %s", e.PolicyID, e.Message))

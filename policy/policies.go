@@ -44,7 +44,9 @@ var (
 
 var (
 	fileForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([a-z0-9][a-z0-9-]*)\.cedar$`) })
-	idForm   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9][a-z0-9-]*$`) })
+	// reasonForm is that of a @reason, which callers are shown.
+	reasonForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[\pL\pM\pN\pP\pS ]{1,200}$`) })
+	idForm     = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9][a-z0-9-]*$`) })
 )
 
 // Policies is a [Decider] over Cedar policies: the default ones for callers with
@@ -125,6 +127,15 @@ func (s policySet) All() iter.Seq2[cedar.PolicyID, *cedar.Policy] {
 	}
 }
 
+// reason is what the policy of that id says for itself; empty if it says nothing.
+func (s policySet) reason(id cedar.PolicyID) string {
+	i := slices.IndexFunc(s, func(p identified) bool { return p.id == id })
+	if i < 0 {
+		return ""
+	}
+	return string(s[i].policy.Annotations()["reason"])
+}
+
 // on returns the policies whose head leaves them able to match the action on a kind. Those
 // it leaves out could not fail either: Cedar evaluates no condition of a policy whose head
 // does not match.
@@ -155,7 +166,7 @@ func (s policySet) on(action cedar.EntityUID, kind Kind) policySet {
 // Load is strict, and returns every fault with file and line at once: text that
 // does not parse, a name that the schema does not know, a policy that can never
 // apply, labels of anything but a VIM or a package, a policy without an @id annotation, an id
-// used twice in a file. A policy's full id, as decisions name it, is its file's
+// used twice in a file, a @reason that is no forbid's. A policy's full id, as decisions name it, is its file's
 // name without the ending, a dot, and its @id.
 func Load(site map[string][]byte) (*Policies, error) {
 	known, err := parseSchema()
@@ -262,6 +273,12 @@ func compile(validator *validate.Validator, file string, text []byte) (policySet
 			continue
 		}
 		lines[id] = at.Line
+		if text, given := policy.Annotations()["reason"]; given {
+			if policy.Effect() != cedar.Forbid || !reasonForm().MatchString(string(text)) {
+				fault("policy %q: only a forbid has a @reason, of 1 to 200 characters on one line", id)
+				continue
+			}
+		}
 		if err := validator.Policy("", (*cedarast.Policy)(policy.AST())); err != nil {
 			fault("policy %q: %w", id, err)
 			continue

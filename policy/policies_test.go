@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/vimbroker/vimbroker/policy"
 )
@@ -27,6 +28,10 @@ func TestLoadRefuses(t *testing.T) {
 		"a policy without an id":          {"site.cedar", "permit (principal, action, resource);", []string{"site.cedar:1:", "@id"}},
 		"an id that is none":              {"site.cedar", "@id(\"A b\") permit (principal, action, resource);", []string{"site.cedar:1:", "@id"}},
 		"an id used twice":                {"site.cedar", good + "\n" + good, []string{"site.cedar:2:", "line 1"}},
+		"a reason of a permit":            {"site.cedar", `@id("a") @reason("because") permit (principal, action, resource);`, []string{"site.cedar:1:", "only a forbid has a @reason"}},
+		"an empty reason":                 {"site.cedar", `@id("a") @reason("") forbid (principal, action, resource);`, []string{"site.cedar:1:", "@reason"}},
+		"a reason of two lines":           {"site.cedar", `@id("a") @reason("a\nb") forbid (principal, action, resource);`, []string{"site.cedar:1:", "@reason"}},
+		"a reason that moves the cursor":  {"site.cedar", `@id("a") @reason("a\u{1b}[2J") forbid (principal, action, resource);`, []string{"site.cedar:1:", "@reason"}},
 		"two faults, both named":          {"site.cedar", "permit (principal, action, resource);\npermit (principal, action, resource);", []string{"site.cedar:1:", "site.cedar:2:"}},
 		"a file with another ending":      {"site.txt", good, []string{"site.txt"}},
 		"a file that could be mistaken":   {"a.b.cedar", good, []string{"a.b.cedar"}},
@@ -46,6 +51,27 @@ func TestLoadRefuses(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Of the policies that match, those that forbid are heard, each reason once; what is allowed has none.
+func TestAForbidSaysWhy(t *testing.T) {
+	p, err := policy.Load(map[string][]byte{"site.cedar": []byte(`
+		@id("a") @reason("Leases end by eight.") forbid (principal, action == Action::"lease:issue", resource) when { context.ttlSeconds > 3600 };
+		@id("b") @reason("Leases end by eight.") forbid (principal, action == Action::"lease:issue", resource) when { context.ttlSeconds > 7200 };
+		@id("c") forbid (principal, action == Action::"lease:issue", resource) when { context.ttlSeconds > 7200 };
+		@id("d") @reason("No.") forbid (principal, action == Action::"lease:issue", resource) when { context.role == "edit" };`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for ttl, want := range map[time.Duration][]string{time.Hour: nil, 2 * time.Hour: {"Leases end by eight."}, 3 * time.Hour: {"Leases end by eight."}} {
+		d := p.Decide(policy.Request{
+			Principal: policy.Principal{Name: "root", Project: "ops", Roles: []string{policy.RoleAdmin}}, Action: policy.LeaseIssue,
+			Resource: policy.Resource{Kind: policy.KindVIM, ID: "1", Project: "ops"}, Wish: policy.Wish{TTL: ttl, Role: "view", Grade: "bounded"},
+		})
+		if d.Allowed != (want == nil) || !slices.Equal(d.Reasons, want) {
+			t.Errorf("a lease of %v: %+v, want reasons %q", ttl, d, want)
+		}
 	}
 }
 

@@ -306,9 +306,24 @@ type Decision struct {
 	// Policies are the ids of the policies that determined the answer; empty
 	// when nothing permitted.
 	Policies []string
+	// Reasons are what the policies that forbid say for themselves (@reason).
+	Reasons []string
 	// Errors are evaluation errors. Any error denies, whatever else matched.
 	Errors []string
 }
+
+// Refused is an [ErrDenied] with the reasons that policies give.
+type Refused struct{ Reasons []string }
+
+func (r *Refused) Error() string {
+	if len(r.Reasons) == 0 {
+		return ErrDenied.Error()
+	}
+	return ErrDenied.Error() + ": " + strings.Join(r.Reasons, "; ")
+}
+
+// Unwrap gives the sentinel.
+func (*Refused) Unwrap() error { return ErrDenied }
 
 // Decider answers questions. It is safe for concurrent use.
 type Decider interface {

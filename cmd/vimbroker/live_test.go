@@ -57,7 +57,7 @@ func TestReloadExchangesPoliciesAndEgress(t *testing.T) {
 	if code, _, stderr := i.run(t, "vim", "register", "--kubeconfig", kubeconfig, "edge"); code != 0 {
 		t.Fatalf("vim register: %s", stderr)
 	}
-	overwrite(t, filepath.Join(policies, "site.cedar"), `@id("no-leases") forbid (principal, action == Action::"lease:issue", resource);`)
+	overwrite(t, filepath.Join(policies, "site.cedar"), `@id("no-leases") @reason("The site is closed.") forbid (principal, action == Action::"lease:issue", resource);`)
 	hangUp(t)
 	line := i.await(t, reloaded)
 	_, hash, _ := strings.Cut(line, `"policies":"`)
@@ -65,8 +65,11 @@ func TestReloadExchangesPoliciesAndEgress(t *testing.T) {
 		t.Error("the log names the policies from before")
 	}
 	i.wantMetrics(t, hash, true)
-	if code, _, stderr := i.run(t, "lease", "issue", "--vim", "edge"); code != console.ExitFailed || !strings.Contains(stderr, "policy does not allow") {
+	if code, _, stderr := i.run(t, "lease", "issue", "--vim", "edge"); code != console.ExitFailed || !strings.Contains(stderr, "(site.no-leases): The site is closed.") {
 		t.Errorf("lease issue under the new policy = %d, %q", code, stderr)
+	}
+	if _, told, _ := i.run(t, "policy", "explain", "lease:issue", "--vim", "edge"); !strings.Contains(told, "Reasons:   The site is closed.\n") {
+		t.Errorf("policy explain says %q", told)
 	}
 
 	// The connection that is open to the VIM goes with the rules that allowed it.

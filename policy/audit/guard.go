@@ -81,7 +81,7 @@ func (g *Guard) Enter(ctx context.Context, p policy.Principal, action policy.Act
 	}
 
 	g.denied(ctx, action)
-	err := fmt.Errorf("%s on %s %s: %w", action, res.Kind, res.ID, policy.ErrDenied)
+	err := fmt.Errorf("%s on %s %s: %w", action, res.Kind, res.ID, &policy.Refused{Reasons: d.Reasons})
 	if len(d.Errors) > 0 {
 		act.With(DetailError, "policy evaluation")
 		err = fmt.Errorf("%w: %w", err, policy.ErrEvaluation)

@@ -260,7 +260,7 @@ func (s *server) explain(c *call, in v1.Question) (answer[v1.Decision], error) {
 		q.Resource.Kind, q.Resource.ID = policy.KindProject, q.Resource.Project
 	}
 	d, err := s.overseer.Explain(c.ctx, c.principal, q)
-	return answer[v1.Decision]{body: v1.Decision{Allowed: d.Allowed, Policies: d.Policies, Errors: d.Errors}}, err
+	return answer[v1.Decision]{body: v1.Decision{Allowed: d.Allowed, Policies: d.Policies, Reasons: d.Reasons, Errors: d.Errors}}, err
 }
 
 func (s *server) listTokens(c *call) (answer[v1.List[v1.Token]], error) {

@@ -165,6 +165,7 @@ type Wish struct {
 type Decision struct {
 	Allowed  bool     `json:"allowed" doc:"Whether it is allowed"`
 	Policies []string `json:"policies" doc:"Policies that determined the answer; empty when nothing permitted"`
+	Reasons  []string `json:"reasons,omitempty" doc:"What policies that forbid say for themselves (@reason)"`
 	Errors   []string `json:"errors" doc:"Evaluation errors; any error denies"`
 }
 

@@ -152,6 +152,7 @@ func (p *program) printDecision(d v1.Decision) error {
 		case len(d.Errors) == 0:
 			console.Fact(w, "Policies", "none permits it")
 		}
+		console.Fact(w, "Reasons", strings.Join(d.Reasons, "; "))
 		console.Fact(w, "Errors", strings.Join(d.Errors, "; "))
 	})
 }
