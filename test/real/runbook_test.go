@@ -159,7 +159,7 @@ func TestRunbookOnRealSystems(t *testing.T) {
 	}
 	p.Must(t, "vimbroker vim inventory --all --settle")
 	p.Must(t, "vimbroker vim inventory --all")
-	p.Must(t, "vimbroker lease revoke --all --wait")
+	p.Must(t, "vimbroker lease revoke --all --operations --wait")
 	if got := p.Try(t, "kubectl --kubeconfig lease get namespaces"); !strings.Contains(got.Stderr, "Unauthorized") {
 		t.Errorf("the revoked lease: %s%s", got.Stdout, got.Stderr)
 	}

@@ -145,7 +145,7 @@ func oldDatabase(t *testing.T, r *reader) {
 	t.Helper()
 	r.follow(t, "Back up SQLite and a key directory")
 	r.Must(t, "vimbroker key rotate --all")
-	r.Must(t, "vimbroker lease revoke --all --wait")
+	r.Must(t, "vimbroker lease revoke --all --operations --wait")
 	r.Must(t, "vimbroker lease issue --vim edge1")
 	r.Follow(t, []story.Step{
 		{Command: "systemctl stop vimbroker"},

@@ -5,6 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"math"
+	"net/http"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -18,7 +22,7 @@ import (
 func (p *program) leaseRevokeCommand() *cobra.Command {
 	var s v1.Selector
 	var holder string
-	var all, mine, wait bool
+	var all, operations, yes, mine, wait bool
 	var timeout time.Duration
 	c := &cobra.Command{
 		Use:     "revoke [ID...]",
@@ -26,7 +30,9 @@ func (p *program) leaseRevokeCommand() *cobra.Command {
 		Short:   "Revoke leases",
 		Long: `Revoke leases before they expire: leases by id, the leases that match --vim,
 --mine, --principal or --client, --operation and --instance together, or with
---all every lease that you may revoke. It is safe to revoke a lease again.
+--all every lease that you may revoke, but for those of operations that run:
+they are revoked with --operations. On a terminal --all asks first, which --yes
+leaves out. It is safe to revoke a lease again.
 
 A credential may work for a short time after it is revoked; "lease show" says
 how long at most. --wait returns when the server has tested that it no longer
@@ -37,7 +43,8 @@ revoked: repeat the command once it does.`,
 		Example: `  vimbroker lease revoke 3f0c9c0e-5f4b-4b3f-9a53-2f1f1f6d1c11 --wait
   vimbroker lease revoke --mine
   vimbroker lease revoke --vim edge-1 --principal alice
-  vimbroker lease revoke --client tacker-north --instance 5b1f…`,
+  vimbroker lease revoke --client tacker-north --instance 5b1f…
+  vimbroker lease revoke --all --operations --yes`,
 		ValidArgsFunction: p.LeaseIDs,
 		RunE: p.Remote(func(c *cobra.Command, ids []string, registry *client.Client) error {
 			selected := s != v1.Selector{} || holder != "" || mine
@@ -45,9 +52,17 @@ revoked: repeat the command once it does.`,
 				return console.Usagef(c, "name leases by id, or select them with --vim, --mine, --principal, --client, --operation or "+
 					"--instance, or take --all: one of these")
 			}
+			if !all && (operations || yes) {
+				return console.Usagef(c, "--operations and --yes go with --all")
+			}
+			var err error
+			if all {
+				if ids, err = p.everyLease(c.Context(), registry, operations, yes); err != nil {
+					return err
+				}
+			}
 			ctx, cancel := context.WithTimeout(c.Context(), timeout)
 			defer cancel()
-			var err error
 			for i := range ids {
 				if ids[i], err = p.LeaseRef(ctx, registry, ids[i]); err != nil {
 					return err
@@ -71,7 +86,7 @@ revoked: repeat the command once it does.`,
 				}
 				s.Principal = me.Name
 			}
-			leases, err := revoke(ctx, registry, ids, s, all)
+			leases, err := revoke(ctx, registry, ids, s, selected)
 			if wait {
 				leases, err = p.awaitDead(ctx, registry, leases, err)
 			}
@@ -85,7 +100,9 @@ revoked: repeat the command once it does.`,
 	flags.StringVar(&s.Operation, "operation", "", "leases that serve this operation")
 	flags.StringVar(&s.Instance, "instance", "", "leases that serve this VNF instance of another VNFM")
 	flags.BoolVar(&mine, "mine", false, "your own leases")
-	flags.BoolVar(&all, "all", false, "every lease that you may revoke, those of other people and of running operations included")
+	flags.BoolVar(&all, "all", false, "every lease that you may revoke, those of other people included; asks first on a terminal")
+	flags.BoolVar(&operations, "operations", false, "with --all: those of operations that run, too, which then fail")
+	flags.BoolVar(&yes, "yes", false, "with --all: do not ask")
 	flags.BoolVar(&wait, "wait", false, "return when the credentials were tried and are refused")
 	flags.DurationVar(&timeout, "timeout", 5*time.Minute, "how long --wait waits")
 	c.MarkFlagsMutuallyExclusive("mine", "principal", "client")
@@ -95,25 +112,62 @@ revoked: repeat the command once it does.`,
 	return c
 }
 
+// everyLease is what --all means: the leases that may still work. It asks on a terminal, unless the answer is yes already.
+func (p *program) everyLease(ctx context.Context, registry *client.Client, operations, yes bool) (ids []string, err error) {
+	running, busy, holders := map[string]bool{}, 0, map[string]int{}
+	leases, _, err := listLeases(ctx, registry, client.LeaseQuery{}, liveStates, math.MaxInt-1)
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range leases {
+		runs, known := running[l.Operation]
+		if !known && l.Operation != "" && !operations {
+			if runs, err = operationRuns(ctx, registry, l.Operation); err != nil {
+				return nil, err
+			}
+			running[l.Operation] = runs
+		}
+		if runs {
+			busy++
+			continue
+		}
+		ids = append(ids, l.ID)
+		holders[l.Principal]++
+	}
+	if busy > 0 {
+		p.Warn("%d of the leases are of operations that run, and are not revoked; take them too with --operations", busy)
+	}
+	if yes || len(ids) == 0 {
+		return ids, nil
+	}
+	var whose []string
+	for _, name := range slices.Sorted(maps.Keys(holders)) {
+		whose = append(whose, fmt.Sprintf("%s %d", strictyaml.Printable(name), holders[name]))
+	}
+	return ids, p.Confirm(fmt.Sprintf("Revoke %d leases (%s)?", len(ids), console.List(whose)))
+}
+
+// operationRuns reports whether the server itself is at work on an operation; those of other VNFMs it does not know.
+func operationRuns(ctx context.Context, registry *client.Client, id string) (bool, error) {
+	o, err := registry.VNFOperation(ctx, id)
+	switch {
+	case client.Status(err) == http.StatusNotFound:
+		return false, nil
+	case err != nil:
+		return false, fmt.Errorf("asking whether operation %s runs: %w; --operations does not ask, and revokes its leases too", id, err)
+	}
+	return slices.Contains([]string{"STARTING", "PROCESSING", "ROLLING_BACK"}, o.State), nil
+}
+
 // revoke revokes the named leases. It continues after a lease that fails, and
 // returns the leases it reached with the first failure.
-func revoke(ctx context.Context, registry *client.Client, ids []string, s v1.Selector, all bool) ([]v1.Lease, error) {
+func revoke(ctx context.Context, registry *client.Client, ids []string, s v1.Selector, selected bool) ([]v1.Lease, error) {
 	leases := []v1.Lease{}
-	if len(ids) == 0 && !all {
+	if selected {
 		found, err := registry.RevokeLeases(ctx, s)
 		return append(leases, found.Items...), err
 	}
 	var failed error
-	if all {
-		for _, state := range liveStates {
-			for l, err := range registry.AllLeases(ctx, client.LeaseQuery{State: state, PageSize: listPage}) {
-				if err != nil {
-					return leases, err
-				}
-				ids = append(ids, l.ID)
-			}
-		}
-	}
 	for _, id := range ids {
 		l, err := registry.RevokeLease(ctx, id)
 		if err != nil {

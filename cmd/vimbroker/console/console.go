@@ -3,6 +3,8 @@
 package console
 
 import (
+	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -12,6 +14,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"golang.org/x/term"
 )
 
 // Console holds the parts that all commands share: their streams, their environment,
@@ -102,7 +106,24 @@ func (p *Console) CredentialOut() error {
 	return nil
 }
 
-// SelfCommand is the command that calls this program: its name, if PATH finds it so.
+// Confirm asks a person for a yes, and is an error for any other answer. Programs, which have no terminal, are not asked.
+func (p *Console) Confirm(question string) error {
+	in, ok := p.In.(*os.File)
+	if !ok || !term.IsTerminal(int(in.Fd())) {
+		return nil
+	}
+	fmt.Fprintf(p.Err, "%s [y/N] ", oneLine(question))
+	answer, err := bufio.NewReader(in).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return fmt.Errorf("reading the answer: %w", err)
+	}
+	if word := strings.ToLower(strings.TrimSpace(answer)); word != "y" && word != "yes" {
+		return errors.New("nothing is done, as the answer is not yes")
+	}
+	return nil
+}
+
+// SelfCommand is how to call this program: by name where PATH finds it so.
 func SelfCommand() string {
 	self, err := os.Executable()
 	if err != nil {
