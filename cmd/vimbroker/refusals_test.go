@@ -130,6 +130,10 @@ func TestEveryRefusalLeadsForward(t *testing.T) {
 		{line: "vim register --endpoint URL --ca-cert-file WRONG --bearer-token-file TOKEN new", field: "--ca-cert-file", reason: "is not PEM"},
 		{line: "vim register --endpoint URL --ca-cert-file HUGE --bearer-token-file TOKEN new", reason: "request body too large"},
 		{line: "vim register --endpoint URL --ca-cert-file CA --bearer-token-file WRONG new", reason: "the API server refuses the credential"},
+		{
+			line: "lease issue --vim edge --rule get:pods -n default --token-file BOB", reason: `what "vimbroker vim rbac VIM --for engine" prints`,
+			before: func() { kube.Deny(fakekube.Denial{Verb: "create", Resource: "roles"}) },
+		},
 		{line: byFields + "new", reason: "may not", before: func() { kube.Deny(fakekube.Denial{Resource: "namespaces"}) }},
 		{line: byFields + "new", reason: "does not serve SelfSubjectReview", before: func() {
 			kube.Deny()
@@ -228,16 +232,13 @@ func TestEveryRefusalLeadsForward(t *testing.T) {
 // suggested fails unless the words are a command with these flags.
 func suggested(t *testing.T, words []string) {
 	t.Helper()
-	words = slices.DeleteFunc(words, func(w string) bool { return strings.ToUpper(w) == w })
 	var found *cobra.Command
 	found, rest, err := rootCommand(&console.Console{}).Find(words[1:])
 	if err != nil || !found.Runnable() || found.HasSubCommands() {
 		t.Errorf("there is no command %q: %v", words, err)
 		return
 	}
-	for _, name := range rest {
-		if found.Flags().Lookup(strings.TrimPrefix(name, "--")) == nil {
-			t.Errorf("%q has no flag %s", found.CommandPath(), name)
-		}
+	if err := found.ParseFlags(rest); err != nil {
+		t.Errorf("%q: %v", words, err)
 	}
 }

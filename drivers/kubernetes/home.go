@@ -257,8 +257,7 @@ func lacksRules(err error, what string) error {
 	}
 	return &broker.Error{
 		Kind: broker.ErrForbidden, Detail: "the credential may not create " + what + " with these rules (403)",
-		Remedy: "grant it create on them, and either every one of the rules or the verb escalate: an administrator of the cluster applies " +
-			"what \"vimbroker vim rbac VIM --for engine\" prints",
+		Remedy: "grant it create on them, and either every one of the rules or the verb escalate",
 	}
 }
 

@@ -25,6 +25,8 @@ var commands = strings.NewReplacer(
 	"GET /v1/vims", `"vimbroker vim list"`,
 	"GET /v1/leases", `"vimbroker lease list"`,
 	"repeat the change with its ETag", "repeat the change",
+	"every one of the rules or the verb escalate",
+	`every one of the rules or the verb escalate: an administrator of the cluster applies what "vimbroker vim rbac VIM --for engine" prints`,
 )
 
 // fieldFlags are the flags that fill fields of the REST API, by field; of several the
