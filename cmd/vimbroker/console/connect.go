@@ -119,6 +119,6 @@ func (p *Console) Remote(body RemoteBody) func(*cobra.Command, []string) error {
 		if err != nil {
 			return err
 		}
-		return body(c, args, registry)
+		return p.Meant(c.Context(), registry, body(c, args, registry))
 	}
 }

@@ -38,6 +38,8 @@ type Console struct {
 	// Project is the --project flag of the commands that name a VIM.
 	Project string
 
+	// vim is the name of a VIM that the person typed.
+	vim string
 	// widths are those of the columns of a list that is watched; nil otherwise.
 	widths []int
 }

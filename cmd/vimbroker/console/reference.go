@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/vimbroker/vimbroker/broker/api/client"
+	"github.com/vimbroker/vimbroker/policy"
 )
 
 // minPrefix is the least number of characters that name an id, if they name no other.
@@ -38,6 +39,7 @@ func (p *Console) VIMRef(ctx context.Context, registry *client.Client, ref strin
 	case p.Project != "":
 		return p.vimOfProject(ctx, registry, ref)
 	case !isPrefix(ref):
+		p.vim = ref
 		return ref, nil
 	}
 	if _, err := registry.VIM(ctx, ref); client.Status(err) != http.StatusNotFound {
@@ -52,6 +54,22 @@ func (p *Console) VIMRef(ctx context.Context, registry *client.Client, ref strin
 		ids = append(ids, v.ID)
 	}
 	return only(ids, ref, "VIM")
+}
+
+// Meant adds to the answer that there is no such VIM the name of one that is most like what the person typed.
+func (p *Console) Meant(ctx context.Context, registry *client.Client, err error) error {
+	if p.vim == "" || client.Status(err) != http.StatusNotFound || !strings.Contains(err.Error(), "no such VIM") {
+		return err
+	}
+	found, listErr := registry.VIMs(ctx, client.VIMQuery{PageSize: completionPage})
+	var names []string
+	for _, v := range found.Items {
+		names = append(names, v.Name)
+	}
+	if near := policy.Nearest(p.vim, names); listErr == nil && near != "" {
+		return fmt.Errorf("%w; did you mean %s?", err, near)
+	}
+	return err
 }
 
 // vimOfProject finds the VIM of that name, or whose id begins so, in the project.

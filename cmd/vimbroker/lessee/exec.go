@@ -105,7 +105,7 @@ func (p *program) exec(ctx context.Context, f Flags, vim string, command []strin
 	defer func() { p.closed(dir.Close()) }()
 
 	lease, err := p.execLease(ctx, signals, registry, f.Request(vim, clientconfig.JSON))
-	if err != nil {
+	if err = p.Meant(ctx, registry, err); err != nil {
 		if s := signals.first(); s != 0 {
 			return 128 + int(s), err
 		}
