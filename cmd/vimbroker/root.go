@@ -43,7 +43,8 @@ narrow, short-lived, revocable and audited.
 
 Exit codes: 0 success; 1 failure; 2 wrong command line; 3 no such VIM or lease
 (or it belongs to another project). "exec" exits with the code of the command
-that it ran; see its help.`,
+that it ran; see its help. With -o json an error is a line of JSON on standard
+error: "message", and the fields of the server's answer where it refused.`,
 		Example: `  vimbroker serve --dev
   vimbroker vim register --kubeconfig ~/.kube/config edge-1
   vimbroker exec edge-1 -- kubectl get namespaces`,

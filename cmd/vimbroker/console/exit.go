@@ -1,6 +1,7 @@
 package console
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -15,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/vimbroker/vimbroker/broker/api/client"
+	"github.com/vimbroker/vimbroker/broker/api/v1"
 	"github.com/vimbroker/vimbroker/broker/strictyaml"
 )
 
@@ -91,8 +93,28 @@ func (p *Console) ExitCode(err error) int {
 	return ExitFailed
 }
 
-// complain writes the one line of an error, or a line for each fault of a file.
+// complaint is an error for programs: the answer of the server, if it was one, and the line for people.
+type complaint struct {
+	*v1.Problem
+	Message string `json:"message"`
+}
+
+// complain writes the one line of an error, or a line for each fault of a file; with -o json one line of JSON.
 func (p *Console) complain(err error) {
+	// Joined errors stand on lines of their own.
+	lines := strings.FieldsFunc(commands.Replace(explain(err)), func(r rune) bool { return r == '\n' || r == '\r' })
+	message := oneLine(strings.Join(lines, "; "))
+	if p.Output == "json" {
+		said := complaint{Message: message}
+		if refused := refusals(err); len(refused) == 1 {
+			said.Problem = &refused[0].Problem
+		}
+		var line bytes.Buffer
+		if v1.Encode(&line, said) == nil {
+			fmt.Fprintln(p.Err, line.String())
+			return
+		}
+	}
 	var many *strictyaml.Faults
 	if errors.As(err, &many) && len(many.Lines) > 1 {
 		for _, line := range many.Lines {
@@ -100,9 +122,7 @@ func (p *Console) complain(err error) {
 		}
 		return
 	}
-	// Joined errors stand on lines of their own.
-	lines := strings.FieldsFunc(commands.Replace(explain(err)), func(r rune) bool { return r == '\n' || r == '\r' })
-	fmt.Fprintln(p.Err, "vimbroker: "+oneLine(strings.Join(lines, "; ")))
+	fmt.Fprintln(p.Err, "vimbroker: "+message)
 }
 
 // Warn writes a line that is not the end of the command.
