@@ -125,7 +125,7 @@ func (p *Console) Confirm(question string) error {
 	return nil
 }
 
-// SelfCommand is how to call this program: by name where PATH finds it so.
+// SelfCommand is the command that calls this program: its name, if PATH finds it so.
 func SelfCommand() string {
 	self, err := os.Executable()
 	if err != nil {
