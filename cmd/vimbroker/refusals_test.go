@@ -88,6 +88,7 @@ func TestEveryRefusalLeadsForward(t *testing.T) {
 			titles[k.Title] = k.Name
 		}
 	}
+	i.env = append(i.env, "KUBERNETES_EXEC_INFO="+kube.ExecInfo()) // as kubectl runs the command credential
 	const byFields, nobody = "vim register --endpoint URL --ca-cert-file CA --bearer-token-file TOKEN ", "00000000-0000-0000-0000-000000000000"
 	for _, c := range []struct {
 		line string
