@@ -81,17 +81,20 @@ func (m *mover) decode(t *testing.T, line string, into any) {
 }
 
 // wantKeys asserts that each VIM has one key, in that key store, which opens, and
-// that there is no other key anywhere, but for the audit log's own beside them.
+// that there is no other key anywhere, but for the audit log's own: beside them, or in the
+// first store, if the log was signed for the first time since the last move.
 func (m *mover) wantKeys(t *testing.T, in string, vims int) {
 	t.Helper()
+	signs := 0
 	for name, store := range m.stores {
 		want := 0
 		if name == in {
 			want = vims
 		}
 		held, err := store.List(t.Context(), "")
-		if name == in && len(held) == want+1 {
-			want++ // once the audit log is signed
+		if (name == in || name == "barbican") && len(held) == want+1 && signs == 0 {
+			want++
+			signs++
 		}
 		if err != nil || len(held) != want {
 			t.Errorf("%s holds %d keys, %v, want %d", name, len(held), err, want)
