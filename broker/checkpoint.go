@@ -109,7 +109,7 @@ func (b *Oversight) RotateAuditKey(ctx context.Context, p policy.Principal) (not
 	return b.rotateAuditKey(ctx, p, b.keys)
 }
 
-// rotateAuditKey is [Oversight.RotateAuditKey] into a ring of key stores.
+// rotateAuditKey is [Oversight.RotateAuditKey] with the key stores that the new key is sealed in.
 func (b *Oversight) rotateAuditKey(ctx context.Context, p policy.Principal, to keyring.Ring) (notary.SigningKey, error) {
 	act, err := b.enter(ctx, p, policy.AuditKey, projectResource(anyProject), policy.Wish{})
 	if err != nil {

@@ -13,22 +13,23 @@ import (
 	"github.com/vimbroker/vimbroker/policy/audit"
 )
 
-// Sealer has more that is sealed, for no VIM: secrets of subscriptions, the key that signs tokens.
+// Sealer keeps sealed texts that belong to no VIM: secrets of subscriptions, the key that signs tokens.
 type Sealer interface {
-	// Reseal seals anew what is due. What fails keeps nothing else from it.
+	// Reseal seals each due text under a new key. A text that fails does not stop the others.
 	Reseal(ctx context.Context, due Due) error
 }
 
 // AddSealer adds a sealer, before the broker is used.
 func (b *Registry) AddSealer(s Sealer) { b.sealers = append(b.sealers, s) }
 
-// Due says what is sealed anew: what has its key in another key store than that of To, or was sealed before a time.
+// Due selects the texts to seal again: those whose key is in another key store than that of To, and those that were sealed
+// before a time.
 type Due struct {
 	To     keyring.Ring
 	Before time.Time
 }
 
-// Selects reports whether that is due.
+// Selects reports whether a text is due.
 func (d Due) Selects(s keyring.Sealed) bool {
 	at, err := secret.SealedAt(s.Text)
 	return s.Text != "" && (s.KeyStore != d.To.Name() || err != nil || at.Before(d.Before))

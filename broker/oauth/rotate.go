@@ -164,7 +164,8 @@ func (t *Tokens) replace(ctx context.Context, p policy.Principal, before string,
 	return mine, nil
 }
 
-// Reseal replaces the key that signs, if that is due: it is of the broker's [broker.Broker.RekeyRest], which has decided it.
+// Reseal implements [broker.Sealer] for the key that signs tokens: if the key is due, a new one in the key stores of due.To
+// replaces it. [broker.Registry.RekeyRest] has decided on the call.
 func (t *Tokens) Reseal(ctx context.Context, due broker.Due) error {
 	keys, err := t.store.TokenKeys(ctx)
 	if err != nil {

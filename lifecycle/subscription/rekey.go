@@ -10,7 +10,7 @@ import (
 )
 
 // Reseal reseals the secrets of the subscriptions that due selects, under new keys in the key store that due names,
-// and destroys the old keys. It is for [broker.Broker.RekeyRest], which has decided and recorded it.
+// and destroys the old keys. It is for [broker.Registry.RekeyRest], which has decided on and recorded it.
 func (s *Subscriptions) Reseal(ctx context.Context, due broker.Due) error {
 	var failed []error
 	for q := (Query{Sealed: true, Page: broker.Page{Size: broker.MaxPage}}); ; {
