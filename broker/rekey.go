@@ -27,9 +27,9 @@ func (b *Registry) RekeyVIM(ctx context.Context, p policy.Principal, ref, keySto
 		return v, err
 	}
 	for _, k := range b.keepers {
-		if err := k.RekeyHidden(ctx, v.ID, keyStore); err != nil {
+		if err := k.RekeySecretParameters(ctx, v.ID, keyStore); err != nil {
 			return v, &Error{
-				Kind: ErrUnavailable, Detail: "the VIM is sealed anew, and what is hidden of the parameters of the VNF instances on it not all",
+				Kind: ErrUnavailable, Detail: "the VIM is sealed anew, and some secret parameters of the VNF instances on it are not",
 				Remedy: "rotate the VIM's key once more in a few minutes", Cause: err,
 			}
 		}
@@ -37,13 +37,13 @@ func (b *Registry) RekeyVIM(ctx context.Context, p policy.Principal, ref, keySto
 	return v, nil
 }
 
-// Keeper has more that is sealed for VIMs, each under a key of its own: hidden parameters of the
+// Keeper has more that is sealed for VIMs, each under a key of its own: secret parameters of the
 // VNF instances on them.
 type Keeper interface {
-	// RekeyHidden seals what is a VIM's anew, in the key store of that name (empty: the one for new keys).
-	RekeyHidden(ctx context.Context, vim, keyStore string) error
-	// HiddenElsewhere counts what is a VIM's under keys in other key stores than the one of that name.
-	HiddenElsewhere(ctx context.Context, vim, keyStore string) (int, error)
+	// RekeySecretParameters seals what is a VIM's anew, in the key store of that name (empty: the one for new keys).
+	RekeySecretParameters(ctx context.Context, vim, keyStore string) error
+	// SecretParametersElsewhere counts what is a VIM's under keys in other key stores than the one of that name.
+	SecretParametersElsewhere(ctx context.Context, vim, keyStore string) (int, error)
 }
 
 // AddKeeper adds a keeper, before the broker is used.
@@ -219,7 +219,7 @@ type KeyStatus struct {
 	SealedAt time.Time
 	// Past is how many earlier generations, each with a key, leases still need.
 	Past int
-	// Elsewhere is how many hidden parameters of VNF instances on the VIM have their key in another key
+	// Elsewhere is how many secret parameters of VNF instances on the VIM have their key in another key
 	// store than KeyStore.
 	Elsewhere int
 	// Pending: a write of the credential or its key is under way, or was abandoned.
@@ -247,7 +247,7 @@ func (b *Registry) KeyStatuses(ctx context.Context, p policy.Principal, q VIMQue
 			s.SealedAt = at.UTC()
 		}
 		for _, k := range b.keepers {
-			n, err := k.HiddenElsewhere(ctx, v.ID, s.KeyStore)
+			n, err := k.SecretParametersElsewhere(ctx, v.ID, s.KeyStore)
 			if err != nil {
 				return nil, "", err
 			}

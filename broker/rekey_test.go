@@ -167,12 +167,14 @@ type keeper struct {
 	err     error
 }
 
-func (k *keeper) RekeyHidden(_ context.Context, vim, keyStore string) error {
+func (k *keeper) RekeySecretParameters(_ context.Context, vim, keyStore string) error {
 	k.rekeyed = append(k.rekeyed, vim+" to "+keyStore)
 	return k.err
 }
 
-func (k *keeper) HiddenElsewhere(context.Context, string, string) (int, error) { return k.left, k.err }
+func (k *keeper) SecretParametersElsewhere(context.Context, string, string) (int, error) {
+	return k.left, k.err
+}
 
 // What keepers have goes with its VIM, and is counted where it lies elsewhere.
 func TestKeepersAreRekeyedWithTheVIM(t *testing.T) {

@@ -32,10 +32,10 @@ type Basis struct {
 	Files []string
 	// Namespace is where the objects go that name none; empty if the VIM knows no namespaces.
 	Namespace string
-	// Hidden are the given variables that no answer shows, and HidesParameters whether parameters are hidden
-	// too: hidden values are stored sealed.
-	Hidden          []string
-	HidesParameters bool
+	// Secret are the given variables that no answer shows, and SecretParameters whether parameters are secret
+	// too: secret values are stored sealed.
+	Secret           []string
+	SecretParameters bool
 }
 
 // choose finds the driver for a new instance: the first driver for the VIM's type that makes an instance from the

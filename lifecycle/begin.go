@@ -22,7 +22,7 @@ var actions = map[OperationType]policy.Action{
 }
 
 // begin decides on an operation, calls shape to work out what the operation makes of the instance, and
-// stores it with its job. It seals the parameters of the request that must be hidden.
+// stores it with its job. It seals the parameters of the request that are secret.
 func (l *Lifecycle) begin(
 	ctx context.Context, p policy.Principal, id string, t OperationType, params json.RawMessage, given content,
 	shape func(Instance, *Operation) error,
@@ -56,11 +56,11 @@ func (l *Lifecycle) begin(
 		failpoint.At("inline.brought")
 	}
 	if t != Terminate {
-		err = l.hide(ctx, &o, given)
+		err = l.sealSecrets(ctx, &o, given)
 	}
 	if err == nil {
 		if err = l.store.BeginOperation(ctx, o, i.Revision, nil, act.With(audit.DetailOperation, o.ID).Intent()); err != nil {
-			l.unhide(ctx, o.Target.Concealed.ID)
+			l.abandonSecrets(ctx, o.Target.Concealed.ID)
 		}
 	}
 	if err != nil {
@@ -283,7 +283,7 @@ func (l *Lifecycle) Modify(ctx context.Context, p policy.Principal, id string, m
 	}
 	if err := l.store.BeginOperation(ctx, o, i.Revision, change, act.Done()); err != nil {
 		if o.Target.Concealed.ID != i.Shape.Concealed.ID {
-			l.unhide(ctx, o.Target.Concealed.ID)
+			l.abandonSecrets(ctx, o.Target.Concealed.ID)
 		}
 		return Operation{}, l.refuse(ctx, act, err)
 	}

@@ -51,8 +51,8 @@ func (l *Lifecycle) Passes() []broker.Pass {
 		{Name: "drift", Every: driftEvery, Run: l.Observe},
 		{Name: "operation-turns", Every: turnsEvery, Run: l.GiveTurns},
 		{Name: "inline-vims", Every: inlineEvery, Run: l.LetGo},
-		{Name: "hidden-parameters", Every: hidesEvery, Run: func(ctx context.Context) error {
-			return l.SettleHidden(ctx, l.now().Add(-hidingTime))
+		{Name: "secret-parameters", Every: secretParametersEvery, Run: func(ctx context.Context) error {
+			return l.SettleSecretParameters(ctx, l.now().Add(-abandonedFor))
 		}},
 	}
 }

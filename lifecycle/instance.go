@@ -79,9 +79,9 @@ type Shape struct {
 	VNFCs []VNFC `json:"vnfcs,omitempty"`
 }
 
-// Concealed names the [Hidden] parameters of a shape, without their content.
+// Concealed names the [SecretParameters] of a shape, without their content.
 type Concealed struct {
-	// ID is that of the Hidden; empty if nothing is hidden.
+	// ID is that of the SecretParameters; empty if nothing is secret.
 	ID string `json:"id,omitempty"`
 	// Variables are the names of variables, sorted, and Parameters says that the parameters are among them.
 	Variables  []string `json:"variables,omitempty"`

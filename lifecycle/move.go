@@ -14,7 +14,7 @@ import (
 	"github.com/vimbroker/vimbroker/policy/audit"
 )
 
-// move has a shape be on another registered VIM of the very system that its resources are on. Its hidden parameters
+// move has a shape be on another registered VIM of the very system that its resources are on. Its secret parameters
 // are resealed under the keys of that VIM.
 func (l *Lifecycle) move(ctx context.Context, p policy.Principal, i Instance, vim string, s *Shape) error {
 	if i.State != Instantiated || s.Inline {
@@ -37,7 +37,7 @@ func (l *Lifecycle) move(ctx context.Context, p policy.Principal, i Instance, vi
 		return nil
 	}
 	if s.Concealed.ID != "" {
-		c, err := l.hidden(ctx, i.ID, *s)
+		c, err := l.openSecretParameters(ctx, i.ID, *s)
 		if err != nil {
 			return err
 		}

@@ -70,7 +70,7 @@ func TestMove(t *testing.T) {
 	v := newVault(t)
 	ctx := t.Context()
 	v.lends.identities = map[string]string{"edge": "kube"}
-	i := v.hides(secretive())
+	i := v.withSecrets(secretive())
 	to := lifecycle.Modification{VIM: "far"}
 	if _, err := v.Modify(ctx, alice, i.ID, to); !errors.Is(err, broker.ErrConflict) {
 		t.Errorf("moved to another system: %v", err)
@@ -83,10 +83,10 @@ func TestMove(t *testing.T) {
 	if now.Shape.VIM != "far" || now.Shape.VIMName != "far" || len(now.Shape.Resources) != len(i.Shape.Resources) || now.Shape.Concealed.ID == i.Shape.Concealed.ID {
 		t.Errorf("the instance is %+v", now.Shape)
 	}
-	if h, err := v.store.Hidden(ctx, now.Shape.Concealed.ID); err != nil || h.VIM != "far" || h.State != lifecycle.HiddenActive {
+	if h, err := v.store.SecretParameters(ctx, now.Shape.Concealed.ID); err != nil || h.VIM != "far" || h.State != lifecycle.SecretParametersActive {
 		t.Errorf("what is hidden is of VIM %s, %s, %v", h.VIM, h.State, err)
 	}
-	if h, err := v.store.Hidden(ctx, i.Shape.Concealed.ID); err == nil && h.State != lifecycle.HiddenAbandoned {
+	if h, err := v.store.SecretParameters(ctx, i.Shape.Concealed.ID); err == nil && h.State != lifecycle.SecretParametersAbandoned {
 		t.Errorf("what was hidden is %s", h.State)
 	}
 	v.completes(v.Heal(ctx, alice, i.ID, lifecycle.Healing{}))

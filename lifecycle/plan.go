@@ -48,7 +48,7 @@ func (l *Lifecycle) inputFor(ctx context.Context, d Driver, to Shape, in PlanInp
 	if err != nil {
 		return in, err
 	}
-	hidden, err := l.hidden(ctx, in.Instance, to)
+	hidden, err := l.openSecretParameters(ctx, in.Instance, to)
 	if err != nil {
 		return in, err
 	}

@@ -50,12 +50,12 @@ type Instantiation struct {
 	Files     []string
 	Variables map[string]string
 	// Parameters is a JSON object, or empty, that a driver merges into the parameters it makes from the
-	// descriptor. Like Variables it is stored in the clear, except for the values that the driver hides:
+	// descriptor. Like Variables it is stored in the clear, except for the values that the driver calls secret:
 	// those are sealed.
 	Parameters json.RawMessage
 	// Others are the names of further parameters, which the VNFD has to declare.
 	Others []string
-	// Params is the request's body, to be shown again without hidden values.
+	// Params is the request's body, to be shown again without secret values.
 	Params json.RawMessage
 }
 

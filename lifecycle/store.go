@@ -17,7 +17,7 @@ const JobKind = "lifecycle"
 // too.
 type Store interface {
 	audit.Sink
-	HiddenStore
+	SecretParametersStore
 
 	// CreateInstance stores a new instance with Revision 1; ErrConflict if its package is gone. A package
 	// that is deleted at the same moment is gone, or stays. It is [broker.ErrQuota] if the project has most

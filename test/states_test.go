@@ -34,7 +34,7 @@ func TestGoldenStates(t *testing.T) {
 	picture(t, &b, all, "An operation on a VNF instance", lifecycle.Completed, lifecycle.Failed, lifecycle.FailedTemp, lifecycle.Processing,
 		lifecycle.RolledBack, lifecycle.RollingBack, lifecycle.Starting)
 	picture(t, &b, all, "A VNF package", catalog.Created, catalog.Disabled, catalog.Enabled, catalog.Processing, catalog.Uploading)
-	picture(t, &b, all, "What is sealed: keys that sign, secrets of subscriptions, hidden parameters", keyring.Abandoned, keyring.Active,
+	picture(t, &b, all, "What is sealed: keys that sign, secrets of subscriptions, secret parameters", keyring.Abandoned, keyring.Active,
 		keyring.Making, keyring.Rekeying, keyring.Retired, keyring.Revoked, keyring.Signing, keyring.Verifying)
 	picture(t, &b, all, "A cluster of Cluster API", onboard.States()...)
 	for machine := range all {

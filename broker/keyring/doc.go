@@ -1,6 +1,6 @@
 // Package keyring seals texts, each under a Fernet key of its own in a key store, and opens them. Everything that the
 // broker seals goes through it: the credentials of VIMs, the keys that sign tokens and the audit log, the broker's
-// credentials at subscribers, and the hidden parameters of VNF instances.
+// credentials at subscribers, and the secret parameters of VNF instances.
 //
 // The row of the sealed text is its owner's, and so is the order of the writes:
 //

@@ -2,7 +2,7 @@ package keyring
 
 import "slices"
 
-// State is where a row stands whose text is sealed: a key that signs, the secrets of a subscription, hidden parameters.
+// State is where a row stands whose text is sealed: a key that signs, the secrets of a subscription, secret parameters.
 // A VIM has more than one sealed text, and its own states.
 type State string
 

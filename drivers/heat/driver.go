@@ -43,7 +43,7 @@ func (*Driver) VIMType() broker.VIMType { return "openstack" }
 // Survey implements [lifecycle.Driver]: any member of the project may have a template validated.
 func (*Driver) Survey(lifecycle.PlanInput) lifecycle.Grant { return lifecycle.Grant{} }
 
-// Basis implements [lifecycle.Driver]: everything under BaseHOT/FLAVOUR. Hidden are the parameters that the
+// Basis implements [lifecycle.Driver]: everything under BaseHOT/FLAVOUR. Secret are the parameters that the
 // template hides.
 func (*Driver) Basis(s lifecycle.Source) (lifecycle.Basis, error) {
 	var b lifecycle.Basis
@@ -77,10 +77,10 @@ func (*Driver) Basis(s lifecycle.Source) (lifecycle.Basis, error) {
 	}
 	for _, name := range s.Given {
 		if h.hidden[name] {
-			b.Hidden = append(b.Hidden, name)
+			b.Secret = append(b.Secret, name)
 		}
 	}
-	b.HidesParameters = h.hidden[nfv]
+	b.SecretParameters = h.hidden[nfv]
 	return b, nil
 }
 

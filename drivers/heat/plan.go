@@ -28,8 +28,8 @@ type wish struct {
 	Parameters map[string]any    `json:"parameters"`
 	// VDUs are the names of VDUs by the name of their resources.
 	VDUs map[string]string `json:"vdus"`
-	// Hidden are texts of the templates that no message may hold, the longest first.
-	Hidden []string `json:"hidden"`
+	// Unspoken are texts of the templates that no message may hold, the longest first.
+	Unspoken []string `json:"unspoken"`
 }
 
 // Plan implements [lifecycle.Driver]. Heat validates the template with its parameters.
@@ -61,7 +61,7 @@ func (d *Driver) Plan(ctx context.Context, c lifecycle.Connection, in lifecycle.
 				id, h.top, id, capacity)
 		}
 	}
-	w.Hidden = h.unspoken(in)
+	w.Unspoken = h.unspoken(in)
 	s, err := connect(ctx, c)
 	if err != nil {
 		return lifecycle.Plan{}, err
@@ -152,7 +152,7 @@ func (h *hot) imagesOf(in lifecycle.PlanInput) []string {
 const shortest = 5
 
 // unspoken are the texts that the templates' resources hold, but for those that are shown anyway, and all that
-// hidden parameters default to or are given.
+// secret parameters default to or are given.
 func (h *hot) unspoken(in lifecycle.PlanInput) []string {
 	shown := map[string]bool{}
 	for name, v := range in.Variables {
@@ -194,7 +194,7 @@ func (h *hot) unspoken(in lifecycle.PlanInput) []string {
 	return all
 }
 
-// hush keeps the value of a hidden parameter out of messages: whole, as messages quote it, and each line of it.
+// hush keeps the value of a secret parameter out of messages: whole, as messages quote it, and each line of it.
 func (h *hot) hush(value string) {
 	quoted := strconv.Quote(value)
 	for _, text := range append(strings.Split(value, "\n"), value, quoted[1:len(quoted)-1]) {

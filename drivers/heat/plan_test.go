@@ -250,7 +250,7 @@ resources: {a: {type: OS::Heat::RandomString}}
 		{source("", true, "open", "shown"), nil, false},
 	} {
 		b, err := heat.New().Basis(c.of)
-		if err != nil || !slices.Equal(b.Hidden, c.hidden) || b.HidesParameters != c.parameters {
+		if err != nil || !slices.Equal(b.Secret, c.hidden) || b.SecretParameters != c.parameters {
 			t.Errorf("Basis of %v = %+v, %v, want that it hides %v, %v", c.of.Given, b, err, c.hidden, c.parameters)
 		}
 	}
@@ -263,8 +263,8 @@ resources: {a: {type: OS::Heat::RandomString}}
 	}
 }
 
-// What hidden parameters default to is in no message, however short, and though a request may show it.
-func TestDefaultsOfHiddenParametersAreUnspoken(t *testing.T) {
+// What secret parameters default to is in no message, however short, and though a request may show it.
+func TestDefaultsOfSecretParametersAreUnspoken(t *testing.T) {
 	s := fakeheat.New(t)
 	in := tacker(strings.Replace(hot, "  zone: {type: string, default: nova}", "  pin: {type: number, hidden: true, default: 4711}\n"+
 		"  keys: {type: json, hidden: 'true', default: {a: [canary-list], b: canary-member}}", 1))
@@ -277,8 +277,8 @@ func TestDefaultsOfHiddenParametersAreUnspoken(t *testing.T) {
 	}
 }
 
-// What a request gives hidden parameters is in no message, whole, in lines or quoted.
-func TestGivenHiddenParametersAreUnspoken(t *testing.T) {
+// What a request gives secret parameters is in no message, whole, in lines or quoted.
+func TestGivenSecretParametersAreUnspoken(t *testing.T) {
 	s := fakeheat.New(t)
 	in := tacker(strings.Replace(strings.Replace(hot, "  zone: {type: string, default: nova}", "  pin: {type: string, hidden: true}\n  zone: {type: string, default: nova}", 1),
 		"    type: json\n", "    type: json\n    hidden: true\n", 1))

@@ -205,7 +205,7 @@ const maxReason = 300
 // reason is Heat's reason for a failure, fit to be shown: without the values that w hides, on one
 // line, bounded.
 func (w wish) reason(text string) string {
-	for _, hidden := range w.Hidden {
+	for _, hidden := range w.Unspoken {
 		text = strings.ReplaceAll(text, hidden, "(a value of the template)")
 	}
 	return printable(text)

@@ -51,7 +51,7 @@ type hot struct {
 	asked [][]string
 	// kinds are the types of all resources, images what they name as such, outright.
 	kinds, images map[string]bool
-	// values are the texts that resources' properties hold, secrets those that hidden parameters default to.
+	// values are the texts that resources' properties hold, secrets those that secret parameters default to.
 	values, secrets map[string]bool
 	// hidden are the parameters of the top template that it marks so.
 	hidden map[string]bool

@@ -80,7 +80,7 @@ const chartFile = "Chart.yaml"
 // or a repository takes no file of the package.
 func (d *Driver) Basis(s lifecycle.Source) (lifecycle.Basis, error) {
 	const field = pull.Field
-	b := lifecycle.Basis{Namespace: s.Namespace, HidesParameters: true}
+	b := lifecycle.Basis{Namespace: s.Namespace, SecretParameters: true}
 	if b.Namespace == "" {
 		b.Namespace = "default"
 	}

@@ -17,7 +17,7 @@ import (
 const folder = "Files/kubernetes/"
 
 // Basis implements [lifecycle.Driver]: the manifests that the request names, in its order, or else all under
-// Files/kubernetes in the order of their paths. Files of a Helm chart are [broker.ErrUnsupported]. Hidden are the
+// Files/kubernetes in the order of their paths. Files of a Helm chart are [broker.ErrUnsupported]. Secret are the
 // variables that the manifests, or their own names, mark as secret.
 func (*Driver) Basis(s lifecycle.Source) (lifecycle.Basis, error) {
 	const field = "additionalParams.lcm-kubernetes-def-files"
@@ -54,7 +54,7 @@ func (*Driver) Basis(s lifecycle.Source) (lifecycle.Basis, error) {
 		return b, nil
 	}
 	files, err := s.Read(b.Files)
-	b.Hidden = concealed(s.Given, files)
+	b.Secret = concealed(s.Given, files)
 	return b, err
 }
 

@@ -11,8 +11,8 @@ import (
 	"github.com/vimbroker/vimbroker/lifecycle"
 )
 
-// hiddenAnnotation on any object names variables, separated by commas, that no answer shows.
-const hiddenAnnotation = "vimbroker.io/hidden-variables"
+// secretAnnotation on any object names variables, separated by commas, that no answer shows.
+const secretAnnotation = "vimbroker.io/secret-variables"
 
 // secretName matches the names of secrets.
 var secretName = sync.OnceValue(func() *regexp.Regexp {
@@ -27,7 +27,7 @@ func concealed(given []string, files []lifecycle.Manifest) []string {
 	err := documents(files, func(d document) error {
 		walkObjects(d.root, func(object *yaml.Node) {
 			if annotations := child(child(object, "metadata"), "annotations"); annotations != nil {
-				for name := range strings.SplitSeq(scalarOf(annotations, hiddenAnnotation), ",") {
+				for name := range strings.SplitSeq(scalarOf(annotations, secretAnnotation), ",") {
 					hidden[strings.TrimSpace(name)] = true
 				}
 			}

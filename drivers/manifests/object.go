@@ -194,9 +194,9 @@ func (o *object) readAnnotations(meta map[string]any) error {
 			if o.VDU = value; len(value) == 0 || len(validation.IsValidLabelValue(value)) > 0 {
 				return o.fault(at, "%s: annotation %s must be the name of a VDU, of at most 63 characters", o.titleIn(), vduAnnotation)
 			}
-		case hiddenAnnotation:
+		case secretAnnotation:
 			if names := strings.Split(value, ","); slices.ContainsFunc(names, func(s string) bool { return strings.TrimSpace(s) == "" }) {
-				return o.fault(at, "%s: annotation %s must be names of variables, separated by commas", o.titleIn(), hiddenAnnotation)
+				return o.fault(at, "%s: annotation %s must be names of variables, separated by commas", o.titleIn(), secretAnnotation)
 			}
 		case variablesAnnotation:
 			if value != "off" {

@@ -99,21 +99,21 @@ func TestReasonsWhileItWaits(t *testing.T) {
 }
 
 // Variables are hidden by their own names, by an annotation, and where a Secret holds them.
-func TestHiddenVariables(t *testing.T) {
+func TestSecretVariables(t *testing.T) {
 	const secretText = "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData: {a: \"x${LOGIN:=no}\"}\n"
-	const marked = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: m, annotations: {vimbroker.io/hidden-variables: \"PHRASE, OTHER\"}}\ndata: {a: \"${SITE}\"}\n"
+	const marked = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: m, annotations: {vimbroker.io/secret-variables: \"PHRASE, OTHER\"}}\ndata: {a: \"${SITE}\"}\n"
 	given := []string{"API_KEY", "DB_PASSWORD", "KEYBOARD", "LOGIN", "MONKEY", "PASSENGERS", "PHRASE", "SITE", "authToken"}
 	source := lifecycle.Source{Paths: []string{"Files/kubernetes/a.yaml"}, Given: given, Read: func([]string) ([]lifecycle.Manifest, error) {
 		return []lifecycle.Manifest{{Path: "a.yaml", Text: secret.NewText(secretText + "---\n" + marked)}}, nil
 	}}
 	b, err := manifests.New().Basis(source)
-	if want := []string{"API_KEY", "DB_PASSWORD", "LOGIN", "PHRASE", "authToken"}; err != nil || !slices.Equal(b.Hidden, want) {
-		t.Errorf("hidden are %v, %v, want %v", b.Hidden, err, want)
+	if want := []string{"API_KEY", "DB_PASSWORD", "LOGIN", "PHRASE", "authToken"}; err != nil || !slices.Equal(b.Secret, want) {
+		t.Errorf("hidden are %v, %v, want %v", b.Secret, err, want)
 	}
 	source.Read = func([]string) ([]lifecycle.Manifest, error) {
 		return []lifecycle.Manifest{{Path: "a.yaml", Text: secret.NewText("a: [")}}, nil
 	}
-	if b, err = manifests.New().Basis(source); err != nil || !slices.Equal(b.Hidden, given) {
-		t.Errorf("of manifests that cannot be read are hidden %v, %v, want all", b.Hidden, err)
+	if b, err = manifests.New().Basis(source); err != nil || !slices.Equal(b.Secret, given) {
+		t.Errorf("of manifests that cannot be read are hidden %v, %v, want all", b.Secret, err)
 	}
 }

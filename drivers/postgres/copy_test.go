@@ -139,7 +139,7 @@ func trial(t *testing.T) *sqlite.Store {
 		o := lifecycle.Operation{ID: "operation-of-" + id, Instance: id, Project: "north", Type: lifecycle.Instantiate, State: lifecycle.Starting, StartedAt: i.CreatedAt, Revision: 1, Before: i.Shape, Target: i.Shape}
 		must(s.BeginOperation(ctx, o, 1, nil, entry))
 	}
-	must(s.CreateHidden(ctx, lifecycle.Hidden{ID: "hidden", Instance: "instance-1", VIM: "v", State: lifecycle.HiddenActive, Since: time.Unix(2, 0).UTC(), Generation: 3, Sealed: "token", KeyStore: "keydir", Ref: "ref"}))
+	must(s.CreateSecretParameters(ctx, lifecycle.SecretParameters{ID: "hidden", Instance: "instance-1", VIM: "v", State: lifecycle.SecretParametersActive, Since: time.Unix(2, 0).UTC(), Generation: 3, Sealed: "token", KeyStore: "keydir", Ref: "ref"}))
 	must(s.GiveTurns(ctx, func(places []lifecycle.Place) []string { return []string{places[0].Operation} }, func(o *lifecycle.Operation) { o.TurnAt = o.StartedAt }))
 	return s
 }
@@ -256,7 +256,7 @@ func TestCopy(t *testing.T) {
 		"vims": 6, "vim_generations": 7, "vim_labels": 10, "grants": 15, "leases": 1100, "retired_keys": 2, "audit_entries": int64(len(want.Entries)),
 		"audit_keys": 1, "audit_checkpoints": 2, "audit_anchors": 1, "vnf_packages": 3, "vnf_package_chunks": 4, "vnf_package_uses": 2,
 		"vnf_instances": 2, "vnf_operations": 2, "oauth_clients": 1, "oauth_keys": 1, "vnf_grants": 1, "vnf_subscriptions": 1, "vnf_notifications": 2,
-		"vnf_hidden": 1, "jobs": 2, "audit_tiles": copied["audit_tiles"],
+		"vnf_secret_parameters": 1, "jobs": 2, "audit_tiles": copied["audit_tiles"],
 	}, copied); diff != "" {
 		t.Errorf("Copied (-want +got):\n%s", diff)
 	}

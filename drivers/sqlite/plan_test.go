@@ -223,7 +223,7 @@ func TestQueriesUseIndexes(t *testing.T) {
 		"FROM retired_keys ORDER BY":             "ends with the limit",
 		"FROM vnf_contents_gone LIMIT":           "ends with the limit",
 		"FROM audit_checkpoints ORDER BY":        "ends with the limit",
-		"ORDER BY since, id LIMIT":               "by hidden_unsettled, which has those that are wanted",
+		"ORDER BY since, id LIMIT":               "by secret_parameters_unsettled, which has those that are wanted",
 		"ORDER BY queued_at, id":                 "by vnf_operation_live_once_per_instance, which has those that are wanted",
 		"LIMIT ?2) AS instance":                  "what the SELECT inside has found by an index",
 		"AS d ON due = id":                       "the same",

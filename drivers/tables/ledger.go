@@ -24,13 +24,13 @@ var (
 		UNION SELECT key_store, key_ref, id, 1 FROM audit_keys WHERE id = ?1 AND key_ref <> ''
 		UNION SELECT key_store, key_ref, id, 1 FROM oauth_keys WHERE id = ?1 AND state <> 'verifying'
 		UNION SELECT key_store, key_ref, id, 1 FROM vnf_subscriptions WHERE id = ?1 AND (key_ref <> '' OR state <> 'active')
-		UNION SELECT key_store, key_ref, id, generation FROM vnf_hidden WHERE id = ?1`)
+		UNION SELECT key_store, key_ref, id, generation FROM vnf_secret_parameters WHERE id = ?1`)
 	keysInUse = statement(`SELECT key_store, key_ref, vim, number FROM vim_generations
 		UNION SELECT key_store, key_ref, vim, generation FROM retired_keys
 		UNION SELECT key_store, key_ref, id, 1 FROM audit_keys WHERE key_ref <> ''
 		UNION SELECT key_store, key_ref, id, 1 FROM oauth_keys WHERE state <> 'verifying'
 		UNION SELECT key_store, key_ref, id, 1 FROM vnf_subscriptions WHERE key_ref <> '' OR state <> 'active'
-		UNION SELECT key_store, key_ref, id, generation FROM vnf_hidden`)
+		UNION SELECT key_store, key_ref, id, generation FROM vnf_secret_parameters`)
 )
 
 // RetiredKeys lists keys to destroy, oldest first.

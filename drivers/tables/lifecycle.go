@@ -185,7 +185,7 @@ func (s *Tables) DeleteInstance(ctx context.Context, id string, e audit.Entry) e
 		t.stand(row.Use(), nil)
 		t.queue(deleteOperations, id)
 		t.queue(deleteInstance, id)
-		t.queue(abandonHiddenOf, t.Now(), id)
+		t.queue(abandonSecretParametersOf, t.Now(), id)
 		return t.notify(i.Project, lifecycle.Deleted(i, e.Time))
 	})
 	if err != nil {

@@ -33,8 +33,8 @@ type VNFD struct {
 	Parameters map[string]bool
 }
 
-// Hidden are the additional parameters that are marked so, sorted.
-func (d VNFD) Hidden() (names []string) {
+// SecretParameters are the additional parameters that are marked so, sorted.
+func (d VNFD) SecretParameters() (names []string) {
 	for name, hidden := range d.Parameters {
 		if hidden {
 			names = append(names, name)

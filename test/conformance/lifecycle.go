@@ -62,8 +62,8 @@ func Lifecycle(t *testing.T, open func(t *testing.T) LifecycleStore) {
 	check("ByRequest", operationByRequest)
 	check("Turns", operationTurns)
 	check("TurnRace", turnRace)
-	check("Hidden", hiddenRows)
-	check("HiddenNeeded", hiddenNeeded)
+	check("SecretParameters", secretParametersRows)
+	check("SecretParametersNeeded", secretParametersNeeded)
 }
 
 type lifecycleTest struct {

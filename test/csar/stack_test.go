@@ -71,12 +71,12 @@ func TestNoSecretOfAStackIsFound(t *testing.T) {
 	wantLogin := func() {
 		t.Helper()
 		if got := r.heat.Parameter("vnf-"+base(one), "login"); got != canary+"-given" {
-			t.Errorf("Heat has %v for the hidden parameter", got)
+			t.Errorf("Heat has %v for the secret parameter", got)
 		}
 	}
 	wantLogin()
 	if !strings.Contains(said.String(), `"login":"<hidden>"`) && !strings.Contains(said.String(), `"login":"\u003chidden\u003e"`) {
-		t.Error("no answer says that the request gave the hidden parameter")
+		t.Error("no answer says that the request gave the secret parameter")
 	}
 	worked(lifecycle.Completed, one+"/scale", `{"type":"SCALE_OUT","aspectId":"VDU1_scale","numberOfSteps":1}`)
 	worked(lifecycle.Completed, one+"/heal", `{}`)

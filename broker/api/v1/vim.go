@@ -230,7 +230,7 @@ type KeyStatus struct {
 	KeyStore   string    `json:"keyStore" doc:"Where the key is" example:"vault"`
 	SealedAt   time.Time `json:"sealedAt,omitzero" doc:"When the key was made"`
 	Past       int       `json:"past,omitempty" doc:"Earlier credentials, each with a key, that leases still need"`
-	Elsewhere  int       `json:"elsewhere,omitempty" doc:"Hidden parameters of VNF instances on the VIM whose keys are in another key store"`
+	Elsewhere  int       `json:"elsewhere,omitempty" doc:"Secret parameters of VNF instances on the VIM whose keys are in another key store"`
 	Pending    bool      `json:"pending,omitempty" doc:"A write of the credential or its key is under way, or was abandoned"`
 	Opens      *bool     `json:"opens,omitempty" doc:"Whether the credential opens; absent where it was not tried, or could not be"`
 	Message    string    `json:"message,omitempty" doc:"Why it does not open, and what to do"`

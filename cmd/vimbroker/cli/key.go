@@ -136,7 +136,7 @@ func (p *program) keyMigrateCommand() *cobra.Command {
 		Use:   "migrate --to STORE",
 		Short: "Move everything that is sealed to keys in another key store",
 		Long: `Move everything that uses another key store to new keys in the named one, and
-destroy the old keys: credentials of VIMs, with the hidden parameters of VNF
+destroy the old keys: credentials of VIMs, with the secret parameters of VNF
 instances on them, and secrets of subscriptions. Keys that sign tokens and
 checkpoints are replaced by new ones there; later ones are made in the first key
 store. Both key stores must be in the server's configuration. If the command is

@@ -139,7 +139,7 @@ func TestEveryPassIsWatched(t *testing.T) {
 	}
 	for _, name := range []string{
 		"reap", "settle", "settle-packages", "settle-clients", "settle-token-keys", "follow-grants", "forget-grants",
-		"drift", "hidden-parameters", "settle-subscriptions",
+		"drift", "secret-parameters", "settle-subscriptions",
 	} {
 		if !served[name] {
 			t.Errorf("the metrics say nothing of the pass %s: %v", name, served)

@@ -425,7 +425,7 @@ func (s *server) settle(ctx context.Context, began time.Time) <-chan struct{} {
 		defer close(done)
 		err := errors.Join(
 			s.broker.Settle(ctx, began), s.catalog.Settle(ctx, began), s.clients.Settle(ctx), s.tokens.Settle(ctx, began),
-			s.subscribers.Settle(ctx, began), s.lifecycle.SettleHidden(ctx, began),
+			s.subscribers.Settle(ctx, began), s.lifecycle.SettleSecretParameters(ctx, began),
 		)
 		if err != nil {
 			s.log.Error("settling what an earlier process left; the settle pass goes on with it", "error", err)

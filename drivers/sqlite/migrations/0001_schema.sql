@@ -762,7 +762,7 @@ CREATE INDEX vnf_operation_by_instance ON vnf_operations (instance, started_at D
 
 -- The parameters of VNF instances that nobody is shown, sealed under keys of their own. The documents of instances
 -- and operations name them.
-CREATE TABLE vnf_hidden (
+CREATE TABLE vnf_secret_parameters (
     id         TEXT    NOT NULL PRIMARY KEY,
     instance   TEXT    NOT NULL,
     vim        TEXT    NOT NULL,
@@ -772,13 +772,13 @@ CREATE TABLE vnf_hidden (
     sealed     TEXT    NOT NULL,
     key_store  TEXT    NOT NULL,
     key_ref    TEXT    NOT NULL,
-    CONSTRAINT hidden_state_known CHECK (state IN ('making', 'active', 'rekeying', 'abandoned')),
-    CONSTRAINT hidden_has_a_key CHECK ((sealed = '') = (key_ref = ''))
+    CONSTRAINT secret_parameters_state_known CHECK (state IN ('making', 'active', 'rekeying', 'abandoned')),
+    CONSTRAINT secret_parameters_has_a_key CHECK ((sealed = '') = (key_ref = ''))
 ) STRICT;
 
-CREATE INDEX hidden_by_instance ON vnf_hidden (instance); -- the deletion of an instance
-CREATE INDEX hidden_by_vim ON vnf_hidden (vim, id); -- "key rotate" and "key migrate", VIM by VIM
-CREATE INDEX hidden_unsettled ON vnf_hidden (since, id) WHERE state <> 'active'; -- the pass that settles them
+CREATE INDEX secret_parameters_by_instance ON vnf_secret_parameters (instance); -- the deletion of an instance
+CREATE INDEX secret_parameters_by_vim ON vnf_secret_parameters (vim, id); -- "key rotate" and "key migrate", VIM by VIM
+CREATE INDEX secret_parameters_unsettled ON vnf_secret_parameters (since, id) WHERE state <> 'active'; -- the pass that settles them
 
 -- What VNFMs that are clients were granted for their operations (SOL003 clause 9). What no query asks for is in the
 -- document.

@@ -26,16 +26,16 @@ import (
 // discreetYard hides the variables of that name, and all parameters.
 type discreetYard struct {
 	*yard
-	hides string
-	mu    sync.Mutex
-	plans []lifecycle.PlanInput
+	secret string
+	mu     sync.Mutex
+	plans  []lifecycle.PlanInput
 }
 
 func (y *discreetYard) Basis(s lifecycle.Source) (lifecycle.Basis, error) {
 	b, err := y.yard.Basis(s)
-	b.HidesParameters = true
-	if slices.Contains(s.Given, y.hides) {
-		b.Hidden = []string{y.hides}
+	b.SecretParameters = true
+	if slices.Contains(s.Given, y.secret) {
+		b.Secret = []string{y.secret}
 	}
 	return b, err
 }
@@ -98,7 +98,7 @@ func newVault(t *testing.T, change ...func(*lifecycle.Options)) *vault {
 	}
 	v.first, v.two = open("first"), open("second")
 	v.plant = newPlantWith(t, func(o *lifecycle.Options, y *yard) {
-		v.discreet = &discreetYard{yard: y, hides: "password"}
+		v.discreet = &discreetYard{yard: y, secret: "password"}
 		o.Drivers, o.Keys = []lifecycle.Driver{v.discreet}, []secret.KeyStore{v.first, v.two}
 		for _, c := range change {
 			c(o)
@@ -119,7 +119,7 @@ func secretive() lifecycle.Instantiation {
 	}
 }
 
-func (v *vault) hides(r lifecycle.Instantiation) lifecycle.Instance {
+func (v *vault) withSecrets(r lifecycle.Instantiation) lifecycle.Instance {
 	v.t.Helper()
 	i := v.made()
 	v.completes(v.Instantiate(v.t.Context(), alice, i.ID, r))
@@ -159,14 +159,14 @@ func (v *vault) wantPlanned(variables map[string]string, parameters string) {
 
 func (v *vault) settles() {
 	v.t.Helper()
-	if err := v.SettleHidden(v.t.Context(), v.clock.Now().Add(time.Second)); err != nil {
+	if err := v.SettleSecretParameters(v.t.Context(), v.clock.Now().Add(time.Second)); err != nil {
 		v.t.Fatal(err)
 	}
 }
 
-func TestHiddenParametersRestSealed(t *testing.T) {
+func TestSecretParametersRestSealed(t *testing.T) {
 	v := newVault(t)
-	i := v.hides(secretive())
+	i := v.withSecrets(secretive())
 	whole := map[string]string{"password": canaryVariable, "color": "red"}
 	helm := string(secretive().Parameters)
 	v.wantPlanned(whole, helm)
@@ -219,7 +219,7 @@ func TestHiddenParametersRestSealed(t *testing.T) {
 	if n := v.first.count(t) + v.two.count(t); n != 0 {
 		t.Errorf("%d keys after the end, want none", n)
 	}
-	if left, err := v.store.Hiddens(t.Context(), lifecycle.HiddenFilter{Limit: 10}); err != nil || len(left) != 0 {
+	if left, err := v.store.ListSecretParameters(t.Context(), lifecycle.SecretParametersFilter{Limit: 10}); err != nil || len(left) != 0 {
 		t.Errorf("left are %+v, %v", left, err)
 	}
 	if err := v.DeleteInstance(t.Context(), alice, i.ID, 0); err != nil {
@@ -236,12 +236,12 @@ func must(o lifecycle.Operation, err error) lifecycle.Operation {
 	return o
 }
 
-func TestHiddenParametersAreSealedAnew(t *testing.T) {
+func TestSecretParametersAreSealedAnew(t *testing.T) {
 	v := newVault(t)
-	i := v.hides(secretive())
-	row := func() lifecycle.Hidden {
+	i := v.withSecrets(secretive())
+	row := func() lifecycle.SecretParameters {
 		t.Helper()
-		h, err := v.store.Hidden(t.Context(), i.Shape.Concealed.ID)
+		h, err := v.store.SecretParameters(t.Context(), i.Shape.Concealed.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -253,28 +253,28 @@ func TestHiddenParametersAreSealedAnew(t *testing.T) {
 		one, other int
 	}{{"", 1, 0}, {"second", 0, 1}, {"first", 1, 0}} {
 		old := row()
-		if err := v.RekeyHidden(t.Context(), "edge", c.to); err != nil {
+		if err := v.RekeySecretParameters(t.Context(), "edge", c.to); err != nil {
 			t.Fatal(err)
 		}
 		now := row()
-		if now.Ref == old.Ref || now.Sealed == old.Sealed || now.Generation != old.Generation+1 || now.State != lifecycle.HiddenActive || v.first.count(t) != c.one || v.two.count(t) != c.other {
+		if now.Ref == old.Ref || now.Sealed == old.Sealed || now.Generation != old.Generation+1 || now.State != lifecycle.SecretParametersActive || v.first.count(t) != c.one || v.two.count(t) != c.other {
 			t.Errorf("to %q: from %+v to %+v, %d and %d keys", c.to, old, now, v.first.count(t), v.two.count(t))
 		}
 		v.completes(v.Heal(t.Context(), alice, i.ID, lifecycle.Healing{}))
 		v.wantPlanned(secretive().Variables, string(secretive().Parameters))
 	}
 	// The row of before opens nothing: its key is gone, and its generation is another.
-	if _, err := v.store.UpdateHidden(t.Context(), before.ID, func(h *lifecycle.Hidden) error { h.Sealed = before.Sealed; return nil }); err != nil {
+	if _, err := v.store.UpdateSecretParameters(t.Context(), before.ID, func(h *lifecycle.SecretParameters) error { h.Sealed = before.Sealed; return nil }); err != nil {
 		t.Fatal(err)
 	}
 	o := v.ends(lifecycle.RolledBack, must(v.Heal(t.Context(), alice, i.ID, lifecycle.Healing{})), nil)
 	if o.Failure == nil || !strings.Contains(o.Failure.Detail, "do not open") {
 		t.Errorf("a row that was put back: %+v", o.Failure)
 	}
-	if err := v.RekeyHidden(t.Context(), "edge", "nowhere"); !errors.Is(err, broker.ErrInvalid) {
+	if err := v.RekeySecretParameters(t.Context(), "edge", "nowhere"); !errors.Is(err, broker.ErrInvalid) {
 		t.Errorf("an unknown key store = %v", err)
 	}
-	if err := v.RekeyHidden(t.Context(), "far", ""); err != nil {
+	if err := v.RekeySecretParameters(t.Context(), "far", ""); err != nil {
 		t.Errorf("a VIM with no instance = %v", err)
 	}
 }
@@ -282,31 +282,31 @@ func TestHiddenParametersAreSealedAnew(t *testing.T) {
 // What does not open keeps nothing else from being sealed anew, and what is left in another key store is counted.
 func TestOneThatDoesNotOpenKeepsNoOtherFromBeingSealedAnew(t *testing.T) {
 	v := newVault(t)
-	ids := []string{v.hides(secretive()).Shape.Concealed.ID, v.hides(secretive()).Shape.Concealed.ID}
+	ids := []string{v.withSecrets(secretive()).Shape.Concealed.ID, v.withSecrets(secretive()).Shape.Concealed.ID}
 	slices.Sort(ids) // the order in which they are sealed anew
 	elsewhere := func(store string, want int) {
 		t.Helper()
-		if n, err := v.HiddenElsewhere(t.Context(), "edge", store); err != nil || n != want {
+		if n, err := v.SecretParametersElsewhere(t.Context(), "edge", store); err != nil || n != want {
 			t.Errorf("%d are elsewhere than in %q, %v; want %d", n, store, err, want)
 		}
 	}
 	elsewhere("first", 0)
 	elsewhere("second", 2)
-	lost, err := v.store.Hidden(t.Context(), ids[0])
+	lost, err := v.store.SecretParameters(t.Context(), ids[0])
 	if err == nil {
 		_, err = v.first.Delete(t.Context(), lost.Ref)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := v.RekeyHidden(t.Context(), "edge", "second"); err == nil {
+	if err := v.RekeySecretParameters(t.Context(), "edge", "second"); err == nil {
 		t.Error("it says nothing of the one that does not open")
 	}
 	elsewhere("second", 1)
-	if moved, err := v.store.Hidden(t.Context(), ids[1]); err != nil || moved.KeyStore != "second" || moved.State != lifecycle.HiddenActive {
+	if moved, err := v.store.SecretParameters(t.Context(), ids[1]); err != nil || moved.KeyStore != "second" || moved.State != lifecycle.SecretParametersActive {
 		t.Errorf("the other is %+v, %v; want it sealed anew", moved, err)
 	}
-	if n, err := v.HiddenElsewhere(t.Context(), "far", "second"); err != nil || n != 0 {
+	if n, err := v.SecretParametersElsewhere(t.Context(), "far", "second"); err != nil || n != 0 {
 		t.Errorf("%d, %v of a VIM with no instance", n, err)
 	}
 }
@@ -314,12 +314,12 @@ func TestOneThatDoesNotOpenKeepsNoOtherFromBeingSealedAnew(t *testing.T) {
 // Whoever begins to seal anew has it alone; what a process that died has left, the pass settles.
 func TestSealingAnewThatDied(t *testing.T) {
 	v := newVault(t)
-	i := v.hides(secretive())
+	i := v.withSecrets(secretive())
 	id := i.Shape.Concealed.ID
 	intent := func() {
 		t.Helper()
-		if _, err := v.store.UpdateHidden(t.Context(), id, func(h *lifecycle.Hidden) error {
-			h.State, h.Since = lifecycle.HiddenRekeying, v.clock.Now()
+		if _, err := v.store.UpdateSecretParameters(t.Context(), id, func(h *lifecycle.SecretParameters) error {
+			h.State, h.Since = lifecycle.SecretParametersRekeying, v.clock.Now()
 			return nil
 		}); err != nil {
 			t.Fatal(err)
@@ -333,16 +333,16 @@ func TestSealingAnewThatDied(t *testing.T) {
 		}
 	}
 	intent()
-	if err := v.RekeyHidden(t.Context(), "edge", ""); !errors.Is(err, broker.ErrConflict) {
+	if err := v.RekeySecretParameters(t.Context(), "edge", ""); !errors.Is(err, broker.ErrConflict) {
 		t.Errorf("beside another = %v, want ErrConflict", err)
 	}
 	v.completes(v.Heal(t.Context(), alice, i.ID, lifecycle.Healing{})) // meanwhile
 	v.wantPlanned(secretive().Variables, string(secretive().Parameters))
-	if err := v.SettleHidden(t.Context(), v.clock.Now()); err != nil || v.two.count(t) != 1 {
+	if err := v.SettleSecretParameters(t.Context(), v.clock.Now()); err != nil || v.two.count(t) != 1 {
 		t.Errorf("one that may be at work is settled: %v, %d keys", err, v.two.count(t))
 	}
 	v.settles()
-	if h, err := v.store.Hidden(t.Context(), id); err != nil || h.State != lifecycle.HiddenActive || v.first.count(t) != 1 || v.two.count(t) != 0 {
+	if h, err := v.store.SecretParameters(t.Context(), id); err != nil || h.State != lifecycle.SecretParametersActive || v.first.count(t) != 1 || v.two.count(t) != 0 {
 		t.Errorf("settled: %+v, %v, %d and %d keys", h, err, v.first.count(t), v.two.count(t))
 	}
 	// Dropped meanwhile, all its keys go.
@@ -358,16 +358,16 @@ func TestSealingAnewThatDied(t *testing.T) {
 type overtaking struct {
 	lifecycle.Store
 	after int
-	then  func(*lifecycle.Hidden)
+	then  func(*lifecycle.SecretParameters)
 }
 
-func (s *overtaking) UpdateHidden(ctx context.Context, id string, change func(*lifecycle.Hidden) error) (lifecycle.Hidden, error) {
+func (s *overtaking) UpdateSecretParameters(ctx context.Context, id string, change func(*lifecycle.SecretParameters) error) (lifecycle.SecretParameters, error) {
 	if s.after--; s.after == 0 {
-		if _, err := s.Store.UpdateHidden(ctx, id, func(h *lifecycle.Hidden) error { s.then(h); return nil }); err != nil {
-			return lifecycle.Hidden{}, err
+		if _, err := s.Store.UpdateSecretParameters(ctx, id, func(h *lifecycle.SecretParameters) error { s.then(h); return nil }); err != nil {
+			return lifecycle.SecretParameters{}, err
 		}
 	}
-	return s.Store.UpdateHidden(ctx, id, change)
+	return s.Store.UpdateSecretParameters(ctx, id, change)
 }
 
 func TestSealingThatIsTakenOver(t *testing.T) {
@@ -377,16 +377,16 @@ func TestSealingThatIsTakenOver(t *testing.T) {
 		o.Store = between
 	})
 	// A request that took too long: it is refused, and leaves neither key nor row.
-	between.after, between.then = 1, func(h *lifecycle.Hidden) { h.State = lifecycle.HiddenAbandoned }
+	between.after, between.then = 1, func(h *lifecycle.SecretParameters) { h.State = lifecycle.SecretParametersAbandoned }
 	_, err := v.Instantiate(t.Context(), alice, v.made().ID, secretive())
 	wantKind(t, err, broker.ErrConflict)
 	v.settles()
 	if n := v.first.count(t); n != 0 {
 		t.Errorf("%d keys after a request that was refused", n)
 	}
-	i := v.hides(secretive())
-	between.after, between.then = 2, func(h *lifecycle.Hidden) { h.Since = h.Since.Add(time.Minute) }
-	if err := v.RekeyHidden(t.Context(), "edge", "second"); !errors.Is(err, broker.ErrConflict) || v.two.count(t) != 0 {
+	i := v.withSecrets(secretive())
+	between.after, between.then = 2, func(h *lifecycle.SecretParameters) { h.Since = h.Since.Add(time.Minute) }
+	if err := v.RekeySecretParameters(t.Context(), "edge", "second"); !errors.Is(err, broker.ErrConflict) || v.two.count(t) != 0 {
 		t.Errorf("a sealing anew that was taken over = %v, %d keys of its own", err, v.two.count(t))
 	}
 	v.completes(v.Heal(t.Context(), alice, i.ID, lifecycle.Healing{}))
@@ -394,9 +394,9 @@ func TestSealingThatIsTakenOver(t *testing.T) {
 
 // Without the key store an operation waits; what need not open anything goes on. A key that is lost costs the
 // operations that need it, not the way out.
-func TestHiddenParametersWithoutTheirKeyStore(t *testing.T) {
+func TestSecretParametersWithoutTheirKeyStore(t *testing.T) {
 	v := newVault(t)
-	i := v.hides(secretive())
+	i := v.withSecrets(secretive())
 	v.first.down = secret.ErrUnavailable
 	o, err := v.Heal(t.Context(), alice, i.ID, lifecycle.Healing{})
 	if err != nil {
@@ -442,15 +442,15 @@ func TestHiddenParametersWithoutTheirKeyStore(t *testing.T) {
 }
 
 // What is sealed for one instance does not open for another, whoever has changed the database.
-func TestHiddenParametersOfAnother(t *testing.T) {
+func TestSecretParametersOfAnother(t *testing.T) {
 	v := newVault(t)
-	i, other := v.hides(secretive()), v.hides(secretive())
+	i, other := v.withSecrets(secretive()), v.withSecrets(secretive())
 	o := must(v.Heal(t.Context(), alice, i.ID, lifecycle.Healing{}))
 	if _, err := v.store.UpdateOperation(t.Context(), o.ID, func(o *lifecycle.Operation, _ *lifecycle.Instance) error {
 		o.Target.Concealed.ID = other.Shape.Concealed.ID
 		return nil
 	}, audit.Entry{Time: v.clock.Now()}); err == nil {
-		t.Error("an operation comes to name hidden parameters that are not made for it")
+		t.Error("an operation comes to name secret parameters that are not made for it")
 	}
 	db, err := sql.Open("sqlite", filepath.Join(v.dir, "vimbroker.db"))
 	if err != nil {
@@ -459,7 +459,7 @@ func TestHiddenParametersOfAnother(t *testing.T) {
 	defer db.Close()
 	for _, c := range []struct{ what, statement string }{
 		{"the operation names those of another", `UPDATE vnf_operations SET document = replace(document, ?1, ?2) WHERE id = ?3`},
-		{"so does its row say", `UPDATE vnf_hidden SET instance = ?4 WHERE id = ?2`},
+		{"so does its row say", `UPDATE vnf_secret_parameters SET instance = ?4 WHERE id = ?2`},
 	} {
 		if _, err := db.ExecContext(t.Context(), c.statement, i.Shape.Concealed.ID, other.Shape.Concealed.ID, o.ID, i.ID); err != nil {
 			t.Fatal(err)
@@ -480,7 +480,7 @@ func TestHiddenParametersOfAnother(t *testing.T) {
 // and nothing is shown.
 func TestParametersThatAnOperationDoesNotRead(t *testing.T) {
 	v := newVault(t)
-	i := v.hides(secretive())
+	i := v.withSecrets(secretive())
 	again := json.RawMessage(strings.Replace(string(secretive().Params), `"flavourId":"simple"`, `"cause":"seen"`, 1))
 	for _, begin := range []func() (lifecycle.Operation, error){
 		func() (lifecycle.Operation, error) {

@@ -9,20 +9,20 @@ import (
 	"github.com/vimbroker/vimbroker/test/csar"
 )
 
-// hidingVNFD is the descriptor of a package whose base HOT has a hidden parameter, login.
-const hidingVNFD = "5f4a2c1e-93c5-4d0e-8d0f-7a35f1a40004"
+// secretVNFD is the descriptor of a package whose base HOT has a secret parameter, login.
+const secretVNFD = "5f4a2c1e-93c5-4d0e-8d0f-7a35f1a40004"
 
 // withHidingVNF is withVNF for that package.
 func withHidingVNF(s *scene) {
 	s.t.Helper()
 	s.register("edge")
-	content := csar.TackerHeatAs(hidingVNFD, "parameters:\n  nfv:", "parameters:\n  login: {type: string, hidden: true}\n  nfv:").Zip(s.t)
+	content := csar.TackerHeatAs(secretVNFD, "parameters:\n  nfv:", "parameters:\n  login: {type: string, hidden: true}\n  nfv:").Zip(s.t)
 	p, err := s.CreatePackage(s.ctx(), nil)
 	if err == nil {
 		err = s.UploadPackage(s.ctx(), p.ID, bytes.NewReader(content), int64(len(content)))
 	}
 	if err == nil {
-		_, err = s.CreateVNF(s.ctx(), sol003.CreateVNFRequest{VNFDID: hidingVNFD, Name: "vnf"})
+		_, err = s.CreateVNF(s.ctx(), sol003.CreateVNFRequest{VNFDID: secretVNFD, Name: "vnf"})
 	}
 	if err != nil {
 		s.t.Fatal(err)
@@ -43,14 +43,14 @@ func withHidingStack(s *scene) {
 	}
 }
 
-// allKept waits until so many hidden parameters are kept, and none is anything else.
+// allKept waits until so many secret parameters are kept, and none is anything else.
 func allKept(s *scene, want int) {
 	s.t.Helper()
-	eventually(s.t, "hidden parameters are kept or gone", func() error {
+	eventually(s.t, "secret parameters are kept or gone", func() error {
 		var kept, others int
-		err := s.query(`SELECT count(*) FROM vnf_hidden WHERE state = 'active'`, &kept)
+		err := s.query(`SELECT count(*) FROM vnf_secret_parameters WHERE state = 'active'`, &kept)
 		if err == nil {
-			err = s.query(`SELECT count(*) FROM vnf_hidden WHERE state <> 'active'`, &others)
+			err = s.query(`SELECT count(*) FROM vnf_secret_parameters WHERE state <> 'active'`, &others)
 		}
 		if err == nil && (kept != want || others != 0) {
 			err = fmt.Errorf("%d are kept and %d are not, want %d and none", kept, others, want)
@@ -60,10 +60,10 @@ func allKept(s *scene, want int) {
 }
 
 var (
-	// hiding makes a stack with a hidden parameter. Where the operation did not begin nothing is left of it, and it can be
+	// sealingSecrets makes a stack with a secret parameter. Where the operation did not begin nothing is left of it, and it can be
 	// begun again.
-	hiding = scenario{
-		name:    "instantiate a VNF with a hidden parameter",
+	sealingSecrets = scenario{
+		name:    "instantiate a VNF with a secret parameter",
 		prepare: withHidingVNF,
 		act:     makeHidingStack,
 		after: func(s *scene) {
@@ -79,9 +79,9 @@ var (
 		},
 	}
 
-	// unhiding ends what needs the hidden parameter.
-	unhiding = scenario{
-		name:    "terminate a VNF with a hidden parameter",
+	// forgettingSecrets ends what needs the secret parameter.
+	forgettingSecrets = scenario{
+		name:    "terminate a VNF with a secret parameter",
 		prepare: withHidingStack,
 		act:     removingAStack.act,
 		after: func(s *scene) {
@@ -90,9 +90,9 @@ var (
 		},
 	}
 
-	// rekeyingHidden seals it anew; what is left half done is settled, and opens.
-	rekeyingHidden = scenario{
-		name:    "rekey a VIM with a VNF that has a hidden parameter",
+	// rekeyingSecretParameters seals it anew; what is left half done is settled, and opens.
+	rekeyingSecretParameters = scenario{
+		name:    "rekey a VIM with a VNF that has a secret parameter",
 		prepare: withHidingStack,
 		act: func(s *scene) error {
 			_, err := s.RotateVIM(s.ctx(), "edge", v1.Rotation{}, 0)

@@ -20,38 +20,38 @@ import (
 )
 
 const (
-	// hidesEvery is the interval of the pass over hidden parameters that are not needed any more, or were never
+	// secretParametersEvery is the interval of the pass over secret parameters that are not needed any more, or were never
 	// finished.
-	hidesEvery = time.Minute
-	// hidingTime bounds the time for hiding parameters; an older attempt is a dead process's.
-	hidingTime = 5 * time.Minute
-	// hiddenAtOnce is the size of one list.
-	hiddenAtOnce = 500
-	// shownHidden replaces hidden values in a request that is shown.
-	shownHidden = "<hidden>"
+	secretParametersEvery = time.Minute
+	// abandonedFor bounds the time for sealing parameters; an older attempt is a dead process's.
+	abandonedFor = 5 * time.Minute
+	// secretParametersAtOnce is the size of one list.
+	secretParametersAtOnce = 500
+	// shownSecret replaces secret values in a request that is shown.
+	shownSecret = "<hidden>"
 )
 
-// HiddenState is where hidden parameters stand.
-type HiddenState = keyring.State
+// SecretParametersState is where secret parameters stand.
+type SecretParametersState = keyring.State
 
 // Every state. Those that are making are named by no operation yet; an instance, or an operation that is live, needs
 // those that are active.
 const (
-	HiddenMaking    = keyring.Making
-	HiddenActive    = keyring.Active
-	HiddenRekeying  = keyring.Rekeying
-	HiddenAbandoned = keyring.Abandoned
+	SecretParametersMaking    = keyring.Making
+	SecretParametersActive    = keyring.Active
+	SecretParametersRekeying  = keyring.Rekeying
+	SecretParametersAbandoned = keyring.Abandoned
 )
 
-// Hidden holds the parameters of requests that no answer shows: sealed, under a key of their own in a key store.
+// SecretParameters holds the parameters of requests that no answer shows: sealed, under a key of their own in a key store.
 // Instances and operations name it ([Shape]).
-type Hidden struct {
+type SecretParameters struct {
 	// ID is a UUID, and the owner of the key.
 	ID string
 	// Instance is the instance of the parameters, VIM the VIM that it is on: they are resealed together
 	// with that VIM.
 	Instance, VIM string
-	State         HiddenState
+	State         SecretParametersState
 	// Since is when it entered the state, or was taken over in it.
 	Since time.Time
 	// Generation counts the keys, from 1 on.
@@ -63,24 +63,26 @@ type Hidden struct {
 }
 
 // owner is whom its key belongs to.
-func (h Hidden) owner() secret.Owner { return secret.Owner{ID: h.ID, Generation: h.Generation} }
+func (h SecretParameters) owner() secret.Owner {
+	return secret.Owner{ID: h.ID, Generation: h.Generation}
+}
 
 // place is the sealed text, and where its key is.
-func (h Hidden) place() keyring.Sealed {
+func (h SecretParameters) place() keyring.Sealed {
 	return keyring.Sealed{KeyStore: h.KeyStore, Ref: h.Ref, Text: h.Sealed}
 }
 
-func (h Hidden) held() keyring.SealedRow {
+func (h SecretParameters) held() keyring.SealedRow {
 	next := h.owner()
 	next.Generation++
 	return keyring.SealedRow{State: h.State, Since: h.Since, Owner: h.owner(), Next: next, Sealed: h.place()}
 }
 
 // field binds the sealed text to the instance that names it.
-func (h Hidden) field() string { return "parameters of VNF instance " + h.Instance }
+func (h SecretParameters) field() string { return "parameters of VNF instance " + h.Instance }
 
-// HiddenFilter selects hidden parameters in the store.
-type HiddenFilter struct {
+// SecretParametersFilter selects secret parameters in the store.
+type SecretParametersFilter struct {
 	// VIM selects those that are needed on one VIM, by their ids, after one; empty selects those that are
 	// not Active, the oldest first.
 	VIM, After string
@@ -88,22 +90,22 @@ type HiddenFilter struct {
 	Limit int
 }
 
-// HiddenStore keeps hidden parameters. It is a part of [Store], whose other methods move them: with a write that has an
-// instance, or a live operation on it, name hidden parameters that are Making, these become Active (ErrConflict if they
+// SecretParametersStore keeps secret parameters. It is a part of [Store], whose other methods move them: with a write that has an
+// instance, or a live operation on it, name secret parameters that are Making, these become Active (ErrConflict if they
 // are not Making); with one after which neither names them any more, they become Abandoned. There are no audit entries
 // of their own: an operation's entries record them.
-type HiddenStore interface {
-	// CreateHidden stores new ones.
-	CreateHidden(ctx context.Context, h Hidden) error
-	// Hidden returns those of an id; ErrNotFound.
-	Hidden(ctx context.Context, id string) (Hidden, error)
-	// Hiddens returns those that match.
-	Hiddens(ctx context.Context, f HiddenFilter) ([]Hidden, error)
-	// UpdateHidden changes the state and the sealed text by a function; if that fails nothing is written and its
+type SecretParametersStore interface {
+	// CreateSecretParameters stores new ones.
+	CreateSecretParameters(ctx context.Context, h SecretParameters) error
+	// SecretParameters returns those of an id; ErrNotFound.
+	SecretParameters(ctx context.Context, id string) (SecretParameters, error)
+	// ListSecretParameters returns those that match.
+	ListSecretParameters(ctx context.Context, f SecretParametersFilter) ([]SecretParameters, error)
+	// UpdateSecretParameters changes the state and the sealed text by a function; if that fails nothing is written and its
 	// error is returned unchanged. A move that the table of states does not list is ErrConflict.
-	UpdateHidden(ctx context.Context, id string, change func(*Hidden) error) (Hidden, error)
-	// DeleteHidden removes those that are Abandoned. Removing one that is gone succeeds.
-	DeleteHidden(ctx context.Context, id string) error
+	UpdateSecretParameters(ctx context.Context, id string, change func(*SecretParameters) error) (SecretParameters, error)
+	// DeleteSecretParameters removes those that are Abandoned. Removing one that is gone succeeds.
+	DeleteSecretParameters(ctx context.Context, id string) error
 }
 
 // content is the value that is sealed.
@@ -120,27 +122,27 @@ func (c content) text() (secret.Text, error) {
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(c); err != nil {
-		return secret.Text{}, errors.New("writing hidden parameters") // never with their content
+		return secret.Text{}, errors.New("writing secret parameters") // never with their content
 	}
 	defer func() { clear(b.Bytes()) }()
 	if b.Len() > secret.MaxPlaintext {
-		return secret.Text{}, broker.Invalid("additionalParams", "what is hidden of it has more than %d bytes", secret.MaxPlaintext)
+		return secret.Text{}, broker.Invalid("additionalParams", "its secret values have more than %d bytes", secret.MaxPlaintext)
 	}
 	return secret.NewText(b.String()), nil
 }
 
-// hide seals the parameters of a new operation that no answer may show, and leaves the name of the sealed record in
-// their place. given are the parameters of the request. The caller then begins the operation, or calls unhide.
-func (l *Lifecycle) hide(ctx context.Context, o *Operation, given content) error {
+// sealSecrets seals the parameters of a new operation that no answer may show, and leaves the name of the sealed record in
+// their place. given are the parameters of the request. The caller then begins the operation, or calls abandonSecrets.
+func (l *Lifecycle) sealSecrets(ctx context.Context, o *Operation, given content) error {
 	if o.Type == ScaleVNF || o.Type == Heal { // which read the parameters that are sealed already
 		return nil
 	}
-	return l.hideIn(ctx, o.Instance, &o.Target, given, &o.Params)
+	return l.sealSecretsIn(ctx, o.Instance, &o.Target, given, &o.Params)
 }
 
-// hideIn is hide for the shape that the operation is to reach; the request is shown without its secret values.
+// sealSecretsIn is sealSecrets for the shape that the operation is to reach; the request is shown without its secret values.
 // Values in given replace earlier ones of the same kind, and the others stay.
-func (l *Lifecycle) hideIn(ctx context.Context, instance string, s *Shape, given content, request *json.RawMessage) error {
+func (l *Lifecycle) sealSecretsIn(ctx context.Context, instance string, s *Shape, given content, request *json.RawMessage) error {
 	gives := given.Variables != nil || given.Parameters != nil
 	if len(s.Variables) == 0 && len(s.Parameters) == 0 && (s.Concealed.ID == "" || !gives) {
 		return nil
@@ -157,11 +159,11 @@ func (l *Lifecycle) hideIn(ctx context.Context, instance string, s *Shape, given
 	if err != nil {
 		return err
 	}
-	names := slices.DeleteFunc(append(slices.Clone(b.Hidden), pkg.VNFD.Hidden()...),
+	names := slices.DeleteFunc(append(slices.Clone(b.Secret), pkg.VNFD.SecretParameters()...),
 		func(name string) bool { _, given := s.Variables[name]; return !given })
 	slices.Sort(names)
 	names = slices.Compact(names)
-	parameters := b.HidesParameters && len(s.Parameters) > 0
+	parameters := b.SecretParameters && len(s.Parameters) > 0
 	if !gives && len(names) == 0 && !parameters {
 		return nil // as it was
 	}
@@ -174,7 +176,7 @@ func (l *Lifecycle) hideIn(ctx context.Context, instance string, s *Shape, given
 	}
 	var c content
 	if len(was.Variables) > 0 || was.Parameters {
-		old, err := l.hidden(ctx, instance, *s)
+		old, err := l.openSecretParameters(ctx, instance, *s)
 		if err != nil {
 			return err
 		}
@@ -210,7 +212,7 @@ func (l *Lifecycle) hideIn(ctx context.Context, instance string, s *Shape, given
 		s.Parameters = nil
 	}
 	if *request, err = censored(*request, names, parameters); err != nil {
-		l.unhide(ctx, id)
+		l.abandonSecrets(ctx, id)
 	}
 	return err
 }
@@ -218,54 +220,54 @@ func (l *Lifecycle) hideIn(ctx context.Context, instance string, s *Shape, given
 // seal seals parameters under a key of their own: intent, key, sealed text. They are Making until an operation begins
 // that names them.
 func (l *Lifecycle) seal(ctx context.Context, instance, vim string, c content) (id string, err error) {
-	h := Hidden{ID: uuid.NewString(), Instance: instance, VIM: vim, State: HiddenMaking, Since: l.now(), Generation: 1}
+	h := SecretParameters{ID: uuid.NewString(), Instance: instance, VIM: vim, State: SecretParametersMaking, Since: l.now(), Generation: 1}
 	text, err := c.text()
 	if err != nil {
 		return "", err
 	}
-	if err := l.store.CreateHidden(ctx, h); err != nil {
+	if err := l.store.CreateSecretParameters(ctx, h); err != nil {
 		return "", err
 	}
-	failpoint.At("hidden.intent")
+	failpoint.At("secret-parameters.intent")
 	sealed, err := sealedIn(ctx, l.keys, h, text)
 	if err == nil {
-		failpoint.At("hidden.key-stored")
-		_, err = l.store.UpdateHidden(ctx, h.ID, func(now *Hidden) error {
-			if now.State != HiddenMaking {
-				return overtakenHidden()
+		failpoint.At("secret-parameters.key-stored")
+		_, err = l.store.UpdateSecretParameters(ctx, h.ID, func(now *SecretParameters) error {
+			if now.State != SecretParametersMaking {
+				return overtakenSecretParameters()
 			}
 			now.Sealed, now.KeyStore, now.Ref = sealed.Sealed, sealed.KeyStore, sealed.Ref
 			return nil
 		})
 	}
 	if err != nil {
-		l.unhide(ctx, h.ID)
+		l.abandonSecrets(ctx, h.ID)
 		return "", err
 	}
-	failpoint.At("hidden.sealed")
+	failpoint.At("secret-parameters.sealed")
 	return h.ID, nil
 }
 
 // sealedIn is h with text sealed under a new key.
-func sealedIn(ctx context.Context, keys keyring.Ring, h Hidden, text secret.Text) (Hidden, error) {
+func sealedIn(ctx context.Context, keys keyring.Ring, h SecretParameters, text secret.Text) (SecretParameters, error) {
 	sealed, err := keys.Seal(ctx, h.owner(), h.field(), text)
 	h.Sealed, h.KeyStore, h.Ref = sealed.Text, sealed.KeyStore, sealed.Ref
-	return h, hiddenFault(err)
+	return h, secretParametersFault(err)
 }
 
-// hidden opens the hidden parameters of a shape; empty if it has none.
-func (l *Lifecycle) hidden(ctx context.Context, instance string, s Shape) (content, error) {
+// openSecretParameters opens the secret parameters of a shape; empty if it has none.
+func (l *Lifecycle) openSecretParameters(ctx context.Context, instance string, s Shape) (content, error) {
 	if s.Concealed.ID == "" {
 		return content{}, nil
 	}
 	last, lost := secret.Ref(""), error(nil)
 	for {
-		h, err := l.store.Hidden(ctx, s.Concealed.ID)
+		h, err := l.store.SecretParameters(ctx, s.Concealed.ID)
 		if err != nil && !errors.Is(err, broker.ErrNotFound) {
 			return content{}, err
 		}
 		if err != nil || h.Instance != instance || h.Sealed == "" || h.Ref == last {
-			return content{}, hiddenLost(errors.Join(err, lost))
+			return content{}, secretParametersLost(errors.Join(err, lost))
 		}
 		text, err := l.opened(ctx, h)
 		if errors.Is(err, broker.ErrUnopenable) { // it may have been resealed since it was read
@@ -277,144 +279,146 @@ func (l *Lifecycle) hidden(ctx context.Context, instance string, s Shape) (conte
 		}
 		var c content
 		if json.Unmarshal([]byte(text.Reveal()), &c) != nil {
-			return content{}, hiddenLost(nil)
+			return content{}, secretParametersLost(nil)
 		}
 		return c, nil
 	}
 }
 
-// opened opens hidden parameters exactly as they were read.
-func (l *Lifecycle) opened(ctx context.Context, h Hidden) (secret.Text, error) {
+// opened opens secret parameters exactly as they were read.
+func (l *Lifecycle) opened(ctx context.Context, h SecretParameters) (secret.Text, error) {
 	text, err := l.keys.Open(ctx, h.owner(), h.field(), h.place())
-	return text, hiddenFault(err)
+	return text, secretParametersFault(err)
 }
 
-// hiddenFault is an error of a key ring as callers are told it.
-func hiddenFault(err error) error {
+// secretParametersFault is an error of a key ring as callers are told it.
+func secretParametersFault(err error) error {
 	return broker.KeyFault(err, broker.Error{
-		Field: "additionalParams", Detail: "the hidden parameters of the instance do not open: their row or their key is lost or was changed",
+		Field: "additionalParams", Detail: "the secret parameters of the instance do not open: their row or their key is lost or was changed",
 		Remedy: "restore both, or give all parameters again with a change of package",
 	})
 }
 
-func hiddenLost(cause error) error { return hiddenFault(errors.Join(keyring.ErrLost, cause)) }
-
-func overtakenHidden() error {
-	return &broker.Error{Kind: broker.ErrConflict, Detail: "the hidden parameters were changed at the same time", Remedy: "try again"}
+func secretParametersLost(cause error) error {
+	return secretParametersFault(errors.Join(keyring.ErrLost, cause))
 }
 
-// unhide abandons hidden parameters that no operation has begun with. The pass retries what fails.
-func (l *Lifecycle) unhide(ctx context.Context, ids ...string) {
+func overtakenSecretParameters() error {
+	return &broker.Error{Kind: broker.ErrConflict, Detail: "the secret parameters were changed at the same time", Remedy: "try again"}
+}
+
+// abandonSecrets abandons secret parameters that no operation has begun with. The pass retries what fails.
+func (l *Lifecycle) abandonSecrets(ctx context.Context, ids ...string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endPatience)
 	defer cancel()
 	for _, id := range ids {
 		if id == "" {
 			continue
 		}
-		h, err := l.store.UpdateHidden(ctx, id, func(h *Hidden) error {
-			if h.State != HiddenMaking {
-				return overtakenHidden() // they are needed
+		h, err := l.store.UpdateSecretParameters(ctx, id, func(h *SecretParameters) error {
+			if h.State != SecretParametersMaking {
+				return overtakenSecretParameters() // they are needed
 			}
 			h.abandon(l.now())
 			return nil
 		})
 		if err == nil {
-			err = l.dropHidden(ctx, h, l.now())
+			err = l.dropSecretParameters(ctx, h, l.now())
 		}
 		if err != nil && !errors.Is(err, broker.ErrConflict) && !errors.Is(err, broker.ErrNotFound) {
-			l.log.WarnContext(ctx, "hidden parameters that nobody needs are left for the pass", "hidden", id, "error", err)
+			l.log.WarnContext(ctx, "secret parameters that nobody needs are left for the pass", "parameters", id, "error", err)
 		}
 	}
 }
 
-func (h *Hidden) abandon(at time.Time) {
-	h.State, h.Since = HiddenAbandoned, at
+func (h *SecretParameters) abandon(at time.Time) {
+	h.State, h.Since = SecretParametersAbandoned, at
 	h.Sealed, h.KeyStore, h.Ref = "", "", ""
 }
 
-// forget destroys the keys of hidden parameters that an ended operation named and nothing needs any more. The pass
+// forget destroys the keys of secret parameters that an ended operation named and nothing needs any more. The pass
 // retries what fails.
 func (l *Lifecycle) forget(ctx context.Context, o Operation) {
 	for _, id := range []string{o.Before.Concealed.ID, o.Target.Concealed.ID} {
 		if id == "" || o.State.Live() {
 			continue
 		}
-		h, err := l.store.Hidden(ctx, id)
-		if err == nil && h.State == HiddenAbandoned {
-			err = l.dropHidden(ctx, h, l.now().Add(-hidingTime))
+		h, err := l.store.SecretParameters(ctx, id)
+		if err == nil && h.State == SecretParametersAbandoned {
+			err = l.dropSecretParameters(ctx, h, l.now().Add(-abandonedFor))
 		}
 		if err != nil && !errors.Is(err, broker.ErrNotFound) {
-			l.log.WarnContext(ctx, "hidden parameters that nobody needs are left for the pass", "hidden", id, "error", err)
+			l.log.WarnContext(ctx, "secret parameters that nobody needs are left for the pass", "parameters", id, "error", err)
 		}
 	}
 }
 
-// dropHidden destroys the keys of abandoned parameters, and removes their row if they were abandoned before a time: a
+// dropSecretParameters destroys the keys of abandoned parameters, and removes their row if they were abandoned before a time: a
 // process that died since may have left a key that no list has shown yet.
-func (l *Lifecycle) dropHidden(ctx context.Context, h Hidden, before time.Time) error {
-	if err := l.sweepHidden(ctx, h); err != nil {
+func (l *Lifecycle) dropSecretParameters(ctx context.Context, h SecretParameters, before time.Time) error {
+	if err := l.sweepSecretParameters(ctx, h); err != nil {
 		return err
 	}
-	failpoint.At("hidden.swept")
+	failpoint.At("secret-parameters.swept")
 	if h.Since.After(before) {
 		return nil
 	}
-	return l.store.DeleteHidden(ctx, h.ID)
+	return l.store.DeleteSecretParameters(ctx, h.ID)
 }
 
-// sweepHidden destroys all keys of hidden parameters but the one that they are sealed under.
-func (l *Lifecycle) sweepHidden(ctx context.Context, h Hidden) error {
-	return hiddenFault(l.keys.Sweep(ctx, h.ID, func() ([]keyring.Sealed, error) { return []keyring.Sealed{h.place()}, nil }))
+// sweepSecretParameters destroys all keys of secret parameters but the one that they are sealed under.
+func (l *Lifecycle) sweepSecretParameters(ctx context.Context, h SecretParameters) error {
+	return secretParametersFault(l.keys.Sweep(ctx, h.ID, func() ([]keyring.Sealed, error) { return []keyring.Sealed{h.place()}, nil }))
 }
 
-// SettleHidden is the pass that destroys the keys of sealed parameters that nothing needs any more, and settles what
+// SettleSecretParameters is the pass that destroys the keys of sealed parameters that nothing needs any more, and settles what
 // processes that died before a time have left.
-func (l *Lifecycle) SettleHidden(ctx context.Context, before time.Time) error {
-	found, err := l.store.Hiddens(ctx, HiddenFilter{Limit: hiddenAtOnce})
+func (l *Lifecycle) SettleSecretParameters(ctx context.Context, before time.Time) error {
+	found, err := l.store.ListSecretParameters(ctx, SecretParametersFilter{Limit: secretParametersAtOnce})
 	failed := []error{err}
 	for _, h := range found {
 		err := error(nil)
 		switch {
-		case h.State == HiddenAbandoned:
-			err = l.dropHidden(ctx, h, before)
+		case h.State == SecretParametersAbandoned:
+			err = l.dropSecretParameters(ctx, h, before)
 		case !h.Since.Before(before):
-		case h.State == HiddenMaking:
-			l.unhide(ctx, h.ID)
-		case h.State == HiddenRekeying:
-			err = hiddenFault(l.keys.EndRekey(ctx, l.sealedRow(h), h.Since))
+		case h.State == SecretParametersMaking:
+			l.abandonSecrets(ctx, h.ID)
+		case h.State == SecretParametersRekeying:
+			err = secretParametersFault(l.keys.EndRekey(ctx, l.sealedRow(h), h.Since))
 		}
 		failed = append(failed, err)
 	}
 	return errors.Join(failed...)
 }
 
-// RekeyHidden reseals the hidden parameters of the instances on a VIM under new keys in the key store of that name
+// RekeySecretParameters reseals the secret parameters of the instances on a VIM under new keys in the key store of that name
 // (empty: the one for new keys), and destroys the old keys. It is for [broker.Registry.RekeyVIM], which has decided and
 // recorded it. Parameters that are sealed meanwhile have a new key anyway.
-func (l *Lifecycle) RekeyHidden(ctx context.Context, vim, keyStore string) error {
+func (l *Lifecycle) RekeySecretParameters(ctx context.Context, vim, keyStore string) error {
 	to, err := l.keys.Only(keyStore)
 	if err != nil {
 		return broker.Invalid("keyStore", "is not configured here")
 	}
 	var failed []error
-	err = l.eachHidden(ctx, vim, func(h Hidden) error {
+	err = l.eachSecretParameters(ctx, vim, func(h SecretParameters) error {
 		err := l.keys.Rekey(ctx, to, l.sealedRow(h))
 		switch {
 		case errors.Is(err, broker.ErrNotFound): // nothing needs them
 		case errors.Is(err, keyring.ErrOvertaken):
-			failed = append(failed, errors.Join(overtakenHidden(), err))
+			failed = append(failed, errors.Join(overtakenSecretParameters(), err))
 		default:
-			failed = append(failed, hiddenFault(err)) // and continues: others may open
+			failed = append(failed, secretParametersFault(err)) // and continues: others may open
 		}
 		return ctx.Err()
 	})
 	return errors.Join(append(failed, err)...)
 }
 
-// HiddenElsewhere counts the hidden parameters of the instances on a VIM whose keys are in other key stores than the
+// SecretParametersElsewhere counts the secret parameters of the instances on a VIM whose keys are in other key stores than the
 // one of that name.
-func (l *Lifecycle) HiddenElsewhere(ctx context.Context, vim, keyStore string) (n int, err error) {
-	err = l.eachHidden(ctx, vim, func(h Hidden) error {
+func (l *Lifecycle) SecretParametersElsewhere(ctx context.Context, vim, keyStore string) (n int, err error) {
+	err = l.eachSecretParameters(ctx, vim, func(h SecretParameters) error {
 		if h.KeyStore != "" && h.KeyStore != keyStore {
 			n++
 		}
@@ -423,10 +427,10 @@ func (l *Lifecycle) HiddenElsewhere(ctx context.Context, vim, keyStore string) (
 	return n, err
 }
 
-// eachHidden calls do for the hidden parameters of the instances on a VIM.
-func (l *Lifecycle) eachHidden(ctx context.Context, vim string, do func(Hidden) error) error {
-	for f := (HiddenFilter{VIM: vim, Limit: hiddenAtOnce}); ; {
-		found, err := l.store.Hiddens(ctx, f)
+// eachSecretParameters calls do for the secret parameters of the instances on a VIM.
+func (l *Lifecycle) eachSecretParameters(ctx context.Context, vim string, do func(SecretParameters) error) error {
+	for f := (SecretParametersFilter{VIM: vim, Limit: secretParametersAtOnce}); ; {
+		found, err := l.store.ListSecretParameters(ctx, f)
 		if err != nil || len(found) == 0 {
 			return err
 		}
@@ -439,10 +443,10 @@ func (l *Lifecycle) eachHidden(ctx context.Context, vim string, do func(Hidden) 
 	}
 }
 
-// sealedRow is the row of hidden parameters, for resealing.
-func (l *Lifecycle) sealedRow(h Hidden) keyring.Row {
+// sealedRow is the row of secret parameters, for resealing.
+func (l *Lifecycle) sealedRow(h SecretParameters) keyring.Row {
 	update := func(ctx context.Context, change func(*keyring.SealedRow) error) (keyring.SealedRow, error) {
-		now, err := l.store.UpdateHidden(ctx, h.ID, func(h *Hidden) error {
+		now, err := l.store.UpdateSecretParameters(ctx, h.ID, func(h *SecretParameters) error {
 			held := h.held()
 			err := change(&held)
 			h.State, h.Since, h.Generation = held.State, held.Since, held.Owner.Generation
@@ -457,7 +461,7 @@ func (l *Lifecycle) sealedRow(h Hidden) keyring.Row {
 	return keyring.Row{Field: h.field(), Now: l.now, Update: update}
 }
 
-// censored is a request without its hidden parameters.
+// censored is a request without its secret parameters.
 func censored(request json.RawMessage, names []string, parameters bool) (json.RawMessage, error) {
 	if len(request) == 0 || len(names) == 0 && !parameters {
 		return request, nil
@@ -479,7 +483,7 @@ func censored(request json.RawMessage, names []string, parameters bool) (json.Ra
 }
 
 // unread is a request for an operation that reads no parameters, with a placeholder for those that it gives all the
-// same: the broker does not know which of them to hide.
+// same: the broker does not know which of them are secret.
 func unread(request json.RawMessage) (json.RawMessage, error) {
 	return within(request, "additionalParams", func(given json.RawMessage) (json.RawMessage, error) {
 		given, err := within(given, "variables", placeholder)
@@ -514,5 +518,5 @@ func within(in json.RawMessage, member string, change func(json.RawMessage) (jso
 	return json.Marshal(all)
 }
 
-// placeholder stands for a hidden value.
-func placeholder(json.RawMessage) (json.RawMessage, error) { return json.Marshal(shownHidden) }
+// placeholder stands for a secret value.
+func placeholder(json.RawMessage) (json.RawMessage, error) { return json.Marshal(shownSecret) }

@@ -1,0 +1,81 @@
+package rows
+
+import (
+	"slices"
+
+	"github.com/vimbroker/vimbroker/lifecycle"
+)
+
+// SecretParametersColumns are the columns of the table vnf_secret_parameters.
+var SecretParametersColumns = Columns[lifecycle.SecretParameters]{
+	{Name: "id", field: func(h *lifecycle.SecretParameters) any { return &h.ID }, fixed: true},
+	{Name: "instance", field: func(h *lifecycle.SecretParameters) any { return &h.Instance }, fixed: true},
+	{Name: "vim", field: func(h *lifecycle.SecretParameters) any { return &h.VIM }, fixed: true},
+	{Name: "state", field: func(h *lifecycle.SecretParameters) any { return (*string)(&h.State) }},
+	{Name: "since", field: func(h *lifecycle.SecretParameters) any { return &h.Since }},
+	{Name: "generation", field: func(h *lifecycle.SecretParameters) any { return &h.Generation }},
+	{Name: "sealed", field: func(h *lifecycle.SecretParameters) any { return &h.Sealed }},
+	{Name: "key_store", field: func(h *lifecycle.SecretParameters) any { return &h.KeyStore }},
+	{Name: "key_ref", field: func(h *lifecycle.SecretParameters) any { return (*string)(&h.Ref) }},
+}
+
+// The conditions of [lifecycle.SecretParametersFilter]. SecretParametersUnsettled is the condition of the index
+// secret_parameters_unsettled, so that it serves.
+const (
+	SecretParametersUnsettled = `state <> 'active'`
+	SecretParametersNeeded    = `state IN ('active', 'rekeying')`
+)
+
+// ChangeSecretParameters lets change alter secret parameters. Its changes to the id, the instance and the VIM are undone. If it
+// fails its error is returned unchanged.
+func ChangeSecretParameters(
+	old lifecycle.SecretParameters, change func(*lifecycle.SecretParameters) error,
+) (lifecycle.SecretParameters, error) {
+	now := old
+	if err := change(&now); err != nil {
+		return lifecycle.SecretParameters{}, err
+	}
+	if old.State != now.State && !old.State.CanMove(now.State) {
+		return lifecycle.SecretParameters{}, Conflict("secret parameters that are " + string(old.State) + " cannot become " + string(now.State))
+	}
+	now.ID, now.Instance, now.VIM = old.ID, old.Instance, old.VIM
+	return now, nil
+}
+
+// SecretParametersChange is the effect of a write on secret parameters: those in the making that an instance or a live operation on
+// it now needs, and those that are needed no more.
+type SecretParametersChange struct{ Kept, Dropped []string }
+
+// concealed compares what was needed before a write with what is after it.
+func concealed(before, after []string) (c SecretParametersChange) {
+	for _, id := range after {
+		if !slices.Contains(before, id) && !slices.Contains(c.Kept, id) {
+			c.Kept = append(c.Kept, id)
+		}
+	}
+	for _, id := range before {
+		if !slices.Contains(after, id) && !slices.Contains(c.Dropped, id) {
+			c.Dropped = append(c.Dropped, id)
+		}
+	}
+	return c
+}
+
+// needs are the secret parameters that an instance needs, and an operation on it that is live.
+func needs(i lifecycle.Instance, o lifecycle.Operation) (ids []string) {
+	shapes := []lifecycle.Shape{i.Shape}
+	if o.State.Live() {
+		shapes = append(shapes, o.Before, o.Target)
+	}
+	for _, s := range shapes {
+		if s.Concealed.ID != "" {
+			ids = append(ids, s.Concealed.ID)
+		}
+	}
+	return ids
+}
+
+// NotSecretParameters says that secret parameters which an operation names are not being made any more.
+func NotSecretParameters() error {
+	return Conflict("the secret parameters took too long to seal, and were dropped")
+}
