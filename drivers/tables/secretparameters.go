@@ -27,7 +27,7 @@ var (
 const abandoning = `UPDATE vnf_secret_parameters SET state = 'abandoned', since = ?1, sealed = '', key_store = '', key_ref = '' WHERE `
 
 var (
-	keepSecretParameters      = statement(`UPDATE vnf_secret_parameters SET state = 'active', since = ?1
+	keepSecretParameters = statement(`UPDATE vnf_secret_parameters SET state = 'active', since = ?1
 		WHERE id = ?2 AND state = 'making' AND sealed <> ''`)
 	abandonSecretParameters   = statement(abandoning + `id = ?2 AND ` + rows.SecretParametersNeeded)
 	abandonSecretParametersOf = statement(abandoning + `instance = ?2 AND ` + rows.SecretParametersNeeded)

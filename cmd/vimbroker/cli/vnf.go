@@ -286,7 +286,7 @@ func (p *program) vnfInstantiateCommand() *cobra.Command {
 refused before anything is made: the operation is then ROLLED_BACK. One that
 fails later is FAILED_TEMP, and is retried, rolled back or given up with
 "vimbroker vnf op". Variables are stored and shown, but for those that the base
-HOT hides or the manifests call secret: names of secrets are secret by themselves.`,
+HOT hides or the manifests call secret, by a mark or by their names.`,
 		example: `  vimbroker vnf instantiate web --vim edge-1 --wait
   vimbroker vnf instantiate web --vim edge-1 --dry-run
   vimbroker vnf instantiate web --vim edge-1 --namespace shop --set COLOUR=blue
