@@ -35,9 +35,9 @@ help: ## print this
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: build
-build: ## build bin/vimbroker, and bin/vimbroker-helm, which renders charts for its server
-	$(GO) build -trimpath -ldflags "$(LDFLAGS)" -o $(BIN)/vimbroker ./cmd/vimbroker
-	$(GO) build -trimpath -ldflags "-s -w" -o $(BIN)/vimbroker-helm ./cmd/vimbroker-helm
+build: ## build bin/vimbroker, and bin/vimbroker-helm, which renders charts for its server; neither needs a libc
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "$(LDFLAGS)" -o $(BIN)/vimbroker ./cmd/vimbroker
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w" -o $(BIN)/vimbroker-helm ./cmd/vimbroker-helm
 
 .PHONY: run
 run: build ## build and start a server on embedded defaults, and print what to do next

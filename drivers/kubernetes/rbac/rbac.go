@@ -36,8 +36,8 @@ const (
 const (
 	// MaxPool bounds how many namespaces a pool has.
 	MaxPool = 64
-	// MaxNamespaces bounds in how many namespaces a prepared credential hands out leases.
-	MaxNamespaces = 256
+	// maxNamespaces bounds in how many namespaces a prepared credential hands out leases.
+	maxNamespaces = 256
 
 	accountPrefix = "system:serviceaccount:"
 )
@@ -75,7 +75,9 @@ func PoolName(vim string, n int) string {
 //go:embed rbac.yaml.tmpl
 var text string
 
-var page = template.Must(template.New("rbac").Funcs(template.FuncMap{"quote": quote, "list": list}).Parse(text))
+var page = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("rbac").Funcs(template.FuncMap{"quote": quote, "list": list}).Parse(text))
+})
 
 // Manifest returns YAML documents for kubectl apply. Its errors name the option that is
 // at fault, as a person gives it.
@@ -94,7 +96,7 @@ func Manifest(o Options) (string, error) {
 		v.Rooms = append(v.Rooms, PoolName(o.VIM, n))
 	}
 	var b strings.Builder
-	if err := page.Execute(&b, v); err != nil {
+	if err := page().Execute(&b, v); err != nil {
 		return "", fmt.Errorf("writing the manifest: %w", err)
 	}
 	return b.String(), nil
@@ -139,8 +141,8 @@ func check(o Options) error {
 		return fmt.Errorf("no namespaces are given: in prepared mode leases are limited to namespaces")
 	case o.Pool == 0 && len(o.Namespaces) > 0:
 		return fmt.Errorf("namespaces are given without a pool: in managed mode leases may have any")
-	case len(o.Namespaces) > MaxNamespaces:
-		return fmt.Errorf("%d namespaces are given: %d are the most", len(o.Namespaces), MaxNamespaces)
+	case len(o.Namespaces) > maxNamespaces:
+		return fmt.Errorf("%d namespaces are given: %d are the most", len(o.Namespaces), maxNamespaces)
 	case strings.ContainsFunc(o.User, func(r rune) bool { return r < ' ' || r == 0x7f }):
 		return fmt.Errorf("the user's name holds control characters")
 	}

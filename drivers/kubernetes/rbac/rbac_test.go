@@ -172,7 +172,7 @@ func TestWhatIsRefused(t *testing.T) {
 	if _, err := Manifest(good); err != nil {
 		t.Fatal(err)
 	}
-	many := make([]string, MaxNamespaces+1)
+	many := make([]string, maxNamespaces+1)
 	for i := range many {
 		many[i] = "n"
 	}
