@@ -40,9 +40,9 @@ func (b *Oversight) AuditUnsigned(ctx context.Context) (time.Duration, error) {
 	return b.ageAfter(ctx, last.Size)
 }
 
-// AuditUnanchored is how long the oldest audit entry has waited that no checkpoint covers which every
+// auditUnanchored is how long the oldest audit entry has waited that no checkpoint covers which every
 // anchor has; zero where there are no anchors.
-func (b *Oversight) AuditUnanchored(ctx context.Context) (time.Duration, error) {
+func (b *Oversight) auditUnanchored(ctx context.Context) (time.Duration, error) {
 	if !b.notary.Anchors() {
 		return 0, nil
 	}

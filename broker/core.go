@@ -47,9 +47,9 @@ type core struct {
 // holds back or counts what is done reaches all of it.
 func (b *core) Guard() *audit.Guard { return b.guard }
 
-// ReasonOf is what a key store's error lets anyone read, after a colon; empty where it has
+// reasonOf is what a key store's error lets anyone read, after a colon; empty where it has
 // nothing.
-func ReasonOf(err error) string {
+func reasonOf(err error) string {
 	var why interface {
 		error
 		Reason() string

@@ -82,12 +82,12 @@ func (b *Oversight) watchSigned(ctx context.Context) error {
 	return nil
 }
 
-// auditWaits are [Broker.AuditUnsigned] and [Broker.AuditUnanchored].
+// auditWaits are [Oversight.AuditUnsigned] and [Oversight.auditUnanchored].
 func (b *Oversight) auditWaits(ctx context.Context) (unsigned, unanchored time.Duration, err error) {
 	if unsigned, err = b.AuditUnsigned(ctx); err != nil {
 		return 0, 0, err
 	}
-	unanchored, err = b.AuditUnanchored(ctx)
+	unanchored, err = b.auditUnanchored(ctx)
 	return unsigned, unanchored, err
 }
 

@@ -60,9 +60,9 @@ const (
 	countAtMost = 1_000_000
 )
 
-// Prune is the pass that removes what is older than [Terms.Keep] has it, for some seconds:
+// prune is the pass that removes what is older than [Terms.Keep] has it, for some seconds:
 // what is left is removed by the next.
-func (b *Oversight) Prune(ctx context.Context) error {
+func (b *Oversight) prune(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, pruneFor)
 	defer cancel()
 	keep := b.terms.Keep

@@ -180,7 +180,7 @@ func (b *Oversight) Ready() ([]PartStatus, error) {
 func (b *Oversight) keysFault() string {
 	for _, p := range b.keyProbes {
 		if err := p.known(); err != nil {
-			return "the key store " + p.name + " cannot be used" + ReasonOf(err)
+			return "the key store " + p.name + " cannot be used" + reasonOf(err)
 		}
 	}
 	return ""

@@ -215,7 +215,7 @@ func KeyFault(err error, lost Error) error {
 	case elsewhere:
 		return notConfigured(ErrUnavailable, unknown)
 	case errors.Is(err, keyring.ErrUnusable):
-		e := &Error{Kind: ErrUnavailable, Detail: keyring.ErrUnusable.Error() + ReasonOf(err), Remedy: "try again later", Cause: err}
+		e := &Error{Kind: ErrUnavailable, Detail: keyring.ErrUnusable.Error() + reasonOf(err), Remedy: "try again later", Cause: err}
 		if errors.Is(err, secret.ErrForbidden) {
 			e.Remedy = "the broker's operator must give it the right back: the log says which"
 		}

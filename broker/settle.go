@@ -126,7 +126,7 @@ func (b *Broker) Passes() []Pass {
 		access.Every = b.terms.SettleEvery
 	}
 	passes = append(passes, access,
-		Pass{Name: "grades", Every: accessEvery, Run: b.GradeAnew}, Pass{Name: "prune", Every: pruneEvery, Run: b.Prune})
+		Pass{Name: "grades", Every: accessEvery, Run: b.GradeAnew}, Pass{Name: "prune", Every: pruneEvery, Run: b.prune})
 	for _, s := range b.courier.Sinks() {
 		passes = append(passes, Pass{Name: "deliver-" + s.Name, Every: deliverEvery, Run: func(ctx context.Context) error {
 			return b.courier.Deliver(ctx, s)

@@ -81,8 +81,8 @@ type PassRecord struct {
 	Failures    int
 }
 
-// ExpiryHorizons are the times that [Counted.Expiring] counts by; 0 is what has expired.
-var ExpiryHorizons = []time.Duration{0, 7 * 24 * time.Hour, 30 * 24 * time.Hour}
+// expiryHorizons are the times that [Counted.Expiring] counts by; 0 is what has expired.
+var expiryHorizons = []time.Duration{0, 7 * 24 * time.Hour, 30 * 24 * time.Hour}
 
 // LagBounds are the upper bounds that a [Lag] counts by.
 var LagBounds = []time.Duration{
@@ -212,22 +212,22 @@ func (b *Oversight) counted(ctx context.Context) (c Counted, err error) {
 	if c.AuditUnsigned, err = b.AuditUnsigned(ctx); err != nil {
 		return c, err
 	}
-	if c.AuditUnanchored, err = b.AuditUnanchored(ctx); err != nil {
+	if c.AuditUnanchored, err = b.auditUnanchored(ctx); err != nil {
 		return c, err
 	}
 	if c.Sinks, err = b.courier.Statuses(ctx); err != nil {
 		return c, err
 	}
-	ends := make([]time.Time, len(ExpiryHorizons))
-	for i, horizon := range ExpiryHorizons {
+	ends := make([]time.Time, len(expiryHorizons))
+	for i, horizon := range expiryHorizons {
 		ends[i] = now.Add(horizon)
 	}
 	expiring, err := b.vims.CredentialsExpiring(ctx, ends...)
 	if err != nil {
 		return c, err
 	}
-	c.Expiring = make(map[time.Duration]int, len(ExpiryHorizons))
-	for i, horizon := range ExpiryHorizons {
+	c.Expiring = make(map[time.Duration]int, len(expiryHorizons))
+	for i, horizon := range expiryHorizons {
 		c.Expiring[horizon] = expiring[i]
 	}
 	return c, nil

@@ -319,7 +319,7 @@ func (a *attempt) stage(ctx context.Context, h held, s Stage) error {
 		err := a.learnt(bounded, h, func() error {
 			return a.driver.Run(bounded, h.Connection, a.i.ID, s.Waves[a.o.Wave], a.observed)
 		})
-		if cause := context.Cause(ctx); errors.Is(cause, ErrCanceled) || errors.Is(cause, ErrLeaseEnded) || errors.Is(cause, job.ErrFenced) {
+		if cause := context.Cause(ctx); errors.Is(cause, ErrCanceled) || errors.Is(cause, errLeaseEnded) || errors.Is(cause, job.ErrFenced) {
 			return cause
 		}
 		if errors.Is(err, broker.ErrUnauthorized) || errors.Is(err, broker.ErrForbidden) {
@@ -378,14 +378,14 @@ func sortedSteps(steps map[string]Observation) []Observation {
 	return all
 }
 
-// leaseEnded is [ErrLeaseEnded] if somebody has revoked the lease of the stage.
+// leaseEnded is [errLeaseEnded] if somebody has revoked the lease of the stage.
 func (a *attempt) leaseEnded(ctx context.Context, h held) error {
 	ended, why, err := a.leaser.Ended(ctx, h.Config.Lease)
 	if err != nil || !ended {
 		return nil //nolint:nilerr // what cannot be told stops nothing: the VIM decides
 	}
 	return &broker.Error{
-		Kind: ErrLeaseEnded, Detail: "lease " + h.Config.Lease + " of the operation was revoked while it was used (" + string(why) + ")",
+		Kind: errLeaseEnded, Detail: "lease " + h.Config.Lease + " of the operation was revoked while it was used (" + string(why) + ")",
 		Remedy: "see in the audit log who did it; a retry asks for another",
 	}
 }

@@ -12,8 +12,8 @@ import (
 var (
 	// ErrCanceled: somebody canceled the operation.
 	ErrCanceled = errors.New("canceled")
-	// ErrLeaseEnded: somebody revoked the lease of the operation.
-	ErrLeaseEnded = errors.New("lease revoked")
+	// errLeaseEnded: somebody revoked the lease of the operation.
+	errLeaseEnded = errors.New("lease revoked")
 	// errInternal is an error that no row lists.
 	errInternal = errors.New("internal error")
 )
@@ -26,7 +26,7 @@ type failureKind struct {
 // failures is the table of what operations fail with.
 var failures = []failureKind{
 	{ErrCanceled, http.StatusConflict},
-	{ErrLeaseEnded, http.StatusConflict},
+	{errLeaseEnded, http.StatusConflict},
 	{ErrNotReady, http.StatusGatewayTimeout},
 	{policy.ErrDelegationEnded, http.StatusForbidden},
 	{policy.ErrDenied, http.StatusForbidden},

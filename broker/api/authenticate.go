@@ -71,7 +71,7 @@ func (s *server) identify(w http.ResponseWriter, r *http.Request, by Identify) e
 			s.logins.RecordRefusedLogin(r.Context())
 		}
 		return policy.ErrUnauthenticated
-	case errors.Is(err, ErrLimited), errors.Is(err, ErrShed):
+	case errors.Is(err, ErrLimited), errors.Is(err, errShed):
 		return err
 	case err != nil:
 		return &broker.Error{Kind: broker.ErrUnavailable, Detail: "callers cannot be authenticated now", Cause: err}

@@ -212,7 +212,7 @@ func (s *limits) limited(name, has string, err error) error {
 func (s *limits) shed(name, why string) error {
 	s.refused.WithLabelValues(name).Inc()
 	return &Refusal{
-		Kind: ErrShed, Detail: why + ", as many as the server takes at a time; nothing was done",
+		Kind: errShed, Detail: why + ", as many as the server takes at a time; nothing was done",
 		Remedy: fmt.Sprintf("try again in %d s", int(shedFor.Seconds())), RetryAfter: shedFor,
 	}
 }

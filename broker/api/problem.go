@@ -35,8 +35,8 @@ var (
 	ErrMediaType = errors.New("unsupported media type")
 	// ErrLimited: the caller asks too much.
 	ErrLimited = errors.New("too many requests")
-	// ErrShed: the server has too much to do.
-	ErrShed = errors.New("the server has too much to do")
+	// errShed: the server has too much to do.
+	errShed = errors.New("the server has too much to do")
 	// ErrInternal: what no row of the table knows.
 	ErrInternal = errors.New("internal error")
 )
@@ -79,7 +79,7 @@ var kinds = []ErrorKind{
 	{ErrTooSlow, http.StatusRequestTimeout, "too-slow", "request body came too slowly"},
 	{ErrMediaType, http.StatusUnsupportedMediaType, "media-type", "unsupported media type"},
 	{ErrLimited, http.StatusTooManyRequests, "limited", "too many requests"},
-	{ErrShed, http.StatusServiceUnavailable, "overloaded", "the server has too much to do"},
+	{errShed, http.StatusServiceUnavailable, "overloaded", "the server has too much to do"},
 	{context.DeadlineExceeded, http.StatusGatewayTimeout, "timeout", "timed out"},
 	{context.Canceled, http.StatusServiceUnavailable, "canceled", "the request was canceled"},
 	{ErrInternal, http.StatusInternalServerError, "internal", "internal error"},
@@ -159,7 +159,7 @@ func (s *server) fail(w http.ResponseWriter, r *http.Request, d *Door, err error
 	if a.Status == http.StatusServiceUnavailable && h.Get("Retry-After") == "" {
 		h.Set("Retry-After", "5")
 	}
-	if a.Status >= http.StatusInternalServerError && !errors.Is(err, ErrShed) { // of which the access line says all
+	if a.Status >= http.StatusInternalServerError && !errors.Is(err, errShed) { // of which the access line says all
 		level := slog.LevelWarn // a fault of a VIM or of the store, which may pass
 		if kindOf(kinds, err).Status == http.StatusInternalServerError {
 			level = slog.LevelError

@@ -123,8 +123,8 @@ func (p Placement) Lease() broker.LeaseRequest {
 	}
 }
 
-// Exceeds reports whether a lease is of a wider grade than the placement lets it be.
-func (p Placement) Exceeds(g broker.Grade) bool {
+// exceeds reports whether a lease is of a wider grade than the placement lets it be.
+func (p Placement) exceeds(g broker.Grade) bool {
 	if p.Grade == "" {
 		return false
 	}
@@ -219,7 +219,7 @@ func (c *Clients) weigh(ctx context.Context, one Client, p Placement) error {
 			return nil
 		}
 	}
-	if err == nil && p.Exceeds(l.Grade) {
+	if err == nil && p.exceeds(l.Grade) {
 		return broker.Invalid("grade", "is %s, and the lease would be %s", p.Grade, l.Grade)
 	}
 	return err

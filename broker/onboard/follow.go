@@ -158,7 +158,7 @@ func (o *Onboarding) newWatcher(m Management, v broker.VIM) *watcher {
 // lease takes a lease that reads what is watched, and nothing else.
 func (w *watcher) lease(ctx context.Context) (broker.Lease, error) {
 	l, config, err := w.broker.IssueLease(ctx, w.self, broker.LeaseRequest{
-		VIM: w.m.VIM, TTL: leaseTTL, Rules: w.m.Rules(), Namespaces: w.m.Namespaces,
+		VIM: w.m.VIM, TTL: leaseTTL, Rules: w.m.rules(), Namespaces: w.m.Namespaces,
 		Format: clientconfig.JSON, Purpose: purpose, Operation: operation(w.m.VIM),
 	})
 	if err == nil {

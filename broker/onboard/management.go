@@ -58,10 +58,10 @@ type Management struct {
 
 // The defaults are those of Cluster API's contract and of its kubeadm provider.
 const (
-	DefaultSecretName   = "{cluster}-kubeconfig"
-	DefaultSecretKey    = "value"
-	DefaultNameTemplate = "{namespace}.{cluster}"
-	DefaultControlPlane = "kubeadmcontrolplanes.controlplane.cluster.x-k8s.io"
+	defaultSecretName   = "{cluster}-kubeconfig"
+	defaultSecretKey    = "value"
+	defaultNameTemplate = "{namespace}.{cluster}"
+	defaultControlPlane = "kubeadmcontrolplanes.controlplane.cluster.x-k8s.io"
 )
 
 // The accounts that a cluster's VIM can have.
@@ -71,8 +71,8 @@ const (
 	AccountNone   = "none"
 )
 
-// DefaultAccount lets CNFs be instantiated on the clusters.
-const DefaultAccount = AccountEngine
+// defaultAccount lets CNFs be instantiated on the clusters.
+const defaultAccount = AccountEngine
 
 const (
 	maxNamespaces = 64
@@ -93,15 +93,15 @@ var (
 // Complete fills in defaults, and refuses what cannot be followed.
 func (m *Management) Complete() error {
 	for field, text := range map[*string]string{
-		&m.SecretName: DefaultSecretName, &m.SecretKey: DefaultSecretKey, &m.NameTemplate: DefaultNameTemplate,
-		&m.Account: DefaultAccount,
+		&m.SecretName: defaultSecretName, &m.SecretKey: defaultSecretKey, &m.NameTemplate: defaultNameTemplate,
+		&m.Account: defaultAccount,
 	} {
 		if *field == "" {
 			*field = text
 		}
 	}
 	if len(m.ControlPlanes) == 0 {
-		m.ControlPlanes = []string{DefaultControlPlane}
+		m.ControlPlanes = []string{defaultControlPlane}
 	}
 	slices.Sort(m.Namespaces)
 	m.Namespaces = slices.Compact(m.Namespaces)
@@ -144,11 +144,11 @@ func (m *Management) completeNames() error {
 	for _, c := range m.ControlPlanes {
 		plural, group, ok := strings.Cut(c, ".")
 		if !ok || !dnsLabel().MatchString(plural) || !dnsName().MatchString(group) || len(c) > 253 {
-			return broker.Invalid("controlPlanes", "hold one that is not PLURAL.GROUP, like %s", DefaultControlPlane)
+			return broker.Invalid("controlPlanes", "hold one that is not PLURAL.GROUP, like %s", defaultControlPlane)
 		}
 	}
 	if strings.Count(m.SecretName, "{cluster}") != 1 || !dnsName().MatchString(strings.Replace(m.SecretName, "{cluster}", "x", 1)) {
-		return broker.Invalid("secretName", "must be a name with {cluster} in it once, like %s", DefaultSecretName)
+		return broker.Invalid("secretName", "must be a name with {cluster} in it once, like %s", defaultSecretName)
 	}
 	if !secretKey().MatchString(m.SecretKey) {
 		return broker.Invalid("secretKey", "is not the key of an entry of a Secret")
@@ -224,7 +224,7 @@ const (
 	LabelCluster    = "vimbroker.io/cluster" // the UID of the Cluster object
 	LabelManagement = "vimbroker.io/management-cluster"
 	LabelNamespace  = "vimbroker.io/cluster-namespace"
-	LabelName       = "vimbroker.io/cluster-name" // absent if it is longer than 63 characters
+	labelName       = "vimbroker.io/cluster-name" // absent if it is longer than 63 characters
 	// copiedPrefix begins the keys of labels that were copied from a Cluster.
 	copiedPrefix = "cluster/"
 )
@@ -237,7 +237,7 @@ func (m *Management) labels(s Seen) map[string]string {
 	l := m.copied(s)
 	l[LabelCluster], l[LabelManagement], l[LabelNamespace] = s.UID, m.VIM, s.Namespace
 	if len(s.Name) <= maxLabelText {
-		l[LabelName] = s.Name
+		l[labelName] = s.Name
 	}
 	return l
 }
@@ -253,9 +253,9 @@ func (m *Management) copied(s Seen) map[string]string {
 	return l
 }
 
-// Rules are the rights of the broker's own lease on the management cluster, in its
+// rules are the rights of the broker's own lease on the management cluster, in its
 // namespaces. They are also the rights that its credential needs.
-func (m *Management) Rules() []broker.Rule {
+func (m *Management) rules() []broker.Rule {
 	see := []string{"get", "list", "watch"}
 	rules := []broker.Rule{
 		{APIGroups: []string{"cluster.x-k8s.io"}, Resources: []string{"clusters"}, Verbs: see},

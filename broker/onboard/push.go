@@ -22,9 +22,9 @@ import (
 )
 
 const (
-	// DefaultPushTTL and MaxPushTTL are how long a token to push with is good.
-	DefaultPushTTL = time.Hour
-	MaxPushTTL     = 24 * time.Hour
+	// defaultPushTTL and maxPushTTL are how long a token to push with is good.
+	defaultPushTTL = time.Hour
+	maxPushTTL     = 24 * time.Hour
 	// MaxKubeconfig bounds a kubeconfig that is pushed or read from a secret, in bytes.
 	MaxKubeconfig = 256 << 10
 
@@ -58,10 +58,10 @@ func (o *Onboarding) IssuePushToken(ctx context.Context, p policy.Principal, id 
 		return secret.Text{}, time.Time{}, o.refuse(ctx, act, err)
 	}
 	if ttl == 0 {
-		ttl = DefaultPushTTL
+		ttl = defaultPushTTL
 	}
-	if ttl < time.Minute || ttl > MaxPushTTL {
-		return fail(broker.Invalid("ttl", "must be a minute to %d hours", MaxPushTTL/time.Hour))
+	if ttl < time.Minute || ttl > maxPushTTL {
+		return fail(broker.Invalid("ttl", "must be a minute to %d hours", maxPushTTL/time.Hour))
 	}
 	if c.State == StateRetiring || c.State == StateRetired {
 		return fail(errGone)
@@ -251,7 +251,7 @@ func (o *Onboarding) mayPush(c Cluster, hub broker.VIM, in Pushed) error {
 // lookFresh asks the management cluster for a cluster, with a lease for that alone.
 func (w *watcher) lookFresh(ctx context.Context, c Cluster) (Seen, error) {
 	l, config, err := w.broker.IssueLease(ctx, w.self, broker.LeaseRequest{
-		VIM: w.m.VIM, TTL: pushLease, Rules: w.m.Rules(), Namespaces: w.m.Namespaces,
+		VIM: w.m.VIM, TTL: pushLease, Rules: w.m.rules(), Namespaces: w.m.Namespaces,
 		Format: clientconfig.JSON, Purpose: purpose, Operation: "onboard-push:" + c.ID,
 	})
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// DefaultTimeout bounds one request to Keystone or Barbican where Options do not.
-const DefaultTimeout = 10 * time.Second
+// defaultTimeout bounds one request to Keystone or Barbican where Options do not.
+const defaultTimeout = 10 * time.Second
 
 // Options say where Keystone and Barbican are, and how to get in. No variable of
 // the environment is read (OS_AUTH_URL, OS_CLOUD, HTTPS_PROXY and the like), and no
@@ -32,7 +32,7 @@ type Options struct {
 	// CAFile holds the authorities (PEM) that both certificates are checked
 	// against; empty means the system's. It is read again when it changes.
 	CAFile string
-	// Timeout bounds one request; 0 means [DefaultTimeout]. Get, Delete and Check
+	// Timeout bounds one request; 0 means [defaultTimeout]. Get, Delete and Check
 	// take at most three times that, and Put four times. List takes a request for
 	// each hundred keys, and is bounded as a whole by its context only.
 	Timeout time.Duration
@@ -78,7 +78,7 @@ func (o Options) withDefaults() (Options, error) {
 		o.Folder = "vimbroker"
 	}
 	if o.Timeout == 0 {
-		o.Timeout = DefaultTimeout
+		o.Timeout = defaultTimeout
 	}
 	if o.Now == nil {
 		o.Now = time.Now

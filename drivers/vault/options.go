@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// DefaultTimeout bounds one request to Vault where Options do not.
-const DefaultTimeout = 5 * time.Second
+// defaultTimeout bounds one request to Vault where Options do not.
+const defaultTimeout = 5 * time.Second
 
 // Options say where Vault is, and how to get in. No variable of the environment
 // is read (VAULT_ADDR, VAULT_TOKEN, HTTPS_PROXY and the like).
@@ -42,7 +42,7 @@ type Options struct {
 	TLSServerName string
 	// Auth is how to log in.
 	Auth Auth
-	// Timeout bounds one request; 0 means [DefaultTimeout]. A call of Put, Get,
+	// Timeout bounds one request; 0 means [defaultTimeout]. A call of Put, Get,
 	// Delete or Check takes at most twice that. List takes as many requests as
 	// there are VIMs, and is bounded as a whole by its context only.
 	Timeout time.Duration
@@ -97,7 +97,7 @@ func (o Options) withDefaults() (Options, error) {
 	def(&o.Mount, "secret")
 	def(&o.Path, "vimbroker")
 	if o.Timeout == 0 {
-		o.Timeout = DefaultTimeout
+		o.Timeout = defaultTimeout
 	}
 	if o.Now == nil {
 		o.Now = time.Now

@@ -133,7 +133,7 @@ func (c *Catalog) Use(ctx context.Context, p policy.Principal, vnfd string) (Ope
 	if err := c.read(ctx, p, policy.PackageUse, pkg.Resource()); err != nil {
 		return Opened{}, err
 	}
-	if err := pkg.Unusable(); err != nil {
+	if err := pkg.unusable(); err != nil {
 		return Opened{}, err
 	}
 	opened, err := c.open(ctx, pkg)
@@ -148,9 +148,9 @@ func (c *Catalog) Use(ctx context.Context, p policy.Principal, vnfd string) (Ope
 	return opened, err
 }
 
-// Unusable is the [broker.ErrConflict] of a package that no VNF instance can be made from
+// unusable is the [broker.ErrConflict] of a package that no VNF instance can be made from
 // now; nil for others.
-func (p Package) Unusable() error {
+func (p Package) unusable() error {
 	switch p.State {
 	case Enabled:
 		return nil

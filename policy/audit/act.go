@@ -22,8 +22,8 @@ const (
 	DetailQuestion = "question"
 	// DetailSource is the address that the request came from.
 	DetailSource = "source"
-	// DetailAuthenticator says who established the principal's name.
-	DetailAuthenticator = "authenticator"
+	// detailAuthenticator says who established the principal's name.
+	detailAuthenticator = "authenticator"
 	// DetailCallerProject is the principal's project, in an entry of another project.
 	DetailCallerProject = "callerProject"
 	// DetailVIM is the id of the VIM that it was about; name, project and endpoint are

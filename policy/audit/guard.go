@@ -166,15 +166,15 @@ func (g *Guard) refuse(ctx context.Context, denied ...Entry) error {
 // act begins an act with the facts of its request.
 func (g *Guard) act(ctx context.Context, p policy.Principal, action policy.Action, kind policy.Kind) *Act {
 	act := &Act{guard: g, entry: Entry{
-		Request: RequestID(ctx), Principal: p.Name, Project: p.Project, Action: action, Kind: kind,
+		Request: requestID(ctx), Principal: p.Name, Project: p.Project, Action: action, Kind: kind,
 	}}
 	if p.Actor != "" {
 		act.With(DetailActor, p.Actor)
 	}
 	if !slices.Contains(p.Roles, policy.RoleSystem) {
-		act.With(DetailAuthenticator, p.Authenticator())
+		act.With(detailAuthenticator, p.Authenticator())
 	}
-	if source := Source(ctx); source != "" {
+	if source := sourceOf(ctx); source != "" {
 		act.With(DetailSource, source)
 	}
 	if isQuestion(ctx) {

@@ -72,7 +72,7 @@ func NewLogins(sink Sink, now func() time.Time, log *slog.Logger) *Logins {
 
 // In records that a principal was authenticated.
 func (l *Logins) In(ctx context.Context, p policy.Principal) {
-	now, source := l.now(), Source(ctx)
+	now, source := l.now(), sourceOf(ctx)
 	who := [3]string{p.Name, p.Project, source}
 	l.mu.Lock()
 	at, known := l.in[who]
@@ -89,7 +89,7 @@ func (l *Logins) In(ctx context.Context, p policy.Principal) {
 	}
 	if !l.record(ctx, Entry{
 		Principal: p.Name, Project: p.Project, Resource: p.Project, Outcome: Done,
-		Detail: map[string]string{DetailAuthenticator: p.Authenticator()},
+		Detail: map[string]string{detailAuthenticator: p.Authenticator()},
 	}) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
@@ -99,7 +99,7 @@ func (l *Logins) In(ctx context.Context, p policy.Principal) {
 
 // Refused records that the token shown is unknown.
 func (l *Logins) Refused(ctx context.Context) {
-	if repeats, due := l.countRefusal(Source(ctx)); due {
+	if repeats, due := l.countRefusal(sourceOf(ctx)); due {
 		l.recordRefusal(ctx, repeats)
 	}
 }
@@ -174,8 +174,8 @@ func (l *Logins) countRefusal(source string) (repeats int, due bool) {
 
 // record completes an entry about a login and writes it, whatever becomes of the request.
 func (l *Logins) record(ctx context.Context, e Entry) bool {
-	e.Time, e.Request, e.Action, e.Kind = l.now(), RequestID(ctx), Login, KindServer
-	if source := Source(ctx); source != "" {
+	e.Time, e.Request, e.Action, e.Kind = l.now(), requestID(ctx), Login, KindServer
+	if source := sourceOf(ctx); source != "" {
 		e.Detail[DetailSource] = source
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), loginDeadline)

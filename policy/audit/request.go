@@ -11,8 +11,8 @@ func WithRequest(ctx context.Context, id string) context.Context {
 	return context.WithValue(ctx, requestKey{}, id)
 }
 
-// RequestID returns the id that [WithRequest] put into the context, or "".
-func RequestID(ctx context.Context) string {
+// requestID returns the id that [WithRequest] put into the context, or "".
+func requestID(ctx context.Context) string {
 	id, _ := ctx.Value(requestKey{}).(string)
 	return id
 }
@@ -25,8 +25,8 @@ func WithSource(ctx context.Context, address string) context.Context {
 	return context.WithValue(ctx, sourceKey{}, address)
 }
 
-// Source returns the address that [WithSource] put into the context, or "".
-func Source(ctx context.Context) string {
+// sourceOf returns the address that [WithSource] put into the context, or "".
+func sourceOf(ctx context.Context) string {
 	address, _ := ctx.Value(sourceKey{}).(string)
 	return address
 }

@@ -47,11 +47,6 @@ type GrantQuery struct {
 	PageToken string
 }
 
-// Grants returns one page of what VNFMs were granted, newest first.
-func (c *Client) Grants(ctx context.Context, q GrantQuery) (v1.List[v1.Grant], error) {
-	return fetch[v1.List[v1.Grant]](ctx, c, q.request())
-}
-
 // AllGrants walks every page from q.PageToken on. It stops at the first error.
 func (c *Client) AllGrants(ctx context.Context, q GrantQuery) iter.Seq2[v1.Grant, error] {
 	return walk[v1.Grant](ctx, c, q.request())

@@ -54,7 +54,7 @@ func (c Codec) Encode(w io.Writer, v any) error {
 
 // Strict reads a request body into v: one JSON value and nothing behind it, no unknown
 // field, no field twice, names in their exact case, null only if the type takes one
-// ([Nullable]), at most [MaxDepth] levels. A fault is a [*FieldError].
+// ([nullable]), at most [MaxDepth] levels. A fault is a [*FieldError].
 func (c Codec) Strict(data []byte, v any) error {
 	return c.decode(data, v, true)
 }
@@ -106,14 +106,14 @@ func Kept(text string) (jsontext.Value, bool) {
 // refused is an error whose text is our own and holds no input.
 type refused struct{ error }
 
-// Nullable is implemented by requests in which null has a meaning somewhere.
-type Nullable interface{ TakesNull(jsontext.Pointer) bool }
+// nullable is implemented by requests in which null has a meaning somewhere.
+type nullable interface{ TakesNull(jsontext.Pointer) bool }
 
 // scan refuses what decoding would accept silently or at too high a price: null where
 // it has no meaning and would pass for an absent field, and nesting without end. The
 // decoder itself reports bad syntax.
 func scan(data []byte, v any, strict bool) error {
-	takes, _ := v.(Nullable)
+	takes, _ := v.(nullable)
 	d := jsontext.NewDecoder(bytes.NewBuffer(data))
 	for {
 		t, err := d.ReadToken()

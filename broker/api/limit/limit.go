@@ -258,15 +258,15 @@ type Gate struct {
 	under atomic.Int64
 }
 
-// ErrFull is a gate's error.
-var ErrFull = errors.New("too many at a time")
+// errFull is a gate's error.
+var errFull = errors.New("too many at a time")
 
-// Enter counts one more, unless there are most already: ErrFull. Zero is no bound. Call
+// Enter counts one more, unless there are most already: errFull. Zero is no bound. Call
 // leave once it is done.
 func (g *Gate) Enter(most int) (leave func(), err error) {
 	if g.under.Add(1) > int64(most) && most > 0 {
 		g.under.Add(-1)
-		return nil, ErrFull
+		return nil, errFull
 	}
 	return func() { g.under.Add(-1) }, nil
 }

@@ -177,7 +177,7 @@ func TestGate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := g.Enter(1); !errors.Is(err, ErrFull) {
+	if _, err := g.Enter(1); !errors.Is(err, errFull) {
 		t.Errorf("beyond = %v", err)
 	}
 	if _, err := g.Enter(2); err != nil {

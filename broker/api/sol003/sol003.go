@@ -289,13 +289,13 @@ type AdditionalParams struct {
 	Others map[string]jsontext.Value `json:",embed"`
 }
 
-// Ignored are the parameters of Tacker that change nothing here: they are taken and shown.
-var Ignored = []string{"upgrade_type", "vdu_params"}
+// ignored are the parameters of Tacker that change nothing here: they are taken and shown.
+var ignored = []string{"upgrade_type", "vdu_params"}
 
 // Unknown are those of Others that are not Tacker's, sorted: a VNFD has to declare them.
 func (p AdditionalParams) Unknown() (names []string) {
 	for name := range p.Others {
-		if !slices.Contains(Ignored, name) {
+		if !slices.Contains(ignored, name) {
 			names = append(names, name)
 		}
 	}
@@ -311,7 +311,7 @@ func ParamNames() (names []string) {
 			names = append(names, name)
 		}
 	}
-	return append(names, Ignored...)
+	return append(names, ignored...)
 }
 
 // code are the parameters by which requests of Tacker have code of a package, Terraform, or Helm on another machine do the

@@ -35,21 +35,21 @@ type Major struct {
 }
 
 var (
-	// ErrVersion: the header Version names a version that is not served.
-	ErrVersion = errors.New("version not supported")
+	// errVersion: the header Version names a version that is not served.
+	errVersion = errors.New("version not supported")
 	// ErrNotAcceptable: no form that the header Accept names can be had.
 	ErrNotAcceptable = errors.New("not acceptable")
 	// ErrRange: the header Range names no part of a content.
 	ErrRange = errors.New("range not satisfiable")
-	// ErrNotImplemented: the standard has the operation, and this server does not.
-	ErrNotImplemented = errors.New("not implemented")
+	// errNotImplemented: the standard has the operation, and this server does not.
+	errNotImplemented = errors.New("not implemented")
 )
 
 var kinds = []api.ErrorKind{
-	{Err: ErrVersion, Status: http.StatusNotAcceptable, Name: "version", Title: "version not supported"},
+	{Err: errVersion, Status: http.StatusNotAcceptable, Name: "version", Title: "version not supported"},
 	{Err: ErrNotAcceptable, Status: http.StatusNotAcceptable, Name: "not-acceptable", Title: "not acceptable"},
 	{Err: ErrRange, Status: http.StatusRequestedRangeNotSatisfiable, Name: "range", Title: "range not satisfiable"},
-	{Err: ErrNotImplemented, Status: http.StatusNotImplemented, Name: "not-implemented", Title: "not implemented"},
+	{Err: errNotImplemented, Status: http.StatusNotImplemented, Name: "not-implemented", Title: "not implemented"},
 }
 
 // versionHeader is the header that names a version (SOL013 clause 9.3.2).
@@ -131,7 +131,7 @@ func (m Major) versioned(handle func(*api.Call) (api.Answer, error)) func(*api.C
 				return api.Answer{}, api.Refuse(api.ErrMalformed, "header", versionHeader, "is required")
 			}
 			if !slices.Contains(m.Versions, asked) {
-				return api.Answer{}, api.Refuse(ErrVersion, "header", versionHeader, "must be "+strings.Join(m.Versions, " or "))
+				return api.Answer{}, api.Refuse(errVersion, "header", versionHeader, "must be "+strings.Join(m.Versions, " or "))
 			}
 			version = asked
 		}

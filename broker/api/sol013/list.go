@@ -188,7 +188,7 @@ func removeAt(from map[string]any, path []string) {
 // NotImplemented is the refusal of an operation that the standard has and this server does
 // not; why completes the sentence.
 func NotImplemented(why string) error {
-	return &api.Refusal{Kind: ErrNotImplemented, Detail: why}
+	return &api.Refusal{Kind: errNotImplemented, Detail: why}
 }
 
 // Merge applies a JSON merge patch (RFC 7396) to a JSON object; an empty text is {}.

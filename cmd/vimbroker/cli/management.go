@@ -61,7 +61,7 @@ fewer rights, --account none keeps the certificate.
       --project north --print-rbac | kubectl apply -f -`,
 		Args: console.Names("VIM (a name or id)"), ValidArgsFunction: console.OnlyFirst(p.VimNames),
 	}
-	enable := p.RemoteVIM(func(c *cobra.Command, args []string, registry *client.Client) error {
+	enable := p.remoteVIM(func(c *cobra.Command, args []string, registry *client.Client) error {
 		var err error
 		if r.Selector, err = pairs("selector", selector, false); err != nil {
 			return console.Usage(c, err)

@@ -42,8 +42,8 @@ and never shown again; leases are derived from it.`,
 	return group
 }
 
-// RemoteVIM is Remote for a command whose first argument names a VIM.
-func (p *program) RemoteVIM(body console.RemoteBody) func(*cobra.Command, []string) error {
+// remoteVIM is Remote for a command whose first argument names a VIM.
+func (p *program) remoteVIM(body console.RemoteBody) func(*cobra.Command, []string) error {
 	return p.Remote(func(c *cobra.Command, args []string, registry *client.Client) error {
 		if len(args) > 0 {
 			ref, err := p.VIMRef(c.Context(), registry, args[0])
@@ -260,7 +260,7 @@ whether it accepts the credential. Fails (exit code 1) unless the VIM is
 reachable.`,
 		Example: "  vimbroker vim check edge-1",
 		Args:    console.Names("VIM (a name or id)"), ValidArgsFunction: console.OnlyFirst(p.VimNames),
-		RunE: p.RemoteVIM(func(c *cobra.Command, args []string, registry *client.Client) error {
+		RunE: p.remoteVIM(func(c *cobra.Command, args []string, registry *client.Client) error {
 			v, err := registry.CheckVIM(c.Context(), args[0])
 			if err != nil {
 				return err
@@ -296,7 +296,7 @@ gives up with --drain --force what cannot be ended there. VNF instances on it
 stay listed, and can be terminated no more.`,
 		Example: "  vimbroker vim delete edge-1\n  vimbroker vim delete edge-1 --drain --wait",
 		Args:    console.Names("VIM (a name or id)"), ValidArgsFunction: console.OnlyFirst(p.VimNames),
-		RunE: p.RemoteVIM(func(c *cobra.Command, args []string, registry *client.Client) error {
+		RunE: p.remoteVIM(func(c *cobra.Command, args []string, registry *client.Client) error {
 			ctx, cancel := context.WithTimeout(c.Context(), timeout)
 			defer cancel()
 			before, err := registry.VIM(ctx, args[0])

@@ -40,7 +40,7 @@ before it stores anything. Existing leases keep using the previous settings.`,
   vimbroker vim update cloud-1 --region RegionTwo --username ops \
       --password-file password`,
 		Args: console.Names("VIM (a name or id)"), ValidArgsFunction: console.OnlyFirst(p.VimNames),
-		RunE: p.RemoteVIM(func(c *cobra.Command, args []string, registry *client.Client) error {
+		RunE: p.remoteVIM(func(c *cobra.Command, args []string, registry *client.Client) error {
 			change, err := s.change(c, p)
 			if err != nil {
 				return err
@@ -201,7 +201,7 @@ credential, too. "vimbroker key rotate" seals the stored credential under a new
 key without replacing it.`,
 		Example: "  vimbroker vim rotate edge-1 --bearer-token-file new-token",
 		Args:    console.Names("VIM (a name or id)"), ValidArgsFunction: console.OnlyFirst(p.VimNames),
-		RunE: p.RemoteVIM(func(c *cobra.Command, args []string, registry *client.Client) error {
+		RunE: p.remoteVIM(func(c *cobra.Command, args []string, registry *client.Client) error {
 			if !slices.ContainsFunc(f.names(), c.Flags().Changed) {
 				return console.Usagef(c, "give the new credential, like --bearer-token-file FILE; to seal the stored one under a new key: "+
 					"vimbroker key rotate %s", strictyaml.Printable(args[0]))
@@ -243,7 +243,7 @@ Fails (exit code 1) while there are any orphans or ghosts.`,
 			return console.Names("VIM (a name or id, or --all)")(c, args)
 		},
 		ValidArgsFunction: console.OnlyFirst(p.VimNames),
-		RunE: p.RemoteVIM(func(c *cobra.Command, args []string, registry *client.Client) error {
+		RunE: p.remoteVIM(func(c *cobra.Command, args []string, registry *client.Client) error {
 			names := map[string]string{} // by id
 			if all {
 				for v, err := range registry.AllVIMs(c.Context(), client.VIMQuery{PageSize: listPage}) {

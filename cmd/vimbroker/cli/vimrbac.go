@@ -45,7 +45,7 @@ hold itself, which life-cycle operations need.`,
 		_, err = fmt.Fprint(p.Out, manifest)
 		return err
 	}
-	ofVIM := p.RemoteVIM(func(c *cobra.Command, args []string, registry *client.Client) error {
+	ofVIM := p.remoteVIM(func(c *cobra.Command, args []string, registry *client.Client) error {
 		v, err := registry.VIM(c.Context(), args[0])
 		switch {
 		case err != nil:

@@ -61,7 +61,7 @@ func (p *program) sharingCommand(c *cobra.Command, edit func(
 	var with []string
 	var all bool
 	c.Args, c.ValidArgsFunction = console.Names("VIM (a name or id)"), console.OnlyFirst(p.VimNames)
-	c.RunE = p.RemoteVIM(func(c *cobra.Command, args []string, registry *client.Client) error {
+	c.RunE = p.remoteVIM(func(c *cobra.Command, args []string, registry *client.Client) error {
 		if demand && len(with) == 0 && !all {
 			return console.Usagef(c, "give --with PROJECT or --with-all")
 		}

@@ -28,9 +28,9 @@ import (
 )
 
 const (
-	// MaxArchive, MaxIndex and maxProvenance bound downloads, in bytes.
-	MaxArchive    = 8 << 20
-	MaxIndex      = 16 << 20
+	// maxArchive, maxIndex and maxProvenance bound downloads, in bytes.
+	maxArchive    = 8 << 20
+	maxIndex      = 16 << 20
 	maxProvenance = 64 << 10
 	// patience bounds how long one chart is pulled.
 	patience = time.Minute
@@ -167,7 +167,7 @@ func (a *asking) fromRegistry(ctx context.Context, r Reference) (c Chart, err er
 	if err != nil {
 		return c, a.invalid(err.Error(), "name one that was pushed by helm push")
 	}
-	if c.Archive, err = a.blob(ctx, at, m.content, MaxArchive); err == nil && r.Digest == "" {
+	if c.Archive, err = a.blob(ctx, at, m.content, maxArchive); err == nil && r.Digest == "" {
 		if m.provenance.Digest == "" {
 			return c, a.invalid("has no provenance of the chart", "push it with its .prov file beside it, or name it by its digest: @sha256:…")
 		}
@@ -240,7 +240,7 @@ func (a *asking) fromRepository(ctx context.Context, r Reference, find Find) (c 
 	a.header = secret.NewText(basic)
 	place := r.url("")
 	if !r.Packed {
-		index, err := a.get(ctx, r.url("index.yaml"), "", MaxIndex)
+		index, err := a.get(ctx, r.url("index.yaml"), "", maxIndex)
 		if err != nil {
 			return c, err
 		}
@@ -258,7 +258,7 @@ func (a *asking) fromRepository(ctx context.Context, r Reference, find Find) (c 
 		}
 		place = leads.String()
 	}
-	if c.Archive, err = a.get(ctx, place, "", MaxArchive); err != nil {
+	if c.Archive, err = a.get(ctx, place, "", maxArchive); err != nil {
 		return c, err
 	}
 	if r.Digest != "" {

@@ -93,9 +93,6 @@ func Parse(s string) (r Reference, err error) {
 	return r, nil
 }
 
-// File is the name of the packed chart, by which it is signed.
-func (r Reference) File() string { return r.Name + "-" + r.Version + ".tgz" }
-
 // url is the place of what lies at a repository.
 func (r Reference) url(name string) string {
 	return (&url.URL{Scheme: "https", Host: r.Host, Path: path.Join("/", r.Path, name)}).String()

@@ -9,7 +9,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"golang.org/x/mod/sumdb/tlog"
 )
@@ -199,15 +198,4 @@ func torn(err error) error {
 		return err
 	}
 	return fmt.Errorf("%w: %w", ErrTorn, err)
-}
-
-// AllTiles names every tile of a tree of a size, in pages.
-func AllTiles(size int64, page int) [][]Tile {
-	var all []Tile
-	for level, hashes := 0, size; hashes > 0; level, hashes = level+1, hashes>>tileHeight {
-		for i := range (hashes + 1<<tileHeight - 1) >> tileHeight {
-			all = append(all, Tile{Level: level, Index: i})
-		}
-	}
-	return slices.Collect(slices.Chunk(all, page))
 }
