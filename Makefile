@@ -27,6 +27,8 @@ FIELD_TOOLS    := kube-tools vault-kubernetes-tools
 
 # What is built names no directory: other clones, and the builds of tests, find it in Go's cache.
 export GOFLAGS += -trimpath
+# Nothing needs a C compiler or a libc: programs and tests are built the one way.
+export CGO_ENABLED ?= 0
 
 .DEFAULT_GOAL := help
 
@@ -36,8 +38,8 @@ help: ## print this
 
 .PHONY: build
 build: ## build bin/vimbroker, and bin/vimbroker-helm, which renders charts for its server; neither needs a libc
-	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "$(LDFLAGS)" -o $(BIN)/vimbroker ./cmd/vimbroker
-	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w" -o $(BIN)/vimbroker-helm ./cmd/vimbroker-helm
+	$(GO) build -trimpath -ldflags "$(LDFLAGS)" -o $(BIN)/vimbroker ./cmd/vimbroker
+	$(GO) build -trimpath -ldflags "-s -w" -o $(BIN)/vimbroker-helm ./cmd/vimbroker-helm
 
 .PHONY: run
 run: build ## build and start a server on embedded defaults, and print what to do next
@@ -50,7 +52,7 @@ test: $(BIN)/gotestsum ## run every test that needs only Go; say what was skippe
 
 .PHONY: race
 race: $(BIN)/gotestsum ## the same tests under the race detector (needs a C compiler)
-	$(TEST) --packages="./..." -- -race -timeout 30m $(TAGS)
+	CGO_ENABLED=1 $(TEST) --packages="./..." -- -race -timeout 30m $(TAGS)
 
 .PHONY: kube-tools
 kube-tools: ## build the real etcd, API server, controller manager and kubectl into bin/kube
