@@ -206,9 +206,16 @@ func (b *Leaser) tryDead(ctx context.Context, session *session, l Lease) (bool, 
 	if err != nil {
 		return false, err
 	}
-	ctx, cancel := b.call(ctx)
-	defer cancel()
-	return d.Dead(ctx, b.access(v, g, Credential{}), minted)
+	try := func(g Generation) (bool, error) {
+		ctx, cancel := b.call(ctx)
+		defer cancel()
+		return d.Dead(ctx, b.access(v, g, Credential{}), minted)
+	}
+	dead, err := try(g)
+	if v.movedFrom(g, err) {
+		return try(v.Current)
+	}
+	return dead, err
 }
 
 // stillWorks takes back that a lease was revoked: its credential was tried after its

@@ -84,9 +84,10 @@ func (s *session) dead(number int64, try func() (bool, error)) (bool, error) {
 }
 
 // each calls do with access to one generation of the VIM. If the VIM refuses that
-// generation's credential, or the credential does not open, it calls do again with the
-// current generation, provided that it has the same identity. It returns the generation
-// that was used last.
+// generation's credential, the credential does not open, or no server that it trusts
+// answers where it leads and the current generation leads elsewhere, it calls do again
+// with the current generation, provided that it has the same identity. It returns the
+// generation that was used last.
 func (s *session) each(ctx context.Context, number int64, do func(*opened) error) (Generation, error) {
 	v, err := s.vim(ctx)
 	if err != nil {
@@ -100,7 +101,7 @@ func (s *session) each(ctx context.Context, number int64, do func(*opened) error
 	if err == nil {
 		err = do(o)
 	}
-	if !refused(err) || number == v.Current.Number || pinned.Identity != v.Current.Identity {
+	if !v.movedFrom(pinned, err) && (!refused(err) || number == v.Current.Number || pinned.Identity != v.Current.Identity) {
 		return pinned, err
 	}
 	if o, err = s.opened(ctx, v.Current); err != nil {

@@ -2,6 +2,7 @@ package broker
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -139,6 +140,17 @@ type Target struct {
 	Scope Scope
 	// Vouched is what the VIM's owner says of it.
 	Vouched Vouched `json:",omitzero"`
+}
+
+// sameServer reports whether both lead to one address and know its server by the same authority and name.
+func (t Target) sameServer(o Target) bool {
+	return t.Endpoint == o.Endpoint && t.CACert == o.CACert && t.ServerName == o.ServerName && t.InsecureSkipVerify == o.InsecureSkipVerify
+}
+
+// movedFrom reports whether no server that a generation trusts answers where it leads, and the same system is elsewhere
+// now, or shows a certificate of another authority.
+func (v VIM) movedFrom(g Generation, err error) bool {
+	return errors.Is(err, ErrUnreachable) && g.Identity == v.Current.Identity && !g.Target.sameServer(v.Current.Target)
 }
 
 // Scope is what of an OpenStack cloud a VIM is: the project that its credential

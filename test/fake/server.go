@@ -169,6 +169,16 @@ func (s *Server) WrongCertificate(on bool) error {
 	return nil
 }
 
+// ReplaceCA gives the server a new authority for good, and breaks the connections there are.
+func (s *Server) ReplaceCA() error {
+	ca, err := pki.NewCA("the next CA")
+	if err != nil {
+		return err
+	}
+	s.Authority, s.CA = ca, string(ca.PEM)
+	return s.WrongCertificate(false)
+}
+
 // BlackHole lets requests in and answers none while it is on. Those that wait
 // when it ends are broken off.
 func (s *Server) BlackHole(on bool) {
