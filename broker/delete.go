@@ -3,6 +3,8 @@ package broker
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/vimbroker/vimbroker/broker/failpoint"
@@ -204,4 +206,99 @@ func (b *Registry) drainFurther(ctx context.Context, v VIM) {
 	if err != nil {
 		b.restDrain(ctx, v, err)
 	}
+}
+
+// Use is what stands on a VIM and is not a lease: as long as there is one the VIM is not deleted, and nobody begins to.
+// The store writes it, in the transaction in which its owner begins to make the thing or has ended it.
+type Use struct {
+	Kind UseKind
+	// Subject is the id of the thing, Project the one that owns it, Name what people call it; it may be empty.
+	Subject, Project, Name string
+}
+
+// UseKind is the kind of thing that a [Use] is.
+type UseKind string
+
+// UseVNFInstance is a VNF instance that is instantiated, or that an operation works on.
+const UseVNFInstance UseKind = "vnfInstance"
+
+// nouns are what people call the kinds, of which there are several.
+var nouns = map[UseKind]string{UseVNFInstance: "VNF instances"}
+
+// MaxUses bounds the uses that [InUse] names.
+const MaxUses = 5
+
+// String names the use for people.
+func (u Use) String() string {
+	s := u.Subject
+	if u.Name != "" {
+		s = fmt.Sprintf("%q (%s)", u.Name, u.Subject)
+	}
+	return s + " of project " + u.Project
+}
+
+// InUse returns the [ErrConflict] of a VIM that things stand on: all of them, of which some are named, of one kind.
+func InUse(some []Use, all int) error {
+	var names []string
+	for _, u := range some {
+		names = append(names, u.String())
+	}
+	text := strings.Join(names, ", ")
+	if more := all - len(some); more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return &Error{Kind: ErrConflict, Detail: nouns[some[0].Kind] + " stand on the VIM: " + text, Next: NextEndUses}
+}
+
+// maxWaits bounds how many leases a draining VIM is shown to wait for.
+const maxWaits = 10
+
+// WaitsFor says what a draining VIM waits for, each in one line: the leases that have not
+// ended, as far as the caller may see them, with what went wrong last and when they are
+// tried again; and what keeps the broker from removing the rest. It is empty for a VIM
+// that is not draining. The caller was shown the VIM, which is what is decided and
+// recorded.
+func (b *Registry) WaitsFor(ctx context.Context, p policy.Principal, v VIM) ([]string, error) {
+	if v.State != VIMDraining {
+		return nil, nil
+	}
+	var out []string
+	var hidden int
+	err := b.eachLease(ctx, LeaseFilter{VIM: v.ID, States: liveStates}, func(l Lease) error {
+		if len(out) == maxWaits || !b.guard.Allows(p, policy.LeaseShow, leaseResource(l)) {
+			hidden++
+		} else {
+			out = append(out, l.waiting())
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if hidden > 0 {
+		out = append(out, fmt.Sprintf("%d more leases", hidden))
+	}
+	switch {
+	case v.Health.Message != "":
+		out = append(out, fmt.Sprintf("the VIM, which was %s at %s: %s; the next try is at %s", v.Health.Status,
+			v.Health.CheckedAt.UTC().Format(time.RFC3339), v.Health.Message, v.Health.Next.UTC().Format(time.RFC3339)))
+	case len(out) == 0:
+		out = append(out, "the next pass, which removes what the broker keeps on the VIM")
+	}
+	return out, nil
+}
+
+// waiting says where a lease that is to end stands.
+func (l Lease) waiting() string {
+	text := fmt.Sprintf("lease %s of %s, which is %s", l.ID, l.Principal, l.State)
+	if l.Attempts > 0 {
+		text += fmt.Sprintf(", tries: %d", l.Attempts)
+	}
+	if l.LastError != "" {
+		text += ": " + l.LastError
+	}
+	if l.State == LeaseRevoking && !l.NextAttemptAt.IsZero() {
+		text += "; the next try is at " + l.NextAttemptAt.UTC().Format(time.RFC3339)
+	}
+	return text
 }

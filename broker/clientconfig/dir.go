@@ -1,12 +1,15 @@
 package clientconfig
 
 import (
+	"bytes"
 	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -187,3 +190,171 @@ func ours(info fs.FileInfo) bool {
 
 // random is an unpredictable part of a name.
 func random() string { return strings.ToLower(rand.Text()) }
+
+// process names one process so that no later one has the same name, even with
+// the same pid: by the boot it runs in and the time it started (proc(5)). It
+// works on Linux only.
+type process struct {
+	boot  string // the first 12 digits of the boot id
+	pid   int
+	start uint64 // in clock ticks since the boot
+}
+
+var processForm = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^([0-9a-f]{12})-([1-9][0-9]{0,9})-([0-9]{1,20})-[0-9a-z]+$`)
+})
+
+// self is this process.
+func self() (process, error) {
+	boot, err := bootID()
+	if err != nil {
+		return process{}, err
+	}
+	p := process{boot: boot, pid: os.Getpid()}
+	start, _, err := readStat(p.pid)
+	if err != nil {
+		return process{}, fmt.Errorf("reading the start time of this process: %w", err)
+	}
+	p.start = start
+	return p, nil
+}
+
+// directoryName is a new name for a directory of the process.
+func (p process) directoryName() string {
+	return fmt.Sprintf("%s-%d-%d-%s", p.boot, p.pid, p.start, random())
+}
+
+// parseProcess reads whose directory it is from the directory's name.
+func parseProcess(directory string) (process, bool) {
+	m := processForm().FindStringSubmatch(directory)
+	if m == nil {
+		return process{}, false
+	}
+	pid, err := strconv.Atoi(m[2])
+	if err != nil {
+		return process{}, false
+	}
+	start, err := strconv.ParseUint(m[3], 10, 64)
+	if err != nil {
+		return process{}, false
+	}
+	return process{boot: m[1], pid: pid, start: start}, true
+}
+
+// dead reports whether the process has certainly ended: it ran before this boot, its
+// pid is free or waits to be collected, or its pid is now another process's. In
+// doubt it has not.
+func (p process) dead(boot string) bool {
+	if p.boot != boot {
+		return true
+	}
+	start, state, err := readStat(p.pid)
+	if err != nil {
+		return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESRCH)
+	}
+	return start != p.start || state == 'Z' || state == 'X'
+}
+
+func bootID() (string, error) {
+	id, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return "", fmt.Errorf("reading the boot id: %w", err)
+	}
+	plain := strings.ReplaceAll(strings.TrimSpace(string(id)), "-", "")
+	if len(plain) != 32 {
+		return "", errors.New("reading the boot id: it is no UUID")
+	}
+	return plain[:12], nil
+}
+
+// readStat reads when a process started, and its state, from /proc/PID/stat. The second field,
+// the command's name in parentheses, may hold anything; what counts comes behind the last ")".
+func readStat(pid int) (start uint64, state byte, err error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0, 0, err
+	}
+	fields := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:])
+	if len(fields) < 20 {
+		return 0, 0, fmt.Errorf("/proc/%d/stat has too few fields", pid)
+	}
+	start, err = strconv.ParseUint(string(fields[19]), 10, 64)
+	return start, fields[0][0], err
+}
+
+// Sweep removes the directories under root (empty means [DefaultRoot]) whose
+// processes were killed, and returns how many. A root that does not exist is
+// swept already.
+//
+// A directory goes only if its name has the form that [Dir] makes, it is this
+// user's, the process it names has certainly ended, and no process holds its
+// lock. Everything else is left alone; no symbolic link is followed. A directory
+// that cannot be removed is reported, and the rest is still removed.
+func Sweep(root string) (removed int, err error) {
+	dir, err := openRoot(root, false)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	defer dir.Close()
+	boot, err := bootID()
+	if err != nil {
+		return 0, err
+	}
+	entries, err := fs.ReadDir(dir.FS(), ".")
+	if err != nil {
+		return 0, fmt.Errorf("listing %s: %w", dir.Name(), err)
+	}
+	var faults []error
+	for _, entry := range entries {
+		p, ok := parseProcess(entry.Name())
+		if !ok || !entry.IsDir() || !p.dead(boot) {
+			continue
+		}
+		gone, err := removeDead(dir, entry.Name())
+		if err != nil {
+			faults = append(faults, fmt.Errorf("removing %s: %w", entry.Name(), err))
+		}
+		if gone {
+			removed++
+		}
+	}
+	return removed, errors.Join(faults...)
+}
+
+// removeDead removes a directory unless it is another user's or locked. The lock
+// is held during that, so of two sweeps only one removes and counts it.
+func removeDead(dir *os.Root, name string) (bool, error) {
+	lock, err := dir.OpenFile(name, os.O_RDONLY|syscall.O_DIRECTORY, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	defer lock.Close()
+	info, err := lock.Stat()
+	if err != nil {
+		return false, err
+	}
+	if !ours(info) {
+		return false, nil
+	}
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		if errors.Is(err, syscall.EWOULDBLOCK) {
+			return false, nil
+		}
+		return false, err
+	}
+	// Another sweep may have been quicker; and a Root follows symbolic links that
+	// stay inside it.
+	if named, err := dir.Lstat(name); err != nil || !os.SameFile(named, info) {
+		return false, nil
+	}
+	if err := dir.RemoveAll(name); err != nil {
+		return false, err
+	}
+	return true, nil
+}

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"strings"
 	"sync"
 	"time"
 
@@ -230,4 +231,17 @@ func (s *Store) get(ctx context.Context, ref secret.Ref) (*secret.Key, error) {
 		return nil, secret.ErrCorrupt
 	}
 	return key, nil
+}
+
+// newRef makes a reference for a new key of owner.
+func newRef(owner secret.Owner) (secret.Ref, error) {
+	version, err := owner.NewVersion()
+	return secret.Ref(owner.ID + "/" + version), err
+}
+
+// ownerOf reads whose key a reference stands for. It is false for anything that
+// newRef could not have made, so what it lets through can stand in a path.
+func ownerOf(ref string) (secret.Owner, bool) {
+	id, version, _ := strings.Cut(ref, "/")
+	return secret.OwnerOf(id, version)
 }

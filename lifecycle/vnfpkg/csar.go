@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"cmp"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"path"
@@ -263,4 +264,25 @@ func (c *CSAR) Read(name string) ([]byte, error) {
 		return nil, fault(name, "has %d bytes, and may have %d", size, c.limits.Text)
 	}
 	return io.ReadAll(r)
+}
+
+// PackageError is a fault of a package, and its place. Its text may be shown to the
+// person who uploaded the package.
+type PackageError struct {
+	// Path is the file in the package; empty if it is the archive itself.
+	Path string
+	// Detail completes the sentence that begins with the path.
+	Detail string
+}
+
+// Error names the file and the fault.
+func (e *PackageError) Error() string {
+	if e.Path == "" {
+		return "the package " + e.Detail
+	}
+	return fmt.Sprintf("%s in the package %s", e.Path, e.Detail)
+}
+
+func fault(path, format string, args ...any) error {
+	return &PackageError{Path: path, Detail: fmt.Sprintf(format, args...)}
 }

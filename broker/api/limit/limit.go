@@ -4,6 +4,7 @@
 package limit
 
 import (
+	"container/list"
 	"context"
 	"errors"
 	"math"
@@ -269,4 +270,114 @@ func (g *Gate) Enter(most int) (leave func(), err error) {
 		return nil, errFull
 	}
 	return func() { g.under.Add(-1) }, nil
+}
+
+// recent remembers the keys that were used last. A key that is held is never forgotten, so
+// there may be more than most while so many are held. It is not safe for concurrent use.
+type recent[T any] struct {
+	most  int
+	known map[string]*held[T]
+	idle  *list.List // the keys not in use, the longest unused first
+}
+
+// held is one key.
+type held[T any] struct {
+	value   T
+	key     string
+	holders int
+	idle    *list.Element // nil while it is held
+}
+
+func newRecent[T any](most int) recent[T] {
+	return recent[T]{most: most, known: map[string]*held[T]{}, idle: list.New()}
+}
+
+// hold returns the remembered state of a key; made says that it was not known. Release it.
+func (r *recent[T]) hold(key string) (h *held[T], made bool) {
+	h = r.known[key]
+	if made = h == nil; made {
+		h = &held[T]{key: key}
+		r.known[key] = h
+	}
+	if h.idle != nil {
+		r.idle.Remove(h.idle)
+		h.idle = nil
+	}
+	h.holders++
+	return h, made
+}
+
+// release forgets the keys that were unused the longest, if there are too many.
+func (r *recent[T]) release(h *held[T]) {
+	h.holders--
+	if h.holders > 0 {
+		return
+	}
+	h.idle = r.idle.PushBack(h)
+	for len(r.known) > r.most && r.idle.Len() > 0 {
+		oldest := r.idle.Front()
+		delete(r.known, r.idle.Remove(oldest).(*held[T]).key)
+	}
+}
+
+// Seats bounds the number of one key at a time, and of all keys; others wait in the order of
+// arrival. A wait for a key's seat takes no other key's place. It is safe for concurrent
+// use.
+type Seats struct {
+	all   chan struct{}
+	ofKey int
+
+	mu    sync.Mutex
+	known recent[chan struct{}]
+}
+
+// NewSeats returns seats for so many of all keys, and for so many of one.
+func NewSeats(all, ofKey int) *Seats {
+	return &Seats{all: make(chan struct{}, all), ofKey: ofKey, known: newRecent[chan struct{}](0)}
+}
+
+// Sit waits for a seat; ctx's error where that ends first. Call leave to give it away.
+func (s *Seats) Sit(ctx context.Context, key string) (leave func(), err error) {
+	of := s.hold(key)
+	if err := sit(ctx, of.value); err != nil {
+		s.release(of)
+		return nil, err
+	}
+	stand := func() {
+		<-of.value
+		s.release(of)
+	}
+	if err := sit(ctx, s.all); err != nil {
+		stand()
+		return nil, err
+	}
+	return func() {
+		<-s.all
+		stand()
+	}, nil
+}
+
+func sit(ctx context.Context, seats chan struct{}) error {
+	select {
+	case seats <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (s *Seats) hold(key string) *held[chan struct{}] {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	of, made := s.known.hold(key)
+	if made {
+		of.value = make(chan struct{}, s.ofKey)
+	}
+	return of
+}
+
+func (s *Seats) release(of *held[chan struct{}]) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.known.release(of)
 }

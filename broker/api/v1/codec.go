@@ -1,6 +1,7 @@
 package v1
 
 import (
+	"cmp"
 	"io"
 	"strings"
 
@@ -38,3 +39,46 @@ func (*Change) TakesNull(p jsontext.Pointer) bool {
 }
 
 func inExtra(p jsontext.Pointer) bool { return strings.HasPrefix(string(p), "/extra/") }
+
+// ProblemType is the media type of [Problem].
+const ProblemType = "application/problem+json"
+
+// Problem is every error answer: problem details (RFC 9457) with a remedy and the
+// request's id. It is written in the server's own words and repeats no value of
+// the request.
+type Problem struct {
+	Type      string  `json:"type" doc:"URI of the kind of problem" example:"urn:vimbroker:problem:not-found"`
+	Title     string  `json:"title" doc:"The kind of problem in words" example:"not found"`
+	Status    int     `json:"status" doc:"HTTP status"`
+	Detail    string  `json:"detail,omitempty" doc:"What is wrong this time"`
+	Remedy    string  `json:"remedy,omitempty" doc:"What to do about it"`
+	Instance  string  `json:"instance,omitempty" doc:"URI of this occurrence, made of requestId"`
+	RequestID string  `json:"requestId" doc:"Id of the request; the server's log has it too"`
+	Errors    []Fault `json:"errors,omitempty" doc:"Fields at fault"`
+}
+
+// Fault is one thing wrong with a request.
+type Fault struct {
+	Field    string `json:"field,omitempty" doc:"Field of the body, dotted, or name of the parameter" example:"credential.token"`
+	Location string `json:"location" doc:"Part of the request" enum:"body,query,path,header"`
+	Message  string `json:"message" doc:"What is wrong with it"`
+}
+
+// String is the problem on one line, for people.
+func (p Problem) String() string {
+	parts := []string{p.Title}
+	if p.Detail != "" {
+		parts = append(parts, p.Detail)
+	}
+	for _, f := range p.Errors {
+		parts = append(parts, cmp.Or(f.Field, f.Location)+": "+f.Message)
+	}
+	text := parts[0]
+	if len(parts) > 1 {
+		text += ": " + strings.Join(parts[1:], "; ")
+	}
+	if p.Remedy != "" {
+		text += " (" + p.Remedy + ")"
+	}
+	return text
+}
