@@ -36,6 +36,7 @@ func TestOneFieldMakesAnotherDigest(t *testing.T) {
 			"Purpose":     func(r *asked) { r.LeaseRequest.Purpose = "repair" },
 			"Operation":   func(r *asked) { r.Operation = "op-2" },
 			"Instance":    func(r *asked) { r.Instance = "i-2" },
+			"For":         func(r *asked) { r.For = "dave" },
 			"Standing":    func(r *asked) { r.Standing = !r.Standing },
 			"Credential":  func(r *asked) { r.Credential = LeasePassThrough },
 		} {

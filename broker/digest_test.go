@@ -45,6 +45,7 @@ func TestAnotherLeaseRequestUnderTheSameKeyIsAConflict(t *testing.T) {
 		"Purpose":     func(r *broker.LeaseRequest) { r.Purpose = "repair" },
 		"Operation":   func(r *broker.LeaseRequest) { r.Operation = "op-2" },
 		"Instance":    func(r *broker.LeaseRequest) { r.Instance = "vnf-2" },
+		"For":         func(r *broker.LeaseRequest) { r.For = "dave" },
 		"Standing":    func(r *broker.LeaseRequest) { r.Standing = true },
 		"Credential": func(r *broker.LeaseRequest) {
 			r.Credential, r.Role, r.Namespaces = broker.LeasePassThrough, "", nil

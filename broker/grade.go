@@ -63,6 +63,9 @@ func (i *issuing) weigh(ctx context.Context, o *opened) error {
 	}
 	i.act.With(audit.DetailLease, l.ID).With(audit.DetailRole, l.Role).With(audit.DetailTTL, ttl.String()).
 		With(audit.DetailNamespaces, strings.Join(l.Namespaces, ",")).With(audit.DetailGeneration, generationText(l.VIMGeneration))
+	if l.For != "" {
+		i.act.With(audit.DetailFor, l.For)
+	}
 	return nil
 }
 
@@ -111,7 +114,7 @@ func firstReasons(reasons []string) string { return strings.Join(reasons[:min(3,
 // wish is what policies weigh of a lease.
 func (l Lease) wish(ttl time.Duration) policy.Wish {
 	w := policy.Wish{
-		TTL: ttl, Role: l.Role, Namespaces: l.Namespaces, Purpose: l.Purpose,
+		TTL: ttl, Role: l.Role, Namespaces: l.Namespaces, Purpose: l.Purpose, For: l.For, Issued: l.IssuedAt,
 		Grade: string(l.Grade), ClusterWide: l.ClusterWide, Standing: l.Standing() || l.Asked() == LeaseUser,
 	}
 	for _, r := range l.Rules {
@@ -131,7 +134,7 @@ func (l Lease) wish(ttl time.Duration) policy.Wish {
 // Wish is what policies would weigh of a lease that is asked for and has this grade.
 func Wish(r LeaseRequest, g Grade) policy.Wish {
 	w := Lease{
-		Role: r.Role, Namespaces: r.Namespaces, Rules: r.Rules, ClusterWide: r.ClusterWide, Purpose: r.Purpose, Grade: g,
+		Role: r.Role, Namespaces: r.Namespaces, Rules: r.Rules, ClusterWide: r.ClusterWide, Purpose: r.Purpose, For: r.For, Grade: g,
 	}.wish(r.TTL)
 	w.Standing = r.Standing || r.Credential == LeaseUser
 	return w
@@ -255,6 +258,9 @@ func leaseDigest(vim string, r LeaseRequest, g Grant) string {
 	}
 	if r.Credential != "" {
 		parts = append(parts, r.Credential)
+	}
+	if r.For != "" {
+		parts = append(parts, "for", r.For)
 	}
 	return digest(parts...)
 }

@@ -202,7 +202,7 @@ func (i *issuing) prepare() (err error) {
 	if err := CheckIdempotencyKey(r.IdempotencyKey); err != nil {
 		return err
 	}
-	for field, s := range map[string]string{"purpose": r.Purpose, "operation": r.Operation, "instance": r.Instance} {
+	for field, s := range map[string]string{"purpose": r.Purpose, "operation": r.Operation, "instance": r.Instance, "for": r.For} {
 		if !shortText(s) {
 			return Invalid(field, "must be at most 255 printable characters")
 		}
@@ -252,8 +252,9 @@ func (i *issuing) newLease() Lease {
 	now, v, p, r, g := i.now(), i.vim, i.caller, i.request, i.grant
 	l := Lease{
 		ID: g.Lease, VIM: v.ID, VIMName: v.Name, VIMType: v.Type, VIMProject: v.Project, VIMGeneration: v.Current.Number,
-		Project: p.Project, Principal: p.Name, HolderRoles: p.Roles, Operation: r.Operation, Instance: r.Instance, State: LeasePending,
-		Role: g.Role, Namespaces: g.Namespaces, Rules: g.Rules, ClusterWide: g.ClusterWide, Format: r.Format, Purpose: r.Purpose,
+		Project: p.Project, Principal: p.Name, HolderRoles: p.Roles, Operation: r.Operation, Instance: r.Instance, For: r.For,
+		State: LeasePending,
+		Role:  g.Role, Namespaces: g.Namespaces, Rules: g.Rules, ClusterWide: g.ClusterWide, Format: r.Format, Purpose: r.Purpose,
 		CreatedAt: now, ExpiresAt: now.Add(g.TTL), MaxExpiresAt: now.Add(i.terms.MaxTTL),
 		Derived: true, Revocable: true, Handle: g.Handle,
 		IdempotencyKey: r.IdempotencyKey,

@@ -77,8 +77,10 @@ type Lease struct {
 	Operation string
 	// Instance is the VNF instance of another VNFM that it serves, if any.
 	Instance string
-	State    LeaseState
-	Reason   Reason
+	// For is the person that it is for, as the holder says; empty is the holder.
+	For    string
+	State  LeaseState
+	Reason Reason
 
 	Role       string
 	Namespaces []string
@@ -217,6 +219,8 @@ type LeaseRequest struct {
 	Operation   string
 	// Instance is the VNF instance of another VNFM that the lease is to serve, as that names it.
 	Instance string
+	// For is the person that the lease is for, if that is not its holder. Nothing checks that there is one of the name.
+	For string
 	// Standing asks for a lease that stands: see [Leaser.IssueLease].
 	Standing bool
 	// Credential asks for another kind of credential than leases on the VIM are; not with Standing.
@@ -252,6 +256,7 @@ type LeaseQuery struct {
 	Principal string
 	Operation string
 	Instance  string
+	For       string
 	State     LeaseState
 	Page
 }
@@ -263,6 +268,7 @@ type LeaseSelector struct {
 	Principal string
 	Operation string
 	Instance  string
+	For       string
 }
 
 // CanMove reports whether a lease may go from one state to another. Staying is no move.

@@ -41,7 +41,9 @@ func (b *Leaser) Leases(ctx context.Context, p policy.Principal, q LeaseQuery) (
 	if err := b.read(ctx, p, policy.LeaseShow, projectResource(p.Project)); err != nil {
 		return nil, "", err
 	}
-	f := LeaseFilter{IDPrefix: strings.ToLower(q.IDPrefix), Principal: q.Principal, Operation: q.Operation, Instance: q.Instance, Page: page}
+	f := LeaseFilter{
+		IDPrefix: strings.ToLower(q.IDPrefix), Principal: q.Principal, Operation: q.Operation, Instance: q.Instance, For: q.For, Page: page,
+	}
 	if q.State != "" {
 		if _, known := leaseMoves[q.State]; !known {
 			return nil, "", Invalid("state", "must be pending, active, revoking, revoked or irrevocable")

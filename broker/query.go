@@ -75,6 +75,7 @@ func (b *Oversight) typoOf(a policy.Action) error {
 type vocabulary interface {
 	Check(r policy.Request) error
 	CheckAction(a policy.Action, others ...policy.Action) error
+	Why(r policy.Request) []string
 }
 
 // misspelt refuses the word that err, a [*policy.Typo], is about.
@@ -220,7 +221,11 @@ func (b *Oversight) Explain(ctx context.Context, p policy.Principal, r policy.Re
 		}
 	}
 	r.Wish = b.effective(r)
-	return b.policy.Decide(r), nil
+	d := b.policy.Decide(r)
+	if words, ok := b.policy.(vocabulary); ok && b.guard.Allows(p, policy.PolicyExplain, projectResource(r.Principal.Project)) {
+		d.Why = words.Why(r)
+	}
+	return d, nil
 }
 
 // effective is what a question's wish would come to: defaults filled in, and capped. A

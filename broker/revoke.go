@@ -82,9 +82,9 @@ func (b *Leaser) EndLeases(ctx context.Context, p policy.Principal, s LeaseSelec
 
 // selection is what a selector selects for p.
 func (b *Leaser) selection(ctx context.Context, p policy.Principal, s LeaseSelector) (LeaseFilter, error) {
-	f := LeaseFilter{Principal: s.Principal, Operation: s.Operation, Instance: s.Instance, States: liveStates}
+	f := LeaseFilter{Principal: s.Principal, Operation: s.Operation, Instance: s.Instance, For: s.For, States: liveStates}
 	if s == (LeaseSelector{}) {
-		return f, Invalid("", "name a vim, a principal, an operation or a VNF instance")
+		return f, Invalid("", "name a vim, a principal, a person (for), an operation or a VNF instance")
 	}
 	var err error
 	f.VIM, f.Project, err = b.leasesAmong(ctx, p, policy.LeaseRevoke, s.VIM)
@@ -117,7 +117,7 @@ func (b *Leaser) notAllRevoked(ctx context.Context, p policy.Principal, s LeaseS
 	about := policy.Resource{Kind: policy.KindProject, ID: p.Project, VIM: vim}
 	err := b.guard.Refuse(ctx, p, policy.LeaseRevoke, about,
 		audit.DetailReason, fmt.Sprintf("%d of %d leases that were named", refused, refused+taken),
-		audit.DetailOfPrincipal, s.Principal, audit.DetailOperation, s.Operation, audit.DetailInstance, s.Instance)
+		audit.DetailOfPrincipal, s.Principal, audit.DetailOperation, s.Operation, audit.DetailInstance, s.Instance, audit.DetailFor, s.For)
 	switch {
 	case err != nil:
 		return Unrecorded(err)

@@ -197,6 +197,7 @@ type LeaseFilter struct {
 	Principal string
 	Operation string
 	Instance  string
+	For       string
 	States    []LeaseState
 	// DueBefore selects leases there is work for at that time: Active ones whose
 	// ExpiresAt has come; Revoking ones whose NextAttemptAt has come; Revoked ones

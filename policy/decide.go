@@ -56,17 +56,8 @@ func (p *Policies) decide(r Request, who cedar.Entity) Decision {
 		policies = shape.passes[r.Resource.Kind]
 	}
 
-	what := resourceEntity(r.Resource)
-	question := cedar.Request{Principal: who.UID, Action: shape.entity, Resource: what.UID}
-	switch shape.context {
-	case wishContext:
-		question.Context = wishRecord(r.Wish)
-	case draftContext:
-		question.Context = draftRecord(r.Wish.VIM)
-	case planContext:
-		question.Context = planRecord(r.Wish.Plan)
-	}
-	verdict, why := cedar.Authorize(policies, facts{who, what}, question)
+	question, about := p.ask(shape, r, who)
+	verdict, why := cedar.Authorize(policies, about, question)
 
 	d := Decision{Allowed: verdict == cedar.Allow && len(why.Errors) == 0}
 	for _, reason := range why.Reasons {
@@ -79,6 +70,24 @@ func (p *Policies) decide(r Request, who cedar.Entity) Decision {
 		d.Errors = append(d.Errors, fmt.Sprintf("%s: %s", e.PolicyID, e.Message))
 	}
 	return d
+}
+
+// ask is a question in Cedar's form, and the two entities that it is about.
+func (p *Policies) ask(shape actionShape, r Request, who cedar.Entity) (cedar.Request, facts) {
+	if r.At.IsZero() {
+		r.At = p.Now()
+	}
+	thing := resourceEntity(r.Resource)
+	question := cedar.Request{Principal: who.UID, Action: shape.entity, Resource: thing.UID}
+	switch shape.context {
+	case wishContext:
+		question.Context = wishRecord(r.Wish, r.At)
+	case draftContext:
+		question.Context = draftRecord(r.Wish.VIM)
+	case planContext:
+		question.Context = planRecord(r.Wish.Plan, r.At)
+	}
+	return question, facts{who, thing}
 }
 
 func refuse(format string, args ...any) Decision {
@@ -177,8 +186,23 @@ func labelRecord(labels map[string]string) cedar.Record {
 	return cedar.NewRecord(tags)
 }
 
-func wishRecord(w Wish) cedar.Record {
+// nowRecord is the time of a decision, in the zone of the site.
+func nowRecord(at time.Time) cedar.Record {
+	weekday := (int64(at.Weekday())+6)%7 + 1 // 7 is Sunday, as in ISO 8601
 	return cedar.NewRecord(cedar.RecordMap{
+		"hour": cedar.Long(at.Hour()), "weekday": cedar.Long(weekday), "zone": cedar.String(at.Format("-07:00")),
+	})
+}
+
+func wishRecord(w Wish, at time.Time) cedar.Record {
+	var age time.Duration
+	if !w.Issued.IsZero() {
+		age = max(0, at.Sub(w.Issued))
+	}
+	return cedar.NewRecord(cedar.RecordMap{
+		"now":        nowRecord(at),
+		"leaseAge":   cedar.Long(secondsUp(age)),
+		"for":        cedar.String(w.For),
 		"ttlSeconds": cedar.Long(secondsUp(w.TTL)),
 		"role":       cedar.String(w.Role),
 		"namespaces": stringSet(w.Namespaces),
@@ -242,12 +266,13 @@ func draftRecord(d *VIMDraft) cedar.Record {
 
 // planRecord describes the plan of an operation; nil is an operation that is not
 // planned yet.
-func planRecord(p *OperationPlan) cedar.Record {
+func planRecord(p *OperationPlan, at time.Time) cedar.Record {
 	planned := p != nil
 	if !planned {
 		p = &OperationPlan{}
 	}
 	return cedar.NewRecord(cedar.RecordMap{
+		"now":               nowRecord(at),
 		"planned":           cedar.Boolean(planned),
 		"vimName":           cedar.String(p.VIMName),
 		"vimProject":        cedar.String(p.VIMProject),

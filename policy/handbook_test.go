@@ -30,19 +30,45 @@ func TestSamplesOfTheHandbook(t *testing.T) {
 	vnfm := policy.Principal{Name: "tacker", Project: "core", Roles: []string{policy.RoleVNFM}}
 	signedPackage := ownPackage
 	signedPackage.Signer = "CN=release,O=acme"
+	contractor := policy.Principal{Name: "cora", Project: "core", Roles: []string{"contractor"}}
+	lead := policy.Principal{Name: "lena", Project: "core", Roles: []string{policy.RoleMember, "team-lead"}}
+	staging := policy.Resource{Kind: policy.KindVIM, ID: "v", Project: "core", Labels: map[string]string{"stage": "staging"}}
+	sunday := time.Date(2026, 11, 29, 10, 0, 0, 0, time.UTC)
 	type ask struct {
 		want bool
 		policy.Request
 	}
 	q := func(want bool, who policy.Principal, a policy.Action, r policy.Resource, w policy.Wish) ask {
-		return ask{want, policy.Request{Principal: who, Action: a, Resource: r, Wish: w}}
+		return ask{want, policy.Request{Principal: who, Action: a, Resource: r, Wish: w, At: sunday}}
 	}
 	asks := map[string][]ask{
 		"short-leases": {
+			q(true, member, policy.LeaseIssue, ownVIM, wish(policy.Wish{TTL: 2 * time.Hour})),
+			q(false, member, policy.LeaseIssue, ownVIM, wish(policy.Wish{TTL: 2*time.Hour + 1})),
+			q(true, member, policy.LeaseRenew, ownLease, wish(policy.Wish{TTL: time.Hour, Issued: sunday.Add(-time.Hour)})),
+			q(false, member, policy.LeaseRenew, ownLease, wish(policy.Wish{TTL: time.Hour, Issued: sunday.Add(-time.Hour - 1)})),
+			q(true, admin, policy.LeaseIssue, ownVIM, wish(policy.Wish{TTL: 3 * time.Hour})),
+		},
+		"office-hours": {
+			q(false, member, policy.LeaseIssue, ownVIM, wish(policy.Wish{TTL: time.Hour})),
+			q(true, admin, policy.LeaseIssue, ownVIM, wish(policy.Wish{TTL: time.Hour})),
+		},
+		"team-leads-name-the-person": {
+			q(false, lead, policy.LeaseIssue, ownVIM, wish(policy.Wish{TTL: time.Hour})),
+			q(true, lead, policy.LeaseIssue, ownVIM, wish(policy.Wish{TTL: time.Hour, For: "dave"})),
 			q(true, member, policy.LeaseIssue, ownVIM, wish(policy.Wish{TTL: time.Hour})),
-			q(false, member, policy.LeaseIssue, ownVIM, wish(policy.Wish{TTL: time.Hour + 1})),
-			q(false, member, policy.LeaseRenew, ownLease, wish(policy.Wish{TTL: 2 * time.Hour})),
-			q(true, admin, policy.LeaseIssue, ownVIM, wish(policy.Wish{TTL: 2 * time.Hour})),
+		},
+		"contractors-see-staging": {
+			q(true, contractor, policy.VIMShow, staging, policy.Wish{}),
+			q(false, contractor, policy.VIMShow, ownVIM, policy.Wish{}),
+			q(true, contractor, policy.LeaseIssue, staging, policy.Wish{Role: "view", TTL: 2 * time.Hour}),
+			q(false, contractor, policy.LeaseIssue, staging, policy.Wish{Role: "view", TTL: 3 * time.Hour}),
+			q(false, contractor, policy.LeaseIssue, staging, policy.Wish{Role: "edit", TTL: time.Hour}),
+			q(false, contractor, policy.LeaseIssue, ownVIM, policy.Wish{Role: "view", TTL: time.Hour}),
+			q(true, contractor, policy.LeaseRevoke, policy.Resource{Kind: policy.KindLease, Project: "core", Owner: "cora"}, policy.Wish{}),
+			q(false, contractor, policy.LeaseRevoke, ownLease, policy.Wish{}),
+			q(true, contractor, policy.VIMShow, ownProject, policy.Wish{}),
+			q(false, contractor, policy.VIMRegister, ownProject, policy.Wish{}),
 		},
 		"no-cluster-admin": {
 			q(true, admin, policy.LeaseIssue, ownVIM, policy.Wish{Role: "view"}),

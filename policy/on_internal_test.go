@@ -3,6 +3,7 @@ package policy
 import (
 	"slices"
 	"testing"
+	"time"
 
 	cedar "github.com/cedar-policy/cedar-go"
 	"github.com/google/go-cmp/cmp"
@@ -29,7 +30,7 @@ func TestPoliciesLeftOutWouldNotMatch(t *testing.T) {
 			for _, role := range []string{RoleAdmin, RoleProjectAdmin, RoleMember, RoleReader} {
 				who := principalEntity(Principal{Name: "alice", Project: "core", Roles: []string{role}}, "")
 				what := resourceEntity(Resource{Kind: kind, ID: "x", Project: "core", Owner: "alice"})
-				question := cedar.Request{Principal: who.UID, Action: shape.entity, Resource: what.UID, Context: wishRecord(Wish{TTL: 1})}
+				question := cedar.Request{Principal: who.UID, Action: shape.entity, Resource: what.UID, Context: wishRecord(Wish{TTL: 1}, time.Now())}
 				if shape.context == draftContext {
 					question.Context = draftRecord(nil)
 				}

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	cedar "github.com/cedar-policy/cedar-go"
 	cedarast "github.com/cedar-policy/cedar-go/x/exp/ast"
@@ -53,6 +54,9 @@ var (
 // the site's beside them, and the built-in ones for the broker's own passes. It
 // never changes and is safe for concurrent use.
 type Policies struct {
+	// Now is the time that policies see where a question names none, in the zone of the site: by default the system's.
+	Now func() time.Time
+
 	callers policySet
 	hash    string
 	// actions holds, from the schema, what each action may be done to.
@@ -173,7 +177,7 @@ func Load(site map[string][]byte) (*Policies, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Policies{actions: actionShapes(known)}
+	p := &Policies{Now: time.Now, actions: actionShapes(known)}
 	validator := validate.New(known)
 
 	files := maps.Clone(site)

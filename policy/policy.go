@@ -219,6 +219,10 @@ type Wish struct {
 	Role       string
 	Namespaces []string
 	Purpose    string
+	// For is the person that the lease is for, as its holder says; empty is the holder.
+	For string
+	// Issued is when the lease was issued; zero if it is not yet.
+	Issued time.Time
 	// Grade is the reach of the holder: "bounded", "namespaces" or "unbounded", and is
 	// empty if the driver does not compute it.
 	Grade string
@@ -298,6 +302,8 @@ type Request struct {
 	Action    Action
 	Resource  Resource
 	Wish      Wish
+	// At is the time that policies see, in the zone of the site; zero is now.
+	At time.Time
 }
 
 // Decision is the answer, and why.
@@ -308,6 +314,8 @@ type Decision struct {
 	Policies []string
 	// Reasons are what the policies that forbid say for themselves (@reason).
 	Reasons []string
+	// Why are the conditions that decided, where somebody asked for them ([Policies.Why]).
+	Why []string
 	// Errors are evaluation errors. Any error denies, whatever else matched.
 	Errors []string
 }

@@ -71,11 +71,11 @@ func TestRequestsConformToTheSchema(t *testing.T) {
 			request := cedar.Request{Principal: who.UID, Action: shape.entity, Resource: what.UID}
 			switch shape.context {
 			case wishContext:
-				request.Context = wishRecord(Wish{TTL: time.Hour, Role: "edit", Namespaces: []string{"a"}, Purpose: "p", Grade: "bounded", ClusterWide: true, Rules: LeaseRules{Resources: []string{"pods"}, Verbs: []string{"get"}}})
+				request.Context = wishRecord(Wish{TTL: time.Hour, Role: "edit", Namespaces: []string{"a"}, Purpose: "p", Grade: "bounded", ClusterWide: true, Rules: LeaseRules{Resources: []string{"pods"}, Verbs: []string{"get"}}}, time.Now())
 			case draftContext:
 				request.Context = draftRecord(&VIMDraft{Name: "edge", Labels: map[string]string{"stage": "prod"}})
 			case planContext:
-				request.Context = planRecord(&OperationPlan{VIMName: "edge", VIMLabels: map[string]string{"stage": "prod"}, Kinds: []string{"pods"}, Images: []string{"web"}})
+				request.Context = planRecord(&OperationPlan{VIMName: "edge", VIMLabels: map[string]string{"stage": "prod"}, Kinds: []string{"pods"}, Images: []string{"web"}}, time.Now())
 			}
 			if err := validator.Entities(cedar.EntityMap{who.UID: who, what.UID: what}); err != nil {
 				t.Errorf("%s on %s: entities: %v", action, kind, err)

@@ -170,6 +170,7 @@ func leaseRanges(f broker.LeaseFilter, end *rows.LeasePosition) (parts []*rows.C
 	c.AddIf(f.IDPrefix != "", `id BETWEEN ? AND ?`, f.IDPrefix, f.IDPrefix+"~")
 	c.AddIf(f.Operation != "", `operation = ? AND operation <> ''`, f.Operation)
 	c.AddIf(f.Instance != "", `instance = ? AND instance <> ''`, f.Instance)
+	c.AddIf(f.For != "", `for_whom = ? AND for_whom <> ''`, f.For)
 	c.AddIf(f.Principal != "", `principal = ?`, f.Principal)
 	c.AddIf(!f.CreatedBefore.IsZero(), `created_at < ?`, stamp(f.CreatedBefore))
 	// It makes no guess about coalesce, and so reads in the order that is asked for.
@@ -184,11 +185,11 @@ func leaseRanges(f broker.LeaseFilter, end *rows.LeasePosition) (parts []*rows.C
 		c.Add(`vim = ?`, f.VIM)
 	}
 	live = len(f.States) > 0 && !slices.Contains(f.States, broker.LeaseRevoked) && f.IDPrefix == "" && f.Operation == "" &&
-		f.Instance == "" && !due
+		f.Instance == "" && f.For == "" && !due
 	switch {
 	case f.Project == "":
 		parts = []*rows.Conditions{&c}
-	case f.IDPrefix != "" || f.Operation != "" || f.Instance != "" || due:
+	case f.IDPrefix != "" || f.Operation != "" || f.Instance != "" || f.For != "" || due:
 		c.Add(`(project = ? OR vim_project = ?)`, f.Project, f.Project)
 		parts = []*rows.Conditions{&c}
 	default:

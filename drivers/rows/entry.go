@@ -42,6 +42,7 @@ func EntryConditions(q audit.Query, stamp func(time.Time) any) []*Conditions {
 	c.AddIf(q.VIMName != "", `detail->>'vimName' = ?`, q.VIMName)
 	c.AddIf(q.Lease != "", `detail->>'lease' = ?`, q.Lease)
 	c.AddIf(q.CredentialID != "", `detail->>'credential-id' = ?`, q.CredentialID)
+	c.AddIf(q.Request != "", `request = ? AND `+unusual, q.Request)
 	each := unusualOutcomes(q)
 	if n := len(q.Outcomes); n > 0 && each == nil {
 		outcomes := make([]any, n)
@@ -83,7 +84,7 @@ func EntryConditions(q audit.Query, stamp func(time.Time) any) []*Conditions {
 // unusualOutcomes are those of q, each once, where an index of outcomes leaves less to look at than another: nil
 // where q asks for others too, or for what has few entries.
 func unusualOutcomes(q audit.Query) []audit.Outcome {
-	if q.Resource != "" || q.VIM != "" || q.VIMName != "" || q.Lease != "" || q.CredentialID != "" {
+	if q.Resource != "" || q.VIM != "" || q.VIMName != "" || q.Lease != "" || q.CredentialID != "" || q.Request != "" {
 		return nil
 	}
 	each := slices.Compact(slices.Sorted(slices.Values(q.Outcomes)))

@@ -60,6 +60,7 @@ var LeaseColumns = Columns[lease]{
 	{Name: "left_behind", field: func(l *lease) any { return &l.LeftBehind }},
 	{Name: "holder_roles", field: func(l *lease) any { return &l.HolderRoles }},
 	{Name: "instance", field: func(l *lease) any { return &l.Instance }, fixed: true},
+	{Name: "for_whom", field: func(l *lease) any { return &l.For }, fixed: true},
 	{Name: "token_ttl", field: func(l *lease) any { return &l.TokenTTL }, fixed: true},
 	{Name: "secret_sha256", field: func(l *lease) any { return &l.SecretSHA256 }, fixed: true},
 }

@@ -153,6 +153,7 @@ func leaseRanges(f broker.LeaseFilter, end *rows.LeasePosition) (parts []leaseRa
 	c.AddIf(f.IDPrefix != "", `id BETWEEN ? AND ?`, f.IDPrefix, f.IDPrefix+"~")
 	c.AddIf(f.Operation != "", `operation = ? AND operation <> ''`, f.Operation)
 	c.AddIf(f.Instance != "", `instance = ? AND instance <> ''`, f.Instance)
+	c.AddIf(f.For != "", `for_whom = ? AND for_whom <> ''`, f.For)
 	c.AddIf(f.VIM != "", `vim = ?`, f.VIM)
 	c.AddIf(f.Principal != "", `principal = ?`, f.Principal)
 	c.AddIf(!f.DueBefore.IsZero(), `due_at <= ?`, rows.Micro(f.DueBefore))
@@ -206,6 +207,8 @@ func leaseIndex(f broker.LeaseFilter, live bool) string {
 		return "lease_by_operation"
 	case f.Instance != "":
 		return "lease_by_instance"
+	case f.For != "":
+		return "lease_by_whom"
 	case f.Project != "":
 		return ""
 	case f.Principal != "" && live:

@@ -163,6 +163,7 @@ func TestQueriesUseIndexes(t *testing.T) {
 		{audit.Query{Limit: 1, VIMName: "a"}, 0, "audit_by_vim_name (<expr>=?)"},
 		{audit.Query{Limit: 1, Lease: "a"}, 0, "audit_by_lease (<expr>=?)"},
 		{audit.Query{Limit: 1, CredentialID: "a", Outcomes: []audit.Outcome{audit.Done}}, 0, "audit_by_credential (<expr>=?)"},
+		{audit.Query{Limit: 1, Request: "a"}, 0, "audit_by_request (request=?)"},
 		{audit.Query{Limit: 1, Principal: "a"}, 0, "audit_by_principal (principal=?)"},
 		{audit.Query{Limit: 1, Action: policy.VIMShow}, 0, "audit_by_action (action=?)"},
 		{audit.Query{Limit: 1, Resource: "a"}, 0, "audit_by_resource (resource=?)"},

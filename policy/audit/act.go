@@ -61,6 +61,10 @@ const (
 	DetailExpiresAt  = "expiresAt"
 	DetailReason     = "reason"
 	DetailPurpose    = "purpose"
+	// DetailRules holds the verbs and resources of a lease that has rules in place of a role.
+	DetailRules = "rules"
+	// DetailFor is whom a lease is for, as its holder says.
+	DetailFor = "for"
 	// DetailOfPrincipal and DetailOperation are the values by which leases were selected.
 	DetailOfPrincipal = "ofPrincipal"
 	DetailOperation   = "operation"
@@ -129,6 +133,25 @@ func (a *Act) About(res policy.Resource) *Act {
 		}
 	}
 	return a
+}
+
+// wished adds what was asked for in a lease that is refused.
+func (a *Act) wished(w policy.Wish) {
+	if w.TTL == 0 {
+		return // no question about a lease
+	}
+	rules := strings.Join(w.Rules.Verbs, ",") + ":" + strings.Join(w.Rules.Resources, ",")
+	for _, d := range [][2]string{
+		{DetailTTL, w.TTL.String()}, {DetailRole, w.Role}, {DetailRules, strings.Trim(rules, ":")},
+		{DetailNamespaces, strings.Join(w.Namespaces, ",")}, {DetailGrade, w.Grade}, {DetailPurpose, w.Purpose}, {DetailFor, w.For},
+	} {
+		if d[1] != "" {
+			a.With(d[0], d[1])
+		}
+	}
+	if w.ClusterWide {
+		a.With(DetailNamespaces, "*")
+	}
 }
 
 // With adds a detail to the entries made from now on, and returns the act. A

@@ -64,6 +64,8 @@ type Query struct {
 	VIM     string
 	VIMName string
 	Lease   string
+	// Request selects what was refused or failed in the request of that id.
+	Request string
 	// CredentialID selects by how the VIM's own log names the credential.
 	CredentialID string
 	// Outcomes selects entries with one of them.

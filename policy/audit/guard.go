@@ -83,6 +83,7 @@ func (g *Guard) Enter(ctx context.Context, p policy.Principal, action policy.Act
 	}
 
 	g.denied(ctx, action)
+	act.wished(wish)
 	err := fmt.Errorf("%s on %s %s: %w", action, res.Kind, res.ID, &policy.Refused{Reasons: d.Reasons})
 	if len(d.Errors) > 0 {
 		act.With(DetailError, "policy evaluation")

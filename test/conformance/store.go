@@ -123,7 +123,7 @@ func fullLease(v broker.VIM) broker.Lease {
 	id := uuid.NewString()
 	return broker.Lease{
 		ID: id, VIM: v.ID, VIMName: v.Name, VIMType: v.Type, VIMProject: v.Project, VIMGeneration: v.Current.Number,
-		Project: "north", Principal: "alice", Operation: "op-1", Instance: "vnf-1", State: broker.LeasePending, Reason: broker.ReasonIssueFailed,
+		Project: "north", Principal: "alice", Operation: "op-1", Instance: "vnf-1", For: "dave", State: broker.LeasePending, Reason: broker.ReasonIssueFailed,
 		Role: "edit", Namespaces: []string{"a", "b"}, Format: clientconfig.Kubeconfig, Purpose: "upgrade",
 		CreatedAt: epoch, IssuedAt: epoch.Add(time.Second), ExpiresAt: epoch.Add(time.Hour),
 		MaxExpiresAt: epoch.Add(2 * time.Hour), RenewedAt: epoch.Add(2 * time.Second), RenewalBegun: true, CredentialKind: broker.CredentialBearerToken, Unlisted: true, Derived: true, Revocable: true,

@@ -180,15 +180,15 @@ func leaseLists(t *testing.T, s storeTest) {
 			t.Fatal(err)
 		}
 	}
-	add(north, nil)                                                                                   // 0
-	add(north, func(l *broker.Lease) { l.Principal = "bob" }, broker.LeaseActive)                     // 1: due in an hour
-	add(south, func(l *broker.Lease) { l.Operation, l.Instance = "op", "vnf" }, broker.LeaseRevoking) // 2: due at once
-	add(south, func(l *broker.Lease) { l.Project = "south" }, broker.LeaseRevoking)                   // 3: due in two hours
-	until(broker.LeaseRevoking, epoch.Add(2*time.Hour))                                               //
-	add(south, nil, broker.LeaseRevoking, broker.LeaseRevoked)                                        // 4: never due
-	add(south, func(l *broker.Lease) { l.Sealed = "s" }, broker.LeaseRevoking, "revoked")             // 5: due in a minute
+	add(north, nil)                                                                                                  // 0
+	add(north, func(l *broker.Lease) { l.Principal = "bob" }, broker.LeaseActive)                                    // 1: due in an hour
+	add(south, func(l *broker.Lease) { l.Operation, l.Instance, l.For = "op", "vnf", "dave" }, broker.LeaseRevoking) // 2: due at once
+	add(south, func(l *broker.Lease) { l.Project = "south" }, broker.LeaseRevoking)                                  // 3: due in two hours
+	until(broker.LeaseRevoking, epoch.Add(2*time.Hour))                                                              //
+	add(south, nil, broker.LeaseRevoking, broker.LeaseRevoked)                                                       // 4: never due
+	add(south, func(l *broker.Lease) { l.Sealed = "s" }, broker.LeaseRevoking, "revoked")                            // 5: due in a minute
 	until(broker.LeaseRevoked, epoch.Add(time.Minute))
-	add(north, func(l *broker.Lease) { l.Operation, l.Instance = "op", "vnf" }, broker.LeaseRevoking, broker.LeaseIrrevocable) // 6: never due
+	add(north, func(l *broker.Lease) { l.Operation, l.Instance, l.For = "op", "vnf", "dave" }, broker.LeaseRevoking, broker.LeaseIrrevocable) // 6: never due
 
 	at := func(d time.Duration) broker.LeaseFilter { return broker.LeaseFilter{DueBefore: epoch.Add(d)} }
 	for name, c := range map[string]struct {
@@ -212,6 +212,7 @@ func leaseLists(t *testing.T, s storeTest) {
 		"id prefix":             {broker.LeaseFilter{IDPrefix: "lease-", States: []broker.LeaseState{"revoking"}}, []int{3, 2}},
 		"id of a project":       {broker.LeaseFilter{Project: "south", IDPrefix: "lease-1"}, nil},
 		"operation":             {broker.LeaseFilter{Operation: "op"}, []int{6, 2}},
+		"for a person":          {broker.LeaseFilter{For: "dave"}, []int{6, 2}},
 		"instance":              {broker.LeaseFilter{Instance: "vnf"}, []int{6, 2}},
 		"instance of a project": {broker.LeaseFilter{Project: "south", Instance: "vnf"}, []int{2}},
 		"live of an instance":   {broker.LeaseFilter{Instance: "vnf", States: []broker.LeaseState{"revoking"}}, []int{2}},

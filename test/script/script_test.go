@@ -17,6 +17,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/vimbroker/vimbroker/test/fake"
 	"github.com/vimbroker/vimbroker/test/fakekube"
 	"github.com/vimbroker/vimbroker/test/story"
 )
@@ -24,6 +25,7 @@ import (
 func TestStories(t *testing.T) {
 	story.Run(t, ".", story.Build(t, t.TempDir()), nil, map[string]story.Command{
 		"kube":        kube,
+		"silent":      silent,
 		"member":      member,
 		"upstream":    upstream,
 		"alive":       alive,
@@ -69,6 +71,15 @@ func kube(ts *testscript.TestScript, _ bool, args []string) {
 	}
 	ts.Setenv("KUBE_ENDPOINT", s.Endpoint)
 	ts.Setenv("KUBE_CA", base64.StdEncoding.EncodeToString([]byte(s.CA)))
+}
+
+// silent has the cluster answer nothing any more, or again.
+func silent(ts *testscript.TestScript, neg bool, _ []string) {
+	if neg {
+		of(ts).Heal()
+		return
+	}
+	of(ts).Fail(fake.Fault{Kind: fake.Hang})
 }
 
 // member puts a Cluster into namespace tenant of the cluster: one that is not up yet, one whose

@@ -21,6 +21,8 @@ type AuditQuery struct {
 	VIM          string
 	Lease        string
 	CredentialID string
+	// Request selects what was refused or failed in the request of that id.
+	Request string
 	// Outcomes are those wanted; none means all.
 	Outcomes     []string
 	Since, Until time.Time
@@ -129,7 +131,7 @@ func (c *Client) Ready(ctx context.Context) error {
 func (q AuditQuery) values() url.Values {
 	v := page(q.PageSize, q.PageToken, map[string]string{
 		"project": q.Project, "principal": q.Principal, "action": q.Action, "resource": q.Resource, "vim": q.VIM, "lease": q.Lease,
-		"credentialId": q.CredentialID,
+		"credentialId": q.CredentialID, "request": q.Request,
 	})
 	for _, o := range q.Outcomes {
 		v.Add("outcome", o)

@@ -17,6 +17,7 @@ type LeaseQuery struct {
 	Principal string
 	Operation string
 	Instance  string
+	For       string
 	State     string
 	// PageSize of zero leaves the size to the server.
 	PageSize  int
@@ -59,6 +60,7 @@ func (c *Client) RevokeLeases(ctx context.Context, s v1.Selector) (v1.List[v1.Le
 // values is the query string.
 func (q LeaseQuery) values() url.Values {
 	return page(q.PageSize, q.PageToken, map[string]string{
-		"idPrefix": q.IDPrefix, "vim": q.VIM, "principal": q.Principal, "operation": q.Operation, "instance": q.Instance, "state": q.State,
+		"idPrefix": q.IDPrefix, "vim": q.VIM, "principal": q.Principal, "operation": q.Operation, "instance": q.Instance, "for": q.For,
+		"state": q.State,
 	})
 }

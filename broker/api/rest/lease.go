@@ -33,6 +33,7 @@ func (s *server) issueLease(c *call, in v1.LeaseRequest) (answer[v1.IssuedLease]
 		Purpose:     in.Purpose,
 		Operation:   in.Operation,
 		Instance:    in.Instance,
+		For:         in.For,
 		Standing:    in.Standing,
 		Credential:  broker.LeaseCredential(in.Credential),
 	}
@@ -73,6 +74,7 @@ func (s *server) listLeases(c *call) (answer[v1.List[v1.Lease]], error) {
 		Principal: c.query.Get("principal"),
 		Operation: c.query.Get("operation"),
 		Instance:  c.query.Get("instance"),
+		For:       c.query.Get("for"),
 		State:     broker.LeaseState(c.query.Get("state")),
 		Page:      page,
 	}))
@@ -105,7 +107,7 @@ func (s *server) revokeLease(c *call) (answer[v1.Lease], error) {
 
 func (s *server) revokeLeases(c *call, in v1.Selector) (answer[v1.List[v1.Lease]], error) {
 	return listsAll(lease)(s.leaser.RevokeLeases(c.ctx, c.principal, broker.LeaseSelector{
-		VIM: in.VIM, Principal: in.Principal, Operation: in.Operation, Instance: in.Instance,
+		VIM: in.VIM, Principal: in.Principal, Operation: in.Operation, Instance: in.Instance, For: in.For,
 	}))
 }
 
@@ -141,6 +143,7 @@ func lease(l broker.Lease) v1.Lease {
 		Project:          l.Project,
 		Operation:        l.Operation,
 		Instance:         l.Instance,
+		For:              l.For,
 		State:            string(l.State),
 		Reason:           string(l.Reason),
 		Role:             l.Role,

@@ -28,7 +28,7 @@ func (s *server) listAudit(c *call) (answer[v1.List[v1.AuditEntry]], error) {
 		Principal: c.query.Get("principal"),
 		Action:    policy.Action(c.query.Get("action")),
 		Resource:  c.query.Get("resource"),
-		Lease:     c.query.Get("lease"), CredentialID: c.query.Get("credentialId"),
+		Lease:     c.query.Get("lease"), CredentialID: c.query.Get("credentialId"), Request: c.query.Get("request"),
 		Limit: page.Size,
 	}
 	if vim := c.query.Get("vim"); uuid.Validate(vim) == nil {
@@ -246,7 +246,7 @@ func (s *server) explain(c *call, in v1.Question) (answer[v1.Decision], error) {
 			Shared: in.Resource.Shared, SharedWith: in.Resource.SharedWith, Labels: in.Resource.Labels, Owner: in.Resource.Owner,
 		},
 		Wish: broker.Wish(broker.LeaseRequest{
-			TTL: ttl, Role: in.Wish.Role, Namespaces: in.Wish.Namespaces, Purpose: in.Wish.Purpose,
+			TTL: ttl, Role: in.Wish.Role, Namespaces: in.Wish.Namespaces, Purpose: in.Wish.Purpose, For: in.Wish.For,
 			Rules: rulesIn(in.Wish.Rules), ClusterWide: in.Wish.ClusterWide,
 		}, broker.Grade(in.Wish.Grade)),
 	}
@@ -260,7 +260,9 @@ func (s *server) explain(c *call, in v1.Question) (answer[v1.Decision], error) {
 		q.Resource.Kind, q.Resource.ID = policy.KindProject, q.Resource.Project
 	}
 	d, err := s.overseer.Explain(c.ctx, c.principal, q)
-	return answer[v1.Decision]{body: v1.Decision{Allowed: d.Allowed, Policies: d.Policies, Reasons: d.Reasons, Errors: d.Errors}}, err
+	return answer[v1.Decision]{body: v1.Decision{
+		Allowed: d.Allowed, Policies: d.Policies, Reasons: d.Reasons, Why: d.Why, Errors: d.Errors,
+	}}, err
 }
 
 func (s *server) listTokens(c *call) (answer[v1.List[v1.Token]], error) {

@@ -96,7 +96,7 @@ var routes = []route{
 	},
 	{
 		method: "POST", path: "/v1/leases:revoke", id: "revokeLeases", tag: "leases", endpoint: takes((*server).revokeLeases),
-		summary: "Revoke all leases of a VIM, a principal, an operation or a VNF instance",
+		summary: "Revoke all leases of a VIM, a principal, a person, an operation or a VNF instance",
 		timeout: long, action: policy.LeaseRevoke, lane: api.Ending,
 	},
 
@@ -334,6 +334,7 @@ var (
 		{name: "vim", doc: "Leases on the VIM of this id or name."},
 		{name: "principal", doc: "Leases of this principal."},
 		{name: "operation", doc: "Leases that serve this LCM operation occurrence."},
+		{name: "for", doc: "Leases that are for this person."},
 		{name: "instance", doc: "Leases that serve this VNF instance of another VNFM."},
 		{name: "state", doc: "Leases in this state.", values: texts(leaseStates...)},
 	}, paging...)
@@ -368,6 +369,7 @@ var (
 		{name: "principal", doc: "Entries of this principal."},
 		{name: "vim", doc: "Entries about the VIM of this id, or of this name as it was then."},
 		{name: "lease", doc: "Entries about the lease of this id."},
+		{name: "request", doc: "What was refused or failed in the request of this id."},
 		{name: "credentialId", doc: "Entries about the credential that the VIM's own audit log names so."},
 		{name: "outcome", doc: "Entries with this outcome.", values: texts(auditOutcomes...), many: true},
 		{name: "action", doc: "Entries of this action."},

@@ -21,6 +21,7 @@ type Lease struct {
 	Project       string `json:"project" doc:"Project of the principal"`
 	Operation     string `json:"operation,omitempty" doc:"LCM operation occurrence it serves"`
 	Instance      string `json:"instance,omitempty" doc:"VNF instance of another VNFM that it serves"`
+	For           string `json:"for,omitempty" doc:"Person that it is for, as its holder says; absent if that is the holder"`
 	State         string `json:"state" doc:"Where it stands" enum:"pending,active,revoking,revoked,irrevocable"`
 	Reason        string `json:"reason,omitempty" doc:"Why it ended or is ending" enum:"expired,requested,vimDeleted,issueFailed,abandoned,auditFailed,goneUpstream,accessLost,systemGone,operationEnded"`
 
@@ -80,6 +81,7 @@ type LeaseRequest struct {
 	Purpose     string   `json:"purpose,omitempty" doc:"What it is for; kept with the lease and in the audit log. On OpenStack two mean more: heat is a lease that Heat can make stacks with, read one that is held to GET and HEAD by access rules, and refused where the cloud has none"`
 	Operation   string   `json:"operation,omitempty" doc:"LCM operation occurrence it serves"`
 	Instance    string   `json:"instance,omitempty" doc:"VNF instance of another VNFM that it serves"`
+	For         string   `json:"for,omitempty" doc:"Person that the lease is for, if that is not the caller; kept with it, in the audit log, and what it can be listed and revoked by"`
 	Standing    bool     `json:"standing,omitzero" doc:"Ask for a lease that stands: answered is a secret, under which short tokens are minted at the token endpoint, and ttl is the life of each (Kubernetes)"`
 	Credential  string   `json:"credential,omitempty" doc:"What the credential is to be, for clients that know nothing but a user name and a password: user, a user of the lease's own on the VIM (OpenStack; deleted with the lease, renewed by another password); passThrough, the VIM's stored credential itself, which only its replacement on the VIM ends, and which needs the right lease:pass-through; absent means what the VIM's leases usually are. ttl is then 4320h if it is absent" enum:"user,passThrough"`
 }
@@ -96,6 +98,7 @@ type Selector struct {
 	Principal string `json:"principal,omitempty" doc:"Principal that holds them"`
 	Operation string `json:"operation,omitempty" doc:"LCM operation occurrence that they serve"`
 	Instance  string `json:"instance,omitempty" doc:"VNF instance of another VNFM that they serve"`
+	For       string `json:"for,omitempty" doc:"Person that they are for"`
 }
 
 // ClientConfig is a rendered client configuration. On the wire it is a JSON

@@ -156,6 +156,7 @@ type Wish struct {
 	Role        string   `json:"role,omitempty" doc:"Role on the VIM"`
 	Namespaces  []string `json:"namespaces,omitempty" doc:"Namespaces"`
 	Purpose     string   `json:"purpose,omitempty" doc:"Purpose"`
+	For         string   `json:"for,omitempty" doc:"Person that the lease is for"`
 	Grade       string   `json:"grade,omitempty" doc:"What the holder could become; absent means bounded. A lease has the grade that its VIM's driver computes" enum:"bounded,namespaces,unbounded"`
 	ClusterWide bool     `json:"clusterWide,omitzero" doc:"In every namespace, and for what has none"`
 	Rules       []Rule   `json:"rules,omitempty" doc:"What it may do, in place of a role"`
@@ -166,6 +167,7 @@ type Decision struct {
 	Allowed  bool     `json:"allowed" doc:"Whether it is allowed"`
 	Policies []string `json:"policies" doc:"Policies that determined the answer; empty when nothing permitted"`
 	Reasons  []string `json:"reasons,omitempty" doc:"What policies that forbid say for themselves (@reason)"`
+	Why      []string `json:"why,omitempty" doc:"Conditions that decided a denial, with the values in them; for who may ask about others"`
 	Errors   []string `json:"errors" doc:"Evaluation errors; any error denies"`
 }
 

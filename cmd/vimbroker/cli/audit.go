@@ -51,6 +51,7 @@ of the annotation authentication.kubernetes.io/credential-id on Kubernetes,
 the id of the application credential on OpenStack.`,
 		Example: `  vimbroker audit list --since 24h --principal alice
   vimbroker audit list --vim edge-1 --effects
+  vimbroker audit list --request 0b6f3c1e-5f4b-4b3f-9a53-2f1f1f6d1c11 -o wide
   vimbroker audit list --action server:login --outcome denied -o json`,
 		Args: console.Names(),
 		RunE: p.Remote(func(c *cobra.Command, _ []string, registry *client.Client) error {
@@ -62,6 +63,9 @@ the id of the application credential on OpenStack.`,
 				return console.Usage(c, err)
 			}
 			if q.Lease, err = p.LeaseRef(c.Context(), registry, q.Lease); err != nil {
+				return err
+			}
+			if q.VIM, err = p.VIMRef(c.Context(), registry, q.VIM); err != nil {
 				return err
 			}
 			if effects {
@@ -89,6 +93,7 @@ the id of the application credential on OpenStack.`,
 	flags.StringVar(&q.Resource, "resource", "", "only this resource's id")
 	flags.StringVar(&q.VIM, "vim", "", "only about this VIM: its id, or its name as it was then")
 	flags.StringVar(&q.Lease, "lease", "", "only about the lease of this id")
+	flags.StringVar(&q.Request, "request", "", "only what was refused or failed in the request of this id, which each error ends with")
 	flags.StringVar(&q.CredentialID, "credential-id", "", "only about the credential that the VIM's own audit log names so")
 	flags.StringSliceVar(&q.Outcomes, "outcome", nil, "only with these outcomes: "+strings.Join(outcomes, ", "))
 	flags.BoolVar(&effects, "effects", false, "only what had, or was to have, an effect")
@@ -125,7 +130,7 @@ func (p *program) when(flag, s string) (time.Time, error) {
 }
 
 func (p *program) auditTable(w io.Writer, entries []v1.AuditEntry) {
-	p.Header(w, []string{"SEQ", "TIME", "PRINCIPAL", "ACTION", "OUTCOME", "VIM", "LEASE"}, "SOURCE", "KIND", "RESOURCE", "DETAIL")
+	p.Header(w, []string{"SEQ", "TIME", "PRINCIPAL", "ACTION", "OUTCOME", "VIM", "LEASE"}, "SOURCE", "KIND", "RESOURCE", "REQUEST", "DETAIL")
 	for _, e := range entries {
 		if e.Damaged {
 			e.Outcome += " (DAMAGED)"
@@ -133,6 +138,6 @@ func (p *program) auditTable(w io.Writer, entries []v1.AuditEntry) {
 		p.Columns(w, []string{
 			strconv.FormatInt(e.Seq, 10), e.Time.UTC().Format(time.RFC3339), p.Cut(e.Principal), e.Action, e.Outcome,
 			p.Cut(e.Detail[audit.DetailVIMName]), console.ShortID(e.Detail[audit.DetailLease]),
-		}, e.Detail[audit.DetailSource], e.Kind, e.Resource, console.Pairs(e.Detail))
+		}, e.Detail[audit.DetailSource], e.Kind, e.Resource, e.Request, console.Pairs(e.Detail))
 	}
 }

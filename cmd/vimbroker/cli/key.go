@@ -27,6 +27,7 @@ store.`,
 		p.keyMigrateCommand(),
 	)
 	p.ProjectFlag(group)
+	console.VIMEither(p.VimNames, group.Commands()...)
 	return group
 }
 

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -54,7 +55,9 @@ func (p *program) leaseListCommand() *cobra.Command {
 		Aliases: []string{"ls"},
 		Short:   "List leases",
 		Long: `List the leases that you may see, newest first. Leases that have ended are
-listed only with --all or --state.`,
+listed only with --all or --state. MAY is the role or the rules of a lease,
+WHERE the namespaces that they hold in, WHO its holder; a lease that somebody
+took for another person says so: "dave, by alice".`,
 		Example: `  vimbroker lease list
   vimbroker lease list --vim edge-1 --all
   vimbroker lease list --state irrevocable -o json`,
@@ -79,6 +82,9 @@ listed only with --all or --state.`,
 					return err
 				}
 			}
+			if err := meantFor(c.Context(), registry, q.For); err != nil {
+				return err
+			}
 			if err := principalOf(c.Context(), registry, holder, &q.Principal); err != nil {
 				return err
 			}
@@ -101,6 +107,7 @@ listed only with --all or --state.`,
 	flags := c.Flags()
 	flags.StringVar(&q.VIM, "vim", "", "only leases on this VIM (name or id)")
 	flags.StringVar(&q.Principal, "principal", "", "only leases of this principal")
+	flags.StringVar(&q.For, "for", "", "only leases that are for this person")
 	flags.StringVar(&holder, "client", "", "only leases of this client (name or id)")
 	flags.StringVar(&q.Operation, "operation", "", "only leases that serve this operation")
 	flags.StringVar(&q.Instance, "instance", "", "only leases that serve this VNF instance of another VNFM")
@@ -131,7 +138,25 @@ func principalOf(ctx context.Context, registry *client.Client, ref string, princ
 // held returns an error if the caller sees no lease, ended ones included, that a principal ever held:
 // the name may be mistyped, and an empty answer would look like success.
 func held(ctx context.Context, registry *client.Client, principal string) error {
-	some, err := registry.Leases(ctx, client.LeaseQuery{Principal: principal, PageSize: 1})
+	return anyLease(ctx, registry, client.LeaseQuery{Principal: principal}, principal, "you see no lease that %q holds or held%s",
+		func(l v1.Lease) string { return l.Principal })
+}
+
+// meantFor is held for the person that leases are for; empty is nobody.
+func meantFor(ctx context.Context, registry *client.Client, person string) error {
+	if person == "" {
+		return nil
+	}
+	return anyLease(ctx, registry, client.LeaseQuery{For: person}, person, "you see no lease that is or was for %q%s",
+		func(l v1.Lease) string { return l.For })
+}
+
+// anyLease is an error unless the caller sees a lease of a query; name is what the person typed, and named that of a lease.
+func anyLease(
+	ctx context.Context, registry *client.Client, q client.LeaseQuery, name, missing string, named func(v1.Lease) string,
+) error {
+	q.PageSize = 1
+	some, err := registry.Leases(ctx, q)
 	if err != nil || len(some.Items) > 0 {
 		return err
 	}
@@ -141,13 +166,13 @@ func held(ctx context.Context, registry *client.Client, principal string) error 
 		return err
 	}
 	for _, l := range leases {
-		names = append(names, l.Principal)
+		names = append(names, named(l))
 	}
 	hint := ""
-	if near := policy.Nearest(principal, names); near != "" {
+	if near := policy.Nearest(name, names); near != "" {
 		hint = "; did you mean " + near + "?"
 	}
-	return console.Missing("you see no lease that %q holds or held%s", strictyaml.Printable(principal), hint)
+	return console.Missing(missing, strictyaml.Printable(name), hint)
 }
 
 // listLeases lists the leases in one state after the other, and tells whether there are more.
@@ -171,15 +196,39 @@ func listLeases(
 }
 
 func (p *program) leaseTable(w io.Writer, leases []v1.Lease) {
-	p.Header(w, []string{"ID", "VIM", "STATE", "ROLE", "PRINCIPAL", "EXPIRES"}, "NAMESPACES", "ISSUED", "PURPOSE", "PROJECT", "FORMAT")
+	p.Header(w, []string{"ID", "VIM", "STATE", "MAY", "WHERE", "WHO", "EXPIRES"}, "ISSUED", "PURPOSE", "PROJECT", "FORMAT")
 	for _, l := range leases {
-		state := l.State
-		if !l.Derived {
-			state += ", passed through"
-		}
-		p.Columns(w, []string{p.id(l.ID), l.VIMName, state, p.Cut(l.Role), p.Cut(l.Principal), expiry(l, p.When)},
-			console.List(l.Namespaces), p.When(l.IssuedAt), l.Purpose, l.Project, l.Format)
+		p.Columns(w, []string{
+			p.id(l.ID), p.CutTo(l.VIMName, 12), l.State, p.CutTo(mayOf(l), 16), p.CutTo(whereOf(l), 10), p.CutTo(whoOf(l), 14), expiry(l, p.When),
+		}, p.When(l.IssuedAt), l.Purpose, l.Project, l.Format)
 	}
+}
+
+// mayOf says in a few words what a lease may do.
+func mayOf(l v1.Lease) string {
+	switch {
+	case !l.Derived:
+		return "all (passed through)"
+	case len(l.Rules) > 0:
+		return lessee.RulesText(l.Rules)
+	}
+	return l.Role
+}
+
+// whereOf is scopeOf for a table.
+func whereOf(l v1.Lease) string {
+	if l.ClusterWide {
+		return "all"
+	}
+	return strings.Join(l.Namespaces, ",")
+}
+
+// whoOf is who has the lease: its holder, and before that whom it is for.
+func whoOf(l v1.Lease) string {
+	if l.For == "" {
+		return l.Principal
+	}
+	return l.For + ", by " + l.Principal
 }
 
 // id is an id's form in a table: its beginning, or all of it in a wide one.
@@ -220,6 +269,7 @@ func (p *program) printLease(l v1.Lease) error {
 		console.Fact(w, "Namespaces", scopeOf(l))
 		gradeFacts(w, l)
 		console.Fact(w, "Principal", l.Principal)
+		console.Fact(w, "For", l.For)
 		console.Fact(w, "Project", l.Project)
 		console.Fact(w, "Operation", l.Operation)
 		console.Fact(w, "VNF instance", l.Instance)

@@ -64,18 +64,28 @@ func (p *program) leaseIssueCommand() *cobra.Command {
 		formats = append(formats, string(known))
 	}
 	c := &cobra.Command{
-		Use:   "issue",
+		Use:   "issue [VIM]",
 		Short: "Take a lease and print its client configuration",
 		Long:  leaseIssueHelp,
 		Example: `  vimbroker lease issue --vim edge-1 --role edit --namespace web --ttl 30m \
       --out web.kubeconfig
   vimbroker lease issue --vim edge-1 --out kubeconfig --replace
+  vimbroker lease issue --vim edge-1 --role view --ttl 2h --for dave \
+      --out dave.kubeconfig
   eval "$(vimbroker lease issue --vim edge-1 --format env)"
   vimbroker lease issue --vim nfv1 --credential user --role member \
       --out clouds.yaml
   vimbroker lease issue --vim edge-1 --exec-plugin --out kubeconfig`,
-		Args: console.Names(),
-		RunE: p.Remote(func(c *cobra.Command, _ []string, registry *client.Client) error { return p.issueLease(c, registry, f) }),
+		Args: cobra.MaximumNArgs(1), ValidArgsFunction: console.OnlyFirst(p.VimNames),
+		RunE: p.Remote(func(c *cobra.Command, args []string, registry *client.Client) error {
+			if len(args) > 0 && f.vim != "" {
+				return console.Usagef(c, "name the VIM once: as the argument, or by --vim")
+			}
+			if len(args) > 0 {
+				f.vim = args[0]
+			}
+			return p.issueLease(c, registry, f)
+		}),
 	}
 	flags := c.Flags()
 	flags.StringVar(&f.vim, "vim", "", "name or id of the VIM (default: the project's default VIM)")
@@ -128,7 +138,7 @@ func (p *program) issueLease(c *cobra.Command, registry *client.Client, f leaseI
 	}
 	if p.ForPeople() {
 		p.Warn("lease %s on %s: %s%s; expires %s%s%s", l.ID, l.VIMName, roleOf(l.Lease), within(l.Namespaces)+graded(l.Lease),
-			p.Moment(l.ExpiresAt), p.shorter(l.Lease, f.Ttl), passedThrough(l.Lease))
+			p.Moment(l.ExpiresAt), p.shorter(l.Lease, f.Ttl), passedThrough(l.Lease)+forWhom(l.Lease))
 	}
 	return nil
 }
@@ -294,6 +304,14 @@ func within(namespaces []string) string {
 		return ""
 	}
 	return " in " + console.List(namespaces)
+}
+
+// forWhom names the person that a lease is for.
+func forWhom(l v1.Lease) string {
+	if l.For == "" {
+		return ""
+	}
+	return "; for " + l.For + ": revoke it with vimbroker lease revoke --for " + l.For
 }
 
 // passedThrough warns of a lease that is the stored credential itself.

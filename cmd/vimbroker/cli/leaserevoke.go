@@ -9,6 +9,7 @@ import (
 	"math"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -29,10 +30,10 @@ func (p *program) leaseRevokeCommand() *cobra.Command {
 		Aliases: []string{"rm"},
 		Short:   "Revoke leases",
 		Long: `Revoke leases before they expire: leases by id, the leases that match --vim,
---mine, --principal or --client, --operation and --instance together, or with
---all every lease that you may revoke, but for those of operations that run:
-they are revoked with --operations. On a terminal --all asks first, which --yes
-leaves out. It is safe to revoke a lease again.
+--mine, --principal or --client, --for, --operation and --instance together, or
+with --all every lease that you may revoke, but for those of operations that
+run: they are revoked with --operations. On a terminal --all asks first, which
+--yes leaves out. It is safe to revoke a lease again.
 
 A credential may work for a short time after it is revoked; "lease show" says
 how long at most. --wait returns when the server has tested that it no longer
@@ -43,14 +44,15 @@ revoked: repeat the command once it does.`,
 		Example: `  vimbroker lease revoke 3f0c9c0e-5f4b-4b3f-9a53-2f1f1f6d1c11 --wait
   vimbroker lease revoke --mine
   vimbroker lease revoke --vim edge-1 --principal alice
+  vimbroker lease revoke --for dave --wait
   vimbroker lease revoke --client tacker-north --instance 5b1f…
   vimbroker lease revoke --all --operations --yes`,
 		ValidArgsFunction: p.LeaseIDs,
 		RunE: p.Remote(func(c *cobra.Command, ids []string, registry *client.Client) error {
 			selected := s != v1.Selector{} || holder != "" || mine
 			if n := count(len(ids) > 0, selected, all); n != 1 {
-				return console.Usagef(c, "name leases by id, or select them with --vim, --mine, --principal, --client, --operation or "+
-					"--instance, or take --all: one of these")
+				return console.Usagef(c, "name leases by id, or select them with --vim, --mine, --principal, --client, --for, "+
+					"--operation or --instance, or take --all: one of these")
 			}
 			if !all && (operations || yes) {
 				return console.Usagef(c, "--operations and --yes go with --all")
@@ -61,8 +63,7 @@ revoked: repeat the command once it does.`,
 					return err
 				}
 			}
-			ctx, cancel := context.WithTimeout(c.Context(), timeout)
-			defer cancel()
+			ctx := c.Context()
 			for i := range ids {
 				if ids[i], err = p.LeaseRef(ctx, registry, ids[i]); err != nil {
 					return err
@@ -76,6 +77,9 @@ revoked: repeat the command once it does.`,
 					return err
 				}
 			}
+			if err := meantFor(ctx, registry, s.For); err != nil {
+				return err
+			}
 			if err := principalOf(ctx, registry, holder, &s.Principal); err != nil {
 				return err
 			}
@@ -86,16 +90,21 @@ revoked: repeat the command once it does.`,
 				}
 				s.Principal = me.Name
 			}
-			leases, err := revoke(ctx, registry, ids, s, selected)
-			if wait {
-				leases, err = p.awaitDead(ctx, registry, leases, err)
-			}
+			var leases []v1.Lease
+			err = console.Within(c, timeout, func(ctx context.Context) (err error) {
+				leases, err = revoke(ctx, registry, ids, s, selected)
+				if wait {
+					leases, err = p.awaitDead(ctx, registry, leases, err)
+				}
+				return err
+			}, func(ctx context.Context) string { return unreachable(ctx, registry, s.VIM, ids, leases) })
 			return errors.Join(err, p.printRevoked(leases))
 		}),
 	}
 	flags := c.Flags()
 	flags.StringVar(&s.VIM, "vim", "", "leases on this VIM (name or id)")
 	flags.StringVar(&s.Principal, "principal", "", "leases of this principal")
+	flags.StringVar(&s.For, "for", "", "leases that are for this person")
 	flags.StringVar(&holder, "client", "", "leases of this client (name or id)")
 	flags.StringVar(&s.Operation, "operation", "", "leases that serve this operation")
 	flags.StringVar(&s.Instance, "instance", "", "leases that serve this VNF instance of another VNFM")
@@ -104,7 +113,8 @@ revoked: repeat the command once it does.`,
 	flags.BoolVar(&operations, "operations", false, "with --all: those of operations that run, too, which then fail")
 	flags.BoolVar(&yes, "yes", false, "with --all: do not ask")
 	flags.BoolVar(&wait, "wait", false, "return when the credentials were tried and are refused")
-	flags.DurationVar(&timeout, "timeout", 5*time.Minute, "how long --wait waits")
+	timeout = 5 * time.Minute
+	console.DurationFlag(c, &timeout, "timeout", "how long to wait")
 	c.MarkFlagsMutuallyExclusive("mine", "principal", "client")
 	console.MustComplete(c, "vim", p.VimNames)
 	console.MustComplete(c, "client", oauthClients.complete(p))
@@ -179,6 +189,33 @@ func revoke(ctx context.Context, registry *client.Client, ids []string, s v1.Sel
 	return leases, failed
 }
 
+// unreachable says which of the VIMs do not answer, so that leases on them cannot end yet.
+func unreachable(ctx context.Context, registry *client.Client, vim string, ids []string, leases []v1.Lease) string {
+	vims := map[string]bool{}
+	for _, id := range ids {
+		if l, err := registry.Lease(ctx, id); err == nil {
+			leases = append(leases, l)
+		}
+	}
+	if vim != "" {
+		vims[vim] = true
+	}
+	for _, l := range leases {
+		vims[l.VIM] = vims[l.VIM] || l.ConfirmedDeadAt.IsZero()
+	}
+	var said []string
+	for id := range vims {
+		if v, err := registry.VIM(ctx, id); err == nil && vims[id] && v.Status != "reachable" && v.Status != "draining" {
+			said = append(said, fmt.Sprintf("%s is %s (%s)", v.Name, v.Status, v.Message))
+		}
+	}
+	slices.Sort(said)
+	if len(said) == 0 {
+		return "the leases are still being revoked; see: vimbroker lease list --state revoking"
+	}
+	return strings.Join(said, "; ") + `; leases there stay "revoking", and end when it answers, or by themselves when they expire`
+}
+
 // awaitDead polls until each lease is confirmed dead, and returns their final
 // state. err is an earlier failure, and stays part of the answer.
 func (p *program) awaitDead(ctx context.Context, registry *client.Client, leases []v1.Lease, err error) ([]v1.Lease, error) {
@@ -204,9 +241,9 @@ func (p *program) awaitDead(ctx context.Context, registry *client.Client, leases
 
 func (p *program) printRevoked(leases []v1.Lease) error {
 	return p.Print(v1.List[v1.Lease]{Items: leases}, func(w io.Writer) {
-		p.Header(w, []string{"ID", "VIM", "STATE", "PRINCIPAL", "REVOKED", "CONFIRMED DEAD"})
+		p.Header(w, []string{"ID", "VIM", "STATE", "WHO", "REVOKED", "CONFIRMED DEAD"})
 		for _, l := range leases {
-			console.Row(w, p.id(l.ID), l.VIMName, l.State, p.Cut(l.Principal), p.When(l.RevokedAt), p.When(l.ConfirmedDeadAt))
+			console.Row(w, p.id(l.ID), l.VIMName, l.State, p.CutTo(whoOf(l), 14), p.When(l.RevokedAt), p.When(l.ConfirmedDeadAt))
 		}
 	})
 }

@@ -15,7 +15,7 @@ import (
 )
 
 func (p *program) managementCommand() *cobra.Command {
-	return console.Group("management-cluster", "Make VIMs of the clusters that Cluster API creates",
+	group := console.Group("management-cluster", "Make VIMs of the clusters that Cluster API creates",
 		`A management cluster is a VIM on which Cluster API runs. Once it is enabled,
 each cluster in the namespaces that you name becomes a VIM as soon as its
 control plane is up. The VIM follows the cluster: its credential is replaced
@@ -29,6 +29,8 @@ when it is rotated, and the VIM is deleted when the cluster is gone.`,
 		p.managementReleaseCommand(),
 		p.managementDisableCommand(),
 	)
+	console.VIMEither(p.VimNames, group.Commands()...)
+	return group
 }
 
 func (p *program) managementEnableCommand() *cobra.Command {

@@ -53,7 +53,9 @@ func (p *program) policyExplainCommand() *cobra.Command {
 		Long: `Show what the policies decide about an action on a VIM, a lease or the
 project, and which policies are the reason. The action itself is not done. You
 may always ask about yourself; to ask about another principal (--principal)
-you need a right. The exit code is 0 if it is allowed and 1 if it is denied.`,
+you need a right, and with it the answer names each condition that decided. A
+VIM's name is looked for in --in-project first. The exit code is 0 if it is
+allowed and 1 if it is denied.`,
 		Example: `  vimbroker policy explain vim:register
   vimbroker policy explain lease:issue --vim edge-1 --role cluster-admin \
       --ttl 8h
@@ -72,13 +74,21 @@ you need a right. The exit code is 0 if it is allowed and 1 if it is denied.`,
 				return console.Usagef(c, "--in-project and --with-role go with --principal")
 			}
 			if r := f.Request("", ""); r.TTL != "" || r.Role != "" || len(r.Namespaces) > 0 || r.Purpose != "" || len(r.Rules) > 0 ||
-				r.ClusterWide || grade != "" {
+				r.ClusterWide || r.For != "" || grade != "" {
 				q.Wish = v1.Wish{
-					TTL: r.TTL, Role: r.Role, Namespaces: r.Namespaces, Purpose: r.Purpose,
+					TTL: r.TTL, Role: r.Role, Namespaces: r.Namespaces, Purpose: r.Purpose, For: r.For,
 					Grade: grade, ClusterWide: r.ClusterWide, Rules: r.Rules,
 				}
 			}
 			var err error
+			if own, missing := console.VIMOfProject(c.Context(), registry, about.Project, vim); about.Project != "" && missing == nil {
+				vim = own
+			} else if vim, err = p.VIMRef(c.Context(), registry, vim); err != nil {
+				return err
+			}
+			if lease, err = p.LeaseRef(c.Context(), registry, lease); err != nil {
+				return err
+			}
 			if q.Resource, err = resource(c.Context(), registry, vim, lease); err != nil {
 				return err
 			}
@@ -153,6 +163,9 @@ func (p *program) printDecision(d v1.Decision) error {
 			console.Fact(w, "Policies", "none permits it")
 		}
 		console.Fact(w, "Reasons", strings.Join(d.Reasons, "; "))
+		for _, condition := range d.Why {
+			console.Fact(w, "Because", condition)
+		}
 		console.Fact(w, "Errors", strings.Join(d.Errors, "; "))
 	})
 }

@@ -35,10 +35,12 @@ differs. Nothing is sent to the server. FILE is YAML:
 
 In place of vim stands lease: {project, owner, vimProject, vimName, vimType}
 or project: NAME, which is the principal's if none is there. vim has shared
-and sharedWith besides. wish has namespaces, purpose, clusterWide, resources
-and verbs besides. Where a VIM is written, draft has what it would be: name,
-type, endpointHost, plainHTTP, insecureSkipVerify, serverName, keyStore,
-default, shared, sharedWith, labels, and what it was: sharedBefore,
+and sharedWith besides. wish has namespaces, purpose, clusterWide, resources,
+verbs, for and age (how long ago the lease was issued, of a renewal) besides.
+at: 2026-11-29T10:00:00+01:00 is when the question is asked, in the zone of the
+site; without it that is now. Where a VIM is written, draft has what it would
+be: name, type, endpointHost, plainHTTP, insecureSkipVerify, serverName,
+keyStore, default, shared, sharedWith, labels, and what it was: sharedBefore,
 sharedWithBefore, labelsBefore.`,
 		Example: "  vimbroker policy test policies_test.yaml /etc/vimbroker/policies",
 		Args: func(c *cobra.Command, args []string) error {
@@ -144,6 +146,7 @@ func readPolicyTests(name string, policies *policy.Policies) ([]policyTest, erro
 func (c *policyTest) read(d *strictyaml.Document, n *yaml.Node, at string) {
 	q := &c.question
 	var action, project string
+	var age time.Duration
 	about := func(kind policy.Kind, fields strictyaml.Fields) strictyaml.ReadValue {
 		return func(n *yaml.Node, at string) {
 			if q.Resource.Kind != "" {
@@ -185,6 +188,7 @@ func (c *policyTest) read(d *strictyaml.Document, n *yaml.Node, at string) {
 		"wish": d.Section(strictyaml.Fields{
 			"ttl": d.Duration(&q.Wish.TTL), "role": d.Text(&q.Wish.Role), "namespaces": d.Texts(&q.Wish.Namespaces),
 			"purpose": d.Text(&q.Wish.Purpose), "grade": d.Text(&q.Wish.Grade), "clusterWide": d.Flag(&q.Wish.ClusterWide),
+			"for": d.Text(&q.Wish.For), "age": d.Duration(&age),
 			"resources": d.Texts(&q.Wish.Rules.Resources), "verbs": d.Texts(&q.Wish.Rules.Verbs),
 		}),
 		"draft": func(n *yaml.Node, at string) {
@@ -198,9 +202,21 @@ func (c *policyTest) read(d *strictyaml.Document, n *yaml.Node, at string) {
 				"vouches": d.Flag(&v.Vouches), "labelsBefore": labelMap(d, &v.LabelsBefore),
 			})
 		},
+		"at": func(n *yaml.Node, at string) {
+			var err error
+			if q.At, err = time.Parse(time.RFC3339, n.Value); err != nil {
+				d.Fault(n, at, "must be a time like 2026-11-29T10:00:00+01:00")
+			}
+		},
 		"want": d.Text(&c.want),
 		"by":   d.Texts(&c.by),
 	})
+	if q.At.IsZero() {
+		q.At = time.Now()
+	}
+	if age > 0 {
+		q.Wish.Issued = q.At.Add(-age)
+	}
 	q.Action = policy.Action(action)
 	if q.Resource.Kind == "" {
 		q.Resource = policy.Resource{Kind: policy.KindProject, Project: project}

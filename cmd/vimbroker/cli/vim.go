@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -39,6 +40,7 @@ and never shown again; leases are derived from it.`,
 		p.vimDeleteCommand(),
 	)
 	p.ProjectFlag(group)
+	console.VIMEither(p.VimNames, group.Commands()...)
 	return group
 }
 
@@ -269,7 +271,7 @@ reachable.`,
 				return err
 			}
 			if v.Status != "reachable" {
-				return fmt.Errorf("%s is %s: %s", v.Name, v.Status, v.Message)
+				return fmt.Errorf("%s is %s: %s", v.Name, v.Status, cmp.Or(v.Message, "no new lease is issued on it; see vimbroker vim show "+v.Name))
 			}
 			return nil
 		}),
@@ -297,30 +299,30 @@ stay listed, and can be terminated no more.`,
 		Example: "  vimbroker vim delete edge-1\n  vimbroker vim delete edge-1 --drain --wait",
 		Args:    console.Names("VIM (a name or id)"), ValidArgsFunction: console.OnlyFirst(p.VimNames),
 		RunE: p.remoteVIM(func(c *cobra.Command, args []string, registry *client.Client) error {
-			ctx, cancel := context.WithTimeout(c.Context(), timeout)
-			defer cancel()
-			before, err := registry.VIM(ctx, args[0])
+			before, err := registry.VIM(c.Context(), args[0])
 			if err != nil {
 				return err
 			}
-			v, gone, err := registry.DeleteVIM(ctx, before.ID, d)
-			switch {
-			case err != nil:
-				return err
-			case gone:
-				p.Warn("%s is deleted%s", args[0], worth(before.Credential.KeyStore))
-				if d.Force {
-					return p.leftBehind(ctx, registry, before)
+			return console.Within(c, timeout, func(ctx context.Context) error {
+				v, gone, err := registry.DeleteVIM(ctx, before.ID, d)
+				switch {
+				case err != nil:
+					return err
+				case gone:
+					p.Warn("%s is deleted%s", args[0], worth(before.Credential.KeyStore))
+					if d.Force {
+						return p.leftBehind(ctx, registry, before)
+					}
+					return nil
+				case !wait:
+					p.Warn("%s is draining and goes when its last lease has ended; see: vimbroker vim show %s", args[0], v.ID)
+					for _, what := range v.WaitsFor {
+						p.Warn("it waits for %s", what)
+					}
+					return nil
 				}
-				return nil
-			case !wait:
-				p.Warn("%s is draining and goes when its last lease has ended; see: vimbroker vim show %s", args[0], v.ID)
-				for _, what := range v.WaitsFor {
-					p.Warn("it waits for %s", what)
-				}
-				return nil
-			}
-			return p.awaitGone(ctx, registry, args[0], v)
+				return p.awaitGone(ctx, registry, args[0], v)
+			}, func(ctx context.Context) string { return waitsFor(ctx, registry, before) })
 		}),
 	}
 	flags := c.Flags()
@@ -329,8 +331,22 @@ stay listed, and can be terminated no more.`,
 		"until they expire, and VNF instances where no check reaches it")
 	flags.Int64Var(&d.IfRevision, "if-revision", 0, "refuse unless this is the VIM's revision")
 	flags.BoolVar(&wait, "wait", false, "return when the VIM is gone")
-	flags.DurationVar(&timeout, "timeout", 5*time.Minute, "how long --wait waits")
+	timeout = 5 * time.Minute
+	console.DurationFlag(c, &timeout, "timeout", "how long to wait")
 	return c
+}
+
+// waitsFor says what a VIM that is being deleted still waits for.
+func waitsFor(ctx context.Context, registry *client.Client, v v1.VIM) string {
+	now, err := registry.VIM(ctx, v.ID)
+	if err != nil {
+		return ""
+	}
+	said := append([]string{v.Name + " is " + now.Status}, now.WaitsFor...)
+	if now.Message != "" {
+		said = append(said, now.Message)
+	}
+	return strings.Join(said, "; ") + "; where it cannot be asked any more: vimbroker vim delete " + v.ID + " --drain --force"
 }
 
 // worth names the places from which the key of a deleted VIM may be brought back.
@@ -381,8 +397,7 @@ func (p *program) awaitGone(ctx context.Context, registry *client.Client, name s
 		return false, "", err
 	})
 	if err != nil {
-		return fmt.Errorf("waiting until %s is gone: %w; what it waits for: vimbroker vim show %[3]s; where the VIM cannot be asked any "+
-			"more: vimbroker vim delete %[3]s --drain --force", name, err, id)
+		return fmt.Errorf("waiting until %s is gone: %w; what it waits for: vimbroker vim show %s", name, err, id)
 	}
 	p.Warn("%s is deleted%s", name, worth(v.Credential.KeyStore))
 	return nil

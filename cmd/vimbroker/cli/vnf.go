@@ -539,6 +539,10 @@ the very cluster that its resources are on.`,
 			if c.Flags().Changed("description") {
 				r.Description = &description
 			}
+			vim, err := p.VIMRef(c.Context(), registry, vim)
+			if err != nil {
+				return err
+			}
 			if vim != "" {
 				r.VIMs = map[string]*sol003.VIMConnectionInfo{"vim": {VIMID: vim}}
 			}

@@ -143,10 +143,14 @@ func Row(w io.Writer, cells ...string) {
 	fmt.Fprintln(w, strings.Join(cells, "\t"))
 }
 
-// Fact writes one line of a single thing's table; facts that are empty are left out.
+// Fact writes one line of a single thing's table; facts that are empty are left out. One without a name goes on with the
+// fact above.
 func Fact(w io.Writer, name, value string) {
+	if name != "" {
+		name += ":"
+	}
 	if value != "" {
-		fmt.Fprintf(w, "%s:\t%s\n", name, oneLine(value))
+		fmt.Fprintf(w, "%s\t%s\n", name, oneLine(value))
 	}
 }
 

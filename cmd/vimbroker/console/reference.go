@@ -27,17 +27,21 @@ func ShortID(id string) string {
 
 // ProjectFlag lets the commands below c name VIMs of another project.
 func (p *Console) ProjectFlag(c *cobra.Command) {
-	c.PersistentFlags().StringVar(&p.Project, "project", "", "project of the VIM that is named (default: your own, then shared VIMs)")
+	c.PersistentFlags().StringVar(&p.Project, "project", "",
+		"project of the VIM that is named, as in PROJECT/VIM (default: your own, then shared VIMs)")
 }
 
-// VIMRef makes of a person's words what names the VIM to the server: a name, the id of a
-// VIM of the project in --project, or the id that begins so. Empty stays empty.
+// VIMRef makes of a person's words what names the VIM to the server: a name, the id of a VIM of the project in
+// --project or before a slash (acme/edge-1), or the id that begins so. Empty stays empty.
 func (p *Console) VIMRef(ctx context.Context, registry *client.Client, ref string) (string, error) {
+	project, name, slashed := strings.Cut(ref, "/")
 	switch {
 	case ref == "" || uuid.Validate(ref) == nil:
 		return ref, nil
+	case slashed:
+		return VIMOfProject(ctx, registry, project, name)
 	case p.Project != "":
-		return p.vimOfProject(ctx, registry, ref)
+		return VIMOfProject(ctx, registry, p.Project, ref)
 	case !isPrefix(ref):
 		p.vim = ref
 		return ref, nil
@@ -64,6 +68,9 @@ func (p *Console) Meant(ctx context.Context, registry *client.Client, err error)
 	found, listErr := registry.VIMs(ctx, client.VIMQuery{PageSize: completionPage})
 	var names []string
 	for _, v := range found.Items {
+		if v.Name == p.vim { // which the server did not find, as it is another project's
+			return fmt.Errorf("%w; did you mean %s/%s?", err, v.Project, v.Name)
+		}
 		names = append(names, v.Name)
 	}
 	if near := policy.Nearest(p.vim, names); listErr == nil && near != "" {
@@ -72,8 +79,8 @@ func (p *Console) Meant(ctx context.Context, registry *client.Client, err error)
 	return err
 }
 
-// vimOfProject finds the VIM of that name, or whose id begins so, in the project.
-func (p *Console) vimOfProject(ctx context.Context, registry *client.Client, ref string) (string, error) {
+// VIMOfProject finds the VIM of that name, or whose id begins so, in the project.
+func VIMOfProject(ctx context.Context, registry *client.Client, project, ref string) (string, error) {
 	queries := []client.VIMQuery{{Name: ref}}
 	if isPrefix(ref) {
 		queries = append(queries, client.VIMQuery{IDPrefix: ref})
@@ -83,12 +90,12 @@ func (p *Console) vimOfProject(ctx context.Context, registry *client.Client, ref
 			if err != nil {
 				return "", err
 			}
-			if v.Project == p.Project {
+			if v.Project == project {
 				return v.ID, nil
 			}
 		}
 	}
-	return "", Missing("you see no VIM %q in project %q; see: vimbroker vim list --all-projects", ref, p.Project)
+	return "", Missing("you see no VIM %q in project %q; see: vimbroker vim list --all-projects", ref, project)
 }
 
 // LeaseRef makes the whole id of a lease of how it begins.
@@ -130,3 +137,24 @@ func (e *missingError) Error() string { return e.text }
 
 // Missing says that there is no such thing; the exit code tells scripts.
 func Missing(format string, a ...any) error { return &missingError{fmt.Sprintf(format, a...)} }
+
+// VIMEither lets commands whose argument is a VIM take it as --vim too.
+func VIMEither(complete completion, commands ...*cobra.Command) {
+	for _, c := range commands {
+		if _, argument, _ := strings.Cut(c.Use, " "); strings.Trim(argument, "[]") != "VIM" {
+			continue
+		}
+		var vim string
+		check, run := c.Args, c.RunE
+		all := func(args []string) []string {
+			if vim != "" {
+				args = append([]string{vim}, args...)
+			}
+			return args
+		}
+		c.Flags().StringVar(&vim, "vim", "", "the VIM, in place of the argument")
+		MustComplete(c, "vim", complete)
+		c.Args = func(c *cobra.Command, args []string) error { return check(c, all(args)) }
+		c.RunE = func(c *cobra.Command, args []string) error { return run(c, all(args)) }
+	}
+}

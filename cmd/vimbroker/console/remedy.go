@@ -43,6 +43,7 @@ var fieldFlags = map[string][]string{
 	"domain":      {"cloud-domain"},
 	"endpoint":    {"endpoint"},
 	"extra":       {"config-file"},
+	"for":         {"for"},
 	"format":      {"format"},
 	"grade":       {"grade"},
 	"If-Match":    {"if-revision"},

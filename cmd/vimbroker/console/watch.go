@@ -163,11 +163,14 @@ func (p *Console) table(write func(io.Writer)) error {
 const maxCell = 24
 
 // Cut shortens a cell, but not in a wide table.
-func (p *Console) Cut(s string) string {
-	if p.Wide() || len([]rune(s)) <= maxCell {
+func (p *Console) Cut(s string) string { return p.CutTo(s, maxCell) }
+
+// CutTo is Cut to a number of characters.
+func (p *Console) CutTo(s string, most int) string {
+	if p.Wide() || len([]rune(s)) <= most {
 		return s
 	}
-	return string([]rune(s)[:maxCell-1]) + "…"
+	return string([]rune(s)[:most-1]) + "…"
 }
 
 // Wide reports whether the person wants every column.
@@ -210,3 +213,35 @@ func (p *Console) printNames(value map[string]any) error {
 	}
 	return nil
 }
+
+// overError says that the time which a person gave is over, and not that the server is at fault.
+type overError struct {
+	flag  string
+	after time.Duration
+	what  string
+}
+
+func (e *overError) Error() string {
+	return fmt.Sprintf("the %s of %s are over%s", e.after, e.flag, e.what)
+}
+
+// Within runs the part of a command that may last as long as its flag --timeout says. Where that is over, still says what
+// had not ended; it is asked in a few seconds more.
+func Within(c *cobra.Command, timeout time.Duration, run func(context.Context) error, still func(context.Context) string) error {
+	ctx, cancel := context.WithTimeout(c.Context(), timeout)
+	defer cancel()
+	err := run(ctx)
+	if err == nil || ctx.Err() == nil || c.Context().Err() != nil {
+		return err
+	}
+	asking, done := context.WithTimeout(c.Context(), stillPatience)
+	defer done()
+	over := &overError{flag: "--timeout", after: timeout}
+	if what := still(asking); what != "" {
+		over.what = ": " + what
+	}
+	return over
+}
+
+// stillPatience bounds asking what had not ended.
+const stillPatience = 5 * time.Second

@@ -70,6 +70,9 @@ cannot be written out is revoked; calls that share it take the next one.`,
 			if err != nil {
 				return err
 			}
+			if vim, err = p.VIMRef(c.Context(), registry, vim); err != nil {
+				return err
+			}
 			told, err := p.told(proxy)
 			if err != nil {
 				return err
@@ -234,7 +237,7 @@ func (p *program) shareKey(r v1.LeaseRequest, ttl time.Duration) string {
 func wishKey(r v1.LeaseRequest, more ...string) string {
 	h := sha256.New()
 	for _, part := range append([]string{
-		r.VIM, r.Role, RulesText(r.Rules), strings.Join(r.Namespaces, ","), strconv.FormatBool(r.ClusterWide), r.TTL, r.Purpose,
+		r.VIM, r.Role, RulesText(r.Rules), strings.Join(r.Namespaces, ","), strconv.FormatBool(r.ClusterWide), r.TTL, r.Purpose, r.For,
 	}, more...) {
 		fmt.Fprintf(h, "%d:%s;", len(part), part)
 	}
@@ -262,6 +265,9 @@ func Plugin(p *console.Console, v v1.VIM, f Flags) clientconfig.Plugin {
 	}
 	if f.purpose != "" {
 		args = append(args, "--purpose", f.purpose)
+	}
+	if f.forWhom != "" {
+		args = append(args, "--for", f.forWhom)
 	}
 	env := map[string]string{console.EnvAddr: p.ServerAddr()}
 	for key, file := range map[string]string{console.EnvTokenFile: p.ServerTokenFile(), console.EnvCAFile: p.Env.Get(console.EnvCAFile)} {

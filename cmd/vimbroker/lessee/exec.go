@@ -28,6 +28,7 @@ const (
 
 func (p *program) execCommand() *cobra.Command {
 	var f Flags
+	var vim string
 	c := &cobra.Command{
 		Use:   "exec VIM [flags] -- COMMAND [ARG...]",
 		Short: "Run a command with a lease that is revoked when it ends",
@@ -53,7 +54,11 @@ and says both.`,
       -- helm upgrade web ./chart
   vimbroker exec cloud-1 -- openstack server list`,
 		Args: func(c *cobra.Command, args []string) error {
-			switch dash := c.ArgsLenAtDash(); {
+			dash := c.ArgsLenAtDash()
+			if vim != "" {
+				dash, args = dash+1, append([]string{vim}, args...)
+			}
+			switch {
 			case len(args) == 0 || dash == 0:
 				return console.Usagef(c, "VIM is missing")
 			case dash != 1:
@@ -65,6 +70,9 @@ and says both.`,
 		},
 		ValidArgsFunction: console.OnlyFirst(p.VimNames),
 		RunE: func(c *cobra.Command, args []string) error {
+			if vim != "" {
+				args = append([]string{vim}, args...)
+			}
 			code, err := p.exec(c.Context(), f, args[0], args[1:])
 			if code == 0 && err == nil {
 				return nil
@@ -72,6 +80,8 @@ and says both.`,
 			return console.ExitWith(code, err)
 		},
 	}
+	c.Flags().StringVar(&vim, "vim", "", "the VIM, in place of the argument")
+	console.MustComplete(c, "vim", p.VimNames)
 	f.Add(c)
 	p.ProjectFlag(c)
 	return c

@@ -25,6 +25,7 @@ type Flags struct {
 	role        string
 	Namespaces  []string
 	purpose     string
+	forWhom     string
 	rules       ruleList
 	clusterWide bool
 }
@@ -62,6 +63,7 @@ func (f *Flags) Add(c *cobra.Command) {
 	flags.BoolVar(&f.clusterWide, "cluster-wide", false, "the role or rules in every namespace, and for what has none")
 	flags.StringVar(&f.purpose, "purpose", "",
 		"what it is for; kept with the lease and in the audit log (OpenStack: heat makes stacks, read is held to GET and HEAD)")
+	flags.StringVar(&f.forWhom, "for", "", "person that the lease is for, if that is not you: it can be listed and revoked by this name")
 	console.MustComplete(c, "role", cobra.FixedCompletions([]string{"view", "edit", "admin", "cluster-admin"},
 		cobra.ShellCompDirectiveNoFileComp))
 }
@@ -70,6 +72,7 @@ func (f *Flags) Add(c *cobra.Command) {
 func (f *Flags) Request(vim string, format clientconfig.Format) v1.LeaseRequest {
 	r := v1.LeaseRequest{
 		VIM: vim, Role: f.role, Namespaces: f.Namespaces, Purpose: f.purpose, Format: string(format), Rules: f.rules, ClusterWide: f.clusterWide,
+		For: f.forWhom,
 	}
 	if f.Ttl != 0 {
 		r.TTL = f.Ttl.String()

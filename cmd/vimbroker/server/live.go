@@ -70,6 +70,9 @@ func (l *live) configured() api.Configured {
 // Check says whether a question has words that no policy could mean.
 func (l *live) Check(r policy.Request) error { return l.now.Load().policies.Check(r) }
 
+// Why names the conditions by which a question is denied.
+func (l *live) Why(r policy.Request) []string { return l.now.Load().policies.Why(r) }
+
 // CheckAction says whether an action is known.
 func (l *live) CheckAction(a policy.Action, others ...policy.Action) error {
 	return l.now.Load().policies.CheckAction(a, others...)

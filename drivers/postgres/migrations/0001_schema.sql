@@ -262,6 +262,7 @@ CREATE TABLE leases (
     left_behind        text[]           NOT NULL, -- what its holder has left there
     holder_roles       text[]           NOT NULL, -- when it was issued or last renewed
     instance           text COLLATE "C" NOT NULL, -- the VNF instance at another VNFM that it serves
+    for_whom           text COLLATE "C" NOT NULL, -- the person that it is for, as its holder says
     token_ttl          bigint           NOT NULL, -- microseconds that tokens live which are minted under it, or 0
     secret_sha256      text COLLATE "C" NOT NULL, -- of the secret that has one minted
     -- when it is issued
@@ -302,6 +303,7 @@ CREATE INDEX lease_of_project ON leases (project, created_at); -- lists: of a pr
 CREATE INDEX lease_by_lender ON leases (vim_project, created_at, id) WHERE project <> vim_project; -- lists: of others on a project's VIMs
 CREATE INDEX lease_by_operation ON leases (operation, created_at, id) WHERE operation <> ''; -- lists: of an operation
 CREATE INDEX lease_by_instance ON leases (instance, created_at, id) WHERE instance <> ''; -- lists: of a VNF instance
+CREATE INDEX lease_by_whom ON leases (for_whom, created_at, id) WHERE for_whom <> ''; -- lists: of those for a person
 
 -- The leases that are not revoked: little beside what was. Quotas, censuses, drains and lists of live leases read it.
 CREATE TABLE live_leases (
@@ -515,6 +517,7 @@ CREATE INDEX audit_by_project_outcome ON audit_entries (project, outcome, seq) W
 CREATE INDEX audit_by_owner_outcome ON audit_entries ((detail->>'vimProject'), outcome, seq)
     WHERE outcome IN ('denied', 'failed') AND detail->>'vimProject' <> project;
 CREATE INDEX audit_by_action_outcome ON audit_entries (action, outcome, seq) WHERE outcome IN ('denied', 'failed');
+CREATE INDEX audit_by_request ON audit_entries (request, seq) WHERE outcome IN ('denied', 'failed');
 CREATE INDEX audit_by_time ON audit_entries (time); -- lists: of a time; the pass that removes the past
 
 -- The end of the log. The transaction that locks this row writes the next entries and commits.

@@ -208,6 +208,7 @@ CREATE TABLE leases (
     left_behind        TEXT    NOT NULL, -- what its holder has left there
     holder_roles       TEXT    NOT NULL, -- when it was issued or last renewed
     instance           TEXT    NOT NULL, -- the VNF instance at another VNFM that it serves
+    for_whom           TEXT    NOT NULL, -- the person that it is for, as its holder says
     token_ttl          INTEGER NOT NULL, -- microseconds that tokens live which are minted under it, or 0
     secret_sha256      TEXT    NOT NULL, -- of the secret that has one minted
     -- when it is issued
@@ -260,6 +261,7 @@ CREATE INDEX lease_by_project ON leases (project, created_at, id); -- lists: of 
 CREATE INDEX lease_by_lender ON leases (vim_project, created_at, id) WHERE project <> vim_project; -- lists: of others on a project's VIMs
 CREATE INDEX lease_by_operation ON leases (operation, created_at, id) WHERE operation <> ''; -- lists: of an operation
 CREATE INDEX lease_by_instance ON leases (instance, created_at, id) WHERE instance <> ''; -- lists: of a VNF instance
+CREATE INDEX lease_by_whom ON leases (for_whom, created_at, id) WHERE for_whom <> ''; -- lists: of those for a person
 -- Lists of live leases, which are few beside all that were; and:
 CREATE INDEX lease_live ON leases (state, created_at, id, grade) WHERE live = 1; -- metrics
 CREATE INDEX lease_live_by_vim ON leases (vim, created_at, id) WHERE live = 1; -- what a drain waits for
@@ -398,6 +400,7 @@ CREATE INDEX audit_by_project_outcome ON audit_entries (project, outcome) WHERE 
 CREATE INDEX audit_by_owner_outcome ON audit_entries ((detail->>'vimProject'), outcome)
     WHERE outcome IN ('denied', 'failed') AND detail->>'vimProject' <> project;
 CREATE INDEX audit_by_action_outcome ON audit_entries (action, outcome) WHERE outcome IN ('denied', 'failed');
+CREATE INDEX audit_by_request ON audit_entries (request) WHERE outcome IN ('denied', 'failed');
 CREATE INDEX audit_by_time ON audit_entries (time); -- lists: of a time; the pass that removes the past
 
 CREATE TRIGGER audit_never_changes BEFORE UPDATE ON audit_entries
