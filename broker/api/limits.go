@@ -204,7 +204,9 @@ func (s *limits) limited(name, has string, err error) error {
 		}
 		r.Remedy = fmt.Sprintf("try again in %d s, and less often", int(over.Wait.Seconds()))
 	}
-	r.Remedy += "; the broker's operator sets limits." + name
+	if name != byFailedLogins {
+		r.Remedy += "; the broker's operator sets limits." + name
+	}
 	return r
 }
 

@@ -278,7 +278,7 @@ func TestBadLoginsSlowNoGoodOne(t *testing.T) {
 	if n < burst || n > burst+atOnce-1 || got[401] < burst || got[401] > n || got[401]+got[429] != bad || most.Load() > atOnce {
 		t.Errorf("answers %v; %d were asked about, %d at a time", got, n, most.Load())
 	}
-	want(t, "one more from there", g.get("/quick", "192.0.2.1", "far-good@p"), 429, "failed to log in too often", "limits.failedLogins")
+	want(t, "one more from there", g.get("/quick", "192.0.2.1", "far-good@p"), 429, "failed to log in too often", "less often")
 	want(t, "a known one from there", g.get("/quick", "192.0.2.1", "near@p"), 200)
 	want(t, "a bad one of ours from there", g.get("/quick", "192.0.2.1", "bad"), 429)
 	want(t, "nobody from there", g.get("/quick", "192.0.2.1", ""), 401)

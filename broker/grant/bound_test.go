@@ -135,7 +135,7 @@ func TestGrantsOfAClientAreBounded(t *testing.T) {
 	for n := range 3 {
 		s.granted(ask(grant.Instantiate, fmt.Sprintf("op-%d", n), "plain-1"))
 	}
-	s.refused("one too many", broker.ErrQuota, "quota.grants", s.tacker, ask(grant.Instantiate, "op-3", "plain-1"))
+	s.refused("one too many", broker.ErrQuota, "as many as it may have", s.tacker, ask(grant.Instantiate, "op-3", "plain-1"))
 	if len(s.asked) != 3 {
 		t.Errorf("%d leases were asked for", len(s.asked))
 	}
@@ -156,7 +156,7 @@ func TestGrantsOfAClientAreBounded(t *testing.T) {
 	if _, err := s.options.Store.VNFGrantOf(t.Context(), strings.TrimPrefix(other.Name, "client:"), "op-3"); err != nil {
 		t.Errorf("the other client's made room for it: %v", err)
 	}
-	s.refused("one too many again", broker.ErrQuota, "quota.grants", s.tacker, ask(grant.Instantiate, "op-4", "plain-1"))
+	s.refused("one too many again", broker.ErrQuota, "as many as it may have", s.tacker, ask(grant.Instantiate, "op-4", "plain-1"))
 	// The lease of an instance stands on its grant, whatever the client asks for.
 	s = setUp(t, grant.Options{Standing: true, PerClient: 1})
 	s.granted(ask(grant.Instantiate, "op-1", "vnfd-1"))

@@ -34,9 +34,6 @@ func (o FileOptions) Validate() error {
 	if !filepath.IsAbs(o.Path) {
 		faults = append(faults, errors.New("path must name a file, from the root on"))
 	}
-	if o.RotateBytes < 0 {
-		faults = append(faults, errors.New("rotateBytes must not be negative"))
-	}
 	return errors.Join(faults...)
 }
 

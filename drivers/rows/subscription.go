@@ -131,7 +131,7 @@ func Notification(seq int64, of, document string) subscription.Notification {
 // SubscriptionsUsedUp says that a project has as many subscriptions as it may have.
 func SubscriptionsUsedUp(limit int) error {
 	return &broker.Error{
-		Kind: broker.ErrQuota, Detail: fmt.Sprintf("the project has %d subscriptions, as many as it may have (quota.subscriptions)", limit),
+		Kind: broker.ErrQuota, Detail: fmt.Sprintf("the project has %d subscriptions, as many as it may have", limit),
 		Remedy: "delete some",
 	}
 }

@@ -124,7 +124,7 @@ func ChangeVNFGrant(row VNFGrant, change func(*grant.Grant) error) (VNFGrant, gr
 // VNFGrantsUsedUp says that a client has as many grants as it may have.
 func VNFGrantsUsedUp(limit int) error {
 	return &broker.Error{
-		Kind: broker.ErrQuota, Detail: fmt.Sprintf("the client has %d grants, as many as it may have (quota.grants)", limit),
+		Kind: broker.ErrQuota, Detail: fmt.Sprintf("the client has %d grants, as many as it may have", limit),
 		Remedy: "have operations end before more begin: say so at /grant/v1/notifications",
 	}
 }

@@ -61,7 +61,7 @@ func newNFVO(b *testing.B, p *program) *nfvo {
 		b.Fatal(err)
 	}
 	fleet.config += fmt.Sprintf("oauth: {issuer: https://vimbroker.example, caFile: %q}\n", story.WriteFile(b, "issuer.pem", string(ca.PEM), 0o600))
-	fleet.config += "limits: {principal: {perSecond: 100000, burst: 100000, inFlight: 256}, project: {perSecond: 100000, burst: 100000, inFlight: 256}}\n"
+	fleet.config += "limits: {principal: {perSecond: 100000, inFlight: 256}, project: {perSecond: 100000, inFlight: 256}}\n"
 	n := &nfvo{fleet: fleet, http: http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}}
 	b.Cleanup(n.http.CloseIdleConnections)
 	server := fleet.start(b)

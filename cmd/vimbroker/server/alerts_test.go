@@ -181,7 +181,7 @@ func TestAlertsAndDashboardAskForWhatIsServed(t *testing.T) {
 		c.certificate = own
 		c.VNF.PerVIM = 1
 		c.Audit.Sinks = []sinkConfig{{
-			outletConfig: outletConfig{Name: "local", Kind: "file", Path: filepath.Join(data, "audit.jsonl"), RotateBytes: defaultRotateBytes},
+			outletConfig: outletConfig{Name: "local", Kind: "file", Path: filepath.Join(data, "audit.jsonl")},
 			Mode:         delivery.BestEffort, Within: time.Hour,
 		}}
 	})

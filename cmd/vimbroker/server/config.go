@@ -20,15 +20,12 @@ import (
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/api"
 	"github.com/vimbroker/vimbroker/broker/api/limit"
-	"github.com/vimbroker/vimbroker/broker/grant"
-	"github.com/vimbroker/vimbroker/broker/oauth"
 	"github.com/vimbroker/vimbroker/broker/strictyaml"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/files"
 	"github.com/vimbroker/vimbroker/drivers/kubernetes"
 	"github.com/vimbroker/vimbroker/lifecycle"
 	"github.com/vimbroker/vimbroker/lifecycle/catalog"
-	"github.com/vimbroker/vimbroker/lifecycle/subscription"
 	"github.com/vimbroker/vimbroker/policy"
 )
 
@@ -78,16 +75,10 @@ type config struct {
 	}
 	// Charts say how Helm charts are had that are in no package.
 	Charts chartsConfig
-	// Subscriptions are [subscription.DefaultTerms] unless the file sets them.
-	Subscriptions subscription.Terms
 	// VNF is [lifecycle.DefaultTerms] unless the file sets it.
 	VNF lifecycle.Terms
 	// Packages are [catalog.DefaultTerms] unless the file sets them.
 	Packages catalog.Terms
-	// ClientsPerProject is [oauth.DefaultPerProject] unless the file sets it.
-	ClientsPerProject int
-	// GrantsPerClient is [grant.DefaultPerClient] unless the file sets it.
-	GrantsPerClient int
 	// Managements are the management clusters that are enabled at each start.
 	Managements []managementConfig
 	// TrustedProxies are in front of the server. Networks are addresses and CIDRs.
@@ -149,14 +140,11 @@ func defaults(env console.Environment) config {
 		DataDir:  stateDir(env),
 		Terms:    broker.DefaultTerms(),
 		Packages: catalog.DefaultTerms(),
+		VNF:      lifecycle.DefaultTerms(),
+		Limits:   api.DefaultLimits(),
 
-		ClientsPerProject: oauth.DefaultPerProject,
-		GrantsPerClient:   grant.DefaultPerClient,
-		VNF:               lifecycle.DefaultTerms(),
-		Subscriptions:     subscription.DefaultTerms(),
-		Limits:            api.DefaultLimits(),
-		LogFormat:         "json",
-		ShutdownGrace:     30 * time.Second,
+		LogFormat:     "json",
+		ShutdownGrace: 30 * time.Second,
 	}
 }
 
@@ -224,11 +212,10 @@ func (c *config) fields(d *strictyaml.Document) strictyaml.Fields {
 		"egress":    d.Section(c.egressFields(d)),
 		"lease":     d.Section(c.leaseFields(d)),
 		"limits": d.Section(strictyaml.Fields{
-			"address":      bound(d, &c.Limits.Address),
-			"principal":    bound(d, &c.Limits.Principal),
-			"project":      bound(d, &c.Limits.Project),
-			"failedLogins": bound(d, &c.Limits.FailedLogins),
-			"inFlight":     d.Count(&c.Limits.InFlight),
+			"address":   d.Section(strictyaml.Fields{"perSecond": rate(d, &c.Limits.Address)}),
+			"principal": bound(d, &c.Limits.Principal),
+			"project":   bound(d, &c.Limits.Project),
+			"inFlight":  d.Count(&c.Limits.InFlight),
 		}),
 		"quota": d.Section(c.quotaFields(d)),
 		"audit": func(n *yaml.Node, at string) {
@@ -239,7 +226,6 @@ func (c *config) fields(d *strictyaml.Document) strictyaml.Fields {
 		"retention": d.Section(strictyaml.Fields{
 			"audit":  keepFor(d, &c.Terms.Keep.Audit),
 			"leases": keepFor(d, &c.Terms.Keep.Leases),
-			"jobs":   keepFor(d, &c.Terms.Keep.Jobs),
 		}),
 		"checkInterval": d.Duration(&c.Terms.CheckEvery),
 		"log": d.Section(strictyaml.Fields{
@@ -275,10 +261,9 @@ func (c *config) etsiFields(d *strictyaml.Document) strictyaml.Fields {
 		"grantLater":  d.Flag(&c.SOL003.GrantLater),
 		"vnfmCAFile":  d.Text(&c.SOL003.VNFMCAFile),
 		"notifications": d.Section(strictyaml.Fields{
-			"caFile":      d.Text(&c.SOL003.Notifications.CAFile),
-			"certFile":    d.Text(&c.SOL003.Notifications.CertFile),
-			"keyFile":     d.Text(&c.SOL003.Notifications.KeyFile),
-			"giveUpAfter": d.Duration(&c.Subscriptions.GiveUpAfter),
+			"caFile":   d.Text(&c.SOL003.Notifications.CAFile),
+			"certFile": d.Text(&c.SOL003.Notifications.CertFile),
+			"keyFile":  d.Text(&c.SOL003.Notifications.KeyFile),
 		}),
 	}
 }
@@ -305,18 +290,15 @@ func (c *config) leaseFields(d *strictyaml.Document) strictyaml.Fields {
 // quotaFields is the vocabulary of the key quota.
 func (c *config) quotaFields(d *strictyaml.Document) strictyaml.Fields {
 	return strictyaml.Fields{
-		"perPrincipal":  d.Count(&c.Terms.Quota.PerPrincipal),
-		"perClient":     d.Count(&c.Terms.Quota.PerClient),
-		"perVIM":        d.Count(&c.Terms.Quota.PerVIM),
-		"perProject":    d.Count(&c.Terms.Quota.PerProject),
-		"clients":       d.Count(&c.ClientsPerProject),
-		"subscriptions": d.Count(&c.Subscriptions.PerProject),
-		"grants":        d.Count(&c.GrantsPerClient),
-		"vims":          d.Count(&c.Terms.VIMs.PerProject),
-		"packages":      d.Count(&c.Packages.PerProject),
-		"vnfInstances":  d.Count(&c.VNF.Instances),
-		"packageMiB":    mebibytes(d, &c.Packages.MaxSize),
-		"packagesMiB":   mebibytes(d, &c.Packages.BytesPerProject),
+		"perPrincipal": d.Count(&c.Terms.Quota.PerPrincipal),
+		"perClient":    d.Count(&c.Terms.Quota.PerClient),
+		"perVIM":       d.Count(&c.Terms.Quota.PerVIM),
+		"perProject":   d.Count(&c.Terms.Quota.PerProject),
+		"vims":         d.Count(&c.Terms.VIMs.PerProject),
+		"packages":     d.Count(&c.Packages.PerProject),
+		"vnfInstances": d.Count(&c.VNF.Instances),
+		"packageMiB":   mebibytes(d, &c.Packages.MaxSize),
+		"packagesMiB":  mebibytes(d, &c.Packages.BytesPerProject),
 	}
 }
 
@@ -341,13 +323,17 @@ func listed[T any](d *strictyaml.Document, to *[]T, fields func(*T, *strictyaml.
 	}
 }
 
-// bound reads what one address or caller may do.
+// bound reads what one caller or project may do.
 func bound(d *strictyaml.Document, to *limit.Bound) strictyaml.ReadValue {
-	return d.Section(strictyaml.Fields{
-		"perSecond": d.Count(&to.PerSecond),
-		"burst":     d.Count(&to.Burst),
-		"inFlight":  d.Count(&to.InFlight),
-	})
+	return d.Section(strictyaml.Fields{"perSecond": rate(d, to), "inFlight": d.Count(&to.InFlight)})
+}
+
+// rate reads the requests a second; twice as many may come at once after a rest.
+func rate(d *strictyaml.Document, to *limit.Bound) strictyaml.ReadValue {
+	return func(n *yaml.Node, at string) {
+		d.Count(&to.PerSecond)(n, at)
+		to.Burst = 2 * to.PerSecond
+	}
 }
 
 // mebibytes reads a number of bytes, which is written in MiB.
@@ -480,12 +466,6 @@ func issuerForm(text string) bool {
 // validateLimits notes what would refuse everybody, or more than it says.
 func (c *config) validateLimits(need func(ok bool, key, format string, args ...any)) {
 	l := c.Limits
-	for key, b := range map[string]limit.Bound{
-		"address": l.Address, "principal": l.Principal, "project": l.Project, "failedLogins": l.FailedLogins,
-	} {
-		need(b.Burst == 0 || b.PerSecond > 0, "limits."+key+".burst", "needs limits.%s.perSecond, and is no bound without", key)
-		need(b.Burst == 0 || b.Burst >= b.PerSecond, "limits."+key+".burst", "must be at least limits.%s.perSecond (%d)", key, b.PerSecond)
-	}
 	need(l.InFlight == 0 || l.InFlight >= minInFlight, "limits.inFlight", "must be at least %d, or 0 for no bound", minInFlight)
 	need(l.InFlight == 0 || l.Project.InFlight <= l.InFlight, "limits.project.inFlight",
 		"must not be more than limits.inFlight (%d)", l.InFlight)

@@ -112,12 +112,35 @@ func TestExampleConfigurationShowsEveryKey(t *testing.T) {
 	}
 }
 
+// The comment of a key, or of one around it, says for whom the key is.
 func TestExampleConfigurationExplainsEveryKey(t *testing.T) {
-	key := regexp.MustCompile(`^ *#?(- )?[A-Za-z]+:( |$)`)
+	key := regexp.MustCompile(`^( *)#?(- )?[A-Za-z]+:( |$)`)
 	lines := strings.Split(deployed(t, "vimbroker.yaml"), "\n")
+	type place struct {
+		depth int
+		named bool
+	}
+	var around []place
 	for i, line := range lines {
-		if key.MatchString(line) && !strings.HasPrefix(strings.TrimSpace(lines[i-1]), "# ") {
+		found := key.FindStringSubmatch(line)
+		if found == nil {
+			continue
+		}
+		comment := ""
+		for j := i - 1; j >= 0 && strings.HasPrefix(strings.TrimSpace(lines[j]), "# "); j-- {
+			comment = lines[j] + comment
+		}
+		depth := len(found[1]) + len(found[2])
+		for len(around) > 0 && around[len(around)-1].depth >= depth {
+			around = around[:len(around)-1]
+		}
+		named := strings.Contains(comment, "# For ") || len(around) > 0 && around[len(around)-1].named
+		around = append(around, place{depth, named})
+		switch {
+		case comment == "":
 			t.Errorf("line %d has no comment above it: %s", i+1, line)
+		case !named && !slices.Contains([]string{"database:", "callers:", "vnf:", "lease:", "audit:", "log:"}, strings.Trim(line, "#")):
+			t.Errorf("line %d: nothing says for whom the key is: %s", i+1, line)
 		}
 	}
 }

@@ -123,7 +123,7 @@ func TestARequiredSinkThatIsLateHoldsBackEveryPart(t *testing.T) {
 	dir, data := t.TempDir(), filepath.Join(t.TempDir(), "data")
 	required := func(c *config) {
 		c.Audit.Sinks = []sinkConfig{{
-			outletConfig{Name: "local", Kind: "file", Path: filepath.Join(dir, "audit.jsonl"), RotateBytes: defaultRotateBytes}, delivery.Required, time.Minute, false,
+			outletConfig{Name: "local", Kind: "file", Path: filepath.Join(dir, "audit.jsonl")}, delivery.Required, time.Minute, false,
 		}}
 	}
 	w := wireDev(t, data, required)

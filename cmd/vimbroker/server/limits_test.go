@@ -70,18 +70,18 @@ func TestConfigReadsLimits(t *testing.T) {
 	read := func(limits string) (config, error) {
 		return loadConfig(story.WriteFile(t, "c.yaml", "tokensFile: "+tokensFile(t)+"\nlimits: "+limits+"\n", 0o600), console.Environment{"HOME=/h"}, keep)
 	}
-	c, err := read("{principal: {perSecond: 7, burst: 9, inFlight: 0}, failedLogins: {burst: 0}, inFlight: 300}")
+	c, err := read("{address: {perSecond: 0}, principal: {perSecond: 7, inFlight: 0}, inFlight: 300}")
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := defaults(nil).Limits
-	want.Principal, want.FailedLogins.Burst, want.InFlight = limit.Bound{PerSecond: 7, Burst: 9}, 0, 300
+	want.Principal, want.InFlight = limit.Bound{PerSecond: 7, Burst: 14}, 300
+	want.Address.PerSecond, want.Address.Burst = 0, 0
 	if c.Limits != want {
 		t.Errorf("%+v, want %+v", c.Limits, want)
 	}
-	_, err = read("{address: {perSecond: 0}, principal: {perSecond: 5, burst: 4}, project: {inFlight: 8, zog: 1}, inFlight: 7}")
+	_, err = read("{project: {inFlight: 8, zog: 1}, inFlight: 7}")
 	for _, fault := range []string{
-		"limits.address.burst: needs limits.address.perSecond", "limits.principal.burst: must be at least limits.principal.perSecond (5)",
 		"limits.project.inFlight: must not be more than limits.inFlight (7)", "limits.inFlight: must be at least 8", "zog",
 	} {
 		if !strings.Contains(fmt.Sprint(err), fault) {

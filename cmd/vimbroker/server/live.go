@@ -184,11 +184,9 @@ var restartKeys = map[string]func(config) any{
 	"limits": func(c config) any { return c.Limits },
 	"oauth":  func(c config) any { return c.Issuer },
 	"quota": func(c config) any {
-		return [...]any{
-			c.Terms.Quota, c.Terms.VIMs, c.Packages, c.ClientsPerProject, c.Subscriptions.PerProject, c.GrantsPerClient, c.VNF.Instances,
-		}
+		return [...]any{c.Terms.Quota, c.Terms.VIMs, c.Packages, c.VNF.Instances}
 	},
-	"sol003": func(c config) any { return [...]any{c.SOL003, c.Subscriptions.GiveUpAfter} },
+	"sol003": func(c config) any { return c.SOL003 },
 	"vnf": func(c config) any {
 		c.VNF.Instances = 0 // is of quota
 		return c.VNF

@@ -2,7 +2,6 @@ package server
 
 import (
 	"crypto/tls"
-	"time"
 
 	"github.com/vimbroker/vimbroker/broker/strictyaml"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/files"
@@ -19,7 +18,7 @@ type notificationsConfig struct {
 
 // subscriptionTerms are the terms of subscriptions.
 func (c *config) subscriptionTerms() subscription.Terms {
-	t := c.Subscriptions
+	t := subscription.DefaultTerms()
 	t.Certificate = c.SOL003.Notifications.CertFile != ""
 	return t
 }
@@ -30,9 +29,6 @@ func (c *config) validateNotifications(d *strictyaml.Document) {
 	n := c.SOL003.Notifications
 	if (n.CertFile == "") != (n.KeyFile == "") {
 		d.Fault(nil, at+".certFile", "and keyFile go together")
-	}
-	if c.Subscriptions.GiveUpAfter < time.Minute {
-		d.Fault(nil, at+".giveUpAfter", "must be at least 1m")
 	}
 }
 

@@ -22,8 +22,7 @@ import (
 type outletConfig struct {
 	Name, Kind string
 	// of a file
-	Path        string
-	RotateBytes int
+	Path string
 	// of a syslog receiver; CAFile also of a webhook
 	Address, CAFile, ServerName, CertFile, KeyFile string
 	Plain                                          bool
@@ -31,8 +30,8 @@ type outletConfig struct {
 	URL, TokenFile, HMACKeyFile string
 }
 
-// defaultRotateBytes is the default size at which a file is rotated.
-const defaultRotateBytes = 100 << 20
+// rotateBytes is the size at which a file is rotated.
+const rotateBytes = 100 << 20
 
 // fields is an outlet's vocabulary.
 func (o *outletConfig) fields(d *strictyaml.Document) strictyaml.Fields {
@@ -40,7 +39,6 @@ func (o *outletConfig) fields(d *strictyaml.Document) strictyaml.Fields {
 		"name":        d.Text(&o.Name),
 		"kind":        d.Text(&o.Kind),
 		"path":        d.Text(&o.Path),
-		"rotateBytes": d.Count(&o.RotateBytes),
 		"address":     d.Text(&o.Address),
 		"plain":       d.Flag(&o.Plain),
 		"caFile":      d.Text(&o.CAFile),
@@ -55,7 +53,7 @@ func (o *outletConfig) fields(d *strictyaml.Document) strictyaml.Fields {
 
 // keysOfKind are the keys that apply to a kind, in addition to name and kind.
 var keysOfKind = map[string][]string{
-	"file":    {"path", "rotateBytes"},
+	"file":    {"path"},
 	"syslog":  {"address", "plain", "caFile", "serverName", "certFile", "keyFile"},
 	"webhook": {"url", "caFile", "tokenFile", "hmacKeyFile"},
 }
@@ -73,7 +71,7 @@ func (o *outletConfig) validate(d *strictyaml.Document, at string) {
 		return
 	}
 	for key, given := range map[string]bool{
-		"path": o.Path != "", "rotateBytes": o.RotateBytes != defaultRotateBytes, "address": o.Address != "", "plain": o.Plain,
+		"path": o.Path != "", "address": o.Address != "", "plain": o.Plain,
 		"caFile": o.CAFile != "", "serverName": o.ServerName != "", "certFile": o.CertFile != "", "keyFile": o.KeyFile != "",
 		"url": o.URL != "", "tokenFile": o.TokenFile != "", "hmacKeyFile": o.HMACKeyFile != "",
 	} {
@@ -122,7 +120,7 @@ func (o *outletConfig) load(d *strictyaml.Document, at string) {
 }
 
 func (o *outletConfig) file() outlet.FileOptions {
-	return outlet.FileOptions{Path: o.Path, RotateBytes: int64(o.RotateBytes)}
+	return outlet.FileOptions{Path: o.Path, RotateBytes: rotateBytes}
 }
 
 func (o *outletConfig) syslog(rules *egress.Rules, msgID string) outlet.SyslogOptions {

@@ -52,7 +52,7 @@ is left out means:
   tackerAPI: {enabled: false, compat: }  # Tacker's /v1.0/vims; on with --dev
   # /vnfpkgm, /vnflcm and /grant; on with --dev:
   sol003: {enabled: false, signersFile: , grantLater: false, vnfmCAFile: }
-    # notifications: {caFile: , certFile: , keyFile: , giveUpAfter: 24h}
+    # notifications: {caFile: , certFile: , keyFile: }
   trustedProxies: {networks: [], header: X-Forwarded-For}  # balancers before it
   reservedLabels: []          # besides vimbroker.io/: need vim:label-reserved
   policyDir:                  # *.cedar beside the built-in policies
@@ -65,10 +65,9 @@ is left out means:
     {defaultTTL: 1h, maxTTL: 12h, endWithAccess: false,
      standingTTL: 15m, standingIdle: 168h, standingMax: 4320h}
   limits:                     # what callers may ask; 0: no bound
-    address: {perSecond: 2000, burst: 4000, inFlight: 500}
-    principal: {perSecond: 500, burst: 1000, inFlight: 64}
-    project: {perSecond: 1000, burst: 2000, inFlight: 96}
-    failedLogins: {perSecond: 2, burst: 50, inFlight: 4}   # of an address
+    address: {perSecond: 2000}
+    principal: {perSecond: 500, inFlight: 64}
+    project: {perSecond: 1000, inFlight: 96}
     inFlight: 256             # of all; beyond it, 503
   quota:                      # live leases; 0: no bound
     {perPrincipal: 1000, perClient: 10000, perVIM: 10000, perProject: 10000,
@@ -81,7 +80,7 @@ is left out means:
     egress: {}                # where sinks may be, like egress
     sinks: []                 # {name, kind: file|syslog|webhook, mode, within}
   retention:                  # how long the past is kept, or forever
-    {audit: 43800h, leases: 8760h, jobs: 168h}
+    {audit: 43800h, leases: 8760h}
   log: {level: info, format: json}
   shutdownDelay:              # none; behind balancers, until they know: 5s
   shutdownGrace: 30s

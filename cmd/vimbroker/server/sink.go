@@ -50,14 +50,14 @@ func (a *auditConfig) fields(d *strictyaml.Document) strictyaml.Fields {
 		"egress": d.Section(a.Egress.fields(d)),
 		"anchors": func(n *yaml.Node, at string) {
 			d.List(n, at, func(item *yaml.Node, path string) {
-				o := outletConfig{RotateBytes: defaultRotateBytes}
+				var o outletConfig
 				d.Mapping(item, path, o.fields(d))
 				a.Anchors = append(a.Anchors, o)
 			})
 		},
 		"sinks": func(n *yaml.Node, at string) {
 			d.List(n, at, func(item *yaml.Node, path string) {
-				s := sinkConfig{outletConfig: outletConfig{RotateBytes: defaultRotateBytes}}
+				var s sinkConfig
 				allowed := s.outletConfig.fields(d)
 				allowed["mode"] = func(n *yaml.Node, at string) {
 					var mode string

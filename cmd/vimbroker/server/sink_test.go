@@ -30,7 +30,7 @@ audit:
     - {name: siem, kind: webhook, mode: required, url: "https://siem/audit", tokenFile: ` + token + `, hmacKeyFile: ` + key + `}
     - {name: fleet, kind: webhook, mode: bestEffort, url: "https://fleet/", cloudEvents: true}
   anchors:
-    - {name: local, kind: file, path: ` + dir + `/checkpoints.jsonl, rotateBytes: 0}
+    - {name: local, kind: file, path: ` + dir + `/checkpoints.jsonl}
     - {name: witness, kind: webhook, url: "https://witness/", tokenFile: ` + token + `}
 `
 	c, err := loadConfig(story.WriteFile(t, "c.yaml", text, 0o600), console.Environment{"HOME=/h"}, keep)
@@ -38,10 +38,10 @@ audit:
 		t.Fatal(err)
 	}
 	want := []sinkConfig{
-		{outletConfig{Name: "local", Kind: "file", Path: dir + "/audit.jsonl", RotateBytes: 100 << 20}, delivery.BestEffort, 24 * time.Hour, false},
-		{outletConfig{Name: "syslog", Kind: "syslog", Address: "127.0.0.1:6514", CAFile: cert, RotateBytes: 100 << 20}, delivery.Required, time.Minute, false},
-		{outletConfig{Name: "siem", Kind: "webhook", URL: "https://siem/audit", TokenFile: token, HMACKeyFile: key, RotateBytes: 100 << 20}, delivery.Required, 5 * time.Minute, false},
-		{outletConfig{Name: "fleet", Kind: "webhook", URL: "https://fleet/", RotateBytes: 100 << 20}, delivery.BestEffort, 24 * time.Hour, true},
+		{outletConfig{Name: "local", Kind: "file", Path: dir + "/audit.jsonl"}, delivery.BestEffort, 24 * time.Hour, false},
+		{outletConfig{Name: "syslog", Kind: "syslog", Address: "127.0.0.1:6514", CAFile: cert}, delivery.Required, time.Minute, false},
+		{outletConfig{Name: "siem", Kind: "webhook", URL: "https://siem/audit", TokenFile: token, HMACKeyFile: key}, delivery.Required, 5 * time.Minute, false},
+		{outletConfig{Name: "fleet", Kind: "webhook", URL: "https://fleet/"}, delivery.BestEffort, 24 * time.Hour, true},
 	}
 	if diff := cmp.Diff(want, c.Audit.Sinks, cmp.AllowUnexported(sinkConfig{})); diff != "" || !c.Audit.rules.AllowLoopback || c.egress.of("x").AllowLoopback {
 		t.Errorf("audit = %+v; sinks (-want +got):\n%s", c.Audit, diff)
@@ -52,7 +52,7 @@ audit:
 	}
 	wantAnchors := []outletConfig{
 		{Name: "local", Kind: "file", Path: dir + "/checkpoints.jsonl"},
-		{Name: "witness", Kind: "webhook", URL: "https://witness/", TokenFile: token, RotateBytes: 100 << 20},
+		{Name: "witness", Kind: "webhook", URL: "https://witness/", TokenFile: token},
 	}
 	if diff := cmp.Diff(wantAnchors, c.Audit.Anchors); diff != "" {
 		t.Errorf("anchors (-want +got):\n%s", diff)
@@ -81,7 +81,7 @@ audit:
   sinks:
     - {name: a, kind: pigeon, mode: maybe}
     - {name: Upper, kind: file, mode: required, within: 1s, path: relative, url: "https://x"}
-    - {name: b, kind: syslog, mode: required, address: nowhere, certFile: /nowhere, rotateBytes: 5}
+    - {name: b, kind: syslog, mode: required, address: nowhere, certFile: /nowhere, path: /nowhere}
     - {name: b, kind: webhook, mode: bestEffort, url: "http://siem/", tokenFile: ` + token + `, hmacKeyFile: ` + key + `, caFile: /nowhere, plain: true}
     - {name: c, kind: file, mode: required, path: /nowhere/audit.jsonl, tail: 1, cloudEvents: true}
   anchors:
@@ -95,7 +95,7 @@ audit:
 	for _, want := range []string{
 		"audit.egress: ", "audit.sinks[0].kind: must be file, syslog or webhook", "audit.sinks[0].mode: must be required or bestEffort",
 		"audit.sinks[1].name: must be a name like", "audit.sinks[1].within: must be at least 30s", "audit.sinks[1]: path must name a file", "audit.sinks[1].url: does not go with kind file",
-		"audit.sinks[2]: address must be host:port", "audit.sinks[2]: certFile and keyFile go together", "audit.sinks[2].rotateBytes: does not go with",
+		"audit.sinks[2]: address must be host:port", "audit.sinks[2]: certFile and keyFile go together", "audit.sinks[2].path: does not go with",
 		"audit.sinks[3].name: is the name of another sink", "audit.sinks[3]: url must begin with https", "audit.sinks[3].tokenFile: " + token + " can be read", "audit.sinks[3].hmacKeyFile: " + key + " must hold", "audit.sinks[3].caFile: ", "audit.sinks[3].plain: does not go",
 		"audit.sinks[4].path: /nowhere is no directory", "audit.sinks[4].tail", "unknown key", "audit.sinks[4].cloudEvents: goes with kind webhook alone",
 		"audit.anchors[0].path: /nowhere is no directory", "audit.anchors[0].mode", "audit.anchors[1].name: is the name of another anchor", "audit.anchors[1]: address must be",

@@ -170,7 +170,7 @@ func (s *server) newBroker() error {
 func (s *server) newClients() {
 	c, b := s.config, s.broker
 	s.clients = oauth.New(oauth.Options{
-		Store: s.store, Leases: b.Leaser, Guard: b.Guard(), Authorities: s.live.clientCAs, PerProject: c.ClientsPerProject,
+		Store: s.store, Leases: b.Leaser, Guard: b.Guard(), Authorities: s.live.clientCAs, PerProject: oauth.DefaultPerProject,
 		Log: s.log, Now: s.store.Now,
 	})
 	s.tokens = oauth.NewTokens(oauth.TokensOptions{
@@ -187,7 +187,7 @@ func (s *server) newClients() {
 	}
 	s.grants = grant.New(grant.Options{
 		Store: s.store, Leases: b.Leaser, Clients: s.clients, VNFM: vnfm.Driver{CAFile: c.SOL003.VNFMCAFile}, Guard: b.Guard(),
-		Egress: s.live.egress, Later: c.SOL003.GrantLater, Standing: c.Issuer != "", IssuerCA: issuerCA, PerClient: c.GrantsPerClient,
+		Egress: s.live.egress, Later: c.SOL003.GrantLater, Standing: c.Issuer != "", IssuerCA: issuerCA, PerClient: grant.DefaultPerClient,
 		Log: s.log, Now: s.store.Now,
 	})
 	s.capi = clusterapi.New()
