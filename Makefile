@@ -95,8 +95,8 @@ soak: build kube-tools postgres-tools ## the tests that may go on for any time, 
 	VIMBROKER_REAL=1 VIMBROKER_SOAK=$(SOAK) $(GO) test -count=1 -timeout 0 -v -run '$(SOAKED)' ./test/real ./test/replicas
 
 .PHONY: test-field
-test-field: $(BIN)/gotestsum build $(FIELD_TOOLS) ## what takes long, or needs tools that build for minutes; before an issue is closed. ONLY=NAME runs one
-	VIMBROKER_FIELD=1 VIMBROKER_REAL=1 $(TEST) --packages="$$(grep -rl --include='*_test.go' '^func TestField[A-Z]' . | xargs -n 1 dirname | sort -u | tr '\n' ' ')" \
+test-field: $(BIN)/gotestsum build $(FIELD_TOOLS) ## what takes long, or needs tools that build for minutes; before an issue is closed. ONLY=NAME runs one, CHARTS=DIR has the public charts live
+	VIMBROKER_CHARTS=$(CHARTS) VIMBROKER_FIELD=1 VIMBROKER_REAL=1 $(TEST) --packages="$$(grep -rl --include='*_test.go' '^func TestField[A-Z]' . | xargs -n 1 dirname | sort -u | tr '\n' ' ')" \
 		-- -vet=off -p 2 -count=1 -timeout 5h $(TAGS) -run '^TestField.*$(ONLY)'
 
 .PHONY: mutants

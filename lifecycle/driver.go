@@ -101,7 +101,7 @@ type PlanInput struct {
 	Observing bool
 	// Instance is the instance's id, Name its name.
 	Instance, Name string
-	// Namespace is the one of all objects that name none; empty if the VIM has none. Objects in another are ErrInvalid.
+	// Namespace is the one of all objects that name none; empty if the VIM has none.
 	Namespace string
 	// Manifests are the files of the driver's Basis, in that order; TERMINATE has none.
 	Manifests []Manifest

@@ -151,7 +151,7 @@ func (k kinds) share(all []*object, defined kinds) {
 // go to the instance's namespace.
 const defaultNamespace = "default"
 
-// resolve looks up an object's kind, and sets its namespace.
+// resolve looks up an object's kind, and sets its namespace. One that names another than the instance's stays there.
 func (k kinds) resolve(o *object, namespace string) (kind, error) {
 	found, ok := k[groupKind{o.Group, o.Version, o.Kind}]
 	if !ok {
@@ -174,9 +174,7 @@ func (k kinds) resolve(o *object, namespace string) (kind, error) {
 	case found.namespaced && (o.Namespace == "" || o.Namespace == defaultNamespace):
 		o.Namespace = namespace
 		meta["namespace"] = namespace
-	case found.namespaced && o.Namespace != namespace:
-		return kind{}, o.fault(child(o.root, "metadata"), "%s is in namespace %s, and the instance is in %s; leave the namespace out",
-			o.titleIn(), o.Namespace, namespace)
 	}
+	o.elsewhere = found.namespaced && o.Namespace != namespace
 	return found, nil
 }

@@ -30,6 +30,8 @@ type object struct {
 	wave    int
 	// order counts the objects of a package from its beginning.
 	order int
+	// elsewhere: its namespace is not the instance's.
+	elsewhere bool
 	// release is the Kubernetes by whose rules its pods are judged.
 	release api.Version
 }

@@ -331,10 +331,10 @@ func settle(in lifecycle.PlanInput, all []*object, known kinds) error {
 		if seen[same] == nil {
 			seen[same] = map[string]*object{}
 		}
-		if other := seen[same][o.Name]; other != nil {
+		if other := seen[same][o.Namespace+"/"+o.Name]; other != nil {
 			return o.fault(nil, "%s is in %s:%d too; keep one", title(o.Resource), other.file, other.line)
 		}
-		seen[same][o.Name] = o
+		seen[same][o.Namespace+"/"+o.Name] = o
 		vdu := cmp.Or(o.VDU, o.Name)
 		o.VDU = ""
 		replicas, isVDU := in.Replicas[vdu]

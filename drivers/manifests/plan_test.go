@@ -295,7 +295,6 @@ func TestWhatIsRefused(t *testing.T) {
 		"hold more than 32 MiB":                            "# " + strings.Repeat("x", 33<<20),
 		"generateName":                                     "apiVersion: v1\nkind: ConfigMap\nmetadata: {generateName: a}\n",
 		"serves no kind Unheard of example.com/v1":         "apiVersion: example.com/v1\nkind: Unheard\nmetadata: {name: a}\n",
-		"in namespace kube-system, and the instance is in": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: kube-system}\n",
 		"variable NOT_SET is not set":                      configMap("a") + "data: {a: \"" + canary + " ${NOT_SET}\"}\n",
 		"is in a.yaml:1 too":                               configMap("a") + "---\n" + configMap("a"),
 		"are no texts":                                     "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, labels: {a: 7}}\n",
@@ -321,6 +320,31 @@ func TestWhatIsRefused(t *testing.T) {
 	}
 	if calls := s.Calls(); len(calls) != 0 {
 		t.Errorf("the API server was called: %q", calls)
+	}
+}
+
+// An object that names another namespace is made there, under a lease of that namespace, and policies see that it
+// leaves the instance's.
+func TestObjectsOfAnotherNamespace(t *testing.T) {
+	s := fakeobjects.New(t)
+	in := input("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: kube-system}\n---\n" + configMap("a"))
+	p, err := plan(t, s, in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var scopes []string
+	for _, stage := range p.Stages {
+		if stage.Grant.ClusterWide || len(stage.Grant.Namespaces) != 1 || len(stage.Waves) != 1 || len(stage.Waves[0].Objects) != 1 {
+			t.Fatalf("a stage is %+v, want one object of one namespace", stage)
+		}
+		scopes = append(scopes, stage.Grant.Namespaces[0]+" "+stage.Waves[0].Objects[0].Namespace)
+	}
+	if slices.Sort(scopes); !slices.Equal(scopes, []string{"cnf cnf", "kube-system kube-system"}) {
+		t.Errorf("leases and their objects are in %q", scopes)
+	}
+	if !slices.Equal(p.Facts.Namespaces, []string{"cnf", "kube-system"}) || len(p.Facts.Reaches) != 1 ||
+		p.Facts.Reaches[0].What != lifecycle.ReachCluster || p.Facts.Reaches[0].Namespace != "kube-system" {
+		t.Errorf("policies see namespaces %q and reaches %+v", p.Facts.Namespaces, p.Facts.Reaches)
 	}
 }
 

@@ -77,6 +77,9 @@ var harmless = []string{
 // reaches finds by which ways an object gets out of its namespace, but for its pods.
 func reaches(o *object) (finds []finding) {
 	known := slices.Contains(harmless, o.Group)
+	if o.elsewhere {
+		finds = append(finds, finding{lifecycle.ReachCluster, "metadata.namespace", "is in another namespace than the instance"})
+	}
 	for _, r := range table {
 		if r.group == o.Group && (r.kind == "" || r.kind == o.Kind) {
 			known = true

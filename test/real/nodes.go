@@ -90,6 +90,27 @@ func (c *Cluster) WithNode(t testing.TB) {
 	}
 }
 
+// WithBalancers has every Service of type LoadBalancer on the cluster get an address, until the test ends.
+func (c *Cluster) WithBalancers(t testing.TB) {
+	t.Helper()
+	c.WithNode(t)
+	n, ctx := c.nodes, t.Context()
+	n.done.Go(func() {
+		n.follow(ctx, func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+			return n.core.Services("").List(ctx, o)
+		}, n.core.Services("").Watch, n.balance)
+	})
+}
+
+// balance gives a Service an address.
+func (n *Nodes) balance(ctx context.Context, o runtime.Object) {
+	s := o.(*corev1.Service)
+	if s.Spec.Type == corev1.ServiceTypeLoadBalancer && len(s.Status.LoadBalancer.Ingress) == 0 {
+		_, _ = n.core.Services(s.Namespace).Patch(ctx, s.Name, types.MergePatchType,
+			[]byte(`{"status":{"loadBalancer":{"ingress":[{"ip":"192.0.2.1"}]}}}`), metav1.PatchOptions{}, "status")
+	}
+}
+
 // Stop ends the simulation. The node stays, and is taken for dead after a while. It may be
 // called twice.
 func (n *Nodes) Stop() {
@@ -227,6 +248,11 @@ func (n *Nodes) followOnce(ctx context.Context, list func(context.Context, metav
 	version := ""
 	switch l := all.(type) {
 	case *corev1.PodList:
+		version = l.ResourceVersion
+		for i := range l.Items {
+			do(&l.Items[i])
+		}
+	case *corev1.ServiceList:
 		version = l.ResourceVersion
 		for i := range l.Items {
 			do(&l.Items[i])

@@ -38,6 +38,9 @@ type packing struct {
 	vnfd, provider, product, version string
 	most                             int
 	vdus                             []string
+	// packed are the files that were packed, leftOut those of a chart's directory that were not.
+	packed  []vnfpkg.ManifestFile
+	leftOut []string
 }
 
 func (f *packing) add(c *cobra.Command) {
@@ -47,14 +50,24 @@ func (f *packing) add(c *cobra.Command) {
 	flags.StringVar(&f.product, "product", "", "name of the product (default: the directory's)")
 	flags.StringVar(&f.version, "version", "1.0", "version of software and descriptor")
 	flags.IntVar(&f.most, "max", 5, "to how many instances each workload may be scaled")
-	flags.StringArrayVar(&f.vdus, "vdu", nil, "workload of a Helm chart that is a VDU, without the release's name (repeatable)")
+	flags.StringArrayVar(&f.vdus, "vdu", nil, "NAME or NAME=INSTANCES (1): workload of a Helm chart that is a VDU, without the release's name (repeatable)")
+}
+
+// tell says which files were packed, and which were not.
+func (f *packing) tell(say func(string, ...any)) {
+	for _, file := range f.packed {
+		say("packed    %s", file.Path)
+	}
+	for _, file := range f.leftOut {
+		say("left out  %s", file)
+	}
 }
 
 // maxManifest bounds a manifest that is packed, in bytes.
 const maxManifest = 8 << 20
 
 // pack makes a package of the manifests in a directory, or of a base HOT.
-func (f packing) pack(dir string) ([]byte, error) {
+func (f *packing) pack(dir string) ([]byte, error) {
 	full, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, err
@@ -76,6 +89,7 @@ func (f packing) pack(dir string) ([]byte, error) {
 		if d.Manifests, d.VDUs, err = f.chart(root, name); err != nil {
 			return nil, err
 		}
+		f.packed = d.Manifests
 		return packed(d)
 	}
 	if len(f.vdus) > 0 {
@@ -118,6 +132,7 @@ func (f packing) pack(dir string) ([]byte, error) {
 		d.VDUs = append(d.VDUs, v)
 	}
 	d.VDUs = append(d.VDUs, vnfpkg.Templates(d.Templates, f.most)...)
+	f.packed = append(slices.Clone(d.Manifests), d.Templates...)
 	return packed(d)
 }
 
@@ -141,7 +156,8 @@ of its own, and each object of another kind that has the annotation
 vimbroker.io/vdu: NAME. What is in the directory's BaseHOT/FLAVOUR is the base
 HOT of a VNF on OpenStack: each VDU whose desired_capacity or computeFlavourId
 it takes from the parameter nfv is one, the former with a scaling aspect. A
-directory with a Chart.yaml is a Helm chart: all of it is packed, and --vdu
+directory with a Chart.yaml is a Helm chart: all of it is packed but for files
+and folders with a dot (.git, .env), kubeconfigs and private keys, and --vdu
 names its workloads. The same directory and flags always give the same file.
 Nothing is uploaded.`,
 		Example: "  vimbroker package create web --vnfd web-1.0 --out web.csar",
@@ -157,6 +173,7 @@ Nothing is uploaded.`,
 			if err := os.WriteFile(out, archive, 0o600); err != nil {
 				return err
 			}
+			f.tell(p.Say)
 			p.Say("%s written: %d bytes", out, len(archive))
 			return nil
 		},
@@ -181,6 +198,7 @@ leaves nothing.`,
 				return err
 			}
 			defer content.Close()
+			f.tell(p.Say)
 			made, err := registry.CreatePackage(c.Context(), nil)
 			if err != nil {
 				return err
@@ -201,7 +219,7 @@ leaves nothing.`,
 }
 
 // open opens a package, or makes one of a directory.
-func (f packing) open(path string) (io.ReadCloser, int64, error) {
+func (f *packing) open(path string) (io.ReadCloser, int64, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, 0, err

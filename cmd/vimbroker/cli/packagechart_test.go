@@ -3,6 +3,10 @@ package cli
 import (
 	"archive/zip"
 	"bytes"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -44,3 +48,59 @@ func TestPackOfAChart(t *testing.T) {
 		t.Errorf("--vdu with manifests: %v", err)
 	}
 }
+
+// Nothing is packed that must not be in a package, and what is packed is told.
+func TestPackOfAChartLeavesCredentialsOut(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"Chart.yaml": "apiVersion: v2\nname: web\nversion: 1.0.0\n", "templates/a.yaml": "kind: ConfigMap\n", ".helmignore": "x\n",
+		".env": packCanary, ".git/config": packCanary, "sub/.hidden/a.yaml": packCanary, "kubeconfig": packCanary, "edge.kubeconfig": packCanary,
+		"files/admin.yaml": "apiVersion: v1\nkind: Config\ncurrent-context: a\nusers: " + packCanary, "files/key": "-----BEGIN EC PRIVATE KEY-----\n" + packCanary,
+	} {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f := packing{vnfd: "web-1.0", provider: "local", version: "1.0", product: "web", most: 3, vdus: []string{"web=2"}}
+	archive, err := f.pack(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	z, err := zip.NewReader(bytes.NewReader(archive), int64(len(archive)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range z.File {
+		content, err := z.Open(file.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var text bytes.Buffer
+		if _, err := text.ReadFrom(content); err != nil || strings.Contains(text.String(), packCanary) {
+			t.Errorf("%s has what must not be in a package (%v)", file.Name, err)
+		}
+		if file.Name == "Definitions/vnfd.yaml" && !strings.Contains(text.String(), "number_of_instances: 2") {
+			t.Errorf("the descriptor has not two instances:\n%s", text.String())
+		}
+	}
+	var said []string
+	f.tell(func(format string, args ...any) { said = append(said, path.Base(fmt.Sprintf(format, args...))) })
+	slices.Sort(said)
+	want := []string{
+		".helmignore", "Chart.yaml", "a.yaml", "admin.yaml", "key", "left out  .env", "left out  .git", "left out  edge.kubeconfig",
+		"left out  kubeconfig", ".hidden",
+	}
+	slices.Sort(want)
+	if !slices.Equal(said, want) {
+		t.Errorf("it says %q, want %q", said, want)
+	}
+	f = packing{vdus: []string{"web=many"}}
+	if _, err := f.pack(dir); err == nil || !strings.Contains(err.Error(), "whole number") {
+		t.Errorf("--vdu web=many: %v", err)
+	}
+}
+
+const packCanary = "canary-of-the-chart"
