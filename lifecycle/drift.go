@@ -173,7 +173,7 @@ func (l *Lifecycle) keepDrift(ctx context.Context, i Instance, seen []Observatio
 		d.SeenAt, d.Resources, d.Count = d.TriedAt, nil, 0
 		slices.SortFunc(seen, func(a, b Observation) int { return cmp.Or(a.Wave-b.Wave, cmp.Compare(a.key(), b.key())) })
 		for _, o := range seen {
-			if o.Standing && len(o.ChangedBy) == 0 {
+			if (o.Standing || o.Passes) && len(o.ChangedBy) == 0 {
 				continue
 			}
 			if d.Count++; d.Count <= maxDrift {

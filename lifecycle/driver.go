@@ -198,6 +198,8 @@ type Resource struct {
 	VDU string `json:"vdu,omitempty"`
 	// Outlives: it stays when the instance is terminated.
 	Outlives bool `json:"outlives,omitempty"`
+	// Passes: the VIM removes it by itself when its work is done.
+	Passes bool `json:"passes,omitempty"`
 	// Wave counts the waves that made the instance; removal goes from the last to the first.
 	Wave int `json:"wave"`
 	// Applied is the driver's mark of the object as it last applied it: what Observe compares

@@ -29,7 +29,7 @@ type waiting struct {
 func (r *run) see(w *waiting, o *found) {
 	was := w.is
 	w.is = r.observation(o, r.instance, w.Resource)
-	if w.is.Standing && w.Applied != "" {
+	if w.is.Standing && w.Applied != "" && !o.passed {
 		w.is.ChangedBy = o.changedBy(w.Applied, false)
 	}
 	w.over, w.failure = w.done(o)

@@ -93,7 +93,7 @@ func (d *Driver) Observe(
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
-	autoscaled := map[identity]bool{}
+	autoscaled, others := map[identity]bool{}, map[string]map[identity]bool{}
 	for i, r := range resources {
 		if isAutoscaler(r) && there[i] != nil {
 			autoscaled[scaleTarget(r.Namespace, there[i].whole)] = true
@@ -105,8 +105,21 @@ func (d *Driver) Observe(
 			continue
 		}
 		out[i] = s.observation(there[i], instance, r)
-		if out[i].Standing && r.Applied != "" {
-			out[i].ChangedBy = there[i].changedBy(r.Applied, autoscaled[scaledAs(r)])
+		if !out[i].Standing || r.Applied == "" {
+			continue
+		}
+		out[i].ChangedBy = there[i].changedBy(r.Applied, autoscaled[scaledAs(r)])
+		if len(out[i].ChangedBy) == 0 || !isReplicated(r) || len(there[i].changedBy(r.Applied, true)) > 0 {
+			continue
+		}
+		// The number alone has changed.
+		if others[r.Namespace] == nil {
+			if others[r.Namespace], err = s.scaleTargets(ctx, r.Namespace, instance); err != nil {
+				return nil, err
+			}
+		}
+		if others[r.Namespace][scaledAs(r)] {
+			out[i].ChangedBy = nil
 		}
 	}
 	return out, s.addVNFCs(ctx, instance, out)

@@ -38,6 +38,8 @@ type found struct {
 	manager string
 	// event and says are the reason and the text of the newest event about a claim without a volume.
 	event, says string
+	// passed: the cluster has removed it after its work, and an event has told the end.
+	passed bool
 }
 
 // managedSet are the fields that one manager owns.
@@ -111,6 +113,9 @@ type state struct {
 // first consumer, for jobs, which are ready when they are complete, and for clusters.
 func (o *found) state() state {
 	if o.Metadata.Deleted != "" {
+		if s := o.job(); mapAt(o.whole, "spec")[timeToLive] != nil && (s.ready || s.failed) {
+			return s // it goes because its work is done
+		}
 		return state{message: o.remains()}
 	}
 	u := &unstructured.Unstructured{Object: o.whole}
@@ -155,6 +160,9 @@ func (o *found) claim() state {
 	}
 	return state{message: "is not ready: it has no volume"}
 }
+
+// timeToLive is the field of a Job's spec that has the cluster remove it after its work.
+const timeToLive = "ttlSecondsAfterFinished"
 
 // job is the state of a Job: a wave that follows relies on its work.
 func (o *found) job() state {

@@ -143,6 +143,7 @@ func (o *object) read() error {
 	if o.Namespace != "" && len(validation.IsDNS1123Label(o.Namespace)) > 0 {
 		return o.fault(child(o.root, "metadata"), "%s has a namespace that cannot be", o.titleIn())
 	}
+	o.Passes = o.Group == batch && o.Kind == "Job" && mapAt(o.content, "spec")[timeToLive] != nil
 	delete(o.content, "status")
 	for _, key := range []string{
 		"creationTimestamp", "deletionGracePeriodSeconds", "deletionTimestamp", "generation", "managedFields",

@@ -215,7 +215,10 @@ func (p *draft) apply(in lifecycle.PlanInput, begins bool, o *object) error {
 		if o.VDU != "" {
 			r.pods(o.Resource)
 		}
-		if isClaim(o.Resource) {
+		if setsReplicas(o.Resource, o.content) {
+			r.allow(autoscaling, scalers, "", "list")
+		}
+		if isClaim(o.Resource) || o.Passes {
 			r.allow("", "events", "", "list")
 		}
 		return r.roleRules(o, p.brought)
@@ -574,6 +577,9 @@ func (p *draft) observe(standing []lifecycle.Resource) error {
 			look.allow(r.Group, r.Plural, r.Name, "get")
 			if r.VDU != "" {
 				look.allow("", "pods", "", "list")
+			}
+			if isReplicated(r) {
+				look.allow(autoscaling, scalers, "", "list")
 			}
 			return nil
 		})

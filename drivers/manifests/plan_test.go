@@ -93,6 +93,7 @@ func TestPlansOfSamples(t *testing.T) {
   get,create,patch:secrets./web-login
   get,create,patch:services./web
   get,create,patch:deployments.apps/web
+  list:horizontalpodautoscalers.autoscaling/
   apply Secret/web-login ConfigMap/web-pages Service/web Deployment/web
 `,
 		"custom": `stage in []
@@ -100,6 +101,7 @@ func TestPlansOfSamples(t *testing.T) {
   apply CustomResourceDefinition/slicepolicies.ran.example.com
 stage in [cnf]
   get,create,patch:deployments.apps/slicer
+  list:horizontalpodautoscalers.autoscaling/
   get,create,patch:slicepolicies.ran.example.com/gold
   apply Deployment/slicer SlicePolicy/gold
 `,
@@ -109,6 +111,7 @@ stage in [cnf]
   get,create,patch:services./db
   get,create,patch:deployments.apps/app
   get,create,patch:statefulsets.apps/db
+  list:horizontalpodautoscalers.autoscaling/
   get,create,patch:jobs.batch/schema
   apply PersistentVolumeClaim/subscribers Service/db StatefulSet/db
   apply Job/schema
@@ -117,6 +120,7 @@ stage in [cnf]
 		"workload-cluster": `stage in [cnf]
   list:pods./
   get,create,patch:secrets./edge-bootstrap
+  list:horizontalpodautoscalers.autoscaling/
   get,create,patch:clusters.cluster.x-k8s.io/edge
   get,create,patch:machinedeployments.cluster.x-k8s.io/edge-workers
   get,create,patch:toycontrolplanes.controlplane.cluster.x-k8s.io/edge

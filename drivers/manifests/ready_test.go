@@ -3,7 +3,9 @@ package manifests_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -51,6 +53,41 @@ func TestWhatIsNotReady(t *testing.T) {
 		stop()
 		if c.want == "" && err != nil || c.want != "" && (!errors.Is(err, lifecycle.ErrNotReady) || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+	}
+}
+
+// A Job that the cluster removes as soon as its work is done has been done, or has failed, as the event says; its absence
+// is no drift.
+func TestJobsThatTheClusterRemoves(t *testing.T) {
+	const job = "apiVersion: batch/v1\nkind: Job\nmetadata: {name: once}\nspec: {ttlSecondsAfterFinished: 0, template: {spec: {containers: []}}}\n"
+	const path = "/apis/batch/v1/namespaces/cnf/jobs/once"
+	for event, fails := range map[string]bool{"Completed": false, "BackoffLimitExceeded": true} {
+		s := fakeobjects.New(t)
+		s.Unready(true)
+		s.Serve(fakeobjects.Kind{Version: "v1", Kind: "Event", Plural: "events", Namespaced: true})
+		p := mustPlan(t, s, input(job))
+		stage := p.Stages[0]
+		if !slices.ContainsFunc(stage.Grant.Rules, func(r broker.Rule) bool { return slices.Contains(r.Resources, "events") }) {
+			t.Error("the lease does not list events")
+		}
+		var once sync.Once
+		err := manifests.New().Run(t.Context(), s.Connection(stage.Grant), instance, stage.Waves[0], func(lifecycle.Observation) {
+			once.Do(func() {
+				go func() {
+					s.Put("/api/v1/namespaces/cnf/events/one", map[string]any{
+						"kind": "Event", "metadata": map[string]any{"name": "one", "namespace": "cnf"}, "reason": event, "message": "m",
+						"lastTimestamp": "2031-01-01T00:00:00Z",
+					})
+					s.Remove(path)
+				}()
+			})
+		})
+		if fails != (err != nil) || fails && !strings.Contains(err.Error(), event) {
+			t.Errorf("%s: Run = %v", event, err)
+		}
+		if !p.Resources[0].Passes {
+			t.Errorf("%s: the instance's resource is %+v, want one that passes", event, p.Resources[0])
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -119,10 +120,36 @@ func (s *server) newestEvent(ctx context.Context, r lifecycle.Resource, uid, of 
 // getWaited is get of what a wave has applied: of a claim without a volume an event says what it waits for.
 func (r *run) getWaited(ctx context.Context, of lifecycle.Resource) (*found, error) {
 	o, err := r.get(ctx, of)
+	if err == nil && o == nil && r.wave.Deed == lifecycle.Apply && of.Passes && of.UID != "" {
+		return r.passed(ctx, of)
+	}
 	if err == nil && o != nil && r.wave.Deed == lifecycle.Apply && isClaim(of) && text(mapAt(o.whole, "status"), "phase") == "Pending" {
 		o.event, o.says, err = r.newestEvent(ctx, of, o.Metadata.UID, "")
 	}
 	return o, err
+}
+
+// passed is a Job that the cluster has removed after its work, as far as an event tells how that ended; nil if none does.
+func (r *run) passed(ctx context.Context, of lifecycle.Resource) (*found, error) {
+	end := map[string]any{"type": "Complete", "status": "True"}
+	reason, _, err := r.newestEvent(ctx, of, of.UID, "Completed")
+	if err == nil && reason == "" {
+		var says string
+		reason, says, err = r.newestEvent(ctx, of, of.UID, "")
+		if !slices.Contains([]string{"BackoffLimitExceeded", "DeadlineExceeded", "PodFailurePolicy", "FailedIndexes"}, reason) {
+			return nil, err
+		}
+		end = map[string]any{"type": "Failed", "status": "True", "reason": reason, "message": says}
+	}
+	if err != nil {
+		return nil, err
+	}
+	o := &found{Kind: of.Kind, passed: true, whole: map[string]any{
+		"apiVersion": batch + "/" + of.Version, "kind": of.Kind, "metadata": map[string]any{"name": of.Name},
+		"status": map[string]any{"conditions": []any{end}},
+	}}
+	o.Metadata.Name, o.Metadata.UID = of.Name, of.UID
+	return o, nil
 }
 
 func isClaim(r lifecycle.Resource) bool { return r.Group == "" && r.Kind == "PersistentVolumeClaim" }

@@ -70,4 +70,29 @@ func leftAlone(t *testing.T, atOnce bool) {
 	heal("changed to a package without it", 5)
 	s.Autoscale(fakeobjects.Path(web), 3)
 	drifted("scaled by nobody of the package, the", []lifecycle.Resource{web}, true)
+
+	// An autoscaler that somebody else has made for it is left alone as well, and one for another workload is none.
+	s.Put(others("theirs"), scaling("theirs", "other"))
+	drifted("beside an autoscaler of another, the", []lifecycle.Resource{web}, true)
+	s.Put(others("ours"), scaling("ours", "web"))
+	drifted("scaled by an autoscaler that somebody made, the", []lifecycle.Resource{web}, false)
+	in.Operation = lifecycle.Heal
+	heal("healed beside that", 3)
+	drifted("healed beside that, the", []lifecycle.Resource{web}, false)
+	s.Autoscale(fakeobjects.Path(web), 4)
+	in.Operation = lifecycle.ChangePackage
+	heal("changed beside that", 4)
+	s.Remove(others("ours"))
+	heal("healed without any", 5)
+}
+
+func others(name string) string {
+	return "/apis/autoscaling/v2/namespaces/cnf/horizontalpodautoscalers/" + name
+}
+
+func scaling(name, target string) map[string]any {
+	return map[string]any{
+		"apiVersion": "autoscaling/v2", "kind": "HorizontalPodAutoscaler", "metadata": map[string]any{"name": name, "namespace": "cnf"},
+		"spec": map[string]any{"scaleTargetRef": map[string]any{"apiVersion": "apps/v1", "kind": "Deployment", "name": target}},
+	}
 }

@@ -27,6 +27,10 @@ type run struct {
 
 	mu       sync.Mutex // guards progress, whose calls come one at a time
 	progress func(lifecycle.Observation)
+
+	scaledMu sync.Mutex
+	// scaled are the targets of autoscalers, by namespace; guarded by scaledMu.
+	scaled map[string]map[identity]bool
 }
 
 // Run implements [lifecycle.Driver].
