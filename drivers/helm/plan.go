@@ -514,7 +514,9 @@ func (p *plan) keepHooks(ctx context.Context, r record) error {
 	all, err := p.hookResources(ctx, r)
 	for _, of := range all {
 		if slices.ContainsFunc(p.in.Standing,
-			func(s lifecycle.Resource) bool { return s.Kind == of.Kind && s.Namespace == of.Namespace && s.Name == of.Name && s.Group == of.Group }) {
+			func(s lifecycle.Resource) bool {
+				return s.Group == of.Group && s.Kind == of.Kind && s.Namespace == of.Namespace && s.Name == of.Name
+			}) {
 			p.Keep(of)
 		}
 	}

@@ -96,8 +96,9 @@ func (s *server) scaleTargets(ctx context.Context, namespace, instance string) (
 }
 
 // handOver leaves the number of replicas to an autoscaler on the cluster. It gives the present number to a second field
-// manager of this driver, if the driver's own manager owns it and the manifest does not, or no longer, set it: a field that its only owner no longer applies falls back to
-// its default, which is one pod. An autoscaler takes the field when it first changes the number.
+// manager of this driver, if the driver's own manager owns it and the manifest no longer sets it: a field that its only
+// owner no longer applies falls back to its default, which is one pod. An autoscaler takes the field when it first
+// changes the number.
 func (r *run) handOver(ctx context.Context, to lifecycle.Resource, content map[string]any, there *found) error {
 	if there == nil {
 		return nil

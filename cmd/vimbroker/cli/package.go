@@ -50,7 +50,8 @@ func (f *packing) add(c *cobra.Command) {
 	flags.StringVar(&f.product, "product", "", "name of the product (default: the directory's)")
 	flags.StringVar(&f.version, "version", "1.0", "version of software and descriptor")
 	flags.IntVar(&f.most, "max", 5, "to how many instances each workload may be scaled")
-	flags.StringArrayVar(&f.vdus, "vdu", nil, "NAME or NAME=INSTANCES (1): workload of a Helm chart that is a VDU, without the release's name (repeatable)")
+	flags.StringArrayVar(&f.vdus, "vdu", nil,
+		"NAME or NAME=INSTANCES (1): workload of a Helm chart that is a VDU, without the release's name (repeatable)")
 }
 
 // tell says which files were packed, and which were not.
