@@ -421,3 +421,20 @@ func TestSample(t *testing.T) {
 		}
 	}
 }
+
+// A workload whose number an autoscaler of the chart sets is not scaled: the operation would say that it was.
+func TestScalingBesideAnAutoscaler(t *testing.T) {
+	s := fakeobjects.New(t)
+	s.Serve(fakeobjects.Kind{Group: "autoscaling", Version: "v2", Kind: "HorizontalPodAutoscaler", Plural: "horizontalpodautoscalers", Namespaced: true})
+	const workload = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec: {replicas: 1, template: {spec: {containers: []}}}\n"
+	in := inputOf(chartOf(map[string]string{"templates/a.yaml": workload}))
+	in.Operation, in.Scaled, in.Replicas = lifecycle.ScaleVNF, []string{"web"}, map[string]int32{"web": 2}
+	if _, err := plan(t, s, in); err != nil {
+		t.Errorf("without an autoscaler: %v", err)
+	}
+	in.Manifests = chartOf(map[string]string{"templates/a.yaml": workload + "---\napiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\n" +
+		"metadata: {name: web}\nspec: {scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}}\n"})
+	if _, err := plan(t, s, in); !errors.Is(err, broker.ErrInvalid) || !strings.Contains(err.Error(), "an autoscaler of the package sets its number") {
+		t.Errorf("beside one: %v", err)
+	}
+}

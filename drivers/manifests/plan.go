@@ -350,6 +350,12 @@ func settle(in lifecycle.PlanInput, all []*object, known kinds) error {
 		if len(validation.IsValidLabelValue(vdu)) > 0 {
 			return o.fault(nil, "%s runs a VDU, and its name is longer than a label can be (63)", o.titleIn())
 		}
+		if in.Operation == lifecycle.ScaleVNF && slices.Contains(in.Scaled, vdu) && scaled[scaledAs(o.Resource)] {
+			return &broker.Error{
+				Kind: broker.ErrInvalid, Detail: fmt.Sprintf("VDU %s cannot be scaled: an autoscaler of the package sets its number", vdu),
+				Remedy: "change the bounds of the autoscaler by a change of package (vnf update)",
+			}
+		}
 		vdus[vdu], o.VDU = o, vdu
 		spec := mapAt(o.content, "spec")
 		if k.scales && spec != nil && !scaled[scaledAs(o.Resource)] && (isWorkload(o.Resource) || spec["replicas"] != nil) {

@@ -41,10 +41,6 @@ type publicChart struct {
 	values string
 	// vdu is the workload that is scaled; empty where Helm can scale none.
 	vdu string
-	// lacks is an object of the release that somebody deletes, for healing: "deployment/web".
-	lacks string
-	// brings are objects that have to be on the cluster before.
-	brings string
 }
 
 // extract writes the chart at one of the commits into dir, with the charts that it depends on.
@@ -139,12 +135,6 @@ func (l *chartLife) begin(repositories string) {
 	if err := os.WriteFile(filepath.Join(l.dir, "values.yaml"), []byte(l.values+"\n"), 0o600); err != nil {
 		l.t.Fatal(err)
 	}
-	if l.brings != "" {
-		if err := os.WriteFile(filepath.Join(l.dir, "brings.yaml"), []byte(l.brings), 0o600); err != nil {
-			l.t.Fatal(err)
-		}
-		l.must("kubectl --kubeconfig ~/.kube/config apply --server-side -f %s/brings.yaml", l.dir)
-	}
 	l.onCluster(l.t, "create namespace "+l.name)
 	l.t.Cleanup(func() { l.onCluster(l.t, "delete namespace "+l.name+" --wait=false") })
 }
@@ -194,9 +184,7 @@ func (l *chartLife) live() {
 	l.must("vimbroker vnf update %s --vnfd %s-2 --wait", l.name, l.name)
 	changed := l.stands()
 
-	if l.lacks != "" {
-		l.onCluster(t, "-n "+l.name+" delete "+strings.ReplaceAll(l.lacks, "RELEASE", l.release))
-	}
+	l.lose(changed)
 	l.must("vimbroker vnf heal %s --wait", l.name)
 	l.same("healed", changed, l.stands())
 
@@ -224,6 +212,20 @@ func (l *chartLife) live() {
 	l.run("upgrade %s %s/2/%s -f %s --wait", l.release, l.dir, l.name, values)
 	l.same("changed, beside Helm's upgrade", l.stands(), changed)
 	l.run("uninstall %s --wait", l.release)
+}
+
+// lose deletes an object of the release, by hand.
+func (l *chartLife) lose(all map[string]any) {
+	l.t.Helper()
+	for _, kind := range []string{"Service", "ConfigMap", "ServiceAccount"} {
+		for _, id := range slices.Sorted(maps.Keys(all)) {
+			if parts := strings.Split(id, "/"); parts[0] == kind && parts[1] == l.name {
+				l.onCluster(l.t, "-n "+l.name+" delete "+kind+" "+parts[2])
+				return
+			}
+		}
+	}
+	l.t.Error("there is nothing that could get lost")
 }
 
 func (l *chartLife) same(when string, want, got map[string]any) {
