@@ -55,22 +55,25 @@ func TestReadinessOfClusters(t *testing.T) {
 	}
 }
 
-// What a controller still has to end with a custom resource is not deleted before it.
+// What a controller still has to end with a custom resource is not deleted before it, and what owns nothing goes at once.
 func TestPropagation(t *testing.T) {
 	s := fakeobjects.New(t)
 	s.Serve(fakeobjects.Kind{Group: "a.example", Version: "v1", Kind: "Thing", Plural: "things", Namespaced: true})
 	thing := lifecycle.Resource{Group: "a.example", Version: "v1", Kind: "Thing", Plural: "things", Namespace: "cnf", Name: "a"}
 	web := lifecycle.Resource{Group: "apps", Version: "v1", Kind: "Deployment", Plural: "deployments", Namespace: "cnf", Name: "a"}
+	secret := lifecycle.Resource{Version: "v1", Kind: "Secret", Plural: "secrets", Namespace: "cnf", Name: "a"}
+	theirs := lifecycle.Resource{Group: "a.example", Version: "v1", Kind: "Secret", Plural: "secrets", Namespace: "cnf", Name: "a"}
+	s.Serve(fakeobjects.Kind{Group: "a.example", Version: "v1", Kind: "Secret", Plural: "secrets", Namespaced: true})
 	for _, c := range []struct {
 		r         lifecycle.Resource
 		finalizer bool
 		want      string
-	}{{thing, true, "Background"}, {thing, false, "Foreground"}, {web, true, "Foreground"}} {
+	}{{secret, false, "Background"}, {theirs, false, "Foreground"}, {thing, true, "Background"}, {thing, false, "Foreground"}, {web, true, "Foreground"}} {
 		meta := map[string]any{"name": "a", "namespace": "cnf", "labels": map[string]any{"vimbroker.io/instance": instance}}
 		if c.finalizer {
 			meta["finalizers"] = []any{"a.example/end"}
 		}
-		s.Put(fakeobjects.Path(c.r), map[string]any{"kind": c.r.Kind, "apiVersion": c.r.Group + "/v1", "metadata": meta})
+		s.Put(fakeobjects.Path(c.r), map[string]any{"kind": c.r.Kind, "apiVersion": strings.TrimPrefix(c.r.Group+"/v1", "/"), "metadata": meta})
 		g := lifecycle.Grant{Namespaces: []string{"cnf"}, Rules: rulesFor(c.r, "get", "delete")}
 		w := lifecycle.Wave{Deed: lifecycle.Delete, Objects: []lifecycle.Object{{Resource: c.r}}}
 		err := manifests.New().Run(t.Context(), s.Connection(g), instance, w, func(lifecycle.Observation) { s.Remove(fakeobjects.Path(c.r)) })
