@@ -69,9 +69,10 @@ type Shape struct {
 	Parameters json.RawMessage `json:"parameters,omitempty"`
 	// Concealed names the sealed part of Variables and Parameters, which no answer shows.
 	Concealed Concealed `json:"concealed,omitzero"`
-	// Scale is the scale level of each aspect, Replicas the number of VNFCs of each VDU by
+	// Scale is the scale level of each aspect, MaxScale its highest, Replicas the number of VNFCs of each VDU by
 	// its name.
 	Scale    map[string]int   `json:"scale,omitempty"`
+	MaxScale map[string]int   `json:"maxScale,omitempty"`
 	Replicas map[string]int32 `json:"replicas,omitempty"`
 	// Resources are all that may stand on the VIM: they are recorded before they are made.
 	Resources []Resource `json:"resources,omitempty"`

@@ -20,9 +20,9 @@ func (s *Shape) level(f vnfpkg.Flavour, id string) error {
 	if id != "" && !known {
 		return broker.Invalid("instantiationLevelId", "flavour %s has no such level", f.ID)
 	}
-	s.Scale, s.Replicas = map[string]int{}, map[string]int32{}
-	for aspect := range f.Aspects {
-		s.Scale[aspect] = l.Scale[aspect]
+	s.Scale, s.MaxScale, s.Replicas = map[string]int{}, map[string]int{}, map[string]int32{}
+	for aspect, a := range f.Aspects {
+		s.Scale[aspect], s.MaxScale[aspect] = l.Scale[aspect], a.MaxLevel
 	}
 	for id, v := range f.VDUs {
 		n, said := l.Instances[id]

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -436,5 +437,23 @@ func TestScalingBesideAnAutoscaler(t *testing.T) {
 		"metadata: {name: web}\nspec: {scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}}\n"})
 	if _, err := plan(t, s, in); !errors.Is(err, broker.ErrInvalid) || !strings.Contains(err.Error(), "an autoscaler of the package sets its number") {
 		t.Errorf("beside one: %v", err)
+	}
+}
+
+// A block of text at the end of a template ends with a line, as Helm has it, and the namespace default is what it says.
+func TestObjectsAreAsHelmReadsThem(t *testing.T) {
+	p, err := plan(t, fakeobjects.New(t), inputOf(chartOf(map[string]string{
+		"templates/a.yaml": configMap + "\n  rules: |\n    {}\n",
+		"templates/b.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: b, namespace: default}\n---\n" +
+			"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: b}\n",
+	})))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := applied(p, "a"); !strings.Contains(got, `"rules":"{}\n"`) {
+		t.Errorf("the block of text is %s", got)
+	}
+	if !slices.Equal(p.Facts.Namespaces, []string{"cnf", "default"}) {
+		t.Errorf("the objects are in %q", p.Facts.Namespaces)
 	}
 }

@@ -168,10 +168,10 @@ func (k kinds) resolve(o *object, namespace string) (kind, error) {
 	o.Plural = found.plural
 	meta := o.content["metadata"].(map[string]any)
 	switch {
-	case !found.namespaced && o.Namespace != "":
+	case !found.namespaced && meta["namespace"] != nil:
 		o.Namespace = ""
 		delete(meta, "namespace")
-	case found.namespaced && (o.Namespace == "" || o.Namespace == defaultNamespace):
+	case found.namespaced && o.Namespace == "":
 		o.Namespace = namespace
 		meta["namespace"] = namespace
 	}

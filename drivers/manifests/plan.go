@@ -174,7 +174,7 @@ func (s *server) settled(ctx context.Context, in lifecycle.PlanInput, foreign *M
 		return nil, err
 	}
 	known.share(all, defined)
-	if err := settle(in, all, known); err != nil {
+	if err := settle(in, all, known, foreign == nil); err != nil {
 		return nil, err
 	}
 	release, err := s.release(ctx)
@@ -310,14 +310,20 @@ func (s *server) unservedDefinition(ctx context.Context, in lifecycle.PlanInput,
 	return true, err
 }
 
-// settle gives each object its kind, namespace and VDU, and refuses what cannot be together.
-func settle(in lifecycle.PlanInput, all []*object, known kinds) error {
+// settle gives each object its kind, namespace and VDU, and refuses what cannot be together. In a package's manifests the
+// namespace default stands for the instance's.
+func settle(in lifecycle.PlanInput, all []*object, known kinds, packaged bool) error {
 	seen := map[groupKind]map[string]*object{}
 	vdus := map[string]*object{}
 	scaled := autoscaled(in, all)
 	for _, o := range all {
-		if err := o.boundElsewhere(in.Namespace); err != nil {
-			return err
+		if packaged {
+			if err := o.boundElsewhere(in.Namespace); err != nil {
+				return err
+			}
+			if o.Namespace == defaultNamespace {
+				o.Namespace = ""
+			}
 		}
 		k, err := known.resolve(o, in.Namespace)
 		if err != nil {

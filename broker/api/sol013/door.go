@@ -3,6 +3,7 @@ package sol013
 import (
 	"cmp"
 	"errors"
+	"mime"
 	"net/http"
 	"slices"
 	"strings"
@@ -18,6 +19,8 @@ type API struct {
 	Name string
 	// Majors are the major versions that are served, the newest first.
 	Majors []Major
+	// Contents are the last segments of paths whose answers are contents, in forms of their own, and no JSON.
+	Contents []string
 }
 
 // Major is one major version of an API.
@@ -73,6 +76,9 @@ func Door(a API, operations ...api.Operation) api.Door {
 			op.Status = cmp.Or(op.Status, http.StatusOK)
 			if !m.Lenient {
 				op.Header = append(slices.Clone(op.Header), api.Parameter{Name: versionHeader, Required: m.Older == nil})
+			}
+			if !m.Lenient && !slices.ContainsFunc(a.Contents, func(end string) bool { return strings.HasSuffix(op.Path, "/"+end) }) {
+				op.Handle = inJSON(op.Handle)
 			}
 			op.Handle = m.versioned(op.Handle)
 			d.Operations = append(d.Operations, op)
@@ -144,14 +150,38 @@ func (m Major) versioned(handle func(*api.Call) (api.Answer, error)) func(*api.C
 	}
 }
 
-// major is the version that a path leads to; the newest for other paths.
-func (a API) major(path string) Major {
-	for _, m := range a.Majors {
-		if strings.HasPrefix(path, m.Path+"/") {
-			return m
+// inJSON refuses a request whose header Accept excludes JSON (SOL013 clause 4.2).
+func inJSON(handle func(*api.Call) (api.Answer, error)) func(*api.Call) (api.Answer, error) {
+	return func(c *api.Call) (api.Answer, error) {
+		const form = "application/json"
+		if !Accepts(c, form) {
+			return api.Answer{}, &api.Refusal{Kind: ErrNotAcceptable, Detail: "the answer is JSON: accept " + form}
+		}
+		return handle(c)
+	}
+}
+
+// Accepts reports whether a call's header Accept names a media type, or a range that has it. Without one it accepts all.
+func Accepts(c *api.Call, kind string) bool {
+	given := strings.Join(c.Header.Values("Accept"), ",")
+	group, _, _ := strings.Cut(kind, "/")
+	for _, item := range strings.Split(given, ",") {
+		named, params, err := mime.ParseMediaType(item)
+		if err == nil && (named == kind || named == "*/*" || named == group+"/*") && params["q"] != "0" {
+			return true
 		}
 	}
-	return a.Majors[0]
+	return strings.TrimSpace(given) == ""
+}
+
+// major is the version that a path leads to, or the newest for other paths: then it is not named.
+func (a API) major(path string) (is Major, named bool) {
+	for _, m := range a.Majors {
+		if strings.HasPrefix(path, m.Path+"/") {
+			return m, true
+		}
+	}
+	return a.Majors[0], false
 }
 
 // refuse puts a refusal into problem details (SOL013 clause 6.3), with members of our own.
@@ -160,6 +190,10 @@ func (a API) refuse(r *http.Request, p api.Problem) api.Answer {
 		Type: "urn:vimbroker:problem:" + p.Name, Title: p.Title, Status: p.Status, Detail: p.Detail,
 		Remedy:    p.RESTRemedy(),
 		RequestID: p.RequestID, Instance: "urn:vimbroker:request:" + p.RequestID,
+	}
+	major, named := a.major(r.URL.Path)
+	if p.Status == http.StatusNotFound && !named {
+		body.Remedy = "ask for " + major.Path + ", with the header " + versionHeader + ": " + major.last()
 	}
 	var words []string
 	for _, f := range p.Faults {
@@ -171,7 +205,7 @@ func (a API) refuse(r *http.Request, p api.Problem) api.Answer {
 		body.Errors = nil
 	}
 	return api.Answer{
-		Header: http.Header{"Content-Type": {v1.ProblemType}, versionHeader: {a.major(r.URL.Path).last()}}, Body: body,
+		Header: http.Header{"Content-Type": {v1.ProblemType}, versionHeader: {major.last()}}, Body: body,
 	}
 }
 

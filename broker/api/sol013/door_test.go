@@ -80,6 +80,23 @@ func TestVersions(t *testing.T) {
 	}
 }
 
+// What the headers ask for and cannot be had is refused before anything is done; a version that is not there leads to one
+// that is.
+func TestHeadersThatCannotBeKept(t *testing.T) {
+	c := serve(t)
+	for accept, want := range map[string]int{
+		"application/json": 200, "*/*": 200, "application/*;q=0.5": 200, "text/plain, application/json": 200,
+		"application/xml": 406, "application/json;q=0": 406,
+	} {
+		if answer, body := c.Ask("GET", "/toy/v2/things", "", "Version", "2.0.0", "Accept", accept); answer.StatusCode != want {
+			t.Errorf("Accept: %s = %d %s, want %d", accept, answer.StatusCode, body, want)
+		}
+	}
+	if answer, body := c.Ask("GET", "/toy/v3/things", ""); answer.StatusCode != 404 || !strings.Contains(body, "ask for /toy/v2, with the header Version: 2.1.0") {
+		t.Errorf("of another major version: %d %s", answer.StatusCode, body)
+	}
+}
+
 func TestNextPage(t *testing.T) {
 	c := serve(t)
 	answer, _ := c.Ask("GET", "/toy/v2/things?filter=(eq,id,alice)&nextpage_opaque_marker=old", "", "Version", "2.0.0")

@@ -127,7 +127,7 @@ func render(r chart.Task) (a chart.Rendering, err error) {
 		return a, faultOf(err, lines)
 	}
 	for _, o := range objects {
-		text, err := plain(o.Name, []byte(o.Content), lines)
+		text, err := plain(o.Name, []byte(o.Content+"\n"), lines) // Helm ends it so: a block of text keeps its last line's end
 		if err != nil {
 			return a, err
 		}

@@ -98,7 +98,7 @@ func Door(l Lifecycle, o Occurrences, subs Subscriptions) api.Door {
 	}
 	for _, task := range []string{"scale_to_level", "change_flavour", "operate", "change_ext_conn", "create_snapshot", "revert_to_snapshot"} {
 		table = append(table, api.Operation{
-			Method: "POST", Path: instance + "/" + task, Body: anything, Handle: notServed(task + " is not served"),
+			Method: "POST", Path: instance + "/" + task, Body: anything, Handle: s.notServedOf(task + " is not served"),
 		})
 	}
 	for _, path := range []string{
@@ -123,6 +123,16 @@ func takes[I any](handle func(*api.Call, I) (api.Answer, error)) func(*api.Call)
 			return api.Answer{}, err
 		}
 		return handle(c, in)
+	}
+}
+
+// notServedOf is notServed for a task of an instance: one that the caller does not see is not found.
+func (s *server) notServedOf(why string) func(*api.Call) (api.Answer, error) {
+	return func(c *api.Call) (api.Answer, error) {
+		if _, err := s.life.Instance(c.Context(), c.Principal, c.PathValue("id")); err != nil {
+			return api.Answer{}, err
+		}
+		return api.Answer{}, sol013.NotImplemented(why)
 	}
 }
 

@@ -119,7 +119,7 @@ func newLife() *life {
 	shape := lifecycle.Shape{
 		Package: "p", Product: lifecycle.Product{VNFDID: "d", Provider: "acme", Name: "web", SoftwareVersion: "1", VNFDVersion: "2"},
 		VIM: "5b2f0a52-6f3f-4a55-9a86-1f0c6f0f7c01", VIMName: "edge", VIMType: "kubernetes", Flavour: "simple", Namespace: "shop",
-		Scale: map[string]int{"front": 1}, Replicas: map[string]int32{"front": 1},
+		Scale: map[string]int{"front": 1}, MaxScale: map[string]int{"front": 4}, Replicas: map[string]int32{"front": 1},
 		Resources: []lifecycle.Resource{{Group: "apps", Version: "v1", Kind: "Deployment", Plural: "deployments", Namespace: "shop", Name: "front"}},
 		VNFCs:     []lifecycle.VNFC{{VDU: "front", Kind: "Pod", Namespace: "shop", Name: "front-1", Ready: true}},
 	}
@@ -362,6 +362,22 @@ func TestChangesAreThoseOfWhatIsCompleted(t *testing.T) {
 				(shown.ModificationsTriggeredByVnfPkgChange != nil) != (done && kind == lifecycle.ChangePackage) {
 				t.Errorf("%s of %s shows %s", state, kind, text)
 			}
+		}
+	}
+}
+
+// An operation that is not served is not told of an instance that the caller does not see; how far an instance scales is
+// shown.
+func TestWhatAnInstanceOffers(t *testing.T) {
+	l := newLife()
+	const one = "/vnf_instances/342e17b8-eb02-4f1e-9859-4705aab0d23d"
+	if _, body := serve(t, l).Ask("GET", one, ""); !strings.Contains(body, `"maxScaleLevels":[{"aspectId":"front","scaleLevel":4}]`) {
+		t.Errorf("the instance is %s, want one with the highest level of its aspect", body)
+	}
+	l.err = &broker.Error{Kind: broker.ErrNotFound, Detail: "no such VNF instance"}
+	for _, task := range []string{"operate", "scale_to_level", "create_snapshot"} {
+		if answer, body := serve(t, l).Ask("POST", one+"/"+task, "{}"); answer.StatusCode != http.StatusNotFound {
+			t.Errorf("%s of an instance that is not there = %d %s, want 404", task, answer.StatusCode, body)
 		}
 	}
 }

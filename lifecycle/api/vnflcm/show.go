@@ -60,6 +60,7 @@ func instance(c *api.Call, i lifecycle.Instance) sol003.VNFInstance {
 	info := &sol003.InstantiatedVNFInfo{FlavourID: s.Flavour, State: "STARTED"}
 	for _, aspect := range slices.Sorted(maps.Keys(s.Scale)) {
 		info.ScaleStatus = append(info.ScaleStatus, sol003.ScaleInfo{AspectID: aspect, Level: s.Scale[aspect]})
+		info.MaxLevels = append(info.MaxLevels, sol003.ScaleInfo{AspectID: aspect, Level: s.MaxScale[aspect]})
 	}
 	for _, v := range s.VNFCs {
 		info.Resources = append(info.Resources, sol003.VNFCResourceInfo{

@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/vimbroker/vimbroker/broker"
@@ -82,7 +81,7 @@ func (s *server) vnfd(c *api.Call) (api.Answer, error) {
 	if err != nil {
 		return api.Answer{}, err
 	}
-	if accepts(c, textType) && !accepts(c, zipType) {
+	if sol013.Accepts(c, textType) && !sol013.Accepts(c, zipType) {
 		if len(names) > 1 {
 			return api.Answer{}, &api.Refusal{Kind: sol013.ErrNotAcceptable, Detail: "the VNFD has more files than one: accept " + zipType}
 		}
@@ -92,18 +91,6 @@ func (s *server) vnfd(c *api.Call) (api.Answer, error) {
 		names = append([]string{vnfpkg.MetaFile}, names...)
 	}
 	return archive(files, names), nil
-}
-
-// accepts reports whether a call names a media type that it accepts, or any.
-func accepts(c *api.Call, kind string) bool {
-	given := c.Header.Values("Accept")
-	for _, item := range strings.Split(strings.Join(given, ","), ",") {
-		named, _, err := mime.ParseMediaType(item)
-		if err == nil && (named == kind || named == "*/*") {
-			return true
-		}
-	}
-	return len(given) == 0
 }
 
 func (s *server) manifest(c *api.Call) (api.Answer, error) {
