@@ -78,7 +78,8 @@ func Door(c Catalog) api.Door {
 			Handle: notImplemented("there are no notifications about packages; read them with GET .../vnf_packages"),
 		})
 	}
-	return sol013.Door(sol013.API{Name: "vnfpkgm", Contents: []string{"vnfd", "manifest", "package_content", "artifacts", "{path...}"}, Majors: []sol013.Major{
+	contents := []string{"vnfd", "manifest", "package_content", "artifacts", "{path...}"}
+	return sol013.Door(sol013.API{Name: "vnfpkgm", Contents: contents, Majors: []sol013.Major{
 		{Path: prefix + "/v2", Versions: []string{"2.0.0", "2.1.0"}},
 		{Path: prefix + "/v1", Versions: []string{"1.0.0"}, Lenient: true},
 	}}, operations...)
