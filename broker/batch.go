@@ -32,6 +32,7 @@ type batch struct {
 	ctx   context.Context
 	fresh []batchItem // not yet in state revoking
 	items map[string][]batchItem
+	cut   []Lease // that had ended
 }
 
 type batchItem struct {

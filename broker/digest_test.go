@@ -52,6 +52,9 @@ func TestAnotherLeaseRequestUnderTheSameKeyIsAConflict(t *testing.T) {
 		},
 		"Widest":         nil, // a bound of what is issued, and not what is asked for
 		"Verified":       nil, // a condition on the VIM, which a repeat meets too
+		"InPlaceOf":      nil, // says which lease it is a repeat for
+		"Resumed":        nil,
+		"shown":          nil,
 		"IdempotencyKey": nil,
 	}
 	wantCaseForEveryField(t, reflect.TypeFor[broker.LeaseRequest](), cases)

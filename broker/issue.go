@@ -86,7 +86,9 @@ type issuing struct {
 	driver  Driver
 	grant   Grant
 	lease   Lease
-	act     *audit.Act
+	// old is the lease whose place the new one takes; empty where it takes none.
+	old Lease
+	act *audit.Act
 }
 
 // issue is the protocol that all kinds of leases share. It is repeated ([decided]) where the VIM has changed
@@ -118,11 +120,15 @@ func (b *Leaser) issue(ctx context.Context, p policy.Principal, r LeaseRequest) 
 	if err := i.kind.decide(ctx, i, o); err != nil {
 		return fail(err)
 	}
-	created, err := b.createLease(ctx, i.lease, i.vim, i.act)
+	err = i.succeed(ctx)
+	var created Lease
+	if err == nil {
+		created, err = i.create(ctx)
+	}
 	switch {
 	case errors.Is(err, errMoved):
 		return fail(err)
-	case errors.Is(err, ErrExists): // the same key, at the same moment
+	case errors.Is(err, ErrExists): // the same key, or in the same place, at the same moment
 		if old, config, err := i.repeated(ctx); err != nil || old.ID != "" {
 			return old, config, err
 		}
@@ -179,16 +185,19 @@ func (i *issuing) takeBackUnissued(ctx context.Context, o *opened, m Minted, why
 	i.abort(ctx, minted, why, i.act.Failed(class(err)))
 }
 
-// createLease stores the intent to issue a lease, if the VIM is still the one that was
-// decided on; errMoved if it has changed.
-func (b *Leaser) createLease(ctx context.Context, l Lease, v VIM, act *audit.Act) (Lease, error) {
-	q := b.terms.Quota
-	q.VIMRevision = v.Revision
-	created, err := b.leases.CreateLease(ctx, l, q, act.Intent())
+// create stores the intent to issue a lease, if the VIM is still the one that was decided on, and so is the
+// lease whose place it takes; errMoved if either has changed.
+func (i *issuing) create(ctx context.Context) (Lease, error) {
+	q := i.terms.Quota
+	q.VIMRevision, q.OldRevision = i.vim.Revision, i.old.Revision
+	created, err := i.leases.CreateLease(ctx, i.lease, q, i.act.Intent())
 	if errors.Is(err, ErrConflict) {
-		if now, readErr := b.vims.VIM(ctx, v.ID); readErr == nil && now.Revision != v.Revision {
+		if now, readErr := i.vims.VIM(ctx, i.vim.ID); readErr == nil && now.Revision != i.vim.Revision {
 			return Lease{}, errMoved
 		}
+	}
+	if known, ok := errors.AsType[*Error](err); ok && known.Field == "login" {
+		return Lease{}, errMoved
 	}
 	return created, err
 }
@@ -281,17 +290,12 @@ func issuable(v VIM) error {
 func (i *issuing) repeated(ctx context.Context) (Lease, clientconfig.Config, error) {
 	fail := func(err error) (Lease, clientconfig.Config, error) { return Lease{}, clientconfig.Config{}, err }
 	refuse := func(err error) (Lease, clientconfig.Config, error) { return fail(i.refuse(ctx, i.act, err)) }
-	if i.lease.IdempotencyKey == "" {
-		return fail(nil)
-	}
-	old, err := i.leases.LeaseByKey(ctx, i.caller.Name, i.lease.IdempotencyKey)
+	old, err := i.before(ctx)
 	switch {
-	case errors.Is(err, ErrNotFound):
+	case errors.Is(err, ErrNotFound), err == nil && i.follow(old):
 		return fail(nil)
 	case err != nil:
 		return refuse(err)
-	case old.RequestDigest != i.lease.RequestDigest || old.Project != i.lease.Project:
-		return refuse(otherRequest())
 	case old.State == LeasePending:
 		return refuse(i.notEnded(old.CreatedAt))
 	}
@@ -386,7 +390,7 @@ func (b *Leaser) activate(now *Lease) error {
 	if now.State != LeasePending {
 		return &Error{Kind: ErrConflict, Detail: "the lease was revoked while it was being issued"}
 	}
-	now.State, now.IssuedAt = LeaseActive, b.now()
+	now.State, now.Reason, now.IssuedAt = LeaseActive, "", b.now()
 	return nil
 }
 
@@ -422,7 +426,7 @@ func (b *Leaser) abort(ctx context.Context, l Lease, why Reason, e audit.Entry) 
 	defer cancel()
 	stored, err := b.leases.UpdateLease(ctx, l.ID, func(now *Lease) error {
 		if now.State == LeasePending || now.State == LeaseActive {
-			now.State, now.Reason = LeaseRevoking, why
+			now.State, now.Reason = LeaseRevoking, cmp.Or(now.Reason, why)
 			now.IdempotencyKey = "" // nothing was handed out: a repeat may work
 		}
 		if now.State.Live() && now.Sealed == "" {

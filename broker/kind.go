@@ -186,7 +186,7 @@ func (k *standingLease) on(v VIM) (kind, error) {
 
 func (k *standingLease) complete(b *Leaser, _ policy.Principal, l *Lease, g Grant) {
 	text, sum := policy.NewSecret(leaseSecretPrefix)
-	k.secret, l.SecretSHA256 = secret.NewText(text), sum
+	k.secret, l.SecretSHA256, l.Login = secret.NewText(text), sum, l.ID
 	l.TokenTTL, l.MaxExpiresAt = g.TTL, l.CreatedAt.Add(b.terms.StandingMax)
 	l.ExpiresAt = b.unusedUntil(*l)
 	l.RenewalBegun = true // a revocation looks for more tokens than the row holds

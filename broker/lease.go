@@ -118,8 +118,12 @@ type Lease struct {
 	// standing lease hands out nothing but a secret, and ExpiresAt moves with each use:
 	// it ends when it was not used for Terms.StandingIdle, at MaxExpiresAt at the latest.
 	TokenTTL time.Duration
-	// SecretSHA256 is the digest of a standing lease's secret, in lower-case hex. A plain digest
-	// is enough, because the broker makes the secret, of 256 random bits.
+	// Login is the name under which tokens are fetched: the id of a standing lease or, where that took the place
+	// of another, the Login of that one. Empty on other leases.
+	Login string
+	// SecretSHA256 are the digests of a standing lease's secrets, in lower-case hex, with blanks between: that of its
+	// own, and of those that the leases before it had. A plain digest is enough, because the broker makes the
+	// secrets, of 256 random bits. Of the leases of one Login one has them, the last.
 	SecretSHA256 string
 	// RenewalBegun: a renewal was begun, whatever became of it, so that more than
 	// the newest credential may be upstream.
@@ -228,6 +232,14 @@ type LeaseRequest struct {
 	// Widest is the widest grade that the lease may have; empty leaves that to policy. It is no part of
 	// what makes a repeat the same request.
 	Widest Grade
+	// InPlaceOf is the Login of a standing lease. If a lease stands there, this is a repeat of the request for it;
+	// if it has ended, the new one takes its place: see succeed.go. It is no part of what makes a repeat the same
+	// request.
+	InPlaceOf string
+	// Resumed: the caller may have a lease in the place of one that was revoked.
+	Resumed bool
+	// shown is a secret of the lease InPlaceOf, which the new one has, too.
+	shown secret.Text
 	// Verified refuses a VIM whose certificate is not verified ([ErrUnsupported]), and has the configuration
 	// hold its authorities also where they are the system's. It is no part of what makes a repeat the same
 	// request.
@@ -261,14 +273,19 @@ type LeaseQuery struct {
 	Page
 }
 
-// LeaseSelector names the leases that one revocation takes; at least one field
-// is set, and all that are set must match.
+// LeaseSelector names the leases that one revocation takes; at least one of the first five fields
+// is set, and all of these that are set must match.
 type LeaseSelector struct {
 	VIM       string // id or name
 	Principal string
 	Operation string
 	Instance  string
 	For       string
+	// NewSecret: the secrets of the leases may be known to others. A lease that takes the place of one of them has
+	// a secret of its own alone.
+	NewSecret bool
+	// HolderGone: no lease takes the place of one of them.
+	HolderGone bool
 }
 
 // CanMove reports whether a lease may go from one state to another. Staying is no move.

@@ -32,10 +32,10 @@ func (b *Leaser) EndOperation(ctx context.Context, operation string, but ...stri
 	return errors.Join(err, begun)
 }
 
-// Ended says of a lease whether it has ended, or is being ended, and why. It is for the engine, which holds
-// the lease: nothing is decided or recorded.
+// Ended says of a lease, or of the one that has taken its place, whether it has ended, or is being ended, and why.
+// It is for the engine and for grants, which hold the lease: nothing is decided or recorded.
 func (b *Leaser) Ended(ctx context.Context, lease string) (bool, Reason, error) {
-	l, err := b.leases.Lease(ctx, lease)
+	l, err := b.current(ctx, lease)
 	return err == nil && l.State != LeaseActive, l.Reason, err
 }
 

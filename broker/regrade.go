@@ -27,10 +27,7 @@ func (b *Leaser) weighAnew(
 		return fail(err)
 	}
 	if action == policy.LeaseMint && v.Suspended != "" {
-		return fail(&Error{
-			Kind: ErrUnavailable, Detail: "the VIM is suspended, and no token is minted there: " + v.Suspended,
-			Remedy: "ask again when it is resumed", RetryAfter: suspendedWait,
-		})
+		return fail(suspended(v))
 	}
 	first.About(leaseOn(l, v))
 	d, err := b.driver(l.VIMType)
@@ -105,4 +102,12 @@ func (b *Leaser) noLonger(err error, p policy.Principal, v VIM, l Lease, w polic
 		refusal.Detail += ": " + why.Detail
 	}
 	return refusal
+}
+
+// suspended says that no token is minted on a VIM now.
+func suspended(v VIM) error {
+	return &Error{
+		Kind: ErrUnavailable, Detail: "the VIM is suspended, and no token is minted there: " + v.Suspended,
+		Remedy: "ask again when it is resumed", RetryAfter: suspendedWait,
+	}
 }

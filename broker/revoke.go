@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,19 +14,29 @@ import (
 	"github.com/vimbroker/vimbroker/policy/audit"
 )
 
-// RevokeLease revokes a lease. If the VIM does not answer, the lease stays in state
+// RevokeLease revokes a lease, or the one that has taken its place. If the VIM does not answer, the lease stays in state
 // revoking and the reaper retries. Revoking a lease that has ended succeeds. The
 // credential may work for MaxRevocationLag longer; ConfirmedDeadAt is set when the VIM
 // has refused it. It returns ErrNotFound for a lease that p may not see, ErrDenied, and
 // ErrUnavailable, with nothing done, where the store takes no writes.
 func (b *Leaser) RevokeLease(ctx context.Context, p policy.Principal, id string) (Lease, error) {
 	l, err := b.findLease(ctx, p, policy.LeaseRevoke, id)
+	if err == nil {
+		l, err = b.current(ctx, l.ID)
+	}
 	if err != nil {
 		return Lease{}, err
 	}
 	act, err := b.enter(ctx, p, policy.LeaseRevoke, leaseResource(l), policy.Wish{})
 	if err != nil {
 		return Lease{}, err
+	}
+	if l.State == LeaseRevoked && l.replaceable() {
+		after, err := b.cutOff(ctx, l, ReasonRequested, act)
+		if errors.Is(err, errFollowed) { // another took its place at this moment
+			return b.RevokeLease(ctx, p, l.ID)
+		}
+		return after, err
 	}
 	session := b.newSession(l.VIM)
 	defer session.close()
@@ -56,12 +67,12 @@ func (b *Leaser) RevokeLeases(ctx context.Context, p policy.Principal, s LeaseSe
 		return nil, err
 	}
 	batch := b.newBatch(ctx)
-	seen, taken, err := b.gather(ctx, p, f, ReasonRequested, batch)
+	seen, taken, err := b.gather(ctx, p, s, f, ReasonRequested, batch)
 	revoked, begun := batch.run(b)
 	if err = errors.Join(err, begun); err == nil && seen > 0 {
 		err = b.notAllRevoked(ctx, p, s, f.VIM, seen, taken)
 	}
-	return revoked, err
+	return append(revoked, batch.cut...), err
 }
 
 // EndLeases begins to revoke every live lease that s selects and p may revoke, because what they were
@@ -73,7 +84,7 @@ func (b *Leaser) EndLeases(ctx context.Context, p policy.Principal, s LeaseSelec
 		return err
 	}
 	ending := b.newBatch(ctx)
-	seen, taken, err := b.gather(ctx, p, f, ReasonOperationEnded, ending)
+	seen, taken, err := b.gather(ctx, p, s, f, ReasonOperationEnded, ending)
 	if err = errors.Join(err, ending.beginFresh(b, 0)); err == nil && seen > 0 {
 		err = b.notAllRevoked(ctx, p, s, f.VIM, seen, taken)
 	}
@@ -83,7 +94,7 @@ func (b *Leaser) EndLeases(ctx context.Context, p policy.Principal, s LeaseSelec
 // selection is what a selector selects for p.
 func (b *Leaser) selection(ctx context.Context, p policy.Principal, s LeaseSelector) (LeaseFilter, error) {
 	f := LeaseFilter{Principal: s.Principal, Operation: s.Operation, Instance: s.Instance, For: s.For, States: liveStates}
-	if s == (LeaseSelector{}) {
+	if s.VIM+s.Principal+s.Operation+s.Instance+s.For == "" {
 		return f, Invalid("", "name a vim, a principal, a person (for), an operation or a VNF instance")
 	}
 	var err error
@@ -91,9 +102,16 @@ func (b *Leaser) selection(ctx context.Context, p policy.Principal, s LeaseSelec
 	return f, err
 }
 
-// gather puts the leases that p may revoke into a batch: taken. seen are those that p may only see.
-func (b *Leaser) gather(ctx context.Context, p policy.Principal, f LeaseFilter, why Reason, batch *batch) (seen, taken int, err error) {
-	err = b.eachLease(ctx, f, func(l Lease) error {
+// gather puts the leases that p may revoke into a batch: taken. seen are those that p may only see. It cuts off
+// those that have ended, and whose place another might take.
+func (b *Leaser) gather(
+	ctx context.Context, p policy.Principal, s LeaseSelector, f LeaseFilter, why Reason, batch *batch,
+) (seen, taken int, err error) {
+	each := func(l Lease) error {
+		ended := l.State == LeaseRevoked
+		if ended && (!l.replaceable() || l.Reason == why && !s.NewSecret && !s.HolderGone) {
+			return nil
+		}
 		if !b.guard.Allows(p, policy.LeaseRevoke, leaseResource(l)) {
 			if b.guard.Allows(p, policy.LeaseShow, leaseResource(l)) {
 				seen++
@@ -102,13 +120,59 @@ func (b *Leaser) gather(ctx context.Context, p policy.Principal, f LeaseFilter, 
 		}
 		taken++
 		act, err := b.enter(ctx, p, policy.LeaseRevoke, leaseResource(l), policy.Wish{})
-		if err != nil {
+		if err == nil && l.Standing() && (s.NewSecret || s.HolderGone) {
+			l, err = b.endSecrets(ctx, l, s.HolderGone, act)
+		}
+		switch {
+		case err != nil:
+			return err
+		case ended:
+			after, err := b.cutOff(ctx, l, why, act)
+			if errors.Is(err, errFollowed) { // by one that is live
+				return nil
+			}
+			batch.cut = append(batch.cut, after)
 			return err
 		}
 		batch.begin(l, why, act)
 		return nil
-	})
-	return seen, taken, err
+	}
+	if f.Instance != "" || f.Principal != "" && f.Operation == "" { // first: what takes a place meanwhile is live then
+		ended := f
+		ended.States = []LeaseState{LeaseRevoked}
+		err = b.eachLease(ctx, ended, each)
+	}
+	return seen, taken, errors.Join(err, b.eachLease(ctx, f, each))
+}
+
+// cutOff has a lease that has ended be one that was ended for another reason: what that keeps from taking its
+// place does not.
+func (b *Leaser) cutOff(ctx context.Context, l Lease, why Reason, act *audit.Act) (Lease, error) {
+	return b.leases.UpdateLease(ctx, l.ID, func(now *Lease) error {
+		if !now.replaceable() {
+			return errFollowed
+		}
+		now.Reason = why
+		return nil
+	}, act.With(audit.DetailReason, string(why)).Done())
+}
+
+// errFollowed: another lease has taken the place of this one.
+var errFollowed = errors.New("another lease has taken its place")
+
+// endSecrets has no secret of a lease be taken any more. gone: nobody comes that could ask for another.
+func (b *Leaser) endSecrets(ctx context.Context, l Lease, gone bool, act *audit.Act) (Lease, error) {
+	stored, err := b.leases.UpdateLease(ctx, l.ID, func(now *Lease) error {
+		switch {
+		case gone:
+			now.SecretSHA256 = ""
+		case now.SecretSHA256 != "": // otherwise another row has them
+			now.SecretSHA256 = noSecret
+		}
+		return nil
+	}, act.Done(audit.DetailReason, "its secret has ended"))
+	failpoint.At("revoke.secret-ended")
+	return stored, err
 }
 
 // notAllRevoked records that p selected leases that it may see but not revoke. It
@@ -153,7 +217,7 @@ func (b *Leaser) beginRevocation(
 				return nil
 			}
 		case LeasePending, LeaseActive:
-			now.Reason = why
+			now.Reason = cmp.Or(now.Reason, why)
 			if why == ReasonAbandoned {
 				now.IdempotencyKey = "" // nothing was handed out: a repeat may work
 			}

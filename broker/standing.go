@@ -22,11 +22,17 @@ const leaseSecretPrefix = "vbl_"
 // use that would move it by less leaves it, so that most uses enter no index.
 const slideSteps = 100
 
-// knows reports whether a text is the secret of a standing lease. Only digests are compared, so
+// knows reports whether a text is a secret of a standing lease. Only digests are compared, so
 // how long it takes says nothing about any secret.
 func (l Lease) knows(plain string) bool {
-	return l.Standing() && strings.HasPrefix(plain, leaseSecretPrefix) &&
-		subtle.ConstantTimeCompare([]byte(policy.Digest(plain)), []byte(l.SecretSHA256)) == 1
+	if !l.Standing() || !strings.HasPrefix(plain, leaseSecretPrefix) {
+		return false
+	}
+	sum, known := []byte(policy.Digest(plain)), 0
+	for _, one := range strings.Fields(l.SecretSHA256) {
+		known |= subtle.ConstantTimeCompare(sum, []byte(one))
+	}
+	return known == 1
 }
 
 // unusedUntil is when a standing lease that is used now ends, unless it is used again.
@@ -37,7 +43,8 @@ func (b *Leaser) unusedUntil(l Lease) time.Time {
 // MintUnder mints a token under a standing lease, for whoever shows its secret, and returns the
 // lease, the token and when that ends by itself. Each mint is decided anew, for the holder with
 // the roles of now and on the VIM as it is now, with what he can become there now, and moves the end of the lease. holder is the
-// principal that the caller says it is; empty where it says nothing.
+// principal that the caller says it is; empty where it says nothing. id is the lease's Login. If the lease
+// has ended, and nobody has revoked it, another is issued in its place.
 //
 // It returns [policy.ErrUnauthenticated], which tells nothing more, where there is no such lease, or it is another's,
 // or the secret is another, or its holder is gone; [ErrConflict] once the lease has ended;
@@ -56,6 +63,28 @@ func (b *Leaser) MintUnder(ctx context.Context, id, plain, holder string) (Lease
 	if err != nil {
 		return fail(err)
 	}
+	if l, err = b.standsAgain(ctx, p, l, plain); err != nil {
+		return fail(err)
+	}
+	minted, c, ends, err := b.mintNow(ctx, unfolded, p, l, plain)
+	if errors.Is(err, ErrConflict) {
+		now, readErr := b.leases.Lease(unfolded, l.ID)
+		if readErr != nil || now.Reason != ReasonGoneUpstream {
+			return fail(err)
+		}
+		if now, err = b.standsAgain(ctx, p, now, plain); err != nil { // its account was deleted on the VIM
+			return fail(err)
+		}
+		return b.mintNow(ctx, unfolded, p, now, plain)
+	}
+	return minted, c, ends, err
+}
+
+// mintNow mints a token for p, the holder of a lease. unfolded is the context of what is always recorded.
+func (b *Leaser) mintNow(
+	ctx, unfolded context.Context, p policy.Principal, l Lease, plain string,
+) (Lease, Credential, time.Time, error) {
+	fail := func(err error) (Lease, Credential, time.Time, error) { return Lease{}, Credential{}, time.Time{}, err }
 	d, grant, impossible := b.renewable(l, l.TokenTTL)
 	act, err := b.enter(ctx, p, policy.LeaseMint, leaseResource(l), narrowest(d, l.wish(grant.TTL)))
 	if err != nil {
@@ -91,12 +120,12 @@ func (b *Leaser) MintUnder(ctx context.Context, id, plain, holder string) (Lease
 	return stored, minted.Credential, earliest(minted.ExpiresAt, l.MaxExpiresAt), nil
 }
 
-// standing returns the standing lease of that id, if the secret is its own.
+// standing returns the standing lease of that login, if the secret is its own.
 func (b *Leaser) standing(ctx context.Context, id, plain, holder string) (Lease, error) {
 	if uuid.Validate(id) != nil {
 		return Lease{}, policy.ErrUnauthenticated
 	}
-	l, err := b.leases.Lease(ctx, strings.ToLower(id))
+	l, err := b.leases.LeaseByLogin(ctx, strings.ToLower(id))
 	if errors.Is(err, ErrNotFound) {
 		return Lease{}, policy.ErrUnauthenticated
 	}

@@ -464,8 +464,7 @@ func TestAMintThatIsNotRecordedIsNotHandedOut(t *testing.T) {
 	}
 	b.mustMint(l, plain)
 	b.lose(l.Handle)
-	_, _, _, err := b.MintUnder(t.Context(), l.ID, plain.Reveal(), "")
-	wantKind(t, "MintUnder() of a lease whose account is gone", err, broker.ErrConflict)
+	b.wantMint("once its account is gone", l.ID, plain)
 	if row := b.row(l.ID); row.Reason != broker.ReasonGoneUpstream || row.State != broker.LeaseRevoked {
 		t.Errorf("the lease is %s (%s)", row.State, row.Reason)
 	}

@@ -134,12 +134,16 @@ type LeaseStore interface {
 	// Principal used before is ErrExists with Field "Idempotency-Key". A lease with a
 	// GrantDigest is put on the open epoch of its grant, in the same step; where there
 	// is none, the next is opened. Others that are created at the same time do not
-	// wait for that, unless they open it too. It returns what was stored.
+	// wait for that, unless they open it too. A lease that Follows takes, in the same step, the secrets and the
+	// idempotency key from the row of its Login that has them; where there is none, or it has another revision than q
+	// names, or is pending or active, it is ErrExists with Field "login". It returns what was stored.
 	CreateLease(ctx context.Context, l Lease, q Quota, e audit.Entry) (Lease, error)
 	// Lease returns one by its id; ErrNotFound.
 	Lease(ctx context.Context, id string) (Lease, error)
 	// LeaseByKey returns the lease that a principal was issued under an idempotency key; ErrNotFound.
 	LeaseByKey(ctx context.Context, principal, key string) (Lease, error)
+	// LeaseByLogin returns the lease of a login that has its secrets; ErrNotFound.
+	LeaseByLogin(ctx context.Context, login string) (Lease, error)
 	// Leases returns those that match, newest first, and the next page's token. A page may hold
 	// fewer than was asked for, and even none, while there is a next one: it looks at a bounded number of leases.
 	Leases(ctx context.Context, f LeaseFilter) ([]Lease, string, error)
@@ -169,6 +173,8 @@ type Quota struct {
 	PerProject   int
 	// VIMRevision is the revision of the VIM that the lease was decided on; zero does not ask.
 	VIMRevision int64
+	// OldRevision is that of the lease whose place the new one takes.
+	OldRevision int64
 }
 
 // Of returns the quota of a principal's leases, and its name.

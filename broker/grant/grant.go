@@ -35,6 +35,8 @@ type Grant struct {
 	Placement oauth.Placement
 	// Maker is the grant whose lease is lent: this one, or an earlier one of the instance.
 	Maker string
+	// Resumes: the lease of the instance was revoked, and the client may resume it.
+	Resumes bool `json:",omitempty"`
 	// Holds: the lease of this grant is the instance's, as far as is known.
 	Holds bool
 	// Lease, VIM and VIMName are known once it is granted.
@@ -224,11 +226,14 @@ func (r GrantRequest) askable() bool {
 func (g Grant) stands() bool { return g.Placement.Profile.Stands() }
 
 // lease is the request for the lease that the grant makes: the same each time, so that a repeat is
-// answered with the same lease.
+// answered with the same lease. Once that has ended another takes its place.
 func (g Grant) lease() broker.LeaseRequest {
 	r := g.Placement.Lease()
 	r.Purpose, r.Operation, r.Instance, r.IdempotencyKey = "grant", g.Request.ID, g.Request.Instance, "vnf-grant:"+g.ID
 	r.Widest = g.Placement.Grade
+	if r.Standing && g.Lease != "" {
+		r.VIM, r.InPlaceOf = g.VIM, g.Lease // the VIM itself: by now another may have its name
+	}
 	if !r.Standing {
 		r.Format = clientconfig.VIMConnection
 	}

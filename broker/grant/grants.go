@@ -53,6 +53,8 @@ type Leases interface {
 	// EndLeases has leases end without waiting for any VIM.
 	EndLeases(ctx context.Context, p policy.Principal, s broker.LeaseSelector) error
 	Ended(ctx context.Context, lease string) (bool, broker.Reason, error)
+	// Replaceable reports whether another lease can take the place of one that has ended.
+	Replaceable(ctx context.Context, lease string) (bool, error)
 }
 
 // Clients knows the client that a principal is; [oauth.Clients] does.
@@ -248,12 +250,12 @@ func (g *Grants) place(ctx context.Context, p policy.Principal, client oauth.Cli
 		case err != nil:
 			return err
 		default:
-			lives, err := g.goesOn(ctx, p, held)
-			if err != nil {
+			var goesOn bool
+			if goesOn, made.Resumes, err = g.goesOn(ctx, p, held); err != nil {
 				return err
 			}
 			made.Placement = held.Placement
-			if lives {
+			if goesOn {
 				made.Maker = held.ID
 				return nil
 			}
@@ -301,28 +303,27 @@ func (g *Grants) usable(one Grant) (issuerCA string, err error) {
 	return issuerCA, nil
 }
 
-// goesOn reports whether the lease of an instance lives. A revoked lease cuts the instance off:
-// then another lease needs a right of its own.
-func (g *Grants) goesOn(ctx context.Context, p policy.Principal, held Grant) (bool, error) {
+// goesOn reports whether the lease of an instance lives, or another takes its place. A revoked lease cuts the instance
+// off: then another needs a right of its own, and resumes it.
+func (g *Grants) goesOn(ctx context.Context, p policy.Principal, held Grant) (goesOn, resumes bool, err error) {
 	if held.Lease == "" {
-		return held.State == Deciding, nil
+		return held.State == Deciding, false, nil
 	}
 	ended, reason, err := g.leases.Ended(ctx, held.Lease)
 	switch {
 	case errors.Is(err, broker.ErrNotFound):
-		return false, nil
+		return false, false, nil
 	case err != nil || !ended:
-		return err == nil, err
-	case reason != broker.ReasonRequested:
-		return false, nil
+		return err == nil, false, err
 	}
-	if g.guard.Allows(p, policy.GrantResume, held.Resource()) {
-		return false, nil
+	if resumes = reason == broker.ReasonRequested; resumes && !g.guard.Allows(p, policy.GrantResume, held.Resource()) {
+		return false, false, &broker.Error{
+			Kind: broker.ErrDenied, Detail: "the lease " + held.Lease + " of the instance was revoked",
+			Remedy: "have a policy of the site permit " + string(policy.GrantResume) + " to the client, or instantiate the instance anew",
+		}
 	}
-	return false, &broker.Error{
-		Kind: broker.ErrDenied, Detail: "the lease " + held.Lease + " of the instance was revoked",
-		Remedy: "have a policy of the site permit " + string(policy.GrantResume) + " to the client, or instantiate the instance anew",
-	}
+	goesOn, err = g.leases.Replaceable(ctx, held.Lease)
+	return goesOn, resumes, err
 }
 
 // decide decides on a grant, after whoever does so now in this process.
@@ -438,8 +439,9 @@ func (g *Grants) lend(ctx context.Context, p policy.Principal, one Grant, act *a
 		return Loan{}, g.refuse(ctx, act, err)
 	}
 	connection := Loan{Client: one.Client}
-	if err = g.stillThere(ctx, cmp.Or(one.Lease, maker.Lease)); err == nil {
+	if err = g.stillThere(ctx, one, maker); err == nil {
 		wish := maker.lease()
+		wish.Resumed = one.Resumes && one.State == Deciding
 		wish.Verified = issuerCA != ""
 		connection.Lease, connection.Config, err = g.leases.IssueLease(ctx, p, wish)
 	}
@@ -452,13 +454,19 @@ func (g *Grants) lend(ctx context.Context, p policy.Principal, one Grant, act *a
 	return connection, nil
 }
 
-// stillThere refuses a lease that has ended: its key may be free again, and it is not issued again.
-// An empty id is that of a lease that is yet to be issued.
-func (g *Grants) stillThere(ctx context.Context, lease string) error {
+// stillThere refuses a lease that has ended, unless the grant is to have another take its place: what was granted is not
+// issued again. An empty id is that of a lease that is yet to be issued.
+func (g *Grants) stillThere(ctx context.Context, one, maker Grant) error {
+	lease := cmp.Or(one.Lease, maker.Lease)
 	if lease == "" {
 		return nil
 	}
 	ended, _, err := g.leases.Ended(ctx, lease)
+	if ended && err == nil && one.State == Deciding {
+		if follows, err := g.leases.Replaceable(ctx, lease); follows || err != nil {
+			return err
+		}
+	}
 	if ended || errors.Is(err, broker.ErrNotFound) {
 		return &broker.Error{Kind: broker.ErrConflict, Detail: "the lease " + lease + " of the instance has ended"}
 	}

@@ -37,8 +37,10 @@ type lender struct {
 	asked   []broker.LeaseRequest
 	revoked []broker.LeaseSelector
 	grade   broker.Grade
-	vimCA   string
-	fail    error
+	// replaces: another lease takes the place of one that has ended.
+	replaces bool
+	vimCA    string
+	fail     error
 	// issuing and revoking are called while a lease is issued, and before leases are revoked.
 	issuing, revoking func()
 	mu                sync.Mutex // of revoked
@@ -64,7 +66,10 @@ func (l *lender) IssueLease(_ context.Context, p policy.Principal, r broker.Leas
 		lease = broker.Lease{ID: uuid.NewString(), VIM: at, VIMName: r.VIM, Principal: p.Name}
 		l.leases[r.IdempotencyKey] = lease
 	}
-	if _, over := l.ended[lease.ID]; over {
+	if _, over := l.ended[lease.ID]; over && l.replaces && r.InPlaceOf != "" {
+		lease = broker.Lease{ID: uuid.NewString(), Login: r.InPlaceOf, VIM: lease.VIM, VIMName: lease.VIMName, Principal: p.Name}
+		l.leases[r.IdempotencyKey] = lease
+	} else if over {
 		return broker.Lease{}, clientconfig.Config{}, &broker.Error{Kind: broker.ErrConflict, Detail: "it has ended"}
 	}
 	return lease, clientconfig.Config{CACert: l.vimCA, Credential: secret.Credential{LeaseSecret: secret.NewText("canary-" + lease.ID)}}, nil
@@ -81,6 +86,9 @@ func (l *lender) EndLeases(_ context.Context, _ policy.Principal, s broker.Lease
 }
 
 func (l *lender) Ended(_ context.Context, id string) (bool, broker.Reason, error) {
+	if reason, over := l.ended[id]; over && l.replaces {
+		return true, reason, nil
+	}
 	for _, known := range l.leases {
 		if known.ID == id {
 			reason, over := l.ended[id]
@@ -88,6 +96,11 @@ func (l *lender) Ended(_ context.Context, id string) (bool, broker.Reason, error
 		}
 	}
 	return false, "", broker.ErrNotFound
+}
+
+func (l *lender) Replaceable(_ context.Context, id string) (bool, error) {
+	_, over := l.ended[id]
+	return over && l.replaces, nil
 }
 
 func (l *lender) Acting(_ context.Context, p policy.Principal) (oauth.Client, error) {
@@ -556,6 +569,41 @@ func TestANewLeaseIsWhereTheInstanceIs(t *testing.T) {
 				t.Errorf("INSTANTIATE is lent %+v", s.asked[len(s.asked)-1])
 			}
 		})
+	}
+}
+
+// Where another lease takes the place of one that has ended, it is one of the same grant: under its key, where the instance
+// is. What was revoked is resumed by the grant that is permitted to, and by no other.
+func TestTheLeaseThatTakesThePlaceIsTheSameGrants(t *testing.T) {
+	s := set(t, false)
+	s.client.Placements = []oauth.Placement{{VIM: "edge", Role: "edit", Namespaces: []string{"web"}}}
+	first, lent := s.granted(ask(grant.Instantiate, "op-1", "vnfd-1"))
+	s.replaces, s.client.Placements = true, nil
+	want := func(when string, given grant.Grant, now grant.Loan, resumed bool) {
+		t.Helper()
+		r := s.asked[len(s.asked)-1]
+		if r.InPlaceOf != lent.Lease.ID || r.Resumed != resumed || r.VIM != "vim-id" || r.Role != "edit" || r.IdempotencyKey != "vnf-grant:"+first.ID {
+			t.Errorf("%s a lease is asked for as %+v", when, r)
+		}
+		if given.Maker != first.ID || given.Holds || now.Lease.Login != lent.Lease.ID || now.Lease.ID == lent.Lease.ID {
+			t.Errorf("%s the grant is %+v, of lease %+v", when, given, now.Lease)
+		}
+	}
+	s.ended[lent.Lease.ID] = broker.ReasonExpired
+	given, now := s.granted(ask("SCALE", "op-2", "vnfd-1"))
+	want("once it has expired", given, now, false)
+	s.ended[lent.Lease.ID] = broker.ReasonRequested
+	s.refused("once it was revoked", broker.ErrDenied, "was revoked", s.tacker, ask("SCALE", "op-3", "vnfd-1"))
+	resumes := s.tacker
+	resumes.Roles = []string{"vnfm", "project-admin"} // who has grant:resume
+	s.fail = &broker.Error{Kind: broker.ErrUnreachable, Detail: "no answer"}
+	s.refused("while the VIM is away", broker.ErrUnreachable, "no answer", resumes, ask("SCALE", "op-4", "vnfd-1"))
+	s.fail = nil
+	given, now = s.granted(ask("SCALE", "op-4", "vnfd-1")) // goes on with what was permitted
+	want("once it is resumed", given, now, true)
+	s.ended[now.Lease.ID] = broker.ReasonExpired
+	if _, _, err := s.Grant(t.Context(), s.tacker, given.ID); !errors.Is(err, broker.ErrDenied) {
+		t.Errorf("what has ended since is shown: %v", err)
 	}
 }
 

@@ -319,7 +319,9 @@ func self(in string) policy.Principal {
 // deleted.
 func (c *Clients) end(ctx context.Context, one Client) error {
 	by := self(one.Project)
-	if _, err := c.leases.RevokeLeases(ctx, by, broker.LeaseSelector{Principal: principalName(one.ID)}); err != nil {
+	if _, err := c.leases.RevokeLeases(ctx, by, broker.LeaseSelector{
+		Principal: principalName(one.ID), NewSecret: true, HolderGone: one.State == Deleting,
+	}); err != nil {
 		return err
 	}
 	failpoint.At("client.leases-ending")

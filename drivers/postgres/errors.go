@@ -55,6 +55,7 @@ var unique = map[string]rows.Unique{
 	"leases_pkey":                              rows.LeaseID,
 	"vim_idempotency_key_once_per_principal":   rows.VIMKey,
 	"lease_idempotency_key_once_per_principal": rows.LeaseKey,
+	"lease_login_once":                         rows.LeaseLogin,
 	"management_clusters_pkey":                 rows.ManagementVIM,
 	"cluster_object_once":                      rows.ClusterObject,
 	"cluster_system_once":                      rows.ClusterSystem,

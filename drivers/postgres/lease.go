@@ -19,7 +19,10 @@ var leaseForUpdate = leaseByID + ` FOR UPDATE`
 
 const (
 	leaseKeyTaken = `SELECT FROM leases WHERE principal = $1 AND idempotency_key = $2 AND idempotency_key <> ''`
-	vimForLease   = `SELECT project FROM vims WHERE id = $1 AND state = 'registered' AND generation = $2 AND $3::bigint IN (0, revision)`
+	// passSecrets takes the secrets, and the key, of the lease whose place another takes.
+	passSecrets = `UPDATE leases SET secret_sha256 = '', idempotency_key = ''
+		WHERE login = $1 AND login <> '' AND secret_sha256 <> '' AND revision = $2 AND state NOT IN ('pending', 'active')`
+	vimForLease = `SELECT project FROM vims WHERE id = $1 AND state = 'registered' AND generation = $2 AND $3::bigint IN (0, revision)`
 
 	// Each counts up to its quota and no further.
 	liveCounts = `SELECT
@@ -50,6 +53,14 @@ func updateLease(changed rows.Columns[broker.Lease]) string {
 func (s *Store) CreateLease(ctx context.Context, l broker.Lease, q broker.Quota, e audit.Entry) (broker.Lease, error) {
 	l.State, l.Revision, l.Epoch = broker.LeasePending, 1, 0
 	err := s.write(ctx, e, func(t txn) error {
+		if l.Follows() {
+			switch tag, err := t.exec(passSecrets, l.Login, q.OldRevision); {
+			case err != nil:
+				return err
+			case tag.RowsAffected() == 0:
+				return rows.LeaseLogin.Taken(nil)
+			}
+		}
 		// First: a request that is repeated may have used up the quota itself.
 		if err := t.first(rows.LeaseKey, leaseKeyTaken, l.Principal, l.IdempotencyKey); err != nil {
 			return err

@@ -25,6 +25,7 @@ var (
 	leaseByID  = `SELECT ` + leaseColumns + ` FROM leases WHERE id = $1`
 	leaseByKey = `SELECT ` + leaseColumns + ` FROM leases
 		WHERE principal = $1 AND idempotency_key = $2 AND idempotency_key <> ''`
+	leaseByLogin = `SELECT ` + leaseColumns + ` FROM leases WHERE login = $1 AND login <> '' AND secret_sha256 <> ''`
 )
 
 // Lease returns one by its id.
@@ -41,6 +42,15 @@ func (s *Store) LeaseByKey(ctx context.Context, principal, key string) (broker.L
 	l, err := oneLease(lookUp(ctx, s, scanLeases(), leaseByKey, principal, key))
 	if err != nil {
 		return broker.Lease{}, fmt.Errorf("reading the lease of an idempotency key: %w", err)
+	}
+	return l, nil
+}
+
+// LeaseByLogin returns the lease under whose name and secret tokens are minted.
+func (s *Store) LeaseByLogin(ctx context.Context, login string) (broker.Lease, error) {
+	l, err := oneLease(lookUp(ctx, s, scanLeases(), leaseByLogin, login))
+	if err != nil {
+		return broker.Lease{}, fmt.Errorf("reading the lease of a login: %w", err)
 	}
 	return l, nil
 }

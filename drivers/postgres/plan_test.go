@@ -38,7 +38,7 @@ var crowd = []string{
 			CASE WHEN i % 50 <> 0 THEN 'revoked' WHEN i % 400 = 0 THEN 'revoking' ELSE 'active' END, '', 'edit', '{}',
 			'kubeconfig', '', at, at + interval '1 h', at + interval '1 h', '-infinity', false, 'bearerToken', false, true,
 			true, 0, at + interval '1 h', '-infinity', 'handle', '', '', 0, at + interval '1 h', '', 1, 'key-' || i, '',
-			'null', false, '', '{}', 'grant-' || i % 5, 1, '', '', at + interval '1 h', '', '{}', '{}', '', '', 0, ''
+			'null', false, '', '{}', 'grant-' || i % 5, 1, '', '', at + interval '1 h', '', '{}', '{}', '', '', 0, '', ''
 		FROM generate_series(1, 100000) AS i, LATERAL (SELECT timestamptz '2030-01-01' + i * interval '1 min' AS at) AS a`,
 	`INSERT INTO lease_credentials (lease, sealed) SELECT 'lease-' || i, '\x80' FROM generate_series(50, 100000, 50) AS i`,
 	// A project with 22 000 leases: half on VIMs of others, half by others on its VIMs.
@@ -48,7 +48,7 @@ var crowd = []string{
 			CASE WHEN (i / 2) % 20 <> 0 THEN 'revoked' ELSE 'active' END, '', 'edit', '{}',
 			'kubeconfig', '', at, at + interval '1 h', at + interval '1 h', '-infinity', false, 'bearerToken', false, true,
 			true, 0, at + interval '1 h', '-infinity', 'handle', '', '', 0, at + interval '1 h', '', 1, '', '',
-			'null', false, '', '{}', 'grant-' || i % 5, 1, '', '', at + interval '1 h', '', '{}', '{}', '', '', 0, ''
+			'null', false, '', '{}', 'grant-' || i % 5, 1, '', '', at + interval '1 h', '', '{}', '{}', '', '', 0, '', ''
 		FROM generate_series(1, 22000) AS i, LATERAL (SELECT timestamptz '2030-02-01' + i * interval '1 min' AS at) AS a`,
 	// Few that are irrevocable, and one principal that has many.
 	`UPDATE leases SET state = 'irrevocable' WHERE id IN ('lease-50', 'lease-50050', 'lease-100000')`,
@@ -455,6 +455,7 @@ func TestQueriesUseIndexes(t *testing.T) {
 		{"leases_pkey", shareVIMOfLease, []any{"lease-7"}},
 		{"lease_idempotency_key_once_per_principal", leaseByKey, []any{"principal-7", "key-7"}},
 		{"lease_idempotency_key_once_per_principal", leaseKeyTaken, []any{"principal-7", "key-7"}},
+		{"lease_login_once", leaseByLogin, []any{"login-7"}},
 		{"live_lease_by_", neededGeneration, []any{"vim-51", 1}},
 		{"generation_once_per_vim", pastGeneration, []any{"vim-7", 1}},
 		{"generation_once_per_vim", deleteGeneration, []any{"vim-7", 1}},
@@ -489,6 +490,7 @@ func TestQueriesUseIndexes(t *testing.T) {
 		{vimByKey, 2, "vim_idempotency_key_once_per_principal"},
 		{leaseByID, 1, "leases_pkey"},
 		{leaseByKey, 2, "lease_idempotency_key_once_per_principal"},
+		{leaseByLogin, 1, "lease_login_once"},
 		{byName, len(nameArgs), "vim_shared_by_name"},
 		{byID, len(idArgs), "vims_pkey"},
 	} {

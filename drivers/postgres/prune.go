@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/drivers/rows"
 	"github.com/vimbroker/vimbroker/policy/audit"
 )
 
@@ -17,7 +18,7 @@ var _ broker.Pruner = (*Store)(nil)
 // A lease was created before it ended: the oldest by creation are where those that ended
 // long ago are.
 const (
-	endedLeases = ` FROM leases WHERE created_at < $1 AND revoked_at < $1 AND state = 'revoked' AND sealed = ''`
+	endedLeases = ` FROM leases WHERE created_at < $1 AND revoked_at < $1 AND state = 'revoked' AND sealed = '' AND ` + rows.OverLease
 	doneJobs    = ` FROM jobs WHERE due_at < $1 AND done >= wanted`
 	oldEntries  = `SELECT seq, time FROM audit_entries WHERE seq <= $1 ORDER BY seq LIMIT $2`
 

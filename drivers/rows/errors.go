@@ -20,6 +20,7 @@ var (
 	PackageID  = Unique{"id", "a VNF package with this id is there already"}
 	VNFD       = Unique{"vnfdId", "the project has another package with this VNFD"}
 	LeaseKey   = Unique{"Idempotency-Key", "the principal used this key for another lease"}
+	LeaseLogin = Unique{"login", "another lease has taken the place of the one before"}
 
 	ClientID   = Unique{"id", "a client with this id is there already"}
 	TokenKey   = Unique{"key", "another key signs tokens"}

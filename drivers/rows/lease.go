@@ -62,7 +62,8 @@ var LeaseColumns = Columns[lease]{
 	{Name: "instance", field: func(l *lease) any { return &l.Instance }, fixed: true},
 	{Name: "for_whom", field: func(l *lease) any { return &l.For }, fixed: true},
 	{Name: "token_ttl", field: func(l *lease) any { return &l.TokenTTL }, fixed: true},
-	{Name: "secret_sha256", field: func(l *lease) any { return &l.SecretSHA256 }, fixed: true},
+	{Name: "login", field: func(l *lease) any { return &l.Login }, fixed: true},
+	{Name: "secret_sha256", field: func(l *lease) any { return &l.SecretSHA256 }},
 }
 
 // Sparing is the readable part of a lease whose row is damaged: such a lease can be
@@ -73,6 +74,12 @@ func Sparing(l broker.Lease, damaged bool) broker.Lease {
 	}
 	return l
 }
+
+// OverLease is the condition that nothing takes the place of a lease that has ended: no grant holds it, or it is
+// not to be replaced. See broker.Lease.replaceable.
+const OverLease = `(login = '' OR secret_sha256 = '' OR reason = 'operationEnded'
+	OR (login = id AND reason IN ('issueFailed', 'abandoned', 'auditFailed'))
+	OR NOT EXISTS (SELECT 1 FROM vnf_grants WHERE vnf_grants.lease = leases.login AND vnf_grants.holds))`
 
 // NeedsGeneration reports whether the broker may still have to revoke or try the
 // lease's credential. PostgreSQL keeps a row for it as long in live_leases or lease_turns, and

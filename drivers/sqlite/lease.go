@@ -17,6 +17,9 @@ import (
 var (
 	leaseForUpdate = prepared(leaseByID)
 	leaseKeyTaken  = prepared(`SELECT 1 FROM leases WHERE principal = ? AND idempotency_key = ? AND idempotency_key <> ''`)
+	// passSecrets takes the secrets, and the key, of the lease whose place another takes.
+	passSecrets = prepared(`UPDATE leases SET secret_sha256 = '', idempotency_key = ''
+		WHERE login = ? AND login <> '' AND secret_sha256 <> '' AND revision = ? AND state NOT IN ('pending', 'active')`)
 	// vimForLease counts live leases too, for quotas.
 	vimForLease = prepared(`SELECT project,
 		coalesce((SELECT n FROM lease_live_counts WHERE whose = 'principal' AND name = ?), 0),
@@ -54,7 +57,7 @@ var leaseUpdates = func() []leaseUpdate {
 	buried := all.Pick("revision", "confirmed_dead_at", "sealed", "attempts", "last_error")
 	return []leaseUpdate{
 		updateOfLease(false, moves), updateOfLease(true, moves), updateOfLease(false, buried),
-		updateOfLease(false, all.Without("idempotency_key")), updateOfLease(false, all), updateOfLease(true, all),
+		updateOfLease(false, all.Without("idempotency_key").Without("secret_sha256")), updateOfLease(false, all), updateOfLease(true, all),
 	}
 }()
 
@@ -80,6 +83,11 @@ const dueVIMs = `SELECT vim, vim_project, min(due_at) FROM leases INDEXED BY lea
 func (s *Store) CreateLease(ctx context.Context, l broker.Lease, q broker.Quota, e audit.Entry) (broker.Lease, error) {
 	l.State, l.Revision, l.Epoch = broker.LeasePending, 1, 0
 	err := s.write(ctx, func(t txn) error {
+		if l.Follows() {
+			if n, err := t.affected(passSecrets, l.Login, q.OldRevision); err != nil || n == 0 {
+				return orTaken(err, rows.LeaseLogin)
+			}
+		}
 		// First: a request that is repeated may have used up the quota itself.
 		if l.IdempotencyKey != "" {
 			if found, err := t.any(leaseKeyTaken, l.Principal, l.IdempotencyKey); err != nil || found {

@@ -17,6 +17,7 @@ var (
 	leaseByID  = `SELECT ` + leaseColumns + ` FROM leases WHERE id = ?`
 	leaseByKey = `SELECT ` + leaseColumns + ` FROM leases
 		WHERE principal = ? AND idempotency_key = ? AND idempotency_key <> ''`
+	leaseByLogin = `SELECT ` + leaseColumns + ` FROM leases WHERE login = ? AND login <> '' AND secret_sha256 <> ''`
 )
 
 // Lease returns one by its id.
@@ -35,6 +36,16 @@ func (s *Store) LeaseByKey(ctx context.Context, principal, key string) (broker.L
 	l, err := oneLease(found, err)
 	if err != nil {
 		return broker.Lease{}, fmt.Errorf("reading the lease of an idempotency key: %w", err)
+	}
+	return l, nil
+}
+
+// LeaseByLogin returns the lease under whose name and secret tokens are minted.
+func (s *Store) LeaseByLogin(ctx context.Context, login string) (broker.Lease, error) {
+	found, err := s.query(ctx, leaseByLogin, login)
+	l, err := oneLease(found, err)
+	if err != nil {
+		return broker.Lease{}, fmt.Errorf("reading the lease of a login: %w", err)
 	}
 	return l, nil
 }

@@ -200,6 +200,7 @@ func TestQueriesUseIndexes(t *testing.T) {
 	for text, want := range map[string]string{
 		vimForLease:    "SEARCH lease_live_counts USING PRIMARY KEY (whose=? AND name=?)",
 		leaseByKey:     "lease_idempotency_key_once_per_principal",
+		leaseByLogin:   "lease_login_once",
 		vimIDByKey:     "vim_idempotency_key_once_per_principal",
 		dueVIMs:        "lease_due (due_at<?)",
 		lastEntry:      "SCAN audit_entries",

@@ -17,7 +17,8 @@ var _ broker.Pruner = (*Store)(nil)
 // A lease was created before it ended: the oldest by creation are where those that ended
 // long ago are.
 const (
-	endedLeases  = ` FROM leases INDEXED BY lease_newest WHERE created_at < ? AND revoked_at < ? AND state = 'revoked' AND sealed = ''`
+	endedLeases = ` FROM leases INDEXED BY lease_newest WHERE created_at < ? AND revoked_at < ? AND state = 'revoked' AND sealed = ''
+		AND ` + rows.OverLease
 	doneJobs     = ` FROM jobs INDEXED BY job_done WHERE due_at < ? AND done >= wanted`
 	readHorizon  = `SELECT seq FROM audit_horizon WHERE id = 1`
 	countEnded   = `SELECT count(*) FROM (SELECT 1` + endedLeases + ` LIMIT ?+0)`

@@ -34,8 +34,10 @@ var (
 		WHERE id = ?3 AND revision = ?4 AND look_at = ?5 AND followed`)
 	forgetVNFGrants = statement(`DELETE FROM vnf_grants WHERE id IN (SELECT id FROM vnf_grants
 		WHERE (?1 = '' OR client = ?1) AND state IN ('refused', 'ended') AND created_at < ?2 AND NOT followed
-		AND NOT (holds AND EXISTS (SELECT 1 FROM leases WHERE leases.id = vnf_grants.lease
-			AND (leases.state <> 'revoked' OR leases.reason <> 'operationEnded')))
+		AND NOT (holds AND (EXISTS (SELECT 1 FROM leases WHERE leases.id = vnf_grants.lease
+				AND (leases.state <> 'revoked' OR leases.reason <> 'operationEnded'))
+			OR EXISTS (SELECT 1 FROM leases WHERE leases.login = vnf_grants.lease AND leases.login <> '' AND leases.secret_sha256 <> ''
+				AND (leases.state <> 'revoked' OR leases.reason <> 'operationEnded'))))
 		ORDER BY created_at LIMIT ?3)`)
 )
 

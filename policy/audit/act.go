@@ -52,6 +52,8 @@ const (
 	// DetailUnguarded names the guards of the log that were found missing.
 	DetailUnguarded = "unguarded"
 	DetailLease     = "lease"
+	// DetailInPlaceOf is the lease whose place another takes.
+	DetailInPlaceOf = "inPlaceOf"
 	// DetailInstance is the id of a VNF instance.
 	DetailInstance   = "instance"
 	DetailGeneration = "generation"

@@ -36,6 +36,7 @@ func Store(t *testing.T, open func(t *testing.T) broker.Store) {
 	check("Generation", generations)
 	check("Rekey", rekeys)
 	check("Lease", leaseRows)
+	check("LeaseSuccession", leaseSuccession)
 	check("LeaseList", leaseLists)
 	check("Resumption", resumptions)
 	check("Quota", quotas)
@@ -134,7 +135,7 @@ func fullLease(v broker.VIM) broker.Lease {
 		ClusterWide: true, Grade: broker.GradeNamespaces, GradeReasons: []string{"the holder can \"exec\""},
 		GrantDigest: "grant-" + id, Epoch: 1, UID: "uid-" + id, CredentialID: "JTI=" + id,
 		CredentialEndsAt: epoch.Add(90 * time.Minute), Stood: "stood-" + id, LeftBehind: []string{"a \"trust\""}, HolderRoles: []string{"member", "site's"},
-		TokenTTL: 15 * time.Minute, SecretSHA256: "digest-" + id,
+		TokenTTL: 15 * time.Minute, Login: id, SecretSHA256: "digest-" + id,
 	}
 }
 

@@ -29,6 +29,10 @@ func leaseRows(t *testing.T, s storeTest) {
 		t.Fatalf("LeaseByKey = %v", err)
 	}
 	wantSame(t, "LeaseByKey", got, want)
+	if got, err = s.LeaseByLogin(s.ctx, want.Login); err != nil {
+		t.Fatalf("LeaseByLogin = %v", err)
+	}
+	wantSame(t, "LeaseByLogin", got, want)
 	plain := s.mustCreateLease(t, plainLease(v))
 	wantSame(t, "Lease that little is known of", s.mustLease(t, plain.ID), plain)
 
@@ -38,6 +42,10 @@ func leaseRows(t *testing.T, s storeTest) {
 		for _, k := range [][2]string{{"bob", want.IdempotencyKey}, {"alice", ""}, {"alice", "other"}} {
 			_, err = s.LeaseByKey(s.ctx, k[0], k[1])
 			wantError(t, "LeaseByKey", err, broker.ErrNotFound, "")
+		}
+		for _, login := range []string{"", "none"} {
+			_, err = s.LeaseByLogin(s.ctx, login)
+			wantError(t, "LeaseByLogin", err, broker.ErrNotFound, "")
 		}
 		_, err = s.UpdateLease(s.ctx, "none", func(*broker.Lease) error { t.Error("change was called"); return nil }, entry("none"))
 		wantError(t, "UpdateLease", err, broker.ErrNotFound, "")
@@ -525,4 +533,63 @@ func moves(t *testing.T, s storeTest) {
 			}
 		}
 	}
+}
+
+// leaseSuccession: of the leases of one login the last has the secrets and the key, and none takes the place of one that
+// is in use, or has changed.
+func leaseSuccession(t *testing.T, s storeTest) {
+	v := s.mustCreateVIM(t, plainVIM("south", "lasting"))
+	standing := func(login string) broker.Lease {
+		l := plainLease(v)
+		l.Login, l.SecretSHA256, l.IdempotencyKey = login, "digest of "+l.ID, "key of "+login
+		return l
+	}
+	first := standing("")
+	first.Login = first.ID
+	first.IdempotencyKey = "key of " + first.ID
+	first = s.mustCreateLease(t, first)
+	follow := func(what string, revision int64, want error) broker.Lease {
+		t.Helper()
+		entries := len(s.entries(t))
+		next, err := s.CreateLease(s.ctx, standing(first.Login), broker.Quota{OldRevision: revision}, entry(what))
+		if want != nil {
+			wantError(t, "CreateLease in the place of "+what, err, want, "login")
+			if after := len(s.entries(t)); after != entries {
+				t.Errorf("%s: a refused lease left an audit entry", what)
+			}
+		} else if err != nil {
+			t.Fatalf("CreateLease in the place of %s = %v", what, err)
+		}
+		return next
+	}
+	follow("one that is pending", first.Revision, broker.ErrExists)
+	move := func(id string, to broker.LeaseState) broker.Lease {
+		t.Helper()
+		l, err := s.UpdateLease(s.ctx, id, func(now *broker.Lease) error {
+			now.State, now.IssuedAt, now.ExpiresAt = to, epoch, epoch.Add(time.Hour)
+			return nil
+		}, entry(string(to)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l
+	}
+	follow("one that is active", move(first.ID, broker.LeaseActive).Revision, broker.ErrExists)
+	ended := move(first.ID, broker.LeaseRevoking)
+	follow("one that has changed", ended.Revision-1, broker.ErrExists)
+	second := follow("one that is being revoked", ended.Revision, nil)
+	if old := s.mustLease(t, first.ID); old.SecretSHA256 != "" || old.IdempotencyKey != "" || old.Login != first.ID {
+		t.Errorf("the one before still has %q and the key %q", old.SecretSHA256, old.IdempotencyKey)
+	}
+	if now, err := s.LeaseByLogin(s.ctx, first.Login); err != nil || now.ID != second.ID {
+		t.Errorf("LeaseByLogin = %s, %v; want the second", now.ID, err)
+	}
+	if now, err := s.LeaseByKey(s.ctx, second.Principal, second.IdempotencyKey); err != nil || now.ID != second.ID {
+		t.Errorf("LeaseByKey = %s, %v; want the second", now.ID, err)
+	}
+	ended = move(second.ID, broker.LeaseRevoking)
+	if _, err := s.UpdateLease(s.ctx, second.ID, func(now *broker.Lease) error { now.SecretSHA256 = ""; return nil }, entry("ended")); err != nil {
+		t.Fatal(err)
+	}
+	follow("one without secrets", ended.Revision+1, broker.ErrExists)
 }

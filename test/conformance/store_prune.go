@@ -4,7 +4,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/grant"
 	"github.com/vimbroker/vimbroker/policy/audit"
 	"github.com/vimbroker/vimbroker/policy/audit/tree"
 )
@@ -12,7 +15,50 @@ import (
 // prunes checks the contract of [broker.Pruner].
 func prunes(t *testing.T, s storeTest) {
 	prunesLeases(t, s)
+	prunesNoLeaseThatHasASuccessor(t, s)
 	prunesEntries(t, s)
+}
+
+// prunesNoLeaseThatHasASuccessor: what a grant holds, and another lease may take the place of, is kept for as long as
+// the grant.
+func prunesNoLeaseThatHasASuccessor(t *testing.T, s storeTest) {
+	v := s.mustCreateVIM(t, plainVIM("north", "kept"))
+	for name, c := range map[string]struct {
+		change func(*broker.Lease)
+		held   bool
+		want   int
+	}{
+		"held by a grant":               {func(*broker.Lease) {}, true, 0},
+		"held by none":                  {func(*broker.Lease) {}, false, 1},
+		"its operation has ended":       {func(l *broker.Lease) { l.Reason = broker.ReasonOperationEnded }, true, 1},
+		"its secrets are in another":    {func(l *broker.Lease) { l.SecretSHA256 = "" }, true, 1},
+		"it was never handed out":       {func(l *broker.Lease) { l.Reason = broker.ReasonIssueFailed }, true, 1},
+		"somebody revoked it":           {func(l *broker.Lease) { l.Reason = broker.ReasonRequested }, true, 0},
+		"nobody used it for a week":     {func(l *broker.Lease) { l.Reason = broker.ReasonExpired }, true, 0},
+		"its process died, and it died": {func(l *broker.Lease) { l.Reason = broker.ReasonAbandoned }, true, 1},
+	} {
+		l := plainLease(v)
+		l.Login, l.SecretSHA256, l.Instance, l.TokenTTL = l.ID, "digest", "i-1", time.Minute
+		l = s.mustCreateLease(t, l)
+		for _, state := range []broker.LeaseState{broker.LeaseRevoking, broker.LeaseRevoked} {
+			if _, err := s.UpdateLease(s.ctx, l.ID, func(l *broker.Lease) error {
+				l.State, l.RevokedAt = state, epoch.Add(time.Hour)
+				c.change(l)
+				return nil
+			}, entry("ended")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if grants, is := s.Store.(VNFGrantStore); is {
+			g := grant.Grant{ID: uuid.NewString(), Client: "c", Request: grant.GrantRequest{ID: name, Instance: "i-1"}, State: grant.Granted, Lease: l.ID, Holds: c.held, CreatedAt: epoch}
+			if err := grants.CreateVNFGrant(s.ctx, g, 0, entry("held")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n, err := s.PruneLeases(s.ctx, epoch.Add(24*time.Hour), 10, entry("pruned")); err != nil || n != c.want {
+			t.Errorf("%s: PruneLeases = %d, %v, want %d", name, n, err, c.want)
+		}
+	}
 }
 
 func prunesLeases(t *testing.T, s storeTest) {

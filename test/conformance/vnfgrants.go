@@ -200,6 +200,26 @@ func vnfGrantsThatStay(
 		}
 		forgotten(name, "stays", time.Hour, 10, c.gone)
 	}
+	// A lease that has taken the place of one whose row is gone.
+	l := plainLease(v)
+	l.Login, l.SecretSHA256 = uuid.NewString(), "digest"
+	g := made("lasts", "op", "i-9", 0)
+	for _, change := range []func(*grant.Grant){
+		func(g *grant.Grant) { g.State, g.Lease, g.Holds = grant.Granted, l.Login, true },
+		func(g *grant.Grant) { g.State, g.Followed = grant.Ended, false },
+	} {
+		if _, err := store.UpdateVNFGrant(s.ctx, g.ID, func(g *grant.Grant) error { change(g); return nil }, entry("lasts")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l.SecretSHA256 = "" // CreateLease passes secrets on where there are some
+	l.ID = l.Login
+	l.SecretSHA256 = "digest"
+	l = s.mustCreateLease(t, l)
+	for state, gone := range map[string]int{"active": 0} {
+		s.mustMove(t, l.ID, broker.LeaseState(state))
+		forgotten("with a successor that is "+state, "lasts", time.Hour, 10, gone)
+	}
 }
 
 // vnfGrantRecords checks the list: its order, its pages, its filters, and what it says of leases.

@@ -113,6 +113,32 @@ var (
 		fakeOnly: true,
 	}
 
+	// endingASecret ends what others may know, and leaves nothing that is taken again by itself.
+	endingASecret = scenario{
+		name: "replace a client's secret that leaked, where a lease stands",
+		prepare: func(s *scene) {
+			vnfm(s)
+			if _, err := askForGrant(s, "INSTANTIATE", "op-1"); err != nil {
+				s.t.Fatal(err)
+			}
+		},
+		act: rotatingALeakedSecret.act,
+		after: func(s *scene) {
+			if err := rotatingALeakedSecret.act(s); err != nil {
+				s.t.Fatal(err)
+			}
+			rotatingALeakedSecret.after(s)
+			var taken int
+			if err := s.query(`SELECT count(*) FROM leases WHERE instance = 'instance' AND secret_sha256 NOT IN ('', '-')`, &taken); err != nil || taken > 0 {
+				s.t.Errorf("%d secrets are still taken, %v", taken, err)
+			}
+			if _, err := askForGrant(s, "SCALE", "op-2"); err == nil || liveGrants(s) > 0 {
+				s.t.Errorf("the instance is granted an operation, and has %d leases", liveGrants(s))
+			}
+		},
+		fakeOnly: true,
+	}
+
 	endingAGrant = scenario{
 		name: "end what a VNFM was granted",
 		prepare: func(s *scene) {

@@ -39,28 +39,29 @@ var deaths = map[string][]scenario{
 	"keydir.delete.unlinked": {rotating, rekeying, draining, settlingAWrite, settlingARekey, settlingARegistration, settlingAKey},
 	"keys.destroyed":         {rotating, rekeying, draining, revokingTheLast, settlingAKey},
 
-	"issue.intent":       {issuing, issuingStanding, looking},
+	"issue.intent":       {issuing, issuingStanding, looking, succeeding},
 	"k8s.home.namespace": {issuing, issuingRules},
 	"k8s.home.bound":     {issuing, issuingRules, issuingUnbound},
 	"k8s.bound.again":    {mintingUnbound},
 	"k8s.issue.account":  {issuing, issuingRules, issuingInVain},
 	"k8s.issue.token":    {issuing, issuingRules, issuingStanding},
-	"issue.minted":       {issuing, issuingStanding, looking},
-	"issue.active":       {issuing, issuingStanding},
+	"issue.minted":       {issuing, issuingStanding, looking, succeeding},
+	"issue.active":       {issuing, issuingStanding, succeeding},
 	"drift.leased":       {looking},
-	"issue.aborting":     {issuingInVain},
+	"issue.aborting":     {issuingInVain, succeeding},
 
 	"renew.intent": {renewing},
 	"renew.minted": {renewing, renewingInVain},
 	"renew.done":   {renewing},
 
-	"mint.minted": {minting},
+	"mint.minted": {minting, succeeding},
 	"mint.done":   {minting},
 
-	"revoke.intent":      {revoking, draining, settlingALease},
-	"k8s.revoke.deleted": {revoking, draining, issuingInVain, settlingALease},
-	"revoke.gone":        {revoking, draining, issuingInVain, settlingALease},
-	"revoke.done":        {revoking, draining, issuingInVain, settlingALease},
+	"revoke.intent":       {revoking, draining, settlingALease},
+	"k8s.revoke.deleted":  {revoking, draining, issuingInVain, settlingALease},
+	"revoke.gone":         {revoking, draining, issuingInVain, settlingALease},
+	"revoke.secret-ended": {endingASecret},
+	"revoke.done":         {revoking, draining, issuingInVain, settlingALease},
 
 	"k8s.tidy.unbound": {draining, drainingRules, goingOnDraining, tidying},
 

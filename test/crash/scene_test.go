@@ -42,6 +42,8 @@ type scene struct {
 	issued []string
 	// tokens are the secrets that leases were handed out with, by the lease's id.
 	tokens map[string][]string
+	// stood is a standing lease that a scenario took before its flow.
+	stood v1.IssuedLease
 	// before is what a scenario has seen before its flow, in words of its own.
 	before []string
 	// head is the newest audit entry that was seen before a crash.

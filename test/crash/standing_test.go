@@ -128,6 +128,62 @@ var (
 		},
 	}
 
+	// succeeding has another lease take the place of one whose account was deleted on the VIM, under its secret.
+	succeeding = scenario{
+		name: "mint a token under a lease whose account was deleted",
+		prepare: func(s *scene) {
+			s.register("edge")
+			var err error
+			if s.stood, err = s.stand(); err != nil {
+				s.t.Fatal(err)
+			}
+			accounts := s.up.(*cluster).clients.CoreV1()
+			found, err := accounts.ServiceAccounts("").List(s.ctx(), metav1.ListOptions{LabelSelector: managed})
+			if err != nil {
+				s.t.Fatal(err)
+			}
+			gone := 0
+			for _, a := range found.Items {
+				if strings.HasSuffix(a.Name, s.stood.ID) {
+					gone++
+					if err := accounts.ServiceAccounts(a.Namespace).Delete(s.ctx(), a.Name, metav1.DeleteOptions{}); err != nil {
+						s.t.Fatal(err)
+					}
+				}
+			}
+			if gone != 1 {
+				s.t.Fatalf("the lease has %d accounts", gone)
+			}
+		},
+		act: func(s *scene) error {
+			_, err := s.mint(s.stood)
+			return err
+		},
+		after: func(s *scene) {
+			eventually(s.t, "the secret is taken again", func() error {
+				token, err := s.mint(s.stood)
+				if err != nil {
+					return err
+				}
+				for _, l := range s.leases() {
+					if l.State == "active" {
+						s.tokens[l.ID] = append(s.tokens[l.ID], token)
+					}
+				}
+				return nil
+			})
+			active := 0
+			for _, l := range s.leases() {
+				if l.State == "active" {
+					active++
+				}
+			}
+			if active != 1 || s.lease(s.stood.ID).State == "active" {
+				s.t.Errorf("%d leases are active, the one whose account was deleted is %s", active, s.lease(s.stood.ID).State)
+			}
+		},
+	}
+
 	// issuingUnbound does so for a new lease.
 	issuingUnbound = scenario{
 		name: "issue a lease where the binding of its grant was deleted",

@@ -286,8 +286,10 @@ func (s *server) answer(c *api.Call, status int, g grant.Grant, connection grant
 	if err != nil {
 		return api.Answer{}, err
 	}
-	// A new lease is a new connection: the standard lets no grant change one that was given.
-	vim := "vim-" + strings.SplitN(connection.Lease.ID, "-", 2)[0]
+	// The login of a standing lease outlives the lease, and so does the connection: the standard lets no grant change one
+	// that was given. Another lease is another connection.
+	login := cmp.Or(connection.Lease.Login, connection.Lease.ID)
+	vim := "vim-" + strings.SplitN(login, "-", 2)[0]
 	where := zone{ID: "zone-1", Zone: cmp.Or(g.Placement.Zone, "default"), VIM: vim}
 	all := func(ids []string, at string) (out []granted) {
 		for _, id := range ids {
@@ -359,8 +361,8 @@ func (s *server) connection(g grant.Grant, c grant.Loan) (jsontext.Value, error)
 	}
 	info := standing{
 		VIMID: c.Lease.VIM, VIMType: "ETSINFV.KUBERNETES.V_1", Face: map[string]string{"endpoint": c.Config.Endpoint},
-		Access: oidc{TokenURL: s.tokenURL, Username: c.Lease.ID, Password: c.Config.LeaseSecret, ClientID: g.Client},
-		Extra:  map[string]string{"lease_id": c.Lease.ID},
+		Access: oidc{TokenURL: s.tokenURL, Username: cmp.Or(c.Lease.Login, c.Lease.ID), Password: c.Config.LeaseSecret, ClientID: g.Client},
+		Extra:  map[string]string{"lease_id": cmp.Or(c.Lease.Login, c.Lease.ID)},
 	}
 	switch {
 	case c.Config.CACert != "" && !c.Config.InsecureSkipVerify:

@@ -107,7 +107,7 @@ func (s *server) revokeLease(c *call) (answer[v1.Lease], error) {
 
 func (s *server) revokeLeases(c *call, in v1.Selector) (answer[v1.List[v1.Lease]], error) {
 	return listsAll(lease)(s.leaser.RevokeLeases(c.ctx, c.principal, broker.LeaseSelector{
-		VIM: in.VIM, Principal: in.Principal, Operation: in.Operation, Instance: in.Instance, For: in.For,
+		VIM: in.VIM, Principal: in.Principal, Operation: in.Operation, Instance: in.Instance, For: in.For, NewSecret: in.NewSecret,
 	}))
 }
 

@@ -99,6 +99,7 @@ type Selector struct {
 	Operation string `json:"operation,omitempty" doc:"LCM operation occurrence that they serve"`
 	Instance  string `json:"instance,omitempty" doc:"VNF instance of another VNFM that they serve"`
 	For       string `json:"for,omitempty" doc:"Person that they are for"`
+	NewSecret bool   `json:"newSecret,omitzero" doc:"Others may know the secrets of standing leases: none of them is taken any more, also once the instance is resumed" example:"false"`
 }
 
 // ClientConfig is a rendered client configuration. On the wire it is a JSON

@@ -35,6 +35,10 @@ with --all every lease that you may revoke, but for those of operations that
 run: they are revoked with --operations. On a terminal --all asks first, which
 --yes leaves out. It is safe to revoke a lease again.
 
+A VNF instance of another VNFM that is revoked stays cut off until a policy
+lets its client resume it. The secret that the VNFM has is then taken again;
+with --new-secret it is not.
+
 A credential may work for a short time after it is revoked; "lease show" says
 how long at most. --wait returns when the server has tested that it no longer
 works.
@@ -49,10 +53,13 @@ revoked: repeat the command once it does.`,
   vimbroker lease revoke --all --operations --yes`,
 		ValidArgsFunction: p.LeaseIDs,
 		RunE: p.Remote(func(c *cobra.Command, ids []string, registry *client.Client) error {
-			selected := s != v1.Selector{} || holder != "" || mine
+			selected := s != v1.Selector{NewSecret: s.NewSecret} || holder != "" || mine
 			if n := count(len(ids) > 0, selected, all); n != 1 {
 				return console.Usagef(c, "name leases by id, or select them with --vim, --mine, --principal, --client, --for, "+
 					"--operation or --instance, or take --all: one of these")
+			}
+			if s.NewSecret && !selected {
+				return console.Usagef(c, "--new-secret goes with --vim, --mine, --principal, --client, --operation or --instance")
 			}
 			if !all && (operations || yes) {
 				return console.Usagef(c, "--operations and --yes go with --all")
@@ -108,6 +115,8 @@ revoked: repeat the command once it does.`,
 	flags.StringVar(&holder, "client", "", "leases of this client (name or id)")
 	flags.StringVar(&s.Operation, "operation", "", "leases that serve this operation")
 	flags.StringVar(&s.Instance, "instance", "", "leases that serve this VNF instance of another VNFM")
+	flags.BoolVar(&s.NewSecret, "new-secret", false,
+		"others may know the secrets of standing leases: none is taken any more, also once the instance is resumed")
 	flags.BoolVar(&mine, "mine", false, "your own leases")
 	flags.BoolVar(&all, "all", false, "every lease that you may revoke, those of other people included; asks first on a terminal")
 	flags.BoolVar(&operations, "operations", false, "with --all: those of operations that run, too, which then fail")

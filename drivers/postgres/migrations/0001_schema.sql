@@ -264,7 +264,8 @@ CREATE TABLE leases (
     instance           text COLLATE "C" NOT NULL, -- the VNF instance at another VNFM that it serves
     for_whom           text COLLATE "C" NOT NULL, -- the person that it is for, as its holder says
     token_ttl          bigint           NOT NULL, -- microseconds that tokens live which are minted under it, or 0
-    secret_sha256      text COLLATE "C" NOT NULL, -- of the secret that has one minted
+    login              text COLLATE "C" NOT NULL, -- the name under which tokens are fetched, '' where none are
+    secret_sha256      text COLLATE "C" NOT NULL, -- of the secrets that have one minted; of those of one login one row has them
     -- when it is issued
     issued_at          timestamptz      NOT NULL,
     expires_at         timestamptz      NOT NULL,
@@ -295,6 +296,7 @@ CREATE TABLE leases (
 ) WITH (fillfactor = 50); -- room on each page for what changes there
 
 CREATE UNIQUE INDEX lease_idempotency_key_once_per_principal ON leases (principal, idempotency_key) WHERE idempotency_key <> '';
+CREATE UNIQUE INDEX lease_login_once ON leases (login) WHERE login <> '' AND secret_sha256 <> '';
 -- Lists, the newest first. They end without the id: few leases are of the same microsecond.
 CREATE INDEX lease_by_time ON leases (created_at); -- lists: all; the pass that removes the past
 CREATE INDEX lease_on_vim ON leases (vim, created_at); -- lists: of a VIM

@@ -210,7 +210,8 @@ CREATE TABLE leases (
     instance           TEXT    NOT NULL, -- the VNF instance at another VNFM that it serves
     for_whom           TEXT    NOT NULL, -- the person that it is for, as its holder says
     token_ttl          INTEGER NOT NULL, -- microseconds that tokens live which are minted under it, or 0
-    secret_sha256      TEXT    NOT NULL, -- of the secret that has one minted
+    login              TEXT    NOT NULL, -- the name under which tokens are fetched, '' where none are
+    secret_sha256      TEXT    NOT NULL, -- of the secrets that have one minted; of those of one login one row has them
     -- when it is issued
     issued_at          INTEGER NOT NULL,
     expires_at         INTEGER NOT NULL,
@@ -253,6 +254,7 @@ CREATE TABLE leases (
 ) STRICT;
 
 CREATE UNIQUE INDEX lease_idempotency_key_once_per_principal ON leases (principal, idempotency_key) WHERE idempotency_key <> '';
+CREATE UNIQUE INDEX lease_login_once ON leases (login) WHERE login <> '' AND secret_sha256 <> '';
 -- Lists, the newest first.
 CREATE INDEX lease_newest ON leases (created_at, id); -- lists: all; the pass that removes the past
 CREATE INDEX lease_by_vim ON leases (vim, created_at, id); -- lists: of a VIM
