@@ -108,7 +108,6 @@ func (b *Leaser) GradeAnew(ctx context.Context) error {
 	}))
 }
 
-// gradeAnewOn is what the pass does on one VIM.
 func (b *Leaser) gradeAnewOn(ctx context.Context, vim string) error {
 	session := b.newSession(vim)
 	defer session.close()

@@ -13,9 +13,7 @@ import (
 
 // The limits of a batch.
 const (
-	// batchVIMs is how many VIMs it works on at once.
-	batchVIMs = 16
-	// batchLeases is how many leases of one VIM it works on at once.
+	batchVIMs   = 16
 	batchLeases = 8
 	// batchGiveUp is how many failures in a row end the work on a VIM until the next
 	// pass. An answer ends the row of those that came before its attempt began. A VIM that

@@ -266,7 +266,6 @@ func (b *core) visibleVIM(ctx context.Context, p policy.Principal, action policy
 	return v, nil
 }
 
-// defaultVIM returns the default of p's project.
 func (b *core) defaultVIM(ctx context.Context, p policy.Principal) (VIM, error) {
 	found, _, err := b.vims.VIMs(ctx, VIMFilter{Project: p.Project, Default: true, Page: Page{Size: 100}})
 	if err != nil {

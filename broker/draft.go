@@ -22,7 +22,6 @@ import (
 type edit struct {
 	caller policy.Principal
 	action policy.Action
-	// vim is the VIM as it was decided on.
 	vim    VIM
 	change Change
 	driver Driver

@@ -108,7 +108,6 @@ func (b *Leaser) InventoryAll(ctx context.Context) error {
 		}))
 }
 
-// takeInventory is what the pass does on one VIM.
 func (b *Leaser) takeInventory(ctx context.Context, vim string) {
 	session := b.newSession(vim)
 	defer session.close()

@@ -256,7 +256,6 @@ func (b *core) standingMax(p policy.Principal) time.Duration {
 	return b.terms.StandingMax
 }
 
-// newLease is the row of a lease that is to be issued.
 func (i *issuing) newLease() Lease {
 	now, v, p, r, g := i.now(), i.vim, i.caller, i.request, i.grant
 	l := Lease{
@@ -385,7 +384,6 @@ func (b *Leaser) record(ctx context.Context, l Lease, m Minted, o *opened, act *
 	return stored, err
 }
 
-// activate makes a lease active that is pending.
 func (b *Leaser) activate(now *Lease) error {
 	if now.State != LeasePending {
 		return &Error{Kind: ErrConflict, Detail: "the lease was revoked while it was being issued"}
@@ -490,7 +488,6 @@ func (b *Leaser) config(v VIM, g Generation, l Lease, leased Credential) clientc
 	}
 }
 
-// generation returns one of the VIM's generations by its number.
 func (v VIM) generation(number int64) (Generation, bool) {
 	if v.Current.Number == number {
 		return v.Current, true

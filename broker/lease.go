@@ -27,7 +27,6 @@ const (
 	LeaseIrrevocable LeaseState = "irrevocable"
 )
 
-// leaseMoves is the state machine of a lease.
 var leaseMoves = map[LeaseState][]LeaseState{
 	LeasePending:     {LeaseActive, LeaseRevoking},
 	LeaseActive:      {LeaseRevoking},

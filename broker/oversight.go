@@ -82,7 +82,6 @@ func (b *Oversight) watchSigned(ctx context.Context) error {
 	return nil
 }
 
-// auditWaits are [Oversight.AuditUnsigned] and [Oversight.auditUnanchored].
 func (b *Oversight) auditWaits(ctx context.Context) (unsigned, unanchored time.Duration, err error) {
 	if unsigned, err = b.AuditUnsigned(ctx); err != nil {
 		return 0, 0, err

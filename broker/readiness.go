@@ -36,8 +36,7 @@ const (
 	lookAtStoreEvery, lookAtKeysEvery = 5 * time.Second, 15 * time.Second
 	// lookAgain is how soon after a fault.
 	lookAgain = 2 * time.Second
-	// lookTime bounds one look.
-	lookTime = 5 * time.Second
+	lookTime  = 5 * time.Second
 )
 
 // ErrNoWrites is the cause of an ErrUnavailable: the database can be read and refuses writes, because
@@ -81,7 +80,6 @@ func (p *probe) look(ctx context.Context, log *slog.Logger) error {
 	return err
 }
 
-// errNotLooked: a part was not looked at yet.
 var errNotLooked = errors.New("is not known to work yet")
 
 // known is what the last look found. One that is long ago counts for nothing: what was asked has

@@ -306,7 +306,6 @@ var (
 	errVIMGone       = errors.New("the lease's VIM is gone")
 )
 
-// revokeUpstream revokes a lease at its VIM.
 func (b *Leaser) revokeUpstream(ctx context.Context, session *session, l Lease) error {
 	v, err := session.vim(ctx)
 	if errors.Is(err, ErrNotFound) {

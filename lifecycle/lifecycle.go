@@ -137,7 +137,6 @@ func (l *Lifecycle) CreateInstance(ctx context.Context, p policy.Principal, r Ne
 	return i, nil
 }
 
-// projectOf is the project that an instance is made in.
 func projectOf(i Instance) policy.Resource {
 	return policy.Resource{Kind: policy.KindProject, ID: i.Project, Project: i.Project}
 }
@@ -259,7 +258,6 @@ func (l *Lifecycle) find(ctx context.Context, p policy.Principal, action policy.
 	return i, err
 }
 
-// findOperation returns an operation and its instance.
 func (l *Lifecycle) findOperation(ctx context.Context, p policy.Principal, action policy.Action, id string) (Operation, Instance, error) {
 	fail := func(err error) (Operation, Instance, error) { return Operation{}, Instance{}, err }
 	if _, err := uuid.Parse(id); err != nil {

@@ -93,7 +93,6 @@ type held struct {
 	until, taken time.Time
 }
 
-// take takes a lease for p.
 func (l *Lifecycle) take(ctx context.Context, p policy.Principal, v broker.VIM, r broker.LeaseRequest) (held, error) {
 	lease, config, err := l.leaser.IssueLease(ctx, p, r)
 	if err != nil {

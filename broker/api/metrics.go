@@ -28,7 +28,6 @@ func newRequests(r *prometheus.Registry) *prometheus.HistogramVec {
 	return m
 }
 
-// buildInfo is the metric that names the version.
 func buildInfo(version string) prometheus.Collector {
 	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name:        "vimbroker_build_info",
@@ -37,7 +36,6 @@ func buildInfo(version string) prometheus.Collector {
 	}, func() float64 { return 1 })
 }
 
-// observe counts one request.
 func (s *server) observe(route, asked string, status int, took time.Duration) {
 	s.requests.WithLabelValues(route, method(asked), strconv.Itoa(status)).Observe(took.Seconds())
 }

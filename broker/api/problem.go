@@ -35,8 +35,7 @@ var (
 	ErrMediaType = errors.New("unsupported media type")
 	// ErrLimited: the caller asks too much.
 	ErrLimited = errors.New("too many requests")
-	// errShed: the server has too much to do.
-	errShed = errors.New("the server has too much to do")
+	errShed    = errors.New("the server has too much to do")
 	// ErrInternal: what no row of the table knows.
 	ErrInternal = errors.New("internal error")
 )

@@ -212,7 +212,6 @@ func (s *server) dispatch(w http.ResponseWriter, r *http.Request, d *entrance) {
 	s.fail(w, r, d.Door, &Refusal{Kind: ErrNoOperation, Detail: "nothing is served at this path; compare the address"})
 }
 
-// operation is the handler of one operation.
 type operation func(http.ResponseWriter, *http.Request)
 
 // ServeHTTP implements [http.Handler].

@@ -204,7 +204,6 @@ var processForm = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^([0-9a-f]{12})-([1-9][0-9]{0,9})-([0-9]{1,20})-[0-9a-z]+$`)
 })
 
-// self is this process.
 func self() (process, error) {
 	boot, err := bootID()
 	if err != nil {
@@ -219,7 +218,6 @@ func self() (process, error) {
 	return p, nil
 }
 
-// directoryName is a new name for a directory of the process.
 func (p process) directoryName() string {
 	return fmt.Sprintf("%s-%d-%d-%s", p.boot, p.pid, p.start, random())
 }

@@ -171,7 +171,6 @@ func (f *Files) write(kind string, text secret.Text) (name string, err error) {
 	return name, err
 }
 
-// withoutSecrets keeps what is not secret.
 func (c Config) withoutSecrets() Config {
 	c.Credential = secret.Credential{}
 	return c

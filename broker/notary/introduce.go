@@ -90,7 +90,6 @@ func (n *Notary) Revoke(ctx context.Context, act *audit.Act, id string, until in
 	return now, nil
 }
 
-// makeFirst makes the first key of a log.
 func (n *Notary) makeFirst(ctx context.Context, act *audit.Act) (SigningKey, error) {
 	return n.introduce(ctx, act, n.keys, func(keys []SigningKey, _ *SigningKey, _ pen) (*Checkpoint, error) {
 		if _, other := signing(keys); other {
@@ -254,7 +253,6 @@ func endIn(keys []SigningKey, id string, state SigningKeyState, until int64, at 
 	}
 }
 
-// same reports whether the keys are in the same states.
 func same(a, b []SigningKey) bool {
 	return slices.EqualFunc(a, b, func(a, b SigningKey) bool { return a.ID == b.ID && a.State == b.State })
 }

@@ -71,7 +71,6 @@ func (k *SigningKey) end(state SigningKeyState, until int64, at time.Time) {
 	k.Sealed, k.KeyStore, k.Ref = "", "", ""
 }
 
-// signing returns the key that signs, if there is one.
 func signing(keys []SigningKey) (SigningKey, bool) {
 	at := slices.IndexFunc(keys, func(k SigningKey) bool { return k.State == Signing })
 	if at < 0 {
@@ -148,7 +147,6 @@ func endorsement(origin, verifier string) string {
 	return origin + "\nthe next key that signs checkpoints\n" + verifier + "\n"
 }
 
-// endorses reports whether one key has endorsed the other.
 func endorses(before, next SigningKey) bool {
 	v, err := note.NewVerifier(before.Verifier)
 	if err != nil {

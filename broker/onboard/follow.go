@@ -57,7 +57,6 @@ func (o *Onboarding) follow(ctx context.Context, vim string) error {
 	}
 }
 
-// watch watches by these settings.
 func (o *Onboarding) watch(ctx context.Context, m Management) error {
 	v, err := o.broker.VIM(ctx, self(""), m.VIM)
 	if err != nil {
@@ -292,7 +291,6 @@ func (w *watcher) trouble(namespace, text string) {
 	w.m.Trouble = text
 }
 
-// sight notes what a namespace shows.
 func (w *watcher) sight(namespace string) Sight {
 	return Sight{
 		Labels:   w.m.counts,
@@ -339,14 +337,12 @@ func (w *watcher) saw(k key, f func() bool) bool {
 	return look
 }
 
-// lookAt has clusters looked at.
 func (w *watcher) lookAt(all []key) {
 	for _, k := range all {
 		w.queue.add(k, 0)
 	}
 }
 
-// sawClusters notes all clusters of a namespace.
 func (w *watcher) sawClusters(namespace string, all []Seen) {
 	w.trouble(namespace, "")
 	shown := map[key]Seen{}
@@ -381,7 +377,6 @@ func (w *watcher) sawClusters(namespace string, all []Seen) {
 	w.lookAt(look)
 }
 
-// sawSecrets notes all secrets of a namespace.
 func (w *watcher) sawSecrets(namespace string, all []SecretVersion) {
 	w.mu.Lock()
 	first := !w.told[namespace]

@@ -175,7 +175,6 @@ func (m *Management) project(namespace string) string {
 	return m.Projects[""]
 }
 
-// targets are all projects, each once.
 func (m *Management) targets() []string {
 	var all []string
 	for _, n := range m.Namespaces {

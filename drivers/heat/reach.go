@@ -249,7 +249,6 @@ func (p properties) given(what, name, why string) []finding {
 	return []finding{{what, name, why}}
 }
 
-// isTrue finds a property that is true.
 func (p properties) isTrue(what, name, why string) []finding {
 	v := p.get(name)
 	switch on, known := says(v); {

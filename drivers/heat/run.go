@@ -256,7 +256,6 @@ func (r *run) last(ctx context.Context, k *stack) (string, error) {
 	return found[0].ID, nil
 }
 
-// errChecked: a check has found something broken.
 var errChecked = errors.New("a check has found something broken")
 
 // await follows the events of a stack after one of them, until the stack's own says that Heat is done with it.

@@ -155,7 +155,6 @@ func (r record) header() record {
 	}
 }
 
-// whole is the record with all that it holds.
 func (r record) whole() (record, error) {
 	if r.body != nil {
 		return r, nil
@@ -205,7 +204,6 @@ func decode(s *manifests.StoredSecret) (r record, err error) {
 	return r, json.Unmarshal(r.body["version"], &r.version)
 }
 
-// written is a record as a Secret that holds it.
 func (r record) written(in lifecycle.PlanInput) (lifecycle.Manifest, error) {
 	definitions := r.defined && (r.pending() || len(r.definitions) == 0)
 	value, err := r.packed(definitions)

@@ -119,7 +119,6 @@ func version(ctx context.Context, a broker.Access) (string, error) {
 	return "", notKeystone(0)
 }
 
-// regions are those of the catalog.
 func (s *session) regions() []string {
 	regions := []string{}
 	for _, e := range s.catalog {

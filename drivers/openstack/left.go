@@ -41,10 +41,9 @@ type standing struct {
 	kind, id string
 	// The fields of an application credential: its name, the content of its description,
 	// and its end.
-	name string
-	mark mark
-	ends time.Time
-	// trustee is the user that a trust is for.
+	name    string
+	mark    mark
+	ends    time.Time
 	trustee string
 }
 

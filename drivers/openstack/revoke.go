@@ -34,7 +34,6 @@ func (d *Driver) Revoke(ctx context.Context, a broker.Access, i broker.Issued) e
 	})
 }
 
-// removeLease deletes the application credentials of a lease.
 func (d *Driver) removeLease(ctx context.Context, a broker.Access, s *session, i broker.Issued) error {
 	if id := i.Credential.ApplicationCredentialID; id != "" && !i.Renewed && a.InsteadOf == nil {
 		if err := s.remove(ctx, s.user.ID, id); err != nil {

@@ -15,7 +15,6 @@ import (
 )
 
 const (
-	// sessionLife is the time for which a session is kept, used or not.
 	sessionLife = 5 * time.Minute
 	// sessionMargin is the least remaining life of a session's token.
 	sessionMargin = time.Minute

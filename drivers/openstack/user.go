@@ -253,7 +253,6 @@ func mayNotKeep() error {
 	}
 }
 
-// give gives a user a role on the project.
 func (k keeper) give(ctx context.Context, user string, role tokens.Role) error {
 	_, err := k.identity.Put(ctx, k.identity.ServiceURL("projects", k.of.project.ID, "users", user, "roles", role.ID), nil, nil,
 		&gophercloud.RequestOpts{OkCodes: []int{http.StatusNoContent}})

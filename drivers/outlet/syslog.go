@@ -133,7 +133,6 @@ func (s *Syslog) send(ctx context.Context, messages []byte) error {
 // auditNotice is the priority of facility 13 and severity 5.
 const auditNotice = 13*8 + 5
 
-// messages frames each line as a message.
 func (s *Syslog) messages(lines [][]byte) ([]byte, error) {
 	at := s.options.Now().UTC().Format("2006-01-02T15:04:05.000000Z07:00")
 	var all []byte

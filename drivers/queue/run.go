@@ -125,7 +125,6 @@ func newDispatcher(o Options) (*dispatcher, error) {
 	return d, nil
 }
 
-// kindOf is the kind of the one job that a pass is.
 func kindOf(p broker.Pass) string { return job.PassPrefix + p.Name }
 
 // feed begins due jobs until ctx ends. Attempts continue under working.

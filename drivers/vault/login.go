@@ -28,7 +28,6 @@ type grant struct {
 
 func (g grant) life() time.Duration { return time.Duration(g.Seconds) * time.Second }
 
-// sender sends one request.
 type sender func(ctx context.Context, token secret.Text, r request) ([]byte, *fault)
 
 // credential reads what is presented at login: the secret id, or the token.

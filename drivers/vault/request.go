@@ -74,7 +74,6 @@ func (s *Store) repeat(ctx context.Context, token secret.Text, r request) ([]byt
 	return body, nil
 }
 
-// send sends a request once.
 func (s *Store) send(ctx context.Context, token secret.Text, r request) ([]byte, *fault) {
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()

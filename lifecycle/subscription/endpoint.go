@@ -66,7 +66,6 @@ type sealable struct {
 	Callback string `json:"callback"`
 }
 
-// errForeign: what was sealed is not what is opened.
 var errForeign = errors.New("what is sealed is not of this subscription")
 
 func (c Credentials) text(callback string) (secret.Text, error) {

@@ -261,7 +261,6 @@ func keyFault(err error) error {
 	})
 }
 
-// target is a subscriber whose credentials are known.
 func (s *Subscriptions) target(one Subscription, c Credentials) Subscriber {
 	c.Certificate = slices.Contains(one.Auth, TLS)
 	return Subscriber{

@@ -99,7 +99,6 @@ func endRecords(r io.ReaderAt, size int64) ([]endRecord, error) {
 	}), nil
 }
 
-// boundHeaders reads headers as far as there are any.
 func boundHeaders(r io.Reader, limits ArchiveLimits) error {
 	most := entryText * int64(limits.Entries)
 	in := bufio.NewReader(r)

@@ -46,7 +46,6 @@ func scaling(f definitions, fl *Flavour) error {
 	return complete(f, fl)
 }
 
-// policiesOf reads a list of {NAME: POLICY}, or a mapping of them.
 func policiesOf(f definitions) ([]policy, error) {
 	var found []policy
 	read := func(n *yaml.Node) error {

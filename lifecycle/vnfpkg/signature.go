@@ -132,7 +132,6 @@ func (c *CSAR) Verify(trust Signers) (signer string, err error) {
 	return signer, nil
 }
 
-// verifySingle checks the signatures of single files.
 func (c *CSAR) verifySingle(trust Signers) error {
 	for _, name := range slices.Sorted(maps.Keys(c.single)) {
 		by := c.single[name]
@@ -156,7 +155,6 @@ func (c *CSAR) verifySingle(trust Signers) error {
 	return nil
 }
 
-// verifyWhole checks the signature of the package.
 func (c *CSAR) verifyWhole(trust Signers) (signer string, err error) {
 	if w := c.wrapping; w != nil {
 		return trust.check(w.name, w.signature, w.certs, func() (io.ReadCloser, error) {

@@ -180,7 +180,6 @@ type read struct {
 // NewReads records all reads but polls.
 func NewReads() *Reads { return &Reads{seen: map[read]time.Time{}} }
 
-// due reports whether to record a read.
 func (r *Reads) due(e Entry) bool {
 	if r == nil {
 		return true

@@ -148,7 +148,6 @@ func (v *Verifier) compare() error {
 	return nil
 }
 
-// leavesOf hashes lines in parallel.
 func leavesOf(lines [][]byte) []tree.Hash {
 	workers, leaves := runtime.GOMAXPROCS(0), make([]tree.Hash, len(lines))
 	var all sync.WaitGroup

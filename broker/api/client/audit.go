@@ -127,7 +127,6 @@ func (c *Client) Ready(ctx context.Context) error {
 	return c.tell(ctx, request{method: http.MethodGet, path: []string{"readyz"}})
 }
 
-// values is the query string.
 func (q AuditQuery) values() url.Values {
 	v := page(q.PageSize, q.PageToken, map[string]string{
 		"project": q.Project, "principal": q.Principal, "action": q.Action, "resource": q.Resource, "vim": q.VIM, "lease": q.Lease,
@@ -144,5 +143,4 @@ func (q AuditQuery) values() url.Values {
 	return v
 }
 
-// number is a query of one number.
 func number(name string, n int64) url.Values { return url.Values{name: {strconv.FormatInt(n, 10)}} }

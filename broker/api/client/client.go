@@ -146,13 +146,11 @@ func rest(method string, body any, segments ...string) request {
 	return request{method: method, path: append([]string{"v1"}, segments...), body: body}
 }
 
-// where is the request with this query.
 func (q request) where(query url.Values) request {
 	q.query = query
 	return q
 }
 
-// under is the request with this header.
 func (q request) under(h http.Header) request {
 	q.header = h
 	return q
@@ -299,7 +297,6 @@ func Status(err error) int {
 	return 0
 }
 
-// problem reads an error answer.
 func (c *Client) problem(answer *http.Response) error {
 	p := &Problem{}
 	kind, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type"))

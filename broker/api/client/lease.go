@@ -57,7 +57,6 @@ func (c *Client) RevokeLeases(ctx context.Context, s v1.Selector) (v1.List[v1.Le
 	return fetch[v1.List[v1.Lease]](ctx, c, rest(http.MethodPost, s, "leases:revoke"))
 }
 
-// values is the query string.
 func (q LeaseQuery) values() url.Values {
 	return page(q.PageSize, q.PageToken, map[string]string{
 		"idPrefix": q.IDPrefix, "vim": q.VIM, "principal": q.Principal, "operation": q.Operation, "instance": q.Instance, "for": q.For,

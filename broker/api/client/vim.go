@@ -107,7 +107,6 @@ func (c *Client) Inventory(ctx context.Context, idOrName string, settle bool) (v
 	return fetch[v1.Inventory](ctx, c, rest(http.MethodPost, v1.InventoryRequest{Settle: settle}, "vims", idOrName, "inventory"))
 }
 
-// values is the query string.
 func (q VIMQuery) values() url.Values {
 	v := page(q.PageSize, q.PageToken, map[string]string{"type": q.Type, "name": q.Name, "idPrefix": q.IDPrefix, "status": q.Status})
 	for name, value := range q.Labels {

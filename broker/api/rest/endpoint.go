@@ -44,7 +44,6 @@ type route struct {
 	endpoint
 }
 
-// refusals are the statuses that the route refuses with.
 func (rt route) refusals() []int {
 	if rt.public() {
 		return []int{http.StatusInternalServerError, http.StatusServiceUnavailable}
@@ -170,7 +169,6 @@ type call struct {
 	query     url.Values
 }
 
-// path returns a segment of the path.
 func (c *call) path(name string) string { return c.PathValue(name) }
 
 // maxBody bounds every request body: a kubeconfig with its certificates is a few
@@ -210,7 +208,6 @@ func (s *server) operation(rt route) api.Operation {
 	return op
 }
 
-// written answers with a text.
 func written(media string, text []byte) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", media)

@@ -71,10 +71,8 @@ func enumerate(s *huma.Schema, values []string) {
 	}
 }
 
-// pathParameter finds the parameters in a path.
 var pathParameter = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{(\w+)\}`) })
 
-// operation describes one route.
 func operation(r route, schemas huma.Registry) *huma.Operation {
 	op := &huma.Operation{
 		Method: r.method, Path: r.path, OperationID: r.id, Summary: r.summary, Tags: []string{r.tag},
@@ -106,7 +104,6 @@ func operation(r route, schemas huma.Registry) *huma.Operation {
 	return op
 }
 
-// described are the route's parameters.
 func (rt route) described() (all []*huma.Param) {
 	for _, m := range pathParameter().FindAllStringSubmatch(rt.path, -1) {
 		doc := "Id of the lease"
@@ -183,7 +180,6 @@ func content(media string, t reflect.Type, schemas huma.Registry, shown json.Raw
 	return map[string]*huma.MediaType{media: m}
 }
 
-// schema is the parameter's.
 func (p parameter) schema() *huma.Schema {
 	s := &huma.Schema{Type: huma.TypeString}
 	if p.kind != "" {

@@ -169,12 +169,10 @@ func (s *server) inventory(c *call, in v1.InventoryRequest) (answer[v1.Inventory
 	return answer[v1.Inventory]{body: out}, nil
 }
 
-// vim is the answer that shows v.
 func (s *server) vim(v broker.VIM) answer[v1.VIM] {
 	return answer[v1.VIM]{body: vim(v, s.now()), revision: v.Revision}
 }
 
-// labels reads name=value pairs.
 func labels(pairs []string) (map[string]string, error) {
 	m := map[string]string{}
 	for _, pair := range pairs {

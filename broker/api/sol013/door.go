@@ -38,7 +38,6 @@ type Major struct {
 }
 
 var (
-	// errVersion: the header Version names a version that is not served.
 	errVersion = errors.New("version not supported")
 	// ErrNotAcceptable: no form that the header Accept names can be had.
 	ErrNotAcceptable = errors.New("not acceptable")

@@ -140,7 +140,6 @@ func (s *server) fault(r *http.Request, p api.Problem) *fault {
 	return f
 }
 
-// message is all that a problem says, on one line.
 func message(p api.Problem) string {
 	parts := []string{p.Detail}
 	for _, f := range p.Faults {
@@ -153,7 +152,6 @@ func message(p api.Problem) string {
 	return text
 }
 
-// joined joins the parts that are not empty.
 func joined(by string, parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), by)
 }

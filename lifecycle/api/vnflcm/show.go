@@ -31,7 +31,6 @@ func operationURL(c *api.Call, o lifecycle.Operation) string {
 	return sol013.URL(c, sol003.Prefix+"/vnf_lcm_op_occs/"+o.ID)
 }
 
-// instance is an instance as SOL003 has it.
 func instance(c *api.Call, i lifecycle.Instance) sol003.VNFInstance {
 	self, s := instanceURL(c, i.ID), i.Shape
 	shown := sol003.VNFInstance{
@@ -72,7 +71,6 @@ func instance(c *api.Call, i lifecycle.Instance) sol003.VNFInstance {
 	return shown
 }
 
-// connectionPoints are those of a VNFC as SOL003 has them.
 func connectionPoints(all []lifecycle.CP) (shown []sol003.VNFCCPInfo) {
 	for _, p := range all {
 		one := sol003.VNFCCPInfo{ID: p.ID, CPDID: p.CPD}

@@ -60,7 +60,6 @@ type line struct {
 	Entry json.RawMessage `json:"entry"`
 }
 
-// trailer ends a section.
 type trailer struct {
 	End  int64  `json:"end"`
 	Root []byte `json:"root"`
