@@ -2,9 +2,14 @@ package broker
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -385,3 +390,38 @@ const anyProject = "*"
 func (b *core) seesAll(p policy.Principal, action policy.Action) bool {
 	return b.guard.Allows(p, action, projectResource(anyProject))
 }
+
+// endpointHost is the host of an endpoint, without a port; empty where there is none.
+func endpointHost(t Target) string {
+	u, err := url.Parse(t.Endpoint)
+	if err != nil {
+		return ""
+	}
+	return strings.ToLower(u.Hostname())
+}
+
+// digest tells two requests under one idempotency key apart. No credential goes
+// in: a digest of a weak password would give it away.
+func digest(parts ...any) string {
+	h := sha256.New()
+	_ = json.NewEncoder(h).Encode(parts) // plain data always encodes
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// MaxIdempotencyKey bounds an idempotency key, in bytes.
+const MaxIdempotencyKey = 128
+
+// CheckIdempotencyKey returns the [ErrInvalid] of a key that cannot be one.
+func CheckIdempotencyKey(key string) error {
+	if len(key) > MaxIdempotencyKey {
+		return Invalid("Idempotency-Key", "is longer than %d characters", MaxIdempotencyKey)
+	}
+	for _, r := range key {
+		if r < 0x21 || r > 0x7e {
+			return Invalid("Idempotency-Key", "holds a character other than visible ASCII")
+		}
+	}
+	return nil
+}
+
+func generationText(n int64) string { return strconv.FormatInt(n, 10) }

@@ -156,15 +156,6 @@ func draft(before, after VIM, keyStore string) *policy.VIMDraft {
 	return d
 }
 
-// endpointHost is the host of an endpoint, without a port; empty where there is none.
-func endpointHost(t Target) string {
-	u, err := url.Parse(t.Endpoint)
-	if err != nil {
-		return ""
-	}
-	return strings.ToLower(u.Hostname())
-}
-
 // addChanges puts into an entry what differs between two states of a VIM, in the names
 // of REST: old and new values where they are no secret. For a field that may hold anything it says
 // only that it is another, of a CA its digest. Nothing of an earlier call is left.

@@ -289,3 +289,16 @@ type LeaseSelector struct {
 
 // CanMove reports whether a lease may go from one state to another. Staying is no move.
 func (s LeaseState) CanMove(to LeaseState) bool { return slices.Contains(leaseMoves[s], to) }
+
+// earliest is the earliest of some times, cut to the second.
+func earliest(times ...time.Time) time.Time {
+	return slices.MinFunc(times, time.Time.Compare).UTC().Truncate(time.Second)
+}
+
+// notCompared says why nothing can be compared; none where there is no reason.
+func notCompared(why string) []string {
+	if why == "" {
+		return nil
+	}
+	return []string{"what the holder may have made is not known: " + why}
+}

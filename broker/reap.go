@@ -264,3 +264,10 @@ func (b *Leaser) retryIrrevocable(ctx context.Context, v VIM) error {
 		return err
 	})
 }
+
+func latest(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}

@@ -3,13 +3,9 @@ package broker
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -258,14 +254,6 @@ func denied(err error, field, detail string) error {
 	return &Error{Kind: ErrDenied, Field: field, Detail: detail, Remedy: "leave it out, or ask an administrator", Cause: err}
 }
 
-// digest tells two requests under one idempotency key apart. No credential goes
-// in: a digest of a weak password would give it away.
-func digest(parts ...any) string {
-	h := sha256.New()
-	_ = json.NewEncoder(h).Encode(parts) // plain data always encodes
-	return hex.EncodeToString(h.Sum(nil))
-}
-
 // labelKey is a Kubernetes label key; so is the limit of its value.
 var (
 	labelKey = sync.OnceValue(func() *regexp.Regexp {
@@ -309,21 +297,3 @@ func validName(name string) error {
 	}
 	return nil
 }
-
-// MaxIdempotencyKey bounds an idempotency key, in bytes.
-const MaxIdempotencyKey = 128
-
-// CheckIdempotencyKey returns the [ErrInvalid] of a key that cannot be one.
-func CheckIdempotencyKey(key string) error {
-	if len(key) > MaxIdempotencyKey {
-		return Invalid("Idempotency-Key", "is longer than %d characters", MaxIdempotencyKey)
-	}
-	for _, r := range key {
-		if r < 0x21 || r > 0x7e {
-			return Invalid("Idempotency-Key", "holds a character other than visible ASCII")
-		}
-	}
-	return nil
-}
-
-func generationText(n int64) string { return strconv.FormatInt(n, 10) }

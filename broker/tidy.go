@@ -3,10 +3,8 @@ package broker
 import (
 	"context"
 	"errors"
-	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -178,24 +176,4 @@ func (b *Leaser) othersLive(not string) func(ctx context.Context, lease, handle 
 		}
 		return err == nil && l.Handle == handle && l.State.Live(), err
 	}
-}
-
-// notCompared says why nothing can be compared; none where there is no reason.
-func notCompared(why string) []string {
-	if why == "" {
-		return nil
-	}
-	return []string{"what the holder may have made is not known: " + why}
-}
-
-// earliest is the earliest of some times, cut to the second.
-func earliest(times ...time.Time) time.Time {
-	return slices.MinFunc(times, time.Time.Compare).UTC().Truncate(time.Second)
-}
-
-func latest(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
 }

@@ -5,6 +5,7 @@ package job
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"regexp"
 	"sync"
 	"time"
@@ -102,4 +103,16 @@ func WithoutClaim(ctx context.Context) context.Context {
 func ClaimOf(ctx context.Context) (Claim, bool) {
 	c, ok := ctx.Value(claimKey{}).(Claim)
 	return c, ok
+}
+
+// Backoff is the wait before the next try after so many failures in a row: one second after
+// the first, twice that after each further one, and at most that long.
+func Backoff(failures int, most time.Duration) time.Duration {
+	return min(time.Second<<min(max(failures-1, 0), 20), most)
+}
+
+// Spread shortens a wait by up to a quarter, so that those who failed together do not try
+// again together.
+func Spread(wait time.Duration) time.Duration {
+	return wait - rand.N(wait/4+1) //nolint:gosec // a pause needs no secrecy
 }

@@ -204,17 +204,3 @@ func (c *connection) version(ctx context.Context) (string, error) {
 	}
 	return printable(v.GitVersion), nil
 }
-
-// printable keeps the first 64 printable ASCII characters of a remote text.
-func printable(s string) string { return plain(s, 64) }
-
-// plain keeps the first printable ASCII characters of a remote text, at most so many.
-func plain(s string, most int) string {
-	kept := strings.Map(func(r rune) rune {
-		if r <= ' ' || r > '~' {
-			return -1
-		}
-		return r
-	}, s)
-	return kept[:min(len(kept), most)]
-}

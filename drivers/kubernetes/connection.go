@@ -6,6 +6,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -235,4 +236,9 @@ func presentCertificate(r *tls.CertificateRequestInfo) (*tls.Certificate, error)
 		return nil, errors.New("client certificate and key do not fit")
 	}
 	return &pair, nil
+}
+
+// isToken reports whether s can stand in an Authorization header unchanged.
+func isToken(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' })
 }

@@ -71,11 +71,6 @@ func bearer(in broker.Credential, f credentialFields) (broker.Credential, error)
 	return broker.Credential{Kind: broker.CredentialBearerToken, Token: secret.NewText(token)}, nil
 }
 
-// isToken reports whether s can stand in an Authorization header unchanged.
-func isToken(s string) bool {
-	return !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' })
-}
-
 func clientCertificate(in broker.Credential, f credentialFields) (broker.Credential, error) {
 	switch {
 	case in.ClientCertificate == "":

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -133,4 +134,18 @@ func unlessForbidden(err error) error {
 		return nil
 	}
 	return err
+}
+
+// printable keeps the first 64 printable ASCII characters of a remote text.
+func printable(s string) string { return plain(s, 64) }
+
+// plain keeps the first printable ASCII characters of a remote text, at most so many.
+func plain(s string, most int) string {
+	kept := strings.Map(func(r rune) rune {
+		if r <= ' ' || r > '~' {
+			return -1
+		}
+		return r
+	}, s)
+	return kept[:min(len(kept), most)]
 }

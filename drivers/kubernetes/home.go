@@ -361,3 +361,8 @@ func (c *connection) namespaceUsable(ctx context.Context, name string) error {
 	}
 	return fault(err, "get", "namespace "+name)
 }
+
+// isPrepared reports whether the credential works in the namespaces of a pool.
+func isPrepared(a broker.Access) bool {
+	return a.Discovered.Cluster != nil && a.Discovered.Cluster.Mode == broker.ModePrepared
+}

@@ -182,8 +182,3 @@ func (c *connection) rooms(ctx context.Context, h home) ([]string, error) {
 	}
 	return found, err
 }
-
-// isPrepared reports whether the credential works in the namespaces of a pool.
-func isPrepared(a broker.Access) bool {
-	return a.Discovered.Cluster != nil && a.Discovered.Cluster.Mode == broker.ModePrepared
-}
