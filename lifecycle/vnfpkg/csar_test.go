@@ -137,6 +137,8 @@ func TestOpenRefuses(t *testing.T) {
 		"no metadata":                   {whole()[1:], vnfpkg.ArchiveLimits{}, "neither"},
 		"no entry definitions":          {instead(1, file{name: "other.yaml"}), vnfpkg.ArchiveLimits{}, "entry definitions"},
 		"metadata without an entry":     {instead(0, file{name: "TOSCA-Metadata/TOSCA.meta", text: "CSAR-Version: 1.1\n"}), vnfpkg.ArchiveLimits{}, "Entry-Definitions"},
+		"a manifest of another name":    {append(whole()[1:1:1], file{name: "VNF.yaml", text: top}, file{name: "VNF1.mf", text: "metadata:\n  a: b\n"}), vnfpkg.ArchiveLimits{}, "a manifest that nothing names"},
+		"a manifest that is not named":  {append(whole(), file{name: "other.mf", text: "metadata:\n  a: b\n"}), vnfpkg.ArchiveLimits{}, "a manifest that nothing names"},
 		"a line that is no pair":        {instead(0, meta("Name "+deployment)), vnfpkg.ArchiveLimits{}, "line 6"},
 		"a key twice":                   {instead(0, meta("Name: "+deployment+"\nName: x")), vnfpkg.ArchiveLimits{}, "twice"},
 		"an artifact twice":             {instead(0, meta("Name: "+deployment, "Name: "+deployment)), vnfpkg.ArchiveLimits{}, "named twice"},

@@ -53,6 +53,14 @@ func (c *CSAR) readMetadata() error {
 	if !c.Has(c.Entry) {
 		return fault(c.Entry, "is named as the entry definitions and is not there")
 	}
+	if manifest == "" {
+		for name := range c.files {
+			if path.Ext(name) == ".mf" && !strings.Contains(name, "/") {
+				return fault(name, "is a manifest that nothing names: call it after the descriptor %s, or name it in %s as ETSI-Entry-Manifest",
+					path.Base(c.Entry), MetaFile)
+			}
+		}
+	}
 	if manifest != "" {
 		c.Manifest = manifest
 		blocks, err := c.blocks(manifest)

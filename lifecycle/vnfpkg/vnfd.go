@@ -169,6 +169,14 @@ func (c *CSAR) Descriptor() (VNFD, error) {
 		}
 	}
 	if d.vnfd.ID == "" {
+		for _, f := range files {
+			for name, t := range f.Topology.Templates {
+				if _, has := t.Properties["descriptor_id"]; has {
+					return VNFD{}, fault(c.Entry, "has the node template %.100q, whose type %.100q is not defined or does not derive from %s",
+						name, t.Type, typeVNF)
+				}
+			}
+		}
 		return VNFD{}, fault(c.Entry, "has no descriptor_id, neither in the VNF's node template nor as the default of its type")
 	}
 	if len(d.vnfd.Flavours) == 0 {

@@ -138,6 +138,7 @@ func TestDescriptorRefuses(t *testing.T) {
 		return strings.Replace(text, old, now, 1)
 	}
 	for name, c := range map[string]struct{ top, types, simple, want string }{
+		"an undefined type":           {top, edit(types, "derived_from: tosca.nodes.nfv.VNF", "derived_from: x"), edit(simple, "node_templates:\n", "node_templates:\n    VNFX: {type: company.Other, properties: {descriptor_id: x}}\n"), "whose type \"company.Other\" is not defined"},
 		"no id":                       {top, edit(types, "descriptor_id: {type: string, default: b1bb0ce7-ebca-4fa7-95ed-4840d70a1177}", "x: {}"), simple, "descriptor_id"},
 		"no flavour":                  {top, types, edit(simple, "flavour_id: simple", "flavour_id: {get_input: x}"), "no deployment flavour"},
 		"an import that is missing":   {edit(top, "types.yaml", "none.yaml"), types, simple, "is not there"},

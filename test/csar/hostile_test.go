@@ -49,7 +49,7 @@ func TestHostileManifestsAreRefused(t *testing.T) {
 	for name, c := range map[string]struct{ manifest, why string }{
 		"too many objects":      {strings.Repeat(settings("a", "")+"---\n", 10_001), "more than 10000 objects"},
 		"too large":             {settings("a", "") + "data: {a: " + strings.Repeat("x", 1_600_000) + "}\n", "1500000 are the most"},
-		"foreign namespace":     {settings("a", ", namespace: kube-system"), "kube-system"},
+		"foreign namespace":     {settings("a", ", namespace: kube-system"), "it reaches: cluster"},
 		"owner's label":         {settings("a", ", labels: {vimbroker.io/instance: other}"), "vimbroker.io/"},
 		"unset variable":        {settings("a", "") + `data: {a: "${NOBODY_SET_IT}"}`, "NOBODY_SET_IT"},
 		"anchors":               {settings("a", "") + "data: &a {a: b}\nx: [*a, *a]\n", "anchor"},

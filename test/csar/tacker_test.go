@@ -136,7 +136,7 @@ func TestTackersPackagesThatDoNotRun(t *testing.T) {
 		"missing":          {nil, []string{"Files/kubernetes/none.yaml"}, "not in the package"},
 		"elsewhere":        {nil, []string{"http://example.org/deployment.yaml"}, "not in the package"},
 		"answer":           {nil, []string{"Files/kubernetes/token-review.yaml"}, "TokenReview"},
-		"two namespaces":   {csar.Files{"Files/kubernetes/pod.yaml": strings.Replace(csar.Tacker()["Files/kubernetes/pod.yaml"], "namespace: default", "namespace: other", 1)}, named, "namespace other"},
+		"two namespaces":   {csar.Files{"Files/kubernetes/pod.yaml": strings.Replace(csar.Tacker()["Files/kubernetes/pod.yaml"], "namespace: default", "namespace: other", 1)}, named, "it reaches: cluster"},
 		"bound to default": {csar.Files{"Files/kubernetes/pod.yaml": bound}, named, "subject"},
 	} {
 		t.Run(id, func(t *testing.T) {

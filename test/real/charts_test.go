@@ -179,9 +179,12 @@ func (l *chartLife) live() {
 			t.Errorf("scaled, the objects differ by (-before +now):\n%s", diff)
 		}
 		l.must("vimbroker vnf scale %s --aspect %s --steps -1 --wait", l.name, aspect)
-		// Charts make some objects otherwise once they are upgraded.
-		if got, want := slices.Sorted(maps.Keys(l.stands())), slices.Sorted(maps.Keys(made)); !slices.Equal(got, want) {
-			t.Errorf("scaled out and in, there are %q, and there were %q", got, want)
+		// Charts make some objects otherwise, and run other hooks, once they are upgraded.
+		now := l.stands()
+		for _, id := range slices.Sorted(maps.Keys(made)) {
+			if now[id] == nil {
+				t.Errorf("scaled out and in, %s is missing", id)
+			}
 		}
 	}
 	l.must("vimbroker vnf update %s --vnfd %s-2 --wait", l.name, l.name)
