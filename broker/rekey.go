@@ -342,7 +342,7 @@ func (b *Oversight) Reseal(ctx context.Context, due Due) error {
 		if k.State != notary.Signing {
 			continue
 		}
-		if due.Selects(keyring.Sealed{KeyStore: k.KeyStore, Ref: k.Ref, Text: k.Sealed}) {
+		if due.Selects(k.Held().Sealed) {
 			_, err = b.rotateAuditKey(ctx, system("notary"), due.To)
 		}
 		return err

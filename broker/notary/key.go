@@ -54,6 +54,13 @@ type SigningKey struct {
 // Owner is whom the Fernet key belongs to.
 func (k SigningKey) Owner() secret.Owner { return secret.Owner{ID: k.ID, Generation: 1} }
 
+// Held is the part of the row that seals the private half.
+func (k SigningKey) Held() keyring.SealedRow {
+	return keyring.SealedRow{
+		State: k.State, Owner: k.Owner(), Sealed: keyring.Sealed{KeyStore: k.KeyStore, Ref: k.Ref, Text: k.Sealed},
+	}
+}
+
 // counts reports whether the key may have signed a checkpoint of that size.
 func (k SigningKey) counts(size int64) bool {
 	switch k.State {

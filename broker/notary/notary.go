@@ -247,7 +247,7 @@ func (n *Notary) fill(ctx context.Context, k *SigningKey, to keyring.Ring) (pen,
 
 // open opens a key. The public half comes from what is sealed, not from the row.
 func (n *Notary) open(ctx context.Context, k SigningKey) (pen, error) {
-	text, err := n.keys.Open(ctx, k.Owner(), sealedField, keyring.Sealed{KeyStore: k.KeyStore, Ref: k.Ref, Text: k.Sealed})
+	text, err := n.keys.Open(ctx, k.Owner(), sealedField, k.Held().Sealed)
 	if errors.Is(err, keyring.ErrLost) {
 		return pen{}, fmt.Errorf("%w: %w", ErrLost, err)
 	}

@@ -42,6 +42,13 @@ const (
 // Owner is whom the Fernet key belongs to.
 func (k TokenKey) Owner() secret.Owner { return secret.Owner{ID: k.ID, Generation: 1} }
 
+// Held is the part of the row that seals the private half.
+func (k TokenKey) Held() keyring.SealedRow {
+	return keyring.SealedRow{
+		State: k.State, Owner: k.Owner(), Sealed: keyring.Sealed{KeyStore: k.KeyStore, Ref: k.Ref, Text: k.Sealed},
+	}
+}
+
 // counts reports whether tokens of the key count.
 func (k TokenKey) counts(now time.Time) bool {
 	return k.State == KeySigning || k.State == KeyVerifying && now.Before(k.Until)

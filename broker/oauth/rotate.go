@@ -175,7 +175,7 @@ func (t *Tokens) Reseal(ctx context.Context, due broker.Due) error {
 	if !found {
 		return nil
 	}
-	if due.Selects(keyring.Sealed{KeyStore: k.KeyStore, Ref: k.Ref, Text: k.Sealed}) {
+	if due.Selects(k.Held().Sealed) {
 		_, err = t.replace(ctx, self(""), k.ID, due.To)
 	}
 	return err
@@ -226,7 +226,7 @@ func (t *Tokens) fill(ctx context.Context, k *TokenKey, to keyring.Ring) error {
 // open opens the private half of a key.
 func (t *Tokens) open(ctx context.Context, k TokenKey) (jose.JSONWebKey, error) {
 	var private jose.JSONWebKey
-	text, err := t.keys.Open(ctx, k.Owner(), sealedField, keyring.Sealed{KeyStore: k.KeyStore, Ref: k.Ref, Text: k.Sealed})
+	text, err := t.keys.Open(ctx, k.Owner(), sealedField, k.Held().Sealed)
 	if err != nil {
 		return private, keyFault(err)
 	}

@@ -2,19 +2,13 @@ package postgres
 
 import (
 	"context"
-	"fmt"
 	"strings"
-	"time"
-
-	"github.com/jackc/pgx/v5"
 
 	"github.com/vimbroker/vimbroker/drivers/rows"
 	"github.com/vimbroker/vimbroker/policy/audit"
 )
 
 const readHead = `SELECT seq FROM audit_head WHERE id = 1 FOR UPDATE`
-
-var entryColumns = rows.EntryColumns.Names()
 
 // append queues the insert of an entry into the inbox, in the transaction of the act that
 // it records. No row and no lock is shared with other writers.
@@ -23,33 +17,26 @@ func (t txn) append(e audit.Entry) error {
 		return err
 	}
 	e = audit.Kept(e)
-	t.queue(insertInbox, values(rows.WaitingColumns.Fields(&e))...)
+	t.queue(insertInbox, dialect.Args(rows.WaitingColumns.Values(&e))...)
 	return nil
 }
 
-// Entries returns what q selects, newest first. Entries that wait get their places first.
-func (s *Store) Entries(ctx context.Context, q audit.Query) ([]audit.Entry, error) {
-	for moved := sequenceAtOnce; moved == sequenceAtOnce; {
-		var err error
-		if moved, err = s.sequence(ctx, waitLock); err != nil {
-			return nil, fmt.Errorf("sequencing the audit log: %w", err)
-		}
+// EntryQuery implements [tables.Database]. Entries that wait get their places first.
+func (d database) EntryQuery(ctx context.Context, q audit.Query) (string, []any, error) {
+	if err := d.sequenceAll(ctx); err != nil {
+		return "", nil, err
 	}
 	text, args := listEntries(q)
-	entries, err := read(ctx, s, scanEntry, text, args...)
-	if err != nil {
-		return nil, fmt.Errorf("reading the audit log: %w", err)
-	}
-	return entries, nil
+	return text, args, nil
 }
 
 func listEntries(q audit.Query) (string, []any) {
 	const page = ` ORDER BY seq DESC LIMIT ?`
-	selecting := `SELECT ` + entryColumns + ` FROM audit_entries`
-	conditions := rows.EntryConditions(q, func(t time.Time) any { return stamp(t) })
+	selecting := `SELECT ` + rows.EntryColumns.Names() + ` FROM audit_entries`
+	conditions := rows.EntryConditions(q)
 	if len(conditions) == 1 {
 		text, args := conditions[0].SelectFrom(selecting)
-		return numbered(text + page), append(args, q.Limit)
+		return text + page, append(args, q.Limit)
 	}
 	// Each part ends with the page.
 	var parts []string
@@ -58,14 +45,5 @@ func listEntries(q audit.Query) (string, []any) {
 		text, args := c.SelectFrom(selecting)
 		parts, all = append(parts, `(`+text+page+`)`), append(append(all, args...), q.Limit)
 	}
-	return numbered(strings.Join(parts, ` UNION ALL `) + page), append(all, q.Limit)
-}
-
-func scanEntry(row pgx.CollectableRow) (audit.Entry, error) {
-	var e audit.Entry
-	err := scan(row, rows.EntryColumns.Fields(&e), &e.Damaged)
-	if len(e.Detail) == 0 {
-		e.Detail = nil
-	}
-	return e, err
+	return strings.Join(parts, ` UNION ALL `) + page, append(all, q.Limit)
 }

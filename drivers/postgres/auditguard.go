@@ -4,12 +4,13 @@ import (
 	"context"
 	_ "embed" // auditguards.txt
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/vimbroker/vimbroker/drivers/rows"
 )
 
 // auditGuards are the columns, constraints and triggers that keep the audit log from being changed by a
@@ -38,10 +39,8 @@ const (
 		UNION ALL SELECT relname || '.row level security', 'on' FROM logs WHERE relrowsecurity
 		UNION ALL SELECT 'session_replication_role', current_setting('session_replication_role')
 			WHERE current_setting('session_replication_role') <> 'origin'`
-	// oldestWaiting and oldestUngrown are when the first entry was written that has no
-	// place in the log, or is not in its tree.
+	// oldestWaiting is when the first entry was written that has no place in the log.
 	oldestWaiting = `SELECT time FROM audit_inbox WHERE id > $1 ORDER BY id LIMIT 1`
-	oldestUngrown = `SELECT time FROM audit_entries WHERE seq > (SELECT size FROM audit_tree WHERE id = 1) ORDER BY seq LIMIT 1`
 )
 
 // Unguarded implements [audit.Log]. For a schema of a later version only the names are known.
@@ -67,15 +66,12 @@ func differing(found []guard, names bool) []string {
 	for _, g := range found {
 		standing[g.name] = g.definition
 	}
-	all := maps.Clone(wanted)
-	maps.Copy(all, standing)
-	var differ []string
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		_, stands := standing[name]
-		if names && stands || wanted[name] == standing[name] {
-			continue
-		}
-		differ = append(differ, name)
+	differ := rows.Differing(wanted, standing)
+	if names {
+		differ = slices.DeleteFunc(differ, func(name string) bool {
+			_, stands := standing[name]
+			return stands
+		})
 	}
 	return differ
 }
@@ -89,15 +85,16 @@ func scanGuard(row pgx.CollectableRow) (g guard, err error) {
 
 // Behind implements [audit.Log].
 func (s *Store) Behind(ctx context.Context) (time.Duration, error) {
-	var behind time.Duration
-	for text, args := range map[string][]any{oldestWaiting: {s.inbox.read(time.Now())}, oldestUngrown: nil} {
-		found, err := read(ctx, s, scalar[time.Time], text, args...)
-		if err != nil {
-			return 0, fmt.Errorf("looking how far the audit log is behind: %w", err)
-		}
-		for _, at := range found {
-			behind = max(behind, s.now().Sub(at))
-		}
+	behind, err := s.Tables.Behind(ctx)
+	if err != nil {
+		return 0, err
+	}
+	waiting, err := read(ctx, s, scalar[time.Time], oldestWaiting, s.inbox.read(time.Now()))
+	if err != nil {
+		return 0, fmt.Errorf("looking how far the audit log is behind: %w", err)
+	}
+	for _, at := range waiting {
+		behind = max(behind, s.now().Sub(at))
 	}
 	return behind, nil
 }

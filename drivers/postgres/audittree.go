@@ -11,7 +11,6 @@ import (
 
 	"github.com/vimbroker/vimbroker/drivers/rows"
 	"github.com/vimbroker/vimbroker/policy/audit"
-	"github.com/vimbroker/vimbroker/policy/audit/tree"
 )
 
 const (
@@ -25,18 +24,11 @@ const (
 	waitLock  = `SELECT true FROM pg_advisory_xact_lock($1)`
 	dropInbox = `DELETE FROM audit_inbox WHERE id = ANY($1)`
 	moveHead  = `UPDATE audit_head SET seq = $1 WHERE id = 1`
-	readTree  = `SELECT size, root FROM audit_tree WHERE id = 1`
-	storeTree = `UPDATE audit_tree SET size = $1, root = $2 WHERE id = 1`
-	storeTile = `INSERT INTO audit_tiles (level, number, hashes) VALUES ($1, $2, $3)
-		ON CONFLICT (level, number) DO UPDATE SET hashes = excluded.hashes`
-	readTiles = `SELECT level, number, hashes FROM audit_tiles WHERE (level, number) IN (SELECT * FROM unnest($1::bigint[], $2::bigint[]))`
 )
 
 var (
-	inboxColumns  = rows.WaitingColumns.Names()
-	insertInbox   = numbered(rows.WaitingColumns.Insert(`audit_inbox`))
-	readInbox     = `SELECT id, ` + inboxColumns + ` FROM audit_inbox WHERE id > $1 ORDER BY id LIMIT $2`
-	readFollowing = `SELECT ` + entryColumns + ` FROM audit_entries WHERE seq > $1 ORDER BY seq LIMIT $2`
+	insertInbox = numbered(rows.WaitingColumns.Insert(`audit_inbox`))
+	readInbox   = `SELECT id, ` + rows.WaitingColumns.Names() + ` FROM audit_inbox WHERE id > $1 ORDER BY id LIMIT $2`
 )
 
 var _ audit.Log = (*Store)(nil)
@@ -53,33 +45,21 @@ func scanWaiting(row pgx.CollectableRow) (w waiting, err error) {
 
 // Grow implements [audit.Log].
 func (s *Store) Grow(ctx context.Context) error {
-	for {
-		moved, err := s.sequence(ctx, waitLock)
-		if err == nil && moved < sequenceAtOnce {
-			break
-		}
-		if err != nil {
+	if err := s.sequenceAll(ctx); err != nil {
+		return err
+	}
+	return s.Tables.Grow(ctx)
+}
+
+// sequenceAll gives all entries their places that wait now.
+func (s *Store) sequenceAll(ctx context.Context) error {
+	for moved := sequenceAtOnce; moved == sequenceAtOnce; {
+		var err error
+		if moved, err = s.sequence(ctx, waitLock); err != nil {
 			return fmt.Errorf("sequencing the audit log: %w", err)
 		}
 	}
-	for {
-		grown, err := s.growTree(ctx, waitLock)
-		if err != nil {
-			return fmt.Errorf("growing the tree of the audit log: %w", err)
-		}
-		if grown < sequenceAtOnce {
-			return nil
-		}
-	}
-}
-
-// EntriesAfter implements [audit.Log].
-func (s *Store) EntriesAfter(ctx context.Context, seq int64, limit int) ([]audit.Entry, error) {
-	entries, err := lookUp(ctx, s, scanEntry, readFollowing, seq, limit)
-	if err != nil {
-		return nil, fmt.Errorf("reading the audit log: %w", err)
-	}
-	return entries, nil
+	return nil
 }
 
 // sequence moves entries from the inbox to the end of the log: those of all writers
@@ -106,7 +86,7 @@ func (s *Store) sequence(ctx context.Context, lock string) (moved int, err error
 		for i, w := range found {
 			last++
 			w.Seq = last
-			ids[i], stored[i] = w.id, values(rows.EntryColumns.Fields(&w.Entry))
+			ids[i], stored[i] = w.id, dialect.Args(rows.EntryColumns.Values(&w.Entry))
 		}
 		if _, err := t.conn.Conn().CopyFrom(t.ctx, pgx.Identifier{"audit_entries"}, rows.EntryColumns.List(),
 			pgx.CopyFromRows(stored)); err != nil {
@@ -126,43 +106,6 @@ func (s *Store) sequence(ctx context.Context, lock string) (moved int, err error
 	return moved, nil
 }
 
-// growTree adds entries that have their place to the tree, also those that a version
-// before placed itself.
-func (s *Store) growTree(ctx context.Context, lock string) (grown int, err error) {
-	err = s.change(ctx, func(t txn) error {
-		grown = 0
-		if err := t.demand(lock); err != nil {
-			return err
-		}
-		states, err := query(t, scanTree, readTree)
-		if err != nil {
-			return err
-		}
-		from, err := rows.First("audit tree", states, nil)
-		if err != nil {
-			return err
-		}
-		entries, err := query(t, scanEntry, readFollowing, from.Size, sequenceAtOnce)
-		if err != nil {
-			return err
-		}
-		if len(entries) == 0 {
-			return errNothing
-		}
-		to, tiles, err := audit.Grown(ctx, t, from, entries)
-		if err != nil {
-			return err
-		}
-		for _, tile := range tiles {
-			t.queue(storeTile, tile.Level, tile.Index, tile.Hashes)
-		}
-		t.queue(storeTree, to.Size, to.Root[:])
-		grown = len(entries)
-		return nil
-	})
-	return grown, err
-}
-
 // demand takes the lock of the log; there is nothing to do for who does not get it.
 func (t txn) demand(lock string) error {
 	got, err := query(t, scalar[bool], lock, lockKey(lockLog))
@@ -172,61 +115,13 @@ func (t txn) demand(lock string) error {
 	return err
 }
 
-func scanTree(row pgx.CollectableRow) (tree.State, error) {
-	var s tree.State
-	var root []byte
-	err := row.Scan(&s.Size, &root)
-	if err == nil && copy(s.Root[:], root) != len(s.Root) {
-		err = tree.ErrTorn
-	}
-	return s, err
-}
-
-func scanTile(row pgx.CollectableRow) (t tree.Tile, err error) {
-	return t, row.Scan(&t.Level, &t.Index, &t.Hashes)
-}
-
-// tileArgs are the arguments of readTiles.
-func tileArgs(wanted []tree.Tile) (levels, numbers []int64) {
-	for _, w := range wanted {
-		levels, numbers = append(levels, int64(w.Level)), append(numbers, w.Index)
-	}
-	return levels, numbers
-}
-
-// Tiles implements [tree.Tiles] in a transaction.
-func (t txn) Tiles(_ context.Context, wanted []tree.Tile) ([]tree.Tile, error) {
-	levels, numbers := tileArgs(wanted)
-	return query(t, scanTile, readTiles, levels, numbers)
-}
-
-// Tiles implements [tree.Tiles].
-func (s *Store) Tiles(ctx context.Context, wanted []tree.Tile) ([]tree.Tile, error) {
-	levels, numbers := tileArgs(wanted)
-	tiles, err := lookUp(ctx, s, scanTile, readTiles, levels, numbers)
-	if err != nil {
-		return nil, fmt.Errorf("reading the tree of the audit log: %w", err)
-	}
-	return tiles, nil
-}
-
-// Tree implements [audit.Log].
-func (s *Store) Tree(ctx context.Context) (tree.State, error) {
-	states, err := lookUp(ctx, s, scanTree, readTree)
-	state, err := rows.First("audit tree", states, err)
-	if err != nil {
-		return tree.State{}, fmt.Errorf("reading the tree of the audit log: %w", err)
-	}
-	return state, nil
-}
-
 // keepSequencing gives entries their places until ctx ends. Every process does, and
 // what one is doing the others leave to it: so none has to notice that another died.
 func (s *Store) keepSequencing(ctx context.Context, log *slog.Logger) {
 	audit.Keep(ctx, sequenceEvery, log, func(ctx context.Context) error {
 		_, err := s.sequence(ctx, tryLock)
 		if err == nil {
-			_, err = s.growTree(ctx, tryLock)
+			_, err = s.GrowTree(ctx, false)
 		}
 		return err
 	})

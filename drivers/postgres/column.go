@@ -43,15 +43,6 @@ func stored(v any) any {
 	return rows.Stored(v)
 }
 
-// values returns the values of the fields, in the database's form.
-func values(fields []any) []any {
-	all := make([]any, len(fields))
-	for i, field := range fields {
-		all[i] = stored(rows.Value(field))
-	}
-	return all
-}
-
 // scan reads a row into the fields, as targets says.
 func scan(row pgx.CollectableRow, fields []any, bad *bool) error {
 	return row.Scan(targets(fields, bad)...)
@@ -70,25 +61,6 @@ func targets(fields []any, bad *bool) []any {
 		}
 	}
 	return into
-}
-
-// joined lists the columns of a table that a LEFT JOIN may have no row of.
-func joined[T any](alias string, columns rows.Columns[T]) string {
-	var zero T
-	texts := make([]string, len(columns))
-	for i, field := range columns.Fields(&zero) {
-		text := `''`
-		switch field.(type) {
-		case *time.Time:
-			text = `'-infinity'`
-		case *bool:
-			text = `false`
-		case *int64:
-			text = `0`
-		}
-		texts[i] = `coalesce(` + alias + `.` + columns[i].Name + `, ` + text + `)`
-	}
-	return strings.Join(texts, `, `)
 }
 
 // numbered writes $1, $2 and so on for each "?", and $3 for "?3".

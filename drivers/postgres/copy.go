@@ -288,6 +288,13 @@ func (c *copying) points(from int64, state tree.State) ([]audit.Point, error) {
 	}
 }
 
+var readFollowing = `SELECT ` + rows.EntryColumns.Names() + ` FROM audit_entries WHERE seq > $1 ORDER BY seq LIMIT $2`
+
+func scanEntry(row pgx.CollectableRow) (e audit.Entry, err error) {
+	err = scan(row, rows.EntryColumns.Fields(&e), &e.Damaged)
+	return e, err
+}
+
 // verifyPage verifies the entries that follow, if there are more.
 func (c *copying) verifyPage(v *audit.Verifier) (more bool, err error) {
 	found, err := c.tx.Query(c.ctx, readFollowing, v.Size(), copyPage)

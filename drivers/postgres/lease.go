@@ -1,181 +1,39 @@
 package postgres
 
 import (
-	"context"
 	"encoding/base64"
-	"fmt"
 	"slices"
-	"time"
-
-	"github.com/jackc/pgx/v5"
+	"strings"
 
 	"github.com/vimbroker/vimbroker/broker"
-	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/drivers/rows"
-	"github.com/vimbroker/vimbroker/policy/audit"
+	"github.com/vimbroker/vimbroker/drivers/tables"
 )
 
-var leaseForUpdate = leaseByID + ` FOR UPDATE`
-
 const (
-	leaseKeyTaken = `SELECT FROM leases WHERE principal = $1 AND idempotency_key = $2 AND idempotency_key <> ''`
-	// passSecrets takes the secrets, and the key, of the lease whose place another takes.
-	passSecrets = `UPDATE leases SET secret_sha256 = '', idempotency_key = ''
-		WHERE login = $1 AND login <> '' AND secret_sha256 <> '' AND revision = $2 AND state NOT IN ('pending', 'active')`
-	vimForLease = `SELECT project FROM vims WHERE id = $1 AND state = 'registered' AND generation = $2 AND $3::bigint IN (0, revision)`
+	// readSealed is the sealed credential of a lease: in its row or, if the row says apart, in a row of its own. If
+	// that row is gone, the answer opens with no key.
+	readSealed = `CASE sealed WHEN 'apart' THEN coalesce((SELECT translate(encode(c.sealed, 'base64'), E'+/\n', '-_')
+	FROM lease_credentials c WHERE c.lease = leases.id), sealed) ELSE sealed END AS sealed`
 
-	// Each counts up to its quota and no further.
-	liveCounts = `SELECT
-		(SELECT count(*) FROM (SELECT FROM live_leases WHERE principal = $1 LIMIT $4) AS l),
-		(SELECT count(*) FROM (SELECT FROM live_leases WHERE vim = $2 LIMIT $5) AS l),
-		(SELECT count(*) FROM (SELECT FROM live_leases WHERE project = $3 LIMIT $6) AS l)`
-
-	presentKey = `SELECT g.key_ref FROM leases l JOIN vim_generations g ON g.vim = l.vim AND g.number = l.vim_generation WHERE l.id = $1`
 	// dropCredential is also what a trigger does, once something else than 'apart' stands in the row of the lease.
 	// Most find none to drop: to insert ON CONFLICT would log each one twice.
 	dropCredential  = `DELETE FROM lease_credentials WHERE lease = $1`
 	storeCredential = `INSERT INTO lease_credentials (lease, sealed) VALUES ($1, $2)`
-	deferLease      = `UPDATE leases SET attempts = $1, next_attempt_at = $2, last_error = $3 WHERE id = $4`
-	resume          = `UPDATE leases SET attempts = 0, next_attempt_at = least(next_attempt_at, $1)
-		WHERE id IN (SELECT id FROM lease_turns WHERE vim = $2) AND state <> 'active' AND attempts > 0`
-	dueVIMs = `SELECT vim, vim_project, min(due_at) FROM lease_turns WHERE due_at <= $1 GROUP BY vim, vim_project`
 )
 
-var insertLease = numbered(rows.LeaseColumns.Insert(`leases`))
-
-// updateLease writes the columns that changed and no other: what is not written
-// needs no new copy of a long text. Few combinations occur.
-func updateLease(changed rows.Columns[broker.Lease]) string {
-	return numbered(`UPDATE leases SET ` + changed.Set() + ` WHERE id = ?`)
+// AmendLease implements [tables.Transaction]. It writes the columns that changed and no other: what is not written needs
+// no new copy of a long text. Few combinations occur.
+func (t txn) AmendLease(old, next broker.Lease, changed rows.Columns[broker.Lease]) {
+	if next.Sealed != old.Sealed {
+		next.Sealed = t.Stow(old.ID, next.Sealed)
+	}
+	t.Queue(`UPDATE leases SET `+changed.Set()+` WHERE id = ?`, append(changed.Values(&next), old.ID)...)
 }
 
-// CreateLease stores the intent to issue a lease.
-func (s *Store) CreateLease(ctx context.Context, l broker.Lease, q broker.Quota, e audit.Entry) (broker.Lease, error) {
-	l.State, l.Revision, l.Epoch = broker.LeasePending, 1, 0
-	err := s.write(ctx, e, func(t txn) error {
-		if l.Follows() {
-			switch tag, err := t.exec(passSecrets, l.Login, q.OldRevision); {
-			case err != nil:
-				return err
-			case tag.RowsAffected() == 0:
-				return rows.LeaseLogin.Taken(nil)
-			}
-		}
-		// First: a request that is repeated may have used up the quota itself.
-		if err := t.first(rows.LeaseKey, leaseKeyTaken, l.Principal, l.IdempotencyKey); err != nil {
-			return err
-		}
-		t.share(lockVIM, l.VIM)
-		var live rows.Live
-		if q != (broker.Quota{}) {
-			t.countLive(l, q, &live)
-		}
-		var epochs []int64
-		if l.GrantDigest != "" {
-			queueRows(t, scalar[int64], &epochs, openEpoch, l.VIM, l.GrantDigest)
-		}
-		projects, err := query(t, scalar[string], vimForLease, l.VIM, l.VIMGeneration, q.VIMRevision)
-		if err != nil {
-			return err
-		}
-		if len(projects) == 0 {
-			return rows.NotLeasable()
-		}
-		if err := live.Within(q, l); err != nil {
-			return err
-		}
-		l.VIMProject = projects[0]
-		if l.GrantDigest != "" {
-			if l.Epoch, err = t.epochOf(l, epochs); err != nil {
-				return err
-			}
-		}
-		t.queue(insertLease, values(rows.LeaseColumns.Fields(&l))...)
-		return nil
-	})
-	if err != nil {
-		return broker.Lease{}, fmt.Errorf("creating lease %s: %w", l.ID, err)
-	}
-	return l, nil
-}
-
-// first refuses a request whose idempotency key was used before, also by one that
-// is being written at the same time.
-func (t txn) first(rule rows.Unique, taken, principal, key string) error {
-	if key == "" {
-		return nil
-	}
-	t.lock(lockRequest, taken, principal, key)
-	found, err := t.any(taken, principal, key)
-	if err == nil && found {
-		return rule.Taken(nil)
-	}
-	return err
-}
-
-// countLive queues to count, and to lock what is counted until the lease is
-// committed, always in the same order. Only committed leases count.
-func (t txn) countLive(l broker.Lease, q broker.Quota, c *rows.Live) {
-	t.lock(lockPrincipal, l.Principal)
-	t.lock(lockVIMQuota, l.VIM)
-	t.lock(lockProject, l.Project)
-	most, _ := q.Of(l.Principal)
-	t.queue(liveCounts, l.Principal, l.VIM, l.Project, most, q.PerVIM, q.PerProject).QueryRow(func(row pgx.Row) error {
-		return row.Scan(&c.OfPrincipal, &c.OnVIM, &c.OfProject)
-	})
-}
-
-// UpdateLease changes a lease by a function. Changes to ID, VIM, VIMName, VIMType, VIMProject, VIMGeneration,
-// Project, Principal, Operation, CreatedAt and Revision are ignored.
-func (s *Store) UpdateLease(ctx context.Context, id string, change func(*broker.Lease) error, e audit.Entry) (broker.Lease, error) {
-	var stored broker.Lease
-	var refusal error // change's own error, returned unchanged
-	err := s.write(ctx, e, func(t txn) error {
-		var keys []secret.Ref // of the lease's generation
-		t.queue(shareVIMOfLease, id)
-		queueRows(t, scalar[secret.Ref], &keys, presentKey, id)
-		l, err := oneLease(query(t, scanLeases(), leaseForUpdate, id))
-		if err != nil {
-			return err
-		}
-		old := l
-		old.Namespaces = slices.Clone(l.Namespaces) // change may write into it
-		if refusal = change(&l); refusal != nil {
-			return refusal
-		}
-		if err := rows.MoveLease(old.State, l.State); err != nil {
-			return err
-		}
-		if rows.Resealed(old, l) && !slices.Contains(keys, l.SealedKey) {
-			return rows.OtherKey()
-		}
-		l.Revision = old.Revision + 1
-		stored = old
-		changed := rows.LeaseColumns.Amend(&stored, &l)
-		row := stored
-		if l.Sealed != old.Sealed {
-			row.Sealed = t.stow(id, l.Sealed)
-		}
-		t.queue(updateLease(changed), append(values(changed.Fields(&row)), id)...)
-		if !rows.NeedsGeneration(old) || rows.NeedsGeneration(l) {
-			return nil
-		}
-		// The last two that need it may end at the same time.
-		t.lock(lockGeneration, old.VIM)
-		return t.dropUnneeded(old.VIM, old.VIMGeneration)
-	})
-	if refusal != nil {
-		return broker.Lease{}, refusal
-	}
-	if err != nil {
-		return broker.Lease{}, fmt.Errorf("updating lease %s: %w", id, err)
-	}
-	return stored, nil
-}
-
-// stow queues to keep the sealed credential of a lease apart, in bytes, and returns what is to stand in the
-// row of the lease. It stays there where it is no base64.
-func (t txn) stow(lease, sealed string) string {
+// Stow implements [tables.Transaction]: it keeps the sealed credential of a lease apart, in bytes. It stays in the
+// lease's row where it is no base64.
+func (t txn) Stow(lease, sealed string) string {
 	token, err := base64.URLEncoding.DecodeString(sealed)
 	if sealed == "" || err != nil || base64.URLEncoding.EncodeToString(token) != sealed {
 		return sealed
@@ -185,27 +43,82 @@ func (t txn) stow(lease, sealed string) string {
 	return "apart"
 }
 
-// DeferLease counts a failed try.
-func (s *Store) DeferLease(ctx context.Context, id string, attempts int, next time.Time, class string) error {
-	err := s.change(ctx, func(t txn) error {
-		return t.one("lease", deferLease, attempts, stamp(next), class, id)
-	})
+// LeaseWindowEnd implements [tables.Database]: where the leases end that a page may look at, with all of one time, as
+// indexes hold no ids.
+func (database) LeaseWindowEnd(_, wider broker.LeaseFilter) (string, []any, error) {
+	parts, _, live, err := leaseRanges(wider, nil)
 	if err != nil {
-		return fmt.Errorf("deferring lease %s: %w", id, err)
+		return "", nil, err
 	}
-	return nil
+	from := `SELECT created_at, '' AS id FROM leases`
+	if live {
+		from = `SELECT created_at, '' AS id FROM live_leases`
+	}
+	var texts []string
+	var all []any
+	for _, c := range parts {
+		text, args := c.SelectFrom(from)
+		texts = append(texts, `SELECT * FROM (`+text+` ORDER BY created_at DESC OFFSET ? LIMIT 1) AS part`)
+		all = append(append(all, args...), rows.LeaseWindow(wider.Page)/len(parts)-1)
+	}
+	return strings.Join(texts, ` UNION ALL `) + ` ORDER BY created_at DESC LIMIT 1`, all, nil
 }
 
-// DueVIMs returns the VIMs that leases are due on.
-func (s *Store) DueVIMs(ctx context.Context, at time.Time) ([]broker.DueVIM, error) {
-	due, err := read(ctx, s, func(r pgx.CollectableRow) (v broker.DueVIM, err error) {
-		return v, r.Scan(&v.VIM, &v.Project, &moment{&v.Since})
-	}, dueVIMs, stamp(at))
+// LeaseQuery implements [tables.Database].
+func (database) LeaseQuery(f broker.LeaseFilter, end *rows.LeasePosition) (text string, args []any, size int, err error) {
+	parts, size, live, err := leaseRanges(f, end)
 	if err != nil {
-		return nil, fmt.Errorf("listing VIMs with leases that are due: %w", err)
+		return "", nil, 0, err
 	}
-	return due, nil
+	selecting := allLeases
+	if live {
+		selecting = `SELECT id, created_at FROM live_leases`
+	}
+	text, args = parts[0].SelectFrom(selecting)
+	if len(parts) > 1 {
+		// Each part is one range of an index, and ends with the page.
+		second, secondArgs := parts[1].SelectFrom(selecting)
+		text = `(` + text + newestFirst + `) UNION ALL (` + second + newestFirst + `)`
+		args = slices.Concat(args, []any{size + 1}, secondArgs, []any{size + 1})
+	}
+	switch {
+	case !f.DueBefore.IsZero():
+		text = apart(text)
+	case live:
+		text = allLeases + ` WHERE id IN (SELECT id FROM (` + text + newestFirst + `) AS page)`
+		args = append(args, size+1)
+	}
+	return text + newestFirst, append(args, size+1), size, nil
 }
 
-// resume takes the leases of a VIM up again that wait after failed tries.
-func (t txn) resume(vim string, now time.Time) { t.queue(resume, stamp(now), vim) }
+// leaseRanges are the ranges that a page is read from: one, or two for the leases of a project and those on its
+// VIMs. live says that they are ranges of live_leases: few leases are live, compared with the ended ones.
+func leaseRanges(f broker.LeaseFilter, end *rows.LeasePosition) (parts []*rows.Conditions, size int, live bool, err error) {
+	c, size, err := rows.LeaseConditions(f, end)
+	if err != nil {
+		return nil, 0, false, err
+	}
+	// It makes no guess about coalesce, and so reads in the order that is asked for.
+	c.AddIf(len(f.States) > 0, `coalesce(state = ANY(?), false)`, f.States)
+	due := !f.DueBefore.IsZero()
+	switch {
+	case due && f.VIM != "":
+		c.Add(`id IN (SELECT id FROM lease_turns WHERE vim = ? AND due_at <= ?)`, f.VIM, f.DueBefore)
+	case due:
+		c.Add(`id IN (SELECT id FROM lease_turns WHERE due_at <= ?)`, f.DueBefore)
+	case f.VIM != "":
+		c.Add(`vim = ?`, f.VIM)
+	}
+	few := f.IDPrefix != "" || f.Operation != "" || f.Instance != "" || f.For != "" || due
+	live = len(f.States) > 0 && !slices.Contains(f.States, broker.LeaseRevoked) && !few
+	return c.OfProject(f.Project, few), size, live, nil
+}
+
+const newestFirst = ` ORDER BY created_at DESC, id DESC LIMIT ?`
+
+var allLeases = `SELECT ` + tables.LeaseColumns + ` FROM leases`
+
+// apart makes PostgreSQL choose the index without regard to order and limit. Few
+// rows are due. PostgreSQL expects to meet them early if it reads all rows in the
+// order asked for, and would read them all.
+func apart(text string) string { return `SELECT * FROM (` + text + ` OFFSET 0) AS few` }

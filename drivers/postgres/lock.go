@@ -7,25 +7,16 @@ import (
 	"github.com/vimbroker/vimbroker/drivers/tables"
 )
 
-// The subjects of advisory locks. The locks are taken in this order (see the package's comment), those of [tables]
-// after lockProject.
+// The subjects of advisory locks that are taken after those of [tables] (see the package's comment).
 const (
-	lockRequest    tables.Lock = "request" // principal, idempotency key
-	lockVIM        tables.Lock = "vim"
-	lockPrincipal  tables.Lock = "quota of principal"
-	lockVIMQuota   tables.Lock = "quota of VIM"
-	lockProject    tables.Lock = "quota of project"
-	lockVIMs       tables.Lock = "VIMs of project"
-	lockGrant      tables.Lock = "grant"      // VIM, digest
-	lockGeneration tables.Lock = "generation" // a VIM's
-	lockLog        tables.Lock = "audit log"
-	lockMigration  tables.Lock = "migration"
+	lockLog       tables.Lock = "audit log"
+	lockMigration tables.Lock = "migration"
 )
 
 const (
 	takeLock       = `SELECT pg_advisory_xact_lock($1)`
 	takeLockShared = `SELECT pg_advisory_xact_lock_shared($1)`
-	// shareVIMOfLease takes lockVIM of a lease's VIM, which never changes. Its key is lockKey's.
+	// shareVIMOfLease takes the lock of a lease's VIM, which never changes. Its key is lockKey's.
 	shareVIMOfLease = `SELECT pg_advisory_xact_lock_shared(` + vimLockKey + `) FROM leases WHERE id = $1`
 	vimLockKey      = `('x' || left(encode(sha256('vimbroker lock vim'::bytea ||
 		int8send(octet_length(vim)) || convert_to(vim, 'UTF8')), 'hex'), 16))::bit(64)::bigint`
@@ -45,8 +36,3 @@ func lockKey(kind tables.Lock, names ...string) int64 {
 
 // lock queues to take an advisory lock until the transaction ends.
 func (t txn) lock(kind tables.Lock, names ...string) { t.queue(takeLock, lockKey(kind, names...)) }
-
-// share queues to take one that others may share.
-func (t txn) share(kind tables.Lock, names ...string) {
-	t.queue(takeLockShared, lockKey(kind, names...))
-}

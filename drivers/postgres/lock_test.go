@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/drivers/tables"
 	"github.com/vimbroker/vimbroker/test/real"
 )
 
@@ -17,7 +18,7 @@ func TestDatabaseKnowsTheLockOfAVIM(t *testing.T) {
 	defer s.Close()
 	for _, vim := range []string{"", "v", "6f2c1c9e-7d0c-4a53-9b1f-0f3a5f0c9a11", "vim-\u00e4\u20ac\U0001f600", `back\slash`} {
 		got, err := readOne(t.Context(), s, scalar[int64], `SELECT `+vimLockKey+` FROM (SELECT $1::text AS vim) AS leases`, vim)
-		if want := lockKey(lockVIM, vim); err != nil || got != want {
+		if want := lockKey(tables.LockVIM, vim); err != nil || got != want {
 			t.Errorf("key of VIM %q = %d, %v in the database, want %d", vim, got, err, want)
 		}
 	}

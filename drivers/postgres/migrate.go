@@ -121,11 +121,7 @@ func (s *Store) demandMaker(ctx context.Context, files fs.FS, first string) erro
 	if err != nil {
 		return fmt.Errorf("reading what made the schema: %w", err)
 	}
-	text, err := fs.ReadFile(files, first)
-	if err == nil && made != rows.Fingerprint(text) {
-		err = rows.OtherSchema()
-	}
-	return err
+	return rows.DemandMaker(files, first, made)
 }
 
 // lastOf reads the newest version in a table, or 0.
@@ -253,10 +249,7 @@ func awaitTurn(ctx context.Context, conn *pgx.Conn) error {
 
 // apply runs one file and notes it, both or neither.
 func (s *Store) apply(ctx context.Context, conn *pgx.Conn, files fs.FS, version int, name string) error {
-	if n, _, _ := strings.Cut(name, "_"); n != fmt.Sprintf("%04d", version) {
-		return fmt.Errorf("it stands where number %d belongs", version)
-	}
-	text, err := fs.ReadFile(files, name)
+	text, err := rows.Migration(files, name, version)
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/drivers/tables"
 	"github.com/vimbroker/vimbroker/lifecycle"
 	"github.com/vimbroker/vimbroker/lifecycle/catalog"
 	"github.com/vimbroker/vimbroker/policy/audit"
@@ -191,12 +192,12 @@ func TestDeadlockIsTriedAgain(t *testing.T) {
 		})
 		writers.Go(func() {
 			err := s.write(t.Context(), entryOf(order[0]), func(x txn) error {
-				x.lock(lockVIM, order[0])
+				x.lock(tables.LockVIM, order[0])
 				if err := x.send(); err != nil {
 					return err
 				}
 				first()
-				x.lock(lockVIM, order[1])
+				x.lock(tables.LockVIM, order[1])
 				return nil
 			})
 			if err != nil {

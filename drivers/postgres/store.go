@@ -11,7 +11,6 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/vimbroker/vimbroker/broker"
-	"github.com/vimbroker/vimbroker/drivers/rows"
 	"github.com/vimbroker/vimbroker/drivers/tables"
 )
 
@@ -25,17 +24,16 @@ const oldest = 140000
 // the write has to be tried again.
 type Store struct {
 	tables.Tables
-	pool    *pgxpool.Pool
-	where   string
-	login   *login
-	clock   clock
-	now     func() time.Time
-	log     *slog.Logger
-	closed  atomic.Bool
-	close   sync.Once
-	wake    chan struct{} // receives after a commit that makes jobs due
-	inbox   inbox
-	refusal rows.WriteRefusal
+	pool   *pgxpool.Pool
+	where  string
+	login  *login
+	clock  clock
+	now    func() time.Time
+	log    *slog.Logger
+	closed atomic.Bool
+	close  sync.Once
+	wake   chan struct{} // receives after a commit that makes jobs due
+	inbox  inbox
 }
 
 // Open connects to the database and looks at its schema. It is broker.ErrUnavailable
@@ -109,20 +107,11 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// Check writes a row, and so finds a read-only database. That needs no new room on the disk, which most writes need
-// sooner or later: so it has a query spill 256 KB into a temporary file as well, where the tables are. That leaves nothing behind.
-func (s *Store) Check(ctx context.Context) error {
-	err := s.refusal.Settle(func() error {
-		return s.change(ctx, func(t txn) error {
-			t.queue(spillBesideTables)
-			t.queue(spill)
-			return t.one("probe", `UPDATE probe SET probed_at = $1 WHERE id = 1`, stamp(s.now()))
-		})
-	})
-	if err != nil {
-		return fmt.Errorf("checking the store: %w", err)
-	}
-	return nil
+// Spill implements [tables.Transaction]. A write of a row needs no new room on the disk: so it has a query spill 256 KB
+// into a temporary file.
+func (t txn) Spill() {
+	t.queue(spillBesideTables)
+	t.queue(spill)
 }
 
 const (
@@ -133,6 +122,3 @@ const (
 	spill = `WITH room AS MATERIALIZED (SELECT repeat('x', 8192) AS block FROM generate_series(1, 32))
 		SELECT sum(length(block)) FROM room`
 )
-
-// Refusal implements [broker.Store].
-func (s *Store) Refusal() error { return s.refusal.Last() }

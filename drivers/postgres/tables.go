@@ -2,67 +2,32 @@ package postgres
 
 import (
 	"context"
-	"sync"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/vimbroker/vimbroker/broker"
-	"github.com/vimbroker/vimbroker/broker/grant"
-	"github.com/vimbroker/vimbroker/broker/notary"
-	"github.com/vimbroker/vimbroker/broker/oauth"
-	"github.com/vimbroker/vimbroker/broker/onboard"
 	"github.com/vimbroker/vimbroker/drivers/tables"
-	"github.com/vimbroker/vimbroker/lifecycle"
-	"github.com/vimbroker/vimbroker/lifecycle/catalog"
-	"github.com/vimbroker/vimbroker/lifecycle/subscription"
 	"github.com/vimbroker/vimbroker/policy/audit"
 )
 
-var _ interface {
-	broker.Store
-	catalog.Store
-	grant.Store
-	lifecycle.Store
-	notary.Store
-	oauth.TokenKeyStore
-	oauth.Store
-	onboard.Store
-	subscription.Store
-} = (*Store)(nil)
+var _ broker.Store = (*Store)(nil)
 
 // database has [tables.Tables] kept in PostgreSQL.
 type database struct{ *Store }
 
-// texts are the statements of tables, by what tables calls them.
-var texts sync.Map
-
-func textOf(text string) string {
-	known, ok := texts.Load(text)
-	if !ok {
-		known, _ = texts.LoadOrStore(text, numbered(text))
-	}
-	return known.(string)
+// dialect is how PostgreSQL says and keeps what tables do.
+var dialect = tables.Dialect{
+	Say:   func(text string) string { return numbered(strings.ReplaceAll(text, `/*stowed*/sealed`, readSealed)) },
+	Store: stored, Into: targets,
 }
-
-func storedAll(args []any) []any {
-	all := make([]any, len(args))
-	for i, arg := range args {
-		all[i] = stored(arg)
-	}
-	return all
-}
-
-// results are the results of a query.
-type results struct{ pgx.Rows }
-
-func (r results) Scan(fields ...any) error { return r.Rows.Scan(targets(fields, nil)...) }
 
 // collecting has collect read all that is found, and says what went wrong.
 func collecting(found pgx.Rows, collect func(tables.Rows) error) error {
 	defer found.Close()
-	if err := collect(results{found}); err != nil {
+	if err := collect(dialect.Rows(found)); err != nil {
 		return err
 	}
 	found.Close()
@@ -71,17 +36,17 @@ func collecting(found pgx.Rows, collect func(tables.Rows) error) error {
 
 // Read implements [tables.Database] as read does.
 func (d database) Read(ctx context.Context, collect func(tables.Rows) error, text string, args ...any) error {
-	return d.find(ctx, collect, text, append([]any{pgx.QueryExecModeCacheDescribe}, storedAll(args)...))
+	return d.find(ctx, collect, text, append([]any{pgx.QueryExecModeCacheDescribe}, dialect.Args(args)...))
 }
 
 // LookUp implements [tables.Database] as lookUp does.
 func (d database) LookUp(ctx context.Context, collect func(tables.Rows) error, text string, args ...any) error {
-	return d.find(ctx, collect, text, storedAll(args))
+	return d.find(ctx, collect, text, dialect.Args(args))
 }
 
 func (d database) find(ctx context.Context, collect func(tables.Rows) error, text string, args []any) error {
 	return d.call(ctx, func(ctx context.Context, conn *pgxpool.Conn) error {
-		found, err := conn.Query(ctx, textOf(text), args...)
+		found, err := conn.Query(ctx, dialect.Text(text), args...)
 		if err != nil {
 			return err
 		}
@@ -94,37 +59,54 @@ func (d database) Change(ctx context.Context, apply func(tables.Transaction) err
 	return d.change(ctx, func(t txn) error { return apply(t) })
 }
 
-// shared is the transaction as tables sees it.
-func (t txn) shared() tables.Tx { return tables.Tx{Transaction: t} }
-
 var _ tables.Transaction = txn{}
 
 // Queue implements [tables.Transaction].
-func (t txn) Queue(text string, args ...any) { t.queue(textOf(text), storedAll(args)...) }
+func (t txn) Queue(text string, args ...any) { t.queue(dialect.Text(text), dialect.Args(args)...) }
 
 // Exec implements [tables.Transaction].
 func (t txn) Exec(text string, args ...any) (int64, error) {
-	tag, err := t.exec(textOf(text), storedAll(args)...)
+	tag, err := t.exec(dialect.Text(text), dialect.Args(args)...)
 	return tag.RowsAffected(), err
 }
 
 // Find implements [tables.Transaction].
 func (t txn) Find(collect func(tables.Rows) error, text string, args ...any) error {
-	t.queue(textOf(text), storedAll(args)...).Query(func(found pgx.Rows) error { return collecting(found, collect) })
+	t.queue(dialect.Text(text), dialect.Args(args)...).Query(func(found pgx.Rows) error { return collecting(found, collect) })
 	return t.send()
 }
 
-// Lock implements [tables.Transaction].
-func (t txn) Lock(kind tables.Lock, name string) { t.lock(kind, name) }
+// Ahead implements [tables.Transaction]: a round trip less, most of them while others wait for a lock.
+func (t txn) Ahead(collect func(tables.Rows) error, text string, args ...any) (need func() error) {
+	asked := false
+	t.queue(dialect.Text(text), dialect.Args(args)...).Query(func(found pgx.Rows) error {
+		asked = true
+		return collecting(found, collect)
+	})
+	return func() error {
+		if asked {
+			return nil
+		}
+		return t.send()
+	}
+}
 
-// Hold implements [tables.Transaction].
-func (t txn) Hold(vim string) (bool, error) { return t.hold(vim) }
+// Lock implements [tables.Transaction].
+func (t txn) Lock(kind tables.Lock, names ...string) { t.lock(kind, names...) }
 
 // Share implements [tables.Transaction].
-func (t txn) Share(vim string) { t.share(lockVIM, vim) }
+func (t txn) Share(vim string) { t.queue(takeLockShared, lockKey(tables.LockVIM, vim)) }
+
+// ShareVIMOf implements [tables.Transaction].
+func (t txn) ShareVIMOf(lease string) { t.queue(shareVIMOfLease, lease) }
 
 // HoldLog implements [tables.Transaction].
-func (t txn) HoldLog() error { return t.demand(waitLock) }
+func (t txn) HoldLog(wait bool) error {
+	if wait {
+		return t.demand(waitLock)
+	}
+	return t.demand(tryLock)
+}
 
 // Append implements [tables.Transaction].
 func (t txn) Append(e audit.Entry) error { return t.append(e) }

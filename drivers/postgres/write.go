@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/vimbroker/vimbroker/broker/failpoint"
+	"github.com/vimbroker/vimbroker/drivers/queue"
 	"github.com/vimbroker/vimbroker/drivers/rows"
 	"github.com/vimbroker/vimbroker/drivers/tables"
 	"github.com/vimbroker/vimbroker/policy/audit"
@@ -56,7 +57,7 @@ func (s *Store) change(ctx context.Context, apply func(txn) error) error {
 	if errors.Is(err, errNothing) {
 		return nil
 	}
-	return s.refusal.Note(s.outcome(ctx, bounded, err))
+	return s.Refused.Note(s.outcome(ctx, bounded, err))
 }
 
 const begin = `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE`
@@ -88,10 +89,7 @@ func (s *Store) attempt(ctx context.Context, apply func(txn) error) (committing 
 	committing, err = t.commit()
 	failpoint.At("store.after-commit")
 	if *t.enqueued {
-		select {
-		case s.wake <- struct{}{}:
-		default: // it will be received
-		}
+		queue.Wake(s.wake)
 	}
 	return committing, err
 }
@@ -166,21 +164,6 @@ func (t txn) exec(text string, args ...any) (pgconn.CommandTag, error) {
 	})
 	err := t.send()
 	return tag, err
-}
-
-// any reports whether a query finds a row.
-func (t txn) any(text string, args ...any) (bool, error) {
-	tag, err := t.exec(text, args...)
-	return tag.RowsAffected() > 0, err
-}
-
-// one runs an update that must meet a row.
-func (t txn) one(what, text string, args ...any) error {
-	found, err := t.any(text, args...)
-	if err == nil && !found {
-		return rows.NotFound(what)
-	}
-	return err
 }
 
 // queueRows queues a query whose rows are scanned into all when it is sent.

@@ -202,3 +202,11 @@ func (d *dispatcher) done(kind string) {
 	default:
 	}
 }
+
+// Wake has the queue look for jobs. What is sent before it looks is received once.
+func Wake(wake chan<- struct{}) {
+	select {
+	case wake <- struct{}{}:
+	default: // it will be received
+	}
+}

@@ -119,6 +119,19 @@ func (c Columns[T]) Have(others Columns[T]) bool {
 	})
 }
 
+// Zero is what PostgreSQL keeps of a field that is zero: a time, a truth, a number or a text.
+func Zero(field any) string {
+	switch field.(type) {
+	case *time.Time:
+		return `'-infinity'`
+	case *bool:
+		return `false`
+	case *int64:
+		return `0`
+	}
+	return `''`
+}
+
 // Value is the value of a field that Fields points to.
 func Value(field any) any { return reflect.ValueOf(field).Elem().Interface() }
 

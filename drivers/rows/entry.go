@@ -3,7 +3,6 @@ package rows
 import (
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/vimbroker/vimbroker/policy/audit"
 )
@@ -30,11 +29,11 @@ var WaitingColumns = EntryColumns.Pick("time", "request", "principal", "project"
 // unusual are the outcomes that have an index: such entries are few among all.
 const unusual = `outcome IN ('denied', 'failed')`
 
-// EntryConditions are the conditions of q on entries; stamp makes the store's form of a time. If q names a project there
+// EntryConditions are the conditions of q on entries. If q names a project there
 // are two: one for the acts of its principals, and one for the acts of others on its VIMs. If q asks for unusual outcomes
 // alone, or for an action, there are as many for each outcome; if it names a resource there are as many for leases, which
 // are in an index of their own. Each is one range of an index.
-func EntryConditions(q audit.Query, stamp func(time.Time) any) []*Conditions {
+func EntryConditions(q audit.Query) []*Conditions {
 	var c Conditions
 	c.AddIf(q.Principal != "", `principal = ?`, q.Principal)
 	c.AddIf(q.Action != "", `action = ?`, string(q.Action))
@@ -52,8 +51,8 @@ func EntryConditions(q audit.Query, stamp func(time.Time) any) []*Conditions {
 		c.Add(`outcome IN (?`+strings.Repeat(`, ?`, n-1)+`)`, outcomes...)
 	}
 	c.AddIf(q.Before > 0, `seq < ?`, q.Before)
-	c.AddIf(!q.Since.IsZero(), `time >= ?`, stamp(q.Since))
-	c.AddIf(!q.Until.IsZero(), `time < ?`, stamp(q.Until))
+	c.AddIf(!q.Since.IsZero(), `time >= ?`, q.Since)
+	c.AddIf(!q.Until.IsZero(), `time < ?`, q.Until)
 	all := []*Conditions{&c}
 	if q.Project != "" {
 		own, lent := c.Clone(), c.Clone()

@@ -40,7 +40,7 @@ func (s Span) Scan(v any) error {
 
 // form is a value that a store keeps as JSON.
 type form interface {
-	[]string | []broker.Rule | map[string]string | broker.Scope | broker.Discovered | []oauth.Placement | oauth.Certificate
+	[]string | []int64 | []broker.Rule | map[string]string | broker.Scope | broker.Discovered | []oauth.Placement | oauth.Certificate
 }
 
 // JSON returns v as a store keeps it. It cannot fail for these types.

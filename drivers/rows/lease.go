@@ -66,9 +66,15 @@ var LeaseColumns = Columns[lease]{
 	{Name: "secret_sha256", field: func(l *lease) any { return &l.SecretSHA256 }},
 }
 
-// Sparing is the readable part of a lease whose row is damaged: such a lease can be
+// Sparing is a lease as it is read. Of one whose row is damaged it is the readable part: such a lease can be
 // revoked, and cannot be renewed for other namespaces than it had.
 func Sparing(l broker.Lease, damaged bool) broker.Lease {
+	if len(l.Namespaces) == 0 {
+		l.Namespaces = nil
+	}
+	if len(l.GradeReasons) == 0 {
+		l.GradeReasons = nil
+	}
 	if damaged {
 		l.Namespaces = []string{"(cannot be read)"}
 	}

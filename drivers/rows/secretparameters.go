@@ -26,22 +26,6 @@ const (
 	SecretParametersNeeded    = `state IN ('active', 'rekeying')`
 )
 
-// ChangeSecretParameters lets change alter secret parameters. Its changes to the id, the instance and the VIM are undone. If it
-// fails its error is returned unchanged.
-func ChangeSecretParameters(
-	old lifecycle.SecretParameters, change func(*lifecycle.SecretParameters) error,
-) (lifecycle.SecretParameters, error) {
-	now := old
-	if err := change(&now); err != nil {
-		return lifecycle.SecretParameters{}, err
-	}
-	if old.State != now.State && !old.State.CanMove(now.State) {
-		return lifecycle.SecretParameters{}, Conflict("secret parameters that are " + string(old.State) + " cannot become " + string(now.State))
-	}
-	now.ID, now.Instance, now.VIM = old.ID, old.Instance, old.VIM
-	return now, nil
-}
-
 // SecretParametersChange is the effect of a write on secret parameters: those in the making that an instance or a live operation on
 // it now needs, and those that are needed no more.
 type SecretParametersChange struct{ Kept, Dropped []string }

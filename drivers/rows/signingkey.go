@@ -4,7 +4,9 @@ import (
 	"slices"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/keyring"
 	"github.com/vimbroker/vimbroker/broker/notary"
+	"github.com/vimbroker/vimbroker/broker/oauth"
 )
 
 // SigningKeyColumns are the columns of the table audit_keys.
@@ -23,40 +25,65 @@ var SigningKeyColumns = Columns[notary.SigningKey]{
 	{Name: "key_ref", field: func(k *notary.SigningKey) any { return &k.Ref }},
 }
 
-// SigningKeyChange is the effect of a write on the keys that sign checkpoints.
-type SigningKeyChange struct {
-	New, Changed []notary.SigningKey
+// TokenKeyColumns are the columns of the table oauth_keys.
+var TokenKeyColumns = Columns[oauth.TokenKey]{
+	{Name: "id", field: func(k *oauth.TokenKey) any { return &k.ID }, fixed: true},
+	{Name: "state", field: func(k *oauth.TokenKey) any { return &k.State }},
+	{Name: "public", field: func(k *oauth.TokenKey) any { return &k.Public }},
+	{Name: "sealed", field: func(k *oauth.TokenKey) any { return &k.Sealed }},
+	{Name: "key_store", field: func(k *oauth.TokenKey) any { return &k.KeyStore }},
+	{Name: "key_ref", field: func(k *oauth.TokenKey) any { return (*string)(&k.Ref) }},
+	{Name: "created_at", field: func(k *oauth.TokenKey) any { return &k.CreatedAt }, fixed: true},
+	{Name: "until", field: func(k *oauth.TokenKey) any { return &k.Until }},
+}
+
+// SealedKey is a key that signs, whose private half is sealed.
+type SealedKey interface {
+	comparable
+	// Held is where it stands, whom its Fernet key belongs to, and its sealed half.
+	Held() keyring.SealedRow
+}
+
+// KeyChange is the effect of a write on a table of keys that sign.
+type KeyChange[K SealedKey] struct {
+	New, Changed []K
 	// Gone are the ids of those to remove.
 	Gone []string
-	// Retired are the sealing keys of signing keys that need them no more.
+	// Retired are the Fernet keys that no key names any more.
 	Retired []broker.RetiredKey
 }
 
-// ChangeOfSigningKeys compares the keys before and after a write. A move that the table of
-// states does not have is broker.ErrConflict.
-func ChangeOfSigningKeys(before, after []notary.SigningKey) (SigningKeyChange, error) {
-	var c SigningKeyChange
+// ChangeOfKeys compares the keys before and after a write. A move that the table of states does not have is
+// broker.ErrConflict. The key that is to sign comes behind the one that does not any more: at no moment do two.
+func ChangeOfKeys[K SealedKey](before, after []K) (KeyChange[K], error) {
+	var c KeyChange[K]
+	find := func(keys []K, k K) int {
+		return slices.IndexFunc(keys, func(other K) bool { return other.Held().Owner == k.Held().Owner })
+	}
 	for _, k := range after {
-		at := slices.IndexFunc(before, func(other notary.SigningKey) bool { return other.ID == k.ID })
+		at := find(before, k)
 		if at < 0 {
 			c.New = append(c.New, k)
 			continue
 		}
-		old := before[at]
-		if k == old {
-			continue
+		from, to := before[at].Held().State, k.Held().State
+		switch {
+		case k == before[at]:
+		case from != to && !from.CanMove(to):
+			return c, Conflict("a key that is " + string(from) + " cannot become " + string(to))
+		case to == keyring.Signing:
+			c.Changed = append(c.Changed, k)
+		default:
+			c.Changed = slices.Insert(c.Changed, 0, k)
 		}
-		if k.State != old.State && !old.State.CanMove(k.State) {
-			return c, Conflict("a key that is " + string(old.State) + " cannot become " + string(k.State))
-		}
-		if old.Ref != "" && k.Ref == "" {
-			c.Retired = append(c.Retired, broker.RetiredKey{KeyStore: old.KeyStore, Ref: old.Ref, Owner: old.Owner()})
-		}
-		c.Changed = append(c.Changed, k)
 	}
 	for _, k := range before {
-		if !slices.ContainsFunc(after, func(other notary.SigningKey) bool { return other.ID == k.ID }) {
-			c.Gone = append(c.Gone, k.ID)
+		at, old := find(after, k), k.Held()
+		if at < 0 {
+			c.Gone = append(c.Gone, old.Owner.ID)
+		}
+		if old.Ref != "" && (at < 0 || after[at].Held().Ref != old.Ref) {
+			c.Retired = append(c.Retired, broker.RetiredKey{KeyStore: old.KeyStore, Ref: old.Ref, Owner: old.Owner})
 		}
 	}
 	return c, nil

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
@@ -17,8 +16,6 @@ var (
 	insertEntry = prepared(rows.EntryColumns.Insert(`audit_entries`))
 )
 
-var entryColumns = rows.EntryColumns.Names()
-
 // append adds an entry at the end of the log, in the transaction of what it records.
 func (t txn) append(e audit.Entry) error {
 	if t.s.end == 0 {
@@ -28,31 +25,18 @@ func (t txn) append(e audit.Entry) error {
 	}
 	e = audit.Kept(e)
 	e.Seq = t.s.end + 1
-	_, err := t.exec(insertEntry, values(rows.EntryColumns.Fields(&e))...)
+	_, err := t.exec(insertEntry, dialect.Args(rows.EntryColumns.Values(&e))...)
 	if err == nil {
 		t.s.end = e.Seq
 	}
 	return err
 }
 
-// Entries returns what q selects, newest first.
-func (s *Store) Entries(ctx context.Context, q audit.Query) ([]audit.Entry, error) {
-	text, args, err := s.entriesQuery(ctx, q)
-	if err != nil {
-		return nil, fmt.Errorf("reading the audit log: %w", err)
-	}
-	found, err := s.query(ctx, text, args...)
-	entries, err := collect(found, err, scanEntry)
-	if err != nil {
-		return nil, fmt.Errorf("reading the audit log: %w", err)
-	}
-	return entries, nil
-}
-
-func (s *Store) entriesQuery(ctx context.Context, q audit.Query) (string, []any, error) {
+// EntryQuery implements [tables.Database].
+func (d database) EntryQuery(ctx context.Context, q audit.Query) (string, []any, error) {
 	from := `audit_entries`
 	if !q.Since.IsZero() {
-		few, err := s.fewSince(ctx, q.Since, 10*q.Limit)
+		few, err := d.fewSince(ctx, q.Since, 10*q.Limit)
 		if err != nil {
 			return "", nil, err
 		}
@@ -62,11 +46,11 @@ func (s *Store) entriesQuery(ctx context.Context, q audit.Query) (string, []any,
 	}
 	var parts []string
 	var all []any
-	for _, c := range rows.EntryConditions(q, func(t time.Time) any { return t.UnixMicro() }) {
-		text, args := c.SelectFrom(`SELECT ` + entryColumns + ` FROM ` + from)
+	for _, c := range rows.EntryConditions(q) {
+		text, args := c.SelectFrom(`SELECT ` + rows.EntryColumns.Names() + ` FROM ` + from)
 		parts, all = append(parts, text), append(all, args...)
 	}
-	return strings.Join(parts, ` UNION ALL `) + ` ORDER BY seq DESC LIMIT ?+0`, append(all, q.Limit), nil
+	return strings.Join(parts, ` UNION ALL `) + ` ORDER BY seq DESC LIMIT ?`, append(all, q.Limit), nil
 }
 
 // fewSince says how to look for young entries: where they are few, through the
@@ -79,10 +63,4 @@ func (s *Store) fewSince(ctx context.Context, since time.Time, limit int) (bool,
 		return false, err
 	}
 	return counts[0] < limit, nil
-}
-
-func scanEntry(row *sql.Rows) (audit.Entry, error) {
-	var e audit.Entry
-	err := scan(row, rows.EntryColumns.Fields(&e), &e.Damaged)
-	return e, err
 }

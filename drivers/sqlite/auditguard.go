@@ -5,21 +5,16 @@ import (
 	"database/sql"
 	"fmt"
 	"io/fs"
-	"maps"
-	"slices"
 	"strings"
 	"sync"
-	"time"
+
+	"github.com/vimbroker/vimbroker/drivers/rows"
 )
 
-const (
-	// standingGuards are the tables of the audit log, and the triggers and unique indexes on them, as
-	// they were made.
-	standingGuards = `SELECT type, name, tbl_name, sql FROM sqlite_master
+// standingGuards are the tables of the audit log, and the triggers and unique indexes on them, as
+// they were made.
+const standingGuards = `SELECT type, name, tbl_name, sql FROM sqlite_master
 		WHERE tbl_name LIKE 'audit\_%' ESCAPE '\' AND (type <> 'index' OR sql LIKE 'CREATE UNIQUE %')`
-	// oldestUngrown is when the first entry was written that is not in the tree.
-	oldestUngrown = `SELECT time FROM audit_entries WHERE seq > (SELECT size FROM audit_tree WHERE id = 1) ORDER BY seq LIMIT 1`
-)
 
 // auditGuards are the columns, constraints and triggers that keep the audit log from being changed by a
 // slip, and make it take more than one statement to change it by intent: the definition of each by its
@@ -59,15 +54,7 @@ func (s *Store) Unguarded(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("looking for the guards of the audit log: %w", err)
 	}
-	all := maps.Clone(wanted)
-	maps.Copy(all, standing)
-	var differ []string
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		if wanted[name] != standing[name] {
-			differ = append(differ, name)
-		}
-	}
-	return differ, nil
+	return rows.Differing(wanted, standing), nil
 }
 
 // definitions reads what standingGuards finds: by the name of its table and its own, how each column,
@@ -121,17 +108,4 @@ func partsOf(text string) (parts []string, rest string) {
 		}
 	}
 	return parts, text[from:]
-}
-
-// Behind implements [audit.Log].
-func (s *Store) Behind(ctx context.Context) (time.Duration, error) {
-	found, err := s.query(ctx, oldestUngrown)
-	waiting, err := collect(found, err, func(r *sql.Rows) (micro int64, err error) { return micro, r.Scan(&micro) })
-	if err != nil || len(waiting) == 0 {
-		if err != nil {
-			err = fmt.Errorf("looking how far the audit log is behind: %w", err)
-		}
-		return 0, err
-	}
-	return max(0, s.now().Sub(time.UnixMicro(waiting[0]))), nil
 }

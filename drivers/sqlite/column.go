@@ -3,7 +3,6 @@ package sqlite
 import (
 	"database/sql"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/vimbroker/vimbroker/drivers/rows"
@@ -29,22 +28,16 @@ func stored(v any) any {
 		return rows.Micro(v)
 	case []string:
 		return rows.JSON(append([]string{}, v...)) // never null
+	case []time.Time:
+		micros := make([]int64, len(v))
+		for i, at := range v {
+			micros[i] = at.UnixMicro()
+		}
+		return rows.JSON(micros)
+	case []int64:
+		return rows.JSON(v)
 	}
 	return rows.Stored(v)
-}
-
-// values returns what the fields hold, as the database keeps it.
-func values(fields []any) []any {
-	all := make([]any, len(fields))
-	for i, field := range fields {
-		all[i] = stored(rows.Value(field))
-	}
-	return all
-}
-
-// scan reads a row into the fields, as targets says.
-func scan(row interface{ Scan(...any) error }, fields []any, bad *bool) error {
-	return row.Scan(targets(fields, bad)...)
 }
 
 // targets are the destinations for scanning a row, so that the fields hold the
@@ -65,21 +58,6 @@ func targets(fields []any, bad *bool) []any {
 		}
 	}
 	return into
-}
-
-// joined lists the columns of a table that a LEFT JOIN may have no row of.
-func joined[T any](alias string, columns rows.Columns[T]) string {
-	var zero T
-	texts := make([]string, len(columns))
-	for i, field := range columns.Fields(&zero) {
-		text := `''`
-		switch field.(type) {
-		case *time.Time, *bool, *int64:
-			text = `0`
-		}
-		texts[i] = `coalesce(` + alias + `.` + columns[i].Name + `, ` + text + `)`
-	}
-	return strings.Join(texts, `, `)
 }
 
 // collect reads all rows with scan.

@@ -88,11 +88,3 @@ func broken(e *sqlite.Error) error {
 	}
 	return rows.Forbidden(rule, e)
 }
-
-// orTaken is err, or else says that another row has the value.
-func orTaken(err error, rule rows.Unique) error {
-	if err != nil {
-		return err
-	}
-	return rule.Taken(nil)
-}

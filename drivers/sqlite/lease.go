@@ -1,37 +1,12 @@
 package sqlite
 
 import (
-	"context"
-	"database/sql"
-	"errors"
-	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/drivers/rows"
-	"github.com/vimbroker/vimbroker/policy/audit"
-)
-
-var (
-	leaseForUpdate = prepared(leaseByID)
-	leaseKeyTaken  = prepared(`SELECT 1 FROM leases WHERE principal = ? AND idempotency_key = ? AND idempotency_key <> ''`)
-	// passSecrets takes the secrets, and the key, of the lease whose place another takes.
-	passSecrets = prepared(`UPDATE leases SET secret_sha256 = '', idempotency_key = ''
-		WHERE login = ? AND login <> '' AND secret_sha256 <> '' AND revision = ? AND state NOT IN ('pending', 'active')`)
-	// vimForLease counts live leases too, for quotas.
-	vimForLease = prepared(`SELECT project,
-		coalesce((SELECT n FROM lease_live_counts WHERE whose = 'principal' AND name = ?), 0),
-		coalesce((SELECT n FROM lease_live_counts WHERE whose = 'vim' AND name = id), 0),
-		coalesce((SELECT n FROM lease_live_counts WHERE whose = 'project' AND name = ?), 0)
-		FROM vims WHERE id = ? AND state = 'registered' AND generation = ? AND ? IN (0, revision)`)
-
-	insertLease = prepared(`INSERT INTO leases (` + leaseColumns + `, live) VALUES (` + strings.Repeat(`?, `, len(rows.LeaseColumns)) + `1)`)
-	presentKey  = prepared(`SELECT 1 FROM vim_generations WHERE vim = ? AND number = ? AND key_ref = ?`)
-	deferLease  = prepared(`UPDATE leases SET attempts = ?, next_attempt_at = ?, last_error = ? WHERE id = ?`)
-	resume      = prepared(`UPDATE leases INDEXED BY lease_due_by_vim SET attempts = 0, next_attempt_at = min(next_attempt_at, ?)
-		WHERE vim = ? AND due_at IS NOT NULL AND state <> 'active' AND attempts > 0`)
+	"github.com/vimbroker/vimbroker/drivers/tables"
 )
 
 // leaseUpdate is a statement that changes columns of a lease, and, where ends is set, whether it is live.
@@ -61,145 +36,139 @@ var leaseUpdates = func() []leaseUpdate {
 	}
 }()
 
-// change writes the changed columns of a lease, and returns the stored lease.
-func (t txn) change(old, l broker.Lease) (broker.Lease, error) {
-	l.Revision = old.Revision + 1
-	stored, ends := old, old.State.Live() != l.State.Live()
-	changed := rows.LeaseColumns.Amend(&stored, &l)
+// AmendLease implements [tables.Transaction].
+func (t txn) AmendLease(old, next broker.Lease, changed rows.Columns[broker.Lease]) {
+	ends := old.State.Live() != next.State.Live()
 	update := leaseUpdates[slices.IndexFunc(leaseUpdates, func(u leaseUpdate) bool {
 		return u.ends == ends && u.columns.Have(changed)
 	})]
-	args := values(update.columns.Fields(&stored))
+	args := update.columns.Values(&next)
 	if ends {
-		args = append(args, stored.State.Live())
+		args = append(args, next.State.Live())
 	}
-	_, err := t.exec(update.text, append(args, old.ID)...)
-	return stored, err
+	t.Queue(update.text, append(args, old.ID)...)
 }
 
-const dueVIMs = `SELECT vim, vim_project, min(due_at) FROM leases INDEXED BY lease_due WHERE due_at <= ? GROUP BY vim, vim_project`
+// Stow implements [tables.Transaction].
+func (txn) Stow(_, sealed string) string { return sealed }
 
-// CreateLease stores the intent to issue a lease.
-func (s *Store) CreateLease(ctx context.Context, l broker.Lease, q broker.Quota, e audit.Entry) (broker.Lease, error) {
-	l.State, l.Revision, l.Epoch = broker.LeasePending, 1, 0
-	err := s.write(ctx, func(t txn) error {
-		if l.Follows() {
-			if n, err := t.affected(passSecrets, l.Login, q.OldRevision); err != nil || n == 0 {
-				return orTaken(err, rows.LeaseLogin)
-			}
-		}
-		// First: a request that is repeated may have used up the quota itself.
-		if l.IdempotencyKey != "" {
-			if found, err := t.any(leaseKeyTaken, l.Principal, l.IdempotencyKey); err != nil || found {
-				return orTaken(err, rows.LeaseKey)
-			}
-		}
-		var err error
-		if l.VIMProject, err = t.leasable(l, q); err != nil {
-			return err
-		}
-		if l.GrantDigest != "" {
-			if l.Epoch, err = t.openEpoch(l); err != nil {
-				return err
-			}
-		}
-		if _, err := t.exec(insertLease, values(rows.LeaseColumns.Fields(&l))...); err != nil {
-			return err
-		}
-		return t.append(e)
-	})
+// LeaseWindowEnd implements [tables.Database].
+func (database) LeaseWindowEnd(f, wider broker.LeaseFilter) (string, []any, error) {
+	if byState(f) {
+		return "", nil, nil
+	}
+	parts, _, err := leaseRanges(wider, nil)
 	if err != nil {
-		return broker.Lease{}, fmt.Errorf("creating lease %s: %w", l.ID, err)
+		return "", nil, err
 	}
-	return l, nil
+	var texts []string
+	var all []any
+	for _, p := range parts {
+		text, args := p.SelectFrom(`SELECT created_at, id FROM leases INDEXED BY ` + p.index)
+		texts, all = append(texts, `SELECT * FROM (`+text+newestFirst+` LIMIT 1 OFFSET ?+0)`),
+			append(append(all, args...), rows.LeaseWindow(wider.Page)/len(parts)-1)
+	}
+	return strings.Join(texts, ` UNION ALL `) + newestFirst + ` LIMIT 1`, all, nil
 }
 
-// leasable returns the project of the lease's VIM, if that is registered with the
-// lease's generation and no quota is used up.
-func (t txn) leasable(l broker.Lease, q broker.Quota) (project string, err error) {
-	var live rows.Live
-	err = t.queryRow(vimForLease, l.Principal, l.Project, l.VIM, l.VIMGeneration, q.VIMRevision).Scan(&project, &live.OfPrincipal,
-		&live.OnVIM, &live.OfProject)
+const newestFirst = ` ORDER BY created_at DESC, id DESC`
+
+// LeaseQuery implements [tables.Database].
+func (database) LeaseQuery(f broker.LeaseFilter, end *rows.LeasePosition) (text string, args []any, size int, err error) {
+	parts, size, err := leaseRanges(f, end)
+	if err != nil {
+		return "", nil, 0, err
+	}
+	var texts []string
+	for _, p := range parts {
+		text, more := p.SelectFrom(`SELECT ` + tables.LeaseColumns + ` FROM leases INDEXED BY ` + p.index)
+		texts, args = append(texts, text), append(args, more...)
+	}
+	return strings.Join(texts, ` UNION ALL `) + newestFirst + ` LIMIT ?`, append(args, size+1), size, nil
+}
+
+// leaseRange is a part of a list of leases, and the index that it is read by.
+type leaseRange struct {
+	*rows.Conditions
+	index string
+}
+
+// byState says that leases are looked for by their states alone, each of which is a range of an index.
+func byState(f broker.LeaseFilter) bool {
+	return len(f.States) > 0 && !slices.Contains(f.States, broker.LeaseRevoked) && leaseIndex(f, true) == "lease_live" && f.Project == ""
+}
+
+// leaseRanges are the ranges that a page is read from: one, or two for the leases of a project and those on its VIMs,
+// or one for each state.
+func leaseRanges(f broker.LeaseFilter, end *rows.LeasePosition) (parts []leaseRange, size int, err error) {
+	c, size, err := rows.LeaseConditions(f, end)
+	if err != nil {
+		return nil, 0, err
+	}
+	c.AddIf(f.VIM != "", `vim = ?`, f.VIM)
+	c.AddIf(!f.DueBefore.IsZero(), `due_at <= ?`, f.DueBefore)
+	live := len(f.States) > 0 && !slices.Contains(f.States, broker.LeaseRevoked)
+	c.AddIf(live, `live = 1`)
+	if byState(f) {
+		for _, state := range f.States {
+			one := c.Clone()
+			one.Add(`state = ?`, state)
+			parts = append(parts, leaseRange{one, "lease_live"})
+		}
+		return parts, size, nil
+	}
+	if len(f.States) > 0 && !slices.Equal(f.States, rows.LiveStates) {
+		marks := strings.TrimSuffix(strings.Repeat("?, ", len(f.States)), ", ")
+		c.Add(`state IN (`+marks+`)`, anys(f.States)...)
+	}
+	index := leaseIndex(f, live)
+	ranges := c.OfProject(f.Project, index != "")
+	if len(ranges) == 1 {
+		return []leaseRange{{ranges[0], index}}, size, nil
+	}
+	of := "lease_by_"
+	if live {
+		of = "lease_live_by_"
+	}
+	return []leaseRange{{ranges[0], of + "project"}, {ranges[1], of + "lender"}}, size, nil
+}
+
+// leaseIndex names the index with the fewest leases to read, or none for a list by
+// project. SQLite does not know that few leases are live or due.
+func leaseIndex(f broker.LeaseFilter, live bool) string {
 	switch {
-	case errors.Is(err, sql.ErrNoRows):
-		return "", rows.NotLeasable()
-	case err != nil:
-		return "", translate(err)
+	case f.IDPrefix != "":
+		return "sqlite_autoindex_leases_1" // that of the primary key
+	case !f.DueBefore.IsZero() && f.VIM != "":
+		return "lease_due_by_vim"
+	case !f.DueBefore.IsZero():
+		return "lease_due"
+	case f.Operation != "":
+		return "lease_by_operation"
+	case f.Instance != "":
+		return "lease_by_instance"
+	case f.For != "":
+		return "lease_by_whom"
+	case f.Project != "":
+		return ""
+	case f.Principal != "" && live:
+		return "lease_live_by_principal"
+	case f.Principal != "":
+		return "lease_by_principal"
+	case f.VIM != "" && live:
+		return "lease_live_by_vim"
+	case f.VIM != "":
+		return "lease_by_vim"
+	case live:
+		return "lease_live"
 	}
-	return project, live.Within(q, l)
+	return "lease_newest"
 }
 
-// UpdateLease changes a lease by a function. Changes to ID, VIM, VIMName, VIMType, VIMProject, VIMGeneration,
-// Project, Principal, Operation, CreatedAt and Revision are ignored.
-func (s *Store) UpdateLease(ctx context.Context, id string, change func(*broker.Lease) error, e audit.Entry) (broker.Lease, error) {
-	var stored broker.Lease
-	var refusal error // change's own error, returned unchanged
-	err := s.write(ctx, func(t txn) error {
-		l, err := t.lease(id)
-		if err != nil {
-			return err
-		}
-		old := l
-		if refusal = change(&l); refusal != nil {
-			return refusal
-		}
-		if err := rows.MoveLease(old.State, l.State); err != nil {
-			return err
-		}
-		if rows.Resealed(old, l) {
-			if present, err := t.any(presentKey, old.VIM, old.VIMGeneration, string(l.SealedKey)); err != nil {
-				return err
-			} else if !present {
-				return rows.OtherKey()
-			}
-		}
-		if stored, err = t.change(old, l); err != nil {
-			return err
-		}
-		if rows.NeedsGeneration(old) && !rows.NeedsGeneration(l) {
-			if err := t.dropUnneeded(old.VIM, old.VIMGeneration); err != nil {
-				return err
-			}
-		}
-		return t.append(e)
-	})
-	if refusal != nil {
-		return broker.Lease{}, refusal
+func anys[T any](values []T) []any {
+	all := make([]any, len(values))
+	for i, v := range values {
+		all[i] = v
 	}
-	if err != nil {
-		return broker.Lease{}, fmt.Errorf("updating lease %s: %w", id, err)
-	}
-	return stored, nil
-}
-
-// DeferLease counts a failed try.
-func (s *Store) DeferLease(ctx context.Context, id string, attempts int, next time.Time, class string) error {
-	err := s.write(ctx, func(t txn) error {
-		return t.one("lease", deferLease, attempts, rows.Micro(next), class, id)
-	})
-	if err != nil {
-		return fmt.Errorf("deferring lease %s: %w", id, err)
-	}
-	return nil
-}
-
-// DueVIMs returns the VIMs that leases are due on.
-func (s *Store) DueVIMs(ctx context.Context, at time.Time) ([]broker.DueVIM, error) {
-	found, err := s.query(ctx, dueVIMs, rows.Micro(at))
-	due, err := collect(found, err, func(row *sql.Rows) (v broker.DueVIM, err error) {
-		var since int64
-		err = row.Scan(&v.VIM, &v.Project, &since)
-		v.Since = rows.Time(since)
-		return v, err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("listing VIMs with leases that are due: %w", err)
-	}
-	return due, nil
-}
-
-// resume takes the leases of a VIM up again that wait after failed tries.
-func (t txn) resume(vim string, now time.Time) error {
-	_, err := t.exec(resume, rows.Micro(now), vim)
-	return err
+	return all
 }

@@ -5,8 +5,6 @@ import (
 	"embed"
 	"fmt"
 	"io/fs"
-	"strconv"
-	"strings"
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/drivers/rows"
@@ -65,30 +63,20 @@ func (s *Store) migrate(ctx context.Context) error {
 
 // demandMaker fails if the database was not made by this text of the first file.
 func (s *Store) demandMaker(ctx context.Context, first string) error {
-	text, err := migrations.ReadFile("migrations/" + first)
-	if err != nil {
-		return err
-	}
 	var made string
-	err = s.writer.QueryRowContext(ctx, `SELECT count(*) FROM pragma_table_info('schema_migrations') WHERE name = 'sha256'`).Scan(&made)
+	err := s.writer.QueryRowContext(ctx, `SELECT count(*) FROM pragma_table_info('schema_migrations') WHERE name = 'sha256'`).Scan(&made)
 	if err == nil && made == "1" {
 		err = s.writer.QueryRowContext(ctx, `SELECT sha256 FROM schema_migrations WHERE version = 1`).Scan(&made)
 	}
 	if err != nil {
 		return translate(err)
 	}
-	if made != rows.Fingerprint(text) {
-		return rows.OtherSchema()
-	}
-	return nil
+	return rows.DemandMaker(migrations, "migrations/"+first, made)
 }
 
 // apply runs one file and notes it, both or neither.
 func (s *Store) apply(ctx context.Context, version int, name string) error {
-	if n, _, _ := strings.Cut(name, "_"); n != fmt.Sprintf("%04d", version) {
-		return fmt.Errorf("%s stands where number %s belongs", name, strconv.Itoa(version))
-	}
-	text, err := migrations.ReadFile("migrations/" + name)
+	text, err := rows.Migration(migrations, "migrations/"+name, version)
 	if err != nil {
 		return err
 	}

@@ -21,7 +21,7 @@ var full = []string{
 		SELECT 'vim-' || i, iif(i % 2, 'other', 'full'), 'name-' || i, 'kubernetes', 'registered', i % 2, 0, 'alice',
 			1, 1, 1, 0, 0, 0, 'reachable', 1, '', 'v1', 1, '', 1, '', '', '', '', '' FROM n`,
 	`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 22000)
-		INSERT INTO leases (` + leaseColumns + `, live)
+		INSERT INTO leases (` + rows.LeaseColumns.Names() + `, live)
 		SELECT 'lease-' || i, 'vim-' || (i % 20), 'name', 'kubernetes', iif(i % 2, 'full', 'other'), 1, iif(i % 2, 'other', 'full'),
 			'principal-' || (i % 20), i, '', iif(i / 2 % 20, 'revoked', 'active'), '', 'edit', '[]',
 			'kubeconfig', '', i, i + 1, i + 1, 0, 0, 'bearerToken', 0, 1,
@@ -175,7 +175,7 @@ func TestAPageLooksAtAWindow(t *testing.T) {
 		for last := (broker.Lease{}); ; {
 			_, wider := rows.WindowOfLeases(c.f)
 			if wider != nil && !byState(c.f) {
-				text, args, err := endOfWindow(*wider)
+				text, args, err := endOfWindow(c.f, *wider)
 				if err != nil {
 					t.Fatal(err)
 				}

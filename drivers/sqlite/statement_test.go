@@ -78,12 +78,13 @@ var readsMuch = map[string]string{
 	"DELETE FROM vnf_package_chunks":                                            "the same",
 	"leases INDEXED BY lease_by_project WHERE vim = ? AND project = ?":          "a window, whose end the statement before has chosen: TestAPageLooksAtAWindow",
 	"lease_live_by_project WHERE vim = ? AND live = 1 AND state IN (?)":         "the same",
-	"leases INDEXED BY lease_by_principal WHERE vim = ? AND principal = ?":      "the same",
+	"leases INDEXED BY lease_by_principal WHERE principal = ? AND vim = ?":      "the same",
 	"lease_live_by_principal WHERE principal = ? AND live = 1 AND state IN (?)": "the same",
 	"INDEXED BY lease_live WHERE live = 1 GROUP BY":                             "a metric: what is live, not what was",
 	"SELECT count(*) FROM vnf_notifications":                                    "a metric",
 	"FROM vnf_packages GROUP BY":                                                "a metric",
 	"UPDATE grants AS g SET idle_since = ?":                                     "once a pass: each grant that may have become idle",
+	"UPDATE grants AS g SET idle_since = 0":                                     "the same: each that is idle, for as long as that is kept",
 	"FROM audit_entries WHERE time < ? ORDER BY seq":                            "an end of time alone: entries that are newer, until the page is full",
 }
 
@@ -376,7 +377,7 @@ func readsLittle(t *testing.T, all map[string][]said) {
 	}
 	written := literals(t)
 	for _, text := range tables.Statements {
-		written = append(written, textOf(text))
+		written = append(written, dialect.Text(text))
 	}
 	for _, text := range written {
 		if !strings.Contains(played.String(), oneLine(text)) {

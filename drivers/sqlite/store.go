@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/vimbroker/vimbroker/broker"
-	"github.com/vimbroker/vimbroker/drivers/rows"
 	"github.com/vimbroker/vimbroker/drivers/tables"
 	_ "modernc.org/sqlite" // the database/sql driver "sqlite"
 )
@@ -56,8 +55,6 @@ type Store struct {
 	open    *batch       // the transaction that waits for its commit; under turn
 	end     int64        // the newest audit entry, 0 if it has yet to be read; under turn
 	closed  atomic.Bool
-
-	refusal rows.WriteRefusal
 
 	enqueued bool          // the open batch makes jobs due; under turn
 	wake     chan struct{} // receives after the commit of such a batch
@@ -113,7 +110,7 @@ func (s *Store) start(ctx context.Context, path string) error {
 		}
 	}
 	for _, text := range tables.Statements {
-		if s.prepared[text], err = s.writer.PrepareContext(ctx, textOf(text)); err != nil {
+		if s.prepared[text], err = s.writer.PrepareContext(ctx, dialect.Text(text)); err != nil {
 			return fmt.Errorf("%s: %w", text, translate(err))
 		}
 	}
@@ -177,22 +174,3 @@ func (s *Store) Close() error {
 	}
 	return nil
 }
-
-var touchProbe = prepared(`UPDATE probe SET probed_at = ? WHERE id = 1`)
-
-// Check writes a row, and so finds a full or read-only disk too.
-func (s *Store) Check(ctx context.Context) error {
-	err := s.refusal.Settle(func() error {
-		return s.write(ctx, func(t txn) error {
-			_, err := t.exec(touchProbe, rows.Micro(s.now()))
-			return err
-		})
-	})
-	if err != nil {
-		return fmt.Errorf("checking the store: %w", err)
-	}
-	return nil
-}
-
-// Refusal implements [broker.Store].
-func (s *Store) Refusal() error { return s.refusal.Last() }

@@ -8,43 +8,33 @@ import (
 	"time"
 
 	"github.com/vimbroker/vimbroker/broker"
-	"github.com/vimbroker/vimbroker/broker/grant"
-	"github.com/vimbroker/vimbroker/broker/notary"
-	"github.com/vimbroker/vimbroker/broker/oauth"
-	"github.com/vimbroker/vimbroker/broker/onboard"
 	"github.com/vimbroker/vimbroker/drivers/tables"
-	"github.com/vimbroker/vimbroker/lifecycle"
-	"github.com/vimbroker/vimbroker/lifecycle/catalog"
-	"github.com/vimbroker/vimbroker/lifecycle/subscription"
 	"github.com/vimbroker/vimbroker/policy/audit"
 )
 
-var _ interface {
-	broker.Store
-	catalog.Store
-	grant.Store
-	lifecycle.Store
-	notary.Store
-	oauth.TokenKeyStore
-	oauth.Store
-	onboard.Store
-	subscription.Store
-} = (*Store)(nil)
+var _ broker.Store = (*Store)(nil)
 
 // database has [tables.Tables] kept in SQLite.
 type database struct{ *Store }
 
-// dialect is how SQLite says what the statements of tables say.
-var dialect = sync.OnceValue(func() []phrase {
+// dialect is how SQLite says and keeps what tables do.
+var dialect = tables.Dialect{SQLite: true, Say: say, Store: stored, Into: targets}
+
+// phrases are how SQLite says what PostgreSQL says.
+var phrases = sync.OnceValue(func() []phrase {
 	return []phrase{
-		{regexp.MustCompile(` FOR (KEY SHARE|UPDATE)`), ``}, // writes follow each other
+		{regexp.MustCompile(` FOR (KEY SHARE|UPDATE)( SKIP LOCKED)?`), ``}, // writes follow each other
 		{regexp.MustCompile(`\(document::jsonb ->> '(\w+)'\)`), `json_extract(document, '$$.$1')`},
 		{regexp.MustCompile(`::\w+`), ``},
 		{regexp.MustCompile(`= ANY \((\?\d*)\)`), `IN (SELECT value FROM json_each($1))`},
 		{regexp.MustCompile(`'-infinity'`), `0`},
+		{regexp.MustCompile(`greatest\(`), `max(`},
+		{regexp.MustCompile(`json_object_agg\(`), `json_group_object(`},
+		{regexp.MustCompile(`ARRAY\(SELECT (\S+) FROM`), `(SELECT json_group_array($1) FROM`},
 		{regexp.MustCompile(`LIMIT (\?\d*)`), `LIMIT $1+0`}, // see query
 		{regexp.MustCompile(`/\*by (\w+)\*/`), ` INDEXED BY $1`},
 		{regexp.MustCompile(`/\*slow\*/`), `+`},
+		{regexp.MustCompile(`/\*stowed\*/`), ``},
 	}
 })
 
@@ -53,33 +43,12 @@ type phrase struct {
 	ours   string
 }
 
-// texts are the statements of tables, by what tables calls them.
-var texts sync.Map
-
-func textOf(text string) string {
-	if known, ok := texts.Load(text); ok {
-		return known.(string)
+func say(text string) string {
+	for _, p := range phrases() {
+		text = p.theirs.ReplaceAllString(text, p.ours)
 	}
-	ours := text
-	for _, d := range dialect() {
-		ours = d.theirs.ReplaceAllString(ours, d.ours)
-	}
-	texts.Store(text, ours)
-	return ours
+	return text
 }
-
-func storedAll(args []any) []any {
-	all := make([]any, len(args))
-	for i, arg := range args {
-		all[i] = stored(arg)
-	}
-	return all
-}
-
-// results are the results of a query.
-type results struct{ *sql.Rows }
-
-func (r results) Scan(fields ...any) error { return r.Rows.Scan(targets(fields, nil)...) }
 
 // collecting has collect read all that is found, and says what went wrong.
 func collecting(found *sql.Rows, err error, collect func(tables.Rows) error) error {
@@ -87,7 +56,7 @@ func collecting(found *sql.Rows, err error, collect func(tables.Rows) error) err
 		return translate(err)
 	}
 	defer found.Close()
-	if err := collect(results{found}); err != nil {
+	if err := collect(dialect.Rows(found)); err != nil {
 		return translate(err)
 	}
 	return translate(found.Err())
@@ -95,7 +64,7 @@ func collecting(found *sql.Rows, err error, collect func(tables.Rows) error) err
 
 // Read implements [tables.Database].
 func (d database) Read(ctx context.Context, collect func(tables.Rows) error, text string, args ...any) error {
-	found, err := d.query(ctx, textOf(text), storedAll(args)...)
+	found, err := d.query(ctx, dialect.Text(text), dialect.Args(args)...)
 	return collecting(found, err, collect)
 }
 
@@ -109,15 +78,12 @@ func (d database) Change(ctx context.Context, apply func(tables.Transaction) err
 	return d.write(ctx, func(t txn) error { return apply(t) })
 }
 
-// shared is the transaction as tables sees it.
-func (t txn) shared() tables.Tx { return tables.Tx{Transaction: t} }
-
 var _ tables.Transaction = txn{}
 
 // Queue implements [tables.Transaction].
 func (t txn) Queue(text string, args ...any) {
 	if *t.failed == nil {
-		_, *t.failed = t.exec(text, storedAll(args)...)
+		_, *t.failed = t.exec(text, dialect.Args(args)...)
 	}
 }
 
@@ -126,7 +92,7 @@ func (t txn) Exec(text string, args ...any) (int64, error) {
 	if *t.failed != nil {
 		return 0, *t.failed
 	}
-	r, err := t.exec(text, storedAll(args)...)
+	r, err := t.exec(text, dialect.Args(args)...)
 	if err != nil {
 		return 0, err
 	}
@@ -138,21 +104,29 @@ func (t txn) Find(collect func(tables.Rows) error, text string, args ...any) err
 	if *t.failed != nil {
 		return *t.failed
 	}
-	found, err := t.query(text, storedAll(args)...)
+	found, err := t.query(text, dialect.Args(args)...)
 	return collecting(found, err, collect)
 }
 
-// Lock implements [tables.Transaction]: writes follow each other.
-func (t txn) Lock(tables.Lock, string) {}
+// Ahead implements [tables.Transaction].
+func (t txn) Ahead(collect func(tables.Rows) error, text string, args ...any) (need func() error) {
+	return func() error { return t.Find(collect, text, args...) }
+}
 
-// Hold implements [tables.Transaction].
-func (t txn) Hold(vim string) (bool, error) { return t.any(vimThere, vim) }
+// Lock implements [tables.Transaction]: writes follow each other.
+func (txn) Lock(tables.Lock, ...string) {}
 
 // Share implements [tables.Transaction].
-func (t txn) Share(string) {}
+func (txn) Share(string) {}
+
+// ShareVIMOf implements [tables.Transaction].
+func (txn) ShareVIMOf(string) {}
+
+// Spill implements [tables.Transaction]: a file that a write has grown needs its room already.
+func (txn) Spill() {}
 
 // HoldLog implements [tables.Transaction].
-func (t txn) HoldLog() error { return nil }
+func (txn) HoldLog(bool) error { return nil }
 
 // Append implements [tables.Transaction].
 func (t txn) Append(e audit.Entry) error {

@@ -7,6 +7,7 @@ import (
 	"errors"
 
 	"github.com/vimbroker/vimbroker/broker/failpoint"
+	"github.com/vimbroker/vimbroker/drivers/queue"
 	"github.com/vimbroker/vimbroker/drivers/rows"
 	"github.com/vimbroker/vimbroker/drivers/tables"
 )
@@ -42,7 +43,7 @@ type batch struct {
 // write returns before that: even an error may rest on rows that the others wrote
 // ("already exists").
 func (s *Store) write(ctx context.Context, apply func(txn) error) (err error) {
-	defer func() { err = s.refusal.Note(err) }()
+	defer func() { err = s.Refused.Note(err) }()
 	s.waiting.Add(1)
 	s.turn.Lock()
 	s.waiting.Add(-1)
@@ -132,10 +133,7 @@ func (s *Store) finish(b *batch) {
 	}
 	if s.enqueued {
 		s.enqueued = false
-		select {
-		case s.wake <- struct{}{}:
-		default: // it will be received
-		}
+		queue.Wake(s.wake)
 	}
 	close(b.done)
 }
@@ -209,16 +207,4 @@ func (t txn) any(text string, args ...any) (bool, error) {
 	defer found.Close()
 	any := found.Next()
 	return any, translate(found.Err())
-}
-
-// one runs an update that must meet a row.
-func (t txn) one(what, text string, args ...any) error {
-	r, err := t.exec(text, args...)
-	if err != nil {
-		return err
-	}
-	if n, err := r.RowsAffected(); err != nil || n > 0 {
-		return err
-	}
-	return rows.NotFound(what)
 }

@@ -2,7 +2,6 @@ package tables
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/vimbroker/vimbroker/broker/oauth"
 	"github.com/vimbroker/vimbroker/drivers/rows"
@@ -34,19 +33,13 @@ func (s *Tables) CreateClient(ctx context.Context, c oauth.Client, limit int, e 
 		t.queue(insertClient, rows.ClientColumns.Values(&c)...)
 		return nil
 	})
-	if err != nil {
-		return fmt.Errorf("creating client %s: %w", c.ID, err)
-	}
-	return nil
+	return doing(err, "creating client %s", c.ID)
 }
 
 // Client returns one by its id.
 func (s *Tables) Client(ctx context.Context, id string) (oauth.Client, error) {
 	c, err := oneClient(lookUp(ctx, s, scanClient, clientText, id))
-	if err != nil {
-		return oauth.Client{}, fmt.Errorf("reading client %s: %w", id, err)
-	}
-	return c, nil
+	return c, doing(err, "reading client %s", id)
 }
 
 // Clients lists by project and name.
@@ -58,7 +51,7 @@ func (s *Tables) Clients(ctx context.Context, f oauth.Filter) ([]oauth.Client, s
 	text, args := rows.WhereClients(f, after).SelectFrom(clientsText)
 	all, err := read(ctx, s, scanClient, text+` ORDER BY project, name LIMIT ?`, append(args, size+1)...)
 	if err != nil {
-		return nil, "", fmt.Errorf("listing clients: %w", err)
+		return nil, "", doing(err, "listing clients")
 	}
 	page, next := rows.CutClients(all, size)
 	return page, next, nil
@@ -80,7 +73,7 @@ func (t Tx) client(id string) (oauth.Client, error) {
 // UpdateClient changes a client by a function.
 func (s *Tables) UpdateClient(ctx context.Context, id string, change func(*oauth.Client) error, e audit.Entry) (oauth.Client, error) {
 	read := func(t Tx) (oauth.Client, error) { return t.client(id) }
-	return amend(ctx, s, "client "+id, e, read, change, func(t Tx, old, next oauth.Client) (oauth.Client, error) {
+	return amend(ctx, s.recording(e), "updating client "+id, read, change, func(t Tx, old, next oauth.Client) (oauth.Client, error) {
 		next, err := old.Moved(next)
 		if err == nil {
 			t.queue(updateClient, append(rows.ClientColumns.Changing().Values(&next), id)...)
@@ -104,8 +97,5 @@ func (s *Tables) DeleteClient(ctx context.Context, id string, e audit.Entry) err
 		t.queue(deleteClient, id)
 		return nil
 	})
-	if err != nil {
-		return fmt.Errorf("deleting client %s: %w", id, err)
-	}
-	return nil
+	return doing(err, "deleting client %s", id)
 }

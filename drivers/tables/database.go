@@ -4,14 +4,27 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/grant"
+	"github.com/vimbroker/vimbroker/broker/notary"
+	"github.com/vimbroker/vimbroker/broker/oauth"
+	"github.com/vimbroker/vimbroker/broker/onboard"
 	"github.com/vimbroker/vimbroker/drivers/rows"
+	"github.com/vimbroker/vimbroker/lifecycle"
+	"github.com/vimbroker/vimbroker/lifecycle/catalog"
+	"github.com/vimbroker/vimbroker/lifecycle/subscription"
 	"github.com/vimbroker/vimbroker/policy/audit"
 )
 
 // Row is a row that a query answers. Scan reads its columns, as the database keeps them, into pointers to fields.
-type Row interface{ Scan(fields ...any) error }
+// Spare notes in bad a document that cannot be read, where Scan fails.
+type Row interface {
+	Scan(fields ...any) error
+	Spare(bad *bool, fields ...any) error
+}
 
 // Rows are those that a query answers. Their user reads them until Next says that there is no other.
 type Rows interface {
@@ -31,6 +44,15 @@ type Database interface {
 	// error is returned unchanged. If it fails with [ErrNothing], Change returns nil. If ctx carries the claim of a
 	// job that another worker has taken over, nothing is written: [job.ErrFenced]. Change may run apply several times.
 	Change(ctx context.Context, apply func(Transaction) error) error
+	// VIMQuery, LeaseQuery and EntryQuery write the queries of lists: which index finds few, each database must be
+	// told in its own way. size is that of a page; the query asks for one more. Leases are listed at most down to end,
+	// if that is not nil.
+	VIMQuery(f broker.VIMFilter) (text string, args []any, size int, err error)
+	LeaseQuery(f broker.LeaseFilter, end *rows.LeasePosition) (text string, args []any, size int, err error)
+	EntryQuery(ctx context.Context, q audit.Query) (text string, args []any, err error)
+	// LeaseWindowEnd asks for the last lease that a page of f may look at, where wider is what it looks at. It is ""
+	// where f is a range of an index.
+	LeaseWindowEnd(f, wider broker.LeaseFilter) (text string, args []any, err error)
 	// Now tells the time of the database.
 	Now() time.Time
 }
@@ -44,15 +66,25 @@ type Transaction interface {
 	Exec(text string, args ...any) (int64, error)
 	// Find runs a query, and has collect read its rows.
 	Find(collect func(Rows) error, text string, args ...any) error
+	// Ahead runs a query whose rows may be needed later. Collect has read them when need returns. A database that
+	// takes a round trip to ask is asked together with the next statement, another one when need is called.
+	Ahead(collect func(Rows) error, text string, args ...any) (need func() error)
 	// Lock keeps others out that lock the same, until the transaction ends. A database whose writes follow each
 	// other has nothing to do.
-	Lock(kind Lock, name string)
-	// Hold locks a VIM against everyone else, and reports whether it is there.
-	Hold(vim string) (bool, error)
-	// Share locks a VIM against who holds it.
+	Lock(kind Lock, names ...string)
+	// Share locks a VIM against who locks it.
 	Share(vim string)
-	// HoldLog keeps others from adding to the tree of the audit log.
-	HoldLog() error
+	// ShareVIMOf locks the VIM of a lease against who locks it.
+	ShareVIMOf(lease string)
+	// AmendLease writes the columns of a lease that changed.
+	AmendLease(old, next broker.Lease, changed rows.Columns[broker.Lease])
+	// Stow returns the text that is to stand in the row of a lease for its sealed credential.
+	Stow(lease, sealed string) string
+	// Spill needs room where tables are, as most writes do sooner or later, and leaves nothing there.
+	Spill()
+	// HoldLog keeps others from adding to the tree of the audit log. It is [ErrNothing] if another does, unless it is
+	// to wait.
+	HoldLog(wait bool) error
 	// Append records the write.
 	Append(e audit.Entry) error
 	// WakeJobs has the queue look for jobs once the transaction is committed.
@@ -64,8 +96,18 @@ type Transaction interface {
 // Lock is a kind of lock that a [Transaction] takes.
 type Lock string
 
-// The locks of tables, each with the project or client whose rows are counted.
+// The locks of tables, with the names of their subjects, in the order in which they are taken; those without a remark
+// with the project or client whose rows are counted. None is taken after lockGeneration.
 const (
+	lockRequest    Lock = "request" // the statement that looks for it, principal, idempotency key
+	LockVIM        Lock = "vim"     // VIM
+	lockPrincipal  Lock = "quota of principal"
+	lockVIMQuota   Lock = "quota of VIM"
+	lockProject    Lock = "quota of project"
+	lockVIMs       Lock = "VIMs of project"
+	lockGrant      Lock = "grant"      // VIM, digest
+	lockGeneration Lock = "generation" // VIM
+
 	lockPackages  Lock = "packages of project"
 	lockTurns     Lock = "turns of operations"
 	lockClients   Lock = "clients of project"
@@ -86,11 +128,114 @@ func statement(text string) string {
 	return text
 }
 
+// sqlite are the statements that SQLite says in other words, by those of PostgreSQL.
+var sqlite = map[string]string{}
+
+// either is a statement that SQLite says in other words than PostgreSQL: it has columns and partial indexes of leases
+// where PostgreSQL keeps tables beside them, or other functions.
+func either(postgres, inSQLite string) string {
+	sqlite[postgres] = inSQLite
+	return postgres
+}
+
+// Dialect is how a database says and keeps what tables do.
+type Dialect struct {
+	// SQLite says that the database is one.
+	SQLite bool
+	// Say is its text of a statement.
+	Say func(string) string
+	// Store is its form of a value.
+	Store func(any) any
+	// Into are the destinations for scanning a row into fields. A document that cannot be read is noted in bad, if that
+	// is not nil.
+	Into func(fields []any, bad *bool) []any
+
+	said sync.Map
+}
+
+// Text is the database's text of a statement, which is made once.
+func (d *Dialect) Text(text string) string {
+	said, ok := d.said.Load(text)
+	if !ok {
+		own, differs := sqlite[text]
+		if !differs || !d.SQLite {
+			own = text
+		}
+		said, _ = d.said.LoadOrStore(text, d.Say(own))
+	}
+	return said.(string)
+}
+
+// Args are arguments of a statement as the database keeps them.
+func (d *Dialect) Args(args []any) []any {
+	all := make([]any, len(args))
+	for i, arg := range args {
+		all[i] = d.Store(arg)
+	}
+	return all
+}
+
+// Scanner is what a driver has found.
+type Scanner interface {
+	Next() bool
+	Scan(into ...any) error
+}
+
+// Rows are those that a driver has found.
+func (d *Dialect) Rows(found Scanner) Rows { return &results{Scanner: found, into: d.Into} }
+
+type results struct {
+	Scanner
+	into            func(fields []any, bad *bool) []any
+	fields, targets []any
+}
+
+func (r *results) Scan(fields ...any) error { return r.Spare(nil, fields...) }
+
+// Spare implements [Row]. Rows that are read into the same fields share their destinations.
+func (r *results) Spare(bad *bool, fields ...any) error {
+	if len(fields) != len(r.fields) || &fields[0] != &r.fields[0] {
+		r.fields, r.targets = fields, r.into(fields, bad)
+	}
+	return r.Scanner.Scan(r.targets...)
+}
+
+var _ interface {
+	catalog.Store
+	grant.Store
+	lifecycle.Store
+	notary.Store
+	oauth.TokenKeyStore
+	oauth.Store
+	onboard.Store
+	subscription.Store
+} = (*Tables)(nil)
+
 // Tables are the tables of a database. They may be used by several goroutines at once.
-type Tables struct{ db Database }
+type Tables struct {
+	db Database
+	// Refused is what the database answers that takes no writes.
+	Refused *rows.WriteRefusal
+}
 
 // Of returns the tables of a database.
-func Of(db Database) Tables { return Tables{db} }
+func Of(db Database) Tables { return Tables{db, &rows.WriteRefusal{}} }
+
+var touchProbe = statement(`UPDATE probe SET probed_at = ?1 WHERE id = 1`)
+
+// Check writes a row, and so finds a database that is read-only or whose disk is full.
+func (s *Tables) Check(ctx context.Context) error {
+	err := s.Refused.Settle(func() error {
+		return s.change(ctx, func(t Tx) error {
+			t.Spill()
+			return t.one("probe", touchProbe, t.Now())
+		})
+	})
+	return doing(err, "checking the store")
+}
+
+// Refusal implements [broker.StatusStore].
+func (s *Tables) Refusal() error { return s.Refused.Last() }
 
 func (s *Tables) change(ctx context.Context, apply func(Tx) error) error {
 	return s.db.Change(ctx, func(t Transaction) error { return apply(Tx{t}) })
@@ -108,22 +253,23 @@ func (s *Tables) write(ctx context.Context, e audit.Entry, apply func(Tx) error)
 
 // Append adds an entry that records no change of these tables.
 func (s *Tables) Append(ctx context.Context, e audit.Entry) error {
-	if err := s.write(ctx, e, func(Tx) error { return nil }); err != nil {
-		return fmt.Errorf("recording %s by %s: %w", e.Action, e.Principal, err)
-	}
-	return nil
+	return doing(s.write(ctx, e, func(Tx) error { return nil }), "recording %s by %s", e.Action, e.Principal)
 }
 
-// amend changes what read finds and locks by a function, and has the result stored with the entry
-// that records it. The error of change is returned unchanged; any other error says that the thing
-// named what could not be updated.
+// recording is write, of what an entry records.
+func (s *Tables) recording(e audit.Entry) func(context.Context, func(Tx) error) error {
+	return func(ctx context.Context, apply func(Tx) error) error { return s.write(ctx, e, apply) }
+}
+
+// amend changes what read finds and locks by a function, and has the result stored in a transaction that write runs. The
+// error of change is returned unchanged; any other error says what could not be done.
 func amend[T any](
-	ctx context.Context, s *Tables, what string, e audit.Entry,
+	ctx context.Context, write func(context.Context, func(Tx) error) error, what string,
 	read func(Tx) (T, error), change func(*T) error, store func(t Tx, old, next T) (T, error),
 ) (T, error) {
 	var stored, none T
 	var refusal error
-	err := s.write(ctx, e, func(t Tx) error {
+	err := write(ctx, func(t Tx) error {
 		old, err := read(t)
 		if err != nil {
 			return err
@@ -139,16 +285,37 @@ func amend[T any](
 		return none, refusal
 	}
 	if err != nil {
-		return none, fmt.Errorf("updating %s: %w", what, err)
+		return none, doing(err, "%s", what)
 	}
 	return stored, nil
+}
+
+// doing says what an error kept from being done.
+func doing(err error, what string, args ...any) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf(what+": %w", append(args, err)...)
 }
 
 // Tx is a [Transaction] with what tables do in it.
 type Tx struct{ Transaction }
 
-func (t Tx) queue(text string, args ...any) { t.Queue(text, args...) }
-func (t Tx) lock(kind Lock, name string)    { t.Lock(kind, name) }
+func (t Tx) queue(text string, args ...any)  { t.Queue(text, args...) }
+func (t Tx) lock(kind Lock, names ...string) { t.Lock(kind, names...) }
+
+// first refuses a request whose idempotency key was used before, also by one that is being written at the same time.
+func (t Tx) first(rule rows.Unique, taken, principal, key string) error {
+	if key == "" {
+		return nil
+	}
+	t.lock(lockRequest, taken, principal, key)
+	found, err := t.there(taken, principal, key)
+	if err == nil && found {
+		return rule.Taken(nil)
+	}
+	return err
+}
 
 // any reports whether a statement meets a row.
 func (t Tx) any(text string, args ...any) (bool, error) {
@@ -209,6 +376,20 @@ func collect[T any](scan func(Row) (T, error), all *[]T) func(Rows) error {
 		}
 		return nil
 	}
+}
+
+// readMap reads rows of two columns.
+func readMap[K comparable, V any](ctx context.Context, s *Tables, text string, args ...any) (map[K]V, error) {
+	type pair struct {
+		key   K
+		value V
+	}
+	found, err := read(ctx, s, func(r Row) (p pair, err error) { return p, r.Scan(&p.key, &p.value) }, text, args...)
+	all := make(map[K]V, len(found))
+	for _, p := range found {
+		all[p.key] = p.value
+	}
+	return all, err
 }
 
 // scalar scans a row of one column.

@@ -2,7 +2,6 @@ package tables
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/vimbroker/vimbroker/broker"
@@ -23,13 +22,40 @@ var (
 		ON CONFLICT (kind, subject) DO UPDATE SET due_at = ?4 WHERE jobs.due_at > ?4`)
 )
 
+var (
+	dueKinds = statement(either(`SELECT kind FROM unnest(?1::text[]) AS asked (kind)
+		WHERE EXISTS (SELECT 1 FROM jobs WHERE jobs.kind = asked.kind AND done < wanted AND due_at <= ?2)`,
+		`SELECT value FROM json_each(?1) AS asked
+		WHERE EXISTS (SELECT 1 FROM jobs WHERE kind = asked.value AND done < wanted AND due_at <= ?2)`))
+	takeJobs = statement(either(`UPDATE jobs SET fence = fence + 1, due_at = ?1 WHERE ctid = ANY(ARRAY(
+			SELECT ctid FROM jobs WHERE kind = ?2 AND done < wanted AND due_at <= ?3 ORDER BY due_at LIMIT ?4
+			FOR NO KEY UPDATE SKIP LOCKED))
+		RETURNING kind, subject, fence, wanted, failures`,
+		`UPDATE jobs SET fence = fence + 1, due_at = ?1 WHERE (kind, subject) IN
+		(SELECT kind, subject FROM jobs WHERE kind = ?2 AND done < wanted AND due_at <= ?3 ORDER BY due_at LIMIT ?4)
+		RETURNING kind, subject, fence, wanted, failures`))
+)
+
+// DueKinds implements [queue.Jobs].
+func (s *Tables) DueKinds(ctx context.Context, kinds []string) ([]string, error) {
+	return read(ctx, s, scalar[string], dueKinds, kinds, s.db.Now())
+}
+
+// TakeJobs implements [queue.Jobs].
+func (s *Tables) TakeJobs(ctx context.Context, kind string, limit int, next time.Time) (taken []queue.Attempt, err error) {
+	err = s.change(ctx, func(t Tx) error {
+		taken, err = query(t, func(row Row) (a queue.Attempt, err error) {
+			return a, row.Scan(&a.Kind, &a.Subject, &a.Fence, &a.Wanted, &a.Failures)
+		}, takeJobs, next, kind, s.db.Now(), limit)
+		return err
+	})
+	return taken, err
+}
+
 // Enqueue stores jobs and the entry that records why, in one transaction.
 func (s *Tables) Enqueue(ctx context.Context, e audit.Entry, jobs ...job.Job) error {
 	err := s.write(ctx, e, func(t Tx) error { return t.enqueue(jobs...) })
-	if err != nil {
-		return fmt.Errorf("enqueueing jobs: %w", err)
-	}
-	return nil
+	return doing(err, "enqueueing jobs")
 }
 
 // enqueue stores jobs in the transaction of what they are about. They start once it

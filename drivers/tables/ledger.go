@@ -2,7 +2,6 @@ package tables
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/secret"
@@ -36,10 +35,7 @@ var (
 // RetiredKeys lists keys to destroy, oldest first.
 func (s *Tables) RetiredKeys(ctx context.Context, limit int) ([]broker.RetiredKey, error) {
 	keys, err := read(ctx, s, scanKey, retiredKeys, limit)
-	if err != nil {
-		return nil, fmt.Errorf("reading retired keys: %w", err)
-	}
-	return keys, nil
+	return keys, doing(err, "reading retired keys")
 }
 
 // ForgetKey takes a destroyed key off the ledger.
@@ -48,10 +44,7 @@ func (s *Tables) ForgetKey(ctx context.Context, k broker.RetiredKey) error {
 		t.queue(forgetKey, k.Owner.ID, k.Owner.Generation, k.KeyStore, string(k.Ref))
 		return nil
 	})
-	if err != nil {
-		return fmt.Errorf("forgetting the key of VIM %s, generation %d: %w", k.Owner.ID, k.Owner.Generation, err)
-	}
-	return nil
+	return doing(err, "forgetting the key of VIM %s, generation %d", k.Owner.ID, k.Owner.Generation)
 }
 
 // KeysInUse lists every key that a row names.
@@ -61,10 +54,7 @@ func (s *Tables) KeysInUse(ctx context.Context, vim string) ([]broker.RetiredKey
 		text, args = keysInUseOfVIM, []any{vim}
 	}
 	keys, err := read(ctx, s, scanKey, text, args...)
-	if err != nil {
-		return nil, fmt.Errorf("reading keys in use: %w", err)
-	}
-	return keys, nil
+	return keys, doing(err, "reading keys in use")
 }
 
 func scanKey(row Row) (broker.RetiredKey, error) {
@@ -73,17 +63,4 @@ func scanKey(row Row) (broker.RetiredKey, error) {
 	err := row.Scan(&k.KeyStore, &ref, &k.Owner.ID, &k.Owner.Generation)
 	k.Ref = secret.Ref(ref)
 	return k, err
-}
-
-// RetireKeys puts the keys of all generations of a VIM on the ledger.
-func (t Tx) RetireKeys(vim string) { t.queue(retireKeysOfVIM, t.Now(), vim) }
-
-// RetireKey puts the key of a generation on the ledger.
-func (t Tx) RetireKey(vim string, generation int64) {
-	t.queue(retireKeyOfGeneration, t.Now(), vim, generation)
-}
-
-// RetireReplacedKey puts the key of a generation on the ledger, if key is another one.
-func (t Tx) RetireReplacedKey(vim string, generation int64, key secret.Ref) {
-	t.queue(retireReplacedKey, t.Now(), vim, generation, string(key))
 }

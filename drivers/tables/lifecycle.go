@@ -3,7 +3,6 @@ package tables
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/vimbroker/vimbroker/broker"
@@ -64,17 +63,14 @@ func (s *Tables) CreateInstance(ctx context.Context, i lifecycle.Instance, most 
 			return t.notify(i.Project, lifecycle.Created(i))
 		})
 	}
-	if err != nil {
-		return fmt.Errorf("creating VNF instance %s: %w", i.ID, err)
-	}
-	return nil
+	return doing(err, "creating VNF instance %s", i.ID)
 }
 
 // Instance returns one by its id.
 func (s *Tables) Instance(ctx context.Context, id string) (lifecycle.Instance, error) {
 	row, err := oneInstance(lookUp(ctx, s, scanInstance, instanceByID, id))
 	if err != nil {
-		return lifecycle.Instance{}, fmt.Errorf("reading VNF instance %s: %w", id, err)
+		return lifecycle.Instance{}, doing(err, "reading VNF instance %s", id)
 	}
 	return row.Instance()
 }
@@ -91,7 +87,7 @@ func scanInstance(row Row) (i rows.Instance, err error) {
 func (s *Tables) Instances(ctx context.Context, f lifecycle.InstanceFilter) ([]lifecycle.Instance, string, error) {
 	size, after, err := rows.ReadPage[rows.LifecyclePosition](f.Page)
 	if err != nil {
-		return nil, "", fmt.Errorf("listing VNF instances: %w", err)
+		return nil, "", doing(err, "listing VNF instances")
 	}
 	var c rows.Conditions
 	if after != nil {
@@ -103,7 +99,7 @@ func (s *Tables) Instances(ctx context.Context, f lifecycle.InstanceFilter) ([]l
 	text, args := c.SelectFrom(instancesText)
 	all, err := read(ctx, s, scanInstance, text+newestFirst, append(args, size+1)...)
 	if err != nil {
-		return nil, "", fmt.Errorf("listing VNF instances: %w", err)
+		return nil, "", doing(err, "listing VNF instances")
 	}
 	all, next := rows.CutInstances(all, size)
 	instances, err := rows.Read(all, rows.Instance.Instance)
@@ -122,7 +118,7 @@ var (
 func (s *Tables) InstancesToObserve(ctx context.Context, before time.Time, limit int) ([]lifecycle.Instance, error) {
 	all, err := read(ctx, s, scanInstance, toObserve, before, limit)
 	if err != nil {
-		return nil, fmt.Errorf("listing VNF instances to look at: %w", err)
+		return nil, doing(err, "listing VNF instances to look at")
 	}
 	return rows.Read(all, rows.Instance.Instance)
 }
@@ -143,10 +139,7 @@ func (s *Tables) SaveDrift(ctx context.Context, id string, revision int64, d lif
 		}
 		return rows.Changed()
 	})
-	if err != nil {
-		return fmt.Errorf("saving what was seen of VNF instance %s: %w", id, err)
-	}
-	return nil
+	return doing(err, "saving what was seen of VNF instance %s", id)
 }
 
 // CountInstances counts by state.
@@ -154,10 +147,7 @@ func (s *Tables) CountInstances(ctx context.Context) (lifecycle.InstanceCount, e
 	all, err := read(ctx, s, func(r Row) (c rows.InstanceCount, err error) {
 		return c, r.Scan(&c.State, &c.N, &c.Drifted, &c.Unseen)
 	}, countInstances)
-	if err != nil {
-		return lifecycle.InstanceCount{}, fmt.Errorf("counting VNF instances: %w", err)
-	}
-	return rows.CountInstances(all), nil
+	return rows.CountInstances(all), doing(err, "counting VNF instances")
 }
 
 // DeleteInstance removes an instance with its operations.
@@ -188,10 +178,7 @@ func (s *Tables) DeleteInstance(ctx context.Context, id string, e audit.Entry) e
 		t.queue(abandonSecretParametersOf, t.Now(), id)
 		return t.notify(i.Project, lifecycle.Deleted(i, e.Time))
 	})
-	if err != nil {
-		return fmt.Errorf("deleting VNF instance %s: %w", id, err)
-	}
-	return nil
+	return doing(err, "deleting VNF instance %s", id)
 }
 
 // BeginOperation stores a new operation.
@@ -233,17 +220,14 @@ func (s *Tables) BeginOperation(
 		}
 		return t.notify(o.Project, begun.Events...)
 	})
-	if err != nil {
-		return fmt.Errorf("beginning operation %s: %w", o.ID, err)
-	}
-	return nil
+	return doing(err, "beginning operation %s", o.ID)
 }
 
 // Operation returns one by its id.
 func (s *Tables) Operation(ctx context.Context, id string) (lifecycle.Operation, error) {
 	row, err := oneOperation(lookUp(ctx, s, scanOperation, operationByID, id))
 	if err != nil {
-		return lifecycle.Operation{}, fmt.Errorf("reading operation %s: %w", id, err)
+		return lifecycle.Operation{}, doing(err, "reading operation %s", id)
 	}
 	return row.Operation()
 }
@@ -260,7 +244,7 @@ func scanOperation(row Row) (o rows.Operation, err error) {
 func (s *Tables) Operations(ctx context.Context, f lifecycle.OperationFilter) ([]lifecycle.Operation, string, error) {
 	size, after, err := rows.ReadPage[rows.LifecyclePosition](f.Page)
 	if err != nil {
-		return nil, "", fmt.Errorf("listing operations: %w", err)
+		return nil, "", doing(err, "listing operations")
 	}
 	var c rows.Conditions
 	if after != nil {
@@ -272,7 +256,7 @@ func (s *Tables) Operations(ctx context.Context, f lifecycle.OperationFilter) ([
 	text, args := c.SelectFrom(operationsText)
 	all, err := read(ctx, s, scanOperation, text+` ORDER BY started_at DESC, id DESC LIMIT ?`, append(args, size+1)...)
 	if err != nil {
-		return nil, "", fmt.Errorf("listing operations: %w", err)
+		return nil, "", doing(err, "listing operations")
 	}
 	all, next := rows.CutOperations(all, size)
 	operations, err := rows.Read(all, rows.Operation.Operation)
@@ -316,10 +300,7 @@ func (s *Tables) UpdateOperation(ctx context.Context, id string, change func(
 	if refusal != nil {
 		return lifecycle.Operation{}, refusal
 	}
-	if err != nil {
-		return lifecycle.Operation{}, fmt.Errorf("updating operation %s: %w", id, err)
-	}
-	return stored, nil
+	return stored, doing(err, "updating operation %s", id)
 }
 
 // SaveProgress stores how far an operation has come.
@@ -335,10 +316,7 @@ func (s *Tables) SaveProgress(ctx context.Context, of lifecycle.Operation) error
 		t.queue(updateOperation, append(changingOperation.Values(&o), o.ID)...)
 		return nil
 	})
-	if err != nil {
-		return fmt.Errorf("saving the progress of operation %s: %w", of.ID, err)
-	}
-	return nil
+	return doing(err, "saving the progress of operation %s", of.ID)
 }
 
 // The condition is that of the index vnf_operation_live_once_per_instance, so that it serves.
@@ -352,10 +330,7 @@ func scanPlace(row Row) (p rows.Place, err error) {
 // Places lists the operations that are worked and those that wait.
 func (s *Tables) Places(ctx context.Context) ([]lifecycle.Place, error) {
 	all, err := read(ctx, s, scanPlace, places)
-	if err != nil {
-		return nil, fmt.Errorf("listing operations that are worked or wait: %w", err)
-	}
-	return rows.Places(all), nil
+	return rows.Places(all), doing(err, "listing operations that are worked or wait")
 }
 
 // GiveTurns lets operations begin that wait. No other write holds the row of an operation and waits for lockTurns.
@@ -394,8 +369,5 @@ func (s *Tables) GiveTurns(ctx context.Context, choose func([]lifecycle.Place) [
 		}
 		return nil
 	})
-	if err != nil {
-		return fmt.Errorf("giving operations their turn: %w", err)
-	}
-	return nil
+	return doing(err, "giving operations their turn")
 }

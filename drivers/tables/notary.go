@@ -3,7 +3,6 @@ package tables
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/vimbroker/vimbroker/broker/notary"
@@ -13,7 +12,6 @@ import (
 )
 
 var (
-	dropSigningKey   = statement(`DELETE FROM audit_keys WHERE id = ?1`)
 	retireSigningKey = statement(`INSERT INTO retired_keys (key_store, key_ref, vim, generation, retired_at)
 		VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO NOTHING`)
 	anchorings   = statement(`SELECT anchor, size, time FROM audit_anchors`)
@@ -27,18 +25,14 @@ var (
 )
 
 var (
-	signingKeys      = statement(`SELECT ` + rows.SigningKeyColumns.Names() + ` FROM audit_keys ORDER BY created_at, since, id`)
-	insertSigningKey = statement(rows.SigningKeyColumns.Insert(`audit_keys`))
-	updateSigningKey = statement(`UPDATE audit_keys SET ` + rows.SigningKeyColumns.Changing().Set() + ` WHERE id = ?`)
+	signingKeys     = statement(`SELECT ` + rows.SigningKeyColumns.Names() + ` FROM audit_keys ORDER BY created_at, since, id`)
+	signingKeyTable = keysIn(`audit_keys`, rows.SigningKeyColumns)
 )
 
 // SigningKeys implements [notary.Store].
 func (s *Tables) SigningKeys(ctx context.Context) ([]notary.SigningKey, error) {
 	keys, err := lookUp(ctx, s, scanSigningKey, signingKeys)
-	if err != nil {
-		return nil, fmt.Errorf("reading the keys that sign checkpoints: %w", err)
-	}
-	return keys, nil
+	return keys, doing(err, "reading the keys that sign checkpoints")
 }
 
 // ChangeSigningKeys implements [notary.Store]. A write that changes keys or adds a
@@ -48,7 +42,7 @@ func (s *Tables) ChangeSigningKeys(
 ) error {
 	var refused error
 	err := s.write(ctx, e, func(t Tx) error {
-		if err := t.HoldLog(); err != nil {
+		if err := t.HoldLog(true); err != nil {
 			return err
 		}
 		before, err := query(t, scanSigningKey, signingKeys)
@@ -59,7 +53,7 @@ func (s *Tables) ChangeSigningKeys(
 		if refused = err; err != nil {
 			return err
 		}
-		if err := t.storeSigningKeys(before, after); err != nil || c == nil {
+		if err := signingKeyTable.store(t, before, after); err != nil || c == nil {
 			return err
 		}
 		return t.addCheckpoint(*c)
@@ -67,25 +61,39 @@ func (s *Tables) ChangeSigningKeys(
 	if err == nil || refused != nil || errors.Is(err, notary.ErrOvertaken) {
 		return err
 	}
-	return fmt.Errorf("changing the keys that sign checkpoints: %w", err)
+	return doing(err, "changing the keys that sign checkpoints")
 }
 
-func (t Tx) storeSigningKeys(before, after []notary.SigningKey) error {
-	change, err := rows.ChangeOfSigningKeys(before, after)
+// keyTable are the statements of a table of keys that sign.
+type keyTable[K rows.SealedKey] struct {
+	columns              rows.Columns[K]
+	insert, update, drop string
+}
+
+func keysIn[K rows.SealedKey](table string, columns rows.Columns[K]) keyTable[K] {
+	return keyTable[K]{
+		columns, statement(columns.Insert(table)), statement(`UPDATE ` + table + ` SET ` + columns.Changing().Set() + ` WHERE id = ?`),
+		statement(`DELETE FROM ` + table + ` WHERE id = ?`),
+	}
+}
+
+// store writes how the keys change.
+func (keys keyTable[K]) store(t Tx, before, after []K) error {
+	change, err := rows.ChangeOfKeys(before, after)
 	if err != nil {
 		return err
 	}
+	for _, id := range change.Gone {
+		t.queue(keys.drop, id)
+	}
 	for _, k := range change.Changed {
-		t.queue(updateSigningKey, append(rows.SigningKeyColumns.Changing().Values(&k), k.ID)...)
+		t.queue(keys.update, append(keys.columns.Changing().Values(&k), k.Held().Owner.ID)...)
 	}
 	for _, k := range change.New {
-		t.queue(insertSigningKey, rows.SigningKeyColumns.Values(&k)...)
-	}
-	for _, id := range change.Gone {
-		t.queue(dropSigningKey, id)
+		t.queue(keys.insert, keys.columns.Values(&k)...)
 	}
 	for _, k := range change.Retired {
-		t.queue(retireSigningKey, k.KeyStore, string(k.Ref), k.Owner.ID, k.Owner.Generation, t.Now())
+		t.queue(retireSigningKey, k.KeyStore, k.Ref, k.Owner.ID, k.Owner.Generation, t.Now())
 	}
 	return nil
 }
@@ -94,7 +102,7 @@ func (t Tx) storeSigningKeys(before, after []notary.SigningKey) error {
 func (s *Tables) LastCheckpoint(ctx context.Context) (notary.Checkpoint, error) {
 	found, err := lookUp(ctx, s, scanCheckpoint, lastCheckpoint)
 	if err != nil {
-		return notary.Checkpoint{}, fmt.Errorf("reading the last checkpoint of the audit log: %w", err)
+		return notary.Checkpoint{}, doing(err, "reading the last checkpoint of the audit log")
 	}
 	if len(found) == 0 {
 		return notary.Checkpoint{}, notary.ErrNone
@@ -105,7 +113,7 @@ func (s *Tables) LastCheckpoint(ctx context.Context) (notary.Checkpoint, error) 
 // AddCheckpoint implements [notary.Store].
 func (s *Tables) AddCheckpoint(ctx context.Context, c notary.Checkpoint) error {
 	err := s.change(ctx, func(t Tx) error {
-		if err := t.HoldLog(); err != nil {
+		if err := t.HoldLog(true); err != nil {
 			return err
 		}
 		return t.addCheckpoint(c)
@@ -113,7 +121,7 @@ func (s *Tables) AddCheckpoint(ctx context.Context, c notary.Checkpoint) error {
 	if err == nil || errors.Is(err, notary.ErrOvertaken) {
 		return err
 	}
-	return fmt.Errorf("storing a checkpoint of the audit log: %w", err)
+	return doing(err, "storing a checkpoint of the audit log")
 }
 
 func (t Tx) addCheckpoint(c notary.Checkpoint) error {
@@ -129,10 +137,7 @@ func (s *Tables) Anchorings(ctx context.Context) ([]notary.Anchoring, error) {
 	all, err := lookUp(ctx, s, func(row Row) (a notary.Anchoring, err error) {
 		return a, row.Scan(&a.Anchor, &a.Size, &a.Time)
 	}, anchorings)
-	if err != nil {
-		return nil, fmt.Errorf("reading how far anchors of the audit log are: %w", err)
-	}
-	return all, nil
+	return all, doing(err, "reading how far anchors of the audit log are")
 }
 
 // SetAnchoring implements [notary.AnchorStore].
@@ -141,10 +146,7 @@ func (s *Tables) SetAnchoring(ctx context.Context, a notary.Anchoring) error {
 		t.queue(setAnchoring, a.Anchor, a.Size, a.Time)
 		return nil
 	})
-	if err != nil {
-		return fmt.Errorf("storing how far anchor %s is: %w", a.Anchor, err)
-	}
-	return nil
+	return doing(err, "storing how far anchor %s is", a.Anchor)
 }
 
 func scanSigningKey(row Row) (k notary.SigningKey, err error) {

@@ -2,7 +2,6 @@ package tables
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/vimbroker/vimbroker/broker/job"
 	"github.com/vimbroker/vimbroker/broker/onboard"
@@ -37,16 +36,13 @@ var (
 func (s *Tables) EnableManagement(ctx context.Context, m onboard.Management, e audit.Entry) error {
 	m.Revision = 1
 	err := s.write(ctx, e, func(t Tx) error {
-		if there, err := t.Hold(m.VIM); err != nil || !there {
+		if there, err := t.hold(m.VIM); err != nil || !there {
 			return orNotFound("VIM", err)
 		}
 		t.queue(insertManagement, rows.ManagementColumns.Values(&m)...)
 		return t.enqueue(job.Job{Kind: onboard.JobKind, Subject: m.VIM})
 	})
-	if err != nil {
-		return fmt.Errorf("enabling management cluster %s: %w", m.VIM, err)
-	}
-	return nil
+	return doing(err, "enabling management cluster %s", m.VIM)
 }
 
 func orNotFound(what string, err error) error {
@@ -60,19 +56,13 @@ func orNotFound(what string, err error) error {
 func (s *Tables) Management(ctx context.Context, vim string) (onboard.Management, error) {
 	all, err := lookUp(ctx, s, scanManagement, oneManagement, vim)
 	m, err := rows.First("management cluster", all, err)
-	if err != nil {
-		return m, fmt.Errorf("reading management cluster %s: %w", vim, err)
-	}
-	return m, nil
+	return m, doing(err, "reading management cluster %s", vim)
 }
 
 // Managements returns all.
 func (s *Tables) Managements(ctx context.Context) ([]onboard.Management, error) {
 	all, err := read(ctx, s, scanManagement, allManagements)
-	if err != nil {
-		return nil, fmt.Errorf("reading management clusters: %w", err)
-	}
-	return all, nil
+	return all, doing(err, "reading management clusters")
 }
 
 func scanManagement(row Row) (m onboard.Management, err error) {
@@ -94,11 +84,12 @@ func (s *Tables) UpdateManagement(
 		all, err := query(t, scanManagement, lockManagement, vim)
 		return rows.First("management cluster", all, err)
 	}
-	return amend(ctx, s, "management cluster "+vim, e, read, change, func(t Tx, old, next onboard.Management) (onboard.Management, error) {
+	store := func(t Tx, old, next onboard.Management) (onboard.Management, error) {
 		next = rows.ChangeManagement(old, next)
 		t.queue(updateManagement, append(changingManagement.Values(&next), vim)...)
 		return next, t.enqueue(job.Job{Kind: onboard.JobKind, Subject: vim})
-	})
+	}
+	return amend(ctx, s.recording(e), "updating management cluster "+vim, read, change, store)
 }
 
 // NoteManagement stores what a watch observed.
@@ -117,10 +108,7 @@ func (s *Tables) DisableManagement(ctx context.Context, vim string, e audit.Entr
 		}
 		return err
 	})
-	if err != nil {
-		return fmt.Errorf("disabling management cluster %s: %w", vim, err)
-	}
-	return nil
+	return doing(err, "disabling management cluster %s", vim)
 }
 
 // AddCluster stores a cluster.
@@ -130,20 +118,14 @@ func (s *Tables) AddCluster(ctx context.Context, c onboard.Cluster, e audit.Entr
 		t.queue(insertCluster, rows.ClusterColumns.Values(&c)...)
 		return nil
 	})
-	if err != nil {
-		return fmt.Errorf("adding cluster %s/%s: %w", c.Namespace, c.Name, err)
-	}
-	return nil
+	return doing(err, "adding cluster %s/%s", c.Namespace, c.Name)
 }
 
 // Cluster returns one by its id.
 func (s *Tables) Cluster(ctx context.Context, id string) (onboard.Cluster, error) {
 	all, err := lookUp(ctx, s, scanCluster, oneCluster, id)
 	c, err := rows.First("cluster", all, err)
-	if err != nil {
-		return c, fmt.Errorf("reading cluster %s: %w", id, err)
-	}
-	return c, nil
+	return c, doing(err, "reading cluster %s", id)
 }
 
 func scanCluster(row Row) (c onboard.Cluster, err error) {
@@ -164,7 +146,7 @@ func (s *Tables) Clusters(ctx context.Context, f onboard.ClusterFilter) ([]onboa
 	text += ` ORDER BY management, namespace, name, uid LIMIT ?`
 	all, err := read(ctx, s, scanCluster, text, append(args, size+1)...)
 	if err != nil {
-		return nil, "", fmt.Errorf("listing clusters: %w", err)
+		return nil, "", doing(err, "listing clusters")
 	}
 	page, next := rows.CutClusters(all, size)
 	return page, next, nil
@@ -178,7 +160,7 @@ func (s *Tables) UpdateCluster(
 		all, err := query(t, scanCluster, lockCluster, id)
 		return rows.First("cluster", all, err)
 	}
-	return amend(ctx, s, "cluster "+id, e, read, change, func(t Tx, old, next onboard.Cluster) (onboard.Cluster, error) {
+	return amend(ctx, s.recording(e), "updating cluster "+id, read, change, func(t Tx, old, next onboard.Cluster) (onboard.Cluster, error) {
 		next, err := rows.ChangeCluster(old, next)
 		if err == nil {
 			t.queue(updateCluster, append(changingCluster.Values(&next), id)...)
@@ -207,8 +189,5 @@ func (s *Tables) CountClusters(ctx context.Context) (onboard.Count, error) {
 	counts, err := read(ctx, s, func(row Row) (c rows.ClusterCount, err error) {
 		return c, row.Scan(&c.State, &c.Reason, &c.N)
 	}, countClusters)
-	if err != nil {
-		return onboard.Count{}, fmt.Errorf("counting clusters: %w", err)
-	}
-	return rows.CountClusters(counts), nil
+	return rows.CountClusters(counts), doing(err, "counting clusters")
 }

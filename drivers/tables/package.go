@@ -2,7 +2,6 @@ package tables
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/vimbroker/vimbroker/drivers/rows"
@@ -58,35 +57,26 @@ func (s *Tables) CreatePackage(ctx context.Context, p catalog.Package, limit int
 		t.queue(insertPackage, p.ID, p.Project, p.State, p.VNFDID, p.Content, p.CreatedAt, p.TouchedAt, p.Revision, p.Document())
 		return nil
 	})
-	if err != nil {
-		return fmt.Errorf("creating VNF package %s: %w", p.ID, err)
-	}
-	return nil
+	return doing(err, "creating VNF package %s", p.ID)
 }
 
 // Package returns one by its id.
 func (s *Tables) Package(ctx context.Context, id string) (catalog.Package, error) {
 	p, err := onePackage(lookUp(ctx, s, scanPackage, packageByID, id))
-	if err != nil {
-		return catalog.Package{}, fmt.Errorf("reading VNF package %s: %w", id, err)
-	}
-	return p, nil
+	return p, doing(err, "reading VNF package %s", id)
 }
 
 // PackageOfVNFD returns the package of a project with that descriptor.
 func (s *Tables) PackageOfVNFD(ctx context.Context, project, vnfd string) (catalog.Package, error) {
 	p, err := onePackage(lookUp(ctx, s, scanPackage, packageByVNFD, project, vnfd))
-	if err != nil {
-		return catalog.Package{}, fmt.Errorf("reading the VNF package of a VNFD: %w", err)
-	}
-	return p, nil
+	return p, doing(err, "reading the VNF package of a VNFD")
 }
 
 // Packages lists by age.
 func (s *Tables) Packages(ctx context.Context, f catalog.Filter) ([]catalog.Package, string, error) {
 	size, after, err := rows.ReadPage[rows.PackagePosition](f.Page)
 	if err != nil {
-		return nil, "", fmt.Errorf("listing VNF packages: %w", err)
+		return nil, "", doing(err, "listing VNF packages")
 	}
 	from := `SELECT ` + packageColumns + ` FROM vnf_packages`
 	if !f.SilentSince.IsZero() {
@@ -95,7 +85,7 @@ func (s *Tables) Packages(ctx context.Context, f catalog.Filter) ([]catalog.Pack
 	text, args := rows.WherePackages(f, after).SelectFrom(from)
 	all, err := read(ctx, s, scanPackage, text+` ORDER BY created_at, id LIMIT ?`, append(args, size+1)...)
 	if err != nil {
-		return nil, "", fmt.Errorf("listing VNF packages: %w", err)
+		return nil, "", doing(err, "listing VNF packages")
 	}
 	page, next := rows.CutPackages(all, size)
 	return page, next, nil
@@ -124,14 +114,15 @@ func (s *Tables) UpdatePackage(
 	ctx context.Context, id string, change func(*catalog.Package) error, e audit.Entry,
 ) (catalog.Package, error) {
 	read := func(t Tx) (catalog.Package, error) { return t.pkg(id) }
-	return amend(ctx, s, "VNF package "+id, e, read, change, func(t Tx, old, next catalog.Package) (catalog.Package, error) {
+	store := func(t Tx, old, next catalog.Package) (catalog.Package, error) {
 		next, err := old.Moved(next)
 		if err == nil {
 			t.queue(updatePackage, next.State, next.VNFDID, next.Content, next.TouchedAt, next.Revision, next.Document(), id)
 			t.dropContent(old.Content, next.Content)
 		}
 		return next, err
-	})
+	}
+	return amend(ctx, s.recording(e), "updating VNF package "+id, read, change, store)
 }
 
 // dropContent notes the bytes of a content for removal, if another takes its place.
@@ -158,10 +149,7 @@ func (s *Tables) DeletePackage(ctx context.Context, id string, e audit.Entry) er
 		t.dropContent(p.Content, "")
 		return nil
 	})
-	if err != nil {
-		return fmt.Errorf("deleting VNF package %s: %w", id, err)
-	}
-	return nil
+	return doing(err, "deleting VNF package %s", id)
 }
 
 // AddChunk stores bytes of an upload.
@@ -173,10 +161,7 @@ func (s *Tables) AddChunk(ctx context.Context, id, content string, n int, b []by
 	if err == nil {
 		err = s.change(ctx, func(t Tx) error { return t.addChunk(found[0], id, content, n, b, limit) })
 	}
-	if err != nil {
-		return fmt.Errorf("storing bytes of VNF package %s: %w", id, err)
-	}
-	return nil
+	return doing(err, "storing bytes of VNF package %s", id)
 }
 
 func (t Tx) addChunk(project, id, content string, n int, b []byte, limit int64) error {
@@ -203,10 +188,7 @@ func (t Tx) addChunk(project, id, content string, n int, b []byte, limit int64) 
 func (s *Tables) Chunk(ctx context.Context, content string, n int) ([]byte, error) {
 	found, err := lookUp(ctx, s, scalar[[]byte], readChunk, content, n)
 	b, err := rows.First("chunk", found, err)
-	if err != nil {
-		return nil, fmt.Errorf("reading bytes of a VNF package: %w", err)
-	}
-	return b, nil
+	return b, doing(err, "reading bytes of a VNF package")
 }
 
 // TouchPackage says that an upload is alive.
@@ -218,10 +200,7 @@ func (s *Tables) TouchPackage(ctx context.Context, id, content string, at time.T
 		}
 		return err
 	})
-	if err != nil {
-		return fmt.Errorf("keeping the upload of VNF package %s: %w", id, err)
-	}
-	return nil
+	return doing(err, "keeping the upload of VNF package %s", id)
 }
 
 // SweepChunks removes bytes that no package names any more.
@@ -236,10 +215,7 @@ func (s *Tables) SweepChunks(ctx context.Context, limit int) (more bool, err err
 			return err
 		})
 	}
-	if err != nil {
-		return false, fmt.Errorf("removing bytes of VNF packages that are gone: %w", err)
-	}
-	return len(gone) > 0, nil
+	return len(gone) > 0, doing(err, "removing bytes of VNF packages that are gone")
 }
 
 var (
@@ -270,15 +246,6 @@ var packagesByState = statement(`SELECT state, count(*) FROM vnf_packages GROUP 
 
 // CountPackages counts packages by state.
 func (s *Tables) CountPackages(ctx context.Context) (map[catalog.State]int, error) {
-	counts := map[catalog.State]int{}
-	_, err := read(ctx, s, func(r Row) (n int, err error) {
-		var state catalog.State
-		err = r.Scan(&state, &n)
-		counts[state] = n
-		return n, err
-	}, packagesByState)
-	if err != nil {
-		return nil, fmt.Errorf("counting VNF packages: %w", err)
-	}
-	return counts, nil
+	counts, err := readMap[catalog.State, int](ctx, s, packagesByState)
+	return counts, doing(err, "counting VNF packages")
 }

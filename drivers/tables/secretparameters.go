@@ -3,7 +3,6 @@ package tables
 import (
 	"cmp"
 	"context"
-	"fmt"
 
 	"github.com/vimbroker/vimbroker/drivers/rows"
 	"github.com/vimbroker/vimbroker/lifecycle"
@@ -40,19 +39,13 @@ func (s *Tables) CreateSecretParameters(ctx context.Context, h lifecycle.SecretP
 		t.queue(insertSecretParameters, rows.SecretParametersColumns.Values(&h)...)
 		return nil
 	})
-	if err != nil {
-		return fmt.Errorf("creating secret parameters %s: %w", h.ID, err)
-	}
-	return nil
+	return doing(err, "creating secret parameters %s", h.ID)
 }
 
 // SecretParameters returns those of an id.
 func (s *Tables) SecretParameters(ctx context.Context, id string) (lifecycle.SecretParameters, error) {
 	h, err := oneSecretParameters(lookUp(ctx, s, scanSecretParameters, secretParametersByID, id))
-	if err != nil {
-		return lifecycle.SecretParameters{}, fmt.Errorf("reading secret parameters %s: %w", id, err)
-	}
-	return h, nil
+	return h, doing(err, "reading secret parameters %s", id)
 }
 
 func oneSecretParameters(found []lifecycle.SecretParameters, err error) (lifecycle.SecretParameters, error) {
@@ -70,40 +63,25 @@ func (s *Tables) ListSecretParameters(ctx context.Context, f lifecycle.SecretPar
 		text, args = secretParametersOfVIM, []any{f.VIM, f.After, f.Limit}
 	}
 	all, err := read(ctx, s, scanSecretParameters, text, args...)
-	if err != nil {
-		return nil, fmt.Errorf("listing secret parameters: %w", err)
-	}
-	return all, nil
+	return all, doing(err, "listing secret parameters")
 }
 
-// UpdateSecretParameters changes secret parameters by a function.
+// UpdateSecretParameters changes secret parameters by a function. Changes to the id, the instance and the VIM are ignored.
 func (s *Tables) UpdateSecretParameters(
 	ctx context.Context, id string, change func(*lifecycle.SecretParameters) error,
 ) (lifecycle.SecretParameters, error) {
-	var stored lifecycle.SecretParameters
-	var refusal error // change's own error, returned unchanged
-	err := s.change(ctx, func(t Tx) error {
-		old, err := oneSecretParameters(query(t, scanSecretParameters, lockSecretParameters, id))
-		if err != nil {
-			return err
-		}
-		stored, err = rows.ChangeSecretParameters(old, func(h *lifecycle.SecretParameters) error {
-			refusal = change(h)
-			return refusal
-		})
-		if err != nil {
-			return err
-		}
-		t.queue(updateSecretParameters, append(changingSecretParameters.Values(&stored), id)...)
-		return nil
-	})
-	if refusal != nil {
-		return lifecycle.SecretParameters{}, refusal
+	read := func(t Tx) (lifecycle.SecretParameters, error) {
+		return oneSecretParameters(query(t, scanSecretParameters, lockSecretParameters, id))
 	}
-	if err != nil {
-		return lifecycle.SecretParameters{}, fmt.Errorf("updating secret parameters %s: %w", id, err)
+	store := func(t Tx, old, next lifecycle.SecretParameters) (lifecycle.SecretParameters, error) {
+		if old.State != next.State && !old.State.CanMove(next.State) {
+			return next, rows.Conflict("secret parameters that are " + string(old.State) + " cannot become " + string(next.State))
+		}
+		next.ID, next.Instance, next.VIM = old.ID, old.Instance, old.VIM
+		t.queue(updateSecretParameters, append(changingSecretParameters.Values(&next), id)...)
+		return next, nil
 	}
-	return stored, nil
+	return amend(ctx, s.change, "updating secret parameters "+id, read, change, store)
 }
 
 // DeleteSecretParameters removes secret parameters that are abandoned.
@@ -112,10 +90,7 @@ func (s *Tables) DeleteSecretParameters(ctx context.Context, id string) error {
 		t.queue(deleteSecretParameters, id)
 		return nil
 	})
-	if err != nil {
-		return fmt.Errorf("deleting secret parameters %s: %w", id, err)
-	}
-	return nil
+	return doing(err, "deleting secret parameters %s", id)
 }
 
 // conceal keeps what an instance or an operation has come to need, and abandons what neither needs any more.

@@ -3,7 +3,6 @@ package tables
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/vimbroker/vimbroker/broker/job"
@@ -65,19 +64,13 @@ func (s *Tables) CreateSubscription(ctx context.Context, one subscription.Subscr
 			return nil
 		})
 	}
-	if err != nil {
-		return fmt.Errorf("creating subscription %s: %w", one.ID, err)
-	}
-	return nil
+	return doing(err, "creating subscription %s", one.ID)
 }
 
 // Subscription returns one by its id.
 func (s *Tables) Subscription(ctx context.Context, id string) (subscription.Subscription, error) {
 	one, err := oneSubscription(lookUp(ctx, s, scanSubscription, subscriptionText, id))
-	if err != nil {
-		return one, fmt.Errorf("reading subscription %s: %w", id, err)
-	}
-	return one, nil
+	return one, doing(err, "reading subscription %s", id)
 }
 
 func oneSubscription(found []rows.Subscription, err error) (subscription.Subscription, error) {
@@ -110,7 +103,7 @@ func (s *Tables) Subscriptions(ctx context.Context, q subscription.Query) ([]sub
 	text, args := c.SelectFrom(subscriptionsText)
 	all, err := read(ctx, s, scanSubscription, text+newestFirst, append(args, size+1)...)
 	if err != nil {
-		return nil, "", fmt.Errorf("listing subscriptions: %w", err)
+		return nil, "", doing(err, "listing subscriptions")
 	}
 	all, next := rows.CutSubscriptions(all, size)
 	page, err := rows.Read(all, rows.Subscription.Read)
@@ -122,42 +115,24 @@ func (s *Tables) UpdateSubscription(
 	ctx context.Context, id string, change func(*subscription.Subscription) error, e audit.Entry,
 ) (subscription.Subscription, error) {
 	read := func(t Tx) (subscription.Subscription, error) { return t.subscription(id) }
-	return amend(ctx, s, "subscription "+id, e, read, change,
-		func(t Tx, old, next subscription.Subscription) (subscription.Subscription, error) {
-			next, err := old.Moved(next)
-			if err == nil {
-				row := rows.Subscription{Subscription: next}
-				t.queue(updateSubscription, append(rows.SubscriptionColumns.Changing().Values(&row), id)...)
-			}
-			return next, err
-		})
+	return amend(ctx, s.recording(e), "updating subscription "+id, read, change, moveSubscription)
 }
 
 // RekeySubscription changes what seals the secret of a subscription by a function.
 func (s *Tables) RekeySubscription(
 	ctx context.Context, id string, change func(*subscription.Subscription) error,
-) (stored subscription.Subscription, err error) {
-	var refusal error
-	err = s.change(ctx, func(t Tx) error {
-		old, err := t.subscription(id)
-		if err != nil {
-			return err
-		}
-		next := old
-		if refusal = change(&next); refusal != nil {
-			return refusal
-		}
-		if stored, err = old.Moved(next); err != nil {
-			return err
-		}
-		row := rows.Subscription{Subscription: stored}
-		t.queue(updateSubscription, append(rows.SubscriptionColumns.Changing().Values(&row), id)...)
-		return nil
-	})
-	if err != nil && refusal == nil {
-		err = fmt.Errorf("sealing subscription %s anew: %w", id, err)
+) (subscription.Subscription, error) {
+	read := func(t Tx) (subscription.Subscription, error) { return t.subscription(id) }
+	return amend(ctx, s.change, "sealing subscription "+id+" anew", read, change, moveSubscription)
+}
+
+func moveSubscription(t Tx, old, next subscription.Subscription) (subscription.Subscription, error) {
+	next, err := old.Moved(next)
+	if err == nil {
+		row := rows.Subscription{Subscription: next}
+		t.queue(updateSubscription, append(rows.SubscriptionColumns.Changing().Values(&row), old.ID)...)
 	}
-	return stored, err
+	return next, err
 }
 
 // DeleteSubscription removes a subscription with its notifications.
@@ -177,17 +152,14 @@ func (s *Tables) DeleteSubscription(ctx context.Context, id string, e audit.Entr
 		}
 		return nil
 	})
-	if err != nil {
-		return fmt.Errorf("deleting subscription %s: %w", id, err)
-	}
-	return nil
+	return doing(err, "deleting subscription %s", id)
 }
 
 // CountNotifications counts the notifications that are still to be sent.
 func (s *Tables) CountNotifications(ctx context.Context) (int, error) {
 	n, err := read(ctx, s, scalar[int], countNotifications)
 	if err != nil {
-		return 0, fmt.Errorf("counting notifications: %w", err)
+		return 0, doing(err, "counting notifications")
 	}
 	return rows.First("count", n, nil)
 }
@@ -228,25 +200,13 @@ func (s *Tables) Notifications(ctx context.Context, id string, limit int) ([]sub
 		}
 		return rows.Notification(n.Seq, of, document), nil
 	}, notifications, id, limit)
-	if err != nil {
-		return nil, fmt.Errorf("reading the notifications of subscription %s: %w", id, err)
-	}
-	return all, nil
+	return all, doing(err, "reading the notifications of subscription %s", id)
 }
 
 // WaitingNotifications counts by subscription.
 func (s *Tables) WaitingNotifications(ctx context.Context, ids []string) (map[string]int, error) {
-	waiting := make(map[string]int, len(ids))
-	_, err := read(ctx, s, func(r Row) (n int, err error) {
-		var id string
-		err = r.Scan(&id, &n)
-		waiting[id] = n
-		return n, err
-	}, waitingNotifications, ids)
-	if err != nil {
-		return nil, fmt.Errorf("counting notifications: %w", err)
-	}
-	return waiting, nil
+	waiting, err := readMap[string, int](ctx, s, waitingNotifications, ids)
+	return waiting, doing(err, "counting notifications")
 }
 
 // NotificationSent removes a notification.
@@ -268,7 +228,7 @@ func (s *Tables) NotificationFailed(ctx context.Context, id, why string, refused
 
 func noted(id string, err error) error {
 	if err != nil && !errors.Is(err, job.ErrFenced) {
-		return fmt.Errorf("recording what was sent to subscription %s: %w", id, err)
+		return doing(err, "recording what was sent to subscription %s", id)
 	}
 	return err
 }

@@ -2,7 +2,6 @@ package tables
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/vimbroker/vimbroker/broker/oauth"
@@ -10,21 +9,15 @@ import (
 	"github.com/vimbroker/vimbroker/policy/audit"
 )
 
-var dropTokenKey = statement(`DELETE FROM oauth_keys WHERE id = ?1`)
-
 var (
-	tokenKeys      = statement(`SELECT ` + rows.TokenKeyColumns.Names() + ` FROM oauth_keys ORDER BY created_at, id`)
-	insertTokenKey = statement(rows.TokenKeyColumns.Insert(`oauth_keys`))
-	updateTokenKey = statement(`UPDATE oauth_keys SET ` + rows.TokenKeyColumns.Changing().Set() + ` WHERE id = ?`)
+	tokenKeys     = statement(`SELECT ` + rows.TokenKeyColumns.Names() + ` FROM oauth_keys ORDER BY created_at, id`)
+	tokenKeyTable = keysIn(`oauth_keys`, rows.TokenKeyColumns)
 )
 
 // TokenKeys implements [oauth.TokenKeyStore].
 func (s *Tables) TokenKeys(ctx context.Context) ([]oauth.TokenKey, error) {
 	keys, err := lookUp(ctx, s, scanTokenKey, tokenKeys)
-	if err != nil {
-		return nil, fmt.Errorf("reading the keys that sign tokens: %w", err)
-	}
-	return keys, nil
+	return keys, doing(err, "reading the keys that sign tokens")
 }
 
 // ChangeTokenKeys implements [oauth.TokenKeyStore].
@@ -40,7 +33,7 @@ func (s *Tables) ChangeTokenKeys(ctx context.Context, change func([]oauth.TokenK
 		if refused = err; err != nil {
 			return err
 		}
-		return t.storeTokenKeys(before, after)
+		return tokenKeyTable.store(t, before, after)
 	})
 	if err == nil || refused != nil {
 		return err
@@ -48,27 +41,7 @@ func (s *Tables) ChangeTokenKeys(ctx context.Context, change func([]oauth.TokenK
 	if rows.IsTaken(err) {
 		err = rows.Conflict("another key signs tokens")
 	}
-	return fmt.Errorf("changing the keys that sign tokens: %w", err)
-}
-
-func (t Tx) storeTokenKeys(before, after []oauth.TokenKey) error {
-	change, err := rows.ChangeOfTokenKeys(before, after)
-	if err != nil {
-		return err
-	}
-	for _, id := range change.Gone {
-		t.queue(dropTokenKey, id)
-	}
-	for _, k := range rows.SigningLast(change.Changed) {
-		t.queue(updateTokenKey, append(rows.TokenKeyColumns.Changing().Values(&k), k.ID)...)
-	}
-	for _, k := range change.New {
-		t.queue(insertTokenKey, rows.TokenKeyColumns.Values(&k)...)
-	}
-	for _, k := range change.Retired {
-		t.queue(retireSigningKey, k.KeyStore, string(k.Ref), k.Owner.ID, k.Owner.Generation, t.Now())
-	}
-	return nil
+	return doing(err, "changing the keys that sign tokens")
 }
 
 func scanTokenKey(row Row) (k oauth.TokenKey, err error) {

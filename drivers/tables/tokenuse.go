@@ -2,7 +2,6 @@ package tables
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -20,23 +19,11 @@ func (s *Tables) RecordTokenUses(ctx context.Context, uses map[string]time.Time)
 		}
 		return nil
 	})
-	if err != nil {
-		return fmt.Errorf("keeping when tokens were last used: %w", err)
-	}
-	return nil
+	return doing(err, "keeping when tokens were last used")
 }
 
 // TokenUses returns when tokens were last used.
 func (s *Tables) TokenUses(ctx context.Context) (map[string]time.Time, error) {
-	uses := map[string]time.Time{}
-	_, err := read(ctx, s, func(r Row) (at time.Time, err error) {
-		var token string
-		err = r.Scan(&token, &at)
-		uses[token] = at
-		return at, err
-	}, `SELECT token, used_at FROM token_uses`)
-	if err != nil {
-		return nil, fmt.Errorf("reading when tokens were last used: %w", err)
-	}
-	return uses, nil
+	uses, err := readMap[string, time.Time](ctx, s, `SELECT token, used_at FROM token_uses`)
+	return uses, doing(err, "reading when tokens were last used")
 }

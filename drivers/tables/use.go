@@ -15,8 +15,8 @@ var (
 		ON CONFLICT (vim, kind, subject) DO UPDATE SET name = excluded.name WHERE vim_uses.name <> excluded.name`)
 )
 
-// Unused is [broker.InUse] while something stands on a VIM, which the transaction holds.
-func (t Tx) Unused(vim string) error {
+// unused is [broker.InUse] while something stands on a VIM, which the transaction holds.
+func (t Tx) unused(vim string) error {
 	all := 0
 	some, err := query(t, func(row Row) (u broker.Use, err error) {
 		return u, row.Scan(&u.Kind, &u.Subject, &u.Project, &u.Name, &all)
@@ -47,6 +47,3 @@ func (t Tx) stand(u broker.Use, vims []string) {
 	t.queue(leaveVIMs, u.Kind, u.Subject, vims)
 	t.queue(standOnVIMs, u.Kind, u.Subject, u.Project, u.Name, vims)
 }
-
-// DropUses notes that nothing stands on a VIM any more.
-func (t Tx) DropUses(vim string) { t.queue(dropUsesOfVIM, vim) }

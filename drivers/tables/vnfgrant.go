@@ -2,7 +2,6 @@ package tables
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/vimbroker/vimbroker/broker/grant"
@@ -61,10 +60,7 @@ func (s *Tables) CreateVNFGrant(ctx context.Context, g grant.Grant, limit int, e
 			return nil
 		})
 	}
-	if err != nil {
-		return fmt.Errorf("creating grant %s: %w", g.ID, err)
-	}
-	return nil
+	return doing(err, "creating grant %s", g.ID)
 }
 
 func scanVNFGrant(row Row) (g rows.VNFGrant, err error) {
@@ -75,7 +71,7 @@ func (s *Tables) vnfGrant(ctx context.Context, text string, args ...any) (grant.
 	all, err := lookUp(ctx, s, scanVNFGrant, text, args...)
 	row, err := rows.First("grant", all, err)
 	if err != nil {
-		return grant.Grant{}, fmt.Errorf("reading a grant: %w", err)
+		return grant.Grant{}, doing(err, "reading a grant")
 	}
 	return row.Grant()
 }
@@ -98,7 +94,7 @@ func (s *Tables) HoldingVNFGrant(ctx context.Context, client, instance string) (
 func (s *Tables) vnfGrants(ctx context.Context, text string, args ...any) ([]grant.Grant, error) {
 	all, err := lookUp(ctx, s, scanVNFGrant, text, args...)
 	if err != nil {
-		return nil, fmt.Errorf("listing grants: %w", err)
+		return nil, doing(err, "listing grants")
 	}
 	return rows.Read(all, rows.VNFGrant.Grant)
 }
@@ -123,7 +119,7 @@ func (s *Tables) VNFGrantRecords(ctx context.Context, f grant.Filter) ([]grant.R
 	}
 	found, err := read(ctx, s, scanVNFGrantRecord, text, args...)
 	if err != nil {
-		return nil, "", fmt.Errorf("listing grants: %w", err)
+		return nil, "", doing(err, "listing grants")
 	}
 	all, err := rows.Read(found, rows.VNFGrantRecord.Record)
 	all, next := rows.CutVNFGrants(all, size)
@@ -154,7 +150,7 @@ func (s *Tables) VNFGrantRecord(ctx context.Context, id string) (grant.Record, e
 	found, err := lookUp(ctx, s, scanVNFGrantRecord, vnfGrantRecord, id)
 	row, err := rows.First("grant", found, err)
 	if err != nil {
-		return grant.Record{}, fmt.Errorf("reading a grant: %w", err)
+		return grant.Record{}, doing(err, "reading a grant")
 	}
 	return row.Record()
 }

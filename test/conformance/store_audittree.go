@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/vimbroker/vimbroker/policy/audit"
 	"github.com/vimbroker/vimbroker/policy/audit/tree"
@@ -34,14 +35,22 @@ func auditTree(t *testing.T, s storeTest) {
 		for w := range 3 {
 			writers.Go(func() {
 				for i := w; i < n; i += 3 {
-					if err := s.Append(s.ctx, entry(fmt.Sprintf("grown-%d-%d", n, i))); err != nil {
+					e := entry(fmt.Sprintf("grown-%d-%d", n, i))
+					e.Time = time.Now().Add(-time.Hour).UTC().Truncate(time.Microsecond)
+					if err := s.Append(s.ctx, e); err != nil {
 						t.Errorf("Append = %v", err)
 					}
 				}
 			})
 		}
 		writers.Wait()
+		if behind, err := s.Behind(s.ctx); err != nil || behind < time.Hour {
+			t.Errorf("Behind while %d entries are not in the tree = %v, %v", n, behind, err)
+		}
 		states = append(states, now())
+		if behind, err := s.Behind(s.ctx); err != nil || behind != 0 {
+			t.Errorf("Behind once all entries are in the tree = %v, %v", behind, err)
+		}
 	}
 	last := states[len(states)-1]
 	entries, err := s.Entries(s.ctx, audit.Query{Limit: 1000})

@@ -30,9 +30,9 @@ var heatDeaths = map[string][]scenario{
 	"secret-parameters.key-stored": {sealingSecrets},
 	"secret-parameters.sealed":     {sealingSecrets},
 	"secret-parameters.swept":      {forgettingSecrets},
-	"keyring.rekey-intent":         {rekeyingSecretParameters},
-	"keyring.rekey-stored":         {rekeyingSecretParameters},
-	"keyring.rekeyed":              {rekeyingSecretParameters},
+	"keyring.rekey-intent":         {rekeyingSecretParameters, rekeyingASubscription},
+	"keyring.rekey-stored":         {rekeyingSecretParameters, rekeyingASubscription},
+	"keyring.rekeyed":              {rekeyingSecretParameters, rekeyingASubscription},
 
 	"operation.queued":       {makingAStack},
 	"operation.begun":        {makingAStack},

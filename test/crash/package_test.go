@@ -100,7 +100,7 @@ func uploadedAgain(s *scene) {
 }
 
 // query reads a number from the database.
-func (s *scene) query(text string, into *int) error {
+func (s *scene) query(text string, into any) error {
 	db, err := sql.Open("sqlite", filepath.Join(s.dir, "vimbroker.db"))
 	if err != nil {
 		return err

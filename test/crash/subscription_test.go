@@ -7,8 +7,10 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"sync"
+	"time"
 
 	"github.com/vimbroker/vimbroker/broker/api/sol003"
+	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
 	"github.com/vimbroker/vimbroker/broker/secret"
 )
 
@@ -130,17 +132,35 @@ var (
 		},
 	}
 
+	// rekeyingASubscription seals its secret anew; what is left half done is settled, and opens for what is sent next.
+	rekeyingASubscription = scenario{
+		name: "rekey a subscription",
+		prepare: func(s *scene) {
+			withPackage(s)
+			mustSubscribe(s)
+		},
+		act: rotateAll,
+		after: func(s *scene) {
+			eventually(s.t, "the subscription is whole", func() error { return unfinished(s) })
+			before := sealedUnder(s)
+			if err := rotateAll(s); err != nil {
+				s.t.Error(err)
+			}
+			if after := sealedUnder(s); after == before {
+				s.t.Errorf("the subscription is still sealed under %s", after)
+			}
+			if _, err := s.CreateVNF(s.ctx(), sol003.CreateVNFRequest{VNFDID: "crash-kit", Name: "web"}); err != nil {
+				s.t.Fatal(err)
+			}
+			eventually(s.t, "the subscriber was told", func() error { return s.toldAll(1) })
+		},
+	}
+
 	notifying = scenario{
 		name: "send a notification",
 		prepare: func(s *scene) {
 			mustSubscribe(s)
-			if _, err := s.CreatePackage(s.ctx(), nil); err != nil {
-				s.t.Fatal(err)
-			}
-			content := packed(s.t)
-			if err := s.UploadPackage(s.ctx(), packages(s)[0].ID, bytes.NewReader(content), int64(len(content))); err != nil {
-				s.t.Fatal(err)
-			}
+			withPackage(s)
 		},
 		act: func(s *scene) (err error) {
 			if _, err := s.CreateVNF(s.ctx(), sol003.CreateVNFRequest{VNFDID: "crash-kit", Name: "web"}); err != nil {
@@ -169,6 +189,32 @@ var (
 		},
 	}
 )
+
+// withPackage uploads the package that VNF instances are made from.
+func withPackage(s *scene) {
+	s.t.Helper()
+	if _, err := s.CreatePackage(s.ctx(), nil); err != nil {
+		s.t.Fatal(err)
+	}
+	content := packed(s.t)
+	if err := s.UploadPackage(s.ctx(), packages(s)[0].ID, bytes.NewReader(content), int64(len(content))); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// rotateAll has everything sealed anew that belongs to no VIM.
+func rotateAll(s *scene) error {
+	return s.RotateKeys(s.ctx(), v1.KeyRotation{SealedBefore: time.Now().Add(time.Hour)})
+}
+
+// sealedUnder is the key that the only subscription is sealed under.
+func sealedUnder(s *scene) (ref string) {
+	s.t.Helper()
+	if err := s.query(`SELECT key_ref FROM vnf_subscriptions`, &ref); err != nil || ref == "" {
+		s.t.Errorf("the subscription is sealed under %q: %v", ref, err)
+	}
+	return ref
+}
 
 // toldAll is an error until the subscriber was told of n instances, and nothing waits any more.
 func (s *scene) toldAll(n int) error {

@@ -61,14 +61,14 @@ CREATE TABLE vims (
     CONSTRAINT vim_pending_has_since CHECK ((pending = 0 AND pending_since = 0) OR pending > 0)
 ) STRICT;
 
-CREATE UNIQUE INDEX vim_default_once_per_project ON vims (project) WHERE is_default = 1;
+CREATE UNIQUE INDEX vim_default_once_per_project ON vims (project) WHERE is_default;
 CREATE UNIQUE INDEX vim_idempotency_key_once_per_principal ON vims (created_by, idempotency_key) WHERE idempotency_key <> '';
 CREATE INDEX vim_by_name ON vims (name, project); -- lists: of a name
 CREATE INDEX vim_by_type ON vims (type, project, name); -- lists: of a type; a metric
 CREATE INDEX vim_by_state ON vims (state, project, name); -- lists: in a state; a metric
 CREATE INDEX vim_by_health ON vims (health, project, name); -- lists: of a health
-CREATE INDEX vim_shared ON vims (project, name) WHERE shared = 1; -- lists: a project's own and the shared ones
-CREATE INDEX vim_shared_by_name ON vims (name, project) WHERE shared = 1; -- the same, of a name that many projects use
+CREATE INDEX vim_shared ON vims (project, name) WHERE shared; -- lists: a project's own and the shared ones
+CREATE INDEX vim_shared_by_name ON vims (name, project) WHERE shared; -- the same, of a name that many projects use
 CREATE INDEX vim_check_due ON vims (health_next); -- the pass that checks VIMs
 CREATE INDEX vim_unsettled ON vims (unsettled_since) WHERE unsettled_since IS NOT NULL; -- the pass that settles them
 
@@ -237,7 +237,7 @@ CREATE TABLE leases (
                                               WHEN 'revoking' THEN next_attempt_at
                                               WHEN 'revoked' THEN CASE WHEN sealed <> '' THEN next_attempt_at END END) VIRTUAL,
     -- 1 until it is revoked. A statement that does not name it enters no index of live leases.
-    live               INTEGER NOT NULL,
+    live               INTEGER NOT NULL DEFAULT 1,
 
     CONSTRAINT lease_has_id CHECK (id <> ''),
     CONSTRAINT lease_state_known CHECK (state IN ('pending', 'active', 'revoking', 'revoked', 'irrevocable')),
