@@ -10,10 +10,19 @@ import (
 	"github.com/vimbroker/vimbroker/test/fakekube"
 )
 
-// tampered is a store whose VIMs somebody changes who has no key.
+// tampered is a store whose VIMs and leases somebody changes who has no key.
 type tampered struct {
 	broker.Store
 	change func(*broker.VIM)
+	lease  func(*broker.Lease)
+}
+
+func (s tampered) LeaseByKey(ctx context.Context, principal, key string) (broker.Lease, error) {
+	l, err := s.Store.LeaseByKey(ctx, principal, key)
+	if s.lease != nil {
+		s.lease(&l)
+	}
+	return l, err
 }
 
 func (s tampered) VIM(ctx context.Context, id string) (broker.VIM, error) {

@@ -88,7 +88,7 @@ func (b *Registry) examine(ctx context.Context, d Driver, v VIM) (Health, error)
 	// The VIM's last answer is still the best that is known of its abilities.
 	h := Health{
 		CheckedAt: b.now(), Next: b.nextCheck(), Version: v.Health.Version,
-		CanMint: v.Health.CanMint, MintMessage: v.Health.MintMessage,
+		CanMint: v.Health.CanMint, MintMessage: v.Health.MintMessage, ExternalIPs: v.Health.ExternalIPs,
 	}
 	o, err := b.open(ctx, v, v.Current)
 	switch {
@@ -152,7 +152,7 @@ func noIdentity() error {
 func (b *Registry) health(r Report) Health {
 	return Health{
 		Status: HealthReachable, CheckedAt: b.now(), Next: b.nextCheck(),
-		Version: r.Version, CanMint: r.CanMint, MintMessage: r.MintMessage,
+		Version: r.Version, CanMint: r.CanMint, MintMessage: r.MintMessage, ExternalIPs: r.ExternalIPs,
 	}
 }
 

@@ -23,7 +23,7 @@ func TestADamagedRowStopsNoPass(t *testing.T) {
 	if _, err := db.Exec(`INSERT INTO vim_labels VALUES (?, 'a', 'b')`, bad.ID); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := db.Exec(`INSERT INTO vim_generations SELECT vim, 7, endpoint, ca_cert, insecure_skip_verify, server_name, namespace, '{', shared_kinds, discovered,
+	if _, err := db.Exec(`INSERT INTO vim_generations SELECT vim, 7, endpoint, ca_cert, insecure_skip_verify, server_name, namespace, '{', shared_kinds, pods_held_by, discovered,
 		identity, username, credential_kind, credential_expires_at, sealed, sealed_as, key_ref, key_store FROM vim_generations WHERE vim = ?`, bad.ID); err != nil {
 		t.Fatal(err)
 	}

@@ -50,6 +50,7 @@ func TestAnotherLeaseRequestUnderTheSameKeyIsAConflict(t *testing.T) {
 		"Credential": func(r *broker.LeaseRequest) {
 			r.Credential, r.Role, r.Namespaces = broker.LeasePassThrough, "", nil
 		},
+		"Planned":        func(r *broker.LeaseRequest) { r.Planned = true },
 		"Widest":         nil, // a bound of what is issued, and not what is asked for
 		"Verified":       nil, // a condition on the VIM, which a repeat meets too
 		"InPlaceOf":      nil, // says which lease it is a repeat for

@@ -51,7 +51,8 @@ func (u *edit) onlyCredential() bool {
 	rest.Credential, rest.Kubeconfig, rest.CloudsYAML = Credential{}, secret.Text{}, secret.Text{}
 	// The target follows from these.
 	rest.Context, rest.Cloud, rest.Endpoint, rest.CACert, rest.InsecureSkipVerify = "", "", nil, nil, nil
-	rest.ServerName, rest.Namespace, rest.Scope, rest.SharedKinds, rest.IfRevision = nil, nil, nil, nil, 0
+	rest.ServerName, rest.Namespace, rest.Scope, rest.SharedKinds, rest.PodsHeldBy = nil, nil, nil, nil, nil
+	rest.IfRevision = 0
 	return u.change.given() && u.target == u.vim.Current.Target && reflect.ValueOf(rest).IsZero()
 }
 
@@ -80,7 +81,9 @@ func (b *Registry) extraRights(d *policy.VIMDraft) []extraRight {
 	case !slices.Equal(d.SharedWith, d.SharedWithBefore):
 		needs = append(needs, extraRight{policy.VIMShare, "sharedWith", "policy does not let you share VIMs"})
 	}
-	if d.Vouches {
+	if d.VouchesForPods {
+		needs = append(needs, extraRight{policy.VIMVouch, "podsHeldBy", "policy does not let you vouch for what holds pods on VIMs"})
+	} else if d.Vouches {
 		needs = append(needs, extraRight{policy.VIMVouch, "sharedKinds", "policy does not let you say which kinds all may have on VIMs"})
 	}
 	if d.Inline {
@@ -147,7 +150,8 @@ func draft(before, after VIM, keyStore string) *policy.VIMDraft {
 		ServerName: after.Current.Target.ServerName, KeyStore: keyStore, Default: after.Default,
 		Shared: after.Shared, SharedBefore: before.Shared, SharedWith: after.SharedWith, SharedWithBefore: before.SharedWith,
 		Labels: after.Labels, LabelsBefore: before.Labels,
-		Vouches: before.Current.Target.Vouched != after.Current.Target.Vouched,
+		Vouches:        before.Current.Target.Vouched != after.Current.Target.Vouched,
+		VouchesForPods: before.Current.Target.Vouched.PodsHeldBy != after.Current.Target.Vouched.PodsHeldBy,
 	}
 	d.EndpointHost = endpointHost(after.Current.Target)
 	if u, err := url.Parse(after.Current.Target.Endpoint); err == nil {
@@ -205,7 +209,7 @@ func describe(v VIM) map[string]string {
 		"serverName": t.ServerName, "namespace": t.Namespace, "scope": t.Scope.text(),
 		"credential.kind": string(v.Current.CredentialKind), "credential.username": v.Current.Username,
 		"identity": v.Current.Identity, "keyStore": v.Current.KeyStore,
-		"sharedKinds": t.Vouched.SharedKinds,
+		"sharedKinds": t.Vouched.SharedKinds, "podsHeldBy": t.Vouched.PodsHeldBy,
 	}
 	if v.Current.Number > 0 {
 		all["generation"] = strconv.FormatInt(v.Current.Number, 10)

@@ -107,6 +107,8 @@ type Report struct {
 	// CanMint and, where it is false, MintMessage: what right is missing, and the remedy.
 	CanMint     bool
 	MintMessage string
+	// ExternalIPs is as in [Health].
+	ExternalIPs string
 	// Discovered is kept with the generation, and handed back in Access.
 	Discovered Discovered
 	// CredentialExpiresAt as far as the credential itself tells; zero otherwise.
@@ -135,6 +137,8 @@ type Grant struct {
 	Epoch int64
 	// Held: the lease was issued before, and is graded anew.
 	Held bool
+	// Planned: as in [LeaseRequest].
+	Planned bool
 }
 
 // Minted is a credential fresh from the VIM.

@@ -54,7 +54,7 @@ func (i *issuing) weigh(ctx context.Context, o *opened) error {
 		l.Role, l.Rules, l.Namespaces, l.ClusterWide = g.Role, g.Rules, g.Namespaces, g.ClusterWide
 		l.Grade, l.GradeReasons = graded.Grade, graded.Reasons
 		if i.act, err = i.enter(ctx, i.caller, policy.LeaseIssue, vimResource(i.vim), l.wish(ttl)); err != nil {
-			return i.explainRefusal(err, i.caller, i.vim, l.wish(ttl), l.GradeReasons)
+			return withRemedy(i.explainRefusal(err, i.caller, i.vim, l.wish(ttl), l.GradeReasons), graded.Remedy)
 		}
 		i.act.With(audit.DetailGrade, string(l.Grade))
 	}
@@ -108,6 +108,17 @@ func (b *Leaser) explainRefusal(refusal error, p policy.Principal, v VIM, w poli
 	return &explained
 }
 
+// withRemedy gives a refusal of what a lease would be the remedy that lies with the VIM.
+func withRemedy(refusal error, remedy string) error {
+	e, is := errors.AsType[*Error](refusal)
+	if !is || remedy == "" || !errors.Is(e.Kind, ErrDenied) {
+		return refusal
+	}
+	remedied := *e
+	remedied.Remedy = remedy
+	return &remedied
+}
+
 // said are the first of the reasons of a grade.
 func firstReasons(reasons []string) string { return strings.Join(reasons[:min(3, len(reasons))], "; ") }
 
@@ -144,7 +155,7 @@ func Wish(r LeaseRequest, g Grade) policy.Wish {
 func (l Lease) grant(ttl time.Duration) Grant {
 	return Grant{
 		Lease: l.ID, Handle: l.Handle, TTL: ttl, Role: l.Role, Namespaces: slices.Clone(l.Namespaces), Purpose: l.Purpose,
-		User: l.Asked() == LeaseUser, Rules: l.Rules, ClusterWide: l.ClusterWide, Epoch: l.Epoch,
+		User: l.Asked() == LeaseUser, Rules: l.Rules, ClusterWide: l.ClusterWide, Epoch: l.Epoch, Planned: l.Planned,
 	}
 }
 
@@ -262,6 +273,9 @@ func leaseDigest(vim string, r LeaseRequest, g Grant) string {
 	if r.For != "" {
 		parts = append(parts, "for", r.For)
 	}
+	if r.Planned {
+		parts = append(parts, "planned")
+	}
 	return digest(parts...)
 }
 
@@ -304,6 +318,8 @@ type Graded struct {
 	// Reasons are sentences, one for each way in which the holder can go beyond the
 	// rules; those that reach farthest come first. Bounded has none.
 	Reasons []string
+	// Remedy says how the VIM would have to be for a narrower grade; empty where it would not help.
+	Remedy string
 }
 
 // Grader is a driver that computes what the holder of a lease can become. A driver

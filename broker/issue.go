@@ -237,7 +237,7 @@ func (i *issuing) prepare() (err error) {
 	i.grant, err = i.driver.Prepare(Grant{
 		Lease: id, Handle: "lease-" + id, TTL: min(r.TTL, most),
 		Role: r.Role, Namespaces: slices.Clone(r.Namespaces), Purpose: r.Purpose,
-		Rules: r.Rules, ClusterWide: r.ClusterWide, User: r.Credential == LeaseUser,
+		Rules: r.Rules, ClusterWide: r.ClusterWide, User: r.Credential == LeaseUser, Planned: r.Planned,
 	})
 	return err
 }
@@ -261,8 +261,8 @@ func (i *issuing) newLease() Lease {
 	l := Lease{
 		ID: g.Lease, VIM: v.ID, VIMName: v.Name, VIMType: v.Type, VIMProject: v.Project, VIMGeneration: v.Current.Number,
 		Project: p.Project, Principal: p.Name, HolderRoles: p.Roles, Operation: r.Operation, Instance: r.Instance, For: r.For,
-		State: LeasePending,
-		Role:  g.Role, Namespaces: g.Namespaces, Rules: g.Rules, ClusterWide: g.ClusterWide, Format: r.Format, Purpose: r.Purpose,
+		Planned: r.Planned, State: LeasePending,
+		Role: g.Role, Namespaces: g.Namespaces, Rules: g.Rules, ClusterWide: g.ClusterWide, Format: r.Format, Purpose: r.Purpose,
 		CreatedAt: now, ExpiresAt: now.Add(g.TTL), MaxExpiresAt: now.Add(i.terms.MaxTTL),
 		Derived: true, Revocable: true, Handle: g.Handle,
 		IdempotencyKey: r.IdempotencyKey,

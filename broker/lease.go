@@ -77,9 +77,11 @@ type Lease struct {
 	// Instance is the VNF instance of another VNFM that it serves, if any.
 	Instance string
 	// For is the person that it is for, as the holder says; empty is the holder.
-	For    string
-	State  LeaseState
-	Reason Reason
+	For string
+	// Planned: as in [LeaseRequest]. Such a lease is renewed by its operation alone.
+	Planned bool
+	State   LeaseState
+	Reason  Reason
 
 	Role       string
 	Namespaces []string
@@ -239,6 +241,10 @@ type LeaseRequest struct {
 	Resumed bool
 	// shown is a secret of the lease InPlaceOf, which the new one has, too.
 	shown secret.Text
+	// Planned: the lease is of a life-cycle operation, which makes nothing with it but the objects of a plan, and is the
+	// only one that has its credential. These objects are judged one by one, so the grade leaves out what the objects of
+	// another holder could be. No door sets it.
+	Planned bool
 	// Verified refuses a VIM whose certificate is not verified ([ErrUnsupported]), and has the configuration
 	// hold its authorities also where they are the system's. It is no part of what makes a repeat the same
 	// request.

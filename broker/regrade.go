@@ -80,8 +80,14 @@ func (b *Leaser) regrade(ctx context.Context, session *session, l Lease) (Lease,
 	}
 	g := l.grant(l.granted())
 	g.Held = true
-	_, err := session.each(ctx, l.VIMGeneration, func(o *opened) error {
-		graded, err := b.grade(ctx, grader, o, g)
+	said, err := session.vouched(ctx)
+	if err != nil {
+		return l, err
+	}
+	_, err = session.each(ctx, l.VIMGeneration, func(o *opened) error {
+		now := *o
+		now.Target.Vouched = said
+		graded, err := b.grade(ctx, grader, &now, g)
 		l.Grade, l.GradeReasons = graded.Grade, graded.Reasons
 		return err
 	})

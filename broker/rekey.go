@@ -190,12 +190,12 @@ func reseal(l *Lease, r *rekeyed) error {
 		return changedMeanwhile()
 	}
 	owner := secret.Owner{ID: l.VIM, Generation: l.VIMGeneration}
-	plain, err := secret.Open(r.old, owner, leaseField(l.ID), l.Sealed)
+	plain, err := secret.Open(r.old, owner, leaseField(*l), l.Sealed)
 	if err != nil {
 		l.Sealed, l.SealedKey = "", ""
 		return nil
 	}
-	if l.Sealed, err = secret.Seal(r.now, owner, leaseField(l.ID), plain); err != nil {
+	if l.Sealed, err = secret.Seal(r.now, owner, leaseField(*l), plain); err != nil {
 		return err
 	}
 	l.SealedKey = r.generation.Key

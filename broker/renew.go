@@ -34,7 +34,7 @@ func (b *Leaser) RenewLease(ctx context.Context, p policy.Principal, id string, 
 	if ttl == 0 {
 		ttl = b.terms.DefaultTTL
 	}
-	d, grant, impossible := b.renewable(l, ttl)
+	d, grant, impossible := b.renewable(p, l, ttl)
 	if l.Standing() {
 		impossible = &Error{
 			Kind: ErrUnsupported, Detail: "a standing lease is renewed by its use: each token that is minted under it, at the token " +
@@ -79,7 +79,7 @@ func (b *Leaser) RenewLease(ctx context.Context, p policy.Principal, id string, 
 
 // renewable says what may be granted, as far as the row tells. The grant says what was
 // asked for, capped, also where it is refused.
-func (b *Leaser) renewable(l Lease, ttl time.Duration) (Driver, Grant, error) {
+func (b *Leaser) renewable(p policy.Principal, l Lease, ttl time.Duration) (Driver, Grant, error) {
 	now := b.now()
 	left := l.MaxExpiresAt.Sub(now).Truncate(time.Second)
 	wish := l.grant(min(ttl, left))
@@ -92,6 +92,10 @@ func (b *Leaser) renewable(l Lease, ttl time.Duration) (Driver, Grant, error) {
 		return nil, wish, Invalid("ttl", "is negative")
 	case l.State != LeaseActive, !now.Before(l.ExpiresAt):
 		return nil, wish, &Error{Kind: ErrConflict, Detail: "the lease has ended", Remedy: "issue another"}
+	case l.Planned && p.Actor == "":
+		return nil, wish, &Error{
+			Kind: ErrDenied, Detail: "the lease is a life-cycle operation's, which alone has its credential", Remedy: "issue another lease",
+		}
 	case !l.Derived:
 		return nil, wish, &Error{
 			Kind: ErrUnsupported, Detail: "a credential that was passed through cannot be renewed", Remedy: "issue another lease",

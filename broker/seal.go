@@ -15,8 +15,14 @@ import (
 	"github.com/vimbroker/vimbroker/broker/secret"
 )
 
-// leaseField is the envelope's field for a lease's credential.
-func leaseField(id string) string { return "lease/" + id }
+// leaseField is the envelope's field for a lease's credential: whose it is, and whether its grade leaves out what the
+// objects of a plan are judged by. A row in which that was changed does not open.
+func leaseField(l Lease) string {
+	if l.Planned {
+		return "lease/" + l.ID + "/planned"
+	}
+	return "lease/" + l.ID
+}
 
 // notConfigured says that a key store is not; kind is what that is to the caller.
 func notConfigured(kind, err error) error {
@@ -68,7 +74,7 @@ func (o *opened) seal(l Lease, c Credential) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	sealed, err := secret.Seal(o.key, secret.Owner{ID: o.VIM, Generation: o.Generation}, leaseField(l.ID), plain)
+	sealed, err := secret.Seal(o.key, secret.Owner{ID: o.VIM, Generation: o.Generation}, leaseField(l), plain)
 	if err != nil {
 		return "", fmt.Errorf("sealing the credential of lease %s: %w", l.ID, err)
 	}
@@ -77,7 +83,7 @@ func (o *opened) seal(l Lease, c Credential) (string, error) {
 
 // unseal opens what was minted for a lease.
 func (o *opened) unseal(l Lease) (Credential, error) {
-	plain, err := secret.Open(o.key, secret.Owner{ID: o.VIM, Generation: o.Generation}, leaseField(l.ID), l.Sealed)
+	plain, err := secret.Open(o.key, secret.Owner{ID: o.VIM, Generation: o.Generation}, leaseField(l), l.Sealed)
 	if err == nil {
 		var c Credential
 		if c, err = secret.Unpack(plain); err == nil {

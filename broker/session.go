@@ -116,3 +116,16 @@ func (s *session) each(ctx context.Context, number int64, do func(*opened) error
 func refused(err error) bool {
 	return errors.Is(err, ErrUnauthorized) || errors.Is(err, ErrForbidden) || errors.Is(err, ErrUnopenable)
 }
+
+// vouched is the word of the VIM's owner as it is now, from the generation that it is sealed with.
+func (s *session) vouched(ctx context.Context) (Vouched, error) {
+	v, err := s.vim(ctx)
+	if err != nil {
+		return Vouched{}, err
+	}
+	o, err := s.opened(ctx, v.Current)
+	if err != nil {
+		return Vouched{}, err
+	}
+	return o.Target.Vouched, nil
+}

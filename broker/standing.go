@@ -85,7 +85,7 @@ func (b *Leaser) mintNow(
 	ctx, unfolded context.Context, p policy.Principal, l Lease, plain string,
 ) (Lease, Credential, time.Time, error) {
 	fail := func(err error) (Lease, Credential, time.Time, error) { return Lease{}, Credential{}, time.Time{}, err }
-	d, grant, impossible := b.renewable(l, l.TokenTTL)
+	d, grant, impossible := b.renewable(p, l, l.TokenTTL)
 	act, err := b.enter(ctx, p, policy.LeaseMint, leaseResource(l), narrowest(d, l.wish(grant.TTL)))
 	if err != nil {
 		return fail(err)

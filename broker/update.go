@@ -131,7 +131,7 @@ func (c Change) valid() error {
 
 func (c Change) makesGeneration() bool {
 	return c.Endpoint != nil || c.CACert != nil || c.InsecureSkipVerify != nil || c.ServerName != nil || c.Namespace != nil ||
-		c.Scope != nil || c.SharedKinds != nil || c.given()
+		c.Scope != nil || c.SharedKinds != nil || c.PodsHeldBy != nil || c.given()
 }
 
 // given reports whether the change brings a credential.
@@ -257,7 +257,7 @@ func (b *Registry) plan(u *edit) error {
 	if err := c.leavesDestination(now); err != nil {
 		return err
 	}
-	said, err := c.vouched(now.Vouched)
+	said, err := c.vouched(u.driver.Type(), now.Vouched)
 	if err != nil {
 		return err
 	}

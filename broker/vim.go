@@ -195,9 +195,18 @@ type Health struct {
 	// CanMint: leases can be derived from the credential. MintMessage says why not.
 	CanMint     bool
 	MintMessage string
+	// ExternalIPs says whether the VIM takes a Service that has addresses of others: [ExternalIPsTaken],
+	// [ExternalIPsRefused], or empty where the credential may not try.
+	ExternalIPs string
 	// Next is when the periodic check is due.
 	Next time.Time
 }
+
+// Whether a VIM takes a Service with addresses of others (CVE-2020-8554).
+const (
+	ExternalIPsTaken   = "taken"
+	ExternalIPsRefused = "refused"
+)
 
 // Registration is what a caller registers a VIM with: either Target and
 // Credential, or a Kubeconfig.
@@ -277,6 +286,8 @@ type Change struct {
 	Suspended *string
 	// SharedKinds are as in [Vouched], one by one, and make a new generation: they are sealed with it. They need vim:vouch.
 	SharedKinds *[]string
+	// PodsHeldBy is as in [Vouched], and sealed as SharedKinds are; empty takes it back. It needs vim:vouch.
+	PodsHeldBy *string
 
 	// The following fields make a new generation. Endpoint, CACert, InsecureSkipVerify and
 	// ServerName also demand the credential again.

@@ -14,6 +14,9 @@ type Vouched struct {
 	// they reach a network of nodes: "slices.ran.example.com", or with some of its types
 	// "network-attachment-definitions.k8s.cni.cncf.io=bridge,macvlan". Sorted, with a space between two.
 	SharedKinds string
+	// PodsHeldBy names the admission that keeps pods from their nodes in namespaces that enforce no level of Pod
+	// Security: a word for people, as "kyverno". Empty says nothing.
+	PodsHeldBy string
 }
 
 const (
@@ -29,8 +32,17 @@ var (
 	typeName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9._-]{0,62}$`) })
 )
 
-// vouched is what is said of the VIM with the change.
-func (c Change) vouched(now Vouched) (Vouched, error) {
+// vouched is what is said of a VIM of a type with the change.
+func (c Change) vouched(t Type, now Vouched) (Vouched, error) {
+	if by := c.PodsHeldBy; by != nil {
+		switch {
+		case !t.Rules:
+			return now, Invalid("podsHeldBy", "is not known to VIMs of type %s", t.Name)
+		case *by != "" && !typeName().MatchString(*by):
+			return now, Invalid("podsHeldBy", "must be a name of 1 to 63 letters, digits and -._, or empty")
+		}
+		now.PodsHeldBy = *by
+	}
 	if c.SharedKinds == nil {
 		return now, nil
 	}

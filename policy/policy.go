@@ -291,8 +291,9 @@ type VIMDraft struct {
 	// The previous values are empty if the VIM is new.
 	SharedBefore     bool
 	SharedWithBefore []string
-	// Vouches: the owner's statement on the VIM changes.
-	Vouches      bool
+	// Vouches: an owner's statement on the VIM changes; VouchesForPods: that on what holds pods, which a refusal names.
+	Vouches, VouchesForPods bool
+
 	LabelsBefore map[string]string
 }
 

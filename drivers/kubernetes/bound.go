@@ -110,7 +110,7 @@ func (c *connection) placeUsable(ctx context.Context, place string) error {
 	if place == "" {
 		return nil
 	}
-	err := c.namespaceUsable(ctx, place)
+	_, err := c.namespaceUsable(ctx, place)
 	if errors.Is(err, broker.ErrInvalid) {
 		return &broker.Error{
 			Kind: broker.ErrConflict, Detail: "namespace " + place + ", which the lease is limited to, is gone from the cluster or being deleted",

@@ -21,7 +21,9 @@ type step struct {
 // cluster, and those from which bindings lead, from one namespace to the next, to such a
 // namespace or to one that settled has a reason for. If the credential may not list roles
 // or bindings, those count as none.
-func (c *connection) escalatingNamespaces(ctx context.Context, settled func(string) string) (map[string]string, error) {
+func (c *connection) escalatingNamespaces(
+	ctx context.Context, settled func(string) string, within func(string) scope,
+) (map[string]string, error) {
 	roles, err := c.roles(ctx)
 	if err != nil {
 		return nil, err
@@ -34,14 +36,16 @@ func (c *connection) escalatingNamespaces(ctx context.Context, settled func(stri
 	if err := listed(err, "rolebindings"); err != nil {
 		return nil, err
 	}
-	found, err := escalating(ctx, roles, everywhereBound, bound, settled)
+	found, err := escalating(ctx, roles, everywhereBound, bound, settled, within)
 	return found, fault(err, "list", "rolebindings")
 }
 
-// escalating works out [connection.escalatingNamespaces] from the cluster's roles and bindings. The only
+// escalating works out [connection.escalatingNamespaces] from the cluster's roles and bindings; within is what a role
+// that is bound in a namespace is worth there. The only
 // error is that of a context that ends: the search may be long.
 func escalating(
 	ctx context.Context, roles map[roleKey][]broker.Rule, everywhereBound, bound []*binding, settled func(string) string,
+	within func(string) scope,
 ) (map[string]string, error) {
 	found := map[string]string{}
 	for _, b := range everywhereBound {
@@ -61,7 +65,7 @@ func escalating(
 		if b.role.Kind == "Role" {
 			k.namespace = b.meta.Namespace
 		}
-		switch grade, _ := assess(roles[k], scope{namespaces: []string{b.meta.Namespace}}); grade {
+		switch grade, _ := assess(roles[k], within(b.meta.Namespace)); grade {
 		case broker.GradeUnbounded:
 			b.allow(found, "lets a service account escalate")
 		case broker.GradeNamespaces:

@@ -19,6 +19,9 @@ func link(from, to string) *binding {
 	return &binding{meta: metav1.ObjectMeta{Namespace: to, Name: "b"}, role: rbacv1.RoleRef{Kind: "ClusterRole", Name: "executor"}, subjects: []rbacv1.Subject{group(from)}}
 }
 
+// alone is the scope of one namespace whose pods are held.
+func alone(n string) scope { return scope{namespaces: []string{n}} }
+
 func number(n int) string { return fmt.Sprintf("n%d", n) }
 
 // Each step of the chain is known to escalate only when the next one is.
@@ -35,7 +38,7 @@ func TestALongChainOfNamespacesIsFollowed(t *testing.T) {
 			return "it does"
 		}
 		return ""
-	})
+	}, alone)
 	if err != nil || len(found) != long || found["n0"] != "rolebinding n1/b leads to namespace n1, whose identities can escalate" {
 		t.Errorf("found %d namespaces, %q for the first, %v; want %d, and the next one named", len(found), found["n0"], err, long)
 	}
@@ -54,15 +57,29 @@ func TestAStepFromAllNamespaces(t *testing.T) {
 		}
 		return ""
 	}
-	found, err := escalating(t.Context(), execute, nil, []*binding{link("a", "b"), all}, settled)
+	found, err := escalating(t.Context(), execute, nil, []*binding{link("a", "b"), all}, settled, alone)
 	if err != nil || found[everywhere] == "" || found["a"] == "" {
 		t.Errorf("found %q, %v; want all namespaces", found, err)
 	}
 	found, err = escalating(t.Context(), execute, []*binding{{
 		role: rbacv1.RoleRef{Kind: "ClusterRole", Name: "executor"}, subjects: all.subjects,
-	}}, []*binding{link("a", "b")}, func(string) string { return "" })
+	}}, []*binding{link("a", "b")}, func(string) string { return "" }, alone)
 	if err != nil || found[everywhere] == "" || found["a"] == "" {
 		t.Errorf("found %q, %v; want all namespaces", found, err)
+	}
+}
+
+// The accounts of a namespace escalate where a binding lets them make pods in one that holds none.
+func TestPodsThatAreNotHeldAreAStep(t *testing.T) {
+	makers := map[roleKey][]broker.Rule{{name: "executor"}: {rule("", "pods", "create")}}
+	open := func(n string) scope {
+		return scope{namespaces: []string{n}, pods: func(string) (string, bool) { return "which is open", n == "open" }}
+	}
+	for to, want := range map[string]bool{"open": true, "held": false} {
+		found, err := escalating(t.Context(), makers, nil, []*binding{link("ci", to)}, func(string) string { return "" }, open)
+		if err != nil || (found["ci"] != "") != want {
+			t.Errorf("with pods in namespace %s: found %q, %v", to, found, err)
+		}
 	}
 }
 
@@ -74,12 +91,12 @@ func TestAChainEndsWithItsCall(t *testing.T) {
 		"cluster role bindings": {wide: []*binding{link("a", "")}},
 		"role bindings":         {narrow: []*binding{link("a", "b")}},
 	} {
-		if _, err := escalating(over, execute, c.wide, c.narrow, func(string) string { return "" }); !errors.Is(err, context.Canceled) {
+		if _, err := escalating(over, execute, c.wide, c.narrow, func(string) string { return "" }, alone); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s are looked through after the call: %v", name, err)
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	if _, err := escalating(ctx, execute, nil, []*binding{link("a", "b")}, func(string) string { cancel(); return "it does" }); !errors.Is(err, context.Canceled) {
+	if _, err := escalating(ctx, execute, nil, []*binding{link("a", "b")}, func(string) string { cancel(); return "it does" }, alone); !errors.Is(err, context.Canceled) {
 		t.Errorf("steps are followed after the call: %v", err)
 	}
 }

@@ -7,8 +7,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -40,6 +42,7 @@ func (d *Driver) Check(ctx context.Context, a broker.Access) (broker.Report, err
 		func() (err error) { r.Version, err = c.version(ctx); return err },
 		func() (err error) { s, err = c.stand(ctx, a); return err },
 		func() (err error) { r.Discovered.Regions, err = c.regions(ctx); return err },
+		func() error { r.ExternalIPs = c.externalIPs(ctx, ownNamespace(a)); return nil },
 	)
 	if err != nil {
 		return broker.Report{}, err
@@ -187,6 +190,32 @@ func (c *connection) regions(ctx context.Context) ([]string, error) {
 	}
 	return found, nil
 }
+
+// externalIPs says whether the API server takes a Service with addresses of others, by a dry run. A refusal means
+// something only where the same Service is taken without them. No other answer keeps the check from its own.
+func (c *connection) externalIPs(ctx context.Context, namespace string) string {
+	ctx, cancel := context.WithTimeout(ctx, dryRunTime)
+	defer cancel()
+	try := func(ips ...string) error {
+		return c.core.client.Post().Namespace(namespace).Resource("services").Param("dryRun", metav1.DryRunAll).Body(&corev1.Service{
+			ObjectMeta: metav1.ObjectMeta{Name: "vimbroker-dry-run"},
+			Spec:       corev1.ServiceSpec{ExternalIPs: ips, Ports: []corev1.ServicePort{{Port: 80}}},
+		}).Do(ctx).Error()
+	}
+	switch err := try(documentationIP); {
+	case err == nil:
+		return broker.ExternalIPsTaken
+	case apierrors.ReasonForError(err) != metav1.StatusReasonUnknown && try() == nil:
+		return broker.ExternalIPsRefused
+	}
+	return ""
+}
+
+// dryRunTime bounds a dry run: a webhook of the cluster may hang.
+const dryRunTime = 3 * time.Second
+
+// documentationIP is nobody's (RFC 5737).
+const documentationIP = "192.0.2.1"
 
 // version returns the API server's version; empty if the server does not tell this
 // credential.

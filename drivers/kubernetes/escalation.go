@@ -19,6 +19,11 @@ type escalation struct {
 	unnamed bool
 }
 
+// makesPods reports whether the holder decides what a container is: Pod Security's concern.
+func (e escalation) makesPods() bool {
+	return e.why == runsPods || e.resource == "pods/ephemeralcontainers"
+}
+
 // reach is the reach of an escalation.
 type reach int
 
@@ -47,6 +52,10 @@ const (
 	admissionGroup      = "admissionregistration.k8s.io"
 	authenticationGroup = "authentication.k8s.io"
 	certificatesGroup   = "certificates.k8s.io"
+
+	// networkGroup is Multus'. It has the only kind of others that is an escalation.
+	networkGroup = "k8s.cni.cncf.io"
+	networkKind  = "network-attachment-definitions"
 )
 
 var (
@@ -76,6 +85,7 @@ var workloads = []escalation{
 	{group: core, resource: "pods/exec", verbs: []string{"get", "create"}, why: entersPods},
 	{group: core, resource: "pods/attach", verbs: []string{"get", "create"}, why: entersPods},
 	{group: core, resource: "pods/ephemeralcontainers", verbs: []string{"update", "patch"}, why: entersPods},
+	{group: networkGroup, resource: networkKind, verbs: writes, why: "give pods interfaces of their nodes", scope: anywhere},
 }
 
 // identities are handed out, or lent, by these resources.

@@ -15,6 +15,11 @@ type scope struct {
 	// escalating says of a namespace why its identities can become more than the
 	// namespace holds ("" if they cannot, as far as is known).
 	escalating func(namespace string) string
+	// pods says of a namespace what keeps the pods that the holder makes there from their nodes, as a clause that begins
+	// "which" or "where"; free: nothing does. nil: something does everywhere.
+	pods func(namespace string) (clause string, free bool)
+	// networks: the cluster serves networks of Multus, and nobody vouches for them.
+	networks bool
 }
 
 // assess computes what the holder of rules bound in a scope can become: the grade,
@@ -37,7 +42,7 @@ func assess(rules []broker.Rule, s scope) (broker.Grade, []string) {
 			add(&far, "the holder can use "+kind+s.where()+", a kind of Kubernetes' own that this version of the broker does not know")
 		}
 		for _, e := range escalations {
-			if !e.allowedBy(r) {
+			if !e.allowedBy(r) || e.group == networkGroup && !s.networks {
 				continue
 			}
 			switch {
@@ -73,6 +78,12 @@ func (s scope) each(e escalation, say func(reason string, escalates bool)) {
 		if s.escalating != nil {
 			if why := s.escalating(n); why != "" {
 				say(fmt.Sprintf("the holder can %s in namespace %s, where %s", e.why, n, why), true)
+				continue
+			}
+		}
+		if s.pods != nil && e.makesPods() {
+			if clause, free := s.pods(n); clause != "" {
+				say(fmt.Sprintf("the holder can %s in namespace %s, %s", e.why, n, clause), free)
 				continue
 			}
 		}

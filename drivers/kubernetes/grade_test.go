@@ -122,6 +122,35 @@ func TestGradeKnowsNamespacesWhoseIdentitiesEscalate(t *testing.T) {
 	}
 }
 
+// Pods are an escalation of their namespace alone where something holds them there; networks where they are served.
+func TestGradeKnowsWhatHoldsPods(t *testing.T) {
+	s := scope{namespaces: []string{"open", "held", "vouched"}, pods: func(n string) (string, bool) {
+		return map[string]string{"open": "which is open", "vouched": "where kyverno holds pods"}[n], n == "open"
+	}}
+	for resource, open := range map[string]bool{
+		"pods": true, "deployments": true, "controllerrevisions": true, "cronjobs": true, "pods/ephemeralcontainers": true, "pods/exec": false, "secrets": false,
+	} {
+		got, why := assess([]broker.Rule{rule("*", resource, "get create update")}, s)
+		says := len(why) == 3 && strings.HasSuffix(why[0], "in namespace open, which is open") && slices.ContainsFunc(why[1:], func(reason string) bool {
+			return strings.HasSuffix(reason, "in namespace vouched, where kyverno holds pods")
+		})
+		if (got == broker.GradeUnbounded) != open || says != open {
+			t.Errorf("%s: %s %q", resource, got, why)
+		}
+		only := s
+		only.namespaces = []string{"held", "vouched"}
+		if got, why := assess([]broker.Rule{rule("*", resource, "get create update")}, only); got != broker.GradeNamespaces {
+			t.Errorf("%s where pods are held: %s %q", resource, got, why)
+		}
+	}
+	networks := []broker.Rule{rule("k8s.cni.cncf.io", "network-attachment-definitions", "create")}
+	for served, want := range map[bool]broker.Grade{true: broker.GradeUnbounded, false: broker.GradeBounded} {
+		if got, why := assess(networks, scope{namespaces: []string{"held"}, networks: served}); got != want {
+			t.Errorf("networks that are served (%t): %s %q, want %s", served, got, why, want)
+		}
+	}
+}
+
 // Each escalation is found by the narrowest rule that allows it, and the rule that
 // misses it by one field is not.
 func TestEveryEscalationHasItsEffect(t *testing.T) {
@@ -130,7 +159,7 @@ func TestEveryEscalationHasItsEffect(t *testing.T) {
 			if verb == "*" {
 				verb = "get"
 			}
-			wide := scope{clusterWide: true}
+			wide := scope{clusterWide: true, networks: true}
 			exact := broker.Rule{APIGroups: []string{e.group}, Resources: []string{e.resource}, Verbs: []string{verb}}
 			if got, _ := assess([]broker.Rule{exact}, wide); got != broker.GradeUnbounded {
 				t.Errorf("%s %s.%s on the whole cluster = %s, want unbounded", verb, e.resource, e.group, got)

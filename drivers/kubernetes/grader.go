@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -104,14 +105,25 @@ func (d *Driver) Grade(ctx context.Context, a broker.Access, g broker.Grant) (br
 		}
 	}
 	s := scope{clusterWide: g.ClusterWide, namespaces: g.Namespaces}
-	if grade, _ := assess(rules, s); grade == broker.GradeNamespaces {
-		// Only here does it matter whose identities the namespaces hold.
-		if s.escalating, err = d.escalating(ctx, c, a); err != nil {
+	planned, _ := assess(rules, s)
+	if !g.Planned {
+		if err := d.holdPods(ctx, c, a, rules, &s); err != nil {
 			return broker.Graded{}, err
 		}
 	}
-	grade, reasons := assess(rules, s)
-	return broker.Graded{Grant: g, Grade: grade, Reasons: reasons[:min(len(reasons), maxReasons)]}, nil
+	if grade, _ := assess(rules, s); grade == broker.GradeNamespaces {
+		// Only here does it matter whose identities the namespaces hold.
+		if s.escalating, err = d.escalating(ctx, c, a, g.Planned); err != nil {
+			return broker.Graded{}, err
+		}
+	}
+	graded := broker.Graded{Grant: g}
+	graded.Grade, graded.Reasons = assess(rules, s)
+	graded.Reasons = graded.Reasons[:min(len(graded.Reasons), maxReasons)]
+	if graded.Grade == broker.GradeUnbounded && planned != broker.GradeUnbounded && s.escalating == nil {
+		graded.Remedy = remedyOf(a, s)
+	}
+	return graded, nil
 }
 
 // ownNamespace is the VIM's own.
@@ -145,15 +157,16 @@ func (d *Driver) namespacesUsable(ctx context.Context, c *connection, a broker.A
 	looks.SetLimit(8)
 	for _, n := range namespaces {
 		looks.Go(func() error {
-			_, err := learn(d.facts, a, "namespaces", n, func() (bool, error) { return true, c.namespaceUsable(looking, n) })
+			_, err := learn(d.facts, a, "namespaces", n, func() (string, error) { return c.namespaceUsable(looking, n) })
 			return err
 		})
 	}
 	return looks.Wait()
 }
 
-// escalating returns what says of a namespace why its identities can become more than it holds.
-func (d *Driver) escalating(ctx context.Context, c *connection, a broker.Access) (func(string) string, error) {
+// escalating returns what says of a namespace why its identities can become more than it holds. For a lease whose
+// objects are those of a plan it leaves out what the pods of the identities are.
+func (d *Driver) escalating(ctx context.Context, c *connection, a broker.Access, planned bool) (func(string) string, error) {
 	own, err := learn(d.facts, a, "own", "", func() (string, error) {
 		who, err := c.whoAmI(ctx)
 		if err != nil && !isForbidden(fault(err, "", "")) {
@@ -181,7 +194,15 @@ func (d *Driver) escalating(ctx context.Context, c *connection, a broker.Access)
 		}
 		return ""
 	}
-	found, err := learn(d.facts, a, "escalating", "", func() (map[string]string, error) { return c.escalatingNamespaces(ctx, settled) })
+	within := func(n string) scope { return scope{namespaces: []string{n}} }
+	if !planned {
+		if within, err = d.everyScope(ctx, c, a); err != nil {
+			return nil, err
+		}
+	}
+	found, err := learn(d.facts, a, "escalating", fmt.Sprint(planned, a.Target.Vouched), func() (map[string]string, error) {
+		return c.escalatingNamespaces(ctx, settled, within)
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -131,7 +131,7 @@ func (d *Driver) makeHome(ctx context.Context, c *connection, h home) (namespace
 		}
 	}
 	for _, n := range h.grant.Namespaces {
-		if err := c.namespaceUsable(ctx, n); err != nil {
+		if _, err := c.namespaceUsable(ctx, n); err != nil {
 			return "", false, err
 		}
 	}
@@ -348,18 +348,20 @@ func (c *connection) roleExists(ctx context.Context, role string) error {
 	return fault(err, "get", "clusterrole "+role)
 }
 
-func (c *connection) namespaceUsable(ctx context.Context, name string) error {
+// namespaceUsable refuses a namespace that the cluster does not have, and returns the level of Pod Security that it
+// enforces.
+func (c *connection) namespaceUsable(ctx context.Context, name string) (level string, err error) {
 	n, err := c.namespace(ctx, name)
 	switch {
 	case notFound(err, "namespaces", name):
-		return &broker.Error{
+		return "", &broker.Error{
 			Kind: broker.ErrInvalid, Field: "namespaces", Detail: "hold " + name + ", which this cluster does not have",
 			Remedy: "make it there, or name another", Cause: &broker.MissingNamespace{Name: name},
 		}
 	case err == nil && n.Status.Phase == corev1.NamespaceTerminating:
-		return broker.Invalid("namespaces", "hold %s, which is being deleted on this cluster", name)
+		return "", broker.Invalid("namespaces", "hold %s, which is being deleted on this cluster", name)
 	}
-	return fault(err, "get", "namespace "+name)
+	return n.Metadata.Labels[enforceLabel], fault(err, "get", "namespace "+name)
 }
 
 // isPrepared reports whether the credential works in the namespaces of a pool.

@@ -36,10 +36,13 @@ type lab struct {
 	access broker.Access
 }
 
-func newLab(t *testing.T) *lab {
+func newLab(t *testing.T) *lab { return newLabOn(t, fakekube.Options{}) }
+
+func newLabOn(t *testing.T, o fakekube.Options) *lab {
 	t.Helper()
 	now := clock.New(time.Now())
-	s := fakekube.New(t, fakekube.Options{Now: now.Now})
+	o.Now = now.Now
+	s := fakekube.New(t, o)
 	l := &lab{Server: s, t: t, clock: now, driver: kubernetes.New(kubernetes.Options{Now: now.Now})}
 	t.Cleanup(l.driver.Close)
 	l.access = l.as(broker.Credential{Token: secret.NewText(s.AdminToken)})

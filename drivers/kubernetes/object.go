@@ -208,7 +208,7 @@ func (i *item) trim() (size int) {
 	}
 	// An emptied map keeps its memory.
 	known := func(of map[string]string) (kept map[string]string) {
-		for _, key := range []string{vimLabel, leaseLabel, grantLabel, accountLabel, deedAnnotation} {
+		for _, key := range []string{vimLabel, leaseLabel, grantLabel, accountLabel, deedAnnotation, enforceLabel} {
 			if value, ok := of[key]; ok {
 				if kept == nil {
 					kept = map[string]string{}

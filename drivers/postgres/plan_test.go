@@ -27,10 +27,10 @@ var crowd = []string{
 	`INSERT INTO vims (` + rows.VIMColumns.Names() + `)
 		SELECT 'vim-' || i, 'project-' || i % 100, 'name-' || i, 'kubernetes', 'registered', i % 200 = 0, i <= 100, 'alice',
 			'2030-01-01', '2030-01-01', 1, 1, 0, '-infinity', CASE WHEN i % 50 = 0 THEN 'unreachable' ELSE 'reachable' END,
-			'2030-01-01', '', 'v1', true, '', timestamptz '2030-06-01' + i * interval '1 s', 'key-' || i, '', '', '', ''
+			'2030-01-01', '', 'v1', true, '', '', timestamptz '2030-06-01' + i * interval '1 s', 'key-' || i, '', '', '', ''
 		FROM generate_series(1, 20000) AS i`,
 	`INSERT INTO vim_generations (` + rows.GenerationColumns.Names() + `)
-		SELECT 'vim-' || i, 1, 'https://vim', '', false, '', '', '{}', '', '', 'identity-' || i, 'bearerToken', '', '-infinity', 'sealed', 'ref-' || i, 'keydir', 'current'
+		SELECT 'vim-' || i, 1, 'https://vim', '', false, '', '', '{}', '', '', '', 'identity-' || i, 'bearerToken', '', '-infinity', 'sealed', 'ref-' || i, 'keydir', 'current'
 		FROM generate_series(1, 20000) AS i`,
 	`INSERT INTO vim_labels (vim, key, value) SELECT 'vim-' || i, 'site', 's' || i % 500 FROM generate_series(1, 20000) AS i`,
 	`INSERT INTO leases (` + rows.LeaseColumns.Names() + `)
@@ -39,7 +39,7 @@ var crowd = []string{
 			CASE WHEN i % 50 <> 0 THEN 'revoked' WHEN i % 400 = 0 THEN 'revoking' ELSE 'active' END, '', 'edit', '{}',
 			'kubeconfig', '', at, at + interval '1 h', at + interval '1 h', '-infinity', false, 'bearerToken', false, true,
 			true, 0, at + interval '1 h', '-infinity', 'handle', '', '', 0, at + interval '1 h', '', 1, 'key-' || i, '',
-			'null', false, '', '{}', 'grant-' || i % 5, 1, '', '', at + interval '1 h', '', '{}', '{}', '', '', 0, '', ''
+			'null', false, '', '{}', 'grant-' || i % 5, 1, '', '', at + interval '1 h', '', '{}', '{}', '', '', false, 0, '', ''
 		FROM generate_series(1, 100000) AS i, LATERAL (SELECT timestamptz '2030-01-01' + i * interval '1 min' AS at) AS a`,
 	`INSERT INTO lease_credentials (lease, sealed) SELECT 'lease-' || i, '\x80' FROM generate_series(50, 100000, 50) AS i`,
 	// A project with 22 000 leases: half on VIMs of others, half by others on its VIMs.
@@ -49,19 +49,19 @@ var crowd = []string{
 			CASE WHEN (i / 2) % 20 <> 0 THEN 'revoked' ELSE 'active' END, '', 'edit', '{}',
 			'kubeconfig', '', at, at + interval '1 h', at + interval '1 h', '-infinity', false, 'bearerToken', false, true,
 			true, 0, at + interval '1 h', '-infinity', 'handle', '', '', 0, at + interval '1 h', '', 1, '', '',
-			'null', false, '', '{}', 'grant-' || i % 5, 1, '', '', at + interval '1 h', '', '{}', '{}', '', '', 0, '', ''
+			'null', false, '', '{}', 'grant-' || i % 5, 1, '', '', at + interval '1 h', '', '{}', '{}', '', '', false, 0, '', ''
 		FROM generate_series(1, 22000) AS i, LATERAL (SELECT timestamptz '2030-02-01' + i * interval '1 min' AS at) AS a`,
 	// Few that are irrevocable, and one principal that has many.
 	`UPDATE leases SET state = 'irrevocable' WHERE id IN ('lease-50', 'lease-50050', 'lease-100000')`,
 	`UPDATE leases SET principal = 'crowded' WHERE id LIKE 'full-1%'`,
 	`INSERT INTO vims (` + rows.VIMColumns.Names() + `)
 		SELECT 'full-' || i, CASE WHEN i % 2 = 0 THEN 'full' ELSE 'other' END, 'name-' || i, 'kubernetes', 'registered', i % 2 = 1, false, 'alice',
-			'2030-01-01', '2030-01-01', 1, 1, 0, '-infinity', 'reachable', '2030-01-01', '', 'v1', true, '', '2031-01-01', '', '', '', '', ''
+			'2030-01-01', '2030-01-01', 1, 1, 0, '-infinity', 'reachable', '2030-01-01', '', 'v1', true, '', '', '2031-01-01', '', '', '', '', ''
 		FROM generate_series(1, 22000) AS i`,
 	// 5 000 VIMs that are shared by name with the full project.
 	`INSERT INTO vims (` + rows.VIMColumns.Names() + `)
 		SELECT 'third-' || i, 'third', 'name-' || i, 'kubernetes', 'registered', false, false, 'alice',
-			'2030-01-01', '2030-01-01', 1, 1, 0, '-infinity', 'reachable', '2030-01-01', '', 'v1', true, '', '2031-01-01', '', '', '', '', ''
+			'2030-01-01', '2030-01-01', 1, 1, 0, '-infinity', 'reachable', '2030-01-01', '', 'v1', true, '', '', '2031-01-01', '', '', '', '', ''
 		FROM generate_series(1, 5000) AS i`,
 	`INSERT INTO vim_shares (shared_with, vim_project, vim_name)
 		SELECT CASE WHEN project = 'third' THEN 'full' ELSE 'project-' || length(name) END, project, name FROM vims

@@ -61,6 +61,7 @@ var LeaseColumns = Columns[lease]{
 	{Name: "holder_roles", field: func(l *lease) any { return &l.HolderRoles }},
 	{Name: "instance", field: func(l *lease) any { return &l.Instance }, fixed: true},
 	{Name: "for_whom", field: func(l *lease) any { return &l.For }, fixed: true},
+	{Name: "planned", field: func(l *lease) any { return &l.Planned }, fixed: true},
 	{Name: "token_ttl", field: func(l *lease) any { return &l.TokenTTL }, fixed: true},
 	{Name: "login", field: func(l *lease) any { return &l.Login }, fixed: true},
 	{Name: "secret_sha256", field: func(l *lease) any { return &l.SecretSHA256 }},

@@ -44,6 +44,7 @@ var VIMColumns = Columns[VIM]{
 	{Name: "health_version", field: func(r *VIM) any { return &r.VIM.Health.Version }},
 	{Name: "can_mint", field: func(r *VIM) any { return &r.VIM.Health.CanMint }},
 	{Name: "mint_message", field: func(r *VIM) any { return &r.VIM.Health.MintMessage }},
+	{Name: "external_ips", field: func(r *VIM) any { return &r.VIM.Health.ExternalIPs }},
 	{Name: "health_next", field: func(r *VIM) any { return &r.VIM.Health.Next }},
 	{Name: "idempotency_key", field: func(r *VIM) any { return &r.VIM.IdempotencyKey }},
 	{Name: "request_digest", field: func(r *VIM) any { return &r.VIM.RequestDigest }},
@@ -54,7 +55,7 @@ var VIMColumns = Columns[VIM]{
 
 // HealthColumns are the columns that a check of a VIM writes.
 var HealthColumns = VIMColumns.Pick("health", "health_checked", "health_message", "health_version",
-	"can_mint", "mint_message", "health_next")
+	"can_mint", "mint_message", "external_ips", "health_next")
 
 // RekeyColumns are the columns of a VIM that resealing writes.
 var RekeyColumns = VIMColumns.Pick("pending", "pending_since", "updated_at", "revision")
@@ -70,6 +71,7 @@ var GenerationColumns = Columns[Generation]{
 	{Name: "namespace", field: func(g *Generation) any { return &g.Target.Namespace }},
 	{Name: "scope", field: func(g *Generation) any { return &g.Target.Scope }},
 	{Name: "shared_kinds", field: func(g *Generation) any { return &g.Target.Vouched.SharedKinds }},
+	{Name: "pods_held_by", field: func(g *Generation) any { return &g.Target.Vouched.PodsHeldBy }},
 	{Name: "discovered", field: func(g *Generation) any { return &g.Discovered }},
 	{Name: "identity", field: func(g *Generation) any { return &g.Identity }},
 	{Name: "credential_kind", field: func(g *Generation) any { return &g.CredentialKind }},

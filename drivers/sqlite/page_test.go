@@ -19,19 +19,19 @@ var full = []string{
 	`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 22000)
 		INSERT INTO vims (` + rows.VIMColumns.Names() + `)
 		SELECT 'vim-' || i, iif(i % 2, 'other', 'full'), 'name-' || i, 'kubernetes', 'registered', i % 2, 0, 'alice',
-			1, 1, 1, 0, 0, 0, 'reachable', 1, '', 'v1', 1, '', 1, '', '', '', '', '' FROM n`,
+			1, 1, 1, 0, 0, 0, 'reachable', 1, '', 'v1', 1, '', '', 1, '', '', '', '', '' FROM n`,
 	`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 22000)
 		INSERT INTO leases (` + rows.LeaseColumns.Names() + `, live)
 		SELECT 'lease-' || i, 'vim-' || (i % 20), 'name', 'kubernetes', iif(i % 2, 'full', 'other'), 1, iif(i % 2, 'other', 'full'),
 			'principal-' || (i % 20), i, '', iif(i / 2 % 20, 'revoked', 'active'), '', 'edit', '[]',
 			'kubeconfig', '', i, i + 1, i + 1, 0, 0, 'bearerToken', 0, 1,
 			1, 0, i + 1, 0, 'handle', '', '', 0, i + 1, '', 3, '', '',
-			'null', 0, '', 'null', 'grant-' || (i % 5), 1, '', '', i + 1, '', 'null', 'null', '', '', 0, '', '', i / 2 % 20 = 0 FROM n`,
+			'null', 0, '', 'null', 'grant-' || (i % 5), 1, '', '', i + 1, '', 'null', 'null', '', '', 0, 0, '', '', i / 2 % 20 = 0 FROM n`,
 	// And 5 000 VIMs of a third project that are shared with it by name.
 	`WITH RECURSIVE n(i) AS (SELECT 22001 UNION ALL SELECT i + 1 FROM n WHERE i < 27000)
 		INSERT INTO vims (` + rows.VIMColumns.Names() + `)
 		SELECT 'vim-' || i, 'third', 'name-' || i, 'kubernetes', 'registered', 0, 0, 'alice',
-			1, 1, 1, 0, 0, 0, 'reachable', 1, '', 'v1', 1, '', 1, '', '', '', '', '' FROM n`,
+			1, 1, 1, 0, 0, 0, 'reachable', 1, '', 'v1', 1, '', '', 1, '', '', '', '', '' FROM n`,
 	`INSERT INTO vim_shares (shared_with, vim_project, vim_name) SELECT 'full', project, name FROM vims WHERE project = 'third'`,
 }
 

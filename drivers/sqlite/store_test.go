@@ -264,7 +264,7 @@ func TestRulesStandInTheDatabase(t *testing.T) {
 		"lease_revoked_has_time":    `UPDATE leases SET state = 'revoked'`,
 		"lease_never_deleted":       `DELETE FROM leases`,
 		"vim_state_known":           `UPDATE vims SET state = 'lost'`,
-		"generation_names_its_key":  `INSERT INTO vim_generations VALUES ('v', 2, '', '', 0, '', '', '{}', '', '', '', '', '', 0, '', 'past', '', '')`,
+		"generation_names_its_key":  `INSERT INTO vim_generations VALUES ('v', 2, '', '', 0, '', '', '{}', '', '', '', '', '', '', 0, '', 'past', '', '')`,
 		"generation_never_changes":  `UPDATE vim_generations SET endpoint = 'old'`,
 		"audit_never_changes":       `UPDATE audit_entries SET principal = 'bob'`,
 		"audit_never_shrinks":       `DELETE FROM audit_entries`,

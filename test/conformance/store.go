@@ -92,7 +92,7 @@ func fullVIM(project, name string) broker.VIM {
 		Pending: &broker.Pending{Generation: 2, Since: epoch.Add(2 * time.Second)},
 		Health: broker.Health{
 			Status: broker.HealthReachable, CheckedAt: epoch.Add(3 * time.Second), Message: "message", Version: "v1.37.2",
-			CanMint: true, MintMessage: "mint", Next: epoch.Add(time.Minute),
+			CanMint: true, MintMessage: "mint", ExternalIPs: broker.ExternalIPsTaken, Next: epoch.Add(time.Minute),
 		},
 		IdempotencyKey: "key-" + id, RequestDigest: "digest",
 	}
@@ -105,7 +105,7 @@ func fullGeneration(vim string, number int64) broker.Generation {
 			Endpoint: "https://cluster.example:6443", CACert: "-----BEGIN CERTIFICATE-----\n…\n", InsecureSkipVerify: true,
 			ServerName: "kubernetes", Namespace: "cnf",
 			Scope:   broker.Scope{Region: "RegionOne", ProjectID: "p", ProjectName: "cnf", ProjectDomainID: "default", UserDomainName: "Default"},
-			Vouched: broker.Vouched{SharedKinds: "a.example.com b.example.com=x,y"},
+			Vouched: broker.Vouched{SharedKinds: "a.example.com b.example.com=x,y", PodsHeldBy: "kyverno"},
 		},
 		Identity: "uid", Discovered: broker.Discovered{Regions: []string{"a"}, Cloud: &broker.Cloud{ProjectID: "p", Catalog: []broker.CatalogEntry{{Service: "compute", Origin: "https://nova:8774"}}}}, CredentialKind: broker.CredentialBearerToken, Username: "user", CredentialExpiresAt: epoch.Add(time.Hour),
 		Sealed: fmt.Sprintf("sealed-%s-%d", vim, number), Key: secret.Ref(fmt.Sprintf("ref-%s-%d", vim, number)), KeyStore: "keydir", SealedAs: broker.SealedCurrent,
@@ -124,7 +124,7 @@ func fullLease(v broker.VIM) broker.Lease {
 	id := uuid.NewString()
 	return broker.Lease{
 		ID: id, VIM: v.ID, VIMName: v.Name, VIMType: v.Type, VIMProject: v.Project, VIMGeneration: v.Current.Number,
-		Project: "north", Principal: "alice", Operation: "op-1", Instance: "vnf-1", For: "dave", State: broker.LeasePending, Reason: broker.ReasonIssueFailed,
+		Project: "north", Principal: "alice", Operation: "op-1", Instance: "vnf-1", For: "dave", Planned: true, State: broker.LeasePending, Reason: broker.ReasonIssueFailed,
 		Role: "edit", Namespaces: []string{"a", "b"}, Format: clientconfig.Kubeconfig, Purpose: "upgrade",
 		CreatedAt: epoch, IssuedAt: epoch.Add(time.Second), ExpiresAt: epoch.Add(time.Hour),
 		MaxExpiresAt: epoch.Add(2 * time.Hour), RenewedAt: epoch.Add(2 * time.Second), RenewalBegun: true, CredentialKind: broker.CredentialBearerToken, Unlisted: true, Derived: true, Revocable: true,

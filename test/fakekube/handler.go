@@ -74,6 +74,8 @@ func (s *Server) answer(r *http.Request) (status int, answer any, gv schema.Grou
 			return http.StatusOK, version.Info{Major: "1", Minor: "36", GitVersion: s.opts.Version, Platform: "linux/amd64"}, gv, nil
 		case c.path == "/apis/"+clusterGroup && len(s.opts.ClusterAPI) > 0:
 			return http.StatusOK, s.clusterVersions(), gv, nil
+		case c.path == "/apis":
+			return http.StatusOK, s.groups(), gv, nil
 		case c.path == "/apis/"+clusterGroup:
 			return fail(notServed())
 		case public.MatchString(c.path):
@@ -127,6 +129,9 @@ func (s *Server) answer(r *http.Request) (status int, answer any, gv schema.Grou
 		}
 		if err := decode(body, o); err != nil {
 			return fail(err)
+		}
+		if r.URL.Query().Get("dryRun") != "" {
+			return http.StatusCreated, o, gv, nil
 		}
 		if c.verb == "create" {
 			answer, err = s.create(res, namespace, o)
@@ -241,6 +246,15 @@ func (s *Server) fresh(res resource) (object, error) {
 		return nil, apierrors.NewInternalError(err)
 	}
 	return o.(object), nil
+}
+
+// groups lists those of others that it says it serves.
+func (s *Server) groups() metav1.APIGroupList {
+	list := metav1.APIGroupList{TypeMeta: metav1.TypeMeta{Kind: "APIGroupList", APIVersion: "v1"}, Groups: []metav1.APIGroup{}}
+	if s.opts.Networks {
+		list.Groups = append(list.Groups, metav1.APIGroup{Name: "k8s.cni.cncf.io"})
+	}
+	return list
 }
 
 // notServed is the answer about a path or a subresource that there is not.

@@ -42,6 +42,8 @@ type Options struct {
 	// ClusterAPI are the versions of cluster.x-k8s.io that it serves; none means that it is
 	// no management cluster.
 	ClusterAPI []string
+	// Networks: it says that it serves the networks of Multus. It keeps none.
+	Networks bool
 }
 
 // Server is a running fake. Its methods are safe for concurrent use.

@@ -49,6 +49,8 @@ const (
 type holder struct {
 	title string
 	grant broker.Grant
+	// open: the lease's namespace enforces no Pod Security.
+	open bool
 	// wide: the lease is for the whole cluster, which prepared mode does not have.
 	wide bool
 	want broker.Grade
@@ -69,6 +71,10 @@ func holders(at string) []holder {
 			rule("apps", "controllerrevisions", "get", "list", "create", "delete"),
 		}, Namespaces: in}, want: broker.GradeNamespaces},
 		{title: "edit", grant: broker.Grant{Role: "edit", Namespaces: in}, want: broker.GradeNamespaces},
+		{title: "edit, no Pod Security", grant: broker.Grant{Role: "edit"}, open: true, want: broker.GradeUnbounded},
+		{title: "rules on networks", grant: broker.Grant{Rules: []broker.Rule{
+			rule("k8s.cni.cncf.io", "network-attachment-definitions", "create"),
+		}, Namespaces: in}, want: broker.GradeUnbounded},
 		{title: "admin", grant: broker.Grant{Role: "admin", Namespaces: in}, want: broker.GradeNamespaces},
 		{title: "view, cluster-wide", grant: broker.Grant{Role: "view", ClusterWide: true}, wide: true, want: broker.GradeBounded},
 		{title: "rules, cluster-wide", grant: broker.Grant{Rules: []broker.Rule{
@@ -195,6 +201,24 @@ func attempts() []attempt {
 			}, nil
 		}},
 		{title: "a pod in its own namespace, as any account there", try: pod(inside)},
+		{title: "a pod in its own namespace that has its node's files", becomes: true, try: func(ctx context.Context, r *raider) (gain, error) {
+			p := runs("default")
+			p.Volumes = []corev1.Volume{{Name: "node", VolumeSource: corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: "/"}}}}
+			_, err := r.client.CoreV1().Pods(r.at).Create(ctx, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{GenerateName: "raid-"}, Spec: p}, metav1.CreateOptions{DryRun: dry})
+			return nil, err
+		}},
+		{title: "a network in its own namespace that is its node's interface", becomes: true, try: func(ctx context.Context, r *raider) (gain, error) {
+			return nil, r.client.CoreV1().RESTClient().Post().AbsPath("/apis/k8s.cni.cncf.io/v1/namespaces", r.at, "network-attachment-definitions").
+				Param("dryRun", metav1.DryRunAll).SetHeader("Content-Type", "application/json").Body([]byte(`{"apiVersion": "k8s.cni.cncf.io/v1",
+				"kind": "NetworkAttachmentDefinition", "metadata": {"name": "raid"}, "spec": {"config": "{\"type\": \"host-device\", \"device\": \"eth0\"}"}}`)).
+				Do(ctx).Error()
+		}},
+		{title: "a Service in its own namespace with the address of another", try: func(ctx context.Context, r *raider) (gain, error) {
+			_, err := r.client.CoreV1().Services(r.at).Create(ctx, &corev1.Service{
+				ObjectMeta: metav1.ObjectMeta{Name: "raid"}, Spec: corev1.ServiceSpec{ExternalIPs: []string{"192.0.2.1"}, Ports: []corev1.ServicePort{{Port: 80}}},
+			}, metav1.CreateOptions{DryRun: dry})
+			return nil, err
+		}},
 		{title: "a token Secret of another lease's account", becomes: true, try: func(ctx context.Context, r *raider) (gain, error) { return r.tokenSecret(ctx, r.victim) }},
 		{title: "a token Secret in its own namespace", try: func(ctx context.Context, r *raider) (gain, error) {
 			return r.tokenSecret(ctx, identity{r.at, "default"})
@@ -462,7 +486,7 @@ func (d *raid) run(t *testing.T, c *real.Cluster) {
 	o := rbac.Options{Profile: rbac.Engine, Roles: []string{"view", "edit", "admin", "cluster-admin"}}
 	theirs := rbac.Options{Profile: rbac.Leases, Roles: []string{"view"}}
 	if d.prepared {
-		o.Pool, theirs.Pool = 12, 1
+		o.Pool, theirs.Pool = 16, 1
 	}
 	a, b := apply(t, c, o), apply(t, c, theirs)
 	for _, x := range []*applied{a, b} {
@@ -478,6 +502,11 @@ func (d *raid) run(t *testing.T, c *real.Cluster) {
 	var raiders []*raider
 	var victims []broker.Issued
 	for _, h := range holders(a.at) {
+		in := *a
+		if h.open {
+			in.at, h.grant.Namespaces = a.open, []string{a.open}
+		}
+		exact := broker.Grant{Rules: exact.Rules, Namespaces: []string{in.at}}
 		m, lease, own, grade, err := a.lend(h.grant)
 		if d.prepared && h.wide {
 			if !errors.Is(err, broker.ErrForbidden) {
@@ -501,10 +530,10 @@ func (d *raid) run(t *testing.T, c *real.Cluster) {
 		}
 		victims = append(victims, victimLease)
 		raiders = append(raiders, &raider{
-			applied: a, title: h.title, config: a.holding(m.Credential.Token.Reveal()), client: a.as(m), lease: lease,
+			applied: &in, title: h.title, config: a.holding(m.Credential.Token.Reveal()), client: a.as(m), lease: lease,
 			own: own, spare: spare, spareLease: spareLease, victim: victim,
 			vim: identity{a.operators(), "broker"}, theirs: theirAccount, theirVIM: identity{b.operators(), "broker"},
-			binding: a.bindingOf(victim.namespace), next: homeName(a.access.VIM, "view", a.at),
+			binding: in.bindingOf(victim.namespace), next: homeName(a.access.VIM, "view", in.at),
 		})
 	}
 	_, victimLease, victim, _, err := a.lend(exact)
@@ -692,6 +721,7 @@ func table(bare, guarded *raid) string {
 func TestAdversary(t *testing.T) {
 	const page = "../../docs/adversary.md"
 	c := real.OwnKubernetes(t)
+	serveNetworks(t, c)
 	raids := map[string]*raid{}
 	for _, guarded := range []bool{false, true} {
 		if guarded {
@@ -738,6 +768,14 @@ func TestAdversary(t *testing.T) {
 			t.Logf("now: %s", line)
 		}
 	}
+}
+
+// serveNetworks has a cluster serve the networks of Multus, as far as its API server has a part in that.
+func serveNetworks(t *testing.T, c *real.Cluster) {
+	t.Helper()
+	a := &applied{Cluster: c, t: t}
+	a.kubectl("", "apply", "-f", "testdata/definitions/multus.yaml")
+	a.kubectl("", "wait", "--for=condition=Established", "--timeout=30s", "crd/network-attachment-definitions.k8s.cni.cncf.io")
 }
 
 // guard applies the guard, and waits until it guards.

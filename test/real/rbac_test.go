@@ -34,8 +34,8 @@ type applied struct {
 	admin  clientset.Interface
 	driver *kubernetes.Driver
 	access broker.Access
-	// at is the namespace that leases are limited to.
-	at string
+	// at is the namespace that leases are limited to, and open another one, which enforces no Pod Security.
+	at, open string
 }
 
 // apply makes an account of its own, and applies what an administrator would. Of o's fields
@@ -49,10 +49,12 @@ func apply(t *testing.T, c *real.Cluster, o rbac.Options) *applied {
 	a := &applied{Cluster: c, t: t, admin: admin, driver: kubernetes.New(kubernetes.Options{Trial: kubernetes.TrialAlways})}
 	t.Cleanup(a.driver.Close)
 	vim := uuid.NewString()
-	a.at, a.access.VIM = "leased-"+vim[:8], vim
+	a.at, a.open, a.access.VIM = "leased-"+vim[:8], "open-"+vim[:8], vim
 	operators := a.operators()
-	for _, n := range []string{a.at, operators} {
-		if _, err := admin.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: n}}, metav1.CreateOptions{}); err != nil {
+	for n, labels := range map[string]map[string]string{
+		a.at: {"pod-security.kubernetes.io/enforce": "baseline"}, a.open: {"pod-security.kubernetes.io/warn": "restricted"}, operators: nil,
+	} {
+		if _, err := admin.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: n, Labels: labels}}, metav1.CreateOptions{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -61,7 +63,7 @@ func apply(t *testing.T, c *real.Cluster, o rbac.Options) *applied {
 	}
 	o.VIM, o.User = vim, "system:serviceaccount:"+operators+":broker"
 	if o.Pool > 0 {
-		o.Namespaces = []string{a.at}
+		o.Namespaces = []string{a.at, a.open}
 	}
 	manifest, err := rbac.Manifest(o)
 	if err != nil {

@@ -87,7 +87,9 @@ func TestALeaseThatBecomesTooWideOnARealCluster(t *testing.T) {
 		t.Fatal(err)
 	}
 	const namespace = "becomes-too-wide"
-	if _, err := admin.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}, metav1.CreateOptions{}); err != nil {
+	if _, err := admin.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
+		Name: namespace, Labels: map[string]string{"pod-security.kubernetes.io/enforce": "baseline"},
+	}}, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	s := newSite(t)

@@ -177,6 +177,7 @@ func TestAVNFMOfOthersOnARealCluster(t *testing.T) {
 	b := sitDown(t, c)
 	v := &otherVNFM{bench: b, t: t, namespace: "vnfm-of-others"}
 	b.onCluster(t, "create namespace "+v.namespace)
+	b.onCluster(t, "label namespace "+v.namespace+" pod-security.kubernetes.io/enforce=baseline")
 	t.Cleanup(func() { b.onCluster(t, "delete namespace --wait=false "+v.namespace) })
 	b.Must(t, "vimbroker vim register --kubeconfig ~/.kube/config edge")
 	if err := os.WriteFile(filepath.Join(b.Dir, "placements.yaml"), []byte("- {vim: edge, role: edit, namespaces: ["+v.namespace+"]}\n"), 0o600); err != nil {

@@ -22,7 +22,7 @@ func TestOneBadRowDoesNotBreakAList(t *testing.T) {
 		"not JSON":   `UPDATE vims SET extra = '{"a":' WHERE id = ?`,
 		"twice":      `UPDATE vims SET extra = '{"a":1,"a":2}' WHERE id = ?`,
 		"not text":   `UPDATE vims SET description = CAST(x'ff' AS TEXT) WHERE id = ?`,
-		"unreadable": `INSERT INTO vim_generations SELECT vim, 7, endpoint, ca_cert, insecure_skip_verify, server_name, namespace, '{', shared_kinds, discovered, identity, username, credential_kind, credential_expires_at, sealed, sealed_as, key_ref, key_store FROM vim_generations WHERE vim = ?`,
+		"unreadable": `INSERT INTO vim_generations SELECT vim, 7, endpoint, ca_cert, insecure_skip_verify, server_name, namespace, '{', shared_kinds, pods_held_by, discovered, identity, username, credential_kind, credential_expires_at, sealed, sealed_as, key_ref, key_store FROM vim_generations WHERE vim = ?`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)

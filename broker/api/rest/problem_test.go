@@ -126,6 +126,7 @@ func TestRequestsThatNoRouteTakes(t *testing.T) {
 		{what: "a list", caller: "alice", method: "POST", path: "/v1/vims", body: `[]`, status: 422},
 		{what: "null", caller: "alice", method: "POST", path: "/v1/vims", body: `null`, status: 422},
 		{what: "unknown field", caller: "alice", method: "POST", path: "/v1/vims", body: `{"name":"x","credential":{"tokn":"t"}}`, status: 422, field: "credential.tokn"},
+		{what: "lease of a plan", caller: "alice", method: "POST", path: "/v1/leases", body: `{"vim":"x","planned":true}`, status: 422, field: "planned"},
 		{what: "field twice", caller: "alice", method: "POST", path: "/v1/vims", body: `{"name":"x","name":"y"}`, status: 422, field: "name"},
 		{what: "field in another case", caller: "alice", method: "POST", path: "/v1/vims", body: `{"Name":"x"}`, status: 422, field: "Name"},
 		{what: "wrong type", caller: "alice", method: "POST", path: "/v1/vims", body: `{"credential":{"token":17}}`, status: 422, field: "credential.token"},

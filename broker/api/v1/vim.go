@@ -41,6 +41,7 @@ type VIM struct {
 	Namespace          string           `json:"namespace,omitempty" doc:"Namespace that clients start in"`
 
 	SharedKinds []string `json:"sharedKinds,omitempty" doc:"Kinds that every project which uses the VIM may have in a VNF, as the VIM's owner says"`
+	PodsHeldBy  string   `json:"podsHeldBy,omitempty" doc:"Admission that keeps pods from their nodes where a namespace enforces no Pod Security, as the VIM's owner says"`
 
 	Scope      *Scope      `json:"scope,omitempty" doc:"Region, project and domains, as registered (OpenStack)"`
 	Discovered *Discovered `json:"discovered,omitempty" doc:"What the last check discovered"`
@@ -51,6 +52,7 @@ type VIM struct {
 	Identity    string    `json:"identity,omitempty" doc:"Identity of the system, e.g. the UID of kube-system"`
 	CanMint     bool      `json:"canMint" doc:"Leases can be derived from the credential"`
 	MintMessage string    `json:"mintMessage,omitempty" doc:"Why leases cannot be derived, and the remedy"`
+	ExternalIPs string    `json:"externalIPs,omitempty" doc:"Whether the cluster takes a Service with addresses of others (externalIPs), which then gets their traffic; absent where the credential may not try (clusters)" enum:"taken,refused"`
 	Warnings    []string  `json:"warnings" doc:"Warnings: insecureSkipVerify, plainHTTP (whatever is sent can be read on the way), credentialExpiring (within 30 days), credentialExpired, caExpiring (within 30 days), caExpired"`
 
 	WaitsFor []string `json:"waitsFor,omitempty" doc:"What a draining VIM waits for: leases that have not ended, with what went wrong last and when they are tried again; only where one VIM is shown" example:"[\"lease c0a8f7de-3b1d-4c55-8a4b-90b1c3d2e5f6 of alice, which is revoking, tries: 3: VIM unreachable; the next try is at 2026-11-02T09:00:00Z\"]"`
@@ -194,6 +196,7 @@ type Change struct {
 	Suspended   *string            `json:"suspended,omitzero" doc:"Why no new lease is to be issued on it, at most 255 printable characters; empty ends that"`
 
 	SharedKinds *[]string `json:"sharedKinds,omitzero" doc:"Kinds that every project which uses the VIM may have in a VNF, and no others: PLURAL.GROUP, or with some of its types PLURAL.GROUP=TYPE,TYPE" maxItems:"100"`
+	PodsHeldBy  *string   `json:"podsHeldBy,omitzero" doc:"Admission that keeps pods from their nodes where a namespace enforces no Pod Security, such as kyverno; empty takes that back"`
 
 	Endpoint           *string     `json:"endpoint,omitzero" doc:"New URL"`
 	CACert             *string     `json:"caCert,omitzero" doc:"New PEM bundle; empty means the system's roots"`

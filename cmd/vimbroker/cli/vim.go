@@ -148,6 +148,7 @@ func (p *program) printVIM(v v1.VIM) error {
 		console.Fact(w, "Message", v.Message)
 		console.Fact(w, "No new leases", v.Suspended)
 		console.Fact(w, "Shared kinds", console.List(v.SharedKinds))
+		console.Fact(w, "Pods held by", v.PodsHeldBy)
 		for _, what := range v.WaitsFor {
 			console.Fact(w, "Waits for", what)
 		}
@@ -160,6 +161,7 @@ func (p *program) printVIM(v v1.VIM) error {
 		console.Fact(w, "Version", v.Version)
 		console.Fact(w, "Identity", v.Identity)
 		console.Fact(w, "Can mint leases", minting(v))
+		console.Fact(w, "External addresses", externalIPs[v.ExternalIPs])
 		console.Fact(w, "Project", v.Project)
 		console.Fact(w, "Default", console.Yes(v.Default))
 		console.Fact(w, "Shared", sharing(v))
@@ -175,6 +177,12 @@ func (p *program) printVIM(v v1.VIM) error {
 		console.Fact(w, "Registered", p.Moment(v.CreatedAt)+" by "+v.CreatedBy)
 		console.Fact(w, "Updated", p.Moment(v.UpdatedAt))
 	})
+}
+
+// externalIPs says what a check found.
+var externalIPs = map[string]string{
+	"taken":   "taken: a Service can get the traffic of others; admission plugin DenyServiceExternalIPs refuses that",
+	"refused": "refused",
 }
 
 // discoveredFacts prints the facts discovered about a cluster or a cloud.

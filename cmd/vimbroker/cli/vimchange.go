@@ -19,7 +19,7 @@ import (
 
 func (p *program) vimUpdateCommand() *cobra.Command {
 	var s vimSource
-	var name, description, suspended string
+	var name, description, suspended, podsHeldBy string
 	var kinds []string
 	var labels []string
 	var shared, isDefault bool
@@ -65,6 +65,9 @@ before it stores anything. Existing leases keep using the previous settings.`,
 				kinds = slices.DeleteFunc(kinds, func(kind string) bool { return kind == "" })
 				change.SharedKinds = &kinds
 			}
+			if changed("pods-held-by") {
+				change.PodsHeldBy = &podsHeldBy
+			}
 			if change.Labels, err = labelChanges(labels); err != nil {
 				return console.Usage(c, err)
 			}
@@ -93,6 +96,8 @@ before it stores anything. Existing leases keep using the previous settings.`,
 	flags.BoolVar(&isDefault, "default", false, "make it the project's default (--default=false: no longer)")
 	flags.StringArrayVar(&kinds, "shared-kinds", nil,
 		"`kind` that every project may have in a VNF here: PLURAL.GROUP, or PLURAL.GROUP=TYPES; can be repeated (--shared-kinds=: none)")
+	flags.StringVar(&podsHeldBy, "pods-held-by", "",
+		"`admission` that keeps pods from their nodes where no Pod Security is enforced, such as kyverno (--pods-held-by=: none)")
 	flags.StringVar(&suspended, "suspend", "", "issue no new lease on it, for this `reason` (--suspend=: issue them again)")
 	flags.StringVar(&s.endpoint, "endpoint", "", "new URL")
 	flags.StringVar(&s.namespace, "namespace", "", "namespace that clients start in")

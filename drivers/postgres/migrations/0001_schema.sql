@@ -66,6 +66,7 @@ CREATE TABLE vims (
     health_version   text             NOT NULL,
     can_mint         boolean          NOT NULL,
     mint_message     text             NOT NULL,
+    external_ips     text             NOT NULL, -- taken, refused, or not known
     health_next      timestamptz      NOT NULL,
 
     CONSTRAINT vim_name_once_per_project UNIQUE (project, name), -- also the order of lists
@@ -159,6 +160,7 @@ CREATE TABLE vim_generations (
     namespace             text             NOT NULL,
     scope                 text             NOT NULL, -- JSON object, of OpenStack
     shared_kinds          text             NOT NULL, -- kinds that all may have, as the VIM's owner says
+    pods_held_by          text             NOT NULL, -- the admission that does, as the VIM's owner says
     discovered            text             NOT NULL, -- JSON, which the driver found out
     identity              text             NOT NULL,
     username              text             NOT NULL,
@@ -182,7 +184,7 @@ CREATE INDEX vim_generation_by_expiry ON vim_generations (credential_expires_at)
 
 -- nothing of a generation changes but what it is sealed with
 CREATE TRIGGER generation_never_changes BEFORE UPDATE OF vim, number, endpoint, ca_cert, insecure_skip_verify, server_name,
-    namespace, scope, shared_kinds, discovered, identity, credential_kind, credential_expires_at, username ON vim_generations
+    namespace, scope, shared_kinds, pods_held_by, discovered, identity, credential_kind, credential_expires_at, username ON vim_generations
     FOR EACH ROW EXECUTE FUNCTION refuse_change();
 
 -- What stands on VIMs, written by those who own it: a VIM with a row here is not deleted.
@@ -263,6 +265,7 @@ CREATE TABLE leases (
     holder_roles       text[]           NOT NULL, -- when it was issued or last renewed
     instance           text COLLATE "C" NOT NULL, -- the VNF instance at another VNFM that it serves
     for_whom           text COLLATE "C" NOT NULL, -- the person that it is for, as its holder says
+    planned            boolean          NOT NULL, -- an operation makes the objects of a plan with it
     token_ttl          bigint           NOT NULL, -- microseconds that tokens live which are minted under it, or 0
     login              text COLLATE "C" NOT NULL, -- the name under which tokens are fetched, '' where none are
     secret_sha256      text COLLATE "C" NOT NULL, -- of the secrets that have one minted; of those of one login one row has them

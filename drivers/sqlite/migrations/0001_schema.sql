@@ -48,6 +48,7 @@ CREATE TABLE vims (
     health_version   TEXT    NOT NULL,
     can_mint         INTEGER NOT NULL,
     mint_message     TEXT    NOT NULL,
+    external_ips     TEXT    NOT NULL, -- taken, refused, or not known
     health_next      INTEGER NOT NULL,
 
     CONSTRAINT vim_name_once_per_project UNIQUE (project, name), -- also the order of lists
@@ -105,6 +106,7 @@ CREATE TABLE vim_generations (
     namespace             TEXT    NOT NULL,
     scope                 TEXT    NOT NULL, -- object, of OpenStack
     shared_kinds          TEXT    NOT NULL, -- kinds that all may have, as the VIM's owner says
+    pods_held_by          TEXT    NOT NULL, -- the admission that does, as the VIM's owner says
     discovered            TEXT    NOT NULL, -- object, which the driver found out
     identity              TEXT    NOT NULL,
     username              TEXT    NOT NULL,
@@ -129,7 +131,7 @@ CREATE INDEX vim_generation_by_expiry ON vim_generations (credential_expires_at)
 
 -- nothing of a generation changes but what it is sealed with
 CREATE TRIGGER generation_never_changes BEFORE UPDATE OF vim, number, endpoint, ca_cert, insecure_skip_verify, server_name,
-    namespace, scope, shared_kinds, discovered, identity, credential_kind, credential_expires_at, username ON vim_generations
+    namespace, scope, shared_kinds, pods_held_by, discovered, identity, credential_kind, credential_expires_at, username ON vim_generations
 BEGIN
     SELECT RAISE(ABORT, 'generation_never_changes');
 END;
@@ -209,6 +211,7 @@ CREATE TABLE leases (
     holder_roles       TEXT    NOT NULL, -- when it was issued or last renewed
     instance           TEXT    NOT NULL, -- the VNF instance at another VNFM that it serves
     for_whom           TEXT    NOT NULL, -- the person that it is for, as its holder says
+    planned            INTEGER NOT NULL, -- an operation makes the objects of a plan with it
     token_ttl          INTEGER NOT NULL, -- microseconds that tokens live which are minted under it, or 0
     login              TEXT    NOT NULL, -- the name under which tokens are fetched, '' where none are
     secret_sha256      TEXT    NOT NULL, -- of the secrets that have one minted; of those of one login one row has them
@@ -246,6 +249,7 @@ CREATE TABLE leases (
     CONSTRAINT lease_revocable_is_boolean CHECK (revocable IN (0, 1)),
     CONSTRAINT lease_renewal_begun_is_boolean CHECK (renewal_begun IN (0, 1)),
     CONSTRAINT lease_cluster_wide_is_boolean CHECK (cluster_wide IN (0, 1)),
+    CONSTRAINT lease_planned_is_boolean CHECK (planned IN (0, 1)),
     CONSTRAINT lease_revision_from_one CHECK (revision >= 1),
     CONSTRAINT lease_expires_after_issue CHECK ((issued_at = 0 AND state <> 'active') OR expires_at > issued_at),
     CONSTRAINT lease_revoked_has_time CHECK (state <> 'revoked' OR revoked_at > 0),
