@@ -175,7 +175,7 @@ func (d *Driver) Survey(in lifecycle.PlanInput) lifecycle.Grant {
 	for _, v := range versions(in) {
 		rule.ResourceNames = append(rule.ResourceNames, recordName(in.Instance, v))
 	}
-	rules := []broker.Rule{rule}
+	rules := []broker.Rule{rule, manifests.NamespaceRule(in.Namespace)}
 	names := map[string][]string{}
 	for _, r := range in.Standing {
 		if looksUp(in, r) && in.Operation != lifecycle.Terminate {

@@ -58,6 +58,9 @@ func (f *facts) judge(o *object) {
 			r.Types = networkTypes(o)
 			r.Shareable = len(r.Types) > 0
 		}
+		if found == chosenAddress {
+			r.Types, r.Shareable = []string{found.field}, true
+		}
 		r.Shareable = r.Shareable || found == unknownKind
 		f.Reaches = append(f.Reaches, r)
 	}

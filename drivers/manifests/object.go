@@ -34,6 +34,8 @@ type object struct {
 	elsewhere bool
 	// release is the Kubernetes by whose rules its pods are judged.
 	release api.Version
+	// hostsOfOthers are those of Ingresses in other namespaces, as far as they are known.
+	hostsOfOthers map[string]bool
 }
 
 // objects reads the objects of a package. Their kinds are not looked up yet. foreign is nil for manifests of a

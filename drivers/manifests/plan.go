@@ -177,13 +177,11 @@ func (s *server) settled(ctx context.Context, in lifecycle.PlanInput, foreign *M
 	if err := settle(in, all, known, foreign == nil); err != nil {
 		return nil, err
 	}
-	release, err := s.release(ctx)
-	if err != nil {
-		return nil, err
-	}
 	for _, o := range all {
 		o.own(in.Instance)
-		o.release = release
+	}
+	if err := s.around(ctx, in, all); err != nil {
+		return nil, err
 	}
 	arrange(all)
 	return all, nil

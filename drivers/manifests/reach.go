@@ -29,6 +29,7 @@ var unknownKind = finding{lifecycle.ReachUnknown, "kind", "a kind of others: wha
 // table holds what gets an object out of its namespace, but for its pods. Every row has its test.
 var table = []row{
 	{"", "Service", externalIPs},
+	{"", "Service", loadBalancerIP},
 	{"", "Endpoints", has(finding{lifecycle.ReachNetwork, "addresses", "leads to addresses that need be no pod's"}, "subsets", "addresses")},
 	{"discovery.k8s.io", "EndpointSlice", has(
 		finding{lifecycle.ReachNetwork, "addresses", "leads to addresses that need be no pod's"}, "endpoints", "addresses")},
@@ -36,7 +37,8 @@ var table = []row{
 	{"", "PersistentVolumeClaim", claims},
 	{apps, "StatefulSet", claims},
 	{"", "Secret", tokens},
-	{"networking.k8s.io", "Ingress", snippets},
+	{ingressGroup, ingressKind, snippets},
+	{ingressGroup, ingressKind, sharedHosts},
 	{"gateway.networking.k8s.io", "", snippets},
 	{"gateway.nginx.org", "SnippetsFilter", always(lifecycle.ReachCluster, "configuration of a proxy of all")},
 	{"gateway.nginx.org", "SnippetsPolicy", always(lifecycle.ReachCluster, "configuration of a proxy of all")},
@@ -57,6 +59,8 @@ var table = []row{
 	{"pool.kubevirt.io", "", machines},
 	{"infrastructure.cluster.x-k8s.io", "", has(
 		finding{lifecycle.ReachNode, "extraMounts", "paths of the nodes that machines are containers on"}, "extraMounts")},
+	{"bootstrap.cluster.x-k8s.io", "", machineFiles},
+	{"controlplane.cluster.x-k8s.io", "", machineFiles},
 	{rbacGroup, "", always(lifecycle.ReachRBAC, "rights of others")},
 	{definitionGroup, "", always(lifecycle.ReachDefinitions, "a kind of the whole cluster")},
 	{apiServiceGroup, "", always(lifecycle.ReachDefinitions, "kinds of the whole cluster")},
@@ -163,6 +167,31 @@ func externalIPs(o *object) []finding {
 	return []finding{{lifecycle.ReachCluster, field, "traffic of others"}}
 }
 
+// chosenAddress is found in a Service that chooses its address at the load balancer. The VIM's owner may let every
+// project have that: "services=loadBalancerIP".
+var chosenAddress = finding{lifecycle.ReachNetwork, "loadBalancerIP", "an address of all, at the load balancer"}
+
+// loadBalancerIP finds an address that a Service chooses at the load balancer of all.
+func loadBalancerIP(o *object) []finding {
+	if empty(mapAt(o.content, "spec")["loadBalancerIP"]) {
+		return nil
+	}
+	return []finding{chosenAddress}
+}
+
+// machineFiles finds, in files of machines, pods that mount paths: in a container (Docker provider) those of the
+// management cluster's nodes are near.
+func machineFiles(o *object) (finds []finding) {
+	eachBelow(o.content, "files", func(files any) {
+		for _, file := range mappings(files) {
+			if strings.Contains(text(file, "content"), "hostPath") {
+				finds = []finding{{lifecycle.ReachNode, "files (hostPath)", "paths of the nodes that machines are containers on"}}
+			}
+		}
+	})
+	return finds
+}
+
 // volumes finds paths of nodes in a volume.
 func volumes(o *object) (finds []finding) {
 	for _, key := range []string{"hostPath", "local"} {
@@ -218,7 +247,8 @@ func machines(o *object) (finds []finding) {
 			finds = append(finds, finding{lifecycle.ReachNode, key, "disks or devices of nodes"})
 		}
 	}
-	below(o.content, "multus", func(of map[string]any) {
+	eachBelow(o.content, "multus", func(v any) {
+		of, _ := v.(map[string]any)
 		if n, _, other := strings.Cut(text(of, "networkName"), "/"); other && n != o.Namespace {
 			finds = append(finds, finding{lifecycle.ReachNetwork, "multus.networkName", "a network of another namespace"})
 		}
@@ -226,19 +256,19 @@ func machines(o *object) (finds []finding) {
 	return finds
 }
 
-// below calls do for every mapping that stands anywhere under a key.
-func below(v any, key string, do func(map[string]any)) {
+// eachBelow calls do for every value that stands anywhere under a key.
+func eachBelow(v any, key string, do func(any)) {
 	switch v := v.(type) {
 	case map[string]any:
-		if m, is := v[key].(map[string]any); is {
-			do(m)
+		if inner, is := v[key]; is {
+			do(inner)
 		}
 		for _, inner := range v {
-			below(inner, key, do)
+			eachBelow(inner, key, do)
 		}
 	case []any:
 		for _, inner := range v {
-			below(inner, key, do)
+			eachBelow(inner, key, do)
 		}
 	}
 }
@@ -251,6 +281,9 @@ var cniTypes = []string{
 
 // cniDevices are the keys that name an interface or a device of a node, in lower case.
 var cniDevices = []string{"device", "hostdevice", "kernelpath", "pcibusid", "deviceid", "master"}
+
+// cniChains are the keys of lists whose mappings are networks.
+var cniChains = []string{"plugins", "delegates"}
 
 // networks finds what a network has of its node.
 func networks(o *object) []finding {
@@ -306,7 +339,8 @@ func cniTexts(config string, keys []string) []string {
 		if delim, is := token.(json.Delim); is {
 			switch delim {
 			case '{', '[':
-				inside := top.list && top.plugins || !top.list && top.plugins && delim == '[' && strings.EqualFold(top.key, "plugins")
+				inside := top.list && top.plugins || !top.list && top.plugins && delim == '[' &&
+					slices.ContainsFunc(cniChains, func(key string) bool { return strings.EqualFold(key, top.key) })
 				top.isKey = !top.list
 				stack = append(stack, level{list: delim == '[', plugins: inside, isKey: delim == '{'})
 			default:

@@ -10,6 +10,7 @@ import (
 	"go.yaml.in/yaml/v3"
 	"k8s.io/pod-security-admission/api"
 
+	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/lifecycle"
 	"github.com/vimbroker/vimbroker/test/pods"
@@ -150,14 +151,17 @@ func network(kind string) string {
 
 // reachCases have, for each row of the table, an object that reaches and one of the kind that does not ("" where every one does).
 var reachCases = map[string]struct{ reaches, harmless, want string }{
-	"/Service":                              {"spec: {externalIPs: [8.8.8.8]}", "spec: {externalIPs: []}", "cluster externalIPs 8.8.8.8"},
+	"/Service": {
+		"spec: {externalIPs: [8.8.8.8], loadBalancerIP: 8.8.4.4}\nstatus: {loadBalancer: {ingress: [{ip: 8.8.8.8}]}}",
+		"spec: {externalIPs: [], type: LoadBalancer}\nstatus: {}", "network loadBalancerIP, cluster externalIPs 8.8.8.8",
+	},
 	"/Endpoints":                            {"subsets: [{addresses: [{ip: 10.0.0.1}]}]", "subsets: []", "network addresses"},
 	"discovery.k8s.io/EndpointSlice":        {"endpoints: [{addresses: [10.0.0.1]}]", "endpoints: []", "network addresses"},
 	"/PersistentVolume":                     {"spec: {local: {path: /}}", "spec: {csi: {driver: d}}", "node local"},
 	"/PersistentVolumeClaim":                {"spec: {dataSourceRef: {namespace: other}}", "spec: {dataSourceRef: {namespace: cnf}}", "cluster dataSourceRef.namespace"},
 	"apps/StatefulSet":                      {"spec: {volumeClaimTemplates: [{spec: {volumeName: v}}]}", "spec: {volumeClaimTemplates: [{spec: {}}]}", "cluster volumeName"},
 	"/Secret":                               {"type: kubernetes.io/service-account-token", "type: Opaque", "rbac type"},
-	"networking.k8s.io/Ingress":             {"spec: {}", "", "cluster annotations (snippet)"},
+	"networking.k8s.io/Ingress":             {"spec: {rules: [{host: mine.example.com}]}", "", "cluster annotations (snippet)"},
 	"gateway.networking.k8s.io/":            {"spec: {}", "", "cluster annotations (snippet)"},
 	"gateway.nginx.org/SnippetsFilter":      {"spec: {}", "", "cluster kind"},
 	"gateway.nginx.org/SnippetsPolicy":      {"spec: {}", "", "cluster kind"},
@@ -182,10 +186,16 @@ var reachCases = map[string]struct{ reaches, harmless, want string }{
 	},
 	"pool.kubevirt.io/":                {"spec: {a: {hostDevices: [{name: d}]}}", "spec: {}", "node hostDevices"},
 	"infrastructure.cluster.x-k8s.io/": {"spec: {template: {spec: {extraMounts: [{hostPath: /}]}}}", "spec: {}", "node extraMounts"},
-	"rbac.authorization.k8s.io/":       {"rules: []", "", "rbac kind"},
-	"apiextensions.k8s.io/":            {"spec: {}", "", "definitions kind"},
-	"apiregistration.k8s.io/":          {"spec: {}", "", "definitions kind"},
-	"admissionregistration.k8s.io/":    {"webhooks: []", "", "webhooks kind"},
+	"bootstrap.cluster.x-k8s.io/": {
+		`spec: {files: [{path: a, content: "volumes: [{hostPath: {path: /}}]"}]}`, "spec: {files: [{path: a, content: b}]}", "node files (hostPath)",
+	},
+	"controlplane.cluster.x-k8s.io/": {
+		`spec: {kubeadmConfigSpec: {files: [{content: "hostPath: {path: /}"}]}}`, "spec: {replicas: 3}", "node files (hostPath)",
+	},
+	"rbac.authorization.k8s.io/":    {"rules: []", "", "rbac kind"},
+	"apiextensions.k8s.io/":         {"spec: {}", "", "definitions kind"},
+	"apiregistration.k8s.io/":       {"spec: {}", "", "definitions kind"},
+	"admissionregistration.k8s.io/": {"webhooks: []", "", "webhooks kind"},
 }
 
 func findings(f lifecycle.Facts) string {
@@ -236,6 +246,8 @@ func TestNetworksAreReadAsTheirPluginsReadThem(t *testing.T) {
 		`{"type": "bridge", "type": "host-device"}`:                        "network spec.config (bridge, host-device): a network of nodes [bridge host-device]",
 		`{"plugins": [{"type": "tuning"}, {"type": "ipvlan"}]}`:            "network spec.config (ipvlan, tuning): a network of nodes [tuning ipvlan]",
 		`{"Plugins": [{"type": "sriov", "a": {"type": "x"}}], "name":"n"}`: "network spec.config (sriov): a network of nodes [sriov]",
+		`{"type": "multus", "delegates": [{"type": "host-device"}]}`:       "network spec.config (another type, host-device): a network of nodes [multus host-device]",
+		`{"type": "bridge", "args": "{\"type\": \"host-device\"}"}`:        "network spec.config (bridge): a network of nodes [bridge]",
 		`{"type": "bridge", "ipam": {"type": "host-local"}}`:               "network spec.config (bridge): a network of nodes [bridge]",
 		`{"type": "s3cret-type"}`:                                          "network spec.config (another type): a network of nodes [s3cret-type]",
 		`{"cniVersion": "1.0.0"}`:                                          "network spec.config (): a network of nodes []",
@@ -311,6 +323,49 @@ func TestAFindingIsToldOnce(t *testing.T) {
 	f.judge(o)
 	if got := findings(f.done()); strings.Count(got, "node ") != 1 {
 		t.Error(got)
+	}
+}
+
+// TestTheAddressOfALoadBalancerCanBeShared: with the rest of the kind held.
+func TestTheAddressOfALoadBalancerCanBeShared(t *testing.T) {
+	f := latest(t, "apiVersion: v1\nkind: Service\nmetadata: {name: a}\nspec: {externalIPs: [8.8.8.8], loadBalancerIP: 8.8.4.4}\n")
+	said := broker.Vouched{SharedKinds: "services=loadBalancerIP"}
+	if len(f.Reaches) != 2 {
+		t.Errorf("found %+v", f.Reaches)
+	}
+	for _, r := range f.Reaches {
+		if shared := r.Shareable && said.Shares(r.Resource, r.Types); shared != (r.Field == "loadBalancerIP") {
+			t.Errorf("%+v is shared: %t", r, shared)
+		}
+	}
+}
+
+// TestTenThousandPodsAreJudged: each of them, wherever they stand in an object.
+func TestTenThousandPodsAreJudged(t *testing.T) {
+	var all []any
+	for range 9999 {
+		all = append(all, pods.Good("a"))
+	}
+	o := &object{content: map[string]any{"items": append(all, pods.Cases()[13].Pod)}}
+	o.Group, o.Kind, o.release = "example.com", "Engine", api.LatestVersion()
+	var f facts
+	f.judge(o)
+	if got := f.done(); got.PodSecurity != lifecycle.PodsPrivileged || len(got.Images) == 0 {
+		t.Errorf("the last of them was not judged: %+v", got)
+	}
+}
+
+func BenchmarkJudge10000Pods(b *testing.B) {
+	var all []any
+	for range 10_000 {
+		all = append(all, pods.Good("a"))
+	}
+	o := &object{content: map[string]any{"items": all}}
+	o.Group, o.Kind, o.release = "example.com", "Engine", api.LatestVersion()
+	for b.Loop() {
+		var f facts
+		f.judge(o)
+		f.done()
 	}
 }
 

@@ -274,7 +274,12 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request, c call) {
 	key, value, _ := strings.Cut(selector, "=")
 	for p, o := range s.objects {
 		labels, _ := o["metadata"].(map[string]any)["labels"].(map[string]any)
-		if strings.HasPrefix(p, c.path+"/") && (selector == "" || fmt.Sprint(labels[key]) == value) {
+		under := strings.HasPrefix(p, c.path+"/")
+		if c.Namespaced && c.namespace == "" {
+			base, _ := strings.CutSuffix(c.path, c.Plural)
+			under = strings.HasPrefix(p, base+"namespaces/") && strings.Contains(p, "/"+c.Plural+"/")
+		}
+		if under && (selector == "" || fmt.Sprint(labels[key]) == value) {
 			items = append(items, o)
 		}
 	}

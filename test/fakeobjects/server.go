@@ -38,6 +38,7 @@ var Builtin = []Kind{
 	{"", "v1", "ServiceAccount", "serviceaccounts", true, false},
 	{"", "v1", "PersistentVolumeClaim", "persistentvolumeclaims", true, false},
 	{"", "v1", "Pod", "pods", true, false},
+	{"networking.k8s.io", "v1", "Ingress", "ingresses", true, false},
 	{"apps", "v1", "Deployment", "deployments", true, true},
 	{"batch", "v1", "Job", "jobs", true, false},
 	{"rbac.authorization.k8s.io", "v1", "Role", "roles", true, false},
@@ -206,7 +207,8 @@ func (s *Server) call(r *http.Request) (c call, ok bool) {
 		c.namespace, parts = parts[1], parts[2:]
 	}
 	i := slices.IndexFunc(s.kinds, func(k Kind) bool {
-		return k.Group == group && k.Version == version && k.Plural == parts[0] && k.Namespaced == (c.namespace != "")
+		return k.Group == group && k.Version == version && k.Plural == parts[0] &&
+			(k.Namespaced == (c.namespace != "") || r.Method == http.MethodGet && len(parts) == 1)
 	})
 	if i < 0 {
 		return c, false
@@ -228,7 +230,11 @@ func (s *Server) call(r *http.Request) (c call, ok bool) {
 
 // allowed decides as RBAC does.
 func allowed(g lifecycle.Grant, c call) bool {
-	if !g.ClusterWide && !slices.Contains(g.Namespaces, c.namespace) {
+	in := c.namespace
+	if c.Group == "" && c.Plural == "namespaces" {
+		in = c.name
+	}
+	if !g.ClusterWide && !slices.Contains(g.Namespaces, in) {
 		return false
 	}
 	resource := c.Plural

@@ -26,7 +26,8 @@ var commands = strings.NewReplacer(
 	"GET /v1/leases", `"vimbroker lease list"`,
 	"repeat the change with its ETag", "repeat the change",
 	"set podsHeldBy of the VIM to its name", `say so: "vimbroker vim update VIM --pods-held-by NAME"`,
-	"set sharedKinds of the VIM to the kind with all its types", `share the kind with all its types: "vimbroker vim update VIM --shared-kinds KIND"`,
+	"set sharedKinds of the VIM to the kind with all its types",
+	`share the kind with all its types: "vimbroker vim update VIM --shared-kinds KIND"`,
 	"every one of the rules or the verb escalate",
 	`every one of the rules or the verb escalate: an administrator of the cluster applies what "vimbroker vim rbac VIM --for engine" prints`,
 )

@@ -1,0 +1,129 @@
+package manifests
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"k8s.io/pod-security-admission/api"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/lifecycle"
+)
+
+const (
+	ingressGroup = "networking.k8s.io"
+	ingressKind  = "Ingress"
+	// ingressPage bounds one answer with Ingresses of others, maxIngressPages how many are read.
+	ingressPage     = 500
+	maxIngressPages = 20
+)
+
+// around fills in what stands around the objects of a plan and has a part in their judgement. What the lease may not
+// read has none.
+func (s *server) around(ctx context.Context, in lifecycle.PlanInput, all []*object) error {
+	release, err := s.release(ctx)
+	if err != nil {
+		return err
+	}
+	named, err := s.enforced(ctx, in.Namespace, release)
+	if err != nil {
+		return err
+	}
+	hosts := false
+	for _, o := range all {
+		if o.release = release; o.Namespace == in.Namespace {
+			o.release = named
+		}
+		hosts = hosts || o.Group == ingressGroup && o.Kind == ingressKind && len(hostsOf(o.content)) > 0
+	}
+	if !hosts {
+		return nil
+	}
+	others, err := s.hostsOfOthers(ctx, in.Namespace)
+	for _, o := range all {
+		o.hostsOfOthers = others
+	}
+	return err
+}
+
+// NamespaceRule lets a lease read a namespace, which may say by whose rules its pods are judged.
+func NamespaceRule(name string) broker.Rule {
+	return broker.Rule{
+		APIGroups: []string{""}, Resources: []string{"namespaces"}, ResourceNames: []string{name}, Verbs: []string{"get"},
+	}
+}
+
+// enforced is the release by whose rules a namespace has its pods judged; the cluster's own where it names none.
+func (s *server) enforced(ctx context.Context, namespace string, own api.Version) (api.Version, error) {
+	var n struct {
+		Metadata struct {
+			Labels map[string]string `json:"labels"`
+		} `json:"metadata"`
+	}
+	err := s.call(ctx, request{method: http.MethodGet, path: "/api/v1/namespaces/" + namespace}, &n)
+	if said, ok := errors.AsType[*refusal](err); ok && said.code < http.StatusInternalServerError {
+		return own, nil
+	}
+	if err != nil {
+		return own, fault(err, "read the labels of namespace "+namespace)
+	}
+	label := n.Metadata.Labels[api.EnforceVersionLabel]
+	if at, err := api.ParseVersion(label); err == nil && label != "" && !at.Latest() {
+		return at, nil
+	}
+	return own, nil
+}
+
+// hostsOf are the hosts of an Ingress, in lower case.
+func hostsOf(ingress map[string]any) (hosts []string) {
+	for _, rule := range mappings(mapAt(ingress, "spec")["rules"]) {
+		if host := text(rule, "host"); host != "" {
+			hosts = append(hosts, strings.ToLower(host))
+		}
+	}
+	return hosts
+}
+
+// hostsOfOthers are the hosts that Ingresses of other namespaces have.
+func (s *server) hostsOfOthers(ctx context.Context, own string) (map[string]bool, error) {
+	hosts := map[string]bool{}
+	query := url.Values{"limit": {strconv.Itoa(ingressPage)}}
+	for range maxIngressPages {
+		var page map[string]any
+		err := s.call(ctx, request{method: http.MethodGet, path: "/apis/" + ingressGroup + "/v1/ingresses", query: query}, &page)
+		if said, ok := errors.AsType[*refusal](err); ok && said.code < http.StatusInternalServerError {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, fault(err, "read which hosts Ingresses have")
+		}
+		for _, ingress := range mappings(page["items"]) {
+			if text(mapAt(ingress, "metadata"), "namespace") == own {
+				continue
+			}
+			for _, host := range hostsOf(ingress) {
+				hosts[host] = true
+			}
+		}
+		next := text(mapAt(page, "metadata"), "continue")
+		if next == "" {
+			break
+		}
+		query.Set("continue", next)
+	}
+	return hosts, nil
+}
+
+// sharedHosts finds a host that an Ingress of another namespace has.
+func sharedHosts(o *object) []finding {
+	for _, host := range hostsOf(o.content) {
+		if o.hostsOfOthers[host] {
+			return []finding{{lifecycle.ReachCluster, "rules.host", "a host that an Ingress of another namespace has"}}
+		}
+	}
+	return nil
+}
