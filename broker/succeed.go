@@ -141,16 +141,17 @@ func (i *issuing) succeed(ctx context.Context) error {
 			return errMoved
 		}
 	}
-	taken := strings.Fields(i.old.SecretSHA256)
+	// The newest comes first, and the first one of all last, where it stays.
+	taken := slices.DeleteFunc(strings.Fields(i.old.SecretSHA256), func(sum string) bool { return sum == noSecret })
 	if k, stands := i.kind.(*standingLease); stands && !i.request.shown.Empty() {
-		k.secret = i.request.shown
-		i.lease.SecretSHA256 = policy.Digest(k.secret.Reveal())
+		k.secret = i.request.shown // which is one of them
+	} else {
+		taken = append([]string{i.lease.SecretSHA256}, taken...)
 	}
-	taken = slices.DeleteFunc(taken, func(sum string) bool { return sum == noSecret || sum == i.lease.SecretSHA256 })
-	if first := len(taken) - 1; first >= maxSecrets-1 {
-		taken = append(taken[:maxSecrets-2], taken[first])
+	if last := len(taken) - 1; last >= maxSecrets {
+		taken = append(taken[:maxSecrets-1], taken[last])
 	}
-	i.lease.Login, i.lease.SecretSHA256 = i.old.Login, strings.Join(append([]string{i.lease.SecretSHA256}, taken...), " ")
+	i.lease.Login, i.lease.SecretSHA256 = i.old.Login, strings.Join(taken, " ")
 	if i.old.Reason == ReasonRequested {
 		i.lease.Reason = ReasonRequested // until it is active: what was resumed and not issued is resumed anew
 	}

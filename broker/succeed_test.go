@@ -119,6 +119,22 @@ func TestAGrantGivesASuccessorWhoseSecretsAreBothTaken(t *testing.T) {
 	}
 }
 
+// The first secret is taken for ever, whoever came first after each end.
+func TestTheFirstSecretIsTakenForEver(t *testing.T) {
+	b := newStandingBench(t, benchOptions{})
+	first, plain := b.mustStand()
+	for n := range 20 {
+		b.clock.Add(broker.DefaultTerms().StandingIdle + time.Minute)
+		b.mustReap()
+		if n%3 > 0 {
+			if _, _, err := b.again(first, false); err != nil {
+				t.Fatal(err)
+			}
+		}
+		b.wantMint("after so many ends", first.ID, plain)
+	}
+}
+
 // What a person has revoked does not come back by a token, nor by a grant without a right of its own.
 func TestARevokedLeaseComesBackOnlyWhereItIsResumed(t *testing.T) {
 	for name, ended := range map[string]bool{"while it stood": false, "once it had ended": true} {
