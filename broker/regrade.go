@@ -48,13 +48,7 @@ func (b *Leaser) weighAnew(
 	if err != nil {
 		return fail(err)
 	}
-	issue, err := b.enter(ctx, p, policy.LeaseIssue, vimResource(v), wish)
-	if err == nil && action == policy.LeaseRenew { // a mint is one entry
-		if err = b.entries.Append(ctx, issue.Intent()); err != nil {
-			err = Unrecorded(err)
-		}
-	}
-	if err != nil {
+	if _, err := b.enter(ctx, p, policy.LeaseIssue, vimResource(v), wish); err != nil {
 		return fail(b.noLonger(err, p, v, l, wish))
 	}
 	if l.Grade != "" {

@@ -21,30 +21,57 @@ var actions = map[OperationType]policy.Action{
 	ChangePackage: policy.VNFUpdate, Terminate: policy.VNFTerminate, ModifyInfo: policy.VNFModify,
 }
 
-// begin decides on an operation, calls shape to work out what the operation makes of the instance, and
-// stores it with its job. It seals the parameters of the request that are secret.
-func (l *Lifecycle) begin(
-	ctx context.Context, p policy.Principal, id string, t OperationType, params json.RawMessage, given content,
-	shape func(Instance, *Operation) error,
-) (Operation, error) {
+// Asked is a request for an operation on an instance.
+type Asked interface {
+	propose(ctx context.Context, l *Lifecycle, p policy.Principal) proposal
+}
+
+var _, _, _, _ Asked = Instantiation{}, Scaling{}, Healing{}, PackageChange{}
+
+// proposal is what a request comes to, before it is known what it is done to.
+type proposal struct {
+	of     OperationType
+	params json.RawMessage
+	// given are the parameters of the request that may be secret.
+	given content
+	// fault is what is wrong with the request itself.
+	fault error
+	// shape works out what the operation makes of the instance.
+	shape func(Instance, *Operation) error
+}
+
+// work is the operation that a proposal is, for an instance in the state that it needs.
+func (l *Lifecycle) work(p policy.Principal, i Instance, from proposal) (Operation, error) {
+	now := l.now()
+	o := Operation{
+		ID: uuid.NewString(), Instance: i.ID, Project: i.Project, Type: from.of, State: Starting, Asker: policy.Delegate(p, now),
+		StartedAt: now, StateEnteredAt: now, Deadline: now.Add(l.terms.Patience), Params: from.params, Before: i.Shape, Target: i.Shape,
+		Revision: 1,
+	}
+	o.queue(now)
+	want := Instantiated
+	if from.of == Instantiate {
+		want = NotInstantiated
+	}
+	if i.State != want {
+		return o, stateConflict(i)
+	}
+	return o, from.shape(i, &o)
+}
+
+// begin decides on an operation, works out what it makes of the instance, and stores it with its job. It seals the
+// parameters of the request that must be hidden.
+func (l *Lifecycle) begin(ctx context.Context, p policy.Principal, id string, from proposal) (Operation, error) {
+	if from.fault != nil {
+		return Operation{}, from.fault
+	}
+	t, given := from.of, from.given
 	i, act, err := l.open(ctx, p, actions[t], id, policy.Wish{})
 	if err != nil {
 		return Operation{}, err
 	}
-	now := l.now()
-	o := Operation{
-		ID: uuid.NewString(), Instance: i.ID, Project: i.Project, Type: t, State: Starting, Asker: policy.Delegate(p, now),
-		StartedAt: now, StateEnteredAt: now, Deadline: now.Add(l.terms.Patience), Params: params, Before: i.Shape, Target: i.Shape, Revision: 1,
-	}
-	o.queue(now)
-	want := Instantiated
-	if t == Instantiate {
-		want = NotInstantiated
-	}
-	if i.State != want {
-		return Operation{}, l.refuse(ctx, act, stateConflict(i))
-	}
-	if err := shape(i, &o); err != nil {
+	o, err := l.work(p, i, from)
+	if err != nil {
 		return Operation{}, l.refuse(ctx, act, err)
 	}
 	if t == ScaleVNF || t == Heal || t == Terminate {
@@ -76,12 +103,14 @@ func (l *Lifecycle) begin(
 
 // Instantiate makes the resources of an instance.
 func (l *Lifecycle) Instantiate(ctx context.Context, p policy.Principal, id string, r Instantiation) (Operation, error) {
-	if err := validInput(r.Files, r.Variables, r.Parameters); err != nil {
-		return Operation{}, err
+	return l.begin(ctx, p, id, r.propose(ctx, l, p))
+}
+
+func (r Instantiation) propose(ctx context.Context, l *Lifecycle, p policy.Principal) proposal {
+	return proposal{
+		of: Instantiate, params: r.Params, given: content{r.Variables, r.Parameters}, fault: validInput(r.Files, r.Variables, r.Parameters),
+		shape: func(i Instance, o *Operation) error { return l.instantiation(ctx, p, i, r, &o.Target) },
 	}
-	return l.begin(ctx, p, id, Instantiate, r.Params, content{r.Variables, r.Parameters}, func(i Instance, o *Operation) error {
-		return l.instantiation(ctx, p, i, r, &o.Target)
-	})
 }
 
 // instantiation is the shape that an instance takes.
@@ -140,7 +169,11 @@ func (l *Lifecycle) target(ctx context.Context, p policy.Principal, i Instance, 
 
 // Scale changes the number of VNFCs.
 func (l *Lifecycle) Scale(ctx context.Context, p policy.Principal, id string, r Scaling) (Operation, error) {
-	return l.begin(ctx, p, id, ScaleVNF, r.Params, content{}, func(i Instance, o *Operation) error {
+	return l.begin(ctx, p, id, r.propose(ctx, l, p))
+}
+
+func (r Scaling) propose(ctx context.Context, l *Lifecycle, _ policy.Principal) proposal {
+	return proposal{of: ScaleVNF, params: r.Params, shape: func(i Instance, o *Operation) error {
 		if r.Steps == 0 {
 			return broker.Invalid("numberOfSteps", "must be 1 or more")
 		}
@@ -153,23 +186,28 @@ func (l *Lifecycle) Scale(ctx context.Context, p policy.Principal, id string, r 
 			return err
 		}
 		return o.Target.step(f, r.Aspect, r.Steps)
-	})
+	}}
 }
 
 // Heal repairs what is missing or was changed, and replaces VNFCs.
 func (l *Lifecycle) Heal(ctx context.Context, p policy.Principal, id string, r Healing) (Operation, error) {
-	return l.begin(ctx, p, id, Heal, r.Params, content{}, func(i Instance, o *Operation) (err error) {
+	return l.begin(ctx, p, id, r.propose(ctx, l, p))
+}
+
+func (r Healing) propose(context.Context, *Lifecycle, policy.Principal) proposal {
+	return proposal{of: Heal, params: r.Params, shape: func(i Instance, o *Operation) (err error) {
 		o.VNFCs, err = named(i.Shape.VNFCs, r.VNFCs)
 		return err
-	})
+	}}
 }
 
 // ChangePackage goes over to another package.
 func (l *Lifecycle) ChangePackage(ctx context.Context, p policy.Principal, id string, r PackageChange) (Operation, error) {
-	if err := validInput(r.Files, r.Variables, r.Parameters); err != nil {
-		return Operation{}, err
-	}
-	return l.begin(ctx, p, id, ChangePackage, r.Params, content{r.Variables, r.Parameters}, func(i Instance, o *Operation) error {
+	return l.begin(ctx, p, id, r.propose(ctx, l, p))
+}
+
+func (r PackageChange) propose(ctx context.Context, l *Lifecycle, p policy.Principal) proposal {
+	shape := func(i Instance, o *Operation) error {
 		pkg, err := l.packages.Use(ctx, p, r.VNFDID)
 		if err != nil {
 			return err
@@ -204,7 +242,11 @@ func (l *Lifecycle) ChangePackage(ctx context.Context, p policy.Principal, id st
 		}
 		to.keep(i.Shape, f)
 		return nil
-	})
+	}
+	return proposal{
+		of: ChangePackage, params: r.Params, given: content{r.Variables, r.Parameters}, fault: validInput(r.Files, r.Variables, r.Parameters),
+		shape: shape,
+	}
 }
 
 // keep keeps the previous scale, as far as the new flavour knows it.
@@ -218,10 +260,10 @@ func (s *Shape) keep(before Shape, f vnfpkg.Flavour) {
 
 // Terminate removes the resources of an instance, but for those that outlive it.
 func (l *Lifecycle) Terminate(ctx context.Context, p policy.Principal, id string, params json.RawMessage) (Operation, error) {
-	return l.begin(ctx, p, id, Terminate, params, content{}, func(i Instance, o *Operation) error {
+	return l.begin(ctx, p, id, proposal{of: Terminate, params: params, shape: func(i Instance, o *Operation) error {
 		o.Target = Shape{Package: i.Shape.Package, Product: i.Shape.Product}
 		return nil
-	})
+	}})
 }
 
 // Modify changes the information of an instance, and the credential of a VIM that came with a request for it. The
@@ -320,6 +362,10 @@ func (l *Lifecycle) again(ctx context.Context, p policy.Principal, action policy
 	if err != nil {
 		return Operation{}, err
 	}
+	entry := act.Done
+	if to == RollingBack { // the end of the work is an entry of its own
+		entry = func(...string) audit.Entry { return act.Intent() }
+	}
 	o, err := l.store.UpdateOperation(ctx, id, func(o *Operation, _ *Instance) error {
 		if o.State != FailedTemp {
 			return notNow(*o, FailedTemp)
@@ -335,7 +381,7 @@ func (l *Lifecycle) again(ctx context.Context, p policy.Principal, action policy
 		o.queue(now)
 		o.Asker, o.Cancel, o.Deadline = policy.Delegate(p, now), "", now.Add(l.terms.Patience)
 		return nil
-	}, act.Done())
+	}, entry())
 	if err != nil {
 		return Operation{}, l.refuse(ctx, act, err)
 	}

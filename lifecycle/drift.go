@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/vimbroker/vimbroker/broker"
@@ -89,7 +90,8 @@ func (l *Lifecycle) observeVIM(ctx context.Context, all []Instance) error {
 			err = &broker.Error{Kind: broker.ErrUnreachable, Detail: "the VIM is too slow to look at all its instances at one time"}
 		}
 		if err == nil {
-			seen, err = l.look(turn, i)
+			// The leases are ended by this name, which no operation has: also those of a look before whose process died.
+			seen, err = l.look(turn, "drift-"+i.ID, i)
 		}
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -104,8 +106,39 @@ func (l *Lifecycle) observeVIM(ctx context.Context, all []Instance) error {
 	return nil
 }
 
-// look observes the resources of an instance, each scope under a lease that can only read.
-func (l *Lifecycle) look(ctx context.Context, i Instance) ([]Observation, error) {
+// Check looks at the resources of an instance now, as [Lifecycle.Observe] does in its turn, and returns the instance with
+// the result. While an operation works on it, it is ErrConflict: the operation looks itself. The leases of a check whose
+// process dies expire by themselves, within driftLease.
+func (l *Lifecycle) Check(ctx context.Context, p policy.Principal, id string) (Instance, error) {
+	i, act, err := l.open(ctx, p, policy.VNFShow, id, policy.Wish{})
+	if err != nil {
+		return Instance{}, err
+	}
+	if i.State != Instantiated {
+		return Instance{}, l.refuse(ctx, act, stateConflict(i))
+	}
+	newest, _, err := l.store.Operations(ctx, OperationFilter{Instance: id, Page: broker.Page{Size: 1}})
+	if err == nil && len(newest) > 0 && newest[0].State.Working() {
+		err = &broker.Error{
+			Kind: broker.ErrConflict, Detail: "an operation is at work on the instance, and looks at its resources itself",
+			Remedy: "check the instance once the operation has ended",
+		}
+	}
+	if err != nil {
+		return Instance{}, l.refuse(ctx, act, err)
+	}
+	seen, why := l.look(ctx, "check-"+uuid.NewString(), i)
+	if err := cmp.Or(ctx.Err(), l.keepDrift(ctx, i, seen, why)); err != nil {
+		return Instance{}, l.refuse(ctx, act, err)
+	}
+	if i, err = l.store.Instance(ctx, id); err != nil {
+		return Instance{}, l.refuse(ctx, act, err)
+	}
+	return i, act.Read(ctx)
+}
+
+// look observes the resources of an instance, each scope under a lease that can only read; name is whom the leases serve.
+func (l *Lifecycle) look(ctx context.Context, name string, i Instance) ([]Observation, error) {
 	ctx, cancel := context.WithTimeout(ctx, driftPatience)
 	defer cancel()
 	// The broker looks by itself, and not for a caller: policies of the broker's own allow it to read.
@@ -124,8 +157,6 @@ func (l *Lifecycle) look(ctx context.Context, i Instance) ([]Observation, error)
 	if err != nil {
 		return nil, err
 	}
-	// The leases are ended by this name, which no operation has: also those of a look before whose process died.
-	name := "drift-" + i.ID
 	seen, err := l.lookUnder(ctx, self, name, v, d, i, plan)
 	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), endPatience)
 	defer cancel()

@@ -191,3 +191,25 @@ func TestALookEndsWhatOneBeforeHasLeft(t *testing.T) {
 		t.Errorf("the instance was looked at %d times, want 2", n)
 	}
 }
+
+// TestCheckLooksNow: whoever sees an instance has it looked at before its turn, and an operation that works is not disturbed.
+func TestCheckLooksNow(t *testing.T) {
+	p := newPlant(t)
+	i := p.on("edge")
+	if got, err := p.Check(t.Context(), alice, i.ID); err != nil || got.Drift.Count != 0 || got.Drift.SeenAt.IsZero() {
+		t.Errorf("Check() of what stands = %+v, %v", got.Drift, err)
+	}
+	delete(p.yard.objects, "front")
+	if got, err := p.Check(t.Context(), alice, i.ID); err != nil || got.Drift.Count != 1 || p.lends.count() != 0 {
+		t.Errorf("Check() = %+v, %v with %d leases live, want one resource missing", got.Drift, err, p.lends.count())
+	}
+	_, err := p.Check(t.Context(), carol, i.ID)
+	wantKind(t, err, broker.ErrNotFound)
+	_, err = p.Check(t.Context(), alice, p.made().ID)
+	wantKind(t, err, broker.ErrConflict)
+	if _, err := p.Heal(t.Context(), alice, i.ID, lifecycle.Healing{}); err != nil {
+		t.Fatal(err)
+	}
+	_, err = p.Check(t.Context(), alice, i.ID)
+	wantKind(t, err, broker.ErrConflict)
+}

@@ -493,7 +493,7 @@ func (a *attempt) settle(ctx context.Context, did error) (Operation, error) {
 // record is the act that records the end of the operation. If there was no plan to decide on, the engine only
 // records.
 func (a *attempt) record(ctx context.Context) (*audit.Act, error) {
-	if a.act != nil {
+	if a.act != nil && a.o.State != RollingBack {
 		return a.act, nil
 	}
 	if a.i.ID == "" {
@@ -503,7 +503,11 @@ func (a *attempt) record(ctx context.Context) (*audit.Act, error) {
 		}
 		a.i = i
 	}
-	return a.guard.Record(ctx, policy.Principal{Name: a.o.Asker.Name, Project: a.o.Project, Actor: Actor}, actions[a.o.Type], a.i.resource()).
+	action := actions[a.o.Type]
+	if a.o.State == RollingBack {
+		action = policy.VNFRollback
+	}
+	return a.guard.Record(ctx, policy.Principal{Name: a.o.Asker.Name, Project: a.o.Project, Actor: Actor}, action, a.i.resource()).
 		With(audit.DetailOperation, a.o.ID), nil
 }
 

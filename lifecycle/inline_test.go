@@ -203,7 +203,7 @@ func TestAVIMThatCameWithARequestIsOneInstances(t *testing.T) {
 	on := lifecycle.Instantiation{Flavour: "simple", VIM: i.Shape.VIM}
 	_, err := p.Instantiate(t.Context(), alice, p.made().ID, on)
 	wantKind(t, err, broker.ErrInvalid)
-	_, err = p.PreviewInstantiation(t.Context(), alice, p.made().ID, on)
+	_, err = p.Preview(t.Context(), alice, p.made().ID, on)
 	wantKind(t, err, broker.ErrInvalid)
 	o, err := p.Terminate(t.Context(), alice, i.ID, nil)
 	p.completes(o, err)
@@ -311,7 +311,7 @@ func TestARequestThatCannotBeginBringsNothing(t *testing.T) {
 			t.Errorf("%s: %v, want %v", name, err, c.want)
 		}
 	}
-	_, err := p.PreviewInstantiation(t.Context(), alice, i.ID, bring("one"))
+	_, err := p.Preview(t.Context(), alice, i.ID, bring("one"))
 	wantKind(t, err, broker.ErrInvalid)
 	_, err = p.Instantiate(t.Context(), rita, i.ID, bring("one"))
 	wantKind(t, err, broker.ErrDenied)

@@ -174,8 +174,8 @@ func TestPreviewIsAQuestion(t *testing.T) {
 	p := newPlant(t)
 	i := p.made()
 	p.yard.facts.BringsRBAC = true
-	if got, err := p.PreviewInstantiation(t.Context(), alice, i.ID, lifecycle.Instantiation{VIM: "edge"}); err != nil || got.Refusal == nil {
-		t.Fatalf("PreviewInstantiation() = %+v, %v; want a refusal", got, err)
+	if got, err := p.Preview(t.Context(), alice, i.ID, lifecycle.Instantiation{VIM: "edge"}); err != nil || got.Refusal == nil {
+		t.Fatalf("Preview() = %+v, %v; want a refusal", got, err)
 	}
 	if _, err := p.Scale(t.Context(), rita, i.ID, lifecycle.Scaling{Aspect: "front", Steps: 1}); err == nil {
 		t.Fatal("a reader scales")

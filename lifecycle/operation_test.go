@@ -464,22 +464,53 @@ func TestModify(t *testing.T) {
 func TestPreview(t *testing.T) {
 	p := newPlant(t)
 	i := p.made()
-	got, err := p.PreviewInstantiation(t.Context(), alice, i.ID, lifecycle.Instantiation{VIM: "edge"})
+	got, err := p.Preview(t.Context(), alice, i.ID, lifecycle.Instantiation{VIM: "edge"})
 	if err != nil || got.Refusal != nil || len(got.Leases) != 2 || got.Leases[0].Grade != broker.GradeNamespaces || len(got.Plan.Resources) != 2 {
-		t.Errorf("PreviewInstantiation() = %+v, %v", got, err)
+		t.Errorf("Preview() = %+v, %v", got, err)
 	}
 	p.yard.facts.BringsRBAC = true
 	p.lends.refusal = &broker.Error{Kind: broker.ErrDenied, Detail: "policy says no"}
-	got, err = p.PreviewInstantiation(t.Context(), alice, i.ID, lifecycle.Instantiation{VIM: "edge"})
+	got, err = p.Preview(t.Context(), alice, i.ID, lifecycle.Instantiation{VIM: "edge"})
 	if err != nil || got.Refusal == nil || !strings.Contains(got.Refusal.Detail, "wide-plans-need-admin") || got.Leases[1].Refusal == nil {
-		t.Errorf("PreviewInstantiation() = %+v, %v", got, err)
+		t.Errorf("Preview() = %+v, %v", got, err)
 	}
-	_, err = p.PreviewInstantiation(t.Context(), carol, i.ID, lifecycle.Instantiation{VIM: "edge"})
+	_, err = p.Preview(t.Context(), carol, i.ID, lifecycle.Instantiation{VIM: "edge"})
 	wantKind(t, err, broker.ErrNotFound)
 	if n := p.lends.count(); n != 0 || len(p.yard.standing()) > 0 {
 		t.Errorf("%d leases live, stands %v", n, p.yard.standing())
 	}
 	if all, _, err := p.Operations(t.Context(), alice, lifecycle.OperationQuery{}); len(all) > 0 || err != nil {
 		t.Errorf("%d operations, %v", len(all), err)
+	}
+}
+
+// TestPreviewOfEachOperation: what scales, heals and changes an instance can be tried without an effect, and is refused as
+// the operation itself would be.
+func TestPreviewOfEachOperation(t *testing.T) {
+	p := newPlant(t)
+	i := p.on("edge")
+	before := len(p.yard.standing())
+	asked, _, err := p.Operations(t.Context(), alice, lifecycle.OperationQuery{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, r := range map[string]lifecycle.Asked{
+		"heal": lifecycle.Healing{}, "scale": lifecycle.Scaling{Aspect: "front", Steps: 1},
+		"update": lifecycle.PackageChange{VNFDID: i.Shape.Product.VNFDID},
+	} {
+		got, err := p.Preview(t.Context(), alice, i.ID, r)
+		if err != nil || got.Refusal != nil || len(got.Leases) == 0 {
+			t.Errorf("Preview() of %s = %+v, %v", name, got, err)
+		}
+		_, err = p.Preview(t.Context(), carol, i.ID, r)
+		wantKind(t, err, broker.ErrNotFound)
+	}
+	_, err = p.Preview(t.Context(), alice, i.ID, lifecycle.Scaling{Aspect: "none", Steps: 1})
+	wantKind(t, err, broker.ErrInvalid)
+	_, err = p.Preview(t.Context(), alice, i.ID, lifecycle.Instantiation{VIM: "edge"})
+	wantKind(t, err, broker.ErrConflict)
+	now, _, err := p.Operations(t.Context(), alice, lifecycle.OperationQuery{})
+	if n := p.lends.count(); err != nil || n != 0 || len(p.yard.standing()) != before || len(now) != len(asked) {
+		t.Errorf("%d leases live, %d stand, %d operations, %v", n, len(p.yard.standing()), len(now), err)
 	}
 }

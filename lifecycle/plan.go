@@ -20,15 +20,19 @@ const leaseMargin = 30 * time.Second
 
 // input is the input of the driver's plan: for the operation itself, or for its rollback.
 func (a *attempt) input(ctx context.Context) (PlanInput, error) {
+	return a.inputOf(ctx, a.driver, a.i, a.o)
+}
+
+func (l *Lifecycle) inputOf(ctx context.Context, d Driver, i Instance, o Operation) (PlanInput, error) {
 	in := PlanInput{
-		Operation: a.o.Type, Instance: a.i.ID, Name: a.i.Name, Project: a.i.Project,
-		Standing: a.i.Shape.Resources, VNFCs: a.o.VNFCs, Mark: a.o.ID,
+		Operation: o.Type, Instance: i.ID, Name: i.Name, Project: i.Project,
+		Standing: i.Shape.Resources, VNFCs: o.VNFCs, Mark: o.ID,
 	}
-	from, to := a.o.Before, a.o.Target
-	if a.o.State == RollingBack {
+	from, to := o.Before, o.Target
+	if o.State == RollingBack {
 		from, to = to, from
-		in.Mark, in.Undone = a.o.ID+"-back", a.o.ID
-		if a.o.Type == Instantiate {
+		in.Mark, in.Undone = o.ID+"-back", o.ID
+		if o.Type == Instantiate {
 			in.Operation = Terminate
 		}
 	}
@@ -36,10 +40,10 @@ func (a *attempt) input(ctx context.Context) (PlanInput, error) {
 	case ScaleVNF:
 		in.Scaled = changed(from, to)
 	case Terminate:
-		in.Namespace = cmp.Or(a.o.Before.Namespace, a.o.Target.Namespace)
+		in.Namespace = cmp.Or(o.Before.Namespace, o.Target.Namespace)
 		return in, nil
 	}
-	return a.inputFor(ctx, a.driver, to, in)
+	return l.inputFor(ctx, d, to, in)
 }
 
 // inputFor adds an instance's new shape to an input.

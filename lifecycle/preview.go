@@ -3,8 +3,7 @@ package lifecycle
 import (
 	"context"
 	"errors"
-
-	"github.com/google/uuid"
+	"maps"
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/policy"
@@ -30,54 +29,53 @@ type PreviewLease struct {
 	Refusal *Failure
 }
 
-// PreviewInstantiation says what [Lifecycle.Instantiate] would do, with what policy says to it for the
-// caller. It makes nothing, and takes one lease to find out: the one that plans are made under.
-func (l *Lifecycle) PreviewInstantiation(ctx context.Context, p policy.Principal, id string, r Instantiation) (Preview, error) {
-	if err := validInput(r.Files, r.Variables, r.Parameters); err != nil {
-		return Preview{}, err
+// Preview says what an operation would do, with what policy says to it for the caller. It makes nothing, and takes one
+// lease to find out: the one that plans are made under.
+func (l *Lifecycle) Preview(ctx context.Context, p policy.Principal, id string, r Asked) (Preview, error) {
+	from := r.propose(ctx, l, p)
+	if from.fault != nil {
+		return Preview{}, from.fault
 	}
-	if r.Inline != nil {
+	if make, is := r.(Instantiation); is && make.Inline != nil {
 		return Preview{}, broker.Invalid("vimConnectionInfo", "brings a VIM, and a dry run registers none: name a registered VIM")
 	}
-	i, act, err := l.open(ctx, p, policy.VNFInstantiate, id, policy.Wish{})
+	action := actions[from.of]
+	i, act, err := l.open(ctx, p, action, id, policy.Wish{})
 	if err != nil {
 		return Preview{}, err
 	}
-	if i.State != NotInstantiated {
-		return Preview{}, l.refuse(ctx, act, stateConflict(i))
+	o, err := l.work(p, i, from)
+	if err == nil {
+		err = l.revealed(ctx, i, from.given, &o.Target)
 	}
-	shape := i.Shape
-	if err := l.instantiation(ctx, p, i, r, &shape); err != nil {
-		return Preview{}, l.refuse(ctx, act, err)
-	}
-	v, err := l.leaser.VIM(ctx, p, shape.VIM)
 	if err != nil {
 		return Preview{}, l.refuse(ctx, act, err)
 	}
-	d, err := l.driver(shape)
+	v, err := l.leaser.VIM(ctx, p, o.Target.VIM)
 	if err != nil {
 		return Preview{}, l.refuse(ctx, act, err)
 	}
-	in, err := l.inputFor(ctx, d, shape, PlanInput{
-		Operation: Instantiate, Instance: i.ID, Name: i.Name, Project: i.Project, Standing: shape.Resources,
-	})
+	d, err := l.driver(o.Target)
 	if err != nil {
 		return Preview{}, l.refuse(ctx, act, err)
 	}
-	// No operation has this id; what the plan's lease is taken for is ended by it.
-	none := uuid.NewString()
-	plan, err := l.survey(ctx, p, none, v, d, in)
-	if err := errors.Join(err, l.leaser.EndOperation(context.WithoutCancel(ctx), none)); err != nil {
+	in, err := l.inputOf(ctx, d, i, o)
+	if err != nil {
+		return Preview{}, l.refuse(ctx, act, err)
+	}
+	// The operation is stored nowhere; what the plan's lease is taken for is ended by its id.
+	plan, err := l.survey(ctx, p, o.ID, v, d, in)
+	if err := errors.Join(err, l.leaser.EndOperation(context.WithoutCancel(ctx), o.ID)); err != nil {
 		return Preview{}, l.refuse(ctx, act, err)
 	}
 	out := Preview{Plan: plan}
-	wish := policy.Wish{Plan: plan.Facts.weighed(v, shape.Product)}
-	if _, err := l.enter(audit.AsQuestion(ctx), p, policy.VNFInstantiate, i.resource(), wish); err != nil {
-		out.Refusal = failureOf(l.named(err, p, policy.VNFInstantiate, i.resource(), wish))
+	wish := policy.Wish{Plan: plan.Facts.weighed(v, o.Target.Product)}
+	if _, err := l.enter(audit.AsQuestion(ctx), p, action, i.resource(), wish); err != nil {
+		out.Refusal = failureOf(l.named(err, p, action, i.resource(), wish))
 	}
 	for _, s := range plan.Stages {
 		lease := PreviewLease{Grant: s.Grant}
-		if weighed, err := l.leaser.WeighLease(ctx, p, l.leaseFor(none, v, s.Grant)); err != nil {
+		if weighed, err := l.leaser.WeighLease(ctx, p, l.leaseFor(o.ID, v, s.Grant)); err != nil {
 			lease.Refusal = failureOf(err)
 		} else {
 			lease.Grade, lease.Reasons = weighed.Grade, weighed.GradeReasons
@@ -85,4 +83,30 @@ func (l *Lifecycle) PreviewInstantiation(ctx context.Context, p policy.Principal
 		out.Leases = append(out.Leases, lease)
 	}
 	return out, act.Read(ctx)
+}
+
+// revealed gives a shape that nobody stores the secret parameters that stay where a request gives others.
+func (l *Lifecycle) revealed(ctx context.Context, i Instance, given content, to *Shape) error {
+	if to.Concealed.ID == "" || given.Variables == nil && given.Parameters == nil {
+		return nil
+	}
+	old, err := l.openSecretParameters(ctx, i.ID, i.Shape)
+	if err != nil {
+		return err
+	}
+	if given.Variables == nil {
+		all := maps.Clone(to.Variables)
+		for name, value := range old.Variables {
+			if all == nil {
+				all = map[string]string{}
+			}
+			all[name] = value
+		}
+		to.Variables = all
+	}
+	if given.Parameters == nil && len(old.Parameters) > 0 {
+		to.Parameters = old.Parameters
+	}
+	to.Concealed = Concealed{}
+	return nil
 }

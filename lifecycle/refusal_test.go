@@ -110,11 +110,11 @@ func TestRefusals(t *testing.T) {
 		"a new description":              {broker.ErrInvalid, modify(lifecycle.Modification{Description: &torn})},
 		"metadata that is too long":      {broker.ErrInvalid, modify(lifecycle.Modification{Metadata: []byte(`{"a":"` + strings.Repeat("x", 64<<10) + `"}`)})},
 		"a preview with resources": {broker.ErrConflict, func() error {
-			_, err := p.PreviewInstantiation(ctx, alice, running.ID, lifecycle.Instantiation{VIM: "edge"})
+			_, err := p.Preview(ctx, alice, running.ID, lifecycle.Instantiation{VIM: "edge"})
 			return err
 		}},
 		"a preview's variable": {broker.ErrInvalid, func() error {
-			_, err := p.PreviewInstantiation(ctx, alice, fresh.ID, lifecycle.Instantiation{VIM: "edge", Variables: map[string]string{"1A": "v"}})
+			_, err := p.Preview(ctx, alice, fresh.ID, lifecycle.Instantiation{VIM: "edge", Variables: map[string]string{"1A": "v"}})
 			return err
 		}},
 	} {

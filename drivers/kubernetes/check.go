@@ -48,7 +48,7 @@ func (d *Driver) Check(ctx context.Context, a broker.Access) (broker.Report, err
 		return broker.Report{}, err
 	}
 	r.CanMint, r.MintMessage = s.missing == "", s.missing
-	r.Discovered.Cluster = &broker.Cluster{Mode: s.mode, Pool: s.pool, PoolFree: s.poolFree, User: user}
+	r.Discovered.Cluster = &broker.Cluster{Mode: s.mode, Pool: s.pool, PoolFree: s.poolFree, User: user, Bounded: s.bounded}
 	return r, nil
 }
 

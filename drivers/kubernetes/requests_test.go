@@ -58,8 +58,8 @@ func TestCheckAsksFewAndAtOnce(t *testing.T) {
 		t.Fatalf("Check: %+v, %v", r, err)
 	}
 	n := b.counted()
-	if n["POST review"] != 14 || total(n) != 19 {
-		t.Errorf("the check of an administrator's credential asked %v, want 14 reviews and 5 more", n)
+	if n["POST review"] != 15 || total(n) != 20 {
+		t.Errorf("the check of an administrator's credential asked %v, want 15 reviews and 5 more", n)
 	}
 	b.s.Deny(fakekube.Denial{Verb: "bind"})
 	if _, err := b.d.Check(t.Context(), b.a); err != nil {

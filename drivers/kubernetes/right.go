@@ -67,12 +67,22 @@ type standing struct {
 	pool     int
 	poolFree int
 	missing  string // why no lease can be minted, with the remedy; empty if they can
+	bounded  bool   // leases by rule get only rights that the credential holds itself
 }
 
 // stand finds out whether, and in which way, leases can be minted, without touching
 // anything.
 func (c *connection) stand(ctx context.Context, a broker.Access) (standing, error) {
 	s, err := c.standIn(ctx, a)
+	if err == nil && s.missing == "" {
+		escalate := right{verb: "escalate", group: rbacGroup, resource: "roles"}
+		if s.mode == broker.ModePrepared {
+			escalate.namespace = ownNamespace(a)
+		}
+		var able bool
+		able, err = c.allowed(ctx, escalate)
+		s.bounded = !able
+	}
 	if said(err, http.StatusForbidden) || said(err, http.StatusNotFound) {
 		s.missing = "the cluster does not say what the credential may do; grant it create on selfsubjectaccessreviews"
 		return s, nil

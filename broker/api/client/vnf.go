@@ -43,9 +43,14 @@ func (c *Client) BeginVNF(ctx context.Context, id, task string, r any) (string, 
 	return c.begin(ctx, lcm(http.MethodPost, r, "vnf_instances", id, task))
 }
 
-// PreviewVNF returns the effects that an instantiation would have.
-func (c *Client) PreviewVNF(ctx context.Context, id string, r sol003.InstantiateRequest) (sol003.Preview, error) {
-	return fetch[sol003.Preview](ctx, c, lcm(http.MethodPost, r, "vnf_instances", id, "instantiate").where(url.Values{sol003.DryRun: {""}}))
+// PreviewVNF returns the effects that an operation would have.
+func (c *Client) PreviewVNF(ctx context.Context, id, task string, r any) (sol003.Preview, error) {
+	return fetch[sol003.Preview](ctx, c, lcm(http.MethodPost, r, "vnf_instances", id, task).where(url.Values{sol003.DryRun: {""}}))
+}
+
+// CheckVNF has the server look for drift of an instance now.
+func (c *Client) CheckVNF(ctx context.Context, id string) (sol003.VNFInstance, error) {
+	return fetch[sol003.VNFInstance](ctx, c, lcm(http.MethodPost, nil, "vnf_instances", id, "check"))
 }
 
 // ModifyVNF changes the information of an instance.

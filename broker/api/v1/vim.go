@@ -77,6 +77,7 @@ type Cluster struct {
 	User string `json:"user,omitempty" doc:"Who the cluster takes the registered credential for (clusters)"`
 
 	Profile   string    `json:"profile,omitempty" doc:"What the account of the broker's own may do that took the place of the credential that was given; absent where that was kept (clusters)" example:"engine"`
+	Bounded   bool      `json:"bounded,omitempty" doc:"Leases by rule, as operations and onboarding take them, get only rights that the credential holds itself (clusters)"`
 	NoAccount string    `json:"noAccount,omitempty" doc:"Why the credential that was given was kept, although an account was asked for (clusters)"`
 	RenewAt   time.Time `json:"renewAt,omitzero" doc:"When the broker replaces the token of its account (clusters)"`
 }

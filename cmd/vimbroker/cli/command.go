@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/vimbroker/vimbroker/broker/api/client"
+	"github.com/vimbroker/vimbroker/broker/strictyaml"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
 )
 
@@ -29,15 +30,21 @@ type onOne func(c *cobra.Command, id string, registry *client.Client) error
 
 // on makes a command's body from one that needs a client, and the id of the argument.
 func (a argument) on(p *program, run onOne) func(*cobra.Command, []string) error {
-	return p.Remote(func(c *cobra.Command, args []string, registry *client.Client) (err error) {
-		id := args[0]
-		if a.find != nil {
-			if id, err = a.find(c.Context(), registry, id); err != nil {
-				return err
-			}
+	return p.Remote(func(c *cobra.Command, args []string, registry *client.Client) error {
+		id, err := a.id(c.Context(), registry, args[0])
+		if err != nil {
+			return err
 		}
 		return run(c, id, registry)
 	})
+}
+
+// id is the id of the thing that a person named.
+func (a argument) id(ctx context.Context, registry *client.Client, named string) (string, error) {
+	if a.find == nil {
+		return named, nil
+	}
+	return a.find(ctx, registry, named)
 }
 
 // checked gives a command the check and the completion of its argument.
@@ -65,13 +72,25 @@ func show[T any](
 	return c
 }
 
-// act completes a command that has the server do something to one thing, and prints nothing.
+// deeds are what a command has done to the thing that it names, by its first word.
+var deeds = map[string]string{"delete": "is deleted", "revoke": "is revoked", "disable": "is a management cluster no more"}
+
+// act completes a command that has the server do something to one thing, and says that it is done.
 func act(p *program, a argument, c *cobra.Command, do func(*client.Client, context.Context, string) error) *cobra.Command {
 	if strings.HasPrefix(c.Use, "delete ") {
 		c.Aliases = []string{"rm"}
 	}
 	a.checked(c)
-	c.RunE = a.on(p, func(c *cobra.Command, id string, registry *client.Client) error { return do(registry, c.Context(), id) })
+	c.RunE = p.Remote(func(c *cobra.Command, args []string, registry *client.Client) error {
+		id, err := a.id(c.Context(), registry, args[0])
+		if err == nil {
+			err = do(registry, c.Context(), id)
+		}
+		if err == nil {
+			p.Warn("%s %s", strictyaml.Printable(args[0]), deeds[c.Name()])
+		}
+		return err
+	})
 	return c
 }
 

@@ -24,6 +24,7 @@ func Commands(c *console.Console) []*cobra.Command {
 		p.managementCommand(),
 		p.packageCommand(),
 		p.policyCommand(),
+		p.principalCommand(),
 		p.retentionCommand(),
 		p.tokenCommand(),
 		p.versionCommand(),

@@ -133,11 +133,32 @@ revoked: repeat the command once it does.`,
 
 // everyLease is what --all means: the leases that may still work. It asks on a terminal, unless the answer is yes already.
 func (p *program) everyLease(ctx context.Context, registry *client.Client, operations, yes bool) (ids []string, err error) {
-	running, busy, holders := map[string]bool{}, 0, map[string]int{}
+	holders := map[string]int{}
 	leases, _, err := listLeases(ctx, registry, client.LeaseQuery{}, liveStates, math.MaxInt-1)
 	if err != nil {
 		return nil, err
 	}
+	if ids, err = p.idle(ctx, registry, leases, operations); err != nil {
+		return nil, err
+	}
+	for _, l := range leases {
+		if slices.Contains(ids, l.ID) {
+			holders[l.Principal]++
+		}
+	}
+	if yes || len(ids) == 0 {
+		return ids, nil
+	}
+	var whose []string
+	for _, name := range slices.Sorted(maps.Keys(holders)) {
+		whose = append(whose, fmt.Sprintf("%s %d", strictyaml.Printable(name), holders[name]))
+	}
+	return ids, p.Confirm(fmt.Sprintf("Revoke %d leases (%s)?", len(ids), console.List(whose)))
+}
+
+// idle are the leases but for those of operations that run, unless these are wanted too.
+func (p *program) idle(ctx context.Context, registry *client.Client, leases []v1.Lease, operations bool) (ids []string, err error) {
+	running, busy := map[string]bool{}, 0
 	for _, l := range leases {
 		runs, known := running[l.Operation]
 		if !known && l.Operation != "" && !operations {
@@ -151,19 +172,11 @@ func (p *program) everyLease(ctx context.Context, registry *client.Client, opera
 			continue
 		}
 		ids = append(ids, l.ID)
-		holders[l.Principal]++
 	}
 	if busy > 0 {
 		p.Warn("%d of the leases are of operations that run, and are not revoked; take them too with --operations", busy)
 	}
-	if yes || len(ids) == 0 {
-		return ids, nil
-	}
-	var whose []string
-	for _, name := range slices.Sorted(maps.Keys(holders)) {
-		whose = append(whose, fmt.Sprintf("%s %d", strictyaml.Printable(name), holders[name]))
-	}
-	return ids, p.Confirm(fmt.Sprintf("Revoke %d leases (%s)?", len(ids), console.List(whose)))
+	return ids, nil
 }
 
 // operationRuns reports whether the server itself is at work on an operation; those of other VNFMs it does not know.

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -162,6 +164,7 @@ func (p *program) printVIM(v v1.VIM) error {
 		console.Fact(w, "Identity", v.Identity)
 		console.Fact(w, "Can mint leases", minting(v))
 		console.Fact(w, "External addresses", externalIPs[v.ExternalIPs])
+		console.Fact(w, "Leases by rule", byRule(v))
 		console.Fact(w, "Project", v.Project)
 		console.Fact(w, "Default", console.Yes(v.Default))
 		console.Fact(w, "Shared", sharing(v))
@@ -208,7 +211,7 @@ func (p *program) discoveredFacts(w io.Writer, v v1.VIM) {
 	if found != nil {
 		what = "Regions"
 	}
-	console.Fact(w, what, console.List(v.Discovered.Regions))
+	console.Fact(w, what, others(v.Discovered.Regions))
 	if found != nil {
 		console.Fact(w, "Roles", console.List(found.Roles))
 		console.Fact(w, "A lease is a", found.Leases)
@@ -218,6 +221,27 @@ func (p *program) discoveredFacts(w io.Writer, v v1.VIM) {
 		}
 	}
 }
+
+// others are the names of a list but for the broker's own namespaces, which it counts.
+func others(names []string) string {
+	rest, own := []string{}, 0
+	for _, n := range names {
+		if ownNamespace().MatchString(n) {
+			own++
+			continue
+		}
+		rest = append(rest, n)
+	}
+	if own > 0 {
+		rest = append(rest, fmt.Sprintf("and %d of the broker's own", own))
+	}
+	return console.List(rest)
+}
+
+// ownNamespace is how the broker names namespaces of leases.
+var ownNamespace = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^vimbroker-([0-9a-f]{20}|account-.+|[0-9a-f]{8}-[0-9]+)$`)
+})
 
 // forHeat is the kind of a lease whose purpose is Heat, which makes trusts.
 func forHeat(v v1.VIM) string {
@@ -251,7 +275,22 @@ func named(server string) string {
 	return ", as " + server
 }
 
+// byRule says whether leases by rule can be derived, and with that operations on VNFs and onboarding.
+func byRule(v v1.VIM) string {
+	switch {
+	case v.Type != "kubernetes" || !v.CanMint || v.Discovered == nil || v.Discovered.Cluster == nil:
+		return ""
+	case v.Discovered.Bounded:
+		return "only with rights that the credential holds itself, so operations and onboarding fail that need others; " +
+			"vimbroker vim rbac --for engine prints what is missing"
+	}
+	return "yes, so operations and onboarding too"
+}
+
 func minting(v v1.VIM) string {
+	if v.CanMint && (v.Status == "unreachable" || v.Status == "unauthorized") {
+		return "not now: the VIM is " + v.Status
+	}
 	if v.CanMint {
 		return "yes"
 	}

@@ -2,12 +2,14 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -32,7 +34,7 @@ how that begins, or by its name if no other has it.`,
   vimbroker vnf terminate web --wait`,
 		p.vnfCreateCommand(), p.vnfListCommand(), p.vnfShowCommand(), p.vnfInstantiateCommand(), p.vnfScaleCommand(), p.vnfHealCommand(),
 		p.vnfUpdateCommand(), p.vnfModifyCommand(), p.vnfTerminateCommand(), p.vnfForgetCommand(),
-		p.vnfDeleteCommand(), p.vnfWatchCommand(), p.vnfOpCommand(),
+		p.vnfDeleteCommand(), p.vnfCheckCommand(), p.vnfWatchCommand(), p.vnfOpCommand(),
 		p.vnfSubscriptionCommand(),
 	)
 	p.ProjectFlag(group)
@@ -224,16 +226,16 @@ type beginning struct {
 	use, short, long, example string
 	// task is the last segment of the operation's path.
 	task string
-	// preview prints the effects that the operation would have, and does nothing, if the flags ask
-	// for that; nil is for operations without one.
-	preview func(c *cobra.Command, id string, registry *client.Client) (bool, error)
+	// dry: the operation can be tried without an effect.
+	dry bool
 	// request makes the body, once the flags are read.
 	request func(c *cobra.Command, registry *client.Client) (any, error)
 	flags   func(*cobra.Command)
 }
 
 func (p *program) beginCommand(b beginning) *cobra.Command {
-	var wait bool
+	var wait, dryRun bool
+	timeout := operationPatience
 	c := &cobra.Command{
 		Use: b.use, Short: b.short, Long: b.long, Example: b.example,
 		Args: console.Names("INSTANCE"), ValidArgsFunction: console.OnlyFirst(vnfInstances.complete(p)),
@@ -242,30 +244,41 @@ func (p *program) beginCommand(b beginning) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if b.preview != nil {
-				if done, err := b.preview(c, id, registry); done || err != nil {
-					return err
-				}
+			if dryRun {
+				return p.preview(c.Context(), registry, id, b.task, r)
 			}
 			operation, err := registry.BeginVNF(c.Context(), id, b.task, r)
 			if err != nil {
 				return err
 			}
-			return p.begun(c, registry, operation, wait)
+			return p.begun(c, registry, operation, wait, timeout)
 		}),
 	}
 	if b.flags != nil {
 		b.flags(c)
 	}
+	if b.dry {
+		c.Flags().BoolVar(&dryRun, "dry-run", false,
+			"make nothing; print the plan, its leases and what policy says; exit code 1 where it says no")
+	}
 	c.Flags().BoolVar(&wait, "wait", false, "wait until the operation has ended; it is a failure unless it is COMPLETED")
+	timeoutFlag(c, &timeout)
 	p.OutputFlag(c)
 	return c
 }
 
+// operationPatience is how long a command waits for the end of an operation: longer than the server works at one.
+const operationPatience = time.Hour
+
+// timeoutFlag bounds the wait for an operation.
+func timeoutFlag(c *cobra.Command, timeout *time.Duration) {
+	console.DurationFlag(c, timeout, "timeout", "how long --wait waits; the operation goes on")
+}
+
 // begun prints an operation that was begun, or waits until it has ended.
-func (p *program) begun(c *cobra.Command, registry *client.Client, operation string, wait bool) error {
+func (p *program) begun(c *cobra.Command, registry *client.Client, operation string, wait bool, timeout time.Duration) error {
 	if wait {
-		return p.follow(c, registry, operation, "COMPLETED", false)
+		return p.followWithin(c, registry, operation, "COMPLETED", timeout)
 	}
 	o, err := registry.VNFOperation(c.Context(), operation)
 	if err != nil {
@@ -274,14 +287,46 @@ func (p *program) begun(c *cobra.Command, registry *client.Client, operation str
 	return p.printOperation(o)
 }
 
+// followWithin follows an operation for some time, and says then what it is at.
+func (p *program) followWithin(c *cobra.Command, registry *client.Client, operation, want string, timeout time.Duration) error {
+	return console.Within(c, timeout, func(ctx context.Context) error {
+		return p.follow(ctx, registry, operation, want, false)
+	}, func(ctx context.Context) string {
+		o, err := registry.VNFOperation(ctx, operation)
+		if err != nil {
+			return ""
+		}
+		said := "the operation is " + o.State
+		if o.Own != nil {
+			for _, s := range o.Own.Steps {
+				if s.Ready == nil || !*s.Ready {
+					said += "; " + objectWords(s) + " " + stepWords(s)
+				}
+			}
+		}
+		return said + "; it goes on: vimbroker vnf watch " + o.InstanceID
+	})
+}
+
+// preview prints the effects that an operation would have. It is an error if the operation would be refused.
+func (p *program) preview(ctx context.Context, registry *client.Client, id, task string, r any) error {
+	seen, err := registry.PreviewVNF(ctx, id, task, r)
+	if err != nil {
+		return err
+	}
+	if err := p.printPreview(seen); err != nil || seen.Allowed {
+		return err
+	}
+	return errors.New("the operation would be refused")
+}
+
 func (p *program) vnfInstantiateCommand() *cobra.Command {
 	var r sol003.InstantiateRequest
 	var vim, nfv string
 	var variables []string
 	var chart chartFlags
-	var dryRun bool
 	return p.beginCommand(beginning{
-		use: "instantiate INSTANCE", short: "Make the resources of an instance", task: "instantiate",
+		use: "instantiate INSTANCE", short: "Make the resources of an instance", task: "instantiate", dry: true,
 		long: `Make the resources of an instance on a VIM. What policy or the plan refuses is
 refused before anything is made: the operation is then ROLLED_BACK. One that
 fails later is FAILED_TEMP, and is retried, rolled back or given up with
@@ -302,7 +347,6 @@ HOT hides or the manifests call secret, by a mark or by their names.`,
 			f.StringArrayVar(&variables, "set", nil, "NAME=VALUE of a variable of the manifests (repeatable)")
 			f.StringVar(&nfv, "nfv", "", nfvUsage)
 			chart.add(c)
-			f.BoolVar(&dryRun, "dry-run", false, "make nothing; print the plan, its leases and what policy says; exit code 1 where it says no")
 			console.MustComplete(c, "vim", p.VimNames)
 		},
 		request: func(c *cobra.Command, registry *client.Client) (_ any, err error) {
@@ -323,22 +367,6 @@ HOT hides or the manifests call secret, by a mark or by their names.`,
 				r.VIMs = map[string]sol003.VIMConnectionInfo{"vim": {VIMID: ref}}
 			}
 			return r, nil
-		},
-		preview: func(c *cobra.Command, id string, registry *client.Client) (bool, error) {
-			if !dryRun {
-				return false, nil
-			}
-			seen, err := registry.PreviewVNF(c.Context(), id, r)
-			if err != nil {
-				return true, err
-			}
-			if err := p.printPreview(seen); err != nil {
-				return true, err
-			}
-			if !seen.Allowed {
-				return true, errors.New("the operation would be refused")
-			}
-			return true, nil
 		},
 	})
 }
@@ -430,7 +458,7 @@ func (p *program) vnfScaleCommand() *cobra.Command {
 	var r sol003.ScaleRequest
 	var steps int
 	return p.beginCommand(beginning{
-		use: "scale INSTANCE", short: "Scale an aspect of an instance out or in", task: "scale",
+		use: "scale INSTANCE", short: "Scale an aspect of an instance out or in", task: "scale", dry: true,
 		long:    "Scale an aspect, as the package's VNFD describes it, by some steps.",
 		example: "  vimbroker vnf scale web --aspect front --wait\n  vimbroker vnf scale web --aspect front --steps -1 --wait",
 		flags: func(c *cobra.Command) {
@@ -454,7 +482,7 @@ func (p *program) vnfScaleCommand() *cobra.Command {
 func (p *program) vnfHealCommand() *cobra.Command {
 	var r sol003.HealRequest
 	return p.beginCommand(beginning{
-		use: "heal INSTANCE", short: "Repair what is missing or was changed, and replace VNFCs", task: "heal",
+		use: "heal INSTANCE", short: "Repair what is missing or was changed, and replace VNFCs", task: "heal", dry: true,
 		long: `Put every resource back to what the package says, make those that are missing,
 and replace the VNFCs that are named. "vimbroker vnf show" lists them.`,
 		example: "  vimbroker vnf heal web --wait\n  vimbroker vnf heal web --vnfc front-7d4b9c-x2x9z --wait",
@@ -472,7 +500,7 @@ func (p *program) vnfUpdateCommand() *cobra.Command {
 	var variables []string
 	var chart chartFlags
 	return p.beginCommand(beginning{
-		use: "update INSTANCE", short: "Go over to another package", task: "change_vnfpkg",
+		use: "update INSTANCE", short: "Go over to another package", task: "change_vnfpkg", dry: true,
 		long: `Change the current VNF package: what differs is changed, what the new package
 does not have is removed. Variables and files stay unless they are given.`,
 		example: "  vimbroker vnf update web --vnfd web-2.0 --wait",
@@ -575,6 +603,27 @@ func (p *program) vnfDeleteCommand() *cobra.Command {
 	}, (*client.Client).DeleteVNF)
 }
 
+func (p *program) vnfCheckCommand() *cobra.Command {
+	return show(p, vnfInstances.argument(p), &cobra.Command{
+		Use: "check INSTANCE", Short: "Look for drift now",
+		Long: `Have the server look now at the resources of an instance, as it does by itself
+now and then, and show the instance with what is missing or was changed, and by
+whom. The exit code is 1 unless there is nothing.`,
+		Example: "  vimbroker vnf check web",
+	}, (*client.Client).CheckVNF, func(i sol003.VNFInstance) error {
+		if err := p.printVNF(i); err != nil || i.Own == nil || i.Own.Drift == nil {
+			return err
+		}
+		switch d := i.Own.Drift; {
+		case d.Unseen != "":
+			return errors.New("it cannot be told: " + d.Unseen)
+		case d.Count > 0:
+			return fmt.Errorf("%d resources are missing or were changed; repair them with: vimbroker vnf heal %s", d.Count, i.ID)
+		}
+		return nil
+	})
+}
+
 func (p *program) vnfWatchCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "watch INSTANCE", Short: "Follow the newest operation of an instance",
@@ -588,7 +637,7 @@ object of its own.`,
 				if err != nil {
 					return err
 				}
-				return p.follow(c, registry, o.ID, "COMPLETED", true)
+				return p.follow(c.Context(), registry, o.ID, "COMPLETED", true)
 			}
 			return errors.New("there was no operation yet; begin one with: vimbroker vnf instantiate")
 		}),
@@ -602,10 +651,10 @@ var ended = []string{"COMPLETED", "FAILED_TEMP", "FAILED", "ROLLED_BACK"}
 
 // follow says on standard error how an operation comes along until it has ended; another end than want is an
 // error. Programs get the end, and with each every change.
-func (p *program) follow(c *cobra.Command, registry *client.Client, id, want string, each bool) error {
+func (p *program) follow(ctx context.Context, registry *client.Client, id, want string, each bool) error {
 	said := map[string]string{}
-	return p.Poll(c.Context(), func() (bool, error) {
-		o, err := registry.VNFOperation(c.Context(), id)
+	return p.Poll(ctx, func() (bool, error) {
+		o, err := registry.VNFOperation(ctx, id)
 		if err != nil {
 			return false, err
 		}

@@ -133,6 +133,7 @@ func nextWords(o sol003.OpOcc) string {
 
 func (p *program) vnfOpSettleCommand(task, want, short, long string) *cobra.Command {
 	var wait bool
+	timeout := operationPatience
 	c := &cobra.Command{
 		Use: task + " OPERATION", Short: short, Long: long,
 		Example: "  vimbroker vnf op " + task + " 3f0c9c0e",
@@ -142,20 +143,22 @@ func (p *program) vnfOpSettleCommand(task, want, short, long string) *cobra.Comm
 				return err
 			}
 			if wait {
-				return p.follow(c, registry, id, want, false)
+				return p.followWithin(c, registry, id, want, timeout)
 			}
-			return p.begun(c, registry, id, false)
+			return p.begun(c, registry, id, false, 0)
 		}),
 	}
 	if want != "" {
 		c.Flags().BoolVar(&wait, "wait", false, "wait until the operation has ended; it is a failure unless it is "+want)
+		timeoutFlag(c, &timeout)
 	}
 	p.OutputFlag(c)
 	return c
 }
 
 func (p *program) vnfOpCancelCommand() *cobra.Command {
-	var force bool
+	var force, wait bool
+	timeout := operationPatience
 	c := &cobra.Command{
 		Use: "cancel OPERATION", Short: "Stop an operation that is being worked",
 		Long: `Stop an operation. What is being worked is let end first, unless --force is
@@ -171,10 +174,15 @@ yet.`,
 			if err := registry.CancelVNFOperation(c.Context(), id, r); err != nil {
 				return err
 			}
-			return p.begun(c, registry, id, false)
+			if wait {
+				return p.followWithin(c, registry, id, "FAILED_TEMP", timeout)
+			}
+			return p.begun(c, registry, id, false, 0)
 		}),
 	}
 	c.Flags().BoolVar(&force, "force", false, "at once")
+	c.Flags().BoolVar(&wait, "wait", false, "wait until it has stopped; it is a failure unless it is FAILED_TEMP")
+	timeoutFlag(c, &timeout)
 	p.OutputFlag(c)
 	return c
 }

@@ -28,12 +28,13 @@ type Lifecycle interface {
 	Modify(ctx context.Context, p policy.Principal, id string, m lifecycle.Modification) (lifecycle.Operation, error)
 	DeleteInstance(ctx context.Context, p policy.Principal, id string, ifRevision int64) error
 	Instantiate(ctx context.Context, p policy.Principal, id string, r lifecycle.Instantiation) (lifecycle.Operation, error)
-	PreviewInstantiation(ctx context.Context, p policy.Principal, id string, r lifecycle.Instantiation) (lifecycle.Preview, error)
+	Preview(ctx context.Context, p policy.Principal, id string, r lifecycle.Asked) (lifecycle.Preview, error)
 	Scale(ctx context.Context, p policy.Principal, id string, r lifecycle.Scaling) (lifecycle.Operation, error)
 	Heal(ctx context.Context, p policy.Principal, id string, r lifecycle.Healing) (lifecycle.Operation, error)
 	ChangePackage(ctx context.Context, p policy.Principal, id string, r lifecycle.PackageChange) (lifecycle.Operation, error)
 	Terminate(ctx context.Context, p policy.Principal, id string, params json.RawMessage) (lifecycle.Operation, error)
 	Forget(ctx context.Context, p policy.Principal, id string) (lifecycle.Operation, error)
+	Check(ctx context.Context, p policy.Principal, id string) (lifecycle.Instance, error)
 }
 
 // Occurrences shows operations that have begun, and settles those that failed; [lifecycle.Lifecycle] says what each method
@@ -85,6 +86,7 @@ func Door(l Lifecycle, o Occurrences, subs Subscriptions) api.Door {
 		{Method: "POST", Path: instance + "/change_vnfpkg", Body: body, Status: http.StatusAccepted, Handle: takes(s.changePackage)},
 		{Method: "POST", Path: instance + "/terminate", Body: body, Status: http.StatusAccepted, Handle: takes(s.terminate)},
 		{Method: "POST", Path: instance + "/forget", Body: optional, Status: http.StatusAccepted, Handle: s.forget},
+		{Method: "POST", Path: instance + "/check", Body: optional, Handle: s.check},
 		{Method: "GET", Path: operations, Handle: s.listOperations},
 		{Method: "GET", Path: operation, Quiet: true, Handle: s.showOperation},
 		{Method: "POST", Path: operation + "/retry", Body: optional, Status: http.StatusAccepted, Handle: s.settle(Occurrences.Retry)},
@@ -231,14 +233,21 @@ func (s *server) instantiate(c *api.Call) (api.Answer, error) {
 	if err != nil {
 		return api.Answer{}, err
 	}
+	return beginOrPreview(s, c, r, s.life.Instantiate)
+}
+
+// beginOrPreview has an operation begin, or with a dry run says what it would do.
+func beginOrPreview[R lifecycle.Asked](
+	s *server, c *api.Call, r R, begin func(context.Context, policy.Principal, string, R) (lifecycle.Operation, error),
+) (api.Answer, error) {
 	if c.Query.Has(sol003.DryRun) {
-		seen, err := s.life.PreviewInstantiation(c.Context(), c.Principal, c.PathValue("id"), r)
+		seen, err := s.life.Preview(c.Context(), c.Principal, c.PathValue("id"), r)
 		if err != nil {
 			return api.Answer{}, err
 		}
 		return api.Answer{Status: http.StatusOK, Body: preview(seen)}, nil
 	}
-	return s.begun(c)(s.life.Instantiate(c.Context(), c.Principal, c.PathValue("id"), r))
+	return s.begun(c)(begin(c.Context(), c.Principal, c.PathValue("id"), r))
 }
 
 func instantiation(c *api.Call) (lifecycle.Instantiation, error) {
@@ -326,8 +335,7 @@ func (s *server) scale(c *api.Call, in sol003.ScaleRequest) (api.Answer, error) 
 	if err != nil {
 		return api.Answer{}, err
 	}
-	return s.begun(c)(s.life.Scale(c.Context(), c.Principal, c.PathValue("id"),
-		lifecycle.Scaling{Aspect: in.AspectID, Steps: steps, Params: shown}))
+	return beginOrPreview(s, c, lifecycle.Scaling{Aspect: in.AspectID, Steps: steps, Params: shown}, s.life.Scale)
 }
 
 func (s *server) heal(c *api.Call, in sol003.HealRequest) (api.Answer, error) {
@@ -335,7 +343,7 @@ func (s *server) heal(c *api.Call, in sol003.HealRequest) (api.Answer, error) {
 	if err != nil {
 		return api.Answer{}, err
 	}
-	return s.begun(c)(s.life.Heal(c.Context(), c.Principal, c.PathValue("id"), lifecycle.Healing{VNFCs: in.VNFCs, Params: shown}))
+	return beginOrPreview(s, c, lifecycle.Healing{VNFCs: in.VNFCs, Params: shown}, s.life.Heal)
 }
 
 func (s *server) changePackage(c *api.Call, in sol003.ChangePackageRequest) (api.Answer, error) {
@@ -364,11 +372,11 @@ func (s *server) changePackage(c *api.Call, in sol003.ChangePackageRequest) (api
 	if err != nil {
 		return api.Answer{}, err
 	}
-	o, err := s.life.ChangePackage(c.Context(), c.Principal, c.PathValue("id"), lifecycle.PackageChange{
+	a, err := beginOrPreview(s, c, lifecycle.PackageChange{
 		VNFDID: in.VNFDID, Files: files, Variables: in.Params.Variables, Parameters: parameters, Params: shown,
 		Others: in.Params.Unknown(),
-	})
-	return s.begun(c)(o, unusable(err))
+	}, s.life.ChangePackage)
+	return a, unusable(err)
 }
 
 func (s *server) terminate(c *api.Call, in sol003.TerminateRequest) (api.Answer, error) {
@@ -385,6 +393,15 @@ func (s *server) terminate(c *api.Call, in sol003.TerminateRequest) (api.Answer,
 // forget is not of the standard: it lets go of what cannot be terminated.
 func (s *server) forget(c *api.Call) (api.Answer, error) {
 	return s.begun(c)(s.life.Forget(c.Context(), c.Principal, c.PathValue("id")))
+}
+
+// check is not of the standard: it looks for drift now.
+func (s *server) check(c *api.Call) (api.Answer, error) {
+	i, err := s.life.Check(c.Context(), c.Principal, c.PathValue("id"))
+	if err != nil {
+		return api.Answer{}, err
+	}
+	return api.Answer{Header: http.Header{"Etag": {etag(i.Revision)}}, Body: instance(c, i)}, nil
 }
 
 // begun answers with the place of the operation.

@@ -3,6 +3,7 @@ package vnflcm_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -74,9 +75,18 @@ func (l *life) Instantiate(_ context.Context, _ policy.Principal, _ string, r li
 	return l.begun(r)
 }
 
-func (l *life) PreviewInstantiation(_ context.Context, _ policy.Principal, _ string, r lifecycle.Instantiation) (lifecycle.Preview, error) {
-	_, err := l.begun("preview of " + r.Flavour)
+func (l *life) Preview(_ context.Context, _ policy.Principal, _ string, r lifecycle.Asked) (lifecycle.Preview, error) {
+	what := fmt.Sprintf("preview of a %T", r)
+	if make, is := r.(lifecycle.Instantiation); is {
+		what = "preview of " + make.Flavour
+	}
+	_, err := l.begun(what)
 	return lifecycle.Preview{}, err
+}
+
+func (l *life) Check(_ context.Context, _ policy.Principal, id string) (lifecycle.Instance, error) {
+	_, err := l.begun("check of " + id)
+	return l.i, err
 }
 
 func (l *life) Scale(_ context.Context, _ policy.Principal, _ string, r lifecycle.Scaling) (lifecycle.Operation, error) {

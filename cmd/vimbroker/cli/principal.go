@@ -1,0 +1,258 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"iter"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/vimbroker/vimbroker/broker/api/client"
+	"github.com/vimbroker/vimbroker/broker/api/sol003"
+	"github.com/vimbroker/vimbroker/broker/api/v1"
+	"github.com/vimbroker/vimbroker/broker/strictyaml"
+	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
+	"github.com/vimbroker/vimbroker/policy"
+)
+
+func (p *program) principalCommand() *cobra.Command {
+	return console.Group("principal", "See and end what a person or a program has",
+		`A principal is a caller, as "whoami" names it: a person or a program. These
+commands are for the day on which one leaves.`,
+		`  vimbroker principal show alice
+  vimbroker principal end alice`,
+		p.principalShowCommand(), p.principalEndCommand(),
+	)
+}
+
+// possessions are what a principal has or made, as far as the caller sees it.
+type possessions struct {
+	Principal string `json:"principal"`
+	// Hidden names what the caller may not list.
+	Hidden []string   `json:"hidden,omitempty"`
+	Tokens []v1.Token `json:"tokens"`
+	// Leases may still work: those that the principal holds, and those that others hold for it.
+	Leases        []v1.Lease            `json:"leases"`
+	Subscriptions []sol003.Subscription `json:"subscriptions"`
+	Clients       []v1.OAuthClient      `json:"clients"`
+	VIMs          []v1.VIM              `json:"vims"`
+	Instances     []sol003.VNFInstance  `json:"instances"`
+}
+
+// empty reports whether there is nothing at all.
+func (has possessions) empty() bool {
+	return len(has.Tokens)+len(has.Leases)+len(has.Subscriptions)+len(has.Clients)+len(has.VIMs)+len(has.Instances) == 0
+}
+
+// ofPrincipal are the items of a walk that are the principal's; it notes the names that it meets, and what the caller may
+// not list. A server that does not serve such things has none.
+func ofPrincipal[T any](
+	has *possessions, what string, walk iter.Seq2[T, error], owners func(T) []string, met map[string]bool,
+) (found []T, err error) {
+	found = []T{}
+	for one, err := range walk {
+		switch client.Status(err) {
+		case http.StatusNotFound:
+			return found, nil
+		case http.StatusForbidden:
+			has.Hidden = append(has.Hidden, what)
+			return found, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, owner := range owners(one) {
+			met[owner] = true
+		}
+		if slices.Contains(owners(one), has.Principal) {
+			found = append(found, one)
+		}
+	}
+	return found, nil
+}
+
+// possessionsOf gathers what a principal has. A name that nobody has is an error.
+func possessionsOf(ctx context.Context, registry *client.Client, name string) (has possessions, err error) {
+	has.Principal = name
+	met := map[string]bool{}
+	tokenOf := func(t v1.Token) []string { return []string{t.Name} }
+	if has.Tokens, err = ofPrincipal(&has, "tokens", registry.AllTokens(ctx, listPage), tokenOf, met); err != nil {
+		return has, err
+	}
+	has.Leases = []v1.Lease{}
+	holders := func(l v1.Lease) []string { return []string{l.Principal, l.For} }
+	for _, state := range liveStates {
+		some, err := ofPrincipal(&has, "leases", registry.AllLeases(ctx, client.LeaseQuery{State: state, PageSize: listPage}), holders, met)
+		if err != nil {
+			return has, err
+		}
+		has.Leases = append(has.Leases, some...)
+	}
+	madeBy := func(s sol003.Subscription) []string {
+		if s.Own == nil {
+			return nil
+		}
+		return []string{s.Own.CreatedBy}
+	}
+	if has.Subscriptions, err = ofPrincipal(&has, "subscriptions", registry.AllSubscriptions(ctx), madeBy, met); err != nil {
+		return has, err
+	}
+	registeredBy := func(c v1.OAuthClient) []string { return []string{c.CreatedBy} }
+	if has.Clients, err = ofPrincipal(&has, "clients", registry.AllOAuthClients(ctx), registeredBy, met); err != nil {
+		return has, err
+	}
+	vims := registry.AllVIMs(ctx, client.VIMQuery{PageSize: listPage})
+	if has.VIMs, err = ofPrincipal(&has, "VIMs", vims, func(v v1.VIM) []string { return []string{v.CreatedBy} }, met); err != nil {
+		return has, err
+	}
+	instanceOf := func(i sol003.VNFInstance) []string {
+		if i.Own == nil {
+			return nil
+		}
+		return []string{i.Own.CreatedBy}
+	}
+	has.Instances, err = ofPrincipal(&has, "VNF instances", registry.AllVNFs(ctx), instanceOf, met)
+	if err == nil && has.empty() {
+		names := make([]string, 0, len(met))
+		for n := range met {
+			names = append(names, n)
+		}
+		hint := ""
+		if near := policy.Nearest(name, names); near != "" {
+			hint = "; did you mean " + near + "?"
+		}
+		err = console.Missing("you see nothing that %q has or made%s", strictyaml.Printable(name), hint)
+	}
+	return has, err
+}
+
+func (p *program) principalShowCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use: "show NAME", Aliases: []string{"get", "describe"},
+		Short: "List what a principal has",
+		Long: `List what a principal has, as far as you may see it: tokens, leases that may
+still work (its own, and those that others took for it), subscriptions, clients,
+VIMs and VNF instances that it made. The name is what "lease list" shows; of a
+caller of Keystone it is keystone:USER@DOMAIN.`,
+		Example: "  vimbroker principal show alice",
+		Args:    console.Names("NAME"), ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: p.Remote(func(c *cobra.Command, args []string, registry *client.Client) error {
+			has, err := possessionsOf(c.Context(), registry, args[0])
+			if err != nil {
+				return err
+			}
+			return p.Print(has, func(w io.Writer) { p.possessionFacts(w, has) })
+		}),
+	}
+	p.OutputFlag(c)
+	return c
+}
+
+// possessionFacts print what a principal has, and of what nobody ends by itself the command.
+func (p *program) possessionFacts(w io.Writer, has possessions) {
+	console.Fact(w, "Principal", has.Principal)
+	if len(has.Hidden) > 0 {
+		console.Fact(w, "Not seen", console.List(has.Hidden)+": you may not list them; ask an administrator")
+	}
+	for _, t := range has.Tokens {
+		console.Fact(w, "Token", t.ID+" of project "+t.Project+": take its line out of the tokens file, and reload the server")
+	}
+	for _, l := range has.Leases {
+		console.Fact(w, "Lease", fmt.Sprintf("%s on %s: %s in %s, %s; expires %s",
+			console.ShortID(l.ID), l.VIMName, mayOf(l), whereOf(l), whoOf(l), expiry(l, p.When)))
+	}
+	for _, s := range has.Subscriptions {
+		console.Fact(w, "Subscription", console.ShortID(s.ID)+" tells "+s.CallbackURI)
+	}
+	for _, c := range has.Clients {
+		console.Fact(w, "Client", c.Name+": whoever registered it saw its secret; vimbroker client rotate "+c.Name)
+	}
+	for _, v := range has.VIMs {
+		console.Fact(w, "VIM", v.Name+": whoever registered it may know its credential; replace that there, then vimbroker vim rotate "+v.ID)
+	}
+	for _, i := range has.Instances {
+		console.Fact(w, "VNF instance", i.Name+", "+i.State+": it stays with its project")
+	}
+}
+
+func (p *program) principalEndCommand() *cobra.Command {
+	var operations, tokens, yes, wait bool
+	timeout := 5 * time.Minute
+	c := &cobra.Command{
+		Use:   "end NAME",
+		Short: "End the access that a principal has",
+		Long: `End the access that a principal has, once its tokens are gone: revoke its leases,
+and those that others took for it, and end its subscriptions. What it made
+belongs to its project and stays: clients, VIMs and VNF instances are listed,
+with what is left to do about the secrets that it may know.
+
+While the server takes a token of the principal nothing is done, as it could take
+new leases; --despite-tokens goes on. Callers of Keystone are disabled there
+first. Leases of operations that run are left out unless --operations is given.
+On a terminal it asks first, which --yes leaves out.`,
+		Example: "  vimbroker principal end alice --wait",
+		Args:    console.Names("NAME"), ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: p.Remote(func(c *cobra.Command, args []string, registry *client.Client) error {
+			has, err := possessionsOf(c.Context(), registry, args[0])
+			if err != nil {
+				return err
+			}
+			if len(has.Tokens) > 0 && !tokens {
+				return fmt.Errorf("the server still takes %d tokens of %s (%s ...): take the lines out of the tokens file, reload the server "+
+					"(SIGHUP), and repeat this, or go on with --despite-tokens", len(has.Tokens), strictyaml.Printable(args[0]), has.Tokens[0].ID)
+			}
+			ids, err := p.idle(c.Context(), registry, has.Leases, operations)
+			if err != nil {
+				return err
+			}
+			question := fmt.Sprintf("Revoke %d leases and end %d subscriptions of %s?", len(ids), len(has.Subscriptions), args[0])
+			if !yes && len(ids)+len(has.Subscriptions) > 0 {
+				if err := p.Confirm(question); err != nil {
+					return err
+				}
+			}
+			return p.endPrincipal(c, registry, has, ids, wait, timeout)
+		}),
+	}
+	flags := c.Flags()
+	flags.BoolVar(&tokens, "despite-tokens", false, "go on although the server takes tokens of the principal")
+	flags.BoolVar(&operations, "operations", false, "revoke leases of operations that run, too, which then fail")
+	flags.BoolVar(&yes, "yes", false, "do not ask")
+	flags.BoolVar(&wait, "wait", false, "return when the credentials were tried and are refused")
+	console.DurationFlag(c, &timeout, "timeout", "how long to wait")
+	p.OutputFlag(c)
+	return c
+}
+
+// endPrincipal ends leases and subscriptions, and says what is left.
+func (p *program) endPrincipal(
+	c *cobra.Command, registry *client.Client, has possessions, ids []string, wait bool, timeout time.Duration,
+) error {
+	var leases []v1.Lease
+	err := console.Within(c, timeout, func(ctx context.Context) (err error) {
+		leases, err = revoke(ctx, registry, ids, v1.Selector{}, false)
+		for _, s := range has.Subscriptions {
+			if gone := registry.Unsubscribe(ctx, s.ID); gone != nil && client.Status(gone) != http.StatusNotFound && err == nil {
+				err = fmt.Errorf("ending the subscription %s: %w", s.ID, gone)
+			}
+		}
+		if wait {
+			leases, err = p.awaitDead(ctx, registry, leases, err)
+		}
+		return err
+	}, func(ctx context.Context) string { return unreachable(ctx, registry, "", ids, leases) })
+	if err == nil && p.ForPeople() {
+		p.Warn("%d leases of %s are revoked, and %d subscriptions ended", len(leases), has.Principal, len(has.Subscriptions))
+		left := has
+		left.Tokens, left.Leases, left.Subscriptions = nil, nil, nil
+		return p.Print(left, func(w io.Writer) { p.possessionFacts(w, left) })
+	}
+	if printErr := p.printRevoked(leases); err == nil {
+		err = printErr
+	}
+	return err
+}
