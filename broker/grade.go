@@ -45,6 +45,15 @@ func narrowest(d Driver, w policy.Wish) policy.Wish {
 // the lease's scope, and decides on that.
 func (i *issuing) weigh(ctx context.Context, o *opened) error {
 	l, ttl := &i.lease, i.lease.granted()
+	// What an operation needs may come to be served by the operation itself.
+	if checker, ok := i.driver.(RuleChecker); ok && len(l.Rules) > 0 && l.Operation == "" {
+		asking, cancel := i.call(ctx)
+		err := checker.CheckRules(asking, o.Access, l.Rules)
+		cancel()
+		if err != nil {
+			return i.refuse(ctx, i.act, err)
+		}
+	}
 	if grader, ok := i.driver.(Grader); ok {
 		graded, err := i.grade(ctx, grader, o, l.grant(ttl))
 		if err != nil {
@@ -332,6 +341,13 @@ type Grader interface {
 	// further credential of one, before policy decides, so it answers from memory where
 	// it can; what it remembers is at most a few minutes old.
 	Grade(ctx context.Context, a Access, g Grant) (Graded, error)
+}
+
+// RuleChecker is a driver whose VIMs say which resources there are.
+type RuleChecker interface {
+	// CheckRules is ErrInvalid for rules with a resource that the VIM does not serve. It is a guard against typing errors:
+	// what the VIM does not tell passes.
+	CheckRules(ctx context.Context, a Access, rules []Rule) error
 }
 
 // Foreseer is a driver that knows of some leases without asking the VIM that Issue would refuse them.

@@ -48,11 +48,11 @@ func (s *Shape) level(f vnfpkg.Flavour, id string) error {
 func (s *Shape) step(f vnfpkg.Flavour, aspect string, steps int) error {
 	a, known := f.Aspects[aspect]
 	if !known {
-		return broker.Invalid("aspectId", "flavour %s has no such scaling aspect", f.ID)
+		return broker.Invalid("aspectId", "flavour %s has no scaling aspect %s", f.ID, vnfpkg.Printable(aspect))
 	}
 	to := s.Scale[aspect] + steps
 	if to < 0 || to > a.MaxLevel {
-		return broker.Invalid("numberOfSteps", "leads to scale level %d of aspect %s, which goes from 0 to %d", to, aspect, a.MaxLevel)
+		return broker.Invalid("numberOfSteps", "the steps lead to scale level %d of aspect %s, which goes from 0 to %d", to, aspect, a.MaxLevel)
 	}
 	scale, replicas := map[string]int{aspect: to}, map[string]int32{}
 	for other, level := range s.Scale {

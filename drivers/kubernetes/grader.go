@@ -142,7 +142,7 @@ func (d *Driver) rulesOf(ctx context.Context, c *connection, a broker.Access, g 
 	return learn(d.facts, a, "clusterroles", g.Role, func() ([]broker.Rule, error) {
 		role, err := c.rbac.ClusterRoles().Get(ctx, g.Role, metav1.GetOptions{})
 		if notFound(err, "clusterroles", g.Role) {
-			return nil, noSuchRole()
+			return nil, noSuchRole(g.Role)
 		}
 		if err != nil {
 			return nil, fault(err, "get", "clusterrole "+g.Role)

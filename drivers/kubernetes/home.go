@@ -343,7 +343,7 @@ func sameRules(has []rbacv1.PolicyRule, want []broker.Rule) bool {
 func (c *connection) roleExists(ctx context.Context, role string) error {
 	_, err := c.rbac.ClusterRoles().Get(ctx, role, metav1.GetOptions{})
 	if notFound(err, "clusterroles", role) {
-		return noSuchRole()
+		return noSuchRole(role)
 	}
 	return fault(err, "get", "clusterrole "+role)
 }
@@ -355,11 +355,11 @@ func (c *connection) namespaceUsable(ctx context.Context, name string) (level st
 	switch {
 	case notFound(err, "namespaces", name):
 		return "", &broker.Error{
-			Kind: broker.ErrInvalid, Field: "namespaces", Detail: "hold " + name + ", which this cluster does not have",
+			Kind: broker.ErrInvalid, Field: "namespaces", Detail: "the cluster has no namespace " + name,
 			Remedy: "make it there, or name another", Cause: &broker.MissingNamespace{Name: name},
 		}
 	case err == nil && n.Status.Phase == corev1.NamespaceTerminating:
-		return "", broker.Invalid("namespaces", "hold %s, which is being deleted on this cluster", name)
+		return "", broker.Invalid("namespaces", "namespace %s is being deleted on the cluster", name)
 	}
 	return n.Metadata.Labels[enforceLabel], fault(err, "get", "namespace "+name)
 }

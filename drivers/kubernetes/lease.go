@@ -217,8 +217,8 @@ func checkVerbs(field string, r broker.Rule) error {
 	return nil
 }
 
-func noSuchRole() error {
-	return broker.Invalid("role", "is not a ClusterRole of this cluster; ask for view, edit or one that it has")
+func noSuchRole(name string) error {
+	return broker.Invalid("role", "the cluster has no ClusterRole %s; ask for view, edit or one that it has", plain(name, maxUser))
 }
 
 func checkTTL(ttl time.Duration) error {

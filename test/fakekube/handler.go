@@ -72,6 +72,12 @@ func (s *Server) answer(r *http.Request) (status int, answer any, gv schema.Grou
 		switch {
 		case c.path == "/version" || c.path == "/version/":
 			return http.StatusOK, version.Info{Major: "1", Minor: "36", GitVersion: s.opts.Version, Platform: "linux/amd64"}, gv, nil
+		case c.path == "/api/v1":
+			core := metav1.APIResourceList{TypeMeta: metav1.TypeMeta{Kind: "APIResourceList", APIVersion: "v1"}, GroupVersion: "v1"}
+			for _, name := range []string{"configmaps", "namespaces", "pods", "secrets", "serviceaccounts", "services"} {
+				core.APIResources = append(core.APIResources, metav1.APIResource{Name: name, Namespaced: name != "namespaces"})
+			}
+			return http.StatusOK, core, gv, nil
 		case c.path == "/apis/"+clusterGroup && len(s.opts.ClusterAPI) > 0:
 			return http.StatusOK, s.clusterVersions(), gv, nil
 		case c.path == "/apis":

@@ -36,6 +36,7 @@ var commands = strings.NewReplacer(
 // first that a command has.
 var fieldFlags = map[string][]string{
 	"action":      {"action"},
+	"aspectId":    {"aspect"},
 	"caCert":      {"ca-cert-file"},
 	"cloud":       {"cloud"},
 	"cloudsYaml":  {"clouds-yaml"},
@@ -52,7 +53,6 @@ var fieldFlags = map[string][]string{
 	"If-Match":    {"if-revision"},
 	"kubeconfig":  {"kubeconfig"},
 	"keyStore":    {"to"},
-	"kind":        {"vim"},
 	"label":       {"label"},
 	"labels":      {"label"},
 	"lease":       {"lease"},
@@ -60,25 +60,27 @@ var fieldFlags = map[string][]string{
 	"namespace":   {"namespace"},
 	"namespaces":  {"namespace"},
 	"operation":   {"operation"},
-	"outcome":     {"outcome"},
-	"overlap":     {"overlap"},
-	"principal":   {"principal"},
-	"project":     {"cloud-project"},
-	"purpose":     {"purpose"},
-	"region":      {"region"},
-	"role":        {"with-role", "role"},
-	"roles":       {"role"},
-	"rules":       {"rule"},
-	"serverName":  {"server-name"},
-	"shared":      {"shared"},
-	"sharedWith":  {"share-with", "with"},
-	"since":       {"since"},
-	"state":       {"state"},
-	"status":      {"status"},
-	"ttl":         {"ttl"},
-	"type":        {"type"},
-	"until":       {"until"},
-	"vim":         {"vim"},
+
+	"numberOfSteps": {"steps"},
+	"outcome":       {"outcome"},
+	"overlap":       {"overlap"},
+	"principal":     {"principal"},
+	"project":       {"cloud-project"},
+	"purpose":       {"purpose"},
+	"region":        {"region"},
+	"role":          {"with-role", "role"},
+	"roles":         {"role"},
+	"rules":         {"rule"},
+	"serverName":    {"server-name"},
+	"shared":        {"shared"},
+	"sharedWith":    {"share-with", "with"},
+	"since":         {"since"},
+	"state":         {"state"},
+	"status":        {"status"},
+	"ttl":           {"ttl"},
+	"type":          {"type"},
+	"until":         {"until"},
+	"vim":           {"vim"},
 
 	"insecureSkipVerify": {"insecure-skip-verify"},
 
@@ -94,7 +96,7 @@ var fieldFlags = map[string][]string{
 }
 
 // arguments are the fields that are no flag of some commands, by what their help calls them.
-var arguments = map[string]string{"name": "NAME", "action": "ACTION", "vim": "VIM", "entry": "SEQ"}
+var arguments = map[string]string{"name": "NAME", "action": "ACTION", "vim": "VIM", "entry": "SEQ", "kind": "ACTION"}
 
 // wholeFiles are the flags whose file has fields of its own.
 var wholeFiles = []string{"config-file", "kubeconfig", "clouds-yaml"}
