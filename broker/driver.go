@@ -104,7 +104,7 @@ type Report struct {
 	Identity string
 	// Version of the VIM; at most 64 printable characters.
 	Version string
-	// CanMint and, where it is false, MintMessage: what right is missing, and the remedy.
+	// CanMint and MintMessage: what right is missing, and the remedy; where leases can be minted, what they cannot do.
 	CanMint     bool
 	MintMessage string
 	// ExternalIPs is as in [Health].

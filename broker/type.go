@@ -213,8 +213,6 @@ type Cluster struct {
 	PoolFree int `json:"poolFree,omitempty"`
 	// User is who the cluster takes the registered credential for.
 	User string `json:"user,omitempty"`
-	// Bounded: leases by rule, as operations and onboarding take them, get only rights that the credential holds itself.
-	Bounded bool `json:"bounded,omitempty"`
 	// Profile is what the account may do that works in the place of the credential that
 	// was given (see [Account]); empty where that credential was kept. NoAccount says then
 	// why, if an account was asked for.

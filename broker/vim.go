@@ -192,7 +192,7 @@ type Health struct {
 	Message string
 	// Version is the VIM's own version string, at most 64 printable characters.
 	Version string
-	// CanMint: leases can be derived from the credential. MintMessage says why not.
+	// CanMint: leases can be derived from the credential. MintMessage says why not, or what they cannot do.
 	CanMint     bool
 	MintMessage string
 	// ExternalIPs says whether the VIM takes a Service that has addresses of others: [ExternalIPsTaken],

@@ -1,6 +1,7 @@
 package kubernetes
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -47,8 +48,8 @@ func (d *Driver) Check(ctx context.Context, a broker.Access) (broker.Report, err
 	if err != nil {
 		return broker.Report{}, err
 	}
-	r.CanMint, r.MintMessage = s.missing == "", s.missing
-	r.Discovered.Cluster = &broker.Cluster{Mode: s.mode, Pool: s.pool, PoolFree: s.poolFree, User: user, Bounded: s.bounded}
+	r.CanMint, r.MintMessage = s.missing == "", cmp.Or(s.missing, s.limits)
+	r.Discovered.Cluster = &broker.Cluster{Mode: s.mode, Pool: s.pool, PoolFree: s.poolFree, User: user}
 	return r, nil
 }
 

@@ -67,7 +67,7 @@ type standing struct {
 	pool     int
 	poolFree int
 	missing  string // why no lease can be minted, with the remedy; empty if they can
-	bounded  bool   // leases by rule get only rights that the credential holds itself
+	limits   string // what leases cannot be, if they can be minted
 }
 
 // stand finds out whether, and in which way, leases can be minted, without touching
@@ -81,7 +81,9 @@ func (c *connection) stand(ctx context.Context, a broker.Access) (standing, erro
 		}
 		var able bool
 		able, err = c.allowed(ctx, escalate)
-		s.bounded = !able
+		if !able {
+			s.limits = "leases by rule get only rights that the credential holds itself, so operations and onboarding fail that need others"
+		}
 	}
 	if said(err, http.StatusForbidden) || said(err, http.StatusNotFound) {
 		s.missing = "the cluster does not say what the credential may do; grant it create on selfsubjectaccessreviews"

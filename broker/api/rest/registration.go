@@ -87,7 +87,7 @@ func discovered(d broker.Discovered) *v1.Discovered {
 	out := &v1.Discovered{Regions: d.Regions}
 	if c := d.Cluster; c != nil {
 		out.Cluster = &v1.Cluster{
-			Mode: c.Mode, User: c.User, Profile: c.Profile, Bounded: c.Bounded, NoAccount: c.NoAccount, RenewAt: c.RenewAt.UTC(),
+			Mode: c.Mode, User: c.User, Profile: c.Profile, NoAccount: c.NoAccount, RenewAt: c.RenewAt.UTC(),
 		}
 	}
 	if d.Cloud == nil {

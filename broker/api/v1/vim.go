@@ -51,7 +51,7 @@ type VIM struct {
 	Version     string    `json:"version,omitempty" doc:"Version that the VIM reports"`
 	Identity    string    `json:"identity,omitempty" doc:"Identity of the system, e.g. the UID of kube-system"`
 	CanMint     bool      `json:"canMint" doc:"Leases can be derived from the credential"`
-	MintMessage string    `json:"mintMessage,omitempty" doc:"Why leases cannot be derived, and the remedy"`
+	MintMessage string    `json:"mintMessage,omitempty" doc:"Why leases cannot be derived, and the remedy; where they can, what they cannot do"`
 	ExternalIPs string    `json:"externalIPs,omitempty" doc:"Whether the cluster takes a Service with addresses of others (externalIPs), which then gets their traffic; absent where the credential may not try (clusters)" enum:"taken,refused"`
 	Warnings    []string  `json:"warnings" doc:"Warnings: insecureSkipVerify, plainHTTP (whatever is sent can be read on the way), credentialExpiring (within 30 days), credentialExpired, caExpiring (within 30 days), caExpired"`
 
@@ -77,7 +77,6 @@ type Cluster struct {
 	User string `json:"user,omitempty" doc:"Who the cluster takes the registered credential for (clusters)"`
 
 	Profile   string    `json:"profile,omitempty" doc:"What the account of the broker's own may do that took the place of the credential that was given; absent where that was kept (clusters)" example:"engine"`
-	Bounded   bool      `json:"bounded,omitempty" doc:"Leases by rule, as operations and onboarding take them, get only rights that the credential holds itself (clusters)"`
 	NoAccount string    `json:"noAccount,omitempty" doc:"Why the credential that was given was kept, although an account was asked for (clusters)"`
 	RenewAt   time.Time `json:"renewAt,omitzero" doc:"When the broker replaces the token of its account (clusters)"`
 }

@@ -185,15 +185,15 @@ func (p *program) principalEndCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "end NAME",
 		Short: "End the access that a principal has",
-		Long: `End the access that a principal has, once its tokens are gone: revoke its leases,
-and those that others took for it, and end its subscriptions. What it made
-belongs to its project and stays: clients, VIMs and VNF instances are listed,
-with what is left to do about the secrets that it may know.
+		Long: `End the access that a principal has, once its tokens are gone: revoke its
+leases, and those that others took for it, and end its subscriptions. What it
+made belongs to its project and stays: clients, VIMs and VNF instances are
+listed, with what is left to do about the secrets that it may know.
 
-While the server takes a token of the principal nothing is done, as it could take
-new leases; --despite-tokens goes on. Callers of Keystone are disabled there
-first. Leases of operations that run are left out unless --operations is given.
-On a terminal it asks first, which --yes leaves out.`,
+While the server takes a token of the principal nothing is done, as it could
+take new leases; --despite-tokens goes on. Callers of Keystone are disabled
+there first. Leases of operations that run are left out unless --operations is
+given. On a terminal it asks first, which --yes leaves out.`,
 		Example: "  vimbroker principal end alice --wait",
 		Args:    console.Names("NAME"), ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: p.Remote(func(c *cobra.Command, args []string, registry *client.Client) error {

@@ -278,11 +278,10 @@ func named(server string) string {
 // byRule says whether leases by rule can be derived, and with that operations on VNFs and onboarding.
 func byRule(v v1.VIM) string {
 	switch {
-	case v.Type != "kubernetes" || !v.CanMint || v.Discovered == nil || v.Discovered.Cluster == nil:
+	case v.Type != "kubernetes" || !v.CanMint:
 		return ""
-	case v.Discovered.Bounded:
-		return "only with rights that the credential holds itself, so operations and onboarding fail that need others; " +
-			"vimbroker vim rbac --for engine prints what is missing"
+	case v.MintMessage != "":
+		return v.MintMessage + "; vimbroker vim rbac --for engine prints what is missing"
 	}
 	return "yes, so operations and onboarding too"
 }

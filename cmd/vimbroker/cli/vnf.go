@@ -304,6 +304,9 @@ func (p *program) followWithin(c *cobra.Command, registry *client.Client, operat
 				}
 			}
 		}
+		if slices.Contains(ended, o.State) {
+			return said
+		}
 		return said + "; it goes on: vimbroker vnf watch " + o.InstanceID
 	})
 }
