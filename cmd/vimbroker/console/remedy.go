@@ -129,6 +129,9 @@ func inWords(c *cobra.Command, err error) error {
 		problem.Errors = slices.Clone(problem.Errors)
 		for i := range problem.Errors {
 			fault := &problem.Errors[i]
+			if fault.Field == "kind" && strings.Contains(fault.Message, "to a VIM") {
+				fault.Field = "vim" // which was not named
+			}
 			fault.Field = word(c, fault.Field)
 			fault.Message = camelCase().ReplaceAllStringFunc(fault.Message, func(field string) string { return word(c, field) })
 		}
