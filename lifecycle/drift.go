@@ -117,8 +117,8 @@ func (l *Lifecycle) Check(ctx context.Context, p policy.Principal, id string) (I
 	if i.State != Instantiated {
 		return Instance{}, l.refuse(ctx, act, stateConflict(i))
 	}
-	newest, _, err := l.store.Operations(ctx, OperationFilter{Instance: id, Page: broker.Page{Size: 1}})
-	if err == nil && len(newest) > 0 && newest[0].State.Working() {
+	newest, _, err := l.store.Operations(ctx, OperationFilter{Instance: id, Page: broker.Page{Size: 10}})
+	if err == nil && slices.ContainsFunc(newest, func(o Operation) bool { return o.State.Working() }) {
 		err = &broker.Error{
 			Kind: broker.ErrConflict, Detail: "an operation is at work on the instance, and looks at its resources itself",
 			Remedy: "check the instance once the operation has ended",
