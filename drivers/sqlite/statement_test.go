@@ -387,8 +387,29 @@ func readsLittle(t *testing.T, all map[string][]said) {
 	if len(costs) < len(written) || len(written) < 100 {
 		t.Errorf("%d statements were counted, of %d in the source", len(costs), len(written))
 	}
+	everyIndexServes(t, s, costs)
 	if costs[`SELECT count(*) FROM leases WHERE purpose = 'x'`].most() <= 1 {
 		t.Error("the test does not see scans")
+	}
+}
+
+// everyIndexServes fails if an index, which each write pays for, is in the plan of no statement that ran. Unique ones
+// hold a rule.
+func everyIndexServes(t *testing.T, s *Store, costs map[string]cost) {
+	t.Helper()
+	plans := strings.Builder{}
+	for text := range costs {
+		plans.WriteString(strings.Join(s.plan(t, text), "\n") + "\n")
+	}
+	found, err := s.query(t.Context(), `SELECT name FROM sqlite_schema WHERE type = 'index' AND sql LIKE 'CREATE INDEX %'`)
+	names, err := collect(found, err, func(r *sql.Rows) (name string, err error) { return name, r.Scan(&name) })
+	if err != nil || len(names) < 20 {
+		t.Fatalf("indexes: %q, %v", names, err)
+	}
+	for _, name := range names {
+		if !strings.Contains(plans.String(), "INDEX "+name+" ") && !strings.Contains(plans.String(), "INDEX "+name+"\n") {
+			t.Errorf("index %s serves no statement that ran", name)
+		}
 	}
 }
 

@@ -31,7 +31,7 @@ var (
 	countVNFGrants = statement(`SELECT count(*) FROM vnf_grants WHERE client = ?1`)
 	noteVNFGrant   = statement(`UPDATE vnf_grants SET look_at = ?1, followed = ?2
 		WHERE id = ?3 AND revision = ?4 AND look_at = ?5 AND followed`)
-	forgetVNFGrants = statement(`DELETE FROM vnf_grants WHERE id IN (SELECT id FROM vnf_grants
+	forgetVNFGrants = statement(`DELETE FROM vnf_grants WHERE id IN (SELECT id FROM vnf_grants/*by vnf_grant_over*/
 		WHERE (?1 = '' OR client = ?1) AND state IN ('refused', 'ended') AND created_at < ?2 AND NOT followed
 		AND NOT (holds AND (EXISTS (SELECT 1 FROM leases WHERE leases.id = vnf_grants.lease
 				AND (leases.state <> 'revoked' OR leases.reason <> 'operationEnded'))

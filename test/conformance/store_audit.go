@@ -57,6 +57,7 @@ func auditLog(t *testing.T, s storeTest) {
 		"since, in a project":   {audit.Query{Limit: 100, Since: epoch, Project: "south"}, []int64{2}},
 		"since later":           {audit.Query{Limit: 100, Since: epoch.Add(time.Minute)}, []int64{7}},
 		"since before the last": {audit.Query{Limit: 100, Since: epoch, Before: 7, Resource: "many"}, []int64{4, 3, 2}},
+		"refused request":       {audit.Query{Limit: 100, Request: "req-many"}, []int64{7}},
 		"nothing":               {audit.Query{Limit: 100, Project: "east"}, nil},
 	} {
 		got, err := s.Entries(s.ctx, c.q)
