@@ -99,8 +99,8 @@ func (b *Oversight) EntriesAfter(ctx context.Context, p policy.Principal, seq in
 // AuditTree returns the Merkle tree over the whole audit log, which holds every entry
 // that was written before, and the hashes from which a [tree.Builder] goes on with the
 // log as it was at an earlier size. A size that the log never had is [ErrInvalid].
-func (b *Oversight) AuditTree(ctx context.Context, p policy.Principal, size int64) (tree.State, []tree.Hash, error) {
-	fail := func(err error) (tree.State, []tree.Hash, error) { return tree.State{}, nil, err }
+func (b *Oversight) AuditTree(ctx context.Context, p policy.Principal, size int64) (tree.Head, []tree.Hash, error) {
+	fail := func(err error) (tree.Head, []tree.Hash, error) { return tree.Head{}, nil, err }
 	state, err := b.grownTree(ctx, p)
 	if err != nil {
 		return fail(err)
@@ -117,9 +117,9 @@ func (b *Oversight) AuditTree(ctx context.Context, p policy.Principal, size int6
 
 // ProveEntry returns the tree over the audit log, an entry, and the hashes that prove
 // that the tree holds the entry ([tree.CheckInclusion]). One that there is not is [ErrInvalid].
-func (b *Oversight) ProveEntry(ctx context.Context, p policy.Principal, seq int64) (tree.State, audit.Entry, []tree.Hash, error) {
-	fail := func(err error) (tree.State, audit.Entry, []tree.Hash, error) {
-		return tree.State{}, audit.Entry{}, nil, err
+func (b *Oversight) ProveEntry(ctx context.Context, p policy.Principal, seq int64) (tree.Head, audit.Entry, []tree.Hash, error) {
+	fail := func(err error) (tree.Head, audit.Entry, []tree.Hash, error) {
+		return tree.Head{}, audit.Entry{}, nil, err
 	}
 	state, err := b.grownTree(ctx, p)
 	if err != nil {
@@ -153,19 +153,19 @@ func (b *Oversight) ProveEntry(ctx context.Context, p policy.Principal, seq int6
 // ProveGrowth returns the tree over the audit log as it was at a later size, and the hashes that prove
 // that it begins with the whole of the log as it was at an earlier one ([tree.CheckConsistency]). A
 // later size below zero is that of now. A size that the log never had is [ErrInvalid].
-func (b *Oversight) ProveGrowth(ctx context.Context, p policy.Principal, earlier, later int64) (tree.State, []tree.Hash, error) {
+func (b *Oversight) ProveGrowth(ctx context.Context, p policy.Principal, earlier, later int64) (tree.Head, []tree.Hash, error) {
 	state, err := b.grownTree(ctx, p)
 	if err != nil {
-		return tree.State{}, nil, err
+		return tree.Head{}, nil, err
 	}
 	switch {
 	case earlier < 0 || earlier > state.Size || later > state.Size:
-		return tree.State{}, nil, neverHad(state)
+		return tree.Head{}, nil, neverHad(state)
 	case later >= 0 && later < earlier:
-		return tree.State{}, nil, Invalid("later", "must not be less than size")
+		return tree.Head{}, nil, Invalid("later", "must not be less than size")
 	case later >= 0:
 		if state, err = tree.At(ctx, b.entries, state, later); err != nil {
-			return tree.State{}, nil, tornLog(err)
+			return tree.Head{}, nil, tornLog(err)
 		}
 	}
 	if earlier == 0 { // every tree begins with the empty one
@@ -173,23 +173,23 @@ func (b *Oversight) ProveGrowth(ctx context.Context, p policy.Principal, earlier
 	}
 	proof, err := tree.ProveConsistency(ctx, b.entries, state, earlier)
 	if err != nil {
-		return tree.State{}, nil, tornLog(err)
+		return tree.Head{}, nil, tornLog(err)
 	}
 	return state, proof, nil
 }
 
 // grownTree is the tree over every entry that was written before, for who may read all.
-func (b *Oversight) grownTree(ctx context.Context, p policy.Principal) (tree.State, error) {
+func (b *Oversight) grownTree(ctx context.Context, p policy.Principal) (tree.Head, error) {
 	if err := b.read(ctx, p, policy.AuditRead, projectResource(anyProject)); err != nil {
-		return tree.State{}, err
+		return tree.Head{}, err
 	}
 	if err := b.entries.Grow(ctx); err != nil {
-		return tree.State{}, tornLog(err)
+		return tree.Head{}, tornLog(err)
 	}
 	return b.entries.Tree(ctx)
 }
 
-func neverHad(now tree.State) error {
+func neverHad(now tree.Head) error {
 	return Invalid("size", "must be between 0 and %d, the size of the log: entries were removed, or the log is another", now.Size)
 }
 

@@ -52,7 +52,7 @@ type Driver interface {
 	Basis(s Source) (Basis, error)
 
 	// Survey is the grant that Plan needs for that input: almost no rights.
-	Survey(in PlanInput) Grant
+	Survey(in PlanInput) StageRules
 
 	// Plan plans an operation, step by step, with the rights that each step needs. It makes
 	// nothing. The same input on the same VIM gives the same plan, so that an interrupted
@@ -79,9 +79,9 @@ type Connection struct {
 	Egress *egress.Rules
 }
 
-// Grant is the scope of one lease: exactly these rules, in these namespaces, or in the whole VIM
+// StageRules are the scope of one lease: exactly these rules, in these namespaces, or in the whole VIM
 // (for resources without a namespace); or the rights of a purpose, if the VIM knows no rules.
-type Grant struct {
+type StageRules struct {
 	// Purpose is the lease's, if the driver of the VIM tells leases apart by it ("heat"); or empty.
 	Purpose     string
 	Rules       []broker.Rule
@@ -151,7 +151,7 @@ type Plan struct {
 // Stage is a part of a plan that one lease is enough for. A new stage begins if a namespace
 // or a definition has to exist before the next lease can be issued.
 type Stage struct {
-	Grant Grant
+	Grant StageRules
 	Waves []Wave
 }
 

@@ -233,7 +233,7 @@ func (a *attempt) stages(ctx context.Context) error {
 }
 
 // goOn renews the lease of a stage that takes longer than the lease; if that fails, it replaces the lease.
-func (a *attempt) goOn(ctx context.Context, h held, g Grant) (held, error) {
+func (a *attempt) goOn(ctx context.Context, h held, g StageRules) (held, error) {
 	lease, config, err := a.leaser.RenewLease(ctx, a.p, h.Config.Lease, a.terms.LeaseTTL)
 	if err == nil {
 		h.Config, h.until = config, lease.ExpiresAt.Add(-leaseMargin)

@@ -365,11 +365,11 @@ func (y *yard) Basis(s lifecycle.Source) (lifecycle.Basis, error) {
 	return b, nil
 }
 
-func grant(verb string) lifecycle.Grant {
-	return lifecycle.Grant{Rules: []broker.Rule{{APIGroups: []string{""}, Resources: []string{"things"}, Verbs: []string{verb}}}, Namespaces: []string{"default"}}
+func grant(verb string) lifecycle.StageRules {
+	return lifecycle.StageRules{Rules: []broker.Rule{{APIGroups: []string{""}, Resources: []string{"things"}, Verbs: []string{verb}}}, Namespaces: []string{"default"}}
 }
 
-func (y *yard) Survey(in lifecycle.PlanInput) lifecycle.Grant {
+func (y *yard) Survey(in lifecycle.PlanInput) lifecycle.StageRules {
 	g := grant("survey")
 	if len(in.Gone) > 0 {
 		g.Namespaces, g.ClusterWide = nil, true

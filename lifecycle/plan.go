@@ -138,7 +138,7 @@ func (l *Lifecycle) learnt(ctx context.Context, h held, do func() error) error {
 	}
 }
 
-func (l *Lifecycle) leaseFor(operation string, v broker.VIM, g Grant) broker.LeaseRequest {
+func (l *Lifecycle) leaseFor(operation string, v broker.VIM, g StageRules) broker.LeaseRequest {
 	return broker.LeaseRequest{
 		VIM: v.ID, TTL: l.terms.LeaseTTL, Rules: g.Rules, Namespaces: g.Namespaces, ClusterWide: g.ClusterWide,
 		Operation: operation, Planned: true, Purpose: cmp.Or(g.Purpose, "life-cycle operation"),

@@ -21,7 +21,7 @@ type Preview struct {
 
 // PreviewLease is a lease that an operation would take.
 type PreviewLease struct {
-	Grant   Grant
+	Grant   StageRules
 	Grade   broker.Grade
 	Reasons []string
 	// Refusal is the reason why it would not be issued now, or nil. That of a later stage may

@@ -26,13 +26,12 @@ var shared = map[string]string{
 	"Auth":      "how a key store's driver logs in",
 	"Query":     "what a list of the package is asked for",
 	"Filter":    "what the package asks its store for",
-	"State":     "where the thing stands that the package is about; of a tree, its size and hashes",
+	"State":     "where the thing stands that the package is about",
 	"Terms":     "the numbers of the package that an operator sets",
 	"Vitals":    "what an operator watches of the package",
-	"Cluster":   "Cluster API's object; what a driver discovers of a Kubernetes cluster; the configuration of its clients",
+	"Cluster":   "Cluster API's object, and what a driver discovers of a Kubernetes cluster",
 	"Document":  "one YAML document, and the kind of document that registers a VIM",
-	"Grant":     "the grant of SOL003 clause 9; what a lease allows on a VIM; what the lease of a stage has to allow",
-	"Operation": "an LCM operation occurrence, and one row of a door's route table",
+	"Grant":     "the grant of SOL003 clause 9, and what a lease allows on a VIM",
 	"Resource":  "Cedar's word, and SOL003's",
 }
 

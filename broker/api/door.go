@@ -18,8 +18,8 @@ type Door struct {
 	Paths []string
 	// Private is a path. Below it, an unauthenticated caller does not even learn which
 	// operations exist. Empty: there is no such path.
-	Private    string
-	Operations []Operation
+	Private string
+	Routes  []Route
 	// Tolerant: unknown query parameters are ignored. Otherwise they are refused.
 	Tolerant bool
 	// Kinds replace rows of the common table of refusals.
@@ -36,8 +36,8 @@ type Door struct {
 	Encode func(io.Writer, any) error
 }
 
-// Operation is one row of a door's route table.
-type Operation struct {
+// Route is one row of a door's route table.
+type Route struct {
 	// Method and Path are a pattern of [http.ServeMux], and the operation's name in
 	// metrics and in the log.
 	Method, Path string
@@ -78,7 +78,7 @@ const (
 )
 
 // name is the operation's in metrics and in the log.
-func (o Operation) name() string { return o.Method + " " + o.Path }
+func (o Route) name() string { return o.Method + " " + o.Path }
 
 // Body says which body an operation takes. The zero Body takes none.
 type Body struct {

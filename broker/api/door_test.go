@@ -50,7 +50,7 @@ func (t *toy) door() api.Door {
 			}
 		},
 		Header: func(h http.Header, _ string) { h.Set("Version", "2.0.0") },
-		Operations: []api.Operation{
+		Routes: []api.Route{
 			{
 				Method: "GET", Path: "/toy/things", Timeout: time.Minute, Status: http.StatusOK,
 				Handle: func(c *api.Call) (api.Answer, error) {
@@ -241,7 +241,7 @@ func TestADoorOfItsOwn(t *testing.T) {
 		}
 	}
 	_, metrics := y.ask(t, "GET", "/metrics", nil)
-	for _, op := range y.door().Operations[:4] {
+	for _, op := range y.door().Routes[:4] {
 		name := op.Method + " " + op.Path
 		if !strings.Contains(metrics, `route="`+name+`"`) {
 			t.Errorf("/metrics lacks %s", name)

@@ -144,7 +144,7 @@ func (s *limits) failedLogin(r *http.Request, why error) error {
 }
 
 // caller counts a request of an authenticated caller. Call leave once it is answered.
-func (s *limits) caller(p policy.Principal, op Operation) (leave func(), err error) {
+func (s *limits) caller(p policy.Principal, op Route) (leave func(), err error) {
 	var entered []func()
 	leave = func() {
 		for _, left := range entered {

@@ -34,8 +34,8 @@ type gated struct {
 
 // lanes are operations of every lane; those under /wait/ wait.
 func (g *gated) lanes() api.Door {
-	op := func(path string, l api.Lane, timeout time.Duration, by api.Identify) api.Operation {
-		return api.Operation{
+	op := func(path string, l api.Lane, timeout time.Duration, by api.Identify) api.Route {
+		return api.Route{
 			Method: "GET", Path: path, Lane: l, Timeout: timeout, Status: http.StatusOK, Identify: by,
 			Handle: func(c *api.Call) (api.Answer, error) {
 				if strings.HasPrefix(c.URL.Path, "/wait/") {
@@ -51,7 +51,7 @@ func (g *gated) lanes() api.Door {
 		Refuse: func(_ *http.Request, p api.Problem) api.Answer {
 			return api.Answer{Body: map[string]any{"kind": p.Name, "detail": p.Detail, "remedy": p.Remedy}}
 		},
-		Operations: []api.Operation{
+		Routes: []api.Route{
 			op("/quick", api.Ordinary, time.Second, nil), op("/wait/quick", api.Ordinary, 30*time.Second, nil),
 			op("/wait/long", api.Ordinary, time.Minute, nil), op("/end", api.Ending, time.Minute, nil),
 			op("/watch", api.Watching, time.Second, api.Anyone), op("/free", api.Free, time.Second, api.Anyone),

@@ -51,7 +51,7 @@ func metricsDoor(r *prometheus.Registry, now func() time.Time, log *slog.Logger)
 	return Door{
 		Paths:    []string{"/metrics{$}"},
 		Tolerant: true,
-		Operations: []Operation{{
+		Routes: []Route{{
 			Method: "GET", Path: "/metrics", Identify: Anyone, Timeout: time.Minute, Status: http.StatusOK, Quiet: true, Lane: Watching,
 			Handle: func(*Call) (Answer, error) { return Answer{Serve: h}, nil },
 		}},

@@ -102,7 +102,7 @@ func (s *server) open(d Door) *entrance {
 		d.Encode = codec.Codec{}.Encode
 	}
 	e := &entrance{Door: &d, mux: http.NewServeMux()}
-	for _, op := range d.Operations {
+	for _, op := range d.Routes {
 		if op.Timeout <= 0 || op.Status == 0 {
 			panic(fmt.Sprintf("operation %s lacks its timeout or its status", op.name()))
 		}
@@ -218,7 +218,7 @@ type operation func(http.ResponseWriter, *http.Request)
 func (o operation) ServeHTTP(w http.ResponseWriter, r *http.Request) { o(w, r) }
 
 // serve makes the handler of an operation.
-func (s *server) serve(d *Door, op Operation) operation {
+func (s *server) serve(d *Door, op Route) operation {
 	return func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), op.Timeout)
 		defer cancel()
@@ -234,7 +234,7 @@ func (s *server) serve(d *Door, op Operation) operation {
 
 // enter answers a call that is within the limits. It counts as under way until all of its
 // answer is written.
-func (s *server) enter(w http.ResponseWriter, c *Call, d *Door, op Operation) error {
+func (s *server) enter(w http.ResponseWriter, c *Call, d *Door, op Route) error {
 	leave, err := s.limits.address(c.Request, op.Lane)
 	if err != nil {
 		return err
@@ -261,7 +261,7 @@ func (s *server) enter(w http.ResponseWriter, c *Call, d *Door, op Operation) er
 }
 
 // logIn answers a call that lets a caller in.
-func (s *server) logIn(w http.ResponseWriter, c *Call, d *Door, op Operation) error {
+func (s *server) logIn(w http.ResponseWriter, c *Call, d *Door, op Route) error {
 	a, err := s.handle(w, c, d, op)
 	if errors.Is(err, policy.ErrUnauthenticated) {
 		if err = s.limits.failedLogin(c.Request, err); s.logins != nil {
@@ -278,7 +278,7 @@ func (s *server) logIn(w http.ResponseWriter, c *Call, d *Door, op Operation) er
 }
 
 // handle prepares a call and makes it.
-func (s *server) handle(w http.ResponseWriter, c *Call, d *Door, op Operation) (_ Answer, err error) {
+func (s *server) handle(w http.ResponseWriter, c *Call, d *Door, op Route) (_ Answer, err error) {
 	if c.Query, err = readQuery(c.Request, op.Query, d.Tolerant); err != nil {
 		return Answer{}, err
 	}

@@ -35,7 +35,7 @@ func TestOneTokenNamesTheCallerAndGoesNoFurther(t *testing.T) {
 	handler := api.New(api.Options{
 		Doors: []api.Door{{
 			Paths: []string{"/who"},
-			Operations: []api.Operation{{
+			Routes: []api.Route{{
 				Method: http.MethodGet, Path: "/who", Status: http.StatusOK, Timeout: time.Minute,
 				Handle: func(c *api.Call) (api.Answer, error) {
 					left = c.Header.Clone()

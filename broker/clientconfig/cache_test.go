@@ -17,7 +17,7 @@ var cachedAt = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 
 func cached(token string, life time.Duration) clientconfig.Cached {
 	return clientconfig.Cached{IssuedAt: cachedAt, Config: clientconfig.Config{
-		VIM: "edge", Lease: "l", Endpoint: "https://k:6443", ServerName: "k", CACert: "pem", Client: clientconfig.Cluster{},
+		VIM: "edge", Lease: "l", Endpoint: "https://k:6443", ServerName: "k", CACert: "pem", Client: clientconfig.KubernetesClient{},
 		Credential: secret.Credential{Token: secret.NewText(token)}, ExpiresAt: cachedAt.Add(life),
 	}}
 }

@@ -45,7 +45,7 @@ func TestMain(m *testing.M) {
 // childConfig needs no test to be made.
 var childConfig = clientconfig.Config{
 	VIM: "edge-1", Endpoint: "https://192.0.2.7:6443", CACert: strings.Repeat("not a certificate\n", 50),
-	Credential: secret.Credential{Token: secret.NewText(canary)}, Client: clientconfig.Cluster{},
+	Credential: secret.Credential{Token: secret.NewText(canary)}, Client: clientconfig.KubernetesClient{},
 }
 
 // hold writes files, says where, and lives until it is killed or its input ends.

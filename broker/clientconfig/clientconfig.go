@@ -61,7 +61,7 @@ type Config struct {
 }
 
 // Client is the part of a configuration that depends on the type of VIM. The
-// type's driver fills it in. [Cluster] and [OpenStackClient] are clients.
+// type's driver fills it in. [KubernetesClient] and [OpenStackClient] are clients.
 type Client interface {
 	// Forms are the forms of configuration that these clients read; the first is the default.
 	Forms() []Form
@@ -90,7 +90,7 @@ func Formats(c Client) []Format {
 
 // Known names the formats of clusters and clouds, each once.
 func Known() []Format {
-	names := Formats(Cluster{})
+	names := Formats(KubernetesClient{})
 	for _, f := range Formats(OpenStackClient{}) {
 		if !slices.Contains(names, f) {
 			names = append(names, f)

@@ -13,7 +13,7 @@ import (
 // variables, and would use the person's own cluster: so KUBECONFIG names a file
 // without any. Helm can be told a CA only as a file, and no client certificate or
 // password. Variables that would lead these programs elsewhere are taken away.
-func (k Cluster) environment(c Config) (secret.Text, error) {
+func (k KubernetesClient) environment(c Config) (secret.Text, error) {
 	vars := []variable{
 		{"KUBECONFIG", "/dev/null"},
 		{"KUBE_HOST", c.Endpoint},

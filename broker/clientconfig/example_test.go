@@ -18,7 +18,7 @@ func ExampleConfig_Render() {
 	config := clientconfig.Config{
 		VIM: "edge", Lease: "0b5f", Endpoint: "https://192.0.2.7:6443",
 		Credential: secret.Credential{Token: secret.NewText("a-token-of-an-hour")},
-		Client:     clientconfig.Cluster{Namespace: "cnf"},
+		Client:     clientconfig.KubernetesClient{Namespace: "cnf"},
 		ExpiresAt:  time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC),
 	}
 	text, err := config.Render(clientconfig.ExecCredential)
@@ -48,7 +48,7 @@ func ExampleDir_Write() {
 	}
 	files, err := dir.Write(clientconfig.Config{
 		VIM: "edge", Lease: "0b5f", Endpoint: "https://192.0.2.7:6443",
-		Credential: secret.Credential{Token: secret.NewText("a-token-of-an-hour")}, Client: clientconfig.Cluster{},
+		Credential: secret.Credential{Token: secret.NewText("a-token-of-an-hour")}, Client: clientconfig.KubernetesClient{},
 	})
 	if err != nil {
 		fmt.Println(err)

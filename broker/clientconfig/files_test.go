@@ -187,7 +187,7 @@ func TestReplace(t *testing.T) {
 // Helm and kubectl start where the lease does.
 func TestEnvNamesTheNamespaceToEveryClient(t *testing.T) {
 	c := tokenConfig(t)
-	c.Client = clientconfig.Cluster{Namespace: "edge"}
+	c.Client = clientconfig.KubernetesClient{Namespace: "edge"}
 	f, err := open(t).Write(c)
 	if err != nil {
 		t.Fatal(err)

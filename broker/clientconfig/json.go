@@ -47,7 +47,7 @@ func newWire(c Config) wire {
 	return w
 }
 
-func (k Cluster) json(c Config) (secret.Text, error) {
+func (k KubernetesClient) json(c Config) (secret.Text, error) {
 	w := newWire(c)
 	w.Namespace = k.Namespace
 	return encodeJSON(w, "  ")
@@ -95,7 +95,7 @@ func Decode(text secret.Text) (Config, error) {
 	c := Config{
 		VIM: w.VIM, VIMID: w.VIMID, Lease: w.Lease, Endpoint: w.Endpoint, CACert: w.CACert,
 		InsecureSkipVerify: w.InsecureSkipVerify, ServerName: w.ServerName,
-		Client: Cluster{Namespace: w.Namespace}, ExpiresAt: w.ExpiresAt.UTC(),
+		Client: KubernetesClient{Namespace: w.Namespace}, ExpiresAt: w.ExpiresAt.UTC(),
 	}
 	if w.Cloud != nil {
 		if w.Cloud.ProjectID == "" || w.Namespace != "" {

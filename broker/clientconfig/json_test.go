@@ -14,7 +14,7 @@ import (
 
 func TestDecodeIsTheInverseOfJSON(t *testing.T) {
 	insecure := tokenConfig(t)
-	insecure.InsecureSkipVerify, insecure.CACert, insecure.Client, insecure.ExpiresAt = true, "", clientconfig.Cluster{}, time.Time{}
+	insecure.InsecureSkipVerify, insecure.CACert, insecure.Client, insecure.ExpiresAt = true, "", clientconfig.KubernetesClient{}, time.Time{}
 	for name, c := range map[string]clientconfig.Config{
 		"token": tokenConfig(t), "certificate": certificateConfig(t), "password": passwordConfig(t), "insecure": insecure,
 	} {

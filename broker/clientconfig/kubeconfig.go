@@ -92,7 +92,7 @@ func inlineCluster(c Config) kubeCluster {
 }
 
 // kubeconfig holds everything inline: one cluster, one user, one context.
-func (k Cluster) kubeconfig(c Config) (secret.Text, error) {
+func (k KubernetesClient) kubeconfig(c Config) (secret.Text, error) {
 	text, err := k.encode(c, inlineCluster(c), kubeUser{
 		Token:                 c.Token.Reveal(),
 		ClientCertificateData: base64.StdEncoding.EncodeToString([]byte(c.ClientCertificate)),
@@ -103,7 +103,7 @@ func (k Cluster) kubeconfig(c Config) (secret.Text, error) {
 	return secret.NewText(text), err
 }
 
-func (k Cluster) encode(c Config, cluster kubeCluster, user kubeUser) (string, error) {
+func (k KubernetesClient) encode(c Config, cluster kubeCluster, user kubeUser) (string, error) {
 	name := c.name()
 	var out bytes.Buffer
 	enc := yaml.NewEncoder(&out)
@@ -139,7 +139,7 @@ type Plugin struct {
 // PluginKubeconfig is a kubeconfig that holds no credential and names the plugin
 // to get one from. The plugin is told which cluster it is asked for, and is never
 // given the terminal. A credential in c is not used.
-func (k Cluster) PluginKubeconfig(c Config, p Plugin) (string, error) {
+func (k KubernetesClient) PluginKubeconfig(c Config, p Plugin) (string, error) {
 	exec := &kubeExec{
 		APIVersion:         execAPIVersion,
 		Command:            p.Command,
@@ -154,14 +154,14 @@ func (k Cluster) PluginKubeconfig(c Config, p Plugin) (string, error) {
 	return k.encode(c, inlineCluster(c), kubeUser{Exec: exec})
 }
 
-// Cluster is a [Client] of a Kubernetes cluster.
-type Cluster struct {
+// KubernetesClient is a [Client] of a Kubernetes cluster.
+type KubernetesClient struct {
 	// Namespace is the one a client starts in; empty means the server's default.
 	Namespace string
 }
 
 // Forms implements [Client].
-func (k Cluster) Forms() []Form {
+func (k KubernetesClient) Forms() []Form {
 	return []Form{
 		{Kubeconfig, false, k.kubeconfig},
 		{Environment, false, k.environment},
@@ -172,13 +172,13 @@ func (k Cluster) Forms() []Form {
 }
 
 // Accepts implements [Client].
-func (Cluster) Accepts(c secret.Credential) bool { return c.ApplicationCredentialID == "" }
+func (KubernetesClient) Accepts(c secret.Credential) bool { return c.ApplicationCredentialID == "" }
 
 // layOut writes a kubeconfig, and each part that it names into a file of its own: CA,
 // token, certificate, key. A password has no file form: it stands in the kubeconfig.
 // KUBECONFIG is for kubectl and Helm, KUBE_CONFIG_PATH for Terraform. client-go
 // reads the token file again within a minute.
-func (k Cluster) layOut(c Config, write func(kind string, text secret.Text) (string, error)) (l layout, err error) {
+func (k KubernetesClient) layOut(c Config, write func(kind string, text secret.Text) (string, error)) (l layout, err error) {
 	cluster := kubeCluster{Server: c.Endpoint, TLSServerName: c.ServerName, InsecureSkipTLSVerify: c.InsecureSkipVerify}
 	user := kubeUser{Username: c.Username, Password: c.Password.Reveal()}
 	for _, part := range []struct {
@@ -213,7 +213,7 @@ func (k Cluster) layOut(c Config, write func(kind string, text secret.Text) (str
 	return l, nil
 }
 
-func (Cluster) renewed(c Config, _ layout) (secret.Text, error) {
+func (KubernetesClient) renewed(c Config, _ layout) (secret.Text, error) {
 	if c.Token.Empty() {
 		return secret.Text{}, fmt.Errorf("only a token can be replaced: %w", ErrFormat)
 	}
@@ -248,7 +248,7 @@ type execStatus struct {
 }
 
 // execCredential is the output of an exec plugin, on one line.
-func (Cluster) execCredential(c Config) (secret.Text, error) {
+func (KubernetesClient) execCredential(c Config) (secret.Text, error) {
 	if c.Username != "" {
 		return secret.Text{}, fmt.Errorf("an exec credential is a token or a certificate, not a password: %w", ErrFormat)
 	}

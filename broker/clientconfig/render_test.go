@@ -55,7 +55,7 @@ func tokenConfig(t testing.TB) clientconfig.Config {
 	ca, _ := pair(t)
 	return clientconfig.Config{
 		VIM: "edge-1", Lease: "0b5f", Endpoint: "https://192.0.2.7:6443", CACert: ca, ServerName: "edge.example",
-		Credential: secret.Credential{Token: secret.NewText(canary)}, Client: clientconfig.Cluster{Namespace: "cnf"}, ExpiresAt: expiry,
+		Credential: secret.Credential{Token: secret.NewText(canary)}, Client: clientconfig.KubernetesClient{Namespace: "cnf"}, ExpiresAt: expiry,
 	}
 }
 
@@ -102,7 +102,7 @@ func TestKubeconfigIsReadByClients(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got.Client = clientconfig.Cluster{Namespace: namespace}
+			got.Client = clientconfig.KubernetesClient{Namespace: namespace}
 			if diff := cmp.Diff(c, got); diff != "" {
 				t.Errorf("client-go reads something else (-want +got):\n%s", diff)
 			}
@@ -194,7 +194,7 @@ func TestEnvironmentSurvivesTheShell(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			namespace := "a'b $(echo pwned) `echo pwned` \\ \"; echo pwned\n!"
-			c.Client = clientconfig.Cluster{Namespace: namespace}
+			c.Client = clientconfig.KubernetesClient{Namespace: namespace}
 			text, err := c.Render(clientconfig.Environment)
 			if err != nil {
 				t.Fatalf("Render() = %v", err)
@@ -264,7 +264,7 @@ func TestExecCredential(t *testing.T) {
 }
 
 func TestPluginKubeconfigHoldsNoCredential(t *testing.T) {
-	text, err := clientconfig.Cluster{}.PluginKubeconfig(tokenConfig(t), clientconfig.Plugin{
+	text, err := clientconfig.KubernetesClient{}.PluginKubeconfig(tokenConfig(t), clientconfig.Plugin{
 		Command: "vimbroker", Args: []string{"credential", "--vim", "edge-1"},
 		Env: map[string]string{"VIMBROKER_ADDR": "https://broker:8443", "A": "b"}, InstallHint: "see the README",
 	})
@@ -296,11 +296,11 @@ func TestRenderRefuses(t *testing.T) {
 	none := tokenConfig(t)
 	none.Token = secret.Text{}
 	cloudOnly := cloudConfig()
-	cloudOnly.Client = clientconfig.Cluster{}
+	cloudOnly.Client = clientconfig.KubernetesClient{}
 	nobodys := tokenConfig(t)
 	nobodys.Client = nil
 	nul := tokenConfig(t)
-	nul.Client = clientconfig.Cluster{Namespace: "a\x00b"}
+	nul.Client = clientconfig.KubernetesClient{Namespace: "a\x00b"}
 	for name, test := range map[string]struct {
 		config clientconfig.Config
 		format clientconfig.Format

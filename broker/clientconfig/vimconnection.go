@@ -43,7 +43,7 @@ func connectionInfo(c Config, vimType string, face map[string]any, access map[st
 	return encodeJSON(v, "  ")
 }
 
-func (Cluster) vimConnectionInfo(c Config) (secret.Text, error) {
+func (KubernetesClient) vimConnectionInfo(c Config) (secret.Text, error) {
 	if c.ClientCertificate != "" {
 		return secret.Text{}, fmt.Errorf("vimConnectionInfo knows no client certificate: %w", ErrFormat)
 	}

@@ -70,7 +70,7 @@ type Store interface {
 	// If it fails otherwise, the cursor may or may not have been written.
 	MoveCursor(ctx context.Context, from, to Cursor) error
 	Append(ctx context.Context, e audit.Entry) error
-	Tree(ctx context.Context) (tree.State, error)
+	Tree(ctx context.Context) (tree.Head, error)
 }
 
 // Status is the present state of a sink.

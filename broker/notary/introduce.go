@@ -193,7 +193,7 @@ func (n *Notary) takeOver(ctx context.Context, act *audit.Act, mine *SigningKey,
 		return nil, err
 	}
 	mine.Since = now.Size
-	return &Checkpoint{State: now, Time: n.now(), Key: mine.ID, Note: signed}, nil
+	return &Checkpoint{Head: now, Time: n.now(), Key: mine.ID, Note: signed}, nil
 }
 
 // Settle drops keys that were begun before a time and never signed: their process died.

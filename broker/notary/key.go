@@ -99,9 +99,9 @@ func verifiers(keys []SigningKey, size int64) []note.Verifier {
 
 // Open returns the state that a checkpoint states, if a key whose checkpoints of that size
 // count has signed it. Otherwise it is [tree.ErrUnsigned].
-func Open(keys []SigningKey, signed string) (tree.State, error) {
+func Open(keys []SigningKey, signed string) (tree.Head, error) {
 	if len(keys) == 0 {
-		return tree.State{}, tree.ErrUnsigned
+		return tree.Head{}, tree.ErrUnsigned
 	}
 	origin := keys[0].Origin
 	var all []note.Verifier
@@ -112,10 +112,10 @@ func Open(keys []SigningKey, signed string) (tree.State, error) {
 	}
 	state, err := tree.OpenCheckpoint(origin, signed, all...)
 	if err != nil {
-		return tree.State{}, err
+		return tree.Head{}, err
 	}
 	if state, err = tree.OpenCheckpoint(origin, signed, verifiers(keys, state.Size)...); err != nil {
-		return tree.State{}, ErrBeyond
+		return tree.Head{}, ErrBeyond
 	}
 	return state, nil
 }

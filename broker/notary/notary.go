@@ -40,7 +40,7 @@ var (
 
 // Checkpoint states the log's size and root at a time.
 type Checkpoint struct {
-	tree.State
+	tree.Head
 	Time time.Time
 	// Key is the ID of the key that signed it; a checkpoint made as one key took over from
 	// another has both signatures, and names the new one.
@@ -54,7 +54,7 @@ type Store interface {
 	tree.Tiles
 	AnchorStore
 	// Tree and Grow are those of [audit.Log].
-	Tree(ctx context.Context) (tree.State, error)
+	Tree(ctx context.Context) (tree.Head, error)
 	Grow(ctx context.Context) error
 	// SigningKeys returns all keys, oldest first.
 	SigningKeys(ctx context.Context) ([]SigningKey, error)
@@ -80,7 +80,7 @@ type Notary struct {
 	now     func() time.Time
 
 	mu     sync.Mutex
-	seen   tree.State        // the largest that this process has signed, or found signed
+	seen   tree.Head         // the largest that this process has signed, or found signed
 	faults map[string]string // by anchor, of its last attempt
 }
 
@@ -123,7 +123,7 @@ func (n *Notary) Sign(ctx context.Context, begin Begin) error {
 		}
 	}
 	last, now, err := n.look(ctx)
-	if err != nil || last.State == now {
+	if err != nil || last.Head == now {
 		return err
 	}
 	p, err := n.open(ctx, key)
@@ -131,7 +131,7 @@ func (n *Notary) Sign(ctx context.Context, begin Begin) error {
 		return err
 	}
 	switch signed, err := tree.OpenCheckpoint(p.origin, last.Note, p.verifier); {
-	case last.Size == 0 || err == nil && signed == last.State:
+	case last.Size == 0 || err == nil && signed == last.Head:
 	case n.replaced(ctx, key): // after the keys were read: another signs, and has
 		return nil
 	default:
@@ -142,7 +142,7 @@ func (n *Notary) Sign(ctx context.Context, begin Begin) error {
 		return err
 	}
 	failpoint.At("audit.signed")
-	err = n.store.AddCheckpoint(ctx, Checkpoint{State: now, Time: n.now(), Key: key.ID, Note: signed})
+	err = n.store.AddCheckpoint(ctx, Checkpoint{Head: now, Time: n.now(), Key: key.ID, Note: signed})
 	if err == nil || errors.Is(err, ErrOvertaken) { // another process's checkpoint is as good
 		failpoint.At("audit.checkpoint-stored")
 		return nil
@@ -154,7 +154,7 @@ func (n *Notary) Sign(ctx context.Context, begin Begin) error {
 func (n *Notary) last(ctx context.Context) (Checkpoint, error) {
 	last, err := n.store.LastCheckpoint(ctx)
 	if errors.Is(err, ErrNone) {
-		return Checkpoint{State: tree.Empty()}, nil
+		return Checkpoint{Head: tree.Empty()}, nil
 	}
 	return last, err
 }
@@ -169,7 +169,7 @@ func (n *Notary) replaced(ctx context.Context, key SigningKey) bool {
 // look returns the last checkpoint and the whole log, which continues the checkpoint and the
 // log that this process saw last: otherwise it is [ErrRewritten]. Others may write, sign and
 // look meanwhile, so look reads the log last.
-func (n *Notary) look(ctx context.Context) (last Checkpoint, now tree.State, err error) {
+func (n *Notary) look(ctx context.Context) (last Checkpoint, now tree.Head, err error) {
 	n.mu.Lock()
 	seen := n.seen
 	n.mu.Unlock()
@@ -182,7 +182,7 @@ func (n *Notary) look(ctx context.Context) (last Checkpoint, now tree.State, err
 	if now, err = n.store.Tree(ctx); err != nil {
 		return last, now, err
 	}
-	for _, earlier := range []tree.State{last.State, seen} {
+	for _, earlier := range []tree.Head{last.Head, seen} {
 		if err = n.grew(ctx, earlier, now); err != nil {
 			return last, now, err
 		}
@@ -196,7 +196,7 @@ func (n *Notary) look(ctx context.Context) (last Checkpoint, now tree.State, err
 }
 
 // grew returns nil if one state of the log begins with the whole of an earlier one.
-func (n *Notary) grew(ctx context.Context, earlier, now tree.State) error {
+func (n *Notary) grew(ctx context.Context, earlier, now tree.Head) error {
 	if now == earlier {
 		return nil
 	}

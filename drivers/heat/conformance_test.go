@@ -18,7 +18,7 @@ func TestConformance(t *testing.T) {
 	s := fakeheat.New(t)
 	conformance.LifecycleDriver(t, conformance.LifecycleEnv{
 		New:       func() lifecycle.Driver { return heat.New() },
-		Connect:   func(_ *testing.T, g lifecycle.Grant) lifecycle.Connection { return connect(s, g) },
+		Connect:   func(_ *testing.T, g lifecycle.StageRules) lifecycle.Connection { return connect(s, g) },
 		Namespace: func(*testing.T) string { return "" },
 		Manifests: vnf.Manifests, VDU: vnf.VDU, Flavour: vnf.Flavour(),
 		Remove: func(_ *testing.T, r lifecycle.Resource) { s.Condemn(r.Name) },
@@ -33,7 +33,7 @@ func TestConformance(t *testing.T) {
 }
 
 // connect may do what a grant says.
-func connect(s *fakeheat.Server, g lifecycle.Grant) lifecycle.Connection {
+func connect(s *fakeheat.Server, g lifecycle.StageRules) lifecycle.Connection {
 	rules := egress.Default()
 	rules.AllowLoopback = true
 	return lifecycle.Connection{Egress: rules, Config: clientconfig.Config{

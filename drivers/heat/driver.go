@@ -41,7 +41,7 @@ func (*Driver) Name() string { return "heat" }
 func (*Driver) VIMType() broker.VIMType { return "openstack" }
 
 // Survey implements [lifecycle.Driver]: any member of the project may have a template validated.
-func (*Driver) Survey(lifecycle.PlanInput) lifecycle.Grant { return lifecycle.Grant{} }
+func (*Driver) Survey(lifecycle.PlanInput) lifecycle.StageRules { return lifecycle.StageRules{} }
 
 // Basis implements [lifecycle.Driver]: everything under BaseHOT/FLAVOUR. Secret are the parameters that the
 // template hides.

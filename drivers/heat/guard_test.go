@@ -66,7 +66,7 @@ func TestCatalogEndpointIsRefused(t *testing.T) {
 			s.Fail(fake.Fault{Kind: fake.Edit, Method: "GET", Path: "/v3/auth/tokens$", Times: -1, Edit: func(_ http.Header, body []byte) []byte {
 				return []byte(strings.ReplaceAll(string(body), "https://", other))
 			}})
-			_, err := heat.New().Plan(t.Context(), connect(s, lifecycle.Grant{}), input(lifecycle.Instantiate, "x"))
+			_, err := heat.New().Plan(t.Context(), connect(s, lifecycle.StageRules{}), input(lifecycle.Instantiate, "x"))
 			if !errors.Is(err, broker.ErrUnsupported) || !strings.Contains(err.Error(), "https URL for the service orchestration") || strings.Contains(err.Error(), fake.Canary) {
 				t.Errorf("a plan = %v, want %v with what to do", err, broker.ErrUnsupported)
 			}
@@ -107,7 +107,7 @@ func TestGatewayRefusesNothing(t *testing.T) {
 	} {
 		s := fakeheat.New(t)
 		s.Fail(fake.Fault{Kind: c.kind, Path: c.path, Status: c.status, Times: -1})
-		_, err := heat.New().Plan(t.Context(), connect(s, lifecycle.Grant{}), input(lifecycle.Instantiate, "x"))
+		_, err := heat.New().Plan(t.Context(), connect(s, lifecycle.StageRules{}), input(lifecycle.Instantiate, "x"))
 		// What Heat finds invalid it says why.
 		if !errors.Is(err, c.want) || c.want != broker.ErrInvalid && strings.Contains(err.Error(), fake.Canary) {
 			t.Errorf("%s answered %d (%s) = %v, want %v", c.path, c.status, c.kind, err, c.want)
@@ -178,7 +178,7 @@ func TestBusyStackIsWaitedFor(t *testing.T) {
 // members are the ids of an instance's VNFCs.
 func members(t *testing.T, s *fakeheat.Server, instance string, p lifecycle.Plan) (ids []string) {
 	t.Helper()
-	all, err := heat.New().Observe(t.Context(), connect(s, lifecycle.Grant{}), instance, p.Resources)
+	all, err := heat.New().Observe(t.Context(), connect(s, lifecycle.StageRules{}), instance, p.Resources)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -92,7 +92,7 @@ func (d *Driver) Plan(ctx context.Context, c lifecycle.Connection, in lifecycle.
 
 // one is a plan of one stage: a stack is made under one lease.
 func one(w lifecycle.Wave) []lifecycle.Stage {
-	return []lifecycle.Stage{{Grant: lifecycle.Grant{Purpose: purpose}, Waves: []lifecycle.Wave{w}}}
+	return []lifecycle.Stage{{Grant: lifecycle.StageRules{Purpose: purpose}, Waves: []lifecycle.Wave{w}}}
 }
 
 func objects(all []lifecycle.Resource, manifest secret.Text) []lifecycle.Object {

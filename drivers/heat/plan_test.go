@@ -161,7 +161,7 @@ func TestRefusals(t *testing.T) {
 	} {
 		in := tacker(hot)
 		change(&in)
-		_, err := heat.New().Plan(t.Context(), connect(s, lifecycle.Grant{}), in)
+		_, err := heat.New().Plan(t.Context(), connect(s, lifecycle.StageRules{}), in)
 		if !errors.Is(err, broker.ErrInvalid) || !strings.Contains(err.Error(), says) {
 			t.Errorf("Plan = %v, want %v with %q", err, broker.ErrInvalid, says)
 		}
@@ -188,7 +188,7 @@ func TestTemplatesAreReadOnce(t *testing.T) {
 		in.Manifests = append(in.Manifests, lifecycle.Manifest{Path: fmt.Sprintf("BaseHOT/simple/nested/n%d.yaml", n), Text: secret.NewText(text)})
 	}
 	s.Fail(fake.Fault{Kind: fake.JSON, Path: "/validate$", Status: 200, Body: "{}"})
-	if p, err := heat.New().Plan(t.Context(), connect(s, lifecycle.Grant{}), in); err != nil || len(p.Resources) != 2 {
+	if p, err := heat.New().Plan(t.Context(), connect(s, lifecycle.StageRules{}), in); err != nil || len(p.Resources) != 2 {
 		t.Errorf("Plan = %+v, %v", p.Resources, err)
 	}
 }

@@ -29,7 +29,7 @@ func input(op lifecycle.OperationType, secret string) lifecycle.PlanInput {
 
 func mustPlan(t *testing.T, s *fakeheat.Server, in lifecycle.PlanInput) lifecycle.Plan {
 	t.Helper()
-	p, err := heat.New().Plan(t.Context(), connect(s, lifecycle.Grant{}), in)
+	p, err := heat.New().Plan(t.Context(), connect(s, lifecycle.StageRules{}), in)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +129,7 @@ func TestObserveTellsUpdatesOfOthers(t *testing.T) {
 	}
 	k := seen["vnf-"+in.Instance].Resource
 	look := func() lifecycle.Observation {
-		all, err := heat.New().Observe(t.Context(), connect(s, lifecycle.Grant{}), in.Instance, []lifecycle.Resource{k})
+		all, err := heat.New().Observe(t.Context(), connect(s, lifecycle.StageRules{}), in.Instance, []lifecycle.Resource{k})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -203,7 +203,7 @@ func TestHostileHeat(t *testing.T) {
 		part("VDU1", "c/c", "d/d"), part("VDU1", "d/d", "c/c"), // out of the top's reach
 	}, ",") + `]}`
 	s.Fail(fake.Fault{Kind: fake.JSON, Path: "/resources$", Status: 200, Body: circle, Times: -1})
-	all, err := heat.New().Observe(t.Context(), connect(s, lifecycle.Grant{}), in.Instance, p.Resources)
+	all, err := heat.New().Observe(t.Context(), connect(s, lifecycle.StageRules{}), in.Instance, p.Resources)
 	if err != nil {
 		t.Fatal(err)
 	}

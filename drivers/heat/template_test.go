@@ -64,7 +64,7 @@ func TestATemplateSaysOneThing(t *testing.T) {
 		for _, at := range []string{"the top", "a nested template", "a template of that"} {
 			t.Run(name+"/"+at, func(t *testing.T) {
 				s := fakeheat.New(t)
-				_, err := heat.New().Plan(t.Context(), connect(s, lifecycle.Grant{}), placed(at, c.text))
+				_, err := heat.New().Plan(t.Context(), connect(s, lifecycle.StageRules{}), placed(at, c.text))
 				var e *broker.Error
 				if !errors.Is(err, broker.ErrInvalid) || !errors.As(err, &e) || !strings.Contains(e.Detail, c.says) {
 					t.Fatalf("Plan = %v, want %v with %q", err, broker.ErrInvalid, c.says)
@@ -111,7 +111,7 @@ func TestAllSectionsOfAHOTAreTaken(t *testing.T) {
 	s.Fail(fake.Fault{Kind: fake.JSON, Path: "/validate$", Status: 200, Body: "{}"})
 	text := "heat_template_version: 2018-08-31\ndescription: d\nparameter_groups: [{label: l, parameters: [p]}]\n" +
 		"parameters: {p: {type: string, default: x}}\nconditions: {c: true}\nresources:\n  1: {type: OS::Heat::None, condition: c}\noutputs: {o: {value: {get_param: p}}}\n"
-	if _, err := heat.New().Plan(t.Context(), connect(s, lifecycle.Grant{}), placed("the top", text)); err != nil {
+	if _, err := heat.New().Plan(t.Context(), connect(s, lifecycle.StageRules{}), placed("the top", text)); err != nil {
 		t.Errorf("Plan = %v", err)
 	}
 }

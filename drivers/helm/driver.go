@@ -167,7 +167,7 @@ func looksUp(in lifecycle.PlanInput, r lifecycle.Resource) bool {
 
 // Survey implements [lifecycle.Driver]: the records of the release are read, by their names, and where a chart is
 // rendered again its Secrets and ConfigMaps, which it may look up.
-func (d *Driver) Survey(in lifecycle.PlanInput) lifecycle.Grant {
+func (d *Driver) Survey(in lifecycle.PlanInput) lifecycle.StageRules {
 	if slices.Contains(in.Gone, in.Namespace) { // and the records with it
 		return d.Driver.Survey(in)
 	}
@@ -188,5 +188,5 @@ func (d *Driver) Survey(in lifecycle.PlanInput) lifecycle.Grant {
 			rules = append(rules, broker.Rule{APIGroups: []string{""}, Resources: []string{plural}, ResourceNames: some, Verbs: []string{"get"}})
 		}
 	}
-	return lifecycle.Grant{Namespaces: []string{in.Namespace}, Rules: rules[:min(len(rules), maxSurveyed)]}
+	return lifecycle.StageRules{Namespaces: []string{in.Namespace}, Rules: rules[:min(len(rules), maxSurveyed)]}
 }

@@ -23,7 +23,7 @@ func TestNamespaceThatClientsStartIn(t *testing.T) {
 	} {
 		a := broker.Access{Target: broker.Target{Namespace: c.vim}}
 		got := kubernetes.New(kubernetes.Options{}).Client(a, c.lease, broker.CredentialBearerToken)
-		if got != clientconfig.Client(clientconfig.Cluster{Namespace: c.want}) {
+		if got != clientconfig.Client(clientconfig.KubernetesClient{Namespace: c.want}) {
 			t.Errorf("VIM in %q, lease in %v: %+v, want %q", c.vim, c.lease, got, c.want)
 		}
 	}

@@ -76,7 +76,7 @@ func New(o Options) *Driver {
 func (d *Driver) Type() broker.Type {
 	return broker.Type{
 		Name:        Type,
-		Formats:     clientconfig.Formats(clientconfig.Cluster{}),
+		Formats:     clientconfig.Formats(clientconfig.KubernetesClient{}),
 		Credentials: []broker.CredentialKind{broker.CredentialBearerToken, broker.CredentialClientCertificate, broker.CredentialBasicAuth},
 		Document:    broker.DocumentKubeconfig,
 		Rules:       true,
@@ -87,7 +87,7 @@ func (d *Driver) Type() broker.Type {
 // Client implements [broker.Driver]. Clients start in the VIM's namespace, or in the
 // first of the lease's if that is not one of them.
 func (d *Driver) Client(a broker.Access, namespaces []string, _ broker.CredentialKind) clientconfig.Client {
-	c := clientconfig.Cluster{Namespace: a.Target.Namespace}
+	c := clientconfig.KubernetesClient{Namespace: a.Target.Namespace}
 	if len(namespaces) > 0 && !slices.Contains(namespaces, c.Namespace) {
 		c.Namespace = namespaces[0]
 	}

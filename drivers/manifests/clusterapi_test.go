@@ -44,7 +44,7 @@ func TestReadinessOfClusters(t *testing.T) {
 			"kind": c.kind, "apiVersion": "cluster.x-k8s.io/v1beta2", "spec": m{"replicas": 3}, "status": c.status,
 			"metadata": m{"name": "edge", "namespace": "cnf", "generation": 2, "labels": m{"vimbroker.io/instance": instance}},
 		})
-		g := lifecycle.Grant{Namespaces: []string{"cnf"}, Rules: rulesFor(r, "get")}
+		g := lifecycle.StageRules{Namespaces: []string{"cnf"}, Rules: rulesFor(r, "get")}
 		seen, err := manifests.New().Observe(t.Context(), s.Connection(g), instance, []lifecycle.Resource{r})
 		if err != nil {
 			t.Fatal(err)
@@ -74,7 +74,7 @@ func TestPropagation(t *testing.T) {
 			meta["finalizers"] = []any{"a.example/end"}
 		}
 		s.Put(fakeobjects.Path(c.r), map[string]any{"kind": c.r.Kind, "apiVersion": strings.TrimPrefix(c.r.Group+"/v1", "/"), "metadata": meta})
-		g := lifecycle.Grant{Namespaces: []string{"cnf"}, Rules: rulesFor(c.r, "get", "delete")}
+		g := lifecycle.StageRules{Namespaces: []string{"cnf"}, Rules: rulesFor(c.r, "get", "delete")}
 		w := lifecycle.Wave{Deed: lifecycle.Delete, Objects: []lifecycle.Object{{Resource: c.r}}}
 		err := manifests.New().Run(t.Context(), s.Connection(g), instance, w, func(lifecycle.Observation) { s.Remove(fakeobjects.Path(c.r)) })
 		if err != nil {

@@ -69,8 +69,8 @@ func (*Driver) VIMType() broker.VIMType { return "kubernetes" }
 // Survey implements [lifecycle.Driver]: any identity of the cluster may ask which kinds it
 // serves. The owner of a definition has to be read, the version of Pod Security that the namespace names, and, for
 // an Ingress, the hosts that others have.
-func (*Driver) Survey(in lifecycle.PlanInput) lifecycle.Grant {
-	g := lifecycle.Grant{ClusterWide: true, Rules: []broker.Rule{{
+func (*Driver) Survey(in lifecycle.PlanInput) lifecycle.StageRules {
+	g := lifecycle.StageRules{ClusterWide: true, Rules: []broker.Rule{{
 		APIGroups: []string{definitionGroup}, Resources: []string{"customresourcedefinitions"}, Verbs: []string{"get"},
 	}}}
 	if len(in.Manifests) == 0 {

@@ -79,7 +79,7 @@ func TestAnswersAboutAnotherObject(t *testing.T) {
 }
 
 // everything may be seen.
-var everything = lifecycle.Grant{ClusterWide: true, Rules: []broker.Rule{
+var everything = lifecycle.StageRules{ClusterWide: true, Rules: []broker.Rule{
 	{APIGroups: []string{"", "apps"}, Resources: []string{"configmaps", "deployments", "pods"}, Verbs: []string{"get", "list"}},
 }}
 

@@ -95,7 +95,7 @@ func (p *draft) stage(namespace string, more int) *lifecycle.Stage {
 		}
 	}
 	p.end()
-	g := lifecycle.Grant{ClusterWide: namespace == ""}
+	g := lifecycle.StageRules{ClusterWide: namespace == ""}
 	if namespace != "" {
 		g.Namespaces = []string{namespace}
 	}

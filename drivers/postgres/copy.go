@@ -27,7 +27,7 @@ type Origin interface {
 
 	Horizon(ctx context.Context) (int64, error)
 	Grow(ctx context.Context) error
-	Tree(ctx context.Context) (tree.State, error)
+	Tree(ctx context.Context) (tree.Head, error)
 	Tiles(ctx context.Context, wanted []tree.Tile) ([]tree.Tile, error)
 }
 
@@ -275,14 +275,14 @@ func (c *copying) verifyEntries() error {
 }
 
 // points are the source's tree at the end of each page, so that an error names one.
-func (c *copying) points(from int64, state tree.State) ([]audit.Point, error) {
+func (c *copying) points(from int64, state tree.Head) ([]audit.Point, error) {
 	var points []audit.Point
 	for size := from; ; size = min(size+copyPage, state.Size) {
 		was, err := tree.At(c.ctx, c.from, state, size)
 		if err != nil {
 			return nil, err
 		}
-		if points = append(points, audit.Point{State: was, Name: "the log that is copied"}); size == state.Size {
+		if points = append(points, audit.Point{Head: was, Name: "the log that is copied"}); size == state.Size {
 			return points, nil
 		}
 	}

@@ -101,7 +101,7 @@ func trial(t *testing.T) *sqlite.Store {
 	must(s.ChangeSigningKeys(ctx, func([]notary.SigningKey) ([]notary.SigningKey, error) { return []notary.SigningKey{key}, nil }, nil, entry))
 	for size := range int64(2) {
 		must(s.AddCheckpoint(ctx, notary.Checkpoint{
-			State: tree.State{Size: size + 1, Root: tree.Leaf([]byte{byte(size)})}, Time: time.Unix(10+size, 0).UTC(), Key: key.ID, Note: "note",
+			Head: tree.Head{Size: size + 1, Root: tree.Leaf([]byte{byte(size)})}, Time: time.Unix(10+size, 0).UTC(), Key: key.ID, Note: "note",
 		}))
 	}
 	must(s.SetAnchoring(ctx, notary.Anchoring{Anchor: "outside", Size: 2, Time: time.Unix(12, 0).UTC()}))

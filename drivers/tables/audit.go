@@ -108,8 +108,8 @@ func (s *Tables) GrowTree(ctx context.Context, wait bool) (grown int, err error)
 	return grown, err
 }
 
-func scanTree(row Row) (tree.State, error) {
-	var s tree.State
+func scanTree(row Row) (tree.Head, error) {
+	var s tree.Head
 	var root []byte
 	err := row.Scan(&s.Size, &root)
 	if err == nil && copy(s.Root[:], root) != len(s.Root) {
@@ -143,7 +143,7 @@ func (s *Tables) Tiles(ctx context.Context, wanted []tree.Tile) ([]tree.Tile, er
 }
 
 // Tree implements [audit.Log].
-func (s *Tables) Tree(ctx context.Context) (tree.State, error) {
+func (s *Tables) Tree(ctx context.Context) (tree.Head, error) {
 	states, err := lookUp(ctx, s, scanTree, readTree)
 	state, err := rows.First("audit tree", states, err)
 	return state, doing(err, "reading the tree of the audit log")

@@ -95,7 +95,7 @@ type Log interface {
 	EntriesAfter(ctx context.Context, seq int64, limit int) ([]Entry, error)
 	// Tree is the present tree. It holds every entry that was added more than
 	// [SequencedWithin] ago, while the store is running.
-	Tree(ctx context.Context) (tree.State, error)
+	Tree(ctx context.Context) (tree.Head, error)
 	// Grow gives waiting entries their places and adds them to the tree, until none
 	// waits. It is [tree.ErrTorn] if the store no longer holds the tree: entries get
 	// their places all the same.

@@ -107,15 +107,15 @@ func Leaf(e Entry) (tree.Hash, error) {
 
 // Grown adds entries to the tree of a log, oldest first. They must follow each other and
 // the tree: a gap is [tree.ErrTorn].
-func Grown(ctx context.Context, tiles tree.Tiles, from tree.State, entries []Entry) (tree.State, []tree.Tile, error) {
+func Grown(ctx context.Context, tiles tree.Tiles, from tree.Head, entries []Entry) (tree.Head, []tree.Tile, error) {
 	leaves := make([]tree.Hash, len(entries))
 	for i, e := range entries {
 		if want := from.Size + int64(i) + 1; e.Seq != want {
-			return tree.State{}, nil, fmt.Errorf("%w: entry %d is missing", tree.ErrTorn, want)
+			return tree.Head{}, nil, fmt.Errorf("%w: entry %d is missing", tree.ErrTorn, want)
 		}
 		var err error
 		if leaves[i], err = Leaf(e); err != nil {
-			return tree.State{}, nil, err
+			return tree.Head{}, nil, err
 		}
 	}
 	return tree.Grow(ctx, tiles, from, leaves)

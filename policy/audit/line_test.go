@@ -65,7 +65,7 @@ func TestFollowNamesTheEntryAtFault(t *testing.T) {
 // TestATreeNoticesWhatFollowsAndIsAltered changes a log whose numbers stay in order, with a point that knows it.
 func TestATreeNoticesWhatFollowsAndIsAltered(t *testing.T) {
 	whole := logOf(t, 6)
-	point := audit.Point{State: stateOf(t, whole), Name: "kept"}
+	point := audit.Point{Head: stateOf(t, whole), Name: "kept"}
 	for name, spoil := range map[string]func([]audit.Entry) []audit.Entry{
 		"outcome altered": func(e []audit.Entry) []audit.Entry { e[4].Outcome = audit.Denied; return e },
 		"replaced":        func(e []audit.Entry) []audit.Entry { e[1].Principal = "mallory"; return e },
@@ -114,7 +114,7 @@ func linesOf(t testing.TB, entries []audit.Entry) [][]byte {
 	return lines
 }
 
-func stateOf(t testing.TB, entries []audit.Entry) tree.State {
+func stateOf(t testing.TB, entries []audit.Entry) tree.Head {
 	t.Helper()
 	v, err := audit.NewVerifier(0, nil, nil)
 	if err == nil {
@@ -225,11 +225,11 @@ func TestATreeGrowsByTheNextEntry(t *testing.T) {
 		"a gap at the start": logOf(t, 3)[1:],
 		"a gap inside":       slices.Delete(logOf(t, 4), 1, 2),
 	} {
-		if _, _, err := audit.Grown(t.Context(), nil, tree.State{}, entries); !errors.Is(err, tree.ErrTorn) {
+		if _, _, err := audit.Grown(t.Context(), nil, tree.Head{}, entries); !errors.Is(err, tree.ErrTorn) {
 			t.Errorf("%s: Grown() = %v, want ErrTorn", name, err)
 		}
 	}
-	if grown, _, err := audit.Grown(t.Context(), nil, tree.State{}, logOf(t, 3)); err != nil || grown.Size != 3 {
+	if grown, _, err := audit.Grown(t.Context(), nil, tree.Head{}, logOf(t, 3)); err != nil || grown.Size != 3 {
 		t.Errorf("Grown() = %d entries, %v, want 3", grown.Size, err)
 	}
 }

@@ -14,7 +14,7 @@ import (
 
 // Point is a state that the log is known to have had, as somebody who kept it calls it.
 type Point struct {
-	tree.State
+	tree.Head
 	Name string
 }
 
@@ -96,7 +96,7 @@ func NewVerifier(size int64, frontier []tree.Hash, points []Point) (*Verifier, e
 func (v *Verifier) Size() int64 { return v.size }
 
 // State is the tree of all entries that were checked, with those before.
-func (v *Verifier) State() (tree.State, error) { return v.builder.State() }
+func (v *Verifier) State() (tree.Head, error) { return v.builder.State() }
 
 // Add checks the lines that follow. An [*OrderError] or a [*PointError] names the place; after an error
 // State is that of the lines before it, and the verifier takes no more.
@@ -140,7 +140,7 @@ func (v *Verifier) compare() error {
 		if err != nil {
 			return err
 		}
-		if now != v.points[0].State {
+		if now != v.points[0].Head {
 			return &PointError{v.points[0], v.sound}
 		}
 		v.sound, v.points = v.size, v.points[1:]

@@ -13,13 +13,13 @@ import (
 )
 
 // logLines is a log of n entries, as lines, with its state at each size.
-func logLines(t testing.TB, n int) (lines [][]byte, states []tree.State) {
+func logLines(t testing.TB, n int) (lines [][]byte, states []tree.Head) {
 	t.Helper()
 	b, err := tree.NewBuilder(0, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	states = []tree.State{tree.Empty()}
+	states = []tree.Head{tree.Empty()}
 	for i := range n {
 		line, err := audit.Line(audit.Entry{
 			Seq: int64(i + 1), Time: time.Unix(int64(i), 0), Request: fmt.Sprint(i), Principal: "alice", Project: "north", Action: "lease:issue",
@@ -43,7 +43,7 @@ func logLines(t testing.TB, n int) (lines [][]byte, states []tree.State) {
 func TestAVerifierNamesThePlace(t *testing.T) {
 	lines, states := logLines(t, 100)
 	for _, pages := range [][]int{{100}, {1, 1, 98}, {37, 0, 63}} {
-		v, err := audit.NewVerifier(0, nil, []audit.Point{{State: states[60], Name: "b"}, {State: states[20], Name: "a"}, {State: states[0], Name: "0"}})
+		v, err := audit.NewVerifier(0, nil, []audit.Point{{Head: states[60], Name: "b"}, {Head: states[20], Name: "a"}, {Head: states[0], Name: "0"}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -58,7 +58,7 @@ func TestAVerifierNamesThePlace(t *testing.T) {
 			t.Errorf("in pages of %v: State = %v, %v, want %v", pages, state, err, states[100])
 		}
 	}
-	v, err := audit.NewVerifier(0, nil, []audit.Point{{State: states[20], Name: "a"}, {State: tree.State{Size: 60, Root: states[7].Root}, Name: "b"}})
+	v, err := audit.NewVerifier(0, nil, []audit.Point{{Head: states[20], Name: "a"}, {Head: tree.Head{Size: 60, Root: states[7].Root}, Name: "b"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +89,7 @@ func TestAVerifierNamesThePlace(t *testing.T) {
 			}
 		}
 	}
-	if _, err := audit.NewVerifier(0, nil, []audit.Point{{State: tree.State{Root: states[1].Root}, Name: "empty"}}); !errors.As(err, &differs) {
+	if _, err := audit.NewVerifier(0, nil, []audit.Point{{Head: tree.Head{Root: states[1].Root}, Name: "empty"}}); !errors.As(err, &differs) {
 		t.Errorf("NewVerifier of a size whose point differs = %v, want a PointError", err)
 	}
 	v, _ = audit.NewVerifier(0, nil, nil)
@@ -139,7 +139,7 @@ func TestALineThatIsWrittenOtherwiseIsNoticed(t *testing.T) {
 		if changed == whole {
 			t.Fatalf("%q is not in %s", c[0], whole)
 		}
-		v, err := audit.NewVerifier(0, nil, []audit.Point{{State: states[7], Name: "kept"}})
+		v, err := audit.NewVerifier(0, nil, []audit.Point{{Head: states[7], Name: "kept"}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -23,7 +23,7 @@ type LifecycleEnv struct {
 	// New returns a driver that has seen nothing yet.
 	New func() lifecycle.Driver
 	// Connect makes a connection whose credential may do what a grant says, and nothing else.
-	Connect func(t *testing.T, g lifecycle.Grant) lifecycle.Connection
+	Connect func(t *testing.T, g lifecycle.StageRules) lifecycle.Connection
 	// Namespace makes one for an instance; empty where the VIM knows none.
 	Namespace func(t *testing.T) string
 	// Manifests describe one workload, named as VDU is, and a secret that holds the text

@@ -162,7 +162,7 @@ func VerifyLog(t testing.TB, log audit.Log) {
 	if err != nil {
 		t.Fatalf("Frontier = %v", err)
 	}
-	v, err := audit.NewVerifier(from, frontier, []audit.Point{{State: state, Name: "its tree"}})
+	v, err := audit.NewVerifier(from, frontier, []audit.Point{{Head: state, Name: "its tree"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 
 // auditTree adds entries and grows the tree in turn, and proves each state from the last.
 func auditTree(t *testing.T, s storeTest) {
-	now := func() tree.State {
+	now := func() tree.Head {
 		t.Helper()
 		if err := s.Grow(s.ctx); err != nil {
 			t.Fatalf("Grow = %v", err)
@@ -29,7 +29,7 @@ func auditTree(t *testing.T, s storeTest) {
 	if got := now(); got != tree.Empty() {
 		t.Errorf("Tree after Grow of an empty log = %v, want %v", got, tree.Empty())
 	}
-	var states []tree.State
+	var states []tree.Head
 	for _, n := range []int{1, 2, 300} {
 		var writers sync.WaitGroup
 		for w := range 3 {

@@ -139,8 +139,8 @@ func checkpoints(t *testing.T, st storeTest) {
 		t.Errorf("another process signed size %d after %d", again.Size, last.Size)
 	}
 	for _, c := range all {
-		if state, err := notary.Open(keys, c.Note); err != nil || state != c.State {
-			t.Errorf("Open = %v, %v, want %v", state, err, c.State)
+		if state, err := notary.Open(keys, c.Note); err != nil || state != c.Head {
+			t.Errorf("Open = %v, %v, want %v", state, err, c.Head)
 		}
 		readElsewhere(t, s, c, last, keys[0].Verifier)
 	}
@@ -182,7 +182,7 @@ func readElsewhere(t *testing.T, s *signed, c, later notary.Checkpoint, verifier
 	if int64(size) != c.Size || !bytes.Equal(root, c.Root[:]) {
 		t.Errorf("another reader finds size %d in the checkpoint of %d", size, c.Size)
 	}
-	hashes, err := tree.ProveConsistency(s.ctx, s, later.State, c.Size)
+	hashes, err := tree.ProveConsistency(s.ctx, s, later.Head, c.Size)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -251,8 +251,8 @@ func anchors(t *testing.T, st storeTest) {
 	if err := json.Unmarshal([]byte(bad.lines[0]), &line); err != nil {
 		t.Fatal(err)
 	}
-	if state, err := notary.Open(s.signers(t), line.Checkpoint); err != nil || state != last.State {
-		t.Errorf("the anchored checkpoint opens as %v, %v, want %v", state, err, last.State)
+	if state, err := notary.Open(s.signers(t), line.Checkpoint); err != nil || state != last.Head {
+		t.Errorf("the anchored checkpoint opens as %v, %v, want %v", state, err, last.Head)
 	}
 	if err := s.SetAnchoring(s.ctx, notary.Anchoring{Anchor: "good", Size: 1, Time: epoch}); err != nil {
 		t.Errorf("SetAnchoring of a smaller size = %v", err)
@@ -285,7 +285,7 @@ func keyLives(t *testing.T, st storeTest) {
 		t.Errorf("keys after a rotation at %d = %+v", both.Size, keys)
 	}
 	for what, c := range map[string]notary.Checkpoint{"before": first, "of": both, "after": second} {
-		if state, err := notary.Open(keys, c.Note); err != nil || state != c.State {
+		if state, err := notary.Open(keys, c.Note); err != nil || state != c.Head {
 			t.Errorf("Open of the checkpoint %s the rotation = %v, %v", what, state, err)
 		}
 	}
@@ -405,7 +405,7 @@ func (m *meanwhile) LastCheckpoint(ctx context.Context) (notary.Checkpoint, erro
 	return m.Store.LastCheckpoint(ctx)
 }
 
-func (m *meanwhile) Tree(ctx context.Context) (tree.State, error) {
+func (m *meanwhile) Tree(ctx context.Context) (tree.Head, error) {
 	m.before("Tree")
 	return m.Store.Tree(ctx)
 }
@@ -516,7 +516,7 @@ func manyNotaries(t *testing.T, st storeTest) {
 			t.Errorf("key %s is left %s", k.ID, k.State)
 		}
 	}
-	if state, err := notary.Open(keys, last.Note); err != nil || state != last.State || signing != 1 {
+	if state, err := notary.Open(keys, last.Note); err != nil || state != last.Head || signing != 1 {
 		t.Errorf("of %d keys %d sign; Open = %v, %v", len(keys), signing, state, err)
 	}
 	if trusted, err := notary.Trusted(keys, keys[0].Verifier); err != nil || len(trusted) != len(keys) {

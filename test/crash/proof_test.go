@@ -186,7 +186,7 @@ func (s *scene) proveSigned() {
 	for _, h := range now.Proof {
 		proof = append(proof, tree.Hash(h))
 	}
-	if err := tree.CheckConsistency(tree.State{Size: now.Size, Root: tree.Hash(now.Root)}, state, proof); err != nil {
+	if err := tree.CheckConsistency(tree.Head{Size: now.Size, Root: tree.Hash(now.Root)}, state, proof); err != nil {
 		s.t.Errorf("the log of %d entries does not begin with the %d that were signed: %v", now.Size, c.Size, err)
 	}
 }

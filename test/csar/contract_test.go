@@ -455,7 +455,7 @@ func TestTableOfWhatIsServed(t *testing.T) {
 	}
 	routes := 0
 	for _, d := range []api.Door{vnflcm.Door(r.Lifecycle, r.Lifecycle, r.subscriptions), vnfpkgm.Door(r.catalog)} {
-		for _, op := range d.Operations {
+		for _, op := range d.Routes {
 			if strings.HasPrefix(op.Path, "/vnfpkgm/v1") || !strings.Contains(op.Path, "/v2") {
 				continue
 			}

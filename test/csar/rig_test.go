@@ -168,10 +168,10 @@ func (l lends) IssueLease(_ context.Context, _ policy.Principal, r broker.LeaseR
 	if r.VIM == "cloud" {
 		return broker.Lease{ID: id, Derived: true, ExpiresAt: time.Now().Add(r.TTL)}, clientconfig.Config{
 			Lease: id, Endpoint: l.heat.URL, CACert: l.heat.CA,
-			Credential: secret.Credential{Kind: broker.CredentialProjectToken, Token: secret.NewText(l.heat.Allow(lifecycle.Grant{Purpose: r.Purpose}))},
+			Credential: secret.Credential{Kind: broker.CredentialProjectToken, Token: secret.NewText(l.heat.Allow(lifecycle.StageRules{Purpose: r.Purpose}))},
 		}, nil
 	}
-	token := l.cluster.Allow(lifecycle.Grant{Rules: r.Rules, Namespaces: r.Namespaces, ClusterWide: r.ClusterWide})
+	token := l.cluster.Allow(lifecycle.StageRules{Rules: r.Rules, Namespaces: r.Namespaces, ClusterWide: r.ClusterWide})
 	return broker.Lease{ID: id, Derived: true, ExpiresAt: time.Now().Add(r.TTL)}, clientconfig.Config{
 		Lease: id, Endpoint: l.cluster.URL, CACert: l.cluster.CA,
 		Credential: secret.Credential{Kind: broker.CredentialBearerToken, Token: secret.NewText(token)},

@@ -82,7 +82,7 @@ func New(t testing.TB) *Server {
 }
 
 // Allow makes a token of a lease for a grant. Only one for Heat changes anything.
-func (s *Server) Allow(g lifecycle.Grant) string {
+func (s *Server) Allow(g lifecycle.StageRules) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	token := "token-" + uuid.NewString()

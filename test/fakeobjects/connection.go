@@ -9,7 +9,7 @@ import (
 )
 
 // Connection is one under which the server allows what a grant says.
-func (s *Server) Connection(g lifecycle.Grant) lifecycle.Connection {
+func (s *Server) Connection(g lifecycle.StageRules) lifecycle.Connection {
 	rules := egress.Default()
 	rules.AllowLoopback = true
 	return lifecycle.Connection{Egress: rules, Config: clientconfig.Config{

@@ -56,7 +56,7 @@ type Server struct {
 	mu       sync.Mutex
 	kinds    []Kind
 	objects  map[string]map[string]any // by path
-	grants   map[string]lifecycle.Grant
+	grants   map[string]lifecycle.StageRules
 	revision int
 	unready  bool
 	calls    []string
@@ -65,7 +65,7 @@ type Server struct {
 // New starts a server for one test.
 func New(t testing.TB) *Server {
 	t.Helper()
-	s := &Server{kinds: slices.Clone(Builtin), objects: map[string]map[string]any{}, grants: map[string]lifecycle.Grant{}}
+	s := &Server{kinds: slices.Clone(Builtin), objects: map[string]map[string]any{}, grants: map[string]lifecycle.StageRules{}}
 	s.HTTP2 = true
 	s.Opening = `{"kind":"List","apiVersion":"v1","items":[`
 	s.Refuse = func(w http.ResponseWriter, _ *http.Request, code int) { refuse(w, code, fake.Canary, nil) }
@@ -84,7 +84,7 @@ func (s *Server) Serve(k Kind) {
 }
 
 // Allow makes a token that may do what a grant says.
-func (s *Server) Allow(g lifecycle.Grant) (token string) {
+func (s *Server) Allow(g lifecycle.StageRules) (token string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	token = uuid.NewString()
@@ -229,7 +229,7 @@ func (s *Server) call(r *http.Request) (c call, ok bool) {
 }
 
 // allowed decides as RBAC does.
-func allowed(g lifecycle.Grant, c call) bool {
+func allowed(g lifecycle.StageRules, c call) bool {
 	in := c.namespace
 	if c.Group == "" && c.Plural == "namespaces" {
 		in = c.name

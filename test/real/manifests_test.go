@@ -76,7 +76,7 @@ func (s *stand) namespace(kind string) string {
 }
 
 // as is a connection that may do what a grant says.
-func (s *stand) as(g lifecycle.Grant) lifecycle.Connection {
+func (s *stand) as(g lifecycle.StageRules) lifecycle.Connection {
 	s.t.Helper()
 	ctx := s.t.Context()
 	account, err := s.core.ServiceAccounts(s.home).Create(ctx, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{GenerateName: "lease-"}}, metav1.CreateOptions{})
@@ -664,7 +664,7 @@ func lifecycleConformance(t *testing.T, driver func() lifecycle.Driver, of func(
 	}
 	conformance.LifecycleDriver(t, conformance.LifecycleEnv{
 		New:     driver,
-		Connect: func(t *testing.T, g lifecycle.Grant) lifecycle.Connection { s.t = t; return s.as(g) },
+		Connect: func(t *testing.T, g lifecycle.StageRules) lifecycle.Connection { s.t = t; return s.as(g) },
 		Namespace: func(t *testing.T) string {
 			s.t = t
 			return s.namespace("cnf")

@@ -71,16 +71,16 @@ func Door(g Grants, issuer string) api.Door {
 	body := api.Body{Limit: maxBody, Types: []string{"application/json"}}
 	major := sol013.Major{Path: prefix, Versions: []string{withArray, withMap}, Older: ofTackerV1}
 	d := sol013.Door(sol013.API{Name: "grant", Majors: []sol013.Major{major}},
-		api.Operation{Method: "POST", Path: "/grants", Body: body, Timeout: answerTime, Status: http.StatusCreated, Handle: s.request},
-		api.Operation{Method: "GET", Path: "/grants/{id}", Timeout: answerTime, Handle: s.show},
+		api.Route{Method: "POST", Path: "/grants", Body: body, Timeout: answerTime, Status: http.StatusCreated, Handle: s.request},
+		api.Route{Method: "GET", Path: "/grants/{id}", Timeout: answerTime, Handle: s.show},
 	)
 	// A VNFM tests the callback with GET, and sends the version of its own interface.
-	d.Operations = append(d.Operations,
-		api.Operation{
+	d.Routes = append(d.Routes,
+		api.Route{
 			Method: "GET", Path: prefix + callback, Timeout: answerTime, Status: http.StatusNoContent, Quiet: true,
 			Handle: func(*api.Call) (api.Answer, error) { return api.Answer{}, nil },
 		},
-		api.Operation{Method: "POST", Path: prefix + callback, Body: body, Timeout: answerTime, Status: http.StatusNoContent, Handle: s.notified},
+		api.Route{Method: "POST", Path: prefix + callback, Body: body, Timeout: answerTime, Status: http.StatusNoContent, Handle: s.notified},
 	)
 	return d
 }

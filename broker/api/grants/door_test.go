@@ -133,7 +133,7 @@ func TestAGrantAsTheStandardHasIt(t *testing.T) {
 func TestAGrantForOlderClients(t *testing.T) {
 	raw := func(g *grant.Grant, c *clientconfig.Config) {
 		c.Credential = secret.Credential{Kind: broker.CredentialBearerToken, Token: secret.NewText("canary-token")}
-		c.Client = clientconfig.Cluster{}
+		c.Client = clientconfig.KubernetesClient{}
 	}
 	for name, change := range map[string]func(*grant.Grant, *clientconfig.Config){"standing": nil, "a token": raw} {
 		c := open(t, &giver{state: grant.Granted, change: change})
@@ -236,7 +236,7 @@ func TestWhatAGrantHasOnlyWhereItIsSo(t *testing.T) {
 		"a token": {
 			func(_ *grant.Grant, c *clientconfig.Config) {
 				c.Credential = secret.Credential{Kind: broker.CredentialBearerToken, Token: secret.NewText("canary-token")}
-				c.Client = clientconfig.Cluster{}
+				c.Client = clientconfig.KubernetesClient{}
 			},
 			"canary-token", "oidc_token_url",
 		},

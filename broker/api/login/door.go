@@ -81,7 +81,7 @@ func Door(o Options) api.Door {
 		}...),
 		Next:   api.RESTNext,
 		Refuse: refuse,
-		Operations: []api.Operation{
+		Routes: []api.Route{
 			{
 				Method: "POST", Path: tokenPath, Login: true, Timeout: answerTime, Status: http.StatusOK,
 				Body: api.Body{Limit: maxBody, Types: []string{formType}}, Handle: s.token,

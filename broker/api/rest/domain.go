@@ -50,11 +50,11 @@ type Leaser interface {
 // AuditLog shows, proves and signs the audit log; [broker.Oversight] says what each method does.
 type AuditLog interface {
 	Entries(ctx context.Context, p policy.Principal, q audit.Query) ([]audit.Entry, error)
-	ProveEntry(ctx context.Context, p policy.Principal, seq int64) (tree.State, audit.Entry, []tree.Hash, error)
-	ProveGrowth(ctx context.Context, p policy.Principal, earlier, later int64) (tree.State, []tree.Hash, error)
+	ProveEntry(ctx context.Context, p policy.Principal, seq int64) (tree.Head, audit.Entry, []tree.Hash, error)
+	ProveGrowth(ctx context.Context, p policy.Principal, earlier, later int64) (tree.Head, []tree.Hash, error)
 	Retention(ctx context.Context, p policy.Principal) (broker.Past, error)
 	AuditSinks(ctx context.Context, p policy.Principal) ([]delivery.Status, error)
-	AuditTree(ctx context.Context, p policy.Principal, size int64) (tree.State, []tree.Hash, error)
+	AuditTree(ctx context.Context, p policy.Principal, size int64) (tree.Head, []tree.Hash, error)
 	EntriesAfter(ctx context.Context, p policy.Principal, seq int64, limit int) ([]audit.Entry, error)
 	Checkpoint(ctx context.Context, p policy.Principal) (notary.Checkpoint, error)
 	AuditAnchors(ctx context.Context, p policy.Principal) ([]notary.AnchorStatus, error)

@@ -67,10 +67,10 @@ func Door(o Options) api.Door {
 	types := o.Registry.Types()
 	table := routesFor(types)
 	for _, r := range table {
-		d.Operations = append(d.Operations, s.operation(r))
+		d.Routes = append(d.Routes, s.operation(r))
 	}
 	text := document(o.Version, table, types)
-	d.Operations = append(d.Operations, api.Operation{
+	d.Routes = append(d.Routes, api.Route{
 		Method: "GET", Path: "/openapi.json", Identify: api.Anyone, Timeout: quick, Status: http.StatusOK,
 		Handle: func(*api.Call) (api.Answer, error) {
 			return api.Answer{Serve: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -26,7 +26,7 @@ func TestEveryNextStepIsInRESTsWords(t *testing.T) {
 			}
 			path, _, _ := strings.Cut(strings.TrimSuffix(word, ","), "?")
 			named, found := strings.Fields(text)[i-1]+" "+path, false
-			for _, op := range d.Operations {
+			for _, op := range d.Routes {
 				found = found || op.Method+" "+op.Path == named
 			}
 			if !found {

@@ -176,8 +176,8 @@ func (c *call) path(name string) string { return c.PathValue(name) }
 const maxBody = 1 << 20
 
 // operation makes the door's operation of a route.
-func (s *server) operation(rt route) api.Operation {
-	op := api.Operation{
+func (s *server) operation(rt route) api.Route {
+	op := api.Route{
 		Method: rt.method, Path: rt.path, Timeout: rt.timeout, Status: rt.status[0], Quiet: rt.public(), Lane: rt.lane,
 		Query: parameters(rt.query), Header: parameters(rt.header),
 		Handle: func(c *api.Call) (api.Answer, error) {

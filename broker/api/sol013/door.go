@@ -60,7 +60,7 @@ const versionHeader = "Version"
 // Door makes the door of an API from its operations. Their paths follow that of the major
 // version, and each is served under all of them; a status of zero is 200. Beside them the
 // door serves api_versions (SOL013 clause 9.3.3).
-func Door(a API, operations ...api.Operation) api.Door {
+func Door(a API, operations ...api.Route) api.Door {
 	d := api.Door{
 		Paths:    []string{"/" + a.Name + "/"},
 		Private:  "/" + a.Name + "/",
@@ -80,11 +80,11 @@ func Door(a API, operations ...api.Operation) api.Door {
 				op.Handle = inJSON(op.Handle)
 			}
 			op.Handle = m.versioned(op.Handle)
-			d.Operations = append(d.Operations, op)
+			d.Routes = append(d.Routes, op)
 		}
-		d.Operations = append(d.Operations, versions(m.Path+"/api_versions", m.Path, m))
+		d.Routes = append(d.Routes, versions(m.Path+"/api_versions", m.Path, m))
 	}
-	d.Operations = append(d.Operations, versions("/"+a.Name+"/api_versions", "/"+a.Name, a.Majors...))
+	d.Routes = append(d.Routes, versions("/"+a.Name+"/api_versions", "/"+a.Name, a.Majors...))
 	return d
 }
 
@@ -92,7 +92,7 @@ func Door(a API, operations ...api.Operation) api.Door {
 const quick = 10 * time.Second
 
 // versions is the resource that lists the versions of an API.
-func versions(path, prefix string, majors ...Major) api.Operation {
+func versions(path, prefix string, majors ...Major) api.Route {
 	type version struct {
 		Version    string `json:"version"`
 		Deprecated bool   `json:"isDeprecated"`
@@ -106,7 +106,7 @@ func versions(path, prefix string, majors ...Major) api.Operation {
 			list.Versions = append(list.Versions, version{Version: v})
 		}
 	}
-	return api.Operation{
+	return api.Route{
 		Method: "GET", Path: path, Timeout: quick, Status: http.StatusOK,
 		Handle: func(*api.Call) (api.Answer, error) {
 			return api.Answer{Header: http.Header{versionHeader: {majors[0].last()}}, Body: list}, nil

@@ -20,17 +20,17 @@ func serve(t *testing.T) *doors.Client {
 			{Path: "/toy/v2", Versions: []string{"2.0.0", "2.1.0"}},
 			{Path: "/toy/v1", Versions: []string{"1.0.0"}, Lenient: true},
 		}},
-		api.Operation{
+		api.Route{
 			Method: "GET", Path: "/things", Timeout: time.Minute,
 			Handle: func(c *api.Call) (api.Answer, error) {
 				return sol013.List(c, sol013.Selectable{}, []map[string]string{{"id": c.Principal.Name}}, "next one")
 			},
 		},
-		api.Operation{
+		api.Route{
 			Method: "GET", Path: "/fault", Timeout: time.Minute,
 			Handle: func(*api.Call) (api.Answer, error) { return api.Answer{}, broker.Invalid("size", "is too big") },
 		},
-		api.Operation{
+		api.Route{
 			Method: "POST", Path: "/things", Timeout: time.Minute,
 			Handle: func(*api.Call) (api.Answer, error) {
 				return api.Answer{}, sol013.NotImplemented("nothing is made here")

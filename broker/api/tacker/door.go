@@ -58,7 +58,7 @@ func Door(o Options) api.Door {
 	}
 	// The media type of a body is ignored, as in Tacker; an empty body has Tacker's own error.
 	takes := api.Body{Limit: maxBody, Optional: true}
-	for _, op := range []api.Operation{
+	for _, op := range []api.Route{
 		{Method: "GET", Path: "/v1.0/extensions", Handle: func(*api.Call) (api.Answer, error) { return api.Answer{Body: extensions}, nil }},
 		{Method: "POST", Path: "/v1.0/vims", Body: takes, Status: http.StatusCreated, Handle: s.create},
 		{Method: "GET", Path: "/v1.0/vims", Handle: s.list},
@@ -78,7 +78,7 @@ func Door(o Options) api.Door {
 		if op.Path == "/v1.0/vims" || op.Path == "/v1.0/extensions" {
 			op.Also = []string{op.Path + ".json"}
 		}
-		d.Operations = append(d.Operations, op)
+		d.Routes = append(d.Routes, op)
 	}
 	return d
 }

@@ -17,7 +17,7 @@ import (
 // No operation of this door reads a secret or an object of a VIM.
 func TestTackersOperationsAreThese(t *testing.T) {
 	var got []string
-	for _, op := range tacker.Door(tacker.Options{}).Operations {
+	for _, op := range tacker.Door(tacker.Options{}).Routes {
 		got = append(got, op.Method+" "+op.Path)
 		for _, p := range op.Also {
 			if p != op.Path+".json" {

@@ -9,7 +9,7 @@ import (
 
 func TestAnchors(t *testing.T) {
 	root := func(n int) string { return base64.StdEncoding.EncodeToString(make([]byte, n)) }
-	want := tree.State{Size: 4711}
+	want := tree.Head{Size: 4711}
 	if got, ok := parseAnchor(anchorText(want)); !ok || got != want {
 		t.Errorf("parseAnchor of what anchorText wrote = %v, %v", got, ok)
 	}

@@ -73,17 +73,17 @@ every project's entries.`,
 
 // proveGrowth asks for a proof that the log begins with the kept log, checks it, and
 // returns the present log.
-func proveGrowth(ctx context.Context, registry *client.Client, kept tree.State) (tree.State, error) {
+func proveGrowth(ctx context.Context, registry *client.Client, kept tree.Head) (tree.Head, error) {
 	shown, err := registry.AuditGrowth(ctx, kept.Size)
 	if err != nil {
-		return tree.State{}, err
+		return tree.Head{}, err
 	}
 	now, proof, err := auditTree(v1.AuditTree{Size: shown.Size, Root: shown.Root, Frontier: shown.Proof})
 	if err != nil {
-		return tree.State{}, err
+		return tree.Head{}, err
 	}
 	if tree.CheckConsistency(now, kept, proof) != nil {
-		return tree.State{}, fmt.Errorf("the audit log was changed: nothing proves that it begins with the %d entries that the anchor "+
+		return tree.Head{}, fmt.Errorf("the audit log was changed: nothing proves that it begins with the %d entries that the anchor "+
 			"was made of", kept.Size)
 	}
 	return now, nil
@@ -91,8 +91,8 @@ func proveGrowth(ctx context.Context, registry *client.Client, kept tree.State) 
 
 // proveEntry asks for a proof that the log holds an entry, checks it, and returns the
 // present log.
-func proveEntry(ctx context.Context, registry *client.Client, seq int64) (v1.AuditProof, tree.State, error) {
-	fail := func(err error) (v1.AuditProof, tree.State, error) { return v1.AuditProof{}, tree.State{}, err }
+func proveEntry(ctx context.Context, registry *client.Client, seq int64) (v1.AuditProof, tree.Head, error) {
+	fail := func(err error) (v1.AuditProof, tree.Head, error) { return v1.AuditProof{}, tree.Head{}, err }
 	shown, err := registry.AuditProof(ctx, seq)
 	if err != nil {
 		return fail(err)

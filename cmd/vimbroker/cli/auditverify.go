@@ -190,7 +190,7 @@ func signedPoint(keys []notary.SigningKey, signed, name string) (audit.Point, er
 	if err != nil {
 		return audit.Point{}, fmt.Errorf("%s: %w; \"vimbroker audit key list\" shows the keys that the server names", name, err)
 	}
-	return audit.Point{State: state, Name: name}, nil
+	return audit.Point{Head: state, Name: name}, nil
 }
 
 // auditPoints reads --anchor: the text of one, or a file of checkpoints, one alone or one in
@@ -201,7 +201,7 @@ func (p *program) auditPoints(anchor string, keys []notary.SigningKey) ([]audit.
 		return nil, nil
 	}
 	if state, ok := parseAnchor(anchor); ok {
-		return []audit.Point{{State: state, Name: "the anchor"}}, nil
+		return []audit.Point{{Head: state, Name: "the anchor"}}, nil
 	}
 	text, err := files.ReadNamed(anchor)
 	if err != nil {
@@ -239,31 +239,31 @@ func (p *program) auditPoints(anchor string, keys []notary.SigningKey) ([]audit.
 }
 
 // anchorText is a state of the log for a person to keep.
-func anchorText(s tree.State) string {
+func anchorText(s tree.Head) string {
 	return fmt.Sprintf("%d:%s", s.Size, base64.StdEncoding.EncodeToString(s.Root[:]))
 }
 
 // parseAnchor reads what anchorText wrote.
-func parseAnchor(text string) (tree.State, bool) {
+func parseAnchor(text string) (tree.Head, bool) {
 	number, root, _ := strings.Cut(text, ":")
 	size, err := strconv.ParseInt(number, 10, 64)
 	hash, rootErr := base64.StdEncoding.DecodeString(root)
 	if err != nil || rootErr != nil || size < 0 || len(hash) != len(tree.Hash{}) {
-		return tree.State{}, false
+		return tree.Head{}, false
 	}
-	return tree.State{Size: size, Root: tree.Hash(hash)}, true
+	return tree.Head{Size: size, Root: tree.Hash(hash)}, true
 }
 
 // verifyAudit fetches the entries after the first from, and compares them with the points and with the
 // server's tree. It returns the present log.
-func verifyAudit(ctx context.Context, registry *client.Client, points []audit.Point, from int64) (tree.State, error) {
+func verifyAudit(ctx context.Context, registry *client.Client, points []audit.Point, from int64) (tree.Head, error) {
 	now, frontier, err := auditTreeAt(ctx, registry, from)
 	if err != nil {
-		return tree.State{}, err
+		return tree.Head{}, err
 	}
 	for _, p := range points {
 		if p.Size > now.Size {
-			return tree.State{}, fmt.Errorf("the audit log was cut off: it has %d entries, and %s says %d", now.Size, p.Name, p.Size)
+			return tree.Head{}, fmt.Errorf("the audit log was cut off: it has %d entries, and %s says %d", now.Size, p.Name, p.Size)
 		}
 	}
 	v, err := audit.NewVerifier(from, frontier, points)
@@ -271,7 +271,7 @@ func verifyAudit(ctx context.Context, registry *client.Client, points []audit.Po
 		err = errors.New("the server's answer does not show the log as it was at the anchor's size")
 	}
 	if err != nil {
-		return tree.State{}, err
+		return tree.Head{}, err
 	}
 	err = addLines(ctx, registry, v, now.Size)
 	var differs *audit.PointError
@@ -281,20 +281,20 @@ func verifyAudit(ctx context.Context, registry *client.Client, points []audit.Po
 		// An attacker who cuts the log off may have put other entries in place of the removed ones.
 		was, treeErr := treeStateAt(ctx, registry, v.Size())
 		if held, stateErr := v.State(); treeErr == nil && stateErr == nil && held != was {
-			return tree.State{}, changedBetween(ctx, registry, from, v.Size())
+			return tree.Head{}, changedBetween(ctx, registry, from, v.Size())
 		}
-		return tree.State{}, err
+		return tree.Head{}, err
 	case errors.As(err, &differs):
 		// The tree may be the one that it was: then it tells which entry is not.
-		if was, treeErr := treeStateAt(ctx, registry, differs.Point.Size); treeErr != nil || was != differs.Point.State {
-			return tree.State{}, err
+		if was, treeErr := treeStateAt(ctx, registry, differs.Point.Size); treeErr != nil || was != differs.Point.Head {
+			return tree.Head{}, err
 		}
-		return tree.State{}, changedBetween(ctx, registry, max(from, differs.Sound), differs.Point.Size)
+		return tree.Head{}, changedBetween(ctx, registry, max(from, differs.Sound), differs.Point.Size)
 	case err != nil:
-		return tree.State{}, err
+		return tree.Head{}, err
 	}
 	if built, err := v.State(); err != nil || built != now {
-		return tree.State{}, changedBetween(ctx, registry, from, now.Size)
+		return tree.Head{}, changedBetween(ctx, registry, from, now.Size)
 	}
 	return now, nil
 }
@@ -310,7 +310,7 @@ func notRemoved(ctx context.Context, registry *client.Client, points []audit.Poi
 		if point.Size >= past.Horizon {
 			continue
 		}
-		if _, err := proveGrowth(ctx, registry, point.State); err != nil {
+		if _, err := proveGrowth(ctx, registry, point.Head); err != nil {
 			return 0, err
 		}
 	}
@@ -399,35 +399,35 @@ func firstChanged(ctx context.Context, registry *client.Client, from, upTo int64
 }
 
 // treeStateAt is the log's tree at an earlier size.
-func treeStateAt(ctx context.Context, registry *client.Client, size int64) (tree.State, error) {
+func treeStateAt(ctx context.Context, registry *client.Client, size int64) (tree.Head, error) {
 	_, frontier, err := auditTreeAt(ctx, registry, size)
 	if err != nil {
-		return tree.State{}, err
+		return tree.Head{}, err
 	}
 	b, err := tree.NewBuilder(size, frontier)
 	if err != nil {
-		return tree.State{}, err
+		return tree.Head{}, err
 	}
 	return b.State()
 }
 
 // auditTreeAt is the log's present tree, and its frontier at an earlier size.
-func auditTreeAt(ctx context.Context, registry *client.Client, size int64) (tree.State, []tree.Hash, error) {
+func auditTreeAt(ctx context.Context, registry *client.Client, size int64) (tree.Head, []tree.Hash, error) {
 	shown, err := registry.AuditTree(ctx, size)
 	if err != nil {
-		return tree.State{}, nil, err
+		return tree.Head{}, nil, err
 	}
 	return auditTree(shown)
 }
 
 // auditTree reads the server's answer.
-func auditTree(t v1.AuditTree) (tree.State, []tree.Hash, error) {
+func auditTree(t v1.AuditTree) (tree.Head, []tree.Hash, error) {
 	hashes := make([]tree.Hash, 0, len(t.Frontier)+1)
 	for _, h := range append([][]byte{t.Root}, t.Frontier...) {
 		if len(h) != len(tree.Hash{}) {
-			return tree.State{}, nil, errors.New("the server's answer holds a hash of another length than SHA-256's")
+			return tree.Head{}, nil, errors.New("the server's answer holds a hash of another length than SHA-256's")
 		}
 		hashes = append(hashes, tree.Hash(h))
 	}
-	return tree.State{Size: t.Size, Root: hashes[0]}, hashes[1:], nil
+	return tree.Head{Size: t.Size, Root: hashes[0]}, hashes[1:], nil
 }

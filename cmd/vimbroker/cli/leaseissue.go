@@ -248,7 +248,7 @@ func (p *program) writePlugin(c *cobra.Command, registry *client.Client, f lease
 		VIM: v.Name, Endpoint: v.Endpoint, CACert: v.CACert,
 		InsecureSkipVerify: v.InsecureSkipVerify, ServerName: v.ServerName,
 	}
-	cluster := clientconfig.Cluster{Namespace: v.Namespace}
+	cluster := clientconfig.KubernetesClient{Namespace: v.Namespace}
 	if len(f.Namespaces) > 0 {
 		cluster.Namespace = f.Namespaces[0]
 	}

@@ -60,7 +60,7 @@ func newPlugin(t *testing.T) *plugin {
 		default:
 			config := clientconfig.Config{
 				VIM: "edge", Lease: "l", Endpoint: x.vim.Endpoint, CACert: x.vim.CACert, ServerName: x.vim.ServerName,
-				InsecureSkipVerify: x.vim.InsecureSkipVerify, Client: clientconfig.Cluster{},
+				InsecureSkipVerify: x.vim.InsecureSkipVerify, Client: clientconfig.KubernetesClient{},
 				Credential: secret.Credential{Token: secret.NewText(x.token)}, ExpiresAt: x.now.Add(time.Hour),
 			}
 			text, err := config.Render(clientconfig.JSON)

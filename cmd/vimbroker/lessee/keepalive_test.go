@@ -36,7 +36,7 @@ func remoteBroker(t *testing.T, answer http.HandlerFunc) *client.Client {
 }
 
 func leasedConfig(token string) clientconfig.Config {
-	return clientconfig.Config{VIM: "edge", Lease: "l", Endpoint: "https://k:6443", Credential: secret.Credential{Token: secret.NewText(token)}, Client: clientconfig.Cluster{}, ExpiresAt: noon}
+	return clientconfig.Config{VIM: "edge", Lease: "l", Endpoint: "https://k:6443", Credential: secret.Credential{Token: secret.NewText(token)}, Client: clientconfig.KubernetesClient{}, ExpiresAt: noon}
 }
 
 func issued(t *testing.T, token string, expires time.Time) v1.IssuedLease {

@@ -74,7 +74,7 @@ func Door(l Lifecycle, o Occurrences, subs Subscriptions) api.Door {
 	match := []api.Parameter{{Name: "If-Match"}}
 	const instances, operations = "/vnf_instances", "/vnf_lcm_op_occs"
 	const instance, operation = instances + "/{id}", operations + "/{id}"
-	table := []api.Operation{
+	table := []api.Route{
 		{Method: "POST", Path: instances, Body: body, Status: http.StatusCreated, Handle: takes(s.create)},
 		{Method: "GET", Path: instances, Handle: s.list},
 		{Method: "GET", Path: instance, Handle: s.show},
@@ -99,7 +99,7 @@ func Door(l Lifecycle, o Occurrences, subs Subscriptions) api.Door {
 		{Method: "POST", Path: operation + "/cancel", Body: body, Status: http.StatusAccepted, Handle: takes(s.cancel)},
 	}
 	for _, task := range []string{"scale_to_level", "change_flavour", "operate", "change_ext_conn", "create_snapshot", "revert_to_snapshot"} {
-		table = append(table, api.Operation{
+		table = append(table, api.Route{
 			Method: "POST", Path: instance + "/" + task, Body: anything, Handle: s.notServedOf(task + " is not served"),
 		})
 	}
@@ -109,7 +109,7 @@ func Door(l Lifecycle, o Occurrences, subs Subscriptions) api.Door {
 	} {
 		method, path, _ := strings.Cut(path, " ")
 		of, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
-		table = append(table, api.Operation{Method: method, Path: path, Body: anything, Handle: notServed(of + " are not served")})
+		table = append(table, api.Route{Method: method, Path: path, Body: anything, Handle: notServed(of + " are not served")})
 	}
 	for n := range table {
 		table[n].Timeout = answerTime

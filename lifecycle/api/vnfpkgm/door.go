@@ -46,7 +46,7 @@ func Door(c Catalog) api.Door {
 	json := api.Body{Limit: maxBody, Types: []string{"application/json", "application/merge-patch+json"}}
 	optional := json
 	optional.Optional = true
-	operations := []api.Operation{
+	operations := []api.Route{
 		{Method: "POST", Path: "/vnf_packages", Timeout: quick, Body: optional, Status: http.StatusCreated, Handle: s.create},
 		{Method: "GET", Path: "/vnf_packages", Timeout: quick, Handle: s.list},
 		{Method: "GET", Path: "/onboarded_vnf_packages", Timeout: quick, Handle: s.listOnboarded},
@@ -63,17 +63,17 @@ func Door(c Catalog) api.Door {
 	}
 	for _, path := range []string{"/vnf_packages/{id}", "/onboarded_vnf_packages/{vnfd}"} {
 		operations = append(operations,
-			api.Operation{Method: "GET", Path: path, Timeout: quick, Handle: s.show},
-			api.Operation{Method: "GET", Path: path + "/vnfd", Timeout: long, Handle: s.vnfd},
-			api.Operation{Method: "GET", Path: path + "/manifest", Timeout: quick, Handle: s.manifest},
-			api.Operation{Method: "GET", Path: path + "/package_content", Timeout: long, Handle: s.content},
-			api.Operation{Method: "GET", Path: path + "/artifacts", Timeout: long, Handle: s.artifacts},
-			api.Operation{Method: "GET", Path: path + "/artifacts/{path...}", Timeout: long, Handle: s.artifact},
+			api.Route{Method: "GET", Path: path, Timeout: quick, Handle: s.show},
+			api.Route{Method: "GET", Path: path + "/vnfd", Timeout: long, Handle: s.vnfd},
+			api.Route{Method: "GET", Path: path + "/manifest", Timeout: quick, Handle: s.manifest},
+			api.Route{Method: "GET", Path: path + "/package_content", Timeout: long, Handle: s.content},
+			api.Route{Method: "GET", Path: path + "/artifacts", Timeout: long, Handle: s.artifacts},
+			api.Route{Method: "GET", Path: path + "/artifacts/{path...}", Timeout: long, Handle: s.artifact},
 		)
 	}
 	for _, path := range []string{"POST /subscriptions", "GET /subscriptions", "GET /subscriptions/{id}", "DELETE /subscriptions/{id}"} {
 		method, path, _ := strings.Cut(path, " ")
-		operations = append(operations, api.Operation{
+		operations = append(operations, api.Route{
 			Method: method, Path: path, Timeout: quick, Body: optional,
 			Handle: notImplemented("there are no notifications about packages; read them with GET .../vnf_packages"),
 		})

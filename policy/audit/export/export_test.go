@@ -26,7 +26,7 @@ type book struct {
 	t       *testing.T
 	entries []audit.Entry
 	tiles   map[[2]int64][]byte
-	state   tree.State
+	state   tree.Head
 }
 
 func (b *book) Tiles(_ context.Context, wanted []tree.Tile) ([]tree.Tile, error) {

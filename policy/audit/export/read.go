@@ -20,9 +20,9 @@ type Export struct {
 	// From and To are the first and the last entry; To is From-1 if there is none.
 	From, To int64
 	// Log is the log of the newest complete section.
-	Log tree.State
+	Log tree.Head
 	// State is the tree over all entries up to the end of the newest complete section.
-	State tree.State
+	State tree.Head
 	// Signed reports whether the newest complete section holds a checkpoint.
 	Signed bool
 	// Lines counts those that are whole.

@@ -88,19 +88,19 @@ func hashesOf(texts [][]byte) ([]tree.Hash, error) {
 	return hashes, nil
 }
 
-func stateOf(size int64, root []byte) (tree.State, error) {
+func stateOf(size int64, root []byte) (tree.Head, error) {
 	hashes, err := hashesOf([][]byte{root})
 	if err != nil {
-		return tree.State{}, err
+		return tree.Head{}, err
 	}
-	return tree.State{Size: size, Root: hashes[0]}, nil
+	return tree.Head{Size: size, Root: hashes[0]}, nil
 }
 
 // section is one that is being read or written.
 type section struct {
 	header Header
 	line   int64 // that the header is
-	log    tree.State
+	log    tree.Head
 	proof  []tree.Hash
 	built  *tree.Builder
 	next   int64
@@ -149,16 +149,16 @@ func (s *section) add(e audit.Entry, leaf tree.Hash) error {
 }
 
 // end checks that all entries came, and are those of the log; it returns their tree.
-func (s *section) end() (tree.State, error) {
+func (s *section) end() (tree.Head, error) {
 	if s.next != s.header.To+1 {
-		return tree.State{}, fmt.Errorf("entry %d is missing", s.next)
+		return tree.Head{}, fmt.Errorf("entry %d is missing", s.next)
 	}
 	state, err := s.built.State()
 	if err != nil {
-		return tree.State{}, err
+		return tree.Head{}, err
 	}
 	if tree.CheckConsistency(s.log, state, s.proof) != nil {
-		return tree.State{}, fmt.Errorf("the entries from %d to %d are not those of the log that the header names", s.header.From, s.header.To)
+		return tree.Head{}, fmt.Errorf("the entries from %d to %d are not those of the log that the header names", s.header.From, s.header.To)
 	}
 	return state, nil
 }

@@ -84,13 +84,13 @@ func (w *Writer) Flush() error {
 
 // End ends the section and makes it durable. It fails if the entries are not those of the
 // log that the header names: then the section stays open.
-func (w *Writer) End() (tree.State, error) {
+func (w *Writer) End() (tree.Head, error) {
 	state, err := w.open.end()
 	if err != nil {
-		return tree.State{}, err
+		return tree.Head{}, err
 	}
 	if err := w.write(trailer{state.Size, state.Root[:]}); err != nil {
-		return tree.State{}, err
+		return tree.Head{}, err
 	}
 	w.open = nil
 	return state, w.Flush()

@@ -15,7 +15,7 @@ var ErrUnproven = errors.New("the proof does not hold")
 
 // ProveInclusion returns the hashes that prove, to a reader who trusts the root of s,
 // that the leaf at an index from 0 is in the tree (RFC 6962, section 2.1.1).
-func ProveInclusion(ctx context.Context, tiles Tiles, s State, index int64) ([]Hash, error) {
+func ProveInclusion(ctx context.Context, tiles Tiles, s Head, index int64) ([]Hash, error) {
 	if index < 0 || index >= s.Size {
 		return nil, fmt.Errorf("the tree has no leaf %d: its size is %d", index, s.Size)
 	}
@@ -32,7 +32,7 @@ func ProveInclusion(ctx context.Context, tiles Tiles, s State, index int64) ([]H
 
 // CheckInclusion returns nil if the proof shows that the leaf stands at that index
 // of the tree, and [ErrUnproven] otherwise.
-func CheckInclusion(s State, index int64, leaf Hash, proof []Hash) error {
+func CheckInclusion(s Head, index int64, leaf Hash, proof []Hash) error {
 	if index < 0 || index >= s.Size || tlog.CheckRecord(proof, s.Size, s.Root, index, leaf) != nil {
 		return ErrUnproven
 	}
@@ -41,7 +41,7 @@ func CheckInclusion(s State, index int64, leaf Hash, proof []Hash) error {
 
 // ProveConsistency returns the hashes that prove, to a reader who trusts both roots,
 // that a tree begins with the whole of an earlier one (RFC 6962, section 2.1.2).
-func ProveConsistency(ctx context.Context, tiles Tiles, s State, earlier int64) ([]Hash, error) {
+func ProveConsistency(ctx context.Context, tiles Tiles, s Head, earlier int64) ([]Hash, error) {
 	if earlier < 1 || earlier > s.Size {
 		return nil, fmt.Errorf("the tree of size %d had no size %d", s.Size, earlier)
 	}
@@ -58,7 +58,7 @@ func ProveConsistency(ctx context.Context, tiles Tiles, s State, earlier int64) 
 
 // CheckConsistency returns nil if the proof shows that s begins with the whole of
 // the earlier tree, and [ErrUnproven] otherwise. Every tree begins with the empty one.
-func CheckConsistency(s, earlier State, proof []Hash) error {
+func CheckConsistency(s, earlier Head, proof []Hash) error {
 	if earlier.Size == 0 && earlier.Root == Empty().Root && len(proof) == 0 {
 		return nil
 	}
@@ -70,7 +70,7 @@ func CheckConsistency(s, earlier State, proof []Hash) error {
 
 // Frontier returns the hashes from which a [Builder] continues a tree of a size: one
 // for each bit of the size that is set.
-func Frontier(ctx context.Context, tiles Tiles, s State, size int64) ([]Hash, error) {
+func Frontier(ctx context.Context, tiles Tiles, s Head, size int64) ([]Hash, error) {
 	if size < 0 || size > s.Size {
 		return nil, fmt.Errorf("the tree of size %d had no size %d", s.Size, size)
 	}
@@ -93,14 +93,14 @@ func Frontier(ctx context.Context, tiles Tiles, s State, size int64) ([]Hash, er
 }
 
 // At is the tree at an earlier size.
-func At(ctx context.Context, tiles Tiles, s State, size int64) (State, error) {
+func At(ctx context.Context, tiles Tiles, s Head, size int64) (Head, error) {
 	frontier, err := Frontier(ctx, tiles, s, size)
 	if err != nil {
-		return State{}, err
+		return Head{}, err
 	}
 	b, err := NewBuilder(size, frontier)
 	if err != nil {
-		return State{}, err
+		return Head{}, err
 	}
 	return b.State()
 }
@@ -133,13 +133,13 @@ func (b *Builder) Append(leaf Hash) error {
 }
 
 // State is the tree of all leaves so far.
-func (b *Builder) State() (State, error) {
+func (b *Builder) State() (Head, error) {
 	if b.known.End() == 0 {
 		return Empty(), nil
 	}
 	root, err := b.known.GetRootHash(nil)
 	if err != nil {
-		return State{}, fmt.Errorf("computing the root of %d leaves: %w", b.known.End(), err)
+		return Head{}, fmt.Errorf("computing the root of %d leaves: %w", b.known.End(), err)
 	}
-	return State{Size: int64(b.known.End()), Root: Hash(root)}, nil
+	return Head{Size: int64(b.known.End()), Root: Hash(root)}, nil
 }

@@ -38,16 +38,16 @@ type Tiles interface {
 	Tiles(ctx context.Context, wanted []Tile) ([]Tile, error)
 }
 
-// State is a tree at one size.
-type State struct {
+// Head is a tree at one size.
+type Head struct {
 	Size int64
 	Root Hash
 }
 
 // Empty is the state of a log without entries (RFC 6962, section 2.1).
-func Empty() State {
+func Empty() Head {
 	root, _ := tlog.TreeHash(0, nil)
-	return State{Root: root}
+	return Head{Root: root}
 }
 
 // ErrTorn: the tiles do not hold the tree that the state names. Something
@@ -57,28 +57,28 @@ var ErrTorn = errors.New("the stored tree does not match its root")
 // Grow adds leaves to a tree and returns its new state and the tiles to store:
 // those that are new, and those that have grown. The tiles it reads are checked
 // against from's root; a mismatch is [ErrTorn].
-func Grow(ctx context.Context, tiles Tiles, from State, leaves []Hash) (State, []Tile, error) {
+func Grow(ctx context.Context, tiles Tiles, from Head, leaves []Hash) (Head, []Tile, error) {
 	stored, err := reader(ctx, tiles, from)
 	if err != nil {
-		return State{}, nil, err
+		return Head{}, nil, err
 	}
 	added := overlay{stored: stored, first: tlog.StoredHashCount(from.Size)}
 	for i, leaf := range leaves {
 		hashes, err := tlog.StoredHashesForRecordHash(from.Size+int64(i), leaf, &added)
 		if err != nil {
-			return State{}, nil, torn(err)
+			return Head{}, nil, torn(err)
 		}
 		added.hashes = append(added.hashes, hashes...)
 	}
-	to := State{Size: from.Size + int64(len(leaves))}
+	to := Head{Size: from.Size + int64(len(leaves))}
 	if to.Root, err = tlog.TreeHash(to.Size, &added); err != nil {
-		return State{}, nil, torn(err)
+		return Head{}, nil, torn(err)
 	}
 	var grown []Tile
 	for _, t := range tlog.NewTiles(tileHeight, from.Size, to.Size) {
 		data, err := tlog.ReadTileData(t, &added)
 		if err != nil {
-			return State{}, nil, torn(err)
+			return Head{}, nil, torn(err)
 		}
 		grown = append(grown, Tile{Level: t.L, Index: t.N, Hashes: data})
 	}
@@ -120,7 +120,7 @@ func (o *overlay) ReadHashes(indexes []int64) ([]Hash, error) {
 }
 
 // reader reads the hashes of a tree out of its tiles, and checks each tile against the root.
-func reader(ctx context.Context, tiles Tiles, s State) (tlog.HashReader, error) {
+func reader(ctx context.Context, tiles Tiles, s Head) (tlog.HashReader, error) {
 	if s.Size < 0 {
 		return nil, fmt.Errorf("a tree has no size %d", s.Size)
 	}

@@ -45,10 +45,10 @@ func (r *rows) keep(tiles []tree.Tile) {
 func leaf(i int) tree.Hash { return tree.Leaf(fmt.Appendf(nil, "entry %d", i)) }
 
 // grown is a log whose tree grew by batches of those sizes, with each of its states.
-func grown(t *testing.T, batches ...int) (*rows, []tree.State) {
+func grown(t *testing.T, batches ...int) (*rows, []tree.Head) {
 	t.Helper()
 	r, now := &rows{tiles: map[key][]byte{}}, tree.Empty()
-	states := []tree.State{now}
+	states := []tree.Head{now}
 	for _, n := range batches {
 		var leaves []tree.Hash
 		for i := range n {
@@ -99,7 +99,7 @@ func TestProofsHoldElsewhere(t *testing.T) {
 		if err := tree.CheckConsistency(last, s, hashes); err != nil {
 			t.Errorf("CheckConsistency from %d = %v", s.Size, err)
 		}
-		rewritten := tree.State{Size: s.Size, Root: leaf(7)}
+		rewritten := tree.Head{Size: s.Size, Root: leaf(7)}
 		if err := tree.CheckConsistency(last, rewritten, hashes); !errors.Is(err, tree.ErrUnproven) {
 			t.Errorf("CheckConsistency with another log of size %d = %v, want ErrUnproven", s.Size, err)
 		}

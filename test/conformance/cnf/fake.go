@@ -13,7 +13,7 @@ func OnFake(t *testing.T, driver func() lifecycle.Driver, manifests func(text st
 	s := fakeobjects.New(t)
 	conformance.LifecycleDriver(t, conformance.LifecycleEnv{
 		New:       driver,
-		Connect:   func(_ *testing.T, g lifecycle.Grant) lifecycle.Connection { return s.Connection(g) },
+		Connect:   func(_ *testing.T, g lifecycle.StageRules) lifecycle.Connection { return s.Connection(g) },
 		Namespace: func(*testing.T) string { return "cnf" },
 		Manifests: manifests, VDU: VDU,
 		Remove: func(_ *testing.T, r lifecycle.Resource) { s.Remove(fakeobjects.Path(r)) },

@@ -20,7 +20,7 @@ import (
 
 // heatFor connects a driver to a tenant's Heat: with a token of the password, as leases for Heat are on this cloud, or
 // with an application credential, which may make no stack here.
-func heatFor(t *testing.T, o *real.Cloud, who real.Tenant, g lifecycle.Grant) lifecycle.Connection {
+func heatFor(t *testing.T, o *real.Cloud, who real.Tenant, g lifecycle.StageRules) lifecycle.Connection {
 	t.Helper()
 	rules := egress.Default()
 	rules.AllowLoopback = true
@@ -56,7 +56,7 @@ func TestHeatConformance(t *testing.T) {
 	}
 	conformance.LifecycleDriver(t, conformance.LifecycleEnv{
 		New:       func() lifecycle.Driver { return heat.New() },
-		Connect:   func(t *testing.T, g lifecycle.Grant) lifecycle.Connection { return heatFor(t, o, who, g) },
+		Connect:   func(t *testing.T, g lifecycle.StageRules) lifecycle.Connection { return heatFor(t, o, who, g) },
 		Namespace: func(*testing.T) string { return "" },
 		Manifests: vnf.Manifests, VDU: vnf.VDU, Flavour: vnf.Flavour(),
 		// The story of a VNF has an instance's whole life, and a stack takes seconds for each step of it.
