@@ -140,7 +140,7 @@ func LogCause(_ []string, a slog.Attr) slog.Attr {
 // Damaged returns the [ErrUnavailable] of a VIM whose row cannot be read whole.
 func Damaged(v VIM) error {
 	return &Error{
-		Kind: ErrUnavailable, Detail: "what is stored of the VIM cannot be read",
+		Kind: ErrUnavailable, Detail: "the stored VIM cannot be read",
 		Remedy: "restore the row " + v.ID + " of the table vims, or its generations, from a backup",
 	}
 }

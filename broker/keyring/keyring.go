@@ -14,7 +14,7 @@ import (
 var (
 	// ErrLost: the key is gone or is not a key, or the sealed text does not open with it. No later call
 	// succeeds.
-	ErrLost = errors.New("what is sealed does not open")
+	ErrLost = errors.New("the sealed text does not open")
 	// ErrUnusable: the key store cannot be used now. The same call may succeed later; where the cause is
 	// [secret.ErrForbidden], once its operator has given a right back.
 	ErrUnusable = errors.New("the key store cannot be used now")

@@ -84,7 +84,7 @@ func (c Credential) Pack() (Text, error) {
 func Unpack(t Text) (Credential, error) {
 	var p PlainCredential
 	if err := json.Unmarshal([]byte(t.Reveal()), &p); err != nil {
-		return Credential{}, errors.New("what was sealed is not a credential")
+		return Credential{}, errors.New("the sealed text is no credential")
 	}
 	return p.Wrap(), nil
 }

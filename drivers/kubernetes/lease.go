@@ -57,7 +57,7 @@ func (d *Driver) Renew(ctx context.Context, a broker.Access, g broker.Grant) (br
 // gone is the error of a lease that has nothing upstream any more.
 func gone() error {
 	return &broker.Error{
-		Kind: broker.ErrNotFound, Detail: "what the lease rests on is gone from the cluster", Remedy: "issue a new lease",
+		Kind: broker.ErrNotFound, Detail: "the lease's objects are gone from the cluster", Remedy: "issue a new lease",
 	}
 }
 

@@ -139,7 +139,7 @@ func recall(d broker.Discovered) (broker.Cloud, error) {
 	}
 	if !isID(d.UserID) || !isID(d.ProjectID) {
 		return broker.Cloud{}, &broker.Error{
-			Kind: broker.ErrConflict, Detail: "what is stored about the cloud names no user or project",
+			Kind: broker.ErrConflict, Detail: "the stored facts about the cloud name no user or project",
 			Next: broker.NextReplaceCredential, // which discovers the cloud again
 		}
 	}

@@ -181,7 +181,7 @@ func remember(form byte, all []standing) string {
 func stood(text string) (form byte, was map[[6]byte]bool, err error) {
 	packed, err := base64.RawStdEncoding.DecodeString(text)
 	if err != nil || len(packed)%6 != 1 || packed[0] != formAll && packed[0] != formCredentials {
-		return 0, nil, &broker.Error{Kind: broker.ErrUnsupported, Detail: "what stood when the lease was issued cannot be read"}
+		return 0, nil, &broker.Error{Kind: broker.ErrUnsupported, Detail: "the list of credentials from before the lease cannot be read"}
 	}
 	was = map[[6]byte]bool{}
 	for short := range slices.Chunk(packed[1:], 6) {

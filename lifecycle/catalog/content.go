@@ -190,7 +190,7 @@ func unreadable(err error) error {
 	var fault *vnfpkg.PackageError
 	if errors.As(err, &fault) {
 		return &broker.Error{
-			Kind: broker.ErrUnavailable, Detail: "what is stored of the VNF package cannot be read",
+			Kind: broker.ErrUnavailable, Detail: "the stored VNF package cannot be read",
 			Remedy: "restore the database from a backup, or upload the package again", Cause: err,
 		}
 	}

@@ -130,7 +130,7 @@ func OfDocument(text string) (Package, error) {
 	var p Package
 	if err := json.Unmarshal([]byte(text), &p); err != nil {
 		return p, &broker.Error{
-			Kind: broker.ErrUnavailable, Detail: "what is stored of a VNF package cannot be read",
+			Kind: broker.ErrUnavailable, Detail: "the stored VNF package cannot be read",
 			Remedy: "restore the table vnf_packages from a backup", Cause: fmt.Errorf("reading a package: %w", err),
 		}
 	}

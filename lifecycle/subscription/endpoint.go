@@ -66,7 +66,7 @@ type sealable struct {
 	Callback string `json:"callback"`
 }
 
-var errForeign = errors.New("what is sealed is not of this subscription")
+var errForeign = errors.New("the sealed text belongs to another subscription")
 
 func (c Credentials) text(callback string) (secret.Text, error) {
 	plain := sealable{c.User, c.Password.Reveal(), c.ClientID, c.ClientPassword.Reveal(), c.TokenEndpoint, callback}

@@ -435,7 +435,7 @@ func (a *asking) token(ctx context.Context, realm, service, basic string) (strin
 	defer answer.Body.Close()
 	if answer.StatusCode == http.StatusTooManyRequests || answer.StatusCode >= http.StatusInternalServerError {
 		return "", &broker.Error{
-			Kind: broker.ErrUnreachable, Field: Field, Detail: fmt.Sprintf("what gives tokens for %s answers %d", a.who, answer.StatusCode),
+			Kind: broker.ErrUnreachable, Field: Field, Detail: fmt.Sprintf("the token endpoint of %s answers %d", a.who, answer.StatusCode),
 			Remedy: "try again later",
 		}
 	}

@@ -203,7 +203,7 @@ func pack(out *zip.Writer, files *vnfpkg.CSAR, name string) error {
 func unreadable(err error) error {
 	var fault *vnfpkg.PackageError
 	if errors.As(err, &fault) {
-		return &broker.Error{Kind: broker.ErrUnavailable, Detail: "what is stored of the VNF package cannot be read", Cause: err}
+		return &broker.Error{Kind: broker.ErrUnavailable, Detail: "the stored VNF package cannot be read", Cause: err}
 	}
 	return err
 }
