@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/failpoint"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
 )
@@ -44,6 +45,7 @@ func (l *Lifecycle) move(ctx context.Context, p policy.Principal, i Instance, vi
 		if s.Concealed.ID, err = l.seal(ctx, i.ID, v.ID, c); err != nil {
 			return err
 		}
+		failpoint.At("move.sealed")
 	}
 	s.VIM, s.VIMName = v.ID, v.Name
 	return nil

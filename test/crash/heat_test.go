@@ -30,6 +30,7 @@ var heatDeaths = map[string][]scenario{
 	"secret-parameters.key-stored": {sealingSecrets},
 	"secret-parameters.sealed":     {sealingSecrets},
 	"secret-parameters.swept":      {forgettingSecrets},
+	"move.sealed":                  {movingAStack},
 	"keyring.rekey-intent":         {rekeyingSecretParameters, rekeyingASubscription},
 	"keyring.rekey-stored":         {rekeyingSecretParameters, rekeyingASubscription},
 	"keyring.rekeyed":              {rekeyingSecretParameters, rekeyingASubscription},

@@ -43,6 +43,19 @@ func withHidingStack(s *scene) {
 	}
 }
 
+// moveStack moves the instance to the VIM again.
+func moveStack(s *scene) error {
+	s.t.Helper()
+	v, err := s.VIM(s.ctx(), "again")
+	if err != nil {
+		return err
+	}
+	_, err = s.ModifyVNF(s.ctx(), vnf(s).ID, sol003.ModifyRequest{VIMs: map[string]*sol003.VIMConnectionInfo{
+		"vim": {VIMID: v.ID, VIMType: "ETSINFV.OPENSTACK_KEYSTONE.V_3"},
+	}})
+	return err
+}
+
 // allKept waits until so many secret parameters are kept, and none is anything else.
 func allKept(s *scene, want int) {
 	s.t.Helper()
@@ -86,6 +99,33 @@ var (
 		act:     removingAStack.act,
 		after: func(s *scene) {
 			noStack(s)
+			allKept(s, 0)
+		},
+	}
+
+	// movingAStack has it be on another VIM of the same cloud: its secret parameter is sealed for that one, and not for both.
+	movingAStack = scenario{
+		name: "move a VNF with a secret parameter to another VIM",
+		prepare: func(s *scene) {
+			withHidingStack(s)
+			s.register("again")
+		},
+		act: moveStack,
+		after: func(s *scene) {
+			allKept(s, 1)
+			if err := moveStack(s); err != nil {
+				s.t.Error(err)
+			}
+			if v, err := s.VIM(s.ctx(), "again"); err != nil || vnf(s).VIMs["vim"].VIMID != v.ID {
+				s.t.Errorf("the instance is on %+v, want %s (%v)", vnf(s).VIMs, v.ID, err)
+			}
+			s.stop()
+			s.restart() // whose passes remove what was abandoned before
+			allKept(s, 1)
+			if err := operate(s, "heal", sol003.HealRequest{}); err != nil {
+				s.t.Error(err)
+			}
+			oneStack(s, 1)
 			allKept(s, 0)
 		},
 	}
