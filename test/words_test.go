@@ -20,19 +20,19 @@ var shows = []string{"broker/api/v1", "broker/api/sol003", "broker/api/client", 
 
 // shared are the names that several types have, and why.
 var shared = map[string]string{
-	"Options":   "what the New of its package is given",
-	"Store":     "a store, of rows or of keys, as its package makes one",
-	"Driver":    "a driver, as its package makes one",
-	"Auth":      "how a key store's driver logs in",
-	"Query":     "what a list of the package is asked for",
-	"Filter":    "what the package asks its store for",
-	"State":     "where the thing stands that the package is about",
-	"Terms":     "the numbers of the package that an operator sets",
-	"Vitals":    "what an operator watches of the package",
-	"Cluster":   "Cluster API's object, and what a driver discovers of a Kubernetes cluster",
-	"Document":  "one YAML document, and the kind of document that registers a VIM",
-	"Grant":     "the grant of SOL003 clause 9, and what a lease allows on a VIM",
-	"Resource":  "Cedar's word, and SOL003's",
+	"Options":  "what the New of its package is given",
+	"Store":    "a store, of rows or of keys, as its package makes one",
+	"Driver":   "a driver, as its package makes one",
+	"Auth":     "how a key store's driver logs in",
+	"Query":    "what a list of the package is asked for",
+	"Filter":   "what the package asks its store for",
+	"State":    "where the thing stands that the package is about",
+	"Terms":    "the numbers of the package that an operator sets",
+	"Vitals":   "what an operator watches of the package",
+	"Cluster":  "Cluster API's object, and what a driver discovers of a Kubernetes cluster",
+	"Document": "one YAML document, and the kind of document that registers a VIM",
+	"Grant":    "the grant of SOL003 clause 9, and what a lease allows on a VIM",
+	"Resource": "Cedar's word, and SOL003's",
 }
 
 // One word means one type. An interface is free: a consumer names it after what it calls.
