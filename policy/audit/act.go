@@ -144,8 +144,13 @@ func (a *Act) wished(w policy.Wish) {
 	}
 	rules := strings.Join(w.Rules.Verbs, ",") + ":" + strings.Join(w.Rules.Resources, ",")
 	for _, d := range [][2]string{
-		{DetailTTL, w.TTL.String()}, {DetailRole, w.Role}, {DetailRules, strings.Trim(rules, ":")},
-		{DetailNamespaces, strings.Join(w.Namespaces, ",")}, {DetailGrade, w.Grade}, {DetailPurpose, w.Purpose}, {DetailFor, w.For},
+		{DetailTTL, w.TTL.String()},
+		{DetailRole, w.Role},
+		{DetailRules, strings.Trim(rules, ":")},
+		{DetailNamespaces, strings.Join(w.Namespaces, ",")},
+		{DetailGrade, w.Grade},
+		{DetailPurpose, w.Purpose},
+		{DetailFor, w.For},
 	} {
 		if d[1] != "" {
 			a.With(d[0], d[1])

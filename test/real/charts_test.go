@@ -307,8 +307,16 @@ func (l *chartLife) list(ctx context.Context, client dynamic.ResourceInterface, 
 // plain is an object without what each making gives anew: what the cluster adds, and what a chart makes up.
 func plain(o unstructured.Unstructured) any {
 	for _, field := range [][]string{
-		{"status"}, {"metadata", "uid"}, {"metadata", "resourceVersion"}, {"metadata", "creationTimestamp"}, {"metadata", "generation"},
-		{"metadata", "managedFields"}, {"spec", "clusterIP"}, {"spec", "clusterIPs"}, {"spec", "healthCheckNodePort"}, {"spec", "volumeName"},
+		{"status"},
+		{"metadata", "uid"},
+		{"metadata", "resourceVersion"},
+		{"metadata", "creationTimestamp"},
+		{"metadata", "generation"},
+		{"metadata", "managedFields"},
+		{"spec", "clusterIP"},
+		{"spec", "clusterIPs"},
+		{"spec", "healthCheckNodePort"},
+		{"spec", "volumeName"},
 		{"spec", "template", "metadata", "creationTimestamp"},
 	} {
 		unstructured.RemoveNestedField(o.Object, field...)
