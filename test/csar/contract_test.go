@@ -205,9 +205,13 @@ func TestContract(t *testing.T) {
 	c.subscribes(c.lifeCycle)
 	c.lists()
 	c.refusals()
+	known, err := c.CreateInstance(t.Context(), alice, lifecycle.NewInstance{VNFDID: csar.TackerVNFD})
+	if err != nil {
+		t.Fatal(err)
+	}
 	for prefix, all := range c.answers {
 		for _, r := range all {
-			at := prefix + strings.NewReplacer("{artifactPath}", "a/b", "{", "", "}", "").Replace(r.template)
+			at := prefix + strings.NewReplacer("{artifactPath}", "a/b", "{vnfInstanceId}", known.ID, "{", "", "}", "").Replace(r.template)
 			for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE"} {
 				name := method + " " + prefix + r.template
 				switch {
