@@ -128,10 +128,12 @@ func (b *Leaser) gather(
 			return err
 		case ended:
 			after, err := b.cutOff(ctx, l, why, act)
-			if errors.Is(err, errFollowed) { // by one that is live
+			switch {
+			case errors.Is(err, errFollowed): // by one that is live
 				return nil
+			case err == nil:
+				batch.cut = append(batch.cut, after)
 			}
-			batch.cut = append(batch.cut, after)
 			return err
 		}
 		batch.begin(l, why, act)

@@ -60,7 +60,7 @@ func (l *Lifecycle) work(p policy.Principal, i Instance, from proposal) (Operati
 }
 
 // begin decides on an operation, works out what it makes of the instance, and stores it with its job. It seals the
-// parameters of the request that must be hidden.
+// parameters of the request that are secret.
 func (l *Lifecycle) begin(ctx context.Context, p policy.Principal, id string, from proposal) (Operation, error) {
 	if from.fault != nil {
 		return Operation{}, from.fault
