@@ -137,6 +137,14 @@ func Nearest[T ~string](word string, known []T) (nearest T) {
 	return nearest
 }
 
+// Suggest ends a sentence about a word that nothing knows with the nearest known one; empty if none is near.
+func Suggest[T ~string](word string, known []T) string {
+	if near := Nearest(word, known); near != "" {
+		return "; did you mean " + string(near) + "?"
+	}
+	return ""
+}
+
 // distance is the number of letters to insert, delete or replace to turn a into b
 // (Levenshtein).
 func distance(a, b string) int {

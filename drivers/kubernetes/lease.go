@@ -208,11 +208,7 @@ func checkVerbs(field string, r broker.Rule) error {
 		if strings.Contains(verb, ":") || slices.Contains(knownVerbs, verb) {
 			continue
 		}
-		hint := ""
-		if near := policy.Nearest(verb, knownVerbs); near != "" {
-			hint = "; did you mean " + near + "?"
-		}
-		return broker.Invalid(field, "holds %q, and Kubernetes has no such verb%s", verb, hint)
+		return broker.Invalid(field, "holds %q, and Kubernetes has no such verb%s", verb, policy.Suggest(verb, knownVerbs))
 	}
 	return nil
 }

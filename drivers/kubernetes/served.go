@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/vimbroker/vimbroker/broker"
@@ -42,10 +43,8 @@ func (d *Driver) checkServed(ctx context.Context, a broker.Access, group, resour
 	if err != nil || names == nil {
 		return err
 	}
-	for _, n := range names {
-		if n == resource {
-			return nil
-		}
+	if slices.Contains(names, resource) {
+		return nil
 	}
 	where := "group " + group
 	if group == "" {

@@ -2,7 +2,6 @@ package manifests
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -65,7 +64,7 @@ func (s *server) enforced(ctx context.Context, namespace string, own api.Version
 		} `json:"metadata"`
 	}
 	err := s.call(ctx, request{method: http.MethodGet, path: "/api/v1/namespaces/" + namespace}, &n)
-	if said, ok := errors.AsType[*refusal](err); ok && said.code < http.StatusInternalServerError {
+	if refused(err) {
 		return own, nil
 	}
 	if err != nil {
@@ -95,7 +94,7 @@ func (s *server) hostsOfOthers(ctx context.Context, own string) (map[string]bool
 	for range maxIngressPages {
 		var page map[string]any
 		err := s.call(ctx, request{method: http.MethodGet, path: "/apis/" + ingressGroup + "/v1/ingresses", query: query}, &page)
-		if said, ok := errors.AsType[*refusal](err); ok && said.code < http.StatusInternalServerError {
+		if refused(err) {
 			return nil, nil
 		}
 		if err != nil {

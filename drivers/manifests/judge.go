@@ -2,7 +2,6 @@ package manifests
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"regexp"
 	"slices"
@@ -37,7 +36,7 @@ func (s *server) release(ctx context.Context) (api.Version, error) {
 		Version string `json:"gitVersion"`
 	}
 	err := s.call(ctx, request{method: http.MethodGet, path: "/version"}, &is)
-	if said, ok := errors.AsType[*refusal](err); ok && said.code < http.StatusInternalServerError {
+	if refused(err) {
 		return api.LatestVersion(), nil
 	}
 	if err != nil {

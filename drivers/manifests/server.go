@@ -82,6 +82,12 @@ func (*refusal) Error() string { return "the API server refused a request" }
 // is reports whether the API server itself answered with a code.
 func (r *refusal) is(code int) bool { return r.code == code && r.status != nil }
 
+// refused reports whether an error is a refusal for good, and not a fault of the server.
+func refused(err error) bool {
+	said, ok := errors.AsType[*refusal](err)
+	return ok && said.code < http.StatusInternalServerError
+}
+
 // call makes a request and decodes the answer. Its errors are [*refusal]s, and those of
 // the network.
 func (s *server) call(ctx context.Context, r request, into any) error {

@@ -168,11 +168,7 @@ func anyLease(
 	for _, l := range leases {
 		names = append(names, named(l))
 	}
-	hint := ""
-	if near := policy.Nearest(name, names); near != "" {
-		hint = "; did you mean " + near + "?"
-	}
-	return console.Missing(missing, strictyaml.Printable(name), hint)
+	return console.Missing(missing, strictyaml.Printable(name), policy.Suggest(name, names))
 }
 
 // listLeases lists the leases in one state after the other, and tells whether there are more.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"maps"
 	"net/http"
 	"slices"
 	"time"
@@ -117,15 +118,8 @@ func possessionsOf(ctx context.Context, registry *client.Client, name string) (h
 	}
 	has.Instances, err = ofPrincipal(&has, "VNF instances", registry.AllVNFs(ctx), instanceOf, met)
 	if err == nil && has.empty() {
-		names := make([]string, 0, len(met))
-		for n := range met {
-			names = append(names, n)
-		}
-		hint := ""
-		if near := policy.Nearest(name, names); near != "" {
-			hint = "; did you mean " + near + "?"
-		}
-		err = console.Missing("you see nothing that %q has or made%s", strictyaml.Printable(name), hint)
+		names := slices.Sorted(maps.Keys(met))
+		err = console.Missing("you see nothing that %q has or made%s", strictyaml.Printable(name), policy.Suggest(name, names))
 	}
 	return has, err
 }
