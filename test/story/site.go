@@ -112,7 +112,11 @@ func (s *Site) Follow(t testing.TB, steps []Step) {
 			s.configure(t, s.here(step.Settings))
 			continue
 		case step.Path != "":
-			s.Write(t, strings.TrimPrefix(step.Path, "/"), s.here(step.Text))
+			name, absolute := strings.CutPrefix(step.Path, "/")
+			if !absolute {
+				name = filepath.Join("root", name)
+			}
+			s.Write(t, name, s.here(step.Text))
 			continue
 		case systemd:
 			s.systemctl(t, strings.TrimSuffix(action, " vimbroker"))
