@@ -22,6 +22,10 @@ type Source struct {
 	// an instance that exists.
 	Given      []string
 	Parameters bool
+	// Release is the name that the request gives to a release.
+	Release string
+	// Ordered: the request puts objects of manifests into waves.
+	Ordered bool
 	// Read reads files of the package, in the order of the paths.
 	Read func(paths []string) ([]Manifest, error)
 }
@@ -73,7 +77,7 @@ func noDriver(vimType string) error {
 
 // source is the input from which an instance of that shape is made.
 func (s Shape) source(p PackageView) Source {
-	return Source{Flavour: s.Flavour, Paths: p.Paths, Named: s.Files, Namespace: s.Namespace, Read: p.Read}
+	return Source{Flavour: s.Flavour, Paths: p.Paths, Named: s.Files, Namespace: s.Namespace, Release: s.Release, Read: p.Read}
 }
 
 // asked is the source of a request for an instance of that shape.
@@ -81,6 +85,7 @@ func (s Shape) asked(p PackageView) Source {
 	of := s.source(p)
 	of.Given = slices.Compact(slices.Sorted(slices.Values(append(slices.Collect(maps.Keys(s.Variables)), s.Concealed.Variables...))))
 	of.Parameters = len(s.Parameters) > 0 || s.Concealed.Parameters
+	of.Ordered = len(s.Waves) > 0
 	return of
 }
 

@@ -108,7 +108,8 @@ func (l *Lifecycle) Instantiate(ctx context.Context, p policy.Principal, id stri
 
 func (r Instantiation) propose(ctx context.Context, l *Lifecycle, p policy.Principal) proposal {
 	return proposal{
-		of: Instantiate, params: r.Params, given: content{r.Variables, r.Parameters}, fault: validInput(r.Files, r.Variables, r.Parameters),
+		of: Instantiate, params: r.Params, given: content{r.Variables, r.Parameters},
+		fault: validInput(r.Files, r.Waves, r.Variables, r.Parameters),
 		shape: func(i Instance, o *Operation) error { return l.instantiation(ctx, p, i, r, &o.Target) },
 	}
 }
@@ -127,11 +128,11 @@ func (l *Lifecycle) instantiation(ctx context.Context, p policy.Principal, i Ins
 		return err
 	}
 	to.Package, to.Product, to.Flavour = pkg.ID, pkg.Product, f.ID
-	to.Files, to.Variables, to.Parameters = r.Files, r.Variables, r.Parameters
+	to.Files, to.Waves, to.Variables, to.Parameters = r.Files, r.Waves, r.Variables, r.Parameters
 	if err := to.level(f, r.Level); err != nil {
 		return err
 	}
-	to.Namespace = r.Namespace
+	to.Namespace, to.Release = r.Namespace, r.Release
 	v, err := l.target(ctx, p, i, r, to.asked(pkg))
 	if err != nil {
 		return err
@@ -224,6 +225,9 @@ func (r PackageChange) propose(ctx context.Context, l *Lifecycle, p policy.Princ
 		if r.Files != nil {
 			to.Files = r.Files
 		}
+		if r.Waves != nil {
+			to.Waves = r.Waves
+		}
 		if r.Variables != nil {
 			to.Variables = r.Variables
 		}
@@ -244,7 +248,8 @@ func (r PackageChange) propose(ctx context.Context, l *Lifecycle, p policy.Princ
 		return nil
 	}
 	return proposal{
-		of: ChangePackage, params: r.Params, given: content{r.Variables, r.Parameters}, fault: validInput(r.Files, r.Variables, r.Parameters),
+		of: ChangePackage, params: r.Params, given: content{r.Variables, r.Parameters},
+		fault: validInput(r.Files, r.Waves, r.Variables, r.Parameters),
 		shape: shape,
 	}
 }

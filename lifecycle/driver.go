@@ -110,6 +110,10 @@ type PlanInput struct {
 	Named   []string
 	Project string
 	Egress  *egress.Rules
+	// Release is the name that the request gives to the release of a chart; empty leaves it to the driver.
+	Release string
+	// Waves put objects of manifests into waves, before what the package says of them.
+	Waves []WaveRule
 	// Variables are substituted in manifests. The instance's id, name and namespace are not among
 	// them: the driver adds those.
 	Variables map[string]string
@@ -207,6 +211,9 @@ type Resource struct {
 	// of the same name is not. The engine keeps those of the newest observation.
 	Applied string `json:"applied,omitempty"`
 	UID     string `json:"uid,omitempty"`
+	// Release is a set of the VIM's that it is of, in a plan: an object of that set is the instance's, too. Drivers give
+	// and read it.
+	Release string `json:"-"`
 }
 
 // Observation is the state of a resource.

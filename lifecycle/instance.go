@@ -65,6 +65,10 @@ type Shape struct {
 	// chooses.
 	Files     []string          `json:"files,omitempty"`
 	Variables map[string]string `json:"variables,omitempty"`
+	// Release is the name that the request gave to the release of a chart.
+	Release string `json:"release,omitempty"`
+	// Waves put objects of manifests into waves.
+	Waves []WaveRule `json:"waves,omitempty"`
 	// Parameters is a JSON object of the request's, or empty.
 	Parameters json.RawMessage `json:"parameters,omitempty"`
 	// Concealed names the sealed part of Variables and Parameters, which no answer shows.

@@ -40,7 +40,7 @@ func (l *Lifecycle) inputOf(ctx context.Context, d Driver, i Instance, o Operati
 	case ScaleVNF:
 		in.Scaled = changed(from, to)
 	case Terminate:
-		in.Namespace = cmp.Or(o.Before.Namespace, o.Target.Namespace)
+		in.Namespace, in.Release = cmp.Or(o.Before.Namespace, o.Target.Namespace), cmp.Or(o.Before.Release, o.Target.Release)
 		return in, nil
 	}
 	return l.inputFor(ctx, d, to, in)
@@ -63,7 +63,7 @@ func (l *Lifecycle) inputFor(ctx context.Context, d Driver, to Shape, in PlanInp
 		maps.Copy(in.Variables, hidden.Variables)
 	}
 	in.Flavour, in.Parameters = pkg.VNFD.Flavours[to.Flavour], to.Parameters
-	in.Named, in.Egress = to.Files, l.egress(in.Project)
+	in.Named, in.Release, in.Waves, in.Egress = to.Files, to.Release, to.Waves, l.egress(in.Project)
 	if len(hidden.Parameters) > 0 {
 		in.Parameters = hidden.Parameters
 	}

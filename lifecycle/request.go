@@ -3,6 +3,7 @@ package lifecycle
 import (
 	"encoding/json"
 	"maps"
+	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -21,6 +22,7 @@ const (
 	maxName        = 255
 	maxDescription = 4 << 10
 	maxVariables   = 200
+	maxWaves       = 200
 	maxVariable    = 4 << 10
 	maxFiles       = 10_000
 	maxObject      = 64 << 10
@@ -46,8 +48,12 @@ type Instantiation struct {
 	Inline *InlineVIM
 	// Namespace is where the objects go that name none; empty means the VIM's own.
 	Namespace string
+	// Release is a name for the release of a chart; empty leaves it to the driver.
+	Release string
 	// Files are the manifests to use, in that order; none means all of the package.
-	Files     []string
+	Files []string
+	// Waves put objects of the manifests into waves.
+	Waves     []WaveRule
 	Variables map[string]string
 	// Parameters is a JSON object, or empty, that a driver merges into the parameters it makes from the
 	// descriptor. Like Variables it is stored in the clear, except for the values that the driver calls secret:
@@ -76,8 +82,9 @@ type Healing struct {
 // PackageChange is a request to go over to another package. Flavour, VIM and namespace stay.
 type PackageChange struct {
 	VNFDID string
-	// Files, Variables and Parameters are as in [Instantiation]; nil keeps the previous ones.
+	// Files, Waves, Variables and Parameters are as in [Instantiation]; nil keeps the previous ones.
 	Files      []string
+	Waves      []WaveRule
 	Variables  map[string]string
 	Parameters json.RawMessage
 	// Others are as in [Instantiation].
@@ -112,7 +119,35 @@ func validText(field, text string, most int) error {
 	return nil
 }
 
-func validInput(files []string, variables map[string]string, parameters json.RawMessage) error {
+// WaveRule puts the objects of manifests into a wave that have this kind, this name and all these labels, as far as the
+// rule says any.
+type WaveRule struct {
+	Wave   int               `json:"wave"`
+	Kind   string            `json:"kind,omitempty"`
+	Name   string            `json:"name,omitempty"`
+	Labels map[string]string `json:"labels,omitempty"`
+}
+
+// Fault completes a sentence about a rule that cannot be; empty for one that can.
+func (r WaveRule) Fault() string {
+	switch {
+	case r.Kind == "" && r.Name == "" && len(r.Labels) == 0:
+		return "needs a kind, a name or labels"
+	case r.Wave < math.MinInt16 || r.Wave > math.MaxInt16:
+		return "needs a wave from -32768 to 32767"
+	}
+	return ""
+}
+
+func validInput(files []string, waves []WaveRule, variables map[string]string, parameters json.RawMessage) error {
+	if len(waves) > maxWaves {
+		return broker.Invalid("additionalParams.order", "has more than %d rules", maxWaves)
+	}
+	for i, rule := range waves {
+		if says := rule.Fault(); says != "" {
+			return broker.Invalid("additionalParams.order", "rule %d %s", i+1, says)
+		}
+	}
 	if _, err := merged("additionalParams.nfv", nil, parameters); err != nil {
 		return err
 	}

@@ -64,6 +64,12 @@ func (*Driver) Basis(s lifecycle.Source) (lifecycle.Basis, error) {
 		return b, broker.Invalid("flavourId", "the package holds no base HOT for flavour %s: there is nothing under %s",
 			s.Flavour, path.Clean(base))
 	}
+	if s.Release != "" {
+		return b, broker.Invalid("additionalParams.helm_release_name", "names the release of a chart, and the instance is made from a base HOT")
+	}
+	if s.Ordered {
+		return b, broker.Invalid("additionalParams.order", "is of manifests; Heat knows the order of a template's resources")
+	}
 	if len(s.Given) == 0 && !s.Parameters {
 		return b, nil
 	}

@@ -301,9 +301,11 @@ func TestBasis(t *testing.T) {
 	}
 	const files = "additionalParams.lcm-kubernetes-def-files"
 	for field, s := range map[string]lifecycle.Source{
-		"flavourId":                  {Flavour: "simpl", Paths: paths},
-		"additionalParams.namespace": {Flavour: "simple", Paths: paths, Namespace: "shop"},
-		files:                        {Flavour: "simple", Paths: paths, Named: paths[3:]},
+		"flavourId":                          {Flavour: "simpl", Paths: paths},
+		"additionalParams.namespace":         {Flavour: "simple", Paths: paths, Namespace: "shop"},
+		"additionalParams.order":             {Flavour: "simple", Paths: paths, Ordered: true},
+		"additionalParams.helm_release_name": {Flavour: "simple", Paths: paths, Release: "web"},
+		files:                                {Flavour: "simple", Paths: paths, Named: paths[3:]},
 	} {
 		if _, err := heat.New().Basis(s); !errors.Is(err, broker.ErrInvalid) || !strings.Contains(err.Error(), field) {
 			t.Errorf("Basis of %+v = %v, want one of %s", s, err, field)

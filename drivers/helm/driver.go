@@ -11,6 +11,7 @@
 package helm
 
 import (
+	"context"
 	"maps"
 	"path"
 	"slices"
@@ -52,7 +53,7 @@ type Options struct {
 // New returns a driver.
 func New(o Options) *Driver {
 	return &Driver{
-		Driver: manifests.As("helm", releaseMarks), options: o, puller: pull.New(o.Pull), seats: limit.NewSeats(rendersAtOnce, rendersOfProject),
+		Driver: manifests.As("helm"), options: o, puller: pull.New(o.Pull), seats: limit.NewSeats(rendersAtOnce, rendersOfProject),
 	}
 }
 
@@ -63,10 +64,13 @@ func (*Driver) Name() string { return "helm" }
 // longest of those are not to become longer than a label.
 const releaseDigits = 12
 
-// releaseName is that of an instance's release. Two instances of one name in one namespace, of which there is one chance
-// in 2^48, are a conflict: no record is another instance's.
-func releaseName(instance string) string {
-	return "vnf" + strings.ReplaceAll(instance, "-", "")[:releaseDigits]
+// releaseName is that of an instance's release: the request's, or one of the instance's id. Two instances of one name in
+// one namespace are a conflict: no record is another instance's.
+func releaseName(in lifecycle.PlanInput) string {
+	if in.Release != "" {
+		return in.Release
+	}
+	return "vnf" + strings.ReplaceAll(in.Instance, "-", "")[:releaseDigits]
 }
 
 // maxNames bounds the names of one rule, maxSurveyed the rules of the lease that plans are made under.
@@ -83,6 +87,12 @@ func (d *Driver) Basis(s lifecycle.Source) (lifecycle.Basis, error) {
 	b := lifecycle.Basis{Namespace: s.Namespace, SecretParameters: true}
 	if b.Namespace == "" {
 		b.Namespace = "default"
+	}
+	if s.Release != "" && !manifests.IsRelease(s.Release) {
+		return b, broker.Invalid("additionalParams.helm_release_name", "must be a name of at most 53 lower-case letters, digits, dots and dashes")
+	}
+	if s.Ordered && (len(charts(s.Paths)) > 0 || len(s.Named) == 1 && pull.Is(s.Named[0])) {
+		return b, broker.Invalid("additionalParams.order", "is of manifests; a chart orders its objects by their kinds and by hooks")
 	}
 	if len(s.Named) == 1 && pull.Is(s.Named[0]) {
 		_, err := d.reference(s.Named[0])
@@ -173,7 +183,7 @@ func (d *Driver) Survey(in lifecycle.PlanInput) lifecycle.StageRules {
 	}
 	rule := broker.Rule{APIGroups: []string{""}, Resources: []string{"secrets"}, Verbs: []string{"get"}}
 	for _, v := range versions(in) {
-		rule.ResourceNames = append(rule.ResourceNames, recordName(in.Instance, v))
+		rule.ResourceNames = append(rule.ResourceNames, recordName(in, v))
 	}
 	rules := []broker.Rule{rule, manifests.NamespaceRule(in.Namespace)}
 	names := map[string][]string{}
@@ -189,4 +199,22 @@ func (d *Driver) Survey(in lifecycle.PlanInput) lifecycle.StageRules {
 		}
 	}
 	return lifecycle.StageRules{Namespaces: []string{in.Namespace}, Rules: rules[:min(len(rules), maxSurveyed)]}
+}
+
+// Observe implements [lifecycle.Driver]: what Helm has made of a release that was deployed for the instance is the
+// instance's.
+func (d *Driver) Observe(
+	ctx context.Context, c lifecycle.Connection, instance string, resources []lifecycle.Resource,
+) ([]lifecycle.Observation, error) {
+	release, looked := "", slices.Clone(resources)
+	for _, r := range resources {
+		name, is := strings.CutPrefix(r.Name, recordPrefix)
+		if at := strings.LastIndex(name, ".v"); is && at > 0 && r.Kind == "Secret" && r.Group == "" && r.UID != "" {
+			release = manifests.ReleaseOf(r.Namespace, name[:at])
+		}
+	}
+	for i := range looked {
+		looked[i].Release = release
+	}
+	return d.Driver.Observe(ctx, c, instance, looked)
 }

@@ -52,9 +52,9 @@ func TestHeadersAreKeptOfEarlierRevisions(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.Put("/api/v1/namespaces/cnf/secrets/"+recordName(in.Instance, n+1), map[string]any{
+		s.Put("/api/v1/namespaces/cnf/secrets/"+recordName(in, n+1), map[string]any{
 			"apiVersion": "v1", "kind": "Secret", "data": map[string][]byte{"release": []byte(value)},
-			"metadata": map[string]any{"name": recordName(in.Instance, n+1), "namespace": "cnf", "labels": map[string]any{
+			"metadata": map[string]any{"name": recordName(in, n+1), "namespace": "cnf", "labels": map[string]any{
 				"vimbroker.io/instance": in.Instance, markLabel: in.Mark,
 			}},
 		})

@@ -36,10 +36,13 @@ func (d *Driver) Plan(ctx context.Context, c lifecycle.Connection, in lifecycle.
 	}
 	if last := p.newest(); last != nil && !last.own && in.Operation == lifecycle.Instantiate {
 		return lifecycle.Plan{}, &broker.Error{
-			Kind: broker.ErrConflict, Detail: "release " + releaseName(in.Instance) + " exists in namespace " + in.Namespace +
+			Kind: broker.ErrConflict, Detail: "release " + releaseName(in) + " exists in namespace " + in.Namespace +
 				" and is not the instance's",
-			Remedy: "see whose it is",
+			Remedy: "see whose it is, or give another name (helm_release_name)",
 		}
+	}
+	if p.wasDeployed() {
+		draft.Release(manifests.ReleaseOf(in.Namespace, releaseName(in)))
 	}
 	if p.parameters, err = parametersOf(in); err != nil {
 		return lifecycle.Plan{}, err
@@ -76,6 +79,14 @@ func (p *plan) newest() *record {
 		return nil
 	}
 	return &p.records[len(p.records)-1]
+}
+
+// wasDeployed reports whether the release has stood once as the instance's: then what Helm made of it since is the
+// instance's as well. Before that an object of a release of the same name is another's.
+func (p *plan) wasDeployed() bool {
+	return slices.ContainsFunc(p.records, func(r record) bool {
+		return r.own && p.in.Operation != lifecycle.Instantiate && slices.Contains([]string{deployed, superseded}, r.status())
+	})
 }
 
 // kind is the way in which a revision is made.
@@ -389,20 +400,12 @@ func (p *plan) overtake(ctx context.Context, made record) error {
 	return nil
 }
 
-// releaseAnnotation names the release that an object is of. Helm sets it as well: a release is upgraded by hand, too.
-const releaseAnnotation = "meta.helm.sh/release-name"
-
-// releaseMarks tell the objects of an instance's release. No two instances have a release of the same name.
-func releaseMarks(instance string) map[string]string {
-	return map[string]string{releaseAnnotation: releaseName(instance)}
-}
-
 // marks are those that Helm puts onto its objects.
 func (p *plan) marks() manifests.Marks {
 	return manifests.Marks{
 		Labels:      map[string]string{"app.kubernetes.io/managed-by": "Helm"},
-		Annotations: map[string]string{releaseAnnotation: releaseName(p.in.Instance), "meta.helm.sh/release-namespace": p.in.Namespace},
-		Release:     releaseName(p.in.Instance),
+		Annotations: manifests.ReleaseAnnotations(p.in.Namespace, releaseName(p.in)),
+		Release:     releaseName(p.in),
 	}
 }
 
@@ -527,7 +530,7 @@ func (p *plan) keepHooks(ctx context.Context, r record) error {
 func (p *plan) keepRecords(newest int) {
 	for _, r := range p.records {
 		if r.version > newest-history {
-			p.Keep(manifests.SecretNamed(p.in.Namespace, recordName(p.in.Instance, r.version)))
+			p.Keep(manifests.SecretNamed(p.in.Namespace, recordName(p.in, r.version)))
 		}
 	}
 }
@@ -552,7 +555,7 @@ func (p *plan) heal(ctx context.Context) error {
 	}
 	newest := 0
 	for _, v := range versions(p.in) {
-		if slices.ContainsFunc(p.in.Standing, func(r lifecycle.Resource) bool { return r.Name == recordName(p.in.Instance, v) }) {
+		if slices.ContainsFunc(p.in.Standing, func(r lifecycle.Resource) bool { return r.Name == recordName(p.in, v) }) {
 			newest = v
 		}
 	}
@@ -587,7 +590,7 @@ func (p *plan) uninstall(ctx context.Context) error {
 	all, later := slices.Clone(p.in.Standing), []lifecycle.Resource(nil)
 	last := p.newest()
 	for _, r := range p.records {
-		later = append(later, manifests.SecretNamed(p.in.Namespace, recordName(p.in.Instance, r.version)))
+		later = append(later, manifests.SecretNamed(p.in.Namespace, recordName(p.in, r.version)))
 		r, err := r.whole()
 		if err != nil {
 			return err

@@ -76,8 +76,8 @@ const definitionsKey = "vimbroker.io/definitions"
 const recordPrefix = "sh.helm.release.v1."
 
 // recordName is the Secret's that holds a revision.
-func recordName(instance string, version int) string {
-	return recordPrefix + releaseName(instance) + ".v" + strconv.Itoa(version)
+func recordName(in lifecycle.PlanInput, version int) string {
+	return recordPrefix + releaseName(in) + ".v" + strconv.Itoa(version)
 }
 
 // versions are those that can be there: what the instance is known to consist of, and what somebody else may have
@@ -86,7 +86,7 @@ func versions(in lifecycle.PlanInput) []int {
 	var known []int
 	newest := 0
 	for _, r := range in.Standing {
-		if digits, is := strings.CutPrefix(r.Name, recordName(in.Instance, 0)[:len(recordName(in.Instance, 0))-1]); is &&
+		if digits, is := strings.CutPrefix(r.Name, recordPrefix+releaseName(in)+".v"); is &&
 			r.Kind == "Secret" && r.Group == "" {
 			if v, err := strconv.Atoi(digits); err == nil && v > 0 && v < 1<<30 {
 				known, newest = append(known, v), max(newest, v)
@@ -109,7 +109,7 @@ func records(ctx context.Context, d *manifests.Draft, in lifecycle.PlanInput) ([
 	side.SetLimit(8)
 	for i, v := range asked {
 		side.Go(func() error {
-			s, err := d.Secret(within, recordName(in.Instance, v))
+			s, err := d.Secret(within, recordName(in, v))
 			if err == nil && s != nil && (s.Owner == "" || s.Owner == in.Instance) {
 				found[i] = s
 			}
@@ -133,7 +133,7 @@ func records(ctx context.Context, d *manifests.Draft, in lifecycle.PlanInput) ([
 		}
 		if err != nil {
 			return nil, &broker.Error{
-				Kind: broker.ErrConflict, Detail: "Secret " + recordName(in.Instance, asked[i]) + " is no record of the release as Helm writes it",
+				Kind: broker.ErrConflict, Detail: "Secret " + recordName(in, asked[i]) + " is no record of the release as Helm writes it",
 				Remedy: "see who changed it; remove it if nobody needs it", Cause: err,
 			}
 		}
@@ -217,8 +217,8 @@ func (r record) written(in lifecycle.PlanInput) (lifecycle.Manifest, error) {
 	_ = json.Unmarshal(r.info["last_deployed"], &since) // without it the record is as old as it can be
 	object, err := json.Marshal(map[string]any{
 		"apiVersion": "v1", "kind": "Secret", "type": "helm.sh/release.v1",
-		"metadata": map[string]any{"name": recordName(in.Instance, r.version), "labels": map[string]string{
-			"name": releaseName(in.Instance), "owner": "helm", "status": r.status(), "version": strconv.Itoa(r.version),
+		"metadata": map[string]any{"name": recordName(in, r.version), "labels": map[string]string{
+			"name": releaseName(in), "owner": "helm", "status": r.status(), "version": strconv.Itoa(r.version),
 			"createdAt": strconv.FormatInt(max(since.Unix(), 0), 10),
 		}},
 		"data": map[string][]byte{"release": []byte(value)},

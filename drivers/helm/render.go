@@ -158,7 +158,7 @@ func (d *Driver) find(project string) pull.Find {
 
 // requestOf is the chart of an instance with its values.
 func (d *Driver) requestOf(ctx context.Context, in lifecycle.PlanInput, p parameters) (r chart.Task, err error) {
-	r = chart.Task{Release: releaseName(in.Instance), Namespace: in.Namespace, Values: p.Values}
+	r = chart.Task{Release: releaseName(in), Namespace: in.Namespace, Values: p.Values}
 	if len(in.Named) == 1 && pull.Is(in.Named[0]) {
 		if err := d.pulled(ctx, in, &r); err != nil {
 			return r, err

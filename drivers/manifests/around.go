@@ -3,8 +3,6 @@ package manifests
 import (
 	"context"
 	"net/http"
-	"net/url"
-	"strconv"
 	"strings"
 
 	"k8s.io/pod-security-admission/api"
@@ -16,9 +14,6 @@ import (
 const (
 	ingressGroup = "networking.k8s.io"
 	ingressKind  = "Ingress"
-	// ingressPage bounds one answer with Ingresses of others, maxIngressPages how many are read.
-	ingressPage     = 500
-	maxIngressPages = 20
 )
 
 // around fills in what stands around the objects of a plan and has a part in their judgement. What the lease may not
@@ -90,29 +85,19 @@ func hostsOf(ingress map[string]any) (hosts []string) {
 // hostsOfOthers are the hosts that Ingresses of other namespaces have.
 func (s *server) hostsOfOthers(ctx context.Context, own string) (map[string]bool, error) {
 	hosts := map[string]bool{}
-	query := url.Values{"limit": {strconv.Itoa(ingressPage)}}
-	for range maxIngressPages {
-		var page map[string]any
-		err := s.call(ctx, request{method: http.MethodGet, path: "/apis/" + ingressGroup + "/v1/ingresses", query: query}, &page)
-		if refused(err) {
-			return nil, nil
-		}
-		if err != nil {
-			return nil, fault(err, "read which hosts Ingresses have")
-		}
-		for _, ingress := range mappings(page["items"]) {
-			if text(mapAt(ingress, "metadata"), "namespace") == own {
-				continue
-			}
+	of := lifecycle.Resource{Group: ingressGroup, Version: "v1", Kind: ingressKind, Plural: "ingresses"}
+	err := pages(ctx, s, of, nil, func(ingress map[string]any) {
+		if text(mapAt(ingress, "metadata"), "namespace") != own {
 			for _, host := range hostsOf(ingress) {
 				hosts[host] = true
 			}
 		}
-		next := text(mapAt(page, "metadata"), "continue")
-		if next == "" {
-			break
-		}
-		query.Set("continue", next)
+	})
+	if refused(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fault(err, "read which hosts Ingresses have")
 	}
 	return hosts, nil
 }

@@ -46,6 +46,9 @@ func (*Driver) Basis(s lifecycle.Source) (lifecycle.Basis, error) {
 			return b, broker.Invalid(field, "names a file that is not in the package: %s", cmp.Or(vnfpkg.Printable(name), "it has no name"))
 		}
 	}
+	if s.Release != "" {
+		return b, broker.Invalid("additionalParams.helm_release_name", "names the release of a chart, and the instance is made from manifests")
+	}
 	if s.Parameters {
 		return b, broker.Invalid("additionalParams", "holds values of a chart or of a base HOT, and the instance is made from manifests: "+
 			"give variables, or name the chart in helm_chart_path")

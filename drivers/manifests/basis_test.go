@@ -29,6 +29,7 @@ func TestBasis(t *testing.T) {
 		"not there":       {in: lifecycle.Source{Paths: paths, Named: []string{"c.yaml"}}, kind: broker.ErrInvalid, says: "a file that is not in the package: c.yaml"},
 		"no name":         {in: lifecycle.Source{Paths: paths, Named: []string{""}}, kind: broker.ErrInvalid, says: "it has no name"},
 		"a chart":         {in: lifecycle.Source{Paths: paths, Named: []string{"charts/Chart.yaml"}}, kind: broker.ErrUnsupported, says: "is of a Helm chart"},
+		"a release":       {in: lifecycle.Source{Paths: paths, Release: "web"}, kind: broker.ErrInvalid, says: "additionalParams.helm_release_name"},
 		"values":          {in: lifecycle.Source{Paths: paths, Parameters: true}, kind: broker.ErrInvalid, says: "made from manifests"},
 		"a bad namespace": {in: lifecycle.Source{Paths: paths, Namespace: "kube/system"}, kind: broker.ErrInvalid, says: "additionalParams.namespace"},
 	} {

@@ -22,7 +22,20 @@ import (
 const (
 	hookAnnotation   = "helm.sh/hook"
 	policyAnnotation = "helm.sh/resource-policy"
+	// releaseAnnotation and spaceAnnotation name the release of an object, and its namespace.
+	releaseAnnotation, spaceAnnotation = "meta.helm.sh/release-name", "meta.helm.sh/release-namespace"
 )
+
+// ReleaseOf is a release of Helm as resources name it.
+func ReleaseOf(namespace, name string) string { return namespace + "/" + name }
+
+// IsRelease reports whether Helm takes a name for a release.
+func IsRelease(name string) bool { return len(name) <= 53 && len(validation.IsDNS1123Subdomain(name)) == 0 }
+
+// ReleaseAnnotations are those that Helm puts onto the objects of a release.
+func ReleaseAnnotations(namespace, name string) map[string]string {
+	return map[string]string{releaseAnnotation: name, spaceAnnotation: namespace}
+}
 
 // Marks are the labels and annotations that every object of a set gets in addition to the instance's label. Labels
 // that objects bring, and that begin with vimbroker.io/, are taken away: no chart says whose an object is.
@@ -105,6 +118,10 @@ func (d *Driver) Draft(c lifecycle.Connection, in lifecycle.PlanInput) (*Draft, 
 	return &Draft{server: s, in: in, defined: kinds{}}, nil
 }
 
+// Release has the objects of a release of Helm, as [ReleaseOf] has it, be the instance's as well, whoever made them: the
+// caller knows that the release is.
+func (d *Draft) Release(of string) { d.plan.release = of }
+
 // Close ends the draft's connections.
 func (d *Draft) Close() { d.server.close() }
 
@@ -154,7 +171,7 @@ func (d *Draft) Standing(ctx context.Context, r lifecycle.Resource) (json.RawMes
 	if err := json.Unmarshal(whole, &o); err != nil || o.Metadata.Name != r.Name {
 		return nil, notKubernetes("read "+title(r), 0)
 	}
-	if !o.is(d.in.Instance, r, d.server.marks) {
+	if r.Release = d.plan.release; !o.is(d.in.Instance, r) {
 		return nil, nil
 	}
 	return whole, nil

@@ -46,19 +46,14 @@ const sideBySide = 16
 type Driver struct {
 	pause   time.Duration // between two looks at what is waited for, at first
 	manager string        // owns the fields of what is applied
-	// marks are annotations by which an object is an instance's as well; nil for none.
-	marks func(instance string) map[string]string
 }
 
 // New returns a driver of the manifests of packages.
-func New() *Driver { return As(ownManager, nil) }
+func New() *Driver { return As(ownManager) }
 
 // As returns a driver that applies objects as another field manager, for a driver whose objects do not come from
-// manifests: it plans with [Driver.Draft]. An object with all the annotations of marks is the instance's as well, for
-// a system that sets them on objects that it makes itself; nil is none.
-func As(manager string, marks func(instance string) map[string]string) *Driver {
-	return &Driver{pause: 40 * time.Millisecond, manager: manager, marks: marks}
-}
+// manifests: it plans with [Driver.Draft].
+func As(manager string) *Driver { return &Driver{pause: 40 * time.Millisecond, manager: manager} }
 
 // Name implements [lifecycle.Driver].
 func (*Driver) Name() string { return "manifests" }
@@ -159,7 +154,7 @@ func (s *server) observation(o *found, instance string, r lifecycle.Resource) li
 	switch {
 	case o == nil:
 		return lifecycle.Observation{Resource: r, Message: missing}
-	case !o.is(instance, r, s.marks):
+	case !o.is(instance, r):
 		return lifecycle.Observation{Resource: r, Message: missing + ": an object of the same name is not the instance's"}
 	}
 	now := o.state()

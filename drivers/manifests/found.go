@@ -84,22 +84,15 @@ func (s *server) get(ctx context.Context, r lifecycle.Resource) (*found, error) 
 }
 
 // is reports whether an object is the instance's: by its label; as the very object that is recorded of the instance,
-// whatever became of its labels; or by the marks of the driver's own system.
-func (o *found) is(instance string, of lifecycle.Resource, marks func(instance string) map[string]string) bool {
+// whatever became of its labels; or as one of the release that the resource is of.
+func (o *found) is(instance string, of lifecycle.Resource) bool {
 	switch {
 	case o == nil:
 		return false
 	case o.Metadata.Labels[instanceLabel] == instance, of.UID != "" && o.Metadata.UID == of.UID:
 		return true
-	case marks == nil:
-		return false
 	}
-	for name, value := range marks(instance) {
-		if o.Metadata.Marks[name] != value {
-			return false
-		}
-	}
-	return true
+	return of.Release != "" && of.Release == ReleaseOf(o.Metadata.Marks[spaceAnnotation], o.Metadata.Marks[releaseAnnotation])
 }
 
 // state is the readiness of an object.

@@ -166,15 +166,28 @@ func TestMissingByAGateway(t *testing.T) {
 	}
 }
 
-// A list of pods that has no end is none.
-func TestEndlessPods(t *testing.T) {
+// A list that does not end is refused: a part of it would say that the rest is not there.
+func TestEndlessLists(t *testing.T) {
 	s := fakeobjects.New(t)
 	_, standing := oneWeb(t, s)
-	endless := says("GET", "/pods$", `{"kind":"PodList","metadata":{"continue":"more"},"items":[]}`)
-	endless.Times = -1
-	s.Fail(endless)
-	if _, err := manifests.New().Observe(t.Context(), s.Connection(everything), instance, standing); !errors.Is(err, broker.ErrUnreachable) {
+	endless := func(plural, kind string) {
+		fault := says("GET", "/"+plural+"$", `{"kind":"`+kind+`List","metadata":{"continue":"more"},"items":[]}`)
+		fault.Times = -1
+		s.Fail(fault)
+	}
+	endless("pods", "Pod")
+	if _, err := manifests.New().Observe(t.Context(), s.Connection(everything), instance, standing); !errors.Is(err, broker.ErrUnsupported) {
 		t.Errorf("pods without end = %v", err)
+	}
+	endless("ingresses", "Ingress")
+	if p, err := plan(t, s, input(webHost)); !errors.Is(err, broker.ErrUnsupported) {
+		t.Errorf("hosts of others without end = %+v, %v", p.Facts, err)
+	}
+	endless("horizontalpodautoscalers", "HorizontalPodAutoscaler")
+	in := input(strings.Replace(webDeployment, "spec:\n", "spec:\n  replicas: 2\n", 1))
+	in.Operation, in.Standing = lifecycle.Heal, standing
+	if _, err := do(t, s, in); !errors.Is(err, broker.ErrUnsupported) {
+		t.Errorf("autoscalers without end = %v", err)
 	}
 }
 

@@ -46,7 +46,13 @@ func objects(in lifecycle.PlanInput, foreign *Marks) ([]*object, error) {
 		vars = nil
 	}
 	var all []*object
+	var waves []lifecycle.WaveRule
 	err := documents(in.Manifests, func(d document) error {
+		if foreign == nil && d.isOrder() {
+			more, err := d.waves()
+			waves = append(waves, more...)
+			return err
+		}
 		return d.objects(vars, func(o *object) error {
 			if len(all) == maxObjects {
 				return &broker.Error{Kind: broker.ErrInvalid, Detail: fmt.Sprintf("the manifests hold more than %d objects", maxObjects)}
@@ -61,6 +67,9 @@ func objects(in lifecycle.PlanInput, foreign *Marks) ([]*object, error) {
 	})
 	if err == nil && len(all) == 0 {
 		err = &broker.Error{Kind: broker.ErrInvalid, Detail: "the manifests hold no object"}
+	}
+	if err == nil && foreign == nil {
+		err = putIntoWaves(all, in.Waves, waves)
 	}
 	return all, err
 }

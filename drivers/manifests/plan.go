@@ -61,6 +61,8 @@ type draft struct {
 	objects []*object
 	// has is the set of resources.
 	has map[identity]bool
+	// release is the one that the objects are of; empty for none.
+	release string
 }
 
 // identity tells an object from all others of a cluster.
@@ -112,6 +114,7 @@ func (p *draft) end() {
 // step adds an object to the last wave, or to a new one: where begins says so, where the deed or the
 // namespace changes, and where a lease has no room for another rule.
 func (p *draft) step(deed lifecycle.Deed, begins bool, o lifecycle.Object, allow func(*rules) error) error {
+	o.Release = p.release
 	stages := len(p.stages)
 	trial := &rules{}
 	if err := allow(trial); err != nil {
@@ -279,7 +282,7 @@ func (s *server) ownDefinition(ctx context.Context, in lifecycle.PlanInput, o *o
 	if was := find(in.Standing, of); was != nil {
 		of = *was
 	}
-	return err == nil && (there == nil || there.is(in.Instance, of, s.marks)), err
+	return err == nil && (there == nil || there.is(in.Instance, of)), err
 }
 
 // unservedDefinition is ownDefinition without a right to read definitions: one whose kind the cluster serves already

@@ -31,7 +31,7 @@ func FuzzObjects(f *testing.F) {
 				t.Fatalf("%q: %v", text, err)
 			}
 			var back found
-			if err := json.Unmarshal(out, &back); err != nil || back.Metadata.Name != o.Name || !back.is("i", lifecycle.Resource{}, nil) || strings.ContainsAny(o.Name, "/%") {
+			if err := json.Unmarshal(out, &back); err != nil || back.Metadata.Name != o.Name || !back.is("i", lifecycle.Resource{}) || strings.ContainsAny(o.Name, "/%") {
 				t.Fatalf("%q: %v, %+v", text, err, back.Metadata)
 			}
 		}

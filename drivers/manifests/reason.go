@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -103,7 +104,7 @@ func (s *server) newestEvent(ctx context.Context, r lifecycle.Resource, uid, of 
 	}
 	err = s.call(ctx, request{
 		method: http.MethodGet, path: pathOf(lifecycle.Resource{Version: "v1", Plural: "events", Namespace: r.Namespace}),
-		query: url.Values{"fieldSelector": {about}, "limit": {podsPage}},
+		query: url.Values{"fieldSelector": {about}, "limit": {strconv.Itoa(onePage)}},
 	}, &page)
 	if err != nil {
 		return "", "", fault(err, "list events in namespace "+r.Namespace)

@@ -12,7 +12,7 @@ import (
 
 // isAutoscaler reports whether an object sets the number of replicas of another.
 func isAutoscaler(r lifecycle.Resource) bool {
-	return r.Group == autoscaling && r.Kind == "HorizontalPodAutoscaler"
+	return r.Group == autoscaling && r.Kind == scaler
 }
 
 // scaleTarget is the workload that an autoscaler in a namespace is for.
@@ -41,8 +41,8 @@ func isReplicated(r lifecycle.Resource) bool {
 	return r.VDU != "" && r.Namespace != "" && !isWorkload(r)
 }
 
-// autoscaling is the group of autoscalers, scalers their resource.
-const autoscaling, scalers = "autoscaling", "horizontalpodautoscalers"
+// autoscaling is the group of autoscalers, scaler their kind and scalers their resource.
+const autoscaling, scaler, scalers = "autoscaling", "HorizontalPodAutoscaler", "horizontalpodautoscalers"
 
 // autoscaled reports whether an autoscaler on the cluster targets an object, whoever has made that. It asks once for a
 // namespace.
@@ -65,32 +65,18 @@ func (r *run) autoscaled(ctx context.Context, of lifecycle.Resource) (bool, erro
 // scaleTargets are the objects that the autoscalers of a namespace target, but for the instance's own, which the plan
 // knows; none where the cluster has no autoscalers.
 func (s *server) scaleTargets(ctx context.Context, namespace, instance string) (map[identity]bool, error) {
-	of := lifecycle.Resource{Group: autoscaling, Version: "v2", Plural: scalers, Namespace: namespace}
-	targets, query := map[identity]bool{}, url.Values{"limit": {podsPage}}
-	for range maxPages {
-		var page struct {
-			Kind     string `json:"kind"`
-			Metadata struct {
-				Continue string `json:"continue"`
-			} `json:"metadata"`
-			Items []map[string]any `json:"items"`
+	of := lifecycle.Resource{Group: autoscaling, Version: "v2", Kind: scaler, Plural: scalers, Namespace: namespace}
+	targets := map[identity]bool{}
+	err := pages(ctx, s, of, nil, func(item map[string]any) {
+		if text(mapAt(item, "metadata", "labels"), instanceLabel) != instance {
+			targets[scaleTarget(namespace, item)] = true
 		}
-		err := s.call(ctx, request{method: http.MethodGet, path: pathOf(of), query: query}, &page)
-		if said, ok := errors.AsType[*refusal](err); ok && said.code == http.StatusNotFound {
-			return targets, nil
-		}
-		if err != nil {
-			return nil, fault(err, "list "+scalers+" in namespace "+namespace)
-		}
-		for _, item := range page.Items {
-			if text(mapAt(item, "metadata", "labels"), instanceLabel) != instance {
-				targets[scaleTarget(namespace, item)] = true
-			}
-		}
-		if page.Metadata.Continue == "" {
-			break
-		}
-		query.Set("continue", page.Metadata.Continue)
+	})
+	if said, ok := errors.AsType[*refusal](err); ok && said.code == http.StatusNotFound {
+		return targets, nil
+	}
+	if err != nil {
+		return nil, fault(err, "list "+scalers+" in namespace "+namespace)
 	}
 	return targets, nil
 }

@@ -294,7 +294,7 @@ func (r *run) isReady(of *lifecycle.Resource) func(*found) (bool, error) {
 }
 
 // ours reports whether an existing object is the instance's.
-func (r *run) ours(o *found, of lifecycle.Resource) bool { return o.is(r.instance, of, r.marks) }
+func (r *run) ours(o *found, of lifecycle.Resource) bool { return o.is(r.instance, of) }
 
 // errFailed says that waiting does not help.
 var errFailed = errors.New("will not become ready by itself")

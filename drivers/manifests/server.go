@@ -5,9 +5,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
+	"strconv"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
@@ -33,8 +36,6 @@ type server struct {
 	token secret.Text
 	// manager owns the fields of applied objects.
 	manager string
-	// marks are as in [Driver].
-	marks func(instance string) map[string]string
 }
 
 // connect prepares calls; it connects to nothing yet. The caller closes it.
@@ -55,7 +56,7 @@ func (d *Driver) connect(c lifecycle.Connection) (*server, error) {
 	if err != nil {
 		return nil, broker.Invalid("caCert", "holds no certificate")
 	}
-	return &server{base: base, way: way, http: way.Client(), token: c.Config.Token, manager: d.manager, marks: d.marks}, nil
+	return &server{base: base, way: way, http: way.Client(), token: c.Config.Token, manager: d.manager}, nil
 }
 
 func (s *server) close() { s.way.CloseIdleConnections() }
@@ -124,6 +125,43 @@ func (s *server) call(ctx context.Context, r request, into any) error {
 		return errNotKubernetes
 	}
 	return nil
+}
+
+// A list is read in pages of onePage objects, maxPages at most.
+const onePage, maxPages = 100, 200
+
+// pages calls each with every object of a kind, in one namespace or in all, that a query selects. A list that does not
+// end is an error: a part of it would say that the rest is not there.
+func pages[T any](ctx context.Context, s *server, of lifecycle.Resource, query url.Values, each func(T)) error {
+	asked := url.Values{"limit": {strconv.Itoa(onePage)}}
+	maps.Copy(asked, query)
+	for range maxPages {
+		var page struct {
+			Kind     string `json:"kind"`
+			Metadata struct {
+				Continue string `json:"continue"`
+			} `json:"metadata"`
+			Items []T `json:"items"`
+		}
+		err := s.call(ctx, request{method: http.MethodGet, path: pathOf(of), query: asked}, &page)
+		if err == nil && page.Kind != of.Kind+"List" {
+			err = errNotKubernetes
+		}
+		if err != nil {
+			return err
+		}
+		for _, item := range page.Items {
+			each(item)
+		}
+		if page.Metadata.Continue == "" {
+			return nil
+		}
+		asked.Set("continue", page.Metadata.Continue)
+	}
+	return &broker.Error{
+		Kind:   broker.ErrUnsupported,
+		Detail: fmt.Sprintf("the cluster has more than %d %s, and no more are looked through", onePage*maxPages, of.Plural),
+	}
 }
 
 // errNotKubernetes says that something answered as no API server does.

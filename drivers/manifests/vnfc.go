@@ -13,12 +13,6 @@ import (
 	"github.com/vimbroker/vimbroker/lifecycle"
 )
 
-const (
-	// podsPage is the number of pods in a request, maxPages the number of requests.
-	podsPage = "100"
-	maxPages = 200
-)
-
 // pod holds the fields of a pod that are used.
 type pod struct {
 	Metadata struct {
@@ -76,35 +70,17 @@ func (p pod) why() string {
 // pods lists those of the instance that are to stay, by VDU.
 func (s *server) pods(ctx context.Context, namespace, instance string) (map[string][]pod, error) {
 	found := map[string][]pod{}
-	query := url.Values{"labelSelector": {instanceLabel + "=" + instance}, "limit": {podsPage}}
-	for range maxPages {
-		var page struct {
-			Kind     string `json:"kind"`
-			Metadata struct {
-				Continue string `json:"continue"`
-			} `json:"metadata"`
-			Items []pod `json:"items"`
+	of := lifecycle.Resource{Version: "v1", Kind: "Pod", Plural: "pods", Namespace: namespace}
+	err := pages(ctx, s, of, url.Values{"labelSelector": {instanceLabel + "=" + instance}}, func(p pod) {
+		// A hostile server may answer anything.
+		if p.Metadata.Deleted == "" && p.Metadata.Labels[instanceLabel] == instance && word(p.Metadata.Name) != "" {
+			found[p.Metadata.Labels[vduLabel]] = append(found[p.Metadata.Labels[vduLabel]], p)
 		}
-		path := pathOf(lifecycle.Resource{Version: "v1", Plural: "pods", Namespace: namespace})
-		err := s.call(ctx, request{method: http.MethodGet, path: path, query: query}, &page)
-		if err == nil && page.Kind != "PodList" {
-			err = errNotKubernetes
-		}
-		if err != nil {
-			return nil, fault(err, "list pods in namespace "+namespace)
-		}
-		for _, p := range page.Items {
-			// A hostile server may answer anything.
-			if p.Metadata.Deleted == "" && p.Metadata.Labels[instanceLabel] == instance && word(p.Metadata.Name) != "" {
-				found[p.Metadata.Labels[vduLabel]] = append(found[p.Metadata.Labels[vduLabel]], p)
-			}
-		}
-		if page.Metadata.Continue == "" {
-			return found, nil
-		}
-		query.Set("continue", page.Metadata.Continue)
+	})
+	if err != nil {
+		return nil, fault(err, "list pods in namespace "+namespace)
 	}
-	return nil, notKubernetes("list pods in namespace "+namespace, 0)
+	return found, nil
 }
 
 func vnfcs(vdu, namespace string, pods []pod) []lifecycle.VNFC {

@@ -89,10 +89,10 @@ func TestAChartsLife(t *testing.T) {
 	one := lcm + "/vnf_instances/" + r.made(csar.TackerVNFD)
 
 	const instantiation = `{"flavourId":"simple","vimConnectionInfo":{"vim":{"vimId":"edge","vimType":"ETSINFV.HELM.V_3"}},"additionalParams":{
-		"helm_chart_path":"Files/kubernetes/edge","namespace":"edge","helm_values":{"token":"canary-of-values"},"helm_parameters":{"pin":"canary-of-a-parameter"},"helm_new_secrets":true,"helm_value_names":{"VDU1":{"replica":"replicas"}}}}`
+		"helm_chart_path":"Files/kubernetes/edge","helm_release_name":"shop","namespace":"edge","helm_values":{"token":"canary-of-values"},"helm_parameters":{"pin":"canary-of-a-parameter"},"helm_new_secrets":true,"helm_value_names":{"VDU1":{"replica":"replicas"}}}}`
 	_, shown := ask(http.StatusOK, "POST", one+"/instantiate?"+sol003.DryRun, instantiation)
 	var preview sol003.Preview
-	if err := json.Unmarshal([]byte(shown), &preview); err != nil || len(preview.Leases) == 0 || !strings.Contains(shown, `"sh.helm.release.v1.vnf`) {
+	if err := json.Unmarshal([]byte(shown), &preview); err != nil || len(preview.Leases) == 0 || !strings.Contains(shown, `"sh.helm.release.v1.shop.v1"`) {
 		t.Fatalf("the plan is %s, %v, want one with the release's record and its lease", shown, err)
 	}
 

@@ -2,10 +2,12 @@ package csar_test
 
 import (
 	"errors"
+	"net/http"
 	"strings"
 	"testing"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/api/sol003"
 	"github.com/vimbroker/vimbroker/lifecycle"
 	"github.com/vimbroker/vimbroker/test/csar"
 )
@@ -177,3 +179,42 @@ roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: edge}
 subjects:
 - {kind: ServiceAccount, name: edge, namespace: default}
 `
+
+// TestAPackageIsOrderedByTheRequest: also one that is signed, and is not to be changed.
+func TestAPackageIsOrderedByTheRequest(t *testing.T) {
+	r := newRig(t)
+	c := r.doors()
+	r.upload(csar.Tacker())
+	one := lcm + "/vnf_instances/" + r.made(csar.TackerVNFD)
+	ordered := func(order, path string) (*http.Response, string) {
+		return c.Ask("POST", one+"/instantiate"+path,
+			`{"flavourId":"simple","vimConnectionInfo":{"vim":{"vimId":"edge"}},"additionalParams":{"namespace":"edge","lcm-kubernetes-def-files":["`+strings.Join(named, `","`)+`"],"order":`+order+`}}`)
+	}
+	for order, says := range map[string]string{
+		`[{"wave":1,"kind":"Job"}]`:            "rule 1 is about no object",
+		`[{"wave":1}]`:                         "rule 1 needs a kind",
+		`[{"wave":40000,"kind":"Service"}]`:    "rule 1 needs a wave from",
+		`[{"wave":1,"kind":"Pod","label":""}]`: "rule 1 has a member that is none of",
+	} {
+		if answer, text := ordered(order, "?"+sol003.DryRun); answer.StatusCode != http.StatusUnprocessableEntity && answer.StatusCode != http.StatusBadRequest || !strings.Contains(text, says) {
+			t.Errorf("%s: %d %s, want %q", order, answer.StatusCode, text, says)
+		}
+	}
+	answer, text := ordered(`[{"wave":1,"kind":"Deployment"}]`, "")
+	if answer.StatusCode != http.StatusAccepted {
+		t.Fatal(answer.StatusCode, text)
+	}
+	o, err := r.Operation(t.Context(), alice, base(answer.Header.Get("Location")))
+	o = r.ends(lifecycle.Completed, o, err)
+	i, err := r.Instance(t.Context(), alice, o.Instance)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wave := map[string]int{}
+	for _, made := range i.Shape.Resources {
+		wave[made.Kind] = made.Wave
+	}
+	if wave["Deployment"] <= wave["Pod"] {
+		t.Errorf("the waves are %v, want the Deployment after the Pod", wave)
+	}
+}

@@ -275,6 +275,8 @@ type AdditionalParams struct {
 	Files     []string          `json:"lcm-kubernetes-def-files,omitempty"`
 	Namespace string            `json:"namespace,omitempty"`
 	Variables map[string]string `json:"variables,omitempty"`
+	// Order puts objects of the manifests into waves.
+	Order []WaveRule `json:"order,omitempty"`
 	// NFV is merged into the parameter nfv of a base HOT.
 	NFV jsontext.Value `json:"nfv,omitzero"`
 	// Chart is the path of a Helm chart in the package: a packed one, or its folder. ChartValues are laid over the
@@ -284,10 +286,22 @@ type AdditionalParams struct {
 	ChartValues jsontext.Value `json:"helm_values,omitzero"`
 	ChartSets   jsontext.Value `json:"helm_parameters,omitzero"`
 	ChartNames  jsontext.Value `json:"helm_value_names,omitzero"`
+	// Release is a name for the release; empty leaves it to the server.
+	Release string `json:"helm_release_name,omitempty"`
 	// NewSecrets: Secrets that the chart makes up at each rendering may be replaced.
 	NewSecrets bool `json:"helm_new_secrets,omitempty"`
 	// Others are those that are ignored, or refused: [AdditionalParams.NeedsCode] and [AdditionalParams.Unknown] tell them apart.
 	Others map[string]jsontext.Value `json:",embed"`
+}
+
+// WaveRule puts objects into a wave that have this kind, name and labels, as far as they are given.
+type WaveRule struct {
+	Wave   int               `json:"wave"`
+	Kind   string            `json:"kind,omitempty"`
+	Name   string            `json:"name,omitempty"`
+	Labels map[string]string `json:"labels,omitempty"`
+	// Others are refused.
+	Others map[string]jsontext.Value `json:",embed" yaml:"-"`
 }
 
 // ignored are the parameters of Tacker that change nothing here: they are taken and shown.

@@ -325,7 +325,7 @@ func (p *program) preview(ctx context.Context, registry *client.Client, id, task
 
 func (p *program) vnfInstantiateCommand() *cobra.Command {
 	var r sol003.InstantiateRequest
-	var vim, nfv string
+	var vim, nfv, order string
 	var variables []string
 	var chart chartFlags
 	return p.beginCommand(beginning{
@@ -348,6 +348,8 @@ HOT hides or the manifests call secret, by a mark or by their names.`,
 			f.StringVarP(&r.Params.Namespace, "namespace", "n", "", "where objects go that name no namespace (default: the VIM's own)")
 			f.StringArrayVar(&r.Params.Files, "file", nil, "a manifest of the package to use (repeatable; default: all)")
 			f.StringArrayVar(&variables, "set", nil, "NAME=VALUE of a variable of the manifests (repeatable)")
+			f.StringVar(&order, "order", "", orderUsage)
+			f.StringVar(&r.Params.Release, "release", "", "name of the chart's release (default: vnf and digits of the instance's id)")
 			f.StringVar(&nfv, "nfv", "", nfvUsage)
 			chart.add(c)
 			console.MustComplete(c, "vim", p.VimNames)
@@ -357,6 +359,9 @@ HOT hides or the manifests call secret, by a mark or by their names.`,
 				return nil, err
 			}
 			if r.Params.NFV, err = nfvOf(c, nfv); err != nil {
+				return nil, err
+			}
+			if r.Params.Order, err = orderOf(order); err != nil {
 				return nil, err
 			}
 			if err := chart.put(c, &r.Params); err != nil {
@@ -499,7 +504,7 @@ and replace the VNFCs that are named. "vimbroker vnf show" lists them.`,
 
 func (p *program) vnfUpdateCommand() *cobra.Command {
 	var r sol003.ChangePackageRequest
-	var nfv string
+	var nfv, order string
 	var variables []string
 	var chart chartFlags
 	return p.beginCommand(beginning{
@@ -511,6 +516,7 @@ does not have is removed. Variables and files stay unless they are given.`,
 			c.Flags().StringVar(&r.VNFDID, "vnfd", "", "id of the new package's VNFD")
 			c.Flags().StringArrayVar(&r.Params.Files, "file", nil, "a manifest of the package to use (repeatable)")
 			c.Flags().StringArrayVar(&variables, "set", nil, "NAME=VALUE of a variable of the manifests (repeatable)")
+			c.Flags().StringVar(&order, "order", "", orderUsage)
 			c.Flags().StringVar(&nfv, "nfv", "", nfvUsage)
 			chart.add(c)
 		},
@@ -519,6 +525,9 @@ does not have is removed. Variables and files stay unless they are given.`,
 				return nil, console.Usagef(c, "--vnfd is missing")
 			}
 			if r.Params.NFV, err = nfvOf(c, nfv); err != nil {
+				return nil, err
+			}
+			if r.Params.Order, err = orderOf(order); err != nil {
 				return nil, err
 			}
 			if err := chart.put(c, &r.Params); err != nil {

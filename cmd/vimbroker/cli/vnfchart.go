@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -28,6 +29,28 @@ func (f *chartFlags) add(c *cobra.Command) {
 	c.Flags().StringArrayVar(&f.names, "replicas-value", nil,
 		"VDU=NAME of the chart's value that is the VDU's number of instances (repeatable)")
 }
+
+// orderOf reads the order of manifests: waves, as in a package's order.yaml.
+func orderOf(file string) ([]sol003.WaveRule, error) {
+	if file == "" {
+		return nil, nil
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	var order struct {
+		Waves []sol003.WaveRule `yaml:"waves"`
+	}
+	strict := yaml.NewDecoder(bytes.NewReader(text))
+	strict.KnownFields(true)
+	if err := strict.Decode(&order); err != nil || order.Waves == nil {
+		return nil, fmt.Errorf("%s is no order: write waves as a list of {wave: NUMBER, kind: KIND, name: NAME, labels: {NAME: VALUE}}", file)
+	}
+	return order.Waves, nil
+}
+
+const orderUsage = "file that puts objects of the manifests into waves, as order.yaml of a package does"
 
 // put writes the flags into a request.
 func (f *chartFlags) put(c *cobra.Command, p *sol003.AdditionalParams) error {

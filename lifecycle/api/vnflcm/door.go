@@ -263,10 +263,14 @@ func instantiation(c *api.Call) (lifecycle.Instantiation, error) {
 	}
 	r := lifecycle.Instantiation{
 		Flavour: in.FlavourID, Level: in.LevelID,
-		Namespace: in.Params.Namespace, Variables: in.Params.Variables, Others: in.Params.Unknown(),
+		Namespace: in.Params.Namespace, Release: in.Params.Release, Variables: in.Params.Variables,
+		Others: in.Params.Unknown(),
 	}
 	var err error
 	if r.Files, r.Parameters, err = made(in.Params); err != nil {
+		return lifecycle.Instantiation{}, err
+	}
+	if r.Waves, err = waves(in.Params); err != nil {
 		return lifecycle.Instantiation{}, err
 	}
 	if err := askedVIM(in.VIMs, &r); err != nil {
@@ -300,6 +304,20 @@ func made(p sol003.AdditionalParams) ([]string, json.RawMessage, error) {
 		New    bool           `json:"helm_new_secrets,omitempty"`
 	}{p.ChartValues, p.ChartSets, p.ChartNames, p.NewSecrets})
 	return named, parameters, err
+}
+
+// waves are the rules of a request that put objects into waves; nil where it says nothing of them.
+func waves(p sol003.AdditionalParams) (all []lifecycle.WaveRule, err error) {
+	if p.Order != nil {
+		all = []lifecycle.WaveRule{}
+	}
+	for i, rule := range p.Order {
+		if len(rule.Others) > 0 {
+			return nil, broker.Invalid("additionalParams.order", "rule %d has a member that is none of wave, kind, name and labels", i+1)
+		}
+		all = append(all, lifecycle.WaveRule{Wave: rule.Wave, Kind: rule.Kind, Name: rule.Name, Labels: rule.Labels})
+	}
+	return all, nil
 }
 
 // withoutCode refuses parameters that would have code of the package, or Helm elsewhere, do the work: without
@@ -356,6 +374,9 @@ func (s *server) changePackage(c *api.Call, in sol003.ChangePackageRequest) (api
 	if in.Params.Namespace != "" {
 		return api.Answer{}, broker.Invalid("additionalParams.namespace", "cannot be changed while the instance has resources")
 	}
+	if in.Params.Release != "" {
+		return api.Answer{}, broker.Invalid("additionalParams.helm_release_name", "cannot be changed: a release keeps its name")
+	}
 	for _, v := range in.VIMs {
 		if v.Brings() {
 			return api.Answer{}, &broker.Error{
@@ -372,8 +393,12 @@ func (s *server) changePackage(c *api.Call, in sol003.ChangePackageRequest) (api
 	if err != nil {
 		return api.Answer{}, err
 	}
+	ordered, err := waves(in.Params)
+	if err != nil {
+		return api.Answer{}, err
+	}
 	a, err := beginOrPreview(s, c, lifecycle.PackageChange{
-		VNFDID: in.VNFDID, Files: files, Variables: in.Params.Variables, Parameters: parameters, Params: shown,
+		VNFDID: in.VNFDID, Files: files, Waves: ordered, Variables: in.Params.Variables, Parameters: parameters, Params: shown,
 		Others: in.Params.Unknown(),
 	}, s.life.ChangePackage)
 	return a, unusable(err)
