@@ -465,7 +465,7 @@ func TestPreview(t *testing.T) {
 	p := newPlant(t)
 	i := p.made()
 	got, err := p.Preview(t.Context(), alice, i.ID, lifecycle.Instantiation{VIM: "edge"})
-	if err != nil || got.Refusal != nil || len(got.Leases) != 2 || got.Leases[0].Grade != broker.GradeNamespaces || len(got.Plan.Resources) != 2 {
+	if err != nil || got.Refusal != nil || len(got.Leases) != 2 || got.Leases[0].Grade != broker.GradeNamespaces || len(got.Effects) != 2 || got.Effects[0].Stands {
 		t.Errorf("Preview() = %+v, %v", got, err)
 	}
 	p.yard.facts.BringsRBAC = true
@@ -501,6 +501,14 @@ func TestPreviewOfEachOperation(t *testing.T) {
 		got, err := p.Preview(t.Context(), alice, i.ID, r)
 		if err != nil || got.Refusal != nil || len(got.Leases) == 0 {
 			t.Errorf("Preview() of %s = %+v, %v", name, got, err)
+		}
+		if len(got.Effects) == 0 {
+			t.Errorf("%s has no effect", name)
+		}
+		for _, e := range got.Effects {
+			if !e.Stands {
+				t.Errorf("%s: %s is said to be new", name, e.Name)
+			}
 		}
 		_, err = p.Preview(t.Context(), carol, i.ID, r)
 		wantKind(t, err, broker.ErrNotFound)

@@ -13,10 +13,38 @@ import (
 // Preview lists the effects that an operation would have.
 type Preview struct {
 	Plan Plan
+	// Effects are what the plan does to which resource, in order.
+	Effects []Effect
 	// Leases are those that it would take, one for each stage.
 	Leases []PreviewLease
 	// Refusal is policy's refusal of the plan, or nil.
 	Refusal *Failure
+}
+
+// Effect is what an operation does to one resource.
+type Effect struct {
+	Deed Deed
+	Resource
+	// Stands: the instance has the resource already.
+	Stands bool
+	// Replicas is for Scale.
+	Replicas int32
+}
+
+// effects are what the plan does to the resources of an instance.
+func (p Plan) effects(standing []Resource) (out []Effect) {
+	has := map[string]bool{}
+	for _, r := range standing {
+		has[r.key()] = true
+	}
+	for _, s := range p.Stages {
+		for _, w := range s.Waves {
+			for _, o := range w.Objects {
+				out = append(out, Effect{Deed: w.Deed, Resource: o.Resource, Stands: has[o.key()], Replicas: o.Replicas})
+			}
+		}
+	}
+	return out
 }
 
 // PreviewLease is a lease that an operation would take.
@@ -68,7 +96,7 @@ func (l *Lifecycle) Preview(ctx context.Context, p policy.Principal, id string, 
 	if err := errors.Join(err, l.leaser.EndOperation(context.WithoutCancel(ctx), o.ID)); err != nil {
 		return Preview{}, l.refuse(ctx, act, err)
 	}
-	out := Preview{Plan: plan}
+	out := Preview{Plan: plan, Effects: plan.effects(i.Shape.Resources)}
 	wish := policy.Wish{Plan: plan.Facts.weighed(v, o.Target.Product)}
 	if _, err := l.enter(audit.AsQuestion(ctx), p, action, i.resource(), wish); err != nil {
 		out.Refusal = failureOf(l.named(err, p, action, i.resource(), wish))

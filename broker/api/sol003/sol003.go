@@ -404,16 +404,16 @@ type ModifyRequest struct {
 	VIMs map[string]*VIMConnectionInfo `json:"vimConnectionInfo,omitempty"`
 }
 
-// Preview lists the effects of an instantiation: the answer to a request with the query parameter
+// Preview lists the effects of an operation: the answer to a request with the query parameter
 // [DryRun], which the standard does not define.
 type Preview struct {
 	// Allowed: policy allows the plan and every lease, and nothing else that is known now refuses the first one. Those
 	// after it may rest on what is made before.
-	Allowed   bool           `json:"allowed"`
-	Refusal   string         `json:"refusal,omitempty"`
-	Leases    []PreviewLease `json:"leases"`
-	Resources []Resource     `json:"resources"`
-	Images    []string       `json:"images,omitempty"`
+	Allowed bool           `json:"allowed"`
+	Refusal string         `json:"refusal,omitempty"`
+	Leases  []PreviewLease `json:"leases"`
+	Effects []Effect       `json:"effects"`
+	Images  []string       `json:"images,omitempty"`
 	// Further facts for policies.
 	ClusterScoped     bool `json:"clusterScoped"`
 	Privileged        bool `json:"privileged"`
@@ -427,6 +427,24 @@ type Preview struct {
 	// ReachesLeftOut counts those that are not shown.
 	ReachesLeftOut int `json:"reachesLeftOut,omitempty"`
 }
+
+// Effect is what an operation does to one resource.
+type Effect struct {
+	// Deed is one of the words below.
+	Deed string `json:"deed"`
+	Resource
+	// Replicas is the number that [DeedScale] sets.
+	Replicas *int32 `json:"replicas,omitempty"`
+}
+
+// The words of [Effect.Deed].
+const (
+	DeedMake    = "make"    // the instance does not have it yet
+	DeedApply   = "apply"   // it stands, and is changed where it differs from the manifest
+	DeedScale   = "scale"   // its replicas are set
+	DeedReplace = "replace" // pods or servers of it are removed, and others follow them
+	DeedDelete  = "delete"
+)
 
 // MaxReaches is how many ways a [Preview] shows.
 const MaxReaches = 200

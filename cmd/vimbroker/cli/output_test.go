@@ -56,6 +56,18 @@ func sampleVNF() sol003.VNFInstance {
 	}
 }
 
+// sampleEffects has one of each deed.
+func sampleEffects() []sol003.Effect {
+	three, all := int32(3), sampleVNF().Own.Resources
+	return []sol003.Effect{
+		{Deed: sol003.DeedMake, Resource: all[1]},
+		{Deed: sol003.DeedApply, Resource: all[0]},
+		{Deed: sol003.DeedScale, Resource: all[0], Replicas: &three},
+		{Deed: sol003.DeedReplace, Resource: all[0]},
+		{Deed: sol003.DeedDelete, Resource: all[0]},
+	}
+}
+
 func sampleOperation() sol003.OpOcc {
 	yes, no, until := true, false, noon.Add(10*time.Minute)
 	return sol003.OpOcc{
@@ -103,7 +115,7 @@ func TestTablesGolden(t *testing.T) {
 					{What: "node", Kind: "Deployment", Namespace: "shop", Name: "front", Field: "seccompProfile", Why: "pod-security: baseline"},
 					{What: "cluster", Kind: "Service", Namespace: "shop", Name: "steal", Field: "externalIPs 8.8.8.8", Why: "traffic of others"},
 				},
-				Resources: sampleVNF().Own.Resources, Images: []string{"registry.example/web:1"},
+				Effects: sampleEffects(), Images: []string{"registry.example/web:1"},
 				Leases: []sol003.PreviewLease{{
 					Namespaces: []string{"shop"}, Grade: "namespaces", GradeReasons: []string{"the holder can read secrets in namespace shop"},
 					Rules: []sol003.Rule{{APIGroups: []string{"apps"}, Resources: []string{"deployments"}, ResourceNames: []string{"front"}, Verbs: []string{"create", "patch"}}},

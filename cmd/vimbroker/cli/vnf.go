@@ -379,13 +379,23 @@ HOT hides or the manifests call secret, by a mark or by their names.`,
 	})
 }
 
+// effectWords are the words for what an operation does to a resource.
+var effectWords = map[string]string{
+	sol003.DeedMake: "Makes", sol003.DeedApply: "Applies", sol003.DeedScale: "Scales", sol003.DeedReplace: "Heals",
+	sol003.DeedDelete: "Deletes",
+}
+
 // printPreview prints the effects that an operation would have.
 func (p *program) printPreview(seen sol003.Preview) error {
 	return p.Print(seen, func(w io.Writer) {
 		console.Fact(w, "Allowed", cmp.Or(console.Yes(seen.Allowed), "no"))
 		console.Fact(w, "Refused", seen.Refusal)
-		for _, r := range seen.Resources {
-			console.Fact(w, "Makes", resourceWords(r))
+		for _, e := range seen.Effects {
+			words := resourceWords(e.Resource)
+			if e.Replicas != nil {
+				words += fmt.Sprintf(" to %d", *e.Replicas)
+			}
+			console.Fact(w, effectWords[e.Deed], words)
 		}
 		for n, l := range seen.Leases {
 			scope := console.List(l.Namespaces)

@@ -2,10 +2,33 @@ package vnflcm
 
 import (
 	"net/http"
+	"reflect"
 	"testing"
 
+	"github.com/vimbroker/vimbroker/broker/api/sol003"
 	"github.com/vimbroker/vimbroker/lifecycle"
 )
+
+// An object that the instance lacks is made, one that it has is changed, and only scaling says a number.
+func TestTheDeedsOfADryRun(t *testing.T) {
+	three := int32(3)
+	for name, c := range map[string]struct {
+		effect   lifecycle.Effect
+		deed     string
+		replicas *int32
+	}{
+		"made":    {lifecycle.Effect{Deed: lifecycle.Apply}, sol003.DeedMake, nil},
+		"changed": {lifecycle.Effect{Deed: lifecycle.Apply, Stands: true}, sol003.DeedApply, nil},
+		"scaled":  {lifecycle.Effect{Deed: lifecycle.Scale, Stands: true, Replicas: 3}, sol003.DeedScale, &three},
+		"healed":  {lifecycle.Effect{Deed: lifecycle.Replace, Stands: true}, sol003.DeedReplace, nil},
+		"deleted": {lifecycle.Effect{Deed: lifecycle.Delete, Stands: true}, sol003.DeedDelete, nil},
+	} {
+		shown := preview(lifecycle.Preview{Effects: []lifecycle.Effect{c.effect}}).Effects[0]
+		if shown.Deed != c.deed || !reflect.DeepEqual(shown.Replicas, c.replicas) {
+			t.Errorf("%s is shown as %+v", name, shown)
+		}
+	}
+}
 
 // A dry run says that an operation is allowed only where its first lease would be issued. What a later one lacks may be
 // made before it, unless policy refuses it.

@@ -219,11 +219,23 @@ func affected(on lifecycle.Shape, all []lifecycle.Affected) []sol003.AffectedVNF
 	return shown
 }
 
+// effect shows what an operation does to one resource.
+func effect(e lifecycle.Effect) sol003.Effect {
+	shown := sol003.Effect{Deed: string(e.Deed), Resource: resource(e.Resource)}
+	switch {
+	case e.Deed == lifecycle.Apply && !e.Stands:
+		shown.Deed = sol003.DeedMake
+	case e.Deed == lifecycle.Scale:
+		shown.Replicas = &e.Replicas
+	}
+	return shown
+}
+
 // preview shows the effects that an operation would have.
 func preview(p lifecycle.Preview) sol003.Preview {
 	f := p.Plan.Facts
 	shown := sol003.Preview{
-		Allowed: p.Refusal == nil, Leases: []sol003.PreviewLease{}, Resources: []sol003.Resource{}, Images: f.Images,
+		Allowed: p.Refusal == nil, Leases: []sol003.PreviewLease{}, Effects: []sol003.Effect{}, Images: f.Images,
 		ClusterScoped: f.ClusterScoped,
 		Privileged:    f.Privileged, BringsRBAC: f.BringsRBAC, BringsDefinitions: f.BringsDefinitions, BringsWebhooks: f.BringsWebhooks,
 	}
@@ -237,8 +249,8 @@ func preview(p lifecycle.Preview) sol003.Preview {
 	if p.Refusal != nil {
 		shown.Refusal = p.Refusal.Detail
 	}
-	for _, r := range p.Plan.Resources {
-		shown.Resources = append(shown.Resources, resource(r))
+	for _, e := range p.Effects {
+		shown.Effects = append(shown.Effects, effect(e))
 	}
 	for n, l := range p.Leases {
 		lease := sol003.PreviewLease{
