@@ -76,6 +76,7 @@ type vocabulary interface {
 	Check(r policy.Request) error
 	CheckAction(a policy.Action, others ...policy.Action) error
 	Why(r policy.Request) []string
+	Usual(a policy.Action) policy.Kind
 }
 
 // misspelt refuses the word that err, a [*policy.Typo], is about.
@@ -211,7 +212,14 @@ func (b *Oversight) Explain(ctx context.Context, p policy.Principal, r policy.Re
 	} else {
 		r.Principal = p // one's own roles are what they are
 	}
-	if words, ok := b.policy.(vocabulary); ok {
+	words, ok := b.policy.(vocabulary)
+	if r.Resource.Kind == "" {
+		r.Resource.Kind, r.Resource.ID = policy.KindProject, r.Resource.Project
+		if ok {
+			r.Resource.Kind = words.Usual(r.Action)
+		}
+	}
+	if ok {
 		known := r
 		if r.Principal.Name == p.Name && r.Principal.Project == p.Project {
 			known.Principal.Roles = nil // what they are, nobody has typed
@@ -222,7 +230,7 @@ func (b *Oversight) Explain(ctx context.Context, p policy.Principal, r policy.Re
 	}
 	r.Wish = b.effective(r)
 	d := b.policy.Decide(r)
-	if words, ok := b.policy.(vocabulary); ok && b.guard.Allows(p, policy.PolicyExplain, projectResource(r.Principal.Project)) {
+	if ok && b.guard.Allows(p, policy.PolicyExplain, projectResource(r.Principal.Project)) {
 		d.Why = words.Why(r)
 	}
 	return d, nil

@@ -26,7 +26,7 @@ type Typo struct {
 
 func (t *Typo) Error() string {
 	if t.Field == "kind" {
-		return fmt.Sprintf("that is not done to a %s but to a %s", t.Word, strings.Join(t.Known, " or a "))
+		return fmt.Sprintf("the action is done to a %s, not to a %s; give one", strings.Join(t.Known, " or a "), t.Word)
 	}
 	text := fmt.Sprintf("%s %q is not known here", t.Field, t.Word)
 	if t.Nearest != "" {
@@ -66,6 +66,22 @@ func (p *Policies) CheckAction(a Action, others ...Action) error {
 		return nil
 	}
 	return typo("action", string(a), slices.Sorted(slices.Values(append(slices.Collect(maps.Keys(p.actions)), others...))))
+}
+
+// Usual is the kind of thing that a question about an action is about where it names none: the project, or what an action
+// that is done to no project is done to. What is done to VIMs and leases alone is about the project, and [Policies.Check]
+// refuses it: those must be named, as policies ask for their attributes.
+func (p *Policies) Usual(a Action) Kind {
+	kinds := slices.Sorted(slices.Values(p.actions[a].kinds))
+	for _, of := range []Kind{KindProject, KindVIM, KindLease} {
+		if slices.Contains(kinds, of) {
+			return KindProject
+		}
+	}
+	if len(kinds) == 0 {
+		return KindProject
+	}
+	return kinds[0]
 }
 
 // roles are those that policies for callers ask for, sorted.

@@ -57,3 +57,20 @@ func TestWordsThatNoPolicyMeans(t *testing.T) {
 		t.Error("an action of nobody is one")
 	}
 }
+
+// A question that names no thing is about the project, or about what the action is done to where no attribute of that has
+// to be known.
+func TestUsualKinds(t *testing.T) {
+	p, err := policy.Load(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for action, want := range map[policy.Action]policy.Kind{
+		policy.VIMRegister: policy.KindProject, policy.PackageUpload: policy.KindPackage, policy.VNFTerminate: policy.KindVNFInstance,
+		policy.LeaseIssue: policy.KindProject, policy.LeaseRevoke: policy.KindProject, "no:such": policy.KindProject,
+	} {
+		if got := p.Usual(action); got != want {
+			t.Errorf("Usual(%s) = %s, want %s", action, got, want)
+		}
+	}
+}

@@ -25,7 +25,7 @@ var neverSent = []string{"malformed", "method", "media-type", "too-slow", "limit
 var (
 	requestID = regexp.MustCompile(` \[request [0-9a-f-]{36}\]$`)
 	// leadsOn is a remedy: in parentheses, or as what must be instead.
-	leadsOn = regexp.MustCompile(`\(.+\)|must |give |leave |choose |did you mean|known: |ask for |make it |revoke |wait |configure |set VIMBROKER|is required with|not done to a`)
+	leadsOn = regexp.MustCompile(`\(.+\)|must |give |leave |choose |did you mean|known: |ask for |make it |revoke |wait |configure |set VIMBROKER|is required with`)
 	// ofREST are words of another door: operations, headers, and names of fields.
 	ofREST = regexp.MustCompile(`/v1/|urn:|ETag|Authorization|\b(caCert|insecureSkipVerify|serverName|sharedWith|clusterWide|cloudsYaml|keyStore|pageToken|idPrefix|applicationCredential\w*|clientCertificate|clientKey)\b`)
 	typed  = regexp.MustCompile(`"(vimbroker [^"]+)"|(?:see|with): (vimbroker [a-z -]+)`)
@@ -171,7 +171,7 @@ func TestEveryRefusalLeadsForward(t *testing.T) {
 		{line: "audit list --action lease:isue", field: "--action", reason: "did you mean lease:issue?"},
 		{line: "audit prove 99999", field: "SEQ", reason: "must be between"},
 		{line: "policy explain lease:isue --vim edge", field: "ACTION", reason: "did you mean lease:issue?"},
-		{line: "policy explain lease:issue", field: "--vim", reason: "not done to a Project"},
+		{line: "policy explain lease:issue", field: "--vim", reason: "not to a Project; give one"},
 		{line: "policy explain lease:issue --vim edge --grade wide", field: "--grade", reason: "is not known here"},
 		{line: "policy explain lease:issue --vim edge --principal bob --with-role membr", field: "--with-role", reason: "did you mean member?"},
 	} {

@@ -22,6 +22,8 @@ type Options struct {
 	Guard *audit.Guard
 	Log   *slog.Logger
 	Terms Terms
+	// Warn says what seems wrong in a package that is being onboarded. Nil has no warnings.
+	Warn func(Opened) ([]string, error)
 	// Now defaults to time.Now.
 	Now func() time.Time
 }
@@ -53,6 +55,7 @@ type Catalog struct {
 	guard *audit.Guard
 	log   *slog.Logger
 	terms Terms
+	warn  func(Opened) ([]string, error)
 	now   func() time.Time
 }
 
@@ -62,7 +65,7 @@ func New(o Options) *Catalog {
 		o.Now = time.Now
 	}
 	now := func() time.Time { return o.Now().UTC().Truncate(time.Microsecond) }
-	return &Catalog{store: o.Store, guard: o.Guard, log: o.Log, terms: o.Terms, now: now}
+	return &Catalog{store: o.Store, guard: o.Guard, log: o.Log, terms: o.Terms, warn: o.Warn, now: now}
 }
 
 // MaxSize bounds the content of one package, in bytes.

@@ -449,3 +449,24 @@ func TestScriptsAreNotRun(t *testing.T) {
 		t.Errorf("Use = %v, want ErrUnsupported with the operation", err)
 	}
 }
+
+// TestWarnings: what seems wrong in a package is kept with it, and a check that cannot be made fails the upload.
+func TestWarnings(t *testing.T) {
+	var fails error
+	s := set(t, func(o *catalog.Options) {
+		o.Warn = func(of catalog.Opened) ([]string, error) {
+			return []string{of.VNFDID + " seems odd"}, fails
+		}
+	})
+	ref := s.create(t, alice)
+	if _, err := s.Upload(t.Context(), alice, ref, bytes.NewReader(packed(t, "web-1"))); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := s.Package(t.Context(), alice, ref); err != nil || !slices.Equal(got.Warnings, []string{"web-1 seems odd"}) {
+		t.Errorf("Package() has %q, %v", got.Warnings, err)
+	}
+	fails = errors.New("the disk is gone")
+	if _, err := s.Upload(t.Context(), alice, s.create(t, alice), bytes.NewReader(packed(t, "web-2"))); !errors.Is(err, fails) {
+		t.Errorf("Upload() = %v, want %v", err, fails)
+	}
+}

@@ -37,6 +37,8 @@ type Package struct {
 	Wrapped bool
 	// Artifacts are the files that the package declares, each with a hash.
 	Artifacts []vnfpkg.Artifact
+	// Warnings are sentences about what seems wrong in the content.
+	Warnings []string
 
 	// Content names the bytes. Each upload has a name of its own; empty if there are none.
 	Content string

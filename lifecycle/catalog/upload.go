@@ -172,7 +172,10 @@ func (c *Catalog) process(ctx context.Context, pkg *Package) error {
 	pkg.VNFDID, pkg.Provider, pkg.ProductName = vnfd.ID, vnfd.Provider, vnfd.ProductName
 	pkg.SoftwareVersion, pkg.VNFDVersion, pkg.VNFMInfo = vnfd.SoftwareVersion, vnfd.Version, vnfd.VNFMInfo
 	pkg.Entry, pkg.Manifest, pkg.Wrapped = csar.Entry, csar.Manifest, csar.Wrapped()
-	return nil
+	if c.warn != nil {
+		pkg.Warnings, err = c.warn(Opened{*pkg, vnfd, csar})
+	}
+	return err
 }
 
 // faulty makes of a fault of the content an error that its sender can act on.

@@ -43,6 +43,8 @@ type PackageFacts struct {
 	Project     string    `json:"project"`
 	Size        int64     `json:"size,omitempty"`
 	SHA256      string    `json:"sha256,omitempty"`
+	Signer      string    `json:"signer,omitempty"`
+	Warnings    []string  `json:"warnings,omitempty"`
 	CreatedAt   time.Time `json:"createdAt"`
 	OnboardedAt time.Time `json:"onboardedAt,omitzero"`
 }

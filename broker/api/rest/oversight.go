@@ -256,9 +256,6 @@ func (s *server) explain(c *call, in v1.Question) (answer[v1.Decision], error) {
 	if q.Resource.Project == "" {
 		q.Resource.Project = q.Principal.Project
 	}
-	if q.Resource.Kind == "" {
-		q.Resource.Kind, q.Resource.ID = policy.KindProject, q.Resource.Project
-	}
 	d, err := s.overseer.Explain(c.ctx, c.principal, q)
 	return answer[v1.Decision]{body: v1.Decision{
 		Allowed: d.Allowed, Policies: d.Policies, Reasons: d.Reasons, Why: d.Why, Errors: d.Errors,

@@ -276,8 +276,12 @@ func (p *program) printPackage(pkg client.Package) error {
 		console.Fact(w, "Project", pkg.Own.Project)
 		console.Fact(w, "Bytes", fmt.Sprint(pkg.Own.Size))
 		console.Fact(w, "SHA-256", pkg.Own.SHA256)
+		console.Fact(w, "Signed by", pkg.Own.Signer)
 		for _, a := range pkg.Artifacts {
 			console.Fact(w, "File", a.Path)
+		}
+		for _, text := range pkg.Own.Warnings {
+			console.Fact(w, "Warning", text)
 		}
 	})
 }

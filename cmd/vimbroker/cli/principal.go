@@ -33,8 +33,8 @@ commands are for the day on which one leaves.`,
 // possessions are what a principal has or made, as far as the caller sees it.
 type possessions struct {
 	Principal string `json:"principal"`
-	// Hidden names what the caller may not list.
-	Hidden []string   `json:"hidden,omitempty"`
+	// NotSeen names what the caller may not list.
+	NotSeen []string   `json:"notSeen,omitempty"`
 	Tokens []v1.Token `json:"tokens"`
 	// Leases may still work: those that the principal holds, and those that others hold for it.
 	Leases        []v1.Lease            `json:"leases"`
@@ -60,7 +60,7 @@ func ofPrincipal[T any](
 		case http.StatusNotFound:
 			return found, nil
 		case http.StatusForbidden:
-			has.Hidden = append(has.Hidden, what)
+			has.NotSeen = append(has.NotSeen, what)
 			return found, nil
 		}
 		if err != nil {
@@ -149,8 +149,8 @@ caller of Keystone it is keystone:USER@DOMAIN.`,
 // possessionFacts print what a principal has, and of what nobody ends by itself the command.
 func (p *program) possessionFacts(w io.Writer, has possessions) {
 	console.Fact(w, "Principal", has.Principal)
-	if len(has.Hidden) > 0 {
-		console.Fact(w, "Not seen", console.List(has.Hidden)+": you may not list them; ask an administrator")
+	if len(has.NotSeen) > 0 {
+		console.Fact(w, "Not seen", console.List(has.NotSeen)+": you may not list them; ask an administrator")
 	}
 	for _, t := range has.Tokens {
 		console.Fact(w, "Token", t.ID+" of project "+t.Project+": take its line out of the tokens file, and reload the server")

@@ -73,6 +73,9 @@ func (l *live) Check(r policy.Request) error { return l.now.Load().policies.Chec
 // Why names the conditions by which a question is denied.
 func (l *live) Why(r policy.Request) []string { return l.now.Load().policies.Why(r) }
 
+// Usual is the kind of thing that a question about an action is about where it names none.
+func (l *live) Usual(a policy.Action) policy.Kind { return l.now.Load().policies.Usual(a) }
+
 // CheckAction says whether an action is known.
 func (l *live) CheckAction(a policy.Action, others ...policy.Action) error {
 	return l.now.Load().policies.CheckAction(a, others...)

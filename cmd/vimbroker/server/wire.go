@@ -201,10 +201,17 @@ func (s *server) newLifecycle() {
 	c, b := s.config, s.broker
 	terms := c.Packages
 	terms.Roots = c.signers
-	s.catalog = catalog.New(catalog.Options{Store: s.store, Guard: b.Guard(), Terms: terms, Log: s.log, Now: s.store.Now})
+	ofManifests := manifests.New()
+	s.catalog = catalog.New(catalog.Options{
+		Store: s.store, Guard: b.Guard(), Terms: terms, Log: s.log, Now: s.store.Now,
+		Warn: func(o catalog.Opened) ([]string, error) {
+			view := packageOf(o)
+			return ofManifests.Warnings(lifecycle.Source{Paths: view.Paths, Read: view.Read})
+		},
+	})
 	s.lifecycle = lifecycle.New(lifecycle.Options{
 		Store: s.store, Leaser: b, Registrar: b.Registry, Packages: packages{s.catalog}, Keys: s.keyStores(), Guard: b.Guard(),
-		Drivers:   []lifecycle.Driver{manifests.New(), helm.New(c.Charts.options()), heat.New()},
+		Drivers:   []lifecycle.Driver{ofManifests, helm.New(c.Charts.options()), heat.New()},
 		Delegates: &policy.Delegates{Directories: s.directories(), Now: s.store.Now},
 		Egress:    s.live.egress, Terms: c.VNF, Log: s.log, Now: s.store.Now,
 	})

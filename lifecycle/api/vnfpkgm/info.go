@@ -48,7 +48,9 @@ type own struct {
 	Size   int64  `json:"size,omitzero"`
 	SHA256 string `json:"sha256,omitempty"`
 	// Signer is who signed the package, if that was verified.
-	Signer      string    `json:"signer,omitempty"`
+	Signer string `json:"signer,omitempty"`
+	// Warnings are sentences about what seems wrong in the content.
+	Warnings    []string  `json:"warnings,omitempty"`
 	CreatedAt   time.Time `json:"createdAt"`
 	OnboardedAt time.Time `json:"onboardedAt,omitzero"`
 }
@@ -105,7 +107,7 @@ func show(c *api.Call, p catalog.Package) info {
 	i := info{
 		ID: p.ID, SecurityOption: securityOption(p), Onboarding: onboarding(p.State), Operational: operational(p), Usage: "NOT_IN_USE",
 		UserDefinedData: kept(p.UserData),
-		Own:             own{Project: p.Project, CreatedAt: p.CreatedAt, Signer: p.Signer},
+		Own:             own{Project: p.Project, CreatedAt: p.CreatedAt, Signer: p.Signer, Warnings: p.Warnings},
 		Links:           links{Self: link{self}, Content: link{self + "/package_content"}},
 	}
 	i.VNFMInfo = strings.Join(p.VNFMInfo, " ")
