@@ -24,6 +24,8 @@ type Appointer interface {
 	// Identify asks which system answers, and whether it knows the credential: no more of
 	// Report than its Identity.
 	Identify(ctx context.Context, a Access) (Report, error)
+	// Shows reports whether the system shows the account that was made there for a VIM, by the VIM's id.
+	Shows(ctx context.Context, a Access, vim string) (bool, error)
 	// Appoint makes the account with a.Credential, and returns a token of it with the report
 	// of a check that it made with that. One that an earlier attempt made is taken over, so
 	// there are never two. It is ErrForbidden, ErrConflict, ErrInvalid or ErrUnsupported
@@ -34,13 +36,37 @@ type Appointer interface {
 	Reappoint(ctx context.Context, a Access) (Credential, Report, error)
 }
 
+// Admission is the system that answers to a credential, before anything is made there.
+type Admission struct {
+	// Identity is as in [Report]: a claim, which every reader of the system can repeat.
+	Identity string
+	// Shows reports whether the system shows the account of the broker's own that was made for another VIM, by its id:
+	// then the two are one system. Nothing is shown of a VIM that has none.
+	Shows func(vim string) (bool, error)
+}
+
+// admitting has admit decide on which system answers to a credential.
+func (b *Registry) admitting(ctx context.Context, d Driver, a Access, admit func(Admission) error) func(Report) error {
+	return func(r Report) error {
+		if admit == nil {
+			return nil
+		}
+		return admit(Admission{Identity: r.Identity, Shows: func(vim string) (bool, error) {
+			appointer, can := d.(Appointer)
+			if !can {
+				return false, nil
+			}
+			ctx, cancel := b.call(ctx)
+			defer cancel()
+			return appointer.Shows(ctx, a, vim)
+		}})
+	}
+}
+
 // prove tries a credential that is not stored yet, and returns the one to store: the
 // token of an account of the broker's own, where one is wished and the VIM lets it be made.
 // admit decides on the system that answers, before anything is made there.
 func (b *Registry) prove(ctx context.Context, d Driver, a Access, wish *Account, admit func(Report) error) (Credential, Report, error) {
-	if admit == nil {
-		admit = func(Report) error { return nil }
-	}
 	appointer, can := d.(Appointer)
 	if wish == nil || !can {
 		report, err := b.probe(ctx, d, a)

@@ -167,7 +167,8 @@ func (b *Registry) completeRegistration(
 	ctx context.Context, d Driver, v VIM, cred Credential, r Registration, act *audit.Act,
 ) (VIM, error) {
 	g := Generation{Number: 1, Target: v.Current.Target}
-	cred, report, err := b.prove(ctx, d, b.access(v, g, cred), r.Account, r.Admit)
+	a := b.access(v, g, cred)
+	cred, report, err := b.prove(ctx, d, a, r.Account, b.admitting(ctx, d, a, r.Admit))
 	if err != nil {
 		return VIM{}, err
 	}

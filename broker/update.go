@@ -86,8 +86,8 @@ func (b *Registry) enterUpdate(
 	if err != nil {
 		return nil, nil, err
 	}
-	var invalid error
-	if c.SharedWith != nil {
+	invalid := c.tied(p)
+	if c.SharedWith != nil && invalid == nil {
 		var projects []string
 		projects, invalid = sharedWith(*c.SharedWith, v.Project)
 		c.SharedWith = &projects

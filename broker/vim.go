@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/policy"
 )
 
 // VIMState is where a registration stands. [vimMoves] lists the moves.
@@ -241,9 +242,9 @@ type Registration struct {
 	// Inline says which request brings the VIM; nil where it is registered for itself. Such a VIM needs vim:inline
 	// besides, and has labels that say so.
 	Inline *Inline
-	// Admit decides on which system answers at the endpoint (Identity is all that it may read), before anything is sealed; its
+	// Admit decides on the system that answers at the endpoint, before anything is sealed; its
 	// error ends the registration. Nil admits all. It is not part of what tells requests apart.
-	Admit func(Report) error
+	Admit func(Admission) error
 	// Account asks for an account of the broker's own in the place of the credential. It is
 	// not part of what tells requests apart.
 	Account *Account
@@ -263,6 +264,32 @@ const (
 	LabelInstance   = "vimbroker.io/vnf-instance"
 	LabelConnection = "vimbroker.io/vim-connection"
 )
+
+// The labels of a VIM that follows a cluster of Cluster API; their prefix is ownLabels.
+const (
+	LabelCluster          = "vimbroker.io/cluster" // the UID of the Cluster object
+	LabelManagement       = "vimbroker.io/management-cluster"
+	LabelClusterNamespace = "vimbroker.io/cluster-namespace"
+	LabelClusterName      = "vimbroker.io/cluster-name" // absent if it is longer than 63 characters
+)
+
+// tyingLabels tie a VIM to what made it, and to what removes it.
+var tyingLabels = []string{
+	LabelInline, LabelInstance, LabelConnection, LabelCluster, LabelManagement, LabelClusterNamespace, LabelClusterName,
+}
+
+// tied refuses a change of labels that tie a VIM to what made it: those are for the broker's own parts.
+func (c Change) tied(p policy.Principal) error {
+	for _, key := range tyingLabels {
+		if _, changed := c.Labels[key]; changed && !slices.Contains(p.Roles, policy.RoleSystem) {
+			return &Error{
+				Kind: ErrDenied, Field: "labels." + key, Detail: "ties the VIM to what made it, and nobody changes it",
+				Remedy: "leave it out; a VIM whose management cluster is disabled is followed no more",
+			}
+		}
+	}
+	return nil
+}
 
 // labels are what tells such a VIM from others.
 func (i Inline) labels() map[string]string {

@@ -128,11 +128,11 @@ func TestATenantsOwnProjectOnly(t *testing.T) {
 	second := b.row("a", "edge")
 	if second.State == onboard.StateRegistered { // names are unique in a project alone
 		v := b.vim(second.VIM)
-		if v.ID == first.VIM || v.Project != "north" || v.Labels[onboard.LabelCluster] != thief.UID || v.Labels["cluster/vimbroker.io.cluster"] != victim.UID {
+		if v.ID == first.VIM || v.Project != "north" || v.Labels[broker.LabelCluster] != thief.UID || v.Labels["cluster/vimbroker.io.cluster"] != victim.UID {
 			t.Errorf("the VIM is of %s, with labels %v", v.Project, v.Labels)
 		}
 	}
-	if v := b.vim(first.VIM); v.Project != "south" || v.Labels[onboard.LabelCluster] != victim.UID {
+	if v := b.vim(first.VIM); v.Project != "south" || v.Labels[broker.LabelCluster] != victim.UID {
 		t.Errorf("the victim's VIM is of %s, with labels %v", v.Project, v.Labels)
 	}
 	// The same name in the same project waits, and nothing is overwritten.
@@ -145,7 +145,7 @@ func TestATenantsOwnProjectOnly(t *testing.T) {
 	other.want("b", "edge", onboard.StateWaiting, onboard.ReasonNameTaken)
 	other.source.drop("b", "edge")
 	other.gone("b", "edge")
-	if v := other.vim(kept.VIM); v.Labels[onboard.LabelNamespace] != "a" {
+	if v := other.vim(kept.VIM); v.Labels[broker.LabelClusterNamespace] != "a" {
 		t.Error("the one that was first is another's now")
 	}
 	// A name that no VIM can have is said to be one.

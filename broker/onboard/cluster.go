@@ -106,6 +106,8 @@ type Cluster struct {
 	// System is the identity of the system that its credential led to when it was first
 	// checked: the UID of kube-system. It never changes.
 	System string
+	// Rival is the id of the cluster whose system it is proven to lead to, while it is refused for that.
+	Rival string
 	// Secret names the version of the secret that was last adopted, or refused.
 	Secret string
 

@@ -761,7 +761,7 @@ func TestAVIMThatAPersonMadeStays(t *testing.T) {
 	}
 	if _, err := b.RegisterVIM(t.Context(), root, broker.Registration{
 		Name: "mine", Project: "north", Kubeconfig: secret.NewText(b.kube("mine").Kubeconfig()),
-		Labels: map[string]string{onboard.LabelCluster: c.UID, onboard.LabelManagement: b.hub.ID},
+		Labels: map[string]string{broker.LabelCluster: c.UID, broker.LabelManagement: b.hub.ID},
 	}); err != nil {
 		t.Fatal(err)
 	}

@@ -237,8 +237,12 @@ func (w *watcher) refresh(ctx context.Context) error {
 	w.vims = vims
 	all := len(w.listed) == len(w.m.Namespaces)
 	var look []key
+	var blocked []Cluster
 	for k, rows := range w.rows {
 		for _, c := range rows {
+			if c.Rival != "" {
+				blocked = append(blocked, c)
+			}
 			was, is := before[c.VIM], vims[c.VIM]
 			if c.State == StateRetiring || was.Revision != is.Revision || was.Health.Status != is.Health.Status ||
 				was.Health.CanMint != is.Health.CanMint {
@@ -253,6 +257,15 @@ func (w *watcher) refresh(ctx context.Context) error {
 		m.WatchedAt = w.now()
 	}
 	w.mu.Unlock()
+	for _, c := range blocked {
+		free, err := w.freed(ctx, c)
+		if err != nil {
+			return err
+		}
+		if free {
+			look = append(look, key{c.Namespace, c.Name})
+		}
+	}
 	w.lookAt(look)
 	return w.store.NoteManagement(ctx, m)
 }

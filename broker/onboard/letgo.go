@@ -43,7 +43,7 @@ func (w *watcher) letGo(ctx context.Context, c Cluster) (time.Duration, error) {
 	case err != nil && !errors.Is(err, broker.ErrNotFound):
 		return w.fail(ctx, c, ReasonDoubtful, "it is not listed, and not known to be gone: "+message(err))
 	}
-	if c.VIM == "" && c.State == StateRegistering { // an attempt that died may have made one
+	if c.VIM == "" && c.State != StateWaiting { // an attempt that died may have made one
 		v, found, err := w.find(ctx, c)
 		if err != nil {
 			return w.fail(ctx, c, ReasonUnavailable, message(err))

@@ -218,15 +218,8 @@ func (m *Management) counts(label string) bool {
 	return selects || slices.Contains(m.CopyLabels, label)
 }
 
-// Labels that a VIM of a cluster has. Their prefix is reserved: no tenant sets them.
-const (
-	LabelCluster    = "vimbroker.io/cluster" // the UID of the Cluster object
-	LabelManagement = "vimbroker.io/management-cluster"
-	LabelNamespace  = "vimbroker.io/cluster-namespace"
-	labelName       = "vimbroker.io/cluster-name" // absent if it is longer than 63 characters
-	// copiedPrefix begins the keys of labels that were copied from a Cluster.
-	copiedPrefix = "cluster/"
-)
+// copiedPrefix begins the keys of labels that were copied from a Cluster.
+const copiedPrefix = "cluster/"
 
 // maxLabelText is the longest value of a label, and the longest name in its key.
 const maxLabelText = 63
@@ -234,9 +227,9 @@ const maxLabelText = 63
 // labels are those of a cluster's VIM. A tenant's labels have a prefix of their own.
 func (m *Management) labels(s Seen) map[string]string {
 	l := m.copied(s)
-	l[LabelCluster], l[LabelManagement], l[LabelNamespace] = s.UID, m.VIM, s.Namespace
+	l[broker.LabelCluster], l[broker.LabelManagement], l[broker.LabelClusterNamespace] = s.UID, m.VIM, s.Namespace
 	if len(s.Name) <= maxLabelText {
-		l[labelName] = s.Name
+		l[broker.LabelClusterName] = s.Name
 	}
 	return l
 }

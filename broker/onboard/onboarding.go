@@ -310,6 +310,9 @@ type View struct {
 	VIMName             string
 	CredentialExpiresAt time.Time
 	Health              broker.Health
+	// SameSystem are other clusters that lead to the system of this one, or keep it from being a VIM, as far as the
+	// principal may see them. Lists have none.
+	SameSystem []Cluster
 }
 
 // ClusterQuery selects clusters that the principal may see.
@@ -370,14 +373,21 @@ func (o *Onboarding) Cluster(ctx context.Context, p policy.Principal, id string)
 	if err == nil {
 		err = o.enterRead(ctx, p, policy.ClusterShow, inProject(c.Project))
 	}
-	if err != nil || c.VIM == "" {
-		return view(c, broker.VIM{}), err
+	if err != nil {
+		return View{}, err
 	}
-	v, err := o.broker.VIM(ctx, self(""), c.VIM)
-	if errors.Is(err, broker.ErrNotFound) {
-		err = nil
+	var v broker.VIM
+	if c.VIM != "" {
+		if v, err = o.broker.VIM(ctx, self(""), c.VIM); err != nil && !errors.Is(err, broker.ErrNotFound) {
+			return View{}, err
+		}
 	}
-	return view(c, v), err
+	shown := view(c, v)
+	shown.SameSystem, err = o.rivals(ctx, c)
+	shown.SameSystem = slices.DeleteFunc(shown.SameSystem, func(other Cluster) bool {
+		return !o.guard.Allows(p, policy.ClusterShow, inProject(other.Project))
+	})
+	return shown, err
 }
 
 func view(c Cluster, v broker.VIM) View {
@@ -387,7 +397,7 @@ func view(c Cluster, v broker.VIM) View {
 // vims are the VIMs of a management cluster's clusters, by id.
 func (o *Onboarding) vims(ctx context.Context, management string) (map[string]broker.VIM, error) {
 	all := map[string]broker.VIM{}
-	q := broker.VIMQuery{Labels: map[string]string{LabelManagement: management}, Page: broker.Page{Size: broker.MaxPage}}
+	q := broker.VIMQuery{Labels: map[string]string{broker.LabelManagement: management}, Page: broker.Page{Size: broker.MaxPage}}
 	for {
 		found, next, err := o.broker.VIMs(ctx, self(""), q)
 		if err != nil {

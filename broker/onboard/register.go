@@ -3,6 +3,8 @@ package onboard
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,6 +18,11 @@ func (w *watcher) register(ctx context.Context, c Cluster, s Seen) (time.Duratio
 	version := w.version(c)
 	if c.State == StateQuarantined && (c.Secret == version && ofSecret[c.Reason] || version == "" && pushed(c)) && !w.reconsiders(c) {
 		return 0, nil // until the secret or the settings change, or another kubeconfig is pushed
+	}
+	if c.State == StateQuarantined && c.Rival != "" && c.Secret == version {
+		if free, err := w.freed(ctx, c); err != nil || !free {
+			return 0, err // until then: the next refresh looks
+		}
 	}
 	if again, waits, err := w.notYet(ctx, c, s); waits || err != nil {
 		return again, err
@@ -42,12 +49,15 @@ func (w *watcher) notYet(ctx context.Context, c Cluster, s Seen) (again time.Dur
 
 // registerWith makes a VIM of a cluster by this credential.
 func (w *watcher) registerWith(ctx context.Context, c Cluster, s Seen, got ClusterSecret) (time.Duration, error) {
-	c, err := w.move(ctx, c, func(c *Cluster) {
-		c.State, c.Secret = StateRegistering, got.Version
-		if c.ReadyAt.IsZero() {
-			c.ReadyAt = w.now()
-		}
-	})
+	var err error
+	if c.State != StateQuarantined || c.Secret != got.Version { // otherwise it is doubted until it is admitted
+		c, err = w.move(ctx, c, func(c *Cluster) {
+			c.State, c.Secret, c.Rival = StateRegistering, got.Version, ""
+			if c.ReadyAt.IsZero() {
+				c.ReadyAt = w.now()
+			}
+		})
+	}
 	if err != nil {
 		return 0, err
 	}
@@ -74,24 +84,24 @@ func (w *watcher) withoutSecret(ctx context.Context, c Cluster, err error) (time
 	var f *fault
 	switch {
 	case errors.As(err, &f):
-		if c.State == StateQuarantined && c.Reason == f.reason && c.Secret == f.version {
-			return doubtEvery, nil
-		}
-		return doubtEvery, w.quarantine(ctx, c, f.reason, f.message, f.version)
+		return doubtEvery, w.quarantine(ctx, c, *f)
 	case errors.Is(err, broker.ErrNotFound):
 		return waitEvery, w.note(ctx, c, ReasonSecretMissing, "there is no secret "+w.m.secretName(c.Name)+" with its credential")
 	}
 	return w.fail(ctx, c, ReasonUnavailable, "its secret cannot be read: "+message(err))
 }
 
-// quarantine stores that what is shown of a cluster is not believed.
-func (w *watcher) quarantine(ctx context.Context, c Cluster, why ClusterReason, text, version string) error {
+// quarantine stores that what is shown of a cluster is not believed. It is told once.
+func (w *watcher) quarantine(ctx context.Context, c Cluster, f fault) error {
+	if c.State == StateQuarantined && c.Reason == f.reason && c.Rival == f.rival && (f.version == "" || f.version == c.Secret) {
+		return w.note(ctx, c, f.reason, f.message)
+	}
 	w.log.WarnContext(ctx, "a cluster is quarantined", "vim", w.m.VIM, "namespace", c.Namespace, "cluster", c.Name,
-		"reason", why, "message", text)
+		"reason", f.reason, "message", f.message)
 	_, err := w.move(ctx, c, func(c *Cluster) {
-		c.State, c.Reason, c.Message, c.Attempts = StateQuarantined, why, text, 0
-		if version != "" {
-			c.Secret = version
+		c.State, c.Reason, c.Message, c.Attempts, c.Rival = StateQuarantined, f.reason, f.message, 0, f.rival
+		if f.version != "" {
+			c.Secret = f.version
 		}
 	})
 	return err
@@ -115,18 +125,28 @@ var (
 		Kind: broker.ErrConflict, Detail: "the credential leads to another system than the cluster's first one",
 		Remedy: "see who wrote the secret; a cluster that was built anew needs a new Cluster object",
 	}
-	errTaken = &broker.Error{
-		Kind: broker.ErrConflict, Detail: "the credential leads to a system that another cluster's VIM is",
-		Remedy: "see which of the two clusters the system belongs to",
-	}
 )
+
+// takenError refuses a system that another cluster's VIM is, which is proven: it shows the account that was made for that
+// one, or both are of one project.
+type takenError struct{ by Cluster }
+
+func (e *takenError) Error() string { return "the system is taken by cluster " + e.by.ID }
+
+// text names the other cluster to those of its project alone.
+func (e *takenError) text(project string) string {
+	if e.by.ID == "" || e.by.Project != project {
+		return "the credential leads to a system that another cluster's VIM is; see which of the two clusters the system belongs to"
+	}
+	return fmt.Sprintf("the credential leads to the system of cluster %s/%s; see which of the two it belongs to", e.by.Namespace, e.by.Name)
+}
 
 // registerVIM registers a cluster's VIM, or finds the one that an earlier attempt made.
 func (w *watcher) registerVIM(ctx context.Context, c *Cluster, s Seen, got ClusterSecret) (broker.VIM, error) {
 	v, err := w.broker.RegisterVIM(ctx, w.self, broker.Registration{
 		Name: w.m.vimName(s.Namespace, s.Name), Type: vimType, Kubeconfig: got.Value, Labels: w.m.labels(s), Project: c.Project,
 		IdempotencyKey: c.Management + "/" + c.UID, Account: w.m.account(c.UID),
-		Admit: func(r broker.Report) error { return w.admit(ctx, c, r.Identity) },
+		Admit: func(a broker.Admission) error { return w.admit(ctx, c, a) },
 	})
 	if errors.Is(err, broker.ErrConflict) {
 		// Perhaps an attempt that died had registered it, with another secret or labels.
@@ -135,8 +155,8 @@ func (w *watcher) registerVIM(ctx context.Context, c *Cluster, s Seen, got Clust
 			v, err = there, failed
 		}
 	}
-	if err == nil {
-		err = w.admit(ctx, c, v.Current.Identity)
+	if err == nil && c.System != v.Current.Identity { // as before a process died
+		err = w.admit(ctx, c, broker.Admission{Identity: v.Current.Identity})
 	}
 	return v, err
 }
@@ -144,7 +164,7 @@ func (w *watcher) registerVIM(ctx context.Context, c *Cluster, s Seen, got Clust
 // find returns the VIM that was registered for this very Cluster object.
 func (w *watcher) find(ctx context.Context, c Cluster) (broker.VIM, bool, error) {
 	found, _, err := w.broker.VIMs(ctx, w.self, broker.VIMQuery{
-		State: broker.VIMRegistered, Labels: map[string]string{LabelCluster: c.UID, LabelManagement: c.Management},
+		State: broker.VIMRegistered, Labels: map[string]string{broker.LabelCluster: c.UID, broker.LabelManagement: c.Management},
 	})
 	for _, v := range found {
 		if v.CreatedBy == w.self.Name && v.Project == c.Project {
@@ -156,19 +176,23 @@ func (w *watcher) find(ctx context.Context, c Cluster) (broker.VIM, bool, error)
 
 // admit takes a system for a cluster: one system is one cluster's, and a cluster's is
 // always the same.
-func (w *watcher) admit(ctx context.Context, c *Cluster, system string) error {
+func (w *watcher) admit(ctx context.Context, c *Cluster, a broker.Admission) error {
 	switch {
-	case c.System == system && system != "":
-		return nil
-	case system == w.vim.Current.Identity:
+	case a.Identity == w.vim.Current.Identity:
 		return errManagement
-	case c.System != "":
+	case c.System != "" && c.System != a.Identity:
 		return errOther
+	case c.System != "" && c.State == StateRegistering:
+		return nil
+	case c.System == "":
+		if err := w.apart(ctx, *c, a); err != nil {
+			return err
+		}
 	}
-	stored, err := w.move(ctx, *c, func(c *Cluster) { c.System = system })
+	stored, err := w.move(ctx, *c, func(c *Cluster) { c.State, c.System, c.Rival = StateRegistering, a.Identity, "" })
 	var e *broker.Error
 	if errors.As(err, &e) && errors.Is(e, broker.ErrExists) {
-		return errTaken
+		return &takenError{} // at this moment
 	}
 	failpoint.At("onboard.admitted")
 	if err == nil {
@@ -179,19 +203,78 @@ func (w *watcher) admit(ctx context.Context, c *Cluster, system string) error {
 	return err
 }
 
+// apart refuses a system that another cluster's VIM is. The identity of a system is a claim, which excludes others of the
+// project alone: a cluster of another project has the system if it shows the account that was made for that cluster's VIM.
+func (w *watcher) apart(ctx context.Context, c Cluster, a broker.Admission) error {
+	others, err := w.leadTo(ctx, a.Identity)
+	for _, other := range others {
+		if err != nil || other.ID == c.ID {
+			continue
+		}
+		same := other.Project == c.Project
+		if !same && other.VIM != "" && a.Shows != nil {
+			same, err = a.Shows(other.VIM)
+		}
+		if same && err == nil {
+			return &takenError{other}
+		}
+		w.log.WarnContext(ctx, "two clusters of different projects claim to be one system, which is not proven; neither is refused",
+			"vim", w.m.VIM, "cluster", c.Namespace+"/"+c.Name, "project", c.Project,
+			"otherManagementCluster", other.Management, "otherCluster", other.Namespace+"/"+other.Name, "otherProject", other.Project)
+	}
+	return err
+}
+
+// leadTo are the clusters that lead to a system, as they say.
+func (o *Onboarding) leadTo(ctx context.Context, system string) ([]Cluster, error) {
+	found, _, err := o.store.Clusters(ctx, ClusterFilter{System: system, Page: broker.Page{Size: maxRivals}})
+	return found, err
+}
+
+// maxRivals bounds the clusters of one system that are looked at.
+const maxRivals = 100
+
+// rivals are the clusters that lead to the same system as c, or that keep c from being a VIM.
+func (o *Onboarding) rivals(ctx context.Context, c Cluster) (all []Cluster, err error) {
+	if c.System != "" {
+		all, err = o.leadTo(ctx, c.System)
+	}
+	if c.Rival != "" && err == nil {
+		var other Cluster
+		if other, err = o.store.Cluster(ctx, c.Rival); err == nil {
+			all = append(all, other)
+		} else if errors.Is(err, broker.ErrNotFound) {
+			err = nil
+		}
+	}
+	return slices.DeleteFunc(all, func(other Cluster) bool { return other.ID == c.ID }), err
+}
+
+// freed reports whether the cluster that keeps this one from being a VIM does so no more.
+func (o *Onboarding) freed(ctx context.Context, c Cluster) (bool, error) {
+	other, err := o.store.Cluster(ctx, c.Rival)
+	if errors.Is(err, broker.ErrNotFound) {
+		return true, nil
+	}
+	return err == nil && (other.State == StateRetired || other.System == ""), err
+}
+
 // notRegistered stores why a registration failed.
 func (w *watcher) notRegistered(ctx context.Context, c Cluster, err error) (time.Duration, error) {
 	state, why, text := StateWaiting, ReasonUnavailable, message(err)
 	var e *broker.Error
+	var taken *takenError
 	switch {
 	case errors.Is(err, broker.ErrInvalid) && errors.As(err, &e) && (e.Field == "name" || strings.HasPrefix(e.Field, "labels")):
 		why = ReasonRefused // what the settings make of its name and labels
-	case errors.Is(err, errTaken), errors.Is(err, errManagement):
-		return doubtEvery, w.quarantine(ctx, c, ReasonSystemTaken, text, "")
+	case errors.As(err, &taken):
+		return w.takenBy(ctx, c, taken)
+	case errors.Is(err, errManagement):
+		return doubtEvery, w.quarantine(ctx, c, fault{reason: ReasonSystemTaken, message: text})
 	case errors.Is(err, errOther):
-		return doubtEvery, w.quarantine(ctx, c, ReasonOtherSystem, text, "")
+		return doubtEvery, w.quarantine(ctx, c, fault{reason: ReasonOtherSystem, message: text})
 	case errors.Is(err, broker.ErrInvalid):
-		return 0, w.quarantine(ctx, c, ReasonSecretInvalid, text, "")
+		return 0, w.quarantine(ctx, c, fault{reason: ReasonSecretInvalid, message: text})
 	case errors.Is(err, broker.ErrUnauthorized), errors.Is(err, broker.ErrForbidden):
 		why = ReasonCredentialRefused
 	case errors.Is(err, broker.ErrUnreachable):
@@ -211,6 +294,14 @@ func (w *watcher) notRegistered(ctx context.Context, c Cluster, err error) (time
 		return 0, err
 	}
 	return job.Spread(job.Backoff(stored.Attempts, maxRetry)), nil
+}
+
+// takenBy stores that a cluster is no VIM because another cluster is the system that it leads to.
+func (w *watcher) takenBy(ctx context.Context, c Cluster, taken *takenError) (time.Duration, error) {
+	if taken.by.ID == "" {
+		return time.Second, nil // somebody else was first: the next look sees who
+	}
+	return 0, w.quarantine(ctx, c, fault{reason: ReasonSystemTaken, message: taken.text(c.Project), rival: taken.by.ID})
 }
 
 // wellness returns the message on a registered cluster.

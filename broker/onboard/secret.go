@@ -14,6 +14,8 @@ type fault struct {
 	message string
 	// version is that of the secret.
 	version string
+	// rival is the id of the cluster whose system it leads to.
+	rival string
 }
 
 func (f *fault) Error() string { return f.message }
@@ -29,7 +31,7 @@ func (w *watcher) secret(ctx context.Context, s Seen) (ClusterSecret, error) {
 		return ClusterSecret{}, err
 	}
 	bad := func(why ClusterReason, format string, args ...any) (ClusterSecret, error) {
-		return ClusterSecret{}, &fault{why, fmt.Sprintf(format, args...), got.Version}
+		return ClusterSecret{}, &fault{reason: why, message: fmt.Sprintf(format, args...), version: got.Version}
 	}
 	if got.Cluster != s.Name {
 		return bad(ReasonSecretMislabelled, "the secret %s is not labelled as this cluster's", name)

@@ -43,7 +43,7 @@ type Store interface {
 	// UID, and the next page's token.
 	Clusters(ctx context.Context, f ClusterFilter) ([]Cluster, string, error)
 	// UpdateCluster is as UpdateManagement; a move that moves does not list is
-	// [broker.ErrConflict]. A System that another cluster has which is not Retired, in any
+	// [broker.ErrConflict]. A System that another cluster of the project has which is not Retired, in any
 	// management cluster, is [broker.ErrExists] with Field "system". Changes to ID,
 	// Management, Namespace, Name, UID, CreatedAt and Revision are ignored.
 	UpdateCluster(ctx context.Context, id string, change func(*Cluster) error, e audit.Entry) (Cluster, error)
@@ -64,6 +64,8 @@ type ClusterFilter struct {
 	Namespace string
 	Name      string
 	State     State
+	// System selects those that lead to this system and are not Retired.
+	System string
 	broker.Page
 }
 

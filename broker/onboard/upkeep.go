@@ -140,9 +140,9 @@ func (w *watcher) adopt(ctx context.Context, c Cluster, s Seen, v *broker.VIM, g
 	switch {
 	case err == nil:
 	case errors.As(err, &e) && errors.Is(e, broker.ErrConflict) && e.Field == "endpoint":
-		return c, doubtEvery, w.quarantine(ctx, c, ReasonOtherSystem, message(errOther), got.Version)
+		return c, doubtEvery, w.quarantine(ctx, c, fault{reason: ReasonOtherSystem, message: message(errOther), version: got.Version})
 	case errors.Is(err, broker.ErrInvalid):
-		return c, doubtEvery, w.quarantine(ctx, c, ReasonSecretInvalid, message(err), got.Version)
+		return c, doubtEvery, w.quarantine(ctx, c, fault{reason: ReasonSecretInvalid, message: message(err), version: got.Version})
 	default:
 		why := ReasonUnavailable
 		switch {

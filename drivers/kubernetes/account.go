@@ -107,6 +107,25 @@ func (d *Driver) Identify(ctx context.Context, a broker.Access) (broker.Report, 
 	return broker.Report{Identity: identity}, err
 }
 
+// Shows implements [broker.Appointer]. A credential that may not list namespaces shows nothing.
+func (d *Driver) Shows(ctx context.Context, a broker.Access, vim string) (bool, error) {
+	ctx, end, c, err := d.connect(ctx, a)
+	if err != nil {
+		return false, err
+	}
+	defer end()
+	there := false
+	a.VIM = vim
+	err = list(ctx, c.core.client, "Namespace", "", "namespaces", labelled(a)+","+accountLabel, func(i *item) {
+		w := ownAccount{name: i.Metadata.Labels[accountLabel]}
+		there = there || i.Metadata.Labels[vimLabel] == vim && i.Metadata.Name == w.home() && i.Metadata.Deleted == nil
+	})
+	if err = fault(err, "list", "namespaces"); isForbidden(err) {
+		err = nil
+	}
+	return there && err == nil, err
+}
+
 // Appoint implements [broker.Appointer]. The account has the rights that "vimbroker vim rbac"
 // prints for the profile.
 func (d *Driver) Appoint(ctx context.Context, a broker.Access, w broker.Account) (broker.Credential, broker.Report, error) {

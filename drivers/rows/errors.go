@@ -33,7 +33,7 @@ var (
 
 	ManagementVIM = Unique{"vim", "the VIM is a management cluster already"}
 	ClusterObject = Unique{"uid", "the management cluster has this cluster already"}
-	ClusterSystem = Unique{"system", "another cluster leads to this system"}
+	ClusterSystem = Unique{"system", "another cluster of the project leads to this system"}
 )
 
 // Taken says that another row has the value; cause may be nil.

@@ -44,6 +44,7 @@ var ClusterColumns = Columns[onboard.Cluster]{
 	{Name: "message", field: func(c *onboard.Cluster) any { return &c.Message }},
 	{Name: "vim", field: func(c *onboard.Cluster) any { return &c.VIM }},
 	{Name: "system", field: func(c *onboard.Cluster) any { return &c.System }},
+	{Name: "rival", field: func(c *onboard.Cluster) any { return &c.Rival }},
 	{Name: "secret", field: func(c *onboard.Cluster) any { return &c.Secret }},
 	{Name: "push_token", field: func(c *onboard.Cluster) any { return &c.PushToken }},
 	{Name: "push_expires_at", field: func(c *onboard.Cluster) any { return &c.PushExpiresAt }},
@@ -120,6 +121,9 @@ func WhereClusters(f onboard.ClusterFilter, after *ClusterPosition) *Conditions 
 	where.AddIf(f.Project != "", `project = ?`, f.Project)
 	where.AddIf(f.Namespace != "", `namespace = ?`, f.Namespace)
 	where.AddIf(f.Name != "", `name = ?`, f.Name)
+	if f.System != "" { // as the index has it
+		where.Add(`system = ? AND system <> '' AND state <> 'retired'`, f.System)
+	}
 	where.AddIf(f.State != "", `state = ?`, string(f.State))
 	if after != nil {
 		where.Add(`(management, namespace, name, uid) > (?, ?, ?, ?)`, after.Management, after.Namespace, after.Name, after.UID)

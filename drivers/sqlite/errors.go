@@ -39,8 +39,8 @@ var unique = map[string]rows.Unique{
 	"vnf_operations.instance": rows.OperationLive,
 	"clusters.management, clusters.namespace, clusters.name, clusters.uid": rows.ClusterObject,
 
-	"clusters.system":         rows.ClusterSystem,
-	"management_clusters.vim": rows.ManagementVIM,
+	"clusters.system, clusters.project": rows.ClusterSystem,
+	"management_clusters.vim":           rows.ManagementVIM,
 }
 
 // translate turns what the database answers into the broker's sentinels. SQLite

@@ -57,7 +57,7 @@ func fullCluster(management string) onboard.Cluster {
 	id := uuid.NewString()
 	return onboard.Cluster{
 		ID: id, Management: management, Namespace: "a", Name: "edge", UID: "uid-" + id, Project: "north",
-		State: onboard.StateRegistered, Reason: onboard.ReasonUnreachable, Message: "it \"does\" not answer", VIM: "vim-" + id, System: "system-" + id,
+		State: onboard.StateRegistered, Reason: onboard.ReasonUnreachable, Message: "it \"does\" not answer", VIM: "vim-" + id, System: "system-" + id, Rival: "rival",
 		Secret: "uid/17", PushToken: "hash", PushExpiresAt: epoch.Add(5 * time.Second), PushedAt: epoch.Add(6 * time.Second), ReadyAt: epoch, RegisteredAt: epoch.Add(time.Second), GoneAt: epoch.Add(2 * time.Second),
 		CreatedAt: epoch.Add(3 * time.Second), UpdatedAt: epoch.Add(4 * time.Second), Attempts: 3, Revision: 1,
 	}
@@ -277,6 +277,12 @@ func clusterSystems(t *testing.T, s onboardTest) {
 	late := fullCluster(other.VIM)
 	late.System = ""
 	s.add(t, late)
+	foreign := fullCluster(other.VIM)
+	foreign.Project, foreign.System = "south", c.System
+	s.add(t, foreign) // a claim of another project excludes nobody
+	if same, _, err := s.Clusters(s.ctx, onboard.ClusterFilter{System: c.System}); err != nil || len(same) != 2 {
+		t.Errorf("%d clusters lead to the system, %v, want 2", len(same), err)
+	}
 	claim := func() error {
 		_, err := s.UpdateCluster(s.ctx, late.ID, func(l *onboard.Cluster) error { l.System = c.System; return nil }, entry("claim"))
 		return err
@@ -284,7 +290,7 @@ func clusterSystems(t *testing.T, s onboardTest) {
 	err := claim()
 	var e *broker.Error
 	if !errors.Is(err, broker.ErrExists) || !errors.As(err, &e) || e.Field != "system" {
-		t.Errorf("a system that another cluster has = %v", err)
+		t.Errorf("a system that another cluster of the project has = %v", err)
 	}
 	for _, to := range []onboard.State{onboard.StateRetiring, onboard.StateRetired} {
 		if _, err := s.UpdateCluster(s.ctx, c.ID, func(c *onboard.Cluster) error { c.State = to; return nil }, entry("retire")); err != nil {
@@ -293,6 +299,9 @@ func clusterSystems(t *testing.T, s onboardTest) {
 	}
 	if err := claim(); err != nil {
 		t.Errorf("a system whose cluster is retired = %v", err)
+	}
+	if same, _, err := s.Clusters(s.ctx, onboard.ClusterFilter{System: c.System}); err != nil || len(same) != 2 {
+		t.Errorf("%d clusters lead to the system after that, %v, want 2", len(same), err)
 	}
 }
 

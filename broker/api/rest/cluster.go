@@ -2,6 +2,7 @@ package rest
 
 import (
 	"cmp"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -84,9 +85,13 @@ func management(m onboard.ManagementView) v1.ManagementCluster {
 }
 
 func cluster(c onboard.View) v1.WorkloadCluster {
+	var same []string
+	for _, o := range c.SameSystem {
+		same = append(same, fmt.Sprintf("%s/%s of project %s (%s)", o.Namespace, o.Name, o.Project, o.ID))
+	}
 	return v1.WorkloadCluster{
 		ID: c.ID, ManagementCluster: c.Management, Namespace: c.Namespace, Name: c.Name, UID: c.UID, Project: c.Project,
-		State: string(c.State), Reason: string(c.Reason), Message: c.Message, VIM: c.VIM, VIMName: c.VIMName,
+		State: string(c.State), Reason: string(c.Reason), Message: c.Message, VIM: c.VIM, VIMName: c.VIMName, SameSystem: same,
 		PushTokenExpiresAt: pushExpiry(c.Cluster), PushedAt: c.PushedAt.UTC(),
 		VIMStatus: string(c.Health.Status), CredentialExpiresAt: c.CredentialExpiresAt.UTC(), CheckedAt: c.Health.CheckedAt.UTC(),
 		ReadyAt: c.ReadyAt.UTC(), RegisteredAt: c.RegisteredAt.UTC(), GoneAt: c.GoneAt.UTC(), CreatedAt: c.CreatedAt.UTC(),

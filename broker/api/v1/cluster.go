@@ -60,6 +60,8 @@ type WorkloadCluster struct {
 	VIMName           string `json:"vimName,omitempty" doc:"Name of its VIM; absent before that, and once it is gone"`
 	VIMStatus         string `json:"vimStatus,omitempty" doc:"What the last check of its VIM found"`
 
+	SameSystem []string `json:"sameSystem,omitempty" doc:"Other clusters that lead to the same system, or claim to, as far as you may see them: NAMESPACE/NAME of project PROJECT (ID); absent in lists"`
+
 	PushTokenExpiresAt time.Time `json:"pushTokenExpiresAt,omitzero" doc:"Until when a kubeconfig can be pushed with the token that was issued; absent where there is none"`
 	PushedAt           time.Time `json:"pushedAt,omitzero" doc:"When the token was used up; absent before that"`
 

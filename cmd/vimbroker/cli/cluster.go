@@ -203,6 +203,7 @@ func (p *program) printCluster(c v1.WorkloadCluster) error {
 		console.Fact(w, "VIM", c.VIMName)
 		console.Fact(w, "VIM id", c.VIM)
 		console.Fact(w, "VIM status", c.VIMStatus)
+		console.Fact(w, "Same system", console.List(c.SameSystem))
 		console.Fact(w, "Push token until", p.Moment(c.PushTokenExpiresAt))
 		console.Fact(w, "Pushed", p.Moment(c.PushedAt))
 		console.Fact(w, "Credential expires", p.Moment(c.CredentialExpiresAt))

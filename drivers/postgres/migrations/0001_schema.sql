@@ -761,6 +761,7 @@ CREATE TABLE clusters (
     message         text             NOT NULL,
     vim             text COLLATE "C" NOT NULL, -- id, which may be gone
     system          text COLLATE "C" NOT NULL,
+    rival           text COLLATE "C" NOT NULL, -- id of the cluster whose system it leads to, while it is refused for that
     secret          text             NOT NULL, -- a version, never what it holds
     push_token      text             NOT NULL, -- hash of the token that its kubeconfig can be pushed with
     push_expires_at timestamptz      NOT NULL,
@@ -778,7 +779,7 @@ CREATE TABLE clusters (
 );
 
 CREATE UNIQUE INDEX cluster_object_once ON clusters (management, namespace, name, uid); -- also the order of lists
-CREATE UNIQUE INDEX cluster_system_once ON clusters (system) WHERE system <> '' AND state <> 'retired';
+CREATE UNIQUE INDEX cluster_system_once ON clusters (system, project) WHERE system <> '' AND state <> 'retired';
 CREATE INDEX cluster_by_project ON clusters (project, management, namespace, name, uid); -- lists: of a project
 CREATE INDEX cluster_by_name ON clusters (name, namespace, management, uid); -- lists: of a name
 CREATE INDEX cluster_by_state ON clusters (state, reason); -- lists: in a state; a metric
