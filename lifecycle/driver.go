@@ -125,6 +125,8 @@ type PlanInput struct {
 	// Parameters is a JSON object of the request's, or empty: additions to the parameters that the
 	// driver makes from the descriptor.
 	Parameters json.RawMessage
+	// Kept: the operation gives no parameters; those of before stay.
+	Kept bool
 	// Scaled are the names of the VDUs whose number SCALE changes, sorted.
 	Scaled []string
 	// Standing lists the recorded resources of the instance: an operation may remove only

@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -43,6 +44,7 @@ func (l *Lifecycle) inputOf(ctx context.Context, d Driver, i Instance, o Operati
 		in.Namespace, in.Release = cmp.Or(o.Before.Namespace, o.Target.Namespace), cmp.Or(o.Before.Release, o.Target.Release)
 		return in, nil
 	}
+	in.Kept = o.Type != Instantiate && from.Concealed.ID == to.Concealed.ID && bytes.Equal(from.Parameters, to.Parameters)
 	return l.inputFor(ctx, d, to, in)
 }
 

@@ -41,8 +41,8 @@ func (d *Driver) Plan(ctx context.Context, c lifecycle.Connection, in lifecycle.
 			Remedy: "see whose it is, or give another name (helm_release_name)",
 		}
 	}
-	if p.wasDeployed() {
-		draft.Release(manifests.ReleaseOf(in.Namespace, releaseName(in)))
+	if err := p.goOn(); err != nil {
+		return lifecycle.Plan{}, err
 	}
 	if p.parameters, err = parametersOf(in); err != nil {
 		return lifecycle.Plan{}, err
@@ -71,6 +71,10 @@ type plan struct {
 	in         lifecycle.PlanInput
 	parameters parameters
 	records    []record
+	// release is the one whose objects are the instance's; empty while it was not deployed. helmRan are the hooks that
+	// Helm itself has run for it, by kind and name.
+	release string
+	helmRan map[string]bool
 }
 
 // newest is the last revision; nil if there is no release.
@@ -81,12 +85,51 @@ func (p *plan) newest() *record {
 	return &p.records[len(p.records)-1]
 }
 
-// wasDeployed reports whether the release has stood once as the instance's: then what Helm made of it since is the
-// instance's as well. Before that an object of a release of the same name is another's.
-func (p *plan) wasDeployed() bool {
-	return slices.ContainsFunc(p.records, func(r record) bool {
-		return r.own && p.in.Operation != lifecycle.Instantiate && slices.Contains([]string{deployed, superseded}, r.status())
-	})
+// goOn has the plan go on from what Helm made of the release, if that has stood once as the instance's. Before that an
+// object of a release of the same name is another's.
+func (p *plan) goOn() error {
+	if p.in.Operation == lifecycle.Instantiate || !slices.ContainsFunc(p.records, func(r record) bool {
+		return r.own && slices.Contains([]string{deployed, superseded}, r.status())
+	}) {
+		return nil
+	}
+	p.release, p.helmRan = manifests.ReleaseOf(p.in.Namespace, releaseName(p.in)), map[string]bool{}
+	p.Release(p.release)
+	for i, r := range p.records {
+		if p.marked(i) {
+			continue
+		}
+		r, err := r.whole()
+		if err != nil {
+			return err
+		}
+		hooks, err := r.hooks("")
+		if err != nil {
+			return err
+		}
+		for _, h := range hooks {
+			p.helmRan[h.Kind+"/"+h.Name] = true
+		}
+	}
+	return nil
+}
+
+// removeHooks plans to remove what hooks have left, also what Helm has run of them.
+func (p *plan) removeHooks(ctx context.Context, all []lifecycle.Resource) error {
+	var ours, helms []lifecycle.Resource
+	for _, r := range all {
+		if p.helmRan[r.Kind+"/"+r.Name] {
+			helms = append(helms, r)
+		} else {
+			ours = append(ours, r)
+		}
+	}
+	if err := p.Remove(ctx, ours); err != nil || len(helms) == 0 {
+		return err
+	}
+	p.Release(manifests.HooksOf(p.release))
+	defer p.Release(p.release)
+	return p.Remove(ctx, helms)
 }
 
 // kind is the way in which a revision is made.
@@ -214,9 +257,18 @@ func (p *plan) target(ctx context.Context) (made record, objects []lifecycle.Man
 	return made, objects, nil
 }
 
-// render renders the chart as that revision.
+// render renders the chart as that revision. An operation that gives no values goes on with those of the deployed
+// revision, also where Helm has set them.
 func (p *plan) render(ctx context.Context, version int) (a chart.Rendering, err error) {
-	request, err := p.driver.requestOf(ctx, p.in, p.parameters)
+	stands, err := p.last(func(r record) bool { return r.status() == deployed })
+	if err != nil {
+		return a, err
+	}
+	with := p.parameters
+	if stands != nil && p.in.Kept {
+		with.Values, with.Sets = stands.body["config"], nil
+	}
+	request, err := p.driver.requestOf(ctx, p.in, with)
 	if err != nil {
 		return a, err
 	}
@@ -225,10 +277,44 @@ func (p *plan) render(ctx context.Context, version int) (a chart.Rendering, err 
 		return a, err
 	}
 	a, err = p.answered(ctx, request)
+	if err == nil && stands != nil && p.in.Operation == lifecycle.ScaleVNF {
+		err = p.sameChart(*stands, a)
+	}
 	if err == nil && request.Upgrade && !p.parameters.NewSecrets {
 		err = p.keepsSecrets(ctx, request, a)
 	}
 	return a, err
+}
+
+// sameChart refuses to scale to another chart than the one that stands: somebody has upgraded the release by Helm, and
+// the package's chart would take that back.
+func (p *plan) sameChart(stands record, a chart.Rendering) error {
+	var made struct {
+		Chart json.RawMessage `json:"chart"`
+	}
+	if err := json.Unmarshal(a.Release, &made); err != nil {
+		return err
+	}
+	is, was := chartOf(made.Chart), chartOf(stands.body["chart"])
+	if is == was || was == chartOf(nil) {
+		return nil
+	}
+	return &broker.Error{
+		Kind: broker.ErrConflict, Detail: "the release runs chart " + was + " by Helm, and the package has " + is,
+		Remedy: "change the instance to a package that has the chart (vnf update); a change to the present one takes the upgrade back",
+	}
+}
+
+// chartOf is the name and version of a chart.
+func chartOf(text json.RawMessage) string {
+	var c struct {
+		Metadata struct {
+			Name    string `json:"name"`
+			Version string `json:"version"`
+		} `json:"metadata"`
+	}
+	_ = json.Unmarshal(text, &c) // of what is no chart the name is empty
+	return oneLine(c.Metadata.Name + " " + c.Metadata.Version)
 }
 
 // keepsSecrets refuses a revision that gives a Secret of the release another content each time it is rendered: its
@@ -466,7 +552,7 @@ func (p *plan) hooks(ctx context.Context, r record, event string) error {
 			return err
 		}
 		if len(h.Policies) == 0 || slices.Contains(h.Policies, "before-hook-creation") {
-			if err := p.Remove(ctx, objects.Resources()); err != nil {
+			if err := p.removeHooks(ctx, objects.Resources()); err != nil {
 				return err
 			}
 		}
@@ -619,7 +705,7 @@ func (p *plan) uninstall(ctx context.Context) error {
 			return err
 		}
 	}
-	return p.Remove(ctx, later)
+	return p.removeHooks(ctx, later)
 }
 
 // unlike are those of all that are not among others, each once.

@@ -1,7 +1,12 @@
 package helm_test
 
 import (
+	"bytes"
+	"compress/gzip"
+	"encoding/base64"
+	"encoding/json"
 	"errors"
+	"maps"
 	"strings"
 	"testing"
 
@@ -127,4 +132,86 @@ func mustObserve(t *testing.T, s *fakeobjects.Server, in lifecycle.PlanInput) li
 		t.Fatal(p.Stages, err)
 	}
 	return p.Stages[0].Grant
+}
+
+// upgraded is the release after somebody's helm upgrade: another revision, whose record changes from the last.
+func upgraded(t *testing.T, s *fakeobjects.Server, from, to string, change func(release map[string]any)) {
+	t.Helper()
+	const secrets = "/api/v1/namespaces/cnf/secrets/"
+	o := s.Get(secrets + from)
+	if o == nil {
+		t.Fatal("there is no " + from)
+	}
+	outer, err := base64.StdEncoding.DecodeString(o["data"].(map[string]any)["release"].(string))
+	if err != nil {
+		t.Fatal(err)
+	}
+	packed, err := base64.StdEncoding.DecodeString(string(outer))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var release map[string]any
+	if err := json.NewDecoder(r).Decode(&release); err != nil {
+		t.Fatal(err)
+	}
+	put := func(name string) {
+		var out bytes.Buffer
+		w := gzip.NewWriter(&out)
+		if err := errors.Join(json.NewEncoder(w).Encode(release), w.Close()); err != nil {
+			t.Fatal(err)
+		}
+		meta := maps.Clone(o["metadata"].(map[string]any))
+		meta["name"] = name
+		s.Put(secrets+name, map[string]any{"kind": "Secret", "apiVersion": "v1", "metadata": meta, "data": map[string]any{
+			"release": base64.StdEncoding.EncodeToString([]byte(base64.StdEncoding.EncodeToString(out.Bytes()))),
+		}})
+	}
+	info := release["info"].(map[string]any)
+	info["status"] = "superseded"
+	put(from)
+	info["status"], release["version"] = "deployed", release["version"].(float64)+1
+	change(release)
+	put(to)
+}
+
+// TestValuesThatHelmSetStay: what helm upgrade made of a release is where the next operation begins, unless it gives
+// values of its own.
+func TestValuesThatHelmSetStay(t *testing.T) {
+	s := fakeobjects.New(t)
+	in := inputOf(chartOf(map[string]string{"templates/a.yaml": configMap + "{colour: \"{{ .Values.colour }}\", size: \"{{ .Values.size }}\"}"}))
+	in.Release, in.Parameters = "shop", json.RawMessage(`{"helm_values":{"colour":"blue"},"helm_parameters":{"size":"1"}}`)
+	const object = "/api/v1/namespaces/cnf/configmaps/a"
+	does := func(operation lifecycle.OperationType, kept bool, want string) {
+		t.Helper()
+		in.Operation, in.Kept, in.Mark = operation, kept, uuid.NewString()
+		runs(t, s, &in)
+		data := s.Get(object)["data"].(map[string]any)
+		if got := data["colour"].(string) + " " + data["size"].(string); got != want {
+			t.Errorf("after %s it is %q, want %q", operation, got, want)
+		}
+	}
+	does(lifecycle.Instantiate, false, "blue 1")
+	upgraded(t, s, "sh.helm.release.v1.shop.v1", "sh.helm.release.v1.shop.v2", func(r map[string]any) {
+		r["config"] = map[string]any{"colour": "red", "size": "2"}
+	})
+	does(lifecycle.ScaleVNF, true, "red 2")
+	does(lifecycle.ChangePackage, true, "red 2")
+	does(lifecycle.ChangePackage, false, "blue 1")
+	upgraded(t, s, "sh.helm.release.v1.shop.v5", "sh.helm.release.v1.shop.v6", func(r map[string]any) { r["config"] = nil })
+	does(lifecycle.ScaleVNF, true, " ")
+
+	// An upgrade to another chart is not taken back by scaling, and is by a change of package.
+	upgraded(t, s, "sh.helm.release.v1.shop.v7", "sh.helm.release.v1.shop.v8", func(r map[string]any) {
+		r["chart"].(map[string]any)["metadata"].(map[string]any)["version"] = "2.0.0"
+	})
+	in.Operation, in.Kept, in.Mark = lifecycle.ScaleVNF, true, uuid.NewString()
+	if _, err := plan(t, s, in); !errors.Is(err, broker.ErrConflict) || !strings.Contains(err.Error(), "runs chart web 2.0.0 by Helm, and the package has web 1.0.0") {
+		t.Errorf("scaled to an older chart: %v", err)
+	}
+	does(lifecycle.Heal, true, " ")
+	does(lifecycle.ChangePackage, true, " ")
 }

@@ -29,8 +29,17 @@ const (
 // ReleaseOf is a release of Helm as resources name it.
 func ReleaseOf(namespace, name string) string { return namespace + "/" + name }
 
+// hooksOf begins the name of a release whose objects are hooks.
+const hooksOf = "hooks of "
+
+// HooksOf are the hooks of a release as resources name them. Helm puts no annotation of the release onto a hook, and it
+// replaces what has its name.
+func HooksOf(release string) string { return hooksOf + release }
+
 // IsRelease reports whether Helm takes a name for a release.
-func IsRelease(name string) bool { return len(name) <= 53 && len(validation.IsDNS1123Subdomain(name)) == 0 }
+func IsRelease(name string) bool {
+	return len(name) <= 53 && len(validation.IsDNS1123Subdomain(name)) == 0
+}
 
 // ReleaseAnnotations are those that Helm puts onto the objects of a release.
 func ReleaseAnnotations(namespace, name string) map[string]string {
@@ -118,8 +127,8 @@ func (d *Driver) Draft(c lifecycle.Connection, in lifecycle.PlanInput) (*Draft, 
 	return &Draft{server: s, in: in, defined: kinds{}}, nil
 }
 
-// Release has the objects of a release of Helm, as [ReleaseOf] has it, be the instance's as well, whoever made them: the
-// caller knows that the release is.
+// Release has the objects of a release of Helm, as [ReleaseOf] or [HooksOf] has it, be the instance's as well in what is
+// planned next, whoever made them: the caller knows that the release is.
 func (d *Draft) Release(of string) { d.plan.release = of }
 
 // Close ends the draft's connections.

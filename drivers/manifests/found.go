@@ -92,6 +92,9 @@ func (o *found) is(instance string, of lifecycle.Resource) bool {
 	case o.Metadata.Labels[instanceLabel] == instance, of.UID != "" && o.Metadata.UID == of.UID:
 		return true
 	}
+	if strings.HasPrefix(of.Release, hooksOf) {
+		return o.Metadata.Marks[hookAnnotation] != "" && o.Metadata.Labels[instanceLabel] == ""
+	}
 	return of.Release != "" && of.Release == ReleaseOf(o.Metadata.Marks[spaceAnnotation], o.Metadata.Marks[releaseAnnotation])
 }
 

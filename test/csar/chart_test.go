@@ -136,6 +136,13 @@ func TestAChartsLife(t *testing.T) {
 		t.Error("heal renders the chart again, or repairs nothing")
 	}
 
+	// A change of package with values replaces them all.
+	r.ends(lifecycle.Completed, begun(one+"/change_vnfpkg",
+		`{"vnfdId":"`+csar.TackerVNFD+`","additionalParams":{"helm_values":{"token":"canary-two"},"helm_new_secrets":true}}`), nil)
+	login = r.cluster.Get("/api/v1/namespaces/edge/secrets/edge-login")["stringData"].(map[string]any)
+	if login["token"] != "canary-two" || login["pin"] != "none" {
+		t.Errorf("changed, the chart is told of %v and %v", login["token"], login["pin"])
+	}
 	r.ends(lifecycle.Completed, begun(one+"/terminate", `{"terminationType":"FORCEFUL"}`), nil)
 	if got := r.names("edge"); got != "" {
 		t.Errorf("after terminate there is %s", got)

@@ -9,6 +9,8 @@ import (
 
 	"github.com/google/uuid"
 	"helm.sh/helm/v4/pkg/action"
+	"helm.sh/helm/v4/pkg/chart/loader/archive"
+	"helm.sh/helm/v4/pkg/chart/v2/loader"
 	"helm.sh/helm/v4/pkg/kube"
 	release "helm.sh/helm/v4/pkg/release/v1"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
@@ -104,18 +106,37 @@ func TestHelmGoesOnWithReleases(t *testing.T) {
 		t.Error("what Helm has changed is no drift")
 	}
 
-	// What is done here next goes on from there: heal keeps what Helm has made, and the next revision is the fourth.
+	// Helm upgrades it with other values; that replaces a hook, too.
+	files := []*archive.BufferedFile{}
+	for _, m := range cnf.Chart("two") {
+		files = append(files, &archive.BufferedFile{Name: strings.TrimPrefix(m.Path, "Files/kubernetes/web/"), Data: []byte(m.Text.Reveal())})
+	}
+	chart, err := loader.LoadFiles(files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	up := action.NewUpgrade(s.outsider())
+	up.Namespace, up.WaitStrategy, up.Timeout = s.in.Namespace, kube.StatusWatcherStrategy, time.Minute
+	if _, err := up.Run(name, chart, map[string]any{"password": "three"}); err != nil {
+		t.Fatalf("helm upgrade: %v", err)
+	}
+
+	// What is done here next goes on from there: heal keeps what Helm has made, and the next revision is the fifth.
 	s.mark()
 	s.must(lifecycle.Heal)
-	if got := password(); got != "one" {
-		t.Errorf("healed, the password is %q, and Helm went back to one", got)
+	if got := password(); got != "three" {
+		t.Errorf("healed, the password is %q, and Helm has set three", got)
 	}
+	s.in.Kept = true
 	s.in.Replicas, s.in.Scaled = map[string]int32{cnf.VDU: 3}, []string{cnf.VDU}
 	s.mark()
 	s.must(lifecycle.ScaleVNF)
 	s.in.Scaled = nil
-	if got, want := s.revisions(), []string{"superseded", "superseded", "superseded", "deployed"}; len(s.vnfcs[cnf.VDU]) != 3 || !slices.Equal(got, want) {
+	if got, want := s.revisions(), []string{"superseded", "superseded", "superseded", "superseded", "deployed"}; len(s.vnfcs[cnf.VDU]) != 3 || !slices.Equal(got, want) {
 		t.Errorf("scaled to %d VNFCs, and the revisions are %v", len(s.vnfcs[cnf.VDU]), got)
+	}
+	if got := password(); got != "three" {
+		t.Errorf("scaled, the password is %q, and Helm has set three", got)
 	}
 	s.mark()
 	s.must(lifecycle.Terminate)

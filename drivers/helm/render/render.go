@@ -264,6 +264,9 @@ func given(r chart.Task) (map[string]any, error) {
 		if err := decoder.Decode(&values); err != nil {
 			return nil, errors.New("the values of the request are not a JSON object")
 		}
+		if values == nil { // a release without values has null
+			values = map[string]any{}
+		}
 	}
 	for _, s := range r.Sets {
 		// A comma would begin another value.
