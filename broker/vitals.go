@@ -68,6 +68,9 @@ type Load struct {
 	LeasesLate time.Duration
 	// LeasesFailing counts leases that are being revoked, and the last try failed.
 	LeasesFailing int
+	// LeasesEnding counts leases for months that end within [EndsSoon], and whose place no other takes: those that do not
+	// stand with a VNF instance.
+	LeasesEnding int
 	// Connections to the database: in use, and at most. Both are 0 where there is no pool.
 	ConnectionsInUse, ConnectionsMax int
 }
@@ -83,6 +86,9 @@ type PassRecord struct {
 
 // expiryHorizons are the times that [Counted.Expiring] counts by; 0 is what has expired.
 var expiryHorizons = []time.Duration{0, 7 * 24 * time.Hour, 30 * 24 * time.Hour}
+
+// EndsSoon is how long before its end a lease for months is counted as ending; only longer ones are.
+const EndsSoon = 30 * 24 * time.Hour
 
 // LagBounds are the upper bounds that a [Lag] counts by.
 var LagBounds = []time.Duration{

@@ -116,6 +116,7 @@ var metrics = func() map[string]*prometheus.Desc {
 	desc("jobs_late_seconds", "How long the job has waited for a worker that should have begun first.")
 	desc("leases_late_seconds", "For how long the lease is over that is over for longest and not revoked.")
 	desc("leases_revocation_failing", "Leases that are being revoked, and whose last try failed.")
+	desc("leases_ending", "Leases for months that end within thirty days, and whose place no other takes.")
 	desc("database_connections_in_use", "Connections to the database that this process uses now.")
 	desc("database_connections_max", "Connections to the database that this process may use at once; 0 with the embedded store.")
 	desc("key_store_up", "1 if the key store could be used when it was last looked at.", "key_store")
@@ -204,6 +205,7 @@ func (s scrape) counted(c *broker.Counted, types []broker.VIMType) {
 	s.gauge("jobs_late_seconds", c.JobsLate.Seconds())
 	s.gauge("leases_late_seconds", c.LeasesLate.Seconds())
 	s.gauge("leases_revocation_failing", float64(c.LeasesFailing))
+	s.gauge("leases_ending", float64(c.LeasesEnding))
 	s.gauge("database_connections_in_use", float64(c.ConnectionsInUse))
 	s.gauge("database_connections_max", float64(c.ConnectionsMax))
 	for horizon, n := range c.Expiring {

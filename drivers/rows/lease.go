@@ -28,7 +28,7 @@ var LeaseColumns = Columns[lease]{
 	{Name: "purpose", field: func(l *lease) any { return &l.Purpose }},
 	{Name: "issued_at", field: func(l *lease) any { return &l.IssuedAt }},
 	{Name: "expires_at", field: func(l *lease) any { return &l.ExpiresAt }},
-	{Name: "max_expires_at", field: func(l *lease) any { return &l.MaxExpiresAt }},
+	{Name: "max_expires_at", field: func(l *lease) any { return &l.MaxExpiresAt }, fixed: true},
 	{Name: "renewed_at", field: func(l *lease) any { return &l.RenewedAt }},
 	{Name: "renewal_begun", field: func(l *lease) any { return &l.RenewalBegun }},
 	{Name: "credential_kind", field: func(l *lease) any { return &l.CredentialKind }},

@@ -34,6 +34,11 @@ var (
 		leasesLate+`WHERE id IN (SELECT id FROM leases WHERE state = 'revoking' AND live = 1
 			UNION ALL SELECT id FROM leases WHERE state = 'active' AND due_at <= ?1)`))
 
+	// immutable columns alone, but for the state; a lease that stands with an instance has a successor
+	leasesEnding = statement(either(
+		leasesFor+`max_expires_at AT TIME ZONE 'UTC' > created_at AT TIME ZONE 'UTC' + interval '720 hours'`+thatEnd,
+		leasesFor+`max_expires_at - created_at > 2592000000000`+thatEnd))
+
 	// The documents of operations that are live are few. PostgreSQL reads no document of which any text contains an
 	// escape such as \u0000: they become others. The texts that are counted here contain none.
 	liveOperations = statement(either(`SELECT d->>'type', state, count(*), min((d->>'stateEnteredAt')::timestamptz), `+operationsWaiting+`
@@ -47,6 +52,9 @@ const (
 			WHERE g.credential_expires_at > '-infinity' AND g.credential_expires_at < `
 	leasesLate = `SELECT count(*) FILTER (WHERE attempts > 0),
 			coalesce(min(expires_at) FILTER (WHERE expires_at > '-infinity' AND expires_at <= ?1), ?1::timestamptz) FROM leases `
+	leasesFor = `SELECT count(*) FROM leases WHERE `
+	thatEnd   = ` AND max_expires_at > ?1 AND max_expires_at <= ?2 AND state = 'active' AND (token_ttl = 0 OR instance = '')`
+
 	operationsWaiting = `count(*) FILTER (WHERE turn_at = '-infinity' AND state <> 'FAILED_TEMP'),
 		coalesce(min(queued_at) FILTER (WHERE turn_at = '-infinity' AND state <> 'FAILED_TEMP'), '-infinity')`
 	operationsLive = `WHERE state IN ('STARTING', 'PROCESSING', 'FAILED_TEMP', 'ROLLING_BACK') GROUP BY 1, 2`
@@ -114,6 +122,10 @@ func (s *Tables) Load(ctx context.Context, now time.Time) (broker.Load, error) {
 		return l, doing(err, "counting leases that wait")
 	}
 	l.LeasesLate = now.Sub(first)
+	ending, err := read(ctx, s, scalar[int], leasesEnding, now, now.Add(broker.EndsSoon))
+	if l.LeasesEnding, err = rows.First("count", ending, err); err != nil {
+		return l, doing(err, "counting leases that end")
+	}
 	return l, nil
 }
 

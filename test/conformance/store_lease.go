@@ -305,6 +305,21 @@ func leaseLists(t *testing.T, s storeTest) {
 	s.mustMove(t, "lease-7", broker.LeaseRevoked)
 	late(30*time.Minute, 0)
 	late(70*time.Minute, 10*time.Minute) // one that nobody has begun to revoke
+
+	const end = 180 * 24 * time.Hour
+	for _, change := range []func(l *broker.Lease){
+		func(*broker.Lease) {}, // a user
+		func(l *broker.Lease) { l.TokenTTL, l.Login = time.Minute, l.ID },
+		func(l *broker.Lease) { l.TokenTTL, l.Login, l.Instance = time.Minute, l.ID, "i" }, // which has a successor
+		func(l *broker.Lease) { l.MaxExpiresAt = epoch.Add(broker.EndsSoon) },
+	} {
+		add(south, func(l *broker.Lease) { l.MaxExpiresAt = epoch.Add(end); change(l) }, broker.LeaseActive)
+	}
+	for after, want := range map[time.Duration]int{0: 0, end - broker.EndsSoon - time.Hour: 0, end - broker.EndsSoon: 2, end - time.Hour: 2, end: 0} {
+		if l, err := s.Load(s.ctx, epoch.Add(after)); err != nil || l.LeasesEnding != want {
+			t.Errorf("after %v %d leases are about to end, %v; want %d", after, l.LeasesEnding, err, want)
+		}
+	}
 }
 
 // resumptions checks which leases are taken up again when a VIM is back.

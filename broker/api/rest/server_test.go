@@ -175,6 +175,7 @@ func TestProbesAskForNoCaller(t *testing.T) {
 		`vimbroker_part_up{part="issuing"} 1`,
 		`vimbroker_vim_credentials_expiring{days="0"} 0`,
 		`vimbroker_jobs_due 0`,
+		`vimbroker_leases_ending 0`,
 		`vimbroker_lease_expiry_lag_seconds_count 0`,
 		`vimbroker_build_info{go="` + runtime.Version() + `",version="v0.0.0-test"} 1`,
 		`vimbroker_http_request_duration_seconds_count{code="201",method="POST",route="POST /v1/vims"} 1`,

@@ -309,6 +309,8 @@ CREATE INDEX lease_by_lender ON leases (vim_project, created_at, id) WHERE proje
 CREATE INDEX lease_by_operation ON leases (operation, created_at, id) WHERE operation <> ''; -- lists: of an operation
 CREATE INDEX lease_by_instance ON leases (instance, created_at, id) WHERE instance <> ''; -- lists: of a VNF instance
 CREATE INDEX lease_by_whom ON leases (for_whom, created_at, id) WHERE for_whom <> ''; -- lists: of those for a person
+CREATE INDEX lease_ends_for_good ON leases (max_expires_at) -- metrics: leases for months
+    WHERE max_expires_at AT TIME ZONE 'UTC' > created_at AT TIME ZONE 'UTC' + interval '720 hours';
 
 -- The leases that are not revoked: little beside what was. Quotas, censuses, drains and lists of live leases read it.
 CREATE TABLE live_leases (

@@ -268,6 +268,8 @@ CREATE INDEX lease_by_lender ON leases (vim_project, created_at, id) WHERE proje
 CREATE INDEX lease_by_operation ON leases (operation, created_at, id) WHERE operation <> ''; -- lists: of an operation
 CREATE INDEX lease_by_instance ON leases (instance, created_at, id) WHERE instance <> ''; -- lists: of a VNF instance
 CREATE INDEX lease_by_whom ON leases (for_whom, created_at, id) WHERE for_whom <> ''; -- lists: of those for a person
+CREATE INDEX lease_ends_for_good ON leases (max_expires_at) -- metrics: leases for months
+    WHERE max_expires_at - created_at > 2592000000000;
 -- Lists of live leases, which are few beside all that were; and:
 CREATE INDEX lease_live ON leases (state, created_at, id, grade) WHERE live = 1; -- metrics
 CREATE INDEX lease_live_by_vim ON leases (vim, created_at, id) WHERE live = 1; -- what a drain waits for
