@@ -72,7 +72,7 @@ func (c *Cache) Get(key string) (Cached, error) {
 	if err != nil {
 		return Cached{}, fmt.Errorf("reading a cached lease: %w", err)
 	}
-	if !info.Mode().IsRegular() || !ours(info) || info.Mode().Perm()&0o077 != 0 {
+	if !info.Mode().IsRegular() || !ours(info) || openToOthers(info) {
 		return Cached{}, errors.New("reading a cached lease: its file is not this user's alone")
 	}
 	text, err := io.ReadAll(io.LimitReader(f, maxCached))

@@ -1,7 +1,6 @@
 package clientconfig
 
 import (
-	"bytes"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -27,8 +26,8 @@ import (
 type Dir struct {
 	path string // absolute
 	root *os.Root
-	// lock is the directory, opened and locked (flock): it tells even a process
-	// that does not see our pid that we live. The kernel unlocks it when we end.
+	// lock is the directory, opened and locked where the platform can: it tells even a
+	// process that does not see our pid that we live. The kernel unlocks it when we end.
 	lock *os.File
 
 	mu     sync.Mutex
@@ -66,7 +65,7 @@ func OpenDir(root string) (*Dir, error) {
 			if d, err = newDir(parent, me.directoryName()); err == nil {
 				return d, nil
 			}
-			if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.EWOULDBLOCK) {
+			if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, errHeld) {
 				break
 			}
 		}
@@ -95,7 +94,7 @@ func newDir(parent *os.Root, name string) (d *Dir, err error) {
 	if d.lock, err = d.files.Open("."); err != nil {
 		return nil, err
 	}
-	if err := syscall.Flock(int(d.lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+	if err := hold(d.lock); err != nil {
 		return nil, fmt.Errorf("locking %s: %w", d.path, err)
 	}
 	if _, err := parent.Lstat(name); err != nil {
@@ -176,28 +175,22 @@ func checkRoot(root *os.Root, path string) error {
 		return fmt.Errorf("directory for client configurations: %s is a symbolic link; remove it", path)
 	case !ours(opened):
 		return fmt.Errorf("directory for client configurations: %s belongs to another user; name another directory", path)
-	case opened.Mode().Perm()&0o077 != 0:
+	case openToOthers(opened):
 		return fmt.Errorf("directory for client configurations: %s is open to others (mode %04o); remove it, or close it with chmod 700",
 			path, opened.Mode().Perm())
 	}
 	return nil
 }
 
-func ours(info fs.FileInfo) bool {
-	stat, ok := info.Sys().(*syscall.Stat_t)
-	return ok && int(stat.Uid) == os.Geteuid()
-}
-
 // random is an unpredictable part of a name.
 func random() string { return strings.ToLower(rand.Text()) }
 
 // process names one process so that no later one has the same name, even with
-// the same pid: by the boot it runs in and the time it started (proc(5)). It
-// works on Linux only.
+// the same pid: by the boot it runs in and the time it started.
 type process struct {
-	boot  string // the first 12 digits of the boot id
+	boot  string // 12 hexadecimal digits
 	pid   int
-	start uint64 // in clock ticks since the boot
+	start uint64 // in units of the platform
 }
 
 var processForm = sync.OnceValue(func() *regexp.Regexp {
@@ -210,7 +203,7 @@ func self() (process, error) {
 		return process{}, err
 	}
 	p := process{boot: boot, pid: os.Getpid()}
-	start, _, err := readStat(p.pid)
+	start, _, err := startOf(p.pid)
 	if err != nil {
 		return process{}, fmt.Errorf("reading the start time of this process: %w", err)
 	}
@@ -246,38 +239,11 @@ func (p process) dead(boot string) bool {
 	if p.boot != boot {
 		return true
 	}
-	start, state, err := readStat(p.pid)
+	start, ended, err := startOf(p.pid)
 	if err != nil {
 		return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESRCH)
 	}
-	return start != p.start || state == 'Z' || state == 'X'
-}
-
-func bootID() (string, error) {
-	id, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
-	if err != nil {
-		return "", fmt.Errorf("reading the boot id: %w", err)
-	}
-	plain := strings.ReplaceAll(strings.TrimSpace(string(id)), "-", "")
-	if len(plain) != 32 {
-		return "", errors.New("reading the boot id: it is no UUID")
-	}
-	return plain[:12], nil
-}
-
-// readStat reads when a process started, and its state, from /proc/PID/stat. The second field,
-// the command's name in parentheses, may hold anything; what counts comes behind the last ")".
-func readStat(pid int) (start uint64, state byte, err error) {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return 0, 0, err
-	}
-	fields := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:])
-	if len(fields) < 20 {
-		return 0, 0, fmt.Errorf("/proc/%d/stat has too few fields", pid)
-	}
-	start, err = strconv.ParseUint(string(fields[19]), 10, 64)
-	return start, fields[0][0], err
+	return start != p.start || ended
 }
 
 // Sweep removes the directories under root (empty means [DefaultRoot]) whose
@@ -325,7 +291,7 @@ func Sweep(root string) (removed int, err error) {
 // removeDead removes a directory unless it is another user's or locked. The lock
 // is held during that, so of two sweeps only one removes and counts it.
 func removeDead(dir *os.Root, name string) (bool, error) {
-	lock, err := dir.OpenFile(name, os.O_RDONLY|syscall.O_DIRECTORY, 0)
+	lock, err := dir.OpenFile(name, os.O_RDONLY|onlyDirectory, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
@@ -340,8 +306,8 @@ func removeDead(dir *os.Root, name string) (bool, error) {
 	if !ours(info) {
 		return false, nil
 	}
-	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		if errors.Is(err, syscall.EWOULDBLOCK) {
+	if err := hold(lock); err != nil {
+		if errors.Is(err, errHeld) {
 			return false, nil
 		}
 		return false, err

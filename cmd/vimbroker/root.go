@@ -11,7 +11,6 @@ import (
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/cli"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/lessee"
-	"github.com/vimbroker/vimbroker/cmd/vimbroker/server"
 )
 
 // run is the whole program after main: it returns the exit code.
@@ -63,7 +62,7 @@ error: "message", and the fields of the server's answer where it refused.`,
 	flags.StringVar(&c.TokenFile, "token-file", "",
 		"file that holds the caller's token (default: $VIMBROKER_TOKEN_FILE, or the token itself in $VIMBROKER_TOKEN)")
 	root.SetFlagErrorFunc(console.WrongFlag)
-	root.AddCommand(server.Commands(c)...)
+	root.AddCommand(serverCommands(c)...)
 	root.AddCommand(cli.Commands(c)...)
 	root.AddCommand(lessee.Commands(c)...)
 	console.InWords(root)

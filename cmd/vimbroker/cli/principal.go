@@ -35,7 +35,7 @@ type possessions struct {
 	Principal string `json:"principal"`
 	// NotSeen names what the caller may not list.
 	NotSeen []string   `json:"notSeen,omitempty"`
-	Tokens []v1.Token `json:"tokens"`
+	Tokens  []v1.Token `json:"tokens"`
 	// Leases may still work: those that the principal holds, and those that others hold for it.
 	Leases        []v1.Lease            `json:"leases"`
 	Subscriptions []sol003.Subscription `json:"subscriptions"`

@@ -9,16 +9,8 @@ import (
 	"sync"
 	"syscall"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
 )
-
-// Relayed are the signals that exec passes on.
-var Relayed = []os.Signal{
-	syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT,
-	syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGWINCH,
-}
 
 // signals are those that came since [catchSignals]. Until there is a command to
 // pass them to, the first one that asks for an end is remembered.
@@ -64,7 +56,7 @@ func (s *signals) gather() {
 func (s *signals) remember(got syscall.Signal) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if got == syscall.SIGWINCH || s.ended != 0 {
+	if !asksForEnd(got) || s.ended != 0 {
 		return
 	}
 	s.ended = got
@@ -93,9 +85,8 @@ func (s *signals) release() {
 func (s *signals) relay(c *exec.Cmd) (int, error) {
 	close(s.relaying)
 	<-s.gathered
-	group := c.SysProcAttr.Setpgid
 	if early := s.first(); early != 0 {
-		deliver(c, group, early) // came while the command was being started
+		deliver(c, early) // came while the command was being started
 	}
 	ended := make(chan struct{})
 	go func() {
@@ -105,7 +96,7 @@ func (s *signals) relay(c *exec.Cmd) (int, error) {
 	for {
 		select {
 		case got := <-s.queue:
-			deliver(c, group, got.(syscall.Signal))
+			deliver(c, got.(syscall.Signal))
 		case <-ended:
 			// Only now is the process reaped: until here its id was its own.
 			err := c.Wait()
@@ -113,53 +104,6 @@ func (s *signals) relay(c *exec.Cmd) (int, error) {
 				return console.ExitNotRun, fmt.Errorf("waiting for the command: %w", err)
 			}
 			return outcome(c.ProcessState), nil
-		}
-	}
-}
-
-// deliver passes one signal on, unless the terminal sent it to the command already.
-func deliver(c *exec.Cmd, group bool, s syscall.Signal) {
-	if group {
-		_ = syscall.Kill(-c.Process.Pid, s) // the group may be gone: then there is no one to tell
-		return
-	}
-	switch s {
-	case syscall.SIGINT, syscall.SIGQUIT, syscall.SIGWINCH:
-		if inForeground() {
-			return
-		}
-	}
-	_ = c.Process.Signal(s)
-}
-
-// hasTerminal reports whether this process has a controlling terminal.
-func hasTerminal() bool {
-	tty, err := os.OpenFile("/dev/tty", os.O_RDWR|unix.O_NOCTTY, 0)
-	if err != nil {
-		return false
-	}
-	tty.Close()
-	return true
-}
-
-// inForeground reports whether the terminal's keys send their signals to this
-// process's group, and so to the command in it.
-func inForeground() bool {
-	tty, err := os.OpenFile("/dev/tty", os.O_RDWR|unix.O_NOCTTY, 0)
-	if err != nil {
-		return false
-	}
-	defer tty.Close()
-	group, err := unix.IoctlGetInt(int(tty.Fd()), unix.TIOCGPGRP)
-	return err == nil && group == syscall.Getpgrp()
-}
-
-// awaitExit returns when a child has ended, and leaves it to be reaped.
-func awaitExit(pid int) {
-	for {
-		err := unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
-		if err != unix.EINTR {
-			return
 		}
 	}
 }
