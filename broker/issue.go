@@ -169,11 +169,11 @@ func (b *Leaser) newIssuing(ctx context.Context, p policy.Principal, r LeaseRequ
 
 // chooseKind settles the kind on the VIM as it is now, or says why none is issued there.
 func (i *issuing) chooseKind() (err error) {
-	if err := cmp.Or(issuable(i.vim), i.request.verifiable(i.vim.Current.Target)); err != nil {
-		return err
-	}
 	if i.vim.Suspended != "" {
 		return &Error{Kind: ErrConflict, Field: "vim", Detail: "no new lease is issued on the VIM: " + i.vim.Suspended}
+	}
+	if err := cmp.Or(issuable(i.vim), i.request.verifiable(i.vim.Current.Target)); err != nil {
+		return err
 	}
 	i.kind, err = i.kind.on(i.vim)
 	return err

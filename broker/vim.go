@@ -271,11 +271,13 @@ const (
 	LabelManagement       = "vimbroker.io/management-cluster"
 	LabelClusterNamespace = "vimbroker.io/cluster-namespace"
 	LabelClusterName      = "vimbroker.io/cluster-name" // absent if it is longer than 63 characters
+	// LabelGone is "true" where the cluster, and its system with it, is known to be gone: nothing stands there any more.
+	LabelGone = "vimbroker.io/cluster-gone"
 )
 
 // tyingLabels tie a VIM to what made it, and to what removes it.
 var tyingLabels = []string{
-	LabelInline, LabelInstance, LabelConnection, LabelCluster, LabelManagement, LabelClusterNamespace, LabelClusterName,
+	LabelInline, LabelInstance, LabelConnection, LabelCluster, LabelManagement, LabelClusterNamespace, LabelClusterName, LabelGone,
 }
 
 // tied refuses a change of labels that tie a VIM to what made it: those are for the broker's own parts.

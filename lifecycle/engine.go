@@ -141,7 +141,9 @@ func (a *attempt) run(ctx context.Context) (err error) {
 
 // follow makes the plan and does it.
 func (a *attempt) follow(ctx context.Context, in PlanInput) (err error) {
-	if a.plan, err = a.survey(ctx, a.p, a.o.ID, a.vim, a.driver, in); err != nil {
+	if in.Operation == Terminate && a.vim.Labels[broker.LabelGone] != "" {
+		a.plan = Plan{} // the system is gone, and what stood on it
+	} else if a.plan, err = a.survey(ctx, a.p, a.o.ID, a.vim, a.driver, in); err != nil {
 		return err
 	}
 	failpoint.At("operation.planned")

@@ -208,6 +208,8 @@ type lends struct {
 	identities map[string]string
 	// gone is a namespace that the VIM has no more.
 	gone string
+	// systemGone: the VIM's cluster is gone.
+	systemGone bool
 	// stuck is what ending leases fails with.
 	stuck error
 	// brought are the VIMs that came with requests, and changes how they were changed; unreachable: they do not answer.
@@ -243,6 +245,9 @@ func (l *lends) VIM(_ context.Context, _ policy.Principal, ref string) (broker.V
 		return broker.VIM{}, &broker.Error{Kind: broker.ErrNotFound, Detail: "no such VIM"}
 	}
 	v := broker.VIM{ID: ref, Name: ref, Type: "kubernetes", Project: "core"}
+	if l.systemGone {
+		v.Labels = map[string]string{broker.LabelGone: "true"}
+	}
 	v.Current.Identity = cmp.Or(l.identities[ref], ref)
 	return v, nil
 }

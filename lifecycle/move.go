@@ -65,6 +65,7 @@ func (l *Lifecycle) Forget(ctx context.Context, p policy.Principal, id string) (
 	if i, err = l.giveUp(ctx, i, act); err != nil {
 		return Operation{}, l.refuse(ctx, act, err)
 	}
+	failpoint.At("forget.given-up")
 	if i.State != Instantiated {
 		return Operation{}, l.refuse(ctx, act, stateConflict(i))
 	}
@@ -86,6 +87,7 @@ func (l *Lifecycle) Forget(ctx context.Context, p policy.Principal, id string) (
 	}, act.Done()); err != nil {
 		return Operation{}, l.refuse(ctx, act, err)
 	}
+	failpoint.At("forget.forgotten")
 	l.forget(ctx, o)
 	l.letGoOf(ctx, o)
 	return o, nil

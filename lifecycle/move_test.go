@@ -111,3 +111,20 @@ func TestTerminateWhereTheNamespaceIsGone(t *testing.T) {
 		t.Errorf("the driver was told that %v are gone, and the instance is %s", p.yard.gone, p.instance(i.ID).State)
 	}
 }
+
+// TestTerminateWhereTheClusterIsGone: nobody is asked, and nothing is left. Other operations ask.
+func TestTerminateWhereTheClusterIsGone(t *testing.T) {
+	p := newPlant(t)
+	i := p.running()
+	p.lends.systemGone = true
+	asked := len(p.lends.asked)
+	p.completes(p.Heal(t.Context(), alice, i.ID, lifecycle.Healing{}))
+	if len(p.lends.asked) == asked {
+		t.Error("healing asks nobody")
+	}
+	asked = len(p.lends.asked)
+	o := p.completes(p.Terminate(t.Context(), alice, i.ID, nil))
+	if now := p.instance(i.ID); len(p.lends.asked) != asked || now.State != lifecycle.NotInstantiated || len(now.Shape.Resources) != 0 {
+		t.Errorf("terminated by %s with %d leases the instance is %+v", o.ID, len(p.lends.asked)-asked, now)
+	}
+}

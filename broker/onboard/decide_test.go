@@ -18,6 +18,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
+	"github.com/vimbroker/vimbroker/test/conformance"
 	"github.com/vimbroker/vimbroker/test/fake"
 	"github.com/vimbroker/vimbroker/test/real/pki"
 )
@@ -467,6 +468,37 @@ func TestClusterThatIsGoneWithItsSystem(t *testing.T) {
 	if alarms := b.Vitals(t.Context()).Alarms; len(alarms) != 0 {
 		t.Errorf("alarms: %v", alarms)
 	}
+}
+
+// TestInstancesAreToldThatTheirClusterIsGone: once that is certain no lease is issued, with the reason, and the VIM goes
+// with the last instance. While its server answers they can be terminated there.
+func TestInstancesAreToldThatTheirClusterIsGone(t *testing.T) {
+	b := newBench(t)
+	b.cluster("a", "edge")
+	b.look("a", "edge")
+	c := b.want("a", "edge", onboard.StateRegistered, "")
+	i, leave := conformance.Occupy(t, b.store, c.VIM)
+	b.source.drop("a", "edge")
+	b.gone("a", "edge")
+	if c = b.want("a", "edge", onboard.StateRetiring, onboard.ReasonDraining); !strings.Contains(c.Message, i.ID) {
+		t.Errorf("the cluster says %q, want the instance in it", c.Message)
+	}
+	b.lease(alice, c.VIM)
+	b.kube("a/edge").Close()
+	b.clock.Add(onboard.SilentFor)
+	b.look("a", "edge")
+	b.want("a", "edge", onboard.StateRetiring, onboard.ReasonDraining)
+	if v := b.vim(c.VIM); v.Labels[broker.LabelGone] == "" || !strings.Contains(v.Suspended, "terminate its VNF instances") {
+		t.Errorf("the VIM says %q, with the labels %v", v.Suspended, v.Labels)
+	}
+	_, _, err := b.IssueLease(t.Context(), alice, broker.LeaseRequest{VIM: c.VIM, Role: "view", Namespaces: []string{"default"}})
+	if wantKind(t, "a lease on it", err, broker.ErrConflict); err == nil || !strings.Contains(err.Error(), "its cluster is gone") {
+		t.Errorf("a lease on it: %v", err)
+	}
+	leave()
+	b.clock.Add(time.Hour)
+	b.look("a", "edge")
+	b.want("a", "edge", onboard.StateRetired, "")
 }
 
 // TestUnreachableClusterThatIsThereIsKept: only what is not found is gone.

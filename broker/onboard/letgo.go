@@ -152,8 +152,11 @@ func (w *watcher) retire(ctx context.Context, c Cluster) (time.Duration, error) 
 	if err == nil {
 		gone := v.Health.Status == broker.HealthUnreachable && w.now().Sub(c.GoneAt) >= silentFor
 		var deleted bool
-		if v, deleted, err = w.broker.DeleteVIM(ctx, w.self, c.VIM, broker.Deletion{Drain: !gone, Gone: gone}); err == nil && !deleted {
+		if _, deleted, err = w.broker.DeleteVIM(ctx, w.self, c.VIM, broker.Deletion{Drain: !gone, Gone: gone}); err == nil && !deleted {
 			return drainEvery, w.note(ctx, c, ReasonDraining, draining)
+		}
+		if known, is := errors.AsType[*broker.Error](err); gone && is && known.Next == broker.NextEndUses {
+			err = errors.Join(err, w.tell(ctx, v))
 		}
 	}
 	if err != nil && !errors.Is(err, broker.ErrNotFound) {
@@ -162,6 +165,17 @@ func (w *watcher) retire(ctx context.Context, c Cluster) (time.Duration, error) 
 	failpoint.At("onboard.vim-deleted")
 	_, err = w.move(ctx, c, func(c *Cluster) { c.State, c.Reason, c.Message, c.Attempts = StateRetired, "", "", 0 })
 	return 0, err
+}
+
+// tell has a VIM say that its cluster is gone: each look and each operation of what stands on it ends with that, and
+// termination asks nobody.
+func (w *watcher) tell(ctx context.Context, v broker.VIM) error {
+	if v.Labels[broker.LabelGone] != "" {
+		return nil
+	}
+	why, yes := suspendedGone, "true"
+	_, err := w.broker.UpdateVIM(ctx, w.self, v.ID, broker.Change{Suspended: &why, Labels: map[string]*string{broker.LabelGone: &yes}})
+	return err
 }
 
 // detailNamespaces says in an entry which namespaces are watched, for whom.

@@ -3,6 +3,7 @@ package onboard
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 const (
 	suspendedPaused   = "its cluster is paused in Cluster API"
 	suspendedDeleting = "its cluster is being deleted"
+	suspendedGone     = "its cluster is gone, and what stood on it: terminate its VNF instances, which asks nobody"
 )
 
 // upkeep has a cluster's VIM follow it.
@@ -61,12 +63,15 @@ func (w *watcher) drift(v broker.VIM, s Seen) (c broker.Change, any bool) {
 	case s.Paused:
 		want = suspendedPaused
 	}
-	ours := v.Suspended == "" || v.Suspended == suspendedPaused || v.Suspended == suspendedDeleting
+	ours := slices.Contains([]string{"", suspendedPaused, suspendedDeleting, suspendedGone}, v.Suspended)
 	if ours && v.Suspended != want {
 		c.Suspended, any = &want, true
 	}
 	labels := w.m.copied(s)
 	c.Labels = map[string]*string{}
+	if v.Labels[broker.LabelGone] != "" { // it was restored from a backup
+		c.Labels[broker.LabelGone], any = nil, true
+	}
 	for key, value := range labels {
 		if v.Labels[key] != value {
 			c.Labels[key], any = &value, true

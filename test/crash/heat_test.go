@@ -31,6 +31,8 @@ var heatDeaths = map[string][]scenario{
 	"secret-parameters.sealed":     {sealingSecrets},
 	"secret-parameters.swept":      {forgettingSecrets},
 	"move.sealed":                  {movingAStack},
+	"forget.given-up":              {forgettingAStack},
+	"forget.forgotten":             {forgettingAStack},
 	"keyring.rekey-intent":         {rekeyingSecretParameters, rekeyingASubscription},
 	"keyring.rekey-stored":         {rekeyingSecretParameters, rekeyingASubscription},
 	"keyring.rekeyed":              {rekeyingSecretParameters, rekeyingASubscription},
@@ -174,6 +176,28 @@ func newest(s *scene) (sol003.OpOcc, error) {
 	return sol003.OpOcc{}, errors.New("there is no operation")
 }
 
+// cancelStack begins to make the instance's stack, which Heat holds, and cancels that.
+func cancelStack(s *scene, request sol003.InstantiateRequest) error {
+	s.t.Helper()
+	if _, err := s.BeginVNF(s.ctx(), vnf(s).ID, "instantiate", request); err != nil {
+		return err
+	}
+	eventually(s.t, "Heat is at it", func() error {
+		if len(heatOf(s).Stacks()) == 0 {
+			return errors.New("it has no stack")
+		}
+		return nil
+	})
+	o, err := newest(s)
+	if err != nil {
+		return err
+	}
+	if err := s.CancelVNFOperation(s.ctx(), o.ID, sol003.CancelRequest{Mode: "FORCEFUL"}); err != nil {
+		return err
+	}
+	return awaitOperation(s, "FAILED_TEMP")
+}
+
 var (
 	makingAStack = scenario{
 		name:    "instantiate a VNF",
@@ -246,25 +270,7 @@ var (
 			withVNF(s)
 			heatOf(s).Hold(true)
 		},
-		act: func(s *scene) error {
-			if _, err := s.BeginVNF(s.ctx(), vnf(s).ID, "instantiate", instantiation(s)); err != nil {
-				return err
-			}
-			eventually(s.t, "Heat is at it", func() error {
-				if len(heatOf(s).Stacks()) == 0 {
-					return errors.New("it has no stack")
-				}
-				return nil
-			})
-			o, err := newest(s)
-			if err != nil {
-				return err
-			}
-			if err := s.CancelVNFOperation(s.ctx(), o.ID, sol003.CancelRequest{Mode: "FORCEFUL"}); err != nil {
-				return err
-			}
-			return awaitOperation(s, "FAILED_TEMP")
-		},
+		act: func(s *scene) error { return cancelStack(s, instantiation(s)) },
 		after: func(s *scene) {
 			if err := awaitOperation(s, "FAILED_TEMP"); err != nil {
 				s.t.Error(err)

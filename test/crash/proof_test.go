@@ -280,7 +280,10 @@ func (s *scene) deleteAll() {
 			return nil
 		})
 	}
-	left := append(s.up.objects(s.t), s.up.others(s.t)...)
+	left := s.up.objects(s.t)
+	if !s.leaves {
+		left = append(left, s.up.others(s.t)...)
+	}
 	if len(left) > 0 {
 		s.t.Errorf("all VIMs are deleted, and upstream there is still %q", left)
 	}

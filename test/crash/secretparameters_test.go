@@ -29,11 +29,13 @@ func withHidingVNF(s *scene) {
 	}
 }
 
-func makeHidingStack(s *scene) error {
+func hidingStack(s *scene) sol003.InstantiateRequest {
 	r := instantiation(s)
 	r.Params.Variables = map[string]string{"login": "canary-of-the-crash-kit"}
-	return operate(s, "instantiate", r)
+	return r
 }
+
+func makeHidingStack(s *scene) error { return operate(s, "instantiate", hidingStack(s)) }
 
 func withHidingStack(s *scene) {
 	s.t.Helper()
@@ -54,6 +56,12 @@ func moveStack(s *scene) error {
 		"vim": {VIMID: v.ID, VIMType: "ETSINFV.OPENSTACK_KEYSTONE.V_3"},
 	}})
 	return err
+}
+
+// forgetStack lets go of the instance.
+func forgetStack(s *scene) error {
+	s.t.Helper()
+	return operate(s, "forget", struct{}{})
 }
 
 // allKept waits until so many secret parameters are kept, and none is anything else.
@@ -127,6 +135,39 @@ var (
 			}
 			oneStack(s, 1)
 			allKept(s, 0)
+		},
+	}
+
+	// forgettingAStack lets go of an instance whose instantiation has failed: its stack is left, and nothing of it here.
+	forgettingAStack = scenario{
+		name: "forget a VNF with a secret parameter",
+		prepare: func(s *scene) {
+			withHidingVNF(s)
+			heatOf(s).Hold(true)
+			if err := cancelStack(s, hidingStack(s)); err != nil {
+				s.t.Fatal(err)
+			}
+			heatOf(s).Hold(false)
+		},
+		act: forgetStack,
+		after: func(s *scene) {
+			if vnf(s).State == "INSTANTIATED" {
+				if err := forgetStack(s); err != nil {
+					s.t.Error(err)
+				}
+			}
+			if o, err := newest(s); err != nil || o.State != "COMPLETED" || o.Own == nil || len(o.Own.Steps) == 0 {
+				s.t.Errorf("the operation that forgets is %+v, %v", o, err)
+			}
+			if s.leaves = true; len(heatOf(s).Stacks()) != 1 {
+				s.t.Errorf("on the cloud there is %q, want the stack that was left", heatOf(s).Stacks())
+			}
+			s.stop()
+			s.restart() // whose passes remove what was abandoned before
+			allKept(s, 0)
+			if err := s.DeleteVNF(s.ctx(), vnf(s).ID); err != nil {
+				s.t.Error(err)
+			}
 		},
 	}
 
