@@ -23,6 +23,8 @@ import (
 // After one that crashed or failed nobody may hold a password that works, until
 // the next renewal.
 //
+// The renewal of a standing lease by its holder mints a token under it, as [Leaser.MintUnder] does; ttl must be zero.
+//
 // It is decided anew, on the VIM as it is now: with what the holder can become there now. The lease in the
 // answer has that grade; the row keeps the one of its issue.
 func (b *Leaser) RenewLease(ctx context.Context, p policy.Principal, id string, ttl time.Duration) (Lease, clientconfig.Config, error) {
@@ -31,6 +33,9 @@ func (b *Leaser) RenewLease(ctx context.Context, p policy.Principal, id string, 
 	if err != nil {
 		return fail(err)
 	}
+	if l.Standing() && l.Principal == p.Name && l.Project == p.Project && p.Actor == "" && ttl == 0 {
+		return b.renewStanding(ctx, p, l)
+	}
 	if ttl == 0 {
 		ttl = b.terms.DefaultTTL
 	}
@@ -38,7 +43,7 @@ func (b *Leaser) RenewLease(ctx context.Context, p policy.Principal, id string, 
 	if l.Standing() {
 		impossible = &Error{
 			Kind: ErrUnsupported, Detail: "a standing lease is renewed by its use: each token that is minted under it, at the token " +
-				"endpoint, moves its end",
+				"endpoint or by a renewal of its holder without ttl, moves its end",
 		}
 	}
 	act, err := b.enter(ctx, p, policy.LeaseRenew, leaseResource(l), narrowest(d, l.wish(grant.TTL)))

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/vimbroker/vimbroker/broker/clientconfig"
 	"github.com/vimbroker/vimbroker/broker/failpoint"
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/policy"
@@ -57,13 +58,39 @@ func (b *Leaser) MintUnder(ctx context.Context, id, plain, holder string) (Lease
 	if err != nil {
 		return fail(err)
 	}
-	unfolded := ctx
-	ctx = b.refusedMints.Under(ctx, l.ID)
-	p, err := b.holderNow(ctx, l)
+	p, err := b.holderNow(b.refusedMints.Under(ctx, l.ID), l)
 	if err != nil {
 		return fail(err)
 	}
-	if l, err = b.standsAgain(ctx, p, l, plain); err != nil {
+	return b.mintAgain(ctx, p, l, plain)
+}
+
+// renewStanding mints a token under a standing lease for its holder, who has logged in and need not show the secret. It
+// is as [Leaser.MintUnder] in all else.
+func (b *Leaser) renewStanding(ctx context.Context, p policy.Principal, l Lease) (Lease, clientconfig.Config, error) {
+	minted, c, ends, err := b.mintAgain(ctx, p, l, "")
+	if err != nil {
+		return Lease{}, clientconfig.Config{}, err
+	}
+	v, err := b.vims.VIM(ctx, minted.VIM)
+	if err != nil {
+		return Lease{}, clientconfig.Config{}, err
+	}
+	config := b.config(v, v.Current, minted, c)
+	config.ExpiresAt = ends
+	return minted, config, nil
+}
+
+// mintAgain mints a token for p, the holder of a lease: under that, or under one that is issued in its place. plain is the
+// secret that was shown, if any was.
+func (b *Leaser) mintAgain(
+	ctx context.Context, p policy.Principal, l Lease, plain string,
+) (Lease, Credential, time.Time, error) {
+	fail := func(err error) (Lease, Credential, time.Time, error) { return Lease{}, Credential{}, time.Time{}, err }
+	unfolded := ctx
+	ctx = b.refusedMints.Under(ctx, l.ID)
+	l, err := b.standsAgain(ctx, p, l, plain)
+	if err != nil {
 		return fail(err)
 	}
 	minted, c, ends, err := b.mintNow(ctx, unfolded, p, l, plain)
@@ -105,7 +132,11 @@ func (b *Leaser) mintNow(
 		return fail(err)
 	}
 	failpoint.At("mint.minted")
-	minted.Credential.LeaseSecret = secret.NewText(plain)
+	if minted.Credential.LeaseSecret = secret.NewText(plain); plain == "" {
+		if minted.Credential.LeaseSecret, err = b.secretOf(ctx, session, l); err != nil {
+			return fail(b.refuse(unfolded, act.With(audit.DetailCredentialID, minted.CredentialID), err))
+		}
+	}
 	l.HolderRoles = p.Roles
 	done := act.Done(audit.DetailTTL, grant.TTL.String(), audit.DetailExpiresAt, minted.ExpiresAt.UTC().Format(time.RFC3339),
 		audit.DetailCredentialID, minted.CredentialID)
@@ -118,6 +149,24 @@ func (b *Leaser) mintNow(
 	stored.Grade, stored.GradeReasons = graded.Grade, graded.GradeReasons
 	minted.Credential.LeaseSecret = secret.Text{}
 	return stored, minted.Credential, earliest(minted.ExpiresAt, l.MaxExpiresAt), nil
+}
+
+// secretOf is the secret of a standing lease, as it lies sealed beside the newest token.
+func (b *Leaser) secretOf(ctx context.Context, session *session, l Lease) (secret.Text, error) {
+	v, err := session.vim(ctx)
+	if err != nil {
+		return secret.Text{}, err
+	}
+	g, ok := v.generation(l.VIMGeneration)
+	if !ok {
+		return secret.Text{}, &Error{Kind: ErrConflict, Detail: "the lease has ended", Remedy: "issue another"}
+	}
+	o, err := session.opened(ctx, g)
+	if err != nil {
+		return secret.Text{}, err
+	}
+	c, err := o.unseal(l)
+	return c.LeaseSecret, err
 }
 
 // standing returns the standing lease of that login, if the secret is its own.

@@ -514,8 +514,10 @@ func TestAMintSurvivesThatTheVIMIsSealedAnew(t *testing.T) {
 func TestAStandingLeaseIsNotRenewedAndIsRevokedByItsInstance(t *testing.T) {
 	b := newStandingBench(t, benchOptions{})
 	l, _ := b.mustStand()
-	_, _, err := b.RenewLease(t.Context(), vnfm, l.ID, 0)
-	wantKind(t, "RenewLease() of a standing lease", err, broker.ErrUnsupported)
+	_, _, err := b.RenewLease(t.Context(), root, l.ID, 0)
+	wantKind(t, "RenewLease() of another's standing lease", err, broker.ErrUnsupported)
+	_, _, err = b.RenewLease(t.Context(), vnfm, l.ID, time.Hour)
+	wantKind(t, "RenewLease() of a standing lease for an hour", err, broker.ErrUnsupported)
 	found, _, err := b.Leases(t.Context(), alice, broker.LeaseQuery{Instance: "vnf-1"})
 	if err != nil || len(found) != 1 || found[0].ID != l.ID {
 		t.Errorf("Leases() of the instance = %v, %v", found, err)

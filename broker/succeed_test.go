@@ -365,3 +365,44 @@ func TestManyAskForOneSuccessor(t *testing.T) {
 	}
 	b.wantMint("after that", l.ID, plain)
 }
+
+// The holder of a standing lease has a token without its secret, also under a successor, and only while the lease stands.
+// The secret goes on for whoever has it.
+func TestTheHolderOfAStandingLeaseNeedsNoSecret(t *testing.T) {
+	b := newStandingBench(t, benchOptions{lag: 10 * time.Second})
+	first, plain := b.mustStand()
+	renew := func() (broker.Lease, error) {
+		l, config, err := b.RenewLease(t.Context(), vnfm, first.ID, 0)
+		if err == nil {
+			b.use(config.Token)
+			if !config.LeaseSecret.Empty() || config.Endpoint != b.kube.Endpoint || config.ExpiresAt.After(b.clock.Now().Add(15*time.Minute)) {
+				t.Errorf("the configuration is for %s, until %v", config.Endpoint, config.ExpiresAt)
+			}
+		}
+		return l, err
+	}
+	if l, err := renew(); err != nil || l.ID != first.ID {
+		t.Fatalf("RenewLease() = %s, %v", l.ID, err)
+	}
+	if again, same := b.mustStand(); again.ID != first.ID || same.Reveal() != plain.Reveal() {
+		t.Error("after a renewal a repeat has another secret")
+	}
+	other := vnfm
+	other.Name = "client:00000000-0e0c-4a0c-9d0b-4f6f3c0f1a11"
+	b.clients[other.Name] = other
+	_, _, err := b.RenewLease(t.Context(), other, first.ID, 0)
+	wantKind(t, "RenewLease() by another client", err, broker.ErrNotFound)
+
+	b.clock.Add(broker.DefaultTerms().StandingIdle + time.Minute)
+	next, err := renew()
+	if err != nil || next.ID == first.ID || next.Login != first.Login {
+		t.Fatalf("the successor is %s of %s, %v", next.ID, next.Login, err)
+	}
+	b.wantMint("after a renewal", first.Login, plain)
+	if _, err := b.RevokeLease(t.Context(), root, first.ID); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := renew(); !errors.Is(err, broker.ErrConflict) {
+		t.Errorf("RenewLease() once it is revoked = %v", err)
+	}
+}

@@ -40,6 +40,10 @@ narrow, short-lived, revocable and audited.
   VIMBROKER_CA_FILE     a PEM bundle that the server's certificate chains to,
                         if the system's roots do not know it
 
+A registered client needs no token. It logs in by VIMBROKER_CLIENT_ID, with
+VIMBROKER_CLIENT_SECRET_FILE, or with VIMBROKER_CLIENT_CERT_FILE and
+VIMBROKER_CLIENT_KEY_FILE; --token-file goes before.
+
 Exit codes: 0 success; 1 failure; 2 wrong command line; 3 no such VIM or lease
 (or it belongs to another project). "exec" exits with the code of the command
 that it ran; see its help. With -o json an error is a line of JSON on standard

@@ -42,6 +42,9 @@ func (p *vnfmPage) do(title string, steps []story.Step) {
 		p.t.Fatalf("the page has no steps below %q", title)
 	}
 	for _, step := range steps {
+		if strings.HasPrefix(step.Command, "VIMBROKER_CLIENT_ID=") {
+			p.Replace = append(p.Replace, "f3c1a9d2-93a4-4d11-8a44-5b7a3f0c1e77", p.client("argocd"))
+		}
 		switch step.Path {
 		case "tacker.conf":
 			secret, err := os.ReadFile(p.File("root/tacker.secret"))
@@ -276,7 +279,7 @@ func setTheScene(t *testing.T) *vnfmPage {
 	p.Env = append(p.Env, "VIMBROKER_ADDR="+p.Broker.URL, "VIMBROKER_CA_FILE="+filepath.Join(dir, "ca.pem"), "KUBECONFIG="+cluster.Kubeconfig)
 	p.Replace = []string{
 		"vimbroker.example:8443", strings.TrimPrefix(p.Broker.URL, "https://"), "/etc/tacker", p.File("etc/tacker"),
-		"[web]", "[vnfm-page]", "namespace web", "namespace vnfm-page", // the cluster is everybody's
+		"[web]", "[vnfm-page]", "namespace web", "namespace vnfm-page", "-n web", "-n vnfm-page", // the cluster is everybody's
 	}
 	for _, vim := range []string{"edge-1", "edge-2"} {
 		p.Must(t, "vimbroker vim register --kubeconfig "+cluster.Kubeconfig+" "+vim)
@@ -323,6 +326,10 @@ func TestDocsOfVNFMs(t *testing.T) {
 	if other.Access.ClientID == web.Access.ClientID {
 		t.Error("two clients have one id")
 	}
+	as := "VIMBROKER_CLIENT_ID=" + other.Access.ClientID + " VIMBROKER_CLIENT_CERT_FILE=" + p.File("etc/tacker/tacker.pem") + " vimbroker whoami"
+	if who := p.Must(t, as); !strings.Contains(who, "client:"+other.Access.ClientID) {
+		t.Errorf("by its certificate the client is %s", who)
+	}
 
 	revoke := p.sections["Revoke"]
 	p.do("Revoke", revoke[:1])
@@ -342,7 +349,18 @@ func TestDocsOfVNFMs(t *testing.T) {
 	if refused := west.works(other, "GET", configMaps, ""); refused != "" {
 		t.Errorf("the other client's instance gets no token: %s", refused)
 	}
-	for _, word := range []string{web.Access.Password, other.Access.Password, north.v2nfvo["client_password"]} {
+	p.follow("A kubeconfig without a credential")
+	kubeconfig, err := os.ReadFile(p.File("root/web.kubeconfig"))
+	ofPlugin, secretErr := os.ReadFile(p.File("root/argocd.secret"))
+	if err != nil || secretErr != nil {
+		t.Fatal(err, secretErr)
+	}
+	for _, word := range []string{"vbl_", "vbc_", "eyJ", strings.TrimSpace(string(ofPlugin))} {
+		if strings.Contains(string(kubeconfig), word) {
+			t.Errorf("the kubeconfig holds %q", word[:3])
+		}
+	}
+	for _, word := range []string{strings.TrimSpace(string(ofPlugin)), web.Access.Password, other.Access.Password, north.v2nfvo["client_password"]} {
 		if strings.Contains(p.Broker.Log.String(), word) || strings.Contains(p.Must(t, "vimbroker audit list --limit 1000 -o json"), word) {
 			t.Error("a secret stands in a log")
 		}

@@ -53,6 +53,8 @@ type Options struct {
 	Addr string
 	// Token is the caller's bearer token; empty asks without one.
 	Token secret.Text
+	// Login logs in as a registered client, in place of a Token.
+	Login *Login
 	// CAFile names a PEM bundle that the server's certificate must chain to;
 	// empty means the system's roots.
 	CAFile string
@@ -67,6 +69,7 @@ type Options struct {
 type Client struct {
 	base  *url.URL
 	token secret.Text
+	login *session
 	agent string
 	http  *http.Client
 }
@@ -84,6 +87,9 @@ func New(o Options) (*Client, error) {
 		return nil, ErrPlainHTTP
 	}
 	c := &Client{base: base, token: o.Token, agent: o.UserAgent}
+	if o.Login != nil {
+		c.login = &session{Login: *o.Login}
+	}
 	if c.agent == "" {
 		c.agent = "vimbroker"
 	}
@@ -93,15 +99,15 @@ func New(o Options) (*Client, error) {
 		}
 		own := *o.HTTPClient
 		c.http = &own
-	} else if c.http, err = ownClient(o.CAFile); err != nil {
+	} else if c.http, err = ownClient(o.CAFile, o.Login); err != nil {
 		return nil, err
 	}
 	c.http.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return c, nil
 }
 
-// ownClient trusts caFile, or the system's roots for an empty one.
-func ownClient(caFile string) (*http.Client, error) {
+// ownClient trusts caFile, or the system's roots for an empty one, and shows the certificate of a login.
+func ownClient(caFile string, login *Login) (*http.Client, error) {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS12}
 	if caFile != "" {
@@ -114,6 +120,9 @@ func ownClient(caFile string) (*http.Client, error) {
 			return nil, &CAError{fmt.Errorf("the broker's CA file %s holds no PEM certificate", caFile)}
 		}
 		t.TLSClientConfig.RootCAs = roots
+	}
+	if login != nil && len(login.Certificate.Certificate) > 0 {
+		t.TLSClientConfig.Certificates = []tls.Certificate{login.Certificate}
 	}
 	return &http.Client{Transport: t}, nil
 }
@@ -219,6 +228,9 @@ func (c *Client) call(ctx context.Context, q request, out any) (int, http.Header
 // send makes one call, and returns an answer that is not an error. The caller closes its body.
 func (c *Client) send(ctx context.Context, q request) (*http.Response, error) {
 	r, err := c.build(ctx, q)
+	if err == nil {
+		err = c.authorize(ctx, r)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -273,10 +285,21 @@ func (c *Client) build(ctx context.Context, q request) (*http.Request, error) {
 	if q.stream != nil {
 		sized(r, q.size)
 	}
-	if !c.token.Empty() {
-		r.Header.Set("Authorization", "Bearer "+c.token.Reveal())
-	}
 	return r, nil
+}
+
+// authorize adds the token of the caller, which a registered client fetches first.
+func (c *Client) authorize(ctx context.Context, r *http.Request) (err error) {
+	token := c.token
+	if c.login != nil {
+		if token, err = c.login.token(ctx, c); err != nil {
+			return err
+		}
+	}
+	if !token.Empty() {
+		r.Header.Set("Authorization", "Bearer "+token.Reveal())
+	}
+	return nil
 }
 
 // Problem is an error answer: the fault and the remedy, in the server's words. If

@@ -113,7 +113,7 @@ func (s *server) revokeLeases(c *call, in v1.Selector) (answer[v1.List[v1.Lease]
 
 // issued is the only answer with a credential.
 func issued(l broker.Lease, config clientconfig.Config) (answer[v1.IssuedLease], error) {
-	if l.Standing() {
+	if !config.Credential.LeaseSecret.Empty() {
 		return answer[v1.IssuedLease]{body: v1.IssuedLease{Lease: lease(l), LeaseSecret: config.Credential.LeaseSecret}}, nil
 	}
 	text, err := config.Render(l.Format)

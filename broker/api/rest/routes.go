@@ -87,7 +87,8 @@ var routes = []route{
 	},
 	{
 		method: "POST", path: "/v1/leases/{id}/renew", id: "renewLease", tag: "leases", endpoint: takes((*server).renewLease),
-		summary: "Mint a new credential of a lease", optional: true, timeout: remote, action: policy.LeaseRenew,
+		summary:  "Mint a new credential of a lease; of a standing one a token, for its holder",
+		optional: true, timeout: remote, action: policy.LeaseRenew,
 	},
 	{
 		method: "DELETE", path: "/v1/leases/{id}", id: "revokeLease", tag: "leases", endpoint: plain((*server).revokeLease),

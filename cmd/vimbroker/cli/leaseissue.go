@@ -44,7 +44,10 @@ lease:pass-through, which nobody has unless a policy of the site gives it, and
 nothing ends it but its replacement on the VIM.
 
 --exec-plugin takes no lease. It writes a kubeconfig without a credential;
-kubectl then runs "vimbroker credential" whenever it needs one.`
+kubectl then runs "vimbroker credential" whenever it needs one. With --standing
+it takes a lease that stands, and the kubeconfig names that: it holds neither a
+token nor the lease's secret, and its plugin logs in as you do. With --instance
+the lease has successors, and the kubeconfig works until it is revoked.`
 
 // leaseCredentials are the special kinds of a lease's credential.
 var leaseCredentials = []string{"user", "passThrough"}
@@ -75,7 +78,9 @@ func (p *program) leaseIssueCommand() *cobra.Command {
   eval "$(vimbroker lease issue --vim edge-1 --format env)"
   vimbroker lease issue --vim nfv1 --credential user --role member \
       --out clouds.yaml
-  vimbroker lease issue --vim edge-1 --exec-plugin --out kubeconfig`,
+  vimbroker lease issue --vim edge-1 --exec-plugin --out kubeconfig
+  vimbroker lease issue --vim edge-1 --role edit -n web --standing \
+      --instance argocd --exec-plugin --out kubeconfig`,
 		Args: cobra.MaximumNArgs(1), ValidArgsFunction: console.OnlyFirst(p.VimNames),
 		RunE: p.Remote(func(c *cobra.Command, args []string, registry *client.Client) error {
 			if len(args) > 0 && f.vim != "" {
@@ -99,9 +104,9 @@ func (p *program) leaseIssueCommand() *cobra.Command {
 		"", "what the credential is to be: "+strings.Join(leaseCredentials, ", ")+" (default: what the VIM's leases usually are)")
 	flags.BoolVar(&f.plugin, "exec-plugin", false, "write a kubeconfig in exec plugin form; takes no lease")
 	f.Add(c)
-	c.MarkFlagsMutuallyExclusive("standing", "exec-plugin", "credential")
+	c.MarkFlagsMutuallyExclusive("standing", "credential")
+	c.MarkFlagsMutuallyExclusive("exec-plugin", "credential")
 	c.MarkFlagsMutuallyExclusive("standing", "format")
-	c.MarkFlagsMutuallyExclusive("standing", "out")
 	c.MarkFlagsMutuallyExclusive("exec-plugin", "format")
 	console.MustComplete(c, "vim", p.VimNames)
 	console.MustComplete(c, "credential", cobra.FixedCompletions(leaseCredentials, cobra.ShellCompDirectiveNoFileComp))
@@ -116,12 +121,15 @@ func (p *program) issueLease(c *cobra.Command, registry *client.Client, f leaseI
 	if f.vim, err = p.VIMRef(c.Context(), registry, f.vim); err != nil {
 		return err
 	}
-	if f.plugin {
-		return p.writePlugin(c, registry, f)
-	}
 	r := f.Request(f.vim, clientconfig.Format(f.format))
 	r.Operation, r.Instance, r.Standing, r.Credential = f.operation, f.instance, f.standing, f.credential
+	if f.plugin {
+		return p.writePlugin(c, registry, f, r)
+	}
 	if f.standing {
+		if f.out.name != "" {
+			return console.Usagef(c, "--standing with --out needs --exec-plugin")
+		}
 		return p.issueStanding(c.Context(), registry, r)
 	}
 	file, err := f.out.create(c, p.Console)
@@ -235,8 +243,9 @@ func (p *program) warnReadable() {
 	}
 }
 
-// writePlugin writes a kubeconfig without a credential to the file of --out, or prints it.
-func (p *program) writePlugin(c *cobra.Command, registry *client.Client, f leaseIssuing) error {
+// writePlugin writes a kubeconfig without a credential to the file of --out, or prints it. A lease that stands is taken first,
+// and revoked if the kubeconfig cannot be written.
+func (p *program) writePlugin(c *cobra.Command, registry *client.Client, f leaseIssuing, r v1.LeaseRequest) error {
 	if f.vim == "" {
 		return console.Usagef(c, "--exec-plugin needs --vim")
 	}
@@ -244,6 +253,29 @@ func (p *program) writePlugin(c *cobra.Command, registry *client.Client, f lease
 	if err != nil {
 		return err
 	}
+	file, err := f.out.create(c, p.Console)
+	if err != nil {
+		return err
+	}
+	defer file.Discard() //nolint:errcheck // what is not complete is empty
+	if !f.standing {
+		return p.handOverPlugin(v, f, lessee.Plugin(p.Console, v, f.Flags), file)
+	}
+	r.VIM, r.Format = v.ID, string(clientconfig.JSON)
+	l, err := lessee.Issue(c.Context(), registry, r, "")
+	if err != nil {
+		return err
+	}
+	if err := p.handOverPlugin(v, f, lessee.StandingPlugin(p.Console, l.ID), file); err != nil {
+		return lessee.TakeBack(c.Context(), registry, l.ID, err)
+	}
+	p.Warn("lease %s on %s stands: %s%s; it ends %s if it is not used", l.ID, l.VIMName, roleOf(l.Lease), within(l.Namespaces)+graded(l.Lease),
+		p.Moment(l.ExpiresAt))
+	return nil
+}
+
+// handOverPlugin gives a kubeconfig with a plugin to the person: in a file, or on stdout.
+func (p *program) handOverPlugin(v v1.VIM, f leaseIssuing, plugin clientconfig.Plugin, file *files.NewFile) error {
 	config := clientconfig.Config{
 		VIM: v.Name, Endpoint: v.Endpoint, CACert: v.CACert,
 		InsecureSkipVerify: v.InsecureSkipVerify, ServerName: v.ServerName,
@@ -252,16 +284,11 @@ func (p *program) writePlugin(c *cobra.Command, registry *client.Client, f lease
 	if len(f.Namespaces) > 0 {
 		cluster.Namespace = f.Namespaces[0]
 	}
-	text, err := cluster.PluginKubeconfig(config, lessee.Plugin(p.Console, v, f.Flags))
+	text, err := cluster.PluginKubeconfig(config, plugin)
 	if err != nil {
 		return fmt.Errorf("making a kubeconfig for %s: %w", v.Name, err)
 	}
-	if f.out.name != "" {
-		file, err := f.out.create(c, p.Console)
-		if err != nil {
-			return err
-		}
-		defer file.Discard() //nolint:errcheck // what is not complete is empty
+	if file != nil {
 		return file.Commit([]byte(text))
 	}
 	if _, err := io.WriteString(p.Out, text); err != nil {

@@ -2,7 +2,9 @@ package console
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
+	"crypto/tls"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -24,6 +26,11 @@ const (
 	EnvToken     = "VIMBROKER_TOKEN"
 	EnvTokenFile = "VIMBROKER_TOKEN_FILE"
 	EnvCAFile    = "VIMBROKER_CA_FILE"
+	// A registered client logs in with these, in place of a token.
+	EnvClientID         = "VIMBROKER_CLIENT_ID"
+	EnvClientSecretFile = "VIMBROKER_CLIENT_SECRET_FILE"
+	EnvClientCertFile   = "VIMBROKER_CLIENT_CERT_FILE"
+	EnvClientKeyFile    = "VIMBROKER_CLIENT_KEY_FILE"
 )
 
 // completionPatience bounds a person's wait for completions.
@@ -36,13 +43,20 @@ func (p *Console) Connect() (*client.Client, error) {
 	if addr == "" {
 		return nil, errors.New("no server named: set " + EnvAddr + " or --addr, like http://" + DefaultListen)
 	}
-	token, err := p.token()
+	login, err := p.login()
 	if err != nil {
 		return nil, err
+	}
+	var token secret.Text
+	if login == nil {
+		if token, err = p.token(); err != nil {
+			return nil, err
+		}
 	}
 	c, err := client.New(client.Options{
 		Addr:      addr,
 		Token:     token,
+		Login:     login,
 		CAFile:    p.Env.Get(EnvCAFile),
 		UserAgent: "vimbroker/" + p.Version,
 	})
@@ -59,12 +73,61 @@ func (p *Console) Connect() (*client.Client, error) {
 // Caller tells the caller's token at the server that it is for from every other, and tells
 // nothing of it.
 func (p *Console) Caller() (string, error) {
-	token, err := p.token()
-	if err != nil {
-		return "", err
+	who := p.ClientID()
+	if who == "" {
+		token, err := p.token()
+		if err != nil {
+			return "", err
+		}
+		who = token.Reveal()
 	}
-	sum := sha256.Sum256([]byte(p.ServerAddr() + "\n" + token.Reveal()))
+	sum := sha256.Sum256([]byte(p.ServerAddr() + "\n" + who))
 	return hex.EncodeToString(sum[:]), nil
+}
+
+// ClientID is the id of the registered client that the caller logs in as; empty where it has a token.
+func (p *Console) ClientID() string {
+	if p.TokenFile != "" {
+		return ""
+	}
+	return p.Env.Get(EnvClientID)
+}
+
+// login is how the caller logs in as a registered client; nil where it has a token.
+func (p *Console) login() (*client.Login, error) {
+	id := p.ClientID()
+	if id == "" {
+		return nil, nil //nolint:nilnil // as it says
+	}
+	l := &client.Login{ID: id}
+	secretFile, certFile, keyFile := p.Env.Get(EnvClientSecretFile), p.Env.Get(EnvClientCertFile), p.Env.Get(EnvClientKeyFile)
+	switch {
+	case (secretFile == "") == (certFile == ""):
+		return nil, errors.New(EnvClientID + " is set: set one of " + EnvClientSecretFile + " and " + EnvClientCertFile + ", too")
+	case secretFile != "":
+		text, err := p.word(secretFile, EnvClientSecretFile, "client's secret")
+		l.Secret = text
+		return l, err
+	}
+	pair, err := tls.LoadX509KeyPair(certFile, cmp.Or(keyFile, certFile))
+	if err != nil {
+		return nil, fmt.Errorf("%s, %s: %w", EnvClientCertFile, EnvClientKeyFile, err)
+	}
+	l.Certificate = pair
+	return l, nil
+}
+
+// word is the one word that a file holds.
+func (p *Console) word(name, where, what string) (secret.Text, error) {
+	text, err := files.ReadFile(name, p.In)
+	if err != nil {
+		return secret.Text{}, fmt.Errorf("reading the %s (%s): %w", what, where, err)
+	}
+	text = bytes.TrimSpace(text)
+	if len(text) == 0 || bytes.ContainsAny(text, " \t\r\n") {
+		return secret.Text{}, fmt.Errorf("the file %s (%s) does not hold one word, the %s, and nothing else", name, where, what)
+	}
+	return secret.NewText(string(text)), nil
 }
 
 func (p *Console) ServerAddr() string {

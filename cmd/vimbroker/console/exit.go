@@ -157,6 +157,9 @@ func advise(err error) string {
 	var name *net.DNSError
 	switch {
 	case errors.As(err, &problem) && problem.Status == http.StatusUnauthorized:
+		if strings.HasPrefix(problem.Title, "the login of client") {
+			return text + "; see that " + EnvClientID + " is its id, and that its secret or certificate is the one of now"
+		}
 		text = strings.Replace(text, problem.Error(), "the server does not know this token", 1)
 		return text + "; set " + EnvToken + ", " + EnvTokenFile + " or --token-file to one that it knows"
 	case errors.Is(err, syscall.ECONNREFUSED) && errors.As(err, &request):

@@ -36,7 +36,9 @@ func lookPath(name string, env console.Environment) (string, error) {
 // child is the command, not started yet. It sees neither the caller's token nor
 // whatever clients of VIMs were set to before.
 func (p *program) child(path string, command, leased []string) *exec.Cmd {
-	hidden := []string{console.EnvToken, console.EnvTokenFile}
+	hidden := []string{
+		console.EnvToken, console.EnvTokenFile, console.EnvClientSecretFile, console.EnvClientKeyFile, console.EnvClientCertFile,
+	}
 	for _, pair := range leased {
 		key, _, _ := strings.Cut(pair, "=")
 		hidden = append(hidden, key)

@@ -38,7 +38,7 @@ const (
 
 func (p *program) credentialCommand() *cobra.Command {
 	var f Flags
-	var vim, proxy string
+	var vim, proxy, standing string
 	c := &cobra.Command{
 		Use:   "credential",
 		Short: "Be kubectl's exec credential plugin",
@@ -54,14 +54,17 @@ given for another. Run by hand, where no client tells a cluster, it prints none.
 Calls that wish the same, by one user of one machine, share one lease for half
 its life. It is cached in a file that only the user can read, under
 $XDG_RUNTIME_DIR or else the directory for temporary files, and the server is
-only asked whether the lease is still alive. Where the server does not answer
-within ` + console.Brief(keptPatience) + `, the cached lease is given as long as it lives. A lease that
-cannot be written out is revoked; calls that share it take the next one.`,
+only asked whether the lease is still alive. With --lease the token is one of a
+lease that stands, for its holder: no lease is taken, and none is revoked.
+
+Where the server does not answer within ` + console.Brief(keptPatience) + `, the cached lease is given as long as
+it lives. A lease that cannot be written out is revoked; calls that share it
+take the next one.`,
 		Example: "  vimbroker credential --vim edge-1 --role view",
 		Args:    console.Names(),
 		RunE: func(c *cobra.Command, _ []string) error {
-			if vim == "" {
-				return console.Usagef(c, "--vim is missing")
+			if (vim == "") == (standing == "") {
+				return console.Usagef(c, "one of --vim and --lease is needed")
 			}
 			if err := p.CredentialOut(); err != nil {
 				return err
@@ -70,17 +73,20 @@ cannot be written out is revoked; calls that share it take the next one.`,
 			if err != nil {
 				return err
 			}
-			if vim, err = p.VIMRef(c.Context(), registry, vim); err != nil {
-				return err
+			if vim != "" {
+				if vim, err = p.VIMRef(c.Context(), registry, vim); err != nil {
+					return err
+				}
 			}
 			told, err := p.told(proxy)
 			if err != nil {
 				return err
 			}
-			return p.credential(c.Context(), registry, told, f.Request(vim, clientconfig.JSON), f.Ttl)
+			return p.credential(c.Context(), registry, told, wish{f.Request(vim, clientconfig.JSON), f.Ttl, standing})
 		},
 	}
 	c.Flags().StringVar(&vim, "vim", "", "name or id of the VIM")
+	c.Flags().StringVar(&standing, "lease", "", "id of a lease that stands, and that you hold")
 	c.Flags().StringVar(&proxy, "proxy", "", "URL of the proxy that the kubeconfig may name (proxy-url)")
 	f.Add(c)
 	ttl := c.Flags().Lookup("ttl")
@@ -90,9 +96,16 @@ cannot be written out is revoked; calls that share it take the next one.`,
 	return c
 }
 
+// wish is which lease the credential is to be of: one that is taken, or a standing one, by its id.
+type wish struct {
+	request  v1.LeaseRequest
+	ttl      time.Duration
+	standing string
+}
+
 // credential prints an exec credential and nothing else.
-func (p *program) credential(ctx context.Context, registry *client.Client, told *cluster, r v1.LeaseRequest, ttl time.Duration) error {
-	cache, key := p.cache(r)
+func (p *program) credential(ctx context.Context, registry *client.Client, told *cluster, w wish) error {
+	cache, key := p.cache(w)
 	if cache != nil {
 		defer cache.Close()
 	}
@@ -114,14 +127,18 @@ func (p *program) credential(ctx context.Context, registry *client.Client, told 
 		kept, asking = nil, ctx // it has ended
 		_ = cache.Remove(key)
 	}
-	l, err := p.take(asking, registry, told, r, ttl)
+	l, err := p.take(asking, registry, told, w)
 	switch {
 	case kept != nil && away(err) && ctx.Err() == nil:
 		return p.printCredential(kept.Config)
 	case err != nil:
 		return err
 	}
-	return p.give(ctx, registry, told, l, cache, key)
+	err = p.give(told, l, cache, key)
+	if err != nil && w.standing == "" {
+		return TakeBack(ctx, registry, l.ID, err)
+	}
+	return err
 }
 
 // away reports whether an error says that the server does not answer, or cannot serve the
@@ -134,7 +151,7 @@ func away(err error) bool {
 
 // cache opens the cache of leases, and names the place of the requested one. It is nil if
 // there can be none: then each call asks the server.
-func (p *program) cache(r v1.LeaseRequest) (*clientconfig.Cache, string) {
+func (p *program) cache(w wish) (*clientconfig.Cache, string) {
 	caller, err := p.Caller()
 	if err != nil {
 		return nil, ""
@@ -143,7 +160,7 @@ func (p *program) cache(r v1.LeaseRequest) (*clientconfig.Cache, string) {
 	if err != nil {
 		return nil, ""
 	}
-	return cache, wishKey(r, caller)
+	return cache, wishKey(w.request, caller, w.standing)
 }
 
 // kept is the cached lease, if there is one that lives, for the cluster that is asked for.
@@ -160,8 +177,16 @@ func (p *program) kept(cache *clientconfig.Cache, key string, told *cluster) *cl
 
 // take takes the lease that calls share.
 func (p *program) take(
-	ctx context.Context, registry *client.Client, told *cluster, r v1.LeaseRequest, ttl time.Duration,
+	ctx context.Context, registry *client.Client, told *cluster, w wish,
 ) (v1.IssuedLease, error) {
+	r := w.request
+	if w.standing != "" {
+		l, err := registry.Lease(ctx, w.standing)
+		if err != nil {
+			return v1.IssuedLease{}, err
+		}
+		r.VIM = l.VIM
+	}
 	// Asked first, so that no lease is issued for a cluster that it does not fit.
 	v, err := registry.VIM(ctx, r.VIM)
 	if err == nil {
@@ -170,14 +195,15 @@ func (p *program) take(
 	if err != nil {
 		return v1.IssuedLease{}, err
 	}
+	if w.standing != "" {
+		return registry.RenewLease(ctx, w.standing, v1.Renewal{})
+	}
 	r.VIM = v.ID
-	return p.sharedLease(ctx, registry, r, ttl)
+	return p.sharedLease(ctx, registry, r, w.ttl)
 }
 
-// give prints a lease, and keeps it. One that cannot be printed is revoked.
-func (p *program) give(
-	ctx context.Context, registry *client.Client, told *cluster, l v1.IssuedLease, cache *clientconfig.Cache, key string,
-) error {
+// give prints a lease, and keeps it.
+func (p *program) give(told *cluster, l v1.IssuedLease, cache *clientconfig.Cache, key string) error {
 	config, err := configOf(l)
 	if err == nil && told.same(serverOfConfig(config)) != nil {
 		err = fmt.Errorf("%s has moved just now; try again", l.VIMName)
@@ -186,10 +212,14 @@ func (p *program) give(
 		err = p.printCredential(config)
 	}
 	if err != nil {
-		return TakeBack(ctx, registry, l.ID, err)
+		return err
+	}
+	issued := l.IssuedAt
+	if l.Standing {
+		issued = l.LastUsedAt // of the token
 	}
 	if cache != nil {
-		_ = cache.Put(key, clientconfig.Cached{Config: config, IssuedAt: l.IssuedAt}, p.Now()) // without it the server is asked again
+		_ = cache.Put(key, clientconfig.Cached{Config: config, IssuedAt: issued}, p.Now()) // without it the server is asked again
 	}
 	return nil
 }
@@ -244,10 +274,17 @@ func wishKey(r v1.LeaseRequest, more ...string) string {
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
-// Plugin is this program in the form that a kubeconfig names it. The server's address
-// goes along; the token does not, only the name of its file.
+// Plugin is this program in the form that a kubeconfig names it, for leases that it takes.
 func Plugin(p *console.Console, v v1.VIM, f Flags) clientconfig.Plugin {
-	args := []string{"credential", "--vim", v.ID}
+	return pluginOf(p, append([]string{"credential", "--vim", v.ID}, f.args()...))
+}
+
+// StandingPlugin is this program in the form that a kubeconfig names it, for tokens of a lease that stands.
+func StandingPlugin(p *console.Console, lease string) clientconfig.Plugin {
+	return pluginOf(p, []string{"credential", "--lease", lease})
+}
+
+func (f Flags) args() (args []string) {
 	if f.role != "" {
 		args = append(args, "--role", f.role)
 	}
@@ -269,8 +306,21 @@ func Plugin(p *console.Console, v v1.VIM, f Flags) clientconfig.Plugin {
 	if f.forWhom != "" {
 		args = append(args, "--for", f.forWhom)
 	}
-	env := map[string]string{console.EnvAddr: p.ServerAddr()}
-	for key, file := range map[string]string{console.EnvTokenFile: p.ServerTokenFile(), console.EnvCAFile: p.Env.Get(console.EnvCAFile)} {
+	return args
+}
+
+// pluginOf has the server's address go along, and the names of the files that the caller logs in with.
+func pluginOf(p *console.Console, args []string) clientconfig.Plugin {
+	env, named := map[string]string{console.EnvAddr: p.ServerAddr()}, map[string]string{console.EnvCAFile: p.Env.Get(console.EnvCAFile)}
+	if id := p.ClientID(); id != "" {
+		env[console.EnvClientID] = id
+		for _, key := range []string{console.EnvClientSecretFile, console.EnvClientCertFile, console.EnvClientKeyFile} {
+			named[key] = p.Env.Get(key)
+		}
+	} else {
+		named[console.EnvTokenFile] = p.ServerTokenFile()
+	}
+	for key, file := range named {
 		if file == "" {
 			continue
 		}

@@ -34,6 +34,7 @@ type plugin struct {
 	status int
 	issue  int // the status of what issues, if not zero
 	asked  []string
+	wish   wish
 }
 
 func newPlugin(t *testing.T) *plugin {
@@ -41,7 +42,7 @@ func newPlugin(t *testing.T) *plugin {
 	t.Setenv("XDG_RUNTIME_DIR", "")
 	t.Setenv("TMPDIR", t.TempDir())
 	x := &plugin{
-		t: t, now: noon, token: "first", state: "active", vim: v1.VIM{ID: "v", Name: "edge", Endpoint: "https://k:6443"},
+		t: t, now: noon, wish: wish{request: v1.LeaseRequest{VIM: "edge"}, ttl: time.Hour}, token: "first", state: "active", vim: v1.VIM{ID: "v", Name: "edge", Endpoint: "https://k:6443"},
 		env: console.Environment{console.EnvAddr + "=http://broker", console.EnvToken + "=mine"},
 	}
 	x.remote = remoteBroker(t, func(w http.ResponseWriter, r *http.Request) {
@@ -56,7 +57,7 @@ func newPlugin(t *testing.T) *plugin {
 		case strings.HasPrefix(r.URL.Path, "/v1/vims/"):
 			encode(w, x.vim)
 		case r.Method == http.MethodGet:
-			encode(w, v1.Lease{ID: "l", State: x.state})
+			encode(w, v1.Lease{ID: "l", VIM: "v", State: x.state})
 		default:
 			config := clientconfig.Config{
 				VIM: "edge", Lease: "l", Endpoint: x.vim.Endpoint, CACert: x.vim.CACert, ServerName: x.vim.ServerName,
@@ -96,7 +97,7 @@ func (x *plugin) call(told string, args ...string) (out string, err error) {
 	}
 	cluster, err := p.told(proxy)
 	if err == nil {
-		err = p.credential(x.t.Context(), x.remote, cluster, v1.LeaseRequest{VIM: "edge"}, time.Hour)
+		err = p.credential(x.t.Context(), x.remote, cluster, x.wish)
 	}
 	return text.String(), err
 }
@@ -300,7 +301,7 @@ func TestAVIMThatMoves(t *testing.T) {
 func TestCredentialThatCannotBePrinted(t *testing.T) {
 	x := newPlugin(t)
 	p := &program{&console.Console{Now: func() time.Time { return x.now }, Env: x.env, Out: broken{}}}
-	if err := p.credential(t.Context(), x.remote, &cluster{Server: x.vim.Endpoint}, v1.LeaseRequest{VIM: "edge"}, time.Hour); err == nil {
+	if err := p.credential(t.Context(), x.remote, &cluster{Server: x.vim.Endpoint}, x.wish); err == nil {
 		t.Error("no error")
 	}
 	if last := x.asked[len(x.asked)-1]; last != "DELETE /v1/leases/l" {
@@ -320,4 +321,29 @@ func authority(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return string(ca.PEM)
+}
+
+// TestCredentialOfALeaseThatStands: its holder has a token under it, which calls share; no lease is taken, and none is revoked.
+func TestCredentialOfALeaseThatStands(t *testing.T) {
+	const mint, ofLease = "POST /v1/leases/l/renew", "GET /v1/vims/v"
+	x := newPlugin(t)
+	x.wish = wish{standing: "l"}
+	x.want("first", "first", askLease, ofLease, mint)
+	x.token = "second"
+	x.want("cached", "first", askLease)
+	x.state = "revoked" // another may stand in its place
+	x.want("a lease that has ended", "second", askLease, askLease, ofLease, mint)
+	x.state, x.issue = "revoked", http.StatusConflict
+	if out, err := x.call(""); err == nil || out != "" {
+		t.Errorf("a lease that was revoked: %q, %v", out, err)
+	}
+	x.issue = 0
+	if _, err := x.call(`{"server":"https://other:6443"}`); err == nil || strings.Contains(fmt.Sprint(x.asked), mint) {
+		t.Errorf("for another cluster: %v, %v", x.asked, err)
+	}
+	p := &program{&console.Console{Now: func() time.Time { return x.now }, Env: x.env, Out: broken{}}}
+	x.asked = nil
+	if err := p.credential(t.Context(), x.remote, &cluster{Server: x.vim.Endpoint}, x.wish); err == nil || strings.Contains(fmt.Sprint(x.asked), "DELETE") {
+		t.Errorf("a token that cannot be printed: %v, %v", x.asked, err)
+	}
 }
