@@ -123,6 +123,8 @@ type GrantRequest struct {
 	// Parameters are the texts among additionalParams. They are for choosing a placement, and
 	// are not kept.
 	Parameters map[string]string `json:"-"`
+	// Apart is the scope of an anti-affinity that the VNFM insists on; empty where there is none. It is not kept.
+	Apart string `json:"-"`
 	// Rest and Additional are the whole request as it came, in one spelling: all but additionalParams,
 	// and these. They tell it from others, and are not kept.
 	Rest, Additional []byte `json:"-"`
@@ -146,6 +148,13 @@ func (r GrantRequest) check() error {
 	}
 	if !slices.Contains(operations, r.Type) {
 		return broker.Invalid("operation", "is none of SOL003's operations")
+	}
+	if r.Apart != "" {
+		return &broker.Error{
+			Kind: broker.ErrDenied, Field: "placementConstraints",
+			Detail: "an anti-affinity of scope " + r.Apart + " cannot be honoured: a grant names one zone of one VIM for all resources",
+			Remedy: "set fallbackBestEffort, or leave the constraint out",
+		}
 	}
 	return cmp.Or(r.checkResources(), r.checkLinks())
 }

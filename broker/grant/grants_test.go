@@ -318,6 +318,9 @@ func TestHostileAndRefusedRequests(t *testing.T) {
 		spoil(&r)
 		s.refused(field, broker.ErrInvalid, field, s.tacker, r)
 	}
+	apart := ask(grant.Instantiate, "op-9", "vnfd-1")
+	apart.Apart = "ZONE"
+	s.refused("resources apart", broker.ErrDenied, "fallbackBestEffort", s.tacker, apart)
 	for _, link := range []string{"", "/vnf_lcm_op_occs/op-9", "file:///vnf_lcm_op_occs/op-9", "http:///vnf_lcm_op_occs/op-9", "gopher://vnfm/vnf_lcm_op_occs/op-9"} {
 		r := ask(grant.Instantiate, "op-9", "vnfd-1")
 		r.OperationURL = link

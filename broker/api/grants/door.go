@@ -105,6 +105,47 @@ type resource struct {
 // types are those of resources, in every version of SOL003.
 var types = []string{"COMPUTE", "VL", "STORAGE", "LINKPORT", "OSCONTAINER", "VIRTUALCP"}
 
+// constraint is a PlacementConstraint or, without the first two, a VimConstraint.
+type constraint struct {
+	Kind       string `json:"affinityOrAntiAffinity"`
+	Scope      string `json:"scope"`
+	BestEffort bool   `json:"fallbackBestEffort"`
+	Resources  []struct {
+		IDType string `json:"idType"`
+		ID     string `json:"resourceId"`
+	} `json:"resource"`
+}
+
+var scopes = []string{"NFVI_POP", "ZONE", "ZONE_GROUP", "NFVI_NODE"}
+
+// form says what is wrong with a constraint, if anything is.
+func (k constraint) form(places bool) string {
+	switch {
+	case places && k.Kind != "AFFINITY" && k.Kind != "ANTI_AFFINITY":
+		return "has a constraint whose affinityOrAntiAffinity is neither AFFINITY nor ANTI_AFFINITY"
+	case places && !slices.Contains(scopes, k.Scope):
+		return "has a constraint whose scope is none of " + strings.Join(scopes, ", ")
+	case len(k.Resources) < 2:
+		return "has a constraint of fewer than two resources"
+	}
+	for _, r := range k.Resources {
+		if r.ID == "" || r.IDType != "RES_MGMT" && r.IDType != "GRANT" {
+			return "has a constraint with a resource that lacks a resourceId, or whose idType is neither RES_MGMT nor GRANT"
+		}
+	}
+	return ""
+}
+
+// apart is the scope in which resources are to be apart at any rate; empty where they need not be.
+func (in grantRequest) apart() string {
+	for _, k := range in.Places {
+		if k.Kind == "ANTI_AFFINITY" && k.Scope != "NFVI_NODE" && !k.BestEffort {
+			return k.Scope
+		}
+	}
+	return ""
+}
+
 // grantRequest is a GrantRequest, as far as the answer rests on it.
 type grantRequest struct {
 	Instance  string                    `json:"vnfInstanceId"`
@@ -118,6 +159,8 @@ type grantRequest struct {
 	Remove    []resource                `json:"removeResources"`
 	Update    []resource                `json:"updateResources"`
 	Params    map[string]jsontext.Value `json:"additionalParams"`
+	Places    []constraint              `json:"placementConstraints"`
+	VIMs      []constraint              `json:"vimConstraints"`
 	Links     sol003.Links              `json:"_links"`
 }
 
@@ -132,6 +175,13 @@ func (in grantRequest) check() error {
 	}{{"addResources", in.Add}, {"tempResources", in.Temporary}, {"removeResources", in.Remove}, {"updateResources", in.Update}} {
 		if slices.ContainsFunc(list.all, func(r resource) bool { return !slices.Contains(types, r.Type) }) {
 			return broker.Invalid(list.field, "has a resource whose type is none of %s", strings.Join(types, ", "))
+		}
+	}
+	for field, all := range map[string][]constraint{"placementConstraints": in.Places, "vimConstraints": in.VIMs} {
+		for _, k := range all {
+			if wrong := k.form(field == "placementConstraints"); wrong != "" {
+				return broker.Invalid(field, "%s", wrong)
+			}
 		}
 	}
 	return nil
@@ -149,7 +199,7 @@ func (s *server) request(c *api.Call) (api.Answer, error) {
 		ID: in.Operation, Type: grant.GrantedOperation(in.Type), Instance: in.Instance, VNFD: in.VNFD, NewVNFD: in.NewVNFD,
 		Add: ids(in.Add), Temporary: ids(in.Temporary), Remove: ids(in.Remove), Update: ids(in.Update),
 		OperationURL: in.Links["vnfLcmOpOcc"].Href, InstanceURL: in.Links["vnfInstance"].Href,
-		Parameters: map[string]string{},
+		Apart: in.apart(), Parameters: map[string]string{},
 	}
 	var err error
 	if r.Rest, r.Additional, err = spelled(c.Content); err != nil {

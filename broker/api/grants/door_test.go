@@ -63,7 +63,7 @@ func (g *giver) Notify(_ context.Context, _ policy.Principal, operation, state s
 const request = `{"vnfInstanceId":"i","vnfLcmOpOccId":"o","vnfdId":"v","flavourId":"simple","operation":"SCALE","isAutomaticInvocation":false,
 	"addResources":[{"id":"a1","type":"COMPUTE","resourceTemplateId":"VDU1"}],"tempResources":[{"id":"t1","type":"COMPUTE"}],
 	"removeResources":[{"id":"r1","type":"COMPUTE","resource":{"resourceId":"x"}}],"updateResources":[{"id":"u1","type":"STORAGE"}],
-	"placementConstraints":[{"affinityOrAntiAffinity":"AFFINITY","scope":"ZONE","resource":[]}],
+	"placementConstraints":[{"affinityOrAntiAffinity":"AFFINITY","scope":"ZONE","resource":[{"idType":"GRANT","resourceId":"a1"},{"idType":"GRANT","resourceId":"t1"}]}],
 	"additionalParams":{"site":"north","n":1,"files":["a"],"none":null},
 	"_links":{"vnfLcmOpOcc":{"href":"http://vnfm/o"},"vnfInstance":{"href":"http://vnfm/i"}}}`
 
@@ -305,6 +305,31 @@ func TestWhatElseTheDoorAnswers(t *testing.T) {
 	} {
 		field := map[bool]string{true: "isAutomaticInvocation", false: "Resources"}[strings.Contains(old, "isAuto")]
 		want(422, field, "POST", "/grant/v1/grants", strings.Replace(request, old, other, 1))
+	}
+	const two = `"resource":[{"idType":"GRANT","resourceId":"a"},{"idType":"RES_MGMT","resourceId":"b"}]`
+	constrained := func(field, rest string) string {
+		plain := strings.Replace(request, `"placementConstraints"`, `"x"`, 1)
+		return strings.Replace(plain, `"isAutomaticInvocation"`, `"`+field+`":[{`+rest+`}],"isAutomaticInvocation"`, 1)
+	}
+	for _, wrong := range []string{
+		`"scope":"ZONE",` + two, `"affinityOrAntiAffinity":"NEAR","scope":"ZONE",` + two, `"affinityOrAntiAffinity":"AFFINITY","scope":"RACK",` + two,
+		`"affinityOrAntiAffinity":"AFFINITY","scope":"ZONE"`, `"affinityOrAntiAffinity":"AFFINITY","scope":"ZONE","resource":[{"idType":"GRANT","resourceId":"a"}]`,
+		`"affinityOrAntiAffinity":"AFFINITY","scope":"ZONE",` + strings.Replace(two, "RES_MGMT", "MAGIC", 1),
+		`"affinityOrAntiAffinity":"AFFINITY","scope":"ZONE",` + strings.Replace(two, `"b"`, `""`, 1),
+	} {
+		want(422, "placementConstraints", "POST", "/grant/v1/grants", constrained("placementConstraints", wrong))
+	}
+	want(422, "vimConstraints", "POST", "/grant/v1/grants", constrained("vimConstraints", `"sameResourceGroup":true`))
+	want(202, "", "POST", "/grant/v1/grants", constrained("vimConstraints", two))
+	for rest, scope := range map[string]string{
+		`"affinityOrAntiAffinity":"AFFINITY","scope":"ZONE",` + two: "", `"affinityOrAntiAffinity":"ANTI_AFFINITY","scope":"NFVI_NODE",` + two: "",
+		`"affinityOrAntiAffinity":"ANTI_AFFINITY","scope":"ZONE","fallbackBestEffort":true,` + two: "",
+		`"affinityOrAntiAffinity":"ANTI_AFFINITY","scope":"ZONE",` + two:                           "ZONE",
+	} {
+		want(202, "", "POST", "/grant/v1/grants", constrained("placementConstraints", rest))
+		if g.asked.Apart != scope {
+			t.Errorf("%s: apart in %q, want %q", rest, g.asked.Apart, scope)
+		}
 	}
 	want(204, "", "GET", "/grant/v1/notifications", "", "Version", "")
 	if want(204, "", "POST", "/grant/v1/notifications", `{"vnfLcmOpOccId":"o","operationState":"COMPLETED"}`, "Version", "1.3.0"); g.notified != "o COMPLETED" {
