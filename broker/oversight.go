@@ -27,13 +27,14 @@ type Oversight struct {
 	holders    TokenHolders
 	tokenUses  tokenUses
 	storeProbe *probe
+	trust      func() string // the fault of [PartTrust]; nil: there is no such part
 }
 
 // RecordLogin records that a caller was authenticated; see [audit.Logins].
 func (b *Oversight) RecordLogin(ctx context.Context, p policy.Principal) { b.logins.In(ctx, p) }
 
-// RecordRefusedLogin records that nobody has the token that was shown; see [audit.Logins].
-func (b *Oversight) RecordRefusedLogin(ctx context.Context) { b.logins.Refused(ctx) }
+// RecordRefusedLogin records that a caller is not let in, and why; see [audit.Logins].
+func (b *Oversight) RecordRefusedLogin(ctx context.Context, why error) { b.logins.Refused(ctx, why) }
 
 // WatchAudit is the pass that raises an alarm, as an error in the log, where the audit log is
 // further behind than [audit.SequencedWithin], is not signed or anchored for long, or is not guarded any

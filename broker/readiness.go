@@ -21,6 +21,9 @@ const (
 	// PartIssuing: while a key store cannot be used, no credential in it opens. VIMs and leases
 	// are shown, and revocations are taken, and finished later.
 	PartIssuing Part = "issuing"
+	// PartTrust: while an issuer does not give its keys, callers with its tokens come in by known keys for a
+	// day, and then not.
+	PartTrust Part = "trust"
 )
 
 // PartStatus is how a part was when it was last looked at.
@@ -146,6 +149,10 @@ func (b *Oversight) KeepProbing(ctx context.Context, looked chan<- struct{}) {
 	running.Wait()
 }
 
+// WatchTrust adds the part of [PartTrust]: fault says what is wrong with it, and asks nobody. Call it before anything
+// else is called.
+func (b *Oversight) WatchTrust(fault func() string) { b.trust = fault }
+
 // Ready says how the parts of the broker were when they were last looked at, seconds ago, or used since. It asks
 // nobody, so that anyone may ask for it. It is [ErrUnavailable] if the broker can answer nothing:
 // the database cannot be asked, or (then without parts) not every part was looked at yet. Any other fault stops
@@ -157,6 +164,9 @@ func (b *Oversight) Ready() ([]PartStatus, error) {
 		}
 	}
 	parts := []PartStatus{{Part: PartDatabase}, {Part: PartRecording}, {Part: PartIssuing, Fault: b.keysFault()}}
+	if b.trust != nil {
+		parts = append(parts, PartStatus{Part: PartTrust, Fault: b.trust()})
+	}
 	store := b.storeProbe.known()
 	if store == nil { // a write may have met since what the look did not
 		store = b.status.Refusal()

@@ -3,6 +3,7 @@ package policy
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -119,8 +120,29 @@ func principalEntity(p Principal, behalf string) cedar.Entity {
 			"roles":         stringSet(p.Roles),
 			"actor":         cedar.String(p.Actor),
 			"onBehalfOf":    cedar.String(behalf),
+			"claims":        claimRecord(p.Claims),
 		}),
 	}
+}
+
+// claimRecord holds the claims that there are.
+func claimRecord(claims map[string][]string) cedar.Record {
+	record := cedar.RecordMap{}
+	for name, values := range claims {
+		many, known := ClaimNames[name]
+		switch {
+		case !known || len(values) == 0:
+		case many:
+			record[cedar.String(name)] = stringSet(values)
+		case name == "auth_time":
+			if seconds, err := strconv.ParseInt(values[0], 10, 64); err == nil {
+				record["auth_time"] = cedar.Long(seconds)
+			}
+		default:
+			record[cedar.String(name)] = cedar.String(values[0])
+		}
+	}
+	return cedar.NewRecord(record)
 }
 
 func resourceEntity(r Resource) cedar.Entity {
@@ -190,7 +212,7 @@ func labelRecord(labels map[string]string) cedar.Record {
 func nowRecord(at time.Time) cedar.Record {
 	weekday := (int64(at.Weekday())+6)%7 + 1 // 7 is Sunday, as in ISO 8601
 	return cedar.NewRecord(cedar.RecordMap{
-		"hour": cedar.Long(at.Hour()), "weekday": cedar.Long(weekday), "zone": cedar.String(at.Format("-07:00")),
+		"hour": cedar.Long(at.Hour()), "weekday": cedar.Long(weekday), "zone": cedar.String(at.Format("-07:00")), "epoch": cedar.Long(at.Unix()),
 	})
 }
 

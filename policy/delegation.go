@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,10 @@ import (
 // not in the directory any more, or the directory could not be asked for too long.
 var ErrDelegationEnded = errors.New("acting on behalf of the caller has ended")
 
+// ErrNotAsked: the directory knows that there may be such a caller, and cannot ask for the roles
+// without the caller's token.
+var ErrNotAsked = errors.New("its roles are known only while it is there")
+
 // DefaultHold is the time for which recorded roles hold unless an operator sets another.
 const DefaultHold = time.Hour
 
@@ -23,11 +28,13 @@ type Delegation struct {
 	Project string    `json:"project"`
 	Roles   []string  `json:"roles"`
 	At      time.Time `json:"at"`
+	// Claims are those of [Principal]; older records have none.
+	Claims map[string][]string `json:"claims,omitempty"`
 }
 
 // Delegate records the present state of a caller.
 func Delegate(p Principal, at time.Time) Delegation {
-	return Delegation{Name: p.Name, Project: p.Project, Roles: slices.Clone(p.Roles), At: at}
+	return Delegation{Name: p.Name, Project: p.Project, Roles: slices.Clone(p.Roles), At: at, Claims: p.Claims}
 }
 
 // Directory knows callers without their tokens.
@@ -46,7 +53,9 @@ type Delegates struct {
 	// Hold is the time for which recorded roles hold if no directory can be asked,
 	// counted from the request; 0 means [DefaultHold].
 	Hold time.Duration
-	Now  func() time.Time
+	// HoldOf is the Hold of one caller, where that is not zero; nil means that all have the same.
+	HoldOf func(name string) time.Duration
+	Now    func() time.Time
 }
 
 // Resume returns the caller for the next step of work that actor ("system:lifecycle")
@@ -57,7 +66,7 @@ type Delegates struct {
 // and [ErrDelegationEnded] is returned if the caller is gone. If not, the recorded roles
 // hold for [Delegates.Hold] after the request; then [ErrDelegationEnded].
 func (d *Delegates) Resume(ctx context.Context, actor string, g Delegation) (Principal, error) {
-	p := Principal{Name: g.Name, Project: g.Project, Roles: slices.Clone(g.Roles)}
+	p := Principal{Name: g.Name, Project: g.Project, Roles: slices.Clone(g.Roles), Claims: g.Claims}
 	if !strings.HasPrefix(actor, systemPrefix) || p.Authenticator() == bySystem || slices.Contains(g.Roles, RoleSystem) {
 		return Principal{}, fmt.Errorf("%q for %q: %w: only a part of the broker acts, and only for a caller", actor, g.Name, ErrDelegationEnded)
 	}
@@ -75,9 +84,9 @@ func (d *Delegates) Resume(ctx context.Context, actor string, g Delegation) (Pri
 		}
 		why = err
 	}
-	hold := d.Hold
-	if hold == 0 {
-		hold = DefaultHold
+	hold := cmp.Or(d.Hold, DefaultHold)
+	if d.HoldOf != nil {
+		hold = cmp.Or(d.HoldOf(g.Name), hold)
 	}
 	if age := d.Now().Sub(g.At); age < 0 || age >= hold {
 		return Principal{}, fmt.Errorf("%s in project %s: %w: the roles were recorded more than %v ago: %w", g.Name, g.Project,

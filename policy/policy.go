@@ -31,6 +31,28 @@ type Principal struct {
 	// request has ended, e.g. "system:lifecycle"; empty if the principal acts itself.
 	// It is set by [Delegates.Resume]. An act needs the permission of both.
 	Actor string
+	// Claims are what the issuer of the principal's token says of it, by the names of [ClaimNames];
+	// nil where there is no such issuer.
+	Claims map[string][]string
+	// Login is how the principal came in. No policy sees it.
+	Login Arrival
+}
+
+// Arrival is how a principal came in whom an entry of the table of trust lets in; zero for others.
+type Arrival struct {
+	// Shown is the principal's name for people. It is never compared.
+	Shown string
+	// Entry is the entry's name, and Digest tells it from the entry as it was before a change.
+	Entry, Digest string
+	// Until is when the token or certificate that was shown ends.
+	Until time.Time
+}
+
+// ClaimNames are the claims that policies may see, and whether one may have many values.
+var ClaimNames = map[string]bool{
+	"acr": false, "amr": true, "auth_time": false, "azp": false, "client_id": false, "email": false, "groups": true, "scope": false,
+	"actor": false, "environment": false, "event_name": false, "job_workflow_ref": false, "ref": false, "ref_protected": false,
+	"repository": false, "project_path": false, "namespace": false, "pod": false, "serviceaccount": false,
 }
 
 // Authenticators, as they qualify names.
@@ -38,6 +60,10 @@ const (
 	ByStaticToken = "static"
 	ByKeystone    = "keystone"
 	ByClient      = "client" // a registered client, by OAuth 2.0; the rest of the name is its id
+	// Those of the table of trust: entry and subject follow, as "oidc:corp:4f1c".
+	ByIssuer      = "oidc" // an issuer of tokens
+	ByCluster     = "k8s"  // the service accounts of a registered cluster
+	ByCertificate = "cert" // authorities of certificates
 	bySystem      = "system"
 )
 

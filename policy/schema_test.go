@@ -62,7 +62,7 @@ func TestRequestsConformToTheSchema(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	who := principalEntity(Principal{Name: "alice", Project: "core", Roles: []string{"member"}, Actor: "system:lifecycle"}, "")
+	who := principalEntity(Principal{Name: "alice", Project: "core", Roles: []string{"member"}, Actor: "system:lifecycle", Claims: someClaims()}, "")
 	for action, shape := range p.actions {
 		for _, kind := range shape.kinds {
 			what := resourceEntity(Resource{
@@ -85,4 +85,13 @@ func TestRequestsConformToTheSchema(t *testing.T) {
 			}
 		}
 	}
+}
+
+// someClaims has one of each.
+func someClaims() map[string][]string {
+	claims := map[string][]string{}
+	for name := range ClaimNames {
+		claims[name] = []string{"1"}
+	}
+	return claims
 }

@@ -19,6 +19,16 @@ import (
 // ErrUnauthenticated: the caller showed no token, or an unknown one.
 var ErrUnauthenticated = errors.New("not authenticated")
 
+// RefusedLogin is an [ErrUnauthenticated] that says, for the audit log alone, who refused a caller
+// and why. The reason is one of few, and holds nothing that the caller sent.
+type RefusedLogin struct{ Authenticator, Reason string }
+
+// Error tells a caller nothing more.
+func (*RefusedLogin) Error() string { return ErrUnauthenticated.Error() }
+
+// Unwrap gives the sentinel.
+func (*RefusedLogin) Unwrap() error { return ErrUnauthenticated }
+
 // tokenPrefix lets people and secret scanners recognise a token of this broker.
 const tokenPrefix = "vbt_"
 

@@ -44,7 +44,7 @@ var wire = []string{"broker/api/limit", "broker/api/sol003"}
 // homes says where the SDK of each outside system lives: nowhere else may import it.
 var homes = map[string][]string{
 	"k8s.io/":                        {"drivers/clusterapi", "drivers/helm/render", "drivers/kubernetes", "drivers/manifests"},
-	"github.com/go-jose/":            {"broker/oauth"},
+	"github.com/go-jose/":            {"broker/oauth", "broker/trust"},
 	"github.com/fluxcd/":             {"drivers/manifests"},
 	"github.com/smallstep/":          {"lifecycle/vnfpkg"},
 	"sigs.k8s.io/":                   {"drivers/helm/render", "drivers/kubernetes"},

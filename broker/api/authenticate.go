@@ -2,6 +2,8 @@ package api
 
 import (
 	"context"
+	"crypto/x509"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"mime"
@@ -34,7 +36,7 @@ type Authenticator interface {
 // token was refused. It decides which of these are recorded.
 type Logins interface {
 	RecordLogin(ctx context.Context, p policy.Principal)
-	RecordRefusedLogin(ctx context.Context)
+	RecordRefusedLogin(ctx context.Context, why error)
 }
 
 // Identify tells who sends a request. Its errors are an Authenticator's.
@@ -55,6 +57,7 @@ func (s *server) identify(w http.ResponseWriter, r *http.Request, by Identify) e
 	}
 	_, given := shown(r)
 	p, err := by(r)
+	given = given || errors.As(err, new(*policy.RefusedLogin)) // a certificate
 	if given && errors.Is(err, policy.ErrUnauthenticated) {
 		err = s.limits.failedLogin(r, err)
 	}
@@ -71,7 +74,7 @@ func (s *server) identify(w http.ResponseWriter, r *http.Request, by Identify) e
 		}
 		w.Header().Set("WWW-Authenticate", challenge)
 		if given && s.logins != nil {
-			s.logins.RecordRefusedLogin(r.Context())
+			s.logins.RecordRefusedLogin(r.Context(), err)
 		}
 		return policy.ErrUnauthenticated
 	case errors.Is(err, ErrLimited), errors.Is(err, errShed):
@@ -87,12 +90,14 @@ func (s *server) identify(w http.ResponseWriter, r *http.Request, by Identify) e
 }
 
 // bearer identifies the owner of a bearer token (RFC 6750, header form only, or as
-// OpenStack's clients send it).
+// OpenStack's clients send it), or without a token that of the certificate.
 func (s *server) bearer(r *http.Request) (policy.Principal, error) {
 	token, given := shown(r)
 	switch {
 	case token == "" && given:
 		return policy.Principal{}, errMalformedToken
+	case token == "" && s.certified != nil:
+		return s.certified(r.Context())
 	case token == "":
 		return policy.Principal{}, policy.ErrUnauthenticated
 	}
@@ -142,7 +147,13 @@ func wellFormedToken(token string) bool {
 const (
 	ForwardedFor = "X-Forwarded-For"
 	Forwarded    = "Forwarded" // RFC 7239
+	// clientCert and clientCertChain are the certificate that a proxy has seen (RFC 9440).
+	clientCert      = "Client-Cert"
+	clientCertChain = "Client-Cert-Chain"
 )
+
+// maxChain bounds the certificates in [clientCertChain].
+const maxChain = 8
 
 // Proxies are the proxies whose word on a caller's address counts. The zero value trusts
 // none.
@@ -152,6 +163,44 @@ type Proxies struct {
 	// Header is the one that they set, [ForwardedFor] or [Forwarded]. A caller can set the
 	// other one, so it is never read.
 	Header string
+	// ClientCert: the proxies end TLS, and say which certificate callers have.
+	ClientCert bool
+}
+
+// Certificates are those that the sender of a request has proven to have the key of, the own one
+// first: over TLS to this server, or to a proxy that says so. Call it before anything changes the
+// request's address. Not ok: the header is not in a valid form, or a stranger's.
+func (p Proxies) Certificates(r *http.Request) (chain []*x509.Certificate, stranger, ok bool) {
+	own := r.Header.Values(clientCert)
+	given := slices.Concat(own, r.Header.Values(clientCertChain))
+	r.Header.Del(clientCert)
+	r.Header.Del(clientCertChain)
+	peer, err := netip.ParseAddrPort(r.RemoteAddr)
+	trusted := err == nil && p.ClientCert && p.trusts(peer.Addr())
+	switch {
+	case len(given) == 0 && trusted: // the proxy's own certificate is not the caller's
+		return nil, false, true
+	case len(given) > 0 && !trusted:
+		return nil, true, false
+	case len(own) > 1 || len(own) == 0 && len(given) > 0:
+		return nil, false, false
+	case len(given) == 0 && r.TLS != nil:
+		return r.TLS.PeerCertificates, false, true
+	case len(given) == 0:
+		return nil, false, true
+	}
+	for _, text := range strings.Split(strings.Join(given, ","), ",") {
+		text = strings.TrimSpace(text)
+		inner, cut := strings.CutPrefix(text, ":")
+		inner, end := strings.CutSuffix(inner, ":")
+		der, err := base64.StdEncoding.DecodeString(inner)
+		one, parseErr := x509.ParseCertificate(der)
+		if !cut || !end || err != nil || parseErr != nil || len(chain) == maxChain {
+			return nil, false, false
+		}
+		chain = append(chain, one)
+	}
+	return chain, false, true
 }
 
 // caller returns the sender's address, as host:port; the port is 0 if a proxy named the

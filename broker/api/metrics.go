@@ -121,7 +121,7 @@ var metrics = func() map[string]*prometheus.Desc {
 	desc("database_connections_max", "Connections to the database that this process may use at once; 0 with the embedded store.")
 	desc("key_store_up", "1 if the key store could be used when it was last looked at.", "key_store")
 	desc("part_up", "1 if the part of this server could be used when it was last looked at: database, recording (the "+
-		"database takes writes), issuing (every key store opens).", "part")
+		"database takes writes), issuing (every key store opens), trust (every issuer of callers' tokens gives its keys).", "part")
 	desc("lease_alarms_total", "Leases that a person has to look at, by alarm, since this process started.", "alarm")
 	desc("inventory_orphans", "Objects of ours on VIMs that no lease has, at the last inventory.")
 	desc("inventory_ghosts", "Leases whose object on the VIM is missing, at the last inventory.")

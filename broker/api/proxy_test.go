@@ -41,7 +41,7 @@ func TestTheCallersAddress(t *testing.T) {
 		"a peer without a port":              {ForwardedFor, "@", http.Header{ForwardedFor: {"1.1.1.1"}}, "@"},
 	} {
 		r := &http.Request{RemoteAddr: c.peer, Header: c.sent}
-		if got := (Proxies{networks, c.header}).caller(r); got != c.want {
+		if got := (Proxies{Networks: networks, Header: c.header}).caller(r); got != c.want {
 			t.Errorf("%s: caller() = %q, want %q", name, got, c.want)
 		}
 		if got := (Proxies{}).caller(r); got != c.peer {

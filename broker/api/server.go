@@ -28,6 +28,9 @@ type Options struct {
 	// Remote reports whether the Authenticator has to ask another system about a token; nil:
 	// it never has.
 	Remote func(token string) bool
+	// Certified knows the caller who sends no token by the certificate of the request's context; nil: nobody
+	// comes with one.
+	Certified func(context.Context) (policy.Principal, error)
 	// Vitals are the figures that /metrics shows in addition to the requests.
 	Vitals Vitals
 	// Version is the program's, for the metric build_info.
@@ -53,8 +56,11 @@ type Options struct {
 
 // server answers requests.
 type server struct {
-	who      Authenticator
-	remote   func(token string) bool
+	who    Authenticator
+	remote func(token string) bool
+
+	certified func(context.Context) (policy.Principal, error)
+
 	logins   Logins
 	log      *slog.Logger
 	now      func() time.Time
@@ -80,8 +86,8 @@ func New(o Options) http.Handler {
 		o.Registry = prometheus.NewRegistry()
 	}
 	s := &server{
-		who: o.Authenticator, remote: o.Remote, logins: o.Logins, log: o.Log, now: o.Now, requests: newRequests(o.Registry),
-		proxies: o.Proxies, limits: newLimits(o.Limits, o.Registry, o.Now),
+		who: o.Authenticator, remote: o.Remote, certified: o.Certified, logins: o.Logins, log: o.Log, now: o.Now,
+		requests: newRequests(o.Registry), proxies: o.Proxies, limits: newLimits(o.Limits, o.Registry, o.Now),
 	}
 	o.Registry.MustRegister(vitals{o.Vitals}, buildInfo(o.Version), collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
@@ -264,8 +270,9 @@ func (s *server) enter(w http.ResponseWriter, c *Call, d *Door, op Route) error 
 func (s *server) logIn(w http.ResponseWriter, c *Call, d *Door, op Route) error {
 	a, err := s.handle(w, c, d, op)
 	if errors.Is(err, policy.ErrUnauthenticated) {
+		why := err
 		if err = s.limits.failedLogin(c.Request, err); s.logins != nil {
-			s.logins.RecordRefusedLogin(c.Context())
+			s.logins.RecordRefusedLogin(c.Context(), why)
 		}
 	}
 	c.Header.Del("Authorization") // nothing behind it may print them

@@ -174,7 +174,8 @@ func WithPeer(ctx context.Context, chain []*x509.Certificate) context.Context {
 	return context.WithValue(ctx, peerKey{}, chain)
 }
 
-func peer(ctx context.Context) []*x509.Certificate {
+// Peer returns them.
+func Peer(ctx context.Context) []*x509.Certificate {
 	chain, _ := ctx.Value(peerKey{}).([]*x509.Certificate)
 	return chain
 }
@@ -187,7 +188,7 @@ func thumbprint(leaf *x509.Certificate) string {
 
 // boundTo reports whether the sender of a request has the certificate of a thumbprint.
 func boundTo(ctx context.Context, print string) bool {
-	chain := peer(ctx)
+	chain := Peer(ctx)
 	return len(chain) > 0 && print == thumbprint(chain[0])
 }
 
@@ -197,13 +198,13 @@ var errNoCertificate = errors.New("none was shown")
 // The chain is verified at each login and not while connecting: connections outlive certificates
 // and authorities, and a refusal is an answer that names its reason.
 func (c *Clients) certified(ctx context.Context, want Certificate) error {
-	chain := peer(ctx)
+	chain := Peer(ctx)
 	if len(chain) == 0 {
 		return errNoCertificate
 	}
 	roots := c.authorities()
 	if roots == nil {
-		return errors.New("the server takes none: it has no oauth.clientCAFile")
+		return errors.New("the server takes none: it has no entry of trust with certificates and without principals")
 	}
 	between := x509.NewCertPool()
 	for _, one := range chain[1:] {
@@ -225,7 +226,7 @@ func unverified(err error) error {
 	var invalid x509.CertificateInvalidError
 	switch {
 	case errors.As(err, new(x509.UnknownAuthorityError)):
-		return errors.New("no authority of oauth.clientCAFile has signed it, or one between is missing or does not fit")
+		return errors.New("no authority of trust for clients has signed it, or one between is missing or does not fit")
 	case !errors.As(err, &invalid):
 		return errors.New("it cannot be verified")
 	}
@@ -246,7 +247,7 @@ func (c *Clients) ByCertificate() bool { return c.authorities() != nil }
 // Confirm refuses a request whose sender shows a certificate that is not the client's, if that is
 // one which logs in by its certificate: [policy.ErrUnauthenticated].
 func (c *Clients) Confirm(ctx context.Context, id string) error {
-	if len(peer(ctx)) == 0 {
+	if len(Peer(ctx)) == 0 {
 		return nil
 	}
 	found, err := c.active(ctx, id)
@@ -276,7 +277,7 @@ func (c *Clients) takable(want Certificate) error {
 	if !c.ByCertificate() {
 		return &broker.Error{
 			Kind: broker.ErrUnsupported, Field: "certificate", Detail: "this server takes no certificates of clients",
-			Remedy: "have the operator set oauth.clientCAFile",
+			Remedy: "have the operator add an entry to trust with certificates and without principals",
 		}
 	}
 	return want.check()

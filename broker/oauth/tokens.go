@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
-	"strings"
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
@@ -135,31 +134,13 @@ func (t *Tokens) Issue(ctx context.Context, id, plain string) (secret.Text, erro
 		ClientID: c.ID, Secret: secretID(policy.Digest(plain)),
 	}
 	if plain == "" {
-		says.Secret, says.Bound = c.Certificate.id(), &confirmation{thumbprint(peer(ctx)[0])}
+		says.Secret, says.Bound = c.Certificate.id(), &confirmation{thumbprint(Peer(ctx)[0])}
 	}
 	signed, err := jwt.Signed(signer).Claims(says).Serialize()
 	if err != nil {
 		return secret.Text{}, errKeyLost()
 	}
 	return secret.NewText(signed), nil
-}
-
-// Own reports whether a bearer token has the form of those that [Tokens] makes, however
-// wrong it is otherwise: no other authenticator is asked about it.
-func Own(bearer string) bool {
-	if strings.Count(bearer, ".") != 2 {
-		return false
-	}
-	head, err := jose.ParseSignedCompact(bearer, []jose.SignatureAlgorithm{algorithm})
-	if err != nil {
-		return false
-	}
-	return isAccessToken(head)
-}
-
-func isAccessToken(s *jose.JSONWebSignature) bool {
-	typ, _ := s.Signatures[0].Protected.ExtraHeaders[jose.HeaderType].(string)
-	return typ == tokenType
 }
 
 // Authenticate returns the present state of the client that a token was made for.

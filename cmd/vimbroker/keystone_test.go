@@ -36,7 +36,7 @@ func keystoneDoor(t *testing.T) *httptest.Server {
 
 func TestCallersFromKeystone(t *testing.T) {
 	k := keystoneDoor(t)
-	i := serveConfig(t, fmt.Sprintf("callers: {keystone: {authURL: %q, roles: {tenant-admin: admin}, auth: {applicationCredential: {id: x, secretFile: %q}}}}\n",
+	i := serveConfig(t, fmt.Sprintf("trust: [{name: k, keystone: {authURL: %q, roles: {tenant-admin: admin}, auth: {applicationCredential: {id: x, secretFile: %q}}}}]\n",
 		k.URL, story.WriteFile(t, "secret", "s\n", 0o600)))
 	whoami := func(header, token string) (int, string) {
 		t.Helper()

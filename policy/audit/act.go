@@ -24,6 +24,9 @@ const (
 	DetailSource = "source"
 	// detailAuthenticator says who established the principal's name.
 	detailAuthenticator = "authenticator"
+	// detailTrust is the entry of the table of trust that let a caller in, detailShown its name for people.
+	detailTrust = "trust"
+	detailShown = "shown"
 	// DetailCallerProject is the principal's project, in an entry of another project.
 	DetailCallerProject = "callerProject"
 	// DetailVIM is the id of the VIM that it was about; name, project and endpoint are

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"maps"
 	"slices"
@@ -43,7 +44,7 @@ const (
 
 // Logins records who logs in and who is refused. A caller shows a token with every
 // request: one entry stands for an hour of one principal at one address. Refusals to one
-// address are one entry a minute, with the count of the others; 60 addresses a minute
+// address for one reason are one entry a minute, with the count of the others; 60 of these a minute
 // are told apart, and [Logins.Tell] has the counts of floods that have ended. An entry that
 // cannot be written is logged, and lets the caller in: the caller's acts are then recorded, or
 // not done. Safe for concurrent use.
@@ -54,7 +55,7 @@ type Logins struct {
 
 	mu      sync.Mutex
 	in      map[[3]string]time.Time // by principal, project and address
-	refused map[string]refusals     // by address
+	refused map[[3]string]refusals  // by address, authenticator and reason
 	window  time.Time               // since when begun counts
 	begun   int
 	unsaid  int // refusals to addresses that had no entry
@@ -67,7 +68,7 @@ type refusals struct {
 
 // NewLogins records in a sink.
 func NewLogins(sink Sink, now func() time.Time, log *slog.Logger) *Logins {
-	return &Logins{sink: sink, now: now, log: log, in: map[[3]string]time.Time{}, refused: map[string]refusals{}}
+	return &Logins{sink: sink, now: now, log: log, in: map[[3]string]time.Time{}, refused: map[[3]string]refusals{}}
 }
 
 // In records that a principal was authenticated.
@@ -89,7 +90,7 @@ func (l *Logins) In(ctx context.Context, p policy.Principal) {
 	}
 	if !l.record(ctx, Entry{
 		Principal: p.Name, Project: p.Project, Resource: p.Project, Outcome: Done,
-		Detail: map[string]string{detailAuthenticator: p.Authenticator()},
+		Detail: loginDetail(p),
 	}) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
@@ -97,44 +98,64 @@ func (l *Logins) In(ctx context.Context, p policy.Principal) {
 	}
 }
 
-// Refused records that the token shown is unknown.
-func (l *Logins) Refused(ctx context.Context) {
-	if repeats, due := l.countRefusal(sourceOf(ctx)); due {
-		l.recordRefusal(ctx, repeats)
+// loginDetail is how a principal came in.
+func loginDetail(p policy.Principal) map[string]string {
+	said := map[string]string{detailAuthenticator: p.Authenticator()}
+	if p.Login.Entry != "" {
+		said[detailTrust], said[detailShown] = p.Login.Entry, Cut(p.Login.Shown)
+	}
+	return said
+}
+
+// Refused records that a caller is not let in, with the authenticator and the reason of a
+// [policy.RefusedLogin].
+func (l *Logins) Refused(ctx context.Context, why error) {
+	what := [3]string{sourceOf(ctx)}
+	if said := (*policy.RefusedLogin)(nil); errors.As(why, &said) {
+		what[1], what[2] = said.Authenticator, said.Reason
+	}
+	if repeats, due := l.countRefusal(what); due {
+		l.recordRefusal(ctx, what, repeats)
 	}
 }
 
 // recordRefusal records one refusal, and how many others the entry stands for.
-func (l *Logins) recordRefusal(ctx context.Context, repeats int) bool {
+func (l *Logins) recordRefusal(ctx context.Context, what [3]string, repeats int) bool {
 	e := Entry{Outcome: Denied, Detail: map[string]string{}}
+	for i, key := range []string{detailAuthenticator, DetailReason} {
+		if text := what[i+1]; text != "" {
+			e.Detail[key] = text
+		}
+	}
 	if repeats > 0 {
 		e.Detail[DetailRepeats] = strconv.Itoa(repeats)
 	}
-	return l.record(ctx, e)
+	return l.record(WithSource(ctx, what[0]), e)
 }
 
-// Tell records the refusals that were only counted so far, as the last of each address with the
-// count of the others, so that a flood that has ended is told, too. A refusal that cannot be
+// Tell records the refusals that were only counted so far, as the last of each address and reason with
+// the count of the others, so that a flood that has ended is told, too. A refusal that cannot be
 // written is recorded the next time.
 func (l *Logins) Tell(ctx context.Context) {
 	l.mu.Lock()
-	counted := map[string]int{}
-	for source, r := range l.refused {
+	counted := map[[3]string]int{}
+	for what, r := range l.refused {
 		if r.repeats > 0 {
-			counted[source] = r.repeats
-			delete(l.refused, source)
+			counted[what] = r.repeats
+			delete(l.refused, what)
 		}
 	}
 	if l.unsaid > 0 {
-		counted[""] += l.unsaid
+		counted[[3]string{}] += l.unsaid
 		l.unsaid = 0
 	}
 	l.mu.Unlock()
 	written := true
-	for _, source := range slices.Sorted(maps.Keys(counted)) {
-		if written = written && l.recordRefusal(WithSource(ctx, source), counted[source]-1); !written {
+	order := func(a, b [3]string) int { return slices.Compare(a[:], b[:]) }
+	for _, what := range slices.SortedFunc(maps.Keys(counted), order) {
+		if written = written && l.recordRefusal(ctx, what, counted[what]-1); !written {
 			l.mu.Lock()
-			l.unsaid += counted[source]
+			l.unsaid += counted[what]
 			l.mu.Unlock()
 		}
 	}
@@ -142,17 +163,17 @@ func (l *Logins) Tell(ctx context.Context) {
 
 // countRefusal reports whether to record a refusal, and how many were not recorded since
 // the previous entry.
-func (l *Logins) countRefusal(source string) (repeats int, due bool) {
+func (l *Logins) countRefusal(what [3]string) (repeats int, due bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.now()
 	if !now.Before(l.window.Add(refusalAgain)) {
 		l.window, l.begun = now, 0
 	}
-	r, known := l.refused[source]
+	r, known := l.refused[what]
 	if known && now.Before(r.at.Add(refusalAgain)) {
 		r.repeats++
-		l.refused[source] = r
+		l.refused[what] = r
 		return 0, false
 	}
 	if l.begun == refusalsAtOnce {
@@ -166,7 +187,7 @@ func (l *Logins) countRefusal(source string) (repeats int, due bool) {
 		}
 		clear(l.refused)
 	}
-	l.refused[source] = refusals{at: now}
+	l.refused[what] = refusals{at: now}
 	repeats = r.repeats + l.unsaid
 	l.unsaid = 0
 	return repeats, true

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
 	"github.com/vimbroker/vimbroker/test/clock"
 )
@@ -42,7 +43,7 @@ func TestLoginsAreRecordedOnceAnHour(t *testing.T) {
 func TestAFloodOfRefusedLoginsIsCounted(t *testing.T) {
 	now, s := clock.New(noon), &sink{}
 	l := audit.NewLogins(s, now.Now, slog.New(slog.DiscardHandler))
-	from := func(address string) { l.Refused(audit.WithSource(t.Context(), address)) }
+	from := func(address string) { l.Refused(audit.WithSource(t.Context(), address), policy.ErrUnauthenticated) }
 	for range 1000 {
 		from("192.0.2.7")
 	}
@@ -64,7 +65,7 @@ func TestAFloodOfRefusedLoginsIsCounted(t *testing.T) {
 func TestAFloodThatEndsIsTold(t *testing.T) {
 	now, s := clock.New(noon), &sink{}
 	l := audit.NewLogins(s, now.Now, slog.New(slog.DiscardHandler))
-	from := func(address string) { l.Refused(audit.WithSource(t.Context(), address)) }
+	from := func(address string) { l.Refused(audit.WithSource(t.Context(), address), policy.ErrUnauthenticated) }
 	for range 10 {
 		from("192.0.2.7")
 		from("192.0.2.8")
@@ -100,5 +101,38 @@ func TestAFloodThatEndsIsTold(t *testing.T) {
 	if last := s.entries[len(s.entries)-1]; last.Outcome != audit.Denied || last.Action != audit.Login ||
 		!cmp.Equal(last.Detail, map[string]string{"source": "192.0.2.8", "repeats": "1"}) {
 		t.Errorf("the last entry is %+v, want two refusals to the address", last)
+	}
+}
+
+func TestRefusalsAreToldByTheirReason(t *testing.T) {
+	s := &sink{}
+	l := audit.NewLogins(s, clock.New(noon).Now, slog.New(slog.DiscardHandler))
+	here := audit.WithSource(t.Context(), "192.0.2.7")
+	expired := &policy.RefusedLogin{Authenticator: "oidc:corp", Reason: "expired"}
+	for range 3 {
+		l.Refused(here, expired)
+		l.Refused(here, fmt.Errorf("at the door: %w", &policy.RefusedLogin{Authenticator: "oidc:corp", Reason: "unknown key"}))
+	}
+	l.Tell(t.Context())
+	var told []map[string]string
+	for _, e := range s.entries {
+		told = append(told, e.Detail)
+	}
+	of := func(reason string, more ...string) map[string]string {
+		said := map[string]string{"source": "192.0.2.7", "authenticator": "oidc:corp", "reason": reason}
+		if len(more) > 0 {
+			said["repeats"] = more[0]
+		}
+		return said
+	}
+	want := []map[string]string{of("expired"), of("unknown key"), of("expired", "1"), of("unknown key", "1")}
+	if diff := cmp.Diff(want, told); diff != "" {
+		t.Errorf("entries (-want +got):\n%s", diff)
+	}
+	alice := alice
+	alice.Login = policy.Arrival{Entry: "corp", Shown: "Alice"}
+	l.In(here, alice)
+	if got := s.entries[4].Detail; got["trust"] != "corp" || got["shown"] != "Alice" {
+		t.Errorf("a login is told as %v", got)
 	}
 }

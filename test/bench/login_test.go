@@ -45,7 +45,7 @@ func login(b *testing.B, p *program) *figure {
 	config := file("config.yaml", fmt.Sprintf(`
 listen: 127.0.0.1:0
 dataDir: %s
-callers: {keystone: {authURL: %q, auth: {password: {userID: %q, projectID: %q, passwordFile: %s}}}}
+trust: [{name: k, keystone: {authURL: %q, auth: {password: {userID: %q, projectID: %q, passwordFile: %s}}}}]
 `, filepath.Join(home, "data"), o.AuthURL, validator.UserID, validator.ProjectID, file("password", validator.Password)))
 	server, err := story.Serve(p.binary(b), home, []string{"HOME=" + home}, "--config", config)
 	if err != nil {

@@ -45,6 +45,7 @@ func Store(t *testing.T, open func(t *testing.T) broker.Store) {
 	check("Grant", grants)
 	check("GrantRace", grantRaces)
 	check("TokenUses", tokenUses)
+	check("UsedTokens", usedTokens)
 	check("Audit", auditLog)
 	check("AuditTree", auditTree)
 	check("Checkpoint", checkpoints)

@@ -112,8 +112,8 @@ func (c *Client) Explain(ctx context.Context, q v1.Question) (v1.Decision, error
 }
 
 // WhoAmI returns who the caller is to the server.
-func (c *Client) WhoAmI(ctx context.Context) (v1.Principal, error) {
-	return fetch[v1.Principal](ctx, c, rest(http.MethodGet, nil, "whoami"))
+func (c *Client) WhoAmI(ctx context.Context) (v1.Caller, error) {
+	return fetch[v1.Caller](ctx, c, rest(http.MethodGet, nil, "whoami"))
 }
 
 // Tokens returns one page of callers' static tokens, by project and name. A size of zero

@@ -275,9 +275,12 @@ func (s *server) listTokens(c *call) (answer[v1.List[v1.Token]], error) {
 	})(s.overseer.Tokens(c.ctx, c.principal, page))
 }
 
-func (s *server) whoAmI(c *call) (answer[v1.Principal], error) {
+func (s *server) whoAmI(c *call) (answer[v1.Caller], error) {
 	p := c.principal
-	return answer[v1.Principal]{body: v1.Principal{Name: p.Name, Project: p.Project, Roles: p.Roles}}, nil
+	return answer[v1.Caller]{body: v1.Caller{
+		Principal: v1.Principal{Name: p.Name, Project: p.Project, Roles: p.Roles}, Authenticator: p.Authenticator(),
+		Shown: p.Login.Shown, Trust: p.Login.Entry, Claims: p.Claims, ExpiresAt: p.Login.Until.UTC(),
+	}}, nil
 }
 
 func (s *server) alive(*call) (answer[v1.Health], error) {

@@ -136,6 +136,16 @@ type Principal struct {
 	Roles   []string `json:"roles,omitempty" doc:"Its roles there"`
 }
 
+// Caller is who the caller of a request is, and what counted for that.
+type Caller struct {
+	Principal
+	Shown         string              `json:"shown,omitempty" doc:"Its name for people, which nothing compares"`
+	Authenticator string              `json:"authenticator" doc:"Who established the name: static, keystone, client, oidc, k8s or cert"`
+	Trust         string              `json:"trust,omitempty" doc:"Entry of the table of trust that lets it in"`
+	Claims        map[string][]string `json:"claims,omitempty" doc:"Claims that policies see"`
+	ExpiresAt     time.Time           `json:"expiresAt,omitzero" doc:"When its token or certificate ends, where the table of trust knows it"`
+}
+
 // Resource is the object of an action.
 type Resource struct {
 	Kind       string            `json:"kind,omitempty" doc:"Kind of resource" enum:"Project,VIM,Lease"`

@@ -69,8 +69,9 @@ once; its id, with which it logs in, goes to standard error. With -o json both
 go to standard output.
 
 With --tls-subject or --tls-san it has no secret: it logs in with a certificate
-of that name, which an authority in the server's oauth.clientCAFile signed. The
-subject is written as this prints it, in letters of that case and that order:
+of that name, which an authority signed that the server's table of trust has
+for clients (certificates, without principals). The subject is written as this
+prints it, in letters of that case and that order:
 openssl x509 -noout -subject -nameopt RFC2253,-esc_msb -in FILE
 
 Role vnfm lets it lease the VIMs of its project and those that are shared with

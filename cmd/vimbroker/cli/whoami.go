@@ -2,6 +2,8 @@ package cli
 
 import (
 	"io"
+	"maps"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -12,13 +14,24 @@ import (
 
 func (p *program) whoamiCommand() *cobra.Command {
 	return ask(p, &cobra.Command{
-		Use:     "whoami",
-		Short:   "Show who you are to the server",
-		Long:    "Show the name, the project and the roles that the server reads from your token.",
+		Use:   "whoami",
+		Short: "Show who you are to the server",
+		Long: `Show the name, the project and the roles that the server makes of your token or
+certificate, and what counted for that: the entry of its table of trust, and
+the claims that policies see.`,
 		Example: "  vimbroker whoami\n  vimbroker whoami -o jsonpath='{.project}'",
-	}, (*client.Client).WhoAmI, printed(p, func(w io.Writer, me v1.Principal) {
+	}, (*client.Client).WhoAmI, printed(p, func(w io.Writer, me v1.Caller) {
 		console.Fact(w, "Name", me.Name)
 		console.Fact(w, "Project", me.Project)
 		console.Fact(w, "Roles", console.List(me.Roles))
+		if me.Trust == "" {
+			return
+		}
+		console.Fact(w, "Shown as", me.Shown)
+		console.Fact(w, "Trust", me.Trust)
+		for _, claim := range slices.Sorted(maps.Keys(me.Claims)) {
+			console.Fact(w, "Claim "+claim, console.List(me.Claims[claim]))
+		}
+		console.Fact(w, "Until", p.When(me.ExpiresAt))
 	}))
 }

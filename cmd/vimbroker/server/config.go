@@ -48,8 +48,10 @@ type config struct {
 	KeyStores []keyStoreConfig
 	// TokensFile lists the callers' tokens, by digest.
 	TokensFile string
-	// Callers configures further callers.
-	Callers callersConfig
+	// Trust is the table of those who say who further callers are.
+	Trust []trustConfig
+	// TokensAlarm raises an alarm where a token of TokensFile is used.
+	TokensAlarm bool
 	// TackerAPI is OpenStack Tacker's VIM API, at GET / and under /v1.0. Compat answers
 	// with the status codes that Tacker's server sends instead of those it documents.
 	TackerAPI struct{ Enabled, Compat bool }
@@ -58,8 +60,6 @@ type config struct {
 	// IssuerCAFile holds the authorities of the certificate by which clients know the server; empty: they
 	// are in TLS.CertFile.
 	IssuerCAFile string
-	// ClientCAFile holds the authorities of certificates that clients log in with; empty: none does.
-	ClientCAFile string
 	// SOL003 are the doors of ETSI's APIs, under /vnfpkgm, /vnflcm and /grant.
 	SOL003 struct {
 		// GrantLater: a grant request is answered with 202, and decided on when it is asked for.
@@ -83,8 +83,9 @@ type config struct {
 	Managements []managementConfig
 	// TrustedProxies are in front of the server. Networks are addresses and CIDRs.
 	TrustedProxies struct {
-		Networks []string
-		Header   string
+		Networks   []string
+		Header     string
+		ClientCert bool
 	}
 	// Limits bound the requests of callers; [api.DefaultLimits] unless the file sets them.
 	Limits api.Limits
@@ -121,8 +122,6 @@ type config struct {
 	egress      *projectRules
 	proxies     api.Proxies
 	signers     *x509.CertPool
-	clientCAs   *x509.CertPool
-	clientPEM   string // of clientCAs
 	issuerPEM   string // of IssuerCAFile
 }
 
@@ -176,8 +175,9 @@ func (c *config) fields(d *strictyaml.Document) strictyaml.Fields {
 				d.Fault(n, at, "must list a key store, or be left out")
 			}
 		},
-		"tokensFile": d.Text(&c.TokensFile),
-		"callers":    d.Section(c.Callers.fields(d)),
+		"tokensFile":  d.Text(&c.TokensFile),
+		"tokensAlarm": d.Flag(&c.TokensAlarm),
+		"trust":       listed(d, &c.Trust, (*trustConfig).fields),
 		"tackerAPI": d.Section(strictyaml.Fields{
 			"enabled": d.Flag(&c.TackerAPI.Enabled),
 			"compat": text(d, "tacker, or be left out", func(s string) bool {
@@ -186,9 +186,8 @@ func (c *config) fields(d *strictyaml.Document) strictyaml.Fields {
 			}),
 		}),
 		"oauth": d.Section(strictyaml.Fields{
-			"issuer":       d.Text(&c.Issuer),
-			"caFile":       d.Text(&c.IssuerCAFile),
-			"clientCAFile": d.Text(&c.ClientCAFile),
+			"issuer": d.Text(&c.Issuer),
+			"caFile": d.Text(&c.IssuerCAFile),
 		}),
 		"sol003": d.Section(c.etsiFields(d)),
 		"charts": d.Section(c.Charts.fields(d)),
@@ -201,6 +200,8 @@ func (c *config) fields(d *strictyaml.Document) strictyaml.Fields {
 		"trustedProxies": d.Section(strictyaml.Fields{
 			"networks": d.Texts(&c.TrustedProxies.Networks),
 			"header":   d.Text(&c.TrustedProxies.Header),
+
+			"clientCert": d.Flag(&c.TrustedProxies.ClientCert),
 		}),
 		"reservedLabels": func(n *yaml.Node, at string) {
 			d.Texts(&c.ReservedLabels)(n, at)
@@ -418,16 +419,13 @@ func (c *config) validate(d *strictyaml.Document) {
 	default:
 		need(err != nil || loopback(host), "tls", "must be set (certFile and keyFile) unless listen is a loopback address")
 	}
-	if !c.Dev && c.Callers.Keystone == nil {
+	if !c.Dev && !c.letsIn() {
 		need(c.TokensFile != "", "tokensFile",
 			"must name the file of callers' tokens; make its first line with: vimbroker token new --name NAME --project PROJECT --role admin")
 	}
 	need(c.Issuer == "" || issuerForm(c.Issuer), "oauth.issuer",
 		"must be an https URL without path, query and fragment, like https://vimbroker.example:8443; http only on loopback")
 	need(c.IssuerCAFile == "" || https(c.Issuer), "oauth.caFile", "needs an oauth.issuer that is https: there is no certificate otherwise")
-	need(c.ClientCAFile == "" || c.Issuer != "", "oauth.clientCAFile", "needs oauth.issuer: without it nobody logs in")
-	need(c.ClientCAFile == "" || c.TLS.CertFile != "", "oauth.clientCAFile",
-		"needs tls: clients show certificates while connecting to this server")
 	c.validateKeyStores(d)
 	c.Audit.validate(d)
 	c.validateNotifications(d)
@@ -483,6 +481,7 @@ const minInFlight = 8
 // trustedProxies makes networks of the configuration's strings; it notes every fault.
 func (c *config) trustedProxies(d *strictyaml.Document) api.Proxies {
 	p := api.Proxies{Header: http.CanonicalHeaderKey(cmp.Or(c.TrustedProxies.Header, api.ForwardedFor))}
+	p.ClientCert = c.TrustedProxies.ClientCert
 	if p.Header != api.ForwardedFor && p.Header != api.Forwarded {
 		d.Fault(nil, "trustedProxies.header", "must be %s or %s, whichever the proxies set", api.ForwardedFor, api.Forwarded)
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker/onboard"
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/broker/strictyaml"
+	"github.com/vimbroker/vimbroker/broker/trust"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/files"
 	"github.com/vimbroker/vimbroker/drivers/postgres"
 	"github.com/vimbroker/vimbroker/drivers/sqlite"
@@ -118,6 +119,7 @@ type store interface {
 	catalog.Store
 	oauth.Store
 	oauth.TokenKeyStore
+	trust.Store
 	grant.Store
 	lifecycle.Store
 	subscription.Store

@@ -80,7 +80,7 @@ func keysOf(n *yaml.Node, at string) []string {
 			path, value := strings.TrimPrefix(at+"."+n.Content[i].Value, "."), n.Content[i+1]
 			all = append(all, path)
 			switch path {
-			case "callers.keystone.roles", "managementClusters.selector", "managementClusters.projects": // whose keys are other systems'
+			case "trust.keystone.roles", "trust.principals.match", "managementClusters.selector", "managementClusters.projects": // whose keys are other systems'
 				continue
 			}
 			if path == "egress.projects" {
@@ -139,7 +139,7 @@ func TestExampleConfigurationExplainsEveryKey(t *testing.T) {
 		switch {
 		case comment == "":
 			t.Errorf("line %d has no comment above it: %s", i+1, line)
-		case !named && !slices.Contains([]string{"database:", "callers:", "vnf:", "lease:", "audit:", "log:"}, strings.Trim(line, "#")):
+		case !named && !slices.Contains([]string{"database:", "trust:", "vnf:", "lease:", "audit:", "log:"}, strings.Trim(line, "#")):
 			t.Errorf("line %d: nothing says for whom the key is: %s", i+1, line)
 		}
 	}

@@ -1,16 +1,12 @@
 package server
 
 import (
-	"context"
-	"log/slog"
-
 	"go.yaml.in/yaml/v3"
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/strictyaml"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/files"
 	"github.com/vimbroker/vimbroker/drivers/openstack"
-	"github.com/vimbroker/vimbroker/policy"
 )
 
 // keystoneLogin is the broker's own login at a Keystone: exactly one field is
@@ -67,37 +63,10 @@ func (l keystoneLogin) load(d *strictyaml.Document, at string) keystoneLogin {
 	return l
 }
 
-// callersConfig says which callers are allowed in addition to the holders of
-// static tokens; the zero value means none.
-type callersConfig struct {
-	Keystone *keystoneCallers
-}
-
 // keystoneCallers is the Keystone whose tokens are taken.
 type keystoneCallers struct {
 	openstack.CallersOptions
 	Auth keystoneLogin
-}
-
-func (c *callersConfig) fields(d *strictyaml.Document) strictyaml.Fields {
-	return strictyaml.Fields{"keystone": func(n *yaml.Node, at string) {
-		k := new(keystoneCallers)
-		c.Keystone = k
-		d.Mapping(n, at, strictyaml.Fields{
-			"authURL": d.Text(&k.AuthURL),
-			"caFile":  d.Text(&k.CAFile),
-			"timeout": d.Duration(&k.Timeout),
-			"auth":    d.Section(k.Auth.fields(d)),
-			"roles": func(n *yaml.Node, at string) {
-				k.Roles = make(map[string]string)
-				d.Pairs(n, at, func(key, value *yaml.Node, path string) {
-					var here string
-					d.Text(&here)(value, path)
-					k.Roles[key.Value] = here
-				})
-			},
-		})
-	}}
 }
 
 func (k *keystoneCallers) load(d *strictyaml.Document, at string) {
@@ -127,10 +96,4 @@ func (k *keystoneCallers) with(auth keystoneLogin) openstack.CallersOptions {
 		}
 	}
 	return o
-}
-
-func (k *keystoneCallers) open(log *slog.Logger, loggedIn func(context.Context, policy.Principal)) (*openstack.Callers, error) {
-	o := k.with(k.Auth)
-	o.Log, o.LoggedIn = log, loggedIn
-	return openstack.NewCallers(o)
 }

@@ -13,11 +13,11 @@ import (
 
 func TestCallersReportEveryFaultAtOnce(t *testing.T) {
 	loose := story.WriteFile(t, "loose", "canary", 0o644)
-	_, err := loadConfig(story.WriteFile(t, "c.yaml", "callers: {keystone: {authURL: http://k.example, roles: {cloud: system}, auth: {password: {username: u, project: p, passwordFile: "+loose+"}}}}\n", 0o600),
+	_, err := loadConfig(story.WriteFile(t, "c.yaml", "trust: [{name: k, keystone: {authURL: http://k.example, roles: {cloud: system}, auth: {password: {username: u, project: p, passwordFile: "+loose+"}}}}]\n", 0o600),
 		console.Environment{"HOME=/h"}, keep)
 	for _, want := range []string{
-		"callers.keystone: address of Keystone: must be https", `callers.keystone: role "cloud": cannot be worth "system"`, "callers.keystone.auth.password.passwordFile: " + loose + " can be read",
-		"callers.keystone: login: give an application credential, the user's id", "callers.keystone: login: give the project's id",
+		"trust[0].keystone: address of Keystone: must be https", `trust[0].keystone: role "cloud": cannot be worth "system"`, "trust[0].keystone.auth.password.passwordFile: " + loose + " can be read",
+		"trust[0].keystone: login: give an application credential, the user's id", "trust[0].keystone: login: give the project's id",
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("loadConfig = %v\nwant it to say %q", err, want)
@@ -26,8 +26,8 @@ func TestCallersReportEveryFaultAtOnce(t *testing.T) {
 	if strings.Contains(fmt.Sprint(err), "tokensFile") || strings.Contains(fmt.Sprint(err), "canary") {
 		t.Errorf("loadConfig = %v, want no word of tokensFile, nor what a file holds", err)
 	}
-	_, err = loadConfig(story.WriteFile(t, "d.yaml", "callers: {keystone: {authURL: https://k.example}}\n", 0o600), console.Environment{"HOME=/h"}, keep)
-	if want := "callers.keystone.auth: must be exactly one of"; !strings.Contains(fmt.Sprint(err), want) {
+	_, err = loadConfig(story.WriteFile(t, "d.yaml", "trust: [{name: k, keystone: {authURL: https://k.example}}]\n", 0o600), console.Environment{"HOME=/h"}, keep)
+	if want := "trust[0].keystone.auth: must be exactly one of"; !strings.Contains(fmt.Sprint(err), want) {
 		t.Errorf("loadConfig = %v, want it to say %q", err, want)
 	}
 }

@@ -15,7 +15,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/api"
-	"github.com/vimbroker/vimbroker/broker/oauth"
+	"github.com/vimbroker/vimbroker/broker/trust"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
 	"github.com/vimbroker/vimbroker/policy/egress"
@@ -38,8 +38,12 @@ type live struct {
 	keystone api.Authenticator
 	// clients authenticates clients by the tokens that the server gave them; nil: it gives none.
 	clients api.Authenticator
+	// trust authenticates callers by the table of trust.
+	trust *trust.Gatekeeper
 	// used is called with the id of each accepted token, unless it is nil.
 	used func(id string)
+	// cameIn is called with each caller of the table of trust; nil does nothing.
+	cameIn func(context.Context, policy.Principal)
 	// tryLogin tries the current connection string of the database; nil: there is none.
 	tryLogin func(context.Context) error
 	// reloaded is called after each reload; nil does nothing.
@@ -49,7 +53,7 @@ type live struct {
 }
 
 func newLive(c config) *live {
-	l := &live{started: c}
+	l := &live{started: c, trust: trust.New(trust.Options{})}
 	l.now.Store(&c)
 	return l
 }
@@ -81,16 +85,22 @@ func (l *live) CheckAction(a policy.Action, others ...policy.Action) error {
 	return l.now.Load().policies.CheckAction(a, others...)
 }
 
-// Authenticate implements [api.Authenticator]: a static token is looked up, a client's token is
-// verified, and any other is Keystone's, if callers may bring such.
+// Authenticate implements [api.Authenticator]. A token that names an issuer is the server's own, or the table's of
+// trust; a static token is looked up; any other is Keystone's, if callers may bring such.
 func (l *live) Authenticate(ctx context.Context, bearer string) (policy.Principal, error) {
-	tokens := l.now.Load().tokens
-	if l.clients != nil && oauth.Own(bearer) {
+	switch issuer := trust.IssuerOf(bearer); {
+	case issuer != "" && issuer == l.started.Issuer && l.clients != nil:
 		return l.clients.Authenticate(ctx, bearer)
-	}
-	if l.keystone != nil && !policy.OwnToken(bearer) {
+	case issuer != "":
+		p, err := l.trust.Authenticate(ctx, bearer)
+		if err == nil && l.cameIn != nil {
+			l.cameIn(ctx, p)
+		}
+		return p, err
+	case l.keystone != nil && !policy.OwnToken(bearer):
 		return l.keystone.Authenticate(ctx, bearer)
 	}
+	tokens := l.now.Load().tokens
 	if tokens == nil {
 		return policy.Principal{}, policy.ErrUnauthenticated
 	}
@@ -140,7 +150,7 @@ func (l *live) tls(log *slog.Logger) *tls.Config {
 	config := plain.Clone()
 	config.GetConfigForClient = func(*tls.ClientHelloInfo) (*tls.Config, error) {
 		asking := plain.Clone()
-		if asking.ClientCAs = l.clientCAs(); asking.ClientCAs != nil {
+		if asking.ClientCAs = l.callerCAs(); asking.ClientCAs != nil {
 			// The signer is checked when a client logs in: see [oauth.Clients.Authenticate]. A resumed session
 			// would show the certificate of its beginning: none, if none was asked for then.
 			asking.ClientAuth, asking.SessionTicketsDisabled = tls.RequestClientCert, true
@@ -152,10 +162,15 @@ func (l *live) tls(log *slog.Logger) *tls.Config {
 
 // clientCAs signed the certificates that clients log in with; nil: none does.
 func (l *live) clientCAs() *x509.CertPool {
-	if l.started.certificate == nil {
+	if l.started.certificate == nil && !l.started.proxies.ClientCert {
 		return nil
 	}
-	return l.now.Load().clientCAs
+	return l.now.Load().clientCAs()
+}
+
+// callerCAs signed the certificates of all callers who have one; nil: nobody has.
+func (l *live) callerCAs() *x509.CertPool {
+	return l.now.Load().authorities(everyEntry)
 }
 
 // issuerCA are the authorities (PEM) of the certificate by which clients know the server; empty: none is known.
@@ -195,7 +210,7 @@ var restartKeys = map[string]func(config) any{
 		return c.VNF
 	},
 	"charts":         func(c config) any { return c.Charts },
-	"callers":        func(c config) any { return c.Callers },
+	"trust.keystone": func(c config) any { return c.keystone() },
 	"tackerAPI":      func(c config) any { return c.TackerAPI },
 	"reservedLabels": func(c config) any { return c.ReservedLabels },
 	"trustedProxies": func(c config) any { return c.TrustedProxies },
@@ -218,18 +233,20 @@ var reloadKeys = map[string]func(config) any{
 	"policyDir":  func(c config) any { return c.policies.Hash() },
 	"egress":     func(c config) any { return [...]any{c.Egress, c.Projects} },
 	"tls":        func(c config) any { return c.TLS },
-	clientsKey:   func(c config) any { return c.clientPEM },
-	issuerKey:    func(c config) any { return c.issuerPEM },
-	loginKey:     func(c config) any { text := c.Database.dsn(); return text.Reveal() },
+	trustKey:     func(c config) any { return c.trusted() },
+
+	"tokensAlarm": func(c config) any { return c.TokensAlarm },
+	issuerKey:     func(c config) any { return c.issuerPEM },
+	loginKey:      func(c config) any { text := c.Database.dsn(); return text.Reveal() },
 }
 
 // loginKey names a file that is read again before each connection.
 const loginKey = "database.postgres.dsnFile"
 
-// clientsKey and issuerKey name files whose certificates are exchanged.
+// trustKey names the table of trust, issuerKey a file whose certificates are exchanged.
 const (
-	clientsKey = "oauth.clientCAFile"
-	issuerKey  = "oauth.caFile"
+	trustKey  = "trust"
+	issuerKey = "oauth.caFile"
 )
 
 // differing are the keys whose values differ, sorted.
@@ -250,8 +267,8 @@ func (l *live) replace(next config) (taken, restart []string) {
 	if l.started.Database.elsewhere(next.Database) {
 		restart = append(restart, loginKey)
 	}
-	if l.started.certificate == nil && next.clientPEM != "" { // who connects without TLS shows none
-		restart = append(restart, clientsKey)
+	if l.started.certificate == nil && !l.started.proxies.ClientCert && next.authorities(everyEntry) != nil {
+		restart = append(restart, trustKey) // who connects without TLS shows no certificate
 	}
 	taken = slices.DeleteFunc(taken, func(key string) bool { return slices.Contains(restart, key) })
 	next.egress.keep(now.egress)
@@ -259,6 +276,7 @@ func (l *live) replace(next config) (taken, restart []string) {
 		next.certificate = now.certificate
 	}
 	l.now.Store(&next)
+	l.trust.Replace(next.entries())
 	return taken, restart
 }
 

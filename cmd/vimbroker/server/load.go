@@ -29,9 +29,7 @@ func (c *config) load(d *strictyaml.Document) {
 			d.Fault(nil, "tokensFile", "%v", err)
 		}
 	}
-	if k := c.Callers.Keystone; k != nil {
-		k.load(d, "callers.keystone")
-	}
+	c.loadTrust(d)
 	if c.PolicyDir != "" {
 		files.Permissions(d, "policyDir", c.PolicyDir, files.WritableByOthers)
 	}
@@ -41,11 +39,6 @@ func (c *config) load(d *strictyaml.Document) {
 	c.SOL003.Notifications.load(d)
 	c.Charts.load(d)
 	files.Authorities(d, "sol003.vnfmCAFile", c.SOL003.VNFMCAFile)
-	c.clientCAs = files.Authorities(d, "oauth.clientCAFile", c.ClientCAFile)
-	if c.clientCAs != nil {
-		text, _ := files.ReadNamed(c.ClientCAFile) // a fault is noted above
-		c.clientPEM = string(text)
-	}
 	if files.Authorities(d, issuerKey, c.IssuerCAFile) != nil {
 		text, _ := files.ReadNamed(c.IssuerCAFile) // a fault is noted above
 		c.issuerPEM = remote.Certificates(string(text))

@@ -34,6 +34,16 @@ type mutual struct {
 	roots  *x509.CertPool
 }
 
+// trustClients is a table of trust whose authorities sign the certificates of clients; none for no file.
+func trustClients(file string) []trustConfig {
+	if file == "" {
+		return nil
+	}
+	t := trustConfig{Certificates: &struct{ CAFile, CRLFile string }{CAFile: file}}
+	t.Name = "clients"
+	return []trustConfig{t}
+}
+
 func newPKI(t *testing.T) *pki.CA {
 	t.Helper()
 	ca, err := pki.NewCA("authority of clients")
@@ -57,7 +67,7 @@ func startMutual(t *testing.T, ca *pki.CA) *mutual {
 	m.url = "https://" + l.Addr().String()
 	cert, key := story.ServerCertificate(t)
 	m.server, _ = tryOut(t, func(c *config) {
-		c.TLS.CertFile, c.TLS.KeyFile, c.Issuer, c.ClientCAFile = cert, key, m.url, m.caFile
+		c.TLS.CertFile, c.TLS.KeyFile, c.Issuer, c.Trust = cert, key, m.url, trustClients(m.caFile)
 	})
 	text, err := os.ReadFile(cert)
 	if err != nil {
@@ -197,13 +207,14 @@ func TestClientsLogInByCertificateOverTLS(t *testing.T) {
 	m.wantMethods(mine, true)
 	// Another authority: who is connected has to log in by it, too.
 	m.reload(func(c *config) {
-		if err := os.WriteFile(c.ClientCAFile, other.PEM, 0o600); err != nil {
+		c.Trust = trustClients(m.caFile)
+		if err := os.WriteFile(m.caFile, other.PEM, 0o600); err != nil {
 			t.Fatal(err)
 		}
-	}, []string{clientsKey})
+	}, []string{trustKey})
 	m.wantRefused("one of the authority before, on its connection", mine, "/oauth2/token", form)
 	m.token(m.as(issue(other, "tacker", later)), form)
-	m.reload(func(c *config) { c.ClientCAFile = "" }, []string{clientsKey})
+	m.reload(func(c *config) { c.Trust = nil }, []string{trustKey})
 	m.wantRefused("where certificates are taken no more", m.as(issue(other, "tacker", later)), "/oauth2/token", form)
 	m.wantMethods(mine, false)
 }
@@ -224,7 +235,7 @@ func TestAReloadAddsTheFirstAuthority(t *testing.T) {
 	mine := m.as(&pair)
 	m.wantMethods(mine, false)
 	m.caFile = story.WriteFile(t, "clients.pem", string(ca.PEM), 0o600)
-	m.reload(func(c *config) { c.ClientCAFile = m.caFile }, []string{clientsKey})
+	m.reload(func(c *config) { c.Trust = trustClients(m.caFile) }, []string{trustKey})
 	c, _, err := m.clients.Create(t.Context(), admin, asked)
 	if err != nil {
 		t.Fatal(err)
@@ -252,11 +263,11 @@ func TestAReloadTellsWhatTLSNeeds(t *testing.T) {
 	}
 	cert, key := story.ServerCertificate(t)
 	ca := story.WriteFile(t, "clients.pem", string(newPKI(t).PEM), 0o600)
-	with := "oauth: {issuer: 'https://a.example', clientCAFile: " + ca + "}\ntls: {certFile: " + cert + ", keyFile: " + key + "}\n"
+	with := "oauth: {issuer: 'https://a.example'}\ntrust: [{name: c, certificates: {caFile: " + ca + "}}]\ntls: {certFile: " + cert + ", keyFile: " + key + "}\n"
 	l := newLive(read(""))
 	for range 2 {
 		taken, restart := l.replace(read(with))
-		for _, key := range []string{clientsKey, "tls"} {
+		for _, key := range []string{trustKey, "tls"} {
 			if slices.Contains(taken, key) || !slices.Contains(restart, key) {
 				t.Errorf("a reload takes %q and leaves %q to a restart: %s", taken, restart, key)
 			}
@@ -286,15 +297,15 @@ func TestSessionsOfBeforeAreAskedForCertificates(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	none := func(c *config) { c.ClientCAFile, c.clientPEM = "", "" }
+	none := func(c *config) { c.Trust = nil }
 	for _, version := range []uint16{tls.VersionTLS12, tls.VersionTLS13} {
-		m.reload(none, []string{clientsKey})
+		m.reload(none, []string{trustKey})
 		mine := m.as(&pair)
 		transport := mine.Transport.(*http.Transport)
 		transport.TLSClientConfig.ClientSessionCache, transport.TLSClientConfig.MaxVersion = tls.NewLRUClientSessionCache(1), version
 		m.wantMethods(mine, false)
 		transport.CloseIdleConnections()
-		m.reload(func(*config) {}, []string{clientsKey})
+		m.reload(func(c *config) { c.Trust = trustClients(m.caFile) }, []string{trustKey})
 		m.token(mine, url.Values{"grant_type": {"client_credentials"}, "client_id": {c.ID}})
 	}
 }
@@ -305,7 +316,7 @@ func TestClientsAreMadeByCertificate(t *testing.T) {
 	cert, key := story.ServerCertificate(t)
 	s, token := tryOut(t, func(c *config) {
 		c.TLS.CertFile, c.TLS.KeyFile, c.Issuer = cert, key, "https://127.0.0.1:8420"
-		c.ClientCAFile = story.WriteFile(t, "clients.pem", string(ca.PEM), 0o600)
+		c.Trust = trustClients(story.WriteFile(t, "clients.pem", string(ca.PEM), 0o600))
 	})
 	ask := func(method, path, body string) (int, string) {
 		r := httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body))
@@ -374,16 +385,17 @@ func (m *mutual) wantMethods(c *http.Client, certificates bool) {
 	}
 }
 
-func TestClientCAFileIsChecked(t *testing.T) {
+func TestAuthoritiesOfCertificatesAreChecked(t *testing.T) {
 	ca := story.WriteFile(t, "ca.pem", string(newPKI(t).PEM), 0o600)
 	cert, key := story.ServerCertificate(t)
 	with := "tls: {certFile: " + cert + ", keyFile: " + key + "}\n"
 	for text, want := range map[string]string{
-		"oauth: {issuer: 'https://a.example', clientCAFile: " + ca + "}\n" + with:  "",
-		"oauth: {issuer: 'https://a.example', clientCAFile: " + ca + "}\n":         "oauth.clientCAFile: needs tls",
-		"oauth: {clientCAFile: " + ca + "}\n" + with:                               "oauth.clientCAFile: needs oauth.issuer",
-		"oauth: {issuer: 'https://a.example', clientCAFile: " + key + "}\n" + with: "must hold certificates",
-		"oauth: {issuer: 'https://a.example', clientCAFile: /nowhere}\n" + with:    "/nowhere",
+		"trust: [{name: c, certificates: {caFile: " + ca + "}}]\n" + with:                      "",
+		"trust: [{name: c, certificates: {caFile: " + ca + "}}]\n":                             "trust[0].certificates: needs tls",
+		"trust: [{name: c, certificates: {}}]\n" + with:                                        "trust[0].certificates.caFile: must name",
+		"trust: [{name: c, certificates: {caFile: " + key + "}}]\n" + with:                     "must hold certificates",
+		"trust: [{name: c, certificates: {caFile: /nowhere}}]\n" + with:                        "/nowhere",
+		"trust: [{name: c, certificates: {caFile: " + ca + ", crlFile: " + ca + "}}]\n" + with: "must hold lists",
 	} {
 		file := story.WriteFile(t, "c.yaml", "tokensFile: "+tokensFile(t)+"\ndataDir: "+filepath.Join(t.TempDir(), "d")+"\n"+text, 0o600)
 		_, err := loadConfig(file, []string{"HOME=/h"}, keep)

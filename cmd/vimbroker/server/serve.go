@@ -44,11 +44,10 @@ is left out means:
     postgres: {dsnFile: , maxConns: 20, migrate: false}   # see "vimbroker db"
   keyStores:                  # the first takes new keys; also vault, barbican
     - keydir: {dir: DATADIR/keys}
-  tokensFile:                 # needed, or callers; see "vimbroker token new"
-  callers:                    # none: Keystone tokens are not taken
-    keystone: {authURL: , auth: {...}}
-  oauth:                      # none: clients get no tokens
-    {issuer: , caFile: , clientCAFile: }   # URL, its authorities, theirs
+  tokensFile:                 # needed, or trust; see "vimbroker token new"
+  trust: []                   # who says who callers are: [{name, issuer | vim |
+                              #   certificates | keystone, principals}]
+  oauth: {issuer: , caFile: } # none: nobody gets a token of the server
   tackerAPI: {enabled: false, compat: }  # Tacker's /v1.0/vims; on with --dev
   # /vnfpkgm, /vnflcm and /grant; on with --dev:
   sol003: {enabled: false, signersFile: , grantLater: false, vnfmCAFile: }
@@ -86,8 +85,8 @@ is left out means:
   shutdownGrace: 30s
 
 deploy/vimbroker.yaml of the sources shows every key with a comment. On SIGHUP
-the file is read again: tokens, policies, egress rules, the certificate and the
-authorities of issuer and clients are replaced without a restart. A file with a
+the file is read again: tokens, trust, policies, egress rules, the certificate
+and the issuer's authorities are replaced without a restart. A file with a
 fault changes nothing, and the log says what is wrong. The log names each key
 that changed and holds now, and each that needs a restart. A new database
 password needs only a new dsnFile, which is read again before each connection,

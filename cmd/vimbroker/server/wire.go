@@ -27,10 +27,12 @@ import (
 	"github.com/vimbroker/vimbroker/broker/oauth"
 	"github.com/vimbroker/vimbroker/broker/onboard"
 	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/broker/trust"
 	"github.com/vimbroker/vimbroker/drivers/callback"
 	"github.com/vimbroker/vimbroker/drivers/clusterapi"
 	"github.com/vimbroker/vimbroker/drivers/heat"
 	"github.com/vimbroker/vimbroker/drivers/helm"
+	"github.com/vimbroker/vimbroker/drivers/issuer"
 	"github.com/vimbroker/vimbroker/drivers/kubernetes"
 	"github.com/vimbroker/vimbroker/drivers/manifests"
 	"github.com/vimbroker/vimbroker/drivers/openstack"
@@ -43,6 +45,7 @@ import (
 	"github.com/vimbroker/vimbroker/lifecycle/subscription"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
+	"github.com/vimbroker/vimbroker/policy/egress"
 )
 
 // settlePatience is the time for which readiness waits for the work that a previous
@@ -61,6 +64,8 @@ type server struct {
 	keys    []keyStore
 	drivers []broker.Driver
 	callers *openstack.Callers // nil: none come with a Keystone token
+	trust   *trust.Gatekeeper
+	watched watched
 	courier *delivery.Courier
 	broker  *broker.Broker
 	ready   *gate
@@ -125,8 +130,14 @@ func (s *server) openCallers() (err error) {
 			return err
 		}
 	}
+	s.trust = trust.New(trust.Options{
+		Source: issuer.Driver{Egress: func() *egress.Rules { return s.live.egress("") }, Clusters: s}, Reviewer: s,
+		Store: s.store, Log: s.log, Now: s.store.Now,
+	})
 	s.live = newLive(s.config)
-	if k := s.config.Callers.Keystone; k != nil {
+	s.live.trust = s.trust
+	s.trust.Replace(s.config.entries())
+	if k := s.config.keystone(); k != nil {
 		s.callers, err = k.open(s.log, s.loggedIn)
 		s.live.keystone = s.callers
 	}
@@ -159,7 +170,8 @@ func (s *server) newBroker() error {
 		return err
 	}
 	s.broker, s.ready = b, &gate{Oversight: b.Oversight}
-	s.live.reloaded, s.live.used = s.reloaded, b.TokenUsed
+	b.WatchTrust(s.trust.Fault)
+	s.live.reloaded, s.live.used, s.live.cameIn = s.reloaded, s.tokenUsed, s.cameIn
 	if database, ok := s.store.(interface{ TryLogin(context.Context) error }); ok {
 		s.live.tryLogin = database.TryLogin
 	}
@@ -212,7 +224,7 @@ func (s *server) newLifecycle() {
 	s.lifecycle = lifecycle.New(lifecycle.Options{
 		Store: s.store, Leaser: b, Registrar: b.Registry, Packages: packages{s.catalog}, Keys: s.keyStores(), Guard: b.Guard(),
 		Drivers:   []lifecycle.Driver{ofManifests, helm.New(c.Charts.options()), heat.New()},
-		Delegates: &policy.Delegates{Directories: s.directories(), Now: s.store.Now},
+		Delegates: s.delegates(),
 		Egress:    s.live.egress, Terms: c.VNF, Log: s.log, Now: s.store.Now,
 	})
 	b.AddKeeper(s.lifecycle)
@@ -228,7 +240,7 @@ func (s *server) newLifecycle() {
 // newHandler makes the handler of all requests.
 func (s *server) newHandler(version string) http.Handler {
 	return api.New(api.Options{
-		Doors: s.doors(version), Authenticator: s.live, Remote: s.needsKeystone, Limits: s.config.Limits,
+		Doors: s.doors(version), Authenticator: s.live, Remote: s.asksOthers, Certified: s.trust.Certified, Limits: s.config.Limits,
 		Vitals: s.broker.Oversight, Version: version,
 		Collectors: []prometheus.Collector{
 			api.ClusterMetrics(s.onboard, s.log), metrics.Instances(s.lifecycle, s.log), metrics.Operations(s.lifecycle),
@@ -250,7 +262,7 @@ func (s *server) doors(version string) []api.Door {
 	}
 	if c.TackerAPI.Enabled {
 		o := tacker.Options{Registry: s.broker.Registry, Compat: c.TackerAPI.Compat}
-		if k := c.Callers.Keystone; k != nil {
+		if k := c.keystone(); k != nil {
 			o.Keystone = k.AuthURL
 		}
 		doors = append(doors, tacker.Door(o))
@@ -259,6 +271,16 @@ func (s *server) doors(version string) []api.Door {
 		doors = append(doors, vnfpkgm.Door(s.catalog), vnflcm.Door(s.lifecycle, s.lifecycle, s.subscribers), grants.Door(s.grants, c.Issuer))
 	}
 	return doors
+}
+
+// IssuerKeys implements [issuer.Clusters].
+func (s *server) IssuerKeys(ctx context.Context, vim string) (string, []byte, error) {
+	return s.broker.IssuerKeys(ctx, vim)
+}
+
+// Review implements [trust.Reviewer].
+func (s *server) Review(ctx context.Context, vim, token, audience string) (bool, error) {
+	return s.broker.ReviewToken(ctx, vim, token, audience)
 }
 
 // keyStores are those that keys are kept in.
@@ -273,6 +295,16 @@ func (s *server) keyStores() []secret.KeyStore {
 // directories know callers without their tokens, by authenticator.
 func (s *server) directories() map[string]policy.Directory {
 	return map[string]policy.Directory{policy.ByStaticToken: s.live, policy.ByClient: clientDirectory{s}}
+}
+
+// delegates resume what callers asked for. Nobody can be asked about those of the table of trust: their entries say how
+// long what was confirmed holds.
+func (s *server) delegates() *policy.Delegates {
+	all := s.directories()
+	for _, by := range []string{policy.ByIssuer, policy.ByCluster, policy.ByCertificate} {
+		all[by] = s.trust
+	}
+	return &policy.Delegates{Directories: all, HoldOf: s.trust.Hold, Now: s.store.Now}
 }
 
 // clientDirectory knows the server's clients, which are put together after the broker.
@@ -290,9 +322,12 @@ func (s *server) loggedIn(ctx context.Context, p policy.Principal) {
 	}
 }
 
-// needsKeystone reports whether Keystone has to be asked about a caller's token.
-func (s *server) needsKeystone(token string) bool {
-	return s.callers != nil && !policy.OwnToken(token) && !oauth.Own(token) && s.callers.Remote(token)
+// asksOthers reports whether Keystone or a cluster has to be asked about a caller's token.
+func (s *server) asksOthers(token string) bool {
+	if trust.IssuerOf(token) != "" {
+		return s.trust.Remote(token)
+	}
+	return s.callers != nil && !policy.OwnToken(token) && s.callers.Remote(token)
 }
 
 // reloaded ends the leases that callers have no access to any more.
@@ -405,9 +440,12 @@ func (s *server) serveHTTP(w http.ResponseWriter, r *http.Request) {
 	if s.ready.ending.Load() {
 		w.Header().Set("Connection", "close")
 	}
-	if r.TLS != nil {
-		r = r.WithContext(oauth.WithPeer(r.Context(), r.TLS.PeerCertificates))
+	chain, stranger, ok := s.config.proxies.Certificates(r)
+	ctx := oauth.WithPeer(r.Context(), chain)
+	if !ok {
+		ctx = trust.WithFault(ctx, stranger)
 	}
+	r = r.WithContext(ctx)
 	s.handler.ServeHTTP(w, r)
 }
 
@@ -415,7 +453,7 @@ func (s *server) serveHTTP(w http.ResponseWriter, r *http.Request) {
 func (s *server) passes() []broker.Pass {
 	return s.broker.Watch(slices.Concat(
 		s.broker.Passes(), s.catalog.Passes(), s.clients.Passes(), s.tokens.Passes(), s.grants.Passes(), s.lifecycle.Passes(),
-		s.subscribers.Passes(),
+		s.subscribers.Passes(), s.trust.Passes(),
 	)...)
 }
 
@@ -474,6 +512,10 @@ func (s *server) run(ctx context.Context, l net.Listener, ready func()) error {
 	})
 	group.Go(func() error {
 		s.enableManagements(ctx)
+		return nil
+	})
+	group.Go(func() error {
+		s.trust.Run(ctx)
 		return nil
 	})
 	looked := make(chan struct{})

@@ -724,6 +724,14 @@ CREATE TABLE token_uses (
     used_at timestamptz      NOT NULL
 );
 
+-- Tokens that are taken once and were, by the digest of issuer and id, until they end.
+CREATE TABLE used_tokens (
+    id    text COLLATE "C" NOT NULL PRIMARY KEY,
+    until timestamptz      NOT NULL
+);
+
+CREATE INDEX used_token_by_end ON used_tokens (until); -- the pass that forgets them
+
 --
 -- Clusters that Cluster API makes
 --

@@ -618,6 +618,14 @@ CREATE TABLE token_uses (
     used_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
+-- Tokens that are taken once and were, by the digest of issuer and id, until they end.
+CREATE TABLE used_tokens (
+    id    TEXT    NOT NULL PRIMARY KEY,
+    until INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX used_token_by_end ON used_tokens (until); -- the pass that forgets them
+
 --
 -- Clusters that Cluster API makes
 --

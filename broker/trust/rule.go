@@ -1,0 +1,205 @@
+package trust
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/vimbroker/vimbroker/policy"
+)
+
+// Claims are the members of a token's payload.
+type Claims map[string]any
+
+// maxClaim bounds a text that a template takes.
+const maxClaim = 256
+
+// texts are claims that are one text each. A list in their place matches nobody.
+var texts = []string{
+	"iss", "sub", "jti", "azp", "client_id", "environment", "job_workflow_ref", "project_id", "project_path", "ref", "ref_protected",
+	"repository", "repository_id", "serviceaccount", "uri", "dns", "email",
+}
+
+// find returns a claim; one whose name has dots may be within objects, as realm_access.roles.
+func (c Claims) find(name string) (any, bool) {
+	if v, ok := c[name]; ok {
+		return v, true
+	}
+	outer, inner, dotted := strings.Cut(name, ".")
+	if !dotted {
+		return nil, false
+	}
+	within, ok := c[outer].(map[string]any)
+	if !ok {
+		return nil, false
+	}
+	return Claims(within).find(inner)
+}
+
+// text is a claim that is one text, a number or a truth value.
+func (c Claims) text(name string) (string, bool) {
+	v, ok := c.find(name)
+	if !ok {
+		return "", false
+	}
+	return scalar(v)
+}
+
+func scalar(v any) (string, bool) {
+	switch v := v.(type) {
+	case string:
+		return v, true
+	case bool:
+		return strconv.FormatBool(v), true
+	case float64:
+		return strconv.FormatFloat(v, 'f', -1, 64), true
+	}
+	return "", false
+}
+
+// list is a claim that is a list of texts, or one text.
+func (c Claims) list(name string) []string {
+	v, _ := c.find(name)
+	if many, ok := v.([]any); ok {
+		var found []string
+		for _, one := range many {
+			if text, ok := one.(string); ok {
+				found = append(found, text)
+			}
+		}
+		return found
+	}
+	if text, ok := scalar(v); ok {
+		return []string{text}
+	}
+	return nil
+}
+
+// matches reports whether all claims of the rule are as it says. Patterns are for texts; a list
+// matches where it has the very text.
+func (r Mapping) matches(c Claims) bool {
+	for claim, pattern := range r.Match {
+		v, ok := c.find(claim)
+		if !ok {
+			return false
+		}
+		if many, isList := v.([]any); isList {
+			if slices.Contains(texts, claim) || !slices.Contains(many, any(pattern)) {
+				return false
+			}
+			continue
+		}
+		text, ok := scalar(v)
+		if !ok || !like(pattern, text) {
+			return false
+		}
+	}
+	return len(r.Match) > 0
+}
+
+// like reports whether a text is as a pattern, from its beginning to its end.
+func like(pattern, text string) bool {
+	parts := strings.Split(pattern, "*")
+	if len(parts) == 1 {
+		return pattern == text
+	}
+	first, last := parts[0], parts[len(parts)-1]
+	if len(text) < len(first)+len(last) || !strings.HasPrefix(text, first) || !strings.HasSuffix(text, last) {
+		return false
+	}
+	text = text[len(first) : len(text)-len(last)]
+	for _, part := range parts[1 : len(parts)-1] {
+		at := strings.Index(text, part)
+		if at < 0 {
+			return false
+		}
+		text = text[at+len(part):]
+	}
+	return text != "" || pattern != "*" // * alone is some text
+}
+
+var inBraces = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{([^{}]*)\}`) })
+
+// templateClaims are the claims in a template; not ok if its braces make none.
+func templateClaims(template string) (claims []string, ok bool) {
+	for _, found := range inBraces().FindAllStringSubmatch(template, -1) {
+		if found[1] == "" {
+			return nil, false
+		}
+		claims = append(claims, found[1])
+	}
+	return claims, !strings.ContainsAny(inBraces().ReplaceAllString(template, ""), "{}")
+}
+
+// fill puts claims into a template. One that is missing, empty, a list, long or not printable makes nothing.
+func fill(template string, c Claims) (string, bool) {
+	filled := true
+	text := inBraces().ReplaceAllStringFunc(template, func(in string) string {
+		value, ok := c.text(in[1 : len(in)-1])
+		if !ok || value == "" || len(value) > maxClaim || strings.ContainsFunc(value, unprintable) {
+			filled = false
+		}
+		return value
+	})
+	return text, filled
+}
+
+func unprintable(r rune) bool { return r < ' ' || r == 0x7f || !strconv.IsPrint(r) }
+
+// principal is the one that the first matching rule makes of claims; not ok if none does.
+func (e Authority) principal(subject string, c Claims) (policy.Principal, bool) {
+	for _, r := range e.Principals {
+		if !r.matches(c) {
+			continue
+		}
+		project, ok := fill(r.Project, c)
+		if !ok || len(r.Projects) > 0 && !slices.Contains(r.Projects, project) {
+			continue
+		}
+		shown := subject
+		if r.Name != "" {
+			if shown, ok = fill(r.Name, c); !ok {
+				continue
+			}
+		}
+		return policy.Principal{
+			Name: e.authenticator() + ":" + e.Name + ":" + escaped(subject), Project: project, Roles: slices.Clone(r.Roles),
+			Claims: c.allowed(), Login: policy.Arrival{Shown: shown, Entry: e.Name},
+		}, true
+	}
+	return policy.Principal{}, false
+}
+
+// escaped is a subject as part of a name. Two subjects are never the same in it, whatever
+// characters they have.
+func escaped(subject string) string {
+	var b strings.Builder
+	for i := range len(subject) {
+		switch c := subject[i]; {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', strings.IndexByte("._@-:/|+=~", c) >= 0:
+			b.WriteByte(c)
+		default:
+			b.WriteString("%" + strings.ToUpper(strconv.FormatUint(uint64(c)|0x100, 16)[1:]))
+		}
+	}
+	return b.String()
+}
+
+// allowed are the claims that policies may see.
+func (c Claims) allowed() map[string][]string {
+	seen := map[string][]string{}
+	for name, many := range policy.ClaimNames {
+		values := c.list(name)
+		if text, ok := c.text(name); !many && ok {
+			values = []string{text}
+		} else if !many {
+			continue
+		}
+		if len(values) > 0 {
+			seen[name] = values
+		}
+	}
+	return seen
+}
