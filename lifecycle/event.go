@@ -50,6 +50,8 @@ type Event struct {
 	Connection string `json:"connection,omitempty"`
 	// Affected are the VNFCs that a completed operation has changed.
 	Affected []Affected `json:"affected,omitempty"`
+	// Storages are the storages that it has changed.
+	Storages []AffectedStorage `json:"storages,omitempty"`
 }
 
 // Result reports whether the operation has come to an end, if only for now (SOL003, notificationStatus).
@@ -78,7 +80,7 @@ func Moved(o Operation, i Instance) (Operation, Event) {
 		e.Failure = o.Failure
 	}
 	if o.State == Completed {
-		e.Affected = o.Affected()
+		e.Affected, e.Storages = o.Affected(), o.AffectedStorages()
 		on := o.On()
 		e.VIM, e.VIMType, e.Connection = on.VIM, on.VIMType, on.Connection
 		if o.Type == ChangePackage {
@@ -149,6 +151,36 @@ func (o Operation) Affected() (all []Affected) {
 	for _, v := range o.Before.VNFCs {
 		if _, left := before[v.ID()]; left && worked[v.VDU] {
 			all = append(all, Affected{v, Removed})
+		}
+	}
+	return all
+}
+
+// IsStorage reports whether a resource keeps data of the instance: a claim on a volume.
+func (r Resource) IsStorage() bool { return r.Kind == "PersistentVolumeClaim" && r.Group == "" }
+
+// AffectedStorage is a storage that an operation has changed.
+type AffectedStorage struct {
+	Resource
+	Change ChangeType `json:"change"`
+}
+
+// AffectedStorages are the storages that a completed operation has made, removed, or replaced under the same name.
+func (o Operation) AffectedStorages() (all []AffectedStorage) {
+	before := map[string]string{}
+	for _, r := range o.Before.Resources {
+		before[r.key()] = r.UID
+	}
+	for _, s := range o.Steps {
+		was, known := before[s.key()]
+		switch {
+		case !s.IsStorage():
+		case !s.Standing && known:
+			all = append(all, AffectedStorage{s.Resource, Removed})
+		case s.Standing && !known:
+			all = append(all, AffectedStorage{s.Resource, Added})
+		case s.Standing && was != "" && was != s.UID:
+			all = append(all, AffectedStorage{s.Resource, Modified})
 		}
 	}
 	return all

@@ -78,6 +78,8 @@ type Shape struct {
 	Scale    map[string]int   `json:"scale,omitempty"`
 	MaxScale map[string]int   `json:"maxScale,omitempty"`
 	Replicas map[string]int32 `json:"replicas,omitempty"`
+	// ExtCPs are the connection points of VDUs that the descriptor connects to the outside.
+	ExtCPs []string `json:"extCPs,omitempty"`
 	// Resources are all that may stand on the VIM: they are recorded before they are made.
 	Resources []Resource `json:"resources,omitempty"`
 	// VNFCs are those that the last operation saw.

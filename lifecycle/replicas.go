@@ -20,6 +20,7 @@ func (s *Shape) level(f vnfpkg.Flavour, id string) error {
 	if id != "" && !known {
 		return broker.Invalid("instantiationLevelId", "flavour %s has no such level", f.ID)
 	}
+	s.ExtCPs = f.ExtCPs
 	s.Scale, s.MaxScale, s.Replicas = map[string]int{}, map[string]int{}, map[string]int32{}
 	for aspect, a := range f.Aspects {
 		s.Scale[aspect], s.MaxScale[aspect] = l.Scale[aspect], a.MaxLevel

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
 	"math"
 	"net/http"
 	"slices"
@@ -132,6 +133,8 @@ type Refusal struct {
 	Faults []Fault
 	// RetryAfter is when it may be different; zero says nothing of it.
 	RetryAfter time.Duration
+	// Header is added to the answer.
+	Header http.Header
 }
 
 // Error names the kind. The faults are for the caller.
@@ -152,6 +155,9 @@ func (s *server) fail(w http.ResponseWriter, r *http.Request, d *Door, err error
 	h := w.Header()
 	if again := retryAfter(err); again > 0 {
 		h.Set("Retry-After", strconv.Itoa(int(math.Ceil(again.Seconds()))))
+	}
+	if own, is := errors.AsType[*Refusal](err); is {
+		maps.Copy(h, own.Header)
 	}
 	a := d.Refuse(r, p)
 	a.Status = cmp.Or(a.Status, p.Status)

@@ -56,6 +56,8 @@ type Flavour struct {
 	// Levels are the instantiation levels; DefaultLevel is one of them, or empty.
 	Levels       map[string]Level
 	DefaultLevel string
+	// ExtCPs are the node templates of connection points that the VNF shows outside, sorted.
+	ExtCPs []string
 
 	steps map[string]string // of each aspect, the name of its first step
 }
@@ -133,6 +135,8 @@ type topology struct {
 	Substitution struct {
 		NodeType   string               `yaml:"node_type"`
 		Properties map[string]yaml.Node `yaml:"properties"`
+		// Requirements map links of the VNF to those of its templates: {link: [CP, virtual_link]}, or a list of such.
+		Requirements yaml.Node `yaml:"requirements"`
 	} `yaml:"substitution_mappings"`
 	Templates map[string]template `yaml:"node_templates"`
 	Policies  yaml.Node           `yaml:"policies"`
@@ -438,6 +442,7 @@ func (d *descriptor) flavour(f definitions) error {
 	if err := scaling(f, &fl); err != nil {
 		return err
 	}
+	fl.ExtCPs = outside(f.Topology.Substitution.Requirements)
 	d.vnfd.Flavours[fl.ID] = fl
 	return nil
 }
@@ -508,4 +513,24 @@ func computeOf(file, name string, t template) (string, error) {
 		return "", fault(file, "has a capability virtual_compute of %s in line %d that cannot be read", name, n.Line)
 	}
 	return capability.Properties.Additional.Properties.Name, nil
+}
+
+// outside are the templates that requirements of a substitution lead to.
+func outside(requirements yaml.Node) (names []string) {
+	all := []*yaml.Node{&requirements}
+	if requirements.Kind == yaml.SequenceNode {
+		all = requirements.Content
+	}
+	for _, links := range all {
+		if links.Kind != yaml.MappingNode {
+			continue
+		}
+		for i := 1; i < len(links.Content); i += 2 {
+			if to := links.Content[i]; to.Kind == yaml.SequenceNode && len(to.Content) > 0 && to.Content[0].Kind == yaml.ScalarNode {
+				names = append(names, to.Content[0].Value)
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }

@@ -390,7 +390,9 @@ func (c *contract) lists() {
 		for _, q := range []string{"?filter=(eq,id)", "?filter=x", "?fields=id&exclude_fields=id", "?all_fields&fields=id"} {
 			c.want(http.StatusBadRequest, "GET", list+q, "")
 		}
-		c.want(http.StatusUnprocessableEntity, "GET", list+"?nextpage_opaque_marker=forged", "")
+		for _, marker := range []string{"forged", path.Base(list) + ".forged", "subscriptions.e30"} {
+			c.want(http.StatusBadRequest, "GET", list+"?nextpage_opaque_marker="+marker, "")
+		}
 	}
 	seen, at := map[string]bool{}, lcm+"/vnf_instances?filter=(eq,instantiationState,NOT_INSTANTIATED)"
 	for pages := 0; at != ""; pages++ {
@@ -422,6 +424,7 @@ func (c *contract) refusals() {
 		c.want(http.StatusUnauthorized, "GET", path, "", "Authorization", "")
 		c.want(http.StatusBadRequest, "GET", path, "", "Version", "")
 		c.want(http.StatusNotAcceptable, "GET", path, "", "Version", "7.0.0")
+		c.want(http.StatusBadRequest, "GET", path, "", "Version", "2.0.0", "Version", "2.0.0")
 	}
 	for _, path := range []string{lcm + "/vnf_instances/x", lcm + "/vnf_lcm_op_occs/x", pkgm + "/vnf_packages/x", pkgm + "/onboarded_vnf_packages/x"} {
 		c.want(http.StatusNotFound, "GET", path, "")

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -137,8 +138,21 @@ func TestConnectionPointsOfServers(t *testing.T) {
 		if strings.Contains(text, fake.Canary) {
 			t.Errorf("the instance shows more of a port than its addresses: %s", text)
 		}
+		outside := 0
 		for _, v := range shown.Instantiated.Resources {
 			points = append(points, v.CPs)
+			for _, p := range v.CPs {
+				if p.CPDID == "VDU1_CP1" && slices.ContainsFunc(shown.Instantiated.ExtCPs, func(e sol003.ExtCPInfo) bool {
+					return e.VNFCCPID == p.ID && e.CPDID == p.CPDID && e.Protocol != nil
+				}) {
+					outside++
+				} else if p.CPDID == "VDU1_CP1" {
+					t.Errorf("VDU1_CP1 is not shown outside: %+v", shown.Instantiated.ExtCPs)
+				}
+			}
+		}
+		if outside != len(shown.Instantiated.ExtCPs) {
+			t.Errorf("outside there are %+v, want %d", shown.Instantiated.ExtCPs, outside)
 		}
 		return points
 	}

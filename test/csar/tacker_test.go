@@ -1,6 +1,7 @@
 package csar_test
 
 import (
+	"encoding/json"
 	"errors"
 	"net/http"
 	"strings"
@@ -217,4 +218,47 @@ func TestAPackageIsOrderedByTheRequest(t *testing.T) {
 	if wave["Deployment"] <= wave["Pod"] {
 		t.Errorf("the waves are %v, want the Deployment after the Pod", wave)
 	}
+}
+
+// TestClaimsAreStorage: the claims of a package are the storages of its instance, and changes of an operation.
+func TestClaimsAreStorage(t *testing.T) {
+	r := newRig(t)
+	c := r.doors()
+	const file = "Files/kubernetes/claim.yaml"
+	r.upload(csar.Tacker().With(csar.Files{file: "apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: data}\n" +
+		"spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}\n"}))
+	one := lcm + "/vnf_instances/" + r.made(csar.TackerVNFD)
+	worked := func(task, body string) (o sol003.OpOcc) {
+		t.Helper()
+		answer, text := c.Ask("POST", one+task, body)
+		if answer.StatusCode != http.StatusAccepted {
+			t.Fatal(answer.StatusCode, text)
+		}
+		path := strings.TrimPrefix(answer.Header.Get("Location"), c.URL)
+		begun, err := r.Operation(t.Context(), alice, base(path))
+		r.ends(lifecycle.Completed, begun, err)
+		_, text = c.Ask("GET", path, "")
+		if err := json.Unmarshal([]byte(text), &o); err != nil {
+			t.Fatal(err)
+		}
+		return o
+	}
+	changed := func(o sol003.OpOcc, want string) {
+		t.Helper()
+		if o.Resources == nil || len(o.Resources.Storages) != 1 || o.Resources.Storages[0].ChangeType != want || o.Resources.Storages[0].DescID != "data" {
+			t.Errorf("%s has changed %+v, want the storage data %s", o.Operation, o.Resources, want)
+		}
+	}
+	changed(worked("/instantiate", `{"flavourId":"complex","vimConnectionInfo":{"vim":{"vimId":"edge"}},
+		"additionalParams":{"namespace":"edge","lcm-kubernetes-def-files":["Files/kubernetes/deployment.yaml","`+file+`"]}}`), "ADDED")
+	_, text := c.Ask("GET", one, "")
+	var shown sol003.VNFInstance
+	if err := json.Unmarshal([]byte(text), &shown); err != nil || shown.Instantiated == nil || len(shown.Instantiated.Storages) != 1 ||
+		shown.Instantiated.Storages[0].Storage.ResourceID != "data" {
+		t.Errorf("the instance is %s, %v, want one storage", text, err)
+	}
+	if o := worked("/heal", "{}"); o.Resources != nil && len(o.Resources.Storages) > 0 {
+		t.Errorf("healing has changed %+v", o.Resources.Storages)
+	}
+	changed(worked("/terminate", `{"terminationType":"FORCEFUL"}`), "REMOVED")
 }

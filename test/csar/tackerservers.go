@@ -7,7 +7,8 @@ const TackerServersVNFD = "5f4a2c1e-93c5-4d0e-8d0f-7a35f1a40004"
 // request's network of VDU1_CP1 and one in an internal network, which the stack makes. With it come what users of Tacker
 // have beside: policies that scale the group, and a security group.
 func TackerServers() Files {
-	all := TackerHeatAs(TackerServersVNFD)
+	all := TackerHeatAs(TackerServersVNFD, "      flavour_id: simple\n",
+		"      flavour_id: simple\n    requirements:\n    - virtual_link_external: [ VDU1_CP1, virtual_link ]\n")
 	all["BaseHOT/simple/sample.yaml"] = tackerServersTemplate
 	all["BaseHOT/simple/nested/VDU1.yaml"] = tackerServersNested
 	return all

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
@@ -66,9 +67,11 @@ func (c *Client) Ask(method, path, body string, headers ...string) (*http.Respon
 		r.Header.Set("Content-Type", "application/json")
 	}
 	for i := 1; i < len(headers); i += 2 {
-		r.Header.Set(headers[i-1], headers[i])
-		if headers[i] == "" {
+		if !slices.Contains(headers[:i-1], headers[i-1]) { // one that is named twice is sent twice
 			r.Header.Del(headers[i-1])
+		}
+		if headers[i] != "" {
+			r.Header.Add(headers[i-1], headers[i])
 		}
 	}
 	answer, err := asIs.Do(r)

@@ -135,6 +135,31 @@ type InstantiatedVNFInfo struct {
 	MaxLevels   []ScaleInfo        `json:"maxScaleLevels,omitempty"`
 	Resources   []VNFCResourceInfo `json:"vnfcResourceInfo,omitempty"`
 	VNFCs       []VNFCInfo         `json:"vnfcInfo,omitempty"`
+	ExtCPs      []ExtCPInfo        `json:"extCpInfo,omitempty"`
+	Storages    []StorageInfo      `json:"virtualStorageResourceInfo,omitempty"`
+}
+
+// ExtCPInfo is VnfExtCpInfo: a connection point of a VNFC that the VNF shows outside.
+type ExtCPInfo struct {
+	ID       string           `json:"id"`
+	CPDID    string           `json:"cpdId"`
+	ConfigID string           `json:"cpConfigId"`
+	Protocol []CPProtocolInfo `json:"cpProtocolInfo"`
+	VNFCCPID string           `json:"associatedVnfcCpId"`
+}
+
+// StorageInfo is VirtualStorageResourceInfo.
+type StorageInfo struct {
+	ID      string            `json:"id"`
+	DescID  string            `json:"virtualStorageDescId"`
+	Storage ResourceHandle    `json:"storageResource"`
+	Note    map[string]string `json:"metadata,omitempty"`
+}
+
+// AffectedStorage is AffectedVirtualStorage.
+type AffectedStorage struct {
+	StorageInfo
+	ChangeType string `json:"changeType"`
 }
 
 // ScaleInfo is the scale level of an aspect.
@@ -225,7 +250,8 @@ type PackageModified struct {
 
 // ResourceChanges are those of an operation.
 type ResourceChanges struct {
-	VNFCs []AffectedVNFC `json:"affectedVnfcs"`
+	VNFCs    []AffectedVNFC    `json:"affectedVnfcs,omitempty"`
+	Storages []AffectedStorage `json:"affectedVirtualStorages,omitempty"`
 }
 
 // AffectedVNFC is a VNFC that an operation has made, removed, or replaced under the same name.

@@ -113,6 +113,7 @@ type Notification struct {
 	Verbosity   string            `json:"verbosity,omitempty"`
 	OperationID string            `json:"vnfLcmOpOccId,omitempty"`
 	VNFCs       []AffectedVNFC    `json:"affectedVnfcs,omitempty"`
+	Storages    []AffectedStorage `json:"affectedVirtualStorages,omitempty"`
 	Changed     *ModifyRequest    `json:"changedInfo,omitempty"`
 	Triggered   *PackageModified  `json:"modificationsTriggeredByVnfPkgChange,omitempty"`
 	Error       *Problem          `json:"error,omitempty"`

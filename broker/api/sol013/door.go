@@ -74,12 +74,12 @@ func Door(a API, operations ...api.Route) api.Door {
 			op.Path = m.Path + op.Path
 			op.Status = cmp.Or(op.Status, http.StatusOK)
 			if !m.Lenient {
-				op.Header = append(slices.Clone(op.Header), api.Parameter{Name: versionHeader, Required: m.Older == nil})
+				op.Header = append(slices.Clone(op.Header), api.Parameter{Name: versionHeader, Required: m.Older == nil, Kind: api.ErrMalformed})
 			}
 			if !m.Lenient && !slices.ContainsFunc(a.Contents, func(end string) bool { return strings.HasSuffix(op.Path, "/"+end) }) {
 				op.Handle = inJSON(op.Handle)
 			}
-			op.Handle = m.versioned(op.Handle)
+			op.Handle = m.versioned(marked(op.Handle))
 			d.Routes = append(d.Routes, op)
 		}
 		d.Routes = append(d.Routes, versions(m.Path+"/api_versions", m.Path, m))

@@ -99,10 +99,13 @@ func TestHeadersThatCannotBeKept(t *testing.T) {
 
 func TestNextPage(t *testing.T) {
 	c := serve(t)
-	answer, _ := c.Ask("GET", "/toy/v2/things?filter=(eq,id,alice)&nextpage_opaque_marker=old", "", "Version", "2.0.0")
-	want := "<" + c.URL + `/toy/v2/things?filter=%28eq%2Cid%2Calice%29&nextpage_opaque_marker=next+one>; rel="next"`
+	answer, _ := c.Ask("GET", "/toy/v2/things?filter=(eq,id,alice)&nextpage_opaque_marker=things.old", "", "Version", "2.0.0")
+	want := "<" + c.URL + `/toy/v2/things?filter=%28eq%2Cid%2Calice%29&nextpage_opaque_marker=things.next+one>; rel="next"`
 	if got := answer.Header.Get("Link"); got != want {
 		t.Errorf("Link = %s, want %s", got, want)
+	}
+	if answer, body := c.Ask("GET", "/toy/v2/things?nextpage_opaque_marker=others.old", "", "Version", "2.0.0"); answer.StatusCode != 400 {
+		t.Errorf("a marker of another list = %d %s", answer.StatusCode, body)
 	}
 }
 

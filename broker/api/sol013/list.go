@@ -3,8 +3,10 @@ package sol013
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/url"
+	"path"
 	"slices"
 	"strings"
 
@@ -26,6 +28,29 @@ type Selectable struct {
 
 // Marker is the page that a request asks for; empty for the first.
 func Marker(c *api.Call) string { return c.Query.Get(markerParameter) }
+
+// listOf is the list that a call asks for, as its markers name it: one of another list would name no place in it.
+func listOf(c *api.Call) string { return path.Base(c.URL.Path) + "." }
+
+// marked takes the name of its list off a marker. One that this list did not give out is a syntax error (SOL013 clause
+// 5.4.2.3).
+func marked(handle func(*api.Call) (api.Answer, error)) func(*api.Call) (api.Answer, error) {
+	unknown := api.Refuse(api.ErrMalformed, "query", markerParameter, "is not one that this list gave out")
+	return func(c *api.Call) (api.Answer, error) {
+		if given := c.Query.Get(markerParameter); given != "" {
+			token, ours := strings.CutPrefix(given, listOf(c))
+			if !ours {
+				return api.Answer{}, unknown
+			}
+			c.Query.Set(markerParameter, token)
+		}
+		a, err := handle(c)
+		if known, is := errors.AsType[*broker.Error](err); is && known.Field == "pageToken" {
+			err = unknown
+		}
+		return a, err
+	}
+}
 
 // List answers with those items that the request's filter selects, each with the attributes
 // that its selectors name (SOL013 clauses 5.2 and 5.3). next is the next page's marker, and
@@ -59,7 +84,7 @@ func List[T any](c *api.Call, s Selectable, items []T, next string) (api.Answer,
 		for name, values := range c.Query {
 			q[name] = values
 		}
-		q.Set(markerParameter, next)
+		q.Set(markerParameter, listOf(c)+next)
 		a.Header = http.Header{"Link": {"<" + URL(c, c.URL.Path+"?"+q.Encode()) + `>; rel="next"`}}
 	}
 	return a, nil

@@ -67,7 +67,45 @@ func instance(c *api.Call, i lifecycle.Instance) sol003.VNFInstance {
 		})
 		info.VNFCs = append(info.VNFCs, sol003.VNFCInfo{ID: v.ID(), VDUID: v.VDU, ResourceInfoID: v.Name, State: "STARTED"})
 	}
+	info.ExtCPs = external(s)
+	for _, r := range s.Resources {
+		if r.IsStorage() {
+			info.Storages = append(info.Storages, storage(s, r))
+		}
+	}
 	shown.Instantiated = info
+	return shown
+}
+
+// external are the connection points of VNFCs that the descriptor connects to the outside.
+func external(s lifecycle.Shape) (shown []sol003.ExtCPInfo) {
+	for _, v := range s.VNFCs {
+		for _, p := range connectionPoints(v.CPs) {
+			if !slices.Contains(s.ExtCPs, p.CPDID) {
+				continue
+			}
+			protocol := p.Protocol
+			if protocol == nil {
+				protocol = []sol003.CPProtocolInfo{}
+			}
+			shown = append(shown, sol003.ExtCPInfo{ID: "ext-" + p.ID, CPDID: p.CPDID, ConfigID: p.CPDID, Protocol: protocol, VNFCCPID: p.ID})
+		}
+	}
+	return shown
+}
+
+// storage is a claim; the package's name for it is that of its object.
+func storage(on lifecycle.Shape, r lifecycle.Resource) sol003.StorageInfo {
+	return sol003.StorageInfo{
+		ID: r.Namespace + "." + r.Name, DescID: r.Name, Note: map[string]string{"namespace": r.Namespace},
+		Storage: sol003.ResourceHandle{VIMConnectionID: connectionOf(on), ResourceID: r.Name, Type: r.Kind},
+	}
+}
+
+func affectedStorages(on lifecycle.Shape, all []lifecycle.AffectedStorage) (shown []sol003.AffectedStorage) {
+	for _, s := range all {
+		shown = append(shown, sol003.AffectedStorage{StorageInfo: storage(on, s.Resource), ChangeType: string(s.Change)})
+	}
 	return shown
 }
 
@@ -156,8 +194,9 @@ func operation(c *api.Call, o lifecycle.Operation) sol003.OpOcc {
 		case lifecycle.ChangePackage:
 			shown.Triggered = triggered(o.Target.Product)
 		}
-		if all := affected(o.On(), o.Affected()); all != nil {
-			shown.Resources = &sol003.ResourceChanges{VNFCs: all}
+		vnfcs, storages := affected(o.On(), o.Affected()), affectedStorages(o.On(), o.AffectedStorages())
+		if len(vnfcs)+len(storages) > 0 {
+			shown.Resources = &sol003.ResourceChanges{VNFCs: vnfcs, Storages: storages}
 		}
 	}
 	for _, s := range o.Steps {

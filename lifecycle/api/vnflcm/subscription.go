@@ -156,7 +156,8 @@ func Notification(s subscription.Subscription, e lifecycle.Event) ([]byte, error
 			n.Error = &sol003.Problem{Title: f.Title, Status: f.Status, Detail: f.Detail}
 		}
 		if s.Verbosity == subscription.Full {
-			n.VNFCs = affected(lifecycle.Shape{Connection: e.Connection}, e.Affected)
+			on := lifecycle.Shape{Connection: e.Connection}
+			n.VNFCs, n.Storages = affected(on, e.Affected), affectedStorages(on, e.Storages)
 			if e.Asked != nil {
 				n.Changed = modified(e.Asked, e.VIM, e.VIMType)
 			}

@@ -44,8 +44,11 @@ func seekable(c *api.Call, h http.Header, content io.ReadSeeker) (api.Answer, er
 			if err != nil {
 				return api.Answer{}, err
 			}
-			return api.Answer{}, api.Refuse(sol013.ErrRange, "header",
-				"Range", "has no part of the content, which has "+strconv.FormatInt(size, 10)+" bytes")
+			bytes := strconv.FormatInt(size, 10)
+			return api.Answer{}, &api.Refusal{
+				Kind: sol013.ErrRange, Header: http.Header{"Content-Range": {"bytes */" + bytes}},
+				Faults: []api.Fault{{Location: "header", Field: "Range", Message: "has no part of the content, which has " + bytes + " bytes"}},
+			}
 		}
 	}
 	return api.Answer{Header: h, Serve: serve}, nil

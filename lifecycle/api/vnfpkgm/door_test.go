@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"path/filepath"
@@ -143,7 +144,10 @@ func TestPackageByTheStandard(t *testing.T) {
 		if answer.StatusCode != 206 || part != text[10:20] {
 			t.Errorf("a range = %d %q", answer.StatusCode, part)
 		}
-		c.want(416, "", "GET", path+"/package_content", "", "Range", "bytes=99999999-")
+		beyond, _ := c.ask("GET", path+"/package_content", "", "Range", "bytes=99999999-")
+		if got, want := beyond.Header.Get("Content-Range"), fmt.Sprintf("bytes */%d", len(text)); beyond.StatusCode != 416 || got != want {
+			t.Errorf("beyond the content = %d %q, want 416 %q", beyond.StatusCode, got, want)
+		}
 		c.want(304, "", "GET", path+"/package_content", "", "If-None-Match", answer.Header.Get("Etag"))
 		c.want(200, "kind: Deployment", "GET", path+"/artifacts/Files/kubernetes/a%20b.yaml", "")
 		c.want(206, "Deployment", "GET", path+"/artifacts/Files/kubernetes/a%20b.yaml", "", "Range", "bytes=6-")
@@ -230,7 +234,7 @@ func TestLists(t *testing.T) {
 	c.want(200, "[]", "GET", "/v2/vnf_packages", "", "Authorization", "Bearer bob")
 	c.want(404, "no such VNF package", "GET", "/v2/vnf_packages/"+first, "", "Authorization", "Bearer bob")
 	c.want(401, "", "GET", "/v2/vnf_packages/"+first, "", "Authorization", "Bearer eve")
-	c.want(422, "pageToken", "GET", "/v2/vnf_packages?nextpage_opaque_marker=forged", "")
+	c.want(400, "nextpage_opaque_marker", "GET", "/v2/vnf_packages?nextpage_opaque_marker=forged", "")
 }
 
 // TestArtifacts: none is sent as a page that a browser would run, and a large one is sent whole, and not from memory.
