@@ -43,9 +43,16 @@ type publicChart struct {
 	vdu string
 }
 
-// extract writes the chart at one of the commits into dir, with the charts that it depends on.
+// extract writes the chart at one of the commits into dir, with the charts that it depends on; that in testdata where
+// there are no repositories.
 func (p *publicChart) extract(t *testing.T, repositories, dir string, after bool) {
 	t.Helper()
+	if repositories == "" {
+		if err := os.CopyFS(dir, os.DirFS(filepath.Join(kept, p.name, map[bool]string{false: "before", true: "after"}[after]))); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
 	p.source.extract(t, repositories, dir, after)
 	for _, need := range p.needs {
 		need.extract(t, repositories, filepath.Join(dir, "charts", filepath.Base(need.path)), after)
@@ -81,7 +88,7 @@ func TestFieldCharts(t *testing.T) {
 	field.Only(t)
 	repositories := os.Getenv(chartsSwitch)
 	if repositories == "" {
-		t.Skip("the charts are not part of the repository: make test-field CHARTS=DIR, with clones of the repositories as DIR/OWNER+NAME")
+		t.Skip("most charts are not part of the repository: make test-field CHARTS=DIR, with clones of the repositories as DIR/OWNER+NAME")
 	}
 	c := real.Kubernetes(t)
 	c.WithBalancers(t)
@@ -93,6 +100,30 @@ func TestFieldCharts(t *testing.T) {
 			t.Parallel()
 			l := &chartLife{bench: b, t: t, publicChart: p, helm: filepath.Join(real.HelmTools(t), "helm"), cluster: c}
 			l.begin(repositories)
+			l.live()
+		})
+	}
+}
+
+// kept are the charts that lie in testdata, unpacked, without what Helm does not read.
+const kept = "testdata/charts"
+
+// TestCharts has the charts that lie here live whole, as TestFieldCharts does with all.
+func TestCharts(t *testing.T) {
+	t.Parallel()
+	c := real.Kubernetes(t)
+	c.WithBalancers(t)
+	b := sitDown(t, c)
+	story.BuildRenderer(t, b.bin)
+	b.Must(t, "vimbroker vim register --kubeconfig ~/.kube/config edge1")
+	for _, p := range publicCharts {
+		if _, err := os.Stat(filepath.Join(kept, p.name)); err != nil {
+			continue
+		}
+		t.Run(p.name, func(t *testing.T) {
+			t.Parallel()
+			l := &chartLife{bench: b, t: t, publicChart: p, helm: filepath.Join(real.HelmTools(t), "helm"), cluster: c}
+			l.begin("")
 			l.live()
 		})
 	}
@@ -110,18 +141,18 @@ type chartLife struct {
 	release string
 }
 
-// begin makes packages of both versions, and of the second with a workload that is never ready.
+// begin makes packages of both versions, and of the second with a workload that is never ready, and with a hook that fails.
 func (l *chartLife) begin(repositories string) {
 	l.t.Helper()
 	l.dir = filepath.Join(l.Dir, l.name)
 	if err := os.MkdirAll(l.dir, 0o700); err != nil {
 		l.t.Fatal(err)
 	}
-	for _, version := range []string{"1", "2", "3"} {
+	for _, version := range []string{"1", "2", "3", "4"} {
 		chart := filepath.Join(l.dir, version, l.name)
 		l.extract(l.t, repositories, chart, version != "1")
-		if version == "3" {
-			if err := os.WriteFile(filepath.Join(chart, "templates", "zz-never-ready.yaml"), []byte(neverReady), 0o600); err != nil {
+		if more := map[string]string{"3": neverReady, "4": failingHook}[version]; more != "" {
+			if err := os.WriteFile(filepath.Join(chart, "templates", "zz-more.yaml"), []byte(more), 0o600); err != nil {
 				l.t.Fatal(err)
 			}
 		}
@@ -149,6 +180,34 @@ spec:
     metadata: {labels: {app: never-ready}}
     spec: {containers: [{name: a, image: "` + real.MissingImage + `"}]}
 `
+
+// failingHook is a template of a hook that fails.
+const failingHook = `apiVersion: batch/v1
+kind: Job
+metadata: {name: failing-hook, annotations: {helm.sh/hook: pre-upgrade}}
+spec:
+  backoffLimit: 0
+  template:
+    spec: {restartPolicy: Never, containers: [{name: a, image: "` + real.FailingImage + `"}]}
+`
+
+// failsAHook changes to a version with a hook that fails, which is said, and goes back.
+func (l *chartLife) failsAHook(changed map[string]any) {
+	l.t.Helper()
+	if r := l.Try(l.t, fmt.Sprintf("vimbroker vnf update %s --vnfd %s-4 --wait", l.name, l.name)); r.Code == 0 {
+		l.t.Error("a change whose hook fails completes")
+	}
+	id := l.must("vimbroker vnf op list --instance %s -o jsonpath={.items[0].id}", l.name)
+	if says := l.must("vimbroker vnf op show %s", id); !strings.Contains(says, "FAILED_TEMP") || !strings.Contains(says, "failing-hook") {
+		l.t.Errorf("of the hook that failed it is said:\n%s", says)
+	}
+	if l.stands()["Job/"+l.name+"/failing-hook"] == nil {
+		l.t.Error("the hook that failed does not stay to be looked at")
+	}
+	l.must("vimbroker vnf op rollback %s", id)
+	l.Try(l.t, "vimbroker vnf watch "+l.name)
+	l.same("rolled back from a hook that failed", changed, l.stands())
+}
 
 func (l *chartLife) must(format string, args ...any) string {
 	l.t.Helper()
@@ -206,6 +265,7 @@ func (l *chartLife) live() {
 	l.must("vimbroker vnf op rollback %s", id)
 	l.Try(t, "vimbroker vnf watch "+l.name)
 	l.same("rolled back", changed, l.stands())
+	l.failsAHook(changed)
 
 	l.must("vimbroker vnf terminate %s --wait", l.name)
 	l.must("vimbroker vnf delete %s", l.name)

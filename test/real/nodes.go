@@ -29,6 +29,8 @@ const (
 	atOnce = 16
 	// MissingImage is an image that a simulated node cannot pull.
 	MissingImage = "registry.invalid/missing:1"
+	// FailingImage is an image whose program fails.
+	FailingImage = "registry.invalid/failing:1"
 )
 
 // Nodes plays scheduler, kubelets and provisioner of volumes for a cluster without nodes:
@@ -311,6 +313,10 @@ func started(p *corev1.Pod) corev1.PodStatus {
 			s.Ready, ready, reason = false, corev1.ConditionFalse, "ContainersNotReady"
 			s.State = corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff"}}
 			status.Phase = corev1.PodPending
+		case c.Image == FailingImage:
+			s.Ready, ready, reason = false, corev1.ConditionFalse, "PodFailed"
+			s.State = corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Reason: "Error", ExitCode: 1, StartedAt: now, FinishedAt: now}}
+			status.Phase = corev1.PodFailed
 		case p.Spec.RestartPolicy != corev1.RestartPolicyAlways:
 			s.Ready, ready, reason = false, corev1.ConditionFalse, "PodCompleted"
 			s.State = corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Reason: "Completed", StartedAt: now, FinishedAt: now}}
