@@ -31,8 +31,8 @@ var given = map[string]string{
 }
 
 // connects are the packages that may connect: the transport, the rules that it stands on, and the
-// client of our own API, which runs at people's.
-var connects = []string{"broker/remote", "policy/egress", "broker/api/client"}
+// client of our own API and the one of logins, which run at people's.
+var connects = []string{"broker/remote", "policy/egress", "broker/api/client", "cmd/vimbroker/signin"}
 
 // Whatever talks to a system outside does so through broker/remote, or connects under the egress
 // rules; PostgreSQL's driver alone connects by itself.

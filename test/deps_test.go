@@ -64,6 +64,7 @@ var homes = map[string][]string{
 	"github.com/leodido/":            {"drivers/outlet"},
 	"github.com/cloudevents/":        {"drivers/outlet"},
 	"golang.org/x/oauth2/":           {"drivers/callback"},
+	"golang.org/x/oauth2":            {"cmd/vimbroker/signin", "drivers/callback"},
 	"github.com/spf13/":              {"cmd/vimbroker", "cmd/vimbroker/cli", "cmd/vimbroker/console", "cmd/vimbroker/lessee", "cmd/vimbroker/server"},
 	"net/http/pprof":                 {},
 	// These register every API group of Kubernetes at the start of each command.
@@ -73,7 +74,7 @@ var homes = map[string][]string{
 	"k8s.io/apimachinery/pkg/labels":    {"cmd/vimbroker/cli"},
 	"k8s.io/apimachinery/pkg/selection": {"cmd/vimbroker/cli"},
 	"unsafe":                            {},
-	"os/exec":                           {"cmd/vimbroker/console", "cmd/vimbroker/lessee", "drivers/helm"},
+	"os/exec":                           {"cmd/vimbroker/cli", "cmd/vimbroker/console", "cmd/vimbroker/lessee", "drivers/helm"},
 }
 
 func TestImportsPointDown(t *testing.T) {

@@ -20,6 +20,7 @@ var shows = []string{"broker/api/v1", "broker/api/sol003", "broker/api/client", 
 
 // shared are the names that several types have, and why.
 var shared = map[string]string{
+	"Context":  "kubectl's, and ours that is like it",
 	"Options":  "what the New of its package is given",
 	"Store":    "a store, of rows or of keys, as its package makes one",
 	"Driver":   "a driver, as its package makes one",

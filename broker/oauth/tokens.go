@@ -41,6 +41,10 @@ type TokensOptions struct {
 	Log   *slog.Logger
 	// Issuer is the URL of the broker as its clients know it: issuer and audience of tokens.
 	Issuer string
+	// Directories know callers without their tokens, by authenticator.
+	Directories map[string]policy.Directory
+	// Trusted reports whether what let a caller in whom no directory knows is still as it was then; nil: never.
+	Trusted func(name, digest string) bool
 	// Now defaults to time.Now.
 	Now func() time.Time
 }
@@ -63,6 +67,9 @@ type Tokens struct {
 	log     *slog.Logger
 	issuer  string
 	now     func() time.Time
+
+	directories map[string]policy.Directory
+	trusted     func(name, digest string) bool
 }
 
 // NewTokens returns Tokens; it starts nothing.
@@ -71,7 +78,13 @@ func NewTokens(o TokensOptions) *Tokens {
 		o.Now = time.Now
 	}
 	now := func() time.Time { return o.Now().UTC().Truncate(time.Microsecond) }
-	return &Tokens{store: o.Store, clients: o.Clients, keys: o.Keys, ledger: o.Ledger, guard: o.Guard, log: o.Log, issuer: o.Issuer, now: now}
+	if o.Trusted == nil {
+		o.Trusted = func(string, string) bool { return false }
+	}
+	return &Tokens{
+		store: o.Store, clients: o.Clients, keys: o.Keys, ledger: o.Ledger, guard: o.Guard, log: o.Log, issuer: o.Issuer, now: now,
+		directories: o.Directories, trusted: o.Trusted,
+	}
 }
 
 // Issuer is the URL of the broker as its clients know it.
@@ -87,6 +100,8 @@ type claims struct {
 	// Bound is to the certificate with which the client logged in (RFC 8705 section 3.1): the token
 	// counts over connections with that one.
 	Bound *confirmation `json:"cnf,omitempty"`
+	// Caller is whom an exchanged token is for, who is no client.
+	Caller *caller `json:"vimbroker_caller,omitempty"`
 }
 
 type confirmation struct {
@@ -112,6 +127,18 @@ func (t *Tokens) Issue(ctx context.Context, id, plain string) (secret.Text, erro
 	if err != nil {
 		return secret.Text{}, err
 	}
+	now := t.now()
+	says := claims{
+		Claims: t.standard(c.ID, now, now.Add(TokenLife)), ClientID: c.ID, Secret: secretID(policy.Digest(plain)),
+	}
+	if plain == "" {
+		says.Secret, says.Bound = c.Certificate.id(), &confirmation{thumbprint(Peer(ctx)[0])}
+	}
+	return t.sign(ctx, says)
+}
+
+// sign makes a token of claims.
+func (t *Tokens) sign(ctx context.Context, says claims) (secret.Text, error) {
 	key, err := t.signing(ctx)
 	if err != nil {
 		return secret.Text{}, err
@@ -124,17 +151,6 @@ func (t *Tokens) Issue(ctx context.Context, id, plain string) (secret.Text, erro
 	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: algorithm, Key: private}, options)
 	if err != nil {
 		return secret.Text{}, errKeyLost()
-	}
-	now := t.now()
-	says := claims{
-		Claims: jwt.Claims{
-			Issuer: t.issuer, Subject: c.ID, Audience: jwt.Audience{t.issuer}, ID: uuid.NewString(),
-			IssuedAt: jwt.NewNumericDate(now), NotBefore: jwt.NewNumericDate(now), Expiry: jwt.NewNumericDate(now.Add(TokenLife)),
-		},
-		ClientID: c.ID, Secret: secretID(policy.Digest(plain)),
-	}
-	if plain == "" {
-		says.Secret, says.Bound = c.Certificate.id(), &confirmation{thumbprint(Peer(ctx)[0])}
 	}
 	signed, err := jwt.Signed(signer).Claims(says).Serialize()
 	if err != nil {
@@ -183,6 +199,9 @@ func (t *Tokens) take(ctx context.Context, said claims, now time.Time) (policy.P
 	expected := jwt.Expected{Issuer: t.issuer, AnyAudience: jwt.Audience{t.issuer}, Time: now}
 	if said.Expiry == nil || said.IssuedAt == nil || said.ValidateWithLeeway(expected, leeway) != nil {
 		return policy.Principal{}, policy.ErrUnauthenticated
+	}
+	if said.Caller != nil {
+		return t.takeCaller(ctx, said)
 	}
 	c, err := t.clients.active(ctx, said.Subject)
 	if err != nil {

@@ -79,7 +79,6 @@ const (
 	reasonRule      = "no rule matches its claims"
 	reasonUnbound   = "no bound token of a service account"
 	reasonGone      = "the cluster does not take it"
-	reasonOwn       = "a token of this broker is not exchanged again"
 )
 
 // accepts says why a header is refused; empty if it is not.

@@ -40,6 +40,9 @@ narrow, short-lived, revocable and audited.
   VIMBROKER_CA_FILE     a PEM bundle that the server's certificate chains to,
                         if the system's roots do not know it
 
+"vimbroker login" keeps server and token as a context, in place of these; see
+"vimbroker context". VIMBROKER_CONTEXT names one.
+
 A registered client needs no token. It logs in by VIMBROKER_CLIENT_ID, with
 VIMBROKER_CLIENT_SECRET_FILE, or with VIMBROKER_CLIENT_CERT_FILE and
 VIMBROKER_CLIENT_KEY_FILE; --token-file goes before.

@@ -40,6 +40,7 @@ type Tokens interface {
 	Issuer() string
 	ByCertificate() bool
 	Issue(ctx context.Context, id, plain string) (secret.Text, error)
+	Exchange(ctx context.Context, p policy.Principal) (secret.Text, time.Duration, error)
 	JWKS(ctx context.Context) (json.RawMessage, error)
 }
 
@@ -47,6 +48,7 @@ type Tokens interface {
 var (
 	errRequest = errors.New("invalid_request")
 	errGrant   = errors.New("unsupported_grant_type")
+	errToken   = errors.New("invalid_grant")
 )
 
 var _ Tokens = (*oauth.Tokens)(nil)
@@ -54,6 +56,7 @@ var _ Tokens = (*oauth.Tokens)(nil)
 type server struct {
 	Tokens
 	clients  Clients
+	callers  api.Authenticator
 	leases   Leases
 	perLease *limit.Keys
 	now      func() time.Time
@@ -63,17 +66,23 @@ type server struct {
 type Options struct {
 	Tokens  Tokens
 	Clients Clients
+	// Callers knows the owners of tokens that are exchanged for one of the broker's; it is not asked about those.
+	Callers api.Authenticator
 	Leases  Leases
 	Now     func() time.Time
 }
 
 // Door returns the token endpoints, and the documents that clients find them by.
 func Door(o Options) api.Door {
-	s := server{Tokens: o.Tokens, clients: o.Clients, leases: o.Leases, perLease: limit.NewKeys(perLease, maxHolders, o.Now), now: o.Now}
+	s := server{
+		Tokens: o.Tokens, clients: o.Clients, callers: o.Callers, leases: o.Leases,
+		perLease: limit.NewKeys(perLease, maxHolders, o.Now), now: o.Now,
+	}
 	return api.Door{
 		Paths:    []string{"/oauth2/", "/oidc/", "/.well-known/oauth-authorization-server", "/.well-known/openid-configuration"},
 		Tolerant: true,
 		Kinds: append(slices.Clone(leaseKinds), []api.ErrorKind{
+			{Err: errToken, Status: http.StatusBadRequest, Name: "invalid_grant", Title: "the token is not accepted"},
 			{Err: policy.ErrUnauthenticated, Status: http.StatusUnauthorized, Name: "invalid_client", Title: "not authenticated"},
 			{Err: errRequest, Status: http.StatusBadRequest, Name: "invalid_request", Title: "invalid request"},
 			{Err: errGrant, Status: http.StatusBadRequest, Name: "unsupported_grant_type", Title: "unsupported grant type"},
@@ -109,6 +118,7 @@ type granted struct {
 	TokenType   string      `json:"token_type"`
 	ExpiresIn   int         `json:"expires_in"`
 	Scope       string      `json:"scope,omitempty"`
+	IssuedType  string      `json:"issued_token_type,omitempty"` // RFC 8693
 }
 
 // clientScope is the one scope that a client's token has.
@@ -128,8 +138,10 @@ func (s server) token(c *api.Call) (api.Answer, error) {
 	switch grant := form.Get("grant_type"); {
 	case grant == "":
 		return api.Answer{}, &api.Refusal{Kind: errRequest, Detail: "grant_type is missing"}
+	case grant == bearerGrant || grant == exchangeGrant:
+		return s.exchange(c, form, id, plain)
 	case grant != "client_credentials":
-		return api.Answer{}, &api.Refusal{Kind: errGrant, Detail: "grant_type must be client_credentials"}
+		return api.Answer{}, &api.Refusal{Kind: errGrant, Detail: "grant_type must be client_credentials, jwt-bearer or token-exchange"}
 	}
 	// Without a secret it is the certificate of the connection that counts (RFC 8705 section 2).
 	// RFC 6749 section 3.3: the requested scope may be ignored, and the answer names the granted
@@ -182,7 +194,7 @@ func (s server) metadata(*api.Call) (api.Answer, error) {
 		"issuer":                                s.Issuer(),
 		"token_endpoint":                        s.Issuer() + tokenPath,
 		"jwks_uri":                              s.Issuer() + keysPath,
-		"grant_types_supported":                 []string{"client_credentials"},
+		"grant_types_supported":                 []string{"client_credentials", bearerGrant, exchangeGrant},
 		"scopes_supported":                      []string{clientScope},
 		"response_types_supported":              []string{},
 		"token_endpoint_auth_methods_supported": s.methods("client_secret_basic", "client_secret_post"),

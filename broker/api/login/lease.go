@@ -82,13 +82,18 @@ func (s server) mint(c *api.Call) (api.Answer, error) {
 		return api.Answer{}, err
 	}
 	id, plain := form.Get("username"), form.Get("password")
+	if form.Get("grant_type") == "client_credentials" { // the lease itself is the client
+		id, plain, clientID, clientSecret = clientID, clientSecret, "", ""
+	}
 	switch grant := form.Get("grant_type"); {
 	case grant == "":
 		return api.Answer{}, &api.Refusal{Kind: errRequest, Detail: "grant_type is missing"}
-	case grant != "password":
-		return api.Answer{}, &api.Refusal{Kind: errGrant, Detail: "grant_type must be password"}
+	case grant != "password" && grant != "client_credentials":
+		return api.Answer{}, &api.Refusal{Kind: errGrant, Detail: "grant_type must be password or client_credentials"}
 	case id == "" || plain == "":
-		return api.Answer{}, &api.Refusal{Kind: errRequest, Detail: "username and password must be the id and the secret of a standing lease"}
+		return api.Answer{}, &api.Refusal{
+			Kind: errRequest, Detail: "username and password, or client_id and client_secret, must be the id and the secret of a standing lease",
+		}
 	case clientID == "" && clientSecret != "":
 		return api.Answer{}, &api.Refusal{Kind: errRequest, Detail: "client_id is missing"}
 	}
@@ -136,7 +141,7 @@ func (s server) leaseMetadata(*api.Call) (api.Answer, error) {
 	return api.Answer{Body: map[string]any{
 		"issuer":                                s.Issuer(),
 		"token_endpoint":                        s.Issuer() + leasePath,
-		"grant_types_supported":                 []string{"password"},
+		"grant_types_supported":                 []string{"password", "client_credentials"},
 		"scopes_supported":                      []string{leaseScope},
 		"response_types_supported":              []string{},
 		"token_endpoint_auth_methods_supported": s.methods("none", "client_secret_basic", "client_secret_post"),

@@ -102,6 +102,8 @@ func TestHoldersOfStandingLeasesGetTokens(t *testing.T) {
 	b.wantLeaseToken("asking for JSON, with a character set", b.tacker(), "Accept", "application/json", "Content-Type", "application/x-www-form-urlencoded;charset=UTF-8")
 	b.wantLeaseToken("no client", "grant_type=password&username="+aLease+"&password="+aSecret)
 	b.wantLeaseToken("a Basic header", "grant_type=password&username="+aLease+"&password="+aSecret, "Authorization", basic(b.id, b.plain))
+	b.wantLeaseToken("the lease as the client", "grant_type=client_credentials&scope=openid", "Authorization", basic(aLease, aSecret))
+	b.wantLeaseToken("the lease as the client, in the form", "grant_type=client_credentials&client_id="+aLease+"&client_secret="+aSecret)
 	b.wantLeaseToken("a token that is not used", b.tacker(), "X-Auth-Token", "notused")
 }
 
@@ -122,7 +124,9 @@ func TestRefusalsOfLeasesAreOAuths(t *testing.T) {
 		"no user":                 {"grant_type=password&password=b", nil, 400, "invalid_request"},
 		"no password":             {"grant_type=password&username=b", nil, 400, "invalid_request"},
 		"no grant":                {"username=a&password=b", nil, 400, "invalid_request"},
-		"another grant":           {"grant_type=client_credentials", nil, 400, "unsupported_grant_type"},
+		"another grant":           {"grant_type=refresh_token", nil, 400, "unsupported_grant_type"},
+		"a client's credentials":  {"grant_type=client_credentials&client_id=" + b.id + "&client_secret=" + b.plain, nil, 400, "invalid_grant"},
+		"a lease without secret":  {"grant_type=client_credentials&client_id=" + aLease, nil, 400, "invalid_request"},
 		"an ended lease":          {b.tacker(), ended, 400, "invalid_grant"},
 		"a policy":                {b.tacker(), &broker.Error{Kind: broker.ErrDenied, Detail: "policy"}, 400, "invalid_grant"},
 		"a hidden lease":          {b.tacker(), &broker.Error{Kind: broker.ErrNotFound, Detail: "no such lease"}, 400, "invalid_grant"},

@@ -12,6 +12,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker/oauth"
 	"github.com/vimbroker/vimbroker/broker/onboard"
 	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/broker/trust"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
 	"github.com/vimbroker/vimbroker/policy/audit/tree"
@@ -112,4 +113,9 @@ type Clusters interface {
 	RevokePushToken(ctx context.Context, p policy.Principal, id string) error
 	Pusher(ctx context.Context, token string) (policy.Principal, error)
 	Push(ctx context.Context, p policy.Principal, in onboard.Pushed) (onboard.View, error)
+}
+
+// Trust is [trust.Gatekeeper] as the door uses it.
+type Trust interface {
+	Logins() []trust.Authority
 }

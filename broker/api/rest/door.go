@@ -25,6 +25,8 @@ type Options struct {
 	Grants Grants
 	// Log takes what callers are not told.
 	Log *slog.Logger
+	// Trust is the table of trust; nil: there is none.
+	Trust Trust
 	// Version is shown by /healthz and in the OpenAPI document.
 	Version string
 	// Now defaults to time.Now.
@@ -41,6 +43,7 @@ type server struct {
 	clients  OAuthClients
 	keys     TokenKeys
 	grants   Grants
+	trust    Trust
 	log      *slog.Logger
 	version  string
 	now      func() time.Time
@@ -54,7 +57,7 @@ func Door(o Options) api.Door {
 	}
 	s := &server{
 		registry: o.Registry, leaser: o.Leaser, auditLog: o.AuditLog, overseer: o.Overseer,
-		clusters: o.Clusters, clients: o.Clients, keys: o.TokenKeys, grants: o.Grants, log: o.Log,
+		clusters: o.Clusters, clients: o.Clients, keys: o.TokenKeys, grants: o.Grants, trust: o.Trust, log: o.Log,
 		version: o.Version, now: o.Now,
 	}
 	d := api.Door{

@@ -283,6 +283,19 @@ func (s *server) whoAmI(c *call) (answer[v1.Caller], error) {
 	}}, nil
 }
 
+func (s *server) listLogins(*call) (answer[v1.Logins], error) {
+	all := v1.Logins{Items: []v1.LoginMethod{}}
+	if s.trust == nil {
+		return answer[v1.Logins]{body: all}, nil
+	}
+	for _, e := range s.trust.Logins() {
+		all.Items = append(all.Items, v1.LoginMethod{
+			Name: e.Name, Issuer: e.Issuer, ClientID: e.Login.ClientID, Scopes: e.Login.Scopes, Audience: e.Audience,
+		})
+	}
+	return answer[v1.Logins]{body: all}, nil
+}
+
 func (s *server) alive(*call) (answer[v1.Health], error) {
 	return answer[v1.Health]{body: v1.Health{Status: "ok", Version: s.version}}, nil
 }

@@ -273,6 +273,11 @@ var routes = []route{
 	},
 
 	{
+		method: "GET", path: "/logins", id: "listLogins", tag: "callers", endpoint: plain((*server).listLogins),
+		summary: "List how people log in; no token is needed",
+	},
+
+	{
 		method: "GET", path: "/healthz", id: "alive", tag: "probes", endpoint: plain((*server).alive),
 		summary: "Whether the server lives", lane: api.Free,
 	},

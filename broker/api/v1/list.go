@@ -146,6 +146,20 @@ type Caller struct {
 	ExpiresAt     time.Time           `json:"expiresAt,omitzero" doc:"When its token or certificate ends, where the table of trust knows it"`
 }
 
+// Logins are the ways in which people log in.
+type Logins struct {
+	Items []LoginMethod `json:"items" doc:"Entries of the table of trust that people log in at, by name"`
+}
+
+// LoginMethod is how people log in at an issuer that the server trusts.
+type LoginMethod struct {
+	Name     string   `json:"name" doc:"Name of the entry"`
+	Issuer   string   `json:"issuer" doc:"The issuer (OpenID Connect)"`
+	ClientID string   `json:"clientID" doc:"The public client there"`
+	Scopes   []string `json:"scopes,omitempty" doc:"Scopes to ask for; absent means openid, and offline_access where the issuer has it"`
+	Audience string   `json:"audience" doc:"The audience that tokens must have"`
+}
+
 // Resource is the object of an action.
 type Resource struct {
 	Kind       string            `json:"kind,omitempty" doc:"Kind of resource" enum:"Project,VIM,Lease"`

@@ -23,6 +23,7 @@ only.`,
 		"  vimbroker token new --name alice --project acme --role member\n  vimbroker token list",
 		p.tokenNewCommand(),
 		p.tokenListCommand(),
+		p.tokenPrintCommand(),
 	)
 }
 
@@ -148,4 +149,29 @@ func (p *program) printToken(t newToken) error {
 	}
 	fmt.Fprintf(p.Err, "add to the server's tokens file, under \"tokens:\"\n%s", text)
 	return nil
+}
+
+func (p *program) tokenPrintCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "print",
+		Short: "Print a token of five minutes, for a script",
+		Long: `Exchange the token of the current context, or of the environment, for one of the
+server's own that ends in five minutes, and print it. The server needs an
+oauth.issuer. A registered client gets its tokens at /oauth2/token, and a token
+of a Keystone is shown as it is.`,
+		Example: `  curl -H "Authorization: Bearer $(vimbroker token print)" \
+      https://vimbroker.example:8443/v1/whoami`,
+		Args: console.Names(), ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: p.Remote(func(c *cobra.Command, _ []string, registry *client.Client) error {
+			if err := p.CredentialOut(); err != nil {
+				return err
+			}
+			token, err := registry.ShortToken(c.Context())
+			if err != nil {
+				return err
+			}
+			_, err = io.WriteString(p.Out, token.Reveal()+"\n")
+			return err
+		}),
+	}
 }

@@ -3,9 +3,8 @@ package console
 import (
 	"bytes"
 	"cmp"
-	"crypto/sha256"
+	"context"
 	"crypto/tls"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"time"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker/api/client"
 	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/cmd/vimbroker/contexts"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/files"
 )
 
@@ -26,6 +26,8 @@ const (
 	EnvToken     = "VIMBROKER_TOKEN"
 	EnvTokenFile = "VIMBROKER_TOKEN_FILE"
 	EnvCAFile    = "VIMBROKER_CA_FILE"
+	// EnvIssuerCAFile names the authorities of the issuer of a login.
+	EnvIssuerCAFile = "VIMBROKER_ISSUER_CA_FILE"
 	// A registered client logs in with these, in place of a token.
 	EnvClientID         = "VIMBROKER_CLIENT_ID"
 	EnvClientSecretFile = "VIMBROKER_CLIENT_SECRET_FILE"
@@ -36,12 +38,18 @@ const (
 // completionPatience bounds a person's wait for completions.
 const completionPatience = 2 * time.Second
 
-// Connect returns a client of the server that flags and environment name. It
-// connects to nothing yet.
+// Connect returns a client of the server that flags and environment name, or else of the current context. It connects
+// to nothing yet, but where the context's login has to be refreshed.
 func (p *Console) Connect() (*client.Client, error) {
 	addr := p.ServerAddr()
 	if addr == "" {
-		return nil, errors.New("no server named: set " + EnvAddr + " or --addr, like http://" + DefaultListen)
+		if _, err := p.Contexts(); err != nil {
+			return nil, err
+		}
+		return nil, errNoServer
+	}
+	if _, c, there, err := p.context(); err == nil && there && p.Project == "" {
+		p.Project = c.Project
 	}
 	login, err := p.login()
 	if err != nil {
@@ -49,17 +57,25 @@ func (p *Console) Connect() (*client.Client, error) {
 	}
 	var token secret.Text
 	if login == nil {
-		if token, err = p.token(); err != nil {
+		if token, err = p.token(context.Background()); err != nil {
 			return nil, err
 		}
 	}
-	c, err := client.New(client.Options{
-		Addr:      addr,
-		Token:     token,
-		Login:     login,
-		CAFile:    p.Env.Get(EnvCAFile),
-		UserAgent: "vimbroker/" + p.Version,
-	})
+	return p.connect(client.Options{Addr: addr, CAFile: p.ServerCAFile(), Token: token, Login: login})
+}
+
+// ConnectAs returns a client of a context's server, with the context's token.
+func (p *Console) ConnectAs(ctx context.Context, set contexts.Merged, c contexts.Context) (*client.Client, error) {
+	token, err := p.ContextToken(ctx, set, c)
+	if err != nil {
+		return nil, err
+	}
+	return p.connect(client.Options{Addr: c.Server, CAFile: c.CAFile, Token: token})
+}
+
+func (p *Console) connect(o client.Options) (*client.Client, error) {
+	o.UserAgent = "vimbroker/" + p.Version
+	c, err := client.New(o)
 	var bundle *client.CAError
 	switch {
 	case errors.As(err, &bundle):
@@ -68,21 +84,6 @@ func (p *Console) Connect() (*client.Client, error) {
 		return nil, fmt.Errorf("%s or --addr: %w", EnvAddr, err)
 	}
 	return c, nil
-}
-
-// Caller tells the caller's token at the server that it is for from every other, and tells
-// nothing of it.
-func (p *Console) Caller() (string, error) {
-	who := p.ClientID()
-	if who == "" {
-		token, err := p.token()
-		if err != nil {
-			return "", err
-		}
-		who = token.Reveal()
-	}
-	sum := sha256.Sum256([]byte(p.ServerAddr() + "\n" + who))
-	return hex.EncodeToString(sum[:]), nil
 }
 
 // ClientID is the id of the registered client that the caller logs in as; empty where it has a token.
@@ -130,31 +131,63 @@ func (p *Console) word(name, where, what string) (secret.Text, error) {
 	return secret.NewText(string(text)), nil
 }
 
-func (p *Console) ServerAddr() string {
+// namedAddr is the server that flags and environment name; empty: none.
+func (p *Console) namedAddr() string {
 	if p.Addr != "" {
 		return p.Addr
 	}
 	return p.Env.Get(EnvAddr)
 }
 
+// ServerAddr is the server's URL; empty: none is named.
+func (p *Console) ServerAddr() string {
+	if named := p.namedAddr(); named != "" {
+		return named
+	}
+	if _, c, there, err := p.context(); err == nil && there {
+		return c.Server
+	}
+	return ""
+}
+
+// ServerCAFile names the authorities of the server's certificate; empty: the system's.
+func (p *Console) ServerCAFile() string {
+	if named := p.Env.Get(EnvCAFile); named != "" {
+		return named
+	}
+	if _, c, there, err := p.context(); err == nil && there {
+		return c.CAFile
+	}
+	return ""
+}
+
 // ServerTokenFile names the token file that counts, or is empty.
 func (p *Console) ServerTokenFile() string {
-	if p.TokenFile != "" || p.Env.Get(EnvToken) != "" {
+	if p.TokenFile != "" || p.givenToken() != "" {
 		return p.TokenFile
 	}
 	return p.Env.Get(EnvTokenFile)
 }
 
-// token finds the caller's token: the flag wins over the variable that holds the
-// token, that over the one that names a file.
-func (p *Console) token() (secret.Text, error) {
+// givenToken is the token in the environment.
+func (p *Console) givenToken() string { return p.Env.Get(EnvToken) }
+
+// token finds the caller's token: the flag wins over the variable that holds the token, that over the one that names
+// a file, and all over the context.
+func (p *Console) token(ctx context.Context) (secret.Text, error) {
 	name := p.ServerTokenFile()
 	if name == "" {
-		token := p.Env.Get(EnvToken)
-		if token == "" {
-			return secret.Text{}, errors.New("no token given: set " + EnvToken + ", " + EnvTokenFile + " or --token-file")
+		if token := p.givenToken(); token != "" {
+			return secret.NewText(token), nil
 		}
-		return secret.NewText(token), nil
+		set, c, there, err := p.context()
+		if err != nil {
+			return secret.Text{}, err
+		}
+		if there {
+			return p.ContextToken(ctx, set, c)
+		}
+		return secret.Text{}, errors.New("no token given: set " + EnvToken + ", " + EnvTokenFile + " or --token-file, or log in: vimbroker login")
 	}
 	text, err := files.ReadFile(name, p.In)
 	if err != nil {
@@ -165,6 +198,11 @@ func (p *Console) token() (secret.Text, error) {
 		return secret.Text{},
 			fmt.Errorf(`reading the token: %w; set %s to the file of your token ("vimbroker serve --dev" writes DATADIR/dev-token)`, err, where)
 	}
+	return oneToken(text, name)
+}
+
+// oneToken is the one token that a file holds.
+func oneToken(text []byte, name string) (secret.Text, error) {
 	text = bytes.TrimSpace(text)
 	if len(text) == 0 || bytes.ContainsAny(text, " \t\r\n") {
 		return secret.Text{}, fmt.Errorf("the token file %s does not hold one token and nothing else", name)

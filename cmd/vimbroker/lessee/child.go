@@ -10,6 +10,8 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker/strictyaml"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
+	"github.com/vimbroker/vimbroker/cmd/vimbroker/contexts"
+	"github.com/vimbroker/vimbroker/cmd/vimbroker/signin"
 )
 
 // lookPath finds a command as a shell would, in the PATH that the command itself will see.
@@ -38,6 +40,7 @@ func lookPath(name string, env console.Environment) (string, error) {
 func (p *program) child(path string, command, leased []string) *exec.Cmd {
 	hidden := []string{
 		console.EnvToken, console.EnvTokenFile, console.EnvClientSecretFile, console.EnvClientKeyFile, console.EnvClientCertFile,
+		contexts.EnvContext, signin.EnvIDToken,
 	}
 	for _, pair := range leased {
 		key, _, _ := strings.Cut(pair, "=")

@@ -21,6 +21,7 @@ import (
 	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
 	"github.com/vimbroker/vimbroker/broker/clientconfig"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
+	"github.com/vimbroker/vimbroker/cmd/vimbroker/contexts"
 )
 
 const (
@@ -311,12 +312,14 @@ func (f Flags) args() (args []string) {
 
 // pluginOf has the server's address go along, and the names of the files that the caller logs in with.
 func pluginOf(p *console.Console, args []string) clientconfig.Plugin {
-	env, named := map[string]string{console.EnvAddr: p.ServerAddr()}, map[string]string{console.EnvCAFile: p.Env.Get(console.EnvCAFile)}
+	env, named := map[string]string{console.EnvAddr: p.ServerAddr()}, map[string]string{console.EnvCAFile: p.ServerCAFile()}
 	if id := p.ClientID(); id != "" {
 		env[console.EnvClientID] = id
 		for _, key := range []string{console.EnvClientSecretFile, console.EnvClientCertFile, console.EnvClientKeyFile} {
 			named[key] = p.Env.Get(key)
 		}
+	} else if context := p.ContextName(); context != "" {
+		env[contexts.EnvContext], env[contexts.EnvConfig] = context, strings.Join(contexts.Files(p.Env.Get), string(filepath.ListSeparator))
 	} else {
 		named[console.EnvTokenFile] = p.ServerTokenFile()
 	}

@@ -111,6 +111,19 @@ func (l *live) Authenticate(ctx context.Context, bearer string) (policy.Principa
 	return p, err
 }
 
+// exchangers are the callers whose tokens are exchanged: those of the table of trust and of static tokens. The
+// server's own would have no end, and Keystone is asked where guesses are bounded.
+type exchangers struct{ *live }
+
+// Authenticate implements [api.Authenticator].
+func (e exchangers) Authenticate(ctx context.Context, bearer string) (policy.Principal, error) {
+	issuer := trust.IssuerOf(bearer)
+	if issuer == e.started.Issuer && issuer != "" || issuer == "" && !policy.OwnToken(bearer) {
+		return policy.Principal{}, &policy.RefusedLogin{Authenticator: policy.ByIssuer, Reason: "no token that is exchanged"}
+	}
+	return e.live.Authenticate(ctx, bearer)
+}
+
 // Held implements [broker.TokenHolders].
 func (l *live) Held() []policy.HeldToken {
 	return l.now.Load().held()

@@ -187,6 +187,7 @@ func (s *server) newClients() {
 	})
 	s.tokens = oauth.NewTokens(oauth.TokensOptions{
 		Store: s.store, Clients: s.clients, Keys: s.keyStores(), Ledger: b, Guard: b.Guard(), Issuer: c.Issuer,
+		Directories: map[string]policy.Directory{policy.ByStaticToken: s.live}, Trusted: s.trust.Current,
 		Log: s.log, Now: s.store.Now,
 	})
 	b.AddSealer(s.tokens)
@@ -255,10 +256,12 @@ func (s *server) doors(version string) []api.Door {
 	c := s.config
 	doors := []api.Door{rest.Door(rest.Options{
 		Registry: s.broker.Registry, Leaser: s.broker.Leaser, AuditLog: s.broker.Oversight, Overseer: s.ready,
-		Clusters: s.onboard, Clients: s.clients, TokenKeys: s.tokens, Grants: s.grants, Log: s.log, Version: version,
+		Clusters: s.onboard, Clients: s.clients, TokenKeys: s.tokens, Grants: s.grants, Trust: s.trust, Log: s.log, Version: version,
 	})}
 	if c.Issuer != "" {
-		doors = append(doors, login.Door(login.Options{Tokens: s.tokens, Clients: s.clients, Leases: s.broker.Leaser, Now: s.store.Now}))
+		doors = append(doors, login.Door(login.Options{
+			Tokens: s.tokens, Clients: s.clients, Callers: exchangers{s.live}, Leases: s.broker.Leaser, Now: s.store.Now,
+		}))
 	}
 	if c.TackerAPI.Enabled {
 		o := tacker.Options{Registry: s.broker.Registry, Compat: c.TackerAPI.Compat}

@@ -1,0 +1,21 @@
+package contexts
+
+import (
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/windows"
+)
+
+// lock keeps other processes out that lock the same file, until unlock.
+func lock(name string) (unlock func(), err error) {
+	f, err := os.OpenFile(filepath.Join(filepath.Dir(name), "."+filepath.Base(name)+".lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK, 0, 1, 0, new(windows.Overlapped)); err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	return func() { _ = f.Close() }, nil // which ends the lock
+}
