@@ -774,3 +774,45 @@ spec:
 	}
 	s.must(lifecycle.Terminate)
 }
+
+// TestManifestsLeaveTheAutoscalersOfOthersAlone: one that somebody made beside the package keeps the number as well.
+func TestManifestsLeaveTheAutoscalersOfOthersAlone(t *testing.T) {
+	t.Parallel()
+	s := newStand(t)
+	s.give(`apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  replicas: 1
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec: {containers: [{name: web, image: registry.invalid/web:1}]}
+`)
+	s.must(lifecycle.Instantiate)
+	if out, err := s.kubectl("autoscale", "deployment", "web", "-n", s.in.Namespace, "--min=3", "--max=5", "--cpu=50%"); err != nil {
+		t.Fatal(out)
+	}
+	number := func() string {
+		out, err := s.kubectl("get", "deployment", "web", "-n", s.in.Namespace, "-o", "jsonpath={.spec.replicas}")
+		if err != nil {
+			t.Fatal(out)
+		}
+		return out
+	}
+	if !real.Poll(t, time.Minute, func() bool { return number() == "3" }) {
+		t.Fatalf("the autoscaler has not set the number, which is %s", number())
+	}
+	for _, op := range []lifecycle.OperationType{lifecycle.Heal, lifecycle.ChangePackage, lifecycle.Heal} {
+		for _, o := range s.observe() {
+			if len(o.ChangedBy) > 0 {
+				t.Errorf("before %s %s is changed by %q", op, o.Kind, o.ChangedBy)
+			}
+		}
+		s.must(op)
+		if got := number(); got != "3" {
+			t.Errorf("after %s there are %s replicas, want 3", op, got)
+		}
+	}
+	s.must(lifecycle.Terminate)
+}
