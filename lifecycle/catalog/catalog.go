@@ -10,9 +10,11 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/remote"
 	"github.com/vimbroker/vimbroker/lifecycle/vnfpkg"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
+	"github.com/vimbroker/vimbroker/policy/egress"
 )
 
 // Options wire a [Catalog]. Every field without a stated default is required.
@@ -24,6 +26,10 @@ type Options struct {
 	Terms Terms
 	// Warn says what seems wrong in a package that is being onboarded. Nil has no warnings.
 	Warn func(Opened) ([]string, error)
+	// Egress are the addresses that packages of a project are fetched from, and Authorities those of their servers'
+	// certificates.
+	Egress      func(project string) *egress.Rules
+	Authorities remote.Authorities
 	// Now defaults to time.Now.
 	Now func() time.Time
 }
@@ -51,12 +57,14 @@ func DefaultTerms() Terms {
 // Catalog keeps packages. Its methods are safe for concurrent use, by any number of
 // processes on one store.
 type Catalog struct {
-	store Store
-	guard *audit.Guard
-	log   *slog.Logger
-	terms Terms
-	warn  func(Opened) ([]string, error)
-	now   func() time.Time
+	store       Store
+	guard       *audit.Guard
+	log         *slog.Logger
+	terms       Terms
+	warn        func(Opened) ([]string, error)
+	now         func() time.Time
+	egress      func(project string) *egress.Rules
+	authorities remote.Authorities
 }
 
 // New returns a Catalog; it starts nothing.
@@ -65,7 +73,9 @@ func New(o Options) *Catalog {
 		o.Now = time.Now
 	}
 	now := func() time.Time { return o.Now().UTC().Truncate(time.Microsecond) }
-	return &Catalog{store: o.Store, guard: o.Guard, log: o.Log, terms: o.Terms, warn: o.Warn, now: now}
+	return &Catalog{
+		store: o.Store, guard: o.Guard, log: o.Log, terms: o.Terms, warn: o.Warn, egress: o.Egress, authorities: o.Authorities, now: now,
+	}
 }
 
 // MaxSize bounds the content of one package, in bytes.

@@ -36,6 +36,10 @@ const (
 //
 // Policy decides twice: before the first byte, and once the descriptor is known.
 func (c *Catalog) Upload(ctx context.Context, p policy.Principal, ref PackageRef, content io.Reader) (Package, error) {
+	return c.upload(ctx, p, ref, func(Package) io.Reader { return content })
+}
+
+func (c *Catalog) upload(ctx context.Context, p policy.Principal, ref PackageRef, contentOf func(Package) io.Reader) (Package, error) {
 	pkg, err := c.find(ctx, p, policy.PackageUpload, ref)
 	if err != nil {
 		return Package{}, err
@@ -49,7 +53,7 @@ func (c *Catalog) Upload(ctx context.Context, p policy.Principal, ref PackageRef
 		return Package{}, c.refuse(ctx, act, err)
 	}
 	failpoint.At("package.intent")
-	stored, err := c.onboard(ctx, p, pkg, content, act)
+	stored, err := c.onboard(ctx, p, pkg, contentOf(pkg), act)
 	if err != nil {
 		ending, cancel := cleanup(ctx)
 		defer cancel()

@@ -8,6 +8,8 @@ import (
 	"iter"
 	"net/http"
 	"time"
+
+	"github.com/vimbroker/vimbroker/broker/api/sol003"
 )
 
 // packageVersion is the version of ETSI's package management that is spoken.
@@ -75,6 +77,16 @@ func (c *Client) UploadPackage(ctx context.Context, id string, content io.Reader
 	q := packages(http.MethodPut, nil, id, "package_content")
 	q.stream, q.size = content, size
 	return c.tell(ctx, q)
+}
+
+// UploadPackageFrom has the server fetch the content of a package, and returns when it is onboarded.
+func (c *Client) UploadPackageFrom(ctx context.Context, id string, r sol003.UploadFromRequest) error {
+	if _, bounded := ctx.Deadline(); !bounded {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, uploadTime)
+		defer cancel()
+	}
+	return c.tell(ctx, packages(http.MethodPost, r, id, "package_content", "upload_from_uri"))
 }
 
 // Package returns one, by its id.

@@ -374,6 +374,13 @@ func (p AdditionalParams) NeedsCode() string {
 	return ""
 }
 
+// UploadFromRequest is SOL005's UploadVnfPackageFromUriRequest.
+type UploadFromRequest struct {
+	URI      string      `json:"addressInformation"`
+	Username string      `json:"userName,omitempty"`
+	Password secret.Text `json:"password,omitzero"`
+}
+
 // InstantiateRequest is InstantiateVnfRequest.
 type InstantiateRequest struct {
 	FlavourID string                       `json:"flavourId"`

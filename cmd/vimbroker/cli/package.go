@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/vimbroker/vimbroker/broker/api/client"
+	"github.com/vimbroker/vimbroker/broker/api/sol003"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
 	"github.com/vimbroker/vimbroker/lifecycle/vnfpkg"
 )
@@ -186,25 +187,37 @@ Nothing is uploaded.`,
 
 func (p *program) packageUploadCommand() *cobra.Command {
 	var f packing
+	var user, passwordFile string
 	c := &cobra.Command{
-		Use: "upload FILE|DIR", Short: "Upload a package",
+		Use: "upload FILE|DIR|https://...", Short: "Upload a package",
 		Long: `Upload a VNF package, or make one of a directory as "package create"
-does and upload that. It is looked through, and enabled. An upload that fails
-leaves nothing.`,
+does and upload that. The server fetches one at an address that begins with
+https:// itself; it keeps no password for that. The package is looked through,
+and enabled. An upload that fails leaves nothing.`,
 		Example: "  vimbroker package upload web.csar\n  vimbroker package upload ./web --vnfd web-1.0",
 		Args:    console.Names("FILE"), ValidArgsFunction: console.OnlyFirst(console.Files),
 		RunE: p.Remote(func(c *cobra.Command, args []string, registry *client.Client) error {
-			content, size, err := f.open(args[0])
-			if err != nil {
-				return err
+			send := func(ctx context.Context, id string) error {
+				password, err := p.secretFile("password", passwordFile)
+				if err != nil {
+					return err
+				}
+				return registry.UploadPackageFrom(ctx, id, sol003.UploadFromRequest{URI: args[0], Username: user, Password: password})
 			}
-			defer content.Close()
-			f.tell(p.Say)
+			if !strings.Contains(args[0], "://") {
+				content, size, err := f.open(args[0])
+				if err != nil {
+					return err
+				}
+				defer content.Close()
+				f.tell(p.Say)
+				send = func(ctx context.Context, id string) error { return registry.UploadPackage(ctx, id, content, size) }
+			}
 			made, err := registry.CreatePackage(c.Context(), nil)
 			if err != nil {
 				return err
 			}
-			if err := registry.UploadPackage(c.Context(), made.ID, content, size); err != nil {
+			if err := send(c.Context(), made.ID); err != nil {
 				return errors.Join(err, registry.DeletePackage(context.WithoutCancel(c.Context()), made.ID))
 			}
 			stored, err := registry.Package(c.Context(), made.ID)
@@ -215,6 +228,8 @@ leaves nothing.`,
 		}),
 	}
 	f.add(c)
+	c.Flags().StringVar(&user, "username", "", "user at the server of an address, with --password-file")
+	c.Flags().StringVar(&passwordFile, "password-file", "", "file with the password at that server (- is standard input)")
 	p.OutputFlag(c)
 	return c
 }

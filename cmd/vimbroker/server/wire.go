@@ -26,6 +26,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker/grant"
 	"github.com/vimbroker/vimbroker/broker/oauth"
 	"github.com/vimbroker/vimbroker/broker/onboard"
+	"github.com/vimbroker/vimbroker/broker/remote"
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/broker/trust"
 	"github.com/vimbroker/vimbroker/drivers/callback"
@@ -217,6 +218,7 @@ func (s *server) newLifecycle() {
 	ofManifests := manifests.New()
 	s.catalog = catalog.New(catalog.Options{
 		Store: s.store, Guard: b.Guard(), Terms: terms, Log: s.log, Now: s.store.Now,
+		Egress: s.live.egress, Authorities: remote.Authorities{File: c.Charts.CAFile},
 		Warn: func(o catalog.Opened) ([]string, error) {
 			view := packageOf(o)
 			return ofManifests.Warnings(lifecycle.Source{Paths: view.Paths, Read: view.Read})

@@ -9,6 +9,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/api"
+	"github.com/vimbroker/vimbroker/broker/api/sol003"
 	"github.com/vimbroker/vimbroker/broker/api/sol013"
 	"github.com/vimbroker/vimbroker/lifecycle/catalog"
 	"github.com/vimbroker/vimbroker/policy"
@@ -18,6 +19,7 @@ import (
 type Catalog interface {
 	Create(ctx context.Context, p policy.Principal, userData string) (catalog.Package, error)
 	Upload(ctx context.Context, p policy.Principal, ref catalog.PackageRef, content io.Reader) (catalog.Package, error)
+	UploadFrom(ctx context.Context, p policy.Principal, ref catalog.PackageRef, o catalog.Origin) (catalog.Package, error)
 	Package(ctx context.Context, p policy.Principal, ref catalog.PackageRef) (catalog.Package, error)
 	Packages(ctx context.Context, p policy.Principal, q catalog.Query) ([]catalog.Package, string, error)
 	Modify(ctx context.Context, p policy.Principal, ref catalog.PackageRef, change catalog.PackageUpdate) (catalog.Package, error)
@@ -57,8 +59,8 @@ func Door(c Catalog) api.Door {
 			Body: api.Body{Limit: c.MaxSize(), Stream: true, Types: []string{zipType, "application/octet-stream"}},
 		},
 		{
-			Method: "POST", Path: "/vnf_packages/{id}/package_content/upload_from_uri", Timeout: quick, Body: optional,
-			Handle: notImplemented("the server fetches no packages; upload the content with PUT .../package_content"),
+			Method: "POST", Path: "/vnf_packages/{id}/package_content/upload_from_uri", Timeout: long, Body: json,
+			Status: http.StatusAccepted, Handle: s.uploadFrom,
 		},
 	}
 	for _, path := range []string{"/vnf_packages/{id}", "/onboarded_vnf_packages/{vnfd}"} {
@@ -188,5 +190,15 @@ func (s *server) remove(c *api.Call) (api.Answer, error) {
 
 func (s *server) upload(c *api.Call) (api.Answer, error) {
 	_, err := s.catalog.Upload(c.Context(), c.Principal, ref(c), c.Body)
+	return api.Answer{}, err
+}
+
+// uploadFrom has the server fetch the content (SOL005, UploadVnfPackageFromUriRequest).
+func (s *server) uploadFrom(c *api.Call) (api.Answer, error) {
+	var in sol003.UploadFromRequest
+	if err := wire.Tolerant(c.Content, &in); err != nil {
+		return api.Answer{}, err
+	}
+	_, err := s.catalog.UploadFrom(c.Context(), c.Principal, ref(c), catalog.Origin{URI: in.URI, Username: in.Username, Password: in.Password})
 	return api.Answer{}, err
 }
