@@ -31,6 +31,10 @@ func (*Driver) Basis(s lifecycle.Source) (lifecycle.Basis, error) {
 				b.Files = append(b.Files, p)
 			}
 		}
+		if terraform := slices.IndexFunc(s.Paths, func(p string) bool { return path.Ext(p) == ".tf" }); len(b.Files) == 0 && terraform >= 0 {
+			return b, broker.Invalid(field, "the package is one of Terraform (%s), which is not run here; put manifests or a chart into it",
+				vnfpkg.Printable(s.Paths[terraform]))
+		}
 		if len(b.Files) == 0 {
 			return b, broker.Invalid(field, "the package holds nothing under %s; name the manifests", strings.TrimSuffix(folder, "/"))
 		}

@@ -26,6 +26,7 @@ func TestBasis(t *testing.T) {
 			files: []string{"Files/kubernetes/b.yaml", "Files/kubernetes/a.yaml"},
 		},
 		"nothing there":   {in: lifecycle.Source{Paths: paths[:2]}, kind: broker.ErrInvalid, says: "the package holds nothing under Files/kubernetes"},
+		"Terraform":       {in: lifecycle.Source{Paths: []string{"Files/terraform/main.tf"}}, kind: broker.ErrInvalid, says: "one of Terraform (Files/terraform/main.tf)"},
 		"not there":       {in: lifecycle.Source{Paths: paths, Named: []string{"c.yaml"}}, kind: broker.ErrInvalid, says: "a file that is not in the package: c.yaml"},
 		"no name":         {in: lifecycle.Source{Paths: paths, Named: []string{""}}, kind: broker.ErrInvalid, says: "it has no name"},
 		"a chart":         {in: lifecycle.Source{Paths: paths, Named: []string{"charts/Chart.yaml"}}, kind: broker.ErrUnsupported, says: "is of a Helm chart"},

@@ -627,6 +627,44 @@ subjects: [{kind: ServiceAccount, name: reader}]
 	s.must(lifecycle.Terminate)
 }
 
+// Roles of paths, aggregated ones, and names with colons, as charts of the field have them, need no right but on their names.
+func TestManifestsThatBringRolesOfPaths(t *testing.T) {
+	t.Parallel()
+	s := newStand(t)
+	s.give(strings.ReplaceAll(`apiVersion: v1
+kind: ServiceAccount
+metadata: {name: reader}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {name: "NAME:paths", labels: {aggregate-to: NAME}}
+rules:
+- {nonResourceURLs: [/metrics, /metrics/*], verbs: [get]}
+- {apiGroups: [""], resources: [nodes/metrics], verbs: [get]}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {name: "NAME:all"}
+aggregationRule: {clusterRoleSelectors: [{matchLabels: {aggregate-to: NAME}}]}
+rules: []
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata: {name: "NAME:paths"}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: "NAME:paths"}
+subjects: [{kind: ServiceAccount, name: reader, namespace: "${VNF_NAMESPACE}"}]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata: {name: "NAME:all"}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: "NAME:all"}
+subjects: [{kind: ServiceAccount, name: reader, namespace: "${VNF_NAMESPACE}"}]
+`, "NAME", s.in.Namespace))
+	s.must(lifecycle.Instantiate)
+	s.must(lifecycle.Heal)
+	s.must(lifecycle.Terminate)
+}
+
 // Errors name fields and never values.
 func TestManifestsThatTheServerRefuses(t *testing.T) {
 	const canary = "c4n4ry"

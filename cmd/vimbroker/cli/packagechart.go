@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -19,11 +20,20 @@ const chartFile, ignoreFile = "Chart.yaml", ".helmignore"
 // chart are the files of a Helm chart, in a folder of its name, and the VDUs that the flags name: what a chart gives
 // is not known before it is rendered.
 func (f *packing) chart(root *os.Root, name string) (files []vnfpkg.ManifestFile, vdus []vnfpkg.DraftVDU, err error) {
+	text, err := fs.ReadFile(root.FS(), ignoreFile)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, err
+	}
+	ignored, err := ignoresOf(text)
+	if err != nil {
+		return nil, nil, err
+	}
 	err = fs.WalkDir(root.FS(), ".", func(file string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
-		if base := path.Base(file); file != "." && base != ignoreFile && strings.HasPrefix(base, ".") {
+		base := path.Base(file)
+		if file != "." && base != ignoreFile && (strings.HasPrefix(base, ".") || ignored.names(file, entry.IsDir())) {
 			f.leftOut = append(f.leftOut, file)
 			if entry.IsDir() {
 				return fs.SkipDir
@@ -68,4 +78,49 @@ func isCredential(file string, text []byte) bool {
 	return strings.HasSuffix(base, "kubeconfig") || strings.HasPrefix(base, "id_rsa") || strings.HasPrefix(base, "id_ed25519") ||
 		bytes.Contains(text, []byte("kind: Config\n")) && bytes.Contains(text, []byte("current-context:")) ||
 		bytes.HasPrefix(text, []byte("-----BEGIN ")) && bytes.Contains(text[:min(len(text), 64)], []byte("PRIVATE KEY"))
+}
+
+// ignores are the rules of a chart's .helmignore, as Helm reads them.
+type ignores []ignoring
+
+// ignoring is one rule: a pattern of base names, or of whole paths; but has it name all that does not match.
+type ignoring struct {
+	pattern          string
+	whole, dirs, but bool
+}
+
+func ignoresOf(text []byte) (all ignores, err error) {
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimSpace(line)
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		rule := ignoring{}
+		line, rule.but = strings.CutPrefix(line, "!")
+		line, rule.dirs = strings.CutSuffix(line, "/")
+		rule.whole = strings.Contains(line, "/")
+		if rule.pattern = strings.TrimPrefix(line, "/"); strings.Contains(line, "**") {
+			return nil, fmt.Errorf("%s: ** is no pattern of Helm's", ignoreFile)
+		}
+		if _, err := path.Match(rule.pattern, ""); err != nil {
+			return nil, fmt.Errorf("%s holds a pattern that cannot be read", ignoreFile)
+		}
+		all = append(all, rule)
+	}
+	return all, nil
+}
+
+// names reports whether the rules leave a file or a directory out.
+func (all ignores) names(file string, dir bool) bool {
+	for _, rule := range all {
+		of := file
+		if !rule.whole {
+			of = path.Base(file)
+		}
+		matches, _ := path.Match(rule.pattern, of) // the pattern was tried
+		if rule.but && (rule.dirs && !dir || !matches) || !rule.but && matches && (!rule.dirs || dir) {
+			return true
+		}
+	}
+	return false
 }

@@ -53,7 +53,8 @@ func TestPackOfAChart(t *testing.T) {
 func TestPackOfAChartLeavesCredentialsOut(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
-		"Chart.yaml": "apiVersion: v2\nname: web\nversion: 1.0.0\n", "templates/a.yaml": "kind: ConfigMap\n", ".helmignore": "x\n",
+		"Chart.yaml": "apiVersion: v2\nname: web\nversion: 1.0.0\n", "templates/a.yaml": "kind: ConfigMap\n", ".helmignore": "# tests\n*.bak\n/ci/\ndocs/*.txt\n",
+		"a.bak": packCanary, "files/b.bak": packCanary, "ci/values.yaml": packCanary, "docs/a.txt": packCanary, "files/ci": "kept",
 		".env": packCanary, ".git/config": packCanary, "sub/.hidden/a.yaml": packCanary, "kubeconfig": packCanary, "edge.kubeconfig": packCanary,
 		"files/admin.yaml": "apiVersion: v1\nkind: Config\ncurrent-context: a\nusers: " + packCanary, "files/key": "-----BEGIN EC PRIVATE KEY-----\n" + packCanary,
 	} {
@@ -91,7 +92,7 @@ func TestPackOfAChartLeavesCredentialsOut(t *testing.T) {
 	slices.Sort(said)
 	want := []string{
 		".helmignore", "Chart.yaml", "a.yaml", "admin.yaml", "key", "left out  .env", "left out  .git", "left out  edge.kubeconfig",
-		"left out  kubeconfig", ".hidden",
+		"left out  kubeconfig", ".hidden", "left out  a.bak", "b.bak", "left out  ci", "a.txt", "ci",
 	}
 	slices.Sort(want)
 	if !slices.Equal(said, want) {
