@@ -6,6 +6,7 @@ import (
 	"maps"
 
 	"github.com/vimbroker/vimbroker/broker/failpoint"
+	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
 )
@@ -294,6 +295,18 @@ func (b *Registry) plan(u *edit) error {
 	}
 	u.target.Vouched = said
 	return nil
+}
+
+// SameTarget reports whether a kubeconfig leads where a VIM that p may see leads, by the same authority. It asks nobody.
+// It is [ErrInvalid] for a kubeconfig that the VIM could not be changed to.
+func (b *Registry) SameTarget(ctx context.Context, p policy.Principal, ref string, kubeconfig secret.Text) (bool, error) {
+	v, err := b.VIM(ctx, p, ref)
+	if err != nil {
+		return false, err
+	}
+	u := &edit{vim: v, change: Change{Kubeconfig: kubeconfig}}
+	err = b.plan(u)
+	return err == nil && u.target == v.Current.Target, err
 }
 
 // leavesDestination refuses a change of where the credential is sent that does not bring the credential.

@@ -104,7 +104,7 @@ func TestEgressRulesOfTheProject(t *testing.T) {
 	}
 	b.closed = "south"
 	b.kube("b/edge").Requests()
-	b.secret(b.source.clusters["b/edge"], strings.Replace(b.kube("b/edge").Kubeconfig(), "namespace: default", "namespace: web", 1))
+	b.secret(b.source.clusters["b/edge"], b.kube("b/edge").Anew())
 	b.look("b", "edge")
 	b.want("b", "edge", onboard.StateRegistered, onboard.ReasonUnreachable)
 	if got := b.kube("b/edge").Requests(); len(got) != 0 {

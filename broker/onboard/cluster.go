@@ -108,7 +108,7 @@ type Cluster struct {
 	System string
 	// Rival is the id of the cluster whose system it is proven to lead to, while it is refused for that.
 	Rival string
-	// Secret names the version of the secret that was last adopted, or refused.
+	// Secret names the version of the secret that was last adopted, refused, or not needed.
 	Secret string
 
 	// PushToken is the hash of the token that a kubeconfig can be pushed with; empty if

@@ -259,8 +259,7 @@ func TestRotation(t *testing.T) {
 	kube := b.kube("a/edge")
 	before := b.vim(c.VIM)
 
-	fresh := strings.Replace(kube.Kubeconfig(), kube.AdminToken, kube.AdminTokenFor(0)+"", 1)
-	b.secret(s, fresh)
+	b.secret(s, kube.Anew())
 	b.look("a", "edge")
 	c = b.want("a", "edge", onboard.StateRegistered, "")
 	if v := b.vim(c.VIM); v.Current.Number != before.Current.Number+1 || c.Secret == "" {
@@ -285,7 +284,7 @@ func TestRotation(t *testing.T) {
 // TestAnotherCA is adopted, and the audit log says so, where the system is the same; a
 // rotation with the same CA says nothing of one.
 func TestAnotherCA(t *testing.T) {
-	b := newBench(t)
+	b := newBench(t, func(m *onboard.Management) { m.Account = onboard.AccountNone })
 	s := b.cluster("a", "edge")
 	b.look("a", "edge")
 	c := b.want("a", "edge", onboard.StateRegistered, "")
@@ -640,6 +639,15 @@ func TestTooManyGoneAtOnceAreHeld(t *testing.T) {
 	if got := len(b.vims()); got != 4 {
 		t.Errorf("%d VIMs are left after a release, want 4", got)
 	}
+	var told []onboard.ClusterEventKind
+	for _, e := range b.events("") {
+		if told = append(told, e.Kind); e.ManagementCluster != b.hub.ID {
+			t.Errorf("%s is told of %+v", e.Kind, e)
+		}
+	}
+	if !slices.Equal(told, []onboard.ClusterEventKind{onboard.EventHeld, onboard.EventReleased}) {
+		t.Errorf("told %v, want that they are held, and released, once each", told)
+	}
 }
 
 // TestHowManyMayGo within ten minutes: three or a fifth, and as many as there are after a release.
@@ -697,6 +705,77 @@ func TestHowManyMayGo(t *testing.T) {
 	}
 }
 
+// TestHowManyMayGoIsASetting, for sites that make and delete many.
+func TestHowManyMayGoIsASetting(t *testing.T) {
+	for _, c := range []struct{ max, share, left int }{{1, 10, 6}, {5, 10, 1}, {1, 90, 1}} {
+		b := newBench(t, func(m *onboard.Management) { m.MaxGone, m.MaxGoneShare = c.max, c.share })
+		for i := range 6 {
+			b.cluster("a", fmt.Sprint("c", i))
+			b.look("a", fmt.Sprint("c", i))
+		}
+		for i := range 5 {
+			b.source.drop("a", fmt.Sprint("c", i))
+		}
+		for range 2 {
+			for i := range 5 {
+				b.look("a", fmt.Sprint("c", i))
+			}
+			b.clock.Add(onboard.Settled)
+		}
+		if got := len(b.vims()); got != c.left {
+			t.Errorf("at most %d or %d %%: %d VIMs are left, want %d", c.max, c.share, got, c.left)
+		}
+	}
+	m := onboard.Management{Namespaces: []string{"a"}, Projects: map[string]string{"": "north"}}
+	for field, change := range map[string]func(){"maxGone": func() { m.MaxGone = -1 }, "maxGoneShare": func() { m.MaxGone, m.MaxGoneShare = 1, 101 }} {
+		change()
+		var e *broker.Error
+		if err := m.Complete(); !errors.As(err, &e) || e.Field != field {
+			t.Errorf("Complete() = %v, want a fault of %s", err, field)
+		}
+	}
+}
+
+// TestADrainIsNotRecordedAgainAndAgain: a VIM that cannot be tidied rests, and its cluster writes nothing meanwhile.
+func TestADrainIsNotRecordedAgainAndAgain(t *testing.T) {
+	b := newBench(t)
+	b.cluster("a", "edge")
+	b.look("a", "edge")
+	c := b.want("a", "edge", onboard.StateRegistered, "")
+	b.lease(alice, c.VIM)
+	kube := b.kube("a/edge")
+	kube.Fail(fake.Fault{Method: "DELETE", Kind: fake.Refuse, Status: http.StatusServiceUnavailable, Times: -1})
+	b.source.drop("a", "edge")
+	b.gone("a", "edge")
+	b.want("a", "edge", onboard.StateRetiring, onboard.ReasonDraining)
+	count := func() int {
+		t.Helper()
+		entries, err := b.store.Entries(t.Context(), audit.Query{Limit: 1000})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(entries)
+	}
+	before := count()
+	kube.Requests()
+	for range 10 {
+		b.clock.Add(onboard.Settled)
+		if again := b.look("a", "edge"); again <= 0 {
+			t.Fatal("nobody looks again")
+		}
+	}
+	if got := count() - before; got != 0 {
+		t.Errorf("%d entries were written by looks at a VIM that drains", got)
+	}
+	if asked := kube.Requests(); len(asked) != 0 {
+		t.Errorf("it was asked %d times", len(asked))
+	}
+	b.clock.Add(onboard.SilentFor)
+	if first, second := b.look("a", "edge"), b.look("a", "edge"); second <= first/2 {
+		t.Errorf("it is looked at again after %s, then after %s", first, second)
+	}
+}
+
 // TestASystemIsOneClusters: a tenant's secret that names another's endpoint, or the
 // management cluster, makes no VIM.
 func TestASystemIsOneClusters(t *testing.T) {
@@ -728,8 +807,7 @@ func TestARegistrationThatDiedHalfWay(t *testing.T) {
 			vim := c.VIM
 			b.halfWay(c)
 			if rotated {
-				kube := b.kube("a/edge")
-				b.secret(s, strings.Replace(kube.Kubeconfig(), "namespace: default", "namespace: kube-system", 1))
+				b.secret(s, b.kube("a/edge").Anew())
 			}
 			b.watch()
 			b.look("a", "edge")
@@ -1158,16 +1236,35 @@ func files(t *testing.T, dir string) map[string][]byte {
 
 // TestWhatOthersAreTold: a cluster's life, as events of the entries that were really written.
 func TestWhatOthersAreTold(t *testing.T) {
-	b := newBench(t)
+	b := newBench(t, func(m *onboard.Management) { m.CopyLabels = []string{"site"} })
 	s := b.cluster("a", "edge")
+	s.Labels = map[string]string{"site": "x"}
+	b.source.put(s)
 	b.look("a", "edge")
 	vim := b.want("a", "edge", onboard.StateRegistered, "").VIM
 	kube := b.kube("a/edge")
-	b.secret(s, strings.Replace(kube.Kubeconfig(), kube.AdminToken, kube.AdminTokenFor(0), 1))
+	b.secret(s, kube.Anew())
 	b.look("a", "edge")
 	b.secret(s, b.kube("elsewhere").Kubeconfig())
 	b.look("a", "edge")
+	b.secret(s, "\x00{{")
+	b.look("a", "edge")
 	b.secret(s, kube.Kubeconfig())
+	b.look("a", "edge")
+	s.Paused = true
+	b.source.put(s)
+	for range 3 {
+		b.look("a", "edge")
+	}
+	s.Paused = false
+	b.source.put(s)
+	for range 3 {
+		b.look("a", "edge")
+	}
+	if _, gone, err := b.DeleteVIM(t.Context(), alice, vim, broker.Deletion{}); err != nil || !gone {
+		t.Fatal(gone, err)
+	}
+	b.look("a", "edge")
 	b.look("a", "edge")
 	b.source.drop("a", "edge")
 	b.gone("a", "edge")
@@ -1187,12 +1284,13 @@ func TestWhatOthersAreTold(t *testing.T) {
 			continue
 		}
 		told = append(told, fmt.Sprint(v.Kind, " ", v.Cluster, " ", v.Reason))
-		if v.Project != "north" || v.ManagementCluster != b.hub.ID || v.Cluster == "a/edge" && v.VIM != vim {
+		if v.Project != "north" || v.ManagementCluster != b.hub.ID || v.Cluster == "a/edge" && (v.VIM == "" || v.Name != "a.edge" || v.Labels["cluster/site"] != "x") {
 			t.Errorf("%s is told of %+v", v.Kind, v)
 		}
 	}
 	want := []string{
-		"vim.registered a/edge ", "vim.updated a/edge ", "vim.quarantined a/edge otherSystem", "vim.updated a/edge ", "vim.retired a/edge ",
+		"vim.registered a/edge ", "vim.updated a/edge ", "vim.quarantined a/edge otherSystem", "vim.quarantined a/edge secretInvalid",
+		"vim.updated a/edge ", "vim.suspended a/edge paused", "vim.resumed a/edge ", "vim.retired a/edge ", "vim.registered a/edge ", "vim.retired a/edge ",
 		"vim.quarantined a/forged secretInvalid",
 	}
 	if !slices.Equal(told, want) {
@@ -1230,7 +1328,7 @@ func TestWhatTellsNothing(t *testing.T) {
 		"retired before it was a VIM":          {func(e *audit.Entry) { states(e, "waiting", "retired", ""); delete(e.Detail, "clusterVIM") }, ""},
 		"another secret before it was a VIM":   {func(e *audit.Entry) { states(e, "", "", "2"); delete(e.Detail, "clusterVIM") }, ""},
 		"its VIM is being deleted":             {func(e *audit.Entry) { states(e, "registered", "retiring", "") }, ""},
-		"its VIM was deleted by somebody else": {func(e *audit.Entry) { states(e, "registered", "waiting", "") }, ""},
+		"its VIM was deleted by somebody else": {func(e *audit.Entry) { states(e, "registered", "waiting", "") }, onboard.EventRetired},
 	} {
 		if kind, ok := told(c.change); kind != c.want || ok != (c.want != "") {
 			t.Errorf("%s tells %q, %t, want %q", name, kind, ok, c.want)

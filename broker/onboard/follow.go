@@ -90,6 +90,13 @@ func (o *Onboarding) watch(ctx context.Context, m Management) error {
 	if err := w.load(ctx); err != nil {
 		return err
 	}
+	for k, rows := range w.rows {
+		for _, c := range rows {
+			if c.State == StateRetiring { // whether its namespace can be listed or not
+				w.queue.add(k, 0)
+			}
+		}
+	}
 	group, ctx := errgroup.WithContext(ctx)
 	for _, n := range m.Namespaces {
 		group.Go(func() error { return w.watchNamespace(ctx, n) })
@@ -142,6 +149,7 @@ type watcher struct {
 	told     map[string]bool
 	rows     map[key]map[string]Cluster // by the cluster's key, then by id
 	vims     map[string]broker.VIM
+	former   map[string]broker.VIM // those of rows that are gone, as they were last read
 	missing  map[string]time.Time // since when a row's cluster is not shown, by id
 	reread   map[string]time.Time // the check for which a row's secret was read again, by id
 }
@@ -150,7 +158,7 @@ func (o *Onboarding) newWatcher(m Management, v broker.VIM) *watcher {
 	return &watcher{
 		Onboarding: o, self: self(v.Project), vim: v, m: m, queue: newQueue(o.now),
 		seen: map[key]Seen{}, versions: map[key]string{}, listed: map[string]bool{}, told: map[string]bool{}, rows: map[key]map[string]Cluster{},
-		vims: map[string]broker.VIM{}, missing: map[string]time.Time{}, reread: map[string]time.Time{},
+		vims: map[string]broker.VIM{}, former: map[string]broker.VIM{}, missing: map[string]time.Time{}, reread: map[string]time.Time{},
 	}
 }
 
@@ -244,7 +252,10 @@ func (w *watcher) refresh(ctx context.Context) error {
 				blocked = append(blocked, c)
 			}
 			was, is := before[c.VIM], vims[c.VIM]
-			if c.State == StateRetiring || was.Revision != is.Revision || was.Health.Status != is.Health.Status ||
+			if was.ID != "" && is.ID == "" {
+				w.former[c.VIM] = was
+			}
+			if was.Revision != is.Revision || was.Health.Status != is.Health.Status ||
 				was.Health.CanMint != is.Health.CanMint {
 				look = append(look, k)
 			}

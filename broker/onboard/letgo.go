@@ -20,11 +20,8 @@ const (
 	// silentFor is how long ago a cluster was gone whose API server does not answer: then
 	// nothing is left on it that its leases could be revoked at.
 	silentFor = time.Minute
-	// breakerWindow, breakerLeast and breakerShare bound how many VIMs of a management cluster
-	// are let go of: within that time so many, or one in so many if that is more.
+	// breakerWindow is the time within which the settings bound how many VIMs are let go of.
 	breakerWindow = 10 * time.Minute
-	breakerLeast  = 3
-	breakerShare  = 5
 )
 
 // letGo lets go of a cluster that is not shown any more, if it is gone.
@@ -125,7 +122,7 @@ func (w *watcher) mayGo(ctx context.Context) (bool, error) {
 		}
 	}
 	w.mu.Unlock()
-	most := max(breakerLeast, all/breakerShare)
+	most := max(w.m.MaxGone, all*w.m.MaxGoneShare/100)
 	if going <= most {
 		return true, nil
 	}
@@ -140,17 +137,28 @@ func (w *watcher) mayGo(ctx context.Context) (bool, error) {
 			m.HeldAt = now
 		}
 		return nil
-	}, act.With(audit.DetailReason, fmt.Sprintf("%d of %d", going, all)).Failed("too many clusters are gone at once"))
+	}, act.With(detailEvent, string(EventHeld)).With(audit.DetailReason, fmt.Sprintf("%d of %d", going, all)).Failed("too many clusters are gone at once"))
 	return false, err
 }
 
-// retire drains a cluster's VIM and deletes it, as often as it takes. Leases are revoked
-// where they were issued; where the API server has not answered since the cluster was
+// retire drains a cluster's VIM and deletes it. Once it drains, its own drain goes on, and rests where it must: here it is
+// only awaited. Leases are revoked where they were issued; where the API server has not answered since the cluster was
 // gone, the system that they were for no longer exists.
 func (w *watcher) retire(ctx context.Context, c Cluster) (time.Duration, error) {
-	v, err := w.broker.CheckVIM(ctx, w.self, c.VIM)
-	if err == nil {
-		gone := v.Health.Status == broker.HealthUnreachable && w.now().Sub(c.GoneAt) >= silentFor
+	v, err := w.broker.VIM(ctx, w.self, c.VIM)
+	waits := err == nil && v.State == broker.VIMDraining
+	silent := err == nil && w.now().Sub(c.GoneAt) >= silentFor
+	if silent {
+		v, err = w.broker.CheckVIM(ctx, w.self, c.VIM)
+	}
+	gone := silent && v.Health.Status == broker.HealthUnreachable
+	switch {
+	case err != nil:
+	case waits && silent && !gone:
+		return w.fail(ctx, c, ReasonDraining, draining)
+	case waits && !silent:
+		return drainEvery, w.note(ctx, c, ReasonDraining, draining)
+	default:
 		var deleted bool
 		if _, deleted, err = w.broker.DeleteVIM(ctx, w.self, c.VIM, broker.Deletion{Drain: !gone, Gone: gone}); err == nil && !deleted {
 			return drainEvery, w.note(ctx, c, ReasonDraining, draining)

@@ -40,6 +40,9 @@ type Management struct {
 	// cluster's credential: AccountEngine, AccountLeases, or AccountNone, which keeps the
 	// credential. Empty is AccountNone too: it was enabled before there were accounts.
 	Account string
+	// MaxGone and MaxGoneShare bound how many VIMs are let go of within ten minutes: so many, or that share in per cent if
+	// it is more.
+	MaxGone, MaxGoneShare int
 
 	EnabledBy            string
 	CreatedAt, UpdatedAt time.Time
@@ -74,6 +77,9 @@ const (
 // defaultAccount lets CNFs be instantiated on the clusters.
 const defaultAccount = AccountEngine
 
+// The defaults of how many VIMs may go.
+const defaultMaxGone, defaultMaxGoneShare = 3, 20
+
 const (
 	maxNamespaces = 64
 	maxSettings   = 64
@@ -99,6 +105,17 @@ func (m *Management) Complete() error {
 		if *field == "" {
 			*field = text
 		}
+	}
+	for bound, value := range map[*int]int{&m.MaxGone: defaultMaxGone, &m.MaxGoneShare: defaultMaxGoneShare} {
+		if *bound == 0 {
+			*bound = value
+		}
+	}
+	if m.MaxGone < 1 || m.MaxGone > maxClusters {
+		return broker.Invalid("maxGone", "must be 1 to %d", maxClusters)
+	}
+	if m.MaxGoneShare < 1 || m.MaxGoneShare > 100 {
+		return broker.Invalid("maxGoneShare", "must be 1 to 100 per cent")
 	}
 	if len(m.ControlPlanes) == 0 {
 		m.ControlPlanes = []string{defaultControlPlane}
@@ -164,7 +181,8 @@ func (m *Management) completeNames() error {
 func (m *Management) same(other *Management) bool {
 	return slices.Equal(m.Namespaces, other.Namespaces) && maps.Equal(m.Selector, other.Selector) && maps.Equal(m.Projects, other.Projects) &&
 		m.SecretName == other.SecretName && m.SecretKey == other.SecretKey && m.NameTemplate == other.NameTemplate &&
-		slices.Equal(m.CopyLabels, other.CopyLabels) && slices.Equal(m.ControlPlanes, other.ControlPlanes) && m.Account == other.Account
+		slices.Equal(m.CopyLabels, other.CopyLabels) && slices.Equal(m.ControlPlanes, other.ControlPlanes) && m.Account == other.Account &&
+		m.MaxGone == other.MaxGone && m.MaxGoneShare == other.MaxGoneShare
 }
 
 // project is whose VIMs the clusters of a namespace become.

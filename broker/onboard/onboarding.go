@@ -242,6 +242,10 @@ func (o *Onboarding) Release(ctx context.Context, p policy.Principal, ref string
 	if err != nil {
 		return Management{}, err
 	}
+	now, err := o.store.Management(ctx, v.ID)
+	if err == nil && !now.HeldAt.IsZero() {
+		act.With(detailEvent, string(EventReleased))
+	}
 	m, err := o.store.UpdateManagement(ctx, v.ID, func(m *Management) error {
 		m.HeldAt, m.ReleasedUntil, m.UpdatedAt = time.Time{}, o.now().Add(releasedFor), o.now()
 		return nil

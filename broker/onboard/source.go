@@ -111,6 +111,7 @@ type Registrar interface {
 	VIMs(ctx context.Context, p policy.Principal, q broker.VIMQuery) ([]broker.VIM, string, error)
 	RegisterVIM(ctx context.Context, p policy.Principal, r broker.Registration) (broker.VIM, error)
 	UpdateVIM(ctx context.Context, p policy.Principal, ref string, c broker.Change) (broker.VIM, error)
+	SameTarget(ctx context.Context, p policy.Principal, ref string, kubeconfig secret.Text) (bool, error)
 	CheckVIM(ctx context.Context, p policy.Principal, ref string) (broker.VIM, error)
 	DeleteVIM(ctx context.Context, p policy.Principal, ref string, d broker.Deletion) (broker.VIM, bool, error)
 }

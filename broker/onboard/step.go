@@ -1,8 +1,10 @@
 package onboard
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -151,6 +153,9 @@ const (
 	detailProject    = "clusterProject" // whose VIM it is or becomes
 	detailState      = "state"          // behind old. and new.
 	detailSecret     = "secret"         // behind new.: the version of the secret that was adopted or refused
+	detailVIMName    = "clusterVIMName"
+	detailLabel      = "label."       // before the key of a label that the VIM has from the Cluster
+	detailEvent      = "clusterEvent" // the kind of an event of a management cluster
 )
 
 // move changes what is stored of a cluster, with an entry.
@@ -161,10 +166,11 @@ func (w *watcher) move(ctx context.Context, c Cluster, change func(*Cluster)) (C
 	}
 	after := c
 	change(&after)
-	if after.VIM != "" {
-		act.With(detailClusterVIM, after.VIM)
-	}
+	w.name(act, cmp.Or(after.VIM, c.VIM))
 	detail := []string{audit.DetailReason, string(after.Reason)}
+	if after.Reason != c.Reason {
+		detail = append(detail, audit.DetailOld+audit.DetailReason, string(c.Reason))
+	}
 	if after.State != c.State {
 		detail = append(detail, audit.DetailOld+detailState, string(c.State), audit.DetailNew+detailState, string(after.State))
 	}
@@ -181,6 +187,44 @@ func (w *watcher) move(ctx context.Context, c Cluster, change func(*Cluster)) (C
 	}
 	w.keep(stored)
 	return stored, nil
+}
+
+// name says in an entry which VIM it is about, as it was last read.
+func (w *watcher) name(act *audit.Act, vim string) {
+	if vim == "" {
+		return
+	}
+	act.With(detailClusterVIM, vim)
+	v, there := w.cached(vim)
+	if !there {
+		v = w.wasVIM(vim)
+	}
+	if v.Name != "" {
+		act.With(detailVIMName, v.Name)
+	}
+	for key, value := range v.Labels {
+		if strings.HasPrefix(key, copiedPrefix) {
+			act.With(detailLabel+key, value)
+		}
+	}
+}
+
+// wasVIM is a VIM that is gone, as it was last read.
+func (w *watcher) wasVIM(id string) broker.VIM {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	v := w.former[id]
+	delete(w.former, id)
+	return v
+}
+
+// announce is note with an entry where the cluster begins or ends to be suspended: that is told outside.
+func (w *watcher) announce(ctx context.Context, c Cluster, why ClusterReason, text string) error {
+	if suspends[why] == suspends[c.Reason] {
+		return w.note(ctx, c, why, text)
+	}
+	_, err := w.move(ctx, c, func(c *Cluster) { c.Reason, c.Message, c.Attempts = why, text, 0 })
+	return err
 }
 
 // note stores why a cluster is not well, without an entry: that is an observation.

@@ -47,7 +47,7 @@ type Store interface {
 	// management cluster, is [broker.ErrExists] with Field "system". Changes to ID,
 	// Management, Namespace, Name, UID, CreatedAt and Revision are ignored.
 	UpdateCluster(ctx context.Context, id string, change func(*Cluster) error, e audit.Entry) (Cluster, error)
-	// DeferCluster stores Reason, Message and Attempts, without an entry or a new Revision;
+	// DeferCluster stores Reason, Message, Attempts and Secret, without an entry or a new Revision;
 	// [broker.ErrNotFound].
 	DeferCluster(ctx context.Context, c Cluster) error
 	// ForgetCluster removes the row of a Retired cluster, and no other. Idempotent.

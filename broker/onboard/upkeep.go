@@ -25,7 +25,9 @@ func (w *watcher) upkeep(ctx context.Context, c Cluster, s Seen) (time.Duration,
 	if !there {
 		var err error
 		if v, err = w.broker.VIM(ctx, w.self, c.VIM); errors.Is(err, broker.ErrNotFound) {
-			_, err := w.move(ctx, c, func(c *Cluster) { c.State, c.VIM, c.Secret, c.Attempts = StateWaiting, "", "", 0 })
+			_, err := w.move(ctx, c, func(c *Cluster) {
+				c.State, c.VIM, c.Secret, c.Attempts, c.Reason, c.Message = StateWaiting, "", "", 0, "", ""
+			})
 			return time.Second, err
 		} else if err != nil {
 			return w.fail(ctx, c, ReasonUnavailable, message(err))
@@ -51,7 +53,7 @@ func (w *watcher) upkeep(ctx context.Context, c Cluster, s Seen) (time.Duration,
 	if why == "" && !pushed(c) && w.secretless(c) {
 		why, text = ReasonSecretMissing, "there is no secret "+w.m.secretName(c.Name)+" any more; the VIM keeps the credential that it has"
 	}
-	return 0, w.note(ctx, c, why, text)
+	return 0, w.announce(ctx, c, why, text)
 }
 
 // drift is the difference between a VIM and the values that its cluster asks for.
@@ -108,6 +110,11 @@ func lost(v broker.VIM) (refused, account bool) {
 	return refused || account && v.Health.Status == broker.HealthReachable && !v.Health.CanMint, account
 }
 
+// sound reports whether a VIM works, by an account of the broker's own.
+func (w *watcher) sound(v broker.VIM) bool {
+	return v.Current.Discovered.Cluster != nil && v.Current.Discovered.Profile != "" && v.Health.Status == broker.HealthReachable && v.Health.CanMint
+}
+
 // rotate adopts a new version of the secret. If the VIM refuses its credential, the
 // secret is read again, once for each check that found so: providers with short-lived
 // tokens replace them every few minutes, and a lost account is made again.
@@ -126,6 +133,17 @@ func (w *watcher) rotate(ctx context.Context, c Cluster, s Seen, v *broker.VIM) 
 		return c, 0, nil
 	}
 	got, err := w.secret(ctx, s)
+	if err == nil && c.State == StateRegistered && !refused && !unaccounted && w.sound(*v) {
+		same, err := w.broker.SameTarget(ctx, w.self, v.ID, got.Value)
+		if err == nil && same { // the VIM has an account of its own, and needs no other credential for it
+			c.Secret = got.Version
+			return c, 0, w.putOff(ctx, c)
+		}
+		if err != nil && !errors.Is(err, broker.ErrInvalid) {
+			again, err := w.fail(ctx, c, ReasonUnavailable, message(err))
+			return c, again, err
+		}
+	}
 	switch {
 	case err == nil && got.Version == c.Secret && !anew && !(first && (account || unaccounted)):
 		return c, 0, nil

@@ -18,6 +18,8 @@ var ManagementColumns = Columns[onboard.Management]{
 	{Name: "copy_labels", field: func(m *onboard.Management) any { return &m.CopyLabels }},
 	{Name: "control_planes", field: func(m *onboard.Management) any { return &m.ControlPlanes }},
 	{Name: "account", field: func(m *onboard.Management) any { return &m.Account }},
+	{Name: "max_gone", field: func(m *onboard.Management) any { return &m.MaxGone }},
+	{Name: "max_gone_share", field: func(m *onboard.Management) any { return &m.MaxGoneShare }},
 	{Name: "enabled_by", field: func(m *onboard.Management) any { return &m.EnabledBy }},
 	{Name: "created_at", field: func(m *onboard.Management) any { return &m.CreatedAt }, fixed: true},
 	{Name: "updated_at", field: func(m *onboard.Management) any { return &m.UpdatedAt }},
@@ -59,7 +61,7 @@ var ClusterColumns = Columns[onboard.Cluster]{
 }
 
 // ClusterNoteColumns are those that an observation of a cluster writes.
-var ClusterNoteColumns = ClusterColumns.Pick("reason", "message", "attempts")
+var ClusterNoteColumns = ClusterColumns.Pick("reason", "message", "attempts", "secret")
 
 // ClusterPosition is the place of a cluster in its list.
 type ClusterPosition struct {

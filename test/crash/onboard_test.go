@@ -83,10 +83,9 @@ func (f *fleet) works(t testing.TB, token string) bool {
 	return f.cluster.works(t, token) || f.edge.works(t, token)
 }
 
-// create makes the cluster, or has its control plane's provider write another credential.
+// create makes the cluster, or has its control plane's provider rotate credential and authority.
 func (f *fleet) create() {
-	edge := strings.Replace(f.edge.fake.Kubeconfig(), f.edge.fake.AdminToken, f.edge.fake.AdminTokenFor(0), 1)
-	f.fake.PutCluster(fakekube.Cluster{Namespace: "tenant", Name: "edge", Ready: true, Kubeconfig: edge})
+	f.fake.PutCluster(fakekube.Cluster{Namespace: "tenant", Name: "edge", Ready: true, Kubeconfig: f.edge.fake.Anew()})
 }
 
 func fleetOf(s *scene) *fleet { return s.up.(*fleet) }

@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/vimbroker/vimbroker/test/fake"
+	"github.com/vimbroker/vimbroker/test/real/pki"
 )
 
 const adminAccount = "fakekube-admin"
@@ -140,7 +141,19 @@ func (s *Server) ExecInfo() string {
 }
 
 // Kubeconfig is a kubeconfig with AdminToken, whose one context is "fakekube".
-func (s *Server) Kubeconfig() string {
+func (s *Server) Kubeconfig() string { return s.kubeconfig(s.AdminToken, s.CA) }
+
+// Anew is a kubeconfig with another token, whose bundle has one authority more than that of Kubeconfig: it leads to the same
+// system in another way.
+func (s *Server) Anew() string {
+	more, err := pki.NewCA("the next authority")
+	if err != nil {
+		panic(err)
+	}
+	return s.kubeconfig(s.AdminTokenFor(0), s.CA+string(more.PEM))
+}
+
+func (s *Server) kubeconfig(token, ca string) string {
 	return fmt.Sprintf(`apiVersion: v1
 kind: Config
 current-context: fakekube
@@ -153,7 +166,7 @@ users:
 contexts:
 - name: fakekube
   context: {cluster: fakekube, user: admin, namespace: default}
-`, s.Endpoint, base64.StdEncoding.EncodeToString([]byte(s.CA)), s.AdminToken)
+`, s.Endpoint, base64.StdEncoding.EncodeToString([]byte(ca)), token)
 }
 
 func (s *Server) now() time.Time { return s.opts.Now() }

@@ -21,6 +21,7 @@ import (
 	"github.com/vimbroker/vimbroker/drivers/kubernetes/rbac"
 	"github.com/vimbroker/vimbroker/test/process"
 	"github.com/vimbroker/vimbroker/test/real"
+	"github.com/vimbroker/vimbroker/test/real/pki"
 	"github.com/vimbroker/vimbroker/test/story"
 )
 
@@ -153,6 +154,27 @@ func (o *onboarded) await(name, what string, so func(v1.WorkloadCluster) bool) v
 	return last
 }
 
+// rotated is a new kubeconfig of c, which trusts a next authority besides.
+func rotated(t *testing.T, c *real.Cluster) string {
+	t.Helper()
+	next, err := pki.NewCA("the next authority")
+	if err != nil {
+		t.Fatal(err)
+	}
+	config, err := clientcmd.Load([]byte(c.NewKubeconfig(t)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, cluster := range config.Clusters {
+		cluster.CertificateAuthorityData = append(cluster.CertificateAuthorityData, next.PEM...)
+	}
+	text, err := clientcmd.Write(*config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
 func in(state, reason string) func(v1.WorkloadCluster) bool {
 	return func(c v1.WorkloadCluster) bool { return c.State == state && c.Reason == reason }
 }
@@ -219,9 +241,9 @@ func TestClusterAPI(t *testing.T) {
 	})
 	o.lease(c.VIM, edge)
 
-	// The provider rotates the certificate.
+	// The provider rotates certificate and authority.
 	began = time.Now()
-	o.write("edge", edge.NewKubeconfig(t))
+	o.write("edge", rotated(t, edge))
 	o.await("edge", "rotated", func(v1.WorkloadCluster) bool {
 		v, err := o.VIM(ctx, c.VIM)
 		return err == nil && v.Generation == 3
@@ -260,7 +282,7 @@ func TestClusterAPI(t *testing.T) {
 	// A server that is killed leaves no lease on the hub to the next one.
 	o.broker.Kill()
 	o.start()
-	o.write("edge", edge.NewKubeconfig(t))
+	o.write("edge", rotated(t, edge))
 	if v, err = o.VIM(ctx, c.VIM); err != nil {
 		t.Fatal(err)
 	}
@@ -285,7 +307,7 @@ func TestClusterAPI(t *testing.T) {
 
 	// One is rotated, and one deleted, beside the others.
 	onEdge := o.generation(c, edge)
-	o.write("core", core.NewKubeconfig(t))
+	o.write("core", rotated(t, core))
 	o.hub.Run(t, "", "-n", "tenant", "delete", "cluster", "far", "--wait=true", "--timeout=60s")
 	o.await("core", "rotated", func(w v1.WorkloadCluster) bool { return o.generation(w, core) == 2 })
 	o.await("far", "retired", in("retired", ""))

@@ -31,7 +31,7 @@ func TestStoppedWhileItWatches(t *testing.T) {
 	put := func(name, config string) {
 		hub.PutCluster(fakekube.Cluster{Namespace: "tenant", Name: name, Ready: true, Kubeconfig: config})
 	}
-	rotated := func() string { return strings.Replace(a.Kubeconfig(), a.AdminToken, a.AdminTokenFor(0), 1) }
+	rotated := a.Anew
 	put("a", a.Kubeconfig())
 	first, second := f.replicas[0], f.replicas[1]
 	f.follow(hub)

@@ -139,13 +139,15 @@ func TestAWebhookIsToldOfClusters(t *testing.T) {
 		}
 		return c
 	}
-	rotated := edge.AdminTokenFor(0)
+	next := edge.Anew()
+	rotated := token.FindString(next)
 	c := await("registered", 1)
 	lease, err := broker.IssueLease(ctx, v1.LeaseRequest{VIM: c.VIM, Role: "view", Format: "kubeconfig"}, "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	put(strings.Replace(edge.Kubeconfig(), edge.AdminToken, rotated, 1))
+	put(strings.Replace(edge.Kubeconfig(), edge.AdminToken, edge.AdminTokenFor(0), 1)) // not needed
+	put(next)
 	await("registered", 2)
 	put(other.Kubeconfig())
 	await("quarantined", 2)

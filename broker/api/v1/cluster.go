@@ -34,6 +34,8 @@ type ClusterSettings struct {
 	CopyLabels    []string          `json:"copyLabels,omitempty" doc:"Keys of labels of the cluster that its VIM has too, as cluster/KEY"`
 	ControlPlanes []string          `json:"controlPlanes,omitempty" doc:"Resources of control planes (PLURAL.GROUP) that may own a cluster's secret; absent means kubeadm's"`
 	Account       string            `json:"account,omitempty" doc:"Profile of the account of the broker's own that takes the place of a cluster's credential: engine (leases and life-cycle operations), leases, or none, which keeps the credential; absent means engine" enum:"engine,leases,none"`
+	MaxGone       int               `json:"maxGone,omitempty" doc:"How many VIMs are deleted within ten minutes, because their clusters are gone, before the rest is held for a person; absent means 3" minimum:"1" maximum:"10000"`
+	MaxGoneShare  int               `json:"maxGoneShare,omitempty" doc:"The same as a share of all in per cent, where that is more; absent means 20" minimum:"1" maximum:"100"`
 }
 
 // ManagementClusterRequest makes a VIM a management cluster, or changes how it is one.

@@ -92,6 +92,8 @@ fewer rights, --account none keeps the certificate.
 	flags.StringSliceVar(&r.CopyLabels, "copy-labels", nil, "keys of labels of the cluster that its VIM has too")
 	flags.StringSliceVar(&r.ControlPlanes, "control-planes", nil, "control planes (PLURAL.GROUP) that may own a secret (default: kubeadm's)")
 	flags.StringVar(&r.Account, "account", "", "the broker's own account on each cluster: engine, leases or none (default engine)")
+	flags.IntVar(&r.MaxGone, "max-gone", 0, "how many VIMs are deleted within ten minutes before the rest is held (default 3)")
+	flags.IntVar(&r.MaxGoneShare, "max-gone-share", 0, "the same in `percent` of all, where that is more (default 20)")
 	console.MustComplete(c, "account", cobra.FixedCompletions([]string{"engine", "leases", "none"}, cobra.ShellCompDirectiveNoFileComp))
 	flags.BoolVar(&printRBAC, "print-rbac", false, "only print the rights that the VIM's credential needs")
 	p.OutputFlag(c)
@@ -168,9 +170,9 @@ func (p *program) managementReleaseCommand() *cobra.Command {
 	return show(p, p.vim(), &cobra.Command{
 		Use:   "release VIM",
 		Short: "Let go of clusters that are held",
-		Long: `If more than three of a management cluster's clusters, and more than a fifth of
-them, are gone at once, none of their VIMs is deleted: perhaps it is the
-management cluster that is wrong. Look at it first. A release deletes the VIMs
+		Long: `If more of a management cluster's clusters are gone at once than --max-gone and
+--max-gone-share of its settings say, none of their VIMs is deleted: perhaps it
+is the management cluster that is wrong. Look at it first. A release deletes the VIMs
 of all clusters that are gone now or within the next ten minutes.`,
 		Example: "  vimbroker cluster list --management-cluster hub\n  vimbroker management-cluster release hub",
 	}, (*client.Client).ReleaseManagementCluster, p.printManagement)
@@ -199,6 +201,7 @@ func (p *program) printManagement(m v1.ManagementCluster) error {
 		console.Fact(w, "Labels copied", console.List(m.CopyLabels))
 		console.Fact(w, "Control planes", console.List(m.ControlPlanes))
 		console.Fact(w, "Own account", m.Account)
+		console.Fact(w, "Held beyond", fmt.Sprintf("%d VIMs or %d %% in ten minutes", m.MaxGone, m.MaxGoneShare))
 		console.Fact(w, "Watched", p.Moment(m.WatchedAt))
 		console.Fact(w, "Trouble", m.Trouble)
 		console.Fact(w, "Held since", p.Moment(m.HeldAt))

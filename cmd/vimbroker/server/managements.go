@@ -46,6 +46,8 @@ func (m *managementConfig) fields(d *strictyaml.Document) strictyaml.Fields {
 		"copyLabels":    d.Texts(&s.CopyLabels),
 		"controlPlanes": d.Texts(&s.ControlPlanes),
 		"account":       d.Text(&s.Account),
+		"maxGone":       d.Count(&s.MaxGone),
+		"maxGoneShare":  d.Count(&s.MaxGoneShare),
 	}
 }
 

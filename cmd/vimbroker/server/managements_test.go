@@ -91,14 +91,14 @@ func TestFaultsOfManagementClusters(t *testing.T) {
 		return loadConfig(story.WriteFile(t, "c.yaml", "tokensFile: "+tokensFile(t)+"\nmanagementClusters: "+text+"\n", 0o600), console.Environment{"HOME=/h"}, keep)
 	}
 	c, err := read(`[{vim: hub, project: ops, namespaces: [b, a], selector: {onboard: "yes"}, projects: {"": north, b: south}, secretName: "{cluster}-admin",
-  secretKey: conf, nameTemplate: "{cluster}", copyLabels: [site], controlPlanes: [planes.example.org], account: leases}]`)
+  secretKey: conf, nameTemplate: "{cluster}", copyLabels: [site], controlPlanes: [planes.example.org], account: leases, maxGone: 5, maxGoneShare: 30}]`)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := onboard.Management{
 		Namespaces: []string{"a", "b"}, Selector: map[string]string{"onboard": "yes"}, Projects: map[string]string{"": "north", "b": "south"},
 		SecretName: "{cluster}-admin", SecretKey: "conf", NameTemplate: "{cluster}", CopyLabels: []string{"site"},
-		ControlPlanes: []string{"planes.example.org"}, Account: "leases",
+		ControlPlanes: []string{"planes.example.org"}, Account: "leases", MaxGone: 5, MaxGoneShare: 30,
 	}
 	if diff := cmp.Diff([]managementConfig{{VIM: "hub", Project: "ops", Settings: want}}, c.Managements); diff != "" {
 		t.Errorf("read (-want +got):\n%s", diff)

@@ -748,6 +748,8 @@ CREATE TABLE management_clusters (
     copy_labels    text[]           NOT NULL,
     control_planes text[]           NOT NULL,
     account        text             NOT NULL, -- profile of the account that takes the place of a cluster's credential, or ''
+    max_gone       bigint           NOT NULL,
+    max_gone_share bigint           NOT NULL, -- per cent
     enabled_by     text             NOT NULL,
     created_at     timestamptz      NOT NULL,
     updated_at     timestamptz      NOT NULL,

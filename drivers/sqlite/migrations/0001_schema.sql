@@ -642,6 +642,8 @@ CREATE TABLE management_clusters (
     copy_labels    TEXT    NOT NULL,
     control_planes TEXT    NOT NULL,
     account        TEXT    NOT NULL, -- profile of the account that takes the place of a cluster's credential, or ''
+    max_gone       INTEGER NOT NULL,
+    max_gone_share INTEGER NOT NULL, -- per cent
     enabled_by     TEXT    NOT NULL,
     created_at     INTEGER NOT NULL,
     updated_at     INTEGER NOT NULL,
