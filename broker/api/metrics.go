@@ -271,7 +271,11 @@ type clusters struct {
 	log *slog.Logger
 
 	states, reasons, managements, troubled, held *prometheus.Desc
+	age, queue, adoptions                        *prometheus.Desc
 }
+
+// ofManagement are the labels of metrics of one management cluster: project and name of its VIM.
+var ofManagement = []string{"project", "management_cluster"}
 
 // ClusterMetrics returns the metrics of clusters and management clusters.
 func ClusterMetrics(of Clusters, log *slog.Logger) prometheus.Collector {
@@ -284,12 +288,18 @@ func ClusterMetrics(of Clusters, log *slog.Logger) prometheus.Collector {
 		troubled:    prometheus.NewDesc("vimbroker_management_clusters_unwatched", "Management clusters that cannot be watched now.", nil, nil),
 		held: prometheus.NewDesc("vimbroker_management_clusters_held",
 			"Management clusters of which so many clusters were gone at once that none is let go of until a person releases them.", nil, nil),
+		age: prometheus.NewDesc("vimbroker_management_cluster_watch_age_seconds",
+			"How long ago a management cluster was last seen to be watched whole.", ofManagement, nil),
+		queue: prometheus.NewDesc("vimbroker_management_cluster_queue",
+			"Clusters of a management cluster that are to be looked at now, on the server that watches it.", ofManagement, nil),
+		adoptions: prometheus.NewDesc("vimbroker_management_cluster_adoptions_total",
+			"Credentials that VIMs have got from a management cluster, by this server.", ofManagement, nil),
 	}
 }
 
 // Describe implements [prometheus.Collector].
 func (c *clusters) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{c.states, c.reasons, c.managements, c.troubled, c.held} {
+	for _, d := range []*prometheus.Desc{c.states, c.reasons, c.managements, c.troubled, c.held, c.age, c.queue, c.adoptions} {
 		ch <- d
 	}
 }
@@ -305,6 +315,13 @@ func (c *clusters) Collect(ch chan<- prometheus.Metric) {
 	}
 	for d, n := range map[*prometheus.Desc]int{c.managements: found.Managements, c.troubled: found.Troubled, c.held: found.Held} {
 		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, float64(n))
+	}
+	for _, m := range found.Each {
+		ch <- prometheus.MustNewConstMetric(c.age, prometheus.GaugeValue, m.Age.Seconds(), m.Project, m.VIM)
+		ch <- prometheus.MustNewConstMetric(c.adoptions, prometheus.CounterValue, float64(m.Adoptions), m.Project, m.VIM)
+		if m.Watched {
+			ch <- prometheus.MustNewConstMetric(c.queue, prometheus.GaugeValue, float64(m.Queue), m.Project, m.VIM)
+		}
 	}
 	for _, s := range onboard.States() {
 		ch <- prometheus.MustNewConstMetric(c.states, prometheus.GaugeValue, float64(found.States[s]), string(s))

@@ -286,6 +286,7 @@ type source struct {
 	secrets  map[string]onboard.ClusterSecret
 	planes   map[string]string
 	fail     error // of Cluster
+	silent   error // of Ping
 	version  int
 	reads    int    // of secrets
 	entry    string // of a secret, as it was last asked for
@@ -345,6 +346,13 @@ func (s *source) Watch(ctx context.Context, _ func() onboard.ManagementAccess, n
 	}
 	<-ctx.Done()
 	return ctx.Err()
+}
+
+// Ping implements [onboard.Source].
+func (s *source) Ping(context.Context, onboard.ManagementAccess) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.silent
 }
 
 // Cluster implements [onboard.Source].

@@ -54,6 +54,7 @@ const (
 	ReasonNotReady          ClusterReason = "notReady"          // its control plane is not up
 	ReasonPaused            ClusterReason = "paused"            // Cluster API is told to leave it alone
 	ReasonDeleting          ClusterReason = "deleting"          // it is being deleted
+	ReasonNotFollowed       ClusterReason = "notFollowed"       // its namespace is not watched
 	ReasonNotSelected       ClusterReason = "notSelected"       // it does not have the labels that are asked for
 	ReasonSecretMissing     ClusterReason = "secretMissing"     // its credential is not there
 	ReasonSecretMislabelled ClusterReason = "secretMislabelled" // the secret of its name has no label, or another cluster's
@@ -76,7 +77,7 @@ const (
 // Reasons are all reasons.
 func Reasons() []ClusterReason {
 	return []ClusterReason{
-		ReasonNotReady, ReasonPaused, ReasonDeleting, ReasonNotSelected, ReasonSecretMissing,
+		ReasonNotReady, ReasonPaused, ReasonDeleting, ReasonNotFollowed, ReasonNotSelected, ReasonSecretMissing,
 		ReasonSecretMislabelled, ReasonSecretForeign, ReasonSecretInvalid, ReasonCredentialRefused,
 		ReasonUnreachable, ReasonOtherSystem, ReasonSystemTaken, ReasonNameTaken, ReasonRefused, ReasonUnavailable,
 		ReasonCannotMint, ReasonCredentialKept, ReasonDoubtful, ReasonHeld, ReasonDraining,

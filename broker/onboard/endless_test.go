@@ -27,8 +27,8 @@ func TestAnEndlessWatchIsBounded(t *testing.T) {
 	if len(w.seen) != maxSeen || len(w.versions) > 2*maxSeen || len(w.queue.due) > maxSeen {
 		t.Errorf("%d clusters, %d secrets and %d to be looked at are kept in mind, want at most %d", len(w.seen), len(w.versions), len(w.queue.due), maxSeen)
 	}
-	if !strings.Contains(w.m.Trouble, tooMany) {
-		t.Errorf("the trouble is %q", w.m.Trouble)
+	if !strings.Contains(w.troubled(), tooMany) {
+		t.Errorf("the trouble is %q", w.troubled())
 	}
 	for n := range 3 * maxSeen { // shown and gone again, and their secrets stay
 		name := fmt.Sprint("brief-", n)
@@ -64,8 +64,8 @@ func TestAnEndlessWatchIsBounded(t *testing.T) {
 		all = append(all, Seen{Namespace: "a", Name: fmt.Sprint("l", n)})
 	}
 	s.Clusters(all)
-	if len(w.seen) != maxSeen || !strings.Contains(w.m.Trouble, tooMany) {
-		t.Errorf("%d clusters of a list are kept in mind, and the trouble is %q", len(w.seen), w.m.Trouble)
+	if len(w.seen) != maxSeen || !strings.Contains(w.troubled(), tooMany) {
+		t.Errorf("%d clusters of a list are kept in mind, and the trouble is %q", len(w.seen), w.troubled())
 	}
 	for label, counts := range map[string]bool{"take": true, "team": true, "other": false} {
 		if s.Labels(label) != counts {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -21,8 +22,12 @@ import (
 const (
 	// leaseTTL is that of the lease on the management cluster, renewed at a third of it.
 	leaseTTL = time.Hour
-	// resyncEvery is how often settings are read again, and VIMs looked at.
+	// resyncEvery is how often settings are read again, VIMs looked at, and the management cluster asked whether it
+	// answers, within pingLimit.
 	resyncEvery = 10 * time.Second
+	pingLimit   = 15 * time.Second
+	// absentEvery is how often a namespace is looked for that the management cluster does not have.
+	absentEvery = 5 * time.Minute
 	// atOnce is how many clusters are looked at at the same time.
 	atOnce = 32
 	// stepLimit bounds one look at one cluster.
@@ -90,15 +95,12 @@ func (o *Onboarding) watch(ctx context.Context, m Management) error {
 	if err := w.load(ctx); err != nil {
 		return err
 	}
-	for k, rows := range w.rows {
-		for _, c := range rows {
-			if c.State == StateRetiring { // whether its namespace can be listed or not
-				w.queue.add(k, 0)
-			}
-		}
+	if err := w.leaveRows(ctx); err != nil {
+		return err
 	}
+	defer o.follows(m.VIM, w)()
 	group, ctx := errgroup.WithContext(ctx)
-	for _, n := range m.Namespaces {
+	for _, n := range w.namespaces() {
 		group.Go(func() error { return w.watchNamespace(ctx, n) })
 	}
 	group.Go(func() error { return w.keepLease(ctx, lease) })
@@ -141,6 +143,11 @@ type watcher struct {
 	mu     sync.Mutex
 	m      Management
 	access ManagementAccess
+	// troubles are what keeps namespaces from being watched; that of the management cluster itself has no namespace. absent
+	// are namespaces that the management cluster does not have, noticed since when one was.
+	troubles map[string]string
+	absent   map[string]bool
+	noticed  time.Time
 	// seen are the Cluster objects and versions the secrets, as they were last shown; listed
 	// are the namespaces of which all clusters were, told those of which all secrets were.
 	seen     map[key]Seen
@@ -150,28 +157,77 @@ type watcher struct {
 	rows     map[key]map[string]Cluster // by the cluster's key, then by id
 	vims     map[string]broker.VIM
 	former   map[string]broker.VIM // those of rows that are gone, as they were last read
-	missing  map[string]time.Time // since when a row's cluster is not shown, by id
-	reread   map[string]time.Time // the check for which a row's secret was read again, by id
+	missing  map[string]time.Time  // since when a row's cluster is not shown, by id
+	reread   map[string]time.Time  // the check for which a row's secret was read again, by id
 }
 
 func (o *Onboarding) newWatcher(m Management, v broker.VIM) *watcher {
 	return &watcher{
 		Onboarding: o, self: self(v.Project), vim: v, m: m, queue: newQueue(o.now),
+		troubles: map[string]string{}, absent: map[string]bool{},
 		seen: map[key]Seen{}, versions: map[key]string{}, listed: map[string]bool{}, told: map[string]bool{}, rows: map[key]map[string]Cluster{},
 		vims: map[string]broker.VIM{}, former: map[string]broker.VIM{}, missing: map[string]time.Time{}, reread: map[string]time.Time{},
 	}
 }
 
-// lease takes a lease that reads what is watched, and nothing else.
+// lease takes a lease that reads what is watched, and nothing else. A namespace that the management cluster does not have is
+// left out.
 func (w *watcher) lease(ctx context.Context) (broker.Lease, error) {
-	l, config, err := w.broker.IssueLease(ctx, w.self, broker.LeaseRequest{
-		VIM: w.m.VIM, TTL: leaseTTL, Rules: w.m.rules(), Namespaces: w.m.Namespaces,
-		Format: clientconfig.JSON, Purpose: purpose, Operation: operation(w.m.VIM),
-	})
-	if err == nil {
-		w.use(config)
+	for {
+		l, config, err := w.broker.IssueLease(ctx, w.self, broker.LeaseRequest{
+			VIM: w.m.VIM, TTL: leaseTTL, Rules: w.m.rules(), Namespaces: w.namespaces(),
+			Format: clientconfig.JSON, Purpose: purpose, Operation: operation(w.m.VIM),
+		})
+		if err == nil {
+			w.use(config)
+			return l, nil
+		}
+		missing, is := errors.AsType[*broker.MissingNamespace](err)
+		if !is || !w.leaveOut(missing.Name) {
+			return l, err
+		}
 	}
-	return l, err
+}
+
+// leaveOut has a namespace not watched; false if it is the last one.
+func (w *watcher) leaveOut(namespace string) bool {
+	w.trouble(namespace, "the management cluster does not have it; its clusters are not followed")
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.absent[namespace] || len(w.absent)+1 >= len(w.m.Namespaces) {
+		return false
+	}
+	w.absent[namespace], w.noticed = true, w.now()
+	return true
+}
+
+// namespaces are those that are watched.
+func (w *watcher) namespaces() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(w.m.Namespaces), func(n string) bool { return w.absent[n] })
+}
+
+// leaveRows says of clusters whose namespaces are not watched that they are not followed, and has those looked at whose VIMs
+// are to go all the same.
+func (w *watcher) leaveRows(ctx context.Context) error {
+	watched := w.namespaces()
+	for k, rows := range maps.Clone(w.rows) {
+		for _, c := range rows {
+			var err error
+			switch {
+			case c.State == StateRetiring:
+				w.queue.add(k, 0)
+			case (c.State == StateRegistered || c.State == StateWaiting) && !slices.Contains(watched, c.Namespace):
+				err = w.note(ctx, c, ReasonNotFollowed, "its namespace is not watched, because the settings or the management "+
+					"cluster do not have it; its VIM stays as it is")
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 func (w *watcher) use(c clientconfig.Config) {
@@ -240,10 +296,17 @@ func (w *watcher) refresh(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := w.ping(ctx); err != nil {
+		return err
+	}
 	w.mu.Lock()
 	before := w.vims
 	w.vims = vims
-	all := len(w.listed) == len(w.m.Namespaces)
+	if len(w.absent) > 0 && w.now().Sub(w.noticed) >= absentEvery {
+		w.mu.Unlock()
+		return errChanged // perhaps the namespace is there now
+	}
+	all := len(w.listed) == len(w.m.Namespaces)-len(w.absent)
 	var look []key
 	var blocked []Cluster
 	for k, rows := range w.rows {
@@ -261,10 +324,8 @@ func (w *watcher) refresh(ctx context.Context) error {
 			}
 		}
 	}
-	m.Trouble = ""
-	if w.m.Trouble != "" {
-		m.Trouble = w.m.Trouble
-	} else if all {
+	m.Trouble = w.troubled()
+	if all && len(w.troubles) == len(w.absent) {
 		m.WatchedAt = w.now()
 	}
 	w.mu.Unlock()
@@ -309,10 +370,45 @@ func (w *watcher) watchNamespace(ctx context.Context, namespace string) error {
 func (w *watcher) trouble(namespace, text string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if text != "" {
-		text = "namespace " + namespace + ": " + text
+	if text == "" {
+		delete(w.troubles, namespace)
+	} else {
+		w.troubles[namespace] = text
 	}
-	w.m.Trouble = text
+}
+
+// maxTroubles bounds the namespaces whose troubles are told.
+const maxTroubles = 3
+
+// troubled says what keeps namespaces from being watched. w.mu is held.
+func (w *watcher) troubled() string {
+	var all []string
+	for _, namespace := range slices.Sorted(maps.Keys(w.troubles)) {
+		text := w.troubles[namespace]
+		if namespace != "" {
+			text = "namespace " + namespace + ": " + text
+		}
+		all = append(all, text)
+	}
+	if more := len(all) - maxTroubles; more > 0 {
+		all = append(all[:maxTroubles], fmt.Sprintf("%d more namespaces", more))
+	}
+	return strings.Join(all, "; ")
+}
+
+// ping asks the management cluster whether it answers: a watch can be silent for minutes. A lease that it refuses is replaced.
+func (w *watcher) ping(ctx context.Context) error {
+	bounded, cancel := context.WithTimeout(ctx, pingLimit)
+	defer cancel()
+	err := w.source.Ping(bounded, w.present())
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, broker.ErrUnauthorized):
+		return err // the watch begins anew, with another lease
+	}
+	w.trouble("", message(err))
+	return nil
 }
 
 func (w *watcher) sight(namespace string) Sight {

@@ -43,6 +43,9 @@ type Management struct {
 	// MaxGone and MaxGoneShare bound how many VIMs are let go of within ten minutes: so many, or that share in per cent if
 	// it is more.
 	MaxGone, MaxGoneShare int
+	// Annotation says what the annotation vimbroker.io/onboard of a Cluster decides: AnnotationOut, with which "false" leaves
+	// it out, or AnnotationIn, without which "true" leaves it out.
+	Annotation string
 
 	EnabledBy            string
 	CreatedAt, UpdatedAt time.Time
@@ -74,6 +77,12 @@ const (
 	AccountNone   = "none"
 )
 
+// What the annotation of a Cluster decides.
+const (
+	AnnotationOut = "out"
+	AnnotationIn  = "in"
+)
+
 // defaultAccount lets CNFs be instantiated on the clusters.
 const defaultAccount = AccountEngine
 
@@ -100,7 +109,7 @@ var (
 func (m *Management) Complete() error {
 	for field, text := range map[*string]string{
 		&m.SecretName: defaultSecretName, &m.SecretKey: defaultSecretKey, &m.NameTemplate: defaultNameTemplate,
-		&m.Account: defaultAccount,
+		&m.Account: defaultAccount, &m.Annotation: AnnotationOut,
 	} {
 		if *field == "" {
 			*field = text
@@ -127,6 +136,9 @@ func (m *Management) Complete() error {
 	}
 	if !slices.Contains([]string{AccountEngine, AccountLeases, AccountNone}, m.Account) {
 		return broker.Invalid("account", "must be %s, %s or %s", AccountEngine, AccountLeases, AccountNone)
+	}
+	if m.Annotation != AnnotationOut && m.Annotation != AnnotationIn {
+		return broker.Invalid("annotation", "must be %s or %s", AnnotationOut, AnnotationIn)
 	}
 	for _, n := range m.Namespaces {
 		if !dnsLabel().MatchString(n) {
@@ -177,12 +189,43 @@ func (m *Management) completeNames() error {
 	return nil
 }
 
+// keep takes over the settings that are not given. Projects of namespaces that are given no more go with them.
+func (m *Management) keep(old Management) {
+	for to, was := range map[*string]string{
+		&m.SecretName: old.SecretName, &m.SecretKey: old.SecretKey, &m.NameTemplate: old.NameTemplate, &m.Account: old.Account,
+		&m.Annotation: old.Annotation,
+	} {
+		if *to == "" {
+			*to = was
+		}
+	}
+	for to, was := range map[*int]int{&m.MaxGone: old.MaxGone, &m.MaxGoneShare: old.MaxGoneShare} {
+		if *to == 0 {
+			*to = was
+		}
+	}
+	for to, was := range map[*[]string][]string{
+		&m.Namespaces: old.Namespaces, &m.CopyLabels: old.CopyLabels, &m.ControlPlanes: old.ControlPlanes,
+	} {
+		if *to == nil {
+			*to = was
+		}
+	}
+	if m.Selector == nil {
+		m.Selector = old.Selector
+	}
+	if m.Projects == nil {
+		m.Projects = maps.Clone(old.Projects)
+		maps.DeleteFunc(m.Projects, func(n, _ string) bool { return n != "" && !slices.Contains(m.Namespaces, n) })
+	}
+}
+
 // same reports whether both say the same of what becomes of clusters. Both are complete.
 func (m *Management) same(other *Management) bool {
 	return slices.Equal(m.Namespaces, other.Namespaces) && maps.Equal(m.Selector, other.Selector) && maps.Equal(m.Projects, other.Projects) &&
 		m.SecretName == other.SecretName && m.SecretKey == other.SecretKey && m.NameTemplate == other.NameTemplate &&
 		slices.Equal(m.CopyLabels, other.CopyLabels) && slices.Equal(m.ControlPlanes, other.ControlPlanes) && m.Account == other.Account &&
-		m.MaxGone == other.MaxGone && m.MaxGoneShare == other.MaxGoneShare
+		m.Annotation == other.Annotation && m.MaxGone == other.MaxGone && m.MaxGoneShare == other.MaxGoneShare
 }
 
 // project is whose VIMs the clusters of a namespace become.
@@ -221,9 +264,13 @@ func (m *Management) vimName(namespace, cluster string) string {
 	return strings.NewReplacer("{namespace}", namespace, "{cluster}", cluster).Replace(m.NameTemplate)
 }
 
-func (m *Management) selects(labels map[string]string) bool {
+// selects reports whether a cluster is taken: by its labels, and by its annotation.
+func (m *Management) selects(s Seen) bool {
+	if s.Onboard == "false" || m.Annotation == AnnotationIn && s.Onboard != "true" {
+		return false
+	}
 	for key, value := range m.Selector {
-		if got, ok := labels[key]; !ok || got != value {
+		if got, ok := s.Labels[key]; !ok || got != value {
 			return false
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/vimbroker/vimbroker/broker"
@@ -49,6 +50,10 @@ type Onboarding struct {
 	after  func(time.Duration) <-chan time.Time
 	// watched are the management clusters that are being watched, by project.
 	watched *limit.Keys
+
+	mu        sync.Mutex
+	live      map[string]*watcher // what this server watches now, by the id of the VIM
+	adoptions map[string]int      // likewise, since the server began
 }
 
 // New returns an Onboarding; it starts nothing.
@@ -63,6 +68,7 @@ func New(o Options) *Onboarding {
 	return &Onboarding{
 		store: o.Store, broker: o.Broker, source: o.Source, guard: o.Guard, egress: o.Egress,
 		log: o.Log, now: now, after: o.After,
+		live: map[string]*watcher{}, adoptions: map[string]int{},
 		watched: limit.NewKeys(limit.Bound{InFlight: watchedOfProject}, maxWatched, now),
 	}
 }
@@ -115,12 +121,22 @@ func (o *Onboarding) enterRead(ctx context.Context, p policy.Principal, action p
 	return err
 }
 
-// Enable makes a VIM a management cluster, or changes how it is one. The caller needs the
-// right to register VIMs in each project that clusters are to become VIMs of.
+// Enable makes a VIM a management cluster, or changes how it is one: a setting that is not given (nil, empty text, zero)
+// stays as it is, and is the default at first. The caller needs the right to register VIMs in each project that clusters
+// are to become VIMs of.
 func (o *Onboarding) Enable(ctx context.Context, p policy.Principal, ref string, m Management) (Management, error) {
+	return o.enable(ctx, p, ref, m, true)
+}
+
+func (o *Onboarding) enable(ctx context.Context, p policy.Principal, ref string, m Management, keep bool) (Management, error) {
 	v, act, err := o.enterVIM(ctx, p, ref)
 	if err != nil {
 		return Management{}, err
+	}
+	if old, err := o.store.Management(ctx, v.ID); keep && err == nil {
+		m.keep(old)
+	} else if err != nil && !errors.Is(err, broker.ErrNotFound) {
+		return Management{}, o.refuse(ctx, act, err)
 	}
 	fail := func(err error) (Management, error) { return Management{}, o.refuse(ctx, act, err) }
 	if v.Type != vimType {
@@ -190,7 +206,7 @@ func (o *Onboarding) EnableConfigured(ctx context.Context, project, name string,
 	case err != nil && !errors.Is(err, broker.ErrNotFound):
 		return err
 	}
-	_, err = o.Enable(ctx, p, found[at].ID, m)
+	_, err = o.enable(ctx, p, found[at].ID, m, false)
 	return err
 }
 

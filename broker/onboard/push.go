@@ -271,10 +271,10 @@ func (w *watcher) lookFresh(ctx context.Context, c Cluster) (Seen, error) {
 		return Seen{}, &broker.Error{
 			Kind: broker.ErrConflict, Detail: "the management cluster does not have this Cluster any more", Remedy: remedyGone,
 		}
-	case err == nil && !w.m.selects(s.Labels):
+	case err == nil && !w.m.selects(s):
 		return Seen{}, &broker.Error{
-			Kind: broker.ErrConflict, Detail: "the cluster does not have the labels that are asked for",
-			Remedy: "label the Cluster as the settings of its management cluster ask",
+			Kind: broker.ErrConflict, Detail: "the cluster does not have the labels or the annotation that are asked for",
+			Remedy: "label and annotate the Cluster as the settings of its management cluster ask",
 		}
 	}
 	return s, err

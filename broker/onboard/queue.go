@@ -69,6 +69,19 @@ func (q *queue) take() (k key, wait time.Duration, ok bool) {
 	return key{}, wait, false
 }
 
+// overdue counts the keys that are due and not handed out.
+func (q *queue) overdue() (n int) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	now := q.now()
+	for k, at := range q.due {
+		if !q.working[k] && !at.After(now) {
+			n++
+		}
+	}
+	return n
+}
+
 func (q *queue) done(k key) {
 	q.mu.Lock()
 	delete(q.working, k)

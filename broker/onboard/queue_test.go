@@ -300,6 +300,8 @@ type asking struct {
 	access chan func() ManagementAccess
 }
 
+func (asking) Ping(context.Context, ManagementAccess) error { return nil }
+
 func (a asking) Watch(ctx context.Context, access func() ManagementAccess, _ string, _ Sight) error {
 	a.access <- access
 	<-ctx.Done()
@@ -354,6 +356,8 @@ type shown struct {
 	Source
 	rows []Cluster
 }
+
+func (shown) Ping(context.Context, ManagementAccess) error { return nil }
 
 func (s shown) Watch(ctx context.Context, _ func() ManagementAccess, namespace string, sight Sight) error {
 	var all []Seen

@@ -67,6 +67,7 @@ func (w *watcher) registerWith(ctx context.Context, c Cluster, s Seen, got Clust
 		return w.notRegistered(ctx, c, err)
 	}
 	failpoint.At("onboard.vim-registered")
+	w.adopted(w.m.VIM)
 	w.remember(v)
 	adopted := c.Secret
 	c, err = w.move(ctx, c, func(c *Cluster) {

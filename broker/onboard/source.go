@@ -37,6 +37,8 @@ type Source interface {
 	//
 	// Each request uses the access of that moment: credentials are renewed meanwhile.
 	Watch(ctx context.Context, access func() ManagementAccess, namespace string, sight Sight) error
+	// Ping asks the management cluster for something small, and is its error.
+	Ping(ctx context.Context, a ManagementAccess) error
 	// Cluster returns the present state of one. It is broker.ErrNotFound only if the
 	// management cluster itself says that this object does not exist; if Cluster API is
 	// not served it is broker.ErrUnsupported.
@@ -69,6 +71,8 @@ type Seen struct {
 	Labels               map[string]string // those that count
 	// Paused: Cluster API is told to leave it alone, by its spec or its annotation.
 	Paused bool
+	// Onboard is the value of its annotation vimbroker.io/onboard.
+	Onboard string
 	// Deleting: it has a deletion timestamp.
 	Deleting bool
 	// Ready: its control plane was initialised.

@@ -80,7 +80,7 @@ func (w *watcher) step(ctx context.Context, k key) (again time.Duration, err err
 		return again, err
 	case mine != nil:
 		w.forgetMissing(mine.ID)
-	case !w.m.selects(seen.Labels) || seen.Deleting:
+	case !w.m.selects(seen) || seen.Deleting:
 		return again, err
 	case total >= maxClusters:
 		w.trouble(k.namespace, "it has more clusters than are followed")
@@ -98,9 +98,9 @@ func (w *watcher) step(ctx context.Context, k key) (again time.Duration, err err
 
 // follow1 does what there is to do for a cluster that is there.
 func (w *watcher) follow1(ctx context.Context, c Cluster, s Seen) (time.Duration, error) {
-	if !w.m.selects(s.Labels) {
+	if !w.m.selects(s) {
 		return 0, w.note(ctx, c, ReasonNotSelected,
-			"the cluster does not have the labels that are asked for any more; its VIM stays, and is not followed")
+			"the cluster does not have the labels or the annotation that are asked for any more; its VIM stays, and is not followed")
 	}
 	if c.VIM == "" { // another server may have taken its pushed kubeconfig
 		now, err := w.store.Cluster(ctx, c.ID)

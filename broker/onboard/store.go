@@ -2,6 +2,7 @@ package onboard
 
 import (
 	"context"
+	"time"
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/policy/audit"
@@ -76,6 +77,20 @@ type Count struct {
 	// Managements counts management clusters: those that cannot be watched, and those that
 	// hold clusters because too many were gone, in Troubled and Held as well.
 	Managements, Troubled, Held int
+	// Each are the management clusters.
+	Each []ManagementCount
+}
+
+// ManagementCount is how a management cluster stands.
+type ManagementCount struct {
+	// VIM is the name of its VIM, Project the VIM's.
+	VIM, Project string
+	// Age is how long ago it was last seen to be watched whole; since it was enabled, before that.
+	Age time.Duration
+	// Watched: this server watches it. Queue is then how many clusters are to be looked at now, Adoptions how many
+	// credentials VIMs have got from it.
+	Watched          bool
+	Queue, Adoptions int
 }
 
 // Count counts all clusters and management clusters.
@@ -93,6 +108,52 @@ func (o *Onboarding) Count(ctx context.Context) (Count, error) {
 		if !m.HeldAt.IsZero() {
 			c.Held++
 		}
+		v, err := o.broker.VIM(ctx, self(""), m.VIM)
+		if err != nil {
+			continue // it is being deleted
+		}
+		one := ManagementCount{VIM: v.Name, Project: v.Project, Age: max(0, o.now().Sub(later(m.WatchedAt, m.CreatedAt)))}
+		one.Watched, one.Queue, one.Adoptions = o.watching(m.VIM)
+		c.Each = append(c.Each, one)
 	}
 	return c, err
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// follows notes that this server watches a management cluster, until the function that it returns is called.
+func (o *Onboarding) follows(vim string, w *watcher) (end func()) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.live[vim] = w
+	return func() {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		if o.live[vim] == w {
+			delete(o.live, vim)
+		}
+	}
+}
+
+// adopted counts a credential that a VIM has got.
+func (o *Onboarding) adopted(vim string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.adoptions[vim]++
+}
+
+// watching is what this server knows of a management cluster that it watches.
+func (o *Onboarding) watching(vim string) (watched bool, queue, adoptions int) {
+	o.mu.Lock()
+	w, adoptions := o.live[vim], o.adoptions[vim]
+	o.mu.Unlock()
+	if w != nil {
+		queue = w.queue.overdue()
+	}
+	return w != nil, queue, adoptions
 }

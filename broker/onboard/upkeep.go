@@ -178,6 +178,7 @@ func (w *watcher) adopt(ctx context.Context, c Cluster, s Seen, v *broker.VIM, g
 		return c, again, failed
 	}
 	failpoint.At("onboard.vim-rotated")
+	w.adopted(w.m.VIM)
 	w.remember(changed)
 	*v = changed
 	c, err = w.move(ctx, c, func(c *Cluster) {

@@ -73,6 +73,12 @@ func (d *Driver) version(ctx context.Context, a onboard.ManagementAccess) (strin
 	}
 }
 
+// Ping implements [onboard.Source].
+func (d *Driver) Ping(ctx context.Context, a onboard.ManagementAccess) error {
+	_, err := d.version(ctx, a)
+	return err
+}
+
 // Cluster implements [onboard.Source].
 func (d *Driver) Cluster(ctx context.Context, a onboard.ManagementAccess, namespace, name string) (onboard.Seen, error) {
 	version, err := d.version(ctx, a)

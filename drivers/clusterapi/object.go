@@ -9,8 +9,8 @@ import (
 	"github.com/vimbroker/vimbroker/broker/onboard"
 )
 
-// cluster holds the fields of a Cluster object that are read. The only annotation is the
-// one that pauses it: others may hold whole kubeconfigs.
+// cluster holds the fields of a Cluster object that are read. The only annotations are the
+// one that pauses it and our own: others may hold whole kubeconfigs.
 type cluster struct {
 	Metadata struct {
 		Namespace         string            `json:"namespace"`
@@ -20,7 +20,8 @@ type cluster struct {
 		Labels            map[string]string `json:"labels"`
 		DeletionTimestamp string            `json:"deletionTimestamp"`
 		Annotations       struct {
-			Paused *string `json:"cluster.x-k8s.io/paused"`
+			Paused  *string `json:"cluster.x-k8s.io/paused"`
+			Onboard string  `json:"vimbroker.io/onboard"`
 		} `json:"annotations"`
 	} `json:"metadata"`
 	Spec struct {
@@ -54,6 +55,7 @@ func (c *cluster) seen() onboard.Seen {
 	s := onboard.Seen{
 		Namespace: c.Metadata.Namespace, Name: c.Metadata.Name, UID: c.Metadata.UID, Labels: c.Metadata.Labels,
 		Paused:   c.Spec.Paused || c.Metadata.Annotations.Paused != nil,
+		Onboard:  c.Metadata.Annotations.Onboard,
 		Deleting: c.Metadata.DeletionTimestamp != "",
 		Ready:    c.Status.Initialization.ControlPlaneInitialized,
 		ControlPlane: onboard.ObjectReference{
@@ -75,6 +77,9 @@ func (c *cluster) trim(counts func(label string) bool) bool {
 	maps.DeleteFunc(c.Metadata.Labels, func(key, value string) bool {
 		return len(value) > maxName || counts != nil && !counts(key)
 	})
+	if c.Metadata.Annotations.Onboard != "true" && c.Metadata.Annotations.Onboard != "false" {
+		c.Metadata.Annotations.Onboard = "" // a tenant can write what he likes
+	}
 	ref := &c.Spec.ControlPlaneRef
 	if !short(ref.APIGroup, ref.APIVersion, ref.Kind, ref.Name) {
 		*ref = controlPlaneRef{} // its schema bounds none of them

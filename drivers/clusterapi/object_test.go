@@ -28,6 +28,12 @@ func TestObjectsAreTrimmed(t *testing.T) {
 	if n := len(c.Status.Conditions); n != 1 {
 		t.Errorf("%d conditions are kept, want 1", n)
 	}
+	for text, want := range map[string]string{"true": "true", "false": "false", "": "", long: ""} {
+		c := of(`{"metadata":{"namespace":"a","name":"one","uid":"u","annotations":{"vimbroker.io/onboard":"` + text + `"}}}`)
+		if !c.trim(nil) || c.seen().Onboard != want {
+			t.Errorf("of the annotation %q is kept", c.seen().Onboard)
+		}
+	}
 	for _, part := range []string{"namespace", "name", "uid", "resourceVersion"} {
 		c := of(`{"metadata":{"` + part + `":"` + long + `"}}`)
 		if c.trim(nil) {

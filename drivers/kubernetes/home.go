@@ -359,7 +359,10 @@ func (c *connection) namespaceUsable(ctx context.Context, name string) (level st
 			Remedy: "make it there, or name another", Cause: &broker.MissingNamespace{Name: name},
 		}
 	case err == nil && n.Status.Phase == corev1.NamespaceTerminating:
-		return "", broker.Invalid("namespaces", "namespace %s is being deleted on the cluster", name)
+		return "", &broker.Error{
+			Kind: broker.ErrInvalid, Field: "namespaces", Detail: "namespace " + name + " is being deleted on the cluster",
+			Cause: &broker.MissingNamespace{Name: name},
+		}
 	}
 	return n.Metadata.Labels[enforceLabel], fault(err, "get", "namespace "+name)
 }

@@ -20,6 +20,7 @@ var ManagementColumns = Columns[onboard.Management]{
 	{Name: "account", field: func(m *onboard.Management) any { return &m.Account }},
 	{Name: "max_gone", field: func(m *onboard.Management) any { return &m.MaxGone }},
 	{Name: "max_gone_share", field: func(m *onboard.Management) any { return &m.MaxGoneShare }},
+	{Name: "annotation", field: func(m *onboard.Management) any { return &m.Annotation }},
 	{Name: "enabled_by", field: func(m *onboard.Management) any { return &m.EnabledBy }},
 	{Name: "created_at", field: func(m *onboard.Management) any { return &m.CreatedAt }, fixed: true},
 	{Name: "updated_at", field: func(m *onboard.Management) any { return &m.UpdatedAt }},

@@ -28,7 +28,7 @@ func (s *server) enableManagement(c *call, in v1.ManagementClusterRequest) (answ
 	m, err := s.clusters.Enable(c.ctx, c.principal, in.VIM, onboard.Management{
 		Namespaces: in.Namespaces, Selector: in.Selector, Projects: in.Projects, SecretName: in.SecretName, SecretKey: in.SecretKey,
 		NameTemplate: in.NameTemplate, CopyLabels: in.CopyLabels, ControlPlanes: in.ControlPlanes, Account: in.Account,
-		MaxGone: in.MaxGone, MaxGoneShare: in.MaxGoneShare,
+		MaxGone: in.MaxGone, MaxGoneShare: in.MaxGoneShare, Annotation: in.Annotation,
 	})
 	if err != nil {
 		return answer[v1.ManagementCluster]{}, err
@@ -79,6 +79,7 @@ func management(m onboard.ManagementView) v1.ManagementCluster {
 			Namespaces: m.Namespaces, Selector: m.Selector, Projects: m.Projects, SecretName: m.SecretName, SecretKey: m.SecretKey,
 			NameTemplate: m.NameTemplate, CopyLabels: m.CopyLabels, ControlPlanes: m.ControlPlanes,
 			Account: cmp.Or(m.Account, onboard.AccountNone), MaxGone: m.MaxGone, MaxGoneShare: m.MaxGoneShare,
+			Annotation: m.Annotation,
 		},
 		EnabledBy: m.EnabledBy, CreatedAt: m.CreatedAt.UTC(), UpdatedAt: m.UpdatedAt.UTC(),
 		WatchedAt: m.WatchedAt.UTC(), Trouble: m.Trouble, HeldAt: m.HeldAt.UTC(), ReleasedUntil: m.ReleasedUntil.UTC(),

@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"io"
+	"net/http"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -40,8 +41,11 @@ func (p *program) managementEnableCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "enable VIM",
 		Short: "Make a VIM a management cluster, or change how it is one",
-		Long: `Make a VIM a management cluster, or change how it is one: what you leave out is
-the default again. You need the right to register VIMs in each project.
+		Long: `Make a VIM a management cluster, or change how it is one: what you leave out
+stays as it is, and is the default at first. You need the right to register
+VIMs in each project. A Cluster with the annotation vimbroker.io/onboard=false
+is left out; with --annotation in, so is each one without
+vimbroker.io/onboard=true.
 
 The broker watches with leases of its own, which can get, list and watch the
 clusters and secrets of the namespaces, and nothing else. --print-rbac prints
@@ -71,6 +75,12 @@ fewer rights, --account none keeps the certificate.
 		if r.Projects, err = pairs("project", projects, true); err != nil {
 			return console.Usage(c, err)
 		}
+		if !c.Flags().Changed("selector") {
+			r.Selector = nil
+		}
+		if !c.Flags().Changed("project") {
+			r.Projects = nil
+		}
 		if printRBAC {
 			return p.printOnboardRBAC(c, registry, args[0], r)
 		}
@@ -94,6 +104,8 @@ fewer rights, --account none keeps the certificate.
 	flags.StringVar(&r.Account, "account", "", "the broker's own account on each cluster: engine, leases or none (default engine)")
 	flags.IntVar(&r.MaxGone, "max-gone", 0, "how many VIMs are deleted within ten minutes before the rest is held (default 3)")
 	flags.IntVar(&r.MaxGoneShare, "max-gone-share", 0, "the same in `percent` of all, where that is more (default 20)")
+	flags.StringVar(&r.Annotation, "annotation", "", "what vimbroker.io/onboard of a Cluster decides: out or in (default out)")
+	console.MustComplete(c, "annotation", cobra.FixedCompletions([]string{"out", "in"}, cobra.ShellCompDirectiveNoFileComp))
 	console.MustComplete(c, "account", cobra.FixedCompletions([]string{"engine", "leases", "none"}, cobra.ShellCompDirectiveNoFileComp))
 	flags.BoolVar(&printRBAC, "print-rbac", false, "only print the rights that the VIM's credential needs")
 	p.OutputFlag(c)
@@ -124,6 +136,18 @@ func (p *program) printOnboardRBAC(c *cobra.Command, registry *client.Client, vi
 		return err
 	case v.Discovered == nil || v.Discovered.Cluster == nil || v.Discovered.User == "":
 		return fmt.Errorf("it is not known who the cluster of %s takes its credential for; run vimbroker vim check %s", v.Name, v.Name)
+	}
+	if r.Namespaces == nil || r.ControlPlanes == nil {
+		now, err := registry.ManagementCluster(c.Context(), vim)
+		switch {
+		case err == nil && r.Namespaces == nil:
+			r.Namespaces = now.Namespaces
+		case err != nil && client.Status(err) != http.StatusNotFound:
+			return err
+		}
+		if err == nil && r.ControlPlanes == nil {
+			r.ControlPlanes = now.ControlPlanes
+		}
 	}
 	manifest, err := rbac.Onboarding(rbac.OnboardingOptions{
 		VIM: v.ID, User: v.Discovered.User, Namespaces: r.Namespaces, ControlPlanes: r.ControlPlanes,
@@ -201,6 +225,7 @@ func (p *program) printManagement(m v1.ManagementCluster) error {
 		console.Fact(w, "Labels copied", console.List(m.CopyLabels))
 		console.Fact(w, "Control planes", console.List(m.ControlPlanes))
 		console.Fact(w, "Own account", m.Account)
+		console.Fact(w, "Annotation", m.Annotation)
 		console.Fact(w, "Held beyond", fmt.Sprintf("%d VIMs or %d %% in ten minutes", m.MaxGone, m.MaxGoneShare))
 		console.Fact(w, "Watched", p.Moment(m.WatchedAt))
 		console.Fact(w, "Trouble", m.Trouble)

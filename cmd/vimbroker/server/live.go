@@ -30,7 +30,7 @@ var (
 )
 
 // live is the part of the configuration that a running server exchanges: callers'
-// tokens, policies, egress rules, the certificate and the authorities of issuer and clients. Each question is answered
+// tokens, policies, egress rules, management clusters, the certificate and the authorities of issuer and clients. Each question is answered
 // by one configuration, the newest that had no fault. Safe for concurrent use.
 type live struct {
 	started config // what everything else runs by
@@ -228,8 +228,6 @@ var restartKeys = map[string]func(config) any{
 	"reservedLabels": func(c config) any { return c.ReservedLabels },
 	"trustedProxies": func(c config) any { return c.TrustedProxies },
 
-	"managementClusters": func(c config) any { return c.Managements },
-
 	"audit":         func(c config) any { return [...]any{c.Audit.named(), c.Terms.CheckpointEvery} },
 	"retention":     func(c config) any { return c.Terms.Keep },
 	"checkInterval": func(c config) any { return c.Terms.CheckEvery },
@@ -247,6 +245,8 @@ var reloadKeys = map[string]func(config) any{
 	"egress":     func(c config) any { return [...]any{c.Egress, c.Projects} },
 	"tls":        func(c config) any { return c.TLS },
 	trustKey:     func(c config) any { return c.trusted() },
+
+	"managementClusters": func(c config) any { return c.Managements },
 
 	"tokensAlarm": func(c config) any { return c.TokensAlarm },
 	issuerKey:     func(c config) any { return c.issuerPEM },

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
+	"reflect"
 	"time"
 
 	"go.yaml.in/yaml/v3"
@@ -48,6 +48,7 @@ func (m *managementConfig) fields(d *strictyaml.Document) strictyaml.Fields {
 		"account":       d.Text(&s.Account),
 		"maxGone":       d.Count(&s.MaxGone),
 		"maxGoneShare":  d.Count(&s.MaxGoneShare),
+		"annotation":    d.Text(&s.Annotation),
 	}
 }
 
@@ -82,26 +83,35 @@ func (c *config) validateManagements(d *strictyaml.Document) {
 // cluster: its VIM may be registered meanwhile.
 const enableAgain = 10 * time.Second
 
-// enableManagements enables the management clusters that the configuration names, each
-// once: a later change by a person holds until the next start.
+// enableManagements enables the management clusters that the configuration names, at the start and where a reload changes
+// one. A later change by a person holds until then.
 func (s *server) enableManagements(ctx context.Context) {
-	left, said := slices.Clone(s.config.Managements), map[string]string{}
+	said, done := map[string]string{}, map[string]managementConfig{}
 	for {
-		left = slices.DeleteFunc(left, func(m managementConfig) bool {
+		var again <-chan time.Time
+		for _, m := range s.live.now.Load().Managements {
+			at := m.Project + "/" + m.VIM
+			if before, is := done[at]; is && reflect.DeepEqual(before, m) {
+				continue
+			}
 			err := s.onboard.EnableConfigured(ctx, m.Project, m.VIM, m.Settings)
-			if at := m.Project + "/" + m.VIM; err != nil && ctx.Err() == nil && said[at] != err.Error() {
+			if err == nil {
+				done[at] = m
+				continue
+			}
+			if again == nil {
+				again = s.after(enableAgain)
+			}
+			if ctx.Err() == nil && said[at] != err.Error() {
 				s.log.WarnContext(ctx, "a management cluster of the configuration is not enabled yet", "vim", m.VIM, "project", m.Project, "error", err)
 				said[at] = err.Error()
 			}
-			return err == nil
-		})
-		if len(left) == 0 {
-			return
 		}
 		select {
 		case <-ctx.Done():
 			return
-		case <-s.after(enableAgain):
+		case <-again:
+		case <-s.managements:
 		}
 	}
 }

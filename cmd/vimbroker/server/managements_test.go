@@ -67,7 +67,25 @@ func TestManagementClustersOfTheConfiguration(t *testing.T) {
 	if m["enabledBy"] != "system:configuration" || m["account"] != onboard.AccountEngine {
 		t.Errorf("the management cluster is %v", m)
 	}
+	// A reload that changes it needs no restart; one that does not leaves alone what a person has changed.
+	next := *w.live.now.Load()
+	next.Managements = slices.Clone(next.Managements)
+	next.Managements[0].Settings.MaxGone = 9
+	if taken, restart := w.live.replace(next); !slices.Equal(taken, []string{"managementClusters"}) || len(restart) != 0 {
+		t.Errorf("a reload takes %q and leaves %q to a restart", taken, restart)
+	}
+	w.reloaded(ctx)
+	for m["maxGone"] != float64(9) {
+		select {
+		case <-patience:
+			t.Fatal("the reload changes nothing")
+		case <-time.After(20 * time.Millisecond):
+		}
+		_, m = w.call("GET", "/v1/management-clusters/hub", nil)
+	}
 	missing := []string{
+		`vimbroker_management_cluster_adoptions_total{management_cluster="hub",project="default"} 1`,
+		`vimbroker_management_cluster_queue{management_cluster="hub",project="default"} 0`,
 		`vimbroker_management_clusters 1`, `vimbroker_management_clusters_unwatched 0`, `vimbroker_management_clusters_held 0`,
 		`vimbroker_clusters{state="registered"} 1`, `vimbroker_clusters{state="quarantined"} 1`, `vimbroker_clusters{state="retired"} 0`,
 		`vimbroker_clusters_not_well{reason="secretInvalid"} 1`,
@@ -91,14 +109,14 @@ func TestFaultsOfManagementClusters(t *testing.T) {
 		return loadConfig(story.WriteFile(t, "c.yaml", "tokensFile: "+tokensFile(t)+"\nmanagementClusters: "+text+"\n", 0o600), console.Environment{"HOME=/h"}, keep)
 	}
 	c, err := read(`[{vim: hub, project: ops, namespaces: [b, a], selector: {onboard: "yes"}, projects: {"": north, b: south}, secretName: "{cluster}-admin",
-  secretKey: conf, nameTemplate: "{cluster}", copyLabels: [site], controlPlanes: [planes.example.org], account: leases, maxGone: 5, maxGoneShare: 30}]`)
+  secretKey: conf, nameTemplate: "{cluster}", copyLabels: [site], controlPlanes: [planes.example.org], account: leases, maxGone: 5, maxGoneShare: 30, annotation: in}]`)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := onboard.Management{
 		Namespaces: []string{"a", "b"}, Selector: map[string]string{"onboard": "yes"}, Projects: map[string]string{"": "north", "b": "south"},
 		SecretName: "{cluster}-admin", SecretKey: "conf", NameTemplate: "{cluster}", CopyLabels: []string{"site"},
-		ControlPlanes: []string{"planes.example.org"}, Account: "leases", MaxGone: 5, MaxGoneShare: 30,
+		ControlPlanes: []string{"planes.example.org"}, Account: "leases", MaxGone: 5, MaxGoneShare: 30, Annotation: "in",
 	}
 	if diff := cmp.Diff([]managementConfig{{VIM: "hub", Project: "ops", Settings: want}}, c.Managements); diff != "" {
 		t.Errorf("read (-want +got):\n%s", diff)

@@ -72,10 +72,12 @@ type server struct {
 	ready   *gate
 	capi    *clusterapi.Driver
 	onboard *onboard.Onboarding
-	catalog *catalog.Catalog
-	clients *oauth.Clients
-	tokens  *oauth.Tokens
-	grants  *grant.Grants
+	// managements says that the management clusters of the configuration are other ones.
+	managements chan struct{}
+	catalog     *catalog.Catalog
+	clients     *oauth.Clients
+	tokens      *oauth.Tokens
+	grants      *grant.Grants
 	// lifecycle works operations also where its door is closed: they may have begun before.
 	lifecycle *lifecycle.Lifecycle
 	// subscribers are told also where that door is closed.
@@ -108,7 +110,7 @@ func wire(ctx context.Context, c config, version string, log *slog.Logger) (*ser
 	if err != nil {
 		return nil, err
 	}
-	s := &server{config: c, log: log, store: store, after: time.After}
+	s := &server{config: c, log: log, store: store, after: time.After, managements: make(chan struct{}, 1)}
 	s.keys, err = openKeyStores(ctx, c, log)
 	for _, open := range []func() error{s.openCallers, s.newBroker} {
 		if err == nil {
@@ -335,8 +337,12 @@ func (s *server) asksOthers(token string) bool {
 	return s.callers != nil && !policy.OwnToken(token) && s.callers.Remote(token)
 }
 
-// reloaded ends the leases that callers have no access to any more.
+// reloaded ends the leases that callers have no access to any more, and has changed management clusters enabled.
 func (s *server) reloaded(ctx context.Context) {
+	select {
+	case s.managements <- struct{}{}:
+	default: // it will be received
+	}
 	if err := s.broker.EndWithoutAccess(ctx); err != nil {
 		s.log.WarnContext(ctx, "leases whose holders have lost access are left for the next pass", "error", err)
 	}

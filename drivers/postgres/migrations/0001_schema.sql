@@ -750,6 +750,7 @@ CREATE TABLE management_clusters (
     account        text             NOT NULL, -- profile of the account that takes the place of a cluster's credential, or ''
     max_gone       bigint           NOT NULL,
     max_gone_share bigint           NOT NULL, -- per cent
+    annotation     text COLLATE "C" NOT NULL, -- what it decides of a Cluster: out or in
     enabled_by     text             NOT NULL,
     created_at     timestamptz      NOT NULL,
     updated_at     timestamptz      NOT NULL,

@@ -644,6 +644,7 @@ CREATE TABLE management_clusters (
     account        TEXT    NOT NULL, -- profile of the account that takes the place of a cluster's credential, or ''
     max_gone       INTEGER NOT NULL,
     max_gone_share INTEGER NOT NULL, -- per cent
+    annotation     TEXT    NOT NULL, -- what it decides of a Cluster: out or in
     enabled_by     TEXT    NOT NULL,
     created_at     INTEGER NOT NULL,
     updated_at     INTEGER NOT NULL,
