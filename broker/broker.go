@@ -138,7 +138,7 @@ func New(o Options) (*Broker, error) {
 		keys:          o.Keys,
 		drivers:       map[VIMType]Driver{},
 		refusedMints:  audit.NewFolds(),
-		guard:         &audit.Guard{Policy: o.Policy, Sink: o.Store, Now: now, Reads: audit.NewReads(), Held: o.Courier.Late, Log: o.Log},
+		guard:         &audit.Guard{Policy: o.Policy, Sink: o.Store, Now: now, Reads: audit.NewReads(), Missed: audit.NewFolds(), Held: o.Courier.Late, Log: o.Log},
 		policy:        o.Policy,
 		egress:        o.Egress,
 		terms:         o.Terms,

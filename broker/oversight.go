@@ -227,15 +227,17 @@ func (b *Oversight) RecordTokenUses(ctx context.Context) error {
 }
 
 // KeepLogins records once a minute, and when ctx ends, when tokens were last used, and the
-// refused logins that were only counted; of refused mints those of an hour that is over, and
-// when ctx ends all.
+// refused logins that were only counted; of refused mints, and of looks at what is not found, those
+// of an hour that is over, and when ctx ends all.
 func (b *Oversight) KeepLogins(ctx context.Context) {
 	ticks := time.NewTicker(tokenUsesEvery)
 	defer ticks.Stop()
 	record := func(ctx context.Context, level slog.Level, counted time.Time) {
 		b.logins.Tell(ctx)
-		if err := b.refusedMints.Tell(ctx, b.entries, counted); err != nil {
-			b.log.Log(ctx, level, "refusals of tokens that were only counted are not written", "error", err)
+		for _, folds := range []*audit.Folds{b.refusedMints, b.guard.Missed} {
+			if err := folds.Tell(ctx, b.entries, counted); err != nil {
+				b.log.Log(ctx, level, "refusals that were only counted are not written", "error", err)
+			}
 		}
 		if err := b.RecordTokenUses(ctx); err != nil {
 			b.log.Log(ctx, level, "when tokens were last used is not written", "error", err)

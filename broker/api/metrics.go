@@ -291,7 +291,7 @@ func ClusterMetrics(of Clusters, log *slog.Logger) prometheus.Collector {
 		age: prometheus.NewDesc("vimbroker_management_cluster_watch_age_seconds",
 			"How long ago a management cluster was last seen to be watched whole.", ofManagement, nil),
 		queue: prometheus.NewDesc("vimbroker_management_cluster_queue",
-			"Clusters of a management cluster that are to be looked at now, on the server that watches it.", ofManagement, nil),
+			"Clusters of a management cluster that are to be looked at now; 0 on a server that does not watch it.", ofManagement, nil),
 		adoptions: prometheus.NewDesc("vimbroker_management_cluster_adoptions_total",
 			"Credentials that VIMs have got from a management cluster, by this server.", ofManagement, nil),
 	}
@@ -319,9 +319,7 @@ func (c *clusters) Collect(ch chan<- prometheus.Metric) {
 	for _, m := range found.Each {
 		ch <- prometheus.MustNewConstMetric(c.age, prometheus.GaugeValue, m.Age.Seconds(), m.Project, m.VIM)
 		ch <- prometheus.MustNewConstMetric(c.adoptions, prometheus.CounterValue, float64(m.Adoptions), m.Project, m.VIM)
-		if m.Watched {
-			ch <- prometheus.MustNewConstMetric(c.queue, prometheus.GaugeValue, float64(m.Queue), m.Project, m.VIM)
-		}
+		ch <- prometheus.MustNewConstMetric(c.queue, prometheus.GaugeValue, float64(m.Queue), m.Project, m.VIM)
 	}
 	for _, s := range onboard.States() {
 		ch <- prometheus.MustNewConstMetric(c.states, prometheus.GaugeValue, float64(found.States[s]), string(s))

@@ -87,9 +87,8 @@ type ManagementCount struct {
 	VIM, Project string
 	// Age is how long ago it was last seen to be watched whole; since it was enabled, before that.
 	Age time.Duration
-	// Watched: this server watches it. Queue is then how many clusters are to be looked at now, Adoptions how many
-	// credentials VIMs have got from it.
-	Watched          bool
+	// Queue is how many clusters are to be looked at now, if this server watches it; Adoptions is how many credentials VIMs
+	// have got from it here.
 	Queue, Adoptions int
 }
 
@@ -113,7 +112,7 @@ func (o *Onboarding) Count(ctx context.Context) (Count, error) {
 			continue // it is being deleted
 		}
 		one := ManagementCount{VIM: v.Name, Project: v.Project, Age: max(0, o.now().Sub(later(m.WatchedAt, m.CreatedAt)))}
-		one.Watched, one.Queue, one.Adoptions = o.watching(m.VIM)
+		one.Queue, one.Adoptions = o.depth(m.VIM)
 		c.Each = append(c.Each, one)
 	}
 	return c, err
@@ -147,13 +146,13 @@ func (o *Onboarding) adopted(vim string) {
 	o.adoptions[vim]++
 }
 
-// watching is what this server knows of a management cluster that it watches.
-func (o *Onboarding) watching(vim string) (watched bool, queue, adoptions int) {
+// depth is what this server knows of a management cluster that it watches.
+func (o *Onboarding) depth(vim string) (queue, adoptions int) {
 	o.mu.Lock()
 	w, adoptions := o.live[vim], o.adoptions[vim]
 	o.mu.Unlock()
 	if w != nil {
 		queue = w.queue.overdue()
 	}
-	return w != nil, queue, adoptions
+	return queue, adoptions
 }

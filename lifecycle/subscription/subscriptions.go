@@ -213,9 +213,14 @@ func (s *Subscriptions) test(ctx context.Context, one Subscription, c Credential
 	if err == nil {
 		return nil
 	}
+	if errors.Is(err, ErrOurs) {
+		return &broker.Error{Kind: broker.ErrInvalid, Field: "callbackUri", Detail: "the test of the subscriber failed: " + err.Error(), Cause: err}
+	}
+	s.log.WarnContext(ctx, "the test of a subscriber failed", "project", one.Project, "error", err)
+	// No more is told: whoever names a URL is not to learn what answers there.
 	return &broker.Error{
-		Kind: broker.ErrInvalid, Field: "callbackUri", Detail: "the test of the subscriber failed: " + err.Error(),
-		Remedy: "have it answer GET on the callback URI with 204", Cause: err,
+		Kind: broker.ErrInvalid, Field: "callbackUri", Detail: "the test of the subscriber failed: refused",
+		Remedy: "have it answer GET on the callback URI with 204; the broker's log says why it was refused", Cause: err,
 	}
 }
 

@@ -26,6 +26,8 @@ type Guard struct {
 	Now    func() time.Time
 	// Reads says which reads are recorded; nil: all.
 	Reads *Reads
+	// Missed folds refusals of looks at what the principal does not find; nil folds none.
+	Missed *Folds
 	// Held says why nothing is done now that does not end leases, stop an operation or only
 	// read; nil holds nothing back.
 	Held func(ctx context.Context) error
@@ -112,7 +114,21 @@ func (g *Guard) Hide(ctx context.Context, p policy.Principal, action policy.Acti
 // The entry is the one that p's project gets where it exists and p may not see it.
 func (g *Guard) Missing(ctx context.Context, p policy.Principal, action policy.Action, kind policy.Kind) error {
 	g.denied(ctx, action)
-	return g.refuse(ctx, g.unfound(ctx, p, action, kind))
+	return g.miss(ctx, g.unfound(ctx, p, action, kind))
+}
+
+// looks are the actions that only look at one object.
+var looks = []policy.Action{
+	policy.VIMShow, policy.LeaseShow, policy.ClusterShow, policy.VNFShow, policy.PackageShow, policy.SubscriptionShow, policy.ClientShow,
+	policy.GrantShow,
+}
+
+// miss records that something is not found. Looks are folded: whoever tries ids fills no log.
+func (g *Guard) miss(ctx context.Context, unfound Entry) error {
+	if g.Missed != nil && slices.Contains(looks, unfound.Action) {
+		ctx = g.Missed.Under(ctx, string(unfound.Kind))
+	}
+	return g.refuse(ctx, unfound)
 }
 
 // Refuse records that p was denied part of what it asked for. Keys and values alternate
@@ -145,7 +161,7 @@ func (g *Guard) hide(ctx context.Context, act *Act, p policy.Principal, res poli
 		full.Project = ""
 		delete(full.Detail, DetailVIMProject)
 	}
-	return g.refuse(ctx, g.unfound(ctx, p, act.entry.Action, res.Kind), full)
+	return cmp.Or(g.miss(ctx, g.unfound(ctx, p, act.entry.Action, res.Kind)), g.refuse(ctx, full))
 }
 
 // unfound is the entry of an object that is not found.

@@ -206,6 +206,37 @@ func TestActorIsRecordedBesideThePrincipal(t *testing.T) {
 	}
 }
 
+// TestLooksAtWhatIsNotFoundAreFolded: whoever tries ids writes one entry, whether they are of nobody or of another project;
+// what is tried to be done is recorded each time.
+func TestLooksAtWhatIsNotFoundAreFolded(t *testing.T) {
+	mallet := policy.Principal{Name: "mallet", Project: "other", Roles: []string{policy.RoleMember}}
+	g, s := guard(answer{})
+	g.Missed = audit.NewFolds()
+	for i := range 100 {
+		_ = g.Missing(t.Context(), mallet, policy.VIMShow, policy.KindVIM)
+		_ = g.Missing(t.Context(), mallet, policy.VIMDelete, policy.KindVIM)
+		if i == 50 {
+			_ = g.Hide(t.Context(), mallet, policy.VIMShow, policy.Resource{Kind: policy.KindVIM, ID: "v", Project: "acme"})
+		}
+	}
+	count := map[policy.Action]int{}
+	own := 0
+	for _, e := range s.entries {
+		if count[e.Action]++; e.Project == "acme" {
+			own++
+		}
+	}
+	if count[policy.VIMShow] != 2 || count[policy.VIMDelete] != 100 || own != 1 {
+		t.Errorf("entries %v, %d of the owner's project; want one look of each, and each deletion", count, own)
+	}
+	if err := g.Missed.Tell(t.Context(), s, noon); err != nil {
+		t.Fatal(err)
+	}
+	if last := s.entries[len(s.entries)-1]; last.Detail[audit.DetailRepeats] != "99" {
+		t.Errorf("told in the end: %v", last.Detail)
+	}
+}
+
 // TestWhatIsHiddenLooksAsIfItWereMissing compares what the caller's project gets to read.
 func TestWhatIsHiddenLooksAsIfItWereMissing(t *testing.T) {
 	mallet := policy.Principal{Name: "mallet", Project: "other", Roles: []string{policy.RoleMember}}

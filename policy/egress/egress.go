@@ -19,6 +19,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"slices"
 	"syscall"
 	"time"
 )
@@ -51,8 +52,8 @@ func (e *RefusedError) Unwrap() error { return ErrRefused }
 // then safe for concurrent use.
 type Rules struct {
 	// AllowLoopback lets connections to this machine through (127.0.0.0/8 and
-	// ::1, on Ports), whether or not Networks holds them. For development and
-	// tests: without it no setting allows loopback.
+	// ::1, on Ports), whether or not Networks holds them, and to its other addresses
+	// that Networks holds. For development and tests: without it no setting allows them.
 	AllowLoopback bool
 	// Networks are the networks that may be connected to. None means none.
 	// Special addresses inside them stay refused. A network whose translator
@@ -61,6 +62,18 @@ type Rules struct {
 	Networks []netip.Prefix
 	// Ports are the TCP ports that may be connected to. None means none.
 	Ports []PortRange
+}
+
+// interfaces are the addresses of this machine.
+var interfaces = net.InterfaceAddrs
+
+// isOwn reports whether an address is one of this machine's.
+func isOwn(ip netip.Addr) bool {
+	all, err := interfaces()
+	return err == nil && slices.ContainsFunc(all, func(a net.Addr) bool {
+		prefix, err := netip.ParsePrefix(a.String())
+		return err == nil && prefix.Addr() == ip
+	})
 }
 
 // PortRange is a range of TCP ports, both ends included.
@@ -94,7 +107,8 @@ func Default() *Rules {
 // IPv6 addresses that stand for an IPv4 address (mapped, compatible, translated,
 // NAT64, 6to4, Teredo, ISATAP), as an IPv4 address is checked as itself or not at
 // all; site-local and every other IPv6 address outside 2000::/3 and fc00::/7;
-// addresses with a zone; and loopback, unless AllowLoopback is set.
+// addresses with a zone; and loopback and the addresses of this machine, unless
+// AllowLoopback is set.
 func (r *Rules) Check(addr netip.AddrPort) error {
 	refuse := func(rule, remedy string) error {
 		return &RefusedError{Addr: addr, Rule: rule, Remedy: remedy}
@@ -110,6 +124,8 @@ func (r *Rules) Check(addr netip.AddrPort) error {
 	switch {
 	case loopback && !r.AllowLoopback:
 		return refuse("loopback", "set egress.allowLoopback, in development only")
+	case !r.AllowLoopback && isOwn(ip):
+		return refuse("this machine", "have the VIM answer at an address of another machine, or set egress.allowLoopback")
 	case !loopback && !contains(r.Networks, ip):
 		return refuse("egress.networks", fmt.Sprintf("add a network that holds %s to egress.networks", ip))
 	case !containsPort(r.Ports, addr.Port()):

@@ -3,6 +3,7 @@ package egress_test
 import (
 	"errors"
 	"fmt"
+	"net"
 	"net/netip"
 	"strings"
 	"testing"
@@ -210,5 +211,33 @@ func TestNoRangeAllowsPort0(t *testing.T) {
 	wantRefused(t, "8.8.8.8:0", err, "egress.ports")
 	if err := rules.Check(netip.MustParseAddrPort("8.8.8.8:1")); err != nil {
 		t.Errorf("Check(8.8.8.8:1) = %v, want nil", err)
+	}
+}
+
+// TestTheAddressesOfThisMachine are refused like loopback, however networks name them.
+func TestTheAddressesOfThisMachine(t *testing.T) {
+	own := netip.MustParseAddr("10.1.2.3")
+	rules := egress.Default()
+	rules.Networks = append(rules.Networks, netip.PrefixFrom(own, 32))
+	restore := egress.On(&net.IPNet{IP: own.AsSlice(), Mask: net.CIDRMask(24, 32)})
+	defer restore()
+	wantRefused(t, own.String(), rules.Check(netip.AddrPortFrom(own, 443)), "this machine")
+	if err := rules.Check(netip.MustParseAddrPort("10.1.2.4:443")); err != nil {
+		t.Errorf("another machine's address: %v", err)
+	}
+	rules.AllowLoopback = true
+	if err := rules.Check(netip.AddrPortFrom(own, 443)); err != nil {
+		t.Errorf("in development: %v", err)
+	}
+	restore() // as this machine really has them
+	all, err := net.InterfaceAddrs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range all {
+		prefix, err := netip.ParsePrefix(a.String())
+		if err == nil && prefix.Addr().IsPrivate() {
+			wantRefused(t, a.String(), egress.Default().Check(netip.AddrPortFrom(prefix.Addr(), 443)), "this machine")
+		}
 	}
 }

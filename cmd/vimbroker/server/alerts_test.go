@@ -186,6 +186,7 @@ func TestAlertsAndDashboardAskForWhatIsServed(t *testing.T) {
 		}}
 	})
 	vim := w.must(http.StatusCreated, "POST", "/v1/vims", map[string]any{"name": "edge", "kubeconfig": kube.Kubeconfig()})["id"].(string)
+	w.must(http.StatusCreated, "POST", "/v1/management-clusters", map[string]any{"vim": "edge", "namespaces": []string{"a"}, "projects": map[string]any{"": "default"}})
 	w.must(http.StatusCreated, "POST", "/v1/leases", map[string]any{"vim": "edge", "role": "view"})
 	w.call("POST", "/v1/leases", map[string]any{"vim": "nowhere", "role": "view"})
 	w.upload("web-1", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web}\n")
