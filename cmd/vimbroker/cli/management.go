@@ -196,8 +196,8 @@ func (p *program) managementReleaseCommand() *cobra.Command {
 		Short: "Let go of clusters that are held",
 		Long: `If more of a management cluster's clusters are gone at once than --max-gone and
 --max-gone-share of its settings say, none of their VIMs is deleted: perhaps it
-is the management cluster that is wrong. Look at it first. A release deletes the VIMs
-of all clusters that are gone now or within the next ten minutes.`,
+is the management cluster that is wrong. Look at it first. A release deletes
+the VIMs of all clusters that are gone now or within the next ten minutes.`,
 		Example: "  vimbroker cluster list --management-cluster hub\n  vimbroker management-cluster release hub",
 	}, (*client.Client).ReleaseManagementCluster, p.printManagement)
 }
