@@ -16,6 +16,8 @@ type Account struct {
 	Name string
 	// Profile is what it may do, as the driver knows it.
 	Profile string
+	// Before is who the VIM took its credential for: an account of the broker's own is kept, under the name that it has.
+	Before string
 }
 
 // Appointer is a driver that can put an account of the broker's own in the place of a

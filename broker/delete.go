@@ -222,8 +222,11 @@ type UseKind string
 // UseVNFInstance is a VNF instance that is instantiated, or that an operation works on.
 const UseVNFInstance UseKind = "vnfInstance"
 
+// UseCluster is a cluster that is followed from the VIM, which is a management cluster: a row of it is the use.
+const UseCluster UseKind = "cluster"
+
 // nouns are what people call the kinds, of which there are several.
-var nouns = map[UseKind]string{UseVNFInstance: "VNF instances"}
+var nouns = map[UseKind]string{UseVNFInstance: "VNF instances stand on the VIM: ", UseCluster: "clusters are followed from the VIM: "}
 
 // MaxUses bounds the uses that [InUse] names.
 const MaxUses = 5
@@ -247,7 +250,11 @@ func InUse(some []Use, all int) error {
 	if more := all - len(some); more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
-	return &Error{Kind: ErrConflict, Detail: nouns[some[0].Kind] + " stand on the VIM: " + text, Next: NextEndUses}
+	e := &Error{Kind: ErrConflict, Detail: nouns[some[0].Kind] + text, Next: NextEndUses}
+	if some[0].Kind == UseCluster {
+		e.Next, e.Remedy = 0, "disable it as a management cluster first; the VIMs of its clusters stay, and follow them again when it is registered anew"
+	}
+	return e
 }
 
 // maxWaits bounds how many leases a draining VIM is shown to wait for.

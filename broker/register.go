@@ -117,7 +117,7 @@ func (b *Registry) newVIM(p policy.Principal, r Registration) (VIM, Driver, Cred
 	}
 	now := b.now()
 	v := VIM{
-		ID: uuid.NewString(), Project: cmp.Or(r.Project, p.Project), Name: r.Name, Type: r.Type, State: VIMRegistering,
+		ID: cmp.Or(r.ID, uuid.NewString()), Project: cmp.Or(r.Project, p.Project), Name: r.Name, Type: r.Type, State: VIMRegistering,
 		Labels: r.Labels, Description: r.Description, Extra: r.Extra, Shared: r.Shared, SharedWith: r.SharedWith, Default: r.Default,
 		CreatedBy: p.Name, CreatedAt: now, UpdatedAt: now,
 		Current:        Generation{Target: target},

@@ -151,7 +151,7 @@ func (b *core) sweepKeys(ctx context.Context, id string, mine *Pending) error {
 		// listed and is not in a row is one that nobody is going to name.
 		v, err := b.vims.VIM(ctx, id)
 		switch {
-		case errors.Is(err, ErrNotFound): // an id is never used again
+		case errors.Is(err, ErrNotFound): // who uses the id again stores a row before a key
 		case err != nil:
 			return nil, err
 		case !v.pendingIs(mine):

@@ -97,6 +97,9 @@ func (b *Registry) enterUpdate(
 	if invalid == nil && c.makesGeneration() {
 		u.keyStore = b.keys.Name()
 		invalid = b.plan(u)
+		if now := v.Current.Target; invalid == nil && c.SameServer && (!u.target.sameServer(now) || now.InsecureSkipVerify) {
+			invalid = &Error{Kind: ErrConflict, Field: "endpoint", Detail: "the credential leads to another server than the VIM's, or to one that is not verified"}
+		}
 	}
 	act, err := b.enter(ctx, p, action, vimResource(v), u.wish(v))
 	if err != nil {
@@ -369,7 +372,11 @@ func (b *Registry) switchGeneration(ctx context.Context, v VIM, mine *Pending, u
 		}
 	}
 	prove := func() (Credential, Report, error) {
-		return b.prove(ctx, u.driver, b.access(v, g, u.credential), u.change.Account, same)
+		wish := u.change.Account
+		if wish != nil && v.Current.Discovered.Cluster != nil {
+			wish = &Account{Name: wish.Name, Profile: wish.Profile, Before: v.Current.Discovered.User}
+		}
+		return b.prove(ctx, u.driver, b.access(v, g, u.credential), wish, same)
 	}
 	if u.renews {
 		prove = func() (Credential, Report, error) { return b.renewAccount(ctx, u.driver, v, same) }

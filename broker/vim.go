@@ -248,6 +248,8 @@ type Registration struct {
 	// Account asks for an account of the broker's own in the place of the credential. It is
 	// not part of what tells requests apart.
 	Account *Account
+	// ID is the id that the VIM had before somebody deleted it; empty assigns one. Only the broker's own parts give one.
+	ID string
 
 	IdempotencyKey string
 }
@@ -333,6 +335,8 @@ type Change struct {
 	Context            string
 	// Account is as in [Registration], for a credential that is given here.
 	Account *Account
+	// SameServer refuses a credential that leads to another server than the VIM's, or to one that is not verified.
+	SameServer bool
 	// Inline: a request for a VNF instance brings the credential, which needs vim:inline besides.
 	Inline bool
 

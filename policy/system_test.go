@@ -317,6 +317,10 @@ func TestOnboardingIsNarrow(t *testing.T) {
 	cluster := foreignVIM
 	cluster.Labels = map[string]string{"vimbroker.io/cluster": "uid"}
 	draft := &policy.VIMDraft{Labels: cluster.Labels}
+	moved := &policy.VIMDraft{
+		Labels:       map[string]string{"vimbroker.io/cluster": "uid", "vimbroker.io/management-cluster": "now"},
+		LabelsBefore: map[string]string{"vimbroker.io/cluster": "old", "vimbroker.io/management-cluster": "before"},
+	}
 	own, others := foreignLease, foreignLease
 	own.Owner = "system:onboard"
 	rules := func(verbs ...string) policy.Wish {
@@ -339,6 +343,8 @@ func TestOnboardingIsNarrow(t *testing.T) {
 		{policy.VIMRegister, foreignProject, policy.Wish{VIM: &policy.VIMDraft{}}, false},
 		{policy.VIMLabelReserved, cluster, policy.Wish{VIM: draft}, true},
 		{policy.VIMLabelReserved, cluster, policy.Wish{VIM: &policy.VIMDraft{Labels: cluster.Labels, LabelsBefore: map[string]string{"a": "b"}}}, false},
+		{policy.VIMLabelReserved, cluster, policy.Wish{VIM: moved}, true},
+		{policy.VIMLabelReserved, foreignVIM, policy.Wish{VIM: moved}, false},
 		{policy.LeaseIssue, foreignVIM, rules("get", "list", "watch"), true},
 		{policy.LeaseIssue, foreignVIM, rules("get", "update"), false},
 		{policy.LeaseIssue, foreignVIM, policy.Wish{Purpose: "onboarding", Role: "view"}, false},

@@ -34,7 +34,8 @@ var moves = map[State][]State{
 	StateWaiting:     {StateRegistering, StateQuarantined, StateRetired},
 	StateRegistering: {StateRegistered, StateWaiting, StateQuarantined, StateRetiring, StateRetired},
 	// A VIM that somebody deletes by hand is registered again.
-	StateRegistered:  {StateWaiting, StateQuarantined, StateRetiring},
+	// One whose VIM follows a cluster of another management cluster is retired without it.
+	StateRegistered:  {StateWaiting, StateQuarantined, StateRetiring, StateRetired},
 	StateQuarantined: {StateWaiting, StateRegistering, StateRegistered, StateRetiring, StateRetired},
 	StateRetiring:    {StateRetired},
 	StateRetired:     {},
@@ -71,6 +72,7 @@ const (
 	ReasonCredentialKept    ClusterReason = "credentialKept"    // the cluster lets no account be made in the place of its credential
 	ReasonDoubtful          ClusterReason = "doubtful"          // it is not listed, and not known to be gone
 	ReasonHeld              ClusterReason = "held"              // it is gone with too many others: a person must say so
+	ReasonMoving            ClusterReason = "moving"            // it is gone from its management cluster, and may come to another
 	ReasonDraining          ClusterReason = "draining"          // leases on its VIM have not ended
 )
 
@@ -80,7 +82,7 @@ func Reasons() []ClusterReason {
 		ReasonNotReady, ReasonPaused, ReasonDeleting, ReasonNotFollowed, ReasonNotSelected, ReasonSecretMissing,
 		ReasonSecretMislabelled, ReasonSecretForeign, ReasonSecretInvalid, ReasonCredentialRefused,
 		ReasonUnreachable, ReasonOtherSystem, ReasonSystemTaken, ReasonNameTaken, ReasonRefused, ReasonUnavailable,
-		ReasonCannotMint, ReasonCredentialKept, ReasonDoubtful, ReasonHeld, ReasonDraining,
+		ReasonCannotMint, ReasonCredentialKept, ReasonDoubtful, ReasonHeld, ReasonMoving, ReasonDraining,
 	}
 }
 
@@ -104,6 +106,8 @@ type Cluster struct {
 
 	// VIM is the id of its VIM; empty before it is registered.
 	VIM string
+	// Former is the id of the VIM that somebody deleted; the next one has it.
+	Former string
 	// System is the identity of the system that its credential led to when it was first
 	// checked: the UID of kube-system. It never changes.
 	System string

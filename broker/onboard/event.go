@@ -44,7 +44,7 @@ type ClusterEvent struct {
 
 // suspends are the reasons for which a VIM issues no new leases, doubts those for which a cluster is quarantined.
 var (
-	suspends = map[ClusterReason]bool{ReasonPaused: true, ReasonDeleting: true}
+	suspends = map[ClusterReason]bool{ReasonPaused: true, ReasonDeleting: true, ReasonMoving: true}
 	doubts   = map[ClusterReason]bool{
 		ReasonSecretMislabelled: true, ReasonSecretForeign: true, ReasonSecretInvalid: true, ReasonOtherSystem: true, ReasonSystemTaken: true,
 	}
@@ -81,7 +81,7 @@ func EventOf(e audit.Entry) (ClusterEvent, bool) {
 		v.Kind = EventUpdated
 	case v.VIM != "" && (is == StateRetired || is == StateWaiting):
 		v.Kind = EventRetired
-	case suspends[v.Reason] && !suspends[before] && is == "" && v.VIM != "":
+	case suspends[v.Reason] && v.Reason != ReasonMoving && !suspends[before] && is == "" && v.VIM != "":
 		v.Kind = EventSuspended
 	case suspends[before] && !suspends[v.Reason] && is == "" && v.VIM != "":
 		v.Kind = EventResumed

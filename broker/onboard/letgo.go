@@ -32,6 +32,13 @@ func (w *watcher) letGo(ctx context.Context, c Cluster) (time.Duration, error) {
 	if wait := w.missingFor(c); wait < settled {
 		return settled - wait, nil
 	}
+	c, err := w.store.Cluster(ctx, c.ID) // another management cluster's worker may have taken its VIM over
+	if err != nil {
+		return 0, err
+	}
+	if w.keep(c); c.State == StateRetired {
+		return time.Second, nil
+	}
 	fresh, err := w.source.Cluster(ctx, w.present(), c.Namespace, c.Name)
 	switch {
 	case err == nil && fresh.UID == c.UID: // the list was behind
@@ -54,6 +61,9 @@ func (w *watcher) letGo(ctx context.Context, c Cluster) (time.Duration, error) {
 		_, err := w.move(ctx, c, func(c *Cluster) { c.State, c.Reason, c.Message, c.GoneAt = StateRetired, "", "", w.now() })
 		w.forgetMissing(c.ID)
 		return 0, err
+	}
+	if left, err := w.moves(ctx, &c); err != nil || left > 0 || c.State == StateRetired {
+		return left, err
 	}
 	if may, err := w.mayGo(ctx); err != nil || !may {
 		return waitEvery, errors.Join(err, w.note(ctx, c, ReasonHeld, held))

@@ -71,7 +71,7 @@ func (w *watcher) registerWith(ctx context.Context, c Cluster, s Seen, got Clust
 	w.remember(v)
 	adopted := c.Secret
 	c, err = w.move(ctx, c, func(c *Cluster) {
-		c.State, c.VIM, c.Secret, c.RegisteredAt, c.Attempts = StateRegistered, v.ID, adopted, w.now(), 0
+		c.State, c.VIM, c.Former, c.Secret, c.RegisteredAt, c.Attempts = StateRegistered, v.ID, "", adopted, w.now(), 0
 		c.Reason, c.Message = wellness(v, s)
 	})
 	if err != nil {
@@ -146,7 +146,7 @@ func (e *takenError) text(project string) string {
 func (w *watcher) registerVIM(ctx context.Context, c *Cluster, s Seen, got ClusterSecret) (broker.VIM, error) {
 	v, err := w.broker.RegisterVIM(ctx, w.self, broker.Registration{
 		Name: w.m.vimName(s.Namespace, s.Name), Type: vimType, Kubeconfig: got.Value, Labels: w.m.labels(s), Project: c.Project,
-		IdempotencyKey: c.Management + "/" + c.UID, Account: w.m.account(c.UID),
+		IdempotencyKey: c.Management + "/" + c.UID, Account: w.m.account(c.UID), ID: c.Former,
 		Admit: func(a broker.Admission) error { return w.admit(ctx, c, a) },
 	})
 	if errors.Is(err, broker.ErrConflict) {
@@ -154,6 +154,12 @@ func (w *watcher) registerVIM(ctx context.Context, c *Cluster, s Seen, got Clust
 		if there, found, failed := w.find(ctx, *c); failed != nil || found {
 			c.Secret = "" // adopted next
 			v, err = there, failed
+		}
+	}
+	var taken *takenError
+	if errors.Is(err, broker.ErrExists) || errors.As(err, &taken) {
+		if back, comes, failed := w.comeBack(ctx, *c, s, got, taken); failed != nil || comes {
+			v, err = back, failed
 		}
 	}
 	if err == nil && c.System != v.Current.Identity { // as before a process died

@@ -26,13 +26,19 @@ func (w *watcher) upkeep(ctx context.Context, c Cluster, s Seen) (time.Duration,
 		var err error
 		if v, err = w.broker.VIM(ctx, w.self, c.VIM); errors.Is(err, broker.ErrNotFound) {
 			_, err := w.move(ctx, c, func(c *Cluster) {
-				c.State, c.VIM, c.Secret, c.Attempts, c.Reason, c.Message = StateWaiting, "", "", 0, "", ""
+				c.State, c.VIM, c.Former, c.Secret, c.Attempts, c.Reason, c.Message = StateWaiting, "", c.VIM, "", 0, "", ""
 			})
 			return time.Second, err
 		} else if err != nil {
 			return w.fail(ctx, c, ReasonUnavailable, message(err))
 		}
 		w.remember(v)
+	}
+	if !c.GoneAt.IsZero() { // it was thought to be moving
+		var err error
+		if c, err = w.move(ctx, c, func(c *Cluster) { c.GoneAt = time.Time{} }); err != nil {
+			return 0, err
+		}
 	}
 	if v.State != broker.VIMRegistered {
 		return waitEvery, w.note(ctx, c, ReasonDraining, "somebody is deleting its VIM; it is registered again after that")

@@ -40,6 +40,9 @@ type ownAccount struct {
 }
 
 func newOwnAccount(vim string, w broker.Account) (ownAccount, error) {
+	if name, own := strings.CutPrefix(w.Before, accountPrefix+accountHome); own {
+		w.Name, _, _ = strings.Cut(name, ":")
+	}
 	a := ownAccount{name: w.Name, vim: vim, profile: w.Profile}
 	if !rbac.IsLabel(w.Name) || len(w.Name) > maxAccount {
 		return a, broker.Invalid("account", "has a name that is not a DNS label of at most %d characters", maxAccount)

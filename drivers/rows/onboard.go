@@ -46,6 +46,7 @@ var ClusterColumns = Columns[onboard.Cluster]{
 	{Name: "reason", field: func(c *onboard.Cluster) any { return &c.Reason }},
 	{Name: "message", field: func(c *onboard.Cluster) any { return &c.Message }},
 	{Name: "vim", field: func(c *onboard.Cluster) any { return &c.VIM }},
+	{Name: "former", field: func(c *onboard.Cluster) any { return &c.Former }},
 	{Name: "system", field: func(c *onboard.Cluster) any { return &c.System }},
 	{Name: "rival", field: func(c *onboard.Cluster) any { return &c.Rival }},
 	{Name: "secret", field: func(c *onboard.Cluster) any { return &c.Secret }},

@@ -8,6 +8,8 @@ import (
 var (
 	usesOfVIM = statement(`SELECT kind, subject, project, name, count(*) OVER () FROM vim_uses WHERE vim = ?1
 		ORDER BY kind, subject LIMIT ?2`)
+	clustersOfVIM = statement(`SELECT id, project, namespace || '/' || name, count(*) OVER () FROM clusters
+		WHERE management = ?1 AND state <> 'retired' ORDER BY namespace, name LIMIT ?2`)
 	dropUsesOfVIM = statement(`DELETE FROM vim_uses WHERE vim = ?1`)
 	vimTakesUses  = statement(`SELECT 1 FROM vims WHERE id = ?1 AND state = 'registered'`)
 	leaveVIMs     = statement(`DELETE FROM vim_uses WHERE kind = ?1 AND subject = ?2 AND NOT vim = ANY (?3)`)
@@ -21,6 +23,12 @@ func (t Tx) unused(vim string) error {
 	some, err := query(t, func(row Row) (u broker.Use, err error) {
 		return u, row.Scan(&u.Kind, &u.Subject, &u.Project, &u.Name, &all)
 	}, usesOfVIM, vim, broker.MaxUses)
+	if err == nil && len(some) == 0 {
+		some, err = query(t, func(row Row) (broker.Use, error) {
+			u := broker.Use{Kind: broker.UseCluster}
+			return u, row.Scan(&u.Subject, &u.Project, &u.Name, &all)
+		}, clustersOfVIM, vim, broker.MaxUses)
+	}
 	if err == nil && len(some) > 0 {
 		err = broker.InUse(some, all)
 	}

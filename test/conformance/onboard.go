@@ -57,7 +57,7 @@ func fullCluster(management string) onboard.Cluster {
 	id := uuid.NewString()
 	return onboard.Cluster{
 		ID: id, Management: management, Namespace: "a", Name: "edge", UID: "uid-" + id, Project: "north",
-		State: onboard.StateRegistered, Reason: onboard.ReasonUnreachable, Message: "it \"does\" not answer", VIM: "vim-" + id, System: "system-" + id, Rival: "rival",
+		State: onboard.StateRegistered, Reason: onboard.ReasonUnreachable, Message: "it \"does\" not answer", VIM: "vim-" + id, System: "system-" + id, Rival: "rival", Former: "former",
 		Secret: "uid/17", PushToken: "hash", PushExpiresAt: epoch.Add(5 * time.Second), PushedAt: epoch.Add(6 * time.Second), ReadyAt: epoch, RegisteredAt: epoch.Add(time.Second), GoneAt: epoch.Add(2 * time.Second),
 		CreatedAt: epoch.Add(3 * time.Second), UpdatedAt: epoch.Add(4 * time.Second), Attempts: 3, Revision: 1,
 	}

@@ -26,6 +26,8 @@ var onboardDeaths = map[string][]scenario{
 	"onboard.vim-rotated": {followingARotation},
 	"onboard.pushed":      {pushing},
 
+	"onboard.come-back": {comingBack},
+
 	"onboard.retiring":    {lettingGo},
 	"onboard.vim-deleted": {lettingGo},
 
@@ -219,6 +221,31 @@ var (
 				ManagementCluster: "hub", Namespace: c.Namespace, ClusterUID: c.UID, Kubeconfig: secret.NewText(fleetOf(s).edge.fake.Kubeconfig()),
 			})
 			return err
+		},
+		after: onboarded,
+	}
+
+	comingBack = scenario{
+		name:    "have a VIM back",
+		prepare: followingARotation.prepare,
+		act: func(s *scene) error {
+			for _, step := range []func() error{
+				func() error { return s.DisableManagementCluster(s.ctx(), "hub") },
+				func() error {
+					_, _, err := s.DeleteVIM(s.ctx(), "hub", client.Deletion{Drain: true})
+					return err
+				},
+				func() error {
+					_, err := s.RegisterVIM(s.ctx(), s.up.registration(s.t, "hub"), "")
+					return err
+				},
+				func() error { return enable(s) },
+			} {
+				if err := step(); err != nil {
+					return err
+				}
+			}
+			return awaitCluster(s, "the cluster is registered", inState("registered"))
 		},
 		after: onboarded,
 	}

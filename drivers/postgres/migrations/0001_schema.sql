@@ -773,6 +773,7 @@ CREATE TABLE clusters (
     reason          text COLLATE "C" NOT NULL,
     message         text             NOT NULL,
     vim             text COLLATE "C" NOT NULL, -- id, which may be gone
+    former          text COLLATE "C" NOT NULL, -- id of the VIM that somebody deleted, which the next has
     system          text COLLATE "C" NOT NULL,
     rival           text COLLATE "C" NOT NULL, -- id of the cluster whose system it leads to, while it is refused for that
     secret          text             NOT NULL, -- a version, never what it holds

@@ -667,6 +667,7 @@ CREATE TABLE clusters (
     reason          TEXT    NOT NULL,
     message         TEXT    NOT NULL,
     vim             TEXT    NOT NULL, -- id, which may be gone
+    former          TEXT    NOT NULL, -- id of the VIM that somebody deleted, which the next has
     system          TEXT    NOT NULL,
     rival           TEXT    NOT NULL, -- id of the cluster whose system it leads to, while it is refused for that
     secret          TEXT    NOT NULL, -- a version, never what it holds
