@@ -122,7 +122,7 @@ func TestAnotherRegistrationUnderTheSameKeyIsAConflict(t *testing.T) {
 		"Type": notHere, "Scope": notHere, "CloudsYAML": notHere, "Cloud": notHere,
 		"Kubeconfig": inTarget, "Context": inTarget,
 		"IdempotencyKey": ownKey, "Admit": "what the caller decides later on", "Account": "what is made of the credential",
-		"Inline": "what its labels say",
+		"Inline": "what its labels say", "ID": "the name of what is made",
 	}
 	wantCaseForEveryField(t, reflect.TypeFor[broker.Registration](), cases)
 	first := b.registration("edge1")

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"testing"
 	"time"
 
 	"github.com/vimbroker/vimbroker/test/real/pki"
@@ -48,6 +49,33 @@ func (c *Cluster) writeFiles(port int) error {
 		}
 	}
 	return nil
+}
+
+// ReplaceCA gives the API server a certificate of another authority, which alone signs administrators from then on. Tokens of
+// service accounts go on working.
+func (c *Cluster) ReplaceCA(t testing.TB) {
+	t.Helper()
+	ca, err := pki.NewCA("the next test cluster CA")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, err := ca.Server("127.0.0.1", "localhost", "::1", "kubernetes.default.svc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	admin, err := ca.Client("admin", []string{"system:masters"}, time.Now().AddDate(1, 0, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.ca, c.CAPEM, c.AdminCert, c.AdminKey = ca, string(ca.PEM), string(admin.Cert), string(admin.Key)
+	for name, text := range map[string][]byte{
+		"ca.crt": ca.PEM, "server.crt": server.Cert, "server.key": server.Key, "kubeconfig": c.kubeconfig(c.AdminCert, c.AdminKey),
+	} {
+		if err := os.WriteFile(c.file(name), text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.Restart(t)
 }
 
 // kubeconfig has a client certificate and everything else inline.

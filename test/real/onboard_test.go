@@ -44,21 +44,32 @@ func startOnboarding(t *testing.T) *onboarded {
 	hub.Run(t, "", "create", "namespace", "tenant")
 	o := &onboarded{t: t, hub: hub, bin: story.Build(t, t.TempDir()), dir: process.TempDir(t, "vimbroker-onboard-")}
 	o.start()
-	shell := story.Shell{Dir: o.dir, Env: []string{
-		"HOME=" + o.dir, "PATH=" + filepath.Dir(o.bin) + ":" + os.Getenv("PATH"),
-		"VIMBROKER_ADDR=" + o.broker.URL, "VIMBROKER_TOKEN_FILE=" + filepath.Join(o.dir, "data", "dev-token"),
-	}}
+	o.enable("hub", hub, "tenant")
+	return o
+}
+
+// enable registers a management cluster, and enables it for namespaces.
+func (o *onboarded) enable(name string, hub *real.Cluster, namespaces string) {
+	o.t.Helper()
+	t := o.t
+	shell := o.shell()
 	hub.ApplyText(t, shell.Must(t, "vimbroker vim rbac"))
 	kubeconfig, err := hub.AccountKubeconfig(t.Context(), rbac.Namespace, rbac.Account)
 	if err != nil {
 		t.Fatal(err)
 	}
-	shell.Must(t, "vimbroker vim register --kubeconfig "+kubeconfig+" hub")
-	enable := "vimbroker management-cluster enable hub --namespaces tenant --project default --copy-labels site" +
+	shell.Must(t, "vimbroker vim register --kubeconfig "+kubeconfig+" "+name)
+	enable := "vimbroker management-cluster enable " + name + " --namespaces " + namespaces + " --project default --copy-labels site" +
 		" --control-planes toycontrolplanes.controlplane.cluster.x-k8s.io"
 	hub.ApplyText(t, shell.Must(t, enable+" --print-rbac"))
 	shell.Must(t, enable)
-	return o
+}
+
+func (o *onboarded) shell() story.Shell {
+	return story.Shell{Dir: o.dir, Env: []string{
+		"HOME=" + o.dir, "PATH=" + filepath.Dir(o.bin) + ":" + os.Getenv("PATH"),
+		"VIMBROKER_ADDR=" + o.broker.URL, "VIMBROKER_TOKEN_FILE=" + filepath.Join(o.dir, "data", "dev-token"),
+	}}
 }
 
 // start starts the server, on the data of the one before.
