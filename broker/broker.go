@@ -131,14 +131,16 @@ func New(o Options) (*Broker, error) {
 		o.Courier = delivery.New(o.Store, nil, now, o.Log)
 	}
 	c := &core{
-		vims:          o.Store,
-		leases:        o.Store,
-		entries:       o.Store,
-		ledger:        o.Store,
-		keys:          o.Keys,
-		drivers:       map[VIMType]Driver{},
-		refusedMints:  audit.NewFolds(),
-		guard:         &audit.Guard{Policy: o.Policy, Sink: o.Store, Now: now, Reads: audit.NewReads(), Missed: audit.NewFolds(), Held: o.Courier.Late, Log: o.Log},
+		vims:         o.Store,
+		leases:       o.Store,
+		entries:      o.Store,
+		ledger:       o.Store,
+		keys:         o.Keys,
+		drivers:      map[VIMType]Driver{},
+		refusedMints: audit.NewFolds(),
+		guard: &audit.Guard{
+			Policy: o.Policy, Sink: o.Store, Now: now, Reads: audit.NewReads(), Missed: audit.NewFolds(), Held: o.Courier.Late, Log: o.Log,
+		},
 		policy:        o.Policy,
 		egress:        o.Egress,
 		terms:         o.Terms,

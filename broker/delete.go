@@ -252,7 +252,8 @@ func InUse(some []Use, all int) error {
 	}
 	e := &Error{Kind: ErrConflict, Detail: nouns[some[0].Kind] + text, Next: NextEndUses}
 	if some[0].Kind == UseCluster {
-		e.Next, e.Remedy = 0, "disable it as a management cluster first; the VIMs of its clusters stay, and follow them again when it is registered anew"
+		e.Next = 0
+		e.Remedy = "disable it as a management cluster first; the VIMs of its clusters stay, and follow them again when it is registered anew"
 	}
 	return e
 }

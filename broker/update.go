@@ -98,7 +98,9 @@ func (b *Registry) enterUpdate(
 		u.keyStore = b.keys.Name()
 		invalid = b.plan(u)
 		if now := v.Current.Target; invalid == nil && c.SameServer && (!u.target.sameServer(now) || now.InsecureSkipVerify) {
-			invalid = &Error{Kind: ErrConflict, Field: "endpoint", Detail: "the credential leads to another server than the VIM's, or to one that is not verified"}
+			invalid = &Error{
+				Kind: ErrConflict, Field: "endpoint", Detail: "the credential leads to another server than the VIM's, or to one that is not verified",
+			}
 		}
 	}
 	act, err := b.enter(ctx, p, action, vimResource(v), u.wish(v))

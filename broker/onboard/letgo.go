@@ -142,12 +142,13 @@ func (w *watcher) mayGo(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
+	act.With(detailEvent, string(EventHeld)).With(audit.DetailReason, fmt.Sprintf("%d of %d", going, all))
 	_, err = w.store.UpdateManagement(ctx, m.VIM, func(m *Management) error {
 		if m.HeldAt.IsZero() {
 			m.HeldAt = now
 		}
 		return nil
-	}, act.With(detailEvent, string(EventHeld)).With(audit.DetailReason, fmt.Sprintf("%d of %d", going, all)).Failed("too many clusters are gone at once"))
+	}, act.Failed("too many clusters are gone at once"))
 	return false, err
 }
 

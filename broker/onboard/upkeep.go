@@ -118,7 +118,8 @@ func lost(v broker.VIM) (refused, account bool) {
 
 // sound reports whether a VIM works, by an account of the broker's own.
 func (w *watcher) sound(v broker.VIM) bool {
-	return v.Current.Discovered.Cluster != nil && v.Current.Discovered.Profile != "" && v.Health.Status == broker.HealthReachable && v.Health.CanMint
+	return v.Current.Discovered.Cluster != nil && v.Current.Discovered.Profile != "" &&
+		v.Health.Status == broker.HealthReachable && v.Health.CanMint
 }
 
 // rotate adopts a new version of the secret. If the VIM refuses its credential, the

@@ -214,7 +214,9 @@ func (s *Subscriptions) test(ctx context.Context, one Subscription, c Credential
 		return nil
 	}
 	if errors.Is(err, ErrOurs) {
-		return &broker.Error{Kind: broker.ErrInvalid, Field: "callbackUri", Detail: "the test of the subscriber failed: " + err.Error(), Cause: err}
+		return &broker.Error{
+			Kind: broker.ErrInvalid, Field: "callbackUri", Detail: "the test of the subscriber failed: " + err.Error(), Cause: err,
+		}
 	}
 	s.log.WarnContext(ctx, "the test of a subscriber failed", "project", one.Project, "error", err)
 	// No more is told: whoever names a URL is not to learn what answers there.
