@@ -25,7 +25,8 @@ import (
 )
 
 // Certificate says which certificate a client logs in with: one that an authority of the server
-// signed, and that has a name (RFC 8705 section 2.1.2). The zero value is none.
+// signed, and that has a name (RFC 8705 section 2.1.2). In its place stand the client's public keys where it
+// signs assertions ([JWKS]). The zero value is none.
 type Certificate struct {
 	Kind NameKind `json:"kind,omitempty"`
 	// Name is compared with the certificate's byte by byte; the name of a host without regard to
@@ -44,6 +45,8 @@ const (
 	SANURI    NameKind = "san_uri"
 	SANIP     NameKind = "san_ip"
 	SANEmail  NameKind = "san_email"
+	// JWKS is no name: the text is a JWK set, and the client logs in by assertions that it signs (RFC 7523).
+	JWKS NameKind = "jwks"
 )
 
 // maxCertificateName bounds a name, in bytes.
@@ -62,6 +65,10 @@ func (c Certificate) String() string {
 
 func (c Certificate) check() error {
 	wrong := func(why string) error { return broker.Invalid("certificate", "%s", why) }
+	if c.Kind == JWKS {
+		_, err := publicKeys(c.Name)
+		return err
+	}
 	if c.Name == "" || len(c.Name) > maxCertificateName || strings.ContainsFunc(c.Name, func(r rune) bool { return !unicode.IsPrint(r) }) {
 		return broker.Invalid("certificate", "must be a name of 1 to %d printable characters", maxCertificateName)
 	}
@@ -254,7 +261,7 @@ func (c *Clients) Confirm(ctx context.Context, id string) error {
 	if errors.Is(err, policy.ErrUnauthenticated) || err == nil && found.Certificate.None() {
 		return nil // others say whether there is such a client
 	}
-	if err != nil {
+	if err != nil || found.Certificate.Kind == JWKS {
 		return err
 	}
 	return c.byCertificate(ctx, found)
@@ -274,7 +281,7 @@ func (c *Clients) takable(want Certificate) error {
 	if want.None() {
 		return nil
 	}
-	if !c.ByCertificate() {
+	if want.Kind != JWKS && !c.ByCertificate() {
 		return &broker.Error{
 			Kind: broker.ErrUnsupported, Field: "certificate", Detail: "this server takes no certificates of clients",
 			Remedy: "have the operator add an entry to trust with certificates and without principals",

@@ -41,6 +41,8 @@ type TokensOptions struct {
 	Log   *slog.Logger
 	// Issuer is the URL of the broker as its clients know it: issuer and audience of tokens.
 	Issuer string
+	// Once remembers the assertions of clients.
+	Once Once
 	// Directories know callers without their tokens, by authenticator.
 	Directories map[string]policy.Directory
 	// Trusted reports whether what let a caller in whom no directory knows is still as it was then; nil: never.
@@ -68,6 +70,7 @@ type Tokens struct {
 	issuer  string
 	now     func() time.Time
 
+	once        Once
 	directories map[string]policy.Directory
 	trusted     func(name, digest string) bool
 }
@@ -83,7 +86,7 @@ func NewTokens(o TokensOptions) *Tokens {
 	}
 	return &Tokens{
 		store: o.Store, clients: o.Clients, keys: o.Keys, ledger: o.Ledger, guard: o.Guard, log: o.Log, issuer: o.Issuer, now: now,
-		directories: o.Directories, trusted: o.Trusted,
+		once: o.Once, directories: o.Directories, trusted: o.Trusted,
 	}
 }
 
@@ -209,7 +212,9 @@ func (t *Tokens) take(ctx context.Context, said claims, now time.Time) (policy.P
 	}
 	is := said.Secret != "" && said.Secret == secretID(c.SHA256)
 	was := said.Secret != "" && said.Secret == secretID(c.PreviousSHA256) && now.Before(c.PreviousUntil)
-	if said.Bound != nil {
+	if c.Certificate.Kind == JWKS {
+		is, was = said.Secret != "" && said.Bound == nil && said.Secret == c.Certificate.id(), false
+	} else if said.Bound != nil {
 		is, was = said.Secret != "" && said.Secret == c.Certificate.id() && boundTo(ctx, said.Bound.Certificate), false
 	}
 	if !is && !was {

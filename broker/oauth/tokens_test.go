@@ -62,7 +62,7 @@ func (m *mint) tokens(t *testing.T, url string, others ...secret.KeyStore) *oaut
 	return oauth.NewTokens(oauth.TokensOptions{
 		Store: m.store, Clients: m.Clients, Keys: append([]secret.KeyStore{m.keys}, others...), Ledger: ledger{}, Issuer: url,
 		Guard: &audit.Guard{Policy: policies, Sink: m.store, Now: m.clock.Now},
-		Log:   slog.New(slog.NewTextHandler(m.log, nil)), Now: m.clock.Now,
+		Log:   slog.New(slog.NewTextHandler(m.log, nil)), Now: m.clock.Now, Once: m.store,
 	})
 }
 

@@ -40,6 +40,7 @@ type Tokens interface {
 	Issuer() string
 	ByCertificate() bool
 	Issue(ctx context.Context, id, plain string) (secret.Text, error)
+	IssueAsserted(ctx context.Context, assertion string) (secret.Text, error)
 	Exchange(ctx context.Context, p policy.Principal) (secret.Text, time.Duration, error)
 	JWKS(ctx context.Context) (json.RawMessage, error)
 }
@@ -150,10 +151,27 @@ func (s server) token(c *api.Call) (api.Answer, error) {
 	if form.Get("scope") != "" {
 		granted.Scope = clientScope
 	}
-	if granted.AccessToken, err = s.Issue(c.Context(), id, plain); err != nil {
+	if granted.AccessToken, err = s.issue(c, form, id, plain); err != nil {
 		return api.Answer{}, err
 	}
 	return api.Answer{Header: http.Header{"Pragma": {"no-cache"}}, Body: granted}, nil
+}
+
+// assertionType is that of an assertion by which a client logs in (RFC 7523 section 2.2).
+const assertionType = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
+
+// issue makes a token for a client that shows a secret, a certificate, or an assertion that it has signed.
+func (s server) issue(c *api.Call, form url.Values, id, plain string) (secret.Text, error) {
+	if !form.Has("client_assertion") && !form.Has("client_assertion_type") {
+		return s.Issue(c.Context(), id, plain)
+	}
+	switch {
+	case plain != "" || c.Header.Get("Authorization") != "":
+		return secret.Text{}, &api.Refusal{Kind: errRequest, Detail: "credentials are given in two ways: take one"}
+	case form.Get("client_assertion_type") != assertionType:
+		return secret.Text{}, &api.Refusal{Kind: errRequest, Detail: "client_assertion_type must be " + assertionType}
+	}
+	return s.IssueAsserted(c.Context(), form.Get("client_assertion"))
 }
 
 // credentials are those of one way: a Basic header, or the form (RFC 6749 section 2.3.1).
@@ -197,7 +215,9 @@ func (s server) metadata(*api.Call) (api.Answer, error) {
 		"grant_types_supported":                 []string{"client_credentials", bearerGrant, exchangeGrant},
 		"scopes_supported":                      []string{clientScope},
 		"response_types_supported":              []string{},
-		"token_endpoint_auth_methods_supported": s.methods("client_secret_basic", "client_secret_post"),
+		"token_endpoint_auth_methods_supported": s.methods("client_secret_basic", "client_secret_post", "private_key_jwt"),
+
+		"token_endpoint_auth_signing_alg_values_supported": oauth.AssertionAlgorithms,
 	}
 	if s.ByCertificate() {
 		said["tls_client_certificate_bound_access_tokens"] = true

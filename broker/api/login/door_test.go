@@ -34,6 +34,7 @@ const issuer = "https://broker.example:8443"
 
 // bench is the door with real clients and tokens behind it.
 type bench struct {
+	clients *oauth.Clients
 	t       *testing.T
 	handler http.Handler
 	tokens  *oauth.Tokens
@@ -78,14 +79,14 @@ func newBench(t *testing.T, limits api.Limits) *bench {
 	guard := &audit.Guard{Policy: policies, Sink: store, Now: store.Now}
 	clients := oauth.New(oauth.Options{Store: store, Leases: none{}, Guard: guard, Log: log, Now: store.Now})
 	b.tokens = oauth.NewTokens(oauth.TokensOptions{
-		Store: store, Clients: clients, Keys: []secret.KeyStore{keys}, Ledger: none{}, Guard: guard, Log: log, Issuer: issuer, Now: store.Now,
+		Store: store, Clients: clients, Keys: []secret.KeyStore{keys}, Ledger: none{}, Guard: guard, Log: log, Issuer: issuer, Once: store, Now: store.Now,
 	})
 	admin := policy.Principal{Name: "root", Project: "core", Roles: []string{"admin"}}
 	c, plain, err := clients.Create(t.Context(), admin, oauth.NewClient{Name: "tacker", Roles: []string{"vnfm"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.id, b.plain = c.ID, plain.Reveal()
+	b.id, b.plain, b.clients = c.ID, plain.Reveal(), clients
 	b.handler = api.New(api.Options{
 		Doors: []api.Door{login.Door(login.Options{Tokens: b.tokens, Clients: clients, Leases: &b.leases, Now: func() time.Time { return now }})}, Authenticator: b.tokens, Vitals: none{}, Log: log, Limits: limits, Registry: prometheus.NewRegistry(),
 	})

@@ -84,7 +84,7 @@ func certificateIn(given *v1.OAuthClientCertificate) (oauth.Certificate, error) 
 	}
 	for kind, name := range map[oauth.NameKind]string{
 		oauth.SubjectDN: given.SubjectDN, oauth.SANDNS: given.SANDNS, oauth.SANURI: given.SANURI, oauth.SANIP: given.SANIP,
-		oauth.SANEmail: given.SANEmail,
+		oauth.SANEmail: given.SANEmail, oauth.JWKS: given.JWKS,
 	} {
 		switch {
 		case name == "":
@@ -112,6 +112,8 @@ func certificateOut(c oauth.Certificate) *v1.OAuthClientCertificate {
 		return &v1.OAuthClientCertificate{SANIP: c.Name}
 	case oauth.SANEmail:
 		return &v1.OAuthClientCertificate{SANEmail: c.Name}
+	case oauth.JWKS:
+		return &v1.OAuthClientCertificate{JWKS: c.Name}
 	}
 	return nil
 }

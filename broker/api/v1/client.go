@@ -38,6 +38,7 @@ type OAuthClientCertificate struct {
 	SANURI    string `json:"sanURI,omitempty" doc:"A subject alternative name: a URI"`
 	SANIP     string `json:"sanIP,omitempty" doc:"A subject alternative name: an IP address"`
 	SANEmail  string `json:"sanEmail,omitempty" doc:"A subject alternative name: an e-mail address"`
+	JWKS      string `json:"jwks,omitempty" doc:"In place of a certificate: a JWK set with the public keys by which the client signs assertions (private_key_jwt, RFC 7523)"`
 }
 
 // OAuthClientRequest registers a client.

@@ -74,6 +74,9 @@ for clients (certificates, without principals). The subject is written as this
 prints it, in letters of that case and that order:
 openssl x509 -noout -subject -nameopt RFC2253,-esc_msb -in FILE
 
+With --jwks it has no secret either: it signs assertions (private_key_jwt, RFC
+7523) for /oauth2/token, each of which is taken once and for five minutes.
+
 Role vnfm lets it lease the VIMs of its project and those that are shared with
 it, look after its own leases, and read VNF packages. Policies say more: which
 VIMs, roles, namespaces and lifetimes.`,
@@ -113,16 +116,21 @@ VIMs, roles, namespaces and lifetimes.`,
 }
 
 // certificateFlags say which certificate a client logs in with.
-type certificateFlags struct{ subject, san string }
+type certificateFlags struct{ subject, san, jwks string }
 
 func (f *certificateFlags) flags(c *cobra.Command) {
 	c.Flags().StringVar(&f.subject, "tls-subject", "", "it logs in with a certificate of this subject, like CN=tacker,O=Acme")
 	c.Flags().StringVar(&f.san, "tls-san", "", "it logs in with a certificate that has this name: DNS:, URI:, IP: or email:, and the name")
-	c.MarkFlagsMutuallyExclusive("tls-subject", "tls-san")
+	c.Flags().StringVar(&f.jwks, "jwks", "", "it logs in by assertions that it signs: file of its public keys, a JWK set")
+	c.MarkFlagsMutuallyExclusive("tls-subject", "tls-san", "jwks")
 }
 
 // read is nil if neither flag is given.
 func (f *certificateFlags) read(c *cobra.Command) (*v1.OAuthClientCertificate, error) {
+	if f.jwks != "" {
+		text, err := files.ReadNamed(f.jwks)
+		return &v1.OAuthClientCertificate{JWKS: string(text)}, err
+	}
 	switch kind, name, _ := strings.Cut(f.san, ":"); {
 	case f.subject != "":
 		return &v1.OAuthClientCertificate{SubjectDN: f.subject}, nil
@@ -153,6 +161,8 @@ func certificateText(c *v1.OAuthClientCertificate) string {
 		return "URI:" + c.SANURI
 	case c.SANIP != "":
 		return "IP:" + c.SANIP
+	case c.JWKS != "":
+		return "public keys (JWK set) of its assertions"
 	}
 	return "email:" + c.SANEmail
 }

@@ -190,7 +190,7 @@ func (s *server) newClients() {
 	})
 	s.tokens = oauth.NewTokens(oauth.TokensOptions{
 		Store: s.store, Clients: s.clients, Keys: s.keyStores(), Ledger: b, Guard: b.Guard(), Issuer: c.Issuer,
-		Directories: map[string]policy.Directory{policy.ByStaticToken: s.live}, Trusted: s.trust.Current,
+		Directories: map[string]policy.Directory{policy.ByStaticToken: s.live}, Trusted: s.trust.Current, Once: s.store,
 		Log: s.log, Now: s.store.Now,
 	})
 	b.AddSealer(s.tokens)
