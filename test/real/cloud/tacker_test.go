@@ -3,6 +3,8 @@ package cloud_test
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vimbroker/vimbroker/test/csar"
 	"github.com/vimbroker/vimbroker/test/fakekube"
 	"github.com/vimbroker/vimbroker/test/real"
 	"github.com/vimbroker/vimbroker/test/story"
@@ -172,4 +175,126 @@ func TestTackersClientUsesKeystone(t *testing.T) {
 	colleague := o.Colleague(t, member)
 	c.secrets = append(c.secrets, colleague.Password)
 	c.story("openstack", config(member), change{"another user", config(colleague), colleague.Username})
+}
+
+// TestTackersClientLivesAVNF: the unmodified client of Tacker uploads a package and has an instance of it live whole. The broker fetches
+// the package.
+func TestTackersClientLivesAVNF(t *testing.T) {
+	t.Parallel()
+	k := real.Kubernetes(t)
+	k.WithNode(t)
+	kubectl := func(args ...string) string {
+		t.Helper()
+		out, err := exec.CommandContext(t.Context(), k.Kubectl, append([]string{"--kubeconfig", k.Kubeconfig}, args...)...).CombinedOutput()
+		if err != nil {
+			t.Fatalf("kubectl %v: %s", args, out)
+		}
+		return strings.TrimSpace(string(out))
+	}
+	kubectl("create", "namespace", "tackersclient")
+	t.Cleanup(func() {
+		_ = exec.Command(k.Kubectl, "--kubeconfig", k.Kubeconfig, "delete", "namespace", "tackersclient", "--wait=false").Run()
+	})
+	url, token := serve(t, tackerEnabled+"sol003: {enabled: true}\n")
+	credential := k.AdminToken(t)
+	c := tackerClient{T: t, secrets: []string{credential, token}, auth: []string{
+		"--os-auth-type", "admin_token", "--os-endpoint", url, "--os-token", token, "--os-tacker-api-version", "2",
+	}}
+	// Packages and VIMs are of version 1 of its commands, instances of version 2 of the interface.
+	first := c
+	first.auth = c.auth[:len(c.auth)-2]
+	vim := first.show("vim", "register", "--is-default", "edge", "--config-file", c.file(fmt.Sprintf(
+		"auth_url: %q\nbearer_token: %q\nssl_ca_cert: %q\nproject_name: default\ntype: kubernetes\n",
+		k.Endpoint, credential, strings.Join(strings.Fields(k.CAPEM), " "))))
+
+	content := csar.Tacker().Zip(t)
+	const password = "canary-of-the-origin"
+	origin := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if user, given, _ := r.BasicAuth(); user != "nfvo" || given != password {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		_, _ = w.Write(content)
+	}))
+	t.Cleanup(origin.Close)
+	pkg := first.show("vnf", "package", "create")["ID"].(string)
+	first.run("vnf", "package", "upload", "--url", origin.URL, "--user-name", "nfvo", "--password", password, pkg)
+	if shown := first.show("vnf", "package", "show", pkg); shown["Onboarding State"] != "ONBOARDED" {
+		t.Errorf("the package is %v", shown)
+	}
+	if list := first.run("vnf", "package", "list"); !strings.Contains(list, pkg) {
+		t.Errorf("the packages are %s", list)
+	}
+
+	id := c.show("vnflcm", "create", csar.TackerVNFD, "--name", "edge")["ID"].(string)
+	request, err := json.Marshal(map[string]any{
+		"flavourId":         "simple",
+		"vimConnectionInfo": map[string]any{"vim1": map[string]any{"vimId": vim["id"], "vimType": "ETSINFV.KUBERNETES.V_1"}},
+		"additionalParams": map[string]any{"namespace": "tackersclient", "lcm-kubernetes-def-files": []string{
+			"Files/kubernetes/config.yaml", "Files/kubernetes/service_secret.yaml", "Files/kubernetes/deployment.yaml", "Files/kubernetes/pod.yaml",
+		}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	begun := func(args ...string) {
+		t.Helper()
+		c.run(append([]string{"vnflcm"}, args...)...)
+		if !real.Poll(t, 2*time.Minute, func() bool { return operationsEnded(t, url, token) }) {
+			t.Fatalf("vnflcm %s does not end", args[0])
+		}
+	}
+	begun("instantiate", id, c.file(string(request)))
+	if shown := c.show("vnflcm", "show", id); shown["Instantiation State"] != "INSTANTIATED" {
+		t.Errorf("instantiated, it is %v", shown)
+	}
+	begun("scale", "--type", "SCALE_OUT", "--aspect-id", "web_aspect", "--number-of-steps", "1", id)
+	if got := kubectl("-n", "tackersclient", "get", "deployment", "edge-web", "-o", "jsonpath={.spec.replicas}"); got != "2" {
+		t.Errorf("scaled out there are %s, want 2", got)
+	}
+	kubectl("-n", "tackersclient", "delete", "configmap", "edge-pages")
+	begun("heal", id)
+	kubectl("-n", "tackersclient", "get", "configmap", "edge-pages")
+	if list := c.run("vnflcm", "op", "list"); strings.Count(list, "COMPLETED") != 3 {
+		t.Errorf("the operations are %s", list)
+	}
+	begun("terminate", id, "--termination-type", "FORCEFUL")
+	if left := kubectl("-n", "tackersclient", "get", "deployments,services,pods,secrets", "-l", "vimbroker.io/instance", "-o", "name"); left != "" {
+		t.Errorf("terminated, there is %s", left)
+	}
+	c.run("vnflcm", "delete", id)
+	first.run("vnf", "package", "update", "--operational-state", "DISABLED", pkg)
+	first.run("vnf", "package", "delete", pkg)
+}
+
+// operationsEnded reports whether no operation is under way, and fails where one has failed.
+func operationsEnded(t *testing.T, url, token string) bool {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url+"/vnflcm/v2/vnf_lcm_op_occs?fields=error", http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Authorization", "Bearer "+token)
+	request.Header.Set("Version", "2.0.0")
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	var all []struct {
+		State string `json:"operationState"`
+		Error any    `json:"error"`
+	}
+	if err := json.NewDecoder(answer.Body).Decode(&all); err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range all {
+		switch o.State {
+		case "FAILED_TEMP", "ROLLED_BACK":
+			t.Fatalf("an operation is %s: %v", o.State, o.Error)
+		case "STARTING", "PROCESSING":
+			return false
+		}
+	}
+	return true
 }
