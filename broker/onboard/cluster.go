@@ -56,6 +56,7 @@ const (
 	ReasonPaused            ClusterReason = "paused"            // Cluster API is told to leave it alone
 	ReasonDeleting          ClusterReason = "deleting"          // it is being deleted
 	ReasonNotFollowed       ClusterReason = "notFollowed"       // its namespace is not watched
+	ReasonOtherProject      ClusterReason = "otherProject"      // the settings give it to another project than its VIM's
 	ReasonNotSelected       ClusterReason = "notSelected"       // it does not have the labels that are asked for
 	ReasonSecretMissing     ClusterReason = "secretMissing"     // its credential is not there
 	ReasonSecretMislabelled ClusterReason = "secretMislabelled" // the secret of its name has no label, or another cluster's
@@ -79,7 +80,7 @@ const (
 // Reasons are all reasons.
 func Reasons() []ClusterReason {
 	return []ClusterReason{
-		ReasonNotReady, ReasonPaused, ReasonDeleting, ReasonNotFollowed, ReasonNotSelected, ReasonSecretMissing,
+		ReasonNotReady, ReasonPaused, ReasonDeleting, ReasonNotFollowed, ReasonOtherProject, ReasonNotSelected, ReasonSecretMissing,
 		ReasonSecretMislabelled, ReasonSecretForeign, ReasonSecretInvalid, ReasonCredentialRefused,
 		ReasonUnreachable, ReasonOtherSystem, ReasonSystemTaken, ReasonNameTaken, ReasonRefused, ReasonUnavailable,
 		ReasonCannotMint, ReasonCredentialKept, ReasonDoubtful, ReasonHeld, ReasonMoving, ReasonDraining,

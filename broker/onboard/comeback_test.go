@@ -61,6 +61,11 @@ func TestAMoveIsNoOutage(t *testing.T) {
 			b.source.put(s)
 			b.look("a", "edge")
 			b.want("a", "edge", onboard.StateRegistered, onboard.ReasonPaused)
+			leaving := s
+			leaving.Deleting = true // its finalizers go last
+			b.source.put(leaving)
+			b.look("a", "edge")
+			b.want("a", "edge", onboard.StateRegistered, onboard.ReasonPaused)
 		}
 
 		back := b.another("hub2")

@@ -314,7 +314,7 @@ func (w *watcher) takenBy(ctx context.Context, c Cluster, taken *takenError) (ti
 // wellness returns the message on a registered cluster.
 func wellness(v broker.VIM, s Seen) (ClusterReason, string) {
 	switch {
-	case s.Deleting:
+	case s.Deleting && !s.Paused:
 		return ReasonDeleting, suspendedDeleting
 	case s.Paused:
 		return ReasonPaused, suspendedPaused

@@ -157,6 +157,29 @@ func TestSettingsAreChangedOneByOne(t *testing.T) {
 	}
 }
 
+// TestAnotherProjectInTheSettings moves no VIM in silence: the cluster says so, and goes there once its VIM is deleted.
+func TestAnotherProjectInTheSettings(t *testing.T) {
+	b := newBench(t)
+	b.cluster("a", "edge")
+	b.look("a", "edge")
+	first := b.want("a", "edge", onboard.StateRegistered, "")
+	if _, err := b.Enable(t.Context(), root, "hub", onboard.Management{Projects: map[string]string{"": "south"}}); err != nil {
+		t.Fatal(err)
+	}
+	b.look("a", "edge")
+	if c := b.want("a", "edge", onboard.StateRegistered, onboard.ReasonOtherProject); c.Project != "north" || !strings.Contains(c.Message, "south") {
+		t.Errorf("it is of %s and says %q", c.Project, c.Message)
+	}
+	if _, gone, err := b.DeleteVIM(t.Context(), root, first.VIM, broker.Deletion{}); err != nil || !gone {
+		t.Fatal(gone, err)
+	}
+	b.look("a", "edge")
+	b.look("a", "edge")
+	if c := b.want("a", "edge", onboard.StateRegistered, ""); c.Project != "south" || c.VIM == first.VIM || b.vim(c.VIM).Project != "south" {
+		t.Errorf("it is of %s, with the VIM of before: %t", c.Project, c.VIM == first.VIM)
+	}
+}
+
 // TestTheAnnotationOfAClusterDecides whether it is taken, and followed.
 func TestTheAnnotationOfAClusterDecides(t *testing.T) {
 	for setting, taken := range map[string][]string{onboard.AnnotationOut: {"", "true"}, onboard.AnnotationIn: {"true"}} {

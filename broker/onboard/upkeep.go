@@ -27,6 +27,9 @@ func (w *watcher) upkeep(ctx context.Context, c Cluster, s Seen) (time.Duration,
 		if v, err = w.broker.VIM(ctx, w.self, c.VIM); errors.Is(err, broker.ErrNotFound) {
 			_, err := w.move(ctx, c, func(c *Cluster) {
 				c.State, c.VIM, c.Former, c.Secret, c.Attempts, c.Reason, c.Message = StateWaiting, "", c.VIM, "", 0, "", ""
+				if to := w.m.project(c.Namespace); to != c.Project {
+					c.Project, c.Former = to, ""
+				}
 			})
 			return time.Second, err
 		} else if err != nil {
@@ -59,6 +62,10 @@ func (w *watcher) upkeep(ctx context.Context, c Cluster, s Seen) (time.Duration,
 	if why == "" && !pushed(c) && w.secretless(c) {
 		why, text = ReasonSecretMissing, "there is no secret "+w.m.secretName(c.Name)+" any more; the VIM keeps the credential that it has"
 	}
+	if to := w.m.project(c.Namespace); why == "" && to != c.Project {
+		why, text = ReasonOtherProject, "the settings give it to project "+to+", and its VIM stays one of "+c.Project+
+			"; delete the VIM to have it registered there"
+	}
 	return 0, w.announce(ctx, c, why, text)
 }
 
@@ -66,7 +73,7 @@ func (w *watcher) upkeep(ctx context.Context, c Cluster, s Seen) (time.Duration,
 func (w *watcher) drift(v broker.VIM, s Seen) (c broker.Change, any bool) {
 	want := ""
 	switch {
-	case s.Deleting:
+	case s.Deleting && !s.Paused: // a paused one is not deleted, it is moved
 		want = suspendedDeleting
 	case s.Paused:
 		want = suspendedPaused

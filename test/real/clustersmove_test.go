@@ -53,8 +53,8 @@ func TestFieldClustersRotateMoveAndHang(t *testing.T) {
 	o.hub = target
 	o.create("edge", edge)
 	o.write("edge", edge.NewKubeconfig(t))
+	source.Run(t, "", "-n", "tenant", "delete", "cluster", "edge", "--wait=false")
 	source.Run(t, "", "-n", "tenant", "patch", "cluster", "edge", "--type=merge", "-p", `{"metadata":{"finalizers":null}}`)
-	source.Run(t, "", "-n", "tenant", "delete", "cluster", "edge", "--wait=false", "--ignore-not-found")
 	hub2, err := o.VIM(ctx, "hub2")
 	if err != nil {
 		t.Fatal(err)

@@ -118,6 +118,16 @@ func (s *server) push(c *call, in v1.Push) (answer[v1.WorkloadCluster], error) {
 	found, err := s.clusters.Push(c.ctx, c.principal, onboard.Pushed{
 		Management: in.ManagementCluster, Namespace: in.Namespace, UID: in.ClusterUID, Kubeconfig: in.Kubeconfig,
 	})
+	if err == nil && found.State != onboard.StateRegistered {
+		kind := broker.ErrConflict
+		if found.State == onboard.StateQuarantined {
+			kind = broker.ErrInvalid
+		}
+		err = &broker.Error{
+			Kind: kind, Field: "kubeconfig", Detail: fmt.Sprintf("the cluster is %s (%s): %s", found.State, found.Reason, found.Message),
+			Remedy: "push another with the same token",
+		}
+	}
 	return answer[v1.WorkloadCluster]{body: cluster(found)}, err
 }
 

@@ -74,6 +74,14 @@ func TestClustersOverREST(t *testing.T) {
 	if answer.StatusCode != http.StatusCreated || answer.Header.Get("Location") != "/v1/management-clusters/"+v.ID || !strings.Contains(body, `"account":"engine"`) {
 		t.Fatalf("enabling = %d, Location %q: %s", answer.StatusCode, answer.Header.Get("Location"), body)
 	}
+	// An administrator registers for another project, and nobody else does.
+	other := v1.Registration{Name: "theirs", VIMProject: "demo", Kubeconfig: secret.NewText(fakekube.New(t, fakekube.Options{}).Kubeconfig())}
+	if v, err := root.RegisterVIM(ctx, other, ""); err != nil || v.Project != "demo" {
+		t.Errorf("a VIM for another project is of %s, %v", v.Project, err)
+	}
+	if _, err := b.as("mallet").RegisterVIM(ctx, other, ""); client.Status(err) != http.StatusForbidden {
+		t.Errorf("a member registers for another project: %v", err)
+	}
 	uid := hub.PutCluster(fakekube.Cluster{Namespace: "tenant", Name: "edge", Ready: true})
 	now := time.Now().UTC().Truncate(time.Microsecond)
 	c := onboard.Cluster{
@@ -133,6 +141,11 @@ func TestClustersOverREST(t *testing.T) {
 		if answer, _ := b.raw("", "POST", "/v1/onboard", string(text), "Authorization", authorization); answer.StatusCode != want {
 			t.Errorf("a push with another authorization = %d, want %d", answer.StatusCode, want)
 		}
+	}
+	runs := strings.Replace(string(text), "user: {", "user: {exec: {command: id}, ", 1)
+	answer, body = b.raw("", "POST", "/v1/onboard", runs, "Authorization", "Bearer "+token)
+	if answer.StatusCode != http.StatusUnprocessableEntity || !strings.Contains(body, "quarantined (secretInvalid)") || strings.Contains(body, edge.AdminToken) {
+		t.Fatalf("a push of what cannot be taken = %d %s", answer.StatusCode, body)
 	}
 	answer, body = b.raw("", "POST", "/v1/onboard", string(text), "Authorization", "Bearer "+token)
 	if answer.StatusCode != http.StatusOK || !strings.Contains(body, `"state":"registered"`) || strings.Contains(body, edge.AdminToken) {

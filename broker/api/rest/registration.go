@@ -18,6 +18,7 @@ const soon = 30 * 24 * time.Hour
 func registration(in v1.Registration) broker.Registration {
 	return broker.Registration{
 		Name:               in.Name,
+		Project:            in.VIMProject,
 		Type:               broker.VIMType(in.Type),
 		Endpoint:           in.Endpoint,
 		CACert:             in.CACert,

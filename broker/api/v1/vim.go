@@ -149,6 +149,7 @@ type Registration struct {
 	ServerName         string `json:"serverName,omitempty" doc:"Name that the endpoint's certificate must have instead of the endpoint's host"`
 	Namespace          string `json:"namespace,omitempty" doc:"Namespace that clients start in (Kubernetes)"`
 	Region             string `json:"region,omitempty" doc:"Region (OpenStack)"`
+	VIMProject         string `json:"vimProject,omitempty" doc:"Project of this broker that gets the VIM; absent means your own"`
 	Project            string `json:"project,omitempty" doc:"Project, by name (OpenStack)"`
 	ProjectID          string `json:"projectId,omitempty" doc:"Project, by id instead (OpenStack)"`
 	Domain             string `json:"domain,omitempty" doc:"Domain of user and project, by name (OpenStack)"`

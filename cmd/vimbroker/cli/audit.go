@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -137,7 +138,7 @@ func (p *program) auditTable(w io.Writer, entries []v1.AuditEntry) {
 		}
 		p.Columns(w, []string{
 			strconv.FormatInt(e.Seq, 10), e.Time.UTC().Format(time.RFC3339), p.Cut(e.Principal), e.Action, e.Outcome,
-			p.Cut(e.Detail[audit.DetailVIMName]), console.ShortID(e.Detail[audit.DetailLease]),
+			p.Cut(cmp.Or(e.Detail["cluster"], e.Detail[audit.DetailVIMName])), console.ShortID(e.Detail[audit.DetailLease]),
 		}, e.Detail[audit.DetailSource], e.Kind, e.Resource, e.Request, console.Pairs(e.Detail))
 	}
 }

@@ -33,9 +33,9 @@ func (p *program) vimRegisterCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "register NAME",
 		Short: "Register a VIM",
-		Long: `Register a cluster or cloud under a name of its own in the project. The server
-connects to it and checks the credential before it stores anything. Where the
-facts come from is one of:
+		Long: `Register a cluster or cloud under a name of its own in your project, or in that
+of --project where policy lets you. The server connects to it and checks the
+credential before it stores anything. Where the facts come from is one of:
 
   --config-file  a VIM file of OpenStack Tacker, as it is
   --kubeconfig   a context of a kubeconfig; files that it names are read here
@@ -59,6 +59,9 @@ from the command line, which every user of the machine can see.`,
 			}
 			from.Name, from.Description, from.Labels, from.Default = args[0], r.Description, r.Labels, r.Default
 			from.Shared, from.SharedWith = r.Shared, r.SharedWith
+			if c.Flags().Changed("project") {
+				from.VIMProject = p.Project
+			}
 			if s.namespace != "" {
 				from.Namespace = s.namespace
 			}
