@@ -147,6 +147,10 @@ generate: ## rewrite the golden files (OpenAPI, state pictures, command output)
 verify: generate ## fail if anything generated is not as committed
 	git diff --exit-code
 
+.PHONY: dist
+dist: ## make the release in dist/: archives, packages, an image, bills of materials, digests. HERE=1 for this platform alone, KEY=FILE signs
+	$(GO) run -C deploy/dist . -out $(CURDIR)/dist $(if $(HERE),-here) $(if $(KEY),-key $(abspath $(KEY)))
+
 .PHONY: clean
-clean: ## remove bin/
-	rm -rf $(BIN)
+clean: ## remove bin/ and dist/
+	rm -rf $(BIN) dist

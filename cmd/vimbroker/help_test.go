@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
+	"github.com/vimbroker/vimbroker/cmd/vimbroker/root"
 )
 
 // No lifetime is another word for the server's default: that is what no flag says.
@@ -15,11 +16,11 @@ func TestALifetimeIsAboveZero(t *testing.T) {
 	for _, text := range []string{"0s", "0", "0d", "-5m", "-2d", "soon", ""} {
 		for _, line := range []string{"lease issue --vim x", "lease renew x", "exec x", "credential --vim x"} {
 			c := &console.Console{Out: io.Discard, Err: io.Discard}
-			root := rootCommand(c)
-			root.SetArgs(append(strings.Fields(line), "--ttl="+text))
-			root.SetOut(io.Discard)
-			root.SetErr(io.Discard)
-			if err := root.Execute(); err == nil || !strings.Contains(err.Error(), "must be a duration above zero") {
+			program := root.Command(c)
+			program.SetArgs(append(strings.Fields(line), "--ttl="+text))
+			program.SetOut(io.Discard)
+			program.SetErr(io.Discard)
+			if err := program.Execute(); err == nil || !strings.Contains(err.Error(), "must be a duration above zero") {
 				t.Errorf("%s --ttl=%s: %v", line, text, err)
 			}
 		}
@@ -47,5 +48,5 @@ func TestEveryCommandHelps(t *testing.T) {
 			walk(inner)
 		}
 	}
-	walk(rootCommand(c))
+	walk(root.Command(c))
 }

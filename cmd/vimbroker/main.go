@@ -6,13 +6,16 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"runtime/debug"
 	"syscall"
+	"time"
 
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
+	"github.com/vimbroker/vimbroker/cmd/vimbroker/root"
 )
 
 func main() {
@@ -24,6 +27,17 @@ func main() {
 	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Environ())
 	stop()
 	os.Exit(code)
+}
+
+// run is the whole program after main: it returns the exit code.
+func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, env []string) int {
+	c := &console.Console{Version: buildVersion(), In: stdin, Out: stdout, Err: stderr, Env: env, Now: time.Now, After: time.After}
+	program := root.Command(c)
+	program.SetArgs(args)
+	program.SetIn(stdin)
+	program.SetOut(stdout)
+	program.SetErr(stderr)
+	return c.ExitCode(program.ExecuteContext(ctx))
 }
 
 // version is set by the linker (-X main.version=...).

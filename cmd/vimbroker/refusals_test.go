@@ -13,6 +13,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker/api"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
+	"github.com/vimbroker/vimbroker/cmd/vimbroker/root"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/test/fakekube"
 	"github.com/vimbroker/vimbroker/test/story"
@@ -215,7 +216,7 @@ func TestEveryRefusalLeadsForward(t *testing.T) {
 		for _, m := range typed.FindAllStringSubmatch(said, -1) {
 			suggested(t, strings.Fields(m[1]+m[2]))
 		}
-		called, _, err := rootCommand(&console.Console{}).Find(strings.Fields(c.line))
+		called, _, err := root.Command(&console.Console{}).Find(strings.Fields(c.line))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -234,7 +235,7 @@ func TestEveryRefusalLeadsForward(t *testing.T) {
 func suggested(t *testing.T, words []string) {
 	t.Helper()
 	var found *cobra.Command
-	found, rest, err := rootCommand(&console.Console{}).Find(words[1:])
+	found, rest, err := root.Command(&console.Console{}).Find(words[1:])
 	if err != nil || !found.Runnable() || found.HasSubCommands() {
 		t.Errorf("there is no command %q: %v", words, err)
 		return

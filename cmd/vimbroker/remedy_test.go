@@ -11,6 +11,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker/api/rest"
 	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
+	"github.com/vimbroker/vimbroker/cmd/vimbroker/root"
 )
 
 // registry serves no type of VIM.
@@ -36,7 +37,7 @@ func TestRemediesAreCommands(t *testing.T) {
 		}
 		for _, m := range command.FindAllStringSubmatch(got, -1) {
 			typed := strings.Fields(strings.ReplaceAll(m[1], " NAME", ""))
-			found, rest, err := rootCommand(c).Find(typed)
+			found, rest, err := root.Command(c).Find(typed)
 			if err != nil || !found.Runnable() || found.HasSubCommands() {
 				t.Errorf("step %d: there is no command %q: %v", step, m[0], err)
 				continue

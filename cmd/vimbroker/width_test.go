@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
+	"github.com/vimbroker/vimbroker/cmd/vimbroker/root"
 )
 
 // The help of every command fits a terminal of 80 columns.
@@ -32,5 +33,5 @@ func TestHelpFitsATerminal(t *testing.T) {
 			walk(inner)
 		}
 	}
-	walk(rootCommand(&console.Console{}))
+	walk(root.Command(&console.Console{}))
 }

@@ -16,6 +16,7 @@ func Commands(c *console.Console) []*cobra.Command {
 	p := &program{c}
 	return []*cobra.Command{
 		p.serveCommand(),
+		p.initCommand(),
 		p.reloadCommand(),
 		p.dbCommand(),
 	}

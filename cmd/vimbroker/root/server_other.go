@@ -1,6 +1,6 @@
 //go:build !linux
 
-package main
+package root
 
 import (
 	"github.com/spf13/cobra"

@@ -1,10 +1,8 @@
-package main
+// Package root puts the commands of vimbroker together.
+package root
 
 import (
-	"context"
-	"io"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -13,18 +11,8 @@ import (
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/lessee"
 )
 
-// run is the whole program after main: it returns the exit code.
-func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, env []string) int {
-	c := &console.Console{Version: buildVersion(), In: stdin, Out: stdout, Err: stderr, Env: env, Now: time.Now, After: time.After}
-	root := rootCommand(c)
-	root.SetArgs(args)
-	root.SetIn(stdin)
-	root.SetOut(stdout)
-	root.SetErr(stderr)
-	return c.ExitCode(root.ExecuteContext(ctx))
-}
-
-func rootCommand(c *console.Console) *cobra.Command {
+// Command is the whole program. It is for one run.
+func Command(c *console.Console) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "vimbroker",
 		Short: "Keep the credentials of clouds and clusters sealed, lend short-lived ones",

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// initialised runs init in a directory of its own.
+func initialised(t *testing.T, dir string, args ...string) (code int, out, errs string) {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	line := append([]string{"init", "--dir", dir, "--state-dir", filepath.Join(dir, "state"), "--listen", "127.0.0.1:0", "--user", "nobody-of-this-name"}, args...)
+	code = run(context.Background(), line, nil, &stdout, &stderr, nil)
+	return code, stdout.String(), stderr.String()
+}
+
+// TestInitServes: the configuration that init writes has no fault, a server starts on it, and its administrator is let in.
+// The token is in its file and nowhere else, and nothing that is there is replaced.
+func TestInitServes(t *testing.T) {
+	dir := t.TempDir()
+	stub := filepath.Join(dir, "vimbroker.yaml")
+	if err := os.WriteFile(stub, []byte("# vimbroker is not configured yet: run init\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	code, out, errs := initialised(t, dir, "--host", "127.0.0.1")
+	if code != 0 || strings.Count(out, "\n  ") != 3 || errs != "" {
+		t.Fatalf("init = %d, %q, %q", code, out, errs)
+	}
+	token, err := os.ReadFile(filepath.Join(dir, "admin.token"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret := strings.TrimSpace(string(token))
+	config := filepath.Join(dir, "vimbroker.yaml")
+	for path, mode := range map[string]os.FileMode{
+		"admin.token": 0o600, "tls/ca.key": 0o600, "tls/tls.key": 0o640, "tokens.yaml": 0o640, "vimbroker.yaml": 0o640, "state": 0o700,
+	} {
+		info, err := os.Stat(filepath.Join(dir, path))
+		if err != nil || info.Mode().Perm() != mode {
+			t.Errorf("%s: %v, %v, want mode %o", path, info, err, mode)
+		}
+		if text, err := os.ReadFile(filepath.Join(dir, path)); err == nil && path != "admin.token" && bytes.Contains(text, []byte(secret)) {
+			t.Errorf("%s holds the token", path)
+		}
+	}
+	if strings.Contains(out+errs, secret) {
+		t.Error("init prints the token")
+	}
+	s := serve(t, nil, "--config", config)
+	url := regexp.MustCompile(`"url":"(https://[^"]+)"`).FindStringSubmatch(s.log.String())[1]
+	var who, bad bytes.Buffer
+	env := []string{
+		"VIMBROKER_ADDR=" + url, "VIMBROKER_CA_FILE=" + filepath.Join(dir, "tls/ca.crt"), "VIMBROKER_TOKEN_FILE=" + filepath.Join(dir, "admin.token"),
+	}
+	if code := run(t.Context(), []string{"whoami"}, nil, &who, &bad, env); code != 0 || !strings.Contains(who.String(), "admin") {
+		t.Errorf("whoami = %d, %s%s", code, &who, &bad)
+	}
+	before, err := os.ReadFile(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if code, _, errs := initialised(t, dir); code != 1 || !strings.Contains(errs, "is there already; change it by hand, or name another directory with --dir") {
+		t.Errorf("a second init = %d, %q", code, errs)
+	}
+	if after, err := os.ReadFile(config); err != nil || !bytes.Equal(before, after) {
+		t.Errorf("a second init changed the configuration, %v", err)
+	}
+}
+
+// TestInitRenews: another certificate comes from the authority that callers know, and none without one.
+func TestInitRenews(t *testing.T) {
+	dir := t.TempDir()
+	if code, _, errs := initialised(t, dir, "--renew"); code != 1 || errs == "" {
+		t.Errorf("renewing what is not there = %d, %q", code, errs)
+	}
+	if code, _, errs := initialised(t, dir, "--host", "a.example"); code != 0 {
+		t.Fatal(errs)
+	}
+	read := func() (certificate, authority []byte) {
+		pair, err := tls.LoadX509KeyPair(filepath.Join(dir, "tls/tls.crt"), filepath.Join(dir, "tls/tls.key"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := pair.Leaf.VerifyHostname("a.example"); err != nil {
+			t.Error(err)
+		}
+		text, err := os.ReadFile(filepath.Join(dir, "tls/ca.crt"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return pair.Certificate[0], text
+	}
+	first, authority := read()
+	if code, _, errs := initialised(t, dir, "--renew", "--host", "a.example"); code != 0 || !strings.Contains(errs, "is renewed until") {
+		t.Errorf("renewing = %d, %q", code, errs)
+	}
+	second, same := read()
+	if bytes.Equal(first, second) || !bytes.Equal(authority, same) {
+		t.Error("renewing made no other certificate of the same authority")
+	}
+	for _, line := range [][]string{{"--tls-cert", "x"}, {"--listen", "nowhere"}} {
+		if code, _, errs := initialised(t, t.TempDir(), line...); code == 0 || errs == "" {
+			t.Errorf("init %v = %d, %q", line, code, errs)
+		}
+	}
+}

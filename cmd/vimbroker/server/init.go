@@ -1,0 +1,356 @@
+package server
+
+import (
+	"bytes"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"math/big"
+	"net"
+	"os"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
+	"github.com/vimbroker/vimbroker/cmd/vimbroker/files"
+	"github.com/vimbroker/vimbroker/policy"
+)
+
+// unconfigured begins the configuration that the packages install: init replaces it.
+const unconfigured = "# vimbroker is not configured yet"
+
+// authorityLife and certificateLife are those of the certificates that init makes.
+const (
+	authorityLife   = 10 * 365 * 24 * time.Hour
+	certificateLife = 397 * 24 * time.Hour
+)
+
+// setup are the choices of init.
+type setup struct {
+	dir, state, listen, admin, project, owner string
+	hosts                                     []string
+	certFile, keyFile                         string
+	renew                                     bool
+}
+
+const initHelp = `Write the configuration of a server for one machine: SQLite and the keys in the
+state directory, TLS, and an administrator's token. Without --tls-cert it makes
+a certificate authority of its own, and a certificate for the names of this
+machine; --renew makes another certificate of that authority, which a running
+server takes up by itself. Nothing that is there is replaced, but for the empty
+configuration that the packages install.
+
+Files of the server belong to the user --user where that exists and root runs
+this; the administrator's token and the authority's key belong to whoever runs
+it. Production has more: docs/production.md.`
+
+func (p *program) initCommand() *cobra.Command {
+	s := setup{}
+	c := &cobra.Command{
+		Use:   "init",
+		Short: "Write the configuration of a server for one machine",
+		Long:  initHelp,
+		Example: `  vimbroker init
+  vimbroker init --host broker.example --tls-cert tls.crt --tls-key tls.key
+  vimbroker init --dir ./broker --state-dir ./state --listen 127.0.0.1:8420
+  vimbroker init --renew`,
+		Args: console.Names(), ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if (s.certFile == "") != (s.keyFile == "") {
+				return console.Usagef(c, "give --tls-cert and --tls-key, or neither")
+			}
+			if err := s.complete(); err != nil {
+				return err
+			}
+			if s.renew {
+				if err := s.certify(p.Now()); err != nil {
+					return err
+				}
+				p.Warn("%s is renewed until %s", s.path("tls/tls.crt"), p.Now().Add(certificateLife).UTC().Format(time.DateOnly))
+				return nil
+			}
+			if err := s.write(p.Now()); err != nil {
+				return err
+			}
+			return p.announceSetup(s)
+		},
+	}
+	flags := c.Flags()
+	flags.StringVar(&s.dir, "dir", "/etc/vimbroker", "directory of the configuration")
+	flags.StringVar(&s.state, "state-dir", "/var/lib/vimbroker", "directory of the database and the keys")
+	flags.StringVar(&s.listen, "listen", "0.0.0.0:8420", "host:port to listen on")
+	flags.StringArrayVar(&s.hosts, "host", nil,
+		"name or address by which callers reach the server (repeatable; default: this machine's name and loopback)")
+	flags.StringVar(&s.certFile, "tls-cert", "", "certificate chain, PEM, that is there already")
+	flags.StringVar(&s.keyFile, "tls-key", "", "its key, PEM")
+	flags.StringVar(&s.admin, "admin", "admin", "name of the administrator")
+	flags.StringVar(&s.project, "project", "platform", "project that the administrator acts in")
+	flags.StringVar(&s.owner, "user", "vimbroker", "user that the server runs as")
+	flags.BoolVar(&s.renew, "renew", false, "only make another certificate of the authority that an earlier init made")
+	return c
+}
+
+// complete makes the paths absolute, and finds the names that the certificate is for.
+func (s *setup) complete() error {
+	for _, path := range []*string{&s.dir, &s.state, &s.certFile, &s.keyFile} {
+		if *path == "" {
+			continue
+		}
+		full, err := filepath.Abs(*path)
+		if err != nil {
+			return err
+		}
+		*path = full
+	}
+	if _, _, err := net.SplitHostPort(s.listen); err != nil {
+		return fmt.Errorf("--listen must be host:port, like 0.0.0.0:8420")
+	}
+	if len(s.hosts) > 0 {
+		return nil
+	}
+	name, err := os.Hostname()
+	if err != nil {
+		return err
+	}
+	s.hosts = []string{name, "localhost", "127.0.0.1", "::1"}
+	return nil
+}
+
+func (s *setup) path(name string) string { return filepath.Join(s.dir, filepath.FromSlash(name)) }
+
+// mine reports whether the server takes a certificate of the own authority.
+func (s *setup) mine() bool { return s.certFile == "" }
+
+// write makes every file, the configuration last: where it is, all is.
+func (s *setup) write(now time.Time) error {
+	switch text, err := os.ReadFile(s.path("vimbroker.yaml")); {
+	case err == nil && !bytes.HasPrefix(text, []byte(unconfigured)):
+		return fmt.Errorf("%s is there already; change it by hand, or name another directory with --dir", s.path("vimbroker.yaml"))
+	case err != nil && !errors.Is(err, os.ErrNotExist):
+		return err
+	}
+	for _, dir := range []struct {
+		path string
+		mode os.FileMode
+		own  bool
+	}{{s.dir, 0o750, false}, {s.path("tls"), 0o750, false}, {s.path("policies"), 0o750, false}, {s.state, 0o700, true}} {
+		if err := os.MkdirAll(dir.path, dir.mode); err != nil {
+			return err
+		}
+		if err := s.hand(dir.path, dir.mode, dir.own); err != nil {
+			return err
+		}
+	}
+	if s.mine() {
+		if err := s.certify(now); err != nil {
+			return err
+		}
+		s.certFile, s.keyFile = s.path("tls/tls.crt"), s.path("tls/tls.key")
+	}
+	token, digest := policy.NewToken()
+	line := fmt.Sprintf("tokens:\n  - {name: %s, project: %s, roles: [%s], sha256: %s}\n",
+		strconv.Quote(s.admin), strconv.Quote(s.project), policy.RoleAdmin, digest)
+	if _, err := policy.NewStaticTokens([]policy.StaticToken{{
+		Name: s.admin, Project: s.project, Roles: []string{policy.RoleAdmin}, SHA256: digest,
+	}}); err != nil {
+		return err
+	}
+	config := fmt.Sprintf("# \"vimbroker serve --help\" shows every key.\n"+
+		"listen: %q\ntls:\n  certFile: %q\n  keyFile: %q\ndataDir: %q\ntokensFile: %q\npolicyDir: %q\n",
+		s.listen, s.certFile, s.keyFile, s.state, s.path("tokens.yaml"), s.path("policies"))
+	for _, f := range []struct {
+		name, text string
+		mode       os.FileMode
+		own        bool
+	}{
+		{"admin.token", token + "\n", 0o600, false},
+		{"tokens.yaml", line, 0o640, false},
+		{"vimbroker.yaml", config, 0o640, false},
+	} {
+		if err := files.WritePrivate(s.path(f.name), []byte(f.text)); err != nil {
+			return err
+		}
+		if f.mode == 0o600 {
+			continue
+		}
+		if err := s.hand(s.path(f.name), f.mode, f.own); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// hand gives a file to the server: to its user, or to its group alone, who may then read it and not change it.
+func (s *setup) hand(path string, mode os.FileMode, own bool) error {
+	if err := os.Chmod(path, mode); err != nil {
+		return err
+	}
+	if os.Geteuid() != 0 {
+		return nil
+	}
+	account, err := user.Lookup(s.owner)
+	if errors.As(err, new(user.UnknownUserError)) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	uid, _ := strconv.Atoi(account.Uid) // numbers on Linux
+	gid, _ := strconv.Atoi(account.Gid)
+	if !own {
+		uid = 0
+	}
+	return os.Lchown(path, uid, gid)
+}
+
+// certify makes the server's certificate, and the authority if there is none.
+func (s *setup) certify(now time.Time) error {
+	authority, key, err := s.authority(now)
+	if err != nil {
+		return err
+	}
+	mine, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return err
+	}
+	leaf := certificateOf("vimbroker", now, certificateLife)
+	leaf.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}
+	for _, host := range s.hosts {
+		if ip := net.ParseIP(host); ip != nil {
+			leaf.IPAddresses = append(leaf.IPAddresses, ip)
+		} else {
+			leaf.DNSNames = append(leaf.DNSNames, host)
+		}
+	}
+	made, err := x509.CreateCertificate(rand.Reader, leaf, authority, mine.Public(), key)
+	if err != nil {
+		return err
+	}
+	text, err := privatePEM(mine)
+	if err != nil {
+		return err
+	}
+	// The key first: a server that looks in between keeps the certificate that it has.
+	for name, content := range map[string][]byte{"tls/tls.key": text, "tls/tls.crt": certificatePEM(made)} {
+		if err := files.WritePrivate(s.path(name), content); err != nil {
+			return err
+		}
+		if err := s.hand(s.path(name), 0o640, false); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// authority is the one that an earlier init made, or a new one.
+func (s *setup) authority(now time.Time) (*x509.Certificate, *ecdsa.PrivateKey, error) {
+	certificate, keyText := s.path("tls/ca.crt"), s.path("tls/ca.key")
+	text, err := os.ReadFile(keyText)
+	if errors.Is(err, os.ErrNotExist) && !s.renew {
+		return s.newAuthority(now, certificate, keyText)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	known, err := os.ReadFile(certificate)
+	if err != nil {
+		return nil, nil, err
+	}
+	keyBlock, _ := pem.Decode(text)
+	block, _ := pem.Decode(known)
+	if keyBlock == nil || block == nil {
+		return nil, nil, fmt.Errorf("%s or %s is no PEM", certificate, keyText)
+	}
+	parsed, err := x509.ParseCertificate(block.Bytes)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", certificate, err)
+	}
+	key, err := x509.ParsePKCS8PrivateKey(keyBlock.Bytes)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s is no key of PKCS #8", keyText)
+	}
+	signer, ok := key.(*ecdsa.PrivateKey)
+	if !ok {
+		return nil, nil, fmt.Errorf("%s is no key that init made", keyText)
+	}
+	return parsed, signer, nil
+}
+
+func (s *setup) newAuthority(now time.Time, certificate, keyFile string) (*x509.Certificate, *ecdsa.PrivateKey, error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return nil, nil, err
+	}
+	template := certificateOf("vimbroker authority of "+s.hosts[0], now, authorityLife)
+	template.IsCA, template.BasicConstraintsValid, template.MaxPathLenZero = true, true, true
+	template.KeyUsage = x509.KeyUsageCertSign | x509.KeyUsageCRLSign
+	made, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		return nil, nil, err
+	}
+	text, err := privatePEM(key)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := files.WritePrivate(keyFile, text); err != nil {
+		return nil, nil, err
+	}
+	if err := files.WritePrivate(certificate, certificatePEM(made)); err != nil {
+		return nil, nil, err
+	}
+	if err := os.Chmod(certificate, 0o644); err != nil {
+		return nil, nil, err
+	}
+	parsed, err := x509.ParseCertificate(made)
+	return parsed, key, err
+}
+
+// certificateOf is a template. It begins an hour before now, for clocks that are behind.
+func certificateOf(name string, now time.Time, life time.Duration) *x509.Certificate {
+	serial := make([]byte, 16)
+	_, _ = rand.Read(serial) // never fails
+	return &x509.Certificate{
+		SerialNumber: new(big.Int).SetBytes(serial), Subject: pkix.Name{CommonName: name},
+		NotBefore: now.Add(-time.Hour), NotAfter: now.Add(life), KeyUsage: x509.KeyUsageDigitalSignature,
+	}
+}
+
+func privatePEM(key *ecdsa.PrivateKey) ([]byte, error) {
+	text, err := x509.MarshalPKCS8PrivateKey(key)
+	return pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: text}), err
+}
+
+func certificatePEM(der []byte) []byte {
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
+}
+
+// announceSetup prints the next three commands.
+func (p *program) announceSetup(s setup) error {
+	_, port, _ := net.SplitHostPort(s.listen) // complete has looked
+	host := s.hosts[0]
+	if strings.Contains(host, ":") {
+		host = "[" + host + "]"
+	}
+	start := "systemctl enable --now vimbroker"
+	if s.dir != "/etc/vimbroker" {
+		start = shellWord(console.SelfCommand()) + " serve --config " + shellWord(s.path("vimbroker.yaml"))
+	}
+	ca := ""
+	if s.certFile == s.path("tls/tls.crt") {
+		ca = " VIMBROKER_CA_FILE=" + shellWord(s.path("tls/ca.crt"))
+	}
+	_, err := fmt.Fprintf(p.Out, "%s is written. Next:\n\n  %s\n  export VIMBROKER_ADDR=https://%s:%s%s VIMBROKER_TOKEN_FILE=%s\n"+
+		"  vimbroker vim register --kubeconfig ~/.kube/config edge-1\n",
+		s.path("vimbroker.yaml"), start, host, port, ca, shellWord(s.path("admin.token")))
+	return err
+}
