@@ -290,6 +290,9 @@ func (b *core) findLease(ctx context.Context, p policy.Principal, action policy.
 		return Lease{}, b.refuseMissing(ctx, p, action, policy.KindLease)
 	}
 	l, err := b.leases.Lease(ctx, id)
+	if errors.Is(err, ErrNotFound) { // a successor outlives the row of the first lease, whose id is its login
+		l, err = b.leases.LeaseByLogin(ctx, strings.ToLower(id))
+	}
 	if errors.Is(err, ErrNotFound) {
 		return Lease{}, b.refuseMissing(ctx, p, action, policy.KindLease)
 	}

@@ -30,6 +30,9 @@ import (
 func (b *Leaser) RenewLease(ctx context.Context, p policy.Principal, id string, ttl time.Duration) (Lease, clientconfig.Config, error) {
 	fail := func(err error) (Lease, clientconfig.Config, error) { return Lease{}, clientconfig.Config{}, err }
 	l, err := b.findLease(ctx, p, policy.LeaseRenew, id)
+	if err == nil {
+		l, err = b.current(ctx, l.ID)
+	}
 	if err != nil {
 		return fail(err)
 	}

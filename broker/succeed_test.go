@@ -370,6 +370,8 @@ func TestManyAskForOneSuccessor(t *testing.T) {
 // The secret goes on for whoever has it.
 func TestTheHolderOfAStandingLeaseNeedsNoSecret(t *testing.T) {
 	b := newStandingBench(t, benchOptions{lag: 10 * time.Second})
+	b.options.Terms.Keep.Leases = 10 * 24 * time.Hour
+	b.Broker = mustNew(t, b.options)
 	first, plain := b.mustStand()
 	renew := func() (broker.Lease, error) {
 		l, config, err := b.RenewLease(t.Context(), vnfm, first.ID, 0)
@@ -399,6 +401,17 @@ func TestTheHolderOfAStandingLeaseNeedsNoSecret(t *testing.T) {
 		t.Fatalf("the successor is %s of %s, %v", next.ID, next.Login, err)
 	}
 	b.wantMint("after a renewal", first.Login, plain)
+	for range 8 { // until the row of the first lease is removed
+		b.clock.Add(2 * 24 * time.Hour)
+		b.mustReap()
+		if again, err := renew(); err != nil || again.ID != next.ID {
+			t.Fatalf("the successor again is %s, %v", again.ID, err)
+		}
+		b.pass("prune")
+	}
+	if _, err := b.store.Lease(t.Context(), first.ID); !errors.Is(err, broker.ErrNotFound) {
+		t.Errorf("the row of the first lease: %v; want it gone", err)
+	}
 	if _, err := b.RevokeLease(t.Context(), root, first.ID); err != nil {
 		t.Fatal(err)
 	}
