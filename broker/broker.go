@@ -36,6 +36,8 @@ type Options struct {
 	Directories map[string]policy.Directory
 	// Holders lists callers' static tokens; nil: there are none.
 	Holders TokenHolders
+	// PushTargets are where kubeconfigs may be pushed to, by their names.
+	PushTargets map[string]PushTarget
 	// Anchors keep checkpoints of the audit log; [Broker.Close] closes them.
 	Anchors []notary.Anchor
 	// Courier brings the audit log to its sinks; nil: there are none.
@@ -144,6 +146,7 @@ func New(o Options) (*Broker, error) {
 		policy:        o.Policy,
 		egress:        o.Egress,
 		terms:         o.Terms,
+		pushTargets:   o.PushTargets,
 		directories:   o.Directories,
 		log:           o.Log,
 		now:           now,

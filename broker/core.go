@@ -25,17 +25,18 @@ import (
 
 // core is what the registry, the leaser and the oversight share.
 type core struct {
-	vims    VIMStore
-	leases  LeaseStore
-	entries audit.Log
-	ledger  KeyLedger
-	keys    keyring.Ring
-	drivers map[VIMType]Driver
-	types   []Type // by name
-	guard   *audit.Guard
-	policy  policy.Decider
-	egress  func(string) *egress.Rules
-	terms   Terms
+	vims        VIMStore
+	leases      LeaseStore
+	entries     audit.Log
+	ledger      KeyLedger
+	keys        keyring.Ring
+	drivers     map[VIMType]Driver
+	types       []Type // by name
+	guard       *audit.Guard
+	policy      policy.Decider
+	egress      func(string) *egress.Rules
+	terms       Terms
+	pushTargets map[string]PushTarget
 
 	directories map[string]policy.Directory
 	log         *slog.Logger

@@ -127,6 +127,9 @@ func (b *Broker) Passes() []Pass {
 	}
 	passes = append(passes, access,
 		Pass{Name: "grades", Every: accessEvery, Run: b.GradeAnew}, Pass{Name: "prune", Every: pruneEvery, Run: b.prune})
+	if len(b.pushTargets) > 0 {
+		passes = append(passes, Pass{Name: "keep-pushed", Every: keepEvery, Run: b.KeepPushed})
+	}
 	for _, s := range b.courier.Sinks() {
 		passes = append(passes, Pass{Name: "deliver-" + s.Name, Every: deliverEvery, Run: func(ctx context.Context) error {
 			return b.courier.Deliver(ctx, s)

@@ -182,7 +182,7 @@ func everyRequest(who ...policy.Principal) []policy.Request {
 		for _, action := range []policy.Action{
 			policy.VIMRegister, policy.VIMShow, policy.VIMUpdate, policy.VIMRotate, policy.VIMCheck, policy.VIMDelete,
 			policy.VIMForceDelete, policy.VIMRetire, policy.VIMShare, policy.VIMInventory, policy.VIMSettle, policy.LeaseIssue,
-			policy.LeasePassThrough, policy.LeaseShow, policy.LeaseRenew, policy.LeaseRevoke, policy.AuditRead, policy.AuditKey, policy.TokenList, policy.PolicyExplain,
+			policy.LeasePassThrough, policy.LeaseShow, policy.LeaseRenew, policy.LeasePush, policy.LeaseRevoke, policy.AuditRead, policy.AuditKey, policy.TokenList, policy.PolicyExplain,
 			policy.VNFCreate, policy.VNFShow, policy.VNFModify, policy.VNFDelete, policy.VNFInstantiate, policy.VNFScale, policy.VNFHeal,
 			policy.VNFUpdate, policy.VNFTerminate, policy.VNFRetry, policy.VNFRollback, policy.VNFFail, policy.VNFCancel,
 			policy.ClusterEnable, policy.ClusterShow, policy.ClusterFollow,
@@ -357,6 +357,7 @@ func TestAdministratorsOfAProject(t *testing.T) {
 		deny(chief, policy.LeasePassThrough, ownVIM),
 		deny(chief, policy.VIMUpdate, sharedVIM),
 		deny(chief, policy.LeaseRenew, lentLease),
+		deny(chief, policy.LeasePush, ownLease),
 	} {
 		if d := policies.Decide(policy.Request{Principal: r.who, Action: r.action, Resource: r.subject, Wish: policy.Wish{Grade: "bounded"}}); d.Allowed != r.want {
 			t.Errorf("%s on %s %s: %+v, want allowed %t", r.action, r.subject.Kind, r.subject.ID, d, r.want)

@@ -127,6 +127,7 @@ const (
 	LeaseRenew       Action = "lease:renew"
 	LeaseMint        Action = "lease:mint" // have a short token minted under a standing lease
 	LeaseRevoke      Action = "lease:revoke"
+	LeasePush        Action = "lease:push" // keep a kubeconfig for a standing lease where another system reads it
 
 	VNFCreate Action = "vnf:create"
 	VNFShow   Action = "vnf:show" // also its operations, and what list filters by

@@ -28,6 +28,7 @@ func TestPartsOfTheBroker(t *testing.T) {
 	endsLeases := done{policy.LeaseRevoke, policy.KindLease}
 	for name, may := range map[string][]done{
 		"reaper":    {endsLeases},
+		"targets":   {{policy.LeasePush, policy.KindLease}},
 		"check":     {endsLeases, {policy.VIMRotate, policy.KindVIM}},
 		"inventory": {endsLeases},
 		"drain":     {endsLeases, {policy.VIMDelete, policy.KindVIM}},

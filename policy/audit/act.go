@@ -78,6 +78,8 @@ const (
 	DetailGradeReasons = "gradeReasons"
 	// DetailCredentialID is the credential's name in the VIM's own audit log.
 	DetailCredentialID = "credential-id"
+	// DetailTarget is where a kubeconfig was pushed to, as TARGET/SECRET.
+	DetailTarget = "target"
 	// DetailAuditKey is the id of a key that signs checkpoints of the log.
 	DetailAuditKey = "auditKey"
 	// DetailPackage is the id of a VNF package, DetailVNFD that of its descriptor.

@@ -158,6 +158,8 @@ var elsewhere = map[string]string{
 	"vault.delete.metadata":  "drivers/vault",
 	"vault.delete.destroyed": "drivers/vault",
 	"audit.anchored":         "broker/notary",
+	"push.shelved":           "broker",
+	"push.kept":              "broker",
 
 	// An operation on a CNF needs a cluster with controllers.
 	"operation.queued":       "test/real",

@@ -45,6 +45,9 @@ func (p *vnfmPage) do(title string, steps []story.Step) {
 		if strings.HasPrefix(step.Command, "VIMBROKER_CLIENT_ID=") {
 			p.Replace = append(p.Replace, "f3c1a9d2-93a4-4d11-8a44-5b7a3f0c1e77", p.client("argocd"))
 		}
+		if strings.Contains(step.Command, " LEASE ") {
+			p.Replace = append(p.Replace, "LEASE", p.leaseOf("argocd-edge"))
+		}
 		switch step.Path {
 		case "tacker.conf":
 			secret, err := os.ReadFile(p.File("root/tacker.secret"))
@@ -57,6 +60,64 @@ func (p *vnfmPage) do(title string, steps []story.Step) {
 		}
 		p.Follow(p.t, []story.Step{step})
 	}
+}
+
+func (p *vnfmPage) leaseOf(instance string) string {
+	p.t.Helper()
+	var l struct{ Items []struct{ ID string } }
+	if err := json.Unmarshal([]byte(p.Must(p.t, "vimbroker lease list --instance "+instance+" -o json")), &l); err != nil || len(l.Items) != 1 {
+		p.t.Fatalf("leases of %s: %v, %v", instance, l, err)
+	}
+	return l.Items[0].ID
+}
+
+// argoCD reads a cluster as Argo CD does, runs its plugin as client-go does there, and lists with what that prints.
+func (p *vnfmPage) argoCD(secret string) (int, string) {
+	p.t.Helper()
+	var s struct {
+		Metadata struct{ Labels map[string]string }
+		Data     map[string][]byte
+	}
+	if err := json.Unmarshal([]byte(p.Must(p.t, "kubectl get secret -n vnfm-page-argocd "+secret+" -o json")), &s); err != nil {
+		p.t.Fatal(err)
+	}
+	var config struct {
+		Exec struct {
+			APIVersion, Command string
+			Args                []string
+			Env                 map[string]string
+		} `json:"execProviderConfig"`
+		TLS struct{ CAData []byte } `json:"tlsClientConfig"`
+	}
+	if err := json.Unmarshal(s.Data["config"], &config); err != nil || s.Metadata.Labels["argocd.argoproj.io/secret-type"] != "cluster" {
+		p.t.Fatalf("the Secret %v: %v", s.Metadata.Labels, err)
+	}
+	for _, word := range []string{"vbl_", "vbc_", "eyJ"} {
+		for key, text := range s.Data {
+			if strings.Contains(string(text), word) {
+				p.t.Errorf("%s of the Secret holds a credential", key)
+			}
+		}
+	}
+	plugin := story.Shell{Dir: p.Dir, Env: []string{
+		"HOME=" + p.File("tmp"), "TMPDIR=" + p.File("tmp"),
+		`KUBERNETES_EXEC_INFO={"apiVersion":"` + config.Exec.APIVersion + `","kind":"ExecCredential","spec":{"interactive":false}}`,
+	}}
+	for name, value := range config.Exec.Env {
+		plugin.Env = append(plugin.Env, name+"="+value)
+	}
+	r := plugin.Try(p.t, config.Exec.Command+" "+strings.Join(config.Exec.Args, " "))
+	if r.Code != 0 {
+		return 0, r.Stderr
+	}
+	var got struct{ Status struct{ Token string } }
+	if err := json.Unmarshal([]byte(r.Stdout), &got); err != nil {
+		p.t.Fatal(err)
+	}
+	pool := x509.NewCertPool()
+	pool.AppendCertsFromPEM(config.TLS.CAData)
+	at := string(s.Data["server"]) + "/api/v1/namespaces/" + string(s.Data["namespaces"]) + "/configmaps"
+	return p.send(p.over(&tls.Config{RootCAs: pool}), "GET", at, "", nil, "Authorization", "Bearer "+got.Status.Token)
 }
 
 func (p *vnfmPage) client(name string) string {
@@ -265,7 +326,7 @@ func setTheScene(t *testing.T) *vnfmPage {
 	}
 	tls := fmt.Sprintf("tls: {certFile: %q, keyFile: %q}\n", filepath.Join(dir, "chain.pem"), filepath.Join(dir, "key.pem"))
 	p := &vnfmPage{t: t, Site: story.NewSite(t, story.Build(t, t.TempDir()), tls, filepath.Dir(cluster.Kubectl)), sections: map[string][]story.Step{}}
-	for _, name := range []string{"etc/tacker", "etc/vimbroker/policies"} {
+	for _, name := range []string{"etc/tacker", "etc/vimbroker/policies", "etc/vimbroker-client"} {
 		if err := os.MkdirAll(p.File(name), 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -274,17 +335,20 @@ func setTheScene(t *testing.T) *vnfmPage {
 	p.Write(t, "etc/tacker/vimbroker-ca.pem", string(authority.PEM))
 	p.Write(t, "etc/tacker/tacker.pem", string(mine.Cert)+string(mine.Key))
 	p.Write(t, "etc/vimbroker/clients-ca.pem", string(ofClients.PEM))
+	p.Write(t, "etc/vimbroker-client/ca.pem", string(authority.PEM))
 	p.Write(t, "root/tacker.crt", string(mine.Cert))
 	p.Write(t, "root/edge.csar", string(csar.Tacker().Zip(t)))
 	p.Env = append(p.Env, "VIMBROKER_ADDR="+p.Broker.URL, "VIMBROKER_CA_FILE="+filepath.Join(dir, "ca.pem"), "KUBECONFIG="+cluster.Kubeconfig)
 	p.Replace = []string{
 		"vimbroker.example:8443", strings.TrimPrefix(p.Broker.URL, "https://"), "/etc/tacker", p.File("etc/tacker"),
-		"[web]", "[vnfm-page]", "namespace web", "namespace vnfm-page", "-n web", "-n vnfm-page", // the cluster is everybody's
+		"[web]", "[vnfm-page]", "namespace web", "namespace vnfm-page", "-n web", "-n vnfm-page",
+		"namespace argocd", "namespace vnfm-page-argocd", "namespace: argocd", "namespace: vnfm-page-argocd",
+		"/custom-tools/vimbroker", p.File("usr/local/bin/vimbroker"), // the cluster is everybody's
 	}
 	for _, vim := range []string{"edge-1", "edge-2"} {
 		p.Must(t, "vimbroker vim register --kubeconfig "+cluster.Kubeconfig+" "+vim)
 	}
-	t.Cleanup(func() { p.Try(t, "kubectl delete --wait=false namespace vnfm-page") })
+	t.Cleanup(func() { p.Try(t, "kubectl delete --wait=false namespace vnfm-page vnfm-page-argocd") })
 	sections, err := story.Runbook("../../docs/vnfm.md")
 	if err != nil {
 		t.Fatal(err)
@@ -359,6 +423,15 @@ func TestDocsOfVNFMs(t *testing.T) {
 		if strings.Contains(string(kubeconfig), word) {
 			t.Errorf("the kubeconfig holds %q", word[:3])
 		}
+	}
+	p.Write(t, "etc/vimbroker-client/secret", string(ofPlugin))
+	p.follow("Push a kubeconfig")
+	if status, text := p.argoCD("edge-1-web"); status != http.StatusOK {
+		t.Errorf("Argo CD lists %d %s", status, text)
+	}
+	p.Must(t, "vimbroker lease revoke --instance argocd-edge")
+	if status, text := p.argoCD("edge-1-web"); status != 0 || !strings.Contains(text, "has ended") {
+		t.Errorf("after the revocation Argo CD lists %d %s", status, text)
 	}
 	for _, word := range []string{strings.TrimSpace(string(ofPlugin)), web.Access.Password, other.Access.Password, north.v2nfvo["client_password"]} {
 		if strings.Contains(p.Broker.Log.String(), word) || strings.Contains(p.Must(t, "vimbroker audit list --limit 1000 -o json"), word) {

@@ -46,6 +46,11 @@ func (c *Client) RenewLease(ctx context.Context, id string, r v1.Renewal) (v1.Is
 	return fetch[v1.IssuedLease](ctx, c, rest(http.MethodPost, r, "leases", id, "renew"))
 }
 
+// PushLease has a kubeconfig of a standing lease kept where another system reads it. It may be repeated.
+func (c *Client) PushLease(ctx context.Context, id string, p v1.LeasePush) (v1.PushedLease, error) {
+	return fetch[v1.PushedLease](ctx, c, rest(http.MethodPost, p, "leases", id, "push"))
+}
+
 // RevokeLease takes a lease back. Revoking again is harmless. The lease's state
 // says whether it is done.
 func (c *Client) RevokeLease(ctx context.Context, id string) (v1.Lease, error) {

@@ -43,6 +43,7 @@ type Leaser interface {
 	Lease(ctx context.Context, p policy.Principal, id string) (broker.Lease, error)
 	Leases(ctx context.Context, p policy.Principal, q broker.LeaseQuery) ([]broker.Lease, string, error)
 	RenewLease(ctx context.Context, p policy.Principal, id string, ttl time.Duration) (broker.Lease, clientconfig.Config, error)
+	PushLease(ctx context.Context, p policy.Principal, id, target, name string) (broker.Lease, broker.Shelved, error)
 	RevokeLease(ctx context.Context, p policy.Principal, id string) (broker.Lease, error)
 	RevokeLeases(ctx context.Context, p policy.Principal, s broker.LeaseSelector) ([]broker.Lease, error)
 	Inventory(ctx context.Context, p policy.Principal, idOrName string, settle bool) (broker.Inventory, error)

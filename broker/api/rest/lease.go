@@ -96,6 +96,11 @@ func (s *server) renewLease(c *call, in v1.Renewal) (answer[v1.IssuedLease], err
 	return issued(l, config)
 }
 
+func (s *server) pushLease(c *call, in v1.LeasePush) (answer[v1.PushedLease], error) {
+	l, at, err := s.leaser.PushLease(c.ctx, c.principal, c.path("id"), in.Target, in.Name)
+	return answer[v1.PushedLease]{body: v1.PushedLease{Lease: l.ID, Target: at.Target, Namespace: at.Namespace, Name: at.Name}}, err
+}
+
 func (s *server) revokeLease(c *call) (answer[v1.Lease], error) {
 	l, err := s.leaser.RevokeLease(c.ctx, c.principal, c.path("id"))
 	a := answer[v1.Lease]{body: lease(l)}

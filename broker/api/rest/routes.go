@@ -91,6 +91,11 @@ var routes = []route{
 		optional: true, timeout: remote, action: policy.LeaseRenew,
 	},
 	{
+		method: "POST", path: "/v1/leases/{id}/push", id: "pushLease", tag: "leases", endpoint: takes((*server).pushLease),
+		summary: "Keep a kubeconfig for a standing lease in a Secret of a target; it holds no credential",
+		timeout: remote, action: policy.LeasePush,
+	},
+	{
 		method: "DELETE", path: "/v1/leases/{id}", id: "revokeLease", tag: "leases", endpoint: plain((*server).revokeLease),
 		summary: "Revoke a lease: 200 when its upstream object is gone, 202 until then",
 		timeout: remote, action: policy.LeaseRevoke, status: []int{http.StatusOK, http.StatusAccepted}, lane: api.Ending,

@@ -86,6 +86,20 @@ type LeaseRequest struct {
 	Credential  string   `json:"credential,omitempty" doc:"What the credential is to be, for clients that know nothing but a user name and a password: user, a user of the lease's own on the VIM (OpenStack; deleted with the lease, renewed by another password); passThrough, the VIM's stored credential itself, which only its replacement on the VIM ends, and which needs the right lease:pass-through; absent means what the VIM's leases usually are. ttl is then 4320h if it is absent" enum:"user,passThrough"`
 }
 
+// LeasePush asks for a kubeconfig of a standing lease to be kept where another system reads it.
+type LeasePush struct {
+	Target string `json:"target" doc:"One of the server's targets" example:"argocd"`
+	Name   string `json:"name" doc:"Name of the Secret; what another has there is never replaced" example:"edge-1-web"`
+}
+
+// PushedLease says where the kubeconfig is. It holds no credential.
+type PushedLease struct {
+	Lease     string `json:"lease" doc:"Id of the lease" format:"uuid"`
+	Target    string `json:"target" doc:"Name of the target"`
+	Namespace string `json:"namespace" doc:"Namespace of the Secret"`
+	Name      string `json:"name" doc:"Name of the Secret"`
+}
+
 // Renewal asks for a new credential of a lease.
 type Renewal struct {
 	TTL string `json:"ttl,omitempty" doc:"Wished lifetime from now as a Go duration; absent means the broker's default" example:"1h"`

@@ -39,6 +39,7 @@ and recorded.`,
 		p.leaseListCommand(),
 		p.leaseShowCommand(),
 		p.leaseRenewCommand(),
+		p.leasePushCommand(),
 		p.leaseRevokeCommand(),
 	)
 	p.ProjectFlag(group)

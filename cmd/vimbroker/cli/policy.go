@@ -21,7 +21,7 @@ var actions = []string{
 	string(policy.VIMDelete), string(policy.VIMForceDelete), string(policy.VIMRetire), string(policy.VIMShare), string(policy.VIMVouch),
 	string(policy.VIMLabelReserved), string(policy.VIMInline), string(policy.VIMInventory), string(policy.VIMSettle),
 	string(policy.LeaseIssue), string(policy.LeasePassThrough), string(policy.LeaseShow), string(policy.LeaseRenew),
-	string(policy.LeaseMint), string(policy.LeaseRevoke),
+	string(policy.LeaseMint), string(policy.LeaseRevoke), string(policy.LeasePush),
 	string(policy.VNFCreate), string(policy.VNFShow), string(policy.VNFModify), string(policy.VNFDelete), string(policy.VNFInstantiate),
 	string(policy.VNFScale), string(policy.VNFHeal),
 	string(policy.VNFUpdate), string(policy.VNFTerminate), string(policy.VNFForget),

@@ -35,6 +35,9 @@ type cluster struct {
 	allowed string
 }
 
+// errUntold: a client of Kubernetes asks, and does not say for which cluster.
+var errUntold = errors.New("the client does not tell which cluster it asks for: set provideClusterInfo: true in the kubeconfig's exec")
+
 // told is the cluster that the client asks for. Run by hand, with nothing told, the plugin gives no
 // credential: it would stand on a terminal, or in a log.
 func (p *program) told(proxy string) (*cluster, error) {
@@ -56,7 +59,7 @@ func (p *program) told(proxy string) (*cluster, error) {
 	case info.APIVersion != execVersion || info.Kind != "ExecCredential":
 		return nil, errors.New("the kubeconfig's exec.apiVersion must be " + execVersion)
 	case info.Spec.Cluster == nil:
-		return nil, errors.New("the client does not tell which cluster it asks for: set provideClusterInfo: true in the kubeconfig's exec")
+		return nil, errUntold
 	}
 	info.Spec.Cluster.allowed = proxy
 	return info.Spec.Cluster, nil
@@ -77,9 +80,11 @@ func serverOfConfig(c clientconfig.Config) apiServer {
 }
 
 // same refuses unless the client asks for this very server, and would know it by nothing less
-// than the broker does.
+// than the broker does. Nil asks for nobody knows which.
 func (c *cluster) same(s apiServer) error {
 	switch {
+	case c == nil:
+		return nil
 	case !sameServer(c.Server, s.endpoint):
 		return fmt.Errorf("the kubeconfig is for another cluster than %s: its server must be %s", s.vim, s.endpoint)
 	case c.Proxy != c.allowed:

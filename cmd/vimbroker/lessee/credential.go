@@ -40,6 +40,7 @@ const (
 func (p *program) credentialCommand() *cobra.Command {
 	var f Flags
 	var vim, proxy, standing string
+	var untold bool
 	c := &cobra.Command{
 		Use:   "credential",
 		Short: "Be kubectl's exec credential plugin",
@@ -50,7 +51,8 @@ It never asks anything, so any interactiveMode will do.
 The client must tell which cluster it asks for (provideClusterInfo: true), and
 that must be the VIM's: its server, the CA and the name that the server is
 verified by, and no proxy but the one that --proxy names. A credential is never
-given for another. Run by hand, where no client tells a cluster, it prints none.
+given for another. Run by hand, where no client tells a cluster, it prints none;
+with --untold a client of Kubernetes need not tell which cluster it asks for.
 
 Calls that wish the same, by one user of one machine, share one lease for half
 its life. It is cached in a file that only the user can read, under
@@ -64,8 +66,8 @@ take the next one.`,
 		Example: "  vimbroker credential --vim edge-1 --role view",
 		Args:    console.Names(),
 		RunE: func(c *cobra.Command, _ []string) error {
-			if (vim == "") == (standing == "") {
-				return console.Usagef(c, "one of --vim and --lease is needed")
+			if (vim == "") == (standing == "") || untold && standing == "" {
+				return console.Usagef(c, "one of --vim and --lease is needed, and --untold goes with --lease alone")
 			}
 			if err := p.CredentialOut(); err != nil {
 				return err
@@ -80,6 +82,9 @@ take the next one.`,
 				}
 			}
 			told, err := p.told(proxy)
+			if untold && errors.Is(err, errUntold) {
+				told, err = nil, nil
+			}
 			if err != nil {
 				return err
 			}
@@ -88,6 +93,8 @@ take the next one.`,
 	}
 	c.Flags().StringVar(&vim, "vim", "", "name or id of the VIM")
 	c.Flags().StringVar(&standing, "lease", "", "id of a lease that stands, and that you hold")
+	c.Flags().BoolVar(&untold, "untold", false,
+		"with --lease: the client cannot tell its cluster, as Argo CD cannot, and has these arguments beside the address")
 	c.Flags().StringVar(&proxy, "proxy", "", "URL of the proxy that the kubeconfig may name (proxy-url)")
 	f.Add(c)
 	ttl := c.Flags().Lookup("ttl")

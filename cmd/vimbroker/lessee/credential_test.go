@@ -347,3 +347,34 @@ func TestCredentialOfALeaseThatStands(t *testing.T) {
 		t.Errorf("a token that cannot be printed: %v, %v", x.asked, err)
 	}
 }
+
+// TestAClientThatCannotTell: Argo CD runs plugins, and tells none which cluster it asks for.
+func TestAClientThatCannotTell(t *testing.T) {
+	x := newPlugin(t)
+	run := func(info string, args ...string) (string, error) {
+		var text bytes.Buffer
+		c := (&program{&console.Console{Now: func() time.Time { return x.now }, Env: append(x.env[:len(x.env):len(x.env)], envExecInfo+"="+info), Out: &text}}).credentialCommand()
+		c.SetArgs(args)
+		c.SilenceErrors, c.SilenceUsage = true, true
+		err := c.ExecuteContext(t.Context())
+		return text.String(), err
+	}
+	for what, info := range map[string]string{"nothing": "", "another program": "{}"} {
+		if out, err := run(info, "--lease", "l", "--untold"); err == nil || out != "" {
+			t.Errorf("%s gets %q, %v", what, out, err)
+		}
+	}
+	asked := `{"apiVersion":"` + execVersion + `","kind":"ExecCredential","spec":{"interactive":false}}`
+	if out, err := run(asked, "--lease", "l"); err == nil || out != "" {
+		t.Errorf("without the flag: %q, %v", out, err)
+	}
+	if out, err := run(asked, "--vim", "edge", "--untold"); err == nil || out != "" {
+		t.Errorf("with --vim: %q, %v", out, err)
+	}
+	w := wish{standing: "l"}
+	var text bytes.Buffer
+	p := &program{&console.Console{Now: func() time.Time { return x.now }, Env: x.env, Out: &text}}
+	if err := p.credential(t.Context(), x.remote, nil, w); err != nil || !strings.Contains(text.String(), "first") {
+		t.Errorf("with the flag: %q, %v", text.String(), err)
+	}
+}

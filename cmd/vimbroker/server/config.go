@@ -81,6 +81,8 @@ type config struct {
 	Packages catalog.Terms
 	// Managements are the management clusters that are enabled at each start.
 	Managements []managementConfig
+	// PushTargets are where kubeconfigs may be pushed to.
+	PushTargets []broker.PushTarget
 	// TrustedProxies are in front of the server. Networks are addresses and CIDRs.
 	TrustedProxies struct {
 		Networks   []string
@@ -197,6 +199,7 @@ func (c *config) fields(d *strictyaml.Document) strictyaml.Fields {
 			"operationsPerProject": d.Count(&c.VNF.PerProject),
 		}),
 		"managementClusters": listed(d, &c.Managements, (*managementConfig).fields),
+		"pushTargets":        listed(d, &c.PushTargets, targetFields),
 		"trustedProxies": d.Section(strictyaml.Fields{
 			"networks": d.Texts(&c.TrustedProxies.Networks),
 			"header":   d.Text(&c.TrustedProxies.Header),
@@ -430,6 +433,7 @@ func (c *config) validate(d *strictyaml.Document) {
 	c.Audit.validate(d)
 	c.validateNotifications(d)
 	c.validateManagements(d)
+	c.validateTargets(d)
 	need(c.Terms.DefaultTTL <= c.Terms.MaxTTL, "lease.defaultTTL", "must not be longer than lease.maxTTL (%v)", c.Terms.MaxTTL)
 	need(c.Terms.MaxTTL >= 10*time.Minute, "lease.maxTTL", "must be at least 10m, the shortest lease that Kubernetes gives")
 	need(c.Terms.StandingTTL >= 10*time.Minute, "lease.standingTTL", "must be at least 10m, the shortest token that Kubernetes gives")

@@ -225,6 +225,7 @@ var restartKeys = map[string]func(config) any{
 	"charts":         func(c config) any { return c.Charts },
 	"trust.keystone": func(c config) any { return c.keystone() },
 	"tackerAPI":      func(c config) any { return c.TackerAPI },
+	"pushTargets":    func(c config) any { return c.PushTargets },
 	"reservedLabels": func(c config) any { return c.ReservedLabels },
 	"trustedProxies": func(c config) any { return c.TrustedProxies },
 

@@ -166,7 +166,7 @@ func (s *server) newBroker() error {
 	b, err := broker.New(broker.Options{
 		Store: s.store, Keys: s.keyStores(), Drivers: s.drivers, Courier: s.courier, Anchors: anchors,
 		Policy: s.live, Egress: s.live.egress, Holders: s.live, Directories: s.directories(),
-		Terms: c.Terms, ReservedLabels: c.ReservedLabels,
+		Terms: c.Terms, ReservedLabels: c.ReservedLabels, PushTargets: c.pushTargets(),
 		Log: s.log, Now: s.store.Now,
 	})
 	if err != nil {
