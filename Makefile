@@ -82,12 +82,16 @@ openstack-tools: ## install the real OpenStack (apt-get, as root) and unpack int
 postgres-tools: ## install PostgreSQL (apt-get, as root), if there is none
 	test/real/postgres/install.sh
 
+.PHONY: oidc-tools
+oidc-tools: ## install the certified provider oidc-provider (npm) into bin/oidc
+	test/real/oidc/install.sh $(CURDIR)/$(BIN)/oidc
+
 .PHONY: prometheus-tools
 prometheus-tools: ## unpack promtool of Debian's Prometheus (apt-get) into bin/prometheus; nothing is installed
 	test/real/prometheus/unpack.sh $(CURDIR)/$(BIN)/prometheus
 
 .PHONY: test-real
-test-real: $(BIN)/gotestsum build kube-tools helm-tools capi-tools vault-tools postgres-tools openstack-tools prometheus-tools ## the suites and stories against real systems; a skip is a failure
+test-real: $(BIN)/gotestsum build kube-tools helm-tools capi-tools vault-tools postgres-tools openstack-tools oidc-tools prometheus-tools ## the suites and stories against real systems; a skip is a failure
 	VIMBROKER_REAL=1 $(TEST) --packages="$(REAL_PACKAGES)" -- -vet=off -p 3 -count=1 -timeout 40m $(TAGS) -skip '$(FAKED)'
 
 .PHONY: soak
