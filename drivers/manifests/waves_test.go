@@ -55,8 +55,11 @@ func TestOrderWithoutAnnotations(t *testing.T) {
 		{"by name and by label", "waves:\n- {wave: 1, name: a}\n- {wave: 2, name: c}\n", nil, "a c b"},
 		{"by label, in the request", "", []lifecycle.WaveRule{rule(9, "", "", map[string]string{"tier": "back"})}, "c b a"},
 		{"the first rule counts", "waves: [{wave: 1, name: b}, {wave: 2, kind: ConfigMap}]", nil, "c b a"},
-		{"the request counts before the package", "waves: [{wave: 1, name: b}, {wave: 2, kind: ConfigMap}]",
-			[]lifecycle.WaveRule{rule(-5, "ConfigMap", "a", nil)}, "a c b"},
+		{
+			"the request counts before the package", "waves: [{wave: 1, name: b}, {wave: 2, kind: ConfigMap}]",
+			[]lifecycle.WaveRule{rule(-5, "ConfigMap", "a", nil)},
+			"a c b",
+		},
 	} {
 		in := input(threeMaps)
 		if in.Waves = c.request; c.file != "" {

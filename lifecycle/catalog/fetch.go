@@ -96,7 +96,7 @@ func (f *fetched) ask() (err error) {
 	}
 	client := f.way.Client()
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	response, err := client.Do(request)
+	response, err := client.Do(request) //nolint:bodyclose // close does
 	if err != nil {
 		return unanswered(err)
 	}
