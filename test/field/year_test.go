@@ -23,6 +23,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker/api"
 	"github.com/vimbroker/vimbroker/broker/api/grants"
 	"github.com/vimbroker/vimbroker/broker/api/login"
+	"github.com/vimbroker/vimbroker/broker/clientconfig"
 	"github.com/vimbroker/vimbroker/broker/grant"
 	"github.com/vimbroker/vimbroker/broker/oauth"
 	"github.com/vimbroker/vimbroker/broker/secret"
@@ -132,6 +133,10 @@ func newYear(t *testing.T) *year {
 		Store: y.store, Keys: []secret.KeyStore{keys}, Policy: y.decides, Terms: terms, Log: log, Now: y.clock.Now,
 		Drivers: []broker.Driver{kubernetes.New(kubernetes.Options{Now: y.clock.Now, Log: log})},
 		Egress:  func(string) *egress.Rules { return rules },
+		PushTargets: map[string]broker.PushTarget{"argocd": {
+			Name: "argocd", Project: "ops", VIM: "north", Namespace: "default", Form: broker.FormArgoCD,
+			Plugin: clientconfig.Plugin{Command: "/tools/vimbroker", Env: map[string]string{"VIMBROKER_ADDR": "https://broker"}},
+		}},
 	}
 	authority, err := pki.NewCA("vnfms")
 	y.must(err)
@@ -227,6 +232,7 @@ func (y *year) pass(d time.Duration) {
 			y.must(pass.Run(y.t.Context()))
 		}
 	}
+	y.must(y.broker.KeepPushed(y.t.Context()))
 	y.must(y.grants.Follow(y.t.Context()))
 	y.must(y.grants.Forget(y.t.Context()))
 }
@@ -355,6 +361,35 @@ func (y *year) cutOff(i *instance) {
 	y.decides.instance = ""
 }
 
+// push keeps a kubeconfig of the instance's lease in a Secret.
+func (y *year) push(i *instance) {
+	y.t.Helper()
+	_, _, err := y.broker.PushLease(y.t.Context(), operator, i.first.Access.Username, "argocd", "of-the-first")
+	y.must(err)
+}
+
+// pushed looks at the Secret of the first instance: it is there as it was, names the login that the instance has had all the
+// time, and holds no secret of any.
+func (y *year) pushed(all []*instance) {
+	y.t.Helper()
+	status, text := y.send(verifying(y.t, y.kubes[1].CA), "GET", y.kubes[1].Endpoint+"/api/v1/namespaces/default/secrets/of-the-first", "", "",
+		"Authorization", "Bearer "+y.kubes[1].AdminToken)
+	var s struct{ Data map[string][]byte }
+	if err := json.Unmarshal([]byte(text), &s); err != nil || status != http.StatusOK {
+		y.t.Fatalf("what was pushed: %d %s", status, text)
+	}
+	if config := string(s.Data["config"]); !strings.Contains(config, all[0].first.Access.Username) {
+		y.t.Errorf("what was pushed is %s", config)
+	}
+	for _, i := range all {
+		for key, part := range s.Data {
+			if strings.Contains(string(part), i.first.Access.Password) || strings.Contains(string(part), "eyJ") {
+				y.t.Errorf("%s of what was pushed holds a secret", key)
+			}
+		}
+	}
+}
+
 func (y *year) live(instances, operations int, span time.Duration) {
 	y.t.Helper()
 	var all []*instance
@@ -366,6 +401,7 @@ func (y *year) live(instances, operations int, span time.Duration) {
 			y.must(err)
 		}
 	}
+	y.push(all[0])
 	step := span / time.Duration(operations)
 	for n := len(all); n < operations-len(all); n++ {
 		y.pass(time.Duration(y.random.Int64N(int64(2 * step))))
@@ -387,6 +423,7 @@ func (y *year) live(instances, operations int, span time.Duration) {
 		y.operate(i, []string{"SCALE", "HEAL"}[n%2])
 	}
 	y.clock.Add(65 * 24 * time.Hour)
+	y.pushed(all)
 	for n, i := range all {
 		if kube := y.kubes[min(n/(instances/2+1), 1)]; i.endpoint != kube.Endpoint {
 			y.t.Errorf("instance %d is on %s", n, i.endpoint)
@@ -398,6 +435,9 @@ func (y *year) live(instances, operations int, span time.Duration) {
 		if err := y.uses(i); err == nil {
 			y.t.Errorf("%s was terminated, and works", i.id)
 		}
+	}
+	if left := y.kubes[1].Names("secrets", "default"); len(left) > 0 {
+		y.t.Errorf("of what was pushed %q is left", left)
 	}
 	for _, kube := range y.kubes {
 		for _, name := range kube.Names("serviceaccounts", "") {
