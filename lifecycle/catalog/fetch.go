@@ -94,9 +94,7 @@ func (f *fetched) ask() (err error) {
 	if f.from.Username != "" {
 		request.SetBasicAuth(f.from.Username, f.from.Password.Reveal())
 	}
-	client := f.way.Client()
-	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	response, err := client.Do(request) //nolint:bodyclose // close does
+	response, err := f.way.Client().Do(request) //nolint:bodyclose // close does, when the package was read
 	if err != nil {
 		return unanswered(err)
 	}
