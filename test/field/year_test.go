@@ -102,6 +102,7 @@ type year struct {
 	nfvo   *http.Client // as the VNFM reaches its NFVO: with its certificate
 	ca     string       // of the server
 	ops    int
+	kept   *instance // whose kubeconfig was pushed
 	random *rand.Rand
 }
 
@@ -359,6 +360,12 @@ func (y *year) cutOff(i *instance) {
 	y.decides.instance = i.id
 	y.operate(i, "HEAL")
 	y.decides.instance = ""
+	if left := y.kubes[1].Names("secrets", "default"); i == y.kept {
+		if len(left) > 0 {
+			y.t.Errorf("of an instance that was cut off %q is left", left)
+		}
+		y.push(i)
+	}
 }
 
 // push keeps a kubeconfig of the instance's lease in a Secret.
@@ -366,6 +373,7 @@ func (y *year) push(i *instance) {
 	y.t.Helper()
 	_, _, err := y.broker.PushLease(y.t.Context(), operator, i.first.Access.Username, "argocd", "of-the-first")
 	y.must(err)
+	y.kept = i
 }
 
 // pushed looks at the Secret of the first instance: it is there as it was, names the login that the instance has had all the
