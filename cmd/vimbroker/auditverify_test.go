@@ -103,7 +103,7 @@ func findEveryKindOfTampering(t *testing.T, on func(*testing.T) tampered) {
 				if c.name != "more cut off than follows" {
 					break
 				}
-				if code, _, _ := i.run(t, "vim", "show", "nonesuch"); code == 0 { // each is an entry
+				if code, _, _ := i.run(t, "vim", "check", "nonesuch"); code == 0 { // each is an entry
 					t.Fatal("there is such a VIM")
 				}
 			}
