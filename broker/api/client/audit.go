@@ -127,6 +127,11 @@ func (c *Client) Ready(ctx context.Context) error {
 	return c.tell(ctx, request{method: http.MethodGet, path: []string{"readyz"}})
 }
 
+// Health returns the server's version and every part of it; a [*Problem] with status 503 says why it is not ready.
+func (c *Client) Health(ctx context.Context) (v1.Health, error) {
+	return fetch[v1.Health](ctx, c, request{method: http.MethodGet, path: []string{"readyz"}}.where(url.Values{"verbose": {""}}))
+}
+
 func (q AuditQuery) values() url.Values {
 	v := page(q.PageSize, q.PageToken, map[string]string{
 		"project": q.Project, "principal": q.Principal, "action": q.Action, "resource": q.Resource, "vim": q.VIM, "lease": q.Lease,

@@ -17,6 +17,7 @@ func Commands(c *console.Console) []*cobra.Command {
 	return []*cobra.Command{
 		p.serveCommand(),
 		p.initCommand(),
+		p.doctorCommand(),
 		p.reloadCommand(),
 		p.dbCommand(),
 	}
