@@ -132,6 +132,7 @@ func TestATokenMakesAPrincipal(t *testing.T) {
 			Match: map[string]string{"groups": "noc"}, Name: "{preferred_username}", Project: "{tenant}", Projects: []string{"t1", "t2"},
 			Roles: []string{"member"},
 		},
+		trust.Mapping{Match: map[string]string{"teams": "a*"}, Project: "teams", Roles: []string{"member"}},
 		trust.Mapping{Match: map[string]string{"realm_access.roles": "ops", "email": "*@acme.example"}, Project: "ops", Roles: []string{"reader", "x"}},
 	)
 	b := newBench(t, e)
@@ -168,6 +169,8 @@ func TestATokenMakesAPrincipal(t *testing.T) {
 		"no name":                     {"b1", with(map[string]any{"preferred_username": nil}), nobody},
 		"a name of many lines":        {"b1", with(map[string]any{"preferred_username": "a\nb"}), nobody},
 		"a group that is a part":      {"b1", with(map[string]any{"groups": []string{"nocturnal"}}), nobody},
+		"a pattern for a list":        {"t", map[string]any{"teams": []string{"ab"}}, nobody},
+		"a pattern for a text":        {"t", map[string]any{"teams": "ab"}, "oidc:corp:t t teams member"},
 		"a group that is a text":      {"b1", with(map[string]any{"groups": "noc"}), "oidc:corp:b1 Bob B. t2 member"},
 		"a pattern in a claim":        {"b1", with(map[string]any{"groups": []string{"*"}}), nobody},
 		"a claim within another":      {"c", map[string]any{"realm_access": map[string]any{"roles": []string{"ops"}}, "email": "c@acme.example"}, "oidc:corp:c c ops reader,x"},
@@ -266,7 +269,11 @@ func TestAnIssuerThatIsAwayKeepsItsKeysForADay(t *testing.T) {
 		"10 MB": func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = io.WriteString(w, `{"x":"`+strings.Repeat("x", 10<<20)+`"}`)
 		},
-		"another issuer": func(w http.ResponseWriter, _ *http.Request) {
+		"another issuer": func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/keys" {
+				_, _ = w.Write(b.issuer.JWKS())
+				return
+			}
 			_, _ = io.WriteString(w, `{"issuer":"https://evil.example","jwks_uri":"`+b.issuer.URL+`/keys"}`)
 		},
 		"keys at plain ftp": func(w http.ResponseWriter, _ *http.Request) {
@@ -368,14 +375,17 @@ func TestEntriesWithFaultsAreRefused(t *testing.T) {
 	}
 	const gitHub = "https://token.actions.githubusercontent.com"
 	for want, e := range map[string]trust.Authority{
-		"":                    with(func(*trust.Authority) {}),
-		"name":                with(func(e *trust.Authority) { e.Name = "a:b" }),
-		"issuer":              with(func(e *trust.Authority) { e.Issuer = "http://id.example" }),
-		"issuer ":             with(func(e *trust.Authority) { e.VIM = "a/b" }),
-		"issuer  ":            with(func(e *trust.Authority) { e.Issuer = "" }),
-		"algorithms":          with(func(e *trust.Authority) { e.Algorithms = []string{"HS256"} }),
-		"algorithms ":         with(func(e *trust.Authority) { e.Algorithms = []string{"none"} }),
-		"keysFile":            with(func(e *trust.Authority) { e.Keys = `{"keys":[{"kty":"oct","k":"AAAA"}]}` }),
+		"":            with(func(*trust.Authority) {}),
+		"name":        with(func(e *trust.Authority) { e.Name = "a:b" }),
+		"issuer":      with(func(e *trust.Authority) { e.Issuer = "http://id.example" }),
+		"issuer ":     with(func(e *trust.Authority) { e.VIM = "a/b" }),
+		"issuer  ":    with(func(e *trust.Authority) { e.Issuer = "" }),
+		"algorithms":  with(func(e *trust.Authority) { e.Algorithms = []string{"HS256"} }),
+		"algorithms ": with(func(e *trust.Authority) { e.Algorithms = []string{"none"} }),
+		"keysFile":    with(func(e *trust.Authority) { e.Keys = `{"keys":[{"kty":"oct","k":"AAAA"}]}` }),
+		"keysFile ": with(func(e *trust.Authority) {
+			e.Keys = `{"keys":[{"kty":"EC","kid":"1","crv":"P-256","x":"MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4","y":"4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM","d":"870MB6gfuTJ4HtUnUvYMyJpr5eUZNP4Bk43bVdj3eAE"}]}`
+		}),
 		"maxLife":             with(func(e *trust.Authority) { e.MaxLife = time.Second }),
 		"login":               with(func(e *trust.Authority) { e.Login = &trust.Signin{} }),
 		"principals":          with(func(e *trust.Authority) { e.Principals = nil }),
