@@ -59,7 +59,8 @@ func (p *program) doctorCommand() *cobra.Command {
 and of the files that it names, their modes, the server's certificate, the parts
 of the server that cannot be used, clocks, callers' tokens that end, the signing
 of the audit log, its sinks and anchors, VIMs that cannot be reached or whose
-credentials end. It sees what the caller may see. The exit code is 1 if there is a fault, and 0 with warnings.`,
+credentials end. It sees what the caller may see. The exit code is 1 if there
+is a fault, and 0 with warnings.`,
 		Example: `  vimbroker doctor
   vimbroker doctor --config /etc/vimbroker/vimbroker.yaml -o json`,
 		Args: console.Names(), ValidArgsFunction: cobra.NoFileCompletions,
