@@ -2,6 +2,7 @@ package server
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -266,5 +267,44 @@ func TestServiceUnitIsAccepted(t *testing.T) {
 	}
 	if level, err := strconv.ParseFloat(found[1], 64); err != nil || level > 2 {
 		t.Errorf("systemd-analyze security judges %s, want at most 2.0\n%s", found[1], out)
+	}
+}
+
+// TestTheChartKnowsTheConfiguration: the chart's schema has every key at the top of the configuration and no other, and the
+// configurations of its examples have no key that is none.
+func TestTheChartKnowsTheConfiguration(t *testing.T) {
+	var schema struct {
+		Properties struct {
+			Config struct{ Properties map[string]any }
+		}
+	}
+	if err := yaml.Unmarshal([]byte(deployed(t, "chart/values.schema.json")), &schema); err != nil {
+		t.Fatal(err)
+	}
+	var want []string
+	for _, key := range vocabulary(t) {
+		if !strings.Contains(key, ".") {
+			want = append(want, key)
+		}
+	}
+	slices.Sort(want)
+	if diff := cmp.Diff(want, slices.Sorted(maps.Keys(schema.Properties.Config.Properties))); diff != "" {
+		t.Errorf("the keys of values.schema.json differ (-want +got):\n%s", diff)
+	}
+	for _, name := range []string{"values.yaml", "examples/trial.yaml", "examples/production.yaml"} {
+		var values struct{ Config yaml.Node }
+		if err := yaml.Unmarshal([]byte(deployed(t, "chart/"+name)), &values); err != nil {
+			t.Fatal(err)
+		}
+		text, err := yaml.Marshal(&values.Config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := &strictyaml.Document{Name: name}
+		c := defaults(nil)
+		d.Mapping(d.Parse(text), "", c.fields(d))
+		if d.Err() != nil {
+			t.Errorf("%v", d.Err())
+		}
 	}
 }

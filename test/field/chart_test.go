@@ -1,0 +1,262 @@
+package field_test
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/vimbroker/vimbroker/test/field"
+	"github.com/vimbroker/vimbroker/test/process"
+	"github.com/vimbroker/vimbroker/test/real"
+)
+
+// imageUser is the user of the image, and of the chart's pods.
+const imageUser = 65532
+
+// unpacked lays the release's image out as a root directory.
+func unpacked(t *testing.T, archive, root string) {
+	t.Helper()
+	layout := t.TempDir()
+	typed(t, "", "tar", "-xf", archive, "-C", layout)
+	blob := func(digest string) []byte {
+		text, err := os.ReadFile(filepath.Join(layout, "blobs", "sha256", strings.TrimPrefix(digest, "sha256:")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	type manifest struct {
+		Manifests, Layers []struct{ Digest string }
+	}
+	text, err := os.ReadFile(filepath.Join(layout, "index.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for {
+		var m manifest
+		if err := json.Unmarshal(text, &m); err != nil {
+			t.Fatal(err)
+		}
+		if len(m.Layers) == 0 {
+			text = blob(m.Manifests[0].Digest)
+			continue
+		}
+		for _, l := range m.Layers {
+			untar(t, blob(l.Digest), root)
+		}
+		return
+	}
+}
+
+func untar(t *testing.T, layer []byte, root string) {
+	t.Helper()
+	plain, err := gzip.NewReader(bytes.NewReader(layer))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := tar.NewReader(plain)
+	for {
+		h, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		placed(t, filepath.Join(root, h.Name), text, os.FileMode(h.Mode))
+	}
+}
+
+// placed writes a file, and the directories above it.
+func placed(t *testing.T, name string, text []byte, mode os.FileMode) {
+	t.Helper()
+	if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, text, mode), os.Chmod(name, mode)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// rendered are the objects that Helm makes of the chart.
+func rendered(t *testing.T, helm string, args ...string) (d appsv1.Deployment, check batchv1.Job, configs map[string]corev1.ConfigMap) {
+	t.Helper()
+	c := exec.CommandContext(t.Context(), helm, append([]string{"template", "broker", "../../deploy/chart"}, args...)...)
+	out, err := c.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	configs = map[string]corev1.ConfigMap{}
+	for _, text := range strings.Split(string(out), "\n---\n") {
+		var of struct{ Kind string }
+		var into any
+		var config corev1.ConfigMap
+		if err := yaml.Unmarshal([]byte(text), &of); err != nil {
+			t.Fatal(err)
+		}
+		switch of.Kind {
+		case "Deployment":
+			into = &d
+		case "Job":
+			into = &check
+		case "ConfigMap":
+			into = &config
+		default:
+			continue
+		}
+		if err := yaml.UnmarshalStrict([]byte(text), into); err != nil {
+			t.Fatalf("%v in\n%s", err, text)
+		}
+		if of.Kind == "ConfigMap" {
+			configs[config.Name] = config
+		}
+	}
+	return d, check, configs
+}
+
+// kubelet lays a pod's volumes out in a root, as a kubelet does: with the files of ConfigMaps and Secrets for the pod's
+// group, and empty directories of root's that the group may write to.
+func kubelet(t *testing.T, root string, pod corev1.PodSpec, mounts []corev1.VolumeMount, configs map[string]corev1.ConfigMap, secrets map[string]map[string]string) {
+	t.Helper()
+	for _, m := range mounts {
+		at := slices.IndexFunc(pod.Volumes, func(v corev1.Volume) bool { return v.Name == m.Name })
+		if at < 0 {
+			t.Fatalf("no volume %s", m.Name)
+		}
+		v, into := pod.Volumes[at], filepath.Join(root, m.MountPath)
+		put := func(path, text string) {
+			name := filepath.Join(into, path)
+			placed(t, name, []byte(text), 0o440)
+			if err := os.Chown(name, 0, imageUser); err != nil {
+				t.Fatal(err)
+			}
+		}
+		switch {
+		case v.ConfigMap != nil:
+			for _, item := range v.ConfigMap.Items {
+				put(item.Path, configs[v.ConfigMap.Name].Data[item.Key])
+			}
+		case v.Secret != nil:
+			for key, text := range secrets[v.Secret.SecretName] {
+				put(key, text)
+			}
+		case v.Projected != nil:
+			for _, source := range v.Projected.Sources {
+				for _, item := range source.Secret.Items {
+					put(item.Path, secrets[source.Secret.Name][item.Key])
+				}
+			}
+		default:
+			if err := errors.Join(os.MkdirAll(into, 0o777), os.Chown(into, 0, imageUser), os.Chmod(into, 0o777|os.ModeSetgid)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// inRoot is a container's command: in a root of its own, as the image's user.
+func inRoot(t *testing.T, root string, c corev1.Container) *exec.Cmd {
+	t.Helper()
+	run := exec.CommandContext(t.Context(), "/usr/bin/vimbroker", c.Args...)
+	run.Dir, run.Env = "/", []string{"PATH=/usr/bin", "XDG_STATE_HOME=/var/lib", "SSL_CERT_FILE=/etc/ssl/certs/ca-certificates.crt"}
+	run.SysProcAttr = &syscall.SysProcAttr{Chroot: root, Credential: &syscall.Credential{Uid: imageUser, Gid: imageUser}}
+	return run
+}
+
+// TestFieldChartServes: a server starts in the release's image with exactly what a pod of the chart gets, after the check that
+// the chart runs before it; and a configuration with a fault is refused there.
+func TestFieldChartServes(t *testing.T) {
+	field.Only(t)
+	if os.Geteuid() != 0 {
+		t.Fatal("a root of its own needs root")
+	}
+	helm := filepath.Join(real.HelmTools(t), "helm")
+	out := released(t)
+	images, err := filepath.Glob(filepath.Join(out, "*-image.tar"))
+	if err != nil || len(images) != 1 {
+		t.Fatalf("%v, %v", images, err)
+	}
+	made := t.TempDir()
+	binary := filepath.Join(made, "root")
+	unpacked(t, images[0], binary)
+	typed(t, "", filepath.Join(binary, "usr/bin/vimbroker"), "init", "--dir", filepath.Join(made, "init"), "--state-dir", filepath.Join(made, "state"), "--host", "127.0.0.1")
+	read := func(name string) string {
+		text, err := os.ReadFile(filepath.Join(made, "init", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	secrets := map[string]map[string]string{
+		"vimbroker-tls":    {"tls.crt": read("tls/tls.crt"), "tls.key": read("tls/tls.key"), "ca.crt": read("tls/ca.crt")},
+		"vimbroker-tokens": {"tokens.yaml": read("tokens.yaml")},
+	}
+	values := []string{"-f", "../../deploy/chart/examples/trial.yaml", "--set", "config.listen=127.0.0.1:18488"}
+	deployment, check, configs := rendered(t, helm, values...)
+	pod := deployment.Spec.Template.Spec
+	for name, spec := range map[string]corev1.PodSpec{"the server's": pod, "the check's": check.Spec.Template.Spec} {
+		if *spec.AutomountServiceAccountToken || !*spec.SecurityContext.RunAsNonRoot || !*spec.Containers[0].SecurityContext.ReadOnlyRootFilesystem {
+			t.Errorf("%s pod is not restricted: %+v", name, spec)
+		}
+	}
+	first := check.Spec.Template.Spec
+	kubelet(t, binary, first, first.InitContainers[0].VolumeMounts, configs, secrets)
+	for _, c := range append(first.InitContainers, first.Containers...) {
+		if text, err := inRoot(t, binary, c).CombinedOutput(); err != nil {
+			t.Errorf("%v: %v\n%s", c.Args, err, text)
+		}
+	}
+	kubelet(t, binary, pod, pod.Containers[0].VolumeMounts, configs, secrets)
+	server := inRoot(t, binary, pod.Containers[0])
+	log := process.NewLog(io.Discard)
+	server.Stdout, server.Stderr = log, log
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = server.Process.Signal(syscall.SIGTERM)
+		if err := server.Wait(); err != nil {
+			t.Errorf("the server ended: %v\n%s", err, log)
+		}
+	})
+	if _, err := log.Next(t.Context(), `"msg":"ready"`); err != nil {
+		t.Fatalf("%v\n%s", err, log)
+	}
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM([]byte(secrets["vimbroker-tls"]["ca.crt"]))
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS13}}}
+	for _, probe := range []*corev1.Probe{pod.Containers[0].LivenessProbe, pod.Containers[0].ReadinessProbe} {
+		response, err := client.Get("https://127.0.0.1:18488" + probe.HTTPGet.Path)
+		if err != nil || response.StatusCode != http.StatusOK {
+			t.Fatalf("%s: %v, %v", probe.HTTPGet.Path, response, err)
+		}
+		_ = response.Body.Close()
+	}
+	if strings.Contains(log.String(), `"level":"WARN"`) {
+		t.Errorf("the server warns in its pod:\n%s", log)
+	}
+	_, faulty, wrong := rendered(t, helm, append(values, "--set", "config.checkInterval=soon")...)
+	kubelet(t, binary, faulty.Spec.Template.Spec, faulty.Spec.Template.Spec.InitContainers[0].VolumeMounts, wrong, secrets)
+	if text, err := inRoot(t, binary, faulty.Spec.Template.Spec.InitContainers[0]).CombinedOutput(); err == nil || !strings.Contains(string(text), "checkInterval") {
+		t.Errorf("a configuration with a fault passes the check: %v, %s", err, text)
+	}
+}
