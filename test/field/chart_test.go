@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"bytes"
 	"compress/gzip"
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
@@ -176,7 +177,7 @@ func kubelet(t *testing.T, root string, pod corev1.PodSpec, mounts []corev1.Volu
 // inRoot is a container's command: in a root of its own, as the image's user.
 func inRoot(t *testing.T, root string, c corev1.Container) *exec.Cmd {
 	t.Helper()
-	run := exec.CommandContext(t.Context(), "/usr/bin/vimbroker", c.Args...)
+	run := exec.CommandContext(context.WithoutCancel(t.Context()), "/usr/bin/vimbroker", c.Args...)
 	run.Dir, run.Env = "/", []string{"PATH=/usr/bin", "XDG_STATE_HOME=/var/lib", "SSL_CERT_FILE=/etc/ssl/certs/ca-certificates.crt"}
 	run.SysProcAttr = &syscall.SysProcAttr{Chroot: root, Credential: &syscall.Credential{Uid: imageUser, Gid: imageUser}}
 	return run
@@ -259,4 +260,49 @@ func TestFieldChartServes(t *testing.T) {
 	if text, err := inRoot(t, binary, faulty.Spec.Template.Spec.InitContainers[0]).CombinedOutput(); err == nil || !strings.Contains(string(text), "checkInterval") {
 		t.Errorf("a configuration with a fault passes the check: %v, %s", err, text)
 	}
+}
+
+// TestFieldChartInstalls: real Helm installs the chart on a real API server, in a namespace that enforces Pod Security
+// restricted, and upgrades it to the next version; a value that the schema does not know changes nothing.
+func TestFieldChartInstalls(t *testing.T) {
+	field.Only(t)
+	helm := filepath.Join(real.HelmTools(t), "helm")
+	cluster, err := real.StartKubernetes(t.Context(), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(cluster.Stop)
+	cluster.WithNode(t)
+	kubectl := func(args ...string) string {
+		return typed(t, "", cluster.Kubectl, append([]string{"--kubeconfig", cluster.Kubeconfig, "-n", "vimbroker"}, args...)...)
+	}
+	kubectl("create", "namespace", "vimbroker")
+	kubectl("label", "namespace", "vimbroker", "pod-security.kubernetes.io/enforce=restricted")
+	for _, name := range []string{"vimbroker-tls", "vimbroker-tokens"} {
+		kubectl("create", "secret", "generic", name, "--from-literal=tokens.yaml=x", "--from-literal=tls.crt=x", "--from-literal=tls.key=x")
+	}
+	next := t.TempDir()
+	typed(t, "", helm, "package", "../../deploy/chart", "--version", "1.0.1", "-d", next)
+	of := []string{"--kubeconfig", cluster.Kubeconfig, "-n", "vimbroker", "--wait", "--timeout", "2m"}
+	trial := []string{"-f", "../../deploy/chart/examples/trial.yaml", "--set", "persistence.enabled=false"}
+	typed(t, "", helm, slices.Concat([]string{"install", "broker", "../../deploy/chart"}, of, trial)...)
+	first := kubectl("get", "pods", "-l", "app.kubernetes.io/name=vimbroker", "-o", "jsonpath={.items[*].metadata.name}")
+	typed(t, "", helm, slices.Concat([]string{"upgrade", "broker", filepath.Join(next, "vimbroker-1.0.1.tgz")}, of, trial,
+		[]string{"--set", "config.checkInterval=1m"})...)
+	second := kubectl("get", "pods", "-l", "app.kubernetes.io/name=vimbroker", "-o", "jsonpath={.items[*].metadata.name}")
+	if first == "" || second == "" || first == second {
+		t.Errorf("another configuration leaves the pods: %q and then %q", first, second)
+	}
+	if got := kubectl("get", "deployment", "broker-vimbroker", "-o", "jsonpath={.metadata.labels}"); !strings.Contains(got, "vimbroker-1.0.1") {
+		t.Errorf("after the upgrade the Deployment is of %s", got)
+	}
+	wrong := exec.CommandContext(t.Context(), helm, slices.Concat([]string{"upgrade", "broker", "../../deploy/chart"}, of, trial,
+		[]string{"--set", "config.checkIntervall=1m"})...)
+	if out, err := wrong.CombinedOutput(); err == nil || !strings.Contains(string(out), "checkIntervall") {
+		t.Errorf("an unknown key: %v, %s", err, out)
+	}
+	if got := kubectl("get", "deployment", "broker-vimbroker", "-o", "jsonpath={.metadata.labels}"); !strings.Contains(got, "vimbroker-1.0.1") {
+		t.Errorf("a refused upgrade changed the Deployment to %s", got)
+	}
+	typed(t, "", helm, "--kubeconfig", cluster.Kubeconfig, "-n", "vimbroker", "uninstall", "broker", "--wait")
 }
