@@ -5,6 +5,9 @@ import (
 	"archive/zip"
 	"bytes"
 	"compress/gzip"
+	"fmt"
+	"os"
+	"path/filepath"
 	"time"
 )
 
@@ -100,4 +103,30 @@ func zipped(files []file, made time.Time) ([]byte, error) {
 	}
 	err := w.Close()
 	return out.Bytes(), err
+}
+
+// chart packs the Helm chart, whose version must be the release's.
+func (r *release) chart() error {
+	top := filepath.Join(r.top, "deploy", "chart")
+	var all []file
+	err := filepath.WalkDir(top, func(at string, e os.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(at) // a link to a file of deploy/ is that file
+		if e.Name() == "Chart.yaml" && !bytes.Contains(data, []byte("\nversion: "+r.version+"\nappVersion: "+r.version+"\n")) {
+			return fmt.Errorf("deploy/chart/Chart.yaml must have the version and the appVersion of VERSION, %s", r.version)
+		}
+		within, _ := filepath.Rel(top, at) // it is below
+		all = append(all, file{"vimbroker/" + filepath.ToSlash(within), 0o644, data})
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	data, err := tarred(all, r.made)
+	if err != nil {
+		return err
+	}
+	return r.write("vimbroker-chart-"+r.version+".tgz", data)
 }

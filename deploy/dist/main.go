@@ -62,7 +62,7 @@ func run(out, key string, here bool) error {
 	defer os.RemoveAll(r.work)
 	r.choose(here)
 	for _, step := range []func() error{
-		r.readPages, r.build, r.readLicences, r.archives, r.packages, r.image, r.bills, func() error { return r.papers(key) }, r.table,
+		r.readPages, r.build, r.readLicences, r.archives, r.packages, r.image, r.chart, r.bills, func() error { return r.papers(key) }, r.table,
 	} {
 		if err := step(); err != nil {
 			return err
