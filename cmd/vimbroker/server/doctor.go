@@ -268,6 +268,6 @@ func (d *doctor) vims(ctx context.Context, registry *client.Client) error {
 			well++
 		}
 	}
-	d.say("VIMs", findingOK, fmt.Sprintf("%d are well", well), "")
+	d.say("VIMs", findingOK, fmt.Sprintf("%d of them are well", well), "")
 	return nil
 }
