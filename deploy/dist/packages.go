@@ -85,6 +85,8 @@ func (r *release) packageInfo(p platform) (*nfpm.Info, error) {
 			return nil, err
 		}
 	}
+	// kubectl finds it as "kubectl vimbroker".
+	info.Contents = append(info.Contents, &files.Content{Source: "vimbroker", Destination: "/usr/bin/kubectl-vimbroker", Type: files.TypeSymlink})
 	return info, nil
 }
 

@@ -79,6 +79,7 @@ vimbroker vim register --kubeconfig "$2" edge-1
 vimbroker lease issue --vim edge-1 --role view --out lease.kubeconfig
 "$3" --kubeconfig lease.kubeconfig get namespaces
 man -w vimbroker-lease-issue
+PATH=$PATH:$(dirname "$3") "$3" vimbroker whoami
 # an upgrade keeps configuration and state; a running server is restarted by systemd, which is not here
 cp /etc/vimbroker/vimbroker.yaml before.yaml
 dpkg -i "$1"

@@ -21,6 +21,7 @@ func Commands(c *console.Console) []*cobra.Command {
 		p.contextCommand(),
 		p.grantCommand(),
 		p.keyCommand(),
+		p.kubeconfigCommand(),
 		p.leaseCommand(),
 		p.loginCommand(),
 		p.logoutCommand(),
