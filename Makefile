@@ -155,6 +155,10 @@ verify: generate ## fail if anything generated is not as committed
 dist: ## make the release in dist/: archives, packages, an image, bills of materials, digests. HERE=1 for this platform alone, KEY=FILE signs
 	$(GO) run -C deploy/dist . -out $(CURDIR)/dist $(if $(HERE),-here) $(if $(KEY),-key $(abspath $(KEY)))
 
+.PHONY: docs
+docs: ## write the manual, with the reference of commands and configuration, as static HTML to dist/docs
+	$(GO) run -C deploy/dist . -manual $(CURDIR)/dist/docs
+
 .PHONY: clean
 clean: ## remove bin/ and dist/
 	rm -rf $(BIN) dist

@@ -8,6 +8,7 @@ require (
 	github.com/goreleaser/nfpm/v2 v2.43.0
 	github.com/spf13/cobra v1.10.2
 	github.com/vimbroker/vimbroker v0.0.0
+	github.com/yuin/goldmark v1.7.13
 	golang.org/x/crypto/x509roots/fallback v0.0.0-20261030153154-30a33513ff6d
 )
 

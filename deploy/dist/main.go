@@ -47,16 +47,23 @@ func main() {
 	out := flag.String("out", "dist", "directory of the artefacts, made anew")
 	key := flag.String("key", "", "file of the Ed25519 key (PKCS #8, PEM) that signs; without it nothing is signed")
 	here := flag.Bool("here", false, "only for this machine's platform, for a quick look")
+	manual := flag.String("manual", "", "only write the manual, as HTML, to this directory")
 	flag.Parse()
-	if err := run(*out, *key, *here); err != nil {
+	if err := run(*out, *key, *here, *manual); err != nil {
 		fmt.Fprintln(os.Stderr, "dist:", err)
 		os.Exit(1)
 	}
 }
 
-func run(out, key string, here bool) error {
-	r, err := begin(out)
+func run(out, key string, here bool, manual string) error {
+	r, err := begin()
 	if err != nil {
+		return err
+	}
+	if manual != "" {
+		return r.manual(manual)
+	}
+	if err := r.open(out); err != nil {
 		return err
 	}
 	defer os.RemoveAll(r.work)
@@ -71,8 +78,8 @@ func run(out, key string, here bool) error {
 	return nil
 }
 
-// begin finds out what is released, and empties the directory of the artefacts.
-func begin(out string) (*release, error) {
+// begin finds out what is released.
+func begin() (*release, error) {
 	top, err := command("", "git", "rev-parse", "--show-toplevel")
 	if err != nil {
 		return nil, err
@@ -95,14 +102,19 @@ func begin(out string) (*release, error) {
 		return nil, err
 	}
 	r.version = strings.TrimSpace(string(version))
+	return r, nil
+}
+
+// open empties the directory of the artefacts, and makes one for their parts.
+func (r *release) open(out string) (err error) {
 	if r.out, err = filepath.Abs(out); err != nil {
-		return nil, err
+		return err
 	}
 	if err := emptied(r.out); err != nil {
-		return nil, err
+		return err
 	}
 	r.work, err = os.MkdirTemp("", "dist-")
-	return r, err
+	return err
 }
 
 // emptied makes a directory, or removes the artefacts of an earlier run from it; a directory with anything else is refused.
@@ -114,6 +126,7 @@ func emptied(dir string) error {
 	if err != nil {
 		return err
 	}
+	entries = slices.DeleteFunc(entries, func(e os.DirEntry) bool { return e.Name() == "docs" }) // the manual's
 	if len(entries) > 0 {
 		if _, err := os.Stat(filepath.Join(dir, sums)); err != nil {
 			return fmt.Errorf("%s holds other files than those of a release; name another directory", dir)

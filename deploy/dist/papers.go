@@ -195,6 +195,9 @@ func (r *release) papers(keyFile string) error {
 	var list strings.Builder
 	var subjects []map[string]any
 	for _, e := range entries {
+		if e.IsDir() {
+			continue // the manual
+		}
 		data, err := os.ReadFile(filepath.Join(r.out, e.Name()))
 		if err != nil {
 			return err

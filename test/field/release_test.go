@@ -132,3 +132,15 @@ exec chroot /mnt/root env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root sh -c
 	}
 	t.Logf("from the package to its purge, with a lease in between: %v", time.Since(began))
 }
+
+// TestFieldManual: every page and command is in the manual, and its links lead somewhere, which making it checks.
+func TestFieldManual(t *testing.T) {
+	field.Only(t)
+	dir := filepath.Join(t.TempDir(), "manual")
+	typed(t, "../..", "go", "run", "-C", "deploy/dist", ".", "-manual", dir)
+	for _, name := range []string{"index.html", "docs/runbook.html", "commands/vimbroker_lease_issue.html", "configuration.html", "openapi.json"} {
+		if text, err := os.ReadFile(filepath.Join(dir, name)); err != nil || len(text) < 500 {
+			t.Errorf("%s: %d bytes, %v", name, len(text), err)
+		}
+	}
+}
