@@ -91,7 +91,7 @@ func (l *Lifecycle) observeVIM(ctx context.Context, all []Instance) error {
 		}
 		if err == nil {
 			// The leases are ended by this name, which no operation has: also those of a look before whose process died.
-			seen, err = l.look(turn, "drift-"+i.ID, i)
+			seen, err = l.look(turn, driftName(i.ID), i)
 		}
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -136,6 +136,9 @@ func (l *Lifecycle) Check(ctx context.Context, p policy.Principal, id string) (I
 	}
 	return i, act.Read(ctx)
 }
+
+// driftName is whom the leases of the looks at an instance serve: a look ends those that a killed one has left.
+func driftName(instance string) string { return "drift-" + instance }
 
 // look observes the resources of an instance, each scope under a lease that can only read; name is whom the leases serve.
 func (l *Lifecycle) look(ctx context.Context, name string, i Instance) ([]Observation, error) {

@@ -446,11 +446,16 @@ func canceledBy() error {
 	return &broker.Error{Kind: ErrCanceled, Detail: "the operation was canceled"}
 }
 
-// endLeases takes the operation's leases back, even if the attempt was told to end.
+// endLeases takes the operation's leases back, even if the attempt was told to end. Nothing looks at an instance that is
+// terminated, so that a lease of a look that was killed goes too.
 func (a *attempt) endLeases(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endPatience)
 	defer cancel()
-	return a.leaser.EndOperation(ctx, a.o.ID)
+	err := a.leaser.EndOperation(ctx, a.o.ID)
+	if a.o.Type == Terminate {
+		err = errors.Join(err, a.leaser.EndOperation(ctx, driftName(a.i.ID)))
+	}
+	return err
 }
 
 // settle writes how the operation went. The leases are gone.

@@ -47,6 +47,7 @@ func TestWholeLife(t *testing.T) {
 	}
 	wantKind(t, p.DeleteInstance(t.Context(), alice, i.ID, 0), broker.ErrConflict)
 
+	p.lends.live["a killed look's"] = broker.LeaseRequest{Operation: "drift-" + i.ID} // which no lease outlives
 	p.completes(p.Terminate(t.Context(), alice, i.ID, nil))
 	if got := p.yard.standing(); len(got) > 0 {
 		t.Errorf("after TERMINATE stands: %v", got)
