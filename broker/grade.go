@@ -71,7 +71,13 @@ func (i *issuing) weigh(ctx context.Context, o *opened) error {
 		l.GrantDigest = grantDigest(*l)
 	}
 	i.act.With(audit.DetailLease, l.ID).With(audit.DetailRole, l.Role).With(audit.DetailTTL, ttl.String()).
-		With(audit.DetailNamespaces, strings.Join(l.Namespaces, ",")).With(audit.DetailGeneration, generationText(l.VIMGeneration))
+		With(audit.DetailGeneration, generationText(l.VIMGeneration))
+	switch {
+	case l.ClusterWide:
+		i.act.With(audit.DetailNamespaces, "*")
+	case len(l.Namespaces) > 0:
+		i.act.With(audit.DetailNamespaces, strings.Join(l.Namespaces, ","))
+	}
 	if l.For != "" {
 		i.act.With(audit.DetailFor, l.For)
 	}
