@@ -102,8 +102,9 @@ func (p *program) kubeconfigRemoveCommand() *cobra.Command {
 	var name string
 	c := &cobra.Command{
 		Use: "remove VIM", Aliases: []string{"rm", "delete"},
-		Short:   "Remove the context of a VIM from your kubeconfig",
-		Long:    "Remove what merge has added for a VIM, with its cluster and user. Leases stay:\n\"vimbroker lease revoke --mine --vim VIM\" ends them.",
+		Short: "Remove the context of a VIM from your kubeconfig",
+		Long: "Remove what merge has added for a VIM, with its cluster and user. Leases stay:\n" +
+			"\"vimbroker lease revoke --mine --vim VIM\" ends them.",
 		Example: "  vimbroker kubeconfig remove edge-1",
 		Args:    console.Names("VIM"), ValidArgsFunction: console.OnlyFirst(p.VimNames),
 		RunE: func(_ *cobra.Command, args []string) error {
