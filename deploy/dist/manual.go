@@ -116,24 +116,12 @@ func (r *release) manualSources() (map[string]string, error) {
 func (r *release) commandPages(pages map[string]string) error {
 	program := root.Command(&console.Console{Version: r.version})
 	program.DisableAutoGenTag = true
-	var walk func(c *cobra.Command) error
-	walk = func(c *cobra.Command) error {
-		if !c.IsAvailableCommand() && c != program {
-			return nil
-		}
+	return eachCommand(program, func(c *cobra.Command) error {
 		var text bytes.Buffer
-		if err := doc.GenMarkdown(c, &text); err != nil {
-			return err
-		}
+		err := doc.GenMarkdown(c, &text)
 		pages["commands/"+strings.ReplaceAll(c.CommandPath(), " ", "_")+".md"] = text.String()
-		for _, inner := range c.Commands() {
-			if err := walk(inner); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	return walk(program)
+		return err
+	})
 }
 
 // htmlName is the path of a page in the manual.

@@ -57,7 +57,6 @@ func (r *release) packageInfo(p platform) (*nfpm.Info, error) {
 	info.Deb.Fields = map[string]string{"Bugs": "https://github.com/vimbroker/vimbroker/issues"}
 	scripts := filepath.Join(r.top, "deploy", "package")
 	info.Scripts = nfpm.Scripts{PostInstall: filepath.Join(scripts, "postinstall.sh"), PreRemove: filepath.Join(scripts, "preremove.sh")}
-	info.Deb.Scripts = nfpm.DebScripts{}
 	info.Scripts.PostRemove = filepath.Join(scripts, "postremove.sh")
 	add := func(f file, to, kind, group string) error {
 		at := filepath.Join(r.work, "package", p.String(), filepath.FromSlash(to))

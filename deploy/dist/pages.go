@@ -14,23 +14,16 @@ import (
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/root"
 )
 
-// readPages makes the manual page of each command, and the completions of the shells.
-func (r *release) readPages() error {
-	program := root.Command(&console.Console{Version: r.version})
-	program.DisableAutoGenTag = true
-	program.InitDefaultCompletionCmd()
+// eachCommand calls do for every command that people see, the program first.
+func eachCommand(program *cobra.Command, do func(*cobra.Command) error) error {
 	var walk func(c *cobra.Command) error
 	walk = func(c *cobra.Command) error {
 		if !c.IsAvailableCommand() && c != program {
 			return nil
 		}
-		var page bytes.Buffer
-		head := &doc.GenManHeader{Section: "1", Source: "vimbroker " + r.version, Manual: "vimbroker", Date: &r.made}
-		if err := doc.GenMan(c, head, &page); err != nil {
+		if err := do(c); err != nil {
 			return err
 		}
-		name := strings.ReplaceAll(c.CommandPath(), " ", "-")
-		r.pages = append(r.pages, file{"man/man1/" + name + ".1", 0o644, page.Bytes()})
 		for _, inner := range c.Commands() {
 			if err := walk(inner); err != nil {
 				return err
@@ -38,7 +31,24 @@ func (r *release) readPages() error {
 		}
 		return nil
 	}
-	if err := walk(program); err != nil {
+	return walk(program)
+}
+
+// readPages makes the manual page of each command, and the completions of the shells.
+func (r *release) readPages() error {
+	program := root.Command(&console.Console{Version: r.version})
+	program.DisableAutoGenTag = true
+	program.InitDefaultCompletionCmd()
+	err := eachCommand(program, func(c *cobra.Command) error {
+		var page bytes.Buffer
+		head := &doc.GenManHeader{Section: "1", Source: "vimbroker " + r.version, Manual: "vimbroker", Date: &r.made}
+		if err := doc.GenMan(c, head, &page); err != nil {
+			return err
+		}
+		r.pages = append(r.pages, file{"man/man1/" + strings.ReplaceAll(c.CommandPath(), " ", "-") + ".1", 0o644, page.Bytes()})
+		return nil
+	})
+	if err != nil {
 		return err
 	}
 	var bash, zsh, fish bytes.Buffer

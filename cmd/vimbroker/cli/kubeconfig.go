@@ -13,7 +13,6 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/vimbroker/vimbroker/broker/api/client"
-	"github.com/vimbroker/vimbroker/broker/clientconfig"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/files"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/lessee"
@@ -71,15 +70,9 @@ else in the file.`,
 			if name == "" {
 				name = contextOf(args[0])
 			}
-			cluster := clientconfig.KubernetesClient{Namespace: v.Namespace}
-			if len(f.Namespaces) > 0 {
-				cluster.Namespace = f.Namespaces[0]
-			}
-			text, err := cluster.PluginKubeconfig(clientconfig.Config{
-				VIM: name, Endpoint: v.Endpoint, CACert: v.CACert, InsecureSkipVerify: v.InsecureSkipVerify, ServerName: v.ServerName,
-			}, lessee.Plugin(p.Console, v, f))
+			text, err := pluginKubeconfig(v, name, f, lessee.Plugin(p.Console, v, f))
 			if err != nil {
-				return fmt.Errorf("making a kubeconfig for %s: %w", v.Name, err)
+				return err
 			}
 			return p.changeKubeconfig(func(k *kubeconfigNode) error {
 				if err := k.merge(text); err != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -120,7 +121,7 @@ func (d *doctor) configuration(name string, env console.Environment) {
 		return
 	}
 	remedy := "put another into " + c.TLS.CertFile
-	if _, err := os.Stat(c.TLS.CertFile[:strings.LastIndexByte(c.TLS.CertFile, '/')+1] + "ca.key"); err == nil {
+	if _, err := os.Stat(filepath.Join(filepath.Dir(c.TLS.CertFile), "ca.key")); err == nil {
 		remedy = "vimbroker init --renew"
 	}
 	d.end("certificate", "the server's certificate", c.certificate.ends(), remedy)

@@ -170,20 +170,15 @@ func (s *setup) write(now time.Time) error {
 		s.listen, s.certFile, s.keyFile, s.state, s.path("tokens.yaml"), s.path("policies"))
 	for _, f := range []struct {
 		name, text string
-		mode       os.FileMode
-		own        bool
-	}{
-		{"admin.token", token + "\n", 0o600, false},
-		{"tokens.yaml", line, 0o640, false},
-		{"vimbroker.yaml", config, 0o640, false},
-	} {
+		served     bool
+	}{{"admin.token", token + "\n", false}, {"tokens.yaml", line, true}, {"vimbroker.yaml", config, true}} {
 		if err := files.WritePrivate(s.path(f.name), []byte(f.text)); err != nil {
 			return err
 		}
-		if f.mode == 0o600 {
+		if !f.served {
 			continue
 		}
-		if err := s.hand(s.path(f.name), f.mode, f.own); err != nil {
+		if err := s.hand(s.path(f.name), 0o640, false); err != nil {
 			return err
 		}
 	}
