@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -107,6 +108,39 @@ func TestInitRenews(t *testing.T) {
 	for _, line := range [][]string{{"--tls-cert", "x"}, {"--listen", "nowhere"}} {
 		if code, _, errs := initialised(t, t.TempDir(), line...); code == 0 || errs == "" {
 			t.Errorf("init %v = %d, %q", line, code, errs)
+		}
+	}
+}
+
+// TestInitGoesOn: a run that was killed is made good by the next, whichever of its files it has written.
+func TestInitGoesOn(t *testing.T) {
+	written := []string{"tls/ca.crt", "tls/ca.key", "tls/tls.key", "tls/tls.crt", "admin.token", "tokens.yaml", "vimbroker.yaml"}
+	for n := range written {
+		dir := t.TempDir()
+		if code, _, errs := initialised(t, dir, "--host", "a.example"); code != 0 {
+			t.Fatal(errs)
+		}
+		for _, name := range written[n:] {
+			if err := os.Remove(filepath.Join(dir, name)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if code, _, errs := initialised(t, dir, "--host", "a.example"); code != 0 {
+			t.Errorf("after a death before %s: %s", written[n], errs)
+			continue
+		}
+		pair, err := tls.LoadX509KeyPair(filepath.Join(dir, "tls/tls.crt"), filepath.Join(dir, "tls/tls.key"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		authority, err := os.ReadFile(filepath.Join(dir, "tls/ca.crt"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		roots := x509.NewCertPool()
+		roots.AppendCertsFromPEM(authority)
+		if _, err := pair.Leaf.Verify(x509.VerifyOptions{Roots: roots, DNSName: "a.example"}); err != nil {
+			t.Errorf("after a death before %s: %v", written[n], err)
 		}
 	}
 }

@@ -236,11 +236,14 @@ func (s *setup) certify(now time.Time) error {
 		return err
 	}
 	// The key first: a server that looks in between keeps the certificate that it has.
-	for name, content := range map[string][]byte{"tls/tls.key": text, "tls/tls.crt": certificatePEM(made)} {
-		if err := files.WritePrivate(s.path(name), content); err != nil {
+	for _, f := range []struct {
+		name    string
+		content []byte
+	}{{"tls/tls.key", text}, {"tls/tls.crt", certificatePEM(made)}} {
+		if err := files.WritePrivate(s.path(f.name), f.content); err != nil {
 			return err
 		}
-		if err := s.hand(s.path(name), 0o640, false); err != nil {
+		if err := s.hand(s.path(f.name), 0o640, false); err != nil {
 			return err
 		}
 	}
@@ -297,13 +300,14 @@ func (s *setup) newAuthority(now time.Time, certificate, keyFile string) (*x509.
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := files.WritePrivate(keyFile, text); err != nil {
-		return nil, nil, err
-	}
 	if err := files.WritePrivate(certificate, certificatePEM(made)); err != nil {
 		return nil, nil, err
 	}
 	if err := os.Chmod(certificate, 0o644); err != nil {
+		return nil, nil, err
+	}
+	// The key last: while it is missing, another run makes both anew.
+	if err := files.WritePrivate(keyFile, text); err != nil {
 		return nil, nil, err
 	}
 	parsed, err := x509.ParseCertificate(made)
