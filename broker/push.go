@@ -42,9 +42,6 @@ const (
 	FormArgoCD PushForm = "argocd"
 )
 
-// EnvClientID is the variable from which the plugin has the id of the client that it logs in as.
-const EnvClientID = "VIMBROKER_CLIENT_ID"
-
 // Shelf is a [Driver] whose VIMs can keep kubeconfigs for other systems.
 type Shelf interface {
 	// Shelve makes a Secret, or makes it as it is to be. One of that name that is not of that target and login is
@@ -136,7 +133,7 @@ func (b *Leaser) shelved(ctx context.Context, t PushTarget, l Lease, name string
 	}
 	plugin := t.Plugin
 	plugin.Args, plugin.Env = []string{"credential", "--lease", l.Login}, maps.Clone(plugin.Env)
-	plugin.Env[EnvClientID] = client
+	plugin.Env[clientconfig.EnvClientID] = client
 	s := Shelved{Target: t.Name, Namespace: t.Namespace, Name: name, Login: l.Login}
 	if t.Form == FormArgoCD {
 		s.Labels = map[string]string{"argocd.argoproj.io/secret-type": "cluster"}

@@ -123,6 +123,9 @@ func (k KubernetesClient) encode(c Config, cluster kubeCluster, user kubeUser) (
 	return out.String(), nil
 }
 
+// EnvClientID is the variable from which a plugin has the id of the client that it logs in as.
+const EnvClientID = "VIMBROKER_CLIENT_ID"
+
 // Plugin is a command that prints an exec credential: a kubeconfig names it in
 // place of a credential.
 type Plugin struct {

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/vimbroker/vimbroker/broker/api/client"
+	"github.com/vimbroker/vimbroker/broker/clientconfig"
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/contexts"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/files"
@@ -29,7 +30,7 @@ const (
 	// EnvIssuerCAFile names the authorities of the issuer of a login.
 	EnvIssuerCAFile = "VIMBROKER_ISSUER_CA_FILE"
 	// A registered client logs in with these, in place of a token.
-	EnvClientID         = "VIMBROKER_CLIENT_ID"
+	EnvClientID         = clientconfig.EnvClientID
 	EnvClientSecretFile = "VIMBROKER_CLIENT_SECRET_FILE"
 	EnvClientCertFile   = "VIMBROKER_CLIENT_CERT_FILE"
 	EnvClientKeyFile    = "VIMBROKER_CLIENT_KEY_FILE"
