@@ -211,7 +211,7 @@ func (l *Lifecycle) keepDrift(ctx context.Context, i Instance, seen []Observatio
 				continue
 			}
 			if d.Count++; d.Count <= maxDrift {
-				o.VNFCs = nil
+				o.VNFCs, o.Storages = nil, nil
 				d.Resources = append(d.Resources, o)
 			}
 		}

@@ -213,9 +213,24 @@ type Resource struct {
 	// of the same name is not. The engine keeps those of the newest observation.
 	Applied string `json:"applied,omitempty"`
 	UID     string `json:"uid,omitempty"`
+	// Storages are the volumes that it is, or has, as an operation saw them last.
+	Storages []Storage `json:"storages,omitempty"`
 	// Release is a set of the VIM's that it is of, in a plan: an object of that set is the instance's, too. Drivers give
 	// and read it.
 	Release string `json:"-"`
+}
+
+// Storage is a volume that keeps data of an instance: a claim on Kubernetes, a volume of Cinder.
+type Storage struct {
+	// Desc is the name that the descriptor and the templates have for it. Kind, Namespace, Name and UID are those of the
+	// VIM's object.
+	Desc      string `json:"desc"`
+	Kind      string `json:"kind"`
+	Namespace string `json:"namespace,omitempty"`
+	Name      string `json:"name"`
+	UID       string `json:"uid"`
+	// Outlives: it stays when its resource goes.
+	Outlives bool `json:"outlives,omitempty"`
 }
 
 // Observation is the state of a resource.

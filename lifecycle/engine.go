@@ -540,8 +540,12 @@ func (a *attempt) conclude(o Operation, i *Instance) {
 func (a *attempt) seen(all []Resource) []Resource {
 	out := slices.Clone(all)
 	for n, r := range out {
-		if seen, ok := a.steps[r.key()]; ok && seen.Applied != "" {
+		seen := a.steps[r.key()]
+		if seen.Applied != "" {
 			out[n].Applied, out[n].UID = seen.Applied, seen.UID
+		}
+		if seen.Standing {
+			out[n].Storages = seen.Storages
 		}
 	}
 	return out

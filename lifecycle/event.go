@@ -156,32 +156,44 @@ func (o Operation) Affected() (all []Affected) {
 	return all
 }
 
-// IsStorage reports whether a resource keeps data of the instance: a claim on a volume.
-func (r Resource) IsStorage() bool { return r.Kind == "PersistentVolumeClaim" && r.Group == "" }
-
 // AffectedStorage is a storage that an operation has changed.
 type AffectedStorage struct {
-	Resource
+	Storage
 	Change ChangeType `json:"change"`
 }
 
 // AffectedStorages are the storages that a completed operation has made, removed, or replaced under the same name.
 func (o Operation) AffectedStorages() (all []AffectedStorage) {
-	before := map[string]string{}
+	before, worked := map[string]Storage{}, map[string]Observation{}
 	for _, r := range o.Before.Resources {
-		before[r.key()] = r.UID
+		for _, s := range r.Storages {
+			before[s.id()] = s
+		}
 	}
-	for _, s := range o.Steps {
-		was, known := before[s.key()]
-		switch {
-		case !s.IsStorage():
-		case !s.Standing && known:
-			all = append(all, AffectedStorage{s.Resource, Removed})
-		case s.Standing && !known:
-			all = append(all, AffectedStorage{s.Resource, Added})
-		case s.Standing && was != "" && was != s.UID:
-			all = append(all, AffectedStorage{s.Resource, Modified})
+	for _, step := range o.Steps {
+		worked[step.key()] = step
+		if !step.Standing {
+			continue
+		}
+		for _, s := range step.Storages {
+			switch was, known := before[s.id()]; {
+			case !known:
+				all = append(all, AffectedStorage{s, Added})
+			case was.UID != s.UID:
+				all = append(all, AffectedStorage{s, Modified})
+			}
+			delete(before, s.id())
+		}
+	}
+	for _, r := range o.Before.Resources {
+		step, looked := worked[r.key()]
+		for _, s := range r.Storages {
+			if _, left := before[s.id()]; left && looked && (step.Standing || !s.Outlives) {
+				all = append(all, AffectedStorage{s, Removed})
+			}
 		}
 	}
 	return all
 }
+
+func (s Storage) id() string { return s.Kind + " " + s.Namespace + "/" + s.Name }

@@ -136,6 +136,7 @@ func observed(k *stack, parts []part, r lifecycle.Resource, v vdus) lifecycle.Ob
 		if r.Applied != "" && r.Applied != k.mark() && k.Status.action() != "CHECK" {
 			o.ChangedBy = []string{"an update of the stack by somebody else"}
 		}
+		o.Storages = volumes(parts)
 		return o
 	}
 	for _, p := range parts {
@@ -160,6 +161,17 @@ func observed(k *stack, parts []part, r lifecycle.Resource, v vdus) lifecycle.Ob
 	}
 	o.Message = "is missing"
 	return o
+}
+
+// volumes are those of a stack and of all nested ones.
+func volumes(parts []part) (all []lifecycle.Storage) {
+	for _, p := range parts {
+		if p.Type == volumeType && p.Physical != "" && printable(p.Physical) == p.Physical && p.Status.action() != "DELETE" {
+			all = append(all, lifecycle.Storage{Desc: printable(p.Name), Kind: p.Type, Name: p.Physical, UID: p.Physical})
+		}
+	}
+	slices.SortFunc(all, func(a, b lifecycle.Storage) int { return strings.Compare(a.Desc+a.Name, b.Desc+b.Name) })
+	return all
 }
 
 // called are the VDUs of resources by the names of their resources on the cloud, as far as that can be told without the

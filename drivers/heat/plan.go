@@ -21,6 +21,9 @@ const (
 	pieces = "resources"
 )
 
+// volumeType is the type of volumes that a template makes.
+const volumeType = "OS::Cinder::Volume"
+
 // wish is the desired stack: the body of the request that makes it.
 type wish struct {
 	Template   string            `json:"template"`
@@ -133,7 +136,7 @@ func (h *hot) consistsOf(in lifecycle.PlanInput) []lifecycle.Resource {
 	for i := range all {
 		for _, was := range in.Standing {
 			if was.Plural == all[i].Plural && was.Name == all[i].Name {
-				all[i].Applied = was.Applied
+				all[i].Applied, all[i].Storages = was.Applied, was.Storages
 			}
 		}
 	}

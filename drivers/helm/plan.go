@@ -178,6 +178,9 @@ func (p *plan) revise(ctx context.Context) error {
 	if err := p.laterHooks(ctx, made); err != nil {
 		return err
 	}
+	if err := p.undoHooks(ctx); err != nil {
+		return err
+	}
 	if err := p.hooks(ctx, made, k.pre); err != nil {
 		return err
 	}
@@ -582,13 +585,39 @@ func (p *plan) laterHooks(ctx context.Context, r record) error {
 	return nil
 }
 
-// hookResources are the resources of hooks on the cluster, as far as it still knows them.
-func (p *plan) hookResources(ctx context.Context, r record) (all []lifecycle.Resource, err error) {
+// undoHooks plans to remove what hooks with the policy hook-succeeded have left of the revision that a rollback undoes:
+// they succeeded, and a later one did not.
+func (p *plan) undoHooks(ctx context.Context) error {
+	for _, r := range p.records {
+		if p.in.Undone == "" || r.mark != p.in.Undone {
+			continue
+		}
+		r, err := r.whole()
+		if err != nil {
+			return err
+		}
+		passing, err := p.hookResources(ctx, r, "hook-succeeded")
+		if err != nil {
+			return err
+		}
+		if err := p.removeHooks(ctx, passing); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// hookResources are the resources of hooks on the cluster, as far as it still knows them; only of those with a policy,
+// where one is given.
+func (p *plan) hookResources(ctx context.Context, r record, policy string) (all []lifecycle.Resource, err error) {
 	hooks, err := r.hooks("")
 	if err != nil {
 		return nil, err
 	}
 	for _, h := range hooks {
+		if policy != "" && !slices.Contains(h.Policies, policy) {
+			continue
+		}
 		objects, err := p.Read(ctx, h.manifest(), manifests.Marks{})
 		if err != nil && !errors.Is(err, broker.ErrUnsupported) && !errors.Is(err, broker.ErrInvalid) {
 			return nil, err
@@ -600,7 +629,7 @@ func (p *plan) hookResources(ctx context.Context, r record) (all []lifecycle.Res
 
 // keepHooks has the instance keep what hooks of events before have left: Helm removes it neither.
 func (p *plan) keepHooks(ctx context.Context, r record) error {
-	all, err := p.hookResources(ctx, r)
+	all, err := p.hookResources(ctx, r, "")
 	for _, of := range all {
 		if slices.ContainsFunc(p.in.Standing,
 			func(s lifecycle.Resource) bool {
@@ -681,7 +710,7 @@ func (p *plan) uninstall(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		hooked, err := p.hookResources(ctx, r) // of every revision: one that failed may have left some
+		hooked, err := p.hookResources(ctx, r, "") // of every revision: one that failed may have left some
 		if err != nil {
 			return err
 		}

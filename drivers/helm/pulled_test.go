@@ -14,6 +14,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -514,7 +515,7 @@ func TestFetchedOnce(t *testing.T) {
 			}
 		}
 		for _, r := range got.Resources {
-			if !slices.Contains(in.Standing, r) {
+			if !slices.ContainsFunc(in.Standing, func(s lifecycle.Resource) bool { return reflect.DeepEqual(s, r) }) {
 				in.Standing = append(in.Standing, r)
 			}
 		}

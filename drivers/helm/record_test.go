@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -302,7 +303,7 @@ func TestRenderedOnce(t *testing.T) {
 	run(p, 1)
 	in.Standing = p.Resources
 	again := goOn(in)
-	if !slices.Equal(again.Resources, p.Resources) || applied(again, "a") != applied(p, "a") || applied(again, "outers.example.com") == "" || applied(again, "inners.example.com") == "" {
+	if !reflect.DeepEqual(again.Resources, p.Resources) || applied(again, "a") != applied(p, "a") || applied(again, "outers.example.com") == "" || applied(again, "inners.example.com") == "" {
 		t.Errorf("going on the plan is of\n%v, and was of\n%v", again.Resources, p.Resources)
 	}
 	run(again, whole)
@@ -335,6 +336,48 @@ func TestRenderedOnce(t *testing.T) {
 	in.Standing = append(in.Standing, p.Resources...)
 	if _, err := without.Plan(t.Context(), s.Connection(without.Survey(in)), in); !errors.Is(err, broker.ErrUnsupported) {
 		t.Errorf("with definitions that nobody has recorded Plan = %v, want %v", err, broker.ErrUnsupported)
+	}
+}
+
+// TestARollbackTakesHooksAway: a hook that succeeded before another failed, and that would have gone with its success, goes
+// with the rollback; one without that policy stays, as Helm leaves it.
+func TestARollbackTakesHooksAway(t *testing.T) {
+	s := fakeobjects.New(t)
+	hook := func(name, annotations string) string {
+		return "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: " + name + ", annotations: {helm.sh/hook: pre-upgrade, " + annotations + "}}\n"
+	}
+	in := inputOf(chartOf(map[string]string{"templates/a.yaml": configMap + "{}\n" +
+		hook("passing", "helm.sh/hook-weight: '-1', helm.sh/hook-delete-policy: 'hook-succeeded,before-hook-creation'") + hook("staying", "helm.sh/hook-weight: '0'")}))
+	const at = "/api/v1/namespaces/cnf/configmaps/"
+	run := func(until string) {
+		t.Helper()
+		p, err := plan(t, s, in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, stage := range p.Stages {
+			for _, w := range stage.Waves {
+				if until != "" && s.Get(at+until) != nil {
+					continue
+				}
+				if err := driver().Run(t.Context(), s.Connection(stage.Grant), in.Instance, w, func(lifecycle.Observation) {}); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		in.Standing = append(in.Standing, p.Resources...)
+	}
+	run("")
+	first := in.Mark
+	in.Operation, in.Mark = lifecycle.ChangePackage, first+"x"
+	run("staying")
+	if s.Get(at+"passing") == nil || s.Get(at+"staying") == nil {
+		t.Fatal("the hooks did not run: the test sees nothing")
+	}
+	in.Undone, in.Mark = in.Mark, in.Mark+"-back"
+	run("")
+	if s.Get(at+"passing") != nil || s.Get(at+"staying") == nil {
+		t.Errorf("after the rollback there is %v, want staying and not passing", s.Paths())
 	}
 }
 

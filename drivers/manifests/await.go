@@ -18,6 +18,10 @@ type waiting struct {
 	// done reports whether the wait is over; o is nil for a missing object. An error ends
 	// the waiting.
 	done func(o *found) (bool, error)
+	// makes are the names of the templates of which it makes claims, as a StatefulSet does; outlives says that those
+	// claims stay when it goes.
+	makes    []string
+	outlives bool
 	// is holds the last observation of the object, and why the reason that its pods give.
 	is      lifecycle.Observation
 	why     string
@@ -29,6 +33,7 @@ type waiting struct {
 func (r *run) see(w *waiting, o *found) {
 	was := w.is
 	w.is = r.observation(o, r.instance, w.Resource)
+	w.claimed(o)
 	if w.is.Standing && w.Applied != "" && !o.passed {
 		w.is.ChangedBy = o.changedBy(w.Applied, false)
 	}
@@ -53,7 +58,7 @@ const (
 // await polls the objects until all are done, one fails, or the context ends. While one after the other is over it
 // looks soon again, so that the last is not seen late; while nothing happens, less and less often.
 func (r *run) await(ctx context.Context, all []*waiting) error {
-	explained := time.Now()
+	explained, every := time.Now(), all
 	for pause := r.pause; ; {
 		var open []*waiting
 		for _, w := range all {
@@ -65,7 +70,7 @@ func (r *run) await(ctx context.Context, all []*waiting) error {
 			}
 		}
 		if len(open) == 0 {
-			return r.components(ctx, all)
+			return r.components(ctx, every)
 		}
 		if len(open) < len(all) {
 			pause = r.pause

@@ -158,5 +158,8 @@ func (s *server) observation(o *found, instance string, r lifecycle.Resource) li
 		return lifecycle.Observation{Resource: r, Message: missing + ": an object of the same name is not the instance's"}
 	}
 	now := o.state()
+	if isClaim(r) {
+		r.Storages = []lifecycle.Storage{storage(r.Name, r.Namespace, r.Name, o.Metadata.UID)}
+	}
 	return lifecycle.Observation{Resource: r, Standing: true, Ready: now.ready, Message: now.message}
 }

@@ -41,9 +41,8 @@ func qualified(r lifecycle.Resource) string {
 
 // judge takes in the content of an applied object, in the form that is sent.
 func (f *facts) judge(o *object) {
-	if o.Group == apps && o.Kind == "StatefulSet" && isList(mapAt(o.content, "spec")["volumeClaimTemplates"]) {
-		// Its claims stay, unless it says that they go.
-		f.Outlives = f.Outlives || text(mapAt(o.content, "spec", "persistentVolumeClaimRetentionPolicy"), "whenDeleted") != "Delete"
+	if spec := mapAt(o.content, "spec"); o.Group == apps && o.Kind == statefulSet && isList(spec["volumeClaimTemplates"]) {
+		f.Outlives = f.Outlives || outlasts(spec)
 	}
 	if !isWorkload(o.Resource) && o.Group != "" && o.Group != definitionGroup {
 		f.Images = append(f.Images, images(o.content)...)

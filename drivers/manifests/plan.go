@@ -208,13 +208,16 @@ func (p *draft) apply(in lifecycle.PlanInput, begins bool, o *object) error {
 		return o.fault(nil, "%s holds what JSON cannot say", o.titleIn())
 	}
 	if was := find(in.Standing, o.Resource); was != nil {
-		o.Applied, o.UID = was.Applied, was.UID
+		o.Applied, o.UID, o.Storages = was.Applied, was.UID, was.Storages
 	}
 	object := lifecycle.Object{Resource: o.Resource, Manifest: secret.NewText(string(manifest))}
 	err = p.step(lifecycle.Apply, begins, object, func(r *rules) error {
 		r.apply(o.Resource)
 		if o.VDU != "" {
 			r.pods(o.Resource)
+		}
+		if isList(mapAt(o.content, "spec")["volumeClaimTemplates"]) {
+			r.claims(o.Resource)
 		}
 		if setsReplicas(o.Resource, o.content) {
 			r.allow(autoscaling, scalers, "", "list")
@@ -501,6 +504,7 @@ func (p *draft) scale(in lifecycle.PlanInput) error {
 			rules.allow(r.Group, r.Plural, r.Name, "get")
 			rules.allow(r.Group, r.Plural+"/scale", r.Name, "patch")
 			rules.pods(r)
+			rules.claims(r)
 			return nil
 		})
 		if err != nil {
@@ -544,6 +548,7 @@ func (p *draft) replace(in lifecycle.PlanInput) error {
 				rules.apply(r)
 			}
 			rules.pods(r)
+			rules.claims(r)
 			for _, v := range mine {
 				rules.allow("", "pods", v.Name, "get", "delete")
 			}

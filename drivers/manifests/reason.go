@@ -83,7 +83,7 @@ func (r *refusal) message() string {
 // condition for it.
 func tellsByEvents(r lifecycle.Resource) bool {
 	switch r.Group + "/" + r.Kind {
-	case apps + "/StatefulSet", apps + "/DaemonSet", batch + "/Job":
+	case apps + "/" + statefulSet, apps + "/DaemonSet", batch + "/Job":
 		return true
 	}
 	return false
@@ -152,8 +152,6 @@ func (r *run) passed(ctx context.Context, of lifecycle.Resource) (*found, error)
 	o.Metadata.Name, o.Metadata.UID = of.Name, of.UID
 	return o, nil
 }
-
-func isClaim(r lifecycle.Resource) bool { return r.Group == "" && r.Kind == "PersistentVolumeClaim" }
 
 // ends names the event that ends the wait for a finalizer, if it is one of Kubernetes' own.
 func (o *found) ends(finalizer string) string {

@@ -72,13 +72,29 @@ func TestReasonsWhileItWaits(t *testing.T) {
 				"message": `create Pod db-0 in StatefulSet db failed: metadata.labels: Invalid value: "canary": must be shorter`,
 			})
 		}, `FailedCreate (create Pod db-0 in StatefulSet db failed: metadata.labels: Invalid value: must be shorter)`},
+		"a claim": {
+			strings.Replace(statefulSet, "spec:\n", "spec:\n  volumeClaimTemplates: [{metadata: {name: data}, spec: {}}]\n", 1), "",
+			func(s *fakeobjects.Server) {
+				s.Put("/api/v1/namespaces/cnf/persistentvolumeclaims/data-db-0", map[string]any{
+					"kind": "PersistentVolumeClaim", "metadata": map[string]any{"name": "data-db-0", "namespace": "cnf"}, "status": map[string]any{"phase": "Pending"},
+				})
+				s.Put("/api/v1/namespaces/cnf/events/one", map[string]any{
+					"kind": "Event", "metadata": map[string]any{"name": "one", "namespace": "cnf"}, "reason": "ProvisioningFailed", "lastTimestamp": "2031-01-01T00:00:00Z",
+					"message": `storageclass.storage.k8s.io "x" not found`,
+				})
+			},
+			`its claim data-db-0 is not ready: ProvisioningFailed (storageclass.storage.k8s.io "x" not found)`,
+		},
 	} {
 		s := fakeobjects.New(t)
 		s.Serve(fakeobjects.Kind{Group: "apps", Version: "v1", Kind: "StatefulSet", Plural: "statefulsets", Namespaced: true, Scales: true})
 		s.Serve(fakeobjects.Kind{Version: "v1", Kind: "Event", Plural: "events", Namespaced: true})
+		s.Serve(fakeobjects.Kind{Version: "v1", Kind: "PersistentVolumeClaim", Plural: "persistentvolumeclaims", Namespaced: true})
 		s.Unready(true)
 		in := input(c.manifest)
-		in.Replicas = map[string]int32{c.vdu: 1}
+		if c.vdu != "" {
+			in.Replicas = map[string]int32{c.vdu: 1}
+		}
 		stage := mustPlan(t, s, in).Stages[0]
 		ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 		told, prepared := false, false

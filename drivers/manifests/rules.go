@@ -56,6 +56,14 @@ func (r *rules) pods(of lifecycle.Resource) {
 	}
 }
 
+// claims allows to see the claims that a StatefulSet makes, and what they wait for.
+func (r *rules) claims(of lifecycle.Resource) {
+	if of.Group == apps && of.Kind == statefulSet {
+		r.allow("", claimPlural, "", "list")
+		r.allow("", "events", "", "list")
+	}
+}
+
 func (r *rules) size() int {
 	n := len(r.roles)
 	for _, names := range r.names {

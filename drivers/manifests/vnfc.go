@@ -114,13 +114,24 @@ func (s *server) addVNFCs(ctx context.Context, instance string, all []lifecycle.
 	return nil
 }
 
-// components tells, when a wave is done, which pods its workloads run.
+// components tells, when a wave is done, which pods its workloads run, and which claims they have.
 func (r *run) components(ctx context.Context, all []*waiting) error {
 	var workloads []lifecycle.Observation
 	for _, w := range all {
-		if w.VDU != "" && w.is.Standing {
-			workloads = append(workloads, w.is)
+		if !w.is.Standing || w.VDU == "" && len(w.makes) == 0 {
+			continue
 		}
+		made, err := r.claims(ctx, w)
+		if err != nil {
+			return err
+		}
+		w.is.Storages = nil
+		for _, c := range made {
+			one := storage(c.template, w.Namespace, c.Metadata.Name, c.Metadata.UID)
+			one.Outlives = w.outlives
+			w.is.Storages = append(w.is.Storages, one)
+		}
+		workloads = append(workloads, w.is)
 	}
 	if err := r.addVNFCs(ctx, r.instance, workloads); err != nil {
 		return err
@@ -140,19 +151,19 @@ func (r *run) explain(ctx context.Context, open []*waiting) {
 	defer cancel()
 	byNamespace := map[string]map[string][]pod{}
 	for _, w := range open[:min(len(open), maxNamed)] {
-		if w.VDU == "" || r.wave.Deed == lifecycle.Delete || !w.is.Standing {
+		if w.VDU == "" && len(w.makes) == 0 || r.wave.Deed == lifecycle.Delete || !w.is.Standing {
 			continue
 		}
-		if byNamespace[w.Namespace] == nil {
+		if w.VDU != "" && byNamespace[w.Namespace] == nil {
 			pods, err := r.pods(ctx, w.Namespace, r.instance)
 			if err != nil {
 				return
 			}
 			byNamespace[w.Namespace] = pods
 		}
-		why := ""
+		why := r.unclaimed(ctx, w)
 		for _, p := range byNamespace[w.Namespace][w.VDU] {
-			if says := p.why(); says != "" {
+			if says := p.why(); says != "" && why == "" {
 				why = ": pod " + p.Metadata.Name + ": " + says
 				break
 			}

@@ -3,7 +3,9 @@ package csar_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,6 +13,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker/api/sol003"
 	"github.com/vimbroker/vimbroker/lifecycle"
 	"github.com/vimbroker/vimbroker/test/csar"
+	"github.com/vimbroker/vimbroker/test/doors"
 )
 
 // named are the manifests that requests name.
@@ -220,6 +223,43 @@ func TestAPackageIsOrderedByTheRequest(t *testing.T) {
 	}
 }
 
+// storages does a task of an instance, and answers with the storages that it has changed, and those that there are.
+func (r *rig) storages(c *doors.Client, one, task, body string) (changed, all []string) {
+	r.t.Helper()
+	answer, text := c.Ask("POST", one+task, body)
+	if answer.StatusCode != http.StatusAccepted {
+		r.t.Fatal(answer.StatusCode, text)
+	}
+	path := strings.TrimPrefix(answer.Header.Get("Location"), c.URL)
+	begun, err := r.Operation(r.t.Context(), alice, base(path))
+	r.ends(lifecycle.Completed, begun, err)
+	var o sol003.OpOcc
+	_, text = c.Ask("GET", path, "")
+	if err := json.Unmarshal([]byte(text), &o); err != nil {
+		r.t.Fatal(err)
+	}
+	if o.Resources != nil {
+		for _, s := range o.Resources.Storages {
+			changed = append(changed, s.ChangeType+" "+s.DescID)
+		}
+	}
+	_, text = c.Ask("GET", one, "")
+	var shown sol003.VNFInstance
+	if err := json.Unmarshal([]byte(text), &shown); err != nil {
+		r.t.Fatal(err)
+	}
+	if shown.Instantiated != nil {
+		for _, s := range shown.Instantiated.Storages {
+			if s.ID == "" || s.Storage.VIMConnectionID != "vim" {
+				r.t.Errorf("storage %+v is nowhere", s)
+			}
+			all = append(all, s.Storage.Type+" "+s.DescID)
+		}
+	}
+	slices.Sort(changed)
+	return changed, all
+}
+
 // TestClaimsAreStorage: the claims of a package are the storages of its instance, and changes of an operation.
 func TestClaimsAreStorage(t *testing.T) {
 	r := newRig(t)
@@ -228,37 +268,49 @@ func TestClaimsAreStorage(t *testing.T) {
 	r.upload(csar.Tacker().With(csar.Files{file: "apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: data}\n" +
 		"spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}\n"}))
 	one := lcm + "/vnf_instances/" + r.made(csar.TackerVNFD)
-	worked := func(task, body string) (o sol003.OpOcc) {
-		t.Helper()
-		answer, text := c.Ask("POST", one+task, body)
-		if answer.StatusCode != http.StatusAccepted {
-			t.Fatal(answer.StatusCode, text)
-		}
-		path := strings.TrimPrefix(answer.Header.Get("Location"), c.URL)
-		begun, err := r.Operation(t.Context(), alice, base(path))
-		r.ends(lifecycle.Completed, begun, err)
-		_, text = c.Ask("GET", path, "")
-		if err := json.Unmarshal([]byte(text), &o); err != nil {
-			t.Fatal(err)
-		}
-		return o
-	}
-	changed := func(o sol003.OpOcc, want string) {
-		t.Helper()
-		if o.Resources == nil || len(o.Resources.Storages) != 1 || o.Resources.Storages[0].ChangeType != want || o.Resources.Storages[0].DescID != "data" {
-			t.Errorf("%s has changed %+v, want the storage data %s", o.Operation, o.Resources, want)
+	for _, step := range []struct{ task, body, changed, all string }{
+		{"/instantiate", `{"flavourId":"complex","vimConnectionInfo":{"vim":{"vimId":"edge"}},
+			"additionalParams":{"namespace":"edge","lcm-kubernetes-def-files":["Files/kubernetes/deployment.yaml","` + file + `"]}}`, "[ADDED data]", "[PersistentVolumeClaim data]"},
+		{"/heal", "{}", "[]", "[PersistentVolumeClaim data]"},
+		{"/terminate", `{"terminationType":"FORCEFUL"}`, "[REMOVED data]", "[]"},
+	} {
+		if changed, all := r.storages(c, one, step.task, step.body); fmt.Sprint(changed) != step.changed || fmt.Sprint(all) != step.all {
+			t.Errorf("%s has changed %v, and there are %v, want %s and %s", step.task, changed, all, step.changed, step.all)
 		}
 	}
-	changed(worked("/instantiate", `{"flavourId":"complex","vimConnectionInfo":{"vim":{"vimId":"edge"}},
-		"additionalParams":{"namespace":"edge","lcm-kubernetes-def-files":["Files/kubernetes/deployment.yaml","`+file+`"]}}`), "ADDED")
-	_, text := c.Ask("GET", one, "")
-	var shown sol003.VNFInstance
-	if err := json.Unmarshal([]byte(text), &shown); err != nil || shown.Instantiated == nil || len(shown.Instantiated.Storages) != 1 ||
-		shown.Instantiated.Storages[0].Storage.ResourceID != "data" {
-		t.Errorf("the instance is %s, %v, want one storage", text, err)
+}
+
+// TestVolumesOfAStackAreStorage: so are the volumes of a stack and of its nested ones, as they come and go with a scale.
+func TestVolumesOfAStackAreStorage(t *testing.T) {
+	const volume = ":\n    type: OS::Cinder::Volume\n    properties: {size: 1}\n"
+	r := newRig(t)
+	c := r.doors()
+	vnf := csar.TackerServers()
+	const top, nested = "BaseHOT/simple/sample.yaml", "BaseHOT/simple/nested/VDU1.yaml"
+	vnf[top] = strings.Replace(vnf[top], "\noutputs: {}", "\n  shared"+volume+"\noutputs: {}", 1)
+	vnf[nested] += "\n  VDU1-VirtualStorage" + volume
+	r.upload(vnf)
+	one := lcm + "/vnf_instances/" + r.made(csar.TackerServersVNFD)
+	const data, shared = "OS::Cinder::Volume VDU1-VirtualStorage", "OS::Cinder::Volume shared"
+	for _, step := range []struct{ task, body, changed, all string }{
+		{
+			"/instantiate", `{"flavourId":"simple","vimConnectionInfo":{"vim":{"vimId":"cloud","vimType":"ETSINFV.OPENSTACK_KEYSTONE.V_3"}},
+				"additionalParams":{"nfv":{"CP":{"VDU1_CP1":{"network":"net0"}}}}}`,
+			"[ADDED VDU1-VirtualStorage ADDED shared]", "[" + data + " " + shared + "]",
+		},
+		{
+			"/scale", `{"type":"SCALE_OUT","aspectId":"VDU1_scale","numberOfSteps":1}`,
+			"[ADDED VDU1-VirtualStorage]", "[" + data + " " + data + " " + shared + "]",
+		},
+		{"/heal", "{}", "[]", "[" + data + " " + data + " " + shared + "]"},
+		{
+			"/scale", `{"type":"SCALE_IN","aspectId":"VDU1_scale","numberOfSteps":1}`,
+			"[REMOVED VDU1-VirtualStorage]", "[" + data + " " + shared + "]",
+		},
+		{"/terminate", `{"terminationType":"FORCEFUL"}`, "[REMOVED VDU1-VirtualStorage REMOVED shared]", "[]"},
+	} {
+		if changed, all := r.storages(c, one, step.task, step.body); fmt.Sprint(changed) != step.changed || fmt.Sprint(all) != step.all {
+			t.Errorf("%s has changed %v, and there are %v, want %s and %s", step.task, changed, all, step.changed, step.all)
+		}
 	}
-	if o := worked("/heal", "{}"); o.Resources != nil && len(o.Resources.Storages) > 0 {
-		t.Errorf("healing has changed %+v", o.Resources.Storages)
-	}
-	changed(worked("/terminate", `{"terminationType":"FORCEFUL"}`), "REMOVED")
 }

@@ -69,8 +69,8 @@ func instance(c *api.Call, i lifecycle.Instance) sol003.VNFInstance {
 	}
 	info.ExtCPs = external(s)
 	for _, r := range s.Resources {
-		if r.IsStorage() {
-			info.Storages = append(info.Storages, storage(s, r))
+		for _, one := range r.Storages {
+			info.Storages = append(info.Storages, storage(s, one))
 		}
 	}
 	shown.Instantiated = info
@@ -94,17 +94,20 @@ func external(s lifecycle.Shape) (shown []sol003.ExtCPInfo) {
 	return shown
 }
 
-// storage is a claim; the package's name for it is that of its object.
-func storage(on lifecycle.Shape, r lifecycle.Resource) sol003.StorageInfo {
-	return sol003.StorageInfo{
-		ID: r.Namespace + "." + r.Name, DescID: r.Name, Note: map[string]string{"namespace": r.Namespace},
-		Storage: sol003.ResourceHandle{VIMConnectionID: connectionOf(on), ResourceID: r.Name, Type: r.Kind},
+func storage(on lifecycle.Shape, of lifecycle.Storage) sol003.StorageInfo {
+	shown := sol003.StorageInfo{
+		ID: of.Name, DescID: of.Desc,
+		Storage: sol003.ResourceHandle{VIMConnectionID: connectionOf(on), ResourceID: of.Name, Type: of.Kind},
 	}
+	if of.Namespace != "" {
+		shown.ID, shown.Note = of.Namespace+"."+of.Name, map[string]string{"namespace": of.Namespace}
+	}
+	return shown
 }
 
 func affectedStorages(on lifecycle.Shape, all []lifecycle.AffectedStorage) (shown []sol003.AffectedStorage) {
 	for _, s := range all {
-		shown = append(shown, sol003.AffectedStorage{StorageInfo: storage(on, s.Resource), ChangeType: string(s.Change)})
+		shown = append(shown, sol003.AffectedStorage{StorageInfo: storage(on, s.Storage), ChangeType: string(s.Change)})
 	}
 	return shown
 }

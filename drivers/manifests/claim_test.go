@@ -1,0 +1,89 @@
+package manifests_test
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/vimbroker/vimbroker/drivers/manifests"
+	"github.com/vimbroker/vimbroker/lifecycle"
+	"github.com/vimbroker/vimbroker/test/fakeobjects"
+)
+
+// The claims that a StatefulSet makes are its storages, those of pods that it has no more, too; claims of others, of
+// whatever name, are not. They stay when it goes, unless it says otherwise.
+func TestClaimsOfAStatefulSet(t *testing.T) {
+	const set = "apiVersion: apps/v1\nkind: StatefulSet\nmetadata: {name: db}\nspec:\n  selector: {matchLabels: {app: db}}\n" +
+		"  volumeClaimTemplates: [{metadata: {name: data}, spec: {}}, {metadata: {name: log}, spec: {}}]\n" +
+		"  template: {metadata: {labels: {app: db}}, spec: {containers: []}}\n"
+	for manifest, outlives := range map[string]bool{
+		set: true, set + "  persistentVolumeClaimRetentionPolicy: {whenDeleted: Delete}\n": false,
+	} {
+		s := fakeobjects.New(t)
+		s.Serve(fakeobjects.Kind{Group: "apps", Version: "v1", Kind: "StatefulSet", Plural: "statefulsets", Namespaced: true, Scales: true})
+		s.Serve(fakeobjects.Kind{Version: "v1", Kind: "PersistentVolumeClaim", Plural: "persistentvolumeclaims", Namespaced: true})
+		s.Serve(fakeobjects.Kind{Version: "v1", Kind: "Event", Plural: "events", Namespaced: true})
+		for _, name := range []string{"data-db-0", "data-db-12", "log-db-0", "data-db-x", "data-db--1", "data-dbx-0", "other-db-0", "data-db-0-1"} {
+			s.Put("/api/v1/namespaces/cnf/persistentvolumeclaims/"+name, map[string]any{
+				"kind": "PersistentVolumeClaim", "metadata": map[string]any{"name": name, "namespace": "cnf"}, "status": map[string]any{"phase": "Bound"},
+			})
+		}
+		stage := mustPlan(t, s, input(manifest)).Stages[0]
+		var got []lifecycle.Storage
+		var once sync.Once
+		err := manifests.New().Run(t.Context(), s.Connection(stage.Grant), instance, stage.Waves[0], func(o lifecycle.Observation) {
+			got = o.Storages
+			once.Do(func() {
+				go s.Change("/apis/apps/v1/namespaces/cnf/statefulsets/db", "controller", func(o map[string]any) {
+					o["status"] = map[string]any{"replicas": 1, "readyReplicas": 1, "currentReplicas": 1, "updatedReplicas": 1}
+				})
+			})
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, g := range got {
+			names = append(names, g.Desc+"="+g.Name)
+			if g.Outlives != outlives || g.UID == "" || g.Kind != "PersistentVolumeClaim" || g.Namespace != "cnf" {
+				t.Errorf("%+v, want one in cnf that outlives: %t", g, outlives)
+			}
+		}
+		if want := "[data=data-db-0 data=data-db-12 log=log-db-0]"; fmt.Sprint(names) != want {
+			t.Errorf("the storages are %v, want %s", names, want)
+		}
+	}
+}
+
+// Workloads of one wave that get ready one after the other are all told with their pods at its end.
+func TestPodsOfAllWorkloadsAreTold(t *testing.T) {
+	s := fakeobjects.New(t)
+	s.Unready(true)
+	in := input(strings.ReplaceAll(webDeployment, "name: web}", "name: a}"), strings.ReplaceAll(webDeployment, "name: web}", "name: b}"))
+	in.Replicas = map[string]int32{"a": 1, "b": 1}
+	stage := mustPlan(t, s, in).Stages[0]
+	ready := func(name string) {
+		s.Put("/api/v1/namespaces/cnf/pods/"+name, map[string]any{"kind": "Pod", "metadata": map[string]any{
+			"name": name, "namespace": "cnf", "labels": map[string]any{"vimbroker.io/instance": instance, "vimbroker.io/vdu": name},
+		}})
+		s.Change("/apis/apps/v1/namespaces/cnf/deployments/"+name, "controller", func(o map[string]any) {
+			o["metadata"].(map[string]any)["generation"], o["status"] = 1, map[string]any{
+				"observedGeneration": 1, "replicas": 1, "readyReplicas": 1, "availableReplicas": 1, "updatedReplicas": 1,
+				"conditions": []any{map[string]any{"type": "Available", "status": "True"}},
+			}
+		})
+	}
+	told := map[string]int{}
+	var first, second sync.Once
+	err := manifests.New().Run(t.Context(), s.Connection(stage.Grant), instance, stage.Waves[0], func(o lifecycle.Observation) {
+		told[o.Name] = len(o.VNFCs)
+		first.Do(func() { go ready("a") })
+		if o.Name == "a" && o.Ready {
+			second.Do(func() { go ready("b") })
+		}
+	})
+	if err != nil || told["a"] != 1 || told["b"] != 1 {
+		t.Errorf("told are %v, %v, want one pod of each workload", told, err)
+	}
+}
