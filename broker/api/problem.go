@@ -50,45 +50,49 @@ type ErrorKind struct {
 	Name string
 	// Title is the kind in words.
 	Title string
+	// Help says what the kind means and what to do; empty where it is a standard's, and no type of problem. The common
+	// kinds have theirs in [helps].
+	Help string
 }
 
 // kinds is the one table from sentinels to answers, in the order in which an error that
 // wraps several is looked up. A door's own rows come first; an error without a row is
 // [ErrInternal].
 var kinds = []ErrorKind{
-	{broker.ErrNotFound, http.StatusNotFound, "not-found", "not found"},
-	{broker.ErrInvalid, http.StatusUnprocessableEntity, "invalid", "invalid request"},
-	{broker.ErrExists, http.StatusConflict, "exists", "already exists"},
-	{broker.ErrConflict, http.StatusConflict, "conflict", "conflict"},
-	{broker.ErrPrecondition, http.StatusPreconditionFailed, "changed", "changed since it was read"},
-	{broker.ErrDenied, http.StatusForbidden, "denied", "denied by policy"},
-	{broker.ErrQuota, http.StatusTooManyRequests, "quota", "quota exceeded"},
-	{broker.ErrUnsupported, http.StatusUnprocessableEntity, "unsupported", "not supported"},
-	{broker.ErrUnauthorized, http.StatusUnprocessableEntity, "vim-refuses-credential", "credential refused by the VIM"},
-	{broker.ErrForbidden, http.StatusUnprocessableEntity, "vim-forbids", "credential lacks rights on the VIM"},
-	{broker.ErrUnreachable, http.StatusBadGateway, "vim-unreachable", "VIM unreachable"},
-	{broker.ErrUnavailable, http.StatusServiceUnavailable, "unavailable", "temporarily unavailable"},
-	{broker.ErrUnopenable, http.StatusInternalServerError, "unopenable", "stored credential cannot be opened"},
-	{policy.ErrDenied, http.StatusForbidden, "denied", "denied by policy"},
-	{policy.ErrUnauthenticated, http.StatusUnauthorized, "unauthenticated", "not authenticated"},
-	{clientconfig.ErrFormat, http.StatusUnprocessableEntity, "unsupported", "not supported"},
-	{ErrNoOperation, http.StatusNotFound, "not-found", "not found"},
-	{ErrMethod, http.StatusMethodNotAllowed, "method", "method not allowed"},
-	{ErrMalformed, http.StatusBadRequest, "malformed", "malformed request"},
-	{ErrTooLarge, http.StatusRequestEntityTooLarge, "too-large", "request body too large"},
-	{ErrTooSlow, http.StatusRequestTimeout, "too-slow", "request body came too slowly"},
-	{ErrMediaType, http.StatusUnsupportedMediaType, "media-type", "unsupported media type"},
-	{ErrLimited, http.StatusTooManyRequests, "limited", "too many requests"},
-	{errShed, http.StatusServiceUnavailable, "overloaded", "the server has too much to do"},
-	{context.DeadlineExceeded, http.StatusGatewayTimeout, "timeout", "timed out"},
-	{context.Canceled, http.StatusServiceUnavailable, "canceled", "the request was canceled"},
-	{ErrInternal, http.StatusInternalServerError, "internal", "internal error"},
+	{broker.ErrNotFound, http.StatusNotFound, "not-found", "not found", ""},
+	{broker.ErrInvalid, http.StatusUnprocessableEntity, "invalid", "invalid request", ""},
+	{broker.ErrExists, http.StatusConflict, "exists", "already exists", ""},
+	{broker.ErrConflict, http.StatusConflict, "conflict", "conflict", ""},
+	{broker.ErrPrecondition, http.StatusPreconditionFailed, "changed", "changed since it was read", ""},
+	{broker.ErrDenied, http.StatusForbidden, "denied", "denied by policy", ""},
+	{broker.ErrQuota, http.StatusTooManyRequests, "quota", "quota exceeded", ""},
+	{broker.ErrUnsupported, http.StatusUnprocessableEntity, "unsupported", "not supported", ""},
+	{broker.ErrUnauthorized, http.StatusUnprocessableEntity, "vim-refuses-credential", "credential refused by the VIM", ""},
+	{broker.ErrForbidden, http.StatusUnprocessableEntity, "vim-forbids", "credential lacks rights on the VIM", ""},
+	{broker.ErrUnreachable, http.StatusBadGateway, "vim-unreachable", "VIM unreachable", ""},
+	{broker.ErrUnavailable, http.StatusServiceUnavailable, "unavailable", "temporarily unavailable", ""},
+	{broker.ErrUnopenable, http.StatusInternalServerError, "unopenable", "stored credential cannot be opened", ""},
+	{policy.ErrDenied, http.StatusForbidden, "denied", "denied by policy", ""},
+	{policy.ErrUnauthenticated, http.StatusUnauthorized, "unauthenticated", "not authenticated", ""},
+	{clientconfig.ErrFormat, http.StatusUnprocessableEntity, "unsupported", "not supported", ""},
+	{ErrNoOperation, http.StatusNotFound, "not-found", "not found", ""},
+	{ErrMethod, http.StatusMethodNotAllowed, "method", "method not allowed", ""},
+	{ErrMalformed, http.StatusBadRequest, "malformed", "malformed request", ""},
+	{ErrTooLarge, http.StatusRequestEntityTooLarge, "too-large", "request body too large", ""},
+	{ErrTooSlow, http.StatusRequestTimeout, "too-slow", "request body came too slowly", ""},
+	{ErrMediaType, http.StatusUnsupportedMediaType, "media-type", "unsupported media type", ""},
+	{ErrLimited, http.StatusTooManyRequests, "limited", "too many requests", ""},
+	{errShed, http.StatusServiceUnavailable, "overloaded", "the server has too much to do", ""},
+	{context.DeadlineExceeded, http.StatusGatewayTimeout, "timeout", "timed out", ""},
+	{context.Canceled, http.StatusServiceUnavailable, "canceled", "the request was canceled", ""},
+	{ErrInternal, http.StatusInternalServerError, "internal", "internal error", ""},
 }
 
-// Kinds are the rows of the common table, one for each name.
+// Kinds are the rows of the common table, one for each name, with what they mean.
 func Kinds() []ErrorKind {
 	var all []ErrorKind
 	for _, k := range kinds {
+		k.Help = helps[k.Name]
 		if !slices.ContainsFunc(all, func(known ErrorKind) bool { return known.Name == k.Name }) {
 			all = append(all, k)
 		}

@@ -95,7 +95,7 @@ func New(o Options) http.Handler {
 	if o.Configured != nil {
 		o.Registry.MustRegister(configuration{o.Configured})
 	}
-	for _, d := range append([]Door{metricsDoor(o.Registry, o.Now, o.Log)}, o.Doors...) {
+	for _, d := range append([]Door{metricsDoor(o.Registry, o.Now, o.Log), helpDoor(o.Doors)}, o.Doors...) {
 		s.doors = append(s.doors, s.open(d))
 	}
 	return s

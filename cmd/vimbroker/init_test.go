@@ -112,6 +112,49 @@ func TestInitRenews(t *testing.T) {
 	}
 }
 
+// TestInitTrustsAnIssuer: with an issuer there is no token, the server takes the configuration, and doctor names the directory
+// where a certificate is renewed.
+func TestInitTrustsAnIssuer(t *testing.T) {
+	issuer := []string{"--host", "127.0.0.1", "--issuer", "https://id.example", "--client-id", "cli", "--admin-claim", "groups=noc"}
+	for _, c := range []struct {
+		line []string
+		want string
+	}{
+		{[]string{"--client-id", "cli"}, "--client-id needs --issuer"},
+		{issuer[2:4], "--issuer needs --client-id and --admin-claim"},
+		{append(issuer[:7:7], "groups=*"), "--admin-claim names nobody in particular"},
+		{append(issuer[:3:3], append([]string{"http://id.example"}, issuer[4:]...)...), "--issuer must be an https URL"},
+		{append(issuer[:8:8], "--admin", "bob"), "--admin names the holder of a token"},
+	} {
+		dir := t.TempDir()
+		if code, _, errs := initialised(t, dir, c.line...); code != 2 || !strings.Contains(errs, c.want) {
+			t.Errorf("init %v = %d, %q, want %q", c.line, code, errs, c.want)
+		}
+		if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+			t.Errorf("init %v leaves %v, %v", c.line, left, err)
+		}
+	}
+	dir := t.TempDir()
+	code, out, errs := initialised(t, dir, issuer...)
+	if code != 0 || strings.Count(out, "\n  ") != 3 || !strings.Contains(out, "vimbroker login") || strings.Contains(out, "TOKEN") {
+		t.Fatalf("init = %d, %q, %q", code, out, errs)
+	}
+	for _, name := range []string{"admin.token", "tokens.yaml"} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
+			t.Errorf("there is %s", name)
+		}
+	}
+	var checked, bad, said bytes.Buffer
+	config := filepath.Join(dir, "vimbroker.yaml")
+	if code := run(t.Context(), []string{"serve", "--config", config, "--check"}, nil, &checked, &bad, nil); code != 0 {
+		t.Errorf("serve --check = %d, %s%s", code, &checked, &bad)
+	}
+	run(t.Context(), []string{"doctor", "--config", config, "-o", "json"}, nil, &said, &bad, []string{"VIMBROKER_ADDR=http://127.0.0.1:1"})
+	if strings.Contains(said.String(), "init --renew") {
+		t.Errorf("doctor renews what is good: %s", &said)
+	}
+}
+
 // TestInitGoesOn: a run that was killed is made good by the next, whichever of its files it has written.
 func TestInitGoesOn(t *testing.T) {
 	written := []string{"tls/ca.crt", "tls/ca.key", "tls/tls.key", "tls/tls.crt", "admin.token", "tokens.yaml", "vimbroker.yaml"}

@@ -62,7 +62,7 @@ func (p *provided) run(see func(line string), args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(p.t.Context(), time.Minute)
 	defer cancel()
 	command := exec.CommandContext(ctx, p.bin, args...)
-	command.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + p.home, "BROWSER=true"}
+	command.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + p.home, "BROWSER=true", "VIMBROKER_CA_FILE=" + os.Getenv("VIMBROKER_CA_FILE")}
 	said, err := command.StderrPipe()
 	if err != nil {
 		p.t.Fatal(err)
@@ -129,6 +129,42 @@ func TestPeopleAndPipelinesOfACertifiedProvider(t *testing.T) {
 		if welcome != (err == nil) || welcome && !strings.Contains(out, "logged in as acme/edge (oidc:github:pipeline)") {
 			t.Errorf("the job of %s = %v\n%s", client, err, out)
 		}
+	}
+}
+
+// TestInitWithACertifiedProvider: a server starts on what init writes for an issuer, and its administrator logs in.
+func TestInitWithACertifiedProvider(t *testing.T) {
+	p := &provided{t: t, bin: story.Build(t, t.TempDir()), home: t.TempDir(), people: real.OIDCProvider(t)}
+	dir := t.TempDir()
+	config := filepath.Join(dir, "vimbroker.yaml")
+	if out, err := p.run(nil, "init", "--dir", dir, "--state-dir", filepath.Join(dir, "state"), "--listen", "127.0.0.1:0", "--host", "127.0.0.1",
+		"--issuer", p.people, "--client-id", "vimbroker-cli", "--audience", "vimbroker", "--admin-claim", "groups=noc"); err != nil {
+		t.Fatalf("init = %v\n%s", err, out)
+	}
+	text, err := os.ReadFile(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(config, append(text, "egress: {allowLoopback: true}\n"...), 0o640); err != nil {
+		t.Fatal(err)
+	}
+	b, err := story.Serve(p.bin, dir, []string{"HOME=" + p.home}, "--config", config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(b.Kill)
+	t.Setenv("VIMBROKER_CA_FILE", filepath.Join(dir, "tls/ca.crt"))
+	find := regexp.MustCompile(`https?://[^\s]+`)
+	out, err := p.run(func(line string) {
+		if at := find.FindString(line); strings.Contains(at, "/device?") {
+			p.confirm(browser(t), at)
+		}
+	}, "login", "--device", "--addr", b.URL)
+	if err != nil || !strings.Contains(out, "oidc:login:alice") || !strings.Contains(out, "in project platform") {
+		t.Fatalf("login = %v\n%s", err, out)
+	}
+	if out, err := p.run(nil, "whoami"); err != nil || !strings.Contains(out, "admin") {
+		t.Errorf("whoami = %v\n%s", err, out)
 	}
 }
 

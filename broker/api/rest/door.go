@@ -88,12 +88,12 @@ func Door(o Options) api.Door {
 // refuse puts a refusal into problem details.
 func refuse(_ *http.Request, p api.Problem) api.Answer {
 	body := v1.Problem{
-		Type: "urn:vimbroker:problem:" + p.Name, Title: p.Title, Status: p.Status, Detail: p.Detail,
+		Type: api.TypePrefix + p.Name, Title: p.Title, Status: p.Status, Detail: p.Detail,
 		Remedy:    p.RESTRemedy(),
 		RequestID: p.RequestID, Instance: "urn:vimbroker:request:" + p.RequestID,
 	}
 	for _, f := range p.Faults {
 		body.Errors = append(body.Errors, v1.Fault{Location: f.Location, Field: f.Field, Message: f.Message})
 	}
-	return api.Answer{Header: http.Header{"Content-Type": {v1.ProblemType}}, Body: body}
+	return api.Answer{Header: http.Header{"Content-Type": {v1.ProblemType}, "Link": {p.Link()}}, Body: body}
 }

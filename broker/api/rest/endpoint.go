@@ -21,6 +21,8 @@ type route struct {
 	method, path string
 	// id, tag and summary are its OpenAPI operation's.
 	id, tag, summary string
+	// beta: nothing of it is promised yet. In its first release an operation is.
+	beta bool
 	// optional: the body may be left out.
 	optional bool
 	// timeout bounds the whole answer, the calls to a VIM included; quick if it is zero.

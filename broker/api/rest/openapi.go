@@ -88,6 +88,10 @@ func operation(r route, schemas huma.Registry) *huma.Operation {
 	if r.action != "" {
 		op.Description = "Policy decides by the action `" + string(r.action) + "`."
 	}
+	if r.beta {
+		op.Extensions = map[string]any{"x-beta": true}
+		op.Description = strings.TrimSpace(op.Description + " Beta: it may still change.")
+	}
 	if r.in != nil {
 		op.RequestBody = &huma.RequestBody{Required: !r.optional, Content: content(v1.MediaType, r.in, schemas, example("", r.in))}
 	}
@@ -159,6 +163,9 @@ func refusals(schemas huma.Registry) map[string]*huma.Response {
 				Content:     content(v1.ProblemType, reflect.TypeFor[v1.Problem](), schemas, nil),
 			}
 			a.Content[v1.ProblemType].Examples = map[string]*huma.Example{}
+			a.Headers = map[string]*huma.Param{
+				"Link": {Description: "Leads to the page of the kind of problem, with rel=help", Schema: &huma.Schema{Type: huma.TypeString}},
+			}
 			all[responseName(k.Status)] = a
 		}
 		const request = "0b9d6c1e-6d0f-4a52-9a3e-3f5d1c0e7a11"

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/api"
 	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
 	"github.com/vimbroker/vimbroker/policy"
 )
@@ -29,7 +30,38 @@ func problemOf(t *testing.T, what string, answer *http.Response, body string) v1
 		p.RequestID == "" || p.RequestID != answer.Header.Get("X-Request-Id") {
 		t.Errorf("%s: %+v", what, p)
 	}
+	name := strings.TrimPrefix(p.Type, "urn:vimbroker:problem:")
+	if link := answer.Header.Get("Link"); link != "</errors#"+name+`>; rel="help"` || !strings.Contains(helpPage(t), `<h2 id="`+name+`">`) {
+		t.Errorf("%s: the header Link is %q, which leads to no place of the page /errors", what, link)
+	}
 	return p
+}
+
+var helpPageText string
+
+// helpPage is the page of all kinds of problems, as anybody sees it.
+func helpPage(t *testing.T) string {
+	t.Helper()
+	if helpPageText == "" {
+		b := newBench(t)
+		answer, text := b.raw("", "GET", "/errors", "")
+		if answer.StatusCode != http.StatusOK || answer.Header.Get("Content-Type") != "text/html; charset=utf-8" ||
+			answer.Header.Get("Content-Security-Policy") != "default-src 'none'" {
+			t.Fatalf("GET /errors = %d, %v, %s", answer.StatusCode, answer.Header, text)
+		}
+		helpPageText = text
+	}
+	return helpPageText
+}
+
+// Each kind of problem says what it means and what to do, each once.
+func TestEveryProblemHasHelp(t *testing.T) {
+	page := helpPage(t)
+	for _, k := range api.Kinds() {
+		if k.Help == "" || !strings.HasSuffix(k.Help, ".") || strings.Count(page, `<h2 id="`+k.Name+`">`) != 1 {
+			t.Errorf("%s is not explained at /errors", k.Name)
+		}
+	}
 }
 
 func TestEverySentinelHasItsAnswer(t *testing.T) {

@@ -91,7 +91,7 @@ var routes = []route{
 		optional: true, timeout: remote, action: policy.LeaseRenew,
 	},
 	{
-		method: "POST", path: "/v1/leases/{id}/push", id: "pushLease", tag: "leases", endpoint: takes((*server).pushLease),
+		method: "POST", path: "/v1/leases/{id}/push", beta: true, id: "pushLease", tag: "leases", endpoint: takes((*server).pushLease),
 		summary: "Keep a kubeconfig for a standing lease in a Secret of a target; it holds no credential",
 		timeout: remote, action: policy.LeasePush,
 	},
@@ -107,52 +107,52 @@ var routes = []route{
 	},
 
 	{
-		method: "POST", path: "/v1/management-clusters", id: "enableManagementCluster", tag: "clusters",
+		method: "POST", path: "/v1/management-clusters", beta: true, id: "enableManagementCluster", tag: "clusters",
 		endpoint: takes((*server).enableManagement), summary: "Make a VIM a management cluster, or change how it is one",
 		action: policy.ClusterEnable, status: []int{http.StatusCreated}, needs: (*server).onboarding,
 	},
 	{
-		method: "GET", path: "/v1/management-clusters", id: "listManagementClusters", tag: "clusters",
+		method: "GET", path: "/v1/management-clusters", beta: true, id: "listManagementClusters", tag: "clusters",
 		endpoint: plain((*server).listManagements), summary: "List management clusters",
 		action: policy.ClusterShow, needs: (*server).onboarding,
 	},
 	{
-		method: "GET", path: "/v1/management-clusters/{id}", id: "showManagementCluster", tag: "clusters",
+		method: "GET", path: "/v1/management-clusters/{id}", beta: true, id: "showManagementCluster", tag: "clusters",
 		endpoint: plain((*server).showManagement), summary: "Show a management cluster",
 		action: policy.ClusterShow, needs: (*server).onboarding,
 	},
 	{
-		method: "DELETE", path: "/v1/management-clusters/{id}", id: "disableManagementCluster", tag: "clusters",
+		method: "DELETE", path: "/v1/management-clusters/{id}", beta: true, id: "disableManagementCluster", tag: "clusters",
 		endpoint: plain((*server).disableManagement), summary: "Stop following the clusters of a management cluster; their VIMs stay",
 		action: policy.ClusterEnable, status: []int{http.StatusNoContent}, needs: (*server).onboarding,
 	},
 	{
-		method: "POST", path: "/v1/management-clusters/{id}/release", id: "releaseManagementCluster", tag: "clusters",
+		method: "POST", path: "/v1/management-clusters/{id}/release", beta: true, id: "releaseManagementCluster", tag: "clusters",
 		endpoint: takes((*server).releaseManagement), summary: "Let go of clusters that were held because too many were gone at once",
 		optional: true, action: policy.ClusterEnable, needs: (*server).onboarding,
 	},
 	{
-		method: "GET", path: "/v1/clusters", id: "listClusters", tag: "clusters", endpoint: plain((*server).listClusters),
+		method: "GET", path: "/v1/clusters", beta: true, id: "listClusters", tag: "clusters", endpoint: plain((*server).listClusters),
 		summary: "List the clusters of management clusters",
 		action:  policy.ClusterShow, query: clusterQuery, needs: (*server).onboarding,
 	},
 	{
-		method: "GET", path: "/v1/clusters/{id}", id: "showCluster", tag: "clusters", endpoint: plain((*server).showCluster),
+		method: "GET", path: "/v1/clusters/{id}", beta: true, id: "showCluster", tag: "clusters", endpoint: plain((*server).showCluster),
 		summary: "Show a cluster", action: policy.ClusterShow, needs: (*server).onboarding,
 	},
 	{
-		method: "POST", path: "/v1/clusters/{id}/push-token", id: "issuePushToken", tag: "clusters",
+		method: "POST", path: "/v1/clusters/{id}/push-token", beta: true, id: "issuePushToken", tag: "clusters",
 		endpoint: takes((*server).issuePushToken),
 		summary:  "Issue the token with which one kubeconfig of a cluster can be pushed; the one before is good no more",
 		optional: true, action: policy.ClusterEnable, status: []int{http.StatusCreated}, needs: (*server).onboarding,
 	},
 	{
-		method: "DELETE", path: "/v1/clusters/{id}/push-token", id: "revokePushToken", tag: "clusters",
+		method: "DELETE", path: "/v1/clusters/{id}/push-token", beta: true, id: "revokePushToken", tag: "clusters",
 		endpoint: plain((*server).revokePushToken), summary: "Revoke a cluster's token to push with",
 		action: policy.ClusterEnable, status: []int{http.StatusNoContent}, needs: (*server).onboarding,
 	},
 	{
-		method: "POST", path: "/v1/onboard", id: "pushKubeconfig", tag: "clusters", endpoint: takes((*server).push), pushes: true,
+		method: "POST", path: "/v1/onboard", beta: true, id: "pushKubeconfig", tag: "clusters", endpoint: takes((*server).push), pushes: true,
 		summary: "Push the kubeconfig of a cluster, as if its secret held it", timeout: remote, needs: (*server).onboarding,
 	},
 
@@ -170,7 +170,7 @@ var routes = []route{
 		summary: "Show a client", action: policy.ClientShow, needs: (*server).oauthClients,
 	},
 	{
-		method: "PUT", path: "/v1/clients/{id}/placements", id: "setClientPlacements", tag: "clients",
+		method: "PUT", path: "/v1/clients/{id}/placements", beta: true, id: "setClientPlacements", tag: "clients",
 		endpoint: takes((*server).setPlacements), summary: "Replace what says where a client's VNFs go; leases that it has stay",
 		timeout: remote, action: policy.ClientUpdate, needs: (*server).oauthClients,
 	},
@@ -186,12 +186,12 @@ var routes = []route{
 	},
 
 	{
-		method: "GET", path: "/v1/grants", id: "listGrants", tag: "clients", endpoint: plain((*server).listGrants),
+		method: "GET", path: "/v1/grants", beta: true, id: "listGrants", tag: "clients", endpoint: plain((*server).listGrants),
 		summary: "List what VNFMs were granted for their operations, newest first",
 		action:  policy.GrantShow, query: grantQuery, needs: (*server).vnfGrants,
 	},
 	{
-		method: "GET", path: "/v1/grants/{id}", id: "showGrant", tag: "clients", endpoint: plain((*server).showGrant),
+		method: "GET", path: "/v1/grants/{id}", beta: true, id: "showGrant", tag: "clients", endpoint: plain((*server).showGrant),
 		summary: "Show what a VNFM was granted; its credential is for the VNFM alone",
 		action:  policy.GrantShow, needs: (*server).vnfGrants,
 	},
@@ -278,7 +278,7 @@ var routes = []route{
 	},
 
 	{
-		method: "GET", path: "/logins", id: "listLogins", tag: "callers", endpoint: plain((*server).listLogins),
+		method: "GET", path: "/logins", beta: true, id: "listLogins", tag: "callers", endpoint: plain((*server).listLogins),
 		summary: "List how people log in; no token is needed",
 	},
 
@@ -297,7 +297,7 @@ var routes = []route{
 var tags = []*huma.Tag{
 	{Name: "vims", Description: "Clouds and clusters whose credentials are kept"},
 	{Name: "leases", Description: "Short-lived credentials derived from theirs"},
-	{Name: "clusters", Description: "Clusters of Cluster API, which become VIMs by themselves"},
+	{Name: "clusters", Description: "Clusters of Cluster API, which become VIMs by themselves (beta)"},
 	{Name: "keys", Description: "How credentials are sealed"},
 	{Name: "callers", Description: "Who calls, and what policy decides"},
 	{Name: "clients", Description: "Programs that log in by OAuth 2.0, such as VNFMs"},

@@ -47,11 +47,24 @@ var (
 	errNotImplemented = errors.New("not implemented")
 )
 
-var kinds = []api.ErrorKind{
-	{Err: errVersion, Status: http.StatusNotAcceptable, Name: "version", Title: "version not supported"},
-	{Err: ErrNotAcceptable, Status: http.StatusNotAcceptable, Name: "not-acceptable", Title: "not acceptable"},
-	{Err: ErrRange, Status: http.StatusRequestedRangeNotSatisfiable, Name: "range", Title: "range not satisfiable"},
-	{Err: errNotImplemented, Status: http.StatusNotImplemented, Name: "not-implemented", Title: "not implemented"},
+// Kinds are those that doors of SOL013 have besides the common ones.
+var Kinds = []api.ErrorKind{
+	{
+		Err: errVersion, Status: http.StatusNotAcceptable, Name: "version", Title: "version not supported",
+		Help: "The header Version names no version that is served. GET api_versions lists those that are.",
+	},
+	{
+		Err: ErrNotAcceptable, Status: http.StatusNotAcceptable, Name: "not-acceptable", Title: "not acceptable",
+		Help: "The header Accept excludes every form that the answer has. detail names one.",
+	},
+	{
+		Err: ErrRange, Status: http.StatusRequestedRangeNotSatisfiable, Name: "range", Title: "range not satisfiable",
+		Help: "The header Range names no part of the content. Ask without it, or for a part within its size.",
+	},
+	{
+		Err: errNotImplemented, Status: http.StatusNotImplemented, Name: "not-implemented", Title: "not implemented",
+		Help: "The standard has the operation, and this broker does not.",
+	},
 }
 
 // versionHeader is the header that names a version (SOL013 clause 9.3.2).
@@ -65,7 +78,7 @@ func Door(a API, operations ...api.Route) api.Door {
 		Paths:    []string{"/" + a.Name + "/"},
 		Private:  "/" + a.Name + "/",
 		Tolerant: true, // of query parameters: those of optional features are ignored
-		Kinds:    kinds,
+		Kinds:    Kinds,
 		Next:     api.RESTNext,
 		Refuse:   a.refuse,
 	}
@@ -186,7 +199,7 @@ func (a API) major(path string) (is Major, named bool) {
 // refuse puts a refusal into problem details (SOL013 clause 6.3), with members of our own.
 func (a API) refuse(r *http.Request, p api.Problem) api.Answer {
 	body := v1.Problem{
-		Type: "urn:vimbroker:problem:" + p.Name, Title: p.Title, Status: p.Status, Detail: p.Detail,
+		Type: api.TypePrefix + p.Name, Title: p.Title, Status: p.Status, Detail: p.Detail,
 		Remedy:    p.RESTRemedy(),
 		RequestID: p.RequestID, Instance: "urn:vimbroker:request:" + p.RequestID,
 	}
@@ -204,7 +217,7 @@ func (a API) refuse(r *http.Request, p api.Problem) api.Answer {
 		body.Errors = nil
 	}
 	return api.Answer{
-		Header: http.Header{"Content-Type": {v1.ProblemType}, versionHeader: {major.last()}}, Body: body,
+		Header: http.Header{"Content-Type": {v1.ProblemType}, "Link": {p.Link()}, versionHeader: {major.last()}}, Body: body,
 	}
 }
 

@@ -70,12 +70,16 @@ func TestVersions(t *testing.T) {
 			continue
 		}
 		var problem struct {
+			Type   string
 			Status int
 			Detail string
 		}
 		if err := json.Unmarshal([]byte(body), &problem); err != nil || problem.Status != c.status || problem.Detail == "" ||
 			answer.Header.Get("Content-Type") != "application/problem+json" {
 			t.Errorf("%s %s is no problem of RFC 9457 with a detail: %s", c.method, c.path, body)
+		}
+		if name := strings.TrimPrefix(problem.Type, "urn:vimbroker:problem:"); answer.Header.Get("Link") != "</errors#"+name+`>; rel="help"` {
+			t.Errorf("%s %s leads to %q for help with %s", c.method, c.path, answer.Header.Get("Link"), name)
 		}
 	}
 }

@@ -123,6 +123,9 @@ func (d *doctor) configuration(name string, env console.Environment) {
 	remedy := "put another into " + c.TLS.CertFile
 	if _, err := os.Stat(filepath.Join(filepath.Dir(c.TLS.CertFile), "ca.key")); err == nil {
 		remedy = "vimbroker init --renew"
+		if dir := filepath.Dir(name); dir != configDir {
+			remedy += " --dir " + shellWord(dir)
+		}
 	}
 	d.end("certificate", "the server's certificate", c.certificate.ends(), remedy)
 }

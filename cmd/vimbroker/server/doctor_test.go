@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -76,5 +77,23 @@ func TestDoctorNamesEachFault(t *testing.T) {
 		if want := map[bool]int{true: 0, false: 1}[c.state == findingOK]; worst != want {
 			t.Errorf("%s: %d findings, want %d: %+v", name, worst, want, d.findings)
 		}
+	}
+}
+
+// TestDoctorNamesWhereToRenew: the remedy for a certificate that ends is the command that renews this one.
+func TestDoctorNamesWhereToRenew(t *testing.T) {
+	now := time.Now()
+	s := setup{
+		dir: filepath.Join(t.TempDir(), "its own"), state: filepath.Join(t.TempDir(), "state"), listen: "127.0.0.1:0",
+		hosts: []string{"127.0.0.1"}, owner: "nobody-of-this-name", admin: "admin", project: "platform",
+	}
+	if err := s.write(now); err != nil {
+		t.Fatal(err)
+	}
+	d := &doctor{now: now.Add(certificateLife - 24*time.Hour)}
+	d.configuration(s.path("vimbroker.yaml"), []string{"HOME=/h"})
+	last := d.findings[len(d.findings)-1]
+	if want := "vimbroker init --renew --dir '" + s.dir + "'"; last.State != findingWarning || last.Remedy != want {
+		t.Errorf("doctor finds %+v, want the remedy %q", last, want)
 	}
 }

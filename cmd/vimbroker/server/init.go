@@ -2,6 +2,7 @@ package server
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -20,7 +21,9 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"go.yaml.in/yaml/v3"
 
+	"github.com/vimbroker/vimbroker/broker/trust"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/files"
 	"github.com/vimbroker/vimbroker/policy"
@@ -28,6 +31,9 @@ import (
 
 // unconfigured begins the configuration that the packages install: init replaces it.
 const unconfigured = "# vimbroker is not configured yet"
+
+// configDir is where the configuration is, unless init was told otherwise.
+const configDir = "/etc/vimbroker"
 
 // authorityLife and certificateLife are those of the certificates that init makes.
 const (
@@ -41,6 +47,9 @@ type setup struct {
 	hosts                                     []string
 	certFile, keyFile                         string
 	renew                                     bool
+	// login is how the administrator comes in where there is no token; nobody by default.
+	login trustConfig
+	match map[string]string
 }
 
 const initHelp = `Write the configuration of a server for one machine: SQLite and the keys in the
@@ -50,24 +59,32 @@ machine; --renew makes another certificate of that authority, which a running
 server takes up by itself. Nothing that is there is replaced, but for the empty
 configuration that the packages install.
 
+With --issuer nobody gets a token: the administrators are those whose tokens of
+that issuer (OpenID Connect) have the claims --admin-claim. docs/callers.md says
+how to let in more people.
+
 Files of the server belong to the user --user where that exists and root runs
 this; the administrator's token and the authority's key belong to whoever runs
 it. Production has more: docs/production.md.`
 
 func (p *program) initCommand() *cobra.Command {
-	s := setup{}
+	s := setup{login: trustConfig{Authority: trust.Authority{Name: "login", Login: &trust.Signin{}}}}
 	c := &cobra.Command{
 		Use:   "init",
 		Short: "Write the configuration of a server for one machine",
 		Long:  initHelp,
 		Example: `  vimbroker init
   vimbroker init --host broker.example --tls-cert tls.crt --tls-key tls.key
+  vimbroker init --issuer https://id.org --client-id cli --admin-claim role=op
   vimbroker init --dir ./broker --state-dir ./state --listen 127.0.0.1:8420
   vimbroker init --renew`,
 		Args: console.Names(), ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if (s.certFile == "") != (s.keyFile == "") {
 				return console.Usagef(c, "give --tls-cert and --tls-key, or neither")
+			}
+			if err := s.checkIssuer(c); err != nil {
+				return err
 			}
 			if err := s.complete(); err != nil {
 				return err
@@ -86,7 +103,7 @@ func (p *program) initCommand() *cobra.Command {
 		},
 	}
 	flags := c.Flags()
-	flags.StringVar(&s.dir, "dir", "/etc/vimbroker", "directory of the configuration")
+	flags.StringVar(&s.dir, "dir", configDir, "directory of the configuration")
 	flags.StringVar(&s.state, "state-dir", "/var/lib/vimbroker", "directory of the database and the keys")
 	flags.StringVar(&s.listen, "listen", "0.0.0.0:8420", "host:port to listen on")
 	flags.StringArrayVar(&s.hosts, "host", nil,
@@ -95,6 +112,11 @@ func (p *program) initCommand() *cobra.Command {
 	flags.StringVar(&s.keyFile, "tls-key", "", "its key, PEM")
 	flags.StringVar(&s.admin, "admin", "admin", "name of the administrator")
 	flags.StringVar(&s.project, "project", "platform", "project that the administrator acts in")
+	flags.StringVar(&s.login.Issuer, "issuer", "", "URL of the OpenID Connect issuer whose tokens let the administrators in")
+	flags.StringVar(&s.login.Login.ClientID, "client-id", "", "id of the public client at the issuer, for \"vimbroker login\"")
+	flags.StringVar(&s.login.Audience, "audience", "", "audience of the issuer's tokens (default: the client's id, which ID tokens have)")
+	flags.StringVar(&s.login.CAFile, "issuer-ca", "", "authorities of the issuer's server, PEM (default: the system's)")
+	flags.StringToStringVar(&s.match, "admin-claim", nil, "CLAIM=PATTERN that an administrator's token has (repeatable: all of them)")
 	flags.StringVar(&s.owner, "user", "vimbroker", "user that the server runs as")
 	flags.BoolVar(&s.renew, "renew", false, "only make another certificate of the authority that an earlier init made")
 	return c
@@ -102,7 +124,7 @@ func (p *program) initCommand() *cobra.Command {
 
 // complete makes the paths absolute, and finds the names that the certificate is for.
 func (s *setup) complete() error {
-	for _, path := range []*string{&s.dir, &s.state, &s.certFile, &s.keyFile} {
+	for _, path := range []*string{&s.dir, &s.state, &s.certFile, &s.keyFile, &s.login.CAFile} {
 		if *path == "" {
 			continue
 		}
@@ -157,21 +179,14 @@ func (s *setup) write(now time.Time) error {
 		}
 		s.certFile, s.keyFile = s.path("tls/tls.crt"), s.path("tls/tls.key")
 	}
-	token, digest := policy.NewToken()
-	line := fmt.Sprintf("tokens:\n  - {name: %s, project: %s, roles: [%s], sha256: %s}\n",
-		strconv.Quote(s.admin), strconv.Quote(s.project), policy.RoleAdmin, digest)
-	if _, err := policy.NewStaticTokens([]policy.StaticToken{{
-		Name: s.admin, Project: s.project, Roles: []string{policy.RoleAdmin}, SHA256: digest,
-	}}); err != nil {
+	callers, written, err := s.callers()
+	if err != nil {
 		return err
 	}
 	config := fmt.Sprintf("# \"vimbroker serve --help\" shows every key.\n"+
-		"listen: %q\ntls:\n  certFile: %q\n  keyFile: %q\ndataDir: %q\ntokensFile: %q\npolicyDir: %q\n",
-		s.listen, s.certFile, s.keyFile, s.state, s.path("tokens.yaml"), s.path("policies"))
-	for _, f := range []struct {
-		name, text string
-		served     bool
-	}{{"admin.token", token + "\n", false}, {"tokens.yaml", line, true}, {"vimbroker.yaml", config, true}} {
+		"listen: %q\ntls:\n  certFile: %q\n  keyFile: %q\ndataDir: %q\npolicyDir: %q\n%s",
+		s.listen, s.certFile, s.keyFile, s.state, s.path("policies"), callers)
+	for _, f := range append(written, initFile{"vimbroker.yaml", config, true}) {
 		if err := files.WritePrivate(s.path(f.name), []byte(f.text)); err != nil {
 			return err
 		}
@@ -183,6 +198,68 @@ func (s *setup) write(now time.Time) error {
 		}
 	}
 	return nil
+}
+
+// initFile is a file of the configuration; the server reads it if it is served.
+type initFile struct {
+	name, text string
+	served     bool
+}
+
+// issued reports whether the administrators come from an issuer, and not with a token.
+func (s *setup) issued() bool { return s.login.Issuer != "" }
+
+// initFlags are the flags of what an entry of trust can lack.
+var initFlags = map[string]string{"issuer": "--issuer", "principals[0].match": "--admin-claim", "principals[0].project": "--project"}
+
+// checkIssuer refuses an issuer that the server would refuse.
+func (s *setup) checkIssuer(c *cobra.Command) error {
+	s.login.Principals = []trust.Mapping{{Match: s.match, Project: s.project, Roles: []string{policy.RoleAdmin}}}
+	if !s.issued() {
+		for _, flag := range []string{"client-id", "audience", "issuer-ca", "admin-claim"} {
+			if c.Flags().Changed(flag) {
+				return console.Usagef(c, "--%s needs --issuer", flag)
+			}
+		}
+		return nil
+	}
+	if c.Flags().Changed("admin") {
+		return console.Usagef(c, "--admin names the holder of a token; with --issuer there is none")
+	}
+	if s.login.Login.ClientID == "" || len(s.match) == 0 {
+		return console.Usagef(c, "--issuer needs --client-id and --admin-claim")
+	}
+	s.login.Audience = cmp.Or(s.login.Audience, s.login.Login.ClientID)
+	for _, f := range s.login.WithDefaults().Flaws() {
+		return console.Usagef(c, "%s %s", cmp.Or(initFlags[f.Field], f.Field), f.Text)
+	}
+	return nil
+}
+
+// callers are the lines of the configuration that let the administrator in, and the files that they name.
+func (s *setup) callers() (lines string, written []initFile, err error) {
+	if s.issued() {
+		entry := map[string]any{
+			"name": s.login.Name, "issuer": s.login.Issuer, "audience": s.login.Audience,
+			"login": map[string]string{"clientID": s.login.Login.ClientID},
+			"principals": []map[string]any{{
+				"match": s.match, "project": s.project, "roles": []string{policy.RoleAdmin},
+			}},
+		}
+		if s.login.CAFile != "" {
+			entry["caFile"] = s.login.CAFile
+		}
+		text, err := yaml.Marshal(map[string]any{"trust": []any{entry}})
+		return string(text), nil, err
+	}
+	token, digest := policy.NewToken()
+	line := fmt.Sprintf("tokens:\n  - {name: %s, project: %s, roles: [%s], sha256: %s}\n",
+		strconv.Quote(s.admin), strconv.Quote(s.project), policy.RoleAdmin, digest)
+	_, err = policy.NewStaticTokens([]policy.StaticToken{{
+		Name: s.admin, Project: s.project, Roles: []string{policy.RoleAdmin}, SHA256: digest,
+	}})
+	return fmt.Sprintf("tokensFile: %q\n", s.path("tokens.yaml")),
+		[]initFile{{"admin.token", token + "\n", false}, {"tokens.yaml", line, true}}, err
 }
 
 // hand gives a file to the server: to its user, or to its group alone, who may then read it and not change it.
@@ -341,15 +418,22 @@ func (p *program) announceSetup(s setup) error {
 		host = "[" + host + "]"
 	}
 	start := "systemctl enable --now vimbroker"
-	if s.dir != "/etc/vimbroker" {
+	if s.dir != configDir {
 		start = shellWord(console.SelfCommand()) + " serve --config " + shellWord(s.path("vimbroker.yaml"))
 	}
 	ca := ""
 	if s.certFile == s.path("tls/tls.crt") {
 		ca = " VIMBROKER_CA_FILE=" + shellWord(s.path("tls/ca.crt"))
 	}
-	_, err := fmt.Fprintf(p.Out, "%s is written. Next:\n\n  %s\n  export VIMBROKER_ADDR=https://%s:%s%s VIMBROKER_TOKEN_FILE=%s\n"+
-		"  vimbroker vim register --kubeconfig ~/.kube/config edge-1\n",
-		s.path("vimbroker.yaml"), start, host, port, ca, shellWord(s.path("admin.token")))
+	in, registered := " VIMBROKER_TOKEN_FILE="+shellWord(s.path("admin.token")), ""
+	if s.issued() {
+		in, registered = "", "vimbroker login && "
+		if s.login.CAFile != "" {
+			in = " VIMBROKER_ISSUER_CA_FILE=" + shellWord(s.login.CAFile)
+		}
+	}
+	_, err := fmt.Fprintf(p.Out, "%s is written. Next:\n\n  %s\n  export VIMBROKER_ADDR=https://%s:%s%s%s\n"+
+		"  %svimbroker vim register --kubeconfig ~/.kube/config edge-1\n",
+		s.path("vimbroker.yaml"), start, host, port, ca, in, registered)
 	return err
 }
