@@ -28,7 +28,7 @@ var helps = map[string]string{
 	"quota":                  "The caller or the project has as many as it may have. End some, or ask the broker's operator for more.",
 	"unsupported":            "This broker, or a VIM of this type, does not do what is asked. detail says what it does instead.",
 	"vim-refuses-credential": "The VIM does not take the credential. Give another one with POST /v1/vims/{id}/rotate.",
-	"vim-forbids":            "The VIM forbids what the broker does with its credential. Give it the rights that deploy/kubernetes-rbac.yaml has.",
+	"vim-forbids":            "The VIM forbids what the broker does. Give the credential the rights that deploy/kubernetes-rbac.yaml has.",
 	"vim-unreachable":        "The VIM does not answer, its certificate does not verify, or egress rules forbid its address. Check all three.",
 	"unavailable":            "The database, a key store or another part of the broker is away. Try again later; GET /readyz names the part.",
 	"unopenable":             "The stored credential does not open: its key is gone. Give it again with POST /v1/vims/{id}/rotate.",
