@@ -23,7 +23,7 @@ REAL_PACKAGES  := ./test/real/cloud ./test/real ./drivers/postgres ./test/replic
 # tests that go on for SOAK; make test-real runs a short form of each
 SOAKED         := ^Test(KubectlThroughThePlugin|Killed|KilledInOperations|Stopped|CutOff|DatabaseRestarted|OpenSnapshot)$$
 # tools of the tests that only "make test-field" runs
-FIELD_TOOLS    := kube-tools helm-tools vault-kubernetes-tools
+FIELD_TOOLS    := kube-tools helm-tools vault-kubernetes-tools capi-tools openstack-tools
 
 # What is built names no directory: other clones, and the builds of tests, find it in Go's cache.
 export GOFLAGS += -trimpath

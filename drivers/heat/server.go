@@ -179,7 +179,8 @@ func refusal(err error, doing, who string) error {
 		return foreign(doing, who, a.Actual)
 	case a.Actual == http.StatusForbidden:
 		return set(broker.ErrForbidden, who+" does not let the lease do it",
-			"give the registered user the roles that Heat asks for (heat_stack_owner, member), and see the cloud's quota of stacks")
+			"give the registered user the roles that Heat asks for (heat_stack_owner, member); see the cloud's quota of stacks, "+
+				"and whether it leaves a type of the template's resources to its administrators")
 	case a.Actual == http.StatusNotFound:
 		return set(broker.ErrNotFound, who+" does not find it", "see whether it was removed")
 	case a.Actual == http.StatusConflict:

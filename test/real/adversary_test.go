@@ -6,9 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -29,8 +27,6 @@ import (
 	"github.com/vimbroker/vimbroker/drivers/kubernetes/rbac"
 	"github.com/vimbroker/vimbroker/test/real"
 )
-
-var update = flag.Bool("update", false, "write the tables of docs/adversary.md")
 
 // What becomes of an attempt. The words stand in docs/adversary.md.
 const (
@@ -719,7 +715,6 @@ func table(bare, guarded *raid) string {
 // TestAdversary has the holders of leases try to become somebody else, to outlive their leases,
 // and to spoil others', and compares what came of it with docs/adversary.md.
 func TestAdversary(t *testing.T) {
-	const page = "../../docs/adversary.md"
 	c := real.OwnKubernetes(t)
 	serveNetworks(t, c)
 	raids := map[string]*raid{}
@@ -738,36 +733,11 @@ func TestAdversary(t *testing.T) {
 			}
 		})
 	}
-	text, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := string(text)
+	tables := map[string]string{}
 	for mode, prepared := range map[string]bool{"managed": false, "prepared": true} {
-		begin, end := "<!-- "+mode+" -->\n", "<!-- /"+mode+" -->"
-		before, rest, ok := strings.Cut(want, begin)
-		_, after, ok2 := strings.Cut(rest, end)
-		if !ok || !ok2 {
-			t.Fatalf("%s has no place for the table of %s mode", page, mode)
-		}
-		want = before + begin + "\n" + table(raids[fmt.Sprint(prepared, false)], raids[fmt.Sprint(prepared, true)]) + "\n" + end + after
+		tables[mode] = table(raids[fmt.Sprint(prepared, false)], raids[fmt.Sprint(prepared, true)])
 	}
-	if want == string(text) {
-		return
-	}
-	if *update && !t.Failed() {
-		if err := os.WriteFile(page, []byte(want), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	t.Errorf("%s is not what happened. See whether that should be, then write it: VIMBROKER_REAL=1 go test ./test/real -run TestAdversary -update", page)
-	was := strings.Split(string(text), "\n")
-	for line := range strings.SplitSeq(want, "\n") {
-		if !slices.Contains(was, line) {
-			t.Logf("now: %s", line)
-		}
-	}
+	real.KeepTables(t, "../../docs/adversary.md", tables)
 }
 
 // serveNetworks has a cluster serve the networks of Multus, as far as its API server has a part in that.

@@ -20,6 +20,7 @@ import (
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
 
+	"github.com/vimbroker/vimbroker/broker/api/sol003"
 	"github.com/vimbroker/vimbroker/test/field"
 	"github.com/vimbroker/vimbroker/test/real"
 	"github.com/vimbroker/vimbroker/test/story"
@@ -231,6 +232,7 @@ func (l *chartLife) live() {
 	if len(made) == 0 {
 		t.Fatal("instantiated, nothing stands: the test sees nothing")
 	}
+	l.storages()
 	if l.vdu != "" {
 		aspect, _, _ := strings.Cut(l.vdu, "=")
 		l.must("vimbroker vnf scale %s --aspect %s --wait", l.name, aspect)
@@ -238,6 +240,7 @@ func (l *chartLife) live() {
 			t.Errorf("scaled, the objects differ by (-before +now):\n%s", diff)
 		}
 		l.must("vimbroker vnf scale %s --aspect %s --steps -1 --wait", l.name, aspect)
+		l.storages()
 		// Charts make some objects otherwise, and run other hooks, once they are upgraded.
 		now := l.stands()
 		for _, id := range slices.Sorted(maps.Keys(made)) {
@@ -278,6 +281,23 @@ func (l *chartLife) live() {
 	l.run("upgrade %s %s/2/%s -f %s --wait", l.release, l.dir, l.name, values)
 	l.same("changed, beside Helm's upgrade", l.stands(), changed)
 	l.run("uninstall %s --wait", l.release)
+}
+
+// storages holds that the claims in the namespace are the storages of the instance.
+func (l *chartLife) storages() {
+	l.t.Helper()
+	var shown sol003.VNFInstance
+	if err := json.Unmarshal([]byte(l.must("vimbroker vnf show -o json %s", l.name)), &shown); err != nil || shown.Instantiated == nil {
+		l.t.Fatalf("the instance is %+v, %v", shown, err)
+	}
+	var has []string
+	for _, s := range shown.Instantiated.Storages {
+		has = append(has, s.Storage.ResourceID)
+	}
+	slices.Sort(has)
+	if want := strings.Fields(l.onCluster(l.t, "-n "+l.name+" get pvc -o jsonpath='{.items[*].metadata.name}'")); !slices.Equal(has, want) {
+		l.t.Errorf("the storages of the instance are %q, and the claims %q", has, want)
+	}
 }
 
 // lose deletes an object of the release, by hand.

@@ -1,0 +1,59 @@
+package helm_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/drivers/manifests"
+	"github.com/vimbroker/vimbroker/lifecycle"
+	"github.com/vimbroker/vimbroker/test/fakeobjects"
+	"github.com/vimbroker/vimbroker/test/pods"
+)
+
+// TestAChartIsJudgedAsItsObjects: in a chart, outright and by its values, an object reaches what it reaches as a manifest,
+// and no pod is of another level.
+func TestAChartIsJudgedAsItsObjects(t *testing.T) {
+	s := fakeobjects.New(t)
+	s.Serve(fakeobjects.Kind{Group: "k8s.cni.cncf.io", Version: "v1", Kind: "NetworkAttachmentDefinition", Plural: "network-attachment-definitions", Namespaced: true})
+	objects := []string{
+		`{"apiVersion": "v1", "kind": "Service", "metadata": {"name": "steal"}, "spec": {"externalIPs": ["192.0.2.1"]}}`,
+		`{"apiVersion": "k8s.cni.cncf.io/v1", "kind": "NetworkAttachmentDefinition", "metadata": {"name": "nic"}, "spec": {"config": "{\"type\": \"host-device\"}"}}`,
+	}
+	for n, c := range pods.Cases() {
+		pods.Set(c.Pod, "metadata.name", fmt.Sprintf("p%d", n))
+		text, err := json.Marshal(c.Pod)
+		if err != nil {
+			t.Fatal(err)
+		}
+		objects = append(objects, string(text))
+	}
+	whole := strings.Join(objects, "\n---\n")
+	given := map[string]string{"192.0.2.1": "address", "Unconfined": "profile", "spc_t": "type", "host-device": "cni"}
+	values, varied := "", whole
+	for text, name := range given {
+		values += name + ": " + text + "\n"
+		varied = strings.ReplaceAll(varied, text, "{{ .Values."+name+" }}")
+	}
+	in := inputOf([]lifecycle.Manifest{{Path: "a.yaml", Text: secret.NewText(whole)}})
+	d := manifests.New()
+	p, err := d.Plan(t.Context(), s.Connection(d.Survey(in)), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := fmt.Sprint(p.Facts.PodSecurity, p.Facts.Privileged, p.Facts.Reaches)
+	if len(p.Facts.Reaches) < 20 {
+		t.Fatalf("as manifests they reach %s: the test sees nothing", want)
+	}
+	for form, template := range map[string]string{"outright": whole, "by values": varied} {
+		p, err := plan(t, s, inputOf(chartOf(map[string]string{"templates/a.yaml": template, "values.yaml": values})))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprint(p.Facts.PodSecurity, p.Facts.Privileged, p.Facts.Reaches); got != want {
+			t.Errorf("%s in a chart they are\n%s, want\n%s", form, got, want)
+		}
+	}
+}
