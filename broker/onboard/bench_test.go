@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -147,7 +148,11 @@ func (b *bench) watch() {
 
 // show lists what there is.
 func (b *bench) show() {
-	for _, namespace := range []string{"a", "b"} {
+	watched := []string{"a", "b"}
+	if b.m.Namespaces[0] == onboard.AllNamespaces {
+		watched = b.m.Namespaces
+	}
+	for _, namespace := range watched {
 		s := b.w.Sight(namespace)
 		s.Clusters(b.source.all(namespace))
 		s.Secrets(b.source.versions(namespace))
@@ -281,16 +286,17 @@ func (b *bench) leaseRow(id string) broker.Lease {
 
 // source is what a test says that the management cluster shows.
 type source struct {
-	mu       sync.Mutex
-	clusters map[string]onboard.Seen
-	secrets  map[string]onboard.ClusterSecret
-	planes   map[string]string
-	fail     error // of Cluster
-	silent   error // of Ping
-	version  int
-	reads    int    // of secrets
-	entry    string // of a secret, as it was last asked for
-	shows    bool   // in Watch
+	mu         sync.Mutex
+	clusters   map[string]onboard.Seen
+	secrets    map[string]onboard.ClusterSecret
+	planes     map[string]string
+	namespaces map[string]map[string]string
+	fail       error // of Cluster
+	silent     error // of Ping
+	version    int
+	reads      int    // of secrets
+	entry      string // of a secret, as it was last asked for
+	shows      bool   // in Watch
 }
 
 var errNone = &broker.Error{Kind: broker.ErrNotFound, Detail: "not found"}
@@ -312,7 +318,7 @@ func (s *source) putSecret(namespace, name string, got onboard.ClusterSecret) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.version++
-	got.Name, got.Version = name, fmt.Sprintf("uid/%d", s.version)
+	got.Namespace, got.Name, got.Version = namespace, name, fmt.Sprintf("uid/%d", s.version)
 	s.secrets[namespace+"/"+name] = got
 }
 
@@ -320,7 +326,7 @@ func (s *source) all(namespace string) (all []onboard.Seen) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, c := range s.clusters {
-		if c.Namespace == namespace {
+		if c.Namespace == namespace || namespace == onboard.AllNamespaces {
 			all = append(all, c)
 		}
 	}
@@ -331,7 +337,7 @@ func (s *source) versions(namespace string) (all []onboard.SecretVersion) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for at, got := range s.secrets {
-		if strings.HasPrefix(at, namespace+"/") && got.Cluster != "" {
+		if (strings.HasPrefix(at, namespace+"/") || namespace == onboard.AllNamespaces) && got.Cluster != "" {
 			all = append(all, got.SecretVersion)
 		}
 	}
@@ -346,6 +352,25 @@ func (s *source) Watch(ctx context.Context, _ func() onboard.ManagementAccess, n
 	}
 	<-ctx.Done()
 	return ctx.Err()
+}
+
+// Namespaces implements [onboard.Source].
+func (s *source) Namespaces(context.Context, onboard.ManagementAccess) (map[string]map[string]string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return maps.Clone(s.namespaces), s.silent
+}
+
+// label makes a namespace with labels; nil removes it.
+func (s *source) label(namespace string, labels map[string]string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.namespaces == nil {
+		s.namespaces = map[string]map[string]string{}
+	}
+	if s.namespaces[namespace] = labels; labels == nil {
+		delete(s.namespaces, namespace)
+	}
 }
 
 // Ping implements [onboard.Source].

@@ -20,9 +20,9 @@ func TestAnEndlessWatchIsBounded(t *testing.T) {
 	for n := range maxSeen + 100 {
 		name := fmt.Sprint(n)
 		s.Cluster(Seen{Namespace: "a", Name: name})
-		s.Secret(SecretVersion{Name: w.m.secretName(name), Cluster: name, Version: "1"})
-		s.Gone("gone-" + name)
-		s.Secret(SecretVersion{Name: w.m.secretName("other-" + name), Cluster: "other-" + name, Version: "1"})
+		s.Secret(SecretVersion{Namespace: "a", Name: w.m.secretName(name), Cluster: name, Version: "1"})
+		s.Gone("a", "gone-"+name)
+		s.Secret(SecretVersion{Namespace: "a", Name: w.m.secretName("other-" + name), Cluster: "other-" + name, Version: "1"})
 	}
 	if len(w.seen) != maxSeen || len(w.versions) > 2*maxSeen || len(w.queue.due) > maxSeen {
 		t.Errorf("%d clusters, %d secrets and %d to be looked at are kept in mind, want at most %d", len(w.seen), len(w.versions), len(w.queue.due), maxSeen)
@@ -32,19 +32,19 @@ func TestAnEndlessWatchIsBounded(t *testing.T) {
 	}
 	for n := range 3 * maxSeen { // shown and gone again, and their secrets stay
 		name := fmt.Sprint("brief-", n)
-		s.Gone("3")
+		s.Gone("a", "3")
 		s.Cluster(Seen{Namespace: "a", Name: name})
-		s.Secret(SecretVersion{Name: w.m.secretName(name), Cluster: name, Version: "1"})
-		s.Gone(name)
+		s.Secret(SecretVersion{Namespace: "a", Name: w.m.secretName(name), Cluster: name, Version: "1"})
+		s.Gone("a", name)
 	}
 	if len(w.seen) > maxSeen || len(w.versions) > 2*maxSeen {
 		t.Errorf("%d clusters and %d secrets are kept in mind", len(w.seen), len(w.versions))
 	}
 	for n := range 20 { // secrets go, too
-		s.Secret(SecretVersion{Name: w.m.secretName(fmt.Sprint("brief-", n)), Cluster: fmt.Sprint("brief-", n)})
+		s.Secret(SecretVersion{Namespace: "a", Name: w.m.secretName(fmt.Sprint("brief-", n)), Cluster: fmt.Sprint("brief-", n)})
 	}
 	s.Cluster(Seen{Namespace: "a", Name: mine.name, UID: "u"})
-	s.Secret(SecretVersion{Name: w.m.secretName(mine.name), Cluster: mine.name, Version: "2"})
+	s.Secret(SecretVersion{Namespace: "a", Name: w.m.secretName(mine.name), Cluster: mine.name, Version: "2"})
 	if w.seen[mine].UID != "u" || w.versions[mine] != "2" {
 		t.Errorf("the cluster that has a row is seen as %+v, with version %q of its secret", w.seen[mine], w.versions[mine])
 	}
@@ -52,8 +52,8 @@ func TestAnEndlessWatchIsBounded(t *testing.T) {
 		t.Error("the cluster that has a row is not looked at")
 	}
 	// Who goes makes room.
-	s.Gone("1")
-	s.Gone("2") // the one with a row had a place beyond the bound
+	s.Gone("a", "1")
+	s.Gone("a", "2") // the one with a row had a place beyond the bound
 	s.Cluster(Seen{Namespace: "a", Name: "new"})
 	if _, shown := w.seen[key{"a", "new"}]; !shown {
 		t.Error("a cluster that is gone leaves no room")

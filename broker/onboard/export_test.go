@@ -13,7 +13,10 @@ type Watched struct{ w *watcher }
 // Watch makes one, which has read the rows that there are.
 func (o *Onboarding) Watch(ctx context.Context, m Management, v broker.VIM) (Watched, error) {
 	w := o.newWatcher(m, v)
-	return Watched{w}, w.load(ctx)
+	if err := w.load(ctx); err != nil {
+		return Watched{w}, err
+	}
+	return Watched{w}, w.selectNamespaces(ctx)
 }
 
 // Sight is what a namespace's watch shows.

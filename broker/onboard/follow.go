@@ -95,6 +95,9 @@ func (o *Onboarding) watch(ctx context.Context, m Management) error {
 	if err := w.load(ctx); err != nil {
 		return err
 	}
+	if err := w.selectNamespaces(ctx); err != nil {
+		return fmt.Errorf("reading the namespaces of the management cluster: %w", err)
+	}
 	if err := w.leaveRows(ctx); err != nil {
 		return err
 	}
@@ -148,8 +151,10 @@ type watcher struct {
 	troubles map[string]string
 	absent   map[string]bool
 	noticed  time.Time
+	// selected says of each namespace whether it has the labels that are asked for.
+	selected map[string]bool
 	// seen are the Cluster objects and versions the secrets, as they were last shown; listed
-	// are the namespaces of which all clusters were, told those of which all secrets were.
+	// are the watches that showed all clusters, told those that showed all secrets.
 	seen     map[key]Seen
 	versions map[key]string // by the cluster's key
 	listed   map[string]bool
@@ -175,7 +180,7 @@ func (o *Onboarding) newWatcher(m Management, v broker.VIM) *watcher {
 func (w *watcher) lease(ctx context.Context) (broker.Lease, error) {
 	for {
 		l, config, err := w.broker.IssueLease(ctx, w.self, broker.LeaseRequest{
-			VIM: w.m.VIM, TTL: leaseTTL, Rules: w.m.rules(), Namespaces: w.namespaces(),
+			VIM: w.m.VIM, TTL: leaseTTL, Rules: w.m.rules(), Namespaces: w.leased(), ClusterWide: w.m.all(),
 			Format: clientconfig.JSON, Purpose: purpose, Operation: operation(w.m.VIM),
 		})
 		if err == nil {
@@ -201,8 +206,19 @@ func (w *watcher) leaveOut(namespace string) bool {
 	return true
 }
 
-// namespaces are those that are watched.
+// namespaces are those that are watched, each by a watch of its own; [AllNamespaces] by one.
 func (w *watcher) namespaces() []string {
+	if w.m.all() {
+		return w.m.Namespaces
+	}
+	return w.leased()
+}
+
+// leased are the namespaces of the lease; none for one that holds in all.
+func (w *watcher) leased() []string {
+	if w.m.all() {
+		return nil
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.DeleteFunc(slices.Clone(w.m.Namespaces), func(n string) bool { return w.absent[n] })
@@ -211,18 +227,19 @@ func (w *watcher) namespaces() []string {
 // leaveRows says of clusters whose namespaces are not watched that they are not followed, and has those looked at whose VIMs
 // are to go all the same.
 func (w *watcher) leaveRows(ctx context.Context) error {
-	watched := w.namespaces()
 	for k, rows := range maps.Clone(w.rows) {
 		for _, c := range rows {
-			var err error
-			switch {
-			case c.State == StateRetiring:
+			if c.State == StateRetiring {
 				w.queue.add(k, 0)
-			case (c.State == StateRegistered || c.State == StateWaiting) && !slices.Contains(watched, c.Namespace):
-				err = w.note(ctx, c, ReasonNotFollowed, "its namespace is not watched, because the settings or the management "+
-					"cluster do not have it; its VIM stays as it is")
+				continue
 			}
-			if err != nil {
+			w.mu.Lock()
+			follows := w.follows(c.Namespace, true)
+			w.mu.Unlock()
+			if follows {
+				continue
+			}
+			if err := w.leave(ctx, c); err != nil {
 				return err
 			}
 		}
@@ -299,6 +316,7 @@ func (w *watcher) refresh(ctx context.Context) error {
 	if err := w.ping(ctx); err != nil {
 		return err
 	}
+	w.trouble(troubleSelecting, message(w.selectNamespaces(ctx)))
 	w.mu.Lock()
 	before := w.vims
 	w.vims = vims
@@ -377,6 +395,9 @@ func (w *watcher) trouble(namespace, text string) {
 	}
 }
 
+// troubleSelecting is the place of the trouble with reading the labels of namespaces.
+const troubleSelecting = AllNamespaces + " by label"
+
 // maxTroubles bounds the namespaces whose troubles are told.
 const maxTroubles = 3
 
@@ -385,7 +406,7 @@ func (w *watcher) troubled() string {
 	var all []string
 	for _, namespace := range slices.Sorted(maps.Keys(w.troubles)) {
 		text := w.troubles[namespace]
-		if namespace != "" {
+		if namespace != "" && !strings.HasPrefix(namespace, AllNamespaces) {
 			text = "namespace " + namespace + ": " + text
 		}
 		all = append(all, text)
@@ -416,12 +437,12 @@ func (w *watcher) sight(namespace string) Sight {
 		Labels:   w.m.counts,
 		Clusters: func(all []Seen) { w.sawClusters(namespace, all) },
 		Cluster: func(s Seen) {
-			k := key{namespace, s.Name}
+			k := key{s.Namespace, s.Name}
 			if !w.saw(k, func() bool { return w.know(k, s) }) {
 				w.trouble(namespace, tooMany)
 			}
 		},
-		Gone: func(name string) {
+		Gone: func(namespace, name string) {
 			k := key{namespace, name}
 			w.saw(k, func() bool {
 				defer delete(w.seen, k)
@@ -433,7 +454,7 @@ func (w *watcher) sight(namespace string) Sight {
 			if s.Name != w.m.secretName(s.Cluster) {
 				return // another secret of the cluster, or one that only looks like its
 			}
-			k := key{namespace, s.Cluster}
+			k := key{s.Namespace, s.Cluster}
 			w.saw(k, func() bool {
 				if s.Version == "" {
 					delete(w.versions, k)
@@ -467,13 +488,13 @@ func (w *watcher) sawClusters(namespace string, all []Seen) {
 	w.trouble(namespace, "")
 	shown := map[key]Seen{}
 	for _, s := range all {
-		shown[key{namespace, s.Name}] = s
+		shown[key{s.Namespace, s.Name}] = s
 	}
 	w.mu.Lock()
 	w.listed[namespace] = true
 	var look []key
 	for k := range w.seen {
-		if _, still := shown[k]; !still && k.namespace == namespace {
+		if _, still := shown[k]; !still && w.scope(k.namespace) == namespace {
 			delete(w.seen, k)
 		}
 	}
@@ -486,7 +507,7 @@ func (w *watcher) sawClusters(namespace string, all []Seen) {
 		}
 	}
 	for k := range w.rows {
-		if _, still := shown[k]; !still && k.namespace == namespace {
+		if _, still := shown[k]; !still && w.scope(k.namespace) == namespace {
 			look = append(look, k)
 		}
 	}
@@ -503,26 +524,26 @@ func (w *watcher) sawSecrets(namespace string, all []SecretVersion) {
 	w.told[namespace] = true
 	before := map[key]string{}
 	for k, version := range w.versions {
-		if k.namespace == namespace {
+		if w.scope(k.namespace) == namespace {
 			before[k] = version
 			delete(w.versions, k)
 		}
 	}
 	for _, s := range all {
-		if k := (key{namespace, s.Cluster}); s.Name == w.m.secretName(s.Cluster) && w.hasRoom(k) {
+		if k := (key{s.Namespace, s.Cluster}); s.Name == w.m.secretName(s.Cluster) && w.hasRoom(k) {
 			w.versions[k] = s.Version
 		}
 	}
 	var look []key
 	for k, version := range w.versions {
-		if k.namespace == namespace && before[k] != version {
+		if w.scope(k.namespace) == namespace && before[k] != version {
 			look = append(look, k)
 		}
 		delete(before, k)
 	}
 	look = slices.AppendSeq(look, maps.Keys(before))
 	for k := range w.seen {
-		if first && k.namespace == namespace && w.versions[k] == "" {
+		if first && w.scope(k.namespace) == namespace && w.versions[k] == "" {
 			look = append(look, k)
 		}
 	}

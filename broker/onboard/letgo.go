@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/vimbroker/vimbroker/broker"
@@ -42,7 +45,7 @@ func (w *watcher) letGo(ctx context.Context, c Cluster) (time.Duration, error) {
 	fresh, err := w.source.Cluster(ctx, w.present(), c.Namespace, c.Name)
 	switch {
 	case err == nil && fresh.UID == c.UID: // the list was behind
-		w.sight(c.Namespace).Cluster(fresh)
+		w.sight(w.scope(c.Namespace)).Cluster(fresh)
 		return 0, nil
 	case err != nil && !errors.Is(err, broker.ErrNotFound):
 		return w.fail(ctx, c, ReasonDoubtful, "it is not listed, and not known to be gone: "+message(err))
@@ -125,7 +128,7 @@ func (w *watcher) mayGo(ctx context.Context) (bool, error) {
 				continue
 			case c.State == StateRetired && now.Sub(c.UpdatedAt) > breakerWindow:
 				continue
-			case c.State == StateRetired, c.State == StateRetiring, !shown || seen.UID != c.UID:
+			case c.State == StateRetired, c.State == StateRetiring, w.follows(k.namespace, true) && (!shown || seen.UID != c.UID):
 				going++
 			}
 			all++
@@ -199,12 +202,13 @@ func (w *watcher) tell(ctx context.Context, v broker.VIM) error {
 
 // detailNamespaces says in an entry which namespaces are watched, for whom.
 func detailNamespaces(m Management) []string {
-	var text string
-	for i, n := range m.Namespaces {
-		if i > 0 {
-			text += ","
-		}
-		text += n + "=" + m.project(n)
+	named := m.Namespaces
+	if m.all() {
+		named = append(named[:1:1], slices.Sorted(maps.Keys(m.Projects))[1:]...)
 	}
-	return []string{audit.DetailNamespaces, text}
+	var text []string
+	for _, n := range named {
+		text = append(text, n+"="+m.project(n))
+	}
+	return []string{audit.DetailNamespaces, strings.Join(text, ",")}
 }

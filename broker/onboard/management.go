@@ -18,8 +18,10 @@ import (
 type Management struct {
 	// VIM is the id of the VIM that the management cluster is.
 	VIM string
-	// Namespaces are those whose clusters are taken, 1 to 64.
+	// Namespaces are those whose clusters are taken, 1 to 64 by name; or [AllNamespaces] alone.
 	Namespaces []string
+	// NamespaceSelector are labels that a namespace must have; then Namespaces are all.
+	NamespaceSelector map[string]string
 	// Selector are labels that a cluster must have; empty takes all of the namespaces.
 	Selector map[string]string
 	// Projects says by namespace whose VIMs its clusters become. The entry without a
@@ -92,6 +94,7 @@ const defaultMaxGone, defaultMaxGoneShare = 3, 20
 const (
 	maxNamespaces = 64
 	maxSettings   = 64
+	maxProjects   = 1000 // of namespaces that are not taken by name
 )
 
 var (
@@ -129,10 +132,8 @@ func (m *Management) Complete() error {
 	if len(m.ControlPlanes) == 0 {
 		m.ControlPlanes = []string{defaultControlPlane}
 	}
-	slices.Sort(m.Namespaces)
-	m.Namespaces = slices.Compact(m.Namespaces)
-	if n := len(m.Namespaces); n == 0 || n > maxNamespaces {
-		return broker.Invalid("namespaces", "must name 1 to %d namespaces", maxNamespaces)
+	if err := m.completeNamespaces(); err != nil {
+		return err
 	}
 	if !slices.Contains([]string{AccountEngine, AccountLeases, AccountNone}, m.Account) {
 		return broker.Invalid("account", "must be %s, %s or %s", AccountEngine, AccountLeases, AccountNone)
@@ -140,21 +141,8 @@ func (m *Management) Complete() error {
 	if m.Annotation != AnnotationOut && m.Annotation != AnnotationIn {
 		return broker.Invalid("annotation", "must be %s or %s", AnnotationOut, AnnotationIn)
 	}
-	for _, n := range m.Namespaces {
-		if !dnsLabel().MatchString(n) {
-			return broker.Invalid("namespaces", "hold one that is not a DNS label of at most 63 characters")
-		}
-		if m.project(n) == "" {
-			return broker.Invalid("projects", "name no project for namespace %s", n)
-		}
-	}
 	if len(m.Selector) > maxSettings || len(m.CopyLabels) > maxSettings || len(m.ControlPlanes) > maxSettings {
 		return broker.Invalid("", "more than %d entries in one setting", maxSettings)
-	}
-	for n := range m.Projects {
-		if n != "" && !slices.Contains(m.Namespaces, n) {
-			return broker.Invalid("projects", "name a project for a namespace that is not among the namespaces")
-		}
 	}
 	return m.completeNames()
 }
@@ -204,9 +192,7 @@ func (m *Management) keep(old Management) {
 			*to = was
 		}
 	}
-	for to, was := range map[*[]string][]string{
-		&m.Namespaces: old.Namespaces, &m.CopyLabels: old.CopyLabels, &m.ControlPlanes: old.ControlPlanes,
-	} {
+	for to, was := range map[*[]string][]string{&m.CopyLabels: old.CopyLabels, &m.ControlPlanes: old.ControlPlanes} {
 		if *to == nil {
 			*to = was
 		}
@@ -214,15 +200,17 @@ func (m *Management) keep(old Management) {
 	if m.Selector == nil {
 		m.Selector = old.Selector
 	}
+	m.keepNamespaces(old)
 	if m.Projects == nil {
 		m.Projects = maps.Clone(old.Projects)
-		maps.DeleteFunc(m.Projects, func(n, _ string) bool { return n != "" && !slices.Contains(m.Namespaces, n) })
+		maps.DeleteFunc(m.Projects, func(n, _ string) bool { return n != "" && !m.names(n) })
 	}
 }
 
 // same reports whether both say the same of what becomes of clusters. Both are complete.
 func (m *Management) same(other *Management) bool {
-	return slices.Equal(m.Namespaces, other.Namespaces) && maps.Equal(m.Selector, other.Selector) && maps.Equal(m.Projects, other.Projects) &&
+	return slices.Equal(m.Namespaces, other.Namespaces) && maps.Equal(m.NamespaceSelector, other.NamespaceSelector) &&
+		maps.Equal(m.Selector, other.Selector) && maps.Equal(m.Projects, other.Projects) &&
 		m.SecretName == other.SecretName && m.SecretKey == other.SecretKey && m.NameTemplate == other.NameTemplate &&
 		slices.Equal(m.CopyLabels, other.CopyLabels) && slices.Equal(m.ControlPlanes, other.ControlPlanes) && m.Account == other.Account &&
 		m.Annotation == other.Annotation && m.MaxGone == other.MaxGone && m.MaxGoneShare == other.MaxGoneShare
@@ -237,6 +225,9 @@ func (m *Management) project(namespace string) string {
 }
 
 func (m *Management) targets() []string {
+	if m.all() {
+		return slices.Compact(slices.Sorted(maps.Values(m.Projects)))
+	}
 	var all []string
 	for _, n := range m.Namespaces {
 		all = append(all, m.project(n))
@@ -269,12 +260,7 @@ func (m *Management) selects(s Seen) bool {
 	if s.Onboard == "false" || m.Annotation == AnnotationIn && s.Onboard != "true" {
 		return false
 	}
-	for key, value := range m.Selector {
-		if got, ok := s.Labels[key]; !ok || got != value {
-			return false
-		}
-	}
-	return true
+	return hasAll(s.Labels, m.Selector)
 }
 
 // counts reports whether a cluster's label is one that the settings name.
@@ -311,7 +297,7 @@ func (m *Management) copied(s Seen) map[string]string {
 }
 
 // rules are the rights of the broker's own lease on the management cluster, in its
-// namespaces. They are also the rights that its credential needs.
+// namespaces, or in all. They are also the rights that its credential needs.
 func (m *Management) rules() []broker.Rule {
 	see := []string{"get", "list", "watch"}
 	rules := []broker.Rule{
@@ -321,6 +307,9 @@ func (m *Management) rules() []broker.Rule {
 	for _, c := range m.ControlPlanes {
 		plural, group, _ := strings.Cut(c, ".")
 		rules = append(rules, broker.Rule{APIGroups: []string{group}, Resources: []string{plural}, Verbs: []string{"get"}})
+	}
+	if len(m.NamespaceSelector) > 0 {
+		rules = append(rules, broker.Rule{APIGroups: []string{""}, Resources: []string{"namespaces"}, Verbs: []string{"list"}})
 	}
 	return rules
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/failpoint"
 	"github.com/vimbroker/vimbroker/broker/job"
+	"github.com/vimbroker/vimbroker/policy/egress"
 )
 
 // register makes a VIM of a cluster as soon as it can be one.
@@ -268,7 +269,7 @@ func (o *Onboarding) freed(ctx context.Context, c Cluster) (bool, error) {
 
 // notRegistered stores why a registration failed.
 func (w *watcher) notRegistered(ctx context.Context, c Cluster, err error) (time.Duration, error) {
-	state, why, text := StateWaiting, ReasonUnavailable, message(err)
+	state, why, text := StateWaiting, ReasonUnavailable, w.unreached(ctx, c, err)
 	var e *broker.Error
 	var taken *takenError
 	switch {
@@ -301,6 +302,17 @@ func (w *watcher) notRegistered(ctx context.Context, c Cluster, err error) (time
 		return 0, err
 	}
 	return job.Spread(job.Backoff(stored.Attempts, maxRetry)), nil
+}
+
+// unreached is what people may see of a failure of the address that a secret names. Whoever writes secrets on the management
+// cluster could have the broker look for ports in its network: that nothing answers as it should is all that they are told.
+func (w *watcher) unreached(ctx context.Context, c Cluster, err error) string {
+	if !errors.Is(err, broker.ErrUnreachable) || errors.Is(err, egress.ErrRefused) {
+		return message(err)
+	}
+	w.log.WarnContext(ctx, "the address of a cluster's credential does not answer as its API server", "vim", w.m.VIM,
+		"namespace", c.Namespace, "cluster", c.Name, "error", err)
+	return "no API server that the authority of its credential signed answers at its address now; the broker's log says why"
 }
 
 // takenBy stores that a cluster is no VIM because another cluster is the system that it leads to.

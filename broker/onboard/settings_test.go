@@ -49,6 +49,26 @@ func TestSettingsThatCannotBeFollowed(t *testing.T) {
 		"a template with a slash":      {func(m *m) { m.NameTemplate = "{namespace}/{cluster}" }, "nameTemplate"},
 		"a template of 65 letters":     {func(m *m) { m.NameTemplate = "{cluster}" + strings.Repeat("a", 56) }, "nameTemplate"},
 		"no account that there is":     {func(m *m) { m.Account = "root" }, "account"},
+		"all namespaces":               {func(m *m) { m.Namespaces = []string{"*"} }, ""},
+		"all and one":                  {func(m *m) { m.Namespaces = []string{"*", "a"} }, "namespaces"},
+		"all, some of no project":      {func(m *m) { m.Namespaces, m.Projects = []string{"*"}, map[string]string{"a": "north"} }, "projects"},
+		"all, one of another project":  {func(m *m) { m.Namespaces, m.Projects["c"] = []string{"*"}, "south" }, ""},
+		"a project of no namespace":    {func(m *m) { m.Namespaces, m.Projects["a/b"] = []string{"*"}, "south" }, "projects"},
+		"namespaces by label":          {func(m *m) { m.Namespaces, m.NamespaceSelector = nil, map[string]string{"tenant": "yes"} }, ""},
+		"by name and by label":         {func(m *m) { m.NamespaceSelector = map[string]string{"tenant": "yes"} }, "namespaceSelector"},
+		"no key of a namespace's":      {func(m *m) { m.Namespaces, m.NamespaceSelector = nil, map[string]string{"a b": "yes"} }, "namespaceSelector"},
+		"1000 projects": {func(m *m) {
+			m.Namespaces = []string{"*"}
+			for _, n := range numbered(1000) {
+				m.Projects[n] = "south"
+			}
+		}, ""},
+		"1001 projects": {func(m *m) {
+			m.Namespaces = []string{"*"}
+			for _, n := range numbered(1001) {
+				m.Projects[n] = "south"
+			}
+		}, "projects"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := m{Namespaces: []string{"a"}, Projects: map[string]string{"": "north"}}
@@ -58,7 +78,7 @@ func TestSettingsThatCannotBeFollowed(t *testing.T) {
 			switch {
 			case c.field == "" && err != nil:
 				t.Errorf("Complete() = %v", err)
-			case c.field != "" && (!errors.As(err, &e) || !errors.Is(err, broker.ErrInvalid) || e.Field != c.field):
+			case c.field != "" && (!errors.As(err, &e) || !errors.Is(err, broker.ErrInvalid) || e.Field != strings.Trim(c.field, "\x00")):
 				t.Errorf("Complete() = %v, want a fault of %s", err, c.field)
 			}
 		})

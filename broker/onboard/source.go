@@ -28,8 +28,8 @@ type ManagementAccess struct {
 // [*broker.Error], and hold nothing of what the management cluster's tenants wrote. Safe
 // for concurrent use.
 type Source interface {
-	// Watch shows the clusters of one namespace, or the secrets that carry a cluster's
-	// label, until ctx ends or something fails: first all of them, then what changes. It
+	// Watch shows the clusters of one namespace, or of [AllNamespaces], and the secrets that carry a
+	// cluster's label, until ctx ends or something fails: first all of them, then what changes. It
 	// never returns nil.
 	//
 	// A connection that ends is no failure while what changed meanwhile can still be had,
@@ -39,6 +39,8 @@ type Source interface {
 	Watch(ctx context.Context, access func() ManagementAccess, namespace string, sight Sight) error
 	// Ping asks the management cluster for something small, and is its error.
 	Ping(ctx context.Context, a ManagementAccess) error
+	// Namespaces returns the labels of all namespaces, by name.
+	Namespaces(ctx context.Context, a ManagementAccess) (map[string]map[string]string, error)
 	// Cluster returns the present state of one. It is broker.ErrNotFound only if the
 	// management cluster itself says that this object does not exist; if Cluster API is
 	// not served it is broker.ErrUnsupported.
@@ -50,15 +52,15 @@ type Source interface {
 	ControlPlane(ctx context.Context, a ManagementAccess, namespace, group, plural, name string) (uid string, err error)
 }
 
-// Sight is told what is seen in one namespace. Its methods do not block.
+// Sight is told what is seen. Its methods do not block.
 type Sight struct {
 	// Labels says which labels of a Cluster count: [Seen] has no others. Nil means all.
 	Labels func(key string) bool
-	// Clusters are all there are, Cluster is one that is new or has changed, and Gone the
-	// name of one that was deleted.
+	// Clusters are all there are, Cluster is one that is new or has changed, and Gone one that
+	// was deleted.
 	Clusters func(all []Seen)
 	Cluster  func(Seen)
-	Gone     func(name string)
+	Gone     func(namespace, name string)
 	// Secret says that a secret with the label of this cluster is new, changed or gone; its
 	// version is empty if it is gone. Secrets are all there are.
 	Secrets func(all []SecretVersion)
@@ -86,7 +88,7 @@ type ObjectReference struct{ Group, Kind, Name string }
 
 // SecretVersion holds the values that a watch shows of a secret: never its content.
 type SecretVersion struct {
-	Name string
+	Namespace, Name string
 	// Cluster is the value of its label.
 	Cluster string
 	// Version tells it from every other version of it and from others of its name.

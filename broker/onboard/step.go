@@ -45,7 +45,8 @@ func (w *watcher) look(ctx context.Context, k key) time.Duration {
 func (w *watcher) step(ctx context.Context, k key) (again time.Duration, err error) {
 	w.mu.Lock()
 	seen, shown := w.seen[k]
-	listed := w.listed[k.namespace]
+	listed := w.listed[w.scope(k.namespace)]
+	follows, takes := w.follows(k.namespace, true), w.follows(k.namespace, false)
 	rows := make([]Cluster, 0, len(w.rows[k]))
 	total := 0
 	for _, c := range w.rows[k] {
@@ -69,6 +70,8 @@ func (w *watcher) step(ctx context.Context, k key) (again time.Duration, err err
 			sooner(0, w.drop(ctx, c))
 		case c.State == StateRetired:
 			sooner(w.forget(ctx, c))
+		case !follows && c.State != StateRetiring:
+			sooner(0, w.leave(ctx, c))
 		case shown && c.UID == seen.UID && c.State != StateRetiring:
 			mine = &c
 		case listed || c.State == StateRetiring:
@@ -76,14 +79,14 @@ func (w *watcher) step(ctx context.Context, k key) (again time.Duration, err err
 		}
 	}
 	switch {
-	case !shown || err != nil:
+	case !shown || !follows || err != nil:
 		return again, err
 	case mine != nil:
 		w.forgetMissing(mine.ID)
-	case !w.m.selects(seen) || seen.Deleting:
+	case !takes || !w.m.selects(seen) || seen.Deleting:
 		return again, err
 	case total >= maxClusters:
-		w.trouble(k.namespace, "it has more clusters than are followed")
+		w.trouble(w.scope(k.namespace), "it has more clusters than are followed")
 		return again, err
 	default:
 		c, failed := w.add(ctx, seen)
@@ -281,7 +284,7 @@ func (w *watcher) version(c Cluster) string {
 func (w *watcher) secretless(c Cluster) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.told[c.Namespace] && w.versions[key{c.Namespace, c.Name}] == ""
+	return w.told[w.scope(c.Namespace)] && w.versions[key{c.Namespace, c.Name}] == ""
 }
 
 // cached is the last read of a cluster's VIM.

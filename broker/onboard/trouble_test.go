@@ -3,6 +3,9 @@ package onboard_test
 import (
 	"context"
 	"errors"
+	"net"
+	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -199,5 +202,54 @@ func TestTheAnnotationOfAClusterDecides(t *testing.T) {
 		b.source.put(s)
 		b.look("a", "ctrue")
 		b.want("a", "ctrue", onboard.StateRegistered, onboard.ReasonNotSelected)
+	}
+}
+
+// Whoever writes a secret learns of its address that no API server of the credential answers, whatever else is there.
+func TestASecretDoesNotTellPortsApart(t *testing.T) {
+	b := newBench(t)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	go func() {
+		for {
+			c, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			_, _ = c.Write([]byte("SSH-2.0-x\r\n"))
+			c.Close()
+		}
+	}()
+	foreign := httptest.NewTLSServer(http.NotFoundHandler())
+	defer foreign.Close()
+	closed, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	nothing := closed.Addr().String()
+	closed.Close()
+	s := b.cluster("a", "edge")
+	mine := b.kube("a/edge")
+	told := map[string]bool{}
+	for _, address := range []string{listener.Addr().String(), foreign.Listener.Addr().String(), nothing} {
+		b.secret(s, strings.ReplaceAll(mine.Kubeconfig(), mine.URL, "https://"+address))
+		b.look("a", "edge")
+		c := b.want("a", "edge", onboard.StateWaiting, onboard.ReasonUnreachable)
+		told[c.Message] = true
+		b.clock.Add(10 * time.Minute)
+	}
+	if len(told) != 1 {
+		t.Errorf("it tells apart what answers: %v", told)
+	}
+	b.secret(s, mine.Kubeconfig())
+	b.look("a", "edge")
+	b.want("a", "edge", onboard.StateRegistered, "")
+	b.secret(s, strings.ReplaceAll(mine.Kubeconfig(), mine.URL, "https://"+nothing))
+	b.look("a", "edge")
+	if c := b.row("a", "edge"); strings.Contains(c.Message, "refused") || !strings.Contains(c.Message, "no API server") {
+		t.Errorf("of another address it says %q", c.Message)
 	}
 }

@@ -188,7 +188,7 @@ func (w *watcher) adopt(ctx context.Context, c Cluster, s Seen, v *broker.VIM, g
 		case errors.Is(err, broker.ErrUnreachable):
 			why = ReasonUnreachable
 		}
-		again, failed := w.fail(ctx, c, why, "a new credential is not adopted: "+message(err))
+		again, failed := w.fail(ctx, c, why, "a new credential is not adopted: "+w.unreached(ctx, c, err))
 		return c, again, failed
 	}
 	failpoint.At("onboard.vim-rotated")

@@ -201,11 +201,14 @@ func notKubernetes(code int) error {
 	return &broker.Error{Kind: broker.ErrUnreachable, Detail: detail, Remedy: "check the endpoint, and what stands in front of it"}
 }
 
-// inNamespace is the path of a resource.
+// inNamespace is the path of a resource; in all namespaces if the namespace says so.
 func inNamespace(group, version, namespace, resource string, name ...string) []string {
 	path := []string{"apis", group, version}
 	if group == "" {
 		path = []string{"api", version}
 	}
-	return append(append(path, "namespaces", namespace, resource), name...)
+	if namespace != onboard.AllNamespaces {
+		path = append(path, "namespaces", namespace)
+	}
+	return append(append(path, resource), name...)
 }

@@ -142,6 +142,22 @@ func (d *Driver) ControlPlane(ctx context.Context, a onboard.ManagementAccess, n
 	return m.Metadata.UID, nil
 }
 
+// Namespaces implements [onboard.Source].
+func (d *Driver) Namespaces(ctx context.Context, a onboard.ManagementAccess) (map[string]map[string]string, error) {
+	all := map[string]map[string]string{}
+	_, err := list(ctx, d, a, followed[metadata]{
+		path: []string{"api", "v1", "namespaces"}, what: "namespaces",
+		list: "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1",
+		all: func(found []metadata) {
+			for _, m := range found {
+				all[m.Metadata.Name] = m.Metadata.Labels
+			}
+		},
+		trim: func(m *metadata) bool { return short(m.Metadata.Name) },
+	})
+	return all, err
+}
+
 // Watch implements [onboard.Source].
 func (d *Driver) Watch(ctx context.Context, access func() onboard.ManagementAccess, namespace string, sight onboard.Sight) error {
 	bounded, cancel := context.WithTimeout(ctx, time.Minute)
@@ -153,11 +169,11 @@ func (d *Driver) Watch(ctx context.Context, access func() onboard.ManagementAcce
 	together, ctx := errgroup.WithContext(ctx)
 	together.Go(func() error {
 		return follow(ctx, d, access, followed[cluster]{
-			path: inNamespace(group, version, namespace, "clusters"), what: "clusters in namespace " + namespace,
+			path: inNamespace(group, version, namespace, "clusters"), what: "clusters" + where(namespace),
 			all: func(found []cluster) {
 				all := make([]onboard.Seen, 0, len(found))
 				for _, c := range found {
-					if c.Metadata.Namespace == namespace {
+					if lies(c.Metadata.Namespace, namespace) {
 						all = append(all, c.seen())
 					}
 				}
@@ -165,9 +181,9 @@ func (d *Driver) Watch(ctx context.Context, access func() onboard.ManagementAcce
 			},
 			one: func(c cluster, gone bool) {
 				switch {
-				case c.Metadata.Namespace != namespace:
+				case !lies(c.Metadata.Namespace, namespace):
 				case gone:
-					sight.Gone(c.Metadata.Name)
+					sight.Gone(c.Metadata.Namespace, c.Metadata.Name)
 				default:
 					sight.Cluster(c.seen())
 				}
@@ -178,14 +194,16 @@ func (d *Driver) Watch(ctx context.Context, access func() onboard.ManagementAcce
 	})
 	together.Go(func() error {
 		return follow(ctx, d, access, followed[metadata]{
-			path: inNamespace("", "v1", namespace, "secrets"), what: "secrets in namespace " + namespace,
+			path: inNamespace("", "v1", namespace, "secrets"), what: "secrets" + where(namespace),
 			list:  "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1",
 			watch: "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1",
 			query: url.Values{"labelSelector": {clusterLabel}},
 			all: func(found []metadata) {
 				all := make([]onboard.SecretVersion, 0, len(found))
 				for _, m := range found {
-					all = append(all, m.version())
+					if lies(m.Metadata.Namespace, namespace) {
+						all = append(all, m.version())
+					}
 				}
 				sight.Secrets(all)
 			},
@@ -194,13 +212,28 @@ func (d *Driver) Watch(ctx context.Context, access func() onboard.ManagementAcce
 				if gone {
 					v.Version = ""
 				}
-				sight.Secret(v)
+				if lies(m.Metadata.Namespace, namespace) {
+					sight.Secret(v)
+				}
 			},
 			version: func(m metadata) string { return m.Metadata.ResourceVersion },
 			trim:    (*metadata).trim,
 		})
 	})
 	return together.Wait()
+}
+
+// lies reports whether an object's namespace is the one that is watched.
+func lies(in, watched string) bool {
+	return in == watched || watched == onboard.AllNamespaces && in != ""
+}
+
+// where names the namespaces that are watched, in errors.
+func where(namespace string) string {
+	if namespace == onboard.AllNamespaces {
+		return " in all namespaces"
+	}
+	return " in namespace " + namespace
 }
 
 // followed is a kind of object that is listed and then watched.

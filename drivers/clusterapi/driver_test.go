@@ -48,7 +48,7 @@ func newHub(t *testing.T) *hub {
 	h.Server = fake.New(t, h.serve)
 	h.answer("/apis/cluster.x-k8s.io", 200, `{"versions":[{"version":"v1beta2"},{"version":"v1beta1"}]}`)
 	h.answer(clusters, 200, `{"metadata":{"resourceVersion":"10"},"items":[`+clusterJSON("edge", "u1", "9", "True")+`]}`)
-	h.answer(secrets, 200, `{"metadata":{"resourceVersion":"10"},"items":[{"metadata":{"name":"edge-kubeconfig","uid":"s1","resourceVersion":"8","labels":{"cluster.x-k8s.io/cluster-name":"edge"}}}]}`)
+	h.answer(secrets, 200, `{"metadata":{"resourceVersion":"10"},"items":[{"metadata":{"namespace":"a","name":"edge-kubeconfig","uid":"s1","resourceVersion":"8","labels":{"cluster.x-k8s.io/cluster-name":"edge"}}}]}`)
 	return h
 }
 
@@ -142,10 +142,10 @@ func follow(t *testing.T, h *hub) watched {
 func followBy(t *testing.T, h *hub, d *clusterapi.Driver) watched {
 	t.Helper()
 	access := h.access()
-	return followAs(t, d, func() onboard.ManagementAccess { return access })
+	return followAs(t, d, "a", func() onboard.ManagementAccess { return access })
 }
 
-func followAs(t *testing.T, d *clusterapi.Driver, access func() onboard.ManagementAccess) watched {
+func followAs(t *testing.T, d *clusterapi.Driver, namespace string, access func() onboard.ManagementAccess) watched {
 	t.Helper()
 	t.Cleanup(d.Close)
 	w := watched{seen: make(chan string, 64), done: make(chan error, 1)}
@@ -157,7 +157,7 @@ func followAs(t *testing.T, d *clusterapi.Driver, access func() onboard.Manageme
 	})
 	go func() {
 		defer close(w.seen)
-		w.done <- d.Watch(ctx, access, "a", onboard.Sight{
+		w.done <- d.Watch(ctx, access, namespace, onboard.Sight{
 			Clusters: func(all []onboard.Seen) {
 				for _, s := range all {
 					w.seen <- fmt.Sprintf("listed %s %s ready=%t %s", s.Name, s.UID, s.Ready, s.ControlPlane)
@@ -167,7 +167,7 @@ func followAs(t *testing.T, d *clusterapi.Driver, access func() onboard.Manageme
 			Cluster: func(s onboard.Seen) {
 				w.seen <- fmt.Sprintf("cluster %s ready=%t paused=%t deleting=%t", s.Name, s.Ready, s.Paused, s.Deleting)
 			},
-			Gone:    func(name string) { w.seen <- "gone " + name },
+			Gone:    func(_, name string) { w.seen <- "gone " + name },
 			Secrets: func(all []onboard.SecretVersion) { w.seen <- fmt.Sprintf("secrets %v", all) },
 			Secret:  func(v onboard.SecretVersion) { w.seen <- fmt.Sprintf("secret %v", v) },
 		})
@@ -196,17 +196,36 @@ func (w watched) want(t *testing.T, lines ...string) {
 	}
 }
 
+// TestWatchOfAllNamespaces shows clusters and secrets of each namespace with it, and asks once for all of them.
+func TestWatchOfAllNamespaces(t *testing.T) {
+	h := newHub(t)
+	h.answer("/apis/cluster.x-k8s.io/v1beta2/clusters", 200, `{"metadata":{"resourceVersion":"10"},"items":[`+
+		clusterJSON("edge", "u1", "9", "True")+`,{"metadata":{"namespace":"b","name":"edge","uid":"u2","resourceVersion":"9"}}]}`)
+	h.answer("/api/v1/secrets", 200, `{"metadata":{"resourceVersion":"10"},"items":[
+		{"metadata":{"namespace":"b","name":"edge-kubeconfig","uid":"s2","resourceVersion":"8","labels":{"cluster.x-k8s.io/cluster-name":"edge"}}}]}`)
+	h.answer("/api/v1/namespaces", 200, `{"metadata":{"resourceVersion":"10"},"items":[
+		{"metadata":{"name":"a","labels":{"tenant":"yes","cluster.x-k8s.io/cluster-name":"x"}}},{"metadata":{"name":"b"}}]}`)
+	access := h.access()
+	d := clusterapi.New()
+	w := followAs(t, d, onboard.AllNamespaces, func() onboard.ManagementAccess { return access })
+	w.want(t, "clusters 2", "secrets [{b edge-kubeconfig edge s2/8}]")
+	all, err := d.Namespaces(t.Context(), access)
+	if err != nil || len(all) != 2 || all["a"]["tenant"] != "yes" || len(all["b"]) != 0 {
+		t.Errorf("Namespaces() = %v, %v", all, err)
+	}
+}
+
 func TestWatch(t *testing.T) {
 	h := newHub(t)
 	w := follow(t, h)
-	w.want(t, "listed edge u1 ready=true KubeadmControlPlane.controlplane.cluster.x-k8s.io cp", "clusters 1", "secrets [{edge-kubeconfig edge s1/8}]")
+	w.want(t, "listed edge u1 ready=true KubeadmControlPlane.controlplane.cluster.x-k8s.io cp", "clusters 1", "secrets [{a edge-kubeconfig edge s1/8}]")
 	h.feed(clusters) <- `{"type":"ADDED","object":` + clusterJSON("core", "u2", "11", "False") + `}`
 	h.feed(clusters) <- `{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"12"}}}`
 	h.feed(clusters) <- `{"type":"MODIFIED","object":{"metadata":{"namespace":"a","name":"core","uid":"u2","resourceVersion":"13","deletionTimestamp":"2031-01-01T00:00:00Z","annotations":{"cluster.x-k8s.io/paused":""}},"status":{"initialization":{"controlPlaneInitialized":true}}}}`
-	h.feed(secrets) <- `{"type":"MODIFIED","object":{"metadata":{"name":"edge-kubeconfig","uid":"s1","resourceVersion":"14","labels":{"cluster.x-k8s.io/cluster-name":"edge"}}}}`
-	h.feed(secrets) <- `{"type":"DELETED","object":{"metadata":{"name":"edge-kubeconfig","uid":"s1","resourceVersion":"15","labels":{"cluster.x-k8s.io/cluster-name":"edge"}}}}`
+	h.feed(secrets) <- `{"type":"MODIFIED","object":{"metadata":{"namespace":"a","name":"edge-kubeconfig","uid":"s1","resourceVersion":"14","labels":{"cluster.x-k8s.io/cluster-name":"edge"}}}}`
+	h.feed(secrets) <- `{"type":"DELETED","object":{"metadata":{"namespace":"a","name":"edge-kubeconfig","uid":"s1","resourceVersion":"15","labels":{"cluster.x-k8s.io/cluster-name":"edge"}}}}`
 	w.want(t, "cluster core ready=false paused=false deleting=false", "cluster core ready=true paused=true deleting=true",
-		"secret {edge-kubeconfig edge s1/14}", "secret {edge-kubeconfig edge }")
+		"secret {a edge-kubeconfig edge s1/14}", "secret {a edge-kubeconfig edge }")
 	h.feed(clusters) <- "" // the watch's time is over: it goes on from there
 	h.feed(clusters) <- `{"type":"DELETED","object":` + clusterJSON("core", "u2", "16", "True") + `}`
 	w.want(t, "gone core")
@@ -253,7 +272,7 @@ func TestAWatchThatStaysSilent(t *testing.T) {
 		}
 		return alarm
 	}))
-	w.want(t, "clusters 1", "secrets [{edge-kubeconfig edge s1/8}]")
+	w.want(t, "clusters 1", "secrets [{a edge-kubeconfig edge s1/8}]")
 	var watches []fake.Request
 	all := func(n int) {
 		t.Helper()
@@ -345,7 +364,7 @@ func TestEachWatchUsesTheLeaseOfThatMoment(t *testing.T) {
 	h := newHub(t)
 	var token atomic.Value
 	token.Store("leased")
-	w := followAs(t, clusterapi.New(), func() onboard.ManagementAccess {
+	w := followAs(t, clusterapi.New(), "a", func() onboard.ManagementAccess {
 		a := h.access()
 		a.Token = secret.NewText(token.Load().(string))
 		return a
@@ -494,7 +513,7 @@ func TestSecret(t *testing.T) {
 	d := clusterapi.New()
 	defer d.Close()
 	put := func(value string) {
-		h.answer(secrets+"/edge-kubeconfig", 200, `{"metadata":{"name":"edge-kubeconfig","uid":"s1","resourceVersion":"8","labels":{"cluster.x-k8s.io/cluster-name":"edge"},
+		h.answer(secrets+"/edge-kubeconfig", 200, `{"metadata":{"namespace":"a","name":"edge-kubeconfig","uid":"s1","resourceVersion":"8","labels":{"cluster.x-k8s.io/cluster-name":"edge"},
 			"ownerReferences":[{"apiVersion":"cluster.x-k8s.io/v1beta2","kind":"Cluster","name":"edge","uid":"u1"}]},
 			"data":{"value":"`+base64.StdEncoding.EncodeToString([]byte(value))+`","other":"AAAA"}}`)
 	}
@@ -515,7 +534,7 @@ func TestSecret(t *testing.T) {
 	if s, err = d.Secret(t.Context(), h.access(), "a", "edge-kubeconfig", "value"); !errors.Is(err, broker.ErrUnreachable) || !s.Value.Empty() {
 		t.Errorf("Secret() of another one = %v", err)
 	}
-	h.answer(secrets+"/edge-kubeconfig", 200, `{"metadata":{"name":"edge-kubeconfig"},"data":{"value":"canary"}}`)
+	h.answer(secrets+"/edge-kubeconfig", 200, `{"metadata":{"namespace":"a","name":"edge-kubeconfig"},"data":{"value":"canary"}}`)
 	if _, err = d.Secret(t.Context(), h.access(), "a", "edge-kubeconfig", "value"); !errors.Is(err, broker.ErrUnreachable) || strings.Contains(err.Error(), "canary") {
 		t.Errorf("Secret() of what is not base64 = %v", err)
 	}

@@ -94,7 +94,7 @@ func (c *cluster) trim(counts func(label string) bool) bool {
 func (m *metadata) trim() bool {
 	maps.DeleteFunc(m.Metadata.Labels, func(key, _ string) bool { return key != clusterLabel })
 	m.Metadata.OwnerReferences = nil
-	return short(m.Metadata.Name, m.Metadata.UID, m.Metadata.ResourceVersion, m.Metadata.Labels[clusterLabel])
+	return short(m.Metadata.Namespace, m.Metadata.Name, m.Metadata.UID, m.Metadata.ResourceVersion, m.Metadata.Labels[clusterLabel])
 }
 
 func short(names ...string) bool {
@@ -104,6 +104,7 @@ func short(names ...string) bool {
 // metadata holds the fields that are read of a secret in a watch, and of a control plane.
 type metadata struct {
 	Metadata struct {
+		Namespace       string            `json:"namespace"`
 		Name            string            `json:"name"`
 		UID             string            `json:"uid"`
 		ResourceVersion string            `json:"resourceVersion"`
@@ -122,7 +123,8 @@ const clusterLabel = "cluster.x-k8s.io/cluster-name"
 
 func (m *metadata) version() onboard.SecretVersion {
 	return onboard.SecretVersion{
-		Name: m.Metadata.Name, Cluster: m.Metadata.Labels[clusterLabel], Version: m.Metadata.UID + "/" + m.Metadata.ResourceVersion,
+		Namespace: m.Metadata.Namespace, Name: m.Metadata.Name, Cluster: m.Metadata.Labels[clusterLabel],
+		Version: m.Metadata.UID + "/" + m.Metadata.ResourceVersion,
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 var ManagementColumns = Columns[onboard.Management]{
 	{Name: "vim", field: func(m *onboard.Management) any { return &m.VIM }, fixed: true},
 	{Name: "namespaces", field: func(m *onboard.Management) any { return &m.Namespaces }},
+	{Name: "namespace_selector", field: func(m *onboard.Management) any { return &m.NamespaceSelector }},
 	{Name: "selector", field: func(m *onboard.Management) any { return &m.Selector }},
 	{Name: "projects", field: func(m *onboard.Management) any { return &m.Projects }},
 	{Name: "secret_name", field: func(m *onboard.Management) any { return &m.SecretName }},

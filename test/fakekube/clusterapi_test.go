@@ -51,7 +51,7 @@ func TestManagementCluster(t *testing.T) {
 			Cluster: func(s onboard.Seen) {
 				seen <- fmt.Sprintf("cluster %s ready=%t paused=%t", s.Name, s.Ready, s.Paused)
 			},
-			Gone:    func(name string) { seen <- "gone " + name },
+			Gone:    func(_, name string) { seen <- "gone " + name },
 			Secrets: func(all []onboard.SecretVersion) { seen <- fmt.Sprint("secrets ", len(all)) },
 			Secret:  func(v onboard.SecretVersion) { seen <- fmt.Sprintf("secret %s gone=%t", v.Name, v.Version == "") },
 		})

@@ -48,7 +48,7 @@ func TestFieldClustersRotateMoveAndHang(t *testing.T) {
 	target := real.OwnKubernetes(t)
 	target.InstallClusterAPI(t)
 	target.Run(t, "", "create", "namespace", "tenant")
-	o.enable("hub2", target, "tenant")
+	o.enable("hub2", target, "--namespaces tenant")
 	o.shell().Must(t, "vimbroker management-cluster enable hub2 --namespaces tenant,nowhere") // the rest stays as it is
 	o.hub = target
 	o.create("edge", edge)

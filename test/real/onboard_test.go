@@ -35,7 +35,7 @@ type onboarded struct {
 	dir    string
 }
 
-// startOnboarding starts a broker, and enables the hub for namespace tenant. The hub's
+// startOnboarding starts a broker, and enables the hub for namespace tenant, by its label. The hub's
 // credential has the rights that the broker prints for that, and no others.
 func startOnboarding(t *testing.T) *onboarded {
 	t.Helper()
@@ -44,11 +44,11 @@ func startOnboarding(t *testing.T) *onboarded {
 	hub.Run(t, "", "create", "namespace", "tenant")
 	o := &onboarded{t: t, hub: hub, bin: story.Build(t, t.TempDir()), dir: process.TempDir(t, "vimbroker-onboard-")}
 	o.start()
-	o.enable("hub", hub, "tenant")
+	o.enable("hub", hub, "--namespace-selector kubernetes.io/metadata.name=tenant")
 	return o
 }
 
-// enable registers a management cluster, and enables it for namespaces.
+// enable registers a management cluster, and enables it for the namespaces of a flag.
 func (o *onboarded) enable(name string, hub *real.Cluster, namespaces string) {
 	o.t.Helper()
 	t := o.t
@@ -59,7 +59,7 @@ func (o *onboarded) enable(name string, hub *real.Cluster, namespaces string) {
 		t.Fatal(err)
 	}
 	shell.Must(t, "vimbroker vim register --kubeconfig "+kubeconfig+" "+name)
-	enable := "vimbroker management-cluster enable " + name + " --namespaces " + namespaces + " --project default --copy-labels site" +
+	enable := "vimbroker management-cluster enable " + name + " " + namespaces + " --project default --copy-labels site" +
 		" --control-planes toycontrolplanes.controlplane.cluster.x-k8s.io"
 	hub.ApplyText(t, shell.Must(t, enable+" --print-rbac"))
 	shell.Must(t, enable)
@@ -160,7 +160,8 @@ func (o *onboarded) await(name, what string, so func(v1.WorkloadCluster) bool) v
 		}
 		return false
 	}) {
-		o.t.Fatalf("the cluster is not %s: it is %s (%s: %s)", what, last.State, last.Reason, last.Message)
+		hubs, _ := o.ManagementClusters(context.WithoutCancel(o.t.Context()))
+		o.t.Fatalf("the cluster is not %s: it is %s (%s: %s), of %+v", what, last.State, last.Reason, last.Message, hubs.Items)
 	}
 	return last
 }
@@ -290,9 +291,10 @@ func TestClusterAPI(t *testing.T) {
 	o.hub.Run(t, "", "-n", "tenant", "patch", "cluster", "edge", "--type=merge", "-p", `{"spec":{"paused":false}}`)
 	o.await("edge", "not paused", in("registered", ""))
 
-	// A server that is killed leaves no lease on the hub to the next one.
+	// A server that is killed leaves no lease on the hub to the next one, and neither do other settings.
 	o.broker.Kill()
 	o.start()
+	o.shell().Must(t, "vimbroker management-cluster enable hub --namespaces tenant")
 	o.write("edge", rotated(t, edge))
 	if v, err = o.VIM(ctx, c.VIM); err != nil {
 		t.Fatal(err)

@@ -26,18 +26,19 @@ type ManagementCluster struct {
 // ClusterSettings say which clusters are taken, and how. In a request, one that is absent stays as it is; at first it is what
 // its description says.
 type ClusterSettings struct {
-	Namespaces    []string          `json:"namespaces,omitzero" doc:"Namespaces whose clusters are taken" minItems:"1" maxItems:"64"`
-	Selector      map[string]string `json:"selector,omitzero" doc:"Labels that a cluster must have; absent takes all of the namespaces"`
-	Projects      map[string]string `json:"projects,omitzero" doc:"Whose VIMs the clusters become, by namespace; the entry \"\" is for all others"`
-	SecretName    string            `json:"secretName,omitempty" doc:"Name of a cluster's secret, with {cluster}; absent means {cluster}-kubeconfig"`
-	SecretKey     string            `json:"secretKey,omitempty" doc:"Entry of it that holds the kubeconfig; absent means value"`
-	NameTemplate  string            `json:"nameTemplate,omitempty" doc:"Name of a cluster's VIM, of {namespace} and {cluster}; absent means {namespace}.{cluster}"`
-	CopyLabels    []string          `json:"copyLabels,omitzero" doc:"Keys of labels of the cluster that its VIM has too, as cluster/KEY"`
-	ControlPlanes []string          `json:"controlPlanes,omitzero" doc:"Resources of control planes (PLURAL.GROUP) that may own a cluster's secret; absent means kubeadm's"`
-	Account       string            `json:"account,omitempty" doc:"Profile of the account of the broker's own that takes the place of a cluster's credential: engine (leases and life-cycle operations), leases, or none, which keeps the credential; absent means engine" enum:"engine,leases,none"`
-	MaxGone       int               `json:"maxGone,omitempty" doc:"How many VIMs are deleted within ten minutes, because their clusters are gone, before the rest is held for a person; absent means 3" minimum:"1" maximum:"10000"`
-	MaxGoneShare  int               `json:"maxGoneShare,omitempty" doc:"The same as a share of all in per cent, where that is more; absent means 20" minimum:"1" maximum:"100"`
-	Annotation    string            `json:"annotation,omitempty" doc:"What the annotation vimbroker.io/onboard of a Cluster decides: out takes all but those with \"false\", in takes those with \"true\" alone; absent means out" enum:"out,in"`
+	Namespaces        []string          `json:"namespaces,omitzero" doc:"Namespaces whose clusters are taken, or * alone for all" minItems:"1" maxItems:"64"`
+	NamespaceSelector map[string]string `json:"namespaceSelector,omitzero" doc:"Labels that a namespace must have; then namespaces are left out"`
+	Selector          map[string]string `json:"selector,omitzero" doc:"Labels that a cluster must have; absent takes all of the namespaces"`
+	Projects          map[string]string `json:"projects,omitzero" doc:"Whose VIMs the clusters become, by namespace; the entry \"\" is for all others"`
+	SecretName        string            `json:"secretName,omitempty" doc:"Name of a cluster's secret, with {cluster}; absent means {cluster}-kubeconfig"`
+	SecretKey         string            `json:"secretKey,omitempty" doc:"Entry of it that holds the kubeconfig; absent means value"`
+	NameTemplate      string            `json:"nameTemplate,omitempty" doc:"Name of a cluster's VIM, of {namespace} and {cluster}; absent means {namespace}.{cluster}"`
+	CopyLabels        []string          `json:"copyLabels,omitzero" doc:"Keys of labels of the cluster that its VIM has too, as cluster/KEY"`
+	ControlPlanes     []string          `json:"controlPlanes,omitzero" doc:"Resources of control planes (PLURAL.GROUP) that may own a cluster's secret; absent means kubeadm's"`
+	Account           string            `json:"account,omitempty" doc:"Profile of the account of the broker's own that takes the place of a cluster's credential: engine (leases and life-cycle operations), leases, or none, which keeps the credential; absent means engine" enum:"engine,leases,none"`
+	MaxGone           int               `json:"maxGone,omitempty" doc:"How many VIMs are deleted within ten minutes, because their clusters are gone, before the rest is held for a person; absent means 3" minimum:"1" maximum:"10000"`
+	MaxGoneShare      int               `json:"maxGoneShare,omitempty" doc:"The same as a share of all in per cent, where that is more; absent means 20" minimum:"1" maximum:"100"`
+	Annotation        string            `json:"annotation,omitempty" doc:"What the annotation vimbroker.io/onboard of a Cluster decides: out takes all but those with \"false\", in takes those with \"true\" alone; absent means out" enum:"out,in"`
 }
 
 // ManagementClusterRequest makes a VIM a management cluster, or changes how it is one.

@@ -36,7 +36,7 @@ when it is rotated, and the VIM is deleted when the cluster is gone.`,
 
 func (p *program) managementEnableCommand() *cobra.Command {
 	var r v1.ManagementClusterRequest
-	var selector, projects []string
+	var selector, namespaceSelector, projects []string
 	var printRBAC bool
 	c := &cobra.Command{
 		Use:   "enable VIM",
@@ -47,8 +47,12 @@ VIMs in each project. A Cluster with the annotation vimbroker.io/onboard=false
 is left out; with --annotation in, so is each one without
 vimbroker.io/onboard=true.
 
+--namespaces names at most 64. --namespaces '*' takes all, --namespace-selector
+those with labels, as they come and go; both need a --project for all others.
+
 The broker watches with leases of its own, which can get, list and watch the
-clusters and secrets of the namespaces, and nothing else. --print-rbac prints
+clusters and secrets of the namespaces, and nothing else. With '*' or labels
+they read those of the whole cluster. --print-rbac prints
 what the VIM's registered credential needs to hand these out; an administrator
 of the management cluster applies it.
 
@@ -63,6 +67,8 @@ fewer rights, --account none keeps the certificate.
 		Example: `  vimbroker management-cluster enable hub --namespaces tenant-a --project north
   vimbroker management-cluster enable hub --namespaces tenant-a,tenant-b \
       --selector onboard=yes --project tenant-b=south --project north
+  vimbroker management-cluster enable hub --namespace-selector tenant=yes \
+      --project north
   vimbroker management-cluster enable hub --namespaces tenant-a \
       --project north --print-rbac | kubectl apply -f -`,
 		Args: console.Names("VIM (a name or id)"), ValidArgsFunction: console.OnlyFirst(p.VimNames),
@@ -72,8 +78,14 @@ fewer rights, --account none keeps the certificate.
 		if r.Selector, err = pairs("selector", selector, false); err != nil {
 			return console.Usage(c, err)
 		}
+		if r.NamespaceSelector, err = pairs("namespace-selector", namespaceSelector, false); err != nil {
+			return console.Usage(c, err)
+		}
 		if r.Projects, err = pairs("project", projects, true); err != nil {
 			return console.Usage(c, err)
+		}
+		if !c.Flags().Changed("namespace-selector") {
+			r.NamespaceSelector = nil
 		}
 		if !c.Flags().Changed("selector") {
 			r.Selector = nil
@@ -93,7 +105,8 @@ fewer rights, --account none keeps the certificate.
 	})
 	c.RunE = enable
 	flags := c.Flags()
-	flags.StringSliceVar(&r.Namespaces, "namespaces", nil, "namespaces whose clusters are taken")
+	flags.StringSliceVar(&r.Namespaces, "namespaces", nil, "namespaces whose clusters are taken; * for all")
+	flags.StringSliceVar(&namespaceSelector, "namespace-selector", nil, "labels of the namespaces, `key=value`, in place of names")
 	flags.StringSliceVar(&selector, "selector", nil, "labels that a cluster must have, `key=value`")
 	flags.StringSliceVar(&projects, "project", nil, "whose VIMs the clusters become: PROJECT, or `NAMESPACE=PROJECT`; can be repeated")
 	flags.StringVar(&r.SecretName, "secret-name", "", "name of a cluster's secret (default {cluster}-kubeconfig)")
@@ -137,11 +150,14 @@ func (p *program) printOnboardRBAC(c *cobra.Command, registry *client.Client, vi
 	case v.Discovered == nil || v.Discovered.Cluster == nil || v.Discovered.User == "":
 		return fmt.Errorf("it is not known who the cluster of %s takes its credential for; run vimbroker vim check %s", v.Name, v.Name)
 	}
+	if len(r.NamespaceSelector) > 0 && r.Namespaces == nil {
+		r.Namespaces = []string{"*"}
+	}
 	if r.Namespaces == nil || r.ControlPlanes == nil {
 		now, err := registry.ManagementCluster(c.Context(), vim)
 		switch {
 		case err == nil && r.Namespaces == nil:
-			r.Namespaces = now.Namespaces
+			r.Namespaces, r.NamespaceSelector = now.Namespaces, now.NamespaceSelector
 		case err != nil && client.Status(err) != http.StatusNotFound:
 			return err
 		}
@@ -151,6 +167,7 @@ func (p *program) printOnboardRBAC(c *cobra.Command, registry *client.Client, vi
 	}
 	manifest, err := rbac.Onboarding(rbac.OnboardingOptions{
 		VIM: v.ID, User: v.Discovered.User, Namespaces: r.Namespaces, ControlPlanes: r.ControlPlanes,
+		SelectNamespaces: len(r.NamespaceSelector) > 0,
 	})
 	if err != nil {
 		return console.Usage(c, err)
@@ -218,6 +235,7 @@ func (p *program) printManagement(m v1.ManagementCluster) error {
 		console.Fact(w, "Id", m.VIM)
 		console.Fact(w, "Project", m.Project)
 		console.Fact(w, "Namespaces", console.List(m.Namespaces))
+		console.Fact(w, "Namespace labels", console.Pairs(m.NamespaceSelector))
 		console.Fact(w, "Selector", console.Pairs(m.Selector))
 		console.Fact(w, "Projects", projectWords(m.Projects))
 		console.Fact(w, "Secret", m.SecretName+", entry "+m.SecretKey)

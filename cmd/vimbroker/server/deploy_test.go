@@ -81,7 +81,7 @@ func keysOf(n *yaml.Node, at string) []string {
 			path, value := strings.TrimPrefix(at+"."+n.Content[i].Value, "."), n.Content[i+1]
 			all = append(all, path)
 			switch path {
-			case "trust.keystone.roles", "trust.principals.match", "managementClusters.selector", "managementClusters.projects": // whose keys are other systems'
+			case "trust.keystone.roles", "trust.principals.match", "managementClusters.selector", "managementClusters.namespaceSelector", "managementClusters.projects": // whose keys are other systems'
 				continue
 			}
 			if path == "egress.projects" {

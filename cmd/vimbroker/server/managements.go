@@ -35,20 +35,21 @@ func (m *managementConfig) fields(d *strictyaml.Document) strictyaml.Fields {
 	}
 	s := &m.Settings
 	return strictyaml.Fields{
-		"vim":           d.Text(&m.VIM),
-		"project":       d.Text(&m.Project),
-		"namespaces":    d.Texts(&s.Namespaces),
-		"selector":      words(&s.Selector),
-		"projects":      words(&s.Projects),
-		"secretName":    d.Text(&s.SecretName),
-		"secretKey":     d.Text(&s.SecretKey),
-		"nameTemplate":  d.Text(&s.NameTemplate),
-		"copyLabels":    d.Texts(&s.CopyLabels),
-		"controlPlanes": d.Texts(&s.ControlPlanes),
-		"account":       d.Text(&s.Account),
-		"maxGone":       d.Count(&s.MaxGone),
-		"maxGoneShare":  d.Count(&s.MaxGoneShare),
-		"annotation":    d.Text(&s.Annotation),
+		"vim":               d.Text(&m.VIM),
+		"project":           d.Text(&m.Project),
+		"namespaces":        d.Texts(&s.Namespaces),
+		"namespaceSelector": words(&s.NamespaceSelector),
+		"selector":          words(&s.Selector),
+		"projects":          words(&s.Projects),
+		"secretName":        d.Text(&s.SecretName),
+		"secretKey":         d.Text(&s.SecretKey),
+		"nameTemplate":      d.Text(&s.NameTemplate),
+		"copyLabels":        d.Texts(&s.CopyLabels),
+		"controlPlanes":     d.Texts(&s.ControlPlanes),
+		"account":           d.Text(&s.Account),
+		"maxGone":           d.Count(&s.MaxGone),
+		"maxGoneShare":      d.Count(&s.MaxGoneShare),
+		"annotation":        d.Text(&s.Annotation),
 	}
 }
 

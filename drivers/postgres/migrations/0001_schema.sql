@@ -739,7 +739,8 @@ CREATE INDEX used_token_by_end ON used_tokens (until); -- the pass that forgets 
 -- The VIMs on which Cluster API runs, with what becomes of its clusters.
 CREATE TABLE management_clusters (
     vim            text COLLATE "C" NOT NULL PRIMARY KEY REFERENCES vims (id) ON DELETE CASCADE,
-    namespaces     text[]           NOT NULL,
+    namespaces     text[]           NOT NULL, -- * alone is all
+    namespace_selector json         NOT NULL,
     selector       json             NOT NULL,
     projects       json             NOT NULL, -- '' is the project of all other namespaces
     secret_name    text             NOT NULL,

@@ -633,7 +633,8 @@ CREATE INDEX used_token_by_end ON used_tokens (until); -- the pass that forgets 
 -- The VIMs on which Cluster API runs, with what becomes of its clusters.
 CREATE TABLE management_clusters (
     vim            TEXT    NOT NULL PRIMARY KEY REFERENCES vims (id) ON DELETE CASCADE,
-    namespaces     TEXT    NOT NULL,
+    namespaces     TEXT    NOT NULL, -- * alone is all
+    namespace_selector TEXT NOT NULL,
     selector       TEXT    NOT NULL,
     projects       TEXT    NOT NULL, -- '' is the project of all other namespaces
     secret_name    TEXT    NOT NULL,
