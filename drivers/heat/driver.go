@@ -1,6 +1,7 @@
 package heat
 
 import (
+	"cmp"
 	"context"
 	"path"
 	"slices"
@@ -163,11 +164,18 @@ func observed(k *stack, parts []part, r lifecycle.Resource, v vdus) lifecycle.Ob
 	return o
 }
 
-// volumes are those of a stack and of all nested ones.
+// volumes are those of a stack and of all nested ones. Members of a group have its name: their own is Heat's.
 func volumes(parts []part) (all []lifecycle.Storage) {
+	groups := map[string]string{}
+	for _, p := range parts {
+		if members[p.Type] != "" {
+			groups[p.nested] = p.Name
+		}
+	}
 	for _, p := range parts {
 		if p.Type == volumeType && p.Physical != "" && printable(p.Physical) == p.Physical && p.Status.action() != "DELETE" {
-			all = append(all, lifecycle.Storage{Desc: printable(p.Name), Kind: p.Type, Name: p.Physical, UID: p.Physical})
+			desc := printable(cmp.Or(groups[p.in], p.Name))
+			all = append(all, lifecycle.Storage{Desc: desc, Kind: p.Type, Name: p.Physical, UID: p.Physical})
 		}
 	}
 	slices.SortFunc(all, func(a, b lifecycle.Storage) int { return strings.Compare(a.Desc+a.Name, b.Desc+b.Name) })

@@ -271,6 +271,7 @@ func TestClaimsAreStorage(t *testing.T) {
 	for _, step := range []struct{ task, body, changed, all string }{
 		{"/instantiate", `{"flavourId":"complex","vimConnectionInfo":{"vim":{"vimId":"edge"}},
 			"additionalParams":{"namespace":"edge","lcm-kubernetes-def-files":["Files/kubernetes/deployment.yaml","` + file + `"]}}`, "[ADDED data]", "[PersistentVolumeClaim data]"},
+		{"/scale", `{"type":"SCALE_OUT","aspectId":"web_aspect","numberOfSteps":1}`, "[]", "[PersistentVolumeClaim data]"},
 		{"/heal", "{}", "[]", "[PersistentVolumeClaim data]"},
 		{"/terminate", `{"terminationType":"FORCEFUL"}`, "[REMOVED data]", "[]"},
 	} {
@@ -287,7 +288,7 @@ func TestVolumesOfAStackAreStorage(t *testing.T) {
 	c := r.doors()
 	vnf := csar.TackerServers()
 	const top, nested = "BaseHOT/simple/sample.yaml", "BaseHOT/simple/nested/VDU1.yaml"
-	vnf[top] = strings.Replace(vnf[top], "\noutputs: {}", "\n  shared"+volume+"\noutputs: {}", 1)
+	vnf[top] = strings.Replace(vnf[top], "\noutputs: {}", "\n  shared:\n    type: OS::Heat::ResourceGroup\n    properties: {count: 1, resource_def: {type: OS::Cinder::Volume}}\noutputs: {}", 1)
 	vnf[nested] += "\n  VDU1-VirtualStorage" + volume
 	r.upload(vnf)
 	one := lcm + "/vnf_instances/" + r.made(csar.TackerServersVNFD)
