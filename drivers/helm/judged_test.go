@@ -3,6 +3,7 @@ package helm_test
 import (
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -22,7 +23,11 @@ func TestAChartIsJudgedAsItsObjects(t *testing.T) {
 		`{"apiVersion": "v1", "kind": "Service", "metadata": {"name": "steal"}, "spec": {"externalIPs": ["192.0.2.1"]}}`,
 		`{"apiVersion": "k8s.cni.cncf.io/v1", "kind": "NetworkAttachmentDefinition", "metadata": {"name": "nic"}, "spec": {"config": "{\"type\": \"host-device\"}"}}`,
 	}
-	for n, c := range pods.Cases() {
+	all, chance := pods.Cases(), rand.New(rand.NewPCG(7, 7))
+	for range 100 {
+		all = append(all, pods.Case{Pod: pods.Random(chance, "a")})
+	}
+	for n, c := range all {
 		pods.Set(c.Pod, "metadata.name", fmt.Sprintf("p%d", n))
 		text, err := json.Marshal(c.Pod)
 		if err != nil {

@@ -3,6 +3,7 @@ package manifests
 import (
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -120,6 +121,10 @@ func TestFormsOfAManifestAreOne(t *testing.T) {
 			t.Fatal(err)
 		}
 		all = append(all, pods.Case{Name: o, Pod: content})
+	}
+	chance := rand.New(rand.NewPCG(7, 7))
+	for n := range 200 {
+		all = append(all, pods.Case{Name: fmt.Sprintf("random pod %d", n), Pod: pods.Random(chance, "a")})
 	}
 	for _, c := range all {
 		text := manifest(t, c.Pod)
