@@ -156,7 +156,7 @@ dist: ## make the release in dist/: archives, packages, an image, bills of mater
 	$(GO) run -C deploy/dist . -out $(CURDIR)/dist $(if $(HERE),-here) $(if $(KEY),-key $(abspath $(KEY)))
 
 .PHONY: docs
-docs: ## write the manual, with the reference of commands and configuration, as static HTML to dist/docs
+docs: ## write the manual, with the references of commands, configuration, errors, metrics and events, as static HTML to dist/docs
 	$(GO) run -C deploy/dist . -manual $(CURDIR)/dist/docs
 
 .PHONY: clean

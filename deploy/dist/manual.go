@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"html/template"
 	"io/fs"
@@ -45,7 +46,7 @@ td, th { border: 1px solid; padding: .25rem .5rem; text-align: left; vertical-al
 
 type navigation struct{ To, Name string }
 
-// manual writes the pages of the project, and the reference of commands and configuration, as static HTML.
+// manual writes the pages of the project, and the references of what the code declares, as static HTML.
 func (r *release) manual(dir string) error {
 	if err := os.RemoveAll(dir); err != nil {
 		return err
@@ -109,7 +110,7 @@ func (r *release) manualSources() (map[string]string, error) {
 		return nil, err
 	}
 	pages["configuration.md"] = "# Configuration\n\nA test reads every key of this file as the server does, and finds none missing.\n\n```yaml\n" + string(keys) + "```\n"
-	return pages, r.commandPages(pages)
+	return pages, cmp.Or(r.commandPages(pages), r.references(pages))
 }
 
 // commandPages adds a page for each command.
@@ -174,7 +175,7 @@ func (r *release) rendered(name string, pages map[string]string) (string, error)
 	var nav []navigation
 	for _, n := range []navigation{
 		{"index.html", "vimbroker"}, {"docs/production.html", "Production"}, {"docs/callers.html", "Callers"}, {"commands/vimbroker.html", "Commands"},
-		{"configuration.html", "Configuration"}, {"docs/runbook.html", "Runbook"}, {"docs/promises.html", "Promises"},
+		{"configuration.html", "Configuration"}, {"errors.html", "Errors"}, {"metrics.html", "Metrics"}, {"events.html", "Events"}, {"docs/runbook.html", "Runbook"}, {"docs/promises.html", "Promises"},
 	} {
 		nav = append(nav, navigation{relative(name, n.To), n.Name})
 	}

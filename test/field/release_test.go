@@ -2,9 +2,13 @@ package field_test
 
 import (
 	"fmt"
+	"html"
+	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +16,7 @@ import (
 	"github.com/vimbroker/vimbroker/test/field"
 	"github.com/vimbroker/vimbroker/test/process"
 	"github.com/vimbroker/vimbroker/test/real"
+	"github.com/vimbroker/vimbroker/test/story"
 )
 
 // released makes the release of a clone of this repository's last commit, and returns where.
@@ -138,9 +143,36 @@ func TestFieldManual(t *testing.T) {
 	field.Only(t)
 	dir := filepath.Join(t.TempDir(), "manual")
 	typed(t, "../..", "go", "run", "-C", "deploy/dist", ".", "-manual", dir)
-	for _, name := range []string{"index.html", "docs/runbook.html", "commands/vimbroker_lease_issue.html", "configuration.html", "openapi.json"} {
+	for _, name := range []string{"index.html", "docs/runbook.html", "commands/vimbroker_lease_issue.html", "configuration.html", "openapi.json", "errors.html", "events.html"} {
 		if text, err := os.ReadFile(filepath.Join(dir, name)); err != nil || len(text) < 500 {
 			t.Errorf("%s: %d bytes, %v", name, len(text), err)
 		}
+	}
+	page, err := os.ReadFile(filepath.Join(dir, "metrics.html"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := story.Serve(story.Build(t, t.TempDir()), t.TempDir(), []string{"HOME=" + t.TempDir()}, "--dev", "--listen", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(b.Kill)
+	answer, err := http.Get(b.URL + "/metrics")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	shown, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := regexp.MustCompile(`(?m)^# HELP (vimbroker_\w+) (.*)$`).FindAllStringSubmatch(string(shown), -1)
+	for _, m := range all {
+		if text := html.UnescapeString(string(page)); !strings.Contains(text, m[1]) || !strings.Contains(text, m[2]) {
+			t.Errorf("the server shows %s, which the manual does not have", m[1])
+		}
+	}
+	if len(all) < 40 {
+		t.Errorf("the server shows %d metrics", len(all))
 	}
 }
