@@ -23,7 +23,7 @@ REAL_PACKAGES  := ./test/real/cloud ./test/real ./drivers/postgres ./test/replic
 # tests that go on for SOAK; make test-real runs a short form of each
 SOAKED         := ^Test(KubectlThroughThePlugin|Killed|KilledInOperations|Stopped|CutOff|DatabaseRestarted|OpenSnapshot)$$
 # tools of the tests that only "make test-field" runs
-FIELD_TOOLS    := kube-tools helm-tools vault-kubernetes-tools capi-tools openstack-tools
+FIELD_TOOLS    := kube-tools helm-tools vault-kubernetes-tools capi-tools openstack-tools postgres-tools rpm-tools
 
 # What is built names no directory: other clones, and the builds of tests, find it in Go's cache.
 export GOFLAGS += -trimpath
@@ -89,6 +89,10 @@ oidc-tools: ## install the certified provider oidc-provider (npm) into bin/oidc
 .PHONY: prometheus-tools
 prometheus-tools: ## unpack promtool of Debian's Prometheus (apt-get) into bin/prometheus; nothing is installed
 	test/real/prometheus/unpack.sh $(CURDIR)/$(BIN)/prometheus
+
+.PHONY: rpm-tools
+rpm-tools: ## unpack rpm of Debian's packages (apt-get) into bin/rpm; nothing is installed
+	test/real/rpm/unpack.sh $(CURDIR)/$(BIN)/rpm
 
 .PHONY: test-real
 test-real: $(BIN)/gotestsum build kube-tools helm-tools capi-tools vault-tools postgres-tools openstack-tools oidc-tools prometheus-tools ## the suites and stories against real systems; a skip is a failure

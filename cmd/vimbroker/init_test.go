@@ -155,6 +155,31 @@ func TestInitTrustsAnIssuer(t *testing.T) {
 	}
 }
 
+// TestInitMakesAContext: whoever has none reaches the server without another word, and one that is there stays current.
+func TestInitMakesAContext(t *testing.T) {
+	dir, home := t.TempDir(), []string{"HOME=" + t.TempDir()}
+	init := func(dir string) string {
+		var out, errs bytes.Buffer
+		line := []string{"init", "--dir", dir, "--state-dir", filepath.Join(dir, "state"), "--listen", "127.0.0.1:0", "--host", "127.0.0.1", "--user", "nobody-of-this-name"}
+		if code := run(t.Context(), line, nil, &out, &errs, home); code != 0 {
+			t.Fatalf("init = %d, %s%s", code, &out, &errs)
+		}
+		return out.String()
+	}
+	if out := init(dir); !strings.Contains(out, "is your context") || strings.Contains(out, "export") || strings.Count(out, "\n  ") != 3 {
+		t.Errorf("init says %q", out)
+	}
+	if out := init(t.TempDir()); strings.Contains(out, "is your context") || !strings.Contains(out, "export VIMBROKER_CA_FILE=") || strings.Count(out, "\n  ") != 3 {
+		t.Errorf("a second init says %q", out)
+	}
+	var out, errs bytes.Buffer
+	want := `"current":"vimbroker","items":[{"name":"vimbroker","server":"https://127.0.0.1:0","caFile":"` + dir + `/tls/ca.crt","tokenFile":"` + dir + `/admin.token"}]`
+	if code := run(t.Context(), []string{"context", "list", "-o", "json"}, nil, &out, &errs, home); code != 0 ||
+		!strings.Contains(strings.Join(strings.Fields(out.String()), ""), want) {
+		t.Errorf("context list = %d, %s%s, want %s", code, &out, &errs, want)
+	}
+}
+
 // TestInitGoesOn: a run that was killed is made good by the next, whichever of its files it has written.
 func TestInitGoesOn(t *testing.T) {
 	written := []string{"tls/ca.crt", "tls/ca.key", "tls/tls.key", "tls/tls.crt", "admin.token", "tokens.yaml", "vimbroker.yaml"}

@@ -191,14 +191,9 @@ func TestFieldChartServes(t *testing.T) {
 		t.Fatal("a root of its own needs root")
 	}
 	helm := filepath.Join(real.HelmTools(t), "helm")
-	out := released(t)
-	images, err := filepath.Glob(filepath.Join(out, "*-image.tar"))
-	if err != nil || len(images) != 1 {
-		t.Fatalf("%v, %v", images, err)
-	}
 	made := t.TempDir()
 	binary := filepath.Join(made, "root")
-	unpacked(t, images[0], binary)
+	unpacked(t, artefact(t, theRelease(t, "1.0.0"), "*-image.tar"), binary)
 	typed(t, "", filepath.Join(binary, "usr/bin/vimbroker"), "init", "--dir", filepath.Join(made, "init"), "--state-dir", filepath.Join(made, "state"), "--host", "127.0.0.1")
 	read := func(name string) string {
 		text, err := os.ReadFile(filepath.Join(made, "init", name))

@@ -25,6 +25,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker/trust"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
+	"github.com/vimbroker/vimbroker/cmd/vimbroker/contexts"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/files"
 	"github.com/vimbroker/vimbroker/policy"
 )
@@ -57,7 +58,8 @@ state directory, TLS, and an administrator's token. Without --tls-cert it makes
 a certificate authority of its own, and a certificate for the names of this
 machine; --renew makes another certificate of that authority, which a running
 server takes up by itself. Nothing that is there is replaced, but for the empty
-configuration that the packages install.
+configuration that the packages install. Whoever has no context yet gets one for
+the server.
 
 With --issuer nobody gets a token: the administrators are those whose tokens of
 that issuer (OpenID Connect) have the claims --admin-claim. docs/callers.md says
@@ -410,30 +412,33 @@ func certificatePEM(der []byte) []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
 }
 
-// announceSetup prints the next three commands.
+// announceSetup prints the next three commands. Where the person has no context yet, the server becomes it.
 func (p *program) announceSetup(s setup) error {
 	_, port, _ := net.SplitHostPort(s.listen) // complete has looked
-	host := s.hosts[0]
-	if strings.Contains(host, ":") {
-		host = "[" + host + "]"
-	}
+	own := contexts.Context{Name: "vimbroker", Server: "https://" + net.JoinHostPort(s.hosts[0], port), TokenFile: s.path("admin.token")}
 	start := "systemctl enable --now vimbroker"
 	if s.dir != configDir {
 		start = shellWord(console.SelfCommand()) + " serve --config " + shellWord(s.path("vimbroker.yaml"))
 	}
 	ca := ""
 	if s.certFile == s.path("tls/tls.crt") {
-		ca = " VIMBROKER_CA_FILE=" + shellWord(s.path("tls/ca.crt"))
+		own.CAFile = s.path("tls/ca.crt")
+		ca = "VIMBROKER_CA_FILE=" + shellWord(own.CAFile) + " "
 	}
-	in, registered := " VIMBROKER_TOKEN_FILE="+shellWord(s.path("admin.token")), ""
-	if s.issued() {
-		in, registered = "", "vimbroker login && "
+	const register = "vimbroker vim register --kubeconfig ~/.kube/config edge-1"
+	said, next := "is written", []string{start}
+	switch set, err := p.Contexts(); {
+	case s.issued():
 		if s.login.CAFile != "" {
-			in = " VIMBROKER_ISSUER_CA_FILE=" + shellWord(s.login.CAFile)
+			ca += "VIMBROKER_ISSUER_CA_FILE=" + shellWord(s.login.CAFile) + " "
 		}
+		next = append(next, ca+"vimbroker login --addr "+own.Server, register)
+	case err == nil && len(set.Contexts) == 0 && set.Put(own) == nil:
+		said += ", and its server is your context (vimbroker context list)"
+		next = append(next, register, "vimbroker lease issue --vim edge-1 --role view --out edge-1.kubeconfig")
+	default:
+		next = append(next, "export "+ca+"VIMBROKER_ADDR="+own.Server+" VIMBROKER_TOKEN_FILE="+shellWord(own.TokenFile), register)
 	}
-	_, err := fmt.Fprintf(p.Out, "%s is written. Next:\n\n  %s\n  export VIMBROKER_ADDR=https://%s:%s%s%s\n"+
-		"  %svimbroker vim register --kubeconfig ~/.kube/config edge-1\n",
-		s.path("vimbroker.yaml"), start, host, port, ca, in, registered)
+	_, err := fmt.Fprintf(p.Out, "%s %s. Next:\n\n  %s\n", s.path("vimbroker.yaml"), said, strings.Join(next, "\n  "))
 	return err
 }
