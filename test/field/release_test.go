@@ -37,7 +37,7 @@ func releasedAs(t *testing.T, version, dir string, args ...string) string {
 		for _, name := range []string{"VERSION", "deploy/chart/Chart.yaml"} {
 			typed(t, clone, "sed", "-i", `s/\b1\.0\.0\b/`+version+"/", name)
 		}
-		typed(t, clone, "git", "-c", "user.name=test", "-c", "user.email=test@localhost", "commit", "-qam", "Be "+version)
+		typed(t, clone, "git", "-c", "user.name=test", "-c", "user.email=test@localhost", "commit", "--allow-empty", "-qam", "Be "+version)
 	}
 	typed(t, clone, "go", append([]string{"run", "-C", "deploy/dist", ".", "-out", out, "-here"}, args...)...)
 	return out
