@@ -19,7 +19,7 @@ DATA_DIR       ?= $(HOME)/.local/state/vimbroker
 # tests of the crash kit that meet only fakes, minutes of them: make test runs them, make test-real does not again
 FAKED          := ^Test(KilledAtEveryFailpoint|KilledAtEveryCommit|KilledBeforeACloud|KilledUnderLoad|KilledBeforeACloudOfUsers|KilledWhileOnboarding|KilledWithAStack|FiftyRestartsMidRegistration|DiskFullBehindTheMint|RefusedOnAFullDisk|ExecKilled|DeadVIMsDelayNothing|ARequestOutlivesItsServer|SecondServer)$$
 # the longest first, so that the others fill the time that those wait
-REAL_PACKAGES  := ./test/real/cloud ./test/real ./drivers/postgres ./test/replicas ./test/crash ./cmd/vimbroker ./test/real/...
+REAL_PACKAGES  := ./test/real/cloud ./test/real ./drivers/postgres ./test/replicas ./test/crash ./cmd/vimbroker ./test/upgrade ./test/real/...
 # tests that go on for SOAK; make test-real runs a short form of each
 SOAKED         := ^Test(KubectlThroughThePlugin|Killed|KilledInOperations|Stopped|CutOff|DatabaseRestarted|OpenSnapshot)$$
 # tools of the tests that only "make test-field" runs
@@ -150,6 +150,10 @@ lint: $(BIN)/golangci-lint ## few, reasoned linters (.golangci.yml)
 generate: ## rewrite the golden files (OpenAPI, state pictures, command output)
 	$(GO) test ./broker/api/rest ./cmd/vimbroker/cli -run 'Golden' -update
 	$(GO) test ./test -run 'Golden' -update
+
+.PHONY: dump
+dump: postgres-tools ## make the databases anew that upgrades are tried on; after a change of a schema, until 1.0.0 is released
+	VIMBROKER_REAL=1 $(GO) test ./test/upgrade -count=1 -run TestMakeTheDump -dump
 
 .PHONY: verify
 verify: generate ## fail if anything generated is not as committed

@@ -74,6 +74,12 @@ func OwnPostgres(t testing.TB, settings ...string) *PostgresServer {
 	return s
 }
 
+// PostgresProgram is the path of one of PostgreSQL's programs, of the version that the tests start.
+func PostgresProgram(t testing.TB, name string) string {
+	t.Helper()
+	return filepath.Join(demand(t, "PostgreSQL", postgresPrograms), name)
+}
+
 // postgresPrograms finds the directory of initdb and postgres: that of Debian's
 // package, or of what stands in the path.
 func postgresPrograms() (string, error) {
