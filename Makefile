@@ -147,8 +147,8 @@ lint: $(BIN)/golangci-lint ## few, reasoned linters (.golangci.yml)
 	$(BIN)/golangci-lint run ./...
 
 .PHONY: generate
-generate: ## rewrite the golden files (OpenAPI, state pictures, command output)
-	$(GO) test ./broker/api/rest ./cmd/vimbroker/cli -run 'Golden' -update
+generate: ## rewrite the golden files (OpenAPI, what is published, state pictures, command output, the chart's schema)
+	$(GO) test ./broker/api/rest ./cmd/vimbroker/cli ./cmd/vimbroker/server -run 'Golden' -update
 	$(GO) test ./test -run 'Golden' -update
 
 .PHONY: dump

@@ -9,6 +9,7 @@ import (
 	"crypto/x509"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -18,6 +19,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
@@ -206,7 +208,7 @@ func TestFieldChartServes(t *testing.T) {
 		"vimbroker-tls":    {"tls.crt": read("tls/tls.crt"), "tls.key": read("tls/tls.key"), "ca.crt": read("tls/ca.crt")},
 		"vimbroker-tokens": {"tokens.yaml": read("tokens.yaml")},
 	}
-	values := []string{"-f", "../../deploy/chart/examples/trial.yaml", "--set", "config.listen=127.0.0.1:18488"}
+	values := []string{"-f", "../../deploy/chart/examples/trial.yaml", "--set", "config.listen=127.0.0.1:18488,config.egress.allowLoopback=true"}
 	deployment, check, configs := rendered(t, helm, values...)
 	pod := deployment.Spec.Template.Spec
 	for name, spec := range map[string]corev1.PodSpec{"the server's": pod, "the check's": check.Spec.Template.Spec} {
@@ -225,6 +227,7 @@ func TestFieldChartServes(t *testing.T) {
 	server := inRoot(t, binary, pod.Containers[0])
 	log := process.NewLog(io.Discard)
 	server.Stdout, server.Stderr = log, log
+	began := time.Now()
 	if err := server.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -237,6 +240,7 @@ func TestFieldChartServes(t *testing.T) {
 	if _, err := log.Next(t.Context(), `"msg":"ready"`); err != nil {
 		t.Fatalf("%v\n%s", err, log)
 	}
+	started := time.Since(began)
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM([]byte(secrets["vimbroker-tls"]["ca.crt"]))
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS13}}}
@@ -247,14 +251,55 @@ func TestFieldChartServes(t *testing.T) {
 		}
 		_ = response.Body.Close()
 	}
+	firstLeaseOfChart(t, filepath.Join(binary, "usr/bin/vimbroker"), filepath.Join(made, "init"), started)
 	if strings.Contains(log.String(), `"level":"WARN"`) {
 		t.Errorf("the server warns in its pod:\n%s", log)
 	}
-	_, faulty, wrong := rendered(t, helm, append(values, "--set", "config.checkInterval=soon")...)
+	_, faulty, wrong := rendered(t, helm, append(values, "--set", "config.checkInterval=1s")...)
 	kubelet(t, binary, faulty.Spec.Template.Spec, faulty.Spec.Template.Spec.InitContainers[0].VolumeMounts, wrong, secrets)
 	if text, err := inRoot(t, binary, faulty.Spec.Template.Spec.InitContainers[0]).CombinedOutput(); err == nil || !strings.Contains(string(text), "checkInterval") {
 		t.Errorf("a configuration with a fault passes the check: %v, %s", err, text)
 	}
+}
+
+// chartLines are what a person types from the chart to a first lease. Here the lines of kubectl and Helm are what
+// TestFieldChartInstalls types, and the port is forwarded by there being none.
+var chartLines = []string{
+	"vimbroker init --dir init --state-dir state --host localhost",
+	"kubectl create secret generic vimbroker-tls --from-file=init/tls/tls.crt --from-file=init/tls/tls.key --from-file=init/tls/ca.crt",
+	"kubectl create secret generic vimbroker-tokens --from-file=init/tokens.yaml",
+	"helm install broker vimbroker-chart-1.0.0.tgz -f trial.yaml --wait",
+	"kubectl port-forward service/broker-vimbroker 8420 &",
+	"vimbroker vim register --kubeconfig ~/.kube/config edge-1",
+	"vimbroker lease issue --vim edge-1 --role view --out edge-1.kubeconfig",
+}
+
+// firstLeaseOfChart registers a real cluster with the server of a pod, and takes a lease.
+func firstLeaseOfChart(t *testing.T, program, init string, started time.Duration) {
+	t.Helper()
+	cluster, err := real.StartKubernetes(t.Context(), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(cluster.Stop)
+	home, began := t.TempDir(), time.Now()
+	for _, line := range chartLines[5:] {
+		words := strings.Fields(strings.ReplaceAll(line, "~/.kube/config", cluster.Kubeconfig))
+		c := exec.CommandContext(t.Context(), program, words[1:]...)
+		c.Dir = home
+		c.Env = []string{
+			"HOME=" + home, "VIMBROKER_ADDR=https://127.0.0.1:18488",
+			"VIMBROKER_CA_FILE=" + filepath.Join(init, "tls/ca.crt"), "VIMBROKER_TOKEN_FILE=" + filepath.Join(init, "admin.token"),
+		}
+		if out, err := c.CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v\n%s", line, err, out)
+		}
+	}
+	took := started + time.Since(began)
+	if got := typed(t, home, cluster.Kubectl, "--kubeconfig", "edge-1.kubeconfig", "get", "namespaces"); !strings.Contains(got, "kube-system") {
+		t.Errorf("with the lease: %s", got)
+	}
+	t.Logf("from the chart: %d lines; the lease is there %v after the pod starts", len(chartLines), took)
 }
 
 // TestFieldChartInstalls: real Helm installs the chart on a real API server, in a namespace that enforces Pod Security
@@ -300,4 +345,57 @@ func TestFieldChartInstalls(t *testing.T) {
 		t.Errorf("a refused upgrade changed the Deployment to %s", got)
 	}
 	typed(t, "", helm, "--kubeconfig", cluster.Kubeconfig, "-n", "vimbroker", "uninstall", "broker", "--wait")
+	production(t, helm, kubectl, of, filepath.Join(next, "vimbroker-1.0.1.tgz"))
+}
+
+// operators are kinds of others that the chart makes objects of: group, version, kind and plural.
+var operators = [][4]string{
+	{"external-secrets.io", "v1", "ExternalSecret", "externalsecrets"},
+	{"gateway.networking.k8s.io", "v1alpha2", "TLSRoute", "tlsroutes"},
+	{"monitoring.coreos.com", "v1", "ServiceMonitor", "servicemonitors"},
+	{"monitoring.coreos.com", "v1", "PrometheusRule", "prometheusrules"},
+}
+
+// production installs the chart for production, with everything that it has, and upgrades it.
+func production(t *testing.T, helm string, kubectl func(...string) string, of []string, upgrade string) {
+	t.Helper()
+	for _, o := range operators {
+		crd := fmt.Sprintf(`{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: %[4]s.%[1]s, annotations: {api-approved.kubernetes.io: unapproved}},
+spec: {group: %[1]s, scope: Namespaced, names: {kind: %[3]s, plural: %[4]s, singular: %[5]s}, versions: [{name: %[2]s, served: true, storage: true,
+schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}]}}`, o[0], o[1], o[2], o[3], strings.ToLower(o[2]))
+		name := filepath.Join(t.TempDir(), o[3]+".yaml")
+		placed(t, name, []byte(crd), 0o600)
+		kubectl("apply", "-f", name)
+		kubectl("wait", "--for=condition=Established", "crd/"+o[3]+"."+o[0])
+	}
+	for _, name := range []string{"vimbroker-database", "vimbroker-vault"} { // which the operator of External Secrets would make
+		kubectl("create", "secret", "generic", name, "--from-literal=dsn=x", "--from-literal=ca.crt=x")
+	}
+	values := []string{"-f", "../../deploy/chart/examples/production.yaml", "--set", strings.Join([]string{
+		"ingress.enabled=true,ingress.host=broker.example", "gateway.enabled=true,gateway.hosts[0]=broker.example,gateway.parentRefs[0].name=front",
+		"externalSecrets[0].secretName=vimbroker-database,externalSecrets[0].store.name=vault,externalSecrets[0].store.kind=ClusterSecretStore",
+		"externalSecrets[0].data[0].key=dsn,externalSecrets[0].data[0].remoteKey=vimbroker/database,externalSecrets[0].data[0].remoteProperty=dsn",
+	}, ",")}
+	has := func(version string) {
+		t.Helper()
+		for kind, name := range map[string]string{
+			"deployment": "prod-vimbroker", "poddisruptionbudget": "prod-vimbroker", "networkpolicy": "prod-vimbroker", "ingress": "prod-vimbroker",
+			"tlsroute": "prod-vimbroker", "servicemonitor": "prod-vimbroker", "prometheusrule": "prod-vimbroker", "externalsecret": "vimbroker-database",
+		} {
+			if got := kubectl("get", kind, name, "-o", `jsonpath={.metadata.labels.helm\.sh/chart}`); got != "vimbroker-"+version {
+				t.Errorf("%s %s is of %q, want version %s", kind, name, got, version)
+			}
+		}
+	}
+	typed(t, "", helm, slices.Concat([]string{"install", "prod", "../../deploy/chart"}, of, values)...)
+	has("1.0.0")
+	typed(t, "", helm, slices.Concat([]string{"upgrade", "prod", upgrade}, of, values)...)
+	has("1.0.1")
+	if got := kubectl("get", "deployment", "prod-vimbroker", "-o", "jsonpath={.spec.replicas} {.status.availableReplicas}"); got != "3 3" {
+		t.Errorf("wanted and available replicas are %q", got)
+	}
+	if got := kubectl("get", "externalsecret", "vimbroker-database", "-o", "jsonpath={.spec.secretStoreRef.name} {.spec.data[0].remoteRef.property}"); got != "vault dsn" {
+		t.Errorf("the ExternalSecret is %q", got)
+	}
+	typed(t, "", helm, slices.Concat([]string{"uninstall", "prod"}, of)...)
 }

@@ -2,7 +2,6 @@ package server
 
 import (
 	"fmt"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -270,27 +269,8 @@ func TestServiceUnitIsAccepted(t *testing.T) {
 	}
 }
 
-// TestTheChartKnowsTheConfiguration: the chart's schema has every key at the top of the configuration and no other, and the
-// configurations of its examples have no key that is none.
-func TestTheChartKnowsTheConfiguration(t *testing.T) {
-	var schema struct {
-		Properties struct {
-			Config struct{ Properties map[string]any }
-		}
-	}
-	if err := yaml.Unmarshal([]byte(deployed(t, "chart/values.schema.json")), &schema); err != nil {
-		t.Fatal(err)
-	}
-	var want []string
-	for _, key := range vocabulary(t) {
-		if !strings.Contains(key, ".") {
-			want = append(want, key)
-		}
-	}
-	slices.Sort(want)
-	if diff := cmp.Diff(want, slices.Sorted(maps.Keys(schema.Properties.Config.Properties))); diff != "" {
-		t.Errorf("the keys of values.schema.json differ (-want +got):\n%s", diff)
-	}
+// TestTheChartsExamplesAreConfigurations: the configurations of the chart's examples have no key that is none.
+func TestTheChartsExamplesAreConfigurations(t *testing.T) {
 	for _, name := range []string{"values.yaml", "examples/trial.yaml", "examples/production.yaml"} {
 		var values struct{ Config yaml.Node }
 		if err := yaml.Unmarshal([]byte(deployed(t, "chart/"+name)), &values); err != nil {
