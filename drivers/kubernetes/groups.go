@@ -13,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
-	"k8s.io/client-go/gentype"
 	"k8s.io/client-go/rest"
 )
 
@@ -26,6 +25,41 @@ type (
 	authenticationAPI struct{ client rest.Interface }
 	authorizationAPI  struct{ client rest.Interface }
 )
+
+// typed is the client of one resource; of a namespace, if one is named. client-go's own (gentype) does the same, and brings
+// its fakes and fifty packages into the program.
+type typed[T any, P interface {
+	*T
+	runtime.Object
+	metav1.Object
+}] struct {
+	client              rest.Interface
+	namespace, resource string
+}
+
+// ask sends a request about the resource, or about one of its objects, and reads the answer.
+func (t typed[T, P]) ask(ctx context.Context, r *rest.Request, options runtime.Object) (P, error) {
+	answer := P(new(T))
+	err := r.NamespaceIfScoped(t.namespace, t.namespace != "").Resource(t.resource).VersionedParams(options, known().parameters).
+		Do(ctx).Into(answer)
+	return answer, err
+}
+
+func (t typed[T, P]) Get(ctx context.Context, name string, options metav1.GetOptions) (P, error) {
+	return t.ask(ctx, t.client.Get().Name(name), &options)
+}
+
+func (t typed[T, P]) Create(ctx context.Context, object P, options metav1.CreateOptions) (P, error) {
+	return t.ask(ctx, t.client.Post().Body(object), &options)
+}
+
+func (t typed[T, P]) Update(ctx context.Context, object P, options metav1.UpdateOptions) (P, error) {
+	return t.ask(ctx, t.client.Put().Name(object.GetName()).Body(object), &options)
+}
+
+func (t typed[T, P]) Delete(ctx context.Context, name string, options metav1.DeleteOptions) error {
+	return t.client.Delete().NamespaceIfScoped(t.namespace, t.namespace != "").Resource(t.resource).Name(name).Body(&options).Do(ctx).Error()
+}
 
 // codecs encode and decode the types of the four groups.
 type codecs struct {
@@ -62,24 +96,20 @@ func groupClient(to rest.Config, version schema.GroupVersion, client *http.Clien
 	return rest.RESTClientForConfigAndClient(&to, client)
 }
 
-func (g coreAPI) Namespaces() *gentype.Client[*corev1.Namespace] {
-	return gentype.NewClient("namespaces", g.client, known().parameters, "",
-		func() *corev1.Namespace { return new(corev1.Namespace) })
+func (g coreAPI) Namespaces() typed[corev1.Namespace, *corev1.Namespace] {
+	return typed[corev1.Namespace, *corev1.Namespace]{g.client, "", "namespaces"}
 }
 
-func (g coreAPI) Secrets(namespace string) *gentype.Client[*corev1.Secret] {
-	return gentype.NewClient("secrets", g.client, known().parameters, namespace,
-		func() *corev1.Secret { return new(corev1.Secret) })
+func (g coreAPI) Secrets(namespace string) typed[corev1.Secret, *corev1.Secret] {
+	return typed[corev1.Secret, *corev1.Secret]{g.client, namespace, "secrets"}
 }
 
-func (g coreAPI) ServiceAccounts(namespace string) *gentype.Client[*corev1.ServiceAccount] {
-	return gentype.NewClient("serviceaccounts", g.client, known().parameters, namespace,
-		func() *corev1.ServiceAccount { return new(corev1.ServiceAccount) })
+func (g coreAPI) ServiceAccounts(namespace string) typed[corev1.ServiceAccount, *corev1.ServiceAccount] {
+	return typed[corev1.ServiceAccount, *corev1.ServiceAccount]{g.client, namespace, "serviceaccounts"}
 }
 
-func (g coreAPI) ConfigMaps(namespace string) *gentype.Client[*corev1.ConfigMap] {
-	return gentype.NewClient("configmaps", g.client, known().parameters, namespace,
-		func() *corev1.ConfigMap { return new(corev1.ConfigMap) })
+func (g coreAPI) ConfigMaps(namespace string) typed[corev1.ConfigMap, *corev1.ConfigMap] {
+	return typed[corev1.ConfigMap, *corev1.ConfigMap]{g.client, namespace, "configmaps"}
 }
 
 // CreateToken asks for a token of a service account.
@@ -96,32 +126,26 @@ func (g coreAPI) CreateToken(
 	return granted, err
 }
 
-func (g rbacAPI) ClusterRoles() *gentype.Client[*rbacv1.ClusterRole] {
-	return gentype.NewClient("clusterroles", g.client, known().parameters, "",
-		func() *rbacv1.ClusterRole { return new(rbacv1.ClusterRole) })
+func (g rbacAPI) ClusterRoles() typed[rbacv1.ClusterRole, *rbacv1.ClusterRole] {
+	return typed[rbacv1.ClusterRole, *rbacv1.ClusterRole]{g.client, "", "clusterroles"}
 }
 
-func (g rbacAPI) Roles(namespace string) *gentype.Client[*rbacv1.Role] {
-	return gentype.NewClient("roles", g.client, known().parameters, namespace,
-		func() *rbacv1.Role { return new(rbacv1.Role) })
+func (g rbacAPI) Roles(namespace string) typed[rbacv1.Role, *rbacv1.Role] {
+	return typed[rbacv1.Role, *rbacv1.Role]{g.client, namespace, "roles"}
 }
 
-func (g rbacAPI) ClusterRoleBindings() *gentype.Client[*rbacv1.ClusterRoleBinding] {
-	return gentype.NewClient("clusterrolebindings", g.client, known().parameters, "",
-		func() *rbacv1.ClusterRoleBinding { return new(rbacv1.ClusterRoleBinding) })
+func (g rbacAPI) ClusterRoleBindings() typed[rbacv1.ClusterRoleBinding, *rbacv1.ClusterRoleBinding] {
+	return typed[rbacv1.ClusterRoleBinding, *rbacv1.ClusterRoleBinding]{g.client, "", "clusterrolebindings"}
 }
 
-func (g rbacAPI) RoleBindings(namespace string) *gentype.Client[*rbacv1.RoleBinding] {
-	return gentype.NewClient("rolebindings", g.client, known().parameters, namespace,
-		func() *rbacv1.RoleBinding { return new(rbacv1.RoleBinding) })
+func (g rbacAPI) RoleBindings(namespace string) typed[rbacv1.RoleBinding, *rbacv1.RoleBinding] {
+	return typed[rbacv1.RoleBinding, *rbacv1.RoleBinding]{g.client, namespace, "rolebindings"}
 }
 
-func (g authenticationAPI) SelfSubjectReviews() *gentype.Client[*authenticationv1.SelfSubjectReview] {
-	return gentype.NewClient("selfsubjectreviews", g.client, known().parameters, "",
-		func() *authenticationv1.SelfSubjectReview { return new(authenticationv1.SelfSubjectReview) })
+func (g authenticationAPI) SelfSubjectReviews() typed[authenticationv1.SelfSubjectReview, *authenticationv1.SelfSubjectReview] {
+	return typed[authenticationv1.SelfSubjectReview, *authenticationv1.SelfSubjectReview]{g.client, "", "selfsubjectreviews"}
 }
 
-func (g authorizationAPI) SelfSubjectAccessReviews() *gentype.Client[*authorizationv1.SelfSubjectAccessReview] {
-	return gentype.NewClient("selfsubjectaccessreviews", g.client, known().parameters, "",
-		func() *authorizationv1.SelfSubjectAccessReview { return new(authorizationv1.SelfSubjectAccessReview) })
+func (g authorizationAPI) SelfSubjectAccessReviews() typed[authorizationv1.SelfSubjectAccessReview, *authorizationv1.SelfSubjectAccessReview] {
+	return typed[authorizationv1.SelfSubjectAccessReview, *authorizationv1.SelfSubjectAccessReview]{g.client, "", "selfsubjectaccessreviews"}
 }
