@@ -146,6 +146,8 @@ func (g authenticationAPI) SelfSubjectReviews() typed[authenticationv1.SelfSubje
 	return typed[authenticationv1.SelfSubjectReview, *authenticationv1.SelfSubjectReview]{g.client, "", "selfsubjectreviews"}
 }
 
-func (g authorizationAPI) SelfSubjectAccessReviews() typed[authorizationv1.SelfSubjectAccessReview, *authorizationv1.SelfSubjectAccessReview] {
-	return typed[authorizationv1.SelfSubjectAccessReview, *authorizationv1.SelfSubjectAccessReview]{g.client, "", "selfsubjectaccessreviews"}
+type accessReviews = typed[authorizationv1.SelfSubjectAccessReview, *authorizationv1.SelfSubjectAccessReview]
+
+func (g authorizationAPI) SelfSubjectAccessReviews() accessReviews {
+	return accessReviews{g.client, "", "selfsubjectaccessreviews"}
 }
