@@ -23,7 +23,7 @@ REAL_PACKAGES  := ./test/real/cloud ./test/real ./drivers/postgres ./test/replic
 # tests that go on for SOAK; make test-real runs a short form of each
 SOAKED         := ^Test(KubectlThroughThePlugin|Killed|KilledInOperations|Stopped|CutOff|DatabaseRestarted|OpenSnapshot)$$
 # tools of the tests that only "make test-field" runs
-FIELD_TOOLS    := kube-tools helm-tools vault-kubernetes-tools capi-tools openstack-tools postgres-tools rpm-tools
+FIELD_TOOLS    := kube-tools helm-tools vault-kubernetes-tools capi-tools inventory-tools openstack-tools postgres-tools rpm-tools
 
 # What is built names no directory: other clones, and the builds of tests, find it in Go's cache.
 export GOFLAGS += -trimpath
@@ -73,6 +73,10 @@ vault-kubernetes-tools: vault-tools ## build Vault's method "kubernetes" into bi
 .PHONY: capi-tools
 capi-tools: ## build the core manager of the real Cluster API into bin/capi
 	test/real/capi/build.sh $(CURDIR)/$(BIN)/capi
+
+.PHONY: inventory-tools
+inventory-tools: ## build a program with the field's library for ClusterProfile objects into bin/inventory
+	test/real/inventory/build.sh $(CURDIR)/$(BIN)/inventory
 
 .PHONY: openstack-tools
 openstack-tools: ## install the real OpenStack (apt-get, as root) and unpack into bin/openstack

@@ -359,3 +359,40 @@ func TestOnboardingIsNarrow(t *testing.T) {
 		}
 	}
 }
+
+// TestProfilesAreNarrow: VIMs are shown on hubs alone, by leases that write profiles and nothing else.
+func TestProfilesAreNarrow(t *testing.T) {
+	policies := load(t, nil)
+	hub := foreignVIM
+	hub.Labels = map[string]string{"vimbroker.io/hub": "true"}
+	own := foreignLease
+	own.Owner = "system:profiles"
+	rules := func(resources ...string) policy.Wish {
+		return policy.Wish{Purpose: "profiles", Grade: "unbounded", Rules: policy.LeaseRules{Resources: resources, Verbs: []string{"patch"}}}
+	}
+	profiles := rules("clusterprofiles.multicluster.x-k8s.io", "clusterprofiles/status.multicluster.x-k8s.io")
+	wide := profiles
+	wide.ClusterWide = true
+	for _, c := range []struct {
+		action policy.Action
+		on     policy.Resource
+		wish   policy.Wish
+		want   bool
+	}{
+		{policy.LeaseIssue, hub, profiles, true},
+		{policy.LeaseIssue, foreignVIM, profiles, false},
+		{policy.LeaseIssue, hub, rules("secrets"), false},
+		{policy.LeaseIssue, hub, wide, false},
+		{policy.LeaseIssue, hub, policy.Wish{Purpose: "profiles", Role: "edit"}, false},
+		{policy.LeaseRevoke, own, policy.Wish{}, true},
+		{policy.LeaseRevoke, foreignLease, policy.Wish{}, false},
+		{policy.LeaseRenew, own, policy.Wish{}, false},
+		{policy.VIMShow, foreignVIM, policy.Wish{}, true},
+		{policy.VIMUpdate, hub, policy.Wish{VIM: &policy.VIMDraft{}}, false},
+	} {
+		d := policies.Decide(policy.Request{Principal: part("profiles"), Action: c.action, Resource: c.on, Wish: c.wish})
+		if d.Allowed != c.want {
+			t.Errorf("system:profiles, %s on %s %v: allowed is %t, want %t (%v)", c.action, c.on.Kind, c.wish, d.Allowed, c.want, d.Errors)
+		}
+	}
+}

@@ -108,6 +108,9 @@ var (
 	secretKey = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[-._a-zA-Z0-9]{1,253}$`) })
 )
 
+// IsName reports whether objects of Kubernetes can have a name.
+func IsName(s string) bool { return len(s) <= 253 && dnsName().MatchString(s) }
+
 // Complete fills in defaults, and refuses what cannot be followed.
 func (m *Management) Complete() error {
 	for field, text := range map[*string]string{

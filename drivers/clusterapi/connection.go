@@ -1,6 +1,8 @@
 package clusterapi
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -74,8 +76,12 @@ func (cs *connections) close() {
 	}
 }
 
-// call is one GET. what says in errors what is asked for, as "clusters in namespace a".
+// call is one request: a GET, if it has no method. what says in errors what is asked for, as "clusters in namespace a".
 type call struct {
+	method string
+	// body is sent in JSON, in the form that patch names.
+	body   any
+	patch  string
 	path   []string
 	query  url.Values
 	accept string
@@ -95,9 +101,18 @@ func (d *Driver) send(ctx context.Context, a onboard.ManagementAccess, c call) (
 	}
 	u := base.JoinPath(c.path...)
 	u.RawQuery = c.query.Encode()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
+	var body bytes.Buffer
+	if c.body != nil {
+		if err := json.NewEncoder(&body).Encode(c.body); err != nil {
+			return nil, err
+		}
+	}
+	request, err := http.NewRequestWithContext(ctx, cmp.Or(c.method, http.MethodGet), u.String(), &body)
 	if err != nil {
 		return nil, broker.Invalid("endpoint", "cannot be used as an API server's address")
+	}
+	if c.body != nil {
+		request.Header.Set("Content-Type", c.patch)
 	}
 	if c.accept == "" {
 		c.accept = "application/json"
@@ -108,15 +123,15 @@ func (d *Driver) send(ctx context.Context, a onboard.ManagementAccess, c call) (
 	if err != nil {
 		return nil, unanswered(err)
 	}
-	if response.StatusCode == http.StatusOK {
+	if response.StatusCode == http.StatusOK || c.method != "" && response.StatusCode == http.StatusCreated {
 		return response.Body, nil
 	}
 	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body)
+	said, err := io.ReadAll(response.Body)
 	if err != nil {
 		return nil, unanswered(err)
 	}
-	return nil, refusal(response.StatusCode, body, c.what)
+	return nil, refusal(response.StatusCode, said, c.what)
 }
 
 // read decodes an answer.

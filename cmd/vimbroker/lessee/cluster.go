@@ -30,6 +30,8 @@ type cluster struct {
 	Insecure   bool   `json:"insecure-skip-tls-verify"`
 	CA         []byte `json:"certificate-authority-data"`
 	Proxy      string `json:"proxy-url"`
+	// Config is what the list of clusters says to the plugin, where the client has the cluster from one.
+	Config json.RawMessage `json:"config"`
 
 	// allowed is the proxy that it may name.
 	allowed string
@@ -63,6 +65,20 @@ func (p *program) told(proxy string) (*cluster, error) {
 	}
 	info.Spec.Cluster.allowed = proxy
 	return info.Spec.Cluster, nil
+}
+
+// profiled takes the VIM, and the role that is not asked for by a flag, from a ClusterProfile that a hub shows. Where the
+// credential goes is compared with that VIM as ever.
+func (c *cluster) profiled(f *Flags) (vim string, err error) {
+	var said struct{ VIM, Role string }
+	if json.Unmarshal(c.Config, &said) != nil || said.VIM == "" {
+		return "", errors.New("the client does not say which VIM it asks for: --profile is for clients that have the cluster " +
+			"from a ClusterProfile of a hub of vimbroker")
+	}
+	if f.role == "" && len(f.rules) == 0 {
+		f.role = said.Role
+	}
+	return said.VIM, nil
 }
 
 // apiServer is the address that a credential may go to, and the way that this is known.

@@ -40,7 +40,7 @@ const (
 func (p *program) credentialCommand() *cobra.Command {
 	var f Flags
 	var vim, proxy, standing string
-	var untold bool
+	var untold, profile bool
 	c := &cobra.Command{
 		Use:   "credential",
 		Short: "Be kubectl's exec credential plugin",
@@ -60,14 +60,17 @@ $XDG_RUNTIME_DIR or else the directory for temporary files, and the server is
 only asked whether the lease is still alive. With --lease the token is one of a
 lease that stands, for its holder: no lease is taken, and none is revoked.
 
+With --profile the VIM, and the role where no flag names one, are those that
+the ClusterProfile of a hub says (multicluster.x-k8s.io), which the client read.
+
 Where the server does not answer within ` + console.Brief(keptPatience) + `, the cached lease is given as long as
 it lives. A lease that cannot be written out is revoked; calls that share it
 take the next one.`,
 		Example: "  vimbroker credential --vim edge-1 --role view",
 		Args:    console.Names(),
 		RunE: func(c *cobra.Command, _ []string) error {
-			if (vim == "") == (standing == "") || untold && standing == "" {
-				return console.Usagef(c, "one of --vim and --lease is needed, and --untold goes with --lease alone")
+			if (vim == "") == (standing == "") != profile || profile && vim != "" || untold && standing == "" {
+				return console.Usagef(c, "one of --vim, --lease and --profile is needed, and --untold goes with --lease alone")
 			}
 			if err := p.CredentialOut(); err != nil {
 				return err
@@ -76,14 +79,15 @@ take the next one.`,
 			if err != nil {
 				return err
 			}
-			if vim != "" {
-				if vim, err = p.VIMRef(c.Context(), registry, vim); err != nil {
-					return err
-				}
-			}
 			told, err := p.told(proxy)
 			if untold && errors.Is(err, errUntold) {
 				told, err = nil, nil
+			}
+			if profile && err == nil {
+				vim, err = told.profiled(&f)
+			}
+			if err == nil && vim != "" {
+				vim, err = p.VIMRef(c.Context(), registry, vim)
 			}
 			if err != nil {
 				return err
@@ -93,6 +97,7 @@ take the next one.`,
 	}
 	c.Flags().StringVar(&vim, "vim", "", "name or id of the VIM")
 	c.Flags().StringVar(&standing, "lease", "", "id of a lease that stands, and that you hold")
+	c.Flags().BoolVar(&profile, "profile", false, "VIM and role are those of the ClusterProfile that the client has the cluster from")
 	c.Flags().BoolVar(&untold, "untold", false,
 		"with --lease: the client cannot tell its cluster, as Argo CD cannot, and has these arguments beside the address")
 	c.Flags().StringVar(&proxy, "proxy", "", "URL of the proxy that the kubeconfig may name (proxy-url)")

@@ -378,3 +378,32 @@ func TestAClientThatCannotTell(t *testing.T) {
 		t.Errorf("with the flag: %q, %v", text.String(), err)
 	}
 }
+
+// A profile says which VIM, and the role where no flag asks for rights; a client that has its cluster from elsewhere is told so.
+func TestProfileSaysWhichVIM(t *testing.T) {
+	const x = "x"
+	for _, c := range []struct {
+		config, role string
+		rules        bool
+		vim, want    string
+	}{
+		{`{"vim":"v","role":"view"}`, "", false, "v", "view"},
+		{`{"vim":"v","role":"view"}`, "edit", false, "v", "edit"},
+		{`{"vim":"v","role":"view"}`, "", true, "v", ""},
+		{`{"vim":"v"}`, "", false, "v", ""},
+		{`{}`, "", false, "", ""},
+		{`"v"`, "", false, "", ""},
+		{``, x, false, "", x},
+	} {
+		f := Flags{role: c.role}
+		if c.rules {
+			if err := f.rules.Set("get:pods"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		vim, err := (&cluster{Config: json.RawMessage(c.config)}).profiled(&f)
+		if vim != c.vim || f.role != c.want || (err == nil) != (c.vim != "") || err != nil && !strings.Contains(err.Error(), "ClusterProfile") {
+			t.Errorf("%q: VIM %q, role %q, %v, want %q, %q", c.config, vim, f.role, err, c.vim, c.want)
+		}
+	}
+}

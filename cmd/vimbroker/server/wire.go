@@ -24,6 +24,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker/api/tacker"
 	"github.com/vimbroker/vimbroker/broker/delivery"
 	"github.com/vimbroker/vimbroker/broker/grant"
+	"github.com/vimbroker/vimbroker/broker/hub"
 	"github.com/vimbroker/vimbroker/broker/oauth"
 	"github.com/vimbroker/vimbroker/broker/onboard"
 	"github.com/vimbroker/vimbroker/broker/remote"
@@ -71,6 +72,7 @@ type server struct {
 	broker  *broker.Broker
 	ready   *gate
 	capi    *clusterapi.Driver
+	hubs    *hub.Hubs
 	onboard *onboard.Onboarding
 	// managements says that the management clusters of the configuration are other ones.
 	managements chan struct{}
@@ -210,6 +212,7 @@ func (s *server) newClients() {
 	s.onboard = onboard.New(onboard.Options{
 		Store: s.store, Broker: b, Source: s.capi, Guard: b.Guard(), Egress: s.live.egress, Log: s.log, Now: s.store.Now,
 	})
+	s.hubs = &hub.Hubs{Broker: b, Publisher: s.capi, Egress: s.live.egress, Log: s.log, Now: s.store.Now}
 }
 
 // newLifecycle makes what keeps VNF packages and instances, and tells subscribers of them.
@@ -464,7 +467,7 @@ func (s *server) serveHTTP(w http.ResponseWriter, r *http.Request) {
 func (s *server) passes() []broker.Pass {
 	return s.broker.Watch(slices.Concat(
 		s.broker.Passes(), s.catalog.Passes(), s.clients.Passes(), s.tokens.Passes(), s.grants.Passes(), s.lifecycle.Passes(),
-		s.subscribers.Passes(), s.trust.Passes(),
+		s.subscribers.Passes(), s.trust.Passes(), s.hubs.Passes(),
 	)...)
 }
 
