@@ -537,6 +537,31 @@ func TestManifestsThatNeverGetReady(t *testing.T) {
 		}
 		s.must(lifecycle.Terminate)
 	})
+	t.Run("claim", func(t *testing.T) {
+		s := newStand(t)
+		const spec = "storageClassName: " + real.MissingClass + ", accessModes: [ReadWriteOnce]"
+		set := "apiVersion: apps/v1\nkind: StatefulSet\nmetadata: {name: db}\nspec:\n  selector: {matchLabels: {a: b}}\n" +
+			"  volumeClaimTemplates: [{metadata: {name: data}, spec: {" + spec + ", resources: {requests: {storage: 1Gi}}}}]\n" +
+			"  template: {metadata: {labels: {a: b}}, spec: {containers: [{name: a, image: "
+		s.give(set + real.MissingImage + "}]}}\n") // no kubelet waits for volumes here
+		wantError(t, within(s, 3*time.Second, lifecycle.Instantiate), lifecycle.ErrNotReady, "its claim data-db-0 is not ready: ProvisioningFailed", "not found")
+		s.must(lifecycle.Terminate)
+		s = newStand(t)
+		s.give(set + "registry.k8s.io/pause}]}}\n---\napiVersion: v1\nkind: PersistentVolume\nmetadata: {name: " + s.in.Namespace + "}\n" +
+			"spec: {" + spec + ", capacity: {storage: 1Gi}, hostPath: {path: /nowhere}}\n")
+		s.must(lifecycle.Instantiate)
+		if !real.Poll(t, patience, func() bool {
+			out, _ := s.kubectl("-n", s.in.Namespace, "get", "pvc", "data-db-0", "-o", "jsonpath={.status.phase}")
+			return out == "Bound"
+		}) {
+			t.Fatal("the claim gets no volume of the package")
+		}
+		wantError(t, within(s, 2*time.Second, lifecycle.Terminate), lifecycle.ErrNotReady, "kubernetes.io/pv-protection", "claim "+s.in.Namespace+"/data-db-0 uses it; delete that claim")
+		if out, err := s.kubectl("-n", s.in.Namespace, "delete", "pvc", "data-db-0"); err != nil {
+			t.Fatal(out)
+		}
+		s.must(lifecycle.Terminate)
+	})
 	t.Run("definition", func(t *testing.T) {
 		s := newStand(t)
 		s.sample("custom")

@@ -333,9 +333,15 @@ func started(p *corev1.Pod) corev1.PodStatus {
 	return status
 }
 
+// MissingClass is a storage class whose claims get no volume.
+const MissingClass = "missing"
+
 // claim gives a claim a volume, and takes it away with the claim.
 func (n *Nodes) claim(ctx context.Context, o runtime.Object) {
 	c := o.(*corev1.PersistentVolumeClaim)
+	if c.Spec.StorageClassName != nil && *c.Spec.StorageClassName == MissingClass {
+		return
+	}
 	name := "simulated-" + string(c.UID)
 	if c.DeletionTimestamp != nil {
 		_ = n.core.PersistentVolumes().Delete(ctx, name, metav1.DeleteOptions{})
