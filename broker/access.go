@@ -23,7 +23,7 @@ const accessEvery = 10 * time.Minute
 // intents; the reaper takes the leases back.
 //
 // The roles are those that the holder's directory gives now. Where there is no such
-// directory, they are those of the issue or the last renewal.
+// directory, they are those of the issue or the last renewal, and what let the holder in must still be there.
 func (b *Leaser) EndWithoutAccess(ctx context.Context) error {
 	return b.endWithoutAccess(ctx, LeaseFilter{}, nil)
 }
@@ -159,6 +159,8 @@ func (b *Leaser) stillHolds(ctx context.Context, l Lease, v VIM, seen *policy.Pr
 			return true, err
 		}
 		holder = now
+	} else if b.trusts != nil && !b.trusts(holder.Name) {
+		return false, nil
 	}
 	d, err := b.driver(l.VIMType)
 	if err != nil {

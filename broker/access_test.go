@@ -151,6 +151,36 @@ func TestALeaseEndsWithItsPrincipal(t *testing.T) {
 	}
 }
 
+// Nobody can be asked about a caller of the table of trust. The lease ends with the entry that let the caller in.
+func TestALeaseEndsWithTheEntryOfItsHolder(t *testing.T) {
+	for _, end := range []bool{false, true} {
+		b := newAccessBench(t, end)
+		there := map[string]bool{"oidc:corp:ann": true, "oidc:more:ann": true}
+		b.options.Trusts = func(name string) bool { return there[name] }
+		b.Broker = mustNew(t, b.options)
+		issue := func(name string) broker.Lease {
+			l, _ := b.mustIssue(policy.Principal{Name: name, Project: "other", Roles: []string{policy.RoleMember}}, b.hub.ID)
+			return l
+		}
+		gone, stays := issue("oidc:more:ann"), issue("oidc:corp:ann")
+		b.pass()
+		there["oidc:more:ann"] = false
+		for id, want := range map[string]broker.LeaseState{gone.ID: broker.LeaseActive, stays.ID: broker.LeaseActive} {
+			if got := b.row(id).State; got != want {
+				t.Errorf("while its holder's entry is there a lease is %s", got)
+			}
+		}
+		b.pass()
+		want := broker.LeaseActive
+		if end {
+			want = broker.LeaseRevoking
+		}
+		if got := b.row(gone.ID); got.State != want || b.row(stays.ID).State != broker.LeaseActive {
+			t.Errorf("with endWithAccess %t the lease of an entry that is gone is %s, want %s; another is %s", end, got.State, want, b.row(stays.ID).State)
+		}
+	}
+}
+
 // What cannot be asked or decided ends nothing.
 func TestNoLeaseEndsOnDoubt(t *testing.T) {
 	b := newAccessBench(t, true)

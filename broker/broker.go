@@ -34,6 +34,8 @@ type Options struct {
 	// Directories know callers without their tokens, by authenticator. For other callers the roles
 	// that they last showed count.
 	Directories map[string]policy.Directory
+	// Trusts reports whether what lets a caller in is still there, for callers without a directory; nil: it is.
+	Trusts func(name string) bool
 	// Holders lists callers' static tokens; nil: there are none.
 	Holders TokenHolders
 	// PushTargets are where kubeconfigs may be pushed to, by their names.
@@ -148,6 +150,7 @@ func New(o Options) (*Broker, error) {
 		terms:         o.Terms,
 		pushTargets:   o.PushTargets,
 		directories:   o.Directories,
+		trusts:        o.Trusts,
 		log:           o.Log,
 		now:           now,
 		discrepancies: discrepancies{byVIM: map[string]Discrepancy{}},

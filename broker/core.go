@@ -39,6 +39,7 @@ type core struct {
 	pushTargets map[string]PushTarget
 
 	directories map[string]policy.Directory
+	trusts      func(name string) bool
 	log         *slog.Logger
 	now         func() time.Time
 

@@ -173,9 +173,13 @@ const (
 	GrantEnd    Action = "grant:end" // say that the operation has ended
 
 	AuditRead     Action = "audit:read"
-	TokenList     Action = "token:list"     // callers' static tokens, and when they were last used
-	TokenKey      Action = "token:key"      // show, replace or revoke a key that signs clients' tokens
-	AuditKey      Action = "audit:key"      // make, replace or revoke a key that signs checkpoints of the log
+	TokenList     Action = "token:list"   // callers' static tokens, and when they were last used
+	TokenKey      Action = "token:key"    // show, replace or revoke a key that signs clients' tokens
+	AuditKey      Action = "audit:key"    // make, replace or revoke a key that signs checkpoints of the log
+	TrustShow     Action = "trust:show"   // the table of trust; also to try a token against it
+	TrustCreate   Action = "trust:create" // let others say who callers are, with any role in any project
+	TrustUpdate   Action = "trust:update"
+	TrustDelete   Action = "trust:delete"
 	PolicyExplain Action = "policy:explain" // about another principal than oneself
 )
 

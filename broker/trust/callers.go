@@ -3,10 +3,13 @@ package trust
 import (
 	"context"
 	"crypto/sha256"
+	"crypto/x509"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"reflect"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -22,9 +25,10 @@ type Once interface {
 	UseOnce(ctx context.Context, id string, until time.Time) error
 }
 
-// Store keeps what is known of tokens.
+// Store keeps the entries of administrators, and what is known of tokens.
 type Store interface {
 	Once
+	Entries
 	// ForgetUsed forgets the uses of tokens that ended before a time.
 	ForgetUsed(ctx context.Context, before time.Time) error
 }
@@ -35,6 +39,8 @@ type Options struct {
 	Reviewer Reviewer
 	Store    Store
 	Log      *slog.Logger
+	// Changed is called by Run once the entries of administrators are other ones; nil does nothing.
+	Changed func(context.Context)
 	// Now defaults to time.Now.
 	Now func() time.Time
 }
@@ -48,13 +54,23 @@ type Gatekeeper struct {
 	log      *slog.Logger
 	now      func() time.Time
 	wake     chan struct{}
+	changed  func(context.Context)
+	dirty    atomic.Bool // changed is to be called
 	table    atomic.Pointer[table]
+
+	loading    sync.Mutex // held from reading the entries to using them, so that the older never replace the newer
+	mu         sync.Mutex // guards the two lists that the table is made of
+	configured []Authority
+	kept       []Listed
 }
 
 // table is one state of the table of trust.
 type table struct {
 	rows    []*row
 	issuers map[string]*row
+	left    map[string]string // entries that do not count, with the reason
+	callers *x509.CertPool    // the authorities of all entries; nil: there are none
+	clients *x509.CertPool    // those of the entries of registered clients
 }
 
 // row is an entry, and what is known of its keys.
@@ -73,34 +89,120 @@ func New(o Options) *Gatekeeper {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	c := &Gatekeeper{source: o.Source, reviewer: o.Reviewer, store: o.Store, log: o.Log, now: o.Now, wake: make(chan struct{}, 1)}
+	if o.Changed == nil {
+		o.Changed = func(context.Context) {}
+	}
+	c := &Gatekeeper{
+		source: o.Source, reviewer: o.Reviewer, store: o.Store, log: o.Log, now: o.Now, changed: o.Changed, wake: make(chan struct{}, 1),
+	}
 	c.table.Store(&table{})
 	return c
 }
 
-// Replace exchanges the table. Of entries whose issuer stays, the keys stay too.
+// Replace exchanges the entries of the configuration.
 func (c *Gatekeeper) Replace(entries []Authority) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.configured = entries
+	c.renew()
+}
+
+// Load reads the entries of administrators, as every process does each [LookEvery].
+func (c *Gatekeeper) Load(ctx context.Context) error {
+	c.loading.Lock()
+	defer c.loading.Unlock()
+	kept, err := c.store.TrustEntries(ctx)
+	if err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if reflect.DeepEqual(kept, c.kept) {
+		return nil
+	}
+	c.kept = kept
+	c.renew()
+	c.dirty.Store(true)
+	return nil
+}
+
+// renew makes the table of the two lists. An entry of the configuration counts before one of an administrator. Of
+// entries whose issuer stays, the keys stay too.
+func (c *Gatekeeper) renew() {
 	before := c.table.Load()
-	next := &table{issuers: map[string]*row{}}
-	for _, e := range entries {
-		t := &row{Authority: e, digest: digest(e)}
-		t.told.Store("")
-		if e.Keys != "" {
-			keys, _ := parseKeys([]byte(e.Keys)) // whose faults are [Authority.Flaws]
-			t.keys.Store(&known{issuer: e.Issuer, keys: keys, fetched: c.now()})
+	next := &table{issuers: map[string]*row{}, left: map[string]string{}}
+	for _, e := range c.configured {
+		next.add(c.newRow(e, before))
+	}
+	for _, k := range c.kept {
+		e := k.WithDefaults()
+		if why := next.refuses(e); why != "" {
+			next.left[e.Name] = why
+			c.log.Warn("an entry of the table of trust does not count", "trust", e.Name, "reason", why)
+			continue
 		}
-		for _, old := range before.rows {
-			if old.Name == e.Name && sameKeys(old.Authority, e) && e.Keys == "" {
-				t.keys.Store(old.keys.Load())
-			}
-		}
-		next.rows = append(next.rows, t)
-		if e.Issuer != "" {
-			next.issuers[e.Issuer] = t
-		}
+		next.add(c.newRow(e, before))
 	}
 	c.table.Store(next)
 	c.Wake()
+}
+
+// newRow is the row of an entry, with the keys that are known of it.
+func (c *Gatekeeper) newRow(e Authority, before *table) *row {
+	t := &row{Authority: e, digest: digest(e)}
+	t.told.Store("")
+	if e.Keys != "" {
+		keys, _ := parseKeys([]byte(e.Keys)) // whose faults are [Authority.Flaws]
+		t.keys.Store(&known{issuer: e.Issuer, keys: keys, fetched: c.now()})
+	}
+	for _, old := range before.rows {
+		if old.Name == e.Name && sameKeys(old.Authority, e) && e.Keys == "" {
+			t.keys.Store(old.keys.Load())
+		}
+	}
+	return t
+}
+
+// refuses says why an entry cannot stand beside those of the table; empty if it can.
+func (t *table) refuses(e Authority) string {
+	for _, f := range e.Flaws() {
+		return f.Field + ": " + f.Text
+	}
+	for _, other := range t.rows {
+		switch {
+		case other.Name == e.Name:
+			return "name: is the name of another entry"
+		case e.Issuer != "" && other.Issuer == e.Issuer:
+			return "issuer: is the issuer of another entry"
+		}
+	}
+	return ""
+}
+
+func (t *table) add(r *row) {
+	t.rows = append(t.rows, r)
+	if r.Issuer != "" {
+		t.issuers[r.Issuer] = r
+	}
+	if !r.Certified() {
+		return
+	}
+	into := []**x509.CertPool{&t.callers}
+	if len(r.Principals) == 0 {
+		into = append(into, &t.clients)
+	}
+	for _, p := range into {
+		if *p == nil {
+			*p = x509.NewCertPool()
+		}
+		(*p).AppendCertsFromPEM([]byte(r.Certificates.CA))
+	}
+}
+
+// Authorities are those of the certificates of all callers, or of registered clients; nil: there are none.
+func (c *Gatekeeper) Authorities() (callers, clients *x509.CertPool) {
+	t := c.table.Load()
+	return t.callers, t.clients
 }
 
 // forgetEvery is how often used tokens that have ended are forgotten.
@@ -123,7 +225,6 @@ func (c *Gatekeeper) Wake() {
 
 // digest covers all of an entry that is more than its keys.
 func digest(e Authority) string {
-	e.Revoked, e.Authorities = nil, nil
 	text, _ := json.Marshal(e) // of texts, numbers and lists
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:8])
@@ -153,48 +254,65 @@ func (e Authority) refused(reason string) error {
 // Authenticate returns the principal that a token is about. [policy.ErrUnauthenticated], which is a
 // [policy.RefusedLogin], if the token does not count; any other error means that it cannot be checked now.
 func (c *Gatekeeper) Authenticate(ctx context.Context, token string) (policy.Principal, error) {
-	p, ok := parse(token)
-	if !ok {
-		return policy.Principal{}, &policy.RefusedLogin{Authenticator: policy.ByIssuer, Reason: reasonForm}
+	v, err := c.judge(ctx, token)
+	if err == nil {
+		err = c.firstUse(ctx, v.row, v.parsed.claims, v.end)
 	}
-	t := c.table.Load().find(p.issuer)
-	if t == nil {
-		return policy.Principal{}, &policy.RefusedLogin{Authenticator: policy.ByIssuer, Reason: reasonIssuer}
-	}
-	key, err := c.key(t, p.header)
 	if err != nil {
 		return policy.Principal{}, err
 	}
-	if reason := t.verify(token, key); reason != "" {
-		return policy.Principal{}, t.refused(reason)
+	v.found.Login.Until, v.found.Login.Digest = v.end, v.row.digest
+	return v.found, nil
+}
+
+// verdict is what was found out about a token, as far as the checks came.
+type verdict struct {
+	parsed
+	row     *row   // nil: of no entry
+	matched Claims // as rules match them; nil: the token is not known to be the issuer's
+	subject string
+	end     time.Time
+	found   policy.Principal
+	rule    int
+}
+
+// judge checks all of a token but whether it was used before.
+func (c *Gatekeeper) judge(ctx context.Context, token string) (v verdict, err error) {
+	var ok bool
+	if v.parsed, ok = parse(token); !ok {
+		return v, &policy.RefusedLogin{Authenticator: policy.ByIssuer, Reason: reasonForm}
 	}
-	end, reason := t.times(p.claims, c.now())
-	if reason == "" && !forUs(p.claims["aud"], t.Audience) {
+	if v.row = c.table.Load().find(v.issuer); v.row == nil {
+		return v, &policy.RefusedLogin{Authenticator: policy.ByIssuer, Reason: reasonIssuer}
+	}
+	key, err := c.key(v.row, v.header)
+	if err != nil {
+		return v, err
+	}
+	reason := v.row.verify(token, key)
+	if reason == "" {
+		v.end, reason = v.row.times(v.claims, c.now())
+	}
+	if reason == "" && !forUs(v.claims["aud"], v.row.Audience) {
 		reason = reasonAudience
 	}
+	if reason == "" {
+		v.subject, v.matched, reason = v.row.whose(v.claims)
+	}
 	if reason != "" {
-		return policy.Principal{}, t.refused(reason)
+		return v, v.row.refused(reason)
 	}
-	subject, claims, reason := t.whose(p.claims)
-	if reason != "" {
-		return policy.Principal{}, t.refused(reason)
+	if v.found, v.rule, ok = v.row.principal(v.subject, v.matched); !ok {
+		return v, v.row.refused(reasonRule)
 	}
-	found, ok := t.principal(subject, claims)
-	if !ok {
-		return policy.Principal{}, t.refused(reasonRule)
-	}
-	if t.VIM != "" {
-		if reason, err = c.reviewed(ctx, t, token); err != nil {
-			return policy.Principal{}, err
+	if v.row.VIM != "" {
+		if reason, err = c.reviewed(ctx, v.row, token); err != nil {
+			return v, err
 		} else if reason != "" {
-			return policy.Principal{}, t.refused(reason)
+			return v, v.row.refused(reason)
 		}
 	}
-	if err := c.firstUse(ctx, t, p.claims, end); err != nil {
-		return policy.Principal{}, err
-	}
-	found.Login.Until, found.Login.Digest = end, t.digest
-	return found, nil
+	return v, nil
 }
 
 // key returns the key that a token of an entry must be signed with. One that is not known has
@@ -251,6 +369,13 @@ func (c *Gatekeeper) Hold(name string) time.Duration {
 		return t.Hold
 	}
 	return 0
+}
+
+// Trusts reports whether the entry of a principal is in the table; of a principal of no entry it is true.
+func (c *Gatekeeper) Trusts(name string) bool {
+	_, there := c.entryOf(name)
+	by := policy.Principal{Name: name}.Authenticator()
+	return there || by != policy.ByIssuer && by != policy.ByCluster && by != policy.ByCertificate
 }
 
 // Current reports whether the entry of a principal is still as it was.

@@ -18,6 +18,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker/trust"
 	"github.com/vimbroker/vimbroker/drivers/issuer"
 	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/policy/audit"
 	"github.com/vimbroker/vimbroker/policy/egress"
 	"github.com/vimbroker/vimbroker/test/clock"
 	fake "github.com/vimbroker/vimbroker/test/issuer"
@@ -42,6 +43,12 @@ func (u *used) UseOnce(_ context.Context, id string, _ time.Time) error {
 }
 
 func (u *used) ForgetUsed(context.Context, time.Time) error { return nil }
+
+func (u *used) TrustEntries(context.Context) ([]trust.Listed, error) { return nil, nil }
+
+func (u *used) ChangeTrust(context.Context, func([]trust.Listed) ([]trust.Listed, error), audit.Entry) error {
+	return nil
+}
 
 // bench are callers with one issuer.
 type bench struct {

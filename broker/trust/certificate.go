@@ -3,6 +3,7 @@ package trust
 import (
 	"context"
 	"crypto/x509"
+	"encoding/pem"
 	"time"
 
 	"github.com/vimbroker/vimbroker/broker/oauth"
@@ -65,7 +66,7 @@ func (e Authority) certified(chain []*x509.Certificate, now time.Time) (policy.P
 	}
 	leaf := chain[0]
 	options := x509.VerifyOptions{
-		Roots: e.Authorities, Intermediates: between, CurrentTime: leaf.NotAfter, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageAny},
+		Roots: e.roots, Intermediates: between, CurrentTime: leaf.NotAfter, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageAny},
 	}
 	if _, err := leaf.Verify(options); err != nil { // whose it is, before what is wrong with it
 		return policy.Principal{}, reasonAuthority
@@ -83,24 +84,24 @@ func (e Authority) certified(chain []*x509.Certificate, now time.Time) (policy.P
 	if err != nil || leaf.IsCA {
 		return policy.Principal{}, reasonUsage
 	}
-	if reason := e.revoked(chains[0], now); reason != "" {
+	if reason := e.isRevoked(chains[0], now); reason != "" {
 		return policy.Principal{}, reason
 	}
 	subject, claims := names(leaf)
 	if subject == "" {
 		return policy.Principal{}, reasonNames
 	}
-	p, ok := e.principal(subject, claims)
+	p, _, ok := e.principal(subject, claims)
 	if !ok {
 		return policy.Principal{}, reasonRule
 	}
 	return p, ""
 }
 
-// revoked says why a certificate of a chain is refused; empty if none was revoked by one who has a list.
-func (e Authority) revoked(chain []*x509.Certificate, now time.Time) string {
+// isRevoked says why a certificate of a chain is refused; empty if none was revoked by one who has a list.
+func (e Authority) isRevoked(chain []*x509.Certificate, now time.Time) string {
 	for _, one := range chain {
-		list := e.Revoked[string(one.RawIssuer)]
+		list := e.revoked[string(one.RawIssuer)]
 		if list == nil {
 			continue
 		}
@@ -140,4 +141,36 @@ func names(leaf *x509.Certificate) (string, Claims) {
 	}
 	add("uri", uris...)
 	return subject, claims
+}
+
+// readRevoked reads lists of revoked certificates in PEM, each signed by one of the authorities, by the raw subject of
+// who issued them. It says what is wrong with the text.
+func readRevoked(text, authorities string) (lists map[string]*x509.RevocationList, fault string) {
+	if text == "" {
+		return nil, ""
+	}
+	lists = map[string]*x509.RevocationList{}
+	for block, rest := pem.Decode([]byte(text)); block != nil; block, rest = pem.Decode(rest) {
+		list, err := x509.ParseRevocationList(block.Bytes)
+		if block.Type != "X509 CRL" || err != nil {
+			return nil, "must hold lists of revoked certificates in PEM"
+		}
+		if !signedByOne(list, []byte(authorities)) {
+			return nil, "holds a list that no authority of caFile has signed"
+		}
+		lists[string(list.RawIssuer)] = list
+	}
+	if len(lists) == 0 {
+		return nil, "must hold lists of revoked certificates in PEM"
+	}
+	return lists, ""
+}
+
+func signedByOne(list *x509.RevocationList, authorities []byte) bool {
+	for block, rest := pem.Decode(authorities); block != nil; block, rest = pem.Decode(rest) {
+		if one, err := x509.ParseCertificate(block.Bytes); err == nil && list.CheckSignatureFrom(one) == nil {
+			return true
+		}
+	}
+	return false
 }

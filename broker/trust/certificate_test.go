@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"crypto/x509"
 	"crypto/x509/pkix"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"math/big"
@@ -87,7 +88,7 @@ func uri(t *testing.T, text string) *url.URL {
 }
 
 // revoke is a list that is good until a time.
-func (a *authority) revoke(until time.Time, serials ...int64) map[string]*x509.RevocationList {
+func (a *authority) revoke(until time.Time, serials ...int64) string {
 	a.t.Helper()
 	list := &x509.RevocationList{Number: big.NewInt(1), ThisUpdate: noon.Add(-time.Hour), NextUpdate: until}
 	for _, n := range serials {
@@ -97,22 +98,16 @@ func (a *authority) revoke(until time.Time, serials ...int64) map[string]*x509.R
 	if err != nil {
 		a.t.Fatal(err)
 	}
-	made, err := x509.ParseRevocationList(der)
-	if err != nil {
-		a.t.Fatal(err)
-	}
-	return map[string]*x509.RevocationList{string(a.cert.RawSubject): made}
+	return string(pem.EncodeToMemory(&pem.Block{Type: "X509 CRL", Bytes: der}))
 }
 
-func (a *authority) pool() *x509.CertPool {
-	pool := x509.NewCertPool()
-	pool.AddCert(a.cert)
-	return pool
+func (a *authority) pem() string {
+	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: a.cert.Raw}))
 }
 
 func TestCertificatesMakePrincipals(t *testing.T) {
 	ours, other := newAuthority(t, "ours"), newAuthority(t, "other")
-	mesh := trust.Authority{Name: "mesh", Authorities: ours.pool(), Revoked: ours.revoke(noon.Add(time.Hour), 66), Principals: []trust.Mapping{
+	mesh := trust.Authority{Name: "mesh", Certificates: &trust.Certificates{CA: ours.pem(), CRL: ours.revoke(noon.Add(time.Hour), 66)}, Principals: []trust.Mapping{
 		{Match: map[string]string{"uri": "spiffe://acme/ns/jobs/*"}, Project: "acme", Roles: []string{"member"}},
 		{Match: map[string]string{"dns": "ci.acme.example"}, Project: "acme", Roles: []string{"reader"}},
 		{Match: map[string]string{"email": "*@acme.example"}, Project: "acme", Roles: []string{"reader"}},
@@ -161,7 +156,7 @@ func TestCertificatesMakePrincipals(t *testing.T) {
 			t.Errorf("a fault (%v): %v", stranger, fmt.Sprint(err))
 		}
 	}
-	mesh.Revoked = ours.revoke(noon.Add(-time.Second))
+	mesh.Certificates = &trust.Certificates{CA: ours.pem(), CRL: ours.revoke(noon.Add(-time.Second))}
 	b.use(mesh)
 	if _, err := b.Certified(oauth.WithPeer(t.Context(), []*x509.Certificate{ours.issue(nil)})); reasonOf(err) != "the list of revoked certificates has expired" {
 		t.Errorf("with a list that has expired: %v", err)

@@ -23,7 +23,7 @@ import (
 )
 
 // Authority is one row of the table: an issuer of tokens (Issuer), the service accounts of a registered
-// cluster (VIM), or the authorities of certificates (Authorities).
+// cluster (VIM), the authorities of certificates (Certificates), or a Keystone, which checks its tokens itself.
 type Authority struct {
 	// Name qualifies the names of its principals. It is unique in the table.
 	Name string
@@ -54,13 +54,20 @@ type Authority struct {
 	// Principals make principals of claims: the first rule that matches counts.
 	Principals []Mapping
 
-	// Authorities sign the certificates of callers, or of registered clients where there are no Principals.
-	Authorities *x509.CertPool
-	// PEM is the text of Authorities.
-	PEM string
-	// Revoked are the lists of revoked certificates, by the raw subject of who issued them.
-	Revoked map[string]*x509.RevocationList
+	// Certificates are those of callers, or of registered clients where there are no Principals.
+	Certificates *Certificates
+	// Keystone is its address. Only the configuration has one: its login is in a file.
+	Keystone string
+
+	// roots and revoked are Certificates as [Authority.WithDefaults] reads them; lists go by the raw subject of who
+	// issued them.
+	roots   *x509.CertPool
+	revoked map[string]*x509.RevocationList
+	badCRL  string
 }
+
+// Certificates are texts in PEM: authorities, and lists of revoked certificates that they issued.
+type Certificates struct{ CA, CRL string }
 
 // Signin is how a person gets a token of an issuer.
 type Signin struct {
@@ -104,7 +111,10 @@ var strong = []string{"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES2
 type Flaw struct{ Field, Text string }
 
 // Certified reports whether the entry is about certificates.
-func (e Authority) Certified() bool { return e.Authorities != nil }
+func (e Authority) Certified() bool { return e.Certificates != nil }
+
+// fetched reports whether the keys of the entry are to be asked for.
+func (e Authority) fetched() bool { return e.VIM != "" || e.Issuer != "" && e.Keys == "" }
 
 // authenticator qualifies the names of the entry's principals.
 func (e Authority) authenticator() string {
@@ -117,7 +127,7 @@ func (e Authority) authenticator() string {
 	return policy.ByIssuer
 }
 
-// WithDefaults fills in what absence means.
+// WithDefaults fills in what absence means, and reads the certificates.
 func (e Authority) WithDefaults() Authority {
 	if e.Audience == "" {
 		e.Audience = DefaultAudience
@@ -139,7 +149,20 @@ func (e Authority) WithDefaults() Authority {
 			e.Platform = GitLab
 		}
 	}
+	if e.Certified() {
+		e.roots = pool(e.Certificates.CA)
+		e.revoked, e.badCRL = readRevoked(e.Certificates.CRL, e.Certificates.CA)
+	}
 	return e
+}
+
+// pool holds the certificates of a text in PEM; nil if it has none.
+func pool(text string) *x509.CertPool {
+	p := x509.NewCertPool()
+	if !p.AppendCertsFromPEM([]byte(text)) {
+		return nil
+	}
+	return p
 }
 
 func hostOf(text string) string {
@@ -165,6 +188,9 @@ func (e Authority) Flaws() []Flaw {
 			kinds++
 		}
 	}
+	if e.Keystone != "" {
+		return faults // whose other fields are its own
+	}
 	need(kinds == 1, "issuer", "must be exactly one of issuer, vim, certificates and keystone")
 	need(e.Issuer == "" || issuerForm(e.Issuer), "issuer", "must be an https URL without query and fragment; http only on loopback")
 	need(e.Keys == "" || e.Issuer != "", "keysFile", "needs an issuer")
@@ -172,6 +198,9 @@ func (e Authority) Flaws() []Flaw {
 		_, err := parseKeys([]byte(e.Keys))
 		need(err == nil, "keysFile", "must hold a JWK set with public keys that sign")
 	}
+	need(e.CA == "" || pool(e.CA) != nil, "caFile", "must hold certificates in PEM")
+	need(!e.Certified() || e.roots != nil, "certificates.caFile", "must hold certificates in PEM")
+	need(e.badCRL == "", "certificates.crlFile", "%s", e.badCRL)
 	need(e.Login == nil || e.Issuer != "" && e.Login.ClientID != "", "login", "needs an issuer and a clientID")
 	for _, a := range e.Algorithms {
 		need(slices.Contains(strong, a), "algorithms", "must be of %s: others have no key that only the issuer has", strings.Join(strong, ", "))

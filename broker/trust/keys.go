@@ -14,6 +14,8 @@ import (
 const (
 	// freshFor is for how long keys are not fetched again unless a token has an unknown one.
 	freshFor = 5 * time.Minute
+	// LookEvery is how often each process looks whether administrators have changed the table.
+	LookEvery = 5 * time.Second
 	// askAgain is how soon an issuer is asked again because of a token, or because it did not answer.
 	askAgain = 10 * time.Second
 	// KeepFor is for how long known keys count while the issuer is away.
@@ -134,7 +136,7 @@ func sameKeys(a, b Authority) bool {
 func (c *Gatekeeper) Refresh(ctx context.Context) {
 	done := make(chan struct{})
 	rows := slices.DeleteFunc(slices.Clone(c.table.Load().rows), func(t *row) bool {
-		return t.Certified() || t.Keys != "" || !t.keys.Load().due(c.now(), t.asked.Load())
+		return !t.fetched() || !t.keys.Load().due(c.now(), t.asked.Load())
 	})
 	for _, t := range rows {
 		go func() {
@@ -157,11 +159,17 @@ func (c *Gatekeeper) Refresh(ctx context.Context) {
 	}
 }
 
-// Run keeps keys fresh until the context ends.
+// Run keeps the table and its keys fresh until the context ends.
 func (c *Gatekeeper) Run(ctx context.Context) {
-	ticks := time.NewTicker(askAgain)
+	ticks := time.NewTicker(LookEvery)
 	defer ticks.Stop()
 	for {
+		if err := c.Load(ctx); err != nil && ctx.Err() == nil {
+			c.log.WarnContext(ctx, "the entries of the table of trust are those of before", "error", err)
+		}
+		if c.dirty.Swap(false) {
+			go c.changed(ctx)
+		}
 		go c.Refresh(ctx) // an issuer that hangs keeps the others from nothing
 		select {
 		case <-ctx.Done():
@@ -176,7 +184,7 @@ func (c *Gatekeeper) Run(ctx context.Context) {
 func (c *Gatekeeper) States() []State {
 	var all []State
 	for _, t := range c.table.Load().rows {
-		if t.Certified() || t.Keys != "" {
+		if !t.fetched() {
 			continue
 		}
 		s := State{Name: t.Name, Fault: "not asked yet"}

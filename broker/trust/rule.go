@@ -1,6 +1,9 @@
 package trust
 
 import (
+	"encoding/json"
+	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -77,26 +80,23 @@ func (c Claims) list(name string) []string {
 	return nil
 }
 
-// matches reports whether all claims of the rule are as it says. Patterns are for texts; a list
-// matches where it has the very text.
+// matches reports whether all claims of the rule are as it says.
 func (r Mapping) matches(c Claims) bool {
 	for claim, pattern := range r.Match {
-		v, ok := c.find(claim)
-		if !ok {
-			return false
-		}
-		if many, isList := v.([]any); isList {
-			if slices.Contains(texts, claim) || !slices.Contains(many, any(pattern)) {
-				return false
-			}
-			continue
-		}
-		text, ok := scalar(v)
-		if !ok || !like(pattern, text) {
+		if v, ok := c.find(claim); !ok || !matches(claim, pattern, v) {
 			return false
 		}
 	}
 	return len(r.Match) > 0
+}
+
+// matches reports whether a claim is as a pattern. Patterns are for texts; a list matches where it has the very text.
+func matches(claim, pattern string, v any) bool {
+	if many, isList := v.([]any); isList {
+		return !slices.Contains(texts, claim) && slices.Contains(many, any(pattern))
+	}
+	text, ok := scalar(v)
+	return ok && like(pattern, text)
 }
 
 // like reports whether a text is as a pattern, from its beginning to its end.
@@ -148,28 +148,66 @@ func fill(template string, c Claims) (string, bool) {
 
 func unprintable(r rune) bool { return r < ' ' || r == 0x7f || !strconv.IsPrint(r) }
 
-// principal is the one that the first matching rule makes of claims; not ok if none does.
-func (e Authority) principal(subject string, c Claims) (policy.Principal, bool) {
-	for _, r := range e.Principals {
+// names are the project and the name for people that a rule gives who has the claims; not ok if it cannot.
+func (r Mapping) names(subject string, c Claims) (project, shown string, ok bool) {
+	project, ok = fill(r.Project, c)
+	if !ok || len(r.Projects) > 0 && !slices.Contains(r.Projects, project) {
+		return "", "", false
+	}
+	if r.Name == "" {
+		return project, subject, true
+	}
+	shown, ok = fill(r.Name, c)
+	return project, shown, ok
+}
+
+// principal is the one that the first matching rule makes of claims, and which rule that is; not ok if none does.
+func (e Authority) principal(subject string, c Claims) (p policy.Principal, rule int, ok bool) {
+	for i, r := range e.Principals {
 		if !r.matches(c) {
 			continue
 		}
-		project, ok := fill(r.Project, c)
-		if !ok || len(r.Projects) > 0 && !slices.Contains(r.Projects, project) {
+		project, shown, ok := r.names(subject, c)
+		if !ok {
 			continue
-		}
-		shown := subject
-		if r.Name != "" {
-			if shown, ok = fill(r.Name, c); !ok {
-				continue
-			}
 		}
 		return policy.Principal{
 			Name: e.authenticator() + ":" + e.Name + ":" + escaped(subject), Project: project, Roles: slices.Clone(r.Roles),
 			Claims: c.allowed(), Login: policy.Arrival{Shown: shown, Entry: e.Name},
-		}, true
+		}, i, true
 	}
-	return policy.Principal{}, false
+	return policy.Principal{}, 0, false
+}
+
+// why says of each rule what keeps it from matching claims. The claims are of a token that has shown its issuer's
+// signature.
+func (e Authority) why(subject string, c Claims) []string {
+	all := make([]string, len(e.Principals))
+	for i, r := range e.Principals {
+		var wrong []string
+		for _, claim := range slices.Sorted(maps.Keys(r.Match)) {
+			if v, there := c.find(claim); !there {
+				wrong = append(wrong, claim+" is not in the token")
+			} else if !matches(claim, r.Match[claim], v) {
+				wrong = append(wrong, fmt.Sprintf("%s is %s, and must be %q", claim, shortly(v), r.Match[claim]))
+			}
+		}
+		if _, _, ok := r.names(subject, c); !ok && len(wrong) == 0 {
+			wrong = []string{"project and name need claims that the token does not have, or a project that is not among projects"}
+		}
+		all[i] = fmt.Sprintf("principals[%d]: %s", i, strings.Join(wrong, "; "))
+	}
+	return all
+}
+
+// shortly shows the value of a claim to people.
+func shortly(v any) string {
+	text, ok := scalar(v)
+	if !ok {
+		raw, _ := json.Marshal(v)
+		text = string(raw)
+	}
+	return strconv.Quote(text[:min(len(text), maxClaim)])
 }
 
 // escaped is a subject as part of a name. Two subjects are never the same in it, whatever

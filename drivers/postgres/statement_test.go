@@ -36,6 +36,7 @@ var few = map[string]string{
 	"lease_horizon":       "one row",
 	"management_clusters": "a handful",
 	"oauth_keys":          "one for each 30 days of at most 35",
+	"trust_entries":       "200 at most",
 	"probe":               "one row",
 	"schema_floor":        "one row",
 	"schema_migrations":   "one for each migration",

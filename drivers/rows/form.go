@@ -7,6 +7,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/oauth"
+	"github.com/vimbroker/vimbroker/broker/trust"
 )
 
 // Micro returns a time in microseconds since 1970, and 0 for the zero time.
@@ -40,7 +41,8 @@ func (s Span) Scan(v any) error {
 
 // form is a value that a store keeps as JSON.
 type form interface {
-	[]string | []int64 | []broker.Rule | map[string]string | broker.Scope | broker.Discovered | []oauth.Placement | oauth.Certificate
+	[]string | []int64 | []broker.Rule | map[string]string | broker.Scope | broker.Discovered | []oauth.Placement | oauth.Certificate |
+		trust.Authority
 }
 
 // JSON returns v as a store keeps it. It cannot fail for these types.
@@ -81,7 +83,7 @@ func Stored(v any) any {
 	switch d := v.(type) {
 	case time.Duration:
 		return d.Microseconds()
-	case map[string]string, broker.Scope, []broker.Rule, broker.Discovered, []oauth.Placement, oauth.Certificate:
+	case map[string]string, broker.Scope, []broker.Rule, broker.Discovered, []oauth.Placement, oauth.Certificate, trust.Authority:
 		b, _ := json.Marshal(v) // cannot fail for these types
 		return string(b)
 	}
@@ -104,6 +106,8 @@ func Target(field any, bad *bool) any {
 		return Document[[]oauth.Placement]{To: f, Bad: bad}
 	case *oauth.Certificate:
 		return Document[oauth.Certificate]{To: f, Bad: bad}
+	case *trust.Authority:
+		return Document[trust.Authority]{To: f, Bad: bad}
 	}
 	return field
 }

@@ -115,6 +115,7 @@ const (
 	lockSubs      Lock = "subscriptions of project"
 	lockVNFGrants Lock = "grants of client"
 	lockTokenKeys Lock = "keys that sign tokens"
+	lockTrust     Lock = "table of trust"
 )
 
 // ErrNothing says that there is nothing to write, and so nothing to record.

@@ -24,8 +24,8 @@ const (
 	DetailSource = "source"
 	// detailAuthenticator says who established the principal's name.
 	detailAuthenticator = "authenticator"
-	// detailTrust is the entry of the table of trust that let a caller in, detailShown its name for people.
-	detailTrust = "trust"
+	// DetailTrust is the entry of the table of trust that let a caller in, detailShown its name for people.
+	DetailTrust = "trust"
 	detailShown = "shown"
 	// DetailCallerProject is the principal's project, in an entry of another project.
 	DetailCallerProject = "callerProject"

@@ -56,7 +56,7 @@ var neverHeld = []policy.Action{
 	policy.LeaseRevoke, policy.VIMDelete, policy.VIMForceDelete, policy.VIMSettle, policy.VNFCancel,
 	policy.VIMShow, policy.VIMCheck, policy.VIMInventory, policy.LeaseShow, policy.ClusterShow, policy.VNFShow,
 	policy.PackageShow, policy.SubscriptionShow, policy.ClientShow, policy.ClientDelete, policy.GrantShow, policy.GrantEnd,
-	policy.AuditRead, policy.TokenList, policy.PolicyExplain,
+	policy.AuditRead, policy.TokenList, policy.PolicyExplain, policy.TrustShow, policy.TrustDelete,
 }
 
 // Enter decides whether p may do action to res, and records a refusal. It does not record

@@ -102,7 +102,7 @@ func (l *Logins) In(ctx context.Context, p policy.Principal) {
 func loginDetail(p policy.Principal) map[string]string {
 	said := map[string]string{detailAuthenticator: p.Authenticator()}
 	if p.Login.Entry != "" {
-		said[detailTrust], said[detailShown] = p.Login.Entry, Cut(p.Login.Shown)
+		said[DetailTrust], said[detailShown] = p.Login.Entry, Cut(p.Login.Shown)
 	}
 	return said
 }

@@ -46,6 +46,7 @@ func Store(t *testing.T, open func(t *testing.T) broker.Store) {
 	check("GrantRace", grantRaces)
 	check("TokenUses", tokenUses)
 	check("UsedTokens", usedTokens)
+	check("TrustTable", trustTable)
 	check("Audit", auditLog)
 	check("AuditTree", auditTree)
 	check("Checkpoint", checkpoints)

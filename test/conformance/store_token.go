@@ -3,6 +3,7 @@ package conformance
 import (
 	"context"
 	"errors"
+	"reflect"
 	"testing"
 	"time"
 
@@ -62,3 +63,50 @@ func usedTokens(t *testing.T, st storeTest) {
 		}
 	}
 }
+
+// trustTable: entries are kept whole, and each change with its audit entry or not at all.
+func trustTable(t *testing.T, st storeTest) {
+	s, ctx := st.Store.(trust.Store), st.ctx
+	change := func(what string, want error, f func([]trust.Listed) ([]trust.Listed, error)) {
+		t.Helper()
+		if err := s.ChangeTrust(ctx, f, entry("trust")); !errors.Is(err, want) {
+			t.Errorf("%s: ChangeTrust() = %v, want %v", what, err, want)
+		}
+	}
+	holds := func(what string, want ...trust.Listed) {
+		t.Helper()
+		got, err := s.TrustEntries(ctx)
+		if err != nil || len(got) != len(want) || len(want) > 0 && !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: TrustEntries() = %+v, %v, want %+v", what, got, err, want)
+		}
+	}
+	holds("an empty table")
+	a := trust.Listed{
+		Authority: trust.Authority{
+			Name: "a", Issuer: "https://id.example", Audience: "x", Algorithms: []string{"ES256"}, MaxLife: time.Hour, Once: true,
+			Login: &trust.Signin{ClientID: "cli", Scopes: []string{"openid"}}, Certificates: &trust.Certificates{CA: "c", CRL: "d"},
+			Principals: []trust.Mapping{{Match: map[string]string{"sub": "é\"*"}, Project: "p", Roles: []string{"member"}}},
+		},
+		CreatedBy: "alice", UpdatedBy: "bob", CreatedAt: epoch, UpdatedAt: epoch.Add(time.Second),
+	}
+	b := trust.Listed{Authority: trust.Authority{Name: "B"}, CreatedBy: "alice", UpdatedBy: "alice", CreatedAt: epoch, UpdatedAt: epoch}
+	change("two entries", nil, func([]trust.Listed) ([]trust.Listed, error) { return []trust.Listed{a, b}, nil })
+	holds("two entries", b, a)
+	a.UpdatedBy, a.Principals = "carol", nil
+	change("a change and a removal", nil, func(all []trust.Listed) ([]trust.Listed, error) {
+		if len(all) != 2 || all[0].Name != "B" {
+			t.Errorf("a change is shown %+v", all)
+		}
+		return []trust.Listed{a}, nil
+	})
+	holds("a change and a removal", a)
+	change("a refusal", errRefused, func([]trust.Listed) ([]trust.Listed, error) { return nil, errRefused })
+	holds("a refusal", a)
+	if n := len(st.entries(t)); n != 2 {
+		t.Errorf("two changes and a refusal are %d audit entries", n)
+	}
+	change("nothing", nil, func([]trust.Listed) ([]trust.Listed, error) { return nil, nil })
+	holds("nothing")
+}
+
+var errRefused = errors.New("refused")

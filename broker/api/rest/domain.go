@@ -116,7 +116,14 @@ type Clusters interface {
 	Push(ctx context.Context, p policy.Principal, in onboard.Pushed) (onboard.View, error)
 }
 
-// Trust is [trust.Gatekeeper] as the door uses it.
+// Trust is the table of trust; [trust.Table] says what each method does. Every method but Logins decides and records for
+// the principal it is given.
 type Trust interface {
 	Logins() []trust.Authority
+	List(ctx context.Context, p policy.Principal) ([]trust.Listed, error)
+	Entry(ctx context.Context, p policy.Principal, name string) (trust.Listed, error)
+	Create(ctx context.Context, p policy.Principal, a trust.Authority) (trust.Listed, error)
+	Update(ctx context.Context, p policy.Principal, a trust.Authority) (trust.Listed, error)
+	Delete(ctx context.Context, p policy.Principal, name string) error
+	Try(ctx context.Context, p policy.Principal, token string) (trust.TokenTrial, error)
 }

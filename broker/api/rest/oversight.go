@@ -251,7 +251,7 @@ func (s *server) explain(c *call, in v1.Question) (answer[v1.Decision], error) {
 		}, broker.Grade(in.Wish.Grade)),
 	}
 	if p := in.Principal; p != nil {
-		q.Principal = policy.Principal{Name: p.Name, Project: p.Project, Roles: p.Roles}
+		q.Principal = policy.Principal{Name: p.Name, Project: p.Project, Roles: p.Roles, Claims: p.Claims}
 	}
 	if q.Resource.Project == "" {
 		q.Resource.Project = q.Principal.Project
@@ -278,8 +278,8 @@ func (s *server) listTokens(c *call) (answer[v1.List[v1.Token]], error) {
 func (s *server) whoAmI(c *call) (answer[v1.Caller], error) {
 	p := c.principal
 	return answer[v1.Caller]{body: v1.Caller{
-		Principal: v1.Principal{Name: p.Name, Project: p.Project, Roles: p.Roles}, Authenticator: p.Authenticator(),
-		Shown: p.Login.Shown, Trust: p.Login.Entry, Claims: p.Claims, ExpiresAt: p.Login.Until.UTC(),
+		Principal: v1.Principal{Name: p.Name, Project: p.Project, Roles: p.Roles, Claims: p.Claims}, Authenticator: p.Authenticator(),
+		Shown: p.Login.Shown, Trust: p.Login.Entry, ExpiresAt: p.Login.Until.UTC(),
 	}}, nil
 }
 

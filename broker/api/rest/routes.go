@@ -278,6 +278,33 @@ var routes = []route{
 	},
 
 	{
+		method: "POST", path: "/v1/trust", beta: true, id: "createTrustEntry", tag: "callers", endpoint: takes((*server).createTrust),
+		summary: "Add an entry to the table of trust", action: policy.TrustCreate, status: []int{http.StatusCreated},
+		needs: (*server).trustTable,
+	},
+	{
+		method: "GET", path: "/v1/trust", beta: true, id: "listTrustEntries", tag: "callers", endpoint: plain((*server).listTrust),
+		summary: "List the table of trust: who may say who callers are", action: policy.TrustShow, needs: (*server).trustTable,
+	},
+	{
+		method: "GET", path: "/v1/trust/{name}", beta: true, id: "showTrustEntry", tag: "callers", endpoint: plain((*server).showTrust),
+		summary: "Show an entry of the table of trust", action: policy.TrustShow, needs: (*server).trustTable,
+	},
+	{
+		method: "PUT", path: "/v1/trust/{name}", beta: true, id: "updateTrustEntry", tag: "callers", endpoint: takes((*server).updateTrust),
+		summary: "Replace an entry of the table of trust", action: policy.TrustUpdate, needs: (*server).trustTable,
+	},
+	{
+		method: "DELETE", path: "/v1/trust/{name}", beta: true, id: "deleteTrustEntry", tag: "callers", endpoint: plain((*server).deleteTrust),
+		summary: "Delete an entry of the table of trust: nobody comes in by it any more",
+		action:  policy.TrustDelete, status: []int{http.StatusNoContent}, lane: api.Ending, needs: (*server).trustTable,
+	},
+	{
+		method: "POST", path: "/v1/trust:try", beta: true, id: "tryToken", tag: "callers", endpoint: takes((*server).tryToken),
+		summary: "Say how a token would fare at the table of trust", timeout: remote, action: policy.TrustShow, needs: (*server).trustTable,
+	},
+
+	{
 		method: "GET", path: "/logins", beta: true, id: "listLogins", tag: "callers", endpoint: plain((*server).listLogins),
 		summary: "List how people log in; no token is needed",
 	},

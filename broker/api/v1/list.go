@@ -134,16 +134,17 @@ type Principal struct {
 	Name    string   `json:"name" doc:"Name of the principal"`
 	Project string   `json:"project" doc:"Project it acts in"`
 	Roles   []string `json:"roles,omitempty" doc:"Its roles there"`
+	// Claims are those that policies see.
+	Claims map[string][]string `json:"claims,omitempty" doc:"Claims that policies see"`
 }
 
 // Caller is who the caller of a request is, and what counted for that.
 type Caller struct {
 	Principal
-	Shown         string              `json:"shown,omitempty" doc:"Its name for people, which nothing compares"`
-	Authenticator string              `json:"authenticator" doc:"Who established the name: static, keystone, client, oidc, k8s or cert"`
-	Trust         string              `json:"trust,omitempty" doc:"Entry of the table of trust that lets it in"`
-	Claims        map[string][]string `json:"claims,omitempty" doc:"Claims that policies see"`
-	ExpiresAt     time.Time           `json:"expiresAt,omitzero" doc:"When its token or certificate ends, where the table of trust knows it"`
+	Shown         string    `json:"shown,omitempty" doc:"Its name for people, which nothing compares"`
+	Authenticator string    `json:"authenticator" doc:"Who established the name: static, keystone, client, oidc, k8s or cert"`
+	Trust         string    `json:"trust,omitempty" doc:"Entry of the table of trust that lets it in"`
+	ExpiresAt     time.Time `json:"expiresAt,omitzero" doc:"When its token or certificate ends, where the table of trust knows it"`
 }
 
 // Logins are the ways in which people log in.

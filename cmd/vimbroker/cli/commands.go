@@ -31,6 +31,7 @@ func Commands(c *console.Console) []*cobra.Command {
 		p.principalCommand(),
 		p.retentionCommand(),
 		p.tokenCommand(),
+		p.trustCommand(),
 		p.versionCommand(),
 		p.vimCommand(),
 		p.vnfCommand(),

@@ -33,6 +33,7 @@ var actions = []string{
 	string(policy.ClientDelete),
 	string(policy.GrantRequest), string(policy.GrantShow), string(policy.GrantResume), string(policy.GrantEnd),
 	string(policy.AuditRead), string(policy.AuditKey), string(policy.TokenList), string(policy.TokenKey), string(policy.PolicyExplain),
+	string(policy.TrustShow), string(policy.TrustCreate), string(policy.TrustUpdate), string(policy.TrustDelete),
 }
 
 func (p *program) policyCommand() *cobra.Command {

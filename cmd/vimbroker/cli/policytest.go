@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/vimbroker/vimbroker/broker/api/client"
 	"github.com/vimbroker/vimbroker/broker/strictyaml"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/files"
@@ -16,8 +17,9 @@ import (
 )
 
 func (p *program) policyTestCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "test FILE [DIR]",
+	var t jwtTest
+	c := &cobra.Command{
+		Use:   "test FILE [DIR] | --jwt FILE",
 		Short: "Try policies on questions whose answers are known",
 		Long: `Ask the policies in DIR, with the built-in ones, the questions in FILE, and
 compare the answers with those that FILE wants. The exit code is 1 if one
@@ -41,10 +43,20 @@ at: 2026-11-29T10:00:00+01:00 is when the question is asked, in the zone of the
 site; without it that is now. Where a VIM is written, draft has what it would
 be: name, type, endpointHost, plainHTTP, insecureSkipVerify, serverName,
 keyStore, default, shared, sharedWith, labels, and what it was: sharedBefore,
-sharedWithBefore, labelsBefore.`,
-		Example: "  vimbroker policy test policies_test.yaml /etc/vimbroker/policies",
+sharedWithBefore, labelsBefore.
+
+With --jwt the server tries a token against its table of trust: which entry and
+rule it matches and who its bearer is, or why it is refused. With --vim or
+--action it then says what policies decide about that caller. It shows the
+token nowhere, and one that is taken once is as good as before. That is for
+administrators.`,
+		Example: `  vimbroker policy test policies_test.yaml /etc/vimbroker/policies
+  vimbroker policy test --jwt job.jwt --vim edge-1`,
 		Args: func(c *cobra.Command, args []string) error {
-			if len(args) == 2 {
+			switch {
+			case t.file != "" && len(args) > 0, t.file == "" && t.vim+t.action != "":
+				return console.Usagef(c, "give --jwt, with --vim and --action if need be, or FILE and DIR")
+			case t.file != "" || len(args) == 2:
 				return nil
 			}
 			return console.Names("FILE")(c, args)
@@ -55,7 +67,10 @@ sharedWithBefore, labelsBefore.`,
 			}
 			return directories(c, args[1:], typed)
 		},
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(c *cobra.Command, args []string) error {
+			if t.file != "" {
+				return p.Remote(func(c *cobra.Command, _ []string, registry *client.Client) error { return t.run(p, c, registry) })(c, args)
+			}
 			policies, err := sitePolicies(args[1:])
 			if err != nil {
 				return err
@@ -78,6 +93,13 @@ sharedWithBefore, labelsBefore.`,
 			return nil
 		},
 	}
+	c.Flags().StringVar(&t.file, "jwt", "", "try the token in this file; - reads standard input")
+	c.Flags().StringVar(&t.vim, "vim", "", "with --jwt: ask policies about this VIM (name or id)")
+	c.Flags().StringVar(&t.action, "action", "", "with --jwt: ask policies about this action (default lease:issue)")
+	console.MustComplete(c, "vim", p.VimNames)
+	console.MustComplete(c, "action", cobra.FixedCompletions(actions, cobra.ShellCompDirectiveNoFileComp))
+	p.OutputFlag(c)
+	return c
 }
 
 // policyTest is one question and the answer that is wanted.
@@ -165,7 +187,7 @@ func (c *policyTest) read(d *strictyaml.Document, n *yaml.Node, at string) {
 		"project": d.Text(&project),
 		"vim": about(policy.KindVIM, strictyaml.Fields{
 			"project": d.Text(&q.Resource.Project), "name": d.Text(&q.Resource.VIMName), "type": d.Text(&q.Resource.VIMType),
-			"shared": d.Flag(&q.Resource.Shared), "sharedWith": d.Texts(&q.Resource.SharedWith), "labels": labelMap(d, &q.Resource.Labels),
+			"shared": d.Flag(&q.Resource.Shared), "sharedWith": d.Texts(&q.Resource.SharedWith), "labels": files.Words(d, &q.Resource.Labels),
 		}),
 		"lease": about(policy.KindLease, strictyaml.Fields{
 			"project": d.Text(&q.Resource.Project), "owner": d.Text(&q.Resource.Owner), "vimProject": d.Text(&q.Resource.VIMProject),
@@ -173,7 +195,7 @@ func (c *policyTest) read(d *strictyaml.Document, n *yaml.Node, at string) {
 		}),
 		"package": about(policy.KindPackage, strictyaml.Fields{
 			"project": d.Text(&q.Resource.Project), "provider": d.Text(&q.Resource.Provider), "product": d.Text(&q.Resource.Product),
-			"version": d.Text(&q.Resource.Version), "labels": labelMap(d, &q.Resource.Labels),
+			"version": d.Text(&q.Resource.Version), "labels": files.Words(d, &q.Resource.Labels),
 		}),
 		"subscription": about(policy.KindSubscription, strictyaml.Fields{
 			"project": d.Text(&q.Resource.Project), "owner": d.Text(&q.Resource.Owner),
@@ -197,9 +219,9 @@ func (c *policyTest) read(d *strictyaml.Document, n *yaml.Node, at string) {
 			d.Mapping(n, at, strictyaml.Fields{
 				"name": d.Text(&v.Name), "type": d.Text(&v.Type), "endpointHost": d.Text(&v.EndpointHost), "plainHTTP": d.Flag(&v.PlainHTTP),
 				"insecureSkipVerify": d.Flag(&v.InsecureSkipVerify), "serverName": d.Text(&v.ServerName), "keyStore": d.Text(&v.KeyStore),
-				"default": d.Flag(&v.Default), "shared": d.Flag(&v.Shared), "sharedWith": d.Texts(&v.SharedWith), "labels": labelMap(d, &v.Labels),
+				"default": d.Flag(&v.Default), "shared": d.Flag(&v.Shared), "sharedWith": d.Texts(&v.SharedWith), "labels": files.Words(d, &v.Labels),
 				"sharedBefore": d.Flag(&v.SharedBefore), "sharedWithBefore": d.Texts(&v.SharedWithBefore),
-				"vouches": d.Flag(&v.Vouches), "labelsBefore": labelMap(d, &v.LabelsBefore),
+				"vouches": d.Flag(&v.Vouches), "labelsBefore": files.Words(d, &v.LabelsBefore),
 			})
 		},
 		"at": func(n *yaml.Node, at string) {
@@ -236,17 +258,5 @@ func (c *policyTest) read(d *strictyaml.Document, n *yaml.Node, at string) {
 	}
 	if c.want != "allowed" && c.want != "denied" {
 		d.Fault(n, at+".want", "must be allowed or denied")
-	}
-}
-
-// labelMap reads labels.
-func labelMap(d *strictyaml.Document, to *map[string]string) strictyaml.ReadValue {
-	return func(n *yaml.Node, at string) {
-		*to = map[string]string{}
-		d.Pairs(n, at, func(key, value *yaml.Node, path string) {
-			var text string
-			d.Text(&text)(value, path)
-			(*to)[key.Value] = text
-		})
 	}
 }

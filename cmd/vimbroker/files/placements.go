@@ -18,10 +18,10 @@ func Placements(file string, text []byte) ([]v1.Placement, error) {
 	d.List(root, "", func(n *yaml.Node, at string) {
 		var p v1.Placement
 		d.Mapping(n, at, strictyaml.Fields{
-			"vnfd": d.Text(&p.VNFD), "instance": d.Text(&p.Instance), "parameters": words(d, &p.Parameters),
+			"vnfd": d.Text(&p.VNFD), "instance": d.Text(&p.Instance), "parameters": Words(d, &p.Parameters),
 			"vim": d.Text(&p.VIM), "role": d.Text(&p.Role), "namespaces": d.Texts(&p.Namespaces), "clusterWide": d.Flag(&p.ClusterWide),
 			"ttl": d.Text(&p.TTL), "grade": d.Text(&p.Grade), "profile": d.Text(&p.Profile), "zone": d.Text(&p.Zone),
-			"flavours": words(d, &p.Flavours), "images": words(d, &p.Images),
+			"flavours": Words(d, &p.Flavours), "images": Words(d, &p.Images),
 			"rules": func(n *yaml.Node, at string) {
 				d.List(n, at, func(n *yaml.Node, at string) {
 					var r v1.Rule
@@ -38,8 +38,8 @@ func Placements(file string, text []byte) ([]v1.Placement, error) {
 	return all, d.Err()
 }
 
-// words reads a mapping from names to texts.
-func words(d *strictyaml.Document, to *map[string]string) strictyaml.ReadValue {
+// Words reads a mapping from names to texts.
+func Words(d *strictyaml.Document, to *map[string]string) strictyaml.ReadValue {
 	return func(n *yaml.Node, at string) {
 		*to = map[string]string{}
 		d.Pairs(n, at, func(key, value *yaml.Node, path string) {

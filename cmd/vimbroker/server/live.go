@@ -178,12 +178,14 @@ func (l *live) clientCAs() *x509.CertPool {
 	if l.started.certificate == nil && !l.started.proxies.ClientCert {
 		return nil
 	}
-	return l.now.Load().clientCAs()
+	_, clients := l.trust.Authorities()
+	return clients
 }
 
 // callerCAs signed the certificates of all callers who have one; nil: nobody has.
 func (l *live) callerCAs() *x509.CertPool {
-	return l.now.Load().authorities(everyEntry)
+	callers, _ := l.trust.Authorities()
+	return callers
 }
 
 // issuerCA are the authorities (PEM) of the certificate by which clients know the server; empty: none is known.
@@ -281,7 +283,7 @@ func (l *live) replace(next config) (taken, restart []string) {
 	if l.started.Database.elsewhere(next.Database) {
 		restart = append(restart, loginKey)
 	}
-	if l.started.certificate == nil && !l.started.proxies.ClientCert && next.authorities(everyEntry) != nil {
+	if l.started.certificate == nil && !l.started.proxies.ClientCert && next.certified() {
 		restart = append(restart, trustKey) // who connects without TLS shows no certificate
 	}
 	taken = slices.DeleteFunc(taken, func(key string) bool { return slices.Contains(restart, key) })

@@ -20,6 +20,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker/oauth"
 	"github.com/vimbroker/vimbroker/broker/strictyaml"
+	"github.com/vimbroker/vimbroker/broker/trust"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/test/real/pki"
 	"github.com/vimbroker/vimbroker/test/story"
@@ -39,8 +40,8 @@ func trustClients(file string) []trustConfig {
 	if file == "" {
 		return nil
 	}
-	t := trustConfig{Certificates: &struct{ CAFile, CRLFile string }{CAFile: file}}
-	t.Name = "clients"
+	var t trustConfig
+	t.Name, t.ClientCAFile, t.Certificates = "clients", file, new(trust.Certificates)
 	return []trustConfig{t}
 }
 

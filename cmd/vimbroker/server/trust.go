@@ -2,17 +2,16 @@ package server
 
 import (
 	"context"
-	"crypto/x509"
-	"encoding/pem"
+	"encoding/json"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/vimbroker/vimbroker/broker/remote"
 	"github.com/vimbroker/vimbroker/broker/strictyaml"
 	"github.com/vimbroker/vimbroker/broker/trust"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/files"
@@ -20,62 +19,21 @@ import (
 	"github.com/vimbroker/vimbroker/policy"
 )
 
-// trustConfig is one entry of the table of trust, with the files that it names.
+// trustConfig is one entry of the table of trust: only the configuration has one of Keystone.
 type trustConfig struct {
-	trust.Authority
-	KeysFile, CAFile string
-	Certificates     *struct{ CAFile, CRLFile string }
-	Keystone         *keystoneCallers
+	files.TrustEntry
+	Keystone *keystoneCallers
 }
 
 // fields is the vocabulary of one.
 func (t *trustConfig) fields(d *strictyaml.Document) strictyaml.Fields {
-	return strictyaml.Fields{
-		"name":       d.Text(&t.Name),
-		"issuer":     d.Text(&t.Issuer),
-		"vim":        d.Text(&t.VIM),
-		"audience":   d.Text(&t.Audience),
-		"algorithms": d.Texts(&t.Algorithms),
-		"keysFile":   d.Text(&t.KeysFile),
-		"caFile":     d.Text(&t.CAFile),
-		"type":       d.Text(&t.Type),
-		"maxLife":    d.Duration(&t.MaxLife),
-		"once":       d.Flag(&t.Once),
-		"platform":   d.Text(&t.Platform),
-		"hold":       d.Duration(&t.Hold),
-		"login": func(n *yaml.Node, at string) {
-			t.Login = new(trust.Signin)
-			d.Mapping(n, at, strictyaml.Fields{"clientID": d.Text(&t.Login.ClientID), "scopes": d.Texts(&t.Login.Scopes)})
-		},
-		"certificates": func(n *yaml.Node, at string) {
-			t.Certificates = new(struct{ CAFile, CRLFile string })
-			d.Mapping(n, at, strictyaml.Fields{"caFile": d.Text(&t.Certificates.CAFile), "crlFile": d.Text(&t.Certificates.CRLFile)})
-		},
-		"keystone": func(n *yaml.Node, at string) {
-			t.Keystone = new(keystoneCallers)
-			d.Mapping(n, at, t.Keystone.fields(d))
-		},
-		"principals": listed(d, &t.Principals, ruleFields),
+	all := t.Fields(d)
+	all["keystone"] = func(n *yaml.Node, at string) {
+		t.Keystone = new(keystoneCallers)
+		d.Mapping(n, at, t.Keystone.fields(d))
+		t.Authority.Keystone = t.Keystone.AuthURL
 	}
-}
-
-func ruleFields(r *trust.Mapping, d *strictyaml.Document) strictyaml.Fields {
-	return strictyaml.Fields{
-		"match": labelled(d, &r.Match), "name": d.Text(&r.Name), "project": d.Text(&r.Project),
-		"projects": d.Texts(&r.Projects), "roles": d.Texts(&r.Roles),
-	}
-}
-
-// labelled reads texts by keys that the file chooses.
-func labelled(d *strictyaml.Document, to *map[string]string) strictyaml.ReadValue {
-	return func(n *yaml.Node, at string) {
-		*to = make(map[string]string)
-		d.Pairs(n, at, func(key, value *yaml.Node, path string) {
-			var text string
-			d.Text(&text)(value, path)
-			(*to)[key.Value] = text
-		})
-	}
+	return all
 }
 
 // loadTrust reads the files of the table of trust, and notes every fault of it.
@@ -101,7 +59,7 @@ func (c *config) loadTrust(d *strictyaml.Document) {
 			t.Keystone.load(d, at+".keystone")
 			continue
 		}
-		t.load(d, at)
+		t.Load(d, at+".")
 		t.Authority = t.WithDefaults()
 		for _, f := range t.Flaws() {
 			d.Fault(nil, at+"."+f.Field, "%s", f.Text)
@@ -110,73 +68,6 @@ func (c *config) loadTrust(d *strictyaml.Document) {
 			d.Fault(nil, at+".certificates", "needs tls, or trustedProxies with clientCert: callers show certificates while connecting")
 		}
 	}
-}
-
-// load reads the files of one entry, and notes their faults.
-func (t *trustConfig) load(d *strictyaml.Document, at string) {
-	if files.Authorities(d, at+".caFile", t.CAFile) != nil {
-		text, _ := files.ReadNamed(t.CAFile) // a fault is noted above
-		t.CA = remote.Certificates(string(text))
-	}
-	if t.KeysFile != "" {
-		files.Permissions(d, at+".keysFile", t.KeysFile, files.WritableByOthers)
-		text, err := files.ReadNamed(t.KeysFile)
-		if err != nil {
-			d.Fault(nil, at+".keysFile", "%v", err)
-		}
-		t.Keys = string(text)
-	}
-	if t.Certificates == nil {
-		return
-	}
-	key := at + ".certificates."
-	if t.Certificates.CAFile == "" {
-		d.Fault(nil, key+"caFile", "must name the file of the authorities")
-	}
-	t.Authorities = files.Authorities(d, key+"caFile", t.Certificates.CAFile)
-	if t.Authorities != nil {
-		text, _ := files.ReadNamed(t.Certificates.CAFile) // a fault is noted above
-		t.PEM = string(text)
-	}
-	if name := t.Certificates.CRLFile; name != "" {
-		files.Permissions(d, key+"crlFile", name, files.WritableByOthers)
-		text, err := files.ReadNamed(name)
-		if err == nil {
-			t.PEM += string(text)
-			t.Revoked, err = readRevoked(text, t.PEM)
-		}
-		if err != nil {
-			d.Fault(nil, key+"crlFile", "%v", err)
-		}
-	}
-}
-
-// readRevoked reads lists of revoked certificates in PEM, each signed by an authority of the entry.
-func readRevoked(text []byte, authorities string) (map[string]*x509.RevocationList, error) {
-	lists := map[string]*x509.RevocationList{}
-	for block, rest := pem.Decode(text); block != nil; block, rest = pem.Decode(rest) {
-		list, err := x509.ParseRevocationList(block.Bytes)
-		if block.Type != "X509 CRL" || err != nil {
-			return nil, fmt.Errorf("must hold lists of revoked certificates in PEM")
-		}
-		if !signedByOne(list, []byte(authorities)) {
-			return nil, fmt.Errorf("holds a list that no authority of caFile has signed")
-		}
-		lists[string(list.RawIssuer)] = list
-	}
-	if len(lists) == 0 {
-		return nil, fmt.Errorf("must hold lists of revoked certificates in PEM")
-	}
-	return lists, nil
-}
-
-func signedByOne(list *x509.RevocationList, authorities []byte) bool {
-	for block, rest := pem.Decode(authorities); block != nil; block, rest = pem.Decode(rest) {
-		if one, err := x509.ParseCertificate(block.Bytes); err == nil && list.CheckSignatureFrom(one) == nil {
-			return true
-		}
-	}
-	return false
 }
 
 // keystone is the entry whose callers bring tokens of a Keystone; nil if there is none.
@@ -189,16 +80,20 @@ func (c *config) keystone() *keystoneCallers {
 	return nil
 }
 
-// entries are the entries of the table of trust but Keystone's.
+// entries are the entries of the table of trust.
 func (c *config) entries() []trust.Authority {
-	var all []trust.Authority
-	for _, t := range c.Trust {
-		if t.Keystone == nil {
-			all = append(all, t.Authority)
-		}
+	all := make([]trust.Authority, len(c.Trust))
+	for i, t := range c.Trust {
+		all[i] = t.Authority
 	}
 	return all
 }
+
+// certified reports whether callers have certificates.
+func (c *config) certified() bool { return slices.ContainsFunc(c.entries(), trust.Authority.Certified) }
+
+// mutual reports whether callers can show certificates.
+func (c *config) mutual() bool { return c.TLS.CertFile != "" || c.TrustedProxies.ClientCert }
 
 // letsIn reports whether an entry lets callers in.
 func (c *config) letsIn() bool {
@@ -210,36 +105,10 @@ func (c *config) letsIn() bool {
 	return false
 }
 
-// clientCAs are the authorities of the certificates that registered clients log in with; nil: there are none.
-func (c *config) clientCAs() *x509.CertPool {
-	return c.authorities(func(t trust.Authority) bool { return len(t.Principals) == 0 })
-}
-
-func everyEntry(trust.Authority) bool { return true }
-
-// authorities are those of the entries that are meant; nil: there are none.
-func (c *config) authorities(meant func(trust.Authority) bool) *x509.CertPool {
-	var text strings.Builder
-	for _, t := range c.entries() {
-		if t.Certified() && meant(t) {
-			text.WriteString(t.PEM + "\n")
-		}
-	}
-	if text.Len() == 0 {
-		return nil
-	}
-	pool := x509.NewCertPool()
-	pool.AppendCertsFromPEM([]byte(text.String()))
-	return pool
-}
-
 // trusted is the table as a reload compares it: the files' contents count, and not Keystone's entry.
 func (c *config) trusted() any {
-	all := c.entries()
-	for i := range all {
-		all[i].Authorities, all[i].Revoked = nil, nil // are in PEM
-	}
-	return all
+	text, _ := json.Marshal(slices.DeleteFunc(c.entries(), func(e trust.Authority) bool { return e.Keystone != "" }))
+	return string(text) // of texts, numbers and lists
 }
 
 // fields is the vocabulary of a Keystone.
@@ -249,7 +118,7 @@ func (k *keystoneCallers) fields(d *strictyaml.Document) strictyaml.Fields {
 		"caFile":  d.Text(&k.CAFile),
 		"timeout": d.Duration(&k.Timeout),
 		"auth":    d.Section(k.Auth.fields(d)),
-		"roles":   labelled(d, &k.Roles),
+		"roles":   files.Words(d, &k.Roles),
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker/api"
 	"github.com/vimbroker/vimbroker/broker/trust"
+	"github.com/vimbroker/vimbroker/cmd/vimbroker/files"
 	"github.com/vimbroker/vimbroker/policy/audit"
 	"github.com/vimbroker/vimbroker/test/issuer"
 )
@@ -34,7 +35,7 @@ func newTrusting(t *testing.T) *trusting {
 			{Match: map[string]string{"sub": "alice"}, Project: "core", Roles: []string{"member"}},
 			{Match: map[string]string{"repository": "acme/edge", "environment": "prod", "ref_protected": "true"}, Project: "acme", Roles: []string{"member"}},
 		}}
-		c.Trust = append(c.Trust, trustConfig{Authority: e.WithDefaults()})
+		c.Trust = append(c.Trust, trustConfig{TrustEntry: files.TrustEntry{Authority: e.WithDefaults()}})
 	})
 	return &trusting{s, t, is, admin}
 }

@@ -66,7 +66,7 @@ type server struct {
 	keys    []keyStore
 	drivers []broker.Driver
 	callers *openstack.Callers // nil: none come with a Keystone token
-	trust   *trust.Gatekeeper
+	trust   *trust.Table
 	watched watched
 	courier *delivery.Courier
 	broker  *broker.Broker
@@ -114,7 +114,7 @@ func wire(ctx context.Context, c config, version string, log *slog.Logger) (*ser
 	}
 	s := &server{config: c, log: log, store: store, after: time.After, managements: make(chan struct{}, 1)}
 	s.keys, err = openKeyStores(ctx, c, log)
-	for _, open := range []func() error{s.openCallers, s.newBroker} {
+	for _, open := range []func() error{func() error { return s.openCallers(ctx) }, s.newBroker} {
 		if err == nil {
 			err = open()
 		}
@@ -129,19 +129,22 @@ func wire(ctx context.Context, c config, version string, log *slog.Logger) (*ser
 }
 
 // openCallers makes what knows callers and decides on their requests.
-func (s *server) openCallers() (err error) {
+func (s *server) openCallers(ctx context.Context) (err error) {
 	if s.config.Dev {
 		if s.config.tokens, err = devTokens(s.config.DataDir); err != nil {
 			return err
 		}
 	}
-	s.trust = trust.New(trust.Options{
+	s.trust = &trust.Table{Mutual: s.config.mutual(), Gatekeeper: trust.New(trust.Options{
 		Source: issuer.Driver{Egress: func() *egress.Rules { return s.live.egress("") }, Clusters: s}, Reviewer: s,
-		Store: s.store, Log: s.log, Now: s.store.Now,
-	})
+		Store: s.store, Log: s.log, Now: s.store.Now, Changed: s.endWithoutAccess,
+	})}
 	s.live = newLive(s.config)
-	s.live.trust = s.trust
+	s.live.trust = s.trust.Gatekeeper
 	s.trust.Replace(s.config.entries())
+	if err := s.trust.Load(ctx); err != nil {
+		return err
+	}
 	if k := s.config.keystone(); k != nil {
 		s.callers, err = k.open(s.log, s.loggedIn)
 		s.live.keystone = s.callers
@@ -167,7 +170,7 @@ func (s *server) newBroker() error {
 	s.courier = delivery.New(s.store, sinks, s.store.Now, s.log)
 	b, err := broker.New(broker.Options{
 		Store: s.store, Keys: s.keyStores(), Drivers: s.drivers, Courier: s.courier, Anchors: anchors,
-		Policy: s.live, Egress: s.live.egress, Holders: s.live, Directories: s.directories(),
+		Policy: s.live, Egress: s.live.egress, Holders: s.live, Directories: s.directories(), Trusts: s.trust.Trusts,
 		Terms: c.Terms, ReservedLabels: c.ReservedLabels, PushTargets: c.pushTargets(),
 		Log: s.log, Now: s.store.Now,
 	})
@@ -175,6 +178,7 @@ func (s *server) newBroker() error {
 		return err
 	}
 	s.broker, s.ready = b, &gate{Oversight: b.Oversight}
+	s.trust.Guard = b.Guard()
 	b.WatchTrust(s.trust.Fault)
 	s.live.reloaded, s.live.used, s.live.cameIn = s.reloaded, s.tokenUsed, s.cameIn
 	if database, ok := s.store.(interface{ TryLogin(context.Context) error }); ok {
@@ -340,12 +344,17 @@ func (s *server) asksOthers(token string) bool {
 	return s.callers != nil && !policy.OwnToken(token) && s.callers.Remote(token)
 }
 
-// reloaded ends the leases that callers have no access to any more, and has changed management clusters enabled.
+// reloaded does what follows from another configuration.
 func (s *server) reloaded(ctx context.Context) {
 	select {
 	case s.managements <- struct{}{}:
 	default: // it will be received
 	}
+	s.endWithoutAccess(ctx)
+}
+
+// endWithoutAccess ends the leases that callers have no access to any more.
+func (s *server) endWithoutAccess(ctx context.Context) {
 	if err := s.broker.EndWithoutAccess(ctx); err != nil {
 		s.log.WarnContext(ctx, "leases whose holders have lost access are left for the next pass", "error", err)
 	}

@@ -732,6 +732,16 @@ CREATE TABLE used_tokens (
 
 CREATE INDEX used_token_by_end ON used_tokens (until); -- the pass that forgets them
 
+-- The entries of the table of trust that administrators keep; those of the configuration are not here.
+CREATE TABLE trust_entries (
+    name       text COLLATE "C" NOT NULL PRIMARY KEY,
+    definition text             NOT NULL, -- JSON object: all of it
+    created_by text             NOT NULL,
+    created_at timestamptz      NOT NULL,
+    updated_by text             NOT NULL,
+    updated_at timestamptz      NOT NULL
+);
+
 --
 -- Clusters that Cluster API makes
 --

@@ -626,6 +626,16 @@ CREATE TABLE used_tokens (
 
 CREATE INDEX used_token_by_end ON used_tokens (until); -- the pass that forgets them
 
+-- The entries of the table of trust that administrators keep; those of the configuration are not here.
+CREATE TABLE trust_entries (
+    name       TEXT    NOT NULL PRIMARY KEY,
+    definition TEXT    NOT NULL, -- object: all of it
+    created_by TEXT    NOT NULL,
+    created_at INTEGER NOT NULL,
+    updated_by TEXT    NOT NULL,
+    updated_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
 --
 -- Clusters that Cluster API makes
 --

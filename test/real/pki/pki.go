@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"math/big"
 	"net"
+	"net/url"
 	"time"
 )
 
@@ -80,6 +81,20 @@ func (ca *CA) Client(name string, groups []string, notAfter time.Time) (Pair, er
 		return Pair{}, err
 	}
 	tmpl.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}
+	return ca.issue(tmpl)
+}
+
+// Workload issues a client certificate that names a workload by a URI, for less than a day.
+func (ca *CA) Workload(uri string, notAfter time.Time) (Pair, error) {
+	name, err := url.Parse(uri)
+	if err != nil {
+		return Pair{}, fmt.Errorf("naming a workload: %w", err)
+	}
+	tmpl, err := template(pkix.Name{}, notAfter)
+	if err != nil {
+		return Pair{}, err
+	}
+	tmpl.NotBefore, tmpl.URIs, tmpl.ExtKeyUsage = time.Now().Add(-time.Minute), []*url.URL{name}, []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}
 	return ca.issue(tmpl)
 }
 

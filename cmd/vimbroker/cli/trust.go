@@ -1,0 +1,169 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/vimbroker/vimbroker/broker/api/client"
+	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
+	"github.com/vimbroker/vimbroker/broker/trust"
+	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
+	"github.com/vimbroker/vimbroker/cmd/vimbroker/files"
+)
+
+// trustEntries are named by name.
+var trustEntries = things[v1.TrustEntry]{
+	what: "entry", list: "vimbroker trust list",
+	all:  (*client.Client).AllTrustEntries,
+	id:   func(e v1.TrustEntry) string { return e.Name },
+	name: func(e v1.TrustEntry) string { return e.Name },
+	hint: aboutTrust,
+}
+
+func (p *program) trustCommand() *cobra.Command {
+	return console.Group("trust", "Say who may say who callers are",
+		`The table of trust has an entry for each issuer of tokens, registered cluster or
+authority of certificates that lets callers in. Entries of the configuration are
+listed too, and only the configuration changes them. An entry is a YAML file
+with the keys that the configuration has:
+
+  name: corp
+  issuer: https://id.example
+  principals:
+    - {match: {groups: noc}, project: acme, roles: [member]}
+
+The server that is asked goes by a change at once, others within five seconds.
+docs/callers.md has entries to copy; "vimbroker policy test --jwt" tries tokens.`,
+		"  vimbroker trust create corp.yaml\n  vimbroker trust show corp",
+		p.trustListCommand(),
+		show(p, p.trustEntry(), &cobra.Command{
+			Use:   "show ENTRY",
+			Short: "Show one entry", Long: "Show one entry with its rules.",
+			Example: "  vimbroker trust show corp",
+		}, (*client.Client).TrustEntry, printed(p, p.trustFacts)),
+		p.trustWriteCommand("create", "Add an entry",
+			"Add the entry of a file. The files that it names are read here and sent with it.", (*client.Client).CreateTrustEntry),
+		p.trustWriteCommand("update", "Replace an entry", `Replace the entry of the name that the file has. The files that it names are
+read here, and sent with it.`, (*client.Client).UpdateTrustEntry),
+		act(p, p.trustEntry(), &cobra.Command{
+			Use:   "delete ENTRY",
+			Short: "Delete an entry: nobody comes in by it any more",
+			Long: `Delete an entry. The server that is asked refuses its callers at once, others
+within five seconds. Leases that they hold end too where the server
+has lease.endWithAccess, and otherwise by their time.`,
+			Example: "  vimbroker trust delete corp",
+		}, (*client.Client).DeleteTrustEntry),
+	)
+}
+
+func (p *program) trustEntry() argument { return argument{complete: trustEntries.complete(p)} }
+
+func (p *program) trustListCommand() *cobra.Command {
+	return trustEntries.listed(p, &cobra.Command{
+		Use:   "list",
+		Short: "List entries", Long: "List the entries: first those of the server's configuration, then others by\nname.",
+		Example: "  vimbroker trust list",
+	}, p.trustTable)
+}
+
+func (p *program) trustTable(w io.Writer, all []v1.TrustEntry) {
+	p.Header(w, []string{"NAME", "ORIGIN", "RULES", "ABOUT"}, "CHANGED", "BY")
+	for _, e := range all {
+		about := aboutTrust(e)
+		if e.Fault != "" {
+			about += "; does not count: " + e.Fault
+		}
+		p.Columns(w, []string{p.Cut(e.Name), e.Origin, fmt.Sprint(len(e.Principals)), p.Cut(about)}, p.When(e.UpdatedAt), e.UpdatedBy)
+	}
+}
+
+// aboutTrust is what an entry is about.
+func aboutTrust(e v1.TrustEntry) string {
+	switch {
+	case e.Keystone != "":
+		return "Keystone " + e.Keystone
+	case e.VIM != "":
+		return "cluster " + e.VIM
+	case e.Certificates != nil && len(e.Principals) == 0:
+		return "certificates of clients"
+	case e.Certificates != nil:
+		return "certificates"
+	}
+	return e.Issuer
+}
+
+func (p *program) trustFacts(w io.Writer, e v1.TrustEntry) {
+	console.Fact(w, "Name", e.Name)
+	console.Fact(w, "About", aboutTrust(e))
+	console.Fact(w, "Origin", e.Origin)
+	console.Fact(w, "Does not count", e.Fault)
+	console.Fact(w, "Audience", e.Audience)
+	console.Fact(w, "Algorithms", console.List(e.Algorithms))
+	console.Fact(w, "Platform", e.Platform)
+	console.Fact(w, "At most", e.MaxLife)
+	console.Fact(w, "Holds for", e.Hold)
+	for i, r := range e.Principals {
+		var wants []string
+		for _, claim := range slices.Sorted(maps.Keys(r.Match)) {
+			wants = append(wants, claim+"="+r.Match[claim])
+		}
+		console.Fact(w, fmt.Sprintf("Rule %d", i), fmt.Sprintf("%s: %s in project %s, shown as %s", strings.Join(wants, " "),
+			console.List(r.Roles), cmp.Or(r.Project, "none"), cmp.Or(r.Name, "its subject")))
+	}
+	if e.CreatedBy != "" {
+		console.Fact(w, "Created", p.Moment(e.CreatedAt)+" by "+e.CreatedBy)
+		console.Fact(w, "Updated", p.Moment(e.UpdatedAt)+" by "+e.UpdatedBy)
+	}
+}
+
+func (p *program) trustWriteCommand(
+	name, short, long string, write func(*client.Client, context.Context, v1.TrustEntryRequest) (v1.TrustEntry, error),
+) *cobra.Command {
+	c := &cobra.Command{
+		Use: name + " FILE", Short: short, Long: long,
+		Example: "  vimbroker trust " + name + " corp.yaml",
+		Args:    console.Names("FILE"), ValidArgsFunction: console.OnlyFirst(console.Files),
+		RunE: p.Remote(func(c *cobra.Command, args []string, registry *client.Client) error {
+			text, err := files.ReadFile(args[0], p.In)
+			if err != nil {
+				return err
+			}
+			e, err := files.Trust(args[0], text)
+			if err != nil {
+				return err
+			}
+			stored, err := write(registry, c.Context(), trustRequest(e))
+			if err != nil {
+				return err
+			}
+			return p.Print(stored, func(w io.Writer) { p.trustTable(w, []v1.TrustEntry{stored}) })
+		}),
+	}
+	p.OutputFlag(c)
+	return c
+}
+
+func trustRequest(e trust.Authority) v1.TrustEntryRequest {
+	r := v1.TrustEntryRequest{
+		Name: e.Name, Issuer: e.Issuer, VIM: e.VIM, Audience: e.Audience, Algorithms: e.Algorithms, Keys: e.Keys, CA: e.CA,
+		Type: e.Type, Once: e.Once, Platform: e.Platform, Login: (*v1.TrustLogin)(e.Login),
+		Certificates: (*v1.TrustCertificates)(e.Certificates),
+	}
+	if e.MaxLife != 0 {
+		r.MaxLife = e.MaxLife.String()
+	}
+	if e.Hold != 0 {
+		r.Hold = e.Hold.String()
+	}
+	for _, rule := range e.Principals {
+		r.Principals = append(r.Principals, v1.TrustRule(rule))
+	}
+	return r
+}
