@@ -75,6 +75,8 @@ type Operation struct {
 	TurnAt   time.Time `json:"-"`
 	// Waiting is its place while it waits: shown by Operation and Operations of [Lifecycle], and not stored.
 	Waiting *Waiting `json:"-"`
+	// Warrant is what its steps rest on should the Asker be gone, and shown likewise; empty once it has ended.
+	Warrant string `json:"-"`
 	// Params is the request's body, unchanged.
 	Params json.RawMessage `json:"params,omitempty"`
 	// Before is the instance as the operation found it, Target as it makes it.

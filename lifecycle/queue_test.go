@@ -58,7 +58,7 @@ func TestTurn(t *testing.T) {
 		t.Errorf("live are %+v", v.Live)
 	}
 	p.completes(other, nil)
-	if second = p.now(second); second.Waiting == nil || !strings.Contains(second.Waiting.Reason, "operationsPerVIM") {
+	if second = p.now(second); !strings.Contains(second.Warrant, "tokens file") || second.Waiting == nil || !strings.Contains(second.Waiting.Reason, "operationsPerVIM") {
 		t.Errorf("the second waits with %+v", second.Waiting)
 	}
 	canceled, err := p.Cancel(t.Context(), alice, second.ID, lifecycle.Graceful)

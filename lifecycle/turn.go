@@ -118,8 +118,13 @@ func (l *Lifecycle) nextTurns(ctx context.Context) {
 	}
 }
 
-// showWaiting says of operations that wait how they stand.
+// showWaiting says of operations that have not ended what they rest on, and of those that wait how they stand.
 func (l *Lifecycle) showWaiting(ctx context.Context, all []Operation) error {
+	for n, o := range all {
+		if o.State.Live() {
+			all[n].Warrant = l.delegates.Warrant(o.Asker)
+		}
+	}
 	if !slices.ContainsFunc(all, Operation.Waits) {
 		return nil
 	}

@@ -75,7 +75,7 @@ func (d *Delegates) Resume(ctx context.Context, actor string, g Delegation) (Pri
 		now, err := directory.Lookup(ctx, g.Name, g.Project)
 		switch {
 		case err == nil:
-			p.Roles, p.Actor = now.Roles, actor
+			p.Roles, p.Actor, p.Warrant = now.Roles, actor, d.Warrant(g)
 			return p, nil
 		case errors.Is(err, ErrUnauthenticated):
 			return Principal{}, fmt.Errorf("%s in project %s: %w: there is no such caller any more", g.Name, g.Project, ErrDelegationEnded)
@@ -84,14 +84,40 @@ func (d *Delegates) Resume(ctx context.Context, actor string, g Delegation) (Pri
 		}
 		why = err
 	}
-	hold := cmp.Or(d.Hold, DefaultHold)
-	if d.HoldOf != nil {
-		hold = cmp.Or(d.HoldOf(g.Name), hold)
-	}
+	hold := d.hold(g)
 	if age := d.Now().Sub(g.At); age < 0 || age >= hold {
 		return Principal{}, fmt.Errorf("%s in project %s: %w: the roles were recorded more than %v ago: %w", g.Name, g.Project,
 			ErrDelegationEnded, hold, why)
 	}
-	p.Actor = actor
+	p.Actor, p.Warrant = actor, d.held(g)
 	return p, nil
+}
+
+func (d *Delegates) hold(g Delegation) time.Duration {
+	hold := cmp.Or(d.Hold, DefaultHold)
+	if d.HoldOf != nil {
+		hold = cmp.Or(d.HoldOf(g.Name), hold)
+	}
+	return hold
+}
+
+// answers are the directories that know a caller's roles now, in words.
+var answers = map[string]string{ByStaticToken: "the tokens file", ByClient: "the client's row"}
+
+// Warrant says what is asked before each step for a caller who may be gone by then, or until when what was confirmed
+// counts.
+func (d *Delegates) Warrant(g Delegation) string {
+	if asked, known := answers[Principal{Name: g.Name}.Authenticator()]; known {
+		return asked + " is asked for the roles before each step"
+	}
+	return d.held(g)
+}
+
+// held is the warrant of a caller whose roles nobody says now.
+func (d *Delegates) held(g Delegation) string {
+	until := "the roles of the request count until " + g.At.Add(d.hold(g)).UTC().Format(time.RFC3339)
+	if part := strings.SplitN(g.Name, ":", 3); len(part) == 3 && d.Directories[part[0]] != nil {
+		return until + " while " + part[1] + " is in the table of trust"
+	}
+	return until
 }

@@ -31,6 +31,8 @@ type Principal struct {
 	// request has ended, e.g. "system:lifecycle"; empty if the principal acts itself.
 	// It is set by [Delegates.Resume]. An act needs the permission of both.
 	Actor string
+	// Warrant is what the act of an Actor rests on, in words for the audit log. No policy sees it.
+	Warrant string
 	// Claims are what the issuer of the principal's token says of it, by the names of [ClaimNames];
 	// nil where there is no such issuer.
 	Claims map[string][]string

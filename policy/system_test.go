@@ -257,7 +257,7 @@ func TestResume(t *testing.T) {
 			}
 			continue
 		}
-		want := policy.Principal{Name: c.who.Name, Project: c.who.Project, Roles: c.roles, Actor: "system:lifecycle"}
+		want := policy.Principal{Name: c.who.Name, Project: c.who.Project, Roles: c.roles, Actor: "system:lifecycle", Warrant: p.Warrant}
 		if diff := cmp.Diff(want, p); diff != "" || err != nil {
 			t.Errorf("%s: Resume() = %v (-want +got):\n%s", name, err, diff)
 		}

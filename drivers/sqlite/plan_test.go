@@ -262,6 +262,7 @@ func TestQueriesUseIndexes(t *testing.T) {
 	whole := map[string]string{
 		"FROM audit_keys ORDER BY":               "a few",
 		"FROM oauth_keys ORDER BY":               "a few",
+		"FROM trust_entries ORDER BY":            "200 at most",
 		"FROM audit_anchors":                     "a few",
 		"FROM management_clusters ORDER BY":      "a few",
 		"FROM retired_keys ORDER BY":             "ends with the limit",

@@ -18,6 +18,8 @@ const (
 	DetailError = "error"
 	// DetailActor is the part of the broker that acted on behalf of the principal.
 	DetailActor = "actor"
+	// DetailWarrant is what the permission of a caller who may be gone rests on.
+	DetailWarrant = "warrant"
 	// DetailQuestion: the caller asked what would be allowed, and nothing was to be done.
 	DetailQuestion = "question"
 	// DetailSource is the address that the request came from.

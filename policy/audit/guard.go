@@ -190,6 +190,9 @@ func (g *Guard) act(ctx context.Context, p policy.Principal, action policy.Actio
 	if p.Actor != "" {
 		act.With(DetailActor, p.Actor)
 	}
+	if p.Warrant != "" {
+		act.With(DetailWarrant, p.Warrant)
+	}
 	if !slices.Contains(p.Roles, policy.RoleSystem) {
 		act.With(detailAuthenticator, p.Authenticator())
 	}

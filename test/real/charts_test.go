@@ -199,7 +199,7 @@ func (l *chartLife) failsAHook(changed map[string]any) {
 		l.t.Error("a change whose hook fails completes")
 	}
 	id := l.must("vimbroker vnf op list --instance %s -o jsonpath={.items[0].id}", l.name)
-	if says := l.must("vimbroker vnf op show %s", id); !strings.Contains(says, "FAILED_TEMP") || !strings.Contains(says, "failing-hook") {
+	if says := l.must("vimbroker vnf op show %s", id); !strings.Contains(says, "FAILED_TEMP") || !strings.Contains(says, "Goes on by") || !strings.Contains(says, "failing-hook") {
 		l.t.Errorf("of the hook that failed it is said:\n%s", says)
 	}
 	if l.stands()["Job/"+l.name+"/failing-hook"] == nil {

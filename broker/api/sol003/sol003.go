@@ -267,6 +267,7 @@ type AffectedVNFC struct {
 type OperationDetail struct {
 	Project  string     `json:"project"`
 	AskedBy  string     `json:"askedBy"`
+	Warrant  string     `json:"warrant,omitempty"`
 	Deadline *time.Time `json:"deadline,omitempty"`
 	Waiting  *Waiting   `json:"waiting,omitempty"`
 	Stage    int        `json:"stage"`

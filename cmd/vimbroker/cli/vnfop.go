@@ -78,9 +78,10 @@ func (p *program) operationTable(w io.Writer, all []sol003.OpOcc) {
 
 func (p *program) vnfOpShowCommand() *cobra.Command {
 	return show(p, vnfOperations.argument(p), &cobra.Command{
-		Use:     "show OPERATION",
-		Short:   "Show one operation",
-		Long:    "Show one operation with its steps and, if it has failed, why.",
+		Use:   "show OPERATION",
+		Short: "Show one operation",
+		Long: `Show one operation with its steps, by what it goes on should the one who asked
+for it be gone (docs/callers.md), and, if it has failed, why.`,
 		Example: "  vimbroker vnf op show 3f0c9c0e",
 	}, (*client.Client).VNFOperation, p.printOperation)
 }
@@ -99,6 +100,7 @@ func (p *program) printOperation(o sol003.OpOcc) error {
 		}
 		if own := o.Own; own != nil {
 			console.Fact(w, "Asked for by", own.AskedBy)
+			console.Fact(w, "Goes on by", own.Warrant)
 			console.Fact(w, "Turn", waitWords(o))
 			if own.Deadline != nil {
 				console.Fact(w, "Waits until", p.Moment(*own.Deadline))

@@ -184,7 +184,7 @@ func operation(c *api.Call, o lifecycle.Operation) sol003.OpOcc {
 	shown := sol003.OpOcc{
 		ID: o.ID, State: string(o.State), StateEnteredAt: o.StateEnteredAt, StartedAt: o.StartedAt, InstanceID: o.Instance,
 		Operation: string(o.Type), Params: requested(o.Params), CancelPending: o.Cancel != "", CancelMode: string(o.Cancel),
-		Own:   &sol003.OperationDetail{Project: o.Project, AskedBy: o.Asker.Name, Stage: o.Stage},
+		Own:   &sol003.OperationDetail{Project: o.Project, AskedBy: o.Asker.Name, Warrant: o.Warrant, Stage: o.Stage},
 		Links: sol003.Links{"self": {Href: self}, "vnfInstance": {Href: instanceURL(c, o.Instance)}},
 	}
 	if f := o.Failure; f != nil {
