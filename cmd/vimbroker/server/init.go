@@ -70,7 +70,7 @@ this; the administrator's token and the authority's key belong to whoever runs
 it. Production has more: docs/production.md.`
 
 func (p *program) initCommand() *cobra.Command {
-	s := setup{login: trustConfig{Authority: trust.Authority{Name: "login", Login: &trust.Signin{}}}}
+	s := setup{login: trustConfig{TrustEntry: files.TrustEntry{Authority: trust.Authority{Name: "login", Login: &trust.Signin{}}}}}
 	c := &cobra.Command{
 		Use:   "init",
 		Short: "Write the configuration of a server for one machine",
