@@ -10,7 +10,9 @@ import (
 	"github.com/vimbroker/vimbroker/broker/api/client"
 	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
 	"github.com/vimbroker/vimbroker/test/field"
+	"github.com/vimbroker/vimbroker/test/process"
 	"github.com/vimbroker/vimbroker/test/real"
+	"github.com/vimbroker/vimbroker/test/story"
 )
 
 // TestFieldClustersRotateMoveAndHang: with the real Cluster API, leases of before a new authority end through it; a cluster
@@ -181,5 +183,55 @@ func (o *onboarded) refused(hub *real.Cluster, id string) {
 	c := o.await("edge", "doubted", func(w v1.WorkloadCluster) bool { return w.ManagementCluster == id && w.Reason == "doubtful" })
 	if v, err := o.VIM(ctx, c.VIM); err != nil || v.State != "registered" {
 		o.t.Errorf("without the kind (404) the VIM is %s, %v", v.State, err)
+	}
+}
+
+// TestFieldPreparedManagementCluster: a management cluster in prepared mode is followed by a credential that reads secrets in
+// the named namespaces alone.
+func TestFieldPreparedManagementCluster(t *testing.T) {
+	field.Only(t)
+	hub := real.OwnKubernetes(t)
+	hub.InstallClusterAPI(t)
+	hub.Run(t, "", "create", "namespace", "tenant")
+	hub.ApplyText(t, `{apiVersion: v1, kind: Namespace, metadata: {name: ours}}
+---
+{apiVersion: v1, kind: ServiceAccount, metadata: {name: broker, namespace: ours}}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {name: reads-namespaces}
+rules: [{apiGroups: [""], resources: [namespaces], verbs: [get, list]}]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata: {name: reads-namespaces}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: reads-namespaces}
+subjects: [{kind: ServiceAccount, name: broker, namespace: ours}]
+`)
+	o := &onboarded{t: t, hub: hub, bin: story.Build(t, t.TempDir()), dir: process.TempDir(t, "vimbroker-prepared-")}
+	o.start()
+	shell := o.shell()
+	kubeconfig, err := hub.AccountKubeconfig(t.Context(), "ours", "broker")
+	if err != nil {
+		t.Fatal(err)
+	}
+	shell.Must(t, "vimbroker vim register --kubeconfig "+kubeconfig+" hub")
+	hub.ApplyText(t, shell.Must(t, "vimbroker vim rbac hub --pool 2 --namespace tenant --namespace default"))
+	enable := "vimbroker management-cluster enable hub --namespaces tenant --project default" +
+		" --control-planes toycontrolplanes.controlplane.cluster.x-k8s.io"
+	hub.ApplyText(t, shell.Must(t, enable+" --print-rbac"))
+	shell.Must(t, "vimbroker vim check hub")
+	shell.Must(t, enable)
+	edge := real.OwnKubernetes(t)
+	o.create("edge", edge)
+	o.write("edge", edge.NewKubeconfig(t))
+	c := o.await("edge", "registered", in("registered", ""))
+	o.lease(c.VIM, edge)
+	for namespace, want := range map[string]string{"tenant": "true", "kube-system": "false", "ours": "false"} {
+		review := `{"apiVersion":"authorization.k8s.io/v1","kind":"SubjectAccessReview","spec":{"user":"system:serviceaccount:ours:broker",` +
+			`"resourceAttributes":{"resource":"secrets","verb":"get","namespace":"` + namespace + `"}}}`
+		if got := hub.Run(t, review, "create", "-f", "-", "-o", "jsonpath={.status.allowed}"); got != want {
+			t.Errorf("the credential reads secrets in %s: %s, want %s", namespace, got, want)
+		}
 	}
 }
