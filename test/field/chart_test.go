@@ -282,6 +282,15 @@ func firstLeaseOfChart(t *testing.T, program, init string, started time.Duration
 		t.Fatal(err)
 	}
 	t.Cleanup(cluster.Stop)
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range chartLines[:3] {
+		if !strings.Contains(string(readme), "    "+line+"\n") {
+			t.Errorf("README does not say %s", line)
+		}
+	}
 	home, began := t.TempDir(), time.Now()
 	for _, line := range chartLines[5:] {
 		words := strings.Fields(strings.ReplaceAll(line, "~/.kube/config", cluster.Kubeconfig))

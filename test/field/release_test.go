@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -286,5 +287,34 @@ func TestFieldManual(t *testing.T) {
 	}
 	if len(all) < 40 {
 		t.Errorf("the server shows %d metrics", len(all))
+	}
+}
+
+// onLinux are the packages of the command line whose tests use what only Linux, or no Windows, has: they are compiled, and
+// their tests are not looked at.
+var onLinux = map[string][]string{
+	"darwin":  {"broker/clientconfig", "cmd/vimbroker"},
+	"windows": {"broker/clientconfig", "broker/delivery", "broker/keyring", "cmd/vimbroker", "cmd/vimbroker/files", "cmd/vimbroker/lessee"},
+}
+
+// TestFieldOtherPlatforms: the command line is compiled for macOS and Windows, and vetted with its tests.
+func TestFieldOtherPlatforms(t *testing.T) {
+	field.Only(t)
+	const module = "github.com/vimbroker/vimbroker/"
+	for _, platform := range []string{"darwin", "windows"} {
+		t.Run(platform, func(t *testing.T) {
+			t.Setenv("GOOS", platform)
+			var all []string
+			for name := range strings.FieldsSeq(typed(t, "../..", "go", "list", "-deps", "./cmd/vimbroker")) {
+				if own, is := strings.CutPrefix(name, module); is && !slices.Contains(onLinux[platform], own) {
+					all = append(all, name)
+				}
+			}
+			if len(all) < 20 {
+				t.Errorf("only %q are looked at", all)
+			}
+			typed(t, "../..", "go", "build", "-o", filepath.Join(t.TempDir(), "vimbroker"), "./cmd/vimbroker")
+			typed(t, "../..", "go", append([]string{"vet"}, all...)...)
+		})
 	}
 }

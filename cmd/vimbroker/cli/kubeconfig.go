@@ -85,7 +85,7 @@ else in the file.`,
 			}, "context "+name+" is in %s; use it with: kubectl --context "+name+" get namespaces")
 		}),
 	}
-	f.Add(c)
+	f.Add(p.Console, c)
 	c.Flags().StringVar(&name, "context", "", "name of the context (default: vimbroker-VIM)")
 	c.Flags().BoolVar(&use, "use", false, "make it the current context")
 	return c

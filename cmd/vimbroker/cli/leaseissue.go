@@ -103,7 +103,7 @@ func (p *program) leaseIssueCommand() *cobra.Command {
 	flags.StringVar(&f.credential, "credential",
 		"", "what the credential is to be: "+strings.Join(leaseCredentials, ", ")+" (default: what the VIM's leases usually are)")
 	flags.BoolVar(&f.plugin, "exec-plugin", false, "write a kubeconfig in exec plugin form; takes no lease")
-	f.Add(c)
+	f.Add(p.Console, c)
 	c.MarkFlagsMutuallyExclusive("standing", "credential")
 	c.MarkFlagsMutuallyExclusive("exec-plugin", "credential")
 	c.MarkFlagsMutuallyExclusive("standing", "format")

@@ -60,7 +60,7 @@ they are not the system's.`,
 	flags.BoolVar(&f.device, "device", false, "log in by a code, in a browser anywhere")
 	console.MustComplete(c, "from", cobra.FixedCompletions([]string{"github", "gitlab", "kubernetes", "file:"},
 		cobra.ShellCompDirectiveNoFileComp))
-	console.MustComplete(c, "context", cobra.NoFileCompletions)
+	console.MustComplete(c, "context", p.contextNames)
 	console.MustComplete(c, "audience", cobra.NoFileCompletions)
 	return c
 }

@@ -110,7 +110,7 @@ allowed and 1 if it is denied.`,
 	flags.StringVar(&about.Project, "in-project", "", "with --principal: the project it acts in")
 	flags.StringArrayVar(&about.Roles, "with-role", nil, "with --principal: a role that it has in the project; can be repeated")
 	flags.StringVar(&grade, "grade", "", "as if the lease had this grade: bounded (the default), namespaces or unbounded")
-	f.Add(c)
+	f.Add(p.Console, c)
 	console.MustComplete(c, "grade", cobra.FixedCompletions([]string{"bounded", "namespaces", "unbounded"},
 		cobra.ShellCompDirectiveNoFileComp))
 	console.MustComplete(c, "vim", p.VimNames)

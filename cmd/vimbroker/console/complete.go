@@ -3,6 +3,7 @@ package console
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -24,6 +25,25 @@ func (p *Console) VimNames(c *cobra.Command, _ []string, _ string) ([]string, co
 			words = append(words, cobra.CompletionWithDesc(v.Name, v.Type+", "+v.Status))
 		}
 		return words, err
+	})
+}
+
+// VIMNamespaces completes a namespace of the VIM that the line names, in --vim or first.
+func (p *Console) VIMNamespaces(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	vim := strings.Join(args[:min(1, len(args))], "")
+	if f := c.Flags().Lookup("vim"); f != nil && f.Value.String() != "" {
+		vim = f.Value.String()
+	}
+	return p.Ask(c, func(ctx context.Context, registry *client.Client) ([]string, error) {
+		ref, err := p.VIMRef(ctx, registry, vim)
+		if err != nil || ref == "" {
+			return nil, err
+		}
+		v, err := registry.VIM(ctx, ref)
+		if err != nil || v.Discovered == nil {
+			return nil, err
+		}
+		return v.Discovered.Regions, nil
 	})
 }
 

@@ -101,7 +101,7 @@ take the next one.`,
 	c.Flags().BoolVar(&untold, "untold", false,
 		"with --lease: the client cannot tell its cluster, as Argo CD cannot, and has these arguments beside the address")
 	c.Flags().StringVar(&proxy, "proxy", "", "URL of the proxy that the kubeconfig may name (proxy-url)")
-	f.Add(c)
+	f.Add(p.Console, c)
 	ttl := c.Flags().Lookup("ttl")
 	ttl.Usage, ttl.DefValue = "wished lifetime, like 30m", pluginTTL.String()
 	f.Ttl = pluginTTL

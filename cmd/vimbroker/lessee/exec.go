@@ -82,7 +82,7 @@ and says both.`,
 	}
 	c.Flags().StringVar(&vim, "vim", "", "the VIM, in place of the argument")
 	console.MustComplete(c, "vim", p.VimNames)
-	f.Add(c)
+	f.Add(p.Console, c)
 	p.ProjectFlag(c)
 	return c
 }

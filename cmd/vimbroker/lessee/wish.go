@@ -52,7 +52,8 @@ func (l *Lifetime) String() string {
 // Type names the value in a command's help.
 func (*Lifetime) Type() string { return "duration" }
 
-func (f *Flags) Add(c *cobra.Command) {
+// Add adds the flags to a command.
+func (f *Flags) Add(p *console.Console, c *cobra.Command) {
 	flags := c.Flags()
 	flags.Var((*Lifetime)(&f.Ttl), "ttl", "wished lifetime, like 30m (default: the server's)")
 	flags.StringVar(&f.role, "role", "", "view, edit, admin, cluster-admin or a named ClusterRole (default: view); on OpenStack the "+
@@ -66,6 +67,7 @@ func (f *Flags) Add(c *cobra.Command) {
 	flags.StringVar(&f.forWhom, "for", "", "person that the lease is for, if that is not you: it can be listed and revoked by this name")
 	console.MustComplete(c, "role", cobra.FixedCompletions([]string{"view", "edit", "admin", "cluster-admin"},
 		cobra.ShellCompDirectiveNoFileComp))
+	console.MustComplete(c, "namespace", p.VIMNamespaces)
 }
 
 // Request is the request that the flags ask for.
