@@ -164,6 +164,7 @@ func (b *Leaser) newIssuing(ctx context.Context, p policy.Principal, r LeaseRequ
 		return nil, err
 	}
 	i.lease = i.newLease()
+	i.lease.Door = audit.DoorOf(ctx)
 	return i, nil
 }
 

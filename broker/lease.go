@@ -6,6 +6,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker/clientconfig"
 	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/policy/audit"
 )
 
 // LeaseState is where a lease stands. [leaseMoves] lists the moves.
@@ -78,6 +79,8 @@ type Lease struct {
 	Instance string
 	// For is the person that it is for, as the holder says; empty is the holder.
 	For string
+	// Door is the one that it was asked for at; empty for those of the broker's own parts.
+	Door audit.Door
 	// Planned: as in [LeaseRequest]. Such a lease is renewed by its operation alone.
 	Planned bool
 	State   LeaseState

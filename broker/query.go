@@ -236,6 +236,23 @@ func (b *Oversight) Explain(ctx context.Context, p policy.Principal, r policy.Re
 	return d, nil
 }
 
+// PolicyTexts are the texts of policies for callers, by their ids, for who may ask about others. An id that no policy
+// has is left out.
+func (b *Oversight) PolicyTexts(ctx context.Context, p policy.Principal, ids []string) (map[string]string, error) {
+	if err := b.read(ctx, p, policy.PolicyExplain, projectResource(p.Project)); err != nil {
+		return nil, err
+	}
+	texts := map[string]string{}
+	if known, ok := b.policy.(interface{ Text(id string) string }); ok {
+		for _, id := range ids {
+			if text := known.Text(id); text != "" {
+				texts[id] = text
+			}
+		}
+	}
+	return texts, nil
+}
+
 // effective is what a question's wish would come to: defaults filled in, and capped. A
 // lease that would have a grade is taken for the narrowest where the question names none.
 func (b *Oversight) effective(r policy.Request) policy.Wish {

@@ -75,6 +75,34 @@ func (b *Registry) VIMs(ctx context.Context, p policy.Principal, q VIMQuery) ([]
 	return visible, next, nil
 }
 
+// MostLiveOn is up to how many live leases are counted on a VIM.
+const MostLiveOn = 100
+
+// LiveOn counts, up to [MostLiveOn], the live leases on those of some VIMs on which p sees every lease.
+func (b *Registry) LiveOn(ctx context.Context, p policy.Principal, vims []VIM) (map[string]int, error) {
+	all := b.seesAll(p, policy.LeaseShow)
+	var ids []string
+	for _, v := range vims {
+		if all || v.Project == p.Project && b.guard.Allows(p, policy.LeaseShow, projectResource(p.Project)) {
+			ids = append(ids, v.ID)
+		}
+	}
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	if err := b.read(ctx, p, policy.LeaseShow, projectResource(p.Project)); err != nil {
+		return nil, err
+	}
+	counts, err := b.leases.LiveOn(ctx, ids, MostLiveOn)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range ids { // one without any is known, too
+		counts[id] += 0
+	}
+	return counts, nil
+}
+
 // sameSystems is how many other VIMs of one system are looked for.
 const sameSystems = 10
 

@@ -147,6 +147,8 @@ type LeaseStore interface {
 	// Leases returns those that match, newest first, and the next page's token. A page may hold
 	// fewer than was asked for, and even none, while there is a next one: it looks at a bounded number of leases.
 	Leases(ctx context.Context, f LeaseFilter) ([]Lease, string, error)
+	// LiveOn counts the leases on each VIM that are Live, up to a number; a VIM without any may be missing.
+	LiveOn(ctx context.Context, vims []string, most int) (map[string]int, error)
 	// DueVIMs returns the VIMs that leases are due on at that time, as
 	// LeaseFilter.DueBefore has it; they may be gone.
 	DueVIMs(ctx context.Context, at time.Time) ([]DueVIM, error)

@@ -208,12 +208,14 @@ func (l *Lifecycle) Operation(ctx context.Context, p policy.Principal, id string
 // OperationQuery selects operations that the principal may see, newest first.
 type OperationQuery struct {
 	Instance string
+	// Failed selects those that wait for somebody to retry them, roll them back or give them up.
+	Failed bool
 	broker.Page
 }
 
 // Operations returns a page, and the next page's token.
 func (l *Lifecycle) Operations(ctx context.Context, p policy.Principal, q OperationQuery) ([]Operation, string, error) {
-	f := OperationFilter{Project: p.Project, Instance: q.Instance, Page: q.Page}
+	f := OperationFilter{Project: p.Project, Instance: q.Instance, Failed: q.Failed, Page: q.Page}
 	if err := l.list(ctx, p, &f.Project); err != nil {
 		return nil, "", err
 	}

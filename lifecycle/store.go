@@ -89,6 +89,8 @@ type OperationFilter struct {
 	// Project selects those of one project; empty selects all.
 	Project  string
 	Instance string
+	// Failed selects those that are FailedTemp.
+	Failed bool
 	broker.Page
 }
 

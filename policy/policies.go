@@ -91,6 +91,15 @@ func (p *Policies) IDs() []string {
 	return ids
 }
 
+// Text is the policy for callers of an id, as Cedar writes it; empty if there is none.
+func (p *Policies) Text(id string) string {
+	i := slices.IndexFunc(p.callers, func(c identified) bool { return string(c.id) == id })
+	if i < 0 {
+		return ""
+	}
+	return string(p.callers[i].policy.MarshalCedar())
+}
+
 // actionShape is the schema's declaration of an action.
 type actionShape struct {
 	entity  cedar.EntityUID

@@ -64,7 +64,7 @@ var homes = map[string][]string{
 	"github.com/leodido/":            {"drivers/outlet"},
 	"github.com/cloudevents/":        {"drivers/outlet"},
 	"golang.org/x/oauth2/":           {"drivers/callback"},
-	"golang.org/x/oauth2":            {"cmd/vimbroker/signin", "drivers/callback"},
+	"golang.org/x/oauth2":            {"broker/session", "cmd/vimbroker/signin", "drivers/callback"},
 	"github.com/spf13/":              {"cmd/vimbroker/root", "cmd/vimbroker/cli", "cmd/vimbroker/console", "cmd/vimbroker/lessee", "cmd/vimbroker/server"},
 	"net/http/pprof":                 {},
 	// These register every API group of Kubernetes at the start of each command.

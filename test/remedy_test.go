@@ -17,10 +17,14 @@ var (
 	foreign = regexp.MustCompile(`kubectl|openstack (command|role)`)
 )
 
-// Domain and drivers answer callers of every door: their texts name no command and no flag.
+// Domain and drivers answer callers of every door: their texts name no command and no flag. The page has people for
+// readers alone, who may type what it says.
 func TestOnlyTheCommandLineNamesItsCommands(t *testing.T) {
 	for _, root := range []string{"../broker", "../drivers", "../policy"} {
 		err := filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
+			if err == nil && d.IsDir() && filepath.ToSlash(file) == "../broker/api/web" {
+				return fs.SkipDir
+			}
 			if err != nil || !strings.HasSuffix(file, ".go") || strings.HasSuffix(file, "_test.go") {
 				return err
 			}

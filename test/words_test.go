@@ -32,6 +32,7 @@ var shared = map[string]string{
 	"Vitals":   "what an operator watches of the package",
 	"Cluster":  "Cluster API's object, and what a driver discovers of a Kubernetes cluster",
 	"Document": "one YAML document, and the kind of document that registers a VIM",
+	"Door":     "a door, and its name where the log and leases have it",
 	"Grant":    "the grant of SOL003 clause 9, and what a lease allows on a VIM",
 	"Resource": "Cedar's word, and SOL003's",
 }

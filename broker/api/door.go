@@ -9,10 +9,13 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/policy/audit"
 )
 
 // Door is one standard's view of the broker. Fields without a stated default are required.
 type Door struct {
+	// Name stands in the audit log, and with leases; empty: nothing that is recorded comes in here.
+	Name audit.Door
 	// Paths are those that the door answers. One that ends in / stands for everything
 	// below it, unless {$} follows. The longest path of all doors wins.
 	Paths []string

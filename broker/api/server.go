@@ -181,6 +181,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	t.door = d.Door
+	r = r.WithContext(audit.WithDoor(ctx, d.Name))
 	if d.Header != nil {
 		d.Header(h, t.id)
 	}
@@ -190,7 +191,8 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // dispatch finds the operation, or answers that there is none.
 func (s *server) dispatch(w http.ResponseWriter, r *http.Request, d *entrance) {
 	found, _ := d.mux.Handler(r)
-	if _, ok := found.(operation); ok && path.Clean(r.URL.EscapedPath()) == r.URL.EscapedPath() {
+	clean := path.Clean(r.URL.EscapedPath())
+	if _, ok := found.(operation); ok && (clean == r.URL.EscapedPath() || clean+"/" == r.URL.EscapedPath()) {
 		d.mux.ServeHTTP(w, r)
 		return
 	}

@@ -49,26 +49,43 @@ func (d Driver) Keys(ctx context.Context, e trust.Authority) (issuer string, set
 	}
 	defer way.CloseIdleConnections()
 	ctx = remote.Expect(ctx, small)
-	text, err := get(ctx, way.Client(), strings.TrimSuffix(e.Issuer, "/")+"/.well-known/openid-configuration")
+	said, err := discover(ctx, way.Client(), e)
 	if err != nil {
-		return "", nil, err
+		return said.Issuer, nil, err
 	}
-	var said struct {
-		Issuer string `json:"issuer"`
-		Keys   string `json:"jwks_uri"`
-	}
-	if json.Unmarshal(text, &said) != nil || said.Keys == "" {
-		return "", nil, errors.New("the issuer's document is none of OpenID Connect")
-	}
-	if said.Issuer != e.Issuer {
-		return said.Issuer, nil, errors.New("the issuer calls itself otherwise than the entry does")
-	}
-	keys, err := url.Parse(said.Keys)
-	if err != nil || keys.Scheme != "https" && !strings.HasPrefix(e.Issuer, "http:") {
-		return "", nil, errors.New("the issuer's keys are not at an https URL")
+	if !said.safe(e, said.Keys) {
+		return said.Issuer, nil, errors.New("the issuer's keys are not at an https URL")
 	}
 	set, err = get(ctx, way.Client(), said.Keys)
 	return said.Issuer, set, err
+}
+
+// document is what issuers say of themselves (OpenID Connect Discovery 1.0).
+type document struct {
+	Issuer        string `json:"issuer"`
+	Keys          string `json:"jwks_uri"`
+	Authorization string `json:"authorization_endpoint"`
+	Token         string `json:"token_endpoint"`
+}
+
+// safe reports whether a URL of the document may be used: https, or http where the issuer is at such a one.
+func (document) safe(e trust.Authority, text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && u.Host != "" && (u.Scheme == "https" || u.Scheme == "http" && strings.HasPrefix(e.Issuer, "http:"))
+}
+
+// discover reads the document of an entry's issuer, which has to call itself as the entry does.
+func discover(ctx context.Context, c *http.Client, e trust.Authority) (said document, err error) {
+	text, err := get(remote.Expect(ctx, small), c, strings.TrimSuffix(e.Issuer, "/")+"/.well-known/openid-configuration")
+	switch {
+	case err != nil:
+		return said, err
+	case json.Unmarshal(text, &said) != nil || said.Keys == "":
+		return document{}, errors.New("the issuer's document is none of OpenID Connect")
+	case said.Issuer != e.Issuer:
+		return said, errors.New("the issuer calls itself otherwise than the entry does")
+	}
+	return said, nil
 }
 
 func get(ctx context.Context, c *http.Client, from string) ([]byte, error) {

@@ -233,8 +233,8 @@ func TestConcurrentMigrationHoldsUpNoWriter(t *testing.T) {
 		}
 	}
 	exec(fmt.Sprintf(`ALTER TABLE audit_inbox DISABLE TRIGGER USER;
-		INSERT INTO audit_inbox (time, request, principal, project, action, kind, resource, outcome, detail)
-		SELECT now(), 'r' || n, 'p' || n %% 100, 'q', 'a', 'k', 'x', 'done', '{}' FROM generate_series(1, %d) AS n`, many))
+		INSERT INTO audit_inbox (time, request, door, principal, project, action, kind, resource, outcome, detail)
+		SELECT now(), 'r' || n, 'rest', 'p' || n %% 100, 'q', 'a', 'k', 'x', 'done', '{}' FROM generate_series(1, %d) AS n`, many))
 
 	holder, err := s.pool.Begin(t.Context())
 	if err != nil {

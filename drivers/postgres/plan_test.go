@@ -39,7 +39,7 @@ var crowd = []string{
 			CASE WHEN i % 50 <> 0 THEN 'revoked' WHEN i % 400 = 0 THEN 'revoking' ELSE 'active' END, '', 'edit', '{}',
 			'kubeconfig', '', at, at + interval '1 h', at + interval '1 h', '-infinity', false, 'bearerToken', false, true,
 			true, 0, at + interval '1 h', '-infinity', 'handle', '', '', 0, at + interval '1 h', '', 1, 'key-' || i, '',
-			'null', false, '', '{}', 'grant-' || i % 5, 1, '', '', at + interval '1 h', '', '{}', '{}', '', '', false, 0, '', ''
+			'null', false, '', '{}', 'grant-' || i % 5, 1, '', '', at + interval '1 h', '', '{}', '{}', '', '', false, 0, '', '', ''
 		FROM generate_series(1, 100000) AS i, LATERAL (SELECT timestamptz '2030-01-01' + i * interval '1 min' AS at) AS a`,
 	`INSERT INTO lease_credentials (lease, sealed) SELECT 'lease-' || i, '\x80' FROM generate_series(50, 100000, 50) AS i`,
 	// A project with 22 000 leases: half on VIMs of others, half by others on its VIMs.
@@ -49,7 +49,7 @@ var crowd = []string{
 			CASE WHEN (i / 2) % 20 <> 0 THEN 'revoked' ELSE 'active' END, '', 'edit', '{}',
 			'kubeconfig', '', at, at + interval '1 h', at + interval '1 h', '-infinity', false, 'bearerToken', false, true,
 			true, 0, at + interval '1 h', '-infinity', 'handle', '', '', 0, at + interval '1 h', '', 1, '', '',
-			'null', false, '', '{}', 'grant-' || i % 5, 1, '', '', at + interval '1 h', '', '{}', '{}', '', '', false, 0, '', ''
+			'null', false, '', '{}', 'grant-' || i % 5, 1, '', '', at + interval '1 h', '', '{}', '{}', '', '', false, 0, '', '', ''
 		FROM generate_series(1, 22000) AS i, LATERAL (SELECT timestamptz '2030-02-01' + i * interval '1 min' AS at) AS a`,
 	// Few that are irrevocable, and one principal that has many.
 	`UPDATE leases SET state = 'irrevocable' WHERE id IN ('lease-50', 'lease-50050', 'lease-100000')`,
@@ -76,7 +76,7 @@ var crowd = []string{
 		SELECT 'grant-' || i, 'client-' || i % 100, 'op-' || i, 'i-' || i, '2030-01-01', 'ended', 'lease-' || i, true, false, '-infinity', 1,
 			'{"Project":"project-' || i % 100 || '"}' FROM generate_series(10000, 30000) AS i`,
 	`INSERT INTO audit_entries (` + rows.EntryColumns.Names() + `)
-		SELECT i, timestamptz '2030-01-01' + i * interval '1 s', '', 'principal-' || i % 500, 'project-' || i % 100,
+		SELECT i, timestamptz '2030-01-01' + i * interval '1 s', '', 'rest', 'principal-' || i % 500, 'project-' || i % 100,
 			'action-' || i % 20, 'vim', 'vim-' || i % 20000, 'done', '{}' FROM generate_series(1, 100000) AS i`,
 }
 

@@ -76,6 +76,8 @@ var special = map[string]string{
 	"audit_checkpoints.size":      "-i",
 	"audit_entries.seq":           "-i",
 	"audit_entries.outcome":       "'done'",
+	"audit_entries.door":          "'rest'",
+	"leases.door":                 "'rest'",
 	"audit_tiles.number":          "-i",
 	"clusters.state":              "'registered'",
 	"grants.idle_since":           "'-infinity'",
@@ -375,6 +377,7 @@ var servesElse = map[string]string{
 	"vnf_operation_by_project":   "a project with few operations",
 	"vnf_grant_by_state":         "the few grants in a state that does not last",
 	"vnf_grant_by_project_state": "the same, of a project",
+	"session_by_principal":       "the sessions of one caller, who are many",
 }
 
 // everyIndexServes fails if an index, which each write pays for, is in the plan of no statement that ran. Unique ones

@@ -14,6 +14,7 @@ var EntryColumns = Columns[entry]{
 	{Name: "seq", field: func(e *entry) any { return &e.Seq }},
 	{Name: "time", field: func(e *entry) any { return &e.Time }},
 	{Name: "request", field: func(e *entry) any { return &e.Request }},
+	{Name: "door", field: func(e *entry) any { return &e.Door }},
 	{Name: "principal", field: func(e *entry) any { return &e.Principal }},
 	{Name: "project", field: func(e *entry) any { return &e.Project }},
 	{Name: "action", field: func(e *entry) any { return &e.Action }},
@@ -24,7 +25,7 @@ var EntryColumns = Columns[entry]{
 }
 
 // WaitingColumns are those of an entry that has no place in the log yet.
-var WaitingColumns = EntryColumns.Pick("time", "request", "principal", "project", "action", "kind", "resource", "outcome", "detail")
+var WaitingColumns = EntryColumns.Pick("time", "request", "door", "principal", "project", "action", "kind", "resource", "outcome", "detail")
 
 // unusual are the outcomes that have an index: such entries are few among all.
 const unusual = `outcome IN ('denied', 'failed')`

@@ -7,6 +7,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/oauth"
+	"github.com/vimbroker/vimbroker/broker/session"
 	"github.com/vimbroker/vimbroker/broker/trust"
 )
 
@@ -42,7 +43,7 @@ func (s Span) Scan(v any) error {
 // form is a value that a store keeps as JSON.
 type form interface {
 	[]string | []int64 | []broker.Rule | map[string]string | broker.Scope | broker.Discovered | []oauth.Placement | oauth.Certificate |
-		trust.Authority
+		trust.Authority | session.Came
 }
 
 // JSON returns v as a store keeps it. It cannot fail for these types.
@@ -83,7 +84,8 @@ func Stored(v any) any {
 	switch d := v.(type) {
 	case time.Duration:
 		return d.Microseconds()
-	case map[string]string, broker.Scope, []broker.Rule, broker.Discovered, []oauth.Placement, oauth.Certificate, trust.Authority:
+	case map[string]string, broker.Scope, []broker.Rule, broker.Discovered, []oauth.Placement, oauth.Certificate, trust.Authority,
+		session.Came:
 		b, _ := json.Marshal(v) // cannot fail for these types
 		return string(b)
 	}
@@ -104,6 +106,8 @@ func Target(field any, bad *bool) any {
 		return Document[broker.Discovered]{To: f, Bad: bad}
 	case *[]oauth.Placement:
 		return Document[[]oauth.Placement]{To: f, Bad: bad}
+	case *session.Came:
+		return Document[session.Came]{To: f, Bad: bad}
 	case *oauth.Certificate:
 		return Document[oauth.Certificate]{To: f, Bad: bad}
 	case *trust.Authority:

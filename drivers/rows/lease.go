@@ -64,6 +64,7 @@ var LeaseColumns = Columns[lease]{
 	{Name: "planned", field: func(l *lease) any { return &l.Planned }, fixed: true},
 	{Name: "token_ttl", field: func(l *lease) any { return &l.TokenTTL }, fixed: true},
 	{Name: "login", field: func(l *lease) any { return &l.Login }, fixed: true},
+	{Name: "door", field: func(l *lease) any { return &l.Door }, fixed: true},
 	{Name: "secret_sha256", field: func(l *lease) any { return &l.SecretSHA256 }},
 }
 

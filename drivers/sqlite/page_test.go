@@ -26,7 +26,7 @@ var full = []string{
 			'principal-' || (i % 20), i, '', iif(i / 2 % 20, 'revoked', 'active'), '', 'edit', '[]',
 			'kubeconfig', '', i, i + 1, i + 1, 0, 0, 'bearerToken', 0, 1,
 			1, 0, i + 1, 0, 'handle', '', '', 0, i + 1, '', 3, '', '',
-			'null', 0, '', 'null', 'grant-' || (i % 5), 1, '', '', i + 1, '', 'null', 'null', '', '', 0, 0, '', '', i / 2 % 20 = 0 FROM n`,
+			'null', 0, '', 'null', 'grant-' || (i % 5), 1, '', '', i + 1, '', 'null', 'null', '', '', 0, 0, '', '', '', i / 2 % 20 = 0 FROM n`,
 	// And 5 000 VIMs of a third project that are shared with it by name.
 	`WITH RECURSIVE n(i) AS (SELECT 22001 UNION ALL SELECT i + 1 FROM n WHERE i < 27000)
 		INSERT INTO vims (` + rows.VIMColumns.Names() + `)

@@ -98,6 +98,8 @@ var special = map[string]string{
 	"audit_checkpoints.size":      "-i",
 	"audit_entries.seq":           "-i",
 	"audit_entries.outcome":       "'done'",
+	"audit_entries.door":          "'rest'",
+	"leases.door":                 "'rest'",
 	"audit_tiles.number":          "-i",
 	"clusters.state":              "'registered'",
 	"grants.idle_since":           "0",

@@ -46,6 +46,9 @@ var (
 		WHERE id IN (SELECT id FROM lease_turns WHERE vim = ?2) AND state <> 'active' AND attempts > 0`,
 		`UPDATE leases INDEXED BY lease_due_by_vim SET attempts = 0, next_attempt_at = min(next_attempt_at, ?1)
 		WHERE vim = ?2 AND due_at IS NOT NULL AND state <> 'active' AND attempts > 0`))
+	liveOn = statement(either(`SELECT v.id, (SELECT count(*) FROM (SELECT 1 FROM live_leases WHERE vim = v.id LIMIT ?2) AS l)
+		FROM unnest(?1::text[]) AS v (id)`,
+		`SELECT asked.value, min(n, ?2) FROM json_each(?1) AS asked CROSS JOIN lease_live_counts ON whose = 'vim' AND name = asked.value`))
 	dueVIMs = statement(either(`SELECT vim, vim_project, min(due_at) FROM lease_turns WHERE due_at <= ?1 GROUP BY vim, vim_project`,
 		`SELECT vim, vim_project, min(due_at) FROM leases INDEXED BY lease_due WHERE due_at <= ?1 GROUP BY vim, vim_project`))
 )
@@ -229,6 +232,15 @@ func (s *Tables) UpdateLease(ctx context.Context, id string, change func(*broker
 func (s *Tables) DeferLease(ctx context.Context, id string, attempts int, next time.Time, class string) error {
 	err := s.change(ctx, func(t Tx) error { return t.one("lease", deferLease, attempts, next, class, id) })
 	return doing(err, "deferring lease %s", id)
+}
+
+// LiveOn counts live leases on VIMs.
+func (s *Tables) LiveOn(ctx context.Context, vims []string, most int) (map[string]int, error) {
+	counts, err := readMap[string, int](ctx, s, liveOn, vims, most)
+	if counts == nil {
+		counts = map[string]int{}
+	}
+	return counts, doing(err, "counting leases on VIMs")
 }
 
 // DueVIMs returns the VIMs that leases are due on.

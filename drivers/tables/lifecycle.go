@@ -250,8 +250,10 @@ func (s *Tables) Operations(ctx context.Context, f lifecycle.OperationFilter) ([
 	if after != nil {
 		c.Add(`(started_at, id) < (?, ?)`, rows.Time(after.At), after.ID)
 	}
-	c.AddIf(f.Project != "" && f.Instance == "", `project = ?`, f.Project)
-	c.AddIf(f.Project != "" && f.Instance != "", `/*slow*/project = ?`, f.Project)
+	few := f.Instance != "" || f.Failed
+	c.AddIf(f.Project != "" && !few, `project = ?`, f.Project)
+	c.AddIf(f.Project != "" && few, `/*slow*/project = ?`, f.Project)
+	c.AddIf(f.Failed, `state = 'FAILED_TEMP'`)
 	c.AddIf(f.Instance != "", `instance = ?`, f.Instance)
 	text, args := c.SelectFrom(operationsText)
 	all, err := read(ctx, s, scanOperation, text+` ORDER BY started_at DESC, id DESC LIMIT ?`, append(args, size+1)...)

@@ -263,8 +263,8 @@ func WithSource(ctx context.Context, address string) context.Context {
 	return context.WithValue(ctx, sourceKey{}, address)
 }
 
-// sourceOf returns the address that [WithSource] put into the context, or "".
-func sourceOf(ctx context.Context) string {
+// SourceOf returns the address that [WithSource] put into the context, or "".
+func SourceOf(ctx context.Context) string {
 	address, _ := ctx.Value(sourceKey{}).(string)
 	return address
 }

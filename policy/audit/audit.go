@@ -36,7 +36,9 @@ type Entry struct {
 	Time time.Time
 	// Request is the id of the API request, or of the pass, that led here. The
 	// intent and the outcome of one effect share it.
-	Request   string
+	Request string
+	// Door is the one that the request came in by; empty for what no request asked for.
+	Door      Door
 	Principal string
 	// Project is the principal's; for the broker's own passes, the resource's.
 	Project  string

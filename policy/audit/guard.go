@@ -185,7 +185,7 @@ func (g *Guard) refuse(ctx context.Context, denied ...Entry) error {
 // act begins an act with the facts of its request.
 func (g *Guard) act(ctx context.Context, p policy.Principal, action policy.Action, kind policy.Kind) *Act {
 	act := &Act{guard: g, entry: Entry{
-		Request: requestID(ctx), Principal: p.Name, Project: p.Project, Action: action, Kind: kind,
+		Request: requestID(ctx), Door: DoorOf(ctx), Principal: p.Name, Project: p.Project, Action: action, Kind: kind,
 	}}
 	if p.Actor != "" {
 		act.With(DetailActor, p.Actor)
@@ -196,7 +196,7 @@ func (g *Guard) act(ctx context.Context, p policy.Principal, action policy.Actio
 	if !slices.Contains(p.Roles, policy.RoleSystem) {
 		act.With(detailAuthenticator, p.Authenticator())
 	}
-	if source := sourceOf(ctx); source != "" {
+	if source := SourceOf(ctx); source != "" {
 		act.With(DetailSource, source)
 	}
 	if isQuestion(ctx) {

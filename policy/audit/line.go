@@ -19,6 +19,7 @@ type line struct {
 	Seq       int64             `json:"seq"`
 	Time      string            `json:"time"`
 	Request   string            `json:"request"`
+	Door      string            `json:"door,omitempty"`
 	Principal string            `json:"principal"`
 	Project   string            `json:"project"`
 	Action    string            `json:"action"`
@@ -36,6 +37,7 @@ const lineTime = "2006-01-02T15:04:05.000000Z"
 func Kept(e Entry) Entry {
 	e.Time = e.Time.UTC().Truncate(time.Microsecond)
 	e.Request = valid(e.Request)
+	e.Door = valid(e.Door)
 	e.Principal = valid(e.Principal)
 	e.Project = valid(e.Project)
 	e.Action = valid(e.Action)
@@ -63,7 +65,7 @@ func Line(e Entry) ([]byte, error) {
 	}
 	e = Kept(e)
 	text, err := json.Marshal(line{
-		Seq: e.Seq, Time: e.Time.Format(lineTime), Request: e.Request, Principal: e.Principal, Project: e.Project,
+		Seq: e.Seq, Time: e.Time.Format(lineTime), Request: e.Request, Door: string(e.Door), Principal: e.Principal, Project: e.Project,
 		Action: string(e.Action), Kind: string(e.Kind), Resource: e.Resource, Outcome: string(e.Outcome),
 		Detail: e.Detail,
 	})
@@ -85,7 +87,7 @@ func ParseLine(text []byte) (Entry, error) {
 		return Entry{}, fmt.Errorf("audit entry %d has no time", l.Seq)
 	}
 	e := Entry{
-		Seq: l.Seq, Time: at, Request: l.Request, Principal: l.Principal, Project: l.Project,
+		Seq: l.Seq, Time: at, Request: l.Request, Door: Door(l.Door), Principal: l.Principal, Project: l.Project,
 		Action: policy.Action(l.Action), Kind: policy.Kind(l.Kind), Resource: l.Resource, Outcome: Outcome(l.Outcome),
 		Detail: l.Detail,
 	}

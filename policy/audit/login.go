@@ -20,12 +20,15 @@ const (
 	ServerReload policy.Action = "server:reload"
 	// ServerPrune removed rows older than the retention.
 	ServerPrune policy.Action = "server:prune"
+	// SessionBegin and SessionEnd are about a person's session at the page, which is the resource.
+	SessionBegin policy.Action = "server:session-begin"
+	SessionEnd   policy.Action = "server:session-end"
 	// ServerSink is about deliveries to a sink of the audit log, which is the resource.
 	ServerSink policy.Action = "server:sink"
 )
 
 // ServerActions are the actions that are recorded and that no policy decides on.
-var ServerActions = []policy.Action{Login, ServerStart, ServerReload, ServerPrune, ServerSink}
+var ServerActions = []policy.Action{Login, ServerStart, ServerReload, ServerPrune, ServerSink, SessionBegin, SessionEnd}
 
 // KindServer is the broker itself.
 const KindServer policy.Kind = "Server"
@@ -73,7 +76,7 @@ func NewLogins(sink Sink, now func() time.Time, log *slog.Logger) *Logins {
 
 // In records that a principal was authenticated.
 func (l *Logins) In(ctx context.Context, p policy.Principal) {
-	now, source := l.now(), sourceOf(ctx)
+	now, source := l.now(), SourceOf(ctx)
 	who := [3]string{p.Name, p.Project, source}
 	l.mu.Lock()
 	at, known := l.in[who]
@@ -110,7 +113,7 @@ func loginDetail(p policy.Principal) map[string]string {
 // Refused records that a caller is not let in, with the authenticator and the reason of a
 // [policy.RefusedLogin].
 func (l *Logins) Refused(ctx context.Context, why error) {
-	what := [3]string{sourceOf(ctx)}
+	what := [3]string{SourceOf(ctx)}
 	if said := (*policy.RefusedLogin)(nil); errors.As(why, &said) {
 		what[1], what[2] = said.Authenticator, said.Reason
 	}
@@ -195,8 +198,8 @@ func (l *Logins) countRefusal(what [3]string) (repeats int, due bool) {
 
 // record completes an entry about a login and writes it, whatever becomes of the request.
 func (l *Logins) record(ctx context.Context, e Entry) bool {
-	e.Time, e.Request, e.Action, e.Kind = l.now(), requestID(ctx), Login, KindServer
-	if source := sourceOf(ctx); source != "" {
+	e.Time, e.Request, e.Door, e.Action, e.Kind = l.now(), requestID(ctx), DoorOf(ctx), Login, KindServer
+	if source := SourceOf(ctx); source != "" {
 		e.Detail[DetailSource] = source
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), loginDeadline)

@@ -268,6 +268,11 @@ func operationCounts(t *testing.T, s lifecycleTest) {
 	move(lifecycle.FailedTemp)
 	starting.Count = 1
 	want("of one that has failed", lifecycle.OperationCount{Type: second.Type, State: lifecycle.FailedTemp, Count: 1, Oldest: later.Truncate(time.Second)}, starting)
+	for _, f := range []lifecycle.OperationFilter{{Failed: true}, {Project: second.Project, Failed: true}} {
+		if all, _, err := s.Operations(t.Context(), f); len(all) != 1 || err != nil || all[0].ID != second.ID {
+			t.Errorf("Operations(%+v) = %v, %v, want the one that has failed", f, all, err)
+		}
+	}
 	move(lifecycle.Failed)
 	want("of one that was given up", starting)
 }

@@ -47,6 +47,7 @@ func Store(t *testing.T, open func(t *testing.T) broker.Store) {
 	check("TokenUses", tokenUses)
 	check("UsedTokens", usedTokens)
 	check("TrustTable", trustTable)
+	check("Sessions", sessions)
 	check("Audit", auditLog)
 	check("AuditTree", auditTree)
 	check("Checkpoint", checkpoints)
@@ -77,7 +78,7 @@ var epoch = time.Date(2031, 5, 6, 7, 8, 9, 123456000, time.UTC)
 // entry is an audit entry that says what.
 func entry(what string) audit.Entry {
 	return audit.Entry{
-		Time: epoch, Request: "req-" + what, Principal: "alice", Project: "north", Action: policy.VIMUpdate,
+		Time: epoch, Request: "req-" + what, Door: audit.DoorPage, Principal: "alice", Project: "north", Action: policy.VIMUpdate,
 		Kind: policy.KindVIM, Resource: what, Outcome: audit.Done, Detail: map[string]string{"vim": what},
 	}
 }
@@ -126,7 +127,7 @@ func fullLease(v broker.VIM) broker.Lease {
 	id := uuid.NewString()
 	return broker.Lease{
 		ID: id, VIM: v.ID, VIMName: v.Name, VIMType: v.Type, VIMProject: v.Project, VIMGeneration: v.Current.Number,
-		Project: "north", Principal: "alice", Operation: "op-1", Instance: "vnf-1", For: "dave", Planned: true, State: broker.LeasePending, Reason: broker.ReasonIssueFailed,
+		Project: "north", Principal: "alice", Operation: "op-1", Instance: "vnf-1", For: "dave", Door: audit.DoorGrants, Planned: true, State: broker.LeasePending, Reason: broker.ReasonIssueFailed,
 		Role: "edit", Namespaces: []string{"a", "b"}, Format: clientconfig.Kubeconfig, Purpose: "upgrade",
 		CreatedAt: epoch, IssuedAt: epoch.Add(time.Second), ExpiresAt: epoch.Add(time.Hour),
 		MaxExpiresAt: epoch.Add(2 * time.Hour), RenewedAt: epoch.Add(2 * time.Second), RenewalBegun: true, CredentialKind: broker.CredentialBearerToken, Unlisted: true, Derived: true, Revocable: true,

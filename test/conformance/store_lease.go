@@ -198,6 +198,10 @@ func leaseLists(t *testing.T, s storeTest) {
 	until(broker.LeaseRevoked, epoch.Add(time.Minute))
 	add(north, func(l *broker.Lease) { l.Operation, l.Instance, l.For = "op", "vnf", "dave" }, broker.LeaseRevoking, broker.LeaseIrrevocable) // 6: never due
 
+	live, err := s.LiveOn(s.ctx, []string{north.ID, south.ID, "nobody's"}, 2)
+	if err != nil || live[north.ID] != 2 || live[south.ID] != 2 || live["nobody's"] != 0 {
+		t.Errorf("LiveOn(at most 2) = %v, %v, want 2 on each", live, err) // north has three
+	}
 	at := func(d time.Duration) broker.LeaseFilter { return broker.LeaseFilter{DueBefore: epoch.Add(d)} }
 	for name, c := range map[string]struct {
 		f    broker.LeaseFilter

@@ -22,6 +22,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker/oauth"
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/policy/audit"
 )
 
 const (
@@ -80,6 +81,7 @@ func Door(o Options) api.Door {
 		perLease: limit.NewKeys(perLease, maxHolders, o.Now), now: o.Now,
 	}
 	return api.Door{
+		Name:     audit.DoorLogin,
 		Paths:    []string{"/oauth2/", "/oidc/", "/.well-known/oauth-authorization-server", "/.well-known/openid-configuration"},
 		Tolerant: true,
 		Kinds: append(slices.Clone(leaseKinds), []api.ErrorKind{

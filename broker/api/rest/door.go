@@ -7,6 +7,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker/api"
 	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
+	"github.com/vimbroker/vimbroker/policy/audit"
 )
 
 // Options wire the door. Fields without a stated default are required.
@@ -61,6 +62,7 @@ func Door(o Options) api.Door {
 		version: o.Version, now: o.Now,
 	}
 	d := api.Door{
+		Name:    audit.DoorREST,
 		Paths:   []string{"/"},
 		Private: "/v1/",
 		Next:    api.RESTNext,

@@ -148,6 +148,7 @@ func lease(l broker.Lease) v1.Lease {
 		Project:          l.Project,
 		Operation:        l.Operation,
 		Instance:         l.Instance,
+		Door:             string(l.Door),
 		For:              l.For,
 		State:            string(l.State),
 		Reason:           string(l.Reason),

@@ -60,7 +60,7 @@ func (s *server) listAudit(c *call) (answer[v1.List[v1.AuditEntry]], error) {
 	var l v1.List[v1.AuditEntry]
 	for _, e := range found {
 		l.Items = append(l.Items, v1.AuditEntry{
-			Seq: e.Seq, Time: e.Time.UTC(), Request: e.Request, Principal: e.Principal, Project: e.Project,
+			Seq: e.Seq, Time: e.Time.UTC(), Request: e.Request, Door: string(e.Door), Principal: e.Principal, Project: e.Project,
 			Action: string(e.Action), Kind: string(e.Kind), Resource: e.Resource, Outcome: string(e.Outcome),
 			Detail: e.Detail, Damaged: e.Damaged,
 		})

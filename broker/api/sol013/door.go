@@ -11,6 +11,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker/api"
 	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
+	"github.com/vimbroker/vimbroker/policy/audit"
 )
 
 // API is one of ETSI's REST APIs.
@@ -75,6 +76,7 @@ const versionHeader = "Version"
 // door serves api_versions (SOL013 clause 9.3.3).
 func Door(a API, operations ...api.Route) api.Door {
 	d := api.Door{
+		Name:     audit.Door(a.Name),
 		Paths:    []string{"/" + a.Name + "/"},
 		Private:  "/" + a.Name + "/",
 		Tolerant: true, // of query parameters: those of optional features are ignored

@@ -11,6 +11,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/api"
 	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/policy/audit"
 )
 
 const (
@@ -46,6 +47,7 @@ type server struct{ Options }
 func Door(o Options) api.Door {
 	s := &server{o}
 	d := api.Door{
+		Name:     audit.DoorTacker,
 		Paths:    []string{"/{$}", "/v1.0", "/v1.0/"},
 		Private:  "/v1.0/",
 		Tolerant: true,

@@ -21,6 +21,7 @@ type Lease struct {
 	Project       string `json:"project" doc:"Project of the principal"`
 	Operation     string `json:"operation,omitempty" doc:"LCM operation occurrence it serves"`
 	Instance      string `json:"instance,omitempty" doc:"VNF instance of another VNFM that it serves"`
+	Door          string `json:"door,omitempty" doc:"Door that it was asked for at; empty for leases of the server's own operations" example:"rest"`
 	For           string `json:"for,omitempty" doc:"Person that it is for, as its holder says; absent if that is the holder"`
 	State         string `json:"state" doc:"Where it stands" enum:"pending,active,revoking,revoked,irrevocable"`
 	Reason        string `json:"reason,omitempty" doc:"Why it ended or is ending" enum:"expired,requested,vimDeleted,issueFailed,abandoned,auditFailed,goneUpstream,accessLost,systemGone,operationEnded"`

@@ -14,6 +14,7 @@ type AuditEntry struct {
 	Seq       int64             `json:"seq" doc:"Counts from 1 without a gap"`
 	Time      time.Time         `json:"time" doc:"When, with microseconds"`
 	Request   string            `json:"request,omitempty" doc:"Request id that led here"`
+	Door      string            `json:"door,omitempty" doc:"Door that the request came in by; empty for the server's own work" example:"rest"`
 	Principal string            `json:"principal" doc:"Who"`
 	Project   string            `json:"project" doc:"Project of the principal; of the owner, where another project's principal was refused; empty where the broker itself is meant"`
 	Action    string            `json:"action" doc:"What was asked for" example:"lease:issue"`

@@ -270,6 +270,7 @@ func (p *program) printLease(l v1.Lease) error {
 		console.Fact(w, "Project", l.Project)
 		console.Fact(w, "Operation", l.Operation)
 		console.Fact(w, "VNF instance", l.Instance)
+		console.Fact(w, "Door", l.Door)
 		console.Fact(w, "Purpose", l.Purpose)
 		console.Fact(w, "Format", l.Format)
 		console.Fact(w, "Issued", p.Moment(l.IssuedAt))

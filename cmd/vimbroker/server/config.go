@@ -73,6 +73,8 @@ type config struct {
 		// Notifications say how subscribers are met.
 		Notifications notificationsConfig
 	}
+	// UI is the page for people's browsers, under /ui.
+	UI struct{ Enabled bool }
 	// Charts say how Helm charts are had that are in no package.
 	Charts chartsConfig
 	// VNF is [lifecycle.DefaultTerms] unless the file sets it.
@@ -137,6 +139,8 @@ type egressConfig struct {
 // defaults returns the configuration of an empty file.
 func defaults(env console.Environment) config {
 	return config{
+		UI: struct{ Enabled bool }{true},
+
 		Listen:   console.DefaultListen,
 		DataDir:  stateDir(env),
 		Terms:    broker.DefaultTerms(),
@@ -192,6 +196,7 @@ func (c *config) fields(d *strictyaml.Document) strictyaml.Fields {
 			"caFile": d.Text(&c.IssuerCAFile),
 		}),
 		"sol003": d.Section(c.etsiFields(d)),
+		"ui":     d.Section(strictyaml.Fields{"enabled": d.Flag(&c.UI.Enabled)}),
 		"charts": d.Section(c.Charts.fields(d)),
 		"vnf": d.Section(strictyaml.Fields{
 			"driftInterval":        d.Duration(&c.VNF.DriftEvery),

@@ -17,6 +17,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker/oauth"
 	"github.com/vimbroker/vimbroker/broker/onboard"
 	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/broker/session"
 	"github.com/vimbroker/vimbroker/broker/strictyaml"
 	"github.com/vimbroker/vimbroker/broker/trust"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/files"
@@ -120,6 +121,7 @@ type store interface {
 	oauth.Store
 	oauth.TokenKeyStore
 	trust.Store
+	session.Store
 	grant.Store
 	lifecycle.Store
 	subscription.Store

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/files"
@@ -38,10 +39,17 @@ func devTokens(dir string) (*policy.StaticTokens, error) {
 	if err != nil {
 		return nil, fmt.Errorf("token of the try-out mode: %w", err)
 	}
-	return policy.NewStaticTokens([]policy.StaticToken{{
-		Name: "admin", Project: "default", Roles: []string{policy.RoleAdmin}, SHA256: digest,
-	}})
+	admin := devAdmin()
+	return policy.NewStaticTokens([]policy.StaticToken{{Name: admin.Name, Project: admin.Project, Roles: admin.Roles, SHA256: digest}})
 }
+
+// devAdmin is the one caller.
+func devAdmin() policy.Principal {
+	return policy.Principal{Name: "admin", Project: "default", Roles: []string{policy.RoleAdmin}}
+}
+
+// devLinkWithin is for how long the link is good that lets a browser in once.
+const devLinkWithin = time.Hour
 
 // readDevToken returns the digest of a token that is there already.
 func readDevToken(name string) (string, error) {
@@ -70,7 +78,7 @@ func makeDevToken(name string) (string, error) {
 }
 
 // announceDev prints a clear notice on this mode, and the first steps.
-func (p *program) announceDev(url string, c config) {
+func (p *program) announceDev(url string, c config, link string) {
 	dir, err := filepath.Abs(c.DataDir)
 	if err != nil {
 		dir = c.DataDir
@@ -90,7 +98,11 @@ Ready at %s. In another terminal:
   kubectl --kubeconfig my-cluster.kubeconfig get namespaces
   %[5]s exec my-cluster --role view -- kubectl get namespaces
 
-`, dir, url, url, shellWord(filepath.Join(dir, devTokenFile)), self)
+Or look, with a browser. This link lets in once, within an hour:
+
+  %[2]s/ui/link/%[6]s
+
+`, dir, url, url, shellWord(filepath.Join(dir, devTokenFile)), self, link)
 }
 
 // shellWord quotes text that a shell would split.

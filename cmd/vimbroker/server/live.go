@@ -77,6 +77,9 @@ func (l *live) Check(r policy.Request) error { return l.now.Load().policies.Chec
 // Why names the conditions by which a question is denied.
 func (l *live) Why(r policy.Request) []string { return l.now.Load().policies.Why(r) }
 
+// Text is the text of a policy.
+func (l *live) Text(id string) string { return l.now.Load().policies.Text(id) }
+
 // Usual is the kind of thing that a question about an action is about where it names none.
 func (l *live) Usual(a policy.Action) policy.Kind { return l.now.Load().policies.Usual(a) }
 
@@ -230,6 +233,7 @@ var restartKeys = map[string]func(config) any{
 	"pushTargets":    func(c config) any { return c.PushTargets },
 	"reservedLabels": func(c config) any { return c.ReservedLabels },
 	"trustedProxies": func(c config) any { return c.TrustedProxies },
+	"ui":             func(c config) any { return c.UI },
 
 	"audit":         func(c config) any { return [...]any{c.Audit.named(), c.Terms.CheckpointEvery} },
 	"retention":     func(c config) any { return c.Terms.Keep },

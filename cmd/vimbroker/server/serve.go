@@ -52,6 +52,7 @@ is left out means:
   # /vnfpkgm, /vnflcm and /grant; on with --dev:
   sol003: {enabled: false, signersFile: , grantLater: false, vnfmCAFile: }
     # notifications: {caFile: , certFile: , keyFile: }
+  ui: {enabled: true}         # the page for browsers, under /ui
   trustedProxies: {networks: [], header: X-Forwarded-For}  # balancers before it
   reservedLabels: []          # besides vimbroker.io/: need vim:label-reserved
   policyDir:                  # *.cedar beside the built-in policies
@@ -205,7 +206,7 @@ func (p *program) serve(ctx context.Context, c config, read func() (config, erro
 	began := time.Now()
 	err = s.run(ctx, l, func() {
 		if c.Dev {
-			p.announceDev(url, c)
+			p.announceDev(url, c, s.sessions.Link(devAdmin(), devLinkWithin))
 		}
 		log.Info("ready", "url", url, "after", time.Since(began))
 	})

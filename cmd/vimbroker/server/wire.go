@@ -22,6 +22,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker/api/login"
 	"github.com/vimbroker/vimbroker/broker/api/rest"
 	"github.com/vimbroker/vimbroker/broker/api/tacker"
+	"github.com/vimbroker/vimbroker/broker/api/web"
 	"github.com/vimbroker/vimbroker/broker/delivery"
 	"github.com/vimbroker/vimbroker/broker/grant"
 	"github.com/vimbroker/vimbroker/broker/hub"
@@ -29,6 +30,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker/onboard"
 	"github.com/vimbroker/vimbroker/broker/remote"
 	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/broker/session"
 	"github.com/vimbroker/vimbroker/broker/trust"
 	"github.com/vimbroker/vimbroker/drivers/callback"
 	"github.com/vimbroker/vimbroker/drivers/clusterapi"
@@ -43,6 +45,7 @@ import (
 	"github.com/vimbroker/vimbroker/lifecycle/api/metrics"
 	"github.com/vimbroker/vimbroker/lifecycle/api/vnflcm"
 	"github.com/vimbroker/vimbroker/lifecycle/api/vnfpkgm"
+	vnfweb "github.com/vimbroker/vimbroker/lifecycle/api/web"
 	"github.com/vimbroker/vimbroker/lifecycle/catalog"
 	"github.com/vimbroker/vimbroker/lifecycle/subscription"
 	"github.com/vimbroker/vimbroker/policy"
@@ -80,6 +83,7 @@ type server struct {
 	clients     *oauth.Clients
 	tokens      *oauth.Tokens
 	grants      *grant.Grants
+	sessions    *session.Sessions
 	// lifecycle works operations also where its door is closed: they may have begun before.
 	lifecycle *lifecycle.Lifecycle
 	// subscribers are told also where that door is closed.
@@ -136,7 +140,7 @@ func (s *server) openCallers(ctx context.Context) (err error) {
 		}
 	}
 	s.trust = &trust.Table{Mutual: s.config.mutual(), Gatekeeper: trust.New(trust.Options{
-		Source: issuer.Driver{Egress: func() *egress.Rules { return s.live.egress("") }, Clusters: s}, Reviewer: s,
+		Source: s.issuers(), Reviewer: s,
 		Store: s.store, Log: s.log, Now: s.store.Now, Changed: s.endWithoutAccess,
 	})}
 	s.live = newLive(s.config)
@@ -212,6 +216,9 @@ func (s *server) newClients() {
 		Egress: s.live.egress, Later: c.SOL003.GrantLater, Standing: c.Issuer != "", IssuerCA: issuerCA, PerClient: grant.DefaultPerClient,
 		Log: s.log, Now: s.store.Now,
 	})
+	s.sessions = session.New(session.Options{
+		Store: s.store, Callers: s.live, Directories: s.directories(), Current: s.trust.Current, Guard: b.Guard(), Log: s.log, Now: s.store.Now,
+	}, session.Issuers{Entries: s.trust.Logins, Provider: s.issuers(), Once: s.store})
 	s.capi = clusterapi.New()
 	s.onboard = onboard.New(onboard.Options{
 		Store: s.store, Broker: b, Source: s.capi, Guard: b.Guard(), Egress: s.live.egress, Log: s.log, Now: s.store.Now,
@@ -284,7 +291,19 @@ func (s *server) doors(version string) []api.Door {
 	if c.SOL003.Enabled {
 		doors = append(doors, vnfpkgm.Door(s.catalog), vnflcm.Door(s.lifecycle, s.lifecycle, s.subscribers), grants.Door(s.grants, c.Issuer))
 	}
+	if c.UI.Enabled {
+		doors = append(doors, s.page(version))
+	}
 	return doors
+}
+
+// page is the door for people's browsers.
+func (s *server) page(version string) api.Door {
+	return web.Door(web.Options{
+		Registry: s.broker.Registry, Leaser: s.broker.Leaser, AuditLog: s.broker.Oversight, Overseer: s.ready, Clusters: s.onboard,
+		Clients: s.clients, Grants: s.grants, Sessions: s.sessions, Rooms: vnfweb.Rooms(s.lifecycle, s.catalog, s.broker.Leaser), Log: s.log,
+		Version: version, Now: s.store.Now,
+	})
 }
 
 // IssuerKeys implements [issuer.Clusters].
@@ -304,6 +323,11 @@ func (s *server) keyStores() []secret.KeyStore {
 		stores[i] = k.KeyStore
 	}
 	return stores
+}
+
+// issuers asks issuers of callers' tokens.
+func (s *server) issuers() issuer.Driver {
+	return issuer.Driver{Egress: func() *egress.Rules { return s.live.egress("") }, Clusters: s}
 }
 
 // directories know callers without their tokens, by authenticator.
@@ -476,7 +500,7 @@ func (s *server) serveHTTP(w http.ResponseWriter, r *http.Request) {
 func (s *server) passes() []broker.Pass {
 	return s.broker.Watch(slices.Concat(
 		s.broker.Passes(), s.catalog.Passes(), s.clients.Passes(), s.tokens.Passes(), s.grants.Passes(), s.lifecycle.Passes(),
-		s.subscribers.Passes(), s.trust.Passes(), s.hubs.Passes(),
+		s.subscribers.Passes(), s.trust.Passes(), s.hubs.Passes(), s.sessions.Passes(),
 	)...)
 }
 

@@ -268,6 +268,7 @@ CREATE TABLE leases (
     planned            boolean          NOT NULL, -- an operation makes the objects of a plan with it
     token_ttl          bigint           NOT NULL, -- microseconds that tokens live which are minted under it, or 0
     login              text COLLATE "C" NOT NULL, -- the name under which tokens are fetched, '' where none are
+    door               text COLLATE "C" NOT NULL, -- the one that it was asked for at
     secret_sha256      text COLLATE "C" NOT NULL, -- of the secrets that have one minted; of those of one login one row has them
     -- when it is issued
     issued_at          timestamptz      NOT NULL,
@@ -292,6 +293,7 @@ CREATE TABLE leases (
 
     CONSTRAINT lease_has_id CHECK (id <> ''),
     CONSTRAINT lease_state_known CHECK (state IN ('pending', 'active', 'revoking', 'revoked', 'irrevocable')),
+    CONSTRAINT lease_door_known CHECK (door IN ('', 'rest', 'tacker', 'login', 'grant', 'vnflcm', 'vnfpkgm', 'page')),
     CONSTRAINT lease_revision_from_one CHECK (revision >= 1),
     CONSTRAINT lease_expires_after_issue CHECK ((issued_at = '-infinity' AND state <> 'active') OR expires_at > issued_at),
     CONSTRAINT lease_revoked_has_time CHECK (state <> 'revoked' OR revoked_at > '-infinity'),
@@ -479,6 +481,7 @@ CREATE TABLE audit_inbox (
     id        bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     time      timestamptz      NOT NULL,
     request   text             NOT NULL,
+    door      text             NOT NULL, -- the one that the request came in by
     principal text COLLATE "C" NOT NULL,
     project   text COLLATE "C" NOT NULL,
     action    text COLLATE "C" NOT NULL,
@@ -486,7 +489,8 @@ CREATE TABLE audit_inbox (
     resource  text COLLATE "C" NOT NULL,
     outcome   text             NOT NULL,
     detail    json             NOT NULL, -- object of strings
-    CONSTRAINT audit_inbox_outcome_known CHECK (outcome IN ('denied', 'read', 'intent', 'done', 'failed'))
+    CONSTRAINT audit_inbox_outcome_known CHECK (outcome IN ('denied', 'read', 'intent', 'done', 'failed')),
+    CONSTRAINT audit_inbox_door_known CHECK (door IN ('', 'rest', 'tacker', 'login', 'grant', 'vnflcm', 'vnfpkgm', 'page'))
 ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000);
 
 CREATE TRIGGER audit_inbox_never_changes BEFORE UPDATE ON audit_inbox FOR EACH ROW EXECUTE FUNCTION refuse_change();
@@ -497,6 +501,7 @@ CREATE TABLE audit_entries (
     seq       bigint           NOT NULL PRIMARY KEY,
     time      timestamptz      NOT NULL,
     request   text             NOT NULL,
+    door      text             NOT NULL, -- the one that the request came in by
     principal text COLLATE "C" NOT NULL,
     project   text COLLATE "C" NOT NULL,
     action    text COLLATE "C" NOT NULL,
@@ -504,7 +509,8 @@ CREATE TABLE audit_entries (
     resource  text COLLATE "C" NOT NULL,
     outcome   text             NOT NULL,
     detail    json             NOT NULL, -- object of strings
-    CONSTRAINT audit_outcome_known CHECK (outcome IN ('denied', 'read', 'intent', 'done', 'failed'))
+    CONSTRAINT audit_outcome_known CHECK (outcome IN ('denied', 'read', 'intent', 'done', 'failed')),
+    CONSTRAINT audit_door_known CHECK (door IN ('', 'rest', 'tacker', 'login', 'grant', 'vnflcm', 'vnfpkgm', 'page'))
 );
 
 -- Lists, the newest first. Each filter of a query has its index; a project also sees what others did to its resources.
@@ -724,6 +730,24 @@ CREATE TABLE token_uses (
     used_at timestamptz      NOT NULL
 );
 
+-- Sessions of people at the page, by the digest of the secret that the browser shows.
+CREATE TABLE sessions (
+    digest     text COLLATE "C" NOT NULL PRIMARY KEY,
+    id         text COLLATE "C" NOT NULL,
+    principal  text COLLATE "C" NOT NULL,
+    project    text COLLATE "C" NOT NULL,
+    came       text COLLATE "C" NOT NULL, -- how the person came in: an object
+    source     text COLLATE "C" NOT NULL,
+    created_at timestamptz      NOT NULL,
+    used_at    timestamptz      NOT NULL,
+    until      timestamptz      NOT NULL, -- it ends then unless it is used
+    ends_at    timestamptz      NOT NULL
+);
+
+CREATE UNIQUE INDEX session_by_id ON sessions (id);
+CREATE INDEX session_by_principal ON sessions (principal, project, until); -- lists: of a principal
+CREATE INDEX session_by_end ON sessions (until); -- the pass that forgets them
+
 -- Tokens that are taken once and were, by the digest of issuer and id, until they end.
 CREATE TABLE used_tokens (
     id    text COLLATE "C" NOT NULL PRIMARY KEY,
@@ -901,6 +925,7 @@ CREATE UNIQUE INDEX vnf_operation_live_once_per_instance ON vnf_operations (inst
     WHERE state IN ('STARTING', 'PROCESSING', 'FAILED_TEMP', 'ROLLING_BACK');
 CREATE INDEX vnf_operation_newest ON vnf_operations (started_at DESC, id DESC); -- lists: all
 CREATE INDEX vnf_operation_by_project ON vnf_operations (project, started_at DESC, id DESC); -- lists: of a project
+CREATE INDEX vnf_operation_failed ON vnf_operations (started_at DESC, id DESC) WHERE state = 'FAILED_TEMP'; -- lists: those that wait for somebody
 CREATE INDEX vnf_operation_by_instance ON vnf_operations (instance, started_at DESC, id DESC); -- lists: of an instance; its deletion
 
 -- The parameters of VNF instances that nobody is shown, sealed under keys of their own. The documents of instances

@@ -214,6 +214,7 @@ CREATE TABLE leases (
     planned            INTEGER NOT NULL, -- an operation makes the objects of a plan with it
     token_ttl          INTEGER NOT NULL, -- microseconds that tokens live which are minted under it, or 0
     login              TEXT    NOT NULL, -- the name under which tokens are fetched, '' where none are
+    door               TEXT    NOT NULL, -- the one that it was asked for at
     secret_sha256      TEXT    NOT NULL, -- of the secrets that have one minted; of those of one login one row has them
     -- when it is issued
     issued_at          INTEGER NOT NULL,
@@ -250,6 +251,7 @@ CREATE TABLE leases (
     CONSTRAINT lease_renewal_begun_is_boolean CHECK (renewal_begun IN (0, 1)),
     CONSTRAINT lease_cluster_wide_is_boolean CHECK (cluster_wide IN (0, 1)),
     CONSTRAINT lease_planned_is_boolean CHECK (planned IN (0, 1)),
+    CONSTRAINT lease_door_known CHECK (door IN ('', 'rest', 'tacker', 'login', 'grant', 'vnflcm', 'vnfpkgm', 'page')),
     CONSTRAINT lease_revision_from_one CHECK (revision >= 1),
     CONSTRAINT lease_expires_after_issue CHECK ((issued_at = 0 AND state <> 'active') OR expires_at > issued_at),
     CONSTRAINT lease_revoked_has_time CHECK (state <> 'revoked' OR revoked_at > 0),
@@ -380,6 +382,7 @@ CREATE TABLE audit_entries (
     seq       INTEGER NOT NULL PRIMARY KEY,
     time      INTEGER NOT NULL,
     request   TEXT    NOT NULL,
+    door      TEXT    NOT NULL, -- the one that the request came in by
     principal TEXT    NOT NULL,
     project   TEXT    NOT NULL,
     action    TEXT    NOT NULL,
@@ -387,7 +390,8 @@ CREATE TABLE audit_entries (
     resource  TEXT    NOT NULL,
     outcome   TEXT    NOT NULL,
     detail    TEXT    NOT NULL, -- object of strings
-    CONSTRAINT audit_outcome_known CHECK (outcome IN ('denied', 'read', 'intent', 'done', 'failed'))
+    CONSTRAINT audit_outcome_known CHECK (outcome IN ('denied', 'read', 'intent', 'done', 'failed')),
+    CONSTRAINT audit_door_known CHECK (door IN ('', 'rest', 'tacker', 'login', 'grant', 'vnflcm', 'vnfpkgm', 'page'))
 ) STRICT;
 
 -- Lists, the newest first: each index ends with seq, which is the row's id. Each filter of a query has its index; a
@@ -618,6 +622,24 @@ CREATE TABLE token_uses (
     used_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
+-- Sessions of people at the page, by the digest of the secret that the browser shows.
+CREATE TABLE sessions (
+    digest     TEXT    NOT NULL PRIMARY KEY,
+    id         TEXT    NOT NULL,
+    principal  TEXT    NOT NULL,
+    project    TEXT    NOT NULL,
+    came       TEXT    NOT NULL, -- how the person came in: an object
+    source     TEXT    NOT NULL,
+    created_at INTEGER NOT NULL,
+    used_at    INTEGER NOT NULL,
+    until      INTEGER NOT NULL, -- it ends then unless it is used
+    ends_at    INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE UNIQUE INDEX session_by_id ON sessions (id);
+CREATE INDEX session_by_principal ON sessions (principal, project, until); -- lists: of a principal
+CREATE INDEX session_by_end ON sessions (until); -- the pass that forgets them
+
 -- Tokens that are taken once and were, by the digest of issuer and id, until they end.
 CREATE TABLE used_tokens (
     id    TEXT    NOT NULL PRIMARY KEY,
@@ -793,6 +815,7 @@ CREATE UNIQUE INDEX vnf_operation_live_once_per_instance ON vnf_operations (inst
     WHERE state IN ('STARTING', 'PROCESSING', 'FAILED_TEMP', 'ROLLING_BACK');
 CREATE INDEX vnf_operation_newest ON vnf_operations (started_at DESC, id DESC); -- lists: all
 CREATE INDEX vnf_operation_by_project ON vnf_operations (project, started_at DESC, id DESC); -- lists: of a project
+CREATE INDEX vnf_operation_failed ON vnf_operations (started_at DESC, id DESC) WHERE state = 'FAILED_TEMP'; -- lists: those that wait for somebody
 CREATE INDEX vnf_operation_by_instance ON vnf_operations (instance, started_at DESC, id DESC); -- lists: of an instance; its deletion
 
 -- The parameters of VNF instances that nobody is shown, sealed under keys of their own. The documents of instances

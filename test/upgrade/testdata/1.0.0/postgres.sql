@@ -1,4 +1,4 @@
--- of 0001_schema.sql, sha256 6617a9f5a0857db11439699a67d92b36f6bf2d5d53518ab4c2bcf6c573b1cc0e
+-- of 0001_schema.sql, sha256 8f2fc40c3fb350787bfa2f3fa7202553e5dc8e5296a887cfc4a973561d9814a7
 
 
 
@@ -190,6 +190,7 @@ CREATE TABLE public.audit_entries (
     seq bigint NOT NULL,
     "time" timestamp with time zone NOT NULL,
     request text NOT NULL,
+    door text NOT NULL,
     principal text NOT NULL COLLATE pg_catalog."C",
     project text NOT NULL COLLATE pg_catalog."C",
     action text NOT NULL COLLATE pg_catalog."C",
@@ -197,6 +198,7 @@ CREATE TABLE public.audit_entries (
     resource text NOT NULL COLLATE pg_catalog."C",
     outcome text NOT NULL,
     detail json NOT NULL,
+    CONSTRAINT audit_door_known CHECK ((door = ANY (ARRAY[''::text, 'rest'::text, 'tacker'::text, 'login'::text, 'grant'::text, 'vnflcm'::text, 'vnfpkgm'::text, 'page'::text]))),
     CONSTRAINT audit_outcome_known CHECK ((outcome = ANY (ARRAY['denied'::text, 'read'::text, 'intent'::text, 'done'::text, 'failed'::text])))
 );
 
@@ -224,6 +226,7 @@ CREATE TABLE public.audit_inbox (
     id bigint NOT NULL,
     "time" timestamp with time zone NOT NULL,
     request text NOT NULL,
+    door text NOT NULL,
     principal text NOT NULL COLLATE pg_catalog."C",
     project text NOT NULL COLLATE pg_catalog."C",
     action text NOT NULL COLLATE pg_catalog."C",
@@ -231,6 +234,7 @@ CREATE TABLE public.audit_inbox (
     resource text NOT NULL COLLATE pg_catalog."C",
     outcome text NOT NULL,
     detail json NOT NULL,
+    CONSTRAINT audit_inbox_door_known CHECK ((door = ANY (ARRAY[''::text, 'rest'::text, 'tacker'::text, 'login'::text, 'grant'::text, 'vnflcm'::text, 'vnfpkgm'::text, 'page'::text]))),
     CONSTRAINT audit_inbox_outcome_known CHECK ((outcome = ANY (ARRAY['denied'::text, 'read'::text, 'intent'::text, 'done'::text, 'failed'::text])))
 )
 WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='2000');
@@ -421,6 +425,7 @@ CREATE TABLE public.leases (
     planned boolean NOT NULL,
     token_ttl bigint NOT NULL,
     login text NOT NULL COLLATE pg_catalog."C",
+    door text NOT NULL COLLATE pg_catalog."C",
     secret_sha256 text NOT NULL COLLATE pg_catalog."C",
     issued_at timestamp with time zone NOT NULL,
     expires_at timestamp with time zone NOT NULL,
@@ -440,6 +445,7 @@ CREATE TABLE public.leases (
     reason text NOT NULL,
     last_error text NOT NULL,
     CONSTRAINT lease_attempts_from_zero CHECK ((attempts >= 0)),
+    CONSTRAINT lease_door_known CHECK ((door = ANY (ARRAY[''::text, 'rest'::text, 'tacker'::text, 'login'::text, 'grant'::text, 'vnflcm'::text, 'vnfpkgm'::text, 'page'::text]))),
     CONSTRAINT lease_expires_after_issue CHECK ((((issued_at = '-infinity'::timestamp with time zone) AND (state <> 'active'::text)) OR (expires_at > issued_at))),
     CONSTRAINT lease_has_id CHECK ((id <> ''::text)),
     CONSTRAINT lease_revision_from_one CHECK ((revision >= 1)),
@@ -581,9 +587,35 @@ CREATE TABLE public.schema_migrations (
 
 
 
+CREATE TABLE public.sessions (
+    digest text NOT NULL COLLATE pg_catalog."C",
+    id text NOT NULL COLLATE pg_catalog."C",
+    principal text NOT NULL COLLATE pg_catalog."C",
+    project text NOT NULL COLLATE pg_catalog."C",
+    came text NOT NULL COLLATE pg_catalog."C",
+    source text NOT NULL COLLATE pg_catalog."C",
+    created_at timestamp with time zone NOT NULL,
+    used_at timestamp with time zone NOT NULL,
+    until timestamp with time zone NOT NULL,
+    ends_at timestamp with time zone NOT NULL
+);
+
+
+
 CREATE TABLE public.token_uses (
     token text NOT NULL COLLATE pg_catalog."C",
     used_at timestamp with time zone NOT NULL
+);
+
+
+
+CREATE TABLE public.trust_entries (
+    name text NOT NULL COLLATE pg_catalog."C",
+    definition text NOT NULL,
+    created_by text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    updated_by text NOT NULL,
+    updated_at timestamp with time zone NOT NULL
 );
 
 
@@ -861,11 +893,11 @@ WITH (fillfactor='50');
 
 
 
-INSERT INTO public.audit_checkpoints VALUES (30, '\x6ba55e092697751df68deab490b0247de8b18b9710c7e671e0eb0b7ca2805de2', '2026-11-26 05:58:48.753076+00', '924dbe1d-8ad0-4abc-a6af-1e11e92b7bcd', 'vimbroker.audit/924dbe1d-8ad0-4abc-a6af-1e11e92b7bcd
+INSERT INTO public.audit_checkpoints VALUES (30, '\x7d70752741b86fba70f2e62e022c3cccc99739825798e9265c950a31ceee8673', '2026-11-26 06:14:14.899904+00', '284424ba-bddd-4145-a27d-d43e5d08a1ba', 'vimbroker.audit/284424ba-bddd-4145-a27d-d43e5d08a1ba
 30
-a6VeCSaXdR32jeq0kLAkfeixi5cQx+Zx4OsLfKKAXeI=
+fXB1J0G4b7pw8uYuAiw8zMmXOYJXmOkmXJUKMc7uhnM=
 
-— vimbroker.audit/924dbe1d-8ad0-4abc-a6af-1e11e92b7bcd fOx1xTyx7sqrvlP/+5zzyyUhhP8GaoqJDKO4T2YtPq5QggcU4tNNcphPbYunfkk9zSMyfW6l5LkNzaOQ34n7YpVrhg0=
+— vimbroker.audit/284424ba-bddd-4145-a27d-d43e5d08a1ba JWbDP88d36sNJcmQU2XzcK1PX/TWjT0YrUJYzNzNEAQgNFPBnI+Q/tqyyJ/mEop+V7QiomFRXA5wBY6TDJwYpPBwuAI=
 ');
 
 
@@ -873,46 +905,46 @@ a6VeCSaXdR32jeq0kLAkfeixi5cQx+Zx4OsLfKKAXeI=
 
 
 
-INSERT INTO public.audit_entries VALUES (1, '2026-11-26 05:58:47.975392+00', '', 'system:server', '', 'server:start', 'Server', '', 'done', '{"policies":"07c1fc7d307a1e35fea6745b93884ed18e5a00015e2f9fce74690504d2163a6c","version":"1.0.0"}');
-INSERT INTO public.audit_entries VALUES (2, '2026-11-26 05:58:48.014573+00', '924c9dff-0217-4722-9e5c-0e7f39491d4c', 'admin', 'platform', 'server:login', 'Server', 'platform', 'done', '{"authenticator":"static","source":"127.0.0.1"}');
-INSERT INTO public.audit_entries VALUES (3, '2026-11-26 05:58:48.031813+00', '924c9dff-0217-4722-9e5c-0e7f39491d4c', 'admin', 'platform', 'vim:register', 'Project', 'platform', 'intent', '{"authenticator":"static","endpointHost":"127.0.0.1","new.caCert":"sha256:c6e0722ce48ea5c1ec1ec441f823f6bff87fd0a304925516799038c3d5c733f4","new.endpoint":"https://127.0.0.1:34941","new.labels.site":"\"north\"","new.name":"edge-1","new.namespace":"default","new.project":"platform","new.type":"kubernetes","policy":"default.admins-do-all","source":"127.0.0.1","vim":"df6e3117-4b6b-48f4-a3a3-294ebf595080","vimName":"edge-1","vimProject":"platform"}');
-INSERT INTO public.audit_entries VALUES (4, '2026-11-26 05:58:48.099709+00', '924c9dff-0217-4722-9e5c-0e7f39491d4c', 'admin', 'platform', 'vim:register', 'Project', 'platform', 'done', '{"authenticator":"static","endpointHost":"127.0.0.1","generation":"1","new.caCert":"sha256:c6e0722ce48ea5c1ec1ec441f823f6bff87fd0a304925516799038c3d5c733f4","new.credential.kind":"bearerToken","new.endpoint":"https://127.0.0.1:34941","new.generation":"1","new.identity":"1d52c004-9c3b-4400-a65d-6782ca983ab7","new.keyStore":"keydir","new.labels.site":"\"north\"","new.name":"edge-1","new.namespace":"default","new.project":"platform","new.type":"kubernetes","policy":"default.admins-do-all","source":"127.0.0.1","vim":"df6e3117-4b6b-48f4-a3a3-294ebf595080","vimName":"edge-1","vimProject":"platform"}');
-INSERT INTO public.audit_entries VALUES (5, '2026-11-26 05:58:48.111752+00', '924c9dff-0217-4722-9e5c-0e7f39491d4c', 'admin', 'platform', 'vim:show', 'Project', 'platform', 'read', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
-INSERT INTO public.audit_entries VALUES (6, '2026-11-26 05:58:48.14838+00', '52c5be73-a34c-4760-8d07-c3722b5dc1fb', 'admin', 'platform', 'vim:register', 'Project', 'platform', 'intent', '{"authenticator":"static","endpointHost":"127.0.0.1","new.caCert":"sha256:c6e0722ce48ea5c1ec1ec441f823f6bff87fd0a304925516799038c3d5c733f4","new.endpoint":"https://127.0.0.1:34941","new.name":"edge-2","new.namespace":"default","new.project":"platform","new.type":"kubernetes","policy":"default.admins-do-all","source":"127.0.0.1","vim":"8ff8f899-c9e9-4d59-875b-641af2edcf72","vimName":"edge-2","vimProject":"platform"}');
-INSERT INTO public.audit_entries VALUES (7, '2026-11-26 05:58:48.18762+00', '52c5be73-a34c-4760-8d07-c3722b5dc1fb', 'admin', 'platform', 'vim:register', 'Project', 'platform', 'done', '{"authenticator":"static","endpointHost":"127.0.0.1","generation":"1","new.caCert":"sha256:c6e0722ce48ea5c1ec1ec441f823f6bff87fd0a304925516799038c3d5c733f4","new.credential.kind":"bearerToken","new.endpoint":"https://127.0.0.1:34941","new.generation":"1","new.identity":"1d52c004-9c3b-4400-a65d-6782ca983ab7","new.keyStore":"keydir","new.name":"edge-2","new.namespace":"default","new.project":"platform","new.type":"kubernetes","policy":"default.admins-do-all","source":"127.0.0.1","vim":"8ff8f899-c9e9-4d59-875b-641af2edcf72","vimName":"edge-2","vimProject":"platform"}');
-INSERT INTO public.audit_entries VALUES (8, '2026-11-26 05:58:48.201149+00', 'f42f1cb8-373f-4139-ae9f-765ab57db1a3', 'admin', 'platform', 'vim:update', 'VIM', '8ff8f899-c9e9-4d59-875b-641af2edcf72', 'done', '{"authenticator":"static","endpointHost":"127.0.0.1","new.description":"(not shown)","policy":"default.admins-do-all","source":"127.0.0.1","vim":"8ff8f899-c9e9-4d59-875b-641af2edcf72","vimName":"edge-2","vimProject":"platform"}');
-INSERT INTO public.audit_entries VALUES (9, '2026-11-26 05:58:48.212799+00', 'baf9afda-0159-4153-a4ac-7bddddc4aa2a', 'admin', 'platform', 'vim:rotate', 'VIM', 'df6e3117-4b6b-48f4-a3a3-294ebf595080', 'intent', '{"authenticator":"static","endpointHost":"127.0.0.1","policy":"default.admins-do-all","reason":"sealed anew in keydir","source":"127.0.0.1","vim":"df6e3117-4b6b-48f4-a3a3-294ebf595080","vimName":"edge-1","vimProject":"platform"}');
-INSERT INTO public.audit_entries VALUES (10, '2026-11-26 05:58:48.228155+00', 'baf9afda-0159-4153-a4ac-7bddddc4aa2a', 'admin', 'platform', 'vim:rotate', 'VIM', 'df6e3117-4b6b-48f4-a3a3-294ebf595080', 'done', '{"authenticator":"static","endpointHost":"127.0.0.1","policy":"default.admins-do-all","reason":"sealed anew in keydir","source":"127.0.0.1","vim":"df6e3117-4b6b-48f4-a3a3-294ebf595080","vimName":"edge-1","vimProject":"platform"}');
-INSERT INTO public.audit_entries VALUES (11, '2026-11-26 05:58:48.292051+00', 'ebef205e-7daf-4887-b868-812e2e12bf50', 'admin', 'platform', 'vim:check', 'VIM', 'df6e3117-4b6b-48f4-a3a3-294ebf595080', 'read', '{"authenticator":"static","endpointHost":"127.0.0.1","policy":"default.admins-do-all","source":"127.0.0.1","vim":"df6e3117-4b6b-48f4-a3a3-294ebf595080","vimName":"edge-1","vimProject":"platform"}');
-INSERT INTO public.audit_entries VALUES (12, '2026-11-26 05:58:48.322809+00', 'fea32b91-c37c-4f03-b492-2ea2baed0cd9', 'admin', 'platform', 'lease:issue', 'VIM', 'df6e3117-4b6b-48f4-a3a3-294ebf595080', 'intent', '{"authenticator":"static","endpointHost":"127.0.0.1","for":"dave","generation":"1","grade":"bounded","lease":"91535295-d1b3-4f1e-9f7a-550ae94e90f3","namespaces":"*","policy":"default.admins-do-all","role":"view","source":"127.0.0.1","ttl":"12h0m0s","vim":"df6e3117-4b6b-48f4-a3a3-294ebf595080","vimName":"edge-1","vimProject":"platform"}');
-INSERT INTO public.audit_entries VALUES (13, '2026-11-26 05:58:48.345153+00', 'fea32b91-c37c-4f03-b492-2ea2baed0cd9', 'admin', 'platform', 'lease:issue', 'VIM', 'df6e3117-4b6b-48f4-a3a3-294ebf595080', 'done', '{"authenticator":"static","credential-id":"JTI=70f9866d-dc37-4303-a694-6c97629983eb","endpointHost":"127.0.0.1","expiresAt":"2026-11-26T17:58:48Z","for":"dave","generation":"1","grade":"bounded","lease":"91535295-d1b3-4f1e-9f7a-550ae94e90f3","namespaces":"*","policy":"default.admins-do-all","role":"view","source":"127.0.0.1","ttl":"12h0m0s","vim":"df6e3117-4b6b-48f4-a3a3-294ebf595080","vimName":"edge-1","vimProject":"platform"}');
-INSERT INTO public.audit_entries VALUES (14, '2026-11-26 05:58:48.359645+00', '24ca117a-9349-48a3-8f86-f0cda03a31ec', 'admin', 'platform', 'lease:issue', 'VIM', 'df6e3117-4b6b-48f4-a3a3-294ebf595080', 'intent', '{"authenticator":"static","endpointHost":"127.0.0.1","generation":"1","grade":"bounded","lease":"dc0a38c1-4057-4184-bde1-2cd8e43a9eb4","namespaces":"default","policy":"default.admins-do-all","role":"","source":"127.0.0.1","ttl":"1h0m0s","vim":"df6e3117-4b6b-48f4-a3a3-294ebf595080","vimName":"edge-1","vimProject":"platform"}');
-INSERT INTO public.audit_entries VALUES (15, '2026-11-26 05:58:48.411597+00', '24ca117a-9349-48a3-8f86-f0cda03a31ec', 'admin', 'platform', 'lease:issue', 'VIM', 'df6e3117-4b6b-48f4-a3a3-294ebf595080', 'done', '{"authenticator":"static","credential-id":"JTI=62943e9e-b744-494f-8dea-320e8698f671","endpointHost":"127.0.0.1","expiresAt":"2026-11-26T06:58:48Z","generation":"1","grade":"bounded","lease":"dc0a38c1-4057-4184-bde1-2cd8e43a9eb4","namespaces":"default","policy":"default.admins-do-all","role":"","source":"127.0.0.1","ttl":"1h0m0s","vim":"df6e3117-4b6b-48f4-a3a3-294ebf595080","vimName":"edge-1","vimProject":"platform"}');
-INSERT INTO public.audit_entries VALUES (16, '2026-11-26 05:58:48.495867+00', 'a579de0f-0b9b-4101-be50-4fb696dd5575', 'admin', 'platform', 'client:create', 'Client', '01e71bdb-1557-4ab4-814d-e1960ea9f0c5', 'done', '{"authenticator":"static","client":"01e71bdb-1557-4ab4-814d-e1960ea9f0c5","clientName":"tacker-north","policy":"default.admins-do-all","roles":"vnfm","source":"127.0.0.1"}');
-INSERT INTO public.audit_entries VALUES (17, '2026-11-26 05:58:48.528103+00', 'e392c0e1-2cc9-4efa-a632-43b966b3958c', 'admin', 'platform', 'package:create', 'Project', 'platform', 'done', '{"authenticator":"static","package":"e8b8c5d4-98bc-4030-8988-e71de2933b55","policy":"default.admins-do-all","source":"127.0.0.1"}');
-INSERT INTO public.audit_entries VALUES (18, '2026-11-26 05:58:48.529712+00', 'c6ab633a-d6bd-4305-b807-147c066e5560', 'admin', 'platform', 'package:upload', 'Package', 'e8b8c5d4-98bc-4030-8988-e71de2933b55', 'intent', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
-INSERT INTO public.audit_entries VALUES (19, '2026-11-26 05:58:48.535819+00', 'c6ab633a-d6bd-4305-b807-147c066e5560', 'admin', 'platform', 'package:upload', 'Package', 'e8b8c5d4-98bc-4030-8988-e71de2933b55', 'intent', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
-INSERT INTO public.audit_entries VALUES (20, '2026-11-26 05:58:48.545495+00', 'c6ab633a-d6bd-4305-b807-147c066e5560', 'admin', 'platform', 'package:upload', 'Package', 'e8b8c5d4-98bc-4030-8988-e71de2933b55', 'done', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1","vnfd":"web-1.0"}');
-INSERT INTO public.audit_entries VALUES (21, '2026-11-26 05:58:48.552314+00', '8c550acb-1281-45c6-a671-9c7d9bed7388', 'admin', 'platform', 'package:show', 'Package', 'e8b8c5d4-98bc-4030-8988-e71de2933b55', 'read', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
-INSERT INTO public.audit_entries VALUES (22, '2026-11-26 05:58:48.562725+00', '37b4d3ab-92ea-45d4-8d2e-82dcef94ff2d', 'admin', 'platform', 'package:use', 'Package', 'e8b8c5d4-98bc-4030-8988-e71de2933b55', 'read', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
-INSERT INTO public.audit_entries VALUES (23, '2026-11-26 05:58:48.56365+00', '37b4d3ab-92ea-45d4-8d2e-82dcef94ff2d', 'admin', 'platform', 'vnf:create', 'Project', 'platform', 'done', '{"authenticator":"static","instance":"0e7fb3f9-5a74-482e-b795-f3a9a6543b0b","policy":"default.admins-do-all","source":"127.0.0.1"}');
-INSERT INTO public.audit_entries VALUES (24, '2026-11-26 05:58:48.623636+00', 'aed68a0e-6edc-47c4-972c-bf09bdf526f6', 'admin', 'platform', 'subscription:create', 'Project', 'platform', 'intent', '{"authenticator":"static","endpointHost":"127.0.0.1","policy":"default.admins-do-all","source":"127.0.0.1","subscription":"f12a71b0-2529-4ad5-ac02-40ef215cbaa9"}');
-INSERT INTO public.audit_entries VALUES (25, '2026-11-26 05:58:48.632522+00', 'aed68a0e-6edc-47c4-972c-bf09bdf526f6', 'admin', 'platform', 'subscription:create', 'Project', 'platform', 'done', '{"authenticator":"static","endpointHost":"127.0.0.1","policy":"default.admins-do-all","source":"127.0.0.1","subscription":"f12a71b0-2529-4ad5-ac02-40ef215cbaa9"}');
-INSERT INTO public.audit_entries VALUES (26, '2026-11-26 05:58:48.644448+00', 'd6145d57-7b6a-449c-8c97-c0a5ebe1e78e', 'admin', 'platform', 'subscription:show', 'Subscription', 'f12a71b0-2529-4ad5-ac02-40ef215cbaa9', 'read', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
-INSERT INTO public.audit_entries VALUES (27, '2026-11-26 05:58:48.661895+00', '59fd26bf-f473-460d-88d1-f1e66a38ce7c', 'admin', 'platform', 'vim:show', 'VIM', '8ff8f899-c9e9-4d59-875b-641af2edcf72', 'read', '{"authenticator":"static","endpointHost":"127.0.0.1","policy":"default.admins-do-all","source":"127.0.0.1","vim":"8ff8f899-c9e9-4d59-875b-641af2edcf72","vimName":"edge-2","vimProject":"platform"}');
-INSERT INTO public.audit_entries VALUES (28, '2026-11-26 05:58:48.664332+00', '0c6105a0-1830-459d-8850-d46fc946a8e7', 'admin', 'platform', 'vim:share', 'VIM', '8ff8f899-c9e9-4d59-875b-641af2edcf72', 'intent', '{"authenticator":"static","endpointHost":"127.0.0.1","policy":"default.admins-do-all","source":"127.0.0.1","vim":"8ff8f899-c9e9-4d59-875b-641af2edcf72","vimName":"edge-2","vimProject":"platform"}');
-INSERT INTO public.audit_entries VALUES (29, '2026-11-26 05:58:48.664787+00', '0c6105a0-1830-459d-8850-d46fc946a8e7', 'admin', 'platform', 'vim:update', 'VIM', '8ff8f899-c9e9-4d59-875b-641af2edcf72', 'done', '{"authenticator":"static","endpointHost":"127.0.0.1","new.sharedWith":"lab","policy":"default.admins-do-all","source":"127.0.0.1","vim":"8ff8f899-c9e9-4d59-875b-641af2edcf72","vimName":"edge-2","vimProject":"platform"}');
-INSERT INTO public.audit_entries VALUES (30, '2026-11-26 05:58:48.682316+00', '342b4066-67e8-4fe5-96ce-6e7add79c76f', 'admin', 'platform', 'audit:key', 'Project', '*', 'intent', '{"auditKey":"924dbe1d-8ad0-4abc-a6af-1e11e92b7bcd","authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
-INSERT INTO public.audit_entries VALUES (31, '2026-11-26 05:58:48.753081+00', '342b4066-67e8-4fe5-96ce-6e7add79c76f', 'admin', 'platform', 'audit:key', 'Project', '*', 'done', '{"auditKey":"924dbe1d-8ad0-4abc-a6af-1e11e92b7bcd","authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
-INSERT INTO public.audit_entries VALUES (32, '2026-11-26 05:58:48.763552+00', '6e46d016-0608-4c61-8d97-63cff63e554f', 'admin', 'platform', 'lease:show', 'Project', 'platform', 'read', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
-INSERT INTO public.audit_entries VALUES (33, '2026-11-26 05:58:48.775048+00', 'a7b77165-52b9-4fd4-9100-7f650edf6b58', 'admin', 'platform', 'lease:revoke', 'Lease', '91535295-d1b3-4f1e-9f7a-550ae94e90f3', 'intent', '{"authenticator":"static","endpointHost":"127.0.0.1","lease":"91535295-d1b3-4f1e-9f7a-550ae94e90f3","policy":"default.admins-do-all","reason":"requested","source":"127.0.0.1","vim":"df6e3117-4b6b-48f4-a3a3-294ebf595080","vimName":"edge-1","vimProject":"platform"}');
-INSERT INTO public.audit_entries VALUES (34, '2026-11-26 05:58:48.778008+00', 'a7b77165-52b9-4fd4-9100-7f650edf6b58', 'admin', 'platform', 'lease:revoke', 'Lease', '91535295-d1b3-4f1e-9f7a-550ae94e90f3', 'done', '{"authenticator":"static","endpointHost":"127.0.0.1","lease":"91535295-d1b3-4f1e-9f7a-550ae94e90f3","policy":"default.admins-do-all","reason":"requested","source":"127.0.0.1","vim":"df6e3117-4b6b-48f4-a3a3-294ebf595080","vimName":"edge-1","vimProject":"platform"}');
-INSERT INTO public.audit_entries VALUES (35, '2026-11-26 05:58:48.788459+00', 'e95e2526-0509-4d51-b6a5-4588e79739ff', 'admin', 'platform', 'audit:read', 'Project', 'platform', 'read', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
-INSERT INTO public.audit_entries VALUES (36, '2026-11-26 05:58:48.790039+00', '74d25d31-d82c-4c54-99f8-17d25b89f7e1', 'admin', 'platform', 'audit:read', 'Project', '*', 'read', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
-INSERT INTO public.audit_entries VALUES (37, '2026-11-26 05:58:48.832276+00', 'f9d8dd1a-183b-44c5-9b47-95f66d8d3319', 'admin', 'platform', 'client:show', 'Project', 'platform', 'read', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
-INSERT INTO public.audit_entries VALUES (38, '2026-11-26 05:58:48.842611+00', '56868104-f87a-4779-a421-fbec4565597a', 'admin', 'platform', 'package:show', 'Project', 'platform', 'read', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
-INSERT INTO public.audit_entries VALUES (39, '2026-11-26 05:58:48.855293+00', '034a766f-7c33-4f5b-9e3e-f5c348412668', 'admin', 'platform', 'vnf:show', 'Project', 'platform', 'read', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
-INSERT INTO public.audit_entries VALUES (40, '2026-11-26 05:58:48.866153+00', '2df503a2-72da-45f5-b2a8-d212f86c7696', 'admin', 'platform', 'subscription:show', 'Project', 'platform', 'read', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
+INSERT INTO public.audit_entries VALUES (1, '2026-11-26 06:14:14.356053+00', '', '', 'system:server', '', 'server:start', 'Server', '', 'done', '{"policies":"9002c2c67dc6ba08b21092dd62dadd0eb26071d22d188e1cc7652c9677a50300","version":"1.0.0"}');
+INSERT INTO public.audit_entries VALUES (2, '2026-11-26 06:14:14.424184+00', '655fa214-716c-42da-895e-5e263f2a0c3e', 'rest', 'admin', 'platform', 'server:login', 'Server', 'platform', 'done', '{"authenticator":"static","source":"127.0.0.1"}');
+INSERT INTO public.audit_entries VALUES (3, '2026-11-26 06:14:14.432604+00', '655fa214-716c-42da-895e-5e263f2a0c3e', 'rest', 'admin', 'platform', 'vim:register', 'Project', 'platform', 'intent', '{"authenticator":"static","endpointHost":"127.0.0.1","new.caCert":"sha256:612388492425787bd729a839bc1939c09a00ae3c30528c747e715f6276433870","new.endpoint":"https://127.0.0.1:40755","new.labels.site":"\"north\"","new.name":"edge-1","new.namespace":"default","new.project":"platform","new.type":"kubernetes","policy":"default.admins-do-all","source":"127.0.0.1","vim":"ea5383c5-501e-4a2b-8ae6-84b00f9950b1","vimName":"edge-1","vimProject":"platform"}');
+INSERT INTO public.audit_entries VALUES (4, '2026-11-26 06:14:14.491831+00', '655fa214-716c-42da-895e-5e263f2a0c3e', 'rest', 'admin', 'platform', 'vim:register', 'Project', 'platform', 'done', '{"authenticator":"static","endpointHost":"127.0.0.1","generation":"1","new.caCert":"sha256:612388492425787bd729a839bc1939c09a00ae3c30528c747e715f6276433870","new.credential.kind":"bearerToken","new.endpoint":"https://127.0.0.1:40755","new.generation":"1","new.identity":"bb07650a-4ee3-4c5b-adf3-e1e1e9113bbb","new.keyStore":"keydir","new.labels.site":"\"north\"","new.name":"edge-1","new.namespace":"default","new.project":"platform","new.type":"kubernetes","policy":"default.admins-do-all","source":"127.0.0.1","vim":"ea5383c5-501e-4a2b-8ae6-84b00f9950b1","vimName":"edge-1","vimProject":"platform"}');
+INSERT INTO public.audit_entries VALUES (5, '2026-11-26 06:14:14.497992+00', '655fa214-716c-42da-895e-5e263f2a0c3e', 'rest', 'admin', 'platform', 'vim:show', 'Project', 'platform', 'read', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
+INSERT INTO public.audit_entries VALUES (6, '2026-11-26 06:14:14.542164+00', '546377f3-7220-453c-bf06-990e15aa58f8', 'rest', 'admin', 'platform', 'vim:register', 'Project', 'platform', 'intent', '{"authenticator":"static","endpointHost":"127.0.0.1","new.caCert":"sha256:612388492425787bd729a839bc1939c09a00ae3c30528c747e715f6276433870","new.endpoint":"https://127.0.0.1:40755","new.name":"edge-2","new.namespace":"default","new.project":"platform","new.type":"kubernetes","policy":"default.admins-do-all","source":"127.0.0.1","vim":"416246e8-780b-448b-87b7-29b8a599e3da","vimName":"edge-2","vimProject":"platform"}');
+INSERT INTO public.audit_entries VALUES (7, '2026-11-26 06:14:14.566216+00', '546377f3-7220-453c-bf06-990e15aa58f8', 'rest', 'admin', 'platform', 'vim:register', 'Project', 'platform', 'done', '{"authenticator":"static","endpointHost":"127.0.0.1","generation":"1","new.caCert":"sha256:612388492425787bd729a839bc1939c09a00ae3c30528c747e715f6276433870","new.credential.kind":"bearerToken","new.endpoint":"https://127.0.0.1:40755","new.generation":"1","new.identity":"bb07650a-4ee3-4c5b-adf3-e1e1e9113bbb","new.keyStore":"keydir","new.name":"edge-2","new.namespace":"default","new.project":"platform","new.type":"kubernetes","policy":"default.admins-do-all","source":"127.0.0.1","vim":"416246e8-780b-448b-87b7-29b8a599e3da","vimName":"edge-2","vimProject":"platform"}');
+INSERT INTO public.audit_entries VALUES (8, '2026-11-26 06:14:14.580534+00', 'a90bd392-2133-47c6-a729-b8cc35e67158', 'rest', 'admin', 'platform', 'vim:update', 'VIM', '416246e8-780b-448b-87b7-29b8a599e3da', 'done', '{"authenticator":"static","endpointHost":"127.0.0.1","new.description":"(not shown)","policy":"default.admins-do-all","source":"127.0.0.1","vim":"416246e8-780b-448b-87b7-29b8a599e3da","vimName":"edge-2","vimProject":"platform"}');
+INSERT INTO public.audit_entries VALUES (9, '2026-11-26 06:14:14.597291+00', 'b857e40c-8161-4c35-a87b-7acbcf375228', 'rest', 'admin', 'platform', 'vim:rotate', 'VIM', 'ea5383c5-501e-4a2b-8ae6-84b00f9950b1', 'intent', '{"authenticator":"static","endpointHost":"127.0.0.1","policy":"default.admins-do-all","reason":"sealed anew in keydir","source":"127.0.0.1","vim":"ea5383c5-501e-4a2b-8ae6-84b00f9950b1","vimName":"edge-1","vimProject":"platform"}');
+INSERT INTO public.audit_entries VALUES (10, '2026-11-26 06:14:14.600135+00', 'b857e40c-8161-4c35-a87b-7acbcf375228', 'rest', 'admin', 'platform', 'vim:rotate', 'VIM', 'ea5383c5-501e-4a2b-8ae6-84b00f9950b1', 'done', '{"authenticator":"static","endpointHost":"127.0.0.1","policy":"default.admins-do-all","reason":"sealed anew in keydir","source":"127.0.0.1","vim":"ea5383c5-501e-4a2b-8ae6-84b00f9950b1","vimName":"edge-1","vimProject":"platform"}');
+INSERT INTO public.audit_entries VALUES (11, '2026-11-26 06:14:14.64389+00', '966a9d1b-84a4-45bb-a3cd-ca7b240053c6', 'rest', 'admin', 'platform', 'vim:check', 'VIM', 'ea5383c5-501e-4a2b-8ae6-84b00f9950b1', 'read', '{"authenticator":"static","endpointHost":"127.0.0.1","policy":"default.admins-do-all","source":"127.0.0.1","vim":"ea5383c5-501e-4a2b-8ae6-84b00f9950b1","vimName":"edge-1","vimProject":"platform"}');
+INSERT INTO public.audit_entries VALUES (12, '2026-11-26 06:14:14.674144+00', '51720d52-bd21-4d7b-9403-d489eb2f8ae5', 'rest', 'admin', 'platform', 'lease:issue', 'VIM', 'ea5383c5-501e-4a2b-8ae6-84b00f9950b1', 'intent', '{"authenticator":"static","endpointHost":"127.0.0.1","for":"dave","generation":"1","grade":"bounded","lease":"7f3d13ff-0c47-4147-9778-0cdd63e9a777","namespaces":"*","policy":"default.admins-do-all","role":"view","source":"127.0.0.1","ttl":"12h0m0s","vim":"ea5383c5-501e-4a2b-8ae6-84b00f9950b1","vimName":"edge-1","vimProject":"platform"}');
+INSERT INTO public.audit_entries VALUES (13, '2026-11-26 06:14:14.695836+00', '51720d52-bd21-4d7b-9403-d489eb2f8ae5', 'rest', 'admin', 'platform', 'lease:issue', 'VIM', 'ea5383c5-501e-4a2b-8ae6-84b00f9950b1', 'done', '{"authenticator":"static","credential-id":"JTI=c84f9ee7-2a88-41b2-86c6-b68eeddd1a69","endpointHost":"127.0.0.1","expiresAt":"2026-11-26T18:14:14Z","for":"dave","generation":"1","grade":"bounded","lease":"7f3d13ff-0c47-4147-9778-0cdd63e9a777","namespaces":"*","policy":"default.admins-do-all","role":"view","source":"127.0.0.1","ttl":"12h0m0s","vim":"ea5383c5-501e-4a2b-8ae6-84b00f9950b1","vimName":"edge-1","vimProject":"platform"}');
+INSERT INTO public.audit_entries VALUES (14, '2026-11-26 06:14:14.712779+00', '18666249-7361-45c1-b7f5-6ebe5b887c88', 'rest', 'admin', 'platform', 'lease:issue', 'VIM', 'ea5383c5-501e-4a2b-8ae6-84b00f9950b1', 'intent', '{"authenticator":"static","endpointHost":"127.0.0.1","generation":"1","grade":"bounded","lease":"49ff38a8-2eee-4345-8e35-0801ae9f0cc3","namespaces":"default","policy":"default.admins-do-all","role":"","source":"127.0.0.1","ttl":"1h0m0s","vim":"ea5383c5-501e-4a2b-8ae6-84b00f9950b1","vimName":"edge-1","vimProject":"platform"}');
+INSERT INTO public.audit_entries VALUES (15, '2026-11-26 06:14:14.739335+00', '18666249-7361-45c1-b7f5-6ebe5b887c88', 'rest', 'admin', 'platform', 'lease:issue', 'VIM', 'ea5383c5-501e-4a2b-8ae6-84b00f9950b1', 'done', '{"authenticator":"static","credential-id":"JTI=15a01a1d-8c2e-4797-9854-b1ac7eb3f138","endpointHost":"127.0.0.1","expiresAt":"2026-11-26T07:14:14Z","generation":"1","grade":"bounded","lease":"49ff38a8-2eee-4345-8e35-0801ae9f0cc3","namespaces":"default","policy":"default.admins-do-all","role":"","source":"127.0.0.1","ttl":"1h0m0s","vim":"ea5383c5-501e-4a2b-8ae6-84b00f9950b1","vimName":"edge-1","vimProject":"platform"}');
+INSERT INTO public.audit_entries VALUES (16, '2026-11-26 06:14:14.75701+00', '6b476b55-dd2b-466a-a302-e48ff949bcca', 'rest', 'admin', 'platform', 'client:create', 'Client', 'b584d5f2-06f7-4f61-a267-56f6b155ea60', 'done', '{"authenticator":"static","client":"b584d5f2-06f7-4f61-a267-56f6b155ea60","clientName":"tacker-north","policy":"default.admins-do-all","roles":"vnfm","source":"127.0.0.1"}');
+INSERT INTO public.audit_entries VALUES (17, '2026-11-26 06:14:14.78389+00', '46c48588-9ba9-4d02-9cde-9212f9a3c114', 'vnfpkgm', 'admin', 'platform', 'package:create', 'Project', 'platform', 'done', '{"authenticator":"static","package":"6628f5ae-4f6d-4657-9769-59c95b25b6a3","policy":"default.admins-do-all","source":"127.0.0.1"}');
+INSERT INTO public.audit_entries VALUES (18, '2026-11-26 06:14:14.785824+00', '0fb6c820-19c0-4f69-908b-068bd9df54f8', 'vnfpkgm', 'admin', 'platform', 'package:upload', 'Package', '6628f5ae-4f6d-4657-9769-59c95b25b6a3', 'intent', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
+INSERT INTO public.audit_entries VALUES (19, '2026-11-26 06:14:14.79021+00', '0fb6c820-19c0-4f69-908b-068bd9df54f8', 'vnfpkgm', 'admin', 'platform', 'package:upload', 'Package', '6628f5ae-4f6d-4657-9769-59c95b25b6a3', 'intent', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
+INSERT INTO public.audit_entries VALUES (20, '2026-11-26 06:14:14.798712+00', '0fb6c820-19c0-4f69-908b-068bd9df54f8', 'vnfpkgm', 'admin', 'platform', 'package:upload', 'Package', '6628f5ae-4f6d-4657-9769-59c95b25b6a3', 'done', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1","vnfd":"web-1.0"}');
+INSERT INTO public.audit_entries VALUES (21, '2026-11-26 06:14:14.800289+00', '1980fb88-f5d2-47fc-83c6-f05b2e47a297', 'vnfpkgm', 'admin', 'platform', 'package:show', 'Package', '6628f5ae-4f6d-4657-9769-59c95b25b6a3', 'read', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
+INSERT INTO public.audit_entries VALUES (22, '2026-11-26 06:14:14.81203+00', 'adc04a2f-508f-4d02-a26a-bc9370c45704', 'vnflcm', 'admin', 'platform', 'package:use', 'Package', '6628f5ae-4f6d-4657-9769-59c95b25b6a3', 'read', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
+INSERT INTO public.audit_entries VALUES (23, '2026-11-26 06:14:14.823628+00', 'adc04a2f-508f-4d02-a26a-bc9370c45704', 'vnflcm', 'admin', 'platform', 'vnf:create', 'Project', 'platform', 'done', '{"authenticator":"static","instance":"7474070c-0b81-4be7-8d1b-1e0f0112acd3","policy":"default.admins-do-all","source":"127.0.0.1"}');
+INSERT INTO public.audit_entries VALUES (24, '2026-11-26 06:14:14.84137+00', 'e703b779-54ce-492f-90a6-352edccbec43', 'vnflcm', 'admin', 'platform', 'subscription:create', 'Project', 'platform', 'intent', '{"authenticator":"static","endpointHost":"127.0.0.1","policy":"default.admins-do-all","source":"127.0.0.1","subscription":"22307760-f1fd-4ef0-a18c-419e12da8158"}');
+INSERT INTO public.audit_entries VALUES (25, '2026-11-26 06:14:14.848478+00', 'e703b779-54ce-492f-90a6-352edccbec43', 'vnflcm', 'admin', 'platform', 'subscription:create', 'Project', 'platform', 'done', '{"authenticator":"static","endpointHost":"127.0.0.1","policy":"default.admins-do-all","source":"127.0.0.1","subscription":"22307760-f1fd-4ef0-a18c-419e12da8158"}');
+INSERT INTO public.audit_entries VALUES (26, '2026-11-26 06:14:14.856788+00', '53d20a89-02b9-4d3b-9056-a70f6cdceaed', 'vnflcm', 'admin', 'platform', 'subscription:show', 'Subscription', '22307760-f1fd-4ef0-a18c-419e12da8158', 'read', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
+INSERT INTO public.audit_entries VALUES (27, '2026-11-26 06:14:14.870127+00', 'e711c109-c4ca-4144-ac16-3dc1610f2b21', 'rest', 'admin', 'platform', 'vim:show', 'VIM', '416246e8-780b-448b-87b7-29b8a599e3da', 'read', '{"authenticator":"static","endpointHost":"127.0.0.1","policy":"default.admins-do-all","source":"127.0.0.1","vim":"416246e8-780b-448b-87b7-29b8a599e3da","vimName":"edge-2","vimProject":"platform"}');
+INSERT INTO public.audit_entries VALUES (28, '2026-11-26 06:14:14.871789+00', '75d4df38-6762-4eb9-9271-7bd5d22c202f', 'rest', 'admin', 'platform', 'vim:share', 'VIM', '416246e8-780b-448b-87b7-29b8a599e3da', 'intent', '{"authenticator":"static","endpointHost":"127.0.0.1","policy":"default.admins-do-all","source":"127.0.0.1","vim":"416246e8-780b-448b-87b7-29b8a599e3da","vimName":"edge-2","vimProject":"platform"}');
+INSERT INTO public.audit_entries VALUES (29, '2026-11-26 06:14:14.873168+00', '75d4df38-6762-4eb9-9271-7bd5d22c202f', 'rest', 'admin', 'platform', 'vim:update', 'VIM', '416246e8-780b-448b-87b7-29b8a599e3da', 'done', '{"authenticator":"static","endpointHost":"127.0.0.1","new.sharedWith":"lab","policy":"default.admins-do-all","source":"127.0.0.1","vim":"416246e8-780b-448b-87b7-29b8a599e3da","vimName":"edge-2","vimProject":"platform"}');
+INSERT INTO public.audit_entries VALUES (30, '2026-11-26 06:14:14.886532+00', '998f132a-146c-41dd-9c91-6aaf44e0b249', 'rest', 'admin', 'platform', 'audit:key', 'Project', '*', 'intent', '{"auditKey":"284424ba-bddd-4145-a27d-d43e5d08a1ba","authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
+INSERT INTO public.audit_entries VALUES (31, '2026-11-26 06:14:14.899909+00', '998f132a-146c-41dd-9c91-6aaf44e0b249', 'rest', 'admin', 'platform', 'audit:key', 'Project', '*', 'done', '{"auditKey":"284424ba-bddd-4145-a27d-d43e5d08a1ba","authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
+INSERT INTO public.audit_entries VALUES (32, '2026-11-26 06:14:14.934109+00', 'ab33e2ec-2d3c-4194-a8ae-9a0f8304093c', 'rest', 'admin', 'platform', 'lease:show', 'Project', 'platform', 'read', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
+INSERT INTO public.audit_entries VALUES (33, '2026-11-26 06:14:14.946831+00', 'd7f10d36-7667-477d-bb0b-7d2fa7e449a5', 'rest', 'admin', 'platform', 'lease:revoke', 'Lease', '49ff38a8-2eee-4345-8e35-0801ae9f0cc3', 'intent', '{"authenticator":"static","endpointHost":"127.0.0.1","lease":"49ff38a8-2eee-4345-8e35-0801ae9f0cc3","policy":"default.admins-do-all","reason":"requested","source":"127.0.0.1","vim":"ea5383c5-501e-4a2b-8ae6-84b00f9950b1","vimName":"edge-1","vimProject":"platform"}');
+INSERT INTO public.audit_entries VALUES (34, '2026-11-26 06:14:14.951065+00', 'd7f10d36-7667-477d-bb0b-7d2fa7e449a5', 'rest', 'admin', 'platform', 'lease:revoke', 'Lease', '49ff38a8-2eee-4345-8e35-0801ae9f0cc3', 'done', '{"authenticator":"static","endpointHost":"127.0.0.1","lease":"49ff38a8-2eee-4345-8e35-0801ae9f0cc3","policy":"default.admins-do-all","reason":"requested","source":"127.0.0.1","vim":"ea5383c5-501e-4a2b-8ae6-84b00f9950b1","vimName":"edge-1","vimProject":"platform"}');
+INSERT INTO public.audit_entries VALUES (35, '2026-11-26 06:14:14.962894+00', '3a5f885c-e792-44ca-b3d7-04ca423ccd0a', 'rest', 'admin', 'platform', 'audit:read', 'Project', 'platform', 'read', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
+INSERT INTO public.audit_entries VALUES (36, '2026-11-26 06:14:14.964584+00', '599acd03-31d0-41df-ad7a-496f4ee0f0d5', 'rest', 'admin', 'platform', 'audit:read', 'Project', '*', 'read', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
+INSERT INTO public.audit_entries VALUES (37, '2026-11-26 06:14:15.006371+00', '3af30c9c-6a7e-429b-9ef2-54bfc37ff286', 'rest', 'admin', 'platform', 'client:show', 'Project', 'platform', 'read', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
+INSERT INTO public.audit_entries VALUES (38, '2026-11-26 06:14:15.018104+00', 'fe5b665c-8ddf-49dd-a09a-a50540b6b107', 'vnfpkgm', 'admin', 'platform', 'package:show', 'Project', 'platform', 'read', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
+INSERT INTO public.audit_entries VALUES (39, '2026-11-26 06:14:15.0293+00', '7c4e305d-59f0-449f-9867-027d9c806155', 'vnflcm', 'admin', 'platform', 'vnf:show', 'Project', 'platform', 'read', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
+INSERT INTO public.audit_entries VALUES (40, '2026-11-26 06:14:15.039232+00', '3fc526b8-10a2-43f1-952a-4a4208feef2c', 'vnflcm', 'admin', 'platform', 'subscription:show', 'Project', 'platform', 'read', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
 
 
 
@@ -927,15 +959,15 @@ INSERT INTO public.audit_horizon VALUES (1, 0);
 
 
 
-INSERT INTO public.audit_keys VALUES ('924dbe1d-8ad0-4abc-a6af-1e11e92b7bcd', 'signing', 'vimbroker.audit/924dbe1d-8ad0-4abc-a6af-1e11e92b7bcd', 'vimbroker.audit/924dbe1d-8ad0-4abc-a6af-1e11e92b7bcd+7cec75c5+AcbOGfVxSUHGOJtoLJVLJljh5KryVmQFjkD5moq6eGEm', 30, 0, '', '2026-11-26 05:58:48.682315+00', '-infinity', 'gAAAAABrB8qYFpQPD8aPkWQjeOsMBjtQOTWBpA2IEHIeR50doQBglmb99ZO3nHPgKH4TjCZpoVh-yNNxecUTZ4Jc3CXEIvTZlZHnR-7PWS1H6V2-nZMqcaPILUqjCnJrhwjhMXE1wluJXZuMsdkMSBVzVO1pDZeZl5OKbBxh56vt82fMGiN7p_2nI8aLB4PYjeyByQyCAUKHgv7GqyljA6HlK313epQ3EDYJwnUgNaNj3VAb3YLmg4AoLOLLy6ODmZHPKVhuPxSxm7P963UjP7s8zxL8o3FktsXhatDOZkPzniCRrvr7RKSkkQx8pi2M7AGswfypMQ0Frl3e28km4hvsy9ZmpaARI4zev-wqJlfRRGhGQPmq__aQIMcftmEZmEUVKaaqfhiXyzO5htcIjBsuCE0UKm7c0JOTzcAwvWqrxis1myeAJmWmxghGORI-x-6wUSWZ6NnaB8m6bcPxQiNxyXQHHq39wg==', 'keydir', '924dbe1d-8ad0-4abc-a6af-1e11e92b7bcd.1.e31731ce4ab5b248828b9e7e45c213d6');
+INSERT INTO public.audit_keys VALUES ('284424ba-bddd-4145-a27d-d43e5d08a1ba', 'signing', 'vimbroker.audit/284424ba-bddd-4145-a27d-d43e5d08a1ba', 'vimbroker.audit/284424ba-bddd-4145-a27d-d43e5d08a1ba+2566c33f+AbNQ5bdAFBTWJjquKX+1tZpW7aURKTfDJKw5DjjZej1w', 30, 0, '', '2026-11-26 06:14:14.88653+00', '-infinity', 'gAAAAABrB8427XbN32Y8Y3Hgj6RyBu8XEynrTyvdrH3N_930tFfZP5c18n_Wsk2mM9G_VS8TRIkm68Y1DyVyXeqBl5CaCFjgR2Jkr64q0EWyLQB_WjFIGcn1ncolLBiwT_lNy8ROsFHak8aA_LWGhy6nt_VFeMaDvLju87ox0JB_i3Oj-e7iWaLDKqJo-7FnfM7FZf_PyABCj53gcqzCdV_7zJj_4OamPFI9pNedIRUAx_gRxHmT3mt4sg80rgatSdCEJF43-MpZw8F7BzdBpXUWELzDStq7lYzFML4NL9JaO4jvTdwvr97CqqGPSV5JXhV1XzyuCluN_CZYN6nicZhrunzsu6aIk3u3VioqoHReJIhExyMne7U6UZzpdszIcXBkcFg2YEc1pRQGiFVFqT-PcWHFY25rgTREqM8yJ4p6SdgJ5H6qV7BN2LK9FUD5bk00LNNkIWRnAaCb9mDcmpIMOeTPbzYqcw==', 'keydir', '284424ba-bddd-4145-a27d-d43e5d08a1ba.1.2fed8548c0170cf9bcdac1d6385c4b52');
 
 
 
-INSERT INTO public.audit_tiles VALUES (0, 0, '\x2922aabc378a6a6d6720092f3787850bde03b2c721b9d10eb8c632100f433151cacd32df9386b92c5b7fafa94f49468cbb6bdf1977f6c0da6d6594ce80b71363458aa31fdbbb51e9e6358ae71e22edc52e043ca1e255414aaa287fed66b635fc1c4904871d00368d34b80d2bb3710531f186fd54d97f3d785902dfb1e731c686f73fce53498f8a5c23dafc9867e219d2f3c3e4881f356a7a183287a39b70d9653a038cda9c5065abf0ce864e2dc12b23648871e879b11f5944b74275b78c47254598c2fd2ae3143cd605daed55eb2efc7fa378973565df31adcdccf7f8ac5edf30a76203955fb992f8e2c8cbab9e2e364fdcab651ff95398298ee20d57b3e88bd1ae071699e78f59bd00870b832302571edb81ce24b63f0430def784ec8f027978a3f9903c40665c3bdd75b9fe27c0767d2f3634353c2537ada7edde517d6a383770f6c40594d28351d892e10d820fe88e7f3901e0fb80fa79a67927efec67a70d66c322a9262089a7bcb175736299c155931e3f55d0720b7430a03f5e89199b377e6fede212e1530652f52e50cd929278d8ad922070ad6d54bf3c0c6e51efe090f6ff51b2a8fe907f980ab9fce57fb74d2cd8b869ab146aac5449f95aa3c3f72dc4b9e3aea267fda505261156e0749e7143482353b08a17c861886aba38bd43368d21bd3f87f21e76e4d25b8889b99f3b4b6ede6cb7a77a3e224a345ff937ac52377c2f94a8b9ec747bb26165d4201574a177139625eceee97ce55509452f29dcf8ebd03344e06f4c302ca1e4aeffeb782be086467e4abe012ebf732dc0d41570c6b7546ec4d9e37a393d87f1f2e370269a65005bb75b8e9bc3ea65f7ada46b84a37cbbc9e15fcb76974e13e9c83b2adc37ee21bbbd2b7ee8aa23363c272ec43016a1e44686ee20b16f9da7ae88c3fe5a12b6dbf4b99948c2d6d4ca3aa72dc889276127586a54f9cf383c5efc8d8c540d9bcd19fbb90d27fbbab8d334c873dfbbfa075f67b9d58727fa4d4977ac9eec2fd84f7709dff555963ea713d65358c42948860b06ad2d3ba6dab99749589ec9ce711b0f5b0095ff9f381fd7832f758db9f4ffd3637a7699add7ecad0d4ad17af2db776556615a0e43abd47286b815f5cb5ec82d7134196e5d6b5b4b644cd504d3c9b02b39727431328a5ae5dc87063981daf7cb49b6afba5ee8579b245eb640b92c1faaab82b8518a5297f86e43101b382d0ca2d5233731e72f114e3c133e912ecbabd4dd6653b9d9ba7c9562ea59ef4df6af66b288228e4ddcfe4e4d55718fa2b19604381b4985d3c1c81e5e910e184beab4c94b6b8fea8d87375b12e61115571971b7fd5f92f93a379dc216668fa271c9660ac040ad7d3f0a20d394e7d37530a736783d3de00978ea792494007938cb70237af5ee49b57a81d0fa5badb2c97208882c463879c7d8c8d1d91594078f638b149a5996f1f4594bbdf7c58efc63d0b98f63379411c301bfd9d8fae3113d4322b43bf87dc551821a5ef33ed15098c8341e983a2fe7521e98622ceb67dd55d07bc22089bf47e2dd6865720a7a002421374a2b08158817d67888b9bb9f0552c980d14305371b6ae187ee41bb8e304e9b3a6d6368df3e7d45ea2a7da615229bfe721dcb5afd4a61456cdf09560186241e9202c516a9702546f92b05bf7f464ee763206ffb7914cdc7a5ef4018e2fcd767497279d06d2a5b6a8d523b7a9fc7cc4d87f45cb8a2c7d8b8d9e25a901e9929adce51cb039be1f914c414480f94433b8906496d5fc5d3f00b22cd25caebc2d93ceb1ccc541ccbf1c5d87a15423ed40f');
+INSERT INTO public.audit_tiles VALUES (0, 0, '\xb1df6568ef4f930187bb963320081c5d5302de2a507f2d708c0c184db6ed2fe203f93a63f2372dfaa08a710450565a019182efaa84b9273927361ee75c3afbd23da59e19091c78b6e236a3036b9cf000ea75642a994ab5d6eb72739978f5aeccbb405c6e8474dd39f09cf03772aa02e535f00789cd75c0b97fb9165df2bc0914345e73c84695fb726218bf2673bf91592a98d9ef462c6002917543faab311760137cfce94f491c3e191a91eb5c55cae9fa741501adc835c61e935c9225ba01a75d52138849f525b4c5e22f1bbb1fcb5e2197eeb09f609c8142f4592c91ce653612ecfdee5651ed35cb085b3dd9acafea8ab947c9692c8d9421baccb8da50c589768678b287795ac37c84ea8450901d91d36669ec449bffeabaf51b5745988caeee194692e6e54379790f5c45eda1549b7cef3c5cd75d05e71d6e13e279f00a15515b0e7b0b30c890718a45fd3a0bacea149704b256d9f28be064dc550d38898da30fbc1c95a067d5206a2346c42158d5325da8447889c8e66729b836d81788850b7d50343da9141b0de222b2d4dfb1ab0834e698c379a363c66889c0822943b45783d9ca3f570620c8dd04e9cdc2dd3d7ae67932841ad722f8e9df2172a3efe87ac8c7fc0b9664db66917fd2c49823828de07545b8cc8124c75c4b2a428974c86988f69078f3bab9458954d8d8ed37d61bee312be7785b46566f9743d5425edeccd369f0d55374be95d6254fab3417a316a5b700fae035d815567efb40d6b833cb95aafde6fc952ac77c6f0bc7e216536e60ecf4b251bb6b1048198f4312f120e7934af78eb40dcb1d4485352ea1f27120575abe1ddb45fa793b6924ba9f3e2bbde64372000236c88c634b645175d0d7ad3d1ce0f3379f5d046d80663d149f2f3f679f84256c42d43f84075047daebf013abd4807b972b9637282c382ea2a69c80af2f51b5e120978a5f97b846f6441ea53d81d50f8b2ca418a15653c7fe812b0e57bd033dd10c5d01620bf631f65ea619b7899be586ddbcd85590c783e609d53c15f60da90587d1031ecf5ae0dcb9a4059d4ca6a5071f368323859bc96ed47927331c1132d7908149a0bb3ff5dbc395fcbdd52093c4e1785c1f6271016f138c3033eb02714a349b453a54a84b6da0b505a8f857d96b0ba59a65abcb6d07586a0134d2692fd2a257534daefe951f8c630162039b74740469b420ca2aec893e649518b33dc08e357c95e10b2b7c3371133b04fcc023cd4f74787bebd338d881f54928268a76ad7a6ec2967a032060bc389e06f43756b5863229e8fb3c2ef7c7a1109d2d9140e9d6e93035eddb25f726eb730b2af8609fdc0c6bf4e86d523c97abf32fb44415c31f3270cea1909f1a38f4f1ee29f5af0d312cb46af48fa734d1aaf39a1027e95f6d19ecddf7e14880d0265f65925129682e05fc62ef707fb16c040d61336fd9f654f3a43adae154d0c3db88c00e447b773f972b23a5fb77acd2af8d16696c74f492d8974ae133b71578852e14abcb09f6cd004a95cfaa75b1f4b6d6a5827be47d41369743b02fb674b2dfe08ad628deaefa37d29211f5550b2ddd23ce12d46c8e9e4c2d61255501cc79923a22a10022ae5e581a7df16bc56c1988d28fb5f981f33318a2aa3aba612c82498c040ae859510fcd3a6ba260785536318a2289ea33d0eef62fbf9f8f10ff28322f019d7bca8677f08c004ddbfe766e873ad89da9f18bce9004fa2989b48b6537691bce19dbed382f1f158252cecf40424feecb1e44154a56138fb3554ea9fca5b83922ec13439cd9c66db3f40317ff86');
 
 
 
-INSERT INTO public.audit_tree VALUES (1, 40, '\x33e9f2d3486915278bcb87287331fc6d26c796d157a89dfdcfb9c132b9cd3278');
+INSERT INTO public.audit_tree VALUES (1, 40, '\x9880b036d191c74961c8989d9efe599915907c03542ac46c7108314fabf4b86d');
 
 
 
@@ -977,32 +1009,34 @@ INSERT INTO public.ended_leases VALUES (0, 1);
 
 
 
-INSERT INTO public.grants VALUES ('df6e3117-4b6b-48f4-a3a3-294ebf595080', '6c44b35d28cfbcd626df31c4982d7dd54d70ede18170a69e10d8c56b12691af8', 701190081944, 'view', '[]', '{}', true, 'open', '-infinity');
-INSERT INTO public.grants VALUES ('df6e3117-4b6b-48f4-a3a3-294ebf595080', '84f1642d7d9bb2502ad30b5c278ab79c7efed59b9fc4ee202b658d65cf7aa611', 941897018368, '', '[{"apiGroups":[""],"resources":["pods"],"verbs":["get"]}]', '{default}', false, 'open', '-infinity');
+INSERT INTO public.grants VALUES ('ea5383c5-501e-4a2b-8ae6-84b00f9950b1', '6c44b35d28cfbcd626df31c4982d7dd54d70ede18170a69e10d8c56b12691af8', 464101442770, 'view', '[]', '{}', true, 'open', '-infinity');
+INSERT INTO public.grants VALUES ('ea5383c5-501e-4a2b-8ae6-84b00f9950b1', '84f1642d7d9bb2502ad30b5c278ab79c7efed59b9fc4ee202b658d65cf7aa611', 591578097157, '', '[{"apiGroups":[""],"resources":["pods"],"verbs":["get"]}]', '{default}', false, 'open', '-infinity');
 
 
 
-INSERT INTO public.jobs VALUES ('pass-access', 'access', 1, 0, 0, 0, '2026-11-26 05:58:50.068327+00');
-INSERT INTO public.jobs VALUES ('pass-check', 'check', 1, 0, 0, 0, '2026-11-26 05:58:50.060392+00');
-INSERT INTO public.jobs VALUES ('pass-drift', 'drift', 1, 0, 0, 0, '2026-11-26 05:58:50.07211+00');
-INSERT INTO public.jobs VALUES ('pass-follow-grants', 'follow-grants', 1, 0, 0, 0, '2026-11-26 05:58:50.04929+00');
-INSERT INTO public.jobs VALUES ('pass-forget-grants', 'forget-grants', 1, 0, 0, 0, '2026-11-26 05:58:49.991187+00');
-INSERT INTO public.jobs VALUES ('pass-forget-used-tokens', 'forget-used-tokens', 1, 0, 0, 0, '2026-11-26 05:58:50.053448+00');
-INSERT INTO public.jobs VALUES ('pass-grades', 'grades', 1, 0, 0, 0, '2026-11-26 05:58:50.039684+00');
-INSERT INTO public.jobs VALUES ('pass-inline-vims', 'inline-vims', 1, 0, 0, 0, '2026-11-26 05:58:50.052488+00');
-INSERT INTO public.jobs VALUES ('pass-inventory', 'inventory', 1, 0, 0, 0, '2026-11-26 05:58:50.033502+00');
-INSERT INTO public.jobs VALUES ('pass-operation-turns', 'operation-turns', 1, 0, 0, 0, '2026-11-26 05:58:50.07332+00');
-INSERT INTO public.jobs VALUES ('pass-prune', 'prune', 1, 0, 0, 0, '2026-11-26 05:58:49.977586+00');
-INSERT INTO public.jobs VALUES ('pass-reap', 'reap', 1, 0, 0, 0, '2026-11-26 05:58:50.028256+00');
-INSERT INTO public.jobs VALUES ('pass-seal-anew', 'seal-anew', 1, 0, 0, 0, '2026-11-26 05:58:50.055701+00');
-INSERT INTO public.jobs VALUES ('pass-secret-parameters', 'secret-parameters', 1, 0, 0, 0, '2026-11-26 05:58:49.999642+00');
-INSERT INTO public.jobs VALUES ('pass-settle', 'settle', 1, 0, 0, 0, '2026-11-26 05:58:50.075881+00');
-INSERT INTO public.jobs VALUES ('pass-settle-clients', 'settle-clients', 1, 0, 0, 0, '2026-11-26 05:58:50.048602+00');
-INSERT INTO public.jobs VALUES ('pass-settle-packages', 'settle-packages', 1, 0, 0, 0, '2026-11-26 05:58:50.070641+00');
-INSERT INTO public.jobs VALUES ('pass-settle-subscriptions', 'settle-subscriptions', 1, 0, 0, 0, '2026-11-26 05:58:50.052745+00');
-INSERT INTO public.jobs VALUES ('pass-settle-token-keys', 'settle-token-keys', 1, 0, 0, 0, '2026-11-26 05:58:50.071128+00');
-INSERT INTO public.jobs VALUES ('pass-sign-audit', 'sign-audit', 1, 0, 0, 0, '2026-11-26 05:58:50.079168+00');
-INSERT INTO public.jobs VALUES ('pass-watch-audit', 'watch-audit', 1, 0, 0, 0, '2026-11-26 05:58:50.02938+00');
+INSERT INTO public.jobs VALUES ('pass-access', 'access', 1, 0, 0, 0, '2026-11-26 06:14:16.400914+00');
+INSERT INTO public.jobs VALUES ('pass-check', 'check', 1, 0, 0, 0, '2026-11-26 06:14:16.407747+00');
+INSERT INTO public.jobs VALUES ('pass-drift', 'drift', 1, 0, 0, 0, '2026-11-26 06:14:16.390249+00');
+INSERT INTO public.jobs VALUES ('pass-follow-grants', 'follow-grants', 1, 0, 0, 0, '2026-11-26 06:14:16.404203+00');
+INSERT INTO public.jobs VALUES ('pass-forget-grants', 'forget-grants', 1, 0, 0, 0, '2026-11-26 06:14:16.404405+00');
+INSERT INTO public.jobs VALUES ('pass-forget-sessions', 'forget-sessions', 1, 0, 0, 0, '2026-11-26 06:14:16.400217+00');
+INSERT INTO public.jobs VALUES ('pass-forget-used-tokens', 'forget-used-tokens', 1, 0, 0, 0, '2026-11-26 06:14:16.404599+00');
+INSERT INTO public.jobs VALUES ('pass-grades', 'grades', 1, 0, 0, 0, '2026-11-26 06:14:16.401202+00');
+INSERT INTO public.jobs VALUES ('pass-inline-vims', 'inline-vims', 1, 0, 0, 0, '2026-11-26 06:14:16.367271+00');
+INSERT INTO public.jobs VALUES ('pass-inventory', 'inventory', 1, 0, 0, 0, '2026-11-26 06:14:16.404824+00');
+INSERT INTO public.jobs VALUES ('pass-operation-turns', 'operation-turns', 1, 0, 0, 0, '2026-11-26 06:14:16.408315+00');
+INSERT INTO public.jobs VALUES ('pass-prune', 'prune', 1, 0, 0, 0, '2026-11-26 06:14:16.405066+00');
+INSERT INTO public.jobs VALUES ('pass-reap', 'reap', 1, 0, 0, 0, '2026-11-26 06:14:16.405698+00');
+INSERT INTO public.jobs VALUES ('pass-seal-anew', 'seal-anew', 1, 0, 0, 0, '2026-11-26 06:14:16.400718+00');
+INSERT INTO public.jobs VALUES ('pass-secret-parameters', 'secret-parameters', 1, 0, 0, 0, '2026-11-26 06:14:16.39979+00');
+INSERT INTO public.jobs VALUES ('pass-settle', 'settle', 1, 0, 0, 0, '2026-11-26 06:14:16.400483+00');
+INSERT INTO public.jobs VALUES ('pass-settle-clients', 'settle-clients', 1, 0, 0, 0, '2026-11-26 06:14:16.408065+00');
+INSERT INTO public.jobs VALUES ('pass-settle-packages', 'settle-packages', 1, 0, 0, 0, '2026-11-26 06:14:16.403926+00');
+INSERT INTO public.jobs VALUES ('pass-settle-subscriptions', 'settle-subscriptions', 1, 0, 0, 0, '2026-11-26 06:14:16.405252+00');
+INSERT INTO public.jobs VALUES ('pass-settle-token-keys', 'settle-token-keys', 1, 0, 0, 0, '2026-11-26 06:14:16.387801+00');
+INSERT INTO public.jobs VALUES ('pass-show-profiles', 'show-profiles', 1, 0, 0, 0, '2026-11-26 06:14:16.405449+00');
+INSERT INTO public.jobs VALUES ('pass-sign-audit', 'sign-audit', 1, 0, 0, 0, '2026-11-26 06:14:16.405916+00');
+INSERT INTO public.jobs VALUES ('pass-watch-audit', 'watch-audit', 1, 0, 0, 0, '2026-11-26 06:14:16.37994+00');
 
 
 
@@ -1013,24 +1047,24 @@ INSERT INTO public.lease_horizon VALUES (1, '-infinity');
 
 
 
-INSERT INTO public.lease_turns VALUES ('2026-11-26 05:58:50.778096+00', 'df6e3117-4b6b-48f4-a3a3-294ebf595080', '91535295-d1b3-4f1e-9f7a-550ae94e90f3', 'platform', 1);
-INSERT INTO public.lease_turns VALUES ('2026-11-26 06:58:48+00', 'df6e3117-4b6b-48f4-a3a3-294ebf595080', 'dc0a38c1-4057-4184-bde1-2cd8e43a9eb4', 'platform', 1);
+INSERT INTO public.lease_turns VALUES ('2026-11-26 18:14:14+00', 'ea5383c5-501e-4a2b-8ae6-84b00f9950b1', '7f3d13ff-0c47-4147-9778-0cdd63e9a777', 'platform', 1);
+INSERT INTO public.lease_turns VALUES ('2026-11-26 06:14:16.951189+00', 'ea5383c5-501e-4a2b-8ae6-84b00f9950b1', '49ff38a8-2eee-4345-8e35-0801ae9f0cc3', 'platform', 1);
 
 
 
-INSERT INTO public.leases VALUES ('91535295-d1b3-4f1e-9f7a-550ae94e90f3', 'df6e3117-4b6b-48f4-a3a3-294ebf595080', 'edge-1', 'kubernetes', 'platform', 1, 'platform', 'admin', '', 'view', '{}', 'kubeconfig', '', '2026-11-26 05:58:48.321518+00', '2026-11-26 17:58:48.321518+00', '-infinity', false, true, true, 'lease-91535295-d1b3-4f1e-9f7a-550ae94e90f3', '01c0e0cb-358e-4d34-9a07-3f6e09a0c359', '5e87347a3de223759cec4b496bc31c20b2a37cc4bdd228a98c374d661a719c1f', false, '[]', true, 'bounded', '{}', '6c44b35d28cfbcd626df31c4982d7dd54d70ede18170a69e10d8c56b12691af8', 701190081944, '', '{}', '{admin}', '', 'dave', false, 0, '', '', '2026-11-26 05:58:48.345442+00', '2026-11-26 17:58:48+00', '2026-11-26 17:58:48+00', 10000000, 'bearerToken', '30d09ed4-0263-4ca1-aba7-1f995eb635f9', 'JTI=70f9866d-dc37-4303-a694-6c97629983eb', 'df6e3117-4b6b-48f4-a3a3-294ebf595080.1.53f3b7b383eeb76654d090bb183318e8', 'gAAAAABrB8qYb65_H_qqbFQEIN_SE9M4upC4cvIXbUF0zkezxBo6Ns_4nb725iz7NKA0IE6ncfh49YMVRfGHM-8iJxmJTrdtUe0Z7JWW3lWOsiwOC0PLY7d3r_gb1SuGjuqT8OkuTC2T8dOf3Jbv0Mp3wx6SA0A7wcCGWIuipf0jZMqLs6hxnC2vqh9lCrMpZ0ouyCPhHDV4Hwirwi-RH9d9hCNT383MKseggOykezSmJkUqzfXbC1RKhsBTcteQUVLuc3-rq9BN5lEpNl8sHoD5eZtnzrmqsTBFHAvsPk_AwaKtbx-tu5xWkGzEkmOqW9o080Lg5rh42AAmlHzM1n6hURS-y3lpr23BaBkEwHjYVCDlQiNgzcLzd-2GGdgMJPFXo6PcyvnzCvbjHcjamye-yLGoYRT_7bx5fTDE_P1NJAjn4NOUm2nH8O-k_uyVcA9w6tYT0gzraL3qfwTBTu8ElpDCMsfqvn8LZbZ0-YNONm2V7YTcPKXBLydifMk5GscOZDUj4n5uMg4fjDcqh0k22IMQseiq44QrPuOe5gqD7WDHD-pIi0QtXYPUaIlpJZHV-7mqDZc52I1DCXP63pURkZRHJKU0ATo6pgSHKfYBDO-2CGYPr5pNK0Ea6J5QHjN6CvLrPwH9aSi3zPOEAecmk_0yy8X35FDjJ04XLpvLhhf9zJQ7GywC3YZc320w7nz92YGTBapRHSNvTdRiGStRQfQPKNAbf1FN-rEKLxjM9sfcerh-RzGKSwKoWY6IwVW-7WIWUidJTNQBcyKWJyQ7FZ3BWGHLG92aMrqRDEQ_HQGqS0IMSx4RuMy8YEJUU-qBrw944HryDNtAvCgT2paQXr1ldj_ZnauXtpvfQZd-ggI485Rl6ecVLAemmhf4xxA-V7RWm6wviWRh-T0_KncINO8SgvRIofwPnjgUOuZXh0p7xiiD-9J4HY7de7Xbmvl3UEq7G1eDZ4rybknaIgBbyo7JAQMmIAZ-iPf9gWGqZcrdpvhYECpixv1CjLPhEJ4kTwpTULSkicBFteESCeX-C-SR8AbTEBDitEnrCpPd5qt-5SUGTYAtr4ZEL2U1ArbYZsWGg_5ipPS_aZ8ZNvxCCUGn0mK-r3D_dsP8Wkzu5fKSDA_l5zQR8zb4BEeiWDupp2qflAf6OCR7GKPXeBDzt4BjzDb_h0qKFFz6ga0uMqeD8DgHIufLd_-wZWOuSH7XDkKOUhin', '-infinity', 4, '2026-11-26 05:58:48.778096+00', '2026-11-26 05:58:50.778096+00', 0, 'revoked', 'requested', '');
-INSERT INTO public.leases VALUES ('dc0a38c1-4057-4184-bde1-2cd8e43a9eb4', 'df6e3117-4b6b-48f4-a3a3-294ebf595080', 'edge-1', 'kubernetes', 'platform', 1, 'platform', 'admin', '', '', '{default}', 'kubeconfig', '', '2026-11-26 05:58:48.358528+00', '2026-11-26 17:58:48.358528+00', '-infinity', false, true, true, 'lease-dc0a38c1-4057-4184-bde1-2cd8e43a9eb4', '913b7bef-ae05-4955-aa04-74facc318268', '411dd5bae8fc00625f3d8496898d2315a8e9a83ba4db6571720f8192417c2eca', false, '[{"apiGroups":[""],"resources":["pods"],"verbs":["get"]}]', false, 'bounded', '{}', '84f1642d7d9bb2502ad30b5c278ab79c7efed59b9fc4ee202b658d65cf7aa611', 941897018368, '', '{}', '{admin}', '', '', false, 0, '', '', '2026-11-26 05:58:48.411918+00', '2026-11-26 06:58:48+00', '2026-11-26 06:58:48+00', 10000000, 'bearerToken', '6632d815-eb27-4e88-b324-af657e3dcadb', 'JTI=62943e9e-b744-494f-8dea-320e8698f671', 'df6e3117-4b6b-48f4-a3a3-294ebf595080.1.53f3b7b383eeb76654d090bb183318e8', 'gAAAAABrB8qYuue1JWo50wB4hsCeaF50U5R1g6qUv-qmatotpSbmAj7gpQxN3ZzAWbghUMV8-sFukuKxhNr-uPw1EnlJM6jVoyvJ5ai3QM2y6kaa8_cu7JzhF00L1SIWTvIFo12paO3bOUrCJZKVjLXCKxF2fGjnX5FNLLnrvWNsDPBUA5WKzz8q9bl1QKAb7eY17yQRPRIwf_h1py2WRDJhNfKUXzXQnhU8Rj5unGWggPifMuQxo0cFzYQAkGtOXt9YdTGeqsBV3gC2mf5qRKYHkJ2O2wNmiumywdVaCzm3FiFTzJxtM6lsbdgtgJ3BW0qG70S1VNW2R_30SsH2Fz28VsFkkXm0FDqbMZfg4zKWZ63bkMlwdufxyZlPcYHuzoffaJAFJkA0GHwmR-COBX6mTDqGOPQD79F7EZg9hKY4Ku5Irmr-j6zW4lBA6apsI722laYNjBVgZvgHU0lbW9T7ybzk60DKoqlZosG7ZIP6-Xxa1LvLsawao5tDKIxo7DK7Psnv30SY9gVeZu887fVBQI1FEfdUHffcO7V5R-wz-oWDPnP2mChw615aQ66652jH_PRr3jJNWnD3DL89C0yF_7DtGc6xQu6PqNjiQ7QeV_WKxEJAfpgkgFw5NfGEO8J53vfsZ29d8JZKRMGoj6_XK8F32xiRBwPEjWJ66vXE-qsl5eieq8DIF7HsIuG2JgDCkUBEt8LO5vY9E9fAc56vU1RA_i9IqxNXLRI5TFmI8WddNeUO_5FgF74-HKQbVvRM1qUihphEe4ZqZ_fRvdlb31dp2WlqGaT5--Gfj4IBdgx2SaCa6upOi6e0217i2vpDt4Rg7lY6mEkVjsJWkjlJfrBTzMqtY4hfTdRJfv4RlZneELCtENgCmGqYYRs3YjUo79MP4LsgiTsIIth_Rx1JWhA4sJoebkiOZ3e-HQMSZ4KmqSH402ECIZ5uwNscWaM3pD93-7KL23i5pigHotZTxchBSvRo0bLbVO_wa-GLdnbdk8KRXMLD752qMuj7Jpr-h8pnDqJYRuGNqb88bVRYTjzxZB7ZYJB_SjmQxydTUzanGsCOEthTikcLsDqxVKQ5SJt0bcR3PmSin9x626MzCOY48InHwIY0_FFXok3Jl7fjWYPqo1vBLqmVfhJeQYOeVnRlOQAod1q_MnT0ZdIb5Qz3b3MXfEzJX8h9fXDKzzbX0MTygWkOOm38H-SiioYQgBtW5zVN', '-infinity', 2, '-infinity', '-infinity', 0, 'active', '', '');
+INSERT INTO public.leases VALUES ('7f3d13ff-0c47-4147-9778-0cdd63e9a777', 'ea5383c5-501e-4a2b-8ae6-84b00f9950b1', 'edge-1', 'kubernetes', 'platform', 1, 'platform', 'admin', '', 'view', '{}', 'kubeconfig', '', '2026-11-26 06:14:14.671113+00', '2026-11-26 18:14:14.671113+00', '-infinity', false, true, true, 'lease-7f3d13ff-0c47-4147-9778-0cdd63e9a777', 'eccaf239-c73c-4bdc-b185-d37fea330965', 'ec054180ad9a96f90ca7723008bf657504083bebf6cd0c92a3b323a7a55aba04', false, '[]', true, 'bounded', '{}', '6c44b35d28cfbcd626df31c4982d7dd54d70ede18170a69e10d8c56b12691af8', 464101442770, '', '{}', '{admin}', '', 'dave', false, 0, '', 'rest', '', '2026-11-26 06:14:14.696005+00', '2026-11-26 18:14:14+00', '2026-11-26 18:14:14+00', 10000000, 'bearerToken', 'b9099d9a-83cf-481b-8932-6a1875643d69', 'JTI=c84f9ee7-2a88-41b2-86c6-b68eeddd1a69', 'ea5383c5-501e-4a2b-8ae6-84b00f9950b1.1.b5ab6eec034d4d0ee46c66798a458733', 'gAAAAABrB842Uj3SLvvogMZODGWaZGqbJ8Ca_iKXV7yCYCHFQQONwHb4JkqOvogJT5i4C6SwIBmVun8q0KGvqGQYqVUU69WsjnL9J96wHU-dBL1wY0WbrIRy4zabp5fKw5JCvISwJGNcCHuNmh1IyJiS8GFGcs5elhOyq44_6vmiKaieBCv5qfsIqI5KlBMv2xTfaioHTd3i4apIFM_lyzMPtABhht1dDlJJESlf0ZP0LeRZjgNb05UvG4OtjmuexDghkpfciAXdQp09gHNBy3BA02dve8n72OQhnPnZD7QQKcFQMXaZ6eBx0AIJpIavP1yNDTrsQwH4Rwyijjas7GiAl9KSTEn0GY0OlmYxGaAHYusOO4MiLT8eAwhGW2J69KjMLYHNYLbOJaHa5gwlU2D4m8N-afUio4bRDCWl08rLk33IG6uAKfsRe2ocsCzGgEqJNP8zANmyOK9tLaVtAOWgxrnK96x8pmFTeYY3j0o9MqRP1KSRfSruyeZSx7ooIQO44umU15PGZahZnnPkVjBV0rq5m0s31-RbKpMhQPfxnlb9Y3bJ1Xt07vBS6Zp051aD6D2cNC71XxqDrJYPzNbJw1M3_ZUdJ_buxwPWZOxiOlltB3Q33vBoyvAj3KeZVCUf5iHMfkXP1vB2D8iIoI_2arue7kDtozPy448QUmQWbPfCFXfrnQTcr2vCDMfQ5oYM7un-TDB8G1q96XjlHARd4TEYC22h0JMb4DGTPSwzp8NIt8fyMnrUDxY37PSPVj--u5qq9VxuG1wEs_ghFCfJcObc8kZoaSDlTlIRaI1-zrJRYM4AVImnF6XmvW5rlAEOWJh4WouHvACrhwWr3nPkMERcUiHVwhjBMcvBNTSTFzjwo5VwDlIcrqxf6aWAaC6GuFv6xk1sUNj-81Wf40vWlqm_zcrS6ky3ettNCCasxiAJFG27IgqrqBzrMM5TbGyL91p0ZvPeucHYC9TNmJOl0ZrjO2yYzRGAN72OxvUGdIUKXBf29AM4qNiZdknqUolOExhmtGPgDf4AsQYiKCTesrixNx8yHG8wv1xSJpkONPPTZq5HqnO_QXessrq4h-19sw6v8EAvWXo1zYa71muNxrdEM1-IXoMuyd5oP7HpNpCXLJxOTajHfFfNc2tAJ4OKwtXDb-IP-qcfuypKNpQuaaIqkqtDVwyh7Dq78q_3K67E0Q1iwbtHEtbdoW_V97bBlMw-k4gs', '-infinity', 2, '-infinity', '-infinity', 0, 'active', '', '');
+INSERT INTO public.leases VALUES ('49ff38a8-2eee-4345-8e35-0801ae9f0cc3', 'ea5383c5-501e-4a2b-8ae6-84b00f9950b1', 'edge-1', 'kubernetes', 'platform', 1, 'platform', 'admin', '', '', '{default}', 'kubeconfig', '', '2026-11-26 06:14:14.711768+00', '2026-11-26 18:14:14.711768+00', '-infinity', false, true, true, 'lease-49ff38a8-2eee-4345-8e35-0801ae9f0cc3', '342b89fc-e839-4811-bf1f-abe2d86aab00', 'a3e4574a9c28685a379110620f3b14e93338dc96e1692b3b7028c1041f6be96f', false, '[{"apiGroups":[""],"resources":["pods"],"verbs":["get"]}]', false, 'bounded', '{}', '84f1642d7d9bb2502ad30b5c278ab79c7efed59b9fc4ee202b658d65cf7aa611', 591578097157, '', '{}', '{admin}', '', '', false, 0, '', 'rest', '', '2026-11-26 06:14:14.739584+00', '2026-11-26 07:14:14+00', '2026-11-26 07:14:14+00', 10000000, 'bearerToken', '17cd1dfb-0695-46c9-b3a3-fb91f6e0f19d', 'JTI=15a01a1d-8c2e-4797-9854-b1ac7eb3f138', 'ea5383c5-501e-4a2b-8ae6-84b00f9950b1.1.b5ab6eec034d4d0ee46c66798a458733', 'gAAAAABrB842VWAQSyfCOduZfkvcw7GFB_ZuUZ_nrevU6W3psXN35RDinkTtSiBY7Al_bz3pKEEhJM4YJWuZd-QzCQhccE-gn3sVpCPtnl-Qd1yXOnjUFyGY96RTik8vF0E45Z0j6GocequjnnCm3TvqrUg29uxZ3bdhIOQFHR3Zek2smgBiGAMdzdIuHk7FxQf3FhwSwbso7mfFibq4X71IsdloIuEtIMU-m98jIcAzfNi2Rtq1RcCv075qMIVKlMQPDAV5dcxALYRwOonY4Llr_jFjojH0YdIterAPcWAYSjiGEZG3jI6hUsTVdl0O_Lch_MiJF4kL4_No8bnPDTrppeD33FuGLT9p-5OoaNLTxVYVKnAPB_AfgT_UZ7p3QioBje4TR9vkdvwUEb65w0droR6z0RiIFZ-xFLriok69A1w-wBKwn6sqSXRd2vnkZjM4EcQk404oy5zZ9w0dnyCnehX1mVk2-x5sMIBhMLVPuNiy278W_KrgiWh-a6Hvil9XYHyRJ0e4mogQLG1zkjgb537HC1qe6eDI3Nb-P7NooKd55PyuR5hVKWbWexUrImvUXdXccq-_ic5uoILI0Y8Cjc0Dcgho5kfQtMCIXjxbYzEVml1DBD-l_1ofUzlKcC3p2lVbB_htNwlGA4iRdU_Vof0hUZ1WUN3rKWeZWpId0X0VywGR0JYhmcknFcPLQglB-YyxWYMMwmYdxbkNe57Ne_OeWXRyOoo6TOypHZ0sK2O7cvk7Tri9YLKM2X2ojxKEsMTZx89Am7wB2obb9JbtRMhJ87-vIdsgoTXnSyemA81Anm8Hg91XyvJWz3STFHTLcrtInnozJExrJeKqL-MOvLT-oXAQQu7Dvjkmv2BTbW0-9tjVdCyd8tC8XayIPebgzb5FIRbv4WLfAa-csRDfCuGmhaIYLU7Fg35srM2K_Dr78qzeqiXD0an9RgqVXmJtBOF5LV-5yNOJlHPWBBQh0ztxFjO3UxPHoc5n0RovyymyWfhFNb1JnZOE0jRdKL-83iQD6pWAW57GCss6HyNC_ARPyv02iV6I8g-h8gyu1_oI_JhRe_u09PyyEyicxyaWEVGGUfY1qB4ez37w2uC1uci5wYIRxNN-xKlsEeX48NWZ19qNzC053KCBVaXJ0nuUDw7wofTBEJU8sceYnkvud2S9AUziA0syVSxhbeqolUQrmqsphp6C0bzpCkruBt1lvmqpbe_l', '-infinity', 4, '2026-11-26 06:14:14.951189+00', '2026-11-26 06:14:16.951189+00', 0, 'revoked', 'requested', '');
 
 
 
-INSERT INTO public.live_leases VALUES ('dc0a38c1-4057-4184-bde1-2cd8e43a9eb4', '2026-11-26 05:58:48.358528+00', 'df6e3117-4b6b-48f4-a3a3-294ebf595080', 'platform', 'platform', 'admin', 1, 941897018368, 'bounded', 'active');
+INSERT INTO public.live_leases VALUES ('7f3d13ff-0c47-4147-9778-0cdd63e9a777', '2026-11-26 06:14:14.671113+00', 'ea5383c5-501e-4a2b-8ae6-84b00f9950b1', 'platform', 'platform', 'admin', 1, 464101442770, 'bounded', 'active');
 
 
 
 
 
 
-INSERT INTO public.oauth_clients VALUES ('01e71bdb-1557-4ab4-814d-e1960ea9f0c5', 'platform', 'tacker-north', '{vnfm}', '{}', 'null', 'active', '4af91cc1535f269851bd7fa33d90ff50d943c482885412880e5c490e9d3c2628', '', '-infinity', '2026-11-26 05:58:48.495789+00', false, 'admin', '2026-11-26 05:58:48.495789+00', '2026-11-26 05:58:48.495789+00', 1);
+INSERT INTO public.oauth_clients VALUES ('b584d5f2-06f7-4f61-a267-56f6b155ea60', 'platform', 'tacker-north', '{vnfm}', '{}', 'null', 'active', '8f73832ded8a805c692146d70598cc2bf3ce71152fe69bf21ab112077ba63662', '', '-infinity', '2026-11-26 06:14:14.756934+00', false, 'admin', '2026-11-26 06:14:14.756934+00', '2026-11-26 06:14:14.756934+00', 1);
 
 
 
@@ -1048,11 +1082,17 @@ INSERT INTO public.schema_floor VALUES (1, 1);
 
 
 
-INSERT INTO public.schema_migrations VALUES (1, '0001_schema.sql', '6617a9f5a0857db11439699a67d92b36f6bf2d5d53518ab4c2bcf6c573b1cc0e', '2026-11-26 05:58:55.75014+00');
+INSERT INTO public.schema_migrations VALUES (1, '0001_schema.sql', '8f2fc40c3fb350787bfa2f3fa7202553e5dc8e5296a887cfc4a973561d9814a7', '2026-11-26 06:14:16.689243+00');
 
 
 
-INSERT INTO public.token_uses VALUES ('cae2f35bc3ea', '2026-11-26 05:58:48.888239+00');
+
+
+
+INSERT INTO public.token_uses VALUES ('444b2ee7406c', '2026-11-26 06:14:15.061815+00');
+
+
+
 
 
 
@@ -1064,32 +1104,32 @@ INSERT INTO public.vim_census VALUES ('health', 'reachable', 2);
 
 
 
-INSERT INTO public.vim_generations VALUES ('df6e3117-4b6b-48f4-a3a3-294ebf595080', 1, 'https://127.0.0.1:34941', '-----BEGIN CERTIFICATE-----
-MIIBZDCCAQqgAwIBAgIQANgkACHp1Ts9VT2Gj9IN2DAKBggqhkjOPQQDAjASMRAw
-DgYDVQQDEwdmYWtlIENBMB4XDTI2MTEyNTA1NTg0N1oXDTM2MTEyNjA1NTg0N1ow
-EjEQMA4GA1UEAxMHZmFrZSBDQTBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABDUx
-h0y2IHpLS9/jw7QmDo5zVSq41990cUHnu9z/ipSJJFyLV5N2sijAv8oQw/T6VGn3
-9l9C9RPn9PKyovLGpoSjQjBAMA4GA1UdDwEB/wQEAwIBhjAPBgNVHRMBAf8EBTAD
-AQH/MB0GA1UdDgQWBBS7wUhXc8OFIO8NbFVBQC+Hbz0dXzAKBggqhkjOPQQDAgNI
-ADBFAiAoDZSvL8b1mlQ8S2iIs2lkcMp4S6wjSmAmNG4dXHB0sAIhAKbVUZL8hw0L
-/fjCOY4/N6JEjaY63ap0VuPIwrMfF2Mz
+INSERT INTO public.vim_generations VALUES ('ea5383c5-501e-4a2b-8ae6-84b00f9950b1', 1, 'https://127.0.0.1:40755', '-----BEGIN CERTIFICATE-----
+MIIBZDCCAQmgAwIBAgIPBc6gnZqScQh58Yxe82MpMAoGCCqGSM49BAMCMBIxEDAO
+BgNVBAMTB2Zha2UgQ0EwHhcNMjYxMTI1MDYxNDE0WhcNMzYxMTI2MDYxNDE0WjAS
+MRAwDgYDVQQDEwdmYWtlIENBMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAECjpT
+0+ojNKN8md/VWDGbzA63xEt61kNvjgDtU+JShDeWjt6bfmFHjkfR+UmyTIzh4gRR
+95y9vOPYelktomgfMKNCMEAwDgYDVR0PAQH/BAQDAgGGMA8GA1UdEwEB/wQFMAMB
+Af8wHQYDVR0OBBYEFJVMU2v0fRkC86oE+azyDt2ZM/ROMAoGCCqGSM49BAMCA0kA
+MEYCIQDppm9ebnOKgjMDPs06gT9bMD0S5qux5M6R+k70xmLpIwIhAITw1Dti7WwM
+kYrcLFSnPWiYBIll4UIkNWlthoqZyuiX
 -----END CERTIFICATE-----
-', false, '', 'default', '{}', '', '', '{"regions":["default","kube-node-lease","kube-public","kube-system"],"mode":"managed","user":"system:serviceaccount:kube-system:fakekube-admin"}', '1d52c004-9c3b-4400-a65d-6782ca983ab7', '', 'bearerToken', '-infinity', 'gAAAAABrB8qY9UfihLW4iuoWeu51ufH-KYpVYJk6IPQU_WN7bMS4yReaKyPjO7DmqiOW2GwyJ9fs_te99xS-7Qi5UL98uy8-_zTmQpCBOGwqMAusqNRZqeBzkQvv7lQkkuPNq_HaCM59pF13cfTUOFOyPPzfXIQvhkrOUO7lCIxWzzutwWVripdTUzzG0azmOQafP69UNkGan2-QyPtKNrCCmLh_wgKKGifuSZtbk5d9HEdfuD9wOmbT9HBrmHeb9BeqS00W290qy27qwoKpZbz6vQuRtfKphbn4WUbYwZaMHpWBx5-aZUFKe3i7ho6lWSKnmXERc11iQ-djZ7YNZyX3FhxWCJqIW0YuztBP9ejbPUkgSJniMt-g7j58AkzPK0LAIEiOOcnv3j3M7UcK8Ja9GPTl9ZX7yZXp9nEYNM9l0bqUTekXu1dibACnf0mZVl0eJO4SgKGDIQHCrHMm4ObwStUXIKmkYIyPp-_lzn9GZZVvssBfsW1eaW7SM4If81tKefX4s7V9CYhCRnQCdL_4Oy6VG6RILPhdAxqrtN8E-NeURCoIi6VGUo7JdtdHDBP8lJREUEEojq6uqR8F1ZJs-t16bJhcSDkJrjDhd4ZvE2WwnJnnDzMaHoivLO0nmQZI3uX1EGExWnUIMnYWOyYja5K9loYkf6BmnInft0EfOtMh4IWtnSOdJaXLwwUzeOnT3aNqDBmbueeID18DEBGB9JnzgJ33WdEITFzxg2ro3IIH3LqKkcA6-hMAJ2x9XSjH3UObmMmsIpn5ZK_dzwZ3SP_wQCXDxMZ28EJ2K0e5XYKW794a6syGRSi4JDGqdgGyphZJy1Y46uvXLc3QcrK_U3CNZKMdex-9JFXwiQxKa-4vVC5jDqBWNYWRL85e2ZIl49y7cJl-sV0iOfykJ-u5jKuczE1UG14hm-st0kjiibA6jb0z7W79iO-tbJLCMi9qtCz4b5VIxgvM9V-qQYfP4NOdbpCt6erUBOL6SrszXE-Rm2u5NOtXBrpkwx4IQWLDb0gUwn6ZyZ51q87ImpTlD6oNtrKXtcs5W60-de77TcejDdcvEA7XifAWM9jGGZ8_QsXQFrg6', 'current', 'df6e3117-4b6b-48f4-a3a3-294ebf595080.1.53f3b7b383eeb76654d090bb183318e8', 'keydir');
-INSERT INTO public.vim_generations VALUES ('8ff8f899-c9e9-4d59-875b-641af2edcf72', 1, 'https://127.0.0.1:34941', '-----BEGIN CERTIFICATE-----
-MIIBZDCCAQqgAwIBAgIQANgkACHp1Ts9VT2Gj9IN2DAKBggqhkjOPQQDAjASMRAw
-DgYDVQQDEwdmYWtlIENBMB4XDTI2MTEyNTA1NTg0N1oXDTM2MTEyNjA1NTg0N1ow
-EjEQMA4GA1UEAxMHZmFrZSBDQTBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABDUx
-h0y2IHpLS9/jw7QmDo5zVSq41990cUHnu9z/ipSJJFyLV5N2sijAv8oQw/T6VGn3
-9l9C9RPn9PKyovLGpoSjQjBAMA4GA1UdDwEB/wQEAwIBhjAPBgNVHRMBAf8EBTAD
-AQH/MB0GA1UdDgQWBBS7wUhXc8OFIO8NbFVBQC+Hbz0dXzAKBggqhkjOPQQDAgNI
-ADBFAiAoDZSvL8b1mlQ8S2iIs2lkcMp4S6wjSmAmNG4dXHB0sAIhAKbVUZL8hw0L
-/fjCOY4/N6JEjaY63ap0VuPIwrMfF2Mz
+', false, '', 'default', '{}', '', '', '{"regions":["default","kube-node-lease","kube-public","kube-system"],"mode":"managed","user":"system:serviceaccount:kube-system:fakekube-admin"}', 'bb07650a-4ee3-4c5b-adf3-e1e1e9113bbb', '', 'bearerToken', '-infinity', 'gAAAAABrB842fiLSGjBKG5ZP6sMiSLYvvZng_6RR9Odz4oFu_cWoZbxj3T3NVHg0wdYvRdGdqAf84NJacux7yGmpGpdGgWSvTNxs6bpqPqEuH2VqVybeQRZq2CUDrOYYSUxvnaq3VrNsyy1pDTLfcSwpI4VuZOCO4zRBaoQ2Xr2s33HyxTvqZI4gcpZTTvp0-4_8qenNi4MsZxLmSt3uvTrxdtgkifilhE9dKzIr-OlOCvxyfzUGqfLizDZm6VEQDLjIEhEQRm6AcTdc3xyBheLhQVOy9hht5Ci_3xMMH64gyDIpNjtNIkPBz4hFhBAZWund404yu4igiS8NKiqQSNR1J-L-kReksY5dkwx8feB-68nvwozUDrTU5hQG8eQlfUt83pTfDMbuc6ArZOIAxuYfXElkbGfkPgspbkiS55oMP1a4kNJCCSwEpf2ZkIogjB51NbWZ9p0mQLbUsXp2Abo6k3L4G_8JIL8jveMiYpqnQPedWJtBKDk1XUXyyvqBbYTT439V01Ulz7Kf-Y57xvSB_htnczKIcZTetu5e4iIwqm2e5N-t_vzFrA51hh_23Cf5znXqjwLGqcH6nz6hkQbPdF4QNg0sNznyqBTlY5DMJfc_FiojrHdrInpRrUyrY6hWUQYTLNB4k18GxHDjKKd48CeYd2C2ZE5Y6Xz7BULaesPea6-B7FAf38oa5cRr8dbrNeQccKG5deb9ky8IUvt6aHUx6nEcl5m0CCyemE8hxg_34l69CREooxFHYfx52ZjOk7myqRbjtf3n3-VTFQeI5ZWa9f8QRIWXe6DbvtzQmsmG52S1K5iGpwnGiq5tdB8vS0Xa1ztshdyihaLHMywyOYAYD1rWIP4xasGrT3GxyAPOaajzus03Di0jrTGjyH5GDOPfBrTQMrjcQzgGlc0_OuufFJkhRnHqEafsPM4RPgm0tC8vOtq6r9Cub0DSLb4ZOvR0ETOqF68p4n8PKZNGt-FISbVHQqiU2re4QyKTBc_jfzv5qtT_y4Hy9_5lDkBo2-FBIqdXp9_nbP4clqG2OO7QrUI7iruAdlCGhCCvgrIokSgrxcGGF6wcLT_26OHlCrX5miOC', 'current', 'ea5383c5-501e-4a2b-8ae6-84b00f9950b1.1.b5ab6eec034d4d0ee46c66798a458733', 'keydir');
+INSERT INTO public.vim_generations VALUES ('416246e8-780b-448b-87b7-29b8a599e3da', 1, 'https://127.0.0.1:40755', '-----BEGIN CERTIFICATE-----
+MIIBZDCCAQmgAwIBAgIPBc6gnZqScQh58Yxe82MpMAoGCCqGSM49BAMCMBIxEDAO
+BgNVBAMTB2Zha2UgQ0EwHhcNMjYxMTI1MDYxNDE0WhcNMzYxMTI2MDYxNDE0WjAS
+MRAwDgYDVQQDEwdmYWtlIENBMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAECjpT
+0+ojNKN8md/VWDGbzA63xEt61kNvjgDtU+JShDeWjt6bfmFHjkfR+UmyTIzh4gRR
+95y9vOPYelktomgfMKNCMEAwDgYDVR0PAQH/BAQDAgGGMA8GA1UdEwEB/wQFMAMB
+Af8wHQYDVR0OBBYEFJVMU2v0fRkC86oE+azyDt2ZM/ROMAoGCCqGSM49BAMCA0kA
+MEYCIQDppm9ebnOKgjMDPs06gT9bMD0S5qux5M6R+k70xmLpIwIhAITw1Dti7WwM
+kYrcLFSnPWiYBIll4UIkNWlthoqZyuiX
 -----END CERTIFICATE-----
-', false, '', 'default', '{}', '', '', '{"regions":["default","kube-node-lease","kube-public","kube-system"],"mode":"managed","user":"system:serviceaccount:kube-system:fakekube-admin"}', '1d52c004-9c3b-4400-a65d-6782ca983ab7', '', 'bearerToken', '-infinity', 'gAAAAABrB8qYzhE4HsSoLZRrbOmS1Bk1PC31sLn6-S5OIZT8oNg4KMInBw2rA7hGSDVl5EQieGLRlCAVaGq9fkqx-g3IjzIv66wLi09iBRl1ygVYwAzAhSl9yOkwlg6ABCbaRqjEoKQDxbZlC4MbYXR8v15-22qj-Xdb59uSovHVMBPBknXb633fn8LcyGbhXr8ntDuIfr75lugIMuRb4wDwwkhib1yDFPek_fKOxmDOMGPflRUKkDR4bEPKNZztfAPkHAkNwGxSPheMuzw9Hvpff9OWL4tZ3acLVyFDwZmRUi_ETkmso4cMKA7lVvRHWY7X-f2NHfyiATSXVeFsqg1MS9JKZ2IEseCNOGgLZC-bjk9Z_x__A20HHxB8swFg26CZ6-DUFH8Dha8oYwzblL-hfb6WZAKFVfpG85S6SnVtx7MwPkZp8UVDO3G0VANLKHkPuoWxmiokS2t1yU6MOcMR4tIprmW9ahLYpJ5vNchQwAqG06kqCaBtDm_bhIuWj0C3sFN_st5E5dcsl44aDZND8SSMkPzHiu2YTa7BDMb0VmtMzVTuchV9VZdWYUvXton9jL3S53triFsCHK4NSZYehTI74gyTZG3zuHpbYj6r_Kq44iKLlBm4VHRmGJx4pchGG0zahgVRkj4Wusunaiepqi35myH35Ayw93w96QGOEDJ0C-j2KLirvDuwYN91g0KQdwl7K3nYSu586KkRfkqh5LRqx-pml0z2JdPyF9CSQktMi1qoy7JF2MZQVS834lAbMjokcje36_ttpUJPNruPxo0aCZ_uyDlK3rtVbki2tU400CFa1kEWPS9122cud3vh7GNb7r5pkh2sPkn_lGsl0Li9sR8fsh42WjQYLbUTZaiFrOAgQw7WfAKUw2zZycN50i5FcT-EX0k0-eN7JkzpRrOeXVBbVzTtXcgKcoQgxT3Do9mXa1Nw1Nd8w9gxPH6uGLaM6sPVqIh3SesJOIV9Y32jd-IiVYKuF7NHxhGx_RlxY1hPtqbbVbJSzNnyS9_ZfQR2Vuo5tMllwJmpFcNsq-Ux3WJmxXU-mF3ftYu4WieN55EyZOrpps97ojG9OYXBdoICW2st', 'current', '8ff8f899-c9e9-4d59-875b-641af2edcf72.1.946b47c00e01be6e4e6fe72aac300e68', 'keydir');
+', false, '', 'default', '{}', '', '', '{"regions":["default","kube-node-lease","kube-public","kube-system"],"mode":"managed","user":"system:serviceaccount:kube-system:fakekube-admin"}', 'bb07650a-4ee3-4c5b-adf3-e1e1e9113bbb', '', 'bearerToken', '-infinity', 'gAAAAABrB842Ee2oLN2_1JKsRWOzuSYoDE3ejlO9oEWxfwL78-xw1-FYCyuu5RK1Hjyidgnr8xSI1qoq6b4zKqE9wc8x81BZ2QTNmMV3emFQzsPINvOM-uB6Fa8Xhb31MBBjG8tIImNEn4UG4l7tK70cvWBJoY_cVjmD9BYOuJmBEgmY5K1I-DqNsQ6yzqxUoCfIoezq5JxtExhCUOo4WKE11ahUZpN4YVs24W5oNuXPAtRFMNBcL4gtEUTBjbqsjPzNE8rES0c3LaYDisUeu1zYr4e-BLX6VIDTcOvbm_jgWqmzE7Gi7z_g93vUdJtd8UJPwoZErPykCVkSHksU0Ql4pH-1ILaD7osQhNRy4seo21Kt6R6XQXhY1WeAm2XdFm11b9meJLikvgO338ZQ21cKSbZu5KYeEiFmfOjKXxFsXXrW8eEvbiXgbnt7DT9h4cP841tSW1SC-EdXT3jxjExV0FvEPHWJOCjdUQyfHWuf6BhQG1bm6Ee9fg_3V6LzOkag0-r9_4CyE2VkwZc-spro6uzMfx42JnGRFaUflRXpBSzbFFJBIxHwyuVnlijtj-b1hX0N1mSvX3asfU9nAHyN2z-o18r63BRhaHTWFd9F-n7UlDteHMxCiFKjwK-gDooLo4C7SJbXDcJxoEJBmFWPltVFofbo5xPBSa_Qo4srKh61pjNazpSDclxTXO4CJcunjWf2WTrC89NMagvhVViKAm0E_132tVfit24jdSXH_eN7XAvsUKD0w7J0WEzWQTh1Li4_O3UJVZ_X3ztSR8dQnohkxKFv2C8hJyWMD3RX4HIyXFhnBm8KfnLHT5WChcys3pwa7F3BS1yYf12lnpnERz9sqOrGFR9Po24iYj-eiCPPbyqO_8mesIQbEEYZ8DOwfet3fc7PmKmKs664PZMubLjfoAIE8_uOXWdyRjLhZDVJQEdxj7GpFnHJ1WxAFgG9mKb6HteQiqRklVKRhAnuWiAFlZhU6HvCHbrrNhchH55vPfeFncy2hIDELNt6I5jjVd0fDfTIepSOq2YwW0TOZkiVnHxxWRYXA2ybSlJ99AQCljQNA41h5N33PfqdK8dsmmgJ0U-d', 'current', '416246e8-780b-448b-87b7-29b8a599e3da.1.72bb61a54beb8ce5864d5b54cba839e1', 'keydir');
 
 
 
-INSERT INTO public.vim_labels VALUES ('df6e3117-4b6b-48f4-a3a3-294ebf595080', 'site', 'north');
+INSERT INTO public.vim_labels VALUES ('ea5383c5-501e-4a2b-8ae6-84b00f9950b1', 'site', 'north');
 
 
 
@@ -1100,8 +1140,8 @@ INSERT INTO public.vim_shares VALUES ('lab', 'platform', 'edge-2');
 
 
 
-INSERT INTO public.vims VALUES ('df6e3117-4b6b-48f4-a3a3-294ebf595080', 'platform', 'edge-1', 'kubernetes', 'admin', '2026-11-26 05:58:48.031398+00', '', 'c5c7e1583e5d913c191d33e03c3514e94bce3fc7bfbcd5910d0c787511e1e063', '', '', false, false, 'registered', '', '2026-11-26 05:58:48.228429+00', 4, 1, 0, '-infinity', DEFAULT, 'reachable', '2026-11-26 05:58:48.30736+00', '', 'v1.36.3', true, '', 'taken', '2026-11-26 06:03:20.297192+00');
-INSERT INTO public.vims VALUES ('8ff8f899-c9e9-4d59-875b-641af2edcf72', 'platform', 'edge-2', 'kubernetes', 'admin', '2026-11-26 05:58:48.148307+00', '', 'e54fd43c1edd53064c1734763eb3b4e34c458cb61d76f9a1e884acc963898786', 'second', '', false, false, 'registered', '', '2026-11-26 05:58:48.66498+00', 4, 1, 0, '-infinity', DEFAULT, 'reachable', '2026-11-26 05:58:48.188025+00', '', 'v1.36.3', true, '', 'taken', '2026-11-26 06:03:46.657647+00');
+INSERT INTO public.vims VALUES ('ea5383c5-501e-4a2b-8ae6-84b00f9950b1', 'platform', 'edge-1', 'kubernetes', 'admin', '2026-11-26 06:14:14.432456+00', '', 'bd8b9fe9c30cd57533c115a96086d144bbc7be2388b2e1c4cd68df5793b06882', '', '', false, false, 'registered', '', '2026-11-26 06:14:14.60049+00', 4, 1, 0, '-infinity', DEFAULT, 'reachable', '2026-11-26 06:14:14.655172+00', '', 'v1.36.3', true, '', 'taken', '2026-11-26 06:18:50.271637+00');
+INSERT INTO public.vims VALUES ('416246e8-780b-448b-87b7-29b8a599e3da', 'platform', 'edge-2', 'kubernetes', 'admin', '2026-11-26 06:14:14.542096+00', '', '2b596caeeec6d4a2e82f55b76498e0156d632ed3d80291225e51045db450cc0f', 'second', '', false, false, 'registered', '', '2026-11-26 06:14:14.873361+00', 4, 1, 0, '-infinity', DEFAULT, 'reachable', '2026-11-26 06:14:14.566458+00', '', 'v1.36.3', true, '', 'taken', '2026-11-26 06:19:12.053451+00');
 
 
 
@@ -1111,7 +1151,7 @@ INSERT INTO public.vims VALUES ('8ff8f899-c9e9-4d59-875b-641af2edcf72', 'platfor
 
 
 
-INSERT INTO public.vnf_instances VALUES ('0e7fb3f9-5a74-482e-b795-f3a9a6543b0b', 'platform', 'web-1', 'NOT_INSTANTIATED', '2026-11-26 05:58:48.562414+00', 1, '{"id":"0e7fb3f9-5a74-482e-b795-f3a9a6543b0b","project":"platform","name":"web-1","description":"","state":"NOT_INSTANTIATED","createdBy":"admin","createdAt":"2026-11-26T05:58:48.562414Z","shape":{"package":"e8b8c5d4-98bc-4030-8988-e71de2933b55","product":{"vnfdId":"web-1.0","provider":"local","name":"web","softwareVersion":"1.0","vnfdVersion":"1.0"}}}', '-infinity', 0, false, '{}');
+INSERT INTO public.vnf_instances VALUES ('7474070c-0b81-4be7-8d1b-1e0f0112acd3', 'platform', 'web-1', 'NOT_INSTANTIATED', '2026-11-26 06:14:14.811486+00', 1, '{"id":"7474070c-0b81-4be7-8d1b-1e0f0112acd3","project":"platform","name":"web-1","description":"","state":"NOT_INSTANTIATED","createdBy":"admin","createdAt":"2026-11-26T06:14:14.811486Z","shape":{"package":"6628f5ae-4f6d-4657-9769-59c95b25b6a3","product":{"vnfdId":"web-1.0","provider":"local","name":"web","softwareVersion":"1.0","vnfdVersion":"1.0"}}}', '-infinity', 0, false, '{}');
 
 
 
@@ -1121,22 +1161,22 @@ INSERT INTO public.vnf_instances VALUES ('0e7fb3f9-5a74-482e-b795-f3a9a6543b0b',
 
 
 
-INSERT INTO public.vnf_package_chunks VALUES ('bb3fe81e-9b08-4f55-9805-e1e9405cdd06', 0, '\x504b03041400080008000000000000000000000000000000000019000000544f5343412d4d657461646174612f544f5343412e6d6574614c8dcd4ec4201446f73c052fc0b485162abb5a35b351133b717f2917874c0b0de098bebd19ddccf2fbc939a7f7691cd82b16602f7e41f68929fb18346d0e3519a7e1e3be69c898100a5af6b86b7af5ab49f182893c879276f684ce075f7c0c59d3bb505d83b3871dd68590375851d39b2957976f832960c15cfda0f93f8c31140c859df60d35856d5bfc0c374af5370fcb574cbe9c574da7e3c07827c911f259533e4b63faba07e33ae89d108aab193bd5f15635128553008ecb163bc3ad145ca8ba6ee707a36aa12c9796fc060000ffff504b070888333e32d100000008010000504b03041400080008000000000000000000000000000000000015000000446566696e6974696f6e732f766e66642e79616d6cc4554babdb3c10dde75788bb4fb8f9f8baf1eed25228946e0add0ad91ea543f5421a3bbdffbec8b6123b965237f47176619e67ceb142363482b720d120a13581f7e0035a53b13114503b05fc5568c58ffcbf9db12d707a7510aa1d638cf5a86b6fbf813fc448387cf9f47e0c44b4e0b187964b6ff5d4704a33b28fa9974ce7ad034f98da5e3b84c6a323eb39b6cb50445ca462813c9ad32ad882149da28a9da1de1f0fcfa5c689f183dd9f8e87e7a745d879db630bfed18eca3642dd766cbb86b8111a1eed7a867a110c56d25978f83dfcc93aabece9951368a7044d6b86ae0e84d4456f712d9c43739a497c71539533d24fdd2195e86d3758838d46dd5dbb4e7bcc4a16de641782f726b33bd3d9ca9f59a7b1bcdb32be6173ef645cc06e9db0d294e5742d4cea8dd41c8db46b5611fbeb5d56f1c2dd732989f9b0c84b60f41598160625040a4cf86be519ea9c3aab57a3ed0e6fad761dc16695cac7eadb8e3b6f25aacc7715a1d170d3e91a3cb792a309244c03a162c77cbaf89e4f7f33a43babb059acb88f6bf1e1f515aacc3f15a6137c180bde8122b1f90cd314dec6aa3cdd0d5449f81350a6fd7e71e191d8302a6ce7f5b9110acde925386868601736d31343515ee7dc1e09d614b4677fe0200a7af8259de35042113fa08fb176fb3d865105cee9f5fe2bbcc3282a1f05daea868515b6b3ce0e4958bd3173945f8984f875473230c9c8fe2fa606029775ff2df6d17fb363e15c719ed3b078b17f6696ed8ffc2dc66b96ff8512ee0a97b09026f7273cd04809d3cfdd8f000000ffff504b0708448f5eb03e020000030b0000504b0304140008000800000000000000000000000000000000001900000046696c65732f6b756265726e657465732f7765622e79616d6c7c53d14fdb4e0c7ecf5f61e5c7c36f529302d32474120f15050969044459f7b04dc85c4d726a72773abb2d28eaff3e254db232cafc76b63f7f9fedf37f30810d3dc14576a5c05982f9f41bfc1f6fe829fe3402230cdad96793af028a717604081e99372e2c00ed021098c2da684a23f4664e818db30ad627d1d2d885828b167d833eaa487081822a02b058916a78138f3971d4fb8d5dd04b5a48552a881f0ac360188eea7976f5789dcd1e26d9c5e56336b9b9dca63f6d1c2549729874463a907cc058badcd88825189b4fbb68df9282f8a8be9bcc66df6fefa7ea5c1768734a2adafe93acedff305bc49e74e3612a498b0b0a6af4be8d6d1b6217849b7802f50e5488f851eb5770763c02c19093dc75efb3e3ed3b25e83d8f073953f2a57badc87ed0ffa028902f8d465670b2af2f0200a85074f1159fa8e4bf040b55be44a12e6f8fa1b1f21004a0a76c0c57e22ab7b2d2cd6da275f37a704bb20a9eb164ea32b5b382c652e01e9becb5019d990a73521007ca0d4b784d97679c1a37a6534a8458923681c798dbc2b1a8a37a7e793fbbbecdd4f969fae5f3361e2a61c859c10f4b422fa47f0dfe6147bd887a50b6bf963e4e767d155cb50fe0f63fded3b3eab73c7cc43fb8b52b5715dd34c378cbb643b487328276747728858271ebea0bece0ef46b5bbafbe9aeeaff18d90aeceef000000ffff504b0708cf7055eef50100000b040000504b010214001400080008000000000088333e32d100000008010000190000000000000000000000000000000000544f5343412d4d657461646174612f544f5343412e6d657461504b0102140014000800080000000000448f5eb03e020000030b0000150000000000000000000000000018010000446566696e6974696f6e732f766e66642e79616d6c504b0102140014000800080000000000cf7055eef50100000b04000019000000000000000000000000009903000046696c65732f6b756265726e657465732f7765622e79616d6c504b05060000000003000300d1000000d50500000000');
+INSERT INTO public.vnf_package_chunks VALUES ('06eeb884-f832-49be-bd96-a2742b8be786', 0, '\x504b03041400080008000000000000000000000000000000000019000000544f5343412d4d657461646174612f544f5343412e6d6574614c8dcd4ec4201446f73c052fc0b485162abb5a35b351133b717f2917874c0b0de098bebd19ddccf2fbc939a7f7691cd82b16602f7e41f68929fb18346d0e3519a7e1e3be69c898100a5af6b86b7af5ab49f182893c879276f684ce075f7c0c59d3bb505d83b3871dd68590375851d39b2957976f832960c15cfda0f93f8c31140c859df60d35856d5bfc0c374af5370fcb574cbe9c574da7e3c07827c911f259533e4b63faba07e33ae89d108aab193bd5f15635128553008ecb163bc3ad145ca8ba6ee707a36aa12c9796fc060000ffff504b070888333e32d100000008010000504b03041400080008000000000000000000000000000000000015000000446566696e6974696f6e732f766e66642e79616d6cc4554babdb3c10dde75788bb4fb8f9f8baf1eed25228946e0add0ad91ea543f5421a3bbdffbec8b6123b965237f47176619e67ceb142363482b720d120a13581f7e0035a53b13114503b05fc5568c58ffcbf9db12d707a7510aa1d638cf5a86b6fbf813fc448387cf9f47e0c44b4e0b187964b6ff5d4704a33b28fa9974ce7ad034f98da5e3b84c6a323eb39b6cb50445ca462813c9ad32ad882149da28a9da1de1f0fcfa5c689f183dd9f8e87e7a745d879db630bfed18eca3642dd766cbb86b8111a1eed7a867a110c56d25978f83dfcc93aabece9951368a7044d6b86ae0e84d4456f712d9c43739a497c71539533d24fdd2195e86d3758838d46dd5dbb4e7bcc4a16de641782f726b33bd3d9ca9f59a7b1bcdb32be6173ef645cc06e9db0d294e5742d4cea8dd41c8db46b5611fbeb5d56f1c2dd732989f9b0c84b60f41598160625040a4cf86be519ea9c3aab57a3ed0e6fad761dc16695cac7eadb8e3b6f25aacc7715a1d170d3e91a3cb792a309244c03a162c77cbaf89e4f7f33a43babb059acb88f6bf1e1f515aacc3f15a6137c180bde8122b1f90cd314dec6aa3cdd0d5449f81350a6fd7e71e191d8302a6ce7f5b9110acde925386868601736d31343515ee7dc1e09d614b4677fe0200a7af8259de35042113fa08fb176fb3d865105cee9f5fe2bbcc3282a1f05daea868515b6b3ce0e4958bd3173945f8984f875473230c9c8fe2fa606029775ff2df6d17fb363e15c719ed3b078b17f6696ed8ffc2dc66b96ff8512ee0a97b09026f7273cd04809d3cfdd8f000000ffff504b0708448f5eb03e020000030b0000504b0304140008000800000000000000000000000000000000001900000046696c65732f6b756265726e657465732f7765622e79616d6c7c53d14fdb4e0c7ecf5f61e5c7c36f529302d32474120f15050969044459f7b04dc85c4d726a72773abb2d28eaff3e254db232cafc76b63f7f9fedf37f30810d3dc14576a5c05982f9f41bfc1f6fe829fe3402230cdad96793af028a717604081e99372e2c00ed021098c2da684a23f4664e818db30ad627d1d2d885828b167d833eaa487081822a02b058916a78138f3971d4fb8d5dd04b5a48552a881f0ac360188eea7976f5789dcd1e26d9c5e56336b9b9dca63f6d1c2549729874463a907cc058badcd88825189b4fbb68df9282f8a8be9bcc66df6fefa7ea5c1768734a2adafe93acedff305bc49e74e3612a498b0b0a6af4be8d6d1b6217849b7802f50e5488f851eb5770763c02c19093dc75efb3e3ed3b25e83d8f073953f2a57badc87ed0ffa028902f8d465670b2af2f0200a85074f1159fa8e4bf040b55be44a12e6f8fa1b1f21004a0a76c0c57e22ab7b2d2cd6da275f37a704bb20a9eb164ea32b5b382c652e01e9becb5019d990a73521007ca0d4b784d97679c1a37a6534a8458923681c798dbc2b1a8a37a7e793fbbbecdd4f969fae5f3361e2a61c859c10f4b422fa47f0dfe6147bd887a50b6bf963e4e767d155cb50fe0f63fded3b3eab73c7cc43fb8b52b5715dd34c378cbb643b487328276747728858271ebea0bece0ef46b5bbafbe9aeeaff18d90aeceef000000ffff504b0708cf7055eef50100000b040000504b010214001400080008000000000088333e32d100000008010000190000000000000000000000000000000000544f5343412d4d657461646174612f544f5343412e6d657461504b0102140014000800080000000000448f5eb03e020000030b0000150000000000000000000000000018010000446566696e6974696f6e732f766e66642e79616d6c504b0102140014000800080000000000cf7055eef50100000b04000019000000000000000000000000009903000046696c65732f6b756265726e657465732f7765622e79616d6c504b05060000000003000300d1000000d50500000000');
 
 
 
-INSERT INTO public.vnf_package_uses VALUES ('e8b8c5d4-98bc-4030-8988-e71de2933b55', '0e7fb3f9-5a74-482e-b795-f3a9a6543b0b');
+INSERT INTO public.vnf_package_uses VALUES ('6628f5ae-4f6d-4657-9769-59c95b25b6a3', '7474070c-0b81-4be7-8d1b-1e0f0112acd3');
 
 
 
-INSERT INTO public.vnf_packages VALUES ('e8b8c5d4-98bc-4030-8988-e71de2933b55', 'platform', 'enabled', 'web-1.0', 'bb3fe81e-9b08-4f55-9805-e1e9405cdd06', 1724, '2026-11-26 05:58:48.528101+00', '2026-11-26 05:58:48.545576+00', 4, '{"ID":"e8b8c5d4-98bc-4030-8988-e71de2933b55","Project":"platform","State":"enabled","UserData":"","VNFDID":"web-1.0","Provider":"local","ProductName":"web","SoftwareVersion":"1.0","VNFDVersion":"1.0","VNFMInfo":["vimbroker"],"Entry":"Definitions/vnfd.yaml","Manifest":"","Signer":"","Wrapped":false,"Artifacts":[{"Path":"Files/kubernetes/web.yaml","ContentType":"application/yaml","Algorithm":"SHA-256","Hash":"2c6bb808abf5a8f33727ce57524716e3f7aaf264e5b2d63237004c9b7037d26d"}],"Warnings":null,"Content":"bb3fe81e-9b08-4f55-9805-e1e9405cdd06","Size":1724,"SHA256":"81514fd5536bd0ea7330e0e5f05893bdabd913b6bc266f9e725ba1a463801f69","SHA512":"03c8fd7685e80bd546d2bdf57dc7495381dda9c86637177bd11aa2f97c6633e211ec2995bf4d9dcefeca7c2f939d0cf945a41e1957b948ce0ff4216fbbde6abc","CreatedBy":"admin","CreatedAt":"2026-11-26T05:58:48.528101Z","UpdatedAt":"2026-11-26T05:58:48.545576Z","OnboardedAt":"2026-11-26T05:58:48.545492Z","TouchedAt":"2026-11-26T05:58:48.545576Z","Revision":4,"InUse":false}');
+INSERT INTO public.vnf_packages VALUES ('6628f5ae-4f6d-4657-9769-59c95b25b6a3', 'platform', 'enabled', 'web-1.0', '06eeb884-f832-49be-bd96-a2742b8be786', 1724, '2026-11-26 06:14:14.783887+00', '2026-11-26 06:14:14.798791+00', 4, '{"ID":"6628f5ae-4f6d-4657-9769-59c95b25b6a3","Project":"platform","State":"enabled","UserData":"","VNFDID":"web-1.0","Provider":"local","ProductName":"web","SoftwareVersion":"1.0","VNFDVersion":"1.0","VNFMInfo":["vimbroker"],"Entry":"Definitions/vnfd.yaml","Manifest":"","Signer":"","Wrapped":false,"Artifacts":[{"Path":"Files/kubernetes/web.yaml","ContentType":"application/yaml","Algorithm":"SHA-256","Hash":"2c6bb808abf5a8f33727ce57524716e3f7aaf264e5b2d63237004c9b7037d26d"}],"Warnings":null,"Content":"06eeb884-f832-49be-bd96-a2742b8be786","Size":1724,"SHA256":"81514fd5536bd0ea7330e0e5f05893bdabd913b6bc266f9e725ba1a463801f69","SHA512":"03c8fd7685e80bd546d2bdf57dc7495381dda9c86637177bd11aa2f97c6633e211ec2995bf4d9dcefeca7c2f939d0cf945a41e1957b948ce0ff4216fbbde6abc","CreatedBy":"admin","CreatedAt":"2026-11-26T06:14:14.783887Z","UpdatedAt":"2026-11-26T06:14:14.798791Z","OnboardedAt":"2026-11-26T06:14:14.79871Z","TouchedAt":"2026-11-26T06:14:14.798791Z","Revision":4,"InUse":false}');
 
 
 
 
 
 
-INSERT INTO public.vnf_subscriptions VALUES ('f12a71b0-2529-4ad5-ac02-40ef215cbaa9', 'platform', 'http://127.0.0.1:36389', 'http://127.0.0.1:40001', 'FULL', '{}', '{}', 'bef985024e74350d60bc7c38f4a18fb6e9c5495ada2ae65c17606a5c23129a8e', 'admin', '2026-11-26 05:58:48.623336+00', 'active', '2026-11-26 05:58:48.632637+00', '', '', '', 0, '-infinity', 0, '-infinity', '', 0, '-infinity', 0);
+INSERT INTO public.vnf_subscriptions VALUES ('22307760-f1fd-4ef0-a18c-419e12da8158', 'platform', 'http://127.0.0.1:46045', 'http://127.0.0.1:44987', 'FULL', '{}', '{}', '45b68a9d194b3e79d3cd00e58ba9e0f20dc3e68047042bdef62e4a9c37d09fdc', 'admin', '2026-11-26 06:14:14.840955+00', 'active', '2026-11-26 06:14:14.848632+00', '', '', '', 0, '-infinity', 0, '-infinity', '', 0, '-infinity', 0);
 
 
 
@@ -1287,6 +1327,11 @@ ALTER TABLE ONLY public.schema_migrations
 
 
 
+ALTER TABLE ONLY public.sessions
+    ADD CONSTRAINT sessions_pkey PRIMARY KEY (digest);
+
+
+
 ALTER TABLE ONLY public.vim_shares
     ADD CONSTRAINT share_once_per_vim PRIMARY KEY (shared_with, vim_project, vim_name);
 
@@ -1294,6 +1339,11 @@ ALTER TABLE ONLY public.vim_shares
 
 ALTER TABLE ONLY public.token_uses
     ADD CONSTRAINT token_uses_pkey PRIMARY KEY (token);
+
+
+
+ALTER TABLE ONLY public.trust_entries
+    ADD CONSTRAINT trust_entries_pkey PRIMARY KEY (name);
 
 
 
@@ -1604,6 +1654,18 @@ CREATE INDEX secret_parameters_unsettled ON public.vnf_secret_parameters USING b
 
 
 
+CREATE INDEX session_by_end ON public.sessions USING btree (until);
+
+
+
+CREATE UNIQUE INDEX session_by_id ON public.sessions USING btree (id);
+
+
+
+CREATE INDEX session_by_principal ON public.sessions USING btree (principal, project, until);
+
+
+
 CREATE INDEX subscription_by_project ON public.vnf_subscriptions USING btree (project, created_at DESC, id DESC);
 
 
@@ -1753,6 +1815,10 @@ CREATE INDEX vnf_operation_by_instance ON public.vnf_operations USING btree (ins
 
 
 CREATE INDEX vnf_operation_by_project ON public.vnf_operations USING btree (project, started_at DESC, id DESC);
+
+
+
+CREATE INDEX vnf_operation_failed ON public.vnf_operations USING btree (started_at DESC, id DESC) WHERE (state = 'FAILED_TEMP'::text);
 
 
 

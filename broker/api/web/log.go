@@ -1,0 +1,294 @@
+package web
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/api"
+	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/policy/audit"
+	"github.com/vimbroker/vimbroker/policy/audit/tree"
+)
+
+var outcomes = map[string]Mark{
+	string(audit.Done): Good, string(audit.Denied): Warn, string(audit.Failed): Bad, string(audit.Read): Idle, string(audit.Intent): Idle,
+}
+
+func (s *server) audit() Room {
+	return Room{Nav: "Audit", Path: "audit", Addresses: []Address{{Path: "/audit", Show: s.searchLog}, {
+		Path: "/audit/{seq}",
+		Show: s.showEntry,
+	}}}
+}
+
+// entryTable is a page of the audit log.
+func (s *server) entryTable(v *Visit, q audit.Query) (*Table, error) {
+	found, err := s.AuditLog.Entries(v.Context(), v.Principal, q)
+	t := &Table{
+		Columns: []string{"Entry", "Time", "Who", "Door", "Action", "Outcome", "VIM", "Lease", "Why"},
+		Empty:   "The log has no such entry. Take a filter away, or ask for an earlier time.",
+	}
+	for _, e := range found {
+		lease, vim := e.Detail[audit.DetailLease], Cell{Text: cmp.Or(e.Detail[audit.DetailVIMName], e.Detail["cluster"])}
+		if id := e.Detail[audit.DetailVIM]; id != "" {
+			vim.Href, vim.Text = Here("vims", id), cmp.Or(vim.Text, Short(id))
+		}
+		row := []Cell{
+			{Text: strconv.FormatInt(e.Seq, 10), Href: Here("audit", strconv.FormatInt(e.Seq, 10))},
+			{Time: e.Time},
+			{Text: e.Principal},
+			{Text: string(e.Door)},
+			{Text: string(e.Action)},
+			state(string(e.Outcome), outcomes), vim,
+			{},
+			{Text: cmp.Or(e.Detail[audit.DetailError], e.Detail[audit.DetailReason])},
+		}
+		if lease != "" {
+			row[7] = Cell{Text: Short(lease), Href: Here("leases", lease), Code: true}
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	if last := len(found) - 1; len(found) == q.Limit && found[last].Seq > 1 {
+		t.Next = v.Next(strconv.FormatInt(found[last].Seq, 10))
+	}
+	return t, err
+}
+
+// moment reads a time, or a duration before now, from the address.
+func moment(v *Visit, name string) (time.Time, error) {
+	text := v.Get(name)
+	if text == "" {
+		return time.Time{}, nil
+	}
+	if days, isDays := strings.CutSuffix(text, "d"); isDays {
+		if n, err := strconv.ParseUint(days, 10, 16); err == nil {
+			return v.Now.Add(-time.Duration(n) * 24 * time.Hour), nil
+		}
+	}
+	if d, err := time.ParseDuration(text); err == nil && d >= 0 {
+		return v.Now.Add(-d), nil
+	}
+	for _, form := range []string{time.RFC3339, "2006-01-02 15:04:05", "2006-01-02 15:04", time.DateOnly} {
+		if t, err := time.Parse(form, text); err == nil {
+			return t.UTC(), nil
+		}
+	}
+	return time.Time{}, broker.Invalid(name, "must be a duration before now, like 24h or 7d, or a time in UTC like 2026-01-31 12:00")
+}
+
+func (s *server) searchLog(v *Visit) (Screen, error) {
+	q := audit.Query{
+		Principal: v.Get("principal"), Action: policy.Action(v.Get("action")), Lease: v.Get("lease"), Resource: v.Get("resource"),
+		Request: v.Get("request"), Project: v.Get("project"), Limit: pageSize,
+	}
+	if vim := v.Get("vim"); len(vim) == len("00000000-0000-0000-0000-000000000000") && strings.Count(vim, "-") == 4 {
+		q.VIM = vim
+	} else {
+		q.VIMName = vim
+	}
+	if o := v.Get("outcome"); o != "" {
+		q.Outcomes = []audit.Outcome{audit.Outcome(o)}
+	}
+	var err error
+	if q.Since, err = moment(v, "since"); err != nil {
+		return Screen{}, err
+	}
+	if q.Until, err = moment(v, "until"); err != nil {
+		return Screen{}, err
+	}
+	if after := v.Query.Get("page"); after != "" {
+		if q.Before, err = strconv.ParseInt(after, 10, 64); err != nil || q.Before < 1 {
+			return Screen{}, broker.Invalid("page", "must be that of a link to a next page")
+		}
+	}
+	t, err := s.entryTable(v, q)
+	if err != nil {
+		return Screen{}, err
+	}
+	fields := []Field{
+		{Name: "principal", Label: "Who"},
+		{Name: "action", Label: "What", Hint: "lease:issue"},
+		{Name: "vim", Label: "VIM", Hint: "name or id"},
+		{Name: "lease", Label: "Lease", Hint: "id"},
+		{Name: "resource", Label: "Resource", Hint: "id"},
+		{
+			Name:  "request",
+			Label: "Failed request", Hint: "id",
+		},
+		{Name: "project", Label: "Project"},
+		{Name: "since", Label: "Since", Hint: "24h, or a time in UTC"},
+		{Name: "until", Label: "Until"},
+		{Name: "outcome", Label: "Outcome", Options: slices.Sorted(maps.Keys(outcomes))},
+	}
+	view := Screen{Title: "Audit log", Blocks: []Block{{Form: &Search{Button: "Search", Fields: filled(fields, v)}, Table: t}}}
+	if !v.May(policy.AuditRead, everyProject) {
+		return view, nil
+	}
+	proof, err := s.signed(v)
+	view.Blocks = append(view.Blocks, proof...)
+	return view, err
+}
+
+// everyProject is all of them, for policies.
+const everyProject = "*"
+
+// signed says how far the log is signed, anchored and delivered.
+func (s *server) signed(v *Visit) ([]Block, error) {
+	point, err := s.AuditLog.Checkpoint(v.Context(), v.Principal)
+	newest := Block{
+		Title: "Newest checkpoint", Facts: []Fact{
+			Of("Covers", "entries 1 to "+number(point.Size)), At("Signed", point.Time), {"Key", code(point.Key)},
+		}, Text: point.Note, Links: []Link{{"Export the newest 10,000 lines", Here("export")}},
+	}
+	if errors.Is(err, broker.ErrNotFound) {
+		newest, err = Block{Title: newest.Title, Note: "None is signed yet. The first one comes within a minute."}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	anchors, err := s.AuditLog.AuditAnchors(v.Context(), v.Principal)
+	if err != nil {
+		return nil, err
+	}
+	sinks, err := s.AuditLog.AuditSinks(v.Context(), v.Principal)
+	if err != nil {
+		return nil, err
+	}
+	t := &Table{
+		Columns: []string{"Where", "State", "Has come to", "Waiting", "Fault"},
+		Empty:   "Nothing outside gets the log: see audit.anchors and audit.sinks of the configuration.",
+	}
+	for _, a := range anchors {
+		row := []Cell{
+			{Text: "anchor " + a.Anchor},
+			{Text: "keeps up", Mark: Good},
+			{Text: "entry " + number(a.Size)},
+			{Text: number(a.Behind)},
+			{Text: a.Fault},
+		}
+		if a.Fault != "" {
+			row[1] = Cell{Text: "fails", Mark: Bad}
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	for _, k := range sinks {
+		row := []Cell{
+			{Text: "sink " + k.Name},
+			{Text: "keeps up", Mark: Good},
+			{Text: "entry " + number(k.Cursor.Seq)},
+			{Text: number(k.Waiting)},
+			{Text: k.Fault},
+		}
+		if k.Late() {
+			row[1] = Cell{Text: "late", Mark: Bad}
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return []Block{newest, {Title: "Anchors and sinks", Table: t}}, nil
+}
+
+func number[T int | int64](n T) string { return strconv.FormatInt(int64(n), 10) }
+
+// showEntry shows an entry, with its proof where the person may read the whole log.
+func (s *server) showEntry(v *Visit) (Screen, error) {
+	seq, err := strconv.ParseInt(v.PathValue("seq"), 10, 64)
+	if err != nil || seq < 1 {
+		return Screen{}, &broker.Error{Kind: broker.ErrNotFound, Detail: "there is no such entry"}
+	}
+	found, err := s.AuditLog.Entries(v.Context(), v.Principal, audit.Query{Before: seq + 1, Limit: 1})
+	if err != nil {
+		return Screen{}, err
+	}
+	if len(found) == 0 || found[0].Seq != seq {
+		return Screen{}, &broker.Error{Kind: broker.ErrNotFound, Detail: "there is no such entry"}
+	}
+	e := found[0]
+	facts := []Fact{
+		At("Time", e.Time), To("Who", e.Principal, Find("audit", "principal", e.Principal)), Of("Project", e.Project), Of("Door", string(e.Door)),
+		Of("Action", string(e.Action)), Of("Of", string(e.Kind)),
+		{"Resource", code(e.Resource)},
+		{"Request", code(e.Request)},
+	}
+	for _, key := range slices.Sorted(maps.Keys(e.Detail)) {
+		facts = append(facts, Of(key, e.Detail[key]))
+	}
+	view := Screen{
+		Kind: "Entry of the audit log", Title: number(seq), State: state(string(e.Outcome), outcomes),
+		Blocks: []Block{{Title: "Entry", Facts: facts}},
+	}
+	if !v.May(policy.AuditRead, everyProject) {
+		return view, nil
+	}
+	head, e, path, err := s.AuditLog.ProveEntry(v.Context(), v.Principal, seq)
+	if err != nil {
+		return Screen{}, err
+	}
+	line, err := audit.Line(e)
+	if err != nil {
+		return Screen{}, err
+	}
+	holds := Cell{Text: "the tree holds this very line", Mark: Good}
+	if err := tree.CheckInclusion(head, seq-1, tree.Leaf(line), path); err != nil {
+		holds = Cell{Text: "the tree does NOT hold this line", Mark: Bad}
+	}
+	hashes := &bytes.Buffer{}
+	for _, h := range path {
+		fmt.Fprintln(hashes, base64.StdEncoding.EncodeToString(h[:]))
+	}
+	view.Blocks = append(view.Blocks, Block{
+		Title: "Proof of inclusion",
+		Note:  "Whoever has a signed checkpoint checks this without the server: vimbroker audit prove " + number(seq) + ".",
+		Facts: []Fact{
+			{"Checked now", []Cell{holds}}, Of("Size of the tree", number(head.Size)), {
+				"Root",
+				code(base64.StdEncoding.EncodeToString(head.Root[:])),
+			},
+		},
+	}, Block{Title: "Line", Text: string(line)}, Block{Title: "Hashes of the path", Text: hashes.String()})
+	return view, nil
+}
+
+// exported is how many lines one export has.
+const exported = 10000
+
+// export is the route of the newest lines of the log, or of those after an entry.
+func (s *server) export() api.Route {
+	return api.Route{
+		Method: "GET", Path: Root + "/export", Identify: s.identify, Timeout: actTime, Status: http.StatusOK,
+		Handle: func(c *api.Call) (api.Answer, error) {
+			point, err := s.AuditLog.Checkpoint(c.Context(), c.Principal)
+			if err != nil {
+				return api.Answer{}, err
+			}
+			after := max(0, point.Size-exported)
+			if text := c.Query.Get("after"); text != "" {
+				if after, err = strconv.ParseInt(text, 10, 64); err != nil || after < 0 {
+					return api.Answer{}, broker.Invalid("after", "must be the number of an entry")
+				}
+			}
+			found, err := s.AuditLog.EntriesAfter(c.Context(), c.Principal, after, exported)
+			if err != nil {
+				return api.Answer{}, err
+			}
+			var text bytes.Buffer
+			for _, e := range found {
+				line, err := audit.Line(e)
+				if err != nil {
+					return api.Answer{}, err
+				}
+				text.Write(append(line, '\n'))
+			}
+			return serve("application/x-ndjson", fmt.Sprintf("audit-after-%d.jsonl", after), text.Bytes()), nil
+		},
+	}
+}

@@ -1,0 +1,208 @@
+package web
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/onboard"
+	"github.com/vimbroker/vimbroker/policy"
+)
+
+// counted is how many live leases the overview looks at: the newest. It counts no others, however many there are.
+const counted = 500
+
+// overview says what needs somebody, and what is lent now.
+func (s *server) overview(v *Visit) (Screen, error) {
+	needs, err := s.needs(v)
+	if err != nil {
+		return Screen{}, err
+	}
+	t := &Table{Columns: []string{"What", "Why", "Since"}}
+	for _, n := range needs {
+		t.Rows = append(t.Rows, []Cell{n.What, {Text: n.Why}, {Time: n.Since}})
+	}
+	view := Screen{Title: "Overview", Live: true, State: Cell{Text: "nothing needs you", Mark: Good}}
+	if len(needs) > 0 {
+		view.State = Cell{Text: Count(len(needs), 0, "thing needs somebody", "things need somebody"), Mark: Bad}
+		view.Blocks = append(view.Blocks, Block{Title: "What needs somebody", Table: t})
+	}
+	if !v.May(policy.LeaseShow, v.Principal.Project) {
+		return view, nil
+	}
+	lent, next, err := s.Leaser.Leases(v.Context(), v.Principal, broker.LeaseQuery{
+		State: broker.LeaseActive,
+		Page:  broker.Page{Size: counted},
+	})
+	if err != nil {
+		return Screen{}, err
+	}
+	note := Count(len(lent), 0, "lease is", "leases are") + " live."
+	if next != "" {
+		note = "More than " + number(counted) + " leases are live. These figures are of the newest " + number(len(lent)) + "."
+	}
+	if len(lent) == 0 {
+		view.Blocks = append(view.Blocks, Block{Title: "Lent now", Table: &Table{
+			Empty: "No lease is live. Take one: vimbroker lease issue --vim VIM --role view",
+		}})
+		return view, nil
+	}
+	view.Blocks = append(view.Blocks, Block{Title: "Lent now", Note: note, Links: []Link{{"All live leases", Here("leases")}}},
+		s.lentBy("By VIM", lent, func(l broker.Lease) Cell { return Cell{Text: l.VIMName, Href: Find("leases", "vim", l.VIM)} }),
+		s.lentBy("By project", lent, func(l broker.Lease) Cell { return Cell{Text: l.Project} }),
+		s.lentBy("By grade", lent, func(l broker.Lease) Cell { return state(string(l.Grade), gradeMarks) }),
+		s.lentBy("By age", lent, func(l broker.Lease) Cell { return Cell{Text: ageOf(v.Now.Sub(l.IssuedAt))} }))
+	return view, nil
+}
+
+// ages are the bounds that live leases are counted by.
+var ages = []struct {
+	most time.Duration
+	text string
+}{{time.Hour, "up to an hour"}, {12 * time.Hour, "up to twelve hours"}, {7 * 24 * time.Hour, "up to a week"}}
+
+func ageOf(d time.Duration) string {
+	for _, a := range ages {
+		if d <= a.most {
+			return a.text
+		}
+	}
+	return "older than a week"
+}
+
+// lentBy counts leases by something, the most first.
+func (*server) lentBy(title string, all []broker.Lease, by func(broker.Lease) Cell) Block {
+	counts := map[Cell]int{}
+	for _, l := range all {
+		counts[by(l)]++
+	}
+	cells := make([]Cell, 0, len(counts))
+	for c := range counts {
+		cells = append(cells, c)
+	}
+	slices.SortFunc(cells, func(a, b Cell) int { return cmp.Or(counts[b]-counts[a], strings.Compare(a.Text, b.Text)) })
+	t := &Table{Columns: []string{strings.TrimPrefix(title, "By "), "Live leases"}}
+	t.Columns[0] = strings.ToUpper(t.Columns[0][:1]) + t.Columns[0][1:]
+	for n, c := range cells {
+		if n == few {
+			break
+		}
+		t.Rows = append(t.Rows, []Cell{c, {Text: number(counts[c])}})
+	}
+	return Block{Title: title, Small: true, Table: t}
+}
+
+// needs are what needs somebody: of each kind the first few.
+func (s *server) needs(v *Visit) ([]Need, error) {
+	var all []Need
+	parts, err := s.Overseer.Ready()
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range parts {
+		if p.Fault != "" {
+			all = append(all, Need{What: Cell{Text: "the broker: " + string(p.Part), Mark: Bad}, Why: p.Fault})
+		}
+	}
+	for _, look := range []func(*Visit) ([]Need, error){s.vimsInNeed, s.leasesInNeed, s.clustersInNeed, s.anchorsInNeed} {
+		found, err := look(v)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, found...)
+	}
+	for _, room := range s.rooms {
+		if room.Needs == nil {
+			continue
+		}
+		found, err := room.Needs(v)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, found...)
+	}
+	return all, nil
+}
+
+func (s *server) vimsInNeed(v *Visit) (all []Need, err error) {
+	if !v.May(policy.VIMShow, v.Principal.Project) {
+		return nil, nil
+	}
+	need := func(q broker.VIMQuery, why func(broker.VIM) Need) {
+		var found []broker.VIM
+		if err != nil {
+			return
+		}
+		q.Page.Size = few
+		if found, _, err = s.Registry.VIMs(v.Context(), v.Principal, q); err != nil {
+			return
+		}
+		for _, one := range found {
+			n := why(one)
+			n.What = Cell{Text: "VIM " + one.Name, Href: Here("vims", one.ID), Mark: n.What.Mark}
+			all = append(all, n)
+		}
+	}
+	for _, bad := range []broker.HealthStatus{
+		broker.HealthUnreachable, broker.HealthUnauthorized, broker.HealthIdentityChanged, broker.HealthUnopenable,
+	} {
+		need(broker.VIMQuery{Status: bad}, func(one broker.VIM) Need {
+			return Need{What: Cell{Mark: Bad}, Why: string(bad) + ": " + one.Health.Message, Since: one.Health.CheckedAt}
+		})
+	}
+	return all, err
+}
+
+func (s *server) leasesInNeed(v *Visit) (all []Need, err error) {
+	if !v.May(policy.LeaseShow, v.Principal.Project) {
+		return nil, nil
+	}
+	for _, in := range []broker.LeaseState{broker.LeaseIrrevocable, broker.LeaseRevoking} {
+		found, _, err := s.Leaser.Leases(v.Context(), v.Principal, broker.LeaseQuery{State: in, Page: broker.Page{Size: few}})
+		if err != nil {
+			return nil, err
+		}
+		for _, l := range found {
+			if in == broker.LeaseRevoking && l.LastError == "" {
+				continue
+			}
+			all = append(all, Need{
+				What: Cell{Text: "lease " + Short(l.ID) + " on " + l.VIMName, Href: Here("leases", l.ID), Mark: leaseStates[string(in)]},
+				Why:  string(in) + ": " + l.LastError, Since: l.ExpiresAt,
+			})
+		}
+	}
+	return all, nil
+}
+
+func (s *server) clustersInNeed(v *Visit) (all []Need, err error) {
+	if !v.May(policy.ClusterShow, v.Principal.Project) {
+		return nil, nil
+	}
+	found, _, err := s.Clusters.Clusters(v.Context(), v.Principal, onboard.ClusterQuery{
+		State: onboard.StateQuarantined,
+		Page:  broker.Page{Size: few},
+	})
+	for _, c := range found {
+		all = append(all, Need{
+			What: Cell{Text: "cluster " + c.Namespace + "/" + c.Name, Href: Here("clusters", c.ID), Mark: Bad}, Why: c.Message, Since: c.UpdatedAt,
+		})
+	}
+	return all, err
+}
+
+// anchorsInNeed are for those who read the whole log.
+func (s *server) anchorsInNeed(v *Visit) (all []Need, err error) {
+	if !v.May(policy.AuditRead, everyProject) {
+		return nil, nil
+	}
+	anchors, err := s.AuditLog.AuditAnchors(v.Context(), v.Principal)
+	for _, a := range anchors {
+		if a.Fault != "" {
+			all = append(all, Need{What: Cell{Text: "anchor " + a.Anchor, Href: Here("audit"), Mark: Bad}, Why: a.Fault, Since: a.Time})
+		}
+	}
+	return all, err
+}

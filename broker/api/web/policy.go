@@ -1,0 +1,119 @@
+package web
+
+import (
+	"cmp"
+	"errors"
+	"strings"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/policy"
+)
+
+func (s *server) policies() Room {
+	return Room{Nav: "Policies", Path: "policies", Addresses: []Address{{Path: "/policies", Show: s.explain}}}
+}
+
+var questionFields = []Field{
+	{Name: "principal", Label: "Who", Hint: "you"},
+	{Name: "roles", Label: "With the roles", Hint: "yours"},
+	{Name: "project", Label: "Acting in project", Hint: "yours"},
+	{Name: "action", Label: "May do", Hint: "lease:issue"},
+	{Name: "vim", Label: "On the VIM", Hint: "name or id"},
+	{Name: "lease", Label: "With the lease", Hint: "id"},
+	{Name: "role", Label: "For the role", Hint: "edit"},
+	{Name: "namespaces", Label: "In the namespaces"},
+	{Name: "grade", Label: "With the grade", Options: []string{"bounded", "namespaces", "unbounded"}},
+}
+
+// explain asks policy what it would decide, as vimbroker policy explain does.
+func (s *server) explain(v *Visit) (Screen, error) {
+	view := Screen{Title: "Who may do this?", Blocks: []Block{{
+		Note: "Nothing is done. Left empty, it is about yourself, in your own project.",
+		Form: &Search{Button: "Ask", Fields: filled(questionFields, v)},
+	}}}
+	if v.Get("action") == "" {
+		return view, nil
+	}
+	q, err := s.question(v)
+	if err != nil {
+		return Screen{}, err
+	}
+	d, err := s.Overseer.Explain(v.Context(), v.Principal, q)
+	if known := (*broker.Error)(nil); errors.As(err, &known) && errors.Is(err, broker.ErrInvalid) {
+		view.Blocks = append(view.Blocks, Block{Title: "Answer", Facts: []Fact{{"No question", []Cell{{Text: known.Error(), Mark: Warn}}}}})
+		return view, nil
+	}
+	if err != nil {
+		return Screen{}, err
+	}
+	return s.decision(v, view, q, d)
+}
+
+// question is what the address asks.
+func (s *server) question(v *Visit) (policy.Request, error) {
+	q := policy.Request{Principal: v.Principal, Action: policy.Action(v.Get("action"))}
+	if name, project := v.Get("principal"), cmp.Or(v.Get("project"), v.Principal.Project); name != "" || project != v.Principal.Project {
+		q.Principal = policy.Principal{Name: cmp.Or(name, v.Principal.Name), Project: project}
+	}
+	if roles := words(v.Get("roles")); len(roles) > 0 {
+		q.Principal.Roles = roles
+	}
+	q.Resource.Project = q.Principal.Project
+	if ref := v.Get("vim"); ref != "" {
+		one, err := s.Registry.VIM(v.Context(), v.Principal, ref)
+		if err != nil {
+			return q, err
+		}
+		q.Resource = policy.Resource{
+			Kind: policy.KindVIM, ID: one.ID, Project: one.Project, VIMType: string(one.Type), VIMName: one.Name,
+			Shared: one.Shared, SharedWith: one.SharedWith, Labels: one.Labels,
+		}
+	}
+	if id := v.Get("lease"); id != "" {
+		l, err := s.Leaser.Lease(v.Context(), v.Principal, id)
+		if err != nil {
+			return q, err
+		}
+		q.Resource = policy.Resource{
+			Kind: policy.KindLease, ID: l.ID, Project: l.Project, VIMProject: l.VIMProject, VIMType: string(l.VIMType), VIMName: l.VIMName,
+			Owner: l.Principal,
+		}
+	}
+	q.Wish = broker.Wish(broker.LeaseRequest{Role: v.Get("role"), Namespaces: words(v.Get("namespaces"))}, broker.Grade(v.Get("grade")))
+	return q, nil
+}
+
+// decision shows an answer, with the policies that decided to whoever may ask about others.
+func (s *server) decision(v *Visit, view Screen, q policy.Request, d policy.Decision) (Screen, error) {
+	answer := Cell{Text: "allowed", Mark: Good}
+	if !d.Allowed {
+		answer = Cell{Text: "denied", Mark: Bad}
+	}
+	decided := Texts(d.Policies...)
+	if len(decided) == 0 {
+		decided = Texts("no policy permits it")
+	}
+	view.Blocks = append(view.Blocks, Block{Title: "Answer", Facts: []Fact{
+		{"Policy says", []Cell{answer}},
+		Of("Who", q.Principal.Name+" in "+q.Principal.Project+", with "+strings.Join(q.Principal.Roles, ", ")),
+		{"Decided by", decided},
+		{"In their words", Texts(d.Reasons...)},
+		{"Because", Texts(d.Why...)},
+		{"Errors", Texts(d.Errors...)},
+	}})
+	if len(d.Policies) == 0 || !v.May(policy.PolicyExplain, q.Principal.Project) {
+		return view, nil
+	}
+	texts, err := s.Overseer.PolicyTexts(v.Context(), v.Principal, d.Policies)
+	for _, id := range d.Policies {
+		if text := texts[id]; text != "" {
+			view.Blocks = append(view.Blocks, Block{Title: "Policy " + id, Text: text})
+		}
+	}
+	return view, err
+}
+
+// words are those of a text with commas or blanks between them.
+func words(text string) []string {
+	return strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' })
+}

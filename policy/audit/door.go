@@ -1,0 +1,35 @@
+package audit
+
+import "context"
+
+// Door is a way by which requests come in: each standard's view of the broker is one.
+type Door string
+
+// Every door.
+const (
+	DoorREST     Door = "rest"    // also the command line's
+	DoorTacker   Door = "tacker"  // Tacker's VIMs
+	DoorLogin    Door = "login"   // tokens of clients, and tokens under standing leases
+	DoorGrants   Door = "grant"   // SOL003 clause 9
+	DoorVNFs     Door = "vnflcm"  // SOL003 clause 5
+	DoorPackages Door = "vnfpkgm" // SOL003 clause 10
+	DoorPage     Door = "page"    // people's browsers
+)
+
+// Doors are all doors.
+func Doors() []Door {
+	return []Door{DoorREST, DoorTacker, DoorLogin, DoorGrants, DoorVNFs, DoorPackages, DoorPage}
+}
+
+type doorKey struct{}
+
+// WithDoor returns a context under which entries say that the request came in by a door.
+func WithDoor(ctx context.Context, d Door) context.Context {
+	return context.WithValue(ctx, doorKey{}, d)
+}
+
+// DoorOf returns the door that [WithDoor] put into the context, or "".
+func DoorOf(ctx context.Context) Door {
+	d, _ := ctx.Value(doorKey{}).(Door)
+	return d
+}
