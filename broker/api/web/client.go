@@ -28,7 +28,7 @@ func (s *server) listClients(v *Visit) (Screen, error) {
 	if err != nil {
 		return Screen{}, err
 	}
-	t := &Table{
+	t := &Grid{
 		Columns: []string{"Name", "Project", "State", "Roles", "Made by", "Secret or certificate since"}, Next: v.Next(next),
 		Empty: "There is no such client. Register a program that logs in: vimbroker client create NAME --role vnfm",
 	}
@@ -79,9 +79,9 @@ func (s *server) showClient(v *Visit) (Screen, error) {
 	return view, err
 }
 
-func (s *server) grantTable(v *Visit, q grant.Query) (*Table, error) {
+func (s *server) grantTable(v *Visit, q grant.Query) (*Grid, error) {
 	found, next, err := s.Grants.Records(v.Context(), v.Principal, q)
-	t := &Table{
+	t := &Grid{
 		Columns: []string{"Grant", "State", "Operation", "Instance", "VIM", "Lease", "Asked"}, Next: v.Next(next),
 		Empty: "No VNFM was granted such a thing.",
 	}

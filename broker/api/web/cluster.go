@@ -30,7 +30,7 @@ func (s *server) listClusters(v *Visit) (Screen, error) {
 	if err != nil {
 		return Screen{}, err
 	}
-	t := &Table{
+	t := &Grid{
 		Columns: []string{"Cluster", "State", "In the way", "VIM", "Project", "Credential ends"}, Next: v.Next(next),
 		Empty: "There is no such cluster. Clusters come from management clusters: vimbroker management-cluster enable VIM --namespace NAMESPACE",
 	}
@@ -58,7 +58,7 @@ func (s *server) listClusters(v *Visit) (Screen, error) {
 	if err != nil {
 		return Screen{}, err
 	}
-	m := &Table{
+	m := &Grid{
 		Columns: []string{"VIM", "State", "Namespaces", "Watched", "Trouble", "Breaker"},
 		Empty:   "No VIM that you may see is a management cluster.",
 	}

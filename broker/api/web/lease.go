@@ -79,9 +79,9 @@ func where(l broker.Lease) string {
 }
 
 // leaseTable is a page of leases.
-func (s *server) leaseTable(v *Visit, q broker.LeaseQuery) (*Table, error) {
+func (s *server) leaseTable(v *Visit, q broker.LeaseQuery) (*Grid, error) {
 	found, next, err := s.Leaser.Leases(v.Context(), v.Principal, q)
-	t := &Table{
+	t := &Grid{
 		Columns: []string{"Lease", "VIM", "State", "Grade", "May", "Where", "Who", "Door", "Ends"}, Next: v.Next(next),
 		Empty: "There is no such lease.",
 	}
@@ -105,7 +105,7 @@ func (s *server) leaseTable(v *Visit, q broker.LeaseQuery) (*Table, error) {
 }
 
 // LeaseTable is the list of the leases that served an operation, for pages of other floors.
-func LeaseTable(v *Visit, leases Leaser, operation string) (*Table, error) {
+func LeaseTable(v *Visit, leases Leaser, operation string) (*Grid, error) {
 	return (&server{Options: Options{Leaser: leases}}).leaseTable(v, broker.LeaseQuery{Operation: operation, Page: v.Page()})
 }
 

@@ -32,9 +32,9 @@ func (s *server) audit() Room {
 }
 
 // entryTable is a page of the audit log.
-func (s *server) entryTable(v *Visit, q audit.Query) (*Table, error) {
+func (s *server) entryTable(v *Visit, q audit.Query) (*Grid, error) {
 	found, err := s.AuditLog.Entries(v.Context(), v.Principal, q)
-	t := &Table{
+	t := &Grid{
 		Columns: []string{"Entry", "Time", "Who", "Door", "Action", "Outcome", "VIM", "Lease", "Why"},
 		Empty:   "The log has no such entry. Take a filter away, or ask for an earlier time.",
 	}
@@ -164,7 +164,7 @@ func (s *server) signed(v *Visit) ([]Block, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Table{
+	t := &Grid{
 		Columns: []string{"Where", "State", "Has come to", "Waiting", "Fault"},
 		Empty:   "Nothing outside gets the log: see audit.anchors and audit.sinks of the configuration.",
 	}

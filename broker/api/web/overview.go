@@ -20,7 +20,7 @@ func (s *server) overview(v *Visit) (Screen, error) {
 	if err != nil {
 		return Screen{}, err
 	}
-	t := &Table{Columns: []string{"What", "Why", "Since"}}
+	t := &Grid{Columns: []string{"What", "Why", "Since"}}
 	for _, n := range needs {
 		t.Rows = append(t.Rows, []Cell{n.What, {Text: n.Why}, {Time: n.Since}})
 	}
@@ -44,7 +44,7 @@ func (s *server) overview(v *Visit) (Screen, error) {
 		note = "More than " + number(counted) + " leases are live. These figures are of the newest " + number(len(lent)) + "."
 	}
 	if len(lent) == 0 {
-		view.Blocks = append(view.Blocks, Block{Title: "Lent now", Table: &Table{
+		view.Blocks = append(view.Blocks, Block{Title: "Lent now", Table: &Grid{
 			Empty: "No lease is live. Take one: vimbroker lease issue --vim VIM --role view",
 		}})
 		return view, nil
@@ -83,7 +83,7 @@ func (*server) lentBy(title string, all []broker.Lease, by func(broker.Lease) Ce
 		cells = append(cells, c)
 	}
 	slices.SortFunc(cells, func(a, b Cell) int { return cmp.Or(counts[b]-counts[a], strings.Compare(a.Text, b.Text)) })
-	t := &Table{Columns: []string{strings.TrimPrefix(title, "By "), "Live leases"}}
+	t := &Grid{Columns: []string{strings.TrimPrefix(title, "By "), "Live leases"}}
 	t.Columns[0] = strings.ToUpper(t.Columns[0][:1]) + t.Columns[0][1:]
 	for n, c := range cells {
 		if n == few {

@@ -23,7 +23,7 @@ func (s *server) listSessions(v *Visit) (Screen, error) {
 	if err != nil {
 		return Screen{}, err
 	}
-	t := &Table{Columns: []string{"Session", "From", "Began", "Used", "Ends unless used", "Ends", "End it"}}
+	t := &Grid{Columns: []string{"Session", "From", "Began", "Used", "Ends unless used", "Ends", "End it"}}
 	for _, one := range all {
 		name := Cell{Text: Short(one.ID), Code: true}
 		if one.ID == own.ID {

@@ -39,7 +39,7 @@ type Block struct {
 	// Small: it stands beside others.
 	Small bool
 	Facts []Fact
-	Table *Table
+	Table *Grid
 	Form  *Search
 	// Text is shown as it is.
 	Text string
@@ -77,8 +77,8 @@ type Cell struct {
 	Time time.Time
 }
 
-// Table is a list.
-type Table struct {
+// Grid is a list.
+type Grid struct {
 	Columns []string
 	Rows    [][]Cell
 	// Empty says what to do where there is no row.

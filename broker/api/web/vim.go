@@ -64,7 +64,7 @@ func (s *server) listVIMs(v *Visit) (Screen, error) {
 	if err != nil {
 		return Screen{}, err
 	}
-	t := &Table{
+	t := &Grid{
 		Columns: []string{"Name", "Type", "Status", "Project", "Leases", "Credential ends", "Checked"}, Next: v.Next(next),
 		Empty: "There is no such VIM. Take a filter away, or register one: vimbroker vim register --kubeconfig FILE NAME",
 	}
@@ -213,8 +213,8 @@ func listed(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-func generations(v broker.VIM) *Table {
-	t := &Table{Columns: []string{"Generation", "Endpoint", "Credential", "Ends", "Key store", "Now"}}
+func generations(v broker.VIM) *Grid {
+	t := &Grid{Columns: []string{"Generation", "Endpoint", "Credential", "Ends", "Key store", "Now"}}
 	for _, g := range slices.Backward(append(slices.Clone(v.Past), v.Current)) {
 		now := Cell{Text: "past: leases are pinned to it", Mark: Idle}
 		if g.Number == v.Current.Number {
@@ -241,11 +241,11 @@ func (s *server) inventory(v *Visit) (Screen, error) {
 	if len(inv.Orphans)+len(inv.Ghosts)+len(inv.Unbound)+len(inv.Foreign) > 0 {
 		view.State = Cell{Text: "not as it should be", Mark: Warn}
 	}
-	orphans := &Table{Columns: []string{"Object on the VIM", "Lease"}, Empty: "Every object of ours on the VIM has its lease."}
+	orphans := &Grid{Columns: []string{"Object on the VIM", "Lease"}, Empty: "Every object of ours on the VIM has its lease."}
 	for _, o := range inv.Orphans {
 		orphans.Rows = append(orphans.Rows, []Cell{{Text: o.Handle, Code: true}, {Text: Short(o.Lease), Href: Here("leases", o.Lease)}})
 	}
-	ghosts := &Table{Columns: []string{"Lease", "Who", "Missing"}, Empty: "Every active lease has its object on the VIM, with its rights."}
+	ghosts := &Grid{Columns: []string{"Lease", "Who", "Missing"}, Empty: "Every active lease has its object on the VIM, with its rights."}
 	for _, l := range inv.Ghosts {
 		ghosts.Rows = append(ghosts.Rows, []Cell{{Text: Short(l.ID), Href: Here("leases", l.ID)}, {Text: who(l)}, {Text: "its object"}})
 	}

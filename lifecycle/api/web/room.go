@@ -89,7 +89,7 @@ func (r *rooms) instances(v *web.Visit) (web.Screen, error) {
 	if err != nil {
 		return web.Screen{}, err
 	}
-	t := &web.Table{
+	t := &web.Grid{
 		Columns: []string{"Name", "State", "Product", "Version", "VIM", "Namespace", "Drift", "Project", "Id"}, Next: v.Next(next),
 		Empty: "There is no such VNF instance. Make one: vimbroker vnf create --vnfd VNFD NAME",
 	}
@@ -214,9 +214,9 @@ func observed(o lifecycle.Observation) web.Node {
 	return n
 }
 
-func (r *rooms) operationTable(v *web.Visit, q lifecycle.OperationQuery) (*web.Table, error) {
+func (r *rooms) operationTable(v *web.Visit, q lifecycle.OperationQuery) (*web.Grid, error) {
 	found, next, err := r.lifecycle.Operations(v.Context(), v.Principal, q)
-	t := &web.Table{
+	t := &web.Grid{
 		Columns: []string{"Operation", "State", "Type", "Instance", "Why", "Started", "By"}, Next: v.Next(next),
 		Empty: "There is no such operation.",
 	}
@@ -377,7 +377,7 @@ func (r *rooms) list(v *web.Visit) (web.Screen, error) {
 	if err != nil {
 		return web.Screen{}, err
 	}
-	t := &web.Table{
+	t := &web.Grid{
 		Columns: []string{"Product", "Version", "State", "Used", "VNFD", "Signed by", "Project", "Id"}, Next: v.Next(next),
 		Empty: "There is no such package. Upload one: vimbroker package create --upload FILE",
 	}
@@ -406,7 +406,7 @@ func (r *rooms) pkg(v *web.Visit) (web.Screen, error) {
 	if err != nil {
 		return web.Screen{}, err
 	}
-	artifacts := &web.Table{Columns: []string{"Artifact", "Hash"}, Empty: "It declares no artifact."}
+	artifacts := &web.Grid{Columns: []string{"Artifact", "Hash"}, Empty: "It declares no artifact."}
 	for _, a := range p.Artifacts {
 		artifacts.Rows = append(artifacts.Rows, []web.Cell{{Text: a.Path, Code: true}, {Text: a.Algorithm + " " + a.Hash, Code: true}})
 	}
