@@ -393,9 +393,11 @@ func TestWidePlansNeedAnAdministrator(t *testing.T) {
 			want       bool
 		}{{member, "core", false}, {chief, "core", true}, {chief, "ran", false}, {admin, "ran", true}} {
 			plan.VIMProject = c.vimProject
-			r := policy.Request{Principal: c.who, Action: policy.VNFInstantiate, Resource: ownVNF, Wish: policy.Wish{Plan: &plan}}
-			if d := policies.Decide(r); d.Allowed != c.want || len(d.Errors) > 0 {
-				t.Errorf("%s, %s on a VIM of %s: %+v, want allowed %t", name, c.who.Name, c.vimProject, d, c.want)
+			r := policy.Request{Principal: c.who, Resource: ownVNF, Wish: policy.Wish{Plan: &plan}}
+			for _, r.Action = range []policy.Action{policy.VNFInstantiate, policy.VNFScale, policy.VNFHeal, policy.VNFUpdate} {
+				if d := policies.Decide(r); d.Allowed != c.want || len(d.Errors) > 0 {
+					t.Errorf("%s, %s on a VIM of %s: %s is %+v, want allowed %t", name, c.who.Name, c.vimProject, r.Action, d, c.want)
+				}
 			}
 			r.Action = policy.VNFTerminate
 			if !policies.Decide(r).Allowed {

@@ -99,6 +99,18 @@ func TestParametersOfTacker(t *testing.T) {
 	}
 }
 
+// Whatever operation applies a stack, its plan says what the stack reaches.
+func TestAPlanSaysWhatItReaches(t *testing.T) {
+	s := fakeheat.New(t)
+	in := tacker(hot + "  open: {type: OS::Neutron::Port, properties: {port_security_enabled: false}}\n")
+	for _, in.Operation = range []lifecycle.OperationType{lifecycle.Instantiate, lifecycle.ScaleVNF, lifecycle.Heal, lifecycle.ChangePackage} {
+		p, err := heat.New().Plan(t.Context(), connect(s, lifecycle.StageRules{}), in)
+		if err != nil || len(p.Facts.Reaches) != 1 || p.Facts.Reaches[0].What != lifecycle.ReachNetwork || p.Facts.Reaches[0].Name != "open" {
+			t.Errorf("%s: %+v, %v, want the port to reach the network", in.Operation, p.Facts.Reaches, err)
+		}
+	}
+}
+
 // What cannot be right is refused before anything is made, with the file or the field.
 func TestRefusals(t *testing.T) {
 	s := fakeheat.New(t)

@@ -56,6 +56,22 @@ func TestClaimsOfAStatefulSet(t *testing.T) {
 	}
 }
 
+// Whatever an operation does to a StatefulSet, its lease may list the claims that it looks at in the end.
+func TestLeasesListClaims(t *testing.T) {
+	s := fakeobjects.New(t)
+	s.Serve(fakeobjects.Kind{Group: "apps", Version: "v1", Kind: "StatefulSet", Plural: "statefulsets", Namespaced: true, Scales: true})
+	set := strings.ReplaceAll(strings.ReplaceAll(webDeployment, "Deployment", "StatefulSet"), "name: web}", "name: db}")
+	in := input(set)
+	in.Replicas = map[string]int32{"db": 2}
+	in.Standing = mustPlan(t, s, in).Resources
+	in.Scaled, in.VNFCs = []string{"db"}, []lifecycle.VNFC{{VDU: "db", Kind: "Pod", Namespace: "cnf", Name: "db-0", UID: "1"}}
+	for _, in.Operation = range []lifecycle.OperationType{lifecycle.ScaleVNF, lifecycle.Heal} {
+		if got := shown(mustPlan(t, s, in)); !strings.Contains(got, "list:persistentvolumeclaims./") {
+			t.Errorf("%s: the lease does not list claims:\n%s", in.Operation, got)
+		}
+	}
+}
+
 // Workloads of one wave that get ready one after the other are all told with their pods at its end.
 func TestPodsOfAllWorkloadsAreTold(t *testing.T) {
 	s := fakeobjects.New(t)
