@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -94,7 +95,9 @@ took for another person says so: "dave, by alice".`,
 				return err
 			}
 			return console.PrintList(c.Context(), p.Console, console.Listing[v1.Lease]{
-				Watch: watch, Table: p.leaseTable, ID: func(l v1.Lease) string { return l.ID },
+				Watch: watch, Table: func(w io.Writer, leases []v1.Lease) {
+					p.leaseTable(w, byNames(c.Context(), registry, leases))
+				}, ID: func(l v1.Lease) string { return l.ID },
 				List: func() ([]v1.Lease, error) {
 					leases, more, err := listLeases(c.Context(), registry, q, states, limit)
 					if more {
@@ -199,6 +202,26 @@ func (p *program) leaseTable(w io.Writer, leases []v1.Lease) {
 			p.id(l.ID), p.CutTo(l.VIMName, 12), l.State, p.CutTo(mayOf(l), 16), p.CutTo(whereOf(l), 10), p.CutTo(whoOf(l), 14), expiry(l, p.When),
 		}, p.When(l.IssuedAt), l.Purpose, l.Project, l.Format)
 	}
+}
+
+// byNames names the clients that hold leases, for whoever may list them, as the table has no room for their ids.
+func byNames(ctx context.Context, registry *client.Client, leases []v1.Lease) []v1.Lease {
+	const prefix = policy.ByClient + ":"
+	if !slices.ContainsFunc(leases, func(l v1.Lease) bool { return strings.HasPrefix(l.Principal, prefix) }) {
+		return leases
+	}
+	names := map[string]string{}
+	for c, err := range registry.AllOAuthClients(ctx) {
+		if err != nil {
+			return leases
+		}
+		names[prefix+c.ID] = prefix + c.Name
+	}
+	named := slices.Clone(leases)
+	for i, l := range named {
+		named[i].Principal = cmp.Or(names[l.Principal], l.Principal)
+	}
+	return named
 }
 
 // mayOf says in a few words what a lease may do.

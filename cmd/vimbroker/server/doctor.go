@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -52,7 +53,8 @@ func (d *doctor) say(part, state, detail, remedy string) {
 }
 
 func (p *program) doctorCommand() *cobra.Command {
-	var configFile string
+	var configFile, backups string
+	within := 26 * time.Hour
 	c := &cobra.Command{
 		Use:   "doctor",
 		Short: "Look for what is wrong, and say how to mend it",
@@ -60,8 +62,9 @@ func (p *program) doctorCommand() *cobra.Command {
 and of the files that it names, their modes, the server's certificate, the parts
 of the server that cannot be used, clocks, callers' tokens that end, the signing
 of the audit log, its sinks and anchors, VIMs that cannot be reached or whose
-credentials end. It sees what the caller may see. The exit code is 1 if there
-is a fault, and 0 with warnings.`,
+credentials end. It sees what the caller may see. With --backups it looks at the
+age of the newest backup, too. The exit code is 1 if there is a fault, and 0
+with warnings.`,
 		Example: `  vimbroker doctor
   vimbroker doctor --config /etc/vimbroker/vimbroker.yaml -o json`,
 		Args: console.Names(), ValidArgsFunction: cobra.NoFileCompletions,
@@ -69,6 +72,9 @@ is a fault, and 0 with warnings.`,
 			d := &doctor{now: p.Now()}
 			if configFile != "" {
 				d.configuration(configFile, p.Env)
+			}
+			if backups != "" {
+				d.backup(backups, within)
 			}
 			err := p.Remote(func(c *cobra.Command, _ []string, registry *client.Client) error {
 				d.server(c.Context(), registry)
@@ -81,8 +87,36 @@ is a fault, and 0 with warnings.`,
 		},
 	}
 	c.Flags().StringVar(&configFile, "config", "", "also look at this configuration, and at the files that it names")
+	c.Flags().StringVar(&backups, "backups", "", "directory where backups of the database lie, or the file of one")
+	console.DurationFlag(c, &within, "backup-within", "how old the newest backup may be")
 	p.OutputFlag(c)
 	return c
+}
+
+// backup looks at the age of the newest file: what it holds is tried by restoring it, as the runbook says.
+func (d *doctor) backup(path string, within time.Duration) {
+	var newest time.Time
+	err := filepath.WalkDir(path, func(_ string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		info, err := e.Info()
+		if err == nil && info.Size() > 0 && info.ModTime().After(newest) {
+			newest = info.ModTime()
+		}
+		return err
+	})
+	remedy := "make one: docs/runbook.md"
+	switch age := d.now.Sub(newest); {
+	case err != nil:
+		d.say("backup", findingFault, err.Error(), remedy)
+	case newest.IsZero():
+		d.say("backup", findingFault, "there is none in "+path, remedy)
+	case age > within:
+		d.say("backup", findingFault, "the newest is of "+newest.UTC().Format(time.RFC3339)+", "+console.Brief(age)+" old", remedy)
+	default:
+		d.say("backup", findingOK, "the newest is "+console.Brief(age)+" old", "")
+	}
 }
 
 // diagnose prints the findings, the worst first.

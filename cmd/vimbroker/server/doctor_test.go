@@ -1,9 +1,11 @@
 package server
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -95,5 +97,28 @@ func TestDoctorNamesWhereToRenew(t *testing.T) {
 	last := d.findings[len(d.findings)-1]
 	if want := "vimbroker init --renew --dir '" + s.dir + "'"; last.State != findingWarning || last.Remedy != want {
 		t.Errorf("doctor finds %+v, want the remedy %q", last, want)
+	}
+}
+
+// TestDoctorLooksAtBackups: the newest file that holds anything counts.
+func TestDoctorLooksAtBackups(t *testing.T) {
+	now := time.Now()
+	file := func(dir, text string, age time.Duration) {
+		name := filepath.Join(dir, fmt.Sprint(age))
+		if err := errors.Join(os.WriteFile(name, []byte(text), 0o600), os.Chtimes(name, now, now.Add(-age))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	good, old, none := t.TempDir(), t.TempDir(), t.TempDir()
+	file(good, "x", time.Hour)
+	file(good, "x", 100*time.Hour)
+	file(old, "x", 27*time.Hour)
+	file(old, "", time.Hour)
+	for dir, want := range map[string]string{good: findingOK, old: findingFault, none: findingFault, filepath.Join(none, "nowhere"): findingFault} {
+		d := &doctor{now: now}
+		d.backup(dir, 26*time.Hour)
+		if len(d.findings) != 1 || d.findings[0].State != want || (want == findingOK) != (d.findings[0].Remedy == "") {
+			t.Errorf("%s: %+v, want %s", dir, d.findings, want)
+		}
 	}
 }
