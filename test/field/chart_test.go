@@ -196,7 +196,7 @@ func TestFieldChartServes(t *testing.T) {
 	made := t.TempDir()
 	binary := filepath.Join(made, "root")
 	unpacked(t, artefact(t, theRelease(t, "1.0.0"), "*-image.tar"), binary)
-	typed(t, "", filepath.Join(binary, "usr/bin/vimbroker"), "init", "--dir", filepath.Join(made, "init"), "--state-dir", filepath.Join(made, "state"), "--host", "127.0.0.1")
+	typed(t, "", "env", "HOME="+made, filepath.Join(binary, "usr/bin/vimbroker"), "init", "--dir", filepath.Join(made, "init"), "--state-dir", filepath.Join(made, "state"), "--host", "127.0.0.1")
 	read := func(name string) string {
 		text, err := os.ReadFile(filepath.Join(made, "init", name))
 		if err != nil {
