@@ -29,12 +29,13 @@ type provided struct {
 	bin, home    string
 	site         *story.Site
 	people, jobs string
+	gitlab       string
 }
 
 func startProvided(t *testing.T) *provided {
 	t.Helper()
-	people, jobs := real.OIDCProvider(t), real.OIDCProvider(t)
-	p := &provided{t: t, bin: story.Build(t, t.TempDir()), home: t.TempDir(), people: people, jobs: jobs}
+	people, jobs, gitlab := real.OIDCProvider(t), real.OIDCProvider(t), real.OIDCProvider(t)
+	p := &provided{t: t, bin: story.Build(t, t.TempDir()), home: t.TempDir(), people: people, jobs: jobs, gitlab: gitlab}
 	p.site = story.NewSite(t, p.bin, fmt.Sprintf(`
 trust:
   - name: corp
@@ -52,7 +53,13 @@ trust:
         name: "{repository}"
         project: default
         roles: [member]
-`, people, jobs))
+  - name: gitlab
+    issuer: %s
+    platform: gitlab
+    maxLife: 10m
+    principals:
+      - {match: {project_path: acme/edge, ref_protected: "true", ref: main}, name: "{project_path}", project: default, roles: [member]}
+`, people, jobs, gitlab))
 	return p
 }
 
@@ -124,9 +131,11 @@ func TestPeopleAndPipelinesOfACertifiedProvider(t *testing.T) {
 	if err != nil || !strings.Contains(out, "logged in as Alice") {
 		t.Errorf("login --device = %v\n%s", err, out)
 	}
-	for client, welcome := range map[string]bool{"pipeline": true, "fork": false} {
+	for client, who := range map[string]string{
+		"pipeline": "oidc:github:pipeline", "fork": "", "gitlab-job": "oidc:gitlab:gitlab-job", "gitlab-fork": "", "gitlab-branch": "",
+	} {
 		out, err := p.run(nil, "login", "--addr", p.site.Broker.URL, "--from", "file:"+p.tokenOf(client))
-		if welcome != (err == nil) || welcome && !strings.Contains(out, "logged in as acme/edge (oidc:github:pipeline)") {
+		if (who != "") != (err == nil) || who != "" && !strings.Contains(out, "logged in as acme/edge ("+who+")") {
 			t.Errorf("the job of %s = %v\n%s", client, err, out)
 		}
 	}
@@ -206,7 +215,11 @@ func (p *provided) confirm(c *http.Client, at string) {
 // tokenOf is the file of a job's token.
 func (p *provided) tokenOf(client string) string {
 	p.t.Helper()
-	r, err := http.NewRequestWithContext(p.t.Context(), http.MethodPost, p.jobs+"/token", strings.NewReader("grant_type=client_credentials&resource=urn:vimbroker"))
+	at := p.jobs
+	if strings.HasPrefix(client, "gitlab") {
+		at = p.gitlab
+	}
+	r, err := http.NewRequestWithContext(p.t.Context(), http.MethodPost, at+"/token", strings.NewReader("grant_type=client_credentials&resource=urn:vimbroker"))
 	if err != nil {
 		p.t.Fatal(err)
 	}

@@ -53,7 +53,8 @@ type Options struct {
 	Addr string
 	// Token is the caller's bearer token; empty asks without one.
 	Token secret.Text
-	// Login logs in as a registered client, in place of a Token.
+	// Login logs in as a registered client, in place of a Token; one without an ID only shows its certificate, which is
+	// then the caller's.
 	Login *Login
 	// CAFile names a PEM bundle that the server's certificate must chain to;
 	// empty means the system's roots.
@@ -87,7 +88,7 @@ func New(o Options) (*Client, error) {
 		return nil, ErrPlainHTTP
 	}
 	c := &Client{base: base, token: o.Token, agent: o.UserAgent}
-	if o.Login != nil {
+	if o.Login != nil && o.Login.ID != "" {
 		c.login = &session{Login: *o.Login}
 	}
 	if c.agent == "" {

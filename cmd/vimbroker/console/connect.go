@@ -29,7 +29,7 @@ const (
 	EnvCAFile    = "VIMBROKER_CA_FILE"
 	// EnvIssuerCAFile names the authorities of the issuer of a login.
 	EnvIssuerCAFile = "VIMBROKER_ISSUER_CA_FILE"
-	// A registered client logs in with these, in place of a token.
+	// A registered client logs in with these, in place of a token. A certificate alone is the caller's own.
 	EnvClientID         = clientconfig.EnvClientID
 	EnvClientSecretFile = "VIMBROKER_CLIENT_SECRET_FILE"
 	EnvClientCertFile   = "VIMBROKER_CLIENT_CERT_FILE"
@@ -95,15 +95,24 @@ func (p *Console) ClientID() string {
 	return p.Env.Get(EnvClientID)
 }
 
-// login is how the caller logs in as a registered client; nil where it has a token.
+// certificate is the file of the certificate that the caller shows in place of a token; empty where it has none.
+func (p *Console) certificate() string {
+	if p.ClientID() != "" || p.givenToken() != "" || p.ServerTokenFile() != "" {
+		return ""
+	}
+	return p.Env.Get(EnvClientCertFile)
+}
+
+// login is how the caller logs in as a registered client, or its certificate; nil where it has a token.
 func (p *Console) login() (*client.Login, error) {
 	id := p.ClientID()
-	if id == "" {
+	if id == "" && p.certificate() == "" {
 		return nil, nil //nolint:nilnil // as it says
 	}
 	l := &client.Login{ID: id}
 	secretFile, certFile, keyFile := p.Env.Get(EnvClientSecretFile), p.Env.Get(EnvClientCertFile), p.Env.Get(EnvClientKeyFile)
 	switch {
+	case id == "":
 	case (secretFile == "") == (certFile == ""):
 		return nil, errors.New(EnvClientID + " is set: set one of " + EnvClientSecretFile + " and " + EnvClientCertFile + ", too")
 	case secretFile != "":

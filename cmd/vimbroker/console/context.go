@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -33,7 +34,7 @@ func (p *Console) context() (contexts.Merged, contexts.Context, bool, error) {
 
 // ContextName is the context whose token counts; empty where flags or environment give one.
 func (p *Console) ContextName() string {
-	if p.ClientID() != "" || p.givenToken() != "" || p.ServerTokenFile() != "" {
+	if p.ClientID() != "" || p.givenToken() != "" || p.ServerTokenFile() != "" || p.certificate() != "" {
 		return ""
 	}
 	_, c, there, err := p.context()
@@ -97,7 +98,7 @@ func (p *Console) tokenOf(name, of string) (secret.Text, error) {
 
 // Caller tells the caller at the server from every other, and tells nothing of the token.
 func (p *Console) Caller() (string, error) {
-	if id := p.ClientID(); id != "" {
+	if id := cmp.Or(p.ClientID(), p.certificate()); id != "" {
 		return digest(p.ServerAddr() + "\n" + id), nil
 	}
 	if p.givenToken() == "" && p.ServerTokenFile() == "" {

@@ -1,5 +1,6 @@
 // The certified provider oidc-provider, for tests: node provider.mjs PORT. Whoever comes is alice, and consents.
-// The client vimbroker-cli is a person's command line; "pipeline" has the claims of a job of GitHub Actions or GitLab.
+// The client vimbroker-cli is a person's command line; "pipeline" has the claims of a job of GitHub
+// Actions, "gitlab-job" of one of GitLab, and there is a job of a fork, and of a branch that is not protected.
 import { generateKeyPairSync } from 'node:crypto';
 import { createServer } from 'node:http';
 import Provider from 'oidc-provider';
@@ -9,9 +10,14 @@ const issuer = `http://127.0.0.1:${port}`;
 const jwk = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ format: 'jwk' });
 const job = {
   repository: 'acme/edge', environment: 'prod', ref: 'refs/heads/main', ref_protected: 'true', event_name: 'push',
-  job_workflow_ref: 'acme/ci/.github/workflows/deploy.yml@refs/heads/main', project_path: 'acme/edge',
+  job_workflow_ref: 'acme/ci/.github/workflows/deploy.yml@refs/heads/main',
 };
-const fork = { ...job, repository: 'evil/edge', project_path: 'evil/edge', event_name: 'pull_request', ref: 'refs/pull/1/merge' };
+const gitlab = {
+  namespace_path: 'acme', project_path: 'acme/edge', project_id: '42', user_login: 'alice', pipeline_source: 'push', pipeline_id: '7',
+  job_id: '8', ref: 'main', ref_type: 'branch', ref_protected: 'true', environment: 'prod', environment_protected: 'true',
+  ci_config_ref_uri: 'gitlab.example/acme/edge//.gitlab-ci.yml@refs/heads/main',
+};
+const fork = { ...job, repository: 'evil/edge', event_name: 'pull_request', ref: 'refs/pull/1/merge' };
 const machine = (id) => ({
   client_id: id, client_secret: 'secret', grant_types: ['client_credentials'], response_types: [], redirect_uris: [],
 });
@@ -26,10 +32,13 @@ const provider = new Provider(issuer, {
       grant_types: ['authorization_code', 'refresh_token', 'urn:ietf:params:oauth:grant-type:device_code'],
       redirect_uris: ['http://127.0.0.1/callback'],
     },
-    machine('pipeline'), machine('fork'),
+    machine('pipeline'), machine('fork'), machine('gitlab-job'), machine('gitlab-fork'), machine('gitlab-branch'),
   ],
   findAccount: (ctx, id) => ({ accountId: id, claims: () => ({ sub: id }) }),
-  extraTokenClaims: (ctx, token) => ({ pipeline: job, fork, 'vimbroker-cli': { groups: ['noc'], preferred_username: 'Alice' } })[token.clientId],
+  extraTokenClaims: (ctx, token) => ({
+    pipeline: job, fork, 'gitlab-job': gitlab, 'gitlab-fork': { ...gitlab, project_path: 'evil/edge', project_id: '43' },
+    'gitlab-branch': { ...gitlab, ref: 'try', ref_protected: 'false' }, 'vimbroker-cli': { groups: ['noc'], preferred_username: 'Alice' },
+  })[token.clientId],
   issueRefreshToken: () => true,
   rotateRefreshToken: true,
   ttl: { AccessToken: 45 },
