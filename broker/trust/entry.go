@@ -11,7 +11,6 @@ import (
 	"crypto/x509"
 	"fmt"
 	"maps"
-	"net"
 	"net/url"
 	"slices"
 	"strings"
@@ -20,6 +19,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 
 	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/policy/egress"
 )
 
 // Authority is one row of the table: an issuer of tokens (Issuer), the service accounts of a registered
@@ -223,7 +223,7 @@ func issuerForm(text string) bool {
 	if err != nil || u.Hostname() == "" || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" || u.User != nil {
 		return false
 	}
-	return u.Scheme == "https" || u.Scheme == "http" && net.ParseIP(u.Hostname()).IsLoopback()
+	return u.Scheme == "https" || u.Scheme == "http" && egress.OwnHost(u.Hostname())
 }
 
 // faults are all that is wrong with a rule of an entry.

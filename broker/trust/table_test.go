@@ -23,7 +23,9 @@ type shelf struct {
 	meanwhile func(*shelf)
 }
 
-func (s *shelf) TrustEntries(context.Context) ([]trust.Listed, error) { return slices.Clone(s.all), nil }
+func (s *shelf) TrustEntries(context.Context) ([]trust.Listed, error) {
+	return slices.Clone(s.all), nil
+}
 
 func (s *shelf) ChangeTrust(_ context.Context, change func([]trust.Listed) ([]trust.Listed, error), e audit.Entry) error {
 	if s.meanwhile != nil {

@@ -4,12 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/netip"
 	"net/url"
 	"regexp"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/vimbroker/vimbroker/policy/egress"
 )
 
 // defaultTimeout bounds one request to Keystone or Barbican where Options do not.
@@ -136,15 +137,10 @@ func address(text, version string) (string, error) {
 	if u.User != nil || u.RawQuery != "" || u.Fragment != "" || u.RawPath != "" {
 		return "", errors.New("must be scheme, host, port and path only")
 	}
-	if u.Scheme != "https" && (u.Scheme != "http" || !isLoopback(u.Hostname())) {
+	if u.Scheme != "https" && (u.Scheme != "http" || !egress.OwnHost(u.Hostname())) {
 		return "", errors.New("must be https, or http on a loopback address")
 	}
 	path := strings.TrimRight(u.Path, "/")
 	u.Path = strings.TrimSuffix(path, "/"+version) + "/" + version + "/"
 	return u.String(), nil
-}
-
-func isLoopback(host string) bool {
-	addr, err := netip.ParseAddr(host)
-	return err == nil && addr.Unmap().IsLoopback()
 }

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"os"
 	"strings"
@@ -72,7 +71,7 @@ func (o CallersOptions) withDefaults() (CallersOptions, error) {
 	switch {
 	case err != nil || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "":
 		need(false, "address of Keystone: must be a URL like https://cloud.example:5000")
-	case u.Scheme != "https" && (u.Scheme != "http" || !onLoopback(u.Hostname())):
+	case u.Scheme != "https" && (u.Scheme != "http" || !egress.OwnHost(u.Hostname())):
 		need(false, "address of Keystone: must be https, or http on a loopback address")
 	default:
 		o.AuthURL = strings.TrimSuffix(strings.TrimRight(o.AuthURL, "/"), "/v3")
@@ -92,11 +91,6 @@ func (o CallersOptions) withDefaults() (CallersOptions, error) {
 	need(l.Scope.ProjectID != "" != (l.Scope.ProjectName != "" && l.Scope.ProjectDomainID != ""),
 		"login: give the project's id, or the project's name and its domain's id")
 	return o, errors.Join(errs...)
-}
-
-func onLoopback(host string) bool {
-	addr, err := netip.ParseAddr(host)
-	return err == nil && addr.Unmap().IsLoopback()
 }
 
 // failedLogin remembers a login that failed, so that it is not tried with each

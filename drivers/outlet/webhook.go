@@ -11,7 +11,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"os"
 	"strconv"
@@ -54,12 +53,8 @@ func (o WebhookOptions) Validate() error {
 	switch {
 	case err != nil || u.Host == "" || u.User != nil || u.Fragment != "":
 		return errors.New("url must be like https://siem.example.org/audit, without user, password or fragment")
-	case u.Scheme == "https":
+	case u.Scheme == "https", u.Scheme == "http" && egress.OwnHost(u.Hostname()):
 		return nil
-	case u.Scheme == "http":
-		if addr, err := netip.ParseAddr(u.Hostname()); err == nil && addr.IsLoopback() {
-			return nil
-		}
 	}
 	return errors.New("url must begin with https:// unless its host is a loopback address")
 }

@@ -5,12 +5,13 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"net/netip"
 	"net/url"
 	"regexp"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/vimbroker/vimbroker/policy/egress"
 )
 
 // defaultTimeout bounds one request to Vault where Options do not.
@@ -176,7 +177,7 @@ func parseAddress(address string) (*url.URL, error) {
 	if u.User != nil || u.RawQuery != "" || u.Fragment != "" || strings.Trim(u.Path, "/") != "" {
 		return nil, errors.New("must be scheme, host and port only")
 	}
-	if u.Scheme != "https" && (u.Scheme != "http" || !isLoopback(u.Hostname())) {
+	if u.Scheme != "https" && (u.Scheme != "http" || !egress.OwnHost(u.Hostname())) {
 		return nil, errors.New("must be https, or http on a loopback address")
 	}
 	if _, _, err := net.SplitHostPort(u.Host); err != nil {
@@ -184,9 +185,4 @@ func parseAddress(address string) (*url.URL, error) {
 	}
 	u.Path = ""
 	return u, nil
-}
-
-func isLoopback(host string) bool {
-	addr, err := netip.ParseAddr(host)
-	return err == nil && addr.Unmap().IsLoopback()
 }

@@ -205,6 +205,13 @@ var (
 	loopback6 = netip.IPv6Loopback()
 )
 
+// OwnHost reports whether a host is an address of this machine alone: a secret may go there without TLS. A name is
+// none, since others may say where it leads.
+func OwnHost(host string) bool {
+	ip, err := netip.ParseAddr(host)
+	return err == nil && ip.Unmap().IsLoopback()
+}
+
 // isLoopback reports whether ip is loopback, spelled as itself. A loopback
 // address inside an IPv6 address is special instead.
 func isLoopback(ip netip.Addr) bool { return loopback4.Contains(ip) || ip == loopback6 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -26,6 +27,36 @@ type Login struct {
 	Certificate tls.Certificate
 }
 
+// granted is an answer of the token endpoint.
+type granted struct {
+	Token   secret.Text `json:"access_token"`
+	Seconds int         `json:"expires_in"`
+	Error   string      `json:"error"`
+}
+
+// askToken asks the token endpoint. The form holds a secret, and no error does. A refusal has no token.
+func (c *Client) askToken(ctx context.Context, form url.Values) (got granted, status int, err error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.base.JoinPath("oauth2", "token").String(), strings.NewReader(form.Encode()))
+	if err != nil {
+		return got, 0, errors.New("the broker's address cannot be used")
+	}
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	r.Header.Set("User-Agent", c.agent)
+	answer, err := c.http.Do(r)
+	if err != nil {
+		return got, 0, fmt.Errorf("asking the broker at %s for a token: %w", c.base.Host, err)
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(answer.Body, maxProblem))
+	if err != nil {
+		return got, 0, fmt.Errorf("asking the broker at %s for a token: %w", c.base.Host, err)
+	}
+	if json.Unmarshal(text, &got) != nil || answer.StatusCode != http.StatusOK {
+		got.Token = secret.Text{}
+	}
+	return got, answer.StatusCode, nil
+}
+
 // session keeps the token of a client that has logged in.
 type session struct {
 	Login
@@ -46,27 +77,12 @@ func (s *session) token(ctx context.Context, c *Client) (secret.Text, error) {
 	if !s.Secret.Empty() {
 		form.Set("client_secret", s.Secret.Reveal())
 	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.base.String()+"/oauth2/token", strings.NewReader(form.Encode()))
+	got, status, err := c.askToken(ctx, form)
 	if err != nil {
-		return secret.Text{}, fmt.Errorf("building the request for a token: %w", err)
+		return secret.Text{}, err
 	}
-	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	r.Header.Set("User-Agent", c.agent)
-	answer, err := c.http.Do(r)
-	if err != nil {
-		return secret.Text{}, fmt.Errorf("logging in at the broker at %s: %w", c.base.Host, err)
-	}
-	defer answer.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(answer.Body, maxProblem))
-	if err != nil {
-		return secret.Text{}, fmt.Errorf("logging in at the broker at %s: %w", c.base.Host, err)
-	}
-	var got struct {
-		Token   secret.Text `json:"access_token"`
-		Seconds int         `json:"expires_in"`
-	}
-	if answer.StatusCode != http.StatusOK || json.Unmarshal(body, &got) != nil || got.Token.Empty() {
-		return secret.Text{}, &Problem{v1.Problem{Status: answer.StatusCode, Title: "the login of client " + s.ID + " is refused"}}
+	if got.Token.Empty() {
+		return secret.Text{}, &Problem{v1.Problem{Status: status, Title: "the login of client " + s.ID + " is refused"}}
 	}
 	s.fresh, s.ends = got.Token, time.Now().Add(time.Duration(got.Seconds)*time.Second-tokenMargin)
 	return s.fresh, nil

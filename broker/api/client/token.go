@@ -2,10 +2,7 @@ package client
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -34,31 +31,14 @@ func (c *Client) ShortToken(ctx context.Context) (secret.Text, error) {
 		"grant_type": {"urn:ietf:params:oauth:grant-type:token-exchange"}, "subject_token": {c.token.Reveal()},
 		"subject_token_type": {"urn:ietf:params:oauth:token-type:access_token"},
 	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.base.JoinPath("oauth2", "token").String(), strings.NewReader(form.Encode()))
-	if err != nil {
-		return secret.Text{}, errors.New("the broker's address cannot be used")
-	}
-	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	r.Header.Set("User-Agent", c.agent)
-	answer, err := c.http.Do(r)
-	if err != nil {
-		return secret.Text{}, fmt.Errorf("asking %s: %w", c.base.Host, err)
-	}
-	defer answer.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(answer.Body, maxProblem))
-	if err != nil {
-		return secret.Text{}, fmt.Errorf("reading the answer of %s: %w", c.base.Host, err)
-	}
-	var said struct {
-		Token secret.Text `json:"access_token"`
-		Error string      `json:"error"`
-	}
-	err = json.Unmarshal(text, &said)
+	said, status, err := c.askToken(ctx, form)
 	switch {
-	case answer.StatusCode == http.StatusNotFound:
+	case err != nil:
+		return secret.Text{}, err
+	case status == http.StatusNotFound:
 		return secret.Text{}, fmt.Errorf("%s gives no tokens of its own: its operator sets oauth.issuer", c.base.Host)
-	case err != nil || answer.StatusCode != http.StatusOK || said.Token.Empty():
-		return secret.Text{}, fmt.Errorf("%s gives no token for this one (%d): %s", c.base.Host, answer.StatusCode, wordOf(said.Error))
+	case said.Token.Empty():
+		return secret.Text{}, fmt.Errorf("%s gives no token for this one (%d): %s", c.base.Host, status, wordOf(said.Error))
 	}
 	return said.Token, nil
 }

@@ -27,6 +27,7 @@ import (
 	"github.com/vimbroker/vimbroker/lifecycle"
 	"github.com/vimbroker/vimbroker/lifecycle/catalog"
 	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/policy/egress"
 )
 
 // config is the configuration of serve. In the file, keys are spelled as in
@@ -419,13 +420,13 @@ func (c *config) validate(d *strictyaml.Document) {
 
 	switch withTLS := c.TLS.CertFile != "" || c.TLS.KeyFile != ""; {
 	case c.Dev:
-		need(err != nil || loopback(host), "listen",
+		need(err != nil || egress.OwnHost(host), "listen",
 			"--dev serves plain HTTP, so it listens on 127.0.0.1 or [::1] only; use --config for other addresses")
 	case withTLS:
 		need(c.TLS.CertFile != "", "tls.certFile", "must name the certificate chain that belongs to tls.keyFile")
 		need(c.TLS.KeyFile != "", "tls.keyFile", "must name the key that belongs to tls.certFile")
 	default:
-		need(err != nil || loopback(host), "tls", "must be set (certFile and keyFile) unless listen is a loopback address")
+		need(err != nil || egress.OwnHost(host), "tls", "must be set (certFile and keyFile) unless listen is a loopback address")
 	}
 	if !c.Dev && !c.letsIn() {
 		need(c.TokensFile != "", "tokensFile",
@@ -467,7 +468,7 @@ func issuerForm(text string) bool {
 	if err != nil || u.Hostname() == "" || u.Path != "" || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" || u.User != nil {
 		return false
 	}
-	return u.Scheme == "https" || u.Scheme == "http" && loopback(u.Hostname())
+	return u.Scheme == "https" || u.Scheme == "http" && egress.OwnHost(u.Hostname())
 }
 
 // validateLimits notes what would refuse everybody, or more than it says.
@@ -509,12 +510,6 @@ func (c *config) trustedProxies(d *strictyaml.Document) api.Proxies {
 		p.Networks = append(p.Networks, network)
 	}
 	return p
-}
-
-// loopback reports whether a host to listen on is an address of this machine alone.
-func loopback(host string) bool {
-	addr, err := netip.ParseAddr(host)
-	return err == nil && addr.Unmap().IsLoopback()
 }
 
 // minKeep is the shortest time that the past is kept.

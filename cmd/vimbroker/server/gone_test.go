@@ -26,7 +26,8 @@ func TestWorkGoesOnForACallerWhoIsGone(t *testing.T) {
 	b.trust.Mutual = true
 	for _, a := range []trust.Authority{
 		{Name: "more", Issuer: more.URL, Keys: string(more.JWKS()), Hold: 2 * time.Hour, Principals: []trust.Mapping{rule}},
-		{Name: "hub", VIM: "core/hub-1", Principals: []trust.Mapping{rule}}, certified("mesh", rule),
+		{Name: "hub", VIM: "core/hub-1", Principals: []trust.Mapping{rule}},
+		certified("mesh", rule),
 	} {
 		if _, err := b.trust.Create(t.Context(), admin, a); err != nil {
 			t.Fatal(err)
@@ -37,7 +38,9 @@ func TestWorkGoesOnForACallerWhoIsGone(t *testing.T) {
 		t.Fatal(err)
 	}
 	now := b.store.Now().Truncate(time.Second)
-	drop := func(name string) func() error { return func() error { return b.trust.Delete(t.Context(), admin, name) } }
+	drop := func(name string) func() error {
+		return func() error { return b.trust.Delete(t.Context(), admin, name) }
+	}
 	const hour = "the roles of the request count until "
 	until := func(d time.Duration) string { return hour + now.Add(d).UTC().Format(time.RFC3339) }
 	for what, c := range map[string]struct {
