@@ -347,8 +347,11 @@ func changedMeanwhile() error {
 
 func stateConflict(i Instance) error {
 	e := &broker.Error{Kind: broker.ErrConflict, Detail: "the instance is " + string(i.State)}
-	if i.State == Instantiated {
+	switch i.State {
+	case Instantiated:
 		e.Remedy = "terminate it first"
+	case NotInstantiated:
+		e.Remedy = "instantiate it first"
 	}
 	return e
 }

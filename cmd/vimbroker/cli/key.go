@@ -117,7 +117,10 @@ are replaced. If the command is interrupted, repeat it.`,
 				if err != nil {
 					return err
 				}
-				_, err = registry.RotateVIM(c.Context(), vim, v1.Rotation{}, 0)
+				v, err := registry.RotateVIM(c.Context(), vim, v1.Rotation{}, 0)
+				if err == nil {
+					p.Warn("the credential of %s is sealed under a new key, and the old key is destroyed", v.Name)
+				}
 				return err
 			}
 			before := p.Now().Add(-olderThan)

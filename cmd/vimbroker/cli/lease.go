@@ -49,7 +49,7 @@ and recorded.`,
 
 func (p *program) leaseListCommand() *cobra.Command {
 	var q client.LeaseQuery
-	var all, mine, watch bool
+	var all, allProjects, mine, watch bool
 	var holder string
 	var limit int
 	c := &cobra.Command{
@@ -57,9 +57,9 @@ func (p *program) leaseListCommand() *cobra.Command {
 		Aliases: []string{"ls"},
 		Short:   "List leases",
 		Long: `List the leases that you may see, newest first. Leases that have ended are
-listed only with --all or --state. MAY is the role or the rules of a lease,
-WHERE the namespaces that they hold in, WHO its holder; a lease that somebody
-took for another person says so: "dave, by alice".`,
+listed only with --all or --state; --project lists those of one project. MAY is
+the role or the rules of a lease, WHERE the namespaces that they hold in, WHO its
+holder; a lease that somebody took for another person says so: "dave, by alice".`,
 		Example: `  vimbroker lease list
   vimbroker lease list --vim edge-1 --all
   vimbroker lease list --state irrevocable -o json`,
@@ -99,7 +99,9 @@ took for another person says so: "dave, by alice".`,
 					p.leaseTable(w, byNames(c.Context(), registry, leases))
 				}, ID: func(l v1.Lease) string { return l.ID },
 				List: func() ([]v1.Lease, error) {
-					leases, more, err := listLeases(c.Context(), registry, q, states, limit)
+					leases, more, err := listLeases(c.Context(), registry, q, states, limit, func(l v1.Lease) bool {
+						return allProjects || p.Project == "" || q.VIM != "" || l.Project == p.Project
+					})
 					if more {
 						p.Warn("there are more than %d leases; see them with --limit", limit)
 					}
@@ -117,6 +119,7 @@ took for another person says so: "dave, by alice".`,
 	flags.StringVar(&q.Instance, "instance", "", "only leases that serve this VNF instance of another VNFM")
 	flags.StringVar(&q.State, "state", "", "only leases in this state")
 	flags.BoolVar(&all, "all", false, "leases that have ended, too")
+	flags.BoolVarP(&allProjects, "all-projects", "A", false, "of every project, as without --project")
 	flags.BoolVar(&mine, "mine", false, "only your own leases")
 	flags.IntVar(&limit, "limit", 1000, "at most this many")
 	console.WatchFlag(c, &watch)
@@ -165,7 +168,7 @@ func anyLease(
 		return err
 	}
 	var names []string
-	leases, _, err := listLeases(ctx, registry, client.LeaseQuery{}, []string{""}, listPage)
+	leases, _, err := listLeases(ctx, registry, client.LeaseQuery{}, []string{""}, listPage, everyLease)
 	if err != nil {
 		return err
 	}
@@ -177,7 +180,7 @@ func anyLease(
 
 // listLeases lists the leases in one state after the other, and tells whether there are more.
 func listLeases(
-	ctx context.Context, registry *client.Client, q client.LeaseQuery, states []string, limit int,
+	ctx context.Context, registry *client.Client, q client.LeaseQuery, states []string, limit int, keep func(v1.Lease) bool,
 ) (leases []v1.Lease, more bool, err error) {
 	leases = []v1.Lease{}
 	for _, state := range states {
@@ -185,6 +188,9 @@ func listLeases(
 		for l, err := range registry.AllLeases(ctx, q) {
 			if err != nil {
 				return nil, false, err
+			}
+			if !keep(l) {
+				continue
 			}
 			if len(leases) == limit {
 				return leases, true, nil
@@ -194,6 +200,8 @@ func listLeases(
 	}
 	return leases, false, nil
 }
+
+func everyLease(v1.Lease) bool { return true }
 
 func (p *program) leaseTable(w io.Writer, leases []v1.Lease) {
 	p.Header(w, []string{"ID", "VIM", "STATE", "MAY", "WHERE", "WHO", "EXPIRES"}, "ISSUED", "PURPOSE", "PROJECT", "FORMAT")

@@ -309,7 +309,7 @@ func (p *program) shorter(l v1.Lease, wished time.Duration) string {
 	if wished == 0 || l.ExpiresAt.IsZero() || l.ExpiresAt.Sub(p.Now()) > wished-time.Minute {
 		return ""
 	}
-	return ", sooner than the " + wished.String() + " wished: no more is granted"
+	return ", sooner than the " + console.Brief(wished) + " wished: no more is granted"
 }
 
 // roleOf names the rights of a lease, if fewer than all were requested.

@@ -105,6 +105,9 @@ revoked: repeat the command once it does.`,
 				}
 				return err
 			}, func(ctx context.Context) string { return unreachable(ctx, registry, s.VIM, ids, leases) })
+			if err == nil && len(leases) == 0 {
+				p.Warn("no lease that lives is so: nothing is revoked")
+			}
 			return errors.Join(err, p.printRevoked(leases))
 		}),
 	}
@@ -134,7 +137,7 @@ revoked: repeat the command once it does.`,
 // everyLease is what --all means: the leases that may still work. It asks on a terminal, unless the answer is yes already.
 func (p *program) everyLease(ctx context.Context, registry *client.Client, operations, yes bool) (ids []string, err error) {
 	holders := map[string]int{}
-	leases, _, err := listLeases(ctx, registry, client.LeaseQuery{}, liveStates, math.MaxInt-1)
+	leases, _, err := listLeases(ctx, registry, client.LeaseQuery{}, liveStates, math.MaxInt-1, everyLease)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"cmp"
+	"context"
 	"fmt"
 	"io"
 	"slices"
@@ -46,8 +48,14 @@ func (p *program) vnfOpListCommand() *cobra.Command {
 					return err
 				}
 			}
+			names := map[string]string{}
 			return console.PrintList(c.Context(), p.Console, console.Listing[sol003.OpOcc]{
-				Watch: watch, Table: p.operationTable, ID: func(o sol003.OpOcc) string { return o.ID },
+				Watch: watch,
+				Table: func(w io.Writer, all []sol003.OpOcc) {
+					nameInstances(c.Context(), registry, all, names)
+					p.operationTable(w, all, names)
+				},
+				ID: func(o sol003.OpOcc) string { return o.ID },
 				List: func() ([]sol003.OpOcc, error) { return gather(registry.AllVNFOperations(c.Context(), id)) },
 			})
 		}),
@@ -59,7 +67,20 @@ func (p *program) vnfOpListCommand() *cobra.Command {
 	return c
 }
 
-func (p *program) operationTable(w io.Writer, all []sol003.OpOcc) {
+// nameInstances adds the names of the operations' instances, of those that the caller may list. The others have their ids.
+func nameInstances(ctx context.Context, registry *client.Client, all []sol003.OpOcc, names map[string]string) {
+	if !slices.ContainsFunc(all, func(o sol003.OpOcc) bool { return names[o.InstanceID] == "" }) {
+		return
+	}
+	for i, err := range registry.AllVNFs(ctx) {
+		if err != nil {
+			return
+		}
+		names[i.ID] = i.Name
+	}
+}
+
+func (p *program) operationTable(w io.Writer, all []sol003.OpOcc, names map[string]string) {
 	p.Header(w, []string{"ID", "OPERATION", "STATE", "INSTANCE", "STARTED", "BY"}, "WHY")
 	for _, o := range all {
 		by, why := "", ""
@@ -72,7 +93,8 @@ func (p *program) operationTable(w io.Writer, all []sol003.OpOcc) {
 		if waits := waitWords(o); waits != "" {
 			why = waits
 		}
-		p.Columns(w, []string{p.id(o.ID), o.Operation, o.State, p.id(o.InstanceID), p.When(o.StartedAt), p.Cut(by)}, why)
+		of := cmp.Or(p.Cut(names[o.InstanceID]), p.id(o.InstanceID))
+		p.Columns(w, []string{p.id(o.ID), o.Operation, o.State, of, p.When(o.StartedAt), p.Cut(by)}, why)
 	}
 }
 

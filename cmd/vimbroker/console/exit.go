@@ -137,7 +137,7 @@ func (p *Console) Say(format string, args ...any) {
 
 // explain adds the next step if the error itself cannot know it.
 func explain(err error) string {
-	text := advise(err)
+	text := Advise(err)
 	var problem *client.Problem
 	if errors.As(err, &problem) && problem.RequestID != "" {
 		text += " [request " + problem.RequestID + "]"
@@ -145,8 +145,8 @@ func explain(err error) string {
 	return text
 }
 
-// advise is explain without the id by which the server's log knows the request.
-func advise(err error) string {
+// Advise says an error with the next step, if the error itself cannot know it: explain without the id by which the server's log knows the request.
+func Advise(err error) string {
 	text := err.Error()
 	var request *url.Error
 	if errors.As(err, &request) {

@@ -128,9 +128,9 @@ func (p *program) diagnose(all []finding) error {
 	err := p.Print(map[string]any{"items": all}, func(w io.Writer) {
 		p.Header(w, []string{"STATE", "PART", "DETAIL"})
 		for _, f := range all {
-			text := strictyaml.Printable(f.Detail)
+			text := f.Detail
 			if f.Remedy != "" {
-				text += " (" + strictyaml.Printable(f.Remedy) + ")"
+				text += " (" + f.Remedy + ")"
 			}
 			p.Columns(w, []string{f.State, f.Part, text})
 		}
@@ -181,7 +181,7 @@ func (d *doctor) end(part, what string, at time.Time, remedy string) {
 func (d *doctor) server(ctx context.Context, registry *client.Client) {
 	health, err := registry.Health(ctx)
 	if err != nil {
-		d.say("server", findingFault, err.Error(), "see the server's log")
+		d.say("server", findingFault, console.Advise(err), "")
 		return
 	}
 	d.say("server", findingOK, "ready, version "+health.Version, "")
