@@ -55,9 +55,9 @@ egress: {allowLoopback: true}
 	}
 	want := map[string]v1.WorkloadCluster{}
 	for name, one := range map[string]struct{ kubeconfig, state, reason, says string }{
-		"known":   {leads(b.URL, "", token), "waiting", "unreachable", "does not answer as"},
-		"below":   {leads(b.URL, "/v1/vims", token), "waiting", "unreachable", "does not answer as"},
-		"unknown": {leads(b.URL, "", "somebody-else"), "waiting", "unreachable", "does not answer as"},
+		"known":   {leads(b.URL, "", token), "waiting", "unreachable", "no API server that"},
+		"below":   {leads(b.URL, "/v1/vims", token), "waiting", "unreachable", "no API server that"},
+		"unknown": {leads(b.URL, "", "somebody-else"), "waiting", "unreachable", "no API server that"},
 		"plain":   {leads(strings.Replace(b.URL, "https:", "http:", 1), "", token), "quarantined", "secretInvalid", "https"},
 	} {
 		hub.PutCluster(fakekube.Cluster{Namespace: "tenant", Name: name, Ready: true, Kubeconfig: one.kubeconfig})

@@ -106,7 +106,9 @@ func TestTablesGolden(t *testing.T) {
 		"vnf-op-show":         func(p *program) error { return p.printOperation(sampleOperation()) },
 		"vnf-op-show-waiting": func(p *program) error { return p.printOperation(waitingOperation()) },
 		"vnf-op-list": func(p *program) error {
-			return p.Print(nil, func(w io.Writer) { p.operationTable(w, []sol003.OpOcc{sampleOperation(), waitingOperation()}, map[string]string{sampleOperation().InstanceID: "web"}) })
+			return p.Print(nil, func(w io.Writer) {
+				p.operationTable(w, []sol003.OpOcc{sampleOperation(), waitingOperation()}, map[string]string{sampleOperation().InstanceID: "web"})
+			})
 		},
 		"vnf-preview": func(p *program) error {
 			return p.printPreview(sol003.Preview{

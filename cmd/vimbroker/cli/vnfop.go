@@ -55,7 +55,7 @@ func (p *program) vnfOpListCommand() *cobra.Command {
 					nameInstances(c.Context(), registry, all, names)
 					p.operationTable(w, all, names)
 				},
-				ID: func(o sol003.OpOcc) string { return o.ID },
+				ID:   func(o sol003.OpOcc) string { return o.ID },
 				List: func() ([]sol003.OpOcc, error) { return gather(registry.AllVNFOperations(c.Context(), id)) },
 			})
 		}),

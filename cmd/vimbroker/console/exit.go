@@ -145,7 +145,8 @@ func explain(err error) string {
 	return text
 }
 
-// Advise says an error with the next step, if the error itself cannot know it: explain without the id by which the server's log knows the request.
+// Advise says an error with the next step, if the error itself cannot know it. It leaves out the id by which the server's log
+// knows the request.
 func Advise(err error) string {
 	text := err.Error()
 	var request *url.Error
