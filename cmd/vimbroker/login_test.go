@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -24,6 +25,8 @@ type home struct {
 	dir    string
 	issuer *issuer.Issuer
 	env    []string
+	mu     sync.Mutex
+	said   strings.Builder // what all commands but "token print" have said
 }
 
 // newHome starts the server. Its environment names it, and no token.
@@ -69,6 +72,11 @@ func (h *home) do(see func(string), env []string, args ...string) (code int, out
 	var stdout strings.Builder
 	stderr := &watcher{see: see}
 	code = run(ctx, args, strings.NewReader(""), &stdout, stderr, append(append([]string{}, h.env...), env...))
+	if args[0] != "token" {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.said.WriteString(stdout.String() + stderr.all.String())
+	}
 	return code, stdout.String(), stderr.all.String()
 }
 
@@ -86,6 +94,9 @@ func (h *home) ok(see func(string), env []string, args ...string) (out, said str
 func (h *home) wantPrivate(canary string) {
 	h.t.Helper()
 	found := 0
+	_, audit, _ := h.run(h.t, "audit", "list", "-o", "json")
+	told := h.log.String() + audit + h.said.String()
+	kept := 0
 	err := filepath.Walk(filepath.Join(h.dir, ".config"), func(name string, info os.FileInfo, err error) error {
 		if err != nil || info.IsDir() {
 			if err == nil && info.Mode().Perm()&0o077 != 0 && strings.Contains(name, "vimbroker") {
@@ -97,18 +108,25 @@ func (h *home) wantPrivate(canary string) {
 		if strings.Contains(string(text), canary) {
 			found++
 		}
+		var login struct{ Token, Refresh string }
+		if json.Unmarshal(text, &login) == nil && aToken.MatchString(login.Token) {
+			kept++
+		}
 		if info.Mode().Perm()&0o077 != 0 {
 			h.t.Errorf("%s is open to others: %v", name, info.Mode())
 		}
 		return err
 	})
-	if err != nil || found > 1 {
-		h.t.Errorf("%d files hold the refresh token, %v", found, err)
+	if err != nil || found != 1 || kept != 1 {
+		h.t.Errorf("%d files hold the refresh token, and %d a token, %v; want one", found, kept, err)
 	}
-	if strings.Contains(h.log.String(), canary) {
-		h.t.Error("the server's log holds a refresh token")
+	if strings.Contains(told, canary) || aToken.MatchString(told) {
+		h.t.Error("a command, the server's log or the audit log says a token")
 	}
 }
+
+// aToken is a JWT in a text.
+var aToken = regexp.MustCompile(`ey[\w-]+\.[\w-]+\.[\w-]+`)
 
 var addressInText = regexp.MustCompile(`https?://[^\s]+`)
 
@@ -146,6 +164,8 @@ func TestAPersonLogsInByBrowserAndContextsAreKept(t *testing.T) {
 	if out, _ := h.ok(nil, nil, "whoami"); !strings.Contains(out, "oidc:corp:alice") || !strings.Contains(out, "corp") {
 		t.Errorf("whoami = %s", out)
 	}
+	h.ok(nil, nil, "context", "list", "-o", "json")
+	h.ok(nil, nil, "context", "list")
 	h.wantPrivate("canary-refresh-")
 	out, _ := h.ok(nil, nil, "token", "print")
 	if _, who := h.ok(nil, []string{"VIMBROKER_ADDR=" + server, "VIMBROKER_TOKEN=" + strings.TrimSpace(out)}, "whoami"); who != "" {

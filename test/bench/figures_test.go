@@ -42,6 +42,7 @@ func BenchmarkFigures(b *testing.B) {
 		{"barbican-1", func(b *testing.B) *figure { return barbicanOpen(b, 1, 20, 10) }},
 		{"barbican-8", func(b *testing.B) *figure { return barbicanOpen(b, 8, 10, 5) }},
 		{"login", func(b *testing.B) *figure { return login(b, p) }},
+		{"callers", func(b *testing.B) *figure { return callers(b, p) }},
 		{"tacker", func(b *testing.B) *figure { return tackerAPI(b, p) }},
 		{"replicas", func(b *testing.B) *figure { return replicas(b, p) }},
 		{"million", million},
