@@ -70,7 +70,7 @@ func findEveryKindOfTampering(t *testing.T, on func(*testing.T) tampered) {
 		anchor  = "the anchor"
 		signed  = "between entries 1 and"
 		// columns are those of an entry but for its place.
-		columns    = `time, request, principal, project, action, kind, resource, outcome, detail`
+		columns    = `time, request, principal, project, action, kind, resource, outcome, detail, door`
 		forgetTree = `DELETE FROM audit_tiles; UPDATE audit_tree SET size = 0, root = $empty;`
 	)
 	for _, c := range []struct {
