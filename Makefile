@@ -90,6 +90,10 @@ postgres-tools: ## install PostgreSQL (apt-get, as root), if there is none
 oidc-tools: ## install the certified provider oidc-provider (npm) into bin/oidc
 	test/real/oidc/install.sh $(CURDIR)/$(BIN)/oidc
 
+.PHONY: browser-tools
+browser-tools: ## install Chromium (apt-get, as root), if there is none, and axe-core (npm) into bin/browser
+	test/real/browser/install.sh $(CURDIR)/$(BIN)/browser
+
 .PHONY: prometheus-tools
 prometheus-tools: ## unpack promtool of Debian's Prometheus (apt-get) into bin/prometheus; nothing is installed
 	test/real/prometheus/unpack.sh $(CURDIR)/$(BIN)/prometheus
@@ -99,7 +103,7 @@ rpm-tools: ## unpack rpm of Debian's packages (apt-get) into bin/rpm; nothing is
 	test/real/rpm/unpack.sh $(CURDIR)/$(BIN)/rpm
 
 .PHONY: test-real
-test-real: $(BIN)/gotestsum build kube-tools helm-tools capi-tools vault-tools postgres-tools openstack-tools oidc-tools prometheus-tools ## the suites and stories against real systems; a skip is a failure
+test-real: $(BIN)/gotestsum build kube-tools helm-tools capi-tools vault-tools postgres-tools openstack-tools oidc-tools browser-tools prometheus-tools ## the suites and stories against real systems; a skip is a failure
 	VIMBROKER_REAL=1 $(TEST) --packages="$(REAL_PACKAGES)" -- -vet=off -p 3 -count=1 -timeout 40m $(TAGS) -skip '$(FAKED)'
 
 .PHONY: soak

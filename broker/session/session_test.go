@@ -1,0 +1,252 @@
+package session_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/broker/session"
+	"github.com/vimbroker/vimbroker/broker/trust"
+	"github.com/vimbroker/vimbroker/drivers/sqlite"
+	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/policy/audit"
+	"github.com/vimbroker/vimbroker/test/clock"
+)
+
+// people are callers by token.
+type people map[string]policy.Principal
+
+func (p people) Authenticate(_ context.Context, token string) (policy.Principal, error) {
+	if who, known := p[token]; known {
+		return who, nil
+	}
+	return policy.Principal{}, policy.ErrUnauthenticated
+}
+
+func (p people) Held() (all []policy.HeldToken) {
+	for token := range p {
+		all = append(all, policy.HeldToken{ID: policy.TokenID(token)})
+	}
+	return all
+}
+
+func (p people) Lookup(_ context.Context, name, _ string) (policy.Principal, error) {
+	for _, who := range p {
+		if who.Name == name {
+			return who, nil
+		}
+	}
+	return policy.Principal{}, policy.ErrUnauthenticated
+}
+
+// corp is an issuer that gives tokens for one code.
+type corp struct{ asked url.Values }
+
+func (*corp) AuthorizationAt(context.Context, trust.Authority) (string, error) {
+	return "https://corp.example/authorize", nil
+}
+
+func (c *corp) Exchange(_ context.Context, _ trust.Authority, form url.Values) ([]secret.Text, error) {
+	c.asked = form
+	if form.Get("code") != "good" {
+		return nil, errors.New("no such code")
+	}
+	return []secret.Text{secret.NewText("for another audience"), secret.NewText("of carol")}, nil
+}
+
+type stay struct {
+	*session.Sessions
+	people people
+	corp   *corp
+	now    *clock.Clock
+	store  *sqlite.Store
+	same   bool // the entry of trust is as it was
+}
+
+func newStay(t *testing.T) *stay {
+	t.Helper()
+	store, err := sqlite.Open(t.Context(), sqlite.Options{Path: filepath.Join(t.TempDir(), "broker.db")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = store.Close() })
+	now := clock.New(time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC))
+	s := &stay{corp: &corp{}, now: now, store: store, same: true, people: people{
+		"alice's": {Name: "alice", Project: "north", Roles: []string{"member"}},
+		"of carol": {
+			Name: "oidc:corp:carol", Project: "north", Roles: []string{"reader"},
+			Login: policy.Arrival{Entry: "corp", Digest: "d", Until: now.Now().Add(time.Hour)},
+		},
+	}}
+	s.Sessions = session.New(session.Options{
+		Store: store, Callers: s.people, Directories: map[string]policy.Directory{policy.ByStaticToken: s.people},
+		Current: func(string, string) bool { return s.same }, Guard: &audit.Guard{Sink: store, Now: now.Now}, Log: slog.New(slog.DiscardHandler), Now: now.Now,
+	}, session.Issuers{
+		Entries: func() []trust.Authority {
+			return []trust.Authority{{Name: "corp", Issuer: "https://corp.example", Login: &trust.Signin{ClientID: "vimbroker"}}}
+		}, Provider: s.corp, Once: store,
+	})
+	return s
+}
+
+func (s *stay) found(t *testing.T, plain string, used bool) bool {
+	t.Helper()
+	_, _, err := s.Find(t.Context(), plain, used)
+	if err != nil && !errors.Is(err, policy.ErrUnauthenticated) {
+		t.Fatal(err)
+	}
+	return err == nil
+}
+
+func TestASessionEnds(t *testing.T) {
+	s := newStay(t)
+	plain, made, err := s.EnterWithToken(t.Context(), "alice's")
+	if err != nil || made.Digest == plain || strings.Contains(plain, made.ID) {
+		t.Fatalf("EnterWithToken() = %+v, %v", made, err)
+	}
+	s.now.Add(session.Idle - time.Second)
+	if !s.found(t, plain, true) {
+		t.Error("a session is over before it has idled")
+	}
+	s.now.Add(session.Idle - time.Second)
+	if !s.found(t, plain, false) { // a page that refreshes itself
+		t.Error("a session that was used is over")
+	}
+	s.now.Add(time.Second)
+	if s.found(t, plain, true) {
+		t.Error("a session lives that nobody used for long: a page that refreshes itself keeps it")
+	}
+	plain, _, err = s.EnterWithToken(t.Context(), "alice's")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range int(session.Most/time.Minute) - 1 {
+		s.now.Add(time.Minute)
+		if !s.found(t, plain, true) {
+			t.Fatal("a session that is used is over before its end")
+		}
+	}
+	s.now.Add(time.Minute)
+	if s.found(t, plain, true) {
+		t.Error("a session outlives its end")
+	}
+}
+
+func TestASessionHasTheRolesOfNow(t *testing.T) {
+	s := newStay(t)
+	plain, _, err := s.EnterWithToken(t.Context(), "alice's")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.people["alice's"] = policy.Principal{Name: "alice", Project: "north", Roles: []string{"reader"}}
+	if p, _, err := s.Find(t.Context(), plain, true); err != nil || !slices.Equal(p.Roles, []string{"reader"}) {
+		t.Errorf("after its roles were changed alice is %+v, %v", p, err)
+	}
+	delete(s.people, "alice's")
+	if s.found(t, plain, true) {
+		t.Error("who is gone has a session")
+	}
+}
+
+func TestOneCallerHasFewSessions(t *testing.T) {
+	s := newStay(t)
+	first := ""
+	for n := range session.PerPrincipal + 1 {
+		s.now.Add(time.Second)
+		plain, _, err := s.EnterWithToken(t.Context(), "alice's")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n == 0 {
+			first = plain
+		}
+	}
+	all, err := s.List(t.Context(), s.people["alice's"])
+	if err != nil || len(all) != session.PerPrincipal || s.found(t, first, false) {
+		t.Errorf("%d sessions, %v; the first is there: %v", len(all), err, s.found(t, first, false))
+	}
+}
+
+// A login at an issuer counts once, in the browser that began it, and for five minutes.
+func TestALoginAtAnIssuer(t *testing.T) {
+	s := newStay(t)
+	at, kept, err := s.BeginLogin(t.Context(), "corp", "https://broker.example/ui/callback", "/ui/leases")
+	if err != nil {
+		t.Fatal(err)
+	}
+	u, err := url.Parse(at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := u.Query()
+	if q.Get("code_challenge_method") != "S256" || q.Get("code_challenge") == "" {
+		t.Errorf("the person is led to %s", at)
+	}
+	good := url.Values{"state": {q.Get("state")}, "code": {"good"}, "iss": {"https://corp.example"}}
+	with := func(name, value string) url.Values {
+		changed := url.Values{}
+		for k, v := range good {
+			changed[k] = v
+		}
+		changed.Set(name, value)
+		return changed
+	}
+	for what, c := range map[string]struct {
+		kept string
+		came url.Values
+	}{
+		"another state":  {kept, with("state", "x")},
+		"no state":       {kept, with("state", "")},
+		"another cookie": {"", good},
+	} {
+		if plain, _, _, err := s.FinishLogin(t.Context(), c.kept, c.came); !errors.Is(err, broker.ErrInvalid) || plain != "" {
+			t.Errorf("a login with %s: %v", what, err)
+		}
+	}
+	plain, made, back, err := s.FinishLogin(t.Context(), kept, good)
+	if err != nil || back != "/ui/leases" || made.Principal != "oidc:corp:carol" || s.corp.asked.Get("code_verifier") == "" || strings.Contains(at, s.corp.asked.Get("code_verifier")) {
+		t.Fatalf("FinishLogin() = %+v, %q, %v", made, back, err)
+	}
+	if _, _, _, err := s.FinishLogin(t.Context(), kept, good); !errors.Is(err, broker.ErrInvalid) {
+		t.Errorf("a login that was finished, again: %v", err)
+	}
+	if s.same = false; s.found(t, plain, true) {
+		t.Error("a session lives whose entry of trust was changed")
+	}
+	s.same = true
+	s.now.Add(time.Minute)
+	if !s.found(t, plain, true) {
+		t.Error("the session is over before its token")
+	}
+	if !made.EndsAt.Equal(s.people["of carol"].Login.Until) {
+		t.Errorf("the session ends at %v, and its token at %v", made.EndsAt, s.people["of carol"].Login.Until)
+	}
+	for what, c := range map[string]struct {
+		over  time.Duration
+		alter func(url.Values)
+	}{
+		"of another issuer": {0, func(v url.Values) { v.Set("iss", "https://evil.example") }},
+		"without a code":    {0, func(v url.Values) { v.Del("code") }},
+		"after its time":    {session.LoginWithin, func(url.Values) {}},
+	} {
+		at, kept, err := s.BeginLogin(t.Context(), "corp", "https://broker.example/ui/callback", "/ui/")
+		if err != nil {
+			t.Fatal(err)
+		}
+		u, _ := url.Parse(at)
+		came := url.Values{"state": {u.Query().Get("state")}, "code": {"good"}}
+		c.alter(came)
+		s.now.Add(c.over)
+		if plain, _, _, err := s.FinishLogin(t.Context(), kept, came); err == nil || plain != "" {
+			t.Errorf("a login %s lets in", what)
+		}
+	}
+}
