@@ -90,7 +90,8 @@ func (c *Gatekeeper) reviewed(ctx context.Context, t *row, token string) (reason
 
 // Remote reports whether Authenticate has to ask another system about a token.
 func (c *Gatekeeper) Remote(token string) bool {
-	t := c.table.Load().find(IssuerOf(token))
+	p, _ := parse(token)
+	t := c.table.Load().find(p.issuer, p.KeyID)
 	if t == nil || t.VIM == "" {
 		return false
 	}

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"log/slog"
 	"reflect"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -230,21 +231,29 @@ func digest(e Authority) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// find returns the row for an issuer. Clusters name theirs themselves.
-func (t *table) find(issuer string) *row {
+// find returns the row for an issuer. Clusters name theirs themselves, and many by the same name: among them the key's id
+// tells.
+func (t *table) find(issuer, keyID string) (found *row) {
 	if r := t.issuers[issuer]; r != nil {
 		return r
 	}
 	for _, r := range t.rows {
-		if k := r.keys.Load(); r.VIM != "" && k != nil && k.issuer == issuer && issuer != "" {
+		k := r.keys.Load()
+		if r.VIM == "" || k == nil || k.issuer != issuer || issuer == "" {
+			continue
+		}
+		if slices.ContainsFunc(k.keys, func(key jose.JSONWebKey) bool { return key.KeyID == keyID }) {
 			return r
 		}
+		if found == nil {
+			found = r
+		}
 	}
-	return nil
+	return found
 }
 
 // Knows reports whether an issuer is in the table.
-func (c *Gatekeeper) Knows(issuer string) bool { return c.table.Load().find(issuer) != nil }
+func (c *Gatekeeper) Knows(issuer string) bool { return c.table.Load().find(issuer, "") != nil }
 
 // refused is the refusal of a caller by an entry, for the audit log.
 func (e Authority) refused(reason string) error {
@@ -282,7 +291,7 @@ func (c *Gatekeeper) judge(ctx context.Context, token string) (v verdict, err er
 	if v.parsed, ok = parse(token); !ok {
 		return v, &policy.RefusedLogin{Authenticator: policy.ByIssuer, Reason: reasonForm}
 	}
-	if v.row = c.table.Load().find(v.issuer); v.row == nil {
+	if v.row = c.table.Load().find(v.issuer, v.KeyID); v.row == nil {
 		return v, &policy.RefusedLogin{Authenticator: policy.ByIssuer, Reason: reasonIssuer}
 	}
 	key, err := c.key(v.row, v.header)

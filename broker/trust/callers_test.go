@@ -57,6 +57,7 @@ type bench struct {
 	clock  *clock.Clock
 	issuer *fake.Issuer
 	review func(vim, token, audience string) (bool, error)
+	other  *fake.Issuer // of the cluster core/hub-2
 }
 
 func (b *bench) Review(_ context.Context, vim, token, audience string) (bool, error) {
@@ -95,7 +96,10 @@ func (b *bench) use(entries ...trust.Authority) {
 }
 
 // IssuerKeys is a cluster whose accounts the issuer signs for.
-func (b *bench) IssuerKeys(context.Context, string) (string, []byte, error) {
+func (b *bench) IssuerKeys(_ context.Context, vim string) (string, []byte, error) {
+	if vim == "core/hub-2" {
+		return b.other.URL, b.other.JWKS(), nil
+	}
 	return b.issuer.URL, b.issuer.JWKS(), nil
 }
 
@@ -420,5 +424,54 @@ func TestEntriesWithFaultsAreRefused(t *testing.T) {
 		if want == "" && len(faults) > 0 || want != "" && (len(faults) != 1 || faults[0].Field != want) {
 			t.Errorf("%s: %+v", want, faults)
 		}
+	}
+}
+
+// Clusters call themselves by the same name, unless somebody says otherwise: the key tells whose account it is.
+func TestClustersOfTheSameNameAreToldApart(t *testing.T) {
+	rule := []trust.Mapping{{Match: map[string]string{"serviceaccount": "jobs:*"}, Project: "acme", Roles: []string{"member"}}}
+	b := newBench(t)
+	b.other = fake.New(t)
+	b.other.URL, b.other.Now = b.issuer.URL, b.clock.Now
+	b.other.Rotate("of-hub-2")
+	b.review = func(string, string, string) (bool, error) { return true, nil }
+	b.use(trust.Authority{Name: "one", VIM: "core/hub-1", Principals: rule}, trust.Authority{Name: "two", VIM: "core/hub-2", Principals: rule})
+	b.Refresh(t.Context())
+	claims := map[string]any{"kubernetes.io": map[string]any{
+		"namespace": "jobs", "serviceaccount": map[string]any{"name": "runner", "uid": "u"},
+	}}
+	const sub = "system:serviceaccount:jobs:runner"
+	for want, is := range map[string]*fake.Issuer{"k8s:one:jobs:runner": b.issuer, "k8s:two:jobs:runner": b.other} {
+		if p, err := b.Authenticate(t.Context(), is.Token(sub, claims)); err != nil || p.Name != want {
+			t.Errorf("an account of %s = %+v, %v", want, p, err)
+		}
+	}
+	b.use(trust.Authority{Name: "one", VIM: "core/hub-1", Principals: rule})
+	if _, err := b.Authenticate(t.Context(), b.other.Token(sub, claims)); reasonOf(err) != "unknown key" {
+		t.Errorf("an account of a cluster that is not in the table: %v", err)
+	}
+}
+
+// An issuer that hangs keeps no caller waiting, neither its own nor another's.
+func TestAnIssuerThatHangsHoldsNobodyUp(t *testing.T) {
+	b, hanging := newBench(t, corp()), fake.New(t)
+	asked, release := make(chan struct{}, 1), make(chan struct{})
+	defer close(release)
+	hanging.Answer(func(http.ResponseWriter, *http.Request) {
+		asked <- struct{}{}
+		<-release
+	})
+	slow := corp()
+	slow.Name, slow.Issuer = "slow", hanging.URL
+	b.use(corp(), slow)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	go b.Refresh(ctx)
+	<-asked
+	if _, err := b.Authenticate(t.Context(), b.issuer.Token("alice", nil)); err != nil {
+		t.Errorf("beside an issuer that hangs: %v", err)
+	}
+	if _, err := b.Authenticate(t.Context(), hanging.Token("alice", nil)); !errors.Is(err, broker.ErrUnavailable) {
+		t.Errorf("of an issuer that hangs: %v, want ErrUnavailable", err)
 	}
 }
