@@ -250,7 +250,7 @@ func plain(text string) string {
 		if n++; n > longest {
 			return b.String() + "…"
 		}
-		if r == '\n' || unicode.IsGraphic(r) && !unicode.Is(unicode.Bidi_Control, r) {
+		if r == '\n' || unicode.IsGraphic(r) { // which no character is that turns others
 			b.WriteRune(r)
 			continue
 		}
