@@ -2,6 +2,8 @@ package session_test
 
 import (
 	"context"
+	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"log/slog"
 	"net/url"
@@ -175,6 +177,21 @@ func TestOneCallerHasFewSessions(t *testing.T) {
 	}
 }
 
+// longer is what the browser keeps of a login, for a time that nobody gave it.
+func longer(t *testing.T, kept string) string {
+	t.Helper()
+	text, err := base64.RawURLEncoding.DecodeString(kept)
+	var b session.Begun
+	if err != nil || json.Unmarshal(text, &b) != nil {
+		t.Fatalf("%s: %v", kept, err)
+	}
+	b.Until = b.Until.Add(time.Second)
+	if text, err = json.Marshal(b); err != nil {
+		t.Fatal(err)
+	}
+	return base64.RawURLEncoding.EncodeToString(text)
+}
+
 // A login at an issuer counts once, in the browser that began it, and for five minutes.
 func TestALoginAtAnIssuer(t *testing.T) {
 	s := newStay(t)
@@ -206,6 +223,7 @@ func TestALoginAtAnIssuer(t *testing.T) {
 		"another state":  {kept, with("state", "x")},
 		"no state":       {kept, with("state", "")},
 		"another cookie": {"", good},
+		"a longer time":  {longer(t, kept), good},
 	} {
 		if plain, _, _, err := s.FinishLogin(t.Context(), c.kept, c.came); !errors.Is(err, broker.ErrInvalid) || plain != "" {
 			t.Errorf("a login with %s: %v", what, err)

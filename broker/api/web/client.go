@@ -83,7 +83,7 @@ func (s *server) grantTable(v *Visit, q grant.Query) (*Grid, error) {
 	found, next, err := s.Grants.Records(v.Context(), v.Principal, q)
 	t := &Grid{
 		Columns: []string{"Grant", "State", "Operation", "Instance", "VIM", "Lease", "Asked"}, Next: v.Next(next),
-		Empty: "No VNFM was granted such a thing.",
+		Empty: "No VNFM was granted such a thing. Register one that asks: vimbroker client create NAME --role vnfm",
 	}
 	for _, g := range found {
 		lease := Cell{Text: Short(g.Lease), Code: true}

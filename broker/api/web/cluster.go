@@ -60,7 +60,7 @@ func (s *server) listClusters(v *Visit) (Screen, error) {
 	}
 	m := &Grid{
 		Columns: []string{"VIM", "State", "Namespaces", "Watched", "Trouble", "Breaker"},
-		Empty:   "No VIM that you may see is a management cluster.",
+		Empty:   "No VIM that you may see is a management cluster. Make it one: vimbroker management-cluster enable VIM --namespace NAMESPACE",
 	}
 	for _, one := range all {
 		row := []Cell{

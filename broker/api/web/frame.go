@@ -69,6 +69,7 @@ var marks = map[Mark]string{Good: "✓", Warn: "!", Bad: "✕", Idle: "·"}
 var pages = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("page.html").Funcs(template.FuncMap{
 		"plain": plain,
+		"seen":  seen,
 		"long":  func(text string) bool { return len(text) > 24 },
 		"sign":  func(m Mark) string { return marks[m] },
 		"stamp": func(t time.Time) string { return t.UTC().Format(time.RFC3339) },

@@ -41,7 +41,7 @@ type Block struct {
 	Facts []Fact
 	Table *Grid
 	Form  *Search
-	// Text is shown as it is.
+	// Text is shown whole.
 	Text string
 	// Tree draws what leads to what.
 	Tree []Node
@@ -242,15 +242,22 @@ func brief(d time.Duration) string {
 // longest bounds what is shown of a text from outside, in characters.
 const longest = 300
 
-// plain shows a text from outside: what moves, turns or hides other text is written out, and a text without end is cut.
+// plain shows a text from outside, as seen does, and cuts one without end.
 func plain(text string) string {
-	var b strings.Builder
 	n := 0
-	for _, r := range text {
+	for at := range text {
 		if n++; n > longest {
-			return b.String() + "…"
+			return seen(text[:at]) + "…"
 		}
-		if r == '\n' || unicode.IsGraphic(r) { // which no character is that turns others
+	}
+	return seen(text)
+}
+
+// seen is a text from outside in which what moves, turns or hides other text is written out.
+func seen(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		if r == '\n' || r == '\t' || unicode.IsGraphic(r) { // which no character is that turns others
 			b.WriteRune(r)
 			continue
 		}

@@ -397,6 +397,53 @@ func TestSessionsOfThePage(t *testing.T) {
 	}
 }
 
+// Nobody sees or ends a session of another, though its id is known.
+func TestSessionsOfOthers(t *testing.T) {
+	s, _ := tryOut(t, func(*config) {})
+	_, north, south := tenants(t, s)
+	nora, sven := newBrowser(t, s), newBrowser(t, s)
+	nora.logIn(north)
+	sven.logIn(south)
+	find := regexp.MustCompile(`/ui/sessions/([0-9a-f-]+)/end`)
+	id := find.FindStringSubmatch(nora.see("/ui/sessions", "nora"))[1]
+	text := sven.see("/ui/sessions", "sven")
+	if strings.Contains(text, id) || strings.Contains(text, "nora") {
+		t.Errorf("the sessions of sven have nora's: %s", text)
+	}
+	path := "/ui/sessions/" + id + "/end"
+	if status, text := sven.send(path, nil); status != http.StatusNotFound {
+		t.Errorf("the question whether to end another's session = %d %s, want 404", status, text)
+	}
+	form := url.Values{"form-token": {formToken.FindStringSubmatch(text)[1]}}
+	if status, text := sven.send(path, form); status != http.StatusNotFound {
+		t.Errorf("ending another's session = %d %s, want 404", status, text)
+	}
+	nora.see("/ui/sessions", id)
+}
+
+// A tenant sees how many leases live on a VIM of its own, and not how many on one that another shares with it.
+func TestLeasesOfOthersAreNotCounted(t *testing.T) {
+	s, _ := tryOut(t, func(*config) {})
+	s.ready.settled.Store(true)
+	s.broker.Probe(t.Context())
+	admin, north, south := tenants(t, s)
+	vim, _ := settled(t, s, "north", "edge-north", fakekube.New(t, fakekube.Options{}))
+	yes := true
+	if _, err := s.broker.UpdateVIM(t.Context(), devAdmin(), vim.ID, broker.Change{Shared: &yes}); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		token string
+		sees  bool
+	}{"root": {admin, true}, "nora": {north, true}, "sven": {south, false}} {
+		b := newBrowser(t, s)
+		b.logIn(c.token)
+		if text := b.see("/ui/vims", "edge-north"); strings.Contains(text, "2 live") != c.sees {
+			t.Errorf("%s sees how many leases live on the VIM: %v, want %v", name, !c.sees, c.sees)
+		}
+	}
+}
+
 // A token that is taken away ends the sessions that it began.
 func TestASessionEndsWithItsToken(t *testing.T) {
 	s, _ := tryOut(t, func(*config) {})

@@ -91,7 +91,7 @@ func (r *rooms) instances(v *web.Visit) (web.Screen, error) {
 	}
 	t := &web.Grid{
 		Columns: []string{"Name", "State", "Product", "Version", "VIM", "Namespace", "Drift", "Project", "Id"}, Next: v.Next(next),
-		Empty: "There is no such VNF instance. Make one: vimbroker vnf create --vnfd VNFD NAME",
+		Empty: "There is no such VNF instance. Take a filter away, or make one: vimbroker vnf create --vnfd VNFD NAME",
 	}
 	for _, i := range found {
 		s := i.Shape
@@ -218,7 +218,7 @@ func (r *rooms) operationTable(v *web.Visit, q lifecycle.OperationQuery) (*web.G
 	found, next, err := r.lifecycle.Operations(v.Context(), v.Principal, q)
 	t := &web.Grid{
 		Columns: []string{"Operation", "State", "Type", "Instance", "Why", "Started", "By"}, Next: v.Next(next),
-		Empty: "There is no such operation.",
+		Empty: "There is no such operation. Take a filter away, or begin one: vimbroker vnf instantiate NAME --vim VIM",
 	}
 	for _, o := range found {
 		t.Rows = append(t.Rows, []web.Cell{
@@ -379,7 +379,7 @@ func (r *rooms) list(v *web.Visit) (web.Screen, error) {
 	}
 	t := &web.Grid{
 		Columns: []string{"Product", "Version", "State", "Used", "VNFD", "Signed by", "Project", "Id"}, Next: v.Next(next),
-		Empty: "There is no such package. Upload one: vimbroker package create --upload FILE",
+		Empty: "There is no such package. Take a filter away, or upload one: vimbroker package create --upload FILE",
 	}
 	for _, p := range found {
 		used := web.Cell{}
