@@ -60,7 +60,8 @@ spec: {displayName: theirs, clusterManager: {name: other}}
 		"apiVersion": "client.authentication.k8s.io/v1", "command": o.bin, "provideClusterInfo": true,
 		"args": []string{"credential", "--profile", "--rule", "list:nodes", "--cluster-wide"},
 		"env": []any{
-			map[string]string{"name": "VIMBROKER_ADDR", "value": o.broker.URL}, map[string]string{"name": "HOME", "value": o.dir},
+			map[string]string{"name": "VIMBROKER_ADDR", "value": o.broker.URL},
+			map[string]string{"name": "HOME", "value": o.dir},
 			map[string]string{"name": "VIMBROKER_TOKEN_FILE", "value": filepath.Join(o.dir, "data", "dev-token")},
 		},
 	}}}})
