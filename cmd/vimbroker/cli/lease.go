@@ -58,8 +58,8 @@ func (p *program) leaseListCommand() *cobra.Command {
 		Short:   "List leases",
 		Long: `List the leases that you may see, newest first. Leases that have ended are
 listed only with --all or --state; --project lists those of one project. MAY is
-the role or the rules of a lease, WHERE the namespaces that they hold in, WHO its
-holder; a lease that somebody took for another person says so: "dave, by alice".`,
+the role or the rules of a lease, WHERE the namespaces that they hold in, WHO
+its holder; a lease that somebody took for another says so: "dave, by alice".`,
 		Example: `  vimbroker lease list
   vimbroker lease list --vim edge-1 --all
   vimbroker lease list --state irrevocable -o json`,
