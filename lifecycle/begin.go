@@ -145,6 +145,7 @@ func (l *Lifecycle) instantiation(ctx context.Context, p policy.Principal, i Ins
 		return err
 	}
 	to.Driver, to.Namespace = d.Name(), b.Namespace
+	to.connect(d, to.source(pkg), f, r.Managed)
 	return nil
 }
 
@@ -245,6 +246,7 @@ func (r PackageChange) propose(ctx context.Context, l *Lifecycle, p policy.Princ
 			return err
 		}
 		to.keep(i.Shape, f)
+		to.connect(d, to.source(pkg), f, r.Managed)
 		return nil
 	}
 	return proposal{

@@ -80,6 +80,10 @@ type Shape struct {
 	Replicas map[string]int32 `json:"replicas,omitempty"`
 	// ExtCPs are the connection points of VDUs that the descriptor connects to the outside.
 	ExtCPs []string `json:"extCPs,omitempty"`
+	// Unmade are the networks of the descriptor that the instance does not have, each after its kind, and Managed the ids of
+	// virtual links that the request would have it use, and that nothing is done about.
+	Unmade  []string `json:"unmade,omitempty"`
+	Managed []string `json:"managed,omitempty"`
 	// Resources are all that may stand on the VIM: they are recorded before they are made.
 	Resources []Resource `json:"resources,omitempty"`
 	// VNFCs are those that the last operation saw.

@@ -19,6 +19,7 @@ type Preview struct {
 	Leases []PreviewLease
 	// Refusal is policy's refusal of the plan, or nil.
 	Refusal *Failure
+	NotDone []string // by the shape that it would make
 }
 
 // Effect is what an operation does to one resource.
@@ -96,7 +97,7 @@ func (l *Lifecycle) Preview(ctx context.Context, p policy.Principal, id string, 
 	if err := errors.Join(err, l.leaser.EndOperation(context.WithoutCancel(ctx), o.ID)); err != nil {
 		return Preview{}, l.refuse(ctx, act, err)
 	}
-	out := Preview{Plan: plan, Effects: plan.effects(i.Shape.Resources)}
+	out := Preview{Plan: plan, Effects: plan.effects(i.Shape.Resources), NotDone: o.Target.NotDone()}
 	wish := policy.Wish{Plan: plan.Facts.weighed(v, o.Target.Product)}
 	if _, err := l.enter(audit.AsQuestion(ctx), p, action, i.resource(), wish); err != nil {
 		out.Refusal = failureOf(l.named(err, p, action, i.resource(), wish))

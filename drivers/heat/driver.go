@@ -74,11 +74,7 @@ func (*Driver) Basis(s lifecycle.Source) (lifecycle.Basis, error) {
 	if len(s.Given) == 0 && !s.Parameters {
 		return b, nil
 	}
-	templates, err := s.Read(b.Files)
-	if err != nil {
-		return b, err
-	}
-	h, err := read(templates, s.Flavour)
+	h, err := readFrom(s, b)
 	if err != nil {
 		return b, err
 	}
@@ -89,6 +85,33 @@ func (*Driver) Basis(s lifecycle.Source) (lifecycle.Basis, error) {
 	}
 	b.SecretParameters = h.hidden[nfv]
 	return b, nil
+}
+
+func readFrom(s lifecycle.Source, b lifecycle.Basis) (*hot, error) {
+	templates, err := s.Read(b.Files)
+	if err != nil {
+		return nil, err
+	}
+	return read(templates, s.Flavour)
+}
+
+// Networks implements [lifecycle.Networker]: templates of Tacker call a descriptor's networks and ports by its names.
+func (d *Driver) Networks(s lifecycle.Source) (map[string]bool, error) {
+	b, err := d.Basis(s)
+	if err != nil {
+		return nil, err
+	}
+	h, err := readFrom(s, b)
+	if err != nil {
+		return nil, err
+	}
+	made := map[string]bool{}
+	for _, p := range h.pieces {
+		if strings.HasPrefix(p.kind, "OS::Neutron::") {
+			made[p.name] = true
+		}
+	}
+	return made, nil
 }
 
 // Observe implements [lifecycle.Driver].

@@ -58,6 +58,8 @@ type Flavour struct {
 	DefaultLevel string
 	// ExtCPs are the node templates of connection points that the VNF shows outside, sorted.
 	ExtCPs []string
+	// Networks are its virtual links and connection points, sorted: "VduCp NAME".
+	Networks []string
 
 	steps map[string]string // of each aspect, the name of its first step
 }
@@ -110,6 +112,9 @@ const (
 	typeLevels    = "tosca.policies.nfv.InstantiationLevels"
 	typeVDULevels = "tosca.policies.nfv.VduInstantiationLevels"
 )
+
+// typesOfNetworks are the types in tosca.nodes.nfv that ask for networks.
+var typesOfNetworks = []string{"VnfVirtualLink", "VduCp", "VnfExtCp", "VipCp", "VirtualCp"}
 
 // definitions is one YAML file of a descriptor. Members that are not listed are not read.
 type definitions struct {
@@ -421,6 +426,11 @@ func (d *descriptor) flavour(f definitions) error {
 			}
 			fl.VDUs[name] = v
 		}
+		for _, kind := range typesOfNetworks {
+			if d.is(t.Type, "tosca.nodes.nfv."+kind) {
+				fl.Networks = append(fl.Networks, kind+" "+name)
+			}
+		}
 		if image, err := imageOf(f.path, name, t); err != nil {
 			return err
 		} else if image != "" {
@@ -443,6 +453,7 @@ func (d *descriptor) flavour(f definitions) error {
 		return err
 	}
 	fl.ExtCPs = outside(f.Topology.Substitution.Requirements)
+	slices.Sort(fl.Networks)
 	d.vnfd.Flavours[fl.ID] = fl
 	return nil
 }

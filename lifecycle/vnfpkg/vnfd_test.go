@@ -39,6 +39,7 @@ data_types:
       login: {type: string, metadata: {hidden: true}}
       site: {type: string}
 node_types:
+  company.CP: {derived_from: tosca.nodes.nfv.VduCp}
   company.VNF:
     derived_from: tosca.nodes.nfv.VNF
     properties:
@@ -71,6 +72,8 @@ topology_template:
         virtual_compute: {properties: {requested_additional_capabilities: {properties: {requested_additional_capability_name: m1.tiny}}}}
       artifacts:
         sw_image: {type: tosca.artifacts.nfv.SwImage, file: Files/images/web.img}
+    VDU1_CP1:
+      type: company.CP
     Link:
       type: tosca.nodes.nfv.VnfVirtualLink
   policies:
@@ -122,7 +125,7 @@ func TestDescriptor(t *testing.T) {
 				"level_1": {Description: "smallest", Scale: map[string]int{"vdu1_aspect": 0}, Instances: map[string]int{"VDU1": 1}},
 				"level_2": {Description: "largest", Scale: map[string]int{"vdu1_aspect": 2}, Instances: map[string]int{"VDU1": 3}},
 			},
-			DefaultLevel: "level_1",
+			DefaultLevel: "level_1", Networks: []string{"VduCp VDU1_CP1", "VnfVirtualLink Link"},
 		}},
 	}
 	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(vnfpkg.Flavour{})); diff != "" {

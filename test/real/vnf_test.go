@@ -436,7 +436,9 @@ func TestTackersCNF(t *testing.T) {
 	b.onCluster(t, "create namespace tacker")
 	t.Cleanup(func() { b.onCluster(t, "delete namespace tacker --wait=false") })
 	b.Must(t, "vimbroker vim register --kubeconfig ~/.kube/config edge1")
-	b.upload(t, csar.Tacker().Zip(t))
+	const flavour = "Definitions/edge_df_simple.yaml"
+	b.upload(t, csar.Tacker().With(csar.Files{flavour: strings.Replace(csar.Tacker()[flavour], "    VDU1:\n",
+		"    internalVL1: {type: tosca.nodes.nfv.VnfVirtualLink}\n    VDU1:\n", 1)}).Zip(t))
 	var made struct{ ID string }
 	b.ask(t, "POST", "/vnflcm/v2/vnf_instances", "application/json", []byte(`{"vnfdId":"`+csar.TackerVNFD+`","vnfInstanceName":"edge"}`), &made)
 	operate := func(task, body string) {
@@ -450,7 +452,12 @@ func TestTackersCNF(t *testing.T) {
 	operate("instantiate", `{"flavourId":"simple","instantiationLevelId":"level_1",
 		"vimConnectionInfo":{"vim1":{"vimId":"`+b.id(t, "edge1")+`","vimType":"ETSINFV.KUBERNETES.V_1","extra":{"dummy-key":"dummy-val"}}},
 		"additionalParams":{"namespace":"tacker","lcm-kubernetes-def-files":["Files/kubernetes/config.yaml","Files/kubernetes/service_secret.yaml",
-		"Files/kubernetes/deployment.yaml","Files/kubernetes/pod.yaml"]}}`)
+		"Files/kubernetes/deployment.yaml","Files/kubernetes/pod.yaml"]},"extManagedVirtualLinks":[{"id":"m1","vnfVirtualLinkDescId":"internalVL1","resourceId":"r"}]}`)
+	for _, show := range []string{"show edge", "op show " + strings.TrimSpace(b.Must(t, "vimbroker vnf op list -o jsonpath={.items[0].id}")), "heal edge --dry-run"} {
+		if got := b.Must(t, "vimbroker vnf "+show); strings.Count(got, "Not done:") != 2 || !strings.Contains(got, "VnfVirtualLink internalVL1 is not made") {
+			t.Errorf("vnf %s says nothing of the links that are not made:\n%s", show, got)
+		}
+	}
 	for _, want := range []string{"deployment.apps/edge-web", "service/edge-web", "secret/edge-login", "configmap/edge-pages", "pod/edge-probe"} {
 		if got := standing(); !strings.Contains(got, want) {
 			t.Errorf("after instantiate there is no %s: %s", want, got)

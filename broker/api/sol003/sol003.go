@@ -57,6 +57,8 @@ type InstanceDetail struct {
 	VIMName   string     `json:"vimName,omitempty"`
 	Resources []Resource `json:"resources,omitempty"`
 	Drift     *Drift     `json:"drift,omitempty"`
+	// NotDone says what the descriptor and the requests ask for of networks that is not done.
+	NotDone []string `json:"notDone,omitempty"`
 }
 
 // Drift is which resources of an instance are missing or were changed, as they were looked at last.
@@ -272,6 +274,7 @@ type OperationDetail struct {
 	Waiting  *Waiting   `json:"waiting,omitempty"`
 	Stage    int        `json:"stage"`
 	Steps    []Resource `json:"steps,omitempty"`
+	NotDone  []string   `json:"notDone,omitempty"`
 }
 
 // Waiting is how an operation stands that waits for its turn.
@@ -388,6 +391,18 @@ type InstantiateRequest struct {
 	LevelID   string                       `json:"instantiationLevelId,omitempty"`
 	VIMs      map[string]VIMConnectionInfo `json:"vimConnectionInfo,omitempty"`
 	Params    AdditionalParams             `json:"additionalParams,omitzero"`
+	AskedLinks
+}
+
+// AskedLinks are the networks that a request connects an instance to: External are refused, Managed are not used.
+type AskedLinks struct {
+	External []AskedLink `json:"extVirtualLinks,omitempty"`
+	Managed  []AskedLink `json:"extManagedVirtualLinks,omitempty"`
+}
+
+// AskedLink is ExtVirtualLinkData and ExtManagedVirtualLinkData, as far as they are known.
+type AskedLink struct {
+	ID string `json:"id"`
 }
 
 // ScaleRequest is ScaleVnfRequest.
@@ -414,6 +429,7 @@ type ChangePackageRequest struct {
 	VNFDID string                       `json:"vnfdId"`
 	VIMs   map[string]VIMConnectionInfo `json:"vimConnectionInfo,omitempty"`
 	Params AdditionalParams             `json:"additionalParams,omitzero"`
+	AskedLinks
 }
 
 // TerminateRequest is TerminateVnfRequest.
@@ -460,6 +476,8 @@ type Preview struct {
 	Reaches []Reach `json:"reaches"`
 	// ReachesLeftOut counts those that are not shown.
 	ReachesLeftOut int `json:"reachesLeftOut,omitempty"`
+	// NotDone is as in [InstanceDetail].
+	NotDone []string `json:"notDone,omitempty"`
 }
 
 // Effect is what an operation does to one resource.

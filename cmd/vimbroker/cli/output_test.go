@@ -52,6 +52,7 @@ func sampleVNF() sol003.VNFInstance {
 		Own: &sol003.InstanceDetail{
 			Project: "acme", CreatedBy: "alice", CreatedAt: noon.Add(-time.Hour), Namespace: "shop", VIMName: "edge-1",
 			Resources: []sol003.Resource{{Kind: "Deployment", APIVersion: "apps/v1", Namespace: "shop", Name: "front"}, {Kind: "PersistentVolumeClaim", APIVersion: "v1", Namespace: "shop", Name: "data", Outlives: true}},
+			NotDone:   []string{"the VNFD's VnfVirtualLink internalVL1 is not made: only what the package's files make is"},
 		},
 	}
 }
@@ -72,7 +73,7 @@ func sampleOperation() sol003.OpOcc {
 	yes, no, until := true, false, noon.Add(10*time.Minute)
 	return sol003.OpOcc{
 		ID: "bde115b1-f26f-402e-affa-baaa27119f24", Operation: "INSTANTIATE", State: "PROCESSING", InstanceID: sampleVNF().ID, StartedAt: noon.Add(-time.Minute), StateEnteredAt: noon.Add(-30 * time.Second),
-		Own: &sol003.OperationDetail{Project: "acme", AskedBy: "alice", Deadline: &until, Steps: []sol003.Resource{
+		Own: &sol003.OperationDetail{Project: "acme", AskedBy: "alice", Deadline: &until, NotDone: []string{"the VNFD's VnfVirtualLink internalVL1 is not made: only what the package's files make is"}, Steps: []sol003.Resource{
 			{Kind: "ConfigMap", Name: "pages", Namespace: "shop", Standing: &yes, Ready: &yes}, {Kind: "Deployment", Name: "front", Namespace: "shop", Standing: &yes, Ready: &no, Message: "is not ready: 0 of 1 are available"},
 		}},
 	}
@@ -113,7 +114,7 @@ func TestTablesGolden(t *testing.T) {
 		"vnf-preview": func(p *program) error {
 			return p.printPreview(sol003.Preview{
 				Refusal: "policy does not allow alice to vnf:instantiate with this plan (policy default.wide-plans-need-admin; it reaches: node, cluster)", Privileged: true,
-				PodSecurity: "privileged", ReachesLeftOut: 7, Reaches: []sol003.Reach{
+				PodSecurity: "privileged", NotDone: []string{"the VNFD's VnfVirtualLink internalVL1 is not made: only what the package's files make is"}, ReachesLeftOut: 7, Reaches: []sol003.Reach{
 					{What: "node", Kind: "Deployment", Namespace: "shop", Name: "front", Field: "seccompProfile", Why: "pod-security: baseline"},
 					{What: "cluster", Kind: "Service", Namespace: "shop", Name: "steal", Field: "externalIPs 8.8.8.8", Why: "traffic of others"},
 				},

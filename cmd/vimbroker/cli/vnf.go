@@ -186,6 +186,7 @@ func (p *program) printVNF(i sol003.VNFInstance) error {
 			for _, r := range i.Own.Resources {
 				console.Fact(w, "Resource", resourceWords(r))
 			}
+			notDone(w, i.Own.NotDone)
 			p.printDrift(w, i.Own.Drift)
 		}
 	})
@@ -414,6 +415,7 @@ func (p *program) printPreview(seen sol003.Preview) error {
 			}
 			console.Fact(w, "  refused", l.Refusal)
 		}
+		notDone(w, seen.NotDone)
 		console.Fact(w, "Images", console.List(seen.Images))
 		console.Fact(w, "Pod Security", seen.PodSecurity)
 		for _, r := range seen.Reaches {

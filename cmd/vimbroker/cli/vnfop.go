@@ -127,12 +127,20 @@ func (p *program) printOperation(o sol003.OpOcc) error {
 			if own.Deadline != nil {
 				console.Fact(w, "Waits until", p.Moment(*own.Deadline))
 			}
+			notDone(w, own.NotDone)
 			for _, s := range own.Steps {
 				console.Fact(w, "Step", objectWords(s)+" "+stepWords(s))
 			}
 		}
 		console.Fact(w, "Next", nextWords(o))
 	})
+}
+
+// notDone prints what is asked for of networks and is not done.
+func notDone(w io.Writer, lines []string) {
+	for _, line := range lines {
+		console.Fact(w, "Not done", line)
+	}
 }
 
 // waitWords say that an operation waits for its turn, and why; empty if it does not.

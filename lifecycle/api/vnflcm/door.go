@@ -17,6 +17,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker/api/sol003"
 	"github.com/vimbroker/vimbroker/broker/api/sol013"
 	"github.com/vimbroker/vimbroker/lifecycle"
+	"github.com/vimbroker/vimbroker/lifecycle/vnfpkg"
 	"github.com/vimbroker/vimbroker/policy"
 )
 
@@ -52,7 +53,8 @@ const (
 	// answerTime bounds an answer; the work of an operation continues after it.
 	answerTime = 30 * time.Second
 	// maxBody bounds a request body in bytes.
-	maxBody = 256 << 10
+	maxBody  = 256 << 10
+	maxLinks = 200 // virtual links of a request
 )
 
 var wire codec.Codec
@@ -267,6 +269,9 @@ func instantiation(c *api.Call) (lifecycle.Instantiation, error) {
 		Others: in.Params.Unknown(),
 	}
 	var err error
+	if r.Managed, err = managed(in.AskedLinks); err != nil {
+		return lifecycle.Instantiation{}, err
+	}
 	if r.Files, r.Parameters, err = made(in.Params); err != nil {
 		return lifecycle.Instantiation{}, err
 	}
@@ -334,6 +339,25 @@ func withoutCode(p sol003.AdditionalParams) error {
 	return nil
 }
 
+// managed are the ids of the virtual links that others manage. A request that connects to external ones is refused: it
+// would be believed to be connected.
+func managed(asked sol003.AskedLinks) (ids []string, err error) {
+	if len(asked.External) > 0 {
+		return nil, &broker.Error{
+			Kind: broker.ErrInvalid, Field: "extVirtualLinks",
+			Detail: "names " + vnfpkg.Printable(asked.External[0].ID) + ", and an instance is connected to no virtual link",
+			Remedy: "leave it out, or empty; name networks in additionalParams.nfv of a base HOT, or in the package's manifests",
+		}
+	}
+	if len(asked.Managed) > maxLinks {
+		return nil, broker.Invalid("extManagedVirtualLinks", "has more than %d links", maxLinks)
+	}
+	for _, link := range asked.Managed {
+		ids = append(ids, vnfpkg.Printable(link.ID))
+	}
+	return ids, nil
+}
+
 func (s *server) scale(c *api.Call, in sol003.ScaleRequest) (api.Answer, error) {
 	steps := 1
 	if in.Steps != nil {
@@ -397,9 +421,13 @@ func (s *server) changePackage(c *api.Call, in sol003.ChangePackageRequest) (api
 	if err != nil {
 		return api.Answer{}, err
 	}
+	links, err := managed(in.AskedLinks)
+	if err != nil {
+		return api.Answer{}, err
+	}
 	a, err := beginOrPreview(s, c, lifecycle.PackageChange{
 		VNFDID: in.VNFDID, Files: files, Waves: ordered, Variables: in.Params.Variables, Parameters: parameters, Params: shown,
-		Others: in.Params.Unknown(),
+		Others: in.Params.Unknown(), Managed: links,
 	}, s.life.ChangePackage)
 	return a, unusable(err)
 }

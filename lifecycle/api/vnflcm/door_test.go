@@ -239,6 +239,18 @@ func TestRequests(t *testing.T) {
 		{"POST", one + "/scale", `{"type":"UP","aspectId":"front"}`, 422, nil},
 		{"POST", one + "/heal", `{"vnfcInstanceId":["front-1"],"cause":"x"}`, 202, lifecycle.Healing{VNFCs: []string{"front-1"}}},
 		{"POST", one + "/change_vnfpkg", `{"vnfdId":"e"}`, 202, lifecycle.PackageChange{VNFDID: "e"}},
+		{"POST", one + "/instantiate", `{"flavourId":"f","extVirtualLinks":[],"extManagedVirtualLinks":null}`, 202, lifecycle.Instantiation{Flavour: "f"}},
+		{"POST", one + "/instantiate", `{"flavourId":"f","extVirtualLinks":[{"id":"net","resourceId":"r","extCps":[{"cpdId":"CP1","cpConfig":{}}]}]}`, 422, nil},
+		{"POST", one + "/instantiate?dry_run", `{"flavourId":"f","extVirtualLinks":[{"id":"net"}]}`, 422, nil},
+		{"POST", one + "/change_vnfpkg", `{"vnfdId":"e","extVirtualLinks":[{"id":"net"}]}`, 422, nil},
+		{
+			"POST", one + "/instantiate", `{"flavourId":"f","extManagedVirtualLinks":[{"id":"a","vnfVirtualLinkDescId":"internalVL1","resourceId":"r"}]}`, 202,
+			lifecycle.Instantiation{Flavour: "f", Managed: []string{"a"}},
+		},
+		{
+			"POST", one + "/change_vnfpkg", `{"vnfdId":"e","extManagedVirtualLinks":[]}`, 202, lifecycle.PackageChange{VNFDID: "e"},
+		},
+		{"POST", one + "/instantiate", `{"flavourId":"f","extManagedVirtualLinks":[` + strings.Repeat(`{"id":"a"},`, 200) + `{"id":"b"}]}`, 422, nil},
 		{"POST", one + "/change_vnfpkg", `{"vnfdId":"e","additionalParams":{"namespace":"x"}}`, 422, nil},
 		{"POST", one + "/terminate", `{"terminationType":"GRACEFUL"}`, 202, "terminate"},
 		{"POST", one + "/terminate", `{}`, 422, nil},

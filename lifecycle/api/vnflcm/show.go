@@ -39,6 +39,7 @@ func instance(c *api.Call, i lifecycle.Instance) sol003.VNFInstance {
 		State: string(i.State), Metadata: kept(i.Metadata), Extensions: kept(i.Extensions), Configurable: kept(i.Configurable),
 		Own: &sol003.InstanceDetail{
 			Project: i.Project, CreatedBy: i.CreatedBy, CreatedAt: i.CreatedAt, Namespace: s.Namespace, VIMName: s.VIMName,
+			NotDone: s.NotDone(),
 		},
 		Links: sol003.Links{"self": {Href: self}},
 	}
@@ -187,6 +188,7 @@ func operation(c *api.Call, o lifecycle.Operation) sol003.OpOcc {
 		Own:   &sol003.OperationDetail{Project: o.Project, AskedBy: o.Asker.Name, Warrant: o.Warrant, Stage: o.Stage},
 		Links: sol003.Links{"self": {Href: self}, "vnfInstance": {Href: instanceURL(c, o.Instance)}},
 	}
+	shown.Own.NotDone = o.Target.NotDone()
 	if f := o.Failure; f != nil {
 		shown.Error = &sol003.Problem{Title: f.Title, Status: f.Status, Detail: f.Detail}
 	}
@@ -277,7 +279,7 @@ func effect(e lifecycle.Effect) sol003.Effect {
 func preview(p lifecycle.Preview) sol003.Preview {
 	f := p.Plan.Facts
 	shown := sol003.Preview{
-		Allowed: p.Refusal == nil, Leases: []sol003.PreviewLease{}, Effects: []sol003.Effect{}, Images: f.Images,
+		Allowed: p.Refusal == nil, Leases: []sol003.PreviewLease{}, Effects: []sol003.Effect{}, Images: f.Images, NotDone: p.NotDone,
 		ClusterScoped: f.ClusterScoped,
 		Privileged:    f.Privileged, BringsRBAC: f.BringsRBAC, BringsDefinitions: f.BringsDefinitions, BringsWebhooks: f.BringsWebhooks,
 	}

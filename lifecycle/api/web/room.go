@@ -142,6 +142,7 @@ func (r *rooms) instance(v *web.Visit) (web.Screen, error) {
 		web.Of("Flavour", s.Flavour), web.Of("Made by", i.CreatedBy), web.At("Made", i.CreatedAt),
 		{Name: "Id", Cells: id(i.ID)},
 	}
+	facts = append(facts, web.Fact{Name: "Not done", Cells: web.Texts(s.NotDone()...)})
 	if s.VIM != "" {
 		facts = append(facts, web.To("VIM", s.VIMName, web.Here("vims", s.VIM)))
 	}
@@ -291,6 +292,7 @@ func (r *rooms) operation(v *web.Visit) (web.Screen, error) {
 		web.Of("Why", why(o)), web.To("Instance", web.Short(o.Instance), web.Here("vnfs", o.Instance)), web.Of("Asked for by", o.Asker.Name),
 		web.Of("Project", o.Project), web.Of("Is to be canceled", string(o.Cancel)),
 		{Name: "Id", Cells: id(o.ID)},
+		{Name: "Not done", Cells: web.Texts(o.Target.NotDone()...)},
 	}
 	if o.State.Working() && !o.Waits() {
 		facts = append(facts, web.At("Waits until", o.Deadline))
