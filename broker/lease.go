@@ -278,6 +278,8 @@ type LeaseQuery struct {
 	Instance  string
 	For       string
 	State     LeaseState
+	// DueBefore is a time at which there was work for them already: their end had come, or a try to revoke them.
+	DueBefore time.Time
 	Page
 }
 

@@ -42,7 +42,8 @@ func (b *Leaser) Leases(ctx context.Context, p policy.Principal, q LeaseQuery) (
 		return nil, "", err
 	}
 	f := LeaseFilter{
-		IDPrefix: strings.ToLower(q.IDPrefix), Principal: q.Principal, Operation: q.Operation, Instance: q.Instance, For: q.For, Page: page,
+		IDPrefix: strings.ToLower(q.IDPrefix), Principal: q.Principal, Operation: q.Operation, Instance: q.Instance,
+		For: q.For, DueBefore: q.DueBefore, Page: page,
 	}
 	if q.State != "" {
 		if _, known := leaseMoves[q.State]; !known {

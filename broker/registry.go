@@ -53,7 +53,7 @@ func (b *Registry) VIMs(ctx context.Context, p policy.Principal, q VIMQuery) ([]
 	}
 	f := VIMFilter{
 		IDPrefix: strings.ToLower(q.IDPrefix), Identity: q.Identity, Name: q.Name, Type: q.Type,
-		State: q.State, Status: q.Status, Labels: q.Labels, Page: page,
+		State: q.State, Status: q.Status, EndsBefore: q.EndsBefore, Labels: q.Labels, Page: page,
 	}
 	if !b.seesAll(p, policy.VIMShow) {
 		f.Project = p.Project

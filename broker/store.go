@@ -115,6 +115,8 @@ type VIMFilter struct {
 	State    VIMState
 	Status   HealthStatus
 	Labels   map[string]string
+	// EndsBefore selects VIMs as CredentialsExpiring counts them.
+	EndsBefore time.Time
 	// Default selects VIMs that are their project's default.
 	Default bool
 	// CheckDue selects VIMs whose Health.Next is at or before it.

@@ -355,6 +355,8 @@ type VIMQuery struct {
 	Name     string
 	State    VIMState
 	Status   HealthStatus
+	// EndsBefore is a time before which their credential ends, unless the broker renews it itself.
+	EndsBefore time.Time
 	// Labels must all be present with these values.
 	Labels map[string]string
 	Page

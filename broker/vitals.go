@@ -87,7 +87,8 @@ type PassRecord struct {
 // expiryHorizons are the times that [Counted.Expiring] counts by; 0 is what has expired.
 var expiryHorizons = []time.Duration{0, 7 * 24 * time.Hour, 30 * 24 * time.Hour}
 
-// EndsSoon is how long before its end a lease for months is counted as ending; only longer ones are.
+// EndsSoon is how long before its end a credential of a VIM ends soon, and a lease for months is counted as ending; only
+// longer ones are.
 const EndsSoon = 30 * 24 * time.Hour
 
 // LagBounds are the upper bounds that a [Lag] counts by.

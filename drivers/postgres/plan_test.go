@@ -384,6 +384,8 @@ func TestQueriesUseIndexes(t *testing.T) {
 		{broker.VIMFilter{CheckDue: day.Add(10 * time.Second), State: broker.VIMRegistered}, "vim_check_due"},
 		{broker.VIMFilter{CheckDue: day.Add(10 * time.Second), State: broker.VIMRegistered, Page: vimPage}, "vim_check_due"},
 		{broker.VIMFilter{PendingBefore: day}, "vim_unsettled"},
+		{broker.VIMFilter{EndsBefore: day}, "vim_generation_by_expiry"},
+		{broker.VIMFilter{EndsBefore: day, Project: "project-7"}, "vim_generation_by_expiry"},
 		{broker.VIMFilter{Labels: label}, "vim_by_label"},
 		{broker.VIMFilter{Labels: label, Project: "project-7"}, "vim_by_label"},
 	} {

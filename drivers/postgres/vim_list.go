@@ -55,8 +55,8 @@ func (database) VIMQuery(f broker.VIMFilter) (text string, args []any, size int,
 		page = `(` + first + byName + `) UNION ALL (` + second + byName + `) UNION ALL (` + third + byShare + `)`
 		args = slices.Concat(firstArgs, []any{size + 1}, secondArgs, []any{size + 1}, thirdArgs, []any{size + 1})
 	}
-	// Few VIMs are due, are unsettled or have the label.
-	if !f.CheckDue.IsZero() || !f.PendingBefore.IsZero() || len(f.Labels) > 0 {
+	// Few VIMs are due, are unsettled, end soon or have the label.
+	if !f.EndsBefore.IsZero() || !f.CheckDue.IsZero() || !f.PendingBefore.IsZero() || len(f.Labels) > 0 {
 		page = apart(page)
 	}
 	text = `WITH page AS MATERIALIZED (` + page + byName + `)

@@ -88,6 +88,8 @@ func VIMConditions(f broker.VIMFilter) *Conditions {
 	c.AddIf(f.Name != "", `name = ?`, f.Name)
 	c.AddIf(f.Type != "", `type = ?`, f.Type)
 	c.AddIf(f.Default, `is_default`)
+	c.AddIf(!f.EndsBefore.IsZero(), `(id, generation) IN (SELECT vim, number FROM vim_generations
+		WHERE credential_expires_at > '-infinity' AND credential_expires_at < ? AND discovered NOT LIKE '%"renewAt":%')`, f.EndsBefore)
 	c.AddIf(!f.CheckDue.IsZero(), `health_next <= ?`, f.CheckDue)
 	c.AddIf(!f.PendingBefore.IsZero(), `unsettled_since < ?`, f.PendingBefore)
 	return &c

@@ -152,6 +152,8 @@ func TestQueriesUseIndexes(t *testing.T) {
 		{broker.VIMFilter{CheckDue: now, State: "a"}, 2, "vim_check_due (health_next<?)"},
 		{broker.VIMFilter{CheckDue: now, State: "a", Page: vimPage}, 2, "vim_check_due (health_next<?)"},
 		{broker.VIMFilter{PendingBefore: now}, 2, "vim_unsettled (unsettled_since<?)"},
+		{broker.VIMFilter{EndsBefore: now}, 2, "vim_generation_by_expiry (credential_expires_at>? AND credential_expires_at<?)"},
+		{broker.VIMFilter{EndsBefore: now, Project: "b"}, 4, "vim_generation_by_expiry (credential_expires_at>? AND credential_expires_at<?)"},
 		{broker.VIMFilter{Labels: label}, 2, "vim_by_label (key=? AND value=?)"},
 		{broker.VIMFilter{Labels: label, Project: "b"}, 4, "vim_by_label (key=? AND value=?)"},
 	} {

@@ -29,7 +29,7 @@ func (database) VIMQuery(f broker.VIMFilter) (text string, args []any, size int,
 		}
 		page, args = c.SelectFrom(positions + vimIndex(f, ""))
 	} else {
-		few := f.ID != "" || f.IDPrefix != "" || f.Identity != "" || len(f.Labels) > 0
+		few := f.ID != "" || f.IDPrefix != "" || f.Identity != "" || !f.EndsBefore.IsZero() || len(f.Labels) > 0
 		own, all, granted := c.OfVIMs(c, f, few, after)
 		sharing := sharedPositions
 		if few {
@@ -65,7 +65,7 @@ func vimIndex(f broker.VIMFilter, otherwise string) string {
 		return ` INDEXED BY vim_unsettled`
 	case !f.CheckDue.IsZero():
 		return ` INDEXED BY vim_check_due`
-	case f.ID != "" || f.IDPrefix != "" || f.Identity != "" || f.Name != "" || f.Default || len(f.Labels) > 0:
+	case f.ID != "" || f.IDPrefix != "" || f.Identity != "" || f.Name != "" || f.Default || !f.EndsBefore.IsZero() || len(f.Labels) > 0:
 		return ""
 	}
 	return otherwise

@@ -168,9 +168,14 @@ func vimLists(t *testing.T, s storeTest) {
 		v.Labels = map[string]string{"site": "1"}
 		v.Type = "openstack"
 		v.Current.Identity = "twin"
+		v.Current.CredentialExpiresAt = epoch
 	})
 	add("north", "c", func(v *broker.VIM) { v.State, v.Current = broker.VIMRegistering, broker.Generation{} })
-	add("south", "a", func(v *broker.VIM) { v.Shared = true; v.Labels = map[string]string{"site": "1", "tier": "y"} })
+	add("south", "a", func(v *broker.VIM) {
+		v.Shared = true
+		v.Labels = map[string]string{"site": "1", "tier": "y"}
+		v.Current.CredentialExpiresAt = epoch.Add(time.Minute)
+	})
 	add("south", "b", func(v *broker.VIM) { v.Health.Next = epoch; v.Current.Identity = "twin" })
 	add("south", "c", func(v *broker.VIM) {
 		v.Health.Status = broker.HealthUnauthorized
@@ -203,6 +208,8 @@ func vimLists(t *testing.T, s storeTest) {
 		"id":                       {broker.VIMFilter{ID: "id-south-b"}, []string{"id-south-b"}},
 		"id prefix":                {broker.VIMFilter{IDPrefix: "id-north"}, []string{"id-north-a", "id-north-b", "id-north-c"}},
 		"id prefix of a project":   {broker.VIMFilter{Project: "north", IDPrefix: "id-south"}, []string{"id-south-a"}},
+		"ends soon":                {broker.VIMFilter{EndsBefore: epoch.Add(time.Minute)}, []string{"id-north-b"}},
+		"ends soon, of a project":  {broker.VIMFilter{EndsBefore: epoch.Add(time.Hour), Project: "north"}, []string{"id-north-b", "id-south-a"}},
 		"identity":                 {broker.VIMFilter{Identity: "twin"}, []string{"id-north-b", "id-south-b"}},
 		"identity of a project":    {broker.VIMFilter{Project: "north", Identity: "twin"}, []string{"id-north-b"}},
 		"foreign id":               {broker.VIMFilter{Project: "north", ID: "id-south-b"}, nil},

@@ -12,7 +12,7 @@ import (
 )
 
 // soon is how long before a stored credential expires there is a warning.
-const soon = 30 * 24 * time.Hour
+const soon = broker.EndsSoon
 
 // registration rebuilds a registration for the domain, field by field.
 func registration(in v1.Registration) broker.Registration {

@@ -20,7 +20,7 @@ func (s *server) overview(v *Visit) (Screen, error) {
 	if err != nil {
 		return Screen{}, err
 	}
-	t := &Grid{Columns: []string{"What", "Why", "Since"}}
+	t := &Grid{Columns: []string{"What", "Why", "When"}}
 	for _, n := range needs {
 		t.Rows = append(t.Rows, []Cell{n.What, {Text: n.Why}, {Time: n.Since}})
 	}
@@ -126,51 +126,71 @@ func (s *server) needs(v *Visit) ([]Need, error) {
 	return all, nil
 }
 
+// vimsInNeed are those that do not work, and those whose credential ends soon.
 func (s *server) vimsInNeed(v *Visit) (all []Need, err error) {
 	if !v.May(policy.VIMShow, v.Principal.Project) {
 		return nil, nil
 	}
-	need := func(q broker.VIMQuery, why func(broker.VIM) Need) {
-		var found []broker.VIM
-		if err != nil {
-			return
-		}
-		q.Page.Size = few
-		if found, _, err = s.Registry.VIMs(v.Context(), v.Principal, q); err != nil {
-			return
-		}
-		for _, one := range found {
-			n := why(one)
-			n.What = Cell{Text: "VIM " + one.Name, Href: Here("vims", one.ID), Mark: n.What.Mark}
-			all = append(all, n)
-		}
-	}
+	asked := []broker.VIMQuery{{EndsBefore: v.Now.Add(broker.EndsSoon)}}
 	for _, bad := range []broker.HealthStatus{
 		broker.HealthUnreachable, broker.HealthUnauthorized, broker.HealthIdentityChanged, broker.HealthUnopenable,
 	} {
-		need(broker.VIMQuery{Status: bad}, func(one broker.VIM) Need {
-			return Need{What: Cell{Mark: Bad}, Why: string(bad) + ": " + one.Health.Message, Since: one.Health.CheckedAt}
-		})
+		asked = append(asked, broker.VIMQuery{Status: bad})
 	}
-	return all, err
+	for _, q := range asked {
+		q.Page.Size = few
+		found, _, err := s.Registry.VIMs(v.Context(), v.Principal, q)
+		if err != nil {
+			return nil, err
+		}
+		for _, one := range found {
+			n := Need{What: Cell{Text: "VIM " + one.Name, Href: Here("vims", one.ID), Mark: Bad}}
+			switch end := one.Current.CredentialExpiresAt; {
+			case q.Status != "":
+				n.Why, n.Since = string(q.Status)+": "+one.Health.Message, one.Health.CheckedAt
+			case !end.After(v.Now):
+				n.Why, n.Since = "its credential has ended: vimbroker vim rotate "+one.Name, end
+			default:
+				n.What.Mark, n.Why, n.Since = Warn, "its credential ends soon: vimbroker vim rotate "+one.Name, end
+			}
+			all = append(all, n)
+		}
+	}
+	return all, nil
 }
 
+// lateAfter is how long work for a lease may wait before it is late.
+const lateAfter = 5 * time.Minute
+
+// leasesInNeed are those that cannot be revoked, and those that nobody has revoked in time.
 func (s *server) leasesInNeed(v *Visit) (all []Need, err error) {
 	if !v.May(policy.LeaseShow, v.Principal.Project) {
 		return nil, nil
 	}
-	for _, in := range []broker.LeaseState{broker.LeaseIrrevocable, broker.LeaseRevoking} {
-		found, _, err := s.Leaser.Leases(v.Context(), v.Principal, broker.LeaseQuery{State: in, Page: broker.Page{Size: few}})
+	seen := map[string]bool{}
+	for _, q := range []broker.LeaseQuery{
+		{State: broker.LeaseIrrevocable},
+		{State: broker.LeaseActive, DueBefore: v.Now.Add(-lateAfter)},
+		{State: broker.LeaseRevoking, DueBefore: v.Now.Add(-lateAfter)},
+		{State: broker.LeaseRevoking},
+	} {
+		q.Page.Size = few
+		found, _, err := s.Leaser.Leases(v.Context(), v.Principal, q)
 		if err != nil {
 			return nil, err
 		}
 		for _, l := range found {
-			if in == broker.LeaseRevoking && l.LastError == "" {
+			why, mark := string(l.State)+": "+l.LastError, leaseStates[string(q.State)]
+			switch late := !q.DueBefore.IsZero(); {
+			case seen[l.ID] || !late && l.State == broker.LeaseRevoking && l.LastError == "":
 				continue
+			case late && l.LastError == "":
+				why, mark = "late: its end has come, and it is not revoked", Bad
 			}
+			seen[l.ID] = true
 			all = append(all, Need{
-				What: Cell{Text: "lease " + Short(l.ID) + " on " + l.VIMName, Href: Here("leases", l.ID), Mark: leaseStates[string(in)]},
-				Why:  string(in) + ": " + l.LastError, Since: l.ExpiresAt,
+				What: Cell{Text: "lease " + Short(l.ID) + " on " + l.VIMName, Href: Here("leases", l.ID), Mark: mark},
+				Why:  why, Since: l.ExpiresAt,
 			})
 		}
 	}

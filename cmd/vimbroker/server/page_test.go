@@ -10,7 +10,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/google/uuid"
 	"golang.org/x/net/html"
 
 	"github.com/vimbroker/vimbroker/broker"
@@ -442,6 +444,51 @@ func TestLeasesOfOthersAreNotCounted(t *testing.T) {
 			t.Errorf("%s sees how many leases live on the VIM: %v, want %v", name, !c.sees, c.sees)
 		}
 	}
+}
+
+// The overview says which credentials end soon and which leases are late, to their own project.
+func TestWhatEndsSoonAndIsLate(t *testing.T) {
+	s, _ := tryOut(t, func(*config) {})
+	s.ready.settled.Store(true)
+	s.broker.Probe(t.Context())
+	_, north, south := tenants(t, s)
+	vim, _ := settled(t, s, "north", "edge-north", fakekube.New(t, fakekube.Options{}))
+	now := time.Now()
+	entry := audit.Entry{Time: now, Principal: "nora", Project: "north", Action: policy.VIMUpdate, Outcome: audit.Done}
+	for name, end := range map[string]time.Time{
+		"ended": now.Add(-time.Hour), "soon": now.Add(29 * 24 * time.Hour), "later": now.Add(31 * 24 * time.Hour), "endless": {},
+	} {
+		one := vim
+		one.ID, one.Name, one.Labels = uuid.NewString(), name, nil
+		one.Current.CredentialExpiresAt = end
+		if err := s.store.CreateVIM(t.Context(), one, 0, entry); err != nil {
+			t.Fatal(err)
+		}
+	}
+	leases, _, err := s.store.Leases(t.Context(), broker.LeaseFilter{VIM: vim.ID})
+	if err != nil || len(leases) != 2 {
+		t.Fatalf("leases %v, %v", leases, err)
+	}
+	for i, over := range []time.Duration{6 * time.Minute, 4 * time.Minute} {
+		_, err := s.store.UpdateLease(t.Context(), leases[i].ID, func(l *broker.Lease) error {
+			l.IssuedAt, l.ExpiresAt = now.Add(-time.Hour), now.Add(-over)
+			return nil
+		}, entry)
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	nora, sven := newBrowser(t, s), newBrowser(t, s)
+	nora.logIn(north)
+	sven.logIn(south)
+	text := nora.see("/ui/", "3 things need somebody", "vimbroker vim rotate soon", "its credential has ended: vimbroker vim rotate ended",
+		"lease "+leases[0].ID[:8]+" on edge-north", "late: its end has come")
+	for _, quiet := range []string{"rotate later", "rotate endless", "lease " + leases[1].ID[:8]} {
+		if strings.Contains(text, quiet) {
+			t.Errorf("the overview has %q, which needs nobody yet", quiet)
+		}
+	}
+	sven.see("/ui/", "nothing needs you")
 }
 
 // A token that is taken away ends the sessions that it began.
