@@ -1,6 +1,8 @@
 package real_test
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -8,12 +10,16 @@ import (
 	"github.com/vimbroker/vimbroker/broker/api/client"
 	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
 	"github.com/vimbroker/vimbroker/test/field"
+	"github.com/vimbroker/vimbroker/test/process"
 	"github.com/vimbroker/vimbroker/test/real"
+	"github.com/vimbroker/vimbroker/test/story"
 )
 
 // TestFieldClustersRotateMoveAndHang: with the real Cluster API, leases of before a new authority end through it; a cluster
-// that moves between two management clusters, as "clusterctl move" moves it, stays the VIM that it is, with its leases; a
-// management cluster that hangs is seen within a minute, and a namespace that is not there stops no other.
+// that moves between two management clusters, as "clusterctl move" moves it, stays the VIM that it is, with its leases and
+// its VNF instance; a management cluster that hangs is seen within a minute, and a namespace that is not there stops no other;
+// a lease that the management cluster refuses (401), a history that it has forgotten (410) and a kind that it serves no more
+// (404) remove nothing, and end by themselves.
 func TestFieldClustersRotateMoveAndHang(t *testing.T) {
 	field.Only(t)
 	o := startOnboarding(t)
@@ -23,6 +29,8 @@ func TestFieldClustersRotateMoveAndHang(t *testing.T) {
 	o.write("edge", edge.NewKubeconfig(t))
 	first := o.await("edge", "registered", in("registered", ""))
 	before, moved := o.lease(first.VIM, edge), o.lease(first.VIM, edge)
+
+	must := o.instance(edge, "tenant.edge")
 
 	edge.ReplaceCA(t)
 	o.write("edge", edge.NewKubeconfig(t))
@@ -78,6 +86,20 @@ func TestFieldClustersRotateMoveAndHang(t *testing.T) {
 		t.Errorf("deleting a management cluster = %v, want that its clusters are named", err)
 	}
 
+	must("vnf heal runs --wait")
+	if shown := must("vnf show runs"); !strings.Contains(shown, "tenant.edge") || !strings.Contains(shown, "INSTANTIATED") {
+		t.Errorf("after the move the instance is\n%s", shown)
+	}
+	must("vnf terminate runs --wait")
+	if left := edge.Run(t, "", "-n", "runs", "get", "configmaps", "-o", "name"); strings.Contains(left, "configmap/a\n") {
+		t.Errorf("the instance leaves %s", left)
+	}
+
+	o.refused(target, hub2.ID)
+	if _, err := o.RenewLease(ctx, moved, v1.Renewal{}); err != nil {
+		t.Errorf("a lease is not renewed although nothing is known to be gone: %v", err)
+	}
+
 	trouble := func() string {
 		m, err := o.ManagementCluster(ctx, "hub2")
 		if err != nil {
@@ -94,4 +116,122 @@ func TestFieldClustersRotateMoveAndHang(t *testing.T) {
 		t.Errorf("a management cluster that hangs says %q", trouble())
 	}
 	t.Logf("it is seen to hang after %s", time.Since(began).Round(time.Millisecond))
+}
+
+// instance instantiates a VNF on a cluster, as runs, and returns what runs a command.
+func (o *onboarded) instance(c *real.Cluster, vim string) func(line string) string {
+	o.t.Helper()
+	shell := o.shell()
+	must := func(line string) string {
+		o.t.Helper()
+		return shell.Must(o.t, "vimbroker "+line)
+	}
+	if err := os.Mkdir(filepath.Join(o.dir, "vnf"), 0o700); err != nil {
+		o.t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(o.dir, "vnf", "a.yaml"), []byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"), 0o600); err != nil {
+		o.t.Fatal(err)
+	}
+	c.Run(o.t, "", "create", "namespace", "runs")
+	must("package create vnf --vnfd runs --out runs.csar")
+	must("package upload runs.csar")
+	must("vnf create --vnfd runs runs")
+	must("vnf instantiate runs --vim " + vim + " --namespace runs --wait")
+	return must
+}
+
+// refused has a management cluster refuse the watch in each way that says nothing of its clusters.
+func (o *onboarded) refused(hub *real.Cluster, id string) {
+	o.t.Helper()
+	ctx := o.t.Context()
+	lease := func() string {
+		found, err := o.Leases(ctx, client.LeaseQuery{VIM: id, State: "active"})
+		if err != nil || len(found.Items) != 1 {
+			return ""
+		}
+		return found.Items[0].ID
+	}
+	follows := func(what string) { // a change is seen
+		o.t.Helper()
+		for _, paused := range []string{"true", "false"} {
+			hub.Run(o.t, "", "-n", "tenant", "patch", "cluster", "edge", "--type=merge", "-p", `{"spec":{"paused":`+paused+`}}`)
+			reason := map[string]string{"true": "paused"}[paused]
+			o.await("edge", "followed "+what, func(w v1.WorkloadCluster) bool { return w.ManagementCluster == id && in("registered", reason)(w) })
+		}
+	}
+	before := lease()
+	homes := hub.Run(o.t, "", "get", "namespaces", "-l", "app.kubernetes.io/managed-by=vimbroker", "-o", "name")
+	for home := range strings.FieldsSeq(homes) {
+		hub.Run(o.t, "", "-n", strings.TrimPrefix(home, "namespace/"), "delete", "serviceaccounts", "-l", "app.kubernetes.io/managed-by=vimbroker")
+	}
+	if !real.Poll(o.t, 2*time.Minute, func() bool { now := lease(); return now != "" && now != before }) {
+		o.t.Error("a lease that is refused (401) is not replaced")
+	}
+	follows("after 401")
+
+	hub.Run(o.t, "", "-n", "tenant", "label", "cluster", "edge", "site=south", "--overwrite")
+	hub.Restart(o.t) // what it keeps in mind of the past begins now: older versions are 410
+	follows("after 410")
+
+	hub.Run(o.t, "", "delete", "crd", "clusters.cluster.x-k8s.io", "--wait=false")
+	hub.Run(o.t, "", "-n", "tenant", "patch", "cluster", "edge", "--type=merge", "-p", `{"metadata":{"finalizers":null}}`)
+	if !real.Poll(o.t, time.Minute, func() bool {
+		return !strings.Contains(hub.Run(o.t, "", "get", "crd", "-o", "name"), "/clusters.cluster.x-k8s.io")
+	}) {
+		o.t.Error("the kind is still served")
+	}
+	c := o.await("edge", "doubted", func(w v1.WorkloadCluster) bool { return w.ManagementCluster == id && w.Reason == "doubtful" })
+	if v, err := o.VIM(ctx, c.VIM); err != nil || v.State != "registered" {
+		o.t.Errorf("without the kind (404) the VIM is %s, %v", v.State, err)
+	}
+}
+
+// TestFieldPreparedManagementCluster: a management cluster in prepared mode is followed by a credential that reads secrets in
+// the named namespaces alone.
+func TestFieldPreparedManagementCluster(t *testing.T) {
+	field.Only(t)
+	hub := real.OwnKubernetes(t)
+	hub.InstallClusterAPI(t)
+	hub.Run(t, "", "create", "namespace", "tenant")
+	hub.ApplyText(t, `{apiVersion: v1, kind: Namespace, metadata: {name: ours}}
+---
+{apiVersion: v1, kind: ServiceAccount, metadata: {name: broker, namespace: ours}}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {name: reads-namespaces}
+rules: [{apiGroups: [""], resources: [namespaces], verbs: [get, list]}]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata: {name: reads-namespaces}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: reads-namespaces}
+subjects: [{kind: ServiceAccount, name: broker, namespace: ours}]
+`)
+	o := &onboarded{t: t, hub: hub, bin: story.Build(t, t.TempDir()), dir: process.TempDir(t, "vimbroker-prepared-")}
+	o.start()
+	shell := o.shell()
+	kubeconfig, err := hub.AccountKubeconfig(t.Context(), "ours", "broker")
+	if err != nil {
+		t.Fatal(err)
+	}
+	shell.Must(t, "vimbroker vim register --kubeconfig "+kubeconfig+" hub")
+	hub.ApplyText(t, shell.Must(t, "vimbroker vim rbac hub --pool 2 --namespace tenant --namespace default"))
+	enable := "vimbroker management-cluster enable hub --namespaces tenant --project default" +
+		" --control-planes toycontrolplanes.controlplane.cluster.x-k8s.io"
+	hub.ApplyText(t, shell.Must(t, enable+" --print-rbac"))
+	shell.Must(t, "vimbroker vim check hub")
+	shell.Must(t, enable)
+	edge := real.OwnKubernetes(t)
+	o.create("edge", edge)
+	o.write("edge", edge.NewKubeconfig(t))
+	c := o.await("edge", "registered", in("registered", ""))
+	o.lease(c.VIM, edge)
+	for namespace, want := range map[string]string{"tenant": "true", "kube-system": "false", "ours": "false"} {
+		review := `{"apiVersion":"authorization.k8s.io/v1","kind":"SubjectAccessReview","spec":{"user":"system:serviceaccount:ours:broker",` +
+			`"resourceAttributes":{"resource":"secrets","verb":"get","namespace":"` + namespace + `"}}}`
+		if got := hub.Run(t, review, "create", "-f", "-", "-o", "jsonpath={.status.allowed}"); got != want {
+			t.Errorf("the credential reads secrets in %s: %s, want %s", namespace, got, want)
+		}
+	}
 }

@@ -43,6 +43,12 @@ var reaching = map[string]struct{ brings, reach, manifest string }{
 		"metadata: {name: steal}\nspec: {config: '{\"type\": \"host-device\", \"device\": \"eth0\"}'}\n"},
 	"machine": {"a machine of KubeVirt with its node's disk", "node", "apiVersion: kubevirt.io/v1\nkind: VirtualMachine\nmetadata: {name: steal}\n" +
 		"spec: {template: {spec: {volumes: [{name: v, hostDisk: {path: /, type: Disk}}]}}}\n"},
+	"gpu": {"a machine of KubeVirt with a device of its node", "node", "apiVersion: kubevirt.io/v1\nkind: VirtualMachine\nmetadata: {name: steal}\n" +
+		"spec: {template: {spec: {domain: {devices: {gpus: [{name: g, deviceName: vendor.example/gpu}]}}}}}\n"},
+	"nic": {"a machine of KubeVirt in a network of another namespace", "network", "apiVersion: kubevirt.io/v1\nkind: VirtualMachine\nmetadata: {name: steal}\n" +
+		"spec: {template: {spec: {networks: [{name: n, multus: {networkName: reach-others/n}}]}}}\n"},
+	"endpoints": {"Endpoints with an address", "network", "apiVersion: v1\nkind: Endpoints\nmetadata: {name: steal}\n" +
+		"subsets: [{addresses: [{ip: 192.0.2.1}], ports: [{port: 80}]}]\n"},
 	"unknown":  {"an object of a kind that no table has", "unknown", "apiVersion: ran.example.com/v1\nkind: Slice\nmetadata: {name: a}\nspec: {a: b}\n"},
 	"pods":     {"a pod of level `baseline`", "", workload(`terminationGracePeriodSeconds: 0`, "{}")},
 	"harmless": {"a ConfigMap", "", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {a: b}\n"},
