@@ -7,8 +7,12 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/vimbroker/vimbroker/broker/api/client"
 	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
+	"github.com/vimbroker/vimbroker/test/fakekube"
 	"github.com/vimbroker/vimbroker/test/field"
 	"github.com/vimbroker/vimbroker/test/process"
 	"github.com/vimbroker/vimbroker/test/real"
@@ -25,10 +29,34 @@ func TestFieldClustersRotateMoveAndHang(t *testing.T) {
 	o := startOnboarding(t)
 	ctx := t.Context()
 	edge := real.OwnKubernetes(t)
+	front := real.NewCut(t, strings.TrimPrefix(edge.Endpoint, "https://"))
 	o.create("edge", edge)
-	o.write("edge", edge.NewKubeconfig(t))
+	o.write("edge", strings.ReplaceAll(edge.NewKubeconfig(t), edge.Endpoint, "https://"+front.Addr()))
 	first := o.await("edge", "registered", in("registered", ""))
-	before, moved := o.lease(first.VIM, edge), o.lease(first.VIM, edge)
+	before, moved, away := o.lease(first.VIM, edge), o.lease(first.VIM, edge), o.lease(first.VIM, edge)
+	dead := func(lease, what string) {
+		t.Helper()
+		began := time.Now()
+		if _, err := o.RevokeLease(ctx, lease); err != nil {
+			t.Fatal(err)
+		}
+		if !real.Poll(t, time.Minute, func() bool {
+			l, err := o.Lease(ctx, lease)
+			return err == nil && l.State == "revoked" && !l.ConfirmedDeadAt.IsZero()
+		}) {
+			t.Errorf("a lease of before %s is not revoked, and dead", what)
+		}
+		t.Logf("a lease of before %s is dead %s after it was revoked", what, time.Since(began).Round(time.Millisecond))
+	}
+
+	front.Refuse()
+	o.write("edge", edge.NewKubeconfig(t))
+	o.await("edge", "known at its next address", func(w v1.WorkloadCluster) bool {
+		v, err := o.VIM(ctx, w.VIM)
+		return err == nil && v.Endpoint == edge.Endpoint && in("registered", "")(w)
+	})
+	dead(away, "the next address")
+	o.claimed(edge, first)
 
 	must := o.instance(edge, "tenant.edge")
 
@@ -38,17 +66,7 @@ func TestFieldClustersRotateMoveAndHang(t *testing.T) {
 		v, err := o.VIM(ctx, w.VIM)
 		return err == nil && strings.TrimSpace(v.CACert) == strings.TrimSpace(edge.CAPEM) && in("registered", "")(w)
 	})
-	began := time.Now()
-	if _, err := o.RevokeLease(ctx, before); err != nil {
-		t.Fatal(err)
-	}
-	if !real.Poll(t, time.Minute, func() bool {
-		l, err := o.Lease(ctx, before)
-		return err == nil && l.State == "revoked" && !l.ConfirmedDeadAt.IsZero()
-	}) {
-		t.Error("a lease of before the next authority is not revoked, and dead")
-	}
-	t.Logf("a lease of before is dead %s after it was revoked", time.Since(began).Round(time.Millisecond))
+	dead(before, "the next authority")
 
 	source := o.hub
 	source.Run(t, "", "-n", "tenant", "patch", "cluster", "edge", "--type=merge", "-p", `{"spec":{"paused":true}}`)
@@ -67,7 +85,7 @@ func TestFieldClustersRotateMoveAndHang(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	began = time.Now()
+	began := time.Now()
 	c := o.await("edge", "followed by the other management cluster", func(w v1.WorkloadCluster) bool {
 		return w.ManagementCluster == hub2.ID && in("registered", "")(w)
 	})
@@ -116,6 +134,30 @@ func TestFieldClustersRotateMoveAndHang(t *testing.T) {
 		t.Errorf("a management cluster that hangs says %q", trouble())
 	}
 	t.Logf("it is seen to hang after %s", time.Since(began).Round(time.Millisecond))
+}
+
+// claimed has a server of another project's claim to be a cluster's system: neither is refused, and each is its own VIM.
+func (o *onboarded) claimed(edge *real.Cluster, of v1.WorkloadCluster) {
+	o.t.Helper()
+	o.hub.Run(o.t, "", "create", "namespace", "others")
+	o.hub.ApplyText(o.t, o.shell().Must(o.t, "vimbroker management-cluster enable hub --namespaces others"+
+		" --control-planes toycontrolplanes.controlplane.cluster.x-k8s.io --project others --print-rbac"))
+	o.shell().Must(o.t, "vimbroker management-cluster enable hub --namespaces tenant,others --project others=other --project default")
+	uid := edge.Run(o.t, "", "get", "namespace", "kube-system", "-o", "jsonpath={.metadata.uid}")
+	fake := fakekube.New(o.t, fakekube.Options{})
+	fake.Update("namespaces", "", "kube-system", func(n metav1.Object) { n.SetUID(types.UID(uid)) })
+	theirs := *o
+	theirs.namespace = "others"
+	theirs.create("claims", edge)
+	theirs.write("claims", fake.Kubeconfig())
+	c := o.await("claims", "registered", in("registered", ""))
+	if c.Project != "other" || c.VIM == of.VIM {
+		o.t.Errorf("what claims to be the system is VIM %s of project %s", c.VIM, c.Project)
+	}
+	if now := o.await("edge", "registered", in("registered", "")); now.VIM != of.VIM {
+		o.t.Errorf("the cluster is VIM %s, was %s", now.VIM, of.VIM)
+	}
+	o.lease(of.VIM, edge)
 }
 
 // instance instantiates a VNF on a cluster, as runs, and returns what runs a command.

@@ -1,6 +1,7 @@
 package real_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -33,7 +34,11 @@ type onboarded struct {
 	hub    *real.Cluster
 	bin    string
 	dir    string
+	// namespace is where clusters are made; empty is tenant.
+	namespace string
 }
+
+func (o *onboarded) where() string { return cmp.Or(o.namespace, "tenant") }
 
 // startOnboarding starts a broker, and enables the hub for namespace tenant, by its label. The hub's
 // credential has the rights that the broker prints for that, and no others.
@@ -97,7 +102,7 @@ func (o *onboarded) create(name string, c *real.Cluster) {
 	host, port, _ := strings.Cut(strings.TrimPrefix(c.Endpoint, "https://"), ":")
 	o.hub.ApplyText(o.t, fmt.Sprintf(`apiVersion: cluster.x-k8s.io/v1beta2
 kind: Cluster
-metadata: {name: %[1]s, namespace: tenant, labels: {site: north}}
+metadata: {name: %[1]s, namespace: %[4]s, labels: {site: north}}
 spec:
   controlPlaneEndpoint: {host: %[2]s, port: %[3]s}
   controlPlaneRef: {apiGroup: controlplane.cluster.x-k8s.io, kind: ToyControlPlane, name: %[1]s}
@@ -105,16 +110,16 @@ spec:
 ---
 apiVersion: controlplane.cluster.x-k8s.io/v1beta2
 kind: ToyControlPlane
-metadata: {name: %[1]s, namespace: tenant}
+metadata: {name: %[1]s, namespace: %[4]s}
 spec: {version: v1.36.3}
 ---
 apiVersion: infrastructure.cluster.x-k8s.io/v1beta2
 kind: ToyCluster
-metadata: {name: %[1]s, namespace: tenant}
+metadata: {name: %[1]s, namespace: %[4]s}
 spec: {controlPlaneEndpoint: {host: %[2]s, port: %[3]s}}
-`, name, host, port))
+`, name, host, port, o.where()))
 	for _, kind := range []string{"toycluster", "toycontrolplane"} {
-		o.hub.Run(o.t, "", "-n", "tenant", "patch", kind, name, "--subresource=status", "--type=merge", "-p",
+		o.hub.Run(o.t, "", "-n", o.where(), "patch", kind, name, "--subresource=status", "--type=merge", "-p",
 			`{"status":{"initialization":{"provisioned":true,"controlPlaneInitialized":true},"externalManagedControlPlane":true}}`)
 	}
 }
@@ -122,11 +127,11 @@ spec: {controlPlaneEndpoint: {host: %[2]s, port: %[3]s}}
 // write writes a cluster's secret, as its control plane's provider does.
 func (o *onboarded) write(name, kubeconfig string) {
 	o.t.Helper()
-	uid := o.hub.Run(o.t, "", "-n", "tenant", "get", "toycontrolplane", name, "-o", "jsonpath={.metadata.uid}")
+	uid := o.hub.Run(o.t, "", "-n", o.where(), "get", "toycontrolplane", name, "-o", "jsonpath={.metadata.uid}")
 	o.hub.ApplyText(o.t, object(o.t, map[string]any{
 		"apiVersion": "v1", "kind": "Secret", "type": "cluster.x-k8s.io/secret",
 		"metadata": map[string]any{
-			"name": name + "-kubeconfig", "namespace": "tenant", "labels": map[string]string{"cluster.x-k8s.io/cluster-name": name},
+			"name": name + "-kubeconfig", "namespace": o.where(), "labels": map[string]string{"cluster.x-k8s.io/cluster-name": name},
 			"ownerReferences": []any{map[string]any{
 				"apiVersion": "controlplane.cluster.x-k8s.io/v1beta2", "kind": "ToyControlPlane", "name": name, "uid": uid, "controller": true,
 			}},
