@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -98,28 +99,38 @@ func (h *Hubs) Passes() []broker.Pass {
 
 // Show writes what has changed, and each hub whole now and then. A hub that fails keeps no other from being written.
 func (h *Hubs) Show(ctx context.Context) error {
+	hubs, err := h.vims(ctx, broker.VIMQuery{Labels: map[string]string{LabelHub: "true"}})
+	if err != nil || len(hubs) == 0 {
+		return err
+	}
+	all, err := h.vims(ctx, broker.VIMQuery{Type: "kubernetes"})
+	if err != nil {
+		return err
+	}
 	var failed []error
-	err := h.each(ctx, "", broker.VIMQuery{Labels: map[string]string{LabelHub: "true"}}, func(hub broker.VIM) error {
-		if err := h.show(ctx, hub); err != nil {
+	for _, hub := range hubs {
+		if err := h.show(ctx, hub, all); err != nil {
 			h.Log.WarnContext(ctx, "the VIMs of a project are not shown on a hub", "vim", hub.ID, "project", hub.Project, "error", err)
 			failed = append(failed, fmt.Errorf("hub %s: %w", hub.Name, err))
 		}
-		return nil
-	})
-	return errors.Join(append(failed, err)...)
+	}
+	return errors.Join(failed...)
 }
 
-func (h *Hubs) show(ctx context.Context, hub broker.VIM) error {
+// sees reports whether a project sees a VIM: who reads a hub learns of no other.
+func sees(project string, v broker.VIM) bool {
+	return v.Project == project || v.Shared || slices.Contains(v.SharedWith, project)
+}
+
+func (h *Hubs) show(ctx context.Context, hub broker.VIM, vims []broker.VIM) error {
 	var all []ClusterProfile
-	err := h.each(ctx, hub.Project, broker.VIMQuery{Type: "kubernetes"}, func(v broker.VIM) error {
-		if len(all) == maxProfiles {
-			return &broker.Error{Kind: broker.ErrQuota, Detail: fmt.Sprintf("a hub shows at most %d VIMs", maxProfiles)}
+	for _, v := range vims {
+		if sees(hub.Project, v) {
+			all = append(all, profile(hub, v))
 		}
-		all = append(all, profile(hub, v))
-		return nil
-	})
-	if err != nil {
-		return err
+	}
+	if len(all) > maxProfiles {
+		return &broker.Error{Kind: broker.ErrQuota, Detail: fmt.Sprintf("a hub shows at most %d VIMs", maxProfiles)}
 	}
 	text, err := json.Marshal(all)
 	if err != nil {
@@ -172,21 +183,17 @@ func (h *Hubs) publish(ctx context.Context, hub broker.VIM, namespace string, al
 	}, namespace, hub.ID, all)
 }
 
-// each calls f with each VIM that a project sees, and that is registered.
-func (h *Hubs) each(ctx context.Context, project string, q broker.VIMQuery, f func(broker.VIM) error) error {
+// vims are the registered VIMs of all projects.
+func (h *Hubs) vims(ctx context.Context, q broker.VIMQuery) (all []broker.VIM, err error) {
 	q.State, q.Page = broker.VIMRegistered, broker.Page{Size: broker.MaxPage}
 	for {
-		found, next, err := h.Broker.VIMs(ctx, self(project), q)
+		found, next, err := h.Broker.VIMs(ctx, self(""), q)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		for _, v := range found {
-			if err := f(v); err != nil {
-				return err
-			}
-		}
+		all = append(all, found...)
 		if next == "" {
-			return nil
+			return all, nil
 		}
 		q.Token = next
 	}

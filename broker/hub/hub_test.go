@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"slices"
 	"testing"
 	"time"
 
@@ -28,13 +27,13 @@ type fleet struct {
 	times   int
 }
 
+// VIMs answers as the broker does to who may see all: with those of every project.
 func (f *fleet) VIMs(_ context.Context, p policy.Principal, q broker.VIMQuery) (found []broker.VIM, _ string, _ error) {
 	if p.Name != "system:profiles" || q.State != broker.VIMRegistered {
 		return nil, "", errors.New("unexpected question")
 	}
 	for _, v := range f.vims {
-		sees := p.Project == "" || v.Project == p.Project || slices.Contains(v.SharedWith, p.Project)
-		if sees && (q.Type == "" || q.Type == v.Type) && (q.Labels[hub.LabelHub] == "" || v.Labels[hub.LabelHub] == q.Labels[hub.LabelHub]) {
+		if (q.Type == "" || q.Type == v.Type) && (q.Labels[hub.LabelHub] == "" || v.Labels[hub.LabelHub] == q.Labels[hub.LabelHub]) {
 			found = append(found, v)
 		}
 	}
@@ -82,7 +81,9 @@ func newFleet() (*fleet, *hub.Hubs, *clock.Clock) {
 	cloud.Type = "openstack"
 	shared := vim("s1", "r", "edge", nil)
 	shared.SharedWith, shared.Health.Status = []string{"p"}, broker.HealthUnreachable
-	f.vims = append(f.vims, cloud, shared)
+	everybodys := vim("a1", "r", "public", nil)
+	everybodys.Shared = true
+	f.vims = append(f.vims, cloud, shared, everybodys, vim("x1", "r", "secret", nil))
 	now := clock.New(time.Date(2031, 1, 1, 0, 0, 0, 0, time.UTC))
 	return f, &hub.Hubs{
 		Broker: f, Publisher: f, Egress: func(string) *egress.Rules { return nil }, Log: slog.New(slog.DiscardHandler), Now: now.Now,
@@ -101,13 +102,13 @@ func TestAHubShowsTheClustersOfItsProject(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"hub": "h1 True view https://h1.example uid-h1", "edge": "v1 True view https://v1.example uid-v1",
-		"v2": "v2 True view https://v2.example uid-v2", "s1": "s1 False view https://s1.example uid-s1",
+		"a1": "a1 True view https://a1.example uid-a1", "v2": "v2 True view https://v2.example uid-v2", "s1": "s1 False view https://s1.example uid-s1",
 	} {
 		if got[name] != want {
 			t.Errorf("%s is %q, want %q", name, got[name], want)
 		}
 	}
-	if len(got) != 4 || len(f.written["h2/default"]) != 2 {
+	if len(got) != 5 || len(f.written["h2/default"]) != 3 {
 		t.Errorf("it shows %v, and the other hub %v", got, f.written["h2/default"])
 	}
 	if len(f.alive) != 0 || len(f.leases) != 2 {
@@ -148,7 +149,7 @@ func TestAHubThatFails(t *testing.T) {
 	if err := h.Show(t.Context()); !errors.Is(err, broker.ErrUnreachable) {
 		t.Errorf("Show() = %v", err)
 	}
-	if len(f.written["h2/default"]) != 2 || len(f.alive) != 0 {
+	if len(f.written["h2/default"]) != 3 || len(f.alive) != 0 {
 		t.Errorf("the other hub has %v; alive: %v", f.written["h2/default"], f.alive)
 	}
 	delete(f.fails, "h1")

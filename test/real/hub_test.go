@@ -48,6 +48,7 @@ func TestFieldHub(t *testing.T) {
 	register("edge", edge, 2)
 	register("core", core, 3)
 	register("Core_P", core, 0) // no object can have that name
+	shell.Must(t, "vimbroker vim register --kubeconfig "+filepath.Join(o.dir, "core.kubeconfig")+" --project others theirs-alone")
 	hub.ApplyText(t, `apiVersion: multicluster.x-k8s.io/v1alpha1
 kind: ClusterProfile
 metadata: {name: theirs, namespace: fleet, labels: {x-k8s.io/cluster-manager: other}}
@@ -87,6 +88,9 @@ spec: {displayName: theirs, clusterManager: {name: other}}
 		t.Fatalf("the field's library lists %s", last)
 	}
 	shown := hub.Run(t, "", "-n", "fleet", "get", "clusterprofiles", "-o", "json")
+	if strings.Contains(shown, "theirs-alone") {
+		t.Error("a hub shows a VIM that its project does not see")
+	}
 	for _, c := range []*real.Cluster{hub, edge, core} {
 		token, err := c.NewAdminToken(t.Context(), time.Hour)
 		if err != nil || strings.Contains(shown, token) || strings.Contains(shown, "client-key") || strings.Contains(shown, "PRIVATE") {
