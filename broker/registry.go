@@ -75,6 +75,25 @@ func (b *Registry) VIMs(ctx context.Context, p policy.Principal, q VIMQuery) ([]
 	return visible, next, nil
 }
 
+// AllVIMs returns all VIMs that a query selects, page by page: page is [Registry.VIMs], or stands for it.
+func AllVIMs(
+	ctx context.Context, p policy.Principal, q VIMQuery,
+	page func(context.Context, policy.Principal, VIMQuery) ([]VIM, string, error),
+) (all []VIM, err error) {
+	q.Page = Page{Size: MaxPage}
+	for {
+		found, next, err := page(ctx, p, q)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, found...)
+		if next == "" {
+			return all, nil
+		}
+		q.Token = next
+	}
+}
+
 // MostLiveOn is up to how many live leases are counted on a VIM.
 const MostLiveOn = 100
 

@@ -177,26 +177,13 @@ func (h *Hubs) publish(ctx context.Context, hub broker.VIM, namespace string, al
 		return err
 	}
 	defer func() { err = errors.Join(err, end()) }()
-	return h.Publisher.Publish(ctx, onboard.ManagementAccess{
-		VIM: hub.ID, Endpoint: c.Endpoint, CACert: c.CACert, ServerName: c.ServerName, InsecureSkipVerify: c.InsecureSkipVerify,
-		Token: c.Token, Egress: h.Egress(hub.Project),
-	}, namespace, hub.ID, all)
+	return h.Publisher.Publish(ctx, onboard.Access(hub.ID, c, h.Egress(hub.Project)), namespace, hub.ID, all)
 }
 
 // vims are the registered VIMs of all projects.
-func (h *Hubs) vims(ctx context.Context, q broker.VIMQuery) (all []broker.VIM, err error) {
-	q.State, q.Page = broker.VIMRegistered, broker.Page{Size: broker.MaxPage}
-	for {
-		found, next, err := h.Broker.VIMs(ctx, self(""), q)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, found...)
-		if next == "" {
-			return all, nil
-		}
-		q.Token = next
-	}
+func (h *Hubs) vims(ctx context.Context, q broker.VIMQuery) ([]broker.VIM, error) {
+	q.State = broker.VIMRegistered
+	return broker.AllVIMs(ctx, self(""), q, h.Broker.VIMs)
 }
 
 // self is who shows VIMs, in the project of the hub.

@@ -250,10 +250,7 @@ func (w *watcher) leaveRows(ctx context.Context) error {
 func (w *watcher) use(c clientconfig.Config) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.access = ManagementAccess{
-		VIM: w.m.VIM, Endpoint: c.Endpoint, CACert: c.CACert, ServerName: c.ServerName, InsecureSkipVerify: c.InsecureSkipVerify,
-		Token: c.Token, Egress: w.egress(w.vim.Project),
-	}
+	w.access = Access(w.m.VIM, c, w.egress(w.vim.Project))
 }
 
 func (w *watcher) present() ManagementAccess {

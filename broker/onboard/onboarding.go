@@ -416,19 +416,13 @@ func view(c Cluster, v broker.VIM) View {
 
 // vims are the VIMs of a management cluster's clusters, by id.
 func (o *Onboarding) vims(ctx context.Context, management string) (map[string]broker.VIM, error) {
-	all := map[string]broker.VIM{}
-	q := broker.VIMQuery{Labels: map[string]string{broker.LabelManagement: management}, Page: broker.Page{Size: broker.MaxPage}}
-	for {
-		found, next, err := o.broker.VIMs(ctx, self(""), q)
-		if err != nil {
-			return nil, err
-		}
-		for _, v := range found {
-			all[v.ID] = v
-		}
-		if next == "" {
-			return all, nil
-		}
-		q.Token = next
+	found, err := broker.AllVIMs(ctx, self(""), broker.VIMQuery{Labels: map[string]string{broker.LabelManagement: management}}, o.broker.VIMs)
+	if err != nil {
+		return nil, err
 	}
+	all := make(map[string]broker.VIM, len(found))
+	for _, v := range found {
+		all[v.ID] = v
+	}
+	return all, nil
 }

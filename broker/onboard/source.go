@@ -24,6 +24,14 @@ type ManagementAccess struct {
 	Egress             *egress.Rules
 }
 
+// Access is the way to a management cluster by the configuration of a lease on it.
+func Access(vim string, c clientconfig.Config, rules *egress.Rules) ManagementAccess {
+	return ManagementAccess{
+		VIM: vim, Endpoint: c.Endpoint, CACert: c.CACert, ServerName: c.ServerName, InsecureSkipVerify: c.InsecureSkipVerify,
+		Token: c.Token, Egress: rules,
+	}
+}
+
 // Source shows what Cluster API keeps on a management cluster. Its errors are
 // [*broker.Error], and hold nothing of what the management cluster's tenants wrote. Safe
 // for concurrent use.

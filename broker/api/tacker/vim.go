@@ -193,25 +193,14 @@ func (s *server) find(c *api.Call, query url.Values) ([]broker.VIM, error) {
 		}
 		return []broker.VIM{v}, err
 	}
-	q := broker.VIMQuery{Page: broker.Page{Size: broker.MaxPage}}
+	var q broker.VIMQuery
 	if names := query["name"]; len(names) == 1 {
 		q.Name = names[0]
 	}
 	if types := query["type"]; len(types) == 1 {
 		q.Type = broker.VIMType(types[0])
 	}
-	var all []broker.VIM
-	for {
-		page, next, err := s.Registry.VIMs(ctx, c.Principal, q)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, page...)
-		if next == "" {
-			return all, nil
-		}
-		q.Token = next
-	}
+	return broker.AllVIMs(ctx, c.Principal, q, s.Registry.VIMs)
 }
 
 func selected(v broker.VIM, query url.Values) bool {

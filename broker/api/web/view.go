@@ -103,7 +103,7 @@ type Step struct {
 	Lines []Node
 }
 
-// Form asks for words that are then in the address.
+// Search asks for words that are then in the address.
 type Search struct {
 	Fields []Field
 	Button string
@@ -141,7 +141,7 @@ func (v *Visit) Get(name string) string { return strings.TrimSpace(v.Query.Get(n
 // pageSize is the number of rows on a page.
 const pageSize = 50
 
-// Address is the page of a list that the address names.
+// Page is the page of a list that the address names.
 func (v *Visit) Page() broker.Page { return broker.Page{Size: pageSize, Token: v.Query.Get("page")} }
 
 // Next is the address of the next page; empty without a token.
