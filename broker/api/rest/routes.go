@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -27,297 +28,163 @@ const (
 // routes are all operations but GET /openapi.json. Every one under /v1/ requires an
 // authenticated caller.
 var routes = []route{
-	{
-		method: "POST", path: "/v1/vims", id: "registerVIM", tag: "vims", endpoint: takes((*server).registerVIM),
-		summary: "Register a VIM", timeout: remote, action: policy.VIMRegister, header: once, status: []int{http.StatusCreated},
-	},
-	{
-		method: "GET", path: "/v1/vims", id: "listVIMs", tag: "vims", endpoint: plain((*server).listVIMs),
-		summary: "List VIMs", action: policy.VIMShow, query: vimQuery,
-	},
-	{
-		method: "GET", path: "/v1/vims/{id}", id: "showVIM", tag: "vims", endpoint: plain((*server).showVIM),
-		summary: "Show a VIM", action: policy.VIMShow,
-	},
-	{
-		method: "PATCH", path: "/v1/vims/{id}", id: "updateVIM", tag: "vims", endpoint: takes((*server).updateVIM),
-		summary: "Change a VIM", timeout: remote, action: policy.VIMUpdate, header: match,
-	},
-	{
-		method: "DELETE", path: "/v1/vims/{id}", id: "deleteVIM", tag: "vims", endpoint: plain((*server).deleteVIM),
-		summary: "Delete a VIM: 204 when it is gone, 202 while it drains",
-		timeout: long, action: policy.VIMDelete, query: deletion, header: match, status: []int{http.StatusAccepted, http.StatusNoContent},
-	},
-	{
-		method: "POST", path: "/v1/vims/{id}/check", id: "checkVIM", tag: "vims", endpoint: takes((*server).checkVIM),
-		summary: "Check a VIM's endpoint and credential now", optional: true, timeout: remote, action: policy.VIMCheck,
-	},
-	{
-		method: "POST", path: "/v1/vims/{id}/rotate", id: "rotateVIM", tag: "vims", endpoint: takes((*server).rotateVIM),
-		summary:  "Replace a VIM's credential, also while the VIM drains, or seal it under a new key",
-		optional: true, timeout: remote, action: policy.VIMRotate, header: match,
-	},
-	{
-		method: "POST", path: "/v1/vims/{id}/inventory", id: "takeInventory", tag: "vims", endpoint: takes((*server).inventory),
-		summary:  "Compare what a VIM holds with its leases, and settle the difference",
-		optional: true, timeout: long, action: policy.VIMInventory,
-	},
+	on("POST /v1/vims", "registerVIM", "vims", takes((*server).registerVIM), "Register a VIM",
+		route{timeout: remote, action: policy.VIMRegister, header: once, status: []int{http.StatusCreated}}),
+	on("GET /v1/vims", "listVIMs", "vims", plain((*server).listVIMs), "List VIMs", route{action: policy.VIMShow, query: vimQuery}),
+	on("GET /v1/vims/{id}", "showVIM", "vims", plain((*server).showVIM), "Show a VIM", route{action: policy.VIMShow}),
+	on("PATCH /v1/vims/{id}", "updateVIM", "vims", takes((*server).updateVIM), "Change a VIM",
+		route{timeout: remote, action: policy.VIMUpdate, header: match}),
+	on("DELETE /v1/vims/{id}", "deleteVIM", "vims", plain((*server).deleteVIM),
+		"Delete a VIM: 204 when it is gone, 202 while it drains",
+		route{timeout: long, action: policy.VIMDelete, query: deletion, header: match, status: []int{http.StatusAccepted, http.StatusNoContent}}),
+	on("POST /v1/vims/{id}/check", "checkVIM", "vims", takes((*server).checkVIM), "Check a VIM's endpoint and credential now",
+		route{optional: true, timeout: remote, action: policy.VIMCheck}),
+	on("POST /v1/vims/{id}/rotate", "rotateVIM", "vims", takes((*server).rotateVIM),
+		"Replace a VIM's credential, also while the VIM drains, or seal it under a new key",
+		route{optional: true, timeout: remote, action: policy.VIMRotate, header: match}),
+	on("POST /v1/vims/{id}/inventory", "takeInventory", "vims", takes((*server).inventory),
+		"Compare what a VIM holds with its leases, and settle the difference",
+		route{optional: true, timeout: long, action: policy.VIMInventory}),
 
-	{
-		method: "GET", path: "/v1/keys", id: "listKeys", tag: "keys", endpoint: plain((*server).listKeys),
-		summary: "List how the credentials of VIMs are sealed", timeout: remote, action: policy.VIMShow, query: keyQuery,
-	},
-	{
-		method: "POST", path: "/v1/keys:rotate", id: "rotateKeys", tag: "keys", endpoint: takes((*server).rotateKeys),
-		summary:  "Seal under new keys what belongs to no VIM: secrets of subscriptions, and keys that sign",
-		optional: true, timeout: remote, action: policy.VIMRotate, status: []int{http.StatusNoContent},
-	},
+	on("GET /v1/keys", "listKeys", "keys", plain((*server).listKeys), "List how the credentials of VIMs are sealed",
+		route{timeout: remote, action: policy.VIMShow, query: keyQuery}),
+	on("POST /v1/keys:rotate", "rotateKeys", "keys", takes((*server).rotateKeys),
+		"Seal under new keys what belongs to no VIM: secrets of subscriptions, and keys that sign",
+		route{optional: true, timeout: remote, action: policy.VIMRotate, status: []int{http.StatusNoContent}}),
 
-	{
-		method: "POST", path: "/v1/leases", id: "issueLease", tag: "leases", endpoint: takes((*server).issueLease),
-		summary: "Issue a lease", timeout: remote, action: policy.LeaseIssue, header: once, status: []int{http.StatusCreated},
-	},
-	{
-		method: "GET", path: "/v1/leases", id: "listLeases", tag: "leases", endpoint: plain((*server).listLeases),
-		summary: "List leases", action: policy.LeaseShow, query: leaseQuery,
-	},
-	{
-		method: "GET", path: "/v1/leases/{id}", id: "showLease", tag: "leases", endpoint: plain((*server).showLease),
-		summary: "Show a lease", action: policy.LeaseShow,
-	},
-	{
-		method: "POST", path: "/v1/leases/{id}/renew", id: "renewLease", tag: "leases", endpoint: takes((*server).renewLease),
-		summary:  "Mint a new credential of a lease; of a standing one a token, for its holder",
-		optional: true, timeout: remote, action: policy.LeaseRenew,
-	},
-	{
-		method: "POST", path: "/v1/leases/{id}/push", beta: true, id: "pushLease", tag: "leases", endpoint: takes((*server).pushLease),
-		summary: "Keep a kubeconfig for a standing lease in a Secret of a target; it holds no credential",
-		timeout: remote, action: policy.LeasePush,
-	},
-	{
-		method: "DELETE", path: "/v1/leases/{id}", id: "revokeLease", tag: "leases", endpoint: plain((*server).revokeLease),
-		summary: "Revoke a lease: 200 when its upstream object is gone, 202 until then",
-		timeout: remote, action: policy.LeaseRevoke, status: []int{http.StatusOK, http.StatusAccepted}, lane: api.Ending,
-	},
-	{
-		method: "POST", path: "/v1/leases:revoke", id: "revokeLeases", tag: "leases", endpoint: takes((*server).revokeLeases),
-		summary: "Revoke all leases of a VIM, a principal, a person, an operation or a VNF instance",
-		timeout: long, action: policy.LeaseRevoke, lane: api.Ending,
-	},
+	on("POST /v1/leases", "issueLease", "leases", takes((*server).issueLease), "Issue a lease",
+		route{timeout: remote, action: policy.LeaseIssue, header: once, status: []int{http.StatusCreated}}),
+	on("GET /v1/leases", "listLeases", "leases", plain((*server).listLeases), "List leases",
+		route{action: policy.LeaseShow, query: leaseQuery}),
+	on("GET /v1/leases/{id}", "showLease", "leases", plain((*server).showLease), "Show a lease", route{action: policy.LeaseShow}),
+	on("POST /v1/leases/{id}/renew", "renewLease", "leases", takes((*server).renewLease),
+		"Mint a new credential of a lease; of a standing one a token, for its holder",
+		route{optional: true, timeout: remote, action: policy.LeaseRenew}),
+	on("POST /v1/leases/{id}/push", "pushLease", "leases", takes((*server).pushLease),
+		"Keep a kubeconfig for a standing lease in a Secret of a target; it holds no credential",
+		route{beta: true, timeout: remote, action: policy.LeasePush}),
+	on("DELETE /v1/leases/{id}", "revokeLease", "leases", plain((*server).revokeLease),
+		"Revoke a lease: 200 when its upstream object is gone, 202 until then",
+		route{timeout: remote, action: policy.LeaseRevoke, status: []int{http.StatusOK, http.StatusAccepted}, lane: api.Ending}),
+	on("POST /v1/leases:revoke", "revokeLeases", "leases", takes((*server).revokeLeases),
+		"Revoke all leases of a VIM, a principal, a person, an operation or a VNF instance",
+		route{timeout: long, action: policy.LeaseRevoke, lane: api.Ending}),
 
-	{
-		method: "POST", path: "/v1/management-clusters", beta: true, id: "enableManagementCluster", tag: "clusters",
-		endpoint: takes((*server).enableManagement), summary: "Make a VIM a management cluster, or change how it is one",
-		action: policy.ClusterEnable, status: []int{http.StatusCreated}, needs: (*server).onboarding,
-	},
-	{
-		method: "GET", path: "/v1/management-clusters", beta: true, id: "listManagementClusters", tag: "clusters",
-		endpoint: plain((*server).listManagements), summary: "List management clusters",
-		action: policy.ClusterShow, needs: (*server).onboarding,
-	},
-	{
-		method: "GET", path: "/v1/management-clusters/{id}", beta: true, id: "showManagementCluster", tag: "clusters",
-		endpoint: plain((*server).showManagement), summary: "Show a management cluster",
-		action: policy.ClusterShow, needs: (*server).onboarding,
-	},
-	{
-		method: "DELETE", path: "/v1/management-clusters/{id}", beta: true, id: "disableManagementCluster", tag: "clusters",
-		endpoint: plain((*server).disableManagement), summary: "Stop following the clusters of a management cluster; their VIMs stay",
-		action: policy.ClusterEnable, status: []int{http.StatusNoContent}, needs: (*server).onboarding,
-	},
-	{
-		method: "POST", path: "/v1/management-clusters/{id}/release", beta: true, id: "releaseManagementCluster", tag: "clusters",
-		endpoint: takes((*server).releaseManagement), summary: "Let go of clusters that were held because too many were gone at once",
-		optional: true, action: policy.ClusterEnable, needs: (*server).onboarding,
-	},
-	{
-		method: "GET", path: "/v1/clusters", beta: true, id: "listClusters", tag: "clusters", endpoint: plain((*server).listClusters),
-		summary: "List the clusters of management clusters",
-		action:  policy.ClusterShow, query: clusterQuery, needs: (*server).onboarding,
-	},
-	{
-		method: "GET", path: "/v1/clusters/{id}", beta: true, id: "showCluster", tag: "clusters", endpoint: plain((*server).showCluster),
-		summary: "Show a cluster", action: policy.ClusterShow, needs: (*server).onboarding,
-	},
-	{
-		method: "POST", path: "/v1/clusters/{id}/push-token", beta: true, id: "issuePushToken", tag: "clusters",
-		endpoint: takes((*server).issuePushToken),
-		summary:  "Issue the token with which one kubeconfig of a cluster can be pushed; the one before is good no more",
-		optional: true, action: policy.ClusterEnable, status: []int{http.StatusCreated}, needs: (*server).onboarding,
-	},
-	{
-		method: "DELETE", path: "/v1/clusters/{id}/push-token", beta: true, id: "revokePushToken", tag: "clusters",
-		endpoint: plain((*server).revokePushToken), summary: "Revoke a cluster's token to push with",
-		action: policy.ClusterEnable, status: []int{http.StatusNoContent}, needs: (*server).onboarding,
-	},
-	{
-		method: "POST", path: "/v1/onboard", beta: true, id: "pushKubeconfig", tag: "clusters", endpoint: takes((*server).push), pushes: true,
-		summary: "Push the kubeconfig of a cluster, as if its secret held it", timeout: remote, needs: (*server).onboarding,
-	},
+	on("POST /v1/management-clusters", "enableManagementCluster", "clusters", takes((*server).enableManagement),
+		"Make a VIM a management cluster, or change how it is one",
+		route{beta: true, action: policy.ClusterEnable, status: []int{http.StatusCreated}, needs: (*server).onboarding}),
+	on("GET /v1/management-clusters", "listManagementClusters", "clusters", plain((*server).listManagements),
+		"List management clusters", route{beta: true, action: policy.ClusterShow, needs: (*server).onboarding}),
+	on("GET /v1/management-clusters/{id}", "showManagementCluster", "clusters", plain((*server).showManagement),
+		"Show a management cluster", route{beta: true, action: policy.ClusterShow, needs: (*server).onboarding}),
+	on("DELETE /v1/management-clusters/{id}", "disableManagementCluster", "clusters", plain((*server).disableManagement),
+		"Stop following the clusters of a management cluster; their VIMs stay",
+		route{beta: true, action: policy.ClusterEnable, status: []int{http.StatusNoContent}, needs: (*server).onboarding}),
+	on("POST /v1/management-clusters/{id}/release", "releaseManagementCluster", "clusters", takes((*server).releaseManagement),
+		"Let go of clusters that were held because too many were gone at once",
+		route{beta: true, optional: true, action: policy.ClusterEnable, needs: (*server).onboarding}),
+	on("GET /v1/clusters", "listClusters", "clusters", plain((*server).listClusters), "List the clusters of management clusters",
+		route{beta: true, action: policy.ClusterShow, query: clusterQuery, needs: (*server).onboarding}),
+	on("GET /v1/clusters/{id}", "showCluster", "clusters", plain((*server).showCluster), "Show a cluster",
+		route{beta: true, action: policy.ClusterShow, needs: (*server).onboarding}),
+	on("POST /v1/clusters/{id}/push-token", "issuePushToken", "clusters", takes((*server).issuePushToken),
+		"Issue the token with which one kubeconfig of a cluster can be pushed; the one before is good no more",
+		route{beta: true, optional: true, action: policy.ClusterEnable, status: []int{http.StatusCreated}, needs: (*server).onboarding}),
+	on("DELETE /v1/clusters/{id}/push-token", "revokePushToken", "clusters", plain((*server).revokePushToken),
+		"Revoke a cluster's token to push with",
+		route{beta: true, action: policy.ClusterEnable, status: []int{http.StatusNoContent}, needs: (*server).onboarding}),
+	on("POST /v1/onboard", "pushKubeconfig", "clusters", takes((*server).push),
+		"Push the kubeconfig of a cluster, as if its secret held it",
+		route{beta: true, pushes: true, timeout: remote, needs: (*server).onboarding}),
 
-	{
-		method: "POST", path: "/v1/clients", id: "createClient", tag: "clients", endpoint: takes((*server).createClient),
-		summary: "Register a program that logs in by OAuth 2.0; the answer has its secret, this once",
-		timeout: remote, action: policy.ClientCreate, status: []int{http.StatusCreated}, needs: (*server).oauthClients,
-	},
-	{
-		method: "GET", path: "/v1/clients", id: "listClients", tag: "clients", endpoint: plain((*server).listClients),
-		summary: "List clients", action: policy.ClientShow, query: clientQuery, needs: (*server).oauthClients,
-	},
-	{
-		method: "GET", path: "/v1/clients/{id}", id: "showClient", tag: "clients", endpoint: plain((*server).showClient),
-		summary: "Show a client", action: policy.ClientShow, needs: (*server).oauthClients,
-	},
-	{
-		method: "PUT", path: "/v1/clients/{id}/placements", beta: true, id: "setClientPlacements", tag: "clients",
-		endpoint: takes((*server).setPlacements), summary: "Replace what says where a client's VNFs go; leases that it has stay",
-		timeout: remote, action: policy.ClientUpdate, needs: (*server).oauthClients,
-	},
-	{
-		method: "POST", path: "/v1/clients/{id}/rotate", id: "rotateClient", tag: "clients", endpoint: takes((*server).rotateClient),
-		summary:  "Give a client another secret; the answer has it, this once",
-		optional: true, timeout: long, action: policy.ClientRotate, needs: (*server).oauthClients,
-	},
-	{
-		method: "DELETE", path: "/v1/clients/{id}", id: "deleteClient", tag: "clients", endpoint: plain((*server).deleteClient),
-		summary: "Delete a client, and revoke its leases",
-		timeout: long, action: policy.ClientDelete, status: []int{http.StatusNoContent}, lane: api.Ending, needs: (*server).oauthClients,
-	},
+	on("POST /v1/clients", "createClient", "clients", takes((*server).createClient),
+		"Register a program that logs in by OAuth 2.0; the answer has its secret, this once",
+		route{timeout: remote, action: policy.ClientCreate, status: []int{http.StatusCreated}, needs: (*server).oauthClients}),
+	on("GET /v1/clients", "listClients", "clients", plain((*server).listClients), "List clients",
+		route{action: policy.ClientShow, query: clientQuery, needs: (*server).oauthClients}),
+	on("GET /v1/clients/{id}", "showClient", "clients", plain((*server).showClient), "Show a client",
+		route{action: policy.ClientShow, needs: (*server).oauthClients}),
+	on("PUT /v1/clients/{id}/placements", "setClientPlacements", "clients", takes((*server).setPlacements),
+		"Replace what says where a client's VNFs go; leases that it has stay",
+		route{beta: true, timeout: remote, action: policy.ClientUpdate, needs: (*server).oauthClients}),
+	on("POST /v1/clients/{id}/rotate", "rotateClient", "clients", takes((*server).rotateClient),
+		"Give a client another secret; the answer has it, this once",
+		route{optional: true, timeout: long, action: policy.ClientRotate, needs: (*server).oauthClients}),
+	on("DELETE /v1/clients/{id}", "deleteClient", "clients", plain((*server).deleteClient), "Delete a client, and revoke its leases",
+		route{timeout: long, action: policy.ClientDelete, status: []int{http.StatusNoContent}, lane: api.Ending, needs: (*server).oauthClients}),
 
-	{
-		method: "GET", path: "/v1/grants", beta: true, id: "listGrants", tag: "clients", endpoint: plain((*server).listGrants),
-		summary: "List what VNFMs were granted for their operations, newest first",
-		action:  policy.GrantShow, query: grantQuery, needs: (*server).vnfGrants,
-	},
-	{
-		method: "GET", path: "/v1/grants/{id}", beta: true, id: "showGrant", tag: "clients", endpoint: plain((*server).showGrant),
-		summary: "Show what a VNFM was granted; its credential is for the VNFM alone",
-		action:  policy.GrantShow, needs: (*server).vnfGrants,
-	},
+	on("GET /v1/grants", "listGrants", "clients", plain((*server).listGrants),
+		"List what VNFMs were granted for their operations, newest first",
+		route{beta: true, action: policy.GrantShow, query: grantQuery, needs: (*server).vnfGrants}),
+	on("GET /v1/grants/{id}", "showGrant", "clients", plain((*server).showGrant),
+		"Show what a VNFM was granted; its credential is for the VNFM alone",
+		route{beta: true, action: policy.GrantShow, needs: (*server).vnfGrants}),
 
-	{
-		method: "GET", path: "/v1/token-keys", id: "listTokenKeys", tag: "clients", endpoint: plain((*server).listTokenKeys),
-		summary: "List the keys that sign clients' tokens, or did while their tokens count",
-		action:  policy.TokenKey, needs: (*server).tokenKeys,
-	},
-	{
-		method: "POST", path: "/v1/token-keys:rotate", id: "rotateTokenKey", tag: "clients", endpoint: plain((*server).rotateTokenKey),
-		summary: "Replace the key that signs clients' tokens; tokens of the one before count until they expire",
-		action:  policy.TokenKey, needs: (*server).tokenKeys,
-	},
-	{
-		method: "DELETE", path: "/v1/token-keys/{id}", id: "revokeTokenKey", tag: "clients", endpoint: plain((*server).revokeTokenKey),
-		summary: "Revoke a key that leaked: none of its tokens counts any more",
-		action:  policy.TokenKey, status: []int{http.StatusNoContent}, lane: api.Ending, needs: (*server).tokenKeys,
-	},
+	on("GET /v1/token-keys", "listTokenKeys", "clients", plain((*server).listTokenKeys),
+		"List the keys that sign clients' tokens, or did while their tokens count",
+		route{action: policy.TokenKey, needs: (*server).tokenKeys}),
+	on("POST /v1/token-keys:rotate", "rotateTokenKey", "clients", plain((*server).rotateTokenKey),
+		"Replace the key that signs clients' tokens; tokens of the one before count until they expire",
+		route{action: policy.TokenKey, needs: (*server).tokenKeys}),
+	on("DELETE /v1/token-keys/{id}", "revokeTokenKey", "clients", plain((*server).revokeTokenKey),
+		"Revoke a key that leaked: none of its tokens counts any more",
+		route{action: policy.TokenKey, status: []int{http.StatusNoContent}, lane: api.Ending, needs: (*server).tokenKeys}),
 
-	{
-		method: "GET", path: "/v1/whoami", id: "whoAmI", tag: "callers", endpoint: plain((*server).whoAmI),
-		summary: "Show who the caller is to the server",
-	},
-	{
-		method: "GET", path: "/v1/tokens", id: "listTokens", tag: "callers", endpoint: plain((*server).listTokens),
-		summary: "List callers' static tokens, and when each was last used", action: policy.TokenList, query: paging,
-	},
-	{
-		method: "GET", path: "/v1/audit", id: "listAudit", tag: "audit", endpoint: plain((*server).listAudit),
-		summary: "Read the audit log, newest first", action: policy.AuditRead, query: auditQuery,
-	},
-	{
-		method: "GET", path: "/v1/audit/anchors", id: "listAuditAnchors", tag: "audit", endpoint: plain((*server).auditAnchors),
-		summary: "Show which checkpoint of the audit log each of its anchors has", action: policy.AuditRead,
-	},
-	{
-		method: "GET", path: "/v1/audit/checkpoint", id: "showAuditCheckpoint", tag: "audit", endpoint: plain((*server).auditCheckpoint),
-		summary: "Show the last signed checkpoint of the audit log; as text/plain only the signed note",
-		action:  policy.AuditRead, media: "text/plain",
-	},
-	{
-		method: "GET", path: "/v1/audit/keys", id: "listAuditKeys", tag: "audit", endpoint: plain((*server).auditKeys),
-		summary: "List the keys that sign checkpoints of the audit log, or did", action: policy.AuditRead,
-	},
-	{
-		method: "POST", path: "/v1/audit/keys:rotate", id: "rotateAuditKey", tag: "audit", endpoint: plain((*server).rotateAuditKey),
-		summary: "Replace the key that signs checkpoints; the old one endorses the new one", timeout: remote, action: policy.AuditKey,
-	},
-	{
-		method: "POST", path: "/v1/audit/keys/{id}/revoke", id: "revokeAuditKey", tag: "audit", endpoint: takes((*server).revokeAuditKey),
-		summary:  "Revoke a key that signs checkpoints, or did; a new one takes its place",
-		optional: true, timeout: remote, action: policy.AuditKey,
-	},
-	{
-		method: "GET", path: "/v1/audit/lines", id: "readAuditLines", tag: "audit", endpoint: plain((*server).auditLines),
-		summary: "Read the whole audit log in its order, one line a leaf of its Merkle tree",
-		timeout: remote, action: policy.AuditRead, query: linesQuery, media: "application/x-ndjson",
-	},
-	{
-		method: "GET", path: "/v1/audit/growth", id: "proveAuditGrowth", tag: "audit", endpoint: plain((*server).auditGrowth),
-		summary: "Prove that the audit log begins, or began, with what it held at an earlier size",
-		timeout: remote, action: policy.AuditRead, query: growthQuery,
-	},
-	{
-		method: "GET", path: "/v1/audit/proofs/{seq}", id: "proveAuditEntry", tag: "audit", endpoint: plain((*server).auditProof),
-		summary: "Prove that an entry is in the audit log", timeout: remote, action: policy.AuditRead,
-	},
-	{
-		method: "GET", path: "/v1/retention", id: "showRetention", tag: "audit", endpoint: plain((*server).retention),
-		summary: "Show how long the past is kept, and what is removed next", action: policy.AuditRead,
-	},
-	{
-		method: "GET", path: "/v1/audit/sinks", id: "listAuditSinks", tag: "audit", endpoint: plain((*server).auditSinks),
-		summary: "Show how far the audit log has been delivered to each of its sinks", action: policy.AuditRead,
-	},
-	{
-		method: "GET", path: "/v1/audit/tree", id: "showAuditTree", tag: "audit", endpoint: plain((*server).auditTree),
-		summary: "Show the Merkle tree over the whole audit log", timeout: remote, action: policy.AuditRead, query: treeQuery,
-	},
-	{
-		method: "POST", path: "/v1/policy:explain", id: "explainPolicy", tag: "callers", endpoint: takes((*server).explain),
-		summary: "Ask what policy would decide", action: policy.PolicyExplain,
-	},
+	on("GET /v1/whoami", "whoAmI", "callers", plain((*server).whoAmI), "Show who the caller is to the server", route{}),
+	on("GET /v1/tokens", "listTokens", "callers", plain((*server).listTokens),
+		"List callers' static tokens, and when each was last used", route{action: policy.TokenList, query: paging}),
+	on("GET /v1/audit", "listAudit", "audit", plain((*server).listAudit), "Read the audit log, newest first",
+		route{action: policy.AuditRead, query: auditQuery}),
+	on("GET /v1/audit/anchors", "listAuditAnchors", "audit", plain((*server).auditAnchors),
+		"Show which checkpoint of the audit log each of its anchors has", route{action: policy.AuditRead}),
+	on("GET /v1/audit/checkpoint", "showAuditCheckpoint", "audit", plain((*server).auditCheckpoint),
+		"Show the last signed checkpoint of the audit log; as text/plain only the signed note",
+		route{action: policy.AuditRead, media: "text/plain"}),
+	on("GET /v1/audit/keys", "listAuditKeys", "audit", plain((*server).auditKeys),
+		"List the keys that sign checkpoints of the audit log, or did", route{action: policy.AuditRead}),
+	on("POST /v1/audit/keys:rotate", "rotateAuditKey", "audit", plain((*server).rotateAuditKey),
+		"Replace the key that signs checkpoints; the old one endorses the new one", route{timeout: remote, action: policy.AuditKey}),
+	on("POST /v1/audit/keys/{id}/revoke", "revokeAuditKey", "audit", takes((*server).revokeAuditKey),
+		"Revoke a key that signs checkpoints, or did; a new one takes its place",
+		route{optional: true, timeout: remote, action: policy.AuditKey}),
+	on("GET /v1/audit/lines", "readAuditLines", "audit", plain((*server).auditLines),
+		"Read the whole audit log in its order, one line a leaf of its Merkle tree",
+		route{timeout: remote, action: policy.AuditRead, query: linesQuery, media: "application/x-ndjson"}),
+	on("GET /v1/audit/growth", "proveAuditGrowth", "audit", plain((*server).auditGrowth),
+		"Prove that the audit log begins, or began, with what it held at an earlier size",
+		route{timeout: remote, action: policy.AuditRead, query: growthQuery}),
+	on("GET /v1/audit/proofs/{seq}", "proveAuditEntry", "audit", plain((*server).auditProof), "Prove that an entry is in the audit log",
+		route{timeout: remote, action: policy.AuditRead}),
+	on("GET /v1/retention", "showRetention", "audit", plain((*server).retention),
+		"Show how long the past is kept, and what is removed next", route{action: policy.AuditRead}),
+	on("GET /v1/audit/sinks", "listAuditSinks", "audit", plain((*server).auditSinks),
+		"Show how far the audit log has been delivered to each of its sinks", route{action: policy.AuditRead}),
+	on("GET /v1/audit/tree", "showAuditTree", "audit", plain((*server).auditTree), "Show the Merkle tree over the whole audit log",
+		route{timeout: remote, action: policy.AuditRead, query: treeQuery}),
+	on("POST /v1/policy:explain", "explainPolicy", "callers", takes((*server).explain), "Ask what policy would decide",
+		route{action: policy.PolicyExplain}),
 
-	{
-		method: "POST", path: "/v1/trust", beta: true, id: "createTrustEntry", tag: "callers", endpoint: takes((*server).createTrust),
-		summary: "Add an entry to the table of trust", action: policy.TrustCreate, status: []int{http.StatusCreated},
-		needs: (*server).trustTable,
-	},
-	{
-		method: "GET", path: "/v1/trust", beta: true, id: "listTrustEntries", tag: "callers", endpoint: plain((*server).listTrust),
-		summary: "List the table of trust: who may say who callers are", action: policy.TrustShow, needs: (*server).trustTable,
-	},
-	{
-		method: "GET", path: "/v1/trust/{name}", beta: true, id: "showTrustEntry", tag: "callers", endpoint: plain((*server).showTrust),
-		summary: "Show an entry of the table of trust", action: policy.TrustShow, needs: (*server).trustTable,
-	},
-	{
-		method: "PUT", path: "/v1/trust/{name}", beta: true, id: "updateTrustEntry", tag: "callers", endpoint: takes((*server).updateTrust),
-		summary: "Replace an entry of the table of trust", action: policy.TrustUpdate, needs: (*server).trustTable,
-	},
-	{
-		method: "DELETE", path: "/v1/trust/{name}", beta: true, id: "deleteTrustEntry", tag: "callers", endpoint: plain((*server).deleteTrust),
-		summary: "Delete an entry of the table of trust: nobody comes in by it any more",
-		action:  policy.TrustDelete, status: []int{http.StatusNoContent}, lane: api.Ending, needs: (*server).trustTable,
-	},
-	{
-		method: "POST", path: "/v1/trust:try", beta: true, id: "tryToken", tag: "callers", endpoint: takes((*server).tryToken),
-		summary: "Say how a token would fare at the table of trust", timeout: remote, action: policy.TrustShow, needs: (*server).trustTable,
-	},
+	on("POST /v1/trust", "createTrustEntry", "callers", takes((*server).createTrust), "Add an entry to the table of trust",
+		route{beta: true, action: policy.TrustCreate, status: []int{http.StatusCreated}, needs: (*server).trustTable}),
+	on("GET /v1/trust", "listTrustEntries", "callers", plain((*server).listTrust),
+		"List the table of trust: who may say who callers are",
+		route{beta: true, action: policy.TrustShow, needs: (*server).trustTable}),
+	on("GET /v1/trust/{name}", "showTrustEntry", "callers", plain((*server).showTrust), "Show an entry of the table of trust",
+		route{beta: true, action: policy.TrustShow, needs: (*server).trustTable}),
+	on("PUT /v1/trust/{name}", "updateTrustEntry", "callers", takes((*server).updateTrust), "Replace an entry of the table of trust",
+		route{beta: true, action: policy.TrustUpdate, needs: (*server).trustTable}),
+	on("DELETE /v1/trust/{name}", "deleteTrustEntry", "callers", plain((*server).deleteTrust),
+		"Delete an entry of the table of trust: nobody comes in by it any more",
+		route{beta: true, action: policy.TrustDelete, status: []int{http.StatusNoContent}, lane: api.Ending, needs: (*server).trustTable}),
+	on("POST /v1/trust:try", "tryToken", "callers", takes((*server).tryToken), "Say how a token would fare at the table of trust",
+		route{beta: true, timeout: remote, action: policy.TrustShow, needs: (*server).trustTable}),
 
-	{
-		method: "GET", path: "/logins", beta: true, id: "listLogins", tag: "callers", endpoint: plain((*server).listLogins),
-		summary: "List how people log in; no token is needed",
-	},
+	on("GET /logins", "listLogins", "callers", plain((*server).listLogins), "List how people log in; no token is needed",
+		route{beta: true}),
 
-	{
-		method: "GET", path: "/healthz", id: "alive", tag: "probes", endpoint: plain((*server).alive),
-		summary: "Whether the server lives", lane: api.Free,
-	},
-	{
-		method: "GET", path: "/readyz", id: "ready", tag: "probes", endpoint: plain((*server).ready),
-		summary: "Whether the server can serve, and which part of it cannot be used",
-		query:   []parameter{{name: "verbose", doc: "Show all parts"}}, lane: api.Free,
-	},
+	on("GET /healthz", "alive", "probes", plain((*server).alive), "Whether the server lives", route{lane: api.Free}),
+	on("GET /readyz", "ready", "probes", plain((*server).ready), "Whether the server can serve, and which part of it cannot be used",
+		route{query: []parameter{{name: "verbose", doc: "Show all parts"}}, lane: api.Free}),
 }
 
 // tags are the groups of operations, in the order in which people meet them.
@@ -431,6 +298,13 @@ var (
 
 // typeFilter is the parameter whose values are the types that the broker serves.
 const typeFilter = "type"
+
+// on is the route of an operation, by its method and path; rt is what else is true of it.
+func on(at, id, tag string, e endpoint, summary string, rt route) route {
+	rt.method, rt.path, _ = strings.Cut(at, " ")
+	rt.id, rt.tag, rt.endpoint, rt.summary = id, tag, e, summary
+	return rt
+}
 
 // routesFor is the table, in full, for a broker that serves these types of VIM.
 func routesFor(types []broker.Type) []route {

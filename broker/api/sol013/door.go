@@ -53,16 +53,13 @@ var Kinds = []api.ErrorKind{
 	{
 		Err: errVersion, Status: http.StatusNotAcceptable, Name: "version", Title: "version not supported",
 		Help: "The header Version names no version that is served. GET api_versions lists those that are.",
-	},
-	{
+	}, {
 		Err: ErrNotAcceptable, Status: http.StatusNotAcceptable, Name: "not-acceptable", Title: "not acceptable",
 		Help: "The header Accept excludes every form that the answer has. detail names one.",
-	},
-	{
+	}, {
 		Err: ErrRange, Status: http.StatusRequestedRangeNotSatisfiable, Name: "range", Title: "range not satisfiable",
 		Help: "The header Range names no part of the content. Ask without it, or for a part within its size.",
-	},
-	{
+	}, {
 		Err: errNotImplemented, Status: http.StatusNotImplemented, Name: "not-implemented", Title: "not implemented",
 		Help: "The standard has the operation, and this broker does not.",
 	},

@@ -1,25 +1,25 @@
 package web
 
 import (
-	"maps"
-	"net/url"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/vimbroker/vimbroker/broker/onboard"
 )
 
-var clusterStates = map[string]Mark{
-	string(onboard.StateWaiting): Idle, string(onboard.StateRegistering): Idle, string(onboard.StateRegistered): Good,
-	string(onboard.StateQuarantined): Bad, string(onboard.StateRetiring): Warn, string(onboard.StateRetired): Idle,
+var clusterStates = map[onboard.State]Mark{
+	onboard.StateWaiting: Idle, onboard.StateRegistering: Idle, onboard.StateRegistered: Good,
+	onboard.StateQuarantined: Bad, onboard.StateRetiring: Warn, onboard.StateRetired: Idle,
 }
 
 func (s *server) clusters() Room {
 	return Room{
 		Nav: "Clusters", Path: "clusters",
-		Addresses: []Address{{Path: "/clusters", Show: s.listClusters}, {Path: "/clusters/{id}", Show: s.showCluster}},
-		Doings:    []Doing{{Path: "/managements/{vim}/release", Ask: s.askRelease, Do: s.release}},
+		Addresses: []Address{{Path: "/clusters", Show: s.listClusters}, {Path: "/clusters/{id}", Show: One(s.Clusters.Cluster, showCluster)}},
+		Doings: []Doing{{
+			Path: "/managements/{id}/release", Ask: One(s.Clusters.Management, askRelease),
+			Do: Act(s.Clusters.Release, func(m onboard.Management) string { return Find("clusters", "management", m.VIM) }),
+		}},
 	}
 }
 
@@ -30,83 +30,46 @@ func (s *server) listClusters(v *Visit) (Screen, error) {
 	if err != nil {
 		return Screen{}, err
 	}
-	t := &Grid{
-		Columns: []string{"Cluster", "State", "In the way", "VIM", "Project", "Credential ends"}, Next: v.Next(next),
-		Empty: "There is no such cluster. Clusters come from management clusters: vimbroker management-cluster enable VIM --namespace NAMESPACE",
-	}
-	for _, c := range found {
-		vim := Cell{Text: c.VIMName}
-		if c.VIM != "" {
-			vim.Href = Here("vims", c.VIM)
-		}
-		t.Rows = append(t.Rows, []Cell{
-			{Text: c.Namespace + "/" + c.Name, Href: Here("clusters", c.ID)},
-			state(string(c.State), clusterStates),
-			{Text: c.Message},
-			vim,
-			{Text: c.Project},
-			{Time: c.CredentialExpiresAt},
+	t := Table([]string{"Cluster", "State", "In the way", "VIM", "Project", "Credential ends"}, v.Next(next),
+		"There is no such cluster. Clusters come from management clusters: vimbroker management-cluster enable VIM --namespace NAMESPACE",
+		found, func(c onboard.View) []Cell {
+			return []Cell{
+				To(c.Namespace+"/"+c.Name, "clusters", c.ID), State(c.State, clusterStates), Say(c.Message), To(c.VIMName, "vims", c.VIM),
+				Say(c.Project), On(c.CredentialExpiresAt),
+			}
 		})
-	}
-	view := Screen{Title: "Clusters", Blocks: []Block{{Form: &Search{Button: "Filter", Fields: filled([]Field{
-		{Name: "name", Label: "Name"},
-		{Name: "namespace", Label: "Namespace"},
-		{Name: "management", Label: "Management cluster"},
-		{Name: "state", Label: "State", Options: slices.Sorted(maps.Keys(clusterStates))},
-	}, v)}, Table: t}}}
+	view := Listing(v, "Clusters", t, Field{Name: "name", Label: "Name"}, Field{Name: "namespace", Label: "Namespace"},
+		Field{Name: "management", Label: "Management cluster"}, Field{Name: "state", Label: "State", Options: options(clusterStates)})
 	all, err := s.Clusters.Managements(v.Context(), v.Principal)
-	if err != nil {
-		return Screen{}, err
-	}
-	m := &Grid{
-		Columns: []string{"VIM", "State", "Namespaces", "Watched", "Trouble", "Breaker"},
-		Empty:   "No VIM that you may see is a management cluster. Make it one: vimbroker management-cluster enable VIM --namespace NAMESPACE",
-	}
-	for _, one := range all {
-		row := []Cell{
-			{Text: one.Name, Href: Here("vims", one.VIM)},
-			{Text: "followed", Mark: Good},
-			{Text: strings.Join(one.Namespaces, ", ")},
-			{Time: one.WatchedAt},
-			{Text: one.Trouble},
-			{},
-		}
-		if one.Trouble != "" {
-			row[1] = Cell{Text: "not followed", Mark: Bad}
-		}
-		if !one.HeldAt.IsZero() {
-			row[1] = Cell{Text: "held", Mark: Bad}
-			row[5] = Cell{Text: "Release", Href: Here("managements", one.VIM, "release")}
-		}
-		m.Rows = append(m.Rows, row)
-	}
-	view.Blocks = append(view.Blocks, Block{Title: "Management clusters", Table: m})
-	return view, nil
+	view.Blocks = append(view.Blocks, Block{Title: "Management clusters", Table: Table(
+		[]string{"VIM", "State", "Namespaces", "Watched", "Trouble", "Breaker"}, "",
+		"No VIM that you may see is a management cluster. Make it one: vimbroker management-cluster enable VIM --namespace NAMESPACE",
+		all, managementRow,
+	)})
+	return view, err
 }
 
-func (s *server) showCluster(v *Visit) (Screen, error) {
-	c, err := s.Clusters.Cluster(v.Context(), v.Principal, v.PathValue("id"))
-	if err != nil {
-		return Screen{}, err
+func managementRow(m onboard.ManagementView) []Cell {
+	how, breaker := Cell{Text: "followed", Mark: Good}, Cell{}
+	if m.Trouble != "" {
+		how = Cell{Text: "not followed", Mark: Bad}
 	}
-	view := Screen{Kind: "Cluster of Cluster API", Title: c.Namespace + "/" + c.Name, State: state(string(c.State), clusterStates)}
+	if !m.HeldAt.IsZero() {
+		how, breaker = Cell{Text: "held", Mark: Bad}, Cell{Text: "Release", Href: Here("managements", m.VIM, "release")}
+	}
+	return []Cell{To(m.Name, "vims", m.VIM), how, Say(strings.Join(m.Namespaces, ", ")), On(m.WatchedAt), Say(m.Trouble), breaker}
+}
+
+func showCluster(_ *Visit, c onboard.View) (Screen, error) {
 	facts := []Fact{
-		Of("In the way", c.Message), Of("Reason", string(c.Reason)), Of("Project", c.Project),
-		{"UID", code(c.UID)},
-		{"System", code(c.System)},
-		To("Management cluster", Short(c.Management), Here("vims", c.Management)), At("Credential ends", c.CredentialExpiresAt),
-		{
-			"Id",
-			code(c.ID),
-		},
-	}
-	if c.VIM != "" {
-		facts = append(facts, To("VIM", c.VIMName, Here("vims", c.VIM)))
+		Of("In the way", c.Message), Of("Reason", c.Reason), Of("Project", c.Project), Code("UID", c.UID), Code("System", c.System),
+		Are("Management cluster", To(Short(c.Management), "vims", c.Management)), At("Credential ends", c.CredentialExpiresAt),
+		Code("Id", c.ID), Are("VIM", To(c.VIMName, "vims", c.VIM)),
 	}
 	for _, other := range c.SameSystem {
-		facts = append(facts, To("Same system as", other.Namespace+"/"+other.Name, Here("clusters", other.ID)))
+		facts = append(facts, Are("Same system as", To(other.Namespace+"/"+other.Name, "clusters", other.ID)))
 	}
-	steps := []Step{{Cell: Cell{Time: c.CreatedAt}, Mark: Good, Note: "seen"}}
+	steps := []Step{{Cell: On(c.CreatedAt), Mark: Good, Note: "seen"}}
 	for _, mile := range []struct {
 		at          time.Time
 		past, still string
@@ -115,35 +78,33 @@ func (s *server) showCluster(v *Visit) (Screen, error) {
 		{c.RegisteredAt, "registered as a VIM", "not registered yet"},
 	} {
 		if mile.at.IsZero() {
-			steps = append(steps, Step{Cell: Cell{Text: mile.still}, Mark: Idle})
+			steps = append(steps, Step{Cell: Say(mile.still), Mark: Idle})
 			continue
 		}
-		steps = append(steps, Step{Cell: Cell{Time: mile.at}, Mark: Good, Note: mile.past})
+		steps = append(steps, Step{Cell: On(mile.at), Mark: Good, Note: mile.past})
 	}
 	if !c.GoneAt.IsZero() {
-		steps = append(steps, Step{Cell: Cell{Time: c.GoneAt}, Mark: Warn, Note: "gone"})
+		steps = append(steps, Step{Cell: On(c.GoneAt), Mark: Warn, Note: "gone"})
 	}
 	if c.Message != "" {
-		steps = append(steps, Step{Cell: Cell{Text: string(c.State)}, Mark: clusterStates[string(c.State)], Note: c.Message})
+		steps = append(steps, Step{Cell: Say(c.State), Mark: clusterStates[c.State], Note: c.Message})
 	}
-	view.Blocks = []Block{{Title: "Facts", Facts: facts}, {Title: "From seen to registered", Steps: steps}}
-	return view, nil
+	return Screen{
+		Kind: "Cluster of Cluster API", Title: c.Namespace + "/" + c.Name, State: State(c.State, clusterStates),
+		Blocks: []Block{{Title: "Facts", Facts: facts}, {Title: "From seen to registered", Steps: steps}},
+	}, nil
 }
 
-func (s *server) askRelease(v *Visit) (Screen, error) {
-	m, err := s.Clusters.Management(v.Context(), v.Principal, v.PathValue("vim"))
+func askRelease(_ *Visit, m onboard.ManagementView) (Screen, error) {
 	return Screen{
 		Kind: "Management cluster", Title: "Release " + m.Name + "?",
 		Blocks: []Block{{
 			Note: "Too many of its clusters were gone at the same time, so that none is let go of. " +
 				"Once it is released, the VIMs of all that are gone are drained and deleted.",
-			Facts: []Fact{At("Held since", m.HeldAt), Of("Namespaces", strings.Join(m.Namespaces, ", ")), To("VIM", m.Name, Here("vims", m.VIM))},
+			Facts: []Fact{
+				At("Held since", m.HeldAt), Of("Namespaces", strings.Join(m.Namespaces, ", ")), Are("VIM", To(m.Name, "vims", m.VIM)),
+			},
 		}},
 		Ask: &Question{Button: "Release", Back: Here("clusters")},
-	}, err
-}
-
-func (s *server) release(v *Visit, _ url.Values) (string, error) {
-	m, err := s.Clusters.Release(v.Context(), v.Principal, v.PathValue("vim"))
-	return Find("clusters", "management", m.VIM), err
+	}, nil
 }

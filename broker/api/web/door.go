@@ -79,9 +79,8 @@ type server struct {
 	Options
 	rooms  []Room
 	assets map[string]asset
-	style  string
-	script string
-	icon   string
+	// Style, Script and Icon are the addresses of the files of a page.
+	Style, Script, Icon string
 }
 
 const (

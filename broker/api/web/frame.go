@@ -50,18 +50,6 @@ func (s *server) frame(v *Visit, view Screen) *frame {
 	return f
 }
 
-// Style and Script are the addresses of the two files of the page.
-func (f *frame) Style() string { return f.style }
-
-// Script is the address of the script.
-func (f *frame) Script() string { return f.script }
-
-// Icon is the address of the picture of the page.
-func (f *frame) Icon() string { return f.icon }
-
-// TokenField is the name of the field that forms of a session have.
-func (*frame) TokenField() string { return tokenField }
-
 // marks are the signs beside the colours of marks.
 var marks = map[Mark]string{Good: "✓", Warn: "!", Bad: "✕", Idle: "·"}
 
@@ -115,7 +103,7 @@ var mediaTypes = map[string]string{".css": "text/css; charset=utf-8", ".js": "te
 
 func (s *server) loadAssets() {
 	s.assets = map[string]asset{}
-	for file, at := range map[string]*string{"style.css": &s.style, "page.js": &s.script, "icon.svg": &s.icon} {
+	for file, at := range map[string]*string{"style.css": &s.Style, "page.js": &s.Script, "icon.svg": &s.Icon} {
 		content, err := files.ReadFile("assets/" + file)
 		if err != nil {
 			panic(err) // it is embedded

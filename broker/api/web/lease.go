@@ -1,22 +1,21 @@
 package web
 
 import (
+	"cmp"
 	"net/url"
-	"slices"
 	"strings"
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/policy/audit"
 )
 
-var leaseStates = map[string]Mark{
-	string(broker.LeaseActive): Good, string(broker.LeasePending): Idle, string(broker.LeaseRevoking): Warn,
-	string(broker.LeaseRevoked): Idle, string(broker.LeaseIrrevocable): Bad,
+var leaseStates = map[broker.LeaseState]Mark{
+	broker.LeaseActive: Good, broker.LeasePending: Idle, broker.LeaseRevoking: Warn, broker.LeaseRevoked: Idle, broker.LeaseIrrevocable: Bad,
 }
 
 // gradeMarks and gradeWords say what the holder of a lease can become.
 var (
-	gradeMarks = map[string]Mark{string(broker.GradeBounded): Good, string(broker.GradeNamespaces): Warn, string(broker.GradeUnbounded): Bad}
+	gradeMarks = map[broker.Grade]Mark{broker.GradeBounded: Good, broker.GradeNamespaces: Warn, broker.GradeUnbounded: Bad}
 	gradeWords = map[broker.Grade]string{
 		broker.GradeBounded:    "can do what the role or rules say, and become nobody else",
 		broker.GradeNamespaces: "can become any identity of the lease's namespaces",
@@ -28,9 +27,12 @@ var (
 func (s *server) leases() Room {
 	return Room{
 		Nav: "Leases", Path: "leases",
-		Addresses: []Address{{Path: "/leases", Show: s.listLeases}, {Path: "/leases/{id}", Show: s.showLease}},
+		Addresses: []Address{{Path: "/leases", Show: s.listLeases}, {Path: "/leases/{id}", Show: One(s.Leaser.Lease, s.showLease)}},
 		Doings: []Doing{
-			{Path: "/leases/{id}/revoke", Ask: s.askRevocation, Do: s.revoke},
+			{
+				Path: "/leases/{id}/revoke", Ask: One(s.Leaser.Lease, askRevocation),
+				Do: Act(s.Leaser.RevokeLease, func(l broker.Lease) string { return Here("leases", l.ID) }),
+			},
 			{Path: "/revocation", Ask: s.askRevocations, Do: s.revokeAll},
 		},
 	}
@@ -81,26 +83,23 @@ func where(l broker.Lease) string {
 // leaseTable is a page of leases.
 func (s *server) leaseTable(v *Visit, q broker.LeaseQuery) (*Grid, error) {
 	found, next, err := s.Leaser.Leases(v.Context(), v.Principal, q)
-	t := &Grid{
-		Columns: []string{"Lease", "VIM", "State", "Grade", "May", "Where", "Who", "Door", "Ends"}, Next: v.Next(next),
-		Empty: "There is no such lease.",
-	}
-	for _, l := range found {
-		ends := Cell{Time: l.ExpiresAt}
-		if l.State == broker.LeaseRevoked {
-			ends = Cell{Time: l.RevokedAt}
-		}
-		t.Rows = append(t.Rows, []Cell{
-			{Text: Short(l.ID), Href: Here("leases", l.ID), Code: true},
-			{Text: l.VIMName, Href: Here("vims", l.VIM)},
-			state(string(l.State), leaseStates), state(string(l.Grade), gradeMarks),
-			{Text: mayDo(l)},
-			{Text: where(l)},
-			{Text: who(l)},
-			{Text: string(l.Door)},
-			ends,
-		})
-	}
+	return Table([]string{"Lease", "VIM", "State", "Grade", "May", "Where", "Who", "Door", "Ends"}, v.Next(next), "There is no such lease.",
+		found, func(l broker.Lease) []Cell {
+			ends := l.ExpiresAt
+			if l.State == broker.LeaseRevoked {
+				ends = l.RevokedAt
+			}
+			return []Cell{
+				ID(l.ID, "leases"), To(l.VIMName, "vims", l.VIM), State(l.State, leaseStates), State(l.Grade, gradeMarks), Say(mayDo(l)),
+				Say(where(l)), Say(who(l)), Say(l.Door), On(ends),
+			}
+		}), err
+}
+
+// liveLeases are the newest live leases on a VIM.
+func (s *server) liveLeases(v *Visit, vim string, most int) (*Grid, error) {
+	t, err := s.leaseTable(v, broker.LeaseQuery{VIM: vim, State: broker.LeaseActive, Page: broker.Page{Size: most}})
+	t.Next = ""
 	return t, err
 }
 
@@ -118,38 +117,34 @@ var leaseFilters = []Field{
 	{Name: "instance", Label: "VNF instance"},
 }
 
-func filled(fields []Field, v *Visit) []Field {
-	fields = slices.Clone(fields)
-	for n := range fields {
-		fields[n].Value = v.Get(fields[n].Name)
-	}
-	return fields
-}
-
 func selected(get func(string) string) broker.LeaseSelector {
 	return broker.LeaseSelector{
 		VIM: get("vim"), Principal: get("principal"), For: get("for"), Operation: get("operation"), Instance: get("instance"),
 	}
 }
 
+// query is one of the leases that a selection is of.
+func query(sel broker.LeaseSelector, state broker.LeaseState, page broker.Page) broker.LeaseQuery {
+	return broker.LeaseQuery{
+		VIM: sel.VIM, Principal: sel.Principal, For: sel.For, Operation: sel.Operation, Instance: sel.Instance, State: state, Page: page,
+	}
+}
+
 func (s *server) listLeases(v *Visit) (Screen, error) {
-	sel := selected(v.Get)
-	now := broker.LeaseActive
+	sel, now := selected(v.Get), broker.LeaseActive
 	if v.Query.Has("state") {
 		now = broker.LeaseState(v.Get("state"))
 	}
-	t, err := s.leaseTable(v, broker.LeaseQuery{
-		IDPrefix: v.Get("id"), VIM: sel.VIM, Principal: sel.Principal, For: sel.For, Operation: sel.Operation, Instance: sel.Instance,
-		State: now, Page: v.Page(),
-	})
+	q := query(sel, now, v.Page())
+	q.IDPrefix = v.Get("id")
+	t, err := s.leaseTable(v, q)
 	if err != nil {
 		return Screen{}, err
 	}
 	t.Empty = "There is no such lease. Take a filter away, or take one: vimbroker lease issue --vim VIM --role view"
-	states := []string{"active", "pending", "revoking", "revoked", "irrevocable"}
-	fields := append(filled(leaseFilters, v), Field{Name: "state", Label: "State", Value: string(now), Options: states},
-		Field{Name: "id", Label: "Id", Value: v.Get("id"), Hint: "its beginning"})
-	view := Screen{Title: "Leases", Blocks: []Block{{Form: &Search{Button: "Filter", Fields: fields}, Table: t}}}
+	view := Listing(v, "Leases", t, append(filled(leaseFilters, v),
+		Field{Name: "state", Label: "State", Value: string(now), Options: []string{"active", "pending", "revoking", "revoked", "irrevocable"}},
+		Field{Name: "id", Label: "Id", Hint: "its beginning"})...)
 	if sel != (broker.LeaseSelector{}) && len(t.Rows) > 0 {
 		view.Acts = []Link{{"Revoke all of these", Here("revocation") + "?" + address(filled(leaseFilters, v))}}
 	}
@@ -167,52 +162,30 @@ func address(fields []Field) string {
 	return q.Encode()
 }
 
-func (s *server) showLease(v *Visit) (Screen, error) {
-	l, err := s.Leaser.Lease(v.Context(), v.Principal, v.PathValue("id"))
-	if err != nil {
-		return Screen{}, err
-	}
-	view := Screen{Kind: "Lease", Title: Short(l.ID) + " on " + l.VIMName, State: state(string(l.State), leaseStates)}
+func (s *server) showLease(v *Visit, l broker.Lease) (Screen, error) {
+	view := Screen{Kind: "Lease", Title: Short(l.ID) + " on " + l.VIMName, State: State(l.State, leaseStates)}
+	ends := At("Revoked", l.RevokedAt)
 	if l.State != broker.LeaseRevoked {
-		view.Acts = []Link{{"Revoke", Here("leases", l.ID, "revoke")}}
-	}
-	ends := At("Ends", l.ExpiresAt)
-	if l.State == broker.LeaseRevoked {
-		ends = At("Revoked", l.RevokedAt)
+		ends, view.Acts = At("Ends", l.ExpiresAt), []Link{{"Revoke", Here("leases", l.ID, "revoke")}}
 	}
 	facts := []Fact{
-		Of("Last error", l.LastError), To("Holder", l.Principal, Find("leases", "principal", l.Principal)), Of("For", l.For), Of("Project",
-			l.Project),
-		Of("Door", string(l.Door)), Of("Purpose", l.Purpose), At("Issued", l.IssuedAt), ends, Of("Why it ended", string(l.Reason)),
-		At("Confirmed dead", l.ConfirmedDeadAt),
-		{"Left behind", Texts(l.LeftBehind...)},
-		Of("Format", string(l.Format)),
-		Of("Credential", string(l.CredentialKind)),
-		{"Credential's name there", code(l.CredentialID)},
-		Of("VNF instance elsewhere", l.Instance),
-		Of("May still work after revocation", lag(l)),
-		{"Id", code(l.ID)},
+		Of("Last error", l.LastError), Leads("Holder", l.Principal, Find("leases", "principal", l.Principal)), Of("For", l.For),
+		Of("Project", l.Project), Of("Door", l.Door), Of("Purpose", l.Purpose), At("Issued", l.IssuedAt), ends, Of("Why it ended", l.Reason),
+		At("Confirmed dead", l.ConfirmedDeadAt), Of("Left behind", l.LeftBehind...), Of("Format", l.Format), Of("Credential", l.CredentialKind),
+		Code("Credential's name there", l.CredentialID), Of("VNF instance elsewhere", l.Instance),
+		Of("May still work after revocation", lag(l)), Code("Id", l.ID),
 	}
-	if l.State == broker.LeaseActive && !l.Standing() {
+	switch {
+	case l.Standing():
+		facts = append(facts, Of("Stands", "tokens of "+l.TokenTTL.String()+" at most"), At("If used, until", l.MaxExpiresAt))
+	case l.State == broker.LeaseActive:
 		facts = append(facts, At("Renewable until", l.MaxExpiresAt))
 	}
-	if l.Standing() {
-		facts = append(facts, Of("Stands", "tokens of "+l.TokenTTL.String()+" at most"), At("If used, until", l.MaxExpiresAt))
-	}
-	if l.Operation != "" {
-		facts = append(facts, To("Operation", Short(l.Operation), Here("operations", l.Operation)))
-	}
+	facts = append(facts, Are("Operation", To(Short(l.Operation), "operations", l.Operation)))
 	view.Blocks = []Block{{Title: "Facts", Facts: facts}, {Title: "What it can become", Tree: reach(l)}}
 	log, err := s.story(v, audit.Query{Lease: l.ID}, Find("audit", "lease", l.ID))
 	view.Blocks = append(view.Blocks, log...)
 	return view, err
-}
-
-func code(text string) []Cell {
-	if text == "" {
-		return nil
-	}
-	return []Cell{{Text: text, Code: true}}
 }
 
 func lag(l broker.Lease) string {
@@ -225,48 +198,40 @@ func lag(l broker.Lease) string {
 // reach draws what follows from a lease: from its holder to the account on the VIM, where that may act, and whom it can
 // become there.
 func reach(l broker.Lease) []Node {
-	become := Node{Kind: "can become", Cell: Cell{Text: gradeWords[l.Grade], Mark: gradeMarks[string(l.Grade)]}}
+	become := Node{Kind: "can become", Cell: Cell{Text: gradeWords[l.Grade], Mark: gradeMarks[l.Grade]}}
 	for _, why := range l.GradeReasons {
-		become.Sub = append(become.Sub, Node{Kind: "because", Cell: Cell{Text: why}})
+		become.Sub = append(become.Sub, Node{Kind: "because", Cell: Say(why)})
 	}
 	if l.Grade != broker.GradeBounded {
-		become.Sub = append(become.Sub, Node{Kind: "not revoked", Cell: Cell{
-			Text: "what the holder made or became elsewhere than with this lease's own credential",
-		}})
+		become.Sub = append(become.Sub, Node{
+			Kind: "not revoked", Cell: Say("what the holder made or became elsewhere than with this lease's own credential"),
+		})
 	}
-	act := Node{Kind: "may", Cell: Cell{Text: mayDo(l)}}
-	switch {
-	case l.ClusterWide:
-		act.Sub = []Node{{Kind: "in", Cell: Cell{Text: "every namespace, and what has none"}}}
-	default:
-		for _, n := range l.Namespaces {
-			act.Sub = append(act.Sub, Node{Kind: "in", Cell: Cell{Text: n}})
-		}
+	spots := l.Namespaces
+	if l.ClusterWide {
+		spots = []string{"every namespace, and what has none"}
 	}
-	account := Node{Kind: "account", Cell: Cell{Text: l.Handle, Code: true}, Sub: []Node{act, become}}
-	if l.Handle == "" {
-		account.Cell = Cell{Text: "the VIM's registered credential itself"}
+	act := Node{Kind: "may", Cell: Say(mayDo(l))}
+	for _, n := range spots {
+		act.Sub = append(act.Sub, Node{Kind: "in", Cell: Say(n)})
 	}
-	return []Node{{Kind: "holder", Cell: Cell{Text: who(l)}, Sub: []Node{
-		{Kind: "on VIM", Cell: Cell{Text: l.VIMName, Href: Here("vims", l.VIM)}, Sub: []Node{account}},
+	account := Node{Kind: "account", Sub: []Node{act, become}, Cell: Cell{
+		Text: cmp.Or(l.Handle, "the VIM's registered credential itself"), Code: l.Handle != "",
+	}}
+	return []Node{{Kind: "holder", Cell: Say(who(l)), Sub: []Node{
+		{Kind: "on VIM", Cell: To(l.VIMName, "vims", l.VIM), Sub: []Node{account}},
 	}}}
 }
 
-func (s *server) askRevocation(v *Visit) (Screen, error) {
-	l, err := s.Leaser.Lease(v.Context(), v.Principal, v.PathValue("id"))
+func askRevocation(_ *Visit, l broker.Lease) (Screen, error) {
 	return Screen{
 		Kind: "Lease", Title: "Revoke " + Short(l.ID) + "?",
 		Blocks: []Block{{Note: "Its account is deleted on the VIM. Its holder is cut off.", Facts: []Fact{
-			To("VIM", l.VIMName, Here("vims", l.VIM)), Of("Holder", who(l)), Of("May", mayDo(l)), Of("Where", where(l)), Of("Purpose", l.Purpose),
+			Are("VIM", To(l.VIMName, "vims", l.VIM)), Of("Holder", who(l)), Of("May", mayDo(l)), Of("Where", where(l)), Of("Purpose", l.Purpose),
 			Of("May still work after revocation", lag(l)),
 		}}},
 		Ask: &Question{Button: "Revoke", Back: Here("leases", l.ID)},
-	}, err
-}
-
-func (s *server) revoke(v *Visit, _ url.Values) (string, error) {
-	l, err := s.Leaser.RevokeLease(v.Context(), v.Principal, v.PathValue("id"))
-	return Here("leases", l.ID), err
+	}, nil
 }
 
 // askRevocations shows first what a revocation of many hits.
@@ -275,10 +240,7 @@ func (s *server) askRevocations(v *Visit) (Screen, error) {
 	if sel == (broker.LeaseSelector{}) {
 		return Screen{}, broker.Invalid("", "name a vim, a principal, a person (for), an operation or a VNF instance")
 	}
-	t, err := s.leaseTable(v, broker.LeaseQuery{
-		VIM: sel.VIM, Principal: sel.Principal, For: sel.For, Operation: sel.Operation, Instance: sel.Instance, State: broker.LeaseActive,
-		Page: v.Page(),
-	})
+	t, err := s.leaseTable(v, query(sel, broker.LeaseActive, v.Page()))
 	var facts []Fact
 	for n := range fields {
 		facts = append(facts, Of(fields[n].Label, fields[n].Value))
@@ -295,8 +257,7 @@ func (s *server) askRevocations(v *Visit) (Screen, error) {
 }
 
 func (s *server) revokeAll(v *Visit, fields url.Values) (string, error) {
-	sel := selected(fields.Get)
-	_, err := s.Leaser.RevokeLeases(v.Context(), v.Principal, sel)
+	_, err := s.Leaser.RevokeLeases(v.Context(), v.Principal, selected(fields.Get))
 	q := url.Values{"state": {""}}
 	for _, f := range leaseFilters {
 		if value := fields.Get(f.Name); value != "" {

@@ -20,46 +20,32 @@ import (
 	"github.com/vimbroker/vimbroker/policy/audit/tree"
 )
 
-var outcomes = map[string]Mark{
-	string(audit.Done): Good, string(audit.Denied): Warn, string(audit.Failed): Bad, string(audit.Read): Idle, string(audit.Intent): Idle,
+var outcomes = map[audit.Outcome]Mark{
+	audit.Done: Good, audit.Denied: Warn, audit.Failed: Bad, audit.Read: Idle, audit.Intent: Idle,
 }
 
 func (s *server) audit() Room {
-	return Room{Nav: "Audit", Path: "audit", Addresses: []Address{{Path: "/audit", Show: s.searchLog}, {
-		Path: "/audit/{seq}",
-		Show: s.showEntry,
-	}}}
+	return Room{
+		Nav: "Audit", Path: "audit",
+		Addresses: []Address{{Path: "/audit", Show: s.searchLog}, {Path: "/audit/{seq}", Show: s.showEntry}},
+	}
 }
 
 // entryTable is a page of the audit log.
 func (s *server) entryTable(v *Visit, q audit.Query) (*Grid, error) {
 	found, err := s.AuditLog.Entries(v.Context(), v.Principal, q)
-	t := &Grid{
-		Columns: []string{"Entry", "Time", "Who", "Door", "Action", "Outcome", "VIM", "Lease", "Why"},
-		Empty:   "The log has no such entry. Take a filter away, or ask for an earlier time.",
-	}
-	for _, e := range found {
-		lease, vim := e.Detail[audit.DetailLease], Cell{Text: cmp.Or(e.Detail[audit.DetailVIMName], e.Detail["cluster"])}
-		if id := e.Detail[audit.DetailVIM]; id != "" {
-			vim.Href, vim.Text = Here("vims", id), cmp.Or(vim.Text, Short(id))
-		}
-		row := []Cell{
-			{Text: strconv.FormatInt(e.Seq, 10), Href: Here("audit", strconv.FormatInt(e.Seq, 10))},
-			{Time: e.Time},
-			{Text: e.Principal},
-			{Text: string(e.Door)},
-			{Text: string(e.Action)},
-			state(string(e.Outcome), outcomes), vim,
-			{},
-			{Text: cmp.Or(e.Detail[audit.DetailError], e.Detail[audit.DetailReason])},
-		}
-		if lease != "" {
-			row[7] = Cell{Text: Short(lease), Href: Here("leases", lease), Code: true}
-		}
-		t.Rows = append(t.Rows, row)
-	}
+	t := Table([]string{"Entry", "Time", "Who", "Door", "Action", "Outcome", "VIM", "Lease", "Why"}, "",
+		"The log has no such entry. Take a filter away, or ask for an earlier time.",
+		found, func(e audit.Entry) []Cell {
+			vim := e.Detail[audit.DetailVIM]
+			return []Cell{
+				To(number(e.Seq), "audit", number(e.Seq)), On(e.Time), Say(e.Principal), Say(e.Door), Say(e.Action), State(e.Outcome, outcomes),
+				To(cmp.Or(e.Detail[audit.DetailVIMName], e.Detail["cluster"], Short(vim)), "vims", vim), ID(e.Detail[audit.DetailLease], "leases"),
+				Say(cmp.Or(e.Detail[audit.DetailError], e.Detail[audit.DetailReason])),
+			}
+		})
 	if last := len(found) - 1; len(found) == q.Limit && found[last].Seq > 1 {
-		t.Next = v.Next(strconv.FormatInt(found[last].Seq, 10))
+		t.Next = v.Next(number(found[last].Seq))
 	}
 	return t, err
 }
@@ -115,22 +101,12 @@ func (s *server) searchLog(v *Visit) (Screen, error) {
 	if err != nil {
 		return Screen{}, err
 	}
-	fields := []Field{
-		{Name: "principal", Label: "Who"},
-		{Name: "action", Label: "What", Hint: "lease:issue"},
-		{Name: "vim", Label: "VIM", Hint: "name or id"},
-		{Name: "lease", Label: "Lease", Hint: "id"},
-		{Name: "resource", Label: "Resource", Hint: "id"},
-		{
-			Name:  "request",
-			Label: "Failed request", Hint: "id",
-		},
-		{Name: "project", Label: "Project"},
-		{Name: "since", Label: "Since", Hint: "24h, or a time in UTC"},
-		{Name: "until", Label: "Until"},
-		{Name: "outcome", Label: "Outcome", Options: slices.Sorted(maps.Keys(outcomes))},
-	}
-	view := Screen{Title: "Audit log", Blocks: []Block{{Form: &Search{Button: "Search", Fields: filled(fields, v)}, Table: t}}}
+	view := Listing(v, "Audit log", t, Field{Name: "principal", Label: "Who"}, Field{Name: "action", Label: "What", Hint: "lease:issue"},
+		Field{Name: "vim", Label: "VIM", Hint: "name or id"}, Field{Name: "lease", Label: "Lease", Hint: "id"},
+		Field{Name: "resource", Label: "Resource", Hint: "id"}, Field{Name: "request", Label: "Failed request", Hint: "id"},
+		Field{Name: "project", Label: "Project"}, Field{Name: "since", Label: "Since", Hint: "24h, or a time in UTC"},
+		Field{Name: "until", Label: "Until"}, Field{Name: "outcome", Label: "Outcome", Options: options(outcomes)})
+	view.Blocks[0].Form.Button = "Search"
 	if !v.May(policy.AuditRead, everyProject) {
 		return view, nil
 	}
@@ -147,7 +123,7 @@ func (s *server) signed(v *Visit) ([]Block, error) {
 	point, err := s.AuditLog.Checkpoint(v.Context(), v.Principal)
 	newest := Block{
 		Title: "Newest checkpoint", Facts: []Fact{
-			Of("Covers", "entries 1 to "+number(point.Size)), At("Signed", point.Time), {"Key", code(point.Key)},
+			Of("Covers", "entries 1 to "+number(point.Size)), At("Signed", point.Time), Code("Key", point.Key),
 		}, Text: point.Note, Links: []Link{{"Export the newest 10,000 lines", Here("export")}},
 	}
 	if errors.Is(err, broker.ErrNotFound) {
@@ -164,36 +140,33 @@ func (s *server) signed(v *Visit) ([]Block, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Grid{
-		Columns: []string{"Where", "State", "Has come to", "Waiting", "Fault"},
-		Empty:   "Nothing outside gets the log: see audit.anchors and audit.sinks of the configuration.",
+	type place struct {
+		name, fault, state string
+		at, behind         int64
 	}
+	var places []place
 	for _, a := range anchors {
-		row := []Cell{
-			{Text: "anchor " + a.Anchor},
-			{Text: "keeps up", Mark: Good},
-			{Text: "entry " + number(a.Size)},
-			{Text: number(a.Behind)},
-			{Text: a.Fault},
-		}
+		p := place{"anchor " + a.Anchor, a.Fault, "", a.Size, a.Behind}
 		if a.Fault != "" {
-			row[1] = Cell{Text: "fails", Mark: Bad}
+			p.state = "fails"
 		}
-		t.Rows = append(t.Rows, row)
+		places = append(places, p)
 	}
 	for _, k := range sinks {
-		row := []Cell{
-			{Text: "sink " + k.Name},
-			{Text: "keeps up", Mark: Good},
-			{Text: "entry " + number(k.Cursor.Seq)},
-			{Text: number(k.Waiting)},
-			{Text: k.Fault},
-		}
+		p := place{"sink " + k.Name, k.Fault, "", k.Cursor.Seq, int64(k.Waiting)}
 		if k.Late() {
-			row[1] = Cell{Text: "late", Mark: Bad}
+			p.state = "late"
 		}
-		t.Rows = append(t.Rows, row)
+		places = append(places, p)
 	}
+	t := Table([]string{"Where", "State", "Has come to", "Waiting", "Fault"}, "",
+		"Nothing outside gets the log: see audit.anchors and audit.sinks of the configuration.", places, func(p place) []Cell {
+			how := Cell{Text: p.state, Mark: Bad}
+			if p.state == "" {
+				how = Cell{Text: "keeps up", Mark: Good}
+			}
+			return []Cell{Say(p.name), how, Say("entry " + number(p.at)), Say(number(p.behind)), Say(p.fault)}
+		})
 	return []Block{newest, {Title: "Anchors and sinks", Table: t}}, nil
 }
 
@@ -214,16 +187,14 @@ func (s *server) showEntry(v *Visit) (Screen, error) {
 	}
 	e := found[0]
 	facts := []Fact{
-		At("Time", e.Time), To("Who", e.Principal, Find("audit", "principal", e.Principal)), Of("Project", e.Project), Of("Door", string(e.Door)),
-		Of("Action", string(e.Action)), Of("Of", string(e.Kind)),
-		{"Resource", code(e.Resource)},
-		{"Request", code(e.Request)},
+		At("Time", e.Time), Leads("Who", e.Principal, Find("audit", "principal", e.Principal)), Of("Project", e.Project), Of("Door", e.Door),
+		Of("Action", e.Action), Of("Of", e.Kind), Code("Resource", e.Resource), Code("Request", e.Request),
 	}
 	for _, key := range slices.Sorted(maps.Keys(e.Detail)) {
 		facts = append(facts, Of(key, e.Detail[key]))
 	}
 	view := Screen{
-		Kind: "Entry of the audit log", Title: number(seq), State: state(string(e.Outcome), outcomes),
+		Kind: "Entry of the audit log", Title: number(seq), State: State(e.Outcome, outcomes),
 		Blocks: []Block{{Title: "Entry", Facts: facts}},
 	}
 	if !v.May(policy.AuditRead, everyProject) {
@@ -249,10 +220,8 @@ func (s *server) showEntry(v *Visit) (Screen, error) {
 		Title: "Proof of inclusion",
 		Note:  "Whoever has a signed checkpoint checks this without the server: vimbroker audit prove " + number(seq) + ".",
 		Facts: []Fact{
-			{"Checked now", []Cell{holds}}, Of("Size of the tree", number(head.Size)), {
-				"Root",
-				code(base64.StdEncoding.EncodeToString(head.Root[:])),
-			},
+			Are("Checked now", holds), Of("Size of the tree", number(head.Size)),
+			Code("Root", base64.StdEncoding.EncodeToString(head.Root[:])),
 		},
 	}, Block{Title: "Line", Text: string(line)}, Block{Title: "Hashes of the path", Text: hashes.String()})
 	return view, nil

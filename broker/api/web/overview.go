@@ -2,6 +2,7 @@ package web
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -20,10 +21,7 @@ func (s *server) overview(v *Visit) (Screen, error) {
 	if err != nil {
 		return Screen{}, err
 	}
-	t := &Grid{Columns: []string{"What", "Why", "When"}}
-	for _, n := range needs {
-		t.Rows = append(t.Rows, []Cell{n.What, {Text: n.Why}, {Time: n.Since}})
-	}
+	t := Table([]string{"What", "Why", "When"}, "", "", needs, func(n Need) []Cell { return []Cell{n.What, Say(n.Why), On(n.Since)} })
 	view := Screen{Title: "Overview", Live: true, State: Cell{Text: "nothing needs you", Mark: Good}}
 	if len(needs) > 0 {
 		view.State = Cell{Text: Count(len(needs), 0, "thing needs somebody", "things need somebody"), Mark: Bad}
@@ -50,10 +48,10 @@ func (s *server) overview(v *Visit) (Screen, error) {
 		return view, nil
 	}
 	view.Blocks = append(view.Blocks, Block{Title: "Lent now", Note: note, Links: []Link{{"All live leases", Here("leases")}}},
-		s.lentBy("By VIM", lent, func(l broker.Lease) Cell { return Cell{Text: l.VIMName, Href: Find("leases", "vim", l.VIM)} }),
-		s.lentBy("By project", lent, func(l broker.Lease) Cell { return Cell{Text: l.Project} }),
-		s.lentBy("By grade", lent, func(l broker.Lease) Cell { return state(string(l.Grade), gradeMarks) }),
-		s.lentBy("By age", lent, func(l broker.Lease) Cell { return Cell{Text: ageOf(v.Now.Sub(l.IssuedAt))} }))
+		lentBy("VIM", lent, func(l broker.Lease) Cell { return Cell{Text: l.VIMName, Href: Find("leases", "vim", l.VIM)} }),
+		lentBy("project", lent, func(l broker.Lease) Cell { return Say(l.Project) }),
+		lentBy("grade", lent, func(l broker.Lease) Cell { return State(l.Grade, gradeMarks) }),
+		lentBy("age", lent, func(l broker.Lease) Cell { return Say(ageOf(v.Now.Sub(l.IssuedAt))) }))
 	return view, nil
 }
 
@@ -73,25 +71,16 @@ func ageOf(d time.Duration) string {
 }
 
 // lentBy counts leases by something, the most first.
-func (*server) lentBy(title string, all []broker.Lease, by func(broker.Lease) Cell) Block {
+func lentBy(what string, all []broker.Lease, by func(broker.Lease) Cell) Block {
 	counts := map[Cell]int{}
 	for _, l := range all {
 		counts[by(l)]++
 	}
-	cells := make([]Cell, 0, len(counts))
-	for c := range counts {
-		cells = append(cells, c)
-	}
-	slices.SortFunc(cells, func(a, b Cell) int { return cmp.Or(counts[b]-counts[a], strings.Compare(a.Text, b.Text)) })
-	t := &Grid{Columns: []string{strings.TrimPrefix(title, "By "), "Live leases"}}
-	t.Columns[0] = strings.ToUpper(t.Columns[0][:1]) + t.Columns[0][1:]
-	for n, c := range cells {
-		if n == few {
-			break
-		}
-		t.Rows = append(t.Rows, []Cell{c, {Text: number(counts[c])}})
-	}
-	return Block{Title: title, Small: true, Table: t}
+	cells := slices.SortedFunc(maps.Keys(counts), func(a, b Cell) int {
+		return cmp.Or(counts[b]-counts[a], strings.Compare(a.Text, b.Text))
+	})
+	return Block{Title: "By " + what, Small: true, Table: Table([]string{strings.ToUpper(what[:1]) + what[1:], "Live leases"}, "", "",
+		cells[:min(few, len(cells))], func(c Cell) []Cell { return []Cell{c, Say(number(counts[c]))} })}
 }
 
 // needs are what needs somebody: of each kind the first few.
@@ -106,18 +95,14 @@ func (s *server) needs(v *Visit) ([]Need, error) {
 			all = append(all, Need{What: Cell{Text: "the broker: " + string(p.Part), Mark: Bad}, Why: p.Fault})
 		}
 	}
-	for _, look := range []func(*Visit) ([]Need, error){s.vimsInNeed, s.leasesInNeed, s.clustersInNeed, s.anchorsInNeed} {
-		found, err := look(v)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, found...)
-	}
+	looks := []func(*Visit) ([]Need, error){s.vimsInNeed, s.leasesInNeed, s.clustersInNeed, s.anchorsInNeed}
 	for _, room := range s.rooms {
-		if room.Needs == nil {
-			continue
+		if room.Needs != nil {
+			looks = append(looks, room.Needs)
 		}
-		found, err := room.Needs(v)
+	}
+	for _, look := range looks {
+		found, err := look(v)
 		if err != nil {
 			return nil, err
 		}
@@ -180,7 +165,7 @@ func (s *server) leasesInNeed(v *Visit) (all []Need, err error) {
 			return nil, err
 		}
 		for _, l := range found {
-			why, mark := string(l.State)+": "+l.LastError, leaseStates[string(q.State)]
+			why, mark := string(l.State)+": "+l.LastError, leaseStates[q.State]
 			switch late := !q.DueBefore.IsZero(); {
 			case seen[l.ID] || !late && l.State == broker.LeaseRevoking && l.LastError == "":
 				continue

@@ -89,17 +89,14 @@ func (s *server) decision(v *Visit, view Screen, q policy.Request, d policy.Deci
 	if !d.Allowed {
 		answer = Cell{Text: "denied", Mark: Bad}
 	}
-	decided := Texts(d.Policies...)
+	decided := d.Policies
 	if len(decided) == 0 {
-		decided = Texts("no policy permits it")
+		decided = []string{"no policy permits it"}
 	}
 	view.Blocks = append(view.Blocks, Block{Title: "Answer", Facts: []Fact{
-		{"Policy says", []Cell{answer}},
+		Are("Policy says", answer),
 		Of("Who", q.Principal.Name+" in "+q.Principal.Project+", with "+strings.Join(q.Principal.Roles, ", ")),
-		{"Decided by", decided},
-		{"In their words", Texts(d.Reasons...)},
-		{"Because", Texts(d.Why...)},
-		{"Errors", Texts(d.Errors...)},
+		Of("Decided by", decided...), Of("In their words", d.Reasons...), Of("Because", d.Why...), Of("Errors", d.Errors...),
 	}})
 	if len(d.Policies) == 0 || !v.May(policy.PolicyExplain, q.Principal.Project) {
 		return view, nil

@@ -4,6 +4,7 @@ import (
 	"net/url"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/session"
 )
 
 func (s *server) sessions() Room {
@@ -23,27 +24,22 @@ func (s *server) listSessions(v *Visit) (Screen, error) {
 	if err != nil {
 		return Screen{}, err
 	}
-	t := &Grid{Columns: []string{"Session", "From", "Began", "Used", "Ends unless used", "Ends", "End it"}}
-	for _, one := range all {
-		name := Cell{Text: Short(one.ID), Code: true}
-		if one.ID == own.ID {
-			name = Cell{Text: Short(one.ID) + " (this one)", Code: true}
-		}
-		t.Rows = append(t.Rows, []Cell{
-			name,
-			{Text: one.Source},
-			{Time: one.CreatedAt},
-			{Time: one.UsedAt},
-			{Time: one.Until},
-			{Time: one.EndsAt},
-			{Text: "End " + Short(one.ID), Href: Here("sessions", one.ID, "end")},
+	t := Table([]string{"Session", "From", "Began", "Used", "Ends unless used", "Ends", "End it"}, "", "",
+		all, func(one session.Session) []Cell {
+			name := ID(one.ID)
+			if one.ID == own.ID {
+				name.Text += " (this one)"
+			}
+			return []Cell{
+				name, Say(one.Source), On(one.CreatedAt), On(one.UsedAt), On(one.Until), On(one.EndsAt),
+				To("End "+Short(one.ID), "sessions", one.ID, "end"),
+			}
 		})
-	}
 	p := v.Principal
 	return Screen{Title: "Your sessions", Blocks: []Block{
 		{Title: "You", Facts: []Fact{
-			Of("Name", p.Name), Of("Shown as", p.Login.Shown), Of("Project", p.Project), {"Roles", Texts(p.Roles...)}, Of("Came in by",
-				p.Authenticator()),
+			Of("Name", p.Name), Of("Shown as", p.Login.Shown), Of("Project", p.Project), Of("Roles", p.Roles...),
+			Of("Came in by", p.Authenticator()),
 		}},
 		{Title: "Sessions", Table: t},
 	}}, nil
@@ -56,8 +52,7 @@ func (s *server) askEnd(v *Visit) (Screen, error) {
 			return Screen{
 				Kind: "Session", Title: "End session " + Short(one.ID) + "?",
 				Blocks: []Block{{Note: "Whoever has it has to log in again.", Facts: []Fact{
-					Of("From", one.Source), At("Began", one.CreatedAt),
-					At("Used", one.UsedAt),
+					Of("From", one.Source), At("Began", one.CreatedAt), At("Used", one.UsedAt),
 				}}},
 				Ask: &Question{Button: "End it", Back: Here("sessions")},
 			}, nil

@@ -2,8 +2,11 @@ package web
 
 import (
 	"cmp"
+	"context"
 	"fmt"
+	"maps"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -176,29 +179,103 @@ func Find(list, name, value string) string {
 	return Here(list) + "?" + url.Values{name: {value}}.Encode()
 }
 
-// Texts are cells of plain texts.
-func Texts(all ...string) (cells []Cell) {
-	for _, text := range all {
+// Table lists things, a row each.
+func Table[T any](columns []string, next, empty string, all []T, row func(T) []Cell) *Grid {
+	t := &Grid{Columns: columns, Next: next, Empty: empty}
+	for _, one := range all {
+		t.Rows = append(t.Rows, row(one))
+	}
+	return t
+}
+
+// Listing is a page with a list and the fields that filter it.
+func Listing(v *Visit, title string, t *Grid, fields ...Field) Screen {
+	return Screen{Title: title, Blocks: []Block{{Form: &Search{Button: "Filter", Fields: filled(fields, v)}, Table: t}}}
+}
+
+// filled are the fields with their values in the address.
+func filled(fields []Field, v *Visit) []Field {
+	fields = slices.Clone(fields)
+	for n := range fields {
+		fields[n].Value = cmp.Or(fields[n].Value, v.Get(fields[n].Name))
+	}
+	return fields
+}
+
+// ofID is a method of the domain about the thing of an id.
+type ofID[T any] = func(ctx context.Context, p policy.Principal, id string) (T, error)
+
+// One shows the thing whose id is in the address.
+func One[T any](get ofID[T], show func(*Visit, T) (Screen, error)) func(*Visit) (Screen, error) {
+	return func(v *Visit) (Screen, error) {
+		one, err := get(v.Context(), v.Principal, v.PathValue("id"))
+		if err != nil {
+			return Screen{}, err
+		}
+		return show(v, one)
+	}
+}
+
+// Act does something to the thing whose id is in the address, and leads to its page.
+func Act[T any](do ofID[T], page func(T) string) func(*Visit, url.Values) (string, error) {
+	return func(v *Visit, _ url.Values) (string, error) {
+		one, err := do(v.Context(), v.Principal, v.PathValue("id"))
+		return page(one), err
+	}
+}
+
+// Say is a cell of a text.
+func Say[S ~string](text S) Cell { return Cell{Text: string(text)} }
+
+// To is a cell that leads to a page below /ui, if the last part of that is known.
+func To(text string, page ...string) Cell {
+	if page[len(page)-1] == "" {
+		return Cell{Text: text}
+	}
+	return Cell{Text: text, Href: Here(page...)}
+}
+
+// ID is a cell of a name of machines, which is shown short where it leads to a page or is in a list.
+func ID(id string, list ...string) Cell {
+	c := Cell{Text: Short(id), Code: true}
+	if len(list) > 0 && id != "" {
+		c.Href = Here(append(list, id)...)
+	}
+	return c
+}
+
+// On is a cell of a time.
+func On(t time.Time) Cell { return Cell{Time: t} }
+
+// State is a cell for a state, marked as its kind of states is.
+func State[S ~string](s S, marks map[S]Mark) Cell {
+	return Cell{Text: string(s), Mark: cmp.Or(marks[s], Idle)}
+}
+
+// Of is a fact of texts.
+func Of[S ~string](name string, texts ...S) (f Fact) {
+	f.Name = name
+	for _, text := range texts {
 		if text != "" {
-			cells = append(cells, Cell{Text: text})
+			f.Cells = append(f.Cells, Say(text))
 		}
 	}
-	return cells
+	return f
 }
 
-// Of is a fact of one text.
-func Of(name, text string) Fact { return Fact{name, Texts(text)} }
+// Are is a fact of cells, of which those that say nothing are left out.
+func Are(name string, cells ...Cell) Fact {
+	return Fact{name, slices.DeleteFunc(cells, func(c Cell) bool { return c.Text == "" && c.Time.IsZero() })}
+}
+
+// Leads is a fact of a text that leads to an address.
+func Leads(name, text, href string) Fact { return Are(name, Cell{Text: text, Href: href}) }
+
+// Code is a fact of a name of machines.
+func Code(name, text string) Fact { return Are(name, Cell{Text: text, Code: true}) }
 
 // At is a fact of a time.
-func At(name string, t time.Time) Fact {
-	if t.IsZero() {
-		return Fact{}
-	}
-	return Fact{name, []Cell{{Time: t}}}
-}
-
-// To is a fact that leads somewhere.
-func To(name, text, href string) Fact { return Fact{name, []Cell{{Text: text, Href: href}}} }
+func At(name string, t time.Time) Fact { return Are(name, On(t)) }
 
 // Short is the beginning of an id, as the command line has it in tables.
 func Short(id string) string { return id[:min(8, len(id))] }
@@ -266,7 +343,10 @@ func seen(text string) string {
 	return b.String()
 }
 
-// state is a cell for a state, marked as states are.
-func state(text string, marks map[string]Mark) Cell {
-	return Cell{Text: text, Mark: cmp.Or(marks[text], Idle)}
+// options are the states that a filter offers.
+func options[S ~string](marks map[S]Mark) (all []string) {
+	for _, s := range slices.Sorted(maps.Keys(marks)) {
+		all = append(all, string(s))
+	}
+	return all
 }

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/vimbroker/vimbroker/broker"
@@ -15,9 +14,9 @@ import (
 )
 
 // healths are the states of health.
-var healths = map[string]Mark{
-	string(broker.HealthReachable): Good, string(broker.HealthUnchecked): Idle, string(broker.HealthUnreachable): Bad,
-	string(broker.HealthUnauthorized): Bad, string(broker.HealthIdentityChanged): Bad, string(broker.HealthUnopenable): Bad,
+var healths = map[broker.HealthStatus]Mark{
+	broker.HealthReachable: Good, broker.HealthUnchecked: Idle, broker.HealthUnreachable: Bad, broker.HealthUnauthorized: Bad,
+	broker.HealthIdentityChanged: Bad, broker.HealthUnopenable: Bad,
 }
 
 // vimState is how a VIM is, in one word, as the command line has it.
@@ -28,7 +27,7 @@ func vimState(v broker.VIM) Cell {
 	case v.Suspended != "" && v.Health.Status == broker.HealthReachable:
 		return Cell{Text: "suspended", Mark: Warn}
 	}
-	return state(string(v.Health.Status), healths)
+	return State(v.Health.Status, healths)
 }
 
 func (s *server) vims() Room {
@@ -36,18 +35,22 @@ func (s *server) vims() Room {
 		Nav: "VIMs", Path: "vims",
 		Addresses: []Address{
 			{Path: "/vims", Show: s.listVIMs},
-			{Path: "/vims/{id}", Show: s.showVIM},
+			{Path: "/vims/{id}", Show: One(s.Registry.VIM, s.showVIM)},
 			{Path: "/vims/{id}/inventory", Show: s.inventory, Slow: true},
 		},
 		Doings: []Doing{
-			{Path: "/vims/{id}/check", Ask: s.askVIM("Check",
-				"The server asks the VIM now whether it answers, is the same, and takes the credential."), Do: s.checkVIM},
-			{Path: "/vims/{id}/suspend", Ask: s.askSuspension, Do: s.suspendVIM},
-			{Path: "/vims/{id}/resume", Ask: s.askVIM("Resume", "New leases are issued on it again."), Do: s.resumeVIM},
-			{Path: "/vims/{id}/drain", Ask: s.askDrain, Do: s.drainVIM},
+			{Path: "/vims/{id}/check", Do: Act(s.Registry.CheckVIM, vimPage), Ask: s.askVIM("Check",
+				"The server asks the VIM now whether it answers, is the same, and takes the credential.")},
+			{Path: "/vims/{id}/suspend", Do: s.suspendVIM, Ask: s.askVIM("Suspend",
+				"No new lease is issued on it. Those that are live are renewed and revoked as ever.",
+				Field{Name: "why", Label: "Why, for whoever asks for a lease", Hint: "maintenance until noon"})},
+			{Path: "/vims/{id}/resume", Do: s.resumeVIM, Ask: s.askVIM("Resume", "New leases are issued on it again.")},
+			{Path: "/vims/{id}/drain", Do: s.drainVIM, Ask: s.askDrain},
 		},
 	}
 }
+
+func vimPage(v broker.VIM) string { return Here("vims", v.ID) }
 
 func (s *server) listVIMs(v *Visit) (Screen, error) {
 	q := broker.VIMQuery{
@@ -64,38 +67,24 @@ func (s *server) listVIMs(v *Visit) (Screen, error) {
 	if err != nil {
 		return Screen{}, err
 	}
-	t := &Grid{
-		Columns: []string{"Name", "Type", "Status", "Project", "Leases", "Credential ends", "Checked"}, Next: v.Next(next),
-		Empty: "There is no such VIM. Take a filter away, or register one: vimbroker vim register --kubeconfig FILE NAME",
-	}
-	for _, one := range found {
-		leases := Cell{}
-		if n, known := live[one.ID]; known {
-			leases = Cell{Text: Count(n, broker.MostLiveOn, "live", "live"), Href: Find("leases", "vim", one.ID)}
-		}
-		t.Rows = append(t.Rows, []Cell{
-			{Text: one.Name, Href: Here("vims", one.ID)},
-			{Text: string(one.Type)},
-			vimState(one),
-			{Text: one.Project},
-			leases,
-			{Time: one.Current.CredentialExpiresAt},
-			{Time: one.Health.CheckedAt},
+	t := Table([]string{"Name", "Type", "Status", "Project", "Leases", "Credential ends", "Checked"}, v.Next(next),
+		"There is no such VIM. Take a filter away, or register one: vimbroker vim register --kubeconfig FILE NAME",
+		found, func(one broker.VIM) []Cell {
+			leases := Cell{}
+			if n, known := live[one.ID]; known {
+				leases = Cell{Text: Count(n, broker.MostLiveOn, "live", "live"), Href: Find("leases", "vim", one.ID)}
+			}
+			return []Cell{
+				To(one.Name, "vims", one.ID), Say(one.Type), vimState(one), Say(one.Project), leases, On(one.Current.CredentialExpiresAt),
+				On(one.Health.CheckedAt),
+			}
 		})
-	}
-	return Screen{Title: "VIMs", Blocks: []Block{{Form: &Search{Button: "Filter", Fields: []Field{
-		{Name: "name", Label: "Name", Value: v.Get("name")},
-		{Name: "type", Label: "Type", Value: v.Get("type"), Options: []string{"kubernetes", "openstack"}},
-		{Name: "status", Label: "Status", Value: v.Get("status"), Options: slices.Sorted(maps.Keys(healths))},
-		{Name: "label", Label: "Label", Value: v.Get("label"), Hint: "site=north"},
-	}}, Table: t}}}, nil
+	return Listing(v, "VIMs", t, Field{Name: "name", Label: "Name"},
+		Field{Name: "type", Label: "Type", Options: []string{"kubernetes", "openstack"}},
+		Field{Name: "status", Label: "Status", Options: options(healths)}, Field{Name: "label", Label: "Label", Hint: "site=north"}), nil
 }
 
-func (s *server) showVIM(v *Visit) (Screen, error) {
-	one, err := s.Registry.VIM(v.Context(), v.Principal, v.PathValue("id"))
-	if err != nil {
-		return Screen{}, err
-	}
+func (s *server) showVIM(v *Visit, one broker.VIM) (Screen, error) {
 	waits, err := s.Registry.WaitsFor(v.Context(), v.Principal, one)
 	if err != nil {
 		return Screen{}, err
@@ -104,40 +93,27 @@ func (s *server) showVIM(v *Visit) (Screen, error) {
 	if err != nil {
 		return Screen{}, err
 	}
-	view := Screen{Kind: "VIM", Title: one.Name, State: vimState(one)}
-	for _, act := range []Link{
-		{"Check", "check"}, {cmp.Or(map[bool]string{true: "Resume"}[one.Suspended != ""], "Suspend"), ""}, {"Drain", "drain"}, {
-			"Inventory",
-			"inventory",
-		},
-	} {
-		view.Acts = append(view.Acts, Link{act.Text, Here("vims", one.ID, cmp.Or(act.Href, strings.ToLower(act.Text)))})
-	}
-	facts := []Fact{
-		Of("Message", one.Health.Message), Of("No new leases", one.Suspended),
-		{"Waits for", Texts(waits...)},
-		Of("Endpoint", one.Current.Target.Endpoint), Of("Server verified", verified(one)), Of("Type", string(one.Type)), Of("Project",
-			one.Project),
-		Of("Description", one.Description), Of("Labels", pairs(one.Labels)), Of("Shared", shared(one)),
-		Of("Namespace", one.Current.Target.Namespace), Of("Version", one.Health.Version),
-		Of("Can mint leases", minting(one)),
-		{"Id", []Cell{{Text: one.ID, Code: true}}},
-		At("Checked", one.Health.CheckedAt), At("Registered", one.CreatedAt), Of("Registered by", one.CreatedBy), At("Updated", one.UpdatedAt),
-	}
-	if len(same) > 0 {
-		also := Fact{Name: "Same system as"}
-		for _, other := range same {
-			also.Cells = append(also.Cells, Cell{Text: other.Name, Href: Here("vims", other.ID)})
-		}
-		facts = append(facts, also)
-	}
-	leases, err := s.leaseTable(v, broker.LeaseQuery{VIM: one.ID, State: broker.LeaseActive, Page: broker.Page{Size: few}})
+	leases, err := s.liveLeases(v, one.ID, few)
 	if err != nil {
 		return Screen{}, err
 	}
-	leases.Next = ""
+	view := Screen{Kind: "VIM", Title: one.Name, State: vimState(one)}
+	for _, act := range []string{"Check", cmp.Or(map[bool]string{true: "Resume"}[one.Suspended != ""], "Suspend"), "Drain", "Inventory"} {
+		view.Acts = append(view.Acts, Link{act, Here("vims", one.ID, strings.ToLower(act))})
+	}
+	also := Fact{Name: "Same system as"}
+	for _, other := range same {
+		also.Cells = append(also.Cells, To(other.Name, "vims", other.ID))
+	}
 	view.Blocks = []Block{
-		{Title: "Facts", Facts: facts},
+		{Title: "Facts", Facts: []Fact{
+			Of("Message", one.Health.Message), Of("No new leases", one.Suspended), Of("Waits for", waits...),
+			Of("Endpoint", one.Current.Target.Endpoint), Of("Server verified", verified(one)), Of("Type", one.Type), Of("Project", one.Project),
+			Of("Description", one.Description), Of("Labels", pairs(one.Labels)), Of("Shared", shared(one)),
+			Of("Namespace", one.Current.Target.Namespace), Of("Version", one.Health.Version), Of("Can mint leases", minting(one)),
+			Code("Id", one.ID), At("Checked", one.Health.CheckedAt), At("Registered", one.CreatedAt), Of("Registered by", one.CreatedBy),
+			At("Updated", one.UpdatedAt), also,
+		}},
 		{Title: "Discovered", Facts: discovered(one)},
 		{Title: "Generations", Table: generations(one)},
 		{Title: "Live leases", Note: "The newest of them.", Table: leases, Links: []Link{{"All leases on it", Find("leases", "vim", one.ID)}}},
@@ -192,14 +168,14 @@ func minting(v broker.VIM) string {
 // discovered are the facts that were found out about a cluster or a cloud.
 func discovered(v broker.VIM) []Fact {
 	found := v.Current.Discovered
-	facts := []Fact{Of("Identity", v.Current.Identity), Of(cmp.Or(map[broker.VIMType]string{"openstack": "Regions"}[v.Type], "Namespaces"),
-		listed(found.Regions))}
+	spots := cmp.Or(map[broker.VIMType]string{"openstack": "Regions"}[v.Type], "Namespaces")
+	facts := []Fact{Of("Identity", v.Current.Identity), Of(spots, listed(found.Regions))}
 	if c := found.Cluster; c != nil {
 		facts = append(facts, Of("Works as", c.User), Of("Mode", c.Mode), Of("Own account", c.Profile), At("Token renewed", c.RenewAt),
 			Of("No own account", c.NoAccount))
 	}
 	if c := found.Cloud; c != nil {
-		facts = append(facts, Of("Cloud project", c.ProjectName), Of("Roles", strings.Join(c.Roles, ", ")), Fact{"Warning", Texts(c.Warnings...)})
+		facts = append(facts, Of("Cloud project", c.ProjectName), Of("Roles", strings.Join(c.Roles, ", ")), Of("Warning", c.Warnings...))
 	}
 	return facts
 }
@@ -214,22 +190,15 @@ func listed(names []string) string {
 }
 
 func generations(v broker.VIM) *Grid {
-	t := &Grid{Columns: []string{"Generation", "Endpoint", "Credential", "Ends", "Key store", "Now"}}
-	for _, g := range slices.Backward(append(slices.Clone(v.Past), v.Current)) {
+	all := append(slices.Clone(v.Past), v.Current)
+	slices.Reverse(all)
+	return Table([]string{"Generation", "Endpoint", "Credential", "Ends", "Key store", "Now"}, "", "", all, func(g broker.Generation) []Cell {
 		now := Cell{Text: "past: leases are pinned to it", Mark: Idle}
 		if g.Number == v.Current.Number {
 			now = Cell{Text: "current", Mark: Good}
 		}
-		t.Rows = append(t.Rows, []Cell{
-			{Text: strconv.FormatInt(g.Number, 10)},
-			{Text: g.Target.Endpoint},
-			{Text: string(g.CredentialKind)},
-			{Time: g.CredentialExpiresAt},
-			{Text: g.KeyStore},
-			now,
-		})
-	}
-	return t
+		return []Cell{Say(number(g.Number)), Say(g.Target.Endpoint), Say(g.CredentialKind), On(g.CredentialExpiresAt), Say(g.KeyStore), now}
+	})
 }
 
 func (s *server) inventory(v *Visit) (Screen, error) {
@@ -241,57 +210,40 @@ func (s *server) inventory(v *Visit) (Screen, error) {
 	if len(inv.Orphans)+len(inv.Ghosts)+len(inv.Unbound)+len(inv.Foreign) > 0 {
 		view.State = Cell{Text: "not as it should be", Mark: Warn}
 	}
-	orphans := &Grid{Columns: []string{"Object on the VIM", "Lease"}, Empty: "Every object of ours on the VIM has its lease."}
-	for _, o := range inv.Orphans {
-		orphans.Rows = append(orphans.Rows, []Cell{{Text: o.Handle, Code: true}, {Text: Short(o.Lease), Href: Here("leases", o.Lease)}})
-	}
-	ghosts := &Grid{Columns: []string{"Lease", "Who", "Missing"}, Empty: "Every active lease has its object on the VIM, with its rights."}
-	for _, l := range inv.Ghosts {
-		ghosts.Rows = append(ghosts.Rows, []Cell{{Text: Short(l.ID), Href: Here("leases", l.ID)}, {Text: who(l)}, {Text: "its object"}})
-	}
+	orphans := Table([]string{"Object on the VIM", "Lease"}, "", "Every object of ours on the VIM has its lease.",
+		inv.Orphans, func(o broker.Upstream) []Cell { return []Cell{{Text: o.Handle, Code: true}, ID(o.Lease, "leases")} })
+	ghosts := Table([]string{"Lease", "Who", "Missing"}, "", "Every active lease has its object on the VIM, with its rights.",
+		inv.Ghosts, func(l broker.Lease) []Cell { return []Cell{ID(l.ID, "leases"), Say(who(l)), Say("its object")} })
 	for _, u := range inv.Unbound {
 		ghosts.Rows = append(ghosts.Rows, []Cell{
-			{Text: Short(u.Lease.ID), Href: Here("leases", u.Lease.ID)}, {Text: who(u.Lease)}, {Text: "rights in " + strings.Join(u.Namespaces,
-				", ")},
+			ID(u.Lease.ID, "leases"), Say(who(u.Lease)), Say("rights in " + strings.Join(u.Namespaces, ", ")),
 		})
 	}
 	view.Blocks = []Block{
 		{Facts: []Fact{
 			Of("On the VIM", Count(inv.Upstream, 0, "object", "objects")), Of("Here", Count(inv.Rows, 0, "active lease", "active leases")),
-			{"Not ours", Texts(inv.Foreign...)},
-			To("VIM", inv.VIMName, Here("vims", inv.VIM)),
+			Of("Not ours", inv.Foreign...), Are("VIM", To(inv.VIMName, "vims", inv.VIM)),
 		}},
 		{Title: "On the VIM, and not here", Table: orphans},
 		{Title: "Here, and not on the VIM", Table: ghosts},
 	}
 	if inv.Unseen > 0 {
-		view.Blocks[0].Note = Count(inv.Unseen, 0, "lease",
-			"leases") + " cannot be looked for: the VIM refuses the credential that they were issued from."
+		view.Blocks[0].Note = Count(inv.Unseen, 0, "lease", "leases") +
+			" cannot be looked for: the VIM refuses the credential that they were issued from."
 	}
 	return view, nil
 }
 
 // askVIM asks before an act on one VIM.
 func (s *server) askVIM(act, why string, fields ...Field) func(*Visit) (Screen, error) {
-	return func(v *Visit) (Screen, error) {
-		one, err := s.Registry.VIM(v.Context(), v.Principal, v.PathValue("id"))
+	return One(s.Registry.VIM, func(_ *Visit, one broker.VIM) (Screen, error) {
 		return Screen{
 			Kind: "VIM", Title: act + " " + one.Name + "?", Blocks: []Block{{Note: why, Facts: []Fact{
-				Of("Endpoint", one.Current.Target.Endpoint), Of("Project", one.Project), {"Status", []Cell{vimState(one)}},
+				Of("Endpoint", one.Current.Target.Endpoint), Of("Project", one.Project), Are("Status", vimState(one)),
 			}}},
 			Ask: &Question{Button: act, Fields: fields, Back: Here("vims", one.ID)},
-		}, err
-	}
-}
-
-func (s *server) checkVIM(v *Visit, _ url.Values) (string, error) {
-	one, err := s.Registry.CheckVIM(v.Context(), v.Principal, v.PathValue("id"))
-	return Here("vims", one.ID), err
-}
-
-func (s *server) askSuspension(v *Visit) (Screen, error) {
-	return s.askVIM("Suspend", "No new lease is issued on it. Those that are live are renewed and revoked as ever.",
-		Field{Name: "why", Label: "Why, for whoever asks for a lease", Hint: "maintenance until noon"})(v)
+		}, nil
+	})
 }
 
 func (s *server) suspendVIM(v *Visit, fields url.Values) (string, error) {
@@ -311,9 +263,9 @@ func (s *server) askDrain(v *Visit) (Screen, error) {
 	if err != nil {
 		return Screen{}, err
 	}
-	hit, err := s.leaseTable(v, broker.LeaseQuery{VIM: v.PathValue("id"), State: broker.LeaseActive, Page: broker.Page{Size: pageSize}})
+	hit, err := s.liveLeases(v, v.PathValue("id"), pageSize)
 	hit.Empty = "No lease is live on it."
-	view.Blocks = append(view.Blocks, Block{Title: "Leases that are revoked", Table: hit})
+	view.Blocks = append(view.Blocks, Block{Title: "Leases that are revoked", Note: "The newest of them.", Table: hit})
 	return view, err
 }
 

@@ -208,24 +208,18 @@ func (p *program) clientShowCommand() *cobra.Command {
 		Short: "Show one client", Long: "Show one client. Its secret is shown nowhere.",
 		Example: "  vimbroker client show tacker-north",
 	}, (*client.Client).OAuthClient, printed(p, func(w io.Writer, one v1.OAuthClient) {
-		console.Fact(w, "Name", one.Name)
-		console.Fact(w, "Id", one.ID)
-		console.Fact(w, "Principal", one.Principal)
-		console.Fact(w, "Project", one.Project)
-		console.Fact(w, "Roles", console.List(one.Roles))
-		console.Fact(w, "State", one.State)
+		console.Facts(w, "Name", one.Name, "Id", one.ID, "Principal", one.Principal, "Project", one.Project,
+			"Roles", console.List(one.Roles), "State", one.State)
 		for n, at := range one.Placements {
-			console.Fact(w, fmt.Sprintf("Placement %d", n+1), placement(at))
+			console.Facts(w, fmt.Sprintf("Placement %d", n+1), placement(at))
 		}
 		if one.Certificate == nil {
-			console.Fact(w, "Secret made", p.Moment(one.RotatedAt))
+			console.Facts(w, "Secret made", p.Moment(one.RotatedAt))
 		} else {
-			console.Fact(w, "Certificate", certificateText(one.Certificate))
-			console.Fact(w, "Certificate named", p.Moment(one.RotatedAt))
+			console.Facts(w, "Certificate", certificateText(one.Certificate), "Certificate named", p.Moment(one.RotatedAt))
 		}
-		console.Fact(w, "Secret before ends", p.Moment(one.PreviousUntil))
-		console.Fact(w, "Created", p.Moment(one.CreatedAt)+" by "+one.CreatedBy)
-		console.Fact(w, "Updated", p.Moment(one.UpdatedAt))
+		console.Facts(w, "Secret before ends", p.Moment(one.PreviousUntil),
+			"Created", p.Moment(one.CreatedAt)+" by "+one.CreatedBy, "Updated", p.Moment(one.UpdatedAt))
 	}))
 }
 

@@ -192,26 +192,12 @@ func clusterID(ctx context.Context, registry *client.Client, q client.ClusterQue
 
 func (p *program) printCluster(c v1.WorkloadCluster) error {
 	return p.Print(c, func(w io.Writer) {
-		console.Fact(w, "Cluster", c.Namespace+"/"+c.Name)
-		console.Fact(w, "Id", c.ID)
-		console.Fact(w, "UID", c.UID)
-		console.Fact(w, "Management cluster", c.ManagementCluster)
-		console.Fact(w, "Project", c.Project)
-		console.Fact(w, "State", c.State)
-		console.Fact(w, "Reason", c.Reason)
-		console.Fact(w, "Message", c.Message)
-		console.Fact(w, "VIM", c.VIMName)
-		console.Fact(w, "VIM id", c.VIM)
-		console.Fact(w, "VIM status", c.VIMStatus)
-		console.Fact(w, "Same system", console.List(c.SameSystem))
-		console.Fact(w, "Push token until", p.Moment(c.PushTokenExpiresAt))
-		console.Fact(w, "Pushed", p.Moment(c.PushedAt))
-		console.Fact(w, "Credential expires", p.Moment(c.CredentialExpiresAt))
-		console.Fact(w, "Checked", p.Moment(c.CheckedAt))
-		console.Fact(w, "Ready", p.Moment(c.ReadyAt))
-		console.Fact(w, "Registered", p.Moment(c.RegisteredAt))
-		console.Fact(w, "Gone", p.Moment(c.GoneAt))
-		console.Fact(w, "First seen", p.Moment(c.CreatedAt))
-		console.Fact(w, "Updated", p.Moment(c.UpdatedAt))
+		console.Facts(w, "Cluster", c.Namespace+"/"+c.Name, "Id", c.ID, "UID", c.UID,
+			"Management cluster", c.ManagementCluster, "Project", c.Project, "State", c.State, "Reason", c.Reason,
+			"Message", c.Message, "VIM", c.VIMName, "VIM id", c.VIM, "VIM status", c.VIMStatus,
+			"Same system", console.List(c.SameSystem), "Push token until", p.Moment(c.PushTokenExpiresAt),
+			"Pushed", p.Moment(c.PushedAt), "Credential expires", p.Moment(c.CredentialExpiresAt),
+			"Checked", p.Moment(c.CheckedAt), "Ready", p.Moment(c.ReadyAt), "Registered", p.Moment(c.RegisteredAt),
+			"Gone", p.Moment(c.GoneAt), "First seen", p.Moment(c.CreatedAt), "Updated", p.Moment(c.UpdatedAt))
 	})
 }

@@ -113,27 +113,16 @@ func (p *program) grantShowCommand() *cobra.Command {
 
 func (p *program) printGrant(g v1.Grant) error {
 	return p.Print(g, func(w io.Writer) {
-		console.Fact(w, "Id", g.ID)
-		console.Fact(w, "State", g.State)
-		console.Fact(w, "Refused", g.Refusal)
-		console.Fact(w, "Operation", g.OperationType+" "+g.Operation)
-		console.Fact(w, "At the VNFM", g.OperationURL)
-		console.Fact(w, "VNF instance", g.Instance)
-		console.Fact(w, "VNFD", g.VNFD)
-		console.Fact(w, "New VNFD", g.NewVNFD)
-		console.Fact(w, "Client", g.Client)
-		console.Fact(w, "Project", g.Project)
-		console.Fact(w, "Profile", g.Profile)
+		console.Facts(w, "Id", g.ID, "State", g.State, "Refused", g.Refusal, "Operation", g.OperationType+" "+g.Operation,
+			"At the VNFM", g.OperationURL, "VNF instance", g.Instance, "VNFD", g.VNFD, "New VNFD", g.NewVNFD,
+			"Client", g.Client, "Project", g.Project, "Profile", g.Profile)
 		if g.Lease != "" {
-			console.Fact(w, "VIM", g.VIMName+" ("+g.VIM+")")
-			console.Fact(w, "Lease", g.Lease+", "+cmp.Or(g.LeaseState, "forgotten"))
+			console.Facts(w, "VIM", g.VIMName+" ("+g.VIM+")", "Lease", g.Lease+", "+cmp.Or(g.LeaseState, "forgotten"))
 			if g.Profile != "user" && g.Profile != "passThrough" { // those hold a password
-				console.Fact(w, "Newest token", cmp.Or(p.Moment(g.TokenAt), "none"))
+				console.Facts(w, "Newest token", cmp.Or(p.Moment(g.TokenAt), "none"))
 			}
 		}
-		console.Fact(w, "Operation ended", g.Outcome)
-		console.Fact(w, "Asked again", p.Moment(g.AskedAgainAt))
-		console.Fact(w, "Asked for", p.Moment(g.CreatedAt))
-		console.Fact(w, "Decided", p.Moment(g.DecidedAt))
+		console.Facts(w, "Operation ended", g.Outcome, "Asked again", p.Moment(g.AskedAgainAt),
+			"Asked for", p.Moment(g.CreatedAt), "Decided", p.Moment(g.DecidedAt))
 	})
 }

@@ -287,40 +287,26 @@ never here.`,
 
 func (p *program) printLease(l v1.Lease) error {
 	return p.Print(l, func(w io.Writer) {
-		console.Fact(w, "Id", l.ID)
-		console.Fact(w, "VIM", fmt.Sprintf("%s (%s, generation %d)", l.VIMName, l.VIM, l.VIMGeneration))
-		console.Fact(w, "State", l.State)
-		console.Fact(w, "Reason", l.Reason)
-		console.Fact(w, "Last error", l.LastError)
-		console.Fact(w, "Role", l.Role)
-		console.Fact(w, "Rules", lessee.RulesText(l.Rules))
-		console.Fact(w, "Namespaces", scopeOf(l))
+		console.Facts(w, "Id", l.ID, "VIM", fmt.Sprintf("%s (%s, generation %d)", l.VIMName, l.VIM, l.VIMGeneration),
+			"State", l.State, "Reason", l.Reason, "Last error", l.LastError, "Role", l.Role,
+			"Rules", lessee.RulesText(l.Rules), "Namespaces", scopeOf(l))
 		gradeFacts(w, l)
-		console.Fact(w, "Principal", l.Principal)
-		console.Fact(w, "For", l.For)
-		console.Fact(w, "Project", l.Project)
-		console.Fact(w, "Operation", l.Operation)
-		console.Fact(w, "VNF instance", l.Instance)
-		console.Fact(w, "Door", l.Door)
-		console.Fact(w, "Purpose", l.Purpose)
-		console.Fact(w, "Format", l.Format)
-		console.Fact(w, "Issued", p.Moment(l.IssuedAt))
-		console.Fact(w, "Expires", expiry(l, p.Moment))
+		console.Facts(w, "Principal", l.Principal, "For", l.For, "Project", l.Project, "Operation", l.Operation,
+			"VNF instance", l.Instance, "Door", l.Door, "Purpose", l.Purpose, "Format", l.Format,
+			"Issued", p.Moment(l.IssuedAt), "Expires", expiry(l, p.Moment))
 		switch {
 		case l.Standing:
-			console.Fact(w, "Stands", "tokens of "+l.TokenTTL+" at most; if used, until "+p.Moment(l.MaxExpiresAt))
-			console.Fact(w, "Last used", p.Moment(l.LastUsedAt))
+			console.Facts(w, "Stands", "tokens of "+l.TokenTTL+" at most; if used, until "+p.Moment(l.MaxExpiresAt),
+				"Last used", p.Moment(l.LastUsedAt))
 		case l.State == "active":
-			console.Fact(w, "Renewable until", p.Moment(l.MaxExpiresAt))
+			console.Facts(w, "Renewable until", p.Moment(l.MaxExpiresAt))
 		}
-		console.Fact(w, "Derived", derived(l))
-		console.Fact(w, "Revocable", revocable(l))
-		console.Fact(w, "Revoked", p.Moment(l.RevokedAt))
-		console.Fact(w, "Confirmed dead", p.confirmedDead(l))
+		console.Facts(w, "Derived", derived(l), "Revocable", revocable(l), "Revoked", p.Moment(l.RevokedAt),
+			"Confirmed dead", p.confirmedDead(l))
 		for _, left := range l.LeftBehind {
-			console.Fact(w, "Left behind", left)
+			console.Facts(w, "Left behind", left)
 		}
-		console.Fact(w, "Credential id", l.CredentialID)
+		console.Facts(w, "Credential id", l.CredentialID)
 	})
 }
 
@@ -340,12 +326,12 @@ func gradeFacts(w io.Writer, l v1.Lease) {
 		"namespaces": "namespaces: the holder can become any identity of the lease's namespaces",
 		"unbounded":  "unbounded: the holder can become any identity",
 	}
-	console.Fact(w, "Grade", words[l.Grade])
+	console.Facts(w, "Grade", words[l.Grade])
 	for _, reason := range l.GradeReasons {
-		console.Fact(w, "", reason)
+		console.Facts(w, "", reason)
 	}
 	if l.Grade != "" && l.Grade != "bounded" {
-		console.Fact(w, "Not revoked", "what the holder made or became elsewhere than with this lease's own credential")
+		console.Facts(w, "Not revoked", "what the holder made or became elsewhere than with this lease's own credential")
 	}
 }
 

@@ -231,25 +231,14 @@ look after them from then on. If you enable it again, they are followed again.`,
 
 func (p *program) printManagement(m v1.ManagementCluster) error {
 	return p.Print(m, func(w io.Writer) {
-		console.Fact(w, "VIM", m.VIMName)
-		console.Fact(w, "Id", m.VIM)
-		console.Fact(w, "Project", m.Project)
-		console.Fact(w, "Namespaces", console.List(m.Namespaces))
-		console.Fact(w, "Namespace labels", console.Pairs(m.NamespaceSelector))
-		console.Fact(w, "Selector", console.Pairs(m.Selector))
-		console.Fact(w, "Projects", projectWords(m.Projects))
-		console.Fact(w, "Secret", m.SecretName+", entry "+m.SecretKey)
-		console.Fact(w, "Names", m.NameTemplate)
-		console.Fact(w, "Labels copied", console.List(m.CopyLabels))
-		console.Fact(w, "Control planes", console.List(m.ControlPlanes))
-		console.Fact(w, "Own account", m.Account)
-		console.Fact(w, "Annotation", m.Annotation)
-		console.Fact(w, "Held beyond", fmt.Sprintf("%d VIMs or %d %% in ten minutes", m.MaxGone, m.MaxGoneShare))
-		console.Fact(w, "Watched", p.Moment(m.WatchedAt))
-		console.Fact(w, "Trouble", m.Trouble)
-		console.Fact(w, "Held since", p.Moment(m.HeldAt))
-		console.Fact(w, "Released until", p.Moment(m.ReleasedUntil))
-		console.Fact(w, "Enabled", p.Moment(m.CreatedAt)+" by "+m.EnabledBy)
-		console.Fact(w, "Updated", p.Moment(m.UpdatedAt))
+		console.Facts(w, "VIM", m.VIMName, "Id", m.VIM, "Project", m.Project, "Namespaces", console.List(m.Namespaces),
+			"Namespace labels", console.Pairs(m.NamespaceSelector), "Selector", console.Pairs(m.Selector),
+			"Projects", projectWords(m.Projects), "Secret", m.SecretName+", entry "+m.SecretKey, "Names", m.NameTemplate,
+			"Labels copied", console.List(m.CopyLabels), "Control planes", console.List(m.ControlPlanes),
+			"Own account", m.Account, "Annotation", m.Annotation,
+			"Held beyond", fmt.Sprintf("%d VIMs or %d %% in ten minutes", m.MaxGone, m.MaxGoneShare),
+			"Watched", p.Moment(m.WatchedAt), "Trouble", m.Trouble, "Held since", p.Moment(m.HeldAt),
+			"Released until", p.Moment(m.ReleasedUntil), "Enabled", p.Moment(m.CreatedAt)+" by "+m.EnabledBy,
+			"Updated", p.Moment(m.UpdatedAt))
 	})
 }

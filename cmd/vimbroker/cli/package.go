@@ -284,19 +284,15 @@ func (p *program) packageShowCommand() *cobra.Command {
 
 func (p *program) printPackage(pkg client.Package) error {
 	return p.Print(pkg, func(w io.Writer) {
-		console.Fact(w, "Id", pkg.ID)
-		console.Fact(w, "VNFD", pkg.VNFDID)
-		console.Fact(w, "Product", strings.TrimSpace(pkg.Provider+" "+pkg.ProductName+" "+pkg.SoftwareVersion))
-		console.Fact(w, "State", pkg.OnboardingState+", "+pkg.OperationalState+", "+pkg.UsageState)
-		console.Fact(w, "Project", pkg.Own.Project)
-		console.Fact(w, "Bytes", fmt.Sprint(pkg.Own.Size))
-		console.Fact(w, "SHA-256", pkg.Own.SHA256)
-		console.Fact(w, "Signed by", pkg.Own.Signer)
+		console.Facts(w, "Id", pkg.ID, "VNFD", pkg.VNFDID,
+			"Product", strings.TrimSpace(pkg.Provider+" "+pkg.ProductName+" "+pkg.SoftwareVersion),
+			"State", pkg.OnboardingState+", "+pkg.OperationalState+", "+pkg.UsageState, "Project", pkg.Own.Project,
+			"Bytes", fmt.Sprint(pkg.Own.Size), "SHA-256", pkg.Own.SHA256, "Signed by", pkg.Own.Signer)
 		for _, a := range pkg.Artifacts {
-			console.Fact(w, "File", a.Path)
+			console.Facts(w, "File", a.Path)
 		}
 		for _, text := range pkg.Own.Warnings {
-			console.Fact(w, "Warning", text)
+			console.Facts(w, "Warning", text)
 		}
 	})
 }

@@ -156,17 +156,17 @@ func (p *program) printDecision(d v1.Decision) error {
 		if d.Allowed {
 			verdict = "allowed"
 		}
-		console.Fact(w, "Decision", verdict)
+		console.Facts(w, "Decision", verdict)
 		switch {
 		case len(d.Policies) > 0:
-			console.Fact(w, "Policies", console.List(d.Policies))
+			console.Facts(w, "Policies", console.List(d.Policies))
 		case len(d.Errors) == 0:
-			console.Fact(w, "Policies", "none permits it")
+			console.Facts(w, "Policies", "none permits it")
 		}
-		console.Fact(w, "Reasons", strings.Join(d.Reasons, "; "))
+		console.Facts(w, "Reasons", strings.Join(d.Reasons, "; "))
 		for _, condition := range d.Why {
-			console.Fact(w, "Because", condition)
+			console.Facts(w, "Because", condition)
 		}
-		console.Fact(w, "Errors", strings.Join(d.Errors, "; "))
+		console.Facts(w, "Errors", strings.Join(d.Errors, "; "))
 	})
 }

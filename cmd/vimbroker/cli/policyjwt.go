@@ -63,24 +63,20 @@ func trialFacts(p *program, w io.Writer, t v1.TrustTrial) {
 	if entry == "" {
 		entry = "none has its issuer"
 	}
-	console.Fact(w, "Entry", entry)
-	console.Fact(w, "Refused", t.Reason)
+	console.Facts(w, "Entry", entry, "Refused", t.Reason)
 	for _, why := range t.Rules {
 		rule, wrong, _ := strings.Cut(why, ": ")
-		console.Fact(w, "Not "+rule, wrong)
+		console.Facts(w, "Not "+rule, wrong)
 	}
 	if who := t.Principal; who != nil {
-		console.Fact(w, "Rule", t.Rule)
-		console.Fact(w, "Principal", who.Name)
-		console.Fact(w, "Shown as", t.Shown)
-		console.Fact(w, "Project", who.Project)
-		console.Fact(w, "Roles", console.List(who.Roles))
+		console.Facts(w, "Rule", t.Rule, "Principal", who.Name, "Shown as", t.Shown, "Project", who.Project,
+			"Roles", console.List(who.Roles))
 		for _, claim := range slices.Sorted(maps.Keys(who.Claims)) {
-			console.Fact(w, "Claim "+claim, console.List(who.Claims[claim]))
+			console.Facts(w, "Claim "+claim, console.List(who.Claims[claim]))
 		}
-		console.Fact(w, "Until", p.When(t.ExpiresAt))
+		console.Facts(w, "Until", p.When(t.ExpiresAt))
 	}
 	if t.Once {
-		console.Fact(w, "Taken", "once; this does not count")
+		console.Facts(w, "Taken", "once; this does not count")
 	}
 }

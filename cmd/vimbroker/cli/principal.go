@@ -148,28 +148,28 @@ caller of Keystone it is keystone:USER@DOMAIN.`,
 
 // possessionFacts print what a principal has, and of what nobody ends by itself the command.
 func (p *program) possessionFacts(w io.Writer, has possessions) {
-	console.Fact(w, "Principal", has.Principal)
+	console.Facts(w, "Principal", has.Principal)
 	if len(has.NotSeen) > 0 {
-		console.Fact(w, "Not seen", console.List(has.NotSeen)+": you may not list them; ask an administrator")
+		console.Facts(w, "Not seen", console.List(has.NotSeen)+": you may not list them; ask an administrator")
 	}
 	for _, t := range has.Tokens {
-		console.Fact(w, "Token", t.ID+" of project "+t.Project+": take its line out of the tokens file, and reload the server")
+		console.Facts(w, "Token", t.ID+" of project "+t.Project+": take its line out of the tokens file, and reload the server")
 	}
 	for _, l := range has.Leases {
-		console.Fact(w, "Lease", fmt.Sprintf("%s on %s: %s in %s, %s; expires %s",
+		console.Facts(w, "Lease", fmt.Sprintf("%s on %s: %s in %s, %s; expires %s",
 			console.ShortID(l.ID), l.VIMName, mayOf(l), whereOf(l), whoOf(l), expiry(l, p.When)))
 	}
 	for _, s := range has.Subscriptions {
-		console.Fact(w, "Subscription", console.ShortID(s.ID)+" tells "+s.CallbackURI)
+		console.Facts(w, "Subscription", console.ShortID(s.ID)+" tells "+s.CallbackURI)
 	}
 	for _, c := range has.Clients {
-		console.Fact(w, "Client", c.Name+": whoever registered it saw its secret; vimbroker client rotate "+c.Name)
+		console.Facts(w, "Client", c.Name+": whoever registered it saw its secret; vimbroker client rotate "+c.Name)
 	}
 	for _, v := range has.VIMs {
-		console.Fact(w, "VIM", v.Name+": whoever registered it may know its credential; replace that there, then vimbroker vim rotate "+v.ID)
+		console.Facts(w, "VIM", v.Name+": whoever registered it may know its credential; replace that there, then vimbroker vim rotate "+v.ID)
 	}
 	for _, i := range has.Instances {
-		console.Fact(w, "VNF instance", i.Name+", "+i.State+": it stays with its project")
+		console.Facts(w, "VNF instance", i.Name+", "+i.State+": it stays with its project")
 	}
 }
 

@@ -100,26 +100,19 @@ func aboutTrust(e v1.TrustEntry) string {
 }
 
 func (p *program) trustFacts(w io.Writer, e v1.TrustEntry) {
-	console.Fact(w, "Name", e.Name)
-	console.Fact(w, "About", aboutTrust(e))
-	console.Fact(w, "Origin", e.Origin)
-	console.Fact(w, "Does not count", e.Fault)
-	console.Fact(w, "Audience", e.Audience)
-	console.Fact(w, "Algorithms", console.List(e.Algorithms))
-	console.Fact(w, "Platform", e.Platform)
-	console.Fact(w, "At most", e.MaxLife)
-	console.Fact(w, "Holds for", e.Hold)
+	console.Facts(w, "Name", e.Name, "About", aboutTrust(e), "Origin", e.Origin, "Does not count", e.Fault,
+		"Audience", e.Audience, "Algorithms", console.List(e.Algorithms), "Platform", e.Platform, "At most", e.MaxLife,
+		"Holds for", e.Hold)
 	for i, r := range e.Principals {
 		var wants []string
 		for _, claim := range slices.Sorted(maps.Keys(r.Match)) {
 			wants = append(wants, claim+"="+r.Match[claim])
 		}
-		console.Fact(w, fmt.Sprintf("Rule %d", i), fmt.Sprintf("%s: %s in project %s, shown as %s", strings.Join(wants, " "),
+		console.Facts(w, fmt.Sprintf("Rule %d", i), fmt.Sprintf("%s: %s in project %s, shown as %s", strings.Join(wants, " "),
 			console.List(r.Roles), cmp.Or(r.Project, "none"), cmp.Or(r.Name, "its subject")))
 	}
 	if e.CreatedBy != "" {
-		console.Fact(w, "Created", p.Moment(e.CreatedAt)+" by "+e.CreatedBy)
-		console.Fact(w, "Updated", p.Moment(e.UpdatedAt)+" by "+e.UpdatedBy)
+		console.Facts(w, "Created", p.Moment(e.CreatedAt)+" by "+e.CreatedBy, "Updated", p.Moment(e.UpdatedAt)+" by "+e.UpdatedBy)
 	}
 }
 

@@ -143,42 +143,22 @@ func (p *program) printVIM(v v1.VIM) error {
 		p.Warn("WARNING: this is the same system as %s; each registration leases and cleans up on its own", console.List(v.SameAs))
 	}
 	return p.Print(v, func(w io.Writer) {
-		console.Fact(w, "Name", v.Name)
-		console.Fact(w, "Id", v.ID)
-		console.Fact(w, "Type", v.Type)
-		console.Fact(w, "Status", v.Status)
-		console.Fact(w, "Message", v.Message)
-		console.Fact(w, "No new leases", v.Suspended)
-		console.Fact(w, "Shared kinds", console.List(v.SharedKinds))
-		console.Fact(w, "Pods held by", v.PodsHeldBy)
+		console.Facts(w, "Name", v.Name, "Id", v.ID, "Type", v.Type, "Status", v.Status, "Message", v.Message,
+			"No new leases", v.Suspended, "Shared kinds", console.List(v.SharedKinds), "Pods held by", v.PodsHeldBy)
 		for _, what := range v.WaitsFor {
-			console.Fact(w, "Waits for", what)
+			console.Facts(w, "Waits for", what)
 		}
-		console.Fact(w, "Warnings", console.List(v.Warnings))
-		console.Fact(w, "Same system as", console.List(v.SameAs))
-		console.Fact(w, "Endpoint", v.Endpoint)
-		console.Fact(w, "Server verified", verified(v))
-		console.Fact(w, "Namespace", v.Namespace)
+		console.Facts(w, "Warnings", console.List(v.Warnings), "Same system as", console.List(v.SameAs),
+			"Endpoint", v.Endpoint, "Server verified", verified(v), "Namespace", v.Namespace)
 		p.discoveredFacts(w, v)
-		console.Fact(w, "Version", v.Version)
-		console.Fact(w, "Identity", v.Identity)
-		console.Fact(w, "Can mint leases", minting(v))
-		console.Fact(w, "External addresses", externalIPs[v.ExternalIPs])
-		console.Fact(w, "Leases by rule", byRule(v))
-		console.Fact(w, "Project", v.Project)
-		console.Fact(w, "Default", console.Yes(v.Default))
-		console.Fact(w, "Shared", sharing(v))
-		console.Fact(w, "Labels", console.Pairs(v.Labels))
-		console.Fact(w, "Description", v.Description)
-		console.Fact(w, "Extra", string(v.Extra))
-		console.Fact(w, "Credential", v.Credential.Kind)
-		console.Fact(w, "Credential expires", p.Moment(v.Credential.ExpiresAt))
-		console.Fact(w, "Key store", v.Credential.KeyStore)
-		console.Fact(w, "Generation", strconv.FormatInt(v.Generation, 10))
-		console.Fact(w, "Revision", strconv.FormatInt(v.Revision, 10))
-		console.Fact(w, "Checked", p.Moment(v.CheckedAt))
-		console.Fact(w, "Registered", p.Moment(v.CreatedAt)+" by "+v.CreatedBy)
-		console.Fact(w, "Updated", p.Moment(v.UpdatedAt))
+		console.Facts(w, "Version", v.Version, "Identity", v.Identity, "Can mint leases", minting(v),
+			"External addresses", externalIPs[v.ExternalIPs], "Leases by rule", byRule(v), "Project", v.Project,
+			"Default", console.Yes(v.Default), "Shared", sharing(v), "Labels", console.Pairs(v.Labels),
+			"Description", v.Description, "Extra", string(v.Extra), "Credential", v.Credential.Kind,
+			"Credential expires", p.Moment(v.Credential.ExpiresAt), "Key store", v.Credential.KeyStore,
+			"Generation", strconv.FormatInt(v.Generation, 10), "Revision", strconv.FormatInt(v.Revision, 10),
+			"Checked", p.Moment(v.CheckedAt), "Registered", p.Moment(v.CreatedAt)+" by "+v.CreatedBy,
+			"Updated", p.Moment(v.UpdatedAt))
 	})
 }
 
@@ -191,33 +171,28 @@ var externalIPs = map[string]string{
 // discoveredFacts prints the facts discovered about a cluster or a cloud.
 func (p *program) discoveredFacts(w io.Writer, v v1.VIM) {
 	if v.Scope != nil {
-		console.Fact(w, "Region", v.Scope.Region)
+		console.Facts(w, "Region", v.Scope.Region)
 	}
 	if v.Discovered == nil {
 		return
 	}
 	if c := v.Discovered.Cluster; c != nil {
-		console.Fact(w, "Works as", c.User)
-		console.Fact(w, "Mode", c.Mode)
-		console.Fact(w, "Own account", c.Profile)
-		console.Fact(w, "Token renewed", p.Moment(c.RenewAt))
-		console.Fact(w, "No own account", c.NoAccount)
+		console.Facts(w, "Works as", c.User, "Mode", c.Mode, "Own account", c.Profile, "Token renewed", p.Moment(c.RenewAt),
+			"No own account", c.NoAccount)
 	}
 	found := v.Discovered.Cloud
 	if found != nil {
-		console.Fact(w, "Cloud project", found.ProjectName+" ("+found.ProjectID+"), domain "+found.ProjectDomainName)
+		console.Facts(w, "Cloud project", found.ProjectName+" ("+found.ProjectID+"), domain "+found.ProjectDomainName)
 	}
 	what := "Namespaces"
 	if found != nil {
 		what = "Regions"
 	}
-	console.Fact(w, what, others(v.Discovered.Regions))
+	console.Facts(w, what, others(v.Discovered.Regions))
 	if found != nil {
-		console.Fact(w, "Roles", console.List(found.Roles))
-		console.Fact(w, "A lease is a", found.Leases)
-		console.Fact(w, "A lease for Heat is a", forHeat(v))
+		console.Facts(w, "Roles", console.List(found.Roles), "A lease is a", found.Leases, "A lease for Heat is a", forHeat(v))
 		for _, warning := range found.Warnings {
-			console.Fact(w, "Warning", warning)
+			console.Facts(w, "Warning", warning)
 		}
 	}
 }

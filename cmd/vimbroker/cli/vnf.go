@@ -126,17 +126,17 @@ func (p *program) printDrift(w io.Writer, d *sol003.Drift) {
 		if d.Count > 0 {
 			words = strconv.Itoa(d.Count) + " missing or changed; repair with: vimbroker vnf heal"
 		}
-		console.Fact(w, "Drift", words+" (looked at "+p.Moment(*d.SeenAt)+")")
+		console.Facts(w, "Drift", words+" (looked at "+p.Moment(*d.SeenAt)+")")
 	}
 	for _, r := range d.Resources {
 		words := resourceWords(r) + " " + r.Message
 		if len(r.ChangedBy) > 0 {
 			words = resourceWords(r) + " was changed by " + console.List(r.ChangedBy)
 		}
-		console.Fact(w, "", words)
+		console.Facts(w, "", words)
 	}
 	if d.Unseen != "" {
-		console.Fact(w, "Drift unknown", d.Unseen)
+		console.Facts(w, "Drift unknown", d.Unseen)
 	}
 }
 
@@ -153,22 +153,17 @@ missing or were changed, and by whom. "vimbroker vnf heal" repairs them.`,
 
 func (p *program) printVNF(i sol003.VNFInstance) error {
 	return p.Print(i, func(w io.Writer) {
-		console.Fact(w, "Id", i.ID)
-		console.Fact(w, "Name", i.Name)
-		console.Fact(w, "Description", i.Description)
-		console.Fact(w, "Product", strings.TrimSpace(i.Provider+" "+i.ProductName+" "+i.SoftwareVersion))
-		console.Fact(w, "VNFD", i.VNFDID)
-		console.Fact(w, "State", i.State)
+		console.Facts(w, "Id", i.ID, "Name", i.Name, "Description", i.Description,
+			"Product", strings.TrimSpace(i.Provider+" "+i.ProductName+" "+i.SoftwareVersion), "VNFD", i.VNFDID,
+			"State", i.State)
 		if own := i.Own; own != nil {
-			console.Fact(w, "VIM", own.VIMName)
-			console.Fact(w, "Namespace", own.Namespace)
-			console.Fact(w, "Project", own.Project)
-			console.Fact(w, "Created", p.Moment(own.CreatedAt)+" by "+own.CreatedBy)
+			console.Facts(w, "VIM", own.VIMName, "Namespace", own.Namespace, "Project", own.Project,
+				"Created", p.Moment(own.CreatedAt)+" by "+own.CreatedBy)
 		}
 		if info := i.Instantiated; info != nil {
-			console.Fact(w, "Flavour", info.FlavourID)
+			console.Facts(w, "Flavour", info.FlavourID)
 			for _, s := range info.ScaleStatus {
-				console.Fact(w, "Scale", s.AspectID+" at level "+strconv.Itoa(s.Level))
+				console.Facts(w, "Scale", s.AspectID+" at level "+strconv.Itoa(s.Level))
 			}
 			addresses := map[string][]string{}
 			for _, r := range info.Resources {
@@ -179,12 +174,12 @@ func (p *program) printVNF(i sol003.VNFInstance) error {
 				if at := addresses[v.ResourceInfoID]; len(at) > 0 {
 					words += " at " + strings.Join(at, ", ")
 				}
-				console.Fact(w, "VNFC", words)
+				console.Facts(w, "VNFC", words)
 			}
 		}
 		if i.Own != nil {
 			for _, r := range i.Own.Resources {
-				console.Fact(w, "Resource", resourceWords(r))
+				console.Facts(w, "Resource", resourceWords(r))
 			}
 			notDone(w, i.Own.NotDone)
 			p.printDrift(w, i.Own.Drift)
@@ -389,14 +384,13 @@ var effectWords = map[string]string{
 // printPreview prints the effects that an operation would have.
 func (p *program) printPreview(seen sol003.Preview) error {
 	return p.Print(seen, func(w io.Writer) {
-		console.Fact(w, "Allowed", cmp.Or(console.Yes(seen.Allowed), "no"))
-		console.Fact(w, "Refused", seen.Refusal)
+		console.Facts(w, "Allowed", cmp.Or(console.Yes(seen.Allowed), "no"), "Refused", seen.Refusal)
 		for _, e := range seen.Effects {
 			words := resourceWords(e.Resource)
 			if e.Replicas != nil {
 				words += fmt.Sprintf(" to %d", *e.Replicas)
 			}
-			console.Fact(w, effectWords[e.Deed], words)
+			console.Facts(w, effectWords[e.Deed], words)
 		}
 		for n, l := range seen.Leases {
 			scope := console.List(l.Namespaces)
@@ -406,23 +400,22 @@ func (p *program) printPreview(seen sol003.Preview) error {
 			if l.Purpose != "" {
 				scope = "the project, for " + l.Purpose
 			}
-			console.Fact(w, "Lease "+strconv.Itoa(n+1), strings.TrimSpace(l.Grade+" in "+scope))
+			console.Facts(w, "Lease "+strconv.Itoa(n+1), strings.TrimSpace(l.Grade+" in "+scope))
 			for _, r := range l.Rules {
-				console.Fact(w, "  allows", ruleWords(r))
+				console.Facts(w, "  allows", ruleWords(r))
 			}
 			for _, reason := range l.GradeReasons {
-				console.Fact(w, "  graded so", reason)
+				console.Facts(w, "  graded so", reason)
 			}
-			console.Fact(w, "  refused", l.Refusal)
+			console.Facts(w, "  refused", l.Refusal)
 		}
 		notDone(w, seen.NotDone)
-		console.Fact(w, "Images", console.List(seen.Images))
-		console.Fact(w, "Pod Security", seen.PodSecurity)
+		console.Facts(w, "Images", console.List(seen.Images), "Pod Security", seen.PodSecurity)
 		for _, r := range seen.Reaches {
-			console.Fact(w, "Reaches", fmt.Sprintf("%-11s %s/%s: %s: %s", r.What, r.Kind, r.Name, r.Field, r.Why))
+			console.Facts(w, "Reaches", fmt.Sprintf("%-11s %s/%s: %s: %s", r.What, r.Kind, r.Name, r.Field, r.Why))
 		}
 		if seen.ReachesLeftOut > 0 {
-			console.Fact(w, "Reaches", fmt.Sprintf("and %d more", seen.ReachesLeftOut))
+			console.Facts(w, "Reaches", fmt.Sprintf("and %d more", seen.ReachesLeftOut))
 		}
 		for _, fact := range []struct {
 			name string
@@ -435,7 +428,7 @@ func (p *program) printPreview(seen sol003.Preview) error {
 			{"brings webhooks", seen.BringsWebhooks},
 		} {
 			if fact.so {
-				console.Fact(w, "Beyond its namespaces", fact.name)
+				console.Facts(w, "Beyond its namespaces", fact.name)
 			}
 		}
 	})

@@ -110,36 +110,29 @@ for it be gone (docs/callers.md), and, if it has failed, why.`,
 
 func (p *program) printOperation(o sol003.OpOcc) error {
 	return p.Print(o, func(w io.Writer) {
-		console.Fact(w, "Id", o.ID)
-		console.Fact(w, "Operation", o.Operation)
-		console.Fact(w, "State", o.State)
-		console.Fact(w, "Since", p.Moment(o.StateEnteredAt))
-		console.Fact(w, "Instance", o.InstanceID)
-		console.Fact(w, "Started", p.Moment(o.StartedAt))
-		console.Fact(w, "Cancel", o.CancelMode)
+		console.Facts(w, "Id", o.ID, "Operation", o.Operation, "State", o.State, "Since", p.Moment(o.StateEnteredAt),
+			"Instance", o.InstanceID, "Started", p.Moment(o.StartedAt), "Cancel", o.CancelMode)
 		if o.Error != nil {
-			console.Fact(w, "Error", o.Error.Detail)
+			console.Facts(w, "Error", o.Error.Detail)
 		}
 		if own := o.Own; own != nil {
-			console.Fact(w, "Asked for by", own.AskedBy)
-			console.Fact(w, "Goes on by", own.Warrant)
-			console.Fact(w, "Turn", waitWords(o))
+			console.Facts(w, "Asked for by", own.AskedBy, "Goes on by", own.Warrant, "Turn", waitWords(o))
 			if own.Deadline != nil {
-				console.Fact(w, "Waits until", p.Moment(*own.Deadline))
+				console.Facts(w, "Waits until", p.Moment(*own.Deadline))
 			}
 			notDone(w, own.NotDone)
 			for _, s := range own.Steps {
-				console.Fact(w, "Step", objectWords(s)+" "+stepWords(s))
+				console.Facts(w, "Step", objectWords(s)+" "+stepWords(s))
 			}
 		}
-		console.Fact(w, "Next", nextWords(o))
+		console.Facts(w, "Next", nextWords(o))
 	})
 }
 
 // notDone prints what is asked for of networks and is not done.
 func notDone(w io.Writer, lines []string) {
 	for _, line := range lines {
-		console.Fact(w, "Not done", line)
+		console.Facts(w, "Not done", line)
 	}
 }
 

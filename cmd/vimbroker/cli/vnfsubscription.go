@@ -170,33 +170,26 @@ func (p *program) vnfSubscriptionShowCommand() *cobra.Command {
 
 func (p *program) printSubscription(s sol003.Subscription) error {
 	return p.Print(s, func(w io.Writer) {
-		console.Fact(w, "Id", s.ID)
-		console.Fact(w, "Callback", s.CallbackURI)
-		console.Fact(w, "Verbosity", s.Verbosity)
+		console.Facts(w, "Id", s.ID, "Callback", s.CallbackURI, "Verbosity", s.Verbosity)
 		if f := s.Filter; f != nil {
 			if i := f.Instances; i != nil {
-				console.Fact(w, "VNFDs", strings.Join(i.VNFDIDs, ", "))
-				console.Fact(w, "Instances", strings.Join(append(i.InstanceIDs, i.Names...), ", "))
+				console.Facts(w, "VNFDs", strings.Join(i.VNFDIDs, ", "),
+					"Instances", strings.Join(append(i.InstanceIDs, i.Names...), ", "))
 			}
-			console.Fact(w, "Types", strings.Join(f.NotificationTypes, ", "))
-			console.Fact(w, "Operations", strings.Join(f.OperationTypes, ", "))
-			console.Fact(w, "States", strings.Join(f.OperationStates, ", "))
+			console.Facts(w, "Types", strings.Join(f.NotificationTypes, ", "),
+				"Operations", strings.Join(f.OperationTypes, ", "), "States", strings.Join(f.OperationStates, ", "))
 		}
 		own := s.Own
 		if own == nil {
 			return
 		}
-		console.Fact(w, "Authentication", strings.Join(own.AuthType, ", "))
-		console.Fact(w, "Project", own.Project)
-		console.Fact(w, "Created", p.Moment(own.CreatedAt)+" by "+own.CreatedBy)
-		console.Fact(w, "State", subscriptionState(*own))
+		console.Facts(w, "Authentication", strings.Join(own.AuthType, ", "), "Project", own.Project,
+			"Created", p.Moment(own.CreatedAt)+" by "+own.CreatedBy, "State", subscriptionState(*own))
 		if own.FailingSince != nil {
-			console.Fact(w, "Failing since", p.Moment(*own.FailingSince))
+			console.Facts(w, "Failing since", p.Moment(*own.FailingSince))
 		}
-		console.Fact(w, "Why", own.Fault)
-		console.Fact(w, "Sent", strconv.FormatInt(own.Delivered, 10))
-		console.Fact(w, "Waiting", strconv.Itoa(own.Waiting))
-		console.Fact(w, "Given up", strconv.FormatInt(own.GivenUp, 10))
+		console.Facts(w, "Why", own.Fault, "Sent", strconv.FormatInt(own.Delivered, 10), "Waiting", strconv.Itoa(own.Waiting),
+			"Given up", strconv.FormatInt(own.GivenUp, 10))
 	})
 }
 

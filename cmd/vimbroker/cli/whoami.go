@@ -21,17 +21,14 @@ certificate, and what counted for that: the entry of its table of trust, and
 the claims that policies see.`,
 		Example: "  vimbroker whoami\n  vimbroker whoami -o jsonpath='{.project}'",
 	}, (*client.Client).WhoAmI, printed(p, func(w io.Writer, me v1.Caller) {
-		console.Fact(w, "Name", me.Name)
-		console.Fact(w, "Project", me.Project)
-		console.Fact(w, "Roles", console.List(me.Roles))
+		console.Facts(w, "Name", me.Name, "Project", me.Project, "Roles", console.List(me.Roles))
 		if me.Trust == "" {
 			return
 		}
-		console.Fact(w, "Shown as", me.Shown)
-		console.Fact(w, "Trust", me.Trust)
+		console.Facts(w, "Shown as", me.Shown, "Trust", me.Trust)
 		for _, claim := range slices.Sorted(maps.Keys(me.Claims)) {
-			console.Fact(w, "Claim "+claim, console.List(me.Claims[claim]))
+			console.Facts(w, "Claim "+claim, console.List(me.Claims[claim]))
 		}
-		console.Fact(w, "Until", p.When(me.ExpiresAt))
+		console.Facts(w, "Until", p.When(me.ExpiresAt))
 	}))
 }

@@ -143,14 +143,17 @@ func Row(w io.Writer, cells ...string) {
 	fmt.Fprintln(w, strings.Join(cells, "\t"))
 }
 
-// Fact writes one line of a single thing's table; facts that are empty are left out. One without a name goes on with the
-// fact above.
-func Fact(w io.Writer, name, value string) {
-	if name != "" {
-		name += ":"
-	}
-	if value != "" {
-		fmt.Fprintf(w, "%s\t%s\n", name, oneLine(value))
+// Facts writes a line of a single thing's table for each name and value; those without a value are left out. One without
+// a name goes on with the fact above.
+func Facts(w io.Writer, pairs ...string) {
+	for i := 1; i < len(pairs); i += 2 {
+		name, value := pairs[i-1], pairs[i]
+		if name != "" {
+			name += ":"
+		}
+		if value != "" {
+			fmt.Fprintf(w, "%s\t%s\n", name, oneLine(value))
+		}
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker/api/web"
 	"github.com/vimbroker/vimbroker/lifecycle"
 	"github.com/vimbroker/vimbroker/lifecycle/catalog"
+	"github.com/vimbroker/vimbroker/lifecycle/vnfpkg"
 	"github.com/vimbroker/vimbroker/policy"
 )
 
@@ -60,60 +60,43 @@ var (
 func Rooms(l Lifecycle, p Packages, leases web.Leaser) []web.Room {
 	r := &rooms{l, p, leases}
 	return []web.Room{
-		{Nav: "VNFs", Path: "vnfs", Addresses: []web.Address{{Path: "/vnfs", Show: r.instances}, {Path: "/vnfs/{id}", Show: r.instance}}},
+		{Nav: "VNFs", Path: "vnfs", Addresses: []web.Address{
+			{Path: "/vnfs", Show: r.instances}, {Path: "/vnfs/{id}", Show: web.One(l.Instance, r.instance)},
+		}},
 		{
 			Nav: "Operations", Path: "operations", Needs: r.needs,
-			Addresses: []web.Address{{Path: "/operations", Show: r.operations}, {Path: "/operations/{id}", Show: r.operation}},
+			Addresses: []web.Address{
+				{Path: "/operations", Show: r.operations}, {Path: "/operations/{id}", Show: web.One(l.Operation, r.operation)},
+			},
 			Doings: []web.Doing{
-				r.act("retry", "Retry", "It is begun again, for you.", r.lifecycle.Retry),
-				r.act("rollback", "Roll back", "Its work is taken back.", r.lifecycle.Rollback),
-				r.act("fail", "Give up", "It is over. What it made stays on the VIM.", r.lifecycle.Fail),
+				r.act("retry", "Retry", "It is begun again, for you.", l.Retry),
+				r.act("rollback", "Roll back", "Its work is taken back.", l.Rollback),
+				r.act("fail", "Give up", "It is over. What it made stays on the VIM.", l.Fail),
 				r.act("cancel", "Cancel", "The wave that is being worked ends first.",
 					func(ctx context.Context, p policy.Principal, id string) (lifecycle.Operation, error) {
-						return r.lifecycle.Cancel(ctx, p, id, lifecycle.Graceful)
+						return l.Cancel(ctx, p, id, lifecycle.Graceful)
 					}),
 			},
 		},
-		{Nav: "Packages", Path: "packages", Addresses: []web.Address{{Path: "/packages", Show: r.list}, {Path: "/packages/{id}", Show: r.pkg}}},
+		{Nav: "Packages", Path: "packages", Addresses: []web.Address{
+			{Path: "/packages", Show: r.list}, {Path: "/packages/{id}", Show: web.One(r.named, pkg)},
+		}},
 	}
 }
-
-func stateOf[S ~string](s S, marks map[S]web.Mark) web.Cell {
-	return web.Cell{Text: string(s), Mark: cmp.Or(marks[s], web.Idle)}
-}
-
-func id(text string) []web.Cell { return []web.Cell{{Text: text, Code: true}} }
 
 func (r *rooms) instances(v *web.Visit) (web.Screen, error) {
 	found, next, err := r.lifecycle.Instances(v.Context(), v.Principal, lifecycle.InstanceQuery{Name: v.Get("name"), Page: v.Page()})
-	if err != nil {
-		return web.Screen{}, err
-	}
-	t := &web.Grid{
-		Columns: []string{"Name", "State", "Product", "Version", "VIM", "Namespace", "Drift", "Project", "Id"}, Next: v.Next(next),
-		Empty: "There is no such VNF instance. Take a filter away, or make one: vimbroker vnf create --vnfd VNFD NAME",
-	}
-	for _, i := range found {
-		s := i.Shape
-		vim := web.Cell{Text: s.VIMName}
-		if s.VIM != "" {
-			vim.Href = web.Here("vims", s.VIM)
-		}
-		t.Rows = append(t.Rows, []web.Cell{
-			{Text: cmp.Or(i.Name, "(no name)"), Href: web.Here("vnfs", i.ID)},
-			stateOf(i.State, instanceStates),
-			{Text: s.Product.Name},
-			{Text: s.Product.SoftwareVersion},
-			vim,
-			{Text: s.Namespace},
-			drift(i.Drift),
-			{Text: i.Project},
-			{Text: web.Short(i.ID), Code: true},
-		})
-	}
-	return web.Screen{Title: "VNF instances", Blocks: []web.Block{{
-		Form: &web.Search{Button: "Filter", Fields: []web.Field{{Name: "name", Label: "Name", Value: v.Get("name")}}}, Table: t,
-	}}}, nil
+	return web.Listing(v, "VNF instances", web.Table(
+		[]string{"Name", "State", "Product", "Version", "VIM", "Namespace", "Drift", "Project", "Id"}, v.Next(next),
+		"There is no such VNF instance. Take a filter away, or make one: vimbroker vnf create --vnfd VNFD NAME",
+		found, func(i lifecycle.Instance) []web.Cell {
+			s := i.Shape
+			return []web.Cell{
+				web.To(cmp.Or(i.Name, "(no name)"), "vnfs", i.ID), web.State(i.State, instanceStates), web.Say(s.Product.Name),
+				web.Say(s.Product.SoftwareVersion), web.To(s.VIMName, "vims", s.VIM), web.Say(s.Namespace), drift(i.Drift), web.Say(i.Project),
+				web.ID(i.ID),
+			}
+		}), web.Field{Name: "name", Label: "Name"}), err
 }
 
 func drift(d lifecycle.Drift) web.Cell {
@@ -128,36 +111,26 @@ func drift(d lifecycle.Drift) web.Cell {
 	return web.Cell{Text: "none", Mark: web.Good}
 }
 
-func (r *rooms) instance(v *web.Visit) (web.Screen, error) {
-	i, err := r.lifecycle.Instance(v.Context(), v.Principal, v.PathValue("id"))
-	if err != nil {
-		return web.Screen{}, err
-	}
+func (r *rooms) instance(v *web.Visit, i lifecycle.Instance) (web.Screen, error) {
 	s := i.Shape
 	facts := []web.Fact{
-		web.Of("Description", i.Description), web.To("Product", strings.TrimSpace(s.Product.Provider+" "+s.Product.Name), web.Here("packages",
-			s.Package)),
-		web.Of("Version", s.Product.SoftwareVersion), web.Of("VNFD", s.Product.VNFDID), web.Of("Project", i.Project), web.Of("Namespace",
-			s.Namespace),
-		web.Of("Flavour", s.Flavour), web.Of("Made by", i.CreatedBy), web.At("Made", i.CreatedAt),
-		{Name: "Id", Cells: id(i.ID)},
-	}
-	facts = append(facts, web.Fact{Name: "Not done", Cells: web.Texts(s.NotDone()...)})
-	if s.VIM != "" {
-		facts = append(facts, web.To("VIM", s.VIMName, web.Here("vims", s.VIM)))
+		web.Of("Description", i.Description),
+		web.Are("Product", web.To(strings.TrimSpace(s.Product.Provider+" "+s.Product.Name), "packages", s.Package)),
+		web.Of("Version", s.Product.SoftwareVersion), web.Of("VNFD", s.Product.VNFDID), web.Of("Project", i.Project),
+		web.Of("Namespace", s.Namespace), web.Of("Flavour", s.Flavour), web.Of("Made by", i.CreatedBy), web.At("Made", i.CreatedAt),
+		web.Code("Id", i.ID), web.Of("Not done", s.NotDone()...), web.Are("VIM", web.To(s.VIMName, "vims", s.VIM)),
 	}
 	for _, aspect := range slices.Sorted(maps.Keys(s.Scale)) {
 		facts = append(facts, web.Of("Scale of "+aspect, fmt.Sprintf("%d of %d", s.Scale[aspect], s.MaxScale[aspect])))
 	}
-	view := web.Screen{Kind: "VNF instance", Title: cmp.Or(i.Name, web.Short(i.ID)), State: stateOf(i.State, instanceStates), Live: true}
+	view := web.Screen{Kind: "VNF instance", Title: cmp.Or(i.Name, web.Short(i.ID)), State: web.State(i.State, instanceStates), Live: true}
 	view.Blocks = []web.Block{{Title: "Facts", Facts: facts}}
 	if i.State == lifecycle.Instantiated {
 		view.Blocks = append(view.Blocks, web.Block{Title: "Topology", Tree: topology(i)})
 	}
 	if d := i.Drift; !d.TriedAt.IsZero() {
 		b := web.Block{Title: "Drift", Facts: []web.Fact{
-			{Name: "Found", Cells: []web.Cell{drift(d)}}, web.Of("Not seen because", d.Unseen), web.At("Looked", d.TriedAt), web.At("Seen",
-				d.SeenAt),
+			web.Are("Found", drift(d)), web.Of("Not seen because", d.Unseen), web.At("Looked", d.TriedAt), web.At("Seen", d.SeenAt),
 		}}
 		for _, o := range d.Resources {
 			b.Tree = append(b.Tree, observed(o))
@@ -201,7 +174,7 @@ func observed(o lifecycle.Observation) web.Node {
 	switch {
 	case !o.Standing:
 		n.Mark = web.Bad
-		n.Sub = append(n.Sub, web.Node{Cell: web.Cell{Text: cmp.Or(o.Message, "it is not there")}})
+		n.Sub = append(n.Sub, web.Node{Cell: web.Say(cmp.Or(o.Message, "it is not there"))})
 	case !o.Ready:
 		n.Mark = web.Warn
 		n.Sub = append(n.Sub, web.Node{Kind: "waits for", Cell: web.Cell{Text: cmp.Or(o.Message, "it to be ready")}})
@@ -217,22 +190,14 @@ func observed(o lifecycle.Observation) web.Node {
 
 func (r *rooms) operationTable(v *web.Visit, q lifecycle.OperationQuery) (*web.Grid, error) {
 	found, next, err := r.lifecycle.Operations(v.Context(), v.Principal, q)
-	t := &web.Grid{
-		Columns: []string{"Operation", "State", "Type", "Instance", "Why", "Started", "By"}, Next: v.Next(next),
-		Empty: "There is no such operation. Take a filter away, or begin one: vimbroker vnf instantiate NAME --vim VIM",
-	}
-	for _, o := range found {
-		t.Rows = append(t.Rows, []web.Cell{
-			{Text: web.Short(o.ID), Href: web.Here("operations", o.ID), Code: true},
-			stateOf(o.State, operationStates),
-			{Text: string(o.Type)},
-			{Text: web.Short(o.Instance), Href: web.Here("vnfs", o.Instance), Code: true},
-			{Text: why(o)},
-			{Time: o.StartedAt},
-			{Text: o.Asker.Name},
-		})
-	}
-	return t, err
+	return web.Table([]string{"Operation", "State", "Type", "Instance", "Why", "Started", "By"}, v.Next(next),
+		"There is no such operation. Take a filter away, or begin one: vimbroker vnf instantiate NAME --vim VIM",
+		found, func(o lifecycle.Operation) []web.Cell {
+			return []web.Cell{
+				web.ID(o.ID, "operations"), web.State(o.State, operationStates), web.Say(o.Type), web.ID(o.Instance, "vnfs"), web.Say(why(o)),
+				web.On(o.StartedAt), web.Say(o.Asker.Name),
+			}
+		}), err
 }
 
 // why an operation has failed, or waits.
@@ -248,12 +213,10 @@ func why(o lifecycle.Operation) string {
 
 func (r *rooms) operations(v *web.Visit) (web.Screen, error) {
 	t, err := r.operationTable(v, lifecycle.OperationQuery{Instance: v.Get("instance"), Failed: v.Get("failed") != "", Page: v.Page()})
-	return web.Screen{Title: "Operations", Live: true, Blocks: []web.Block{{
-		Form: &web.Search{Button: "Filter", Fields: []web.Field{
-			{Name: "instance", Label: "Instance", Value: v.Get("instance"), Hint: "id"},
-			{Name: "failed", Label: "Those that wait for somebody", Value: v.Get("failed"), Options: []string{"yes"}},
-		}}, Table: t,
-	}}}, err
+	view := web.Listing(v, "Operations", t, web.Field{Name: "instance", Label: "Instance", Hint: "id"},
+		web.Field{Name: "failed", Label: "Those that wait for somebody", Options: []string{"yes"}})
+	view.Live = true
+	return view, err
 }
 
 // acts are what can be done with an operation now.
@@ -274,34 +237,27 @@ func acts(o lifecycle.Operation) (all []web.Link) {
 	return all
 }
 
-func (r *rooms) operation(v *web.Visit) (web.Screen, error) {
-	o, err := r.lifecycle.Operation(v.Context(), v.Principal, v.PathValue("id"))
-	if err != nil {
-		return web.Screen{}, err
-	}
+func (r *rooms) operation(v *web.Visit, o lifecycle.Operation) (web.Screen, error) {
 	leases, err := web.LeaseTable(v, r.leases, o.ID)
 	if err != nil {
 		return web.Screen{}, err
 	}
 	leases.Empty = "It has used no lease that is still known."
-	view := web.Screen{
-		Kind: "Operation", Title: string(o.Type) + " " + web.Short(o.ID), State: stateOf(o.State, operationStates), Acts: acts(o),
-		Live: o.State.Live(),
-	}
 	facts := []web.Fact{
-		web.Of("Why", why(o)), web.To("Instance", web.Short(o.Instance), web.Here("vnfs", o.Instance)), web.Of("Asked for by", o.Asker.Name),
-		web.Of("Project", o.Project), web.Of("Is to be canceled", string(o.Cancel)),
-		{Name: "Id", Cells: id(o.ID)},
-		{Name: "Not done", Cells: web.Texts(o.Target.NotDone()...)},
+		web.Of("Why", why(o)), web.Are("Instance", web.To(web.Short(o.Instance), "vnfs", o.Instance)), web.Of("Asked for by", o.Asker.Name),
+		web.Of("Project", o.Project), web.Of("Is to be canceled", o.Cancel), web.Code("Id", o.ID), web.Of("Not done", o.Target.NotDone()...),
 	}
 	if o.State.Working() && !o.Waits() {
 		facts = append(facts, web.At("Waits until", o.Deadline))
 	}
-	view.Blocks = []web.Block{{Title: "Facts", Facts: facts}, {Title: "Time line", Steps: timeline(o)}, {
-		Title: "Leases that it used",
-		Table: leases,
-	}}
-	return view, nil
+	return web.Screen{
+		Kind: "Operation", Title: string(o.Type) + " " + web.Short(o.ID), State: web.State(o.State, operationStates), Acts: acts(o),
+		Live: o.State.Live(), Blocks: []web.Block{
+			{Title: "Facts", Facts: facts},
+			{Title: "Time line", Steps: timeline(o)},
+			{Title: "Leases that it used", Table: leases},
+		},
+	}, nil
 }
 
 // timeline are the waves of an operation, with what each waits for.
@@ -339,23 +295,17 @@ func (r *rooms) act(
 ) web.Doing {
 	return web.Doing{
 		Path: "/operations/{id}/" + name,
-		Ask: func(v *web.Visit) (web.Screen, error) {
-			o, err := r.lifecycle.Operation(v.Context(), v.Principal, v.PathValue("id"))
+		Ask: web.One(r.lifecycle.Operation, func(_ *web.Visit, o lifecycle.Operation) (web.Screen, error) {
 			return web.Screen{
 				Kind: "Operation", Title: button + ": " + string(o.Type) + " " + web.Short(o.ID) + "?",
 				Blocks: []web.Block{{Note: note, Facts: []web.Fact{
-					web.To("Instance", web.Short(o.Instance), web.Here("vnfs", o.Instance)),
-					{Name: "State", Cells: []web.Cell{stateOf(o.State,
-						operationStates)}},
+					web.Are("Instance", web.To(web.Short(o.Instance), "vnfs", o.Instance)), web.Are("State", web.State(o.State, operationStates)),
 					web.Of("Why", why(o)), web.Of("Asked for by", o.Asker.Name),
 				}}},
 				Ask: &web.Question{Button: button, Back: web.Here("operations", o.ID)},
-			}, err
-		},
-		Do: func(v *web.Visit, _ url.Values) (string, error) {
-			o, err := do(v.Context(), v.Principal, v.PathValue("id"))
-			return web.Here("operations", o.ID), err
-		},
+			}, nil
+		}),
+		Do: web.Act(do, func(o lifecycle.Operation) string { return web.Here("operations", o.ID) }),
 	}
 }
 
@@ -376,54 +326,34 @@ func (r *rooms) needs(v *web.Visit) (all []web.Need, err error) {
 
 func (r *rooms) list(v *web.Visit) (web.Screen, error) {
 	found, next, err := r.packages.Packages(v.Context(), v.Principal, catalog.Query{VNFD: v.Get("vnfd"), Page: v.Page()})
-	if err != nil {
-		return web.Screen{}, err
-	}
-	t := &web.Grid{
-		Columns: []string{"Product", "Version", "State", "Used", "VNFD", "Signed by", "Project", "Id"}, Next: v.Next(next),
-		Empty: "There is no such package. Take a filter away, or upload one: vimbroker package create --upload FILE",
-	}
-	for _, p := range found {
-		used := web.Cell{}
-		if p.InUse {
-			used.Text = "in use"
-		}
-		t.Rows = append(t.Rows, []web.Cell{
-			{Text: cmp.Or(strings.TrimSpace(p.Provider+" "+p.ProductName), "(not onboarded)"), Href: web.Here("packages", p.ID)},
-			{Text: p.SoftwareVersion},
-			stateOf(p.State, packageStates), used,
-			{Text: p.VNFDID},
-			{Text: p.Signer},
-			{Text: p.Project},
-			{Text: web.Short(p.ID), Code: true},
-		})
-	}
-	return web.Screen{Title: "VNF packages", Blocks: []web.Block{{
-		Form: &web.Search{Button: "Filter", Fields: []web.Field{{Name: "vnfd", Label: "VNFD", Value: v.Get("vnfd"), Hint: "id"}}}, Table: t,
-	}}}, nil
+	return web.Listing(v, "VNF packages", web.Table(
+		[]string{"Product", "Version", "State", "Used", "VNFD", "Signed by", "Project", "Id"}, v.Next(next),
+		"There is no such package. Take a filter away, or upload one: vimbroker package create --upload FILE",
+		found, func(p catalog.Package) []web.Cell {
+			return []web.Cell{
+				web.To(cmp.Or(product(p), "(not onboarded)"), "packages", p.ID), web.Say(p.SoftwareVersion), web.State(p.State, packageStates),
+				web.Say(map[bool]string{true: "in use"}[p.InUse]), web.Say(p.VNFDID), web.Say(p.Signer), web.Say(p.Project), web.ID(p.ID),
+			}
+		}), web.Field{Name: "vnfd", Label: "VNFD", Hint: "id"}), err
 }
 
-func (r *rooms) pkg(v *web.Visit) (web.Screen, error) {
-	p, err := r.packages.Package(v.Context(), v.Principal, catalog.PackageRef{ID: v.PathValue("id")})
-	if err != nil {
-		return web.Screen{}, err
-	}
-	artifacts := &web.Grid{Columns: []string{"Artifact", "Hash"}, Empty: "It declares no artifact."}
-	for _, a := range p.Artifacts {
-		artifacts.Rows = append(artifacts.Rows, []web.Cell{{Text: a.Path, Code: true}, {Text: a.Algorithm + " " + a.Hash, Code: true}})
-	}
+func product(p catalog.Package) string { return strings.TrimSpace(p.Provider + " " + p.ProductName) }
+
+func (r *rooms) named(ctx context.Context, p policy.Principal, id string) (catalog.Package, error) {
+	return r.packages.Package(ctx, p, catalog.PackageRef{ID: id})
+}
+
+func pkg(_ *web.Visit, p catalog.Package) (web.Screen, error) {
 	return web.Screen{
-		Kind: "VNF package", Title: cmp.Or(strings.TrimSpace(p.Provider+" "+p.ProductName), web.Short(p.ID)), State: stateOf(p.State,
-			packageStates),
+		Kind: "VNF package", Title: cmp.Or(product(p), web.Short(p.ID)), State: web.State(p.State, packageStates),
 		Blocks: []web.Block{{Title: "Facts", Facts: []web.Fact{
-			{Name: "Warnings", Cells: web.Texts(p.Warnings...)},
-			web.Of("Version", p.SoftwareVersion), web.Of("VNFD", p.VNFDID),
-			web.Of("Version of the VNFD", p.VNFDVersion),
-			web.Of("VNFMs", strings.Join(p.VNFMInfo, ", ")), web.Of("Signed by", p.Signer), web.Of("Size", strconv.FormatInt(p.Size, 10)+" bytes"),
-			{Name: "SHA-256", Cells: id(p.SHA256)},
-			web.Of("Project", p.Project), web.Of("Made by", p.CreatedBy), web.At("Made", p.CreatedAt),
-			web.At("Onboarded", p.OnboardedAt),
-			{Name: "Id", Cells: id(p.ID)},
-		}}, {Title: "Artifacts", Table: artifacts}},
+			web.Of("Warnings", p.Warnings...), web.Of("Version", p.SoftwareVersion), web.Of("VNFD", p.VNFDID),
+			web.Of("Version of the VNFD", p.VNFDVersion), web.Of("VNFMs", strings.Join(p.VNFMInfo, ", ")), web.Of("Signed by", p.Signer),
+			web.Of("Size", strconv.FormatInt(p.Size, 10)+" bytes"), web.Code("SHA-256", p.SHA256), web.Of("Project", p.Project),
+			web.Of("Made by", p.CreatedBy), web.At("Made", p.CreatedAt), web.At("Onboarded", p.OnboardedAt), web.Code("Id", p.ID),
+		}}, {Title: "Artifacts", Table: web.Table([]string{"Artifact", "Hash"}, "", "It declares no artifact.",
+			p.Artifacts, func(a vnfpkg.Artifact) []web.Cell {
+				return []web.Cell{{Text: a.Path, Code: true}, {Text: a.Algorithm + " " + a.Hash, Code: true}}
+			})}},
 	}, nil
 }
