@@ -51,7 +51,8 @@ type Driver interface {
 	// that the driver looked for.
 	Basis(s Source) (Basis, error)
 
-	// Survey is the grant that Plan needs for that input: almost no rights.
+	// Survey is the grant that Plan needs for every such input: almost no rights. [Connection.Further] is for what only
+	// some need.
 	Survey(in PlanInput) StageRules
 
 	// Plan plans an operation, step by step, with the rights that each step needs. It makes
@@ -77,6 +78,8 @@ type Connection struct {
 	Config clientconfig.Config
 	// Egress are the addresses that may be dialled for the VIM's project.
 	Egress *egress.Rules
+	// Further has do work under another lease, for a plan that needs to know more than its survey said. Plan alone has it.
+	Further func(ctx context.Context, g StageRules, do func(Connection) error) error
 }
 
 // StageRules are the scope of one lease: exactly these rules, in these namespaces, or in the whole VIM

@@ -3,7 +3,9 @@ package lifecycle_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -191,5 +193,41 @@ func TestPreviewIsAQuestion(t *testing.T) {
 	}
 	if got := asked[policy.VNFScale]; got != "rita" {
 		t.Errorf("another refusal is recorded as %q", got)
+	}
+}
+
+// curious plans with what it asks for under another lease.
+type curious struct {
+	*yard
+
+	asked atomic.Int32
+}
+
+func (c *curious) Plan(ctx context.Context, conn lifecycle.Connection, in lifecycle.PlanInput) (lifecycle.Plan, error) {
+	if in.Observing {
+		return c.yard.Plan(ctx, conn, in)
+	}
+	err := conn.Further(ctx, grant("ask"), func(more lifecycle.Connection) error {
+		if c.asked.Add(1); c.asked.Load() < 3 || !c.lends.allows(more.Config.Lease, "ask") || c.lends.allows(conn.Config.Lease, "ask") {
+			return &broker.Error{Kind: broker.ErrForbidden}
+		}
+		return nil
+	})
+	if err != nil {
+		return lifecycle.Plan{}, err
+	}
+	return c.yard.Plan(ctx, conn, in)
+}
+
+// TestAPlanAsksUnderAnotherLease: it is one for all tries, is given time to be known, and ends with the operation.
+func TestAPlanAsksUnderAnotherLease(t *testing.T) {
+	var c *curious
+	p := newPlantWith(t, func(o *lifecycle.Options, y *yard) {
+		c = &curious{yard: y}
+		o.Drivers, o.Terms.Learning = []lifecycle.Driver{c}, time.Hour
+	})
+	p.running()
+	if got := len(slices.DeleteFunc(p.lends.asked, func(r broker.LeaseRequest) bool { return r.Rules[0].Verbs[0] != "ask" })); got != 1 || c.asked.Load() != 3 {
+		t.Errorf("%d leases, asked %d times; want 1 and 3", got, c.asked.Load())
 	}
 }

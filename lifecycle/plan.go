@@ -73,13 +73,20 @@ func (l *Lifecycle) inputFor(ctx context.Context, d Driver, to Shape, in PlanInp
 	return in, err
 }
 
-// survey has a driver plan, under a lease that is good for nothing else. The lease is left.
+// survey has a driver plan, under leases that are good for nothing else. The leases are left.
 func (l *Lifecycle) survey(
 	ctx context.Context, p policy.Principal, operation string, v broker.VIM, d Driver, in PlanInput,
 ) (plan Plan, err error) {
 	h, err := l.take(ctx, p, v, l.leaseFor(operation, v, d.Survey(in)))
 	if err != nil {
 		return Plan{}, err
+	}
+	h.Further = func(ctx context.Context, g StageRules, do func(Connection) error) error {
+		more, err := l.take(ctx, p, v, l.leaseFor(operation, v, g))
+		if err != nil {
+			return err
+		}
+		return l.learnt(ctx, more, func() error { return do(more.Connection) })
 	}
 	bounded, cancel := context.WithTimeout(ctx, h.until.Sub(l.now()))
 	defer cancel()

@@ -19,7 +19,12 @@ import (
 func TestAChartIsJudgedAsItsObjects(t *testing.T) {
 	s := fakeobjects.New(t)
 	s.Serve(fakeobjects.Kind{Group: "k8s.cni.cncf.io", Version: "v1", Kind: "NetworkAttachmentDefinition", Plural: "network-attachment-definitions", Namespaced: true})
+	s.Put("/apis/networking.k8s.io/v1/namespaces/other/ingresses/shop", map[string]any{
+		"kind": "Ingress", "metadata": map[string]any{"name": "shop", "namespace": "other"},
+		"spec": map[string]any{"rules": []any{map[string]any{"host": "shop.example.com"}}},
+	})
 	objects := []string{
+		`{"apiVersion": "networking.k8s.io/v1", "kind": "Ingress", "metadata": {"name": "steal"}, "spec": {"rules": [{"host": "shop.example.com"}]}}`,
 		`{"apiVersion": "v1", "kind": "Service", "metadata": {"name": "steal"}, "spec": {"externalIPs": ["192.0.2.1"]}}`,
 		`{"apiVersion": "k8s.cni.cncf.io/v1", "kind": "NetworkAttachmentDefinition", "metadata": {"name": "nic"}, "spec": {"config": "{\"type\": \"host-device\"}"}}`,
 	}
@@ -36,7 +41,7 @@ func TestAChartIsJudgedAsItsObjects(t *testing.T) {
 		objects = append(objects, string(text))
 	}
 	whole := strings.Join(objects, "\n---\n")
-	given := map[string]string{"192.0.2.1": "address", "Unconfined": "profile", "spc_t": "type", "host-device": "cni"}
+	given := map[string]string{"shop.example.com": "host", "192.0.2.1": "address", "Unconfined": "profile", "spc_t": "type", "host-device": "cni"}
 	values, varied := "", whole
 	for text, name := range given {
 		values += name + ": " + text + "\n"
@@ -49,7 +54,7 @@ func TestAChartIsJudgedAsItsObjects(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := fmt.Sprint(p.Facts.PodSecurity, p.Facts.Privileged, p.Facts.Reaches)
-	if len(p.Facts.Reaches) < 20 {
+	if len(p.Facts.Reaches) < 20 || !strings.Contains(want, "rules.host") {
 		t.Fatalf("as manifests they reach %s: the test sees nothing", want)
 	}
 	for form, template := range map[string]string{"outright": whole, "by values": varied} {

@@ -172,7 +172,7 @@ func (p *plan) revise(ctx context.Context) error {
 	if err := p.record(ctx, made.as(k.pending, "")); err != nil {
 		return err
 	}
-	if err := p.Apply(definitions); err != nil {
+	if err := p.Apply(ctx, definitions); err != nil {
 		return err
 	}
 	if err := p.laterHooks(ctx, made); err != nil {
@@ -184,7 +184,7 @@ func (p *plan) revise(ctx context.Context) error {
 	if err := p.hooks(ctx, made, k.pre); err != nil {
 		return err
 	}
-	if err := p.Apply(objects); err != nil {
+	if err := p.Apply(ctx, objects); err != nil {
 		return err
 	}
 	if err := p.keepHooks(ctx, made); err != nil {
@@ -522,7 +522,7 @@ func (p *plan) record(ctx context.Context, r record) error {
 	if err != nil {
 		return err
 	}
-	return p.Apply(objects)
+	return p.Apply(ctx, objects)
 }
 
 // read reads what a chart or a record gives. It refuses records of releases: a later operation would take one for a
@@ -563,7 +563,7 @@ func (p *plan) hooks(ctx context.Context, r record, event string) error {
 		if slices.Contains(h.Policies, "hook-succeeded") {
 			run, passing = p.ApplyPassing, append(objects.Resources(), passing...)
 		}
-		if err := run(objects); err != nil {
+		if err := run(ctx, objects); err != nil {
 			return err
 		}
 	}
@@ -685,7 +685,7 @@ func (p *plan) heal(ctx context.Context) error {
 		return err
 	}
 	p.keepRecords(p.newest().version)
-	if err := p.Apply(objects); err != nil {
+	if err := p.Apply(ctx, objects); err != nil {
 		return err
 	}
 	if err := p.keepHooks(ctx, *last); err != nil {

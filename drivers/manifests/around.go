@@ -2,6 +2,7 @@ package manifests
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"strings"
 
@@ -82,23 +83,33 @@ func hostsOf(ingress map[string]any) (hosts []string) {
 	return hosts
 }
 
-// hostsOfOthers are the hosts that Ingresses of other namespaces have.
+// hostsOfOthers are the hosts that Ingresses of other namespaces have. They are read once, under a lease of their own: that
+// of the plan may hold in one namespace.
 func (s *server) hostsOfOthers(ctx context.Context, own string) (map[string]bool, error) {
+	if s.hosts != nil {
+		return s.hosts, nil
+	}
 	hosts := map[string]bool{}
 	of := lifecycle.Resource{Group: ingressGroup, Version: "v1", Kind: ingressKind, Plural: "ingresses"}
-	err := pages(ctx, s, of, nil, func(ingress map[string]any) {
-		if text(mapAt(ingress, "metadata"), "namespace") != own {
-			for _, host := range hostsOf(ingress) {
-				hosts[host] = true
-			}
+	list := broker.Rule{APIGroups: []string{of.Group}, Resources: []string{of.Plural}, Verbs: []string{"list"}}
+	err := s.further(ctx, lifecycle.StageRules{ClusterWide: true, Rules: []broker.Rule{list}}, func(c lifecycle.Connection) error {
+		wide, err := (&Driver{manager: s.manager}).connect(c)
+		if err != nil {
+			return err
 		}
+		defer wide.close()
+		return fault(pages(ctx, wide, of, nil, func(ingress map[string]any) {
+			if text(mapAt(ingress, "metadata"), "namespace") != own {
+				for _, host := range hostsOf(ingress) {
+					hosts[host] = true
+				}
+			}
+		}), "read which hosts Ingresses have")
 	})
-	if refused(err) {
-		return nil, nil
+	if err != nil && !errors.Is(err, broker.ErrForbidden) && !errors.Is(err, broker.ErrNotFound) {
+		return nil, err
 	}
-	if err != nil {
-		return nil, fault(err, "read which hosts Ingresses have")
-	}
+	s.hosts = hosts
 	return hosts, nil
 }
 

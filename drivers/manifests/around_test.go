@@ -1,6 +1,8 @@
 package manifests_test
 
 import (
+	"context"
+	"errors"
 	"net/http"
 	"slices"
 	"testing"
@@ -75,9 +77,14 @@ func TestAHostThatAnIngressOfOthersHasReaches(t *testing.T) {
 		}
 	}
 	for _, text := range []string{plainService, webHost} {
-		lists := slices.ContainsFunc(manifests.New().Survey(input(text)).Rules, func(r broker.Rule) bool { return slices.Contains(r.Verbs, "list") })
-		if lists != (text == webHost) {
-			t.Errorf("a lease for %q lists hosts: %t", text, lists)
+		d, in, s, asked := manifests.New(), input(text), others("other", "web.example.com"), []lifecycle.StageRules{}
+		c := s.Connection(d.Survey(in))
+		c.Further = func(_ context.Context, g lifecycle.StageRules, do func(lifecycle.Connection) error) error {
+			asked = append(asked, g)
+			return &broker.Error{Kind: broker.ErrDenied}
+		}
+		if _, err := d.Plan(t.Context(), c, in); errors.Is(err, broker.ErrDenied) != (text == webHost) || len(asked) > 0 != (text == webHost) {
+			t.Errorf("the plan of %q asks for %+v, and is %v", text, asked, err)
 		}
 	}
 }

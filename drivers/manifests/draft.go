@@ -285,14 +285,16 @@ func (o Objects) YAML() (string, error) {
 }
 
 // Apply plans to make objects, or to change them to their new state, each wave ready before the next.
-func (d *Draft) Apply(o Objects) error { return d.plan.applyEach(d.in, o.all) }
+func (d *Draft) Apply(ctx context.Context, o Objects) error {
+	return d.plan.applyEach(ctx, d.server, d.in, o.all)
+}
 
 // ApplyPassing is Apply of objects that the instance does not consist of once the plan is done: something later in
 // it removes them.
-func (d *Draft) ApplyPassing(o Objects) error {
+func (d *Draft) ApplyPassing(ctx context.Context, o Objects) error {
 	lasting, has := d.plan.resources, d.plan.has
 	d.plan.resources, d.plan.has = nil, nil
-	err := d.plan.applyEach(d.in, o.all)
+	err := d.Apply(ctx, o)
 	d.plan.resources, d.plan.has = lasting, has
 	return err
 }

@@ -2,8 +2,6 @@ package manifests
 
 import (
 	"context"
-	"slices"
-	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -62,18 +60,13 @@ func (*Driver) Name() string { return "manifests" }
 func (*Driver) VIMType() broker.VIMType { return "kubernetes" }
 
 // Survey implements [lifecycle.Driver]: any identity of the cluster may ask which kinds it
-// serves. The owner of a definition has to be read, the version of Pod Security that the namespace names, and, for
-// an Ingress, the hosts that others have.
+// serves. The owner of a definition has to be read, and the version of Pod Security that the namespace names.
 func (*Driver) Survey(in lifecycle.PlanInput) lifecycle.StageRules {
 	g := lifecycle.StageRules{ClusterWide: true, Rules: []broker.Rule{{
 		APIGroups: []string{definitionGroup}, Resources: []string{"customresourcedefinitions"}, Verbs: []string{"get"},
 	}}}
-	if len(in.Manifests) == 0 {
-		return g
-	}
-	g.Rules = append(g.Rules, NamespaceRule(in.Namespace))
-	if slices.ContainsFunc(in.Manifests, func(m lifecycle.Manifest) bool { return strings.Contains(m.Text.Reveal(), ingressKind) }) {
-		g.Rules = append(g.Rules, broker.Rule{APIGroups: []string{ingressGroup}, Resources: []string{"ingresses"}, Verbs: []string{"list"}})
+	if len(in.Manifests) > 0 {
+		g.Rules = append(g.Rules, NamespaceRule(in.Namespace))
 	}
 	return g
 }

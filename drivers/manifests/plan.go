@@ -150,7 +150,7 @@ func (p *draft) applyAll(ctx context.Context, s *server, in lifecycle.PlanInput)
 	if err != nil {
 		return err
 	}
-	return p.applyEach(in, all)
+	return p.applyEach(ctx, s, in, all)
 }
 
 // settled reads the objects of manifests, in the order in which they are applied, as the cluster and the instance
@@ -183,15 +183,15 @@ func (s *server) settled(ctx context.Context, in lifecycle.PlanInput, foreign *M
 	for _, o := range all {
 		o.own(in.Instance)
 	}
-	if err := s.around(ctx, in, all); err != nil {
-		return nil, err
-	}
 	arrange(all)
 	return all, nil
 }
 
 // applyEach plans to apply objects that are settled.
-func (p *draft) applyEach(in lifecycle.PlanInput, all []*object) error {
+func (p *draft) applyEach(ctx context.Context, s *server, in lifecycle.PlanInput, all []*object) error {
+	if err := s.around(ctx, in, all); err != nil {
+		return err
+	}
 	p.objects = append(p.objects, all...)
 	for i, o := range all {
 		if err := p.apply(in, i == 0 || !sameWave(all[i-1], o), o); err != nil {

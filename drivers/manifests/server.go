@@ -36,6 +36,10 @@ type server struct {
 	token secret.Text
 	// manager owns the fields of applied objects.
 	manager string
+	// further is the connection's.
+	further func(context.Context, lifecycle.StageRules, func(lifecycle.Connection) error) error
+	// hosts are those of other namespaces, once they were read.
+	hosts map[string]bool
 }
 
 // connect prepares calls; it connects to nothing yet. The caller closes it.
@@ -56,7 +60,7 @@ func (d *Driver) connect(c lifecycle.Connection) (*server, error) {
 	if err != nil {
 		return nil, broker.Invalid("caCert", "holds no certificate")
 	}
-	return &server{base: base, way: way, http: way.Client(), token: c.Config.Token, manager: d.manager}, nil
+	return &server{base: base, way: way, http: way.Client(), token: c.Config.Token, manager: d.manager, further: c.Further}, nil
 }
 
 func (s *server) close() { s.way.CloseIdleConnections() }

@@ -1,6 +1,8 @@
 package fakeobjects
 
 import (
+	"context"
+
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/clientconfig"
 	"github.com/vimbroker/vimbroker/broker/secret"
@@ -12,9 +14,14 @@ import (
 func (s *Server) Connection(g lifecycle.StageRules) lifecycle.Connection {
 	rules := egress.Default()
 	rules.AllowLoopback = true
-	return lifecycle.Connection{Egress: rules, Config: clientconfig.Config{
-		Endpoint: s.URL, CACert: s.CA, Credential: secret.Credential{Kind: broker.CredentialBearerToken, Token: secret.NewText(s.Allow(g))},
-	}}
+	return lifecycle.Connection{
+		Egress: rules, Config: clientconfig.Config{
+			Endpoint: s.URL, CACert: s.CA, Credential: secret.Credential{Kind: broker.CredentialBearerToken, Token: secret.NewText(s.Allow(g))},
+		},
+		Further: func(_ context.Context, g lifecycle.StageRules, do func(lifecycle.Connection) error) error {
+			return do(s.Connection(g))
+		},
+	}
 }
 
 // Path is where a server has a resource.

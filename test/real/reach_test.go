@@ -36,6 +36,7 @@ var reaching = map[string]struct{ brings, reach, manifest string }{
 	"slice": {"an EndpointSlice with an address", "network", "apiVersion: discovery.k8s.io/v1\nkind: EndpointSlice\nmetadata: {name: steal}\naddressType: IPv4\n" +
 		"endpoints: [{addresses: [192.0.2.1]}]\nports: [{port: 80}]\n"},
 	"host":    {"an Ingress with a host that one of another namespace has", "cluster", ingress("{}", "shop")},
+	"chart":   {"an Ingress with another namespace's host, in a chart", "cluster", ingress("{}", "shop")},
 	"snippet": {"an Ingress with a snippet", "cluster", ingress(`{nginx.ingress.kubernetes.io/server-snippet: "#"}`, "mine")},
 	"token": {"a Secret that gets an account's token", "rbac", "apiVersion: v1\nkind: Secret\n" +
 		"metadata: {name: steal, annotations: {kubernetes.io/service-account.name: default}}\ntype: kubernetes.io/service-account-token\n"},
@@ -100,6 +101,7 @@ func reachSite(t *testing.T) (mem, keeper, root reacher) {
 	a.kubectl("", "-n", "reach-others", "create", "ingress", "shop", "--rule=shop.example.com/*=a:80")
 
 	s := newSite(t)
+	story.BuildRenderer(t, s.bin)
 	people := []reacher{}
 	tokens := "tokens:\n"
 	for _, who := range []struct{ name, project, role string }{{"mem", "acme", "member"}, {"keeper", "acme", "project-admin"}, {"root", "acme", "admin"}} {
@@ -123,10 +125,15 @@ func reachSite(t *testing.T) (mem, keeper, root reacher) {
 	hub.Must(t, "vimbroker vim register --kubeconfig "+c.Kubeconfig+" --namespace reach --shared hub")
 	people[1].Must(t, "vimbroker vim register --kubeconfig "+c.Kubeconfig+" --namespace reach --namespace reach-own own")
 	for name, r := range reaching {
-		if err := os.MkdirAll(filepath.Join(s.dir, name), 0o700); err != nil {
+		if err := os.MkdirAll(filepath.Join(s.dir, name, "templates"), 0o700); err != nil {
 			t.Fatal(err)
 		}
-		s.write(filepath.Join(name, "a.yaml"), r.manifest)
+		file := "a.yaml"
+		if name == "chart" {
+			s.write(filepath.Join(name, "Chart.yaml"), "apiVersion: v2\nname: web\nversion: 1.0.0\n")
+			file = filepath.Join("templates", file)
+		}
+		s.write(filepath.Join(name, file), r.manifest)
 		people[0].Must(t, "vimbroker package upload "+name+" --vnfd "+name)
 		people[0].Must(t, "vimbroker vnf create --vnfd "+name+" "+name)
 	}
