@@ -66,6 +66,11 @@ func workload(spec, annotations string) string {
 		"    metadata: {labels: {a: b}, annotations: " + annotations + "}\n    spec: {" + spec + ", containers: [{name: c, image: registry.k8s.io/pause}]}\n"
 }
 
+const (
+	chartFile = "apiVersion: v2\nname: web\nversion: 1.0.0\n"
+	plainMap  = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: plain}\n"
+)
+
 // reacher is somebody on the command line of a server.
 type reacher struct {
 	story.Shell
@@ -130,7 +135,7 @@ func reachSite(t *testing.T) (mem, keeper, root reacher) {
 		}
 		file := "a.yaml"
 		if name == "chart" {
-			s.write(filepath.Join(name, "Chart.yaml"), "apiVersion: v2\nname: web\nversion: 1.0.0\n")
+			s.write(filepath.Join(name, "Chart.yaml"), chartFile)
 			file = filepath.Join("templates", file)
 		}
 		s.write(filepath.Join(name, file), r.manifest)
@@ -216,14 +221,21 @@ func TestFieldReachOfEachRole(t *testing.T) {
 		return "vimbroker vnf instantiate " + instance + " --vim " + vim + " --namespace " + namespace[vim]
 	}
 	must := func(r reacher, line string) { t.Helper(); r.Must(t, "vimbroker "+line) }
-	plain := filepath.Join(mem.Dir, "plain")
-	if err := errors.Join(os.Mkdir(plain, 0o700), os.WriteFile(filepath.Join(plain, "a.yaml"), []byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: plain}\n"), 0o600)); err != nil {
-		t.Fatal(err)
-	}
-	must(mem, "package upload plain --vnfd plain")
-	for vim := range namespace {
-		must(mem, "vnf create --vnfd plain plain-"+vim)
-		must(mem, "vnf instantiate plain-"+vim+" --vim "+vim+" --namespace "+namespace[vim]+" --wait")
+	for plain, files := range map[string]map[string]string{ // what an instance changes from: of manifests, or of a chart
+		"plain":       {"a.yaml": plainMap},
+		"plain-chart": {"Chart.yaml": chartFile, "templates/a.yaml": strings.Replace(plainMap, "plain", "plain-chart", 1)},
+	} {
+		for file, text := range files {
+			path := filepath.Join(mem.Dir, plain, file)
+			if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		must(mem, "package upload "+plain+" --vnfd "+plain)
+		for vim := range namespace {
+			must(mem, "vnf create --vnfd "+plain+" "+plain+"-"+vim)
+			must(mem, "vnf instantiate "+plain+"-"+vim+" --vim "+vim+" --namespace "+namespace[vim]+" --wait")
+		}
 	}
 	var b strings.Builder
 	b.WriteString("| a plan with | reaches |")
@@ -233,6 +245,10 @@ func TestFieldReachOfEachRole(t *testing.T) {
 	b.WriteString(" the cluster, to a plan that is allowed |\n" + strings.Repeat("| --- ", len(who)+3) + "|\n")
 	for _, name := range slices.Sorted(maps.Keys(reaching)) {
 		fmt.Fprintf(&b, "| %s | %s |", reaching[name].brings, cmp.Or(reaching[name].reach, "nothing"))
+		plain := "plain"
+		if name == "chart" {
+			plain = "plain-chart"
+		}
 		for vim, r := range map[string]reacher{"own": keeper, "hub": root} {
 			must(mem, "vnf create --vnfd "+name+" "+name+"-"+vim)
 			must(r, strings.TrimPrefix(instantiate(name+"-"+vim, vim), "vimbroker ")+" --wait")
@@ -241,7 +257,7 @@ func TestFieldReachOfEachRole(t *testing.T) {
 			answers := map[bool][]string{}
 			for _, deed := range []struct{ name, line string }{
 				{"instantiate", instantiate(name, w.vim)},
-				{"change", "vimbroker vnf update plain-" + w.vim + " --vnfd " + name},
+				{"change", "vimbroker vnf update " + plain + "-" + w.vim + " --vnfd " + name},
 				{"heal", "vimbroker vnf heal " + name + "-" + w.vim},
 				{"scale", "vimbroker vnf scale " + name + "-" + w.vim + " --aspect web"},
 			} {
