@@ -33,6 +33,7 @@ var pageForm = template.Must(template.New("page").Parse(`<!doctype html>
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 50rem; margin: 0 auto; padding: 1rem; }
 nav { border-bottom: 1px solid; padding-bottom: .5rem; }
 nav a { margin-right: 1rem; }
+img { max-width: 100%; }
 pre { overflow-x: auto; padding: .5rem; border: 1px solid; }
 table { border-collapse: collapse; display: block; overflow-x: auto; }
 td, th { border: 1px solid; padding: .25rem .5rem; text-align: left; vertical-align: top; }
@@ -69,6 +70,15 @@ func (r *release) manual(dir string) error {
 		return err
 	}
 	made["openapi.json"] = string(description)
+	for _, text := range pages {
+		for _, m := range picture.FindAllStringSubmatch(text, -1) {
+			content, err := os.ReadFile(filepath.Join(r.top, "docs/pictures", m[1]))
+			if err != nil {
+				return err
+			}
+			made["docs/pictures/"+m[1]] = string(content)
+		}
+	}
 	for name, text := range made {
 		at := filepath.Join(dir, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
@@ -78,7 +88,7 @@ func (r *release) manual(dir string) error {
 			return err
 		}
 	}
-	fmt.Printf("%d pages in %s\n", len(made)-1, dir)
+	fmt.Printf("%d pages in %s\n", len(pages), dir)
 	return nil
 }
 
@@ -134,6 +144,7 @@ func htmlName(name string) string {
 }
 
 var (
+	picture  = regexp.MustCompile(`!\[[^\]]*\]\(\.\./pictures/([^)/]+)\)`)
 	href     = regexp.MustCompile(`href="([^"]*)"`)
 	heading  = regexp.MustCompile(`(?m)^#+ (.+)$`)
 	identity = regexp.MustCompile(`\bid="([^"]+)"`)

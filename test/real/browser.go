@@ -66,6 +66,9 @@ func (b *Browser) Run(actions ...chromedp.Action) {
 	}
 }
 
+// Context is the browser's.
+func (b *Browser) Context() context.Context { return b.ctx }
+
 // Open opens an address.
 func (b *Browser) Open(url string) {
 	b.t.Helper()
@@ -152,14 +155,14 @@ func (b *Browser) Violations() (all []string) {
 }
 
 // Picture is one of the whole page, at a width and in a scheme.
-func (b *Browser) Picture(width int64, scheme string) (png []byte) {
+func (b *Browser) Picture(width int64, scheme string) (webp []byte) {
 	b.t.Helper()
 	b.Look(width, scheme)
 	b.Run(chromedp.ActionFunc(func(ctx context.Context) (err error) {
-		png, err = page.CaptureScreenshot().WithCaptureBeyondViewport(true).Do(ctx)
+		webp, err = page.CaptureScreenshot().WithFormat(page.CaptureScreenshotFormatWebp).WithQuality(60).WithCaptureBeyondViewport(true).Do(ctx)
 		return err
 	}))
-	return png
+	return webp
 }
 
 // Look sets the width and the scheme that the page is seen in.

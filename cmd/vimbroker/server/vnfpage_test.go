@@ -107,7 +107,7 @@ func TestPagesOfVNFs(t *testing.T) {
 		"kubectl", "1 resource", "1 of 3")
 	b.see("/ui/packages/"+w.pkg, "provider", "signer", "warning", "artifact", "SHA-256 ab")
 	b.see("/ui/operations?failed=yes", "refused")
-	b.see("/ui/operations/"+w.operations[lifecycle.Processing], "Time line", "asked for by nora", "its turn came", "wave 1", "wave 2", "waits for",
+	b.see("/ui/operations/"+w.operations[lifecycle.Processing], "Time line", "asked for by nora", "its turn came", "wave 1", "wave 2",
 		"endpoints", "Waits until")
 	b.see("/ui/operations/"+w.operations[lifecycle.FailedTemp], "refused", "/retry", "/rollback", "/fail")
 	b.see("/ui/operations/"+w.operations[lifecycle.Starting], "waits for its turn", "number 1 of its project")

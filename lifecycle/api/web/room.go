@@ -171,15 +171,15 @@ func topology(i lifecycle.Instance) []web.Node {
 // observed is a resource as it was seen.
 func observed(o lifecycle.Observation) web.Node {
 	n := web.Node{Kind: o.Kind, Cell: web.Cell{Text: strings.TrimPrefix(o.Namespace+"/"+o.Name, "/"), Mark: web.Good}}
+	message := o.Message // what is wrong, or what it waits for
 	switch {
 	case !o.Standing:
-		n.Mark = web.Bad
-		n.Sub = append(n.Sub, web.Node{Cell: web.Say(cmp.Or(o.Message, "it is not there"))})
+		n.Mark, message = web.Bad, cmp.Or(message, "is missing")
 	case !o.Ready:
-		n.Mark = web.Warn
-		n.Sub = append(n.Sub, web.Node{Kind: "waits for", Cell: web.Cell{Text: cmp.Or(o.Message, "it to be ready")}})
-	case o.Message != "":
-		n.Sub = append(n.Sub, web.Node{Cell: web.Cell{Text: o.Message}})
+		n.Mark, message = web.Warn, cmp.Or(message, "is not ready")
+	}
+	if message != "" {
+		n.Sub = append(n.Sub, web.Node{Cell: web.Say(message)})
 	}
 	for _, by := range o.ChangedBy {
 		n.Mark = web.Bad

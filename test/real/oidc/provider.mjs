@@ -30,7 +30,7 @@ const provider = new Provider(issuer, {
     {
       client_id: 'vimbroker-cli', token_endpoint_auth_method: 'none', application_type: 'native', response_types: ['code'],
       grant_types: ['authorization_code', 'refresh_token', 'urn:ietf:params:oauth:grant-type:device_code'],
-      redirect_uris: ['http://127.0.0.1/callback'],
+      redirect_uris: ['http://127.0.0.1/callback', 'http://127.0.0.1/ui/callback'],
     },
     machine('pipeline'), machine('fork'), machine('gitlab-job'), machine('gitlab-fork'), machine('gitlab-branch'),
   ],
