@@ -3,7 +3,6 @@
 package web
 
 import (
-	"bytes"
 	"crypto/subtle"
 	"log/slog"
 	"net/http"
@@ -246,15 +245,4 @@ func (s *server) refuse(r *http.Request, p api.Problem) api.Answer {
 	}
 	f.Screen.Title = p.Title
 	return api.Answer{Body: f}
-}
-
-// serve is an answer in another form than a page.
-func serve(mediaType, name string, content []byte) api.Answer {
-	return api.Answer{Serve: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", mediaType)
-		if name != "" {
-			w.Header().Set("Content-Disposition", `attachment; filename="`+name+`"`)
-		}
-		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content))
-	})}
 }

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
@@ -120,7 +121,10 @@ func (s *server) asset(c *api.Call) (api.Answer, error) {
 	if !known {
 		return api.Answer{}, &api.Refusal{Kind: api.ErrNoOperation}
 	}
-	answer := serve(a.mediaType, "", a.content)
-	answer.Header = http.Header{"Cache-Control": {"public, max-age=31536000, immutable"}}
-	return answer, nil
+	return api.Answer{
+		Header: http.Header{"Content-Type": {a.mediaType}, "Cache-Control": {"public, max-age=31536000, immutable"}},
+		Serve: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(a.content))
+		}),
+	}, nil
 }

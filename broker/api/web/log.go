@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"net/http"
 	"slices"
@@ -124,7 +125,7 @@ func (s *server) signed(v *Visit) ([]Block, error) {
 	newest := Block{
 		Title: "Newest checkpoint", Facts: []Fact{
 			Of("Covers", "entries 1 to "+number(point.Size)), At("Signed", point.Time), Code("Key", point.Key),
-		}, Text: point.Note, Links: []Link{{"Export the newest 10,000 lines", Here("export")}},
+		}, Text: point.Note, Links: []Link{{"Export all its lines", Here("export")}},
 	}
 	if errors.Is(err, broker.ErrNotFound) {
 		newest, err = Block{Title: newest.Title, Note: "None is signed yet. The first one comes within a minute."}, nil
@@ -227,19 +228,22 @@ func (s *server) showEntry(v *Visit) (Screen, error) {
 	return view, nil
 }
 
-// exported is how many lines one export has.
-const exported = 10000
+const (
+	// exported is how many lines of the log are read at a time, and exportTime how long all of them may take.
+	exported   = 10000
+	exportTime = time.Hour
+)
 
-// export is the route of the newest lines of the log, or of those after an entry.
+// export is the route of the lines that a checkpoint covers: all, or those after an entry. They are read as they go out.
 func (s *server) export() api.Route {
 	return api.Route{
-		Method: "GET", Path: Root + "/export", Identify: s.identify, Timeout: actTime, Status: http.StatusOK,
+		Method: "GET", Path: Root + "/export", Identify: s.identify, Timeout: exportTime, Status: http.StatusOK,
 		Handle: func(c *api.Call) (api.Answer, error) {
 			point, err := s.AuditLog.Checkpoint(c.Context(), c.Principal)
 			if err != nil {
 				return api.Answer{}, err
 			}
-			after := max(0, point.Size-exported)
+			var after int64
 			if text := c.Query.Get("after"); text != "" {
 				if after, err = strconv.ParseInt(text, 10, 64); err != nil || after < 0 {
 					return api.Answer{}, broker.Invalid("after", "must be the number of an entry")
@@ -249,15 +253,42 @@ func (s *server) export() api.Route {
 			if err != nil {
 				return api.Answer{}, err
 			}
-			var text bytes.Buffer
-			for _, e := range found {
-				line, err := audit.Line(e)
-				if err != nil {
-					return api.Answer{}, err
-				}
-				text.Write(append(line, '\n'))
-			}
-			return serve("application/x-ndjson", fmt.Sprintf("audit-after-%d.jsonl", after), text.Bytes()), nil
+			name := fmt.Sprintf("audit-%d-to-%d.jsonl", after+1, point.Size)
+			return api.Answer{
+				Header: http.Header{"Content-Type": {"application/x-ndjson"}, "Content-Disposition": {`attachment; filename="` + name + `"`}},
+				Serve: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+					at, err := writeLines(w, found, after, point.Size)
+					for err == nil && at < point.Size {
+						if found, err = s.AuditLog.EntriesAfter(c.Context(), c.Principal, at, exported); err == nil {
+							at, err = writeLines(w, found, at, point.Size)
+						}
+					}
+					if err != nil {
+						panic(http.ErrAbortHandler) // the browser sees that lines are missing
+					}
+				}),
+			}, nil
 		},
 	}
+}
+
+// writeLines writes entries that follow one, but none after the last, and returns which it came to.
+func writeLines(w io.Writer, found []audit.Entry, at, last int64) (int64, error) {
+	if len(found) == 0 && at < last {
+		return at, io.ErrUnexpectedEOF
+	}
+	for ; len(found) > 0 && at < last; found = found[1:] {
+		line, err := audit.Line(found[0])
+		if err == nil && found[0].Seq != at+1 {
+			err = io.ErrUnexpectedEOF
+		}
+		if err == nil {
+			_, err = w.Write(append(line, '\n'))
+		}
+		if err != nil {
+			return at, err
+		}
+		at++
+	}
+	return at, nil
 }

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -584,5 +585,51 @@ func TestThePageCanBeOff(t *testing.T) {
 	s, _ := tryOut(t, func(c *config) { c.UI.Enabled = false })
 	if status, _ := newBrowser(t, s).send("/ui/", nil); status != http.StatusNotFound {
 		t.Errorf("a page that is off = %d, want 404", status)
+	}
+}
+
+// Somebody who may read the whole log has it as a file, however long it is, and nobody else.
+func TestTheLogIsExportedWhole(t *testing.T) {
+	s, _ := tryOut(t, func(*config) {})
+	s.ready.settled.Store(true)
+	s.broker.Probe(t.Context())
+	admin, north, _ := tenants(t, s)
+	var all sync.WaitGroup
+	for range 64 {
+		all.Go(func() {
+			for range 160 {
+				entry := audit.Entry{Time: time.Now(), Principal: "nora", Project: "north", Action: policy.VIMShow, Outcome: audit.Read}
+				if err := s.store.Append(t.Context(), entry); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	if err := s.broker.SignAudit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	root, nora := newBrowser(t, s), newBrowser(t, s)
+	root.logIn(admin)
+	root.see("/ui/audit", "Export all its lines")
+	lines := strings.Split(strings.TrimSpace(root.see("/ui/export")), "\n")
+	if len(lines) < 64*160 {
+		t.Errorf("%d lines, want all %d and more", len(lines), 64*160)
+	}
+	for n, line := range lines {
+		if !strings.Contains(line, fmt.Sprintf(`"seq":%d,`, n+1)) {
+			t.Fatalf("line %d is %s", n+1, line)
+		}
+	}
+	name := root.last().Header.Get("Content-Disposition")
+	if want := fmt.Sprintf(`attachment; filename="audit-1-to-%d.jsonl"`, len(lines)); name != want {
+		t.Errorf("the file is %s, want %s", name, want)
+	}
+	if text := root.see("/ui/export?after=10000"); !strings.HasPrefix(text, `{"seq":10001,`) {
+		t.Errorf("the lines after 10000 begin with %.80s", text)
+	}
+	nora.logIn(north)
+	if status, text := nora.send("/ui/export", nil); status != http.StatusForbidden {
+		t.Errorf("the log for a tenant = %d %.200s, want 403", status, text)
 	}
 }
