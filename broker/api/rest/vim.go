@@ -85,7 +85,9 @@ func (s *server) showVIM(c *call) (answer[v1.VIM], error) {
 	if err != nil {
 		return answer[v1.VIM]{}, err
 	}
-	return s.waiting(c, v)
+	a, err := s.waiting(c, v)
+	a.body.SameAs = s.sameAs(c, v)
+	return a, err
 }
 
 // waiting shows v with what it waits for.

@@ -57,7 +57,7 @@ type VIM struct {
 
 	WaitsFor []string `json:"waitsFor,omitempty" doc:"What a draining VIM waits for: leases that have not ended, with what went wrong last and when they are tried again; only where one VIM is shown" example:"[\"lease c0a8f7de-3b1d-4c55-8a4b-90b1c3d2e5f6 of alice, which is revoking, tries: 3: VIM unreachable; the next try is at 2026-11-02T09:00:00Z\"]"`
 
-	SameAs []string `json:"sameAs,omitempty" doc:"Other VIMs that the caller sees and that are the same system, as project/name; only in the answers to a registration and to a check"`
+	SameAs []string `json:"sameAs,omitempty" doc:"Other VIMs that the caller sees and that are the same system, as project/name; only in the answers to a registration, to a check and about one VIM"`
 
 	CreatedAt time.Time `json:"createdAt" doc:"When it was registered"`
 	UpdatedAt time.Time `json:"updatedAt" doc:"When it was last changed"`

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"slices"
 	"strings"
 
 	"github.com/google/uuid"
@@ -24,6 +25,8 @@ type things[T any] struct {
 	id   func(T) string
 	// name is the word that completion offers, and hint its description.
 	name, hint func(T) string
+	// project is nil where all that a person sees is listed.
+	project func(T) string
 }
 
 var (
@@ -33,6 +36,12 @@ var (
 		id:   func(i sol003.VNFInstance) string { return i.ID },
 		name: func(i sol003.VNFInstance) string { return i.Name },
 		hint: func(i sol003.VNFInstance) string { return i.ProductName + ", " + i.State },
+		project: func(i sol003.VNFInstance) string {
+			if i.Own == nil {
+				return ""
+			}
+			return i.Own.Project
+		},
 	}
 	vnfOperations = things[sol003.OpOcc]{
 		what: "operation", list: "vimbroker vnf op list",
@@ -94,15 +103,23 @@ func (k things[T]) on(p *program, run onOne) func(*cobra.Command, []string) erro
 
 // listed completes the command that lists all things.
 func (k things[T]) listed(p *program, c *cobra.Command, table func(io.Writer, []T)) *cobra.Command {
-	var watch bool
+	var watch, allProjects bool
 	c.Aliases, c.Args = []string{"ls"}, console.Names()
 	c.RunE = p.Remote(func(c *cobra.Command, _ []string, registry *client.Client) error {
 		return console.PrintList(c.Context(), p.Console, console.Listing[T]{
 			Watch: watch, Table: table, ID: k.id,
-			List: func() ([]T, error) { return gather(k.all(registry, c.Context())) },
+			List: func() ([]T, error) {
+				all, err := gather(k.all(registry, c.Context()))
+				return slices.DeleteFunc(all, func(one T) bool {
+					return k.project != nil && p.Project != "" && !allProjects && k.project(one) != p.Project
+				}), err
+			},
 		})
 	})
 	console.WatchFlag(c, &watch)
+	if k.project != nil {
+		c.Flags().BoolVarP(&allProjects, "all-projects", "A", false, "of every project, as without --project")
+	}
 	p.OutputFlag(c)
 	return c
 }

@@ -73,8 +73,8 @@ func (p *program) vnfListCommand() *cobra.Command {
 	return vnfInstances.listed(p, &cobra.Command{
 		Use:     "list",
 		Short:   "List instances",
-		Long:    "List the VNF instances that you may see, newest first.",
-		Example: "  vimbroker vnf list\n  vimbroker vnf list -w",
+		Long:    "List the VNF instances that you may see, newest first. --project lists those of\none project.",
+		Example: "  vimbroker vnf list\n  vimbroker vnf list --project acme -o wide",
 	}, p.vnfTable)
 }
 
