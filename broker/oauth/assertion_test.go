@@ -43,6 +43,14 @@ func TestAClientLogsInByItsAssertions(t *testing.T) {
 		t.Errorf("an assertion for the token endpoint: %v", err)
 	}
 	now := m.clock.Now().Unix()
+	for what, over := range map[string]map[string]any{
+		"within the skew": {"nbf": now + 30, "iat": now + 30}, "as long as may be": {"exp": now + 330}, "the longest id": {"jti": strings.Repeat("y", 256)},
+		"one audience in a list": {"aud": []string{m.Issuer()}},
+	} {
+		if _, err := m.IssueAsserted(t.Context(), assertion(over)); err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
 	other := fake.New(t)
 	other.Now = m.clock.Now
 	for what, forged := range map[string]string{
@@ -51,6 +59,13 @@ func TestAClientLogsInByItsAssertions(t *testing.T) {
 		"no id":               assertion(map[string]any{"jti": nil}),
 		"another audience":    assertion(map[string]any{"aud": "https://other.example"}),
 		"two audiences":       assertion(map[string]any{"aud": []string{m.Issuer(), "x"}}),
+		"a long one":          assertion(map[string]any{"more": strings.Repeat("x", 16<<10)}),
+		"a number for whom":   assertion(map[string]any{"aud": 7}),
+		"a list of a number":  assertion(map[string]any{"aud": []int{7}}),
+		"a long id":           assertion(map[string]any{"jti": strings.Repeat("x", 257)}),
+		"made in the future":  assertion(map[string]any{"iat": now + 40}),
+		"an end before time":  assertion(map[string]any{"exp": -1}),
+		"three parts, no key": "a.b.c",
 		"another issuer":      assertion(map[string]any{"iss": "x"}),
 		"another subject":     assertion(map[string]any{"sub": "x"}),
 		"expired":             assertion(map[string]any{"exp": now}),

@@ -144,6 +144,7 @@ func TestKeysOfTokensRotate(t *testing.T) {
 	if _, err := m.RotateKey(t.Context(), keeper); !errors.Is(err, broker.ErrDenied) {
 		t.Errorf("RotateKey by a project's administrator = %v, want ErrDenied", err)
 	}
+	m.clock.Add(time.Second)
 	now, err := m.RotateKey(t.Context(), root)
 	if err != nil {
 		t.Fatal(err)
@@ -153,6 +154,18 @@ func TestKeysOfTokensRotate(t *testing.T) {
 	m.wantTaken(t, "a token of the new key", true, second)
 	if n := m.published(t); n != 2 {
 		t.Errorf("%d keys are published, want 2", n)
+	}
+	shown, err := m.Tokens.Keys(t.Context(), root)
+	if err != nil || len(shown) != 2 || shown[0].State != oauth.KeyVerifying || shown[1].State != oauth.KeySigning {
+		t.Errorf("Keys() = %+v, %v", shown, err)
+	}
+	for _, k := range shown {
+		if k.Sealed != "" || k.Public == "" {
+			t.Errorf("a key is shown with what is sealed, or without its public half: %+v", k)
+		}
+	}
+	if _, err := m.Tokens.Keys(t.Context(), keeper); !errors.Is(err, broker.ErrDenied) {
+		t.Errorf("Keys by a project's administrator = %v, want ErrDenied", err)
 	}
 	if used, err := m.store.KeysInUse(t.Context(), ""); err != nil || len(used) != 2 { // one of them on the ledger
 		t.Errorf("keys in use: %+v, %v", used, err)
@@ -178,7 +191,13 @@ func TestKeysOfTokensRotate(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	if n := m.published(t); n != 1 {
+		t.Errorf("%d keys are published once the tokens of one have expired, want 1", n)
+	}
 	settle()
+	if kept, err := m.store.TokenKeys(t.Context()); err != nil || len(kept) != 1 || kept[0].State != oauth.KeySigning {
+		t.Errorf("after the pass the keys are %+v, %v", kept, err)
+	}
 	if n := m.published(t); n != 1 {
 		t.Errorf("%d keys are published, want 1", n)
 	}

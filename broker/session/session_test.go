@@ -268,3 +268,91 @@ func TestALoginAtAnIssuer(t *testing.T) {
 		}
 	}
 }
+
+func TestALinkLetsInOnceAndForAWhile(t *testing.T) {
+	s := newStay(t)
+	alice := s.people["alice's"]
+	first, second, late := s.Link(alice, time.Minute), s.Link(alice, time.Minute), s.Link(alice, time.Minute)
+	enters := func(link string) bool {
+		plain, made, err := s.EnterByLink(t.Context(), link)
+		if err != nil && !errors.Is(err, policy.ErrUnauthenticated) {
+			t.Fatal(err)
+		}
+		return err == nil && made.Principal == "alice" && s.found(t, plain, false)
+	}
+	s.now.Add(time.Minute - time.Second)
+	if !enters(first) || !enters(second) {
+		t.Error("a link lets nobody in, or a second one takes its place")
+	}
+	if enters(first) || enters("") {
+		t.Error("a link lets in twice, or none does")
+	}
+	s.now.Add(time.Second)
+	if enters(late) {
+		t.Error("a link lets in after its time")
+	}
+}
+
+func TestOneEndsOnesOwnSessions(t *testing.T) {
+	s := newStay(t)
+	plain, made, err := s.EnterWithToken(t.Context(), "alice's")
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept, other, err := s.EnterWithToken(t.Context(), "alice's")
+	if err != nil {
+		t.Fatal(err)
+	}
+	namesake := policy.Principal{Name: "alice", Project: "south"}
+	for _, p := range []policy.Principal{s.people["of carol"], namesake} {
+		if err := s.End(t.Context(), p, made.ID); !errors.Is(err, broker.ErrNotFound) {
+			t.Errorf("%s of %s ends a session of alice of north: %v", p.Name, p.Project, err)
+		}
+	}
+	if err := s.End(t.Context(), s.people["alice's"], made.ID); err != nil || s.found(t, plain, true) || !s.found(t, kept, true) {
+		t.Errorf("End() = %v; the session is there: %v, and the other one: %v", err, s.found(t, plain, true), s.found(t, kept, true))
+	}
+	if err := s.End(t.Context(), s.people["alice's"], made.ID); !errors.Is(err, broker.ErrNotFound) {
+		t.Errorf("a session that has ended, again: %v", err)
+	}
+	s.now.Set(other.EndsAt)
+	for _, pass := range s.Passes() {
+		if err := pass.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if left, err := s.store.SessionsOf(t.Context(), "alice", "north", time.Time{}); err != nil || len(left) != 0 {
+		t.Errorf("%d sessions that have ended are kept, %v", len(left), err)
+	}
+}
+
+// A caller of whom nobody knows whether he is still there has to come in again soon.
+func TestASessionOfWhomNobodyKnowsIsShort(t *testing.T) {
+	s := newStay(t)
+	s.people["of dan"] = policy.Principal{Name: "oidc:gone:dan", Project: "north", Roles: []string{"reader"}}
+	_, made, err := s.EnterWithToken(t.Context(), "of dan")
+	if err != nil || !made.EndsAt.Equal(s.now.Now().Add(policy.DefaultHold)) {
+		t.Errorf("the session ends at %v, %v", made.EndsAt, err)
+	}
+	if _, _, err := s.EnterWithToken(t.Context(), "of nobody"); !errors.Is(err, policy.ErrUnauthenticated) {
+		t.Errorf("a token of nobody: %v", err)
+	}
+	if _, _, _, err := s.FinishLogin(t.Context(), "not base64", url.Values{}); !errors.Is(err, broker.ErrInvalid) {
+		t.Errorf("a cookie of something else: %v", err)
+	}
+}
+
+// A store that cannot be read is no refusal: the browser keeps its session.
+func TestAStoreThatIsAwayEndsNoSession(t *testing.T) {
+	s := newStay(t)
+	plain, _, err := s.EnterWithToken(t.Context(), "alice's")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := s.Find(t.Context(), plain, true); err == nil || errors.Is(err, policy.ErrUnauthenticated) {
+		t.Errorf("Find() = %v", err)
+	}
+}
