@@ -296,11 +296,16 @@ func (b *Leaser) foreign(ctx context.Context, session *session, v VIM) (found []
 	_, err = session.each(ctx, v.Current.Number, func(o *opened) (err error) {
 		call, cancel := b.call(ctx)
 		defer cancel()
+		var unread error
 		found, err = inspector.Foreign(call, o.Access, func(vim string) bool {
 			_, err := b.vims.VIM(call, vim)
-			return !errors.Is(err, ErrNotFound) // a damaged row is one, too
+			missing := errors.Is(err, ErrNotFound)
+			if err != nil && !missing {
+				unread = err
+			}
+			return !missing // a damaged row is one, too
 		})
-		return err
+		return errors.Join(err, unread)
 	})
 	return found, err
 }

@@ -325,7 +325,7 @@ func replay(t *testing.T, conn *sql.Conn, ran []said, costs map[string]cost) {
 
 // TestConformance plays the suites, and records what the store runs meanwhile; each of it runs again beside crowds.
 func TestConformance(t *testing.T) {
-	plain, err := sql.Open(throughDriver, ":memory:")
+	plain, err := sql.Open(ThroughDriver, ":memory:")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -334,14 +334,14 @@ func TestConformance(t *testing.T) {
 		t.Fatal(err)
 	}
 	sql.Register("recorder", r)
-	usual := throughDriver
-	throughDriver = "recorder"
+	usual := ThroughDriver
+	ThroughDriver = "recorder"
 	for _, name := range slices.Sorted(maps.Keys(suites)) {
 		t.Run(name, func(t *testing.T) {
 			suites[name](t, func(t *testing.T) *Store { return mustOpen(t, filepath.Join(t.TempDir(), "broker.db")) })
 		})
 	}
-	throughDriver = usual
+	ThroughDriver = usual
 	t.Run("EveryStatementReadsLittle", func(t *testing.T) { readsLittle(t, r.ran) })
 }
 

@@ -117,9 +117,9 @@ func (s *Store) start(ctx context.Context, path string) error {
 	return nil
 }
 
-// throughDriver is the driver of database/sql that stores are opened through. Tests put one in
-// front of it.
-var throughDriver = "sqlite"
+// ThroughDriver is the driver of database/sql that stores are opened through. Tests put one in front of it, before they
+// open a store.
+var ThroughDriver = "sqlite"
 
 // connect opens a pool of n connections. synchronous=FULL makes each commit wait
 // for the disk: an intent that a power failure can take back is none. The log grows
@@ -127,7 +127,7 @@ var throughDriver = "sqlite"
 // two hundred pays for that, not one of fifty.
 func connect(path string, n int, option string) (*sql.DB, error) {
 	name := url.URL{Path: path}
-	db, err := sql.Open(throughDriver, "file:"+name.EscapedPath()+"?"+option+
+	db, err := sql.Open(ThroughDriver, "file:"+name.EscapedPath()+"?"+option+
 		"&_pragma=busy_timeout(5000)"+
 		"&_pragma=journal_mode(WAL)"+
 		"&_pragma=synchronous(FULL)"+

@@ -47,6 +47,9 @@ func (s *server) listSessions(v *Visit) (Screen, error) {
 
 func (s *server) askEnd(v *Visit) (Screen, error) {
 	all, err := s.Sessions.List(v.Context(), v.Principal)
+	if err != nil {
+		return Screen{}, err
+	}
 	for _, one := range all {
 		if one.ID == v.PathValue("id") {
 			return Screen{
@@ -58,10 +61,7 @@ func (s *server) askEnd(v *Visit) (Screen, error) {
 			}, nil
 		}
 	}
-	if err == nil {
-		err = &broker.Error{Kind: broker.ErrNotFound, Detail: "there is no such session, or it has ended"}
-	}
-	return Screen{}, err
+	return Screen{}, &broker.Error{Kind: broker.ErrNotFound, Detail: "there is no such session, or it has ended"}
 }
 
 func (s *server) endSession(v *Visit, _ url.Values) (string, error) {
