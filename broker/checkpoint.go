@@ -146,7 +146,7 @@ func (b *Oversight) RevokeAuditKey(ctx context.Context, p policy.Principal, id s
 func notaryError(err error) error {
 	switch {
 	case errors.Is(err, notary.ErrNone):
-		return &Error{Kind: ErrNotFound, Field: "key", Detail: "no such key signs the audit log, or did", Cause: err}
+		return &Error{Kind: ErrNotFound, Field: "key", Detail: "no key of this id signs the audit log, now or before", Cause: err}
 	case errors.Is(err, notary.ErrEnded):
 		return &Error{Kind: ErrConflict, Field: "key", Detail: "the key was revoked before, or never signed", Cause: err}
 	case errors.Is(err, notary.ErrOvertaken):

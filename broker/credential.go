@@ -101,7 +101,7 @@ func (t Type) chooseKind(c *Credential) error {
 		}
 	}
 	if c.Kind != "" && c.Kind != kind {
-		return Invalid("credential", "says another kind than it holds")
+		return Invalid("credential", "names another kind than that of the secrets in it")
 	}
 	c.Kind = kind
 	return nil

@@ -230,7 +230,7 @@ func (i *issuing) prepare() (err error) {
 		return err
 	}
 	if r.TTL < 0 {
-		return Invalid("ttl", "is negative")
+		return Invalid("ttl", "must not be negative")
 	}
 	usual, most := i.kind.lifetime(i.Leaser, i.caller)
 	r.TTL = cmp.Or(r.TTL, usual)

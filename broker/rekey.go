@@ -325,7 +325,7 @@ func (b *Registry) RekeyRest(ctx context.Context, p policy.Principal, keyStore s
 	}
 	if err := errors.Join(failed...); err != nil {
 		return b.refuse(ctx, act, &Error{
-			Kind: ErrUnavailable, Detail: "not all that belongs to no VIM is sealed anew: " + strings.ReplaceAll(err.Error(), "\n", "; "),
+			Kind: ErrUnavailable, Detail: "some secrets that belong to no VIM are not sealed anew: " + strings.ReplaceAll(err.Error(), "\n", "; "),
 			Remedy: "repeat it in a few minutes", Cause: err,
 		})
 	}

@@ -97,7 +97,7 @@ func (b *Leaser) renewable(p policy.Principal, l Lease, ttl time.Duration) (Driv
 	}
 	switch {
 	case ttl < 0:
-		return nil, wish, Invalid("ttl", "is negative")
+		return nil, wish, Invalid("ttl", "must not be negative")
 	case l.State != LeaseActive, !now.Before(l.ExpiresAt):
 		return nil, wish, &Error{Kind: ErrConflict, Detail: "the lease has ended", Remedy: "issue another"}
 	case l.Planned && p.Actor == "":

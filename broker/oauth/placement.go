@@ -152,7 +152,7 @@ func (p Placement) check() error {
 	}
 	for _, pattern := range append([]string{p.VNFD}, values(p.Parameters)...) {
 		if _, err := path.Match(pattern, ""); err != nil {
-			return broker.Invalid("vnfd", "and parameters are patterns with *, ? and [...]: one has no end")
+			return broker.Invalid("vnfd", "or a parameter is a pattern that has no end: * and ? stand for characters, [...] for one of several")
 		}
 	}
 	switch {
@@ -161,7 +161,7 @@ func (p Placement) check() error {
 	case !slices.Contains(profiles, p.Profile):
 		return broker.Invalid("profile", "must be one of %s, %s, %s, %s", OIDC, Token, User, PassThrough)
 	case p.TTL < 0:
-		return broker.Invalid("ttl", "is negative")
+		return broker.Invalid("ttl", "must not be negative")
 	}
 	return nil
 }

@@ -112,7 +112,7 @@ func (t *Tokens) RevokeKey(ctx context.Context, p policy.Principal, id string) e
 			return k.ID == id && (k.State == KeySigning || k.State == KeyVerifying)
 		})
 		if len(left) == len(keys) {
-			return nil, &broker.Error{Kind: broker.ErrNotFound, Field: "key", Detail: "no such key signs tokens, or did"}
+			return nil, &broker.Error{Kind: broker.ErrNotFound, Field: "key", Detail: "no key of this id signs tokens, now or before"}
 		}
 		return left, nil
 	}, act.With(audit.DetailTokenKey, id).Done(audit.DetailReason, "revoked"))

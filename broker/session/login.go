@@ -65,7 +65,7 @@ func (l logins) entry(name string) (trust.Authority, error) {
 	all := l.Entries()
 	n := slices.IndexFunc(all, func(e trust.Authority) bool { return e.Name == name })
 	if n < 0 {
-		return trust.Authority{}, &broker.Error{Kind: broker.ErrNotFound, Detail: "people log in at no such entry of the table of trust"}
+		return trust.Authority{}, &broker.Error{Kind: broker.ErrNotFound, Detail: "the table of trust has no entry of this name with a login"}
 	}
 	return all[n], nil
 }

@@ -55,7 +55,7 @@ func credential(in broker.Credential, f credentialFields) (broker.Credential, er
 		return none, err
 	}
 	if in.Kind != "" && in.Kind != out.Kind {
-		return none, broker.Invalid(f.whole, "says another kind than it holds")
+		return none, broker.Invalid(f.whole, "names another kind than that of the secrets in it")
 	}
 	return out, nil
 }

@@ -118,7 +118,7 @@ func credential(in broker.Credential, p paths) (broker.Credential, error) {
 	case len(text) > maxPassword || strings.ContainsRune(text, 0):
 		return none, broker.Invalid(p.password, "is longer than %d bytes, or holds a NUL", maxPassword)
 	case in.Kind != "" && in.Kind != broker.CredentialPassword && in.Kind != broker.CredentialBasicAuth:
-		return none, broker.Invalid(p.credential, "says another kind than it holds")
+		return none, broker.Invalid(p.credential, "names another kind than that of the secrets in it")
 	}
 	return broker.Credential{Kind: broker.CredentialPassword, Username: in.Username, UserID: in.UserID, Password: secret.NewText(text)}, nil
 }
@@ -135,7 +135,7 @@ func applicationCredential(in broker.Credential, p paths) (broker.Credential, er
 	case len(text) > maxSecret || strings.ContainsRune(text, 0):
 		return broker.Credential{}, broker.Invalid(p.appCredSecret, "is longer than %d bytes, or holds a NUL", maxSecret)
 	case in.Kind != "" && in.Kind != broker.CredentialApplicationCredential:
-		return broker.Credential{}, broker.Invalid(p.credential, "says another kind than it holds")
+		return broker.Credential{}, broker.Invalid(p.credential, "names another kind than that of the secrets in it")
 	}
 	return broker.Credential{
 		Kind: broker.CredentialApplicationCredential, ApplicationCredentialID: in.ApplicationCredentialID,

@@ -141,7 +141,7 @@ func (s *server) rotateVIM(c *call, in v1.Rotation) (answer[v1.VIM], error) {
 		return s.vim(v), err
 	}
 	if in.KeyStore != "" {
-		return answer[v1.VIM]{}, broker.Invalid("keyStore", "goes without a credential: a new credential is sealed in the key store for new keys")
+		return answer[v1.VIM]{}, broker.Invalid("keyStore", "must be left out with a credential: it is sealed in the key store for new keys")
 	}
 	v, err := s.registry.RotateVIM(c.ctx, c.principal, c.path("id"), cred, revision)
 	return s.vim(v), err

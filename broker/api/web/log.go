@@ -95,7 +95,7 @@ func (s *server) searchLog(v *Visit) (Screen, error) {
 	}
 	if after := v.Query.Get("page"); after != "" {
 		if q.Before, err = strconv.ParseInt(after, 10, 64); err != nil || q.Before < 1 {
-			return Screen{}, broker.Invalid("page", "must be that of a link to a next page")
+			return Screen{}, broker.Invalid("page", "must be as the link to the next page has it")
 		}
 	}
 	t, err := s.entryTable(v, q)

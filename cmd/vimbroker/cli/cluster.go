@@ -185,7 +185,7 @@ func clusterID(ctx context.Context, registry *client.Client, q client.ClusterQue
 	case len(live) > 1:
 		return "", fmt.Errorf("several management clusters have a cluster %s; name one with --management-cluster", name)
 	case len(all) == 0:
-		return "", fmt.Errorf("there is no cluster %s; vimbroker cluster list shows those that there are", name)
+		return "", console.Missing("you see no cluster %q; see: vimbroker cluster list", name)
 	}
 	return all[len(all)-1], nil
 }

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"fmt"
 	"io"
 	"path/filepath"
 
@@ -68,7 +67,7 @@ func (p *program) contextUseCommand() *cobra.Command {
 				return err
 			}
 			if _, there := set.Find(args[0]); !there {
-				return fmt.Errorf("there is no context %q", args[0])
+				return console.Missing("there is no context %q; see: vimbroker context list", args[0])
 			}
 			return set.Use(args[0])
 		},

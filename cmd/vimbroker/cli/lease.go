@@ -391,8 +391,8 @@ func (p *program) leaseRenewCommand() *cobra.Command {
 		Short: "Mint a new credential of a lease",
 		Long: `Mint a new credential for an active lease, within the longest lifetime that the
 lease was granted. The new client configuration is written as by "lease issue".
-It is of the format of the lease, which "lease list -o wide" shows: that of a
-lease that kubectl's plugin took replaces no kubeconfig.
+Its format is that of the lease, which "lease list -o wide" shows: a lease that
+kubectl's plugin took has no kubeconfig.
 The previous credential works until it expires or the lease ends.
 
 With --out FILE --replace the file always holds one complete configuration: if

@@ -106,7 +106,7 @@ revoked: repeat the command once it does.`,
 				return err
 			}, func(ctx context.Context) string { return unreachable(ctx, registry, s.VIM, ids, leases) })
 			if err == nil && len(leases) == 0 {
-				p.Warn("no lease that lives is so: nothing is revoked")
+				p.Warn("no live lease matches: nothing is revoked")
 			}
 			return errors.Join(err, p.printRevoked(leases))
 		}),
@@ -119,7 +119,7 @@ revoked: repeat the command once it does.`,
 	flags.StringVar(&s.Operation, "operation", "", "leases that serve this operation")
 	flags.StringVar(&s.Instance, "instance", "", "leases that serve this VNF instance of another VNFM")
 	flags.BoolVar(&s.NewSecret, "new-secret", false,
-		"others may know the secrets of standing leases: none is taken any more, also once the instance is resumed")
+		"take no secret of the standing leases any more, also once the instance is resumed: others may know them")
 	flags.BoolVar(&mine, "mine", false, "your own leases")
 	flags.BoolVar(&all, "all", false, "every lease that you may revoke, those of other people included; asks first on a terminal")
 	flags.BoolVar(&operations, "operations", false, "with --all: those of operations that run, too, which then fail")

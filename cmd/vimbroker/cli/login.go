@@ -222,7 +222,7 @@ refresh token at the issuer where that can be done. The context stays:
 			}
 			at, there := set.Find(args[0])
 			if !there {
-				return fmt.Errorf("there is no context %q", args[0])
+				return console.Missing("there is no context %q; see: vimbroker context list", args[0])
 			}
 			var revoked error
 			err = contexts.WithLogin(set, at, func(l *signin.Kept) (bool, error) {

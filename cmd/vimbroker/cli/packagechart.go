@@ -100,10 +100,10 @@ func ignoresOf(text []byte) (all ignores, err error) {
 		line, rule.dirs = strings.CutSuffix(line, "/")
 		rule.whole = strings.Contains(line, "/")
 		if rule.pattern = strings.TrimPrefix(line, "/"); strings.Contains(line, "**") {
-			return nil, fmt.Errorf("%s: ** is no pattern of Helm's", ignoreFile)
+			return nil, fmt.Errorf("%s: Helm knows no pattern with **; name the folders one by one", ignoreFile)
 		}
 		if _, err := path.Match(rule.pattern, ""); err != nil {
-			return nil, fmt.Errorf("%s holds a pattern that cannot be read", ignoreFile)
+			return nil, fmt.Errorf("%s holds a pattern that cannot be read; its form is that of .gitignore, without **", ignoreFile)
 		}
 		all = append(all, rule)
 	}

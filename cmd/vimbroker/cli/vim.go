@@ -314,9 +314,9 @@ too: terminate them first ("vimbroker vnf terminate"). It refuses while the VIM
 has active leases. With --drain it revokes them first, and deletes the VIM when
 the last one has ended.
 
-Of a VIM that is gone for good, which a check does not reach, an administrator
-gives up with --drain --force what cannot be ended there. VNF instances on it
-stay listed, and can be terminated no more.`,
+An administrator gives up a VIM that is gone for good, which a check does not
+reach, with --drain --force. Its leases are then irrevocable. VNF instances on
+it stay listed, and cannot be terminated any more.`,
 		Example: "  vimbroker vim delete edge-1\n  vimbroker vim delete edge-1 --drain --wait",
 		Args:    console.Names("VIM (a name or id)"), ValidArgsFunction: console.OnlyFirst(p.VimNames),
 		RunE: p.remoteVIM(func(c *cobra.Command, args []string, registry *client.Client) error {

@@ -35,7 +35,7 @@ func (p *program) vimRegisterCommand() *cobra.Command {
 		Short: "Register a VIM",
 		Long: `Register a cluster or cloud under a name of its own in your project, or in that
 of --project where policy lets you. The server connects to it and checks the
-credential before it stores anything. Where the facts come from is one of:
+credential before it stores anything. The facts come from one of:
 
   --config-file  a VIM file of OpenStack Tacker, as it is
   --kubeconfig   a context of a kubeconfig; files that it names are read here

@@ -480,7 +480,7 @@ func (p *program) vnfScaleCommand() *cobra.Command {
 		},
 		request: func(c *cobra.Command, _ *client.Client) (any, error) {
 			if r.AspectID == "" || steps == 0 {
-				return nil, console.Usagef(c, "--aspect is missing, or --steps is 0")
+				return nil, console.Usagef(c, "give --aspect, and --steps other than 0")
 			}
 			r.Type = sol003.ScaleOut
 			if steps < 0 {
@@ -592,7 +592,7 @@ the very cluster that its resources are on.`,
 				r.VIMs = map[string]*sol003.VIMConnectionInfo{"vim": {VIMID: vim}}
 			}
 			if r.Name == nil && r.Description == nil && vim == "" {
-				return console.Usagef(c, "say what to change")
+				return console.Usagef(c, "give what to change: --name, --description or --vim")
 			}
 			if _, err := registry.ModifyVNF(c.Context(), id, r); err != nil {
 				return err
@@ -625,7 +625,7 @@ func (p *program) vnfCheckCommand() *cobra.Command {
 		Use: "check INSTANCE", Short: "Look for drift now",
 		Long: `Have the server look now at the resources of an instance, as it does by itself
 now and then, and show the instance with what is missing or was changed, and by
-whom. The exit code is 1 unless there is nothing.`,
+whom. The exit code is 1 where something is.`,
 		Example: "  vimbroker vnf check web",
 	}, (*client.Client).CheckVNF, func(i sol003.VNFInstance) error {
 		if err := p.printVNF(i); err != nil || i.Own == nil || i.Own.Drift == nil {
@@ -633,7 +633,7 @@ whom. The exit code is 1 unless there is nothing.`,
 		}
 		switch d := i.Own.Drift; {
 		case d.Unseen != "":
-			return errors.New("it cannot be told: " + d.Unseen)
+			return errors.New("whether resources are missing or were changed cannot be told: " + d.Unseen)
 		case d.Count > 0:
 			return fmt.Errorf("%d resources are missing or were changed; repair them with: vimbroker vnf heal %s", d.Count, i.ID)
 		}

@@ -45,7 +45,7 @@ func orderOf(file string) ([]sol003.WaveRule, error) {
 	strict := yaml.NewDecoder(bytes.NewReader(text))
 	strict.KnownFields(true)
 	if err := strict.Decode(&order); err != nil || order.Waves == nil {
-		return nil, fmt.Errorf("%s is no order: write waves as a list of {wave: NUMBER, kind: KIND, name: NAME, labels: {NAME: VALUE}}", file)
+		return nil, fmt.Errorf("%s holds no order: write waves as a list of {wave: NUMBER, kind: KIND, name: NAME, labels: {NAME: VALUE}}", file)
 	}
 	return order.Waves, nil
 }
@@ -62,7 +62,7 @@ func (f *chartFlags) put(c *cobra.Command, p *sol003.AdditionalParams) error {
 		}
 		var values map[string]any
 		if err := yaml.Unmarshal(text, &values); err != nil {
-			return fmt.Errorf("%s is no YAML of a chart's values", f.values)
+			return fmt.Errorf("%s does not hold values of a chart: they are one mapping in YAML", f.values)
 		}
 		if p.ChartValues, err = json.Marshal(values); err != nil {
 			return fmt.Errorf("%s holds keys that are no strings", f.values)

@@ -23,11 +23,11 @@ up (fail).`,
 		"  vimbroker vnf op list --instance web\n  vimbroker vnf op retry 3f0c9c0e --wait",
 		p.vnfOpListCommand(), p.vnfOpShowCommand(),
 		p.vnfOpSettleCommand("retry", "COMPLETED", "Begin a failed operation again",
-			"What is done already is left as it is. The operation is decided anew, for you."),
+			"Begin a failed operation again. Steps that are done stay as they are. Policy\ndecides on the operation anew, for you."),
 		p.vnfOpSettleCommand("rollback", "ROLLED_BACK", "Take back what a failed operation did",
-			"INSTANTIATE, SCALE and CHANGE_VNFPKG can be rolled back."),
+			"Take back what a failed operation did. Operations of the types INSTANTIATE,\nSCALE and CHANGE_VNFPKG can be rolled back."),
 		p.vnfOpSettleCommand("fail", "", "Give a failed operation up",
-			"What it has made stands. An instance that was being instantiated can then be\nterminated."),
+			"Give a failed operation up. The resources that it has made stay. An instance\nthat was being instantiated can then be terminated."),
 		p.vnfOpCancelCommand(),
 	)
 }
@@ -186,7 +186,7 @@ func (p *program) vnfOpCancelCommand() *cobra.Command {
 	timeout := operationPatience
 	c := &cobra.Command{
 		Use: "cancel OPERATION", Short: "Stop an operation that is being worked",
-		Long: `Stop an operation. What is being worked is let end first, unless --force is
+		Long: `Stop an operation. The wave that is being worked ends first, unless --force is
 given. The operation is then FAILED_TEMP, or ROLLED_BACK if nothing was made
 yet.`,
 		Example: "  vimbroker vnf op cancel 3f0c9c0e",

@@ -20,7 +20,7 @@ change of their state, and of instances that are made and deleted (ETSI GS
 NFV-SOL003). Those about one operation come in their order, each at least once;
 one that is repeated has the same id. An endpoint that takes none is tried
 again, and "show" says why; after a day a notification is given up.`,
-		`  vimbroker vnf subscription create https://nfvo.example.org/notify \\
+		`  vimbroker vnf subscription create https://nfvo.example.org/notify \
       --state COMPLETED --state FAILED_TEMP
   vimbroker vnf subscription show 3f0c9c0e`,
 		p.vnfSubscriptionCreateCommand(), p.vnfSubscriptionListCommand(), p.vnfSubscriptionShowCommand(), p.vnfSubscriptionDeleteCommand(),
@@ -41,9 +41,9 @@ func (p *program) vnfSubscriptionCreateCommand() *cobra.Command {
 		Use:   "create URI",
 		Short: "Subscribe an endpoint",
 		Long: `Subscribe an endpoint to the VNF instances of your project. It is asked with
-GET first, and must answer 204. What is not selected by a flag is told of all;
-of a flag that is repeated, one value is enough. A subscription that is there
-already is left as it is, and its id is shown.`,
+GET first, and must answer 204. Flags select what it is told of; without
+one it is told of everything. Of a flag that is repeated one value is enough. A
+subscription that is there already is left as it is, and its id is shown.`,
 		Example: `  vimbroker vnf subscription create https://nfvo.example.org/notify
   vimbroker vnf subscription create https://nfvo.example.org/notify \
       --basic-user vimbroker --basic-password-file password
@@ -197,7 +197,7 @@ func (p *program) vnfSubscriptionDeleteCommand() *cobra.Command {
 	return act(p, vnfSubscriptions.argument(p), &cobra.Command{
 		Use:     "delete SUBSCRIPTION",
 		Short:   "End a subscription",
-		Long:    "End a subscription. What was not sent yet is not sent any more.",
+		Long:    "End a subscription. Notifications that were not sent yet are not sent any more.",
 		Example: "  vimbroker vnf subscription delete 3f0c9c0e",
 	}, (*client.Client).Unsubscribe)
 }

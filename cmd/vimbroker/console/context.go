@@ -53,7 +53,7 @@ func (p *Console) ContextToken(ctx context.Context, set contexts.Merged, c conte
 	case c.From != "":
 		return signin.Platform(ctx, c.From, c.Audience, p.Env.Get)
 	case c.Issuer == "":
-		return secret.Text{}, fmt.Errorf("the context %s has no way to a token; log in: vimbroker login", c.Name)
+		return secret.Text{}, fmt.Errorf("the context %s names no token; log in: vimbroker login", c.Name)
 	}
 	err = contexts.WithLogin(set, c, func(l *signin.Kept) (bool, error) {
 		if l.Fresh(p.Now()) {

@@ -28,7 +28,7 @@ func ShortID(id string) string {
 // ProjectFlag lets the commands below c name VIMs of another project.
 func (p *Console) ProjectFlag(c *cobra.Command) {
 	c.PersistentFlags().StringVar(&p.Project, "project", "",
-		"project of the VIM that is named, as in PROJECT/VIM (default: your own, then shared VIMs)")
+		"project of the VIM that is named, as in PROJECT/VIM, or of what is listed (default: your own, then shared VIMs)")
 }
 
 // VIMRef makes of a person's words what names the VIM to the server: a name, the id of a VIM of the project in

@@ -70,7 +70,7 @@ take the next one.`,
 		Args:    console.Names(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if (vim == "") == (standing == "") != profile || profile && vim != "" || untold && standing == "" {
-				return console.Usagef(c, "one of --vim, --lease and --profile is needed, and --untold goes with --lease alone")
+				return console.Usagef(c, "give one of --vim, --lease and --profile; --untold goes with --lease alone")
 			}
 			if err := p.CredentialOut(); err != nil {
 				return err
@@ -219,7 +219,7 @@ func (p *program) take(
 func (p *program) give(told *cluster, l v1.IssuedLease, cache *clientconfig.Cache, key string) error {
 	config, err := configOf(l)
 	if err == nil && told.same(serverOfConfig(config)) != nil {
-		err = fmt.Errorf("%s has moved just now; try again", l.VIMName)
+		err = fmt.Errorf("the VIM %s has just moved to another address; try again", l.VIMName)
 	}
 	if err == nil {
 		err = p.printCredential(config)

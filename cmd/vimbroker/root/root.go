@@ -33,8 +33,8 @@ narrow, short-lived, revocable and audited.
 
 A registered client needs no token. It logs in by VIMBROKER_CLIENT_ID, with
 VIMBROKER_CLIENT_SECRET_FILE, or with VIMBROKER_CLIENT_CERT_FILE and
-VIMBROKER_CLIENT_KEY_FILE; --token-file goes before. A certificate without an
-id is the caller itself, where no token is given.
+VIMBROKER_CLIENT_KEY_FILE; --token-file counts before these. A certificate
+without an id is the caller itself, where no token is given.
 
 Exit codes: 0 success; 1 failure; 2 wrong command line; 3 no such VIM or lease
 (or it belongs to another project). "exec" exits with the code of the command

@@ -346,7 +346,7 @@ func (s *setup) authority(now time.Time) (*x509.Certificate, *ecdsa.PrivateKey, 
 	keyBlock, _ := pem.Decode(text)
 	block, _ := pem.Decode(known)
 	if keyBlock == nil || block == nil {
-		return nil, nil, fmt.Errorf("%s or %s is no PEM", certificate, keyText)
+		return nil, nil, fmt.Errorf("%s or %s holds no PEM", certificate, keyText)
 	}
 	parsed, err := x509.ParseCertificate(block.Bytes)
 	if err != nil {
@@ -354,11 +354,11 @@ func (s *setup) authority(now time.Time) (*x509.Certificate, *ecdsa.PrivateKey, 
 	}
 	key, err := x509.ParsePKCS8PrivateKey(keyBlock.Bytes)
 	if err != nil {
-		return nil, nil, fmt.Errorf("%s is no key of PKCS #8", keyText)
+		return nil, nil, fmt.Errorf("%s holds no key in PKCS #8", keyText)
 	}
 	signer, ok := key.(*ecdsa.PrivateKey)
 	if !ok {
-		return nil, nil, fmt.Errorf("%s is no key that init made", keyText)
+		return nil, nil, fmt.Errorf("%s holds a key of another kind than init makes", keyText)
 	}
 	return parsed, signer, nil
 }

@@ -224,7 +224,7 @@ func unheard(address string, err error) error {
 	case errors.Is(err, syscall.EADDRNOTAVAIL):
 		return fmt.Errorf("this machine has no address %s; %s", address, another)
 	case errors.Is(err, syscall.EACCES):
-		return fmt.Errorf("the system lets this user not listen on port %s; %s, with a port above 1023", port, another)
+		return fmt.Errorf("the system does not let this user listen on port %s; %s, with a port above 1023", port, another)
 	}
 	return fmt.Errorf("%w; %s", err, another)
 }

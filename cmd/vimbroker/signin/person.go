@@ -51,7 +51,7 @@ func (i Issuer) Code(ctx context.Context, show func(url string) error) (Kept, er
 	}
 	select {
 	case <-ctx.Done():
-		return Kept{}, errors.New("nobody has logged in")
+		return Kept{}, errors.New("nobody has logged in, and the wait is over; begin again: vimbroker login")
 	case came := <-back.came:
 		if came.err != nil {
 			return Kept{}, came.err
@@ -109,11 +109,11 @@ func (c *callback) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var got came
 	switch from := q.Get("iss"); {
 	case from != "" && from != c.issuer: // RFC 9207
-		got.err = errors.New("another issuer answers than the one that was asked")
+		got.err = errors.New("another issuer answers than the one that was asked; log in again: vimbroker login")
 	case q.Get("error") != "":
 		got.err = fmt.Errorf("%s refuses the login: %s", c.issuer, word(q.Get("error")))
 	case q.Get("code") == "":
-		got.err = errors.New("the browser came back without a code")
+		got.err = errors.New("the browser came back without a code; log in again: vimbroker login")
 	default:
 		got.code = q.Get("code")
 	}

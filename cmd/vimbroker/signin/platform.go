@@ -90,7 +90,7 @@ func gitHub(ctx context.Context, audience string, get_ func(string) string) (sec
 		Value string `json:"value"`
 	}
 	if json.Unmarshal(text, &said) != nil || said.Value == "" {
-		return secret.Text{}, errors.New("GitHub gives no token")
+		return secret.Text{}, errors.New("GitHub gives no token; see that the job has permissions: {id-token: write}, and run it again")
 	}
 	return secret.NewText(said.Value), nil
 }
