@@ -21,20 +21,25 @@ func (s *server) registerVIM(c *call, in v1.Registration) (answer[v1.VIM], error
 		return answer[v1.VIM]{}, err
 	}
 	a := s.vim(v)
-	a.body.SameAs = s.sameAs(c, v)
+	a.body.SameAs = s.sameAsMade(c, v)
 	a.location = "/v1/vims/" + url.PathEscape(v.ID)
 	return a, nil
 }
 
-// sameAs names the caller's other VIMs that are the same system. The VIM is registered,
-// so a failure here is only logged.
-func (s *server) sameAs(c *call, v broker.VIM) (names []string) {
+// sameAs names the caller's other VIMs that are the same system.
+func (s *server) sameAs(c *call, v broker.VIM) (names []string, err error) {
 	others, err := s.registry.SameSystem(c.ctx, c.principal, v)
-	if err != nil {
-		s.log.WarnContext(c.ctx, "looking for other registrations of a VIM's system", "request", c.ID, "vim", v.ID, "error", err)
-	}
 	for _, other := range others {
 		names = append(names, other.Project+"/"+other.Name)
+	}
+	return names, err
+}
+
+// sameAsMade is sameAs of a VIM that an act was done to: a failure is only logged.
+func (s *server) sameAsMade(c *call, v broker.VIM) []string {
+	names, err := s.sameAs(c, v)
+	if err != nil {
+		s.log.WarnContext(c.ctx, "looking for other registrations of a VIM's system", "request", c.ID, "vim", v.ID, "error", err)
 	}
 	return names
 }
@@ -86,7 +91,9 @@ func (s *server) showVIM(c *call) (answer[v1.VIM], error) {
 		return answer[v1.VIM]{}, err
 	}
 	a, err := s.waiting(c, v)
-	a.body.SameAs = s.sameAs(c, v)
+	if err == nil {
+		a.body.SameAs, err = s.sameAs(c, v)
+	}
 	return a, err
 }
 
@@ -125,7 +132,7 @@ func (s *server) checkVIM(c *call, _ v1.CheckRequest) (answer[v1.VIM], error) {
 	v, err := s.registry.CheckVIM(c.ctx, c.principal, c.path("id"))
 	a := s.vim(v)
 	if err == nil {
-		a.body.SameAs = s.sameAs(c, v)
+		a.body.SameAs = s.sameAsMade(c, v)
 	}
 	return a, err
 }
