@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/vimbroker/vimbroker/broker/remote"
@@ -154,6 +155,12 @@ func Invalid(field, format string, args ...any) error {
 type MissingNamespace struct{ Name string }
 
 func (m *MissingNamespace) Error() string { return "the VIM has no namespace " + m.Name }
+
+// MissingKinds is the cause of an error: resources (PLURAL.GROUP) of rules that the VIM does not serve, or that its
+// credential may not hand out.
+type MissingKinds struct{ Resources []string }
+
+func (m *MissingKinds) Error() string { return "no lease can have " + strings.Join(m.Resources, ", ") }
 
 // errMoved: what a decision rested on has changed before the effect. The whole request
 // is decided and done again.

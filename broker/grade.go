@@ -352,15 +352,15 @@ type Grader interface {
 // RuleChecker is a driver whose VIMs say which resources there are.
 type RuleChecker interface {
 	// CheckRules is ErrInvalid for rules with a resource that the VIM does not serve. It is a guard against typing errors:
-	// what the VIM does not tell passes.
+	// what the VIM does not tell passes. Its cause is a [*MissingKinds] with all of them.
 	CheckRules(ctx context.Context, a Access, rules []Rule) error
 }
 
-// Foreseer is a driver that knows of some leases without asking the VIM that Issue would refuse them.
+// Foreseer is a driver that knows of some leases that Issue would refuse them.
 type Foreseer interface {
-	// Foresee is the error that Issue would return, as far as the generation's first check has shown;
-	// nil says nothing. It is for questions alone: what the check saw may have changed.
-	Foresee(a Access, g Grant) error
+	// Foresee is the error that Issue would return, as far as that is known or can be asked; nil says nothing. It is for
+	// questions alone. Of rules that the credential may not hand out the cause is a [*MissingKinds].
+	Foresee(ctx context.Context, a Access, g Grant) error
 }
 
 // Tidier is a driver that keeps something on the VIM for all leases of one grant.

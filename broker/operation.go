@@ -78,7 +78,9 @@ func (i *issuing) foresee(ctx context.Context) error {
 		return err
 	}
 	if f, ok := i.driver.(Foreseer); ok {
-		if err := f.Foresee(o.Access, i.lease.grant(i.grant.TTL)); err != nil {
+		asking, cancel := i.call(ctx)
+		defer cancel()
+		if err := f.Foresee(asking, o.Access, i.lease.grant(i.grant.TTL)); err != nil {
 			return i.refuse(ctx, i.act, err)
 		}
 	}

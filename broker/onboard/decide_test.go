@@ -168,6 +168,28 @@ func TestSecretsOfOtherProviders(t *testing.T) {
 	}
 }
 
+// TestAControlPlaneThatTheLeaseDoesNotRead makes no secret foreign: the cluster waits until the lease reads it.
+func TestAControlPlaneThatTheLeaseDoesNotRead(t *testing.T) {
+	b := newBench(t, func(m *onboard.Management) { m.ControlPlanes = []string{"talosplanes.example.org"} })
+	b.source.planes["a/talosplanes.example.org/cp"] = "p1"
+	b.w.Reads()
+	s := onboard.Seen{Namespace: "a", Name: "edge", UID: "u1", Ready: true, ControlPlane: onboard.ObjectReference{Group: "example.org", Kind: "TalosPlane", Name: "cp"}}
+	b.source.put(s)
+	b.secretAs(s, b.kube("a/edge").Kubeconfig(), func(got *onboard.ClusterSecret) {
+		got.Owners[0] = onboard.OwnerReference{Group: "example.org", Kind: "TalosPlane", Name: "cp", UID: "p1"}
+	})
+	for range 2 { // the second look asks the management cluster, which does not serve the kind
+		b.look("a", "edge")
+		if c := b.want("a", "edge", onboard.StateWaiting, onboard.ReasonUnavailable); !strings.Contains(c.Message, "talosplanes.example.org") {
+			t.Errorf("it says %q", c.Message)
+		}
+		b.clock.Add(time.Minute)
+	}
+	b.watch()
+	b.look("a", "edge")
+	b.want("a", "edge", onboard.StateRegistered, "")
+}
+
 // TestOtherSettingsHaveARefusedSecretReadAgain: whoever names the control planes of another
 // provider, or another entry of the secret, need not wait until the secret is rotated.
 func TestOtherSettingsHaveARefusedSecretReadAgain(t *testing.T) {

@@ -22,6 +22,9 @@ func (o *Onboarding) Watch(ctx context.Context, m Management, v broker.VIM) (Wat
 // Sight is what a namespace's watch shows.
 func (w Watched) Sight(namespace string) Sight { return w.w.sight(namespace) }
 
+// Reads has the lease read these control planes alone.
+func (w Watched) Reads(planes ...string) { w.w.planes = planes }
+
 // Step looks at one cluster.
 func (w Watched) Step(ctx context.Context, namespace, name string) (time.Duration, error) {
 	return w.w.step(ctx, key{namespace, name})

@@ -151,6 +151,11 @@ type watcher struct {
 	troubles map[string]string
 	absent   map[string]bool
 	noticed  time.Time
+	// planes are the control planes that the lease can read, withheld those that the credential may not; they were asked for
+	// at planesAt, and wanted says that a cluster's is another.
+	planes, withheld []string
+	planesAt         time.Time
+	wanted           bool
 	// selected says of each namespace whether it has the labels that are asked for.
 	selected map[string]bool
 	// seen are the Cluster objects and versions the secrets, as they were last shown; listed
@@ -170,19 +175,18 @@ func (o *Onboarding) newWatcher(m Management, v broker.VIM) *watcher {
 	return &watcher{
 		Onboarding: o, self: self(v.Project), vim: v, m: m, queue: newQueue(o.now),
 		troubles: map[string]string{}, absent: map[string]bool{},
-		seen: map[key]Seen{}, versions: map[key]string{}, listed: map[string]bool{}, told: map[string]bool{}, rows: map[key]map[string]Cluster{},
+		planes: m.planes(),
+		seen:   map[key]Seen{}, versions: map[key]string{}, listed: map[string]bool{}, told: map[string]bool{},
+		rows: map[key]map[string]Cluster{},
 		vims: map[string]broker.VIM{}, former: map[string]broker.VIM{}, missing: map[string]time.Time{}, reread: map[string]time.Time{},
 	}
 }
 
 // lease takes a lease that reads what is watched, and nothing else. A namespace that the management cluster does not have is
-// left out.
+// left out, and so is a control plane that no lease can read.
 func (w *watcher) lease(ctx context.Context) (broker.Lease, error) {
 	for {
-		l, config, err := w.broker.IssueLease(ctx, w.self, broker.LeaseRequest{
-			VIM: w.m.VIM, TTL: leaseTTL, Rules: w.m.rules(), Namespaces: w.leased(), ClusterWide: w.m.all(),
-			Format: clientconfig.JSON, Purpose: purpose, Operation: operation(w.m.VIM),
-		})
+		l, config, err := w.leaseOf(ctx)
 		if err == nil {
 			w.use(config)
 			return l, nil
@@ -192,6 +196,20 @@ func (w *watcher) lease(ctx context.Context) (broker.Lease, error) {
 			return l, err
 		}
 	}
+}
+
+func (w *watcher) leaseOf(ctx context.Context) (broker.Lease, clientconfig.Config, error) {
+	planes, err := w.lendable(ctx)
+	if err != nil {
+		return broker.Lease{}, clientconfig.Config{}, err
+	}
+	w.mu.Lock()
+	w.planes = planes
+	w.mu.Unlock()
+	return w.broker.IssueLease(ctx, w.self, broker.LeaseRequest{
+		VIM: w.m.VIM, TTL: leaseTTL, Rules: w.m.rules(planes), Namespaces: w.leased(), ClusterWide: w.m.all(),
+		Format: clientconfig.JSON, Purpose: purpose, Operation: operation(w.m.VIM),
+	})
 }
 
 // leaveOut has a namespace not watched; false if it is the last one.
@@ -314,6 +332,9 @@ func (w *watcher) refresh(ctx context.Context) error {
 		return err
 	}
 	w.trouble(troubleSelecting, message(w.selectNamespaces(ctx)))
+	if w.planesDiffer(ctx) {
+		return errChanged
+	}
 	w.mu.Lock()
 	before := w.vims
 	w.vims = vims

@@ -36,7 +36,7 @@ type Management struct {
 	// cluster/KEY; a "/" in the key becomes a dot.
 	CopyLabels []string
 	// ControlPlanes are the resources (PLURAL.GROUP) of control planes, which are read to
-	// know whose the secret is.
+	// know whose the secret is; none means [KnownControlPlanes].
 	ControlPlanes []string
 	// Account is the profile of the account of the broker's own that takes the place of a
 	// cluster's credential: AccountEngine, AccountLeases, or AccountNone, which keeps the
@@ -64,12 +64,28 @@ type Management struct {
 	Revision int64
 }
 
-// The defaults are those of Cluster API's contract and of its kubeadm provider.
+// KnownControlPlanes are those of the providers of the field.
+var KnownControlPlanes = ofGroups(map[string]string{
+	"controlplane":   "aro awsmanaged ck8s k0s k0smotron kamaji kthrees kubeadm microk8s nested rke2 rosa talos",
+	"infrastructure": "azureasomanaged azuremanaged gcpmanaged ocimanaged",
+})
+
+// ofGroups are the resources of Cluster API's groups, by the beginnings of their names.
+func ofGroups(kinds map[string]string) (all []string) {
+	for group, words := range kinds {
+		for _, kind := range strings.Fields(words) {
+			all = append(all, kind+"controlplanes."+group+"."+capiGroup)
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// The defaults are those of Cluster API's contract.
 const (
 	defaultSecretName   = "{cluster}-kubeconfig"
 	defaultSecretKey    = "value"
 	defaultNameTemplate = "{namespace}.{cluster}"
-	defaultControlPlane = "kubeadmcontrolplanes.controlplane.cluster.x-k8s.io"
 )
 
 // The accounts that a cluster's VIM can have.
@@ -132,9 +148,6 @@ func (m *Management) Complete() error {
 	if m.MaxGoneShare < 1 || m.MaxGoneShare > 100 {
 		return broker.Invalid("maxGoneShare", "must be 1 to 100 per cent")
 	}
-	if len(m.ControlPlanes) == 0 {
-		m.ControlPlanes = []string{defaultControlPlane}
-	}
 	if err := m.completeNamespaces(); err != nil {
 		return err
 	}
@@ -164,7 +177,7 @@ func (m *Management) completeNames() error {
 	for _, c := range m.ControlPlanes {
 		plural, group, ok := strings.Cut(c, ".")
 		if !ok || !dnsLabel().MatchString(plural) || !dnsName().MatchString(group) || len(c) > 253 {
-			return broker.Invalid("controlPlanes", "hold one that is not PLURAL.GROUP, like %s", defaultControlPlane)
+			return broker.Invalid("controlPlanes", "hold one that is not PLURAL.GROUP, like %s", KnownControlPlanes[0])
 		}
 	}
 	if strings.Count(m.SecretName, "{cluster}") != 1 || !dnsName().MatchString(strings.Replace(m.SecretName, "{cluster}", "x", 1)) {
@@ -300,32 +313,41 @@ func (m *Management) copied(s Seen) map[string]string {
 }
 
 // rules are the rights of the broker's own lease on the management cluster, in its
-// namespaces, or in all. They are also the rights that its credential needs.
-func (m *Management) rules() []broker.Rule {
+// namespaces, or in all, which reads these control planes. They are also the rights that its credential needs.
+func (m *Management) rules(planes []string) []broker.Rule {
 	see := []string{"get", "list", "watch"}
 	rules := []broker.Rule{
 		{APIGroups: []string{"cluster.x-k8s.io"}, Resources: []string{"clusters"}, Verbs: see},
 		{APIGroups: []string{""}, Resources: []string{"secrets"}, Verbs: see},
 	}
-	for _, c := range m.ControlPlanes {
-		plural, group, _ := strings.Cut(c, ".")
-		rules = append(rules, broker.Rule{APIGroups: []string{group}, Resources: []string{plural}, Verbs: []string{"get"}})
-	}
+	rules = append(rules, planeRules(planes)...)
 	if len(m.NamespaceSelector) > 0 {
 		rules = append(rules, broker.Rule{APIGroups: []string{""}, Resources: []string{"namespaces"}, Verbs: []string{"list"}})
 	}
 	return rules
 }
 
-// controlPlane returns the resource of a group's control planes that may be read.
-func (m *Management) controlPlane(r ObjectReference) (plural string, ok bool) {
-	for _, c := range m.ControlPlanes {
+// planeRules let a lease read control planes.
+func planeRules(planes []string) (rules []broker.Rule) {
+	for _, c := range planes {
 		plural, group, _ := strings.Cut(c, ".")
-		if group == r.Group && plural == strings.ToLower(r.Kind)+"s" {
-			return plural, true
-		}
+		rules = append(rules, broker.Rule{APIGroups: []string{group}, Resources: []string{plural}, Verbs: []string{"get"}})
 	}
-	return "", false
+	return rules
+}
+
+// planes are the control planes whose secrets count.
+func (m *Management) planes() []string {
+	if len(m.ControlPlanes) == 0 {
+		return KnownControlPlanes
+	}
+	return m.ControlPlanes
+}
+
+// controlPlane returns the resource of a control plane whose secrets count.
+func (m *Management) controlPlane(r ObjectReference) (plural string, ok bool) {
+	plural = strings.ToLower(r.Kind) + "s"
+	return plural, slices.Contains(m.planes(), plural+"."+r.Group)
 }
 
 func (r ObjectReference) String() string { return fmt.Sprintf("%s.%s %s", r.Kind, r.Group, r.Name) }

@@ -251,7 +251,8 @@ func (o *Onboarding) mayPush(c Cluster, hub broker.VIM, in Pushed) error {
 // lookFresh asks the management cluster for a cluster, with a lease for that alone.
 func (w *watcher) lookFresh(ctx context.Context, c Cluster) (Seen, error) {
 	l, config, err := w.broker.IssueLease(ctx, w.self, broker.LeaseRequest{
-		VIM: w.m.VIM, TTL: pushLease, Rules: w.m.rules(), Namespaces: w.m.Namespaces,
+		VIM: w.m.VIM, TTL: pushLease, Namespaces: []string{c.Namespace},
+		Rules:  []broker.Rule{{APIGroups: []string{capiGroup}, Resources: []string{"clusters"}, Verbs: []string{"get"}}},
 		Format: clientconfig.JSON, Purpose: purpose, Operation: "onboard-push:" + c.ID,
 	})
 	if err != nil {

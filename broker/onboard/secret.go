@@ -63,6 +63,9 @@ func (w *watcher) owned(ctx context.Context, a ManagementAccess, s Seen, owners 
 		if plane != s.ControlPlane || !known {
 			continue
 		}
+		if err := w.readable(plural + "." + o.Group); err != nil {
+			return false, err
+		}
 		uid, err := w.source.ControlPlane(ctx, a, s.Namespace, o.Group, plural, o.Name)
 		if errors.Is(err, broker.ErrNotFound) {
 			continue

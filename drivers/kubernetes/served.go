@@ -3,6 +3,7 @@ package kubernetes
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -12,40 +13,72 @@ import (
 	"github.com/vimbroker/vimbroker/policy"
 )
 
-var _ broker.RuleChecker = (*Driver)(nil)
+var (
+	_ broker.RuleChecker = (*Driver)(nil)
+	_ broker.Foreseer    = (*Driver)(nil)
+)
 
 // CheckRules implements [broker.RuleChecker]. The cluster is asked for kinds that are not Kubernetes' own; where it does
 // not say, nothing is refused.
 func (d *Driver) CheckRules(ctx context.Context, a broker.Access, rules []broker.Rule) error {
+	asked := map[string][]string{}
 	for _, r := range rules {
-		for _, group := range r.APIGroups {
-			for _, resource := range r.Resources {
-				if group == "*" || strings.ContainsAny(resource, "*/") || isKnown(group, resource) {
-					continue
-				}
-				if err := d.checkServed(ctx, a, group, resource); err != nil {
-					return err
-				}
-			}
-		}
+		eachOther(r, func(group, resource string) { asked[group] = append(asked[group], resource) })
 	}
-	return nil
-}
-
-// checkServed refuses a resource that the cluster does not serve in a group.
-func (d *Driver) checkServed(ctx context.Context, a broker.Access, group, resource string) error {
+	if len(asked) == 0 {
+		return nil
+	}
 	ctx, end, c, err := d.connect(ctx, a)
 	if err != nil {
 		return err
 	}
 	defer end()
-	names, err := learn(d.facts, a, "served", group, func() ([]string, error) { return c.served(ctx, group) })
-	if err != nil || names == nil {
-		return err
+	var says string
+	var missing []string
+	for _, group := range slices.Sorted(maps.Keys(asked)) {
+		names, err := d.servedIn(ctx, c, a, group, asked[group])
+		if err != nil {
+			return err
+		}
+		for _, resource := range asked[group] {
+			if names == nil || slices.Contains(names, resource) {
+				continue
+			}
+			if missing = append(missing, resource+"."+group); says == "" {
+				says = unserved(group, resource, names)
+			}
+		}
 	}
-	if slices.Contains(names, resource) {
+	if len(missing) == 0 {
 		return nil
 	}
+	return &broker.Error{Kind: broker.ErrInvalid, Field: "rules", Detail: says, Cause: &broker.MissingKinds{Resources: missing}}
+}
+
+// eachOther calls f with each resource of a rule that is none of Kubernetes' own.
+func eachOther(r broker.Rule, f func(group, resource string)) {
+	for _, group := range r.APIGroups {
+		for _, resource := range r.Resources {
+			if group != "*" && !strings.ContainsAny(resource, "*/") && !isKnown(group, resource) {
+				f(group, resource)
+			}
+		}
+	}
+}
+
+// servedIn is what the cluster serves in a group, as it was remembered if that has all that is asked for.
+func (d *Driver) servedIn(ctx context.Context, c *connection, a broker.Access, group string, asked []string) ([]string, error) {
+	ask := func() ([]string, error) { return c.served(ctx, group) }
+	names, err := learn(d.facts, a, "served", group, ask)
+	if err == nil && names != nil && slices.ContainsFunc(asked, func(r string) bool { return !slices.Contains(names, r) }) {
+		d.facts.forget(a, "served", group)
+		names, err = learn(d.facts, a, "served", group, ask)
+	}
+	return names, err
+}
+
+// unserved says that a group does not have a resource, and which one is meant.
+func unserved(group, resource string, names []string) string {
 	where := "group " + group
 	if group == "" {
 		where = "the core group"
@@ -54,7 +87,58 @@ func (d *Driver) checkServed(ctx context.Context, a broker.Access, group, resour
 	if near := policy.Nearest(resource, names); near != "" {
 		hint = "; did you mean " + printable(near) + "?"
 	}
-	return broker.Invalid("rules", "the cluster serves no resource %s in %s%s", resource, where, hint)
+	return fmt.Sprintf("the cluster serves no resource %s in %s%s", resource, where, hint)
+}
+
+// Foresee implements [broker.Foreseer]: the cluster is asked whether the credential may hand out rights on whole kinds that
+// are not Kubernetes' own.
+func (d *Driver) Foresee(ctx context.Context, a broker.Access, g broker.Grant) error {
+	places, roles := g.Namespaces, "roles"
+	if g.ClusterWide {
+		places, roles = []string{""}, "clusterroles"
+	}
+	var rights []right
+	for _, r := range g.Rules {
+		eachOther(r, func(group, resource string) {
+			for _, place := range places {
+				if len(r.ResourceNames) == 0 {
+					rights = append(rights, verbs(group, resource, place, r.Verbs...)...)
+				}
+			}
+		})
+	}
+	if len(rights) == 0 {
+		return nil
+	}
+	ctx, end, c, err := d.connect(ctx, a)
+	if err != nil {
+		return err
+	}
+	defer end()
+	may := map[right]bool{}
+	if err := c.ask(ctx, may, rights); err != nil {
+		return unlessForbidden(fault(err, "create", "selfsubjectaccessreviews"))
+	}
+	var missing []string
+	for _, r := range rights {
+		escalate := right{verb: "escalate", group: rbacGroup, resource: roles, namespace: r.namespace}
+		if may[r] || slices.Contains(missing, r.resource+"."+r.group) {
+			continue
+		}
+		if err := c.ask(ctx, may, []right{escalate}); err != nil {
+			return fault(err, "create", "selfsubjectaccessreviews")
+		}
+		if !may[escalate] {
+			missing = append(missing, r.resource+"."+r.group)
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	return &broker.Error{
+		Kind: broker.ErrForbidden, Detail: "the credential may not hand out these rights on " + strings.Join(missing, ", "),
+		Remedy: "grant it these rights, or the verb escalate", Cause: &broker.MissingKinds{Resources: missing},
+	}
 }
 
 // served are the resources that the cluster serves in a group, in each version: empty for a group that it does not have,

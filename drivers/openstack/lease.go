@@ -188,7 +188,7 @@ func noToken(found broker.Cloud, registered broker.CredentialKind, g broker.Gran
 
 // Foresee implements [broker.Foreseer]: a project token cannot be such a lease, by the roles that the
 // registered user had when it was registered.
-func (d *Driver) Foresee(a broker.Access, g broker.Grant) error {
+func (d *Driver) Foresee(_ context.Context, a broker.Access, g broker.Grant) error {
 	found, err := recall(a.Discovered)
 	if err != nil || g.User || !leasesToken(found, g) {
 		return err

@@ -96,7 +96,7 @@ func TestALeaseForHeatThatIsRefusedIsForeseen(t *testing.T) {
 			g := l.grant("")
 			g.Purpose = c.purpose
 			_, issued := l.driver.Issue(t.Context(), l.access, g)
-			for what, err := range map[string]error{"Foresee": l.driver.Foresee(l.access, g), "Issue": issued} {
+			for what, err := range map[string]error{"Foresee": l.driver.Foresee(t.Context(), l.access, g), "Issue": issued} {
 				if !errors.Is(err, c.kind) {
 					t.Errorf("%s = %v, want %v", what, err, c.kind)
 				}

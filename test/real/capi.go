@@ -56,6 +56,13 @@ func (c *Cluster) InstallClusterAPI(t testing.TB) {
 	t.Cleanup(manager.Kill)
 }
 
+// DefineControlPlane has the cluster serve one more kind of control planes.
+func (c *Cluster) DefineControlPlane(t testing.TB, kind string) {
+	t.Helper()
+	c.ApplyText(t, toyDefinition(kind, "controlplane.cluster.x-k8s.io"))
+	c.Run(t, "", "wait", "crd", strings.ToLower(kind)+"s.controlplane.cluster.x-k8s.io", "--for=condition=Established", "--timeout=60s")
+}
+
 // StartClusterAPI runs the core manager of Cluster API on a cluster that has its CRDs, with the
 // credential of a kubeconfig, and returns when it works. It keeps everything in dir, which must
 // exist. The caller ends it.

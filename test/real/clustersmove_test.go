@@ -12,6 +12,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker/api/client"
 	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
+	"github.com/vimbroker/vimbroker/drivers/kubernetes/rbac"
 	"github.com/vimbroker/vimbroker/test/fakekube"
 	"github.com/vimbroker/vimbroker/test/field"
 	"github.com/vimbroker/vimbroker/test/process"
@@ -225,6 +226,60 @@ func (o *onboarded) refused(hub *real.Cluster, id string) {
 	c := o.await("edge", "doubted", func(w v1.WorkloadCluster) bool { return w.ManagementCluster == id && w.Reason == "doubtful" })
 	if v, err := o.VIM(ctx, c.VIM); err != nil || v.State != "registered" {
 		o.t.Errorf("without the kind (404) the VIM is %s, %v", v.State, err)
+	}
+}
+
+// TestFieldControlPlanesOfOthers: without a setting the clusters of all known providers come in, of one that is installed later
+// too. One that the stored credential may not read keeps no other out, says so, and comes in once the credential may.
+func TestFieldControlPlanesOfOthers(t *testing.T) {
+	field.Only(t)
+	hub := real.OwnKubernetes(t)
+	hub.InstallClusterAPI(t)
+	hub.Run(t, "", "create", "namespace", "tenant")
+	hub.DefineControlPlane(t, "RKE2ControlPlane")
+	hub.DefineControlPlane(t, "TalosControlPlane")
+	o := &onboarded{t: t, hub: hub, bin: story.Build(t, t.TempDir()), dir: process.TempDir(t, "vimbroker-planes-")}
+	o.start()
+	shell := o.shell()
+	hub.ApplyText(t, shell.Must(t, "vimbroker vim rbac"))
+	kubeconfig, err := hub.AccountKubeconfig(t.Context(), rbac.Namespace, rbac.Account)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shell.Must(t, "vimbroker vim register --kubeconfig "+kubeconfig+" hub")
+	enable := "vimbroker management-cluster enable hub --namespaces tenant --project default"
+	narrow := " --control-planes taloscontrolplanes.controlplane.cluster.x-k8s.io --control-planes kamajicontrolplanes.controlplane.cluster.x-k8s.io"
+	hub.ApplyText(t, shell.Must(t, enable+narrow+" --print-rbac"))
+	shell.Must(t, enable)
+	comes := func(kind string, c *real.Cluster, so func(v1.WorkloadCluster) bool) v1.WorkloadCluster {
+		t.Helper()
+		o.plane = kind
+		name := strings.ToLower(kind)
+		o.create(name, c)
+		o.write(name, c.NewKubeconfig(t))
+		began := time.Now()
+		got := o.await(name, "as it is to be", so)
+		t.Logf("%s is %s (%s) after %s: %s", kind, got.State, got.Reason, time.Since(began).Round(time.Second), got.Message)
+		return got
+	}
+	comes("TalosControlPlane", real.OwnKubernetes(t), in("registered", ""))
+	other := comes("RKE2ControlPlane", real.OwnKubernetes(t), func(c v1.WorkloadCluster) bool { return c.Reason == "unavailable" })
+	if !strings.Contains(other.Message, "rke2controlplanes.controlplane.cluster.x-k8s.io, which the credential of the management cluster may not read") {
+		t.Errorf("a cluster whose control plane the credential may not read says %q", other.Message)
+	}
+	hub.DefineControlPlane(t, "KamajiControlPlane")
+	comes("KamajiControlPlane", real.OwnKubernetes(t), in("registered", ""))
+	hub.ApplyText(t, shell.Must(t, enable+" --print-rbac"))
+	began := time.Now()
+	o.await("rke2controlplane", "registered", in("registered", ""))
+	t.Logf("it comes in %s after its credential may read it", time.Since(began).Round(time.Second))
+	m, err := o.ManagementCluster(t.Context(), "hub")
+	if err != nil || m.Trouble != "" {
+		t.Errorf("the management cluster has trouble: %q, %v", m.Trouble, err)
+	}
+	if leases := shell.Must(t, "vimbroker lease list --vim hub --state active -o json"); strings.Contains(leases, "kthreescontrolplanes") ||
+		!strings.Contains(leases, "rke2controlplanes") {
+		t.Errorf("the lease does not read what is served, or more: %s", leases)
 	}
 }
 

@@ -34,11 +34,13 @@ type onboarded struct {
 	hub    *real.Cluster
 	bin    string
 	dir    string
-	// namespace is where clusters are made; empty is tenant.
-	namespace string
+	// namespace is where clusters are made; empty is tenant. plane is the kind of their control planes; empty is ToyControlPlane.
+	namespace, plane string
 }
 
 func (o *onboarded) where() string { return cmp.Or(o.namespace, "tenant") }
+
+func (o *onboarded) planes() string { return cmp.Or(o.plane, "ToyControlPlane") }
 
 // startOnboarding starts a broker, and enables the hub for namespace tenant, by its label. The hub's
 // credential has the rights that the broker prints for that, and no others.
@@ -105,11 +107,11 @@ kind: Cluster
 metadata: {name: %[1]s, namespace: %[4]s, labels: {site: north}}
 spec:
   controlPlaneEndpoint: {host: %[2]s, port: %[3]s}
-  controlPlaneRef: {apiGroup: controlplane.cluster.x-k8s.io, kind: ToyControlPlane, name: %[1]s}
+  controlPlaneRef: {apiGroup: controlplane.cluster.x-k8s.io, kind: %[5]s, name: %[1]s}
   infrastructureRef: {apiGroup: infrastructure.cluster.x-k8s.io, kind: ToyCluster, name: %[1]s}
 ---
 apiVersion: controlplane.cluster.x-k8s.io/v1beta2
-kind: ToyControlPlane
+kind: %[5]s
 metadata: {name: %[1]s, namespace: %[4]s}
 spec: {version: v1.36.3}
 ---
@@ -117,8 +119,8 @@ apiVersion: infrastructure.cluster.x-k8s.io/v1beta2
 kind: ToyCluster
 metadata: {name: %[1]s, namespace: %[4]s}
 spec: {controlPlaneEndpoint: {host: %[2]s, port: %[3]s}}
-`, name, host, port, o.where()))
-	for _, kind := range []string{"toycluster", "toycontrolplane"} {
+`, name, host, port, o.where(), o.planes()))
+	for _, kind := range []string{"toycluster", strings.ToLower(o.planes())} {
 		o.hub.Run(o.t, "", "-n", o.where(), "patch", kind, name, "--subresource=status", "--type=merge", "-p",
 			`{"status":{"initialization":{"provisioned":true,"controlPlaneInitialized":true},"externalManagedControlPlane":true}}`)
 	}
@@ -127,13 +129,13 @@ spec: {controlPlaneEndpoint: {host: %[2]s, port: %[3]s}}
 // write writes a cluster's secret, as its control plane's provider does.
 func (o *onboarded) write(name, kubeconfig string) {
 	o.t.Helper()
-	uid := o.hub.Run(o.t, "", "-n", o.where(), "get", "toycontrolplane", name, "-o", "jsonpath={.metadata.uid}")
+	uid := o.hub.Run(o.t, "", "-n", o.where(), "get", strings.ToLower(o.planes()), name, "-o", "jsonpath={.metadata.uid}")
 	o.hub.ApplyText(o.t, object(o.t, map[string]any{
 		"apiVersion": "v1", "kind": "Secret", "type": "cluster.x-k8s.io/secret",
 		"metadata": map[string]any{
 			"name": name + "-kubeconfig", "namespace": o.where(), "labels": map[string]string{"cluster.x-k8s.io/cluster-name": name},
 			"ownerReferences": []any{map[string]any{
-				"apiVersion": "controlplane.cluster.x-k8s.io/v1beta2", "kind": "ToyControlPlane", "name": name, "uid": uid, "controller": true,
+				"apiVersion": "controlplane.cluster.x-k8s.io/v1beta2", "kind": o.planes(), "name": name, "uid": uid, "controller": true,
 			}},
 		},
 		"stringData": map[string]string{"value": kubeconfig},

@@ -34,7 +34,7 @@ type ClusterSettings struct {
 	SecretKey         string            `json:"secretKey,omitempty" doc:"Entry of it that holds the kubeconfig; absent means value"`
 	NameTemplate      string            `json:"nameTemplate,omitempty" doc:"Name of a cluster's VIM, of {namespace} and {cluster}; absent means {namespace}.{cluster}"`
 	CopyLabels        []string          `json:"copyLabels,omitzero" doc:"Keys of labels of the cluster that its VIM has too, as cluster/KEY"`
-	ControlPlanes     []string          `json:"controlPlanes,omitzero" doc:"Resources of control planes (PLURAL.GROUP) that may own a cluster's secret; absent means kubeadm's"`
+	ControlPlanes     []string          `json:"controlPlanes,omitzero" doc:"Resources of control planes (PLURAL.GROUP) that may own a cluster's secret; absent means those of all known providers"`
 	Account           string            `json:"account,omitempty" doc:"Profile of the account of the broker's own that takes the place of a cluster's credential: engine (leases and life-cycle operations), leases, or none, which keeps the credential; absent means engine" enum:"engine,leases,none"`
 	MaxGone           int               `json:"maxGone,omitempty" doc:"How many VIMs are deleted within ten minutes, because their clusters are gone, before the rest is held for a person; absent means 3" minimum:"1" maximum:"10000"`
 	MaxGoneShare      int               `json:"maxGoneShare,omitempty" doc:"The same as a share of all in per cent, where that is more; absent means 20" minimum:"1" maximum:"100"`

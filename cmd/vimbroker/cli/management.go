@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"net/http"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker/api/client"
 	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
+	"github.com/vimbroker/vimbroker/broker/onboard"
 	"github.com/vimbroker/vimbroker/broker/strictyaml"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
 	"github.com/vimbroker/vimbroker/drivers/kubernetes/rbac"
@@ -113,7 +115,8 @@ fewer rights, --account none keeps the certificate.
 	flags.StringVar(&r.SecretKey, "secret-key", "", "entry of the secret that holds the kubeconfig (default value)")
 	flags.StringVar(&r.NameTemplate, "name", "", "`template` of the VIMs' names (default {namespace}.{cluster})")
 	flags.StringSliceVar(&r.CopyLabels, "copy-labels", nil, "keys of labels of the cluster that its VIM has too")
-	flags.StringSliceVar(&r.ControlPlanes, "control-planes", nil, "control planes (PLURAL.GROUP) that may own a secret (default: kubeadm's)")
+	flags.StringSliceVar(&r.ControlPlanes, "control-planes", nil,
+		"control planes (PLURAL.GROUP) that may own a secret (default: of all known providers)")
 	flags.StringVar(&r.Account, "account", "", "the broker's own account on each cluster: engine, leases or none (default engine)")
 	flags.IntVar(&r.MaxGone, "max-gone", 0, "how many VIMs are deleted within ten minutes before the rest is held (default 3)")
 	flags.IntVar(&r.MaxGoneShare, "max-gone-share", 0, "the same in `percent` of all, where that is more (default 20)")
@@ -164,6 +167,9 @@ func (p *program) printOnboardRBAC(c *cobra.Command, registry *client.Client, vi
 		if err == nil && r.ControlPlanes == nil {
 			r.ControlPlanes = now.ControlPlanes
 		}
+	}
+	if len(r.ControlPlanes) == 0 {
+		r.ControlPlanes = onboard.KnownControlPlanes
 	}
 	manifest, err := rbac.Onboarding(rbac.OnboardingOptions{
 		VIM: v.ID, User: v.Discovered.User, Namespaces: r.Namespaces, ControlPlanes: r.ControlPlanes,
@@ -234,7 +240,7 @@ func (p *program) printManagement(m v1.ManagementCluster) error {
 		console.Facts(w, "VIM", m.VIMName, "Id", m.VIM, "Project", m.Project, "Namespaces", console.List(m.Namespaces),
 			"Namespace labels", console.Pairs(m.NamespaceSelector), "Selector", console.Pairs(m.Selector),
 			"Projects", projectWords(m.Projects), "Secret", m.SecretName+", entry "+m.SecretKey, "Names", m.NameTemplate,
-			"Labels copied", console.List(m.CopyLabels), "Control planes", console.List(m.ControlPlanes),
+			"Labels copied", console.List(m.CopyLabels), "Control planes", cmp.Or(console.List(m.ControlPlanes), "of all known providers"),
 			"Own account", m.Account, "Annotation", m.Annotation,
 			"Held beyond", fmt.Sprintf("%d VIMs or %d %% in ten minutes", m.MaxGone, m.MaxGoneShare),
 			"Watched", p.Moment(m.WatchedAt), "Trouble", m.Trouble, "Held since", p.Moment(m.HeldAt),

@@ -15,13 +15,9 @@ type OnboardingOptions struct {
 	Namespaces []string
 	// SelectNamespaces says that they are selected by their labels.
 	SelectNamespaces bool
-	// ControlPlanes are resources (PLURAL.GROUP) that may own a cluster's secret; none
-	// means kubeadm's.
+	// ControlPlanes are resources (PLURAL.GROUP) that may own a cluster's secret.
 	ControlPlanes []string
 }
-
-// kubeadm is the control plane of Cluster API's kubeadm provider.
-const kubeadm = "kubeadmcontrolplanes.controlplane.cluster.x-k8s.io"
 
 // Onboarding returns YAML documents for kubectl apply: the rights that the registered
 // credential of a management cluster needs in addition to [Manifest]. It hands out leases
@@ -38,11 +34,7 @@ func Onboarding(o OnboardingOptions) (string, error) {
   - {apiGroups: [cluster.x-k8s.io], resources: [clusters], verbs: [get, list, watch]}
   - {apiGroups: [""], resources: [secrets], verbs: [get, list, watch]}
 `)
-	planes := o.ControlPlanes
-	if len(planes) == 0 {
-		planes = []string{kubeadm}
-	}
-	for _, p := range planes {
+	for _, p := range o.ControlPlanes {
 		plural, group, ok := strings.Cut(p, ".")
 		if !ok || !IsLabel(plural) {
 			return "", fmt.Errorf("control plane %q is not PLURAL.GROUP", p)
