@@ -604,7 +604,14 @@ func TestTheStoredCredentialIsPassedThroughByPolicyAlone(t *testing.T) {
 	if row := b.row(l.ID); row.State != broker.LeaseRevoked {
 		t.Errorf("after the credential was replaced it is %s (%s), want revoked", row.State, row.LastError)
 	}
-	for _, bad := range []broker.LeaseRequest{{VIM: "edge1", Credential: "mine"}, {VIM: "edge1", Credential: broker.LeasePassThrough, Standing: true}} {
+	for _, bad := range []broker.LeaseRequest{
+		{VIM: "edge1", Credential: "mine"},
+		{VIM: "edge1", Credential: broker.LeasePassThrough, Standing: true},
+		{VIM: "edge1", Credential: broker.LeasePassThrough, Role: "view"},
+		{VIM: "edge1", Credential: broker.LeasePassThrough, ClusterWide: true},
+		{VIM: "edge1", Credential: broker.LeasePassThrough, Namespaces: []string{"default"}},
+		{VIM: "edge1", Credential: broker.LeasePassThrough, Rules: []broker.Rule{{APIGroups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"get"}}}},
+	} {
 		_, _, err := b.IssueLease(t.Context(), alice, bad)
 		if wrong := (*broker.Error)(nil); !errors.As(err, &wrong) || wrong.Field != "credential" && wrong.Field != "standing" {
 			t.Errorf("%+v = %v, want the field named", bad, err)

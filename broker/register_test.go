@@ -375,3 +375,30 @@ func TestCheckFindsWhatChanged(t *testing.T) {
 	_, _, err := b.IssueLease(t.Context(), alice, broker.LeaseRequest{VIM: "edge1"})
 	wantKind(t, "a lease on another cluster", err, broker.ErrConflict)
 }
+
+// What is too long is refused where a VIM is registered and where it is changed, and nothing of it is kept.
+func TestNotesAreBoundedWhereTheyAreGiven(t *testing.T) {
+	b := newBench(t, benchOptions{})
+	long := strings.Repeat("x", 4<<10+1)
+	r := b.registration("edge1")
+	for field, give := range map[string]func(*broker.Registration){
+		"description": func(r *broker.Registration) { r.Description = long },
+		"extra":       func(r *broker.Registration) { r.Extra = "[]" },
+	} {
+		one := r
+		give(&one)
+		_, err := b.RegisterVIM(t.Context(), alice, one)
+		wantField(t, "registering", err, field)
+	}
+	b.wantKeys(0)
+	v := b.mustRegister(alice, "edge1")
+	_, err := b.UpdateVIM(t.Context(), alice, "edge1", broker.Change{Description: &long})
+	wantField(t, "changing the description", err, "description")
+	_, err = b.UpdateVIM(t.Context(), alice, "edge1", broker.Change{Context: "other"})
+	wantField(t, "a context of no kubeconfig", err, "context")
+	_, err = b.UpdateVIM(t.Context(), alice, "edge1", broker.Change{Cloud: "other"})
+	wantField(t, "a cloud of no clouds.yaml", err, "cloud")
+	if now, err := b.VIM(t.Context(), alice, v.ID); err != nil || now.Revision != v.Revision {
+		t.Errorf("after refusals the VIM is of revision %d, %v, want %d", now.Revision, err, v.Revision)
+	}
+}

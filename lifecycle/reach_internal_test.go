@@ -35,3 +35,25 @@ func TestOnlyWhatCanBeSharedIs(t *testing.T) {
 		}
 	}
 }
+
+// What is reached is shown once for each object and field, and nothing else is left out.
+func TestReachesAreShownOnce(t *testing.T) {
+	one := Reach{What: ReachNetwork, Kind: "Service", Namespace: "a", Name: "n", Field: "f", Why: "w"}
+	edit := func(change func(*Reach)) Reach {
+		r := one
+		change(&r)
+		return r
+	}
+	others := []Reach{
+		edit(func(r *Reach) { r.What = ReachNode }), edit(func(r *Reach) { r.Kind = "Ingress" }), edit(func(r *Reach) { r.Namespace = "b" }),
+		edit(func(r *Reach) { r.Name = "m" }), edit(func(r *Reach) { r.Field = "g" }),
+	}
+	again := edit(func(r *Reach) { r.Why = "x" })
+	got := SortReaches(append([]Reach{one, again, one}, others...))
+	if len(got) != 1+len(others) {
+		t.Errorf("%d are shown: %v", len(got), got)
+	}
+	if got[0].What != ReachNode || got[1].Kind != "Ingress" {
+		t.Errorf("they are shown in another order: %v", got)
+	}
+}

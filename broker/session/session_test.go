@@ -50,10 +50,17 @@ func (p people) Lookup(_ context.Context, name, _ string) (policy.Principal, err
 }
 
 // corp is an issuer that gives tokens for one code.
-type corp struct{ asked url.Values }
+type corp struct {
+	asked  url.Values
+	away   bool
+	tokens []secret.Text
+}
 
-func (*corp) AuthorizationAt(context.Context, trust.Authority) (string, error) {
-	return "https://corp.example/authorize", nil
+func (c *corp) AuthorizationAt(context.Context, trust.Authority) (string, error) {
+	if c.away {
+		return "", errors.New("away")
+	}
+	return "https://corp.example/authorize?tenant=7", nil
 }
 
 func (c *corp) Exchange(_ context.Context, _ trust.Authority, form url.Values) ([]secret.Text, error) {
@@ -61,7 +68,7 @@ func (c *corp) Exchange(_ context.Context, _ trust.Authority, form url.Values) (
 	if form.Get("code") != "good" {
 		return nil, errors.New("no such code")
 	}
-	return []secret.Text{secret.NewText("for another audience"), secret.NewText("of carol")}, nil
+	return c.tokens, nil
 }
 
 type stay struct {
@@ -81,7 +88,7 @@ func newStay(t *testing.T) *stay {
 	}
 	t.Cleanup(func() { _ = store.Close() })
 	now := clock.New(time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC))
-	s := &stay{corp: &corp{}, now: now, store: store, same: true, people: people{
+	s := &stay{corp: &corp{tokens: []secret.Text{secret.NewText("for another audience"), secret.NewText("of carol")}}, now: now, store: store, same: true, people: people{
 		"alice's": {Name: "alice", Project: "north", Roles: []string{"member"}},
 		"of carol": {
 			Name: "oidc:corp:carol", Project: "north", Roles: []string{"reader"},
@@ -204,7 +211,7 @@ func TestALoginAtAnIssuer(t *testing.T) {
 		t.Fatal(err)
 	}
 	q := u.Query()
-	if q.Get("code_challenge_method") != "S256" || q.Get("code_challenge") == "" {
+	if q.Get("tenant") != "7" || q.Get("scope") != "openid" || q.Get("code_challenge_method") != "S256" || q.Get("code_challenge") == "" {
 		t.Errorf("the person is led to %s", at)
 	}
 	good := url.Values{"state": {q.Get("state")}, "code": {"good"}, "iss": {"https://corp.example"}}
@@ -354,5 +361,47 @@ func TestAStoreThatIsAwayEndsNoSession(t *testing.T) {
 	}
 	if _, _, err := s.Find(t.Context(), plain, true); err == nil || errors.Is(err, policy.ErrUnauthenticated) {
 		t.Errorf("Find() = %v", err)
+	}
+}
+
+// An issuer that is away, gives no code's token, or none for this server, lets nobody in; one that does not name itself does.
+func TestAnIssuerThatGivesNothingLetsNobodyIn(t *testing.T) {
+	s := newStay(t)
+	login := func(code string) error {
+		t.Helper()
+		at, kept, err := s.BeginLogin(t.Context(), "corp", "https://broker.example/ui/callback", "/ui/")
+		if err != nil {
+			return err
+		}
+		u, err := url.Parse(at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plain, made, back, err := s.FinishLogin(t.Context(), kept, url.Values{"state": {u.Query().Get("state")}, "code": {code}})
+		if err != nil && (plain != "" || made.ID != "" || back != "") {
+			t.Errorf("beside %v a session: %+v", err, made)
+		}
+		return err
+	}
+	if err := login("good"); err != nil {
+		t.Errorf("an issuer that does not name itself: %v", err)
+	}
+	if err := login("bad"); !errors.Is(err, broker.ErrUnavailable) {
+		t.Errorf("a code that the issuer does not know: %v", err)
+	}
+	s.corp.tokens = s.corp.tokens[:1]
+	if err := login("good"); !errors.Is(err, policy.ErrUnauthenticated) {
+		t.Errorf("tokens for others: %v", err)
+	}
+	s.corp.tokens = nil
+	if err := login("good"); !errors.Is(err, policy.ErrUnauthenticated) {
+		t.Errorf("no token: %v", err)
+	}
+	s.corp.away = true
+	if err := login("good"); !errors.Is(err, broker.ErrUnavailable) {
+		t.Errorf("an issuer that is away: %v", err)
+	}
+	if _, _, err := s.BeginLogin(t.Context(), "other", "https://broker.example/ui/callback", "/ui/"); !errors.Is(err, broker.ErrNotFound) {
+		t.Errorf("an issuer that nobody knows: %v", err)
 	}
 }

@@ -67,3 +67,22 @@ func TestAClaimIsFilledInOrNothingIs(t *testing.T) {
 		}
 	}
 }
+
+func TestAProjectIsAmongThoseThatMayBeChosen(t *testing.T) {
+	claims := Claims{"tenant": "acme", "name": "Ann"}
+	for _, c := range []struct {
+		rule                   Mapping
+		project, shown, wanted string
+	}{
+		{Mapping{Project: "core"}, "core", "s-1", "a project of its own"},
+		{Mapping{Project: "{tenant}", Projects: []string{"ran", "acme"}, Name: "{name}"}, "acme", "Ann", "a listed project"},
+		{Mapping{Project: "{tenant}", Projects: []string{"ran"}}, "", "", "no project that is not listed"},
+		{Mapping{Project: "{none}", Projects: []string{"ran"}}, "", "", "no project of a claim that is not there"},
+		{Mapping{Project: "core", Name: "{none}"}, "core", "", "no name of a claim that is not there"},
+	} {
+		project, shown, ok := c.rule.names("s-1", claims)
+		if project != c.project || shown != c.shown || ok != (c.shown != "") {
+			t.Errorf("%s: %q, %q, %v", c.wanted, project, shown, ok)
+		}
+	}
+}
