@@ -539,7 +539,7 @@ func (s *scene) ageGrants() {
 var flows = []scenario{
 	registering, registeringInVain, rotating, updatingUnderLease, updatingInVain, rekeying,
 	issuing, issuingInVain, renewing, minting, revoking, draining,
-	settlingALease, settlingAWrite, settlingARekey, settlingARegistration, settlingAKey, tidying, takingATokenOnce,
+	settlingALease, settlingAWrite, settlingARekey, settlingARegistration, settlingAKey, tidying, takingATokenOnce, beingOnThePage,
 }
 
 // dieAt kills the present server at a failpoint, and starts no other.

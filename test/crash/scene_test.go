@@ -46,6 +46,7 @@ type scene struct {
 	stood v1.IssuedLease
 	// before is what a scenario has seen before its flow, in words of its own.
 	before []string
+	visits visits
 	// leaves: what a VNF consisted of stays upstream, as was asked for.
 	leaves bool
 	// head is the newest audit entry that was seen before a crash.
