@@ -126,7 +126,7 @@ func (p *program) printDrift(w io.Writer, d *sol003.Drift) {
 		if d.Count > 0 {
 			words = strconv.Itoa(d.Count) + " missing or changed; repair with: vimbroker vnf heal"
 		}
-		console.Facts(w, "Drift", words+" (looked at "+p.Moment(*d.SeenAt)+")")
+		console.Facts(w, "Looked for drift", p.Moment(*d.SeenAt), "Drift", words)
 	}
 	for _, r := range d.Resources {
 		words := resourceWords(r) + " " + r.Message
