@@ -26,7 +26,7 @@ import (
 
 // The labels of a VIM that is a hub.
 const (
-	LabelHub       = "vimbroker.io/hub"           // "true"
+	LabelHub       = "vimbroker.io/hub"           // "true"; "false" has the objects removed
 	LabelNamespace = "vimbroker.io/hub-namespace" // where the objects lie; absent means default
 	LabelRole      = "vimbroker.io/hub-role"      // of the leases that readers take; absent leaves it to them
 )
@@ -99,9 +99,16 @@ func (h *Hubs) Passes() []broker.Pass {
 
 // Show writes what has changed, and each hub whole now and then. A hub that fails keeps no other from being written.
 func (h *Hubs) Show(ctx context.Context) error {
-	hubs, err := h.vims(ctx, broker.VIMQuery{Labels: map[string]string{LabelHub: "true"}})
-	if err != nil || len(hubs) == 0 {
-		return err
+	var hubs []broker.VIM
+	for _, is := range []string{"true", "false"} {
+		found, err := h.vims(ctx, broker.VIMQuery{Labels: map[string]string{LabelHub: is}})
+		if err != nil {
+			return err
+		}
+		hubs = append(hubs, found...)
+	}
+	if len(hubs) == 0 {
+		return nil
 	}
 	all, err := h.vims(ctx, broker.VIMQuery{Type: "kubernetes"})
 	if err != nil {
@@ -125,7 +132,7 @@ func sees(project string, v broker.VIM) bool {
 func (h *Hubs) show(ctx context.Context, hub broker.VIM, vims []broker.VIM) error {
 	var all []ClusterProfile
 	for _, v := range vims {
-		if sees(hub.Project, v) {
+		if hub.Labels[LabelHub] == "true" && sees(hub.Project, v) {
 			all = append(all, profile(hub, v))
 		}
 	}

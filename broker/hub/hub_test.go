@@ -140,6 +140,10 @@ func TestAHubIsWrittenWhereSomethingChanged(t *testing.T) {
 	show(1, "in another namespace")
 	now.Add(time.Hour)
 	show(2, "after an hour")
+	f.vims[1].Labels = map[string]string{hub.LabelHub: "false"}
+	if show(1, "no hub any more"); len(f.written["h2/default"]) != 0 || len(f.written["h1/other"]) == 0 {
+		t.Errorf("what is no hub any more shows %v", f.written["h2/default"])
+	}
 }
 
 // A hub that fails keeps no other from being written, ends its lease, and is tried again.

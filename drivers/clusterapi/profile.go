@@ -29,7 +29,7 @@ const (
 	manager      = "vimbroker"
 	managerLabel = "x-k8s.io/cluster-manager"
 	// hubLabel is the id of the hub's VIM: other brokers may write on the same cluster.
-	hubLabel = "vimbroker.io/hub"
+	hubLabel = "vimbroker.io/shown-by"
 	// execExtension is handed to the exec plugin as its cluster's config.
 	execExtension = "client.authentication.k8s.io/exec"
 )

@@ -70,8 +70,8 @@ func TestPublish(t *testing.T) {
 	foreign := func(name string, labels map[string]any) {
 		f.objects[name] = map[string]any{"metadata": map[string]any{"name": name, "namespace": "fleet", "labels": labels}}
 	}
-	foreign("theirs", map[string]any{"x-k8s.io/cluster-manager": "vimbroker", "vimbroker.io/hub": "another"})
-	foreign("old", map[string]any{"vimbroker.io/hub": "h1"})
+	foreign("theirs", map[string]any{"x-k8s.io/cluster-manager": "vimbroker", "vimbroker.io/shown-by": "another"})
+	foreign("old", map[string]any{"vimbroker.io/shown-by": "h1"})
 	server := fake.New(t, f.ServeHTTP)
 	rules := egress.Default()
 	rules.AllowLoopback = true
@@ -93,7 +93,7 @@ func TestPublish(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		`"displayName":"p/edge"`, `"clusterManager":{"name":"vimbroker"}`, `"vimbroker.io/hub":"h1"`, `"x-k8s.io/cluster-manager":"vimbroker"`,
+		`"displayName":"p/edge"`, `"clusterManager":{"name":"vimbroker"}`, `"vimbroker.io/shown-by":"h1"`, `"x-k8s.io/cluster-manager":"vimbroker"`,
 		`"type":"ControlPlaneHealthy"`, `"status":"True"`, `"kubernetes":"v1.36.3"`, `{"name":"cluster.clusterset.k8s.io","value":"uid"}`,
 		`"server":"https://edge:6443"`, `"tls-server-name":"edge"`, `"certificate-authority-data":"UEVN"`,
 		`"extension":{"role":"view","vim":"v1"},"name":"client.authentication.k8s.io/exec"`,

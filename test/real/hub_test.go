@@ -2,6 +2,7 @@ package real_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -56,6 +57,12 @@ spec: {displayName: theirs, clusterManager: {name: other}}
 `)
 	shell.Must(t, "vimbroker vim update hub --label vimbroker.io/hub=true --label vimbroker.io/hub-namespace=fleet")
 
+	var client struct{ ID, ClientSecret string }
+	secretFile := filepath.Join(o.dir, "client.secret")
+	if err := errors.Join(json.Unmarshal([]byte(shell.Must(t, "vimbroker client create inventory --role member -o json")), &client),
+		os.WriteFile(secretFile, []byte(client.ClientSecret), 0o600)); err != nil {
+		t.Fatal(err)
+	}
 	providers := filepath.Join(o.dir, "providers.json")
 	text, err := json.Marshal(map[string]any{"providers": []any{map[string]any{"name": "vimbroker", "execConfig": map[string]any{
 		"apiVersion": "client.authentication.k8s.io/v1", "command": o.bin, "provideClusterInfo": true,
@@ -63,7 +70,8 @@ spec: {displayName: theirs, clusterManager: {name: other}}
 		"env": []any{
 			map[string]string{"name": "VIMBROKER_ADDR", "value": o.broker.URL},
 			map[string]string{"name": "HOME", "value": o.dir},
-			map[string]string{"name": "VIMBROKER_TOKEN_FILE", "value": filepath.Join(o.dir, "data", "dev-token")},
+			map[string]string{"name": "VIMBROKER_CLIENT_ID", "value": client.ID},
+			map[string]string{"name": "VIMBROKER_CLIENT_SECRET_FILE", "value": secretFile},
 		},
 	}}}})
 	if err != nil {
@@ -108,6 +116,13 @@ spec: {displayName: theirs, clusterManager: {name: other}}
 		return !strings.Contains(names, "/core\n") && strings.Contains(names, "/theirs") && strings.Contains(names, "/edge")
 	}) {
 		t.Error("the profile of a VIM that is gone is there still, or another's is not")
+	}
+	shell.Must(t, "vimbroker vim update hub --label vimbroker.io/hub=false")
+	if !real.Poll(t, 90*time.Second, func() bool {
+		names := hub.Run(t, "", "-n", "fleet", "get", "clusterprofiles", "-o", "name")
+		return strings.Count(names, "\n") <= 1 && strings.Contains(names, "/theirs")
+	}) {
+		t.Error("profiles of what is no hub any more are there still, or another's is not")
 	}
 }
 
