@@ -749,11 +749,14 @@ func TestHowManyMayGoIsASetting(t *testing.T) {
 		}
 	}
 	m := onboard.Management{Namespaces: []string{"a"}, Projects: map[string]string{"": "north"}}
-	for field, change := range map[string]func(){"maxGone": func() { m.MaxGone = -1 }, "maxGoneShare": func() { m.MaxGone, m.MaxGoneShare = 1, 101 }} {
-		change()
+	for _, c := range []struct {
+		max, share int
+		field      string
+	}{{-1, 20, "maxGone"}, {1, 101, "maxGoneShare"}, {1, -1, "maxGoneShare"}, {1, 100, ""}, {1, 1, ""}} {
+		m.MaxGone, m.MaxGoneShare = c.max, c.share
 		var e *broker.Error
-		if err := m.Complete(); !errors.As(err, &e) || e.Field != field {
-			t.Errorf("Complete() = %v, want a fault of %s", err, field)
+		if err := m.Complete(); (err != nil) != (c.field != "") || err != nil && (!errors.As(err, &e) || e.Field != c.field) {
+			t.Errorf("Complete() with %d and %d = %v, want a fault of %q", c.max, c.share, err, c.field)
 		}
 	}
 }

@@ -188,6 +188,10 @@ func TestLifeOfAPackage(t *testing.T) {
 	if p, err = s.Modify(ctx, alice, ref, catalog.PackageUpdate{Enabled: &off}); err != nil || p.State != catalog.Disabled {
 		t.Fatalf("disabling = %v, %v", p.State, err)
 	}
+	if last, err := s.store.Entries(ctx, audit.Query{Action: policy.PackageModify, Limit: 1}); err != nil || len(last) != 1 ||
+		last[0].Detail[audit.DetailOld+"operationalState"] != "enabled" || last[0].Detail[audit.DetailNew+"operationalState"] != "disabled" {
+		t.Errorf("of that the log has %+v, %v", last, err)
+	}
 	if _, err := s.Modify(ctx, alice, ref, catalog.PackageUpdate{Enabled: &off}); !errors.Is(err, broker.ErrConflict) {
 		t.Errorf("disabling twice = %v, want ErrConflict", err)
 	}

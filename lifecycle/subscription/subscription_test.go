@@ -380,6 +380,10 @@ func TestForeignIsNotFound(t *testing.T) {
 	if err != nil || !made {
 		t.Fatalf("the same of another project: %v, made %v", err, made)
 	}
+	again, made, err := o.Create(t.Context(), carol, subscription.NewSubscription{Callback: s.URL + "/notify", Base: "https://broker.example.org"})
+	if err != nil || made || again.ID != other.ID {
+		t.Errorf("the same again = %s, made %v, %v, want %s", again.ID, made, err, other.ID)
+	}
 	if _, err := o.Subscription(t.Context(), carol, one.ID); !errors.Is(err, broker.ErrNotFound) {
 		t.Errorf("Subscription = %v, want ErrNotFound", err)
 	}
