@@ -74,14 +74,28 @@ func trustIn(in v1.TrustEntryRequest) (a trust.Authority, err error) {
 	return a, err
 }
 
+// TrustRequest is an entry as a request has it.
+func TrustRequest(e trust.Authority) v1.TrustEntryRequest {
+	r := v1.TrustEntryRequest{
+		Name: e.Name, Issuer: e.Issuer, VIM: e.VIM, Audience: e.Audience, Algorithms: e.Algorithms, Keys: e.Keys, CA: e.CA,
+		Type: e.Type, Once: e.Once, Platform: e.Platform, Login: (*v1.TrustLogin)(e.Login),
+		Certificates: (*v1.TrustCertificates)(e.Certificates),
+	}
+	if e.MaxLife != 0 {
+		r.MaxLife = e.MaxLife.String()
+	}
+	if e.Hold != 0 {
+		r.Hold = e.Hold.String()
+	}
+	for _, rule := range e.Principals {
+		r.Principals = append(r.Principals, v1.TrustRule(rule))
+	}
+	return r
+}
+
 func trustOut(e trust.Listed) v1.TrustEntry {
 	shown := v1.TrustEntry{
-		TrustEntryRequest: v1.TrustEntryRequest{
-			Name: e.Name, Issuer: e.Issuer, VIM: e.VIM, Audience: e.Audience, Algorithms: e.Algorithms, Keys: e.Keys, CA: e.CA,
-			Type: e.Type, MaxLife: e.MaxLife.String(), Once: e.Once, Platform: e.Platform, Login: (*v1.TrustLogin)(e.Login),
-			Hold: e.Hold.String(), Certificates: (*v1.TrustCertificates)(e.Certificates),
-		},
-		Keystone: e.Keystone, Origin: "configuration", Fault: e.Fault,
+		TrustEntryRequest: TrustRequest(e.Authority), Keystone: e.Keystone, Origin: "configuration", Fault: e.Fault,
 		CreatedBy: e.CreatedBy, CreatedAt: e.CreatedAt, UpdatedBy: e.UpdatedBy, UpdatedAt: e.UpdatedAt,
 	}
 	if !e.Configured() {
@@ -89,9 +103,6 @@ func trustOut(e trust.Listed) v1.TrustEntry {
 	}
 	if e.Keystone != "" {
 		shown.MaxLife, shown.Hold = "", ""
-	}
-	for _, r := range e.Principals {
-		shown.Principals = append(shown.Principals, v1.TrustRule(r))
 	}
 	return shown
 }

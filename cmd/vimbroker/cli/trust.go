@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/vimbroker/vimbroker/broker/api/client"
+	"github.com/vimbroker/vimbroker/broker/api/rest"
 	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
-	"github.com/vimbroker/vimbroker/broker/trust"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/files"
 )
@@ -132,7 +132,7 @@ func (p *program) trustWriteCommand(
 			if err != nil {
 				return err
 			}
-			stored, err := write(registry, c.Context(), trustRequest(e))
+			stored, err := write(registry, c.Context(), rest.TrustRequest(e))
 			if err != nil {
 				return err
 			}
@@ -141,22 +141,4 @@ func (p *program) trustWriteCommand(
 	}
 	p.OutputFlag(c)
 	return c
-}
-
-func trustRequest(e trust.Authority) v1.TrustEntryRequest {
-	r := v1.TrustEntryRequest{
-		Name: e.Name, Issuer: e.Issuer, VIM: e.VIM, Audience: e.Audience, Algorithms: e.Algorithms, Keys: e.Keys, CA: e.CA,
-		Type: e.Type, Once: e.Once, Platform: e.Platform, Login: (*v1.TrustLogin)(e.Login),
-		Certificates: (*v1.TrustCertificates)(e.Certificates),
-	}
-	if e.MaxLife != 0 {
-		r.MaxLife = e.MaxLife.String()
-	}
-	if e.Hold != 0 {
-		r.Hold = e.Hold.String()
-	}
-	for _, rule := range e.Principals {
-		r.Principals = append(r.Principals, v1.TrustRule(rule))
-	}
-	return r
 }
