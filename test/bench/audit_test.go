@@ -86,7 +86,7 @@ func auditLog(b *testing.B, p *program) *figure {
 	f.Rows = append(f.Rows, appending(b, db.DSN(b))...)
 	f.Rows = append(f.Rows, now.besideSnapshot(b)...)
 	f.Rows = append(f.Rows, verifying(b))
-	return &figure{Title: f.Title, Rows: append(f.Rows, besidePast(b, now, newPast(b, p, past, kube, cluster))...)}
+	return &figure{Title: f.Title, Rows: append(f.Rows, besidePast(b, now, newPast(b, p, past, kube, cluster, pastVIMs, pastLeases, 100, pastEntries))...)}
 }
 
 // newAuditing starts a version on a database, and registers its VIMs.
@@ -278,23 +278,23 @@ func verifying(b *testing.B) row {
 }
 
 // newPast starts this version on a database with a past, whose entries are in the log's tree.
-func newPast(b *testing.B, p *program, dsn string, kube *fakekube.Server, cluster *real.Cluster) *auditing {
+func newPast(b *testing.B, p *program, dsn string, kube *fakekube.Server, cluster *real.Cluster, vims, leases, live, entries int) *auditing {
 	b.Helper()
 	s, err := postgres.Open(b.Context(), postgres.Options{DSN: secret.NewText(dsn), Migrate: true})
 	if err != nil {
 		b.Fatal(err)
 	}
 	defer s.Close()
-	fill(b, dsn, pastVIMs, pastLeases)
+	fill(b, dsn, vims, leases, live)
 	conn, err := pgx.Connect(b.Context(), dsn)
 	if err != nil {
 		b.Fatal(err)
 	}
 	defer conn.Close(b.Context())
-	if _, err := conn.Exec(b.Context(), `INSERT INTO audit_inbox (time, request, principal, project, action, kind, resource, outcome, detail)
-		SELECT now() - (i * interval '1 minute'), 'request-' || i, 'principal-' || i % 1000, 'default', 'lease:issue', 'VIM', md5('vim' || i % 1000), 'done',
+	if _, err := conn.Exec(b.Context(), `INSERT INTO audit_inbox (time, request, door, principal, project, action, kind, resource, outcome, detail)
+		SELECT now() - (i * interval '1 minute'), 'request-' || i, 'rest', 'principal-' || i % 1000, 'default', 'lease:issue', 'VIM', md5('vim' || i % 1000), 'done',
 			json_build_object('vimName', 'vim-' || i % 1000, 'lease', md5('lease' || i), 'source', '192.0.2.7')
-		FROM generate_series(1, $1::int) AS i`, pastEntries); err != nil {
+		FROM generate_series(1, $1::int) AS i`, entries); err != nil {
 		b.Fatal(err)
 	}
 	if err := s.Grow(b.Context()); err != nil {

@@ -46,6 +46,7 @@ func BenchmarkFigures(b *testing.B) {
 		{"tacker", func(b *testing.B) *figure { return tackerAPI(b, p) }},
 		{"replicas", func(b *testing.B) *figure { return replicas(b, p) }},
 		{"million", million},
+		{"page", func(b *testing.B) *figure { return page(b, p) }},
 		{"outage", outage},
 		{"bystander", bystander},
 		{"onboard", func(b *testing.B) *figure { return onboardAtOnce(b, p) }},

@@ -8,8 +8,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// filling is what fills a database, $vims and $leases being how many. A hundredth
-// of the leases is live, and 500 and 100 VIMs are due. Indexes are made after the
+// filling is what fills a database, $vims and $leases being how many. One of
+// $live leases is live, and 500 and 100 VIMs are due. Indexes are made after the
 // rows, and what triggers count is counted at the end: row by row it would take
 // an hour.
 var filling = []string{
@@ -42,16 +42,16 @@ var filling = []string{
 		role, namespaces, format, purpose, created_at, issued_at, expires_at, max_expires_at, renewed_at, credential_kind,
 		unlisted, derived, revocable, max_revocation_lag, revoked_at, confirmed_dead_at, handle, sealed, sealed_key, attempts,
 		next_attempt_at, last_error, revision, idempotency_key, request_digest, renewal_begun, rules, cluster_wide, grade, grade_reasons,
-		grant_digest, epoch, uid, credential_id, credential_ends_at, stood, left_behind, holder_roles, instance, for_whom, planned, token_ttl, login, secret_sha256)
+		grant_digest, epoch, uid, credential_id, credential_ends_at, stood, left_behind, holder_roles, instance, for_whom, planned, token_ttl, login, secret_sha256, door)
 		SELECT md5('lease' || i)::uuid::text, md5('vim' || v)::uuid::text, 'vim-' || v, 'kubernetes', project, 1, project,
 		'principal-' || i % 1000, '', CASE WHEN live THEN 'active' ELSE 'revoked' END, CASE WHEN live THEN '' ELSE 'Expired' END,
 		'edit', '{}', 'kubeconfig', 'upgrade', at, at, CASE WHEN live AND NOT due THEN now() + interval '1 d' ELSE at + interval '1 h' END,
 		at + interval '12 h', '-infinity', 'bearerToken', false, true, true, 10000000,
 		CASE WHEN live THEN '-infinity' ELSE at + interval '1 h' END, CASE WHEN live THEN '-infinity' ELSE at + interval '1 h' END,
 		md5('handle' || i), CASE WHEN live THEN repeat(md5('sealed' || i), 24) ELSE '' END, '', 0, at, '', 3, 'key-' || i, md5('digest' || i), true, 'null', false, '', '{}',
-		'', 0, '', '', '-infinity', '', '{}', '{}', '', '', false, 0, '', ''
+		'', 0, '', '', '-infinity', '', '{}', '{}', '', '', false, 0, '', '', 'rest'
 		FROM (SELECT i, i % $vims + 1 AS v, 'project-' || (i % $vims + 1) % ($vims / 100) AS project, i <= 500 AS due,
-		i <= 500 OR i % 100 = 0 AS live, now() - (i + 500) * interval '30 s' AS at FROM generate_series(1, $leases) AS i) AS l`,
+		i <= 500 OR i % $live = 0 AS live, now() - (i + 500) * interval '30 s' AS at FROM generate_series(1, $leases) AS i) AS l`,
 	`DO $create$
 		DECLARE definition text;
 		BEGIN
@@ -67,14 +67,14 @@ var filling = []string{
 }
 
 // fill fills a database whose schema is made.
-func fill(b *testing.B, dsn string, vims, leases int) {
+func fill(b *testing.B, dsn string, vims, leases, live int) {
 	b.Helper()
 	conn, err := pgx.Connect(b.Context(), dsn)
 	if err != nil {
 		b.Fatal(err)
 	}
 	defer conn.Close(b.Context())
-	counts := strings.NewReplacer("$vims", strconv.Itoa(vims), "$leases", strconv.Itoa(leases))
+	counts := strings.NewReplacer("$vims", strconv.Itoa(vims), "$leases", strconv.Itoa(leases), "$live", strconv.Itoa(live))
 	for _, text := range filling {
 		if _, err := conn.Exec(b.Context(), counts.Replace(text)); err != nil {
 			b.Fatalf("filling the database: %v, in %s", err, text)

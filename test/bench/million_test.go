@@ -169,7 +169,7 @@ func newWorld(b *testing.B, db *real.PostgresServer, vims, leases int) *world {
 			b.Error(err)
 		}
 	})
-	fill(b, dsn, vims, leases)
+	fill(b, dsn, vims, leases, 100)
 	members, _, err := w.VIMs(b.Context(), broker.VIMFilter{Project: w.project, Page: broker.Page{Size: 1000}})
 	if err := wanted(len(members), 100, err); err != nil {
 		b.Fatal(err)
