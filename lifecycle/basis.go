@@ -75,14 +75,15 @@ func noDriver(vimType string) error {
 	}
 }
 
-// source is the input from which an instance of that shape is made.
-func (s Shape) source(p PackageView) Source {
+// source is the input from which an instance of that shape is made; loose, where not all of its variables are at hand.
+func (s Shape) source(p PackageView, loose bool) Source {
+	p = p.translated(s.Flavour, s.Variables, loose)
 	return Source{Flavour: s.Flavour, Paths: p.Paths, Named: s.Files, Namespace: s.Namespace, Release: s.Release, Read: p.Read}
 }
 
 // asked is the source of a request for an instance of that shape.
 func (s Shape) asked(p PackageView) Source {
-	of := s.source(p)
+	of := s.source(p, len(s.Concealed.Variables) > 0)
 	of.Given = slices.Compact(slices.Sorted(slices.Values(append(slices.Collect(maps.Keys(s.Variables)), s.Concealed.Variables...))))
 	of.Parameters = len(s.Parameters) > 0 || s.Concealed.Parameters
 	of.Ordered = len(s.Waves) > 0
@@ -91,9 +92,10 @@ func (s Shape) asked(p PackageView) Source {
 
 // manifests reads the files from which a driver makes an instance of that shape.
 func (s Shape) manifests(d Driver, p PackageView) ([]Manifest, error) {
-	b, err := d.Basis(s.source(p))
+	of := s.source(p, false)
+	b, err := d.Basis(of)
 	if err != nil {
 		return nil, err
 	}
-	return p.Read(b.Files)
+	return of.Read(b.Files)
 }

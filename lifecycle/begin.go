@@ -127,6 +127,10 @@ func (l *Lifecycle) instantiation(ctx context.Context, p policy.Principal, i Ins
 	if err != nil {
 		return err
 	}
+	if pkg.Translates(f.ID) && len(r.Others) > 0 {
+		return broker.Invalid("additionalParams", "gives %s as a member of its own; inputs go into additionalParams.variables",
+			vnfpkg.Printable(r.Others[0]))
+	}
 	to.Package, to.Product, to.Flavour = pkg.ID, pkg.Product, f.ID
 	to.Files, to.Waves, to.Variables, to.Parameters = r.Files, r.Waves, r.Variables, r.Parameters
 	if err := to.level(f, r.Level); err != nil {
@@ -145,7 +149,7 @@ func (l *Lifecycle) instantiation(ctx context.Context, p policy.Principal, i Ins
 		return err
 	}
 	to.Driver, to.Namespace = d.Name(), b.Namespace
-	to.connect(d, to.source(pkg), f, r.Managed)
+	to.connect(d, to.source(pkg, true), pkg.unmade(f), r.Managed)
 	return nil
 }
 
@@ -246,7 +250,7 @@ func (r PackageChange) propose(ctx context.Context, l *Lifecycle, p policy.Princ
 			return err
 		}
 		to.keep(i.Shape, f)
-		to.connect(d, to.source(pkg), f, r.Managed)
+		to.connect(d, to.source(pkg, true), pkg.unmade(f), r.Managed)
 		return nil
 	}
 	return proposal{

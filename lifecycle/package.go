@@ -3,6 +3,7 @@ package lifecycle
 import (
 	"context"
 
+	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/lifecycle/vnfpkg"
 	"github.com/vimbroker/vimbroker/policy"
 )
@@ -26,4 +27,7 @@ type PackageView struct {
 	// Read reads files of it, in the order of the paths, while the context lives that it was opened with.
 	// A path that it does not hold, and more text than may be read at a time, are ErrInvalid.
 	Read func(paths []string) ([]Manifest, error)
+	// Translate makes manifests of the descriptor, for a flavour and values of its inputs; loose lets inputs lack values. It may
+	// be nil.
+	Translate func(flavour string, inputs map[string]string, loose bool) (secret.Text, error)
 }

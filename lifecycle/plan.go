@@ -69,6 +69,7 @@ func (l *Lifecycle) inputFor(ctx context.Context, d Driver, to Shape, in PlanInp
 	if len(hidden.Parameters) > 0 {
 		in.Parameters = hidden.Parameters
 	}
+	to.Variables = in.Variables
 	in.Manifests, err = to.manifests(d, pkg)
 	return in, err
 }

@@ -26,14 +26,7 @@ func (s *Shape) level(f vnfpkg.Flavour, id string) error {
 		s.Scale[aspect], s.MaxScale[aspect] = l.Scale[aspect], a.MaxLevel
 	}
 	for id, v := range f.VDUs {
-		n, said := l.Instances[id]
-		if !said {
-			n = v.Initial
-			for aspect, a := range f.Aspects {
-				n += s.Scale[aspect] * a.Deltas[id]
-				said = said || a.Deltas[id] > 0
-			}
-		}
+		n, said := f.Number(id, l)
 		if !said && n == 0 {
 			continue // the descriptor says nothing: the manifest does
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/lifecycle/tosca"
 	"github.com/vimbroker/vimbroker/lifecycle/vnfpkg"
 	"github.com/vimbroker/vimbroker/policy"
 )
@@ -195,6 +196,19 @@ func unreadable(err error) error {
 		}
 	}
 	return err
+}
+
+// Translate makes manifests of the package's descriptor, for a flavour. A fault of it is [broker.ErrInvalid].
+func (o Opened) Translate(flavour string, with tosca.Options) (tosca.Translation, error) {
+	top, err := o.csar.Topology(flavour)
+	if err != nil {
+		return tosca.Translation{}, unreadable(err)
+	}
+	made, err := tosca.Translate(top, o.VNFD.Flavours[flavour], with)
+	if err != nil {
+		err = &broker.Error{Kind: broker.ErrInvalid, Detail: err.Error()}
+	}
+	return made, err
 }
 
 // File is a file of a package.

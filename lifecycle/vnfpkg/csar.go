@@ -69,7 +69,7 @@ type Artifact struct {
 
 // Open looks through a package of that size. It checks the paths of all entries,
 // their sizes, and the hash of each artifact that has one. A fault of the package is
-// an [*PackageError]; any other error is one of reading r.
+// an [*PackageError]; any other error is one of reading r. A descriptor that is no archive is a package of its own.
 func Open(r io.ReaderAt, size int64, limits ArchiveLimits) (*CSAR, error) {
 	c, err := Reopen(r, size, limits)
 	if err != nil {
@@ -86,6 +86,9 @@ func Open(r io.ReaderAt, size int64, limits ArchiveLimits) (*CSAR, error) {
 // Reopen is Open for a package that Open has taken before: it compares no hashes.
 func Reopen(r io.ReaderAt, size int64, limits ArchiveLimits) (*CSAR, error) {
 	limits = limits.orDefault()
+	if bare, is := enclosed(r, size, limits); is {
+		r, size = bare, bare.Size()
+	}
 	archive, err := archiveOf(r, size, limits)
 	if err != nil {
 		return nil, err

@@ -201,6 +201,19 @@ func complete(f definitions, fl *Flavour) error {
 	return nil
 }
 
+// Number is how many instances of a VDU there are at a level; said is false where the descriptor does not say.
+func (f Flavour) Number(id string, l Level) (n int, said bool) {
+	if n, said = l.Instances[id]; said {
+		return n, true
+	}
+	n = f.VDUs[id].Initial
+	for aspect, a := range f.Aspects {
+		n += l.Scale[aspect] * a.Deltas[id]
+		said = said || a.Deltas[id] > 0
+	}
+	return n, said
+}
+
 func values(m map[string]int) []int {
 	var all []int
 	for _, v := range m {

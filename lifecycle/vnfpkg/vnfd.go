@@ -1,10 +1,13 @@
 package vnfpkg
 
 import (
+	"cmp"
 	"maps"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -60,6 +63,8 @@ type Flavour struct {
 	ExtCPs []string
 	// Networks are its virtual links and connection points, sorted: "VduCp NAME".
 	Networks []string
+	// Containers: it describes containers, so that it can be translated to manifests.
+	Containers bool
 
 	steps map[string]string // of each aspect, the name of its first step
 }
@@ -106,6 +111,7 @@ const (
 	typeParams    = "tosca.datatypes.nfv.VnfOperationAdditionalParameters"
 	typeCompute   = "tosca.nodes.nfv.Vdu.Compute"
 	typeContainer = "tosca.nodes.nfv.Vdu.OsContainerDeployableUnit"
+	typeOneOfUnit = "tosca.nodes.nfv.Vdu.OsContainer"
 	typeAspects   = "tosca.policies.nfv.ScalingAspects"
 	typeDeltas    = "tosca.policies.nfv.VduScalingAspectDeltas"
 	typeInitial   = "tosca.policies.nfv.VduInitialDelta"
@@ -119,6 +125,9 @@ var typesOfNetworks = []string{"VnfVirtualLink", "VduCp", "VnfExtCp", "VipCp", "
 // definitions is one YAML file of a descriptor. Members that are not listed are not read.
 type definitions struct {
 	path      string
+	text      []byte
+	Version   string              `yaml:"tosca_definitions_version"`
+	Metadata  map[string]string   `yaml:"metadata"`
 	Imports   yaml.Node           `yaml:"imports"`
 	NodeTypes map[string]nodeType `yaml:"node_types"`
 	DataTypes map[string]nodeType `yaml:"data_types"`
@@ -161,13 +170,7 @@ func (c *CSAR) Descriptor() (VNFD, error) {
 	if err != nil {
 		return VNFD{}, err
 	}
-	d := &descriptor{types: map[string]nodeType{}, vnfd: VNFD{
-		Flavours: map[string]Flavour{}, Inputs: map[string]string{}, Parameters: map[string]bool{},
-	}}
-	for _, f := range files {
-		maps.Copy(d.types, f.NodeTypes)
-		maps.Copy(d.types, f.DataTypes)
-	}
+	d := descriptorOf(files)
 	for _, f := range files {
 		d.identify(f)
 	}
@@ -176,6 +179,9 @@ func (c *CSAR) Descriptor() (VNFD, error) {
 		if err := d.flavour(f); err != nil {
 			return VNFD{}, err
 		}
+	}
+	if d.vnfd.ID == "" && files[0].simple() {
+		return d.simple(files), nil
 	}
 	if d.vnfd.ID == "" {
 		for _, f := range files {
@@ -217,9 +223,10 @@ func (c *CSAR) definitions() ([]definitions, error) {
 		if err != nil {
 			return nil, err
 		}
-		f := definitions{path: name}
+		f := definitions{path: name, text: text}
 		if err := yaml.Unmarshal(text, &f); err != nil {
-			return nil, fault(name, "is not a TOSCA definition in YAML")
+			at := lineOf().FindString(err.Error()) // the rest of the parser's words may quote the text
+			return nil, fault(name, "is not a TOSCA definition in YAML, at or near %s", cmp.Or(at, "line 1"))
 		}
 		files = append(files, f)
 		imports, err := importsOf(f)
@@ -266,10 +273,23 @@ func importsOf(f definitions) ([]string, error) {
 	return found, nil
 }
 
+var lineOf = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\bline \d{1,7}`) })
+
 // descriptor is a VNFD while it is read.
 type descriptor struct {
 	types map[string]nodeType
 	vnfd  VNFD
+}
+
+func descriptorOf(files []definitions) *descriptor {
+	d := &descriptor{types: map[string]nodeType{}, vnfd: VNFD{
+		Flavours: map[string]Flavour{}, Inputs: map[string]string{}, Parameters: map[string]bool{},
+	}}
+	for _, f := range files {
+		maps.Copy(d.types, f.NodeTypes)
+		maps.Copy(d.types, f.DataTypes)
+	}
+	return d
 }
 
 // is reports whether a type is another, or derives from it.
@@ -425,6 +445,8 @@ func (d *descriptor) flavour(f definitions) error {
 				return err
 			}
 			fl.VDUs[name] = v
+		case d.is(t.Type, typeOneOfUnit):
+			fl.Containers = true
 		}
 		for _, kind := range typesOfNetworks {
 			if d.is(t.Type, "tosca.nodes.nfv."+kind) {
@@ -440,6 +462,20 @@ func (d *descriptor) flavour(f definitions) error {
 			fl.Images[name] = image
 		}
 	}
+	if err := d.inputs(f); err != nil {
+		return err
+	}
+	if err := scaling(f, &fl); err != nil {
+		return err
+	}
+	fl.ExtCPs = outside(f.Topology.Substitution.Requirements)
+	slices.Sort(fl.Networks)
+	d.vnfd.Flavours[fl.ID] = fl
+	return nil
+}
+
+// inputs takes the defaults of a file's inputs.
+func (d *descriptor) inputs(f definitions) error {
 	for name, in := range f.Topology.Inputs {
 		if !in.Default.IsZero() {
 			text, err := yaml.Marshal(&in.Default)
@@ -449,12 +485,6 @@ func (d *descriptor) flavour(f definitions) error {
 			d.vnfd.Inputs[name] = strings.TrimSpace(string(text))
 		}
 	}
-	if err := scaling(f, &fl); err != nil {
-		return err
-	}
-	fl.ExtCPs = outside(f.Topology.Substitution.Requirements)
-	slices.Sort(fl.Networks)
-	d.vnfd.Flavours[fl.ID] = fl
 	return nil
 }
 

@@ -30,7 +30,7 @@ package is named by its id, by how that begins, or by the id of its VNFD.`,
 		p.packageCreateCommand(), p.packageUploadCommand(), p.packageListCommand(), p.packageShowCommand(),
 		p.packageSwitchCommand("enable", "Let instances be made of a package", true),
 		p.packageSwitchCommand("disable", "Let no more instances be made of a package", false),
-		p.packageDeleteCommand(), p.packageDownloadCommand(),
+		p.packageDeleteCommand(), p.packageDownloadCommand(), p.packageTranslateCommand(),
 	)
 }
 
@@ -191,7 +191,8 @@ func (p *program) packageUploadCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "upload FILE|DIR|https://...", Short: "Upload a package",
 		Long: `Upload a VNF package, or make one of a directory as "package create"
-does and upload that. The server fetches one at an address that begins with
+does and upload that. A descriptor alone, as a file of YAML, is a package as
+well. The server fetches one at an address that begins with
 https:// itself; it keeps no password for that. The package is looked through,
 and enabled. An upload that fails leaves nothing.`,
 		Example: "  vimbroker package upload web.csar\n  vimbroker package upload ./web --vnfd web-1.0",
@@ -275,11 +276,21 @@ func (p *program) packageTable(w io.Writer, all []client.Package) {
 }
 
 func (p *program) packageShowCommand() *cobra.Command {
-	return show(p, vnfPackages.argument(p), &cobra.Command{
+	var manifests bool
+	c := show(p, vnfPackages.argument(p), &cobra.Command{
 		Use:   "show PACKAGE",
 		Short: "Show one package", Long: "Show one VNF package with the files that it declares.",
-		Example: "  vimbroker package show web-1.0",
+		Example: "  vimbroker package show web-1.0\n  vimbroker package show web-1.0 --manifests",
 	}, (*client.Client).Package, p.printPackage)
+	c.Flags().BoolVar(&manifests, "manifests", false, "print the manifests that instances are made of on Kubernetes, and nothing else")
+	about := c.RunE
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if manifests {
+			return vnfPackages.on(p, p.printManifests)(c, args)
+		}
+		return about(c, args)
+	}
+	return c
 }
 
 func (p *program) printPackage(pkg client.Package) error {

@@ -2,10 +2,14 @@ package server
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/drivers/manifests"
 	"github.com/vimbroker/vimbroker/lifecycle"
 	"github.com/vimbroker/vimbroker/lifecycle/catalog"
+	"github.com/vimbroker/vimbroker/lifecycle/tosca"
 	"github.com/vimbroker/vimbroker/policy"
 )
 
@@ -49,5 +53,23 @@ func packageOf(o catalog.Opened) lifecycle.PackageView {
 			}
 			return all, nil
 		},
+		Translate: func(flavour string, inputs map[string]string, loose bool) (secret.Text, error) {
+			made, err := o.Translate(flavour, tosca.Options{Inputs: inputs, Loose: loose})
+			return secret.NewText(string(made.Manifests)), err
+		},
 	}
+}
+
+// warnings are those of a package's manifests, or of what its descriptor is translated to. One that cannot be is refused.
+func warnings(d *manifests.Driver, o catalog.Opened) ([]string, error) {
+	view := packageOf(o)
+	all, err := d.Warnings(lifecycle.Source{Paths: view.Paths, Read: view.Read})
+	for _, flavour := range slices.Sorted(maps.Keys(view.VNFD.Flavours)) {
+		if err == nil && view.Translates(flavour) {
+			var made tosca.Translation
+			made, err = o.Translate(flavour, tosca.Options{Loose: true})
+			all = append(all, made.Warnings...)
+		}
+	}
+	return all[:min(len(all), manifests.MaxWarnings)], err
 }

@@ -235,10 +235,7 @@ func (s *server) newLifecycle() {
 	s.catalog = catalog.New(catalog.Options{
 		Store: s.store, Guard: b.Guard(), Terms: terms, Log: s.log, Now: s.store.Now,
 		Egress: s.live.egress, Authorities: remote.Authorities{File: c.Charts.CAFile},
-		Warn: func(o catalog.Opened) ([]string, error) {
-			view := packageOf(o)
-			return ofManifests.Warnings(lifecycle.Source{Paths: view.Paths, Read: view.Read})
-		},
+		Warn: func(o catalog.Opened) ([]string, error) { return warnings(ofManifests, o) },
 	})
 	s.lifecycle = lifecycle.New(lifecycle.Options{
 		Store: s.store, Leaser: b, Registrar: b.Registry, Packages: packages{s.catalog}, Keys: s.keyStores(), Guard: b.Guard(),
