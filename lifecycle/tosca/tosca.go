@@ -1,6 +1,5 @@
 // Package tosca translates descriptors to Kubernetes manifests: Tacker's simple profile, and containers of ETSI GS
-// NFV-SOL001. The same descriptor, flavour, level and inputs always give the same bytes. types.yaml says what is
-// translated, manifests.tmpl to what. What is not translated is a fault that names file, line and property.
+// NFV-SOL001. The same input always gives the same bytes. types.yaml says what is translated, manifests.tmpl to what.
 package tosca
 
 import (
@@ -26,26 +25,20 @@ import (
 	"github.com/vimbroker/vimbroker/lifecycle/vnfpkg"
 )
 
-// Options say for what a descriptor is translated.
+// Options say for what a descriptor is translated: for an instantiation level, or the default one, and with values of the
+// topology's inputs in place of their defaults.
 type Options struct {
-	// Level is an instantiation level of the flavour; empty is its default.
-	Level string
-	// Inputs are values of the topology's inputs, in place of their defaults.
+	Level  string
 	Inputs map[string]string
 	// Loose: an input without a value is no fault. The manifests then show what would be made, and are not to be applied.
 	Loose bool
 }
 
-// Translation is what a descriptor becomes.
+// Translation is what a descriptor becomes: objects as YAML, and warnings without values.
 type Translation struct {
-	// Manifests are the objects, as YAML.
 	Manifests []byte
-	// Warnings are sentences without values.
-	Warnings []string
+	Warnings  []string
 }
-
-// maxDepth bounds how deep a descriptor nests.
-const maxDepth = 40
 
 // translation is a translation at work. The first fault in the order of the file is the one that is told.
 type translation struct {
@@ -55,17 +48,15 @@ type translation struct {
 	inputs, templates *yaml.Node
 	from              map[*yaml.Node]string // the inputs that values come from
 	values, line      int                   // that were resolved; of the first fault
-	endless           bool
 	err               error
-
-	order        []*node
-	nodes        map[string]*node
-	links, bound map[string][]*node // the connection points at a virtual link, and of a VDU
-	names        map[string]string
-	rules        map[string]object // of policies, by VDU
-	made         map[string]bool
-	out          *yaml.Encoder
-	warnings     []string
+	order             []*node
+	nodes             map[string]*node
+	links, bound      map[string][]*node // the connection points at a virtual link, and of a VDU
+	names             map[string]string
+	rules             map[string]object // of policies, by VDU
+	made              map[string]bool
+	out               *yaml.Encoder
+	warnings          []string
 }
 
 // node is a node template.
@@ -78,48 +69,45 @@ type node struct {
 
 // Translate makes manifests of a flavour. Its error is a [*vnfpkg.PackageError].
 func Translate(top vnfpkg.Topology, f vnfpkg.Flavour, with Options) (Translation, error) {
-	if odd := strictyaml.Odd(top.Root, maxDepth); odd != nil {
-		return Translation{}, top.Fault(odd.Node.Line, "%s", odd.Text)
-	}
 	var out bytes.Buffer
 	t := &translation{
 		top: top, flavour: f, with: with, from: map[*yaml.Node]string{}, nodes: map[string]*node{}, links: map[string][]*node{},
-		bound: map[string][]*node{}, rules: map[string]object{}, made: map[string]bool{},
-		out: yaml.NewEncoder(&out),
+		bound: map[string][]*node{}, rules: map[string]object{}, made: map[string]bool{}, out: yaml.NewEncoder(&out),
 	}
 	t.out.SetIndent(2)
 	whole := child(top.Root, "topology_template")
-	t.read("topology_template", whole, types().Common["topology"])
 	t.inputs, t.templates = child(whole, "inputs"), child(whole, "node_templates")
 	for name := range with.Inputs {
 		if child(t.inputs, name) == nil {
-			t.fault(nil, "there is no input %s, for which a variable is given", vnfpkg.Printable(name))
+			t.fault(top.Root, "there is no input %s, for which a variable is given", vnfpkg.Printable(name))
 		}
 	}
-	if t.collect(); t.err == nil {
+	if odd := strictyaml.Odd(top.Root, maxDepth); odd != nil {
+		t.fault(odd.Node, "%s", odd.Text)
+	} else if _, known := f.Levels[with.Level]; with.Level != "" && !known {
+		t.fault(top.Root, "the flavour has no level %s", vnfpkg.Printable(with.Level))
+	} else if t.read("topology_template", whole, types().Common["topology"]); t.err == nil {
+		t.collect()
+	}
+	if t.err == nil {
 		t.policies(child(whole, "policies"), child(whole, "groups"))
 	}
-	sound := t.err == nil
-	for i := 0; sound && i < len(t.order); i++ {
+	for i := 0; t.err == nil && i < len(t.order); i++ {
 		t.translate(t.order[i])
 	}
-	if sound && len(t.made) == 0 {
+	if len(t.made) == 0 && t.err == nil {
 		t.fault(top.Root, "it describes no container")
 	}
-	if t.err != nil {
-		return Translation{}, t.err
+	if err := cmp.Or(t.err, t.out.Close()); err != nil {
+		return Translation{}, err
 	}
-	return Translation{out.Bytes(), t.warnings}, t.out.Close()
+	return Translation{out.Bytes(), t.warnings}, nil
 }
 
-// fault notes a fault at a node, or of the whole.
 func (t *translation) fault(n *yaml.Node, format string, args ...any) {
-	line := 1
-	if n != nil {
-		line = n.Line
-	}
-	if t.err == nil || line < t.line {
-		t.line, t.err = line, t.top.Fault(line, format, args...)
+	if t.err == nil || n.Line < t.line {
+		says := fmt.Sprintf("cannot be translated to manifests: line %d: "+format, append([]any{n.Line}, args...)...)
+		t.line, t.err = n.Line, &vnfpkg.PackageError{Path: t.top.File, Detail: says}
 	}
 }
 
@@ -137,21 +125,20 @@ func (t *translation) whole(prefix string, key, value *yaml.Node) (all object, k
 	}
 	t.resolve(value, key.Value, maxSteps)
 	form, props := maps.Clone(types().Common[prefix]), child(value, "properties")
-	form["properties"], form["artifacts"] = types().Types[kind].Properties, cmp.Or[any](types().Types[kind].Artifacts, object{})
+	form["properties"], form["artifacts"] = types().Types[kind].Properties, types().Types[kind].Artifacts
 	if props == nil {
 		props = &yaml.Node{Kind: yaml.MappingNode, Line: key.Line}
 		value.Content = append(value.Content, &yaml.Node{Kind: yaml.ScalarNode, Value: "properties"}, props)
 	}
 	members, _ := form["properties"].(object)
 	for name := range members { // those that the type has by default
-		if d := t.top.Default(of, name); d != nil && child(props, name) == nil {
-			props.Content = append(props.Content, &yaml.Node{Kind: yaml.ScalarNode, Value: name, Line: key.Line}, d)
+		if d := t.top.Default(of, name); !d.IsZero() && child(props, name) == nil {
+			props.Content = append(props.Content, &yaml.Node{Kind: yaml.ScalarNode, Value: name, Line: key.Line}, &d)
 		}
 	}
-	if t.endless {
-		return nil, kind
+	if t.values < maxValues {
+		all, _ = t.read(key.Value, value, form).(object)
 	}
-	all, _ = t.read(key.Value, value, form).(object)
 	return all, kind
 }
 
@@ -165,7 +152,9 @@ func (t *translation) collect() {
 		all, kind := t.whole("tosca.nodes.", key, value)
 		n := &node{key.Value, kind, key, value, get[object](all, "properties"), get[object](all, "artifacts"), map[string][]string{}}
 		t.nodes[n.name], t.order = n, append(t.order, n)
-		named = append(named, n.name, cmp.Or(t.flavour.VDUs[n.name].Name, n.name))
+		if named = append(named, n.name); t.flavour.VDUs[n.name].Name != "" {
+			named, t.rules[n.name] = append(named, t.flavour.VDUs[n.name].Name), object{}
+		}
 	}
 	t.names = labels(named)
 	for _, n := range t.order {
@@ -184,20 +173,15 @@ func (t *translation) require(n *node) {
 			switch name := vnfpkg.Printable(key.Value); {
 			case key.Value == "" || key.Value != of.VDU && key.Value != of.Link && !slices.Contains(of.Requirements, key.Value):
 				t.fault(key, "%s: the requirement %s is not translated; leave it out", n.name, name)
-			case to == nil || t.nodes[to.Value] == nil:
-				t.fault(key, "%s: the requirement %s names no node template", n.name, name)
-			case key.Value == of.VDU && t.flavour.VDUs[to.Value].Name == "":
-				t.fault(key, "%s: the requirement %s names no VDU", n.name, name)
+			case to == nil || t.nodes[to.Value] == nil || key.Value == of.VDU && t.flavour.VDUs[to.Value].Name == "":
+				t.fault(key, "%s: the requirement %s names no node template, or one of another kind", n.name, name)
 			default:
 				n.needs[key.Value] = append(n.needs[key.Value], to.Value)
+				if at := map[string]map[string][]*node{of.VDU: t.bound, of.Link: t.links}[key.Value]; at != nil {
+					at[to.Value] = append(at[to.Value], n)
+				}
 			}
 		}
-	}
-	for _, vdu := range n.needs[of.VDU] {
-		t.bound[vdu] = append(t.bound[vdu], n)
-	}
-	for _, link := range n.needs[of.Link] {
-		t.links[link] = append(t.links[link], n)
 	}
 }
 
@@ -206,13 +190,20 @@ var templateText string
 
 var manifests = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("manifests").Funcs(template.FuncMap{
+		"upper": strings.ToUpper,
 		"json": func(v any) (string, error) {
 			text, err := json.Marshal(v)
 			return string(text), err
 		},
-		"portName": func(of object) string {
-			name := cmp.Or(get[string](of, "name"), fmt.Sprintf("port-%v", of["port"]))
-			return labels([]string{name})[name]
+		"cut": func(pair string) []string { // "80:8080", or "80" for both
+			left, right, both := strings.Cut(pair, ":")
+			if !both {
+				right = left
+			}
+			return []string{left, strings.TrimSpace(right)}
+		},
+		"size": func(v any) string { // 512M of "512 MB"
+			return strings.NewReplacer(" ", "", "B", "", "<nil>", "").Replace(fmt.Sprint(v))
 		},
 	}).Parse(templateText))
 })
@@ -220,34 +211,20 @@ var manifests = sync.OnceValue(func() *template.Template {
 // write adds the objects that the template makes of a node template. Two of one kind and name are a fault.
 func (t *translation) write(n *node, of object) {
 	var text bytes.Buffer
-	if err := manifests().Execute(&text, of); err != nil {
-		t.fault(n.at, "%s: %v", n.name, err)
-		return
-	}
+	err := manifests().Execute(&text, of)
 	for in := yaml.NewDecoder(&text); ; {
 		var made object
-		if err := in.Decode(&made); errors.Is(err, io.EOF) {
+		if err = cmp.Or(err, in.Decode(&made)); errors.Is(err, io.EOF) {
 			return
 		} else if err != nil {
-			t.fault(n.at, "%s: its objects cannot be written", n.name)
+			t.fault(n.at, "%s: its objects cannot be written: is a label there twice?", n.name)
 			return
 		}
-		meta, _ := made["metadata"].(object)
-		notes, _ := meta["annotations"].(object)
-		if notes == nil {
-			notes = object{}
-		}
-		notes["vimbroker.io/variables"], meta["annotations"] = "off", notes
-		if space, _ := of["namespace"].(string); space != "" && space != "default" { // which stands for the instance's
-			meta["namespace"] = space
-		}
-		name := made["kind"].(string) + " " + meta["name"].(string)
+		name := fmt.Sprint(made["kind"], " ", get[object](made, "metadata")["name"])
 		if t.made[name] {
 			t.fault(n.at, "%s: its %s is another's too; give them names that differ in more than signs", n.name, name)
 		}
-		if t.made[name] = true; t.out.Encode(prune(made)) != nil {
-			t.fault(n.at, "%s: its objects cannot be written", n.name)
-		}
+		t.made[name], err = true, t.out.Encode(prune(made))
 	}
 }
 
@@ -256,11 +233,9 @@ func prune(v any) any {
 	switch v := v.(type) {
 	case object:
 		for key, inner := range v {
-			if v[key] = prune(inner); v[key] == nil {
-				delete(v, key)
-			}
+			v[key] = prune(inner)
 		}
-		if len(v) == 0 {
+		if maps.DeleteFunc(v, func(_ string, inner any) bool { return inner == nil }); len(v) == 0 {
 			return nil
 		}
 	case []any:
@@ -274,32 +249,24 @@ func prune(v any) any {
 	return v
 }
 
-// maxName leaves room for what the cluster and this package put behind a name.
-const maxName = 40
-
 var unfit = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[^a-z0-9]+`) })
 
 // labels gives each name a DNS label of its own: itself in small letters with dashes, if that loses nothing and is no
-// other's, or else with a part of its hash behind it. It depends on no order.
+// other's, or else with a part of its hash behind it. It depends on no order. The cluster puts more behind a name.
 func labels(names []string) map[string]string {
 	slices.Sort(names)
-	names = slices.Compact(names)
-	clean := func(name string) string {
+	same, out := map[string]int{}, map[string]string{}
+	for _, name := range slices.Compact(names) {
 		c := strings.Trim(unfit().ReplaceAllString(strings.ToLower(name), "-"), "-")
 		if c == "" || c[0] <= '9' {
 			c = strings.TrimSuffix("n-"+c, "-")
 		}
-		return c
+		out[name], same[c] = c, same[c]+1
 	}
-	same, out := map[string]int{}, map[string]string{}
-	for _, name := range names {
-		same[clean(name)]++
-	}
-	for _, name := range names {
-		c := clean(name)
-		if out[name] = c; name != c && (same[c] > 1 || strings.ReplaceAll(strings.ToLower(name), "_", "-") != c) || len(c) > maxName {
+	for name, c := range out {
+		if name != c && (same[c] > 1 || strings.ReplaceAll(strings.ToLower(name), "_", "-") != c) || len(c) > 40 {
 			sum := sha256.Sum256([]byte(name))
-			out[name] = strings.TrimRight(c[:min(len(c), maxName-9)], "-") + "-" + hex.EncodeToString(sum[:4])
+			out[name] = strings.TrimRight(c[:min(len(c), 31)], "-") + "-" + hex.EncodeToString(sum[:4])
 		}
 	}
 	return out

@@ -91,7 +91,7 @@ func TestTranslate(t *testing.T) {
 		{"shop", "Deployment vdu-front", pod + "metadata.labels", "map[app.kubernetes.io/name:vdu-front tier:front]"},
 		{"shop", "Deployment vdu-front", pod + "metadata.annotations.k8s|v1|cni|cncf|io/networks", `[{"name":"infra/radio"},{"name":"pods-net"}]`},
 		{"shop", "Deployment vdu-front", container + "0.name", "web-server"},
-		{"shop", "Deployment vdu-front", container + "0.resources", "map[limits:map[cpu:250m memory:128M] requests:map[cpu:250m memory:128M]]"},
+		{"shop", "Deployment vdu-front", container + "0.resources", "map[limits:map[cpu:0.25 memory:128M] requests:map[cpu:0.25 memory:128M]]"},
 		{"shop", "Deployment vdu-front", container + "0.command", "[/bin/serve]"},
 		{"shop", "Deployment vdu-front", container + "0.args", "[--port 8080]"},
 		{"shop", "Deployment vdu-front", container + "0.ports", "[map[containerPort:8080]]"},
@@ -114,7 +114,7 @@ func TestTranslate(t *testing.T) {
 		{"units", "Deployment web", container + "0.name", "web-main"},
 		{"units", "Deployment web", container + "0.command", "[/serve]"},
 		{"units", "Deployment web", container + "0.resources.requests", "map[cpu:250m ephemeral-storage:1G memory:64Mi]"},
-		{"units", "Deployment web", container + "0.resources.limits", "map[cpu:1 memory:128Mi]"},
+		{"units", "Deployment web", container + "0.resources.limits", "map[cpu:1000m memory:128Mi]"},
 		{"units", "Deployment web", container + "0.volumeMounts.0", "map[mountPath:/mnt/shared name:shared]"},
 		{"units", "Deployment web", pod + "spec.volumes.0.persistentVolumeClaim.claimName", "shared"},
 		{"units", "Deployment web", pod + "metadata.labels.service/outside", "true"},
@@ -125,7 +125,7 @@ func TestTranslate(t *testing.T) {
 		{"units", "StatefulSet db", "spec.serviceName", "db"},
 		{"units", "StatefulSet db", "spec.volumeClaimTemplates.0.spec.resources.requests.storage", "10G"},
 		{"units", "StatefulSet db", container + "0.volumeMounts.0.mountPath", "/var/lib/rows"},
-		{"units", "StatefulSet db", container + "0.resources.requests.cpu", "1"},
+		{"units", "StatefulSet db", container + "0.resources.requests.cpu", "1000m"},
 		{"units", "StatefulSet db", container + "0.image", "registry.example/worker:1"},
 		{"units", "StatefulSet db", pod + "metadata.annotations.k8s|v1|cni|cncf|io/networks", `[{"name":"inner"}]`},
 		{"units", "Service db", "spec.clusterIP", "None"},
@@ -212,19 +212,19 @@ func TestTranslateRefuses(t *testing.T) {
 		{"shop", "default: registry.example/store:3", "default: {get_input: store_image}", "without end"},
 		{"shop", "default: registry.example/store:3", "default: {get_property: [VDU_store, vnfcs, store, image]}", "without end"},
 		{"shop", "default: registry.example/store:3", "default: [{get_input: store_image}, {get_input: store_image}]", "without end, or to too many"},
-		{"shop", "VDU_store:", `"../x":`, "name can be no label"},
+		{"shop", "VDU_store:", `"../x":`, "the VDU's name must be letters, digits"},
 		{"shop", "    CP2:", "    CP1:", "not a TOSCA definition in YAML, at or near line 48"},
 		{"shop", "network_name: pods-net", "network_name: 'pods-net,other'", "the name of one NetworkAttachmentDefinition"},
 		{"shop", "network_name: pods-net, ", "", "VL1: properties: network_name is missing"},
 		{"shop", "- virtualLink: VL2", "- virtualLink: VL2\n      - virtualLink: VL1", "linked to at most one virtual link"},
 		{"shop", "virtualLink: VL2", "virtualLink: CP1", "which is no virtual link"},
 		{"shop", "virtualLink: VL2", "virtualLink: VL9", "names no node template"},
-		{"shop", "virtualBinding: VDU_front\n    VL1", "virtualBinding: VL1\n    VL1", "names no VDU"},
+		{"shop", "virtualBinding: VDU_front\n    VL1", "virtualBinding: VL1\n    VL1", "or one of another kind"},
 		{"shop", "- virtualLink: VL2", "- virtualLink: VL2\n      - host: VL1", "the requirement host is not translated"},
 		{"shop", "  policies:", "  outputs: {a: {value: b}}\n  policies:", "outputs is not translated"},
 		{"shop", "  policies:", "  policies:\n  - SP2: {type: tosca.policies.tacker.Scaling, targets: [VDU_front], properties: {min_instances: 1, max_instances: 2}}", "VDU_front has a scaling policy already"},
 		{"shop", "targets: [VDU_front]", "targets: [VL1]", "the target VL1 is no VDU"},
-		{"shop", "max_instances: 4", "max_instances: 1", "must rise"},
+		{"shop", "max_instances: 4", "max_instances: 1", "that rise"},
 		{"shop", "tosca.policies.tacker.Scaling", "tosca.policies.tacker.Alarming", "SP1 is of type tosca.policies.tacker.Alarming, which is not translated"},
 		{"shop", "type: tosca.nodes.nfv.VL\n      properties: {network_name: infra/radio}", "type: tosca.nodes.BlockStorage", "which is not translated"},
 		{"shop", "description: Two VDUs", "x: &a [1]\ny: *a\ndescription: Two VDUs", "anchor or alias"},
@@ -244,7 +244,7 @@ func TestTranslateRefuses(t *testing.T) {
 		{"units", "size_of_storage: 10 GB", "size_of_storage: 10", "size_of_storage must be a number and a unit"},
 		{"units", "- internal_virtual_link: inner", "- internal_virtual_link: inner\n      artifacts: {a: b}", "artifacts: a is not translated"},
 		{"units", "port: 80, ", "", "port is missing"},
-		{"units", "- port_data: [{name: sql, protocol: tcp, port: 5432}, {protocol: udp, port: 9000}]", "- port_data: []", "names no port"},
+		{"units", "        additional_service_data:\n        - port_data: [{name: sql, protocol: tcp, port: 5432}, {protocol: udp, port: 9000}]\n", "        role: leaf\n", "names no port"},
 		{"units", "  groups:", "  workflows: {}\n  groups:", "workflows is not translated"},
 	} {
 		made, err := translated(edited(t, c.sample, c.old, c.now), samples[c.sample], tosca.Options{})
@@ -268,12 +268,14 @@ func TestInputs(t *testing.T) {
 		}
 		return fmt.Sprint(at(objects(t, made.Manifests)["Deployment vdu-store"], "spec.template.spec.containers.0.image"))
 	}
-	given := func(image string) tosca.Options { return tosca.Options{Inputs: map[string]string{"store_image": image}} }
+	given := func(image string) tosca.Options {
+		return tosca.Options{Inputs: map[string]string{"store_image": image}}
+	}
 	for want, got := range map[string]string{
-		"mine:4":                     image(sample(t, "shop"), given("mine:4")),
-		"{get_input: tokens}":        image(sample(t, "shop"), given("{get_input: tokens}")),
-		"a\"}\n---\nkind: Pod ${X}":  image(sample(t, "shop"), given("a\"}\n---\nkind: Pod ${X}")),
-		"<nil>":                      image(edited(t, "shop", "default: registry.example/store:3", "description: x"), tosca.Options{Loose: true}),
+		"mine:4":                      image(sample(t, "shop"), given("mine:4")),
+		"{get_input: tokens}":         image(sample(t, "shop"), given("{get_input: tokens}")),
+		"a\"}\n---\nkind: Pod ${X}":   image(sample(t, "shop"), given("a\"}\n---\nkind: Pod ${X}")),
+		"<nil>":                       image(edited(t, "shop", "default: registry.example/store:3", "description: x"), tosca.Options{Loose: true}),
 		"there is no input imaginary": image(sample(t, "shop"), tosca.Options{Inputs: map[string]string{"imaginary": "x"}}),
 	} {
 		if !strings.Contains(got, want) {

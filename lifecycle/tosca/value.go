@@ -23,27 +23,24 @@ var typesText []byte
 
 // schema is what types.yaml says.
 type schema struct {
-	Forms  map[string]*form
+	Forms map[string]struct {
+		Like    string
+		Matches *regexp.Regexp
+	}
 	Common map[string]object
 	Types  map[string]struct {
 		VDU, Link, Rule string
+		Shows           bool
+		IsLink          bool `yaml:"isLink"`
 		Requirements    []string
 		Properties      any
-		Artifacts       any
+		Artifacts       object
 	}
-}
-
-type form struct {
-	Like, Matches string
-	regexp        *regexp.Regexp
 }
 
 var types = sync.OnceValue(func() (s schema) {
 	if err := yaml.Unmarshal(typesText, &s); err != nil {
 		panic(err) // it is part of the program
-	}
-	for _, f := range s.Forms {
-		f.regexp = regexp.MustCompile(f.Matches)
 	}
 	return s
 })
@@ -59,7 +56,6 @@ func pairs(n *yaml.Node) iter.Seq2[*yaml.Node, *yaml.Node] {
 	}
 }
 
-// child is the value of a key, or nil.
 func child(n *yaml.Node, key string) *yaml.Node {
 	for k, v := range pairs(n) {
 		if k.Value == key {
@@ -69,7 +65,6 @@ func child(n *yaml.Node, key string) *yaml.Node {
 	return nil
 }
 
-// scalar is the text of a key's value; empty for none.
 func scalar(n *yaml.Node, key string) string {
 	if c := child(n, key); c != nil && c.Kind == yaml.ScalarNode {
 		return c.Value
@@ -77,19 +72,18 @@ func scalar(n *yaml.Node, key string) string {
 	return ""
 }
 
-// functions are those of TOSCA that are not evaluated.
 var functions = []string{"concat", "join", "token", "get_attribute", "get_operation_output", "get_nodes_of_type", "get_artifact", "get_secret"}
 
-// maxSteps bounds how deep values nest with what functions stand for, maxValues how many values a descriptor has with what they stand for.
-const maxSteps, maxValues = 3*maxDepth, 2_000_000
+// maxDepth bounds how deep a descriptor nests; maxSteps and maxValues are bounds with what functions stand for.
+const maxDepth, maxSteps, maxValues = 40, 120, 2_000_000
 
 // resolve puts in place of functions, in n and below, the values that they stand for; null for one that is not known.
 func (t *translation) resolve(n *yaml.Node, self string, left int) {
-	if t.values++; n == nil || left == 0 || t.values > maxValues {
-		if n != nil && !t.endless {
-			t.endless = true
-			t.fault(n, "get_input and get_property lead from one to the next without end, or to too many values")
-		}
+	if t.values++; n == nil || t.values > maxValues {
+		return
+	} else if left == 0 || t.values == maxValues {
+		t.values = maxValues
+		t.fault(n, "get_input and get_property lead from one to the next without end, or to too many values")
 		return
 	}
 	if n.Kind != yaml.MappingNode || len(n.Content) != 2 || n.Content[0].Value != "get_input" && n.Content[0].Value != "get_property" {
@@ -102,8 +96,7 @@ func (t *translation) resolve(n *yaml.Node, self string, left int) {
 		}
 		return
 	}
-	var to *yaml.Node
-	arg, line := n.Content[1], n.Line
+	to, arg, line := (*yaml.Node)(nil), n.Content[1], n.Line
 	if n.Content[0].Value == "get_input" {
 		to = t.input(n, arg)
 		t.from[n] = arg.Value
@@ -112,10 +105,7 @@ func (t *translation) resolve(n *yaml.Node, self string, left int) {
 	} else if arg.Content[0].Value != "SELF" {
 		self = arg.Content[0].Value
 	}
-	if to == nil {
-		to = &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null"}
-	}
-	*n = *to
+	*n = *cmp.Or(to, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null"})
 	n.Line = line
 	t.resolve(n, self, left-1)
 }
@@ -146,8 +136,8 @@ func (t *translation) property(arg *yaml.Node, self string) *yaml.Node {
 	}
 	template := child(t.templates, self)
 	n := child(child(template, "properties"), arg.Content[1].Value)
-	if n == nil {
-		n = t.top.Default(scalar(template, "type"), arg.Content[1].Value)
+	if d := t.top.Default(scalar(template, "type"), arg.Content[1].Value); n == nil && !d.IsZero() {
+		n = &d
 	}
 	for _, member := range arg.Content[2:] {
 		n = child(n, member.Value)
@@ -180,17 +170,18 @@ func (t *translation) read(of string, n *yaml.Node, form any) any {
 		for key, value := range pairs(n) {
 			of := of + ": " + vnfpkg.Printable(key.Value)
 			inner, known := members[key.Value]
-			if each, any := members["*"]; any {
-				inner, known = each, true
-			}
 			if !known {
+				inner, known = members["*"]
+			}
+			if known {
+				out[key.Value] = t.read(of, value, inner)
+			} else {
 				t.fault(key, "%s is not translated; leave it out", of)
 			}
-			out[key.Value] = t.read(of, value, inner)
 		}
 		for _, key := range slices.Sorted(maps.Keys(members)) {
-			if inner, _ := members[key].(string); strings.HasSuffix(inner, "!") && child(n, key) == nil && !t.with.Loose {
-				t.fault(n, "%s: %s is missing", of, key)
+			if child(n, key) == nil {
+				t.read(of+": "+key, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null", Line: n.Line}, members[key])
 			}
 		}
 		return out
@@ -203,15 +194,9 @@ func (t *translation) read(of string, n *yaml.Node, form any) any {
 // plain is a scalar of a form.
 func (t *translation) plain(of string, n *yaml.Node, form string) any {
 	if known, is := types().Forms[form]; is {
-		if !known.regexp.MatchString(n.Value) {
+		if !known.Matches.MatchString(n.Value) {
 			t.fault(n, "%s must be %s", of, known.Like)
 			return nil
-		}
-		if settle := settled[form]; settle != nil {
-			return settle(n.Value)
-		}
-		if form == "lines" {
-			return n
 		}
 		return n.Value
 	}
@@ -228,31 +213,4 @@ func (t *translation) plain(of string, n *yaml.Node, form string) any {
 		t.fault(n, "%s must be a whole number from %s to %s", of, from, to)
 	}
 	return v
-}
-
-// settled make amounts of Kubernetes of those of TOSCA.
-var settled = map[string]func(string) any{
-	"cpus": func(s string) any {
-		v, _ := strconv.ParseFloat(s, 64)
-		return strings.TrimSuffix(strconv.FormatInt(int64(v*1000+0.5), 10)+"m", "000m")
-	},
-	"label": func(s string) any {
-		key, value, _ := strings.Cut(s, ":")
-		return []any{key, strings.TrimSpace(value)}
-	},
-	"pair": func(s string) any { // of ports
-		from, to, _ := strings.Cut(s, ":")
-		port, _ := strconv.ParseInt(from, 10, 64)
-		target, _ := strconv.ParseInt(cmp.Or(to, from), 10, 64)
-		return object{"port": port, "target_port": target}
-	},
-	"protocol": func(s string) any { return strings.ToUpper(s) },
-	"millis":   func(s string) any { return strings.TrimSuffix(s+"m", "000m") },
-	"size": func(s string) any { // 512M of "512 MB" and "512MB"
-		s = strings.ReplaceAll(strings.ToUpper(strings.ReplaceAll(s, " ", "")), "I", "i")
-		if s = strings.TrimSuffix(s, "B"); strings.HasSuffix(s, "K") {
-			return strings.ToLower(s)
-		}
-		return s
-	},
 }

@@ -126,12 +126,12 @@ var typesOfNetworks = []string{"VnfVirtualLink", "VduCp", "VnfExtCp", "VipCp", "
 type definitions struct {
 	path      string
 	text      []byte
-	Version   string              `yaml:"tosca_definitions_version"`
-	Metadata  map[string]string   `yaml:"metadata"`
-	Imports   yaml.Node           `yaml:"imports"`
-	NodeTypes map[string]nodeType `yaml:"node_types"`
-	DataTypes map[string]nodeType `yaml:"data_types"`
-	Topology  topology            `yaml:"topology_template"`
+	Version   string               `yaml:"tosca_definitions_version"`
+	Metadata  map[string]yaml.Node `yaml:"metadata"`
+	Imports   yaml.Node            `yaml:"imports"`
+	NodeTypes map[string]nodeType  `yaml:"node_types"`
+	DataTypes map[string]nodeType  `yaml:"data_types"`
+	Topology  topology             `yaml:"topology_template"`
 }
 
 type nodeType struct {
@@ -180,7 +180,7 @@ func (c *CSAR) Descriptor() (VNFD, error) {
 			return VNFD{}, err
 		}
 	}
-	if d.vnfd.ID == "" && files[0].simple() {
+	if d.vnfd.ID == "" && files[0].Version == simpleProfile {
 		return d.simple(files), nil
 	}
 	if d.vnfd.ID == "" {
@@ -462,20 +462,6 @@ func (d *descriptor) flavour(f definitions) error {
 			fl.Images[name] = image
 		}
 	}
-	if err := d.inputs(f); err != nil {
-		return err
-	}
-	if err := scaling(f, &fl); err != nil {
-		return err
-	}
-	fl.ExtCPs = outside(f.Topology.Substitution.Requirements)
-	slices.Sort(fl.Networks)
-	d.vnfd.Flavours[fl.ID] = fl
-	return nil
-}
-
-// inputs takes the defaults of a file's inputs.
-func (d *descriptor) inputs(f definitions) error {
 	for name, in := range f.Topology.Inputs {
 		if !in.Default.IsZero() {
 			text, err := yaml.Marshal(&in.Default)
@@ -485,6 +471,12 @@ func (d *descriptor) inputs(f definitions) error {
 			d.vnfd.Inputs[name] = strings.TrimSpace(string(text))
 		}
 	}
+	if err := scaling(f, &fl); err != nil {
+		return err
+	}
+	fl.ExtCPs = outside(f.Topology.Substitution.Requirements)
+	slices.Sort(fl.Networks)
+	d.vnfd.Flavours[fl.ID] = fl
 	return nil
 }
 

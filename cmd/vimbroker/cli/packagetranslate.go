@@ -1,12 +1,13 @@
 package cli
 
 import (
+	"bytes"
 	"cmp"
-	"errors"
 	"fmt"
 	"maps"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -32,12 +33,11 @@ neither manifests nor a chart is made of what is printed here.`,
 			if with.Inputs, err = variablesOf(c, inputs); err != nil {
 				return err
 			}
-			file, err := os.Open(args[0])
+			content, err := os.ReadFile(args[0])
 			if err != nil {
 				return err
 			}
-			defer file.Close()
-			return p.translate(file, flavour, with)
+			return p.translate(content, flavour, with, false)
 		},
 	}
 	c.Flags().StringVar(&flavour, "flavour", "", "deployment flavour (default: the descriptor's)")
@@ -46,66 +46,37 @@ neither manifests nor a chart is made of what is printed here.`,
 	return c
 }
 
-// translate prints what the descriptor of a package is translated to.
-func (p *program) translate(file *os.File, flavour string, with tosca.Options) error {
-	about, err := file.Stat()
+// translate prints what the descriptor of a package is translated to; of a stored one if instances are made of that.
+func (p *program) translate(content []byte, flavour string, with tosca.Options, stored bool) error {
+	csar, err := vnfpkg.Open(bytes.NewReader(content), int64(len(content)), vnfpkg.ArchiveLimits{})
 	if err != nil {
 		return err
 	}
-	csar, err := vnfpkg.Open(file, about.Size(), vnfpkg.ArchiveLimits{})
-	if err != nil {
-		return err
+	if packed := csar.Paths("Files/kubernetes"); stored && len(packed) > 0 {
+		return fmt.Errorf("the package has manifests of its own, which download writes: %s", strings.Join(packed, ", "))
 	}
 	vnfd, err := csar.Descriptor()
 	if err != nil {
 		return err
 	}
-	if flavour = cmp.Or(flavour, vnfd.DefaultFlavour); flavour == "" {
-		flavour = slices.Min(slices.Collect(maps.Keys(vnfd.Flavours)))
-	}
+	flavour = cmp.Or(flavour, vnfd.DefaultFlavour, slices.Min(slices.Collect(maps.Keys(vnfd.Flavours))))
 	top, err := csar.Topology(flavour)
 	if err != nil {
 		return err
-	}
-	if _, known := vnfd.Flavours[flavour].Levels[with.Level]; with.Level != "" && !known {
-		return fmt.Errorf("flavour %s has no level %s", flavour, with.Level)
 	}
 	made, err := tosca.Translate(top, vnfd.Flavours[flavour], with)
 	for _, text := range made.Warnings {
 		p.Say("%s", text)
 	}
-	_, wrote := p.Out.Write(made.Manifests)
-	return errors.Join(err, wrote)
+	fmt.Fprintf(p.Out, "%s", made.Manifests)
+	return err
 }
 
-// printManifests prints what instances of a package are made of on Kubernetes: its manifests, or its descriptor's.
+// printManifests prints what instances of a package are made of on Kubernetes.
 func (p *program) printManifests(c *cobra.Command, id string, registry *client.Client) error {
-	file, err := os.CreateTemp("", "vimbroker-package-")
-	if err != nil {
+	var content bytes.Buffer
+	if _, err := registry.DownloadPackage(c.Context(), id, &content); err != nil {
 		return err
 	}
-	defer os.Remove(file.Name())
-	defer file.Close()
-	size, err := registry.DownloadPackage(c.Context(), id, file)
-	if err != nil {
-		return err
-	}
-	csar, err := vnfpkg.Open(file, size, vnfpkg.ArchiveLimits{})
-	if err != nil {
-		return err
-	}
-	packed := csar.Paths("Files/kubernetes")
-	if len(packed) == 0 {
-		return p.translate(file, "", tosca.Options{Loose: true})
-	}
-	for _, path := range packed {
-		text, err := csar.Read(path)
-		if err != nil {
-			return err
-		}
-		if _, err := fmt.Fprintf(p.Out, "---\n# %s\n%s\n", path, text); err != nil {
-			return err
-		}
-	}
-	return nil
+	return p.translate(content.Bytes(), "", tosca.Options{Loose: true}, true)
 }

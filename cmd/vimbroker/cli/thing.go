@@ -27,6 +27,7 @@ type things[T any] struct {
 	name, hint func(T) string
 	// project is nil where all that a person sees is listed.
 	project func(T) string
+	uuids   bool // names may be UUIDs, as ids are
 }
 
 var (
@@ -61,7 +62,7 @@ var (
 	}
 	vnfPackages = things[client.Package]{
 		what: "VNF package", list: "vimbroker package list",
-		all:  (*client.Client).AllPackages,
+		all: (*client.Client).AllPackages, uuids: true,
 		id:   func(p client.Package) string { return p.ID },
 		name: func(p client.Package) string { return p.VNFDID },
 		hint: func(p client.Package) string { return p.ProductName + " " + p.SoftwareVersion },
@@ -70,7 +71,7 @@ var (
 
 // find makes the id of one thing of a person's words.
 func (k things[T]) find(ctx context.Context, registry *client.Client, ref string) (string, error) {
-	if uuid.Validate(ref) == nil {
+	if uuid.Validate(ref) == nil && !k.uuids {
 		return ref, nil
 	}
 	var ids []string

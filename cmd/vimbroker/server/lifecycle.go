@@ -66,9 +66,8 @@ func warnings(d *manifests.Driver, o catalog.Opened) ([]string, error) {
 	all, err := d.Warnings(lifecycle.Source{Paths: view.Paths, Read: view.Read})
 	for _, flavour := range slices.Sorted(maps.Keys(view.VNFD.Flavours)) {
 		if err == nil && view.Translates(flavour) {
-			var made tosca.Translation
-			made, err = o.Translate(flavour, tosca.Options{Loose: true})
-			all = append(all, made.Warnings...)
+			made, fault := o.Translate(flavour, tosca.Options{Loose: true})
+			all, err = append(all, made.Warnings...), fault
 		}
 	}
 	return all[:min(len(all), manifests.MaxWarnings)], err
