@@ -221,3 +221,58 @@ func FuzzDescriptor(f *testing.F) {
 		}
 	})
 }
+
+// simpleProfile is a descriptor as Tacker's tutorials have it.
+const simpleProfile = `tosca_definitions_version: tosca_simple_profile_for_nfv_1_0_0
+metadata: {template_name: shop, template_author: acme}
+topology_template:
+  node_templates:
+    VDU1: {type: tosca.nodes.nfv.VDU.Tacker, properties: {vnfcs: {web: {image: nginx}}}}
+`
+
+// A descriptor of the simple profile has an id that follows from its content alone: bare, and in a package.
+func TestSimpleProfile(t *testing.T) {
+	id := func(text string, packed bool) string {
+		t.Helper()
+		content := []byte(text)
+		if packed {
+			content = archive(t, file{name: "deep/x.yaml", text: text}, file{name: vnfpkg.MetaFile, text: "TOSCA-Meta-File-Version: 1.0\nEntry-Definitions: deep/x.yaml\n"})
+		}
+		c, err := open(content, vnfpkg.ArchiveLimits{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := c.Descriptor()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f := d.Flavours[d.DefaultFlavour]; d.ProductName != "shop" || d.Provider != "acme" || f.VDUs["VDU1"].Initial != 1 || !f.Containers {
+			t.Errorf("%+v", d)
+		}
+		return d.ID
+	}
+	bare := id(simpleProfile, false)
+	if again, packed := id(simpleProfile, false), id(simpleProfile, true); again != bare || packed != bare {
+		t.Errorf("the id is %s, %s and in a package %s", bare, again, packed)
+	}
+	if other := id(strings.Replace(simpleProfile, "nginx", "nginx:2", 1), false); other == bare {
+		t.Error("another content has the same id")
+	}
+}
+
+// A bare file is a package if it says so in its first lines and is no larger than a text may be.
+func TestBareDescriptor(t *testing.T) {
+	for text, want := range map[string]string{
+		"a: b\n":                   "is not a ZIP archive",
+		"# \x00\n" + simpleProfile: "is not a ZIP archive",
+		strings.Repeat("# x\n", 5000) + simpleProfile:        "is not a ZIP archive",
+		simpleProfile + strings.Repeat("# x\n", 500):         "is not a ZIP archive",
+		"x: y\n  tosca_definitions_version: in the middle\n": "is not a ZIP archive",
+		"# License\n" + simpleProfile:                        "",
+	} {
+		_, err := open([]byte(text), vnfpkg.ArchiveLimits{Text: 1500})
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%.30q: %v, want %q", text, err, want)
+		}
+	}
+}
