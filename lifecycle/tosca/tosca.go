@@ -98,10 +98,10 @@ func Translate(top vnfpkg.Topology, f vnfpkg.Flavour, with Options) (Translation
 	if len(t.made) == 0 && t.err == nil {
 		t.fault(top.Root, "it describes no container")
 	}
-	if err := cmp.Or(t.err, t.out.Close()); err != nil {
-		return Translation{}, err
+	if t.err != nil {
+		return Translation{}, t.err
 	}
-	return Translation{out.Bytes(), t.warnings}, nil
+	return Translation{out.Bytes(), t.warnings}, t.out.Close()
 }
 
 func (t *translation) fault(n *yaml.Node, format string, args ...any) {
