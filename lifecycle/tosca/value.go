@@ -72,7 +72,7 @@ func scalar(n *yaml.Node, key string) string {
 	return ""
 }
 
-var functions = []string{"concat", "join", "token", "get_attribute", "get_operation_output", "get_nodes_of_type", "get_artifact", "get_secret"}
+var functions = []string{"concat", "join", "token", "get_attribute", "get_operation_output", "get_nodes_of_type", "get_artifact"}
 
 // maxDepth bounds how deep a descriptor nests; maxSteps and maxValues are bounds with what functions stand for.
 const maxDepth, maxSteps, maxValues = 40, 120, 2_000_000
