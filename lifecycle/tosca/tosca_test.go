@@ -273,6 +273,7 @@ func TestInputs(t *testing.T) {
 	}
 	for want, got := range map[string]string{
 		"mine:4":                      image(sample(t, "shop"), given("mine:4")),
+		"null":                        image(sample(t, "shop"), given("null")),
 		"{get_input: tokens}":         image(sample(t, "shop"), given("{get_input: tokens}")),
 		"a\"}\n---\nkind: Pod ${X}":   image(sample(t, "shop"), given("a\"}\n---\nkind: Pod ${X}")),
 		"<nil>":                       image(edited(t, "shop", "default: registry.example/store:3", "description: x"), tosca.Options{Loose: true}),
@@ -311,6 +312,12 @@ func TestNames(t *testing.T) {
 	}
 	if got := one("VDU_1"); got != "Deployment vdu-1 Service vdu-1" {
 		t.Errorf("VDU_1 becomes %s", got)
+	}
+	two := "tosca_definitions_version: tosca_simple_profile_for_nfv_1_0_0\ntopology_template:\n  node_templates:\n" +
+		"    a: {type: tosca.nodes.nfv.VDU.Tacker, properties: {vnfcs: {b-c: {image: x, config: 'k: v'}}}}\n" +
+		"    a-b: {type: tosca.nodes.nfv.VDU.Tacker, properties: {vnfcs: {c: {image: x, config: 'k: v'}}}}\n"
+	if _, err := translated(two, "simple", tosca.Options{}); err == nil || !strings.Contains(err.Error(), "ConfigMap a-b-c is another's too") {
+		t.Errorf("two ConfigMaps of one name: %v", err)
 	}
 	one("5gc", "V"+strings.Repeat("x", 60), "V"+strings.Repeat("x", 61))
 }
