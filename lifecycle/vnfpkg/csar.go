@@ -86,8 +86,9 @@ func Open(r io.ReaderAt, size int64, limits ArchiveLimits) (*CSAR, error) {
 // Reopen is Open for a package that Open has taken before: it compares no hashes.
 func Reopen(r io.ReaderAt, size int64, limits ArchiveLimits) (*CSAR, error) {
 	limits = limits.orDefault()
-	if bare, is := enclosed(r, size, limits); is {
-		r, size = bare, bare.Size()
+	r, size, err := enclosed(r, size, limits)
+	if err != nil {
+		return nil, err
 	}
 	archive, err := archiveOf(r, size, limits)
 	if err != nil {

@@ -67,12 +67,12 @@ func (c *CSAR) Topology(flavour string) (Topology, error) {
 }
 
 // enclosed makes a package of a descriptor that came as a bare file of YAML, whose first 16 KiB say its version of
-// definitions; false for everything else.
-func enclosed(r io.ReaderAt, size int64, limits ArchiveLimits) (*bytes.Reader, bool) {
+// definitions; everything else stays as it is.
+func enclosed(r io.ReaderAt, size int64, limits ArchiveLimits) (io.ReaderAt, int64, error) {
 	text := make([]byte, min(size, 16<<10))
-	if _, err := r.ReadAt(text, 0); err != nil && !ended(err) || size > limits.Text || bytes.IndexByte(text, 0) >= 0 ||
+	if err := readAt(r, text, 0); err != nil || size > limits.Text || bytes.IndexByte(text, 0) >= 0 ||
 		!bytes.Contains(append([]byte("\n"), text...), []byte("\ntosca_definitions_version:")) {
-		return nil, false
+		return r, size, err
 	}
 	var archive bytes.Buffer
 	out := zip.NewWriter(&archive)
@@ -81,5 +81,5 @@ func enclosed(r io.ReaderAt, size int64, limits ArchiveLimits) (*bytes.Reader, b
 		_, err = io.Copy(e, io.NewSectionReader(r, 0, size))
 	}
 	err = cmp.Or(err, out.Close())
-	return bytes.NewReader(archive.Bytes()), err == nil
+	return bytes.NewReader(archive.Bytes()), int64(archive.Len()), err
 }
