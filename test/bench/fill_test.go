@@ -9,7 +9,7 @@ import (
 )
 
 // filling is what fills a database, $vims and $leases being how many. One of
-// $live leases is live, and 500 and 100 VIMs are due. Indexes are made after the
+// $live leases is live, and, unless all are, 500 and 100 VIMs are due. Indexes are made after the
 // rows, and what triggers count is counted at the end: row by row it would take
 // an hour.
 var filling = []string{
@@ -50,7 +50,7 @@ var filling = []string{
 		CASE WHEN live THEN '-infinity' ELSE at + interval '1 h' END, CASE WHEN live THEN '-infinity' ELSE at + interval '1 h' END,
 		md5('handle' || i), CASE WHEN live THEN repeat(md5('sealed' || i), 24) ELSE '' END, '', 0, at, '', 3, 'key-' || i, md5('digest' || i), true, 'null', false, '', '{}',
 		'', 0, '', '', '-infinity', '', '{}', '{}', '', '', false, 0, '', '', 'rest'
-		FROM (SELECT i, i % $vims + 1 AS v, 'project-' || (i % $vims + 1) % ($vims / 100) AS project, i <= 500 AS due,
+		FROM (SELECT i, i % $vims + 1 AS v, 'project-' || (i % $vims + 1) % ($vims / 100) AS project, i <= 500 AND $live > 1 AS due,
 		i <= 500 OR i % $live = 0 AS live, now() - (i + 500) * interval '30 s' AS at FROM generate_series(1, $leases) AS i) AS l`,
 	`DO $create$
 		DECLARE definition text;

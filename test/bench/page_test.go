@@ -25,7 +25,7 @@ func page(b *testing.B, p *program) *figure {
 	many := newPast(b, p, db.DSN(b), kube, cluster, 10_000, 100_000, 1, 1_000_000)
 	f := &figure{Title: "The page with 10 000 VIMs, 100 000 live leases and 1 000 000 entries, and with a hundredth"}
 	there, here := few.person(b), many.person(b)
-	for path, rows := range map[string]int{"": 20, "vims": 50, "leases": 50, "audit": 50, "audit?action=lease:issue": 50, "clusters": 0} {
+	for path, rows := range map[string]int{"": 10, "vims": 50, "leases": 50, "audit": 50, "audit?action=lease:issue": 50, "clusters": 0} {
 		out, err := turns(10, 1, 10,
 			contender{path, func(int) error { return shownBy(there, few.addr+"/ui/"+path, rows) }},
 			contender{path, func(int) error { return shownBy(here, many.addr+"/ui/"+path, rows) }},
