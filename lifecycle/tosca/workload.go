@@ -193,8 +193,7 @@ func (t *translation) policies(policies, groups *yaml.Node) {
 
 // policy takes a policy of affinity, or one of scaling where rule is empty.
 func (t *translation) policy(at *yaml.Node, rule string, props object, vdus []string) {
-	var names []string
-	least, most := get[int64](props, "min_instances"), get[int64](props, "max_instances")
+	least, most, names := get[int64](props, "min_instances"), get[int64](props, "max_instances"), []string(nil)
 	first := cmp.Or(get[int64](props, "default_instances"), least)
 	if len(vdus) == 0 || rule == "" && !t.with.Loose && (first < least || first > most) {
 		t.fault(at, "%s: it needs targets, and for scaling min_instances, default_instances and max_instances that rise", at.Value)

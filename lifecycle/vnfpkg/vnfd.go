@@ -7,7 +7,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -225,7 +224,7 @@ func (c *CSAR) definitions() ([]definitions, error) {
 		}
 		f := definitions{path: name, text: text}
 		if err := yaml.Unmarshal(text, &f); err != nil {
-			at := lineOf().FindString(err.Error()) // the rest of the parser's words may quote the text
+			at := regexp.MustCompile(`\bline \d{1,7}`).FindString(err.Error()) // the rest of the parser's words may quote the text
 			return nil, fault(name, "is not a TOSCA definition in YAML, at or near %s", cmp.Or(at, "line 1"))
 		}
 		files = append(files, f)
@@ -272,8 +271,6 @@ func importsOf(f definitions) ([]string, error) {
 	}
 	return found, nil
 }
-
-var lineOf = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\bline \d{1,7}`) })
 
 // descriptor is a VNFD while it is read.
 type descriptor struct {
