@@ -225,8 +225,14 @@ const UseVNFInstance UseKind = "vnfInstance"
 // UseCluster is a cluster that is followed from the VIM, which is a management cluster: a row of it is the use.
 const UseCluster UseKind = "cluster"
 
+// UseLink is a virtual link: see package link.
+const UseLink UseKind = "link"
+
 // nouns are what people call the kinds, of which there are several.
-var nouns = map[UseKind]string{UseVNFInstance: "VNF instances stand on the VIM: ", UseCluster: "clusters are followed from the VIM: "}
+var nouns = map[UseKind]string{
+	UseVNFInstance: "VNF instances stand on the VIM: ", UseCluster: "clusters are followed from the VIM: ",
+	UseLink: "virtual links stand on the VIM: ",
+}
 
 // MaxUses bounds the uses that [InUse] names.
 const MaxUses = 5
@@ -251,7 +257,10 @@ func InUse(some []Use, all int) error {
 		text += fmt.Sprintf(" and %d more", more)
 	}
 	e := &Error{Kind: ErrConflict, Detail: nouns[some[0].Kind] + text, Next: NextEndUses}
-	if some[0].Kind == UseCluster {
+	switch some[0].Kind {
+	case UseLink:
+		e.Next, e.Remedy = 0, "delete them first"
+	case UseCluster:
 		e.Next = 0
 		e.Remedy = "disable it as a management cluster first; the VIMs of its clusters stay, and follow them again when it is registered anew"
 	}

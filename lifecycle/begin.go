@@ -18,7 +18,7 @@ import (
 // actions are the actions that policy decides on, by type of operation.
 var actions = map[OperationType]policy.Action{
 	Instantiate: policy.VNFInstantiate, ScaleVNF: policy.VNFScale, Heal: policy.VNFHeal,
-	ChangePackage: policy.VNFUpdate, Terminate: policy.VNFTerminate, ModifyInfo: policy.VNFModify,
+	ChangePackage: policy.VNFUpdate, ChangeConn: policy.VNFConnect, Terminate: policy.VNFTerminate, ModifyInfo: policy.VNFModify,
 }
 
 // Asked is a request for an operation on an instance.
@@ -26,7 +26,7 @@ type Asked interface {
 	propose(ctx context.Context, l *Lifecycle, p policy.Principal) proposal
 }
 
-var _, _, _, _ Asked = Instantiation{}, Scaling{}, Healing{}, PackageChange{}
+var _, _, _, _, _ Asked = Instantiation{}, Scaling{}, Healing{}, PackageChange{}, Connecting{}
 
 // proposal is what a request comes to, before it is known what it is done to.
 type proposal struct {
@@ -83,7 +83,9 @@ func (l *Lifecycle) begin(ctx context.Context, p policy.Principal, id string, fr
 		failpoint.At("inline.brought")
 	}
 	if t != Terminate {
-		err = l.sealSecrets(ctx, &o, given)
+		if err = l.makeLinks(ctx, p, i.ID, &o.Target); err == nil {
+			err = l.sealSecrets(ctx, &o, given)
+		}
 	}
 	if err == nil {
 		if err = l.store.BeginOperation(ctx, o, i.Revision, nil, act.With(audit.DetailOperation, o.ID).Intent()); err != nil {
@@ -93,6 +95,8 @@ func (l *Lifecycle) begin(ctx context.Context, p policy.Principal, id string, fr
 	if err != nil {
 		ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), endPatience) // the caller may have hung up
 		defer cancel()
+		o.State = RolledBack
+		l.release(ending, o)
 		l.letGoOf(ending, o) // of the VIM that the request brought
 		return Operation{}, l.refuse(ctx, act, err)
 	}
@@ -149,8 +153,7 @@ func (l *Lifecycle) instantiation(ctx context.Context, p policy.Principal, i Ins
 		return err
 	}
 	to.Driver, to.Namespace = d.Name(), b.Namespace
-	to.connect(d, to.source(pkg, true), pkg.unmade(f), r.Managed)
-	return nil
+	return l.connect(ctx, linking{p, v, d, to.source(pkg, true), pkg.unmade(f), r.Links, false}, to)
 }
 
 // target is the VIM for an instance: a registered one, or the one that the request brings, if an instance can
@@ -250,8 +253,11 @@ func (r PackageChange) propose(ctx context.Context, l *Lifecycle, p policy.Princ
 			return err
 		}
 		to.keep(i.Shape, f)
-		to.connect(d, to.source(pkg, true), pkg.unmade(f), r.Managed)
-		return nil
+		v, err := l.leaser.VIM(ctx, p, to.VIM)
+		if err != nil {
+			return err
+		}
+		return l.connect(ctx, linking{p, v, d, to.source(pkg, true), pkg.unmade(f), r.Links, false}, to)
 	}
 	return proposal{
 		of: ChangePackage, params: r.Params, given: content{r.Variables, r.Parameters},

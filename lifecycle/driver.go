@@ -24,6 +24,7 @@ const (
 	ScaleVNF      OperationType = "SCALE"
 	Heal          OperationType = "HEAL"
 	ChangePackage OperationType = "CHANGE_VNFPKG"
+	ChangeConn    OperationType = "CHANGE_EXT_CONN"
 	Terminate     OperationType = "TERMINATE"
 	ModifyInfo    OperationType = "MODIFY_INFO"
 )
@@ -130,10 +131,12 @@ type PlanInput struct {
 	Parameters json.RawMessage
 	// Kept: the operation gives no parameters; those of before stay.
 	Kept bool
+	// Links are the virtual links that the instance uses.
+	Links []Link
 	// Scaled are the names of the VDUs whose number SCALE changes, sorted.
 	Scaled []string
 	// Standing lists the recorded resources of the instance: an operation may remove only
-	// these. INSTANTIATE and CHANGE_VNFPKG remove resources that Manifests do not name any
+	// these. INSTANTIATE, CHANGE_VNFPKG and CHANGE_EXT_CONN remove resources that Manifests do not name any
 	// more; TERMINATE removes all that does not outlive the instance, in reverse order.
 	Standing []Resource
 	// Gone are namespaces that the VIM has no more: TERMINATE asks for nothing in them.

@@ -40,6 +40,7 @@ func (l *Lifecycle) Work(ctx context.Context, id string) error {
 		return err
 	}
 	if !o.State.Working() {
+		l.release(ctx, o)
 		l.letGoOf(ctx, o)
 		return nil
 	}
@@ -70,6 +71,7 @@ func (l *Lifecycle) Work(ctx context.Context, id string) error {
 		return err
 	}
 	l.nextTurns(ctx)
+	l.release(ctx, ended)
 	l.letGoOf(ctx, ended)
 	l.forget(ctx, ended)
 	return nil

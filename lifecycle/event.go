@@ -52,6 +52,9 @@ type Event struct {
 	Affected []Affected `json:"affected,omitempty"`
 	// Storages are the storages that it has changed.
 	Storages []AffectedStorage `json:"storages,omitempty"`
+	// Affecting are the virtual links of the descriptor that it has changed, Links those that CHANGE_EXT_CONN has left.
+	Affecting []AffectedLink `json:"affecting,omitempty"`
+	Links     []Link         `json:"links,omitempty"`
 }
 
 // Result reports whether the operation has come to an end, if only for now (SOL003, notificationStatus).
@@ -80,7 +83,10 @@ func Moved(o Operation, i Instance) (Operation, Event) {
 		e.Failure = o.Failure
 	}
 	if o.State == Completed {
-		e.Affected, e.Storages = o.Affected(), o.AffectedStorages()
+		e.Affected, e.Storages, e.Affecting = o.Affected(), o.AffectedStorages(), o.AffectedLinks()
+		if o.Type == ChangeConn {
+			e.Links = o.Target.Links
+		}
 		on := o.On()
 		e.VIM, e.VIMType, e.Connection = on.VIM, on.VIMType, on.Connection
 		if o.Type == ChangePackage {

@@ -80,6 +80,8 @@ type Shape struct {
 	Replicas map[string]int32 `json:"replicas,omitempty"`
 	// ExtCPs are the connection points of VDUs that the descriptor connects to the outside.
 	ExtCPs []string `json:"extCPs,omitempty"`
+	// Links are the virtual links that it uses.
+	Links []Link `json:"links,omitempty"`
 	// Unmade are the networks of the descriptor that the instance does not have, each after its kind, and Managed the ids of
 	// virtual links that the request would have it use, and that nothing is done about.
 	Unmade  []string `json:"unmade,omitempty"`

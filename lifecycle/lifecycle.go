@@ -10,6 +10,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/keyring"
+	"github.com/vimbroker/vimbroker/broker/link"
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
@@ -26,6 +27,8 @@ type Options struct {
 	// Registrar keeps the VIMs that come with requests.
 	Registrar Registrar
 	Packages  Packages
+	// Links lends virtual links; nil: there are none.
+	Links Links
 	// Keys are the key stores; new keys go to the first.
 	Keys []secret.KeyStore
 	// Drivers make the resources of instances. Several can be for one type of VIM: the first that accepts the package
@@ -49,6 +52,8 @@ type Terms struct {
 	PerVIM, PerProject int
 	// Instances bounds the VNF instances of a project; 0 is no bound.
 	Instances int
+	// Links bounds the virtual links of a project; 0 is no bound.
+	Links int
 	// Patience bounds the wait of an operation for a VIM that is unreachable and for
 	// objects that do not become ready, from each start, retry and rollback on.
 	Patience time.Duration
@@ -68,7 +73,7 @@ type Terms struct {
 // DefaultTerms are the terms of an operator who sets none.
 func DefaultTerms() Terms {
 	return Terms{
-		PerVIM: 32, PerProject: 16, Instances: 10_000, Patience: 15 * time.Minute, LeaseTTL: 20 * time.Minute,
+		PerVIM: 32, PerProject: 16, Instances: 10_000, Links: link.DefaultPerProject, Patience: 15 * time.Minute, LeaseTTL: 20 * time.Minute,
 		LookEvery: time.Second, DriftEvery: 30 * time.Minute, Learning: 10 * time.Second,
 	}
 }
@@ -83,6 +88,7 @@ type Lifecycle struct {
 	leaser    Leaser
 	registrar Registrar
 	packages  Packages
+	links     Links
 	keys      keyring.Ring
 	drivers   map[broker.VIMType][]Driver
 	guard     *audit.Guard
@@ -98,8 +104,9 @@ type Lifecycle struct {
 func New(o Options) *Lifecycle {
 	now := func() time.Time { return o.Now().UTC().Truncate(time.Microsecond) }
 	l := &Lifecycle{
-		store: o.Store, leaser: o.Leaser, registrar: o.Registrar, packages: o.Packages, keys: o.Keys, drivers: map[broker.VIMType][]Driver{},
-		guard: o.Guard, delegates: o.Delegates, egress: o.Egress, terms: o.Terms, log: o.Log, now: now,
+		store: o.Store, leaser: o.Leaser, registrar: o.Registrar, packages: o.Packages, links: o.Links, keys: o.Keys,
+		drivers: map[broker.VIMType][]Driver{},
+		guard:   o.Guard, delegates: o.Delegates, egress: o.Egress, terms: o.Terms, log: o.Log, now: now,
 	}
 	for _, d := range o.Drivers {
 		l.drivers[d.VIMType()] = append(l.drivers[d.VIMType()], d)

@@ -88,6 +88,7 @@ func (l *Lifecycle) Forget(ctx context.Context, p policy.Principal, id string) (
 		return Operation{}, l.refuse(ctx, act, err)
 	}
 	failpoint.At("forget.forgotten")
+	l.release(ctx, o)
 	l.forget(ctx, o)
 	l.letGoOf(ctx, o)
 	return o, nil

@@ -1,44 +1,326 @@
 package lifecycle
 
 import (
+	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/link"
+	"github.com/vimbroker/vimbroker/broker/link/network"
 	"github.com/vimbroker/vimbroker/lifecycle/vnfpkg"
+	"github.com/vimbroker/vimbroker/policy"
 )
 
 const maxNotDone = 20 // lines; the last then counts those left out
 
-// Networker is a driver that knows which virtual links and connection points of a descriptor the files of a package make.
+// Networker is a driver whose files say which networks they make, and which they take. Other drivers take all.
 type Networker interface {
-	// Networks are the names of those resources of networks that an instance of s gets.
-	Networks(s Source) (map[string]bool, error)
+	// Networks are those that an instance of s makes by its files, and takes from virtual links, by the descriptor's names of
+	// virtual links and connection points.
+	Networks(s Source) (made, taken map[string]bool, err error)
 }
 
-// connect records the networks that are asked for and not made. A request without links keeps those of before.
-func (s *Shape) connect(d Driver, of Source, f vnfpkg.Flavour, managed []string) {
-	var made map[string]bool
-	if n, is := d.(Networker); is {
-		made, _ = n.Networks(of) // the plan says what is wrong with the files
-	}
-	s.Unmade = nil
-	for _, one := range f.Networks {
-		if _, name, _ := strings.Cut(one, " "); !made[name] {
-			s.Unmade = append(s.Unmade, vnfpkg.Printable(one))
+// Links lends virtual links to instances; [link.Links] documents each method.
+type Links interface {
+	Lend(ctx context.Context, p policy.Principal, v broker.VIM, ref string) (link.Link, error)
+	Create(ctx context.Context, p policy.Principal, r link.Request) (link.Link, bool, error)
+	Release(ctx context.Context, ids ...string)
+}
+
+// AskedLink is a virtual link that a request would have an instance use.
+type AskedLink struct {
+	// ID is the caller's name for it, Ref the link's id or name, or the VIM's id of a network.
+	ID, Ref string
+	// VL is the virtual link of the descriptor that it stands for; empty: it is external, and CPs are connected to it.
+	VL  string
+	CPs []LinkedCP
+}
+
+// LinkedCP is a connection point that is connected to a link.
+type LinkedCP struct {
+	// CPD is the descriptor's name, Config the caller's for how it is connected.
+	CPD    string `json:"cpd"`
+	Config string `json:"config,omitempty"`
+	// Addresses are fixed ones.
+	Addresses []LinkedAddress `json:"addresses,omitempty"`
+}
+
+// LinkedAddress is an IP address, or any of a subnet.
+type LinkedAddress struct {
+	IP     string `json:"ip,omitempty"`
+	Subnet string `json:"subnet,omitempty"`
+}
+
+// Link is a virtual link that an instance uses. A row of the store says so too.
+type Link struct {
+	// ID is empty until the link is made or adopted, as an operation begins. Ext is the caller's name for it.
+	ID, Name, Ext string
+	// VL and CPs are as in [AskedLink]. Own: it was made for an instance.
+	VL   string
+	CPs  []LinkedCP
+	Own  bool
+	Made link.Made
+	Spec network.LinkSpec
+}
+
+func (k *Link) is(l link.Link) { k.ID, k.Name, k.Made, k.Spec = l.ID, l.Name, l.Made, l.Spec }
+
+// linking is a request for links of a new shape, and what it rests on.
+type linking struct {
+	p       policy.Principal
+	vim     broker.VIM
+	driver  Driver
+	source  Source
+	flavour vnfpkg.Flavour
+	// asked are the links of the request; nil keeps those of before, and so does more.
+	asked []AskedLink
+	more  bool
+}
+
+// connect finds the links that a request asks for, and those of the descriptor that are to be made. It records what is asked
+// for and not done. Nothing is made yet: see [Lifecycle.makeLinks].
+func (l *Lifecycle) connect(ctx context.Context, with linking, to *Shape) error {
+	var made, taken map[string]bool
+	taking, says := with.driver.(Networker)
+	if says {
+		var err error // the plan says what is wrong with the files
+		if made, taken, err = taking.Networks(with.source); err != nil && len(with.asked) > 0 {
+			return err
 		}
 	}
-	if managed != nil {
-		s.Managed = managed
+	known := func(name string) bool {
+		return slices.ContainsFunc(with.flavour.Networks, func(one string) bool { _, is, _ := strings.Cut(one, " "); return is == name })
 	}
+	to.Links = slices.DeleteFunc(slices.Clone(to.Links), func(k Link) bool {
+		return k.Own && !known(k.VL) || !k.Own && with.asked != nil && !with.more
+	})
+	if with.asked != nil && !with.more {
+		to.Managed = nil
+	}
+	has := func(name string) bool {
+		return slices.ContainsFunc(to.Links, func(k Link) bool { return slices.Contains(k.names(), name) })
+	}
+	for _, ask := range with.asked {
+		if ask.VL != "" && says && !taken[ask.VL] {
+			to.Managed = append(to.Managed, ask.ID)
+			continue
+		}
+		for _, name := range ask.names() {
+			if says && !taken[name] || !says && !known(name) {
+				return &broker.Error{
+					Kind: broker.ErrInvalid, Field: ask.field(), Detail: "names " + vnfpkg.Printable(name) + ", for which the package takes no network",
+					Remedy: "name a connection point or virtual link of the VNFD; a base HOT takes a network by " +
+						"{get_param: [nfv, CP, NAME, network]}, or VL for CP",
+				}
+			}
+			to.Links = slices.DeleteFunc(to.Links, func(k Link) bool { return k.Own && k.VL == name })
+			if has(name) {
+				return broker.Invalid(ask.field(), "connects %s to two networks", vnfpkg.Printable(name))
+			}
+		}
+		k, err := l.lend(ctx, with, ask)
+		if err != nil {
+			return err
+		}
+		to.Links = append(to.Links, k)
+	}
+	to.Unmade = nil
+	for _, one := range with.flavour.Networks {
+		kind, name, _ := strings.Cut(one, " ")
+		switch {
+		case made[name] || has(name):
+		case kind == "VnfVirtualLink" && taken[name] && l.links != nil:
+			to.Links = append(to.Links, Link{Name: name, VL: name, Own: true, Spec: specOf(with.flavour.Links[name])})
+		default:
+			to.Unmade = append(to.Unmade, vnfpkg.Printable(one))
+		}
+	}
+	return nil
+}
+
+// specOf is the network that a descriptor asks for. One of the cloud's own needs a permission.
+func specOf(v vnfpkg.VirtualLink) network.LinkSpec {
+	s := network.LinkSpec{CIDR: v.CIDR, Gateway: v.Gateway, DHCP: v.DHCP, MTU: v.MTU}
+	for _, r := range v.Pools {
+		s.Pools = append(s.Pools, network.AddressRange(r))
+	}
+	if v.Physical != "" || v.Segmentation != 0 {
+		s.Segment = &network.LinkSegment{Type: v.Type, Physical: v.Physical, ID: v.Segmentation}
+	}
+	return s
+}
+
+func (a AskedLink) field() string {
+	if a.VL != "" {
+		return "extManagedVirtualLinks"
+	}
+	return "extVirtualLinks"
+}
+
+func (a AskedLink) names() []string { return Link{VL: a.VL, CPs: a.CPs}.names() }
+
+// names are what the descriptor calls the things that are on the link.
+func (k Link) names() (all []string) {
+	if k.VL != "" {
+		return []string{k.VL}
+	}
+	for _, p := range k.CPs {
+		all = append(all, p.CPD)
+	}
+	return all
+}
+
+// lend finds the link that a request asks for.
+func (l *Lifecycle) lend(ctx context.Context, with linking, ask AskedLink) (Link, error) {
+	k := Link{Ext: ask.ID, VL: ask.VL, CPs: ask.CPs}
+	if l.links == nil {
+		return k, &broker.Error{Kind: broker.ErrUnsupported, Field: ask.field(), Detail: "this server keeps no virtual links"}
+	}
+	found, err := l.links.Lend(ctx, with.p, with.vim, ask.Ref)
+	if errors.Is(err, broker.ErrNotFound) {
+		return k, &broker.Error{
+			Kind: broker.ErrInvalid, Field: ask.field(), Detail: "names " + vnfpkg.Printable(ask.Ref) + ", and you see no such virtual link, " +
+				"and may adopt no network (" + string(policy.LinkAdopt) + ")",
+			Remedy: "make a virtual link, and give its id or name as resourceId",
+		}
+	}
+	if err != nil {
+		return k, err
+	}
+	k.is(found)
+	switch kubernetes := with.vim.Type == "kubernetes"; {
+	case kubernetes && found.Spec.NAD == nil:
+		err = broker.Invalid(ask.field(), "names a link without nad, and the instance is on Kubernetes")
+	case kubernetes && slices.ContainsFunc(k.CPs, func(p LinkedCP) bool { return len(p.Addresses) > 0 }):
+		err = broker.Invalid(ask.field(), "fixes addresses, which on Kubernetes the plugin of the network gives")
+	}
+	return k, err
+}
+
+// makeLinks makes and adopts the links of a shape that are not there yet. Links that no operation then begins to use go by
+// themselves.
+func (l *Lifecycle) makeLinks(ctx context.Context, p policy.Principal, instance string, s *Shape) error {
+	for n := range s.Links {
+		k := &s.Links[n]
+		if k.ID != "" {
+			continue
+		}
+		r := link.Request{VIM: s.VIM, Name: "network-" + k.Made.Network, Existing: k.Made.Network}
+		if k.Own {
+			r.Name, r.Spec, r.Maker = fmt.Sprintf("vl-%d-%s", n, instance), k.Spec, instance
+		}
+		made, _, err := l.links.Create(ctx, p, r)
+		if err != nil {
+			return err
+		}
+		k.is(made)
+	}
+	return nil
+}
+
+// release has links go that were made for instances and that an operation which has ended may have been the last to use.
+func (l *Lifecycle) release(ctx context.Context, o Operation) {
+	var own []string
+	for _, k := range slices.Concat(o.Before.Links, o.Target.Links) {
+		if k.Own && k.ID != "" {
+			own = append(own, k.ID)
+		}
+	}
+	if len(own) > 0 && !o.State.Live() {
+		l.links.Release(ctx, own...)
+	}
+}
+
+// LinkIDs are the ids of the links that the shape uses.
+func (s Shape) LinkIDs() (ids []string) {
+	for _, k := range s.Links {
+		if k.ID != "" {
+			ids = append(ids, k.ID)
+		}
+	}
+	return ids
+}
+
+// Connecting is a request to connect external connection points otherwise.
+type Connecting struct {
+	Links  []AskedLink
+	Params json.RawMessage
+}
+
+// Connect changes what the external connection points of an instance are connected to.
+func (l *Lifecycle) Connect(ctx context.Context, p policy.Principal, id string, r Connecting) (Operation, error) {
+	return l.begin(ctx, p, id, r.propose(ctx, l, p))
+}
+
+func (r Connecting) propose(ctx context.Context, l *Lifecycle, p policy.Principal) proposal {
+	return proposal{of: ChangeConn, params: r.Params, shape: func(i Instance, o *Operation) error {
+		pkg, err := l.packages.Held(ctx, i.Shape.Package)
+		if err != nil {
+			return err
+		}
+		to := &o.Target
+		with := linking{p: p, source: to.source(pkg, true), asked: r.Links, more: true}
+		if with.flavour, err = flavour(pkg.VNFD, i.Shape.Flavour); err != nil {
+			return err
+		}
+		with.flavour = pkg.unmade(with.flavour)
+		if with.driver, err = l.driver(*to); err != nil {
+			return err
+		}
+		if with.vim, err = l.leaser.VIM(ctx, p, to.VIM); err != nil {
+			return err
+		}
+		// Those of its connection points that the request does not name stay where they are.
+		var stay []Link
+		for _, k := range to.Links {
+			kept := slices.DeleteFunc(slices.Clone(k.CPs), func(c LinkedCP) bool {
+				return slices.ContainsFunc(r.Links, func(a AskedLink) bool { return slices.Contains(a.names(), c.CPD) })
+			})
+			if k.VL != "" || len(kept) > 0 {
+				k.CPs = kept
+				stay = append(stay, k)
+			}
+		}
+		to.Links = stay
+		return l.connect(ctx, with, to)
+	}}
+}
+
+// AffectedLink is a link that an operation has begun or ceased to use in place of one of the descriptor's.
+type AffectedLink struct {
+	Link
+	Change ChangeType `json:"change"`
+}
+
+// AffectedLinks are the virtual links of the descriptor that a completed operation has changed.
+func (o Operation) AffectedLinks() (all []AffectedLink) {
+	lacks := func(s Shape, k Link) bool {
+		return k.VL != "" && !slices.ContainsFunc(s.Links, func(other Link) bool { return other.VL == k.VL && other.ID == k.ID })
+	}
+	for _, k := range o.Target.Links {
+		if lacks(o.Before, k) {
+			all = append(all, AffectedLink{k, Added})
+		}
+	}
+	for _, k := range o.Before.Links {
+		if lacks(o.Target, k) {
+			all = append(all, AffectedLink{k, Removed})
+		}
+	}
+	return all
 }
 
 // NotDone are sentences about networks that the descriptor and the request ask for, and that nothing is done about.
 func (s Shape) NotDone() (lines []string) {
 	for _, name := range s.Unmade {
-		lines = append(lines, "the VNFD's "+name+" is not made: only what the package's files make is")
+		lines = append(lines, "the VNFD's "+name+" is not made: only what the package's files make is, and virtual links that a request names")
 	}
 	for _, id := range s.Managed {
-		lines = append(lines, "extManagedVirtualLinks: "+vnfpkg.Printable(id)+" is not used: no virtual link of others is taken")
+		lines = append(lines, "extManagedVirtualLinks: "+vnfpkg.Printable(id)+" is not used: the package takes no network for it")
 	}
 	if more := len(lines) - maxNotDone; more > 0 {
 		lines = append(lines[:maxNotDone-1], fmt.Sprintf("and %d more", more+1))

@@ -125,7 +125,7 @@ type Failure struct {
 
 // Rollbackable reports whether the engine knows the way back.
 func (t OperationType) Rollbackable() bool {
-	return t == Instantiate || t == ScaleVNF || t == ChangePackage
+	return t == Instantiate || t == ScaleVNF || t == ChangePackage || t == ChangeConn
 }
 
 // fail ends the work on the operation, because of err. One of which nothing was made is over.

@@ -61,8 +61,8 @@ type Instantiation struct {
 	Parameters json.RawMessage
 	// Others are the names of further parameters, which the VNFD has to declare.
 	Others []string
-	// Managed are the ids of virtual links that others manage and the instance is to use. It uses none: it tells so.
-	Managed []string
+	// Links are the virtual links that the instance is to use.
+	Links []AskedLink
 	// Params is the request's body, to be shown again without secret values.
 	Params json.RawMessage
 }
@@ -89,9 +89,10 @@ type PackageChange struct {
 	Waves      []WaveRule
 	Variables  map[string]string
 	Parameters json.RawMessage
-	// Others and Managed are as in [Instantiation]; no Managed keeps the previous ones.
-	Others, Managed []string
-	Params          json.RawMessage
+	// Others and Links are as in [Instantiation]; nil Links keeps the previous ones.
+	Others []string
+	Links  []AskedLink
+	Params json.RawMessage
 }
 
 // Modification changes the information of an instance. A nil field stays unchanged.

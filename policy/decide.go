@@ -172,6 +172,15 @@ func resourceEntity(r Resource) cedar.Entity {
 			"vimName": cedar.String(r.VIMName),
 			"vimType": cedar.String(r.VIMType),
 		}
+	case KindLink:
+		attributes = cedar.RecordMap{
+			"owner":      cedar.String(r.Owner),
+			"name":       cedar.String(r.Name),
+			"vimName":    cedar.String(r.VIMName),
+			"vimType":    cedar.String(r.VIMType),
+			"shared":     cedar.Boolean(r.Shared),
+			"sharedWith": stringSet(r.SharedWith),
+		}
 	case KindPackage:
 		attributes = cedar.RecordMap{
 			"provider": cedar.String(r.Provider),

@@ -149,6 +149,16 @@ const (
 	VNFFail     Action = "vnf:fail"
 	VNFCancel   Action = "vnf:cancel"
 
+	VNFConnect     Action = "vnf:connect" // change what its external connection points are connected to
+
+	LinkCreate Action = "link:create" // make a network on a VIM that VNF instances use
+	LinkShow   Action = "link:show"   // also what list filters by
+	LinkUse    Action = "link:use"    // connect a VNF instance to it
+	LinkDelete Action = "link:delete"
+	// LinkAdopt is needed in addition for a network that stands already, for one of the cloud's own, for a router, and for
+	// ports that send as any address.
+	LinkAdopt Action = "link:adopt"
+
 	PackageCreate Action = "package:create"
 	PackageShow   Action = "package:show"   // also its content, and what list filters by
 	PackageUpload Action = "package:upload" // decided again once the product of the package is known
@@ -200,6 +210,8 @@ const (
 	KindSubscription Kind = "Subscription"
 	// KindClient is a program that logs in by OAuth 2.0.
 	KindClient Kind = "Client"
+	// KindLink is a virtual link: a network that stands apart from VNF instances.
+	KindLink Kind = "VirtualLink"
 	// KindGrant is the grant of a client for an operation on a VNF instance of its own.
 	KindGrant Kind = "Grant"
 )
@@ -218,7 +230,7 @@ type Resource struct {
 	VIMType string
 	VIMName string
 	// Shared, SharedWith and Labels are a VIM's: on a lease they would date from its
-	// issue. A VNF package has labels, too.
+	// issue. A VNF package has labels, too; virtual links are shared like VIMs.
 	Shared     bool
 	SharedWith []string
 	Labels     map[string]string

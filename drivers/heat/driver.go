@@ -95,23 +95,29 @@ func readFrom(s lifecycle.Source, b lifecycle.Basis) (*hot, error) {
 	return read(templates, s.Flavour)
 }
 
-// Networks implements [lifecycle.Networker]: templates of Tacker call a descriptor's networks and ports by its names.
-func (d *Driver) Networks(s lifecycle.Source) (map[string]bool, error) {
+// Networks implements [lifecycle.Networker]: templates of Tacker call a descriptor's networks and ports by its names, and take
+// the networks of others from the parameter nfv.
+func (d *Driver) Networks(s lifecycle.Source) (made, taken map[string]bool, err error) {
 	b, err := d.Basis(s)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	h, err := readFrom(s, b)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	made := map[string]bool{}
+	made, taken = map[string]bool{}, map[string]bool{}
+	for _, asked := range h.asked {
+		if len(asked) == 3 && (asked[0] == "CP" || asked[0] == "VL") && asked[2] == "network" {
+			taken[asked[1]] = true
+		}
+	}
 	for _, p := range h.pieces {
 		if strings.HasPrefix(p.kind, "OS::Neutron::") {
 			made[p.name] = true
 		}
 	}
-	return made, nil
+	return made, taken, nil
 }
 
 // Observe implements [lifecycle.Driver].

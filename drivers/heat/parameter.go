@@ -1,6 +1,7 @@
 package heat
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -72,6 +73,9 @@ func (h *hot) nfv(in lifecycle.PlanInput) (any, error) {
 
 // described is the descriptor's value for a member that a template asks for, or nil.
 func described(in lifecycle.PlanInput, asked []string) any {
+	if len(asked) > 2 && (asked[0] == "CP" || asked[0] == "VL") {
+		return linked(in.Links, asked)
+	}
 	if len(asked) != 3 || asked[0] != "VDU" {
 		return nil
 	}
@@ -88,6 +92,41 @@ func described(in lifecycle.PlanInput, asked []string) any {
 	}
 	return nil
 }
+
+// linked is what a template asks for of a virtual link: [CP, NAME, network], [CP, NAME, fixed_ips, 0, ip_address or subnet],
+// [CP, NAME, security_group] and [VL, NAME, network or subnet].
+func linked(all []lifecycle.Link, asked []string) any {
+	said := func(id string) any {
+		if id == "" {
+			return nil
+		}
+		return id
+	}
+	for _, k := range all {
+		at := slices.IndexFunc(k.CPs, func(p lifecycle.LinkedCP) bool { return p.CPD == asked[1] })
+		if asked[0] == "VL" && k.VL != asked[1] || asked[0] == "CP" && at < 0 {
+			continue
+		}
+		switch asked[2] {
+		case "network":
+			return said(cmp.Or(k.Made.Network, yetToMake))
+		case "subnet":
+			return said(k.Made.Subnet)
+		case "security_group":
+			return said(k.Made.Group)
+		case "fixed_ips":
+			if n, err := strconv.Atoi(strings.Join(asked[3:min(4, len(asked))], "")); asked[0] == "CP" && len(asked) == 5 && err == nil && n >= 0 &&
+				n < len(k.CPs[at].Addresses) {
+				one := k.CPs[at].Addresses[n]
+				return said(map[string]string{"ip_address": one.IP, "subnet": cmp.Or(one.Subnet, k.Made.Subnet)}[asked[4]])
+			}
+		}
+	}
+	return nil
+}
+
+// yetToMake stands for a network in the plan of a dry run.
+const yetToMake = "made-with-the-operation"
 
 // grow puts a value at a path, through a list if a step is a number.
 func grow(to any, at []string, value any) any {

@@ -80,7 +80,7 @@ func (d *Driver) Plan(ctx context.Context, c lifecycle.Connection, in lifecycle.
 	resources := h.consistsOf(in)
 	wave := lifecycle.Wave{Deed: lifecycle.Apply, Objects: objects(resources, secret.NewText(string(manifest)))}
 	switch in.Operation {
-	case lifecycle.Instantiate, lifecycle.ChangePackage, lifecycle.ScaleVNF:
+	case lifecycle.Instantiate, lifecycle.ChangePackage, lifecycle.ChangeConn, lifecycle.ScaleVNF:
 	case lifecycle.Heal:
 		wave.Deed, wave.VNFCs = lifecycle.Replace, in.VNFCs
 	default:

@@ -21,6 +21,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker/clientconfig"
 	"github.com/vimbroker/vimbroker/broker/remote"
 	"github.com/vimbroker/vimbroker/lifecycle"
+	"github.com/vimbroker/vimbroker/policy/egress"
 )
 
 // server is a cloud's Heat, for one call of the driver.
@@ -31,30 +32,36 @@ type server struct {
 
 func (s *server) close() { s.transport.CloseIdleConnections() }
 
-// connect finds the cloud's Heat in the catalog of the lease's token. The egress rules apply to the catalog's address.
+// connect finds the cloud's Heat.
 func connect(ctx context.Context, c lifecycle.Connection) (*server, error) {
-	way, err := remote.New(c.Egress, remote.Options{
-		Server: "the cloud", CA: remote.Authorities{PEM: c.Config.CACert},
-		ServerName: c.Config.ServerName, InsecureSkipVerify: c.Config.InsecureSkipVerify,
-	})
-	if err != nil {
-		return nil, broker.Invalid("caCert", "holds no certificate")
-	}
-	provider := &gophercloud.ProviderClient{HTTPClient: *way.Client()}
-	s := &server{transport: way}
-	at, err := s.orchestration(ctx, &gophercloud.ServiceClient{
-		ProviderClient: provider, Endpoint: c.Config.Endpoint + "/v3/", Type: "identity",
-	}, c.Config)
-	if err != nil {
-		s.close()
-		return nil, err
-	}
-	s.client = &gophercloud.ServiceClient{ProviderClient: provider, Endpoint: at, Type: "orchestration"}
-	return s, nil
+	client, way, err := Dial(ctx, c.Config, c.Egress, "orchestration", orchestrator)
+	return &server{transport: way, client: client}, err
 }
 
-// orchestration has the connection use the lease's token, and returns Heat's URL.
-func (s *server) orchestration(ctx context.Context, identity *gophercloud.ServiceClient, c clientconfig.Config) (string, error) {
+// Dial finds a service of the cloud, of a type and with a name for errors, in the catalog of the lease's token. The egress
+// rules apply to the catalog's address.
+func Dial(
+	ctx context.Context, c clientconfig.Config, rules *egress.Rules, service, name string,
+) (*gophercloud.ServiceClient, *remote.Transport, error) {
+	way, err := remote.New(rules, remote.Options{
+		Server: "the cloud", CA: remote.Authorities{PEM: c.CACert}, ServerName: c.ServerName, InsecureSkipVerify: c.InsecureSkipVerify,
+	})
+	if err != nil {
+		return nil, nil, broker.Invalid("caCert", "holds no certificate")
+	}
+	provider := &gophercloud.ProviderClient{HTTPClient: *way.Client()}
+	at, err := endpoint(ctx, &gophercloud.ServiceClient{
+		ProviderClient: provider, Endpoint: c.Endpoint + "/v3/", Type: "identity",
+	}, c, service, name)
+	if err != nil {
+		way.CloseIdleConnections()
+		return nil, nil, err
+	}
+	return &gophercloud.ServiceClient{ProviderClient: provider, Endpoint: at, Type: service}, way, nil
+}
+
+// endpoint has the connection use the lease's token, and returns the service's URL.
+func endpoint(ctx context.Context, identity *gophercloud.ServiceClient, c clientconfig.Config, kind, name string) (string, error) {
 	ctx = remote.Expect(ctx, remote.Catalog)
 	var body struct {
 		Catalog []tokens.CatalogEntry `json:"catalog"`
@@ -80,23 +87,23 @@ func (s *server) orchestration(ctx context.Context, identity *gophercloud.Servic
 	}
 	for _, service := range body.Catalog {
 		for _, e := range service.Endpoints {
-			if service.Type != "orchestration" || e.Interface != "public" || region != "" && e.Region != region {
+			if service.Type != kind || e.Interface != "public" || region != "" && e.Region != region {
 				continue
 			}
 			u, err := url.Parse(e.URL)
 			if err != nil || u.Host == "" || u.User != nil ||
 				u.Scheme != "https" && !(u.Scheme == "http" && strings.HasPrefix(c.Endpoint, "http:")) {
 				return "", &broker.Error{
-					Kind: broker.ErrUnsupported, Detail: "the catalog's endpoint of Heat is none that a token is sent to",
-					Remedy: "have the cloud's catalog name an https URL for the service orchestration",
+					Kind: broker.ErrUnsupported, Detail: "the catalog's endpoint of " + name + " is none that a token is sent to",
+					Remedy: "have the cloud's catalog name an https URL for the service " + kind,
 				}
 			}
 			return strings.TrimSuffix(e.URL, "/") + "/", nil
 		}
 	}
 	return "", &broker.Error{
-		Kind: broker.ErrUnsupported, Detail: "the cloud has no public endpoint of Heat (orchestration) in the VIM's region",
-		Remedy: "see openstack catalog list; register the VIM with the region that has Heat",
+		Kind: broker.ErrUnsupported, Detail: "the cloud has no public endpoint of " + name + " (" + kind + ") in the VIM's region",
+		Remedy: "see openstack catalog list; register the VIM with the region that has " + name,
 	}
 }
 

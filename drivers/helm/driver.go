@@ -218,3 +218,8 @@ func (d *Driver) Observe(
 	}
 	return d.Driver.Observe(ctx, c, instance, looked)
 }
+
+// Networks implements [lifecycle.Networker]: a chart brings its networks, and takes none of others.
+func (*Driver) Networks(lifecycle.Source) (made, taken map[string]bool, err error) {
+	return nil, nil, nil
+}

@@ -28,7 +28,7 @@ func (d *Driver) Plan(ctx context.Context, c lifecycle.Connection, in lifecycle.
 	}
 	defer s.close()
 	switch in.Operation {
-	case lifecycle.Instantiate, lifecycle.ChangePackage:
+	case lifecycle.Instantiate, lifecycle.ChangePackage, lifecycle.ChangeConn:
 		if err = p.applyAll(ctx, s, in); err == nil {
 			err = p.remove(ctx, s, in, p.left(in.Standing))
 		}
@@ -157,6 +157,13 @@ func (p *draft) applyAll(ctx context.Context, s *server, in lifecycle.PlanInput)
 // want them. foreign is nil for manifests of a package. defined are kinds that the plan defines before; those that the
 // objects define are added.
 func (s *server) settled(ctx context.Context, in lifecycle.PlanInput, foreign *Marks, defined kinds) ([]*object, error) {
+	var nets []attached
+	if foreign == nil {
+		var err error
+		if in, nets, err = withNetworks(in); err != nil {
+			return nil, err
+		}
+	}
 	all, err := objects(in, foreign)
 	if err != nil {
 		return nil, err
@@ -182,6 +189,7 @@ func (s *server) settled(ctx context.Context, in lifecycle.PlanInput, foreign *M
 	}
 	for _, o := range all {
 		o.own(in.Instance)
+		o.link(nets)
 	}
 	arrange(all)
 	return all, nil

@@ -90,6 +90,7 @@ func reaches(o *object) (finds []finding) {
 			finds = append(finds, r.look(o)...)
 		}
 	}
+	finds = append(finds, foreignNetworks(o)...)
 	switch {
 	case !known:
 		finds = append(finds, unknownKind)

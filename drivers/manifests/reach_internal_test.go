@@ -115,7 +115,7 @@ func TestFormsOfAManifestAreOne(t *testing.T) {
 		return string(text)
 	}
 	all := pods.Cases()
-	for _, o := range []string{service, network("host-device"), claim} {
+	for _, o := range []string{service, networkOf("host-device"), claim} {
 		var content map[string]any
 		if err := yaml.Unmarshal([]byte(o), &content); err != nil {
 			t.Fatal(err)
@@ -150,7 +150,7 @@ const (
 	claim   = "apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: a}\nspec: {volumeName: v}\n"
 )
 
-func network(kind string) string {
+func networkOf(kind string) string {
 	return "apiVersion: k8s.cni.cncf.io/v1\nkind: NetworkAttachmentDefinition\nmetadata: {name: a}\nspec: {config: '{\"type\": \"" + kind + "\", \"device\": \"eth0\"}'}\n"
 }
 
@@ -307,7 +307,7 @@ func TestOddPodsAreUnknown(t *testing.T) {
 // TestFindingsHoldNoValue: a variable may be a secret.
 func TestFindingsHoldNoValue(t *testing.T) {
 	f := judged(t, api.LatestVersion(), map[string]string{"S": "s3cret"},
-		strings.Replace(service, "secret-text", "'${S}'", 1), network("${S}"),
+		strings.Replace(service, "secret-text", "'${S}'", 1), networkOf("${S}"),
 		"apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {securityContext: {sysctls: [{name: '${S}'}], seLinuxOptions: {type: '${S}'}}, "+
 			"volumes: [{name: '${S}', hostPath: {path: '${S}'}}], containers: [{name: '${S}', image: i, livenessProbe: {httpGet: {host: '${S}'}}}]}\n")
 	for _, r := range f.Reaches {

@@ -166,7 +166,15 @@ func byHandle(
 // No lease is wider than its purpose: if rules are not available the lease is
 // refused.
 func (s *session) rules(purpose string, roles []tokens.Role) ([]applicationcredentials.AccessRule, error) {
-	if purpose != Read {
+	var rules []applicationcredentials.AccessRule
+	switch purpose {
+	case Network:
+		for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodDelete} {
+			rules = append(rules, applicationcredentials.AccessRule{Service: Network, Method: method, Path: "/v2.0/**"})
+		}
+		return rules, nil
+	case Read:
+	default:
 		return nil, nil
 	}
 	for _, r := range roles {
@@ -183,7 +191,6 @@ func (s *session) rules(purpose string, roles []tokens.Role) ([]applicationcrede
 		services = append(services, e.Service)
 	}
 	slices.Sort(services)
-	var rules []applicationcredentials.AccessRule
 	for _, service := range slices.Compact(services) {
 		for _, method := range []string{http.MethodGet, http.MethodHead} {
 			rules = append(rules, applicationcredentials.AccessRule{Service: service, Method: method, Path: "/**"})

@@ -21,6 +21,8 @@ const (
 	admin = "admin"
 	// Heat is the purpose of a lease that makes Heat stacks.
 	Heat = "heat"
+	// Network is the purpose of a lease that is held to Neutron, where the cloud knows access rules and mints for it.
+	Network = "network"
 	// Read is the purpose of a lease that changes nothing: see [session.rules].
 	Read = "read"
 )

@@ -60,6 +60,7 @@ var unique = map[string]rows.Unique{
 	"cluster_object_once":                      rows.ClusterObject,
 	"cluster_system_once":                      rows.ClusterSystem,
 
+	"link_name_once_per_project":    rows.LinkName,
 	"vnf_subscriptions_pkey":        rows.SubscriptionID,
 	"subscription_once_per_project": rows.SubscriptionLike,
 

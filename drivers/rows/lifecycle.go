@@ -3,6 +3,7 @@ package rows
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/vimbroker/vimbroker/broker"
@@ -40,8 +41,8 @@ type Instance struct {
 	// Packages are the VNF packages that the instance holds: its own, and while an operation
 	// on it is live those that it leads from and to. No column: a table of their own keeps them.
 	Packages []string
-	// VIMs are those that it stands on, in the same way: each is a [broker.Use].
-	VIMs []string
+	// VIMs are those that it stands on, in the same way: each is a [broker.Use]. Links are the virtual links that it uses.
+	VIMs, Links []string
 }
 
 // Use is the instance's use of its VIMs.
@@ -80,7 +81,7 @@ func InstanceRow(i lifecycle.Instance) (Instance, error) {
 	text, err := json.Marshal(i)
 	row := Instance{
 		ID: i.ID, Project: i.Project, Name: i.Name, State: string(i.State), CreatedAt: i.CreatedAt, Revision: i.Revision, Document: string(text),
-		Packages: []string{i.Shape.Package}, VIMs: []string{i.Shape.VIM},
+		Packages: []string{i.Shape.Package}, VIMs: []string{i.Shape.VIM}, Links: i.Shape.LinkIDs(),
 	}
 	if err == nil {
 		err = row.SetDrift(i.Drift)
@@ -103,6 +104,7 @@ func (r Instance) holding(o lifecycle.Operation) Instance {
 	if o.State.Live() {
 		r.Packages = append(r.Packages, o.Before.Package, o.Target.Package)
 		r.VIMs = append(r.VIMs, o.Before.VIM, o.Target.VIM)
+		r.Links = slices.Concat(r.Links, o.Before.LinkIDs(), o.Target.LinkIDs())
 	}
 	return r
 }

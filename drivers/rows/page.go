@@ -56,7 +56,7 @@ func Token(position any) string {
 // ReadPage returns the size of a page and the position it starts after, nil at the
 // beginning. It accepts only what Token made of a T.
 func ReadPage[T VIMPosition | LeasePosition | LifecyclePosition | ClusterPosition | PackagePosition |
-	ClientPosition | SubscriptionPosition | VNFGrantPosition](page broker.Page) (size int, after *T, err error) {
+	ClientPosition | SubscriptionPosition | VNFGrantPosition | LinkPosition](page broker.Page) (size int, after *T, err error) {
 	if page, err = page.Valid(); err != nil || page.Token == "" {
 		return page.Size, nil, err
 	}

@@ -26,6 +26,8 @@ var unique = map[string]rows.Unique{
 	"oauth_clients.id":                          rows.ClientID,
 	"oauth_clients.project, oauth_clients.name": rows.ClientName,
 
+	"virtual_links.project, virtual_links.name": rows.LinkName,
+
 	"vnf_grants.id": rows.VNFGrantID,
 	"vnf_grants.client, vnf_grants.operation":             rows.VNFGrantOperation,
 	"vnf_subscriptions.id":                                rows.SubscriptionID,

@@ -23,7 +23,7 @@ var dialect = tables.Dialect{SQLite: true, Say: say, Store: stored, Into: target
 // phrases are how SQLite says what PostgreSQL says.
 var phrases = sync.OnceValue(func() []phrase {
 	return []phrase{
-		{regexp.MustCompile(` FOR (KEY SHARE|UPDATE)( SKIP LOCKED)?`), ``}, // writes follow each other
+		{regexp.MustCompile(` FOR (KEY SHARE|SHARE|UPDATE)( SKIP LOCKED)?`), ``}, // writes follow each other
 		{regexp.MustCompile(`\(document::jsonb ->> '(\w+)'\)`), `json_extract(document, '$$.$1')`},
 		{regexp.MustCompile(`::\w+`), ``},
 		{regexp.MustCompile(`= ANY \((\?\d*)\)`), `IN (SELECT value FROM json_each($1))`},

@@ -9,6 +9,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/grant"
+	"github.com/vimbroker/vimbroker/broker/link"
 	"github.com/vimbroker/vimbroker/broker/notary"
 	"github.com/vimbroker/vimbroker/broker/oauth"
 	"github.com/vimbroker/vimbroker/broker/onboard"
@@ -112,6 +113,7 @@ const (
 	lockTurns     Lock = "turns of operations"
 	lockClients   Lock = "clients of project"
 	lockInstances Lock = "VNF instances of project"
+	lockLinks     Lock = "virtual links of project"
 	lockSubs      Lock = "subscriptions of project"
 	lockVNFGrants Lock = "grants of client"
 	lockTokenKeys Lock = "keys that sign tokens"
@@ -202,6 +204,7 @@ func (r *results) Spare(bad *bool, fields ...any) error {
 }
 
 var _ interface {
+	link.Store
 	catalog.Store
 	grant.Store
 	lifecycle.Store

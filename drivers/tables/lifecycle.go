@@ -171,6 +171,9 @@ func (s *Tables) DeleteInstance(ctx context.Context, id string, e audit.Entry) e
 		if err != nil {
 			return err
 		}
+		if err := t.use(id, nil); err != nil {
+			return err
+		}
 		t.keepPackages(id)
 		t.stand(row.Use(), nil)
 		t.queue(deleteOperations, id)
@@ -205,6 +208,9 @@ func (s *Tables) BeginOperation(
 			if err := t.holdPackage(o.Target.Package); err != nil {
 				return err
 			}
+		}
+		if err := t.use(o.Instance, begun.Instance.Links); err != nil {
+			return err
 		}
 		t.queue(insertOperation, rows.OperationColumns.Values(&begun.Operation)...)
 		t.queue(updateInstance, append(changingInstance.Values(&begun.Instance), o.Instance)...)
@@ -287,6 +293,9 @@ func (s *Tables) UpdateOperation(ctx context.Context, id string, change func(
 			return refusal
 		})
 		if err != nil {
+			return err
+		}
+		if err := t.use(i.ID, to.Instance.Links); err != nil {
 			return err
 		}
 		stored = to.Stored

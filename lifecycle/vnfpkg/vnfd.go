@@ -6,6 +6,7 @@ import (
 	"path"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -64,8 +65,77 @@ type Flavour struct {
 	Networks []string
 	// Containers: it describes containers, so that it can be translated to manifests.
 	Containers bool
+	// Links are its virtual links, by the name of their node template.
+	Links map[string]VirtualLink
 
 	steps map[string]string // of each aspect, the name of its first step
+}
+
+// VirtualLink is the network that a tosca.nodes.nfv.VnfVirtualLink asks for (vl_profile, the first of its protocol data).
+type VirtualLink struct {
+	CIDR, Gateway string
+	DHCP          *bool
+	Pools         []Range
+	MTU           int
+	// Type, Physical and Segmentation are those of the cloud's own network, if it asks for one.
+	Type, Physical string
+	Segmentation   int
+}
+
+// Range are addresses from one to another.
+type Range struct {
+	Start string `yaml:"start_ip_address"`
+	End   string `yaml:"end_ip_address"`
+}
+
+// network adds what a node template asks for of networks.
+func (d *descriptor) network(file, name string, t template, fl *Flavour) (err error) {
+	for _, kind := range typesOfNetworks {
+		if d.is(t.Type, "tosca.nodes.nfv."+kind) {
+			fl.Networks = append(fl.Networks, kind+" "+name)
+		}
+	}
+	if d.is(t.Type, typeLink) {
+		if fl.Links == nil {
+			fl.Links = map[string]VirtualLink{}
+		}
+		fl.Links[name], err = virtualLinkOf(file, name, t)
+	}
+	return err
+}
+
+func virtualLinkOf(file, name string, t template) (v VirtualLink, err error) {
+	n, ok := t.Properties["vl_profile"]
+	if !ok {
+		return v, nil
+	}
+	var profile struct {
+		Protocols []struct {
+			L2 struct {
+				Type         string `yaml:"network_type"`
+				Physical     string `yaml:"physical_network"`
+				Segmentation string `yaml:"segmentation_id"`
+				MTU          int    `yaml:"mtu"`
+			} `yaml:"l2_protocol_data"`
+			L3 struct {
+				CIDR    string  `yaml:"cidr"`
+				Gateway string  `yaml:"gateway_ip"`
+				DHCP    *bool   `yaml:"dhcp_enabled"`
+				Pools   []Range `yaml:"ip_allocation_pools"`
+			} `yaml:"l3_protocol_data"`
+		} `yaml:"virtual_link_protocol_data"`
+	}
+	if n.Decode(&profile) != nil {
+		return v, fault(file, "has a vl_profile of %s that is none", Printable(name))
+	}
+	if len(profile.Protocols) > 0 {
+		l2, l3 := profile.Protocols[0].L2, profile.Protocols[0].L3
+		v = VirtualLink{l3.CIDR, l3.Gateway, l3.DHCP, l3.Pools, l2.MTU, l2.Type, l2.Physical, 0}
+		if v.Segmentation, err = strconv.Atoi(cmp.Or(l2.Segmentation, "0")); err != nil {
+			return v, fault(file, "has a segmentation_id of %s that is no number", Printable(name))
+		}
+	}
+	return v, nil
 }
 
 // VDU is a virtualisation deployment unit (tosca.nodes.nfv.Vdu.Compute).
@@ -111,6 +181,7 @@ const (
 	typeCompute   = "tosca.nodes.nfv.Vdu.Compute"
 	typeContainer = "tosca.nodes.nfv.Vdu.OsContainerDeployableUnit"
 	typeOneOfUnit = "tosca.nodes.nfv.Vdu.OsContainer"
+	typeLink      = "tosca.nodes.nfv.VnfVirtualLink"
 	typeAspects   = "tosca.policies.nfv.ScalingAspects"
 	typeDeltas    = "tosca.policies.nfv.VduScalingAspectDeltas"
 	typeInitial   = "tosca.policies.nfv.VduInitialDelta"
@@ -445,10 +516,8 @@ func (d *descriptor) flavour(f definitions) error {
 		case d.is(t.Type, typeOneOfUnit):
 			fl.Containers = true
 		}
-		for _, kind := range typesOfNetworks {
-			if d.is(t.Type, "tosca.nodes.nfv."+kind) {
-				fl.Networks = append(fl.Networks, kind+" "+name)
-			}
+		if err := d.network(f.path, name, t, &fl); err != nil {
+			return err
 		}
 		if image, err := imageOf(f.path, name, t); err != nil {
 			return err

@@ -76,6 +76,12 @@ topology_template:
       type: company.CP
     Link:
       type: tosca.nodes.nfv.VnfVirtualLink
+      properties:
+        vl_profile:
+          virtual_link_protocol_data:
+            - associated_layer_protocol: ipv4
+              l2_protocol_data: {network_type: vlan, mtu: 1400, segmentation_id: '7'}
+              l3_protocol_data: {ip_version: ipv4, cidr: 10.1.0.0/24, gateway_ip: 10.1.0.1, dhcp_enabled: false, ip_allocation_pools: [{start_ip_address: 10.1.0.5, end_ip_address: 10.1.0.9}]}
   policies:
     - vdu1_levels: {type: tosca.policies.nfv.VduInstantiationLevels, properties: {levels: {level_1: {number_of_instances: 1}, level_2: {number_of_instances: 3}}}, targets: [VDU1]}
     - aspects:
@@ -126,6 +132,10 @@ func TestDescriptor(t *testing.T) {
 				"level_2": {Description: "largest", Scale: map[string]int{"vdu1_aspect": 2}, Instances: map[string]int{"VDU1": 3}},
 			},
 			DefaultLevel: "level_1", Networks: []string{"VduCp VDU1_CP1", "VnfVirtualLink Link"},
+			Links: map[string]vnfpkg.VirtualLink{"Link": {
+				CIDR: "10.1.0.0/24", Gateway: "10.1.0.1", DHCP: new(bool), Pools: []vnfpkg.Range{{Start: "10.1.0.5", End: "10.1.0.9"}}, MTU: 1400, Type: "vlan",
+				Segmentation: 7,
+			}},
 		}},
 	}
 	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(vnfpkg.Flavour{})); diff != "" {

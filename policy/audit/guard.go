@@ -214,6 +214,8 @@ func (g *Guard) sees(p policy.Principal, res policy.Resource) bool {
 		return g.Allows(p, policy.LeaseShow, res)
 	case policy.KindVNFInstance:
 		return g.Allows(p, policy.VNFShow, res)
+	case policy.KindLink:
+		return g.Allows(p, policy.LinkShow, res)
 	case policy.KindPackage:
 		return g.Allows(p, policy.PackageShow, res)
 	case policy.KindGrant:

@@ -17,6 +17,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/job"
+	"github.com/vimbroker/vimbroker/broker/link"
 	"github.com/vimbroker/vimbroker/drivers/queue"
 	"github.com/vimbroker/vimbroker/lifecycle"
 	"github.com/vimbroker/vimbroker/lifecycle/catalog"
@@ -30,6 +31,7 @@ type LifecycleStore interface {
 	catalog.Store
 	JobStore
 	broker.VIMStore
+	link.Store
 	KeysInUse(ctx context.Context, id string) ([]broker.RetiredKey, error)
 }
 
@@ -53,6 +55,9 @@ func Lifecycle(t *testing.T, open func(t *testing.T) LifecycleStore) {
 	check("Packages", instancePackages)
 	check("VIMs", instanceVIMs)
 	check("VIMRace", func(t *testing.T, s lifecycleTest) { VIMRace(t, s, s) })
+	check("Links", linkRows)
+	check("LinkUses", linkUses)
+	check("LinkRace", linkRace)
 	check("InstanceQuota", instanceQuota)
 	check("PackageRace", packageRace)
 	check("List", lifecycleLists)

@@ -101,6 +101,12 @@ var deaths = map[string][]scenario{
 
 	"prune.removed": {pruning},
 
+	"link.intent":   {linking},
+	"link.made":     {linking},
+	"link.unused":   {unlinking},
+	"link.removing": {unlinking},
+	"link.removed":  {unlinking},
+
 	"package.intent":     {uploading, uploadingInVain},
 	"package.chunk":      {uploading, uploadingInVain},
 	"package.received":   {uploading, uploadingInVain},

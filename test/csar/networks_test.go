@@ -34,8 +34,8 @@ func TestNoNetworkIsLeftOutInSilence(t *testing.T) {
 	}{
 		"manifests": {
 			csar.Tacker(), csar.TackerVNFD, "Definitions/edge_df_simple.yaml", `{"flavourId":"simple","vimConnectionInfo":{"vim":{"vimId":"edge"}},
-				"additionalParams":{"namespace":"edge","lcm-kubernetes-def-files":["Files/kubernetes/deployment.yaml"]},` + managed + `}`,
-			[]string{"VduCp VDU1_CP1 ", "VduCp VDU1_CP9 ", "VnfVirtualLink internalVL1 ", "VnfVirtualLink internalVL9 ", " m1 "},
+				"additionalParams":{"namespace":"edge","lcm-kubernetes-def-files":["Files/kubernetes/deployment.yaml"]}}`,
+			[]string{"VduCp VDU1_CP1 ", "VduCp VDU1_CP9 ", "VnfVirtualLink internalVL1 ", "VnfVirtualLink internalVL9 "},
 		},
 		"base HOT": {
 			csar.TackerServers(), csar.TackerServersVNFD, "Definitions/sample_df_simple.yaml", `{"flavourId":"simple",
@@ -101,10 +101,10 @@ func TestAConnectionThatIsNotMadeIsRefused(t *testing.T) {
 	r.upload(csar.Tacker())
 	one := lcm + "/vnf_instances/" + r.made(csar.TackerVNFD)
 	answer, text := r.doors().Ask("POST", one+"/instantiate", `{"flavourId":"simple","vimConnectionInfo":{"vim":{"vimId":"edge"}},
-		"extVirtualLinks":[{"id":"net0","resourceId":"r","extCps":[]}]}`)
+		"extVirtualLinks":[{"id":"net0","resourceId":"r","extCps":[{"cpdId":"CP9"}]}]}`)
 	var said struct{ Remedy string }
 	if err := json.Unmarshal([]byte(text), &said); err != nil || answer.StatusCode != http.StatusUnprocessableEntity ||
-		!strings.Contains(text, "extVirtualLinks") || !strings.Contains(text, "net0") || !strings.Contains(said.Remedy, "additionalParams.nfv") {
+		!strings.Contains(text, "extVirtualLinks") || !strings.Contains(text, "CP9") || !strings.Contains(said.Remedy, "connection point") {
 		t.Errorf("instantiate = %d %s", answer.StatusCode, text)
 	}
 }

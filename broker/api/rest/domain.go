@@ -8,6 +8,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker/clientconfig"
 	"github.com/vimbroker/vimbroker/broker/delivery"
 	"github.com/vimbroker/vimbroker/broker/grant"
+	"github.com/vimbroker/vimbroker/broker/link"
 	"github.com/vimbroker/vimbroker/broker/notary"
 	"github.com/vimbroker/vimbroker/broker/oauth"
 	"github.com/vimbroker/vimbroker/broker/onboard"
@@ -114,6 +115,15 @@ type Clusters interface {
 	RevokePushToken(ctx context.Context, p policy.Principal, id string) error
 	Pusher(ctx context.Context, token string) (policy.Principal, error)
 	Push(ctx context.Context, p policy.Principal, in onboard.Pushed) (onboard.View, error)
+}
+
+// Links keeps virtual links; [link.Links] says what each method does. Every method decides and records for the principal it is
+// given.
+type Links interface {
+	Create(ctx context.Context, p policy.Principal, r link.Request) (link.Link, bool, error)
+	List(ctx context.Context, p policy.Principal, page broker.Page) ([]link.Link, string, error)
+	Show(ctx context.Context, p policy.Principal, ref string) (link.Link, []link.Use, int, error)
+	Delete(ctx context.Context, p policy.Principal, ref string, force bool) (link.Link, []link.Use, error)
 }
 
 // Trust is the table of trust; [trust.Table] says what each method does. Every method but Logins decides and records for

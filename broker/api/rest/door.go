@@ -24,6 +24,8 @@ type Options struct {
 	TokenKeys TokenKeys
 	// Grants keeps the grants of VNFMs; may be nil.
 	Grants Grants
+	// Links keeps virtual links; nil: there are none.
+	Links Links
 	// Log takes what callers are not told.
 	Log *slog.Logger
 	// Trust is the table of trust; nil: there is none.
@@ -45,6 +47,7 @@ type server struct {
 	keys     TokenKeys
 	grants   Grants
 	trust    Trust
+	links    Links
 	log      *slog.Logger
 	version  string
 	now      func() time.Time
@@ -58,7 +61,7 @@ func Door(o Options) api.Door {
 	}
 	s := &server{
 		registry: o.Registry, leaser: o.Leaser, auditLog: o.AuditLog, overseer: o.Overseer,
-		clusters: o.Clusters, clients: o.Clients, keys: o.TokenKeys, grants: o.Grants, trust: o.Trust, log: o.Log,
+		clusters: o.Clusters, clients: o.Clients, keys: o.TokenKeys, grants: o.Grants, trust: o.Trust, links: o.Links, log: o.Log,
 		version: o.Version, now: o.Now,
 	}
 	d := api.Door{

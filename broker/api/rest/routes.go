@@ -97,6 +97,23 @@ var routes = []route{
 		"Push the kubeconfig of a cluster, as if its secret held it",
 		route{beta: true, pushes: true, timeout: remote, needs: (*server).onboarding}),
 
+	on("POST /v1/virtual-links", "createVirtualLink", "links", takes((*server).createLink),
+		"Make a virtual link: 200 where it is there already and is the same",
+		route{
+			beta: true, timeout: remote, action: policy.LinkCreate, status: []int{http.StatusCreated, http.StatusOK},
+			needs: (*server).virtualLinks,
+		}),
+	on("GET /v1/virtual-links", "listVirtualLinks", "links", plain((*server).listLinks), "List virtual links",
+		route{beta: true, action: policy.LinkShow, query: paging, needs: (*server).virtualLinks}),
+	on("GET /v1/virtual-links/{id}", "showVirtualLink", "links", plain((*server).showLink), "Show a virtual link, and who uses it",
+		route{beta: true, action: policy.LinkShow, needs: (*server).virtualLinks}),
+	on("DELETE /v1/virtual-links/{id}", "deleteVirtualLink", "links", plain((*server).deleteLink),
+		"Delete a virtual link: 409 while it is used",
+		route{
+			beta: true, timeout: remote, action: policy.LinkDelete, query: removal, status: []int{http.StatusNoContent, http.StatusOK},
+			needs: (*server).virtualLinks,
+		}),
+
 	on("POST /v1/clients", "createClient", "clients", takes((*server).createClient),
 		"Register a program that logs in by OAuth 2.0; the answer has its secret, this once",
 		route{timeout: remote, action: policy.ClientCreate, status: []int{http.StatusCreated}, needs: (*server).oauthClients}),
@@ -192,6 +209,7 @@ var tags = []*huma.Tag{
 	{Name: "vims", Description: "Clouds and clusters whose credentials are kept"},
 	{Name: "leases", Description: "Short-lived credentials derived from theirs"},
 	{Name: "clusters", Description: "Clusters of Cluster API, which become VIMs by themselves (beta)"},
+	{Name: "links", Description: "Networks that VNF instances use, with who uses them (beta)"},
 	{Name: "keys", Description: "How credentials are sealed"},
 	{Name: "callers", Description: "Who calls, and what policy decides"},
 	{Name: "clients", Description: "Programs that log in by OAuth 2.0, such as VNFMs"},
@@ -234,6 +252,10 @@ var (
 		{name: "drain", doc: "Revoke live leases first, instead of refusing.", kind: "boolean", values: truth},
 		{name: "force", doc: "Delete although leases cannot be revoked; they stay listed as irrevocable.", kind: "boolean", values: truth},
 	}
+	removal = []parameter{{
+		name: "force", doc: "Delete although it is used, or its VIM does not answer; the answer then names the users.", kind: "boolean",
+		values: truth,
+	}}
 	leaseQuery = append([]parameter{
 		{name: "idPrefix", doc: "Leases whose id begins so."},
 		{name: "vim", doc: "Leases on the VIM of this id or name."},

@@ -139,6 +139,9 @@ type InstantiatedVNFInfo struct {
 	VNFCs       []VNFCInfo         `json:"vnfcInfo,omitempty"`
 	ExtCPs      []ExtCPInfo        `json:"extCpInfo,omitempty"`
 	Storages    []StorageInfo      `json:"virtualStorageResourceInfo,omitempty"`
+	ExtLinks    []ExtLinkInfo      `json:"extVirtualLinkInfo,omitempty"`
+	Managed     []LinkInfo         `json:"extManagedVirtualLinkInfo,omitempty"`
+	Links       []LinkInfo         `json:"vnfVirtualLinkResourceInfo,omitempty"`
 }
 
 // ExtCPInfo is VnfExtCpInfo: a connection point of a VNFC that the VNF shows outside.
@@ -147,7 +150,7 @@ type ExtCPInfo struct {
 	CPDID    string           `json:"cpdId"`
 	ConfigID string           `json:"cpConfigId"`
 	Protocol []CPProtocolInfo `json:"cpProtocolInfo"`
-	VNFCCPID string           `json:"associatedVnfcCpId"`
+	VNFCCPID string           `json:"associatedVnfcCpId,omitempty"`
 }
 
 // StorageInfo is VirtualStorageResourceInfo.
@@ -237,6 +240,7 @@ type OpOcc struct {
 	Changed   *ModifyRequest   `json:"changedInfo,omitempty"`
 	Triggered *PackageModified `json:"modificationsTriggeredByVnfPkgChange,omitempty"`
 	Resources *ResourceChanges `json:"resourceChanges,omitempty"`
+	Connected []ExtLinkInfo    `json:"changedExtConnectivity,omitempty"`
 	Own       *OperationDetail `json:"vimbroker,omitempty"`
 	Links     Links            `json:"_links"`
 }
@@ -254,6 +258,7 @@ type PackageModified struct {
 type ResourceChanges struct {
 	VNFCs    []AffectedVNFC    `json:"affectedVnfcs,omitempty"`
 	Storages []AffectedStorage `json:"affectedVirtualStorages,omitempty"`
+	Links    []LinkInfo        `json:"affectedVirtualLinks,omitempty"`
 }
 
 // AffectedVNFC is a VNFC that an operation has made, removed, or replaced under the same name.
@@ -394,15 +399,85 @@ type InstantiateRequest struct {
 	AskedLinks
 }
 
-// AskedLinks are the networks that a request connects an instance to: External are refused, Managed are not used.
+// AskedLinks are the networks that a request connects an instance to.
 type AskedLinks struct {
-	External []AskedLink `json:"extVirtualLinks,omitempty"`
-	Managed  []AskedLink `json:"extManagedVirtualLinks,omitempty"`
+	External []ExtLink     `json:"extVirtualLinks,omitempty"`
+	Managed  []ManagedLink `json:"extManagedVirtualLinks,omitempty"`
 }
 
-// AskedLink is ExtVirtualLinkData and ExtManagedVirtualLinkData, as far as they are known.
-type AskedLink struct {
+// ExtLink is ExtVirtualLinkData. ResourceID is the id or name of a virtual link, or the VIM's id of a network.
+type ExtLink struct {
+	ID              string     `json:"id"`
+	VIMConnectionID string     `json:"vimConnectionId,omitempty"`
+	ResourceID      string     `json:"resourceId"`
+	CPs             []ExtCP    `json:"extCps"`
+	Ports           []LinkPort `json:"extLinkPorts,omitempty"`
+}
+
+// LinkPort is ExtLinkPortData: a port of others, as far as it is known.
+type LinkPort struct {
 	ID string `json:"id"`
+}
+
+// ExtCP is VnfExtCpData.
+type ExtCP struct {
+	CPDID  string              `json:"cpdId"`
+	Config map[string]CPConfig `json:"cpConfig,omitempty"`
+}
+
+// CPConfig is VnfExtCpConfig.
+type CPConfig struct {
+	PortID   string       `json:"linkPortId,omitempty"`
+	Protocol []CPProtocol `json:"cpProtocolData,omitempty"`
+}
+
+// CPProtocol is CpProtocolData, of layer IP_OVER_ETHERNET.
+type CPProtocol struct {
+	Layer   string    `json:"layerProtocol"`
+	Address CPAddress `json:"ipOverEthernet,omitzero"`
+}
+
+// CPAddress is IpOverEthernetAddressData.
+type CPAddress struct {
+	MAC string     `json:"macAddress,omitempty"`
+	IPs []AskedIPs `json:"ipAddresses,omitempty"`
+}
+
+// AskedIPs are addresses that a connection point is to have.
+type AskedIPs struct {
+	Type     string   `json:"type"`
+	Fixed    []string `json:"fixedAddresses,omitempty"`
+	Dynamic  int      `json:"numDynamicAddresses,omitempty"`
+	SubnetID string   `json:"subnetId,omitempty"`
+}
+
+// ManagedLink is ExtManagedVirtualLinkData.
+type ManagedLink struct {
+	ID              string `json:"id"`
+	DescID          string `json:"vnfVirtualLinkDescId"`
+	VIMConnectionID string `json:"vimConnectionId,omitempty"`
+	ResourceID      string `json:"resourceId"`
+}
+
+// ConnectRequest is ChangeExtVnfConnectivityRequest.
+type ConnectRequest struct {
+	External []ExtLink                    `json:"extVirtualLinks"`
+	VIMs     map[string]VIMConnectionInfo `json:"vimConnectionInfo,omitempty"`
+}
+
+// ExtLinkInfo is ExtVirtualLinkInfo.
+type ExtLinkInfo struct {
+	ID     string         `json:"id"`
+	Handle ResourceHandle `json:"resourceHandle"`
+	CPs    []ExtCP        `json:"currentVnfExtCpData"`
+}
+
+// LinkInfo is ExtManagedVirtualLinkInfo, VnfVirtualLinkResourceInfo, and with a ChangeType AffectedVirtualLink.
+type LinkInfo struct {
+	ID         string         `json:"id"`
+	DescID     string         `json:"vnfVirtualLinkDescId"`
+	ChangeType string         `json:"changeType,omitempty"`
+	Network    ResourceHandle `json:"networkResource"`
 }
 
 // ScaleRequest is ScaleVnfRequest.

@@ -114,6 +114,8 @@ type Notification struct {
 	OperationID string            `json:"vnfLcmOpOccId,omitempty"`
 	VNFCs       []AffectedVNFC    `json:"affectedVnfcs,omitempty"`
 	Storages    []AffectedStorage `json:"affectedVirtualStorages,omitempty"`
+	VLs         []LinkInfo        `json:"affectedVirtualLinks,omitempty"`
+	Connected   []ExtLinkInfo     `json:"changedExtConnectivity,omitempty"`
 	Changed     *ModifyRequest    `json:"changedInfo,omitempty"`
 	Triggered   *PackageModified  `json:"modificationsTriggeredByVnfPkgChange,omitempty"`
 	Error       *Problem          `json:"error,omitempty"`

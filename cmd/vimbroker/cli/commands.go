@@ -23,6 +23,7 @@ func Commands(c *console.Console) []*cobra.Command {
 		p.keyCommand(),
 		p.kubeconfigCommand(),
 		p.leaseCommand(),
+		p.linkCommand(),
 		p.loginCommand(),
 		p.logoutCommand(),
 		p.managementCommand(),

@@ -33,7 +33,7 @@ how that begins, or by its name if no other has it.`,
   vimbroker vnf scale web --aspect front --wait
   vimbroker vnf terminate web --wait`,
 		p.vnfCreateCommand(), p.vnfListCommand(), p.vnfShowCommand(), p.vnfInstantiateCommand(), p.vnfScaleCommand(), p.vnfHealCommand(),
-		p.vnfUpdateCommand(), p.vnfModifyCommand(), p.vnfTerminateCommand(), p.vnfForgetCommand(),
+		p.vnfUpdateCommand(), p.vnfModifyCommand(), p.vnfConnectCommand(), p.vnfTerminateCommand(), p.vnfForgetCommand(),
 		p.vnfDeleteCommand(), p.vnfCheckCommand(), p.vnfWatchCommand(), p.vnfOpCommand(),
 		p.vnfSubscriptionCommand(),
 	)
@@ -322,7 +322,7 @@ func (p *program) preview(ctx context.Context, registry *client.Client, id, task
 func (p *program) vnfInstantiateCommand() *cobra.Command {
 	var r sol003.InstantiateRequest
 	var vim, nfv, order string
-	var variables []string
+	var variables, linked []string
 	var chart chartFlags
 	return p.beginCommand(beginning{
 		use: "instantiate INSTANCE", short: "Make the resources of an instance", task: "instantiate", dry: true,
@@ -334,6 +334,7 @@ HOT hides or the manifests call secret, by a mark or by their names.`,
 		example: `  vimbroker vnf instantiate web --vim edge-1 --wait
   vimbroker vnf instantiate web --vim edge-1 --dry-run
   vimbroker vnf instantiate web --vim edge-1 --namespace shop --set COLOUR=blue
+  vimbroker vnf instantiate upf --vim nfv1 --link SGI_CP=sgi
   vimbroker vnf instantiate edge --vim nfv1 \
       --nfv '{"CP": {"VDU1_CP1": {"network": "net0"}}}'`,
 		flags: func(c *cobra.Command) {
@@ -347,6 +348,7 @@ HOT hides or the manifests call secret, by a mark or by their names.`,
 			f.StringVar(&order, "order", "", orderUsage)
 			f.StringVar(&r.Params.Release, "release", "", "name of the chart's release (default: vnf and digits of the instance's id)")
 			f.StringVar(&nfv, "nfv", "", nfvUsage)
+			f.StringArrayVar(&linked, "link", nil, linkUsage)
 			chart.add(c)
 			console.MustComplete(c, "vim", p.VimNames)
 		},
@@ -361,6 +363,9 @@ HOT hides or the manifests call secret, by a mark or by their names.`,
 				return nil, err
 			}
 			if err := chart.put(c, &r.Params); err != nil {
+				return nil, err
+			}
+			if r.External, err = linksOf(c, linked); err != nil {
 				return nil, err
 			}
 			ref, err := p.VIMRef(c.Context(), registry, vim)

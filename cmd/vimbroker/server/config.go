@@ -307,6 +307,7 @@ func (c *config) quotaFields(d *strictyaml.Document) strictyaml.Fields {
 		"vims":         d.Count(&c.Terms.VIMs.PerProject),
 		"packages":     d.Count(&c.Packages.PerProject),
 		"vnfInstances": d.Count(&c.VNF.Instances),
+		"links":        d.Count(&c.VNF.Links),
 		"packageMiB":   mebibytes(d, &c.Packages.MaxSize),
 		"packagesMiB":  mebibytes(d, &c.Packages.BytesPerProject),
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/grant"
 	"github.com/vimbroker/vimbroker/broker/job"
+	"github.com/vimbroker/vimbroker/broker/link"
 	"github.com/vimbroker/vimbroker/broker/oauth"
 	"github.com/vimbroker/vimbroker/broker/onboard"
 	"github.com/vimbroker/vimbroker/broker/secret"
@@ -123,6 +124,7 @@ type store interface {
 	trust.Store
 	session.Store
 	grant.Store
+	link.Store
 	lifecycle.Store
 	subscription.Store
 	// Now is the time by the clock that all who write to the store share.

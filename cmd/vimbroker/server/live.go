@@ -220,11 +220,11 @@ var restartKeys = map[string]func(config) any{
 	"limits": func(c config) any { return c.Limits },
 	"oauth":  func(c config) any { return c.Issuer },
 	"quota": func(c config) any {
-		return [...]any{c.Terms.Quota, c.Terms.VIMs, c.Packages, c.VNF.Instances}
+		return [...]any{c.Terms.Quota, c.Terms.VIMs, c.Packages, c.VNF.Instances, c.VNF.Links}
 	},
 	"sol003": func(c config) any { return c.SOL003 },
 	"vnf": func(c config) any {
-		c.VNF.Instances = 0 // is of quota
+		c.VNF.Instances, c.VNF.Links = 0, 0 // are of quota
 		return c.VNF
 	},
 	"charts":         func(c config) any { return c.Charts },

@@ -71,7 +71,7 @@ is left out means:
     inFlight: 256             # of all; beyond it, 503
   quota:                      # live leases; 0: no bound
     {perPrincipal: 1000, perClient: 10000, perVIM: 10000, perProject: 10000,
-     vims: 5000, vnfInstances: 10000,   # of a project, as are
+     vims: 5000, vnfInstances: 10000, links: 1000,  # of a project, too
      packages: 1000, packageMiB: 2048, packagesMiB: 20480}
   checkInterval: 5m
   audit:

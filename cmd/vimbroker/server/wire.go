@@ -26,6 +26,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker/delivery"
 	"github.com/vimbroker/vimbroker/broker/grant"
 	"github.com/vimbroker/vimbroker/broker/hub"
+	"github.com/vimbroker/vimbroker/broker/link"
 	"github.com/vimbroker/vimbroker/broker/oauth"
 	"github.com/vimbroker/vimbroker/broker/onboard"
 	"github.com/vimbroker/vimbroker/broker/remote"
@@ -39,6 +40,7 @@ import (
 	"github.com/vimbroker/vimbroker/drivers/issuer"
 	"github.com/vimbroker/vimbroker/drivers/kubernetes"
 	"github.com/vimbroker/vimbroker/drivers/manifests"
+	"github.com/vimbroker/vimbroker/drivers/neutron"
 	"github.com/vimbroker/vimbroker/drivers/openstack"
 	"github.com/vimbroker/vimbroker/drivers/vnfm"
 	"github.com/vimbroker/vimbroker/lifecycle"
@@ -83,6 +85,7 @@ type server struct {
 	clients     *oauth.Clients
 	tokens      *oauth.Tokens
 	grants      *grant.Grants
+	links       *link.Links
 	sessions    *session.Sessions
 	// lifecycle works operations also where its door is closed: they may have begun before.
 	lifecycle *lifecycle.Lifecycle
@@ -237,8 +240,12 @@ func (s *server) newLifecycle() {
 		Egress: s.live.egress, Authorities: remote.Authorities{File: c.Charts.CAFile},
 		Warn: func(o catalog.Opened) ([]string, error) { return warnings(ofManifests, o) },
 	})
+	s.links = link.New(link.Options{
+		Store: s.store, Leaser: b, Guard: b.Guard(), Egress: s.live.egress, Log: s.log, Now: s.store.Now,
+		Drivers: []link.Driver{neutron.Driver{}, manifests.Links{}}, PerProject: c.VNF.Links,
+	})
 	s.lifecycle = lifecycle.New(lifecycle.Options{
-		Store: s.store, Leaser: b, Registrar: b.Registry, Packages: packages{s.catalog}, Keys: s.keyStores(), Guard: b.Guard(),
+		Store: s.store, Leaser: b, Registrar: b.Registry, Packages: packages{s.catalog}, Links: s.links, Keys: s.keyStores(), Guard: b.Guard(),
 		Drivers:   []lifecycle.Driver{ofManifests, helm.New(c.Charts.options()), heat.New()},
 		Delegates: s.delegates(),
 		Egress:    s.live.egress, Terms: c.VNF, Log: s.log, Now: s.store.Now,
@@ -271,7 +278,8 @@ func (s *server) doors(version string) []api.Door {
 	c := s.config
 	doors := []api.Door{rest.Door(rest.Options{
 		Registry: s.broker.Registry, Leaser: s.broker.Leaser, AuditLog: s.broker.Oversight, Overseer: s.ready,
-		Clusters: s.onboard, Clients: s.clients, TokenKeys: s.tokens, Grants: s.grants, Trust: s.trust, Log: s.log, Version: version,
+		Clusters: s.onboard, Clients: s.clients, TokenKeys: s.tokens, Grants: s.grants, Trust: s.trust, Links: s.links, Log: s.log,
+		Version: version,
 	})}
 	if c.Issuer != "" {
 		doors = append(doors, login.Door(login.Options{
@@ -496,7 +504,7 @@ func (s *server) serveHTTP(w http.ResponseWriter, r *http.Request) {
 // passes are the periodic work of every part, watched.
 func (s *server) passes() []broker.Pass {
 	return s.broker.Watch(slices.Concat(
-		s.broker.Passes(), s.catalog.Passes(), s.clients.Passes(), s.tokens.Passes(), s.grants.Passes(), s.lifecycle.Passes(),
+		s.broker.Passes(), s.catalog.Passes(), s.clients.Passes(), s.tokens.Passes(), s.grants.Passes(), s.lifecycle.Passes(), s.links.Passes(),
 		s.subscribers.Passes(), s.trust.Passes(), s.hubs.Passes(), s.sessions.Passes(),
 	)...)
 }
@@ -514,7 +522,7 @@ func (s *server) settle(ctx context.Context, began time.Time) <-chan struct{} {
 		defer close(done)
 		err := errors.Join(
 			s.broker.Settle(ctx, began), s.catalog.Settle(ctx, began), s.clients.Settle(ctx), s.tokens.Settle(ctx, began),
-			s.subscribers.Settle(ctx, began), s.lifecycle.SettleSecretParameters(ctx, began),
+			s.subscribers.Settle(ctx, began), s.lifecycle.SettleSecretParameters(ctx, began), s.links.Settle(ctx, began),
 		)
 		if err != nil {
 			s.log.Error("settling what an earlier process left; the settle pass goes on with it", "error", err)

@@ -906,6 +906,45 @@ CREATE INDEX vnf_instance_by_project ON vnf_instances (project, created_at DESC,
 CREATE INDEX vnf_instance_by_name ON vnf_instances (name, created_at DESC, id DESC); -- lists: of a name
 CREATE INDEX vnf_instance_to_observe ON vnf_instances (observed_at, id) WHERE state = 'INSTANTIATED'; -- the pass that looks for drift
 
+-- Virtual links: networks on VIMs, apart from VNF instances. What no query asks for is in the document.
+CREATE TABLE virtual_links (
+    id         text COLLATE "C" NOT NULL PRIMARY KEY,
+    project    text COLLATE "C" NOT NULL,
+    name       text COLLATE "C" NOT NULL,
+    vim        text COLLATE "C" NOT NULL,
+    state      text COLLATE "C" NOT NULL,
+    network    text COLLATE "C" NOT NULL, -- the VIM's id of it, or ''
+    maker      text COLLATE "C" NOT NULL, -- the VNF instance that it was made for, or ''
+    loose      boolean          NOT NULL, -- it has a maker, and may have lost its last use
+    since      timestamptz      NOT NULL, -- when somebody last began to work on it
+    revision   bigint           NOT NULL,
+    document   text             NOT NULL, -- JSON
+    CONSTRAINT link_name_once_per_project UNIQUE (project, name)
+);
+
+CREATE INDEX link_by_name ON virtual_links (name); -- the one that people name
+CREATE INDEX link_by_network ON virtual_links (vim, network); -- the link that a network of the cloud is
+CREATE INDEX link_unsettled ON virtual_links (since, id) WHERE loose OR state <> 'ready'; -- the pass that settles them
+
+-- Who sees a link: its project, those that it is shared with, and * for all.
+CREATE TABLE link_viewers (
+    project text COLLATE "C" NOT NULL,
+    link    text COLLATE "C" NOT NULL REFERENCES virtual_links (id) ON DELETE CASCADE,
+    PRIMARY KEY (project, link)
+);
+
+CREATE INDEX link_viewer_by_link ON link_viewers (link); -- goes with it
+
+-- Which VNF instances use a link: a row is written with the instance, and ends with it.
+CREATE TABLE link_uses (
+    link     text COLLATE "C" NOT NULL CONSTRAINT link_in_use_stays REFERENCES virtual_links (id),
+    instance text COLLATE "C" NOT NULL,
+    since    timestamptz      NOT NULL,
+    PRIMARY KEY (link, instance)
+);
+
+CREATE INDEX link_use_by_instance ON link_uses (instance); -- the uses of an instance, with each change of it
+
 -- The operations on VNF instances. What no query asks for is in the document.
 CREATE TABLE vnf_operations (
     id         text COLLATE "C" NOT NULL PRIMARY KEY,

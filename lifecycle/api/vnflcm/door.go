@@ -17,7 +17,6 @@ import (
 	"github.com/vimbroker/vimbroker/broker/api/sol003"
 	"github.com/vimbroker/vimbroker/broker/api/sol013"
 	"github.com/vimbroker/vimbroker/lifecycle"
-	"github.com/vimbroker/vimbroker/lifecycle/vnfpkg"
 	"github.com/vimbroker/vimbroker/policy"
 )
 
@@ -33,6 +32,7 @@ type Lifecycle interface {
 	Scale(ctx context.Context, p policy.Principal, id string, r lifecycle.Scaling) (lifecycle.Operation, error)
 	Heal(ctx context.Context, p policy.Principal, id string, r lifecycle.Healing) (lifecycle.Operation, error)
 	ChangePackage(ctx context.Context, p policy.Principal, id string, r lifecycle.PackageChange) (lifecycle.Operation, error)
+	Connect(ctx context.Context, p policy.Principal, id string, r lifecycle.Connecting) (lifecycle.Operation, error)
 	Terminate(ctx context.Context, p policy.Principal, id string, params json.RawMessage) (lifecycle.Operation, error)
 	Forget(ctx context.Context, p policy.Principal, id string) (lifecycle.Operation, error)
 	Check(ctx context.Context, p policy.Principal, id string) (lifecycle.Instance, error)
@@ -53,8 +53,7 @@ const (
 	// answerTime bounds an answer; the work of an operation continues after it.
 	answerTime = 30 * time.Second
 	// maxBody bounds a request body in bytes.
-	maxBody  = 256 << 10
-	maxLinks = 200 // virtual links of a request
+	maxBody = 256 << 10
 )
 
 var wire codec.Codec
@@ -86,6 +85,7 @@ func Door(l Lifecycle, o Occurrences, subs Subscriptions) api.Door {
 		{Method: "POST", Path: instance + "/scale", Body: body, Status: http.StatusAccepted, Handle: takes(s.scale)},
 		{Method: "POST", Path: instance + "/heal", Body: body, Status: http.StatusAccepted, Handle: takes(s.heal)},
 		{Method: "POST", Path: instance + "/change_vnfpkg", Body: body, Status: http.StatusAccepted, Handle: takes(s.changePackage)},
+		{Method: "POST", Path: instance + "/change_ext_conn", Body: body, Status: http.StatusAccepted, Handle: takes(s.connect)},
 		{Method: "POST", Path: instance + "/terminate", Body: body, Status: http.StatusAccepted, Handle: takes(s.terminate)},
 		{Method: "POST", Path: instance + "/forget", Body: optional, Status: http.StatusAccepted, Handle: s.forget},
 		{Method: "POST", Path: instance + "/check", Body: optional, Handle: s.check},
@@ -100,7 +100,7 @@ func Door(l Lifecycle, o Occurrences, subs Subscriptions) api.Door {
 		{Method: "DELETE", Path: "/subscriptions/{id}", Status: http.StatusNoContent, Handle: s.unsubscribe},
 		{Method: "POST", Path: operation + "/cancel", Body: body, Status: http.StatusAccepted, Handle: takes(s.cancel)},
 	}
-	for _, task := range []string{"scale_to_level", "change_flavour", "operate", "change_ext_conn", "create_snapshot", "revert_to_snapshot"} {
+	for _, task := range []string{"scale_to_level", "change_flavour", "operate", "create_snapshot", "revert_to_snapshot"} {
 		table = append(table, api.Route{
 			Method: "POST", Path: instance + "/" + task, Body: anything, Handle: s.notServedOf(task + " is not served"),
 		})
@@ -269,7 +269,7 @@ func instantiation(c *api.Call) (lifecycle.Instantiation, error) {
 		Others: in.Params.Unknown(),
 	}
 	var err error
-	if r.Managed, err = managed(in.AskedLinks); err != nil {
+	if r.Links, err = links(in.AskedLinks); err != nil {
 		return lifecycle.Instantiation{}, err
 	}
 	if r.Files, r.Parameters, err = made(in.Params); err != nil {
@@ -339,25 +339,6 @@ func withoutCode(p sol003.AdditionalParams) error {
 	return nil
 }
 
-// managed are the ids of the virtual links that others manage. A request that connects to external ones is refused: it
-// would be believed to be connected.
-func managed(asked sol003.AskedLinks) (ids []string, err error) {
-	if len(asked.External) > 0 {
-		return nil, &broker.Error{
-			Kind: broker.ErrInvalid, Field: "extVirtualLinks",
-			Detail: "names " + vnfpkg.Printable(asked.External[0].ID) + ", and an instance is connected to no virtual link",
-			Remedy: "leave it out, or empty; name networks in additionalParams.nfv of a base HOT, or in the package's manifests",
-		}
-	}
-	if len(asked.Managed) > maxLinks {
-		return nil, broker.Invalid("extManagedVirtualLinks", "has more than %d links", maxLinks)
-	}
-	for _, link := range asked.Managed {
-		ids = append(ids, vnfpkg.Printable(link.ID))
-	}
-	return ids, nil
-}
-
 func (s *server) scale(c *api.Call, in sol003.ScaleRequest) (api.Answer, error) {
 	steps := 1
 	if in.Steps != nil {
@@ -421,15 +402,30 @@ func (s *server) changePackage(c *api.Call, in sol003.ChangePackageRequest) (api
 	if err != nil {
 		return api.Answer{}, err
 	}
-	links, err := managed(in.AskedLinks)
+	asked, err := links(in.AskedLinks)
 	if err != nil {
 		return api.Answer{}, err
 	}
 	a, err := beginOrPreview(s, c, lifecycle.PackageChange{
 		VNFDID: in.VNFDID, Files: files, Waves: ordered, Variables: in.Params.Variables, Parameters: parameters, Params: shown,
-		Others: in.Params.Unknown(), Managed: links,
+		Others: in.Params.Unknown(), Links: asked,
 	}, s.life.ChangePackage)
 	return a, unusable(err)
+}
+
+func (s *server) connect(c *api.Call, in sol003.ConnectRequest) (api.Answer, error) {
+	if len(in.External) == 0 {
+		return api.Answer{}, missing("extVirtualLinks")
+	}
+	asked, err := links(sol003.AskedLinks{External: in.External})
+	if err != nil {
+		return api.Answer{}, err
+	}
+	shown, err := params(c)
+	if err != nil {
+		return api.Answer{}, err
+	}
+	return beginOrPreview(s, c, lifecycle.Connecting{Links: asked, Params: shown}, s.life.Connect)
 }
 
 func (s *server) terminate(c *api.Call, in sol003.TerminateRequest) (api.Answer, error) {

@@ -89,6 +89,11 @@ func (l *life) Check(_ context.Context, _ policy.Principal, id string) (lifecycl
 	return l.i, err
 }
 
+func (l *life) Connect(_ context.Context, _ policy.Principal, _ string, r lifecycle.Connecting) (lifecycle.Operation, error) {
+	l.params, r.Params = r.Params, nil
+	return l.begun(r)
+}
+
 func (l *life) Scale(_ context.Context, _ policy.Principal, _ string, r lifecycle.Scaling) (lifecycle.Operation, error) {
 	l.params, r.Params = r.Params, nil
 	return l.begun(r)
@@ -240,12 +245,26 @@ func TestRequests(t *testing.T) {
 		{"POST", one + "/heal", `{"vnfcInstanceId":["front-1"],"cause":"x"}`, 202, lifecycle.Healing{VNFCs: []string{"front-1"}}},
 		{"POST", one + "/change_vnfpkg", `{"vnfdId":"e"}`, 202, lifecycle.PackageChange{VNFDID: "e"}},
 		{"POST", one + "/instantiate", `{"flavourId":"f","extVirtualLinks":[],"extManagedVirtualLinks":null}`, 202, lifecycle.Instantiation{Flavour: "f"}},
-		{"POST", one + "/instantiate", `{"flavourId":"f","extVirtualLinks":[{"id":"net","resourceId":"r","extCps":[{"cpdId":"CP1","cpConfig":{}}]}]}`, 422, nil},
+		{
+			"POST", one + "/instantiate", `{"flavourId":"f","extVirtualLinks":[{"id":"net","resourceId":"r","extCps":[{"cpdId":"CP1","cpConfig":{"c":{"cpProtocolData":[
+				{"layerProtocol":"IP_OVER_ETHERNET","ipOverEthernet":{"ipAddresses":[{"type":"IPV4","fixedAddresses":["10.0.0.7"],"subnetId":"s"}]}}]}}}]}]}`, 202,
+			lifecycle.Instantiation{Flavour: "f", Links: []lifecycle.AskedLink{{ID: "net", Ref: "r", CPs: []lifecycle.LinkedCP{
+				{CPD: "CP1", Config: "c", Addresses: []lifecycle.LinkedAddress{{IP: "10.0.0.7", Subnet: "s"}}},
+			}}}},
+		},
+		{"POST", one + "/instantiate", `{"flavourId":"f","extVirtualLinks":[{"id":"net","resourceId":"r","extCps":[{"cpdId":"CP1"}],"extLinkPorts":[{"id":"p"}]}]}`, 422, nil},
+		{"POST", one + "/instantiate", `{"flavourId":"f","extVirtualLinks":[{"id":"net","resourceId":"r","extCps":[{"cpdId":"CP1","cpConfig":{"c":{"linkPortId":"p"}}}]}]}`, 422, nil},
+		{"POST", one + "/instantiate", `{"flavourId":"f","extVirtualLinks":[{"id":"net","resourceId":"r","extCps":[{"cpdId":"CP1","cpConfig":{"c":{"cpProtocolData":[
+			{"layerProtocol":"IP_OVER_ETHERNET","ipOverEthernet":{"macAddress":"fa:16:3e:00:00:01"}}]}}}]}]}`, 422, nil},
+		{
+			"POST", one + "/change_ext_conn", `{"extVirtualLinks":[{"id":"net","resourceId":"r","extCps":[{"cpdId":"CP1"}]}]}`, 202,
+			lifecycle.Connecting{Links: []lifecycle.AskedLink{{ID: "net", Ref: "r", CPs: []lifecycle.LinkedCP{{CPD: "CP1"}}}}},
+		},
 		{"POST", one + "/instantiate?dry_run", `{"flavourId":"f","extVirtualLinks":[{"id":"net"}]}`, 422, nil},
 		{"POST", one + "/change_vnfpkg", `{"vnfdId":"e","extVirtualLinks":[{"id":"net"}]}`, 422, nil},
 		{
 			"POST", one + "/instantiate", `{"flavourId":"f","extManagedVirtualLinks":[{"id":"a","vnfVirtualLinkDescId":"internalVL1","resourceId":"r"}]}`, 202,
-			lifecycle.Instantiation{Flavour: "f", Managed: []string{"a"}},
+			lifecycle.Instantiation{Flavour: "f", Links: []lifecycle.AskedLink{{ID: "a", Ref: "r", VL: "internalVL1"}}},
 		},
 		{
 			"POST", one + "/change_vnfpkg", `{"vnfdId":"e","extManagedVirtualLinks":[]}`, 202, lifecycle.PackageChange{VNFDID: "e"},
@@ -255,7 +274,7 @@ func TestRequests(t *testing.T) {
 		{"POST", one + "/terminate", `{"terminationType":"GRACEFUL"}`, 202, "terminate"},
 		{"POST", one + "/terminate", `{}`, 422, nil},
 		{"POST", one + "/operate", `{}`, 501, nil},
-		{"POST", one + "/change_ext_conn", `{}`, 501, nil},
+		{"POST", one + "/change_ext_conn", `{}`, 400, nil},
 		{"POST", "/subscriptions", `{}`, 400, nil},
 		{"GET", operations + "?vnfInstanceId=x", ``, 200, lifecycle.OperationQuery{Instance: "x"}},
 		{"POST", op + "/retry", ``, 202, "retry"},
@@ -317,7 +336,7 @@ func TestLinksAreThoseThatAreLegal(t *testing.T) {
 	}
 	keys := func(m map[string]struct{ Href string }) string {
 		var out []string
-		for _, name := range []string{"self", "vnfInstance", "instantiate", "terminate", "scale", "heal", "changeVnfPkg", "operate", "retry", "rollback", "fail", "cancel"} {
+		for _, name := range []string{"self", "vnfInstance", "instantiate", "terminate", "scale", "heal", "changeVnfPkg", "changeExtConn", "operate", "retry", "rollback", "fail", "cancel"} {
 			if _, ok := m[name]; ok {
 				out = append(out, name)
 			}
@@ -328,11 +347,11 @@ func TestLinksAreThoseThatAreLegal(t *testing.T) {
 		return strings.Join(out, " ")
 	}
 	l := newLife()
-	if got := keys(links(l, "/vnf_instances/x")); got != "self terminate scale heal changeVnfPkg" {
+	if got := keys(links(l, "/vnf_instances/x")); got != "self terminate scale heal changeVnfPkg changeExtConn" {
 		t.Errorf("INSTANTIATED: %s", got)
 	}
 	l.i.Shape.Scale = nil
-	if got := keys(links(l, "/vnf_instances/x")); got != "self terminate heal changeVnfPkg" {
+	if got := keys(links(l, "/vnf_instances/x")); got != "self terminate heal changeVnfPkg changeExtConn" {
 		t.Errorf("INSTANTIATED, with nothing that scales: %s", got)
 	}
 	l.i.State, l.i.Shape = lifecycle.NotInstantiated, lifecycle.Shape{}

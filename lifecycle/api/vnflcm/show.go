@@ -51,7 +51,8 @@ func instance(c *api.Call, i lifecycle.Instance) sol003.VNFInstance {
 		shown.Links["instantiate"] = sol003.Link{Href: self + "/instantiate"}
 		return shown
 	}
-	for link, task := range map[string]string{"terminate": "terminate", "scale": "scale", "heal": "heal", "changeVnfPkg": "change_vnfpkg"} {
+	for link, task := range map[string]string{"terminate": "terminate", "scale": "scale", "heal": "heal", "changeVnfPkg": "change_vnfpkg",
+		"changeExtConn": "change_ext_conn"} {
 		if task != "scale" || len(s.Scale) > 0 {
 			shown.Links[link] = sol003.Link{Href: self + "/" + task}
 		}
@@ -74,23 +75,38 @@ func instance(c *api.Call, i lifecycle.Instance) sol003.VNFInstance {
 			info.Storages = append(info.Storages, storage(s, one))
 		}
 	}
+	connected(info, s)
 	shown.Instantiated = info
 	return shown
 }
 
 // external are the connection points of VNFCs that the descriptor connects to the outside.
+// Where a VIM tells no addresses, those that are on a virtual link are shown without.
 func external(s lifecycle.Shape) (shown []sol003.ExtCPInfo) {
+	configs := map[string]string{}
+	for _, k := range s.Links {
+		for _, p := range k.CPs {
+			configs[p.CPD] = cmp.Or(p.Config, p.CPD)
+		}
+	}
+	unseen := maps.Clone(configs)
 	for _, v := range s.VNFCs {
 		for _, p := range connectionPoints(v.CPs) {
-			if !slices.Contains(s.ExtCPs, p.CPDID) {
+			if !slices.Contains(s.ExtCPs, p.CPDID) && configs[p.CPDID] == "" {
 				continue
 			}
+			delete(unseen, p.CPDID)
 			protocol := p.Protocol
 			if protocol == nil {
 				protocol = []sol003.CPProtocolInfo{}
 			}
-			shown = append(shown, sol003.ExtCPInfo{ID: "ext-" + p.ID, CPDID: p.CPDID, ConfigID: p.CPDID, Protocol: protocol, VNFCCPID: p.ID})
+			shown = append(shown, sol003.ExtCPInfo{
+				ID: "ext-" + p.ID, CPDID: p.CPDID, ConfigID: cmp.Or(configs[p.CPDID], p.CPDID), Protocol: protocol, VNFCCPID: p.ID,
+			})
 		}
+	}
+	for _, cpd := range slices.Sorted(maps.Keys(unseen)) {
+		shown = append(shown, sol003.ExtCPInfo{ID: "ext-" + cpd, CPDID: cpd, ConfigID: configs[cpd], Protocol: []sol003.CPProtocolInfo{}})
 	}
 	return shown
 }
@@ -198,10 +214,15 @@ func operation(c *api.Call, o lifecycle.Operation) sol003.OpOcc {
 			shown.Changed = modified(o.Params, o.Target.VIM, o.Target.VIMType)
 		case lifecycle.ChangePackage:
 			shown.Triggered = triggered(o.Target.Product)
+		case lifecycle.ChangeConn:
+			shown.Connected = externalLinks(o.Target, o.Target.Links)
 		}
-		vnfcs, storages := affected(o.On(), o.Affected()), affectedStorages(o.On(), o.AffectedStorages())
-		if len(vnfcs)+len(storages) > 0 {
-			shown.Resources = &sol003.ResourceChanges{VNFCs: vnfcs, Storages: storages}
+		on := o.On()
+		changed := sol003.ResourceChanges{
+			VNFCs: affected(on, o.Affected()), Storages: affectedStorages(on, o.AffectedStorages()), Links: affectedLinks(on, o.AffectedLinks()),
+		}
+		if len(changed.VNFCs)+len(changed.Storages)+len(changed.Links) > 0 {
+			shown.Resources = &changed
 		}
 	}
 	for _, s := range o.Steps {

@@ -157,7 +157,8 @@ func Notification(s subscription.Subscription, e lifecycle.Event) ([]byte, error
 		}
 		if s.Verbosity == subscription.Full {
 			on := lifecycle.Shape{Connection: e.Connection}
-			n.VNFCs, n.Storages = affected(on, e.Affected), affectedStorages(on, e.Storages)
+			n.VNFCs, n.Storages, n.VLs = affected(on, e.Affected), affectedStorages(on, e.Storages), affectedLinks(on, e.Affecting)
+			n.Connected = externalLinks(on, e.Links)
 			if e.Asked != nil {
 				n.Changed = modified(e.Asked, e.VIM, e.VIMType)
 			}

@@ -133,6 +133,7 @@ func TestServersOfAVNF(t *testing.T) {
 	v.Must(t, "vimbroker package upload next.csar")
 
 	t.Run("life", v.lives)
+	t.Run("links", v.isLinked)
 	t.Run("no room", v.findsNoRoom)
 	t.Run("canceled", v.isCanceled)
 	t.Run("Keystone that lets application credentials make trusts", func(t *testing.T) {
@@ -199,6 +200,93 @@ func (v *edge) lives(t *testing.T) {
 	v.members(t, "edge", 1)
 	v.Must(t, "vimbroker vnf terminate edge --wait")
 	v.leavesNothing(t, "TERMINATE")
+}
+
+// isLinked: links are made, found again, shared by three instances, changed under one, and gone with their users.
+func (v *edge) isLinked(t *testing.T) {
+	type shown struct {
+		ID, State string
+		Networks  []struct{ NetworkID, SubnetID, SecurityGroupID string }
+		UseCount  int
+	}
+	link := func(name string) (l shown) {
+		t.Helper()
+		v.decode(t, "vimbroker link show -o json "+name, &l)
+		return l
+	}
+	v.Must(t, `vimbroker link create sgi --vim patched --spec '{"cidr": "10.77.0.0/24", "gateway": "none", "dns": ["10.77.0.9"], "mtu": 1400,
+		"allocationPools": [{"start": "10.77.0.10", "end": "10.77.0.99"}], "securityRules": [{"direction": "ingress", "protocol": "tcp", "portMax": 80, "portMin": 80}]}'`)
+	v.Must(t, "vimbroker link create other --vim patched --cidr 10.78.0.0/24")
+	if again := v.Must(t, "vimbroker link create other --vim patched --cidr 10.78.0.0/24 -o json"); !strings.Contains(again, link("other").ID) {
+		t.Errorf("asked for again it is another: %s", again)
+	}
+	if got := v.Try(t, "vimbroker link create other --vim patched --cidr 10.79.0.0/24"); got.Code == 0 {
+		t.Error("another network of the same name is made")
+	}
+	sgi := link("sgi")
+	if sgi.State != "ready" || len(sgi.Networks) != 1 || sgi.Networks[0].NetworkID == "" || sgi.Networks[0].SubnetID == "" || sgi.Networks[0].SecurityGroupID == "" {
+		t.Fatalf("the link is %+v", sgi)
+	}
+	var rules struct {
+		All []struct{ Direction string } `json:"security_group_rules"`
+	}
+	v.o.Do(t, http.MethodGet, v.o.URL(real.Neutron)+"/v2.0/security-group-rules?security_group_id="+sgi.Networks[0].SecurityGroupID, nil, &rules)
+	if len(rules.All) != 1 || rules.All[0].Direction != "ingress" {
+		t.Errorf("the security group has rules %+v, want the one that was asked for", rules.All)
+	}
+	const flavor = ` --nfv '{"VDU": {"VDU1": {"computeFlavourId": "m1.tiny"}}}' `
+	for _, name := range []string{"l1", "l2", "l3"} {
+		v.create(t, name)
+		v.Must(t, "vimbroker vnf instantiate "+name+" --vim patched"+flavor+"--link VDU1_CP1=sgi --wait")
+	}
+	if got := link("sgi"); got.UseCount != 3 {
+		t.Errorf("three instances use the link, and %d are counted", got.UseCount)
+	}
+	if got := v.Try(t, "vimbroker link delete sgi"); got.Code == 0 || !strings.Contains(got.Stderr, "is used by VNF instances") {
+		t.Errorf("a link that is used is deleted: %+v", got)
+	}
+	if got := v.Try(t, "vimbroker vim delete patched"); got.Code == 0 {
+		t.Error("a VIM is deleted under its links")
+	}
+	v.Must(t, "vimbroker vnf connect l1 --link VDU1_CP1=other --wait")
+	var i sol003.VNFInstance
+	v.decode(t, "vimbroker vnf show -o json l1", &i)
+	if got := i.Instantiated.ExtLinks; len(got) != 1 || got[0].Handle.ResourceID != link("other").Networks[0].NetworkID {
+		t.Errorf("connected to another link, the instance says %+v", got)
+	}
+	if !strings.HasPrefix(strings.Join(v.addresses(t, i), " "), "10.78.0.") {
+		t.Errorf("connected to another link, the instance is at %q", v.addresses(t, i))
+	}
+	if a, b := link("sgi").UseCount, link("other").UseCount; a != 2 || b != 1 {
+		t.Errorf("after the change there are %d and %d uses", a, b)
+	}
+	for _, name := range []string{"l1", "l2", "l3"} {
+		v.Must(t, "vimbroker vnf terminate "+name+" --wait")
+	}
+	var port struct {
+		Port struct{ ID string } `json:"port"`
+	}
+	v.o.Do(t, http.MethodPost, v.o.URL(real.Neutron)+"/v2.0/ports", map[string]any{"port": map[string]any{"network_id": sgi.Networks[0].NetworkID}}, &port)
+	if got := v.Try(t, "vimbroker link delete sgi"); got.Code == 0 || !strings.Contains(got.Stderr, port.Port.ID) {
+		t.Errorf("a network with a port of others is removed, or the port is not named: %+v", got)
+	}
+	v.o.Do(t, http.MethodDelete, v.o.URL(real.Neutron)+"/v2.0/ports/"+port.Port.ID, nil, nil)
+	v.Must(t, "vimbroker link delete sgi")
+	v.Must(t, "vimbroker link delete other")
+	v.leavesNothing(t, "links")
+}
+
+// addresses are those of an instance's external connection points.
+func (v *edge) addresses(t *testing.T, i sol003.VNFInstance) (all []string) {
+	t.Helper()
+	for _, p := range i.Instantiated.ExtCPs {
+		for _, protocol := range p.Protocol {
+			for _, of := range protocol.Address.IPs {
+				all = append(all, of.Addresses...)
+			}
+		}
+	}
+	return all
 }
 
 // replaced fails unless HEAL has put another server in the place of one that was named or deleted, and of no other.

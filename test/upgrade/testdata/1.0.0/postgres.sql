@@ -1,4 +1,4 @@
--- of 0001_schema.sql, sha256 8f2fc40c3fb350787bfa2f3fa7202553e5dc8e5296a887cfc4a973561d9814a7
+-- of 0001_schema.sql, sha256 25823b0848d8de6f6094159760446585f797292935d37481140ede4aa827e90c
 
 
 
@@ -456,6 +456,21 @@ WITH (fillfactor='50');
 
 
 
+CREATE TABLE public.link_uses (
+    link text NOT NULL COLLATE pg_catalog."C",
+    instance text NOT NULL COLLATE pg_catalog."C",
+    since timestamp with time zone NOT NULL
+);
+
+
+
+CREATE TABLE public.link_viewers (
+    project text NOT NULL COLLATE pg_catalog."C",
+    link text NOT NULL COLLATE pg_catalog."C"
+);
+
+
+
 CREATE TABLE public.live_leases (
     id text NOT NULL COLLATE pg_catalog."C",
     created_at timestamp with time zone NOT NULL,
@@ -734,6 +749,22 @@ END) STORED,
 
 
 
+CREATE TABLE public.virtual_links (
+    id text NOT NULL COLLATE pg_catalog."C",
+    project text NOT NULL COLLATE pg_catalog."C",
+    name text NOT NULL COLLATE pg_catalog."C",
+    vim text NOT NULL COLLATE pg_catalog."C",
+    state text NOT NULL COLLATE pg_catalog."C",
+    network text NOT NULL COLLATE pg_catalog."C",
+    maker text NOT NULL COLLATE pg_catalog."C",
+    loose boolean NOT NULL,
+    since timestamp with time zone NOT NULL,
+    revision bigint NOT NULL,
+    document text NOT NULL
+);
+
+
+
 CREATE TABLE public.vnf_contents_gone (
     content text NOT NULL COLLATE pg_catalog."C"
 );
@@ -893,11 +924,11 @@ WITH (fillfactor='50');
 
 
 
-INSERT INTO public.audit_checkpoints VALUES (30, '\x7d70752741b86fba70f2e62e022c3cccc99739825798e9265c950a31ceee8673', '2026-11-26 06:14:14.899904+00', '284424ba-bddd-4145-a27d-d43e5d08a1ba', 'vimbroker.audit/284424ba-bddd-4145-a27d-d43e5d08a1ba
+INSERT INTO public.audit_checkpoints VALUES (30, '\x0a9b6b4e24b9a091cf9f1a67d67e08871f18c10bb60b345edfd19bf2df88e6d4', '2026-11-26 10:22:59.672243+00', '09cc9c0a-a548-4349-9686-375f44f37c71', 'vimbroker.audit/09cc9c0a-a548-4349-9686-375f44f37c71
 30
-fXB1J0G4b7pw8uYuAiw8zMmXOYJXmOkmXJUKMc7uhnM=
+CptrTiS5oJHPnxpn1n4Ihx8YwQu2CzRe39Gb8t+I5tQ=
 
-— vimbroker.audit/284424ba-bddd-4145-a27d-d43e5d08a1ba JWbDP88d36sNJcmQU2XzcK1PX/TWjT0YrUJYzNzNEAQgNFPBnI+Q/tqyyJ/mEop+V7QiomFRXA5wBY6TDJwYpPBwuAI=
+— vimbroker.audit/09cc9c0a-a548-4349-9686-375f44f37c71 +j6CxxDqYUaQkeHU0eK8t8cO7Pyy96kwNKrUs6kx92+CFuT6Ab4hztda/kL+Kcea7ti6OKlIlqr+PuugQPjLUnUivg4=
 ');
 
 
@@ -905,46 +936,46 @@ fXB1J0G4b7pw8uYuAiw8zMmXOYJXmOkmXJUKMc7uhnM=
 
 
 
-INSERT INTO public.audit_entries VALUES (1, '2026-11-26 06:14:14.356053+00', '', '', 'system:server', '', 'server:start', 'Server', '', 'done', '{"policies":"9002c2c67dc6ba08b21092dd62dadd0eb26071d22d188e1cc7652c9677a50300","version":"1.0.0"}');
-INSERT INTO public.audit_entries VALUES (2, '2026-11-26 06:14:14.424184+00', '655fa214-716c-42da-895e-5e263f2a0c3e', 'rest', 'admin', 'platform', 'server:login', 'Server', 'platform', 'done', '{"authenticator":"static","source":"127.0.0.1"}');
-INSERT INTO public.audit_entries VALUES (3, '2026-11-26 06:14:14.432604+00', '655fa214-716c-42da-895e-5e263f2a0c3e', 'rest', 'admin', 'platform', 'vim:register', 'Project', 'platform', 'intent', '{"authenticator":"static","endpointHost":"127.0.0.1","new.caCert":"sha256:612388492425787bd729a839bc1939c09a00ae3c30528c747e715f6276433870","new.endpoint":"https://127.0.0.1:40755","new.labels.site":"\"north\"","new.name":"edge-1","new.namespace":"default","new.project":"platform","new.type":"kubernetes","policy":"default.admins-do-all","source":"127.0.0.1","vim":"ea5383c5-501e-4a2b-8ae6-84b00f9950b1","vimName":"edge-1","vimProject":"platform"}');
-INSERT INTO public.audit_entries VALUES (4, '2026-11-26 06:14:14.491831+00', '655fa214-716c-42da-895e-5e263f2a0c3e', 'rest', 'admin', 'platform', 'vim:register', 'Project', 'platform', 'done', '{"authenticator":"static","endpointHost":"127.0.0.1","generation":"1","new.caCert":"sha256:612388492425787bd729a839bc1939c09a00ae3c30528c747e715f6276433870","new.credential.kind":"bearerToken","new.endpoint":"https://127.0.0.1:40755","new.generation":"1","new.identity":"bb07650a-4ee3-4c5b-adf3-e1e1e9113bbb","new.keyStore":"keydir","new.labels.site":"\"north\"","new.name":"edge-1","new.namespace":"default","new.project":"platform","new.type":"kubernetes","policy":"default.admins-do-all","source":"127.0.0.1","vim":"ea5383c5-501e-4a2b-8ae6-84b00f9950b1","vimName":"edge-1","vimProject":"platform"}');
-INSERT INTO public.audit_entries VALUES (5, '2026-11-26 06:14:14.497992+00', '655fa214-716c-42da-895e-5e263f2a0c3e', 'rest', 'admin', 'platform', 'vim:show', 'Project', 'platform', 'read', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
-INSERT INTO public.audit_entries VALUES (6, '2026-11-26 06:14:14.542164+00', '546377f3-7220-453c-bf06-990e15aa58f8', 'rest', 'admin', 'platform', 'vim:register', 'Project', 'platform', 'intent', '{"authenticator":"static","endpointHost":"127.0.0.1","new.caCert":"sha256:612388492425787bd729a839bc1939c09a00ae3c30528c747e715f6276433870","new.endpoint":"https://127.0.0.1:40755","new.name":"edge-2","new.namespace":"default","new.project":"platform","new.type":"kubernetes","policy":"default.admins-do-all","source":"127.0.0.1","vim":"416246e8-780b-448b-87b7-29b8a599e3da","vimName":"edge-2","vimProject":"platform"}');
-INSERT INTO public.audit_entries VALUES (7, '2026-11-26 06:14:14.566216+00', '546377f3-7220-453c-bf06-990e15aa58f8', 'rest', 'admin', 'platform', 'vim:register', 'Project', 'platform', 'done', '{"authenticator":"static","endpointHost":"127.0.0.1","generation":"1","new.caCert":"sha256:612388492425787bd729a839bc1939c09a00ae3c30528c747e715f6276433870","new.credential.kind":"bearerToken","new.endpoint":"https://127.0.0.1:40755","new.generation":"1","new.identity":"bb07650a-4ee3-4c5b-adf3-e1e1e9113bbb","new.keyStore":"keydir","new.name":"edge-2","new.namespace":"default","new.project":"platform","new.type":"kubernetes","policy":"default.admins-do-all","source":"127.0.0.1","vim":"416246e8-780b-448b-87b7-29b8a599e3da","vimName":"edge-2","vimProject":"platform"}');
-INSERT INTO public.audit_entries VALUES (8, '2026-11-26 06:14:14.580534+00', 'a90bd392-2133-47c6-a729-b8cc35e67158', 'rest', 'admin', 'platform', 'vim:update', 'VIM', '416246e8-780b-448b-87b7-29b8a599e3da', 'done', '{"authenticator":"static","endpointHost":"127.0.0.1","new.description":"(not shown)","policy":"default.admins-do-all","source":"127.0.0.1","vim":"416246e8-780b-448b-87b7-29b8a599e3da","vimName":"edge-2","vimProject":"platform"}');
-INSERT INTO public.audit_entries VALUES (9, '2026-11-26 06:14:14.597291+00', 'b857e40c-8161-4c35-a87b-7acbcf375228', 'rest', 'admin', 'platform', 'vim:rotate', 'VIM', 'ea5383c5-501e-4a2b-8ae6-84b00f9950b1', 'intent', '{"authenticator":"static","endpointHost":"127.0.0.1","policy":"default.admins-do-all","reason":"sealed anew in keydir","source":"127.0.0.1","vim":"ea5383c5-501e-4a2b-8ae6-84b00f9950b1","vimName":"edge-1","vimProject":"platform"}');
-INSERT INTO public.audit_entries VALUES (10, '2026-11-26 06:14:14.600135+00', 'b857e40c-8161-4c35-a87b-7acbcf375228', 'rest', 'admin', 'platform', 'vim:rotate', 'VIM', 'ea5383c5-501e-4a2b-8ae6-84b00f9950b1', 'done', '{"authenticator":"static","endpointHost":"127.0.0.1","policy":"default.admins-do-all","reason":"sealed anew in keydir","source":"127.0.0.1","vim":"ea5383c5-501e-4a2b-8ae6-84b00f9950b1","vimName":"edge-1","vimProject":"platform"}');
-INSERT INTO public.audit_entries VALUES (11, '2026-11-26 06:14:14.64389+00', '966a9d1b-84a4-45bb-a3cd-ca7b240053c6', 'rest', 'admin', 'platform', 'vim:check', 'VIM', 'ea5383c5-501e-4a2b-8ae6-84b00f9950b1', 'read', '{"authenticator":"static","endpointHost":"127.0.0.1","policy":"default.admins-do-all","source":"127.0.0.1","vim":"ea5383c5-501e-4a2b-8ae6-84b00f9950b1","vimName":"edge-1","vimProject":"platform"}');
-INSERT INTO public.audit_entries VALUES (12, '2026-11-26 06:14:14.674144+00', '51720d52-bd21-4d7b-9403-d489eb2f8ae5', 'rest', 'admin', 'platform', 'lease:issue', 'VIM', 'ea5383c5-501e-4a2b-8ae6-84b00f9950b1', 'intent', '{"authenticator":"static","endpointHost":"127.0.0.1","for":"dave","generation":"1","grade":"bounded","lease":"7f3d13ff-0c47-4147-9778-0cdd63e9a777","namespaces":"*","policy":"default.admins-do-all","role":"view","source":"127.0.0.1","ttl":"12h0m0s","vim":"ea5383c5-501e-4a2b-8ae6-84b00f9950b1","vimName":"edge-1","vimProject":"platform"}');
-INSERT INTO public.audit_entries VALUES (13, '2026-11-26 06:14:14.695836+00', '51720d52-bd21-4d7b-9403-d489eb2f8ae5', 'rest', 'admin', 'platform', 'lease:issue', 'VIM', 'ea5383c5-501e-4a2b-8ae6-84b00f9950b1', 'done', '{"authenticator":"static","credential-id":"JTI=c84f9ee7-2a88-41b2-86c6-b68eeddd1a69","endpointHost":"127.0.0.1","expiresAt":"2026-11-26T18:14:14Z","for":"dave","generation":"1","grade":"bounded","lease":"7f3d13ff-0c47-4147-9778-0cdd63e9a777","namespaces":"*","policy":"default.admins-do-all","role":"view","source":"127.0.0.1","ttl":"12h0m0s","vim":"ea5383c5-501e-4a2b-8ae6-84b00f9950b1","vimName":"edge-1","vimProject":"platform"}');
-INSERT INTO public.audit_entries VALUES (14, '2026-11-26 06:14:14.712779+00', '18666249-7361-45c1-b7f5-6ebe5b887c88', 'rest', 'admin', 'platform', 'lease:issue', 'VIM', 'ea5383c5-501e-4a2b-8ae6-84b00f9950b1', 'intent', '{"authenticator":"static","endpointHost":"127.0.0.1","generation":"1","grade":"bounded","lease":"49ff38a8-2eee-4345-8e35-0801ae9f0cc3","namespaces":"default","policy":"default.admins-do-all","role":"","source":"127.0.0.1","ttl":"1h0m0s","vim":"ea5383c5-501e-4a2b-8ae6-84b00f9950b1","vimName":"edge-1","vimProject":"platform"}');
-INSERT INTO public.audit_entries VALUES (15, '2026-11-26 06:14:14.739335+00', '18666249-7361-45c1-b7f5-6ebe5b887c88', 'rest', 'admin', 'platform', 'lease:issue', 'VIM', 'ea5383c5-501e-4a2b-8ae6-84b00f9950b1', 'done', '{"authenticator":"static","credential-id":"JTI=15a01a1d-8c2e-4797-9854-b1ac7eb3f138","endpointHost":"127.0.0.1","expiresAt":"2026-11-26T07:14:14Z","generation":"1","grade":"bounded","lease":"49ff38a8-2eee-4345-8e35-0801ae9f0cc3","namespaces":"default","policy":"default.admins-do-all","role":"","source":"127.0.0.1","ttl":"1h0m0s","vim":"ea5383c5-501e-4a2b-8ae6-84b00f9950b1","vimName":"edge-1","vimProject":"platform"}');
-INSERT INTO public.audit_entries VALUES (16, '2026-11-26 06:14:14.75701+00', '6b476b55-dd2b-466a-a302-e48ff949bcca', 'rest', 'admin', 'platform', 'client:create', 'Client', 'b584d5f2-06f7-4f61-a267-56f6b155ea60', 'done', '{"authenticator":"static","client":"b584d5f2-06f7-4f61-a267-56f6b155ea60","clientName":"tacker-north","policy":"default.admins-do-all","roles":"vnfm","source":"127.0.0.1"}');
-INSERT INTO public.audit_entries VALUES (17, '2026-11-26 06:14:14.78389+00', '46c48588-9ba9-4d02-9cde-9212f9a3c114', 'vnfpkgm', 'admin', 'platform', 'package:create', 'Project', 'platform', 'done', '{"authenticator":"static","package":"6628f5ae-4f6d-4657-9769-59c95b25b6a3","policy":"default.admins-do-all","source":"127.0.0.1"}');
-INSERT INTO public.audit_entries VALUES (18, '2026-11-26 06:14:14.785824+00', '0fb6c820-19c0-4f69-908b-068bd9df54f8', 'vnfpkgm', 'admin', 'platform', 'package:upload', 'Package', '6628f5ae-4f6d-4657-9769-59c95b25b6a3', 'intent', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
-INSERT INTO public.audit_entries VALUES (19, '2026-11-26 06:14:14.79021+00', '0fb6c820-19c0-4f69-908b-068bd9df54f8', 'vnfpkgm', 'admin', 'platform', 'package:upload', 'Package', '6628f5ae-4f6d-4657-9769-59c95b25b6a3', 'intent', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
-INSERT INTO public.audit_entries VALUES (20, '2026-11-26 06:14:14.798712+00', '0fb6c820-19c0-4f69-908b-068bd9df54f8', 'vnfpkgm', 'admin', 'platform', 'package:upload', 'Package', '6628f5ae-4f6d-4657-9769-59c95b25b6a3', 'done', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1","vnfd":"web-1.0"}');
-INSERT INTO public.audit_entries VALUES (21, '2026-11-26 06:14:14.800289+00', '1980fb88-f5d2-47fc-83c6-f05b2e47a297', 'vnfpkgm', 'admin', 'platform', 'package:show', 'Package', '6628f5ae-4f6d-4657-9769-59c95b25b6a3', 'read', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
-INSERT INTO public.audit_entries VALUES (22, '2026-11-26 06:14:14.81203+00', 'adc04a2f-508f-4d02-a26a-bc9370c45704', 'vnflcm', 'admin', 'platform', 'package:use', 'Package', '6628f5ae-4f6d-4657-9769-59c95b25b6a3', 'read', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
-INSERT INTO public.audit_entries VALUES (23, '2026-11-26 06:14:14.823628+00', 'adc04a2f-508f-4d02-a26a-bc9370c45704', 'vnflcm', 'admin', 'platform', 'vnf:create', 'Project', 'platform', 'done', '{"authenticator":"static","instance":"7474070c-0b81-4be7-8d1b-1e0f0112acd3","policy":"default.admins-do-all","source":"127.0.0.1"}');
-INSERT INTO public.audit_entries VALUES (24, '2026-11-26 06:14:14.84137+00', 'e703b779-54ce-492f-90a6-352edccbec43', 'vnflcm', 'admin', 'platform', 'subscription:create', 'Project', 'platform', 'intent', '{"authenticator":"static","endpointHost":"127.0.0.1","policy":"default.admins-do-all","source":"127.0.0.1","subscription":"22307760-f1fd-4ef0-a18c-419e12da8158"}');
-INSERT INTO public.audit_entries VALUES (25, '2026-11-26 06:14:14.848478+00', 'e703b779-54ce-492f-90a6-352edccbec43', 'vnflcm', 'admin', 'platform', 'subscription:create', 'Project', 'platform', 'done', '{"authenticator":"static","endpointHost":"127.0.0.1","policy":"default.admins-do-all","source":"127.0.0.1","subscription":"22307760-f1fd-4ef0-a18c-419e12da8158"}');
-INSERT INTO public.audit_entries VALUES (26, '2026-11-26 06:14:14.856788+00', '53d20a89-02b9-4d3b-9056-a70f6cdceaed', 'vnflcm', 'admin', 'platform', 'subscription:show', 'Subscription', '22307760-f1fd-4ef0-a18c-419e12da8158', 'read', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
-INSERT INTO public.audit_entries VALUES (27, '2026-11-26 06:14:14.870127+00', 'e711c109-c4ca-4144-ac16-3dc1610f2b21', 'rest', 'admin', 'platform', 'vim:show', 'VIM', '416246e8-780b-448b-87b7-29b8a599e3da', 'read', '{"authenticator":"static","endpointHost":"127.0.0.1","policy":"default.admins-do-all","source":"127.0.0.1","vim":"416246e8-780b-448b-87b7-29b8a599e3da","vimName":"edge-2","vimProject":"platform"}');
-INSERT INTO public.audit_entries VALUES (28, '2026-11-26 06:14:14.871789+00', '75d4df38-6762-4eb9-9271-7bd5d22c202f', 'rest', 'admin', 'platform', 'vim:share', 'VIM', '416246e8-780b-448b-87b7-29b8a599e3da', 'intent', '{"authenticator":"static","endpointHost":"127.0.0.1","policy":"default.admins-do-all","source":"127.0.0.1","vim":"416246e8-780b-448b-87b7-29b8a599e3da","vimName":"edge-2","vimProject":"platform"}');
-INSERT INTO public.audit_entries VALUES (29, '2026-11-26 06:14:14.873168+00', '75d4df38-6762-4eb9-9271-7bd5d22c202f', 'rest', 'admin', 'platform', 'vim:update', 'VIM', '416246e8-780b-448b-87b7-29b8a599e3da', 'done', '{"authenticator":"static","endpointHost":"127.0.0.1","new.sharedWith":"lab","policy":"default.admins-do-all","source":"127.0.0.1","vim":"416246e8-780b-448b-87b7-29b8a599e3da","vimName":"edge-2","vimProject":"platform"}');
-INSERT INTO public.audit_entries VALUES (30, '2026-11-26 06:14:14.886532+00', '998f132a-146c-41dd-9c91-6aaf44e0b249', 'rest', 'admin', 'platform', 'audit:key', 'Project', '*', 'intent', '{"auditKey":"284424ba-bddd-4145-a27d-d43e5d08a1ba","authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
-INSERT INTO public.audit_entries VALUES (31, '2026-11-26 06:14:14.899909+00', '998f132a-146c-41dd-9c91-6aaf44e0b249', 'rest', 'admin', 'platform', 'audit:key', 'Project', '*', 'done', '{"auditKey":"284424ba-bddd-4145-a27d-d43e5d08a1ba","authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
-INSERT INTO public.audit_entries VALUES (32, '2026-11-26 06:14:14.934109+00', 'ab33e2ec-2d3c-4194-a8ae-9a0f8304093c', 'rest', 'admin', 'platform', 'lease:show', 'Project', 'platform', 'read', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
-INSERT INTO public.audit_entries VALUES (33, '2026-11-26 06:14:14.946831+00', 'd7f10d36-7667-477d-bb0b-7d2fa7e449a5', 'rest', 'admin', 'platform', 'lease:revoke', 'Lease', '49ff38a8-2eee-4345-8e35-0801ae9f0cc3', 'intent', '{"authenticator":"static","endpointHost":"127.0.0.1","lease":"49ff38a8-2eee-4345-8e35-0801ae9f0cc3","policy":"default.admins-do-all","reason":"requested","source":"127.0.0.1","vim":"ea5383c5-501e-4a2b-8ae6-84b00f9950b1","vimName":"edge-1","vimProject":"platform"}');
-INSERT INTO public.audit_entries VALUES (34, '2026-11-26 06:14:14.951065+00', 'd7f10d36-7667-477d-bb0b-7d2fa7e449a5', 'rest', 'admin', 'platform', 'lease:revoke', 'Lease', '49ff38a8-2eee-4345-8e35-0801ae9f0cc3', 'done', '{"authenticator":"static","endpointHost":"127.0.0.1","lease":"49ff38a8-2eee-4345-8e35-0801ae9f0cc3","policy":"default.admins-do-all","reason":"requested","source":"127.0.0.1","vim":"ea5383c5-501e-4a2b-8ae6-84b00f9950b1","vimName":"edge-1","vimProject":"platform"}');
-INSERT INTO public.audit_entries VALUES (35, '2026-11-26 06:14:14.962894+00', '3a5f885c-e792-44ca-b3d7-04ca423ccd0a', 'rest', 'admin', 'platform', 'audit:read', 'Project', 'platform', 'read', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
-INSERT INTO public.audit_entries VALUES (36, '2026-11-26 06:14:14.964584+00', '599acd03-31d0-41df-ad7a-496f4ee0f0d5', 'rest', 'admin', 'platform', 'audit:read', 'Project', '*', 'read', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
-INSERT INTO public.audit_entries VALUES (37, '2026-11-26 06:14:15.006371+00', '3af30c9c-6a7e-429b-9ef2-54bfc37ff286', 'rest', 'admin', 'platform', 'client:show', 'Project', 'platform', 'read', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
-INSERT INTO public.audit_entries VALUES (38, '2026-11-26 06:14:15.018104+00', 'fe5b665c-8ddf-49dd-a09a-a50540b6b107', 'vnfpkgm', 'admin', 'platform', 'package:show', 'Project', 'platform', 'read', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
-INSERT INTO public.audit_entries VALUES (39, '2026-11-26 06:14:15.0293+00', '7c4e305d-59f0-449f-9867-027d9c806155', 'vnflcm', 'admin', 'platform', 'vnf:show', 'Project', 'platform', 'read', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
-INSERT INTO public.audit_entries VALUES (40, '2026-11-26 06:14:15.039232+00', '3fc526b8-10a2-43f1-952a-4a4208feef2c', 'vnflcm', 'admin', 'platform', 'subscription:show', 'Project', 'platform', 'read', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
+INSERT INTO public.audit_entries VALUES (1, '2026-11-26 10:22:59.05202+00', '', '', 'system:server', '', 'server:start', 'Server', '', 'done', '{"policies":"62e01609efcd71293d52e59c4c8cad948009350633669063e852a0df0748618e","version":"1.0.0"}');
+INSERT INTO public.audit_entries VALUES (2, '2026-11-26 10:22:59.077721+00', '6f2383bf-fd83-4354-8f6e-4772c47d2c24', 'rest', 'admin', 'platform', 'server:login', 'Server', 'platform', 'done', '{"authenticator":"static","source":"127.0.0.1"}');
+INSERT INTO public.audit_entries VALUES (3, '2026-11-26 10:22:59.079126+00', '6f2383bf-fd83-4354-8f6e-4772c47d2c24', 'rest', 'admin', 'platform', 'vim:register', 'Project', 'platform', 'intent', '{"authenticator":"static","endpointHost":"127.0.0.1","new.caCert":"sha256:d4c82641f03e0a74ed1555f0785e6b418a63fea372b8892f9adfd1b2c905f18b","new.endpoint":"https://127.0.0.1:37019","new.labels.site":"\"north\"","new.name":"edge-1","new.namespace":"default","new.project":"platform","new.type":"kubernetes","policy":"default.admins-do-all","source":"127.0.0.1","vim":"16f9bbe2-40d2-419d-a38f-8a7678e991b0","vimName":"edge-1","vimProject":"platform"}');
+INSERT INTO public.audit_entries VALUES (4, '2026-11-26 10:22:59.09147+00', '6f2383bf-fd83-4354-8f6e-4772c47d2c24', 'rest', 'admin', 'platform', 'vim:register', 'Project', 'platform', 'done', '{"authenticator":"static","endpointHost":"127.0.0.1","generation":"1","new.caCert":"sha256:d4c82641f03e0a74ed1555f0785e6b418a63fea372b8892f9adfd1b2c905f18b","new.credential.kind":"bearerToken","new.endpoint":"https://127.0.0.1:37019","new.generation":"1","new.identity":"2cd479c9-6beb-4def-9cfa-9366d8ab80ca","new.keyStore":"keydir","new.labels.site":"\"north\"","new.name":"edge-1","new.namespace":"default","new.project":"platform","new.type":"kubernetes","policy":"default.admins-do-all","source":"127.0.0.1","vim":"16f9bbe2-40d2-419d-a38f-8a7678e991b0","vimName":"edge-1","vimProject":"platform"}');
+INSERT INTO public.audit_entries VALUES (5, '2026-11-26 10:22:59.092468+00', '6f2383bf-fd83-4354-8f6e-4772c47d2c24', 'rest', 'admin', 'platform', 'vim:show', 'Project', 'platform', 'read', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
+INSERT INTO public.audit_entries VALUES (6, '2026-11-26 10:22:59.123802+00', 'a06fe7cf-ff89-488c-a81d-fd45b0d9e600', 'rest', 'admin', 'platform', 'vim:register', 'Project', 'platform', 'intent', '{"authenticator":"static","endpointHost":"127.0.0.1","new.caCert":"sha256:d4c82641f03e0a74ed1555f0785e6b418a63fea372b8892f9adfd1b2c905f18b","new.endpoint":"https://127.0.0.1:37019","new.name":"edge-2","new.namespace":"default","new.project":"platform","new.type":"kubernetes","policy":"default.admins-do-all","source":"127.0.0.1","vim":"1cd0c663-2447-449f-a31e-b7c4b5ae37a7","vimName":"edge-2","vimProject":"platform"}');
+INSERT INTO public.audit_entries VALUES (7, '2026-11-26 10:22:59.144414+00', 'a06fe7cf-ff89-488c-a81d-fd45b0d9e600', 'rest', 'admin', 'platform', 'vim:register', 'Project', 'platform', 'done', '{"authenticator":"static","endpointHost":"127.0.0.1","generation":"1","new.caCert":"sha256:d4c82641f03e0a74ed1555f0785e6b418a63fea372b8892f9adfd1b2c905f18b","new.credential.kind":"bearerToken","new.endpoint":"https://127.0.0.1:37019","new.generation":"1","new.identity":"2cd479c9-6beb-4def-9cfa-9366d8ab80ca","new.keyStore":"keydir","new.name":"edge-2","new.namespace":"default","new.project":"platform","new.type":"kubernetes","policy":"default.admins-do-all","source":"127.0.0.1","vim":"1cd0c663-2447-449f-a31e-b7c4b5ae37a7","vimName":"edge-2","vimProject":"platform"}');
+INSERT INTO public.audit_entries VALUES (8, '2026-11-26 10:22:59.170974+00', '73f81e96-334e-4c82-b4cb-93a45112bb75', 'rest', 'admin', 'platform', 'vim:update', 'VIM', '1cd0c663-2447-449f-a31e-b7c4b5ae37a7', 'done', '{"authenticator":"static","endpointHost":"127.0.0.1","new.description":"(not shown)","policy":"default.admins-do-all","source":"127.0.0.1","vim":"1cd0c663-2447-449f-a31e-b7c4b5ae37a7","vimName":"edge-2","vimProject":"platform"}');
+INSERT INTO public.audit_entries VALUES (9, '2026-11-26 10:22:59.200728+00', 'a44a2b57-2153-49da-bbc0-7f9ca2910697', 'rest', 'admin', 'platform', 'vim:rotate', 'VIM', '16f9bbe2-40d2-419d-a38f-8a7678e991b0', 'intent', '{"authenticator":"static","endpointHost":"127.0.0.1","policy":"default.admins-do-all","reason":"sealed anew in keydir","source":"127.0.0.1","vim":"16f9bbe2-40d2-419d-a38f-8a7678e991b0","vimName":"edge-1","vimProject":"platform"}');
+INSERT INTO public.audit_entries VALUES (10, '2026-11-26 10:22:59.203347+00', 'a44a2b57-2153-49da-bbc0-7f9ca2910697', 'rest', 'admin', 'platform', 'vim:rotate', 'VIM', '16f9bbe2-40d2-419d-a38f-8a7678e991b0', 'done', '{"authenticator":"static","endpointHost":"127.0.0.1","policy":"default.admins-do-all","reason":"sealed anew in keydir","source":"127.0.0.1","vim":"16f9bbe2-40d2-419d-a38f-8a7678e991b0","vimName":"edge-1","vimProject":"platform"}');
+INSERT INTO public.audit_entries VALUES (11, '2026-11-26 10:22:59.229869+00', 'd562adbe-8d10-4bd9-90cc-dd790d124c65', 'rest', 'admin', 'platform', 'vim:check', 'VIM', '16f9bbe2-40d2-419d-a38f-8a7678e991b0', 'read', '{"authenticator":"static","endpointHost":"127.0.0.1","policy":"default.admins-do-all","source":"127.0.0.1","vim":"16f9bbe2-40d2-419d-a38f-8a7678e991b0","vimName":"edge-1","vimProject":"platform"}');
+INSERT INTO public.audit_entries VALUES (12, '2026-11-26 10:22:59.262925+00', '5a2c4520-f860-4b61-8af2-15733ee69baf', 'rest', 'admin', 'platform', 'lease:issue', 'VIM', '16f9bbe2-40d2-419d-a38f-8a7678e991b0', 'intent', '{"authenticator":"static","endpointHost":"127.0.0.1","for":"dave","generation":"1","grade":"bounded","lease":"8d8c5151-0aa2-4c19-8ffc-9187ec53b79b","namespaces":"*","policy":"default.admins-do-all","role":"view","source":"127.0.0.1","ttl":"12h0m0s","vim":"16f9bbe2-40d2-419d-a38f-8a7678e991b0","vimName":"edge-1","vimProject":"platform"}');
+INSERT INTO public.audit_entries VALUES (13, '2026-11-26 10:22:59.301022+00', '5a2c4520-f860-4b61-8af2-15733ee69baf', 'rest', 'admin', 'platform', 'lease:issue', 'VIM', '16f9bbe2-40d2-419d-a38f-8a7678e991b0', 'done', '{"authenticator":"static","credential-id":"JTI=64852b2b-5f21-408e-9c33-511b47a39a54","endpointHost":"127.0.0.1","expiresAt":"2026-11-26T22:22:59Z","for":"dave","generation":"1","grade":"bounded","lease":"8d8c5151-0aa2-4c19-8ffc-9187ec53b79b","namespaces":"*","policy":"default.admins-do-all","role":"view","source":"127.0.0.1","ttl":"12h0m0s","vim":"16f9bbe2-40d2-419d-a38f-8a7678e991b0","vimName":"edge-1","vimProject":"platform"}');
+INSERT INTO public.audit_entries VALUES (14, '2026-11-26 10:22:59.338765+00', '5d062556-1f26-4699-bfdf-dcf3a1a8022a', 'rest', 'admin', 'platform', 'lease:issue', 'VIM', '16f9bbe2-40d2-419d-a38f-8a7678e991b0', 'intent', '{"authenticator":"static","endpointHost":"127.0.0.1","generation":"1","grade":"bounded","lease":"19734b13-8144-4c06-8c64-f64a7b7a4ac6","namespaces":"default","policy":"default.admins-do-all","role":"","source":"127.0.0.1","ttl":"1h0m0s","vim":"16f9bbe2-40d2-419d-a38f-8a7678e991b0","vimName":"edge-1","vimProject":"platform"}');
+INSERT INTO public.audit_entries VALUES (15, '2026-11-26 10:22:59.392322+00', '5d062556-1f26-4699-bfdf-dcf3a1a8022a', 'rest', 'admin', 'platform', 'lease:issue', 'VIM', '16f9bbe2-40d2-419d-a38f-8a7678e991b0', 'done', '{"authenticator":"static","credential-id":"JTI=452746cc-e844-475f-8dc5-672cf17388b5","endpointHost":"127.0.0.1","expiresAt":"2026-11-26T11:22:59Z","generation":"1","grade":"bounded","lease":"19734b13-8144-4c06-8c64-f64a7b7a4ac6","namespaces":"default","policy":"default.admins-do-all","role":"","source":"127.0.0.1","ttl":"1h0m0s","vim":"16f9bbe2-40d2-419d-a38f-8a7678e991b0","vimName":"edge-1","vimProject":"platform"}');
+INSERT INTO public.audit_entries VALUES (16, '2026-11-26 10:22:59.421827+00', '3e1d293b-1779-4bad-a0d6-c455c4c05a23', 'rest', 'admin', 'platform', 'client:create', 'Client', '2055c5ec-b5fe-4ca0-b33d-f5d6323591ae', 'done', '{"authenticator":"static","client":"2055c5ec-b5fe-4ca0-b33d-f5d6323591ae","clientName":"tacker-north","policy":"default.admins-do-all","roles":"vnfm","source":"127.0.0.1"}');
+INSERT INTO public.audit_entries VALUES (17, '2026-11-26 10:22:59.49206+00', 'b4552b8e-f1af-4067-afa7-3527431231a1', 'vnfpkgm', 'admin', 'platform', 'package:create', 'Project', 'platform', 'done', '{"authenticator":"static","package":"20ff7f64-43fe-470a-9ed5-6607764172c2","policy":"default.admins-do-all","source":"127.0.0.1"}');
+INSERT INTO public.audit_entries VALUES (18, '2026-11-26 10:22:59.504353+00', '6bbc0669-4e1b-4141-b7aa-48ed302625ee', 'vnfpkgm', 'admin', 'platform', 'package:upload', 'Package', '20ff7f64-43fe-470a-9ed5-6607764172c2', 'intent', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
+INSERT INTO public.audit_entries VALUES (19, '2026-11-26 10:22:59.512434+00', '6bbc0669-4e1b-4141-b7aa-48ed302625ee', 'vnfpkgm', 'admin', 'platform', 'package:upload', 'Package', '20ff7f64-43fe-470a-9ed5-6607764172c2', 'intent', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
+INSERT INTO public.audit_entries VALUES (20, '2026-11-26 10:22:59.519658+00', '6bbc0669-4e1b-4141-b7aa-48ed302625ee', 'vnfpkgm', 'admin', 'platform', 'package:upload', 'Package', '20ff7f64-43fe-470a-9ed5-6607764172c2', 'done', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1","vnfd":"web-1.0"}');
+INSERT INTO public.audit_entries VALUES (21, '2026-11-26 10:22:59.529498+00', 'eb60b3a7-9988-481e-865f-3fa996ae2ca8', 'vnfpkgm', 'admin', 'platform', 'package:show', 'Package', '20ff7f64-43fe-470a-9ed5-6607764172c2', 'read', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
+INSERT INTO public.audit_entries VALUES (22, '2026-11-26 10:22:59.549083+00', '0ec25481-5653-496a-b617-77c88f4345d9', 'vnflcm', 'admin', 'platform', 'package:use', 'Package', '20ff7f64-43fe-470a-9ed5-6607764172c2', 'read', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
+INSERT INTO public.audit_entries VALUES (23, '2026-11-26 10:22:59.549974+00', '0ec25481-5653-496a-b617-77c88f4345d9', 'vnflcm', 'admin', 'platform', 'vnf:create', 'Project', 'platform', 'done', '{"authenticator":"static","instance":"748f8f5d-3300-4546-b111-6985ef866e10","policy":"default.admins-do-all","source":"127.0.0.1"}');
+INSERT INTO public.audit_entries VALUES (24, '2026-11-26 10:22:59.600453+00', '2b7e342f-cca4-41f3-b6a4-6b6583cd782a', 'vnflcm', 'admin', 'platform', 'subscription:create', 'Project', 'platform', 'intent', '{"authenticator":"static","endpointHost":"127.0.0.1","policy":"default.admins-do-all","source":"127.0.0.1","subscription":"7022891a-c2af-487e-8474-b20b61d3ea1c"}');
+INSERT INTO public.audit_entries VALUES (25, '2026-11-26 10:22:59.601746+00', '2b7e342f-cca4-41f3-b6a4-6b6583cd782a', 'vnflcm', 'admin', 'platform', 'subscription:create', 'Project', 'platform', 'done', '{"authenticator":"static","endpointHost":"127.0.0.1","policy":"default.admins-do-all","source":"127.0.0.1","subscription":"7022891a-c2af-487e-8474-b20b61d3ea1c"}');
+INSERT INTO public.audit_entries VALUES (26, '2026-11-26 10:22:59.602917+00', '4e602edc-8a07-4bd0-ac50-f418612d3d69', 'vnflcm', 'admin', 'platform', 'subscription:show', 'Subscription', '7022891a-c2af-487e-8474-b20b61d3ea1c', 'read', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
+INSERT INTO public.audit_entries VALUES (27, '2026-11-26 10:22:59.627413+00', 'ae088879-d452-4a5a-b582-f587c5043b9c', 'rest', 'admin', 'platform', 'vim:show', 'VIM', '1cd0c663-2447-449f-a31e-b7c4b5ae37a7', 'read', '{"authenticator":"static","endpointHost":"127.0.0.1","policy":"default.admins-do-all","source":"127.0.0.1","vim":"1cd0c663-2447-449f-a31e-b7c4b5ae37a7","vimName":"edge-2","vimProject":"platform"}');
+INSERT INTO public.audit_entries VALUES (28, '2026-11-26 10:22:59.6296+00', 'e97d31aa-cc42-4735-9096-3435c213d306', 'rest', 'admin', 'platform', 'vim:share', 'VIM', '1cd0c663-2447-449f-a31e-b7c4b5ae37a7', 'intent', '{"authenticator":"static","endpointHost":"127.0.0.1","policy":"default.admins-do-all","source":"127.0.0.1","vim":"1cd0c663-2447-449f-a31e-b7c4b5ae37a7","vimName":"edge-2","vimProject":"platform"}');
+INSERT INTO public.audit_entries VALUES (29, '2026-11-26 10:22:59.630022+00', 'e97d31aa-cc42-4735-9096-3435c213d306', 'rest', 'admin', 'platform', 'vim:update', 'VIM', '1cd0c663-2447-449f-a31e-b7c4b5ae37a7', 'done', '{"authenticator":"static","endpointHost":"127.0.0.1","new.sharedWith":"lab","policy":"default.admins-do-all","source":"127.0.0.1","vim":"1cd0c663-2447-449f-a31e-b7c4b5ae37a7","vimName":"edge-2","vimProject":"platform"}');
+INSERT INTO public.audit_entries VALUES (30, '2026-11-26 10:22:59.654427+00', '2f93c4d8-c610-41c8-8f6b-211f996b38dd', 'rest', 'admin', 'platform', 'audit:key', 'Project', '*', 'intent', '{"auditKey":"09cc9c0a-a548-4349-9686-375f44f37c71","authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
+INSERT INTO public.audit_entries VALUES (31, '2026-11-26 10:22:59.67225+00', '2f93c4d8-c610-41c8-8f6b-211f996b38dd', 'rest', 'admin', 'platform', 'audit:key', 'Project', '*', 'done', '{"auditKey":"09cc9c0a-a548-4349-9686-375f44f37c71","authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
+INSERT INTO public.audit_entries VALUES (32, '2026-11-26 10:22:59.701578+00', '4a718e1d-bca8-476c-b105-406791dcb7ce', 'rest', 'admin', 'platform', 'lease:show', 'Project', 'platform', 'read', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
+INSERT INTO public.audit_entries VALUES (33, '2026-11-26 10:22:59.724805+00', '61a03d7b-22f0-4d0d-b28b-3222a5f533d4', 'rest', 'admin', 'platform', 'lease:revoke', 'Lease', '19734b13-8144-4c06-8c64-f64a7b7a4ac6', 'intent', '{"authenticator":"static","endpointHost":"127.0.0.1","lease":"19734b13-8144-4c06-8c64-f64a7b7a4ac6","policy":"default.admins-do-all","reason":"requested","source":"127.0.0.1","vim":"16f9bbe2-40d2-419d-a38f-8a7678e991b0","vimName":"edge-1","vimProject":"platform"}');
+INSERT INTO public.audit_entries VALUES (34, '2026-11-26 10:22:59.727514+00', '61a03d7b-22f0-4d0d-b28b-3222a5f533d4', 'rest', 'admin', 'platform', 'lease:revoke', 'Lease', '19734b13-8144-4c06-8c64-f64a7b7a4ac6', 'done', '{"authenticator":"static","endpointHost":"127.0.0.1","lease":"19734b13-8144-4c06-8c64-f64a7b7a4ac6","policy":"default.admins-do-all","reason":"requested","source":"127.0.0.1","vim":"16f9bbe2-40d2-419d-a38f-8a7678e991b0","vimName":"edge-1","vimProject":"platform"}');
+INSERT INTO public.audit_entries VALUES (35, '2026-11-26 10:22:59.75608+00', '97920124-714d-4f98-8ffc-1e45b1cbf3b2', 'rest', 'admin', 'platform', 'audit:read', 'Project', 'platform', 'read', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
+INSERT INTO public.audit_entries VALUES (36, '2026-11-26 10:22:59.758908+00', '6647103f-4dac-44da-ae83-9716257d163a', 'rest', 'admin', 'platform', 'audit:read', 'Project', '*', 'read', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
+INSERT INTO public.audit_entries VALUES (37, '2026-11-26 10:22:59.862142+00', '267f003d-8168-4f6a-bcf1-2794a05f290f', 'rest', 'admin', 'platform', 'client:show', 'Project', 'platform', 'read', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
+INSERT INTO public.audit_entries VALUES (38, '2026-11-26 10:22:59.904621+00', 'b1646ac6-3c4b-4cc2-a190-ec13e9a3debc', 'vnfpkgm', 'admin', 'platform', 'package:show', 'Project', 'platform', 'read', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
+INSERT INTO public.audit_entries VALUES (39, '2026-11-26 10:22:59.923447+00', '84fe10ef-d2e4-46d6-af6e-c0f352b1e767', 'vnflcm', 'admin', 'platform', 'vnf:show', 'Project', 'platform', 'read', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
+INSERT INTO public.audit_entries VALUES (40, '2026-11-26 10:22:59.953148+00', '926c3159-14d8-49d3-90ef-c5c94720b0d7', 'vnflcm', 'admin', 'platform', 'subscription:show', 'Project', 'platform', 'read', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
 
 
 
@@ -959,15 +990,15 @@ INSERT INTO public.audit_horizon VALUES (1, 0);
 
 
 
-INSERT INTO public.audit_keys VALUES ('284424ba-bddd-4145-a27d-d43e5d08a1ba', 'signing', 'vimbroker.audit/284424ba-bddd-4145-a27d-d43e5d08a1ba', 'vimbroker.audit/284424ba-bddd-4145-a27d-d43e5d08a1ba+2566c33f+AbNQ5bdAFBTWJjquKX+1tZpW7aURKTfDJKw5DjjZej1w', 30, 0, '', '2026-11-26 06:14:14.88653+00', '-infinity', 'gAAAAABrB8427XbN32Y8Y3Hgj6RyBu8XEynrTyvdrH3N_930tFfZP5c18n_Wsk2mM9G_VS8TRIkm68Y1DyVyXeqBl5CaCFjgR2Jkr64q0EWyLQB_WjFIGcn1ncolLBiwT_lNy8ROsFHak8aA_LWGhy6nt_VFeMaDvLju87ox0JB_i3Oj-e7iWaLDKqJo-7FnfM7FZf_PyABCj53gcqzCdV_7zJj_4OamPFI9pNedIRUAx_gRxHmT3mt4sg80rgatSdCEJF43-MpZw8F7BzdBpXUWELzDStq7lYzFML4NL9JaO4jvTdwvr97CqqGPSV5JXhV1XzyuCluN_CZYN6nicZhrunzsu6aIk3u3VioqoHReJIhExyMne7U6UZzpdszIcXBkcFg2YEc1pRQGiFVFqT-PcWHFY25rgTREqM8yJ4p6SdgJ5H6qV7BN2LK9FUD5bk00LNNkIWRnAaCb9mDcmpIMOeTPbzYqcw==', 'keydir', '284424ba-bddd-4145-a27d-d43e5d08a1ba.1.2fed8548c0170cf9bcdac1d6385c4b52');
+INSERT INTO public.audit_keys VALUES ('09cc9c0a-a548-4349-9686-375f44f37c71', 'signing', 'vimbroker.audit/09cc9c0a-a548-4349-9686-375f44f37c71', 'vimbroker.audit/09cc9c0a-a548-4349-9686-375f44f37c71+fa3e82c7+AQWic/twHtxIEaOPy9v86Q4iX7E3u3SISJ292XwLnI+X', 30, 0, '', '2026-11-26 10:22:59.654426+00', '-infinity', 'gAAAAABrCAiDnImyTDvxWxeeDt3KtqSU9bIdtXdrqegz5TWbtPCzZE0MpGVddKi_df9ugw-J370MRwLVhHVI9XA9vMlsvycc6FOhTZoSq61LDDfQwNGaoaAxGLO38Ybb5geX9QxqcwLFBuETm2M1fehvY0dySMdGnZH_myObh6ozRtZJh3xrgPI_Ihgehy9ORrwfWabPKNS5V5aajQKEhh83OjGOTJUuYV6CQn9mCvLJzv0R_ouBDAxqPEMjVQp9SoAd9txRRgk63SaRRohPNKJB-Aa57ud3liNcjXYfd7voe22J_lHqPRfPDJpdvJDl2VKZv2-ZBOga2_pDysBz-mtADr0J8dAkNHsBJWdPlgjvUoE9gNL8CCxCUGpHzzy8j6Q-eMXC9NN_LAkqklz2O4u40Pf5ygrjZvJGFXEPS_KjWM0O3iUxMBDZivVjDwp5S4YfyCKw9WRH34d2rSuSRLz6O7NdzrOqjg==', 'keydir', '09cc9c0a-a548-4349-9686-375f44f37c71.1.0f746267c34593fd80a78ef30213e39e');
 
 
 
-INSERT INTO public.audit_tiles VALUES (0, 0, '\xb1df6568ef4f930187bb963320081c5d5302de2a507f2d708c0c184db6ed2fe203f93a63f2372dfaa08a710450565a019182efaa84b9273927361ee75c3afbd23da59e19091c78b6e236a3036b9cf000ea75642a994ab5d6eb72739978f5aeccbb405c6e8474dd39f09cf03772aa02e535f00789cd75c0b97fb9165df2bc0914345e73c84695fb726218bf2673bf91592a98d9ef462c6002917543faab311760137cfce94f491c3e191a91eb5c55cae9fa741501adc835c61e935c9225ba01a75d52138849f525b4c5e22f1bbb1fcb5e2197eeb09f609c8142f4592c91ce653612ecfdee5651ed35cb085b3dd9acafea8ab947c9692c8d9421baccb8da50c589768678b287795ac37c84ea8450901d91d36669ec449bffeabaf51b5745988caeee194692e6e54379790f5c45eda1549b7cef3c5cd75d05e71d6e13e279f00a15515b0e7b0b30c890718a45fd3a0bacea149704b256d9f28be064dc550d38898da30fbc1c95a067d5206a2346c42158d5325da8447889c8e66729b836d81788850b7d50343da9141b0de222b2d4dfb1ab0834e698c379a363c66889c0822943b45783d9ca3f570620c8dd04e9cdc2dd3d7ae67932841ad722f8e9df2172a3efe87ac8c7fc0b9664db66917fd2c49823828de07545b8cc8124c75c4b2a428974c86988f69078f3bab9458954d8d8ed37d61bee312be7785b46566f9743d5425edeccd369f0d55374be95d6254fab3417a316a5b700fae035d815567efb40d6b833cb95aafde6fc952ac77c6f0bc7e216536e60ecf4b251bb6b1048198f4312f120e7934af78eb40dcb1d4485352ea1f27120575abe1ddb45fa793b6924ba9f3e2bbde64372000236c88c634b645175d0d7ad3d1ce0f3379f5d046d80663d149f2f3f679f84256c42d43f84075047daebf013abd4807b972b9637282c382ea2a69c80af2f51b5e120978a5f97b846f6441ea53d81d50f8b2ca418a15653c7fe812b0e57bd033dd10c5d01620bf631f65ea619b7899be586ddbcd85590c783e609d53c15f60da90587d1031ecf5ae0dcb9a4059d4ca6a5071f368323859bc96ed47927331c1132d7908149a0bb3ff5dbc395fcbdd52093c4e1785c1f6271016f138c3033eb02714a349b453a54a84b6da0b505a8f857d96b0ba59a65abcb6d07586a0134d2692fd2a257534daefe951f8c630162039b74740469b420ca2aec893e649518b33dc08e357c95e10b2b7c3371133b04fcc023cd4f74787bebd338d881f54928268a76ad7a6ec2967a032060bc389e06f43756b5863229e8fb3c2ef7c7a1109d2d9140e9d6e93035eddb25f726eb730b2af8609fdc0c6bf4e86d523c97abf32fb44415c31f3270cea1909f1a38f4f1ee29f5af0d312cb46af48fa734d1aaf39a1027e95f6d19ecddf7e14880d0265f65925129682e05fc62ef707fb16c040d61336fd9f654f3a43adae154d0c3db88c00e447b773f972b23a5fb77acd2af8d16696c74f492d8974ae133b71578852e14abcb09f6cd004a95cfaa75b1f4b6d6a5827be47d41369743b02fb674b2dfe08ad628deaefa37d29211f5550b2ddd23ce12d46c8e9e4c2d61255501cc79923a22a10022ae5e581a7df16bc56c1988d28fb5f981f33318a2aa3aba612c82498c040ae859510fcd3a6ba260785536318a2289ea33d0eef62fbf9f8f10ff28322f019d7bca8677f08c004ddbfe766e873ad89da9f18bce9004fa2989b48b6537691bce19dbed382f1f158252cecf40424feecb1e44154a56138fb3554ea9fca5b83922ec13439cd9c66db3f40317ff86');
+INSERT INTO public.audit_tiles VALUES (0, 0, '\x5dd298f2060f5559924b4891af010052a796e620e94341897e845050225d37245de71e2bd4d5c142806fbf191a8cc1eab44398e18e5cba174369a3b7ab58deb6785506f11a8b002dc52093e992280d6ad601d11777224dcb840e56cff34c6ca60392cb57fd26b7661422e1d47f8569726b0175e1d46af88d88c909abf2cccdcc49de37a6d82a4953513232fdaaf2506d1e4bc1cc55e48d39603d088c66263f1fb789e7ab607ad21cdfab868b82193234c1aff8324754217fd9a58b4cfea9704143e55bcf5ecb9a29b1d66b272d7380a832f5dc1d73fd700c513f8de5571f654501921c53fcf06bebb3e6010df52e5b1111a4f7cba39b18edeeae4f23457a6672529d8eb5b47f6b4c84606ba824f767ecc95478f9d41ed0da64cd0a85667c670c913e72c1f85235469577951c04715ac6981a4843000a6af0dd14f3bf264b94b07b310ef2356dbef25097fb25f43b9126f4ad6f6a571e4494138bc93e96c2baf0afaff687d868787bf87de139296e213f990644fee65d89bf2874a7a83ec487d20f36d5ecff9b5a0bbd31861ec79e86be8c36f6cb43a4cb0c5affee25b98a512c65f058ba115fa8fc1f3235868e8d233e09c6dfe6a9f751c55a301a1e48a45498f48cbc7bd7ab885faa74b963a368823a0aa330dfa8e21c69cb1667f254ad2e2e3b01e386dd33e875a6a95e6aab07733acf181a8488ae836788bdb5a3d5eaefb0e72dbea5e31d7a5ac5fbe9353e297c2d85c11f75a3e59764f182daf986952cd11cf436f6f468a9f77082d9922338c6de76fb2ae7f22ca179856ea97b56f20cb419cfbaa2ad8175f573e118a230db2d37c3cc0e305c2e97a09f08e7eaf9d85e6069a0aee38231dabe0f1a3ea7c75da71d5dd3d1ec3ab82ccee5d9da8556481daee0d61d306e21f533136e4ee6bb70b553931a86c8ce9470a1eaed87bbdd880d8460937a63f1a1768425ca009605d0a018cd6746e609035967c295cf752bd632a4e3be70146553e5d2f453311319c3bd781f41c776f0715fdfb23321ebb30f56ec0eb72169da8e2e668c027aaa41b05524fd6b1412d600143cfd711485a546aafedac3c7e5fff565e14553b42794e172a35369193154a7da3dcef6c4c998359ed611f28e215c76ca414d5693359eb1ef35b1ac1338a932c811731378bcd7bbc41fdad3b7b2c4ecb90a346860df891c1181ea0cb9723cb5443b7cbb6b56ac6b971ba2a3e019a01d0125ae510a711f08de6bf6a6bdbf8e1ac1a31f5681e47300c3d710ce419d759e5a4a1a387b7cc31b3dc1f9f3d6eebd3b51b5d1969ee04aa75872c3f58430a544d0c953a910725afc0d44b0a6b9d20020b25295962d5d87aa190cf49d75dd9987f3caa14b53d90e3349513ac8073248e24eb7d951afd5a515fecef0fe9acf5970a6c0d0f42cadc89e5bb00b6e1cd214df40f2bfd76fe8f2c75d4e2fab3c10dec14d092206c25506fc5f906b913eb26cdb28ff45783dfcf40ff1575f3c3d5ecd05e0937bd464f429eaef083d8ac2218035a773e084da9f3a38c0e83c5556cf253acb1d2d807292a2113aee97dcbfc6cf957c748ceb69b30613a996f172b5ef831050c497c9059bed5176749301b54f8ea721d898e29060a5b07e929cf4f23541f7d2697e3d10f97f2a07ef4e0f21662bf7c5fd1d1799b9b6437ad2c122e6b6ecb46246878360900ede1928c94981a8e7dd5437805b5fdae1fc64da8fdfbc0c0dd90bb90d833b1854ab09a54701758c9faa8898763ad05c1a174a6334d52ac3d6d869d3807fecb30ce0fbfea5962372adccae521d42ba96f696f8d3');
 
 
 
-INSERT INTO public.audit_tree VALUES (1, 40, '\x9880b036d191c74961c8989d9efe599915907c03542ac46c7108314fabf4b86d');
+INSERT INTO public.audit_tree VALUES (1, 40, '\xe26a33185e0808fcd81fe5a0c026cb004e20934fd1c3207443799c436e5149a8');
 
 
 
@@ -1009,34 +1040,35 @@ INSERT INTO public.ended_leases VALUES (0, 1);
 
 
 
-INSERT INTO public.grants VALUES ('ea5383c5-501e-4a2b-8ae6-84b00f9950b1', '6c44b35d28cfbcd626df31c4982d7dd54d70ede18170a69e10d8c56b12691af8', 464101442770, 'view', '[]', '{}', true, 'open', '-infinity');
-INSERT INTO public.grants VALUES ('ea5383c5-501e-4a2b-8ae6-84b00f9950b1', '84f1642d7d9bb2502ad30b5c278ab79c7efed59b9fc4ee202b658d65cf7aa611', 591578097157, '', '[{"apiGroups":[""],"resources":["pods"],"verbs":["get"]}]', '{default}', false, 'open', '-infinity');
+INSERT INTO public.grants VALUES ('16f9bbe2-40d2-419d-a38f-8a7678e991b0', '6c44b35d28cfbcd626df31c4982d7dd54d70ede18170a69e10d8c56b12691af8', 380917842589, 'view', '[]', '{}', true, 'open', '-infinity');
+INSERT INTO public.grants VALUES ('16f9bbe2-40d2-419d-a38f-8a7678e991b0', '84f1642d7d9bb2502ad30b5c278ab79c7efed59b9fc4ee202b658d65cf7aa611', 518529599072, '', '[{"apiGroups":[""],"resources":["pods"],"verbs":["get"]}]', '{default}', false, 'open', '-infinity');
 
 
 
-INSERT INTO public.jobs VALUES ('pass-access', 'access', 1, 0, 0, 0, '2026-11-26 06:14:16.400914+00');
-INSERT INTO public.jobs VALUES ('pass-check', 'check', 1, 0, 0, 0, '2026-11-26 06:14:16.407747+00');
-INSERT INTO public.jobs VALUES ('pass-drift', 'drift', 1, 0, 0, 0, '2026-11-26 06:14:16.390249+00');
-INSERT INTO public.jobs VALUES ('pass-follow-grants', 'follow-grants', 1, 0, 0, 0, '2026-11-26 06:14:16.404203+00');
-INSERT INTO public.jobs VALUES ('pass-forget-grants', 'forget-grants', 1, 0, 0, 0, '2026-11-26 06:14:16.404405+00');
-INSERT INTO public.jobs VALUES ('pass-forget-sessions', 'forget-sessions', 1, 0, 0, 0, '2026-11-26 06:14:16.400217+00');
-INSERT INTO public.jobs VALUES ('pass-forget-used-tokens', 'forget-used-tokens', 1, 0, 0, 0, '2026-11-26 06:14:16.404599+00');
-INSERT INTO public.jobs VALUES ('pass-grades', 'grades', 1, 0, 0, 0, '2026-11-26 06:14:16.401202+00');
-INSERT INTO public.jobs VALUES ('pass-inline-vims', 'inline-vims', 1, 0, 0, 0, '2026-11-26 06:14:16.367271+00');
-INSERT INTO public.jobs VALUES ('pass-inventory', 'inventory', 1, 0, 0, 0, '2026-11-26 06:14:16.404824+00');
-INSERT INTO public.jobs VALUES ('pass-operation-turns', 'operation-turns', 1, 0, 0, 0, '2026-11-26 06:14:16.408315+00');
-INSERT INTO public.jobs VALUES ('pass-prune', 'prune', 1, 0, 0, 0, '2026-11-26 06:14:16.405066+00');
-INSERT INTO public.jobs VALUES ('pass-reap', 'reap', 1, 0, 0, 0, '2026-11-26 06:14:16.405698+00');
-INSERT INTO public.jobs VALUES ('pass-seal-anew', 'seal-anew', 1, 0, 0, 0, '2026-11-26 06:14:16.400718+00');
-INSERT INTO public.jobs VALUES ('pass-secret-parameters', 'secret-parameters', 1, 0, 0, 0, '2026-11-26 06:14:16.39979+00');
-INSERT INTO public.jobs VALUES ('pass-settle', 'settle', 1, 0, 0, 0, '2026-11-26 06:14:16.400483+00');
-INSERT INTO public.jobs VALUES ('pass-settle-clients', 'settle-clients', 1, 0, 0, 0, '2026-11-26 06:14:16.408065+00');
-INSERT INTO public.jobs VALUES ('pass-settle-packages', 'settle-packages', 1, 0, 0, 0, '2026-11-26 06:14:16.403926+00');
-INSERT INTO public.jobs VALUES ('pass-settle-subscriptions', 'settle-subscriptions', 1, 0, 0, 0, '2026-11-26 06:14:16.405252+00');
-INSERT INTO public.jobs VALUES ('pass-settle-token-keys', 'settle-token-keys', 1, 0, 0, 0, '2026-11-26 06:14:16.387801+00');
-INSERT INTO public.jobs VALUES ('pass-show-profiles', 'show-profiles', 1, 0, 0, 0, '2026-11-26 06:14:16.405449+00');
-INSERT INTO public.jobs VALUES ('pass-sign-audit', 'sign-audit', 1, 0, 0, 0, '2026-11-26 06:14:16.405916+00');
-INSERT INTO public.jobs VALUES ('pass-watch-audit', 'watch-audit', 1, 0, 0, 0, '2026-11-26 06:14:16.37994+00');
+INSERT INTO public.jobs VALUES ('pass-access', 'access', 1, 0, 0, 0, '2026-11-26 10:23:01.058312+00');
+INSERT INTO public.jobs VALUES ('pass-check', 'check', 1, 0, 0, 0, '2026-11-26 10:23:01.055756+00');
+INSERT INTO public.jobs VALUES ('pass-drift', 'drift', 1, 0, 0, 0, '2026-11-26 10:23:01.061295+00');
+INSERT INTO public.jobs VALUES ('pass-follow-grants', 'follow-grants', 1, 0, 0, 0, '2026-11-26 10:23:01.056361+00');
+INSERT INTO public.jobs VALUES ('pass-forget-grants', 'forget-grants', 1, 0, 0, 0, '2026-11-26 10:23:01.060894+00');
+INSERT INTO public.jobs VALUES ('pass-forget-sessions', 'forget-sessions', 1, 0, 0, 0, '2026-11-26 10:23:01.056899+00');
+INSERT INTO public.jobs VALUES ('pass-forget-used-tokens', 'forget-used-tokens', 1, 0, 0, 0, '2026-11-26 10:23:01.053681+00');
+INSERT INTO public.jobs VALUES ('pass-grades', 'grades', 1, 0, 0, 0, '2026-11-26 10:23:01.055995+00');
+INSERT INTO public.jobs VALUES ('pass-inline-vims', 'inline-vims', 1, 0, 0, 0, '2026-11-26 10:23:01.05667+00');
+INSERT INTO public.jobs VALUES ('pass-inventory', 'inventory', 1, 0, 0, 0, '2026-11-26 10:23:01.064605+00');
+INSERT INTO public.jobs VALUES ('pass-links', 'links', 1, 0, 0, 0, '2026-11-26 10:23:01.061914+00');
+INSERT INTO public.jobs VALUES ('pass-operation-turns', 'operation-turns', 1, 0, 0, 0, '2026-11-26 10:23:01.053326+00');
+INSERT INTO public.jobs VALUES ('pass-prune', 'prune', 1, 0, 0, 0, '2026-11-26 10:23:01.052989+00');
+INSERT INTO public.jobs VALUES ('pass-reap', 'reap', 1, 0, 0, 0, '2026-11-26 10:23:01.053844+00');
+INSERT INTO public.jobs VALUES ('pass-seal-anew', 'seal-anew', 1, 0, 0, 0, '2026-11-26 10:23:01.064416+00');
+INSERT INTO public.jobs VALUES ('pass-secret-parameters', 'secret-parameters', 1, 0, 0, 0, '2026-11-26 10:23:01.061581+00');
+INSERT INTO public.jobs VALUES ('pass-settle', 'settle', 1, 0, 0, 0, '2026-11-26 10:23:01.064177+00');
+INSERT INTO public.jobs VALUES ('pass-settle-clients', 'settle-clients', 1, 0, 0, 0, '2026-11-26 10:23:01.060492+00');
+INSERT INTO public.jobs VALUES ('pass-settle-packages', 'settle-packages', 1, 0, 0, 0, '2026-11-26 10:23:01.056179+00');
+INSERT INTO public.jobs VALUES ('pass-settle-subscriptions', 'settle-subscriptions', 1, 0, 0, 0, '2026-11-26 10:23:01.053506+00');
+INSERT INTO public.jobs VALUES ('pass-settle-token-keys', 'settle-token-keys', 1, 0, 0, 0, '2026-11-26 10:23:01.058597+00');
+INSERT INTO public.jobs VALUES ('pass-show-profiles', 'show-profiles', 1, 0, 0, 0, '2026-11-26 10:23:01.058818+00');
+INSERT INTO public.jobs VALUES ('pass-sign-audit', 'sign-audit', 1, 0, 0, 0, '2026-11-26 10:23:01.05801+00');
+INSERT INTO public.jobs VALUES ('pass-watch-audit', 'watch-audit', 1, 0, 0, 0, '2026-11-26 10:23:01.057676+00');
 
 
 
@@ -1047,24 +1079,30 @@ INSERT INTO public.lease_horizon VALUES (1, '-infinity');
 
 
 
-INSERT INTO public.lease_turns VALUES ('2026-11-26 18:14:14+00', 'ea5383c5-501e-4a2b-8ae6-84b00f9950b1', '7f3d13ff-0c47-4147-9778-0cdd63e9a777', 'platform', 1);
-INSERT INTO public.lease_turns VALUES ('2026-11-26 06:14:16.951189+00', 'ea5383c5-501e-4a2b-8ae6-84b00f9950b1', '49ff38a8-2eee-4345-8e35-0801ae9f0cc3', 'platform', 1);
+INSERT INTO public.lease_turns VALUES ('2026-11-26 22:22:59+00', '16f9bbe2-40d2-419d-a38f-8a7678e991b0', '8d8c5151-0aa2-4c19-8ffc-9187ec53b79b', 'platform', 1);
+INSERT INTO public.lease_turns VALUES ('2026-11-26 10:23:01.728129+00', '16f9bbe2-40d2-419d-a38f-8a7678e991b0', '19734b13-8144-4c06-8c64-f64a7b7a4ac6', 'platform', 1);
 
 
 
-INSERT INTO public.leases VALUES ('7f3d13ff-0c47-4147-9778-0cdd63e9a777', 'ea5383c5-501e-4a2b-8ae6-84b00f9950b1', 'edge-1', 'kubernetes', 'platform', 1, 'platform', 'admin', '', 'view', '{}', 'kubeconfig', '', '2026-11-26 06:14:14.671113+00', '2026-11-26 18:14:14.671113+00', '-infinity', false, true, true, 'lease-7f3d13ff-0c47-4147-9778-0cdd63e9a777', 'eccaf239-c73c-4bdc-b185-d37fea330965', 'ec054180ad9a96f90ca7723008bf657504083bebf6cd0c92a3b323a7a55aba04', false, '[]', true, 'bounded', '{}', '6c44b35d28cfbcd626df31c4982d7dd54d70ede18170a69e10d8c56b12691af8', 464101442770, '', '{}', '{admin}', '', 'dave', false, 0, '', 'rest', '', '2026-11-26 06:14:14.696005+00', '2026-11-26 18:14:14+00', '2026-11-26 18:14:14+00', 10000000, 'bearerToken', 'b9099d9a-83cf-481b-8932-6a1875643d69', 'JTI=c84f9ee7-2a88-41b2-86c6-b68eeddd1a69', 'ea5383c5-501e-4a2b-8ae6-84b00f9950b1.1.b5ab6eec034d4d0ee46c66798a458733', 'gAAAAABrB842Uj3SLvvogMZODGWaZGqbJ8Ca_iKXV7yCYCHFQQONwHb4JkqOvogJT5i4C6SwIBmVun8q0KGvqGQYqVUU69WsjnL9J96wHU-dBL1wY0WbrIRy4zabp5fKw5JCvISwJGNcCHuNmh1IyJiS8GFGcs5elhOyq44_6vmiKaieBCv5qfsIqI5KlBMv2xTfaioHTd3i4apIFM_lyzMPtABhht1dDlJJESlf0ZP0LeRZjgNb05UvG4OtjmuexDghkpfciAXdQp09gHNBy3BA02dve8n72OQhnPnZD7QQKcFQMXaZ6eBx0AIJpIavP1yNDTrsQwH4Rwyijjas7GiAl9KSTEn0GY0OlmYxGaAHYusOO4MiLT8eAwhGW2J69KjMLYHNYLbOJaHa5gwlU2D4m8N-afUio4bRDCWl08rLk33IG6uAKfsRe2ocsCzGgEqJNP8zANmyOK9tLaVtAOWgxrnK96x8pmFTeYY3j0o9MqRP1KSRfSruyeZSx7ooIQO44umU15PGZahZnnPkVjBV0rq5m0s31-RbKpMhQPfxnlb9Y3bJ1Xt07vBS6Zp051aD6D2cNC71XxqDrJYPzNbJw1M3_ZUdJ_buxwPWZOxiOlltB3Q33vBoyvAj3KeZVCUf5iHMfkXP1vB2D8iIoI_2arue7kDtozPy448QUmQWbPfCFXfrnQTcr2vCDMfQ5oYM7un-TDB8G1q96XjlHARd4TEYC22h0JMb4DGTPSwzp8NIt8fyMnrUDxY37PSPVj--u5qq9VxuG1wEs_ghFCfJcObc8kZoaSDlTlIRaI1-zrJRYM4AVImnF6XmvW5rlAEOWJh4WouHvACrhwWr3nPkMERcUiHVwhjBMcvBNTSTFzjwo5VwDlIcrqxf6aWAaC6GuFv6xk1sUNj-81Wf40vWlqm_zcrS6ky3ettNCCasxiAJFG27IgqrqBzrMM5TbGyL91p0ZvPeucHYC9TNmJOl0ZrjO2yYzRGAN72OxvUGdIUKXBf29AM4qNiZdknqUolOExhmtGPgDf4AsQYiKCTesrixNx8yHG8wv1xSJpkONPPTZq5HqnO_QXessrq4h-19sw6v8EAvWXo1zYa71muNxrdEM1-IXoMuyd5oP7HpNpCXLJxOTajHfFfNc2tAJ4OKwtXDb-IP-qcfuypKNpQuaaIqkqtDVwyh7Dq78q_3K67E0Q1iwbtHEtbdoW_V97bBlMw-k4gs', '-infinity', 2, '-infinity', '-infinity', 0, 'active', '', '');
-INSERT INTO public.leases VALUES ('49ff38a8-2eee-4345-8e35-0801ae9f0cc3', 'ea5383c5-501e-4a2b-8ae6-84b00f9950b1', 'edge-1', 'kubernetes', 'platform', 1, 'platform', 'admin', '', '', '{default}', 'kubeconfig', '', '2026-11-26 06:14:14.711768+00', '2026-11-26 18:14:14.711768+00', '-infinity', false, true, true, 'lease-49ff38a8-2eee-4345-8e35-0801ae9f0cc3', '342b89fc-e839-4811-bf1f-abe2d86aab00', 'a3e4574a9c28685a379110620f3b14e93338dc96e1692b3b7028c1041f6be96f', false, '[{"apiGroups":[""],"resources":["pods"],"verbs":["get"]}]', false, 'bounded', '{}', '84f1642d7d9bb2502ad30b5c278ab79c7efed59b9fc4ee202b658d65cf7aa611', 591578097157, '', '{}', '{admin}', '', '', false, 0, '', 'rest', '', '2026-11-26 06:14:14.739584+00', '2026-11-26 07:14:14+00', '2026-11-26 07:14:14+00', 10000000, 'bearerToken', '17cd1dfb-0695-46c9-b3a3-fb91f6e0f19d', 'JTI=15a01a1d-8c2e-4797-9854-b1ac7eb3f138', 'ea5383c5-501e-4a2b-8ae6-84b00f9950b1.1.b5ab6eec034d4d0ee46c66798a458733', 'gAAAAABrB842VWAQSyfCOduZfkvcw7GFB_ZuUZ_nrevU6W3psXN35RDinkTtSiBY7Al_bz3pKEEhJM4YJWuZd-QzCQhccE-gn3sVpCPtnl-Qd1yXOnjUFyGY96RTik8vF0E45Z0j6GocequjnnCm3TvqrUg29uxZ3bdhIOQFHR3Zek2smgBiGAMdzdIuHk7FxQf3FhwSwbso7mfFibq4X71IsdloIuEtIMU-m98jIcAzfNi2Rtq1RcCv075qMIVKlMQPDAV5dcxALYRwOonY4Llr_jFjojH0YdIterAPcWAYSjiGEZG3jI6hUsTVdl0O_Lch_MiJF4kL4_No8bnPDTrppeD33FuGLT9p-5OoaNLTxVYVKnAPB_AfgT_UZ7p3QioBje4TR9vkdvwUEb65w0droR6z0RiIFZ-xFLriok69A1w-wBKwn6sqSXRd2vnkZjM4EcQk404oy5zZ9w0dnyCnehX1mVk2-x5sMIBhMLVPuNiy278W_KrgiWh-a6Hvil9XYHyRJ0e4mogQLG1zkjgb537HC1qe6eDI3Nb-P7NooKd55PyuR5hVKWbWexUrImvUXdXccq-_ic5uoILI0Y8Cjc0Dcgho5kfQtMCIXjxbYzEVml1DBD-l_1ofUzlKcC3p2lVbB_htNwlGA4iRdU_Vof0hUZ1WUN3rKWeZWpId0X0VywGR0JYhmcknFcPLQglB-YyxWYMMwmYdxbkNe57Ne_OeWXRyOoo6TOypHZ0sK2O7cvk7Tri9YLKM2X2ojxKEsMTZx89Am7wB2obb9JbtRMhJ87-vIdsgoTXnSyemA81Anm8Hg91XyvJWz3STFHTLcrtInnozJExrJeKqL-MOvLT-oXAQQu7Dvjkmv2BTbW0-9tjVdCyd8tC8XayIPebgzb5FIRbv4WLfAa-csRDfCuGmhaIYLU7Fg35srM2K_Dr78qzeqiXD0an9RgqVXmJtBOF5LV-5yNOJlHPWBBQh0ztxFjO3UxPHoc5n0RovyymyWfhFNb1JnZOE0jRdKL-83iQD6pWAW57GCss6HyNC_ARPyv02iV6I8g-h8gyu1_oI_JhRe_u09PyyEyicxyaWEVGGUfY1qB4ez37w2uC1uci5wYIRxNN-xKlsEeX48NWZ19qNzC053KCBVaXJ0nuUDw7wofTBEJU8sceYnkvud2S9AUziA0syVSxhbeqolUQrmqsphp6C0bzpCkruBt1lvmqpbe_l', '-infinity', 4, '2026-11-26 06:14:14.951189+00', '2026-11-26 06:14:16.951189+00', 0, 'revoked', 'requested', '');
-
-
-
-INSERT INTO public.live_leases VALUES ('7f3d13ff-0c47-4147-9778-0cdd63e9a777', '2026-11-26 06:14:14.671113+00', 'ea5383c5-501e-4a2b-8ae6-84b00f9950b1', 'platform', 'platform', 'admin', 1, 464101442770, 'bounded', 'active');
+INSERT INTO public.leases VALUES ('8d8c5151-0aa2-4c19-8ffc-9187ec53b79b', '16f9bbe2-40d2-419d-a38f-8a7678e991b0', 'edge-1', 'kubernetes', 'platform', 1, 'platform', 'admin', '', 'view', '{}', 'kubeconfig', '', '2026-11-26 10:22:59.261221+00', '2026-11-26 22:22:59.261221+00', '-infinity', false, true, true, 'lease-8d8c5151-0aa2-4c19-8ffc-9187ec53b79b', '70d9c17e-2c94-4aaf-bdf0-bdaaeaa39b41', '9dfcae84db3317e822b44b44e920698e2374dd0b3128579d5e93d299720d707f', false, '[]', true, 'bounded', '{}', '6c44b35d28cfbcd626df31c4982d7dd54d70ede18170a69e10d8c56b12691af8', 380917842589, '', '{}', '{admin}', '', 'dave', false, 0, '', 'rest', '', '2026-11-26 10:22:59.301255+00', '2026-11-26 22:22:59+00', '2026-11-26 22:22:59+00', 10000000, 'bearerToken', '3bf5d993-4fb1-41a4-a370-29a02ca19155', 'JTI=64852b2b-5f21-408e-9c33-511b47a39a54', '16f9bbe2-40d2-419d-a38f-8a7678e991b0.1.09c6180263649a8d4fe547b6774ec2bc', 'gAAAAABrCAiDeK1DWAVU-s_CGnyX9Zwal19FDZAQQl39ZQnig0MZ9Zg1Z3SlFU3216oP52paVHv4uOTDPQoAiUG_sRsSPig2F3evQJWZGNQUKc_pwauo5Njmob2evWhYZm_cDmo816gVBCSh3r5wnUBc_WfRRqJ4mkIrJU5KvjP4V3CxNP_Q3AmhIR8tjI4fb48i8bNZqg7ryrOlJQfI2zwC5BY6ztCA7SbWDJ66lyL2gWozoYv3BaGkVIx8CJNiYM9v9_0IaRpow9MsUxLJ1uGZkyOEOiy06jZlwLrMmtKzF3m4EBKziWm68NM0h6X_YYgb3Jlj5esiuCFYg7iZMLk8QzODHG_52j8EW2q3ilVGpMAVKfR8P3ynLJKU_Cx1eBfYK3C7CU69i0UHV5CKYmmjW19X5Fjz1lEEiU6-LCjryLk-aH0tMOr2yyWeFG4h43jAPRM8EdlxXfEObUVJkV8Sk38ha64CfOtYKwHhexMTbmOzAecKke9ZgIvPT782lMj8IDuy0Co4kEW0dSdltfGIPwuhsXOUc9N0l20JWLPxjNd9Dr_TFp4mgaUyE56SqQyRTPkLvjsXuHgIJyntvpqTcW_CwYu4RmpNKudKJLVuXFCUsaT39NncGwxVNpUv9KqSXMNBuH3VcWOmavlTLlEveErG8MpicpP8XR-lK5amLkNR9vWUmpae6AXp9QK40_l8rPfBETtklEOidmOtkv4K8ND_8NmVrw0eKYCX_74UETz8I2Do7JH-LRRfj-4Hv8aCkICbLm_xerjbyigmlhanuiOhnh8N-mfggvv4TU6jLQrj876EzE3z36jNoK19fQdqcLQKqxWSMINDUTcAAk-n_p3x19Y6WKkaYPu2RENUFQDc91dgdcM7ETuBqc6YU2B3W4BFqiNJHc5h6PBqLweTEVUvPRr9bOapOP6BpvLVU_z7qQNQZbgWBte6eykd1O9oUtkxf12Rge3cswiiqu9s8hxCpx-Y5tZBVoRFaYqqfOAM_rpOV1uj8CAUQNQsSb_7Wf15vgQOeVa01lK-g-E-9WGW3hRYxvYMt3D05eDb2uLtDH00evAygw8AXSauqBXTLy9Ws8grNxDcwVRrfGgvgapBZj9nEOSgdCPaQ4u1UizjZfzyWGRimD1R5EhJlX4zjkCitKTkXZUw6CxA2PToU8MxptcLFiqhiRyo8OngN3aVXR179zfcdVHqECfLpe2FRPTLqBtl', '-infinity', 2, '-infinity', '-infinity', 0, 'active', '', '');
+INSERT INTO public.leases VALUES ('19734b13-8144-4c06-8c64-f64a7b7a4ac6', '16f9bbe2-40d2-419d-a38f-8a7678e991b0', 'edge-1', 'kubernetes', 'platform', 1, 'platform', 'admin', '', '', '{default}', 'kubeconfig', '', '2026-11-26 10:22:59.337695+00', '2026-11-26 22:22:59.337695+00', '-infinity', false, true, true, 'lease-19734b13-8144-4c06-8c64-f64a7b7a4ac6', '28a6e0e9-cc3e-4d21-bf39-1a986b3d7a2f', '9b55e56f1cda9610407fa15ed5f8418cf226801edf98c2266483dc08f2140e30', false, '[{"apiGroups":[""],"resources":["pods"],"verbs":["get"]}]', false, 'bounded', '{}', '84f1642d7d9bb2502ad30b5c278ab79c7efed59b9fc4ee202b658d65cf7aa611', 518529599072, '', '{}', '{admin}', '', '', false, 0, '', 'rest', '', '2026-11-26 10:22:59.392641+00', '2026-11-26 11:22:59+00', '2026-11-26 11:22:59+00', 10000000, 'bearerToken', 'fa7f82b9-3c7f-4e7c-9495-3f7c211ac9f9', 'JTI=452746cc-e844-475f-8dc5-672cf17388b5', '16f9bbe2-40d2-419d-a38f-8a7678e991b0.1.09c6180263649a8d4fe547b6774ec2bc', 'gAAAAABrCAiDaEUv1KKczeOEAz9dl9rooyasXYzWtFlTTFzZ1jvyEqSBc111NXlbN3gTBbApfIxh0_c_yWgSrCiK5BeCAEfqOIgCe_TxBgoWvnQyphtiM4Zfuh3d6gvchCBL0bfWPdAZe0duHqSFitFlsE3k5RrYUR7S-AEA9DsnJzHcCSuNWWvBPKCQ7M88yddLuGALwGD9plLqZB-rQ0pHhoXFmvUlFDBMK5Hgo7eiMkG5b5gVoFxFvqMzISiy7G058FpIBL1ft5NiqQy0sfdSOYoWqa2igBPEaHMeesB3dGdQ5ax_f_DQpzsyAEA1Or73FOOY2iknf4D_CfreOWwWXmQ9Ghyg-ouSmEVNAnfZPHnB8ZGMIfiaZatHM5C3LoUBaymvqii9M9MkHMilSUzB-w1z6MfUA-tDh2VmGduor3NSJYxZtWmeMqpm_H3Cqnhu98s8rG3-UyQsVbe1UT2TpvYOLElFq5OZnDmg1B9Q_sUgfQYGB5LY5DAIqGkWpj4q6Zz0L3WYCpRrxUOxzQtXDFHdjafdPZM45F-af8esjBjyLT7e6NQz6pyKkBrY45uN5ECOoH7AUKdnIR7puFAl7XtwQJDfGWPKxxEIvVQvdWaR0wsH1gavOPOHt-8oxKdQnvq8QlulaCQMS1hPtEZAsDem2JYYrThuSULLh22UDlx6akd0gvC7DteXujvvbBIaUm3xXN5OZlY5-GHkZjyylmSzh_Nd08ZE7a-BhtsJcKMqdCzVvIW1jk2FYwMFyAGZgQ07YozZ0--v5Svxh0Srp1reNzP8G6f9G4Fc7zm91NDfwt2a88sOtXHdk5QkF1Kc6tzjujm8enan-TLGC1odPwtls9HURJyzRB2bttYO5gHiqUjnUI-PvlqI8AoLtYQkS5HKmRGuun782Z6fPkvOr5KowN9sUmICQKOy1h1OxAaEhE0WPYWTxlygGluh5bit5XIQEn1uh34CNQ4xRBsrxwbvvsq2jYA9YagdAn9NLlMx8IennltjiR4fKplqLoeclLnXUHyWQgrcflJ_UZx1gg3RN9uexZYYGzw8zgmEvzDLAbmj868uPcCj-hyumjk5KZ6g2DoKm7Qytw0eXrJat9vlgo8t9orJWNqw1mr2IPkAh08d5h2JcH-vKJ3oqSCxbVoIW0WxroKTYgpu08FvAF1Rm0eKdmW3TH5ouANNmiDfC6JJvMzCeXQNIUGc882rGYjrvpYO', '-infinity', 4, '2026-11-26 10:22:59.728129+00', '2026-11-26 10:23:01.728129+00', 0, 'revoked', 'requested', '');
 
 
 
 
 
 
-INSERT INTO public.oauth_clients VALUES ('b584d5f2-06f7-4f61-a267-56f6b155ea60', 'platform', 'tacker-north', '{vnfm}', '{}', 'null', 'active', '8f73832ded8a805c692146d70598cc2bf3ce71152fe69bf21ab112077ba63662', '', '-infinity', '2026-11-26 06:14:14.756934+00', false, 'admin', '2026-11-26 06:14:14.756934+00', '2026-11-26 06:14:14.756934+00', 1);
+
+
+
+INSERT INTO public.live_leases VALUES ('8d8c5151-0aa2-4c19-8ffc-9187ec53b79b', '2026-11-26 10:22:59.261221+00', '16f9bbe2-40d2-419d-a38f-8a7678e991b0', 'platform', 'platform', 'admin', 1, 380917842589, 'bounded', 'active');
+
+
+
+
+
+
+INSERT INTO public.oauth_clients VALUES ('2055c5ec-b5fe-4ca0-b33d-f5d6323591ae', 'platform', 'tacker-north', '{vnfm}', '{}', 'null', 'active', 'daa1b3a4eabd88da6ca144051283375a6c80e92f91bbd98dbe2aa6e090e4576e', '', '-infinity', '2026-11-26 10:22:59.421728+00', false, 'admin', '2026-11-26 10:22:59.421728+00', '2026-11-26 10:22:59.421728+00', 1);
 
 
 
@@ -1082,14 +1120,14 @@ INSERT INTO public.schema_floor VALUES (1, 1);
 
 
 
-INSERT INTO public.schema_migrations VALUES (1, '0001_schema.sql', '8f2fc40c3fb350787bfa2f3fa7202553e5dc8e5296a887cfc4a973561d9814a7', '2026-11-26 06:14:16.689243+00');
+INSERT INTO public.schema_migrations VALUES (1, '0001_schema.sql', '25823b0848d8de6f6094159760446585f797292935d37481140ede4aa827e90c', '2026-11-26 10:23:01.462889+00');
 
 
 
 
 
 
-INSERT INTO public.token_uses VALUES ('444b2ee7406c', '2026-11-26 06:14:15.061815+00');
+INSERT INTO public.token_uses VALUES ('80474b194e69', '2026-11-26 10:23:00.034259+00');
 
 
 
@@ -1104,32 +1142,32 @@ INSERT INTO public.vim_census VALUES ('health', 'reachable', 2);
 
 
 
-INSERT INTO public.vim_generations VALUES ('ea5383c5-501e-4a2b-8ae6-84b00f9950b1', 1, 'https://127.0.0.1:40755', '-----BEGIN CERTIFICATE-----
-MIIBZDCCAQmgAwIBAgIPBc6gnZqScQh58Yxe82MpMAoGCCqGSM49BAMCMBIxEDAO
-BgNVBAMTB2Zha2UgQ0EwHhcNMjYxMTI1MDYxNDE0WhcNMzYxMTI2MDYxNDE0WjAS
-MRAwDgYDVQQDEwdmYWtlIENBMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAECjpT
-0+ojNKN8md/VWDGbzA63xEt61kNvjgDtU+JShDeWjt6bfmFHjkfR+UmyTIzh4gRR
-95y9vOPYelktomgfMKNCMEAwDgYDVR0PAQH/BAQDAgGGMA8GA1UdEwEB/wQFMAMB
-Af8wHQYDVR0OBBYEFJVMU2v0fRkC86oE+azyDt2ZM/ROMAoGCCqGSM49BAMCA0kA
-MEYCIQDppm9ebnOKgjMDPs06gT9bMD0S5qux5M6R+k70xmLpIwIhAITw1Dti7WwM
-kYrcLFSnPWiYBIll4UIkNWlthoqZyuiX
+INSERT INTO public.vim_generations VALUES ('16f9bbe2-40d2-419d-a38f-8a7678e991b0', 1, 'https://127.0.0.1:37019', '-----BEGIN CERTIFICATE-----
+MIIBZDCCAQqgAwIBAgIQAMEufgK0lbTpMsKuW+TT+TAKBggqhkjOPQQDAjASMRAw
+DgYDVQQDEwdmYWtlIENBMB4XDTI2MTEyNTEwMjI1OFoXDTM2MTEyNjEwMjI1OFow
+EjEQMA4GA1UEAxMHZmFrZSBDQTBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABHJE
+K7yoZ5kE2fYKdn7/ovIlwNbOSeeJ8AsSxL9OnCQd5nO8shXl3+0Kd/efKmdPC+o0
+yRZZgZaEirx7Fm9xSqWjQjBAMA4GA1UdDwEB/wQEAwIBhjAPBgNVHRMBAf8EBTAD
+AQH/MB0GA1UdDgQWBBS7Y7RwvFucWXsGEOoK7vbFHSIEJDAKBggqhkjOPQQDAgNI
+ADBFAiEA/cXAJ3dTNmyqwH0HoQ1q1XDF0ggRQgwWBBh6eFn6REcCIBAg610qEEmD
+/XsnYq++Uez07ULMvWa/yHsJwjFs5vos
 -----END CERTIFICATE-----
-', false, '', 'default', '{}', '', '', '{"regions":["default","kube-node-lease","kube-public","kube-system"],"mode":"managed","user":"system:serviceaccount:kube-system:fakekube-admin"}', 'bb07650a-4ee3-4c5b-adf3-e1e1e9113bbb', '', 'bearerToken', '-infinity', 'gAAAAABrB842fiLSGjBKG5ZP6sMiSLYvvZng_6RR9Odz4oFu_cWoZbxj3T3NVHg0wdYvRdGdqAf84NJacux7yGmpGpdGgWSvTNxs6bpqPqEuH2VqVybeQRZq2CUDrOYYSUxvnaq3VrNsyy1pDTLfcSwpI4VuZOCO4zRBaoQ2Xr2s33HyxTvqZI4gcpZTTvp0-4_8qenNi4MsZxLmSt3uvTrxdtgkifilhE9dKzIr-OlOCvxyfzUGqfLizDZm6VEQDLjIEhEQRm6AcTdc3xyBheLhQVOy9hht5Ci_3xMMH64gyDIpNjtNIkPBz4hFhBAZWund404yu4igiS8NKiqQSNR1J-L-kReksY5dkwx8feB-68nvwozUDrTU5hQG8eQlfUt83pTfDMbuc6ArZOIAxuYfXElkbGfkPgspbkiS55oMP1a4kNJCCSwEpf2ZkIogjB51NbWZ9p0mQLbUsXp2Abo6k3L4G_8JIL8jveMiYpqnQPedWJtBKDk1XUXyyvqBbYTT439V01Ulz7Kf-Y57xvSB_htnczKIcZTetu5e4iIwqm2e5N-t_vzFrA51hh_23Cf5znXqjwLGqcH6nz6hkQbPdF4QNg0sNznyqBTlY5DMJfc_FiojrHdrInpRrUyrY6hWUQYTLNB4k18GxHDjKKd48CeYd2C2ZE5Y6Xz7BULaesPea6-B7FAf38oa5cRr8dbrNeQccKG5deb9ky8IUvt6aHUx6nEcl5m0CCyemE8hxg_34l69CREooxFHYfx52ZjOk7myqRbjtf3n3-VTFQeI5ZWa9f8QRIWXe6DbvtzQmsmG52S1K5iGpwnGiq5tdB8vS0Xa1ztshdyihaLHMywyOYAYD1rWIP4xasGrT3GxyAPOaajzus03Di0jrTGjyH5GDOPfBrTQMrjcQzgGlc0_OuufFJkhRnHqEafsPM4RPgm0tC8vOtq6r9Cub0DSLb4ZOvR0ETOqF68p4n8PKZNGt-FISbVHQqiU2re4QyKTBc_jfzv5qtT_y4Hy9_5lDkBo2-FBIqdXp9_nbP4clqG2OO7QrUI7iruAdlCGhCCvgrIokSgrxcGGF6wcLT_26OHlCrX5miOC', 'current', 'ea5383c5-501e-4a2b-8ae6-84b00f9950b1.1.b5ab6eec034d4d0ee46c66798a458733', 'keydir');
-INSERT INTO public.vim_generations VALUES ('416246e8-780b-448b-87b7-29b8a599e3da', 1, 'https://127.0.0.1:40755', '-----BEGIN CERTIFICATE-----
-MIIBZDCCAQmgAwIBAgIPBc6gnZqScQh58Yxe82MpMAoGCCqGSM49BAMCMBIxEDAO
-BgNVBAMTB2Zha2UgQ0EwHhcNMjYxMTI1MDYxNDE0WhcNMzYxMTI2MDYxNDE0WjAS
-MRAwDgYDVQQDEwdmYWtlIENBMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAECjpT
-0+ojNKN8md/VWDGbzA63xEt61kNvjgDtU+JShDeWjt6bfmFHjkfR+UmyTIzh4gRR
-95y9vOPYelktomgfMKNCMEAwDgYDVR0PAQH/BAQDAgGGMA8GA1UdEwEB/wQFMAMB
-Af8wHQYDVR0OBBYEFJVMU2v0fRkC86oE+azyDt2ZM/ROMAoGCCqGSM49BAMCA0kA
-MEYCIQDppm9ebnOKgjMDPs06gT9bMD0S5qux5M6R+k70xmLpIwIhAITw1Dti7WwM
-kYrcLFSnPWiYBIll4UIkNWlthoqZyuiX
+', false, '', 'default', '{}', '', '', '{"regions":["default","kube-node-lease","kube-public","kube-system"],"mode":"managed","user":"system:serviceaccount:kube-system:fakekube-admin"}', '2cd479c9-6beb-4def-9cfa-9366d8ab80ca', '', 'bearerToken', '-infinity', 'gAAAAABrCAiDju4hlksvcZr9pfuCm8HlR3LzedVY9l0kCapKTnvVPfmLTAEqhUi-_jt2tSw71wCiKTVdhWVLIhXFztq0ZoG_XIYMi6jThn3V9tPz9zlvSimipl9rJY-cL4l8Rg30nMBoQxNeuo7rfciB_ht9Izf9w5cTqsc8vPmq0zPRKrZumLDsLxRstbuNL_OIlXRcUkP_fAVZMgZTO9GvcQe9OTdsr4oLY91hWr5itIUjUKnFchCEscI_IDlr5kyAwXFpHyZ34zUlky4zwMBxDLwr6PWzYhokIleKBgxejNB8N2igvMSqPOiOZ62xEyffwVwUZPitYrNkAqJaH6BsRpRapF_ChSWFr4IE8cXB8r8YjVF1u-RmfvC7csZsQsBnhUbbQ8MyV7ZD5mSBIGPl6S4VoIn39VzZKYlmqof6NNInkbWzi6QiL0PMRjKlu9Dbe4ePsOQUZ6merct-wqpUkHthg6CHMNivV6TXxcLeAznikZt-ApQtZ2JYoZxeQqx2Rn7psaBspQXI7O5_Fkj7xaiLNhe4dD1w-_HLl0k2R6zug0-gM8e5sackmI75bhouc9DlEzGTiJOYcsY6Fii04edQ5b5NhzFpHs-YlOtdbVik0hxGqC1aCllZnxAjoxvrGENqjN2RkObe5SaLH3gdvVEwNs7AeoU_DITs_N96djRk_3OMNYUclxixzfAQ1OO6sUmSWP1o_UgQuBqb6gm2MjyHnnij_kqaY-2ryow_UnQcMYDOFWphayBsP4LJUw1mxpeOZ71K389MUxkmJytOOF503mCWPD1j1K4lfdR8RgbNrw6s-ohgf1nRDHhWhzAcGie2CvaGVm6MINfHfxy8SYWV2V7F4e4z861WWndZPOgV5SGxevgx1NC2mO9cIotRTmvjcC6iUmKOP_H7mZttMwfoPD7a3jlG4oLqaGc6x1o61tasm68O8huh3wmQkQL2kEuvGHhdLgaTgeqewKfoPIQNI8SAN5E7W0LakMm--ErRiKvuG56c1C2AcQ9vtorz2IXixXdrPZkC-DGTC76e3onWPzwLAi3WfSjauwBzZCk5Dfg4dRCzNCCZBqdy8xNGyMlE3uY-', 'current', '16f9bbe2-40d2-419d-a38f-8a7678e991b0.1.09c6180263649a8d4fe547b6774ec2bc', 'keydir');
+INSERT INTO public.vim_generations VALUES ('1cd0c663-2447-449f-a31e-b7c4b5ae37a7', 1, 'https://127.0.0.1:37019', '-----BEGIN CERTIFICATE-----
+MIIBZDCCAQqgAwIBAgIQAMEufgK0lbTpMsKuW+TT+TAKBggqhkjOPQQDAjASMRAw
+DgYDVQQDEwdmYWtlIENBMB4XDTI2MTEyNTEwMjI1OFoXDTM2MTEyNjEwMjI1OFow
+EjEQMA4GA1UEAxMHZmFrZSBDQTBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABHJE
+K7yoZ5kE2fYKdn7/ovIlwNbOSeeJ8AsSxL9OnCQd5nO8shXl3+0Kd/efKmdPC+o0
+yRZZgZaEirx7Fm9xSqWjQjBAMA4GA1UdDwEB/wQEAwIBhjAPBgNVHRMBAf8EBTAD
+AQH/MB0GA1UdDgQWBBS7Y7RwvFucWXsGEOoK7vbFHSIEJDAKBggqhkjOPQQDAgNI
+ADBFAiEA/cXAJ3dTNmyqwH0HoQ1q1XDF0ggRQgwWBBh6eFn6REcCIBAg610qEEmD
+/XsnYq++Uez07ULMvWa/yHsJwjFs5vos
 -----END CERTIFICATE-----
-', false, '', 'default', '{}', '', '', '{"regions":["default","kube-node-lease","kube-public","kube-system"],"mode":"managed","user":"system:serviceaccount:kube-system:fakekube-admin"}', 'bb07650a-4ee3-4c5b-adf3-e1e1e9113bbb', '', 'bearerToken', '-infinity', 'gAAAAABrB842Ee2oLN2_1JKsRWOzuSYoDE3ejlO9oEWxfwL78-xw1-FYCyuu5RK1Hjyidgnr8xSI1qoq6b4zKqE9wc8x81BZ2QTNmMV3emFQzsPINvOM-uB6Fa8Xhb31MBBjG8tIImNEn4UG4l7tK70cvWBJoY_cVjmD9BYOuJmBEgmY5K1I-DqNsQ6yzqxUoCfIoezq5JxtExhCUOo4WKE11ahUZpN4YVs24W5oNuXPAtRFMNBcL4gtEUTBjbqsjPzNE8rES0c3LaYDisUeu1zYr4e-BLX6VIDTcOvbm_jgWqmzE7Gi7z_g93vUdJtd8UJPwoZErPykCVkSHksU0Ql4pH-1ILaD7osQhNRy4seo21Kt6R6XQXhY1WeAm2XdFm11b9meJLikvgO338ZQ21cKSbZu5KYeEiFmfOjKXxFsXXrW8eEvbiXgbnt7DT9h4cP841tSW1SC-EdXT3jxjExV0FvEPHWJOCjdUQyfHWuf6BhQG1bm6Ee9fg_3V6LzOkag0-r9_4CyE2VkwZc-spro6uzMfx42JnGRFaUflRXpBSzbFFJBIxHwyuVnlijtj-b1hX0N1mSvX3asfU9nAHyN2z-o18r63BRhaHTWFd9F-n7UlDteHMxCiFKjwK-gDooLo4C7SJbXDcJxoEJBmFWPltVFofbo5xPBSa_Qo4srKh61pjNazpSDclxTXO4CJcunjWf2WTrC89NMagvhVViKAm0E_132tVfit24jdSXH_eN7XAvsUKD0w7J0WEzWQTh1Li4_O3UJVZ_X3ztSR8dQnohkxKFv2C8hJyWMD3RX4HIyXFhnBm8KfnLHT5WChcys3pwa7F3BS1yYf12lnpnERz9sqOrGFR9Po24iYj-eiCPPbyqO_8mesIQbEEYZ8DOwfet3fc7PmKmKs664PZMubLjfoAIE8_uOXWdyRjLhZDVJQEdxj7GpFnHJ1WxAFgG9mKb6HteQiqRklVKRhAnuWiAFlZhU6HvCHbrrNhchH55vPfeFncy2hIDELNt6I5jjVd0fDfTIepSOq2YwW0TOZkiVnHxxWRYXA2ybSlJ99AQCljQNA41h5N33PfqdK8dsmmgJ0U-d', 'current', '416246e8-780b-448b-87b7-29b8a599e3da.1.72bb61a54beb8ce5864d5b54cba839e1', 'keydir');
+', false, '', 'default', '{}', '', '', '{"regions":["default","kube-node-lease","kube-public","kube-system"],"mode":"managed","user":"system:serviceaccount:kube-system:fakekube-admin"}', '2cd479c9-6beb-4def-9cfa-9366d8ab80ca', '', 'bearerToken', '-infinity', 'gAAAAABrCAiDbMXZ9onAsqh19VrkxpFWaJtbmrTvTJf6BQhR8h8Mm69gp20vRb8-shZMe-waFzY33cC16JQOZYRje_Q_-IPkG9x2YFBX7v685nVor0DxL4-985aSaZ-VC8ixx2Hx7gFKuxzE5TTadz1v4GoEzEvxUxm4xv_bby5XqHTZQ2zlG85VaJbyoh9Aj_fHpUA6pHGzLoOfiDREj4C7UFVhWkAnOC7wEZu4px12wT8OqheSud39ZRJN7pyB0-Xzs2rLyFhK_wY4z9LmBxWa_HwYyLQbrQTI-lwELDgFtRrwi0eLEsEfzimX2pp2kvAI09S6haCjf_A5Oul4xjl5mRenOaBknXYDztrtJPqZ7QJsaOIrxCBen_moSjyYHIN8osZl_kecVVTaIbdcc8TXw66qUwj4FceCFVyi5INBRFN-5i36OFmQRaFpix4tnLfYeIe8hX2aTQvy6QdTnSwgG7GPcl3M8JvrdpSSOwib9QqX84PjyzAlOUJ7JhbpBTEnQnwGJtL2kPfysIgtqa0_L0t4W_FhGjNMo8TbwIuabUODo3i2j2qTM7PronWABrAr72BwKxvNgkzVyZsif1NR4SNw8iK_cl5FPJvEbGkozYXt3mKK6PXybefxCnlIBd1NRzo7Iw9BGdHEP6-J0upiVA5lrbrdw57yGehSWgvfmuheX78sJoLYU86uori__gtrBLVXFWg3X4uDvPrttjk7ucTu0uPykcVsgEE_hG0gN1-iA4ZR3CN1v-hS7NsgPVE0q4ChpTj_K64uG_ekd_DElC2p9Q2ufj7srheS1XPXTRZxcy0JvmlOmS7tOfYC-01f1Ir4Dcz8HCLa8AguMfu2ZZO9gtGCKzf14SNMHPtopSG115x4jtAdXulqlJeGdXGvhW0a33iE-dLkLonwwrCZ_UbrhsGswmzrP-lt2Vduyv4W8VKS-Y_GkyUm4HaO8FnoVJyDslF-PxFcP2V3iBTs_nmaTdahlfPL8eY_P9mg-QJeIhuqznHDC4LhS4S4OjcIuTsjmEG4BmKvEN1xuGsTY5j4lpgmaEXuQVqOLCzCf2qkrab9t1fzt8PCkb6dyTnjN76bEL8T', 'current', '1cd0c663-2447-449f-a31e-b7c4b5ae37a7.1.9b5974016760f3a3848093970174fa38', 'keydir');
 
 
 
-INSERT INTO public.vim_labels VALUES ('ea5383c5-501e-4a2b-8ae6-84b00f9950b1', 'site', 'north');
+INSERT INTO public.vim_labels VALUES ('16f9bbe2-40d2-419d-a38f-8a7678e991b0', 'site', 'north');
 
 
 
@@ -1140,8 +1178,8 @@ INSERT INTO public.vim_shares VALUES ('lab', 'platform', 'edge-2');
 
 
 
-INSERT INTO public.vims VALUES ('ea5383c5-501e-4a2b-8ae6-84b00f9950b1', 'platform', 'edge-1', 'kubernetes', 'admin', '2026-11-26 06:14:14.432456+00', '', 'bd8b9fe9c30cd57533c115a96086d144bbc7be2388b2e1c4cd68df5793b06882', '', '', false, false, 'registered', '', '2026-11-26 06:14:14.60049+00', 4, 1, 0, '-infinity', DEFAULT, 'reachable', '2026-11-26 06:14:14.655172+00', '', 'v1.36.3', true, '', 'taken', '2026-11-26 06:18:50.271637+00');
-INSERT INTO public.vims VALUES ('416246e8-780b-448b-87b7-29b8a599e3da', 'platform', 'edge-2', 'kubernetes', 'admin', '2026-11-26 06:14:14.542096+00', '', '2b596caeeec6d4a2e82f55b76498e0156d632ed3d80291225e51045db450cc0f', 'second', '', false, false, 'registered', '', '2026-11-26 06:14:14.873361+00', 4, 1, 0, '-infinity', DEFAULT, 'reachable', '2026-11-26 06:14:14.566458+00', '', 'v1.36.3', true, '', 'taken', '2026-11-26 06:19:12.053451+00');
+INSERT INTO public.vims VALUES ('16f9bbe2-40d2-419d-a38f-8a7678e991b0', 'platform', 'edge-1', 'kubernetes', 'admin', '2026-11-26 10:22:59.079032+00', '', 'd88c59dd5841cc9fbac04326526dbd8c10262733713c27f04760abe28d7cca1c', '', '', false, false, 'registered', '', '2026-11-26 10:22:59.203774+00', 4, 1, 0, '-infinity', DEFAULT, 'reachable', '2026-11-26 10:22:59.237398+00', '', 'v1.36.3', true, '', 'taken', '2026-11-26 10:27:50.804229+00');
+INSERT INTO public.vims VALUES ('1cd0c663-2447-449f-a31e-b7c4b5ae37a7', 'platform', 'edge-2', 'kubernetes', 'admin', '2026-11-26 10:22:59.123729+00', '', 'f29663bd63ae1e996b750fa5394cd11875b8a4fa5e39f4f44e183dab3a46f8a7', 'second', '', false, false, 'registered', '', '2026-11-26 10:22:59.630137+00', 4, 1, 0, '-infinity', DEFAULT, 'reachable', '2026-11-26 10:22:59.144639+00', '', 'v1.36.3', true, '', 'taken', '2026-11-26 10:27:42.872944+00');
 
 
 
@@ -1151,7 +1189,10 @@ INSERT INTO public.vims VALUES ('416246e8-780b-448b-87b7-29b8a599e3da', 'platfor
 
 
 
-INSERT INTO public.vnf_instances VALUES ('7474070c-0b81-4be7-8d1b-1e0f0112acd3', 'platform', 'web-1', 'NOT_INSTANTIATED', '2026-11-26 06:14:14.811486+00', 1, '{"id":"7474070c-0b81-4be7-8d1b-1e0f0112acd3","project":"platform","name":"web-1","description":"","state":"NOT_INSTANTIATED","createdBy":"admin","createdAt":"2026-11-26T06:14:14.811486Z","shape":{"package":"6628f5ae-4f6d-4657-9769-59c95b25b6a3","product":{"vnfdId":"web-1.0","provider":"local","name":"web","softwareVersion":"1.0","vnfdVersion":"1.0"}}}', '-infinity', 0, false, '{}');
+
+
+
+INSERT INTO public.vnf_instances VALUES ('748f8f5d-3300-4546-b111-6985ef866e10', 'platform', 'web-1', 'NOT_INSTANTIATED', '2026-11-26 10:22:59.548665+00', 1, '{"id":"748f8f5d-3300-4546-b111-6985ef866e10","project":"platform","name":"web-1","description":"","state":"NOT_INSTANTIATED","createdBy":"admin","createdAt":"2026-11-26T10:22:59.548665Z","shape":{"package":"20ff7f64-43fe-470a-9ed5-6607764172c2","product":{"vnfdId":"web-1.0","provider":"local","name":"web","softwareVersion":"1.0","vnfdVersion":"1.0"}}}', '-infinity', 0, false, '{}');
 
 
 
@@ -1161,22 +1202,22 @@ INSERT INTO public.vnf_instances VALUES ('7474070c-0b81-4be7-8d1b-1e0f0112acd3',
 
 
 
-INSERT INTO public.vnf_package_chunks VALUES ('06eeb884-f832-49be-bd96-a2742b8be786', 0, '\x504b03041400080008000000000000000000000000000000000019000000544f5343412d4d657461646174612f544f5343412e6d6574614c8dcd4ec4201446f73c052fc0b485162abb5a35b351133b717f2917874c0b0de098bebd19ddccf2fbc939a7f7691cd82b16602f7e41f68929fb18346d0e3519a7e1e3be69c898100a5af6b86b7af5ab49f182893c879276f684ce075f7c0c59d3bb505d83b3871dd68590375851d39b2957976f832960c15cfda0f93f8c31140c859df60d35856d5bfc0c374af5370fcb574cbe9c574da7e3c07827c911f259533e4b63faba07e33ae89d108aab193bd5f15635128553008ecb163bc3ad145ca8ba6ee707a36aa12c9796fc060000ffff504b070888333e32d100000008010000504b03041400080008000000000000000000000000000000000015000000446566696e6974696f6e732f766e66642e79616d6cc4554babdb3c10dde75788bb4fb8f9f8baf1eed25228946e0add0ad91ea543f5421a3bbdffbec8b6123b965237f47176619e67ceb142363482b720d120a13581f7e0035a53b13114503b05fc5568c58ffcbf9db12d707a7510aa1d638cf5a86b6fbf813fc448387cf9f47e0c44b4e0b187964b6ff5d4704a33b28fa9974ce7ad034f98da5e3b84c6a323eb39b6cb50445ca462813c9ad32ad882149da28a9da1de1f0fcfa5c689f183dd9f8e87e7a745d879db630bfed18eca3642dd766cbb86b8111a1eed7a867a110c56d25978f83dfcc93aabece9951368a7044d6b86ae0e84d4456f712d9c43739a497c71539533d24fdd2195e86d3758838d46dd5dbb4e7bcc4a16de641782f726b33bd3d9ca9f59a7b1bcdb32be6173ef645cc06e9db0d294e5742d4cea8dd41c8db46b5611fbeb5d56f1c2dd732989f9b0c84b60f41598160625040a4cf86be519ea9c3aab57a3ed0e6fad761dc16695cac7eadb8e3b6f25aacc7715a1d170d3e91a3cb792a309244c03a162c77cbaf89e4f7f33a43babb059acb88f6bf1e1f515aacc3f15a6137c180bde8122b1f90cd314dec6aa3cdd0d5449f81350a6fd7e71e191d8302a6ce7f5b9110acde925386868601736d31343515ee7dc1e09d614b4677fe0200a7af8259de35042113fa08fb176fb3d865105cee9f5fe2bbcc3282a1f05daea868515b6b3ce0e4958bd3173945f8984f875473230c9c8fe2fa606029775ff2df6d17fb363e15c719ed3b078b17f6696ed8ffc2dc66b96ff8512ee0a97b09026f7273cd04809d3cfdd8f000000ffff504b0708448f5eb03e020000030b0000504b0304140008000800000000000000000000000000000000001900000046696c65732f6b756265726e657465732f7765622e79616d6c7c53d14fdb4e0c7ecf5f61e5c7c36f529302d32474120f15050969044459f7b04dc85c4d726a72773abb2d28eaff3e254db232cafc76b63f7f9fedf37f30810d3dc14576a5c05982f9f41bfc1f6fe829fe3402230cdad96793af028a717604081e99372e2c00ed021098c2da684a23f4664e818db30ad627d1d2d885828b167d833eaa487081822a02b058916a78138f3971d4fb8d5dd04b5a48552a881f0ac360188eea7976f5789dcd1e26d9c5e56336b9b9dca63f6d1c2549729874463a907cc058badcd88825189b4fbb68df9282f8a8be9bcc66df6fefa7ea5c1768734a2adafe93acedff305bc49e74e3612a498b0b0a6af4be8d6d1b6217849b7802f50e5488f851eb5770763c02c19093dc75efb3e3ed3b25e83d8f073953f2a57badc87ed0ffa028902f8d465670b2af2f0200a85074f1159fa8e4bf040b55be44a12e6f8fa1b1f21004a0a76c0c57e22ab7b2d2cd6da275f37a704bb20a9eb164ea32b5b382c652e01e9becb5019d990a73521007ca0d4b784d97679c1a37a6534a8458923681c798dbc2b1a8a37a7e793fbbbecdd4f969fae5f3361e2a61c859c10f4b422fa47f0dfe6147bd887a50b6bf963e4e767d155cb50fe0f63fded3b3eab73c7cc43fb8b52b5715dd34c378cbb643b487328276747728858271ebea0bece0ef46b5bbafbe9aeeaff18d90aeceef000000ffff504b0708cf7055eef50100000b040000504b010214001400080008000000000088333e32d100000008010000190000000000000000000000000000000000544f5343412d4d657461646174612f544f5343412e6d657461504b0102140014000800080000000000448f5eb03e020000030b0000150000000000000000000000000018010000446566696e6974696f6e732f766e66642e79616d6c504b0102140014000800080000000000cf7055eef50100000b04000019000000000000000000000000009903000046696c65732f6b756265726e657465732f7765622e79616d6c504b05060000000003000300d1000000d50500000000');
+INSERT INTO public.vnf_package_chunks VALUES ('d6ce2837-aff8-4db3-8ad7-7000ec65d774', 0, '\x504b03041400080008000000000000000000000000000000000019000000544f5343412d4d657461646174612f544f5343412e6d6574614c8dcd4ec4201446f73c052fc0b485162abb5a35b351133b717f2917874c0b0de098bebd19ddccf2fbc939a7f7691cd82b16602f7e41f68929fb18346d0e3519a7e1e3be69c898100a5af6b86b7af5ab49f182893c879276f684ce075f7c0c59d3bb505d83b3871dd68590375851d39b2957976f832960c15cfda0f93f8c31140c859df60d35856d5bfc0c374af5370fcb574cbe9c574da7e3c07827c911f259533e4b63faba07e33ae89d108aab193bd5f15635128553008ecb163bc3ad145ca8ba6ee707a36aa12c9796fc060000ffff504b070888333e32d100000008010000504b03041400080008000000000000000000000000000000000015000000446566696e6974696f6e732f766e66642e79616d6cc4554babdb3c10dde75788bb4fb8f9f8baf1eed25228946e0add0ad91ea543f5421a3bbdffbec8b6123b965237f47176619e67ceb142363482b720d120a13581f7e0035a53b13114503b05fc5568c58ffcbf9db12d707a7510aa1d638cf5a86b6fbf813fc448387cf9f47e0c44b4e0b187964b6ff5d4704a33b28fa9974ce7ad034f98da5e3b84c6a323eb39b6cb50445ca462813c9ad32ad882149da28a9da1de1f0fcfa5c689f183dd9f8e87e7a745d879db630bfed18eca3642dd766cbb86b8111a1eed7a867a110c56d25978f83dfcc93aabece9951368a7044d6b86ae0e84d4456f712d9c43739a497c71539533d24fdd2195e86d3758838d46dd5dbb4e7bcc4a16de641782f726b33bd3d9ca9f59a7b1bcdb32be6173ef645cc06e9db0d294e5742d4cea8dd41c8db46b5611fbeb5d56f1c2dd732989f9b0c84b60f41598160625040a4cf86be519ea9c3aab57a3ed0e6fad761dc16695cac7eadb8e3b6f25aacc7715a1d170d3e91a3cb792a309244c03a162c77cbaf89e4f7f33a43babb059acb88f6bf1e1f515aacc3f15a6137c180bde8122b1f90cd314dec6aa3cdd0d5449f81350a6fd7e71e191d8302a6ce7f5b9110acde925386868601736d31343515ee7dc1e09d614b4677fe0200a7af8259de35042113fa08fb176fb3d865105cee9f5fe2bbcc3282a1f05daea868515b6b3ce0e4958bd3173945f8984f875473230c9c8fe2fa606029775ff2df6d17fb363e15c719ed3b078b17f6696ed8ffc2dc66b96ff8512ee0a97b09026f7273cd04809d3cfdd8f000000ffff504b0708448f5eb03e020000030b0000504b0304140008000800000000000000000000000000000000001900000046696c65732f6b756265726e657465732f7765622e79616d6c7c53d14fdb4e0c7ecf5f61e5c7c36f529302d32474120f15050969044459f7b04dc85c4d726a72773abb2d28eaff3e254db232cafc76b63f7f9fedf37f30810d3dc14576a5c05982f9f41bfc1f6fe829fe3402230cdad96793af028a717604081e99372e2c00ed021098c2da684a23f4664e818db30ad627d1d2d885828b167d833eaa487081822a02b058916a78138f3971d4fb8d5dd04b5a48552a881f0ac360188eea7976f5789dcd1e26d9c5e56336b9b9dca63f6d1c2549729874463a907cc058badcd88825189b4fbb68df9282f8a8be9bcc66df6fefa7ea5c1768734a2adafe93acedff305bc49e74e3612a498b0b0a6af4be8d6d1b6217849b7802f50e5488f851eb5770763c02c19093dc75efb3e3ed3b25e83d8f073953f2a57badc87ed0ffa028902f8d465670b2af2f0200a85074f1159fa8e4bf040b55be44a12e6f8fa1b1f21004a0a76c0c57e22ab7b2d2cd6da275f37a704bb20a9eb164ea32b5b382c652e01e9becb5019d990a73521007ca0d4b784d97679c1a37a6534a8458923681c798dbc2b1a8a37a7e793fbbbecdd4f969fae5f3361e2a61c859c10f4b422fa47f0dfe6147bd887a50b6bf963e4e767d155cb50fe0f63fded3b3eab73c7cc43fb8b52b5715dd34c378cbb643b487328276747728858271ebea0bece0ef46b5bbafbe9aeeaff18d90aeceef000000ffff504b0708cf7055eef50100000b040000504b010214001400080008000000000088333e32d100000008010000190000000000000000000000000000000000544f5343412d4d657461646174612f544f5343412e6d657461504b0102140014000800080000000000448f5eb03e020000030b0000150000000000000000000000000018010000446566696e6974696f6e732f766e66642e79616d6c504b0102140014000800080000000000cf7055eef50100000b04000019000000000000000000000000009903000046696c65732f6b756265726e657465732f7765622e79616d6c504b05060000000003000300d1000000d50500000000');
 
 
 
-INSERT INTO public.vnf_package_uses VALUES ('6628f5ae-4f6d-4657-9769-59c95b25b6a3', '7474070c-0b81-4be7-8d1b-1e0f0112acd3');
+INSERT INTO public.vnf_package_uses VALUES ('20ff7f64-43fe-470a-9ed5-6607764172c2', '748f8f5d-3300-4546-b111-6985ef866e10');
 
 
 
-INSERT INTO public.vnf_packages VALUES ('6628f5ae-4f6d-4657-9769-59c95b25b6a3', 'platform', 'enabled', 'web-1.0', '06eeb884-f832-49be-bd96-a2742b8be786', 1724, '2026-11-26 06:14:14.783887+00', '2026-11-26 06:14:14.798791+00', 4, '{"ID":"6628f5ae-4f6d-4657-9769-59c95b25b6a3","Project":"platform","State":"enabled","UserData":"","VNFDID":"web-1.0","Provider":"local","ProductName":"web","SoftwareVersion":"1.0","VNFDVersion":"1.0","VNFMInfo":["vimbroker"],"Entry":"Definitions/vnfd.yaml","Manifest":"","Signer":"","Wrapped":false,"Artifacts":[{"Path":"Files/kubernetes/web.yaml","ContentType":"application/yaml","Algorithm":"SHA-256","Hash":"2c6bb808abf5a8f33727ce57524716e3f7aaf264e5b2d63237004c9b7037d26d"}],"Warnings":null,"Content":"06eeb884-f832-49be-bd96-a2742b8be786","Size":1724,"SHA256":"81514fd5536bd0ea7330e0e5f05893bdabd913b6bc266f9e725ba1a463801f69","SHA512":"03c8fd7685e80bd546d2bdf57dc7495381dda9c86637177bd11aa2f97c6633e211ec2995bf4d9dcefeca7c2f939d0cf945a41e1957b948ce0ff4216fbbde6abc","CreatedBy":"admin","CreatedAt":"2026-11-26T06:14:14.783887Z","UpdatedAt":"2026-11-26T06:14:14.798791Z","OnboardedAt":"2026-11-26T06:14:14.79871Z","TouchedAt":"2026-11-26T06:14:14.798791Z","Revision":4,"InUse":false}');
+INSERT INTO public.vnf_packages VALUES ('20ff7f64-43fe-470a-9ed5-6607764172c2', 'platform', 'enabled', 'web-1.0', 'd6ce2837-aff8-4db3-8ad7-7000ec65d774', 1724, '2026-11-26 10:22:59.492057+00', '2026-11-26 10:22:59.527971+00', 4, '{"ID":"20ff7f64-43fe-470a-9ed5-6607764172c2","Project":"platform","State":"enabled","UserData":"","VNFDID":"web-1.0","Provider":"local","ProductName":"web","SoftwareVersion":"1.0","VNFDVersion":"1.0","VNFMInfo":["vimbroker"],"Entry":"Definitions/vnfd.yaml","Manifest":"","Signer":"","Wrapped":false,"Artifacts":[{"Path":"Files/kubernetes/web.yaml","ContentType":"application/yaml","Algorithm":"SHA-256","Hash":"2c6bb808abf5a8f33727ce57524716e3f7aaf264e5b2d63237004c9b7037d26d"}],"Warnings":null,"Content":"d6ce2837-aff8-4db3-8ad7-7000ec65d774","Size":1724,"SHA256":"81514fd5536bd0ea7330e0e5f05893bdabd913b6bc266f9e725ba1a463801f69","SHA512":"03c8fd7685e80bd546d2bdf57dc7495381dda9c86637177bd11aa2f97c6633e211ec2995bf4d9dcefeca7c2f939d0cf945a41e1957b948ce0ff4216fbbde6abc","CreatedBy":"admin","CreatedAt":"2026-11-26T10:22:59.492057Z","UpdatedAt":"2026-11-26T10:22:59.52797Z","OnboardedAt":"2026-11-26T10:22:59.519654Z","TouchedAt":"2026-11-26T10:22:59.527971Z","Revision":4,"InUse":false}');
 
 
 
 
 
 
-INSERT INTO public.vnf_subscriptions VALUES ('22307760-f1fd-4ef0-a18c-419e12da8158', 'platform', 'http://127.0.0.1:46045', 'http://127.0.0.1:44987', 'FULL', '{}', '{}', '45b68a9d194b3e79d3cd00e58ba9e0f20dc3e68047042bdef62e4a9c37d09fdc', 'admin', '2026-11-26 06:14:14.840955+00', 'active', '2026-11-26 06:14:14.848632+00', '', '', '', 0, '-infinity', 0, '-infinity', '', 0, '-infinity', 0);
+INSERT INTO public.vnf_subscriptions VALUES ('7022891a-c2af-487e-8474-b20b61d3ea1c', 'platform', 'http://127.0.0.1:38177', 'http://127.0.0.1:35247', 'FULL', '{}', '{}', '32a9ed90e4a3a4c7721fe5582b04fa993e5a4dd727ddc67cb05077fb2824860e', 'admin', '2026-11-26 10:22:59.600173+00', 'active', '2026-11-26 10:22:59.601824+00', '', '', '', 0, '-infinity', 0, '-infinity', '', 0, '-infinity', 0);
 
 
 
@@ -1292,6 +1333,21 @@ ALTER TABLE ONLY public.leases
 
 
 
+ALTER TABLE ONLY public.virtual_links
+    ADD CONSTRAINT link_name_once_per_project UNIQUE (project, name);
+
+
+
+ALTER TABLE ONLY public.link_uses
+    ADD CONSTRAINT link_uses_pkey PRIMARY KEY (link, instance);
+
+
+
+ALTER TABLE ONLY public.link_viewers
+    ADD CONSTRAINT link_viewers_pkey PRIMARY KEY (project, link);
+
+
+
 ALTER TABLE ONLY public.management_clusters
     ADD CONSTRAINT management_clusters_pkey PRIMARY KEY (vim);
 
@@ -1369,6 +1425,11 @@ ALTER TABLE ONLY public.vim_uses
 
 ALTER TABLE ONLY public.vims
     ADD CONSTRAINT vims_pkey PRIMARY KEY (id);
+
+
+
+ALTER TABLE ONLY public.virtual_links
+    ADD CONSTRAINT virtual_links_pkey PRIMARY KEY (id);
 
 
 
@@ -1583,6 +1644,26 @@ CREATE INDEX lease_turn_by_vim ON public.lease_turns USING btree (vim, due_at);
 
 
 CREATE INDEX lease_turn_due ON public.lease_turns USING btree (due_at);
+
+
+
+CREATE INDEX link_by_name ON public.virtual_links USING btree (name);
+
+
+
+CREATE INDEX link_by_network ON public.virtual_links USING btree (vim, network);
+
+
+
+CREATE INDEX link_unsettled ON public.virtual_links USING btree (since, id) WHERE (loose OR (state <> 'ready'::text));
+
+
+
+CREATE INDEX link_use_by_instance ON public.link_uses USING btree (instance);
+
+
+
+CREATE INDEX link_viewer_by_link ON public.link_viewers USING btree (link);
 
 
 
@@ -1973,6 +2054,16 @@ ALTER TABLE ONLY public.clusters
 
 ALTER TABLE ONLY public.grants
     ADD CONSTRAINT grants_vim_fkey FOREIGN KEY (vim) REFERENCES public.vims(id) ON DELETE CASCADE;
+
+
+
+ALTER TABLE ONLY public.link_uses
+    ADD CONSTRAINT link_in_use_stays FOREIGN KEY (link) REFERENCES public.virtual_links(id);
+
+
+
+ALTER TABLE ONLY public.link_viewers
+    ADD CONSTRAINT link_viewers_link_fkey FOREIGN KEY (link) REFERENCES public.virtual_links(id) ON DELETE CASCADE;
 
 
 

@@ -1,0 +1,210 @@
+// Package link keeps virtual links: networks on VIMs, apart from the VNF instances that use them.
+//
+// A use is a row (link, instance), never a number: the store writes it in the transaction that writes the instance, and ends
+// it there. A link has a row before anything of it exists, and is found again on its VIM by a name and a tag that hold its id.
+package link
+
+import (
+	"fmt"
+	"net/netip"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/link/network"
+	"github.com/vimbroker/vimbroker/policy"
+)
+
+// State is where a link stands.
+type State string
+
+// Every state. One that is making is made on its VIM, or is to be; nobody begins to use one that is removing.
+const (
+	Making   State = "making"
+	Ready    State = "ready"
+	Removing State = "removing"
+)
+
+var moves = map[State][]State{Making: {Ready, Removing}, Ready: {Removing}}
+
+// CanMove reports whether a link may go from one state to another. Staying is no move.
+func (s State) CanMove(to State) bool { return slices.Contains(moves[s], to) }
+
+// Link is a virtual link. It holds no secret.
+type Link struct {
+	// ID is a UUID; later ones sort behind earlier ones. Name is unique within the project.
+	ID, Project, Name string
+	// VIM is the id of the VIM that it stands on, VIMName its name when the link was made.
+	VIM, VIMName string
+	VIMType      broker.VIMType
+	Spec         network.LinkSpec
+	// Existing is the VIM's id of a network that stands already: nothing of it is made or removed.
+	Existing string
+	// Shared is with every project, SharedWith with these: they see it and may use it.
+	Shared     bool
+	SharedWith []string
+	// Maker is the VNF instance that it was made for: it goes with its last use. Empty: it stays.
+	Maker string
+	State State
+	Made  Made
+	// Fault says what keeps it from being made or removed.
+	Fault, CreatedBy string
+	CreatedAt        time.Time
+	// Loose: it has a Maker and may have lost its last use. Since is when somebody last began to work on it.
+	Loose    bool      `json:"-"`
+	Since    time.Time `json:"-"`
+	Revision int64     `json:"-"`
+}
+
+// Made are the VIM's ids of what stands of a link; those of Subnet and Group are ours.
+type Made struct {
+	Network string `json:"network,omitempty"`
+	Subnet  string `json:"subnet,omitempty"`
+	Group   string `json:"group,omitempty"`
+}
+
+// Tag and Handle are the tag and the name of everything that the VIM has of it. Brokers that come after this one rely upon them.
+func (l Link) Tag() string { return "vimbroker.io/link=" + l.ID }
+
+// Handle is described at [Link.Tag].
+func (l Link) Handle() string { return "vimbroker-" + l.ID }
+
+// Viewers are the projects that see it; "*" is all.
+func (l Link) Viewers() []string {
+	all := append([]string{l.Project}, l.SharedWith...)
+	if l.Shared {
+		all = append(all, "*")
+	}
+	return all
+}
+
+// Resource is the link as policies see it.
+func (l Link) Resource() policy.Resource {
+	return policy.Resource{
+		Kind: policy.KindLink, ID: l.ID, Project: l.Project, Name: l.Name, Owner: l.CreatedBy, VIM: l.VIM, VIMName: l.VIMName,
+		VIMType: string(l.VIMType), Shared: l.Shared, SharedWith: l.SharedWith,
+	}
+}
+
+// OnVIM is its use of its VIM.
+func (l Link) OnVIM() broker.Use {
+	return broker.Use{Kind: broker.UseLink, Subject: l.ID, Project: l.Project, Name: l.Name}
+}
+
+// same reports whether another request asks for what the link is.
+func (l Link) same(other Link) bool {
+	return l.VIM == other.VIM && l.Existing == other.Existing && l.Maker == other.Maker && reflect.DeepEqual(l.Spec, other.Spec)
+}
+
+// Moved is what becomes of the link where a write makes next of it.
+func (l Link) Moved(next Link) (Link, error) {
+	if l.State != next.State && !l.State.CanMove(next.State) {
+		return l, &broker.Error{Kind: broker.ErrConflict, Detail: fmt.Sprintf("a virtual link that is %s cannot become %s", l.State, next.State)}
+	}
+	next.Revision = l.Revision + 1
+	return next, nil
+}
+
+// Use is a VNF instance's use of a link.
+type Use struct {
+	Instance string
+	Since    time.Time
+}
+
+// maxNamed bounds the uses that an error names.
+const maxNamed = 5
+
+// inUse is the [broker.ErrConflict] of a link that is used.
+func inUse(some []Use, all int) error {
+	var ids []string
+	for _, u := range some[:min(len(some), maxNamed)] {
+		ids = append(ids, u.Instance)
+	}
+	text := strings.Join(ids, ", ")
+	if more := all - len(ids); more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return &broker.Error{
+		Kind: broker.ErrConflict, Detail: "the virtual link is used by VNF instances: " + text,
+		Remedy: "terminate them, or connect them elsewhere; force deletes it all the same",
+	}
+}
+
+// wide names the member by which a link reaches beyond the project's own part of a cloud; empty if none does.
+func (l Link) wide() string {
+	switch {
+	case l.Existing != "":
+		return "existing.networkId"
+	case l.Spec.Segment != nil:
+		return "spec.segment"
+	case l.Spec.PortSecurity != nil && !*l.Spec.PortSecurity:
+		return "spec.portSecurity"
+	case l.Spec.Router != "":
+		return "spec.router"
+	}
+	return ""
+}
+
+var (
+	nameForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$`) })
+	idForm   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:-]{0,62}$`) })
+)
+
+// valid checks what is true of links everywhere.
+func (l Link) valid() error {
+	s := l.Spec
+	for field, id := range map[string]string{"existing.networkId": l.Existing, "spec.subnetPool": s.SubnetPool, "spec.router": s.Router} {
+		if id != "" && !idForm().MatchString(id) {
+			return broker.Invalid(field, "is no id")
+		}
+	}
+	for _, r := range s.Rules {
+		prefix, err := netip.ParsePrefix(r.Remote)
+		if r.Direction != "ingress" && r.Direction != "egress" || r.Remote != "" && (err != nil || prefix != prefix.Masked()) ||
+			!slices.Contains([]string{"", "tcp", "udp", "icmp", "sctp"}, r.Protocol) || r.From < 0 || r.To < r.From || r.To > 65535 {
+			return broker.Invalid("spec.securityRules", "each has direction ingress or egress, a protocol, ports from low to high, and a prefix")
+		}
+	}
+	switch g := s.Segment; {
+	case !nameForm().MatchString(l.Name):
+		return broker.Invalid("name", "must be 1 to 63 letters, digits, dots, dashes and underscores")
+	case l.Existing != "" && !reflect.DeepEqual(s, network.LinkSpec{}):
+		return broker.Invalid("spec", "and existing are not both of one link")
+	case s.MTU != 0 && (s.MTU < 68 || s.MTU > 65535):
+		return broker.Invalid("spec.mtu", "must be from 68 to 65535")
+	case g != nil && (!slices.Contains([]string{"vlan", "vxlan", "flat"}, g.Type) || g.Physical != "" && !idForm().MatchString(g.Physical) ||
+		g.ID < 0 || g.ID > 1<<24-1 || g.Type == "vlan" && g.ID > 4094):
+		return broker.Invalid("spec.segment", "must have type vlan, vxlan or flat, the name of a physical network, and an id of that type")
+	}
+	return validAddresses(s)
+}
+
+// validAddresses checks that all addresses are of the subnet.
+func validAddresses(s network.LinkSpec) error {
+	subnet, err := netip.ParsePrefix(s.CIDR)
+	if s.CIDR != "" && (err != nil || subnet != subnet.Masked()) {
+		return broker.Invalid("spec.cidr", "must be a prefix without host bits, as 10.0.0.0/24")
+	}
+	within := func(text string) bool {
+		a, err := netip.ParseAddr(text)
+		return err == nil && subnet.Contains(a)
+	}
+	if s.Gateway != "" && s.Gateway != "none" && !within(s.Gateway) {
+		return broker.Invalid("spec.gateway", "must be within spec.cidr")
+	}
+	for _, r := range s.Pools {
+		if !within(r.Start) || !within(r.End) || netip.MustParseAddr(r.End).Less(netip.MustParseAddr(r.Start)) {
+			return broker.Invalid("spec.allocationPools", "must go from a lower to a higher address within spec.cidr")
+		}
+	}
+	for _, d := range s.DNS {
+		if _, err := netip.ParseAddr(d); err != nil {
+			return broker.Invalid("spec.dns", "must be addresses")
+		}
+	}
+	return nil
+}

@@ -1,0 +1,471 @@
+package link
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/clientconfig"
+	"github.com/vimbroker/vimbroker/broker/failpoint"
+	"github.com/vimbroker/vimbroker/broker/link/network"
+	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/policy/audit"
+	"github.com/vimbroker/vimbroker/policy/egress"
+)
+
+const (
+	// claimFor is for how long one who works on a link keeps others from it: longer than workTime, which bounds that.
+	claimFor, workTime        = 2 * time.Minute, 50 * time.Second
+	settleEvery, settleAtOnce = 30 * time.Second, 100
+	leaseTTL                  = 10 * time.Minute
+	// MaxUses bounds the uses that are shown of one link, DefaultPerProject the links of a project.
+	MaxUses, DefaultPerProject = 1000, 1000
+)
+
+// Options wire [Links]. Every field is required.
+type Options struct {
+	Store   Store
+	Leaser  Leaser
+	Drivers []Driver
+	Guard   *audit.Guard
+	Egress  func(project string) *egress.Rules
+	// PerProject bounds the links of a project; 0 is no bound.
+	PerProject int
+	Log        *slog.Logger
+	Now        func() time.Time
+}
+
+// Leaser is [broker.Broker] as this package uses it.
+type Leaser interface {
+	VIM(ctx context.Context, p policy.Principal, idOrName string) (broker.VIM, error)
+	IssueLease(ctx context.Context, p policy.Principal, r broker.LeaseRequest) (broker.Lease, clientconfig.Config, error)
+	EndOperation(ctx context.Context, operation string, but ...string) error
+}
+
+// Links keeps virtual links. Its methods are safe for concurrent use, by any number of processes on one store. Each decides
+// and records for the principal that it is given; a link that the principal does not see is not found.
+type Links struct {
+	Options
+	drivers map[broker.VIMType]Driver
+}
+
+// New returns Links; it starts nothing.
+func New(o Options) *Links {
+	s := &Links{o, map[broker.VIMType]Driver{}}
+	for _, d := range o.Drivers {
+		s.drivers[d.VIMType()] = d
+	}
+	return s
+}
+
+func (s *Links) now() time.Time { return s.Now().UTC().Truncate(time.Microsecond) }
+
+// Request is a request for a link; the fields are as in [Link]. VIM is an id or a name; an empty Project is the caller's.
+type Request struct {
+	Project, Name, VIM string
+	Spec               network.LinkSpec
+	Existing           string
+	Shared             bool
+	SharedWith         []string
+	Maker              string
+}
+
+// Create makes a link. One of that name that is the same already is answered, and made is false.
+func (s *Links) Create(ctx context.Context, p policy.Principal, r Request) (l Link, made bool, err error) {
+	fail := func(err error) (Link, bool, error) { return Link{}, false, err }
+	now := s.now()
+	l = Link{
+		ID: uuid.Must(uuid.NewV7()).String(), Project: cmp.Or(r.Project, p.Project), Name: r.Name, Spec: r.Spec, Existing: r.Existing,
+		Shared: r.Shared, SharedWith: r.SharedWith, Maker: r.Maker, Loose: r.Maker != "", State: Making, CreatedBy: p.Name, CreatedAt: now,
+		Since: now, Revision: 1,
+	}
+	if err := l.valid(); err != nil {
+		return fail(err)
+	}
+	v, err := s.Leaser.VIM(ctx, p, r.VIM)
+	if err != nil {
+		return fail(err)
+	}
+	l.VIM, l.VIMName, l.VIMType = v.ID, v.Name, v.Type
+	act, err := s.enter(ctx, p, policy.LinkCreate, l.Resource())
+	if err != nil {
+		return fail(err)
+	}
+	if field := l.wide(); field != "" {
+		if _, err := s.enter(ctx, p, policy.LinkAdopt, l.Resource()); errors.Is(err, broker.ErrDenied) || errors.Is(err, broker.ErrNotFound) {
+			why := &broker.Error{Kind: broker.ErrDenied, Field: field, Detail: "needs the permission " + string(policy.LinkAdopt)}
+			return fail(s.refuse(ctx, act, why))
+		} else if err != nil {
+			return fail(err)
+		}
+	}
+	if _, err = s.purpose(l); err == nil {
+		err = s.Store.CreateLink(ctx, l, s.PerProject, act.Intent())
+	}
+	if errors.Is(err, broker.ErrExists) {
+		return s.again(ctx, p, l, act)
+	}
+	if err != nil {
+		return fail(s.refuse(ctx, act, err))
+	}
+	failpoint.At("link.intent")
+	l, err = s.make(ctx, p, l, act)
+	return l, true, err
+}
+
+// again answers a request for a link whose name is taken.
+func (s *Links) again(ctx context.Context, p policy.Principal, asked Link, act *audit.Act) (there Link, made bool, err error) {
+	there, err = s.one(ctx, Filter{Viewer: asked.Project, Name: asked.Name}, asked.Project)
+	switch {
+	case err != nil:
+	case !there.same(asked) || there.State == Removing:
+		err = &broker.Error{
+			Kind: broker.ErrConflict, Field: "name", Detail: "the project has another virtual link of this name, or is removing it",
+			Remedy: "choose another name, or ask for exactly what it is",
+		}
+	case there.State == Making:
+		if there, err = s.claim(ctx, there, s.now().Add(-claimFor)); err == nil {
+			there, err = s.make(ctx, p, there, act)
+			return there, false, err
+		}
+	}
+	if err != nil {
+		return Link{}, false, s.refuse(ctx, act, err)
+	}
+	return there, false, act.Read(ctx)
+}
+
+// busy is [broker.ErrUnavailable] while somebody works on a link who began at a time or later.
+func busy(l Link, since time.Time) error {
+	if !l.Since.Before(since) {
+		return &broker.Error{Kind: broker.ErrUnavailable, Detail: "somebody is at work on the virtual link", RetryAfter: claimFor}
+	}
+	return nil
+}
+
+// claim keeps others from working on the link for a time.
+func (s *Links) claim(ctx context.Context, l Link, since time.Time) (Link, error) {
+	return s.Store.UpdateLink(ctx, l.ID, func(now *Link, _ []Use, _ int) error {
+		err := busy(*now, since)
+		now.Since = s.now()
+		return err
+	}, audit.Entry{})
+}
+
+// purpose is the purpose of the leases for a link; empty if it needs none.
+func (s *Links) purpose(l Link) (string, error) {
+	d, is := s.drivers[l.VIMType]
+	if !is {
+		return "", &broker.Error{Kind: broker.ErrUnsupported, Field: "vim", Detail: "no link is made on VIMs of type " + string(l.VIMType)}
+	}
+	return d.Purpose(l)
+}
+
+// on does something under a lease that ends with it.
+func (s *Links) on(ctx context.Context, p policy.Principal, l Link, do func(context.Context, Driver, Connection) error) error {
+	purpose, err := s.purpose(l)
+	if err != nil || purpose == "" {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, workTime)
+	defer cancel()
+	v, err := s.Leaser.VIM(ctx, p, l.VIM)
+	if err != nil {
+		return err
+	}
+	operation := "link:" + l.ID
+	ending, stop := context.WithTimeout(context.WithoutCancel(ctx), 2*workTime)
+	defer stop()
+	for _, held := range []string{purpose, purpose + unheld} {
+		_, c, issued := s.Leaser.IssueLease(ctx, p, broker.LeaseRequest{VIM: l.VIM, TTL: leaseTTL, Purpose: held, Operation: operation})
+		if err = issued; err == nil {
+			err = do(ctx, s.drivers[l.VIMType], Connection{c, s.Egress(v.Project)})
+		}
+		if err = errors.Join(err, s.Leaser.EndOperation(ending, operation)); !errors.Is(err, broker.ErrUnauthorized) {
+			break
+		}
+	}
+	return err
+}
+
+// unheld is added to the purpose of a lease where a service refuses one that access rules hold to it, as many do.
+const unheld = ", unheld"
+
+// make makes a link on its VIM, whose row the caller has claimed. It is taken back where nothing is left of it.
+func (s *Links) make(ctx context.Context, p policy.Principal, l Link, act *audit.Act) (Link, error) {
+	made := Made{Network: l.Existing}
+	clean := l.Revision == 1 // nobody has tried before
+	err := s.on(ctx, p, l, func(ctx context.Context, d Driver, c Connection) (err error) {
+		clean = false
+		if made, err = d.Make(ctx, c, l); err != nil && !errors.Is(err, broker.ErrUnreachable) && !errors.Is(err, broker.ErrUnavailable) {
+			clean = d.Remove(ctx, c, l) == nil
+		}
+		return err
+	})
+	failpoint.At("link.made")
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), workTime)
+	defer cancel()
+	switch {
+	case err == nil:
+		return s.Store.UpdateLink(ctx, l.ID, func(now *Link, _ []Use, _ int) error {
+			now.State, now.Made, now.Fault = Ready, made, ""
+			return nil
+		}, act.Done())
+	case !clean:
+		s.fault(ctx, l, err)
+		return l, err
+	}
+	_, gone := s.Store.UpdateLink(ctx, l.ID, func(now *Link, _ []Use, _ int) error {
+		now.State, now.Fault = Removing, err.Error()
+		return nil
+	}, act.Failed(err.Error()))
+	if gone == nil {
+		gone = s.Store.DeleteLink(ctx, l.ID, audit.Entry{})
+	}
+	return l, errors.Join(err, gone)
+}
+
+// fault notes why a link was not made or removed, and lets others try soon.
+func (s *Links) fault(ctx context.Context, l Link, why error) {
+	if _, err := s.Store.UpdateLink(ctx, l.ID, func(now *Link, _ []Use, _ int) error {
+		now.Fault, now.Since = why.Error(), s.now().Add(-claimFor)
+		return nil
+	}, audit.Entry{}); err != nil {
+		s.Log.InfoContext(ctx, "why a link is not made or removed is not noted", "link", l.ID, "error", err)
+	}
+}
+
+// Delete removes a link; [broker.ErrConflict] while it is used. With force it is removed all the same, also where its VIM does
+// not answer, and those who used it are answered.
+func (s *Links) Delete(ctx context.Context, p policy.Principal, ref string, force bool) (l Link, used []Use, err error) {
+	l, act, err := s.open(ctx, p, policy.LinkDelete, ref)
+	if err != nil {
+		return Link{}, nil, err
+	}
+	if l, used, err = s.begin(ctx, l, force, act, s.now().Add(-claimFor)); err != nil {
+		return Link{}, nil, s.refuse(ctx, act, err)
+	}
+	if err = s.remove(ctx, p, l, act); err != nil && force && !errors.Is(err, broker.ErrConflict) {
+		err = s.Store.DeleteLink(ctx, l.ID, act.With(audit.DetailLeft, l.Handle()+" on VIM "+l.VIMName).Done())
+	}
+	return l, used, err
+}
+
+// begin has the store decide whether a link is removed, or used further.
+func (s *Links) begin(
+	ctx context.Context, l Link, force bool, act *audit.Act, since time.Time,
+) (stored Link, used []Use, err error) {
+	failpoint.At("link.unused")
+	stored, err = s.Store.UpdateLink(ctx, l.ID, func(now *Link, some []Use, all int) error {
+		if all > 0 && !force {
+			return inUse(some, all)
+		}
+		if err := busy(*now, since); err != nil && now.State == Making {
+			return err
+		}
+		used, now.State, now.Since = some, Removing, s.now()
+		return nil
+	}, act.Intent())
+	failpoint.At("link.removing")
+	return stored, used, err
+}
+
+// remove removes what stands of a link that is Removing, and its row.
+func (s *Links) remove(ctx context.Context, p policy.Principal, l Link, act *audit.Act) (err error) {
+	if l.Existing == "" {
+		err = s.on(ctx, p, l, func(ctx context.Context, d Driver, c Connection) error { return d.Remove(ctx, c, l) })
+	}
+	failpoint.At("link.removed")
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), workTime)
+	defer cancel()
+	if err != nil {
+		s.fault(ctx, l, err)
+		return err
+	}
+	return s.Store.DeleteLink(ctx, l.ID, act.Done())
+}
+
+// Passes are the periodic work.
+func (s *Links) Passes() []broker.Pass {
+	return []broker.Pass{{Name: "links", Every: settleEvery, Run: func(ctx context.Context) error {
+		return s.Settle(ctx, s.now().Add(-claimFor))
+	}}}
+}
+
+// Settle goes on with what nobody has worked on since a time, and removes links that were made for instances and are unused.
+func (s *Links) Settle(ctx context.Context, since time.Time) error {
+	all, err := s.Store.UnsettledLinks(ctx, since, settleAtOnce)
+	for _, l := range all {
+		if err := s.settle(ctx, l, since); err != nil {
+			s.Log.InfoContext(ctx, "a link is settled by a later pass", "link", l.ID, "vim", l.VIM, "error", err)
+		}
+	}
+	return err
+}
+
+// Release removes links that were made for instances, where they have lost their last use. What fails the pass does.
+func (s *Links) Release(ctx context.Context, ids ...string) {
+	for _, id := range ids {
+		l, err := s.Store.Link(ctx, id)
+		if err == nil && l.Loose && l.State == Ready {
+			err = s.settle(ctx, l, s.now().Add(-claimFor))
+		}
+		if err != nil && !errors.Is(err, broker.ErrNotFound) {
+			s.Log.InfoContext(ctx, "a link is removed by a later pass", "link", id, "error", err)
+		}
+	}
+}
+
+func (s *Links) settle(ctx context.Context, l Link, since time.Time) error {
+	p := policy.Principal{Name: "system:links", Project: l.Project, Roles: []string{policy.RoleSystem}}
+	action := policy.LinkDelete
+	if l.State == Making && !l.Loose {
+		action = policy.LinkCreate
+	}
+	act, err := s.enter(ctx, p, action, l.Resource())
+	if err != nil {
+		return err
+	}
+	if l.State != Removing && l.Loose {
+		id := l.ID
+		if l, _, err = s.begin(ctx, l, false, act, since); errors.Is(err, broker.ErrConflict) { // it is used: the end of a use loosens it again
+			_, err = s.Store.UpdateLink(ctx, id, func(now *Link, _ []Use, all int) error {
+				now.Loose = all == 0
+				return nil
+			}, audit.Entry{})
+			return err
+		}
+	} else {
+		l, err = s.claim(ctx, l, since)
+	}
+	switch {
+	case err != nil:
+	case l.State == Making:
+		_, err = s.make(ctx, p, l, act)
+	default:
+		err = s.remove(ctx, p, l, act)
+	}
+	return err
+}
+
+// Show returns a link with its uses, and how many there are.
+func (s *Links) Show(ctx context.Context, p policy.Principal, ref string) (l Link, uses []Use, all int, err error) {
+	l, act, err := s.open(ctx, p, policy.LinkShow, ref)
+	if err == nil {
+		uses, all, err = s.Store.LinkUses(ctx, l.ID, MaxUses)
+	}
+	if err == nil {
+		err = act.Read(ctx)
+	}
+	return l, uses, all, err
+}
+
+// List returns a page of the links that p may see, the newest first, and the next page's token.
+func (s *Links) List(ctx context.Context, p policy.Principal, page broker.Page) ([]Link, string, error) {
+	of := func(name string) policy.Resource {
+		return policy.Resource{Kind: policy.KindProject, ID: name, Project: name}
+	}
+	act, err := s.enter(ctx, p, policy.LinkShow, of(p.Project))
+	if err == nil {
+		err = act.Read(ctx)
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	f := Filter{Viewer: p.Project, Page: page}
+	if s.Guard.Allows(p, policy.LinkShow, of("*")) {
+		f.Viewer = ""
+	}
+	found, next, err := s.Store.Links(ctx, f)
+	return slices.DeleteFunc(found, func(l Link) bool { return !s.Guard.Allows(p, policy.LinkShow, l.Resource()) }), next, err
+}
+
+// Lend finds a link for an instance on a VIM, by its id, its name or the id of the VIM's network, and decides that it may be
+// used. A network of the cloud that is no link is answered without an id, if p may adopt it: [Links.Create] then does.
+func (s *Links) Lend(ctx context.Context, p policy.Principal, v broker.VIM, ref string) (Link, error) {
+	l, act, err := s.open(ctx, p, policy.LinkUse, ref)
+	if errors.Is(err, broker.ErrNotFound) && v.Type == "openstack" && uuid.Validate(ref) == nil {
+		own, none := s.one(ctx, Filter{VIM: v.ID, Network: ref}, p.Project)
+		if errors.Is(none, broker.ErrNotFound) {
+			new := Link{Project: p.Project, VIM: v.ID, VIMName: v.Name, VIMType: v.Type, Existing: ref, Made: Made{Network: ref}, State: Ready}
+			if s.Guard.Allows(p, policy.LinkAdopt, new.Resource()) {
+				return new, nil
+			}
+		} else if none == nil {
+			l, act, err = s.open(ctx, p, policy.LinkUse, own.ID)
+		}
+	}
+	switch {
+	case err != nil:
+		return Link{}, err
+	case l.VIM != v.ID:
+		err = broker.Invalid("extVirtualLinks", "names %s, which is on another VIM (%s) than the instance", l.Name, l.VIMName)
+	case l.State != Ready:
+		err = &broker.Error{Kind: broker.ErrConflict, Detail: "the virtual link " + l.Name + " is " + string(l.State)}
+	default:
+		return l, act.Read(ctx)
+	}
+	return Link{}, s.refuse(ctx, act, err)
+}
+
+// open finds a link by its id, or its name: the project's own before one that is shared with it. It decides on an action.
+func (s *Links) open(ctx context.Context, p policy.Principal, action policy.Action, ref string) (l Link, act *audit.Act, err error) {
+	if uuid.Validate(ref) == nil {
+		l, err = s.Store.Link(ctx, ref)
+	} else {
+		l, err = s.one(ctx, Filter{Viewer: p.Project, Name: ref}, p.Project)
+	}
+	if errors.Is(err, broker.ErrNotFound) {
+		if err = notFound(); s.Guard.Missing(ctx, p, action, policy.KindLink) != nil {
+			err = broker.Unrecorded(err)
+		}
+	}
+	if err == nil {
+		act, err = s.enter(ctx, p, action, l.Resource())
+	}
+	return l, act, err
+}
+
+// one returns the one link that a filter selects; of several that of a project.
+func (s *Links) one(ctx context.Context, f Filter, project string) (Link, error) {
+	f.Size = broker.MaxPage
+	all, _, err := s.Store.Links(ctx, f)
+	if own := slices.IndexFunc(all, func(l Link) bool { return l.Project == project }); err == nil && own >= 0 {
+		return all[own], nil
+	}
+	switch {
+	case err != nil:
+	case len(all) == 1:
+		return all[0], nil
+	case len(all) == 0:
+		err = notFound()
+	default:
+		err = &broker.Error{Kind: broker.ErrConflict, Detail: "several projects share a virtual link of this name", Remedy: "name it by its id"}
+	}
+	return Link{}, err
+}
+
+func notFound() error { return &broker.Error{Kind: broker.ErrNotFound, Detail: "no such virtual link"} }
+
+// enter decides, and words a refusal.
+func (s *Links) enter(ctx context.Context, p policy.Principal, action policy.Action, res policy.Resource) (*audit.Act, error) {
+	act, err := s.Guard.Enter(ctx, p, action, res, policy.Wish{})
+	if err != nil {
+		return nil, broker.Refusal(err, p, action, notFound())
+	}
+	return act, nil
+}
+
+// refuse records that an allowed act ended before it had any effect, and returns why.
+func (s *Links) refuse(ctx context.Context, act *audit.Act, why error) error {
+	if err := s.Store.Append(ctx, act.Failed(why.Error())); err != nil {
+		s.Log.ErrorContext(ctx, "recording a failed act", "error", err)
+	}
+	return why
+}

@@ -1,0 +1,243 @@
+package manifests
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/link"
+	"github.com/vimbroker/vimbroker/broker/link/network"
+	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/lifecycle"
+)
+
+const (
+	networkKind = "NetworkAttachmentDefinition"
+	// networksAnnotation names the networks of a pod; resourceAnnotation the devices that a network is of.
+	networksAnnotation, resourceAnnotation = "k8s.v1.cni.cncf.io/networks", "k8s.v1.cni.cncf.io/resourceName"
+	// linksAnnotation on a template of pods changes with what their networks are, so that others follow them.
+	linksAnnotation = prefix + "links"
+)
+
+// networkType is what the configuration of a type of network may hold.
+type networkType struct {
+	// device is the member that names the bridge or interface; needed: one must be named.
+	device string
+	needed bool
+	// modes are the values of its mode, vlan the member for a VLAN; tagged: it must have one.
+	modes  []string
+	vlan   string
+	tagged bool
+	// resource: it is of a device plugin's devices.
+	resource bool
+}
+
+// writtenTypes are those that are written, these and no others: a type is the name of a program that runs as root on nodes.
+var writtenTypes = map[string]networkType{
+	"bridge":      {device: "bridge", needed: true, vlan: "vlan"},
+	"macvlan":     {device: "master", needed: true, modes: []string{"bridge", "private", "vepa", "passthru"}},
+	"ipvlan":      {device: "master", needed: true, modes: []string{"l2", "l3", "l3s"}},
+	"vlan":        {device: "master", needed: true, vlan: "vlanId", tagged: true},
+	"sriov":       {vlan: "vlan", resource: true},
+	"host-device": {device: "device", needed: true},
+	"ovs":         {device: "bridge", needed: true, vlan: "vlan"},
+}
+
+var (
+	deviceName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,14}$`) })
+	pciAddress = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]$`) })
+)
+
+// validNetwork checks what a network's configuration is written from.
+func validNetwork(n network.PodNetwork) error {
+	t, known := writtenTypes[n.Type]
+	pci := n.Type == "host-device" && pciAddress().MatchString(n.Device)
+	switch {
+	case !known:
+		return broker.Invalid("spec.nad.type", "must be bridge, macvlan, ipvlan, vlan, sriov, host-device or ovs")
+	case t.needed && n.Device == "", n.Device != "" && (t.device == "" || !pci && !deviceName().MatchString(n.Device)):
+		return broker.Invalid("spec.nad.device", "must be the name of the interface or bridge, of at most 15 characters, where the type has one")
+	case n.Mode != "" && !slices.Contains(t.modes, n.Mode):
+		return broker.Invalid("spec.nad.mode", "is none of this type: %s", strings.Join(t.modes, ", "))
+	case n.VLAN < 0 || n.VLAN > 4094 || n.VLAN != 0 && t.vlan == "" || n.VLAN == 0 && t.tagged:
+		return broker.Invalid("spec.nad.vlan", "must be from 1 to 4094, where the type has one")
+	case t.resource != (n.Resource != "") || n.Resource != "" && len(validation.IsQualifiedName(n.Resource)) > 0:
+		return broker.Invalid("spec.nad.resource", "must be the resource of a device plugin, of type sriov alone")
+	}
+	return nil
+}
+
+// configuration is the plugin's, as JSON.
+func configuration(name string, s network.LinkSpec) string {
+	n, t := *s.NAD, writtenTypes[s.NAD.Type]
+	c := map[string]any{"cniVersion": "0.3.1", "name": name, "type": n.Type}
+	set := func(key string, value any, is bool) {
+		if is {
+			c[key] = value
+		}
+	}
+	if pciAddress().MatchString(n.Device) {
+		t.device = "pciBusID"
+	}
+	set(t.device, n.Device, n.Device != "")
+	set("mode", n.Mode, n.Mode != "")
+	set(t.vlan, n.VLAN, n.VLAN != 0)
+	set("mtu", s.MTU, s.MTU != 0)
+	switch {
+	case s.DHCP != nil && *s.DHCP:
+		c["ipam"] = map[string]any{"type": "dhcp"}
+	case s.CIDR != "":
+		var ranges []map[string]string
+		for _, p := range append(s.Pools, network.AddressRange{})[:max(len(s.Pools), 1)] {
+			r := map[string]string{"subnet": s.CIDR}
+			for key, value := range map[string]string{"rangeStart": p.Start, "rangeEnd": p.End, "gateway": s.Gateway} {
+				if value != "" && value != "none" {
+					r[key] = value
+				}
+			}
+			ranges = append(ranges, r)
+		}
+		c["ipam"] = map[string]any{"type": "host-local", "ranges": [][]map[string]string{ranges}}
+	}
+	set("dns", map[string]any{"nameservers": s.DNS}, len(s.DNS) > 0)
+	text, _ := json.Marshal(c) // cannot fail for these types
+	return string(text)
+}
+
+// attached is a network that an instance is given, by the name that its pods know it by.
+type attached struct{ name, config, resource string }
+
+// networksOf are the networks of virtual links: each connection point or link of the descriptor has one of its name.
+func networksOf(all []lifecycle.Link) (nets []attached, err error) {
+	for _, k := range all {
+		names := []string{k.VL}
+		if k.VL == "" {
+			names = nil
+			for _, p := range k.CPs {
+				names = append(names, p.CPD)
+			}
+		}
+		for _, name := range names {
+			name = strings.ToLower(strings.ReplaceAll(name, "_", "-"))
+			if len(validation.IsDNS1123Label(name)) > 0 || k.Spec.NAD == nil {
+				return nil, broker.Invalid("extVirtualLinks", "connects %q, of which no name of a network can be made", name)
+			}
+			if err := validNetwork(*k.Spec.NAD); err != nil {
+				return nil, err
+			}
+			nets = append(nets, attached{name, configuration(name, k.Spec), k.Spec.NAD.Resource})
+		}
+	}
+	return nets, nil
+}
+
+// withNetworks adds to the manifests of a package those of the networks that its instance is given.
+func withNetworks(in lifecycle.PlanInput) (lifecycle.PlanInput, []attached, error) {
+	nets, err := networksOf(in.Links)
+	if err != nil {
+		return in, nil, err
+	}
+	in.Manifests = slices.Clone(in.Manifests)
+	for _, n := range nets {
+		meta := map[string]any{"name": n.name, "annotations": map[string]string{variablesAnnotation: "off"}}
+		if n.resource != "" {
+			meta["annotations"].(map[string]string)[resourceAnnotation] = n.resource
+		}
+		text, err := json.Marshal(map[string]any{
+			"apiVersion": networkGroup + "/v1", "kind": networkKind, "metadata": meta, "spec": map[string]string{"config": n.config},
+		})
+		if err != nil {
+			return in, nil, err
+		}
+		in.Manifests = append(in.Manifests, lifecycle.Manifest{Path: "virtual link of " + n.name, Text: secret.NewText(string(text))})
+	}
+	return in, nets, nil
+}
+
+// link has the pods of a workload be replaced when the networks change that they name.
+func (o *object) link(nets []attached) {
+	for _, t := range templates(o.Resource, o.content) {
+		named := podNetworks(text(mapAt(t, "metadata", "annotations"), networksAnnotation))
+		var configs []string
+		for _, n := range nets {
+			if slices.Contains(named, n.name) || slices.Contains(named, o.Namespace+"/"+n.name) {
+				configs = append(configs, n.config)
+			}
+		}
+		if len(configs) > 0 {
+			sum := sha256.Sum256([]byte(strings.Join(configs, "\n")))
+			setText(t["metadata"].(map[string]any), "annotations", linksAnnotation, hex.EncodeToString(sum[:8]))
+		}
+	}
+}
+
+// podNetworks are the networks that a pod's annotation names, as NAMESPACE/NAME or NAME.
+func podNetworks(annotation string) (names []string) {
+	var list []struct {
+		Name      string `json:"name"`
+		Namespace string `json:"namespace"`
+	}
+	if json.Unmarshal([]byte(annotation), &list) == nil {
+		for _, n := range list {
+			if n.Namespace != "" {
+				n.Name = n.Namespace + "/" + n.Name
+			}
+			names = append(names, n.Name)
+		}
+		return names
+	}
+	for one := range strings.SplitSeq(annotation, ",") {
+		name, _, _ := strings.Cut(strings.TrimSpace(one), "@")
+		names = append(names, name)
+	}
+	return names
+}
+
+// foreignNetworks finds in pods, and in what has their form, networks of other namespaces.
+func foreignNetworks(o *object) (finds []finding) {
+	podSpecs(o.content, nil, func(meta, _ map[string]any) {
+		for _, name := range podNetworks(text(mapAt(meta, "annotations"), networksAnnotation)) {
+			if space, _, other := strings.Cut(name, "/"); other && space != o.Namespace {
+				finds = []finding{{lifecycle.ReachNetwork, "annotations (networks)", "a network of another namespace"}}
+			}
+		}
+	})
+	return finds
+}
+
+var _ link.Driver = Links{}
+
+// Links implements [link.Driver] for Kubernetes. Of a link nothing stands by itself: each instance is given a network in its
+// own namespace, which pods of others are not to be let onto.
+type Links struct{}
+
+// VIMType implements [link.Driver].
+func (Links) VIMType() broker.VIMType { return (*Driver)(nil).VIMType() }
+
+// Purpose implements [link.Driver].
+func (Links) Purpose(l link.Link) (string, error) {
+	s := l.Spec
+	switch {
+	case s.NAD == nil:
+		return "", broker.Invalid("spec.nad", "is needed on Kubernetes: the type of the network, and its device")
+	case s.SubnetPool+s.Router != "" || s.Segment != nil || s.PortSecurity != nil || s.Rules != nil:
+		return "", broker.Invalid("spec", "has members that only a cloud has (subnetPool, segment, router, portSecurity, securityRules)")
+	}
+	return "", validNetwork(*s.NAD)
+}
+
+// Make implements [link.Driver].
+func (Links) Make(context.Context, link.Connection, link.Link) (m link.Made, err error) {
+	return m, nil
+}
+
+// Remove implements [link.Driver].
+func (Links) Remove(context.Context, link.Connection, link.Link) error { return nil }

@@ -1,0 +1,393 @@
+// Package neutron makes virtual links on OpenStack: a network with its subnet, an interface of a router and a security group,
+// as the link asks. Neutron keeps no names unique and takes no tag with a creation, so everything has the link's handle as
+// its name and the link's tag as its description from the first moment on, and is found again by both.
+//
+// It never writes device_owner: what begins with "network:" there gets past the rules against forged addresses.
+package neutron
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/gophercloud/gophercloud/v2"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/link"
+	"github.com/vimbroker/vimbroker/broker/remote"
+	"github.com/vimbroker/vimbroker/drivers/heat"
+)
+
+var _ link.Driver = Driver{}
+
+// Driver implements [link.Driver] for OpenStack.
+type Driver struct{}
+
+const (
+	name = "Neutron"
+	// purpose is that of its leases: the driver of the VIM holds them to Neutron.
+	purpose = "network"
+	// maxShown bounds the ports of others that an error names.
+	maxShown = 5
+)
+
+// VIMType implements [link.Driver].
+func (Driver) VIMType() broker.VIMType { return "openstack" }
+
+// Purpose implements [link.Driver].
+func (Driver) Purpose(l link.Link) (string, error) {
+	s := l.Spec
+	switch {
+	case s.NAD != nil:
+		return "", broker.Invalid("spec.nad", "is of Kubernetes; the VIM is a cloud")
+	case s.CIDR+s.SubnetPool == "" && (s.Gateway+s.Router != "" || s.DHCP != nil || len(s.Pools)+len(s.DNS) > 0):
+		return "", broker.Invalid("spec", "has no cidr and no subnetPool, and asks for more than a network")
+	}
+	return purpose, nil
+}
+
+// server is a cloud's Neutron, for one call of the driver.
+type server struct {
+	client *gophercloud.ServiceClient
+	way    *remote.Transport
+	link.Link
+}
+
+func dial(ctx context.Context, c link.Connection, l link.Link) (*server, error) {
+	client, way, err := heat.Dial(ctx, c.Config, c.Egress, "network", name)
+	return &server{client, way, l}, err
+}
+
+// thing is a network, subnet, port, router or security group.
+type thing struct {
+	ID          string    `json:"id"`
+	Name        string    `json:"name"`
+	Description string    `json:"description"`
+	Tags        []string  `json:"tags"`
+	CreatedAt   string    `json:"created_at"`
+	CIDR        string    `json:"cidr"`
+	Owner       string    `json:"device_owner"`
+	Device      string    `json:"device_id"`
+	IPs         []address `json:"fixed_ips"`
+}
+
+type address struct {
+	Subnet string `json:"subnet_id"`
+}
+
+// plurals are what Neutron calls several of a kind.
+func plural(kind string) string { return strings.ReplaceAll(kind, "_", "-") + "s" }
+
+// ask sends a request; kind is what the answer holds one or several of.
+func (s *server) ask(ctx context.Context, method, path string, body any, doing string) (map[string]json.RawMessage, error) {
+	var into map[string]json.RawMessage
+	o := &gophercloud.RequestOpts{
+		JSONBody: body, OkCodes: []int{http.StatusOK, http.StatusCreated, http.StatusNoContent},
+	}
+	if method != http.MethodDelete {
+		o.JSONResponse = &into
+	}
+	response, err := s.client.Request(remote.Expect(ctx, remote.List), method, s.client.Endpoint+"v2.0/"+path, o)
+	if err == nil && o.JSONResponse == nil {
+		_ = response.Body.Close()
+	}
+	return into, refusal(err, doing)
+}
+
+// list are the things of a kind that a query selects.
+func (s *server) list(ctx context.Context, kind string, query url.Values) (all []thing, err error) {
+	doing := "look for the " + kind + " of the link"
+	got, err := s.ask(ctx, http.MethodGet, plural(kind)+"?"+query.Encode(), nil, doing)
+	if err == nil && json.Unmarshal(got[kind+"s"], &all) != nil {
+		err = strange(doing)
+	}
+	for _, one := range all {
+		if !isID(one.ID) {
+			return nil, strange(doing)
+		}
+	}
+	return all, err
+}
+
+// ours are the things of a kind that are the link's, the oldest first: a crash may leave several.
+func (s *server) ours(ctx context.Context, kind string) ([]thing, error) {
+	all, err := s.list(ctx, kind, url.Values{"name": {s.Handle()}})
+	all = slices.DeleteFunc(all, func(t thing) bool {
+		return t.Name != s.Handle() || t.Description != s.Tag() && !slices.Contains(t.Tags, s.Tag())
+	})
+	slices.SortFunc(all, func(a, b thing) int { return strings.Compare(a.CreatedAt+a.ID, b.CreatedAt+b.ID) })
+	return all, err
+}
+
+// find is the oldest thing of a kind that is the link's, or one that is made with these members. Younger ones are removed.
+func (s *server) find(ctx context.Context, kind string, members map[string]any) (made thing, err error) {
+	all, err := s.ours(ctx, kind)
+	for _, twice := range all[min(1, len(all)):] {
+		err = errors.Join(err, s.remove(ctx, kind, twice.ID))
+	}
+	if err != nil {
+		return made, err
+	}
+	if len(all) > 0 {
+		return all[0], nil
+	}
+	members["name"], members["description"] = s.Handle(), s.Tag()
+	doing := "make the " + kind + " of the link"
+	got, err := s.ask(ctx, http.MethodPost, plural(kind), map[string]any{kind: members}, doing)
+	if err == nil && (json.Unmarshal(got[kind], &made) != nil || !isID(made.ID)) {
+		err = strange(doing)
+	}
+	if err != nil {
+		return made, err
+	}
+	// The tag is for people; not every cloud has tags.
+	_, err = s.ask(ctx, http.MethodPut, plural(kind)+"/"+made.ID+"/tags", map[string]any{"tags": []string{s.Tag()}}, "tag the "+kind)
+	if errors.Is(err, broker.ErrNotFound) {
+		err = nil
+	}
+	return made, err
+}
+
+func (s *server) remove(ctx context.Context, kind, id string) error {
+	_, err := s.ask(ctx, http.MethodDelete, plural(kind)+"/"+id, nil, "remove the "+kind+" of the link")
+	if errors.Is(err, broker.ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
+// Make implements [link.Driver].
+func (Driver) Make(ctx context.Context, c link.Connection, l link.Link) (m link.Made, err error) {
+	s, err := dial(ctx, c, l)
+	if err != nil {
+		return m, err
+	}
+	defer s.way.CloseIdleConnections()
+	if id := l.Existing; id != "" {
+		_, err := s.ask(ctx, http.MethodGet, "networks/"+id, nil, "look at network "+id)
+		if errors.Is(err, broker.ErrNotFound) {
+			err = broker.Invalid("existing.networkId", "is no network that the VIM's project sees")
+		}
+		return link.Made{Network: id}, err
+	}
+	if m.Network, err = s.network(ctx); err != nil {
+		return m, err
+	}
+	if m.Subnet, err = s.subnet(ctx, m.Network); err != nil {
+		return m, err
+	}
+	m.Group, err = s.group(ctx)
+	return m, err
+}
+
+// members are those that say something.
+func members(all map[string]any) map[string]any {
+	maps.DeleteFunc(all, func(_ string, v any) bool { return v == nil || reflect.ValueOf(v).IsZero() })
+	return all
+}
+
+func (s *server) network(ctx context.Context) (string, error) {
+	all := map[string]any{"mtu": s.Spec.MTU, "port_security_enabled": s.Spec.PortSecurity}
+	if g := s.Spec.Segment; g != nil {
+		all["provider:network_type"], all["provider:physical_network"], all["provider:segmentation_id"] = g.Type, g.Physical, g.ID
+	}
+	n, err := s.find(ctx, "network", members(all))
+	return n.ID, err
+}
+
+func (s *server) subnet(ctx context.Context, network string) (string, error) {
+	spec := s.Spec
+	if spec.CIDR+spec.SubnetPool == "" {
+		return "", nil
+	}
+	all := members(map[string]any{
+		"network_id": network, "ip_version": 4, "cidr": spec.CIDR, "subnetpool_id": spec.SubnetPool, "gateway_ip": spec.Gateway,
+		"allocation_pools": spec.Pools, "dns_nameservers": spec.DNS, "enable_dhcp": spec.DHCP,
+	})
+	if p, err := netip.ParsePrefix(spec.CIDR); err == nil && p.Addr().Is6() {
+		all["ip_version"] = 6
+	}
+	if spec.Gateway == "none" {
+		all["gateway_ip"] = nil
+	}
+	n, err := s.find(ctx, "subnet", all)
+	if err != nil || spec.Router == "" {
+		return n.ID, err
+	}
+	ports, err := s.list(ctx, "port", url.Values{"device_id": {spec.Router}})
+	if err == nil && !slices.ContainsFunc(ports, func(p thing) bool { return p.on(n.ID) }) {
+		err = s.route(ctx, "add", n.ID)
+	}
+	return n.ID, err
+}
+
+// route adds an interface of the subnet to the router of the link, or removes it.
+func (s *server) route(ctx context.Context, deed, subnet string) error {
+	_, err := s.ask(ctx, http.MethodPut, "routers/"+s.Spec.Router+"/"+deed+"_router_interface", map[string]string{"subnet_id": subnet},
+		deed+" an interface of router "+s.Spec.Router)
+	return err
+}
+
+// on reports whether a port has an address of a subnet.
+func (t thing) on(subnet string) bool {
+	return slices.ContainsFunc(t.IPs, func(a address) bool { return a.Subnet == subnet })
+}
+
+// group makes the security group, without the rules that let everything out, and with those of the link.
+func (s *server) group(ctx context.Context) (string, error) {
+	if s.Spec.Rules == nil {
+		return "", nil
+	}
+	g, err := s.find(ctx, "security_group", map[string]any{})
+	if err != nil {
+		return "", err
+	}
+	there, err := s.list(ctx, "security_group_rule", url.Values{"security_group_id": {g.ID}})
+	for _, r := range there { // those of Neutron have no description
+		if r.Description != s.Tag() {
+			err = errors.Join(err, s.remove(ctx, "security_group_rule", r.ID))
+		}
+	}
+	for _, r := range s.Spec.Rules {
+		if err != nil {
+			return "", err
+		}
+		rule := map[string]any{
+			"security_group_id": g.ID, "direction": r.Direction, "ethertype": "IPv4", "description": s.Tag(), "protocol": r.Protocol,
+			"remote_ip_prefix": r.Remote,
+		}
+		if r.To != 0 {
+			rule["port_range_min"], rule["port_range_max"] = r.From, r.To
+		}
+		if p, err := netip.ParsePrefix(r.Remote); err == nil && p.Addr().Is6() {
+			rule["ethertype"] = "IPv6"
+		}
+		body := map[string]any{"security_group_rule": members(rule)}
+		_, err = s.ask(ctx, http.MethodPost, "security-group-rules", body, "make a rule of the link")
+		if errors.Is(err, broker.ErrConflict) { // there already
+			err = nil
+		}
+	}
+	return g.ID, err
+}
+
+// Remove implements [link.Driver].
+func (Driver) Remove(ctx context.Context, c link.Connection, l link.Link) error {
+	if l.Existing != "" {
+		return nil
+	}
+	s, err := dial(ctx, c, l)
+	if err != nil {
+		return err
+	}
+	defer s.way.CloseIdleConnections()
+	networks, err := s.ours(ctx, "network")
+	subnets, wrong := s.ours(ctx, "subnet")
+	if err = errors.Join(err, wrong); err != nil {
+		return err
+	}
+	for _, n := range networks {
+		if err := s.unused(ctx, n.ID, subnets); err != nil {
+			return err
+		}
+	}
+	for _, kind := range []string{"subnet", "network", "security_group"} {
+		all, err := s.ours(ctx, kind)
+		for _, one := range all {
+			err = errors.Join(err, s.remove(ctx, kind, one.ID))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unused takes the interface of the link's router away, and names the ports of others that are on the network.
+func (s *server) unused(ctx context.Context, network string, subnets []thing) error {
+	ports, err := s.list(ctx, "port", url.Values{"network_id": {network}})
+	if err != nil {
+		return err
+	}
+	var others []string
+	for _, p := range ports {
+		own := slices.IndexFunc(subnets, func(n thing) bool { return p.on(n.ID) })
+		switch {
+		case p.Owner == "network:dhcp" || p.Owner == "network:distributed": // Neutron's own, which go with the network
+		case s.Spec.Router != "" && p.Device == s.Spec.Router && own >= 0:
+			if err := s.route(ctx, "remove", subnets[own].ID); err != nil && !errors.Is(err, broker.ErrNotFound) {
+				return err
+			}
+		default:
+			others = append(others, p.ID)
+		}
+	}
+	if len(others) == 0 {
+		return nil
+	}
+	text := strings.Join(others[:min(len(others), maxShown)], ", ")
+	if more := len(others) - maxShown; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return &broker.Error{
+		Kind: broker.ErrConflict, Detail: "network " + network + " of the link has ports of others: " + text, Remedy: "remove these ports first",
+	}
+}
+
+// refusals are what answers of Neutron mean.
+var refusals = map[int]broker.Error{
+	http.StatusUnauthorized: {Kind: broker.ErrUnauthorized, Detail: "does not know the lease's credential", Remedy: "see if it was revoked"},
+	http.StatusForbidden:    {Kind: broker.ErrForbidden, Detail: "does not let the lease do it", Remedy: "give the user a role for it"},
+	http.StatusNotFound:     {Kind: broker.ErrNotFound, Detail: "does not find it", Remedy: "see whether it was removed"},
+	http.StatusConflict:     {Kind: broker.ErrConflict, Detail: "has something in the way", Remedy: "see what is on the network"},
+	http.StatusBadRequest:   {Kind: broker.ErrInvalid, Detail: "finds it invalid", Remedy: "correct the specification"},
+}
+
+// refusal translates gophercloud's answer. Nothing of Neutron's text is in it.
+func refusal(err error, doing string) error {
+	if err == nil {
+		return nil
+	}
+	a, answered := errors.AsType[gophercloud.ErrUnexpectedResponseCode](err)
+	if e := broker.Unanswered(err, name); !answered && e != nil {
+		e.Detail = "cannot " + doing + ": " + e.Detail
+		return e
+	}
+	e, known := refusals[a.Actual]
+	var body struct {
+		Fault struct {
+			Type string `json:"type"`
+		} `json:"NeutronError"`
+	}
+	_ = json.Unmarshal(a.Body, &body)
+	if body.Fault.Type == "OverQuota" {
+		e = broker.Error{Kind: broker.ErrQuota, Detail: "says that the quota is used up", Remedy: "remove what is not needed"}
+	} else if !known || body.Fault.Type == "" && a.Actual != http.StatusUnauthorized {
+		return strange(doing)
+	}
+	e.Detail = fmt.Sprintf("cannot %s: %s %s (%d)", doing, name, e.Detail, a.Actual)
+	return &e
+}
+
+// strange is the error of an answer that Neutron does not give.
+func strange(doing string) error {
+	return &broker.Error{
+		Kind: broker.ErrUnreachable, Detail: "cannot " + doing + ": " + name + " cannot do it now, or something else answers",
+		Remedy: "try again later; check the endpoint, and what stands in front of it",
+	}
+}
+
+// isID reports whether Neutron can have made an id.
+func isID(s string) bool {
+	return len(s) > 0 && len(s) <= 64 && !strings.ContainsFunc(s, func(r rune) bool {
+		return r != '-' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
+	})
+}

@@ -1,0 +1,182 @@
+package conformance
+
+import (
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/google/uuid"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/link"
+	"github.com/vimbroker/vimbroker/broker/link/network"
+	"github.com/vimbroker/vimbroker/lifecycle"
+	"github.com/vimbroker/vimbroker/policy/audit"
+)
+
+func sampleLink(vim, name string) link.Link {
+	return link.Link{
+		ID: uuid.Must(uuid.NewV7()).String(), Project: "north", Name: name, VIM: vim, VIMName: "edge", VIMType: "openstack",
+		Spec: network.LinkSpec{CIDR: "10.0.0.0/24", Pools: []network.AddressRange{{Start: "10.0.0.2", End: "10.0.0.9"}}}, SharedWith: []string{"south"},
+		State: link.Ready, Made: link.Made{Network: "net-" + name, Subnet: "s"}, CreatedBy: "alice", CreatedAt: epoch, Since: epoch, Revision: 1,
+	}
+}
+
+// makeLink stores a link on a VIM, that is there.
+func (s lifecycleTest) makeLink(change func(*link.Link)) link.Link {
+	s.t.Helper()
+	v := s.createVIM("edge-" + uuid.NewString()[:8])
+	l := sampleLink(v.ID, "sgi-"+uuid.NewString()[:8])
+	if change != nil {
+		change(&l)
+	}
+	if err := s.CreateLink(s.t.Context(), l, 0, entry("link")); err != nil {
+		s.t.Fatalf("CreateLink = %v", err)
+	}
+	return l
+}
+
+// used is what the store says of the uses of a link.
+func (s lifecycleTest) used(l link.Link) int {
+	s.t.Helper()
+	_, all, err := s.LinkUses(s.t.Context(), l.ID, 1)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return all
+}
+
+// takeLink begins an operation that has an instance use a link.
+func (s lifecycleTest) takeLink(l link.Link) (lifecycle.Operation, error) {
+	i := s.create(bare("web"))
+	o := instantiation(i, "")
+	o.Target.Links = []lifecycle.Link{{ID: l.ID, Name: l.Name}}
+	return o, s.BeginOperation(s.t.Context(), o, i.Revision, nil, entry("begin"))
+}
+
+// linkRows: a link comes back as it went in, is seen by those that it is shared with, and is one of its name.
+func linkRows(t *testing.T, s lifecycleTest) {
+	l := s.makeLink(nil)
+	got, err := s.Link(t.Context(), l.ID)
+	if diff := cmp.Diff(l, got, cmpopts.EquateEmpty()); err != nil || diff != "" {
+		t.Errorf("Link = %v\n%s", err, diff)
+	}
+	s.wantError("a second of the name", s.CreateLink(t.Context(), func() link.Link { o := l; o.ID = uuid.NewString(); return o }(), 0, entry("link")), broker.ErrExists)
+	s.wantError("one beyond the quota", s.CreateLink(t.Context(), sampleLink(l.VIM, "x"), 1, entry("link")), broker.ErrQuota)
+	for viewer, want := range map[string]int{"": 1, "north": 1, "south": 1, "west": 0} {
+		for what, f := range map[string]link.Filter{"all": {}, "name": {Name: l.Name}} {
+			f.Viewer = viewer
+			if all, _, err := s.Links(t.Context(), f); err != nil || len(all) != want {
+				t.Errorf("%q sees %d by %s, %v; want %d", viewer, len(all), what, err, want)
+			}
+		}
+	}
+	if all, _, err := s.Links(t.Context(), link.Filter{VIM: l.VIM, Network: l.Made.Network}); err != nil || len(all) != 1 {
+		t.Errorf("by its network = %v, %v", all, err)
+	}
+	s.vimHasLink(l)
+	if _, err := s.UpdateLink(t.Context(), l.ID, func(l *link.Link, _ []link.Use, _ int) error { l.State = link.Making; return nil }, entry("x")); !errors.Is(err, broker.ErrConflict) {
+		t.Errorf("ready to making = %v", err)
+	}
+	s.wantError("deleting one that is ready", s.DeleteLink(t.Context(), l.ID, entry("delete")), broker.ErrConflict)
+	if _, err := s.UpdateLink(t.Context(), l.ID, func(l *link.Link, _ []link.Use, _ int) error { l.State = link.Removing; return nil }, audit.Entry{}); err != nil {
+		t.Fatal(err)
+	}
+	if all, err := s.UnsettledLinks(t.Context(), epoch.Add(time.Hour), 5); err != nil || len(all) != 1 {
+		t.Errorf("UnsettledLinks = %v, %v", all, err)
+	}
+	for range 2 { // again is success
+		if err := s.DeleteLink(t.Context(), l.ID, entry("delete")); err != nil {
+			t.Errorf("DeleteLink = %v", err)
+		}
+	}
+	s.vimUnused("after the link", l.VIM)
+}
+
+func (s lifecycleTest) vimHasLink(l link.Link) {
+	s.t.Helper()
+	if _, err := s.UpdateIdleVIM(s.t.Context(), l.VIM, false, drain, entry("drain")); !errors.Is(err, broker.ErrConflict) {
+		s.t.Errorf("a VIM under a link begins to go: %v", err)
+	}
+}
+
+// linkUses: a use is written with the operation that begins it, counts once, and ends with the instance's.
+func linkUses(t *testing.T, s lifecycleTest) {
+	l := s.makeLink(func(l *link.Link) { l.Maker = "i" })
+	o, err := s.takeLink(l)
+	if err != nil || s.used(l) != 1 {
+		t.Fatalf("beginning = %v, %d uses", err, s.used(l))
+	}
+	if err := s.update(o, lifecycle.Processing); err != nil || s.used(l) != 1 {
+		t.Errorf("on its way: %v, %d uses", err, s.used(l))
+	}
+	_, err = s.UpdateOperation(t.Context(), o.ID, func(o *lifecycle.Operation, i *lifecycle.Instance) error {
+		o.State, i.Shape = lifecycle.Completed, o.Target
+		return nil
+	}, entry("update"))
+	if err != nil || s.used(l) != 1 {
+		t.Errorf("completed: %v, %d uses", err, s.used(l))
+	}
+	if now, err := s.Link(t.Context(), l.ID); err != nil || now.Loose {
+		t.Errorf("a link that is used is loose: %v, %v", now.Loose, err)
+	}
+	i, err := s.Instance(t.Context(), o.Instance)
+	if err != nil {
+		t.Fatal(err)
+	}
+	forced := s.makeLink(nil)
+	if _, err := s.takeLink(forced); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.UpdateLink(t.Context(), forced.ID, func(l *link.Link, _ []link.Use, all int) error {
+		l.State = link.Removing
+		return nil
+	}, entry("force")); err != nil || s.used(forced) != 0 {
+		t.Errorf("removing one that is used = %v, %d uses", err, s.used(forced))
+	}
+	ending := sampleOperation(i)
+	ending.Before, ending.Target, ending.State = i.Shape, lifecycle.Shape{Package: i.Shape.Package}, lifecycle.Completed
+	if err := s.BeginOperation(t.Context(), ending, i.Revision, func(i *lifecycle.Instance) { i.Shape = ending.Target }, entry("end")); err != nil {
+		t.Fatal(err)
+	}
+	if now, err := s.Link(t.Context(), l.ID); err != nil || !now.Loose || s.used(l) != 0 {
+		t.Errorf("after its last use: loose %v, %v, %d uses", now.Loose, err, s.used(l))
+	}
+}
+
+// linkRace: an instance that begins to use a link while somebody removes it gets a conflict, or the removal does. The first
+// part stops in the window: the one that removes has seen that nobody uses it.
+func linkRace(t *testing.T, s lifecycleTest) {
+	l := s.makeLink(nil)
+	began := make(chan error, 1)
+	_, err := s.UpdateLink(t.Context(), l.ID, func(l *link.Link, _ []link.Use, all int) error {
+		go func() { _, err := s.takeLink(*l); began <- err }()
+		l.State = link.Removing
+		return nil
+	}, entry("remove"))
+	if use := <-began; err != nil || !errors.Is(use, broker.ErrConflict) || s.used(l) != 0 {
+		t.Errorf("removing = %v; a use meanwhile = %v, want a conflict; %d uses", err, use, s.used(l))
+	}
+	for range 20 {
+		l := s.makeLink(nil)
+		var group sync.WaitGroup
+		var use, removal error
+		group.Go(func() { _, use = s.takeLink(l) })
+		group.Go(func() {
+			_, removal = s.UpdateLink(t.Context(), l.ID, func(l *link.Link, _ []link.Use, all int) error {
+				if all > 0 {
+					return broker.ErrConflict
+				}
+				l.State = link.Removing
+				return nil
+			}, entry("remove"))
+		})
+		group.Wait()
+		if (use == nil) == (removal == nil) || s.used(l) == 1 != (use == nil) {
+			t.Fatalf("use = %v, removal = %v, %d uses", use, removal, s.used(l))
+		}
+	}
+}
