@@ -40,7 +40,9 @@ func applied(t *testing.T, p lifecycle.Plan, kind string) (o struct {
 	}
 	Spec struct {
 		Config   string
-		Template struct{ Metadata struct{ Annotations map[string]string } }
+		Template struct {
+			Metadata struct{ Annotations map[string]string }
+		}
 	}
 },
 ) {
@@ -73,7 +75,9 @@ func TestALinkIsANetworkInTheInstancesNamespace(t *testing.T) {
 	if r := p.Facts.Reaches; len(r) != 1 || r[0].What != lifecycle.ReachNetwork || !r[0].Shareable || r[0].Types[0] != "macvlan" {
 		t.Errorf("it is judged as %+v", r)
 	}
-	mark := func(p lifecycle.Plan) string { return applied(t, p, "Deployment").Spec.Template.Metadata.Annotations["vimbroker.io/links"] }
+	mark := func(p lifecycle.Plan) string {
+		return applied(t, p, "Deployment").Spec.Template.Metadata.Annotations["vimbroker.io/links"]
+	}
 	spec.NAD.Device = "eth2"
 	if other := mark(mustPlan(t, s, linked("sgi-cp", spec))); mark(p) == "" || other == mark(p) {
 		t.Errorf("pods have the mark %q, and %q after a change of their network", mark(p), other)

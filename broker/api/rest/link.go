@@ -68,7 +68,7 @@ func usedLink(l link.Link, uses []link.Use, all int) v1.VirtualLink {
 func virtualLink(l link.Link) v1.VirtualLink {
 	shown := v1.VirtualLink{
 		ID: l.ID, VIMName: l.VIMName, State: string(l.State), Fault: l.Fault, MadeFor: l.Maker, CreatedBy: l.CreatedBy,
-		CreatedAt: l.CreatedAt.UTC(),
+		CreatedAt:          l.CreatedAt.UTC(),
 		VirtualLinkRequest: v1.VirtualLinkRequest{Name: l.Name, VIM: l.VIM, Project: l.Project, Shared: l.Shared, SharedWith: l.SharedWith},
 		Networks:           []v1.LinkNetwork{{VIM: l.VIM, NetworkID: l.Made.Network, SubnetID: l.Made.Subnet, SecurityGroupID: l.Made.Group}},
 	}

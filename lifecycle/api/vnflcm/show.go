@@ -51,8 +51,10 @@ func instance(c *api.Call, i lifecycle.Instance) sol003.VNFInstance {
 		shown.Links["instantiate"] = sol003.Link{Href: self + "/instantiate"}
 		return shown
 	}
-	for link, task := range map[string]string{"terminate": "terminate", "scale": "scale", "heal": "heal", "changeVnfPkg": "change_vnfpkg",
-		"changeExtConn": "change_ext_conn"} {
+	for link, task := range map[string]string{
+		"terminate": "terminate", "scale": "scale", "heal": "heal", "changeVnfPkg": "change_vnfpkg",
+		"changeExtConn": "change_ext_conn",
+	} {
 		if task != "scale" || len(s.Scale) > 0 {
 			shown.Links[link] = sol003.Link{Href: self + "/" + task}
 		}
