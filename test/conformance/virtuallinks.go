@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"context"
 	"errors"
 	"sync"
 	"testing"
@@ -152,8 +153,15 @@ func linkUses(t *testing.T, s lifecycleTest) {
 func linkRace(t *testing.T, s lifecycleTest) {
 	l := s.makeLink(nil)
 	began := make(chan error, 1)
+	o := instantiation(s.create(bare("web")), "")
+	o.Target.Links = []lifecycle.Link{{ID: l.ID, Name: l.Name}}
 	_, err := s.UpdateLink(t.Context(), l.ID, func(l *link.Link, _ []link.Use, all int) error {
-		go func() { _, err := s.takeLink(*l); began <- err }()
+		go func() { began <- s.BeginOperation(context.WithoutCancel(t.Context()), o, 1, nil, entry("begin")) }()
+		select { // it comes to wait for this write
+		case err := <-began:
+			began <- err
+		case <-time.After(100 * time.Millisecond):
+		}
 		l.State = link.Removing
 		return nil
 	}, entry("remove"))
