@@ -140,7 +140,7 @@ func (l *Lifecycle) instantiation(ctx context.Context, p policy.Principal, i Ins
 	if err := to.level(f, r.Level); err != nil {
 		return err
 	}
-	to.Namespace, to.Release = r.Namespace, r.Release
+	to.Namespace, to.Release, to.Labels = r.Namespace, r.Release, r.Labels
 	v, err := l.target(ctx, p, i, r, to.asked(pkg))
 	if err != nil {
 		return err

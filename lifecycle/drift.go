@@ -140,42 +140,51 @@ func (l *Lifecycle) Check(ctx context.Context, p policy.Principal, id string) (I
 // driftName is whom the leases of the looks at an instance serve: a look ends those that a killed one has left.
 func driftName(instance string) string { return "drift-" + instance }
 
-// look observes the resources of an instance, each scope under a lease that can only read; name is whom the leases serve.
-func (l *Lifecycle) look(ctx context.Context, name string, i Instance) ([]Observation, error) {
+// look observes the resources of an instance.
+func (l *Lifecycle) look(ctx context.Context, name string, i Instance) (all []Observation, err error) {
+	err = l.lookUnder(ctx, name, i, i.Shape.Resources, nil, func(h held, d Driver, g StageRules, resources []Resource) error {
+		seen, err := d.Observe(ctx, h.Connection, i.ID, resources)
+		if err == nil {
+			all = append(all, seen...)
+		}
+		return err
+	})
+	return all, err
+}
+
+// lookUnder has resources of an instance looked at, each scope under a lease that can only read: what the driver asks for,
+// and more in the instance's namespace. name is whom the leases serve.
+func (l *Lifecycle) lookUnder(
+	ctx context.Context, name string, i Instance, standing []Resource, more []broker.Rule, see func(held, Driver, StageRules, []Resource) error,
+) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, driftPatience)
 	defer cancel()
 	// The broker looks by itself, and not for a caller: policies of the broker's own allow it to read.
 	self := policy.Principal{Name: "system:drift", Project: i.Project, Roles: []string{policy.RoleSystem}}
 	d, err := l.driver(i.Shape)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	v, err := l.leaser.VIM(ctx, self, i.Shape.VIM)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	plan, err := d.Plan(ctx, Connection{}, PlanInput{
-		Observing: true, Instance: i.ID, Name: i.Name, Namespace: i.Shape.Namespace, Standing: i.Shape.Resources,
+		Observing: true, Instance: i.ID, Name: i.Name, Namespace: i.Shape.Namespace, Standing: standing,
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	seen, err := l.lookUnder(ctx, self, name, v, d, i, plan)
-	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), endPatience)
-	defer cancel()
-	return seen, errors.Join(err, l.leaser.EndOperation(ending, name))
-}
-
-func (l *Lifecycle) lookUnder(
-	ctx context.Context, self policy.Principal, name string, v broker.VIM, d Driver, i Instance, plan Plan,
-) ([]Observation, error) {
-	var all []Observation
+	defer func() { err = errors.Join(err, l.endLook(ctx, name)) }()
 	for _, stage := range plan.Stages {
+		if slices.Equal(stage.Grant.Namespaces, []string{i.Shape.Namespace}) {
+			stage.Grant.Rules = append(stage.Grant.Rules, more...)
+		}
 		r := l.leaseFor(name, v, stage.Grant)
 		r.TTL, r.Purpose = driftLease, "drift"
 		h, err := l.take(ctx, self, v, r)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		failpoint.At("drift.leased")
 		for _, w := range stage.Waves {
@@ -183,17 +192,19 @@ func (l *Lifecycle) lookUnder(
 			for n, o := range w.Objects {
 				resources[n] = o.Resource
 			}
-			var seen []Observation
-			if err := l.learnt(ctx, h, func() (err error) {
-				seen, err = d.Observe(ctx, h.Connection, i.ID, resources)
+			if err := l.learnt(ctx, h, func() error { return see(h, d, stage.Grant, resources) }); err != nil {
 				return err
-			}); err != nil {
-				return nil, err
 			}
-			all = append(all, seen...)
 		}
 	}
-	return all, nil
+	return nil
+}
+
+// endLook ends the leases of a look.
+func (l *Lifecycle) endLook(ctx context.Context, name string) error {
+	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), endPatience)
+	defer cancel()
+	return l.leaser.EndOperation(ending, name)
 }
 
 // keepDrift stores the observation, unless an operation has begun meanwhile, and logs it if the instance

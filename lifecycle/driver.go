@@ -116,6 +116,8 @@ type PlanInput struct {
 	Egress  *egress.Rules
 	// Release is the name that the request gives to the release of a chart; empty leaves it to the driver.
 	Release string
+	// Labels go onto all objects, and onto the pods of workloads.
+	Labels map[string]string
 	// Waves put objects of manifests into waves, before what the package says of them.
 	Waves []WaveRule
 	// Variables are substituted in manifests. The instance's id, name and namespace are not among

@@ -69,6 +69,8 @@ type Shape struct {
 	Release string `json:"release,omitempty"`
 	// Waves put objects of manifests into waves.
 	Waves []WaveRule `json:"waves,omitempty"`
+	// Labels go onto all objects and pods.
+	Labels map[string]string `json:"labels,omitempty"`
 	// Parameters is a JSON object of the request's, or empty.
 	Parameters json.RawMessage `json:"parameters,omitempty"`
 	// Concealed names the sealed part of Variables and Parameters, which no answer shows.

@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -125,7 +126,7 @@ func (l *Lifecycle) CreateInstance(ctx context.Context, p policy.Principal, r Ne
 		return Instance{}, err
 	}
 	i := Instance{
-		ID: uuid.NewString(), Project: p.Project, Name: r.Name, Description: r.Description, Metadata: metadata,
+		ID: cmp.Or(r.ID, uuid.NewString()), Project: p.Project, Name: r.Name, Description: r.Description, Metadata: metadata,
 		State: NotInstantiated, CreatedBy: p.Name, CreatedAt: l.now(), Revision: 1,
 	}
 	i.Shape.Product.VNFDID = r.VNFDID

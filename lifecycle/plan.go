@@ -65,7 +65,7 @@ func (l *Lifecycle) inputFor(ctx context.Context, d Driver, to Shape, in PlanInp
 		maps.Copy(in.Variables, hidden.Variables)
 	}
 	in.Flavour, in.Parameters = pkg.VNFD.Flavours[to.Flavour], to.Parameters
-	in.Named, in.Release, in.Waves, in.Egress = to.Files, to.Release, to.Waves, l.egress(in.Project)
+	in.Named, in.Release, in.Waves, in.Labels, in.Egress = to.Files, to.Release, to.Waves, to.Labels, l.egress(in.Project)
 	if len(hidden.Parameters) > 0 {
 		in.Parameters = hidden.Parameters
 	}

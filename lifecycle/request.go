@@ -33,6 +33,8 @@ type NewInstance struct {
 	VNFDID, Name, Description string
 	// Metadata is a JSON object, or empty.
 	Metadata json.RawMessage
+	// ID is the one that a part of the broker has noted before; empty assigns one.
+	ID string
 }
 
 // Instantiation is a request to make an instance's resources.
@@ -63,6 +65,8 @@ type Instantiation struct {
 	Others []string
 	// Links are the virtual links that the instance is to use.
 	Links []AskedLink
+	// Labels go onto all objects and pods of a chart. No request of the standard has them: the caller has checked them.
+	Labels map[string]string
 	// Params is the request's body, to be shown again without secret values.
 	Params json.RawMessage
 }

@@ -51,8 +51,11 @@ var errMalformedToken = fmt.Errorf("%w: malformed", policy.ErrUnauthenticated)
 // identify authenticates the caller (nil: by bearer token) and puts him into the
 // request's trace. It removes the credentials: nothing behind it needs them, and nothing
 // may print them.
-func (s *server) identify(w http.ResponseWriter, r *http.Request, by Identify) error {
-	if by == nil {
+func (s *server) identify(w http.ResponseWriter, r *http.Request, d *Door, by Identify) error {
+	switch {
+	case by == nil && d.Basic != nil:
+		by = s.orBasic(d.Basic)
+	case by == nil:
 		by = s.bearer
 	}
 	_, given := shown(r)
@@ -109,6 +112,25 @@ func (s *server) bearer(r *http.Request) (policy.Principal, error) {
 		defer leave()
 	}
 	return s.who.Authenticate(r.Context(), token)
+}
+
+// orBasic is bearer for callers who may show an id and a secret instead.
+func (s *server) orBasic(basic func(ctx context.Context, id, secret string) (policy.Principal, error)) Identify {
+	return func(r *http.Request) (policy.Principal, error) {
+		id, secret, is := r.BasicAuth()
+		if !is {
+			return s.bearer(r)
+		}
+		if len(r.Header.Values("Authorization")) != 1 || len(r.Header.Values(KeystoneHeader)) > 0 {
+			return policy.Principal{}, errMalformedToken
+		}
+		leave, err := s.limits.login(r)
+		if err != nil {
+			return policy.Principal{}, err
+		}
+		defer leave()
+		return basic(r.Context(), id, secret)
+	}
 }
 
 // shown returns the token of the one header that has one, and whether there is such a

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"io"
 	"net/http"
 	"net/url"
@@ -23,6 +24,8 @@ type Door struct {
 	// operations exist. Empty: there is no such path.
 	Private string
 	Routes  []Route
+	// Basic finds the caller who shows an id and a secret (RFC 7617), where callers may come in so as well; nil: they may not.
+	Basic func(ctx context.Context, id, secret string) (policy.Principal, error)
 	// Tolerant: unknown query parameters are ignored. Otherwise they are refused.
 	Tolerant bool
 	// Kinds replace rows of the common table of refusals.

@@ -203,7 +203,7 @@ func (s *server) dispatch(w http.ResponseWriter, r *http.Request, d *entrance) {
 	}
 	defer leave()
 	if d.Private != "" && strings.HasPrefix(r.URL.Path, d.Private) {
-		if err := s.identify(w, r, nil); err != nil {
+		if err := s.identify(w, r, d.Door, nil); err != nil {
 			s.fail(w, r, d.Door, err)
 			return
 		}
@@ -251,7 +251,7 @@ func (s *server) enter(w http.ResponseWriter, c *Call, d *Door, op Route) error 
 	if op.Login {
 		return s.logIn(w, c, d, op)
 	}
-	if err := s.identify(w, c.Request, op.Identify); err != nil {
+	if err := s.identify(w, c.Request, d, op.Identify); err != nil {
 		return err
 	}
 	c.Principal = traceOf(c.Context()).principal

@@ -269,7 +269,7 @@ func (p *plan) render(ctx context.Context, version int) (a chart.Rendering, err 
 	}
 	with := p.parameters
 	if stands != nil && p.in.Kept {
-		with.Values, with.Sets = stands.body["config"], nil
+		with.Values, with.Sets, with.Overlay = stands.body["config"], nil, chart.Overlay{Files: with.Overlay.Files}
 	}
 	request, err := p.driver.requestOf(ctx, p.in, with)
 	if err != nil {

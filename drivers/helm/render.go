@@ -91,6 +91,8 @@ type parameters struct {
 	Names map[string]struct {
 		Replica string `json:"replica"`
 	} `json:"helm_value_names"`
+	// Overlay is of ONAP's door alone.
+	Overlay chart.Overlay `json:"overlay"`
 	// NewSecrets: Secrets that the chart generates again at each rendering may change.
 	NewSecrets bool `json:"helm_new_secrets"`
 }
@@ -158,7 +160,7 @@ func (d *Driver) find(project string) pull.Find {
 
 // requestOf is the chart of an instance with its values.
 func (d *Driver) requestOf(ctx context.Context, in lifecycle.PlanInput, p parameters) (r chart.Task, err error) {
-	r = chart.Task{Release: releaseName(in), Namespace: in.Namespace, Values: p.Values}
+	r = chart.Task{Release: releaseName(in), Namespace: in.Namespace, Values: p.Values, Overlay: p.Overlay}
 	if len(in.Named) == 1 && pull.Is(in.Named[0]) {
 		if err := d.pulled(ctx, in, &r); err != nil {
 			return r, err

@@ -22,7 +22,7 @@ const (
 	// that are listed here.
 	prefix = "vimbroker.io/"
 	// instanceLabel holds the instance's id, on objects and on the pods of workloads.
-	instanceLabel = "vimbroker.io/instance"
+	instanceLabel = lifecycle.InstanceLabel
 	// vduLabel holds the name of the VDU that a pod runs.
 	vduLabel = "vimbroker.io/vdu"
 	// waveAnnotation puts an object into a wave: a whole number, 0 if it is missing.

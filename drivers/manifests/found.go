@@ -34,6 +34,8 @@ type found struct {
 	} `json:"metadata"`
 	// whole is the object without the values of a Secret or a ConfigMap.
 	whole map[string]any
+	// text is the object as the server wrote it; none for a Secret.
+	text json.RawMessage
 	// manager is this driver's field manager.
 	manager string
 	// event and says are the reason and the text of the newest event about a claim without a volume.
@@ -59,6 +61,9 @@ func (o *found) UnmarshalJSON(text []byte) error {
 	}
 	if err := utiljson.Unmarshal(text, &o.whole); err != nil {
 		return err
+	}
+	if o.Kind != "Secret" {
+		o.text = slices.Clone(text)
 	}
 	delete(mapAt(o.whole, "metadata"), "managedFields")
 	if o.Kind == "Secret" || o.Kind == "ConfigMap" {

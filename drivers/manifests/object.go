@@ -248,16 +248,16 @@ func labelled(v any) bool {
 // titleIn names the object without its namespace, which may not be known yet.
 func (o *object) titleIn() string { return o.Kind + " " + o.Name }
 
-// own adds what makes the object the instance's.
-func (o *object) own(instance string) {
-	setText(o.content["metadata"].(map[string]any), "labels", instanceLabel, instance)
+// label adds a label to the object and its pods: the instance's makes the object the instance's.
+func (o *object) label(name, value string) {
+	setText(o.content["metadata"].(map[string]any), "labels", name, value)
 	for _, t := range templates(o.Resource, o.content) {
 		meta, ok := t["metadata"].(map[string]any)
 		if !ok {
 			meta = map[string]any{}
 			t["metadata"] = meta
 		}
-		setText(meta, "labels", instanceLabel, instance)
+		setText(meta, "labels", name, value)
 		if o.VDU != "" {
 			setText(meta, "labels", vduLabel, o.VDU)
 		}

@@ -188,7 +188,10 @@ func (s *server) settled(ctx context.Context, in lifecycle.PlanInput, foreign *M
 		return nil, err
 	}
 	for _, o := range all {
-		o.own(in.Instance)
+		o.label(instanceLabel, in.Instance)
+		for name, value := range in.Labels {
+			o.label(name, value)
+		}
 		o.link(nets)
 	}
 	arrange(all)

@@ -25,7 +25,7 @@ func FuzzObjects(f *testing.F) {
 			return
 		}
 		for _, o := range all {
-			o.own("i")
+			o.label(instanceLabel, "i")
 			out, err := json.Marshal(o.content)
 			if err != nil {
 				t.Fatalf("%q: %v", text, err)

@@ -64,6 +64,10 @@ var unique = map[string]rows.Unique{
 	"vnf_subscriptions_pkey":        rows.SubscriptionID,
 	"subscription_once_per_project": rows.SubscriptionLike,
 
+	"vnf_bundles_pkey":  rows.BundleName,
+	"bundle_once":       rows.BundleName,
+	"bundle_claim_once": rows.BundleClaim,
+
 	"vnf_instances_pkey":                   rows.InstanceID,
 	"vnf_operations_pkey":                  rows.OperationID,
 	"vnf_operation_live_once_per_instance": rows.OperationLive,

@@ -58,6 +58,7 @@ var readsMuch = map[string]string{
 	"SELECT count(*) FROM vnf_packages WHERE project":                     "as many as the quota lets a project have",
 	"coalesce(sum(stored), 0)::bigint FROM vnf_packages WHERE project":    "as many as the quota lets a project have",
 	"SELECT count(*) FROM vnf_subscriptions WHERE project":                "as many as the quota lets a project have",
+	"SELECT count(*) FROM vnf_bundles WHERE project":                      "as many as the quota lets a project have",
 	"SELECT id, filter FROM vnf_subscriptions WHERE project":              "as many as the quota lets a project have, all of which are wanted",
 	"SELECT token, used_at FROM token_uses":                               "all are wanted: tokens of the configuration",
 	"FROM vim_generations UNION SELECT":                                   "once a pass: the key stores' keys are compared with all that rows explain",
@@ -106,6 +107,7 @@ var special = map[string]string{
 	"vnf_packages.document":       "'{}'",
 	"vnf_packages.state":          "'enabled'",
 	"vnf_subscriptions.state":     "'active'",
+	"vnf_bundles.state":           "'active'",
 }
 
 // fill stores the crowds: rows of the same number belong together, and three in four are of the project and

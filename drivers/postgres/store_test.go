@@ -40,6 +40,9 @@ var suites = map[string]func(t *testing.T, database func(*testing.T) string){
 	"TokenKeys": func(t *testing.T, database func(*testing.T) string) {
 		conformance.TokenKeys(t, func(t *testing.T) conformance.TokenKeyStore { return mustOpen(t, database(t)) })
 	},
+	"Bundles": func(t *testing.T, database func(*testing.T) string) {
+		conformance.Bundles(t, func(t *testing.T) conformance.BundleStore { return mustOpen(t, database(t)) })
+	},
 	"Subscriptions": func(t *testing.T, database func(*testing.T) string) {
 		conformance.Subscriptions(t, func(t *testing.T) conformance.SubscriptionStore { return mustOpen(t, database(t)) })
 	},

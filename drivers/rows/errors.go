@@ -30,6 +30,8 @@ var (
 	VNFGrantOperation = Unique{"vnfLcmOpOccId", "the client has a grant for this operation"}
 	SubscriptionID    = Unique{"id", "a subscription with this id is there already"}
 	SubscriptionLike  = Unique{"callbackUri", "the project has such a subscription already"}
+	BundleName        = Unique{"name", "there is one of this name already"}
+	BundleClaim       = Unique{"claim", "another request is making it"}
 
 	ManagementVIM = Unique{"vim", "the VIM is a management cluster already"}
 	ClusterObject = Unique{"uid", "the management cluster has this cluster already"}

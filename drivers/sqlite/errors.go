@@ -33,6 +33,10 @@ var unique = map[string]rows.Unique{
 	"vnf_subscriptions.id":                                rows.SubscriptionID,
 	"vnf_subscriptions.project, vnf_subscriptions.digest": rows.SubscriptionLike,
 
+	"vnf_bundles.id": rows.BundleName,
+	"vnf_bundles.project, vnf_bundles.kind, vnf_bundles.name": rows.BundleName,
+	"vnf_bundles.project, vnf_bundles.claim":                  rows.BundleClaim,
+
 	"leases.id": rows.LeaseID,
 	"leases.principal, leases.idempotency_key": rows.LeaseKey,
 

@@ -50,6 +50,9 @@ var suites = map[string]func(t *testing.T, open func(*testing.T) *Store){
 	"TokenKeys": func(t *testing.T, open func(*testing.T) *Store) {
 		conformance.TokenKeys(t, func(t *testing.T) conformance.TokenKeyStore { return open(t) })
 	},
+	"Bundles": func(t *testing.T, open func(*testing.T) *Store) {
+		conformance.Bundles(t, func(t *testing.T) conformance.BundleStore { return open(t) })
+	},
 	"Subscriptions": func(t *testing.T, open func(*testing.T) *Store) {
 		conformance.Subscriptions(t, func(t *testing.T) conformance.SubscriptionStore { return open(t) })
 	},
@@ -127,6 +130,7 @@ var special = map[string]string{
 	"vnf_operations.state":        "'COMPLETED'",
 	"vnf_packages.state":          "'enabled'",
 	"vnf_subscriptions.state":     "'active'",
+	"vnf_bundles.state":           "'active'",
 }
 
 // fillCrowds stores the crowds: rows of the same number belong together, and three in four are of the project and

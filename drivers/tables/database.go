@@ -15,6 +15,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker/onboard"
 	"github.com/vimbroker/vimbroker/drivers/rows"
 	"github.com/vimbroker/vimbroker/lifecycle"
+	"github.com/vimbroker/vimbroker/lifecycle/bundle"
 	"github.com/vimbroker/vimbroker/lifecycle/catalog"
 	"github.com/vimbroker/vimbroker/lifecycle/subscription"
 	"github.com/vimbroker/vimbroker/policy/audit"
@@ -116,6 +117,7 @@ const (
 	lockLinks     Lock = "virtual links of project"
 	lockSubs      Lock = "subscriptions of project"
 	lockVNFGrants Lock = "grants of client"
+	lockBundles   Lock = "bundles of project"
 	lockTokenKeys Lock = "keys that sign tokens"
 	lockTrust     Lock = "table of trust"
 )
@@ -213,6 +215,7 @@ var _ interface {
 	oauth.Store
 	onboard.Store
 	subscription.Store
+	bundle.Store
 } = (*Tables)(nil)
 
 // Tables are the tables of a database. They may be used by several goroutines at once.

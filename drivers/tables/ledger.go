@@ -23,13 +23,15 @@ var (
 		UNION SELECT key_store, key_ref, id, 1 FROM audit_keys WHERE id = ?1 AND key_ref <> ''
 		UNION SELECT key_store, key_ref, id, 1 FROM oauth_keys WHERE id = ?1 AND state <> 'verifying'
 		UNION SELECT key_store, key_ref, id, 1 FROM vnf_subscriptions WHERE id = ?1 AND (key_ref <> '' OR state <> 'active')
-		UNION SELECT key_store, key_ref, id, generation FROM vnf_secret_parameters WHERE id = ?1`)
+		UNION SELECT key_store, key_ref, id, generation FROM vnf_secret_parameters WHERE id = ?1
+		UNION SELECT key_store, key_ref, id, generation FROM vnf_bundles WHERE id = ?1 AND (key_ref <> '' OR state <> 'active')`)
 	keysInUse = statement(`SELECT key_store, key_ref, vim, number FROM vim_generations
 		UNION SELECT key_store, key_ref, vim, generation FROM retired_keys
 		UNION SELECT key_store, key_ref, id, 1 FROM audit_keys WHERE key_ref <> ''
 		UNION SELECT key_store, key_ref, id, 1 FROM oauth_keys WHERE state <> 'verifying'
 		UNION SELECT key_store, key_ref, id, 1 FROM vnf_subscriptions WHERE key_ref <> '' OR state <> 'active'
-		UNION SELECT key_store, key_ref, id, generation FROM vnf_secret_parameters`)
+		UNION SELECT key_store, key_ref, id, generation FROM vnf_secret_parameters
+		UNION SELECT key_store, key_ref, id, generation FROM vnf_bundles WHERE key_ref <> '' OR state <> 'active'`)
 )
 
 // RetiredKeys lists keys to destroy, oldest first.

@@ -203,13 +203,18 @@ func project(name string) policy.Resource {
 
 // Create makes a package without content in p's project. userData is a JSON object, or empty.
 func (c *Catalog) Create(ctx context.Context, p policy.Principal, userData string) (Package, error) {
+	return c.CreateAs(ctx, p, uuid.NewString(), userData)
+}
+
+// CreateAs is Create for a part of the broker that has noted the id before.
+func (c *Catalog) CreateAs(ctx context.Context, p policy.Principal, id, userData string) (Package, error) {
 	act, err := c.enter(ctx, p, policy.PackageCreate, project(p.Project))
 	if err != nil {
 		return Package{}, err
 	}
 	now := c.now()
 	pkg := Package{
-		ID: uuid.NewString(), Project: p.Project, State: Created, UserData: userData,
+		ID: id, Project: p.Project, State: Created, UserData: userData,
 		CreatedBy: p.Name, CreatedAt: now, UpdatedAt: now, Revision: 1,
 	}
 	if err := validUserData(userData); err != nil {

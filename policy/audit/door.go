@@ -13,12 +13,13 @@ const (
 	DoorGrants   Door = "grant"   // SOL003 clause 9
 	DoorVNFs     Door = "vnflcm"  // SOL003 clause 5
 	DoorPackages Door = "vnfpkgm" // SOL003 clause 10
+	DoorONAP     Door = "onap"    // ONAP's Kubernetes plugin
 	DoorPage     Door = "page"    // people's browsers
 )
 
 // Doors are all doors.
 func Doors() []Door {
-	return []Door{DoorREST, DoorTacker, DoorLogin, DoorGrants, DoorVNFs, DoorPackages, DoorPage}
+	return []Door{DoorREST, DoorTacker, DoorLogin, DoorGrants, DoorVNFs, DoorPackages, DoorONAP, DoorPage}
 }
 
 type doorKey struct{}

@@ -56,6 +56,8 @@ type config struct {
 	// TackerAPI is OpenStack Tacker's VIM API, at GET / and under /v1.0. Compat answers
 	// with the status codes that Tacker's server sends instead of those it documents.
 	TackerAPI struct{ Enabled, Compat bool }
+	// ONAP is the API of ONAP's Kubernetes plugin, under /onap.
+	ONAP onapConfig
 	// Issuer is the URL by which clients know the server; empty: it gives clients no tokens.
 	Issuer string
 	// IssuerCAFile holds the authorities of the certificate by which clients know the server; empty: they
@@ -147,6 +149,7 @@ func defaults(env console.Environment) config {
 		Terms:    broker.DefaultTerms(),
 		Packages: catalog.DefaultTerms(),
 		VNF:      lifecycle.DefaultTerms(),
+		ONAP:     onapConfig{Wait: 10 * time.Minute},
 		Limits:   api.DefaultLimits(),
 
 		LogFormat:     "json",
@@ -192,6 +195,7 @@ func (c *config) fields(d *strictyaml.Document) strictyaml.Fields {
 				return s == "" || s == "tacker"
 			}),
 		}),
+		"onapAPI": d.Section(c.ONAP.fields(d)),
 		"oauth": d.Section(strictyaml.Fields{
 			"issuer": d.Text(&c.Issuer),
 			"caFile": d.Text(&c.IssuerCAFile),

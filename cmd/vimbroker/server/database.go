@@ -25,6 +25,7 @@ import (
 	"github.com/vimbroker/vimbroker/drivers/postgres"
 	"github.com/vimbroker/vimbroker/drivers/sqlite"
 	"github.com/vimbroker/vimbroker/lifecycle"
+	"github.com/vimbroker/vimbroker/lifecycle/bundle"
 	"github.com/vimbroker/vimbroker/lifecycle/catalog"
 	"github.com/vimbroker/vimbroker/lifecycle/subscription"
 )
@@ -127,6 +128,7 @@ type store interface {
 	link.Store
 	lifecycle.Store
 	subscription.Store
+	bundle.Store
 	// Now is the time by the clock that all who write to the store share.
 	Now() time.Time
 	Run(ctx context.Context, passes []broker.Pass, log *slog.Logger, workers ...job.Worker) error

@@ -24,7 +24,7 @@ func devConfig(env console.Environment) config {
 	c.LogFormat = "text"
 	c.Egress.AllowLoopback, c.Audit.Egress.AllowLoopback = true, true
 	c.TackerAPI.Enabled = true
-	c.SOL003.Enabled = true
+	c.SOL003.Enabled, c.ONAP.Enabled = true, true
 	return c
 }
 

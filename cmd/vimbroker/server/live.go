@@ -230,6 +230,7 @@ var restartKeys = map[string]func(config) any{
 	"charts":         func(c config) any { return c.Charts },
 	"trust.keystone": func(c config) any { return c.keystone() },
 	"tackerAPI":      func(c config) any { return c.TackerAPI },
+	"onapAPI":        func(c config) any { return c.ONAP },
 	"pushTargets":    func(c config) any { return c.PushTargets },
 	"reservedLabels": func(c config) any { return c.ReservedLabels },
 	"trustedProxies": func(c config) any { return c.TrustedProxies },

@@ -49,6 +49,9 @@ is left out means:
                               #   certificates | keystone, principals}]
   oauth: {issuer: , caFile: } # none: nobody gets a token of the server
   tackerAPI: {enabled: false, compat: }  # Tacker's /v1.0/vims; on with --dev
+  # ONAP's Kubernetes plugin, /onap; on with --dev; connectivity: none leases
+  # nothing, compat answers with ONAP's own codes, mostly 500:
+  onapAPI: {enabled: false, connectivity: lease, compat: false, wait: 10m}
   # /vnfpkgm, /vnflcm and /grant; on with --dev:
   sol003: {enabled: false, signersFile: , grantLater: false, vnfmCAFile: }
     # notifications: {caFile: , certFile: , keyFile: }

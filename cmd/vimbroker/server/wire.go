@@ -48,6 +48,7 @@ import (
 	"github.com/vimbroker/vimbroker/lifecycle/api/vnflcm"
 	"github.com/vimbroker/vimbroker/lifecycle/api/vnfpkgm"
 	vnfweb "github.com/vimbroker/vimbroker/lifecycle/api/web"
+	"github.com/vimbroker/vimbroker/lifecycle/bundle"
 	"github.com/vimbroker/vimbroker/lifecycle/catalog"
 	"github.com/vimbroker/vimbroker/lifecycle/subscription"
 	"github.com/vimbroker/vimbroker/policy"
@@ -89,6 +90,8 @@ type server struct {
 	sessions    *session.Sessions
 	// lifecycle works operations also where its door is closed: they may have begun before.
 	lifecycle *lifecycle.Lifecycle
+	// bundles are ONAP's door's, and go on where it is closed.
+	bundles *bundle.Bundles
 	// subscribers are told also where that door is closed.
 	subscribers *subscription.Subscriptions
 	callback    *callback.Callback
@@ -251,6 +254,11 @@ func (s *server) newLifecycle() {
 		Egress:    s.live.egress, Terms: c.VNF, Log: s.log, Now: s.store.Now,
 	})
 	b.AddKeeper(s.lifecycle)
+	s.bundles = bundle.New(bundle.Options{
+		Store: s.store, Keys: s.keyStores(), Ledger: b, Packages: s.catalog, Life: s.lifecycle, VIMs: b.Registry, Leaser: b.Leaser,
+		Guard: b.Guard(), Delegates: s.delegates(), Limits: terms.Limits, Lease: !c.ONAP.NoLease, Wait: c.ONAP.Wait, Log: s.log, Now: s.store.Now,
+	})
+	b.AddSealer(s.bundles)
 	notify := c.SOL003.Notifications
 	s.callback = callback.New(callback.Options{CAFile: notify.CAFile, CertFile: notify.CertFile, KeyFile: notify.KeyFile})
 	s.subscribers = subscription.New(subscription.Options{
@@ -292,6 +300,9 @@ func (s *server) doors(version string) []api.Door {
 			o.Keystone = k.AuthURL
 		}
 		doors = append(doors, tacker.Door(o))
+	}
+	if c.ONAP.Enabled {
+		doors = append(doors, s.onap())
 	}
 	if c.SOL003.Enabled {
 		doors = append(doors, vnfpkgm.Door(s.catalog), vnflcm.Door(s.lifecycle, s.lifecycle, s.subscribers), grants.Door(s.grants, c.Issuer))
@@ -505,7 +516,7 @@ func (s *server) serveHTTP(w http.ResponseWriter, r *http.Request) {
 func (s *server) passes() []broker.Pass {
 	return s.broker.Watch(slices.Concat(
 		s.broker.Passes(), s.catalog.Passes(), s.clients.Passes(), s.tokens.Passes(), s.grants.Passes(), s.lifecycle.Passes(), s.links.Passes(),
-		s.subscribers.Passes(), s.trust.Passes(), s.hubs.Passes(), s.sessions.Passes(),
+		s.subscribers.Passes(), s.bundles.Passes(), s.trust.Passes(), s.hubs.Passes(), s.sessions.Passes(),
 	)...)
 }
 
@@ -523,6 +534,7 @@ func (s *server) settle(ctx context.Context, began time.Time) <-chan struct{} {
 		err := errors.Join(
 			s.broker.Settle(ctx, began), s.catalog.Settle(ctx, began), s.clients.Settle(ctx), s.tokens.Settle(ctx, began),
 			s.subscribers.Settle(ctx, began), s.lifecycle.SettleSecretParameters(ctx, began), s.links.Settle(ctx, began),
+			s.bundles.Settle(ctx, began),
 		)
 		if err != nil {
 			s.log.Error("settling what an earlier process left; the settle pass goes on with it", "error", err)

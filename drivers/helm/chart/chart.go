@@ -35,6 +35,8 @@ type Task struct {
 	// Values are laid over the chart's, and Sets over those, in Helm's notation of --set.
 	Values json.RawMessage `json:"values,omitempty"`
 	Sets   []Set           `json:"sets,omitempty"`
+	// Overlay changes a copy of the chart, and lays values over its own.
+	Overlay Overlay `json:"overlay,omitzero"`
 	// KubeVersion and APIVersions are the cluster's own values.
 	KubeVersion string   `json:"kubeVersion"`
 	APIVersions []string `json:"apiVersions"`
@@ -62,6 +64,15 @@ type LookedUp struct {
 type Set struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
+}
+
+// Overlay is what a profile of ONAP's and a request make of a chart.
+type Overlay struct {
+	// Values is YAML that is laid over the chart's values, and Sets over that, each as Helm's --set reads it.
+	Values string `json:"values,omitempty"`
+	Sets   []Set  `json:"sets,omitempty"`
+	// Files take the place of files of the chart, or are added.
+	Files []ChartFile `json:"files,omitempty"`
 }
 
 // ChartFile is a file of a chart, or the output of a template.

@@ -165,7 +165,7 @@ func load(r chart.Task) (c *helmchart.Chart, err error) {
 	if r.Archive != nil {
 		c, err = loader.LoadArchive(bytes.NewReader(r.Archive))
 	} else {
-		files, bad := wanted(r.Files)
+		files, bad := wanted(laidOver(r.Files, r.Overlay.Files))
 		if bad != nil {
 			return nil, bad
 		}
@@ -189,6 +189,14 @@ func load(r chart.Task) (c *helmchart.Chart, err error) {
 		}
 	}
 	return c, nil
+}
+
+// laidOver are the files of a chart with those of an overlay in their places.
+func laidOver(all, over []chart.ChartFile) []chart.ChartFile {
+	out := slices.DeleteFunc(slices.Clone(all), func(f chart.ChartFile) bool {
+		return slices.ContainsFunc(over, func(o chart.ChartFile) bool { return o.Path == f.Path })
+	})
+	return append(out, over...)
 }
 
 // ignoreFile says which files of a chart's folder are none of the chart's.
@@ -268,10 +276,22 @@ func given(r chart.Task) (map[string]any, error) {
 			values = map[string]any{}
 		}
 	}
+	if r.Overlay.Values != "" {
+		over, err := common.ReadValues([]byte(r.Overlay.Values))
+		if err != nil {
+			return nil, errors.New("the values of the profile are not a mapping in YAML")
+		}
+		values = loader.MergeMaps(values, over)
+	}
 	for _, s := range r.Sets {
 		// A comma would begin another value.
 		if err := strvals.ParseInto(s.Name+"="+strings.ReplaceAll(s.Value, ",", `\,`), values); err != nil {
 			return nil, fmt.Errorf("%s does not name a value of a chart", printable(s.Name))
+		}
+	}
+	for _, s := range r.Overlay.Sets {
+		if err := strvals.ParseInto(s.Name+"="+s.Value, values); err != nil {
+			return nil, fmt.Errorf("override %s is not as Helm's --set has it", printable(s.Name))
 		}
 	}
 	return values, nil

@@ -293,7 +293,7 @@ CREATE TABLE leases (
 
     CONSTRAINT lease_has_id CHECK (id <> ''),
     CONSTRAINT lease_state_known CHECK (state IN ('pending', 'active', 'revoking', 'revoked', 'irrevocable')),
-    CONSTRAINT lease_door_known CHECK (door IN ('', 'rest', 'tacker', 'login', 'grant', 'vnflcm', 'vnfpkgm', 'page')),
+    CONSTRAINT lease_door_known CHECK (door IN ('', 'rest', 'tacker', 'login', 'grant', 'vnflcm', 'vnfpkgm', 'onap', 'page')),
     CONSTRAINT lease_revision_from_one CHECK (revision >= 1),
     CONSTRAINT lease_expires_after_issue CHECK ((issued_at = '-infinity' AND state <> 'active') OR expires_at > issued_at),
     CONSTRAINT lease_revoked_has_time CHECK (state <> 'revoked' OR revoked_at > '-infinity'),
@@ -490,7 +490,7 @@ CREATE TABLE audit_inbox (
     outcome   text             NOT NULL,
     detail    json             NOT NULL, -- object of strings
     CONSTRAINT audit_inbox_outcome_known CHECK (outcome IN ('denied', 'read', 'intent', 'done', 'failed')),
-    CONSTRAINT audit_inbox_door_known CHECK (door IN ('', 'rest', 'tacker', 'login', 'grant', 'vnflcm', 'vnfpkgm', 'page'))
+    CONSTRAINT audit_inbox_door_known CHECK (door IN ('', 'rest', 'tacker', 'login', 'grant', 'vnflcm', 'vnfpkgm', 'onap', 'page'))
 ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000);
 
 CREATE TRIGGER audit_inbox_never_changes BEFORE UPDATE ON audit_inbox FOR EACH ROW EXECUTE FUNCTION refuse_change();
@@ -510,7 +510,7 @@ CREATE TABLE audit_entries (
     outcome   text             NOT NULL,
     detail    json             NOT NULL, -- object of strings
     CONSTRAINT audit_outcome_known CHECK (outcome IN ('denied', 'read', 'intent', 'done', 'failed')),
-    CONSTRAINT audit_door_known CHECK (door IN ('', 'rest', 'tacker', 'login', 'grant', 'vnflcm', 'vnfpkgm', 'page'))
+    CONSTRAINT audit_door_known CHECK (door IN ('', 'rest', 'tacker', 'login', 'grant', 'vnflcm', 'vnfpkgm', 'onap', 'page'))
 );
 
 -- Lists, the newest first. Each filter of a query has its index; a project also sees what others did to its resources.
@@ -1063,6 +1063,31 @@ CREATE TABLE vnf_notifications (
 );
 
 CREATE INDEX notification_by_subscription ON vnf_notifications (subscription, seq); -- the next ones of a subscriber
+
+-- What ONAP's door keeps beside packages, VIMs and VNF instances: definitions, profiles, records of regions, the ids by
+-- which its callers know instances. What is secret of it is sealed, under a key of its own.
+CREATE TABLE vnf_bundles (
+    id         text COLLATE "C" NOT NULL PRIMARY KEY,
+    project    text COLLATE "C" NOT NULL,
+    kind       text COLLATE "C" NOT NULL,
+    name       text COLLATE "C" NOT NULL,
+    claim      text COLLATE "C" NOT NULL, -- of two that ask for the same instance, one has it
+    document   text             NOT NULL, -- JSON
+    busy       boolean          NOT NULL, -- a pass goes on with it
+    state      text COLLATE "C" NOT NULL,
+    since      timestamptz      NOT NULL, -- when it entered the state
+    generation bigint           NOT NULL, -- of the key
+    sealed     text             NOT NULL,
+    key_store  text             NOT NULL,
+    key_ref    text             NOT NULL,
+    CONSTRAINT bundle_state_known CHECK (state IN ('active', 'rekeying')),
+    CONSTRAINT bundle_secret_has_a_key CHECK ((sealed = '') = (key_ref = ''))
+);
+
+CREATE UNIQUE INDEX bundle_once ON vnf_bundles (project, kind, name); -- also: lists
+CREATE UNIQUE INDEX bundle_claim_once ON vnf_bundles (project, claim); -- also: how many a project has
+CREATE INDEX bundle_unsettled ON vnf_bundles (id) WHERE (busy OR state <> 'active'); -- the pass that goes on with them
+CREATE INDEX bundle_sealed ON vnf_bundles (id) WHERE key_ref <> ''; -- "key rotate" and "key migrate"
 
 --
 -- Jobs

@@ -251,7 +251,7 @@ CREATE TABLE leases (
     CONSTRAINT lease_renewal_begun_is_boolean CHECK (renewal_begun IN (0, 1)),
     CONSTRAINT lease_cluster_wide_is_boolean CHECK (cluster_wide IN (0, 1)),
     CONSTRAINT lease_planned_is_boolean CHECK (planned IN (0, 1)),
-    CONSTRAINT lease_door_known CHECK (door IN ('', 'rest', 'tacker', 'login', 'grant', 'vnflcm', 'vnfpkgm', 'page')),
+    CONSTRAINT lease_door_known CHECK (door IN ('', 'rest', 'tacker', 'login', 'grant', 'vnflcm', 'vnfpkgm', 'onap', 'page')),
     CONSTRAINT lease_revision_from_one CHECK (revision >= 1),
     CONSTRAINT lease_expires_after_issue CHECK ((issued_at = 0 AND state <> 'active') OR expires_at > issued_at),
     CONSTRAINT lease_revoked_has_time CHECK (state <> 'revoked' OR revoked_at > 0),
@@ -391,7 +391,7 @@ CREATE TABLE audit_entries (
     outcome   TEXT    NOT NULL,
     detail    TEXT    NOT NULL, -- object of strings
     CONSTRAINT audit_outcome_known CHECK (outcome IN ('denied', 'read', 'intent', 'done', 'failed')),
-    CONSTRAINT audit_door_known CHECK (door IN ('', 'rest', 'tacker', 'login', 'grant', 'vnflcm', 'vnfpkgm', 'page'))
+    CONSTRAINT audit_door_known CHECK (door IN ('', 'rest', 'tacker', 'login', 'grant', 'vnflcm', 'vnfpkgm', 'onap', 'page'))
 ) STRICT;
 
 -- Lists, the newest first: each index ends with seq, which is the row's id. Each filter of a query has its index; a
@@ -953,6 +953,31 @@ CREATE TABLE vnf_notifications (
 ) STRICT;
 
 CREATE INDEX notification_by_subscription ON vnf_notifications (subscription, seq); -- the next ones of a subscriber
+
+-- What ONAP's door keeps beside packages, VIMs and VNF instances: definitions, profiles, records of regions, the ids by
+-- which its callers know instances. What is secret of it is sealed, under a key of its own.
+CREATE TABLE vnf_bundles (
+    id         TEXT    NOT NULL PRIMARY KEY,
+    project    TEXT    NOT NULL,
+    kind       TEXT    NOT NULL,
+    name       TEXT    NOT NULL,
+    claim      TEXT    NOT NULL, -- of two that ask for the same instance, one has it
+    document   TEXT    NOT NULL, -- JSON
+    busy       INTEGER NOT NULL, -- a pass goes on with it
+    state      TEXT    NOT NULL,
+    since      INTEGER NOT NULL, -- when it entered the state
+    generation INTEGER NOT NULL, -- of the key
+    sealed     TEXT    NOT NULL,
+    key_store  TEXT    NOT NULL,
+    key_ref    TEXT    NOT NULL,
+    CONSTRAINT bundle_state_known CHECK (state IN ('active', 'rekeying')),
+    CONSTRAINT bundle_secret_has_a_key CHECK ((sealed = '') = (key_ref = ''))
+) STRICT;
+
+CREATE UNIQUE INDEX bundle_once ON vnf_bundles (project, kind, name); -- also: lists
+CREATE UNIQUE INDEX bundle_claim_once ON vnf_bundles (project, claim); -- also: how many a project has
+CREATE INDEX bundle_unsettled ON vnf_bundles (id) WHERE (busy OR state <> 'active'); -- the pass that goes on with them
+CREATE INDEX bundle_sealed ON vnf_bundles (id) WHERE key_ref <> ''; -- "key rotate" and "key migrate"
 
 --
 -- Jobs

@@ -1,0 +1,105 @@
+package tables
+
+import (
+	"context"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/drivers/rows"
+	"github.com/vimbroker/vimbroker/lifecycle/bundle"
+	"github.com/vimbroker/vimbroker/policy/audit"
+)
+
+var (
+	bundlesText    = `SELECT ` + rows.BundleColumns.Names() + ` FROM vnf_bundles`
+	bundleOfName   = statement(bundlesText + ` WHERE project = ?1 AND kind = ?2 AND name = ?3`)
+	lockBundle     = statement(bundlesText + ` WHERE id = ?1 FOR UPDATE`)
+	countBundles   = statement(`SELECT count(*) FROM vnf_bundles WHERE project = ?`)
+	changingBundle = rows.BundleColumns.Changing()
+	insertBundle   = statement(rows.BundleColumns.Insert(`vnf_bundles`))
+	updateBundle   = statement(`UPDATE vnf_bundles SET ` + changingBundle.Set() + ` WHERE id = ?`)
+	deleteBundle   = statement(`DELETE FROM vnf_bundles WHERE id = ?1`)
+)
+
+func scanBundle(row Row) (r bundle.Row, err error) {
+	return r, row.Scan(rows.BundleColumns.Fields(&r)...)
+}
+
+// CreateBundles stores rows of one project.
+func (s *Tables) CreateBundles(ctx context.Context, all []bundle.Row, limit int, e audit.Entry) error {
+	err := s.write(ctx, e, func(t Tx) error {
+		t.lock(lockBundles, all[0].Project)
+		n, err := t.count(countBundles, all[0].Project)
+		if err != nil {
+			return err
+		}
+		if limit > 0 && int(n)+len(all) > limit {
+			return &broker.Error{Kind: broker.ErrQuota, Detail: "the project has as many of these as it may have"}
+		}
+		for _, r := range all {
+			t.queue(insertBundle, rows.BundleColumns.Values(&r)...)
+		}
+		return nil
+	})
+	return doing(err, "creating %s %s", all[0].Kind, all[0].ID)
+}
+
+// Bundle returns the row of a name.
+func (s *Tables) Bundle(ctx context.Context, project string, k bundle.Kind, name string) (bundle.Row, error) {
+	found, err := lookUp(ctx, s, scanBundle, bundleOfName, project, string(k), name)
+	r, err := rows.First(string(k), found, err)
+	return r, doing(err, "reading a %s", k)
+}
+
+// Bundles lists rows.
+func (s *Tables) Bundles(ctx context.Context, f bundle.Filter) ([]bundle.Row, error) {
+	where, order := rows.WhereBundles(f)
+	text, args := where.SelectFrom(bundlesText)
+	all, err := read(ctx, s, scanBundle, text+` ORDER BY `+order+` LIMIT ?`, append(args, f.Limit)...)
+	return all, doing(err, "listing rows of ONAP's door")
+}
+
+// UpdateBundle changes a row by a function.
+func (s *Tables) UpdateBundle(ctx context.Context, id string, change func(*bundle.Row) error, e *audit.Entry) (bundle.Row, error) {
+	write := s.change
+	if e != nil {
+		write = s.recording(*e)
+	}
+	return amend(ctx, write, "updating "+id, bundleOf(id), change, storeBundle)
+}
+
+func bundleOf(id string) func(Tx) (bundle.Row, error) {
+	return func(t Tx) (bundle.Row, error) {
+		found, err := query(t, scanBundle, lockBundle, id)
+		return rows.First("row", found, err)
+	}
+}
+
+func storeBundle(t Tx, old, next bundle.Row) (bundle.Row, error) {
+	if old.State != next.State && !old.State.CanMove(next.State) {
+		return next, rows.Conflict("a row that is " + string(old.State) + " cannot become " + string(next.State))
+	}
+	next.ID, next.Project, next.Kind, next.Name = old.ID, old.Project, old.Kind, old.Name
+	t.queue(updateBundle, append(changingBundle.Values(&next), old.ID)...)
+	return next, nil
+}
+
+// DeleteBundles removes rows, and retires their keys.
+func (s *Tables) DeleteBundles(ctx context.Context, ids []string, e audit.Entry) error {
+	err := s.write(ctx, e, func(t Tx) error {
+		for _, id := range ids {
+			r, err := bundleOf(id)(t)
+			if rows.IsNotFound(err) {
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			t.queue(deleteBundle, id)
+			if r.Ref != "" {
+				t.queue(retireSigningKey, r.KeyStore, string(r.Ref), r.ID, r.Generation, s.db.Now())
+			}
+		}
+		return nil
+	})
+	return doing(err, "deleting rows of ONAP's door")
+}

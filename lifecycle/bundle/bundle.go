@@ -1,0 +1,424 @@
+package bundle
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/failpoint"
+	"github.com/vimbroker/vimbroker/broker/keyring"
+	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/lifecycle"
+	"github.com/vimbroker/vimbroker/lifecycle/catalog"
+	"github.com/vimbroker/vimbroker/lifecycle/vnfpkg"
+	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/policy/audit"
+)
+
+// Actor is the part of the broker that goes on with the work of callers, to policy.
+const Actor = "system:onap"
+
+// Options wire [Bundles]. Every field without a stated default is required.
+type Options struct {
+	Store interface {
+		Store
+		lifecycle.Store
+	}
+	// Keys are the key stores; new keys go to the first.
+	Keys []secret.KeyStore
+	// Ledger is the broker.
+	Ledger   Ledger
+	Packages *catalog.Catalog
+	Life     *lifecycle.Lifecycle
+	VIMs     *broker.Registry
+	Leaser   *broker.Leaser
+	// Guard is the server's, whose sink is the store.
+	Guard     *audit.Guard
+	Delegates *policy.Delegates
+	// Limits bound what an archive may hold.
+	Limits vnfpkg.ArchiveLimits
+	// Lease: the answer about a region holds a kubeconfig with a lease for the caller.
+	Lease bool
+	// Wait is how long a request waits for its operation.
+	Wait time.Duration
+	Log  *slog.Logger
+	// Now is the store's time.
+	Now func() time.Time
+}
+
+// Ledger is the broker's ledger of retired keys.
+type Ledger interface{ RetireKeys(ctx context.Context) }
+
+const (
+	// perProject bounds the rows of a project.
+	perProject = 20_000
+	// atOnce is the size of one list, and settleEvery the interval of the pass.
+	atOnce, settleEvery = 500, 15 * time.Second
+	// sealedWithin bounds the sealing of a text and the beginning of work; an older attempt is a dead process's.
+	sealedWithin = 5 * time.Minute
+	// endPatience bounds the undoing of a request's work.
+	endPatience = 30 * time.Second
+	// maxText bounds what a caller writes into one field.
+	maxText = 4 << 10
+)
+
+// Bundles keeps definitions, profiles, regions and instances. Its methods are safe for concurrent use, by any number of
+// processes on one store. Each takes the caller, decides, and records. What is another project's is ErrNotFound.
+type Bundles struct {
+	Options
+
+	keys keyring.Ring
+}
+
+// New returns Bundles; it starts nothing.
+func New(o Options) *Bundles { return &Bundles{Options: o, keys: o.Keys} }
+
+func (b *Bundles) now() time.Time { return b.Now().UTC().Truncate(time.Microsecond) }
+
+// Passes are the periodic work, for a job queue to run.
+func (b *Bundles) Passes() []broker.Pass {
+	return []broker.Pass{{Name: "settle-bundles", Every: settleEvery, Run: func(ctx context.Context) error {
+		return b.Settle(ctx, b.now().Add(-sealedWithin))
+	}}}
+}
+
+// Settle goes on with what no request waits for, and with what processes have left that began before a time and died.
+func (b *Bundles) Settle(ctx context.Context, before time.Time) error {
+	return b.each(ctx, Filter{Busy: true}, func(r Row) error {
+		switch {
+		case r.State == keyring.Rekeying && r.Since.Before(before):
+			return b.keys.EndRekey(ctx, b.sealedRow(r), r.Since)
+		case r.Kind == OfInstance && r.State == keyring.Active:
+			return b.goOn(ctx, r, before)
+		}
+		return nil
+	})
+}
+
+// Reseal reseals the texts that due selects; it is for [broker.Registry.RekeyRest], which has decided on and recorded it.
+func (b *Bundles) Reseal(ctx context.Context, due broker.Due) error {
+	return b.each(ctx, Filter{Sealed: true}, func(r Row) error {
+		if !due.Selects(r.sealed()) {
+			return nil
+		}
+		err := b.keys.Rekey(ctx, due.To, b.sealedRow(r))
+		if errors.Is(err, broker.ErrNotFound) { // it was deleted
+			return nil
+		}
+		return keyFault(err)
+	})
+}
+
+// each does something with the rows that match. One that fails keeps no other from its turn.
+func (b *Bundles) each(ctx context.Context, f Filter, do func(Row) error) error {
+	var failed []error
+	for f.Limit = atOnce; ; {
+		found, err := b.Store.Bundles(ctx, f)
+		failed = append(failed, err)
+		for _, r := range found {
+			if err := do(r); err != nil {
+				failed = append(failed, fmt.Errorf("%s %s of ONAP's: %w", r.Kind, r.ID, err))
+			}
+		}
+		if len(found) < f.Limit || ctx.Err() != nil {
+			return errors.Join(append(failed, ctx.Err())...)
+		}
+		if f.After = found[len(found)-1].ID; f.Project != "" {
+			f.After = found[len(found)-1].Name
+		}
+	}
+}
+
+func (r Row) sealed() keyring.Sealed {
+	return keyring.Sealed{KeyStore: r.KeyStore, Ref: r.Ref, Text: r.Sealed}
+}
+
+// field binds a sealed text to what it is of.
+func (r Row) field() string { return "ONAP " + string(r.Kind) }
+
+func (r Row) held() keyring.SealedRow {
+	owner := secret.Owner{ID: r.ID, Generation: r.Generation}
+	next := owner
+	next.Generation++
+	return keyring.SealedRow{State: r.State, Since: r.Since, Owner: owner, Next: next, Sealed: r.sealed()}
+}
+
+// sealedRow is a row for resealing.
+func (b *Bundles) sealedRow(r Row) keyring.Row {
+	update := func(ctx context.Context, change func(*keyring.SealedRow) error) (keyring.SealedRow, error) {
+		now, err := b.Store.UpdateBundle(ctx, r.ID, func(now *Row) error {
+			held := now.held()
+			err := change(&held)
+			now.State, now.Since, now.Generation = held.State, held.Since, held.Owner.Generation
+			now.KeyStore, now.Ref, now.Sealed = held.KeyStore, held.Ref, held.Text
+			return err
+		}, nil)
+		if errors.Is(err, broker.ErrConflict) || errors.Is(err, broker.ErrNotFound) {
+			err = fmt.Errorf("%w: %w", keyring.ErrOvertaken, err)
+		}
+		return now.held(), err
+	}
+	return keyring.Row{Field: r.field(), Now: b.now, Update: update}
+}
+
+// seal gives a row another secret text: intent, key, text, and the end of the old key.
+func (b *Bundles) seal(ctx context.Context, act *audit.Act, r Row, plain secret.Text) error {
+	mine := b.now()
+	r, err := b.Store.UpdateBundle(ctx, r.ID, func(now *Row) error {
+		if now.State != keyring.Active {
+			return conflict("another request is changing it", "try again")
+		}
+		now.State, now.Since = keyring.Rekeying, mine
+		return nil
+	}, new(act.Intent()))
+	if err != nil {
+		return b.refuse(ctx, act, err)
+	}
+	failpoint.At("bundle.seal-intent")
+	sealed, err := b.keys.Seal(ctx, r.held().Next, r.field(), plain)
+	if err == nil {
+		failpoint.At("bundle.key-stored")
+		_, err = b.Store.UpdateBundle(ctx, r.ID, func(now *Row) error {
+			if now.State != keyring.Rekeying || !now.Since.Equal(mine) {
+				return conflict("another request has changed it", "try again")
+			}
+			now.Generation, now.Sealed, now.KeyStore, now.Ref = now.Generation+1, sealed.Text, sealed.KeyStore, sealed.Ref
+			return nil
+		}, new(act.Done()))
+	}
+	b.leftover(ctx, r, b.keys.EndRekey(context.WithoutCancel(ctx), b.sealedRow(r), mine))
+	return b.refuse(ctx, act, keyFault(err))
+}
+
+func keyFault(err error) error {
+	return broker.KeyFault(err, broker.Error{
+		Detail: "what is sealed of it does not open: its row or its key is lost or was changed", Remedy: "give it again",
+	})
+}
+
+// enter decides, and words a refusal.
+func (b *Bundles) enter(
+	ctx context.Context, p policy.Principal, action policy.Action, res policy.Resource, k Kind,
+) (*audit.Act, error) {
+	act, err := b.Guard.Enter(ctx, p, action, res, policy.Wish{})
+	if err != nil {
+		return nil, broker.Refusal(err, p, action, missing(k))
+	}
+	return act, nil
+}
+
+// refuse records that an act came to nothing, if it did, and returns why.
+func (b *Bundles) refuse(ctx context.Context, act *audit.Act, why error) error {
+	if why == nil {
+		return nil
+	}
+	return broker.RecordFailed(ctx, b.Guard.Sink, b.Log, act, why)
+}
+
+// change changes a row by a function, if nothing is wrong before.
+func (b *Bundles) change(ctx context.Context, act *audit.Act, r Row, wrong error, change func(*Row) error) error {
+	if wrong == nil {
+		_, wrong = b.Store.UpdateBundle(ctx, r.ID, change, new(act.Done()))
+	}
+	return b.refuse(ctx, act, wrong)
+}
+
+// remove removes rows, and what seals their texts.
+func (b *Bundles) remove(ctx context.Context, act *audit.Act, all ...Row) error {
+	ids := make([]string, len(all))
+	for n, r := range all {
+		ids[n] = r.ID
+	}
+	if err := b.Store.DeleteBundles(ctx, ids, act.Done()); err != nil {
+		return b.refuse(ctx, act, err)
+	}
+	b.Ledger.RetireKeys(ctx)
+	return nil
+}
+
+// leftover logs what is left for the pass, or for the next request.
+func (b *Bundles) leftover(ctx context.Context, r Row, err error) {
+	if err != nil {
+		b.Log.WarnContext(ctx, "work for ONAP is left to be undone", "kind", string(r.Kind), "name", r.Name, "error", err)
+	}
+}
+
+// read is the document of a row, for who may see it.
+func read[T any](ctx context.Context, b *Bundles, p policy.Principal, k Kind, name string) (v T, err error) {
+	r, act, err := b.open(ctx, p, policy.PackageShow, k, name)
+	if err != nil {
+		return v, err
+	}
+	if err := act.Read(ctx); err != nil {
+		return v, broker.Unrecorded(err)
+	}
+	return documentOf[T](r)
+}
+
+// list are the documents of a kind below a name that p may see.
+func list[T any](ctx context.Context, b *Bundles, p policy.Principal, k Kind, under string) ([]T, error) {
+	act, err := b.enter(ctx, p, policy.PackageShow, projectOf(p), k)
+	if err != nil {
+		return nil, err
+	}
+	if err := act.Read(ctx); err != nil {
+		return nil, broker.Unrecorded(err)
+	}
+	found, err := b.all(ctx, p.Project, k, under)
+	all := []T{}
+	for _, r := range found {
+		if d, unreadable := documentOf[T](r); unreadable != nil {
+			return nil, unreadable
+		} else if b.Guard.Allows(p, policy.PackageShow, r.resource()) {
+			all = append(all, d)
+		}
+	}
+	return all, err
+}
+
+// resource is what policies see of a definition, and of its profiles: the package that it is.
+func (r Row) resource() policy.Resource {
+	part := append(strings.SplitN(r.Name, "/", 3), "")
+	return policy.Resource{
+		Kind: policy.KindPackage, ID: r.ID, Project: r.Project, Provider: provider, Product: part[0], Version: part[1],
+	}
+}
+
+// find returns the row of a name in p's project; a missing one is recorded.
+func (b *Bundles) find(ctx context.Context, p policy.Principal, action policy.Action, k Kind, name string) (Row, error) {
+	r, err := b.Store.Bundle(ctx, p.Project, k, name)
+	if errors.Is(err, broker.ErrNotFound) {
+		of := policy.KindPackage
+		if k == OfInstance {
+			of = policy.KindVNFInstance
+		}
+		if err := b.Guard.Missing(ctx, p, action, of); err != nil {
+			return Row{}, broker.Unrecorded(err)
+		}
+		return Row{}, missing(k)
+	}
+	return r, err
+}
+
+// open finds a row of a definition or a profile, and decides on an action.
+func (b *Bundles) open(ctx context.Context, p policy.Principal, action policy.Action, k Kind, name string) (Row, *audit.Act, error) {
+	r, err := b.find(ctx, p, action, k, name)
+	if err != nil {
+		return r, nil, err
+	}
+	act, err := b.enter(ctx, p, action, r.resource(), k)
+	return r, act, err
+}
+
+// openInstance is open for an instance.
+func (b *Bundles) openInstance(ctx context.Context, p policy.Principal, action policy.Action, id string) (Row, instance, *audit.Act, error) {
+	row, err := b.find(ctx, p, action, OfInstance, id)
+	if err != nil {
+		return row, instance{}, nil, err
+	}
+	i, err := documentOf[instance](row)
+	if err != nil {
+		return row, i, nil, err
+	}
+	act, err := b.enter(ctx, p, action, i.resource(row), OfInstance)
+	return row, i, act, err
+}
+
+// all returns the rows of a kind, below a name if one is given.
+func (b *Bundles) all(ctx context.Context, project string, k Kind, under string) (all []Row, err error) {
+	err = b.each(ctx, Filter{Project: project, Kind: k, Under: under}, func(r Row) error {
+		all = append(all, r)
+		return nil
+	})
+	return all, err
+}
+
+func missing(k Kind) error {
+	return &broker.Error{Kind: broker.ErrNotFound, Detail: "no such " + string(k)}
+}
+
+func conflict(detail, remedy string) error {
+	return &broker.Error{Kind: broker.ErrConflict, Detail: detail, Remedy: remedy}
+}
+
+func projectOf(p policy.Principal) policy.Resource {
+	return policy.Resource{Kind: policy.KindProject, ID: p.Project, Project: p.Project}
+}
+
+// newRow is a row without anything secret.
+func (b *Bundles) newRow(p policy.Principal, k Kind, name string, document any) Row {
+	id := uuid.NewString()
+	return Row{
+		ID: id, Project: p.Project, Kind: k, Name: name, Claim: id, Document: written(document),
+		State: keyring.Active, Since: b.now(),
+	}
+}
+
+func written(v any) string {
+	text, _ := json.Marshal(v) // texts, lists and times always encode
+	return string(text)
+}
+
+func documentOf[T any](r Row) (v T, err error) {
+	if err := json.Unmarshal([]byte(r.Document), &v); err != nil {
+		return v, &broker.Error{
+			Kind: broker.ErrUnavailable, Detail: "a stored " + string(r.Kind) + " cannot be read",
+			Remedy: "restore the table vnf_bundles from a backup", Cause: err,
+		}
+	}
+	return v, nil
+}
+
+// The forms of names.
+var (
+	plainName  = form(`^[A-Za-z0-9]([A-Za-z0-9._-]{0,126}[A-Za-z0-9])?$`)
+	release    = form(`^[a-z0-9]([-a-z0-9.]{0,51}[a-z0-9])?$`)
+	namespace  = form(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)
+	labelKey   = form(`^([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$`)
+	labelValue = form(`^([A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?)?$`)
+)
+
+func form(pattern string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
+}
+
+// fits refuses a text that has not the form of its field.
+func fits(field, text string, form func() *regexp.Regexp, says string) error {
+	if !form().MatchString(text) {
+		return broker.Invalid(field, "must be %s", says)
+	}
+	return nil
+}
+
+func validRelease(name string) error {
+	return fits("release-name", name, release, "a name of at most 53 lower-case letters, digits, dots and dashes")
+}
+
+func validName(field, name string) error {
+	return fits(field, name, plainName, "1 to 128 letters, digits, dots, dashes and underscores, and begin and end with a letter or a digit")
+}
+
+func validLabels(labels map[string]string) error {
+	for key, value := range labels {
+		if len(labels) > 64 || !labelKey().MatchString(key) || !labelValue().MatchString(value) {
+			return broker.Invalid("labels", "must be keys and values of at most 64 Kubernetes labels")
+		}
+	}
+	return nil
+}
+
+func validText(field, text string) error {
+	if len(text) > maxText || strings.ContainsFunc(text, func(r rune) bool { return r < ' ' && r != '\n' && r != '\t' || r == '\uFFFD' }) {
+		return broker.Invalid(field, "must be at most %d bytes of text", maxText)
+	}
+	return nil
+}

@@ -1,0 +1,220 @@
+package bundle
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"path"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/lifecycle/vnfpkg"
+	"github.com/vimbroker/vimbroker/policy"
+)
+
+// Profile is what an instance makes of a definition: names, values and overlays.
+type Profile struct {
+	Definition string            `json:"rb-name"`
+	Version    string            `json:"rb-version"`
+	Name       string            `json:"profile-name"`
+	Release    string            `json:"release-name"`
+	Namespace  string            `json:"namespace"`
+	Kubernetes string            `json:"kubernetes-version"`
+	Labels     map[string]string `json:"labels"`
+	Extra      []GVK             `json:"extra-resource-types"`
+}
+
+// GVK names a kind of objects.
+type GVK struct {
+	Group   string `json:"Group"`
+	Version string `json:"Version"`
+	Kind    string `json:"Kind"`
+}
+
+// usualName is the profile that each definition has, and its release and namespace.
+const usualName = "default"
+
+// overlay is what a profile's content and a request make of a chart, as drivers/helm reads it.
+type overlay struct {
+	Values string `json:"values,omitempty"`
+	Sets   []set  `json:"sets,omitempty"`
+	Files  []file `json:"files,omitempty"`
+}
+
+type set struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+type file struct {
+	Path string `json:"path"`
+	Text []byte `json:"text"`
+}
+
+func (p Profile) row() string { return p.Definition + "/" + p.Version + "/" + p.Name }
+
+func (p Profile) valid() error {
+	return cmp.Or(fits("namespace", p.Namespace, namespace, "a name of at most 63 lower-case letters, digits and dashes"),
+		validName("profile-name", p.Name), validText("kubernetes-version", p.Kubernetes),
+		validText("extra-resource-types", written(p.Extra)), validLabels(p.Labels), validRelease(p.Release))
+}
+
+// CreateProfile makes a profile of a definition, without content.
+func (b *Bundles) CreateProfile(ctx context.Context, p policy.Principal, one Profile) error {
+	_, act, err := b.open(ctx, p, policy.PackageModify, OfDefinition, one.Definition+"/"+one.Version)
+	if err != nil {
+		return err
+	}
+	if err = one.valid(); err == nil {
+		err = b.Store.CreateBundles(ctx, []Row{b.newRow(p, OfProfile, one.row(), one)}, perProject, act.Done())
+	}
+	return b.refuse(ctx, act, err)
+}
+
+// Profile returns one, by its NAME/VERSION/PROFILE.
+func (b *Bundles) Profile(ctx context.Context, p policy.Principal, of string) (Profile, error) {
+	return read[Profile](ctx, b, p, OfProfile, of)
+}
+
+// Profiles returns all of a definition.
+func (b *Bundles) Profiles(ctx context.Context, p policy.Principal, of string) ([]Profile, error) {
+	if _, err := b.Definition(ctx, p, of); err != nil {
+		return nil, err
+	}
+	return list[Profile](ctx, b, p, OfProfile, of)
+}
+
+// UpdateProfile changes what is said of a profile. Instances keep what they were made with.
+func (b *Bundles) UpdateProfile(ctx context.Context, p policy.Principal, one Profile) error {
+	r, act, err := b.open(ctx, p, policy.PackageModify, OfProfile, one.row())
+	if err != nil {
+		return err
+	}
+	return b.change(ctx, act, r, one.valid(), func(now *Row) error {
+		now.Document = written(one)
+		return nil
+	})
+}
+
+// DeleteProfile removes a profile that no instance uses.
+func (b *Bundles) DeleteProfile(ctx context.Context, p policy.Principal, of string) error {
+	r, act, err := b.open(ctx, p, policy.PackageModify, OfProfile, of)
+	if err != nil {
+		return err
+	}
+	if err := b.unused(ctx, p, func(m made) bool { return m.Request.of()+"/"+m.Request.Profile == of }); err != nil {
+		return b.refuse(ctx, act, err)
+	}
+	return b.remove(ctx, act, r)
+}
+
+// UploadProfile gives a profile its content, a tar.gz with a manifest.yaml that names values and overlays. It is sealed.
+func (b *Bundles) UploadProfile(ctx context.Context, p policy.Principal, of string, content []byte) error {
+	r, act, err := b.open(ctx, p, policy.PackageModify, OfProfile, of)
+	if err != nil {
+		return err
+	}
+	over, err := overlayOf(content)
+	if err != nil {
+		return b.refuse(ctx, act, unpackable(err))
+	}
+	return b.seal(ctx, act, r, secret.NewText(written(over)))
+}
+
+func digest(parts ...string) string {
+	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
+	return "sha256:" + hex.EncodeToString(sum[:])
+}
+
+// manifest is a profile's manifest.yaml.
+type manifest struct {
+	Version string `yaml:"version"`
+	Type    struct {
+		Values string `yaml:"values"`
+		Files  []struct {
+			From string `yaml:"filepath"`
+			To   string `yaml:"chartpath"`
+		} `yaml:"configresource"`
+	} `yaml:"type"`
+}
+
+// maxOverlay bounds the values and overlays of a profile: they are sealed with the parameters of each instance, of which
+// all together are not more than 64 KiB.
+const maxOverlay = 60 << 10
+
+// overlayOf reads the content of a profile.
+func overlayOf(content []byte) (overlay, error) {
+	fail := func(format string, args ...any) (overlay, error) {
+		return overlay{}, broker.Invalid("content", format, args...)
+	}
+	files, err := vnfpkg.UnpackTarGz(content, vnfpkg.ArchiveLimits{Entries: maxChartFiles, Unpacked: 4 << 20})
+	if err != nil {
+		return overlay{}, err
+	}
+	read := func(name string) ([]byte, bool) {
+		i := slices.IndexFunc(files, func(f vnfpkg.ManifestFile) bool { return f.Path == path.Clean(name) })
+		if i < 0 {
+			return nil, false
+		}
+		return files[i].Text, true
+	}
+	text, has := read("manifest.yaml")
+	if !has {
+		return fail("holds no manifest.yaml")
+	}
+	var m manifest
+	if yaml.NewDecoder(bytes.NewReader(text)).Decode(&m) != nil || m.Version != "v1" {
+		return fail("has a manifest.yaml that is not of version v1 with values and configresource")
+	}
+	var out overlay
+	if m.Type.Values != "" {
+		values, has := read(m.Type.Values)
+		var mapping map[string]any
+		if !has || yaml.Unmarshal(values, &mapping) != nil {
+			return fail("names values that it does not hold, or that are not a mapping in YAML")
+		}
+		out.Values = string(values)
+	}
+	for _, f := range m.Type.Files {
+		text, has := read(f.From)
+		to := path.Clean(f.To)
+		switch {
+		case !has:
+			return fail("names a filepath that it does not hold")
+		case !plainPath(to):
+			return fail("has a chartpath that leads out of the chart, or that is not plain")
+		case to == chartFile || slices.ContainsFunc(out.Files, func(o file) bool { return o.Path == to }):
+			return fail("replaces " + chartFile + ", or one file twice")
+		}
+		out.Files = append(out.Files, file{to, text})
+	}
+	if len(written(out)) > maxOverlay {
+		return fail("has values and overlays of more than %d bytes", maxOverlay)
+	}
+	return out, nil
+}
+
+// plainPath reports whether a path stays in its folder.
+func plainPath(name string) bool {
+	return name != "." && name != ".." && !strings.HasPrefix(name, "../") && !strings.HasPrefix(name, "/") &&
+		!strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f || r == '\\' || r == ':' })
+}
+
+// overlayIn is the overlay of a profile's row; empty if it has no content.
+func (b *Bundles) overlayIn(ctx context.Context, r Row) (out overlay, err error) {
+	if r.Ref == "" {
+		return out, nil
+	}
+	text, err := b.keys.Open(ctx, r.held().Owner, r.field(), r.sealed())
+	if err == nil {
+		err = json.Unmarshal([]byte(text.Reveal()), &out)
+	}
+	return out, keyFault(err)
+}

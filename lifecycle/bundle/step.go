@@ -1,0 +1,262 @@
+package bundle
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/failpoint"
+	"github.com/vimbroker/vimbroker/lifecycle"
+	"github.com/vimbroker/vimbroker/policy"
+)
+
+// goOn does a step of the work on an instance for who asked for it, whose request may be over.
+func (b *Bundles) goOn(ctx context.Context, row Row, before time.Time) error {
+	i, err := documentOf[instance](row)
+	if err != nil || i.Phase == steady {
+		return err
+	}
+	p, err := b.Delegates.Resume(ctx, Actor, i.Asker)
+	if err != nil {
+		return err
+	}
+	_, err = b.step(ctx, p, row, before)
+	if errors.Is(err, errEnded) {
+		return nil
+	}
+	return err
+}
+
+// errEnded: the work is over, without what was asked for.
+var errEnded = errors.New("the work has ended without effect")
+
+// ended says why an operation came to nothing.
+func ended(o lifecycle.Operation) error {
+	e := &broker.Error{Kind: broker.ErrConflict, Detail: "the operation was given up", Cause: errEnded}
+	if o.Failure != nil {
+		e.Detail = o.Failure.Detail
+		switch o.Failure.Status {
+		case 403, 422:
+			e.Kind = broker.ErrInvalid
+		case 502, 503, 504:
+			e.Kind = lifecycle.ErrNotReady
+		}
+	}
+	return e
+}
+
+// step does the next step of the work on a row, if it can be done now. For a pass, which gives a time, a removal that failed
+// is tried once more, and work that was to begin before then never will.
+func (b *Bundles) step(ctx context.Context, p policy.Principal, row Row, before time.Time) (done bool, err error) {
+	row, err = b.Store.Bundle(ctx, row.Project, OfInstance, row.Name)
+	if errors.Is(err, broker.ErrNotFound) {
+		return true, nil
+	}
+	var i instance
+	if err == nil {
+		i, err = documentOf[instance](row)
+	}
+	if err != nil {
+		return false, err
+	}
+	switch i.Phase {
+	case creating:
+		err = b.follow(ctx, p, row, i, i.Now, before, func(i *instance) { i.Phase = steady })
+	case changing:
+		err = b.follow(ctx, p, row, i, *i.Next, before, func(i *instance) { i.Now, i.Next, i.Phase = *i.Next, nil, steady })
+	case moving:
+		err = b.follow(ctx, p, row, i, *i.Next, before, func(i *instance) {
+			i.Left, i.Now, i.Next, i.Phase = i.Now.Instance, *i.Next, nil, leaving
+		})
+	case leaving:
+		var gone bool
+		if gone, err = b.end(ctx, p, i.Left, !before.IsZero()); gone && err == nil {
+			failpoint.At("bundle.left")
+			_, err = b.Store.UpdateBundle(ctx, row.ID, moved(leaving, func(i *instance) { i.Left, i.Phase = "", steady }), nil)
+		}
+	case deleting:
+		next := i.Now
+		if i.Next != nil {
+			next = *i.Next
+		}
+		for _, id := range []string{i.Now.Instance, next.Instance, i.Left} { // one that is not there is gone
+			if gone, err := b.end(ctx, p, id, !before.IsZero()); err != nil || !gone {
+				return false, err
+			}
+		}
+		return true, b.undo(ctx, p, row)
+	default:
+		return true, nil
+	}
+	if errors.Is(err, errMoved) { // another process goes on with it
+		err = nil
+	}
+	return errors.Is(err, errEnded), err
+}
+
+// follow looks at the operation that makes m. Once it has succeeded the row changes; where it failed it is taken back, and
+// the row is as it was before.
+func (b *Bundles) follow(ctx context.Context, p policy.Principal, row Row, i instance, m made, before time.Time, then func(*instance)) error {
+	o, err := b.newest(ctx, m.Instance)
+	why := ended(o)
+	switch {
+	case err != nil || o.State.Working():
+		return err
+	case o.ID == m.After: // it was not begun: after a while nobody has its parameters any more
+		if !i.Asker.At.Before(before) {
+			return nil
+		}
+	case o.State == lifecycle.Completed:
+		failpoint.At("bundle.operation-over")
+		_, err := b.Store.UpdateBundle(ctx, row.ID, moved(i.Phase, then), nil)
+		return err
+	case o.State == lifecycle.FailedTemp:
+		if _, err = b.Life.Rollback(ctx, p, o.ID); errors.Is(err, broker.ErrConflict) {
+			err = nil // another process has done so
+		}
+		return err
+	}
+	if i.Phase != changing {
+		if gone, err := b.end(ctx, p, m.Instance, true); err != nil || !gone {
+			return err
+		}
+	}
+	return cmp.Or(b.undo(ctx, p, row), why)
+}
+
+// end removes a VNF instance with its resources, step by step; gone once there is none.
+func (b *Bundles) end(ctx context.Context, p policy.Principal, id string, again bool) (gone bool, err error) {
+	i, err := b.Store.Instance(ctx, id)
+	if errors.Is(err, broker.ErrNotFound) {
+		return true, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	o, err := b.newest(ctx, id)
+	failed := o.State == lifecycle.FailedTemp
+	switch {
+	case err != nil || o.State.Working():
+	case failed && o.Type == lifecycle.Terminate && !again:
+		err = ended(o)
+	case failed && o.Type == lifecycle.Terminate:
+		_, err = b.Life.Retry(ctx, p, o.ID)
+	case failed && o.Type == lifecycle.Instantiate:
+		_, err = b.Life.Rollback(ctx, p, o.ID)
+	case failed:
+		_, err = b.Life.Fail(ctx, p, o.ID)
+	case i.State == lifecycle.Instantiated:
+		_, err = b.Life.Terminate(ctx, p, id, json.RawMessage(`{"terminationType":"FORCEFUL"}`))
+	default:
+		if err = b.Life.DeleteInstance(ctx, p, id, 0); errors.Is(err, broker.ErrNotFound) {
+			err = nil
+		}
+		return err == nil, err
+	}
+	return false, err
+}
+
+// UpgradeInstance gives an instance another definition, profile or values, and returns once it is ready. On another
+// region it is made anew there, and then removed where it was; if it is not made there, it stays where it was.
+func (b *Bundles) UpgradeInstance(ctx context.Context, p policy.Principal, id string, r Request) (Instance, error) {
+	row, i, act, err := b.openInstance(ctx, p, policy.VNFUpdate, id)
+	if err != nil {
+		return Instance{}, err
+	}
+	r.Release = i.Now.Release
+	m, err := b.prepare(ctx, p, id, r)
+	if err == nil {
+		err = b.upgradable(ctx, row, i, m.made)
+	}
+	to, before := changing, lifecycle.Operation{}
+	if m.Instance = i.Now.Instance; m.VIM != i.Now.VIM {
+		to, m.Instance = moving, uuid.NewString()
+	} else if err == nil {
+		before, err = b.newest(ctx, m.Instance)
+	}
+	if err != nil {
+		return Instance{}, b.refuse(ctx, act, err)
+	}
+	m.After = before.ID
+	row, err = b.Store.UpdateBundle(ctx, row.ID, moved(steady, func(i *instance) {
+		i.Next, i.Phase, i.Asker = &m.made, to, policy.Delegate(p, b.now())
+	}), new(act.Done()))
+	if err != nil {
+		return Instance{}, b.refuse(ctx, act, err)
+	}
+	failpoint.At("bundle.upgrade-noted")
+	if to == moving {
+		err = b.begin(ctx, p, row, m.made, m.parameters)
+	} else if _, err = b.Life.ChangePackage(ctx, p, m.Instance, lifecycle.PackageChange{
+		VNFDID: m.VNFD, Parameters: m.parameters, Params: json.RawMessage(`{"vnfdId":"` + m.VNFD + `"}`),
+	}); err != nil {
+		ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), endPatience)
+		defer cancel()
+		b.leftover(ctx, row, b.undo(ending, p, row))
+	}
+	if err != nil {
+		return Instance{}, err
+	}
+	return b.await(ctx, p, row)
+}
+
+// upgradable refuses what an instance cannot become.
+func (b *Bundles) upgradable(ctx context.Context, row Row, i instance, m made) error {
+	if m.VIM == i.Now.VIM && m.Namespace != i.Now.Namespace {
+		return broker.Invalid("profile-name", "has another namespace than the instance, which stays where it is")
+	}
+	other, err := b.claimed(ctx, row.Project, m)
+	if err == nil && other.ID != row.ID {
+		return conflict("instance "+other.Name+" is of that region, release, definition and profile", "delete it")
+	} else if errors.Is(err, broker.ErrNotFound) {
+		err = nil
+	}
+	return err
+}
+
+// DeleteInstance removes an instance. Where that takes longer than a request waits, or fails, a pass goes on with it.
+func (b *Bundles) DeleteInstance(ctx context.Context, p policy.Principal, id string) error {
+	row, i, act, err := b.openInstance(ctx, p, policy.VNFDelete, id)
+	if err != nil {
+		return err
+	}
+	row, err = b.Store.UpdateBundle(ctx, row.ID, moved(i.Phase, func(i *instance) {
+		i.Phase, i.Asker = deleting, policy.Delegate(p, b.now())
+	}), new(act.Done()))
+	if err != nil {
+		return b.refuse(ctx, act, err)
+	}
+	err = b.work(ctx, p, row)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = nil
+	}
+	return err
+}
+
+// Look shows objects: what an instance consists of; of a kind, where one is wanted; or without an id those of a region. Each
+// has its full text but for Secrets.
+func (b *Bundles) Look(ctx context.Context, p policy.Principal, id, region string, w lifecycle.Wanted) (shown Instance, seen []lifecycle.Seen, err error) {
+	var i instance
+	if id == "" {
+		v, err := b.vim(ctx, p, region)
+		if err == nil {
+			seen, err = b.Life.Query(ctx, p, v.ID, w)
+		}
+		return shown, seen, err
+	}
+	switch shown, i, err = b.instance(ctx, p, id); {
+	case err != nil:
+	case w.Kind == "":
+		seen, err = b.Life.Inspect(ctx, p, i.Now.Instance)
+	default:
+		w.Namespace, w.Selector = i.Now.Namespace, strings.TrimSuffix(idLabel+"="+id+","+w.Selector, ",")
+		seen, err = b.Life.Query(ctx, p, i.Now.VIM, w)
+	}
+	return shown, seen, err
+}

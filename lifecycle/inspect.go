@@ -1,0 +1,124 @@
+package lifecycle
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/policy"
+)
+
+// Seen is an object as a VIM has it. Object is its whole text, or empty for one that is not read: a Secret, or one that is
+// missing.
+type Seen struct {
+	Resource
+
+	Ready  bool
+	Object json.RawMessage
+}
+
+// Reader is what a [Driver] is besides that can show objects.
+type Reader interface {
+	// Wanted is the kind of an API version, by the name that its objects have in paths, as far as that can be guessed.
+	Wanted(apiVersion, kind string) (Resource, error)
+	// Read reads resources, in their order; List those of a kind in its namespace (empty: in all) that a label selector
+	// selects, and that have the resource's name if it has one.
+	Read(ctx context.Context, c Connection, resources []Resource) ([]Seen, error)
+	List(ctx context.Context, c Connection, of Resource, selector string) ([]Seen, error)
+}
+
+// Wanted selects objects on a VIM.
+type Wanted struct{ APIVersion, Kind, Namespace, Name, Selector string }
+
+// Inspect shows what an instance consists of on its VIM, with its pods, under leases that may read exactly that. A Secret
+// is named, and not read.
+func (l *Lifecycle) Inspect(ctx context.Context, p policy.Principal, id string) (all []Seen, err error) {
+	i, err := l.Instance(ctx, p, id)
+	if err == nil && i.State != Instantiated {
+		err = stateConflict(i)
+	}
+	var open []Resource
+	for _, r := range i.Shape.Resources {
+		if r.Kind == "Secret" && r.Group == "" {
+			all = append(all, Seen{Resource: r, Ready: true})
+		} else if !r.Passes {
+			open = append(open, r)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	pods := Resource{Version: "v1", Kind: "Pod", Plural: "pods", Namespace: i.Shape.Namespace}
+	more := []broker.Rule{{APIGroups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"list"}}}
+	listed := false
+	err = l.lookUnder(ctx, "inspect-"+uuid.NewString(), i, open, more, func(h held, d Driver, g StageRules, resources []Resource) error {
+		reader, is := d.(Reader)
+		if !is {
+			return unreadable()
+		}
+		seen, err := reader.Read(ctx, h.Connection, resources)
+		if err == nil && !listed && slices.Equal(g.Namespaces, []string{pods.Namespace}) {
+			var run []Seen
+			run, err = reader.List(ctx, h.Connection, pods, InstanceLabel+"="+i.ID)
+			seen, listed = append(seen, run...), err == nil
+		}
+		if err == nil {
+			all = append(all, seen...)
+		}
+		return err
+	})
+	return all, err
+}
+
+// InstanceLabel is the label of objects and pods that names their instance.
+const InstanceLabel = "vimbroker.io/instance"
+
+// Query shows objects of a kind on a VIM, under a lease of the caller's that may read that kind. Secrets are not shown.
+func (l *Lifecycle) Query(ctx context.Context, p policy.Principal, vim string, w Wanted) (seen []Seen, err error) {
+	v, err := l.leaser.VIM(ctx, p, vim)
+	if err != nil {
+		return nil, err
+	}
+	d, err := l.driver(Shape{VIMType: string(v.Type)}) // of those of a type the first can show objects, or none
+	if err != nil {
+		return nil, err
+	}
+	reader, is := d.(Reader)
+	if !is {
+		return nil, unreadable()
+	}
+	of, err := reader.Wanted(w.APIVersion, w.Kind)
+	if err != nil {
+		return nil, err
+	}
+	if of.Plural == "secrets" {
+		return nil, &broker.Error{Kind: broker.ErrDenied, Field: "Kind", Detail: "Secrets are shown to nobody"}
+	}
+	of.Namespace, of.Name = w.Namespace, w.Name
+	grant := StageRules{ClusterWide: w.Namespace == "", Rules: []broker.Rule{{
+		APIGroups: []string{of.Group}, Resources: []string{of.Plural}, Verbs: []string{"list"},
+	}}}
+	if w.Namespace != "" {
+		grant.Namespaces = []string{w.Namespace}
+	}
+	name := "query-" + uuid.NewString()
+	r := l.leaseFor(name, v, grant)
+	r.TTL, r.Purpose, r.Planned = driftLease, "query", false // it is the caller's, and weighed as such
+	h, err := l.take(ctx, p, v, r)
+	if err != nil {
+		return nil, err
+	}
+	err = l.learnt(ctx, h, func() (err error) {
+		seen, err = reader.List(ctx, h.Connection, of, w.Selector)
+		return err
+	})
+	return seen, errors.Join(err, l.endLook(ctx, name))
+}
+
+func unreadable() error {
+	return &broker.Error{Kind: broker.ErrUnsupported, Detail: "objects on VIMs of this type cannot be shown"}
+}

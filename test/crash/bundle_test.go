@@ -1,0 +1,107 @@
+package crash_test
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+)
+
+// tarball is a tar.gz of files, whose names and texts alternate.
+func tarball(files ...string) []byte {
+	var out bytes.Buffer
+	zipped := gzip.NewWriter(&out)
+	w := tar.NewWriter(zipped)
+	for f := range slices.Chunk(files, 2) {
+		_ = w.WriteHeader(&tar.Header{Name: f[0], Mode: 0o644, Size: int64(len(f[1])), Typeflag: tar.TypeReg})
+		_, _ = io.WriteString(w, f[1])
+	}
+	_ = w.Close()
+	_ = zipped.Close()
+	return out.Bytes()
+}
+
+// onap asks at ONAP's door.
+func onap(s *scene, want int, method, path string, body []byte) error {
+	r, err := http.NewRequestWithContext(s.ctx(), method, s.URL+"/onap/v1"+path, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	r.SetBasicAuth("sdk", s.token)
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	text, _ := io.ReadAll(answer.Body)
+	if answer.StatusCode != want {
+		return fmt.Errorf("%s %s = %d: %s", method, path, answer.StatusCode, text)
+	}
+	return nil
+}
+
+const rb = "/rb/definition/rb/1"
+
+func define(s *scene) {
+	s.t.Helper()
+	err := onap(s, 201, "POST", "/rb/definition", []byte(`{"rb-name": "rb", "rb-version": "1"}`))
+	if err == nil {
+		err = onap(s, 201, "POST", rb+"/profile", []byte(`{"profile-name": "p", "namespace": "default"}`))
+	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func uploadChart(s *scene) error {
+	return onap(s, 200, "POST", rb+"/content", tarball("web/Chart.yaml", "apiVersion: v2\nname: web\nversion: 1.0.0\n"))
+}
+
+func uploadValues(s *scene) error {
+	return onap(s, 200, "POST", rb+"/profile/p/content",
+		tarball("manifest.yaml", "version: v1\ntype: {values: a.yaml}\n", "a.yaml", "password: canary-of-the-crash-kit\n"))
+}
+
+var (
+	// uploadingAChart: the content can be uploaded again, one package is left, and it goes with the definition.
+	uploadingAChart = scenario{
+		name: "upload the content of a definition", prepare: define, act: uploadChart,
+		after: func(s *scene) {
+			eventually(s.t, "the content can be uploaded", func() error { return uploadChart(s) })
+			var n int
+			if err := s.query(`SELECT count(*) FROM vnf_packages`, &n); err != nil || n != 1 {
+				s.t.Errorf("%d packages, %v, want 1", n, err)
+			}
+			if err := onap(s, 204, "DELETE", rb, nil); err != nil {
+				s.t.Error(err)
+			}
+			if err := s.query(`SELECT count(*) FROM vnf_packages`, &n); err != nil || n != 0 {
+				s.t.Errorf("%d packages, %v, want none", n, err)
+			}
+		},
+	}
+
+	// sealingAProfile: the row settles at the next start, and takes another content.
+	sealingAProfile = scenario{
+		name: "upload the content of a profile", prepare: define, act: uploadValues,
+		after: func(s *scene) {
+			eventually(s.t, "the row is settled", func() error {
+				var n int
+				err := s.query(`SELECT count(*) FROM vnf_bundles WHERE state <> 'active'`, &n)
+				if err == nil && n > 0 {
+					err = fmt.Errorf("%d are not", n)
+				}
+				return err
+			})
+			if err := uploadValues(s); err != nil {
+				s.t.Error(err)
+			}
+			if err := onap(s, 204, "DELETE", rb, nil); err != nil {
+				s.t.Error(err)
+			}
+		},
+	}
+)
