@@ -155,7 +155,8 @@ func (l *Lifecycle) look(ctx context.Context, name string, i Instance) (all []Ob
 // lookUnder has resources of an instance looked at, each scope under a lease that can only read: what the driver asks for,
 // and more in the instance's namespace. name is whom the leases serve.
 func (l *Lifecycle) lookUnder(
-	ctx context.Context, name string, i Instance, standing []Resource, more []broker.Rule, see func(held, Driver, StageRules, []Resource) error,
+	ctx context.Context, name string, i Instance, standing []Resource, more []broker.Rule,
+	see func(held, Driver, StageRules, []Resource) error,
 ) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, driftPatience)
 	defer cancel()

@@ -12,9 +12,9 @@ import (
 	"github.com/vimbroker/vimbroker/policy"
 )
 
-// Seen is an object as a VIM has it. Object is its whole text, or empty for one that is not read: a Secret, or one that is
+// Showing is an object as a VIM has it. Object is its whole text, or empty for one that is not read: a Secret, or one that is
 // missing.
-type Seen struct {
+type Showing struct {
 	Resource
 
 	Ready  bool
@@ -27,8 +27,8 @@ type Reader interface {
 	Wanted(apiVersion, kind string) (Resource, error)
 	// Read reads resources, in their order; List those of a kind in its namespace (empty: in all) that a label selector
 	// selects, and that have the resource's name if it has one.
-	Read(ctx context.Context, c Connection, resources []Resource) ([]Seen, error)
-	List(ctx context.Context, c Connection, of Resource, selector string) ([]Seen, error)
+	Read(ctx context.Context, c Connection, resources []Resource) ([]Showing, error)
+	List(ctx context.Context, c Connection, of Resource, selector string) ([]Showing, error)
 }
 
 // Wanted selects objects on a VIM.
@@ -36,7 +36,7 @@ type Wanted struct{ APIVersion, Kind, Namespace, Name, Selector string }
 
 // Inspect shows what an instance consists of on its VIM, with its pods, under leases that may read exactly that. A Secret
 // is named, and not read.
-func (l *Lifecycle) Inspect(ctx context.Context, p policy.Principal, id string) (all []Seen, err error) {
+func (l *Lifecycle) Inspect(ctx context.Context, p policy.Principal, id string) (all []Showing, err error) {
 	i, err := l.Instance(ctx, p, id)
 	if err == nil && i.State != Instantiated {
 		err = stateConflict(i)
@@ -44,7 +44,7 @@ func (l *Lifecycle) Inspect(ctx context.Context, p policy.Principal, id string) 
 	var open []Resource
 	for _, r := range i.Shape.Resources {
 		if r.Kind == "Secret" && r.Group == "" {
-			all = append(all, Seen{Resource: r, Ready: true})
+			all = append(all, Showing{Resource: r, Ready: true})
 		} else if !r.Passes {
 			open = append(open, r)
 		}
@@ -62,7 +62,7 @@ func (l *Lifecycle) Inspect(ctx context.Context, p policy.Principal, id string) 
 		}
 		seen, err := reader.Read(ctx, h.Connection, resources)
 		if err == nil && !listed && slices.Equal(g.Namespaces, []string{pods.Namespace}) {
-			var run []Seen
+			var run []Showing
 			run, err = reader.List(ctx, h.Connection, pods, InstanceLabel+"="+i.ID)
 			seen, listed = append(seen, run...), err == nil
 		}
@@ -78,7 +78,7 @@ func (l *Lifecycle) Inspect(ctx context.Context, p policy.Principal, id string) 
 const InstanceLabel = "vimbroker.io/instance"
 
 // Query shows objects of a kind on a VIM, under a lease of the caller's that may read that kind. Secrets are not shown.
-func (l *Lifecycle) Query(ctx context.Context, p policy.Principal, vim string, w Wanted) (seen []Seen, err error) {
+func (l *Lifecycle) Query(ctx context.Context, p policy.Principal, vim string, w Wanted) (seen []Showing, err error) {
 	v, err := l.leaser.VIM(ctx, p, vim)
 	if err != nil {
 		return nil, err
@@ -106,9 +106,10 @@ func (l *Lifecycle) Query(ctx context.Context, p policy.Principal, vim string, w
 		grant.Namespaces = []string{w.Namespace}
 	}
 	name := "query-" + uuid.NewString()
-	r := l.leaseFor(name, v, grant)
-	r.TTL, r.Purpose, r.Planned = driftLease, "query", false // it is the caller's, and weighed as such
-	h, err := l.take(ctx, p, v, r)
+	h, err := l.take(ctx, p, v, broker.LeaseRequest{ // the caller's, and weighed as such
+		VIM: v.ID, TTL: driftLease, Rules: grant.Rules, Namespaces: grant.Namespaces, ClusterWide: grant.ClusterWide,
+		Operation: name, Purpose: "query",
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -7,7 +7,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation"
 
@@ -30,24 +29,24 @@ func (*Driver) Wanted(apiVersion, kind string) (lifecycle.Resource, error) {
 	return lifecycle.Resource{Group: group, Version: version, Kind: kind, Plural: plural.Resource}, nil
 }
 
-func (o *found) seen(r lifecycle.Resource) lifecycle.Seen {
-	return lifecycle.Seen{Resource: r, Ready: o.state().ready, Object: o.text}
+func (o *found) seen(r lifecycle.Resource) lifecycle.Showing {
+	return lifecycle.Showing{Resource: r, Ready: o.state().ready, Object: o.text}
 }
 
 // Read implements [lifecycle.Reader].
-func (d *Driver) Read(ctx context.Context, c lifecycle.Connection, resources []lifecycle.Resource) ([]lifecycle.Seen, error) {
+func (d *Driver) Read(ctx context.Context, c lifecycle.Connection, resources []lifecycle.Resource) ([]lifecycle.Showing, error) {
 	s, err := d.connect(c)
 	if err != nil {
 		return nil, err
 	}
 	defer s.close()
-	all := make([]lifecycle.Seen, len(resources))
+	all := make([]lifecycle.Showing, len(resources))
 	group, within := errgroup.WithContext(ctx)
 	group.SetLimit(sideBySide)
 	for i, r := range resources {
 		group.Go(func() error {
 			o, err := s.get(within, r)
-			if all[i] = (lifecycle.Seen{Resource: r}); o != nil {
+			if all[i] = (lifecycle.Showing{Resource: r}); o != nil {
 				all[i] = o.seen(r)
 			}
 			return err
@@ -57,10 +56,9 @@ func (d *Driver) Read(ctx context.Context, c lifecycle.Connection, resources []l
 }
 
 // List implements [lifecycle.Reader].
-func (d *Driver) List(ctx context.Context, c lifecycle.Connection, of lifecycle.Resource, selector string) (all []lifecycle.Seen, err error) {
-	if _, err := labels.Parse(selector); err != nil {
-		return nil, broker.Invalid("Labels", "is no selector of labels")
-	}
+func (d *Driver) List(
+	ctx context.Context, c lifecycle.Connection, of lifecycle.Resource, selector string,
+) (all []lifecycle.Showing, err error) {
 	if of.Namespace != "" && len(validation.IsDNS1123Label(of.Namespace)) > 0 {
 		return nil, broker.Invalid("Namespace", "is no name of a namespace")
 	}

@@ -320,7 +320,9 @@ func (b *Bundles) open(ctx context.Context, p policy.Principal, action policy.Ac
 }
 
 // openInstance is open for an instance.
-func (b *Bundles) openInstance(ctx context.Context, p policy.Principal, action policy.Action, id string) (Row, instance, *audit.Act, error) {
+func (b *Bundles) openInstance(
+	ctx context.Context, p policy.Principal, action policy.Action, id string,
+) (Row, instance, *audit.Act, error) {
 	row, err := b.find(ctx, p, action, OfInstance, id)
 	if err != nil {
 		return row, instance{}, nil, err

@@ -188,7 +188,8 @@ func (b *Bundles) UploadDefinition(ctx context.Context, p policy.Principal, of s
 // chartOf are the files of the one chart of an archive, and its name: the folder's.
 func (b *Bundles) chartOf(content []byte, want string) (files []vnfpkg.ManifestFile, name string, err error) {
 	limits := b.Limits
-	limits.Unpacked, limits.Entries = min(cmp.Or(limits.Unpacked, maxChart), maxChart), min(cmp.Or(limits.Entries, maxChartFiles), maxChartFiles)
+	limits.Unpacked = min(cmp.Or(limits.Unpacked, maxChart), maxChart)
+	limits.Entries = min(cmp.Or(limits.Entries, maxChartFiles), maxChartFiles)
 	all, err := vnfpkg.UnpackTarGz(content, limits)
 	if err != nil {
 		return nil, "", err

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -206,7 +205,7 @@ func (r Request) valid() error {
 		_, wrong := strconv.ParseUint(value, 10, 32)
 		switch {
 		case !override().MatchString(name) || len(r.Overrides) > maxOverrides:
-			return broker.Invalid("override-values", "must have at most %d names of values as Helm's --set has them", maxOverrides)
+			return broker.Invalid("override-values", "must have at most %d names of values as Helm has them", maxOverrides)
 		case name == idValue:
 			return broker.Invalid("override-values", "must not hold %s, which is set for the chart", idValue)
 		case reserved().MatchString(name) && wrong != nil:
@@ -367,9 +366,6 @@ func (b *Bundles) instance(ctx context.Context, p policy.Principal, id string) (
 	return i.shown(row, append([]lifecycle.Resource{}, is.Shape.Resources...)), i, err
 }
 
-// recordName of Helm's: the records of a release are no resources to callers of this door.
-var helmRecord = regexp.MustCompile(`^sh\.helm\.release\.v1\.`)
-
 func (i instance) shown(row Row, resources []lifecycle.Resource) Instance {
 	out := Instance{ID: row.Name, Request: i.Now.Request, Namespace: i.Now.Namespace, Release: i.Now.Release, State: "DONE"}
 	if i.Phase != steady {
@@ -380,7 +376,7 @@ func (i instance) shown(row Row, resources []lifecycle.Resource) Instance {
 	}
 	out.Resources = []Resource{}
 	for _, r := range resources {
-		if !helmRecord.MatchString(r.Name) {
+		if !strings.HasPrefix(r.Name, "sh.helm.release.v1.") {
 			out.Resources = append(out.Resources, Resource{GVK{r.Group, r.Version, r.Kind}, r.Name})
 		}
 	}

@@ -102,7 +102,7 @@ func (b *Bundles) step(ctx context.Context, p policy.Principal, row Row, before 
 
 // follow looks at the operation that makes m. Once it has succeeded the row changes; where it failed it is taken back, and
 // the row is as it was before.
-func (b *Bundles) follow(ctx context.Context, p policy.Principal, row Row, i instance, m made, before time.Time, then func(*instance)) error {
+func (b *Bundles) follow(ctx context.Context, p policy.Principal, row Row, i instance, m made, before time.Time, do func(*instance)) error {
 	o, err := b.newest(ctx, m.Instance)
 	why := ended(o)
 	switch {
@@ -114,7 +114,7 @@ func (b *Bundles) follow(ctx context.Context, p policy.Principal, row Row, i ins
 		}
 	case o.State == lifecycle.Completed:
 		failpoint.At("bundle.operation-over")
-		_, err := b.Store.UpdateBundle(ctx, row.ID, moved(i.Phase, then), nil)
+		_, err := b.Store.UpdateBundle(ctx, row.ID, moved(i.Phase, do), nil)
 		return err
 	case o.State == lifecycle.FailedTemp:
 		if _, err = b.Life.Rollback(ctx, p, o.ID); errors.Is(err, broker.ErrConflict) {
@@ -241,7 +241,9 @@ func (b *Bundles) DeleteInstance(ctx context.Context, p policy.Principal, id str
 
 // Look shows objects: what an instance consists of; of a kind, where one is wanted; or without an id those of a region. Each
 // has its full text but for Secrets.
-func (b *Bundles) Look(ctx context.Context, p policy.Principal, id, region string, w lifecycle.Wanted) (shown Instance, seen []lifecycle.Seen, err error) {
+func (b *Bundles) Look(
+	ctx context.Context, p policy.Principal, id, region string, w lifecycle.Wanted,
+) (shown Instance, seen []lifecycle.Showing, err error) {
 	var i instance
 	if id == "" {
 		v, err := b.vim(ctx, p, region)

@@ -291,7 +291,7 @@ func given(r chart.Task) (map[string]any, error) {
 	}
 	for _, s := range r.Overlay.Sets {
 		if err := strvals.ParseInto(s.Name+"="+s.Value, values); err != nil {
-			return nil, fmt.Errorf("override %s is not as Helm's --set has it", printable(s.Name))
+			return nil, fmt.Errorf("override %s is not in Helm's notation of values", printable(s.Name))
 		}
 	}
 	return values, nil

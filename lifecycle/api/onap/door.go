@@ -80,13 +80,13 @@ func (s *server) routes() (all []api.Route) {
 		},
 		"200 GET " + definition:                      func(c *api.Call) (any, error) { return b.Definition(c.Context(), c.Principal, at(c)) },
 		"201 PUT " + definition:                      named(ofDefinition, b.UpdateDefinition),
-		"204 DELETE " + definition:                   func(c *api.Call) (any, error) { return nil, b.DeleteDefinition(c.Context(), c.Principal, at(c)) },
+		"204 DELETE " + definition:                   drops(b.DeleteDefinition),
 		"200 POST " + definition + "/content":        content(b.UploadDefinition),
 		"201 POST " + profile:                        named(ofProfile, b.CreateProfile),
 		"200 GET " + profile:                         func(c *api.Call) (any, error) { return b.Profiles(c.Context(), c.Principal, at(c)) },
 		"200 GET " + profile + "/{profile}":          func(c *api.Call) (any, error) { return b.Profile(c.Context(), c.Principal, at(c)) },
 		"200 PUT " + profile + "/{profile}":          named(ofProfile, b.UpdateProfile),
-		"204 DELETE " + profile + "/{profile}":       func(c *api.Call) (any, error) { return nil, b.DeleteProfile(c.Context(), c.Principal, at(c)) },
+		"204 DELETE " + profile + "/{profile}":       drops(b.DeleteProfile),
 		"200 POST " + profile + "/{profile}/content": content(b.UploadProfile),
 		"201 POST /v1/connectivity-info":             s.createRegion,
 		"200 GET /v1/connectivity-info/{region}": func(c *api.Call) (any, error) {
@@ -138,6 +138,10 @@ func at(c *api.Call) string {
 		of += "/" + c.PathValue("profile")
 	}
 	return of
+}
+
+func drops(drop func(ctx context.Context, p policy.Principal, of string) error) func(*api.Call) (any, error) {
+	return func(c *api.Call) (any, error) { return nil, drop(c.Context(), c.Principal, at(c)) }
 }
 
 // content is an operation with an archive as its body.
@@ -288,7 +292,7 @@ type object struct {
 	Status json.RawMessage `json:"status"`
 }
 
-func reported(of *bundle.Request, seen []lifecycle.Seen) report {
+func reported(of *bundle.Request, seen []lifecycle.Showing) report {
 	r := report{Request: of, Ready: true, Count: len(seen), Objects: []object{}}
 	for _, o := range seen {
 		if r.Ready = r.Ready && o.Ready; len(o.Object) == 0 {
