@@ -401,7 +401,6 @@ func (s *onapStand) nothingIn(namespace string) {
 	}
 }
 
-
 // TestONAPSDK sends what python-onapsdk 14.6 sends in its own integration tests, with artifacts in the place of its constants.
 func TestONAPSDK(t *testing.T) {
 	t.Parallel()
