@@ -1,4 +1,4 @@
--- of 0001_schema.sql, sha256 25823b0848d8de6f6094159760446585f797292935d37481140ede4aa827e90c
+-- of 0001_schema.sql, sha256 1309767967d0fa518d3f29c3fc52bf75d93d9f49599f0a37d4c1938c56fed4ea
 
 
 
@@ -198,7 +198,7 @@ CREATE TABLE public.audit_entries (
     resource text NOT NULL COLLATE pg_catalog."C",
     outcome text NOT NULL,
     detail json NOT NULL,
-    CONSTRAINT audit_door_known CHECK ((door = ANY (ARRAY[''::text, 'rest'::text, 'tacker'::text, 'login'::text, 'grant'::text, 'vnflcm'::text, 'vnfpkgm'::text, 'page'::text]))),
+    CONSTRAINT audit_door_known CHECK ((door = ANY (ARRAY[''::text, 'rest'::text, 'tacker'::text, 'login'::text, 'grant'::text, 'vnflcm'::text, 'vnfpkgm'::text, 'onap'::text, 'page'::text]))),
     CONSTRAINT audit_outcome_known CHECK ((outcome = ANY (ARRAY['denied'::text, 'read'::text, 'intent'::text, 'done'::text, 'failed'::text])))
 );
 
@@ -234,7 +234,7 @@ CREATE TABLE public.audit_inbox (
     resource text NOT NULL COLLATE pg_catalog."C",
     outcome text NOT NULL,
     detail json NOT NULL,
-    CONSTRAINT audit_inbox_door_known CHECK ((door = ANY (ARRAY[''::text, 'rest'::text, 'tacker'::text, 'login'::text, 'grant'::text, 'vnflcm'::text, 'vnfpkgm'::text, 'page'::text]))),
+    CONSTRAINT audit_inbox_door_known CHECK ((door = ANY (ARRAY[''::text, 'rest'::text, 'tacker'::text, 'login'::text, 'grant'::text, 'vnflcm'::text, 'vnfpkgm'::text, 'onap'::text, 'page'::text]))),
     CONSTRAINT audit_inbox_outcome_known CHECK ((outcome = ANY (ARRAY['denied'::text, 'read'::text, 'intent'::text, 'done'::text, 'failed'::text])))
 )
 WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='2000');
@@ -445,7 +445,7 @@ CREATE TABLE public.leases (
     reason text NOT NULL,
     last_error text NOT NULL,
     CONSTRAINT lease_attempts_from_zero CHECK ((attempts >= 0)),
-    CONSTRAINT lease_door_known CHECK ((door = ANY (ARRAY[''::text, 'rest'::text, 'tacker'::text, 'login'::text, 'grant'::text, 'vnflcm'::text, 'vnfpkgm'::text, 'page'::text]))),
+    CONSTRAINT lease_door_known CHECK ((door = ANY (ARRAY[''::text, 'rest'::text, 'tacker'::text, 'login'::text, 'grant'::text, 'vnflcm'::text, 'vnfpkgm'::text, 'onap'::text, 'page'::text]))),
     CONSTRAINT lease_expires_after_issue CHECK ((((issued_at = '-infinity'::timestamp with time zone) AND (state <> 'active'::text)) OR (expires_at > issued_at))),
     CONSTRAINT lease_has_id CHECK ((id <> ''::text)),
     CONSTRAINT lease_revision_from_one CHECK ((revision >= 1)),
@@ -765,6 +765,26 @@ CREATE TABLE public.virtual_links (
 
 
 
+CREATE TABLE public.vnf_bundles (
+    id text NOT NULL COLLATE pg_catalog."C",
+    project text NOT NULL COLLATE pg_catalog."C",
+    kind text NOT NULL COLLATE pg_catalog."C",
+    name text NOT NULL COLLATE pg_catalog."C",
+    claim text NOT NULL COLLATE pg_catalog."C",
+    document text NOT NULL,
+    busy boolean NOT NULL,
+    state text NOT NULL COLLATE pg_catalog."C",
+    since timestamp with time zone NOT NULL,
+    generation bigint NOT NULL,
+    sealed text NOT NULL,
+    key_store text NOT NULL,
+    key_ref text NOT NULL,
+    CONSTRAINT bundle_secret_has_a_key CHECK (((sealed = ''::text) = (key_ref = ''::text))),
+    CONSTRAINT bundle_state_known CHECK ((state = ANY (ARRAY['active'::text, 'rekeying'::text])))
+);
+
+
+
 CREATE TABLE public.vnf_contents_gone (
     content text NOT NULL COLLATE pg_catalog."C"
 );
@@ -924,11 +944,11 @@ WITH (fillfactor='50');
 
 
 
-INSERT INTO public.audit_checkpoints VALUES (30, '\x0a9b6b4e24b9a091cf9f1a67d67e08871f18c10bb60b345edfd19bf2df88e6d4', '2026-11-26 10:22:59.672243+00', '09cc9c0a-a548-4349-9686-375f44f37c71', 'vimbroker.audit/09cc9c0a-a548-4349-9686-375f44f37c71
+INSERT INTO public.audit_checkpoints VALUES (30, '\xf497fb4735ed7839bf8a0849a41145b13e25eeb3c3e1b064a23d1d1b870e7c41', '2026-11-26 10:38:47.650293+00', '5f344b9d-86bd-4583-9332-69e3b6e62ea2', 'vimbroker.audit/5f344b9d-86bd-4583-9332-69e3b6e62ea2
 30
-CptrTiS5oJHPnxpn1n4Ihx8YwQu2CzRe39Gb8t+I5tQ=
+9Jf7RzXteDm/ighJpBFFsT4l7rPD4bBkoj0dG4cOfEE=
 
-— vimbroker.audit/09cc9c0a-a548-4349-9686-375f44f37c71 +j6CxxDqYUaQkeHU0eK8t8cO7Pyy96kwNKrUs6kx92+CFuT6Ab4hztda/kL+Kcea7ti6OKlIlqr+PuugQPjLUnUivg4=
+— vimbroker.audit/5f344b9d-86bd-4583-9332-69e3b6e62ea2 TT5Gd44HmdI0aHMs7vqh22Oc8nE3Qh/6c24mUznHLrrkbNgMlPNK4CI6V1/m/8qbFUGviNNHC0GHM398AmlR4SzoPgQ=
 ');
 
 
@@ -936,46 +956,46 @@ CptrTiS5oJHPnxpn1n4Ihx8YwQu2CzRe39Gb8t+I5tQ=
 
 
 
-INSERT INTO public.audit_entries VALUES (1, '2026-11-26 10:22:59.05202+00', '', '', 'system:server', '', 'server:start', 'Server', '', 'done', '{"policies":"62e01609efcd71293d52e59c4c8cad948009350633669063e852a0df0748618e","version":"1.0.0"}');
-INSERT INTO public.audit_entries VALUES (2, '2026-11-26 10:22:59.077721+00', '6f2383bf-fd83-4354-8f6e-4772c47d2c24', 'rest', 'admin', 'platform', 'server:login', 'Server', 'platform', 'done', '{"authenticator":"static","source":"127.0.0.1"}');
-INSERT INTO public.audit_entries VALUES (3, '2026-11-26 10:22:59.079126+00', '6f2383bf-fd83-4354-8f6e-4772c47d2c24', 'rest', 'admin', 'platform', 'vim:register', 'Project', 'platform', 'intent', '{"authenticator":"static","endpointHost":"127.0.0.1","new.caCert":"sha256:d4c82641f03e0a74ed1555f0785e6b418a63fea372b8892f9adfd1b2c905f18b","new.endpoint":"https://127.0.0.1:37019","new.labels.site":"\"north\"","new.name":"edge-1","new.namespace":"default","new.project":"platform","new.type":"kubernetes","policy":"default.admins-do-all","source":"127.0.0.1","vim":"16f9bbe2-40d2-419d-a38f-8a7678e991b0","vimName":"edge-1","vimProject":"platform"}');
-INSERT INTO public.audit_entries VALUES (4, '2026-11-26 10:22:59.09147+00', '6f2383bf-fd83-4354-8f6e-4772c47d2c24', 'rest', 'admin', 'platform', 'vim:register', 'Project', 'platform', 'done', '{"authenticator":"static","endpointHost":"127.0.0.1","generation":"1","new.caCert":"sha256:d4c82641f03e0a74ed1555f0785e6b418a63fea372b8892f9adfd1b2c905f18b","new.credential.kind":"bearerToken","new.endpoint":"https://127.0.0.1:37019","new.generation":"1","new.identity":"2cd479c9-6beb-4def-9cfa-9366d8ab80ca","new.keyStore":"keydir","new.labels.site":"\"north\"","new.name":"edge-1","new.namespace":"default","new.project":"platform","new.type":"kubernetes","policy":"default.admins-do-all","source":"127.0.0.1","vim":"16f9bbe2-40d2-419d-a38f-8a7678e991b0","vimName":"edge-1","vimProject":"platform"}');
-INSERT INTO public.audit_entries VALUES (5, '2026-11-26 10:22:59.092468+00', '6f2383bf-fd83-4354-8f6e-4772c47d2c24', 'rest', 'admin', 'platform', 'vim:show', 'Project', 'platform', 'read', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
-INSERT INTO public.audit_entries VALUES (6, '2026-11-26 10:22:59.123802+00', 'a06fe7cf-ff89-488c-a81d-fd45b0d9e600', 'rest', 'admin', 'platform', 'vim:register', 'Project', 'platform', 'intent', '{"authenticator":"static","endpointHost":"127.0.0.1","new.caCert":"sha256:d4c82641f03e0a74ed1555f0785e6b418a63fea372b8892f9adfd1b2c905f18b","new.endpoint":"https://127.0.0.1:37019","new.name":"edge-2","new.namespace":"default","new.project":"platform","new.type":"kubernetes","policy":"default.admins-do-all","source":"127.0.0.1","vim":"1cd0c663-2447-449f-a31e-b7c4b5ae37a7","vimName":"edge-2","vimProject":"platform"}');
-INSERT INTO public.audit_entries VALUES (7, '2026-11-26 10:22:59.144414+00', 'a06fe7cf-ff89-488c-a81d-fd45b0d9e600', 'rest', 'admin', 'platform', 'vim:register', 'Project', 'platform', 'done', '{"authenticator":"static","endpointHost":"127.0.0.1","generation":"1","new.caCert":"sha256:d4c82641f03e0a74ed1555f0785e6b418a63fea372b8892f9adfd1b2c905f18b","new.credential.kind":"bearerToken","new.endpoint":"https://127.0.0.1:37019","new.generation":"1","new.identity":"2cd479c9-6beb-4def-9cfa-9366d8ab80ca","new.keyStore":"keydir","new.name":"edge-2","new.namespace":"default","new.project":"platform","new.type":"kubernetes","policy":"default.admins-do-all","source":"127.0.0.1","vim":"1cd0c663-2447-449f-a31e-b7c4b5ae37a7","vimName":"edge-2","vimProject":"platform"}');
-INSERT INTO public.audit_entries VALUES (8, '2026-11-26 10:22:59.170974+00', '73f81e96-334e-4c82-b4cb-93a45112bb75', 'rest', 'admin', 'platform', 'vim:update', 'VIM', '1cd0c663-2447-449f-a31e-b7c4b5ae37a7', 'done', '{"authenticator":"static","endpointHost":"127.0.0.1","new.description":"(not shown)","policy":"default.admins-do-all","source":"127.0.0.1","vim":"1cd0c663-2447-449f-a31e-b7c4b5ae37a7","vimName":"edge-2","vimProject":"platform"}');
-INSERT INTO public.audit_entries VALUES (9, '2026-11-26 10:22:59.200728+00', 'a44a2b57-2153-49da-bbc0-7f9ca2910697', 'rest', 'admin', 'platform', 'vim:rotate', 'VIM', '16f9bbe2-40d2-419d-a38f-8a7678e991b0', 'intent', '{"authenticator":"static","endpointHost":"127.0.0.1","policy":"default.admins-do-all","reason":"sealed anew in keydir","source":"127.0.0.1","vim":"16f9bbe2-40d2-419d-a38f-8a7678e991b0","vimName":"edge-1","vimProject":"platform"}');
-INSERT INTO public.audit_entries VALUES (10, '2026-11-26 10:22:59.203347+00', 'a44a2b57-2153-49da-bbc0-7f9ca2910697', 'rest', 'admin', 'platform', 'vim:rotate', 'VIM', '16f9bbe2-40d2-419d-a38f-8a7678e991b0', 'done', '{"authenticator":"static","endpointHost":"127.0.0.1","policy":"default.admins-do-all","reason":"sealed anew in keydir","source":"127.0.0.1","vim":"16f9bbe2-40d2-419d-a38f-8a7678e991b0","vimName":"edge-1","vimProject":"platform"}');
-INSERT INTO public.audit_entries VALUES (11, '2026-11-26 10:22:59.229869+00', 'd562adbe-8d10-4bd9-90cc-dd790d124c65', 'rest', 'admin', 'platform', 'vim:check', 'VIM', '16f9bbe2-40d2-419d-a38f-8a7678e991b0', 'read', '{"authenticator":"static","endpointHost":"127.0.0.1","policy":"default.admins-do-all","source":"127.0.0.1","vim":"16f9bbe2-40d2-419d-a38f-8a7678e991b0","vimName":"edge-1","vimProject":"platform"}');
-INSERT INTO public.audit_entries VALUES (12, '2026-11-26 10:22:59.262925+00', '5a2c4520-f860-4b61-8af2-15733ee69baf', 'rest', 'admin', 'platform', 'lease:issue', 'VIM', '16f9bbe2-40d2-419d-a38f-8a7678e991b0', 'intent', '{"authenticator":"static","endpointHost":"127.0.0.1","for":"dave","generation":"1","grade":"bounded","lease":"8d8c5151-0aa2-4c19-8ffc-9187ec53b79b","namespaces":"*","policy":"default.admins-do-all","role":"view","source":"127.0.0.1","ttl":"12h0m0s","vim":"16f9bbe2-40d2-419d-a38f-8a7678e991b0","vimName":"edge-1","vimProject":"platform"}');
-INSERT INTO public.audit_entries VALUES (13, '2026-11-26 10:22:59.301022+00', '5a2c4520-f860-4b61-8af2-15733ee69baf', 'rest', 'admin', 'platform', 'lease:issue', 'VIM', '16f9bbe2-40d2-419d-a38f-8a7678e991b0', 'done', '{"authenticator":"static","credential-id":"JTI=64852b2b-5f21-408e-9c33-511b47a39a54","endpointHost":"127.0.0.1","expiresAt":"2026-11-26T22:22:59Z","for":"dave","generation":"1","grade":"bounded","lease":"8d8c5151-0aa2-4c19-8ffc-9187ec53b79b","namespaces":"*","policy":"default.admins-do-all","role":"view","source":"127.0.0.1","ttl":"12h0m0s","vim":"16f9bbe2-40d2-419d-a38f-8a7678e991b0","vimName":"edge-1","vimProject":"platform"}');
-INSERT INTO public.audit_entries VALUES (14, '2026-11-26 10:22:59.338765+00', '5d062556-1f26-4699-bfdf-dcf3a1a8022a', 'rest', 'admin', 'platform', 'lease:issue', 'VIM', '16f9bbe2-40d2-419d-a38f-8a7678e991b0', 'intent', '{"authenticator":"static","endpointHost":"127.0.0.1","generation":"1","grade":"bounded","lease":"19734b13-8144-4c06-8c64-f64a7b7a4ac6","namespaces":"default","policy":"default.admins-do-all","role":"","source":"127.0.0.1","ttl":"1h0m0s","vim":"16f9bbe2-40d2-419d-a38f-8a7678e991b0","vimName":"edge-1","vimProject":"platform"}');
-INSERT INTO public.audit_entries VALUES (15, '2026-11-26 10:22:59.392322+00', '5d062556-1f26-4699-bfdf-dcf3a1a8022a', 'rest', 'admin', 'platform', 'lease:issue', 'VIM', '16f9bbe2-40d2-419d-a38f-8a7678e991b0', 'done', '{"authenticator":"static","credential-id":"JTI=452746cc-e844-475f-8dc5-672cf17388b5","endpointHost":"127.0.0.1","expiresAt":"2026-11-26T11:22:59Z","generation":"1","grade":"bounded","lease":"19734b13-8144-4c06-8c64-f64a7b7a4ac6","namespaces":"default","policy":"default.admins-do-all","role":"","source":"127.0.0.1","ttl":"1h0m0s","vim":"16f9bbe2-40d2-419d-a38f-8a7678e991b0","vimName":"edge-1","vimProject":"platform"}');
-INSERT INTO public.audit_entries VALUES (16, '2026-11-26 10:22:59.421827+00', '3e1d293b-1779-4bad-a0d6-c455c4c05a23', 'rest', 'admin', 'platform', 'client:create', 'Client', '2055c5ec-b5fe-4ca0-b33d-f5d6323591ae', 'done', '{"authenticator":"static","client":"2055c5ec-b5fe-4ca0-b33d-f5d6323591ae","clientName":"tacker-north","policy":"default.admins-do-all","roles":"vnfm","source":"127.0.0.1"}');
-INSERT INTO public.audit_entries VALUES (17, '2026-11-26 10:22:59.49206+00', 'b4552b8e-f1af-4067-afa7-3527431231a1', 'vnfpkgm', 'admin', 'platform', 'package:create', 'Project', 'platform', 'done', '{"authenticator":"static","package":"20ff7f64-43fe-470a-9ed5-6607764172c2","policy":"default.admins-do-all","source":"127.0.0.1"}');
-INSERT INTO public.audit_entries VALUES (18, '2026-11-26 10:22:59.504353+00', '6bbc0669-4e1b-4141-b7aa-48ed302625ee', 'vnfpkgm', 'admin', 'platform', 'package:upload', 'Package', '20ff7f64-43fe-470a-9ed5-6607764172c2', 'intent', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
-INSERT INTO public.audit_entries VALUES (19, '2026-11-26 10:22:59.512434+00', '6bbc0669-4e1b-4141-b7aa-48ed302625ee', 'vnfpkgm', 'admin', 'platform', 'package:upload', 'Package', '20ff7f64-43fe-470a-9ed5-6607764172c2', 'intent', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
-INSERT INTO public.audit_entries VALUES (20, '2026-11-26 10:22:59.519658+00', '6bbc0669-4e1b-4141-b7aa-48ed302625ee', 'vnfpkgm', 'admin', 'platform', 'package:upload', 'Package', '20ff7f64-43fe-470a-9ed5-6607764172c2', 'done', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1","vnfd":"web-1.0"}');
-INSERT INTO public.audit_entries VALUES (21, '2026-11-26 10:22:59.529498+00', 'eb60b3a7-9988-481e-865f-3fa996ae2ca8', 'vnfpkgm', 'admin', 'platform', 'package:show', 'Package', '20ff7f64-43fe-470a-9ed5-6607764172c2', 'read', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
-INSERT INTO public.audit_entries VALUES (22, '2026-11-26 10:22:59.549083+00', '0ec25481-5653-496a-b617-77c88f4345d9', 'vnflcm', 'admin', 'platform', 'package:use', 'Package', '20ff7f64-43fe-470a-9ed5-6607764172c2', 'read', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
-INSERT INTO public.audit_entries VALUES (23, '2026-11-26 10:22:59.549974+00', '0ec25481-5653-496a-b617-77c88f4345d9', 'vnflcm', 'admin', 'platform', 'vnf:create', 'Project', 'platform', 'done', '{"authenticator":"static","instance":"748f8f5d-3300-4546-b111-6985ef866e10","policy":"default.admins-do-all","source":"127.0.0.1"}');
-INSERT INTO public.audit_entries VALUES (24, '2026-11-26 10:22:59.600453+00', '2b7e342f-cca4-41f3-b6a4-6b6583cd782a', 'vnflcm', 'admin', 'platform', 'subscription:create', 'Project', 'platform', 'intent', '{"authenticator":"static","endpointHost":"127.0.0.1","policy":"default.admins-do-all","source":"127.0.0.1","subscription":"7022891a-c2af-487e-8474-b20b61d3ea1c"}');
-INSERT INTO public.audit_entries VALUES (25, '2026-11-26 10:22:59.601746+00', '2b7e342f-cca4-41f3-b6a4-6b6583cd782a', 'vnflcm', 'admin', 'platform', 'subscription:create', 'Project', 'platform', 'done', '{"authenticator":"static","endpointHost":"127.0.0.1","policy":"default.admins-do-all","source":"127.0.0.1","subscription":"7022891a-c2af-487e-8474-b20b61d3ea1c"}');
-INSERT INTO public.audit_entries VALUES (26, '2026-11-26 10:22:59.602917+00', '4e602edc-8a07-4bd0-ac50-f418612d3d69', 'vnflcm', 'admin', 'platform', 'subscription:show', 'Subscription', '7022891a-c2af-487e-8474-b20b61d3ea1c', 'read', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
-INSERT INTO public.audit_entries VALUES (27, '2026-11-26 10:22:59.627413+00', 'ae088879-d452-4a5a-b582-f587c5043b9c', 'rest', 'admin', 'platform', 'vim:show', 'VIM', '1cd0c663-2447-449f-a31e-b7c4b5ae37a7', 'read', '{"authenticator":"static","endpointHost":"127.0.0.1","policy":"default.admins-do-all","source":"127.0.0.1","vim":"1cd0c663-2447-449f-a31e-b7c4b5ae37a7","vimName":"edge-2","vimProject":"platform"}');
-INSERT INTO public.audit_entries VALUES (28, '2026-11-26 10:22:59.6296+00', 'e97d31aa-cc42-4735-9096-3435c213d306', 'rest', 'admin', 'platform', 'vim:share', 'VIM', '1cd0c663-2447-449f-a31e-b7c4b5ae37a7', 'intent', '{"authenticator":"static","endpointHost":"127.0.0.1","policy":"default.admins-do-all","source":"127.0.0.1","vim":"1cd0c663-2447-449f-a31e-b7c4b5ae37a7","vimName":"edge-2","vimProject":"platform"}');
-INSERT INTO public.audit_entries VALUES (29, '2026-11-26 10:22:59.630022+00', 'e97d31aa-cc42-4735-9096-3435c213d306', 'rest', 'admin', 'platform', 'vim:update', 'VIM', '1cd0c663-2447-449f-a31e-b7c4b5ae37a7', 'done', '{"authenticator":"static","endpointHost":"127.0.0.1","new.sharedWith":"lab","policy":"default.admins-do-all","source":"127.0.0.1","vim":"1cd0c663-2447-449f-a31e-b7c4b5ae37a7","vimName":"edge-2","vimProject":"platform"}');
-INSERT INTO public.audit_entries VALUES (30, '2026-11-26 10:22:59.654427+00', '2f93c4d8-c610-41c8-8f6b-211f996b38dd', 'rest', 'admin', 'platform', 'audit:key', 'Project', '*', 'intent', '{"auditKey":"09cc9c0a-a548-4349-9686-375f44f37c71","authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
-INSERT INTO public.audit_entries VALUES (31, '2026-11-26 10:22:59.67225+00', '2f93c4d8-c610-41c8-8f6b-211f996b38dd', 'rest', 'admin', 'platform', 'audit:key', 'Project', '*', 'done', '{"auditKey":"09cc9c0a-a548-4349-9686-375f44f37c71","authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
-INSERT INTO public.audit_entries VALUES (32, '2026-11-26 10:22:59.701578+00', '4a718e1d-bca8-476c-b105-406791dcb7ce', 'rest', 'admin', 'platform', 'lease:show', 'Project', 'platform', 'read', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
-INSERT INTO public.audit_entries VALUES (33, '2026-11-26 10:22:59.724805+00', '61a03d7b-22f0-4d0d-b28b-3222a5f533d4', 'rest', 'admin', 'platform', 'lease:revoke', 'Lease', '19734b13-8144-4c06-8c64-f64a7b7a4ac6', 'intent', '{"authenticator":"static","endpointHost":"127.0.0.1","lease":"19734b13-8144-4c06-8c64-f64a7b7a4ac6","policy":"default.admins-do-all","reason":"requested","source":"127.0.0.1","vim":"16f9bbe2-40d2-419d-a38f-8a7678e991b0","vimName":"edge-1","vimProject":"platform"}');
-INSERT INTO public.audit_entries VALUES (34, '2026-11-26 10:22:59.727514+00', '61a03d7b-22f0-4d0d-b28b-3222a5f533d4', 'rest', 'admin', 'platform', 'lease:revoke', 'Lease', '19734b13-8144-4c06-8c64-f64a7b7a4ac6', 'done', '{"authenticator":"static","endpointHost":"127.0.0.1","lease":"19734b13-8144-4c06-8c64-f64a7b7a4ac6","policy":"default.admins-do-all","reason":"requested","source":"127.0.0.1","vim":"16f9bbe2-40d2-419d-a38f-8a7678e991b0","vimName":"edge-1","vimProject":"platform"}');
-INSERT INTO public.audit_entries VALUES (35, '2026-11-26 10:22:59.75608+00', '97920124-714d-4f98-8ffc-1e45b1cbf3b2', 'rest', 'admin', 'platform', 'audit:read', 'Project', 'platform', 'read', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
-INSERT INTO public.audit_entries VALUES (36, '2026-11-26 10:22:59.758908+00', '6647103f-4dac-44da-ae83-9716257d163a', 'rest', 'admin', 'platform', 'audit:read', 'Project', '*', 'read', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
-INSERT INTO public.audit_entries VALUES (37, '2026-11-26 10:22:59.862142+00', '267f003d-8168-4f6a-bcf1-2794a05f290f', 'rest', 'admin', 'platform', 'client:show', 'Project', 'platform', 'read', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
-INSERT INTO public.audit_entries VALUES (38, '2026-11-26 10:22:59.904621+00', 'b1646ac6-3c4b-4cc2-a190-ec13e9a3debc', 'vnfpkgm', 'admin', 'platform', 'package:show', 'Project', 'platform', 'read', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
-INSERT INTO public.audit_entries VALUES (39, '2026-11-26 10:22:59.923447+00', '84fe10ef-d2e4-46d6-af6e-c0f352b1e767', 'vnflcm', 'admin', 'platform', 'vnf:show', 'Project', 'platform', 'read', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
-INSERT INTO public.audit_entries VALUES (40, '2026-11-26 10:22:59.953148+00', '926c3159-14d8-49d3-90ef-c5c94720b0d7', 'vnflcm', 'admin', 'platform', 'subscription:show', 'Project', 'platform', 'read', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
+INSERT INTO public.audit_entries VALUES (1, '2026-11-26 10:38:47.426442+00', '', '', 'system:server', '', 'server:start', 'Server', '', 'done', '{"policies":"d3358166715ff2b77acc948695e45f43bf66446f0fa6ed134c3fdb096f9ad295","version":"1.0.0"}');
+INSERT INTO public.audit_entries VALUES (2, '2026-11-26 10:38:47.441534+00', '71700fff-414d-4a57-a75a-65dc610e7a4d', 'rest', 'admin', 'platform', 'server:login', 'Server', 'platform', 'done', '{"authenticator":"static","source":"127.0.0.1"}');
+INSERT INTO public.audit_entries VALUES (3, '2026-11-26 10:38:47.443119+00', '71700fff-414d-4a57-a75a-65dc610e7a4d', 'rest', 'admin', 'platform', 'vim:register', 'Project', 'platform', 'intent', '{"authenticator":"static","endpointHost":"127.0.0.1","new.caCert":"sha256:dabb9996525bf83fb0dd22f54d616c934aa2a9e2e83a9e6f5742fe7635f70704","new.endpoint":"https://127.0.0.1:34155","new.labels.site":"\"north\"","new.name":"edge-1","new.namespace":"default","new.project":"platform","new.type":"kubernetes","policy":"default.admins-do-all","source":"127.0.0.1","vim":"8a109041-af24-43ba-a522-415b08d24a77","vimName":"edge-1","vimProject":"platform"}');
+INSERT INTO public.audit_entries VALUES (4, '2026-11-26 10:38:47.450855+00', '71700fff-414d-4a57-a75a-65dc610e7a4d', 'rest', 'admin', 'platform', 'vim:register', 'Project', 'platform', 'done', '{"authenticator":"static","endpointHost":"127.0.0.1","generation":"1","new.caCert":"sha256:dabb9996525bf83fb0dd22f54d616c934aa2a9e2e83a9e6f5742fe7635f70704","new.credential.kind":"bearerToken","new.endpoint":"https://127.0.0.1:34155","new.generation":"1","new.identity":"24aac597-a71c-49f6-bc15-a547b6f4e07e","new.keyStore":"keydir","new.labels.site":"\"north\"","new.name":"edge-1","new.namespace":"default","new.project":"platform","new.type":"kubernetes","policy":"default.admins-do-all","source":"127.0.0.1","vim":"8a109041-af24-43ba-a522-415b08d24a77","vimName":"edge-1","vimProject":"platform"}');
+INSERT INTO public.audit_entries VALUES (5, '2026-11-26 10:38:47.451869+00', '71700fff-414d-4a57-a75a-65dc610e7a4d', 'rest', 'admin', 'platform', 'vim:show', 'Project', 'platform', 'read', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
+INSERT INTO public.audit_entries VALUES (6, '2026-11-26 10:38:47.463007+00', '8e78236a-0e75-4059-833d-2246fd165604', 'rest', 'admin', 'platform', 'vim:register', 'Project', 'platform', 'intent', '{"authenticator":"static","endpointHost":"127.0.0.1","new.caCert":"sha256:dabb9996525bf83fb0dd22f54d616c934aa2a9e2e83a9e6f5742fe7635f70704","new.endpoint":"https://127.0.0.1:34155","new.name":"edge-2","new.namespace":"default","new.project":"platform","new.type":"kubernetes","policy":"default.admins-do-all","source":"127.0.0.1","vim":"bf31bdf5-6698-4275-b108-cd4d862f45bf","vimName":"edge-2","vimProject":"platform"}');
+INSERT INTO public.audit_entries VALUES (7, '2026-11-26 10:38:47.468975+00', '8e78236a-0e75-4059-833d-2246fd165604', 'rest', 'admin', 'platform', 'vim:register', 'Project', 'platform', 'done', '{"authenticator":"static","endpointHost":"127.0.0.1","generation":"1","new.caCert":"sha256:dabb9996525bf83fb0dd22f54d616c934aa2a9e2e83a9e6f5742fe7635f70704","new.credential.kind":"bearerToken","new.endpoint":"https://127.0.0.1:34155","new.generation":"1","new.identity":"24aac597-a71c-49f6-bc15-a547b6f4e07e","new.keyStore":"keydir","new.name":"edge-2","new.namespace":"default","new.project":"platform","new.type":"kubernetes","policy":"default.admins-do-all","source":"127.0.0.1","vim":"bf31bdf5-6698-4275-b108-cd4d862f45bf","vimName":"edge-2","vimProject":"platform"}');
+INSERT INTO public.audit_entries VALUES (8, '2026-11-26 10:38:47.480095+00', 'a5ee15dc-83bd-4474-84b0-eb94875124ca', 'rest', 'admin', 'platform', 'vim:update', 'VIM', 'bf31bdf5-6698-4275-b108-cd4d862f45bf', 'done', '{"authenticator":"static","endpointHost":"127.0.0.1","new.description":"(not shown)","policy":"default.admins-do-all","source":"127.0.0.1","vim":"bf31bdf5-6698-4275-b108-cd4d862f45bf","vimName":"edge-2","vimProject":"platform"}');
+INSERT INTO public.audit_entries VALUES (9, '2026-11-26 10:38:47.490373+00', '010ce8ec-910c-41f0-b455-ff94fbcf36ab', 'rest', 'admin', 'platform', 'vim:rotate', 'VIM', '8a109041-af24-43ba-a522-415b08d24a77', 'intent', '{"authenticator":"static","endpointHost":"127.0.0.1","policy":"default.admins-do-all","reason":"sealed anew in keydir","source":"127.0.0.1","vim":"8a109041-af24-43ba-a522-415b08d24a77","vimName":"edge-1","vimProject":"platform"}');
+INSERT INTO public.audit_entries VALUES (10, '2026-11-26 10:38:47.491565+00', '010ce8ec-910c-41f0-b455-ff94fbcf36ab', 'rest', 'admin', 'platform', 'vim:rotate', 'VIM', '8a109041-af24-43ba-a522-415b08d24a77', 'done', '{"authenticator":"static","endpointHost":"127.0.0.1","policy":"default.admins-do-all","reason":"sealed anew in keydir","source":"127.0.0.1","vim":"8a109041-af24-43ba-a522-415b08d24a77","vimName":"edge-1","vimProject":"platform"}');
+INSERT INTO public.audit_entries VALUES (11, '2026-11-26 10:38:47.500726+00', '81e3ac34-159a-4b4a-823c-732a5bfc5e25', 'rest', 'admin', 'platform', 'vim:check', 'VIM', '8a109041-af24-43ba-a522-415b08d24a77', 'read', '{"authenticator":"static","endpointHost":"127.0.0.1","policy":"default.admins-do-all","source":"127.0.0.1","vim":"8a109041-af24-43ba-a522-415b08d24a77","vimName":"edge-1","vimProject":"platform"}');
+INSERT INTO public.audit_entries VALUES (12, '2026-11-26 10:38:47.515869+00', '14288373-1edb-48b7-bffc-468fd09bc7d1', 'rest', 'admin', 'platform', 'lease:issue', 'VIM', '8a109041-af24-43ba-a522-415b08d24a77', 'intent', '{"authenticator":"static","endpointHost":"127.0.0.1","for":"dave","generation":"1","grade":"bounded","lease":"3fc766e4-6b72-421f-9dac-b690c33c5794","namespaces":"*","policy":"default.admins-do-all","role":"view","source":"127.0.0.1","ttl":"12h0m0s","vim":"8a109041-af24-43ba-a522-415b08d24a77","vimName":"edge-1","vimProject":"platform"}');
+INSERT INTO public.audit_entries VALUES (13, '2026-11-26 10:38:47.536432+00', '14288373-1edb-48b7-bffc-468fd09bc7d1', 'rest', 'admin', 'platform', 'lease:issue', 'VIM', '8a109041-af24-43ba-a522-415b08d24a77', 'done', '{"authenticator":"static","credential-id":"JTI=2529e778-c74a-4947-a1c4-040f3ecf86d8","endpointHost":"127.0.0.1","expiresAt":"2026-11-26T22:38:47Z","for":"dave","generation":"1","grade":"bounded","lease":"3fc766e4-6b72-421f-9dac-b690c33c5794","namespaces":"*","policy":"default.admins-do-all","role":"view","source":"127.0.0.1","ttl":"12h0m0s","vim":"8a109041-af24-43ba-a522-415b08d24a77","vimName":"edge-1","vimProject":"platform"}');
+INSERT INTO public.audit_entries VALUES (14, '2026-11-26 10:38:47.548342+00', 'fb6b906c-2855-4023-9317-b7e85fb0f3a5', 'rest', 'admin', 'platform', 'lease:issue', 'VIM', '8a109041-af24-43ba-a522-415b08d24a77', 'intent', '{"authenticator":"static","endpointHost":"127.0.0.1","generation":"1","grade":"bounded","lease":"0e3b904d-9876-4673-af7b-0aa2b389f905","namespaces":"default","policy":"default.admins-do-all","role":"","source":"127.0.0.1","ttl":"1h0m0s","vim":"8a109041-af24-43ba-a522-415b08d24a77","vimName":"edge-1","vimProject":"platform"}');
+INSERT INTO public.audit_entries VALUES (15, '2026-11-26 10:38:47.562695+00', 'fb6b906c-2855-4023-9317-b7e85fb0f3a5', 'rest', 'admin', 'platform', 'lease:issue', 'VIM', '8a109041-af24-43ba-a522-415b08d24a77', 'done', '{"authenticator":"static","credential-id":"JTI=5f375a89-4c17-487f-bd0d-a03d38b14b67","endpointHost":"127.0.0.1","expiresAt":"2026-11-26T11:38:47Z","generation":"1","grade":"bounded","lease":"0e3b904d-9876-4673-af7b-0aa2b389f905","namespaces":"default","policy":"default.admins-do-all","role":"","source":"127.0.0.1","ttl":"1h0m0s","vim":"8a109041-af24-43ba-a522-415b08d24a77","vimName":"edge-1","vimProject":"platform"}');
+INSERT INTO public.audit_entries VALUES (16, '2026-11-26 10:38:47.57321+00', '0b22def4-0516-4474-9076-1239e1614de2', 'rest', 'admin', 'platform', 'client:create', 'Client', '84678845-38de-403f-b319-e2ca0bea07ff', 'done', '{"authenticator":"static","client":"84678845-38de-403f-b319-e2ca0bea07ff","clientName":"tacker-north","policy":"default.admins-do-all","roles":"vnfm","source":"127.0.0.1"}');
+INSERT INTO public.audit_entries VALUES (17, '2026-11-26 10:38:47.597814+00', '099b3efe-78c1-4930-8079-afb88c5db0bc', 'vnfpkgm', 'admin', 'platform', 'package:create', 'Project', 'platform', 'done', '{"authenticator":"static","package":"43713a93-8ae5-41fb-91dd-4cfe27f1b7a8","policy":"default.admins-do-all","source":"127.0.0.1"}');
+INSERT INTO public.audit_entries VALUES (18, '2026-11-26 10:38:47.599297+00', 'b83af82f-9fd5-4fe1-bfeb-196ccb6328e4', 'vnfpkgm', 'admin', 'platform', 'package:upload', 'Package', '43713a93-8ae5-41fb-91dd-4cfe27f1b7a8', 'intent', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
+INSERT INTO public.audit_entries VALUES (19, '2026-11-26 10:38:47.600166+00', 'b83af82f-9fd5-4fe1-bfeb-196ccb6328e4', 'vnfpkgm', 'admin', 'platform', 'package:upload', 'Package', '43713a93-8ae5-41fb-91dd-4cfe27f1b7a8', 'intent', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
+INSERT INTO public.audit_entries VALUES (20, '2026-11-26 10:38:47.605803+00', 'b83af82f-9fd5-4fe1-bfeb-196ccb6328e4', 'vnfpkgm', 'admin', 'platform', 'package:upload', 'Package', '43713a93-8ae5-41fb-91dd-4cfe27f1b7a8', 'done', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1","vnfd":"web-1.0"}');
+INSERT INTO public.audit_entries VALUES (21, '2026-11-26 10:38:47.606655+00', 'a53684c7-1c4b-417a-bbc5-3800bc03cdf8', 'vnfpkgm', 'admin', 'platform', 'package:show', 'Package', '43713a93-8ae5-41fb-91dd-4cfe27f1b7a8', 'read', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
+INSERT INTO public.audit_entries VALUES (22, '2026-11-26 10:38:47.615781+00', 'fdca2a9c-9172-4cfb-a5c7-fbb86e2b39c9', 'vnflcm', 'admin', 'platform', 'package:use', 'Package', '43713a93-8ae5-41fb-91dd-4cfe27f1b7a8', 'read', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
+INSERT INTO public.audit_entries VALUES (23, '2026-11-26 10:38:47.616464+00', 'fdca2a9c-9172-4cfb-a5c7-fbb86e2b39c9', 'vnflcm', 'admin', 'platform', 'vnf:create', 'Project', 'platform', 'done', '{"authenticator":"static","instance":"a1b77831-1ab7-447e-a980-99755333e3d7","policy":"default.admins-do-all","source":"127.0.0.1"}');
+INSERT INTO public.audit_entries VALUES (24, '2026-11-26 10:38:47.625723+00', '336f6afa-f7fc-410d-a5a6-70ff62c7cc48', 'vnflcm', 'admin', 'platform', 'subscription:create', 'Project', 'platform', 'intent', '{"authenticator":"static","endpointHost":"127.0.0.1","policy":"default.admins-do-all","source":"127.0.0.1","subscription":"72308cf9-94b8-4b25-aee7-b2847cc12b6f"}');
+INSERT INTO public.audit_entries VALUES (25, '2026-11-26 10:38:47.626638+00', '336f6afa-f7fc-410d-a5a6-70ff62c7cc48', 'vnflcm', 'admin', 'platform', 'subscription:create', 'Project', 'platform', 'done', '{"authenticator":"static","endpointHost":"127.0.0.1","policy":"default.admins-do-all","source":"127.0.0.1","subscription":"72308cf9-94b8-4b25-aee7-b2847cc12b6f"}');
+INSERT INTO public.audit_entries VALUES (26, '2026-11-26 10:38:47.627556+00', 'e1e1aa90-1a78-438f-a857-0419998ba151', 'vnflcm', 'admin', 'platform', 'subscription:show', 'Subscription', '72308cf9-94b8-4b25-aee7-b2847cc12b6f', 'read', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
+INSERT INTO public.audit_entries VALUES (27, '2026-11-26 10:38:47.635852+00', 'ea9c511f-5862-4ded-9c87-fd7449d7a86d', 'rest', 'admin', 'platform', 'vim:show', 'VIM', 'bf31bdf5-6698-4275-b108-cd4d862f45bf', 'read', '{"authenticator":"static","endpointHost":"127.0.0.1","policy":"default.admins-do-all","source":"127.0.0.1","vim":"bf31bdf5-6698-4275-b108-cd4d862f45bf","vimName":"edge-2","vimProject":"platform"}');
+INSERT INTO public.audit_entries VALUES (28, '2026-11-26 10:38:47.637438+00', '869b3423-1901-4c50-9355-b60798907e4f', 'rest', 'admin', 'platform', 'vim:share', 'VIM', 'bf31bdf5-6698-4275-b108-cd4d862f45bf', 'intent', '{"authenticator":"static","endpointHost":"127.0.0.1","policy":"default.admins-do-all","source":"127.0.0.1","vim":"bf31bdf5-6698-4275-b108-cd4d862f45bf","vimName":"edge-2","vimProject":"platform"}');
+INSERT INTO public.audit_entries VALUES (29, '2026-11-26 10:38:47.637735+00', '869b3423-1901-4c50-9355-b60798907e4f', 'rest', 'admin', 'platform', 'vim:update', 'VIM', 'bf31bdf5-6698-4275-b108-cd4d862f45bf', 'done', '{"authenticator":"static","endpointHost":"127.0.0.1","new.sharedWith":"lab","policy":"default.admins-do-all","source":"127.0.0.1","vim":"bf31bdf5-6698-4275-b108-cd4d862f45bf","vimName":"edge-2","vimProject":"platform"}');
+INSERT INTO public.audit_entries VALUES (30, '2026-11-26 10:38:47.647776+00', '4d8a2505-fe75-41ec-95be-af6d50b51981', 'rest', 'admin', 'platform', 'audit:key', 'Project', '*', 'intent', '{"auditKey":"5f344b9d-86bd-4583-9332-69e3b6e62ea2","authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
+INSERT INTO public.audit_entries VALUES (31, '2026-11-26 10:38:47.650294+00', '4d8a2505-fe75-41ec-95be-af6d50b51981', 'rest', 'admin', 'platform', 'audit:key', 'Project', '*', 'done', '{"auditKey":"5f344b9d-86bd-4583-9332-69e3b6e62ea2","authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
+INSERT INTO public.audit_entries VALUES (32, '2026-11-26 10:38:47.658746+00', '42853869-6f6a-4b0e-9111-70ae0df24925', 'rest', 'admin', 'platform', 'lease:show', 'Project', 'platform', 'read', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
+INSERT INTO public.audit_entries VALUES (33, '2026-11-26 10:38:47.669149+00', '8f430e8d-e5ac-48fe-8cda-29444e8fc063', 'rest', 'admin', 'platform', 'lease:revoke', 'Lease', '0e3b904d-9876-4673-af7b-0aa2b389f905', 'intent', '{"authenticator":"static","endpointHost":"127.0.0.1","lease":"0e3b904d-9876-4673-af7b-0aa2b389f905","policy":"default.admins-do-all","reason":"requested","source":"127.0.0.1","vim":"8a109041-af24-43ba-a522-415b08d24a77","vimName":"edge-1","vimProject":"platform"}');
+INSERT INTO public.audit_entries VALUES (34, '2026-11-26 10:38:47.670866+00', '8f430e8d-e5ac-48fe-8cda-29444e8fc063', 'rest', 'admin', 'platform', 'lease:revoke', 'Lease', '0e3b904d-9876-4673-af7b-0aa2b389f905', 'done', '{"authenticator":"static","endpointHost":"127.0.0.1","lease":"0e3b904d-9876-4673-af7b-0aa2b389f905","policy":"default.admins-do-all","reason":"requested","source":"127.0.0.1","vim":"8a109041-af24-43ba-a522-415b08d24a77","vimName":"edge-1","vimProject":"platform"}');
+INSERT INTO public.audit_entries VALUES (35, '2026-11-26 10:38:47.682097+00', '853d495b-6235-4ccc-8479-ceb79c244f8f', 'rest', 'admin', 'platform', 'audit:read', 'Project', 'platform', 'read', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
+INSERT INTO public.audit_entries VALUES (36, '2026-11-26 10:38:47.683969+00', '5d46e0c4-438a-4133-b984-5adb9adb43f2', 'rest', 'admin', 'platform', 'audit:read', 'Project', '*', 'read', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
+INSERT INTO public.audit_entries VALUES (37, '2026-11-26 10:38:47.714603+00', '22e10a50-c4b2-44df-b202-124fa8641b3d', 'rest', 'admin', 'platform', 'client:show', 'Project', 'platform', 'read', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
+INSERT INTO public.audit_entries VALUES (38, '2026-11-26 10:38:47.725719+00', '47f2ca86-1dff-4544-9fab-a28abd0dcecc', 'vnfpkgm', 'admin', 'platform', 'package:show', 'Project', 'platform', 'read', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
+INSERT INTO public.audit_entries VALUES (39, '2026-11-26 10:38:47.7343+00', '920ad1d3-c395-443a-94ba-5c47be845284', 'vnflcm', 'admin', 'platform', 'vnf:show', 'Project', 'platform', 'read', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
+INSERT INTO public.audit_entries VALUES (40, '2026-11-26 10:38:47.743532+00', 'a6b5c10c-5c9a-40d2-8014-3c89b13b0855', 'vnflcm', 'admin', 'platform', 'subscription:show', 'Project', 'platform', 'read', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
 
 
 
@@ -990,15 +1010,15 @@ INSERT INTO public.audit_horizon VALUES (1, 0);
 
 
 
-INSERT INTO public.audit_keys VALUES ('09cc9c0a-a548-4349-9686-375f44f37c71', 'signing', 'vimbroker.audit/09cc9c0a-a548-4349-9686-375f44f37c71', 'vimbroker.audit/09cc9c0a-a548-4349-9686-375f44f37c71+fa3e82c7+AQWic/twHtxIEaOPy9v86Q4iX7E3u3SISJ292XwLnI+X', 30, 0, '', '2026-11-26 10:22:59.654426+00', '-infinity', 'gAAAAABrCAiDnImyTDvxWxeeDt3KtqSU9bIdtXdrqegz5TWbtPCzZE0MpGVddKi_df9ugw-J370MRwLVhHVI9XA9vMlsvycc6FOhTZoSq61LDDfQwNGaoaAxGLO38Ybb5geX9QxqcwLFBuETm2M1fehvY0dySMdGnZH_myObh6ozRtZJh3xrgPI_Ihgehy9ORrwfWabPKNS5V5aajQKEhh83OjGOTJUuYV6CQn9mCvLJzv0R_ouBDAxqPEMjVQp9SoAd9txRRgk63SaRRohPNKJB-Aa57ud3liNcjXYfd7voe22J_lHqPRfPDJpdvJDl2VKZv2-ZBOga2_pDysBz-mtADr0J8dAkNHsBJWdPlgjvUoE9gNL8CCxCUGpHzzy8j6Q-eMXC9NN_LAkqklz2O4u40Pf5ygrjZvJGFXEPS_KjWM0O3iUxMBDZivVjDwp5S4YfyCKw9WRH34d2rSuSRLz6O7NdzrOqjg==', 'keydir', '09cc9c0a-a548-4349-9686-375f44f37c71.1.0f746267c34593fd80a78ef30213e39e');
+INSERT INTO public.audit_keys VALUES ('5f344b9d-86bd-4583-9332-69e3b6e62ea2', 'signing', 'vimbroker.audit/5f344b9d-86bd-4583-9332-69e3b6e62ea2', 'vimbroker.audit/5f344b9d-86bd-4583-9332-69e3b6e62ea2+4d3e4677+AcOdapNMiwmNG1ImjtRWyAir35XbQB1dM5vS1XDdlukG', 30, 0, '', '2026-11-26 10:38:47.647775+00', '-infinity', 'gAAAAABrCAw3hqNTBnKIbRzt32V-EsRYejcE1QtkfM2cH9FAWUa44hKvMRJ5fPqk_FpzVlMRDi7CPWRtcXiTQ0pehanunYJcLJrQCaDAOTWwrepLI7U_60DFmNTI2KmkbXTkOTro53PiPdKZt0HdZv_ZGKZeUecyC4weXsS1BemOn3ZcxgOpK5aRKXCKm5g5R5QnzT1Ao5fLmOHq66M-g5eTaWVbW8WmzdFh29XlNCob8QQ1V9fI9qgLBsxhCGmim2mgwS4qIYzRTsWxoOWOXoL7FKx4MyytUhlh_p8zwZoZJcOCiEfcRsP2O2J7nhGNA-NPCwcanIngZCDFiECd8d8s47MahBW-_YMF7Ky-Qp0tf59DOtnboMuXC218878FPUQvT4Cd0BuZ6EXlMEme-7nvVOaqCGVtqKerxbOFAPCAnrzAvJvxhblNQZKrlvIYFIA7Of989c8wvcnnAt_vWItWsnBxgBuMiA==', 'keydir', '5f344b9d-86bd-4583-9332-69e3b6e62ea2.1.6d0e7f25fcd3d742528e43e9a81b7100');
 
 
 
-INSERT INTO public.audit_tiles VALUES (0, 0, '\x5dd298f2060f5559924b4891af010052a796e620e94341897e845050225d37245de71e2bd4d5c142806fbf191a8cc1eab44398e18e5cba174369a3b7ab58deb6785506f11a8b002dc52093e992280d6ad601d11777224dcb840e56cff34c6ca60392cb57fd26b7661422e1d47f8569726b0175e1d46af88d88c909abf2cccdcc49de37a6d82a4953513232fdaaf2506d1e4bc1cc55e48d39603d088c66263f1fb789e7ab607ad21cdfab868b82193234c1aff8324754217fd9a58b4cfea9704143e55bcf5ecb9a29b1d66b272d7380a832f5dc1d73fd700c513f8de5571f654501921c53fcf06bebb3e6010df52e5b1111a4f7cba39b18edeeae4f23457a6672529d8eb5b47f6b4c84606ba824f767ecc95478f9d41ed0da64cd0a85667c670c913e72c1f85235469577951c04715ac6981a4843000a6af0dd14f3bf264b94b07b310ef2356dbef25097fb25f43b9126f4ad6f6a571e4494138bc93e96c2baf0afaff687d868787bf87de139296e213f990644fee65d89bf2874a7a83ec487d20f36d5ecff9b5a0bbd31861ec79e86be8c36f6cb43a4cb0c5affee25b98a512c65f058ba115fa8fc1f3235868e8d233e09c6dfe6a9f751c55a301a1e48a45498f48cbc7bd7ab885faa74b963a368823a0aa330dfa8e21c69cb1667f254ad2e2e3b01e386dd33e875a6a95e6aab07733acf181a8488ae836788bdb5a3d5eaefb0e72dbea5e31d7a5ac5fbe9353e297c2d85c11f75a3e59764f182daf986952cd11cf436f6f468a9f77082d9922338c6de76fb2ae7f22ca179856ea97b56f20cb419cfbaa2ad8175f573e118a230db2d37c3cc0e305c2e97a09f08e7eaf9d85e6069a0aee38231dabe0f1a3ea7c75da71d5dd3d1ec3ab82ccee5d9da8556481daee0d61d306e21f533136e4ee6bb70b553931a86c8ce9470a1eaed87bbdd880d8460937a63f1a1768425ca009605d0a018cd6746e609035967c295cf752bd632a4e3be70146553e5d2f453311319c3bd781f41c776f0715fdfb23321ebb30f56ec0eb72169da8e2e668c027aaa41b05524fd6b1412d600143cfd711485a546aafedac3c7e5fff565e14553b42794e172a35369193154a7da3dcef6c4c998359ed611f28e215c76ca414d5693359eb1ef35b1ac1338a932c811731378bcd7bbc41fdad3b7b2c4ecb90a346860df891c1181ea0cb9723cb5443b7cbb6b56ac6b971ba2a3e019a01d0125ae510a711f08de6bf6a6bdbf8e1ac1a31f5681e47300c3d710ce419d759e5a4a1a387b7cc31b3dc1f9f3d6eebd3b51b5d1969ee04aa75872c3f58430a544d0c953a910725afc0d44b0a6b9d20020b25295962d5d87aa190cf49d75dd9987f3caa14b53d90e3349513ac8073248e24eb7d951afd5a515fecef0fe9acf5970a6c0d0f42cadc89e5bb00b6e1cd214df40f2bfd76fe8f2c75d4e2fab3c10dec14d092206c25506fc5f906b913eb26cdb28ff45783dfcf40ff1575f3c3d5ecd05e0937bd464f429eaef083d8ac2218035a773e084da9f3a38c0e83c5556cf253acb1d2d807292a2113aee97dcbfc6cf957c748ceb69b30613a996f172b5ef831050c497c9059bed5176749301b54f8ea721d898e29060a5b07e929cf4f23541f7d2697e3d10f97f2a07ef4e0f21662bf7c5fd1d1799b9b6437ad2c122e6b6ecb46246878360900ede1928c94981a8e7dd5437805b5fdae1fc64da8fdfbc0c0dd90bb90d833b1854ab09a54701758c9faa8898763ad05c1a174a6334d52ac3d6d869d3807fecb30ce0fbfea5962372adccae521d42ba96f696f8d3');
+INSERT INTO public.audit_tiles VALUES (0, 0, '\x9e90532333d8145ca837c52117d254307d31280bd809ceabc4aada99f60e476d2161cb3021a351eb80f16b375a8626997248a4ba94713338be1f71ee0e55c6db3fabaa9fdb57c5df8d354da2a249b147c1074c0a23fa3a9fd7407626e2dfbb07f6acfe22ce2a32330122c317821e700b2a3f16653dac667a17abf36304c79d61a8c1eeb1d5ef8bc9fe4a25088e3d64c5cdc7cd4cc6ff2a6f082eb828102acd6235103f817ab8632e40cd11312bb864746eab0611e13475a52eba63c5c33e2cabc72b21384484cfd06e68a824d2a9a691a69980237995910f0d4b9e848249b3469cc4b15877bbf1af7f51f18aadd6eee08fb2852951fd209ac3a8214f431eee0e8114b402b2631b83721813a709bdcf2151f89a65d8f1b93209ec42d151b8d43c6cbfe67942af8f2dec771f9557ea06c4605e403099d4e4b4e2f90a4c1880afdcc21a9bc6d125d133ab0979641a1274b34cb466e8c1fe7e96ebc16b2b907a5e8dffbe66711e97f94c7a62bb67d974861fd843a32ed8adc33a3bfaefe9d8ab0ea2b7ef8bc2f26823e1c6f243a681433510c5cdcfb47965617cbf0f327e0095eccf3cf003e5c0cf51aafc6c4abb55632ea9bc363394d3d68bfc46f8bea136faa9ea662c6869bed3dacef1183b843e24d08183560c3948ad4f36916210059624f32b590cb81f6553baec4d898140703a89ef3b4098ac58d9fe737fd98d00db5518e38fc55002cbc1b4efb4e06cb3d2d6c21c5eb1f293b3f4e91089366f4de87bb34158b23d39d984cd4da67af5b0412a9d15db2f5c62269d3cf8c6dad6ffbf6617b28f27594df0bd0caeb9e8e183929293dd95a5817fcd3ab5bf24fe8e33bd553661150794e1c97f6ba4d2f542006c575e063286ed738306da8a7407152c1dba7567246da8ddab79b19d0389ec16e4bc844059b94a91c96a3edcc90297b1b5278c103b121a275c833972ed1aeb3a3bac07490e2bf81134c35954cb46d649c0fedd2ebc4aa3973f3858473ce348be85513861129216ea690cd54df4af53cd5707f473f2692e750bd836b9dd5d612b21e3495f91d171ebd874270f6b63faa4c63f3be7ea4c8d7345e611bde3e1d87a9276d891a34c966db0fa3d5df95161c75cf61effc386b076a2dab8402f77ebe4a2ffd0e8e6d34561b389497392268c98fcbf9bd193f8f253b05ce4ef2a294b0b41fc981c990b9e2b1bae5bfad6903888aa633335556673e3429f61b85e548ca241c43f5bf438d41fd017d42e007d2023aebdbb653df48350a15c97bd021b250167e0f4ceeba3bb999314de574288ce6326430d4ec1907217d4308504040f464f526f9bd2807d9c5803146f77fee3124791aceb077caf90cb78eb9e31c34a1fd2dfcf7fc462a372b9586325faa89ad4754926bb02490e79675bbc1b9b5408276bf02b70e2d83c13a562525409b76eb620bede5c1446728a84884631847c74d08d4fde7c7636d421ededeb802ead65b526c540ef3dabf3209dece228d45b5ac97121144b9a00cff8f5be5af3ae7c59a7d4bed2975ff54c1a2363f3385aee769b3ec38c61b5d8b3084b57112585a0a6761c28a9d777fad4312dc9c8386b61704b0d3eee96a9db502709d0dac1ec35379e824ee04b019c3d90d80e8f729aecb52e0075978c6639388123ebe23f433c9ade4776646ba95f3fd064d92d674b0613598f07c2cba7e7b743f5c0cc39408a349072f0e686b57810b4851000fa6a3b5496dd8ce359daa8d503f0982ceed0c46b4aaa3d822ffff4ba6edf5bc3b62fa536c83b81dc271d48c1392f5ec282aa2f30b76f8e925abf');
 
 
 
-INSERT INTO public.audit_tree VALUES (1, 40, '\xe26a33185e0808fcd81fe5a0c026cb004e20934fd1c3207443799c436e5149a8');
+INSERT INTO public.audit_tree VALUES (1, 40, '\x028c967616d278280b5b314f99677994abd9ecd52e9849d7af414dc513d51d15');
 
 
 
@@ -1040,35 +1060,36 @@ INSERT INTO public.ended_leases VALUES (0, 1);
 
 
 
-INSERT INTO public.grants VALUES ('16f9bbe2-40d2-419d-a38f-8a7678e991b0', '6c44b35d28cfbcd626df31c4982d7dd54d70ede18170a69e10d8c56b12691af8', 380917842589, 'view', '[]', '{}', true, 'open', '-infinity');
-INSERT INTO public.grants VALUES ('16f9bbe2-40d2-419d-a38f-8a7678e991b0', '84f1642d7d9bb2502ad30b5c278ab79c7efed59b9fc4ee202b658d65cf7aa611', 518529599072, '', '[{"apiGroups":[""],"resources":["pods"],"verbs":["get"]}]', '{default}', false, 'open', '-infinity');
+INSERT INTO public.grants VALUES ('8a109041-af24-43ba-a522-415b08d24a77', '6c44b35d28cfbcd626df31c4982d7dd54d70ede18170a69e10d8c56b12691af8', 292660229137, 'view', '[]', '{}', true, 'open', '-infinity');
+INSERT INTO public.grants VALUES ('8a109041-af24-43ba-a522-415b08d24a77', '84f1642d7d9bb2502ad30b5c278ab79c7efed59b9fc4ee202b658d65cf7aa611', 528756940401, '', '[{"apiGroups":[""],"resources":["pods"],"verbs":["get"]}]', '{default}', false, 'open', '-infinity');
 
 
 
-INSERT INTO public.jobs VALUES ('pass-access', 'access', 1, 0, 0, 0, '2026-11-26 10:23:01.058312+00');
-INSERT INTO public.jobs VALUES ('pass-check', 'check', 1, 0, 0, 0, '2026-11-26 10:23:01.055756+00');
-INSERT INTO public.jobs VALUES ('pass-drift', 'drift', 1, 0, 0, 0, '2026-11-26 10:23:01.061295+00');
-INSERT INTO public.jobs VALUES ('pass-follow-grants', 'follow-grants', 1, 0, 0, 0, '2026-11-26 10:23:01.056361+00');
-INSERT INTO public.jobs VALUES ('pass-forget-grants', 'forget-grants', 1, 0, 0, 0, '2026-11-26 10:23:01.060894+00');
-INSERT INTO public.jobs VALUES ('pass-forget-sessions', 'forget-sessions', 1, 0, 0, 0, '2026-11-26 10:23:01.056899+00');
-INSERT INTO public.jobs VALUES ('pass-forget-used-tokens', 'forget-used-tokens', 1, 0, 0, 0, '2026-11-26 10:23:01.053681+00');
-INSERT INTO public.jobs VALUES ('pass-grades', 'grades', 1, 0, 0, 0, '2026-11-26 10:23:01.055995+00');
-INSERT INTO public.jobs VALUES ('pass-inline-vims', 'inline-vims', 1, 0, 0, 0, '2026-11-26 10:23:01.05667+00');
-INSERT INTO public.jobs VALUES ('pass-inventory', 'inventory', 1, 0, 0, 0, '2026-11-26 10:23:01.064605+00');
-INSERT INTO public.jobs VALUES ('pass-links', 'links', 1, 0, 0, 0, '2026-11-26 10:23:01.061914+00');
-INSERT INTO public.jobs VALUES ('pass-operation-turns', 'operation-turns', 1, 0, 0, 0, '2026-11-26 10:23:01.053326+00');
-INSERT INTO public.jobs VALUES ('pass-prune', 'prune', 1, 0, 0, 0, '2026-11-26 10:23:01.052989+00');
-INSERT INTO public.jobs VALUES ('pass-reap', 'reap', 1, 0, 0, 0, '2026-11-26 10:23:01.053844+00');
-INSERT INTO public.jobs VALUES ('pass-seal-anew', 'seal-anew', 1, 0, 0, 0, '2026-11-26 10:23:01.064416+00');
-INSERT INTO public.jobs VALUES ('pass-secret-parameters', 'secret-parameters', 1, 0, 0, 0, '2026-11-26 10:23:01.061581+00');
-INSERT INTO public.jobs VALUES ('pass-settle', 'settle', 1, 0, 0, 0, '2026-11-26 10:23:01.064177+00');
-INSERT INTO public.jobs VALUES ('pass-settle-clients', 'settle-clients', 1, 0, 0, 0, '2026-11-26 10:23:01.060492+00');
-INSERT INTO public.jobs VALUES ('pass-settle-packages', 'settle-packages', 1, 0, 0, 0, '2026-11-26 10:23:01.056179+00');
-INSERT INTO public.jobs VALUES ('pass-settle-subscriptions', 'settle-subscriptions', 1, 0, 0, 0, '2026-11-26 10:23:01.053506+00');
-INSERT INTO public.jobs VALUES ('pass-settle-token-keys', 'settle-token-keys', 1, 0, 0, 0, '2026-11-26 10:23:01.058597+00');
-INSERT INTO public.jobs VALUES ('pass-show-profiles', 'show-profiles', 1, 0, 0, 0, '2026-11-26 10:23:01.058818+00');
-INSERT INTO public.jobs VALUES ('pass-sign-audit', 'sign-audit', 1, 0, 0, 0, '2026-11-26 10:23:01.05801+00');
-INSERT INTO public.jobs VALUES ('pass-watch-audit', 'watch-audit', 1, 0, 0, 0, '2026-11-26 10:23:01.057676+00');
+INSERT INTO public.jobs VALUES ('pass-access', 'access', 1, 0, 0, 0, '2026-11-26 10:38:49.434222+00');
+INSERT INTO public.jobs VALUES ('pass-check', 'check', 1, 0, 0, 0, '2026-11-26 10:38:49.431985+00');
+INSERT INTO public.jobs VALUES ('pass-drift', 'drift', 1, 0, 0, 0, '2026-11-26 10:38:49.427701+00');
+INSERT INTO public.jobs VALUES ('pass-follow-grants', 'follow-grants', 1, 0, 0, 0, '2026-11-26 10:38:49.432483+00');
+INSERT INTO public.jobs VALUES ('pass-forget-grants', 'forget-grants', 1, 0, 0, 0, '2026-11-26 10:38:49.433763+00');
+INSERT INTO public.jobs VALUES ('pass-forget-sessions', 'forget-sessions', 1, 0, 0, 0, '2026-11-26 10:38:49.430464+00');
+INSERT INTO public.jobs VALUES ('pass-forget-used-tokens', 'forget-used-tokens', 1, 0, 0, 0, '2026-11-26 10:38:49.433918+00');
+INSERT INTO public.jobs VALUES ('pass-grades', 'grades', 1, 0, 0, 0, '2026-11-26 10:38:49.433275+00');
+INSERT INTO public.jobs VALUES ('pass-inline-vims', 'inline-vims', 1, 0, 0, 0, '2026-11-26 10:38:49.428412+00');
+INSERT INTO public.jobs VALUES ('pass-inventory', 'inventory', 1, 0, 0, 0, '2026-11-26 10:38:49.430646+00');
+INSERT INTO public.jobs VALUES ('pass-links', 'links', 1, 0, 0, 0, '2026-11-26 10:38:49.43094+00');
+INSERT INTO public.jobs VALUES ('pass-operation-turns', 'operation-turns', 1, 0, 0, 0, '2026-11-26 10:38:49.428087+00');
+INSERT INTO public.jobs VALUES ('pass-prune', 'prune', 1, 0, 0, 0, '2026-11-26 10:38:49.432161+00');
+INSERT INTO public.jobs VALUES ('pass-reap', 'reap', 1, 0, 0, 0, '2026-11-26 10:38:49.431654+00');
+INSERT INTO public.jobs VALUES ('pass-seal-anew', 'seal-anew', 1, 0, 0, 0, '2026-11-26 10:38:49.432953+00');
+INSERT INTO public.jobs VALUES ('pass-secret-parameters', 'secret-parameters', 1, 0, 0, 0, '2026-11-26 10:38:49.430793+00');
+INSERT INTO public.jobs VALUES ('pass-settle', 'settle', 1, 0, 0, 0, '2026-11-26 10:38:49.432801+00');
+INSERT INTO public.jobs VALUES ('pass-settle-bundles', 'settle-bundles', 1, 0, 0, 0, '2026-11-26 10:38:49.432647+00');
+INSERT INTO public.jobs VALUES ('pass-settle-clients', 'settle-clients', 1, 0, 0, 0, '2026-11-26 10:38:49.432324+00');
+INSERT INTO public.jobs VALUES ('pass-settle-packages', 'settle-packages', 1, 0, 0, 0, '2026-11-26 10:38:49.433441+00');
+INSERT INTO public.jobs VALUES ('pass-settle-subscriptions', 'settle-subscriptions', 1, 0, 0, 0, '2026-11-26 10:38:49.429722+00');
+INSERT INTO public.jobs VALUES ('pass-settle-token-keys', 'settle-token-keys', 1, 0, 0, 0, '2026-11-26 10:38:49.433601+00');
+INSERT INTO public.jobs VALUES ('pass-show-profiles', 'show-profiles', 1, 0, 0, 0, '2026-11-26 10:38:49.431087+00');
+INSERT INTO public.jobs VALUES ('pass-sign-audit', 'sign-audit', 1, 0, 0, 0, '2026-11-26 10:38:49.433116+00');
+INSERT INTO public.jobs VALUES ('pass-watch-audit', 'watch-audit', 1, 0, 0, 0, '2026-11-26 10:38:49.434073+00');
 
 
 
@@ -1079,30 +1100,30 @@ INSERT INTO public.lease_horizon VALUES (1, '-infinity');
 
 
 
-INSERT INTO public.lease_turns VALUES ('2026-11-26 22:22:59+00', '16f9bbe2-40d2-419d-a38f-8a7678e991b0', '8d8c5151-0aa2-4c19-8ffc-9187ec53b79b', 'platform', 1);
-INSERT INTO public.lease_turns VALUES ('2026-11-26 10:23:01.728129+00', '16f9bbe2-40d2-419d-a38f-8a7678e991b0', '19734b13-8144-4c06-8c64-f64a7b7a4ac6', 'platform', 1);
+INSERT INTO public.lease_turns VALUES ('2026-11-26 22:38:47+00', '8a109041-af24-43ba-a522-415b08d24a77', '3fc766e4-6b72-421f-9dac-b690c33c5794', 'platform', 1);
+INSERT INTO public.lease_turns VALUES ('2026-11-26 10:38:49.670936+00', '8a109041-af24-43ba-a522-415b08d24a77', '0e3b904d-9876-4673-af7b-0aa2b389f905', 'platform', 1);
 
 
 
-INSERT INTO public.leases VALUES ('8d8c5151-0aa2-4c19-8ffc-9187ec53b79b', '16f9bbe2-40d2-419d-a38f-8a7678e991b0', 'edge-1', 'kubernetes', 'platform', 1, 'platform', 'admin', '', 'view', '{}', 'kubeconfig', '', '2026-11-26 10:22:59.261221+00', '2026-11-26 22:22:59.261221+00', '-infinity', false, true, true, 'lease-8d8c5151-0aa2-4c19-8ffc-9187ec53b79b', '70d9c17e-2c94-4aaf-bdf0-bdaaeaa39b41', '9dfcae84db3317e822b44b44e920698e2374dd0b3128579d5e93d299720d707f', false, '[]', true, 'bounded', '{}', '6c44b35d28cfbcd626df31c4982d7dd54d70ede18170a69e10d8c56b12691af8', 380917842589, '', '{}', '{admin}', '', 'dave', false, 0, '', 'rest', '', '2026-11-26 10:22:59.301255+00', '2026-11-26 22:22:59+00', '2026-11-26 22:22:59+00', 10000000, 'bearerToken', '3bf5d993-4fb1-41a4-a370-29a02ca19155', 'JTI=64852b2b-5f21-408e-9c33-511b47a39a54', '16f9bbe2-40d2-419d-a38f-8a7678e991b0.1.09c6180263649a8d4fe547b6774ec2bc', 'gAAAAABrCAiDeK1DWAVU-s_CGnyX9Zwal19FDZAQQl39ZQnig0MZ9Zg1Z3SlFU3216oP52paVHv4uOTDPQoAiUG_sRsSPig2F3evQJWZGNQUKc_pwauo5Njmob2evWhYZm_cDmo816gVBCSh3r5wnUBc_WfRRqJ4mkIrJU5KvjP4V3CxNP_Q3AmhIR8tjI4fb48i8bNZqg7ryrOlJQfI2zwC5BY6ztCA7SbWDJ66lyL2gWozoYv3BaGkVIx8CJNiYM9v9_0IaRpow9MsUxLJ1uGZkyOEOiy06jZlwLrMmtKzF3m4EBKziWm68NM0h6X_YYgb3Jlj5esiuCFYg7iZMLk8QzODHG_52j8EW2q3ilVGpMAVKfR8P3ynLJKU_Cx1eBfYK3C7CU69i0UHV5CKYmmjW19X5Fjz1lEEiU6-LCjryLk-aH0tMOr2yyWeFG4h43jAPRM8EdlxXfEObUVJkV8Sk38ha64CfOtYKwHhexMTbmOzAecKke9ZgIvPT782lMj8IDuy0Co4kEW0dSdltfGIPwuhsXOUc9N0l20JWLPxjNd9Dr_TFp4mgaUyE56SqQyRTPkLvjsXuHgIJyntvpqTcW_CwYu4RmpNKudKJLVuXFCUsaT39NncGwxVNpUv9KqSXMNBuH3VcWOmavlTLlEveErG8MpicpP8XR-lK5amLkNR9vWUmpae6AXp9QK40_l8rPfBETtklEOidmOtkv4K8ND_8NmVrw0eKYCX_74UETz8I2Do7JH-LRRfj-4Hv8aCkICbLm_xerjbyigmlhanuiOhnh8N-mfggvv4TU6jLQrj876EzE3z36jNoK19fQdqcLQKqxWSMINDUTcAAk-n_p3x19Y6WKkaYPu2RENUFQDc91dgdcM7ETuBqc6YU2B3W4BFqiNJHc5h6PBqLweTEVUvPRr9bOapOP6BpvLVU_z7qQNQZbgWBte6eykd1O9oUtkxf12Rge3cswiiqu9s8hxCpx-Y5tZBVoRFaYqqfOAM_rpOV1uj8CAUQNQsSb_7Wf15vgQOeVa01lK-g-E-9WGW3hRYxvYMt3D05eDb2uLtDH00evAygw8AXSauqBXTLy9Ws8grNxDcwVRrfGgvgapBZj9nEOSgdCPaQ4u1UizjZfzyWGRimD1R5EhJlX4zjkCitKTkXZUw6CxA2PToU8MxptcLFiqhiRyo8OngN3aVXR179zfcdVHqECfLpe2FRPTLqBtl', '-infinity', 2, '-infinity', '-infinity', 0, 'active', '', '');
-INSERT INTO public.leases VALUES ('19734b13-8144-4c06-8c64-f64a7b7a4ac6', '16f9bbe2-40d2-419d-a38f-8a7678e991b0', 'edge-1', 'kubernetes', 'platform', 1, 'platform', 'admin', '', '', '{default}', 'kubeconfig', '', '2026-11-26 10:22:59.337695+00', '2026-11-26 22:22:59.337695+00', '-infinity', false, true, true, 'lease-19734b13-8144-4c06-8c64-f64a7b7a4ac6', '28a6e0e9-cc3e-4d21-bf39-1a986b3d7a2f', '9b55e56f1cda9610407fa15ed5f8418cf226801edf98c2266483dc08f2140e30', false, '[{"apiGroups":[""],"resources":["pods"],"verbs":["get"]}]', false, 'bounded', '{}', '84f1642d7d9bb2502ad30b5c278ab79c7efed59b9fc4ee202b658d65cf7aa611', 518529599072, '', '{}', '{admin}', '', '', false, 0, '', 'rest', '', '2026-11-26 10:22:59.392641+00', '2026-11-26 11:22:59+00', '2026-11-26 11:22:59+00', 10000000, 'bearerToken', 'fa7f82b9-3c7f-4e7c-9495-3f7c211ac9f9', 'JTI=452746cc-e844-475f-8dc5-672cf17388b5', '16f9bbe2-40d2-419d-a38f-8a7678e991b0.1.09c6180263649a8d4fe547b6774ec2bc', 'gAAAAABrCAiDaEUv1KKczeOEAz9dl9rooyasXYzWtFlTTFzZ1jvyEqSBc111NXlbN3gTBbApfIxh0_c_yWgSrCiK5BeCAEfqOIgCe_TxBgoWvnQyphtiM4Zfuh3d6gvchCBL0bfWPdAZe0duHqSFitFlsE3k5RrYUR7S-AEA9DsnJzHcCSuNWWvBPKCQ7M88yddLuGALwGD9plLqZB-rQ0pHhoXFmvUlFDBMK5Hgo7eiMkG5b5gVoFxFvqMzISiy7G058FpIBL1ft5NiqQy0sfdSOYoWqa2igBPEaHMeesB3dGdQ5ax_f_DQpzsyAEA1Or73FOOY2iknf4D_CfreOWwWXmQ9Ghyg-ouSmEVNAnfZPHnB8ZGMIfiaZatHM5C3LoUBaymvqii9M9MkHMilSUzB-w1z6MfUA-tDh2VmGduor3NSJYxZtWmeMqpm_H3Cqnhu98s8rG3-UyQsVbe1UT2TpvYOLElFq5OZnDmg1B9Q_sUgfQYGB5LY5DAIqGkWpj4q6Zz0L3WYCpRrxUOxzQtXDFHdjafdPZM45F-af8esjBjyLT7e6NQz6pyKkBrY45uN5ECOoH7AUKdnIR7puFAl7XtwQJDfGWPKxxEIvVQvdWaR0wsH1gavOPOHt-8oxKdQnvq8QlulaCQMS1hPtEZAsDem2JYYrThuSULLh22UDlx6akd0gvC7DteXujvvbBIaUm3xXN5OZlY5-GHkZjyylmSzh_Nd08ZE7a-BhtsJcKMqdCzVvIW1jk2FYwMFyAGZgQ07YozZ0--v5Svxh0Srp1reNzP8G6f9G4Fc7zm91NDfwt2a88sOtXHdk5QkF1Kc6tzjujm8enan-TLGC1odPwtls9HURJyzRB2bttYO5gHiqUjnUI-PvlqI8AoLtYQkS5HKmRGuun782Z6fPkvOr5KowN9sUmICQKOy1h1OxAaEhE0WPYWTxlygGluh5bit5XIQEn1uh34CNQ4xRBsrxwbvvsq2jYA9YagdAn9NLlMx8IennltjiR4fKplqLoeclLnXUHyWQgrcflJ_UZx1gg3RN9uexZYYGzw8zgmEvzDLAbmj868uPcCj-hyumjk5KZ6g2DoKm7Qytw0eXrJat9vlgo8t9orJWNqw1mr2IPkAh08d5h2JcH-vKJ3oqSCxbVoIW0WxroKTYgpu08FvAF1Rm0eKdmW3TH5ouANNmiDfC6JJvMzCeXQNIUGc882rGYjrvpYO', '-infinity', 4, '2026-11-26 10:22:59.728129+00', '2026-11-26 10:23:01.728129+00', 0, 'revoked', 'requested', '');
-
-
-
-
-
-
-
-
-
-INSERT INTO public.live_leases VALUES ('8d8c5151-0aa2-4c19-8ffc-9187ec53b79b', '2026-11-26 10:22:59.261221+00', '16f9bbe2-40d2-419d-a38f-8a7678e991b0', 'platform', 'platform', 'admin', 1, 380917842589, 'bounded', 'active');
+INSERT INTO public.leases VALUES ('3fc766e4-6b72-421f-9dac-b690c33c5794', '8a109041-af24-43ba-a522-415b08d24a77', 'edge-1', 'kubernetes', 'platform', 1, 'platform', 'admin', '', 'view', '{}', 'kubeconfig', '', '2026-11-26 10:38:47.514818+00', '2026-11-26 22:38:47.514818+00', '-infinity', false, true, true, 'lease-3fc766e4-6b72-421f-9dac-b690c33c5794', '27035619-1c0e-4951-b9d9-8791a4cbe193', 'ab95fc6c0cd3b869a9812e6458afb0822a84e2b7c6302c85f0ede1042ed9765f', false, '[]', true, 'bounded', '{}', '6c44b35d28cfbcd626df31c4982d7dd54d70ede18170a69e10d8c56b12691af8', 292660229137, '', '{}', '{admin}', '', 'dave', false, 0, '', 'rest', '', '2026-11-26 10:38:47.536572+00', '2026-11-26 22:38:47+00', '2026-11-26 22:38:47+00', 10000000, 'bearerToken', '6b196b3e-8ed9-4068-a887-1b7f7a111ba9', 'JTI=2529e778-c74a-4947-a1c4-040f3ecf86d8', '8a109041-af24-43ba-a522-415b08d24a77.1.647f7191647d42dac714319ea419fa04', 'gAAAAABrCAw3TWr4m_x7ugPX3RE4T3h7HPX-heGI6RGUWoUoG985dXG172g0hgwhxI2oSJAV0d9yMulS-abHaoSkqZCjbkD3qvVS2Z2LkpMZcDGSZV1JmpZ9ncq6u49iiG_dPtw3dX4KMTQy57q_LffYGSCdzHoxcyZgEfIpnyIdYGTh91KCELyy0x77_F8cppUInN-qc4A_5FVFrXPCNgPJ3Gk2jtk6W-6WkHZyjivEIDktbxNdzczCfQQnuXaGKjWBj1un-221lHdb96GV6Y0l4tcuybLwpLDQ5hyacHr13o7SYHT5jRTbvcV3g0WXErqQaBPgOnMnC0-McvlX8D8jZR9wbe6Jdb3QIulFdyZgizcQONBJEwJ00jYj1mQeOefvr9BdoFxZeHP2HaIW_n5x57f-OwOFOxdyDMFmwJX87ndhNOcly5iLZ_94nKEyu6frOjyBxG53CSQbDUKwanoENAU2L2AGzBnPVIsULouI4gxYPa4bYmGrNGMt9YWat3RL7tVs2Wtrjv6H4Jih9wAODGC8cSNRMn3JcC57HO6BcbH8_Mxke0Zf3q-A0pl_cf2tJyCgkzjtiSrYWSZvLzByihgtLSKYJldV3A1agr70FugDx3FGKdey7SW5WZWv7hXzgBWvtmWPFJT8YYs9644ihMqRO3_6DUgYnhtXw0KizbzZQ4aLP5zt1WTJX6_FEbShQq2eg50D0ifIY5v3XI2Bm8nBmJmKrMXLpEZQLnB9bxKgl1FbKSko5NYaDlgWul9Ow2OsnvwWdu99Cyonf_rXx3bDtPe-fEKlb-doN7BY6hDiLFQ92q4FmRnwGkJHEklmBWsag_D1soTtjL4-3t_L6XM7r5EXqy-4Di7raLlOK4yxF2IvgR130VxgVUV9uxk2Yg4hbBw7QzPIu0K11mmvfUoVjxhyubD_mYhEG_3ElG0BjL8-asJZk_wnb67C1rYKtmwIcq2GJSvjDVkaIODhfdvawY5dFdLMsNRHNY-xITaBBzuqBz-Yab4t9gBk8cl71JAWYYakHpLNrb10brfKRBCBfe0HxU_VVOn1b6UOZ1f8NcFDs7_o4ppwCLpRbaN00qun2blFt3HxtfEP3f9hHBMJIkA-BXYMHwW0g9WxJnDRDdBetc0BF7DP5M1VUpzdekQtVWUZIQ_MC_knEVzHBb6rxeueVqB5O2_XZHOGmXIA0s47SyqeGixJiAvoUyK9rg9i9jkf', '-infinity', 2, '-infinity', '-infinity', 0, 'active', '', '');
+INSERT INTO public.leases VALUES ('0e3b904d-9876-4673-af7b-0aa2b389f905', '8a109041-af24-43ba-a522-415b08d24a77', 'edge-1', 'kubernetes', 'platform', 1, 'platform', 'admin', '', '', '{default}', 'kubeconfig', '', '2026-11-26 10:38:47.547558+00', '2026-11-26 22:38:47.547558+00', '-infinity', false, true, true, 'lease-0e3b904d-9876-4673-af7b-0aa2b389f905', '76dc7b81-7b2a-4011-bd50-4fcea1e6283d', '597924ea5e0ff71ce1e2141a942bf2165969bd1177990601bafaecb21890c78c', false, '[{"apiGroups":[""],"resources":["pods"],"verbs":["get"]}]', false, 'bounded', '{}', '84f1642d7d9bb2502ad30b5c278ab79c7efed59b9fc4ee202b658d65cf7aa611', 528756940401, '', '{}', '{admin}', '', '', false, 0, '', 'rest', '', '2026-11-26 10:38:47.562853+00', '2026-11-26 11:38:47+00', '2026-11-26 11:38:47+00', 10000000, 'bearerToken', 'a3ee7b26-e39f-4134-9e16-8f7c02a4f402', 'JTI=5f375a89-4c17-487f-bd0d-a03d38b14b67', '8a109041-af24-43ba-a522-415b08d24a77.1.647f7191647d42dac714319ea419fa04', 'gAAAAABrCAw3EQ7iltQiWbqt5VnO3r7bzz9NhVZ1LBqcMsZ0SBvCNxEnUjuF2C3x-_AgYV6HaU2fN4YrePK37Sg1n6AtoNIgX1R53CrUTRFsuEko6j9GDO6unor_0pcMEdbg3Tu_I7QS-XbsljfJZFFFNQmWmVttWJGsfNuJdvPCuqNIoejLVacWW98KpNPoI4tduwXxkBHTfPoWU39LkQh5bBrhDx8lTUbAdLCp8xT4WibnnLyrBuOaewaJyFs4ahIWEWvMtOfWO9-tqYs_dkAx8mzLTlsqKlScpXac-grSCPrFV45kSFuufpdE24ms4x3v4ODohvBil1sLfXTGoeqM34GJoL8wrAMtjoOhvqwySsjxTTmxEtvp4aE4h_ehtIu30p_fSjTra9WoeEu6eypWe2zpMNEEITwidDciT61k8ruc1dO2tnY7xq87eYyNiqZMY4RerEne6JtO25gEDAAyQR7aLUEVNslKlFT2yBf5CSxrP1VzaUIe2MYPmZzL9ISrsQdMnbUx1XfdSmmTiiQ3nIPWe5znN-qEVMj0DxoHActEzWWPyrdhEqBBT8wlbcKKNDg20dzo2OLdKV7uyY9TTXefiyjwRT2q0jOpx21bXk18oK9bU2NavYnuttse_eyCFeJthRbEOUkSROr7fvqrjLQp2Jflrl8HidIyL4arAAu_LPn4XZLWRDpqlnbusqZoS4vCLuLmnmZ2HgcZBNEQzbqbdqqWzjBSLOl8-4jzpxXkhmwyttYuofbrYvocBGki8PzfkDe1B6H0GdomCnUpfGhF8RHoYI74p9DjEuXE4HdDeiUlBw4H9Ul8HCEvSlSwlGac_74_XgyZmEp_KnKHJ7hPtkjqnH2PEm6FBOBj49JBXPPFav17o_SZZXqDZNtXK7kt2bG5_6tDEKVZNmOACiMlZrBoIuaojJWLSoqTn0b_PWwwF0OYFd_w5bNpFp27eckdOm5Rh-TOp_wpR_MB3PR8Y8UPOccIdMpXGIUCMfkpB_pwL2K7expv66JzZBpeRsshcncc71rsG7SGrERKd-pIsmG9ygji62s_eR0TYW8zCe6mRBpXe5xYdYxG2B62SG2DQXFc-IMBVDo-1DLEdP6u4ovejWCQS-BSiL5LukoKB3ub7mqW_uwFCCX96m9a1KmnMKLql-paEjY9ux6zKde_TzJD8E8Wp6T2fWn_k66eVYb-odIQrqB29-bJnCrR9D8kek-e', '-infinity', 4, '2026-11-26 10:38:47.670936+00', '2026-11-26 10:38:49.670936+00', 0, 'revoked', 'requested', '');
 
 
 
 
 
 
-INSERT INTO public.oauth_clients VALUES ('2055c5ec-b5fe-4ca0-b33d-f5d6323591ae', 'platform', 'tacker-north', '{vnfm}', '{}', 'null', 'active', 'daa1b3a4eabd88da6ca144051283375a6c80e92f91bbd98dbe2aa6e090e4576e', '', '-infinity', '2026-11-26 10:22:59.421728+00', false, 'admin', '2026-11-26 10:22:59.421728+00', '2026-11-26 10:22:59.421728+00', 1);
+
+
+
+INSERT INTO public.live_leases VALUES ('3fc766e4-6b72-421f-9dac-b690c33c5794', '2026-11-26 10:38:47.514818+00', '8a109041-af24-43ba-a522-415b08d24a77', 'platform', 'platform', 'admin', 1, 292660229137, 'bounded', 'active');
+
+
+
+
+
+
+INSERT INTO public.oauth_clients VALUES ('84678845-38de-403f-b319-e2ca0bea07ff', 'platform', 'tacker-north', '{vnfm}', '{}', 'null', 'active', 'b3b3c5d9b11d8696180b2f94541e7a9a81f9bcca5a73b09a0d2c8c2f215fc52a', '', '-infinity', '2026-11-26 10:38:47.573114+00', false, 'admin', '2026-11-26 10:38:47.573114+00', '2026-11-26 10:38:47.573114+00', 1);
 
 
 
@@ -1120,14 +1141,14 @@ INSERT INTO public.schema_floor VALUES (1, 1);
 
 
 
-INSERT INTO public.schema_migrations VALUES (1, '0001_schema.sql', '25823b0848d8de6f6094159760446585f797292935d37481140ede4aa827e90c', '2026-11-26 10:23:01.462889+00');
+INSERT INTO public.schema_migrations VALUES (1, '0001_schema.sql', '1309767967d0fa518d3f29c3fc52bf75d93d9f49599f0a37d4c1938c56fed4ea', '2026-11-26 10:38:48.5405+00');
 
 
 
 
 
 
-INSERT INTO public.token_uses VALUES ('80474b194e69', '2026-11-26 10:23:00.034259+00');
+INSERT INTO public.token_uses VALUES ('93e5c85a645a', '2026-11-26 10:38:47.768157+00');
 
 
 
@@ -1142,32 +1163,32 @@ INSERT INTO public.vim_census VALUES ('health', 'reachable', 2);
 
 
 
-INSERT INTO public.vim_generations VALUES ('16f9bbe2-40d2-419d-a38f-8a7678e991b0', 1, 'https://127.0.0.1:37019', '-----BEGIN CERTIFICATE-----
-MIIBZDCCAQqgAwIBAgIQAMEufgK0lbTpMsKuW+TT+TAKBggqhkjOPQQDAjASMRAw
-DgYDVQQDEwdmYWtlIENBMB4XDTI2MTEyNTEwMjI1OFoXDTM2MTEyNjEwMjI1OFow
-EjEQMA4GA1UEAxMHZmFrZSBDQTBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABHJE
-K7yoZ5kE2fYKdn7/ovIlwNbOSeeJ8AsSxL9OnCQd5nO8shXl3+0Kd/efKmdPC+o0
-yRZZgZaEirx7Fm9xSqWjQjBAMA4GA1UdDwEB/wQEAwIBhjAPBgNVHRMBAf8EBTAD
-AQH/MB0GA1UdDgQWBBS7Y7RwvFucWXsGEOoK7vbFHSIEJDAKBggqhkjOPQQDAgNI
-ADBFAiEA/cXAJ3dTNmyqwH0HoQ1q1XDF0ggRQgwWBBh6eFn6REcCIBAg610qEEmD
-/XsnYq++Uez07ULMvWa/yHsJwjFs5vos
+INSERT INTO public.vim_generations VALUES ('8a109041-af24-43ba-a522-415b08d24a77', 1, 'https://127.0.0.1:34155', '-----BEGIN CERTIFICATE-----
+MIIBZDCCAQqgAwIBAgIQAJNFicShXir4fKOFoH63UjAKBggqhkjOPQQDAjASMRAw
+DgYDVQQDEwdmYWtlIENBMB4XDTI2MTEyNTEwMzg0N1oXDTM2MTEyNjEwMzg0N1ow
+EjEQMA4GA1UEAxMHZmFrZSBDQTBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABNoL
+Kf32tgx/OmAWfoppbu5S6YsNIGJDiBNi/a2oH010qMo7tuWFGCqRiBhtCZa82jqS
+gJFT3X16g8Ho1jtJJrejQjBAMA4GA1UdDwEB/wQEAwIBhjAPBgNVHRMBAf8EBTAD
+AQH/MB0GA1UdDgQWBBSyecVyKnF4vcAxSfRhat46N3GIZzAKBggqhkjOPQQDAgNI
+ADBFAiEAmdg3cwgLG04cbf5I/mQhnyTTK5HTTDsg+rFUWlL8a8cCIFcHA641CXSG
+DQSH7EdMMppXRrO76x+zMInkVQXAxpoF
 -----END CERTIFICATE-----
-', false, '', 'default', '{}', '', '', '{"regions":["default","kube-node-lease","kube-public","kube-system"],"mode":"managed","user":"system:serviceaccount:kube-system:fakekube-admin"}', '2cd479c9-6beb-4def-9cfa-9366d8ab80ca', '', 'bearerToken', '-infinity', 'gAAAAABrCAiDju4hlksvcZr9pfuCm8HlR3LzedVY9l0kCapKTnvVPfmLTAEqhUi-_jt2tSw71wCiKTVdhWVLIhXFztq0ZoG_XIYMi6jThn3V9tPz9zlvSimipl9rJY-cL4l8Rg30nMBoQxNeuo7rfciB_ht9Izf9w5cTqsc8vPmq0zPRKrZumLDsLxRstbuNL_OIlXRcUkP_fAVZMgZTO9GvcQe9OTdsr4oLY91hWr5itIUjUKnFchCEscI_IDlr5kyAwXFpHyZ34zUlky4zwMBxDLwr6PWzYhokIleKBgxejNB8N2igvMSqPOiOZ62xEyffwVwUZPitYrNkAqJaH6BsRpRapF_ChSWFr4IE8cXB8r8YjVF1u-RmfvC7csZsQsBnhUbbQ8MyV7ZD5mSBIGPl6S4VoIn39VzZKYlmqof6NNInkbWzi6QiL0PMRjKlu9Dbe4ePsOQUZ6merct-wqpUkHthg6CHMNivV6TXxcLeAznikZt-ApQtZ2JYoZxeQqx2Rn7psaBspQXI7O5_Fkj7xaiLNhe4dD1w-_HLl0k2R6zug0-gM8e5sackmI75bhouc9DlEzGTiJOYcsY6Fii04edQ5b5NhzFpHs-YlOtdbVik0hxGqC1aCllZnxAjoxvrGENqjN2RkObe5SaLH3gdvVEwNs7AeoU_DITs_N96djRk_3OMNYUclxixzfAQ1OO6sUmSWP1o_UgQuBqb6gm2MjyHnnij_kqaY-2ryow_UnQcMYDOFWphayBsP4LJUw1mxpeOZ71K389MUxkmJytOOF503mCWPD1j1K4lfdR8RgbNrw6s-ohgf1nRDHhWhzAcGie2CvaGVm6MINfHfxy8SYWV2V7F4e4z861WWndZPOgV5SGxevgx1NC2mO9cIotRTmvjcC6iUmKOP_H7mZttMwfoPD7a3jlG4oLqaGc6x1o61tasm68O8huh3wmQkQL2kEuvGHhdLgaTgeqewKfoPIQNI8SAN5E7W0LakMm--ErRiKvuG56c1C2AcQ9vtorz2IXixXdrPZkC-DGTC76e3onWPzwLAi3WfSjauwBzZCk5Dfg4dRCzNCCZBqdy8xNGyMlE3uY-', 'current', '16f9bbe2-40d2-419d-a38f-8a7678e991b0.1.09c6180263649a8d4fe547b6774ec2bc', 'keydir');
-INSERT INTO public.vim_generations VALUES ('1cd0c663-2447-449f-a31e-b7c4b5ae37a7', 1, 'https://127.0.0.1:37019', '-----BEGIN CERTIFICATE-----
-MIIBZDCCAQqgAwIBAgIQAMEufgK0lbTpMsKuW+TT+TAKBggqhkjOPQQDAjASMRAw
-DgYDVQQDEwdmYWtlIENBMB4XDTI2MTEyNTEwMjI1OFoXDTM2MTEyNjEwMjI1OFow
-EjEQMA4GA1UEAxMHZmFrZSBDQTBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABHJE
-K7yoZ5kE2fYKdn7/ovIlwNbOSeeJ8AsSxL9OnCQd5nO8shXl3+0Kd/efKmdPC+o0
-yRZZgZaEirx7Fm9xSqWjQjBAMA4GA1UdDwEB/wQEAwIBhjAPBgNVHRMBAf8EBTAD
-AQH/MB0GA1UdDgQWBBS7Y7RwvFucWXsGEOoK7vbFHSIEJDAKBggqhkjOPQQDAgNI
-ADBFAiEA/cXAJ3dTNmyqwH0HoQ1q1XDF0ggRQgwWBBh6eFn6REcCIBAg610qEEmD
-/XsnYq++Uez07ULMvWa/yHsJwjFs5vos
+', false, '', 'default', '{}', '', '', '{"regions":["default","kube-node-lease","kube-public","kube-system"],"mode":"managed","user":"system:serviceaccount:kube-system:fakekube-admin"}', '24aac597-a71c-49f6-bc15-a547b6f4e07e', '', 'bearerToken', '-infinity', 'gAAAAABrCAw33jO5O1dl5XkS2M9t1sfdeydnoLl8P--693lFnFMBd08POYCXAK67pfHT1sEFr5lk5KQC9b1XnD9gZiGRCtg8TY_EuSjXjFGj7walcGj1-MVYKgHm-C9HFfRKnGErjqwlFUmHnkbyLu_oEQeo8qefbrYxpu80RH1iuQH6DG_y0Qx01s1w1X8Vqg8E0ueRRTLiWgF69OFl3uclwW8uJW-Wxnh0yQKVxnYDfHCxQWZ1W9NYn2TtVFK3qXyF5gxKg7Dy1AQ83TSZ1-E49px3NhpXeu-62xoE-_Qwdux636JFmpl7lxQtMhcbakPrF7r2R9k2W39SmlWtXiMbsWSQat089uo7AD7mU7q5RVl9PEWmWKPsHyx_7_aEaXrfOwunZU24GrSxGlHG1L-MSaxULOGcOQLMQh4AaG0GKgueAbI482SFTvebVTmLwxh-auBuAaGGvfvnruyEuEPFFydqX4wwFs8lyce9QwsuACnSLx07VBexLEtKbxBpYTxdrDmmpWj1_oppehoGXOLAtL1jiXYCs49wI3zta-c94HcBJ6Kw0VXo62lYuDabB8rz0VDhTye31-Vbr-VzamJ0A9FjHCfsaANyS3JZfQehvtZ5KnnuT12hHnhK5_p7vQbYgxxeWKVmIG4pNAFJ1oIt8csyTWPMsNFELgwPaPbaDmPJlqX74W_FXtBLhdpXj23sYx-JqsNgi0x3lJdVCgy-4mabu_HAFhsiiEzS_PRQxiYAhMUpUgx6aQNHELtcJmbWCde8xKNwLvmTLSYRGmEvZXL40MEAnLRafv-n-2F4BpNo0dq8pfafsJFZH-3eEZ8Zv1fVWkflP-TN4vLlRsaBtns5S-svQqrMzvXFtK4QpRMK1tN0ozu8syua-NAhl2tCQMyRKqYQceL9OD_R-YI5hA82bzQvJS2_QQuP0ij2G3fwSQ1jN47HXZCHO9WSdfjnWPsmLAR83679w7WA9RrH29r5SmBvOW6T1EHDG7HmWuC1L80GqpqXlpeWly2hOvCn8pd9qPuqlXrofKS4mr7ajWxRHu_go2FFc2oDg33Epnl0siBv1bjy_ukCxNJqnTJGD3p9U_HB', 'current', '8a109041-af24-43ba-a522-415b08d24a77.1.647f7191647d42dac714319ea419fa04', 'keydir');
+INSERT INTO public.vim_generations VALUES ('bf31bdf5-6698-4275-b108-cd4d862f45bf', 1, 'https://127.0.0.1:34155', '-----BEGIN CERTIFICATE-----
+MIIBZDCCAQqgAwIBAgIQAJNFicShXir4fKOFoH63UjAKBggqhkjOPQQDAjASMRAw
+DgYDVQQDEwdmYWtlIENBMB4XDTI2MTEyNTEwMzg0N1oXDTM2MTEyNjEwMzg0N1ow
+EjEQMA4GA1UEAxMHZmFrZSBDQTBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABNoL
+Kf32tgx/OmAWfoppbu5S6YsNIGJDiBNi/a2oH010qMo7tuWFGCqRiBhtCZa82jqS
+gJFT3X16g8Ho1jtJJrejQjBAMA4GA1UdDwEB/wQEAwIBhjAPBgNVHRMBAf8EBTAD
+AQH/MB0GA1UdDgQWBBSyecVyKnF4vcAxSfRhat46N3GIZzAKBggqhkjOPQQDAgNI
+ADBFAiEAmdg3cwgLG04cbf5I/mQhnyTTK5HTTDsg+rFUWlL8a8cCIFcHA641CXSG
+DQSH7EdMMppXRrO76x+zMInkVQXAxpoF
 -----END CERTIFICATE-----
-', false, '', 'default', '{}', '', '', '{"regions":["default","kube-node-lease","kube-public","kube-system"],"mode":"managed","user":"system:serviceaccount:kube-system:fakekube-admin"}', '2cd479c9-6beb-4def-9cfa-9366d8ab80ca', '', 'bearerToken', '-infinity', 'gAAAAABrCAiDbMXZ9onAsqh19VrkxpFWaJtbmrTvTJf6BQhR8h8Mm69gp20vRb8-shZMe-waFzY33cC16JQOZYRje_Q_-IPkG9x2YFBX7v685nVor0DxL4-985aSaZ-VC8ixx2Hx7gFKuxzE5TTadz1v4GoEzEvxUxm4xv_bby5XqHTZQ2zlG85VaJbyoh9Aj_fHpUA6pHGzLoOfiDREj4C7UFVhWkAnOC7wEZu4px12wT8OqheSud39ZRJN7pyB0-Xzs2rLyFhK_wY4z9LmBxWa_HwYyLQbrQTI-lwELDgFtRrwi0eLEsEfzimX2pp2kvAI09S6haCjf_A5Oul4xjl5mRenOaBknXYDztrtJPqZ7QJsaOIrxCBen_moSjyYHIN8osZl_kecVVTaIbdcc8TXw66qUwj4FceCFVyi5INBRFN-5i36OFmQRaFpix4tnLfYeIe8hX2aTQvy6QdTnSwgG7GPcl3M8JvrdpSSOwib9QqX84PjyzAlOUJ7JhbpBTEnQnwGJtL2kPfysIgtqa0_L0t4W_FhGjNMo8TbwIuabUODo3i2j2qTM7PronWABrAr72BwKxvNgkzVyZsif1NR4SNw8iK_cl5FPJvEbGkozYXt3mKK6PXybefxCnlIBd1NRzo7Iw9BGdHEP6-J0upiVA5lrbrdw57yGehSWgvfmuheX78sJoLYU86uori__gtrBLVXFWg3X4uDvPrttjk7ucTu0uPykcVsgEE_hG0gN1-iA4ZR3CN1v-hS7NsgPVE0q4ChpTj_K64uG_ekd_DElC2p9Q2ufj7srheS1XPXTRZxcy0JvmlOmS7tOfYC-01f1Ir4Dcz8HCLa8AguMfu2ZZO9gtGCKzf14SNMHPtopSG115x4jtAdXulqlJeGdXGvhW0a33iE-dLkLonwwrCZ_UbrhsGswmzrP-lt2Vduyv4W8VKS-Y_GkyUm4HaO8FnoVJyDslF-PxFcP2V3iBTs_nmaTdahlfPL8eY_P9mg-QJeIhuqznHDC4LhS4S4OjcIuTsjmEG4BmKvEN1xuGsTY5j4lpgmaEXuQVqOLCzCf2qkrab9t1fzt8PCkb6dyTnjN76bEL8T', 'current', '1cd0c663-2447-449f-a31e-b7c4b5ae37a7.1.9b5974016760f3a3848093970174fa38', 'keydir');
+', false, '', 'default', '{}', '', '', '{"regions":["default","kube-node-lease","kube-public","kube-system"],"mode":"managed","user":"system:serviceaccount:kube-system:fakekube-admin"}', '24aac597-a71c-49f6-bc15-a547b6f4e07e', '', 'bearerToken', '-infinity', 'gAAAAABrCAw39eKK0ctSXyFZAz_uyG_ViYrxHZsOnuVC4wY_6Erc18jg38zqRic7Co_FiVkZDRAKNYACI6warwiX3irDcwvDwWTUuPc2d1ucp-n-zyJ3XPkpoyQNb2o49NCcTNwzaoqCzSAM1wdVkWpJzQbV__POMZmXiMTcuwIpphcZxVorWhpuAwcJl_Z7BAqIzNJA-hJ25h-LjEas9EfdIxo-aB-87V6RanJezVjZWgOk3ufqESzH0DUUlxU0EiyTcrQ9uADSfbadw7WbhgpacGP9S1OMl5a5yQhQRfzHrYDAsPOyiI-kqyHd5lOWNd_wy-bQNPVtKURTRR3anezS8tEoVAi4jtbs4hMg9A3B22k-Q9Rn_yGvPnpAnHgHLXkw65_GhvdnJdV1KvRWqe_QJy-s_oZqRlfeZ0evHwTPJROQhU7UFNHm3D05vsgvj8emczSS4_y3TWzzHz4u3fxdpcDvAXSr_dYiAGmIicLOSjXySbHtDSvRHyS_6KlMwko9eMrGzzWvFqqfPxac5Gwq1WdLWOQ_qDNyVJHTZSX-cKzf8qi1VzSeglpyBeASvQ9rlTnGz_4zN19ndphV_jUcYftuaOD8EWWbKU9-2cBe35ff1h7tJx5GGYmQNZhs5GC2Xw4aGJ8-x_lCwVlMYEvu4YUsKLBjjn5ERLI4xyhWBAW-UXUpiDtiEfbCxrzM-OfWtJXyTExL4j02fVHX4GOIf-ukWqiMorZKYbqfOZPC9G1U2khcCvSsxUYJiQTszYBuB5TU-YLpDDi17iG5x660PQcMkRaPC7A1QDhZwvJrPO3NzFoUtmE4hDG5KJXIxhhBfoERbmPrRnR9Z-cPC45hjYMYcBIDfgufj4vsXleNsdGpxVj2JUTwM1B9sG3iJvMuUVpnmUkJi5bsZnXjIvaojCMVPL63bDJwLEB9QryNm2bGwwrzCCHMUit6Kb3YU9f1_bEr73YUsLtOYVhUXmvgc3dQYxgx6wv7SkL42gFDqNBTefpZ81EAmHvTsaQzXg8Mjj3P2qYxDqwxrvYc3-WDyyuXOOSb9wtdvBADA35AxulQwDji2pcGkog4jmdL_o0rjjQi4Ucr', 'current', 'bf31bdf5-6698-4275-b108-cd4d862f45bf.1.fc7e38856b9aa7abb66e2e1d298ff3ca', 'keydir');
 
 
 
-INSERT INTO public.vim_labels VALUES ('16f9bbe2-40d2-419d-a38f-8a7678e991b0', 'site', 'north');
+INSERT INTO public.vim_labels VALUES ('8a109041-af24-43ba-a522-415b08d24a77', 'site', 'north');
 
 
 
@@ -1178,8 +1199,8 @@ INSERT INTO public.vim_shares VALUES ('lab', 'platform', 'edge-2');
 
 
 
-INSERT INTO public.vims VALUES ('16f9bbe2-40d2-419d-a38f-8a7678e991b0', 'platform', 'edge-1', 'kubernetes', 'admin', '2026-11-26 10:22:59.079032+00', '', 'd88c59dd5841cc9fbac04326526dbd8c10262733713c27f04760abe28d7cca1c', '', '', false, false, 'registered', '', '2026-11-26 10:22:59.203774+00', 4, 1, 0, '-infinity', DEFAULT, 'reachable', '2026-11-26 10:22:59.237398+00', '', 'v1.36.3', true, '', 'taken', '2026-11-26 10:27:50.804229+00');
-INSERT INTO public.vims VALUES ('1cd0c663-2447-449f-a31e-b7c4b5ae37a7', 'platform', 'edge-2', 'kubernetes', 'admin', '2026-11-26 10:22:59.123729+00', '', 'f29663bd63ae1e996b750fa5394cd11875b8a4fa5e39f4f44e183dab3a46f8a7', 'second', '', false, false, 'registered', '', '2026-11-26 10:22:59.630137+00', 4, 1, 0, '-infinity', DEFAULT, 'reachable', '2026-11-26 10:22:59.144639+00', '', 'v1.36.3', true, '', 'taken', '2026-11-26 10:27:42.872944+00');
+INSERT INTO public.vims VALUES ('8a109041-af24-43ba-a522-415b08d24a77', 'platform', 'edge-1', 'kubernetes', 'admin', '2026-11-26 10:38:47.443015+00', '', '4ca12413f1ad65ec39f389a5517b695b4dea26680753b471ad79a0996382d5a8', '', '', false, false, 'registered', '', '2026-11-26 10:38:47.491699+00', 4, 1, 0, '-infinity', DEFAULT, 'reachable', '2026-11-26 10:38:47.504585+00', '', 'v1.36.3', true, '', 'taken', '2026-11-26 10:43:18.93098+00');
+INSERT INTO public.vims VALUES ('bf31bdf5-6698-4275-b108-cd4d862f45bf', 'platform', 'edge-2', 'kubernetes', 'admin', '2026-11-26 10:38:47.462965+00', '', '60329202039e1d3f9e71135aa56eacb01a48ad39084d0fd15b83c45cc7cc8048', 'second', '', false, false, 'registered', '', '2026-11-26 10:38:47.63786+00', 4, 1, 0, '-infinity', DEFAULT, 'reachable', '2026-11-26 10:38:47.46913+00', '', 'v1.36.3', true, '', 'taken', '2026-11-26 10:43:26.514833+00');
 
 
 
@@ -1192,7 +1213,10 @@ INSERT INTO public.vims VALUES ('1cd0c663-2447-449f-a31e-b7c4b5ae37a7', 'platfor
 
 
 
-INSERT INTO public.vnf_instances VALUES ('748f8f5d-3300-4546-b111-6985ef866e10', 'platform', 'web-1', 'NOT_INSTANTIATED', '2026-11-26 10:22:59.548665+00', 1, '{"id":"748f8f5d-3300-4546-b111-6985ef866e10","project":"platform","name":"web-1","description":"","state":"NOT_INSTANTIATED","createdBy":"admin","createdAt":"2026-11-26T10:22:59.548665Z","shape":{"package":"20ff7f64-43fe-470a-9ed5-6607764172c2","product":{"vnfdId":"web-1.0","provider":"local","name":"web","softwareVersion":"1.0","vnfdVersion":"1.0"}}}', '-infinity', 0, false, '{}');
+
+
+
+INSERT INTO public.vnf_instances VALUES ('a1b77831-1ab7-447e-a980-99755333e3d7', 'platform', 'web-1', 'NOT_INSTANTIATED', '2026-11-26 10:38:47.615527+00', 1, '{"id":"a1b77831-1ab7-447e-a980-99755333e3d7","project":"platform","name":"web-1","description":"","state":"NOT_INSTANTIATED","createdBy":"admin","createdAt":"2026-11-26T10:38:47.615527Z","shape":{"package":"43713a93-8ae5-41fb-91dd-4cfe27f1b7a8","product":{"vnfdId":"web-1.0","provider":"local","name":"web","softwareVersion":"1.0","vnfdVersion":"1.0"}}}', '-infinity', 0, false, '{}');
 
 
 
@@ -1202,22 +1226,22 @@ INSERT INTO public.vnf_instances VALUES ('748f8f5d-3300-4546-b111-6985ef866e10',
 
 
 
-INSERT INTO public.vnf_package_chunks VALUES ('d6ce2837-aff8-4db3-8ad7-7000ec65d774', 0, '\x504b03041400080008000000000000000000000000000000000019000000544f5343412d4d657461646174612f544f5343412e6d6574614c8dcd4ec4201446f73c052fc0b485162abb5a35b351133b717f2917874c0b0de098bebd19ddccf2fbc939a7f7691cd82b16602f7e41f68929fb18346d0e3519a7e1e3be69c898100a5af6b86b7af5ab49f182893c879276f684ce075f7c0c59d3bb505d83b3871dd68590375851d39b2957976f832960c15cfda0f93f8c31140c859df60d35856d5bfc0c374af5370fcb574cbe9c574da7e3c07827c911f259533e4b63faba07e33ae89d108aab193bd5f15635128553008ecb163bc3ad145ca8ba6ee707a36aa12c9796fc060000ffff504b070888333e32d100000008010000504b03041400080008000000000000000000000000000000000015000000446566696e6974696f6e732f766e66642e79616d6cc4554babdb3c10dde75788bb4fb8f9f8baf1eed25228946e0add0ad91ea543f5421a3bbdffbec8b6123b965237f47176619e67ceb142363482b720d120a13581f7e0035a53b13114503b05fc5568c58ffcbf9db12d707a7510aa1d638cf5a86b6fbf813fc448387cf9f47e0c44b4e0b187964b6ff5d4704a33b28fa9974ce7ad034f98da5e3b84c6a323eb39b6cb50445ca462813c9ad32ad882149da28a9da1de1f0fcfa5c689f183dd9f8e87e7a745d879db630bfed18eca3642dd766cbb86b8111a1eed7a867a110c56d25978f83dfcc93aabece9951368a7044d6b86ae0e84d4456f712d9c43739a497c71539533d24fdd2195e86d3758838d46dd5dbb4e7bcc4a16de641782f726b33bd3d9ca9f59a7b1bcdb32be6173ef645cc06e9db0d294e5742d4cea8dd41c8db46b5611fbeb5d56f1c2dd732989f9b0c84b60f41598160625040a4cf86be519ea9c3aab57a3ed0e6fad761dc16695cac7eadb8e3b6f25aacc7715a1d170d3e91a3cb792a309244c03a162c77cbaf89e4f7f33a43babb059acb88f6bf1e1f515aacc3f15a6137c180bde8122b1f90cd314dec6aa3cdd0d5449f81350a6fd7e71e191d8302a6ce7f5b9110acde925386868601736d31343515ee7dc1e09d614b4677fe0200a7af8259de35042113fa08fb176fb3d865105cee9f5fe2bbcc3282a1f05daea868515b6b3ce0e4958bd3173945f8984f875473230c9c8fe2fa606029775ff2df6d17fb363e15c719ed3b078b17f6696ed8ffc2dc66b96ff8512ee0a97b09026f7273cd04809d3cfdd8f000000ffff504b0708448f5eb03e020000030b0000504b0304140008000800000000000000000000000000000000001900000046696c65732f6b756265726e657465732f7765622e79616d6c7c53d14fdb4e0c7ecf5f61e5c7c36f529302d32474120f15050969044459f7b04dc85c4d726a72773abb2d28eaff3e254db232cafc76b63f7f9fedf37f30810d3dc14576a5c05982f9f41bfc1f6fe829fe3402230cdad96793af028a717604081e99372e2c00ed021098c2da684a23f4664e818db30ad627d1d2d885828b167d833eaa487081822a02b058916a78138f3971d4fb8d5dd04b5a48552a881f0ac360188eea7976f5789dcd1e26d9c5e56336b9b9dca63f6d1c2549729874463a907cc058badcd88825189b4fbb68df9282f8a8be9bcc66df6fefa7ea5c1768734a2adafe93acedff305bc49e74e3612a498b0b0a6af4be8d6d1b6217849b7802f50e5488f851eb5770763c02c19093dc75efb3e3ed3b25e83d8f073953f2a57badc87ed0ffa028902f8d465670b2af2f0200a85074f1159fa8e4bf040b55be44a12e6f8fa1b1f21004a0a76c0c57e22ab7b2d2cd6da275f37a704bb20a9eb164ea32b5b382c652e01e9becb5019d990a73521007ca0d4b784d97679c1a37a6534a8458923681c798dbc2b1a8a37a7e793fbbbecdd4f969fae5f3361e2a61c859c10f4b422fa47f0dfe6147bd887a50b6bf963e4e767d155cb50fe0f63fded3b3eab73c7cc43fb8b52b5715dd34c378cbb643b487328276747728858271ebea0bece0ef46b5bbafbe9aeeaff18d90aeceef000000ffff504b0708cf7055eef50100000b040000504b010214001400080008000000000088333e32d100000008010000190000000000000000000000000000000000544f5343412d4d657461646174612f544f5343412e6d657461504b0102140014000800080000000000448f5eb03e020000030b0000150000000000000000000000000018010000446566696e6974696f6e732f766e66642e79616d6c504b0102140014000800080000000000cf7055eef50100000b04000019000000000000000000000000009903000046696c65732f6b756265726e657465732f7765622e79616d6c504b05060000000003000300d1000000d50500000000');
+INSERT INTO public.vnf_package_chunks VALUES ('418ffe8a-9e37-474d-b9db-a9290469333c', 0, '\x504b03041400080008000000000000000000000000000000000019000000544f5343412d4d657461646174612f544f5343412e6d6574614c8dcd4ec4201446f73c052fc0b485162abb5a35b351133b717f2917874c0b0de098bebd19ddccf2fbc939a7f7691cd82b16602f7e41f68929fb18346d0e3519a7e1e3be69c898100a5af6b86b7af5ab49f182893c879276f684ce075f7c0c59d3bb505d83b3871dd68590375851d39b2957976f832960c15cfda0f93f8c31140c859df60d35856d5bfc0c374af5370fcb574cbe9c574da7e3c07827c911f259533e4b63faba07e33ae89d108aab193bd5f15635128553008ecb163bc3ad145ca8ba6ee707a36aa12c9796fc060000ffff504b070888333e32d100000008010000504b03041400080008000000000000000000000000000000000015000000446566696e6974696f6e732f766e66642e79616d6cc4554babdb3c10dde75788bb4fb8f9f8baf1eed25228946e0add0ad91ea543f5421a3bbdffbec8b6123b965237f47176619e67ceb142363482b720d120a13581f7e0035a53b13114503b05fc5568c58ffcbf9db12d707a7510aa1d638cf5a86b6fbf813fc448387cf9f47e0c44b4e0b187964b6ff5d4704a33b28fa9974ce7ad034f98da5e3b84c6a323eb39b6cb50445ca462813c9ad32ad882149da28a9da1de1f0fcfa5c689f183dd9f8e87e7a745d879db630bfed18eca3642dd766cbb86b8111a1eed7a867a110c56d25978f83dfcc93aabece9951368a7044d6b86ae0e84d4456f712d9c43739a497c71539533d24fdd2195e86d3758838d46dd5dbb4e7bcc4a16de641782f726b33bd3d9ca9f59a7b1bcdb32be6173ef645cc06e9db0d294e5742d4cea8dd41c8db46b5611fbeb5d56f1c2dd732989f9b0c84b60f41598160625040a4cf86be519ea9c3aab57a3ed0e6fad761dc16695cac7eadb8e3b6f25aacc7715a1d170d3e91a3cb792a309244c03a162c77cbaf89e4f7f33a43babb059acb88f6bf1e1f515aacc3f15a6137c180bde8122b1f90cd314dec6aa3cdd0d5449f81350a6fd7e71e191d8302a6ce7f5b9110acde925386868601736d31343515ee7dc1e09d614b4677fe0200a7af8259de35042113fa08fb176fb3d865105cee9f5fe2bbcc3282a1f05daea868515b6b3ce0e4958bd3173945f8984f875473230c9c8fe2fa606029775ff2df6d17fb363e15c719ed3b078b17f6696ed8ffc2dc66b96ff8512ee0a97b09026f7273cd04809d3cfdd8f000000ffff504b0708448f5eb03e020000030b0000504b0304140008000800000000000000000000000000000000001900000046696c65732f6b756265726e657465732f7765622e79616d6c7c53d14fdb4e0c7ecf5f61e5c7c36f529302d32474120f15050969044459f7b04dc85c4d726a72773abb2d28eaff3e254db232cafc76b63f7f9fedf37f30810d3dc14576a5c05982f9f41bfc1f6fe829fe3402230cdad96793af028a717604081e99372e2c00ed021098c2da684a23f4664e818db30ad627d1d2d885828b167d833eaa487081822a02b058916a78138f3971d4fb8d5dd04b5a48552a881f0ac360188eea7976f5789dcd1e26d9c5e56336b9b9dca63f6d1c2549729874463a907cc058badcd88825189b4fbb68df9282f8a8be9bcc66df6fefa7ea5c1768734a2adafe93acedff305bc49e74e3612a498b0b0a6af4be8d6d1b6217849b7802f50e5488f851eb5770763c02c19093dc75efb3e3ed3b25e83d8f073953f2a57badc87ed0ffa028902f8d465670b2af2f0200a85074f1159fa8e4bf040b55be44a12e6f8fa1b1f21004a0a76c0c57e22ab7b2d2cd6da275f37a704bb20a9eb164ea32b5b382c652e01e9becb5019d990a73521007ca0d4b784d97679c1a37a6534a8458923681c798dbc2b1a8a37a7e793fbbbecdd4f969fae5f3361e2a61c859c10f4b422fa47f0dfe6147bd887a50b6bf963e4e767d155cb50fe0f63fded3b3eab73c7cc43fb8b52b5715dd34c378cbb643b487328276747728858271ebea0bece0ef46b5bbafbe9aeeaff18d90aeceef000000ffff504b0708cf7055eef50100000b040000504b010214001400080008000000000088333e32d100000008010000190000000000000000000000000000000000544f5343412d4d657461646174612f544f5343412e6d657461504b0102140014000800080000000000448f5eb03e020000030b0000150000000000000000000000000018010000446566696e6974696f6e732f766e66642e79616d6c504b0102140014000800080000000000cf7055eef50100000b04000019000000000000000000000000009903000046696c65732f6b756265726e657465732f7765622e79616d6c504b05060000000003000300d1000000d50500000000');
 
 
 
-INSERT INTO public.vnf_package_uses VALUES ('20ff7f64-43fe-470a-9ed5-6607764172c2', '748f8f5d-3300-4546-b111-6985ef866e10');
+INSERT INTO public.vnf_package_uses VALUES ('43713a93-8ae5-41fb-91dd-4cfe27f1b7a8', 'a1b77831-1ab7-447e-a980-99755333e3d7');
 
 
 
-INSERT INTO public.vnf_packages VALUES ('20ff7f64-43fe-470a-9ed5-6607764172c2', 'platform', 'enabled', 'web-1.0', 'd6ce2837-aff8-4db3-8ad7-7000ec65d774', 1724, '2026-11-26 10:22:59.492057+00', '2026-11-26 10:22:59.527971+00', 4, '{"ID":"20ff7f64-43fe-470a-9ed5-6607764172c2","Project":"platform","State":"enabled","UserData":"","VNFDID":"web-1.0","Provider":"local","ProductName":"web","SoftwareVersion":"1.0","VNFDVersion":"1.0","VNFMInfo":["vimbroker"],"Entry":"Definitions/vnfd.yaml","Manifest":"","Signer":"","Wrapped":false,"Artifacts":[{"Path":"Files/kubernetes/web.yaml","ContentType":"application/yaml","Algorithm":"SHA-256","Hash":"2c6bb808abf5a8f33727ce57524716e3f7aaf264e5b2d63237004c9b7037d26d"}],"Warnings":null,"Content":"d6ce2837-aff8-4db3-8ad7-7000ec65d774","Size":1724,"SHA256":"81514fd5536bd0ea7330e0e5f05893bdabd913b6bc266f9e725ba1a463801f69","SHA512":"03c8fd7685e80bd546d2bdf57dc7495381dda9c86637177bd11aa2f97c6633e211ec2995bf4d9dcefeca7c2f939d0cf945a41e1957b948ce0ff4216fbbde6abc","CreatedBy":"admin","CreatedAt":"2026-11-26T10:22:59.492057Z","UpdatedAt":"2026-11-26T10:22:59.52797Z","OnboardedAt":"2026-11-26T10:22:59.519654Z","TouchedAt":"2026-11-26T10:22:59.527971Z","Revision":4,"InUse":false}');
+INSERT INTO public.vnf_packages VALUES ('43713a93-8ae5-41fb-91dd-4cfe27f1b7a8', 'platform', 'enabled', 'web-1.0', '418ffe8a-9e37-474d-b9db-a9290469333c', 1724, '2026-11-26 10:38:47.597812+00', '2026-11-26 10:38:47.60586+00', 4, '{"ID":"43713a93-8ae5-41fb-91dd-4cfe27f1b7a8","Project":"platform","State":"enabled","UserData":"","VNFDID":"web-1.0","Provider":"local","ProductName":"web","SoftwareVersion":"1.0","VNFDVersion":"1.0","VNFMInfo":["vimbroker"],"Entry":"Definitions/vnfd.yaml","Manifest":"","Signer":"","Wrapped":false,"Artifacts":[{"Path":"Files/kubernetes/web.yaml","ContentType":"application/yaml","Algorithm":"SHA-256","Hash":"2c6bb808abf5a8f33727ce57524716e3f7aaf264e5b2d63237004c9b7037d26d"}],"Warnings":null,"Content":"418ffe8a-9e37-474d-b9db-a9290469333c","Size":1724,"SHA256":"81514fd5536bd0ea7330e0e5f05893bdabd913b6bc266f9e725ba1a463801f69","SHA512":"03c8fd7685e80bd546d2bdf57dc7495381dda9c86637177bd11aa2f97c6633e211ec2995bf4d9dcefeca7c2f939d0cf945a41e1957b948ce0ff4216fbbde6abc","CreatedBy":"admin","CreatedAt":"2026-11-26T10:38:47.597812Z","UpdatedAt":"2026-11-26T10:38:47.60586Z","OnboardedAt":"2026-11-26T10:38:47.605801Z","TouchedAt":"2026-11-26T10:38:47.60586Z","Revision":4,"InUse":false}');
 
 
 
 
 
 
-INSERT INTO public.vnf_subscriptions VALUES ('7022891a-c2af-487e-8474-b20b61d3ea1c', 'platform', 'http://127.0.0.1:38177', 'http://127.0.0.1:35247', 'FULL', '{}', '{}', '32a9ed90e4a3a4c7721fe5582b04fa993e5a4dd727ddc67cb05077fb2824860e', 'admin', '2026-11-26 10:22:59.600173+00', 'active', '2026-11-26 10:22:59.601824+00', '', '', '', 0, '-infinity', 0, '-infinity', '', 0, '-infinity', 0);
+INSERT INTO public.vnf_subscriptions VALUES ('72308cf9-94b8-4b25-aee7-b2847cc12b6f', 'platform', 'http://127.0.0.1:39461', 'http://127.0.0.1:45587', 'FULL', '{}', '{}', '9f6dd4b9cb24cc0d07624b500fdcd31b865f8f099bea820645f46ede0987e8c2', 'admin', '2026-11-26 10:38:47.625559+00', 'active', '2026-11-26 10:38:47.626716+00', '', '', '', 0, '-infinity', 0, '-infinity', '', 0, '-infinity', 0);
 
 
 
@@ -1433,6 +1457,11 @@ ALTER TABLE ONLY public.virtual_links
 
 
 
+ALTER TABLE ONLY public.vnf_bundles
+    ADD CONSTRAINT vnf_bundles_pkey PRIMARY KEY (id);
+
+
+
 ALTER TABLE ONLY public.vnf_contents_gone
     ADD CONSTRAINT vnf_contents_gone_pkey PRIMARY KEY (content);
 
@@ -1544,6 +1573,22 @@ CREATE INDEX audit_by_vim_name ON public.audit_entries USING btree (((detail ->>
 
 
 CREATE UNIQUE INDEX audit_one_key_signs ON public.audit_keys USING btree (state) WHERE (state = 'signing'::text);
+
+
+
+CREATE UNIQUE INDEX bundle_claim_once ON public.vnf_bundles USING btree (project, claim);
+
+
+
+CREATE UNIQUE INDEX bundle_once ON public.vnf_bundles USING btree (project, kind, name);
+
+
+
+CREATE INDEX bundle_sealed ON public.vnf_bundles USING btree (id) WHERE (key_ref <> ''::text);
+
+
+
+CREATE INDEX bundle_unsettled ON public.vnf_bundles USING btree (id) WHERE (busy OR (state <> 'active'::text));
 
 
 
