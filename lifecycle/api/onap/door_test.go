@@ -379,6 +379,6 @@ func TestBadInput(t *testing.T) {
 	if said := strings.TrimSpace(s.alice(200, "GET", "/v1/instance", nil)); said != "[]" {
 		t.Errorf("of what was refused there is left %s", said)
 	}
-	s.alice(403, "GET", "/v1/query?CloudRegion=edge&ApiVersion=v1&Kind=Secret", nil)
+	s.ask(403, "root", "GET", "/onap/v1/query?CloudRegion=edge&ApiVersion=v1&Kind=Secret", "", nil) // who may read all
 	s.alice(422, "GET", "/v1/query?CloudRegion=edge&ApiVersion=../v1&Kind=Pod", nil)
 }
