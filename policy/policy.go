@@ -149,7 +149,7 @@ const (
 	VNFFail     Action = "vnf:fail"
 	VNFCancel   Action = "vnf:cancel"
 
-	VNFConnect     Action = "vnf:connect" // change what its external connection points are connected to
+	VNFConnect Action = "vnf:connect" // change what its external connection points are connected to
 
 	LinkCreate Action = "link:create" // make a network on a VIM that VNF instances use
 	LinkShow   Action = "link:show"   // also what list filters by
