@@ -142,9 +142,11 @@ func LogCause(_ []string, a slog.Attr) slog.Attr {
 func Damaged(v VIM) error {
 	return &Error{
 		Kind: ErrUnavailable, Detail: "the stored VIM cannot be read",
-		Remedy: "restore the row " + v.ID + " of the table vims, or its generations, from a backup",
+		Remedy: "restore the row " + v.ID + " of the table vims, or its generations, from a backup", Cause: errDamaged,
 	}
 }
+
+var errDamaged = errors.New("a column holds what no version writes")
 
 // Invalid returns an [ErrInvalid] about one field.
 func Invalid(field, format string, args ...any) error {

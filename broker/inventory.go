@@ -299,11 +299,11 @@ func (b *Leaser) foreign(ctx context.Context, session *session, v VIM) (found []
 		var unread error
 		found, err = inspector.Foreign(call, o.Access, func(vim string) bool {
 			_, err := b.vims.VIM(call, vim)
-			missing := errors.Is(err, ErrNotFound)
-			if err != nil && !missing {
+			missing, damaged := errors.Is(err, ErrNotFound), errors.Is(err, errDamaged)
+			if err != nil && !missing && !damaged {
 				unread = err
 			}
-			return !missing // a damaged row is one, too
+			return !missing
 		})
 		return errors.Join(err, unread)
 	})

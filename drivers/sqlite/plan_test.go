@@ -274,6 +274,7 @@ func TestQueriesUseIndexes(t *testing.T) {
 		"ORDER BY queued_at, id":                 "by vnf_operation_live_once_per_instance, which has those that are wanted",
 		"LIMIT ?2) AS instance":                  "what the SELECT inside has found by an index",
 		"LIMIT ?2) AS vim":                       "the same",
+		"LIMIT ?2) AS link":                      "the same",
 		"FROM vims GROUP BY type, health":        "a metric",
 		"FROM audit_cursors ORDER BY":            "a few",
 		"AS d ON due = id":                       "the same",

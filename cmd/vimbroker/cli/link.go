@@ -75,8 +75,8 @@ func (p *program) linkCreateCommand() *cobra.Command {
 		Use: "create NAME", Short: "Make a virtual link",
 		Long: `Make a virtual link: on a cloud a network, with --cidr a subnet on it; on
 Kubernetes a network that each instance gets in its own namespace, of a type and
-a device of the nodes (--nad). --spec takes all there is as JSON, as the REST API
-has it. A link of that name that is the same already is shown.`,
+a device of the nodes (--nad). --spec takes all there is as JSON, as the REST
+API has it. A link of that name that is the same already is shown.`,
 		Example: `  vimbroker link create sgi --vim nfv1 --cidr 10.9.0.0/24
   vimbroker link create n6 --vim edge-1 --nad macvlan:eth1 --cidr 10.9.0.0/24
   vimbroker link create ran --vim nfv1 --network 0c5f...
