@@ -177,8 +177,18 @@ var (
 			}
 		},
 		act: func(s *scene) error {
+			found, err := s.Clusters(s.ctx(), client.ClusterQuery{Name: "edge"})
+			if err != nil {
+				return err
+			}
+			before := found.Items[0].UpdatedAt
 			fleetOf(s).create()
-			return awaitCluster(s, "the rotation was adopted", generation(s, 2))
+			return awaitCluster(s, "the rotation was adopted", func(c v1.WorkloadCluster) error {
+				if !c.UpdatedAt.After(before) { // its VIM is in another generation before its row says so
+					return fmt.Errorf("its row is of %s", c.UpdatedAt)
+				}
+				return generation(s, 2)(c)
+			})
 		},
 		after: func(s *scene) {
 			// Once, whatever was killed.
