@@ -107,4 +107,9 @@ func TestAConnectionThatIsNotMadeIsRefused(t *testing.T) {
 		!strings.Contains(text, "extVirtualLinks") || !strings.Contains(text, "CP9") || !strings.Contains(said.Remedy, "connection point") {
 		t.Errorf("instantiate = %d %s", answer.StatusCode, text)
 	}
+	answer, text = r.doors().Ask("POST", one+"/instantiate", `{"flavourId":"simple","vimConnectionInfo":{"vim":{"vimId":"edge"}},
+		"extManagedVirtualLinks":[{"id":"m1","vnfVirtualLinkDescId":"internalVL1","resourceId":"r"}]}`)
+	if answer.StatusCode != http.StatusUnprocessableEntity || !strings.Contains(text, "extManagedVirtualLinks: names") {
+		t.Errorf("instantiate with a managed link that is not taken = %d %s", answer.StatusCode, text)
+	}
 }

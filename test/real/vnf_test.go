@@ -452,9 +452,9 @@ func TestTackersCNF(t *testing.T) {
 	operate("instantiate", `{"flavourId":"simple","instantiationLevelId":"level_1",
 		"vimConnectionInfo":{"vim1":{"vimId":"`+b.id(t, "edge1")+`","vimType":"ETSINFV.KUBERNETES.V_1","extra":{"dummy-key":"dummy-val"}}},
 		"additionalParams":{"namespace":"tacker","lcm-kubernetes-def-files":["Files/kubernetes/config.yaml","Files/kubernetes/service_secret.yaml",
-		"Files/kubernetes/deployment.yaml","Files/kubernetes/pod.yaml"]},"extManagedVirtualLinks":[{"id":"m1","vnfVirtualLinkDescId":"internalVL1","resourceId":"r"}]}`)
+		"Files/kubernetes/deployment.yaml","Files/kubernetes/pod.yaml"]}}`)
 	for _, show := range []string{"show edge", "op show " + strings.TrimSpace(b.Must(t, "vimbroker vnf op list -o jsonpath={.items[0].id}")), "heal edge --dry-run"} {
-		if got := b.Must(t, "vimbroker vnf "+show); strings.Count(got, "Not done:") != 2 || !strings.Contains(got, "VnfVirtualLink internalVL1 is not made") {
+		if got := b.Must(t, "vimbroker vnf "+show); strings.Count(got, "Not done:") != 1 || !strings.Contains(got, "VnfVirtualLink internalVL1 is not made") {
 			t.Errorf("vnf %s says nothing of the links that are not made:\n%s", show, got)
 		}
 	}
