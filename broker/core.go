@@ -177,14 +177,18 @@ func (b *core) refuse(ctx context.Context, act *audit.Act, why error) error {
 
 // RecordFailed records in sink that an allowed act ended before it had its effect, and returns why.
 func RecordFailed(ctx context.Context, sink audit.Sink, log *slog.Logger, act *audit.Act, why error) error {
-	class := "failed"
-	if known, ok := errors.AsType[*Error](why); ok {
-		class = known.Kind.Error()
-	}
-	if err := sink.Append(ctx, act.Failed(class)); err != nil {
+	if err := sink.Append(ctx, Failed(act, why)); err != nil {
 		log.ErrorContext(ctx, "recording a failed act", "error", err)
 	}
 	return why
+}
+
+// Failed is the entry of that: of why it has the kind alone, and never another system's words.
+func Failed(act *audit.Act, why error) audit.Entry {
+	if known, ok := errors.AsType[*Error](why); ok {
+		return act.Failed(known.Kind.Error())
+	}
+	return act.Failed("failed")
 }
 
 // class is an error's kind in one word or two, fit for the audit log and for a

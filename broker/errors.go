@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -136,6 +137,20 @@ func LogCause(_ []string, a slog.Attr) slog.Attr {
 		a.Value = slog.StringValue(err.Error() + ": " + known.Cause.Error())
 	}
 	return a
+}
+
+// Message is the part of an error that people may see.
+func Message(err error) string {
+	var known *Error
+	switch {
+	case err == nil:
+		return ""
+	case errors.As(err, &known):
+		return known.Error()
+	case errors.Is(err, context.DeadlineExceeded):
+		return "no answer in time"
+	}
+	return "an internal error; the log says more"
 }
 
 // Damaged returns the [ErrUnavailable] of a VIM whose row cannot be read whole.

@@ -222,9 +222,9 @@ func (s *Links) make(ctx context.Context, p policy.Principal, l Link, act *audit
 		return l, err
 	}
 	_, gone := s.Store.UpdateLink(ctx, l.ID, func(now *Link, _ []Use, _ int) error {
-		now.State, now.Fault = Removing, err.Error()
+		now.State, now.Fault = Removing, broker.Message(err)
 		return nil
-	}, act.Failed(err.Error()))
+	}, broker.Failed(act, err))
 	if gone == nil {
 		gone = s.Store.DeleteLink(ctx, l.ID, audit.Entry{})
 	}
@@ -234,7 +234,7 @@ func (s *Links) make(ctx context.Context, p policy.Principal, l Link, act *audit
 // fault notes why a link was not made or removed, and lets others try soon.
 func (s *Links) fault(ctx context.Context, l Link, why error) {
 	if _, err := s.Store.UpdateLink(ctx, l.ID, func(now *Link, _ []Use, _ int) error {
-		now.Fault, now.Since = why.Error(), s.now().Add(-claimFor)
+		now.Fault, now.Since = broker.Message(why), s.now().Add(-claimFor)
 		return nil
 	}, audit.Entry{}); err != nil {
 		s.Log.InfoContext(ctx, "why a link is not made or removed is not noted", "link", l.ID, "error", err)
@@ -464,8 +464,5 @@ func (s *Links) enter(ctx context.Context, p policy.Principal, action policy.Act
 
 // refuse records that an allowed act ended before it had any effect, and returns why.
 func (s *Links) refuse(ctx context.Context, act *audit.Act, why error) error {
-	if err := s.Store.Append(ctx, act.Failed(why.Error())); err != nil {
-		s.Log.ErrorContext(ctx, "recording a failed act", "error", err)
-	}
-	return why
+	return broker.RecordFailed(ctx, s.Store, s.Log, act, why)
 }

@@ -53,7 +53,7 @@ func (o *Onboarding) follow(ctx context.Context, vim string) error {
 			continue
 		}
 		if err != nil && ctx.Err() == nil {
-			m.Trouble = message(err)
+			m.Trouble = broker.Message(err)
 			if noted := o.store.NoteManagement(ctx, m); noted != nil {
 				err = errors.Join(err, noted)
 			}
@@ -331,7 +331,7 @@ func (w *watcher) refresh(ctx context.Context) error {
 	if err := w.ping(ctx); err != nil {
 		return err
 	}
-	w.trouble(troubleSelecting, message(w.selectNamespaces(ctx)))
+	w.trouble(troubleSelecting, broker.Message(w.selectNamespaces(ctx)))
 	if w.planesDiffer(ctx) {
 		return errChanged
 	}
@@ -393,7 +393,7 @@ func (w *watcher) watchNamespace(ctx context.Context, namespace string) error {
 		if w.now().Sub(began) > watchAgain {
 			failures = 0
 		}
-		w.trouble(namespace, message(err))
+		w.trouble(namespace, broker.Message(err))
 		w.log.WarnContext(ctx, "a namespace of a management cluster cannot be watched", "vim", w.m.VIM, "namespace", namespace, "error", err)
 		select {
 		case <-ctx.Done():
@@ -446,7 +446,7 @@ func (w *watcher) ping(ctx context.Context) error {
 	case errors.Is(err, broker.ErrUnauthorized):
 		return err // the watch begins anew, with another lease
 	}
-	w.trouble("", message(err))
+	w.trouble("", broker.Message(err))
 	return nil
 }
 
@@ -629,18 +629,4 @@ func (w *watcher) keep(c Cluster) {
 		w.rows[k] = map[string]Cluster{}
 	}
 	w.rows[k][c.ID] = c
-}
-
-// message is the part of an error that people may see.
-func message(err error) string {
-	var known *broker.Error
-	switch {
-	case err == nil:
-		return ""
-	case errors.As(err, &known):
-		return known.Error()
-	case errors.Is(err, context.DeadlineExceeded):
-		return "no answer in time"
-	}
-	return "an internal error; the log says more"
 }

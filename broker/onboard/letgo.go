@@ -48,12 +48,12 @@ func (w *watcher) letGo(ctx context.Context, c Cluster) (time.Duration, error) {
 		w.sight(w.scope(c.Namespace)).Cluster(fresh)
 		return 0, nil
 	case err != nil && !errors.Is(err, broker.ErrNotFound):
-		return w.fail(ctx, c, ReasonDoubtful, "it is not listed, and not known to be gone: "+message(err))
+		return w.fail(ctx, c, ReasonDoubtful, "it is not listed, and not known to be gone: "+broker.Message(err))
 	}
 	if c.VIM == "" && c.State != StateWaiting { // an attempt that died may have made one
 		v, found, err := w.find(ctx, c)
 		if err != nil {
-			return w.fail(ctx, c, ReasonUnavailable, message(err))
+			return w.fail(ctx, c, ReasonUnavailable, broker.Message(err))
 		}
 		if found {
 			w.remember(v)
@@ -182,7 +182,7 @@ func (w *watcher) retire(ctx context.Context, c Cluster) (time.Duration, error) 
 		}
 	}
 	if err != nil && !errors.Is(err, broker.ErrNotFound) {
-		return w.fail(ctx, c, ReasonDraining, "its VIM is not deleted yet: "+message(err))
+		return w.fail(ctx, c, ReasonDraining, "its VIM is not deleted yet: "+broker.Message(err))
 	}
 	failpoint.At("onboard.vim-deleted")
 	_, err = w.move(ctx, c, func(c *Cluster) { c.State, c.Reason, c.Message, c.Attempts = StateRetired, "", "", 0 })

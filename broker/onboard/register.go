@@ -90,7 +90,7 @@ func (w *watcher) withoutSecret(ctx context.Context, c Cluster, err error) (time
 	case errors.Is(err, broker.ErrNotFound):
 		return waitEvery, w.note(ctx, c, ReasonSecretMissing, "there is no secret "+w.m.secretName(c.Name)+" with its credential")
 	}
-	return w.fail(ctx, c, ReasonUnavailable, "its secret cannot be read: "+message(err))
+	return w.fail(ctx, c, ReasonUnavailable, "its secret cannot be read: "+broker.Message(err))
 }
 
 // quarantine stores that what is shown of a cluster is not believed. It is told once.
@@ -308,7 +308,7 @@ func (w *watcher) notRegistered(ctx context.Context, c Cluster, err error) (time
 // cluster could have the broker look for ports in its network: that nothing answers as it should is all that they are told.
 func (w *watcher) unreached(ctx context.Context, c Cluster, err error) string {
 	if !errors.Is(err, broker.ErrUnreachable) || errors.Is(err, egress.ErrRefused) {
-		return message(err)
+		return broker.Message(err)
 	}
 	w.log.WarnContext(ctx, "the address of a cluster's credential does not answer as its API server", "vim", w.m.VIM,
 		"namespace", c.Namespace, "cluster", c.Name, "error", err)

@@ -33,7 +33,7 @@ func (w *watcher) upkeep(ctx context.Context, c Cluster, s Seen) (time.Duration,
 			})
 			return time.Second, err
 		} else if err != nil {
-			return w.fail(ctx, c, ReasonUnavailable, message(err))
+			return w.fail(ctx, c, ReasonUnavailable, broker.Message(err))
 		}
 		w.remember(v)
 	}
@@ -53,7 +53,7 @@ func (w *watcher) upkeep(ctx context.Context, c Cluster, s Seen) (time.Duration,
 	if change, any := w.drift(v, s); any {
 		changed, err := w.broker.UpdateVIM(ctx, w.self, v.ID, change)
 		if err != nil {
-			return w.fail(ctx, c, ReasonUnavailable, "its VIM cannot be changed: "+message(err))
+			return w.fail(ctx, c, ReasonUnavailable, "its VIM cannot be changed: "+broker.Message(err))
 		}
 		v = changed
 		w.remember(v)
@@ -154,7 +154,7 @@ func (w *watcher) rotate(ctx context.Context, c Cluster, s Seen, v *broker.VIM) 
 			return c, 0, w.putOff(ctx, c)
 		}
 		if err != nil && !errors.Is(err, broker.ErrInvalid) {
-			again, err := w.fail(ctx, c, ReasonUnavailable, message(err))
+			again, err := w.fail(ctx, c, ReasonUnavailable, broker.Message(err))
 			return c, again, err
 		}
 	}
@@ -177,9 +177,9 @@ func (w *watcher) adopt(ctx context.Context, c Cluster, s Seen, v *broker.VIM, g
 	switch {
 	case err == nil:
 	case errors.As(err, &e) && errors.Is(e, broker.ErrConflict) && e.Field == "endpoint":
-		return c, doubtEvery, w.quarantine(ctx, c, fault{reason: ReasonOtherSystem, message: message(errOther), version: got.Version})
+		return c, doubtEvery, w.quarantine(ctx, c, fault{reason: ReasonOtherSystem, message: broker.Message(errOther), version: got.Version})
 	case errors.Is(err, broker.ErrInvalid):
-		return c, doubtEvery, w.quarantine(ctx, c, fault{reason: ReasonSecretInvalid, message: message(err), version: got.Version})
+		return c, doubtEvery, w.quarantine(ctx, c, fault{reason: ReasonSecretInvalid, message: broker.Message(err), version: got.Version})
 	default:
 		why := ReasonUnavailable
 		switch {

@@ -191,17 +191,17 @@ func TestDeadlockIsTriedAgain(t *testing.T) {
 			both.Wait()
 		})
 		writers.Go(func() {
-			err := s.write(t.Context(), entryOf(order[0]), func(x txn) error {
+			err := s.change(t.Context(), func(x txn) error {
 				x.lock(tables.LockVIM, order[0])
 				if err := x.send(); err != nil {
 					return err
 				}
 				first()
 				x.lock(tables.LockVIM, order[1])
-				return nil
+				return x.append(entryOf(order[0]))
 			})
 			if err != nil {
-				t.Errorf("write = %v", err)
+				t.Errorf("change = %v", err)
 			}
 		})
 	}

@@ -14,28 +14,16 @@ import (
 	"github.com/vimbroker/vimbroker/drivers/queue"
 	"github.com/vimbroker/vimbroker/drivers/rows"
 	"github.com/vimbroker/vimbroker/drivers/tables"
-	"github.com/vimbroker/vimbroker/policy/audit"
 )
 
 // tries is how often a call is begun, if others keep getting in its way.
 const tries = 5
 
-// write runs apply in a transaction with the entry that records it, and returns
-// once both are durable. If apply fails, nothing is written and its error is returned
-// unchanged. An apply that returns errNothing writes nothing, and is success.
-func (s *Store) write(ctx context.Context, e audit.Entry, apply func(txn) error) error {
-	return s.change(ctx, func(t txn) error {
-		if err := apply(t); err != nil {
-			return err
-		}
-		return t.append(e)
-	})
-}
-
 // errNothing: there is nothing to write, and so nothing to record.
 var errNothing = tables.ErrNothing
 
-// change is write for what no entry records. If ctx carries the claim of a job that
+// change runs apply in a transaction, and returns once that is durable. If apply fails, nothing is written and its error is
+// returned unchanged; errNothing writes nothing, and is success. If ctx carries the claim of a job that
 // another worker has taken over, nothing is written: [job.ErrFenced].
 func (s *Store) change(ctx context.Context, apply func(txn) error) error {
 	if err := ctx.Err(); err != nil {

@@ -1,0 +1,102 @@
+package link_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/clientconfig"
+	"github.com/vimbroker/vimbroker/broker/link"
+	"github.com/vimbroker/vimbroker/broker/link/network"
+	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/policy/audit"
+	"github.com/vimbroker/vimbroker/policy/egress"
+)
+
+// shelf keeps one link and the log.
+type shelf struct {
+	link.Store
+	one link.Link
+	log []audit.Entry
+}
+
+func (s *shelf) CreateLink(_ context.Context, l link.Link, _ int, e audit.Entry) error {
+	s.one, s.log = l, append(s.log, e)
+	return nil
+}
+
+func (s *shelf) UpdateLink(_ context.Context, _ string, change func(*link.Link, []link.Use, int) error, e audit.Entry) (link.Link, error) {
+	s.log = append(s.log, e)
+	return s.one, change(&s.one, nil, 0)
+}
+
+func (s *shelf) DeleteLink(context.Context, string, audit.Entry) error { return nil }
+
+func (s *shelf) Append(_ context.Context, e audit.Entry) error {
+	s.log = append(s.log, e)
+	return nil
+}
+
+func (s *shelf) Entries(context.Context, audit.Query) ([]audit.Entry, error) { return s.log, nil }
+
+// cloud is a VIM that says secrets where it fails.
+type cloud struct {
+	link.Driver
+	fails error
+}
+
+func (cloud) VIMType() broker.VIMType { return "openstack" }
+
+func (cloud) Purpose(link.Link) (string, error) { return "network", nil }
+
+func (c cloud) Make(context.Context, link.Connection, link.Link) (link.Made, error) {
+	return link.Made{}, c.fails
+}
+
+func (cloud) Remove(context.Context, link.Connection, link.Link) error { return nil }
+
+func (cloud) VIM(context.Context, policy.Principal, string) (broker.VIM, error) {
+	return broker.VIM{ID: "v", Name: "nfv1", Project: "core", Type: "openstack"}, nil
+}
+
+func (cloud) IssueLease(context.Context, policy.Principal, broker.LeaseRequest) (broker.Lease, clientconfig.Config, error) {
+	return broker.Lease{}, clientconfig.Config{}, nil
+}
+
+func (cloud) EndOperation(context.Context, string, ...string) error { return nil }
+
+type yes struct{ policy.Decider }
+
+func (yes) Decide(policy.Request) policy.Decision { return policy.Decision{Allowed: true} }
+
+// The log and a link's row have the kind of a failure, or the broker's own words: never those of another system.
+func TestAFailureIsToldInOurWords(t *testing.T) {
+	const canary = "canary-of-the-cloud"
+	for _, fails := range []error{
+		errors.New(canary), fmt.Errorf("asking: %w", &broker.Error{Kind: broker.ErrQuota, Detail: "the quota is used up", Cause: errors.New(canary)}),
+		&broker.Error{Kind: broker.ErrUnreachable, Detail: "no answer", Cause: errors.New(canary)},
+	} {
+		s := &shelf{}
+		c := cloud{fails: fails}
+		links := link.New(link.Options{
+			Store: s, Leaser: c, Drivers: []link.Driver{c}, Guard: &audit.Guard{Policy: yes{}, Sink: s, Now: time.Now},
+			Egress: func(string) *egress.Rules { return nil }, Log: slog.New(slog.DiscardHandler), Now: time.Now,
+		})
+		p := policy.Principal{Name: "alice", Project: "core", Roles: []string{policy.RoleMember}}
+		_, made, err := links.Create(t.Context(), p, link.Request{Name: "sgi", VIM: "nfv1", Spec: network.LinkSpec{CIDR: "10.9.0.0/24"}})
+		if !errors.Is(err, fails) {
+			t.Errorf("Create() = %v, %v, want %v", made, err, fails)
+		}
+		if s.one.Fault == "" || len(s.log) < 2 {
+			t.Errorf("of %v the row says %q, and the log has %d entries", fails, s.one.Fault, len(s.log))
+		}
+		if kept := fmt.Sprintf("%+v %+v", s.one, s.log); strings.Contains(kept, canary) {
+			t.Errorf("what a cloud said of %T is kept: %s", fails, kept)
+		}
+	}
+}
