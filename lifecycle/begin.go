@@ -153,7 +153,7 @@ func (l *Lifecycle) instantiation(ctx context.Context, p policy.Principal, i Ins
 		return err
 	}
 	to.Driver, to.Namespace = d.Name(), b.Namespace
-	return l.connect(ctx, linking{p, v, d, to.source(pkg, true), pkg.unmade(f), r.Links, false}, to)
+	return l.connect(ctx, p, pkg, to, r.Links, false)
 }
 
 // target is the VIM for an instance: a registered one, or the one that the request brings, if an instance can
@@ -253,11 +253,7 @@ func (r PackageChange) propose(ctx context.Context, l *Lifecycle, p policy.Princ
 			return err
 		}
 		to.keep(i.Shape, f)
-		v, err := l.leaser.VIM(ctx, p, to.VIM)
-		if err != nil {
-			return err
-		}
-		return l.connect(ctx, linking{p, v, d, to.source(pkg, true), pkg.unmade(f), r.Links, false}, to)
+		return l.connect(ctx, p, pkg, to, r.Links, false)
 	}
 	return proposal{
 		of: ChangePackage, params: r.Params, given: content{r.Variables, r.Parameters},

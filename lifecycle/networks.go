@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/api/sol003"
 	"github.com/vimbroker/vimbroker/broker/link"
 	"github.com/vimbroker/vimbroker/broker/link/network"
 	"github.com/vimbroker/vimbroker/lifecycle/vnfpkg"
@@ -31,37 +32,15 @@ type Links interface {
 	Release(ctx context.Context, ids ...string)
 }
 
-// AskedLink is a virtual link that a request would have an instance use.
-type AskedLink struct {
-	// ID is the caller's name for it, Ref the link's id or name, or the VIM's id of a network.
-	ID, Ref string
+// Link is a virtual link that an instance uses, or is asked to use. A row of the store says so too.
+type Link struct {
+	// ID is empty until the link is made or adopted, as an operation begins. Ext is the caller's name for it. Name is the link's;
+	// of one that is asked for its id or name, or the VIM's id of a network.
+	ID, Name, Ext string
 	// VL is the virtual link of the descriptor that it stands for; empty: it is external, and CPs are connected to it.
 	VL  string
-	CPs []LinkedCP
-}
-
-// LinkedCP is a connection point that is connected to a link.
-type LinkedCP struct {
-	// CPD is the descriptor's name, Config the caller's for how it is connected.
-	CPD    string `json:"cpd"`
-	Config string `json:"config,omitempty"`
-	// Addresses are fixed ones.
-	Addresses []LinkedAddress `json:"addresses,omitempty"`
-}
-
-// LinkedAddress is an IP address, or any of a subnet.
-type LinkedAddress struct {
-	IP     string `json:"ip,omitempty"`
-	Subnet string `json:"subnet,omitempty"`
-}
-
-// Link is a virtual link that an instance uses. A row of the store says so too.
-type Link struct {
-	// ID is empty until the link is made or adopted, as an operation begins. Ext is the caller's name for it.
-	ID, Name, Ext string
-	// VL and CPs are as in [AskedLink]. Own: it was made for an instance.
-	VL   string
-	CPs  []LinkedCP
+	CPs []sol003.ExtCP
+	// Own: it was made for an instance.
 	Own  bool
 	Made link.Made
 	Spec network.LinkSpec
@@ -69,47 +48,44 @@ type Link struct {
 
 func (k *Link) is(l link.Link) { k.ID, k.Name, k.Made, k.Spec = l.ID, l.Name, l.Made, l.Spec }
 
-// linking is a request for links of a new shape, and what it rests on.
-type linking struct {
-	p       policy.Principal
-	vim     broker.VIM
-	driver  Driver
-	source  Source
-	flavour vnfpkg.Flavour
-	// asked are the links of the request; nil keeps those of before, and so does more.
-	asked []AskedLink
-	more  bool
-}
-
 // connect finds the links that a request asks for, and those of the descriptor that are to be made. It records what is asked
-// for and not done. Nothing is made yet: see [Lifecycle.makeLinks].
-func (l *Lifecycle) connect(ctx context.Context, with linking, to *Shape) error {
+// for and not done. Nothing is made yet: see [Lifecycle.makeLinks]. Nil keeps the links of before, and so does more.
+func (l *Lifecycle) connect(ctx context.Context, p policy.Principal, pkg PackageView, to *Shape, asked []Link, more bool) error {
+	d, err := l.driver(*to)
+	if err != nil {
+		return err
+	}
+	flavour, err := flavour(pkg.VNFD, to.Flavour)
+	if err != nil {
+		return err
+	}
+	flavour = pkg.unmade(flavour)
 	var made, taken map[string]bool
-	taking, says := with.driver.(Networker)
-	if says {
-		var err error // the plan says what is wrong with the files
-		if made, taken, err = taking.Networks(with.source); err != nil && len(with.asked) > 0 {
+	taking, says := d.(Networker)
+	if says { // the plan says what is wrong with the files
+		if made, taken, err = taking.Networks(to.source(pkg, true)); err != nil && len(asked) > 0 {
 			return err
 		}
 	}
 	known := func(name string) bool {
-		return slices.ContainsFunc(with.flavour.Networks, func(one string) bool { _, is, _ := strings.Cut(one, " "); return is == name })
+		return slices.ContainsFunc(flavour.Networks, func(one string) bool { _, is, _ := strings.Cut(one, " "); return is == name })
 	}
+	again := asked != nil && !more
 	to.Links = slices.DeleteFunc(slices.Clone(to.Links), func(k Link) bool {
-		return k.Own && !known(k.VL) || !k.Own && with.asked != nil && !with.more
+		return k.Own && !known(k.VL) || !k.Own && again
 	})
-	if with.asked != nil && !with.more {
+	if again {
 		to.Managed = nil
 	}
 	has := func(name string) bool {
-		return slices.ContainsFunc(to.Links, func(k Link) bool { return slices.Contains(k.names(), name) })
+		return slices.ContainsFunc(to.Links, func(k Link) bool { return slices.Contains(k.Names(), name) })
 	}
-	for _, ask := range with.asked {
+	for _, ask := range asked {
 		if ask.VL != "" && says && !taken[ask.VL] {
-			to.Managed = append(to.Managed, ask.ID)
+			to.Managed = append(to.Managed, ask.Ext)
 			continue
 		}
-		for _, name := range ask.names() {
+		for _, name := range ask.Names() {
 			if says && !taken[name] || !says && !known(name) {
 				return &broker.Error{
 					Kind: broker.ErrInvalid, Field: ask.field(), Detail: "names " + vnfpkg.Printable(name) + ", for which the package takes no network",
@@ -122,19 +98,18 @@ func (l *Lifecycle) connect(ctx context.Context, with linking, to *Shape) error 
 				return broker.Invalid(ask.field(), "connects %s to two networks", vnfpkg.Printable(name))
 			}
 		}
-		k, err := l.lend(ctx, with, ask)
-		if err != nil {
+		if err := l.lend(ctx, p, *to, &ask); err != nil {
 			return err
 		}
-		to.Links = append(to.Links, k)
+		to.Links = append(to.Links, ask)
 	}
 	to.Unmade = nil
-	for _, one := range with.flavour.Networks {
+	for _, one := range flavour.Networks {
 		kind, name, _ := strings.Cut(one, " ")
 		switch {
 		case made[name] || has(name):
 		case kind == "VnfVirtualLink" && taken[name] && l.links != nil:
-			to.Links = append(to.Links, Link{Name: name, VL: name, Own: true, Spec: specOf(with.flavour.Links[name])})
+			to.Links = append(to.Links, Link{Name: name, VL: name, Own: true, Spec: specOf(flavour.Links[name])})
 		default:
 			to.Unmade = append(to.Unmade, vnfpkg.Printable(one))
 		}
@@ -154,51 +129,49 @@ func specOf(v vnfpkg.VirtualLink) network.LinkSpec {
 	return s
 }
 
-func (a AskedLink) field() string {
-	if a.VL != "" {
+func (k Link) field() string {
+	if k.VL != "" {
 		return "extManagedVirtualLinks"
 	}
 	return "extVirtualLinks"
 }
 
-func (a AskedLink) names() []string { return Link{VL: a.VL, CPs: a.CPs}.names() }
-
-// names are what the descriptor calls the things that are on the link.
-func (k Link) names() (all []string) {
+// Names are what the descriptor calls the things that are on the link.
+func (k Link) Names() (all []string) {
 	if k.VL != "" {
 		return []string{k.VL}
 	}
 	for _, p := range k.CPs {
-		all = append(all, p.CPD)
+		all = append(all, p.CPDID)
 	}
 	return all
 }
 
 // lend finds the link that a request asks for.
-func (l *Lifecycle) lend(ctx context.Context, with linking, ask AskedLink) (Link, error) {
-	k := Link{Ext: ask.ID, VL: ask.VL, CPs: ask.CPs}
+func (l *Lifecycle) lend(ctx context.Context, p policy.Principal, to Shape, k *Link) error {
 	if l.links == nil {
-		return k, &broker.Error{Kind: broker.ErrUnsupported, Field: ask.field(), Detail: "this server keeps no virtual links"}
+		return &broker.Error{Kind: broker.ErrUnsupported, Field: k.field(), Detail: "this server keeps no virtual links"}
 	}
-	found, err := l.links.Lend(ctx, with.p, with.vim, ask.Ref)
+	on := broker.VIM{ID: to.VIM, Name: to.VIMName, Type: broker.VIMType(to.VIMType)}
+	found, err := l.links.Lend(ctx, p, on, k.Name)
 	if errors.Is(err, broker.ErrNotFound) {
-		return k, &broker.Error{
-			Kind: broker.ErrInvalid, Field: ask.field(), Detail: "names " + vnfpkg.Printable(ask.Ref) + ", and you see no such virtual link, " +
+		return &broker.Error{
+			Kind: broker.ErrInvalid, Field: k.field(), Detail: "names " + vnfpkg.Printable(k.Name) + ", and you see no such virtual link, " +
 				"and may adopt no network (" + string(policy.LinkAdopt) + ")",
 			Remedy: "make a virtual link, and give its id or name as resourceId",
 		}
 	}
 	if err != nil {
-		return k, err
+		return err
 	}
 	k.is(found)
-	switch kubernetes := with.vim.Type == "kubernetes"; {
+	switch kubernetes := on.Type == "kubernetes"; {
 	case kubernetes && found.Spec.NAD == nil:
-		err = broker.Invalid(ask.field(), "names a link without nad, and the instance is on Kubernetes")
-	case kubernetes && slices.ContainsFunc(k.CPs, func(p LinkedCP) bool { return len(p.Addresses) > 0 }):
-		err = broker.Invalid(ask.field(), "fixes addresses, which on Kubernetes the plugin of the network gives")
+		err = broker.Invalid(k.field(), "names a link without nad, and the instance is on Kubernetes")
+	case kubernetes && slices.ContainsFunc(k.CPs, func(p sol003.ExtCP) bool { return len(p.Fixed()) > 0 }):
+		err = broker.Invalid(k.field(), "fixes addresses, which on Kubernetes the plugin of the network gives")
 	}
-	return k, err
+	return err
 }
 
 // makeLinks makes and adopts the links of a shape that are not there yet. Links that no operation then begins to use go by
@@ -247,7 +220,7 @@ func (s Shape) LinkIDs() (ids []string) {
 
 // Connecting is a request to connect external connection points otherwise.
 type Connecting struct {
-	Links  []AskedLink
+	Links  []Link
 	Params json.RawMessage
 }
 
@@ -263,22 +236,11 @@ func (r Connecting) propose(ctx context.Context, l *Lifecycle, p policy.Principa
 			return err
 		}
 		to := &o.Target
-		with := linking{p: p, source: to.source(pkg, true), asked: r.Links, more: true}
-		if with.flavour, err = flavour(pkg.VNFD, i.Shape.Flavour); err != nil {
-			return err
-		}
-		with.flavour = pkg.unmade(with.flavour)
-		if with.driver, err = l.driver(*to); err != nil {
-			return err
-		}
-		if with.vim, err = l.leaser.VIM(ctx, p, to.VIM); err != nil {
-			return err
-		}
 		// Those of its connection points that the request does not name stay where they are.
 		var stay []Link
 		for _, k := range to.Links {
-			kept := slices.DeleteFunc(slices.Clone(k.CPs), func(c LinkedCP) bool {
-				return slices.ContainsFunc(r.Links, func(a AskedLink) bool { return slices.Contains(a.names(), c.CPD) })
+			kept := slices.DeleteFunc(slices.Clone(k.CPs), func(c sol003.ExtCP) bool {
+				return slices.ContainsFunc(r.Links, func(a Link) bool { return slices.Contains(a.Names(), c.CPDID) })
 			})
 			if k.VL != "" || len(kept) > 0 {
 				k.CPs = kept
@@ -286,7 +248,7 @@ func (r Connecting) propose(ctx context.Context, l *Lifecycle, p policy.Principa
 			}
 		}
 		to.Links = stay
-		return l.connect(ctx, with, to)
+		return l.connect(ctx, p, pkg, to, r.Links, true)
 	}}
 }
 

@@ -64,7 +64,7 @@ type Instantiation struct {
 	// Others are the names of further parameters, which the VNFD has to declare.
 	Others []string
 	// Links are the virtual links that the instance is to use.
-	Links []AskedLink
+	Links []Link
 	// Labels go onto all objects and pods of a chart. No request of the standard has them: the caller has checked them.
 	Labels map[string]string
 	// Params is the request's body, to be shown again without secret values.
@@ -95,7 +95,7 @@ type PackageChange struct {
 	Parameters json.RawMessage
 	// Others and Links are as in [Instantiation]; nil Links keeps the previous ones.
 	Others []string
-	Links  []AskedLink
+	Links  []Link
 	Params json.RawMessage
 }
 

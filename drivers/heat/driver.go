@@ -128,7 +128,7 @@ func (d *Driver) Observe(
 	if err != nil {
 		return nil, err
 	}
-	defer s.close()
+	defer s.Close()
 	out := make([]lifecycle.Observation, len(resources))
 	for i, r := range resources {
 		out[i] = lifecycle.Observation{Resource: r, Message: "is missing"}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/api/sol003"
 	"github.com/vimbroker/vimbroker/lifecycle"
 )
 
@@ -103,7 +104,7 @@ func linked(all []lifecycle.Link, asked []string) any {
 		return id
 	}
 	for _, k := range all {
-		at := slices.IndexFunc(k.CPs, func(p lifecycle.LinkedCP) bool { return p.CPD == asked[1] })
+		at := slices.IndexFunc(k.CPs, func(p sol003.ExtCP) bool { return p.CPDID == asked[1] })
 		if asked[0] == "VL" && k.VL != asked[1] || asked[0] == "CP" && at < 0 {
 			continue
 		}
@@ -116,9 +117,9 @@ func linked(all []lifecycle.Link, asked []string) any {
 			return said(k.Made.Group)
 		case "fixed_ips":
 			if n, err := strconv.Atoi(strings.Join(asked[3:min(4, len(asked))], "")); asked[0] == "CP" && len(asked) == 5 && err == nil && n >= 0 &&
-				n < len(k.CPs[at].Addresses) {
-				one := k.CPs[at].Addresses[n]
-				return said(map[string]string{"ip_address": one.IP, "subnet": cmp.Or(one.Subnet, k.Made.Subnet)}[asked[4]])
+				n < len(k.CPs[at].Fixed()) {
+				one := k.CPs[at].Fixed()[n]
+				return said(map[string]string{"ip_address": strings.Join(one.Fixed, ""), "subnet": cmp.Or(one.SubnetID, k.Made.Subnet)}[asked[4]])
 			}
 		}
 	}

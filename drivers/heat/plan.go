@@ -69,7 +69,7 @@ func (d *Driver) Plan(ctx context.Context, c lifecycle.Connection, in lifecycle.
 	if err != nil {
 		return lifecycle.Plan{}, err
 	}
-	defer s.close()
+	defer s.Close()
 	if err := s.validate(ctx, w); err != nil {
 		return lifecycle.Plan{}, err
 	}

@@ -53,7 +53,7 @@ func (d *Driver) Run(
 	if err != nil {
 		return err
 	}
-	defer s.close()
+	defer s.Close()
 	r.server = s
 	switch w.Deed {
 	case lifecycle.Apply:
@@ -76,7 +76,7 @@ func (r *run) apply(ctx context.Context, further func(context.Context, *stack) e
 		var body struct {
 			Stack stack `json:"stack"`
 		}
-		err := r.wish.explained(r.call(ctx, http.MethodPost, "stacks", r.wish.body(r.instance), &body, "make stack "+stackName(r.instance)))
+		err := r.wish.explained(r.Call(ctx, http.MethodPost, "stacks", r.wish.body(r.instance), &body, "make stack "+stackName(r.instance)))
 		if is(err, http.StatusConflict) { // somebody was faster
 			if k, err = r.ready(ctx); err == nil && k == nil {
 				err = foreignStack(r.instance)
@@ -84,7 +84,7 @@ func (r *run) apply(ctx context.Context, further func(context.Context, *stack) e
 		} else if err == nil {
 			failpoint.At("heat.created")
 			k = &stack{ID: body.Stack.ID, Name: stackName(r.instance), Status: "CREATE_IN_PROGRESS"}
-			if !isID(k.ID) {
+			if !IsID(k.ID) {
 				return foreign("make stack "+k.Name, orchestrator, 0)
 			}
 			return r.await(ctx, k, "")
@@ -102,7 +102,7 @@ func (r *run) update(ctx context.Context, k *stack) error {
 	if err != nil {
 		return r.cut(ctx, err)
 	}
-	if err := r.wish.explained(r.call(ctx, http.MethodPut, k.path(), r.wish.body(r.instance), nil, "update stack "+k.Name)); err != nil {
+	if err := r.wish.explained(r.Call(ctx, http.MethodPut, k.path(), r.wish.body(r.instance), nil, "update stack "+k.Name)); err != nil {
 		return r.cut(ctx, err)
 	}
 	failpoint.At("heat.updated")
@@ -184,7 +184,7 @@ func (r *run) remove(ctx context.Context) error {
 	asked := false
 	for pause := r.pause; k != nil && k.of(r.instance); pause = min(pause*3/2, longestPause) {
 		if !asked && k.Status != "DELETE_IN_PROGRESS" {
-			if err := r.call(ctx, http.MethodDelete, k.path(), nil, nil, "delete stack "+k.Name); err != nil && !is(err, http.StatusNotFound) {
+			if err := r.Call(ctx, http.MethodDelete, k.path(), nil, nil, "delete stack "+k.Name); err != nil && !is(err, http.StatusNotFound) {
 				return r.cut(ctx, err)
 			}
 			failpoint.At("heat.deleted")
@@ -237,7 +237,7 @@ func (r *run) events(ctx context.Context, k *stack, query string) ([]event, erro
 	var body struct {
 		Events []event `json:"events"`
 	}
-	err := r.call(ctx, http.MethodGet, k.path()+"/events?"+query, nil, &body, "follow stack "+k.Name)
+	err := r.Call(ctx, http.MethodGet, k.path()+"/events?"+query, nil, &body, "follow stack "+k.Name)
 	if is(err, http.StatusNotFound) {
 		return nil, &broker.Error{
 			Kind: lifecycle.ErrNotReady, Detail: "stack " + k.Name + " was deleted while it was waited for",
@@ -265,7 +265,7 @@ func (r *run) await(ctx context.Context, k *stack, after string) error {
 			return r.unready(ctx, k)
 		}
 		query := "sort_dir=asc&limit=200"
-		if isID(after) {
+		if IsID(after) {
 			query += "&marker=" + after
 		}
 		found, err := r.events(ctx, k, query)

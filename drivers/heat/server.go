@@ -24,30 +24,33 @@ import (
 	"github.com/vimbroker/vimbroker/policy/egress"
 )
 
-// server is a cloud's Heat, for one call of the driver.
-type server struct {
+// Service is one of a cloud's, for one call of a driver.
+type Service struct {
+	name      string
 	transport *remote.Transport
 	client    *gophercloud.ServiceClient
 }
 
-func (s *server) close() { s.transport.CloseIdleConnections() }
+// Close lets go of the connections.
+func (s *Service) Close() { s.transport.CloseIdleConnections() }
+
+// server is a cloud's Heat.
+type server struct{ *Service }
 
 // connect finds the cloud's Heat.
 func connect(ctx context.Context, c lifecycle.Connection) (*server, error) {
-	client, way, err := Dial(ctx, c.Config, c.Egress, "orchestration", orchestrator)
-	return &server{transport: way, client: client}, err
+	s, err := Dial(ctx, c.Config, c.Egress, "orchestration", orchestrator)
+	return &server{s}, err
 }
 
 // Dial finds a service of the cloud, of a type and with a name for errors, in the catalog of the lease's token. The egress
 // rules apply to the catalog's address.
-func Dial(
-	ctx context.Context, c clientconfig.Config, rules *egress.Rules, service, name string,
-) (*gophercloud.ServiceClient, *remote.Transport, error) {
+func Dial(ctx context.Context, c clientconfig.Config, rules *egress.Rules, service, name string) (*Service, error) {
 	way, err := remote.New(rules, remote.Options{
 		Server: "the cloud", CA: remote.Authorities{PEM: c.CACert}, ServerName: c.ServerName, InsecureSkipVerify: c.InsecureSkipVerify,
 	})
 	if err != nil {
-		return nil, nil, broker.Invalid("caCert", "holds no certificate")
+		return nil, broker.Invalid("caCert", "holds no certificate")
 	}
 	provider := &gophercloud.ProviderClient{HTTPClient: *way.Client()}
 	at, err := endpoint(ctx, &gophercloud.ServiceClient{
@@ -55,9 +58,9 @@ func Dial(
 	}, c, service, name)
 	if err != nil {
 		way.CloseIdleConnections()
-		return nil, nil, err
+		return nil, err
 	}
-	return &gophercloud.ServiceClient{ProviderClient: provider, Endpoint: at, Type: service}, way, nil
+	return &Service{name, way, &gophercloud.ServiceClient{ProviderClient: provider, Endpoint: at, Type: service}}, nil
 }
 
 // endpoint has the connection use the lease's token, and returns the service's URL.
@@ -107,8 +110,8 @@ func endpoint(ctx context.Context, identity *gophercloud.ServiceClient, c client
 	}
 }
 
-// call asks Heat. doing completes "cannot".
-func (s *server) call(ctx context.Context, method, path string, body, into any, doing string) error {
+// Call asks the service. doing completes "cannot".
+func (s *Service) Call(ctx context.Context, method, path string, body, into any, doing string) error {
 	o := &gophercloud.RequestOpts{
 		OkCodes: []int{http.StatusOK, http.StatusCreated, http.StatusAccepted, http.StatusNoContent}, JSONResponse: into,
 	}
@@ -119,7 +122,7 @@ func (s *server) call(ctx context.Context, method, path string, body, into any, 
 	if err == nil && into == nil {
 		_ = response.Body.Close()
 	}
-	return refusal(err, doing, orchestrator)
+	return refusal(err, doing, s.name)
 }
 
 // The name of the remote side, for errors.
@@ -128,11 +131,11 @@ const (
 	orchestrator = "Heat"
 )
 
-// answerError is an answer of Heat or Keystone that is no success.
+// answerError is an answer of a service that is no success.
 type answerError struct {
 	fault broker.Error
 	code  int
-	// said is Heat's text, not fit to be shown.
+	// said is its text, not fit to be shown.
 	said string
 }
 
@@ -163,15 +166,20 @@ func refusal(err error, doing, who string) error {
 			Code    int    `json:"code"`
 			Message string `json:"message"`
 		} `json:"error"`
+		Neutron struct {
+			Type string `json:"type"`
+		} `json:"NeutronError"`
 	}
 	_ = json.Unmarshal(a.Body, &body)
-	ours := body.Code == a.Actual || body.Error.Code == a.Actual
+	ours := body.Code == a.Actual || body.Error.Code == a.Actual || body.Neutron.Type != ""
 	e := &answerError{code: a.Actual, said: body.Error.Message}
 	set := func(kind error, detail, remedy string) error {
 		e.fault = broker.Error{Kind: kind, Detail: fmt.Sprintf("cannot %s: %s (%d)", doing, detail, a.Actual), Remedy: remedy}
 		return e
 	}
 	switch {
+	case body.Neutron.Type == "OverQuota":
+		return set(broker.ErrQuota, who+" says that the quota is used up", "remove what is not needed")
 	case a.Actual == http.StatusTooManyRequests:
 		return set(broker.ErrUnreachable, who+" limits requests", "try again later")
 	case a.Actual >= http.StatusInternalServerError:
@@ -186,14 +194,14 @@ func refusal(err error, doing, who string) error {
 		return foreign(doing, who, a.Actual)
 	case a.Actual == http.StatusForbidden:
 		return set(broker.ErrForbidden, who+" does not let the lease do it",
-			"give the registered user the roles that Heat asks for (heat_stack_owner, member); see the cloud's quota of stacks, "+
-				"and whether it leaves a type of the template's resources to its administrators")
+			"give the registered user the roles that "+who+" asks for (member; for Heat heat_stack_owner); see the cloud's quota of stacks, "+
+				"and whether it leaves a type of resources to its administrators")
 	case a.Actual == http.StatusNotFound:
 		return set(broker.ErrNotFound, who+" does not find it", "see whether it was removed")
 	case a.Actual == http.StatusConflict:
-		return set(broker.ErrConflict, "the state of the stack does not allow it", "try again")
+		return set(broker.ErrConflict, "the state of what stands there does not allow it", "see what is in the way, and try again")
 	}
-	return set(broker.ErrInvalid, who+" finds it invalid", "correct the template in the package, or the parameters of the request")
+	return set(broker.ErrInvalid, who+" finds it invalid", "correct the template in the package, the parameters or the specification")
 }
 
 func foreign(doing, who string, code int) error {
@@ -281,13 +289,13 @@ func (s *server) connected(ctx context.Context, k *stack, all []part) (map[strin
 		Resources []port `json:"resources"`
 	}
 	query := url.Values{"nested_depth": {"10"}, "type": {portType}, "with_detail": {"true"}}
-	if err := s.call(ctx, http.MethodGet, k.path()+"/resources?"+query.Encode(), nil, &body,
+	if err := s.Call(ctx, http.MethodGet, k.path()+"/resources?"+query.Encode(), nil, &body,
 		"look at the ports of stack "+k.Name); err != nil {
 		return nil, err
 	}
 	points := map[string][]lifecycle.CP{}
 	for _, p := range body.Resources[:min(len(body.Resources), maxPorts)] {
-		if isID(p.Physical) && printable(p.Name) == p.Name {
+		if IsID(p.Physical) && printable(p.Name) == p.Name {
 			points[p.Attributes.Device] = append(points[p.Attributes.Device], p.point())
 		}
 	}
@@ -307,7 +315,7 @@ func (p port) point() lifecycle.CP {
 		c.MAC = mac.String()
 	}
 	for _, a := range p.Attributes.IPs[:min(len(p.Attributes.IPs), maxAddresses)] {
-		if ip, err := netip.ParseAddr(a.Address); err == nil && ip.Zone() == "" && isID(a.Subnet) {
+		if ip, err := netip.ParseAddr(a.Address); err == nil && ip.Zone() == "" && IsID(a.Subnet) {
 			if c.Addresses == nil {
 				c.Addresses = map[string][]string{}
 			}

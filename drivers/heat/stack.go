@@ -52,8 +52,8 @@ func (k *stack) mark() string {
 
 func (k *stack) path() string { return "stacks/" + k.Name + "/" + k.ID }
 
-// isID reports whether a text can be part of a path. Heat's ids are UUIDs.
-func isID(text string) bool {
+// IsID reports whether a text can be part of a path. Ids of clouds are UUIDs.
+func IsID(text string) bool {
 	return text != "" && len(text) <= 255 &&
 		strings.Trim(text, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_.") == "" && strings.Trim(text, ".") != ""
 }
@@ -64,7 +64,7 @@ func (s *server) find(ctx context.Context, instance string) (*stack, error) {
 		Stacks []stack `json:"stacks"`
 	}
 	name := stackName(instance)
-	if err := s.call(ctx, http.MethodGet, "stacks?name="+name, nil, &body, "look for stack "+name); err != nil {
+	if err := s.Call(ctx, http.MethodGet, "stacks?name="+name, nil, &body, "look for stack "+name); err != nil {
 		return nil, err
 	}
 	if body.Stacks == nil {
@@ -72,7 +72,7 @@ func (s *server) find(ctx context.Context, instance string) (*stack, error) {
 	}
 	for _, k := range body.Stacks {
 		if k.Name == name {
-			if !isID(k.ID) {
+			if !IsID(k.ID) {
 				return nil, foreign("look for stack "+name, orchestrator, 0)
 			}
 			return &k, nil
@@ -86,7 +86,7 @@ func (s *server) get(ctx context.Context, k *stack) (*stack, error) {
 	var body struct {
 		Stack stack `json:"stack"`
 	}
-	err := s.call(ctx, http.MethodGet, k.path(), nil, &body, "look at stack "+k.Name)
+	err := s.Call(ctx, http.MethodGet, k.path(), nil, &body, "look at stack "+k.Name)
 	switch {
 	case is(err, http.StatusNotFound), err == nil && body.Stack.Status == "DELETE_COMPLETE":
 		return nil, nil
@@ -121,7 +121,7 @@ func (s *server) parts(ctx context.Context, k *stack) ([]part, error) {
 	var body struct {
 		Resources []part `json:"resources"`
 	}
-	if err := s.call(ctx, http.MethodGet, k.path()+"/resources?nested_depth=10", nil, &body,
+	if err := s.Call(ctx, http.MethodGet, k.path()+"/resources?nested_depth=10", nil, &body,
 		"list the resources of stack "+k.Name); err != nil {
 		return nil, err
 	}
@@ -191,7 +191,7 @@ func rooted(all []part) {
 func stackPath(href string) string {
 	_, rest, ok := strings.Cut(href, "/stacks/")
 	parts := strings.Split(rest, "/")
-	if !ok || len(parts) < 2 || !isID(parts[0]) || !isID(parts[1]) {
+	if !ok || len(parts) < 2 || !IsID(parts[0]) || !IsID(parts[1]) {
 		return ""
 	}
 	return "stacks/" + parts[0] + "/" + parts[1]
@@ -260,7 +260,7 @@ func (w wish) body(instance string) map[string]any {
 // validate has Heat look at a template with its parameters.
 func (s *server) validate(ctx context.Context, w wish) error {
 	body := map[string]any{"template": w.Template, "files": w.Files, "environment": map[string]any{"parameters": w.Parameters}}
-	return w.explained(s.call(ctx, http.MethodPost, "validate", body, nil, "validate the base HOT"))
+	return w.explained(s.Call(ctx, http.MethodPost, "validate", body, nil, "validate the base HOT"))
 }
 
 // explained adds to Heat's finding that something is invalid what Heat says of it.
@@ -274,11 +274,11 @@ func (w wish) explained(err error) error {
 
 // act has Heat do something with a whole stack.
 func (s *server) act(ctx context.Context, k *stack, action string) error {
-	return s.call(ctx, http.MethodPost, k.path()+"/actions", map[string]any{action: nil}, nil, action+" stack "+k.Name)
+	return s.Call(ctx, http.MethodPost, k.path()+"/actions", map[string]any{action: nil}, nil, action+" stack "+k.Name)
 }
 
 // condemn marks a resource unhealthy: the next update replaces it.
 func (s *server) condemn(ctx context.Context, p part) error {
 	body := map[string]any{"mark_unhealthy": true, "resource_status_reason": "to be replaced"}
-	return s.call(ctx, http.MethodPatch, p.in+"/resources/"+url.PathEscape(p.Name), body, nil, "mark resource "+printable(p.Name)+" unhealthy")
+	return s.Call(ctx, http.MethodPatch, p.in+"/resources/"+url.PathEscape(p.Name), body, nil, "mark resource "+printable(p.Name)+" unhealthy")
 }

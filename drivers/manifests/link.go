@@ -118,14 +118,7 @@ type attached struct{ name, config, resource string }
 // networksOf are the networks of virtual links: each connection point or link of the descriptor has one of its name.
 func networksOf(all []lifecycle.Link) (nets []attached, err error) {
 	for _, k := range all {
-		names := []string{k.VL}
-		if k.VL == "" {
-			names = nil
-			for _, p := range k.CPs {
-				names = append(names, p.CPD)
-			}
-		}
-		for _, name := range names {
+		for _, name := range k.Names() {
 			name = strings.ToLower(strings.ReplaceAll(name, "_", "-"))
 			if len(validation.IsDNS1123Label(name)) > 0 || k.Spec.NAD == nil {
 				return nil, broker.Invalid("extVirtualLinks", "connects %q, of which no name of a network can be made", name)

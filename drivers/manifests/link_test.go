@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/api/sol003"
 	"github.com/vimbroker/vimbroker/broker/link"
 	"github.com/vimbroker/vimbroker/broker/link/network"
 	"github.com/vimbroker/vimbroker/drivers/manifests"
@@ -22,7 +23,7 @@ spec: {selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}, an
 
 func linked(networks string, s network.LinkSpec) lifecycle.PlanInput {
 	in := input(strings.ReplaceAll(attachedPod, "NETWORKS", networks))
-	in.Links = []lifecycle.Link{{ID: "1", CPs: []lifecycle.LinkedCP{{CPD: "SGI_CP"}}, Spec: s}}
+	in.Links = []lifecycle.Link{{ID: "1", CPs: []sol003.ExtCP{{CPDID: "SGI_CP"}}, Spec: s}}
 	return in
 }
 

@@ -18,11 +18,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gophercloud/gophercloud/v2"
-
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/link"
-	"github.com/vimbroker/vimbroker/broker/remote"
 	"github.com/vimbroker/vimbroker/drivers/heat"
 )
 
@@ -56,14 +53,13 @@ func (Driver) Purpose(l link.Link) (string, error) {
 
 // server is a cloud's Neutron, for one call of the driver.
 type server struct {
-	client *gophercloud.ServiceClient
-	way    *remote.Transport
+	*heat.Service
 	link.Link
 }
 
 func dial(ctx context.Context, c link.Connection, l link.Link) (*server, error) {
-	client, way, err := heat.Dial(ctx, c.Config, c.Egress, "network", name)
-	return &server{client, way, l}, err
+	s, err := heat.Dial(ctx, c.Config, c.Egress, "network", name)
+	return &server{s, l}, err
 }
 
 // thing is a network, subnet, port, router or security group.
@@ -86,31 +82,16 @@ type address struct {
 // plurals are what Neutron calls several of a kind.
 func plural(kind string) string { return strings.ReplaceAll(kind, "_", "-") + "s" }
 
-// ask sends a request; kind is what the answer holds one or several of.
-func (s *server) ask(ctx context.Context, method, path string, body any, doing string) (map[string]json.RawMessage, error) {
-	var into map[string]json.RawMessage
-	o := &gophercloud.RequestOpts{
-		JSONBody: body, OkCodes: []int{http.StatusOK, http.StatusCreated, http.StatusNoContent},
-	}
-	if method != http.MethodDelete {
-		o.JSONResponse = &into
-	}
-	response, err := s.client.Request(remote.Expect(ctx, remote.List), method, s.client.Endpoint+"v2.0/"+path, o)
-	if err == nil && o.JSONResponse == nil {
-		_ = response.Body.Close()
-	}
-	return into, refusal(err, doing)
-}
-
 // list are the things of a kind that a query selects.
 func (s *server) list(ctx context.Context, kind string, query url.Values) (all []thing, err error) {
 	doing := "look for the " + kind + " of the link"
-	got, err := s.ask(ctx, http.MethodGet, plural(kind)+"?"+query.Encode(), nil, doing)
+	var got map[string]json.RawMessage
+	err = s.Call(ctx, http.MethodGet, "v2.0/"+plural(kind)+"?"+query.Encode(), nil, &got, doing)
 	if err == nil && json.Unmarshal(got[kind+"s"], &all) != nil {
 		err = strange(doing)
 	}
 	for _, one := range all {
-		if !isID(one.ID) {
+		if !heat.IsID(one.ID) {
 			return nil, strange(doing)
 		}
 	}
@@ -141,15 +122,17 @@ func (s *server) find(ctx context.Context, kind string, members map[string]any) 
 	}
 	members["name"], members["description"] = s.Handle(), s.Tag()
 	doing := "make the " + kind + " of the link"
-	got, err := s.ask(ctx, http.MethodPost, plural(kind), map[string]any{kind: members}, doing)
-	if err == nil && (json.Unmarshal(got[kind], &made) != nil || !isID(made.ID)) {
+	var got map[string]json.RawMessage
+	err = s.Call(ctx, http.MethodPost, "v2.0/"+plural(kind), map[string]any{kind: members}, &got, doing)
+	if err == nil && (json.Unmarshal(got[kind], &made) != nil || !heat.IsID(made.ID)) {
 		err = strange(doing)
 	}
 	if err != nil {
 		return made, err
 	}
 	// The tag is for people; not every cloud has tags.
-	_, err = s.ask(ctx, http.MethodPut, plural(kind)+"/"+made.ID+"/tags", map[string]any{"tags": []string{s.Tag()}}, "tag the "+kind)
+	at := "v2.0/" + plural(kind) + "/" + made.ID + "/tags"
+	err = s.Call(ctx, http.MethodPut, at, map[string]any{"tags": []string{s.Tag()}}, nil, "tag the "+kind)
 	if errors.Is(err, broker.ErrNotFound) {
 		err = nil
 	}
@@ -157,7 +140,7 @@ func (s *server) find(ctx context.Context, kind string, members map[string]any) 
 }
 
 func (s *server) remove(ctx context.Context, kind, id string) error {
-	_, err := s.ask(ctx, http.MethodDelete, plural(kind)+"/"+id, nil, "remove the "+kind+" of the link")
+	err := s.Call(ctx, http.MethodDelete, "v2.0/"+plural(kind)+"/"+id, nil, nil, "remove the "+kind+" of the link")
 	if errors.Is(err, broker.ErrNotFound) {
 		return nil
 	}
@@ -170,9 +153,9 @@ func (Driver) Make(ctx context.Context, c link.Connection, l link.Link) (m link.
 	if err != nil {
 		return m, err
 	}
-	defer s.way.CloseIdleConnections()
+	defer s.Close()
 	if id := l.Existing; id != "" {
-		_, err := s.ask(ctx, http.MethodGet, "networks/"+id, nil, "look at network "+id)
+		err := s.Call(ctx, http.MethodGet, "v2.0/networks/"+id, nil, nil, "look at network "+id)
 		if errors.Is(err, broker.ErrNotFound) {
 			err = broker.Invalid("existing.networkId", "is no network that the VIM's project sees")
 		}
@@ -231,9 +214,8 @@ func (s *server) subnet(ctx context.Context, network string) (string, error) {
 
 // route adds an interface of the subnet to the router of the link, or removes it.
 func (s *server) route(ctx context.Context, deed, subnet string) error {
-	_, err := s.ask(ctx, http.MethodPut, "routers/"+s.Spec.Router+"/"+deed+"_router_interface", map[string]string{"subnet_id": subnet},
+	return s.Call(ctx, http.MethodPut, "v2.0/routers/"+s.Spec.Router+"/"+deed+"_router_interface", map[string]string{"subnet_id": subnet}, nil,
 		deed+" an interface of router "+s.Spec.Router)
-	return err
 }
 
 // on reports whether a port has an address of a subnet.
@@ -271,7 +253,7 @@ func (s *server) group(ctx context.Context) (string, error) {
 			rule["ethertype"] = "IPv6"
 		}
 		body := map[string]any{"security_group_rule": members(rule)}
-		_, err = s.ask(ctx, http.MethodPost, "security-group-rules", body, "make a rule of the link")
+		err = s.Call(ctx, http.MethodPost, "v2.0/security-group-rules", body, nil, "make a rule of the link")
 		if errors.Is(err, broker.ErrConflict) { // there already
 			err = nil
 		}
@@ -288,7 +270,7 @@ func (Driver) Remove(ctx context.Context, c link.Connection, l link.Link) error 
 	if err != nil {
 		return err
 	}
-	defer s.way.CloseIdleConnections()
+	defer s.Close()
 	networks, err := s.ours(ctx, "network")
 	subnets, wrong := s.ours(ctx, "subnet")
 	if err = errors.Join(err, wrong); err != nil {
@@ -342,52 +324,10 @@ func (s *server) unused(ctx context.Context, network string, subnets []thing) er
 	}
 }
 
-// refusals are what answers of Neutron mean.
-var refusals = map[int]broker.Error{
-	http.StatusUnauthorized: {Kind: broker.ErrUnauthorized, Detail: "does not know the lease's credential", Remedy: "see if it was revoked"},
-	http.StatusForbidden:    {Kind: broker.ErrForbidden, Detail: "does not let the lease do it", Remedy: "give the user a role for it"},
-	http.StatusNotFound:     {Kind: broker.ErrNotFound, Detail: "does not find it", Remedy: "see whether it was removed"},
-	http.StatusConflict:     {Kind: broker.ErrConflict, Detail: "has something in the way", Remedy: "see what is on the network"},
-	http.StatusBadRequest:   {Kind: broker.ErrInvalid, Detail: "finds it invalid", Remedy: "correct the specification"},
-}
-
-// refusal translates gophercloud's answer. Nothing of Neutron's text is in it.
-func refusal(err error, doing string) error {
-	if err == nil {
-		return nil
-	}
-	a, answered := errors.AsType[gophercloud.ErrUnexpectedResponseCode](err)
-	if e := broker.Unanswered(err, name); !answered && e != nil {
-		e.Detail = "cannot " + doing + ": " + e.Detail
-		return e
-	}
-	e, known := refusals[a.Actual]
-	var body struct {
-		Fault struct {
-			Type string `json:"type"`
-		} `json:"NeutronError"`
-	}
-	_ = json.Unmarshal(a.Body, &body)
-	if body.Fault.Type == "OverQuota" {
-		e = broker.Error{Kind: broker.ErrQuota, Detail: "says that the quota is used up", Remedy: "remove what is not needed"}
-	} else if !known || body.Fault.Type == "" && a.Actual != http.StatusUnauthorized {
-		return strange(doing)
-	}
-	e.Detail = fmt.Sprintf("cannot %s: %s %s (%d)", doing, name, e.Detail, a.Actual)
-	return &e
-}
-
 // strange is the error of an answer that Neutron does not give.
 func strange(doing string) error {
 	return &broker.Error{
 		Kind: broker.ErrUnreachable, Detail: "cannot " + doing + ": " + name + " cannot do it now, or something else answers",
 		Remedy: "try again later; check the endpoint, and what stands in front of it",
 	}
-}
-
-// isID reports whether Neutron can have made an id.
-func isID(s string) bool {
-	return len(s) > 0 && len(s) <= 64 && !strings.ContainsFunc(s, func(r rune) bool {
-		return r != '-' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
-	})
 }

@@ -167,11 +167,11 @@ func TestConnectionPointsOfServers(t *testing.T) {
 			return []byte(changes.Replace(string(body)))
 		}})
 	}
-	point := func(cp string, protocol ...sol003.CPProtocolInfo) sol003.VNFCCPInfo {
+	point := func(cp string, protocol ...sol003.CPProtocol) sol003.VNFCCPInfo {
 		return sol003.VNFCCPInfo{CPDID: cp, Protocol: protocol}
 	}
-	address := func(subnet, mac string) sol003.CPProtocolInfo {
-		return sol003.CPProtocolInfo{Layer: "IP_OVER_ETHERNET", Address: sol003.IPOverEthernet{MAC: mac, IPs: []sol003.IPAddresses{
+	address := func(subnet, mac string) sol003.CPProtocol {
+		return sol003.CPProtocol{Layer: "IP_OVER_ETHERNET", Address: sol003.IPOverEthernet{MAC: mac, IPs: []sol003.IPAddresses{
 			{Type: "IPV4", Addresses: []string{"192.0.2.7"}, SubnetID: subnet}, {Type: "IPV6", Addresses: []string{"2001:db8::7"}, SubnetID: subnet},
 		}}}
 	}
@@ -200,8 +200,8 @@ func TestConnectionPointsOfServers(t *testing.T) {
 			2,
 		},
 		{"no subnet", []string{"subnet-of-", "../"}, func() [][]sol003.VNFCCPInfo { return scale("IN") }, []sol003.VNFCCPInfo{
-			point("VDU1_CP1", sol003.CPProtocolInfo{Layer: "IP_OVER_ETHERNET", Address: sol003.IPOverEthernet{MAC: mac}}),
-			point("VDU1_CP2", sol003.CPProtocolInfo{Layer: "IP_OVER_ETHERNET", Address: sol003.IPOverEthernet{MAC: mac}}),
+			point("VDU1_CP1", sol003.CPProtocol{Layer: "IP_OVER_ETHERNET", Address: sol003.IPOverEthernet{MAC: mac}}),
+			point("VDU1_CP2", sol003.CPProtocol{Layer: "IP_OVER_ETHERNET", Address: sol003.IPOverEthernet{MAC: mac}}),
 		}, 1},
 		{"of no server", []string{"device_id", "device"}, func() [][]sol003.VNFCCPInfo { return scale("OUT") }, nil, 2},
 		{"no answer", []string{"{", ""}, func() [][]sol003.VNFCCPInfo { return scale("IN") }, nil, 1},

@@ -146,11 +146,11 @@ type InstantiatedVNFInfo struct {
 
 // ExtCPInfo is VnfExtCpInfo: a connection point of a VNFC that the VNF shows outside.
 type ExtCPInfo struct {
-	ID       string           `json:"id"`
-	CPDID    string           `json:"cpdId"`
-	ConfigID string           `json:"cpConfigId"`
-	Protocol []CPProtocolInfo `json:"cpProtocolInfo"`
-	VNFCCPID string           `json:"associatedVnfcCpId,omitempty"`
+	ID       string       `json:"id"`
+	CPDID    string       `json:"cpdId"`
+	ConfigID string       `json:"cpConfigId"`
+	Protocol []CPProtocol `json:"cpProtocolInfo"`
+	VNFCCPID string       `json:"associatedVnfcCpId,omitempty"`
 }
 
 // StorageInfo is VirtualStorageResourceInfo.
@@ -184,27 +184,29 @@ type VNFCResourceInfo struct {
 
 // VNFCCPInfo is a connection point of a VNFC.
 type VNFCCPInfo struct {
-	ID       string           `json:"id"`
-	CPDID    string           `json:"cpdId"`
-	Protocol []CPProtocolInfo `json:"cpProtocolInfo,omitempty"`
+	ID       string       `json:"id"`
+	CPDID    string       `json:"cpdId"`
+	Protocol []CPProtocol `json:"cpProtocolInfo,omitempty"`
 }
 
-// CPProtocolInfo are the addresses of a connection point; its layer is IP_OVER_ETHERNET.
-type CPProtocolInfo struct {
+// CPProtocol are the addresses of a connection point, or those that it asks for; its layer is IP_OVER_ETHERNET.
+type CPProtocol struct {
 	Layer   string         `json:"layerProtocol"`
-	Address IPOverEthernet `json:"ipOverEthernet"`
+	Address IPOverEthernet `json:"ipOverEthernet,omitzero"`
 }
 
-// IPOverEthernet are the addresses that a connection point was assigned.
+// IPOverEthernet are the addresses of a connection point.
 type IPOverEthernet struct {
 	MAC string        `json:"macAddress,omitempty"`
 	IPs []IPAddresses `json:"ipAddresses,omitempty"`
 }
 
-// IPAddresses are those of one subnet and one version: IPV4 or IPV6.
+// IPAddresses are those of one subnet and one version: IPV4 or IPV6. Fixed and Dynamic are asked for.
 type IPAddresses struct {
-	Type      string   `json:"type"`
-	Addresses []string `json:"addresses"`
+	Type      string   `json:"type,omitempty"`
+	Addresses []string `json:"addresses,omitempty"`
+	Fixed     []string `json:"fixedAddresses,omitempty"`
+	Dynamic   int      `json:"numDynamicAddresses,omitempty"`
 	SubnetID  string   `json:"subnetId,omitempty"`
 }
 
@@ -401,22 +403,18 @@ type InstantiateRequest struct {
 
 // AskedLinks are the networks that a request connects an instance to.
 type AskedLinks struct {
-	External []ExtLink     `json:"extVirtualLinks,omitempty"`
-	Managed  []ManagedLink `json:"extManagedVirtualLinks,omitempty"`
+	External []AskedLink `json:"extVirtualLinks,omitempty"`
+	Managed  []AskedLink `json:"extManagedVirtualLinks,omitempty"`
 }
 
-// ExtLink is ExtVirtualLinkData. ResourceID is the id or name of a virtual link, or the VIM's id of a network.
-type ExtLink struct {
-	ID              string     `json:"id"`
-	VIMConnectionID string     `json:"vimConnectionId,omitempty"`
-	ResourceID      string     `json:"resourceId"`
-	CPs             []ExtCP    `json:"extCps"`
-	Ports           []LinkPort `json:"extLinkPorts,omitempty"`
-}
-
-// LinkPort is ExtLinkPortData: a port of others, as far as it is known.
-type LinkPort struct {
-	ID string `json:"id"`
+// AskedLink is ExtVirtualLinkData or, with a DescID, ExtManagedVirtualLinkData. ResourceID is the id or name of a virtual link,
+// or the VIM's id of a network.
+type AskedLink struct {
+	ID         string           `json:"id"`
+	DescID     string           `json:"vnfVirtualLinkDescId,omitempty"`
+	ResourceID string           `json:"resourceId"`
+	CPs        []ExtCP          `json:"extCps,omitempty"`
+	Ports      []jsontext.Value `json:"extLinkPorts,omitempty"`
 }
 
 // ExtCP is VnfExtCpData.
@@ -431,38 +429,32 @@ type CPConfig struct {
 	Protocol []CPProtocol `json:"cpProtocolData,omitempty"`
 }
 
-// CPProtocol is CpProtocolData, of layer IP_OVER_ETHERNET.
-type CPProtocol struct {
-	Layer   string    `json:"layerProtocol"`
-	Address CPAddress `json:"ipOverEthernet,omitzero"`
+// ConfigID is the name of how it is configured.
+func (c ExtCP) ConfigID() string {
+	for id := range c.Config {
+		return id
+	}
+	return c.CPDID
 }
 
-// CPAddress is IpOverEthernetAddressData.
-type CPAddress struct {
-	MAC string     `json:"macAddress,omitempty"`
-	IPs []AskedIPs `json:"ipAddresses,omitempty"`
-}
-
-// AskedIPs are addresses that a connection point is to have.
-type AskedIPs struct {
-	Type     string   `json:"type"`
-	Fixed    []string `json:"fixedAddresses,omitempty"`
-	Dynamic  int      `json:"numDynamicAddresses,omitempty"`
-	SubnetID string   `json:"subnetId,omitempty"`
-}
-
-// ManagedLink is ExtManagedVirtualLinkData.
-type ManagedLink struct {
-	ID              string `json:"id"`
-	DescID          string `json:"vnfVirtualLinkDescId"`
-	VIMConnectionID string `json:"vimConnectionId,omitempty"`
-	ResourceID      string `json:"resourceId"`
+// Fixed are the addresses that it asks for, each by itself; one of a subnet alone is any of that.
+func (c ExtCP) Fixed() (all []IPAddresses) {
+	for _, p := range c.Config[c.ConfigID()].Protocol {
+		for _, of := range p.Address.IPs {
+			for _, ip := range of.Fixed {
+				all = append(all, IPAddresses{Fixed: []string{ip}, SubnetID: of.SubnetID})
+			}
+			if len(of.Fixed) == 0 && of.SubnetID != "" {
+				all = append(all, IPAddresses{SubnetID: of.SubnetID})
+			}
+		}
+	}
+	return all
 }
 
 // ConnectRequest is ChangeExtVnfConnectivityRequest.
 type ConnectRequest struct {
-	External []ExtLink                    `json:"extVirtualLinks"`
-	VIMs     map[string]VIMConnectionInfo `json:"vimConnectionInfo,omitempty"`
+	External []AskedLink `json:"extVirtualLinks"`
 }
 
 // ExtLinkInfo is ExtVirtualLinkInfo.

@@ -167,7 +167,7 @@ func usersOf(k v1.VirtualLink) string {
 }
 
 // linksOf are the links that flags ask for, each as CP=LINK: connection points of one link are together.
-func linksOf(c *cobra.Command, given []string) (all []sol003.ExtLink, err error) {
+func linksOf(c *cobra.Command, given []string) (all []sol003.AskedLink, err error) {
 	at := map[string]int{}
 	for _, one := range given {
 		cp, link, ok := strings.Cut(one, "=")
@@ -177,7 +177,7 @@ func linksOf(c *cobra.Command, given []string) (all []sol003.ExtLink, err error)
 		n, known := at[link]
 		if !known {
 			n, at[link] = len(all), len(all)
-			all = append(all, sol003.ExtLink{ID: link, ResourceID: link})
+			all = append(all, sol003.AskedLink{ID: link, ResourceID: link})
 		}
 		all[n].CPs = append(all[n].CPs, sol003.ExtCP{CPDID: cp, Config: map[string]sol003.CPConfig{cp: {}}})
 	}

@@ -248,8 +248,10 @@ func TestRequests(t *testing.T) {
 		{
 			"POST", one + "/instantiate", `{"flavourId":"f","extVirtualLinks":[{"id":"net","resourceId":"r","extCps":[{"cpdId":"CP1","cpConfig":{"c":{"cpProtocolData":[
 				{"layerProtocol":"IP_OVER_ETHERNET","ipOverEthernet":{"ipAddresses":[{"type":"IPV4","fixedAddresses":["10.0.0.7"],"subnetId":"s"}]}}]}}}]}]}`, 202,
-			lifecycle.Instantiation{Flavour: "f", Links: []lifecycle.AskedLink{{ID: "net", Ref: "r", CPs: []lifecycle.LinkedCP{
-				{CPD: "CP1", Config: "c", Addresses: []lifecycle.LinkedAddress{{IP: "10.0.0.7", Subnet: "s"}}},
+			lifecycle.Instantiation{Flavour: "f", Links: []lifecycle.Link{{Ext: "net", Name: "r", CPs: []sol003.ExtCP{
+				{CPDID: "CP1", Config: map[string]sol003.CPConfig{"c": {Protocol: []sol003.CPProtocol{{
+					Layer: "IP_OVER_ETHERNET", Address: sol003.IPOverEthernet{IPs: []sol003.IPAddresses{{Type: "IPV4", Fixed: []string{"10.0.0.7"}, SubnetID: "s"}}},
+				}}}}},
 			}}}},
 		},
 		{"POST", one + "/instantiate", `{"flavourId":"f","extVirtualLinks":[{"id":"net","resourceId":"r","extCps":[{"cpdId":"CP1"}],"extLinkPorts":[{"id":"p"}]}]}`, 422, nil},
@@ -258,13 +260,13 @@ func TestRequests(t *testing.T) {
 			{"layerProtocol":"IP_OVER_ETHERNET","ipOverEthernet":{"macAddress":"fa:16:3e:00:00:01"}}]}}}]}]}`, 422, nil},
 		{
 			"POST", one + "/change_ext_conn", `{"extVirtualLinks":[{"id":"net","resourceId":"r","extCps":[{"cpdId":"CP1"}]}]}`, 202,
-			lifecycle.Connecting{Links: []lifecycle.AskedLink{{ID: "net", Ref: "r", CPs: []lifecycle.LinkedCP{{CPD: "CP1"}}}}},
+			lifecycle.Connecting{Links: []lifecycle.Link{{Ext: "net", Name: "r", CPs: []sol003.ExtCP{{CPDID: "CP1"}}}}},
 		},
 		{"POST", one + "/instantiate?dry_run", `{"flavourId":"f","extVirtualLinks":[{"id":"net"}]}`, 422, nil},
 		{"POST", one + "/change_vnfpkg", `{"vnfdId":"e","extVirtualLinks":[{"id":"net"}]}`, 422, nil},
 		{
 			"POST", one + "/instantiate", `{"flavourId":"f","extManagedVirtualLinks":[{"id":"a","vnfVirtualLinkDescId":"internalVL1","resourceId":"r"}]}`, 202,
-			lifecycle.Instantiation{Flavour: "f", Links: []lifecycle.AskedLink{{ID: "a", Ref: "r", VL: "internalVL1"}}},
+			lifecycle.Instantiation{Flavour: "f", Links: []lifecycle.Link{{Ext: "a", Name: "r", VL: "internalVL1"}}},
 		},
 		{
 			"POST", one + "/change_vnfpkg", `{"vnfdId":"e","extManagedVirtualLinks":[]}`, 202, lifecycle.PackageChange{VNFDID: "e"},

@@ -2,9 +2,7 @@ package vnflcm
 
 import (
 	"cmp"
-	"maps"
 	"net/netip"
-	"slices"
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/api/sol003"
@@ -16,72 +14,58 @@ import (
 const maxLinks, maxCPs, maxFixed = 200, 200, 16
 
 // links are the virtual links that a request would have an instance use; nil where it says nothing of them.
-func links(asked sol003.AskedLinks) (all []lifecycle.AskedLink, err error) {
+func links(asked sol003.AskedLinks) (all []lifecycle.Link, err error) {
 	if len(asked.External) > maxLinks || len(asked.Managed) > maxLinks {
 		return nil, broker.Invalid("extVirtualLinks", "or extManagedVirtualLinks has more than %d links", maxLinks)
 	}
 	for _, of := range asked.External {
-		if of.ResourceID == "" || len(of.CPs) == 0 || len(of.CPs) > maxCPs {
+		switch {
+		case of.ResourceID == "" || len(of.CPs) == 0 || len(of.CPs) > maxCPs:
 			return nil, broker.Invalid("extVirtualLinks", "%s needs a resourceId, and 1 to %d extCps", vnfpkg.Printable(of.ID), maxCPs)
-		}
-		if len(of.Ports) > 0 {
+		case len(of.Ports) > 0:
 			return nil, broker.Invalid("extVirtualLinks", "%s has extLinkPorts, and no port of others is taken", vnfpkg.Printable(of.ID))
 		}
-		one := lifecycle.AskedLink{ID: of.ID, Ref: of.ResourceID}
 		for _, p := range of.CPs {
-			cp, err := linked(p)
-			if err != nil {
-				return nil, err
+			if fault := wrong(p); fault != "" {
+				return nil, broker.Invalid("extVirtualLinks", "connects %s and %s", vnfpkg.Printable(p.CPDID), fault)
 			}
-			one.CPs = append(one.CPs, cp)
 		}
-		all = append(all, one)
+		all = append(all, lifecycle.Link{Ext: of.ID, Name: of.ResourceID, CPs: of.CPs})
 	}
 	for _, of := range asked.Managed {
 		if of.ResourceID == "" || of.DescID == "" {
 			return nil, broker.Invalid("extManagedVirtualLinks", "%s needs a resourceId and a vnfVirtualLinkDescId", vnfpkg.Printable(of.ID))
 		}
-		all = append(all, lifecycle.AskedLink{ID: of.ID, Ref: of.ResourceID, VL: of.DescID})
+		all = append(all, lifecycle.Link{Ext: of.ID, Name: of.ResourceID, VL: of.DescID})
 	}
 	return all, nil
 }
 
-// linked is a connection point of a request. All that it says is done, or is refused.
-func linked(p sol003.ExtCP) (cp lifecycle.LinkedCP, err error) {
-	fault := func(says string) (lifecycle.LinkedCP, error) {
-		return cp, broker.Invalid("extVirtualLinks", "connects %s and %s", vnfpkg.Printable(p.CPDID), says)
+// wrong is what is wrong with a connection point of a request. All that it says is done, or is refused.
+func wrong(p sol003.ExtCP) string {
+	if p.CPDID == "" || len(p.Config) > 1 || vnfpkg.Printable(p.ConfigID()) != p.ConfigID() {
+		return "needs a cpdId and at most one cpConfig"
 	}
-	if p.CPDID == "" || len(p.Config) > 1 {
-		return fault("needs a cpdId and at most one cpConfig")
+	of := p.Config[p.ConfigID()]
+	if of.PortID != "" {
+		return "names a linkPortId: no port of others is taken"
 	}
-	cp.CPD = p.CPDID
-	for _, config := range slices.Sorted(maps.Keys(p.Config)) {
-		of := p.Config[config]
-		cp.Config = vnfpkg.Printable(config)
-		if of.PortID != "" {
-			return fault("names a linkPortId: no port of others is taken")
+	for _, data := range of.Protocol {
+		if data.Layer != "IP_OVER_ETHERNET" || data.Address.MAC != "" {
+			return "asks for another layer than IP_OVER_ETHERNET, or for a MAC address"
 		}
-		for _, data := range of.Protocol {
-			if data.Layer != "IP_OVER_ETHERNET" || data.Address.MAC != "" {
-				return fault("asks for another layer than IP_OVER_ETHERNET, or for a MAC address")
+		for _, ips := range data.Address.IPs {
+			if len(ips.Fixed) > maxFixed || ips.Dynamic > 1 || len(ips.Fixed) > 0 && ips.Dynamic > 0 || len(ips.Addresses) > 0 {
+				return "asks for too many addresses, or for fixed and dynamic ones at once"
 			}
-			for _, ips := range data.Address.IPs {
-				if len(ips.Fixed) > maxFixed || ips.Dynamic > 1 || len(ips.Fixed) > 0 && ips.Dynamic > 0 {
-					return fault("asks for too many addresses, or for fixed and dynamic ones at once")
-				}
-				for _, ip := range ips.Fixed {
-					if _, err := netip.ParseAddr(ip); err != nil {
-						return fault("has a fixed address that is none")
-					}
-					cp.Addresses = append(cp.Addresses, lifecycle.LinkedAddress{IP: ip, Subnet: ips.SubnetID})
-				}
-				if len(ips.Fixed) == 0 && ips.SubnetID != "" {
-					cp.Addresses = append(cp.Addresses, lifecycle.LinkedAddress{Subnet: ips.SubnetID})
+			for _, ip := range ips.Fixed {
+				if _, err := netip.ParseAddr(ip); err != nil {
+					return "has a fixed address that is none"
 				}
 			}
 		}
 	}
-	return cp, nil
+	return ""
 }
 
 // network is what a link is on its VIM.
@@ -95,30 +79,11 @@ func network(on lifecycle.Shape, k lifecycle.Link) sol003.ResourceHandle {
 
 func externalLinks(on lifecycle.Shape, all []lifecycle.Link) (shown []sol003.ExtLinkInfo) {
 	for _, k := range all {
-		if k.VL != "" {
-			continue
+		if k.VL == "" {
+			shown = append(shown, sol003.ExtLinkInfo{ID: cmp.Or(k.Ext, k.ID), Handle: network(on, k), CPs: k.CPs})
 		}
-		info := sol003.ExtLinkInfo{ID: cmp.Or(k.Ext, k.ID), Handle: network(on, k)}
-		for _, p := range k.CPs {
-			info.CPs = append(info.CPs, shownCP(p))
-		}
-		shown = append(shown, info)
 	}
 	return shown
-}
-
-func shownCP(p lifecycle.LinkedCP) sol003.ExtCP {
-	data := sol003.CPProtocol{Layer: "IP_OVER_ETHERNET"}
-	for _, a := range p.Addresses {
-		ips := sol003.AskedIPs{Type: "IPV4", SubnetID: a.Subnet, Dynamic: 1}
-		if ip, err := netip.ParseAddr(a.IP); err == nil {
-			if ips.Fixed, ips.Dynamic = []string{a.IP}, 0; ip.Is6() {
-				ips.Type = "IPV6"
-			}
-		}
-		data.Address.IPs = append(data.Address.IPs, ips)
-	}
-	return sol003.ExtCP{CPDID: p.CPD, Config: map[string]sol003.CPConfig{cmp.Or(p.Config, p.CPD): {Protocol: []sol003.CPProtocol{data}}}}
 }
 
 // connected adds the virtual links of an instance to what is shown of it.

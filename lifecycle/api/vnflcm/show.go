@@ -88,7 +88,7 @@ func external(s lifecycle.Shape) (shown []sol003.ExtCPInfo) {
 	configs := map[string]string{}
 	for _, k := range s.Links {
 		for _, p := range k.CPs {
-			configs[p.CPD] = cmp.Or(p.Config, p.CPD)
+			configs[p.CPDID] = p.ConfigID()
 		}
 	}
 	unseen := maps.Clone(configs)
@@ -100,7 +100,7 @@ func external(s lifecycle.Shape) (shown []sol003.ExtCPInfo) {
 			delete(unseen, p.CPDID)
 			protocol := p.Protocol
 			if protocol == nil {
-				protocol = []sol003.CPProtocolInfo{}
+				protocol = []sol003.CPProtocol{}
 			}
 			shown = append(shown, sol003.ExtCPInfo{
 				ID: "ext-" + p.ID, CPDID: p.CPDID, ConfigID: cmp.Or(configs[p.CPDID], p.CPDID), Protocol: protocol, VNFCCPID: p.ID,
@@ -108,7 +108,7 @@ func external(s lifecycle.Shape) (shown []sol003.ExtCPInfo) {
 		}
 	}
 	for _, cpd := range slices.Sorted(maps.Keys(unseen)) {
-		shown = append(shown, sol003.ExtCPInfo{ID: "ext-" + cpd, CPDID: cpd, ConfigID: configs[cpd], Protocol: []sol003.CPProtocolInfo{}})
+		shown = append(shown, sol003.ExtCPInfo{ID: "ext-" + cpd, CPDID: cpd, ConfigID: configs[cpd], Protocol: []sol003.CPProtocol{}})
 	}
 	return shown
 }
@@ -145,7 +145,7 @@ func connectionPoints(all []lifecycle.CP) (shown []sol003.VNFCCPInfo) {
 			}
 		}
 		if p.MAC != "" || len(address.IPs) > 0 {
-			one.Protocol = []sol003.CPProtocolInfo{{Layer: "IP_OVER_ETHERNET", Address: address}}
+			one.Protocol = []sol003.CPProtocol{{Layer: "IP_OVER_ETHERNET", Address: address}}
 		}
 		shown = append(shown, one)
 	}
