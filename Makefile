@@ -19,7 +19,7 @@ DATA_DIR       ?= $(HOME)/.local/state/vimbroker
 # tests of the crash kit that meet only fakes, minutes of them: make test runs them, make test-real does not again
 FAKED          := ^Test(KilledAtEveryFailpoint|KilledAtEveryCommit|KilledBeforeACloud|KilledUnderLoad|KilledBeforeACloudOfUsers|KilledWhileOnboarding|KilledWithAStack|FiftyRestartsMidRegistration|DiskFullBehindTheMint|RefusedOnAFullDisk|ExecKilled|DeadVIMsDelayNothing|ARequestOutlivesItsServer|SecondServer)$$
 # the longest first, so that the others fill the time that those wait
-REAL_PACKAGES  := ./test/real/cloud ./test/real ./drivers/postgres ./test/replicas ./test/crash ./cmd/vimbroker ./test/upgrade ./test/real/...
+REAL_PACKAGES  := ./test/real/cloud ./test/real ./test/real/servers ./drivers/postgres ./test/replicas ./test/crash ./cmd/vimbroker ./test/upgrade ./test/real/...
 # tests that go on for SOAK; make test-real runs a short form of each
 SOAKED         := ^Test(KubectlThroughThePlugin|Killed|KilledInOperations|Stopped|CutOff|DatabaseRestarted|OpenSnapshot)$$
 # tools of the tests that only "make test-field" runs

@@ -178,3 +178,30 @@ func (o *Cloud) Stack(t testing.TB, token, projectID string) bool {
 		}
 	}
 }
+
+// Token logs a tenant in.
+func (o *Cloud) Token(t testing.TB, who Tenant) string {
+	t.Helper()
+	token, err := o.LogIn(t.Context(), who, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return token
+}
+
+// Trustees are the users whom a tenant's trusts are for.
+func (o *Cloud) Trustees(t testing.TB, who Tenant) (ids []string) {
+	t.Helper()
+	var all struct {
+		Trusts []struct {
+			Trustee string `json:"trustee_user_id"`
+		}
+	}
+	if status := o.As(t, o.Token(t, who), http.MethodGet, o.AuthURL+"/OS-TRUST/trusts?trustor_user_id="+who.UserID, nil, &all); status != http.StatusOK {
+		t.Fatalf("trusts are answered with %d", status)
+	}
+	for _, one := range all.Trusts {
+		ids = append(ids, one.Trustee)
+	}
+	return ids
+}

@@ -2,6 +2,7 @@ package story
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"maps"
 	"os"
@@ -95,6 +96,14 @@ func (s *Site) Write(t testing.TB, name, text string) {
 	t.Helper()
 	if err := os.WriteFile(s.File(name), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// Decode reads what a command line prints as JSON.
+func (s *Site) Decode(t testing.TB, line string, into any) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(s.Must(t, line)), into); err != nil {
+		t.Fatalf("%s: %v", line, err)
 	}
 }
 

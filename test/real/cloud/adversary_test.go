@@ -84,7 +84,7 @@ func (a adversary) plant(trustee string, role string) map[string]string {
 // there are the kinds of what was planted that the user still has.
 func (a adversary) there(planted map[string]string) []string {
 	a.t.Helper()
-	token := tokenOf(a.t, a.o, a.who)
+	token := a.o.Token(a.t, a.who)
 	paths := map[string]string{
 		"application credential": "/users/" + a.who.UserID + "/application_credentials/", "trust": "/OS-TRUST/trusts/",
 		"EC2 credential": "/credentials/", "TOTP credential": "/credentials/",

@@ -28,15 +28,6 @@ func callersOf(t *testing.T, o *real.Cloud, as real.Tenant, now func() time.Time
 	return c
 }
 
-func tokenOf(t *testing.T, o *real.Cloud, who real.Tenant) string {
-	t.Helper()
-	token, err := o.LogIn(t.Context(), who, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return token
-}
-
 func wantCaller(t *testing.T, c *openstack.Callers, token string, who real.Tenant, roles ...string) {
 	t.Helper()
 	got, err := c.Authenticate(t.Context(), token)
@@ -61,10 +52,10 @@ func TestKeystoneCallers(t *testing.T) {
 	// Projects and users of one name in two domains stay apart.
 	here := o.ProjectIn(t, "default", "Default", "twin", "member", "creator")
 	there := o.ProjectIn(t, o.Domain(t, "elsewhere"), "elsewhere", "twin", "reader")
-	tokenHere, tokenThere := tokenOf(t, o, here), tokenOf(t, o, there)
+	tokenHere, tokenThere := o.Token(t, here), o.Token(t, there)
 	wantCaller(t, c, tokenHere, here, "member", "reader") // Keystone adds what a role implies
 	wantCaller(t, c, tokenThere, there, "reader")
-	wantCaller(t, c, tokenOf(t, o, o.Admin), o.Admin, "member", "project-admin", "reader") // no administrator here
+	wantCaller(t, c, o.Token(t, o.Admin), o.Admin, "member", "project-admin", "reader") // no administrator here
 
 	wantStranger(t, c, tokenHere[:len(tokenHere)-2]+"AA", "a changed token")
 	wantStranger(t, c, "nobody's", "no token")
@@ -81,7 +72,7 @@ func TestKeystoneCallers(t *testing.T) {
 func TestKeystoneCallersWithoutRights(t *testing.T) {
 	o := real.OpenStack(t)
 	c := callersOf(t, o, o.Project(t), nil)
-	if p, err := c.Authenticate(t.Context(), tokenOf(t, o, o.Project(t))); err == nil || errors.Is(err, policy.ErrUnauthenticated) {
+	if p, err := c.Authenticate(t.Context(), o.Token(t, o.Project(t))); err == nil || errors.Is(err, policy.ErrUnauthenticated) {
 		t.Errorf("Authenticate = %+v, %v, want that it cannot be told", p, err)
 	}
 }
@@ -89,7 +80,7 @@ func TestKeystoneCallersWithoutRights(t *testing.T) {
 func TestKeystoneCallersOutage(t *testing.T) {
 	o := disturbed(t)
 	who := o.Project(t)
-	token := tokenOf(t, o, who)
+	token := o.Token(t, who)
 	c := callersOf(t, o, o.Admin, nil)
 	o.Halt(real.Keystone)
 	if p, err := c.Authenticate(t.Context(), token); err == nil || errors.Is(err, policy.ErrUnauthenticated) {

@@ -16,26 +16,8 @@ import (
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/drivers/openstack"
 	"github.com/vimbroker/vimbroker/test/csar"
-	"github.com/vimbroker/vimbroker/test/real"
 	"github.com/vimbroker/vimbroker/test/story"
 )
-
-// trustees are the users that a tenant's trusts are for.
-func trustees(t *testing.T, o *real.Cloud, who real.Tenant) (ids []string) {
-	t.Helper()
-	var all struct {
-		Trusts []struct {
-			Trustee string `json:"trustee_user_id"`
-		}
-	}
-	if status := o.As(t, tokenOf(t, o, who), http.MethodGet, o.AuthURL+"/OS-TRUST/trusts?trustor_user_id="+who.UserID, nil, &all); status != http.StatusOK {
-		t.Fatalf("trusts are answered with %d", status)
-	}
-	for _, one := range all.Trusts {
-		ids = append(ids, one.Trustee)
-	}
-	return ids
-}
 
 // A VNF runs on both kinds of cloud, under each kind of lease for Heat, whose grade is shown. What a holder planted
 // goes with his lease; the trust that the stack lives on does not, and the stack scales on.
@@ -56,7 +38,7 @@ func TestAStackOutlivesItsLeases(t *testing.T) {
 			var users struct{ Users []struct{ ID string } }
 			o.Do(t, http.MethodGet, o.AuthURL+"/users?name=heat&domain_id="+url.QueryEscape(o.Admin.DomainID), nil, &users)
 			heat := users.Users[0].ID
-			m := mover{Site: story.NewSite(t, bin, fmt.Sprintf("sol003: {enabled: true}\nlease: {removeLeft: true, stackTrustees: [%q]}\n", heat))}
+			m := story.NewSite(t, bin, fmt.Sprintf("sol003: {enabled: true}\nlease: {removeLeft: true, stackTrustees: [%q]}\n", heat))
 			auth := fmt.Sprintf("user_id: %q, password: %q, project_id: %q", who.UserID, who.Password, who.ProjectID)
 			if c.trusts {
 				id, text := o.ApplicationCredential(t, who, "registered", true)
@@ -72,7 +54,7 @@ func TestAStackOutlivesItsLeases(t *testing.T) {
 				t.Errorf("a dry run shows no unbounded lease because of %q:\n%s", c.reason, got)
 			}
 			m.Must(t, instantiate+"--wait")
-			if got := trustees(t, o, who); !slices.Equal(got, []string{heat}) {
+			if got := o.Trustees(t, who); !slices.Equal(got, []string{heat}) {
 				t.Errorf("with a stack there are trusts for %q, want one for Heat's user %s", got, heat)
 			}
 
@@ -105,13 +87,13 @@ func TestAStackOutlivesItsLeases(t *testing.T) {
 			if left := a.there(planted); len(left) > 0 {
 				t.Errorf("after the revocation there are still %q", left)
 			}
-			if got := trustees(t, o, who); !slices.Equal(got, []string{heat}) {
+			if got := o.Trustees(t, who); !slices.Equal(got, []string{heat}) {
 				t.Errorf("after the revocation there are trusts for %q, want that of the stack alone", got)
 			}
 
 			m.Must(t, "vimbroker vnf scale edge --aspect VDU1_scale --steps 1 --wait")
 			m.Must(t, "vimbroker vnf terminate edge --wait")
-			if got := trustees(t, o, who); len(got) > 0 {
+			if got := o.Trustees(t, who); len(got) > 0 {
 				t.Errorf("without a stack there are trusts for %q", got)
 			}
 			var leases struct {
@@ -120,7 +102,7 @@ func TestAStackOutlivesItsLeases(t *testing.T) {
 					LeftBehind         []string
 				}
 			}
-			m.decode(t, "vimbroker lease list --all -o json", &leases)
+			m.Decode(t, "vimbroker lease list --all -o json", &leases)
 			operations := 0
 			for _, one := range leases.Items {
 				if one.Purpose == "heat" && one.ID != l.ID {

@@ -2,7 +2,6 @@ package cloud_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -67,17 +66,10 @@ func newMover(t *testing.T) *mover {
 	m.Must(t, "vimbroker vim register --clouds-yaml clouds.yaml --cloud one cloud")
 	for _, vim := range []string{"edge", "cloud"} {
 		var l struct{ ID string }
-		m.decode(t, "vimbroker lease issue -o json --vim "+vim, &l)
+		m.Decode(t, "vimbroker lease issue -o json --vim "+vim, &l)
 		m.leases = append(m.leases, l.ID)
 	}
 	return m
-}
-
-func (m *mover) decode(t *testing.T, line string, into any) {
-	t.Helper()
-	if err := json.Unmarshal([]byte(m.Must(t, line)), into); err != nil {
-		t.Fatalf("%s: %v", line, err)
-	}
 }
 
 // wantKeys asserts that each VIM has one key, in that key store, which opens, and
@@ -106,7 +98,7 @@ func (m *mover) wantKeys(t *testing.T, in string, vims int) {
 			Opens    bool
 		}
 	}
-	m.decode(t, "vimbroker key status --try -o json", &status)
+	m.Decode(t, "vimbroker key status --try -o json", &status)
 	for _, k := range status.Items {
 		if k.KeyStore != in || !k.Opens {
 			t.Errorf("a key is in %s, and opens: %v, want in %s", k.KeyStore, k.Opens, in)

@@ -209,7 +209,7 @@ func TestOpenStackTakesLeasesAway(t *testing.T) {
 	var all struct {
 		Credentials []struct{ ID string } `json:"application_credentials"`
 	}
-	token, url := tokenOf(t, o, who), o.AuthURL+"/users/"+who.UserID+"/application_credentials"
+	token, url := o.Token(t, who), o.AuthURL+"/users/"+who.UserID+"/application_credentials"
 	o.As(t, token, "GET", url, nil, &all)
 	for _, c := range all.Credentials {
 		o.As(t, token, "DELETE", url+"/"+c.ID, nil, nil)

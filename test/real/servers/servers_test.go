@@ -1,4 +1,4 @@
-package cloud_test
+package servers_test
 
 import (
 	"encoding/json"
@@ -19,7 +19,7 @@ import (
 
 // edge is a VNF of servers on a real cloud, seen from both sides.
 type edge struct {
-	mover
+	*story.Site
 
 	o   *real.Cloud
 	who real.Tenant
@@ -41,7 +41,7 @@ func (v *edge) leavesNothing(t *testing.T, after string) {
 			t.Errorf("after %s there are %s %q, want %q", after, kind, now, v.bare[kind])
 		}
 	}
-	if left := trustees(t, v.o, v.who); len(left) > 0 {
+	if left := v.o.Trustees(t, v.who); len(left) > 0 {
 		t.Errorf("after %s there are trusts for %q", after, left)
 	}
 }
@@ -50,7 +50,7 @@ func (v *edge) leavesNothing(t *testing.T, after string) {
 func (v *edge) members(t *testing.T, instance string, want int) []string {
 	t.Helper()
 	var shown sol003.VNFInstance
-	v.decode(t, "vimbroker vnf show -o json "+instance, &shown)
+	v.Decode(t, "vimbroker vnf show -o json "+instance, &shown)
 	var ids []string
 	servers := v.o.Servers(t, v.who)
 	for _, r := range shown.Instantiated.Resources {
@@ -95,7 +95,7 @@ func (v *edge) members(t *testing.T, instance string, want int) []string {
 func (v *edge) failed(t *testing.T, instance string) (one sol003.OpOcc) {
 	t.Helper()
 	var all struct{ Items []sol003.OpOcc }
-	v.decode(t, "vimbroker vnf op list -o json --instance "+instance, &all)
+	v.Decode(t, "vimbroker vnf op list -o json --instance "+instance, &all)
 	for _, op := range all.Items {
 		if op.State == "FAILED_TEMP" {
 			return op
@@ -110,8 +110,7 @@ func (v *edge) failed(t *testing.T, instance string) (one sol003.OpOcc) {
 func TestServersOfAVNF(t *testing.T) {
 	o := real.OwnOpenStack(t, real.OpenStackOptions{WithServers: true})
 	who := o.Project(t)
-	v := &edge{o: o, who: who, bare: map[string][]string{}}
-	v.Site = story.NewSite(t, story.Build(t, t.TempDir()), "sol003: {enabled: true}\n")
+	v := &edge{Site: story.NewSite(t, story.Build(t, t.TempDir()), "sol003: {enabled: true}\n"), o: o, who: who, bare: map[string][]string{}}
 	o.Image(t, "cirros-0.5.2-x86_64-disk")
 	for name, memory := range map[string]int{"m1.tiny": 512, "m1.small": 1024, "huge": 1 << 30, "slow": 512} {
 		o.Flavor(t, name, memory)
@@ -211,7 +210,7 @@ func (v *edge) isLinked(t *testing.T) {
 	}
 	link := func(name string) (l shown) {
 		t.Helper()
-		v.decode(t, "vimbroker link show -o json "+name, &l)
+		v.Decode(t, "vimbroker link show -o json "+name, &l)
 		return l
 	}
 	v.Must(t, `vimbroker link create sgi --vim patched --spec '{"cidr": "10.77.0.0/24", "gateway": "none", "dns": ["10.77.0.9"], "mtu": 1400,
@@ -250,7 +249,7 @@ func (v *edge) isLinked(t *testing.T) {
 	}
 	v.Must(t, "vimbroker vnf connect l1 --link VDU1_CP1=other --wait")
 	var i sol003.VNFInstance
-	v.decode(t, "vimbroker vnf show -o json l1", &i)
+	v.Decode(t, "vimbroker vnf show -o json l1", &i)
 	if got := i.Instantiated.ExtLinks; len(got) != 1 || got[0].Handle.ResourceID != link("other").Networks[0].NetworkID {
 		t.Errorf("connected to another link, the instance says %+v", got)
 	}
@@ -337,7 +336,7 @@ func (v *edge) isCanceled(t *testing.T) {
 		}
 	}
 	var all struct{ Items []sol003.OpOcc }
-	v.decode(t, "vimbroker vnf op list -o json --instance slow", &all)
+	v.Decode(t, "vimbroker vnf op list -o json --instance slow", &all)
 	v.Must(t, "vimbroker vnf op cancel --force "+all.Items[0].ID)
 	v.Try(t, "vimbroker vnf watch slow")
 	op := v.failed(t, "slow")
@@ -346,7 +345,7 @@ func (v *edge) isCanceled(t *testing.T) {
 			Status string `json:"stack_status"`
 		}
 	}
-	v.o.As(t, tokenOf(t, v.o, v.who), http.MethodGet, v.o.Orchestration+"/v1/"+v.who.ProjectID+"/stacks", nil, &stacks)
+	v.o.As(t, v.o.Token(t, v.who), http.MethodGet, v.o.Orchestration+"/v1/"+v.who.ProjectID+"/stacks", nil, &stacks)
 	if len(stacks.Stacks) != 1 || stacks.Stacks[0].Status != "CREATE_FAILED" {
 		t.Errorf("when its operation is canceled the stack is %+v, want it stopped", stacks.Stacks)
 	}
