@@ -1,17 +1,15 @@
 package web
 
 import (
-	"cmp"
-	"strings"
-
+	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/grant"
 	"github.com/vimbroker/vimbroker/broker/oauth"
 	"github.com/vimbroker/vimbroker/policy"
 )
 
 var (
-	clientStates = map[oauth.State]Mark{oauth.Active: Good, oauth.Deleting: Warn}
-	grantStates  = map[grant.State]Mark{grant.Deciding: Idle, grant.Granted: Good, grant.Refused: Bad, grant.Ended: Idle}
+	_           = Marked(map[oauth.State]Mark{oauth.Active: Good, oauth.Deleting: Warn})
+	grantStates = Marked(map[grant.State]Mark{grant.Deciding: Idle, grant.Granted: Good, grant.Refused: Bad, grant.Ended: Idle})
 )
 
 func (s *server) clients() Room {
@@ -23,65 +21,39 @@ func (s *server) clients() Room {
 }
 
 func (s *server) listClients(v *Visit) (Screen, error) {
-	found, next, err := s.Clients.Clients(v.Context(), v.Principal, oauth.Query{Name: v.Get("name"), Page: v.Page()})
+	list, err := Found(s.Clients.Clients(v.Context(), v.Principal, oauth.Query{Name: v.Get("name"), Page: v.Page()}))
 	if err != nil {
 		return Screen{}, err
 	}
-	t := Table([]string{"Name", "Project", "State", "Roles", "Made by", "Secret or certificate since"}, v.Next(next),
-		"There is no such client. Register a program that logs in: vimbroker client create NAME --role vnfm",
-		found, func(c oauth.Client) []Cell {
-			return []Cell{
-				To(c.Name, "clients", c.ID), Say(c.Project), State(c.State, clientStates), Say(strings.Join(c.Roles, ", ")), Say(c.CreatedBy),
-				On(c.RotatedAt),
-			}
-		})
-	view := Listing(v, "Clients", t, Field{Name: "name", Label: "Name"})
-	err = s.granted(v, &view, grant.Query{}, Block{Title: "Newest grants", Links: []Link{{"All grants", Here("grants")}}})
+	view := Listing(v, "clients", "Clients", list, Field{Name: "name", Label: "Name"})
+	grants, err := s.granted(v, "Newest grants", grant.Query{})
+	if grants != nil {
+		view.Of = grants
+	}
 	return view, err
 }
 
 func (s *server) showClient(v *Visit, c oauth.Client) (Screen, error) {
-	how := cmp.Or(map[bool]string{true: "a certificate"}[c.SHA256 == ""], "a secret")
-	view := Screen{Kind: "Client", Title: c.Name, State: State(c.State, clientStates), Blocks: []Block{{Title: "Facts", Facts: []Fact{
-		Of("Project", c.Project), Of("Roles", strings.Join(c.Roles, ", ")), Of("Logs in by", how), At("Since", c.RotatedAt),
-		At("Previous secret until", c.PreviousUntil), Of("Made by", c.CreatedBy), At("Made", c.CreatedAt), Code("Id", c.ID),
-		Leads("Leases", "those that it holds", Find("leases", "principal", c.Principal().Name)),
-	}}}}
-	err := s.granted(v, &view, grant.Query{Client: c.ID}, Block{Title: "Grants"})
-	return view, err
+	grants, err := s.granted(v, "Grants", grant.Query{Client: c.ID})
+	return Screen{Page: "client", Of: c, List: grants}, err
 }
 
-// granted adds the newest grants to a page, for whoever may see them.
-func (s *server) granted(v *Visit, view *Screen, q grant.Query, b Block) (err error) {
+// granted are the newest grants, for whoever may see them.
+func (s *server) granted(v *Visit, title string, q grant.Query) (*Block, error) {
 	if !v.May(policy.GrantShow, v.Principal.Project) {
-		return nil
+		return nil, nil
 	}
-	q.Page.Size = few
-	if b.Table, err = s.grantTable(v, q); err == nil {
-		b.Table.Next = ""
-		view.Blocks = append(view.Blocks, b)
-	}
-	return err
-}
-
-func (s *server) grantTable(v *Visit, q grant.Query) (*Grid, error) {
-	found, next, err := s.Grants.Records(v.Context(), v.Principal, q)
-	return Table([]string{"Grant", "State", "Operation", "Instance", "VIM", "Lease", "Asked"}, v.Next(next),
-		"No VNFM was granted such a thing. Register one that asks: vimbroker client create NAME --role vnfm",
-		found, func(g grant.Record) []Cell {
-			return []Cell{
-				ID(g.ID), State(g.State, grantStates), Say(g.Request.Type), ID(g.Request.Instance), Say(g.VIMName), ID(g.Lease, "leases"),
-				On(g.CreatedAt),
-			}
-		}), err
+	q.Page = broker.Page{Size: few}
+	found, _, err := s.Grants.Records(v.Context(), v.Principal, q)
+	return &Block{Title: title, Of: found}, err
 }
 
 func (s *server) listGrants(v *Visit) (Screen, error) {
-	t, err := s.grantTable(v, grant.Query{
+	list, err := Found(s.Grants.Records(v.Context(), v.Principal, grant.Query{
 		Client: v.Get("client"), Instance: v.Get("instance"), Operation: v.Get("operation"), VIM: v.Get("vim"),
 		State: grant.State(v.Get("state")), Page: v.Page(),
-	})
-	return Listing(v, "Grants", t, Field{Name: "client", Label: "Client", Hint: "id"}, Field{Name: "instance", Label: "Instance", Hint: "id"},
-		Field{Name: "operation", Label: "Operation", Hint: "id"}, Field{Name: "vim", Label: "VIM"},
-		Field{Name: "state", Label: "State", Options: options(grantStates)}), err
+	}))
+	return Listing(v, "grants", "Grants", list, Field{Name: "client", Label: "Client", Hint: "id"},
+		Field{Name: "instance", Label: "Instance", Hint: "id"}, Field{Name: "operation", Label: "Operation", Hint: "id"},
+		Field{Name: "vim", Label: "VIM"}, Field{Name: "state", Label: "State", Options: options(grantStates)}), err
 }

@@ -4,11 +4,14 @@ package web
 
 import (
 	"crypto/subtle"
+	"html/template"
+	"io/fs"
 	"log/slog"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/vimbroker/vimbroker/broker"
@@ -45,6 +48,9 @@ type Room struct {
 	Nav, Path string
 	Addresses []Address
 	Doings    []Doing
+	// Pages are templates (*.html), and Words what they can say besides what all can; those of other floors.
+	Pages fs.FS
+	Words template.FuncMap
 	// Needs are what needs somebody, for the overview; nil: nothing ever does.
 	Needs func(*Visit) ([]Need, error)
 }
@@ -78,8 +84,8 @@ type server struct {
 	Options
 	rooms  []Room
 	assets map[string]asset
-	// Style, Script and Icon are the addresses of the files of a page.
-	Style, Script, Icon string
+	look
+	templates func() (*template.Template, error)
 }
 
 const (
@@ -94,7 +100,8 @@ func Door(o Options) api.Door {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	s := &server{Options: o}
+	s := &server{Options: o, look: look{Version: o.Version}}
+	s.templates = sync.OnceValues(s.pages)
 	s.loadAssets()
 	s.rooms = slices.Concat([]Room{
 		{Nav: "Overview", Addresses: []Address{{Path: "/{$}", Show: s.overview}}}, s.vims(), s.leases(),
@@ -233,7 +240,7 @@ type problemView struct {
 
 // refuse shows a refusal, or the login where nobody is let in.
 func (s *server) refuse(r *http.Request, p api.Problem) api.Answer {
-	f := &frame{server: s, Now: s.Now(), Path: r.URL.Path}
+	f := &frame{look: s.look, Now: s.Now(), Path: r.URL.Path}
 	if p.Status == http.StatusUnauthorized {
 		s.ask(f, r)
 		return api.Answer{Body: f}

@@ -1,17 +1,17 @@
 package web
 
 import (
-	"cmp"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/policy/audit"
 )
 
-var leaseStates = map[broker.LeaseState]Mark{
+var leaseStates = Marked(map[broker.LeaseState]Mark{
 	broker.LeaseActive: Good, broker.LeasePending: Idle, broker.LeaseRevoking: Warn, broker.LeaseRevoked: Idle, broker.LeaseIrrevocable: Bad,
-}
+})
 
 // gradeMarks and gradeWords say what the holder of a lease can become.
 var (
@@ -30,7 +30,7 @@ func (s *server) leases() Room {
 		Addresses: []Address{{Path: "/leases", Show: s.listLeases}, {Path: "/leases/{id}", Show: One(s.Leaser.Lease, s.showLease)}},
 		Doings: []Doing{
 			{
-				Path: "/leases/{id}/revoke", Ask: One(s.Leaser.Lease, askRevocation),
+				Path: "/leases/{id}/revoke", Ask: Page(s.Leaser.Lease, "revoke lease"),
 				Do: Act(s.Leaser.RevokeLease, func(l broker.Lease) string { return Here("leases", l.ID) }),
 			},
 			{Path: "/revocation", Ask: s.askRevocations, Do: s.revokeAll},
@@ -80,32 +80,19 @@ func where(l broker.Lease) string {
 	return listed(l.Namespaces)
 }
 
-// leaseTable is a page of leases.
-func (s *server) leaseTable(v *Visit, q broker.LeaseQuery) (*Grid, error) {
-	found, next, err := s.Leaser.Leases(v.Context(), v.Principal, q)
-	return Table([]string{"Lease", "VIM", "State", "Grade", "May", "Where", "Who", "Door", "Ends"}, v.Next(next), "There is no such lease.",
-		found, func(l broker.Lease) []Cell {
-			ends := l.ExpiresAt
-			if l.State == broker.LeaseRevoked {
-				ends = l.RevokedAt
-			}
-			return []Cell{
-				ID(l.ID, "leases"), To(l.VIMName, "vims", l.VIM), State(l.State, leaseStates), State(l.Grade, gradeMarks), Say(mayDo(l)),
-				Say(where(l)), Say(who(l)), Say(l.Door), On(ends),
-			}
-		}), err
+// LeaseList is a list of leases, for the template "lease table".
+func LeaseList(v *Visit, from Leaser, q broker.LeaseQuery) (*Block, error) {
+	list, err := Found(from.Leases(v.Context(), v.Principal, q))
+	list.Next = v.Next(list.Next)
+	return list, err
 }
 
 // liveLeases are the newest live leases on a VIM.
-func (s *server) liveLeases(v *Visit, vim string, most int) (*Grid, error) {
-	t, err := s.leaseTable(v, broker.LeaseQuery{VIM: vim, State: broker.LeaseActive, Page: broker.Page{Size: most}})
-	t.Next = ""
-	return t, err
-}
-
-// LeaseTable is the list of the leases that served an operation, for pages of other floors.
-func LeaseTable(v *Visit, leases Leaser, operation string) (*Grid, error) {
-	return (&server{Options: Options{Leaser: leases}}).leaseTable(v, broker.LeaseQuery{Operation: operation, Page: v.Page()})
+func (s *server) liveLeases(v *Visit, vim, title string, most int) (*Block, error) {
+	found, _, err := s.Leaser.Leases(v.Context(), v.Principal, broker.LeaseQuery{
+		VIM: vim, State: broker.LeaseActive, Page: broker.Page{Size: most},
+	})
+	return &Block{Title: title, Note: "The newest of them.", Of: found}, err
 }
 
 // leaseFilters are the names of the filters of leases that a revocation takes, too.
@@ -137,16 +124,16 @@ func (s *server) listLeases(v *Visit) (Screen, error) {
 	}
 	q := query(sel, now, v.Page())
 	q.IDPrefix = v.Get("id")
-	t, err := s.leaseTable(v, q)
+	list, err := Found(s.Leaser.Leases(v.Context(), v.Principal, q))
 	if err != nil {
 		return Screen{}, err
 	}
-	t.Empty = "There is no such lease. Take a filter away, or take one: vimbroker lease issue --vim VIM --role view"
-	view := Listing(v, "Leases", t, append(filled(leaseFilters, v),
+	list.Empty = "There is no such lease. Take a filter away, or take one: vimbroker lease issue --vim VIM --role view"
+	view := Listing(v, "leases", "Leases", list, append(filled(leaseFilters, v),
 		Field{Name: "state", Label: "State", Value: string(now), Options: []string{"active", "pending", "revoking", "revoked", "irrevocable"}},
 		Field{Name: "id", Label: "Id", Hint: "its beginning"})...)
-	if sel != (broker.LeaseSelector{}) && len(t.Rows) > 0 {
-		view.Acts = []Link{{"Revoke all of these", Here("revocation") + "?" + address(filled(leaseFilters, v))}}
+	if sel != (broker.LeaseSelector{}) {
+		view.Of = Here("revocation") + "?" + address(filled(leaseFilters, v))
 	}
 	return view, nil
 }
@@ -162,29 +149,9 @@ func address(fields []Field) string {
 	return q.Encode()
 }
 
-func (s *server) showLease(v *Visit, l broker.Lease) (Screen, error) {
-	view := Screen{Kind: "Lease", Title: Short(l.ID) + " on " + l.VIMName, State: State(l.State, leaseStates)}
-	ends := At("Revoked", l.RevokedAt)
-	if l.State != broker.LeaseRevoked {
-		ends, view.Acts = At("Ends", l.ExpiresAt), []Link{{"Revoke", Here("leases", l.ID, "revoke")}}
-	}
-	facts := []Fact{
-		Of("Last error", l.LastError), Leads("Holder", l.Principal, Find("leases", "principal", l.Principal)), Of("For", l.For),
-		Of("Project", l.Project), Of("Door", l.Door), Of("Purpose", l.Purpose), At("Issued", l.IssuedAt), ends, Of("Why it ended", l.Reason),
-		At("Confirmed dead", l.ConfirmedDeadAt), Of("Left behind", l.LeftBehind...), Of("Format", l.Format), Of("Credential", l.CredentialKind),
-		Code("Credential's name there", l.CredentialID), Of("VNF instance elsewhere", l.Instance),
-		Of("May still work after revocation", lag(l)), Code("Id", l.ID),
-	}
-	switch {
-	case l.Standing():
-		facts = append(facts, Of("Stands", "tokens of "+l.TokenTTL.String()+" at most"), At("If used, until", l.MaxExpiresAt))
-	case l.State == broker.LeaseActive:
-		facts = append(facts, At("Renewable until", l.MaxExpiresAt))
-	}
-	facts = append(facts, Are("Operation", To(Short(l.Operation), "operations", l.Operation)))
-	view.Blocks = []Block{{Title: "Facts", Facts: facts}, {Title: "What it can become", Tree: reach(l)}}
-	log, err := s.story(v, audit.Query{Lease: l.ID}, Find("audit", "lease", l.ID))
-	view.Blocks = append(view.Blocks, log...)
+func (s *server) showLease(v *Visit, l broker.Lease) (view Screen, err error) {
+	view = Screen{Page: "lease", Of: l}
+	view.Log, err = s.story(v, audit.Query{Lease: l.ID}, Find("audit", "lease", l.ID))
 	return view, err
 }
 
@@ -195,65 +162,20 @@ func lag(l broker.Lease) string {
 	return l.MaxRevocationLag.String()
 }
 
-// reach draws what follows from a lease: from its holder to the account on the VIM, where that may act, and whom it can
-// become there.
-func reach(l broker.Lease) []Node {
-	become := Node{Kind: "can become", Cell: Cell{Text: gradeWords[l.Grade], Mark: gradeMarks[l.Grade]}}
-	for _, why := range l.GradeReasons {
-		become.Sub = append(become.Sub, Node{Kind: "because", Cell: Say(why)})
-	}
-	if l.Grade != broker.GradeBounded {
-		become.Sub = append(become.Sub, Node{
-			Kind: "not revoked", Cell: Say("what the holder made or became elsewhere than with this lease's own credential"),
-		})
-	}
-	spots := l.Namespaces
-	if l.ClusterWide {
-		spots = []string{"every namespace, and what has none"}
-	}
-	act := Node{Kind: "may", Cell: Say(mayDo(l))}
-	for _, n := range spots {
-		act.Sub = append(act.Sub, Node{Kind: "in", Cell: Say(n)})
-	}
-	account := Node{Kind: "account", Sub: []Node{act, become}, Cell: Cell{
-		Text: cmp.Or(l.Handle, "the VIM's registered credential itself"), Code: l.Handle != "",
-	}}
-	return []Node{{Kind: "holder", Cell: Say(who(l)), Sub: []Node{
-		{Kind: "on VIM", Cell: To(l.VIMName, "vims", l.VIM), Sub: []Node{account}},
-	}}}
-}
-
-func askRevocation(_ *Visit, l broker.Lease) (Screen, error) {
-	return Screen{
-		Kind: "Lease", Title: "Revoke " + Short(l.ID) + "?",
-		Blocks: []Block{{Note: "Its account is deleted on the VIM. Its holder is cut off.", Facts: []Fact{
-			Are("VIM", To(l.VIMName, "vims", l.VIM)), Of("Holder", who(l)), Of("May", mayDo(l)), Of("Where", where(l)), Of("Purpose", l.Purpose),
-			Of("May still work after revocation", lag(l)),
-		}}},
-		Ask: &Question{Button: "Revoke", Back: Here("leases", l.ID)},
-	}, nil
-}
-
 // askRevocations shows first what a revocation of many hits.
 func (s *server) askRevocations(v *Visit) (Screen, error) {
 	sel, fields := selected(v.Get), filled(leaseFilters, v)
 	if sel == (broker.LeaseSelector{}) {
 		return Screen{}, broker.Invalid("", "name a vim, a principal, a person (for), an operation or a VNF instance")
 	}
-	t, err := s.leaseTable(v, query(sel, broker.LeaseActive, v.Page()))
-	var facts []Fact
+	list, err := LeaseList(v, s.Leaser, query(sel, broker.LeaseActive, v.Page()))
+	list.Label = "Revoke all of these?"
+	view := Screen{Page: "revoke leases", Of: slices.Clone(fields), List: list}
 	for n := range fields {
-		facts = append(facts, Of(fields[n].Label, fields[n].Value))
 		fields[n].Hidden = true
 	}
-	return Screen{
-		Kind: "Leases", Title: "Revoke all of these?",
-		Blocks: []Block{{
-			Note:  "Every live lease that matches, and that you may revoke, is revoked: these, and those on further pages.",
-			Facts: facts, Table: t,
-		}},
-		Ask: &Question{Button: "Revoke them all", Fields: fields, Back: Here("leases") + "?" + address(fields)},
-	}, err
+	view.Ask = &Question{Button: "Revoke them all", Fields: fields, Back: Here("leases") + "?" + address(fields)}
+	return view, err
 }
 
 func (s *server) revokeAll(v *Visit, fields url.Values) (string, error) {

@@ -2,28 +2,27 @@ package web
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/api"
+	"github.com/vimbroker/vimbroker/broker/delivery"
+	"github.com/vimbroker/vimbroker/broker/notary"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
 	"github.com/vimbroker/vimbroker/policy/audit/tree"
 )
 
-var outcomes = map[audit.Outcome]Mark{
+var outcomes = Marked(map[audit.Outcome]Mark{
 	audit.Done: Good, audit.Denied: Warn, audit.Failed: Bad, audit.Read: Idle, audit.Intent: Idle,
-}
+})
 
 func (s *server) audit() Room {
 	return Room{
@@ -32,23 +31,14 @@ func (s *server) audit() Room {
 	}
 }
 
-// entryTable is a page of the audit log.
-func (s *server) entryTable(v *Visit, q audit.Query) (*Grid, error) {
+// entries are a page of the audit log.
+func (s *server) entries(v *Visit, q audit.Query) (*Block, error) {
 	found, err := s.AuditLog.Entries(v.Context(), v.Principal, q)
-	t := Table([]string{"Entry", "Time", "Who", "Door", "Action", "Outcome", "VIM", "Lease", "Why"}, "",
-		"The log has no such entry. Take a filter away, or ask for an earlier time.",
-		found, func(e audit.Entry) []Cell {
-			vim := e.Detail[audit.DetailVIM]
-			return []Cell{
-				To(number(e.Seq), "audit", number(e.Seq)), On(e.Time), Say(e.Principal), Say(e.Door), Say(e.Action), State(e.Outcome, outcomes),
-				To(cmp.Or(e.Detail[audit.DetailVIMName], e.Detail["cluster"], Short(vim)), "vims", vim), ID(e.Detail[audit.DetailLease], "leases"),
-				Say(cmp.Or(e.Detail[audit.DetailError], e.Detail[audit.DetailReason])),
-			}
-		})
+	list := &Block{Of: found}
 	if last := len(found) - 1; len(found) == q.Limit && found[last].Seq > 1 {
-		t.Next = v.Next(number(found[last].Seq))
+		list.Next = number(found[last].Seq)
 	}
-	return t, err
+	return list, err
 }
 
 // moment reads a time, or a duration before now, from the address.
@@ -98,77 +88,45 @@ func (s *server) searchLog(v *Visit) (Screen, error) {
 			return Screen{}, broker.Invalid("page", "must be as the link to the next page has it")
 		}
 	}
-	t, err := s.entryTable(v, q)
+	list, err := s.entries(v, q)
 	if err != nil {
 		return Screen{}, err
 	}
-	view := Listing(v, "Audit log", t, Field{Name: "principal", Label: "Who"}, Field{Name: "action", Label: "What", Hint: "lease:issue"},
+	view := Listing(v, "audit", "Audit log", list,
+		Field{Name: "principal", Label: "Who"}, Field{Name: "action", Label: "What", Hint: "lease:issue"},
 		Field{Name: "vim", Label: "VIM", Hint: "name or id"}, Field{Name: "lease", Label: "Lease", Hint: "id"},
 		Field{Name: "resource", Label: "Resource", Hint: "id"}, Field{Name: "request", Label: "Failed request", Hint: "id"},
 		Field{Name: "project", Label: "Project"}, Field{Name: "since", Label: "Since", Hint: "24h, or a time in UTC"},
 		Field{Name: "until", Label: "Until"}, Field{Name: "outcome", Label: "Outcome", Options: options(outcomes)})
-	view.Blocks[0].Form.Button = "Search"
-	if !v.May(policy.AuditRead, everyProject) {
-		return view, nil
+	list.Form.Button = "Search"
+	if v.May(policy.AuditRead, everyProject) {
+		view.Of, err = s.signed(v)
 	}
-	proof, err := s.signed(v)
-	view.Blocks = append(view.Blocks, proof...)
 	return view, err
 }
 
 // everyProject is all of them, for policies.
 const everyProject = "*"
 
-// signed says how far the log is signed, anchored and delivered.
-func (s *server) signed(v *Visit) ([]Block, error) {
+// outside is how far the log is signed, anchored and delivered.
+type outside struct {
+	Point   *notary.Checkpoint
+	Anchors []notary.AnchorStatus
+	Sinks   []delivery.Status
+}
+
+func (s *server) signed(v *Visit) (o outside, err error) {
 	point, err := s.AuditLog.Checkpoint(v.Context(), v.Principal)
-	newest := Block{
-		Title: "Newest checkpoint", Facts: []Fact{
-			Of("Covers", "entries 1 to "+number(point.Size)), At("Signed", point.Time), Code("Key", point.Key),
-		}, Text: point.Note, Links: []Link{{"Export all its lines", Here("export")}},
+	switch {
+	case err == nil:
+		o.Point = &point
+	case !errors.Is(err, broker.ErrNotFound):
+		return o, err
 	}
-	if errors.Is(err, broker.ErrNotFound) {
-		newest, err = Block{Title: newest.Title, Note: "None is signed yet. The first one comes within a minute."}, nil
+	if o.Anchors, err = s.AuditLog.AuditAnchors(v.Context(), v.Principal); err == nil {
+		o.Sinks, err = s.AuditLog.AuditSinks(v.Context(), v.Principal)
 	}
-	if err != nil {
-		return nil, err
-	}
-	anchors, err := s.AuditLog.AuditAnchors(v.Context(), v.Principal)
-	if err != nil {
-		return nil, err
-	}
-	sinks, err := s.AuditLog.AuditSinks(v.Context(), v.Principal)
-	if err != nil {
-		return nil, err
-	}
-	type place struct {
-		name, fault, state string
-		at, behind         int64
-	}
-	var places []place
-	for _, a := range anchors {
-		p := place{"anchor " + a.Anchor, a.Fault, "", a.Size, a.Behind}
-		if a.Fault != "" {
-			p.state = "fails"
-		}
-		places = append(places, p)
-	}
-	for _, k := range sinks {
-		p := place{"sink " + k.Name, k.Fault, "", k.Cursor.Seq, int64(k.Waiting)}
-		if k.Late() {
-			p.state = "late"
-		}
-		places = append(places, p)
-	}
-	t := Table([]string{"Where", "State", "Has come to", "Waiting", "Fault"}, "",
-		"Nothing outside gets the log: see audit.anchors and audit.sinks of the configuration.", places, func(p place) []Cell {
-			how := Cell{Text: p.state, Mark: Bad}
-			if p.state == "" {
-				how = Cell{Text: "keeps up", Mark: Good}
-			}
-			return []Cell{Say(p.name), how, Say("entry " + number(p.at)), Say(number(p.behind)), Say(p.fault)}
-		})
-	return []Block{newest, {Title: "Anchors and sinks", Table: t}}, nil
+	return o, err
 }
 
 func number[T int | int64](n T) string { return strconv.FormatInt(int64(n), 10) }
@@ -186,46 +144,22 @@ func (s *server) showEntry(v *Visit) (Screen, error) {
 	if len(found) == 0 || found[0].Seq != seq {
 		return Screen{}, &broker.Error{Kind: broker.ErrNotFound, Detail: "there is no such entry"}
 	}
-	e := found[0]
-	facts := []Fact{
-		At("Time", e.Time), Leads("Who", e.Principal, Find("audit", "principal", e.Principal)), Of("Project", e.Project), Of("Door", e.Door),
-		Of("Action", e.Action), Of("Of", e.Kind), Code("Resource", e.Resource), Code("Request", e.Request),
-	}
-	for _, key := range slices.Sorted(maps.Keys(e.Detail)) {
-		facts = append(facts, Of(key, e.Detail[key]))
-	}
-	view := Screen{
-		Kind: "Entry of the audit log", Title: number(seq), State: State(e.Outcome, outcomes),
-		Blocks: []Block{{Title: "Entry", Facts: facts}},
-	}
 	if !v.May(policy.AuditRead, everyProject) {
-		return view, nil
+		return Screen{Page: "entry", Of: map[string]any{"Entry": found[0]}}, nil
 	}
 	head, e, path, err := s.AuditLog.ProveEntry(v.Context(), v.Principal, seq)
 	if err != nil {
 		return Screen{}, err
 	}
 	line, err := audit.Line(e)
-	if err != nil {
-		return Screen{}, err
-	}
-	holds := Cell{Text: "the tree holds this very line", Mark: Good}
-	if err := tree.CheckInclusion(head, seq-1, tree.Leaf(line), path); err != nil {
-		holds = Cell{Text: "the tree does NOT hold this line", Mark: Bad}
-	}
 	hashes := &bytes.Buffer{}
 	for _, h := range path {
 		fmt.Fprintln(hashes, base64.StdEncoding.EncodeToString(h[:]))
 	}
-	view.Blocks = append(view.Blocks, Block{
-		Title: "Proof of inclusion",
-		Note:  "Whoever has a signed checkpoint checks this without the server: vimbroker audit prove " + number(seq) + ".",
-		Facts: []Fact{
-			Are("Checked now", holds), Of("Size of the tree", number(head.Size)),
-			Code("Root", base64.StdEncoding.EncodeToString(head.Root[:])),
-		},
-	}, Block{Title: "Line", Text: string(line)}, Block{Title: "Hashes of the path", Text: hashes.String()})
-	return view, nil
+	return Screen{Page: "entry", Of: map[string]any{"Entry": e, "Proof": map[string]any{
+		"Holds": tree.CheckInclusion(head, seq-1, tree.Leaf(line), path) == nil, "Size": head.Size,
+		"Root": base64.StdEncoding.EncodeToString(head.Root[:]), "Line": string(line), "Path": hashes.String(),
+	}}}, err
 }
 
 const (

@@ -21,38 +21,49 @@ func (s *server) overview(v *Visit) (Screen, error) {
 	if err != nil {
 		return Screen{}, err
 	}
-	t := Table([]string{"What", "Why", "When"}, "", "", needs, func(n Need) []Cell { return []Cell{n.What, Say(n.Why), On(n.Since)} })
-	view := Screen{Title: "Overview", Live: true, State: Cell{Text: "nothing needs you", Mark: Good}}
+	view := Screen{Page: "overview", Title: "Overview", Live: true, State: Cell{Text: "nothing needs you", Mark: Good}}
+	var all []*Block
 	if len(needs) > 0 {
 		view.State = Cell{Text: Count(len(needs), 0, "thing needs somebody", "things need somebody"), Mark: Bad}
-		view.Blocks = append(view.Blocks, Block{Title: "What needs somebody", Table: t})
+		t := &Block{Title: "What needs somebody", Columns: []string{"What", "Why", "When"}}
+		for _, n := range needs {
+			t.Row(n.What, n.Why, n.Since)
+		}
+		all = append(all, t)
 	}
-	if !v.May(policy.LeaseShow, v.Principal.Project) {
-		return view, nil
+	if v.May(policy.LeaseShow, v.Principal.Project) {
+		lent, err := s.lent(v)
+		if err != nil {
+			return Screen{}, err
+		}
+		all = append(all, lent...)
 	}
+	view.Of = all
+	return view, nil
+}
+
+// lent says what is lent now.
+func (s *server) lent(v *Visit) ([]*Block, error) {
 	lent, next, err := s.Leaser.Leases(v.Context(), v.Principal, broker.LeaseQuery{
 		State: broker.LeaseActive,
 		Page:  broker.Page{Size: counted},
 	})
-	if err != nil {
-		return Screen{}, err
+	b := (&Block{Title: "Lent now", Note: Count(len(lent), 0, "lease is", "leases are") + " live."}).Leads("All live leases", Here("leases"))
+	switch {
+	case err != nil:
+		return nil, err
+	case len(lent) == 0:
+		return []*Block{{Title: b.Title, Empty: "No lease is live. Take one: vimbroker lease issue --vim VIM --role view"}}, nil
+	case next != "":
+		b.Note = "More than " + number(counted) + " leases are live. These figures are of the newest " + number(len(lent)) + "."
 	}
-	note := Count(len(lent), 0, "lease is", "leases are") + " live."
-	if next != "" {
-		note = "More than " + number(counted) + " leases are live. These figures are of the newest " + number(len(lent)) + "."
-	}
-	if len(lent) == 0 {
-		view.Blocks = append(view.Blocks, Block{Title: "Lent now", Table: &Grid{
-			Empty: "No lease is live. Take one: vimbroker lease issue --vim VIM --role view",
-		}})
-		return view, nil
-	}
-	view.Blocks = append(view.Blocks, Block{Title: "Lent now", Note: note, Links: []Link{{"All live leases", Here("leases")}}},
+	return []*Block{
+		b,
 		lentBy("VIM", lent, func(l broker.Lease) Cell { return Cell{Text: l.VIMName, Href: Find("leases", "vim", l.VIM)} }),
-		lentBy("project", lent, func(l broker.Lease) Cell { return Say(l.Project) }),
-		lentBy("grade", lent, func(l broker.Lease) Cell { return State(l.Grade, gradeMarks) }),
-		lentBy("age", lent, func(l broker.Lease) Cell { return Say(ageOf(v.Now.Sub(l.IssuedAt))) }))
-	return view, nil
+		lentBy("project", lent, func(l broker.Lease) Cell { return Cell{Text: l.Project} }),
+		lentBy("grade", lent, func(l broker.Lease) Cell { return Cell{Text: string(l.Grade), Mark: cmp.Or(gradeMarks[l.Grade], Idle)} }),
+		lentBy("age", lent, func(l broker.Lease) Cell { return Cell{Text: ageOf(v.Now.Sub(l.IssuedAt))} }),
+	}, nil
 }
 
 // ages are the bounds that live leases are counted by.
@@ -71,16 +82,19 @@ func ageOf(d time.Duration) string {
 }
 
 // lentBy counts leases by something, the most first.
-func lentBy(what string, all []broker.Lease, by func(broker.Lease) Cell) Block {
+func lentBy(what string, all []broker.Lease, by func(broker.Lease) Cell) *Block {
 	counts := map[Cell]int{}
 	for _, l := range all {
 		counts[by(l)]++
 	}
-	cells := slices.SortedFunc(maps.Keys(counts), func(a, b Cell) int {
+	b := &Block{Title: "By " + what, Small: true, Columns: []string{strings.ToUpper(what[:1]) + what[1:], "Live leases"}}
+	most := slices.SortedFunc(maps.Keys(counts), func(a, b Cell) int {
 		return cmp.Or(counts[b]-counts[a], strings.Compare(a.Text, b.Text))
 	})
-	return Block{Title: "By " + what, Small: true, Table: Table([]string{strings.ToUpper(what[:1]) + what[1:], "Live leases"}, "", "",
-		cells[:min(few, len(cells))], func(c Cell) []Cell { return []Cell{c, Say(number(counts[c]))} })}
+	for _, c := range most[:min(few, len(most))] {
+		b.Row(c, counts[c])
+	}
+	return b
 }
 
 // needs are what needs somebody: of each kind the first few.

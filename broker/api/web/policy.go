@@ -25,12 +25,18 @@ var questionFields = []Field{
 	{Name: "grade", Label: "With the grade", Options: []string{"bounded", "namespaces", "unbounded"}},
 }
 
+// answer is what policy says to a question, or why that is none.
+type answer struct {
+	Wrong string
+	Q     policy.Principal
+	D     policy.Decision
+	Texts map[string]string
+}
+
 // explain asks policy what it would decide, as vimbroker policy explain does.
 func (s *server) explain(v *Visit) (Screen, error) {
-	view := Screen{Title: "Who may do this?", Blocks: []Block{{
-		Note: "Nothing is done. Left empty, it is about yourself, in your own project.",
-		Form: &Search{Button: "Ask", Fields: filled(questionFields, v)},
-	}}}
+	view := Listing(v, "policies", "Who may do this?", &Block{}, questionFields...)
+	view.List.Form.Button = "Ask"
 	if v.Get("action") == "" {
 		return view, nil
 	}
@@ -40,13 +46,16 @@ func (s *server) explain(v *Visit) (Screen, error) {
 	}
 	d, err := s.Overseer.Explain(v.Context(), v.Principal, q)
 	if known := (*broker.Error)(nil); errors.As(err, &known) && errors.Is(err, broker.ErrInvalid) {
-		view.Blocks = append(view.Blocks, Block{Title: "Answer", Facts: []Fact{{"No question", []Cell{{Text: known.Error(), Mark: Warn}}}}})
+		view.Of = answer{Wrong: known.Error()}
 		return view, nil
 	}
-	if err != nil {
-		return Screen{}, err
+	// Whoever may ask about others sees the policies that decided.
+	texts := map[string]string{}
+	if err == nil && len(d.Policies) > 0 && v.May(policy.PolicyExplain, q.Principal.Project) {
+		texts, err = s.Overseer.PolicyTexts(v.Context(), v.Principal, d.Policies)
 	}
-	return s.decision(v, view, q, d)
+	view.Of = answer{Q: q.Principal, D: d, Texts: texts}
+	return view, err
 }
 
 // question is what the address asks.
@@ -55,7 +64,7 @@ func (s *server) question(v *Visit) (policy.Request, error) {
 	if name, project := v.Get("principal"), cmp.Or(v.Get("project"), v.Principal.Project); name != "" || project != v.Principal.Project {
 		q.Principal = policy.Principal{Name: cmp.Or(name, v.Principal.Name), Project: project}
 	}
-	if roles := words(v.Get("roles")); len(roles) > 0 {
+	if roles := wordsOf(v.Get("roles")); len(roles) > 0 {
 		q.Principal.Roles = roles
 	}
 	q.Resource.Project = q.Principal.Project
@@ -79,38 +88,11 @@ func (s *server) question(v *Visit) (policy.Request, error) {
 			Owner: l.Principal,
 		}
 	}
-	q.Wish = broker.Wish(broker.LeaseRequest{Role: v.Get("role"), Namespaces: words(v.Get("namespaces"))}, broker.Grade(v.Get("grade")))
+	q.Wish = broker.Wish(broker.LeaseRequest{Role: v.Get("role"), Namespaces: wordsOf(v.Get("namespaces"))}, broker.Grade(v.Get("grade")))
 	return q, nil
 }
 
-// decision shows an answer, with the policies that decided to whoever may ask about others.
-func (s *server) decision(v *Visit, view Screen, q policy.Request, d policy.Decision) (Screen, error) {
-	answer := Cell{Text: "allowed", Mark: Good}
-	if !d.Allowed {
-		answer = Cell{Text: "denied", Mark: Bad}
-	}
-	decided := d.Policies
-	if len(decided) == 0 {
-		decided = []string{"no policy permits it"}
-	}
-	view.Blocks = append(view.Blocks, Block{Title: "Answer", Facts: []Fact{
-		Are("Policy says", answer),
-		Of("Who", q.Principal.Name+" in "+q.Principal.Project+", with "+strings.Join(q.Principal.Roles, ", ")),
-		Of("Decided by", decided...), Of("In their words", d.Reasons...), Of("Because", d.Why...), Of("Errors", d.Errors...),
-	}})
-	if len(d.Policies) == 0 || !v.May(policy.PolicyExplain, q.Principal.Project) {
-		return view, nil
-	}
-	texts, err := s.Overseer.PolicyTexts(v.Context(), v.Principal, d.Policies)
-	for _, id := range d.Policies {
-		if text := texts[id]; text != "" {
-			view.Blocks = append(view.Blocks, Block{Title: "Policy " + id, Text: text})
-		}
-	}
-	return view, err
-}
-
-// words are those of a text with commas or blanks between them.
-func words(text string) []string {
+// wordsOf are those of a text with commas or blanks between them.
+func wordsOf(text string) []string {
 	return strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' })
 }

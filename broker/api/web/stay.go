@@ -4,7 +4,6 @@ import (
 	"net/url"
 
 	"github.com/vimbroker/vimbroker/broker"
-	"github.com/vimbroker/vimbroker/broker/session"
 )
 
 func (s *server) sessions() Room {
@@ -24,25 +23,7 @@ func (s *server) listSessions(v *Visit) (Screen, error) {
 	if err != nil {
 		return Screen{}, err
 	}
-	t := Table([]string{"Session", "From", "Began", "Used", "Ends unless used", "Ends", "End it"}, "", "",
-		all, func(one session.Session) []Cell {
-			name := ID(one.ID)
-			if one.ID == own.ID {
-				name.Text += " (this one)"
-			}
-			return []Cell{
-				name, Say(one.Source), On(one.CreatedAt), On(one.UsedAt), On(one.Until), On(one.EndsAt),
-				To("End "+Short(one.ID), "sessions", one.ID, "end"),
-			}
-		})
-	p := v.Principal
-	return Screen{Title: "Your sessions", Blocks: []Block{
-		{Title: "You", Facts: []Fact{
-			Of("Name", p.Name), Of("Shown as", p.Login.Shown), Of("Project", p.Project), Of("Roles", p.Roles...),
-			Of("Came in by", p.Authenticator()),
-		}},
-		{Title: "Sessions", Table: t},
-	}}, nil
+	return Screen{Page: "sessions", Of: map[string]any{"Who": v.Principal, "Own": own.ID, "All": all}}, nil
 }
 
 func (s *server) askEnd(v *Visit) (Screen, error) {
@@ -52,13 +33,7 @@ func (s *server) askEnd(v *Visit) (Screen, error) {
 	}
 	for _, one := range all {
 		if one.ID == v.PathValue("id") {
-			return Screen{
-				Kind: "Session", Title: "End session " + Short(one.ID) + "?",
-				Blocks: []Block{{Note: "Whoever has it has to log in again.", Facts: []Fact{
-					Of("From", one.Source), At("Began", one.CreatedAt), At("Used", one.UsedAt),
-				}}},
-				Ask: &Question{Button: "End it", Back: Here("sessions")},
-			}, nil
+			return Screen{Page: "end session", Of: one}, nil
 		}
 	}
 	return Screen{}, &broker.Error{Kind: broker.ErrNotFound, Detail: "there is no such session, or it has ended"}

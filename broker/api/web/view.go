@@ -17,16 +17,19 @@ import (
 	"github.com/vimbroker/vimbroker/policy"
 )
 
-// Screen is what a page shows. Every text in it is shown as text.
+// Screen is what a page shows: a template, and the things that it shows. Every text of those is shown as text.
 type Screen struct {
-	// Kind says what the page is of, above its title; it may be empty.
-	Kind  string
-	Title string
+	// Page is the name of the template.
+	Page string
+	// Of is the thing that the page is of, List its list, and Log what the log says of it.
+	Of        any
+	List, Log *Block
+	// Kind says what the page is of, above its title; it may be empty. The template can say all these, too.
+	Kind, Title string
 	// State stands beside the title.
 	State Cell
 	// Acts are what can be done with it.
-	Acts   []Link
-	Blocks []Block
+	Acts []Link
 	// Live: it refreshes itself.
 	Live bool
 	// Ask: it is the question before an act.
@@ -36,20 +39,24 @@ type Screen struct {
 // Link leads to another page.
 type Link struct{ Text, Href string }
 
-// Block is a part of a page, with a heading.
+// Block is a part of a page, with a heading. Templates fill it.
 type Block struct {
-	Title, Note string
+	// Label names its table where it has no title.
+	Title, Label, Note string
 	// Small: it stands beside others.
 	Small bool
 	Facts []Fact
-	Table *Grid
-	Form  *Search
+	// Of are the things that the table lists, a row each.
+	Of      any
+	Columns []string
+	Rows    [][]Cell
+	// Empty says what to do where there is no row.
+	Empty string
+	// Next leads to the next page; empty at the end.
+	Next string
+	Form *Search
 	// Text is shown whole.
-	Text string
-	// Tree draws what leads to what.
-	Tree []Node
-	// Steps are a time line.
-	Steps []Step
+	Text  string
 	Links []Link
 }
 
@@ -70,6 +77,17 @@ const (
 	Idle Mark = "idle"
 )
 
+// known are the marks of all states.
+var known = map[any]Mark{}
+
+// Marked says how states are seen, wherever a page shows one. It is for variables of packages.
+func Marked[S ~string](marks map[S]Mark) map[S]Mark {
+	for s, m := range marks {
+		known[s] = m
+	}
+	return marks
+}
+
 // Cell is one value.
 type Cell struct {
 	Text, Href string
@@ -80,38 +98,91 @@ type Cell struct {
 	Time time.Time
 }
 
-// Grid is a list.
-type Grid struct {
-	Columns []string
-	Rows    [][]Cell
-	// Empty says what to do where there is no row.
-	Empty string
-	// Next leads to the next page; empty at the end.
-	Next string
-}
-
-// Node is a part of a drawing, with what follows from it.
-type Node struct {
-	// Kind says what it is.
+// node is a part of a drawing: its kind, and what it is.
+type node struct {
 	Kind string
 	Cell
-	Sub []Node
 }
 
-// Step is a part of a time line.
-type Step struct {
-	Cell  Cell
-	Mark  Mark
-	Note  string
-	Lines []Node
+// step is a part of a time line.
+type step struct {
+	Mark Mark
+	Cell Cell
+	Note string
+}
+
+// cells are what a value is shown as.
+func cells(value any) []Cell {
+	switch v := value.(type) {
+	case nil:
+		return nil
+	case Cell:
+		return []Cell{v}
+	case []Cell:
+		return v
+	case time.Time:
+		return []Cell{{Time: v}}
+	case []string:
+		var all []Cell
+		for _, text := range v {
+			all = append(all, Cell{Text: text})
+		}
+		return all
+	}
+	return []Cell{{Text: fmt.Sprint(value), Mark: known[value]}}
+}
+
+// Add adds a fact, unless it says nothing.
+func (b *Block) Add(name string, values ...any) string {
+	f := Fact{Name: name}
+	for _, value := range values {
+		f.Cells = append(f.Cells, cells(value)...)
+	}
+	f.Cells = slices.DeleteFunc(f.Cells, func(c Cell) bool { return c.Text == "" && c.Time.IsZero() })
+	b.Facts = append(b.Facts, f)
+	return ""
+}
+
+// Row adds a row, with a value for each column.
+func (b *Block) Row(values ...any) string {
+	row := make([]Cell, len(values))
+	for n, value := range values {
+		for _, c := range cells(value) {
+			row[n] = c
+		}
+	}
+	b.Rows = append(b.Rows, row)
+	return ""
+}
+
+// With is the block with columns and other words for no row; empty ones stay as they are.
+func (b *Block) With(empty string, columns ...string) *Block {
+	b.Empty, b.Columns = cmp.Or(b.Empty, empty), columns
+	return b
+}
+
+// Noted is the block with a note.
+func (b *Block) Noted(note string) *Block {
+	b.Note = note
+	return b
+}
+
+// Whole is the block with a text that is shown whole.
+func (b *Block) Whole(text string) *Block {
+	b.Text = text
+	return b
+}
+
+// Leads is the block with a link.
+func (b *Block) Leads(text, href string) *Block {
+	b.Links = append(b.Links, Link{text, href})
+	return b
 }
 
 // Search asks for words that are then in the address.
 type Search struct {
 	Fields []Field
 	Button string
-	// Action is another address than the page's.
-	Action string
 }
 
 // Field is one of a form.
@@ -126,9 +197,9 @@ type Field struct {
 // Question asks whether to act. It names the object.
 type Question struct {
 	Button string
-	Fields []Field
 	// Back is where a person goes who does not want it.
-	Back string
+	Back   string
+	Fields []Field
 }
 
 // Visit is the request of a person who is let in.
@@ -179,18 +250,16 @@ func Find(list, name, value string) string {
 	return Here(list) + "?" + url.Values{name: {value}}.Encode()
 }
 
-// Table lists things, a row each.
-func Table[T any](columns []string, next, empty string, all []T, row func(T) []Cell) *Grid {
-	t := &Grid{Columns: columns, Next: next, Empty: empty}
-	for _, one := range all {
-		t.Rows = append(t.Rows, row(one))
-	}
-	return t
+// Listing is a page with a list and the fields that filter it.
+func Listing(v *Visit, page, title string, list *Block, fields ...Field) Screen {
+	list.Label, list.Next = title, v.Next(list.Next)
+	list.Form = &Search{Button: "Filter", Fields: filled(fields, v)}
+	return Screen{Page: page, Title: title, List: list}
 }
 
-// Listing is a page with a list and the fields that filter it.
-func Listing(v *Visit, title string, t *Grid, fields ...Field) Screen {
-	return Screen{Title: title, Blocks: []Block{{Form: &Search{Button: "Filter", Fields: filled(fields, v)}, Table: t}}}
+// Found is a list of what the domain has found, and of where that goes on.
+func Found[T any](all []T, next string, err error) (*Block, error) {
+	return &Block{Of: all, Next: next}, err
 }
 
 // filled are the fields with their values in the address.
@@ -216,6 +285,11 @@ func One[T any](get ofID[T], show func(*Visit, T) (Screen, error)) func(*Visit) 
 	}
 }
 
+// Page shows the thing whose id is in the address, by a template alone.
+func Page[T any](get ofID[T], page string) func(*Visit) (Screen, error) {
+	return One(get, func(_ *Visit, one T) (Screen, error) { return Screen{Page: page, Of: one}, nil })
+}
+
 // Act does something to the thing whose id is in the address, and leads to its page.
 func Act[T any](do ofID[T], page func(T) string) func(*Visit, url.Values) (string, error) {
 	return func(v *Visit, _ url.Values) (string, error) {
@@ -224,58 +298,22 @@ func Act[T any](do ofID[T], page func(T) string) func(*Visit, url.Values) (strin
 	}
 }
 
-// Say is a cell of a text.
-func Say[S ~string](text S) Cell { return Cell{Text: string(text)} }
-
-// To is a cell that leads to a page below /ui, if the last part of that is known.
-func To(text string, page ...string) Cell {
+// to is a cell that leads to a page below /ui, if the last part of that is known.
+func to(text string, page ...string) Cell {
 	if page[len(page)-1] == "" {
 		return Cell{Text: text}
 	}
 	return Cell{Text: text, Href: Here(page...)}
 }
 
-// ID is a cell of a name of machines, which is shown short where it leads to a page or is in a list.
-func ID(id string, list ...string) Cell {
-	c := Cell{Text: Short(id), Code: true}
-	if len(list) > 0 && id != "" {
-		c.Href = Here(append(list, id)...)
+// id is a cell of a name of machines, which is shown short and may lead to a page.
+func id(name string, list ...string) Cell {
+	c := Cell{Text: Short(name), Code: true}
+	if len(list) > 0 && name != "" {
+		c.Href = Here(append(list, name)...)
 	}
 	return c
 }
-
-// On is a cell of a time.
-func On(t time.Time) Cell { return Cell{Time: t} }
-
-// State is a cell for a state, marked as its kind of states is.
-func State[S ~string](s S, marks map[S]Mark) Cell {
-	return Cell{Text: string(s), Mark: cmp.Or(marks[s], Idle)}
-}
-
-// Of is a fact of texts.
-func Of[S ~string](name string, texts ...S) (f Fact) {
-	f.Name = name
-	for _, text := range texts {
-		if text != "" {
-			f.Cells = append(f.Cells, Say(text))
-		}
-	}
-	return f
-}
-
-// Are is a fact of cells, of which those that say nothing are left out.
-func Are(name string, cells ...Cell) Fact {
-	return Fact{name, slices.DeleteFunc(cells, func(c Cell) bool { return c.Text == "" && c.Time.IsZero() })}
-}
-
-// Leads is a fact of a text that leads to an address.
-func Leads(name, text, href string) Fact { return Are(name, Cell{Text: text, Href: href}) }
-
-// Code is a fact of a name of machines.
-func Code(name, text string) Fact { return Are(name, Cell{Text: text, Code: true}) }
-
-// At is a fact of a time.
-func At(name string, t time.Time) Fact { return Are(name, On(t)) }
 
 // Short is the beginning of an id, as the command line has it in tables.
 func Short(id string) string { return id[:min(8, len(id))] }
