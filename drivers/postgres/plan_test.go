@@ -432,7 +432,7 @@ func TestQueriesUseIndexes(t *testing.T) {
 
 	s.wantOnePage(t)
 
-	grantPage := broker.Page{Token: rows.Token(rows.VNFGrantPosition{ID: "grant-15000"})}
+	grantPage := broker.Page{Token: rows.Token(rows.Position{List: "grants", Names: []string{"grant-15000"}})}
 	for _, c := range []struct {
 		f     grant.Filter
 		index string

@@ -3,21 +3,8 @@ package rows
 import "github.com/vimbroker/vimbroker/lifecycle/bundle"
 
 // BundleColumns are the columns of the table vnf_bundles.
-var BundleColumns = Columns[bundle.Row]{
-	{Name: "id", field: func(r *bundle.Row) any { return &r.ID }, fixed: true},
-	{Name: "project", field: func(r *bundle.Row) any { return &r.Project }, fixed: true},
-	{Name: "kind", field: func(r *bundle.Row) any { return (*string)(&r.Kind) }, fixed: true},
-	{Name: "name", field: func(r *bundle.Row) any { return &r.Name }, fixed: true},
-	{Name: "claim", field: func(r *bundle.Row) any { return &r.Claim }},
-	{Name: "document", field: func(r *bundle.Row) any { return &r.Document }},
-	{Name: "busy", field: func(r *bundle.Row) any { return &r.Busy }},
-	{Name: "state", field: func(r *bundle.Row) any { return (*string)(&r.State) }},
-	{Name: "since", field: func(r *bundle.Row) any { return &r.Since }},
-	{Name: "generation", field: func(r *bundle.Row) any { return &r.Generation }},
-	{Name: "sealed", field: func(r *bundle.Row) any { return &r.Sealed }},
-	{Name: "key_store", field: func(r *bundle.Row) any { return &r.KeyStore }},
-	{Name: "key_ref", field: func(r *bundle.Row) any { return (*string)(&r.Ref) }},
-}
+var BundleColumns = ColumnsOf[bundle.Row](`
+	id! project! kind! name! claim document busy state since generation sealed key_store key_ref=Ref`)
 
 // BundlesUnsettled is the condition of the index bundle_unsettled, so that it serves.
 const BundlesUnsettled = `(busy OR state <> 'active')`

@@ -10,13 +10,44 @@ import (
 // Column is one column of a table whose rows hold a T.
 type Column[T any] struct {
 	Name  string
-	field func(*T) any // a pointer to the field that the column keeps
-	fixed bool         // an update never changes it
+	index []int // of the field that the column keeps
+	fixed bool  // an update never changes it
+}
+
+// field points to the field that the column keeps.
+func (c Column[T]) field(row *T) any {
+	return reflect.ValueOf(row).Elem().FieldByIndex(c.index).Addr().Interface()
 }
 
 // Columns are the columns of a table. Names, values and scan targets all come in
 // this order.
 type Columns[T any] []Column[T]
+
+// ColumnsOf are the columns that a list names, with spaces in between. A column keeps the field of its name, without
+// its underscores, or the one behind "=". "!" follows the name of a column that no update changes.
+func ColumnsOf[T any](list string) (all Columns[T]) {
+	for word := range strings.FieldsSeq(list) {
+		name, path, other := strings.Cut(word, "=")
+		name, fixed := strings.CutSuffix(name, "!")
+		if !other {
+			path = strings.ReplaceAll(name, "_", "")
+		}
+		all = append(all, Column[T]{name, indexOf(reflect.TypeFor[T](), path), fixed})
+	}
+	return all
+}
+
+// indexOf finds a field by the names that lead to it, in whatever case, and panics if there is none.
+func indexOf(row reflect.Type, path string) (index []int) {
+	for name := range strings.SplitSeq(path, ".") {
+		field, ok := row.FieldByNameFunc(func(other string) bool { return strings.EqualFold(name, other) })
+		if !ok {
+			panic("rows: no field " + path)
+		}
+		row, index = field.Type, append(index, field.Index...)
+	}
+	return index
+}
 
 // Names joins the names for a SELECT or INSERT.
 func (c Columns[T]) Names() string { return c.join(", ", func(name string) string { return name }) }

@@ -19,7 +19,7 @@ func TestEveryFieldHasAColumn(t *testing.T) {
 	v := OfVIM(broker.VIM{})
 	// Labels, shares and generations have tables of their own, and Damaged is what reading finds.
 	fields := append(VIMColumns.Fields(v), &v.VIM.Labels, &v.VIM.SharedWith, &v.VIM.Current, &v.VIM.Pending, &v.VIM.Past, &v.VIM.Damaged)
-	wantColumns(t, reflect.ValueOf(&v.VIM).Elem(), fields, &v.current, &v.pending.Generation, &v.pending.Since)
+	wantColumns(t, reflect.ValueOf(&v.VIM).Elem(), fields, &v.Number, &v.Rekeying.Generation, &v.Rekeying.Since)
 }
 
 func wantColumns(t *testing.T, row reflect.Value, fields []any, besides ...any) {

@@ -10,19 +10,8 @@ import (
 type entry = audit.Entry
 
 // EntryColumns are the columns of the table audit_entries.
-var EntryColumns = Columns[entry]{
-	{Name: "seq", field: func(e *entry) any { return &e.Seq }},
-	{Name: "time", field: func(e *entry) any { return &e.Time }},
-	{Name: "request", field: func(e *entry) any { return &e.Request }},
-	{Name: "door", field: func(e *entry) any { return &e.Door }},
-	{Name: "principal", field: func(e *entry) any { return &e.Principal }},
-	{Name: "project", field: func(e *entry) any { return &e.Project }},
-	{Name: "action", field: func(e *entry) any { return &e.Action }},
-	{Name: "kind", field: func(e *entry) any { return &e.Kind }},
-	{Name: "resource", field: func(e *entry) any { return &e.Resource }},
-	{Name: "outcome", field: func(e *entry) any { return &e.Outcome }},
-	{Name: "detail", field: func(e *entry) any { return &e.Detail }},
-}
+var EntryColumns = ColumnsOf[entry](`
+	seq time request door principal project action kind resource outcome detail`)
 
 // WaitingColumns are those of an entry that has no place in the log yet.
 var WaitingColumns = EntryColumns.Pick("time", "request", "door", "principal", "project", "action", "kind", "resource", "outcome", "detail")

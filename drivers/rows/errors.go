@@ -133,42 +133,8 @@ func VIMGoing() error {
 	}
 }
 
-// PackagesUsedUp says that a project has as many VNF packages as it may have.
-func PackagesUsedUp(limit int) error {
-	return &broker.Error{
-		Kind: broker.ErrQuota, Detail: fmt.Sprintf("the project has %d VNF packages, as many as it may have", limit),
-		Remedy: "delete some",
-	}
-}
-
-// ClientsUsedUp says that a project has as many clients as it may have.
-func ClientsUsedUp(limit int) error {
-	return &broker.Error{
-		Kind: broker.ErrQuota, Detail: fmt.Sprintf("the project has %d clients, as many as it may have", limit),
-		Remedy: "delete some",
-	}
-}
-
 // ClientLives says that a client is not being deleted, so that its row stays.
 func ClientLives() error { return Conflict("the client is not being deleted") }
-
-// VIMsUsedUp says that a project has as many VIMs as it may have.
-func VIMsUsedUp(most int) error {
-	return &broker.Error{
-		Kind: broker.ErrQuota, Field: "project",
-		Detail: fmt.Sprintf("quota vims is used up: the project has %d VIMs, as many as it may have", most),
-		Remedy: "delete VIMs that are no longer needed, or ask the broker's operator for more",
-	}
-}
-
-// InstancesUsedUp says that a project has as many VNF instances as it may have.
-func InstancesUsedUp(most int) error {
-	return &broker.Error{
-		Kind: broker.ErrQuota, Detail: fmt.Sprintf("quota vnfInstances is used up: the project has %d VNF instances, as many as it may have",
-			most),
-		Remedy: "delete VNF instances that are no longer needed, or ask the broker's operator for more",
-	}
-}
 
 // BytesUsedUp says that the VNF packages of a project have as many bytes as they may have.
 func BytesUsedUp(limit int64) error {

@@ -20,17 +20,8 @@ type GrantEpoch struct {
 const GrantOpen = "open"
 
 // GrantColumns are the columns of the table grants.
-var GrantColumns = Columns[GrantEpoch]{
-	{Name: "vim", field: func(g *GrantEpoch) any { return &g.VIM }},
-	{Name: "digest", field: func(g *GrantEpoch) any { return &g.Digest }},
-	{Name: "epoch", field: func(g *GrantEpoch) any { return &g.Epoch }},
-	{Name: "state", field: func(g *GrantEpoch) any { return &g.State }},
-	{Name: "idle_since", field: func(g *GrantEpoch) any { return &g.IdleSince }},
-	{Name: "role", field: func(g *GrantEpoch) any { return &g.Role }},
-	{Name: "rules", field: func(g *GrantEpoch) any { return &g.Rules }},
-	{Name: "namespaces", field: func(g *GrantEpoch) any { return &g.Namespaces }},
-	{Name: "cluster_wide", field: func(g *GrantEpoch) any { return &g.ClusterWide }},
-}
+var GrantColumns = ColumnsOf[GrantEpoch](`
+	vim digest epoch state idle_since role rules namespaces cluster_wide`)
 
 // maxEpochStep bounds how far one epoch of a grant is from the next. 2^23 of them fit
 // into an int64.

@@ -9,64 +9,13 @@ import (
 type lease = broker.Lease
 
 // LeaseColumns are the columns of the table leases.
-var LeaseColumns = Columns[lease]{
-	{Name: "id", field: func(l *lease) any { return &l.ID }, fixed: true},
-	{Name: "vim", field: func(l *lease) any { return &l.VIM }, fixed: true},
-	{Name: "vim_name", field: func(l *lease) any { return &l.VIMName }, fixed: true},
-	{Name: "vim_type", field: func(l *lease) any { return &l.VIMType }, fixed: true},
-	{Name: "vim_project", field: func(l *lease) any { return &l.VIMProject }, fixed: true},
-	{Name: "vim_generation", field: func(l *lease) any { return &l.VIMGeneration }, fixed: true},
-	{Name: "project", field: func(l *lease) any { return &l.Project }, fixed: true},
-	{Name: "principal", field: func(l *lease) any { return &l.Principal }, fixed: true},
-	{Name: "created_at", field: func(l *lease) any { return &l.CreatedAt }, fixed: true},
-	{Name: "operation", field: func(l *lease) any { return &l.Operation }, fixed: true},
-	{Name: "state", field: func(l *lease) any { return &l.State }},
-	{Name: "reason", field: func(l *lease) any { return &l.Reason }},
-	{Name: "role", field: func(l *lease) any { return &l.Role }},
-	{Name: "namespaces", field: func(l *lease) any { return &l.Namespaces }},
-	{Name: "format", field: func(l *lease) any { return &l.Format }},
-	{Name: "purpose", field: func(l *lease) any { return &l.Purpose }},
-	{Name: "issued_at", field: func(l *lease) any { return &l.IssuedAt }},
-	{Name: "expires_at", field: func(l *lease) any { return &l.ExpiresAt }},
-	{Name: "max_expires_at", field: func(l *lease) any { return &l.MaxExpiresAt }, fixed: true},
-	{Name: "renewed_at", field: func(l *lease) any { return &l.RenewedAt }},
-	{Name: "renewal_begun", field: func(l *lease) any { return &l.RenewalBegun }},
-	{Name: "credential_kind", field: func(l *lease) any { return &l.CredentialKind }},
-	{Name: "unlisted", field: func(l *lease) any { return &l.Unlisted }},
-	{Name: "derived", field: func(l *lease) any { return &l.Derived }},
-	{Name: "revocable", field: func(l *lease) any { return &l.Revocable }},
-	{Name: "max_revocation_lag", field: func(l *lease) any { return &l.MaxRevocationLag }},
-	{Name: "revoked_at", field: func(l *lease) any { return &l.RevokedAt }},
-	{Name: "confirmed_dead_at", field: func(l *lease) any { return &l.ConfirmedDeadAt }},
-	{Name: "handle", field: func(l *lease) any { return &l.Handle }},
-	{Name: "sealed", field: func(l *lease) any { return &l.Sealed }},
-	{Name: "sealed_key", field: func(l *lease) any { return &l.SealedKey }},
-	{Name: "attempts", field: func(l *lease) any { return &l.Attempts }},
-	{Name: "next_attempt_at", field: func(l *lease) any { return &l.NextAttemptAt }},
-	{Name: "last_error", field: func(l *lease) any { return &l.LastError }},
-	{Name: "revision", field: func(l *lease) any { return &l.Revision }},
-	{Name: "idempotency_key", field: func(l *lease) any { return &l.IdempotencyKey }},
-	{Name: "request_digest", field: func(l *lease) any { return &l.RequestDigest }},
-	{Name: "rules", field: func(l *lease) any { return &l.Rules }, fixed: true},
-	{Name: "cluster_wide", field: func(l *lease) any { return &l.ClusterWide }, fixed: true},
-	{Name: "grade", field: func(l *lease) any { return &l.Grade }, fixed: true},
-	{Name: "grade_reasons", field: func(l *lease) any { return &l.GradeReasons }, fixed: true},
-	{Name: "grant_digest", field: func(l *lease) any { return &l.GrantDigest }, fixed: true},
-	{Name: "epoch", field: func(l *lease) any { return &l.Epoch }, fixed: true},
-	{Name: "uid", field: func(l *lease) any { return &l.UID }},
-	{Name: "credential_id", field: func(l *lease) any { return &l.CredentialID }},
-	{Name: "credential_ends_at", field: func(l *lease) any { return &l.CredentialEndsAt }},
-	{Name: "stood", field: func(l *lease) any { return &l.Stood }},
-	{Name: "left_behind", field: func(l *lease) any { return &l.LeftBehind }},
-	{Name: "holder_roles", field: func(l *lease) any { return &l.HolderRoles }},
-	{Name: "instance", field: func(l *lease) any { return &l.Instance }, fixed: true},
-	{Name: "for_whom", field: func(l *lease) any { return &l.For }, fixed: true},
-	{Name: "planned", field: func(l *lease) any { return &l.Planned }, fixed: true},
-	{Name: "token_ttl", field: func(l *lease) any { return &l.TokenTTL }, fixed: true},
-	{Name: "login", field: func(l *lease) any { return &l.Login }, fixed: true},
-	{Name: "door", field: func(l *lease) any { return &l.Door }, fixed: true},
-	{Name: "secret_sha256", field: func(l *lease) any { return &l.SecretSHA256 }},
-}
+var LeaseColumns = ColumnsOf[lease](`
+	id! vim! vim_name! vim_type! vim_project! vim_generation! project! principal! created_at! operation! state reason
+	role namespaces format purpose issued_at expires_at max_expires_at! renewed_at renewal_begun credential_kind
+	unlisted derived revocable max_revocation_lag revoked_at confirmed_dead_at handle sealed sealed_key attempts
+	next_attempt_at last_error revision idempotency_key request_digest rules! cluster_wide! grade! grade_reasons!
+	grant_digest! epoch! uid credential_id credential_ends_at stood left_behind holder_roles instance! for_whom!=For
+	planned! token_ttl! login! door! secret_sha256`)
 
 // Sparing is a lease as it is read. Of one whose row is damaged it is the readable part: such a lease can be
 // revoked, and cannot be renewed for other namespaces than it had.

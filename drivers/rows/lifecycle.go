@@ -27,17 +27,14 @@ func Busy() error {
 
 // Instance is a row of the table vnf_instances: a document, and what is looked for.
 type Instance struct {
-	ID, Project, Name, State string
-	CreatedAt                time.Time
-	Revision                 int64
-	Document                 string
-	// ObservedAt, Drifted, Unseen and Drift are the instance's Drift: no part of the document, so that
+	lifecycle.Instance
+	Document string
+	// ObservedAt, Drifted, Unseen and DriftText are the instance's Drift: no part of the document, so that
 	// looking at an instance is no change of it.
 	ObservedAt time.Time
 	Drifted    int64
 	Unseen     bool
-	Drift      string
-
+	DriftText  string
 	// Packages are the VNF packages that the instance holds: its own, and while an operation
 	// on it is live those that it leads from and to. No column: a table of their own keeps them.
 	Packages []string
@@ -59,19 +56,8 @@ func Occupies(o lifecycle.Operation) string {
 }
 
 // InstanceColumns are the columns of the table vnf_instances.
-var InstanceColumns = Columns[Instance]{
-	{Name: "id", field: func(i *Instance) any { return &i.ID }, fixed: true},
-	{Name: "project", field: func(i *Instance) any { return &i.Project }, fixed: true},
-	{Name: "created_at", field: func(i *Instance) any { return &i.CreatedAt }, fixed: true},
-	{Name: "name", field: func(i *Instance) any { return &i.Name }},
-	{Name: "state", field: func(i *Instance) any { return &i.State }},
-	{Name: "revision", field: func(i *Instance) any { return &i.Revision }},
-	{Name: "document", field: func(i *Instance) any { return &i.Document }},
-	{Name: "observed_at", field: func(i *Instance) any { return &i.ObservedAt }},
-	{Name: "drifted", field: func(i *Instance) any { return &i.Drifted }},
-	{Name: "unseen", field: func(i *Instance) any { return &i.Unseen }},
-	{Name: "drift", field: func(i *Instance) any { return &i.Drift }},
-}
+var InstanceColumns = ColumnsOf[Instance](`
+	id! project! created_at! name state revision document observed_at drifted unseen drift=DriftText`)
 
 // DriftColumns are those of them that say what was seen of an instance.
 var DriftColumns = InstanceColumns[len(InstanceColumns)-4:]
@@ -80,7 +66,7 @@ var DriftColumns = InstanceColumns[len(InstanceColumns)-4:]
 func InstanceRow(i lifecycle.Instance) (Instance, error) {
 	text, err := json.Marshal(i)
 	row := Instance{
-		ID: i.ID, Project: i.Project, Name: i.Name, State: string(i.State), CreatedAt: i.CreatedAt, Revision: i.Revision, Document: string(text),
+		Instance: i, Document: string(text),
 		Packages: []string{i.Shape.Package}, VIMs: []string{i.Shape.VIM}, Links: i.Shape.LinkIDs(),
 	}
 	if err == nil {
@@ -92,7 +78,7 @@ func InstanceRow(i lifecycle.Instance) (Instance, error) {
 // SetDrift puts into the row what was seen of the instance.
 func (r *Instance) SetDrift(d lifecycle.Drift) error {
 	text, err := json.Marshal(d)
-	r.ObservedAt, r.Drifted, r.Unseen, r.Drift = d.TriedAt, int64(d.Count), d.Unseen != "", string(text)
+	r.ObservedAt, r.Drifted, r.Unseen, r.DriftText = d.TriedAt, int64(d.Count), d.Unseen != "", string(text)
 	return err
 }
 
@@ -109,86 +95,44 @@ func (r Instance) holding(o lifecycle.Operation) Instance {
 	return r
 }
 
-// Instance reads the document.
-func (r Instance) Instance() (i lifecycle.Instance, err error) {
-	if err := json.Unmarshal([]byte(r.Document), &i); err != nil {
-		return lifecycle.Instance{}, unreadable("vnf_instances", r.ID, err)
-	}
-	if err := json.Unmarshal([]byte(r.Drift), &i.Drift); err != nil {
-		return lifecycle.Instance{}, unreadable("vnf_instances", r.ID, err)
+// Read reads the document, and what was seen of the instance.
+func (r Instance) Read() (lifecycle.Instance, error) {
+	i, err := document[lifecycle.Instance]("vnf_instances", r.ID, r.Document)
+	if err == nil {
+		i.Drift, err = document[lifecycle.Drift]("vnf_instances", r.ID, r.DriftText)
 	}
 	i.Revision, i.Drift.TriedAt = r.Revision, r.ObservedAt
-	return i, nil
+	return i, err
 }
 
 // Operation is a row of the table vnf_operations: a document, and what is looked for.
 type Operation struct {
-	ID, Instance, Project, State string
-	StartedAt                    time.Time
-	Revision                     int64
-	Document                     string
-	// VIM, QueuedAt and TurnAt say which operations wait for their turn, and why.
-	VIM              string
-	QueuedAt, TurnAt time.Time
+	lifecycle.Operation
+	Document string
+	// VIM is the one that it is worked on.
+	VIM string
 }
 
 // OperationColumns are the columns of the table vnf_operations.
-var OperationColumns = Columns[Operation]{
-	{Name: "id", field: func(o *Operation) any { return &o.ID }, fixed: true},
-	{Name: "instance", field: func(o *Operation) any { return &o.Instance }, fixed: true},
-	{Name: "project", field: func(o *Operation) any { return &o.Project }, fixed: true},
-	{Name: "started_at", field: func(o *Operation) any { return &o.StartedAt }, fixed: true},
-	{Name: "state", field: func(o *Operation) any { return &o.State }},
-	{Name: "revision", field: func(o *Operation) any { return &o.Revision }},
-	{Name: "document", field: func(o *Operation) any { return &o.Document }},
-	{Name: "vim", field: func(o *Operation) any { return &o.VIM }},
-	{Name: "queued_at", field: func(o *Operation) any { return &o.QueuedAt }},
-	{Name: "turn_at", field: func(o *Operation) any { return &o.TurnAt }},
-}
+var OperationColumns = ColumnsOf[Operation](`
+	id! instance! project! started_at! state revision document vim queued_at turn_at`)
 
 // OperationRow is an operation as a store keeps it.
 func OperationRow(o lifecycle.Operation) (Operation, error) {
 	text, err := json.Marshal(o)
-	return Operation{
-		ID: o.ID, Instance: o.Instance, Project: o.Project, State: string(o.State), StartedAt: o.StartedAt,
-		Revision: o.Revision, Document: string(text),
-		VIM: o.VIM(), QueuedAt: o.QueuedAt, TurnAt: o.TurnAt,
-	}, err
+	return Operation{o, string(text), o.VIM()}, err
 }
 
-// Operation reads the document.
-func (r Operation) Operation() (o lifecycle.Operation, err error) {
-	if err := json.Unmarshal([]byte(r.Document), &o); err != nil {
-		return lifecycle.Operation{}, unreadable("vnf_operations", r.ID, err)
-	}
+// Read reads the document, and what says whether the operation waits for its turn.
+func (r Operation) Read() (lifecycle.Operation, error) {
+	o, err := document[lifecycle.Operation]("vnf_operations", r.ID, r.Document)
 	o.Revision, o.QueuedAt, o.TurnAt = r.Revision, r.QueuedAt, r.TurnAt
-	return o, nil
-}
-
-// PlaceColumns are the columns of a [Place], in order.
-const PlaceColumns = `id, project, vim, queued_at, turn_at`
-
-// Place holds the fields that are read of an operation that is worked or waits for its turn.
-type Place struct {
-	ID, Project, VIM string
-	QueuedAt, TurnAt time.Time
-}
-
-// Fields are the destinations for PlaceColumns.
-func (p *Place) Fields() []any { return []any{&p.ID, &p.Project, &p.VIM, &p.QueuedAt, &p.TurnAt} }
-
-// Places are the places of operations.
-func Places(all []Place) []lifecycle.Place {
-	out := make([]lifecycle.Place, len(all))
-	for n, p := range all {
-		out[n] = lifecycle.Place{Operation: p.ID, Project: p.Project, VIM: p.VIM, QueuedAt: p.QueuedAt, Waits: p.TurnAt.IsZero()}
-	}
-	return out
+	return o, err
 }
 
 // GiveTurn lets begin alter an operation; ok is false if it does not wait any more.
 func GiveTurn(row Operation, begin func(*lifecycle.Operation)) (given Operation, ok bool, err error) {
-	o, err := row.Operation()
+	o, err := row.Read()
 	if err != nil || !o.Waits() {
 		return Operation{}, false, err
 	}
@@ -196,6 +140,15 @@ func GiveTurn(row Operation, begin func(*lifecycle.Operation)) (given Operation,
 	o.Revision++
 	given, err = OperationRow(o)
 	return given, err == nil, err
+}
+
+// document reads one that a row of a table keeps.
+func document[T any](table, id, text string) (T, error) {
+	var v, none T
+	if err := json.Unmarshal([]byte(text), &v); err != nil {
+		return none, unreadable(table, id, err)
+	}
+	return v, nil
 }
 
 func unreadable(table, id string, cause error) error {
@@ -221,11 +174,11 @@ type Altered struct {
 // unchanged.
 func ChangeOperation(o Operation, i Instance, change func(*lifecycle.Operation, *lifecycle.Instance) error) (Altered, error) {
 	fail := func(err error) (Altered, error) { return Altered{}, err }
-	oldO, err := o.Operation()
+	oldO, err := o.Read()
 	if err != nil {
 		return fail(err)
 	}
-	oldI, err := i.Instance()
+	oldI, err := i.Read()
 	if err != nil {
 		return fail(err)
 	}
@@ -266,7 +219,7 @@ func forget(o *lifecycle.Operation) {
 
 // Progress puts Plan, Stage, Wave and Steps of an operation into its row.
 func Progress(row Operation, of lifecycle.Operation) (Operation, error) {
-	o, err := row.Operation()
+	o, err := row.Read()
 	if err != nil {
 		return Operation{}, err
 	}
@@ -275,33 +228,16 @@ func Progress(row Operation, of lifecycle.Operation) (Operation, error) {
 	return OperationRow(o)
 }
 
-// LifecyclePosition is the place of an instance or operation in its list.
-type LifecyclePosition struct {
-	At int64  `json:"vnfAt"` // see Micro
-	ID string `json:"vnfId"`
+// InstanceOrder is the order of a list of instances.
+var InstanceOrder = Order[Instance]{
+	List: "instances", Dated: "created_at", Columns: []string{"id"}, Descending: true,
+	Of: func(i Instance) (time.Time, []string) { return i.CreatedAt, []string{i.ID} },
 }
 
-// CutInstances cuts a list that is longer than a page, and returns the next page's token.
-func CutInstances(all []Instance, size int) ([]Instance, string) {
-	return Cut(all, size, func(i Instance) string { return Token(LifecyclePosition{Micro(i.CreatedAt), i.ID}) })
-}
-
-// CutOperations cuts a list that is longer than a page, and returns the next page's token.
-func CutOperations(all []Operation, size int) ([]Operation, string) {
-	return Cut(all, size, func(o Operation) string { return Token(LifecyclePosition{Micro(o.StartedAt), o.ID}) })
-}
-
-// Read reads the documents of rows.
-func Read[R, T any](all []R, read func(R) (T, error)) ([]T, error) {
-	var out []T
-	for _, row := range all {
-		v, err := read(row)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, v)
-	}
-	return out, nil
+// OperationOrder is the order of a list of operations.
+var OperationOrder = Order[Operation]{
+	List: "operations", Dated: "started_at", Columns: []string{"id"}, Descending: true,
+	Of: func(o Operation) (time.Time, []string) { return o.StartedAt, []string{o.ID} },
 }
 
 // Deletable refuses to remove an instance that has resources, or an operation that has not ended.
@@ -309,8 +245,8 @@ func Deletable(i Instance, live bool) error {
 	if live {
 		return Busy()
 	}
-	if i.State != string(lifecycle.NotInstantiated) {
-		return Conflict("the instance is " + i.State)
+	if i.State != lifecycle.NotInstantiated {
+		return Conflict("the instance is " + string(i.State))
 	}
 	return nil
 }
@@ -330,7 +266,7 @@ func BeginOperation(row Instance, o lifecycle.Operation, revision int64, live bo
 	if live {
 		return Begun{}, Busy()
 	}
-	i, err := row.Instance()
+	i, err := row.Read()
 	if err != nil {
 		return Begun{}, err
 	}

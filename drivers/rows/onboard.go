@@ -2,83 +2,34 @@ package rows
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/vimbroker/vimbroker/broker/onboard"
 )
 
 // ManagementColumns are the columns of the table management_clusters.
-var ManagementColumns = Columns[onboard.Management]{
-	{Name: "vim", field: func(m *onboard.Management) any { return &m.VIM }, fixed: true},
-	{Name: "namespaces", field: func(m *onboard.Management) any { return &m.Namespaces }},
-	{Name: "namespace_selector", field: func(m *onboard.Management) any { return &m.NamespaceSelector }},
-	{Name: "selector", field: func(m *onboard.Management) any { return &m.Selector }},
-	{Name: "projects", field: func(m *onboard.Management) any { return &m.Projects }},
-	{Name: "secret_name", field: func(m *onboard.Management) any { return &m.SecretName }},
-	{Name: "secret_key", field: func(m *onboard.Management) any { return &m.SecretKey }},
-	{Name: "name_template", field: func(m *onboard.Management) any { return &m.NameTemplate }},
-	{Name: "copy_labels", field: func(m *onboard.Management) any { return &m.CopyLabels }},
-	{Name: "control_planes", field: func(m *onboard.Management) any { return &m.ControlPlanes }},
-	{Name: "account", field: func(m *onboard.Management) any { return &m.Account }},
-	{Name: "max_gone", field: func(m *onboard.Management) any { return &m.MaxGone }},
-	{Name: "max_gone_share", field: func(m *onboard.Management) any { return &m.MaxGoneShare }},
-	{Name: "annotation", field: func(m *onboard.Management) any { return &m.Annotation }},
-	{Name: "enabled_by", field: func(m *onboard.Management) any { return &m.EnabledBy }},
-	{Name: "created_at", field: func(m *onboard.Management) any { return &m.CreatedAt }, fixed: true},
-	{Name: "updated_at", field: func(m *onboard.Management) any { return &m.UpdatedAt }},
-	{Name: "watched_at", field: func(m *onboard.Management) any { return &m.WatchedAt }},
-	{Name: "trouble", field: func(m *onboard.Management) any { return &m.Trouble }},
-	{Name: "held_at", field: func(m *onboard.Management) any { return &m.HeldAt }},
-	{Name: "released_until", field: func(m *onboard.Management) any { return &m.ReleasedUntil }},
-	{Name: "revision", field: func(m *onboard.Management) any { return &m.Revision }},
-}
+var ManagementColumns = ColumnsOf[onboard.Management](`
+	vim! namespaces namespace_selector selector projects secret_name secret_key name_template copy_labels
+	control_planes account max_gone max_gone_share annotation enabled_by created_at! updated_at watched_at trouble
+	held_at released_until revision`)
 
 // ManagementNoteColumns are those that a watch writes.
 var ManagementNoteColumns = ManagementColumns.Pick("watched_at", "trouble")
 
 // ClusterColumns are the columns of the table clusters.
-var ClusterColumns = Columns[onboard.Cluster]{
-	{Name: "id", field: func(c *onboard.Cluster) any { return &c.ID }, fixed: true},
-	{Name: "management", field: func(c *onboard.Cluster) any { return &c.Management }, fixed: true},
-	{Name: "namespace", field: func(c *onboard.Cluster) any { return &c.Namespace }, fixed: true},
-	{Name: "name", field: func(c *onboard.Cluster) any { return &c.Name }, fixed: true},
-	{Name: "uid", field: func(c *onboard.Cluster) any { return &c.UID }, fixed: true},
-	{Name: "project", field: func(c *onboard.Cluster) any { return &c.Project }},
-	{Name: "state", field: func(c *onboard.Cluster) any { return &c.State }},
-	{Name: "reason", field: func(c *onboard.Cluster) any { return &c.Reason }},
-	{Name: "message", field: func(c *onboard.Cluster) any { return &c.Message }},
-	{Name: "vim", field: func(c *onboard.Cluster) any { return &c.VIM }},
-	{Name: "former", field: func(c *onboard.Cluster) any { return &c.Former }},
-	{Name: "system", field: func(c *onboard.Cluster) any { return &c.System }},
-	{Name: "rival", field: func(c *onboard.Cluster) any { return &c.Rival }},
-	{Name: "secret", field: func(c *onboard.Cluster) any { return &c.Secret }},
-	{Name: "push_token", field: func(c *onboard.Cluster) any { return &c.PushToken }},
-	{Name: "push_expires_at", field: func(c *onboard.Cluster) any { return &c.PushExpiresAt }},
-	{Name: "pushed_at", field: func(c *onboard.Cluster) any { return &c.PushedAt }},
-	{Name: "ready_at", field: func(c *onboard.Cluster) any { return &c.ReadyAt }},
-	{Name: "registered_at", field: func(c *onboard.Cluster) any { return &c.RegisteredAt }},
-	{Name: "gone_at", field: func(c *onboard.Cluster) any { return &c.GoneAt }},
-	{Name: "created_at", field: func(c *onboard.Cluster) any { return &c.CreatedAt }, fixed: true},
-	{Name: "updated_at", field: func(c *onboard.Cluster) any { return &c.UpdatedAt }},
-	{Name: "attempts", field: func(c *onboard.Cluster) any { return &c.Attempts }},
-	{Name: "revision", field: func(c *onboard.Cluster) any { return &c.Revision }},
-}
+var ClusterColumns = ColumnsOf[onboard.Cluster](`
+	id! management! namespace! name! uid! project state reason message vim former system rival secret push_token
+	push_expires_at pushed_at ready_at registered_at gone_at created_at! updated_at attempts revision`)
 
 // ClusterNoteColumns are those that an observation of a cluster writes.
 var ClusterNoteColumns = ClusterColumns.Pick("reason", "message", "attempts", "secret")
 
-// ClusterPosition is the place of a cluster in its list.
-type ClusterPosition struct {
-	Management string `json:"clusterManagement"`
-	Namespace  string `json:"clusterNamespace"`
-	Name       string `json:"clusterName"`
-	UID        string `json:"clusterUid"`
-}
-
-// CutClusters cuts a list that is longer than a page, and returns the next page's token.
-func CutClusters(clusters []onboard.Cluster, size int) ([]onboard.Cluster, string) {
-	return Cut(clusters, size, func(c onboard.Cluster) string {
-		return Token(ClusterPosition{c.Management, c.Namespace, c.Name, c.UID})
-	})
+// ClusterOrder is the order of a list of clusters.
+var ClusterOrder = Order[onboard.Cluster]{
+	List: "clusters", Columns: []string{"management", "namespace", "name", "uid"},
+	Of: func(c onboard.Cluster) (time.Time, []string) {
+		return time.Time{}, []string{c.Management, c.Namespace, c.Name, c.UID}
+	},
 }
 
 // ChangeManagement returns what becomes of a row when a change has made now of it: what a
@@ -119,8 +70,8 @@ func CountClusters(counts []ClusterCount) onboard.Count {
 	return sum
 }
 
-// WhereClusters are the conditions of a filter, and of the page after a position.
-func WhereClusters(f onboard.ClusterFilter, after *ClusterPosition) *Conditions {
+// WhereClusters are the conditions of a filter.
+func WhereClusters(f onboard.ClusterFilter) *Conditions {
 	where := new(Conditions)
 	where.AddIf(f.Management != "", `management = ?`, f.Management)
 	where.AddIf(f.Project != "", `project = ?`, f.Project)
@@ -130,8 +81,5 @@ func WhereClusters(f onboard.ClusterFilter, after *ClusterPosition) *Conditions 
 		where.Add(`system = ? AND system <> '' AND state <> 'retired'`, f.System)
 	}
 	where.AddIf(f.State != "", `state = ?`, string(f.State))
-	if after != nil {
-		where.Add(`(management, namespace, name, uid) > (?, ?, ?, ?)`, after.Management, after.Namespace, after.Name, after.UID)
-	}
 	return where
 }

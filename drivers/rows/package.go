@@ -23,22 +23,18 @@ func (r Package) Package() (catalog.Package, error) {
 	return p, err
 }
 
-// WherePackages are the conditions of a filter, and of the page after a position.
-func WherePackages(f catalog.Filter, after *PackagePosition) *Conditions {
+// WherePackages are the conditions of a filter.
+func WherePackages(f catalog.Filter) *Conditions {
 	where := new(Conditions)
 	where.AddIf(f.Project != "", `project = ?`, f.Project)
 	where.AddIf(f.VNFD != "", `vnfd = ?`, f.VNFD)
 	where.AddIf(f.Onboarded, `state IN ('enabled', 'disabled')`)
 	where.AddIf(!f.SilentSince.IsZero(), `state IN ('uploading', 'processing') AND touched_at <= ?`, f.SilentSince)
-	if after != nil {
-		where.Add(`(created_at, id) > (?, ?)`, Time(after.CreatedAt), after.ID)
-	}
 	return where
 }
 
-// CutPackages cuts a list that is longer than a page, and returns the next page's token.
-func CutPackages(all []catalog.Package, size int) ([]catalog.Package, string) {
-	return Cut(all, size, func(p catalog.Package) string {
-		return Token(PackagePosition{CreatedAt: Micro(p.CreatedAt), ID: p.ID})
-	})
+// PackageOrder is the order of a list of packages.
+var PackageOrder = Order[catalog.Package]{
+	List: "packages", Dated: "created_at", Columns: []string{"id"},
+	Of: func(p catalog.Package) (time.Time, []string) { return p.CreatedAt, []string{p.ID} },
 }

@@ -7,17 +7,8 @@ import (
 )
 
 // SecretParametersColumns are the columns of the table vnf_secret_parameters.
-var SecretParametersColumns = Columns[lifecycle.SecretParameters]{
-	{Name: "id", field: func(h *lifecycle.SecretParameters) any { return &h.ID }, fixed: true},
-	{Name: "instance", field: func(h *lifecycle.SecretParameters) any { return &h.Instance }, fixed: true},
-	{Name: "vim", field: func(h *lifecycle.SecretParameters) any { return &h.VIM }, fixed: true},
-	{Name: "state", field: func(h *lifecycle.SecretParameters) any { return (*string)(&h.State) }},
-	{Name: "since", field: func(h *lifecycle.SecretParameters) any { return &h.Since }},
-	{Name: "generation", field: func(h *lifecycle.SecretParameters) any { return &h.Generation }},
-	{Name: "sealed", field: func(h *lifecycle.SecretParameters) any { return &h.Sealed }},
-	{Name: "key_store", field: func(h *lifecycle.SecretParameters) any { return &h.KeyStore }},
-	{Name: "key_ref", field: func(h *lifecycle.SecretParameters) any { return (*string)(&h.Ref) }},
-}
+var SecretParametersColumns = ColumnsOf[lifecycle.SecretParameters](`
+	id! instance! vim! state since generation sealed key_store key_ref=Ref`)
 
 // The conditions of [lifecycle.SecretParametersFilter]. SecretParametersUnsettled is the condition of the index
 // secret_parameters_unsettled, so that it serves.

@@ -10,32 +10,12 @@ import (
 )
 
 // SigningKeyColumns are the columns of the table audit_keys.
-var SigningKeyColumns = Columns[notary.SigningKey]{
-	{Name: "id", field: func(k *notary.SigningKey) any { return &k.ID }, fixed: true},
-	{Name: "state", field: func(k *notary.SigningKey) any { return &k.State }},
-	{Name: "origin", field: func(k *notary.SigningKey) any { return &k.Origin }, fixed: true},
-	{Name: "verifier", field: func(k *notary.SigningKey) any { return &k.Verifier }},
-	{Name: "since", field: func(k *notary.SigningKey) any { return &k.Since }},
-	{Name: "until", field: func(k *notary.SigningKey) any { return &k.Until }},
-	{Name: "endorsement", field: func(k *notary.SigningKey) any { return &k.Endorsement }},
-	{Name: "created_at", field: func(k *notary.SigningKey) any { return &k.CreatedAt }, fixed: true},
-	{Name: "ended_at", field: func(k *notary.SigningKey) any { return &k.EndedAt }},
-	{Name: "sealed", field: func(k *notary.SigningKey) any { return &k.Sealed }},
-	{Name: "key_store", field: func(k *notary.SigningKey) any { return &k.KeyStore }},
-	{Name: "key_ref", field: func(k *notary.SigningKey) any { return &k.Ref }},
-}
+var SigningKeyColumns = ColumnsOf[notary.SigningKey](`
+	id! state origin! verifier since until endorsement created_at! ended_at sealed key_store key_ref=Ref`)
 
 // TokenKeyColumns are the columns of the table oauth_keys.
-var TokenKeyColumns = Columns[oauth.TokenKey]{
-	{Name: "id", field: func(k *oauth.TokenKey) any { return &k.ID }, fixed: true},
-	{Name: "state", field: func(k *oauth.TokenKey) any { return &k.State }},
-	{Name: "public", field: func(k *oauth.TokenKey) any { return &k.Public }},
-	{Name: "sealed", field: func(k *oauth.TokenKey) any { return &k.Sealed }},
-	{Name: "key_store", field: func(k *oauth.TokenKey) any { return &k.KeyStore }},
-	{Name: "key_ref", field: func(k *oauth.TokenKey) any { return (*string)(&k.Ref) }},
-	{Name: "created_at", field: func(k *oauth.TokenKey) any { return &k.CreatedAt }, fixed: true},
-	{Name: "until", field: func(k *oauth.TokenKey) any { return &k.Until }},
-}
+var TokenKeyColumns = ColumnsOf[oauth.TokenKey](`
+	id! state public sealed key_store key_ref=Ref created_at! until`)
 
 // SealedKey is a key that signs, whose private half is sealed.
 type SealedKey interface {

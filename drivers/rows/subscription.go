@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"time"
 
-	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/lifecycle"
 	"github.com/vimbroker/vimbroker/lifecycle/subscription"
 )
@@ -18,31 +18,10 @@ type Subscription struct {
 }
 
 // SubscriptionColumns are the columns of the table vnf_subscriptions.
-var SubscriptionColumns = Columns[Subscription]{
-	{Name: "id", field: func(s *Subscription) any { return &s.ID }, fixed: true},
-	{Name: "project", field: func(s *Subscription) any { return &s.Project }, fixed: true},
-	{Name: "callback", field: func(s *Subscription) any { return &s.Callback }, fixed: true},
-	{Name: "base", field: func(s *Subscription) any { return &s.Base }, fixed: true},
-	{Name: "verbosity", field: func(s *Subscription) any { return &s.Verbosity }, fixed: true},
-	{Name: "filter", field: func(s *Subscription) any { return &s.FilterText }, fixed: true},
-	{Name: "auth", field: func(s *Subscription) any { return &s.Auth }, fixed: true},
-	{Name: "digest", field: func(s *Subscription) any { return &s.Digest }, fixed: true},
-	{Name: "created_by", field: func(s *Subscription) any { return &s.CreatedBy }, fixed: true},
-	{Name: "created_at", field: func(s *Subscription) any { return &s.CreatedAt }, fixed: true},
-	{Name: "state", field: func(s *Subscription) any { return &s.State }},
-	{Name: "since", field: func(s *Subscription) any { return &s.Since }},
-	{Name: "sealed", field: func(s *Subscription) any { return &s.Sealed }},
-	{Name: "key_store", field: func(s *Subscription) any { return &s.KeyStore }},
-	{Name: "key_ref", field: func(s *Subscription) any { return (*string)(&s.Ref) }},
-	{Name: "delivered", field: func(s *Subscription) any { return &s.Delivered }, fixed: true},
-	{Name: "delivered_at", field: func(s *Subscription) any { return &s.DeliveredAt }, fixed: true},
-	{Name: "failures", field: func(s *Subscription) any { return &s.Failures }, fixed: true},
-	{Name: "refusals", field: func(s *Subscription) any { return &s.Refusals }, fixed: true},
-	{Name: "failing_since", field: func(s *Subscription) any { return &s.FailingSince }, fixed: true},
-	{Name: "fault", field: func(s *Subscription) any { return &s.Fault }, fixed: true},
-	{Name: "given_up", field: func(s *Subscription) any { return &s.GivenUp }, fixed: true},
-	{Name: "given_up_at", field: func(s *Subscription) any { return &s.GivenUpAt }, fixed: true},
-}
+var SubscriptionColumns = ColumnsOf[Subscription](`
+	id! project! callback! base! verbosity! filter!=FilterText auth! digest! created_by! created_at! state since
+	sealed key_store key_ref=Ref delivered! delivered_at! failures! refusals! failing_since! fault! given_up!
+	given_up_at!`)
 
 // SubscriptionRow is a subscription as a store keeps it.
 func SubscriptionRow(s subscription.Subscription) (Subscription, error) {
@@ -52,8 +31,9 @@ func SubscriptionRow(s subscription.Subscription) (Subscription, error) {
 
 // Read reads the filter.
 func (s Subscription) Read() (subscription.Subscription, error) {
-	if err := json.Unmarshal([]byte(s.FilterText), &s.Filter); err != nil {
-		return subscription.Subscription{}, unreadable("vnf_subscriptions", s.ID, err)
+	var err error
+	if s.Filter, err = document[subscription.Filter]("vnf_subscriptions", s.ID, s.FilterText); err != nil {
+		return subscription.Subscription{}, err
 	}
 	if len(s.Auth) == 0 {
 		s.Auth = nil
@@ -61,15 +41,10 @@ func (s Subscription) Read() (subscription.Subscription, error) {
 	return s.Subscription, nil
 }
 
-// SubscriptionPosition is the place of a subscription in its list.
-type SubscriptionPosition struct {
-	At int64  `json:"subscriptionAt"` // see Micro
-	ID string `json:"subscriptionId"`
-}
-
-// CutSubscriptions cuts a list that is longer than a page, and returns the next page's token.
-func CutSubscriptions(all []Subscription, size int) ([]Subscription, string) {
-	return Cut(all, size, func(s Subscription) string { return Token(SubscriptionPosition{Micro(s.CreatedAt), s.ID}) })
+// SubscriptionOrder is the order of a list of subscriptions.
+var SubscriptionOrder = Order[Subscription]{
+	List: "subscriptions", Dated: "created_at", Columns: []string{"id"}, Descending: true,
+	Of: func(s Subscription) (time.Time, []string) { return s.CreatedAt, []string{s.ID} },
 }
 
 // WhereSubscriptions are the conditions of a query.
@@ -126,14 +101,6 @@ func Notification(seq int64, of, document string) subscription.Notification {
 		n.Event, n.Unreadable = lifecycle.Event{}, unreadable("vnf_notifications", fmt.Sprint(seq), err)
 	}
 	return n
-}
-
-// SubscriptionsUsedUp says that a project has as many subscriptions as it may have.
-func SubscriptionsUsedUp(limit int) error {
-	return &broker.Error{
-		Kind: broker.ErrQuota, Detail: fmt.Sprintf("the project has %d subscriptions, as many as it may have", limit),
-		Remedy: "delete some",
-	}
 }
 
 // Told are the subscriptions that notifications are for, each once, in the order of their ids: so are their jobs

@@ -3,40 +3,28 @@ package tables
 import (
 	"context"
 
-	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/drivers/rows"
 	"github.com/vimbroker/vimbroker/lifecycle/bundle"
 	"github.com/vimbroker/vimbroker/policy/audit"
 )
 
 var (
-	bundlesText    = `SELECT ` + rows.BundleColumns.Names() + ` FROM vnf_bundles`
-	bundleOfName   = statement(bundlesText + ` WHERE project = ?1 AND kind = ?2 AND name = ?3`)
-	lockBundle     = statement(bundlesText + ` WHERE id = ?1 FOR UPDATE`)
-	countBundles   = statement(`SELECT count(*) FROM vnf_bundles WHERE project = ?`)
+	bundles        = tableOf(`vnf_bundles`, "row", rows.BundleColumns)
+	bundleOfName   = statement(bundles.text + ` WHERE project = ?1 AND kind = ?2 AND name = ?3`)
+	lockBundle     = statement(bundles.text + ` WHERE id = ?1 FOR UPDATE`)
 	changingBundle = rows.BundleColumns.Changing()
-	insertBundle   = statement(rows.BundleColumns.Insert(`vnf_bundles`))
 	updateBundle   = statement(`UPDATE vnf_bundles SET ` + changingBundle.Set() + ` WHERE id = ?`)
 	deleteBundle   = statement(`DELETE FROM vnf_bundles WHERE id = ?1`)
 )
 
-func scanBundle(row Row) (r bundle.Row, err error) {
-	return r, row.Scan(rows.BundleColumns.Fields(&r)...)
-}
-
 // CreateBundles stores rows of one project.
 func (s *Tables) CreateBundles(ctx context.Context, all []bundle.Row, limit int, e audit.Entry) error {
 	err := s.write(ctx, e, func(t Tx) error {
-		t.lock(lockBundles, all[0].Project)
-		n, err := t.count(countBundles, all[0].Project)
-		if err != nil {
+		if err := t.room(bundleQuota, all[0].Project, len(all), limit); err != nil {
 			return err
 		}
-		if limit > 0 && int(n)+len(all) > limit {
-			return &broker.Error{Kind: broker.ErrQuota, Detail: "the project has as many of these as it may have"}
-		}
 		for _, r := range all {
-			t.queue(insertBundle, rows.BundleColumns.Values(&r)...)
+			bundles.add(t, r)
 		}
 		return nil
 	})
@@ -45,7 +33,7 @@ func (s *Tables) CreateBundles(ctx context.Context, all []bundle.Row, limit int,
 
 // Bundle returns the row of a name.
 func (s *Tables) Bundle(ctx context.Context, project string, k bundle.Kind, name string) (bundle.Row, error) {
-	found, err := lookUp(ctx, s, scanBundle, bundleOfName, project, string(k), name)
+	found, err := lookUp(ctx, s, bundles.scan, bundleOfName, project, string(k), name)
 	r, err := rows.First(string(k), found, err)
 	return r, doing(err, "reading a %s", k)
 }
@@ -53,8 +41,8 @@ func (s *Tables) Bundle(ctx context.Context, project string, k bundle.Kind, name
 // Bundles lists rows.
 func (s *Tables) Bundles(ctx context.Context, f bundle.Filter) ([]bundle.Row, error) {
 	where, order := rows.WhereBundles(f)
-	text, args := where.SelectFrom(bundlesText)
-	all, err := read(ctx, s, scanBundle, text+` ORDER BY `+order+` LIMIT ?`, append(args, f.Limit)...)
+	text, args := where.SelectFrom(bundles.text)
+	all, err := read(ctx, s, bundles.scan, text+` ORDER BY `+order+` LIMIT ?`, append(args, f.Limit)...)
 	return all, doing(err, "listing rows of ONAP's door")
 }
 
@@ -69,7 +57,7 @@ func (s *Tables) UpdateBundle(ctx context.Context, id string, change func(*bundl
 
 func bundleOf(id string) func(Tx) (bundle.Row, error) {
 	return func(t Tx) (bundle.Row, error) {
-		found, err := query(t, scanBundle, lockBundle, id)
+		found, err := query(t, bundles.scan, lockBundle, id)
 		return rows.First("row", found, err)
 	}
 }

@@ -28,10 +28,7 @@ func (s *Tables) Cursors(ctx context.Context) ([]delivery.Cursor, error) {
 // BeginCursor implements [delivery.Store].
 func (s *Tables) BeginCursor(ctx context.Context, sink string, e audit.Entry) error {
 	err := s.write(ctx, e, func(t Tx) error {
-		if begun, err := t.any(beginCursor, sink); err != nil || begun {
-			return err
-		}
-		return ErrNothing
+		return t.some(beginCursor, sink)
 	})
 	return doing(err, "beginning the cursor of audit sink %s", sink)
 }

@@ -263,6 +263,14 @@ func (s *Tables) Append(ctx context.Context, e audit.Entry) error {
 	return doing(s.write(ctx, e, func(Tx) error { return nil }), "recording %s by %s", e.Action, e.Principal)
 }
 
+// run is change with one statement.
+func (s *Tables) run(ctx context.Context, text string, args ...any) error {
+	return s.change(ctx, func(t Tx) error {
+		t.queue(text, args...)
+		return nil
+	})
+}
+
 // recording is write, of what an entry records.
 func (s *Tables) recording(e audit.Entry) func(context.Context, func(Tx) error) error {
 	return func(ctx context.Context, apply func(Tx) error) error { return s.write(ctx, e, apply) }
@@ -340,6 +348,23 @@ func (t Tx) there(text string, args ...any) (bool, error) {
 	return found, err
 }
 
+// some is [ErrNothing] where a statement meets no row.
+func (t Tx) some(text string, args ...any) error {
+	met, err := t.any(text, args...)
+	if err == nil && !met {
+		return ErrNothing
+	}
+	return err
+}
+
+// orNothing is [ErrNothing] where there is no row to remove.
+func orNothing[T any](v T, err error) (T, error) {
+	if rows.IsNotFound(err) {
+		err = ErrNothing
+	}
+	return v, err
+}
+
 // one runs an update that must meet a row.
 func (t Tx) one(what, text string, args ...any) error {
 	met, err := t.any(text, args...)
@@ -401,5 +426,3 @@ func readMap[K comparable, V any](ctx context.Context, s *Tables, text string, a
 
 // scalar scans a row of one column.
 func scalar[T any](row Row) (v T, err error) { return v, row.Scan(&v) }
-
-const newestFirst = ` ORDER BY created_at DESC, id DESC LIMIT ?`

@@ -92,10 +92,7 @@ func (s *Tables) RetryJob(ctx context.Context, c job.Claim, next time.Time, fail
 
 // ScheduleJob implements [queue.Jobs].
 func (s *Tables) ScheduleJob(ctx context.Context, j job.Job, first, latest time.Time) error {
-	return s.change(ctx, func(t Tx) error {
-		t.queue(scheduleJob, j.Kind, j.Subject, first, latest)
-		return nil
-	})
+	return s.run(ctx, scheduleJob, j.Kind, j.Subject, first, latest)
 }
 
 // claimed runs an update that must meet a job whose claim holds.

@@ -42,10 +42,7 @@ func (s *Tables) RetiredKeys(ctx context.Context, limit int) ([]broker.RetiredKe
 
 // ForgetKey takes a destroyed key off the ledger.
 func (s *Tables) ForgetKey(ctx context.Context, k broker.RetiredKey) error {
-	err := s.change(ctx, func(t Tx) error {
-		t.queue(forgetKey, k.Owner.ID, k.Owner.Generation, k.KeyStore, string(k.Ref))
-		return nil
-	})
+	err := s.run(ctx, forgetKey, k.Owner.ID, k.Owner.Generation, k.KeyStore, string(k.Ref))
 	return doing(err, "forgetting the key of VIM %s, generation %d", k.Owner.ID, k.Owner.Generation)
 }
 

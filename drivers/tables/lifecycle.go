@@ -2,10 +2,8 @@ package tables
 
 import (
 	"context"
-	"errors"
 	"time"
 
-	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/job"
 	"github.com/vimbroker/vimbroker/drivers/rows"
 	"github.com/vimbroker/vimbroker/lifecycle"
@@ -13,23 +11,13 @@ import (
 )
 
 var (
-	instancesText  = `SELECT ` + rows.InstanceColumns.Names() + ` FROM vnf_instances`
-	operationsText = `SELECT ` + rows.OperationColumns.Names() + ` FROM vnf_operations`
-	instanceByID   = statement(instancesText + ` WHERE id = ?`)
-	operationByID  = statement(operationsText + ` WHERE id = ?`)
-	lockInstance   = statement(instanceByID + ` FOR UPDATE`)
-	lockOperation  = statement(operationByID + ` FOR UPDATE`)
-	lockOperations = statement(operationsText + ` WHERE id = ANY (?) ORDER BY id FOR UPDATE`)
-	instanceOf     = statement(instancesText + ` WHERE id = (SELECT instance FROM vnf_operations WHERE id = ?) FOR UPDATE`)
+	instances  = keyedBy(`id`, `vnf_instances`, "VNF instance", rows.InstanceColumns, rows.Instance.Read, rows.InstanceRow)
+	operations = keyedBy(`id`, `vnf_operations`, "operation", rows.OperationColumns, rows.Operation.Read, rows.OperationRow)
 
-	changingInstance  = rows.InstanceColumns.Changing()
-	changingOperation = rows.OperationColumns.Changing()
-	countInstancesOf  = statement(`SELECT count(*) FROM (SELECT 1 FROM vnf_instances WHERE project = ?1 LIMIT ?2) AS instance`)
-	insertInstance    = statement(rows.InstanceColumns.Insert(`vnf_instances`))
-	updateInstance    = statement(`UPDATE vnf_instances SET ` + changingInstance.Set() + ` WHERE id = ?`)
-	saveDrift         = statement(`UPDATE vnf_instances SET ` + rows.DriftColumns.Set() + ` WHERE id = ? AND revision = ?`)
-	insertOperation   = statement(rows.OperationColumns.Insert(`vnf_operations`))
-	updateOperation   = statement(`UPDATE vnf_operations SET ` + changingOperation.Set() + ` WHERE id = ?`)
+	lockOperations = statement(operations.text + ` WHERE id = ANY (?) ORDER BY id FOR UPDATE`)
+	instanceOf     = statement(instances.text + ` WHERE id = (SELECT instance FROM vnf_operations WHERE id = ?) FOR UPDATE`)
+
+	saveDrift = statement(`UPDATE vnf_instances SET ` + rows.DriftColumns.Set() + ` WHERE id = ? AND revision = ?`)
 )
 
 var (
@@ -48,17 +36,10 @@ func (s *Tables) CreateInstance(ctx context.Context, i lifecycle.Instance, most 
 			if err := t.holdPackage(i.Shape.Package); err != nil {
 				return err
 			}
-			if most > 0 {
-				t.lock(lockInstances, i.Project)
-				n, err := t.count(countInstancesOf, i.Project, most)
-				if err != nil {
-					return err
-				}
-				if n >= int64(most) {
-					return rows.InstancesUsedUp(most)
-				}
+			if err := t.room(instanceQuota, i.Project, 1, most); err != nil {
+				return err
 			}
-			t.queue(insertInstance, rows.InstanceColumns.Values(&row)...)
+			instances.add(t, row)
 			t.keepPackages(row.ID, row.Packages...)
 			return t.notify(i.Project, lifecycle.Created(i))
 		})
@@ -68,46 +49,20 @@ func (s *Tables) CreateInstance(ctx context.Context, i lifecycle.Instance, most 
 
 // Instance returns one by its id.
 func (s *Tables) Instance(ctx context.Context, id string) (lifecycle.Instance, error) {
-	row, err := oneInstance(lookUp(ctx, s, scanInstance, instanceByID, id))
-	if err != nil {
-		return lifecycle.Instance{}, doing(err, "reading VNF instance %s", id)
-	}
-	return row.Instance()
-}
-
-func oneInstance(found []rows.Instance, err error) (rows.Instance, error) {
-	return rows.First("VNF instance", found, err)
-}
-
-func scanInstance(row Row) (i rows.Instance, err error) {
-	return i, row.Scan(rows.InstanceColumns.Fields(&i)...)
+	return instances.get(ctx, s, id)
 }
 
 // Instances lists the newest first.
 func (s *Tables) Instances(ctx context.Context, f lifecycle.InstanceFilter) ([]lifecycle.Instance, string, error) {
-	size, after, err := rows.ReadPage[rows.LifecyclePosition](f.Page)
-	if err != nil {
-		return nil, "", doing(err, "listing VNF instances")
-	}
 	var c rows.Conditions
-	if after != nil {
-		c.Add(`(created_at, id) < (?, ?)`, rows.Time(after.At), after.ID)
-	}
 	c.AddIf(f.Project != "" && f.Name == "", `project = ?`, f.Project)
 	c.AddIf(f.Project != "" && f.Name != "", `/*slow*/project = ?`, f.Project)
 	c.AddIf(f.Name != "", `name = ?`, f.Name)
-	text, args := c.SelectFrom(instancesText)
-	all, err := read(ctx, s, scanInstance, text+newestFirst, append(args, size+1)...)
-	if err != nil {
-		return nil, "", doing(err, "listing VNF instances")
-	}
-	all, next := rows.CutInstances(all, size)
-	instances, err := rows.Read(all, rows.Instance.Instance)
-	return instances, next, err
+	return instances.page(ctx, s, rows.InstanceOrder, f.Page, instances.text, &c)
 }
 
 var (
-	toObserve = statement(instancesText + ` AS i WHERE state = 'INSTANTIATED' AND observed_at < ?1
+	toObserve = statement(instances.text + ` AS i WHERE state = 'INSTANTIATED' AND observed_at < ?1
 		AND NOT EXISTS (SELECT 1 FROM vnf_operations WHERE instance = i.id AND state IN ('STARTING', 'PROCESSING', 'FAILED_TEMP', 'ROLLING_BACK'))
 		ORDER BY observed_at, id LIMIT ?2`)
 	countInstances = statement(`SELECT state, count(*), count(*) FILTER (WHERE drifted > 0), count(*) FILTER (WHERE unseen)
@@ -116,11 +71,8 @@ var (
 
 // InstancesToObserve lists those that have waited longest first.
 func (s *Tables) InstancesToObserve(ctx context.Context, before time.Time, limit int) ([]lifecycle.Instance, error) {
-	all, err := read(ctx, s, scanInstance, toObserve, before, limit)
-	if err != nil {
-		return nil, doing(err, "listing VNF instances to look at")
-	}
-	return rows.Read(all, rows.Instance.Instance)
+	all, err := instances.each(read(ctx, s, instances.scan, toObserve, before, limit))
+	return all, doing(err, "listing VNF instances to look at")
 }
 
 // SaveDrift stores what was seen of an instance.
@@ -134,7 +86,7 @@ func (s *Tables) SaveDrift(ctx context.Context, id string, revision int64, d lif
 		if err != nil || saved {
 			return err
 		}
-		if _, err := oneInstance(query(t, scanInstance, lockInstance, id)); err != nil {
+		if _, err := instances.lockedRow(t, id); err != nil {
 			return err
 		}
 		return rows.Changed()
@@ -153,10 +105,7 @@ func (s *Tables) CountInstances(ctx context.Context) (lifecycle.InstanceCount, e
 // DeleteInstance removes an instance with its operations.
 func (s *Tables) DeleteInstance(ctx context.Context, id string, e audit.Entry) error {
 	err := s.write(ctx, e, func(t Tx) error {
-		row, err := oneInstance(query(t, scanInstance, lockInstance, id))
-		if errors.Is(err, broker.ErrNotFound) {
-			return ErrNothing
-		}
+		row, err := orNothing(instances.lockedRow(t, id))
 		if err != nil {
 			return err
 		}
@@ -167,7 +116,7 @@ func (s *Tables) DeleteInstance(ctx context.Context, id string, e audit.Entry) e
 		if err := rows.Deletable(row, live); err != nil {
 			return err
 		}
-		i, err := row.Instance()
+		i, err := row.Read()
 		if err != nil {
 			return err
 		}
@@ -192,7 +141,7 @@ func (s *Tables) BeginOperation(
 		if err := t.occupy(rows.Occupies(o)); err != nil {
 			return err
 		}
-		row, err := oneInstance(query(t, scanInstance, lockInstance, o.Instance))
+		row, err := instances.lockedRow(t, o.Instance)
 		if err != nil {
 			return err
 		}
@@ -212,8 +161,8 @@ func (s *Tables) BeginOperation(
 		if err := t.use(o.Instance, begun.Instance.Links); err != nil {
 			return err
 		}
-		t.queue(insertOperation, rows.OperationColumns.Values(&begun.Operation)...)
-		t.queue(updateInstance, append(changingInstance.Values(&begun.Instance), o.Instance)...)
+		operations.add(t, begun.Operation)
+		instances.replace(t, o.Instance, begun.Instance)
 		t.keepPackages(o.Instance, begun.Instance.Packages...)
 		t.stand(begun.Instance.Use(), begun.Instance.VIMs)
 		if err := t.conceal(begun.Concealed); err != nil {
@@ -231,44 +180,18 @@ func (s *Tables) BeginOperation(
 
 // Operation returns one by its id.
 func (s *Tables) Operation(ctx context.Context, id string) (lifecycle.Operation, error) {
-	row, err := oneOperation(lookUp(ctx, s, scanOperation, operationByID, id))
-	if err != nil {
-		return lifecycle.Operation{}, doing(err, "reading operation %s", id)
-	}
-	return row.Operation()
-}
-
-func oneOperation(found []rows.Operation, err error) (rows.Operation, error) {
-	return rows.First("operation", found, err)
-}
-
-func scanOperation(row Row) (o rows.Operation, err error) {
-	return o, row.Scan(rows.OperationColumns.Fields(&o)...)
+	return operations.get(ctx, s, id)
 }
 
 // Operations lists the newest first.
 func (s *Tables) Operations(ctx context.Context, f lifecycle.OperationFilter) ([]lifecycle.Operation, string, error) {
-	size, after, err := rows.ReadPage[rows.LifecyclePosition](f.Page)
-	if err != nil {
-		return nil, "", doing(err, "listing operations")
-	}
 	var c rows.Conditions
-	if after != nil {
-		c.Add(`(started_at, id) < (?, ?)`, rows.Time(after.At), after.ID)
-	}
 	few := f.Instance != "" || f.Failed
 	c.AddIf(f.Project != "" && !few, `project = ?`, f.Project)
 	c.AddIf(f.Project != "" && few, `/*slow*/project = ?`, f.Project)
 	c.AddIf(f.Failed, `state = 'FAILED_TEMP'`)
 	c.AddIf(f.Instance != "", `instance = ?`, f.Instance)
-	text, args := c.SelectFrom(operationsText)
-	all, err := read(ctx, s, scanOperation, text+` ORDER BY started_at DESC, id DESC LIMIT ?`, append(args, size+1)...)
-	if err != nil {
-		return nil, "", doing(err, "listing operations")
-	}
-	all, next := rows.CutOperations(all, size)
-	operations, err := rows.Read(all, rows.Operation.Operation)
-	return operations, next, err
+	return operations.page(ctx, s, rows.OperationOrder, f.Page, operations.text, &c)
 }
 
 // UpdateOperation changes an operation and its instance by a function. The instance is locked first, as where an
@@ -280,11 +203,12 @@ func (s *Tables) UpdateOperation(ctx context.Context, id string, change func(
 	var stored lifecycle.Operation
 	var refusal error // change's own error, returned unchanged
 	err := s.write(ctx, e, func(t Tx) error {
-		i, err := oneInstance(query(t, scanInstance, instanceOf, id))
+		found, err := query(t, instances.scan, instanceOf, id)
+		i, err := rows.First("VNF instance", found, err)
 		if err != nil {
 			return err
 		}
-		o, err := oneOperation(query(t, scanOperation, lockOperation, id))
+		o, err := operations.lockedRow(t, id)
 		if err != nil {
 			return err
 		}
@@ -299,8 +223,8 @@ func (s *Tables) UpdateOperation(ctx context.Context, id string, change func(
 			return err
 		}
 		stored = to.Stored
-		t.queue(updateOperation, append(changingOperation.Values(&to.Operation), o.ID)...)
-		t.queue(updateInstance, append(changingInstance.Values(&to.Instance), i.ID)...)
+		operations.replace(t, o.ID, to.Operation)
+		instances.replace(t, i.ID, to.Instance)
 		t.keepPackages(i.ID, to.Instance.Packages...)
 		t.stand(to.Instance.Use(), to.Instance.VIMs)
 		if err := t.conceal(to.Concealed); err != nil {
@@ -317,31 +241,34 @@ func (s *Tables) UpdateOperation(ctx context.Context, id string, change func(
 // SaveProgress stores how far an operation has come.
 func (s *Tables) SaveProgress(ctx context.Context, of lifecycle.Operation) error {
 	err := s.change(ctx, func(t Tx) error {
-		o, err := oneOperation(query(t, scanOperation, lockOperation, of.ID))
+		o, err := operations.lockedRow(t, of.ID)
 		if err != nil {
 			return err
 		}
 		if o, err = rows.Progress(o, of); err != nil {
 			return err
 		}
-		t.queue(updateOperation, append(changingOperation.Values(&o), o.ID)...)
+		operations.replace(t, o.ID, o)
 		return nil
 	})
 	return doing(err, "saving the progress of operation %s", of.ID)
 }
 
 // The condition is that of the index vnf_operation_live_once_per_instance, so that it serves.
-var places = statement(`SELECT ` + rows.PlaceColumns + ` FROM vnf_operations
+var places = statement(`SELECT id, project, vim, queued_at, turn_at FROM vnf_operations
 	WHERE state IN ('STARTING', 'PROCESSING', 'FAILED_TEMP', 'ROLLING_BACK') AND state <> 'FAILED_TEMP' ORDER BY queued_at, id`)
 
-func scanPlace(row Row) (p rows.Place, err error) {
-	return p, row.Scan(p.Fields()...)
+func scanPlace(row Row) (p lifecycle.Place, err error) {
+	var turn time.Time
+	err = row.Scan(&p.Operation, &p.Project, &p.VIM, &p.QueuedAt, &turn)
+	p.Waits = turn.IsZero()
+	return p, err
 }
 
 // Places lists the operations that are worked and those that wait.
 func (s *Tables) Places(ctx context.Context) ([]lifecycle.Place, error) {
 	all, err := read(ctx, s, scanPlace, places)
-	return rows.Places(all), doing(err, "listing operations that are worked or wait")
+	return all, doing(err, "listing operations that are worked or wait")
 }
 
 // GiveTurns lets operations begin that wait. No other write holds the row of an operation and waits for lockTurns.
@@ -357,11 +284,11 @@ func (s *Tables) GiveTurns(ctx context.Context, choose func([]lifecycle.Place) [
 		if err != nil {
 			return err
 		}
-		chosen := choose(rows.Places(all))
+		chosen := choose(all)
 		if len(chosen) == 0 {
 			return ErrNothing
 		}
-		found, err := query(t, scanOperation, lockOperations, chosen)
+		found, err := query(t, operations.scan, lockOperations, chosen)
 		if err != nil {
 			return err
 		}
@@ -373,7 +300,7 @@ func (s *Tables) GiveTurns(ctx context.Context, choose func([]lifecycle.Place) [
 			if !ok {
 				continue
 			}
-			t.queue(updateOperation, append(changingOperation.Values(&given), row.ID)...)
+			operations.replace(t, row.ID, given)
 			if err := t.enqueue(job.Job{Kind: lifecycle.JobKind, Subject: row.ID}); err != nil {
 				return err
 			}

@@ -25,13 +25,13 @@ var (
 )
 
 var (
-	signingKeys     = statement(`SELECT ` + rows.SigningKeyColumns.Names() + ` FROM audit_keys ORDER BY created_at, since, id`)
 	signingKeyTable = keysIn(`audit_keys`, rows.SigningKeyColumns)
+	signingKeys     = statement(signingKeyTable.text + ` ORDER BY created_at, since, id`)
 )
 
 // SigningKeys implements [notary.Store].
 func (s *Tables) SigningKeys(ctx context.Context) ([]notary.SigningKey, error) {
-	keys, err := lookUp(ctx, s, scanSigningKey, signingKeys)
+	keys, err := lookUp(ctx, s, signingKeyTable.scan, signingKeys)
 	return keys, doing(err, "reading the keys that sign checkpoints")
 }
 
@@ -45,7 +45,7 @@ func (s *Tables) ChangeSigningKeys(
 		if err := t.HoldLog(true); err != nil {
 			return err
 		}
-		before, err := query(t, scanSigningKey, signingKeys)
+		before, err := query(t, signingKeyTable.scan, signingKeys)
 		if err != nil {
 			return err
 		}
@@ -66,14 +66,14 @@ func (s *Tables) ChangeSigningKeys(
 
 // keyTable are the statements of a table of keys that sign.
 type keyTable[K rows.SealedKey] struct {
-	columns              rows.Columns[K]
-	insert, update, drop string
+	table[K]
+	update, drop string
 }
 
-func keysIn[K rows.SealedKey](table string, columns rows.Columns[K]) keyTable[K] {
+func keysIn[K rows.SealedKey](name string, columns rows.Columns[K]) keyTable[K] {
 	return keyTable[K]{
-		columns, statement(columns.Insert(table)), statement(`UPDATE ` + table + ` SET ` + columns.Changing().Set() + ` WHERE id = ?`),
-		statement(`DELETE FROM ` + table + ` WHERE id = ?`),
+		tableOf(name, "key", columns), statement(`UPDATE ` + name + ` SET ` + columns.Changing().Set() + ` WHERE id = ?`),
+		statement(`DELETE FROM ` + name + ` WHERE id = ?`),
 	}
 }
 
@@ -90,7 +90,7 @@ func (keys keyTable[K]) store(t Tx, before, after []K) error {
 		t.queue(keys.update, append(keys.columns.Changing().Values(&k), k.Held().Owner.ID)...)
 	}
 	for _, k := range change.New {
-		t.queue(keys.insert, keys.columns.Values(&k)...)
+		keys.add(t, k)
 	}
 	for _, k := range change.Retired {
 		t.queue(retireSigningKey, k.KeyStore, k.Ref, k.Owner.ID, k.Owner.Generation, t.Now())
@@ -142,15 +142,7 @@ func (s *Tables) Anchorings(ctx context.Context) ([]notary.Anchoring, error) {
 
 // SetAnchoring implements [notary.AnchorStore].
 func (s *Tables) SetAnchoring(ctx context.Context, a notary.Anchoring) error {
-	err := s.change(ctx, func(t Tx) error {
-		t.queue(setAnchoring, a.Anchor, a.Size, a.Time)
-		return nil
-	})
-	return doing(err, "storing how far anchor %s is", a.Anchor)
-}
-
-func scanSigningKey(row Row) (k notary.SigningKey, err error) {
-	return k, row.Scan(rows.SigningKeyColumns.Fields(&k)...)
+	return doing(s.run(ctx, setAnchoring, a.Anchor, a.Size, a.Time), "storing how far anchor %s is", a.Anchor)
 }
 
 func scanCheckpoint(row Row) (c notary.Checkpoint, err error) {

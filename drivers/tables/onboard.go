@@ -10,20 +10,13 @@ import (
 )
 
 var (
-	changingManagement = rows.ManagementColumns.Changing()
-	changingCluster    = rows.ClusterColumns.Changing()
+	managements = keyedBy(`vim`, `management_clusters`, "management cluster", rows.ManagementColumns,
+		readManagement, same[onboard.Management])
+	clusters = keyedBy(`id`, `clusters`, "cluster", rows.ClusterColumns, same[onboard.Cluster], same[onboard.Cluster])
 
-	oneManagement    = statement(`SELECT ` + rows.ManagementColumns.Names() + ` FROM management_clusters WHERE vim = ?1`)
-	lockManagement   = statement(oneManagement + ` FOR UPDATE`)
-	allManagements   = statement(`SELECT ` + rows.ManagementColumns.Names() + ` FROM management_clusters ORDER BY vim`)
-	oneCluster       = statement(`SELECT ` + rows.ClusterColumns.Names() + ` FROM clusters WHERE id = ?1`)
-	lockCluster      = statement(oneCluster + ` FOR UPDATE`)
-	insertManagement = statement(rows.ManagementColumns.Insert(`management_clusters`))
-	updateManagement = statement(`UPDATE management_clusters SET ` + changingManagement.Set() + ` WHERE vim = ?`)
-	noteManagement   = statement(`UPDATE management_clusters SET ` + rows.ManagementNoteColumns.Set() + ` WHERE vim = ?`)
-	insertCluster    = statement(rows.ClusterColumns.Insert(`clusters`))
-	updateCluster    = statement(`UPDATE clusters SET ` + changingCluster.Set() + ` WHERE id = ?`)
-	noteCluster      = statement(`UPDATE clusters SET ` + rows.ClusterNoteColumns.Set() + ` WHERE id = ?`)
+	allManagements = statement(managements.text + ` ORDER BY vim`)
+	noteManagement = statement(`UPDATE management_clusters SET ` + rows.ManagementNoteColumns.Set() + ` WHERE vim = ?`)
+	noteCluster    = statement(`UPDATE clusters SET ` + rows.ClusterNoteColumns.Set() + ` WHERE id = ?`)
 )
 
 var (
@@ -39,7 +32,7 @@ func (s *Tables) EnableManagement(ctx context.Context, m onboard.Management, e a
 		if there, err := t.hold(m.VIM); err != nil || !there {
 			return orNotFound("VIM", err)
 		}
-		t.queue(insertManagement, rows.ManagementColumns.Values(&m)...)
+		managements.add(t, m)
 		return t.enqueue(job.Job{Kind: onboard.JobKind, Subject: m.VIM})
 	})
 	return doing(err, "enabling management cluster %s", m.VIM)
@@ -54,39 +47,33 @@ func orNotFound(what string, err error) error {
 
 // Management returns one by the id of its VIM.
 func (s *Tables) Management(ctx context.Context, vim string) (onboard.Management, error) {
-	all, err := lookUp(ctx, s, scanManagement, oneManagement, vim)
-	m, err := rows.First("management cluster", all, err)
-	return m, doing(err, "reading management cluster %s", vim)
+	return managements.get(ctx, s, vim)
 }
 
 // Managements returns all.
 func (s *Tables) Managements(ctx context.Context) ([]onboard.Management, error) {
-	all, err := read(ctx, s, scanManagement, allManagements)
+	all, err := managements.each(read(ctx, s, managements.scan, allManagements))
 	return all, doing(err, "reading management clusters")
 }
 
-func scanManagement(row Row) (m onboard.Management, err error) {
-	err = row.Scan(rows.ManagementColumns.Fields(&m)...)
+func readManagement(m onboard.Management) (onboard.Management, error) {
 	if len(m.CopyLabels) == 0 {
 		m.CopyLabels = nil
 	}
 	if len(m.Selector) == 0 {
 		m.Selector = nil
 	}
-	return m, err
+	return m, nil
 }
 
 // UpdateManagement changes one by a function.
 func (s *Tables) UpdateManagement(
 	ctx context.Context, vim string, change func(*onboard.Management) error, e audit.Entry,
 ) (onboard.Management, error) {
-	read := func(t Tx) (onboard.Management, error) {
-		all, err := query(t, scanManagement, lockManagement, vim)
-		return rows.First("management cluster", all, err)
-	}
+	read := func(t Tx) (onboard.Management, error) { return managements.locked(t, vim) }
 	store := func(t Tx, old, next onboard.Management) (onboard.Management, error) {
 		next = rows.ChangeManagement(old, next)
-		t.queue(updateManagement, append(changingManagement.Values(&next), vim)...)
+		managements.replace(t, vim, next)
 		return next, t.enqueue(job.Job{Kind: onboard.JobKind, Subject: vim})
 	}
 	return amend(ctx, s.recording(e), "updating management cluster "+vim, read, change, store)
@@ -102,11 +89,7 @@ func (s *Tables) NoteManagement(ctx context.Context, m onboard.Management) error
 // DisableManagement removes one with its clusters.
 func (s *Tables) DisableManagement(ctx context.Context, vim string, e audit.Entry) error {
 	err := s.write(ctx, e, func(t Tx) error {
-		there, err := t.any(dropManagement, vim)
-		if err == nil && !there {
-			return ErrNothing
-		}
-		return err
+		return t.some(dropManagement, vim)
 	})
 	return doing(err, "disabling management cluster %s", vim)
 }
@@ -115,7 +98,7 @@ func (s *Tables) DisableManagement(ctx context.Context, vim string, e audit.Entr
 func (s *Tables) AddCluster(ctx context.Context, c onboard.Cluster, e audit.Entry) error {
 	c.Revision = 1
 	err := s.write(ctx, e, func(t Tx) error {
-		t.queue(insertCluster, rows.ClusterColumns.Values(&c)...)
+		clusters.add(t, c)
 		return nil
 	})
 	return doing(err, "adding cluster %s/%s", c.Namespace, c.Name)
@@ -123,50 +106,23 @@ func (s *Tables) AddCluster(ctx context.Context, c onboard.Cluster, e audit.Entr
 
 // Cluster returns one by its id.
 func (s *Tables) Cluster(ctx context.Context, id string) (onboard.Cluster, error) {
-	all, err := lookUp(ctx, s, scanCluster, oneCluster, id)
-	c, err := rows.First("cluster", all, err)
-	return c, doing(err, "reading cluster %s", id)
-}
-
-func scanCluster(row Row) (c onboard.Cluster, err error) {
-	return c, row.Scan(rows.ClusterColumns.Fields(&c)...)
+	return clusters.get(ctx, s, id)
 }
 
 // Clusters returns those that match, and the next page's token.
 func (s *Tables) Clusters(ctx context.Context, f onboard.ClusterFilter) ([]onboard.Cluster, string, error) {
-	size, after, err := rows.ReadPage[rows.ClusterPosition](f.Page)
-	if err != nil {
-		return nil, "", err
-	}
-	from := `SELECT ` + rows.ClusterColumns.Names() + ` FROM clusters`
+	from := clusters.text
 	if f.Name != "" {
 		from += `/*by cluster_by_name*/`
 	}
-	text, args := rows.WhereClusters(f, after).SelectFrom(from)
-	text += ` ORDER BY management, namespace, name, uid LIMIT ?`
-	all, err := read(ctx, s, scanCluster, text, append(args, size+1)...)
-	if err != nil {
-		return nil, "", doing(err, "listing clusters")
-	}
-	page, next := rows.CutClusters(all, size)
-	return page, next, nil
+	return clusters.page(ctx, s, rows.ClusterOrder, f.Page, from, rows.WhereClusters(f))
 }
 
 // UpdateCluster changes a cluster by a function.
 func (s *Tables) UpdateCluster(
 	ctx context.Context, id string, change func(*onboard.Cluster) error, e audit.Entry,
 ) (onboard.Cluster, error) {
-	read := func(t Tx) (onboard.Cluster, error) {
-		all, err := query(t, scanCluster, lockCluster, id)
-		return rows.First("cluster", all, err)
-	}
-	return amend(ctx, s.recording(e), "updating cluster "+id, read, change, func(t Tx, old, next onboard.Cluster) (onboard.Cluster, error) {
-		next, err := rows.ChangeCluster(old, next)
-		if err == nil {
-			t.queue(updateCluster, append(changingCluster.Values(&next), id)...)
-		}
-		return next, err
-	})
+	return clusters.amend(ctx, s.recording(e), id, change, rows.ChangeCluster)
 }
 
 // DeferCluster stores what was observed of a cluster.
@@ -178,10 +134,7 @@ func (s *Tables) DeferCluster(ctx context.Context, c onboard.Cluster) error {
 
 // ForgetCluster removes the row of a retired cluster.
 func (s *Tables) ForgetCluster(ctx context.Context, id string) error {
-	return s.change(ctx, func(t Tx) error {
-		t.queue(forgetCluster, id)
-		return nil
-	})
+	return s.run(ctx, forgetCluster, id)
 }
 
 // CountClusters counts clusters.

@@ -19,7 +19,6 @@ var (
 
 	// lockPackageRow comes first, so that what is read then holds.
 	lockPackageRow = statement(`SELECT 1 FROM vnf_packages WHERE id = ?1 FOR UPDATE`)
-	countPackages  = statement(`SELECT count(*) FROM vnf_packages WHERE project = ?1`)
 	insertPackage  = statement(`INSERT INTO vnf_packages
 		(id, project, state, vnfd, content, stored, created_at, touched_at, revision, document)
 		VALUES (?1, ?2, ?3, ?4, ?5, 0, ?6, ?7, ?8, ?9)`)
@@ -46,13 +45,8 @@ var (
 func (s *Tables) CreatePackage(ctx context.Context, p catalog.Package, limit int, e audit.Entry) error {
 	p.Revision = 1
 	err := s.write(ctx, e, func(t Tx) error {
-		t.lock(lockPackages, p.Project)
-		n, err := t.count(countPackages, p.Project)
-		if err != nil {
+		if err := t.room(packageQuota, p.Project, 1, limit); err != nil {
 			return err
-		}
-		if limit > 0 && n >= int64(limit) {
-			return rows.PackagesUsedUp(limit)
 		}
 		t.queue(insertPackage, p.ID, p.Project, p.State, p.VNFDID, p.Content, p.CreatedAt, p.TouchedAt, p.Revision, p.Document())
 		return nil
@@ -74,21 +68,12 @@ func (s *Tables) PackageOfVNFD(ctx context.Context, project, vnfd string) (catal
 
 // Packages lists by age.
 func (s *Tables) Packages(ctx context.Context, f catalog.Filter) ([]catalog.Package, string, error) {
-	size, after, err := rows.ReadPage[rows.PackagePosition](f.Page)
-	if err != nil {
-		return nil, "", doing(err, "listing VNF packages")
-	}
 	from := `SELECT ` + packageColumns + ` FROM vnf_packages`
 	if !f.SilentSince.IsZero() {
 		from += `/*by package_uploading*/`
 	}
-	text, args := rows.WherePackages(f, after).SelectFrom(from)
-	all, err := read(ctx, s, scanPackage, text+` ORDER BY created_at, id LIMIT ?`, append(args, size+1)...)
-	if err != nil {
-		return nil, "", doing(err, "listing VNF packages")
-	}
-	page, next := rows.CutPackages(all, size)
-	return page, next, nil
+	all, next, err := page(ctx, s, rows.PackageOrder, f.Page, scanPackage, from, rows.WherePackages(f))
+	return all, next, doing(err, "listing VNF packages")
 }
 
 func onePackage(found []catalog.Package, err error) (catalog.Package, error) {
@@ -135,11 +120,8 @@ func (t Tx) dropContent(old, next string) {
 // DeletePackage removes a package that no VNF instance was made from.
 func (s *Tables) DeletePackage(ctx context.Context, id string, e audit.Entry) error {
 	err := s.write(ctx, e, func(t Tx) error {
-		p, err := t.pkg(id)
-		switch {
-		case rows.IsNotFound(err):
-			return ErrNothing
-		case err != nil:
+		p, err := orNothing(t.pkg(id))
+		if err != nil {
 			return err
 		}
 		if err := p.Undeletable(); err != nil {

@@ -8,19 +8,13 @@ import (
 	"github.com/vimbroker/vimbroker/lifecycle"
 )
 
-var selectSecretParameters = `SELECT ` + rows.SecretParametersColumns.Names() + ` FROM vnf_secret_parameters WHERE `
-
 var (
-	lockSecretParameters  = statement(secretParametersByID + ` FOR UPDATE`)
-	secretParametersByID  = statement(selectSecretParameters + `id = ?1`)
-	secretParametersOfVIM = statement(selectSecretParameters + `vim = ?1 AND id > ?2 AND ` +
+	secretParameters = keyedBy(`id`, `vnf_secret_parameters`, "secret parameters", rows.SecretParametersColumns,
+		same[lifecycle.SecretParameters], same[lifecycle.SecretParameters])
+	secretParametersOfVIM = statement(secretParameters.text + ` WHERE vim = ?1 AND id > ?2 AND ` +
 		rows.SecretParametersNeeded + ` ORDER BY id LIMIT ?3`)
-	secretParametersUnsettled = statement(selectSecretParameters + rows.SecretParametersUnsettled +
+	secretParametersUnsettled = statement(secretParameters.text + ` WHERE ` + rows.SecretParametersUnsettled +
 		` ORDER BY since, id LIMIT ?1`)
-
-	changingSecretParameters = rows.SecretParametersColumns.Changing()
-	insertSecretParameters   = statement(rows.SecretParametersColumns.Insert(`vnf_secret_parameters`))
-	updateSecretParameters   = statement(`UPDATE vnf_secret_parameters SET ` + changingSecretParameters.Set() + ` WHERE id = ?`)
 )
 
 const abandoning = `UPDATE vnf_secret_parameters SET state = 'abandoned', since = ?1, sealed = '', key_store = '', key_ref = '' WHERE `
@@ -35,25 +29,13 @@ var (
 
 // CreateSecretParameters stores secret parameters that are being made.
 func (s *Tables) CreateSecretParameters(ctx context.Context, h lifecycle.SecretParameters) error {
-	err := s.change(ctx, func(t Tx) error {
-		t.queue(insertSecretParameters, rows.SecretParametersColumns.Values(&h)...)
-		return nil
-	})
+	err := s.run(ctx, secretParameters.insert, secretParameters.columns.Values(&h)...)
 	return doing(err, "creating secret parameters %s", h.ID)
 }
 
 // SecretParameters returns those of an id.
 func (s *Tables) SecretParameters(ctx context.Context, id string) (lifecycle.SecretParameters, error) {
-	h, err := oneSecretParameters(lookUp(ctx, s, scanSecretParameters, secretParametersByID, id))
-	return h, doing(err, "reading secret parameters %s", id)
-}
-
-func oneSecretParameters(found []lifecycle.SecretParameters, err error) (lifecycle.SecretParameters, error) {
-	return rows.First("secret parameters", found, err)
-}
-
-func scanSecretParameters(row Row) (h lifecycle.SecretParameters, err error) {
-	return h, row.Scan(rows.SecretParametersColumns.Fields(&h)...)
+	return secretParameters.get(ctx, s, id)
 }
 
 // ListSecretParameters lists those of a VIM, or those that are not kept.
@@ -62,7 +44,7 @@ func (s *Tables) ListSecretParameters(ctx context.Context, f lifecycle.SecretPar
 	if f.VIM != "" {
 		text, args = secretParametersOfVIM, []any{f.VIM, f.After, f.Limit}
 	}
-	all, err := read(ctx, s, scanSecretParameters, text, args...)
+	all, err := read(ctx, s, secretParameters.scan, text, args...)
 	return all, doing(err, "listing secret parameters")
 }
 
@@ -70,27 +52,18 @@ func (s *Tables) ListSecretParameters(ctx context.Context, f lifecycle.SecretPar
 func (s *Tables) UpdateSecretParameters(
 	ctx context.Context, id string, change func(*lifecycle.SecretParameters) error,
 ) (lifecycle.SecretParameters, error) {
-	read := func(t Tx) (lifecycle.SecretParameters, error) {
-		return oneSecretParameters(query(t, scanSecretParameters, lockSecretParameters, id))
-	}
-	store := func(t Tx, old, next lifecycle.SecretParameters) (lifecycle.SecretParameters, error) {
+	return secretParameters.amend(ctx, s.change, id, change, func(old, next lifecycle.SecretParameters) (lifecycle.SecretParameters, error) {
 		if old.State != next.State && !old.State.CanMove(next.State) {
 			return next, rows.Conflict("secret parameters that are " + string(old.State) + " cannot become " + string(next.State))
 		}
 		next.ID, next.Instance, next.VIM = old.ID, old.Instance, old.VIM
-		t.queue(updateSecretParameters, append(changingSecretParameters.Values(&next), id)...)
 		return next, nil
-	}
-	return amend(ctx, s.change, "updating secret parameters "+id, read, change, store)
+	})
 }
 
 // DeleteSecretParameters removes secret parameters that are abandoned.
 func (s *Tables) DeleteSecretParameters(ctx context.Context, id string) error {
-	err := s.change(ctx, func(t Tx) error {
-		t.queue(deleteSecretParameters, id)
-		return nil
-	})
-	return doing(err, "deleting secret parameters %s", id)
+	return doing(s.run(ctx, deleteSecretParameters, id), "deleting secret parameters %s", id)
 }
 
 // conceal keeps what an instance or an operation has come to need, and abandons what neither needs any more.

@@ -13,15 +13,8 @@ import (
 )
 
 var (
-	subscriptionsText  = `SELECT ` + rows.SubscriptionColumns.Names() + ` FROM vnf_subscriptions`
-	subscriptionText   = statement(subscriptionsText + ` WHERE id = ?`)
-	lockSubscription   = statement(subscriptionText + ` FOR UPDATE`)
-	insertSubscription = statement(rows.SubscriptionColumns.Insert(`vnf_subscriptions`))
-	updateSubscription = statement(`UPDATE vnf_subscriptions SET ` + rows.SubscriptionColumns.Changing().Set() + ` WHERE id = ?`)
-)
-
-var (
-	countSubscriptions = statement(`SELECT count(*) FROM vnf_subscriptions WHERE project = ?`)
+	subscriptions = keyedBy(`id`, `vnf_subscriptions`, "subscription", rows.SubscriptionColumns,
+		rows.Subscription.Read, rows.SubscriptionRow)
 	deleteSubscription = statement(`DELETE FROM vnf_subscriptions WHERE id = ?`)
 	subscriptionThere  = statement(`SELECT 1 FROM vnf_subscriptions WHERE id = ?`)
 
@@ -52,15 +45,10 @@ func (s *Tables) CreateSubscription(ctx context.Context, one subscription.Subscr
 	row, err := rows.SubscriptionRow(one)
 	if err == nil {
 		err = s.write(ctx, e, func(t Tx) error {
-			t.lock(lockSubs, one.Project)
-			n, err := t.count(countSubscriptions, one.Project)
-			if err != nil {
+			if err := t.room(subsQuota, one.Project, 1, limit); err != nil {
 				return err
 			}
-			if limit > 0 && n >= int64(limit) {
-				return rows.SubscriptionsUsedUp(limit)
-			}
-			t.queue(insertSubscription, rows.SubscriptionColumns.Values(&row)...)
+			subscriptions.add(t, row)
 			return nil
 		})
 	}
@@ -69,79 +57,32 @@ func (s *Tables) CreateSubscription(ctx context.Context, one subscription.Subscr
 
 // Subscription returns one by its id.
 func (s *Tables) Subscription(ctx context.Context, id string) (subscription.Subscription, error) {
-	one, err := oneSubscription(lookUp(ctx, s, scanSubscription, subscriptionText, id))
-	return one, doing(err, "reading subscription %s", id)
-}
-
-func oneSubscription(found []rows.Subscription, err error) (subscription.Subscription, error) {
-	row, err := rows.First("subscription", found, err)
-	if err != nil {
-		return subscription.Subscription{}, err
-	}
-	return row.Read()
-}
-
-func scanSubscription(row Row) (s rows.Subscription, err error) {
-	return s, row.Scan(rows.SubscriptionColumns.Fields(&s)...)
-}
-
-// subscription reads a subscription and locks its row.
-func (t Tx) subscription(id string) (subscription.Subscription, error) {
-	return oneSubscription(query(t, scanSubscription, lockSubscription, id))
+	return subscriptions.get(ctx, s, id)
 }
 
 // Subscriptions lists the newest first.
 func (s *Tables) Subscriptions(ctx context.Context, q subscription.Query) ([]subscription.Subscription, string, error) {
-	size, after, err := rows.ReadPage[rows.SubscriptionPosition](q.Page)
-	if err != nil {
-		return nil, "", err
-	}
-	c := rows.WhereSubscriptions(q)
-	if after != nil {
-		c.Add(`(created_at, id) < (?, ?)`, rows.Time(after.At), after.ID)
-	}
-	text, args := c.SelectFrom(subscriptionsText)
-	all, err := read(ctx, s, scanSubscription, text+newestFirst, append(args, size+1)...)
-	if err != nil {
-		return nil, "", doing(err, "listing subscriptions")
-	}
-	all, next := rows.CutSubscriptions(all, size)
-	page, err := rows.Read(all, rows.Subscription.Read)
-	return page, next, err
+	return subscriptions.page(ctx, s, rows.SubscriptionOrder, q.Page, subscriptions.text, rows.WhereSubscriptions(q))
 }
 
 // UpdateSubscription changes a subscription by a function.
 func (s *Tables) UpdateSubscription(
 	ctx context.Context, id string, change func(*subscription.Subscription) error, e audit.Entry,
 ) (subscription.Subscription, error) {
-	read := func(t Tx) (subscription.Subscription, error) { return t.subscription(id) }
-	return amend(ctx, s.recording(e), "updating subscription "+id, read, change, moveSubscription)
+	return subscriptions.amend(ctx, s.recording(e), id, change, subscription.Subscription.Moved)
 }
 
 // RekeySubscription changes what seals the secret of a subscription by a function.
 func (s *Tables) RekeySubscription(
 	ctx context.Context, id string, change func(*subscription.Subscription) error,
 ) (subscription.Subscription, error) {
-	read := func(t Tx) (subscription.Subscription, error) { return t.subscription(id) }
-	return amend(ctx, s.change, "sealing subscription "+id+" anew", read, change, moveSubscription)
-}
-
-func moveSubscription(t Tx, old, next subscription.Subscription) (subscription.Subscription, error) {
-	next, err := old.Moved(next)
-	if err == nil {
-		row := rows.Subscription{Subscription: next}
-		t.queue(updateSubscription, append(rows.SubscriptionColumns.Changing().Values(&row), old.ID)...)
-	}
-	return next, err
+	return subscriptions.amend(ctx, s.change, id, change, subscription.Subscription.Moved)
 }
 
 // DeleteSubscription removes a subscription with its notifications.
 func (s *Tables) DeleteSubscription(ctx context.Context, id string, e audit.Entry) error {
 	err := s.write(ctx, e, func(t Tx) error {
-		one, err := t.subscription(id)
-		if rows.IsNotFound(err) {
-			return ErrNothing
-		}
+		one, err := orNothing(subscriptions.locked(t, id))
 		if err != nil {
 			return err
 		}

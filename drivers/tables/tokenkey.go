@@ -10,13 +10,13 @@ import (
 )
 
 var (
-	tokenKeys     = statement(`SELECT ` + rows.TokenKeyColumns.Names() + ` FROM oauth_keys ORDER BY created_at, id`)
 	tokenKeyTable = keysIn(`oauth_keys`, rows.TokenKeyColumns)
+	tokenKeys     = statement(tokenKeyTable.text + ` ORDER BY created_at, id`)
 )
 
 // TokenKeys implements [oauth.TokenKeyStore].
 func (s *Tables) TokenKeys(ctx context.Context) ([]oauth.TokenKey, error) {
-	keys, err := lookUp(ctx, s, scanTokenKey, tokenKeys)
+	keys, err := lookUp(ctx, s, tokenKeyTable.scan, tokenKeys)
 	return keys, doing(err, "reading the keys that sign tokens")
 }
 
@@ -25,7 +25,7 @@ func (s *Tables) ChangeTokenKeys(ctx context.Context, change func([]oauth.TokenK
 	var refused error
 	err := s.write(ctx, e, func(t Tx) error {
 		t.lock(lockTokenKeys, "")
-		before, err := query(t, scanTokenKey, tokenKeys)
+		before, err := query(t, tokenKeyTable.scan, tokenKeys)
 		if err != nil {
 			return err
 		}
@@ -42,8 +42,4 @@ func (s *Tables) ChangeTokenKeys(ctx context.Context, change func([]oauth.TokenK
 		err = rows.Conflict("another key signs tokens")
 	}
 	return doing(err, "changing the keys that sign tokens")
-}
-
-func scanTokenKey(row Row) (k oauth.TokenKey, err error) {
-	return k, row.Scan(rows.TokenKeyColumns.Fields(&k)...)
 }

@@ -54,9 +54,5 @@ func (s *Tables) UseOnce(ctx context.Context, id string, until time.Time) error 
 
 // ForgetUsed forgets the used tokens that have ended.
 func (s *Tables) ForgetUsed(ctx context.Context, before time.Time) error {
-	err := s.change(ctx, func(t Tx) error {
-		t.queue(forgetUsed, before)
-		return nil
-	})
-	return doing(err, "forgetting used tokens")
+	return doing(s.run(ctx, forgetUsed, before), "forgetting used tokens")
 }

@@ -11,14 +11,14 @@ import (
 )
 
 var (
-	trustEntries = statement(`SELECT ` + rows.TrustColumns.Names() + ` FROM trust_entries ORDER BY name`)
-	insertTrust  = statement(rows.TrustColumns.Insert(`trust_entries`))
+	trusted      = tableOf(`trust_entries`, "trust entry", rows.TrustColumns)
+	trustEntries = statement(trusted.text + ` ORDER BY name`)
 	deleteTrust  = statement(`DELETE FROM trust_entries WHERE name = ?1`)
 )
 
 // TrustEntries implements [trust.Entries].
 func (s *Tables) TrustEntries(ctx context.Context) ([]trust.Listed, error) {
-	all, err := lookUp(ctx, s, scanTrust, trustEntries)
+	all, err := lookUp(ctx, s, trusted.scan, trustEntries)
 	return all, doing(err, "reading the table of trust")
 }
 
@@ -27,7 +27,7 @@ func (s *Tables) ChangeTrust(ctx context.Context, change func([]trust.Listed) ([
 	var refused error
 	err := s.write(ctx, e, func(t Tx) error {
 		t.lock(lockTrust, "")
-		before, err := query(t, scanTrust, trustEntries)
+		before, err := query(t, trusted.scan, trustEntries)
 		if err != nil {
 			return err
 		}
@@ -42,7 +42,7 @@ func (s *Tables) ChangeTrust(ctx context.Context, change func([]trust.Listed) ([
 		}
 		for _, next := range after {
 			if !has(before, next) {
-				t.queue(insertTrust, rows.TrustColumns.Values(&next)...)
+				trusted.add(t, next)
 			}
 		}
 		return nil
@@ -55,8 +55,4 @@ func (s *Tables) ChangeTrust(ctx context.Context, change func([]trust.Listed) ([
 
 func has(all []trust.Listed, one trust.Listed) bool {
 	return slices.ContainsFunc(all, func(other trust.Listed) bool { return reflect.DeepEqual(other, one) })
-}
-
-func scanTrust(row Row) (e trust.Listed, err error) {
-	return e, row.Scan(rows.TrustColumns.Fields(&e)...)
 }

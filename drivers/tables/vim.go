@@ -39,7 +39,6 @@ var (
 
 	changingVIM  = rows.VIMColumns.Changing()
 	insertVIM    = statement(rows.VIMColumns.Insert(`vims`))
-	countVIMs    = statement(`SELECT count(*) FROM (SELECT 1 FROM vims WHERE project = ?1 LIMIT ?2) AS vim`)
 	updateVIM    = statement(`UPDATE vims SET ` + changingVIM.Set() + ` WHERE id = ?`)
 	updateHealth = statement(`UPDATE vims SET ` + rows.HealthColumns.Set() + ` WHERE id = ? AND generation = ?`)
 
@@ -127,15 +126,8 @@ func (s *Tables) CreateVIM(ctx context.Context, v broker.VIM, most int, e audit.
 		if err := t.first(rows.VIMKey, vimKeyTaken, v.CreatedBy, v.IdempotencyKey); err != nil {
 			return err
 		}
-		if most > 0 {
-			t.lock(lockVIMs, v.Project)
-			n, err := t.count(countVIMs, v.Project, most)
-			if err != nil {
-				return err
-			}
-			if n >= int64(most) {
-				return rows.VIMsUsedUp(most)
-			}
+		if err := t.room(vimQuota, v.Project, 1, most); err != nil {
+			return err
 		}
 		t.queue(insertVIM, rows.VIMColumns.Values(rows.OfVIM(v))...)
 		t.setLabels(v.ID, v.Labels)

@@ -2,28 +2,20 @@ package tables
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"time"
 
-	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/link"
 	"github.com/vimbroker/vimbroker/drivers/rows"
 	"github.com/vimbroker/vimbroker/policy/audit"
 )
 
 var (
-	linksText      = `SELECT ` + rows.LinkColumns.Names() + ` FROM virtual_links`
-	linkByID       = statement(linksText + ` WHERE id = ?1`)
-	lockLink       = statement(linkByID + ` FOR UPDATE`)
-	unsettledLinks = statement(linksText + `/*by link_unsettled*/
+	links          = keyedBy(`id`, `virtual_links`, "virtual link", rows.LinkColumns, rows.Link.Read, rows.LinkRow)
+	unsettledLinks = statement(links.text + `/*by link_unsettled*/
 		WHERE (loose OR state <> 'ready') AND since < ?1 ORDER BY since, id LIMIT ?2`)
-	countLinks   = statement(`SELECT count(*) FROM (SELECT 1 FROM virtual_links WHERE project = ?1 LIMIT ?2) AS link`)
-	insertLink   = statement(rows.LinkColumns.Insert(`virtual_links`))
-	changingLink = rows.LinkColumns.Changing()
-	updateLink   = statement(`UPDATE virtual_links SET ` + changingLink.Set() + ` WHERE id = ?`)
-	deleteLink   = statement(`DELETE FROM virtual_links WHERE id = ?1`)
-	addViewer    = statement(`INSERT INTO link_viewers (project, link) VALUES (?1, ?2) ON CONFLICT DO NOTHING`)
+	deleteLink = statement(`DELETE FROM virtual_links WHERE id = ?1`)
+	addViewer  = statement(`INSERT INTO link_viewers (project, link) VALUES (?1, ?2) ON CONFLICT DO NOTHING`)
 )
 
 var (
@@ -46,17 +38,10 @@ func (s *Tables) CreateLink(ctx context.Context, a link.Link, most int, e audit.
 			if err := t.occupy(a.VIM); err != nil {
 				return err
 			}
-			if most > 0 {
-				t.lock(lockLinks, a.Project)
-				n, err := t.count(countLinks, a.Project, most)
-				if err != nil {
-					return err
-				}
-				if n >= int64(most) {
-					return rows.LinksUsedUp(most)
-				}
+			if err := t.room(linkQuota, a.Project, 1, most); err != nil {
+				return err
 			}
-			t.queue(insertLink, rows.LinkColumns.Values(&row)...)
+			links.add(t, row)
 			for _, project := range a.Viewers() {
 				t.queue(addViewer, project, a.ID)
 			}
@@ -67,42 +52,18 @@ func (s *Tables) CreateLink(ctx context.Context, a link.Link, most int, e audit.
 	return doing(err, "creating virtual link %s", a.ID)
 }
 
-func scanLink(row Row) (a rows.Link, err error) {
-	return a, row.Scan(rows.LinkColumns.Fields(&a)...)
-}
-
-func oneLink(found []rows.Link, err error) (link.Link, error) {
-	row, err := rows.First("virtual link", found, err)
-	if err != nil {
-		return link.Link{}, err
-	}
-	return row.Link()
-}
-
 // Link returns one by its id.
 func (s *Tables) Link(ctx context.Context, id string) (link.Link, error) {
-	a, err := oneLink(lookUp(ctx, s, scanLink, linkByID, id))
-	return a, doing(err, "reading virtual link %s", id)
+	return links.get(ctx, s, id)
 }
 
 // Links lists the newest first.
 func (s *Tables) Links(ctx context.Context, f link.Filter) ([]link.Link, string, error) {
-	size, after, err := rows.ReadPage[rows.LinkPosition](f.Page)
-	if err != nil {
-		return nil, "", doing(err, "listing virtual links")
-	}
 	var c rows.Conditions
 	c.AddIf(f.Viewer != "" && f.Network == "", `id IN (SELECT link FROM link_viewers WHERE project IN (?, '*'))`, f.Viewer)
 	c.AddIf(f.Name != "", `name = ?`, f.Name)
 	c.AddIf(f.Network != "", `vim = ? AND network = ?`, f.VIM, f.Network)
-	if after != nil {
-		c.Add(`id < ?`, after.ID)
-	}
-	text, args := c.SelectFrom(linksText)
-	found, err := read(ctx, s, scanLink, text+` ORDER BY id DESC LIMIT ?`, append(args, size+1)...)
-	all, unreadable := rows.Read(found, rows.Link.Link)
-	all, next := rows.Cut(all, size, func(l link.Link) string { return rows.Token(rows.LinkPosition{ID: l.ID}) })
-	return all, next, doing(errors.Join(err, unreadable), "listing virtual links")
+	return links.page(ctx, s, rows.LinkOrder, f.Page, links.text, &c)
 }
 
 func scanLinkUse(all *int) func(Row) (link.Use, error) {
@@ -130,7 +91,7 @@ func (s *Tables) UpdateLink(
 	var some []link.Use
 	all := 0
 	find := func(t Tx) (l link.Link, err error) {
-		if l, err = oneLink(query(t, scanLink, lockLink, id)); err == nil {
+		if l, err = links.locked(t, id); err == nil {
 			all = 0
 			some, err = query(t, scanLinkUse(&all), usesOfLink, id, link.MaxUses)
 		}
@@ -141,12 +102,10 @@ func (s *Tables) UpdateLink(
 		if err != nil {
 			return next, err
 		}
-		row, err := rows.LinkRow(next)
-		if err == nil && next.State == link.Removing && all > 0 {
+		if next.State == link.Removing && all > 0 {
 			t.queue(endUses, id)
 		}
-		t.queue(updateLink, append(changingLink.Values(&row), id)...)
-		return next, err
+		return next, links.store(t, id, next)
 	}
 	return amend(ctx, s.recordingIf(e), "updating virtual link "+id, find, func(a *link.Link) error { return change(a, some, all) }, store)
 }
@@ -154,11 +113,8 @@ func (s *Tables) UpdateLink(
 // DeleteLink removes a link.
 func (s *Tables) DeleteLink(ctx context.Context, id string, e audit.Entry) error {
 	err := s.recordingIf(e)(ctx, func(t Tx) error {
-		a, err := oneLink(query(t, scanLink, lockLink, id))
-		switch {
-		case errors.Is(err, broker.ErrNotFound):
-			return ErrNothing
-		case err == nil && a.State != link.Removing:
+		a, err := orNothing(links.locked(t, id))
+		if err == nil && a.State != link.Removing {
 			err = rows.Conflict("the virtual link is " + string(a.State))
 		}
 		if err == nil {
@@ -172,9 +128,8 @@ func (s *Tables) DeleteLink(ctx context.Context, id string, e audit.Entry) error
 
 // UnsettledLinks lists the oldest first.
 func (s *Tables) UnsettledLinks(ctx context.Context, before time.Time, limit int) ([]link.Link, error) {
-	found, err := lookUp(ctx, s, scanLink, unsettledLinks, before, limit)
-	all, unreadable := rows.Read(found, rows.Link.Link)
-	return all, doing(errors.Join(err, unreadable), "listing links that are not settled")
+	all, err := links.each(lookUp(ctx, s, links.scan, unsettledLinks, before, limit))
+	return all, doing(err, "listing links that are not settled")
 }
 
 // use notes which links an instance uses, in the transaction that writes the instance. It takes none that is not ready.

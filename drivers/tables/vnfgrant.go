@@ -10,26 +10,20 @@ import (
 )
 
 var (
-	vnfGrantsText   = `SELECT ` + rows.VNFGrantColumns.Names() + ` FROM vnf_grants`
-	vnfGrantText    = statement(vnfGrantsText + ` WHERE id = ?1`)
-	lockVNFGrant    = statement(vnfGrantText + ` FOR UPDATE`)
+	vnfGrants       = keyedBy(`id`, `vnf_grants`, "grant", rows.VNFGrantColumns, rows.VNFGrant.Read, rows.VNFGrantRow)
 	vnfGrantRecords = `SELECT ` + rows.VNFGrantColumns.Names() + `,
 		coalesce((SELECT leases.state FROM leases WHERE leases.id = lease), ''),
 		coalesce((SELECT leases.issued_at FROM leases WHERE leases.id = lease), '-infinity'),
 		coalesce((SELECT leases.renewed_at FROM leases WHERE leases.id = lease), '-infinity') FROM vnf_grants`
 	vnfGrantRecord  = statement(vnfGrantRecords + ` WHERE id = ?`)
-	vnfGrantOf      = statement(vnfGrantsText + ` WHERE client = ?1 AND operation = ?2`)
-	holdingVNFGrant = statement(vnfGrantsText + ` WHERE client = ?1 AND instance = ?2 AND holds ORDER BY created_at DESC, id DESC LIMIT 1`)
-	dueVNFGrants    = statement(vnfGrantsText + ` JOIN (SELECT id AS due, row_number() OVER (PARTITION BY client ORDER BY look_at) AS turn
+	vnfGrantOf      = statement(vnfGrants.text + ` WHERE client = ?1 AND operation = ?2`)
+	holdingVNFGrant = statement(vnfGrants.text + ` WHERE client = ?1 AND instance = ?2 AND holds ORDER BY created_at DESC, id DESC LIMIT 1`)
+	dueVNFGrants    = statement(vnfGrants.text + ` JOIN (SELECT id AS due, row_number() OVER (PARTITION BY client ORDER BY look_at) AS turn
 		FROM vnf_grants WHERE followed AND look_at <= ?1) AS d ON due = id WHERE turn <= ?2 ORDER BY turn, look_at LIMIT ?3`)
-	insertVNFGrant   = statement(rows.VNFGrantColumns.Insert(`vnf_grants`))
-	changingVNFGrant = rows.VNFGrantColumns.Changing()
-	updateVNFGrant   = statement(`UPDATE vnf_grants SET ` + changingVNFGrant.Set() + ` WHERE id = ?`)
 )
 
 var (
-	countVNFGrants = statement(`SELECT count(*) FROM vnf_grants WHERE client = ?1`)
-	noteVNFGrant   = statement(`UPDATE vnf_grants SET look_at = ?1, followed = ?2
+	noteVNFGrant = statement(`UPDATE vnf_grants SET look_at = ?1, followed = ?2
 		WHERE id = ?3 AND revision = ?4 AND look_at = ?5 AND followed`)
 	forgetVNFGrants = statement(`DELETE FROM vnf_grants WHERE id IN (SELECT id FROM vnf_grants/*by vnf_grant_over*/
 		WHERE (?1 = '' OR client = ?1) AND state IN ('refused', 'ended') AND created_at < ?2 AND NOT followed
@@ -46,39 +40,24 @@ func (s *Tables) CreateVNFGrant(ctx context.Context, g grant.Grant, limit int, e
 	row, err := rows.VNFGrantRow(g)
 	if err == nil {
 		err = s.write(ctx, e, func(t Tx) error {
-			if limit > 0 {
-				t.lock(lockVNFGrants, g.Client)
-				n, err := t.count(countVNFGrants, g.Client)
-				if err != nil {
-					return err
-				}
-				if n >= int64(limit) {
-					return rows.VNFGrantsUsedUp(limit)
-				}
+			if err := t.room(vnfGrantQuota, g.Client, 1, limit); err != nil {
+				return err
 			}
-			t.queue(insertVNFGrant, rows.VNFGrantColumns.Values(&row)...)
+			vnfGrants.add(t, row)
 			return nil
 		})
 	}
 	return doing(err, "creating grant %s", g.ID)
 }
 
-func scanVNFGrant(row Row) (g rows.VNFGrant, err error) {
-	return g, row.Scan(rows.VNFGrantColumns.Fields(&g)...)
-}
-
 func (s *Tables) vnfGrant(ctx context.Context, text string, args ...any) (grant.Grant, error) {
-	all, err := lookUp(ctx, s, scanVNFGrant, text, args...)
-	row, err := rows.First("grant", all, err)
-	if err != nil {
-		return grant.Grant{}, doing(err, "reading a grant")
-	}
-	return row.Grant()
+	g, err := vnfGrants.first(ctx, s, text, args...)
+	return g, doing(err, "reading a grant")
 }
 
 // VNFGrant returns one by its id.
 func (s *Tables) VNFGrant(ctx context.Context, id string) (grant.Grant, error) {
-	return s.vnfGrant(ctx, vnfGrantText, id)
+	return s.vnfGrant(ctx, vnfGrants.byKey, id)
 }
 
 // VNFGrantOf returns the client's for an operation.
@@ -91,17 +70,10 @@ func (s *Tables) HoldingVNFGrant(ctx context.Context, client, instance string) (
 	return s.vnfGrant(ctx, holdingVNFGrant, client, instance)
 }
 
-func (s *Tables) vnfGrants(ctx context.Context, text string, args ...any) ([]grant.Grant, error) {
-	all, err := lookUp(ctx, s, scanVNFGrant, text, args...)
-	if err != nil {
-		return nil, doing(err, "listing grants")
-	}
-	return rows.Read(all, rows.VNFGrant.Grant)
-}
-
 // DueVNFGrants lists the grants that are due for a look.
 func (s *Tables) DueVNFGrants(ctx context.Context, at time.Time, each, limit int) ([]grant.Grant, error) {
-	return s.vnfGrants(ctx, dueVNFGrants, at, each, limit)
+	all, err := vnfGrants.each(lookUp(ctx, s, vnfGrants.scan, dueVNFGrants, at, each, limit))
+	return all, doing(err, "listing grants")
 }
 
 func scanVNFGrantRecord(row Row) (r rows.VNFGrantRecord, err error) {
@@ -121,14 +93,14 @@ func (s *Tables) VNFGrantRecords(ctx context.Context, f grant.Filter) ([]grant.R
 	if err != nil {
 		return nil, "", doing(err, "listing grants")
 	}
-	all, err := rows.Read(found, rows.VNFGrantRecord.Record)
-	all, next := rows.CutVNFGrants(all, size)
+	found, next := rows.VNFGrantOrder.Cut(found, size)
+	all, err := each(rows.VNFGrantRecord.Read, found, nil)
 	return all, next, err
 }
 
 // VNFGrantQuery is the query of a list of grants, with its arguments and the size of its page.
 func VNFGrantQuery(f grant.Filter) (text string, args []any, size int, err error) {
-	size, after, err := rows.ReadPage[rows.VNFGrantPosition](f.Page)
+	size, after, err := rows.VNFGrantOrder.Read(f.Page)
 	if err != nil {
 		return "", nil, 0, err
 	}
@@ -141,8 +113,10 @@ func VNFGrantQuery(f grant.Filter) (text string, args []any, size int, err error
 			return member(name)
 		}
 	}
-	text, args = rows.WhereVNFGrants(f, after, of).SelectFrom(vnfGrantRecords)
-	return text + ` ORDER BY id DESC LIMIT ?`, append(args, size+1), size, nil
+	where := rows.WhereVNFGrants(f, of)
+	rows.VNFGrantOrder.After(where, after)
+	text, args = where.SelectFrom(vnfGrantRecords)
+	return text + rows.VNFGrantOrder.By(), append(args, size+1), size, nil
 }
 
 // VNFGrantRecord returns one by its id.
@@ -152,35 +126,14 @@ func (s *Tables) VNFGrantRecord(ctx context.Context, id string) (grant.Record, e
 	if err != nil {
 		return grant.Record{}, doing(err, "reading a grant")
 	}
-	return row.Record()
-}
-
-// changeVNFGrant reads and locks a row, and stores what change makes of it.
-func (t Tx) changeVNFGrant(id string, change func(rows.VNFGrant) (rows.VNFGrant, error)) error {
-	all, err := query(t, scanVNFGrant, lockVNFGrant, id)
-	row, err := rows.First("grant", all, err)
-	if err != nil {
-		return err
-	}
-	next, err := change(row)
-	if err != nil {
-		return err
-	}
-	t.queue(updateVNFGrant, append(changingVNFGrant.Values(&next), id)...)
-	return nil
+	return row.Read()
 }
 
 // UpdateVNFGrant changes a grant by a function.
 func (s *Tables) UpdateVNFGrant(
 	ctx context.Context, id string, change func(*grant.Grant) error, e audit.Entry,
-) (stored grant.Grant, err error) {
-	err = s.write(ctx, e, func(t Tx) error {
-		return t.changeVNFGrant(id, func(row rows.VNFGrant) (next rows.VNFGrant, err error) {
-			next, stored, err = rows.ChangeVNFGrant(row, change)
-			return next, err
-		})
-	})
-	return stored, err
+) (grant.Grant, error) {
+	return vnfGrants.amend(ctx, s.recording(e), id, change, grant.Grant.Moved)
 }
 
 // NoteVNFGrant stores when a grant is looked at next.
