@@ -110,7 +110,8 @@ func (x keyed[R, T]) store(t Tx, key string, v T) error {
 // amend changes what the row of a key keeps by a function, in a transaction that write runs. moved completes the
 // result, or refuses it. See the function amend.
 func (x keyed[R, T]) amend(
-	ctx context.Context, write func(context.Context, func(Tx) error) error, key string, change func(*T) error, moved func(old, next T) (T, error),
+	ctx context.Context, write func(context.Context, func(Tx) error) error, key string,
+	change func(*T) error, moved func(old, next T) (T, error),
 ) (T, error) {
 	read := func(t Tx) (T, error) { return x.locked(t, key) }
 	return amend(ctx, write, "updating "+x.what+" "+key, read, change, func(t Tx, old, next T) (T, error) {
