@@ -494,6 +494,7 @@ func (a *attempt) settle(ctx context.Context, did error) (Operation, error) {
 	}, entry)
 	if err == nil {
 		a.took.add(ended)
+		a.end()
 		failpoint.At("operation.settled")
 	}
 	return ended, err

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -99,7 +100,15 @@ type Lifecycle struct {
 	log       *slog.Logger
 	now       func() time.Time
 	took      took
+	// ended is closed, and made anew, when this process has ended the work on an operation.
+	ended atomic.Pointer[chan struct{}]
 }
+
+// Ended is closed once this process has ended the work on some operation.
+func (l *Lifecycle) Ended() <-chan struct{} { return *l.ended.Load() }
+
+// end tells those who wait for the end of an operation.
+func (l *Lifecycle) end() { close(*l.ended.Swap(new(make(chan struct{})))) }
 
 // New returns a Lifecycle; it starts nothing. [Lifecycle.Worker] works the operations.
 func New(o Options) *Lifecycle {
@@ -109,6 +118,7 @@ func New(o Options) *Lifecycle {
 		drivers: map[broker.VIMType][]Driver{},
 		guard:   o.Guard, delegates: o.Delegates, egress: o.Egress, terms: o.Terms, log: o.Log, now: now,
 	}
+	l.ended.Store(new(make(chan struct{})))
 	for _, d := range o.Drivers {
 		l.drivers[d.VIMType()] = append(l.drivers[d.VIMType()], d)
 	}

@@ -34,6 +34,8 @@ type Row struct {
 	Update func(ctx context.Context, change func(*SealedRow) error) (SealedRow, error)
 	// Now is the store's time.
 	Now func() time.Time
+	// Text takes the place of the one that is sealed; nil keeps that.
+	Text *secret.Text
 }
 
 // Rekey reseals the text of a row that is [Active], under a new key in a ring: intent, new key, one write that
@@ -61,11 +63,15 @@ func (r Ring) Rekey(ctx context.Context, to Ring, row Row) error {
 
 // switchKey seals the text of a row under a new key, and names it in the row, if that is still held.
 func (r Ring) switchKey(ctx context.Context, to Ring, row Row, held SealedRow) error {
-	text, err := r.Open(ctx, held.Owner, row.Field, held.Sealed)
-	if err != nil {
-		return err
+	text := row.Text
+	if text == nil {
+		stored, err := r.Open(ctx, held.Owner, row.Field, held.Sealed)
+		if err != nil {
+			return err
+		}
+		text = &stored
 	}
-	fresh, err := to.Seal(ctx, held.Next, row.Field, text)
+	fresh, err := to.Seal(ctx, held.Next, row.Field, *text)
 	if err != nil {
 		return err
 	}

@@ -4,7 +4,7 @@ import "github.com/vimbroker/vimbroker/lifecycle/bundle"
 
 // BundleColumns are the columns of the table vnf_bundles.
 var BundleColumns = ColumnsOf[bundle.Row](`
-	id! project! kind! name! claim document busy state since generation sealed key_store key_ref=Ref`)
+	id! project! kind! name! claim document busy state since generation=Owner.Generation sealed=Text key_store key_ref=Ref`)
 
 // BundlesUnsettled is the condition of the index bundle_unsettled, so that it serves.
 const BundlesUnsettled = `(busy OR state <> 'active')`

@@ -84,7 +84,7 @@ func (s *Tables) DeleteBundles(ctx context.Context, ids []string, e audit.Entry)
 			}
 			t.queue(deleteBundle, id)
 			if r.Ref != "" {
-				t.queue(retireSigningKey, r.KeyStore, string(r.Ref), r.ID, r.Generation, s.db.Now())
+				t.queue(retireSigningKey, r.KeyStore, string(r.Ref), r.ID, r.Owner.Generation, s.db.Now())
 			}
 		}
 		return nil

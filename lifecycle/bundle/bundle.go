@@ -14,7 +14,6 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/vimbroker/vimbroker/broker"
-	"github.com/vimbroker/vimbroker/broker/failpoint"
 	"github.com/vimbroker/vimbroker/broker/keyring"
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/lifecycle"
@@ -98,7 +97,17 @@ func (b *Bundles) Settle(ctx context.Context, before time.Time) error {
 		case r.State == keyring.Rekeying && r.Since.Before(before):
 			return b.keys.EndRekey(ctx, b.sealedRow(r), r.Since)
 		case r.Kind == OfInstance && r.State == keyring.Active:
-			return b.goOn(ctx, r, before)
+			i, err := documentOf[instance](r)
+			var p policy.Principal
+			if err == nil { // who asked for it, and whose request may be over
+				p, err = b.Delegates.Resume(ctx, Actor, i.Asker)
+			}
+			if err == nil {
+				_, err = b.step(ctx, p, r, before)
+			}
+			if !errors.Is(err, errEnded) {
+				return err
+			}
 		}
 		return nil
 	})
@@ -107,7 +116,7 @@ func (b *Bundles) Settle(ctx context.Context, before time.Time) error {
 // Reseal reseals the texts that due selects; it is for [broker.Registry.RekeyRest], which has decided on and recorded it.
 func (b *Bundles) Reseal(ctx context.Context, due broker.Due) error {
 	return b.each(ctx, Filter{Sealed: true}, func(r Row) error {
-		if !due.Selects(r.sealed()) {
+		if !due.Selects(r.Sealed) {
 			return nil
 		}
 		err := b.keys.Rekey(ctx, due.To, b.sealedRow(r))
@@ -138,65 +147,49 @@ func (b *Bundles) each(ctx context.Context, f Filter, do func(Row) error) error 
 	}
 }
 
-func (r Row) sealed() keyring.Sealed {
-	return keyring.Sealed{KeyStore: r.KeyStore, Ref: r.Ref, Text: r.Sealed}
-}
-
 // field binds a sealed text to what it is of.
 func (r Row) field() string { return "ONAP " + string(r.Kind) }
 
-func (r Row) held() keyring.SealedRow {
-	owner := secret.Owner{ID: r.ID, Generation: r.Generation}
-	next := owner
-	next.Generation++
-	return keyring.SealedRow{State: r.State, Since: r.Since, Owner: owner, Next: next, Sealed: r.sealed()}
+// held is the sealed part of a row, with the owners of its keys.
+func (r *Row) held() *keyring.SealedRow {
+	r.Owner.ID, r.Next = r.ID, secret.Owner{ID: r.ID, Generation: r.Owner.Generation + 1}
+	return &r.SealedRow
 }
 
-// sealedRow is a row for resealing.
-func (b *Bundles) sealedRow(r Row) keyring.Row {
+// sealedRow is a row for resealing, whose first writes record entries.
+func (b *Bundles) sealedRow(r Row, entries ...audit.Entry) keyring.Row {
 	update := func(ctx context.Context, change func(*keyring.SealedRow) error) (keyring.SealedRow, error) {
-		now, err := b.Store.UpdateBundle(ctx, r.ID, func(now *Row) error {
-			held := now.held()
-			err := change(&held)
-			now.State, now.Since, now.Generation = held.State, held.Since, held.Owner.Generation
-			now.KeyStore, now.Ref, now.Sealed = held.KeyStore, held.Ref, held.Text
-			return err
-		}, nil)
+		var e *audit.Entry
+		if len(entries) > 0 {
+			e, entries = &entries[0], entries[1:]
+		}
+		now, err := b.Store.UpdateBundle(ctx, r.ID, func(now *Row) error { return change(now.held()) }, e)
 		if errors.Is(err, broker.ErrConflict) || errors.Is(err, broker.ErrNotFound) {
 			err = fmt.Errorf("%w: %w", keyring.ErrOvertaken, err)
 		}
-		return now.held(), err
+		return *now.held(), err
 	}
 	return keyring.Row{Field: r.field(), Now: b.now, Update: update}
 }
 
-// seal gives a row another secret text: intent, key, text, and the end of the old key.
+// seal gives a row another secret text.
 func (b *Bundles) seal(ctx context.Context, act *audit.Act, r Row, plain secret.Text) error {
-	mine := b.now()
-	r, err := b.Store.UpdateBundle(ctx, r.ID, func(now *Row) error {
-		if now.State != keyring.Active {
-			return conflict("another request is changing it", "try again")
-		}
-		now.State, now.Since = keyring.Rekeying, mine
-		return nil
-	}, new(act.Intent()))
-	if err != nil {
-		return b.refuse(ctx, act, err)
+	row := b.sealedRow(r, act.Intent(), act.Done())
+	row.Text = &plain
+	err := b.keys.Rekey(ctx, b.keys, row)
+	if errors.Is(err, keyring.ErrOvertaken) {
+		err = conflict("another request is changing it", "try again")
 	}
-	failpoint.At("bundle.seal-intent")
-	sealed, err := b.keys.Seal(ctx, r.held().Next, r.field(), plain)
-	if err == nil {
-		failpoint.At("bundle.key-stored")
-		_, err = b.Store.UpdateBundle(ctx, r.ID, func(now *Row) error {
-			if now.State != keyring.Rekeying || !now.Since.Equal(mine) {
-				return conflict("another request has changed it", "try again")
-			}
-			now.Generation, now.Sealed, now.KeyStore, now.Ref = now.Generation+1, sealed.Text, sealed.KeyStore, sealed.Ref
-			return nil
-		}, new(act.Done()))
-	}
-	b.leftover(ctx, r, b.keys.EndRekey(context.WithoutCancel(ctx), b.sealedRow(r), mine))
 	return b.refuse(ctx, act, keyFault(err))
+}
+
+// text is the secret text of a row; empty if it has none.
+func (b *Bundles) text(ctx context.Context, r Row) (secret.Text, error) {
+	if r.Ref == "" {
+		return secret.Text{}, nil
+	}
+	text, err := b.keys.Open(ctx, r.held().Owner, r.field(), r.Sealed)
+	return text, keyFault(err)
 }
 
 func keyFault(err error) error {
@@ -224,14 +217,6 @@ func (b *Bundles) refuse(ctx context.Context, act *audit.Act, why error) error {
 	return broker.RecordFailed(ctx, b.Guard.Sink, b.Log, act, why)
 }
 
-// change changes a row by a function, if nothing is wrong before.
-func (b *Bundles) change(ctx context.Context, act *audit.Act, r Row, wrong error, change func(*Row) error) error {
-	if wrong == nil {
-		_, wrong = b.Store.UpdateBundle(ctx, r.ID, change, new(act.Done()))
-	}
-	return b.refuse(ctx, act, wrong)
-}
-
 // remove removes rows, and what seals their texts.
 func (b *Bundles) remove(ctx context.Context, act *audit.Act, all ...Row) error {
 	ids := make([]string, len(all))
@@ -250,39 +235,6 @@ func (b *Bundles) leftover(ctx context.Context, r Row, err error) {
 	if err != nil {
 		b.Log.WarnContext(ctx, "work for ONAP is left to be undone", "kind", string(r.Kind), "name", r.Name, "error", err)
 	}
-}
-
-// read is the document of a row, for who may see it.
-func read[T any](ctx context.Context, b *Bundles, p policy.Principal, k Kind, name string) (v T, err error) {
-	r, act, err := b.open(ctx, p, policy.PackageShow, k, name)
-	if err != nil {
-		return v, err
-	}
-	if err := act.Read(ctx); err != nil {
-		return v, broker.Unrecorded(err)
-	}
-	return documentOf[T](r)
-}
-
-// list are the documents of a kind below a name that p may see.
-func list[T any](ctx context.Context, b *Bundles, p policy.Principal, k Kind, under string) ([]T, error) {
-	act, err := b.enter(ctx, p, policy.PackageShow, projectOf(p), k)
-	if err != nil {
-		return nil, err
-	}
-	if err := act.Read(ctx); err != nil {
-		return nil, broker.Unrecorded(err)
-	}
-	found, err := b.all(ctx, p.Project, k, under)
-	all := []T{}
-	for _, r := range found {
-		if d, unreadable := documentOf[T](r); unreadable != nil {
-			return nil, unreadable
-		} else if b.Guard.Allows(p, policy.PackageShow, r.resource()) {
-			all = append(all, d)
-		}
-	}
-	return all, err
 }
 
 // resource is what policies see of a definition, and of its profiles: the package that it is.
@@ -335,15 +287,6 @@ func (b *Bundles) openInstance(
 	return row, i, act, err
 }
 
-// all returns the rows of a kind, below a name if one is given.
-func (b *Bundles) all(ctx context.Context, project string, k Kind, under string) (all []Row, err error) {
-	err = b.each(ctx, Filter{Project: project, Kind: k, Under: under}, func(r Row) error {
-		all = append(all, r)
-		return nil
-	})
-	return all, err
-}
-
 func missing(k Kind) error {
 	return &broker.Error{Kind: broker.ErrNotFound, Detail: "no such " + string(k)}
 }
@@ -361,7 +304,7 @@ func (b *Bundles) newRow(p policy.Principal, k Kind, name string, document any) 
 	id := uuid.NewString()
 	return Row{
 		ID: id, Project: p.Project, Kind: k, Name: name, Claim: id, Document: written(document),
-		State: keyring.Active, Since: b.now(),
+		SealedRow: keyring.SealedRow{State: keyring.Active, Since: b.now()},
 	}
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker/failpoint"
 	"github.com/vimbroker/vimbroker/lifecycle"
 	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/policy/audit"
 )
 
 // Request asks for an instance, or for an upgrade of one.
@@ -63,32 +64,40 @@ type made struct {
 	After string `json:"after,omitempty"`
 }
 
-// phase is how far the work on an instance is.
-type phase string
-
-// Every phase.
-const (
-	steady   phase = ""
-	creating phase = "creating"
-	changing phase = "changing" // an upgrade where it is
-	moving   phase = "moving"   // Next is being made on another region
-	leaving  phase = "leaving"  // Left is being removed from the region before
-	deleting phase = "deleting"
-)
-
 // instance is the document of an instance's row.
 type instance struct {
-	Now   made  `json:"now"`
-	Next  *made `json:"next,omitempty"`
-	Left  string
-	Phase phase `json:"phase,omitempty"`
+	// Now is what it is, nil while it was never made; Next what it is becoming.
+	Now  *made `json:"now,omitempty"`
+	Next *made `json:"next,omitempty"`
+	// Left is the VNF instance that is being removed from the region before.
+	Left string `json:"left,omitempty"`
+	// Ending: it is being deleted.
+	Ending bool `json:"ending,omitempty"`
 	// Asker is who asked for the present work, at a time.
 	Asker policy.Delegation `json:"asker"`
+}
+
+// at is what it is, or will be at first.
+func (i instance) at() made { return *cmp.Or(i.Now, i.Next, &made{}) }
+
+// state is how far the work on it is.
+func (i instance) state() string {
+	switch {
+	case i.Ending:
+		return "DELETING"
+	case i.Now == nil && i.Next != nil:
+		return "CREATING"
+	case i.Next != nil || i.Left != "":
+		return "UPGRADING"
+	}
+	return done
 }
 
 const (
 	// idLabel is on all objects and pods of an instance; idValue is a value that charts are given.
 	idLabel, idValue = "k8splugin.io/rb-instance-id", "k8s-rb-instance-id"
+	// done is the state of one that no work is left on.
+	done = "DONE"
 	// hidden stands for a value that nobody is shown.
 	hidden = "<hidden>"
 	// maxOverrides bounds their number.
@@ -98,44 +107,47 @@ const (
 // reserved are overrides that are no values of the chart.
 var reserved = form(`^k8s-rb-instance-(pre|post)-(install|delete|upgrade)-timeout$`)
 
+// uses reports whether it is made of a document, or on a VIM.
+func (m made) uses(k Kind, name string) bool {
+	switch k {
+	case OfDefinition:
+		return m.Request.of() == name
+	case OfProfile:
+		return m.Request.of()+"/"+m.Request.Profile == name
+	}
+	return m.VIM == name
+}
+
 // unused refuses with the ids of the instances that use something.
-func (b *Bundles) unused(ctx context.Context, p policy.Principal, uses func(made) bool) error {
-	found, err := b.all(ctx, p.Project, OfInstance, "")
+func (b *Bundles) unused(ctx context.Context, p policy.Principal, k Kind, name string) error {
 	var ids []string
-	for _, r := range found {
-		i, unreadable := documentOf[instance](r)
-		if unreadable != nil {
-			return unreadable
-		}
-		if uses(i.Now) || i.Next != nil && uses(*i.Next) {
+	err := b.each(ctx, Filter{Project: p.Project, Kind: OfInstance}, func(r Row) error {
+		i, err := documentOf[instance](r)
+		if i.at().uses(k, name) || i.Next != nil && i.Next.uses(k, name) {
 			ids = append(ids, r.Name)
 		}
-	}
-	if len(ids) > 0 {
-		return conflict("instances use it: "+strings.Join(ids[:min(len(ids), 10)], ", "), "delete them first")
+		return err
+	})
+	if err == nil && len(ids) > 0 {
+		err = conflict("instances use it: "+strings.Join(ids[:min(len(ids), 10)], ", "), "delete them first")
 	}
 	return err
 }
 
 // newID is an id in the form of upstream's: two names of small letters.
 func newID() string {
-	const consonants, vowels, syllables = "bdfgklmnprstvz", "aeiou", 8
-	var random [2 * syllables]byte
-	_, _ = rand.Read(random[:]) // never fails
-	var id strings.Builder
-	for i := range syllables {
-		if i == syllables/2 {
-			id.WriteByte('_')
+	letters := strings.Map(func(r rune) rune {
+		if r < 'A' { // the digits from 2 to 7
+			return r - '2' + 'u'
 		}
-		id.WriteByte(consonants[int(random[2*i])%len(consonants)])
-		id.WriteByte(vowels[int(random[2*i+1])%len(vowels)])
-	}
-	return id.String()
+		return r - 'A' + 'a'
+	}, rand.Text()[:16])
+	return letters[:8] + "_" + letters[8:]
 }
 
 // claim is the one of all that ask for the same instance.
 func (m made) claim() string {
-	return digest(m.VIM, m.Release, m.Request.Definition, m.Request.Version, m.Request.Profile)
+	return strings.Join([]string{m.VIM, m.Release, m.Request.of(), m.Request.Profile}, "/")
 }
 
 // claimed is the row of an instance that is made from the same.
@@ -159,30 +171,24 @@ func (b *Bundles) prepare(ctx context.Context, p policy.Principal, id string, r 
 	if err := r.valid(); err != nil {
 		return m, err
 	}
-	d, err := read[definition](ctx, b, p, OfDefinition, r.of())
-	if err == nil && d.Package == "" {
+	d, err := show[map[string]any](ctx, b, p, OfDefinition, r.of())
+	if err == nil && d[contentKey] != true {
 		err = broker.Invalid("rb-name", "has no content: upload it first")
-	}
-	var row Row
-	if err == nil {
-		row, err = b.find(ctx, p, policy.PackageShow, OfProfile, r.of()+"/"+r.Profile)
-	}
-	var as Profile
-	if err == nil {
-		as, err = documentOf[Profile](row)
-	}
-	var v broker.VIM
-	if err == nil {
-		v, err = b.vim(ctx, p, r.Region)
-	}
-	var over overlay
-	if err == nil {
-		over, err = b.overlayIn(ctx, row)
 	}
 	if err != nil {
 		return m, err
 	}
-	m.Namespace, m.Release, m.VIM, m.VNFD = as.Namespace, cmp.Or(r.Release, as.Release), v.ID, vnfdID(p.Project, r.of())
+	row, err := b.find(ctx, p, policy.PackageShow, OfProfile, r.of()+"/"+r.Profile)
+	if err != nil {
+		return m, err
+	}
+	as, err := documentOf[Profile](row)
+	over, unopened := b.overlayIn(ctx, row)
+	v, unknown := b.vim(ctx, p, r.Region)
+	if err = cmp.Or(err, unknown, unopened); err != nil {
+		return m, err
+	}
+	m.Namespace, m.Release, m.VIM, m.VNFD = as.Namespace, cmp.Or(r.Release, as.Release), v.ID, packageID(p.Project, r.of())
 	m.Request, m.Request.Release, m.Request.Overrides = r, m.Release, map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(r.Overrides)) {
 		if m.Request.Overrides[name] = hidden; !reserved().MatchString(name) {
@@ -231,7 +237,7 @@ func (b *Bundles) CreateInstance(ctx context.Context, p policy.Principal, r Requ
 		return Instance{}, err
 	}
 	m.Instance = uuid.NewString()
-	row := b.newRow(p, OfInstance, id, instance{Now: m.made, Phase: creating, Asker: policy.Delegate(p, b.now())})
+	row := b.newRow(p, OfInstance, id, instance{Next: &m.made, Asker: policy.Delegate(p, b.now())})
 	row.Claim, row.Busy = m.claim(), true
 	err = b.Store.CreateBundles(ctx, []Row{row}, perProject, act.About(policy.Resource{
 		Kind: policy.KindVNFInstance, ID: m.Instance, Project: p.Project, Name: id, Owner: p.Name, VNFDID: m.VNFD,
@@ -246,8 +252,8 @@ func (b *Bundles) CreateInstance(ctx context.Context, p policy.Principal, r Requ
 	}
 	failpoint.At("bundle.instance-noted")
 	i, err := documentOf[instance](row)
-	if err == nil && i.Phase == creating {
-		err = b.begin(ctx, p, row, i.Now, m.parameters)
+	if err == nil && i.state() == "CREATING" {
+		err = b.begin(ctx, p, row, i, m.parameters)
 	}
 	if err != nil {
 		return Instance{}, err
@@ -255,16 +261,23 @@ func (b *Bundles) CreateInstance(ctx context.Context, p policy.Principal, r Requ
 	return b.await(ctx, p, row)
 }
 
-// begin makes the VNF instance that a row names and has its resources made, as far as that was not begun before. If it
-// cannot be begun, nothing of it stays.
-func (b *Bundles) begin(ctx context.Context, p policy.Principal, row Row, m made, parameters json.RawMessage) error {
-	_, err := b.Life.CreateInstance(ctx, p, lifecycle.NewInstance{ID: m.Instance, VNFDID: m.VNFD, Name: row.Name})
-	failpoint.At("bundle.instance-made")
-	if err == nil || errors.Is(err, broker.ErrExists) {
-		_, err = b.Life.Instantiate(ctx, p, m.Instance, lifecycle.Instantiation{
-			VIM: m.VIM, Namespace: m.Namespace, Release: m.Release, Parameters: parameters,
-			Labels: map[string]string{idLabel: row.Name}, Params: json.RawMessage(`{"flavourId":"simple"}`),
+// begin begins the operation that makes what an instance is becoming, as far as that was not begun before: on the VNF
+// instance that it has, or on a new one. If it cannot be begun, the instance is as before.
+func (b *Bundles) begin(ctx context.Context, p policy.Principal, row Row, i instance, parameters json.RawMessage) (err error) {
+	m := *i.Next
+	if i.on(m) {
+		_, err = b.Life.ChangePackage(ctx, p, m.Instance, lifecycle.PackageChange{
+			VNFDID: m.VNFD, Parameters: parameters, Params: json.RawMessage(`{"vnfdId":"` + m.VNFD + `"}`),
 		})
+	} else {
+		_, err = b.Life.CreateInstance(ctx, p, lifecycle.NewInstance{ID: m.Instance, VNFDID: m.VNFD, Name: row.Name})
+		failpoint.At("bundle.instance-made")
+		if err == nil || errors.Is(err, broker.ErrExists) {
+			_, err = b.Life.Instantiate(ctx, p, m.Instance, lifecycle.Instantiation{
+				VIM: m.VIM, Namespace: m.Namespace, Release: m.Release, Parameters: parameters,
+				Labels: map[string]string{idLabel: row.Name}, Params: json.RawMessage(`{"flavourId":"simple"}`),
+			})
+		}
 	}
 	failpoint.At("bundle.instance-begun")
 	if err == nil {
@@ -273,66 +286,64 @@ func (b *Bundles) begin(ctx context.Context, p policy.Principal, row Row, m made
 	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), endPatience)
 	defer cancel()
 	newest, left := b.newest(ending, m.Instance)
-	if left == nil && newest.ID != "" { // another request has begun it
+	if left == nil && newest.ID != m.After { // another request has begun it
 		return nil
 	}
-	gone := false
-	if left == nil {
-		gone, left = b.end(ending, p, m.Instance, false)
-	}
-	if gone {
-		left = b.undo(ending, p, row)
-	}
-	b.leftover(ctx, row, left)
+	b.leftover(ctx, row, cmp.Or(left, b.undo(ending, p, row, i)))
 	return err
 }
 
-// undo has a row be as it was before work that is over without effect: one that was being created goes.
-func (b *Bundles) undo(ctx context.Context, p policy.Principal, row Row) error {
-	i, err := documentOf[instance](row)
+// on reports whether something is made of the VNF instance that it has.
+func (i instance) on(m made) bool { return i.Now != nil && i.Now.Instance == m.Instance }
+
+// undo has an instance be as it was before work that is over without effect: one that never was goes.
+func (b *Bundles) undo(ctx context.Context, p policy.Principal, row Row, i instance) error {
+	if !i.on(*i.Next) {
+		if gone, err := b.end(ctx, p, i.Next.Instance, true); err != nil || !gone {
+			return err
+		}
+	}
+	if i.Now == nil {
+		return b.drop(ctx, p, row, i)
+	}
+	_, err := b.move(ctx, row, nil, func(i *instance) { i.Next = nil })
+	return err
+}
+
+// drop removes the row of an instance that has nothing left.
+func (b *Bundles) drop(ctx context.Context, p policy.Principal, row Row, i instance) error {
+	act, err := b.enter(ctx, p, policy.VNFDelete, i.resource(row), OfInstance)
 	if err != nil {
 		return err
 	}
-	if i.Phase == creating || i.Phase == deleting {
-		act, err := b.enter(ctx, p, policy.VNFDelete, i.resource(row), OfInstance)
-		if err != nil {
-			return err
-		}
-		return b.Store.DeleteBundles(ctx, []string{row.ID}, act.Done())
-	}
-	_, err = b.Store.UpdateBundle(ctx, row.ID, moved(i.Phase, func(i *instance) { i.Phase, i.Next = steady, nil }), nil)
-	return err
+	return b.remove(ctx, act, row)
 }
 
 func (i instance) resource(r Row) policy.Resource {
 	return policy.Resource{
-		Kind: policy.KindVNFInstance, ID: i.Now.Instance, Project: r.Project, Name: r.Name, Owner: i.Asker.Name, VNFDID: i.Now.VNFD,
-		VIM: i.Now.VIM, VIMName: i.Now.Request.Region, VIMType: string(kubernetes),
+		Kind: policy.KindVNFInstance, ID: i.at().Instance, Project: r.Project, Name: r.Name, Owner: i.Asker.Name, VNFDID: i.at().VNFD,
+		VIM: i.at().VIM, VIMName: i.at().Request.Region, VIMType: string(kubernetes),
 	}
 }
 
 // errMoved: another process was quicker.
-var errMoved = errors.New("the row is in another phase")
+var errMoved = errors.New("the row is another")
 
-// moved changes the document of a row that is in a phase; ErrConflict if another process was quicker.
-func moved(from phase, change func(*instance)) func(*Row) error {
-	return func(now *Row) error {
-		i, err := documentOf[instance](*now)
-		if err != nil {
-			return err
-		}
-		if i.Phase != from {
+// move changes the document of a row as it was read; ErrConflict if another process was quicker.
+func (b *Bundles) move(ctx context.Context, row Row, e *audit.Entry, change func(*instance)) (Row, error) {
+	return b.Store.UpdateBundle(ctx, row.ID, func(now *Row) error {
+		if now.Document != row.Document {
 			return &broker.Error{
 				Kind: broker.ErrConflict, Detail: "another request is at the instance", Remedy: "wait until that has ended", Cause: errMoved,
 			}
 		}
+		i, err := documentOf[instance](*now)
 		change(&i)
-		now.Document, now.Busy = written(i), i.Phase != steady
-		if i.Phase == steady {
-			now.Claim = i.Now.claim()
+		if now.Document, now.Busy = written(i), i.state() != done; !now.Busy {
+			now.Claim = i.at().claim()
 		}
-		return nil
-	}
+		return err
+	}, e)
 }
 
 // newest is the last operation on a VNF instance; empty if there is none.
@@ -359,7 +370,7 @@ func (b *Bundles) instance(ctx context.Context, p policy.Principal, id string) (
 	if err != nil {
 		return Instance{}, i, err
 	}
-	is, err := b.Life.Instance(ctx, p, i.Now.Instance)
+	is, err := b.Life.Instance(ctx, p, i.at().Instance)
 	if errors.Is(err, broker.ErrNotFound) {
 		err = missing(OfInstance)
 	}
@@ -367,10 +378,8 @@ func (b *Bundles) instance(ctx context.Context, p policy.Principal, id string) (
 }
 
 func (i instance) shown(row Row, resources []lifecycle.Resource) Instance {
-	out := Instance{ID: row.Name, Request: i.Now.Request, Namespace: i.Now.Namespace, Release: i.Now.Release, State: "DONE"}
-	if i.Phase != steady {
-		out.State = strings.ToUpper(string(i.Phase))
-	}
+	m := i.at()
+	out := Instance{ID: row.Name, Request: m.Request, Namespace: m.Namespace, Release: m.Release, State: i.state()}
 	if resources == nil {
 		return out
 	}
@@ -385,31 +394,17 @@ func (i instance) shown(row Row, resources []lifecycle.Resource) Instance {
 
 // Instances returns those of a definition, version and profile, each as far as it is given.
 func (b *Bundles) Instances(ctx context.Context, p policy.Principal, q Request) ([]Instance, error) {
-	act, err := b.enter(ctx, p, policy.VNFShow, projectOf(p), OfInstance)
-	if err != nil {
-		return nil, err
-	}
-	if err := act.Read(ctx); err != nil {
-		return nil, broker.Unrecorded(err)
-	}
-	found, err := b.all(ctx, p.Project, OfInstance, "")
-	all := []Instance{}
-	for _, row := range found {
-		i, unreadable := documentOf[instance](row)
-		if unreadable != nil {
-			return nil, unreadable
-		}
-		r := i.Now.Request
-		is := b.Guard.Allows(p, policy.VNFShow, i.resource(row)) && cmp.Or(q.Definition, r.Definition) == r.Definition &&
-			cmp.Or(q.Version, r.Version) == r.Version && cmp.Or(q.Profile, r.Profile) == r.Profile
-		if is {
-			all = append(all, i.shown(row, nil))
-		}
-	}
-	return all, err
+	all, err := listed(ctx, b, p, policy.VNFShow, OfInstance, "", func(r Row, i instance) (Instance, policy.Resource) {
+		return i.shown(r, nil), i.resource(r)
+	})
+	return slices.DeleteFunc(all, func(i Instance) bool {
+		r := i.Request
+		return cmp.Or(q.Definition, r.Definition) != r.Definition || cmp.Or(q.Version, r.Version) != r.Version ||
+			cmp.Or(q.Profile, r.Profile) != r.Profile
+	}), err
 }
 
-// patience bounds the pause between two looks at an operation.
+// patience bounds the pause between two looks at an operation that another process works.
 const patience = time.Second
 
 // await is work for an instance that there is then.
@@ -424,16 +419,16 @@ func (b *Bundles) await(ctx context.Context, p policy.Principal, row Row) (Insta
 func (b *Bundles) work(ctx context.Context, p policy.Principal, row Row) error {
 	bounded, cancel := context.WithTimeout(ctx, b.Wait)
 	defer cancel()
-	for pause := 50 * time.Millisecond; ; pause = min(pause*3/2, patience) {
-		done, err := b.step(bounded, p, row, time.Time{})
-		if done || err != nil && bounded.Err() == nil {
+	for {
+		ended := b.Life.Ended()
+		over, err := b.step(bounded, p, row, time.Time{})
+		if over || err != nil && bounded.Err() == nil {
 			return err
 		}
-		wait := time.NewTimer(pause)
 		select {
-		case <-wait.C:
+		case <-ended:
+		case <-time.After(patience):
 		case <-bounded.Done():
-			wait.Stop()
 			return &broker.Error{
 				Kind: context.DeadlineExceeded, Detail: "the work on instance " + row.Name + " goes on",
 				Remedy: "ask for the instance later, or send the request again, which waits for the same instance",

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"path"
 	"slices"
@@ -14,9 +12,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/vimbroker/vimbroker/broker"
-	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/lifecycle/vnfpkg"
-	"github.com/vimbroker/vimbroker/policy"
 )
 
 // Profile is what an instance makes of a definition: names, values and overlays.
@@ -58,79 +54,14 @@ type file struct {
 	Text []byte `json:"text"`
 }
 
-func (p Profile) row() string { return p.Definition + "/" + p.Version + "/" + p.Name }
+func (Profile) kind() Kind { return OfProfile }
+
+func (p Profile) name() string { return p.Definition + "/" + p.Version + "/" + p.Name }
 
 func (p Profile) valid() error {
 	return cmp.Or(fits("namespace", p.Namespace, namespace, "a name of at most 63 lower-case letters, digits and dashes"),
 		validName("profile-name", p.Name), validText("kubernetes-version", p.Kubernetes),
 		validText("extra-resource-types", written(p.Extra)), validLabels(p.Labels), validRelease(p.Release))
-}
-
-// CreateProfile makes a profile of a definition, without content.
-func (b *Bundles) CreateProfile(ctx context.Context, p policy.Principal, one Profile) error {
-	_, act, err := b.open(ctx, p, policy.PackageModify, OfDefinition, one.Definition+"/"+one.Version)
-	if err != nil {
-		return err
-	}
-	if err = one.valid(); err == nil {
-		err = b.Store.CreateBundles(ctx, []Row{b.newRow(p, OfProfile, one.row(), one)}, perProject, act.Done())
-	}
-	return b.refuse(ctx, act, err)
-}
-
-// Profile returns one, by its NAME/VERSION/PROFILE.
-func (b *Bundles) Profile(ctx context.Context, p policy.Principal, of string) (Profile, error) {
-	return read[Profile](ctx, b, p, OfProfile, of)
-}
-
-// Profiles returns all of a definition.
-func (b *Bundles) Profiles(ctx context.Context, p policy.Principal, of string) ([]Profile, error) {
-	if _, err := b.Definition(ctx, p, of); err != nil {
-		return nil, err
-	}
-	return list[Profile](ctx, b, p, OfProfile, of)
-}
-
-// UpdateProfile changes what is said of a profile. Instances keep what they were made with.
-func (b *Bundles) UpdateProfile(ctx context.Context, p policy.Principal, one Profile) error {
-	r, act, err := b.open(ctx, p, policy.PackageModify, OfProfile, one.row())
-	if err != nil {
-		return err
-	}
-	return b.change(ctx, act, r, one.valid(), func(now *Row) error {
-		now.Document = written(one)
-		return nil
-	})
-}
-
-// DeleteProfile removes a profile that no instance uses.
-func (b *Bundles) DeleteProfile(ctx context.Context, p policy.Principal, of string) error {
-	r, act, err := b.open(ctx, p, policy.PackageModify, OfProfile, of)
-	if err != nil {
-		return err
-	}
-	if err := b.unused(ctx, p, func(m made) bool { return m.Request.of()+"/"+m.Request.Profile == of }); err != nil {
-		return b.refuse(ctx, act, err)
-	}
-	return b.remove(ctx, act, r)
-}
-
-// UploadProfile gives a profile its content, a tar.gz with a manifest.yaml that names values and overlays. It is sealed.
-func (b *Bundles) UploadProfile(ctx context.Context, p policy.Principal, of string, content []byte) error {
-	r, act, err := b.open(ctx, p, policy.PackageModify, OfProfile, of)
-	if err != nil {
-		return err
-	}
-	over, err := overlayOf(content)
-	if err != nil {
-		return b.refuse(ctx, act, unpackable(err))
-	}
-	return b.seal(ctx, act, r, secret.NewText(written(over)))
-}
-
-func digest(parts ...string) string {
-	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
-	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
 // manifest is a profile's manifest.yaml.
@@ -209,12 +140,9 @@ func plainPath(name string) bool {
 
 // overlayIn is the overlay of a profile's row; empty if it has no content.
 func (b *Bundles) overlayIn(ctx context.Context, r Row) (out overlay, err error) {
-	if r.Ref == "" {
-		return out, nil
-	}
-	text, err := b.keys.Open(ctx, r.held().Owner, r.field(), r.sealed())
-	if err == nil {
+	text, err := b.text(ctx, r)
+	if err == nil && !text.Empty() {
 		err = json.Unmarshal([]byte(text.Reveal()), &out)
 	}
-	return out, keyFault(err)
+	return out, err
 }

@@ -106,7 +106,7 @@ func (b *Bundles) shownRegion(ctx context.Context, p policy.Principal, v broker.
 func (b *Bundles) DeleteRegion(ctx context.Context, p policy.Principal, name string) error {
 	v, err := b.vim(ctx, p, name)
 	if err == nil {
-		err = b.unused(ctx, p, func(m made) bool { return m.VIM == v.ID })
+		err = b.unused(ctx, p, ofRegion, v.ID)
 	}
 	if err == nil {
 		_, _, err = b.VIMs.DeleteVIM(ctx, p, v.ID, broker.Deletion{Drain: true})

@@ -2,10 +2,8 @@ package bundle
 
 import (
 	"context"
-	"time"
 
 	"github.com/vimbroker/vimbroker/broker/keyring"
-	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/policy/audit"
 )
 
@@ -21,7 +19,7 @@ const (
 
 // Row is one thing that this package keeps. Its document holds no secret; what is secret is sealed, under a key of its own.
 type Row struct {
-	// ID is a UUID, and the owner of the key.
+	// ID is a UUID, and that of the key's owner.
 	ID, Project string
 	Kind        Kind
 	Name        string
@@ -31,14 +29,9 @@ type Row struct {
 	Document string
 	// Busy: work on it has not ended, and a pass goes on with it where the process died.
 	Busy bool
-	// State is Active or Rekeying, and Since when it entered that.
-	State keyring.State
-	Since time.Time
-	// Generation counts the keys. Sealed is the Fernet token, under Ref in KeyStore; all are empty if nothing is secret.
-	Generation int64
-	Sealed     string
-	KeyStore   string
-	Ref        secret.Ref
+	// SealedRow is what is secret, under a key of the row's own: of the owners the generation is kept. The texts are empty if
+	// nothing is.
+	keyring.SealedRow
 }
 
 // Filter selects rows in the store, in the order of their names, or of their ids where the project is empty.

@@ -16,23 +16,6 @@ import (
 	"github.com/vimbroker/vimbroker/policy"
 )
 
-// goOn does a step of the work on an instance for who asked for it, whose request may be over.
-func (b *Bundles) goOn(ctx context.Context, row Row, before time.Time) error {
-	i, err := documentOf[instance](row)
-	if err != nil || i.Phase == steady {
-		return err
-	}
-	p, err := b.Delegates.Resume(ctx, Actor, i.Asker)
-	if err != nil {
-		return err
-	}
-	_, err = b.step(ctx, p, row, before)
-	if errors.Is(err, errEnded) {
-		return nil
-	}
-	return err
-}
-
 // errEnded: the work is over, without what was asked for.
 var errEnded = errors.New("the work has ended without effect")
 
@@ -65,32 +48,26 @@ func (b *Bundles) step(ctx context.Context, p policy.Principal, row Row, before 
 	if err != nil {
 		return false, err
 	}
-	switch i.Phase {
-	case creating:
-		err = b.follow(ctx, p, row, i, i.Now, before, func(i *instance) { i.Phase = steady })
-	case changing:
-		err = b.follow(ctx, p, row, i, *i.Next, before, func(i *instance) { i.Now, i.Next, i.Phase = *i.Next, nil, steady })
-	case moving:
-		err = b.follow(ctx, p, row, i, *i.Next, before, func(i *instance) {
-			i.Left, i.Now, i.Next, i.Phase = i.Now.Instance, *i.Next, nil, leaving
-		})
-	case leaving:
-		var gone bool
-		if gone, err = b.end(ctx, p, i.Left, !before.IsZero()); gone && err == nil {
-			failpoint.At("bundle.left")
-			_, err = b.Store.UpdateBundle(ctx, row.ID, moved(leaving, func(i *instance) { i.Left, i.Phase = "", steady }), nil)
-		}
-	case deleting:
-		next := i.Now
+	switch {
+	case i.Ending:
+		ids := []string{i.at().Instance, i.Left} // one that is not there is gone
 		if i.Next != nil {
-			next = *i.Next
+			ids = append(ids, i.Next.Instance)
 		}
-		for _, id := range []string{i.Now.Instance, next.Instance, i.Left} { // one that is not there is gone
+		for _, id := range ids {
 			if gone, err := b.end(ctx, p, id, !before.IsZero()); err != nil || !gone {
 				return false, err
 			}
 		}
-		return true, b.undo(ctx, p, row)
+		return true, b.drop(ctx, p, row, i)
+	case i.Next != nil:
+		err = b.follow(ctx, p, row, i, before)
+	case i.Left != "":
+		var gone bool
+		if gone, err = b.end(ctx, p, i.Left, !before.IsZero()); gone && err == nil {
+			failpoint.At("bundle.left")
+			_, err = b.move(ctx, row, nil, func(i *instance) { i.Left = "" })
+		}
 	default:
 		return true, nil
 	}
@@ -100,21 +77,25 @@ func (b *Bundles) step(ctx context.Context, p policy.Principal, row Row, before 
 	return errors.Is(err, errEnded), err
 }
 
-// follow looks at the operation that makes m. Once it has succeeded the row changes; where it failed it is taken back, and
-// the row is as it was before.
-func (b *Bundles) follow(ctx context.Context, p policy.Principal, row Row, i instance, m made, before time.Time, do func(*instance)) error {
-	o, err := b.newest(ctx, m.Instance)
-	why := ended(o)
+// follow looks at the operation that makes what an instance is becoming. Once it has succeeded the instance is that, and what
+// is on another region goes; where it failed it is taken back, and the instance is as it was before.
+func (b *Bundles) follow(ctx context.Context, p policy.Principal, row Row, i instance, before time.Time) error {
+	o, err := b.newest(ctx, i.Next.Instance)
 	switch {
 	case err != nil || o.State.Working():
 		return err
-	case o.ID == m.After: // it was not begun: after a while nobody has its parameters any more
+	case o.ID == i.Next.After: // it was not begun: after a while nobody has its parameters any more
 		if !i.Asker.At.Before(before) {
 			return nil
 		}
 	case o.State == lifecycle.Completed:
 		failpoint.At("bundle.operation-over")
-		_, err := b.Store.UpdateBundle(ctx, row.ID, moved(i.Phase, do), nil)
+		_, err := b.move(ctx, row, nil, func(i *instance) {
+			if i.Now != nil && !i.on(*i.Next) {
+				i.Left = i.Now.Instance
+			}
+			i.Now, i.Next = i.Next, nil
+		})
 		return err
 	case o.State == lifecycle.FailedTemp:
 		if _, err = b.Life.Rollback(ctx, p, o.ID); errors.Is(err, broker.ErrConflict) {
@@ -122,12 +103,7 @@ func (b *Bundles) follow(ctx context.Context, p policy.Principal, row Row, i ins
 		}
 		return err
 	}
-	if i.Phase != changing {
-		if gone, err := b.end(ctx, p, m.Instance, true); err != nil || !gone {
-			return err
-		}
-	}
-	return cmp.Or(b.undo(ctx, p, row), why)
+	return cmp.Or(b.undo(ctx, p, row, i), ended(o))
 }
 
 // end removes a VNF instance with its resources, step by step; gone once there is none.
@@ -169,71 +145,58 @@ func (b *Bundles) UpgradeInstance(ctx context.Context, p policy.Principal, id st
 	if err != nil {
 		return Instance{}, err
 	}
-	r.Release = i.Now.Release
+	r.Release = i.at().Release
 	m, err := b.prepare(ctx, p, id, r)
 	if err == nil {
-		err = b.upgradable(ctx, row, i, m.made)
+		err = b.upgradable(ctx, row, i, &m.made)
 	}
-	to, before := changing, lifecycle.Operation{}
-	if m.Instance = i.Now.Instance; m.VIM != i.Now.VIM {
-		to, m.Instance = moving, uuid.NewString()
-	} else if err == nil {
-		before, err = b.newest(ctx, m.Instance)
+	if err == nil {
+		row, err = b.move(ctx, row, new(act.Done()), func(i *instance) { i.Next, i.Asker = &m.made, policy.Delegate(p, b.now()) })
 	}
-	if err != nil {
-		return Instance{}, b.refuse(ctx, act, err)
+	if err == nil {
+		i, err = documentOf[instance](row)
 	}
-	m.After = before.ID
-	row, err = b.Store.UpdateBundle(ctx, row.ID, moved(steady, func(i *instance) {
-		i.Next, i.Phase, i.Asker = &m.made, to, policy.Delegate(p, b.now())
-	}), new(act.Done()))
 	if err != nil {
 		return Instance{}, b.refuse(ctx, act, err)
 	}
 	failpoint.At("bundle.upgrade-noted")
-	if to == moving {
-		err = b.begin(ctx, p, row, m.made, m.parameters)
-	} else if _, err = b.Life.ChangePackage(ctx, p, m.Instance, lifecycle.PackageChange{
-		VNFDID: m.VNFD, Parameters: m.parameters, Params: json.RawMessage(`{"vnfdId":"` + m.VNFD + `"}`),
-	}); err != nil {
-		ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), endPatience)
-		defer cancel()
-		b.leftover(ctx, row, b.undo(ending, p, row))
-	}
-	if err != nil {
+	if err = b.begin(ctx, p, row, i, m.parameters); err != nil {
 		return Instance{}, err
 	}
 	return b.await(ctx, p, row)
 }
 
-// upgradable refuses what an instance cannot become.
-func (b *Bundles) upgradable(ctx context.Context, row Row, i instance, m made) error {
-	if m.VIM == i.Now.VIM && m.Namespace != i.Now.Namespace {
+// upgradable refuses what an instance cannot become, and says by which VNF instance it becomes that.
+func (b *Bundles) upgradable(ctx context.Context, row Row, i instance, m *made) error {
+	m.Instance = uuid.NewString()
+	switch other, err := b.claimed(ctx, row.Project, *m); {
+	case err != nil && !errors.Is(err, broker.ErrNotFound):
+		return err
+	case err == nil && other.ID != row.ID:
+		return conflict("instance "+other.Name+" is of that region, release, definition and profile", "delete it")
+	case i.state() != done:
+		return conflict("another request is at the instance", "wait until that has ended")
+	case m.VIM != i.Now.VIM:
+		return nil
+	case m.Namespace != i.Now.Namespace:
 		return broker.Invalid("profile-name", "has another namespace than the instance, which stays where it is")
 	}
-	other, err := b.claimed(ctx, row.Project, m)
-	if err == nil && other.ID != row.ID {
-		return conflict("instance "+other.Name+" is of that region, release, definition and profile", "delete it")
-	} else if errors.Is(err, broker.ErrNotFound) {
-		err = nil
-	}
+	before, err := b.newest(ctx, i.Now.Instance)
+	m.Instance, m.After = i.Now.Instance, before.ID
 	return err
 }
 
 // DeleteInstance removes an instance. Where that takes longer than a request waits, or fails, a pass goes on with it.
 func (b *Bundles) DeleteInstance(ctx context.Context, p policy.Principal, id string) error {
-	row, i, act, err := b.openInstance(ctx, p, policy.VNFDelete, id)
+	row, _, act, err := b.openInstance(ctx, p, policy.VNFDelete, id)
 	if err != nil {
 		return err
 	}
-	row, err = b.Store.UpdateBundle(ctx, row.ID, moved(i.Phase, func(i *instance) {
-		i.Phase, i.Asker = deleting, policy.Delegate(p, b.now())
-	}), new(act.Done()))
+	row, err = b.move(ctx, row, new(act.Done()), func(i *instance) { i.Ending, i.Asker = true, policy.Delegate(p, b.now()) })
 	if err != nil {
 		return b.refuse(ctx, act, err)
 	}
-	err = b.work(ctx, p, row)
-	if errors.Is(err, context.DeadlineExceeded) {
+	if err = b.work(ctx, p, row); errors.Is(err, context.DeadlineExceeded) {
 		err = nil
 	}
 	return err
@@ -255,10 +218,10 @@ func (b *Bundles) Look(
 	switch shown, i, err = b.instance(ctx, p, id); {
 	case err != nil:
 	case w.Kind == "":
-		seen, err = b.Life.Inspect(ctx, p, i.Now.Instance)
+		seen, err = b.Life.Inspect(ctx, p, i.at().Instance)
 	default:
-		w.Namespace, w.Selector = i.Now.Namespace, strings.TrimSuffix(idLabel+"="+id+","+w.Selector, ",")
-		seen, err = b.Life.Query(ctx, p, i.Now.VIM, w)
+		w.Namespace, w.Selector = i.at().Namespace, strings.TrimSuffix(idLabel+"="+id+","+w.Selector, ",")
+		seen, err = b.Life.Query(ctx, p, i.at().VIM, w)
 	}
 	return shown, seen, err
 }

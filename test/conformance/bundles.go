@@ -26,7 +26,10 @@ func fullBundle(project, name string) bundle.Row {
 	id := uuid.NewString()
 	return bundle.Row{
 		ID: id, Project: project, Kind: bundle.OfProfile, Name: name, Claim: "claim of " + id, Document: `{"a": "☃"}`, Busy: true,
-		State: keyring.Active, Since: epoch, Generation: 3, Sealed: "token", KeyStore: "keydir", Ref: secret.Ref("ref " + id),
+		SealedRow: keyring.SealedRow{
+			State: keyring.Active, Since: epoch, Owner: secret.Owner{Generation: 3},
+			Sealed: keyring.Sealed{Text: "token", KeyStore: "keydir", Ref: secret.Ref("ref " + id)},
+		},
 	}
 }
 
@@ -66,7 +69,7 @@ func bundleRows(t *testing.T, s BundleStore) {
 		t.Errorf("another project's: %v, want ErrNotFound", err)
 	}
 	want.Claim, want.Document, want.Busy, want.State, want.Since = "other", "{}", false, keyring.Rekeying, epoch.Add(time.Minute)
-	want.Generation, want.Sealed, want.KeyStore, want.Ref = 4, "other", "vault", "other ref"
+	want.Owner.Generation, want.Text, want.KeyStore, want.Ref = 4, "other", "vault", "other ref"
 	e := entry("change")
 	changed, err := s.UpdateBundle(ctx, want.ID, func(r *bundle.Row) error { *r = want; return nil }, &e)
 	if diff := cmp.Diff(want, changed); err != nil || diff != "" {
@@ -105,7 +108,7 @@ func bundleLists(t *testing.T, s BundleStore) {
 			r.State = keyring.Rekeying
 		}
 		if n == 2 {
-			r.Sealed, r.KeyStore, r.Ref = "", "", ""
+			r.Sealed = keyring.Sealed{}
 		}
 		all = append(all, r)
 	}

@@ -33,8 +33,8 @@ var heatDeaths = map[string][]scenario{
 	"move.sealed":                  {movingAStack},
 	"forget.given-up":              {forgettingAStack},
 	"forget.forgotten":             {forgettingAStack},
-	"keyring.rekey-intent":         {rekeyingSecretParameters, rekeyingASubscription},
-	"keyring.rekey-stored":         {rekeyingSecretParameters, rekeyingASubscription},
+	"keyring.rekey-intent":         {rekeyingSecretParameters, rekeyingASubscription, sealingAProfile},
+	"keyring.rekey-stored":         {rekeyingSecretParameters, rekeyingASubscription, sealingAProfile},
 	"keyring.rekeyed":              {rekeyingSecretParameters, rekeyingASubscription},
 
 	"operation.queued":       {makingAStack},

@@ -114,10 +114,7 @@ var deaths = map[string][]scenario{
 	"package.undone":     {uploadingInVain},
 	"package.onboarded":  {uploading},
 
-	"bundle.package-named": {uploadingAChart},
-	"bundle.package-made":  {uploadingAChart},
-	"bundle.seal-intent":   {sealingAProfile},
-	"bundle.key-stored":    {sealingAProfile},
+	"bundle.package-made": {uploadingAChart},
 
 	"delete.draining":  {draining},
 	"delete.revoked":   {draining, goingOnDraining},

@@ -63,53 +63,40 @@ func Door(o Options) api.Door {
 }
 
 const (
-	definition = "/v1/rb/definition/{name}/{version}"
-	profile    = definition + "/profile"
-	instance   = "/v1/instance/{id}"
+	definitions = "/v1/rb/definition"
+	definition  = definitions + "/{name}/{version}"
+	instance    = "/v1/instance/{id}"
+	region      = "/v1/connectivity-info/{id}"
 )
+
+// handlers are operations by status, method and path.
+type handlers map[string]func(*api.Call) (any, error)
 
 // routes are the operations. The media type of a body is not looked at, as upstream.
 func (s *server) routes() (all []api.Route) {
 	b := s.b
-	for operation, handle := range map[string]func(*api.Call) (any, error){
-		"200 GET /v1/healthcheck":    func(*api.Call) (any, error) { return s.ready() },
-		"201 POST /v1/rb/definition": named(ofDefinition, b.CreateDefinition),
-		"200 GET /v1/rb/definition":  func(c *api.Call) (any, error) { return b.Definitions(c.Context(), c.Principal, "") },
-		"200 GET /v1/rb/definition/{name}": func(c *api.Call) (any, error) {
-			return b.Definitions(c.Context(), c.Principal, c.PathValue("name"))
-		},
-		"200 GET " + definition:                      func(c *api.Call) (any, error) { return b.Definition(c.Context(), c.Principal, at(c)) },
-		"201 PUT " + definition:                      named(ofDefinition, b.UpdateDefinition),
-		"204 DELETE " + definition:                   drops(b.DeleteDefinition),
-		"200 POST " + definition + "/content":        content(b.UploadDefinition),
-		"201 POST " + profile:                        named(ofProfile, b.CreateProfile),
-		"200 GET " + profile:                         func(c *api.Call) (any, error) { return b.Profiles(c.Context(), c.Principal, at(c)) },
-		"200 GET " + profile + "/{profile}":          func(c *api.Call) (any, error) { return b.Profile(c.Context(), c.Principal, at(c)) },
-		"200 PUT " + profile + "/{profile}":          named(ofProfile, b.UpdateProfile),
-		"204 DELETE " + profile + "/{profile}":       drops(b.DeleteProfile),
-		"200 POST " + profile + "/{profile}/content": content(b.UploadProfile),
-		"201 POST /v1/connectivity-info":             s.createRegion,
-		"200 GET /v1/connectivity-info/{region}": func(c *api.Call) (any, error) {
-			return b.Region(c.Context(), c.Principal, c.PathValue("region"))
-		},
-		"204 DELETE /v1/connectivity-info/{region}": func(c *api.Call) (any, error) {
-			return nil, b.DeleteRegion(c.Context(), c.Principal, c.PathValue("region"))
-		},
+	h := handlers{
+		"200 GET /v1/healthcheck":            func(*api.Call) (any, error) { return s.ready() },
+		"200 GET " + definitions + "/{name}": lists[bundle.Definition](b),
+		"201 POST /v1/connectivity-info":     s.createRegion,
+		"200 GET " + region:                  of(b.Region),
+		"204 DELETE " + region:               drops(b.DeleteRegion),
 		"201 POST /v1/instance": takes(func(c *api.Call, in bundle.Request) (any, error) {
 			return b.CreateInstance(c.Context(), c.Principal, in)
 		}),
-		"200 GET /v1/instance": s.instances,
-		"200 GET " + instance:  s.instance,
-		"202 DELETE " + instance: func(c *api.Call) (any, error) {
-			return nil, b.DeleteInstance(c.Context(), c.Principal, c.PathValue("id"))
-		},
+		"200 GET /v1/instance":   s.instances,
+		"200 GET " + instance:    s.instance,
+		"202 DELETE " + instance: drops(b.DeleteInstance),
 		"201 POST " + instance + "/upgrade": takes(func(c *api.Call, in bundle.Request) (any, error) {
 			return b.UpgradeInstance(c.Context(), c.Principal, c.PathValue("id"), in)
 		}),
 		"200 GET " + instance + "/status": s.status,
 		"200 GET " + instance + "/query":  s.query,
 		"200 GET /v1/query":               s.query,
-	} {
+	}
+	documents(h, b, bundle.OfDefinition, "201", definitions, definition, ofDefinition)
+	documents(h, b, bundle.OfProfile, "200", definition+"/profile", definition+"/profile/{part}", ofProfile)
+	for operation, handle := range h {
 		part := strings.Split(operation, " ")
 		status, _ := strconv.Atoi(part[0])
 		one := api.Route{
@@ -131,27 +118,39 @@ func (s *server) routes() (all []api.Route) {
 	return all
 }
 
-// at is the name that a path has for a definition, or for a profile of it.
-func at(c *api.Call) string {
-	of := c.PathValue("name") + "/" + c.PathValue("version")
-	if c.PathValue("profile") != "" {
-		of += "/" + c.PathValue("profile")
-	}
-	return of
-}
-
-func drops(drop func(ctx context.Context, p policy.Principal, of string) error) func(*api.Call) (any, error) {
-	return func(c *api.Call) (any, error) { return nil, drop(c.Context(), c.Principal, at(c)) }
-}
-
-// content is an operation with an archive as its body.
-func content(upload func(ctx context.Context, p policy.Principal, of string, content []byte) error) func(*api.Call) (any, error) {
-	return func(c *api.Call) (any, error) {
+// documents are the operations on documents of a kind, whose names are in the path and may be in the body.
+func documents[T bundle.Document](
+	h handlers, b *bundle.Bundles, k bundle.Kind, updated, all, one string, names func(*T) map[string]*string,
+) {
+	h["201 POST "+all] = named(names, b.Create)
+	h["200 GET "+all] = lists[T](b)
+	h["200 GET "+one] = func(c *api.Call) (any, error) { return bundle.Show[T](c.Context(), b, c.Principal, at(c)) }
+	h[updated+" PUT "+one] = named(names, b.Update)
+	h["204 DELETE "+one] = func(c *api.Call) (any, error) { return nil, b.Delete(c.Context(), c.Principal, k, at(c)) }
+	h["200 POST "+one+"/content"] = func(c *api.Call) (any, error) {
 		if len(c.Content) == 0 {
 			return nil, empty()
 		}
-		return nil, upload(c.Context(), c.Principal, at(c), c.Content)
+		return nil, b.Upload(c.Context(), c.Principal, k, at(c), c.Content)
 	}
+}
+
+func lists[T bundle.Document](b *bundle.Bundles) func(*api.Call) (any, error) {
+	return func(c *api.Call) (any, error) { return bundle.List[T](c.Context(), b, c.Principal, at(c)) }
+}
+
+// at is the name that a path has for a document, or for those that it begins the names of.
+func at(c *api.Call) string {
+	return strings.TrimRight(c.PathValue("name")+"/"+c.PathValue("version")+"/"+c.PathValue("part"), "/")
+}
+
+// of shows what has the path's id, and drops removes it.
+func of[T any](show func(ctx context.Context, p policy.Principal, id string) (T, error)) func(*api.Call) (any, error) {
+	return func(c *api.Call) (any, error) { return show(c.Context(), c.Principal, c.PathValue("id")) }
+}
+
+func drops(drop func(ctx context.Context, p policy.Principal, id string) error) func(*api.Call) (any, error) {
+	return func(c *api.Call) (any, error) { return nil, drop(c.Context(), c.Principal, c.PathValue("id")) }
 }
 
 // takes is an operation with a body of JSON. A value of another type is refused with 422, as upstream does.
@@ -218,8 +217,10 @@ func same(c *api.Call, given map[string]*string) error {
 	return nil
 }
 
-// named are the names that a body has, by those of the path.
-func named[T any](names func(*T) map[string]*string, keep func(context.Context, policy.Principal, T) error) func(*api.Call) (any, error) {
+// named is an operation with a document, whose names the path has.
+func named[T bundle.Document](
+	names func(*T) map[string]*string, keep func(context.Context, policy.Principal, bundle.Document) error,
+) func(*api.Call) (any, error) {
 	return takes(func(c *api.Call, in T) (any, error) {
 		if err := same(c, names(&in)); err != nil {
 			return nil, err
@@ -235,7 +236,7 @@ func ofDefinition(d *bundle.Definition) map[string]*string {
 
 func ofProfile(p *bundle.Profile) map[string]*string {
 	p.Release = cmp.Or(p.Release, p.Name)
-	return map[string]*string{"name": &p.Definition, "version": &p.Version, "profile": &p.Name}
+	return map[string]*string{"name": &p.Definition, "version": &p.Version, "part": &p.Name}
 }
 
 // createRegion reads a form of two parts: metadata, which is JSON, and file, a kubeconfig.
