@@ -5,6 +5,8 @@ import (
 	"context"
 	"encoding/json"
 	"maps"
+	"slices"
+	"strings"
 
 	"github.com/google/uuid"
 
@@ -356,7 +358,8 @@ func flavour(d vnfpkg.VNFD, id string) (vnfpkg.Flavour, error) {
 			return only, nil
 		}
 	}
-	return vnfpkg.Flavour{}, broker.Invalid("flavourId", "the VNFD has no such deployment flavour")
+	return vnfpkg.Flavour{}, broker.Invalid("flavourId", "the VNFD has no such deployment flavour; it has %s",
+		vnfpkg.Printable(strings.Join(slices.Sorted(maps.Keys(d.Flavours)), ", ")))
 }
 
 // Retry begins a failed operation again.

@@ -619,12 +619,17 @@ func (p *plan) hookResources(ctx context.Context, r record, policy string) (all 
 			continue
 		}
 		objects, err := p.Read(ctx, h.manifest(), manifests.Marks{})
-		if err != nil && !errors.Is(err, broker.ErrUnsupported) && !errors.Is(err, broker.ErrInvalid) {
+		if err != nil && !notServed(err) {
 			return nil, err
 		}
 		all = append(all, objects.Resources()...)
 	}
 	return all, nil
+}
+
+// notServed reports whether what a record holds cannot be on the cluster any more.
+func notServed(err error) bool {
+	return errors.Is(err, broker.ErrUnsupported) || errors.Is(err, broker.ErrInvalid)
 }
 
 // keepHooks has the instance keep what hooks of events before have left: Helm removes it neither.
@@ -721,9 +726,11 @@ func (p *plan) uninstall(ctx context.Context) error {
 			return err
 		}
 		// Somebody else may have changed the release: what it holds beside is the instance's where its label says so.
-		if objects, err := p.Read(ctx, last.objects(), p.marks()); err == nil {
-			all = append(all, objects.Resources()...)
+		objects, err := p.Read(ctx, last.objects(), p.marks())
+		if err != nil && !notServed(err) {
+			return err
 		}
+		all = append(all, objects.Resources()...)
 	}
 	all, later = unlike(all, later), unlike(later, nil)
 	if err := p.Remove(ctx, all); err != nil {

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -14,6 +15,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/lifecycle"
+	"github.com/vimbroker/vimbroker/test/fake"
 	"github.com/vimbroker/vimbroker/test/fakeobjects"
 )
 
@@ -214,4 +216,22 @@ func TestValuesThatHelmSetStay(t *testing.T) {
 	}
 	does(lifecycle.Heal, true, " ")
 	does(lifecycle.ChangePackage, true, " ")
+}
+
+// TestALastRevisionThatCannotBeReadIsNotForgotten: a TERMINATE is planned again once the cluster says of what kinds the
+// objects of the last revision are.
+func TestALastRevisionThatCannotBeReadIsNotForgotten(t *testing.T) {
+	s := fakeobjects.New(t)
+	const account = "apiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nmetadata: {name: shop-a}\nrules: []\n"
+	in := inputOf(chartOf(map[string]string{"templates/a.yaml": account}))
+	in.Release = "shop"
+	runs(t, s, &in)
+	in.Operation, in.Mark, in.Standing = lifecycle.Terminate, in.Mark+"x", nil
+	s.Fail(fake.Fault{Method: http.MethodGet, Path: "^/apis/rbac.authorization.k8s.io/v1$", Kind: fake.Refuse, Status: http.StatusServiceUnavailable})
+	if _, err := plan(t, s, in); !errors.Is(err, broker.ErrUnreachable) {
+		t.Errorf("while the cluster does not say what it serves: %v, want that it is tried again", err)
+	}
+	if _, err := plan(t, s, in); err != nil {
+		t.Errorf("once it does: %v", err)
+	}
 }
