@@ -38,7 +38,7 @@ func (s *server) around(ctx context.Context, in lifecycle.PlanInput, all []*obje
 	if !hosts {
 		return nil
 	}
-	others, err := s.hostsOfOthers(ctx, in.Namespace)
+	others, err := s.hostsOfOthers(ctx, in)
 	for _, o := range all {
 		o.hostsOfOthers = others
 	}
@@ -83,9 +83,9 @@ func hostsOf(ingress map[string]any) (hosts []string) {
 	return hosts
 }
 
-// hostsOfOthers are the hosts that Ingresses of other namespaces have. They are read once, under a lease of their own: that
-// of the plan may hold in one namespace.
-func (s *server) hostsOfOthers(ctx context.Context, own string) (map[string]bool, error) {
+// hostsOfOthers are the hosts that Ingresses of other namespaces have which are not the instance's. They are read once, under
+// a lease of their own: that of the plan may hold in one namespace.
+func (s *server) hostsOfOthers(ctx context.Context, in lifecycle.PlanInput) (map[string]bool, error) {
 	if s.hosts != nil {
 		return s.hosts, nil
 	}
@@ -99,7 +99,9 @@ func (s *server) hostsOfOthers(ctx context.Context, own string) (map[string]bool
 		}
 		defer wide.close()
 		return fault(pages(ctx, wide, of, nil, func(ingress map[string]any) {
-			if text(mapAt(ingress, "metadata"), "namespace") != own {
+			meta := mapAt(ingress, "metadata")
+			owner := text(mapAt(meta, "labels"), instanceLabel)
+			if text(meta, "namespace") != in.Namespace && (owner == "" || owner != in.Instance) {
 				for _, host := range hostsOf(ingress) {
 					hosts[host] = true
 				}

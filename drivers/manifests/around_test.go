@@ -48,14 +48,17 @@ const webHost = "apiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata: {nam
 
 // TestAHostThatAnIngressOfOthersHasReaches: whatever its case, of other namespaces alone, and as far as it may be read.
 func TestAHostThatAnIngressOfOthersHasReaches(t *testing.T) {
-	others := func(namespace, host string) *fakeobjects.Server {
+	labelled := func(namespace, host, instance string) *fakeobjects.Server {
 		s := fakeobjects.New(t)
 		s.Put("/apis/networking.k8s.io/v1/namespaces/"+namespace+"/ingresses/x", map[string]any{
-			"kind": "Ingress", "metadata": map[string]any{"name": "x", "namespace": namespace},
+			"kind": "Ingress", "metadata": map[string]any{
+				"name": "x", "namespace": namespace, "labels": map[string]any{lifecycle.InstanceLabel: instance},
+			},
 			"spec": map[string]any{"rules": []any{map[string]any{"host": host}}},
 		})
 		return s
 	}
+	others := func(namespace, host string) *fakeobjects.Server { return labelled(namespace, host, "") }
 	forbidden := others("other", "web.example.com")
 	forbidden.Fail(fake.Fault{Method: http.MethodGet, Path: "/ingresses$", Kind: fake.Refuse, Status: 403, Times: -1})
 	for name, c := range map[string]struct {
@@ -64,6 +67,8 @@ func TestAHostThatAnIngressOfOthersHasReaches(t *testing.T) {
 	}{
 		"another namespace's": {others("other", "web.example.com"), true},
 		"in another case":     {others("other", "Web.Example.com"), true},
+		"its own elsewhere":   {labelled("other", "web.example.com", input(webHost).Instance), false},
+		"another instance's":  {labelled("other", "web.example.com", "another"), true},
 		"its own namespace's": {others("cnf", "web.example.com"), false},
 		"another host":        {others("other", "db.example.com"), false},
 		"not to be read":      {forbidden, false},
