@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -90,21 +91,9 @@ func (m *Marks) annotate(meta map[string]any) {
 
 // unlabel takes labels of our prefix out of an object, templates included.
 func unlabel(v any) {
-	switch v := v.(type) {
-	case map[string]any:
-		labels, _ := v["labels"].(map[string]any)
-		for key := range labels {
-			if strings.HasPrefix(key, prefix) {
-				delete(labels, key)
-			}
-		}
-		for _, inner := range v {
-			unlabel(inner)
-		}
-	case []any:
-		for _, inner := range v {
-			unlabel(inner)
-		}
+	for m := range mappingsIn(v) {
+		labels, _ := m["labels"].(map[string]any)
+		maps.DeleteFunc(labels, func(key string, _ any) bool { return strings.HasPrefix(key, prefix) })
 	}
 }
 

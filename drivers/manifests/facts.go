@@ -79,17 +79,9 @@ func (f *facts) done() lifecycle.Facts {
 
 // images are the texts of all keys "image" of a custom resource: what runs them is not known.
 func images(v any) (all []string) {
-	switch v := v.(type) {
-	case map[string]any:
-		if image := text(v, "image"); image != "" {
+	for m := range mappingsIn(v) {
+		if image := text(m, "image"); image != "" {
 			all = append(all, image)
-		}
-		for _, inner := range v {
-			all = append(all, images(inner)...)
-		}
-	case []any:
-		for _, inner := range v {
-			all = append(all, images(inner)...)
 		}
 	}
 	return all

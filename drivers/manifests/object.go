@@ -3,6 +3,7 @@ package manifests
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -163,7 +164,7 @@ func (o *object) read() error {
 		delete(meta, key)
 	}
 	for _, key := range []string{"labels", "annotations"} {
-		if m, is := meta[key].(map[string]any); meta[key] != nil && !is || is && slices.ContainsFunc(mapped(m), notText) {
+		if m, is := meta[key].(map[string]any); meta[key] != nil && !is || is && slices.ContainsFunc(slices.Collect(maps.Values(m)), notText) {
 			return o.fault(child(child(o.root, "metadata"), key), "%s has %s that are no texts; put them in quotes", o.titleIn(), key)
 		}
 	}
@@ -230,17 +231,13 @@ func (o *object) readAnnotations(meta map[string]any) error {
 
 // labelled reports whether labels of our prefix are anywhere in an object, templates included.
 func labelled(v any) bool {
-	switch v := v.(type) {
-	case map[string]any:
-		labels, _ := v["labels"].(map[string]any)
+	for m := range mappingsIn(v) {
+		labels, _ := m["labels"].(map[string]any)
 		for key := range labels {
 			if strings.HasPrefix(key, prefix) {
 				return true
 			}
 		}
-		return slices.ContainsFunc(mapped(v), labelled)
-	case []any:
-		return slices.ContainsFunc(v, labelled)
 	}
 	return false
 }
@@ -284,14 +281,6 @@ func groupVersion(s string) (group, version string) {
 func text(m map[string]any, key string) string {
 	s, _ := m[key].(string)
 	return s
-}
-
-func mapped(m map[string]any) []any {
-	all := make([]any, 0, len(m))
-	for _, v := range m {
-		all = append(all, v)
-	}
-	return all
 }
 
 func notText(v any) bool { _, is := v.(string); return !is }

@@ -120,18 +120,10 @@ func holds(v any, keys ...string) bool {
 	if len(keys) == 0 {
 		return !empty(v)
 	}
-	switch v := v.(type) {
-	case map[string]any:
-		if inner, is := v[keys[0]]; is && holds(inner, keys[1:]...) {
+	for m := range mappingsIn(v) {
+		if inner, is := m[keys[0]]; is && holds(inner, keys[1:]...) {
 			return true
 		}
-		for _, inner := range v {
-			if holds(inner, keys...) {
-				return true
-			}
-		}
-	case []any:
-		return slices.ContainsFunc(v, func(inner any) bool { return holds(inner, keys...) })
 	}
 	return false
 }
@@ -259,17 +251,9 @@ func machines(o *object) (finds []finding) {
 
 // eachBelow calls do for every value that stands anywhere under a key.
 func eachBelow(v any, key string, do func(any)) {
-	switch v := v.(type) {
-	case map[string]any:
-		if inner, is := v[key]; is {
+	for m := range mappingsIn(v) {
+		if inner, is := m[key]; is {
 			do(inner)
-		}
-		for _, inner := range v {
-			eachBelow(inner, key, do)
-		}
-	case []any:
-		for _, inner := range v {
-			eachBelow(inner, key, do)
 		}
 	}
 }

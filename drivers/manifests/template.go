@@ -1,6 +1,8 @@
 package manifests
 
 import (
+	"iter"
+	"maps"
 	"slices"
 
 	"github.com/vimbroker/vimbroker/lifecycle"
@@ -61,6 +63,25 @@ func podSpecs(v any, meta map[string]any, each func(meta, spec map[string]any)) 
 			podSpecs(inner, nil, each)
 		}
 	}
+}
+
+// mappingsIn are the mappings in a value, at whatever depth: one comes before those in it.
+func mappingsIn(v any) iter.Seq[map[string]any] {
+	return func(yield func(map[string]any) bool) { walk(v, yield) }
+}
+
+func walk(v any, yield func(map[string]any) bool) bool {
+	var inner []any
+	switch v := v.(type) {
+	case map[string]any:
+		if !yield(v) {
+			return false
+		}
+		inner = slices.Collect(maps.Values(v))
+	case []any:
+		inner = v
+	}
+	return !slices.ContainsFunc(inner, func(one any) bool { return !walk(one, yield) })
 }
 
 // containers are all that a pod's specification has, of every kind.
