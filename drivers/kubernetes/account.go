@@ -376,14 +376,9 @@ func (c *connection) removeWide(ctx context.Context, w ownAccount, name string) 
 			return err
 		}
 	}
-	role, err := c.rbac.ClusterRoles().Get(ctx, name, metav1.GetOptions{})
-	switch {
-	case notFound(err, "clusterroles", name):
-		return nil
-	case err != nil:
-		return fault(err, "get", "clusterroles")
-	case !w.owns(role):
-		return nil
+	role, err := c.rbac.ClusterRoles().Find(ctx, name)
+	if err != nil || role == nil || !w.owns(role) {
+		return err
 	}
 	return remove(ctx, c.rbac.client, "clusterroles", role)
 }

@@ -1,8 +1,6 @@
 package kubernetes
 
 import (
-	"encoding/base64"
-	"encoding/json"
 	"slices"
 	"strings"
 	"time"
@@ -126,18 +124,10 @@ func credentialExpiry(c broker.Credential) time.Time {
 // tokenExpiry reads the exp claim of a JWT (RFC 7519, section 4.1.4).
 func tokenExpiry(token string) time.Time {
 	const year9999 = 253402300799 // what RFC 3339 can write
-	parts := strings.Split(token, ".")
-	if len(parts) != 3 {
-		return time.Time{}
-	}
-	claims, err := base64.RawURLEncoding.DecodeString(parts[1])
-	if err != nil {
-		return time.Time{}
-	}
 	var c struct {
 		Exp float64 `json:"exp"`
 	}
-	if json.Unmarshal(claims, &c) != nil || c.Exp <= 0 || c.Exp > year9999 {
+	if !payload(token, &c) || c.Exp <= 0 || c.Exp > year9999 {
 		return time.Time{}
 	}
 	return time.Unix(int64(c.Exp), 0).UTC()

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/util/cache"
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/clientconfig"
@@ -46,7 +47,7 @@ type Driver struct {
 	now         func() time.Time
 	connections *connections
 	homes       *memory
-	facts       *facts
+	facts       *cache.LRUExpireCache // by factKey
 
 	escalatingToo []string
 	trial         Trial
@@ -64,8 +65,8 @@ func New(o Options) *Driver {
 		log:         o.Log,
 		now:         o.Now,
 		connections: &connections{now: o.Now},
-		homes:       &memory{now: o.Now},
-		facts:       &facts{now: o.Now},
+		homes:       newMemory(o.Now),
+		facts:       cache.NewLRUExpireCacheWithClock(maxFacts, clock(o.Now)),
 
 		escalatingToo: o.Escalating,
 		trial:         o.Trial,

@@ -62,6 +62,7 @@ var (
 	writes  = []string{"create", "update", "patch"}
 	alters  = []string{"update", "patch", "delete", "deletecollection"}
 	removes = []string{"delete", "deletecollection"}
+	changes = []string{"update", "patch"}
 	every   = []string{"*"}
 )
 
@@ -84,7 +85,7 @@ var workloads = []escalation{
 	{group: "batch", resource: "cronjobs", verbs: writes, why: runsPods},
 	{group: core, resource: "pods/exec", verbs: []string{"get", "create"}, why: entersPods},
 	{group: core, resource: "pods/attach", verbs: []string{"get", "create"}, why: entersPods},
-	{group: core, resource: "pods/ephemeralcontainers", verbs: []string{"update", "patch"}, why: entersPods},
+	{group: core, resource: "pods/ephemeralcontainers", verbs: changes, why: entersPods},
 	{group: networkGroup, resource: networkKind, verbs: writes, why: "give pods interfaces of their nodes", scope: anywhere},
 }
 
@@ -110,7 +111,7 @@ var identities = []escalation{
 		scope: anywhere, only: "kube-system",
 	},
 	{group: rbacGroup, resource: "rolebindings", verbs: writes, why: givesAway},
-	{group: rbacGroup, resource: "roles", verbs: []string{"update", "patch"}, why: givesAway},
+	{group: rbacGroup, resource: "roles", verbs: changes, why: givesAway},
 	{
 		group: rbacGroup, resource: "roles", verbs: []string{"bind", "escalate"},
 		why: "give itself rights that it does not have", scope: anywhere,
@@ -120,75 +121,62 @@ var identities = []escalation{
 		why: "give itself rights that it does not have", scope: anywhere,
 	},
 	// These two subresources change labels, too.
-	{group: core, resource: "namespaces", verbs: []string{"update", "patch"}, why: reachesNodes, scope: anywhere},
-	{group: core, resource: "namespaces/status", verbs: []string{"update", "patch"}, why: reachesNodes, scope: anywhere},
-	{group: core, resource: "namespaces/finalize", verbs: []string{"update", "patch"}, why: reachesNodes, scope: anywhere},
+	{group: core, resource: "namespaces", verbs: changes, why: reachesNodes, scope: anywhere},
+	{group: core, resource: "namespaces/status", verbs: changes, why: reachesNodes, scope: anywhere},
+	{group: core, resource: "namespaces/finalize", verbs: changes, why: reachesNodes, scope: anywhere},
 	{
 		group: core, resource: "configmaps", verbs: alters, why: "change which certificates aggregated API servers trust",
 		scope: anywhere, only: "kube-system",
 	},
 }
 
+// onlyCluster are escalations of that scope.
+func onlyCluster(all []escalation) []escalation {
+	for i := range all {
+		all[i].scope = clusterOnly
+	}
+	return all
+}
+
 // clusterPower comes with resources that belong to no namespace.
-var clusterPower = []escalation{
-	{group: core, resource: "users", verbs: []string{"impersonate"}, why: "impersonate users", scope: clusterOnly},
-	{group: core, resource: "groups", verbs: []string{"impersonate"}, why: "impersonate groups", scope: clusterOnly},
-	{group: authenticationGroup, resource: "users", verbs: []string{"impersonate:user-info"}, why: "impersonate users", scope: clusterOnly},
+var clusterPower = onlyCluster([]escalation{
+	{group: core, resource: "users", verbs: []string{"impersonate"}, why: "impersonate users"},
+	{group: core, resource: "groups", verbs: []string{"impersonate"}, why: "impersonate groups"},
+	{group: authenticationGroup, resource: "users", verbs: []string{"impersonate:user-info"}, why: "impersonate users"},
 	{
 		group: authenticationGroup, resource: "nodes", verbs: []string{"impersonate:arbitrary-node", "impersonate:associated-node"},
-		why: "impersonate nodes", scope: clusterOnly,
+		why: "impersonate nodes",
 	},
-	{group: core, resource: "nodes/proxy", verbs: every, why: "command the kubelet of every node", scope: clusterOnly},
-	{group: core, resource: "persistentvolumes", verbs: writes, why: "mount directories of nodes", scope: clusterOnly},
-	{
-		group: core, resource: "namespaces", verbs: []string{"create"},
-		why: "make namespaces in which pods reach their nodes", scope: clusterOnly,
-	},
-	{group: core, resource: "nodes", verbs: []string{"create"}, why: actsAsNode, scope: clusterOnly},
-	{group: core, resource: "nodes/status", verbs: []string{"update", "patch"}, why: actsAsNode, scope: clusterOnly},
-	{group: rbacGroup, resource: "clusterrolebindings", verbs: writes, why: givesAway, scope: clusterOnly},
+	{group: core, resource: "nodes/proxy", verbs: every, why: "command the kubelet of every node"},
+	{group: core, resource: "persistentvolumes", verbs: writes, why: "mount directories of nodes"},
+	{group: core, resource: "namespaces", verbs: []string{"create"}, why: "make namespaces in which pods reach their nodes"},
+	{group: core, resource: "nodes", verbs: []string{"create"}, why: actsAsNode},
+	{group: core, resource: "nodes/status", verbs: changes, why: actsAsNode},
+	{group: rbacGroup, resource: "clusterrolebindings", verbs: writes, why: givesAway},
 	// Roles of the cluster can aggregate one that is made.
-	{group: rbacGroup, resource: "clusterroles", verbs: writes, why: givesAway, scope: clusterOnly},
-	{
-		group: certificatesGroup, resource: "certificatesigningrequests/approval", verbs: []string{"update", "patch"},
-		why: "approve client certificates", scope: clusterOnly,
-	},
-	{
-		group: certificatesGroup, resource: "certificatesigningrequests/status", verbs: []string{"update", "patch"},
-		why: "issue client certificates", scope: clusterOnly,
-	},
+	{group: rbacGroup, resource: "clusterroles", verbs: writes, why: givesAway},
+	{group: certificatesGroup, resource: "certificatesigningrequests/approval", verbs: changes, why: "approve client certificates"},
+	{group: certificatesGroup, resource: "certificatesigningrequests/status", verbs: changes, why: "issue client certificates"},
 	// The controller manager approves these by itself.
 	{
 		group: certificatesGroup, resource: "certificatesigningrequests/nodeclient", verbs: []string{"create"},
-		why: "make client certificates of nodes", scope: clusterOnly,
+		why: "make client certificates of nodes",
 	},
-	{
-		group: certificatesGroup, resource: "signers", verbs: []string{"approve", "sign"},
-		why: "approve client certificates", scope: clusterOnly,
-	},
-	{group: certificatesGroup, resource: "signers", verbs: []string{"attest"}, why: trusted, scope: clusterOnly},
-	{group: certificatesGroup, resource: "clustertrustbundles", verbs: writes, why: trusted, scope: clusterOnly},
-	{
-		group: admissionGroup, resource: "mutatingwebhookconfigurations", verbs: writes,
-		why: "read and change what others write", scope: clusterOnly,
-	},
-	{group: admissionGroup, resource: "validatingwebhookconfigurations", verbs: writes, why: "read what others write", scope: clusterOnly},
-	{group: admissionGroup, resource: "mutatingadmissionpolicies", verbs: writes, why: "change what others write", scope: clusterOnly},
-	{group: admissionGroup, resource: "mutatingadmissionpolicybindings", verbs: writes, why: "change what others write", scope: clusterOnly},
-	{group: admissionGroup, resource: "mutatingwebhookconfigurations", verbs: removes, why: liftsRules, scope: clusterOnly, unnamed: true},
-	{group: admissionGroup, resource: "validatingwebhookconfigurations", verbs: removes, why: liftsRules, scope: clusterOnly, unnamed: true},
-	{group: admissionGroup, resource: "validatingadmissionpolicies", verbs: []string{"update", "patch"}, why: liftsRules, scope: clusterOnly},
-	{group: admissionGroup, resource: "validatingadmissionpolicies", verbs: removes, why: liftsRules, scope: clusterOnly, unnamed: true},
-	{
-		group: admissionGroup, resource: "validatingadmissionpolicybindings", verbs: []string{"update", "patch"},
-		why: liftsRules, scope: clusterOnly,
-	},
-	{group: admissionGroup, resource: "validatingadmissionpolicybindings", verbs: removes, why: liftsRules, scope: clusterOnly, unnamed: true},
+	{group: certificatesGroup, resource: "signers", verbs: []string{"approve", "sign"}, why: "approve client certificates"},
+	{group: certificatesGroup, resource: "signers", verbs: []string{"attest"}, why: trusted},
+	{group: certificatesGroup, resource: "clustertrustbundles", verbs: writes, why: trusted},
+	{group: admissionGroup, resource: "mutatingwebhookconfigurations", verbs: writes, why: "read and change what others write"},
+	{group: admissionGroup, resource: "validatingwebhookconfigurations", verbs: writes, why: "read what others write"},
+	{group: admissionGroup, resource: "mutatingadmissionpolicies", verbs: writes, why: "change what others write"},
+	{group: admissionGroup, resource: "mutatingadmissionpolicybindings", verbs: writes, why: "change what others write"},
+	{group: admissionGroup, resource: "mutatingwebhookconfigurations", verbs: removes, why: liftsRules, unnamed: true},
+	{group: admissionGroup, resource: "validatingwebhookconfigurations", verbs: removes, why: liftsRules, unnamed: true},
+	{group: admissionGroup, resource: "validatingadmissionpolicies", verbs: changes, why: liftsRules},
+	{group: admissionGroup, resource: "validatingadmissionpolicies", verbs: removes, why: liftsRules, unnamed: true},
+	{group: admissionGroup, resource: "validatingadmissionpolicybindings", verbs: changes, why: liftsRules},
+	{group: admissionGroup, resource: "validatingadmissionpolicybindings", verbs: removes, why: liftsRules, unnamed: true},
 	// A label of a driver says which Pod Security level its volumes need.
-	{group: "storage.k8s.io", resource: "csidrivers", verbs: writes, why: reachesNodes, scope: clusterOnly},
-	{group: "apiregistration.k8s.io", resource: "apiservices", verbs: writes, why: "answer in place of the API server", scope: clusterOnly},
-	{
-		group: "apiextensions.k8s.io", resource: "customresourcedefinitions", verbs: []string{"update", "patch"},
-		why: "route custom resources through a webhook", scope: clusterOnly,
-	},
-}
+	{group: "storage.k8s.io", resource: "csidrivers", verbs: writes, why: reachesNodes},
+	{group: "apiregistration.k8s.io", resource: "apiservices", verbs: writes, why: "answer in place of the API server"},
+	{group: "apiextensions.k8s.io", resource: "customresourcedefinitions", verbs: changes, why: "route custom resources through a webhook"},
+})

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -26,51 +25,29 @@ const (
 	maxReasons = 40
 )
 
-// facts remembers the facts that were read from clusters recently.
-type facts struct {
-	now  func() time.Time
-	mu   sync.Mutex
-	seen map[factKey]fact
-}
-
+// factKey is the key of a fact that was read from a cluster recently.
 type factKey struct {
 	vim        string
 	generation int64
 	kind, name string
 }
 
-type fact struct {
-	value any
-	at    time.Time
-}
-
 // learn returns a fact from memory, or finds it out.
-func learn[T any](f *facts, a broker.Access, kind, name string, find func() (T, error)) (T, error) {
+func learn[T any](d *Driver, a broker.Access, kind, name string, find func() (T, error)) (T, error) {
 	k := factKey{a.VIM, a.Generation, kind, name}
-	f.mu.Lock()
-	known, ok := f.seen[k]
-	f.mu.Unlock()
-	if ok && f.now().Sub(known.at) < knownFor {
-		return known.value.(T), nil
+	if known, ok := d.facts.Get(k); ok {
+		return known.(T), nil
 	}
 	value, err := find()
-	if err != nil {
-		return value, err
+	if err == nil {
+		d.facts.Add(k, value, knownFor-1) // whose last moment the cache counts
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.seen == nil || len(f.seen) >= maxFacts {
-		f.seen = map[factKey]fact{}
-	}
-	f.seen[k] = fact{value, f.now()}
-	return value, nil
+	return value, err
 }
 
 // forget drops a fact, so that it is read again.
-func (f *facts) forget(a broker.Access, kind, name string) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	delete(f.seen, factKey{a.VIM, a.Generation, kind, name})
+func (d *Driver) forget(a broker.Access, kind, name string) {
+	d.facts.Remove(factKey{a.VIM, a.Generation, kind, name})
 }
 
 // Grade implements [broker.Grader]. Without a scope, view holds on the whole cluster if it
@@ -139,7 +116,7 @@ func (d *Driver) rulesOf(ctx context.Context, c *connection, a broker.Access, g 
 	if len(g.Rules) > 0 {
 		return g.Rules, nil
 	}
-	return learn(d.facts, a, "clusterroles", g.Role, func() ([]broker.Rule, error) {
+	return learn(d, a, "clusterroles", g.Role, func() ([]broker.Rule, error) {
 		role, err := c.rbac.ClusterRoles().Get(ctx, g.Role, metav1.GetOptions{})
 		if notFound(err, "clusterroles", g.Role) {
 			return nil, noSuchRole(g.Role)
@@ -157,7 +134,7 @@ func (d *Driver) namespacesUsable(ctx context.Context, c *connection, a broker.A
 	looks.SetLimit(8)
 	for _, n := range namespaces {
 		looks.Go(func() error {
-			_, err := learn(d.facts, a, "namespaces", n, func() (string, error) { return c.namespaceUsable(looking, n) })
+			_, err := learn(d, a, "namespaces", n, func() (string, error) { return c.namespaceUsable(looking, n) })
 			return err
 		})
 	}
@@ -167,7 +144,7 @@ func (d *Driver) namespacesUsable(ctx context.Context, c *connection, a broker.A
 // escalating returns what says of a namespace why its identities can become more than it holds. For a lease whose
 // objects are those of a plan it leaves out what the pods of the identities are.
 func (d *Driver) escalating(ctx context.Context, c *connection, a broker.Access, planned bool) (func(string) string, error) {
-	own, err := learn(d.facts, a, "own", "", func() (string, error) {
+	own, err := learn(d, a, "own", "", func() (string, error) {
 		who, err := c.whoAmI(ctx)
 		if err != nil && !isForbidden(fault(err, "", "")) {
 			return "", fault(err, "create", "selfsubjectreviews")
@@ -200,7 +177,7 @@ func (d *Driver) escalating(ctx context.Context, c *connection, a broker.Access,
 			return nil, err
 		}
 	}
-	found, err := learn(d.facts, a, "escalating", fmt.Sprint(planned, a.Target.Vouched), func() (map[string]string, error) {
+	found, err := learn(d, a, "escalating", fmt.Sprint(planned, a.Target.Vouched), func() (map[string]string, error) {
 		return c.escalatingNamespaces(ctx, settled, within)
 	})
 	if err != nil {

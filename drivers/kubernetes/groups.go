@@ -49,6 +49,19 @@ func (t typed[T, P]) Get(ctx context.Context, name string, options metav1.GetOpt
 	return t.ask(ctx, t.client.Get().Name(name), &options)
 }
 
+// Find is Get, translated; nil if the server says that there is none of that name.
+func (t typed[T, P]) Find(ctx context.Context, name string) (P, error) {
+	there, err := t.Get(ctx, name, metav1.GetOptions{})
+	if notFound(err, t.resource, name) {
+		return nil, nil
+	}
+	what := t.resource
+	if t.namespace != "" {
+		what += " in namespace " + t.namespace
+	}
+	return there, fault(err, "get", what)
+}
+
 func (t typed[T, P]) Create(ctx context.Context, object P, options metav1.CreateOptions) (P, error) {
 	return t.ask(ctx, t.client.Post().Body(object), &options)
 }

@@ -67,10 +67,10 @@ func (d *Driver) level(ctx context.Context, c *connection, a broker.Access, name
 		}
 		return n.Metadata.Labels[enforceLabel], fault(err, "get", "namespace "+namespace)
 	}
-	at, err := learn(d.facts, a, "namespaces", namespace, ask)
+	at, err := learn(d, a, "namespaces", namespace, ask)
 	if err == nil && !holds(at) {
-		d.facts.forget(a, "namespaces", namespace)
-		at, err = learn(d.facts, a, "namespaces", namespace, ask)
+		d.forget(a, "namespaces", namespace)
+		at, err = learn(d, a, "namespaces", namespace, ask)
 	}
 	return at, err
 }
@@ -98,7 +98,7 @@ func (d *Driver) everyScope(ctx context.Context, c *connection, a broker.Access)
 	if err != nil {
 		return nil, err
 	}
-	levels, err := learn(d.facts, a, "levels", "", func() (map[string]string, error) {
+	levels, err := learn(d, a, "levels", "", func() (map[string]string, error) {
 		found := map[string]string{}
 		err := list(ctx, c.core.client, "Namespace", "", "namespaces", "", func(i *item) {
 			found[i.Metadata.Name] = i.Metadata.Labels[enforceLabel]
@@ -123,7 +123,7 @@ func (d *Driver) servesNetworks(ctx context.Context, c *connection, a broker.Acc
 	if a.Target.Vouched.Shares(networkKind+"."+networkGroup, nil) {
 		return false, nil
 	}
-	return learn(d.facts, a, "networks", "", func() (bool, error) {
+	return learn(d, a, "networks", "", func() (bool, error) {
 		var groups metav1.APIGroupList
 		switch err := read(ctx, c.core.client.Get().AbsPath("/apis"), &groups); {
 		case said(err, http.StatusForbidden):

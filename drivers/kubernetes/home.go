@@ -231,21 +231,15 @@ func (r *exactRole) holds(h home) bool {
 // exactRole reads the role of exact rules that the home has in a place; nil if it has none.
 func (c *connection) exactRole(ctx context.Context, h home, place string) (*exactRole, error) {
 	if place == "" {
-		r, err := c.rbac.ClusterRoles().Get(ctx, h.id, metav1.GetOptions{})
-		switch {
-		case notFound(err, "clusterroles", h.id):
-			return nil, nil
-		case err != nil:
-			return nil, fault(err, "get", "clusterroles")
+		r, err := c.rbac.ClusterRoles().Find(ctx, h.id)
+		if err != nil || r == nil {
+			return nil, err
 		}
 		return &exactRole{r, r.Rules}, nil
 	}
-	r, err := c.rbac.Roles(place).Get(ctx, h.id, metav1.GetOptions{})
-	switch {
-	case notFound(err, "roles", h.id):
-		return nil, nil
-	case err != nil:
-		return nil, fault(err, "get", "roles in namespace "+place)
+	r, err := c.rbac.Roles(place).Find(ctx, h.id)
+	if err != nil || r == nil {
+		return nil, err
 	}
 	return &exactRole{r, r.Rules}, nil
 }

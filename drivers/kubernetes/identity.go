@@ -179,15 +179,20 @@ type tokenClaims struct {
 // claimsOf reads a token's payload, which is not verified: it comes from the
 // server that signs it. A payload that cannot be read gives no claims.
 func claimsOf(token string) (c tokenClaims) {
-	parts := strings.Split(token, ".")
-	if len(parts) != 3 {
-		return c
-	}
-	body, err := base64.RawURLEncoding.DecodeString(parts[1])
-	if err != nil || json.Unmarshal(body, &c) != nil {
+	if !payload(token, &c) {
 		return tokenClaims{}
 	}
 	return c
+}
+
+// payload decodes that of a JWT (RFC 7519); nothing is verified.
+func payload(token string, into any) bool {
+	parts := strings.Split(token, ".")
+	if len(parts) != 3 {
+		return false
+	}
+	body, err := base64.RawURLEncoding.DecodeString(parts[1])
+	return err == nil && json.Unmarshal(body, into) == nil
 }
 
 // renewIn mints one more token for a lease's account. It makes only the objects that bind that
@@ -234,12 +239,10 @@ func (d *Driver) near(h home, a broker.Access) (namespace string, known bool) {
 // find returns the account of that name in the home; nil if there is none.
 func (d *Driver) find(ctx context.Context, c *connection, h home, a broker.Access, name string) (*corev1.ServiceAccount, error) {
 	get := func(namespace string) (*corev1.ServiceAccount, error) {
-		account, err := c.core.ServiceAccounts(namespace).Get(ctx, name, metav1.GetOptions{})
+		account, err := c.core.ServiceAccounts(namespace).Find(ctx, name)
 		switch {
-		case notFound(err, "serviceaccounts", name):
-			return nil, nil
-		case err != nil:
-			return nil, fault(err, "get", "serviceaccounts in namespace "+namespace)
+		case err != nil || account == nil:
+			return nil, err
 		case account.Name != name || account.UID == "":
 			return nil, notKubernetes(0)
 		}

@@ -3,10 +3,12 @@ package kubernetes
 import (
 	"context"
 	"fmt"
+	"maps"
 	"sync"
 	"time"
 
 	"golang.org/x/sync/singleflight"
+	"k8s.io/apimachinery/pkg/util/cache"
 )
 
 const (
@@ -17,13 +19,24 @@ const (
 	maxTrusted = 4096
 )
 
+// clock tells the time to what forgets by it.
+type clock func() time.Time
+
+func (c clock) Now() time.Time { return c() }
+
 // memory knows in which namespace each home of grants was seen. The bindings of a home are
 // never remembered: see [connection.unbound].
 type memory struct {
-	now    func() time.Time
-	mu     sync.Mutex
-	seen   map[memoryKey]remembered
+	seen   *cache.LRUExpireCache // namespaces, by memoryKey
 	making singleflight.Group
+
+	mu sync.Mutex
+	// leases counts those that were issued under a key.
+	leases map[memoryKey]int
+}
+
+func newMemory(now clock) *memory {
+	return &memory{seen: cache.NewLRUExpireCacheWithClock(maxTrusted, now), leases: map[memoryKey]int{}}
 }
 
 // memoryKey holds the generation too: another generation may be another cluster.
@@ -33,70 +46,42 @@ type memoryKey struct {
 	name       string
 }
 
-type remembered struct {
-	namespace string
-	at        time.Time
-	// leases counts those that were issued there since.
-	leases int
-}
-
 // recall returns the namespace that is remembered under the key.
 func (m *memory) recall(k memoryKey) (namespace string, ok bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	r, ok := m.seen[k]
-	return r.namespace, ok && m.now().Sub(r.at) < trustedFor
-}
-
-func (m *memory) keep(k memoryKey, namespace string) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.seen == nil || len(m.seen) >= maxTrusted {
-		m.seen = map[memoryKey]remembered{}
-	}
-	r := m.seen[k]
-	r.namespace, r.at = namespace, m.now()
-	m.seen[k] = r
+	found, ok := m.seen.Get(k)
+	namespace, _ = found.(string)
+	return namespace, ok
 }
 
 // count adds a lease to those under the key, and returns how many there were before.
 func (m *memory) count(k memoryKey) int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.seen == nil {
-		m.seen = map[memoryKey]remembered{}
+	if len(m.leases) >= maxTrusted {
+		clear(m.leases)
 	}
-	r := m.seen[k]
-	r.leases++
-	m.seen[k] = r
-	return r.leases - 1
+	m.leases[k]++
+	return m.leases[k] - 1
 }
 
 // recount counts leases under the key from zero again.
 func (m *memory) recount(k memoryKey) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if r, ok := m.seen[k]; ok {
-		r.leases = 0
-		m.seen[k] = r
-	}
+	delete(m.leases, k)
 }
 
 func (m *memory) drop(k memoryKey) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	delete(m.seen, k)
+	m.seen.Remove(k)
+	m.recount(k)
 }
 
 // dropVIM forgets all that is known of a VIM.
 func (m *memory) dropVIM(vim string) {
+	m.seen.RemoveAll(func(k any) bool { return k.(memoryKey).vim == vim })
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for k := range m.seen {
-		if k.vim == vim {
-			delete(m.seen, k)
-		}
-	}
+	maps.DeleteFunc(m.leases, func(k memoryKey, _ int) bool { return k.vim == vim })
 }
 
 // ensure returns the namespace under the key, and makes it and its objects if it is not
@@ -117,7 +102,7 @@ func (m *memory) ensure(ctx context.Context, k memoryKey, build func(context.Con
 		defer takeBack()
 		namespace, err := build(ctx)
 		if err == nil {
-			m.keep(k, namespace)
+			m.seen.Add(k, namespace, trustedFor-1) // whose last moment the cache counts
 		}
 		return namespace, err
 	})

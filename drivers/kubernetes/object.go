@@ -299,14 +299,6 @@ type binding struct {
 	object metav1.Object
 }
 
-func clusterBinding(b *rbacv1.ClusterRoleBinding) *binding {
-	return &binding{meta: b.ObjectMeta, role: b.RoleRef, subjects: b.Subjects, object: b}
-}
-
-func namespaceBinding(b *rbacv1.RoleBinding) *binding {
-	return &binding{meta: b.ObjectMeta, role: b.RoleRef, subjects: b.Subjects, object: b}
-}
-
 func listedBinding(i *item) *binding {
 	b := &binding{meta: i.meta(), role: i.RoleRef, subjects: i.Subjects}
 	b.object = &b.meta
@@ -347,23 +339,17 @@ func (c *connection) makeBinding(ctx context.Context, b binding) (there *binding
 // binding reads a binding; nil if the cluster has none of that name.
 func (c *connection) binding(ctx context.Context, namespace, name string) (*binding, error) {
 	if namespace == "" {
-		b, err := c.rbac.ClusterRoleBindings().Get(ctx, name, metav1.GetOptions{})
-		switch {
-		case notFound(err, "clusterrolebindings", name):
-			return nil, nil
-		case err != nil:
-			return nil, fault(err, "get", "clusterrolebindings")
+		b, err := c.rbac.ClusterRoleBindings().Find(ctx, name)
+		if err != nil || b == nil {
+			return nil, err
 		}
-		return clusterBinding(b), nil
+		return &binding{meta: b.ObjectMeta, role: b.RoleRef, subjects: b.Subjects, object: b}, nil
 	}
-	b, err := c.rbac.RoleBindings(namespace).Get(ctx, name, metav1.GetOptions{})
-	switch {
-	case notFound(err, "rolebindings", name):
-		return nil, nil
-	case err != nil:
-		return nil, fault(err, "get", "rolebindings in namespace "+namespace)
+	b, err := c.rbac.RoleBindings(namespace).Find(ctx, name)
+	if err != nil || b == nil {
+		return nil, err
 	}
-	return namespaceBinding(b), nil
+	return &binding{meta: b.ObjectMeta, role: b.RoleRef, subjects: b.Subjects, object: b}, nil
 }
 
 // bindings lists those that match the selector in a namespace, or, without one, those of

@@ -110,11 +110,8 @@ func (c *connection) claimRoom(ctx context.Context, h home, namespace string) (b
 
 // claimed reports whether a namespace of the pool is the home's.
 func (c *connection) claimed(ctx context.Context, h home, namespace string) (bool, error) {
-	there, err := c.core.ConfigMaps(namespace).Get(ctx, claimName, metav1.GetOptions{})
-	if notFound(err, "configmaps", claimName) {
-		return false, nil
-	}
-	return err == nil && h.owns(there), fault(err, "get", "configmaps in namespace "+namespace)
+	there, err := c.core.ConfigMaps(namespace).Find(ctx, claimName)
+	return err == nil && there != nil && h.owns(there), err
 }
 
 // emptyRoom reports whether a namespace of the pool holds no identity that can act. It
@@ -151,12 +148,10 @@ func (c *connection) emptyRoom(ctx context.Context, namespace string) (bool, err
 
 // release gives a namespace back to the pool. Accounts went before it.
 func (c *connection) release(ctx context.Context, h home, namespace string) error {
-	there, err := c.core.ConfigMaps(namespace).Get(ctx, claimName, metav1.GetOptions{})
+	there, err := c.core.ConfigMaps(namespace).Find(ctx, claimName)
 	switch {
-	case notFound(err, "configmaps", claimName):
-		return nil
-	case err != nil:
-		return fault(err, "get", "configmaps in namespace "+namespace)
+	case err != nil || there == nil:
+		return err
 	case !h.owns(there):
 		return foreign("configmap", namespace+"/"+claimName)
 	}

@@ -69,10 +69,10 @@ func eachOther(r broker.Rule, f func(group, resource string)) {
 // servedIn is what the cluster serves in a group, as it was remembered if that has all that is asked for.
 func (d *Driver) servedIn(ctx context.Context, c *connection, a broker.Access, group string, asked []string) ([]string, error) {
 	ask := func() ([]string, error) { return c.served(ctx, group) }
-	names, err := learn(d.facts, a, "served", group, ask)
+	names, err := learn(d, a, "served", group, ask)
 	if err == nil && names != nil && slices.ContainsFunc(asked, func(r string) bool { return !slices.Contains(names, r) }) {
-		d.facts.forget(a, "served", group)
-		names, err = learn(d.facts, a, "served", group, ask)
+		d.forget(a, "served", group)
+		names, err = learn(d, a, "served", group, ask)
 	}
 	return names, err
 }

@@ -93,14 +93,9 @@ func (d *Driver) Shelved(ctx context.Context, a broker.Access, target, namespace
 // Unshelve implements [broker.Shelf].
 func (d *Driver) Unshelve(ctx context.Context, a broker.Access, s broker.Shelved) error {
 	return d.onShelf(ctx, a, func(ctx context.Context, c *connection) error {
-		now, err := c.core.Secrets(s.Namespace).Get(ctx, s.Name, metav1.GetOptions{})
-		switch {
-		case notFound(err, "secrets", s.Name):
-			return nil
-		case err != nil:
-			return fault(err, "get", "secrets in namespace "+s.Namespace)
-		case !isShelved(now, s):
-			return nil
+		now, err := c.core.Secrets(s.Namespace).Find(ctx, s.Name)
+		if err != nil || now == nil || !isShelved(now, s) {
+			return err
 		}
 		return remove(ctx, c.core.client, "secrets", now)
 	})

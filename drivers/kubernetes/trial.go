@@ -56,7 +56,7 @@ func (d *Driver) try(
 	excess, err := d.excess(ctx, c, a, h, m)
 	if len(excess) > 0 {
 		// The role may have been widened since it was read.
-		d.facts.forget(a, "clusterroles", h.grant.Role)
+		d.forget(a, "clusterroles", h.grant.Role)
 		excess, err = d.excess(ctx, c, a, h, m)
 	}
 	if err != nil { // the lease's rights are not known: the next is tried
