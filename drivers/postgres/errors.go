@@ -40,39 +40,6 @@ const (
 	refusesSetting = "call_bool_check_hook"
 )
 
-// unique names the rules of uniqueness as the schema does.
-var unique = map[string]rows.Unique{
-	"vnf_packages_pkey":                        rows.PackageID,
-	"package_vnfd_once_per_project":            rows.VNFD,
-	"oauth_key_signs_alone":                    rows.TokenKey,
-	"oauth_clients_pkey":                       rows.ClientID,
-	"client_name_once_per_project":             rows.ClientName,
-	"vnf_grants_pkey":                          rows.VNFGrantID,
-	"vnf_grant_once_per_operation":             rows.VNFGrantOperation,
-	"vims_pkey":                                rows.VIMID,
-	"vim_name_once_per_project":                rows.VIMName,
-	"vim_default_once_per_project":             rows.VIMDefault,
-	"leases_pkey":                              rows.LeaseID,
-	"vim_idempotency_key_once_per_principal":   rows.VIMKey,
-	"lease_idempotency_key_once_per_principal": rows.LeaseKey,
-	"lease_login_once":                         rows.LeaseLogin,
-	"management_clusters_pkey":                 rows.ManagementVIM,
-	"cluster_object_once":                      rows.ClusterObject,
-	"cluster_system_once":                      rows.ClusterSystem,
-
-	"link_name_once_per_project":    rows.LinkName,
-	"vnf_subscriptions_pkey":        rows.SubscriptionID,
-	"subscription_once_per_project": rows.SubscriptionLike,
-
-	"vnf_bundles_pkey":  rows.BundleName,
-	"bundle_once":       rows.BundleName,
-	"bundle_claim_once": rows.BundleClaim,
-
-	"vnf_instances_pkey":                   rows.InstanceID,
-	"vnf_operations_pkey":                  rows.OperationID,
-	"vnf_operation_live_once_per_instance": rows.OperationLive,
-}
-
 // answer is the database's answer, without the values in it: those stand in the detail of
 // its errors, and in the text of those about data and constraints.
 type answer struct{ code, rule, text string }
@@ -117,7 +84,7 @@ func translate(err error) error {
 }
 
 func translateAnswer(a *answer) error {
-	if rule, ok := unique[a.rule]; ok && a.code == uniqueViolation {
+	if rule, ok := rows.UniqueOf(a.rule); ok && a.code == uniqueViolation {
 		return rule.Taken(a)
 	}
 	switch class := a.code[:min(2, len(a.code))]; {

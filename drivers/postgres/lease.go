@@ -65,7 +65,7 @@ func (database) LeaseWindowEnd(_, wider broker.LeaseFilter) (string, []any, erro
 }
 
 // LeaseQuery implements [tables.Database].
-func (database) LeaseQuery(f broker.LeaseFilter, end *rows.LeasePosition) (text string, args []any, size int, err error) {
+func (database) LeaseQuery(f broker.LeaseFilter, end *rows.Position) (text string, args []any, size int, err error) {
 	parts, size, live, err := leaseRanges(f, end)
 	if err != nil {
 		return "", nil, 0, err
@@ -93,7 +93,7 @@ func (database) LeaseQuery(f broker.LeaseFilter, end *rows.LeasePosition) (text 
 
 // leaseRanges are the ranges that a page is read from: one, or two for the leases of a project and those on its
 // VIMs. live says that they are ranges of live_leases: few leases are live, compared with the ended ones.
-func leaseRanges(f broker.LeaseFilter, end *rows.LeasePosition) (parts []*rows.Conditions, size int, live bool, err error) {
+func leaseRanges(f broker.LeaseFilter, end *rows.Position) (parts []*rows.Conditions, size int, live bool, err error) {
 	c, size, err := rows.LeaseConditions(f, end)
 	if err != nil {
 		return nil, 0, false, err

@@ -86,7 +86,7 @@ func listVIMs(f broker.VIMFilter) (string, []any, int, error) {
 	return dialect.Text(text), dialect.Args(args), size, err
 }
 
-func listLeases(f broker.LeaseFilter, end *rows.LeasePosition) (string, []any, int, error) {
+func listLeases(f broker.LeaseFilter, end *rows.Position) (string, []any, int, error) {
 	text, args, size, err := database{}.LeaseQuery(f, end)
 	return dialect.Text(text), dialect.Args(args), size, err
 }
@@ -206,7 +206,7 @@ func (s *Store) touched(t *testing.T, text string, args ...any) (found, blocks i
 // of at most three ranges of an index, however many rows the lists have.
 func (s *Store) wantOnePage(t *testing.T) {
 	const size = 50
-	middle := rows.Token(rows.LeasePosition{CreatedAt: time.Date(2030, 2, 8, 0, 0, 0, 0, time.UTC).UnixMicro(), ID: "full-5"})
+	middle := rows.Token(rows.Position{List: "leases", At: time.Date(2030, 2, 8, 0, 0, 0, 0, time.UTC).UnixMicro(), Names: []string{"full-5"}})
 	live := []broker.LeaseState{broker.LeasePending, broker.LeaseActive, broker.LeaseRevoking, broker.LeaseIrrevocable}
 	for _, f := range []broker.LeaseFilter{
 		{}, {Project: "full"}, {Project: "full", States: live}, {Project: "full", States: live[1:2]}, {Principal: "principal-7"}, {VIM: "vim-7"},
@@ -231,7 +231,7 @@ func (s *Store) wantOnePage(t *testing.T) {
 		{}, {Project: "full"}, {State: broker.VIMRegistered}, {Status: broker.HealthReachable}, {State: broker.VIMRegistered, Project: "full"},
 	} {
 		for _, f.Token = range []string{
-			"", rows.Token(rows.VIMPosition{Project: "full", Name: "name-5000"}), rows.Token(rows.VIMPosition{Project: "third", Name: "name-2500"}),
+			"", rows.Token(rows.Position{List: "VIMs", Names: []string{"full", "name-5000"}}), rows.Token(rows.Position{List: "VIMs", Names: []string{"third", "name-2500"}}),
 		} {
 			f.Size = size
 			text, args, _, err := listVIMs(f)
@@ -278,17 +278,16 @@ func (s *Store) wantWindows(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			ends, err := read(t.Context(), s, func(row pgx.CollectableRow) (p rows.LeasePosition, err error) {
-				var at time.Time
-				err = row.Scan(&at, &p.ID)
-				p.CreatedAt = rows.Micro(at)
-				return p, err
+			ends, err := read(t.Context(), s, func(row pgx.CollectableRow) (rows.Position, error) {
+				var l broker.Lease
+				err := row.Scan(&l.CreatedAt, &l.ID)
+				return rows.LeaseOrder.At(l), err
 			}, text, args...)
 			if err != nil {
 				t.Fatal(err)
 			}
 			_, blocks := s.touched(t, text, args...)
-			var end *rows.LeasePosition
+			var end *rows.Position
 			if len(ends) > 0 {
 				end = &ends[0]
 			}
@@ -362,7 +361,7 @@ func TestQueriesUseIndexes(t *testing.T) {
 	}
 
 	day := time.Date(2030, 6, 1, 0, 0, 0, 0, time.UTC)
-	vimPage := broker.Page{Token: rows.Token(rows.VIMPosition{Project: "project-50", Name: "name-50"})}
+	vimPage := broker.Page{Token: rows.Token(rows.Position{List: "VIMs", Names: []string{"project-50", "name-50"}})}
 	label := map[string]string{"site": "s7"}
 	for _, c := range []struct {
 		f     broker.VIMFilter
@@ -396,7 +395,7 @@ func TestQueriesUseIndexes(t *testing.T) {
 		want(fmt.Sprintf("VIMs(%+v)", c.f), c.index, text, args...)
 	}
 
-	leasePage := broker.Page{Token: rows.Token(rows.LeasePosition{CreatedAt: day.Add(-2000 * time.Hour).UnixMicro(), ID: "lease-5"})}
+	leasePage := broker.Page{Token: rows.Token(rows.Position{List: "leases", At: day.Add(-2000 * time.Hour).UnixMicro(), Names: []string{"lease-5"}})}
 	active, ended := []broker.LeaseState{broker.LeaseActive}, []broker.LeaseState{broker.LeaseRevoked}
 	early := time.Date(2030, 1, 15, 0, 0, 0, 0, time.UTC)
 	for _, c := range []struct {

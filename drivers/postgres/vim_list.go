@@ -20,7 +20,7 @@ const (
 // VIMQuery implements [tables.Database]. The query finds the page through an index, and joins only its rows with their
 // generations and labels.
 func (database) VIMQuery(f broker.VIMFilter) (text string, args []any, size int, err error) {
-	size, after, err := rows.ReadPage[rows.VIMPosition](f.Page)
+	size, after, err := rows.VIMOrder.Read(f.Page)
 	if err != nil {
 		return "", nil, 0, err
 	}
@@ -43,9 +43,7 @@ func (database) VIMQuery(f broker.VIMFilter) (text string, args []any, size int,
 
 	var page string
 	if f.Project == "" {
-		if after != nil {
-			c.Add(`(project, name) > (?, ?)`, after.Project, after.Name)
-		}
+		rows.VIMOrder.After(c, after)
 		page, args = c.SelectFrom(positions)
 	} else {
 		own, all, granted := c.OfVIMs(shared, f, false, after)

@@ -1,10 +1,6 @@
 package rows
 
-import (
-	"time"
-
-	"github.com/vimbroker/vimbroker/broker/oauth"
-)
+import "github.com/vimbroker/vimbroker/broker/oauth"
 
 // ClientColumns are the columns of the table oauth_clients.
 var ClientColumns = ColumnsOf[oauth.Client](`
@@ -12,10 +8,7 @@ var ClientColumns = ColumnsOf[oauth.Client](`
 	created_by! created_at! updated_at revision`)
 
 // ClientOrder is the order of a list of clients.
-var ClientOrder = Order[oauth.Client]{
-	List: "clients", Columns: []string{"project", "name"},
-	Of: func(c oauth.Client) (time.Time, []string) { return time.Time{}, []string{c.Project, c.Name} },
-}
+var ClientOrder = OrderOf[oauth.Client]("clients", "project name", false)
 
 // WhereClients are the conditions of a filter, and of the page after a position.
 func WhereClients(f oauth.Filter, after *Position) *Conditions {

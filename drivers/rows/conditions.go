@@ -58,18 +58,16 @@ func (c *Conditions) OfProject(project string, few bool) []*Conditions {
 
 // LeaseConditions are those of a filter that say the same in every database, for a page that ends with end at the
 // latest, if that is not nil. The size is that of the page.
-func LeaseConditions(f broker.LeaseFilter, end *LeasePosition) (c *Conditions, size int, err error) {
-	size, after, err := ReadPage[LeasePosition](f.Page)
+func LeaseConditions(f broker.LeaseFilter, end *Position) (c *Conditions, size int, err error) {
+	size, after, err := LeaseOrder.Read(f.Page)
 	if err != nil {
 		return nil, 0, err
 	}
 	c = &Conditions{}
 	if end != nil {
-		c.Add(`(created_at, id) >= (?, ?)`, Time(end.CreatedAt), end.ID)
+		c.Add(`(created_at, id) >= (?, ?)`, Time(end.At), end.Names[0])
 	}
-	if after != nil {
-		c.Add(`(created_at, id) < (?, ?)`, Time(after.CreatedAt), after.ID)
-	}
+	LeaseOrder.After(c, after)
 	c.AddIf(f.IDPrefix != "", `id BETWEEN ? AND ?`, f.IDPrefix, f.IDPrefix+"~")
 	c.AddIf(f.Operation != "", `operation = ? AND operation <> ''`, f.Operation)
 	c.AddIf(f.Instance != "", `instance = ? AND instance <> ''`, f.Instance)
@@ -98,7 +96,7 @@ func VIMConditions(f broker.VIMFilter) *Conditions {
 // OfVIMs are the ranges of VIMs that the project of f sees, after a place in the list: its own, those that are shared
 // with all, and those that are shared with it. The conditions of the second may be written otherwise. Where few VIMs are
 // left to look at, a project's own are not looked for by the project.
-func (c *Conditions) OfVIMs(shared *Conditions, f broker.VIMFilter, few bool, after *VIMPosition) (own, all, granted *Conditions) {
+func (c *Conditions) OfVIMs(shared *Conditions, f broker.VIMFilter, few bool, after *Position) (own, all, granted *Conditions) {
 	own, all, granted = c.Clone(), shared.Clone(), c.Clone()
 	own.AddIf(few, `/*slow*/project = ?`, f.Project)
 	own.AddIf(!few, `project = ?`, f.Project)
@@ -107,10 +105,10 @@ func (c *Conditions) OfVIMs(shared *Conditions, f broker.VIMFilter, few bool, af
 	granted.AddIf(f.Name != "", `vim_name = ?`, f.Name)
 	if after != nil {
 		// With the project given, the index is only searched for a bound of the name alone.
-		own.AddIf(after.Project == f.Project, `name > ?`, after.Name)
-		own.AddIf(after.Project > f.Project, `FALSE`)
-		all.Add(`(project, name) > (?, ?)`, after.Project, after.Name)
-		granted.Add(`(vim_project, vim_name) > (?, ?)`, after.Project, after.Name)
+		own.AddIf(after.Names[0] == f.Project, `name > ?`, after.Names[1])
+		own.AddIf(after.Names[0] > f.Project, `FALSE`)
+		VIMOrder.After(all, after)
+		granted.Add(`(vim_project, vim_name) > (?, ?)`, after.Names[0], after.Names[1])
 	}
 	return own, all, granted
 }

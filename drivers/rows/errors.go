@@ -7,36 +7,76 @@ import (
 	"github.com/vimbroker/vimbroker/broker"
 )
 
-// Unique is a rule that a field's value occurs once.
-type Unique struct{ field, detail string }
+// Unique is a rule that a field's value occurs once. PostgreSQL's schema gives it a name; SQLite names its columns.
+type Unique struct{ name, columns, field, detail string }
 
-// The rules of uniqueness. Databases name them differently.
+// The rules that a write looks at before the database does.
 var (
-	VIMID      = Unique{"id", "a VIM with this id is there already"}
-	VIMName    = Unique{"name", "the project has a VIM of this name"}
-	VIMDefault = Unique{"default", "the project has a default VIM already"}
-	VIMKey     = Unique{"Idempotency-Key", "the principal used this key for another registration"}
-	LeaseID    = Unique{"id", "a lease with this id is there already"}
-	PackageID  = Unique{"id", "a VNF package with this id is there already"}
-	VNFD       = Unique{"vnfdId", "the project has another package with this VNFD"}
-	LeaseKey   = Unique{"Idempotency-Key", "the principal used this key for another lease"}
-	LeaseLogin = Unique{"login", "another lease has taken the place of the one before"}
-
-	ClientID   = Unique{"id", "a client with this id is there already"}
-	TokenKey   = Unique{"key", "another key signs tokens"}
-	ClientName = Unique{"name", "the project has a client of this name"}
-
-	VNFGrantID        = Unique{"id", "a grant with this id is there already"}
-	VNFGrantOperation = Unique{"vnfLcmOpOccId", "the client has a grant for this operation"}
-	SubscriptionID    = Unique{"id", "a subscription with this id is there already"}
-	SubscriptionLike  = Unique{"callbackUri", "the project has such a subscription already"}
-	BundleName        = Unique{"name", "there is one of this name already"}
-	BundleClaim       = Unique{"claim", "another request is making it"}
-
-	ManagementVIM = Unique{"vim", "the VIM is a management cluster already"}
-	ClusterObject = Unique{"uid", "the management cluster has this cluster already"}
-	ClusterSystem = Unique{"system", "another cluster of the project leads to this system"}
+	VIMKey, _     = UniqueOf("vim_idempotency_key_once_per_principal")
+	LeaseKey, _   = UniqueOf("lease_idempotency_key_once_per_principal")
+	LeaseLogin, _ = UniqueOf("lease_login_once")
 )
+
+// uniques are all rules of uniqueness.
+var uniques = []Unique{
+	{"vims_pkey", "vims.id", "id", "a VIM with this id is there already"},
+	{"vim_name_once_per_project", "vims.project, vims.name", "name", "the project has a VIM of this name"},
+	{"vim_default_once_per_project", "vims.project", "default", "the project has a default VIM already"},
+	{
+		"vim_idempotency_key_once_per_principal", "vims.created_by, vims.idempotency_key",
+		"Idempotency-Key", "the principal used this key for another registration",
+	},
+	{"leases_pkey", "leases.id", "id", "a lease with this id is there already"},
+	{
+		"lease_idempotency_key_once_per_principal", "leases.principal, leases.idempotency_key",
+		"Idempotency-Key", "the principal used this key for another lease",
+	},
+	{"lease_login_once", "", "login", "another lease has taken the place of the one before"},
+	{"vnf_packages_pkey", "vnf_packages.id", "id", "a VNF package with this id is there already"},
+	{
+		"package_vnfd_once_per_project", "vnf_packages.project, vnf_packages.vnfd",
+		"vnfdId", "the project has another package with this VNFD",
+	},
+	{"oauth_clients_pkey", "oauth_clients.id", "id", "a client with this id is there already"},
+	{"client_name_once_per_project", "oauth_clients.project, oauth_clients.name", "name", "the project has a client of this name"},
+	{"oauth_key_signs_alone", "oauth_keys.state", "key", "another key signs tokens"},
+	{"vnf_grants_pkey", "vnf_grants.id", "id", "a grant with this id is there already"},
+	{
+		"vnf_grant_once_per_operation", "vnf_grants.client, vnf_grants.operation",
+		"vnfLcmOpOccId", "the client has a grant for this operation",
+	},
+	{"vnf_subscriptions_pkey", "vnf_subscriptions.id", "id", "a subscription with this id is there already"},
+	{
+		"subscription_once_per_project", "vnf_subscriptions.project, vnf_subscriptions.digest",
+		"callbackUri", "the project has such a subscription already",
+	},
+	{"vnf_bundles_pkey", "vnf_bundles.id", "name", "there is one of this name already"},
+	{"bundle_once", "vnf_bundles.project, vnf_bundles.kind, vnf_bundles.name", "name", "there is one of this name already"},
+	{"bundle_claim_once", "vnf_bundles.project, vnf_bundles.claim", "claim", "another request is making it"},
+	{"link_name_once_per_project", "virtual_links.project, virtual_links.name", "name", "the project has one of this name already"},
+	{"vnf_instances_pkey", "vnf_instances.id", "id", "a VNF instance with this id is there already"},
+	{"vnf_operations_pkey", "vnf_operations.id", "id", "an operation with this id is there already"},
+	{
+		"vnf_operation_live_once_per_instance", "vnf_operations.instance",
+		"vnfInstanceId", "another operation of the instance has not ended",
+	},
+	{"management_clusters_pkey", "management_clusters.vim", "vim", "the VIM is a management cluster already"},
+	{
+		"cluster_object_once", "clusters.management, clusters.namespace, clusters.name, clusters.uid",
+		"uid", "the management cluster has this cluster already",
+	},
+	{"cluster_system_once", "clusters.system, clusters.project", "system", "another cluster of the project leads to this system"},
+}
+
+// UniqueOf is the rule that a database names.
+func UniqueOf(named string) (Unique, bool) {
+	for _, u := range uniques {
+		if named != "" && (named == u.name || named == u.columns) {
+			return u, true
+		}
+	}
+	return Unique{}, false
+}
 
 // Taken says that another row has the value; cause may be nil.
 func (u Unique) Taken(cause error) error {
@@ -89,6 +129,17 @@ func NotFound(what string) error {
 // Conflict says that the rows do not allow the change.
 func Conflict(detail string) error {
 	return &broker.Error{Kind: broker.ErrConflict, Detail: detail}
+}
+
+// Move refuses a move that the state machine of something does not have.
+func Move[S interface {
+	~string
+	CanMove(to S) bool
+}](what string, from, to S) error {
+	if from != to && !from.CanMove(to) {
+		return Conflict(what + " that is " + string(from) + " cannot become " + string(to))
+	}
+	return nil
 }
 
 // NotLeasable says that no lease can be made on the VIM.

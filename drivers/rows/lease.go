@@ -17,6 +17,9 @@ var LeaseColumns = ColumnsOf[lease](`
 	grant_digest! epoch! uid credential_id credential_ends_at stood left_behind holder_roles instance! for_whom!=For
 	planned! token_ttl! login! door! secret_sha256`)
 
+// LeaseOrder is the order of a list of leases.
+var LeaseOrder = OrderOf[lease]("leases", "created_at id", true)
+
 // Sparing is a lease as it is read. Of one whose row is damaged it is the readable part: such a lease can be
 // revoked, and cannot be renewed for other namespaces than it had.
 func Sparing(l broker.Lease, damaged bool) broker.Lease {
@@ -46,14 +49,6 @@ func NeedsGeneration(l broker.Lease) bool { return l.State.Live() || l.Sealed !=
 // Resealed reports whether a change gives the lease another sealed credential. Its
 // key must then be the present key of the lease's generation, or [ErrOtherKey] is due.
 func Resealed(from, to broker.Lease) bool { return to.Sealed != "" && to.Sealed != from.Sealed }
-
-// MoveLease refuses a move that the state machine of leases does not have.
-func MoveLease(from, to broker.LeaseState) error {
-	if from != to && !from.CanMove(to) {
-		return Conflict(fmt.Sprintf("a lease that is %s cannot become %s", from, to))
-	}
-	return nil
-}
 
 // Live counts the live leases of a principal, on a VIM and of a project.
 type Live struct{ OfPrincipal, OnVIM, OfProject int }

@@ -2,19 +2,11 @@ package rows
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
 	"time"
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/lifecycle"
-)
-
-// The rules of uniqueness of life-cycle management.
-var (
-	InstanceID    = Unique{"id", "a VNF instance with this id is there already"}
-	OperationID   = Unique{"id", "an operation with this id is there already"}
-	OperationLive = Unique{"vnfInstanceId", "another operation of the instance has not ended"}
 )
 
 // Busy says that another operation is live on the instance.
@@ -186,8 +178,8 @@ func ChangeOperation(o Operation, i Instance, change func(*lifecycle.Operation, 
 	if err := change(&newO, &newI); err != nil {
 		return fail(err)
 	}
-	if oldO.State != newO.State && !oldO.State.CanMove(newO.State) {
-		return fail(Conflict(fmt.Sprintf("an operation that is %s cannot become %s", oldO.State, newO.State)))
+	if err := Move("an operation", oldO.State, newO.State); err != nil {
+		return fail(err)
 	}
 	newO.ID, newO.Instance, newO.Project, newO.StartedAt, newO.Revision = oldO.ID, oldO.Instance, oldO.Project, oldO.StartedAt, oldO.Revision+1
 	newO.Events = oldO.Events
@@ -229,16 +221,10 @@ func Progress(row Operation, of lifecycle.Operation) (Operation, error) {
 }
 
 // InstanceOrder is the order of a list of instances.
-var InstanceOrder = Order[Instance]{
-	List: "instances", Dated: "created_at", Columns: []string{"id"}, Descending: true,
-	Of: func(i Instance) (time.Time, []string) { return i.CreatedAt, []string{i.ID} },
-}
+var InstanceOrder = OrderOf[Instance]("instances", "created_at id", true)
 
 // OperationOrder is the order of a list of operations.
-var OperationOrder = Order[Operation]{
-	List: "operations", Dated: "started_at", Columns: []string{"id"}, Descending: true,
-	Of: func(o Operation) (time.Time, []string) { return o.StartedAt, []string{o.ID} },
-}
+var OperationOrder = OrderOf[Operation]("operations", "started_at id", true)
 
 // Deletable refuses to remove an instance that has resources, or an operation that has not ended.
 func Deletable(i Instance, live bool) error {

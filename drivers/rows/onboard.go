@@ -1,11 +1,6 @@
 package rows
 
-import (
-	"fmt"
-	"time"
-
-	"github.com/vimbroker/vimbroker/broker/onboard"
-)
+import "github.com/vimbroker/vimbroker/broker/onboard"
 
 // ManagementColumns are the columns of the table management_clusters.
 var ManagementColumns = ColumnsOf[onboard.Management](`
@@ -25,12 +20,7 @@ var ClusterColumns = ColumnsOf[onboard.Cluster](`
 var ClusterNoteColumns = ClusterColumns.Pick("reason", "message", "attempts", "secret")
 
 // ClusterOrder is the order of a list of clusters.
-var ClusterOrder = Order[onboard.Cluster]{
-	List: "clusters", Columns: []string{"management", "namespace", "name", "uid"},
-	Of: func(c onboard.Cluster) (time.Time, []string) {
-		return time.Time{}, []string{c.Management, c.Namespace, c.Name, c.UID}
-	},
-}
+var ClusterOrder = OrderOf[onboard.Cluster]("clusters", "management namespace name uid", false)
 
 // ChangeManagement returns what becomes of a row when a change has made now of it: what a
 // change does to VIM, CreatedAt and Revision is ignored.
@@ -43,8 +33,8 @@ func ChangeManagement(old, now onboard.Management) onboard.Management {
 // does to the identity, CreatedAt and Revision is ignored. A move that the state machine of
 // clusters does not have is ErrConflict.
 func ChangeCluster(old, now onboard.Cluster) (onboard.Cluster, error) {
-	if old.State != now.State && !old.State.CanMove(now.State) {
-		return onboard.Cluster{}, Conflict(fmt.Sprintf("a cluster that is %s cannot become %s", old.State, now.State))
+	if err := Move("a cluster", old.State, now.State); err != nil {
+		return onboard.Cluster{}, err
 	}
 	now.ID, now.Management, now.Namespace, now.Name = old.ID, old.Management, old.Namespace, old.Name
 	now.UID, now.CreatedAt, now.Revision = old.UID, old.CreatedAt, old.Revision+1

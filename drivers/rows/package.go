@@ -34,7 +34,4 @@ func WherePackages(f catalog.Filter) *Conditions {
 }
 
 // PackageOrder is the order of a list of packages.
-var PackageOrder = Order[catalog.Package]{
-	List: "packages", Dated: "created_at", Columns: []string{"id"},
-	Of: func(p catalog.Package) (time.Time, []string) { return p.CreatedAt, []string{p.ID} },
-}
+var PackageOrder = OrderOf[catalog.Package]("packages", "created_at id", false)

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/vimbroker/vimbroker/lifecycle"
 	"github.com/vimbroker/vimbroker/lifecycle/subscription"
@@ -42,10 +41,7 @@ func (s Subscription) Read() (subscription.Subscription, error) {
 }
 
 // SubscriptionOrder is the order of a list of subscriptions.
-var SubscriptionOrder = Order[Subscription]{
-	List: "subscriptions", Dated: "created_at", Columns: []string{"id"}, Descending: true,
-	Of: func(s Subscription) (time.Time, []string) { return s.CreatedAt, []string{s.ID} },
-}
+var SubscriptionOrder = OrderOf[Subscription]("subscriptions", "created_at id", true)
 
 // WhereSubscriptions are the conditions of a query.
 func WhereSubscriptions(q subscription.Query) *Conditions {

@@ -1,7 +1,6 @@
 package rows
 
 import (
-	"fmt"
 	"reflect"
 	"slices"
 
@@ -29,6 +28,9 @@ var VIMColumns = ColumnsOf[VIM](`
 	health_checked=Health.CheckedAt health_message=Health.Message health_version=Health.Version
 	can_mint=Health.CanMint mint_message=Health.MintMessage external_ips=Health.ExternalIPs health_next=Health.Next
 	idempotency_key request_digest description extra suspended`)
+
+// VIMOrder is the order of a list of VIMs.
+var VIMOrder = OrderOf[broker.VIM]("VIMs", "project name", false)
 
 // HealthColumns are the columns that a check of a VIM writes.
 var HealthColumns = VIMColumns.Pick("health", "health_checked", "health_message", "health_version",
@@ -84,14 +86,6 @@ func Sound(v broker.VIM, err error) (broker.VIM, error) {
 		return broker.VIM{}, broker.Damaged(v)
 	}
 	return v, err
-}
-
-// MoveVIM refuses a move that the state machine of VIMs does not have.
-func MoveVIM(from, to broker.VIMState) error {
-	if from != to && !from.CanMove(to) {
-		return Conflict(fmt.Sprintf("a VIM that is %s cannot become %s", from, to))
-	}
-	return nil
 }
 
 // Replaces reports whether to is a new generation, and refuses one that differs

@@ -2,14 +2,10 @@ package rows
 
 import (
 	"encoding/json"
-	"time"
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/link"
 )
-
-// LinkName is the rule of uniqueness of links.
-var LinkName = Unique{"name", "the project has one of this name already"}
 
 // Link is a row of the table virtual_links: a document, and what is looked for.
 type Link struct {
@@ -35,10 +31,7 @@ func (r Link) Read() (link.Link, error) {
 }
 
 // LinkOrder is the order of a list of links.
-var LinkOrder = Order[Link]{
-	List: "links", Columns: []string{"id"}, Descending: true,
-	Of: func(l Link) (time.Time, []string) { return time.Time{}, []string{l.ID} },
-}
+var LinkOrder = OrderOf[Link]("links", "id", true)
 
 // LinksGone says that a link that an instance is to use is not to be had any more.
 func LinksGone() error {

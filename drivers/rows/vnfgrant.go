@@ -55,10 +55,7 @@ func (r VNFGrantRecord) Read() (grant.Record, error) {
 }
 
 // VNFGrantOrder is the order of a list of grants.
-var VNFGrantOrder = Order[VNFGrantRecord]{
-	List: "grants", Columns: []string{"id"}, Descending: true,
-	Of: func(r VNFGrantRecord) (time.Time, []string) { return time.Time{}, []string{r.ID} },
-}
+var VNFGrantOrder = OrderOf[VNFGrantRecord]("grants", "id", true)
 
 // WhereVNFGrants are the conditions of a filter. member gives the store's name for a member of the document.
 func WhereVNFGrants(f grant.Filter, member func(name string) string) *Conditions {

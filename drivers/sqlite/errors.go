@@ -12,43 +12,6 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// unique names the rules of uniqueness as SQLite does: by their columns.
-var unique = map[string]rows.Unique{
-	"vims.id":                               rows.VIMID,
-	"vims.project, vims.name":               rows.VIMName,
-	"vims.project":                          rows.VIMDefault,
-	"vims.created_by, vims.idempotency_key": rows.VIMKey,
-
-	"vnf_packages.id":                         rows.PackageID,
-	"vnf_packages.project, vnf_packages.vnfd": rows.VNFD,
-
-	"oauth_keys.state":                          rows.TokenKey,
-	"oauth_clients.id":                          rows.ClientID,
-	"oauth_clients.project, oauth_clients.name": rows.ClientName,
-
-	"virtual_links.project, virtual_links.name": rows.LinkName,
-
-	"vnf_grants.id": rows.VNFGrantID,
-	"vnf_grants.client, vnf_grants.operation":             rows.VNFGrantOperation,
-	"vnf_subscriptions.id":                                rows.SubscriptionID,
-	"vnf_subscriptions.project, vnf_subscriptions.digest": rows.SubscriptionLike,
-
-	"vnf_bundles.id": rows.BundleName,
-	"vnf_bundles.project, vnf_bundles.kind, vnf_bundles.name": rows.BundleName,
-	"vnf_bundles.project, vnf_bundles.claim":                  rows.BundleClaim,
-
-	"leases.id": rows.LeaseID,
-	"leases.principal, leases.idempotency_key": rows.LeaseKey,
-
-	"vnf_instances.id":        rows.InstanceID,
-	"vnf_operations.id":       rows.OperationID,
-	"vnf_operations.instance": rows.OperationLive,
-	"clusters.management, clusters.namespace, clusters.name, clusters.uid": rows.ClusterObject,
-
-	"clusters.system, clusters.project": rows.ClusterSystem,
-	"management_clusters.vim":           rows.ManagementVIM,
-}
-
 // translate turns what the database answers into the broker's sentinels. SQLite
 // names tables, columns and constraints in its errors, never values.
 func translate(err error) error {
@@ -89,7 +52,7 @@ func translate(err error) error {
 func broken(e *sqlite.Error) error {
 	_, rule, _ := strings.Cut(e.Error(), " constraint failed: ")
 	rule, _, _ = strings.Cut(rule, " (")
-	if u, ok := unique[rule]; ok {
+	if u, ok := rows.UniqueOf(rule); ok {
 		return u.Taken(e)
 	}
 	return rows.Forbidden(rule, e)

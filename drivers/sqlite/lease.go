@@ -74,7 +74,7 @@ func (database) LeaseWindowEnd(f, wider broker.LeaseFilter) (string, []any, erro
 const newestFirst = ` ORDER BY created_at DESC, id DESC`
 
 // LeaseQuery implements [tables.Database].
-func (database) LeaseQuery(f broker.LeaseFilter, end *rows.LeasePosition) (text string, args []any, size int, err error) {
+func (database) LeaseQuery(f broker.LeaseFilter, end *rows.Position) (text string, args []any, size int, err error) {
 	parts, size, err := leaseRanges(f, end)
 	if err != nil {
 		return "", nil, 0, err
@@ -100,7 +100,7 @@ func byState(f broker.LeaseFilter) bool {
 
 // leaseRanges are the ranges that a page is read from: one, or two for the leases of a project and those on its VIMs,
 // or one for each state.
-func leaseRanges(f broker.LeaseFilter, end *rows.LeasePosition) (parts []leaseRange, size int, err error) {
+func leaseRanges(f broker.LeaseFilter, end *rows.Position) (parts []leaseRange, size int, err error) {
 	c, size, err := rows.LeaseConditions(f, end)
 	if err != nil {
 		return nil, 0, err

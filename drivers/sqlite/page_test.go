@@ -113,7 +113,7 @@ func TestAPageCostsAPage(t *testing.T) {
 		{VIM: "vim-7"},
 		{CreatedBefore: time.UnixMicro(11_000)},
 	} {
-		for _, f.Token = range []string{"", rows.Token(rows.LeasePosition{CreatedAt: 11_000, ID: "lease-5"})} {
+		for _, f.Token = range []string{"", rows.Token(rows.Position{List: "leases", At: 11_000, Names: []string{"lease-5"}})} {
 			f.Size = size
 			text, args, _, err := listLeases(f, nil)
 			if err != nil {
@@ -128,7 +128,7 @@ func TestAPageCostsAPage(t *testing.T) {
 		{}, {Project: "full"}, {State: broker.VIMRegistered}, {Status: broker.HealthReachable}, {State: broker.VIMRegistered, Project: "full"},
 	} {
 		for _, f.Token = range []string{
-			"", rows.Token(rows.VIMPosition{Project: "full", Name: "name-5000"}), rows.Token(rows.VIMPosition{Project: "third", Name: "name-23000"}),
+			"", rows.Token(rows.Position{List: "VIMs", Names: []string{"full", "name-5000"}}), rows.Token(rows.Position{List: "VIMs", Names: []string{"third", "name-23000"}}),
 		} {
 			f.Size = size
 			text, args, _, err := listVIMs(f)
@@ -225,7 +225,7 @@ func TestAPageLooksAtAWindow(t *testing.T) {
 	}
 }
 
-func readPosition(p broker.Page) (*rows.LeasePosition, error) {
-	_, position, err := rows.ReadPage[rows.LeasePosition](p)
+func readPosition(p broker.Page) (*rows.Position, error) {
+	_, position, err := rows.LeaseOrder.Read(p)
 	return position, err
 }

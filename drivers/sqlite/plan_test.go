@@ -51,7 +51,7 @@ func listVIMs(f broker.VIMFilter) (string, []any, int, error) {
 	return dialect.Text(text), dialect.Args(args), size, err
 }
 
-func listLeases(f broker.LeaseFilter, end *rows.LeasePosition) (string, []any, int, error) {
+func listLeases(f broker.LeaseFilter, end *rows.Position) (string, []any, int, error) {
 	text, args, size, err := database{}.LeaseQuery(f, end)
 	return dialect.Text(text), dialect.Args(args), size, err
 }
@@ -120,8 +120,8 @@ func TestQueriesUseIndexes(t *testing.T) {
 	}
 	defer s.Close()
 	now := time.Now()
-	vimPage := broker.Page{Token: rows.Token(rows.VIMPosition{Project: "a", Name: "b"})}
-	leasePage := broker.Page{Token: rows.Token(rows.LeasePosition{CreatedAt: 1, ID: "b"})}
+	vimPage := broker.Page{Token: rows.Token(rows.Position{List: "VIMs", Names: []string{"a", "b"}})}
+	leasePage := broker.Page{Token: rows.Token(rows.Position{List: "leases", At: 1, Names: []string{"b"}})}
 	grantPage := broker.Page{Token: rows.Token(rows.Position{List: "grants", Names: []string{"b"}})}
 	label := map[string]string{"a": "b"}
 

@@ -63,8 +63,8 @@ func bundleOf(id string) func(Tx) (bundle.Row, error) {
 }
 
 func storeBundle(t Tx, old, next bundle.Row) (bundle.Row, error) {
-	if old.State != next.State && !old.State.CanMove(next.State) {
-		return next, rows.Conflict("a row that is " + string(old.State) + " cannot become " + string(next.State))
+	if err := rows.Move("a row", old.State, next.State); err != nil {
+		return next, err
 	}
 	next.ID, next.Project, next.Kind, next.Name = old.ID, old.Project, old.Kind, old.Name
 	t.queue(updateBundle, append(changingBundle.Values(&next), old.ID)...)

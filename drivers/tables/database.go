@@ -50,7 +50,7 @@ type Database interface {
 	// told in its own way. size is that of a page; the query asks for one more. Leases are listed at most down to end,
 	// if that is not nil.
 	VIMQuery(f broker.VIMFilter) (text string, args []any, size int, err error)
-	LeaseQuery(f broker.LeaseFilter, end *rows.LeasePosition) (text string, args []any, size int, err error)
+	LeaseQuery(f broker.LeaseFilter, end *rows.Position) (text string, args []any, size int, err error)
 	EntryQuery(ctx context.Context, q audit.Query) (text string, args []any, err error)
 	// LeaseWindowEnd asks for the last lease that a page of f may look at, where wider is what it looks at. It is ""
 	// where f is a range of an index.

@@ -107,7 +107,7 @@ func (s *Tables) leases(ctx context.Context, f broker.LeaseFilter) ([]broker.Lea
 	if err != nil {
 		return nil, "", err
 	}
-	leases, next := rows.CutLeases(leases, size)
+	leases, next := rows.LeaseOrder.Cut(leases, size)
 	if next == "" && end != nil {
 		next = rows.Token(*end)
 	}
@@ -115,7 +115,7 @@ func (s *Tables) leases(ctx context.Context, f broker.LeaseFilter) ([]broker.Lea
 }
 
 // leaseWindowEnd is the place of the last lease that a page may look at, nil if it may look at all.
-func (s *Tables) leaseWindowEnd(ctx context.Context, f broker.LeaseFilter, wider *broker.LeaseFilter) (*rows.LeasePosition, error) {
+func (s *Tables) leaseWindowEnd(ctx context.Context, f broker.LeaseFilter, wider *broker.LeaseFilter) (*rows.Position, error) {
 	if wider == nil {
 		return nil, nil
 	}
@@ -130,11 +130,10 @@ func (s *Tables) leaseWindowEnd(ctx context.Context, f broker.LeaseFilter, wider
 	return &ends[0], nil
 }
 
-func scanLeasePosition(row Row) (p rows.LeasePosition, err error) {
-	var at time.Time
-	err = row.Scan(&at, &p.ID)
-	p.CreatedAt = rows.Micro(at)
-	return p, err
+func scanLeasePosition(row Row) (p rows.Position, err error) {
+	l := broker.Lease{}
+	err = row.Scan(&l.CreatedAt, &l.ID)
+	return rows.LeaseOrder.At(l), err
 }
 
 // leasable is what a lease is created by: the project of its VIM, and the live leases that quotas count.
@@ -204,7 +203,7 @@ func (s *Tables) UpdateLease(ctx context.Context, id string, change func(*broker
 		return change(l)
 	}
 	return amend(ctx, s.recording(e), "updating lease "+id, read, changeCopy, func(t Tx, old, l broker.Lease) (broker.Lease, error) {
-		if err := rows.MoveLease(old.State, l.State); err != nil {
+		if err := rows.Move("a lease", old.State, l.State); err != nil {
 			return l, err
 		}
 		if rows.Resealed(old, l) {

@@ -53,11 +53,8 @@ func (s *Tables) UpdateSecretParameters(
 	ctx context.Context, id string, change func(*lifecycle.SecretParameters) error,
 ) (lifecycle.SecretParameters, error) {
 	return secretParameters.amend(ctx, s.change, id, change, func(old, next lifecycle.SecretParameters) (lifecycle.SecretParameters, error) {
-		if old.State != next.State && !old.State.CanMove(next.State) {
-			return next, rows.Conflict("secret parameters that are " + string(old.State) + " cannot become " + string(next.State))
-		}
 		next.ID, next.Instance, next.VIM = old.ID, old.Instance, old.VIM
-		return next, nil
+		return next, rows.Move("a set of secret parameters", old.State, next.State)
 	})
 }
 

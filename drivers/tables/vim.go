@@ -114,7 +114,7 @@ func (s *Tables) VIMs(ctx context.Context, f broker.VIMFilter) ([]broker.VIM, st
 	if err != nil {
 		return nil, "", doing(err, "listing VIMs")
 	}
-	vims, next := rows.CutVIMs(rows.Gather(found), size)
+	vims, next := rows.VIMOrder.Cut(rows.Gather(found), size)
 	return vims, next, nil
 }
 
@@ -190,7 +190,7 @@ func (s *Tables) updateVIM(
 		return change(v)
 	}
 	return amend(ctx, s.recording(e), "updating VIM "+id, read, changeCopy, func(t Tx, old, v broker.VIM) (broker.VIM, error) {
-		if err := rows.MoveVIM(old.State, v.State); err != nil {
+		if err := rows.Move("a VIM", old.State, v.State); err != nil {
 			return v, err
 		}
 		if err := idle(t); err != nil {
