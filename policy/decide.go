@@ -111,18 +111,10 @@ func (f facts) Get(uid cedar.EntityUID) (cedar.Entity, bool) {
 // principalEntity describes a principal; behalf is the caller that a part of the broker
 // acts for.
 func principalEntity(p Principal, behalf string) cedar.Entity {
-	return cedar.Entity{
-		UID: cedar.NewEntityUID("Principal", cedar.String(p.Name)),
-		Attributes: cedar.NewRecord(cedar.RecordMap{
-			"name":          cedar.String(p.Name),
-			"authenticator": cedar.String(p.Authenticator()),
-			"project":       cedar.String(p.Project),
-			"roles":         stringSet(p.Roles),
-			"actor":         cedar.String(p.Actor),
-			"onBehalfOf":    cedar.String(behalf),
-			"claims":        claimRecord(p.Claims),
-		}),
-	}
+	said := ofPrincipal.of(p)
+	said["authenticator"], said["onBehalfOf"] = cedar.String(p.Authenticator()), cedar.String(behalf)
+	said["claims"] = claimRecord(p.Claims)
+	return cedar.Entity{UID: cedar.NewEntityUID("Principal", cedar.String(p.Name)), Attributes: cedar.NewRecord(said)}
 }
 
 // claimRecord holds the claims that there are.
@@ -147,74 +139,23 @@ func claimRecord(claims map[string][]string) cedar.Record {
 
 func resourceEntity(r Resource) cedar.Entity {
 	e := cedar.Entity{UID: cedar.NewEntityUID(cedar.EntityType(r.Kind), cedar.String(r.ID))}
-	attributes := cedar.RecordMap{}
-	switch r.Kind {
-	case KindVIM:
-		attributes = cedar.RecordMap{
-			"name":       cedar.String(r.VIMName),
-			"type":       cedar.String(r.VIMType),
-			"shared":     cedar.Boolean(r.Shared),
-			"sharedWith": stringSet(r.SharedWith),
-		}
-		e.Tags = labelRecord(r.Labels)
-	case KindLease:
-		attributes = cedar.RecordMap{
-			"owner":      cedar.String(r.Owner),
-			"vimProject": cedar.String(r.VIMProject),
-			"vimName":    cedar.String(r.VIMName),
-			"vimType":    cedar.String(r.VIMType),
-		}
-	case KindVNFInstance:
-		attributes = cedar.RecordMap{
-			"owner":   cedar.String(r.Owner),
-			"name":    cedar.String(r.Name),
-			"vnfdId":  cedar.String(r.VNFDID),
-			"vimName": cedar.String(r.VIMName),
-			"vimType": cedar.String(r.VIMType),
-		}
-	case KindLink:
-		attributes = cedar.RecordMap{
-			"owner":      cedar.String(r.Owner),
-			"name":       cedar.String(r.Name),
-			"vimName":    cedar.String(r.VIMName),
-			"vimType":    cedar.String(r.VIMType),
-			"shared":     cedar.Boolean(r.Shared),
-			"sharedWith": stringSet(r.SharedWith),
-		}
-	case KindPackage:
-		attributes = cedar.RecordMap{
-			"provider": cedar.String(r.Provider),
-			"product":  cedar.String(r.Product),
-			"version":  cedar.String(r.Version),
-			"signed":   cedar.Boolean(r.Signer != ""),
-			"signer":   cedar.String(r.Signer),
-		}
-		e.Tags = labelRecord(r.Labels)
-	case KindGrant:
-		attributes = cedar.RecordMap{
-			"owner":    cedar.String(r.Owner),
-			"vnfdId":   cedar.String(r.VNFDID),
-			"instance": cedar.String(r.Name),
-		}
-	case KindSubscription:
-		attributes["owner"] = cedar.String(r.Owner)
-	case KindClient:
-		attributes = cedar.RecordMap{
-			"name":  cedar.String(r.Name),
-			"roles": stringSet(r.Roles),
-		}
+	said := cedar.RecordMap{}
+	if known, ok := ofResource[r.Kind]; ok {
+		said = known.of(r)
 	}
-	attributes["project"] = cedar.String(r.Project)
-	e.Attributes = cedar.NewRecord(attributes)
+	said["project"] = cedar.String(r.Project)
+	if r.Kind == KindPackage {
+		said["signed"] = cedar.Boolean(r.Signer != "")
+	}
+	if r.Kind == KindVIM || r.Kind == KindPackage {
+		tags := make(cedar.RecordMap, len(r.Labels))
+		for key, value := range r.Labels {
+			tags[cedar.String(key)] = cedar.String(value)
+		}
+		e.Tags = cedar.NewRecord(tags)
+	}
+	e.Attributes = cedar.NewRecord(said)
 	return e
-}
-
-func labelRecord(labels map[string]string) cedar.Record {
-	tags := make(cedar.RecordMap, len(labels))
-	for key, value := range labels {
-		tags[cedar.String(key)] = cedar.String(value)
-	}
-	return cedar.NewRecord(tags)
 }
 
 // nowRecord is the time of a decision, in the zone of the site.
@@ -230,23 +171,9 @@ func wishRecord(w Wish, at time.Time) cedar.Record {
 	if !w.Issued.IsZero() {
 		age = max(0, at.Sub(w.Issued))
 	}
-	return cedar.NewRecord(cedar.RecordMap{
-		"now":        nowRecord(at),
-		"leaseAge":   cedar.Long(secondsUp(age)),
-		"for":        cedar.String(w.For),
-		"ttlSeconds": cedar.Long(secondsUp(w.TTL)),
-		"role":       cedar.String(w.Role),
-		"namespaces": stringSet(w.Namespaces),
-		"purpose":    cedar.String(w.Purpose),
-		// The values granted, not those asked for.
-		"grade":       cedar.String(w.Grade),
-		"clusterWide": cedar.Boolean(w.ClusterWide),
-		"standing":    cedar.Boolean(w.Standing),
-		"rules": cedar.NewRecord(cedar.RecordMap{
-			"resources": stringSet(w.Rules.Resources),
-			"verbs":     stringSet(w.Rules.Verbs),
-		}),
-	})
+	said := ofWish.of(w)
+	said["now"], said["leaseAge"], said["rules"] = nowRecord(at), cedar.Long(secondsUp(age)), cedar.NewRecord(ofRules.of(w.Rules))
+	return cedar.NewRecord(said)
 }
 
 // secondsUp rounds up, so that 3600.5 s do not pass a limit of 3600.
@@ -274,25 +201,9 @@ func draftRecord(d *VIMDraft) cedar.Record {
 			changed = append(changed, key)
 		}
 	}
-	return cedar.NewRecord(cedar.RecordMap{
-		"name":               cedar.String(d.Name),
-		"type":               cedar.String(d.Type),
-		"endpointHost":       cedar.String(d.EndpointHost),
-		"plainHTTP":          cedar.Boolean(d.PlainHTTP),
-		"insecureSkipVerify": cedar.Boolean(d.InsecureSkipVerify),
-		"serverName":         cedar.String(d.ServerName),
-		"keyStore":           cedar.String(d.KeyStore),
-		"isDefault":          cedar.Boolean(d.Default),
-		"inline":             cedar.Boolean(d.Inline),
-		"shared":             cedar.Boolean(d.Shared),
-		"sharedBefore":       cedar.Boolean(d.SharedBefore),
-		"sharedWith":         stringSet(d.SharedWith),
-		"sharedWithBefore":   stringSet(d.SharedWithBefore),
-		"vouches":            cedar.Boolean(d.Vouches),
-		"labels":             labelSet(d.Labels),
-		"labelsBefore":       labelSet(d.LabelsBefore),
-		"labelsChanged":      stringSet(changed),
-	})
+	said := ofDraft.of(*d)
+	said["labelsChanged"] = stringSet(changed)
+	return cedar.NewRecord(said)
 }
 
 // planRecord describes the plan of an operation; nil is an operation that is not
@@ -302,43 +213,7 @@ func planRecord(p *OperationPlan, at time.Time) cedar.Record {
 	if !planned {
 		p = &OperationPlan{}
 	}
-	return cedar.NewRecord(cedar.RecordMap{
-		"now":               nowRecord(at),
-		"planned":           cedar.Boolean(planned),
-		"vimName":           cedar.String(p.VIMName),
-		"vimProject":        cedar.String(p.VIMProject),
-		"vimLabels":         labelSet(p.VIMLabels),
-		"vnfdId":            cedar.String(p.VNFDID),
-		"provider":          cedar.String(p.Provider),
-		"product":           cedar.String(p.Product),
-		"softwareVersion":   cedar.String(p.SoftwareVersion),
-		"kinds":             stringSet(p.Kinds),
-		"namespaces":        stringSet(p.Namespaces),
-		"images":            stringSet(p.Images),
-		"clusterScoped":     cedar.Boolean(p.ClusterScoped),
-		"privileged":        cedar.Boolean(p.Privileged),
-		"bringsRBAC":        cedar.Boolean(p.BringsRBAC),
-		"bringsDefinitions": cedar.Boolean(p.BringsDefinitions),
-		"bringsWebhooks":    cedar.Boolean(p.BringsWebhooks),
-		"outlives":          cedar.Boolean(p.Outlives),
-		"reaches":           stringSet(p.Reaches),
-		"podSecurity":       cedar.String(p.PodSecurity),
-	})
-}
-
-// labelSet writes labels as "key=value".
-func labelSet(labels map[string]string) cedar.Set {
-	pairs := make([]string, 0, len(labels))
-	for key, value := range labels {
-		pairs = append(pairs, key+"="+value)
-	}
-	return stringSet(pairs)
-}
-
-func stringSet(items []string) cedar.Set {
-	values := make([]cedar.Value, len(items))
-	for i, s := range items {
-		values[i] = cedar.String(s)
-	}
-	return cedar.NewSet(values...)
+	said := ofPlan.of(*p)
+	said["now"], said["planned"] = nowRecord(at), cedar.Boolean(planned)
+	return cedar.NewRecord(said)
 }

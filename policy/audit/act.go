@@ -130,18 +130,9 @@ func (a *Act) About(res policy.Resource) *Act {
 	if vim == "" && lease == "" && res.VIMName == "" {
 		return a
 	}
-	for _, d := range [][2]string{
-		{DetailVIM, vim},
-		{DetailVIMName, res.VIMName},
-		{DetailVIMProject, project},
-		{DetailEndpointHost, res.EndpointHost},
-		{DetailLease, lease},
-	} {
-		if d[1] != "" {
-			a.With(d[0], d[1])
-		}
-	}
-	return a
+	return a.withGiven(
+		DetailVIM, vim, DetailVIMName, res.VIMName, DetailVIMProject, project, DetailEndpointHost, res.EndpointHost, DetailLease, lease,
+	)
 }
 
 // wished adds what was asked for in a lease that is refused.
@@ -150,19 +141,10 @@ func (a *Act) wished(w policy.Wish) {
 		return // no question about a lease
 	}
 	rules := strings.Join(w.Rules.Verbs, ",") + ":" + strings.Join(w.Rules.Resources, ",")
-	for _, d := range [][2]string{
-		{DetailTTL, w.TTL.String()},
-		{DetailRole, w.Role},
-		{DetailRules, strings.Trim(rules, ":")},
-		{DetailNamespaces, strings.Join(w.Namespaces, ",")},
-		{DetailGrade, w.Grade},
-		{DetailPurpose, w.Purpose},
-		{DetailFor, w.For},
-	} {
-		if d[1] != "" {
-			a.With(d[0], d[1])
-		}
-	}
+	a.withGiven(
+		DetailTTL, w.TTL.String(), DetailRole, w.Role, DetailRules, strings.Trim(rules, ":"), DetailNamespaces, strings.Join(w.Namespaces, ","),
+		DetailGrade, w.Grade, DetailPurpose, w.Purpose, DetailFor, w.For,
+	)
 	if w.ClusterWide {
 		a.With(DetailNamespaces, "*")
 	}
@@ -178,6 +160,16 @@ func (a *Act) With(key, value string) *Act {
 	return a
 }
 
+// withGiven adds details, keys and values in turn. A key without a value is left out.
+func (a *Act) withGiven(detail ...string) *Act {
+	for i := 1; i < len(detail); i += 2 {
+		if detail[i] != "" {
+			a.With(detail[i-1], detail[i])
+		}
+	}
+	return a
+}
+
 // Intent is the entry to write before the effect begins.
 func (a *Act) Intent() Entry { return a.as(Intent) }
 
@@ -185,13 +177,7 @@ func (a *Act) Intent() Entry { return a.as(Intent) }
 // alternate in detail, and are in this entry only; a key without a value is left out.
 func (a *Act) Done(detail ...string) Entry {
 	a.guard.Tally.add(Result{Action: a.entry.Action, Outcome: Done})
-	e := a.as(Done)
-	for i := 1; i < len(detail); i += 2 {
-		if detail[i] != "" {
-			e.Detail[detail[i-1]] = Cut(detail[i])
-		}
-	}
-	return e
+	return (&Act{guard: a.guard, entry: a.as(Done)}).withGiven(detail...).entry
 }
 
 // Failed is the entry to write when the effect did not happen, or only in part.
@@ -240,41 +226,40 @@ func Cut(s string) string {
 	return s[:n]
 }
 
-type requestKey struct{}
+// A key keeps a value of one type in contexts.
+type key[T any] struct{ name string }
+
+func (k key[T]) with(ctx context.Context, value T) context.Context {
+	return context.WithValue(ctx, k, value)
+}
+
+// of returns the value that a context has, or the zero value.
+func (k key[T]) of(ctx context.Context) T {
+	value, _ := ctx.Value(k).(T)
+	return value
+}
+
+var (
+	byRequest  = key[string]{"request"}
+	bySource   = key[string]{"source"}
+	byDoor     = key[Door]{"door"}
+	asQuestion = key[bool]{"question"}
+)
 
 // WithRequest returns a context under which entries carry id as their Request:
 // the id of an API request, or of one run of a pass. It is not a credential and
 // grants nothing.
-func WithRequest(ctx context.Context, id string) context.Context {
-	return context.WithValue(ctx, requestKey{}, id)
-}
-
-// requestID returns the id that [WithRequest] put into the context, or "".
-func requestID(ctx context.Context) string {
-	id, _ := ctx.Value(requestKey{}).(string)
-	return id
-}
-
-type sourceKey struct{}
+func WithRequest(ctx context.Context, id string) context.Context { return byRequest.with(ctx, id) }
 
 // WithSource returns a context under which entries say that the request came from an
 // address.
 func WithSource(ctx context.Context, address string) context.Context {
-	return context.WithValue(ctx, sourceKey{}, address)
+	return bySource.with(ctx, address)
 }
 
 // SourceOf returns the address that [WithSource] put into the context, or "".
-func SourceOf(ctx context.Context) string {
-	address, _ := ctx.Value(sourceKey{}).(string)
-	return address
-}
-
-type questionKey struct{}
+func SourceOf(ctx context.Context) string { return bySource.of(ctx) }
 
 // AsQuestion returns a context under which entries say that the caller only asked what would be allowed. Refusals
 // are not counted among those of acts that were tried.
-func AsQuestion(ctx context.Context) context.Context {
-	return context.WithValue(ctx, questionKey{}, true)
-}
-
-func isQuestion(ctx context.Context) bool { return ctx.Value(questionKey{}) != nil }
+func AsQuestion(ctx context.Context) context.Context { return asQuestion.with(ctx, true) }

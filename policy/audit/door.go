@@ -17,20 +17,8 @@ const (
 	DoorPage     Door = "page"    // people's browsers
 )
 
-// Doors are all doors.
-func Doors() []Door {
-	return []Door{DoorREST, DoorTacker, DoorLogin, DoorGrants, DoorVNFs, DoorPackages, DoorONAP, DoorPage}
-}
-
-type doorKey struct{}
-
 // WithDoor returns a context under which entries say that the request came in by a door.
-func WithDoor(ctx context.Context, d Door) context.Context {
-	return context.WithValue(ctx, doorKey{}, d)
-}
+func WithDoor(ctx context.Context, d Door) context.Context { return byDoor.with(ctx, d) }
 
 // DoorOf returns the door that [WithDoor] put into the context, or "".
-func DoorOf(ctx context.Context) Door {
-	d, _ := ctx.Value(doorKey{}).(Door)
-	return d
-}
+func DoorOf(ctx context.Context) Door { return byDoor.of(ctx) }

@@ -68,14 +68,9 @@ var neverHeld = []policy.Action{
 // recorded, Enter returns why not, and refuses all the same.
 func (g *Guard) Enter(ctx context.Context, p policy.Principal, action policy.Action, res policy.Resource, wish policy.Wish) (*Act, error) {
 	d := g.Policy.Decide(policy.Request{Principal: p, Action: action, Resource: res, Wish: wish})
-	act := g.act(ctx, p, action, res.Kind)
-	act.entry.Resource = res.ID
+	act := g.Record(ctx, p, action, res).withGiven(DetailPolicy, strings.Join(d.Policies, ","))
 	if slices.Contains(p.Roles, policy.RoleSystem) {
 		act.entry.Project = res.Project
-	}
-	act.About(res)
-	if len(d.Policies) > 0 {
-		act.With(DetailPolicy, strings.Join(d.Policies, ","))
 	}
 	if d.Allowed && len(d.Errors) == 0 {
 		if err := g.held(ctx, p, action); err != nil {
@@ -105,9 +100,7 @@ func (g *Guard) Enter(ctx context.Context, p policy.Principal, action policy.Act
 // does, and returns an [ErrHidden].
 func (g *Guard) Hide(ctx context.Context, p policy.Principal, action policy.Action, res policy.Resource) error {
 	g.denied(ctx, action)
-	act := g.act(ctx, p, action, res.Kind).About(res)
-	act.entry.Resource = res.ID
-	return cmp.Or(g.hide(ctx, act, p, res), ErrHidden)
+	return cmp.Or(g.hide(ctx, g.Record(ctx, p, action, res), p, res), ErrHidden)
 }
 
 // Missing records that p asked for action on something of a kind that does not exist.
@@ -135,18 +128,11 @@ func (g *Guard) miss(ctx context.Context, unfound Entry) error {
 // in detail; a value that is empty is left out.
 func (g *Guard) Refuse(ctx context.Context, p policy.Principal, action policy.Action, res policy.Resource, detail ...string) error {
 	g.denied(ctx, action)
-	act := g.act(ctx, p, action, res.Kind).About(res)
-	act.entry.Resource = res.ID
-	for i := 1; i < len(detail); i += 2 {
-		if detail[i] != "" {
-			act.With(detail[i-1], detail[i])
-		}
-	}
-	return g.refuse(ctx, act.as(Denied))
+	return g.refuse(ctx, g.Record(ctx, p, action, res).withGiven(detail...).as(Denied))
 }
 
 func (g *Guard) denied(ctx context.Context, action policy.Action) {
-	if !isQuestion(ctx) {
+	if !asQuestion.of(ctx) {
 		g.Tally.add(Result{Action: action, Outcome: Denied})
 	}
 }
@@ -185,47 +171,28 @@ func (g *Guard) refuse(ctx context.Context, denied ...Entry) error {
 // act begins an act with the facts of its request.
 func (g *Guard) act(ctx context.Context, p policy.Principal, action policy.Action, kind policy.Kind) *Act {
 	act := &Act{guard: g, entry: Entry{
-		Request: requestID(ctx), Door: DoorOf(ctx), Principal: p.Name, Project: p.Project, Action: action, Kind: kind,
+		Request: byRequest.of(ctx), Door: DoorOf(ctx), Principal: p.Name, Project: p.Project, Action: action, Kind: kind,
 	}}
-	if p.Actor != "" {
-		act.With(DetailActor, p.Actor)
-	}
-	if p.Warrant != "" {
-		act.With(DetailWarrant, p.Warrant)
-	}
 	if !slices.Contains(p.Roles, policy.RoleSystem) {
 		act.With(detailAuthenticator, p.Authenticator())
 	}
-	if source := SourceOf(ctx); source != "" {
-		act.With(DetailSource, source)
-	}
-	if isQuestion(ctx) {
+	if asQuestion.of(ctx) {
 		act.With(DetailQuestion, "true")
 	}
-	return act
+	return act.withGiven(DetailActor, p.Actor, DetailWarrant, p.Warrant, DetailSource, SourceOf(ctx))
+}
+
+// shows are the actions that show an object of each kind.
+var shows = map[policy.Kind]policy.Action{
+	policy.KindVIM: policy.VIMShow, policy.KindLease: policy.LeaseShow, policy.KindVNFInstance: policy.VNFShow,
+	policy.KindLink: policy.LinkShow, policy.KindPackage: policy.PackageShow, policy.KindGrant: policy.GrantShow,
+	policy.KindSubscription: policy.SubscriptionShow, policy.KindClient: policy.ClientShow,
 }
 
 // sees reports whether p may see the resource; what is no object of its own has no secret.
 func (g *Guard) sees(p policy.Principal, res policy.Resource) bool {
-	switch res.Kind {
-	case policy.KindVIM:
-		return g.Allows(p, policy.VIMShow, res)
-	case policy.KindLease:
-		return g.Allows(p, policy.LeaseShow, res)
-	case policy.KindVNFInstance:
-		return g.Allows(p, policy.VNFShow, res)
-	case policy.KindLink:
-		return g.Allows(p, policy.LinkShow, res)
-	case policy.KindPackage:
-		return g.Allows(p, policy.PackageShow, res)
-	case policy.KindGrant:
-		return g.Allows(p, policy.GrantShow, res)
-	case policy.KindSubscription:
-		return g.Allows(p, policy.SubscriptionShow, res)
-	case policy.KindClient:
-		return g.Allows(p, policy.ClientShow, res)
-	}
-	return true
+	show, object := shows[res.Kind]
+	return !object || g.Allows(p, show, res)
 }
 
 // Allows decides without recording. It is for filtering lists, and for telling a

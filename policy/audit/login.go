@@ -198,7 +198,7 @@ func (l *Logins) countRefusal(what [3]string) (repeats int, due bool) {
 
 // record completes an entry about a login and writes it, whatever becomes of the request.
 func (l *Logins) record(ctx context.Context, e Entry) bool {
-	e.Time, e.Request, e.Door, e.Action, e.Kind = l.now(), requestID(ctx), DoorOf(ctx), Login, KindServer
+	e.Time, e.Request, e.Door, e.Action, e.Kind = l.now(), byRequest.of(ctx), DoorOf(ctx), Login, KindServer
 	if source := SourceOf(ctx); source != "" {
 		e.Detail[DetailSource] = source
 	}

@@ -126,33 +126,16 @@ func (r *Rules) Check(addr netip.AddrPort) error {
 		return refuse("loopback", "set egress.allowLoopback, in development only")
 	case !r.AllowLoopback && isOwn(ip):
 		return refuse("this machine", "have the VIM answer at an address of another machine, or set egress.allowLoopback")
-	case !loopback && !contains(r.Networks, ip):
+	case !loopback && !holds(r.Networks, ip):
 		return refuse("egress.networks", fmt.Sprintf("add a network that holds %s to egress.networks", ip))
-	case !containsPort(r.Ports, addr.Port()):
+	case addr.Port() == 0 || !slices.ContainsFunc(r.Ports, func(p PortRange) bool { return p.Contains(addr.Port()) }):
 		return refuse("egress.ports", fmt.Sprintf("add %d to egress.ports", addr.Port()))
 	}
 	return nil
 }
 
-func contains(networks []netip.Prefix, ip netip.Addr) bool {
-	for _, n := range networks {
-		if n.Contains(ip) {
-			return true
-		}
-	}
-	return false
-}
-
-func containsPort(ranges []PortRange, port uint16) bool {
-	if port == 0 { // not a port of TCP, and no range makes it one
-		return false
-	}
-	for _, p := range ranges {
-		if p.Contains(port) {
-			return true
-		}
-	}
-	return false
+func holds(networks []netip.Prefix, ip netip.Addr) bool {
+	return slices.ContainsFunc(networks, func(n netip.Prefix) bool { return n.Contains(ip) })
 }
 
 // block is a range of addresses that no VIM lives at.
@@ -227,10 +210,8 @@ func special(ip netip.Addr) string {
 	case isLoopback(ip):
 		return ""
 	}
-	for _, b := range blocks {
-		if b.prefix.Contains(ip) {
-			return b.kind
-		}
+	if i := slices.IndexFunc(blocks, func(b block) bool { return b.prefix.Contains(ip) }); i >= 0 {
+		return blocks[i].kind
 	}
 	if ip.Is4() {
 		return ""
@@ -238,7 +219,7 @@ func special(ip netip.Addr) string {
 	if b := ip.As16(); b[8]&^0x02 == 0 && b[9] == 0 && b[10] == 0x5e && b[11] == 0xfe {
 		return "IPv4 address in IPv6 (ISATAP)" // RFC 5214 section 6.1, under any prefix
 	}
-	if !contains(ordinary6, ip) {
+	if !holds(ordinary6, ip) {
 		return "not global or unique local unicast"
 	}
 	return ""

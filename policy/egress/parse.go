@@ -14,33 +14,24 @@ import (
 func Parse(allowLoopback bool, networks, ports []string) (*Rules, error) {
 	rules := Default()
 	rules.AllowLoopback = allowLoopback
-	var faults []error
-	if len(networks) > 0 {
-		rules.Networks = nil
-	}
-	for _, s := range networks {
-		n, err := ParseNetwork(s)
-		if err != nil {
-			faults = append(faults, err)
-			continue
-		}
-		rules.Networks = append(rules.Networks, n)
-	}
-	if len(ports) > 0 {
-		rules.Ports = nil
-	}
-	for _, s := range ports {
-		p, err := ParsePorts(s)
-		if err != nil {
-			faults = append(faults, err)
-			continue
-		}
-		rules.Ports = append(rules.Ports, p)
-	}
-	if err := errors.Join(faults...); err != nil {
+	if err := errors.Join(parse(&rules.Networks, networks, ParseNetwork), parse(&rules.Ports, ports, ParsePorts)); err != nil {
 		return nil, err
 	}
 	return rules, nil
+}
+
+// parse reads texts, if there are any, in the place of what is there.
+func parse[T any](into *[]T, texts []string, read func(string) (T, error)) error {
+	if len(texts) == 0 {
+		return nil
+	}
+	var faults []error
+	*into = nil
+	for _, text := range texts {
+		one, err := read(text)
+		faults, *into = append(faults, err), append(*into, one)
+	}
+	return errors.Join(faults...)
 }
 
 // ParseNetwork reads "10.0.0.0/8", "fd12::/16", or a single address. A network
