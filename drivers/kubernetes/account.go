@@ -119,13 +119,10 @@ func (d *Driver) Shows(ctx context.Context, a broker.Access, vim string) (bool, 
 	defer end()
 	there := false
 	a.VIM = vim
-	err = list(ctx, c.core.client, "Namespace", "", "namespaces", labelled(a)+","+accountLabel, func(i *item) {
+	err = unlessForbidden(list(ctx, c.core.client, "Namespace", "", labelled(a)+","+accountLabel, func(i *item) {
 		w := ownAccount{name: i.Metadata.Labels[accountLabel]}
 		there = there || i.Metadata.Labels[vimLabel] == vim && i.Metadata.Name == w.home() && i.Metadata.Deleted == nil
-	})
-	if err = fault(err, "list", "namespaces"); isForbidden(err) {
-		err = nil
-	}
+	}))
 	return there && err == nil, err
 }
 
@@ -230,23 +227,15 @@ func (d *Driver) accountToken(
 func (c *connection) accountHome(ctx context.Context, w ownAccount, out *[]made) (*corev1.Namespace, error) {
 	name, what, labels := w.home(), "namespace "+w.home(), w.labels()
 	labels[vimLabel] = w.vim // which VIM works as it, when that is forgotten
-	there, err := c.core.Namespaces().Create(ctx,
-		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}}, metav1.CreateOptions{})
+	there, fresh, err := c.core.Namespaces().Make(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}}, what)
 	switch {
-	case err == nil && there.Name == name && there.UID != "":
-		*out = append(*out, made{c.core.client, "namespaces", there})
-		return there, nil
-	case err == nil:
-		return nil, notKubernetes(0)
-	case !alreadyExists(err):
+	case err != nil:
 		return nil, fault(err, "create", what)
-	}
-	if there, err = c.core.Namespaces().Get(ctx, name, metav1.GetOptions{}); err != nil {
-		return nil, fault(err, "get", what)
-	}
-	switch {
 	case there.Name != name || there.UID == "":
 		return nil, notKubernetes(0)
+	case fresh:
+		*out = append(*out, made{c.core.client, "namespaces", there})
+		return there, nil
 	case !w.owns(there):
 		return nil, foreign("namespace", name)
 	case there.DeletionTimestamp != nil: // it is recreated once it is gone
@@ -263,21 +252,16 @@ func (c *connection) accountHome(ctx context.Context, w ownAccount, out *[]made)
 func (c *connection) ownAccount(ctx context.Context, w ownAccount, out *[]made) (*corev1.ServiceAccount, error) {
 	automount := false
 	what := "serviceaccounts in namespace " + w.home()
-	there, err := c.core.ServiceAccounts(w.home()).Create(ctx, &corev1.ServiceAccount{
+	there, fresh, err := c.core.ServiceAccounts(w.home()).Make(ctx, &corev1.ServiceAccount{
 		ObjectMeta:                   metav1.ObjectMeta{Name: rbac.Account, Namespace: w.home(), Labels: w.labels()},
 		AutomountServiceAccountToken: &automount,
-	}, metav1.CreateOptions{})
-	switch {
-	case err == nil:
+	}, what)
+	if fresh {
 		*out = append(*out, made{c.core.client, "serviceaccounts", there})
-	case !alreadyExists(err):
-		return nil, fault(err, "create", what)
-	default:
-		if there, err = c.core.ServiceAccounts(w.home()).Get(ctx, rbac.Account, metav1.GetOptions{}); err != nil {
-			return nil, fault(err, "get", what)
-		}
 	}
 	switch {
+	case err != nil:
+		return nil, fault(err, "create", what)
 	case there.Name != rbac.Account || there.UID == "":
 		return nil, notKubernetes(0)
 	case !w.owns(there):
@@ -293,21 +277,16 @@ func (c *connection) ownAccount(ctx context.Context, w ownAccount, out *[]made) 
 func (c *connection) accountRoles(ctx context.Context, w ownAccount, home *corev1.Namespace, out *[]made) error {
 	for _, role := range w.roles {
 		role.ObjectMeta = w.meta(role.Name, home)
-		there, err := c.rbac.ClusterRoles().Create(ctx, &role, metav1.CreateOptions{})
-		if err == nil {
+		there, fresh, err := c.rbac.ClusterRoles().Make(ctx, &role, "clusterroles")
+		switch {
+		case err != nil:
+			return lacksRules(err, "clusterroles")
+		case fresh:
 			*out = append(*out, made{c.rbac.client, "clusterroles", there})
 			continue
-		}
-		if !alreadyExists(err) {
-			return lacksRules(err, "clusterroles")
-		}
-		if there, err = c.rbac.ClusterRoles().Get(ctx, role.Name, metav1.GetOptions{}); err != nil {
-			return fault(err, "get", "clusterroles")
-		}
-		if !w.owns(there) {
+		case !w.owns(there):
 			return foreign("clusterrole", role.Name)
-		}
-		if reflect.DeepEqual(there.Rules, role.Rules) && reflect.DeepEqual(there.OwnerReferences, role.OwnerReferences) {
+		case reflect.DeepEqual(there.Rules, role.Rules) && reflect.DeepEqual(there.OwnerReferences, role.OwnerReferences):
 			continue
 		}
 		there.Rules, there.Labels, there.OwnerReferences, there.AggregationRule = role.Rules, role.Labels, role.OwnerReferences, nil
@@ -329,18 +308,13 @@ func (c *connection) accountBinding(
 ) error {
 	want := &rbacv1.ClusterRoleBinding{ObjectMeta: w.meta(b.Name, home), RoleRef: b.RoleRef, Subjects: b.Subjects}
 	for range 2 {
-		there, err := c.rbac.ClusterRoleBindings().Create(ctx, want, metav1.CreateOptions{})
-		if err == nil {
+		there, fresh, err := c.rbac.ClusterRoleBindings().Make(ctx, want, "clusterrolebindings")
+		switch {
+		case err != nil:
+			return fault(err, "create", "clusterrolebindings to clusterrole "+b.RoleRef.Name)
+		case fresh:
 			*out = append(*out, made{c.rbac.client, "clusterrolebindings", there})
 			return nil
-		}
-		if !alreadyExists(err) {
-			return fault(err, "create", "clusterrolebindings to clusterrole "+b.RoleRef.Name)
-		}
-		if there, err = c.rbac.ClusterRoleBindings().Get(ctx, b.Name, metav1.GetOptions{}); err != nil {
-			return fault(err, "get", "clusterrolebindings")
-		}
-		switch {
 		case !w.owns(there):
 			return foreign("clusterrolebinding", b.Name)
 		case there.RoleRef == want.RoleRef && slices.Equal(there.Subjects, want.Subjects) &&
@@ -404,14 +378,9 @@ func (d *Driver) Reappoint(ctx context.Context, a broker.Access) (broker.Credent
 // that itself: objects left when its last right is gone are deleted with its namespace.
 func (c *connection) dismissAll(ctx context.Context, a broker.Access) error {
 	var homes []metav1.ObjectMeta
-	err := list(ctx, c.core.client, "Namespace", "", "namespaces", labelled(a)+","+accountLabel, func(i *item) {
-		homes = append(homes, i.meta())
-	})
+	err := list(ctx, c.core.client, "Namespace", "", labelled(a)+","+accountLabel, func(i *item) { homes = append(homes, i.meta()) })
 	if err != nil {
-		if err = fault(err, "list", "namespaces"); isForbidden(err) {
-			return nil // it could have made none
-		}
-		return err
+		return unlessForbidden(err) // it could have made none
 	}
 	for i := range homes {
 		w := ownAccount{name: homes[i].Labels[accountLabel], vim: a.VIM}

@@ -5,31 +5,19 @@ import (
 	"errors"
 	"slices"
 
-	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/failpoint"
 )
 
-// lookingAt is the number of places of a home that are checked in parallel.
-const lookingAt = 8
-
 // unbound returns the places in which the home's accounts, which stand in that namespace, lack
 // its rights. It is asked for each lease and for each token, and never remembered: others
 // delete bindings, and a namespace that is deleted takes them with it.
 func (c *connection) unbound(ctx context.Context, h home, namespace string) ([]string, error) {
 	places := h.places()
-	bound := make([]bool, len(places))
-	looks, looking := errgroup.WithContext(ctx)
-	looks.SetLimit(lookingAt)
-	for i, place := range places {
-		looks.Go(func() (err error) {
-			bound[i], err = c.boundIn(looking, h, namespace, place)
-			return err
-		})
-	}
-	if err := looks.Wait(); err != nil {
+	bound, err := gather(ctx, places, func(ctx context.Context, place string) (bool, error) { return c.boundIn(ctx, h, namespace, place) })
+	if err != nil {
 		return nil, err
 	}
 	var lacking []string
@@ -53,7 +41,7 @@ func (c *connection) boundIn(ctx context.Context, h home, namespace, place strin
 				return nil
 			}
 			role, err := c.exactRole(ctx, h, place)
-			ruled = role != nil && role.holds(h)
+			ruled = role != nil && h.holds(role)
 			return err
 		},
 	)

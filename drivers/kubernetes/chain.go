@@ -28,12 +28,12 @@ func (c *connection) escalatingNamespaces(
 	if err != nil {
 		return nil, err
 	}
-	everywhereBound, err := c.bindings(ctx, "", "")
-	if err := listed(err, "clusterrolebindings"); err != nil {
+	everywhereBound, err := c.bindings(ctx, "ClusterRoleBinding", "", "")
+	if unlessForbidden(err) != nil {
 		return nil, err
 	}
-	bound, err := c.roleBindings(ctx, "", "")
-	if err := listed(err, "rolebindings"); err != nil {
+	bound, err := c.bindings(ctx, "RoleBinding", "", "")
+	if unlessForbidden(err) != nil {
 		return nil, err
 	}
 	found, err := escalating(ctx, roles, everywhereBound, bound, settled, within)
@@ -115,22 +115,13 @@ func (b binding) allow(found map[string]string, what string) {
 // roles are the rules of all roles that the credential may list.
 func (c *connection) roles(ctx context.Context) (map[roleKey][]broker.Rule, error) {
 	found := map[roleKey][]broker.Rule{}
-	err := list(ctx, c.rbac.client, "ClusterRole", "", "clusterroles", "", func(i *item) {
-		found[roleKey{name: i.Metadata.Name}] = brokerRules(i.Rules)
-	})
-	if err := listed(err, "clusterroles"); err != nil {
-		return nil, err
+	for _, kind := range []string{"ClusterRole", "Role"} {
+		err := list(ctx, c.rbac.client, kind, "", "", func(i *item) {
+			found[roleKey{i.Metadata.Namespace, i.Metadata.Name}] = brokerRules(i.Rules)
+		})
+		if unlessForbidden(err) != nil {
+			return nil, err
+		}
 	}
-	err = list(ctx, c.rbac.client, "Role", "", "roles", "", func(i *item) {
-		found[roleKey{i.Metadata.Namespace, i.Metadata.Name}] = brokerRules(i.Rules)
-	})
-	return found, listed(err, "roles")
-}
-
-// listed is the error of a list, unless the credential may not make it.
-func listed(err error, what string) error {
-	if err = fault(err, "list", what); isForbidden(err) {
-		return nil
-	}
-	return err
+	return found, nil
 }

@@ -155,7 +155,7 @@ func (c *connection) identity(ctx context.Context) (string, error) {
 	case err != nil:
 		return "", fault(err, "get", "namespace kube-system")
 	}
-	uid := n.Metadata.UID
+	uid := string(n.Metadata.UID)
 	if uid == "" || len(uid) > 64 || printable(uid) != uid {
 		return "", notKubernetes(0)
 	}
@@ -171,8 +171,8 @@ const maxRegions = 500
 func (c *connection) regions(ctx context.Context) ([]string, error) {
 	found := []string{}
 	var list struct {
-		Kind  string      `json:"kind"`
-		Items []namespace `json:"items"`
+		Kind  string `json:"kind"`
+		Items []item `json:"items"`
 	}
 	err := read(remote.Expect(ctx, remote.List), c.core.client.Get().Resource("namespaces").Param("limit", strconv.Itoa(maxRegions)), &list)
 	switch {

@@ -111,7 +111,7 @@ func (c *connection) names(ctx context.Context, namespace, resource string) ([]s
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fault(err, "list", resource+" in namespace "+namespace)
+		return nil, fault(err, "list", in(resource, namespace))
 	}
 	var names []string
 	for _, i := range page.Items {
@@ -125,12 +125,12 @@ func (c *connection) names(ctx context.Context, namespace, resource string) ([]s
 // foreignBindings finds bindings that give something to the accounts of homes, and are not the
 // homes' own as these make them.
 func (c *connection) foreignBindings(ctx context.Context, of map[string]home) ([]string, error) {
-	wide, err := c.bindings(ctx, "", "")
-	if err = fault(err, "list", "clusterrolebindings"); err != nil && !isForbidden(err) {
+	wide, err := c.bindings(ctx, "ClusterRoleBinding", "", "")
+	if unlessForbidden(err) != nil {
 		return nil, err
 	}
-	narrow, err := c.roleBindings(ctx, "", "")
-	if err = fault(err, "list", "rolebindings"); err != nil && !isForbidden(err) {
+	narrow, err := c.bindings(ctx, "RoleBinding", "", "")
+	if unlessForbidden(err) != nil {
 		return nil, err
 	}
 	var found []string
@@ -162,16 +162,13 @@ func (h home) stands(b *binding, namespace string) bool {
 // unknownVIMs finds namespaces that were made for VIMs that are not known.
 func (c *connection) unknownVIMs(ctx context.Context, known func(vim string) bool) ([]string, error) {
 	homes := map[string]int{} // by VIM
-	err := list(ctx, c.core.client, "Namespace", "", "namespaces", vimLabel+","+grantLabel, func(i *item) {
+	err := list(ctx, c.core.client, "Namespace", "", vimLabel+","+grantLabel, func(i *item) {
 		if i.Metadata.Deleted == nil {
 			homes[i.Metadata.Labels[vimLabel]]++
 		}
 	})
-	if said(err, http.StatusForbidden) {
-		return nil, nil
-	}
 	if err != nil {
-		return nil, fault(err, "list", "namespaces")
+		return nil, unlessForbidden(err)
 	}
 	var found []string
 	for vim, n := range homes {

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/sync/errgroup"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -130,15 +129,10 @@ func (d *Driver) rulesOf(ctx context.Context, c *connection, a broker.Access, g 
 
 // namespacesUsable refuses namespaces that the cluster does not have.
 func (d *Driver) namespacesUsable(ctx context.Context, c *connection, a broker.Access, namespaces []string) error {
-	looks, looking := errgroup.WithContext(ctx)
-	looks.SetLimit(8)
-	for _, n := range namespaces {
-		looks.Go(func() error {
-			_, err := learn(d, a, "namespaces", n, func() (string, error) { return c.namespaceUsable(looking, n) })
-			return err
-		})
-	}
-	return looks.Wait()
+	_, err := gather(ctx, namespaces, func(ctx context.Context, n string) (string, error) {
+		return learn(d, a, "namespaces", n, func() (string, error) { return c.namespaceUsable(ctx, n) })
+	})
+	return err
 }
 
 // escalating returns what says of a namespace why its identities can become more than it holds. For a lease whose

@@ -55,11 +55,18 @@ func (t typed[T, P]) Find(ctx context.Context, name string) (P, error) {
 	if notFound(err, t.resource, name) {
 		return nil, nil
 	}
-	what := t.resource
-	if t.namespace != "" {
-		what += " in namespace " + t.namespace
+	return there, fault(err, "get", in(t.resource, t.namespace))
+}
+
+// Make creates an object, or gets the one of that name that is there. What names it in the error of the latter; that of the
+// former is client-go's own.
+func (t typed[T, P]) Make(ctx context.Context, object P, what string) (there P, made bool, err error) {
+	there, err = t.Create(ctx, object, metav1.CreateOptions{})
+	if !alreadyExists(err) {
+		return there, err == nil, err
 	}
-	return there, fault(err, "get", what)
+	there, err = t.Get(ctx, object.GetName(), metav1.GetOptions{})
+	return there, false, fault(err, "get", what)
 }
 
 func (t typed[T, P]) Create(ctx context.Context, object P, options metav1.CreateOptions) (P, error) {

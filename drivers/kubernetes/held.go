@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"slices"
 
-	"golang.org/x/sync/errgroup"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/vimbroker/vimbroker/broker"
@@ -32,16 +31,8 @@ func (d *Driver) holdPods(ctx context.Context, c *connection, a broker.Access, r
 	if s.clusterWide || !may(escalation.makesPods) {
 		return nil
 	}
-	levels := make([]string, len(s.namespaces))
-	looks, looking := errgroup.WithContext(ctx)
-	looks.SetLimit(8)
-	for i, n := range s.namespaces {
-		looks.Go(func() (err error) {
-			levels[i], err = d.level(looking, c, a, n)
-			return err
-		})
-	}
-	if err := looks.Wait(); err != nil {
+	levels, err := gather(ctx, s.namespaces, func(ctx context.Context, n string) (string, error) { return d.level(ctx, c, a, n) })
+	if err != nil {
 		return err
 	}
 	s.pods = podsOf(a, func(n string) string { return levels[slices.Index(s.namespaces, n)] })
@@ -100,10 +91,8 @@ func (d *Driver) everyScope(ctx context.Context, c *connection, a broker.Access)
 	}
 	levels, err := learn(d, a, "levels", "", func() (map[string]string, error) {
 		found := map[string]string{}
-		err := list(ctx, c.core.client, "Namespace", "", "namespaces", "", func(i *item) {
-			found[i.Metadata.Name] = i.Metadata.Labels[enforceLabel]
-		})
-		return found, listed(err, "namespaces")
+		err := list(ctx, c.core.client, "Namespace", "", "", func(i *item) { found[i.Metadata.Name] = i.Metadata.Labels[enforceLabel] })
+		return found, unlessForbidden(err)
 	})
 	if err != nil {
 		return nil, err

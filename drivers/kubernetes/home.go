@@ -170,7 +170,7 @@ func (c *connection) settle(ctx context.Context, h home) (namespace string, fres
 		err = fault(err, "get", "namespace "+h.id)
 	case !h.labelled(there.Metadata.Labels):
 		err = foreign("namespace", h.id)
-	case there.Metadata.Deleted != "":
+	case there.Metadata.Deleted != nil:
 		err = beingDeleted("namespace", h.id)
 	}
 	return h.id, false, err
@@ -193,17 +193,15 @@ func (c *connection) makeRole(ctx context.Context, h home, place string) error {
 	var (
 		meta  = metav1.ObjectMeta{Name: h.id, Namespace: place, Labels: h.labels()}
 		rules = policyRules(h.grant.Rules)
-		what  = "clusterroles"
 		err   error
 	)
 	if place == "" {
 		_, err = c.rbac.ClusterRoles().Create(ctx, &rbacv1.ClusterRole{ObjectMeta: meta, Rules: rules}, metav1.CreateOptions{})
 	} else {
-		what = "roles in namespace " + place
 		_, err = c.rbac.Roles(place).Create(ctx, &rbacv1.Role{ObjectMeta: meta, Rules: rules}, metav1.CreateOptions{})
 	}
 	if !alreadyExists(err) {
-		return lacksRules(err, what)
+		return lacksRules(err, in(scoped("roles", place), place))
 	}
 	there, err := c.exactRole(ctx, h, place)
 	switch path := strings.TrimPrefix(place+"/"+h.id, "/"); {
@@ -211,37 +209,20 @@ func (c *connection) makeRole(ctx context.Context, h home, place string) error {
 		return err
 	case there == nil:
 		return beingDeleted("role", path)
-	case !there.holds(h):
+	case !h.holds(there):
 		return foreign("role", path)
 	}
 	return nil
 }
 
-// exactRole is a role that has the name of one of exact rules.
-type exactRole struct {
-	metav1.Object
-	rules []rbacv1.PolicyRule
-}
-
-// holds reports whether the role is the home's, as it makes it.
-func (r *exactRole) holds(h home) bool {
-	return r.GetDeletionTimestamp() == nil && h.owns(r) && sameRules(r.rules, h.grant.Rules)
+// holds reports whether a role is that of the home's exact rules, as it makes it.
+func (h home) holds(role *item) bool {
+	return role.Metadata.Deleted == nil && h.labelled(role.Metadata.Labels) && sameRules(role.Rules, h.grant.Rules)
 }
 
 // exactRole reads the role of exact rules that the home has in a place; nil if it has none.
-func (c *connection) exactRole(ctx context.Context, h home, place string) (*exactRole, error) {
-	if place == "" {
-		r, err := c.rbac.ClusterRoles().Find(ctx, h.id)
-		if err != nil || r == nil {
-			return nil, err
-		}
-		return &exactRole{r, r.Rules}, nil
-	}
-	r, err := c.rbac.Roles(place).Find(ctx, h.id)
-	if err != nil || r == nil {
-		return nil, err
-	}
-	return &exactRole{r, r.Rules}, nil
+func (c *connection) exactRole(ctx context.Context, h home, place string) (*item, error) {
+	return find(ctx, c.rbac.client, scoped("roles", place), place, h.id)
 }
 
 // lacksRules is the error that names the rights needed to hand out exact rules.

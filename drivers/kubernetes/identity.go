@@ -87,21 +87,17 @@ func (c *connection) makeAccount(ctx context.Context, h home, namespace string, 
 	automount := false
 	labels := h.labels()
 	labels[leaseLabel] = g.Lease
-	made, err := c.core.ServiceAccounts(namespace).Create(ctx, &corev1.ServiceAccount{
+	there, fresh, err := c.core.ServiceAccounts(namespace).Make(ctx, &corev1.ServiceAccount{
 		ObjectMeta:                   metav1.ObjectMeta{Name: g.Handle, Namespace: namespace, Labels: labels},
 		AutomountServiceAccountToken: &automount,
-	}, metav1.CreateOptions{})
+	}, in("serviceaccounts", namespace))
 	switch {
-	case err == nil && made.UID != "" && made.Name == g.Handle:
-		return made, nil
-	case err == nil:
-		return nil, notKubernetes(0)
-	case !alreadyExists(err):
+	case err != nil:
 		return nil, err
-	}
-	there, err := c.core.ServiceAccounts(namespace).Get(ctx, g.Handle, metav1.GetOptions{})
-	if err != nil {
-		return nil, fault(err, "get", "serviceaccounts in namespace "+namespace)
+	case fresh && (there.UID == "" || there.Name != g.Handle):
+		return nil, notKubernetes(0)
+	case fresh:
+		return there, nil
 	}
 	return there, h.leased(there, namespace, g)
 }
@@ -357,14 +353,10 @@ func (d *Driver) removeLeased(ctx context.Context, c *connection, h home, namesp
 // accounts lists the service accounts of a namespace, or without one of all, that match.
 func (c *connection) accounts(ctx context.Context, namespace, selector string) ([]corev1.ServiceAccount, error) {
 	var found []corev1.ServiceAccount
-	err := list(ctx, c.core.client, "ServiceAccount", namespace, "serviceaccounts", selector, func(i *item) {
+	err := list(ctx, c.core.client, "ServiceAccount", namespace, selector, func(i *item) {
 		found = append(found, corev1.ServiceAccount{ObjectMeta: i.meta()})
 	})
-	what := "serviceaccounts in all namespaces"
-	if namespace != "" {
-		what = "serviceaccounts in namespace " + namespace
-	}
-	return found, fault(err, "list", what)
+	return found, err
 }
 
 func (c *connection) removeAccounts(ctx context.Context, accounts []corev1.ServiceAccount) error {

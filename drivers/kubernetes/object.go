@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -145,24 +146,37 @@ func readSized(ctx context.Context, r *rest.Request, into any) (int, error) {
 	return len(text), nil
 }
 
-// namespace holds the fields of a namespace that are used.
-type namespace struct {
-	Kind     string `json:"kind"`
-	Metadata struct {
-		Name        string            `json:"name"`
-		UID         string            `json:"uid"`
-		Labels      map[string]string `json:"labels"`
-		Annotations map[string]string `json:"annotations"`
-		// Deleted is when it was asked to go; empty while it is to stay.
-		Deleted string `json:"deletionTimestamp"`
-	} `json:"metadata"`
-	Status struct {
-		Phase corev1.NamespacePhase `json:"phase"`
-	} `json:"status"`
+// in names a resource of a namespace, or, without one, of the cluster.
+func in(resource, namespace string) string {
+	if namespace == "" {
+		return resource
+	}
+	return resource + " in namespace " + namespace
+}
+
+// scoped is the kind or resource of a namespace, or, without one, its counterpart of the whole cluster.
+func scoped(kind, namespace string) string {
+	if namespace == "" {
+		return "cluster" + kind
+	}
+	return kind
+}
+
+// find reads one object; nil if the API server says that there is none of that name.
+func find(ctx context.Context, client rest.Interface, resource, namespace, name string) (*item, error) {
+	found := new(item)
+	err := read(ctx, client.Get().NamespaceIfScoped(namespace, namespace != "").Resource(resource).Name(name), found)
+	switch {
+	case notFound(err, resource, name):
+		return nil, nil
+	case err == nil && found.Metadata.Name != name:
+		return nil, notKubernetes(0)
+	}
+	return found, fault(err, "get", in(resource, namespace))
 }
 
 // namespace reads one. Errors are client-go's own, but for an answer that makes no sense.
-func (c *connection) namespace(ctx context.Context, name string) (n namespace, err error) {
+func (c *connection) namespace(ctx context.Context, name string) (n item, err error) {
 	err = read(ctx, c.core.client.Get().Resource("namespaces").Name(name), &n)
 	if err == nil && (n.Kind != "Namespace" || n.Metadata.Name != name) {
 		err = notKubernetes(0)
@@ -170,9 +184,10 @@ func (c *connection) namespace(ctx context.Context, name string) (n namespace, e
 	return n, err
 }
 
-// item holds the fields of an object in a list that are used: its metadata, the rules of a
-// role, and the role and subjects of a binding.
+// item holds the fields of an object that are used: its metadata, the phase of a namespace,
+// the rules of a role, and the role and subjects of a binding.
 type item struct {
+	Kind     string `json:"kind"`
 	Metadata struct {
 		Name        string            `json:"name"`
 		Namespace   string            `json:"namespace"`
@@ -182,6 +197,9 @@ type item struct {
 		Created     metav1.Time       `json:"creationTimestamp"`
 		Deleted     *metav1.Time      `json:"deletionTimestamp"`
 	} `json:"metadata"`
+	Status struct {
+		Phase corev1.NamespacePhase `json:"phase"`
+	} `json:"status"`
 	RoleRef  rbacv1.RoleRef      `json:"roleRef"`
 	Subjects []rbacv1.Subject    `json:"subjects"`
 	Rules    []rbacv1.PolicyRule `json:"rules"`
@@ -235,10 +253,11 @@ func (i *item) trim() (size int) {
 	return size + object + rule*cap(i.Rules)
 }
 
-// list calls each with every object that matches the selector. kind is the kind that the
-// answer must declare: an answer that is not such a list is an error, never an empty list.
-func list(ctx context.Context, client rest.Interface, kind, namespace, resource, selector string, each func(*item)) error {
+// list calls each with every object of a kind that matches the selector, in a namespace or, without one, in all.
+// An answer that is not a list of that kind is an error, never an empty list.
+func list(ctx context.Context, client rest.Interface, kind, namespace, selector string, each func(*item)) error {
 	ctx = remote.Expect(ctx, remote.List)
+	resource := strings.ToLower(kind) + "s"
 	options := metav1.ListOptions{LabelSelector: selector, Limit: listPage}
 	for bytes, kept := 0, 0; ; {
 		var page struct {
@@ -252,7 +271,7 @@ func list(ctx context.Context, client rest.Interface, kind, namespace, resource,
 			NamespaceIfScoped(namespace, namespace != "").
 			Resource(resource).VersionedParams(&options, known().parameters), &page)
 		if err != nil {
-			return err
+			return fault(err, "list", in(resource, namespace))
 		}
 		if page.Kind != kind+"List" {
 			return notKubernetes(0)
@@ -290,6 +309,20 @@ func sideBySide(calls ...func() error) error {
 	return cmp.Or(errs...)
 }
 
+// atOnce is the number of requests of one kind that a call makes in parallel.
+const atOnce = 8
+
+// gather calls f with each of all, a few in parallel, and returns the results in their order.
+func gather[T, R any](ctx context.Context, all []T, f func(context.Context, T) (R, error)) ([]R, error) {
+	results := make([]R, len(all))
+	calls, ctx := errgroup.WithContext(ctx)
+	calls.SetLimit(atOnce)
+	for i, one := range all {
+		calls.Go(func() (err error) { results[i], err = f(ctx, one); return err })
+	}
+	return results, calls.Wait()
+}
+
 // binding is a RoleBinding, or, without a namespace, a ClusterRoleBinding.
 type binding struct {
 	meta     metav1.ObjectMeta
@@ -305,24 +338,18 @@ func listedBinding(i *item) *binding {
 	return b
 }
 
-func (b binding) kind() string {
-	if b.meta.Namespace == "" {
-		return "clusterrolebinding"
-	}
-	return "rolebinding"
-}
+func (b binding) kind() string { return scoped("rolebinding", b.meta.Namespace) }
 
 // path is NAMESPACE/NAME, or NAME.
 func (b binding) path() string { return strings.TrimPrefix(b.meta.Namespace+"/"+b.meta.Name, "/") }
 
 // makeBinding makes a binding, and returns the one that has its name already, if any.
 func (c *connection) makeBinding(ctx context.Context, b binding) (there *binding, err error) {
-	what := b.kind() + "s to " + strings.ToLower(b.role.Kind) + " " + b.role.Name
+	what := in(b.kind()+"s to "+strings.ToLower(b.role.Kind)+" "+b.role.Name, b.meta.Namespace)
 	if b.meta.Namespace == "" {
 		_, err = c.rbac.ClusterRoleBindings().Create(ctx,
 			&rbacv1.ClusterRoleBinding{ObjectMeta: b.meta, RoleRef: b.role, Subjects: b.subjects}, metav1.CreateOptions{})
 	} else {
-		what += " in namespace " + b.meta.Namespace
 		_, err = c.rbac.RoleBindings(b.meta.Namespace).Create(ctx,
 			&rbacv1.RoleBinding{ObjectMeta: b.meta, RoleRef: b.role, Subjects: b.subjects}, metav1.CreateOptions{})
 	}
@@ -338,40 +365,16 @@ func (c *connection) makeBinding(ctx context.Context, b binding) (there *binding
 
 // binding reads a binding; nil if the cluster has none of that name.
 func (c *connection) binding(ctx context.Context, namespace, name string) (*binding, error) {
-	if namespace == "" {
-		b, err := c.rbac.ClusterRoleBindings().Find(ctx, name)
-		if err != nil || b == nil {
-			return nil, err
-		}
-		return &binding{meta: b.ObjectMeta, role: b.RoleRef, subjects: b.Subjects, object: b}, nil
-	}
-	b, err := c.rbac.RoleBindings(namespace).Find(ctx, name)
-	if err != nil || b == nil {
+	found, err := find(ctx, c.rbac.client, scoped("rolebindings", namespace), namespace, name)
+	if err != nil || found == nil {
 		return nil, err
 	}
-	return &binding{meta: b.ObjectMeta, role: b.RoleRef, subjects: b.Subjects, object: b}, nil
+	return listedBinding(found), nil
 }
 
-// bindings lists those that match the selector in a namespace, or, without one, those of
-// the whole cluster. Errors are client-go's own.
-func (c *connection) bindings(ctx context.Context, namespace, selector string) ([]*binding, error) {
-	var found []*binding
-	var err error
-	if namespace == "" {
-		err = list(ctx, c.rbac.client, "ClusterRoleBinding", "", "clusterrolebindings", selector, func(i *item) {
-			found = append(found, listedBinding(i))
-		})
-		return found, err
-	}
-	return c.roleBindings(ctx, namespace, selector)
-}
-
-// roleBindings lists RoleBindings, without a namespace those of all.
-func (c *connection) roleBindings(ctx context.Context, namespace, selector string) ([]*binding, error) {
-	var found []*binding
-	err := list(ctx, c.rbac.client, "RoleBinding", namespace, "rolebindings", selector, func(i *item) {
-		found = append(found, listedBinding(i))
-	})
+// bindings lists the ClusterRoleBindings or RoleBindings that match the selector in a namespace, or, without one, in all.
+func (c *connection) bindings(ctx context.Context, kind, namespace, selector string) (found []*binding, err error) {
+	err = list(ctx, c.rbac.client, kind, namespace, selector, func(i *item) { found = append(found, listedBinding(i)) })
 	return found, err
 }
 

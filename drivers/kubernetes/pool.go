@@ -45,7 +45,7 @@ func (c *connection) pool(ctx context.Context, vim string) ([]poolRoom, error) {
 			if room.home, room.deed = claim.Labels[grantLabel], claim.Data[deedKey]; room.home == "" {
 				room.home = unknownHome
 			}
-		case there.Metadata.Deleted != "":
+		case there.Metadata.Deleted != nil:
 			continue
 		case !notFound(err, "configmaps", claimName):
 			return nil, fault(err, "get", "configmaps in namespace "+name)

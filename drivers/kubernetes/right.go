@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/sync/errgroup"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -190,16 +189,8 @@ func (c *connection) ask(ctx context.Context, asked map[right]bool, rights []rig
 			all = append(all, r)
 		}
 	}
-	allowed := make([]bool, len(all))
-	asks, asking := errgroup.WithContext(ctx)
-	asks.SetLimit(8)
-	for i, r := range all {
-		asks.Go(func() (err error) {
-			allowed[i], err = c.allowed(asking, r)
-			return err
-		})
-	}
-	if err := asks.Wait(); err != nil {
+	allowed, err := gather(ctx, all, c.allowed)
+	if err != nil {
 		return err
 	}
 	for i, r := range all {

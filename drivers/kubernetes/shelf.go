@@ -46,15 +46,10 @@ func (d *Driver) Shelve(ctx context.Context, a broker.Access, s broker.Shelved) 
 		for key, text := range s.Data {
 			data[key] = []byte(text)
 		}
-		made := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: s.Name, Labels: labels}, Data: data}
-		_, err := secrets.Create(ctx, made, metav1.CreateOptions{})
-		if !alreadyExists(err) {
-			return fault(err, "create", where)
-		}
-		now, err := secrets.Get(ctx, s.Name, metav1.GetOptions{})
+		now, made, err := secrets.Make(ctx, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: s.Name, Labels: labels}, Data: data}, where)
 		switch {
-		case err != nil:
-			return fault(err, "get", where)
+		case made || err != nil:
+			return fault(err, "create", where)
 		case !isShelved(now, s):
 			return foreign("secret "+s.Namespace+"/", s.Name)
 		}
@@ -69,10 +64,10 @@ func (d *Driver) Shelve(ctx context.Context, a broker.Access, s broker.Shelved) 
 func (d *Driver) Shelved(ctx context.Context, a broker.Access, target, namespace string) (all []broker.Shelved, err error) {
 	err = d.onShelf(ctx, a, func(ctx context.Context, c *connection) error {
 		where, names := "secrets in namespace "+namespace, []string(nil)
-		err := list(ctx, c.core.client, "Secret", namespace, "secrets", managedByLabel+"="+managedBy+","+targetLabel+"="+target,
+		err := list(ctx, c.core.client, "Secret", namespace, managedByLabel+"="+managedBy+","+targetLabel+"="+target,
 			func(i *item) { names = append(names, i.Metadata.Name) })
 		if err != nil {
-			return fault(err, "list", where)
+			return err
 		}
 		for _, name := range names {
 			now, err := c.core.Secrets(namespace).Get(ctx, name, metav1.GetOptions{})

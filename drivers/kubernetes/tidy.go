@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"slices"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -74,9 +75,9 @@ func (d *Driver) removeNamespace(ctx context.Context, c *connection, h home) err
 		return foreign("namespace", h.id)
 	}
 	// Its spec holds a finalizer of the cluster's own, which empties it in its own time.
-	_, err = deleteByUID(ctx, c.core.client, "namespaces", "", h.id, there.Metadata.UID)
+	_, err = deleteByUID(ctx, c.core.client, "namespaces", "", h.id, string(there.Metadata.UID))
 	switch {
-	case notFound(err, "namespaces", h.id), said(err, 409) && there.Metadata.Deleted != "":
+	case notFound(err, "namespaces", h.id), said(err, 409) && there.Metadata.Deleted != nil:
 		return nil
 	case said(err, 403):
 		d.log.WarnContext(ctx, "the credential may not delete namespaces: one that is empty and bound to nothing stays",
@@ -89,9 +90,13 @@ func (d *Driver) removeNamespace(ctx context.Context, c *connection, h home) err
 // unbindPlace removes the home's bindings in a place: those that carry its labels, and
 // those of its names that give something to its group alone.
 func (c *connection) unbindPlace(ctx context.Context, h home, place string, rooms []string) error {
-	found, err := c.bindings(ctx, place, vimLabel+"="+h.vim+","+grantLabel+"="+h.id)
-	if err != nil && !isForbidden(fault(err, "", "")) {
-		return fault(err, "list", "bindings")
+	kind := "RoleBinding"
+	if place == "" {
+		kind = "ClusterRoleBinding"
+	}
+	found, err := c.bindings(ctx, kind, place, vimLabel+"="+h.vim+","+grantLabel+"="+h.id)
+	if unlessForbidden(err) != nil {
+		return err
 	}
 	for n := 1; n <= maxBindings; n++ {
 		b, err := c.binding(ctx, place, h.bindingName(n))
@@ -123,14 +128,11 @@ func (c *connection) removeRole(ctx context.Context, h home, place string) error
 	if err != nil || there == nil {
 		return err
 	}
-	if !h.owns(there) && !sameRules(there.rules, h.grant.Rules) {
+	if !h.labelled(there.Metadata.Labels) && !sameRules(there.Rules, h.grant.Rules) {
 		return nil // a foreign object of the same name, bound to nothing of the broker's
 	}
-	resource := "roles"
-	if place == "" {
-		resource = "clusterroles"
-	}
-	return remove(ctx, c.rbac.client, resource, there)
+	role := there.meta()
+	return remove(ctx, c.rbac.client, scoped("roles", place), &role)
 }
 
 // Forget implements [broker.Driver]: it removes every home of the VIM, also homes whose grant
@@ -174,10 +176,9 @@ func (c *connection) homes(ctx context.Context, a broker.Access) ([]home, error)
 	)
 	err := sideBySide(
 		func() error {
-			err := list(ctx, c.core.client, "Namespace", "", "namespaces", labelled(a)+","+grantLabel, func(i *item) {
+			unseen = list(ctx, c.core.client, "Namespace", "", labelled(a)+","+grantLabel, func(i *item) {
 				namespaces = append(namespaces, i.meta())
 			})
-			unseen = fault(err, "list", "namespaces")
 			return unlessForbidden(unseen)
 		},
 		func() error { rooms, poolErr = c.pool(ctx, a.VIM); return unlessForbidden(poolErr) },
@@ -217,25 +218,17 @@ func (c *connection) homes(ctx context.Context, a broker.Access) ([]home, error)
 // all namespaces. A credential that may not list some made none of them, or sees to them home
 // by home.
 func (c *connection) removeLabelled(ctx context.Context, a broker.Access) error {
-	kinds := []struct{ kind, resource string }{
-		{"ClusterRoleBinding", "clusterrolebindings"}, {"RoleBinding", "rolebindings"}, {"ClusterRole", "clusterroles"}, {"Role", "roles"},
-	}
-	found := make([][]metav1.ObjectMeta, len(kinds))
-	calls := make([]func() error, len(kinds))
-	for n, k := range kinds {
-		calls[n] = func() error {
-			err := list(ctx, c.rbac.client, k.kind, "", k.resource, labelled(a), func(i *item) {
-				found[n] = append(found[n], i.meta())
-			})
-			return unlessForbidden(fault(err, "list", k.resource))
-		}
-	}
-	if err := sideBySide(calls...); err != nil {
+	kinds := []string{"ClusterRoleBinding", "RoleBinding", "ClusterRole", "Role"}
+	found, err := gather(ctx, kinds, func(ctx context.Context, kind string) (all []metav1.ObjectMeta, err error) {
+		err = list(ctx, c.rbac.client, kind, "", labelled(a), func(i *item) { all = append(all, i.meta()) })
+		return all, unlessForbidden(err)
+	})
+	if err != nil {
 		return err
 	}
-	for n, k := range kinds {
+	for n, kind := range kinds {
 		for i := range found[n] {
-			if err := remove(ctx, c.rbac.client, k.resource, &found[n][i]); err != nil {
+			if err := remove(ctx, c.rbac.client, strings.ToLower(kind)+"s", &found[n][i]); err != nil {
 				return err
 			}
 		}

@@ -12,13 +12,7 @@ import (
 	"github.com/gophercloud/gophercloud/v2/openstack/identity/v3/tokens"
 
 	"github.com/vimbroker/vimbroker/broker"
-	"github.com/vimbroker/vimbroker/broker/remote"
 )
-
-// made is an application credential as Keystone shows it.
-type made struct {
-	applicationcredentials.ApplicationCredential
-}
 
 // request is the request for an application credential.
 type request struct {
@@ -32,7 +26,7 @@ type request struct {
 // create makes an application credential for the session's user. An application
 // credential that differs from the request is deleted again, and is an error. A name
 // that is taken is [broker.ErrConflict].
-func (s *session) create(ctx context.Context, r request) (made, error) {
+func (s *session) create(ctx context.Context, r request) (*applicationcredentials.ApplicationCredential, error) {
 	// In UTC: gophercloud writes the wall clock and no zone, and Keystone reads UTC.
 	expires := r.expires.UTC().Truncate(time.Second)
 	opts := applicationcredentials.CreateOpts{
@@ -43,16 +37,16 @@ func (s *session) create(ctx context.Context, r request) (made, error) {
 	}
 	c, err := applicationcredentials.Create(ctx, s.identity, s.user.ID, opts).Extract()
 	if err != nil {
-		return made{}, fault(err, "create", "application credentials")
+		return nil, fault(err, "create", "application credentials")
 	}
 	if c == nil || !isID(c.ID) {
-		return made{}, notKeystone(0)
+		return nil, notKeystone(0)
 	}
 	if why := s.wrong(r, *c); why != nil {
 		_ = s.remove(context.WithoutCancel(ctx), s.user.ID, c.ID) // whatever becomes of it, it is not handed out
-		return made{}, why
+		return nil, why
 	}
-	return made{*c}, nil
+	return c, nil
 }
 
 // wrong compares the application credential that Keystone made with the request.
@@ -72,54 +66,31 @@ func (s *session) wrong(r request, c applicationcredentials.ApplicationCredentia
 			Remedy: "correct the cloud's configuration",
 		}
 	}
-	asked := func(name string) bool {
-		return slices.ContainsFunc(r.roles, func(role tokens.Role) bool { return role.Name == name })
-	}
-	for _, got := range c.Roles {
-		if got.Name == admin && !asked(admin) {
-			return &broker.Error{
-				Kind: broker.ErrForbidden, Field: "role",
-				Detail: "the cloud adds role admin to the roles that were asked for, because one of them implies it",
-				Remedy: "ask for other roles, or for admin by name",
-			}
+	asked := slices.ContainsFunc(r.roles, func(role tokens.Role) bool { return role.Name == admin })
+	got := slices.ContainsFunc(c.Roles, func(role applicationcredentials.Role) bool { return role.Name == admin })
+	if got && !asked {
+		return &broker.Error{
+			Kind: broker.ErrForbidden, Field: "role",
+			Detail: "the cloud adds role admin to the roles that were asked for, because one of them implies it",
+			Remedy: "ask for other roles, or for admin by name",
 		}
 	}
 	return nil
 }
 
 // list returns the application credentials of a user whose names begin like that;
-// a Keystone that cannot select them returns others too. No link in the answer is
-// followed: it would take the token to an address of the remote side's choice.
+// a Keystone that cannot select them returns others too.
 func (s *session) list(ctx context.Context, user, beginning string) ([]applicationcredentials.ApplicationCredential, error) {
-	var body struct {
-		Items []applicationcredentials.ApplicationCredential `json:"application_credentials"`
-		Links struct {
-			Next string `json:"next"`
-		} `json:"links"`
-		Truncated bool `json:"truncated"`
-	}
 	path := "users/" + user + "/application_credentials"
 	if beginning != "" {
 		path += "?name__startswith=" + url.QueryEscape(beginning)
 	}
-	if err := s.get(remote.Expect(ctx, remote.List), path, &body); err != nil {
-		return nil, fault(err, "list", "application credentials")
-	}
-	if body.Truncated || body.Links.Next != "" {
-		return nil, &broker.Error{
-			Kind: broker.ErrUnsupported, Detail: "the cloud does not list all application credentials of the user",
-			Remedy: "raise list_limit of [application_credential] in the cloud's Keystone, or register a user of its own",
-		}
-	}
-	if body.Items == nil {
+	all, err := listOf[applicationcredentials.ApplicationCredential](ctx, s, path, "application_credentials", "application credentials",
+		"raise list_limit of [application_credential] in the cloud's Keystone, or register a user of its own")
+	if slices.ContainsFunc(all, func(c applicationcredentials.ApplicationCredential) bool { return !isID(c.ID) }) {
 		return nil, notKeystone(0)
 	}
-	for _, c := range body.Items {
-		if !isID(c.ID) {
-			return nil, notKeystone(0)
-		}
-	}
-	return body.Items, nil
+	return all, err
 }
 
 // remove deletes an application credential. That it is gone is success, said to a
@@ -140,18 +111,10 @@ func (s *session) remove(ctx context.Context, user, id string) error {
 func byHandle(
 	all []applicationcredentials.ApplicationCredential, vim, handle string,
 ) (ours []applicationcredentials.ApplicationCredential, foreign bool) {
-	for _, c := range all {
+	return marked(all, vim, func(c applicationcredentials.ApplicationCredential) (string, bool) {
 		name, _ := number(c.Name)
-		if name != handle {
-			continue
-		}
-		if m, ok := readMark(c.Description); ok && m.vim == vim {
-			ours = append(ours, c)
-		} else {
-			foreign = true
-		}
-	}
-	return ours, foreign
+		return c.Description, name == handle
+	})
 }
 
 // rules are the Keystone access rules that limit a lease's application credential
@@ -209,14 +172,8 @@ func noRules(why string) error {
 
 // sameRules reports whether Keystone made the rules that were asked for.
 func sameRules(asked, got []applicationcredentials.AccessRule) bool {
-	if len(asked) != len(got) {
-		return false
-	}
-	for _, r := range got {
+	return len(asked) == len(got) && !slices.ContainsFunc(got, func(r applicationcredentials.AccessRule) bool {
 		r.ID = ""
-		if !slices.Contains(asked, r) {
-			return false
-		}
-	}
-	return true
+		return !slices.Contains(asked, r)
+	})
 }

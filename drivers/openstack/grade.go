@@ -121,7 +121,7 @@ func (d *Driver) probe(ctx context.Context, a broker.Access, s *session, found *
 	failpoint.At("openstack.check.probed")
 	defer d.probes.Go(func() { d.removeProbe(context.WithoutCancel(ctx), s, made.ID) })
 	found.Leases = broker.CredentialApplicationCredential
-	return try(ctx, a, made.credential(s.user.ID), found)
+	return try(ctx, a, credentialOf(made, s.user.ID), found)
 }
 
 // removeProbe deletes a probe that has been tried. The inventory deletes a probe that
@@ -149,8 +149,8 @@ func (d *Driver) sweepProbes(ctx context.Context, s *session, all []applicationc
 	return nil
 }
 
-// credential is the application credential as a lease's.
-func (c made) credential(user string) broker.Credential {
+// credentialOf is the application credential as a lease's.
+func credentialOf(c *applicationcredentials.ApplicationCredential, user string) broker.Credential {
 	return broker.Credential{
 		Kind: broker.CredentialApplicationCredential, UserID: user,
 		ApplicationCredentialID: c.ID, ApplicationCredentialSecret: secret.NewText(c.Secret),

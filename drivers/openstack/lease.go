@@ -65,9 +65,9 @@ func (d *Driver) mintFirst(ctx context.Context, a broker.Access, s *session, g b
 	if err != nil {
 		return broker.Minted{}, err
 	}
-	ours, foreign := byHandle(all, a.VIM, g.Handle)
-	if foreign {
-		return broker.Minted{}, foreignName(g.Handle)
+	ours, others := byHandle(all, a.VIM, g.Handle)
+	if others {
+		return broker.Minted{}, foreign("application credential", g.Handle)
 	}
 	for _, c := range ours {
 		if err := s.remove(ctx, s.user.ID, c.ID); err != nil {
@@ -116,10 +116,10 @@ func (d *Driver) mintNext(ctx context.Context, a broker.Access, s *session, g br
 	if err != nil {
 		return broker.Minted{}, err
 	}
-	ours, foreign := byHandle(all, a.VIM, g.Handle)
+	ours, others := byHandle(all, a.VIM, g.Handle)
 	switch {
-	case foreign:
-		return broker.Minted{}, foreignName(g.Handle)
+	case others:
+		return broker.Minted{}, foreign("application credential", g.Handle)
 	case len(ours) == 0:
 		return broker.Minted{}, &broker.Error{
 			Kind: broker.ErrNotFound, Detail: "the lease's application credential is gone from the cloud",
@@ -222,16 +222,7 @@ func (d *Driver) mint(ctx context.Context, a broker.Access, s *session, g broker
 	}
 	failpoint.At("openstack.issue.minted")
 	return broker.Minted{
-		Credential: c.credential(s.user.ID), CredentialID: c.ID,
+		Credential: credentialOf(c, s.user.ID), CredentialID: c.ID,
 		ExpiresAt: c.ExpiresAt.UTC(), MaxRevocationLag: maxRevocationLag,
 	}, nil
-}
-
-// foreignName is the error of an application credential that has the name of one of the broker's
-// and is not.
-func foreignName(handle string) error {
-	return &broker.Error{
-		Kind: broker.ErrConflict, Detail: "application credential " + handle + " exists on the cloud and is not this VIM's",
-		Remedy: "see whose it is, and delete it",
-	}
 }

@@ -2,6 +2,7 @@ package openstack
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
@@ -15,7 +16,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/vimbroker/vimbroker/broker"
-	"github.com/vimbroker/vimbroker/broker/remote"
 )
 
 var _ broker.Comparer = (*Driver)(nil)
@@ -79,81 +79,56 @@ func (s *session) standing(ctx context.Context, form byte, user string) ([]stand
 			Remedy: "delete those that nobody uses, or register a user of its own",
 		}
 	}
-	for _, c := range found {
-		if !isID(c.id) {
-			return nil, notKeystone(0)
-		}
+	if slices.ContainsFunc(found, func(c standing) bool { return !isID(c.id) }) {
+		return nil, notKeystone(0)
 	}
 	return found, nil
 }
 
 func (s *session) standingAppCreds(ctx context.Context, user string) ([]standing, error) {
 	listed, err := s.list(ctx, user, "")
-	if err != nil {
-		return nil, err
-	}
 	var found []standing
 	for _, c := range listed {
 		m, _ := readMark(c.Description)
 		found = append(found, standing{kind: kindAppCred, id: c.ID, name: c.Name, mark: m, ends: c.ExpiresAt})
 	}
-	return found, nil
+	return found, err
 }
 
 func (s *session) standingTrusts(ctx context.Context, user string) ([]standing, error) {
-	var body struct {
-		Trusts []struct {
-			ID      string `json:"id"`
-			Trustee string `json:"trustee_user_id"`
-		} `json:"trusts"`
+	type trust struct {
+		ID      string `json:"id"`
+		Trustee string `json:"trustee_user_id"`
 	}
-	if err := s.get(remote.Expect(ctx, remote.List), "OS-TRUST/trusts?trustor_user_id="+url.QueryEscape(user), &body); err != nil {
-		return nil, fault(err, "list", "trusts")
-	}
-	if body.Trusts == nil {
-		return nil, notKeystone(0)
-	}
+	trusts, err := listOf[trust](ctx, s, "OS-TRUST/trusts?trustor_user_id="+url.QueryEscape(user), "trusts", "trusts", "")
 	var found []standing
-	for _, t := range body.Trusts {
+	for _, t := range trusts {
 		if !isID(t.Trustee) {
 			return nil, notKeystone(0)
 		}
 		found = append(found, standing{kind: kindTrust, id: t.ID, trustee: t.Trustee})
 	}
-	return found, nil
+	return found, err
 }
 
 // standingCredentials lists EC2, TOTP and other credentials. Their blobs, which are
 // secret, are not decoded.
 func (s *session) standingCredentials(ctx context.Context, user string) ([]standing, error) {
-	var body struct {
-		Credentials []struct {
-			ID   string `json:"id"`
-			Type string `json:"type"`
-			User string `json:"user_id"`
-		} `json:"credentials"`
+	type credential struct {
+		ID   string `json:"id"`
+		Type string `json:"type"`
+		User string `json:"user_id"`
 	}
-	if err := s.get(remote.Expect(ctx, remote.List), "credentials?user_id="+url.QueryEscape(user), &body); err != nil {
-		return nil, fault(err, "list", "credentials")
-	}
-	if body.Credentials == nil {
-		return nil, notKeystone(0)
-	}
+	credentials, err := listOf[credential](ctx, s, "credentials?user_id="+url.QueryEscape(user), "credentials", "credentials", "")
 	var found []standing
-	for _, c := range body.Credentials {
+	for _, c := range credentials {
 		if c.User != user {
 			continue // an administrator is shown those of others
 		}
-		kind := kindOther
-		switch c.Type {
-		case "ec2":
-			kind = kindEC2
-		case "totp":
-			kind = kindTOTP
-		}
-		found = append(found, standing{kind: kind, id: c.ID})
+		kind := map[string]string{"ec2": kindEC2, "totp": kindTOTP}[c.Type]
+		found = append(found, standing{kind: cmp.Or(kind, kindOther), id: c.ID})
 	}
-	return found, nil
+	return found, err
 }
 
 // The forms of what is remembered: of all that a user has, or of the credentials alone,

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"github.com/vimbroker/vimbroker/broker"
 )
 
 // mark is the description of an application credential of the broker's: its
@@ -39,6 +41,30 @@ func readMark(description string) (mark, bool) {
 		return mark{}, false
 	}
 	return mark{vim: vim, lease: lease, issued: issued.UTC()}, true
+}
+
+// marked returns those of the objects asked for that a VIM's mark is on, and whether one of them is somebody else's.
+func marked[T any](all []T, vim string, read func(T) (description string, asked bool)) (ours []T, foreign bool) {
+	for _, one := range all {
+		description, asked := read(one)
+		if !asked {
+			continue
+		}
+		if m, ok := readMark(description); ok && m.vim == vim {
+			ours = append(ours, one)
+		} else {
+			foreign = true
+		}
+	}
+	return ours, foreign
+}
+
+// foreign is the error of an object that has the name of one of the broker's and is not.
+func foreign(what, handle string) error {
+	return &broker.Error{
+		Kind: broker.ErrConflict, Detail: what + " " + handle + " exists on the cloud and is not this VIM's",
+		Remedy: "see whose it is, and delete it",
+	}
 }
 
 // numbered is the name of a lease's nth application credential: the handle, then

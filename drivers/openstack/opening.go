@@ -189,19 +189,11 @@ func (s *session) mayAuthorize(ctx context.Context) (bool, error) {
 // holdsEC2 asks whether the token is shown EC2 credentials of its user: they come with
 // their keys. These are not decoded.
 func (s *session) holdsEC2(ctx context.Context) (bool, error) {
-	var body struct {
-		Credentials []struct{} `json:"credentials"`
-	}
-	err := s.get(remote.Expect(ctx, remote.List), "users/"+s.user.ID+"/credentials/OS-EC2", &body)
-	switch {
-	case said(err, http.StatusForbidden):
+	all, err := listOf[struct{}](ctx, s, "users/"+s.user.ID+"/credentials/OS-EC2", "credentials", "EC2 credentials", "")
+	if errors.Is(err, broker.ErrForbidden) {
 		return false, nil
-	case err != nil:
-		return false, fault(err, "list", "EC2 credentials")
-	case body.Credentials == nil:
-		return false, notKeystone(0)
 	}
-	return len(body.Credentials) > 0, nil
+	return len(all) > 0, err
 }
 
 // takesTOTP asks whether users can log in with TOTP. Each release lets application

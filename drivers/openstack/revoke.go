@@ -46,8 +46,8 @@ func (d *Driver) removeLease(ctx context.Context, a broker.Access, s *session, i
 	if err != nil {
 		return err
 	}
-	ours, foreign := byHandle(all, a.VIM, i.Handle)
-	if foreign {
+	ours, others := byHandle(all, a.VIM, i.Handle)
+	if others {
 		d.log.WarnContext(ctx, "application credential with a lease's name is not ours, left alone", "vim", a.VIM, "name", i.Handle)
 	}
 	for _, c := range ours {

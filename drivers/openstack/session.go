@@ -2,7 +2,9 @@ package openstack
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -150,12 +152,7 @@ func moment(text string) time.Time {
 
 // plain reports whether the names in a token are fit to be shown and kept.
 func (s *session) plain() bool {
-	for _, r := range s.roles {
-		if !isID(r.ID) || !isName(r.Name) {
-			return false
-		}
-	}
-	return isName(s.user.Name)
+	return isName(s.user.Name) && !slices.ContainsFunc(s.roles, func(r tokens.Role) bool { return !isID(r.ID) || !isName(r.Name) })
 }
 
 // same compares the session with the registered project, and with the facts of an
@@ -242,9 +239,7 @@ func (c *connection) whyNot(ctx context.Context, a broker.Access, known broker.C
 	}
 	var body struct {
 		Projects []struct {
-			ID       string `json:"id"`
-			Name     string `json:"name"`
-			DomainID string `json:"domain_id"`
+			Name string `json:"name"`
 		} `json:"projects"`
 	}
 	if err := s.get(ctx, "auth/projects", &body); err != nil {
@@ -284,6 +279,39 @@ func (unscoped) ToTokenV3ScopeMap() (map[string]any, error) {
 func (s *session) get(ctx context.Context, path string, into any) error {
 	_, err := s.identity.Get(ctx, s.identity.ServiceURL(path), into, &gophercloud.RequestOpts{OkCodes: []int{http.StatusOK}})
 	return err
+}
+
+// listOf reads a list, which is the member of that name in the document at a path. What names it in errors. No link in the
+// answer is followed: it would take the token to an address of the remote side's choice. A list that is cut off is an
+// error with the remedy, if there is one.
+func listOf[T any](ctx context.Context, s *session, path, member, what, remedy string) ([]T, error) {
+	var (
+		body  map[string]json.RawMessage
+		items []T
+		links struct {
+			Next string `json:"next"`
+		}
+		truncated bool
+	)
+	if err := s.get(remote.Expect(ctx, remote.List), path, &body); err != nil {
+		return nil, fault(err, "list", what)
+	}
+	members := map[string]any{member: &items}
+	if remedy != "" {
+		members["links"], members["truncated"] = &links, &truncated
+	}
+	for name, into := range members {
+		if text, given := body[name]; given && json.Unmarshal(text, into) != nil {
+			return nil, notKeystone(0)
+		}
+	}
+	switch {
+	case truncated || links.Next != "":
+		return nil, &broker.Error{Kind: broker.ErrUnsupported, Detail: "the cloud does not list all " + what, Remedy: remedy}
+	case items == nil:
+		return nil, notKeystone(0)
+	}
+	return items, nil
 }
 
 // projectToken is the session's own token, as a lease's credential.

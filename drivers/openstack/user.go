@@ -14,7 +14,6 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/failpoint"
-	"github.com/vimbroker/vimbroker/broker/remote"
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/policy"
 )
@@ -65,27 +64,11 @@ func (d *Driver) keep(ctx context.Context, a broker.Access, do func(keeper) erro
 
 // hasDomain reports whether the user has a role on the project's domain.
 func (s *session) hasDomain(ctx context.Context) (bool, error) {
-	var body struct {
-		Domains []struct {
-			ID string `json:"id"`
-		} `json:"domains"`
-	}
-	err := s.get(remote.Expect(ctx, remote.List), "auth/domains", &body)
-	if said(err, http.StatusForbidden) { // a cloud that tells nobody: leases of others are none the worse
+	domains, err := listOf[tokens.Domain](ctx, s, "auth/domains", "domains", "the user's domains", "")
+	if errors.Is(err, broker.ErrForbidden) { // a cloud that tells nobody: leases of others are none the worse
 		return false, nil
 	}
-	if err != nil {
-		return false, fault(err, "list", "the user's domains")
-	}
-	if body.Domains == nil {
-		return false, notKeystone(0)
-	}
-	for _, d := range body.Domains {
-		if d.ID == s.project.Domain.ID {
-			return true, nil
-		}
-	}
-	return false, nil
+	return slices.ContainsFunc(domains, func(d tokens.Domain) bool { return d.ID == s.project.Domain.ID }), err
 }
 
 // loginDomain opens a session of the same user on the project's domain.
@@ -117,52 +100,23 @@ type leasedUser struct {
 	Ends        string `json:"password_expires_at"`
 }
 
-// list returns the users of the domain that a query selects. No link is followed.
+// list returns the users of the domain that a query selects.
 func (k keeper) list(ctx context.Context, query string) ([]leasedUser, error) {
-	var body struct {
-		Users []leasedUser `json:"users"`
-		Links struct {
-			Next string `json:"next"`
-		} `json:"links"`
-		Truncated bool `json:"truncated"`
-	}
-	err := k.get(remote.Expect(ctx, remote.List), "users?domain_id="+url.QueryEscape(k.domain.ID)+"&"+query, &body)
-	if said(err, http.StatusForbidden) {
-		return nil, mayNotKeep()
-	}
-	if err != nil {
-		return nil, fault(err, "list", "users of the project's domain")
-	}
+	all, err := listOf[leasedUser](ctx, k.session, "users?domain_id="+url.QueryEscape(k.domain.ID)+"&"+query, "users",
+		"users of the project's domain", "raise list_limit of [identity] in the cloud's Keystone")
 	switch {
-	case body.Truncated || body.Links.Next != "":
-		return nil, &broker.Error{
-			Kind: broker.ErrUnsupported, Detail: "the cloud does not list all users of leases",
-			Remedy: "raise list_limit of [identity] in the cloud's Keystone",
-		}
-	case body.Users == nil:
+	case errors.Is(err, broker.ErrForbidden):
+		return nil, mayNotKeep()
+	case slices.ContainsFunc(all, func(u leasedUser) bool { return !isID(u.ID) }):
 		return nil, notKeystone(0)
 	}
-	for _, u := range body.Users {
-		if !isID(u.ID) {
-			return nil, notKeystone(0)
-		}
-	}
-	return body.Users, nil
+	return all, err
 }
 
 // named returns the users of that name which carry this VIM's id, and whether the name is somebody else's.
 func (k keeper) named(ctx context.Context, vim, handle string) (ours []leasedUser, foreign bool, err error) {
-	all, err := k.list(ctx, "name="+url.QueryEscape(handle))
-	for _, u := range all {
-		if u.Name != handle {
-			continue // a Keystone that selects none
-		}
-		if m, ok := readMark(u.Description); ok && m.vim == vim {
-			ours = append(ours, u)
-		} else {
-			foreign = true
-		}
-	}
+	all, err := k.list(ctx, "name="+url.QueryEscape(handle)) // from a Keystone that selects none: all
+	ours, foreign = marked(all, vim, func(u leasedUser) (string, bool) { return u.Description, u.Name == handle })
 	return ours, foreign, err
 }
 
@@ -180,12 +134,12 @@ func (d *Driver) issueUser(ctx context.Context, a broker.Access, found broker.Cl
 			return err
 		}
 		// One that is there is of an attempt that died: its password is lost.
-		ours, foreign, err := k.named(ctx, a.VIM, g.Handle)
+		ours, others, err := k.named(ctx, a.VIM, g.Handle)
 		if err != nil {
 			return err
 		}
-		if foreign {
-			return foreignUser(g.Handle)
+		if others {
+			return foreign("user", g.Handle)
 		}
 		for _, u := range ours {
 			if err := k.remove(ctx, u.ID, g.Handle); err != nil {
@@ -294,11 +248,11 @@ func (k keeper) remove(ctx context.Context, id, name string) error {
 // EC2 credentials. It is looked for by its name, and by its id where that is known.
 func (d *Driver) removeUser(ctx context.Context, a broker.Access, i broker.Issued) error {
 	return d.keep(ctx, a, func(k keeper) error {
-		ours, foreign, err := k.named(ctx, a.VIM, i.Handle)
+		ours, others, err := k.named(ctx, a.VIM, i.Handle)
 		if err != nil {
 			return err
 		}
-		if foreign {
+		if others {
 			d.log.WarnContext(ctx, "a user with a lease's name is not ours, left alone", "vim", a.VIM, "name", i.Handle)
 		}
 		if i.UID != "" && !slices.ContainsFunc(ours, func(u leasedUser) bool { return u.ID == i.UID }) {
@@ -317,12 +271,12 @@ func (d *Driver) removeUser(ctx context.Context, a broker.Access, i broker.Issue
 // renewUser gives the lease's user another password, which ends the one before and its tokens.
 func (d *Driver) renewUser(ctx context.Context, a broker.Access, g broker.Grant) (m broker.Minted, err error) {
 	err = d.keep(ctx, a, func(k keeper) error {
-		ours, foreign, err := k.named(ctx, a.VIM, g.Handle)
+		ours, others, err := k.named(ctx, a.VIM, g.Handle)
 		switch {
 		case err != nil:
 			return err
-		case foreign:
-			return foreignUser(g.Handle)
+		case others:
+			return foreign("user", g.Handle)
 		case len(ours) != 1:
 			return &broker.Error{Kind: broker.ErrNotFound, Detail: "the lease's user is gone from the cloud", Remedy: "issue a new lease"}
 		}
@@ -373,11 +327,4 @@ func (d *Driver) usersOf(ctx context.Context, a broker.Access, s *session) ([]br
 		return nil
 	})
 	return found, err
-}
-
-func foreignUser(handle string) error {
-	return &broker.Error{
-		Kind: broker.ErrConflict, Detail: "user " + handle + " exists on the cloud and is not this VIM's",
-		Remedy: "see whose it is, and delete it",
-	}
 }
