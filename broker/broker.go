@@ -44,6 +44,8 @@ type Options struct {
 	Anchors []notary.Anchor
 	// Courier brings the audit log to its sinks; nil: there are none.
 	Courier *delivery.Courier
+	// Replica has the id and the version of this server.
+	Replica Replica
 	// Now defaults to time.Now.
 	Now func() time.Time
 }
@@ -170,8 +172,10 @@ func New(o Options) (*Broker, error) {
 		core: c, signatures: o.Store, past: o.Store, status: o.Store, uses: o.Store,
 		notary: notary.New(o.Store, o.Keys, o.Anchors, now), courier: o.Courier, logins: audit.NewLogins(o.Store, now, o.Log),
 		holders: o.Holders, tokenUses: tokenUses{noted: map[string]time.Time{}},
-		storeProbe: &probe{name: "database", ask: o.Store.Check, every: lookAtStoreEvery, clock: time.Now},
+		storeProbe: &probe{name: "database", every: lookAtStoreEvery, clock: time.Now},
+		self:       o.Replica,
 	}
+	oversight.self.StartedAt, oversight.storeProbe.ask = now(), oversight.checkStore
 	registry.sealers = []Sealer{oversight}
 	return &Broker{core: c, Registry: registry, Leaser: leaser, Oversight: oversight}, nil
 }

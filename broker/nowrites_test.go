@@ -33,8 +33,8 @@ func (s *standby) refused() error {
 	return nil
 }
 
-func (s *standby) Check(ctx context.Context) error {
-	return errors.Join(s.refused(), s.Store.Check(ctx))
+func (s *standby) Check(ctx context.Context, r broker.Replica) error {
+	return errors.Join(s.refused(), s.Store.Check(ctx, r))
 }
 
 func (s *standby) Append(ctx context.Context, e audit.Entry) error {

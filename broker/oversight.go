@@ -27,6 +27,7 @@ type Oversight struct {
 	holders    TokenHolders
 	tokenUses  tokenUses
 	storeProbe *probe
+	self       Replica
 	trust      func() string // the fault of [PartTrust]; nil: there is no such part
 }
 

@@ -5,8 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync"
 	"time"
+
+	"github.com/vimbroker/vimbroker/policy"
 )
 
 // Part is what requests need of the broker, in one word.
@@ -48,6 +51,20 @@ var ErrNoWrites = errors.New("the database takes no writes")
 
 // ErrNoSpace comes with [ErrNoWrites] where the disk of the database is full.
 var ErrNoSpace = errors.New("the disk of the database is full")
+
+// Replica is a server on the database, as it said last itself.
+type Replica struct {
+	// ID is its host, and its process where a host may have several.
+	ID, Version string
+	// Fault is what it finds wrong with its parts; empty: nothing.
+	Fault             string
+	StartedAt, SeenAt time.Time
+	// Late: it has said nothing for longer than one that is well. Own: it is this one.
+	Late, Own bool
+}
+
+// ReplicaKept is how long a replica is known that says nothing any more.
+const ReplicaKept = time.Hour
 
 // probe looks at one thing that the broker depends on. Safe for concurrent use.
 type probe struct {
@@ -147,6 +164,37 @@ func (b *Oversight) KeepProbing(ctx context.Context, looked chan<- struct{}) {
 	first.Wait()
 	close(looked)
 	running.Wait()
+	leaving, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookTime)
+	defer cancel()
+	if err := b.status.RemoveReplica(leaving, b.self.ID); err != nil {
+		b.log.WarnContext(ctx, "this server is shown as one that is gone, for an hour", "error", err)
+	}
+}
+
+// checkStore looks at the store: it writes there how this server is.
+func (b *Oversight) checkStore(ctx context.Context) error {
+	self, faults := b.self, b.counters.failing(b.now())
+	parts, _ := b.Ready()
+	for _, p := range parts {
+		if p.Fault != "" {
+			faults = append(faults, string(p.Part)+": "+p.Fault)
+		}
+	}
+	self.Fault = strings.Join(faults, "; ")
+	return b.status.Check(ctx, self)
+}
+
+// Replicas lists the servers on the database, to who may read the whole audit log. One that stops leaves the list; one
+// that is killed is late, and forgotten after an hour.
+func (b *Oversight) Replicas(ctx context.Context, p policy.Principal) ([]Replica, error) {
+	if err := b.read(ctx, p, policy.AuditRead, projectResource(anyProject)); err != nil {
+		return nil, err
+	}
+	all, err := b.status.Replicas(ctx)
+	for n := range all {
+		all[n].Own, all[n].Late = all[n].ID == b.self.ID, b.now().Sub(all[n].SeenAt) > 3*lookAtStoreEvery+lookTime
+	}
+	return all, err
 }
 
 // WatchTrust adds the part of [PartTrust]: fault says what is wrong with it, and asks nobody. Call it before anything

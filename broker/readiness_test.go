@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/secret"
@@ -31,13 +32,28 @@ type checkedStore struct {
 	check  func(context.Context) error
 	// refusal is of a write beside the checks.
 	refusal error
+	said    atomic.Pointer[broker.Replica]
+	left    atomic.Pointer[string]
 }
 
 func (s *checkedStore) Refusal() error { return s.refusal }
 
-func (s *checkedStore) Check(ctx context.Context) error {
+func (s *checkedStore) Check(ctx context.Context, r broker.Replica) error {
 	s.checks.Add(1)
+	s.said.Store(&r)
 	return s.check(ctx)
+}
+
+func (s *checkedStore) Replicas(context.Context) ([]broker.Replica, error) {
+	now := s.said.Load().StartedAt
+	return []broker.Replica{
+		{ID: "dead", SeenAt: now.Add(-21 * time.Second)}, {ID: "other", SeenAt: now.Add(-19 * time.Second)}, {ID: "self", SeenAt: now},
+	}, nil
+}
+
+func (s *checkedStore) RemoveReplica(ctx context.Context, id string) error {
+	s.left.Store(&id)
+	return ctx.Err()
 }
 
 // sealed is an error of a key store with a reason for anyone.
@@ -54,9 +70,49 @@ func probed(t *testing.T, store, keys func(context.Context) error) (*bench, *che
 	b := newBench(t, benchOptions{})
 	s, k := &checkedStore{Store: b.options.Store, check: store}, &checkedKeys{KeyStore: b.keys, check: keys}
 	options := b.options
-	options.Store, options.Keys = s, []secret.KeyStore{k}
+	options.Store, options.Keys, options.Replica = s, []secret.KeyStore{k}, broker.Replica{ID: "self", Version: "v1"}
 	b.Broker = mustNew(t, options)
 	return b, s, k
+}
+
+// A replica says to the others which of its parts and passes fail, and is late when it says nothing; it leaves when it stops.
+func TestReplicas(t *testing.T) {
+	b, s, k := probed(t, well, func(context.Context) error { return sealed{} })
+	fails := errors.New("canary")
+	pass := b.Watch(broker.Pass{Name: "reap", Every: time.Minute, Run: func(context.Context) error { return fails }})[0]
+	_ = pass.Run(t.Context())
+	b.Probe(t.Context())
+	b.Probe(t.Context()) // what the first has found is said by the second
+	want := "the pass reap fails; issuing: the key store " + k.Name() + " cannot be used: Vault is sealed"
+	if r := s.said.Load(); r.ID != "self" || r.Version != "v1" || r.StartedAt.IsZero() || r.Fault != want {
+		t.Errorf("the replica says %+v, want the fault %q", *r, want)
+	}
+	fails = nil
+	_ = pass.Run(t.Context())
+	b.Probe(t.Context())
+	if r := s.said.Load(); strings.Contains(r.Fault, "reap") {
+		t.Errorf("a pass that succeeds again fails: %s", r.Fault)
+	}
+	all, err := b.Replicas(t.Context(), root)
+	if err != nil || len(all) != 3 || !all[0].Late || all[1].Late || all[2].Late || all[1].Own || !all[2].Own {
+		t.Errorf("the replicas are %+v, %v", all, err)
+	}
+	if _, err := b.Replicas(t.Context(), alice); !errors.Is(err, broker.ErrDenied) {
+		t.Errorf("the replicas for a tenant: %v, want ErrDenied", err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	looked := make(chan struct{})
+	stopped := make(chan struct{})
+	go func() {
+		b.KeepProbing(ctx, looked)
+		close(stopped)
+	}()
+	<-looked
+	stop()
+	<-stopped
+	if id := s.left.Load(); id == nil || *id != "self" {
+		t.Errorf("the replica that leaves is %v", id)
+	}
 }
 
 // What cannot be used costs what needs it: only without the database, or before anything is known,

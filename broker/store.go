@@ -36,9 +36,13 @@ type Store interface {
 
 // StatusStore says how the store is.
 type StatusStore interface {
-	// Check reports whether the store can be written now. It is an ErrUnavailable, with
-	// ErrNoWrites as its cause where the store can still be read.
-	Check(ctx context.Context) error
+	// Check reports whether the store can be written now: it writes how this server is, at the time of now. It is an
+	// ErrUnavailable, with ErrNoWrites as its cause where the store can still be read.
+	Check(ctx context.Context, r Replica) error
+	// Replicas lists the servers that have said how they are, by their ids.
+	Replicas(ctx context.Context) ([]Replica, error)
+	// RemoveReplica removes one. Check removes those that have said nothing for [ReplicaKept].
+	RemoveReplica(ctx context.Context, id string) error
 	// Refusal is why the store refused a write (ErrNoWrites, ErrNoSpace), unless Check has succeeded since. It
 	// asks nobody.
 	Refusal() error

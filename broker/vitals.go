@@ -79,9 +79,10 @@ type Load struct {
 type PassRecord struct {
 	// Every is how often it is to run.
 	Every time.Duration
-	// LastSuccess is when it was first watched, until it has succeeded.
-	LastSuccess time.Time
-	Failures    int
+	// LastSuccess is when it was first watched, until it has succeeded; FailedAt is when it
+	// failed last, and zero once it has succeeded.
+	LastSuccess, FailedAt time.Time
+	Failures              int
 }
 
 // expiryHorizons are the times that [Counted.Expiring] counts by; 0 is what has expired.
@@ -149,14 +150,26 @@ func (c *counters) watched(p Pass, now func() time.Time) Pass {
 		defer c.mu.Unlock()
 		was := c.passes[p.Name]
 		if err != nil {
-			was.Failures++
+			was.Failures, was.FailedAt = was.Failures+1, now()
 		} else {
-			was.LastSuccess = now()
+			was.LastSuccess, was.FailedAt = now(), time.Time{}
 		}
 		c.passes[p.Name] = was
 		return err
 	}
 	return p
+}
+
+// failing says which passes failed when they last ran here, which was lately.
+func (c *counters) failing(now time.Time) (faults []string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, name := range slices.Sorted(maps.Keys(c.passes)) {
+		if p := c.passes[name]; !p.FailedAt.IsZero() && now.Sub(p.FailedAt) < 2*p.Every {
+			faults = append(faults, "the pass "+name+" fails")
+		}
+	}
+	return faults
 }
 
 func (c *counters) ended(l Lease) {

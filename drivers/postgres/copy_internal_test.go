@@ -19,7 +19,7 @@ import (
 func TestCopyForgetsNothing(t *testing.T) {
 	made := []string{ // by each database for itself
 		"audit_head", "audit_inbox", "ended_leases", "lease_credentials", "lease_live_counts", "lease_turns",
-		"live_leases", "probe", "schema_floor", "schema_migrations", "vim_census",
+		"live_leases", "replicas", "schema_floor", "schema_migrations", "vim_census",
 	}
 	s := mustOpen(t, real.Postgres(t).DSN(t))
 	found, err := s.pool.Query(t.Context(), `SELECT table_name || '.' || column_name FROM information_schema.columns

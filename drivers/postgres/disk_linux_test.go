@@ -51,7 +51,7 @@ func TestFullDisk(t *testing.T) {
 	if err := fillUp(filler); err != nil {
 		t.Fatal(err)
 	}
-	if err := other.Check(t.Context()); !errors.Is(err, broker.ErrNoSpace) || !errors.Is(other.Refusal(), broker.ErrNoSpace) {
+	if err := other.Check(t.Context(), broker.Replica{}); !errors.Is(err, broker.ErrNoSpace) || !errors.Is(other.Refusal(), broker.ErrNoSpace) {
 		t.Errorf("a look of a server that writes nothing = %v (%s), Refusal = %v", err, cause(err), other.Refusal())
 	}
 	if err := s.Refusal(); err != nil {

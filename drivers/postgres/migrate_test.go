@@ -74,7 +74,7 @@ func TestSchemaIsDemanded(t *testing.T) {
 		if err != nil {
 			t.Fatalf("Open of a newer database, Migrate %v = %v", o.Migrate, err)
 		}
-		if err := errors.Join(again.Check(t.Context()), again.Close()); err != nil {
+		if err := errors.Join(again.Check(t.Context(), broker.Replica{}), again.Close()); err != nil {
 			t.Errorf("Check of a newer database = %v", err)
 		}
 	}
@@ -92,7 +92,7 @@ func TestSchemaIsDemanded(t *testing.T) {
 	if got, err := Status(t.Context(), o); err != nil || got.Serves() || got.Floor != before.Known+1 {
 		t.Errorf("Status = %+v, %v; want that it does not serve", got, err)
 	}
-	if err := s.Check(t.Context()); err != nil {
+	if err := s.Check(t.Context(), broker.Replica{}); err != nil {
 		t.Errorf("Check of a store that was open when the database was migrated = %v", err)
 	}
 }

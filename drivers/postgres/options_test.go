@@ -74,7 +74,7 @@ func TestOpenFailures(t *testing.T) {
 		}
 	}
 	s := mustOpen(t, server.Secure(dsn))
-	if err := s.Check(t.Context()); err != nil {
+	if err := s.Check(t.Context(), broker.Replica{}); err != nil {
 		t.Errorf("Check over TLS = %v", err)
 	}
 }

@@ -26,7 +26,7 @@ const soon = 3 * time.Second
 func wantUnavailable(t *testing.T, when string, s *postgres.Store, within time.Duration) {
 	t.Helper()
 	for what, f := range map[string]func() error{
-		"Check":  func() error { return s.Check(t.Context()) },
+		"Check":  func() error { return s.Check(t.Context(), broker.Replica{}) },
 		"Append": func() error { return s.Append(t.Context(), entry) },
 		"VIM": func() error {
 			_, err := s.VIM(t.Context(), "v")
@@ -56,7 +56,7 @@ func use(t *testing.T, s *postgres.Store) error {
 			return s.Append(t.Context(), entry)
 		})
 	}
-	return errors.Join(all.Wait(), s.Check(t.Context()))
+	return errors.Join(all.Wait(), s.Check(t.Context(), broker.Replica{}))
 }
 
 func wantWell(t *testing.T, when string, s *postgres.Store) {
@@ -100,9 +100,9 @@ func TestOutages(t *testing.T) {
 		"53100": "disk_full", "53200": "out_of_memory", "58030": "io_error", "25006": "read_only_sql_transaction", "57P04": "database_dropped",
 	} {
 		server.Exec(t, database, `CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION '`+rule+`' USING ERRCODE = '`+code+`'; END $$;
-			CREATE TRIGGER fail BEFORE UPDATE ON probe FOR EACH ROW EXECUTE FUNCTION fail();
+			CREATE TRIGGER fail BEFORE INSERT OR UPDATE ON replicas FOR EACH ROW EXECUTE FUNCTION fail();
 			CREATE TRIGGER fail BEFORE INSERT ON audit_inbox FOR EACH ROW EXECUTE FUNCTION fail()`)
-		if err := s.Check(t.Context()); !errors.Is(err, broker.ErrUnavailable) {
+		if err := s.Check(t.Context(), broker.Replica{}); !errors.Is(err, broker.ErrUnavailable) {
 			t.Errorf("Check with %s = %v, want ErrUnavailable", rule, err)
 		}
 		if err := s.Append(t.Context(), entry); !errors.Is(err, broker.ErrUnavailable) {
@@ -114,7 +114,7 @@ func TestOutages(t *testing.T) {
 			t.Errorf("VIM with %s = %s, %v", rule, v.ID, err)
 		}
 		server.Exec(t, database, `DROP FUNCTION fail CASCADE`)
-		if err := s.Check(t.Context()); err != nil || s.Refusal() != nil {
+		if err := s.Check(t.Context(), broker.Replica{}); err != nil || s.Refusal() != nil {
 			t.Errorf("Check after %s = %v, Refusal = %v", rule, err, s.Refusal())
 		}
 	}

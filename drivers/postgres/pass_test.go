@@ -54,7 +54,7 @@ func TestPassRunsAtOnceAndAgain(t *testing.T) {
 	stop := run(t, s, log.logger(),
 		broker.Pass{Name: "good", Every: time.Second, Run: func(ctx context.Context) error {
 			ran["good"] <- struct{}{}
-			return s.Check(ctx) // passes write
+			return s.Check(ctx, broker.Replica{}) // passes write
 		}},
 		broker.Pass{Name: "errs", Every: time.Second, Run: func(context.Context) error {
 			ran["errs"] <- struct{}{}

@@ -123,7 +123,7 @@ func TestStandby(t *testing.T) {
 	}) {
 		t.Error("the standby does not show what the primary had")
 	}
-	for what, err := range map[string]error{"Check": s.Check(t.Context()), "Append": s.Append(t.Context(), entry)} {
+	for what, err := range map[string]error{"Check": s.Check(t.Context(), broker.Replica{}), "Append": s.Append(t.Context(), entry)} {
 		if !errors.Is(err, broker.ErrUnavailable) || !errors.Is(err, broker.ErrNoWrites) || errors.Is(err, broker.ErrNoSpace) {
 			t.Errorf("%s on a standby = %v (%s), want that it takes no writes", what, err, cause(err))
 		}

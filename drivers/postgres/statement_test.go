@@ -37,7 +37,7 @@ var few = map[string]string{
 	"management_clusters": "a handful",
 	"oauth_keys":          "one for each 30 days of at most 35",
 	"trust_entries":       "200 at most",
-	"probe":               "one row",
+	"replicas":            "one for each server, and for each that died within an hour",
 	"schema_floor":        "one row",
 	"schema_migrations":   "one for each migration",
 	"vim_census":          "one for each state and health",

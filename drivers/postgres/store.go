@@ -118,7 +118,7 @@ const (
 	// spillBesideTables has temporary files of this transaction made in the tablespace of the tables, if this role may.
 	spillBesideTables = `SELECT set_config('work_mem', '64kB', true), set_config('temp_tablespaces', coalesce((
 		SELECT quote_ident(spcname) FROM pg_class c JOIN pg_tablespace s ON s.oid = c.reltablespace
-		WHERE c.oid = 'probe'::regclass AND has_tablespace_privilege(s.oid, 'CREATE')), ''), true)`
+		WHERE c.oid = 'replicas'::regclass AND has_tablespace_privilege(s.oid, 'CREATE')), ''), true)`
 	spill = `WITH room AS MATERIALIZED (SELECT repeat('x', 8192) AS block FROM generate_series(1, 32))
 		SELECT sum(length(block)) FROM room`
 )

@@ -89,7 +89,7 @@ func TestNothingIsWrittenOnAFullDisk(t *testing.T) {
 		"deferring a revocation":    s.DeferLease(t.Context(), "revoking", 1, s.now(), "unreachable"),
 		"an entry of a denial":      s.Append(t.Context(), recorded(policy.LeaseRevoke, audit.Denied)),
 		"an entry of what was read": s.Append(t.Context(), recorded(policy.VIMShow, audit.Read)),
-		"the check":                 s.Check(t.Context()),
+		"the check":                 s.Check(t.Context(), broker.Replica{}),
 		"changing a VIM":            s.mayRename(t, "other"),
 	} {
 		refusal, ok := errors.AsType[*broker.Error](err)
@@ -105,7 +105,7 @@ func TestNothingIsWrittenOnAFullDisk(t *testing.T) {
 	}
 
 	empty()
-	if err := s.Check(t.Context()); err != nil {
+	if err := s.Check(t.Context(), broker.Replica{}); err != nil {
 		t.Errorf("the check of a disk that has space again = %v", err)
 	}
 	if err := s.move(t, "revoking", broker.LeaseRevoked, audit.Done); err != nil {

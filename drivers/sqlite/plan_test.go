@@ -265,6 +265,7 @@ func TestQueriesUseIndexes(t *testing.T) {
 		"FROM audit_keys ORDER BY":               "a few",
 		"FROM oauth_keys ORDER BY":               "a few",
 		"FROM trust_entries ORDER BY":            "200 at most",
+		"FROM replicas":                          "a few",
 		"FROM audit_anchors":                     "a few",
 		"FROM management_clusters ORDER BY":      "a few",
 		"FROM retired_keys ORDER BY":             "ends with the limit",

@@ -24,7 +24,7 @@ func TestAWriteWithoutSpaceIsRemembered(t *testing.T) {
 		t.Errorf("Append without space = %v, Refusal = %v", err, s.Refusal())
 	}
 	pages("1000000")
-	if err := s.Check(t.Context()); err != nil || s.Refusal() != nil {
+	if err := s.Check(t.Context(), broker.Replica{}); err != nil || s.Refusal() != nil {
 		t.Errorf("Check with space = %v, Refusal = %v", err, s.Refusal())
 	}
 }

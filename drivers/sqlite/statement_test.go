@@ -70,7 +70,7 @@ var few = map[string]string{
 	"management_clusters": "a handful",
 	"oauth_keys":          "one for each 30 days of at most 35",
 	"trust_entries":       "200 at most",
-	"probe":               "one row",
+	"replicas":            "one for each server, and for each that died within an hour",
 	"schema_migrations":   "one for each migration",
 	"vnf_contents_gone":   "is emptied by the next pass",
 }

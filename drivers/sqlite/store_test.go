@@ -72,7 +72,7 @@ func TestSecondProcessIsToldWhatToDo(t *testing.T) {
 			t.Errorf("second Open(%s) = %v, want ErrConflict with the process and a remedy", name, err)
 		}
 	}
-	if err := s.Check(t.Context()); err != nil {
+	if err := s.Check(t.Context(), broker.Replica{}); err != nil {
 		t.Errorf("Check of the first after the second was refused = %v", err)
 	}
 	if err := s.Close(); err != nil {
@@ -88,7 +88,7 @@ func TestFilesArePrivateWhateverTheUmask(t *testing.T) {
 		syscall.Umask(umask)
 		s, err := sqlite.Open(t.Context(), sqlite.Options{Path: filepath.Join(root, "data", "broker.db")})
 		if err == nil {
-			err = s.Check(t.Context()) // makes the log
+			err = s.Check(t.Context(), broker.Replica{}) // makes the log
 		}
 		syscall.Umask(old)
 		if err != nil {
@@ -135,7 +135,7 @@ func TestOpenDirectory(t *testing.T) {
 		must(t, os.WriteFile(filepath.Join(dir, "broker.db"), nil, 0o600))
 		must(t, os.Chmod(filepath.Join(dir, "broker.db"), 0o644))
 		s := mustOpen(t, filepath.Join(dir, "broker.db"))
-		must(t, s.Check(t.Context()))
+		must(t, s.Check(t.Context(), broker.Replica{}))
 		must(t, os.Remove(filepath.Join(dir, "keys")))
 		wantModes(t, dir)
 	})

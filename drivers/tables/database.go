@@ -228,17 +228,41 @@ type Tables struct {
 // Of returns the tables of a database.
 func Of(db Database) Tables { return Tables{db, &rows.WriteRefusal{}} }
 
-var touchProbe = statement(`UPDATE probe SET probed_at = ?1 WHERE id = 1`)
+var (
+	keepReplica = statement(`INSERT INTO replicas (id, version, fault, started_at, seen_at) VALUES (?1, ?2, ?3, ?4, ?5)
+		ON CONFLICT (id) DO UPDATE SET version = ?2, fault = ?3, started_at = ?4, seen_at = ?5`)
+	removeReplicas = statement(`DELETE FROM replicas WHERE id = ?1 OR seen_at < ?2`)
+	allReplicas    = statement(`SELECT id, version, fault, started_at, seen_at FROM replicas ORDER BY id`)
+)
 
-// Check writes a row, and so finds a database that is read-only or whose disk is full.
-func (s *Tables) Check(ctx context.Context) error {
+// Check writes the row of this server, and so finds a database that is read-only or whose disk is full.
+func (s *Tables) Check(ctx context.Context, r broker.Replica) error {
 	err := s.Refused.Settle(func() error {
 		return s.change(ctx, func(t Tx) error {
 			t.Spill()
-			return t.one("probe", touchProbe, t.Now())
+			t.queue(removeReplicas, "", t.Now().Add(-broker.ReplicaKept))
+			t.queue(keepReplica, r.ID, r.Version, r.Fault, r.StartedAt, t.Now())
+			return nil
 		})
 	})
 	return doing(err, "checking the store")
+}
+
+// Replicas implements [broker.StatusStore].
+func (s *Tables) Replicas(ctx context.Context) ([]broker.Replica, error) {
+	all, err := read(ctx, s, func(row Row) (r broker.Replica, err error) {
+		return r, row.Scan(&r.ID, &r.Version, &r.Fault, &r.StartedAt, &r.SeenAt)
+	}, allReplicas)
+	return all, doing(err, "listing replicas")
+}
+
+// RemoveReplica implements [broker.StatusStore].
+func (s *Tables) RemoveReplica(ctx context.Context, id string) error {
+	err := s.change(ctx, func(t Tx) error {
+		t.queue(removeReplicas, id, t.Now().Add(-broker.ReplicaKept))
+		return nil
+	})
+	return doing(err, "removing replica %s", id)
 }
 
 // Refusal implements [broker.StatusStore].

@@ -49,6 +49,7 @@ func Store(t *testing.T, open func(t *testing.T) broker.Store) {
 	check("TrustTable", trustTable)
 	check("Sessions", sessions)
 	check("Audit", auditLog)
+	check("Replicas", replicas)
 	check("AuditTree", auditTree)
 	check("Checkpoint", checkpoints)
 	check("Anchor", anchors)
@@ -286,7 +287,7 @@ func closedStore(t *testing.T, s storeTest) {
 	_, _, listErr := s.Leases(s.ctx, broker.LeaseFilter{})
 	_, censusErr := s.Census(s.ctx)
 	for what, err := range map[string]error{
-		"Check": s.Check(s.ctx), "VIM": readErr, "Leases": listErr, "Census": censusErr,
+		"Check": s.Check(s.ctx, broker.Replica{}), "VIM": readErr, "Leases": listErr, "Census": censusErr,
 		"CreateVIM": s.CreateVIM(s.ctx, plainVIM("north", "b"), 0, entry("b")),
 		"Append":    s.Append(s.ctx, entry("c")),
 	} {

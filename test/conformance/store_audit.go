@@ -6,13 +6,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
 	"github.com/vimbroker/vimbroker/policy/audit/tree"
 )
 
 func auditLog(t *testing.T, s storeTest) {
-	if err := s.Check(s.ctx); err != nil {
+	if err := s.Check(s.ctx, broker.Replica{}); err != nil {
 		t.Errorf("Check = %v", err)
 	}
 	full := entry("first")
@@ -174,5 +175,44 @@ func VerifyLog(t testing.TB, log audit.Log) {
 	}
 	if err := v.Add(lines); err != nil || v.Size() != state.Size {
 		t.Errorf("the log of %d entries, whose tree has %d, is not whole: %v", v.Size(), state.Size, err)
+	}
+}
+
+// replicas say how they are, whenever the store is checked, until they leave.
+func replicas(t *testing.T, s storeTest) {
+	one := broker.Replica{ID: "host-b/1", Version: "v1", Fault: "issuing: the key store cannot be used", StartedAt: epoch}
+	mustBeFull(t, one, "SeenAt", "Late", "Own")
+	other := broker.Replica{ID: "host-a/1", Version: "v2", StartedAt: epoch}
+	list := func(want ...broker.Replica) {
+		t.Helper()
+		got, err := s.Replicas(s.ctx)
+		for i := range got {
+			if got[i].SeenAt.IsZero() {
+				t.Errorf("nobody knows when %s was seen", got[i].ID)
+			}
+			got[i].SeenAt = time.Time{}
+		}
+		if err != nil {
+			t.Errorf("Replicas = %v", err)
+		}
+		wantSame(t, "the replicas", got, want)
+	}
+	say := func(r broker.Replica) {
+		t.Helper()
+		if err := s.Check(s.ctx, r); err != nil {
+			t.Errorf("Check = %v", err)
+		}
+	}
+	say(one)
+	say(other)
+	list(other, one)
+	one.Fault, one.StartedAt = "", epoch.Add(time.Second)
+	say(one)
+	list(other, one)
+	for range 2 {
+		if err := s.RemoveReplica(s.ctx, other.ID); err != nil {
+			t.Errorf("RemoveReplica = %v", err)
+		}
+		list(one)
 	}
 }

@@ -35,6 +35,7 @@ type fleet struct {
 	kube     *fakekube.Server
 	dsn      string
 	keys     string
+	token    string // of an administrator
 	replicas []*replica
 	// cut is between the first replica and the database.
 	cut *real.Cut
@@ -89,6 +90,7 @@ func newFleetOn(t testing.TB, db *real.PostgresServer, on footing) *fleet {
 	t.Helper()
 	f := &fleet{t: t, kube: fakekube.New(t, fakekube.Options{}), dsn: db.DSN(t), keys: filepath.Join(t.TempDir(), "keys")}
 	token, digest := policy.NewToken()
+	f.token = token
 	tokens := filepath.Join(t.TempDir(), "tokens.yaml")
 	f.write(tokens, "tokens: [{name: admin, project: default, roles: [admin], sha256: "+digest+"}]\n")
 	if on.standby != nil {

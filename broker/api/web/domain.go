@@ -55,6 +55,7 @@ type Overseer interface {
 	Explain(ctx context.Context, p policy.Principal, q policy.Request) (policy.Decision, error)
 	PolicyTexts(ctx context.Context, p policy.Principal, ids []string) (map[string]string, error)
 	Ready() ([]broker.PartStatus, error)
+	Replicas(ctx context.Context, p policy.Principal) ([]broker.Replica, error)
 }
 
 // Clusters follows the clusters of Cluster API. [onboard.Onboarding] says what each method does.

@@ -38,8 +38,9 @@ func (s *server) overview(v *Visit) (Screen, error) {
 		}
 		all = append(all, lent...)
 	}
-	view.Of = all
-	return view, nil
+	replicas, err := s.replicas(v)
+	view.Of = map[string]any{"Blocks": all, "Replicas": replicas}
+	return view, err
 }
 
 // lent says what is lent now.
@@ -109,7 +110,7 @@ func (s *server) needs(v *Visit) ([]Need, error) {
 			all = append(all, Need{What: Cell{Text: "the broker: " + string(p.Part), Mark: Bad}, Why: p.Fault})
 		}
 	}
-	looks := []func(*Visit) ([]Need, error){s.vimsInNeed, s.leasesInNeed, s.clustersInNeed, s.anchorsInNeed}
+	looks := []func(*Visit) ([]Need, error){s.replicasInNeed, s.vimsInNeed, s.leasesInNeed, s.clustersInNeed, s.anchorsInNeed}
 	for _, room := range s.rooms {
 		if room.Needs != nil {
 			looks = append(looks, room.Needs)
@@ -123,6 +124,29 @@ func (s *server) needs(v *Visit) ([]Need, error) {
 		all = append(all, found...)
 	}
 	return all, nil
+}
+
+// replicas are the servers on the database, for those who read the whole log.
+func (s *server) replicas(v *Visit) ([]broker.Replica, error) {
+	if !v.May(policy.AuditRead, everyProject) {
+		return nil, nil
+	}
+	return s.Overseer.Replicas(v.Context(), v.Principal)
+}
+
+// replicasInNeed are those that are late, and what the others find wrong with their parts.
+func (s *server) replicasInNeed(v *Visit) (all []Need, err error) {
+	found, err := s.replicas(v)
+	for _, r := range found {
+		n := Need{What: Cell{Text: "replica " + r.ID, Href: Here() + "#is-replicas", Mark: Bad}, Why: r.Fault, Since: r.SeenAt}
+		if r.Late {
+			n.Why = "it says nothing any more: it was killed, hangs, or cannot write to the database; it is forgotten after an hour"
+		}
+		if r.Late || r.Fault != "" && !r.Own { // this one's parts are seen already
+			all = append(all, n)
+		}
+	}
+	return all, err
 }
 
 // vimsInNeed are those that do not work, and those whose credential ends soon.

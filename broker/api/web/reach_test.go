@@ -194,7 +194,7 @@ func TestTemplatesFitTheThings(t *testing.T) {
 	entry, grants := map[string]any{"Entry": some[audit.Entry](), "Proof": map[string]any{"Root": "x", "Line": "x", "Path": "x"}}, list[grant.Record]()
 	fields := []Field{{Name: "vim", Label: "VIM", Value: "x"}}
 	shown := map[string][]Screen{
-		"overview": {{Of: []*Block{{Title: "x"}}}},
+		"overview": {{Of: map[string]any{"Blocks": []*Block{{Title: "x"}}, "Replicas": []broker.Replica{some[broker.Replica]().(broker.Replica), {}}}}},
 		"VIMs":     {{List: list[vimRow]()}}, "VIM": {{Of: some[vimView](), Log: list[audit.Entry]()}, {Of: vimView{Leases: &Block{}}}},
 		"inventory": {{Of: some[broker.Inventory]()}, {Of: broker.Inventory{}}},
 		"check VIM": {{Of: some[broker.VIM]()}}, "suspend VIM": {{Of: some[broker.VIM]()}}, "resume VIM": {{Of: some[broker.VIM]()}},

@@ -124,7 +124,7 @@ func wire(ctx context.Context, c config, version string, log *slog.Logger) (*ser
 	}
 	s := &server{config: c, log: log, store: store, after: time.After, managements: make(chan struct{}, 1)}
 	s.keys, err = openKeyStores(ctx, c, log)
-	for _, open := range []func() error{func() error { return s.openCallers(ctx) }, s.newBroker} {
+	for _, open := range []func() error{func() error { return s.openCallers(ctx) }, func() error { return s.newBroker(version) }} {
 		if err == nil {
 			err = open()
 		}
@@ -163,7 +163,7 @@ func (s *server) openCallers(ctx context.Context) (err error) {
 }
 
 // newBroker makes the broker, with the drivers and the sinks that it uses.
-func (s *server) newBroker() error {
+func (s *server) newBroker(version string) error {
 	c := s.config
 	s.drivers = []broker.Driver{
 		kubernetes.New(kubernetes.Options{Log: s.log, Trial: c.Trial, Escalating: c.Escalating}),
@@ -178,11 +178,16 @@ func (s *server) newBroker() error {
 		return err
 	}
 	s.courier = delivery.New(s.store, sinks, s.store.Now, s.log)
+	host, _ := os.Hostname() // without one it is known by its process alone
+	self := broker.Replica{ID: host, Version: version}
+	if c.Database.Postgres != nil { // a host may have several on it
+		self.ID = fmt.Sprintf("%s/%d", host, os.Getpid())
+	}
 	b, err := broker.New(broker.Options{
 		Store: s.store, Keys: s.keyStores(), Drivers: s.drivers, Courier: s.courier, Anchors: anchors,
 		Policy: s.live, Egress: s.live.egress, Holders: s.live, Directories: s.directories(), Trusts: s.trust.Trusts,
 		Terms: c.Terms, ReservedLabels: c.ReservedLabels, PushTargets: c.pushTargets(),
-		Log: s.log, Now: s.store.Now,
+		Log: s.log, Now: s.store.Now, Replica: self,
 	})
 	if err != nil {
 		return err

@@ -22,13 +22,15 @@ CREATE TABLE schema_floor (
 
 INSERT INTO schema_floor (id, version) VALUES (1, 1);
 
--- One row that the readiness check writes, to find a full disk and a read-only database.
-CREATE TABLE probe (
-    id        integer     NOT NULL PRIMARY KEY CHECK (id = 1),
-    probed_at timestamptz NOT NULL
+-- A row for each server on this database: its readiness check writes it, to find a full disk and a read-only database,
+-- and to say how the server is.
+CREATE TABLE replicas (
+    id         text COLLATE "C" NOT NULL PRIMARY KEY, -- host and process
+    version    text             NOT NULL,
+    fault      text             NOT NULL, -- which of its parts cannot be used; ''
+    started_at timestamptz      NOT NULL,
+    seen_at    timestamptz      NOT NULL -- when it wrote this
 ) WITH (fillfactor = 10);
-
-INSERT INTO probe (id, probed_at) VALUES (1, '-infinity');
 
 --
 -- VIMs

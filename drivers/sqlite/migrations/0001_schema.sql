@@ -4,13 +4,15 @@
 -- has no default: each insert names them all. A constraint, a unique index and a trigger that refuses have the name of
 -- the rule that they hold. Each other index says which query it serves.
 
--- One row that the readiness check writes, to find a full disk and a read-only one.
-CREATE TABLE probe (
-    id        INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
-    probed_at INTEGER NOT NULL
+-- The row of the server on this database: its readiness check writes it, to find a full disk and a read-only one, and
+-- to say how the server is.
+CREATE TABLE replicas (
+    id         TEXT    NOT NULL PRIMARY KEY, -- the host
+    version    TEXT    NOT NULL,
+    fault      TEXT    NOT NULL, -- which of its parts cannot be used; ''
+    started_at INTEGER NOT NULL,
+    seen_at    INTEGER NOT NULL  -- when it wrote this
 ) STRICT;
-
-INSERT INTO probe (id, probed_at) VALUES (1, 0);
 
 --
 -- VIMs
