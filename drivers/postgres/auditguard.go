@@ -66,14 +66,10 @@ func differing(found []guard, names bool) []string {
 	for _, g := range found {
 		standing[g.name] = g.definition
 	}
-	differ := rows.Differing(wanted, standing)
-	if names {
-		differ = slices.DeleteFunc(differ, func(name string) bool {
-			_, stands := standing[name]
-			return stands
-		})
-	}
-	return differ
+	return slices.DeleteFunc(rows.Differing(wanted, standing), func(name string) bool {
+		_, stands := standing[name]
+		return names && stands
+	})
 }
 
 // guard is a part of the schema.

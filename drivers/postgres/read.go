@@ -14,26 +14,27 @@ import (
 // an old one is tried again. Its plan is made for the values it is asked with
 // (pgx.QueryExecModeCacheDescribe): what is due, or live, is little, and a plan
 // that does not know that reads a table from end to end.
-func read[T any](ctx context.Context, s *Store, scan func(pgx.CollectableRow) (T, error), text string, args ...any) ([]T, error) {
-	return lookUp(ctx, s, scan, text, append([]any{pgx.QueryExecModeCacheDescribe}, args...)...)
-}
-
-// lookUp is read for what finds few rows by an index, whatever it is asked with. Its
-// plan is kept: to make one takes several times as long as to use it.
-func lookUp[T any](ctx context.Context, s *Store, scan func(pgx.CollectableRow) (T, error), text string, args ...any) ([]T, error) {
-	var all []T
-	err := s.call(ctx, func(ctx context.Context, conn *pgxpool.Conn) error {
-		found, err := conn.Query(ctx, text, args...)
-		if err != nil {
-			return err
-		}
+func read[T any](ctx context.Context, s *Store, scan func(pgx.CollectableRow) (T, error), text string, args ...any) (all []T, err error) {
+	err = s.ask(ctx, func(found pgx.Rows) error {
 		all, err = pgx.CollectRows(found, scan)
 		return err
-	})
+	}, text, append([]any{pgx.QueryExecModeCacheDescribe}, args...))
 	if err != nil {
 		return nil, err
 	}
 	return all, nil
+}
+
+// ask has collect read all that a query finds. One that finds few rows by an index, whatever it is asked with, has its plan
+// kept: to make one takes several times as long as to use it.
+func (s *Store) ask(ctx context.Context, collect func(pgx.Rows) error, text string, args []any) error {
+	return s.call(ctx, func(ctx context.Context, conn *pgxpool.Conn) error {
+		found, err := conn.Query(ctx, text, args...)
+		if err != nil {
+			return err
+		}
+		return collect(found)
+	})
 }
 
 // readOne is read for a query that answers one row.

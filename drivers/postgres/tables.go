@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/drivers/tables"
@@ -39,19 +38,13 @@ func (d database) Read(ctx context.Context, collect func(tables.Rows) error, tex
 	return d.find(ctx, collect, text, append([]any{pgx.QueryExecModeCacheDescribe}, dialect.Args(args)...))
 }
 
-// LookUp implements [tables.Database] as lookUp does.
+// LookUp implements [tables.Database].
 func (d database) LookUp(ctx context.Context, collect func(tables.Rows) error, text string, args ...any) error {
 	return d.find(ctx, collect, text, dialect.Args(args))
 }
 
 func (d database) find(ctx context.Context, collect func(tables.Rows) error, text string, args []any) error {
-	return d.call(ctx, func(ctx context.Context, conn *pgxpool.Conn) error {
-		found, err := conn.Query(ctx, dialect.Text(text), args...)
-		if err != nil {
-			return err
-		}
-		return collecting(found, collect)
-	})
+	return d.ask(ctx, func(found pgx.Rows) error { return collecting(found, collect) }, dialect.Text(text), args)
 }
 
 // Change implements [tables.Database].

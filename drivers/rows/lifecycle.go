@@ -150,7 +150,7 @@ func unreadable(table, id string, cause error) error {
 	}
 }
 
-// Altered is the result of a change of an operation and its instance.
+// Altered is the result of a change of an operation and its instance, or of its beginning.
 type Altered struct {
 	Operation Operation
 	Instance  Instance
@@ -237,27 +237,18 @@ func Deletable(i Instance, live bool) error {
 	return nil
 }
 
-// Begun holds the rows that begin an operation.
-type Begun struct {
-	Operation Operation
-	Instance  Instance
-	// Events are what subscribers are told of it.
-	Events    []lifecycle.Event
-	Concealed SecretParametersChange
-}
-
 // BeginOperation says what to store of an operation that begins on an instance: live says whether it has
 // one already.
-func BeginOperation(row Instance, o lifecycle.Operation, revision int64, live bool, change func(*lifecycle.Instance)) (Begun, error) {
+func BeginOperation(row Instance, o lifecycle.Operation, revision int64, live bool, change func(*lifecycle.Instance)) (Altered, error) {
 	if live {
-		return Begun{}, Busy()
+		return Altered{}, Busy()
 	}
 	i, err := row.Read()
 	if err != nil {
-		return Begun{}, err
+		return Altered{}, err
 	}
 	if i.Revision != revision {
-		return Begun{}, Changed()
+		return Altered{}, Changed()
 	}
 	needed := needs(i, lifecycle.Operation{})
 	if change != nil {
@@ -265,14 +256,15 @@ func BeginOperation(row Instance, o lifecycle.Operation, revision int64, live bo
 	}
 	i.Revision++
 	o.Revision = 1
-	b := Begun{Concealed: concealed(needed, needs(i, o))}
+	b := Altered{Concealed: concealed(needed, needs(i, o))}
 	forget(&o)
 	if b.Instance, err = InstanceRow(i); err != nil {
-		return Begun{}, err
+		return Altered{}, err
 	}
 	b.Instance = b.Instance.holding(o)
 	o, b.Events = lifecycle.Begun(o, i)
 	b.Operation, err = OperationRow(o)
+	b.Stored = o
 	return b, err
 }
 

@@ -9,12 +9,9 @@ import (
 )
 
 var (
-	bundles        = tableOf(`vnf_bundles`, "row", rows.BundleColumns)
-	bundleOfName   = statement(bundles.text + ` WHERE project = ?1 AND kind = ?2 AND name = ?3`)
-	lockBundle     = statement(bundles.text + ` WHERE id = ?1 FOR UPDATE`)
-	changingBundle = rows.BundleColumns.Changing()
-	updateBundle   = statement(`UPDATE vnf_bundles SET ` + changingBundle.Set() + ` WHERE id = ?`)
-	deleteBundle   = statement(`DELETE FROM vnf_bundles WHERE id = ?1`)
+	bundles      = keyedBy(`id`, `vnf_bundles`, "row", rows.BundleColumns, same[bundle.Row], same[bundle.Row])
+	bundleOfName = statement(bundles.text + ` WHERE project = ?1 AND kind = ?2 AND name = ?3`)
+	deleteBundle = statement(`DELETE FROM vnf_bundles WHERE id = ?1`)
 )
 
 // CreateBundles stores rows of one project.
@@ -52,30 +49,17 @@ func (s *Tables) UpdateBundle(ctx context.Context, id string, change func(*bundl
 	if e != nil {
 		write = s.recording(*e)
 	}
-	return amend(ctx, write, "updating "+id, bundleOf(id), change, storeBundle)
-}
-
-func bundleOf(id string) func(Tx) (bundle.Row, error) {
-	return func(t Tx) (bundle.Row, error) {
-		found, err := query(t, bundles.scan, lockBundle, id)
-		return rows.First("row", found, err)
-	}
-}
-
-func storeBundle(t Tx, old, next bundle.Row) (bundle.Row, error) {
-	if err := rows.Move("a row", old.State, next.State); err != nil {
-		return next, err
-	}
-	next.ID, next.Project, next.Kind, next.Name = old.ID, old.Project, old.Kind, old.Name
-	t.queue(updateBundle, append(changingBundle.Values(&next), old.ID)...)
-	return next, nil
+	return bundles.amend(ctx, write, id, change, func(old, next bundle.Row) (bundle.Row, error) {
+		next.ID, next.Project, next.Kind, next.Name = old.ID, old.Project, old.Kind, old.Name
+		return next, rows.Move("a row", old.State, next.State)
+	})
 }
 
 // DeleteBundles removes rows, and retires their keys.
 func (s *Tables) DeleteBundles(ctx context.Context, ids []string, e audit.Entry) error {
 	err := s.write(ctx, e, func(t Tx) error {
 		for _, id := range ids {
-			r, err := bundleOf(id)(t)
+			r, err := bundles.locked(t, id)
 			if rows.IsNotFound(err) {
 				continue
 			}

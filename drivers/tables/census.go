@@ -122,11 +122,8 @@ func (s *Tables) Load(ctx context.Context, now time.Time) (broker.Load, error) {
 		return l, doing(err, "counting leases that wait")
 	}
 	l.LeasesLate = now.Sub(first)
-	ending, err := read(ctx, s, scalar[int], leasesEnding, now, now.Add(broker.EndsSoon))
-	if l.LeasesEnding, err = rows.First("count", ending, err); err != nil {
-		return l, doing(err, "counting leases that end")
-	}
-	return l, nil
+	l.LeasesEnding, err = single[int](ctx, s, leasesEnding, now, now.Add(broker.EndsSoon))
+	return l, doing(err, "counting leases that end")
 }
 
 // LiveOperations counts operations that have not ended.

@@ -16,14 +16,7 @@ var (
 // CreateClient stores a new client.
 func (s *Tables) CreateClient(ctx context.Context, c oauth.Client, limit int, e audit.Entry) error {
 	c.Revision = 1
-	err := s.write(ctx, e, func(t Tx) error {
-		if err := t.room(clientQuota, c.Project, 1, limit); err != nil {
-			return err
-		}
-		clients.add(t, c)
-		return nil
-	})
-	return doing(err, "creating client %s", c.ID)
+	return clients.create(ctx, s, e, c.ID, c, within(clientQuota, c.Project, limit), nil)
 }
 
 // Client returns one by its id.

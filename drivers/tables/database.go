@@ -295,6 +295,16 @@ func (s *Tables) run(ctx context.Context, text string, args ...any) error {
 	})
 }
 
+// met is run, and counts the rows that the statement meets.
+func (s *Tables) met(ctx context.Context, text string, args ...any) (n int, err error) {
+	err = s.change(ctx, func(t Tx) error {
+		met, err := t.Exec(text, args...)
+		n = int(met)
+		return err
+	})
+	return n, err
+}
+
 // recording is write, of what an entry records.
 func (s *Tables) recording(e audit.Entry) func(context.Context, func(Tx) error) error {
 	return func(ctx context.Context, apply func(Tx) error) error { return s.write(ctx, e, apply) }
@@ -446,6 +456,12 @@ func readMap[K comparable, V any](ctx context.Context, s *Tables, text string, a
 		all[p.key] = p.value
 	}
 	return all, err
+}
+
+// single reads the one value that a query answers.
+func single[T any](ctx context.Context, s *Tables, text string, args ...any) (T, error) {
+	found, err := read(ctx, s, scalar[T], text, args...)
+	return rows.First("count", found, err)
 }
 
 // scalar scans a row of one column.

@@ -30,21 +30,15 @@ var (
 // CreateInstance stores a new instance.
 func (s *Tables) CreateInstance(ctx context.Context, i lifecycle.Instance, most int, e audit.Entry) error {
 	i.Revision = 1
-	row, err := rows.InstanceRow(i)
-	if err == nil {
-		err = s.write(ctx, e, func(t Tx) error {
-			if err := t.holdPackage(i.Shape.Package); err != nil {
-				return err
-			}
-			if err := t.room(instanceQuota, i.Project, 1, most); err != nil {
-				return err
-			}
-			instances.add(t, row)
-			t.keepPackages(row.ID, row.Packages...)
-			return t.notify(i.Project, lifecycle.Created(i))
-		})
-	}
-	return doing(err, "creating VNF instance %s", i.ID)
+	return instances.create(ctx, s, e, i.ID, i, func(t Tx) error {
+		if err := t.holdPackage(i.Shape.Package); err != nil {
+			return err
+		}
+		return t.room(instanceQuota, i.Project, 1, most)
+	}, func(t Tx) error {
+		t.keepPackages(i.ID, i.Shape.Package)
+		return t.notify(i.Project, lifecycle.Created(i))
+	})
 }
 
 // Instance returns one by its id.
@@ -158,24 +152,28 @@ func (s *Tables) BeginOperation(
 				return err
 			}
 		}
-		if err := t.use(o.Instance, begun.Instance.Links); err != nil {
-			return err
-		}
 		operations.add(t, begun.Operation)
-		instances.replace(t, o.Instance, begun.Instance)
-		t.keepPackages(o.Instance, begun.Instance.Packages...)
-		t.stand(begun.Instance.Use(), begun.Instance.VIMs)
-		if err := t.conceal(begun.Concealed); err != nil {
+		if err := t.altered(begun); err != nil || !o.ByRequest() {
 			return err
 		}
-		if o.ByRequest() {
-			if err := t.EnqueueFor(o.Deadline, o.Job()); err != nil {
-				return err
-			}
-		}
-		return t.notify(o.Project, begun.Events...)
+		return t.EnqueueFor(o.Deadline, o.Job())
 	})
 	return doing(err, "beginning operation %s", o.ID)
+}
+
+// altered stores what an instance has become by its operation, and what goes with it.
+func (t Tx) altered(to rows.Altered) error {
+	i := to.Instance
+	if err := t.use(i.ID, i.Links); err != nil {
+		return err
+	}
+	instances.replace(t, i.ID, i)
+	t.keepPackages(i.ID, i.Packages...)
+	t.stand(i.Use(), i.VIMs)
+	if err := t.conceal(to.Concealed); err != nil {
+		return err
+	}
+	return t.notify(to.Operation.Project, to.Events...)
 }
 
 // Operation returns one by its id.
@@ -219,18 +217,9 @@ func (s *Tables) UpdateOperation(ctx context.Context, id string, change func(
 		if err != nil {
 			return err
 		}
-		if err := t.use(i.ID, to.Instance.Links); err != nil {
-			return err
-		}
 		stored = to.Stored
 		operations.replace(t, o.ID, to.Operation)
-		instances.replace(t, i.ID, to.Instance)
-		t.keepPackages(i.ID, to.Instance.Packages...)
-		t.stand(to.Instance.Use(), to.Instance.VIMs)
-		if err := t.conceal(to.Concealed); err != nil {
-			return err
-		}
-		return t.notify(o.Project, to.Events...)
+		return t.altered(to)
 	})
 	if refusal != nil {
 		return lifecycle.Operation{}, refusal

@@ -28,21 +28,13 @@ var (
 // EnableManagement stores a management cluster and the job that watches it.
 func (s *Tables) EnableManagement(ctx context.Context, m onboard.Management, e audit.Entry) error {
 	m.Revision = 1
-	err := s.write(ctx, e, func(t Tx) error {
-		if there, err := t.hold(m.VIM); err != nil || !there {
-			return orNotFound("VIM", err)
+	return managements.create(ctx, s, e, m.VIM, m, func(t Tx) error {
+		there, err := t.hold(m.VIM)
+		if err == nil && !there {
+			err = rows.NotFound("VIM")
 		}
-		managements.add(t, m)
-		return t.enqueue(job.Job{Kind: onboard.JobKind, Subject: m.VIM})
-	})
-	return doing(err, "enabling management cluster %s", m.VIM)
-}
-
-func orNotFound(what string, err error) error {
-	if err != nil {
 		return err
-	}
-	return rows.NotFound(what)
+	}, func(t Tx) error { return t.enqueue(job.Job{Kind: onboard.JobKind, Subject: m.VIM}) })
 }
 
 // Management returns one by the id of its VIM.
@@ -97,11 +89,7 @@ func (s *Tables) DisableManagement(ctx context.Context, vim string, e audit.Entr
 // AddCluster stores a cluster.
 func (s *Tables) AddCluster(ctx context.Context, c onboard.Cluster, e audit.Entry) error {
 	c.Revision = 1
-	err := s.write(ctx, e, func(t Tx) error {
-		clusters.add(t, c)
-		return nil
-	})
-	return doing(err, "adding cluster %s/%s", c.Namespace, c.Name)
+	return clusters.create(ctx, s, e, c.Namespace+"/"+c.Name, c, nil, nil)
 }
 
 // Cluster returns one by its id.

@@ -147,11 +147,7 @@ func (s *Tables) AddChunk(ctx context.Context, id, content string, n int, b []by
 }
 
 func (t Tx) addChunk(project, id, content string, n int, b []byte, limit int64) error {
-	err := t.one("upload", growPackage, len(b), id, content)
-	if rows.IsNotFound(err) {
-		return rows.OtherUpload()
-	}
-	if err != nil {
+	if err := t.upload(growPackage, len(b), id, content); err != nil {
 		return err
 	}
 	t.lock(lockPackages, project)
@@ -175,14 +171,17 @@ func (s *Tables) Chunk(ctx context.Context, content string, n int) ([]byte, erro
 
 // TouchPackage says that an upload is alive.
 func (s *Tables) TouchPackage(ctx context.Context, id, content string, at time.Time) error {
-	err := s.change(ctx, func(t Tx) error {
-		err := t.one("upload", touchPackage, at, id, content)
-		if rows.IsNotFound(err) {
-			return rows.OtherUpload()
-		}
-		return err
-	})
+	err := s.change(ctx, func(t Tx) error { return t.upload(touchPackage, at, id, content) })
 	return doing(err, "keeping the upload of VNF package %s", id)
+}
+
+// upload runs an update that must meet an upload that goes on.
+func (t Tx) upload(text string, args ...any) error {
+	met, err := t.any(text, args...)
+	if err == nil && !met {
+		err = rows.OtherUpload()
+	}
+	return err
 }
 
 // SweepChunks removes bytes that no package names any more.

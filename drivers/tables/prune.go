@@ -54,12 +54,8 @@ func (s *Tables) PruneLeases(ctx context.Context, before time.Time, limit int, e
 }
 
 // PruneJobs implements [broker.Pruner].
-func (s *Tables) PruneJobs(ctx context.Context, before time.Time, limit int) (n int, err error) {
-	err = s.change(ctx, func(t Tx) error {
-		met, err := t.Exec(pruneJobs, before, limit)
-		n = int(met)
-		return err
-	})
+func (s *Tables) PruneJobs(ctx context.Context, before time.Time, limit int) (int, error) {
+	n, err := s.met(ctx, pruneJobs, before, limit)
 	return n, doing(err, "removing done jobs")
 }
 
@@ -97,8 +93,7 @@ func pruned(e audit.Entry, key string, n int64) audit.Entry {
 
 // Horizon implements [broker.Pruner].
 func (s *Tables) Horizon(ctx context.Context) (int64, error) {
-	found, err := read(ctx, s, scalar[int64], readHorizon)
-	through, err := rows.First("audit horizon", found, err)
+	through, err := single[int64](ctx, s, readHorizon)
 	return through, doing(err, "reading where the audit log begins")
 }
 
@@ -113,8 +108,7 @@ func (s *Tables) CountPrunable(ctx context.Context, o broker.Outdated, most int)
 		{&n.Jobs, countDone, []any{o.Jobs, most}},
 		{&n.Entries, countEntries, []any{o.Entries, o.UpTo, most}},
 	} {
-		found, err := read(ctx, s, scalar[int], part.text, part.args...)
-		if *part.to, err = rows.First("count", found, err); err != nil {
+		if *part.to, err = single[int](ctx, s, part.text, part.args...); err != nil {
 			return broker.Prunable{}, doing(err, "counting what can be removed")
 		}
 	}

@@ -41,6 +41,11 @@ var (
 		"the client has %d grants"+asManyAs, "have operations end before more begin: say so at /grant/v1/notifications")
 )
 
+// within is [Tx.room] for one row more.
+func within(q quota, owner string, most int) func(Tx) error {
+	return func(t Tx) error { return t.room(q, owner, 1, most) }
+}
+
 // room makes sure that so many rows more are within a quota until the transaction ends. Without a bound there is none.
 func (t Tx) room(q quota, owner string, more, most int) error {
 	if most <= 0 {

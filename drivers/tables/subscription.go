@@ -42,17 +42,7 @@ var (
 
 // CreateSubscription stores a new subscription.
 func (s *Tables) CreateSubscription(ctx context.Context, one subscription.Subscription, limit int, e audit.Entry) error {
-	row, err := rows.SubscriptionRow(one)
-	if err == nil {
-		err = s.write(ctx, e, func(t Tx) error {
-			if err := t.room(subsQuota, one.Project, 1, limit); err != nil {
-				return err
-			}
-			subscriptions.add(t, row)
-			return nil
-		})
-	}
-	return doing(err, "creating subscription %s", one.ID)
+	return subscriptions.create(ctx, s, e, one.ID, one, within(subsQuota, one.Project, limit), nil)
 }
 
 // Subscription returns one by its id.
@@ -98,11 +88,8 @@ func (s *Tables) DeleteSubscription(ctx context.Context, id string, e audit.Entr
 
 // CountNotifications counts the notifications that are still to be sent.
 func (s *Tables) CountNotifications(ctx context.Context) (int, error) {
-	n, err := read(ctx, s, scalar[int], countNotifications)
-	if err != nil {
-		return 0, doing(err, "counting notifications")
-	}
-	return rows.First("count", n, nil)
+	n, err := single[int](ctx, s, countNotifications)
+	return n, doing(err, "counting notifications")
 }
 
 // notify stores the notifications of events for the subscribers of a project, and has them sent. It locks no row of a

@@ -5,6 +5,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/drivers/rows"
+	"github.com/vimbroker/vimbroker/policy/audit"
 )
 
 // table is a table whose rows hold an R, with the statements that each table has.
@@ -91,6 +92,27 @@ func each[R, T any](read func(R) (T, error), found []R, err error) (all []T, _ e
 		all = append(all, v)
 	}
 	return all, err
+}
+
+// create adds a row that keeps v, in a transaction that records it. first makes sure that there may be one, beside adds
+// what goes with it; either may be nil.
+func (x keyed[R, T]) create(ctx context.Context, s *Tables, e audit.Entry, key string, v T, first, beside func(Tx) error) error {
+	r, err := x.row(v)
+	if err == nil {
+		err = s.write(ctx, e, func(t Tx) error {
+			if first != nil {
+				if err := first(t); err != nil {
+					return err
+				}
+			}
+			x.add(t, r)
+			if beside != nil {
+				return beside(t)
+			}
+			return nil
+		})
+	}
+	return doing(err, "creating %s %s", x.what, key)
 }
 
 // replace writes what an update may change of the row of a key.

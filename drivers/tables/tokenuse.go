@@ -40,13 +40,8 @@ var (
 
 // UseOnce implements [trust.Once].
 func (s *Tables) UseOnce(ctx context.Context, id string, until time.Time) error {
-	used := false
-	err := s.change(ctx, func(t Tx) error {
-		n, err := t.Exec(useOnce, id, until)
-		used = n == 0
-		return err
-	})
-	if err == nil && used {
+	kept, err := s.met(ctx, useOnce, id, until)
+	if err == nil && kept == 0 {
 		return &broker.Error{Kind: broker.ErrExists, Detail: "the token was used before"}
 	}
 	return doing(err, "keeping that a token was used")

@@ -32,24 +32,18 @@ var (
 // CreateLink stores a new asset.
 func (s *Tables) CreateLink(ctx context.Context, a link.Link, most int, e audit.Entry) error {
 	a.Revision = 1
-	row, err := rows.LinkRow(a)
-	if err == nil {
-		err = s.write(ctx, e, func(t Tx) error {
-			if err := t.occupy(a.VIM); err != nil {
-				return err
-			}
-			if err := t.room(linkQuota, a.Project, 1, most); err != nil {
-				return err
-			}
-			links.add(t, row)
-			for _, project := range a.Viewers() {
-				t.queue(addViewer, project, a.ID)
-			}
-			t.stand(a.OnVIM(), []string{a.VIM})
-			return nil
-		})
-	}
-	return doing(err, "creating virtual link %s", a.ID)
+	return links.create(ctx, s, e, a.ID, a, func(t Tx) error {
+		if err := t.occupy(a.VIM); err != nil {
+			return err
+		}
+		return t.room(linkQuota, a.Project, 1, most)
+	}, func(t Tx) error {
+		for _, project := range a.Viewers() {
+			t.queue(addViewer, project, a.ID)
+		}
+		t.stand(a.OnVIM(), []string{a.VIM})
+		return nil
+	})
 }
 
 // Link returns one by its id.

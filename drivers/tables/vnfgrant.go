@@ -37,17 +37,7 @@ var (
 // CreateVNFGrant stores a new grant.
 func (s *Tables) CreateVNFGrant(ctx context.Context, g grant.Grant, limit int, e audit.Entry) error {
 	g.Revision = 1
-	row, err := rows.VNFGrantRow(g)
-	if err == nil {
-		err = s.write(ctx, e, func(t Tx) error {
-			if err := t.room(vnfGrantQuota, g.Client, 1, limit); err != nil {
-				return err
-			}
-			vnfGrants.add(t, row)
-			return nil
-		})
-	}
-	return doing(err, "creating grant %s", g.ID)
+	return vnfGrants.create(ctx, s, e, g.ID, g, within(vnfGrantQuota, g.Client, limit), nil)
 }
 
 func (s *Tables) vnfGrant(ctx context.Context, text string, args ...any) (grant.Grant, error) {
@@ -148,11 +138,6 @@ func (s *Tables) NoteVNFGrant(ctx context.Context, g grant.Grant, next time.Time
 }
 
 // ForgetVNFGrants removes grants that lend nothing.
-func (s *Tables) ForgetVNFGrants(ctx context.Context, client string, before time.Time, limit int) (n int, err error) {
-	err = s.change(ctx, func(t Tx) error {
-		done, err := t.Exec(forgetVNFGrants, client, before, limit)
-		n = int(done)
-		return err
-	})
-	return n, err
+func (s *Tables) ForgetVNFGrants(ctx context.Context, client string, before time.Time, limit int) (int, error) {
+	return s.met(ctx, forgetVNFGrants, client, before, limit)
 }
