@@ -98,32 +98,26 @@ func ofOwnAccount(a broker.Access) bool {
 
 // Identify implements [broker.Appointer].
 func (d *Driver) Identify(ctx context.Context, a broker.Access) (broker.Report, error) {
-	ctx, end, c, err := d.connect(ctx, a)
-	if err != nil {
-		return broker.Report{}, err
-	}
-	defer end()
-	if _, err := c.authenticated(ctx); err != nil {
-		return broker.Report{}, err
-	}
-	identity, err := c.identity(ctx)
-	return broker.Report{Identity: identity}, err
+	return over(ctx, d, a, func(ctx context.Context, c *connection) (broker.Report, error) {
+		if _, err := c.authenticated(ctx); err != nil {
+			return broker.Report{}, err
+		}
+		identity, err := c.identity(ctx)
+		return broker.Report{Identity: identity}, err
+	})
 }
 
 // Shows implements [broker.Appointer]. A credential that may not list namespaces shows nothing.
 func (d *Driver) Shows(ctx context.Context, a broker.Access, vim string) (bool, error) {
-	ctx, end, c, err := d.connect(ctx, a)
-	if err != nil {
-		return false, err
-	}
-	defer end()
-	there := false
-	a.VIM = vim
-	err = unlessForbidden(list(ctx, c.core.client, "Namespace", "", labelled(a)+","+accountLabel, func(i *item) {
-		w := ownAccount{name: i.Metadata.Labels[accountLabel]}
-		there = there || i.Metadata.Labels[vimLabel] == vim && i.Metadata.Name == w.home() && i.Metadata.Deleted == nil
-	}))
-	return there && err == nil, err
+	return over(ctx, d, a, func(ctx context.Context, c *connection) (bool, error) {
+		there := false
+		a.VIM = vim
+		err := unlessForbidden(list(ctx, c.core.client, "Namespace", "", labelled(a)+","+accountLabel, func(i *item) {
+			w := ownAccount{name: i.Metadata.Labels[accountLabel]}
+			there = there || i.Metadata.Labels[vimLabel] == vim && i.Metadata.Name == w.home() && i.Metadata.Deleted == nil
+		}))
+		return there && err == nil, err
+	})
 }
 
 // Appoint implements [broker.Appointer]. The account has the rights that "vimbroker vim rbac"

@@ -37,21 +37,18 @@ func (d *Driver) AccountKeys(ctx context.Context, a broker.Access) (issuer strin
 
 // ReviewToken implements [broker.AccountKnower] by a TokenReview.
 func (d *Driver) ReviewToken(ctx context.Context, a broker.Access, token, audience string) (bool, error) {
-	ctx, end, c, err := d.connect(ctx, a)
-	if err != nil {
-		return false, err
-	}
-	defer end()
-	asked := &authenticationv1.TokenReview{Spec: authenticationv1.TokenReviewSpec{Token: token, Audiences: []string{audience}}}
-	asked.APIVersion, asked.Kind = "authentication.k8s.io/v1", "TokenReview"
-	var said struct {
-		Status struct {
-			Authenticated bool     `json:"authenticated"`
-			Audiences     []string `json:"audiences"`
-		} `json:"status"`
-	}
-	if err := read(ctx, c.authentication.client.Post().Resource("tokenreviews").Body(asked), &said); err != nil {
-		return false, fault(err, "create", "tokenreviews")
-	}
-	return said.Status.Authenticated && len(said.Status.Audiences) == 1 && said.Status.Audiences[0] == audience, nil
+	return over(ctx, d, a, func(ctx context.Context, c *connection) (bool, error) {
+		asked := &authenticationv1.TokenReview{Spec: authenticationv1.TokenReviewSpec{Token: token, Audiences: []string{audience}}}
+		asked.APIVersion, asked.Kind = "authentication.k8s.io/v1", "TokenReview"
+		var said struct {
+			Status struct {
+				Authenticated bool     `json:"authenticated"`
+				Audiences     []string `json:"audiences"`
+			} `json:"status"`
+		}
+		if err := read(ctx, c.authentication.client.Post().Resource("tokenreviews").Body(asked), &said); err != nil {
+			return false, fault(err, "create", "tokenreviews")
+		}
+		return said.Status.Authenticated && len(said.Status.Audiences) == 1 && said.Status.Audiences[0] == audience, nil
+	})
 }

@@ -26,31 +26,28 @@ const anonymous = "system:anonymous"
 // Check implements [broker.Driver]. The identity is the UID of namespace
 // kube-system. It needs Kubernetes 1.28 or newer (SelfSubjectReview).
 func (d *Driver) Check(ctx context.Context, a broker.Access) (broker.Report, error) {
-	ctx, end, c, err := d.connect(ctx, a)
-	if err != nil {
-		return broker.Report{}, err
-	}
-	defer end()
-	user, err := c.authenticated(ctx)
-	if err != nil {
-		return broker.Report{}, err
-	}
-	r := broker.Report{CredentialExpiresAt: credentialExpiry(a.Credential)}
-	var s standing
-	// The credential is known by now: the remaining questions are asked in parallel.
-	err = sideBySide(
-		func() (err error) { r.Identity, err = c.identity(ctx); return err },
-		func() (err error) { r.Version, err = c.version(ctx); return err },
-		func() (err error) { s, err = c.stand(ctx, a); return err },
-		func() (err error) { r.Discovered.Regions, err = c.regions(ctx); return err },
-		func() error { r.ExternalIPs = c.externalIPs(ctx, ownNamespace(a)); return nil },
-	)
-	if err != nil {
-		return broker.Report{}, err
-	}
-	r.CanMint, r.MintMessage = s.missing == "", cmp.Or(s.missing, s.limits)
-	r.Discovered.Cluster = &broker.Cluster{Mode: s.mode, Pool: s.pool, PoolFree: s.poolFree, User: user}
-	return r, nil
+	return over(ctx, d, a, func(ctx context.Context, c *connection) (broker.Report, error) {
+		user, err := c.authenticated(ctx)
+		if err != nil {
+			return broker.Report{}, err
+		}
+		r := broker.Report{CredentialExpiresAt: credentialExpiry(a.Credential)}
+		var s standing
+		// The credential is known by now: the remaining questions are asked in parallel.
+		err = sideBySide(
+			func() (err error) { r.Identity, err = c.identity(ctx); return err },
+			func() (err error) { r.Version, err = c.version(ctx); return err },
+			func() (err error) { s, err = c.stand(ctx, a); return err },
+			func() (err error) { r.Discovered.Regions, err = c.regions(ctx); return err },
+			func() error { r.ExternalIPs = c.externalIPs(ctx, ownNamespace(a)); return nil },
+		)
+		if err != nil {
+			return broker.Report{}, err
+		}
+		r.CanMint, r.MintMessage = s.missing == "", cmp.Or(s.missing, s.limits)
+		r.Discovered.Cluster = &broker.Cluster{Mode: s.mode, Pool: s.pool, PoolFree: s.poolFree, User: user}
+		return r, nil
+	})
 }
 
 // Dead implements [broker.Driver]. It asks the API server who the holder of the

@@ -98,6 +98,27 @@ func (d *Driver) Client(a broker.Access, namespaces []string, _ broker.Credentia
 // Close closes the connections that are idle now. The driver can still be used.
 func (d *Driver) Close() { d.connections.close() }
 
+// over calls do with the connection to the VIM and a context for calls over it, to which the credential is lent.
+func (d *Driver) over(ctx context.Context, a broker.Access, do func(context.Context, *connection) error) error {
+	ctx, end, c, err := d.connect(ctx, a)
+	if err != nil {
+		return err
+	}
+	defer end()
+	return do(ctx, c)
+}
+
+// over is [Driver.over] for a call that has a result.
+func over[T any](
+	ctx context.Context, d *Driver, a broker.Access, do func(context.Context, *connection) (T, error),
+) (result T, err error) {
+	err = d.over(ctx, a, func(ctx context.Context, c *connection) error {
+		result, err = do(ctx, c)
+		return err
+	})
+	return result, err
+}
+
 // connect returns the connection to the VIM and a context for calls over it, to
 // which the credential is lent. end must be called when the calls are done.
 func (d *Driver) connect(ctx context.Context, a broker.Access) (_ context.Context, end func(), _ *connection, _ error) {

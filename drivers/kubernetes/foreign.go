@@ -23,45 +23,42 @@ const maxForeign = 100
 // homes' own, and for namespaces of unknown VIMs. Kinds that the credential may not list
 // are left out.
 func (d *Driver) Foreign(ctx context.Context, a broker.Access, known func(vim string) bool) ([]string, error) {
-	ctx, end, c, err := d.connect(ctx, a)
-	if err != nil {
-		return nil, err
-	}
-	defer end()
-	homes, err := c.homes(ctx, a)
-	if err != nil {
-		return nil, err
-	}
-	of := map[string]home{} // by namespace
-	for _, h := range homes {
-		rooms, err := c.rooms(ctx, h)
+	return over(ctx, d, a, func(ctx context.Context, c *connection) ([]string, error) {
+		homes, err := c.homes(ctx, a)
 		if err != nil {
 			return nil, err
 		}
-		for _, n := range rooms {
-			of[n] = h
+		of := map[string]home{} // by namespace
+		for _, h := range homes {
+			rooms, err := c.rooms(ctx, h)
+			if err != nil {
+				return nil, err
+			}
+			for _, n := range rooms {
+				of[n] = h
+			}
 		}
-	}
-	var found []string
-	for namespace, h := range of {
-		more, err := c.foreignIn(ctx, h, namespace)
-		if err != nil {
-			return nil, err
+		var found []string
+		for namespace, h := range of {
+			more, err := c.foreignIn(ctx, h, namespace)
+			if err != nil {
+				return nil, err
+			}
+			found = append(found, more...)
 		}
-		found = append(found, more...)
-	}
-	for _, look := range []func(context.Context) ([]string, error){
-		func(ctx context.Context) ([]string, error) { return c.foreignBindings(ctx, of) },
-		func(ctx context.Context) ([]string, error) { return c.unknownVIMs(ctx, known) },
-	} {
-		more, err := look(ctx)
-		if err != nil {
-			return nil, err
+		for _, look := range []func(context.Context) ([]string, error){
+			func(ctx context.Context) ([]string, error) { return c.foreignBindings(ctx, of) },
+			func(ctx context.Context) ([]string, error) { return c.unknownVIMs(ctx, known) },
+		} {
+			more, err := look(ctx)
+			if err != nil {
+				return nil, err
+			}
+			found = append(found, more...)
 		}
-		found = append(found, more...)
-	}
-	slices.Sort(found)
-	return found[:min(len(found), maxForeign)], nil
+		slices.Sort(found)
+		return found[:min(len(found), maxForeign)], nil
+	})
 }
 
 // foreignIn finds identities, other than its leases, that could act with the rights of a home.
@@ -183,28 +180,25 @@ func (c *connection) unknownVIMs(ctx context.Context, known func(vim string) boo
 // Inventory implements [broker.Driver]: the accounts of this VIM's leases. Accounts
 // that a finalizer still holds are included.
 func (d *Driver) Inventory(ctx context.Context, a broker.Access) ([]broker.Upstream, error) {
-	ctx, end, c, err := d.connect(ctx, a)
-	if err != nil {
-		return nil, err
-	}
-	defer end()
-	accounts, err := c.inHomes(ctx, a)
-	if err != nil {
-		return nil, err
-	}
-	unbound, err := c.unboundHomes(ctx, a, accounts)
-	if err != nil {
-		return nil, err
-	}
-	var found []broker.Upstream
-	for _, s := range accounts {
-		u := broker.Upstream{Handle: s.Name, Lease: s.Labels[leaseLabel], CreatedAt: s.CreationTimestamp.UTC()}
-		for _, place := range unbound[s.Namespace] {
-			u.Unbound = append(u.Unbound, cmp.Or(place, everywhere))
+	return over(ctx, d, a, func(ctx context.Context, c *connection) ([]broker.Upstream, error) {
+		accounts, err := c.inHomes(ctx, a)
+		if err != nil {
+			return nil, err
 		}
-		found = append(found, u)
-	}
-	return found, nil
+		unbound, err := c.unboundHomes(ctx, a, accounts)
+		if err != nil {
+			return nil, err
+		}
+		var found []broker.Upstream
+		for _, s := range accounts {
+			u := broker.Upstream{Handle: s.Name, Lease: s.Labels[leaseLabel], CreatedAt: s.CreationTimestamp.UTC()}
+			for _, place := range unbound[s.Namespace] {
+				u.Unbound = append(u.Unbound, cmp.Or(place, everywhere))
+			}
+			found = append(found, u)
+		}
+		return found, nil
+	})
 }
 
 // revokeListed revokes the lease of an account that is known from an inventory only,

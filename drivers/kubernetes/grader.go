@@ -52,54 +52,51 @@ func (d *Driver) forget(a broker.Access, kind, name string) {
 // Grade implements [broker.Grader]. Without a scope, view holds on the whole cluster if it
 // is bounded there and the VIM is not in prepared mode; everything else gets the VIM's own namespace.
 func (d *Driver) Grade(ctx context.Context, a broker.Access, g broker.Grant) (broker.Graded, error) {
-	ctx, end, c, err := d.connect(ctx, a)
-	if err != nil {
-		return broker.Graded{}, err
-	}
-	defer end()
-	rules, err := d.rulesOf(ctx, c, a, g)
-	if fault, ok := errors.AsType[*broker.Error](err); g.Held && ok && fault.Field == "role" {
-		err = nil // a missing object gives nothing
-	}
-	if err != nil {
-		return broker.Graded{}, err
-	}
-	if !g.ClusterWide && len(g.Namespaces) == 0 {
-		grade, _ := assess(rules, scope{clusterWide: true})
-		if g.Role == defaultRole && grade == broker.GradeBounded && !isPrepared(a) {
-			g.ClusterWide = true
-		} else {
-			g.Namespaces = []string{ownNamespace(a)}
+	return over(ctx, d, a, func(ctx context.Context, c *connection) (broker.Graded, error) {
+		rules, err := d.rulesOf(ctx, c, a, g)
+		if fault, ok := errors.AsType[*broker.Error](err); g.Held && ok && fault.Field == "role" {
+			err = nil // a missing object gives nothing
 		}
-	}
-	if err := checkNamespaces(g.Namespaces); err != nil {
-		return broker.Graded{}, err
-	}
-	if !g.Held {
-		if err := d.namespacesUsable(ctx, c, a, g.Namespaces); err != nil {
+		if err != nil {
 			return broker.Graded{}, err
 		}
-	}
-	s := scope{clusterWide: g.ClusterWide, namespaces: g.Namespaces}
-	planned, _ := assess(rules, s)
-	if !g.Planned {
-		if err := d.holdPods(ctx, c, a, rules, &s); err != nil {
+		if !g.ClusterWide && len(g.Namespaces) == 0 {
+			grade, _ := assess(rules, scope{clusterWide: true})
+			if g.Role == defaultRole && grade == broker.GradeBounded && !isPrepared(a) {
+				g.ClusterWide = true
+			} else {
+				g.Namespaces = []string{ownNamespace(a)}
+			}
+		}
+		if err := checkNamespaces(g.Namespaces); err != nil {
 			return broker.Graded{}, err
 		}
-	}
-	if grade, _ := assess(rules, s); grade == broker.GradeNamespaces {
-		// Only here does it matter whose identities the namespaces hold.
-		if s.escalating, err = d.escalating(ctx, c, a, g.Planned); err != nil {
-			return broker.Graded{}, err
+		if !g.Held {
+			if err := d.namespacesUsable(ctx, c, a, g.Namespaces); err != nil {
+				return broker.Graded{}, err
+			}
 		}
-	}
-	graded := broker.Graded{Grant: g}
-	graded.Grade, graded.Reasons = assess(rules, s)
-	graded.Reasons = graded.Reasons[:min(len(graded.Reasons), maxReasons)]
-	if graded.Grade == broker.GradeUnbounded && planned != broker.GradeUnbounded && s.escalating == nil {
-		graded.Remedy = remedyOf(a, s)
-	}
-	return graded, nil
+		s := scope{clusterWide: g.ClusterWide, namespaces: g.Namespaces}
+		planned, _ := assess(rules, s)
+		if !g.Planned {
+			if err := d.holdPods(ctx, c, a, rules, &s); err != nil {
+				return broker.Graded{}, err
+			}
+		}
+		if grade, _ := assess(rules, s); grade == broker.GradeNamespaces {
+			// Only here does it matter whose identities the namespaces hold.
+			if s.escalating, err = d.escalating(ctx, c, a, g.Planned); err != nil {
+				return broker.Graded{}, err
+			}
+		}
+		graded := broker.Graded{Grant: g}
+		graded.Grade, graded.Reasons = assess(rules, s)
+		graded.Reasons = graded.Reasons[:min(len(graded.Reasons), maxReasons)]
+		if graded.Grade == broker.GradeUnbounded && planned != broker.GradeUnbounded && s.escalating == nil {
+			graded.Remedy = remedyOf(a, s)
+		}
+		return graded, nil
+	})
 }
 
 // ownNamespace is the VIM's own.

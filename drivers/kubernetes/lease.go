@@ -32,12 +32,7 @@ func (d *Driver) Issue(ctx context.Context, a broker.Access, g broker.Grant) (br
 	if g.Epoch < 1 {
 		return broker.Minted{}, errors.New("kubernetes: a lease is issued without an epoch")
 	}
-	ctx, end, c, err := d.connect(ctx, a)
-	if err != nil {
-		return broker.Minted{}, err
-	}
-	defer end()
-	return d.issueIn(ctx, c, a, g)
+	return over(ctx, d, a, func(ctx context.Context, c *connection) (broker.Minted, error) { return d.issueIn(ctx, c, a, g) })
 }
 
 // Renew implements [broker.Driver]: it mints one more token of the lease's account. A lease
@@ -46,12 +41,7 @@ func (d *Driver) Renew(ctx context.Context, a broker.Access, g broker.Grant) (br
 	if err := checkTTL(g.TTL); err != nil {
 		return broker.Minted{}, err
 	}
-	ctx, end, c, err := d.connect(ctx, a)
-	if err != nil {
-		return broker.Minted{}, err
-	}
-	defer end()
-	return d.renewIn(ctx, c, a, g)
+	return over(ctx, d, a, func(ctx context.Context, c *connection) (broker.Minted, error) { return d.renewIn(ctx, c, a, g) })
 }
 
 // gone is the error of a lease that has nothing upstream any more.
@@ -67,15 +57,12 @@ func gone() error {
 // retries. A grant without an epoch comes from an account that an inventory listed: Revoke
 // finds it by its name alone.
 func (d *Driver) Revoke(ctx context.Context, a broker.Access, i broker.Issued) error {
-	ctx, end, c, err := d.connect(ctx, a)
-	if err != nil {
-		return err
-	}
-	defer end()
-	if i.Grant.Epoch == 0 {
-		return c.revokeListed(ctx, a, i.Handle)
-	}
-	return d.revokeIn(ctx, c, a, i)
+	return d.over(ctx, a, func(ctx context.Context, c *connection) error {
+		if i.Grant.Epoch == 0 {
+			return c.revokeListed(ctx, a, i.Handle)
+		}
+		return d.revokeIn(ctx, c, a, i)
+	})
 }
 
 const (

@@ -28,31 +28,28 @@ func (d *Driver) CheckRules(ctx context.Context, a broker.Access, rules []broker
 	if len(asked) == 0 {
 		return nil
 	}
-	ctx, end, c, err := d.connect(ctx, a)
-	if err != nil {
-		return err
-	}
-	defer end()
-	var says string
-	var missing []string
-	for _, group := range slices.Sorted(maps.Keys(asked)) {
-		names, err := d.servedIn(ctx, c, a, group, asked[group])
-		if err != nil {
-			return err
-		}
-		for _, resource := range asked[group] {
-			if names == nil || slices.Contains(names, resource) {
-				continue
+	return d.over(ctx, a, func(ctx context.Context, c *connection) error {
+		var says string
+		var missing []string
+		for _, group := range slices.Sorted(maps.Keys(asked)) {
+			names, err := d.servedIn(ctx, c, a, group, asked[group])
+			if err != nil {
+				return err
 			}
-			if missing = append(missing, resource+"."+group); says == "" {
-				says = unserved(group, resource, names)
+			for _, resource := range asked[group] {
+				if names == nil || slices.Contains(names, resource) {
+					continue
+				}
+				if missing = append(missing, resource+"."+group); says == "" {
+					says = unserved(group, resource, names)
+				}
 			}
 		}
-	}
-	if len(missing) == 0 {
-		return nil
-	}
-	return &broker.Error{Kind: broker.ErrInvalid, Field: "rules", Detail: says, Cause: &broker.MissingKinds{Resources: missing}}
+		if len(missing) == 0 {
+			return nil
+		}
+		return &broker.Error{Kind: broker.ErrInvalid, Field: "rules", Detail: says, Cause: &broker.MissingKinds{Resources: missing}}
+	})
 }
 
 // eachOther calls f with each resource of a rule that is none of Kubernetes' own.
@@ -110,35 +107,32 @@ func (d *Driver) Foresee(ctx context.Context, a broker.Access, g broker.Grant) e
 	if len(rights) == 0 {
 		return nil
 	}
-	ctx, end, c, err := d.connect(ctx, a)
-	if err != nil {
-		return err
-	}
-	defer end()
-	may := map[right]bool{}
-	if err := c.ask(ctx, may, rights); err != nil {
-		return unlessForbidden(fault(err, "create", "selfsubjectaccessreviews"))
-	}
-	var missing []string
-	for _, r := range rights {
-		escalate := right{verb: "escalate", group: rbacGroup, resource: roles, namespace: r.namespace}
-		if may[r] || slices.Contains(missing, r.resource+"."+r.group) {
-			continue
+	return d.over(ctx, a, func(ctx context.Context, c *connection) error {
+		may := map[right]bool{}
+		if err := c.ask(ctx, may, rights); err != nil {
+			return unlessForbidden(fault(err, "create", "selfsubjectaccessreviews"))
 		}
-		if err := c.ask(ctx, may, []right{escalate}); err != nil {
-			return fault(err, "create", "selfsubjectaccessreviews")
+		var missing []string
+		for _, r := range rights {
+			escalate := right{verb: "escalate", group: rbacGroup, resource: roles, namespace: r.namespace}
+			if may[r] || slices.Contains(missing, r.resource+"."+r.group) {
+				continue
+			}
+			if err := c.ask(ctx, may, []right{escalate}); err != nil {
+				return fault(err, "create", "selfsubjectaccessreviews")
+			}
+			if !may[escalate] {
+				missing = append(missing, r.resource+"."+r.group)
+			}
 		}
-		if !may[escalate] {
-			missing = append(missing, r.resource+"."+r.group)
+		if len(missing) == 0 {
+			return nil
 		}
-	}
-	if len(missing) == 0 {
-		return nil
-	}
-	return &broker.Error{
-		Kind: broker.ErrForbidden, Detail: "the credential may not hand out these rights on " + strings.Join(missing, ", "),
-		Remedy: "grant it these rights, or the verb escalate", Cause: &broker.MissingKinds{Resources: missing},
-	}
+		return &broker.Error{
+			Kind: broker.ErrForbidden, Detail: "the credential may not hand out these rights on " + strings.Join(missing, ", "),
+			Remedy: "grant it these rights, or the verb escalate", Cause: &broker.MissingKinds{Resources: missing},
+		}
+	})
 }
 
 // served are the resources that the cluster serves in a group, in each version: empty for a group that it does not have,

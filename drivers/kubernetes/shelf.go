@@ -25,15 +25,12 @@ func isShelved(o metav1.Object, s broker.Shelved) bool {
 
 // onShelf calls do on the system that the VIM was registered as.
 func (d *Driver) onShelf(ctx context.Context, a broker.Access, do func(context.Context, *connection) error) error {
-	ctx, end, c, err := d.connect(ctx, a)
-	if err != nil {
-		return err
-	}
-	defer end()
-	if err := c.same(ctx, a.Identity); err != nil {
-		return err
-	}
-	return do(ctx, c)
+	return d.over(ctx, a, func(ctx context.Context, c *connection) error {
+		if err := c.same(ctx, a.Identity); err != nil {
+			return err
+		}
+		return do(ctx, c)
+	})
 }
 
 // Shelve implements [broker.Shelf].

@@ -15,14 +15,9 @@ import (
 // Tidy implements [broker.Tidier]: it removes a grant's bindings, its role of exact
 // rules, the accounts in its home, and at last the home itself.
 func (d *Driver) Tidy(ctx context.Context, a broker.Access, g broker.Grant) error {
-	ctx, end, c, err := d.connect(ctx, a)
-	if err != nil {
-		return err
-	}
-	defer end()
 	h := homeOf(a.VIM, g)
 	d.homes.drop(h.key(a))
-	return d.tidyHome(ctx, c, h)
+	return d.over(ctx, a, func(ctx context.Context, c *connection) error { return d.tidyHome(ctx, c, h) })
 }
 
 // tidyHome removes the objects that give rights first, and last the object by which a
@@ -139,31 +134,28 @@ func (c *connection) removeRole(ctx context.Context, h home, place string) error
 // is no longer known, other objects with the VIM's label, and last the broker's own account.
 // Once that account is gone, nothing can be read or removed any more.
 func (d *Driver) Forget(ctx context.Context, a broker.Access) error {
-	ctx, end, c, err := d.connect(ctx, a)
-	if err != nil {
-		return err
-	}
-	defer end()
-	d.homes.dropVIM(a.VIM)
-	if ofOwnAccount(a) {
-		if _, err := c.whoAmI(ctx); said(err, http.StatusUnauthorized) {
-			d.log.WarnContext(ctx, "the broker's own account is gone from the cluster: what else it made there may be left", "vim", a.VIM)
-			return nil
+	return d.over(ctx, a, func(ctx context.Context, c *connection) error {
+		d.homes.dropVIM(a.VIM)
+		if ofOwnAccount(a) {
+			if _, err := c.whoAmI(ctx); said(err, http.StatusUnauthorized) {
+				d.log.WarnContext(ctx, "the broker's own account is gone from the cluster: what else it made there may be left", "vim", a.VIM)
+				return nil
+			}
 		}
-	}
-	homes, err := c.homes(ctx, a)
-	if err != nil {
-		return err
-	}
-	for _, h := range homes {
-		if err := d.tidyHome(ctx, c, h); err != nil {
+		homes, err := c.homes(ctx, a)
+		if err != nil {
 			return err
 		}
-	}
-	if err := c.removeLabelled(ctx, a); err != nil {
-		return err
-	}
-	return c.dismissAll(ctx, a)
+		for _, h := range homes {
+			if err := d.tidyHome(ctx, c, h); err != nil {
+				return err
+			}
+		}
+		if err := c.removeLabelled(ctx, a); err != nil {
+			return err
+		}
+		return c.dismissAll(ctx, a)
+	})
 }
 
 // homes are those that stand on the cluster, as their namespaces and claims say. One
