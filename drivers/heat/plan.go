@@ -2,6 +2,7 @@ package heat
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -185,15 +186,7 @@ func (h *hot) unspoken(in lifecycle.PlanInput) []string {
 		}
 	}
 	// The longest first: one may hold another.
-	slices.SortFunc(all, func(a, b string) int {
-		if len(a) != len(b) {
-			return len(b) - len(a)
-		}
-		if a < b {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(all, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
 	return all
 }
 

@@ -34,13 +34,13 @@ var table = []row{
 		return slices.Concat(p.security(), p.pairs(), p.given(lifecycle.ReachNode, "binding:profile", "devices of nodes"))
 	}},
 	{"OS::Neutron::Net", func(p properties) []finding {
-		return slices.Concat(p.security(), p.provider(), p.isTrue(lifecycle.ReachCluster, "shared", "a network that every project has"))
+		return slices.Concat(p.security(), p.provider(), p.set("shared", true, lifecycle.ReachCluster, "a network that every project has"))
 	}},
 	{"OS::Neutron::ProviderNet", always(lifecycle.ReachNetwork, "a network of the cloud's own")},
 	{"OS::Neutron::RouterInterface", func(p properties) []finding { return p.foreign("subnet", "subnet_id", "port", "port_id") }},
 	{"OS::Neutron::RBACPolicy", always(lifecycle.ReachCluster, "what other projects see")},
 	{"OS::Neutron::Quota", always(lifecycle.ReachCluster, "quotas")},
-	{"OS::Nova::Server", func(p properties) []finding { return p.host() }},
+	{"OS::Nova::Server", properties.host},
 	{"OS::Nova::Flavor", always(lifecycle.ReachCluster, "flavours of the cloud")},
 	{"OS::Nova::HostAggregate", always(lifecycle.ReachNode, "hosts of the cloud")},
 	{"OS::Nova::Quota", always(lifecycle.ReachCluster, "quotas")},
@@ -48,12 +48,12 @@ var table = []row{
 	{"OS::Keystone::", always(lifecycle.ReachRBAC, "users, projects and roles")},
 	{"AWS::IAM::", always(lifecycle.ReachRBAC, "a user with a key")},
 	{"OS::Mistral::", always(lifecycle.ReachRBAC, "acts for the user, whenever it runs")},
-	{"OS::Heat::SoftwareDeployment", func(p properties) []finding { return p.signals() }},
-	{"OS::Heat::SoftwareDeploymentGroup", func(p properties) []finding { return p.signals() }},
-	{"OS::Heat::SoftwareDeployments", func(p properties) []finding { return p.signals() }},
-	{"OS::Heat::StructuredDeployment", func(p properties) []finding { return p.signals() }},
-	{"OS::Heat::StructuredDeploymentGroup", func(p properties) []finding { return p.signals() }},
-	{"OS::Heat::StructuredDeployments", func(p properties) []finding { return p.signals() }},
+	{"OS::Heat::SoftwareDeployment", properties.signals},
+	{"OS::Heat::SoftwareDeploymentGroup", properties.signals},
+	{"OS::Heat::SoftwareDeployments", properties.signals},
+	{"OS::Heat::StructuredDeployment", properties.signals},
+	{"OS::Heat::StructuredDeploymentGroup", properties.signals},
+	{"OS::Heat::StructuredDeployments", properties.signals},
 }
 
 // judge finds by which ways the resources of all templates reach others, and whether something of them stays.
@@ -194,14 +194,7 @@ func says(v any) (yes, known bool) {
 
 // security finds ports whose packets are not checked.
 func (p properties) security() []finding {
-	v := p.get("port_security_enabled")
-	switch on, known := says(v); {
-	case v == nil || known && on:
-		return nil
-	case known:
-		return []finding{{lifecycle.ReachNetwork, "port_security_enabled", "sends as any address"}}
-	}
-	return unknownIn("port_security_enabled")
+	return p.set("port_security_enabled", false, lifecycle.ReachNetwork, "sends as any address")
 }
 
 // widest is the least prefix length of the addresses that a port may send as; a wider range counts as every address,
@@ -249,10 +242,11 @@ func (p properties) given(what, name, why string) []finding {
 	return []finding{{what, name, why}}
 }
 
-func (p properties) isTrue(what, name, why string) []finding {
+// set finds a property that has a value of the two.
+func (p properties) set(name string, value bool, what, why string) []finding {
 	v := p.get(name)
 	switch on, known := says(v); {
-	case v == nil || known && !on:
+	case v == nil || known && on != value:
 		return nil
 	case known:
 		return []finding{{what, name, why}}

@@ -71,10 +71,11 @@ func (s *server) find(ctx context.Context, instance string) (*stack, error) {
 		return nil, foreign("look for stack "+name, orchestrator, 0)
 	}
 	for _, k := range body.Stacks {
-		if k.Name == name {
-			if !IsID(k.ID) {
-				return nil, foreign("look for stack "+name, orchestrator, 0)
-			}
+		switch {
+		case k.Name != name:
+		case !IsID(k.ID):
+			return nil, foreign("look for stack "+name, orchestrator, 0)
+		default:
 			return &k, nil
 		}
 	}

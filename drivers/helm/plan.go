@@ -169,38 +169,29 @@ func (p *plan) revise(ctx context.Context) error {
 	}
 	made.body["manifest"] = quoted(text)
 	k := p.kind()
-	if err := p.record(ctx, made.as(k.pending, "")); err != nil {
-		return err
+	return inTurn(
+		func() error { return p.record(ctx, made.as(k.pending, "")) },
+		func() error { return p.Apply(ctx, definitions) },
+		func() error { return p.laterHooks(ctx, made) },
+		func() error { return p.undoHooks(ctx) },
+		func() error { return p.hooks(ctx, made, k.pre) },
+		func() error { return p.Apply(ctx, objects) },
+		func() error { return p.keepHooks(ctx, made) },
+		func() error { p.keepRecords(made.version); return p.clear(ctx) },
+		func() error { return p.hooks(ctx, made, k.post) },
+		func() error { return p.overtake(ctx, made) },
+		func() error { return p.record(ctx, made.as(deployed, k.done)) },
+	)
+}
+
+// inTurn takes steps one after the other, up to one that fails.
+func inTurn(steps ...func() error) error {
+	for _, step := range steps {
+		if err := step(); err != nil {
+			return err
+		}
 	}
-	if err := p.Apply(ctx, definitions); err != nil {
-		return err
-	}
-	if err := p.laterHooks(ctx, made); err != nil {
-		return err
-	}
-	if err := p.undoHooks(ctx); err != nil {
-		return err
-	}
-	if err := p.hooks(ctx, made, k.pre); err != nil {
-		return err
-	}
-	if err := p.Apply(ctx, objects); err != nil {
-		return err
-	}
-	if err := p.keepHooks(ctx, made); err != nil {
-		return err
-	}
-	p.keepRecords(made.version)
-	if err := p.clear(ctx); err != nil {
-		return err
-	}
-	if err := p.hooks(ctx, made, k.post); err != nil {
-		return err
-	}
-	if err := p.overtake(ctx, made); err != nil {
-		return err
-	}
-	return p.record(ctx, made.as(deployed, k.done))
+	return nil
 }
 
 // target is the new revision, with its objects. If a previous attempt has recorded the revision, target is that
@@ -636,10 +627,7 @@ func notServed(err error) bool {
 func (p *plan) keepHooks(ctx context.Context, r record) error {
 	all, err := p.hookResources(ctx, r, "")
 	for _, of := range all {
-		if slices.ContainsFunc(p.in.Standing,
-			func(s lifecycle.Resource) bool {
-				return s.Group == of.Group && s.Kind == of.Kind && s.Namespace == of.Namespace && s.Name == of.Name
-			}) {
+		if holds(p.in.Standing, of) {
 			p.Keep(of)
 		}
 	}
@@ -656,14 +644,17 @@ func (p *plan) keepRecords(newest int) {
 }
 
 // clear plans to remove what stands and is not of the plan, but for what outlives the instance.
-func (p *plan) clear(ctx context.Context) error {
+func (p *plan) clear(ctx context.Context) error { return p.Remove(ctx, p.left()) }
+
+// left is what stands and is not of the plan. What of it outlives the instance is kept.
+func (p *plan) left() []lifecycle.Resource {
 	left := p.Left()
 	for _, r := range left {
 		if r.Outlives {
 			p.Keep(r)
 		}
 	}
-	return p.Remove(ctx, left)
+	return left
 }
 
 // heal plans to restore the objects of the release, and to replace VNFCs. It makes no revision, unless the record of
@@ -696,11 +687,7 @@ func (p *plan) heal(ctx context.Context) error {
 	if err := p.keepHooks(ctx, *last); err != nil {
 		return err
 	}
-	for _, r := range p.Left() {
-		if r.Outlives {
-			p.Keep(r)
-		}
-	}
+	p.left()
 	return p.Replace()
 }
 
@@ -747,14 +734,18 @@ func (p *plan) uninstall(ctx context.Context) error {
 // unlike are those of all that are not among others, each once.
 func unlike(all, others []lifecycle.Resource) (out []lifecycle.Resource) {
 	for _, r := range all {
-		is := func(o lifecycle.Resource) bool {
-			return o.Group == r.Group && o.Kind == r.Kind && o.Namespace == r.Namespace && o.Name == r.Name
-		}
-		if !slices.ContainsFunc(others, is) && !slices.ContainsFunc(out, is) {
+		if !holds(others, r) && !holds(out, r) {
 			out = append(out, r)
 		}
 	}
 	return out
+}
+
+// holds reports whether an object is among others.
+func holds(all []lifecycle.Resource, r lifecycle.Resource) bool {
+	return slices.ContainsFunc(all, func(o lifecycle.Resource) bool {
+		return o.Group == r.Group && o.Kind == r.Kind && o.Namespace == r.Namespace && o.Name == r.Name
+	})
 }
 
 func filesAs(files []chart.ChartFile) []lifecycle.Manifest {

@@ -12,8 +12,6 @@ import (
 	"sync"
 
 	"go.yaml.in/yaml/v3"
-	"golang.org/x/sync/errgroup"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/vimbroker/vimbroker/lifecycle"
@@ -191,15 +189,12 @@ func (d *Draft) Serves(ctx context.Context) (version string, names []string, err
 	if err := d.server.call(ctx, request{method: http.MethodGet, path: "/version"}, &is); err != nil {
 		return "", nil, fault(err, askKinds)
 	}
-	var groups metav1.APIGroupList
-	if err := d.server.call(ctx, request{method: http.MethodGet, path: "/apis"}, &groups); err != nil {
-		return "", nil, fault(err, askKinds)
-	}
-	if groups.Kind != "APIGroupList" {
-		return "", nil, notKubernetes(askKinds, 0)
+	groups, err := d.server.groups(ctx)
+	if err != nil {
+		return "", nil, err
 	}
 	versions := []string{"v1"}
-	for _, g := range groups.Groups {
+	for _, g := range groups {
 		for _, v := range g.Versions {
 			if group, name := groupVersion(v.GroupVersion); pluralName().MatchString(group) && versionName().MatchString(name) {
 				versions = append(versions, v.GroupVersion)
@@ -207,30 +202,26 @@ func (d *Draft) Serves(ctx context.Context) (version string, names []string, err
 		}
 	}
 	var mu sync.Mutex
-	side, within := errgroup.WithContext(ctx)
-	side.SetLimit(sideBySide)
-	for _, v := range versions {
-		side.Go(func() error {
-			group, name := groupVersion(v)
-			list, err := d.server.served(within, group, name)
-			if said, ok := errors.AsType[*refusal](err); ok && said.code == http.StatusServiceUnavailable && v != "v1" {
-				return nil // one of others' servers, behind this one
+	err = each(ctx, versions, func(ctx context.Context, v string) error {
+		group, name := groupVersion(v)
+		list, err := d.server.served(ctx, group, name)
+		if said, ok := errors.AsType[*refusal](err); ok && said.code == http.StatusServiceUnavailable && v != "v1" {
+			return nil // one of others' servers, behind this one
+		}
+		if err != nil {
+			return fault(err, askKinds)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		names = append(names, v)
+		for _, r := range list {
+			if kindName().MatchString(r.Kind) && pluralName().MatchString(r.Name) {
+				names = append(names, v+"/"+r.Kind)
 			}
-			if err != nil {
-				return fault(err, askKinds)
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			names = append(names, v)
-			for _, r := range list {
-				if kindName().MatchString(r.Kind) && pluralName().MatchString(r.Name) {
-					names = append(names, v+"/"+r.Kind)
-				}
-			}
-			return nil
-		})
-	}
-	if err := side.Wait(); err != nil {
+		}
+		return nil
+	})
+	if err != nil {
 		return "", nil, err
 	}
 	slices.Sort(names)

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"sync"
 
-	"golang.org/x/sync/errgroup"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/vimbroker/vimbroker/broker"
@@ -47,22 +46,17 @@ func (s *server) kindsOf(ctx context.Context, resources []lifecycle.Resource) (k
 		mu    sync.Mutex
 		known = kinds{}
 	)
-	group, within := errgroup.WithContext(ctx)
-	group.SetLimit(sideBySide)
-	for _, v := range versions {
-		group.Go(func() error {
-			name, version, _ := strings.Cut(v, "/")
-			list, err := s.served(within, name, version)
-			if err != nil {
-				return fault(err, askKinds)
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			known.add(name, version, list)
-			return nil
-		})
-	}
-	return known, group.Wait()
+	return known, each(ctx, versions, func(ctx context.Context, v string) error {
+		name, version, _ := strings.Cut(v, "/")
+		list, err := s.served(ctx, name, version)
+		if err != nil {
+			return fault(err, askKinds)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		known.add(name, version, list)
+		return nil
+	})
 }
 
 func (k kinds) add(group, version string, list []metav1.APIResource) {
@@ -101,16 +95,25 @@ func (s *server) served(ctx context.Context, group, version string) ([]metav1.AP
 	}
 	// That 404 may come from any server on the way: only the list of all groups proves that the
 	// group does not exist.
-	var groups metav1.APIGroupList
-	if err := s.call(ctx, request{method: http.MethodGet, path: "/apis"}, &groups); err != nil {
-		return nil, fault(err, askKinds)
-	}
-	if groups.Kind != "APIGroupList" || slices.ContainsFunc(groups.Groups, func(g metav1.APIGroup) bool {
+	groups, err := s.groups(ctx)
+	if err == nil && slices.ContainsFunc(groups, func(g metav1.APIGroup) bool {
 		return g.Name == group && slices.ContainsFunc(g.Versions, func(v metav1.GroupVersionForDiscovery) bool { return v.Version == version })
 	}) {
-		return nil, notKubernetes(askKinds, http.StatusNotFound)
+		err = notKubernetes(askKinds, http.StatusNotFound)
 	}
-	return nil, nil
+	return nil, err
+}
+
+// groups lists those that the cluster serves, but for the core group.
+func (s *server) groups(ctx context.Context) ([]metav1.APIGroup, error) {
+	var list metav1.APIGroupList
+	if err := s.call(ctx, request{method: http.MethodGet, path: "/apis"}, &list); err != nil {
+		return nil, fault(err, askKinds)
+	}
+	if list.Kind != "APIGroupList" {
+		return nil, notKubernetes(askKinds, 0)
+	}
+	return list.Groups, nil
 }
 
 // define adds the kinds that a definition of a package brings, unless the cluster has

@@ -131,9 +131,15 @@ func (p *draft) step(deed lifecycle.Deed, begins bool, o lifecycle.Object, allow
 	if begins || len(p.stages) != stages || len(stage.Waves) == 0 || stage.Waves[len(stage.Waves)-1].Deed != deed {
 		stage.Waves = append(stage.Waves, lifecycle.Wave{Deed: deed})
 	}
-	wave := &stage.Waves[len(stage.Waves)-1]
+	wave := p.wave()
 	wave.Objects = append(wave.Objects, o)
 	return allow(p.rules)
+}
+
+// wave is the last one.
+func (p *draft) wave() *lifecycle.Wave {
+	waves := p.stages[len(p.stages)-1].Waves
+	return &waves[len(waves)-1]
 }
 
 // waves counts those of the plan.
@@ -242,8 +248,7 @@ func (p *draft) apply(in lifecycle.PlanInput, begins bool, o *object) error {
 		return err
 	}
 	o.Wave = p.waves() - 1
-	stage := p.stages[len(p.stages)-1]
-	wave := stage.Waves[len(stage.Waves)-1]
+	wave := p.wave()
 	wave.Objects[len(wave.Objects)-1].Wave = o.Wave
 	p.keep(o.Resource)
 	p.facts.add(o.Resource)
@@ -328,7 +333,7 @@ func (s *server) unservedDefinition(ctx context.Context, in lifecycle.PlanInput,
 // settle gives each object its kind, namespace and VDU, and refuses what cannot be together. In a package's manifests the
 // namespace default stands for the instance's.
 func settle(in lifecycle.PlanInput, all []*object, known kinds, packaged bool) error {
-	seen := map[groupKind]map[string]*object{}
+	seen := map[identity]*object{}
 	vdus := map[string]*object{}
 	scaled := autoscaled(in, all)
 	for _, o := range all {
@@ -351,14 +356,10 @@ func settle(in lifecycle.PlanInput, all []*object, known kinds, packaged bool) e
 		if scaled[scaledAs(o.Resource)] {
 			o.leaveReplicas(in)
 		}
-		same := groupKind{o.Group, "", o.Kind}
-		if seen[same] == nil {
-			seen[same] = map[string]*object{}
-		}
-		if other := seen[same][o.Namespace+"/"+o.Name]; other != nil {
+		if other := seen[identityOf(o.Resource)]; other != nil {
 			return o.fault(nil, "%s is in %s:%d too; keep one", title(o.Resource), other.file, other.line)
 		}
-		seen[same][o.Namespace+"/"+o.Name] = o
+		seen[identityOf(o.Resource)] = o
 		vdu := cmp.Or(o.VDU, o.Name)
 		o.VDU = ""
 		replicas, isVDU := in.Replicas[vdu]
@@ -439,9 +440,7 @@ func outliving(all []*object) error {
 	return nil
 }
 
-func same(a, b lifecycle.Resource) bool {
-	return a.Group == b.Group && a.Kind == b.Kind && a.Namespace == b.Namespace && a.Name == b.Name
-}
+func same(a, b lifecycle.Resource) bool { return identityOf(a) == identityOf(b) }
 
 // find is the one among resources that is the same object.
 func find(resources []lifecycle.Resource, r lifecycle.Resource) *lifecycle.Resource {
@@ -568,8 +567,7 @@ func (p *draft) replace(in lifecycle.PlanInput) error {
 		if err != nil {
 			return err
 		}
-		stage := p.stages[len(p.stages)-1]
-		wave = &stage.Waves[len(stage.Waves)-1]
+		wave = p.wave()
 		wave.VNFCs = append(wave.VNFCs, mine...)
 	}
 	for _, v := range in.VNFCs {

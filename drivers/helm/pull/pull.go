@@ -160,8 +160,10 @@ func (a *asking) fromRegistry(ctx context.Context, r Reference) (c Chart, err er
 	if err != nil {
 		return c, err
 	}
-	if r.Digest != "" && !is(text, r.Digest) {
-		return c, a.invalid("answers with something else than the digest says", "")
+	if r.Digest != "" {
+		if err := a.demand(text, r.Digest); err != nil {
+			return c, err
+		}
 	}
 	m, err := parseManifest(text)
 	if err != nil {
@@ -226,8 +228,8 @@ func (a *asking) blob(ctx context.Context, at string, d descriptor, most int) ([
 		return nil, a.tooLarge(most)
 	}
 	text, err := a.get(ctx, at+"/blobs/"+digestAlgorithm+d.Digest, "", most)
-	if err == nil && !is(text, d.Digest) {
-		err = a.invalid("answers with something else than the digest says", "")
+	if err == nil {
+		err = a.demand(text, d.Digest)
 	}
 	return text, err
 }
@@ -262,10 +264,7 @@ func (a *asking) fromRepository(ctx context.Context, r Reference, find Find) (c 
 		return c, err
 	}
 	if r.Digest != "" {
-		if !is(c.Archive, r.Digest) {
-			return c, a.invalid("answers with something else than the digest says", "")
-		}
-		return c, nil
+		return c, a.demand(c.Archive, r.Digest)
 	}
 	signed, _ := url.Parse(place)
 	signed.Path += ".prov"
@@ -273,9 +272,12 @@ func (a *asking) fromRepository(ctx context.Context, r Reference, find Find) (c 
 	return c, err
 }
 
-func is(text []byte, digest string) bool {
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:]) == digest
+// demand fails unless a text is the one of a digest.
+func (a *asking) demand(text []byte, digest string) error {
+	if sum := sha256.Sum256(text); hex.EncodeToString(sum[:]) != digest {
+		return a.invalid("answers with something else than the digest says", "")
+	}
+	return nil
 }
 
 // get gets the content of a place. If the host asks for authentication, get answers the challenge
