@@ -169,6 +169,19 @@ func (d *Document) List(n *yaml.Node, at string, each ReadValue) {
 // IsNull reports whether a value is null, or is not there behind its key.
 func IsNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null" }
 
+// Child is the value of a key in a mapping; nil if there is none, or no mapping.
+func Child(n *yaml.Node, key string) *yaml.Node {
+	if n == nil || n.Kind != yaml.MappingNode {
+		return nil
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == key {
+			return n.Content[i+1]
+		}
+	}
+	return nil
+}
+
 // under is the path of a key in what stands at a path.
 func (d *Document) under(at, key string) string {
 	return strings.TrimPrefix(at+"."+Printable(key), ".")

@@ -114,10 +114,7 @@ func (d *Driver) send(ctx context.Context, a onboard.ManagementAccess, c call) (
 	if c.body != nil {
 		request.Header.Set("Content-Type", c.patch)
 	}
-	if c.accept == "" {
-		c.accept = "application/json"
-	}
-	request.Header.Set("Accept", c.accept)
+	request.Header.Set("Accept", cmp.Or(c.accept, "application/json"))
 	request.Header.Set("Authorization", "Bearer "+a.Token.Reveal())
 	response, err := client.Do(request)
 	if err != nil {

@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"net/url"
+	"slices"
 	"strconv"
 	"time"
 
@@ -50,21 +52,22 @@ func New() *Driver { return &Driver{after: time.After} }
 // Close closes the connections that are idle now. The driver can still be used.
 func (d *Driver) Close() { d.connections.close() }
 
+// groupVersion is a version of an API group that is served.
+type groupVersion struct {
+	Version string `json:"version"`
+}
+
 // version asks which version of the API is served.
 func (d *Driver) version(ctx context.Context, a onboard.ManagementAccess) (string, error) {
 	var served struct {
-		Versions []struct {
-			Version string `json:"version"`
-		} `json:"versions"`
+		Versions []groupVersion `json:"versions"`
 	}
 	if err := d.read(ctx, a, call{path: []string{"apis", group}, what: "the API group " + group}, &served); err != nil {
 		return "", err
 	}
 	for _, known := range versions {
-		for _, v := range served.Versions {
-			if v.Version == known {
-				return known, nil
-			}
+		if slices.Contains(served.Versions, groupVersion{known}) {
+			return known, nil
 		}
 	}
 	return "", &broker.Error{
@@ -121,9 +124,7 @@ func (d *Driver) Secret(ctx context.Context, a onboard.ManagementAccess, namespa
 // ControlPlane implements [onboard.Source].
 func (d *Driver) ControlPlane(ctx context.Context, a onboard.ManagementAccess, namespace, group, plural, name string) (string, error) {
 	var served struct {
-		PreferredVersion struct {
-			Version string `json:"version"`
-		} `json:"preferredVersion"`
+		PreferredVersion groupVersion `json:"preferredVersion"`
 	}
 	if err := d.read(ctx, a, call{path: []string{"apis", group}, what: "the API group " + group}, &served); err != nil {
 		return "", err
@@ -290,9 +291,7 @@ func list[T any](ctx context.Context, d *Driver, a onboard.ManagementAccess, f f
 	defer cancel()
 	var all []T
 	query := url.Values{"limit": {strconv.Itoa(page)}}
-	for key, values := range f.query {
-		query[key] = values
-	}
+	maps.Copy(query, f.query)
 	for range maxPages {
 		var part struct {
 			Metadata struct {
@@ -349,9 +348,7 @@ func watch[T any](ctx context.Context, d *Driver, a onboard.ManagementAccess, f 
 		"watch": {"true"}, "resourceVersion": {at}, "allowWatchBookmarks": {"true"},
 		"timeoutSeconds": {strconv.Itoa(int(watchFor / time.Second))},
 	}
-	for key, values := range f.query {
-		query[key] = values
-	}
+	maps.Copy(query, f.query)
 	body, err := d.send(ctx, a, call{path: f.path, query: query, accept: f.watch, what: f.what})
 	if err != nil {
 		return at, err

@@ -160,9 +160,8 @@ func refusal(err error, doing, who string) error {
 		return e
 	}
 	var body struct {
-		Code        int    `json:"code"`
-		Explanation string `json:"explanation"`
-		Error       struct {
+		Code  int `json:"code"`
+		Error struct {
 			Code    int    `json:"code"`
 			Message string `json:"message"`
 		} `json:"error"`

@@ -181,17 +181,7 @@ func walk(n *yaml.Node, each func(key string, n *yaml.Node)) {
 }
 
 // at is the value of a key in a mapping, or nil.
-func at(n *yaml.Node, key string) *yaml.Node {
-	if n == nil || n.Kind != yaml.MappingNode {
-		return nil
-	}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		if n.Content[i].Value == key {
-			return n.Content[i+1]
-		}
-	}
-	return nil
-}
+var at = strictyaml.Child
 
 // reference is a file that a template refers to.
 type reference struct {

@@ -77,10 +77,6 @@ func (t typed[T, P]) Update(ctx context.Context, object P, options metav1.Update
 	return t.ask(ctx, t.client.Put().Name(object.GetName()).Body(object), &options)
 }
 
-func (t typed[T, P]) Delete(ctx context.Context, name string, options metav1.DeleteOptions) error {
-	return t.client.Delete().NamespaceIfScoped(t.namespace, t.namespace != "").Resource(t.resource).Name(name).Body(&options).Do(ctx).Error()
-}
-
 // codecs encode and decode the types of the four groups.
 type codecs struct {
 	bodies     runtime.NegotiatedSerializer
@@ -160,14 +156,4 @@ func (g rbacAPI) ClusterRoleBindings() typed[rbacv1.ClusterRoleBinding, *rbacv1.
 
 func (g rbacAPI) RoleBindings(namespace string) typed[rbacv1.RoleBinding, *rbacv1.RoleBinding] {
 	return typed[rbacv1.RoleBinding, *rbacv1.RoleBinding]{g.client, namespace, "rolebindings"}
-}
-
-func (g authenticationAPI) SelfSubjectReviews() typed[authenticationv1.SelfSubjectReview, *authenticationv1.SelfSubjectReview] {
-	return typed[authenticationv1.SelfSubjectReview, *authenticationv1.SelfSubjectReview]{g.client, "", "selfsubjectreviews"}
-}
-
-type accessReviews = typed[authorizationv1.SelfSubjectAccessReview, *authorizationv1.SelfSubjectAccessReview]
-
-func (g authorizationAPI) SelfSubjectAccessReviews() accessReviews {
-	return accessReviews{g.client, "", "selfsubjectaccessreviews"}
 }

@@ -16,6 +16,7 @@ import (
 	"k8s.io/pod-security-admission/api"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/strictyaml"
 	"github.com/vimbroker/vimbroker/lifecycle"
 )
 
@@ -107,18 +108,8 @@ func (d document) object(vars variables, each func(*object) error) error {
 	return each(&object{document: d, content: content.(map[string]any)})
 }
 
-// child is the value of a key, or nil.
-func child(n *yaml.Node, key string) *yaml.Node {
-	if n == nil || n.Kind != yaml.MappingNode {
-		return nil
-	}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		if n.Content[i].Value == key {
-			return n.Content[i+1]
-		}
-	}
-	return nil
-}
+// child is the value of a key in a mapping, or nil.
+var child = strictyaml.Child
 
 func scalarOf(n *yaml.Node, key string) string {
 	if c := child(n, key); c != nil && c.Kind == yaml.ScalarNode {

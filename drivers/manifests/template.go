@@ -35,16 +35,10 @@ func isWorkload(r lifecycle.Resource) bool {
 // kind that is not one of Kubernetes' own.
 func templates(r lifecycle.Resource, content map[string]any) []map[string]any {
 	path, ok := workloads[r.Group+"/"+r.Kind]
-	if !ok {
-		return nil
+	if at := mapAt(content, path...); ok && at != nil {
+		return []map[string]any{at}
 	}
-	at := content
-	for _, key := range path {
-		if at, ok = at[key].(map[string]any); !ok {
-			return nil
-		}
-	}
-	return []map[string]any{at}
+	return nil
 }
 
 // podSpecs calls each for everything in an object that has the form of a pod's specification, whatever the kind: a

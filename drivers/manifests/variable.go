@@ -2,6 +2,7 @@ package manifests
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"strings"
 	"sync"
@@ -17,9 +18,7 @@ type variables map[string]string
 // variablesOf are those of the request and the driver's own.
 func variablesOf(in lifecycle.PlanInput) variables {
 	v := variables{}
-	for name, value := range in.Variables {
-		v[name] = value
-	}
+	maps.Copy(v, in.Variables)
 	v["VNF_INSTANCE_ID"], v["VNF_INSTANCE_NAME"], v["VNF_NAMESPACE"] = in.Instance, in.Name, in.Namespace
 	return v
 }
