@@ -28,7 +28,7 @@ func (b *Oversight) SignAudit(ctx context.Context) error {
 
 // enterNotary decides whether the notary may change keys on its own.
 func (b *Oversight) enterNotary(ctx context.Context) (*audit.Act, error) {
-	return b.enter(ctx, system("notary"), policy.AuditKey, projectResource(anyProject), policy.Wish{})
+	return b.enter(ctx, system("notary"), policy.AuditKey, InProject(anyProject), policy.Wish{})
 }
 
 // AuditUnsigned is how long the oldest audit entry has waited that no signed checkpoint covers.
@@ -55,7 +55,7 @@ func (b *Oversight) auditUnanchored(ctx context.Context) (time.Duration, error) 
 
 // AuditAnchors says how far each anchor of the audit log has come, to who may read all of it.
 func (b *Oversight) AuditAnchors(ctx context.Context, p policy.Principal) ([]notary.AnchorStatus, error) {
-	if err := b.read(ctx, p, policy.AuditRead, projectResource(anyProject)); err != nil {
+	if err := b.read(ctx, p, policy.AuditRead, InProject(anyProject)); err != nil {
 		return nil, err
 	}
 	return b.notary.AnchorStatuses(ctx)
@@ -74,7 +74,7 @@ func (b *Oversight) ageAfter(ctx context.Context, size int64) (time.Duration, er
 // own project. It says how long the log is, and nothing of what is in it. [ErrNotFound] before
 // the first.
 func (b *Oversight) Checkpoint(ctx context.Context, p policy.Principal) (notary.Checkpoint, error) {
-	if err := b.read(ctx, p, policy.AuditRead, projectResource(p.Project)); err != nil {
+	if err := b.read(ctx, p, policy.AuditRead, InProject(p.Project)); err != nil {
 		return notary.Checkpoint{}, err
 	}
 	c, err := b.signatures.LastCheckpoint(ctx)
@@ -89,7 +89,7 @@ func (b *Oversight) Checkpoint(ctx context.Context, p policy.Principal) (notary.
 
 // AuditKeys returns the keys that sign checkpoints, or did, oldest first: their public halves.
 func (b *Oversight) AuditKeys(ctx context.Context, p policy.Principal) ([]notary.SigningKey, error) {
-	if err := b.read(ctx, p, policy.AuditRead, projectResource(p.Project)); err != nil {
+	if err := b.read(ctx, p, policy.AuditRead, InProject(p.Project)); err != nil {
 		return nil, err
 	}
 	all, err := b.signatures.SigningKeys(ctx)
@@ -111,7 +111,7 @@ func (b *Oversight) RotateAuditKey(ctx context.Context, p policy.Principal) (not
 
 // rotateAuditKey is [Oversight.RotateAuditKey] with the key stores that the new key is sealed in.
 func (b *Oversight) rotateAuditKey(ctx context.Context, p policy.Principal, to keyring.Ring) (notary.SigningKey, error) {
-	act, err := b.enter(ctx, p, policy.AuditKey, projectResource(anyProject), policy.Wish{})
+	act, err := b.enter(ctx, p, policy.AuditKey, InProject(anyProject), policy.Wish{})
 	if err != nil {
 		return notary.SigningKey{}, err
 	}
@@ -127,7 +127,7 @@ func (b *Oversight) rotateAuditKey(ctx context.Context, p policy.Principal, to k
 // than so many entries do not count. If it signs, a new one takes over, which it does not endorse.
 // It returns the key that signs now.
 func (b *Oversight) RevokeAuditKey(ctx context.Context, p policy.Principal, id string, until int64) (notary.SigningKey, error) {
-	act, err := b.enter(ctx, p, policy.AuditKey, projectResource(anyProject), policy.Wish{})
+	act, err := b.enter(ctx, p, policy.AuditKey, InProject(anyProject), policy.Wish{})
 	if err != nil {
 		return notary.SigningKey{}, err
 	}

@@ -121,15 +121,15 @@ func (b *core) enterExtra(ctx context.Context, p policy.Principal, action policy
 	if err != nil {
 		return err
 	}
-	if err := b.entries.Append(ctx, act.Intent()); err != nil {
-		return Unrecorded(err)
-	}
-	return nil
+	return Unrecorded(b.entries.Append(ctx, act.Intent()))
 }
 
-// Unrecorded is the ErrUnavailable of an act that cannot be recorded. It says why where the store
-// takes no writes.
+// Unrecorded is the ErrUnavailable of an act that cannot be recorded; nil if err is. It says why where the store takes no
+// writes.
 func Unrecorded(err error) error {
+	if err == nil {
+		return nil
+	}
 	if full, ok := errors.AsType[*Error](err); ok && errors.Is(full, ErrNoWrites) {
 		return full
 	}
@@ -161,10 +161,7 @@ func (b *core) read(ctx context.Context, p policy.Principal, action policy.Actio
 	if err != nil {
 		return err
 	}
-	if err := act.Read(ctx); err != nil {
-		return Unrecorded(err)
-	}
-	return nil
+	return Unrecorded(act.Read(ctx))
 }
 
 // refuse records that an allowed act ended before it had any effect, and returns why.
@@ -341,14 +338,8 @@ func leaseOn(l Lease, v VIM) policy.Resource {
 	return res
 }
 
-func projectResource(project string) policy.Resource {
-	return policy.Resource{Kind: policy.KindProject, ID: project, Project: project}
-}
-
 // system is the principal of one of the broker's own passes.
-func system(pass string) policy.Principal {
-	return policy.Principal{Name: "system:" + pass, Roles: []string{policy.RoleSystem}}
-}
+func system(pass string) policy.Principal { return System(pass, "") }
 
 // eachVIM walks every page of what f selects.
 func (b *core) eachVIM(ctx context.Context, f VIMFilter, do func(VIM)) error {
@@ -397,7 +388,7 @@ const anyProject = "*"
 
 // seesAll reports whether p may look beyond its own project.
 func (b *core) seesAll(p policy.Principal, action policy.Action) bool {
-	return b.guard.Allows(p, action, projectResource(anyProject))
+	return b.guard.Allows(p, action, InProject(anyProject))
 }
 
 // endpointHost is the host of an endpoint, without a port; empty where there is none.

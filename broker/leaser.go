@@ -38,7 +38,7 @@ func (b *Leaser) Leases(ctx context.Context, p policy.Principal, q LeaseQuery) (
 	if err != nil {
 		return nil, "", err
 	}
-	if err := b.read(ctx, p, policy.LeaseShow, projectResource(p.Project)); err != nil {
+	if err := b.read(ctx, p, policy.LeaseShow, InProject(p.Project)); err != nil {
 		return nil, "", err
 	}
 	f := LeaseFilter{

@@ -61,10 +61,7 @@ func (b *Leaser) WeighLease(ctx context.Context, p policy.Principal, r LeaseRequ
 			return Lease{}, err
 		}
 	}
-	if err := i.act.Read(ctx); err != nil {
-		return Lease{}, Unrecorded(err)
-	}
-	return i.lease, nil
+	return i.lease, Unrecorded(i.act.Read(ctx))
 }
 
 // foresee weighs a lease that is to be derived, and has the driver say whether it could be issued.

@@ -99,7 +99,7 @@ const signedLate = 10
 
 // AuditSinks says how far each sink of the audit log has come, to who may read all of it.
 func (b *Oversight) AuditSinks(ctx context.Context, p policy.Principal) ([]delivery.Status, error) {
-	if err := b.read(ctx, p, policy.AuditRead, projectResource(anyProject)); err != nil {
+	if err := b.read(ctx, p, policy.AuditRead, InProject(anyProject)); err != nil {
 		return nil, err
 	}
 	return b.courier.Statuses(ctx)
@@ -265,9 +265,9 @@ func (b *Oversight) Tokens(ctx context.Context, p policy.Principal, page Page) (
 		return nil, "", err
 	}
 	all := b.seesAll(p, policy.TokenList)
-	res := projectResource(p.Project)
+	res := InProject(p.Project)
 	if all {
-		res = projectResource(anyProject)
+		res = InProject(anyProject)
 	}
 	if err := b.read(ctx, p, policy.TokenList, res); err != nil {
 		return nil, "", err

@@ -148,7 +148,7 @@ type Past struct {
 
 // Retention says what is removed next, to who may read every project's audit log.
 func (b *Oversight) Retention(ctx context.Context, p policy.Principal) (Past, error) {
-	if err := b.read(ctx, p, policy.AuditRead, projectResource(anyProject)); err != nil {
+	if err := b.read(ctx, p, policy.AuditRead, InProject(anyProject)); err != nil {
 		return Past{}, err
 	}
 	past := Past{Keep: b.terms.Keep}

@@ -42,9 +42,9 @@ func (b *Oversight) Entries(ctx context.Context, p policy.Principal, q audit.Que
 	if q.Project == "" && !b.seesAll(p, policy.AuditRead) {
 		q.Project = p.Project
 	}
-	res := projectResource(q.Project)
+	res := InProject(q.Project)
 	if q.Project == "" {
-		res = projectResource(anyProject)
+		res = InProject(anyProject)
 	}
 	if err := b.read(ctx, p, policy.AuditRead, res); err != nil {
 		return nil, err
@@ -91,7 +91,7 @@ func misspelt(err error) error {
 // EntriesAfter returns at most limit entries of the whole audit log that follow one of them, oldest
 // first: those that have their place in the log. It is for who may read every project's.
 func (b *Oversight) EntriesAfter(ctx context.Context, p policy.Principal, seq int64, limit int) ([]audit.Entry, error) {
-	if err := b.read(ctx, p, policy.AuditRead, projectResource(anyProject)); err != nil {
+	if err := b.read(ctx, p, policy.AuditRead, InProject(anyProject)); err != nil {
 		return nil, err
 	}
 	return b.entries.EntriesAfter(ctx, seq, limit)
@@ -181,7 +181,7 @@ func (b *Oversight) ProveGrowth(ctx context.Context, p policy.Principal, earlier
 
 // grownTree is the tree over every entry that was written before, for who may read all.
 func (b *Oversight) grownTree(ctx context.Context, p policy.Principal) (tree.Head, error) {
-	if err := b.read(ctx, p, policy.AuditRead, projectResource(anyProject)); err != nil {
+	if err := b.read(ctx, p, policy.AuditRead, InProject(anyProject)); err != nil {
 		return tree.Head{}, err
 	}
 	if err := b.entries.Grow(ctx); err != nil {
@@ -206,7 +206,7 @@ func tornLog(err error) error {
 // oneself it needs a right of its own.
 func (b *Oversight) Explain(ctx context.Context, p policy.Principal, r policy.Request) (policy.Decision, error) {
 	if r.Principal.Name != p.Name || r.Principal.Project != p.Project {
-		if err := b.read(ctx, p, policy.PolicyExplain, projectResource(r.Principal.Project)); err != nil {
+		if err := b.read(ctx, p, policy.PolicyExplain, InProject(r.Principal.Project)); err != nil {
 			return policy.Decision{}, err
 		}
 	} else {
@@ -230,7 +230,7 @@ func (b *Oversight) Explain(ctx context.Context, p policy.Principal, r policy.Re
 	}
 	r.Wish = b.effective(r)
 	d := b.policy.Decide(r)
-	if ok && b.guard.Allows(p, policy.PolicyExplain, projectResource(r.Principal.Project)) {
+	if ok && b.guard.Allows(p, policy.PolicyExplain, InProject(r.Principal.Project)) {
 		d.Why = words.Why(r)
 	}
 	return d, nil
@@ -239,7 +239,7 @@ func (b *Oversight) Explain(ctx context.Context, p policy.Principal, r policy.Re
 // PolicyTexts are the texts of policies for callers, by their ids, for who may ask about others. An id that no policy
 // has is left out.
 func (b *Oversight) PolicyTexts(ctx context.Context, p policy.Principal, ids []string) (map[string]string, error) {
-	if err := b.read(ctx, p, policy.PolicyExplain, projectResource(p.Project)); err != nil {
+	if err := b.read(ctx, p, policy.PolicyExplain, InProject(p.Project)); err != nil {
 		return nil, err
 	}
 	texts := map[string]string{}

@@ -48,10 +48,7 @@ func (b *Registry) RegisterVIM(ctx context.Context, p policy.Principal, r Regist
 		case old.ID == "":
 			return VIM{}, b.refuse(ctx, act, err)
 		}
-		if err := b.entries.Append(ctx, act.About(vimResource(old)).Done(audit.DetailReason, sameRequest)); err != nil {
-			return VIM{}, Unrecorded(err)
-		}
-		return old, nil
+		return old, Unrecorded(b.entries.Append(ctx, act.About(vimResource(old)).Done(audit.DetailReason, sameRequest)))
 	}
 	failpoint.At("register.intent")
 
@@ -71,7 +68,7 @@ const sameRequest = "repeat of the same request"
 
 // resourceOfNew is what the registration of a VIM is done to.
 func resourceOfNew(v VIM) policy.Resource {
-	res := projectResource(v.Project)
+	res := InProject(v.Project)
 	res.VIM, res.VIMName, res.EndpointHost = v.ID, v.Name, endpointHost(v.Current.Target)
 	return res
 }

@@ -48,7 +48,7 @@ func (b *Registry) VIMs(ctx context.Context, p policy.Principal, q VIMQuery) ([]
 	if err := validLabels(q.Labels); err != nil {
 		return nil, "", err
 	}
-	if err := b.read(ctx, p, policy.VIMShow, projectResource(p.Project)); err != nil {
+	if err := b.read(ctx, p, policy.VIMShow, InProject(p.Project)); err != nil {
 		return nil, "", err
 	}
 	f := VIMFilter{
@@ -102,14 +102,14 @@ func (b *Registry) LiveOn(ctx context.Context, p policy.Principal, vims []VIM) (
 	all := b.seesAll(p, policy.LeaseShow)
 	var ids []string
 	for _, v := range vims {
-		if all || v.Project == p.Project && b.guard.Allows(p, policy.LeaseShow, projectResource(p.Project)) {
+		if all || v.Project == p.Project && b.guard.Allows(p, policy.LeaseShow, InProject(p.Project)) {
 			ids = append(ids, v.ID)
 		}
 	}
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	if err := b.read(ctx, p, policy.LeaseShow, projectResource(p.Project)); err != nil {
+	if err := b.read(ctx, p, policy.LeaseShow, InProject(p.Project)); err != nil {
 		return nil, err
 	}
 	counts, err := b.leases.LiveOn(ctx, ids, MostLiveOn)

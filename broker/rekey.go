@@ -306,7 +306,7 @@ func (d Due) Selects(s keyring.Sealed) bool {
 // one for new keys), or was sealed before a time: secrets of subscriptions. Keys that sign tokens and checkpoints are
 // replaced. Where something fails the rest is done, and the same call again goes on with it.
 func (b *Registry) RekeyRest(ctx context.Context, p policy.Principal, keyStore string, before time.Time) error {
-	act, err := b.enter(ctx, p, policy.VIMRotate, projectResource(anyProject), policy.Wish{})
+	act, err := b.enter(ctx, p, policy.VIMRotate, InProject(anyProject), policy.Wish{})
 	if err != nil {
 		return err
 	}

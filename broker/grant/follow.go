@@ -51,7 +51,7 @@ func (g *Grants) Passes() []broker.Pass {
 // Follow is the pass that asks VNFMs whether the operations have ended that grants were given for,
 // and ends what a process that died left undecided.
 func (g *Grants) Follow(ctx context.Context) error {
-	due, err := g.store.DueVNFGrants(ctx, g.now(), perClient, perPass)
+	due, err := g.Store.DueVNFGrants(ctx, g.Now(), perClient, perPass)
 	if err != nil {
 		return err
 	}
@@ -73,8 +73,8 @@ func (g *Grants) look(ctx context.Context, one Grant) error {
 	case Refused:
 		return g.clear(ctx, one)
 	}
-	now := g.now()
-	err := g.store.NoteVNFGrant(ctx, one, now.Add(lookAfter(now.Sub(one.DecidedAt))))
+	now := g.Now()
+	err := g.Store.NoteVNFGrant(ctx, one, now.Add(lookAfter(now.Sub(one.DecidedAt))))
 	if errors.Is(err, broker.ErrConflict) {
 		return nil // another is at it
 	}
@@ -84,38 +84,36 @@ func (g *Grants) look(ctx context.Context, one Grant) error {
 	if one.Request.askable() {
 		asking, cancel := context.WithTimeout(ctx, askTime)
 		defer cancel()
-		state, err := g.vnfm.OperationState(asking, one.Request.OperationURL, g.egress(one.Project))
+		state, err := g.VNFM.OperationState(asking, one.Request.OperationURL, g.Egress(one.Project))
 		if err == nil && slices.Contains(finals, state) {
 			return g.end(ctx, self(one.Project), one, state)
 		}
 		if err != nil {
-			g.log.DebugContext(ctx, "a VNFM does not say how an operation stands", "grant", one.ID, "error", err)
+			g.Log.DebugContext(ctx, "a VNFM does not say how an operation stands", "grant", one.ID, "error", err)
 		}
 	}
-	if g.now().Sub(one.DecidedAt) < followFor {
+	if g.Now().Sub(one.DecidedAt) < followFor {
 		return nil
 	}
 	return g.end(ctx, self(one.Project), one, "")
 }
 
-// self is this package's part of the broker: what it may do is in policy/system.cedar.
-func self(project string) policy.Principal {
-	return policy.Principal{Name: "system:grants", Project: project, Roles: []string{policy.RoleSystem}}
-}
+// self is this package's part of the broker.
+func self(project string) policy.Principal { return broker.System("grants", project) }
 
 // abandon refuses a grant that was not decided on in time, and revokes what was issued for it: in this
 // order, so that a decision that is under way is either recorded before, and stands, or finds the grant
 // refused, and takes back what it has issued.
 func (g *Grants) abandon(ctx context.Context, one Grant) error {
-	act, err := g.enter(ctx, self(one.Project), policy.GrantEnd, one.Resource())
+	act, err := g.desk.Enter(ctx, self(one.Project), policy.GrantEnd, one.Resource())
 	if err != nil {
 		return err
 	}
-	stored, err := g.store.UpdateVNFGrant(ctx, one.ID, func(now *Grant) error {
+	stored, err := g.Store.UpdateVNFGrant(ctx, one.ID, func(now *Grant) error {
 		if now.State != Deciding {
 			return errDecided
 		}
-		now.refuse("it was not decided on in time", g.now())
+		now.refuse("it was not decided on in time", g.Now())
 		return nil
 	}, act.Failed("not decided on in time"))
 	if errors.Is(err, errDecided) {
@@ -147,7 +145,7 @@ func (g *Grants) clear(ctx context.Context, one Grant) error {
 	if err := g.takeBack(ctx, one); err != nil {
 		return err
 	}
-	err := g.store.NoteVNFGrant(ctx, one, time.Time{})
+	err := g.Store.NoteVNFGrant(ctx, one, time.Time{})
 	if errors.Is(err, broker.ErrConflict) {
 		return nil // another has done so
 	}
@@ -157,11 +155,11 @@ func (g *Grants) clear(ctx context.Context, one Grant) error {
 // Notify takes a client's word that an operation has come to a state. It ignores an operation
 // without a grant.
 func (g *Grants) Notify(ctx context.Context, p policy.Principal, operation, state string) error {
-	client, err := g.clients.Acting(ctx, p)
+	client, err := g.Clients.Acting(ctx, p)
 	if err != nil {
 		return err
 	}
-	one, err := g.store.VNFGrantOf(ctx, client.ID, operation)
+	one, err := g.Store.VNFGrantOf(ctx, client.ID, operation)
 	if errors.Is(err, broker.ErrNotFound) || err == nil && (one.State != Granted || !slices.Contains(finals, state)) {
 		return nil
 	}
@@ -176,7 +174,7 @@ func (g *Grants) Notify(ctx context.Context, p policy.Principal, operation, stat
 // revoked already counts as success, so that a retry finishes the work of a process that died in
 // between.
 func (g *Grants) end(ctx context.Context, by policy.Principal, one Grant, state string) error {
-	act, err := g.enter(ctx, by, policy.GrantEnd, one.Resource())
+	act, err := g.desk.Enter(ctx, by, policy.GrantEnd, one.Resource())
 	if err != nil {
 		return err
 	}
@@ -188,18 +186,18 @@ func (g *Grants) end(ctx context.Context, by policy.Principal, one Grant, state 
 		over = broker.LeaseSelector{Operation: one.Request.ID}
 	case one.Request.Type == Terminate && state == "COMPLETED":
 		if over, err = g.terminated(ctx, one); err != nil {
-			return g.refuse(ctx, act, err)
+			return g.desk.Refuse(ctx, act, err)
 		}
 	case one.Request.Type == Instantiate && (state == "ROLLED_BACK" || state == "FAILED"): // no TERMINATE follows
 		over, holds = broker.LeaseSelector{Operation: one.Request.ID}, false
 	}
 	if over != (broker.LeaseSelector{}) {
 		if err := g.revoke(ctx, one, over); err != nil {
-			return g.refuse(ctx, act, err)
+			return g.desk.Refuse(ctx, act, err)
 		}
 		failpoint.At("grant.ended")
 	}
-	_, err = g.store.UpdateVNFGrant(ctx, one.ID, func(now *Grant) error {
+	_, err = g.Store.UpdateVNFGrant(ctx, one.ID, func(now *Grant) error {
 		if now.State != Granted {
 			return errDecided
 		}
@@ -216,14 +214,14 @@ func (g *Grants) end(ctx context.Context, by policy.Principal, one Grant, state 
 // instance was instantiated again before the broker learnt of it. Then it is the lease that
 // was lent for TERMINATE.
 func (g *Grants) terminated(ctx context.Context, one Grant) (broker.LeaseSelector, error) {
-	newest, err := g.store.HoldingVNFGrant(ctx, one.Client, one.Request.Instance)
+	newest, err := g.Store.HoldingVNFGrant(ctx, one.Client, one.Request.Instance)
 	if errors.Is(err, broker.ErrNotFound) || err == nil && !newest.CreatedAt.After(one.CreatedAt) {
 		return broker.LeaseSelector{Instance: one.Request.Instance}, nil
 	}
 	if err != nil {
 		return broker.LeaseSelector{}, err
 	}
-	maker, err := g.store.VNFGrant(ctx, one.Maker)
+	maker, err := g.Store.VNFGrant(ctx, one.Maker)
 	if errors.Is(err, broker.ErrNotFound) {
 		return broker.LeaseSelector{}, nil // its lease has ended long since
 	}
@@ -234,13 +232,13 @@ func (g *Grants) terminated(ctx context.Context, one Grant) (broker.LeaseSelecto
 // the pass from all others.
 func (g *Grants) revoke(ctx context.Context, one Grant, s broker.LeaseSelector) error {
 	s.Principal = holder(one.Client)
-	return g.leases.EndLeases(ctx, self(one.Project), s)
+	return g.Leases.EndLeases(ctx, self(one.Project), s)
 }
 
 // Forget is the pass that removes grants that lend nothing any more.
 func (g *Grants) Forget(ctx context.Context) error {
 	for {
-		n, err := g.store.ForgetVNFGrants(ctx, "", g.now().Add(-keepFor), forgetAtOnce)
+		n, err := g.Store.ForgetVNFGrants(ctx, "", g.Now().Add(-keepFor), forgetAtOnce)
 		if err != nil || n < forgetAtOnce {
 			return err
 		}

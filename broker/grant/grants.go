@@ -77,20 +77,8 @@ var (
 // Grants decides on grants. Its methods are safe for concurrent use, by any number of processes on
 // one store. Each decides and records for the principal that it is given.
 type Grants struct {
-	store   Store
-	leases  Leases
-	clients Clients
-	vnfm    VNFM
-	guard   *audit.Guard
-	egress  func(string) *egress.Rules
-	log     *slog.Logger
-	later   bool
-	serves  bool // tokens under standing leases
-	ca      func() string
-	most    int // of one client
-	now     func() time.Time
-
-	patience time.Duration
+	Options
+	desk broker.Desk
 	// turns has a channel for each grant that is being decided on here, which is closed when that ends.
 	turns map[string]chan struct{}
 	mu    sync.Mutex // of turns
@@ -98,15 +86,8 @@ type Grants struct {
 
 // New returns Grants; it starts nothing.
 func New(o Options) *Grants {
-	if o.Now == nil {
-		o.Now = time.Now
-	}
-	return &Grants{
-		store: o.Store, leases: o.Leases, clients: o.Clients, vnfm: o.VNFM, guard: o.Guard, egress: o.Egress, log: o.Log, later: o.Later,
-		serves: o.Standing, ca: o.IssuerCA, most: o.PerClient,
-		patience: cmp.Or(o.Patience, defaultPatience), turns: map[string]chan struct{}{},
-		now: func() time.Time { return o.Now().UTC().Truncate(time.Microsecond) },
-	}
+	o.Now, o.Patience = broker.Clock(o.Now), cmp.Or(o.Patience, defaultPatience)
+	return &Grants{Options: o, desk: broker.Desk{Guard: o.Guard, Log: o.Log, Missing: gone}, turns: map[string]chan struct{}{}}
 }
 
 // DefaultPerClient is the bound of an operator who sets none.
@@ -131,24 +112,24 @@ func (g *Grants) Request(ctx context.Context, p policy.Principal, r GrantRequest
 	if err != nil {
 		return fail(err)
 	}
-	made := Grant{ID: id.String(), Project: p.Project, Request: r, State: Deciding, CreatedAt: g.now(), Revision: 1}
+	made := Grant{ID: id.String(), Project: p.Project, Request: r, State: Deciding, CreatedAt: g.Now(), Revision: 1}
 	made.Maker = made.ID
 	res := made.Resource()
 	res.Owner = p.Name
-	act, err := g.enter(ctx, p, policy.GrantRequest, res)
+	act, err := g.desk.Enter(ctx, p, policy.GrantRequest, res)
 	if err != nil {
 		return fail(err)
 	}
 	act.With(audit.DetailOperation, r.ID).With(audit.DetailInstance, r.Instance).With(audit.DetailVNFD, r.VNFD)
 	if err := r.check(); err != nil {
-		return fail(g.refuse(ctx, act, err))
+		return fail(g.desk.Refuse(ctx, act, err))
 	}
-	client, err := g.clients.Acting(ctx, p)
+	client, err := g.Clients.Acting(ctx, p)
 	if err != nil {
-		return fail(g.refuse(ctx, act, err))
+		return fail(g.desk.Refuse(ctx, act, err))
 	}
 	made.Client = client.ID
-	if old, err := g.store.VNFGrantOf(ctx, client.ID, r.ID); !errors.Is(err, broker.ErrNotFound) {
+	if old, err := g.Store.VNFGrantOf(ctx, client.ID, r.ID); !errors.Is(err, broker.ErrNotFound) {
 		return g.repeat(ctx, p, old, err, r, act)
 	}
 	err = g.place(ctx, p, client, &made, act)
@@ -156,20 +137,20 @@ func (g *Grants) Request(ctx context.Context, p policy.Principal, r GrantRequest
 		_, err = g.usable(made)
 	}
 	if err != nil {
-		return fail(g.refuse(ctx, act, err))
+		return fail(g.desk.Refuse(ctx, act, err))
 	}
 	if made.Digest, err = r.digest(made.ID); err != nil {
-		return fail(g.refuse(ctx, act, err))
+		return fail(g.desk.Refuse(ctx, act, err))
 	}
 	made.Followed, made.LookAt = true, made.CreatedAt.Add(decideTime)
 	if err := g.create(ctx, made, act); errors.Is(err, broker.ErrExists) { // at the same moment
-		old, err := g.store.VNFGrantOf(ctx, client.ID, r.ID)
+		old, err := g.Store.VNFGrantOf(ctx, client.ID, r.ID)
 		return g.repeat(ctx, p, old, err, r, act)
 	} else if err != nil {
-		return fail(g.refuse(ctx, act, err))
+		return fail(g.desk.Refuse(ctx, act, err))
 	}
 	failpoint.At("grant.intent")
-	if g.later {
+	if g.Later {
 		return made, Loan{}, nil
 	}
 	return g.decide(ctx, p, made, act)
@@ -178,16 +159,16 @@ func (g *Grants) Request(ctx context.Context, p policy.Principal, r GrantRequest
 // create stores a grant. If its client has reached its limit, grants that lend nothing any more make
 // room.
 func (g *Grants) create(ctx context.Context, made Grant, act *audit.Act) error {
-	err := g.store.CreateVNFGrant(ctx, made, g.most, act.Intent())
+	err := g.Store.CreateVNFGrant(ctx, made, g.PerClient, act.Intent())
 	if !errors.Is(err, broker.ErrQuota) {
 		return err
 	}
-	if n, forgetting := g.store.ForgetVNFGrants(ctx, made.Client, made.CreatedAt, forgetAtOnce); forgetting != nil {
+	if n, forgetting := g.Store.ForgetVNFGrants(ctx, made.Client, made.CreatedAt, forgetAtOnce); forgetting != nil {
 		return forgetting
 	} else if n == 0 {
 		return err
 	}
-	return g.store.CreateVNFGrant(ctx, made, g.most, act.Intent())
+	return g.Store.CreateVNFGrant(ctx, made, g.PerClient, act.Intent())
 }
 
 // repeat answers a request that came before.
@@ -205,9 +186,9 @@ func (g *Grants) repeat(
 		}
 	}
 	if err != nil {
-		return Grant{}, Loan{}, g.refuse(ctx, act, err)
+		return Grant{}, Loan{}, g.desk.Refuse(ctx, act, err)
 	}
-	if old.State == Deciding && g.later {
+	if old.State == Deciding && g.Later {
 		return old, Loan{}, nil
 	}
 	return g.decide(ctx, p, old, act)
@@ -217,25 +198,16 @@ func (g *Grants) repeat(
 // decided on.
 func (g *Grants) Grant(ctx context.Context, p policy.Principal, id string) (Grant, Loan, error) {
 	fail := func(err error) (Grant, Loan, error) { return Grant{}, Loan{}, err }
-	found, err := Grant{}, error(&broker.Error{Kind: broker.ErrNotFound})
-	if uuid.Validate(id) == nil {
-		found, err = g.store.VNFGrant(ctx, id)
-	}
-	if errors.Is(err, broker.ErrNotFound) {
-		if err := g.guard.Missing(ctx, p, policy.GrantShow, policy.KindGrant); err != nil {
-			return fail(broker.Unrecorded(err))
-		}
-		return fail(gone())
-	}
+	found, err := broker.Find(ctx, g.desk, p, policy.GrantShow, policy.KindGrant, id, g.Store.VNFGrant)
 	if err != nil {
 		return fail(err)
 	}
-	act, err := g.enter(ctx, p, policy.GrantShow, found.Resource())
+	act, err := g.desk.Enter(ctx, p, policy.GrantShow, found.Resource())
 	if err != nil {
 		return fail(err)
 	}
 	if p.Name != holder(found.Client) { // others see that it is there, and have no use for it
-		return fail(g.refuse(ctx, act, &broker.Error{Kind: broker.ErrDenied, Detail: "a grant is shown only to the client that it was given to"}))
+		return fail(g.desk.Refuse(ctx, act, &broker.Error{Kind: broker.ErrDenied, Detail: "a grant is shown only to the client that it was given to"}))
 	}
 	return g.decide(ctx, p, found, act)
 }
@@ -244,7 +216,7 @@ func (g *Grants) Grant(ctx context.Context, p policy.Principal, id string) (Gran
 // client's placements say of one that is not known.
 func (g *Grants) place(ctx context.Context, p policy.Principal, client oauth.Client, made *Grant, act *audit.Act) error {
 	if made.Request.Type != Instantiate {
-		held, err := g.store.HoldingVNFGrant(ctx, client.ID, made.Request.Instance)
+		held, err := g.Store.HoldingVNFGrant(ctx, client.ID, made.Request.Instance)
 		switch {
 		case errors.Is(err, broker.ErrNotFound):
 		case err != nil:
@@ -284,15 +256,15 @@ func (g *Grants) usable(one Grant) (issuerCA string, err error) {
 	switch {
 	case !one.Placement.Profile.Fetches():
 		return "", nil
-	case !g.serves:
+	case !g.Standing:
 		return "", &broker.Error{
 			Kind: broker.ErrUnsupported, Detail: "the server gives no tokens under leases: it has no issuer",
 			Remedy: "have the operator set oauth.issuer, or the client's placement lend a token",
 		}
-	case g.ca == nil:
+	case g.IssuerCA == nil:
 		return "", nil
 	}
-	if issuerCA = g.ca(); issuerCA == "" {
+	if issuerCA = g.IssuerCA(); issuerCA == "" {
 		return "", &broker.Error{
 			Kind: broker.ErrUnsupported,
 			Detail: "the server does not know the authority of its own certificate, by which the VNFM has to verify " +
@@ -309,20 +281,20 @@ func (g *Grants) goesOn(ctx context.Context, p policy.Principal, held Grant) (go
 	if held.Lease == "" {
 		return held.State == Deciding, false, nil
 	}
-	ended, reason, err := g.leases.Ended(ctx, held.Lease)
+	ended, reason, err := g.Leases.Ended(ctx, held.Lease)
 	switch {
 	case errors.Is(err, broker.ErrNotFound):
 		return false, false, nil
 	case err != nil || !ended:
 		return err == nil, false, err
 	}
-	if resumes = reason == broker.ReasonRequested; resumes && !g.guard.Allows(p, policy.GrantResume, held.Resource()) {
+	if resumes = reason == broker.ReasonRequested; resumes && !g.Guard.Allows(p, policy.GrantResume, held.Resource()) {
 		return false, false, &broker.Error{
 			Kind: broker.ErrDenied, Detail: "the lease " + held.Lease + " of the instance was revoked",
 			Remedy: "have a policy of the site permit " + string(policy.GrantResume) + " to the client, or instantiate the instance anew",
 		}
 	}
-	goesOn, err = g.leases.Replaceable(ctx, held.Lease)
+	goesOn, err = g.Leases.Replaceable(ctx, held.Lease)
 	return goesOn, resumes, err
 }
 
@@ -335,11 +307,11 @@ func (g *Grants) decide(ctx context.Context, p policy.Principal, one Grant, act 
 	if err == nil {
 		defer leave()
 		if waited {
-			one, err = g.store.VNFGrant(ctx, one.ID)
+			one, err = g.Store.VNFGrant(ctx, one.ID)
 		}
 	}
 	if err != nil {
-		return Grant{}, Loan{}, g.refuse(ctx, act, err)
+		return Grant{}, Loan{}, g.desk.Refuse(ctx, act, err)
 	}
 	return g.conclude(ctx, p, one, act)
 }
@@ -347,7 +319,7 @@ func (g *Grants) decide(ctx context.Context, p policy.Principal, one Grant, act 
 // turn waits until nobody else in this process decides on a grant, and reports whether somebody did.
 // Whoever calls leave has the next one decide.
 func (g *Grants) turn(ctx context.Context, id string) (waited bool, leave func(), err error) {
-	patience := time.NewTimer(g.patience)
+	patience := time.NewTimer(g.Patience)
 	defer patience.Stop()
 	for {
 		g.mu.Lock()
@@ -397,14 +369,14 @@ func (g *Grants) conclude(ctx context.Context, p policy.Principal, one Grant, ac
 		}
 		return one, connection, nil
 	}
-	stored, err := g.store.UpdateVNFGrant(ctx, one.ID, func(now *Grant) error {
+	stored, err := g.Store.UpdateVNFGrant(ctx, one.ID, func(now *Grant) error {
 		switch now.State {
 		case Granted: // by another answer to the same request
 			return errDecided
 		case Refused:
 			return errRefused
 		}
-		now.State, now.DecidedAt = Granted, g.now()
+		now.State, now.DecidedAt = Granted, g.Now()
 		now.Lease, now.VIM, now.VIMName = connection.Lease.ID, connection.Lease.VIM, connection.Lease.VIMName
 		now.Followed, now.LookAt = true, now.DecidedAt.Add(firstLook)
 		if !now.Request.askable() {
@@ -414,12 +386,12 @@ func (g *Grants) conclude(ctx context.Context, p policy.Principal, one Grant, ac
 	}, act.Done(audit.DetailLease, connection.Lease.ID, audit.DetailVIM, connection.Lease.VIM, audit.DetailVIMName, connection.Lease.VIMName))
 	switch {
 	case errors.Is(err, errDecided):
-		stored, err = g.store.VNFGrant(ctx, one.ID)
+		stored, err = g.Store.VNFGrant(ctx, one.ID)
 	case errors.Is(err, errRefused):
 		err = g.tooLate(ctx, one)
 	}
 	if err != nil {
-		return fail(g.refuse(ctx, act, err))
+		return fail(g.desk.Refuse(ctx, act, err))
 	}
 	failpoint.At("grant.granted")
 	return stored, connection, nil
@@ -428,22 +400,22 @@ func (g *Grants) conclude(ctx context.Context, p policy.Principal, one Grant, ac
 // lend issues the lease of a grant, or the same again.
 func (g *Grants) lend(ctx context.Context, p policy.Principal, one Grant, act *audit.Act) (Loan, error) {
 	if one.State == Refused {
-		return Loan{}, g.refuse(ctx, act, denied(one))
+		return Loan{}, g.desk.Refuse(ctx, act, denied(one))
 	}
 	issuerCA, err := g.usable(one)
 	maker := one
 	if err == nil && one.Maker != one.ID {
-		maker, err = g.store.VNFGrant(ctx, one.Maker)
+		maker, err = g.Store.VNFGrant(ctx, one.Maker)
 	}
 	if err != nil {
-		return Loan{}, g.refuse(ctx, act, err)
+		return Loan{}, g.desk.Refuse(ctx, act, err)
 	}
 	connection := Loan{Client: one.Client}
 	if err = g.stillThere(ctx, one, maker); err == nil {
 		wish := maker.lease()
 		wish.Resumed = one.Resumes && one.State == Deciding
 		wish.Verified = issuerCA != ""
-		connection.Lease, connection.Config, err = g.leases.IssueLease(ctx, p, wish)
+		connection.Lease, connection.Config, err = g.Leases.IssueLease(ctx, p, wish)
 	}
 	if err != nil {
 		return Loan{}, g.failed(ctx, one, act, err)
@@ -461,9 +433,9 @@ func (g *Grants) stillThere(ctx context.Context, one, maker Grant) error {
 	if lease == "" {
 		return nil
 	}
-	ended, _, err := g.leases.Ended(ctx, lease)
+	ended, _, err := g.Leases.Ended(ctx, lease)
 	if ended && err == nil && one.State == Deciding {
-		if follows, err := g.leases.Replaceable(ctx, lease); follows || err != nil {
+		if follows, err := g.Leases.Replaceable(ctx, lease); follows || err != nil {
 			return err
 		}
 	}
@@ -478,12 +450,12 @@ var errDecided, errRefused = errors.New("decided already"), errors.New("refused 
 // tooLate revokes the lease that was issued for a grant that was refused meanwhile, and returns the
 // reason of the refusal. The next look at the grant retries a revocation that fails now.
 func (g *Grants) tooLate(ctx context.Context, one Grant) error {
-	now, err := g.store.VNFGrant(ctx, one.ID)
+	now, err := g.Store.VNFGrant(ctx, one.ID)
 	if err != nil {
 		return err
 	}
 	if err := g.takeBack(context.WithoutCancel(ctx), now); err != nil {
-		g.log.WarnContext(ctx, "the lease of a grant that was refused meanwhile waits for the next look at it", "grant", one.ID, "error", err)
+		g.Log.WarnContext(ctx, "the lease of a grant that was refused meanwhile waits for the next look at it", "grant", one.ID, "error", err)
 	}
 	return denied(now)
 }
@@ -493,31 +465,31 @@ func (g *Grants) tooLate(ctx context.Context, one Grant) error {
 func (g *Grants) failed(ctx context.Context, one Grant, act *audit.Act, why error) error {
 	known, ok := errors.AsType[*broker.Error](why)
 	if ok && known.RetryAfter > 0 && errors.Is(known.Kind, broker.ErrConflict) { // the key of the lease is in use
-		return g.refuse(ctx, act, underWay(known.RetryAfter, why))
+		return g.desk.Refuse(ctx, act, underWay(known.RetryAfter, why))
 	}
 	if !ok || one.State != Deciding || known.RetryAfter > 0 {
-		return g.refuse(ctx, act, g.lost(one, why))
+		return g.desk.Refuse(ctx, act, g.lost(one, why))
 	}
 	for _, final := range []error{broker.ErrDenied, broker.ErrNotFound, broker.ErrInvalid, broker.ErrUnsupported, broker.ErrConflict} {
 		if !errors.Is(why, final) {
 			continue
 		}
-		stored, err := g.store.UpdateVNFGrant(ctx, one.ID, func(now *Grant) error {
+		stored, err := g.Store.UpdateVNFGrant(ctx, one.ID, func(now *Grant) error {
 			if now.State != Deciding { // by another answer to the same request
 				return errDecided
 			}
-			now.refuse(known.Error(), g.now())
+			now.refuse(known.Error(), g.Now())
 			return nil
 		}, act.Failed(known.Kind.Error()))
 		switch {
 		case errors.Is(err, errDecided):
-			return g.refuse(ctx, act, underWay(time.Second, why))
+			return g.desk.Refuse(ctx, act, underWay(time.Second, why))
 		case err != nil:
-			return g.refuse(ctx, act, err)
+			return g.desk.Refuse(ctx, act, err)
 		}
 		return denied(stored)
 	}
-	return g.refuse(ctx, act, why)
+	return g.desk.Refuse(ctx, act, why)
 }
 
 // lost explains that the lease of a grant that was given is not to be had again.
@@ -535,17 +507,3 @@ func (g *Grants) lost(one Grant, why error) error {
 func denied(one Grant) error { return &broker.Error{Kind: broker.ErrDenied, Detail: one.Refusal} }
 
 func gone() error { return &broker.Error{Kind: broker.ErrNotFound, Detail: "no such grant"} }
-
-// enter decides, and turns a refusal into an error that the caller may see.
-func (g *Grants) enter(ctx context.Context, p policy.Principal, action policy.Action, res policy.Resource) (*audit.Act, error) {
-	act, err := g.guard.Enter(ctx, p, action, res, policy.Wish{})
-	if err != nil {
-		return nil, broker.Refusal(err, p, action, gone())
-	}
-	return act, nil
-}
-
-// refuse records that an allowed act ended before it had its effect, and returns why.
-func (g *Grants) refuse(ctx context.Context, act *audit.Act, why error) error {
-	return broker.RecordFailed(ctx, g.guard.Sink, g.log, act, why)
-}

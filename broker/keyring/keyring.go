@@ -221,5 +221,14 @@ var moves = map[State][]State{
 // CanMove reports whether a row may go from one state to another. Staying is no move.
 func (s State) CanMove(to State) bool { return slices.Contains(moves[s], to) }
 
+// Signs returns the one of some keys that signs, if one does.
+func Signs[K interface{ Held() SealedRow }](keys []K) (signs K, found bool) {
+	at := slices.IndexFunc(keys, func(k K) bool { return k.Held().State == Signing })
+	if at < 0 {
+		return signs, false
+	}
+	return keys[at], true
+}
+
 // Needed reports whether the owner works with the text.
 func (s State) Needed() bool { return s == Active || s == Rekeying }

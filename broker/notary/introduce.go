@@ -28,7 +28,7 @@ const (
 // half goes on the ledger of retired keys. If no key signs yet, the new one is the first.
 func (n *Notary) Rotate(ctx context.Context, act *audit.Act, to keyring.Ring) (SigningKey, error) {
 	return n.introduce(ctx, act, to, func(keys []SigningKey, mine *SigningKey, p pen) (*Checkpoint, error) {
-		old, found := signing(keys)
+		old, found := keyring.Signs(keys)
 		if !found {
 			return n.takeOver(ctx, act, mine, p)
 		}
@@ -67,7 +67,7 @@ func (n *Notary) Revoke(ctx context.Context, act *audit.Act, id string, until in
 		return SigningKey{}, ErrEnded
 	case keys[at].State == Signing:
 		return n.introduce(ctx, act, n.keys, func(keys []SigningKey, mine *SigningKey, p pen) (*Checkpoint, error) {
-			if old, found := signing(keys); !found || old.ID != id {
+			if old, found := keyring.Signs(keys); !found || old.ID != id {
 				return nil, ErrOvertaken
 			}
 			c, err := n.takeOver(ctx, act, mine, p)
@@ -86,13 +86,13 @@ func (n *Notary) Revoke(ctx context.Context, act *audit.Act, id string, until in
 	}, nil, act.Done()); err != nil {
 		return SigningKey{}, err
 	}
-	now, _ := signing(keys)
+	now, _ := keyring.Signs(keys)
 	return now, nil
 }
 
 func (n *Notary) makeFirst(ctx context.Context, act *audit.Act) (SigningKey, error) {
 	return n.introduce(ctx, act, n.keys, func(keys []SigningKey, _ *SigningKey, _ pen) (*Checkpoint, error) {
-		if _, other := signing(keys); other {
+		if _, other := keyring.Signs(keys); other {
 			return nil, ErrOvertaken
 		}
 		return nil, nil
@@ -141,7 +141,7 @@ func (n *Notary) introduce(
 	if keys, err = n.store.SigningKeys(ctx); err != nil {
 		return SigningKey{}, err
 	}
-	now, _ := signing(keys)
+	now, _ := keyring.Signs(keys)
 	return now, nil
 }
 

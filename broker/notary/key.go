@@ -78,14 +78,6 @@ func (k *SigningKey) end(state SigningKeyState, until int64, at time.Time) {
 	k.Sealed, k.KeyStore, k.Ref = "", "", ""
 }
 
-func signing(keys []SigningKey) (SigningKey, bool) {
-	at := slices.IndexFunc(keys, func(k SigningKey) bool { return k.State == Signing })
-	if at < 0 {
-		return SigningKey{}, false
-	}
-	return keys[at], true
-}
-
 // verifiers are those of keys whose checkpoints of a size count.
 func verifiers(keys []SigningKey, size int64) []note.Verifier {
 	var all []note.Verifier

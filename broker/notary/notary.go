@@ -108,7 +108,7 @@ func (n *Notary) Sign(ctx context.Context, begin Begin) error {
 	if err != nil {
 		return err
 	}
-	key, found := signing(keys)
+	key, found := keyring.Signs(keys)
 	if !found {
 		act, err := begin(ctx)
 		if err != nil {
@@ -162,7 +162,7 @@ func (n *Notary) last(ctx context.Context) (Checkpoint, error) {
 // replaced reports whether another key signs now.
 func (n *Notary) replaced(ctx context.Context, key SigningKey) bool {
 	keys, err := n.store.SigningKeys(ctx)
-	now, _ := signing(keys)
+	now, _ := keyring.Signs(keys)
 	return err == nil && now.ID != key.ID
 }
 

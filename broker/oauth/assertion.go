@@ -69,8 +69,8 @@ func (t *Tokens) IssueAsserted(ctx context.Context, assertion string) (secret.Te
 	if err != nil {
 		return secret.Text{}, err
 	}
-	t.clients.noteUse(ctx, c)
-	now := t.now()
+	t.Clients.noteUse(ctx, c)
+	now := t.Now()
 	return t.sign(ctx, claims{Claims: t.standard(c.ID, now, now.Add(TokenLife)), ClientID: c.ID, Secret: c.Certificate.id()})
 }
 
@@ -84,7 +84,7 @@ func (t *Tokens) assertedBy(ctx context.Context, assertion string) (Client, erro
 	if err != nil {
 		return Client{}, err
 	}
-	c, err := t.clients.active(ctx, said.Subject)
+	c, err := t.Clients.active(ctx, said.Subject)
 	if err != nil {
 		return Client{}, err
 	}
@@ -107,7 +107,7 @@ func (t *Tokens) assertedBy(ctx context.Context, assertion string) (Client, erro
 	if reason != "" {
 		return Client{}, refusedAssertion(reason)
 	}
-	err = t.once.UseOnce(ctx, policy.Digest(c.ID+"\x00"+said.ID), end)
+	err = t.Once.UseOnce(ctx, policy.Digest(c.ID+"\x00"+said.ID), end)
 	if errors.Is(err, broker.ErrExists) {
 		return Client{}, refusedAssertion("used before")
 	}
@@ -141,13 +141,13 @@ func readAssertion(text string) (said asserted, signed *jose.JSONWebSignature, e
 
 // checkAssertion says why an assertion does not count now; empty if it does. It returns its end.
 func (t *Tokens) checkAssertion(said asserted) (end time.Time, reason string) {
-	now := t.now()
+	now := t.Now()
 	audience, isText := said.Audience.(string)
 	if many, ok := said.Audience.([]any); ok && len(many) == 1 {
 		audience, isText = many[0].(string)
 	}
 	switch {
-	case !isText || audience != t.issuer && audience != t.issuer+"/oauth2/token":
+	case !isText || audience != t.Issuer() && audience != t.Issuer()+"/oauth2/token":
 		return end, "audience is another"
 	case said.ID == "" || len(said.ID) > 256:
 		return end, "without jti"

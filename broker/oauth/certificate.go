@@ -209,7 +209,7 @@ func (c *Clients) certified(ctx context.Context, want Certificate) error {
 	if len(chain) == 0 {
 		return errNoCertificate
 	}
-	roots := c.authorities()
+	roots := c.Authorities()
 	if roots == nil {
 		return errors.New("the server takes none: it has no entry of trust with certificates and without principals")
 	}
@@ -218,7 +218,7 @@ func (c *Clients) certified(ctx context.Context, want Certificate) error {
 		between.AddCert(one)
 	}
 	if _, err := chain[0].Verify(x509.VerifyOptions{
-		Roots: roots, Intermediates: between, CurrentTime: c.now(), KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
+		Roots: roots, Intermediates: between, CurrentTime: c.Now(), KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
 	}); err != nil {
 		return unverified(err)
 	}
@@ -249,7 +249,7 @@ func unverified(err error) error {
 }
 
 // ByCertificate reports whether clients can log in by certificates.
-func (c *Clients) ByCertificate() bool { return c.authorities() != nil }
+func (c *Clients) ByCertificate() bool { return c.Authorities() != nil }
 
 // Confirm refuses a request whose sender shows a certificate that is not the client's, if that is
 // one which logs in by its certificate: [policy.ErrUnauthenticated].
@@ -270,7 +270,7 @@ func (c *Clients) Confirm(ctx context.Context, id string) error {
 // byCertificate logs a client in by the certificate that the sender of the request shows.
 func (c *Clients) byCertificate(ctx context.Context, found Client) error {
 	if err := c.certified(ctx, found.Certificate); err != nil {
-		c.log.InfoContext(ctx, "the certificate of a client is refused", "client", found.ID, "error", err)
+		c.Log.InfoContext(ctx, "the certificate of a client is refused", "client", found.ID, "error", err)
 		return policy.ErrUnauthenticated
 	}
 	return nil

@@ -55,30 +55,19 @@ const (
 // Clients keeps clients. Its methods are safe for concurrent use, by any number of processes
 // on one store. Each decides and records for the principal that it is given.
 type Clients struct {
-	store      Store
-	leases     Leases
-	guard      *audit.Guard
-	log        *slog.Logger
-	perProject int
-	now        func() time.Time
-
-	authorities func() *x509.CertPool
+	Options
+	desk broker.Desk
 }
 
 var _ policy.Directory = (*Clients)(nil)
 
 // New returns Clients; it starts nothing.
 func New(o Options) *Clients {
-	if o.Now == nil {
-		o.Now = time.Now
-	}
 	if o.Authorities == nil {
 		o.Authorities = func() *x509.CertPool { return nil }
 	}
-	now := func() time.Time { return o.Now().UTC().Truncate(time.Microsecond) }
-	return &Clients{
-		store: o.Store, leases: o.Leases, guard: o.Guard, log: o.Log, perProject: o.PerProject, now: now, authorities: o.Authorities,
-	}
+	o.Now = broker.Clock(o.Now)
+	return &Clients{o, broker.Desk{Guard: o.Guard, Log: o.Log, Missing: gone}}
 }
 
 // NewClient holds the values of a new client.
@@ -118,13 +107,13 @@ func (c *Clients) Create(ctx context.Context, p policy.Principal, r NewClient) (
 	if r.Project == "" {
 		r.Project = p.Project
 	}
-	now := c.now()
+	now := c.Now()
 	made := Client{
 		ID: uuid.NewString(), Name: r.Name, Project: r.Project, State: Active, Roles: slices.Compact(slices.Sorted(slices.Values(r.Roles))),
 		Placements: r.Placements, Certificate: r.Certificate,
 		CreatedBy: p.Name, CreatedAt: now, UpdatedAt: now, RotatedAt: now, Revision: 1,
 	}
-	act, err := c.enter(ctx, p, policy.ClientCreate, project(made.Project))
+	act, err := c.desk.Enter(ctx, p, policy.ClientCreate, broker.InProject(made.Project))
 	if err != nil {
 		return fail(err)
 	}
@@ -132,20 +121,20 @@ func (c *Clients) Create(ctx context.Context, p policy.Principal, r NewClient) (
 		err = c.takable(r.Certificate)
 	}
 	if err != nil {
-		return fail(c.refuse(ctx, act, err))
+		return fail(c.desk.Refuse(ctx, act, err))
 	}
-	if act, err = c.enter(ctx, p, policy.ClientCreate, made.Resource()); err != nil {
+	if act, err = c.desk.Enter(ctx, p, policy.ClientCreate, made.Resource()); err != nil {
 		return fail(err)
 	}
 	if err := c.placeable(ctx, made); err != nil {
-		return fail(c.refuse(ctx, act, err))
+		return fail(c.desk.Refuse(ctx, act, err))
 	}
 	var plain secret.Text
 	if made.Certificate.None() {
 		plain, made.SHA256 = newSecret()
 	}
-	if err := c.store.CreateClient(ctx, made, c.perProject, act.Done(about(made)...)); err != nil {
-		return fail(c.refuse(ctx, act, err))
+	if err := c.Store.CreateClient(ctx, made, c.PerProject, act.Done(about(made)...)); err != nil {
+		return fail(c.desk.Refuse(ctx, act, err))
 	}
 	return made, plain, nil
 }
@@ -156,7 +145,7 @@ func (c *Clients) Client(ctx context.Context, p policy.Principal, id string) (Cl
 	if err != nil {
 		return Client{}, err
 	}
-	return found, c.read(ctx, p, found.Resource())
+	return found, c.desk.Read(ctx, p, policy.ClientShow, found.Resource())
 }
 
 // Query selects clients. Empty fields select all.
@@ -164,9 +153,6 @@ type Query struct {
 	Name string
 	broker.Page
 }
-
-// anyProject stands for every project where a list asks whether it may cross them.
-const anyProject = "*"
 
 // Clients returns a page of the clients that p may see, by project and name, and the next
 // page's token. A page may hold fewer than was asked for, and even none, while there is a
@@ -176,18 +162,18 @@ func (c *Clients) Clients(ctx context.Context, p policy.Principal, q Query) ([]C
 	if err != nil {
 		return nil, "", err
 	}
-	if err := c.read(ctx, p, project(p.Project)); err != nil {
+	if err := c.desk.Read(ctx, p, policy.ClientShow, broker.InProject(p.Project)); err != nil {
 		return nil, "", err
 	}
 	f := Filter{Project: p.Project, Name: q.Name, Page: page}
-	if c.guard.Allows(p, policy.ClientShow, project(anyProject)) {
+	if c.Guard.Allows(p, policy.ClientShow, broker.InProject("*")) {
 		f.Project = ""
 	}
-	found, next, err := c.store.Clients(ctx, f)
+	found, next, err := c.Store.Clients(ctx, f)
 	if err != nil {
 		return nil, "", err
 	}
-	return slices.DeleteFunc(found, func(one Client) bool { return !c.guard.Allows(p, policy.ClientShow, one.Resource()) }), next, nil
+	return slices.DeleteFunc(found, func(one Client) bool { return !c.Guard.Allows(p, policy.ClientShow, one.Resource()) }), next, nil
 }
 
 // Rotation says how a secret is replaced.
@@ -229,7 +215,7 @@ func (c *Clients) Rotate(ctx context.Context, p policy.Principal, id string, r R
 	if err != nil {
 		return fail(err)
 	}
-	act, err := c.enter(ctx, p, policy.ClientRotate, found.Resource())
+	act, err := c.desk.Enter(ctx, p, policy.ClientRotate, found.Resource())
 	if err != nil {
 		return fail(err)
 	}
@@ -238,7 +224,7 @@ func (c *Clients) Rotate(ctx context.Context, p policy.Principal, id string, r R
 		err = c.takable(r.Certificate)
 	}
 	if err != nil {
-		return fail(c.refuse(ctx, act, err))
+		return fail(c.desk.Refuse(ctx, act, err))
 	}
 	var plain secret.Text
 	var sum string
@@ -247,14 +233,14 @@ func (c *Clients) Rotate(ctx context.Context, p policy.Principal, id string, r R
 		plain, sum = newSecret()
 		replaced = []string{audit.DetailNew + "secret", "replaced"}
 	}
-	stored, err := c.store.UpdateClient(ctx, found.ID, func(now *Client) error {
+	stored, err := c.Store.UpdateClient(ctx, found.ID, func(now *Client) error {
 		if now.State != Active {
 			return gone()
 		}
 		if r.Certificate.None() && !now.Certificate.None() {
 			return broker.Invalid("certificate", "must be named: the client logs in by a certificate, and has no secret")
 		}
-		at := c.now()
+		at := c.Now()
 		if !now.overlaps(at) || now.used() {
 			now.PreviousSHA256 = now.SHA256
 		} // else the last secret was never used, and its answer may have been lost: the previous one stays valid
@@ -267,12 +253,12 @@ func (c *Clients) Rotate(ctx context.Context, p policy.Principal, id string, r R
 		return nil
 	}, act.Done(append(about(found), replaced...)...))
 	if err != nil {
-		return fail(c.refuse(ctx, act, err))
+		return fail(c.desk.Refuse(ctx, act, err))
 	}
 	failpoint.At("client.rotated")
 	if stored.Ending {
 		if err := c.end(ctx, stored); err != nil {
-			c.log.WarnContext(ctx, "leases of a client are left for the next pass", "client", stored.ID, "error", err)
+			c.Log.WarnContext(ctx, "leases of a client are left for the next pass", "client", stored.ID, "error", err)
 		} else {
 			stored.Ending = false
 		}
@@ -288,12 +274,12 @@ func (c *Clients) Delete(ctx context.Context, p policy.Principal, id string) err
 	if err != nil {
 		return err
 	}
-	act, err := c.enter(ctx, p, policy.ClientDelete, found.Resource())
+	act, err := c.desk.Enter(ctx, p, policy.ClientDelete, found.Resource())
 	if err != nil {
 		return err
 	}
-	stored, err := c.store.UpdateClient(ctx, found.ID, func(now *Client) error {
-		now.State, now.Ending, now.UpdatedAt = Deleting, true, c.now()
+	stored, err := c.Store.UpdateClient(ctx, found.ID, func(now *Client) error {
+		now.State, now.Ending, now.UpdatedAt = Deleting, true, c.Now()
 		now.SHA256, now.PreviousSHA256, now.PreviousUntil, now.Certificate = "", "", time.Time{}, Certificate{}
 		return nil
 	}, act.With(audit.DetailClientName, found.Name).Intent())
@@ -301,25 +287,23 @@ func (c *Clients) Delete(ctx context.Context, p policy.Principal, id string) err
 		return nil // another was quicker
 	}
 	if err != nil {
-		return c.refuse(ctx, act, err)
+		return c.desk.Refuse(ctx, act, err)
 	}
 	failpoint.At("client.deleting")
 	if err := c.end(ctx, stored); err != nil {
-		return c.refuse(ctx, act, err)
+		return c.desk.Refuse(ctx, act, err)
 	}
 	return nil
 }
 
-// self is this package's part of the broker: what it may do is in policy/system.cedar.
-func self(in string) policy.Principal {
-	return policy.Principal{Name: "system:clients", Project: in, Roles: []string{policy.RoleSystem}}
-}
+// self is this package's part of the broker.
+func self(project string) policy.Principal { return broker.System("clients", project) }
 
 // end revokes the leases of a client whose leases are ending, and removes one that is being
 // deleted.
 func (c *Clients) end(ctx context.Context, one Client) error {
 	by := self(one.Project)
-	if _, err := c.leases.RevokeLeases(ctx, by, broker.LeaseSelector{
+	if _, err := c.Leases.RevokeLeases(ctx, by, broker.LeaseSelector{
 		Principal: principalName(one.ID), NewSecret: true, HolderGone: one.State == Deleting,
 	}); err != nil {
 		return err
@@ -329,15 +313,15 @@ func (c *Clients) end(ctx context.Context, one Client) error {
 	if one.State == Deleting {
 		action = policy.ClientDelete
 	}
-	act, err := c.enter(ctx, by, action, one.Resource())
+	act, err := c.desk.Enter(ctx, by, action, one.Resource())
 	if err != nil {
 		return err
 	}
 	act.With(audit.DetailClientName, one.Name)
 	if one.State == Deleting {
-		return c.store.DeleteClient(ctx, one.ID, act.Done())
+		return c.Store.DeleteClient(ctx, one.ID, act.Done())
 	}
-	_, err = c.store.UpdateClient(ctx, one.ID, func(now *Client) error {
+	_, err = c.Store.UpdateClient(ctx, one.ID, func(now *Client) error {
 		if now.State != Active || now.RotatedAt != one.RotatedAt {
 			return broker.ErrConflict // another is at it, and revokes what came meanwhile
 		}
@@ -355,7 +339,7 @@ func (c *Clients) Settle(ctx context.Context) error {
 	var failed []error
 	f := Filter{Ending: true, Page: broker.Page{Size: broker.MaxPage}}
 	for {
-		found, next, err := c.store.Clients(ctx, f)
+		found, next, err := c.Store.Clients(ctx, f)
 		if err != nil {
 			return errors.Join(append(failed, err)...)
 		}
@@ -406,7 +390,7 @@ func (c *Clients) Authenticate(ctx context.Context, id, plain string) (Client, e
 		c.noteUse(ctx, found)
 		return found, nil
 	}
-	if !found.knows(plain, c.now()) {
+	if !found.knows(plain, c.Now()) {
 		return Client{}, policy.ErrUnauthenticated
 	}
 	if policy.Digest(plain) == found.SHA256 {
@@ -421,16 +405,16 @@ var errNoted = errors.New("that the secret is used is noted, or it is another by
 // noteUse notes once that a client has changed over to its newest secret, while the previous one
 // is still accepted. A failure to note this stops no login: the next login retries.
 func (c *Clients) noteUse(ctx context.Context, found Client) {
-	if !found.overlaps(c.now()) || found.used() {
+	if !found.overlaps(c.Now()) || found.used() {
 		return
 	}
-	act, err := c.enter(ctx, self(found.Project), policy.ClientRotate, found.Resource())
+	act, err := c.desk.Enter(ctx, self(found.Project), policy.ClientRotate, found.Resource())
 	if err == nil {
-		_, err = c.store.UpdateClient(ctx, found.ID, func(now *Client) error {
+		_, err = c.Store.UpdateClient(ctx, found.ID, func(now *Client) error {
 			if now.State != Active || now.RotatedAt != found.RotatedAt || now.used() {
 				return errNoted
 			}
-			now.UpdatedAt = c.now()
+			now.UpdatedAt = c.Now()
 			if !now.used() { // within the same microsecond, or by a clock that is behind
 				now.UpdatedAt = now.RotatedAt.Add(time.Microsecond)
 			}
@@ -438,7 +422,7 @@ func (c *Clients) noteUse(ctx context.Context, found Client) {
 		}, act.Done(append(about(found), audit.DetailReason, "the client uses what it was given last")...))
 	}
 	if err != nil && !errors.Is(err, errNoted) {
-		c.log.WarnContext(ctx, "that a client has changed over to its new secret could not be noted", "client", found.ID, "error", err)
+		c.Log.WarnContext(ctx, "that a client has changed over to its new secret could not be noted", "client", found.ID, "error", err)
 	}
 }
 
@@ -447,7 +431,7 @@ func (c *Clients) active(ctx context.Context, id string) (Client, error) {
 	if uuid.Validate(id) != nil {
 		return Client{}, policy.ErrUnauthenticated
 	}
-	found, err := c.store.Client(ctx, strings.ToLower(id))
+	found, err := c.Store.Client(ctx, strings.ToLower(id))
 	switch {
 	case errors.Is(err, broker.ErrNotFound) || err == nil && found.State != Active:
 		return Client{}, policy.ErrUnauthenticated

@@ -28,7 +28,7 @@ type caller struct {
 // Where a directory knows the caller, the rights are those of each request. Otherwise they are those of now, and
 // the token ends with the entry of the table of trust, or once that is changed.
 func (t *Tokens) Exchange(ctx context.Context, p policy.Principal) (secret.Text, time.Duration, error) {
-	now := t.now()
+	now := t.Now()
 	end := now.Add(TokenLife)
 	if until := p.Login.Until; !until.IsZero() && until.Before(end) {
 		end = until
@@ -49,7 +49,7 @@ func (t *Tokens) Exchange(ctx context.Context, p policy.Principal) (secret.Text,
 // standard are the claims of RFC 9068 of a token for a subject.
 func (t *Tokens) standard(subject string, from, to time.Time) jwt.Claims {
 	return jwt.Claims{
-		Issuer: t.issuer, Subject: subject, Audience: jwt.Audience{t.issuer}, ID: uuid.NewString(),
+		Issuer: t.Issuer(), Subject: subject, Audience: jwt.Audience{t.Issuer()}, ID: uuid.NewString(),
 		IssuedAt: jwt.NewNumericDate(from), NotBefore: jwt.NewNumericDate(from), Expiry: jwt.NewNumericDate(to),
 	}
 }
@@ -62,12 +62,12 @@ func (t *Tokens) takeCaller(ctx context.Context, said claims) (policy.Principal,
 			Shown: said.Caller.Shown, Entry: said.Caller.Entry, Digest: said.Caller.Digest, Until: said.Expiry.Time(),
 		},
 	}
-	if directory, known := t.directories[p.Authenticator()]; known {
+	if directory, known := t.Directories[p.Authenticator()]; known {
 		now, err := directory.Lookup(ctx, p.Name, p.Project)
 		p.Roles = now.Roles
 		return p, err
 	}
-	if !t.trusted(p.Name, p.Login.Digest) {
+	if !t.Trusted(p.Name, p.Login.Digest) {
 		return policy.Principal{}, policy.ErrUnauthenticated
 	}
 	return p, nil

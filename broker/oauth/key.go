@@ -1,7 +1,6 @@
 package oauth
 
 import (
-	"slices"
 	"time"
 
 	"github.com/vimbroker/vimbroker/broker/keyring"
@@ -52,13 +51,4 @@ func (k TokenKey) Held() keyring.SealedRow {
 // counts reports whether tokens of the key count.
 func (k TokenKey) counts(now time.Time) bool {
 	return k.State == KeySigning || k.State == KeyVerifying && now.Before(k.Until)
-}
-
-// signing returns the key that signs, if there is one.
-func signing(keys []TokenKey) (TokenKey, bool) {
-	at := slices.IndexFunc(keys, func(k TokenKey) bool { return k.State == KeySigning })
-	if at < 0 {
-		return TokenKey{}, false
-	}
-	return keys[at], true
 }

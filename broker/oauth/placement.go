@@ -213,7 +213,7 @@ func (c *Clients) placeable(ctx context.Context, one Client) error {
 
 // weigh asks what the lease of a placement would be.
 func (c *Clients) weigh(ctx context.Context, one Client, p Placement) error {
-	l, err := c.leases.WeighLease(ctx, one.Principal(), p.Lease())
+	l, err := c.Leases.WeighLease(ctx, one.Principal(), p.Lease())
 	for _, later := range []error{broker.ErrUnreachable, broker.ErrUnauthorized, broker.ErrForbidden, broker.ErrConflict, broker.ErrQuota} {
 		if errors.Is(err, later) {
 			return nil
@@ -231,23 +231,23 @@ func (c *Clients) SetPlacements(ctx context.Context, p policy.Principal, id stri
 	if err != nil {
 		return Client{}, err
 	}
-	act, err := c.enter(ctx, p, policy.ClientUpdate, found.Resource())
+	act, err := c.desk.Enter(ctx, p, policy.ClientUpdate, found.Resource())
 	if err != nil {
 		return Client{}, err
 	}
 	found.Placements = all
 	if err := c.placeable(ctx, found); err != nil {
-		return Client{}, c.refuse(ctx, act, err)
+		return Client{}, c.desk.Refuse(ctx, act, err)
 	}
-	stored, err := c.store.UpdateClient(ctx, found.ID, func(now *Client) error {
+	stored, err := c.Store.UpdateClient(ctx, found.ID, func(now *Client) error {
 		if now.State != Active {
 			return gone()
 		}
-		now.Placements, now.UpdatedAt = all, c.now()
+		now.Placements, now.UpdatedAt = all, c.Now()
 		return nil
 	}, act.Done(append(about(found), audit.DetailNew+"placements", placed(all))...))
 	if err != nil {
-		return Client{}, c.refuse(ctx, act, err)
+		return Client{}, c.desk.Refuse(ctx, act, err)
 	}
 	return stored, nil
 }

@@ -47,25 +47,18 @@ type TokenKeyStore interface {
 	ChangeTokenKeys(ctx context.Context, change func([]TokenKey) ([]TokenKey, error), e audit.Entry) error
 }
 
-// anyResource is all projects: keys are every project's.
-func anyResource() policy.Resource { return project(anyProject) }
-
-// enter decides on an action on the keys.
+// enter decides on an action on the keys, which are every project's.
 func (t *Tokens) enter(ctx context.Context, p policy.Principal) (*audit.Act, error) {
-	act, err := t.guard.Enter(ctx, p, policy.TokenKey, anyResource(), policy.Wish{})
-	if err != nil {
-		return nil, broker.Refusal(err, p, policy.TokenKey, gone())
-	}
-	return act, nil
+	return t.desk.Enter(ctx, p, policy.TokenKey, broker.InProject("*"))
 }
 
 // signing returns the key that signs. If there is none, it makes the first.
 func (t *Tokens) signing(ctx context.Context) (TokenKey, error) {
-	keys, err := t.store.TokenKeys(ctx)
+	keys, err := t.Store.TokenKeys(ctx)
 	if err != nil {
 		return TokenKey{}, err
 	}
-	if k, found := signing(keys); found {
+	if k, found := keyring.Signs(keys); found {
 		return k, nil
 	}
 	return t.replace(ctx, self(""), "", t.keys)
@@ -74,15 +67,11 @@ func (t *Tokens) signing(ctx context.Context) (TokenKey, error) {
 // Keys returns the keys that sign tokens, or did while their tokens count, oldest first: their
 // public halves.
 func (t *Tokens) Keys(ctx context.Context, p policy.Principal) ([]TokenKey, error) {
-	act, err := t.enter(ctx, p)
-	if err != nil {
+	if err := t.desk.Read(ctx, p, policy.TokenKey, broker.InProject("*")); err != nil {
 		return nil, err
 	}
-	if err := act.Read(ctx); err != nil {
-		return nil, broker.Unrecorded(err)
-	}
-	keys, err := t.store.TokenKeys(ctx)
-	keys = slices.DeleteFunc(keys, func(k TokenKey) bool { return !k.counts(t.now()) })
+	keys, err := t.Store.TokenKeys(ctx)
+	keys = slices.DeleteFunc(keys, func(k TokenKey) bool { return !k.counts(t.Now()) })
 	for i := range keys {
 		keys[i].Sealed = ""
 	}
@@ -92,11 +81,11 @@ func (t *Tokens) Keys(ctx context.Context, p policy.Principal) ([]TokenKey, erro
 // RotateKey replaces the key that signs tokens by a new one in the first key store. Tokens of
 // the one before count until they expire; its private half is destroyed.
 func (t *Tokens) RotateKey(ctx context.Context, p policy.Principal) (TokenKey, error) {
-	keys, err := t.store.TokenKeys(ctx)
+	keys, err := t.Store.TokenKeys(ctx)
 	if err != nil {
 		return TokenKey{}, err
 	}
-	now, _ := signing(keys)
+	now, _ := keyring.Signs(keys)
 	return t.replace(ctx, p, now.ID, t.keys)
 }
 
@@ -107,7 +96,7 @@ func (t *Tokens) RevokeKey(ctx context.Context, p policy.Principal, id string) e
 	if err != nil {
 		return err
 	}
-	err = t.store.ChangeTokenKeys(ctx, func(keys []TokenKey) ([]TokenKey, error) {
+	err = t.Store.ChangeTokenKeys(ctx, func(keys []TokenKey) ([]TokenKey, error) {
 		left := slices.DeleteFunc(slices.Clone(keys), func(k TokenKey) bool {
 			return k.ID == id && (k.State == KeySigning || k.State == KeyVerifying)
 		})
@@ -117,10 +106,10 @@ func (t *Tokens) RevokeKey(ctx context.Context, p policy.Principal, id string) e
 		return left, nil
 	}, act.With(audit.DetailTokenKey, id).Done(audit.DetailReason, "revoked"))
 	if err != nil {
-		return t.refuse(ctx, act, err)
+		return t.desk.Refuse(ctx, act, err)
 	}
 	failpoint.At("token.key-revoked")
-	t.ledger.RetireKeys(ctx)
+	t.Ledger.RetireKeys(ctx)
 	return nil
 }
 
@@ -134,25 +123,25 @@ func (t *Tokens) replace(ctx context.Context, p policy.Principal, before string,
 	if err != nil {
 		return TokenKey{}, err
 	}
-	mine := TokenKey{ID: uuid.NewString(), State: KeyMaking, CreatedAt: t.now()}
+	mine := TokenKey{ID: uuid.NewString(), State: KeyMaking, CreatedAt: t.Now()}
 	begun := mine
 	act.With(audit.DetailTokenKey, mine.ID)
 	add := func(keys []TokenKey) ([]TokenKey, error) { return append(keys, begun), nil }
-	if err := t.store.ChangeTokenKeys(ctx, add, act.Intent()); err != nil {
-		return TokenKey{}, t.refuse(ctx, act, err)
+	if err := t.Store.ChangeTokenKeys(ctx, add, act.Intent()); err != nil {
+		return TokenKey{}, t.desk.Refuse(ctx, act, err)
 	}
 	failpoint.At("token.key-intent")
 	if err = t.fill(ctx, &mine, to); err == nil {
 		mine.State = KeySigning
-		err = t.store.ChangeTokenKeys(ctx, func(keys []TokenKey) ([]TokenKey, error) { return t.takeOver(keys, mine, before) }, act.Done())
+		err = t.Store.ChangeTokenKeys(ctx, func(keys []TokenKey) ([]TokenKey, error) { return t.takeOver(keys, mine, before) }, act.Done())
 	}
 	if err != nil {
 		if left := t.drop(ctx, begun, act); left != nil {
-			t.log.WarnContext(ctx, "a key that was not made is left for the pass", "key", mine.ID, "error", left)
+			t.Log.WarnContext(ctx, "a key that was not made is left for the pass", "key", mine.ID, "error", left)
 		}
 		if errors.Is(err, errTaken) {
-			keys, err := t.store.TokenKeys(ctx)
-			if now, found := signing(keys); found || err != nil {
+			keys, err := t.Store.TokenKeys(ctx)
+			if now, found := keyring.Signs(keys); found || err != nil {
 				return now, err
 			}
 			return TokenKey{}, &broker.Error{Kind: broker.ErrConflict, Detail: "the keys were changed at the same time", Remedy: "try again"}
@@ -160,18 +149,18 @@ func (t *Tokens) replace(ctx context.Context, p policy.Principal, before string,
 		return TokenKey{}, err
 	}
 	failpoint.At("token.key-switched")
-	t.ledger.RetireKeys(ctx)
+	t.Ledger.RetireKeys(ctx)
 	return mine, nil
 }
 
 // Reseal implements [broker.Sealer] for the key that signs tokens: if the key is due, a new one in the key stores of due.To
 // replaces it. [broker.Registry.RekeyRest] has decided on the call.
 func (t *Tokens) Reseal(ctx context.Context, due broker.Due) error {
-	keys, err := t.store.TokenKeys(ctx)
+	keys, err := t.Store.TokenKeys(ctx)
 	if err != nil {
 		return err
 	}
-	k, found := signing(keys)
+	k, found := keyring.Signs(keys)
 	if !found {
 		return nil
 	}
@@ -183,14 +172,14 @@ func (t *Tokens) Reseal(ctx context.Context, due broker.Due) error {
 
 // takeOver lets mine sign in the place of the key of that id.
 func (t *Tokens) takeOver(keys []TokenKey, mine TokenKey, before string) ([]TokenKey, error) {
-	old, _ := signing(keys)
+	old, _ := keyring.Signs(keys)
 	at := slices.IndexFunc(keys, func(k TokenKey) bool { return k.ID == mine.ID })
 	if old.ID != before || at < 0 {
 		return nil, errTaken
 	}
 	for i := range keys {
 		if keys[i].ID == before {
-			keys[i].State, keys[i].Until = KeyVerifying, t.now().Add(TokenLife+leeway)
+			keys[i].State, keys[i].Until = KeyVerifying, t.Now().Add(TokenLife+leeway)
 			keys[i].Sealed, keys[i].KeyStore, keys[i].Ref = "", "", ""
 		}
 	}
@@ -236,18 +225,13 @@ func (t *Tokens) open(ctx context.Context, k TokenKey) (jose.JSONWebKey, error) 
 	return private, nil
 }
 
-// refuse records that an allowed act ended before it had its effect, and returns why.
-func (t *Tokens) refuse(ctx context.Context, act *audit.Act, why error) error {
-	return t.clients.refuse(ctx, act, why)
-}
-
 // drop ends a key that never signed, so that it never will; then it destroys what seals the
 // key, and removes its row. A key that signs by now stays.
 func (t *Tokens) drop(ctx context.Context, k TokenKey, act *audit.Act) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTime)
 	defer cancel()
 	signs := false
-	err := t.store.ChangeTokenKeys(ctx, func(keys []TokenKey) ([]TokenKey, error) {
+	err := t.Store.ChangeTokenKeys(ctx, func(keys []TokenKey) ([]TokenKey, error) {
 		signs = false
 		for i := range keys {
 			switch {
@@ -267,7 +251,7 @@ func (t *Tokens) drop(ctx context.Context, k TokenKey, act *audit.Act) error {
 		return keyFault(err)
 	}
 	failpoint.At("token.key-dropped")
-	return t.store.ChangeTokenKeys(ctx, func(keys []TokenKey) ([]TokenKey, error) {
+	return t.Store.ChangeTokenKeys(ctx, func(keys []TokenKey) ([]TokenKey, error) {
 		return slices.DeleteFunc(keys, func(other TokenKey) bool { return other.ID == k.ID && other.State == KeyAbandoned }), nil
 	}, act.Done(audit.DetailReason, "what sealed the key is destroyed"))
 }
@@ -275,7 +259,7 @@ func (t *Tokens) drop(ctx context.Context, k TokenKey, act *audit.Act) error {
 // Settle is the pass that replaces a key that has signed for long, and removes keys of which
 // no token is left, and those that were begun before a time and never made.
 func (t *Tokens) Settle(ctx context.Context, before time.Time) error {
-	keys, err := t.store.TokenKeys(ctx)
+	keys, err := t.Store.TokenKeys(ctx)
 	if err != nil {
 		return err
 	}
@@ -284,9 +268,9 @@ func (t *Tokens) Settle(ctx context.Context, before time.Time) error {
 		switch {
 		case k.State == KeyAbandoned, k.State == KeyMaking && k.CreatedAt.Before(before):
 			failed = append(failed, t.settle(ctx, k, t.drop))
-		case k.State == KeyVerifying && !k.counts(t.now()):
+		case k.State == KeyVerifying && !k.counts(t.Now()):
 			failed = append(failed, t.settle(ctx, k, t.forget))
-		case k.State == KeySigning && t.now().Sub(k.CreatedAt) >= keyLife:
+		case k.State == KeySigning && t.Now().Sub(k.CreatedAt) >= keyLife:
 			_, err := t.replace(ctx, self(""), k.ID, t.keys)
 			failed = append(failed, err)
 		}
@@ -304,7 +288,7 @@ func (t *Tokens) settle(ctx context.Context, k TokenKey, end func(context.Contex
 
 // forget removes a key whose tokens have all expired.
 func (t *Tokens) forget(ctx context.Context, k TokenKey, act *audit.Act) error {
-	return t.store.ChangeTokenKeys(ctx, func(keys []TokenKey) ([]TokenKey, error) {
+	return t.Store.ChangeTokenKeys(ctx, func(keys []TokenKey) ([]TokenKey, error) {
 		return slices.DeleteFunc(keys, func(other TokenKey) bool { return other.ID == k.ID }), nil
 	}, act.Done(audit.DetailReason, "its tokens have expired"))
 }
@@ -312,6 +296,6 @@ func (t *Tokens) forget(ctx context.Context, k TokenKey, act *audit.Act) error {
 // Passes are the periodic work, for a job queue to run.
 func (t *Tokens) Passes() []broker.Pass {
 	return []broker.Pass{{Name: "settle-token-keys", Every: time.Minute, Run: func(ctx context.Context) error {
-		return t.Settle(ctx, t.now().Add(-makingTime))
+		return t.Settle(ctx, t.Now().Add(-makingTime))
 	}}}
 }

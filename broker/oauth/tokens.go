@@ -61,37 +61,22 @@ type Ledger interface {
 // Tokens makes and takes access tokens: JWTs of the profile of RFC 9068, signed with ES256.
 // Its methods are safe for concurrent use, by any number of processes on one store.
 type Tokens struct {
-	store   TokenKeyStore
-	clients *Clients
-	keys    keyring.Ring
-	ledger  Ledger
-	guard   *audit.Guard
-	log     *slog.Logger
-	issuer  string
-	now     func() time.Time
-
-	once        Once
-	directories map[string]policy.Directory
-	trusted     func(name, digest string) bool
+	TokensOptions
+	desk broker.Desk
+	keys keyring.Ring
 }
 
 // NewTokens returns Tokens; it starts nothing.
 func NewTokens(o TokensOptions) *Tokens {
-	if o.Now == nil {
-		o.Now = time.Now
-	}
-	now := func() time.Time { return o.Now().UTC().Truncate(time.Microsecond) }
+	o.Now = broker.Clock(o.Now)
 	if o.Trusted == nil {
 		o.Trusted = func(string, string) bool { return false }
 	}
-	return &Tokens{
-		store: o.Store, clients: o.Clients, keys: o.Keys, ledger: o.Ledger, guard: o.Guard, log: o.Log, issuer: o.Issuer, now: now,
-		once: o.Once, directories: o.Directories, trusted: o.Trusted,
-	}
+	return &Tokens{o, broker.Desk{Guard: o.Guard, Log: o.Log, Missing: gone}, o.Keys}
 }
 
 // Issuer is the URL of the broker as its clients know it.
-func (t *Tokens) Issuer() string { return t.issuer }
+func (t *Tokens) Issuer() string { return t.TokensOptions.Issuer }
 
 // claims are the claims of a token. The client's row holds its identity and its rights.
 type claims struct {
@@ -126,11 +111,11 @@ func secretID(sha256 string) string {
 // A token ends after [TokenLife], and before that with the secret, the client or the key. A token
 // for a certificate counts only if the sender shows that certificate.
 func (t *Tokens) Issue(ctx context.Context, id, plain string) (secret.Text, error) {
-	c, err := t.clients.Authenticate(ctx, id, plain)
+	c, err := t.Clients.Authenticate(ctx, id, plain)
 	if err != nil {
 		return secret.Text{}, err
 	}
-	now := t.now()
+	now := t.Now()
 	says := claims{
 		Claims: t.standard(c.ID, now, now.Add(TokenLife)), ClientID: c.ID, Secret: secretID(policy.Digest(plain)),
 	}
@@ -175,11 +160,11 @@ func (t *Tokens) Authenticate(ctx context.Context, bearer string) (policy.Princi
 	if uuid.Validate(id) != nil {
 		return policy.Principal{}, refused
 	}
-	keys, err := t.store.TokenKeys(ctx)
+	keys, err := t.Store.TokenKeys(ctx)
 	if err != nil {
 		return policy.Principal{}, err
 	}
-	now := t.now()
+	now := t.Now()
 	for _, k := range keys {
 		if k.ID != id || !k.counts(now) {
 			continue
@@ -199,14 +184,14 @@ func (t *Tokens) Authenticate(ctx context.Context, bearer string) (policy.Princi
 
 // take returns the client that claims are about, if they count.
 func (t *Tokens) take(ctx context.Context, said claims, now time.Time) (policy.Principal, error) {
-	expected := jwt.Expected{Issuer: t.issuer, AnyAudience: jwt.Audience{t.issuer}, Time: now}
+	expected := jwt.Expected{Issuer: t.Issuer(), AnyAudience: jwt.Audience{t.Issuer()}, Time: now}
 	if said.Expiry == nil || said.IssuedAt == nil || said.ValidateWithLeeway(expected, leeway) != nil {
 		return policy.Principal{}, policy.ErrUnauthenticated
 	}
 	if said.Caller != nil {
 		return t.takeCaller(ctx, said)
 	}
-	c, err := t.clients.active(ctx, said.Subject)
+	c, err := t.Clients.active(ctx, said.Subject)
 	if err != nil {
 		return policy.Principal{}, err
 	}
@@ -224,18 +209,18 @@ func (t *Tokens) take(ctx context.Context, said claims, now time.Time) (policy.P
 }
 
 // ByCertificate reports whether clients can log in by certificates.
-func (t *Tokens) ByCertificate() bool { return t.clients.ByCertificate() }
+func (t *Tokens) ByCertificate() bool { return t.Clients.ByCertificate() }
 
 // JWKS are the public halves of the keys whose tokens count, as a JWK set (RFC 7517 section 5) in JSON.
 func (t *Tokens) JWKS(ctx context.Context) (json.RawMessage, error) {
 	set := jose.JSONWebKeySet{Keys: []jose.JSONWebKey{}}
-	keys, err := t.store.TokenKeys(ctx)
+	keys, err := t.Store.TokenKeys(ctx)
 	if err != nil {
 		return nil, err
 	}
 	for _, k := range keys {
 		var public jose.JSONWebKey
-		if k.counts(t.now()) && json.Unmarshal([]byte(k.Public), &public) == nil && public.IsPublic() {
+		if k.counts(t.Now()) && json.Unmarshal([]byte(k.Public), &public) == nil && public.IsPublic() {
 			set.Keys = append(set.Keys, public)
 		}
 	}

@@ -183,7 +183,7 @@ func TestAClusterThatLetsNoAccountBe(t *testing.T) {
 func TestAClusterThatCannotMint(t *testing.T) {
 	for _, account := range []string{onboard.AccountEngine, onboard.AccountNone} {
 		t.Run(account, func(t *testing.T) {
-			b := newBench(t, func(m *onboard.Management) { m.Account = account })
+			b := newBench(t, func(m *onboard.Settings) { m.Account = account })
 			s := b.certifiedCluster("a", "edge")
 			kube := b.kube("a/edge")
 			kube.Deny(fakekube.Denial{Verb: "create", Resource: "serviceaccounts/token"})
@@ -207,7 +207,7 @@ func TestAClusterThatCannotMint(t *testing.T) {
 
 // TestAccountIsASetting: none keeps the certificate; a change of it is followed.
 func TestAccountIsASetting(t *testing.T) {
-	b := newBench(t, func(m *onboard.Management) { m.Account = onboard.AccountNone })
+	b := newBench(t, func(m *onboard.Settings) { m.Account = onboard.AccountNone })
 	b.certifiedCluster("a", "edge")
 	kube := b.kube("a/edge")
 	b.look("a", "edge")
@@ -218,7 +218,7 @@ func TestAccountIsASetting(t *testing.T) {
 	for n, account := range []string{onboard.AccountEngine, onboard.AccountLeases} {
 		m := b.m
 		m.Account = account
-		if _, err := b.Enable(t.Context(), root, "hub", m); err != nil {
+		if _, err := b.Enable(t.Context(), root, "hub", m.Settings); err != nil {
 			t.Fatal(err)
 		}
 		for range 3 {
@@ -230,7 +230,7 @@ func TestAccountIsASetting(t *testing.T) {
 	}
 	m := b.m
 	m.Account = "root"
-	_, err := b.Enable(t.Context(), root, "hub", m)
+	_, err := b.Enable(t.Context(), root, "hub", m.Settings)
 	wantKind(t, "an account of no profile", err, broker.ErrInvalid)
 }
 

@@ -115,7 +115,7 @@ func TestEgressRulesOfTheProject(t *testing.T) {
 // TestATenantsOwnProjectOnly: no label, name or second namespace makes a cluster another
 // project's VIM, or takes the place of one.
 func TestATenantsOwnProjectOnly(t *testing.T) {
-	b := newBench(t, func(m *onboard.Management) {
+	b := newBench(t, func(m *onboard.Settings) {
 		m.NameTemplate, m.CopyLabels = "vim-{cluster}", []string{"project", "vimbroker.io/cluster", "x/y"}
 	})
 	victim := b.cluster("b", "edge")
@@ -136,7 +136,7 @@ func TestATenantsOwnProjectOnly(t *testing.T) {
 		t.Errorf("the victim's VIM is of %s, with labels %v", v.Project, v.Labels)
 	}
 	// The same name in the same project waits, and nothing is overwritten.
-	other := newBench(t, func(m *onboard.Management) { m.NameTemplate, m.Projects = "{cluster}", map[string]string{"": "north"} })
+	other := newBench(t, func(m *onboard.Settings) { m.NameTemplate, m.Projects = "{cluster}", map[string]string{"": "north"} })
 	other.cluster("a", "edge")
 	other.look("a", "edge")
 	kept := other.want("a", "edge", onboard.StateRegistered, "")

@@ -69,7 +69,7 @@ func (b *buffer) String() string {
 	return b.b.String()
 }
 
-func newBench(t *testing.T, change ...func(*onboard.Management)) *bench {
+func newBench(t *testing.T, change ...func(*onboard.Settings)) *bench {
 	t.Helper()
 	b := &bench{
 		t: t, clock: clock.New(time.Now().UTC().Truncate(time.Second)), log: &buffer{}, dir: t.TempDir(),
@@ -86,7 +86,7 @@ func newBench(t *testing.T, change ...func(*onboard.Management)) *bench {
 	if b.hub, err = b.RegisterVIM(t.Context(), root, broker.Registration{Name: "hub", Kubeconfig: secret.NewText(b.kube("hub").Kubeconfig())}); err != nil {
 		t.Fatal(err)
 	}
-	m := onboard.Management{Namespaces: []string{"a", "b"}, Projects: map[string]string{"": "north", "b": "south"}}
+	m := onboard.Settings{Namespaces: []string{"a", "b"}, Projects: map[string]string{"": "north", "b": "south"}}
 	for _, c := range change {
 		c(&m)
 	}

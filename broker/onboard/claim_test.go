@@ -157,7 +157,7 @@ func TestAClaimThatHasGoneIsLookedAtAtOnce(t *testing.T) {
 
 // TestAVIMWithoutAnAccountProvesNothing: its system is a claim alone.
 func TestAVIMWithoutAnAccountProvesNothing(t *testing.T) {
-	b := newBench(t, func(m *onboard.Management) { m.Account = onboard.AccountNone })
+	b := newBench(t, func(m *onboard.Settings) { m.Account = onboard.AccountNone })
 	b.cluster("a", "edge")
 	b.look("a", "edge")
 	other := b.cluster("b", "other")

@@ -19,7 +19,7 @@ const moving = "it is gone from its management cluster, and may have been moved 
 // when it vanished, as "clusterctl move" pauses it, and one that another management cluster has by its name. A row whose VIM
 // follows the other one already is retired without it.
 func (w *watcher) moves(ctx context.Context, c *Cluster) (time.Duration, error) {
-	v, err := w.broker.VIM(ctx, w.self, c.VIM)
+	v, err := w.Broker.VIM(ctx, w.self, c.VIM)
 	if err != nil && !errors.Is(err, broker.ErrNotFound) {
 		return 0, err
 	}
@@ -31,7 +31,7 @@ func (w *watcher) moves(ctx context.Context, c *Cluster) (time.Duration, error) 
 	may := v.Suspended == suspendedPaused
 	if !may && v.Suspended != suspendedDeleting {
 		f := ClusterFilter{Project: c.Project, Namespace: c.Namespace, Name: c.Name, Page: broker.Page{Size: maxRivals}}
-		same, _, err := w.store.Clusters(ctx, f)
+		same, _, err := w.Store.Clusters(ctx, f)
 		if err != nil {
 			return 0, err
 		}
@@ -43,10 +43,10 @@ func (w *watcher) moves(ctx context.Context, c *Cluster) (time.Duration, error) 
 	case !may:
 		return 0, nil
 	case c.GoneAt.IsZero():
-		_, err := w.move(ctx, *c, func(c *Cluster) { c.GoneAt, c.Reason, c.Message = w.now(), ReasonMoving, moving })
+		_, err := w.move(ctx, *c, func(c *Cluster) { c.GoneAt, c.Reason, c.Message = w.Now(), ReasonMoving, moving })
 		return waitEvery, err
 	}
-	return min(waitEvery, max(0, c.GoneAt.Add(moveFor).Sub(w.now()))), nil
+	return min(waitEvery, max(0, c.GoneAt.Add(moveFor).Sub(w.Now()))), nil
 }
 
 // tied reports whether a VIM is tied to this very cluster.
@@ -71,7 +71,7 @@ func (w *watcher) comeBack(ctx context.Context, c Cluster, s Seen, got ClusterSe
 		for key, value := range w.m.labels(s) {
 			labels[key] = &value
 		}
-		v, err = w.broker.UpdateVIM(ctx, w.self, v.ID, broker.Change{
+		v, err = w.Broker.UpdateVIM(ctx, w.self, v.ID, broker.Change{
 			Kubeconfig: got.Value, Account: w.m.account(c.UID), Labels: labels, SameServer: true,
 		})
 		if errors.Is(err, broker.ErrConflict) { // another system, or not proven
@@ -89,8 +89,8 @@ func (w *watcher) comeBack(ctx context.Context, c Cluster, s Seen, got ClusterSe
 	if err != nil {
 		return v, false, err
 	}
-	_, err = w.store.UpdateCluster(ctx, holder.ID, func(h *Cluster) error {
-		h.State, h.VIM, h.Reason, h.Message, h.UpdatedAt = StateRetired, "", "", "", w.now()
+	_, err = w.Store.UpdateCluster(ctx, holder.ID, func(h *Cluster) error {
+		h.State, h.VIM, h.Reason, h.Message, h.UpdatedAt = StateRetired, "", "", "", w.Now()
 		return nil
 	}, act.Done(audit.DetailReason, "its VIM follows the cluster on another management cluster",
 		audit.DetailOld+detailState, string(holder.State), audit.DetailNew+detailState, string(StateRetired)))
@@ -104,10 +104,10 @@ func (w *watcher) before(ctx context.Context, c Cluster, taken *takenError) (v b
 		if taken.by.VIM == "" || taken.by.Project != c.Project {
 			return broker.VIM{}, nil
 		}
-		v, err = w.broker.VIM(ctx, w.self, taken.by.VIM)
+		v, err = w.Broker.VIM(ctx, w.self, taken.by.VIM)
 	} else {
 		var found []broker.VIM
-		found, _, err = w.broker.VIMs(ctx, w.self, broker.VIMQuery{
+		found, _, err = w.Broker.VIMs(ctx, w.self, broker.VIMQuery{
 			Name: w.m.vimName(c.Namespace, c.Name), State: broker.VIMRegistered, Page: broker.Page{Size: broker.MaxPage},
 		})
 		for _, one := range found {

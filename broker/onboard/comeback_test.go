@@ -21,7 +21,7 @@ func (b *bench) another(name string) (back func()) {
 	if b.hub, err = b.RegisterVIM(b.t.Context(), root, broker.Registration{Name: name, Kubeconfig: secret.NewText(b.kube(name).Kubeconfig())}); err != nil {
 		b.t.Fatal(err)
 	}
-	set := onboard.Management{Namespaces: m.Namespaces, Projects: m.Projects}
+	set := onboard.Settings{Namespaces: m.Namespaces, Projects: m.Projects}
 	if b.m, err = b.Enable(b.t.Context(), root, name, set); err != nil {
 		b.t.Fatal(err)
 	}

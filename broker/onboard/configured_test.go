@@ -20,7 +20,7 @@ import (
 // the name of the configuration, and only where something differs.
 func TestEnabledByConfiguration(t *testing.T) {
 	b := newBench(t)
-	enable := func(project string, m onboard.Management) error {
+	enable := func(project string, m onboard.Settings) error {
 		return b.EnableConfigured(t.Context(), project, "hub", m)
 	}
 	now := func() onboard.Management {
@@ -31,20 +31,20 @@ func TestEnabledByConfiguration(t *testing.T) {
 		}
 		return m
 	}
-	same := onboard.Management{Namespaces: []string{"b", "a"}, Projects: map[string]string{"": "north", "b": "south"}}
+	same := onboard.Settings{Namespaces: []string{"b", "a"}, Projects: map[string]string{"": "north", "b": "south"}}
 	if err := enable("default", same); err != nil || now().Revision != 1 || now().EnabledBy != "root" {
 		t.Errorf("what is enabled so already: %v, revision %d, enabled by %s", err, now().Revision, now().EnabledBy)
 	}
-	for name, change := range map[string]func(*onboard.Management){
-		"namespaces":    func(m *onboard.Management) { m.Namespaces = []string{"a"}; m.Projects = map[string]string{"": "north"} },
-		"selector":      func(m *onboard.Management) { m.Selector = map[string]string{"onboard": "yes"} },
-		"projects":      func(m *onboard.Management) { m.Projects = map[string]string{"": "south"} },
-		"secretName":    func(m *onboard.Management) { m.SecretName = "{cluster}-admin-kubeconfig" },
-		"secretKey":     func(m *onboard.Management) { m.SecretKey = "super-admin.conf" },
-		"nameTemplate":  func(m *onboard.Management) { m.NameTemplate = "{cluster}" },
-		"copyLabels":    func(m *onboard.Management) { m.CopyLabels = []string{"site"} },
-		"controlPlanes": func(m *onboard.Management) { m.ControlPlanes = []string{"planes.example.org"} },
-		"account":       func(m *onboard.Management) { m.Account = onboard.AccountNone },
+	for name, change := range map[string]func(*onboard.Settings){
+		"namespaces":    func(m *onboard.Settings) { m.Namespaces = []string{"a"}; m.Projects = map[string]string{"": "north"} },
+		"selector":      func(m *onboard.Settings) { m.Selector = map[string]string{"onboard": "yes"} },
+		"projects":      func(m *onboard.Settings) { m.Projects = map[string]string{"": "south"} },
+		"secretName":    func(m *onboard.Settings) { m.SecretName = "{cluster}-admin-kubeconfig" },
+		"secretKey":     func(m *onboard.Settings) { m.SecretKey = "super-admin.conf" },
+		"nameTemplate":  func(m *onboard.Settings) { m.NameTemplate = "{cluster}" },
+		"copyLabels":    func(m *onboard.Settings) { m.CopyLabels = []string{"site"} },
+		"controlPlanes": func(m *onboard.Settings) { m.ControlPlanes = []string{"planes.example.org"} },
+		"account":       func(m *onboard.Settings) { m.Account = onboard.AccountNone },
 	} {
 		other, before := same, now().Revision
 		change(&other)
@@ -96,7 +96,7 @@ func TestOnlyAKubernetesVIMIsEnabled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := onboard.Management{Namespaces: []string{"a"}, Projects: map[string]string{"": "north"}}
+	m := onboard.Settings{Namespaces: []string{"a"}, Projects: map[string]string{"": "north"}}
 	_, err = b.Enable(t.Context(), root, "core", m)
 	wantKind(t, "enabling a cloud", err, broker.ErrInvalid)
 	if err != nil && !strings.Contains(err.Error(), "is of type openstack") {
@@ -112,7 +112,7 @@ func TestEnablingIsRecorded(t *testing.T) {
 	b := newBench(t)
 	m := b.m
 	m.NameTemplate = "one-for-all"
-	_, err := b.Enable(t.Context(), root, "hub", m)
+	_, err := b.Enable(t.Context(), root, "hub", m.Settings)
 	wantKind(t, "settings that cannot be followed", err, broker.ErrInvalid)
 	entries, err := b.store.Entries(t.Context(), audit.Query{Principal: "root", Limit: 100})
 	if err != nil {
@@ -146,7 +146,7 @@ func TestEnablingAgainReleasesNothing(t *testing.T) {
 	}
 	m := b.m
 	m.CopyLabels = []string{"site"}
-	if got, err := b.Enable(t.Context(), root, "hub", m); err != nil || !got.HeldAt.Equal(held) || !got.ReleasedUntil.Equal(until) || !got.CreatedAt.Equal(b.m.CreatedAt) {
+	if got, err := b.Enable(t.Context(), root, "hub", m.Settings); err != nil || !got.HeldAt.Equal(held) || !got.ReleasedUntil.Equal(until) || !got.CreatedAt.Equal(b.m.CreatedAt) {
 		t.Errorf("held since %v, released until %v, enabled %v, %v", got.HeldAt, got.ReleasedUntil, got.CreatedAt, err)
 	}
 }
@@ -176,7 +176,7 @@ func TestConfigurationNamesTheProjectsOwnVIM(t *testing.T) {
 	if v, err := b.VIM(t.Context(), alice, "hub"); err != nil || v.ID != b.hub.ID {
 		t.Fatalf("the shared VIM is not seen by its name: %v", err)
 	}
-	m := onboard.Management{Namespaces: []string{"a"}, Projects: map[string]string{"": "north"}}
+	m := onboard.Settings{Namespaces: []string{"a"}, Projects: map[string]string{"": "north"}}
 	wantKind(t, "a VIM that is shared", b.EnableConfigured(t.Context(), "north", "hub", m), broker.ErrNotFound)
 	wantKind(t, "a VIM that is not there", b.EnableConfigured(t.Context(), "default", "none", m), broker.ErrNotFound)
 	m.Namespaces = nil

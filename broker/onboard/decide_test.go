@@ -43,7 +43,7 @@ func TestStatesAreClosed(t *testing.T) {
 // TestClusterBecomesAVIM: a cluster is registered as soon as its control plane is up, its
 // secret is there and its API server answers, and not before.
 func TestClusterBecomesAVIM(t *testing.T) {
-	b := newBench(t, func(m *onboard.Management) { m.CopyLabels = []string{"site", "topology.kubernetes.io/region"} })
+	b := newBench(t, func(m *onboard.Settings) { m.CopyLabels = []string{"site", "topology.kubernetes.io/region"} })
 	s := onboard.Seen{Namespace: "b", Name: "edge", UID: "u1", Labels: map[string]string{
 		"site": "x", "topology.kubernetes.io/region": "r1", "vimbroker.io/cluster": "forged", "other": "y",
 	}}
@@ -153,7 +153,7 @@ func TestOnlyTheClustersOwnSecretCounts(t *testing.T) {
 
 // TestSecretsOfOtherProviders have another name and another entry, as Kamaji's have.
 func TestSecretsOfOtherProviders(t *testing.T) {
-	b := newBench(t, func(m *onboard.Management) {
+	b := newBench(t, func(m *onboard.Settings) {
 		m.SecretName, m.SecretKey = "{cluster}-admin-kubeconfig", "super-admin.conf"
 	})
 	s := b.cluster("a", "edge") // with a secret of the usual name
@@ -170,7 +170,7 @@ func TestSecretsOfOtherProviders(t *testing.T) {
 
 // TestAControlPlaneThatTheLeaseDoesNotRead makes no secret foreign: the cluster waits until the lease reads it.
 func TestAControlPlaneThatTheLeaseDoesNotRead(t *testing.T) {
-	b := newBench(t, func(m *onboard.Management) { m.ControlPlanes = []string{"talosplanes.example.org"} })
+	b := newBench(t, func(m *onboard.Settings) { m.ControlPlanes = []string{"talosplanes.example.org"} })
 	b.source.planes["a/talosplanes.example.org/cp"] = "p1"
 	b.w.Reads()
 	s := onboard.Seen{Namespace: "a", Name: "edge", UID: "u1", Ready: true, ControlPlane: onboard.ObjectReference{Group: "example.org", Kind: "TalosPlane", Name: "cp"}}
@@ -220,7 +220,7 @@ func TestOtherSettingsHaveARefusedSecretReadAgain(t *testing.T) {
 
 	b.clock.Add(time.Minute)
 	b.m.ControlPlanes = []string{"talosplanes.example.org"}
-	if _, err := b.Enable(t.Context(), root, "hub", b.m); err != nil {
+	if _, err := b.Enable(t.Context(), root, "hub", b.m.Settings); err != nil {
 		t.Fatal(err)
 	}
 	b.look("a", "fresh")
@@ -306,7 +306,7 @@ func TestRotation(t *testing.T) {
 // TestAnotherCA is adopted, and the audit log says so, where the system is the same; a
 // rotation with the same CA says nothing of one.
 func TestAnotherCA(t *testing.T) {
-	b := newBench(t, func(m *onboard.Management) { m.Account = onboard.AccountNone })
+	b := newBench(t, func(m *onboard.Settings) { m.Account = onboard.AccountNone })
 	s := b.cluster("a", "edge")
 	b.look("a", "edge")
 	c := b.want("a", "edge", onboard.StateRegistered, "")
@@ -362,7 +362,7 @@ func TestAnotherCA(t *testing.T) {
 // TestRefusedCredentialIsReadAgain: a 401 means that the secret is to be read again, once
 // for each check, and never that the cluster is gone.
 func TestRefusedCredentialIsReadAgain(t *testing.T) {
-	b := newBench(t, func(m *onboard.Management) { m.Account = onboard.AccountNone })
+	b := newBench(t, func(m *onboard.Settings) { m.Account = onboard.AccountNone })
 	s := b.cluster("a", "edge")
 	kube := b.kube("a/edge")
 	short := strings.Replace(kube.Kubeconfig(), kube.AdminToken, kube.AdminTokenFor(15*60e9), 1)
@@ -730,7 +730,7 @@ func TestHowManyMayGo(t *testing.T) {
 // TestHowManyMayGoIsASetting, for sites that make and delete many.
 func TestHowManyMayGoIsASetting(t *testing.T) {
 	for _, c := range []struct{ max, share, left int }{{1, 10, 6}, {5, 10, 1}, {1, 90, 1}} {
-		b := newBench(t, func(m *onboard.Management) { m.MaxGone, m.MaxGoneShare = c.max, c.share })
+		b := newBench(t, func(m *onboard.Settings) { m.MaxGone, m.MaxGoneShare = c.max, c.share })
 		for i := range 6 {
 			b.cluster("a", fmt.Sprint("c", i))
 			b.look("a", fmt.Sprint("c", i))
@@ -748,7 +748,7 @@ func TestHowManyMayGoIsASetting(t *testing.T) {
 			t.Errorf("at most %d or %d %%: %d VIMs are left, want %d", c.max, c.share, got, c.left)
 		}
 	}
-	m := onboard.Management{Namespaces: []string{"a"}, Projects: map[string]string{"": "north"}}
+	m := onboard.Settings{Namespaces: []string{"a"}, Projects: map[string]string{"": "north"}}
 	for _, c := range []struct {
 		max, share int
 		field      string
@@ -935,7 +935,7 @@ func TestNoVIMIsMadeOf(t *testing.T) {
 // TestOnlySelectedClustersAreFollowed: a cluster without the labels makes no row, and one that
 // loses them keeps its VIM as it is.
 func TestOnlySelectedClustersAreFollowed(t *testing.T) {
-	b := newBench(t, func(m *onboard.Management) { m.Selector = map[string]string{"tier": "edge"} })
+	b := newBench(t, func(m *onboard.Settings) { m.Selector = map[string]string{"tier": "edge"} })
 	b.cluster("a", "other")
 	b.look("a", "other")
 	if got := b.rows("a", "other"); len(got) != 0 {
@@ -1154,11 +1154,11 @@ func TestClustersAreSeenByTheirProject(t *testing.T) {
 	if _, err := b.Cluster(t.Context(), bob, foreign.ID); err != nil {
 		t.Errorf("the own project's cluster: %v", err)
 	}
-	_, err = b.Enable(t.Context(), alice, "hub", b.m)
+	_, err = b.Enable(t.Context(), alice, "hub", b.m.Settings)
 	wantKind(t, "enabling another's VIM", err, broker.ErrNotFound)
-	_, err = b.Enable(t.Context(), policy.Principal{Name: "dora", Project: "default", Roles: []string{policy.RoleMember}}, "hub", b.m)
+	_, err = b.Enable(t.Context(), policy.Principal{Name: "dora", Project: "default", Roles: []string{policy.RoleMember}}, "hub", b.m.Settings)
 	wantKind(t, "a member's enabling", err, broker.ErrDenied)
-	_, err = b.Enable(t.Context(), policy.Principal{Name: "pa", Project: "default", Roles: []string{policy.RoleProjectAdmin}}, "hub", b.m)
+	_, err = b.Enable(t.Context(), policy.Principal{Name: "pa", Project: "default", Roles: []string{policy.RoleProjectAdmin}}, "hub", b.m.Settings)
 	wantKind(t, "enabling into projects of others", err, broker.ErrDenied)
 }
 
@@ -1261,7 +1261,7 @@ func files(t *testing.T, dir string) map[string][]byte {
 
 // TestWhatOthersAreTold: a cluster's life, as events of the entries that were really written.
 func TestWhatOthersAreTold(t *testing.T) {
-	b := newBench(t, func(m *onboard.Management) { m.CopyLabels = []string{"site"} })
+	b := newBench(t, func(m *onboard.Settings) { m.CopyLabels = []string{"site"} })
 	s := b.cluster("a", "edge")
 	s.Labels = map[string]string{"site": "x"}
 	b.source.put(s)

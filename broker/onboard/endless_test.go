@@ -12,8 +12,8 @@ import (
 // A watch that shows new clusters and secrets for ever takes no more memory, and hides none of
 // those that have a row.
 func TestAnEndlessWatchIsBounded(t *testing.T) {
-	o := &Onboarding{now: time.Now}
-	w := o.newWatcher(Management{VIM: "m", Selector: map[string]string{"take": "yes"}, CopyLabels: []string{"team"}}, broker.VIM{})
+	o := &Onboarding{Options: Options{Now: time.Now}}
+	w := o.newWatcher(Management{VIM: "m", Settings: Settings{Selector: map[string]string{"take": "yes"}, CopyLabels: []string{"team"}}}, broker.VIM{})
 	mine := key{"a", "mine"}
 	w.keep(Cluster{ID: "1", Namespace: mine.namespace, Name: mine.name})
 	s := w.sight("a")

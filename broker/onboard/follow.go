@@ -42,7 +42,7 @@ var errChanged = errors.New("the settings have changed")
 // follow watches one management cluster until ctx ends, or it is none any more.
 func (o *Onboarding) follow(ctx context.Context, vim string) error {
 	for {
-		m, err := o.store.Management(ctx, vim)
+		m, err := o.Store.Management(ctx, vim)
 		if errors.Is(err, broker.ErrNotFound) { // perhaps since a process died that watched it
 			return o.endLeases(ctx, vim)
 		}
@@ -54,7 +54,7 @@ func (o *Onboarding) follow(ctx context.Context, vim string) error {
 		}
 		if err != nil && ctx.Err() == nil {
 			m.Trouble = broker.Message(err)
-			if noted := o.store.NoteManagement(ctx, m); noted != nil {
+			if noted := o.Store.NoteManagement(ctx, m); noted != nil {
 				err = errors.Join(err, noted)
 			}
 		}
@@ -63,7 +63,7 @@ func (o *Onboarding) follow(ctx context.Context, vim string) error {
 }
 
 func (o *Onboarding) watch(ctx context.Context, m Management) error {
-	v, err := o.broker.VIM(ctx, self(""), m.VIM)
+	v, err := o.Broker.VIM(ctx, self(""), m.VIM)
 	if err != nil {
 		return fmt.Errorf("looking up the management cluster: %w", err)
 	}
@@ -89,7 +89,7 @@ func (o *Onboarding) watch(ctx context.Context, m Management) error {
 		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), stepLimit)
 		defer cancel()
 		if err := o.endLeases(end, m.VIM); err != nil {
-			o.log.WarnContext(ctx, "the lease on a management cluster is left to expire", "vim", m.VIM, "error", err)
+			o.Log.WarnContext(ctx, "the lease on a management cluster is left to expire", "vim", m.VIM, "error", err)
 		}
 	}()
 	if err := w.load(ctx); err != nil {
@@ -109,12 +109,12 @@ func (o *Onboarding) watch(ctx context.Context, m Management) error {
 	group.Go(func() error { return w.keepLease(ctx, lease) })
 	group.Go(func() error { return w.resync(ctx) })
 	group.Go(func() error {
-		w.queue.run(ctx, atOnce, o.after, func(k key) time.Duration { return w.look(ctx, k) })
+		w.queue.run(ctx, atOnce, o.After, func(k key) time.Duration { return w.look(ctx, k) })
 		return ctx.Err()
 	})
-	began := o.now()
+	began := o.Now()
 	err = group.Wait()
-	if o.now().Sub(began) > watchAgain {
+	if o.Now().Sub(began) > watchAgain {
 		err = job.Progressed(err)
 	}
 	return err
@@ -123,9 +123,9 @@ func (o *Onboarding) watch(ctx context.Context, m Management) error {
 // endLeases ends the leases on a management cluster. A process that had the job before and
 // died, or is stopped, left one: no process may use that lease any more.
 func (o *Onboarding) endLeases(ctx context.Context, vim string) error {
-	v, err := o.broker.VIM(ctx, self(""), vim)
+	v, err := o.Broker.VIM(ctx, self(""), vim)
 	if err == nil {
-		_, err = o.broker.RevokeLeases(ctx, self(v.Project), broker.LeaseSelector{VIM: vim, Operation: operation(vim)})
+		_, err = o.Broker.RevokeLeases(ctx, self(v.Project), broker.LeaseSelector{VIM: vim, Operation: operation(vim)})
 	}
 	if err != nil && !errors.Is(err, broker.ErrNotFound) {
 		return fmt.Errorf("ending leases on the management cluster: %w", err)
@@ -173,7 +173,7 @@ type watcher struct {
 
 func (o *Onboarding) newWatcher(m Management, v broker.VIM) *watcher {
 	return &watcher{
-		Onboarding: o, self: self(v.Project), vim: v, m: m, queue: newQueue(o.now),
+		Onboarding: o, self: self(v.Project), vim: v, m: m, queue: newQueue(o.Now),
 		troubles: map[string]string{}, absent: map[string]bool{},
 		planes: m.planes(),
 		seen:   map[key]Seen{}, versions: map[key]string{}, listed: map[string]bool{}, told: map[string]bool{},
@@ -206,7 +206,7 @@ func (w *watcher) leaseOf(ctx context.Context) (broker.Lease, clientconfig.Confi
 	w.mu.Lock()
 	w.planes = planes
 	w.mu.Unlock()
-	return w.broker.IssueLease(ctx, w.self, broker.LeaseRequest{
+	return w.Broker.IssueLease(ctx, w.self, broker.LeaseRequest{
 		VIM: w.m.VIM, TTL: leaseTTL, Rules: w.m.rules(planes), Namespaces: w.leased(), ClusterWide: w.m.all(),
 		Format: clientconfig.JSON, Purpose: purpose, Operation: operation(w.m.VIM),
 	})
@@ -220,7 +220,7 @@ func (w *watcher) leaveOut(namespace string) bool {
 	if w.absent[namespace] || len(w.absent)+1 >= len(w.m.Namespaces) {
 		return false
 	}
-	w.absent[namespace], w.noticed = true, w.now()
+	w.absent[namespace], w.noticed = true, w.Now()
 	return true
 }
 
@@ -268,7 +268,7 @@ func (w *watcher) leaveRows(ctx context.Context) error {
 func (w *watcher) use(c clientconfig.Config) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.access = Access(w.m.VIM, c, w.egress(w.vim.Project))
+	w.access = Access(w.m.VIM, c, w.Egress(w.vim.Project))
 }
 
 func (w *watcher) present() ManagementAccess {
@@ -283,9 +283,9 @@ func (w *watcher) keepLease(ctx context.Context, l broker.Lease) error {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-w.after(leaseTTL / 3):
+		case <-w.After(leaseTTL / 3):
 		}
-		renewed, config, err := w.broker.RenewLease(ctx, w.self, l.ID, leaseTTL)
+		renewed, config, err := w.Broker.RenewLease(ctx, w.self, l.ID, leaseTTL)
 		if err == nil {
 			w.use(config)
 			l = renewed
@@ -294,7 +294,7 @@ func (w *watcher) keepLease(ctx context.Context, l broker.Lease) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		w.log.InfoContext(ctx, "the lease on a management cluster is not renewed; taking another", "vim", w.m.VIM, "error", err)
+		w.Log.InfoContext(ctx, "the lease on a management cluster is not renewed; taking another", "vim", w.m.VIM, "error", err)
 		if l, err = w.lease(ctx); err != nil {
 			return fmt.Errorf("taking a lease on the management cluster: %w", err)
 		}
@@ -310,14 +310,14 @@ func (w *watcher) resync(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-w.after(resyncEvery):
+		case <-w.After(resyncEvery):
 		}
 	}
 }
 
 // refresh reads settings and VIMs again. It is [errChanged] if the settings are others.
 func (w *watcher) refresh(ctx context.Context) error {
-	m, err := w.store.Management(ctx, w.m.VIM)
+	m, err := w.Store.Management(ctx, w.m.VIM)
 	if errors.Is(err, broker.ErrNotFound) || err == nil && m.Revision != w.m.Revision {
 		return errChanged
 	}
@@ -338,7 +338,7 @@ func (w *watcher) refresh(ctx context.Context) error {
 	w.mu.Lock()
 	before := w.vims
 	w.vims = vims
-	if len(w.absent) > 0 && w.now().Sub(w.noticed) >= absentEvery {
+	if len(w.absent) > 0 && w.Now().Sub(w.noticed) >= absentEvery {
 		w.mu.Unlock()
 		return errChanged // perhaps the namespace is there now
 	}
@@ -362,7 +362,7 @@ func (w *watcher) refresh(ctx context.Context) error {
 	}
 	m.Trouble = w.troubled()
 	if all && len(w.troubles) == len(w.absent) {
-		m.WatchedAt = w.now()
+		m.WatchedAt = w.Now()
 	}
 	w.mu.Unlock()
 	for _, c := range blocked {
@@ -375,7 +375,7 @@ func (w *watcher) refresh(ctx context.Context) error {
 		}
 	}
 	w.lookAt(look)
-	return w.store.NoteManagement(ctx, m)
+	return w.Store.NoteManagement(ctx, m)
 }
 
 // watchAgain bounds the wait after a watch failed; a watch that lasted longer resets the wait.
@@ -385,20 +385,20 @@ const watchAgain = 30 * time.Second
 // namespace's watch.
 func (w *watcher) watchNamespace(ctx context.Context, namespace string) error {
 	for failures := 0; ; failures++ {
-		began := w.now()
-		err := w.source.Watch(ctx, w.present, namespace, w.sight(namespace))
+		began := w.Now()
+		err := w.Source.Watch(ctx, w.present, namespace, w.sight(namespace))
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if w.now().Sub(began) > watchAgain {
+		if w.Now().Sub(began) > watchAgain {
 			failures = 0
 		}
 		w.trouble(namespace, broker.Message(err))
-		w.log.WarnContext(ctx, "a namespace of a management cluster cannot be watched", "vim", w.m.VIM, "namespace", namespace, "error", err)
+		w.Log.WarnContext(ctx, "a namespace of a management cluster cannot be watched", "vim", w.m.VIM, "namespace", namespace, "error", err)
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-w.after(job.Spread(job.Backoff(failures+1, watchAgain))):
+		case <-w.After(job.Spread(job.Backoff(failures+1, watchAgain))):
 		}
 	}
 }
@@ -439,7 +439,7 @@ func (w *watcher) troubled() string {
 func (w *watcher) ping(ctx context.Context) error {
 	bounded, cancel := context.WithTimeout(ctx, pingLimit)
 	defer cancel()
-	err := w.source.Ping(bounded, w.present())
+	err := w.Source.Ping(bounded, w.present())
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -603,7 +603,7 @@ func (w *watcher) knows(k key) bool {
 func (w *watcher) load(ctx context.Context) error {
 	f := ClusterFilter{Management: w.m.VIM, Page: broker.Page{Size: broker.MaxPage}}
 	for {
-		found, next, err := w.store.Clusters(ctx, f)
+		found, next, err := w.Store.Clusters(ctx, f)
 		if err != nil {
 			return err
 		}

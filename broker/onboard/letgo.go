@@ -35,14 +35,14 @@ func (w *watcher) letGo(ctx context.Context, c Cluster) (time.Duration, error) {
 	if wait := w.missingFor(c); wait < settled {
 		return settled - wait, nil
 	}
-	c, err := w.store.Cluster(ctx, c.ID) // another management cluster's worker may have taken its VIM over
+	c, err := w.Store.Cluster(ctx, c.ID) // another management cluster's worker may have taken its VIM over
 	if err != nil {
 		return 0, err
 	}
 	if w.keep(c); c.State == StateRetired {
 		return time.Second, nil
 	}
-	fresh, err := w.source.Cluster(ctx, w.present(), c.Namespace, c.Name)
+	fresh, err := w.Source.Cluster(ctx, w.present(), c.Namespace, c.Name)
 	switch {
 	case err == nil && fresh.UID == c.UID: // the list was behind
 		w.sight(w.scope(c.Namespace)).Cluster(fresh)
@@ -61,7 +61,7 @@ func (w *watcher) letGo(ctx context.Context, c Cluster) (time.Duration, error) {
 		}
 	}
 	if c.VIM == "" {
-		_, err := w.move(ctx, c, func(c *Cluster) { c.State, c.Reason, c.Message, c.GoneAt = StateRetired, "", "", w.now() })
+		_, err := w.move(ctx, c, func(c *Cluster) { c.State, c.Reason, c.Message, c.GoneAt = StateRetired, "", "", w.Now() })
 		w.forgetMissing(c.ID)
 		return 0, err
 	}
@@ -72,7 +72,7 @@ func (w *watcher) letGo(ctx context.Context, c Cluster) (time.Duration, error) {
 		return waitEvery, errors.Join(err, w.note(ctx, c, ReasonHeld, held))
 	}
 	c, err = w.move(ctx, c, func(now *Cluster) {
-		now.State, now.VIM, now.GoneAt = StateRetiring, c.VIM, w.now()
+		now.State, now.VIM, now.GoneAt = StateRetiring, c.VIM, w.Now()
 		now.Reason, now.Message, now.Attempts = ReasonDraining, draining, 0
 	})
 	if err != nil {
@@ -93,9 +93,9 @@ func (w *watcher) missingFor(c Cluster) time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.missing[c.ID].IsZero() {
-		w.missing[c.ID] = w.now()
+		w.missing[c.ID] = w.Now()
 	}
-	return w.now().Sub(w.missing[c.ID])
+	return w.Now().Sub(w.missing[c.ID])
 }
 
 func (w *watcher) forgetMissing(id string) {
@@ -107,11 +107,11 @@ func (w *watcher) forgetMissing(id string) {
 // mayGo reports whether one more VIM may be let go of. If too many would go, it holds all
 // of them, raises an alarm, and leaves the decision to a person.
 func (w *watcher) mayGo(ctx context.Context) (bool, error) {
-	m, err := w.store.Management(ctx, w.m.VIM)
+	m, err := w.Store.Management(ctx, w.m.VIM)
 	if err != nil {
 		return false, err
 	}
-	now := w.now()
+	now := w.Now()
 	if now.Before(m.ReleasedUntil) {
 		return true, nil
 	}
@@ -139,14 +139,14 @@ func (w *watcher) mayGo(ctx context.Context) (bool, error) {
 	if going <= most {
 		return true, nil
 	}
-	w.log.ErrorContext(ctx, "too many clusters of a management cluster are gone at once: none is let go of until a person releases them",
+	w.Log.ErrorContext(ctx, "too many clusters of a management cluster are gone at once: none is let go of until a person releases them",
 		"vim", m.VIM, "gone", going, "of", all)
 	act, err := w.act(ctx, Cluster{})
 	if err != nil {
 		return false, err
 	}
 	act.With(detailEvent, string(EventHeld)).With(audit.DetailReason, fmt.Sprintf("%d of %d", going, all))
-	_, err = w.store.UpdateManagement(ctx, m.VIM, func(m *Management) error {
+	_, err = w.Store.UpdateManagement(ctx, m.VIM, func(m *Management) error {
 		if m.HeldAt.IsZero() {
 			m.HeldAt = now
 		}
@@ -159,11 +159,11 @@ func (w *watcher) mayGo(ctx context.Context) (bool, error) {
 // only awaited. Leases are revoked where they were issued; where the API server has not answered since the cluster was
 // gone, the system that they were for no longer exists.
 func (w *watcher) retire(ctx context.Context, c Cluster) (time.Duration, error) {
-	v, err := w.broker.VIM(ctx, w.self, c.VIM)
+	v, err := w.Broker.VIM(ctx, w.self, c.VIM)
 	waits := err == nil && v.State == broker.VIMDraining
-	silent := err == nil && w.now().Sub(c.GoneAt) >= silentFor
+	silent := err == nil && w.Now().Sub(c.GoneAt) >= silentFor
 	if silent {
-		v, err = w.broker.CheckVIM(ctx, w.self, c.VIM)
+		v, err = w.Broker.CheckVIM(ctx, w.self, c.VIM)
 	}
 	gone := silent && v.Health.Status == broker.HealthUnreachable
 	switch {
@@ -174,7 +174,7 @@ func (w *watcher) retire(ctx context.Context, c Cluster) (time.Duration, error) 
 		return drainEvery, w.note(ctx, c, ReasonDraining, draining)
 	default:
 		var deleted bool
-		if _, deleted, err = w.broker.DeleteVIM(ctx, w.self, c.VIM, broker.Deletion{Drain: !gone, Gone: gone}); err == nil && !deleted {
+		if _, deleted, err = w.Broker.DeleteVIM(ctx, w.self, c.VIM, broker.Deletion{Drain: !gone, Gone: gone}); err == nil && !deleted {
 			return drainEvery, w.note(ctx, c, ReasonDraining, draining)
 		}
 		if known, is := errors.AsType[*broker.Error](err); gone && is && known.Next == broker.NextEndUses {
@@ -196,12 +196,12 @@ func (w *watcher) tell(ctx context.Context, v broker.VIM) error {
 		return nil
 	}
 	why, yes := suspendedGone, "true"
-	_, err := w.broker.UpdateVIM(ctx, w.self, v.ID, broker.Change{Suspended: &why, Labels: map[string]*string{broker.LabelGone: &yes}})
+	_, err := w.Broker.UpdateVIM(ctx, w.self, v.ID, broker.Change{Suspended: &why, Labels: map[string]*string{broker.LabelGone: &yes}})
 	return err
 }
 
 // detailNamespaces says in an entry which namespaces are watched, for whom.
-func detailNamespaces(m Management) []string {
+func detailNamespaces(m Settings) []string {
 	named := m.Namespaces
 	if m.all() {
 		named = append(named[:1:1], slices.Sorted(maps.Keys(m.Projects))[1:]...)

@@ -5,19 +5,41 @@ import (
 	"encoding/hex"
 	"fmt"
 	"maps"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/go-json-experiment/json"
+
 	"github.com/vimbroker/vimbroker/broker"
 )
 
-// Management says how the clusters of one management cluster become VIMs.
+// Management is a management cluster: how its clusters become VIMs, and how it stands.
 type Management struct {
 	// VIM is the id of the VIM that the management cluster is.
 	VIM string
+	Settings
+
+	EnabledBy            string
+	CreatedAt, UpdatedAt time.Time
+
+	// WatchedAt is when all of its namespaces were last listed; Trouble says what keeps it
+	// from being watched, empty if nothing does.
+	WatchedAt time.Time
+	Trouble   string
+	// HeldAt is when too many of its clusters were gone at the same time: none is let go
+	// of until a person releases them. Until ReleasedUntil all missing clusters are let go
+	// of.
+	HeldAt, ReleasedUntil time.Time
+
+	Revision int64
+}
+
+// Settings say how the clusters of a management cluster become VIMs.
+type Settings struct {
 	// Namespaces are those whose clusters are taken, 1 to 64 by name; or [AllNamespaces] alone.
 	Namespaces []string
 	// NamespaceSelector are labels that a namespace must have; then Namespaces are all.
@@ -48,20 +70,6 @@ type Management struct {
 	// Annotation says what the annotation vimbroker.io/onboard of a Cluster decides: AnnotationOut, with which "false" leaves
 	// it out, or AnnotationIn, without which "true" leaves it out.
 	Annotation string
-
-	EnabledBy            string
-	CreatedAt, UpdatedAt time.Time
-
-	// WatchedAt is when all of its namespaces were last listed; Trouble says what keeps it
-	// from being watched, empty if nothing does.
-	WatchedAt time.Time
-	Trouble   string
-	// HeldAt is when too many of its clusters were gone at the same time: none is let go
-	// of until a person releases them. Until ReleasedUntil all missing clusters are let go
-	// of.
-	HeldAt, ReleasedUntil time.Time
-
-	Revision int64
 }
 
 // KnownControlPlanes are those of the providers of the field.
@@ -81,12 +89,11 @@ func ofGroups(kinds map[string]string) (all []string) {
 	return all
 }
 
-// The defaults are those of Cluster API's contract.
-const (
-	defaultSecretName   = "{cluster}-kubeconfig"
-	defaultSecretKey    = "value"
-	defaultNameTemplate = "{namespace}.{cluster}"
-)
+// defaults are those of Cluster API's contract. Its account lets CNFs be instantiated on the clusters.
+var defaults = Settings{
+	SecretName: "{cluster}-kubeconfig", SecretKey: "value", NameTemplate: "{namespace}.{cluster}", Account: AccountEngine,
+	MaxGone: 3, MaxGoneShare: 20, Annotation: AnnotationOut,
+}
 
 // The accounts that a cluster's VIM can have.
 const (
@@ -100,12 +107,6 @@ const (
 	AnnotationOut = "out"
 	AnnotationIn  = "in"
 )
-
-// defaultAccount lets CNFs be instantiated on the clusters.
-const defaultAccount = AccountEngine
-
-// The defaults of how many VIMs may go.
-const defaultMaxGone, defaultMaxGoneShare = 3, 20
 
 const (
 	maxNamespaces = 64
@@ -128,20 +129,8 @@ var (
 func IsName(s string) bool { return len(s) <= 253 && dnsName().MatchString(s) }
 
 // Complete fills in defaults, and refuses what cannot be followed.
-func (m *Management) Complete() error {
-	for field, text := range map[*string]string{
-		&m.SecretName: defaultSecretName, &m.SecretKey: defaultSecretKey, &m.NameTemplate: defaultNameTemplate,
-		&m.Account: defaultAccount, &m.Annotation: AnnotationOut,
-	} {
-		if *field == "" {
-			*field = text
-		}
-	}
-	for bound, value := range map[*int]int{&m.MaxGone: defaultMaxGone, &m.MaxGoneShare: defaultMaxGoneShare} {
-		if *bound == 0 {
-			*bound = value
-		}
-	}
+func (m *Settings) Complete() error {
+	m.fill(defaults)
 	if m.MaxGone < 1 || m.MaxGone > maxClusters {
 		return broker.Invalid("maxGone", "must be 1 to %d", maxClusters)
 	}
@@ -163,7 +152,7 @@ func (m *Management) Complete() error {
 	return m.completeNames()
 }
 
-func (m *Management) completeNames() error {
+func (m *Settings) completeNames() error {
 	for key := range m.Selector {
 		if !labelKey().MatchString(key) {
 			return broker.Invalid("selector", "holds a key that is not a Kubernetes label key")
@@ -181,7 +170,7 @@ func (m *Management) completeNames() error {
 		}
 	}
 	if strings.Count(m.SecretName, "{cluster}") != 1 || !dnsName().MatchString(strings.Replace(m.SecretName, "{cluster}", "x", 1)) {
-		return broker.Invalid("secretName", "must be a name with {cluster} in it once, like %s", defaultSecretName)
+		return broker.Invalid("secretName", "must be a name with {cluster} in it once, like %s", defaults.SecretName)
 	}
 	if !secretKey().MatchString(m.SecretKey) {
 		return broker.Invalid("secretKey", "is not the key of an entry of a Secret")
@@ -193,54 +182,47 @@ func (m *Management) completeNames() error {
 	return nil
 }
 
-// keep takes over the settings that are not given. Projects of namespaces that are given no more go with them.
-func (m *Management) keep(old Management) {
-	for to, was := range map[*string]string{
-		&m.SecretName: old.SecretName, &m.SecretKey: old.SecretKey, &m.NameTemplate: old.NameTemplate, &m.Account: old.Account,
-		&m.Annotation: old.Annotation,
-	} {
-		if *to == "" {
-			*to = was
+// fill gives each setting that is not given (nil, empty text, zero) the value of another.
+func (m *Settings) fill(other Settings) {
+	to, from := reflect.ValueOf(m).Elem(), reflect.ValueOf(other)
+	for i := range to.NumField() {
+		if to.Field(i).IsZero() {
+			to.Field(i).Set(from.Field(i))
 		}
 	}
-	for to, was := range map[*int]int{&m.MaxGone: old.MaxGone, &m.MaxGoneShare: old.MaxGoneShare} {
-		if *to == 0 {
-			*to = was
-		}
+}
+
+// keep takes over the settings that are not given: which namespaces are taken as one. Projects of namespaces that are given
+// no more go with them.
+func (m *Settings) keep(old Settings) {
+	if m.Namespaces != nil || m.NamespaceSelector != nil {
+		old.Namespaces, old.NamespaceSelector = nil, nil
 	}
-	for to, was := range map[*[]string][]string{&m.CopyLabels: old.CopyLabels, &m.ControlPlanes: old.ControlPlanes} {
-		if *to == nil {
-			*to = was
-		}
+	if old.Projects = maps.Clone(old.Projects); m.Projects != nil {
+		old.Projects = nil
 	}
-	if m.Selector == nil {
-		m.Selector = old.Selector
-	}
-	m.keepNamespaces(old)
-	if m.Projects == nil {
-		m.Projects = maps.Clone(old.Projects)
-		maps.DeleteFunc(m.Projects, func(n, _ string) bool { return n != "" && !m.names(n) })
-	}
+	m.fill(old)
+	maps.DeleteFunc(old.Projects, func(n, _ string) bool { return n != "" && !m.names(n) })
 }
 
 // same reports whether both say the same of what becomes of clusters. Both are complete.
-func (m *Management) same(other *Management) bool {
-	return slices.Equal(m.Namespaces, other.Namespaces) && maps.Equal(m.NamespaceSelector, other.NamespaceSelector) &&
-		maps.Equal(m.Selector, other.Selector) && maps.Equal(m.Projects, other.Projects) &&
-		m.SecretName == other.SecretName && m.SecretKey == other.SecretKey && m.NameTemplate == other.NameTemplate &&
-		slices.Equal(m.CopyLabels, other.CopyLabels) && slices.Equal(m.ControlPlanes, other.ControlPlanes) && m.Account == other.Account &&
-		m.Annotation == other.Annotation && m.MaxGone == other.MaxGone && m.MaxGoneShare == other.MaxGoneShare
+func (m Settings) same(other Settings) bool {
+	text := func(s Settings) string {
+		said, _ := json.Marshal(s, json.Deterministic(true)) // plain data always encodes; no list is an empty one
+		return string(said)
+	}
+	return text(m) == text(other)
 }
 
 // project is whose VIMs the clusters of a namespace become.
-func (m *Management) project(namespace string) string {
+func (m *Settings) project(namespace string) string {
 	if p, ok := m.Projects[namespace]; ok {
 		return p
 	}
 	return m.Projects[""]
 }
 
-func (m *Management) targets() []string {
+func (m *Settings) targets() []string {
 	if m.all() {
 		return slices.Compact(slices.Sorted(maps.Values(m.Projects)))
 	}
@@ -263,16 +245,16 @@ func (m *Management) account(clusterUID string) *broker.Account {
 	return &broker.Account{Name: hex.EncodeToString(sum[:10]), Profile: m.Account}
 }
 
-func (m *Management) secretName(cluster string) string {
+func (m *Settings) secretName(cluster string) string {
 	return strings.Replace(m.SecretName, "{cluster}", cluster, 1)
 }
 
-func (m *Management) vimName(namespace, cluster string) string {
+func (m *Settings) vimName(namespace, cluster string) string {
 	return strings.NewReplacer("{namespace}", namespace, "{cluster}", cluster).Replace(m.NameTemplate)
 }
 
 // selects reports whether a cluster is taken: by its labels, and by its annotation.
-func (m *Management) selects(s Seen) bool {
+func (m *Settings) selects(s Seen) bool {
 	if s.Onboard == "false" || m.Annotation == AnnotationIn && s.Onboard != "true" {
 		return false
 	}
@@ -280,7 +262,7 @@ func (m *Management) selects(s Seen) bool {
 }
 
 // counts reports whether a cluster's label is one that the settings name.
-func (m *Management) counts(label string) bool {
+func (m *Settings) counts(label string) bool {
 	_, selects := m.Selector[label]
 	return selects || slices.Contains(m.CopyLabels, label)
 }
@@ -301,7 +283,7 @@ func (m *Management) labels(s Seen) map[string]string {
 	return l
 }
 
-func (m *Management) copied(s Seen) map[string]string {
+func (m *Settings) copied(s Seen) map[string]string {
 	l := map[string]string{}
 	for _, key := range m.CopyLabels {
 		name := strings.ReplaceAll(key, "/", ".")
@@ -314,7 +296,7 @@ func (m *Management) copied(s Seen) map[string]string {
 
 // rules are the rights of the broker's own lease on the management cluster, in its
 // namespaces, or in all, which reads these control planes. They are also the rights that its credential needs.
-func (m *Management) rules(planes []string) []broker.Rule {
+func (m *Settings) rules(planes []string) []broker.Rule {
 	see := []string{"get", "list", "watch"}
 	rules := []broker.Rule{
 		{APIGroups: []string{"cluster.x-k8s.io"}, Resources: []string{"clusters"}, Verbs: see},
@@ -337,7 +319,7 @@ func planeRules(planes []string) (rules []broker.Rule) {
 }
 
 // planes are the control planes whose secrets count.
-func (m *Management) planes() []string {
+func (m *Settings) planes() []string {
 	if len(m.ControlPlanes) == 0 {
 		return KnownControlPlanes
 	}
@@ -345,7 +327,7 @@ func (m *Management) planes() []string {
 }
 
 // controlPlane returns the resource of a control plane whose secrets count.
-func (m *Management) controlPlane(r ObjectReference) (plural string, ok bool) {
+func (m *Settings) controlPlane(r ObjectReference) (plural string, ok bool) {
 	plural = strings.ToLower(r.Kind) + "s"
 	return plural, slices.Contains(m.planes(), plural+"."+r.Group)
 }

@@ -7,19 +7,19 @@ import (
 	"github.com/vimbroker/vimbroker/broker"
 )
 
-// AllNamespaces, alone in [Management.Namespaces], takes the clusters of all namespaces.
+// AllNamespaces, alone in [Settings.Namespaces], takes the clusters of all namespaces.
 const AllNamespaces = "*"
 
 // all reports whether namespaces are not taken by name.
-func (m *Management) all() bool { return len(m.Namespaces) == 1 && m.Namespaces[0] == AllNamespaces }
+func (m *Settings) all() bool { return len(m.Namespaces) == 1 && m.Namespaces[0] == AllNamespaces }
 
 // names reports whether clusters of a namespace can be taken.
-func (m *Management) names(namespace string) bool {
+func (m *Settings) names(namespace string) bool {
 	return m.all() || slices.Contains(m.Namespaces, namespace)
 }
 
 // completeNamespaces refuses namespaces that cannot be followed, and those of no project.
-func (m *Management) completeNamespaces() error {
+func (m *Settings) completeNamespaces() error {
 	if len(m.NamespaceSelector) > 0 && len(m.Namespaces) == 0 {
 		m.Namespaces = []string{AllNamespaces}
 	}
@@ -64,13 +64,6 @@ func (m *Management) completeNamespaces() error {
 	return nil
 }
 
-// keepNamespaces takes over which namespaces are taken, unless that is given anew.
-func (m *Management) keepNamespaces(old Management) {
-	if m.Namespaces == nil && m.NamespaceSelector == nil {
-		m.Namespaces, m.NamespaceSelector = old.Namespaces, old.NamespaceSelector
-	}
-}
-
 // scope is what the watch of a namespace is known by: one watch shows all namespaces, if they are not taken by name.
 func (w *watcher) scope(namespace string) string {
 	if w.m.all() {
@@ -85,7 +78,7 @@ func (w *watcher) selectNamespaces(ctx context.Context) error {
 	if len(w.m.NamespaceSelector) == 0 {
 		return nil
 	}
-	all, err := w.source.Namespaces(ctx, w.present())
+	all, err := w.Source.Namespaces(ctx, w.present())
 	if err != nil {
 		return err
 	}

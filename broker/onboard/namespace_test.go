@@ -11,7 +11,7 @@ import (
 // Namespaces by label: a cluster is taken while its namespace has the labels, whether they come before the cluster or after it.
 func TestNamespacesByLabel(t *testing.T) {
 	yes := map[string]string{"tenant": "yes"}
-	b := newBench(t, func(m *onboard.Management) {
+	b := newBench(t, func(m *onboard.Settings) {
 		m.Namespaces, m.NamespaceSelector, m.Projects = nil, yes, map[string]string{"": "north", "b": "south"}
 	})
 	b.cluster("a", "edge")
@@ -51,7 +51,7 @@ func TestNamespacesByLabel(t *testing.T) {
 // A namespace that is deleted takes its clusters with it: their VIMs go, though it has no label any more.
 func TestASelectedNamespaceThatIsGone(t *testing.T) {
 	yes := map[string]string{"tenant": "yes"}
-	b := newBench(t, func(m *onboard.Management) { m.Namespaces, m.NamespaceSelector = nil, yes })
+	b := newBench(t, func(m *onboard.Settings) { m.Namespaces, m.NamespaceSelector = nil, yes })
 	b.source.label("c", yes)
 	b.cluster("c", "edge")
 	b.look("c", "edge")
@@ -68,7 +68,7 @@ func TestASelectedNamespaceThatIsGone(t *testing.T) {
 
 // The clusters of all namespaces, and those that are not followed count as gone for no one.
 func TestAllNamespaces(t *testing.T) {
-	b := newBench(t, func(m *onboard.Management) { m.Namespaces = []string{onboard.AllNamespaces} })
+	b := newBench(t, func(m *onboard.Settings) { m.Namespaces = []string{onboard.AllNamespaces} })
 	for n := range 3 {
 		namespace := fmt.Sprint("n", n)
 		b.cluster(namespace, "edge")
@@ -99,7 +99,7 @@ func TestClustersNotFollowedAreNotGone(t *testing.T) {
 	m := b.m
 	m.Namespaces, m.Projects = []string{"a"}, map[string]string{"": "north"}
 	var err error
-	if b.m, err = b.Enable(t.Context(), root, "hub", m); err != nil {
+	if b.m, err = b.Enable(t.Context(), root, "hub", m.Settings); err != nil {
 		t.Fatal(err)
 	}
 	for n := range 4 {

@@ -40,14 +40,8 @@ type Options struct {
 // Onboarding is the domain: what callers ask of management clusters and their clusters,
 // and the job that follows them. Safe for concurrent use.
 type Onboarding struct {
-	store  Store
-	broker Broker
-	source Source
-	guard  *audit.Guard
-	egress func(string) *egress.Rules
-	log    *slog.Logger
-	now    func() time.Time
-	after  func(time.Duration) <-chan time.Time
+	Options
+	desk broker.Desk
 	// watched are the management clusters that are being watched, by project.
 	watched *limit.Keys
 
@@ -58,19 +52,19 @@ type Onboarding struct {
 
 // New returns an Onboarding; it starts nothing.
 func New(o Options) *Onboarding {
-	if o.Now == nil {
-		o.Now = time.Now
-	}
 	if o.After == nil {
 		o.After = time.After
 	}
-	now := func() time.Time { return o.Now().UTC().Truncate(time.Microsecond) }
+	o.Now = broker.Clock(o.Now)
 	return &Onboarding{
-		store: o.Store, broker: o.Broker, source: o.Source, guard: o.Guard, egress: o.Egress,
-		log: o.Log, now: now, after: o.After,
+		Options: o, desk: broker.Desk{Guard: o.Guard, Log: o.Log, Missing: missing},
 		live: map[string]*watcher{}, adoptions: map[string]int{},
-		watched: limit.NewKeys(limit.Bound{InFlight: watchedOfProject}, maxWatched, now),
+		watched: limit.NewKeys(limit.Bound{InFlight: watchedOfProject}, maxWatched, o.Now),
 	}
+}
+
+func missing() error {
+	return &broker.Error{Kind: broker.ErrNotFound, Detail: "no such VIM", Next: broker.NextListVIMs}
 }
 
 // Worker is the worker of the jobs that watch management clusters.
@@ -83,9 +77,7 @@ func (o *Onboarding) Worker() job.Worker {
 const maxWatched, watchedOfProject = 96, 64
 
 // self is who follows clusters, in the project of the VIM that the work is on.
-func self(project string) policy.Principal {
-	return policy.Principal{Name: "system:onboard", Project: project, Roles: []string{policy.RoleSystem}}
-}
+func self(project string) policy.Principal { return broker.System("onboard", project) }
 
 // resource is a VIM as policies see it.
 func resource(v broker.VIM) policy.Resource {
@@ -95,78 +87,51 @@ func resource(v broker.VIM) policy.Resource {
 	}
 }
 
-func inProject(project string) policy.Resource {
-	return policy.Resource{Kind: policy.KindProject, ID: project, Project: project}
-}
-
-// enter decides, and turns a refusal into what the caller may know.
-func (o *Onboarding) enter(
-	ctx context.Context, p policy.Principal, action policy.Action, res policy.Resource, wish policy.Wish,
-) (*audit.Act, error) {
-	act, err := o.guard.Enter(ctx, p, action, res, wish)
-	if err != nil {
-		return nil, broker.Refusal(err, p, action, &broker.Error{Kind: broker.ErrNotFound, Detail: "no such VIM", Next: broker.NextListVIMs})
-	}
-	return act, nil
-}
-
-// enterRead is enter for what only reads: one entry records it.
-func (o *Onboarding) enterRead(ctx context.Context, p policy.Principal, action policy.Action, res policy.Resource) error {
-	act, err := o.enter(ctx, p, action, res, policy.Wish{})
-	if err == nil {
-		if err = act.Read(ctx); err != nil {
-			err = broker.Unrecorded(err)
-		}
-	}
-	return err
-}
-
 // Enable makes a VIM a management cluster, or changes how it is one: a setting that is not given (nil, empty text, zero)
 // stays as it is, and is the default at first. The caller needs the right to register VIMs in each project that clusters
 // are to become VIMs of.
-func (o *Onboarding) Enable(ctx context.Context, p policy.Principal, ref string, m Management) (Management, error) {
-	return o.enable(ctx, p, ref, m, true)
+func (o *Onboarding) Enable(ctx context.Context, p policy.Principal, ref string, s Settings) (Management, error) {
+	return o.enable(ctx, p, ref, s, true)
 }
 
-func (o *Onboarding) enable(ctx context.Context, p policy.Principal, ref string, m Management, keep bool) (Management, error) {
+func (o *Onboarding) enable(ctx context.Context, p policy.Principal, ref string, s Settings, keep bool) (Management, error) {
 	v, act, err := o.enterVIM(ctx, p, ref)
 	if err != nil {
 		return Management{}, err
 	}
-	if old, err := o.store.Management(ctx, v.ID); keep && err == nil {
-		m.keep(old)
+	if old, err := o.Store.Management(ctx, v.ID); keep && err == nil {
+		s.keep(old.Settings)
 	} else if err != nil && !errors.Is(err, broker.ErrNotFound) {
-		return Management{}, o.refuse(ctx, act, err)
+		return Management{}, o.desk.Refuse(ctx, act, err)
 	}
-	fail := func(err error) (Management, error) { return Management{}, o.refuse(ctx, act, err) }
+	fail := func(err error) (Management, error) { return Management{}, o.desk.Refuse(ctx, act, err) }
 	if v.Type != vimType {
 		return fail(broker.Invalid("vim", "is of type %s: Cluster API runs on a Kubernetes cluster", v.Type))
 	}
-	if err := m.Complete(); err != nil {
+	if err := s.Complete(); err != nil {
 		return fail(err)
 	}
-	for _, project := range m.targets() {
-		too, err := o.enter(ctx, p, policy.VIMRegister, inProject(project), policy.Wish{VIM: &policy.VIMDraft{Type: string(vimType)}})
-		if err == nil {
-			if err = o.guard.Sink.Append(ctx, too.Intent()); err != nil {
-				err = broker.Unrecorded(err)
-			}
-		}
+	for _, project := range s.targets() {
+		wish := policy.Wish{VIM: &policy.VIMDraft{Type: string(vimType)}}
+		too, err := o.Guard.Enter(ctx, p, policy.VIMRegister, broker.InProject(project), wish)
 		if err != nil {
-			return fail(err)
+			return fail(broker.Refusal(err, p, policy.VIMRegister, missing()))
+		}
+		if err := o.Guard.Sink.Append(ctx, too.Intent()); err != nil {
+			return fail(broker.Unrecorded(err))
 		}
 	}
-	now := o.now()
-	m.VIM, m.EnabledBy, m.CreatedAt, m.UpdatedAt, m.Revision = v.ID, p.Name, now, now, 1
-	done := act.Done(detailNamespaces(m)...)
-	err = o.store.EnableManagement(ctx, m, done)
+	now := o.Now()
+	m := Management{VIM: v.ID, Settings: s, EnabledBy: p.Name, CreatedAt: now, UpdatedAt: now, Revision: 1}
+	done := act.Done(detailNamespaces(s)...)
+	err = o.Store.EnableManagement(ctx, m, done)
 	if !errors.Is(err, broker.ErrExists) {
 		if err != nil {
 			return fail(err)
 		}
 		return m, nil
 	}
-	changed, err := o.store.UpdateManagement(ctx, v.ID, func(old *Management) error {
+	changed, err := o.Store.UpdateManagement(ctx, v.ID, func(old *Management) error {
 		m.WatchedAt, m.Trouble, m.HeldAt, m.ReleasedUntil = old.WatchedAt, old.Trouble, old.HeldAt, old.ReleasedUntil
 		*old = m
 		return nil
@@ -177,18 +142,13 @@ func (o *Onboarding) enable(ctx context.Context, p policy.Principal, ref string,
 	return changed, nil
 }
 
-// configured is who enables what the site's configuration says.
-func configured(project string) policy.Principal {
-	return policy.Principal{Name: "system:configuration", Project: project, Roles: []string{policy.RoleSystem}}
-}
-
 // EnableConfigured enables a management cluster as the site's configuration says, by the
 // name of its VIM in a project. If it is enabled so already nothing is done or recorded. It
 // is broker.ErrNotFound while the project itself has no such VIM: a VIM that others share
 // with it does not count.
-func (o *Onboarding) EnableConfigured(ctx context.Context, project, name string, m Management) error {
-	p := configured(project)
-	found, _, err := o.broker.VIMs(ctx, p, broker.VIMQuery{Name: name, State: broker.VIMRegistered, Page: broker.Page{Size: broker.MaxPage}})
+func (o *Onboarding) EnableConfigured(ctx context.Context, project, name string, s Settings) error {
+	p := broker.System("configuration", project)
+	found, _, err := o.Broker.VIMs(ctx, p, broker.VIMQuery{Name: name, State: broker.VIMRegistered, Page: broker.Page{Size: broker.MaxPage}})
 	if err != nil {
 		return err
 	}
@@ -196,17 +156,17 @@ func (o *Onboarding) EnableConfigured(ctx context.Context, project, name string,
 	if at < 0 {
 		return &broker.Error{Kind: broker.ErrNotFound, Detail: "the project has no such VIM"}
 	}
-	if err := m.Complete(); err != nil {
+	if err := s.Complete(); err != nil {
 		return err
 	}
-	now, err := o.store.Management(ctx, found[at].ID)
+	now, err := o.Store.Management(ctx, found[at].ID)
 	switch {
-	case err == nil && now.same(&m):
+	case err == nil && now.same(s):
 		return nil
 	case err != nil && !errors.Is(err, broker.ErrNotFound):
 		return err
 	}
-	_, err = o.enable(ctx, p, found[at].ID, m, false)
+	_, err = o.enable(ctx, p, found[at].ID, s, false)
 	return err
 }
 
@@ -215,25 +175,12 @@ const vimType broker.VIMType = "kubernetes"
 
 // enterVIM finds a VIM, and decides whether p may say what becomes of its clusters.
 func (o *Onboarding) enterVIM(ctx context.Context, p policy.Principal, ref string) (broker.VIM, *audit.Act, error) {
-	v, err := o.broker.VIM(ctx, p, ref)
+	v, err := o.Broker.VIM(ctx, p, ref)
 	if err != nil {
 		return broker.VIM{}, nil, err
 	}
-	act, err := o.enter(ctx, p, policy.ClusterEnable, resource(v), policy.Wish{})
+	act, err := o.desk.Enter(ctx, p, policy.ClusterEnable, resource(v))
 	return v, act, err
-}
-
-// refuse records that an allowed act ended before it had any effect, and returns why.
-func (o *Onboarding) refuse(ctx context.Context, act *audit.Act, why error) error {
-	class := "internal error"
-	var known *broker.Error
-	if errors.As(why, &known) {
-		class = known.Kind.Error()
-	}
-	if err := o.guard.Sink.Append(ctx, act.Failed(class)); err != nil {
-		o.log.ErrorContext(ctx, "recording a failed act", "error", err)
-	}
-	return why
 }
 
 // Disable ends the watch. The VIMs of its clusters stay, and are no longer followed.
@@ -242,8 +189,8 @@ func (o *Onboarding) Disable(ctx context.Context, p policy.Principal, ref string
 	if err != nil {
 		return err
 	}
-	if err := o.store.DisableManagement(ctx, v.ID, act.Done(audit.DetailReason, "disabled")); err != nil {
-		return o.refuse(ctx, act, err)
+	if err := o.Store.DisableManagement(ctx, v.ID, act.Done(audit.DetailReason, "disabled")); err != nil {
+		return o.desk.Refuse(ctx, act, err)
 	}
 	return nil
 }
@@ -258,16 +205,16 @@ func (o *Onboarding) Release(ctx context.Context, p policy.Principal, ref string
 	if err != nil {
 		return Management{}, err
 	}
-	now, err := o.store.Management(ctx, v.ID)
+	now, err := o.Store.Management(ctx, v.ID)
 	if err == nil && !now.HeldAt.IsZero() {
 		act.With(detailEvent, string(EventReleased))
 	}
-	m, err := o.store.UpdateManagement(ctx, v.ID, func(m *Management) error {
-		m.HeldAt, m.ReleasedUntil, m.UpdatedAt = time.Time{}, o.now().Add(releasedFor), o.now()
+	m, err := o.Store.UpdateManagement(ctx, v.ID, func(m *Management) error {
+		m.HeldAt, m.ReleasedUntil, m.UpdatedAt = time.Time{}, o.Now().Add(releasedFor), o.Now()
 		return nil
 	}, act.Done(audit.DetailReason, "released"))
 	if err != nil {
-		return Management{}, o.refuse(ctx, act, notEnabled(err))
+		return Management{}, o.desk.Refuse(ctx, act, notEnabled(err))
 	}
 	return m, nil
 }
@@ -287,36 +234,36 @@ type ManagementView struct {
 
 // Management returns a management cluster that p may see, by its VIM's id or name.
 func (o *Onboarding) Management(ctx context.Context, p policy.Principal, ref string) (ManagementView, error) {
-	v, err := o.broker.VIM(ctx, p, ref)
+	v, err := o.Broker.VIM(ctx, p, ref)
 	if err == nil {
-		err = o.enterRead(ctx, p, policy.ClusterShow, resource(v))
+		err = o.desk.Read(ctx, p, policy.ClusterShow, resource(v))
 	}
 	if err != nil {
 		return ManagementView{}, err
 	}
-	m, err := o.store.Management(ctx, v.ID)
+	m, err := o.Store.Management(ctx, v.ID)
 	return ManagementView{m, v.Name, v.Project}, notEnabled(err)
 }
 
 // Managements returns the management clusters that p may see.
 func (o *Onboarding) Managements(ctx context.Context, p policy.Principal) ([]ManagementView, error) {
-	if err := o.enterRead(ctx, p, policy.ClusterShow, inProject(p.Project)); err != nil {
+	if err := o.desk.Read(ctx, p, policy.ClusterShow, broker.InProject(p.Project)); err != nil {
 		return nil, err
 	}
-	all, err := o.store.Managements(ctx)
+	all, err := o.Store.Managements(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var seen []ManagementView
 	for _, m := range all {
-		v, err := o.broker.VIM(ctx, self(""), m.VIM)
+		v, err := o.Broker.VIM(ctx, self(""), m.VIM)
 		switch {
 		case errors.Is(err, broker.ErrNotFound):
 			continue
 		case err != nil:
 			return nil, err
 		}
-		if o.guard.Allows(p, policy.ClusterShow, resource(v)) {
+		if o.Guard.Allows(p, policy.ClusterShow, resource(v)) {
 			seen = append(seen, ManagementView{m, v.Name, v.Project})
 		}
 	}
@@ -347,28 +294,28 @@ type ClusterQuery struct {
 // Clusters returns a page of the clusters that p may see, and the next page's token. A
 // page may hold fewer than was asked for while there is a next one.
 func (o *Onboarding) Clusters(ctx context.Context, p policy.Principal, q ClusterQuery) ([]View, string, error) {
-	if err := o.enterRead(ctx, p, policy.ClusterShow, inProject(p.Project)); err != nil {
+	if err := o.desk.Read(ctx, p, policy.ClusterShow, broker.InProject(p.Project)); err != nil {
 		return nil, "", err
 	}
 	f := ClusterFilter{Namespace: q.Namespace, Name: q.Name, State: q.State, Page: q.Page}
 	if q.Management != "" {
-		v, err := o.broker.VIM(ctx, p, q.Management)
+		v, err := o.Broker.VIM(ctx, p, q.Management)
 		if err != nil {
 			return nil, "", err
 		}
 		f.Management = v.ID
 	}
-	if !o.guard.Allows(p, policy.ClusterShow, inProject("*")) {
+	if !o.Guard.Allows(p, policy.ClusterShow, broker.InProject("*")) {
 		f.Project = p.Project
 	}
-	found, next, err := o.store.Clusters(ctx, f)
+	found, next, err := o.Store.Clusters(ctx, f)
 	if err != nil {
 		return nil, "", err
 	}
 	vims := map[string]map[string]broker.VIM{}
 	var seen []View
 	for _, c := range found {
-		if !o.guard.Allows(p, policy.ClusterShow, inProject(c.Project)) {
+		if !o.Guard.Allows(p, policy.ClusterShow, broker.InProject(c.Project)) {
 			continue
 		}
 		if vims[c.Management] == nil {
@@ -383,29 +330,29 @@ func (o *Onboarding) Clusters(ctx context.Context, p policy.Principal, q Cluster
 
 // Cluster returns one that p may see, by its id.
 func (o *Onboarding) Cluster(ctx context.Context, p policy.Principal, id string) (View, error) {
-	c, err := o.store.Cluster(ctx, id)
-	if errors.Is(err, broker.ErrNotFound) || err == nil && !o.guard.Allows(p, policy.ClusterShow, inProject(c.Project)) {
-		if err := o.guard.Missing(ctx, p, policy.ClusterShow, policy.KindProject); err != nil {
+	c, err := o.Store.Cluster(ctx, id)
+	if errors.Is(err, broker.ErrNotFound) || err == nil && !o.Guard.Allows(p, policy.ClusterShow, broker.InProject(c.Project)) {
+		if err := o.Guard.Missing(ctx, p, policy.ClusterShow, policy.KindProject); err != nil {
 			return View{}, broker.Unrecorded(err)
 		}
 		return View{}, &broker.Error{Kind: broker.ErrNotFound, Detail: "no such cluster", Remedy: "list the clusters to see which there are"}
 	}
 	if err == nil {
-		err = o.enterRead(ctx, p, policy.ClusterShow, inProject(c.Project))
+		err = o.desk.Read(ctx, p, policy.ClusterShow, broker.InProject(c.Project))
 	}
 	if err != nil {
 		return View{}, err
 	}
 	var v broker.VIM
 	if c.VIM != "" {
-		if v, err = o.broker.VIM(ctx, self(""), c.VIM); err != nil && !errors.Is(err, broker.ErrNotFound) {
+		if v, err = o.Broker.VIM(ctx, self(""), c.VIM); err != nil && !errors.Is(err, broker.ErrNotFound) {
 			return View{}, err
 		}
 	}
 	shown := view(c, v)
 	shown.SameSystem, err = o.rivals(ctx, c)
 	shown.SameSystem = slices.DeleteFunc(shown.SameSystem, func(other Cluster) bool {
-		return !o.guard.Allows(p, policy.ClusterShow, inProject(other.Project))
+		return !o.Guard.Allows(p, policy.ClusterShow, broker.InProject(other.Project))
 	})
 	return shown, err
 }
@@ -416,7 +363,7 @@ func view(c Cluster, v broker.VIM) View {
 
 // vims are the VIMs of a management cluster's clusters, by id.
 func (o *Onboarding) vims(ctx context.Context, management string) (map[string]broker.VIM, error) {
-	found, err := broker.AllVIMs(ctx, self(""), broker.VIMQuery{Labels: map[string]string{broker.LabelManagement: management}}, o.broker.VIMs)
+	found, err := broker.AllVIMs(ctx, self(""), broker.VIMQuery{Labels: map[string]string{broker.LabelManagement: management}}, o.Broker.VIMs)
 	if err != nil {
 		return nil, err
 	}

@@ -13,7 +13,7 @@ import (
 func (w *watcher) lendable(ctx context.Context) ([]string, error) {
 	planes, withheld := slices.Clone(w.m.planes()), []string(nil)
 	for len(planes) > 0 {
-		_, err := w.broker.WeighLease(ctx, w.self, broker.LeaseRequest{
+		_, err := w.Broker.WeighLease(ctx, w.self, broker.LeaseRequest{
 			VIM: w.m.VIM, TTL: leaseTTL, Rules: planeRules(planes), Namespaces: w.leased(), ClusterWide: w.m.all(), Purpose: purpose,
 		})
 		missing, is := errors.AsType[*broker.MissingKinds](err)
@@ -31,10 +31,10 @@ func (w *watcher) lendable(ctx context.Context) ([]string, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if len(withheld) > 0 && !slices.Equal(w.withheld, withheld) {
-		w.log.WarnContext(ctx, "the credential of a management cluster may not read control planes that it serves; their clusters are not taken",
+		w.Log.WarnContext(ctx, "the credential of a management cluster may not read control planes that it serves; their clusters are not taken",
 			"vim", w.m.VIM, "controlPlanes", withheld)
 	}
-	w.withheld, w.planesAt = withheld, w.now()
+	w.withheld, w.planesAt = withheld, w.Now()
 	return planes, nil
 }
 
@@ -60,7 +60,7 @@ func (w *watcher) readable(plane string) error {
 // planesDiffer asks again which control planes a lease can read, where a cluster needs one that it does not.
 func (w *watcher) planesDiffer(ctx context.Context) bool {
 	w.mu.Lock()
-	ask := w.wanted && w.now().Sub(w.planesAt) >= waitEvery
+	ask := w.wanted && w.Now().Sub(w.planesAt) >= waitEvery
 	if ask {
 		w.wanted = false
 	}

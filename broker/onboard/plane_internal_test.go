@@ -50,7 +50,7 @@ func TestControlPlanesThatCannotBeReadAreLeftOut(t *testing.T) {
 		Broker: c, Log: slog.New(slog.NewTextHandler(&log, nil)), Now: func() time.Time { return now },
 		Egress: func(string) *egress.Rules { return nil },
 	})
-	w := o.newWatcher(Management{VIM: "hub", Namespaces: []string{"a"}}, broker.VIM{})
+	w := o.newWatcher(Management{VIM: "hub", Settings: Settings{Namespaces: []string{"a"}}}, broker.VIM{})
 	for range 2 {
 		if _, err := w.lease(t.Context()); err != nil || !slices.Equal(w.planes, []string{kubeadm}) {
 			t.Fatalf("the lease reads %v, %v", w.planes, err)
@@ -90,7 +90,7 @@ func TestControlPlanesThatCannotBeReadAreLeftOut(t *testing.T) {
 		t.Errorf("where none is served the lease reads %v, %v", w.planes, err)
 	}
 	broken := &broken{}
-	w.broker = broken
+	w.Broker = broken
 	if _, err := w.lease(t.Context()); !errors.Is(err, broker.ErrUnreachable) {
 		t.Errorf("a management cluster that does not answer: %v", err)
 	}
@@ -104,7 +104,7 @@ func (*broken) WeighLease(context.Context, policy.Principal, broker.LeaseRequest
 
 // TestKnownControlPlanes: each is the plural of a kind that names it, in a group of Cluster API.
 func TestKnownControlPlanes(t *testing.T) {
-	m := Management{Namespaces: []string{"a"}, Projects: map[string]string{"": "north"}}
+	m := Settings{Namespaces: []string{"a"}, Projects: map[string]string{"": "north"}}
 	if err := m.Complete(); err != nil {
 		t.Fatal(err)
 	}

@@ -55,7 +55,7 @@ func (o *Onboarding) IssuePushToken(ctx context.Context, p policy.Principal, id 
 		return secret.Text{}, time.Time{}, err
 	}
 	fail := func(err error) (secret.Text, time.Time, error) {
-		return secret.Text{}, time.Time{}, o.refuse(ctx, act, err)
+		return secret.Text{}, time.Time{}, o.desk.Refuse(ctx, act, err)
 	}
 	if ttl == 0 {
 		ttl = defaultPushTTL
@@ -67,8 +67,8 @@ func (o *Onboarding) IssuePushToken(ctx context.Context, p policy.Principal, id 
 		return fail(errGone)
 	}
 	token := pushToken + c.ID + "_" + rand.Text() + rand.Text()
-	until := o.now().Add(ttl)
-	_, err = o.store.UpdateCluster(ctx, c.ID, func(now *Cluster) error {
+	until := o.Now().Add(ttl)
+	_, err = o.Store.UpdateCluster(ctx, c.ID, func(now *Cluster) error {
 		now.PushToken, now.PushExpiresAt, now.PushedAt = hashOf(token), until, time.Time{}
 		return nil
 	}, act.Done(audit.DetailReason, "push token issued"))
@@ -84,12 +84,12 @@ func (o *Onboarding) RevokePushToken(ctx context.Context, p policy.Principal, id
 	if err != nil {
 		return err
 	}
-	_, err = o.store.UpdateCluster(ctx, c.ID, func(now *Cluster) error {
+	_, err = o.Store.UpdateCluster(ctx, c.ID, func(now *Cluster) error {
 		now.PushToken, now.PushExpiresAt, now.PushedAt = "", time.Time{}, time.Time{}
 		return nil
 	}, act.Done(audit.DetailReason, "push token revoked"))
 	if err != nil {
-		return o.refuse(ctx, act, err)
+		return o.desk.Refuse(ctx, act, err)
 	}
 	return nil
 }
@@ -119,7 +119,7 @@ func (o *Onboarding) Pusher(ctx context.Context, token string) (policy.Principal
 	if _, err := uuid.Parse(id); err != nil || !ok || !strings.HasPrefix(token, pushToken) {
 		return policy.Principal{}, policy.ErrUnauthenticated
 	}
-	c, err := o.store.Cluster(ctx, id)
+	c, err := o.Store.Cluster(ctx, id)
 	switch {
 	case errors.Is(err, broker.ErrNotFound):
 		return policy.Principal{}, policy.ErrUnauthenticated
@@ -150,15 +150,15 @@ func (o *Onboarding) Push(ctx context.Context, p policy.Principal, in Pushed) (V
 			Kind: broker.ErrDenied, Detail: "a kubeconfig is pushed with a token of its cluster", Remedy: "have one issued for the cluster",
 		}
 	}
-	c, err := o.store.Cluster(ctx, id)
+	c, err := o.Store.Cluster(ctx, id)
 	if err != nil {
 		return View{}, err
 	}
-	m, err := o.store.Management(ctx, c.Management)
+	m, err := o.Store.Management(ctx, c.Management)
 	if err != nil {
 		return View{}, err
 	}
-	hub, err := o.broker.VIM(ctx, self(""), m.VIM)
+	hub, err := o.Broker.VIM(ctx, self(""), m.VIM)
 	if err != nil {
 		return View{}, err
 	}
@@ -169,11 +169,11 @@ func (o *Onboarding) Push(ctx context.Context, p policy.Principal, in Pushed) (V
 	}
 	act.With("by", p.Name)
 	if err := o.mayPush(c, hub, in); err != nil {
-		return View{}, o.refuse(ctx, act, err)
+		return View{}, o.desk.Refuse(ctx, act, err)
 	}
 	s, err := w.lookFresh(ctx, c)
 	if err != nil {
-		return View{}, o.refuse(ctx, act, err)
+		return View{}, o.desk.Refuse(ctx, act, err)
 	}
 	w.keep(c)
 	sum := sha256.Sum256([]byte(in.Kubeconfig.Reveal()))
@@ -182,7 +182,7 @@ func (o *Onboarding) Push(ctx context.Context, p policy.Principal, in Pushed) (V
 		Value:         in.Kubeconfig,
 	}
 	if err := w.takePushed(ctx, c, s, got); err != nil {
-		return View{}, o.refuse(ctx, act, err)
+		return View{}, o.desk.Refuse(ctx, act, err)
 	}
 	now, err := o.notePush(ctx, c, got.Version, act)
 	if err != nil {
@@ -190,7 +190,7 @@ func (o *Onboarding) Push(ctx context.Context, p policy.Principal, in Pushed) (V
 	}
 	v := broker.VIM{}
 	if now.VIM != "" {
-		if v, err = o.broker.VIM(ctx, self(""), now.VIM); err != nil && !errors.Is(err, broker.ErrNotFound) {
+		if v, err = o.Broker.VIM(ctx, self(""), now.VIM); err != nil && !errors.Is(err, broker.ErrNotFound) {
 			return View{}, err
 		}
 	}
@@ -199,21 +199,21 @@ func (o *Onboarding) Push(ctx context.Context, p policy.Principal, in Pushed) (V
 
 // notePush records the outcome of a push, which may use the token up, and returns the present cluster.
 func (o *Onboarding) notePush(ctx context.Context, c Cluster, version string, act *audit.Act) (Cluster, error) {
-	now, err := o.store.Cluster(ctx, c.ID)
+	now, err := o.Store.Cluster(ctx, c.ID)
 	if err != nil {
 		return Cluster{}, err
 	}
 	if now.State == StateRegistered && now.Secret == version {
 		failpoint.At("onboard.pushed")
 		token := c.PushToken
-		return o.store.UpdateCluster(ctx, c.ID, func(now *Cluster) error {
+		return o.Store.UpdateCluster(ctx, c.ID, func(now *Cluster) error {
 			if now.PushToken == token { // and not one that was issued meanwhile
-				now.PushedAt = o.now()
+				now.PushedAt = o.Now()
 			}
 			return nil
 		}, act.Done(audit.DetailReason, "pushed"))
 	}
-	if err := o.guard.Sink.Append(ctx, act.Failed("the cluster is not registered with it")); err != nil {
+	if err := o.Guard.Sink.Append(ctx, act.Failed("the cluster is not registered with it")); err != nil {
 		return Cluster{}, broker.Unrecorded(err)
 	}
 	return now, nil
@@ -230,7 +230,7 @@ func (o *Onboarding) mayPush(c Cluster, hub broker.VIM, in Pushed) error {
 	switch {
 	case !c.PushedAt.IsZero():
 		return denied("", "the token was used already")
-	case !o.now().Before(c.PushExpiresAt):
+	case !o.Now().Before(c.PushExpiresAt):
 		return denied("", "the token has expired")
 	case in.Management != hub.ID && in.Management != hub.Name:
 		return denied("managementCluster", "is not the one that the token is for")
@@ -250,7 +250,7 @@ func (o *Onboarding) mayPush(c Cluster, hub broker.VIM, in Pushed) error {
 
 // lookFresh asks the management cluster for a cluster, with a lease for that alone.
 func (w *watcher) lookFresh(ctx context.Context, c Cluster) (Seen, error) {
-	l, config, err := w.broker.IssueLease(ctx, w.self, broker.LeaseRequest{
+	l, config, err := w.Broker.IssueLease(ctx, w.self, broker.LeaseRequest{
 		VIM: w.m.VIM, TTL: pushLease, Namespaces: []string{c.Namespace},
 		Rules:  []broker.Rule{{APIGroups: []string{capiGroup}, Resources: []string{"clusters"}, Verbs: []string{"get"}}},
 		Format: clientconfig.JSON, Purpose: purpose, Operation: "onboard-push:" + c.ID,
@@ -261,12 +261,12 @@ func (w *watcher) lookFresh(ctx context.Context, c Cluster) (Seen, error) {
 	defer func() {
 		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), stepLimit)
 		defer cancel()
-		if _, err := w.broker.RevokeLeases(end, w.self, broker.LeaseSelector{VIM: w.m.VIM, Operation: l.Operation}); err != nil {
-			w.log.WarnContext(ctx, "the lease of a push is left to expire", "lease", l.ID, "error", err)
+		if _, err := w.Broker.RevokeLeases(end, w.self, broker.LeaseSelector{VIM: w.m.VIM, Operation: l.Operation}); err != nil {
+			w.Log.WarnContext(ctx, "the lease of a push is left to expire", "lease", l.ID, "error", err)
 		}
 	}()
 	w.use(config)
-	s, err := w.source.Cluster(ctx, w.present(), c.Namespace, c.Name)
+	s, err := w.Source.Cluster(ctx, w.present(), c.Namespace, c.Name)
 	switch {
 	case errors.Is(err, broker.ErrNotFound), err == nil && s.UID != c.UID:
 		return Seen{}, &broker.Error{
@@ -290,7 +290,7 @@ func (w *watcher) takePushed(ctx context.Context, c Cluster, s Seen, got Cluster
 		}
 		return err
 	}
-	v, err := w.broker.VIM(ctx, w.self, c.VIM)
+	v, err := w.Broker.VIM(ctx, w.self, c.VIM)
 	if err == nil {
 		_, _, err = w.adopt(ctx, c, s, &v, got)
 	}

@@ -165,7 +165,7 @@ func TestAPushIsRefused(t *testing.T) {
 		"the cluster is not selected": {func(b *bench, _ onboard.Cluster, _ *onboard.Pushed) {
 			m := b.m
 			m.Selector = map[string]string{"onboard": "yes"}
-			if _, err := b.Enable(b.t.Context(), root, "hub", m); err != nil {
+			if _, err := b.Enable(b.t.Context(), root, "hub", m.Settings); err != nil {
 				b.t.Fatal(err)
 			}
 		}, broker.ErrConflict, "labels"},

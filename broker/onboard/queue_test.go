@@ -327,7 +327,7 @@ func (h *hanging) Clusters(context.Context, ClusterFilter) ([]Cluster, string, e
 }
 
 func (*hanging) Management(context.Context, string) (Management, error) {
-	return Management{VIM: "hub", Namespaces: []string{"a"}}, nil
+	return Management{VIM: "hub", Settings: Settings{Namespaces: []string{"a"}}}, nil
 }
 
 func (*hanging) NoteManagement(context.Context, Management) error { return nil }

@@ -55,7 +55,7 @@ func (w *watcher) registerWith(ctx context.Context, c Cluster, s Seen, got Clust
 		c, err = w.move(ctx, c, func(c *Cluster) {
 			c.State, c.Secret, c.Rival = StateRegistering, got.Version, ""
 			if c.ReadyAt.IsZero() {
-				c.ReadyAt = w.now()
+				c.ReadyAt = w.Now()
 			}
 		})
 	}
@@ -72,7 +72,7 @@ func (w *watcher) registerWith(ctx context.Context, c Cluster, s Seen, got Clust
 	w.remember(v)
 	adopted := c.Secret
 	c, err = w.move(ctx, c, func(c *Cluster) {
-		c.State, c.VIM, c.Former, c.Secret, c.RegisteredAt, c.Attempts = StateRegistered, v.ID, "", adopted, w.now(), 0
+		c.State, c.VIM, c.Former, c.Secret, c.RegisteredAt, c.Attempts = StateRegistered, v.ID, "", adopted, w.Now(), 0
 		c.Reason, c.Message = wellness(v, s)
 	})
 	if err != nil {
@@ -98,7 +98,7 @@ func (w *watcher) quarantine(ctx context.Context, c Cluster, f fault) error {
 	if c.State == StateQuarantined && c.Reason == f.reason && c.Rival == f.rival && (f.version == "" || f.version == c.Secret) {
 		return w.note(ctx, c, f.reason, f.message)
 	}
-	w.log.WarnContext(ctx, "a cluster is quarantined", "vim", w.m.VIM, "namespace", c.Namespace, "cluster", c.Name,
+	w.Log.WarnContext(ctx, "a cluster is quarantined", "vim", w.m.VIM, "namespace", c.Namespace, "cluster", c.Name,
 		"reason", f.reason, "message", f.message)
 	_, err := w.move(ctx, c, func(c *Cluster) {
 		c.State, c.Reason, c.Message, c.Attempts, c.Rival = StateQuarantined, f.reason, f.message, 0, f.rival
@@ -145,7 +145,7 @@ func (e *takenError) text(project string) string {
 
 // registerVIM registers a cluster's VIM, or finds the one that an earlier attempt made.
 func (w *watcher) registerVIM(ctx context.Context, c *Cluster, s Seen, got ClusterSecret) (broker.VIM, error) {
-	v, err := w.broker.RegisterVIM(ctx, w.self, broker.Registration{
+	v, err := w.Broker.RegisterVIM(ctx, w.self, broker.Registration{
 		Name: w.m.vimName(s.Namespace, s.Name), Type: vimType, Kubeconfig: got.Value, Labels: w.m.labels(s), Project: c.Project,
 		IdempotencyKey: c.Management + "/" + c.UID, Account: w.m.account(c.UID), ID: c.Former,
 		Admit: func(a broker.Admission) error { return w.admit(ctx, c, a) },
@@ -171,7 +171,7 @@ func (w *watcher) registerVIM(ctx context.Context, c *Cluster, s Seen, got Clust
 
 // find returns the VIM that was registered for this very Cluster object.
 func (w *watcher) find(ctx context.Context, c Cluster) (broker.VIM, bool, error) {
-	found, _, err := w.broker.VIMs(ctx, w.self, broker.VIMQuery{
+	found, _, err := w.Broker.VIMs(ctx, w.self, broker.VIMQuery{
 		State: broker.VIMRegistered, Labels: map[string]string{broker.LabelCluster: c.UID, broker.LabelManagement: c.Management},
 	})
 	for _, v := range found {
@@ -226,7 +226,7 @@ func (w *watcher) apart(ctx context.Context, c Cluster, a broker.Admission) erro
 		if same && err == nil {
 			return &takenError{other}
 		}
-		w.log.WarnContext(ctx, "two clusters of different projects claim to be one system, which is not proven; neither is refused",
+		w.Log.WarnContext(ctx, "two clusters of different projects claim to be one system, which is not proven; neither is refused",
 			"vim", w.m.VIM, "cluster", c.Namespace+"/"+c.Name, "project", c.Project,
 			"otherManagementCluster", other.Management, "otherCluster", other.Namespace+"/"+other.Name, "otherProject", other.Project)
 	}
@@ -235,7 +235,7 @@ func (w *watcher) apart(ctx context.Context, c Cluster, a broker.Admission) erro
 
 // leadTo are the clusters that lead to a system, as they say.
 func (o *Onboarding) leadTo(ctx context.Context, system string) ([]Cluster, error) {
-	found, _, err := o.store.Clusters(ctx, ClusterFilter{System: system, Page: broker.Page{Size: maxRivals}})
+	found, _, err := o.Store.Clusters(ctx, ClusterFilter{System: system, Page: broker.Page{Size: maxRivals}})
 	return found, err
 }
 
@@ -249,7 +249,7 @@ func (o *Onboarding) rivals(ctx context.Context, c Cluster) (all []Cluster, err 
 	}
 	if c.Rival != "" && err == nil {
 		var other Cluster
-		if other, err = o.store.Cluster(ctx, c.Rival); err == nil {
+		if other, err = o.Store.Cluster(ctx, c.Rival); err == nil {
 			all = append(all, other)
 		} else if errors.Is(err, broker.ErrNotFound) {
 			err = nil
@@ -260,7 +260,7 @@ func (o *Onboarding) rivals(ctx context.Context, c Cluster) (all []Cluster, err 
 
 // freed reports whether the cluster that keeps this one from being a VIM does so no more.
 func (o *Onboarding) freed(ctx context.Context, c Cluster) (bool, error) {
-	other, err := o.store.Cluster(ctx, c.Rival)
+	other, err := o.Store.Cluster(ctx, c.Rival)
 	if errors.Is(err, broker.ErrNotFound) {
 		return true, nil
 	}
@@ -310,7 +310,7 @@ func (w *watcher) unreached(ctx context.Context, c Cluster, err error) string {
 	if !errors.Is(err, broker.ErrUnreachable) || errors.Is(err, egress.ErrRefused) {
 		return broker.Message(err)
 	}
-	w.log.WarnContext(ctx, "the address of a cluster's credential does not answer as its API server", "vim", w.m.VIM,
+	w.Log.WarnContext(ctx, "the address of a cluster's credential does not answer as its API server", "vim", w.m.VIM,
 		"namespace", c.Namespace, "cluster", c.Name, "error", err)
 	return "no API server that the authority of its credential signed answers at its address now; the broker's log says why"
 }

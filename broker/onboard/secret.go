@@ -26,7 +26,7 @@ func (f *fault) Error() string { return f.message }
 // a [*fault] if it is not so, and broker.ErrNotFound if there is none.
 func (w *watcher) secret(ctx context.Context, s Seen) (ClusterSecret, error) {
 	access, name := w.present(), w.m.secretName(s.Name)
-	got, err := w.source.Secret(ctx, access, s.Namespace, name, w.m.SecretKey)
+	got, err := w.Source.Secret(ctx, access, s.Namespace, name, w.m.SecretKey)
 	if err != nil {
 		return ClusterSecret{}, err
 	}
@@ -66,7 +66,7 @@ func (w *watcher) owned(ctx context.Context, a ManagementAccess, s Seen, owners 
 		if err := w.readable(plural + "." + o.Group); err != nil {
 			return false, err
 		}
-		uid, err := w.source.ControlPlane(ctx, a, s.Namespace, o.Group, plural, o.Name)
+		uid, err := w.Source.ControlPlane(ctx, a, s.Namespace, o.Group, plural, o.Name)
 		if errors.Is(err, broker.ErrNotFound) {
 			continue
 		}

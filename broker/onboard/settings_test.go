@@ -20,7 +20,7 @@ func numbered(n int) (names []string) {
 
 // TestSettingsThatCannotBeFollowed are refused, each with its field; what is at a bound is not.
 func TestSettingsThatCannotBeFollowed(t *testing.T) {
-	type m = onboard.Management
+	type m = onboard.Settings
 	for name, c := range map[string]struct {
 		change func(*m)
 		field  string // empty: it is taken
@@ -87,22 +87,22 @@ func TestSettingsThatCannotBeFollowed(t *testing.T) {
 
 // TestMoreEntriesThanASettingHas are refused, in each that is bounded so.
 func TestMoreEntriesThanASettingHas(t *testing.T) {
-	for name, change := range map[string]func(*onboard.Management, []string){
-		"selector": func(m *onboard.Management, names []string) {
+	for name, change := range map[string]func(*onboard.Settings, []string){
+		"selector": func(m *onboard.Settings, names []string) {
 			m.Selector = map[string]string{}
 			for _, n := range names {
 				m.Selector[n] = "x"
 			}
 		},
-		"copyLabels": func(m *onboard.Management, names []string) { m.CopyLabels = names },
-		"controlPlanes": func(m *onboard.Management, names []string) {
+		"copyLabels": func(m *onboard.Settings, names []string) { m.CopyLabels = names },
+		"controlPlanes": func(m *onboard.Settings, names []string) {
 			for _, n := range names {
 				m.ControlPlanes = append(m.ControlPlanes, n+".example.org")
 			}
 		},
 	} {
 		for n, want := range map[int]error{64: nil, 65: broker.ErrInvalid} {
-			m := onboard.Management{Namespaces: []string{"a"}, Projects: map[string]string{"": "north"}}
+			m := onboard.Settings{Namespaces: []string{"a"}, Projects: map[string]string{"": "north"}}
 			change(&m, numbered(n))
 			if err := m.Complete(); !errors.Is(err, want) {
 				t.Errorf("%d entries of %s: %v, want %v", n, name, err, want)

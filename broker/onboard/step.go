@@ -33,7 +33,7 @@ func (w *watcher) look(ctx context.Context, k key) time.Duration {
 	defer cancel()
 	again, err := w.step(bounded, k)
 	if err != nil && ctx.Err() == nil && !errors.Is(err, job.ErrFenced) {
-		w.log.WarnContext(ctx, "a cluster cannot be followed now", "vim", w.m.VIM, "namespace", k.namespace, "cluster", k.name, "error", err)
+		w.Log.WarnContext(ctx, "a cluster cannot be followed now", "vim", w.m.VIM, "namespace", k.namespace, "cluster", k.name, "error", err)
 		return job.Spread(job.Backoff(4, maxRetry))
 	}
 	return again
@@ -106,7 +106,7 @@ func (w *watcher) follow1(ctx context.Context, c Cluster, s Seen) (time.Duration
 			"the cluster does not have the labels or the annotation that are asked for any more; its VIM stays, and is not followed")
 	}
 	if c.VIM == "" { // another server may have taken its pushed kubeconfig
-		now, err := w.store.Cluster(ctx, c.ID)
+		now, err := w.Store.Cluster(ctx, c.ID)
 		if err != nil {
 			return 0, err
 		}
@@ -121,7 +121,7 @@ func (w *watcher) follow1(ctx context.Context, c Cluster, s Seen) (time.Duration
 
 // add stores a cluster that is seen for the first time.
 func (w *watcher) add(ctx context.Context, s Seen) (Cluster, error) {
-	now := w.now()
+	now := w.Now()
 	c := Cluster{
 		ID: uuid.NewString(), Management: w.m.VIM, Namespace: s.Namespace, Name: s.Name, UID: s.UID, Project: w.m.project(s.Namespace),
 		State: StateWaiting, Reason: ReasonNotReady, Message: notReady, CreatedAt: now, UpdatedAt: now, Revision: 1,
@@ -130,7 +130,7 @@ func (w *watcher) add(ctx context.Context, s Seen) (Cluster, error) {
 	if err != nil {
 		return c, err
 	}
-	if err := w.store.AddCluster(ctx, c, act.Done(audit.DetailNew+detailState, string(c.State))); err != nil {
+	if err := w.Store.AddCluster(ctx, c, act.Done(audit.DetailNew+detailState, string(c.State))); err != nil {
 		return c, err
 	}
 	failpoint.At("onboard.added")
@@ -142,7 +142,7 @@ const notReady = "its control plane is not up yet"
 
 // act decides that the broker may change what is stored of a cluster.
 func (w *watcher) act(ctx context.Context, c Cluster) (*audit.Act, error) {
-	act, err := w.enter(ctx, w.self, policy.ClusterFollow, resource(w.vim), policy.Wish{})
+	act, err := w.desk.Enter(ctx, w.self, policy.ClusterFollow, resource(w.vim))
 	if err != nil {
 		return nil, err
 	}
@@ -180,9 +180,9 @@ func (w *watcher) move(ctx context.Context, c Cluster, change func(*Cluster)) (C
 	if after.Secret != c.Secret && after.Secret != "" {
 		detail = append(detail, audit.DetailNew+detailSecret, after.Secret)
 	}
-	stored, err := w.store.UpdateCluster(ctx, c.ID, func(now *Cluster) error {
+	stored, err := w.Store.UpdateCluster(ctx, c.ID, func(now *Cluster) error {
 		change(now)
-		now.UpdatedAt = w.now()
+		now.UpdatedAt = w.Now()
 		return nil
 	}, act.Done(detail...))
 	if err != nil {
@@ -246,7 +246,7 @@ func (w *watcher) fail(ctx context.Context, c Cluster, why ClusterReason, text s
 }
 
 func (w *watcher) putOff(ctx context.Context, c Cluster) error {
-	if err := w.store.DeferCluster(ctx, c); err != nil {
+	if err := w.Store.DeferCluster(ctx, c); err != nil {
 		return err
 	}
 	w.keep(c)
@@ -255,7 +255,7 @@ func (w *watcher) putOff(ctx context.Context, c Cluster) error {
 
 // forget removes the row of a cluster that has been retired for long enough.
 func (w *watcher) forget(ctx context.Context, c Cluster) (time.Duration, error) {
-	if left := c.UpdatedAt.Add(KeepRetired).Sub(w.now()); left > 0 {
+	if left := c.UpdatedAt.Add(KeepRetired).Sub(w.Now()); left > 0 {
 		return left, nil
 	}
 	return 0, w.drop(ctx, c)
@@ -263,7 +263,7 @@ func (w *watcher) forget(ctx context.Context, c Cluster) (time.Duration, error) 
 
 // drop removes the row of a retired cluster.
 func (w *watcher) drop(ctx context.Context, c Cluster) error {
-	if err := w.store.ForgetCluster(ctx, c.ID); err != nil {
+	if err := w.Store.ForgetCluster(ctx, c.ID); err != nil {
 		return err
 	}
 	w.mu.Lock()

@@ -94,11 +94,11 @@ type ManagementCount struct {
 
 // Count counts all clusters and management clusters.
 func (o *Onboarding) Count(ctx context.Context) (Count, error) {
-	c, err := o.store.CountClusters(ctx)
+	c, err := o.Store.CountClusters(ctx)
 	if err != nil {
 		return c, err
 	}
-	all, err := o.store.Managements(ctx)
+	all, err := o.Store.Managements(ctx)
 	for _, m := range all {
 		c.Managements++
 		if m.Trouble != "" {
@@ -107,11 +107,11 @@ func (o *Onboarding) Count(ctx context.Context) (Count, error) {
 		if !m.HeldAt.IsZero() {
 			c.Held++
 		}
-		v, err := o.broker.VIM(ctx, self(""), m.VIM)
+		v, err := o.Broker.VIM(ctx, self(""), m.VIM)
 		if err != nil {
 			continue // it is being deleted
 		}
-		one := ManagementCount{VIM: v.Name, Project: v.Project, Age: max(0, o.now().Sub(later(m.WatchedAt, m.CreatedAt)))}
+		one := ManagementCount{VIM: v.Name, Project: v.Project, Age: max(0, o.Now().Sub(later(m.WatchedAt, m.CreatedAt)))}
 		one.Queue, one.Adoptions = o.depth(m.VIM)
 		c.Each = append(c.Each, one)
 	}

@@ -120,7 +120,7 @@ func TestANamespaceThatTheSettingsNameNoMore(t *testing.T) {
 		b.cluster(n, "edge")
 		b.look(n, "edge")
 	}
-	set := func(m onboard.Management) onboard.Management {
+	set := func(m onboard.Settings) onboard.Management {
 		t.Helper()
 		now, err := b.Enable(t.Context(), root, "hub", m)
 		if err != nil {
@@ -128,30 +128,30 @@ func TestANamespaceThatTheSettingsNameNoMore(t *testing.T) {
 		}
 		return now
 	}
-	set(onboard.Management{Namespaces: []string{"a"}})
+	set(onboard.Settings{Namespaces: []string{"a"}})
 	b.work(func() bool { return b.row("b", "edge").Reason == onboard.ReasonNotFollowed })
 	b.want("b", "edge", onboard.StateRegistered, onboard.ReasonNotFollowed)
 	b.want("a", "edge", onboard.StateRegistered, "")
-	set(onboard.Management{Namespaces: []string{"a", "b"}, Projects: b.m.Projects})
+	set(onboard.Settings{Namespaces: []string{"a", "b"}, Projects: b.m.Projects})
 	b.work(func() bool { return b.row("b", "edge").Reason == "" })
 }
 
 // TestSettingsAreChangedOneByOne: what is not given stays, what is given empty is the default again.
 func TestSettingsAreChangedOneByOne(t *testing.T) {
 	b := newBench(t)
-	first := onboard.Management{
+	first := onboard.Settings{
 		Selector: map[string]string{"tier": "edge"}, CopyLabels: []string{"site"}, SecretKey: "conf", MaxGone: 7, Annotation: onboard.AnnotationIn,
 	}
 	m, err := b.Enable(t.Context(), root, "hub", first)
 	if err != nil || m.SecretKey != "conf" || m.MaxGone != 7 || len(m.Namespaces) != 2 || m.Projects["b"] != "south" {
 		t.Errorf("Enable() = %+v, %v", m, err)
 	}
-	m, err = b.Enable(t.Context(), root, "hub", onboard.Management{Selector: map[string]string{}, Namespaces: []string{"a"}})
+	m, err = b.Enable(t.Context(), root, "hub", onboard.Settings{Selector: map[string]string{}, Namespaces: []string{"a"}})
 	if err != nil || len(m.Selector) != 0 || len(m.CopyLabels) != 1 || m.Annotation != onboard.AnnotationIn || m.Projects["b"] != "" || m.Projects[""] != "north" {
 		t.Errorf("Enable() = %+v, %v", m, err)
 	}
 	// The configuration says all of it.
-	all := onboard.Management{Namespaces: []string{"b"}, Projects: map[string]string{"": "north"}}
+	all := onboard.Settings{Namespaces: []string{"b"}, Projects: map[string]string{"": "north"}}
 	if err := b.EnableConfigured(t.Context(), "default", "hub", all); err != nil {
 		t.Fatal(err)
 	}
@@ -166,7 +166,7 @@ func TestAnotherProjectInTheSettings(t *testing.T) {
 	b.cluster("a", "edge")
 	b.look("a", "edge")
 	first := b.want("a", "edge", onboard.StateRegistered, "")
-	if _, err := b.Enable(t.Context(), root, "hub", onboard.Management{Projects: map[string]string{"": "south"}}); err != nil {
+	if _, err := b.Enable(t.Context(), root, "hub", onboard.Settings{Projects: map[string]string{"": "south"}}); err != nil {
 		t.Fatal(err)
 	}
 	b.look("a", "edge")
@@ -186,7 +186,7 @@ func TestAnotherProjectInTheSettings(t *testing.T) {
 // TestTheAnnotationOfAClusterDecides whether it is taken, and followed.
 func TestTheAnnotationOfAClusterDecides(t *testing.T) {
 	for setting, taken := range map[string][]string{onboard.AnnotationOut: {"", "true"}, onboard.AnnotationIn: {"true"}} {
-		b := newBench(t, func(m *onboard.Management) { m.Annotation = setting })
+		b := newBench(t, func(m *onboard.Settings) { m.Annotation = setting })
 		for _, word := range []string{"", "true", "false"} {
 			name := "c" + word
 			s := b.cluster("a", name)

@@ -24,7 +24,7 @@ func (w *watcher) upkeep(ctx context.Context, c Cluster, s Seen) (time.Duration,
 	v, there := w.cached(c.VIM)
 	if !there {
 		var err error
-		if v, err = w.broker.VIM(ctx, w.self, c.VIM); errors.Is(err, broker.ErrNotFound) {
+		if v, err = w.Broker.VIM(ctx, w.self, c.VIM); errors.Is(err, broker.ErrNotFound) {
 			_, err := w.move(ctx, c, func(c *Cluster) {
 				c.State, c.VIM, c.Former, c.Secret, c.Attempts, c.Reason, c.Message = StateWaiting, "", c.VIM, "", 0, "", ""
 				if to := w.m.project(c.Namespace); to != c.Project {
@@ -51,7 +51,7 @@ func (w *watcher) upkeep(ctx context.Context, c Cluster, s Seen) (time.Duration,
 		return again, err
 	}
 	if change, any := w.drift(v, s); any {
-		changed, err := w.broker.UpdateVIM(ctx, w.self, v.ID, change)
+		changed, err := w.Broker.UpdateVIM(ctx, w.self, v.ID, change)
 		if err != nil {
 			return w.fail(ctx, c, ReasonUnavailable, "its VIM cannot be changed: "+broker.Message(err))
 		}
@@ -148,7 +148,7 @@ func (w *watcher) rotate(ctx context.Context, c Cluster, s Seen, v *broker.VIM) 
 	}
 	got, err := w.secret(ctx, s)
 	if err == nil && c.State == StateRegistered && !refused && !unaccounted && w.sound(*v) {
-		same, err := w.broker.SameTarget(ctx, w.self, v.ID, got.Value)
+		same, err := w.Broker.SameTarget(ctx, w.self, v.ID, got.Value)
 		if err == nil && same { // the VIM has an account of its own, and needs no other credential for it
 			c.Secret = got.Version
 			return c, 0, w.putOff(ctx, c)
@@ -172,7 +172,7 @@ func (w *watcher) rotate(ctx context.Context, c Cluster, s Seen, v *broker.VIM) 
 
 // adopt has a cluster's VIM work with another credential, if it leads to the same system.
 func (w *watcher) adopt(ctx context.Context, c Cluster, s Seen, v *broker.VIM, got ClusterSecret) (Cluster, time.Duration, error) {
-	changed, err := w.broker.UpdateVIM(ctx, w.self, v.ID, broker.Change{Kubeconfig: got.Value, Account: w.m.account(c.UID)})
+	changed, err := w.Broker.UpdateVIM(ctx, w.self, v.ID, broker.Change{Kubeconfig: got.Value, Account: w.m.account(c.UID)})
 	var e *broker.Error
 	switch {
 	case err == nil:

@@ -124,7 +124,7 @@ func (h *steadyHub) follow(b *testing.B) (stop func()) {
 	})
 	v, err := h.RegisterVIM(b.Context(), admin, broker.Registration{Name: "hub", Kubeconfig: secret.NewText(h.hub.Kubeconfig())})
 	if err == nil {
-		_, err = o.Enable(b.Context(), admin, v.ID, onboard.Management{Namespaces: []string{tenant}, Projects: map[string]string{"": admin.Project}})
+		_, err = o.Enable(b.Context(), admin, v.ID, onboard.Settings{Namespaces: []string{tenant}, Projects: map[string]string{"": admin.Project}})
 	}
 	if err != nil {
 		b.Fatal(err)

@@ -25,11 +25,7 @@ func (s *server) onboarding() error {
 }
 
 func (s *server) enableManagement(c *call, in v1.ManagementClusterRequest) (answer[v1.ManagementCluster], error) {
-	m, err := s.clusters.Enable(c.ctx, c.principal, in.VIM, onboard.Management{
-		Namespaces: in.Namespaces, NamespaceSelector: in.NamespaceSelector, Selector: in.Selector, Projects: in.Projects,
-		SecretName: in.SecretName, SecretKey: in.SecretKey, NameTemplate: in.NameTemplate, CopyLabels: in.CopyLabels,
-		ControlPlanes: in.ControlPlanes, Account: in.Account, MaxGone: in.MaxGone, MaxGoneShare: in.MaxGoneShare, Annotation: in.Annotation,
-	})
+	m, err := s.clusters.Enable(c.ctx, c.principal, in.VIM, onboard.Settings(in.ClusterSettings))
 	if err != nil {
 		return answer[v1.ManagementCluster]{}, err
 	}
@@ -73,15 +69,11 @@ func (s *server) showCluster(c *call) (answer[v1.WorkloadCluster], error) {
 }
 
 func management(m onboard.ManagementView) v1.ManagementCluster {
+	m.Account = cmp.Or(m.Account, onboard.AccountNone)
 	return v1.ManagementCluster{
 		VIM: m.VIM, VIMName: m.Name, Project: m.Project,
-		ClusterSettings: v1.ClusterSettings{
-			Namespaces: m.Namespaces, NamespaceSelector: m.NamespaceSelector, Selector: m.Selector, Projects: m.Projects,
-			SecretName: m.SecretName, SecretKey: m.SecretKey, NameTemplate: m.NameTemplate, CopyLabels: m.CopyLabels, ControlPlanes: m.ControlPlanes,
-			Account: cmp.Or(m.Account, onboard.AccountNone), MaxGone: m.MaxGone, MaxGoneShare: m.MaxGoneShare,
-			Annotation: m.Annotation,
-		},
-		EnabledBy: m.EnabledBy, CreatedAt: m.CreatedAt.UTC(), UpdatedAt: m.UpdatedAt.UTC(),
+		ClusterSettings: v1.ClusterSettings(m.Settings),
+		EnabledBy:       m.EnabledBy, CreatedAt: m.CreatedAt.UTC(), UpdatedAt: m.UpdatedAt.UTC(),
 		WatchedAt: m.WatchedAt.UTC(), Trouble: m.Trouble, HeldAt: m.HeldAt.UTC(), ReleasedUntil: m.ReleasedUntil.UTC(),
 	}
 }

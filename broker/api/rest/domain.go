@@ -104,7 +104,7 @@ type TokenKeys interface {
 // Clusters follows the clusters of Cluster API; [onboard.Onboarding] says what each method
 // does. Every method decides and records for the principal it is given.
 type Clusters interface {
-	Enable(ctx context.Context, p policy.Principal, vim string, m onboard.Management) (onboard.Management, error)
+	Enable(ctx context.Context, p policy.Principal, vim string, s onboard.Settings) (onboard.Management, error)
 	Disable(ctx context.Context, p policy.Principal, vim string) error
 	Release(ctx context.Context, p policy.Principal, vim string) (onboard.Management, error)
 	Management(ctx context.Context, p policy.Principal, vim string) (onboard.ManagementView, error)

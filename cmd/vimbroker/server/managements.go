@@ -18,7 +18,7 @@ import (
 type managementConfig struct {
 	// VIM is the name of a VIM of Project.
 	VIM, Project string
-	Settings     onboard.Management
+	Settings     onboard.Settings
 }
 
 // fields is the vocabulary of one.

@@ -26,7 +26,7 @@ func TestManagementClustersOfTheConfiguration(t *testing.T) {
 	kube.PutCluster(fakekube.Cluster{Namespace: "tenant", Name: "edge", Ready: true, Kubeconfig: edge.Kubeconfig()})
 	kube.PutCluster(fakekube.Cluster{Namespace: "tenant", Name: "forged", Ready: true, Kubeconfig: "none"})
 	w := wireDev(t, filepath.Join(t.TempDir(), "data"), func(c *config) {
-		c.Managements = []managementConfig{{VIM: "hub", Project: "default", Settings: onboard.Management{
+		c.Managements = []managementConfig{{VIM: "hub", Project: "default", Settings: onboard.Settings{
 			Namespaces: []string{"tenant"}, Projects: map[string]string{"": "default"},
 		}}}
 	})
@@ -113,7 +113,7 @@ func TestFaultsOfManagementClusters(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := onboard.Management{
+	want := onboard.Settings{
 		Namespaces: []string{"a", "b"}, Selector: map[string]string{"onboard": "yes"}, Projects: map[string]string{"": "north", "b": "south"},
 		SecretName: "{cluster}-admin", SecretKey: "conf", NameTemplate: "{cluster}", CopyLabels: []string{"site"},
 		ControlPlanes: []string{"planes.example.org"}, Account: "leases", MaxGone: 5, MaxGoneShare: 30, Annotation: "in",
