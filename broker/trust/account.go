@@ -2,7 +2,6 @@ package trust
 
 import (
 	"context"
-	"crypto/sha256"
 	"fmt"
 	"sync"
 	"time"
@@ -47,7 +46,7 @@ func (c Claims) account() (subject string, account Claims, ok bool) {
 // reviews remembers what clusters said of tokens, by their digests.
 type reviews struct {
 	mu   sync.Mutex
-	said map[[sha256.Size]byte]review
+	said map[string]review // by the digest of an entry's name and the token
 }
 
 type review struct {
@@ -55,18 +54,18 @@ type review struct {
 	until time.Time
 }
 
-func (r *reviews) get(digest [sha256.Size]byte, now time.Time) (taken, known bool) {
+func (r *reviews) get(digest string, now time.Time) (taken, known bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	found, known := r.said[digest]
 	return found.taken, known && now.Before(found.until)
 }
 
-func (r *reviews) put(digest [sha256.Size]byte, taken bool, now time.Time) {
+func (r *reviews) put(digest string, taken bool, now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.said == nil || len(r.said) >= maxReviews {
-		r.said = map[[sha256.Size]byte]review{}
+		r.said = map[string]review{}
 	}
 	r.said[digest] = review{taken, now.Add(ReviewFor)}
 }
@@ -74,13 +73,13 @@ func (r *reviews) put(digest [sha256.Size]byte, taken bool, now time.Time) {
 // reviewed says why a token of a service account is refused; empty if the cluster takes it. Its word
 // counts for [ReviewFor].
 func (c *Gatekeeper) reviewed(ctx context.Context, t *row, token string) (reason string, err error) {
-	digest := sha256.Sum256([]byte(t.Name + "\x00" + token))
-	taken, known := c.reviews.get(digest, c.now())
+	digest := policy.Digest(t.Name + "\x00" + token)
+	taken, known := c.reviews.get(digest, c.Now())
 	if !known {
-		if taken, err = c.reviewer.Review(ctx, t.VIM, token, t.Audience); err != nil {
+		if taken, err = c.Reviewer.Review(ctx, t.VIM, token, t.Audience); err != nil {
 			return "", fmt.Errorf("asking the cluster of %s about a service account: %w", t.Name, err)
 		}
-		c.reviews.put(digest, taken, c.now())
+		c.reviews.put(digest, taken, c.Now())
 	}
 	if !taken {
 		return reasonGone, nil
@@ -95,7 +94,7 @@ func (c *Gatekeeper) Remote(token string) bool {
 	if t == nil || t.VIM == "" {
 		return false
 	}
-	_, known := c.reviews.get(sha256.Sum256([]byte(t.Name+"\x00"+token)), c.now())
+	_, known := c.reviews.get(policy.Digest(t.Name+"\x00"+token), c.Now())
 	return !known
 }
 

@@ -2,9 +2,7 @@ package trust
 
 import (
 	"context"
-	"crypto/sha256"
 	"crypto/x509"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"log/slog"
@@ -48,16 +46,11 @@ type Options struct {
 
 // Gatekeeper knows callers by the table of trust. It is safe for concurrent use.
 type Gatekeeper struct {
-	source   Source
-	reviewer Reviewer
-	reviews  reviews
-	store    Store
-	log      *slog.Logger
-	now      func() time.Time
-	wake     chan struct{}
-	changed  func(context.Context)
-	dirty    atomic.Bool // changed is to be called
-	table    atomic.Pointer[table]
+	Options
+	reviews reviews
+	wake    chan struct{}
+	dirty   atomic.Bool // Changed is to be called
+	table   atomic.Pointer[table]
 
 	loading    sync.Mutex // held from reading the entries to using them, so that the older never replace the newer
 	mu         sync.Mutex // guards the two lists that the table is made of
@@ -93,9 +86,7 @@ func New(o Options) *Gatekeeper {
 	if o.Changed == nil {
 		o.Changed = func(context.Context) {}
 	}
-	c := &Gatekeeper{
-		source: o.Source, reviewer: o.Reviewer, store: o.Store, log: o.Log, now: o.Now, changed: o.Changed, wake: make(chan struct{}, 1),
-	}
+	c := &Gatekeeper{Options: o, wake: make(chan struct{}, 1)}
 	c.table.Store(&table{})
 	return c
 }
@@ -112,7 +103,7 @@ func (c *Gatekeeper) Replace(entries []Authority) {
 func (c *Gatekeeper) Load(ctx context.Context) error {
 	c.loading.Lock()
 	defer c.loading.Unlock()
-	kept, err := c.store.TrustEntries(ctx)
+	kept, err := c.Store.TrustEntries(ctx)
 	if err != nil {
 		return err
 	}
@@ -139,7 +130,7 @@ func (c *Gatekeeper) renew() {
 		e := k.WithDefaults()
 		if why := next.refuses(e); why != "" {
 			next.left[e.Name] = why
-			c.log.Warn("an entry of the table of trust does not count", "trust", e.Name, "reason", why)
+			c.Log.Warn("an entry of the table of trust does not count", "trust", e.Name, "reason", why)
 			continue
 		}
 		next.add(c.newRow(e, before))
@@ -154,7 +145,7 @@ func (c *Gatekeeper) newRow(e Authority, before *table) *row {
 	t.told.Store("")
 	if e.Keys != "" {
 		keys, _ := parseKeys([]byte(e.Keys)) // whose faults are [Authority.Flaws]
-		t.keys.Store(&known{issuer: e.Issuer, keys: keys, fetched: c.now()})
+		t.keys.Store(&known{issuer: e.Issuer, keys: keys, fetched: c.Now()})
 	}
 	for _, old := range before.rows {
 		if old.Name == e.Name && sameKeys(old.Authority, e) && e.Keys == "" {
@@ -212,7 +203,7 @@ const forgetEvery = 10 * time.Minute
 // Passes are the periodic work.
 func (c *Gatekeeper) Passes() []broker.Pass {
 	return []broker.Pass{{Name: "forget-used-tokens", Every: forgetEvery, Run: func(ctx context.Context) error {
-		return c.store.ForgetUsed(ctx, c.now().Add(-skew))
+		return c.Store.ForgetUsed(ctx, c.Now().Add(-skew))
 	}}}
 }
 
@@ -227,8 +218,7 @@ func (c *Gatekeeper) Wake() {
 // digest covers all of an entry that is more than its keys.
 func digest(e Authority) string {
 	text, _ := json.Marshal(e) // of texts, numbers and lists
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:8])
+	return policy.Digest(string(text))[:16]
 }
 
 // find returns the row for an issuer. Clusters name theirs themselves, and many by the same name: among them the key's id
@@ -300,7 +290,7 @@ func (c *Gatekeeper) judge(ctx context.Context, token string) (v verdict, err er
 	}
 	reason := v.row.verify(token, key)
 	if reason == "" {
-		v.end, reason = v.row.times(v.claims, c.now())
+		v.end, reason = v.row.times(v.claims, c.Now())
 	}
 	if reason == "" && !forUs(v.claims["aud"], v.row.Audience) {
 		reason = reasonAudience
@@ -331,7 +321,7 @@ func (c *Gatekeeper) key(t *row, h header) (key jose.JSONWebKey, err error) {
 		return key, t.refused(reason)
 	}
 	k := t.keys.Load()
-	if t.Keys == "" && !k.counts(c.now()) {
+	if t.Keys == "" && !k.counts(c.Now()) {
 		t.asked.Store(true)
 		c.Wake()
 		return key, &broker.Error{Kind: broker.ErrUnavailable, Detail: "the keys of the issuer are not known yet"}
@@ -340,7 +330,7 @@ func (c *Gatekeeper) key(t *row, h header) (key jose.JSONWebKey, err error) {
 	if ok {
 		return key, nil
 	}
-	if !t.asked.Swap(true) && k.due(c.now(), true) {
+	if !t.asked.Swap(true) && k.due(c.Now(), true) {
 		c.Wake()
 	}
 	return key, t.refused(reasonKey)
@@ -355,8 +345,7 @@ func (c *Gatekeeper) firstUse(ctx context.Context, t *row, claims Claims, end ti
 	if id == "" {
 		return t.refused(reasonUsed)
 	}
-	sum := sha256.Sum256([]byte(t.Name + "\x00" + id))
-	err := c.store.UseOnce(ctx, hex.EncodeToString(sum[:]), end)
+	err := c.Store.UseOnce(ctx, policy.Digest(t.Name+"\x00"+id), end)
 	if errors.Is(err, broker.ErrExists) {
 		return t.refused(reasonUsed)
 	}

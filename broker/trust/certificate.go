@@ -46,7 +46,7 @@ func (c *Gatekeeper) Certified(ctx context.Context) (policy.Principal, error) {
 		if !t.Certified() || len(t.Principals) == 0 {
 			continue
 		}
-		p, reason := t.certified(chain, c.now())
+		p, reason := t.certified(chain, c.Now())
 		if reason == "" {
 			p.Login.Until, p.Login.Digest = chain[0].NotAfter, t.digest
 			return p, nil

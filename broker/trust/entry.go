@@ -8,6 +8,7 @@
 package trust
 
 import (
+	"cmp"
 	"crypto/x509"
 	"fmt"
 	"maps"
@@ -110,6 +111,14 @@ var strong = []string{"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES2
 // Flaw is what is wrong with an entry.
 type Flaw struct{ Field, Text string }
 
+type flaws []Flaw
+
+func (f *flaws) need(ok bool, field, format string, args ...any) {
+	if !ok {
+		*f = append(*f, Flaw{field, fmt.Sprintf(format, args...)})
+	}
+}
+
 // Certified reports whether the entry is about certificates.
 func (e Authority) Certified() bool { return e.Certificates != nil }
 
@@ -129,17 +138,9 @@ func (e Authority) authenticator() string {
 
 // WithDefaults fills in what absence means, and reads the certificates.
 func (e Authority) WithDefaults() Authority {
-	if e.Audience == "" {
-		e.Audience = DefaultAudience
-	}
+	e.Audience, e.MaxLife, e.Hold = cmp.Or(e.Audience, DefaultAudience), cmp.Or(e.MaxLife, DefaultMaxLife), cmp.Or(e.Hold, policy.DefaultHold)
 	if len(e.Algorithms) == 0 {
 		e.Algorithms = defaultAlgorithms
-	}
-	if e.MaxLife == 0 {
-		e.MaxLife = DefaultMaxLife
-	}
-	if e.Hold == 0 {
-		e.Hold = policy.DefaultHold
 	}
 	if e.Platform == "" {
 		switch host := hostOf(e.Issuer); {
@@ -175,12 +176,8 @@ func hostOf(text string) string {
 
 // Flaws are all that is wrong with an entry that has its defaults.
 func (e Authority) Flaws() []Flaw {
-	var faults []Flaw
-	need := func(ok bool, field, format string, args ...any) {
-		if !ok {
-			faults = append(faults, Flaw{field, fmt.Sprintf(format, args...)})
-		}
-	}
+	var faults flaws
+	need := faults.need
 	need(policy.ValidName(e.Name), "name", "must be 1 to 128 letters, digits and \"._@-\"")
 	kinds := 0
 	for _, is := range []bool{e.Issuer != "", e.VIM != "", e.Certified()} {
@@ -228,12 +225,8 @@ func issuerForm(text string) bool {
 
 // faults are all that is wrong with a rule of an entry.
 func (r Mapping) faults(e Authority) []Flaw {
-	var faults []Flaw
-	need := func(ok bool, field, format string, args ...any) {
-		if !ok {
-			faults = append(faults, Flaw{field, fmt.Sprintf(format, args...)})
-		}
-	}
+	var faults flaws
+	need := faults.need
 	particular := false
 	for _, claim := range slices.Sorted(maps.Keys(r.Match)) {
 		pattern := r.Match[claim]

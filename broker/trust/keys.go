@@ -136,14 +136,14 @@ func sameKeys(a, b Authority) bool {
 func (c *Gatekeeper) Refresh(ctx context.Context) {
 	done := make(chan struct{})
 	rows := slices.DeleteFunc(slices.Clone(c.table.Load().rows), func(t *row) bool {
-		return !t.fetched() || !t.keys.Load().due(c.now(), t.asked.Load())
+		return !t.fetched() || !t.keys.Load().due(c.Now(), t.asked.Load())
 	})
 	for _, t := range rows {
 		go func() {
 			defer func() { done <- struct{}{} }()
 			if t.fetching.CompareAndSwap(false, true) {
 				defer t.fetching.Store(false)
-				t.fetch(ctx, c.source, c.now)
+				t.fetch(ctx, c.Source, c.Now)
 			}
 		}()
 	}
@@ -152,9 +152,9 @@ func (c *Gatekeeper) Refresh(ctx context.Context) {
 	}
 	for _, t := range rows {
 		if k := t.keys.Load(); k != nil && k.fault != "" && t.told.Swap(k.fault) != k.fault {
-			c.log.WarnContext(ctx, "the keys of an issuer are not to be had", "trust", t.Name, "error", k.fault)
+			c.Log.WarnContext(ctx, "the keys of an issuer are not to be had", "trust", t.Name, "error", k.fault)
 		} else if k != nil && k.fault == "" && t.told.Swap("") != "" {
-			c.log.InfoContext(ctx, "the keys of an issuer are to be had again", "trust", t.Name)
+			c.Log.InfoContext(ctx, "the keys of an issuer are to be had again", "trust", t.Name)
 		}
 	}
 }
@@ -165,10 +165,10 @@ func (c *Gatekeeper) Run(ctx context.Context) {
 	defer ticks.Stop()
 	for {
 		if err := c.Load(ctx); err != nil && ctx.Err() == nil {
-			c.log.WarnContext(ctx, "the entries of the table of trust are those of before", "error", err)
+			c.Log.WarnContext(ctx, "the entries of the table of trust are those of before", "error", err)
 		}
 		if c.dirty.Swap(false) {
-			go c.changed(ctx)
+			go c.Changed(ctx)
 		}
 		go c.Refresh(ctx) // an issuer that hangs keeps the others from nothing
 		select {

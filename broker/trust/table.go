@@ -2,8 +2,6 @@ package trust
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -57,39 +55,20 @@ type Table struct {
 	Mutual bool
 }
 
-// everyProject is the resource of all actions on the table.
-var everyProject = policy.Resource{Kind: policy.KindProject, ID: "*", Project: "*"}
-
 func missing() error {
 	return &broker.Error{Kind: broker.ErrNotFound, Detail: "the table of trust has no such entry"}
 }
 
-func (t *Table) enter(ctx context.Context, p policy.Principal, action policy.Action, name string) (*audit.Act, error) {
-	act, err := t.Guard.Enter(ctx, p, action, everyProject, policy.Wish{})
-	if err != nil {
-		return nil, broker.Refusal(err, p, action, missing())
-	}
-	if name != "" {
-		act.With(audit.DetailTrust, name)
-	}
-	return act, nil
-}
+func (t *Table) desk() broker.Desk { return broker.Desk{Guard: t.Guard, Log: t.Log, Missing: missing} }
 
-// read is enter for what only reads.
-func (t *Table) read(ctx context.Context, p policy.Principal, name string) error {
-	act, err := t.enter(ctx, p, policy.TrustShow, name)
-	if err != nil {
-		return err
-	}
-	if err := act.Read(ctx); err != nil {
-		return broker.Unrecorded(err)
-	}
-	return nil
+// read records that p reads the table, if p may.
+func (t *Table) read(ctx context.Context, p policy.Principal) error {
+	return t.desk().Read(ctx, p, policy.TrustShow, broker.InProject("*"))
 }
 
 // List returns all entries: first those of the configuration, then those of administrators by name.
 func (t *Table) List(ctx context.Context, p policy.Principal) ([]Listed, error) {
-	if err := t.read(ctx, p, ""); err != nil {
+	if err := t.read(ctx, p); err != nil {
 		return nil, err
 	}
 	if err := t.Load(ctx); err != nil {
@@ -114,7 +93,7 @@ func (t *Table) Entry(ctx context.Context, p policy.Principal, name string) (Lis
 	if err != nil {
 		return Listed{}, err
 	}
-	if at := slices.IndexFunc(all, func(e Listed) bool { return e.Name == name }); at >= 0 {
+	if at := slices.IndexFunc(all, named(name)); at >= 0 {
 		return all[at], nil
 	}
 	return Listed{}, missing()
@@ -164,14 +143,13 @@ func named(name string) func(Listed) bool { return func(e Listed) bool { return 
 func (t *Table) change(
 	ctx context.Context, p policy.Principal, action policy.Action, a Authority, change func([]Listed, time.Time) ([]Listed, error),
 ) (Listed, error) {
-	act, err := t.enter(ctx, p, action, a.Name)
+	act, err := t.desk().Enter(ctx, p, action, broker.InProject("*"))
 	if err != nil {
 		return Listed{}, err
 	}
-	fail := func(err error) (Listed, error) {
-		return Listed{}, broker.RecordFailed(ctx, t.Guard.Sink, t.log, act, err)
-	}
-	all, err := t.store.TrustEntries(ctx)
+	act.With(audit.DetailTrust, a.Name)
+	fail := func(err error) (Listed, error) { return Listed{}, t.desk().Refuse(ctx, act, err) }
+	all, err := t.Store.TrustEntries(ctx)
 	if err != nil {
 		return fail(err)
 	}
@@ -182,8 +160,8 @@ func (t *Table) change(
 	if err := t.changeable(action, after.Authority); err != nil {
 		return fail(err)
 	}
-	now := t.now().UTC().Truncate(time.Microsecond)
-	err = t.store.ChangeTrust(ctx, func(all []Listed) ([]Listed, error) {
+	now := t.Now().UTC().Truncate(time.Microsecond)
+	err = t.Store.ChangeTrust(ctx, func(all []Listed) ([]Listed, error) {
 		at := slices.IndexFunc(all, named(a.Name))
 		if at >= 0 != !before.Configured() || at >= 0 && !all[at].UpdatedAt.Equal(before.UpdatedAt) {
 			return nil, &broker.Error{Kind: broker.ErrConflict, Detail: "the entry was changed at the same time", Remedy: "try again"}
@@ -199,7 +177,7 @@ func (t *Table) change(
 	}
 	after.Authority = after.WithDefaults()
 	if err := t.Load(ctx); err != nil { // it is followed as if another process had made it
-		t.log.WarnContext(ctx, "a change of the table of trust is stored, and not read back yet", "entry", a.Name, "error", err)
+		t.Log.WarnContext(ctx, "a change of the table of trust is stored, and not read back yet", "entry", a.Name, "error", err)
 	}
 	return after, nil
 }
@@ -294,8 +272,7 @@ func sum(text string) string {
 	if text == "" {
 		return ""
 	}
-	digest := sha256.Sum256([]byte(text))
-	return "sha256:" + hex.EncodeToString(digest[:8])
+	return "sha256:" + policy.Digest(text)[:16]
 }
 
 // TokenTrial is how a token fares at the table.
@@ -314,7 +291,7 @@ type TokenTrial struct {
 
 // Try says how a token would fare, and changes nothing: a token that is taken once is as good as before.
 func (t *Table) Try(ctx context.Context, p policy.Principal, token string) (TokenTrial, error) {
-	if err := t.read(ctx, p, ""); err != nil {
+	if err := t.read(ctx, p); err != nil {
 		return TokenTrial{}, err
 	}
 	v, err := t.judge(ctx, token)
