@@ -12,14 +12,6 @@ import (
 	"github.com/vimbroker/vimbroker/broker/oauth"
 )
 
-// oauthClients refuses if this server keeps no clients.
-func (s *server) oauthClients() error {
-	if s.clients == nil {
-		return &broker.Error{Kind: broker.ErrUnsupported, Detail: "this server keeps no clients"}
-	}
-	return nil
-}
-
 func (s *server) createClient(c *call, in v1.OAuthClientRequest) (answer[v1.OAuthClientSecret], error) {
 	placements, err := placementsIn(in.Placements)
 	if err != nil {
@@ -29,7 +21,7 @@ func (s *server) createClient(c *call, in v1.OAuthClientRequest) (answer[v1.OAut
 	if err != nil {
 		return answer[v1.OAuthClientSecret]{}, err
 	}
-	made, plain, err := s.clients.Create(c.ctx, c.principal, oauth.NewClient{
+	made, plain, err := s.Clients.Create(c.ctx, c.principal, oauth.NewClient{
 		Name: in.Name, Project: in.Project, Roles: in.Roles, Placements: placements, Certificate: certificate,
 	})
 	return answer[v1.OAuthClientSecret]{
@@ -38,17 +30,7 @@ func (s *server) createClient(c *call, in v1.OAuthClientRequest) (answer[v1.OAut
 	}, err
 }
 
-func (s *server) listClients(c *call) (answer[v1.List[v1.OAuthClient]], error) {
-	page, err := c.page()
-	if err != nil {
-		return answer[v1.List[v1.OAuthClient]]{}, err
-	}
-	return lists(oauthClient)(s.clients.Clients(c.ctx, c.principal, oauth.Query{Name: c.query.Get("name"), Page: page}))
-}
-
-func (s *server) showClient(c *call) (answer[v1.OAuthClient], error) {
-	return shows(oauthClient)(s.clients.Client(c.ctx, c.principal, c.path("id")))
-}
+func clientsAsked(c *call) oauth.Query { return oauth.Query{Name: c.query.Get("name"), Page: c.page} }
 
 func (s *server) rotateClient(c *call, in v1.OAuthClientRotation) (answer[v1.OAuthClientSecret], error) {
 	none := answer[v1.OAuthClientSecret]{}
@@ -64,7 +46,7 @@ func (s *server) rotateClient(c *call, in v1.OAuthClientRotation) (answer[v1.OAu
 	if r.Certificate, err = certificateIn(in.Certificate); err != nil {
 		return none, err
 	}
-	rotated, plain, err := s.clients.Rotate(c.ctx, c.principal, c.path("id"), r)
+	rotated, plain, err := s.Clients.Rotate(c.ctx, c.principal, c.path("id"), r)
 	return answer[v1.OAuthClientSecret]{body: v1.OAuthClientSecret{OAuthClient: oauthClient(rotated), ClientSecret: plain}}, err
 }
 
@@ -73,25 +55,29 @@ func (s *server) setPlacements(c *call, in v1.OAuthClientPlacements) (answer[v1.
 	if err != nil {
 		return answer[v1.OAuthClient]{}, err
 	}
-	return shows(oauthClient)(s.clients.SetPlacements(c.ctx, c.principal, c.path("id"), placements))
+	return shows(oauthClient)(s.Clients.SetPlacements(c.ctx, c.principal, c.path("id"), placements))
+}
+
+// certificateNames are the names that a certificate can have, by their kinds.
+func certificateNames(c *v1.OAuthClientCertificate) map[oauth.NameKind]*string {
+	return map[oauth.NameKind]*string{
+		oauth.SubjectDN: &c.SubjectDN, oauth.SANDNS: &c.SANDNS, oauth.SANURI: &c.SANURI, oauth.SANIP: &c.SANIP,
+		oauth.SANEmail: &c.SANEmail, oauth.JWKS: &c.JWKS,
+	}
 }
 
 // certificateIn is the one name of a certificate.
-func certificateIn(given *v1.OAuthClientCertificate) (oauth.Certificate, error) {
-	var one oauth.Certificate
+func certificateIn(given *v1.OAuthClientCertificate) (one oauth.Certificate, err error) {
 	if given == nil {
 		return one, nil
 	}
-	for kind, name := range map[oauth.NameKind]string{
-		oauth.SubjectDN: given.SubjectDN, oauth.SANDNS: given.SANDNS, oauth.SANURI: given.SANURI, oauth.SANIP: given.SANIP,
-		oauth.SANEmail: given.SANEmail, oauth.JWKS: given.JWKS,
-	} {
+	for kind, name := range certificateNames(given) {
 		switch {
-		case name == "":
+		case *name == "":
 		case !one.None():
 			return one, broker.Invalid("certificate", "must have one name, not several")
 		default:
-			one = oauth.Certificate{Kind: kind, Name: name}
+			one = oauth.Certificate{Kind: kind, Name: *name}
 		}
 	}
 	if one.None() {
@@ -101,21 +87,13 @@ func certificateIn(given *v1.OAuthClientCertificate) (oauth.Certificate, error) 
 }
 
 func certificateOut(c oauth.Certificate) *v1.OAuthClientCertificate {
-	switch c.Kind {
-	case oauth.SubjectDN:
-		return &v1.OAuthClientCertificate{SubjectDN: c.Name}
-	case oauth.SANDNS:
-		return &v1.OAuthClientCertificate{SANDNS: c.Name}
-	case oauth.SANURI:
-		return &v1.OAuthClientCertificate{SANURI: c.Name}
-	case oauth.SANIP:
-		return &v1.OAuthClientCertificate{SANIP: c.Name}
-	case oauth.SANEmail:
-		return &v1.OAuthClientCertificate{SANEmail: c.Name}
-	case oauth.JWKS:
-		return &v1.OAuthClientCertificate{JWKS: c.Name}
+	shown := &v1.OAuthClientCertificate{}
+	name, known := certificateNames(shown)[c.Kind]
+	if !known {
+		return nil
 	}
-	return nil
+	*name = c.Name
+	return shown
 }
 
 func placementsIn(given []v1.Placement) ([]oauth.Placement, error) {
@@ -154,10 +132,6 @@ func placementsOut(stored []oauth.Placement) []v1.Placement {
 	return all
 }
 
-func (s *server) deleteClient(c *call) (answer[v1.OAuthClient], error) {
-	return done[v1.OAuthClient](s.clients.Delete(c.ctx, c.principal, c.path("id")))
-}
-
 func oauthClient(c oauth.Client) v1.OAuthClient {
 	return v1.OAuthClient{
 		Placements: placementsOut(c.Placements), Certificate: certificateOut(c.Certificate),
@@ -166,51 +140,15 @@ func oauthClient(c oauth.Client) v1.OAuthClient {
 	}
 }
 
-// tokenKeys refuses if this server keeps no keys that sign tokens.
-func (s *server) tokenKeys() error {
-	if s.keys == nil {
-		return &broker.Error{Kind: broker.ErrUnsupported, Detail: "this server gives clients no tokens"}
-	}
-	return nil
-}
-
-func (s *server) listTokenKeys(c *call) (answer[v1.List[v1.TokenKey]], error) {
-	return listsAll(tokenKey)(s.keys.Keys(c.ctx, c.principal))
-}
-
-func (s *server) rotateTokenKey(c *call) (answer[v1.TokenKey], error) {
-	return shows(tokenKey)(s.keys.RotateKey(c.ctx, c.principal))
-}
-
-func (s *server) revokeTokenKey(c *call) (answer[v1.TokenKey], error) {
-	return done[v1.TokenKey](s.keys.RevokeKey(c.ctx, c.principal, c.path("id")))
-}
-
 func tokenKey(k oauth.TokenKey) v1.TokenKey {
 	return v1.TokenKey{ID: k.ID, State: string(k.State), KeyStore: k.KeyStore, CreatedAt: k.CreatedAt, Until: k.Until}
 }
 
-// vnfGrants refuses if this server keeps no grants.
-func (s *server) vnfGrants() error {
-	if s.grants == nil {
-		return &broker.Error{Kind: broker.ErrUnsupported, Detail: "this server gives VNFMs no grants"}
-	}
-	return nil
-}
-
-func (s *server) listGrants(c *call) (answer[v1.List[v1.Grant]], error) {
-	page, err := c.page()
-	if err != nil {
-		return answer[v1.List[v1.Grant]]{}, err
-	}
-	return lists(vnfGrant)(s.grants.Records(c.ctx, c.principal, grant.Query{
+func grantsAsked(c *call) grant.Query {
+	return grant.Query{
 		Client: c.query.Get("client"), Instance: c.query.Get("instance"), Operation: c.query.Get("operation"),
-		VIM: c.query.Get("vim"), Lease: c.query.Get("lease"), State: grant.State(c.query.Get("state")), Page: page,
-	}))
-}
-
-func (s *server) showGrant(c *call) (answer[v1.Grant], error) {
-	return shows(vnfGrant)(s.grants.Record(c.ctx, c.principal, c.path("id")))
+		VIM: c.query.Get("vim"), Lease: c.query.Get("lease"), State: grant.State(c.query.Get("state")), Page: c.page,
+	}
 }
 
 func vnfGrant(r grant.Record) v1.Grant {

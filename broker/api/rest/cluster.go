@@ -14,58 +14,33 @@ import (
 	"github.com/vimbroker/vimbroker/policy"
 )
 
-// onboarding refuses if this server follows no clusters.
-func (s *server) onboarding() error {
-	if s.clusters == nil {
-		return &broker.Error{
-			Kind: broker.ErrUnsupported, Detail: "this server does not follow the clusters of Cluster API", Remedy: "ask a server that does",
-		}
-	}
-	return nil
-}
-
 func (s *server) enableManagement(c *call, in v1.ManagementClusterRequest) (answer[v1.ManagementCluster], error) {
-	m, err := s.clusters.Enable(c.ctx, c.principal, in.VIM, onboard.Settings(in.ClusterSettings))
+	m, err := s.Clusters.Enable(c.ctx, c.principal, in.VIM, onboard.Settings(in.ClusterSettings))
 	if err != nil {
 		return answer[v1.ManagementCluster]{}, err
 	}
-	a, err := shows(management)(s.clusters.Management(c.ctx, c.principal, m.VIM))
+	a, err := s.management(c, m.VIM)
 	a.location = "/v1/management-clusters/" + url.PathEscape(m.VIM)
 	return a, err
 }
 
-func (s *server) showManagement(c *call) (answer[v1.ManagementCluster], error) {
-	return shows(management)(s.clusters.Management(c.ctx, c.principal, c.path("id")))
-}
-
-func (s *server) listManagements(c *call) (answer[v1.List[v1.ManagementCluster]], error) {
-	return listsAll(management)(s.clusters.Managements(c.ctx, c.principal))
-}
-
-func (s *server) disableManagement(c *call) (answer[v1.ManagementCluster], error) {
-	return done[v1.ManagementCluster](s.clusters.Disable(c.ctx, c.principal, c.path("id")))
-}
-
 func (s *server) releaseManagement(c *call, _ v1.ReleaseRequest) (answer[v1.ManagementCluster], error) {
-	if _, err := s.clusters.Release(c.ctx, c.principal, c.path("id")); err != nil {
+	m, err := s.Clusters.Release(c.ctx, c.principal, c.path("id"))
+	if err != nil {
 		return answer[v1.ManagementCluster]{}, err
 	}
-	return s.showManagement(c)
+	return s.management(c, m.VIM)
 }
 
-func (s *server) listClusters(c *call) (answer[v1.List[v1.WorkloadCluster]], error) {
-	page, err := c.page()
-	if err != nil {
-		return answer[v1.List[v1.WorkloadCluster]]{}, err
-	}
-	return lists(cluster)(s.clusters.Clusters(c.ctx, c.principal, onboard.ClusterQuery{
+func (s *server) management(c *call, vim string) (answer[v1.ManagementCluster], error) {
+	return shows(management)(s.Clusters.Management(c.ctx, c.principal, vim))
+}
+
+func clustersAsked(c *call) onboard.ClusterQuery {
+	return onboard.ClusterQuery{
 		Management: c.query.Get("managementCluster"), Namespace: c.query.Get("namespace"), Name: c.query.Get("name"),
-		State: onboard.State(c.query.Get("state")), Page: page,
-	}))
-}
-
-func (s *server) showCluster(c *call) (answer[v1.WorkloadCluster], error) {
-	return shows(cluster)(s.clusters.Cluster(c.ctx, c.principal, c.path("id")))
+		State: onboard.State(c.query.Get("state")), Page: c.page,
+	}
 }
 
 func management(m onboard.ManagementView) v1.ManagementCluster {
@@ -98,16 +73,12 @@ func (s *server) issuePushToken(c *call, in v1.PushTokenRequest) (answer[v1.Push
 	if err != nil {
 		return answer[v1.PushToken]{}, err
 	}
-	token, until, err := s.clusters.IssuePushToken(c.ctx, c.principal, c.path("id"), ttl)
+	token, until, err := s.Clusters.IssuePushToken(c.ctx, c.principal, c.path("id"), ttl)
 	return answer[v1.PushToken]{body: v1.PushToken{Token: token, ExpiresAt: until.UTC()}}, err
 }
 
-func (s *server) revokePushToken(c *call) (answer[v1.PushToken], error) {
-	return done[v1.PushToken](s.clusters.RevokePushToken(c.ctx, c.principal, c.path("id")))
-}
-
 func (s *server) push(c *call, in v1.Push) (answer[v1.WorkloadCluster], error) {
-	found, err := s.clusters.Push(c.ctx, c.principal, onboard.Pushed{
+	found, err := s.Clusters.Push(c.ctx, c.principal, onboard.Pushed{
 		Management: in.ManagementCluster, Namespace: in.Namespace, UID: in.ClusterUID, Kubeconfig: in.Kubeconfig,
 	})
 	if err == nil && found.State != onboard.StateRegistered {
@@ -126,10 +97,10 @@ func (s *server) push(c *call, in v1.Push) (answer[v1.WorkloadCluster], error) {
 // pusher identifies the holder of a token to push with.
 func (s *server) pusher(r *http.Request) (policy.Principal, error) {
 	token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-	if !ok || s.clusters == nil {
+	if !ok || s.Clusters == nil {
 		return policy.Principal{}, policy.ErrUnauthenticated
 	}
-	return s.clusters.Pusher(r.Context(), token)
+	return s.Clusters.Pusher(r.Context(), token)
 }
 
 // pushExpiry is until when a kubeconfig can be pushed; zero if it cannot.

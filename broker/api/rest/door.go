@@ -37,21 +37,7 @@ type Options struct {
 }
 
 // server answers requests.
-type server struct {
-	registry Registry
-	leaser   Leaser
-	auditLog AuditLog
-	overseer Overseer
-	clusters Clusters
-	clients  OAuthClients
-	keys     TokenKeys
-	grants   Grants
-	trust    Trust
-	links    Links
-	log      *slog.Logger
-	version  string
-	now      func() time.Time
-}
+type server struct{ Options }
 
 // Door returns REST version 1 with its probes and its OpenAPI document. It answers every
 // path that no other door has.
@@ -59,11 +45,7 @@ func Door(o Options) api.Door {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	s := &server{
-		registry: o.Registry, leaser: o.Leaser, auditLog: o.AuditLog, overseer: o.Overseer,
-		clusters: o.Clusters, clients: o.Clients, keys: o.TokenKeys, grants: o.Grants, trust: o.Trust, links: o.Links, log: o.Log,
-		version: o.Version, now: o.Now,
-	}
+	s := &server{o}
 	d := api.Door{
 		Name:    audit.DoorREST,
 		Paths:   []string{"/"},
@@ -80,12 +62,7 @@ func Door(o Options) api.Door {
 	text := document(o.Version, table, types)
 	d.Routes = append(d.Routes, api.Route{
 		Method: "GET", Path: "/openapi.json", Identify: api.Anyone, Timeout: quick, Status: http.StatusOK,
-		Handle: func(*api.Call) (api.Answer, error) {
-			return api.Answer{Serve: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-				w.Header().Set("Content-Type", v1.MediaType)
-				_, _ = w.Write(text) // the caller may be gone
-			})}, nil
-		},
+		Handle: func(*api.Call) (api.Answer, error) { return api.Answer{Serve: written(v1.MediaType, text)}, nil },
 	})
 	return d
 }

@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"net/url"
@@ -160,6 +161,53 @@ func listsAll[T, O any](wire func(T) O) func([]T, error) (answer[v1.List[O]], er
 	return func(found []T, err error) (answer[v1.List[O]], error) { return lists(wire)(found, "", err) }
 }
 
+// byID is an endpoint that answers with what a part of the domain has under the id or name in the path.
+func byID[P, T, O any](
+	part func(*server) P, find func(P, context.Context, policy.Principal, string) (T, error), wire func(T) O,
+) endpoint {
+	return plain(func(s *server, c *call) (answer[O], error) {
+		return shows(wire)(find(part(s), c.ctx, c.principal, c.subject()))
+	})
+}
+
+// ends is an endpoint that ends what a part has under the id or name in the path.
+func ends[P any](part func(*server) P, end func(P, context.Context, policy.Principal, string) error) endpoint {
+	return plain(func(s *server, c *call) (answer[struct{}], error) {
+		return done[struct{}](end(part(s), c.ctx, c.principal, c.subject()))
+	})
+}
+
+// acts is an endpoint that has a part do what needs no more words.
+func acts[P, T, O any](part func(*server) P, act func(P, context.Context, policy.Principal) (T, error), wire func(T) O) endpoint {
+	return plain(func(s *server, c *call) (answer[O], error) { return shows(wire)(act(part(s), c.ctx, c.principal)) })
+}
+
+// all is an endpoint that answers with all of a part's things, which are few.
+func all[P, T, O any](part func(*server) P, list func(P, context.Context, policy.Principal) ([]T, error), wire func(T) O) endpoint {
+	return plain(func(s *server, c *call) (answer[v1.List[O]], error) {
+		return listsAll(wire)(list(part(s), c.ctx, c.principal))
+	})
+}
+
+// pages is an endpoint that answers with a page of a part's things.
+func pages[P, Q, T, O any](
+	part func(*server) P, list func(P, context.Context, policy.Principal, Q) ([]T, string, error), asked func(*call) Q, wire func(T) O,
+) endpoint {
+	return plain(func(s *server, c *call) (answer[v1.List[O]], error) {
+		return lists(wire)(list(part(s), c.ctx, c.principal, asked(c)))
+	})
+}
+
+// lacks is the error of servers without a part.
+func lacks(without func(*server) bool, detail, remedy string) func(*server) error {
+	return func(s *server) error {
+		if without(s) {
+			return &broker.Error{Kind: broker.ErrUnsupported, Detail: detail, Remedy: remedy}
+		}
+		return nil
+	}
+}
+
 // done answers that something is gone.
 func done[O any](err error) (answer[O], error) { return answer[O]{status: http.StatusNoContent}, err }
 
@@ -169,9 +217,15 @@ type call struct {
 	ctx       context.Context
 	principal policy.Principal
 	query     url.Values
+	page      broker.Page
 }
 
+func (c *call) paged() broker.Page { return c.page }
+
 func (c *call) path(name string) string { return c.PathValue(name) }
+
+// subject is the id or name in the path.
+func (c *call) subject() string { return cmp.Or(c.path("id"), c.path("name")) }
 
 // maxBody bounds every request body: a kubeconfig with its certificates is a few
 // kilobytes, a clouds.yaml less.
@@ -188,7 +242,11 @@ func (s *server) operation(rt route) api.Route {
 					return api.Answer{}, err
 				}
 			}
-			a, err := rt.call(s, &call{c, c.Context(), c.Principal, c.Query})
+			page, err := pageOf(c.Query)
+			if err != nil {
+				return api.Answer{}, err
+			}
+			a, err := rt.call(s, &call{c, c.Context(), c.Principal, c.Query, page})
 			if a.text != nil && err == nil {
 				return api.Answer{Serve: written(rt.media, a.text)}, nil
 			}
@@ -245,10 +303,10 @@ func invalid(location, field, message string) error {
 	return api.Refuse(broker.ErrInvalid, location, field, message)
 }
 
-// page reads where in a list to continue.
-func (c *call) page() (broker.Page, error) {
-	p := broker.Page{Size: broker.DefaultPage, Token: c.query.Get("pageToken")}
-	if given := c.query.Get("pageSize"); given != "" {
+// pageOf reads where in a list to continue.
+func pageOf(query url.Values) (broker.Page, error) {
+	p := broker.Page{Size: broker.DefaultPage, Token: query.Get("pageToken")}
+	if given := query.Get("pageSize"); given != "" {
 		n, err := strconv.Atoi(given)
 		if err != nil || n < 1 || n > broker.MaxPage {
 			return p, invalid("query", "pageSize", "must be a whole number from 1 to "+strconv.Itoa(broker.MaxPage))

@@ -40,7 +40,7 @@ func (s *server) issueLease(c *call, in v1.LeaseRequest) (answer[v1.IssuedLease]
 	if r.IdempotencyKey, err = c.idempotencyKey(); err != nil {
 		return answer[v1.IssuedLease]{}, err
 	}
-	l, config, err := s.leaser.IssueLease(c.ctx, c.principal, r)
+	l, config, err := s.Leaser.IssueLease(c.ctx, c.principal, r)
 	if err != nil {
 		return answer[v1.IssuedLease]{}, err
 	}
@@ -58,17 +58,13 @@ func (s *server) issueLease(c *call, in v1.LeaseRequest) (answer[v1.IssuedLease]
 func (s *server) undo(c *call, l broker.Lease) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.ctx), undoTime)
 	defer cancel()
-	if _, err := s.leaser.RevokeLease(ctx, c.principal, l.ID); err != nil {
-		s.log.ErrorContext(ctx, "revoking a lease that could not be rendered", "request", c.ID, "lease", l.ID, "error", err)
+	if _, err := s.Leaser.RevokeLease(ctx, c.principal, l.ID); err != nil {
+		s.Log.ErrorContext(ctx, "revoking a lease that could not be rendered", "request", c.ID, "lease", l.ID, "error", err)
 	}
 }
 
-func (s *server) listLeases(c *call) (answer[v1.List[v1.Lease]], error) {
-	page, err := c.page()
-	if err != nil {
-		return answer[v1.List[v1.Lease]]{}, err
-	}
-	return lists(lease)(s.leaser.Leases(c.ctx, c.principal, broker.LeaseQuery{
+func leasesAsked(c *call) broker.LeaseQuery {
+	return broker.LeaseQuery{
 		IDPrefix:  c.query.Get("idPrefix"),
 		VIM:       c.query.Get("vim"),
 		Principal: c.query.Get("principal"),
@@ -76,12 +72,8 @@ func (s *server) listLeases(c *call) (answer[v1.List[v1.Lease]], error) {
 		Instance:  c.query.Get("instance"),
 		For:       c.query.Get("for"),
 		State:     broker.LeaseState(c.query.Get("state")),
-		Page:      page,
-	}))
-}
-
-func (s *server) showLease(c *call) (answer[v1.Lease], error) {
-	return shows(lease)(s.leaser.Lease(c.ctx, c.principal, c.path("id")))
+		Page:      c.page,
+	}
 }
 
 func (s *server) renewLease(c *call, in v1.Renewal) (answer[v1.IssuedLease], error) {
@@ -89,7 +81,7 @@ func (s *server) renewLease(c *call, in v1.Renewal) (answer[v1.IssuedLease], err
 	if err != nil {
 		return answer[v1.IssuedLease]{}, err
 	}
-	l, config, err := s.leaser.RenewLease(c.ctx, c.principal, c.path("id"), ttl)
+	l, config, err := s.Leaser.RenewLease(c.ctx, c.principal, c.path("id"), ttl)
 	if err != nil {
 		return answer[v1.IssuedLease]{}, err
 	}
@@ -97,12 +89,12 @@ func (s *server) renewLease(c *call, in v1.Renewal) (answer[v1.IssuedLease], err
 }
 
 func (s *server) pushLease(c *call, in v1.LeasePush) (answer[v1.PushedLease], error) {
-	l, at, err := s.leaser.PushLease(c.ctx, c.principal, c.path("id"), in.Target, in.Name)
+	l, at, err := s.Leaser.PushLease(c.ctx, c.principal, c.path("id"), in.Target, in.Name)
 	return answer[v1.PushedLease]{body: v1.PushedLease{Lease: l.ID, Target: at.Target, Namespace: at.Namespace, Name: at.Name}}, err
 }
 
 func (s *server) revokeLease(c *call) (answer[v1.Lease], error) {
-	l, err := s.leaser.RevokeLease(c.ctx, c.principal, c.path("id"))
+	l, err := s.Leaser.RevokeLease(c.ctx, c.principal, c.path("id"))
 	a := answer[v1.Lease]{body: lease(l)}
 	if l.State != broker.LeaseRevoked {
 		a.status = http.StatusAccepted
@@ -111,7 +103,7 @@ func (s *server) revokeLease(c *call) (answer[v1.Lease], error) {
 }
 
 func (s *server) revokeLeases(c *call, in v1.Selector) (answer[v1.List[v1.Lease]], error) {
-	return listsAll(lease)(s.leaser.RevokeLeases(c.ctx, c.principal, broker.LeaseSelector{
+	return listsAll(lease)(s.Leaser.RevokeLeases(c.ctx, c.principal, broker.LeaseSelector{
 		VIM: in.VIM, Principal: in.Principal, Operation: in.Operation, Instance: in.Instance, For: in.For, NewSecret: in.NewSecret,
 	}))
 }

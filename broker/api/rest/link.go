@@ -9,14 +9,6 @@ import (
 	"github.com/vimbroker/vimbroker/broker/link"
 )
 
-// virtualLinks refuses if this server keeps no virtual links.
-func (s *server) virtualLinks() error {
-	if s.links == nil {
-		return &broker.Error{Kind: broker.ErrUnsupported, Detail: "this server keeps no virtual links"}
-	}
-	return nil
-}
-
 func (s *server) createLink(c *call, in v1.VirtualLinkRequest) (answer[v1.VirtualLink], error) {
 	if (in.Spec == nil) == (in.Existing == nil) {
 		return answer[v1.VirtualLink]{}, broker.Invalid("spec", "or existing is needed, and not both")
@@ -27,7 +19,7 @@ func (s *server) createLink(c *call, in v1.VirtualLinkRequest) (answer[v1.Virtua
 	} else if r.Existing = in.Existing.NetworkID; r.Existing == "" {
 		return answer[v1.VirtualLink]{}, broker.Invalid("existing.networkId", "is missing")
 	}
-	l, made, err := s.links.Create(c.ctx, c.principal, r)
+	l, made, err := s.Links.Create(c.ctx, c.principal, r)
 	out := answer[v1.VirtualLink]{body: virtualLink(l), status: http.StatusOK}
 	if made {
 		out.status, out.location = http.StatusCreated, "/v1/virtual-links/"+url.PathEscape(l.ID)
@@ -35,21 +27,13 @@ func (s *server) createLink(c *call, in v1.VirtualLinkRequest) (answer[v1.Virtua
 	return out, err
 }
 
-func (s *server) listLinks(c *call) (answer[v1.List[v1.VirtualLink]], error) {
-	page, err := c.page()
-	if err != nil {
-		return answer[v1.List[v1.VirtualLink]]{}, err
-	}
-	return lists(virtualLink)(s.links.List(c.ctx, c.principal, page))
-}
-
 func (s *server) showLink(c *call) (answer[v1.VirtualLink], error) {
-	l, uses, all, err := s.links.Show(c.ctx, c.principal, c.path("id"))
+	l, uses, all, err := s.Links.Show(c.ctx, c.principal, c.path("id"))
 	return answer[v1.VirtualLink]{body: usedLink(l, uses, all)}, err
 }
 
 func (s *server) deleteLink(c *call) (answer[v1.VirtualLink], error) {
-	l, uses, err := s.links.Delete(c.ctx, c.principal, c.path("id"), c.flag("force"))
+	l, uses, err := s.Links.Delete(c.ctx, c.principal, c.path("id"), c.flag("force"))
 	if err != nil || len(uses) == 0 {
 		return done[v1.VirtualLink](err)
 	}

@@ -19,17 +19,14 @@ import (
 
 func (s *server) listAudit(c *call) (answer[v1.List[v1.AuditEntry]], error) {
 	none := answer[v1.List[v1.AuditEntry]]{}
-	page, err := c.page()
-	if err != nil {
-		return none, err
-	}
+	var err error
 	q := audit.Query{
 		Project:   c.query.Get("project"),
 		Principal: c.query.Get("principal"),
 		Action:    policy.Action(c.query.Get("action")),
 		Resource:  c.query.Get("resource"),
 		Lease:     c.query.Get("lease"), CredentialID: c.query.Get("credentialId"), Request: c.query.Get("request"),
-		Limit: page.Size,
+		Limit: c.page.Size,
 	}
 	if vim := c.query.Get("vim"); uuid.Validate(vim) == nil {
 		q.VIM = vim
@@ -48,12 +45,12 @@ func (s *server) listAudit(c *call) (answer[v1.List[v1.AuditEntry]], error) {
 	}
 	// The log grows only at its end, so the next page needs no more than the number of
 	// the last entry shown.
-	if page.Token != "" {
-		if q.Before, err = strconv.ParseInt(page.Token, 10, 64); err != nil || q.Before < 1 {
+	if c.page.Token != "" {
+		if q.Before, err = strconv.ParseInt(c.page.Token, 10, 64); err != nil || q.Before < 1 {
 			return none, invalid("query", "pageToken", "must be the nextPageToken of the page before")
 		}
 	}
-	found, err := s.auditLog.Entries(c.ctx, c.principal, q)
+	found, err := s.AuditLog.Entries(c.ctx, c.principal, q)
 	if err != nil {
 		return none, err
 	}
@@ -71,17 +68,15 @@ func (s *server) listAudit(c *call) (answer[v1.List[v1.AuditEntry]], error) {
 	return answer[v1.List[v1.AuditEntry]]{body: l}, nil
 }
 
-func (s *server) auditSinks(c *call) (answer[v1.List[v1.AuditSink]], error) {
-	return listsAll(func(s delivery.Status) v1.AuditSink {
-		return v1.AuditSink{
-			Name: s.Name, Mode: string(s.Mode), Within: s.Within.String(), Behind: s.Behind.Round(time.Second).String(), Late: s.Late(),
-			Delivered: s.Cursor.Seq, Waiting: s.Waiting, Skipped: s.Cursor.Skipped, Fault: s.Fault,
-		}
-	})(s.auditLog.AuditSinks(c.ctx, c.principal))
+func auditSink(s delivery.Status) v1.AuditSink {
+	return v1.AuditSink{
+		Name: s.Name, Mode: string(s.Mode), Within: s.Within.String(), Behind: s.Behind.Round(time.Second).String(), Late: s.Late(),
+		Delivered: s.Cursor.Seq, Waiting: s.Waiting, Skipped: s.Cursor.Skipped, Fault: s.Fault,
+	}
 }
 
 func (s *server) retention(c *call) (answer[v1.Retention], error) {
-	past, err := s.auditLog.Retention(c.ctx, c.principal)
+	past, err := s.AuditLog.Retention(c.ctx, c.principal)
 	if err != nil {
 		return answer[v1.Retention]{}, err
 	}
@@ -106,7 +101,7 @@ func (s *server) auditTree(c *call) (answer[v1.AuditTree], error) {
 			return answer[v1.AuditTree]{}, invalid("query", "size", "must be a number")
 		}
 	}
-	state, frontier, err := s.auditLog.AuditTree(c.ctx, c.principal, size)
+	state, frontier, err := s.AuditLog.AuditTree(c.ctx, c.principal, size)
 	if err != nil {
 		return answer[v1.AuditTree]{}, err
 	}
@@ -126,7 +121,7 @@ func (s *server) auditGrowth(c *call) (answer[v1.AuditGrowth], error) {
 		}
 		*to = n
 	}
-	state, proof, err := s.auditLog.ProveGrowth(c.ctx, c.principal, size, later)
+	state, proof, err := s.AuditLog.ProveGrowth(c.ctx, c.principal, size, later)
 	return answer[v1.AuditGrowth]{body: v1.AuditGrowth{Size: state.Size, Root: state.Root[:], Proof: hashes(proof)}}, err
 }
 
@@ -135,7 +130,7 @@ func (s *server) auditProof(c *call) (answer[v1.AuditProof], error) {
 	if err != nil {
 		return answer[v1.AuditProof]{}, invalid("path", "seq", "must be the number of an entry")
 	}
-	state, e, proof, err := s.auditLog.ProveEntry(c.ctx, c.principal, seq)
+	state, e, proof, err := s.AuditLog.ProveEntry(c.ctx, c.principal, seq)
 	if err != nil {
 		return answer[v1.AuditProof]{}, err
 	}
@@ -165,7 +160,7 @@ func (s *server) auditLines(c *call) (answer[string], error) {
 	if limit < 1 || limit > maxLines {
 		return answer[string]{}, invalid("query", "limit", "must be a whole number from 1 to "+strconv.Itoa(maxLines))
 	}
-	found, err := s.auditLog.EntriesAfter(c.ctx, c.principal, after, int(limit))
+	found, err := s.AuditLog.EntriesAfter(c.ctx, c.principal, after, int(limit))
 	if err != nil {
 		return answer[string]{}, err
 	}
@@ -183,7 +178,7 @@ func (s *server) auditLines(c *call) (answer[string], error) {
 }
 
 func (s *server) auditCheckpoint(c *call) (answer[v1.AuditCheckpoint], error) {
-	found, err := s.auditLog.Checkpoint(c.ctx, c.principal)
+	found, err := s.AuditLog.Checkpoint(c.ctx, c.principal)
 	a := answer[v1.AuditCheckpoint]{body: v1.AuditCheckpoint{
 		Size: found.Size, Root: found.Root[:], Time: found.Time, Key: found.Key, Note: found.Note,
 	}}
@@ -193,22 +188,12 @@ func (s *server) auditCheckpoint(c *call) (answer[v1.AuditCheckpoint], error) {
 	return a, err
 }
 
-func (s *server) auditAnchors(c *call) (answer[v1.List[v1.AuditAnchor]], error) {
-	return listsAll(func(a notary.AnchorStatus) v1.AuditAnchor {
-		return v1.AuditAnchor{Name: a.Anchor, Size: a.Size, Time: a.Time, Behind: a.Behind, Fault: a.Fault}
-	})(s.auditLog.AuditAnchors(c.ctx, c.principal))
-}
-
-func (s *server) auditKeys(c *call) (answer[v1.List[v1.AuditKey]], error) {
-	return listsAll(auditKey)(s.auditLog.AuditKeys(c.ctx, c.principal))
-}
-
-func (s *server) rotateAuditKey(c *call) (answer[v1.AuditKey], error) {
-	return shows(auditKey)(s.auditLog.RotateAuditKey(c.ctx, c.principal))
+func auditAnchor(a notary.AnchorStatus) v1.AuditAnchor {
+	return v1.AuditAnchor{Name: a.Anchor, Size: a.Size, Time: a.Time, Behind: a.Behind, Fault: a.Fault}
 }
 
 func (s *server) revokeAuditKey(c *call, in v1.AuditKeyRevocation) (answer[v1.AuditKey], error) {
-	return shows(auditKey)(s.auditLog.RevokeAuditKey(c.ctx, c.principal, c.path("id"), in.Until))
+	return shows(auditKey)(s.AuditLog.RevokeAuditKey(c.ctx, c.principal, c.path("id"), in.Until))
 }
 
 func auditKey(k notary.SigningKey) v1.AuditKey {
@@ -256,23 +241,17 @@ func (s *server) explain(c *call, in v1.Question) (answer[v1.Decision], error) {
 	if q.Resource.Project == "" {
 		q.Resource.Project = q.Principal.Project
 	}
-	d, err := s.overseer.Explain(c.ctx, c.principal, q)
+	d, err := s.Overseer.Explain(c.ctx, c.principal, q)
 	return answer[v1.Decision]{body: v1.Decision{
 		Allowed: d.Allowed, Policies: d.Policies, Reasons: d.Reasons, Why: d.Why, Errors: d.Errors,
 	}}, err
 }
 
-func (s *server) listTokens(c *call) (answer[v1.List[v1.Token]], error) {
-	page, err := c.page()
-	if err != nil {
-		return answer[v1.List[v1.Token]]{}, err
+func staticToken(t broker.Token) v1.Token {
+	return v1.Token{
+		ID: t.ID, Name: t.Name, Project: t.Project, Roles: t.Roles, Previous: t.Previous,
+		ExpiresAt: t.ExpiresAt.UTC(), LastUsedAt: t.LastUsedAt.UTC(),
 	}
-	return lists(func(t broker.Token) v1.Token {
-		return v1.Token{
-			ID: t.ID, Name: t.Name, Project: t.Project, Roles: t.Roles, Previous: t.Previous,
-			ExpiresAt: t.ExpiresAt.UTC(), LastUsedAt: t.LastUsedAt.UTC(),
-		}
-	})(s.overseer.Tokens(c.ctx, c.principal, page))
 }
 
 func (s *server) whoAmI(c *call) (answer[v1.Caller], error) {
@@ -285,10 +264,10 @@ func (s *server) whoAmI(c *call) (answer[v1.Caller], error) {
 
 func (s *server) listLogins(*call) (answer[v1.Logins], error) {
 	all := v1.Logins{Items: []v1.LoginMethod{}}
-	if s.trust == nil {
+	if s.Trust == nil {
 		return answer[v1.Logins]{body: all}, nil
 	}
-	for _, e := range s.trust.Logins() {
+	for _, e := range s.Trust.Logins() {
 		all.Items = append(all.Items, v1.LoginMethod{
 			Name: e.Name, Issuer: e.Issuer, ClientID: e.Login.ClientID, Scopes: e.Login.Scopes, Audience: e.Audience,
 		})
@@ -297,15 +276,15 @@ func (s *server) listLogins(*call) (answer[v1.Logins], error) {
 }
 
 func (s *server) alive(*call) (answer[v1.Health], error) {
-	return answer[v1.Health]{body: v1.Health{Status: "ok", Version: s.version}}, nil
+	return answer[v1.Health]{body: v1.Health{Status: "ok", Version: s.Version}}, nil
 }
 
 func (s *server) ready(c *call) (answer[v1.Health], error) {
-	parts, err := s.overseer.Ready()
+	parts, err := s.Overseer.Ready()
 	if err != nil {
 		return answer[v1.Health]{}, err
 	}
-	h := v1.Health{Status: "ready", Version: s.version}
+	h := v1.Health{Status: "ready", Version: s.Version}
 	for _, p := range parts {
 		if p.Fault != "" || c.query.Has("verbose") {
 			h.Parts = append(h.Parts, v1.Part{Name: string(p.Part), Usable: p.Fault == "", Detail: p.Fault})

@@ -9,28 +9,12 @@ import (
 	"github.com/vimbroker/vimbroker/broker/trust"
 )
 
-// trustTable refuses if this server has no table of trust.
-func (s *server) trustTable() error {
-	if s.trust == nil {
-		return &broker.Error{Kind: broker.ErrUnsupported, Detail: "this server has no table of trust"}
-	}
-	return nil
-}
-
-func (s *server) listTrust(c *call) (answer[v1.List[v1.TrustEntry]], error) {
-	return listsAll(trustOut)(s.trust.List(c.ctx, c.principal))
-}
-
-func (s *server) showTrust(c *call) (answer[v1.TrustEntry], error) {
-	return shows(trustOut)(s.trust.Entry(c.ctx, c.principal, c.path("name")))
-}
-
 func (s *server) createTrust(c *call, in v1.TrustEntryRequest) (answer[v1.TrustEntry], error) {
 	a, err := trustIn(in)
 	if err != nil {
 		return answer[v1.TrustEntry]{}, err
 	}
-	made, err := s.trust.Create(c.ctx, c.principal, a)
+	made, err := s.Trust.Create(c.ctx, c.principal, a)
 	return answer[v1.TrustEntry]{body: trustOut(made), location: "/v1/trust/" + url.PathEscape(made.Name)}, err
 }
 
@@ -42,15 +26,11 @@ func (s *server) updateTrust(c *call, in v1.TrustEntryRequest) (answer[v1.TrustE
 	if err != nil {
 		return answer[v1.TrustEntry]{}, err
 	}
-	return shows(trustOut)(s.trust.Update(c.ctx, c.principal, a))
-}
-
-func (s *server) deleteTrust(c *call) (answer[v1.TrustEntry], error) {
-	return done[v1.TrustEntry](s.trust.Delete(c.ctx, c.principal, c.path("name")))
+	return shows(trustOut)(s.Trust.Update(c.ctx, c.principal, a))
 }
 
 func (s *server) tryToken(c *call, in v1.TrustTrialRequest) (answer[v1.TrustTrial], error) {
-	t, err := s.trust.Try(c.ctx, c.principal, in.Token.Reveal())
+	t, err := s.Trust.Try(c.ctx, c.principal, in.Token.Reveal())
 	shown := v1.TrustTrial{Entry: t.Entry, Reason: t.Reason, Rules: t.Rules, Once: t.Once, ExpiresAt: t.Until.UTC()}
 	if p := t.Principal; p.Name != "" {
 		shown.Principal = &v1.Principal{Name: p.Name, Project: p.Project, Roles: p.Roles, Claims: p.Claims}

@@ -16,7 +16,7 @@ func (s *server) registerVIM(c *call, in v1.Registration) (answer[v1.VIM], error
 	if r.IdempotencyKey, err = c.idempotencyKey(); err != nil {
 		return answer[v1.VIM]{}, err
 	}
-	v, err := s.registry.RegisterVIM(c.ctx, c.principal, r)
+	v, err := s.Registry.RegisterVIM(c.ctx, c.principal, r)
 	if err != nil {
 		return answer[v1.VIM]{}, err
 	}
@@ -28,7 +28,7 @@ func (s *server) registerVIM(c *call, in v1.Registration) (answer[v1.VIM], error
 
 // sameAs names the caller's other VIMs that are the same system.
 func (s *server) sameAs(c *call, v broker.VIM) (names []string, err error) {
-	others, err := s.registry.SameSystem(c.ctx, c.principal, v)
+	others, err := s.Registry.SameSystem(c.ctx, c.principal, v)
 	for _, other := range others {
 		names = append(names, other.Project+"/"+other.Name)
 	}
@@ -39,7 +39,7 @@ func (s *server) sameAs(c *call, v broker.VIM) (names []string, err error) {
 func (s *server) sameAsMade(c *call, v broker.VIM) []string {
 	names, err := s.sameAs(c, v)
 	if err != nil {
-		s.log.WarnContext(c.ctx, "looking for other registrations of a VIM's system", "request", c.ID, "vim", v.ID, "error", err)
+		s.Log.WarnContext(c.ctx, "looking for other registrations of a VIM's system", "request", c.ID, "vim", v.ID, "error", err)
 	}
 	return names
 }
@@ -49,8 +49,8 @@ func (s *server) listVIMs(c *call) (answer[v1.List[v1.VIM]], error) {
 	if err != nil {
 		return answer[v1.List[v1.VIM]]{}, err
 	}
-	now := s.now()
-	return lists(func(v broker.VIM) v1.VIM { return vim(v, now) })(s.registry.VIMs(c.ctx, c.principal, q))
+	now := s.Now()
+	return lists(func(v broker.VIM) v1.VIM { return vim(v, now) })(s.Registry.VIMs(c.ctx, c.principal, q))
 }
 
 func (s *server) listKeys(c *call) (answer[v1.List[v1.KeyStatus]], error) {
@@ -63,12 +63,13 @@ func (s *server) listKeys(c *call) (answer[v1.List[v1.KeyStatus]], error) {
 			VIM: k.VIM, VIMName: k.VIMName, Project: k.Project, Generation: k.Generation, KeyStore: k.KeyStore,
 			SealedAt: k.SealedAt, Past: k.Past, Elsewhere: k.Elsewhere, Pending: k.Pending, Opens: k.Opens, Message: k.Message,
 		}
-	})(s.registry.KeyStatuses(c.ctx, c.principal, q, c.flag("try")))
+	})(s.Registry.KeyStatuses(c.ctx, c.principal, q, c.flag("try")))
 }
 
 // vimsAsked is the query of a list of VIMs.
 func vimsAsked(c *call) (broker.VIMQuery, error) {
 	q := broker.VIMQuery{
+		Page:     c.page,
 		Type:     broker.VIMType(c.query.Get("type")),
 		IDPrefix: c.query.Get("idPrefix"),
 		Name:     c.query.Get("name"),
@@ -78,15 +79,12 @@ func vimsAsked(c *call) (broker.VIMQuery, error) {
 		q.State, q.Status = broker.VIMDraining, ""
 	}
 	var err error
-	if q.Labels, err = labels(c.query["label"]); err != nil {
-		return q, err
-	}
-	q.Page, err = c.page()
+	q.Labels, err = labels(c.query["label"])
 	return q, err
 }
 
 func (s *server) showVIM(c *call) (answer[v1.VIM], error) {
-	v, err := s.registry.VIM(c.ctx, c.principal, c.path("id"))
+	v, err := s.Registry.VIM(c.ctx, c.principal, c.path("id"))
 	if err != nil {
 		return answer[v1.VIM]{}, err
 	}
@@ -101,7 +99,7 @@ func (s *server) showVIM(c *call) (answer[v1.VIM], error) {
 func (s *server) waiting(c *call, v broker.VIM) (answer[v1.VIM], error) {
 	a := s.vim(v)
 	var err error
-	a.body.WaitsFor, err = s.registry.WaitsFor(c.ctx, c.principal, v)
+	a.body.WaitsFor, err = s.Registry.WaitsFor(c.ctx, c.principal, v)
 	return a, err
 }
 
@@ -111,7 +109,7 @@ func (s *server) updateVIM(c *call, in v1.Change) (answer[v1.VIM], error) {
 	if change.IfRevision, err = c.ifMatch(); err != nil {
 		return answer[v1.VIM]{}, err
 	}
-	v, err := s.registry.UpdateVIM(c.ctx, c.principal, c.path("id"), change)
+	v, err := s.Registry.UpdateVIM(c.ctx, c.principal, c.path("id"), change)
 	return s.vim(v), err
 }
 
@@ -121,7 +119,7 @@ func (s *server) deleteVIM(c *call) (answer[v1.VIM], error) {
 	if d.IfRevision, err = c.ifMatch(); err != nil {
 		return answer[v1.VIM]{}, err
 	}
-	v, gone, err := s.registry.DeleteVIM(c.ctx, c.principal, c.path("id"), d)
+	v, gone, err := s.Registry.DeleteVIM(c.ctx, c.principal, c.path("id"), d)
 	if err != nil || gone {
 		return answer[v1.VIM]{status: http.StatusNoContent}, err
 	}
@@ -129,7 +127,7 @@ func (s *server) deleteVIM(c *call) (answer[v1.VIM], error) {
 }
 
 func (s *server) checkVIM(c *call, _ v1.CheckRequest) (answer[v1.VIM], error) {
-	v, err := s.registry.CheckVIM(c.ctx, c.principal, c.path("id"))
+	v, err := s.Registry.CheckVIM(c.ctx, c.principal, c.path("id"))
 	a := s.vim(v)
 	if err == nil {
 		a.body.SameAs = s.sameAsMade(c, v)
@@ -144,22 +142,22 @@ func (s *server) rotateVIM(c *call, in v1.Rotation) (answer[v1.VIM], error) {
 		return answer[v1.VIM]{}, err
 	}
 	if cred.Empty() {
-		v, err := s.registry.RekeyVIM(c.ctx, c.principal, c.path("id"), in.KeyStore, revision)
+		v, err := s.Registry.RekeyVIM(c.ctx, c.principal, c.path("id"), in.KeyStore, revision)
 		return s.vim(v), err
 	}
 	if in.KeyStore != "" {
 		return answer[v1.VIM]{}, broker.Invalid("keyStore", "must be left out with a credential: it is sealed in the key store for new keys")
 	}
-	v, err := s.registry.RotateVIM(c.ctx, c.principal, c.path("id"), cred, revision)
+	v, err := s.Registry.RotateVIM(c.ctx, c.principal, c.path("id"), cred, revision)
 	return s.vim(v), err
 }
 
 func (s *server) rotateKeys(c *call, in v1.KeyRotation) (answer[v1.KeyRotation], error) {
-	return done[v1.KeyRotation](s.registry.RekeyRest(c.ctx, c.principal, in.KeyStore, in.SealedBefore))
+	return done[v1.KeyRotation](s.Registry.RekeyRest(c.ctx, c.principal, in.KeyStore, in.SealedBefore))
 }
 
 func (s *server) inventory(c *call, in v1.InventoryRequest) (answer[v1.Inventory], error) {
-	i, err := s.leaser.Inventory(c.ctx, c.principal, c.path("id"), in.Settle)
+	i, err := s.Leaser.Inventory(c.ctx, c.principal, c.path("id"), in.Settle)
 	if err != nil {
 		return answer[v1.Inventory]{}, err
 	}
@@ -179,7 +177,7 @@ func (s *server) inventory(c *call, in v1.InventoryRequest) (answer[v1.Inventory
 }
 
 func (s *server) vim(v broker.VIM) answer[v1.VIM] {
-	return answer[v1.VIM]{body: vim(v, s.now()), revision: v.Revision}
+	return answer[v1.VIM]{body: vim(v, s.Now()), revision: v.Revision}
 }
 
 func labels(pairs []string) (map[string]string, error) {
