@@ -44,10 +44,12 @@ type onboardTest struct {
 // fullManagement has every field set.
 func fullManagement(vim string) onboard.Management {
 	return onboard.Management{
-		VIM: vim, Settings: onboard.Settings{Namespaces: []string{"a", "b"}, Selector: map[string]string{"onboard": "yes"}, NamespaceSelector: map[string]string{"tenant": "yes"},
+		VIM: vim, Settings: onboard.Settings{
+			Namespaces: []string{"a", "b"}, Selector: map[string]string{"onboard": "yes"}, NamespaceSelector: map[string]string{"tenant": "yes"},
 			Projects: map[string]string{"": "north", "b": "south"}, SecretName: "{cluster}-kubeconfig", SecretKey: "value",
 			NameTemplate: "{namespace}.{cluster}", CopyLabels: []string{"site"}, ControlPlanes: []string{"planes.example.org"},
-			Account: "leases", MaxGone: 5, MaxGoneShare: 30, Annotation: "in"}, EnabledBy: "alice", CreatedAt: epoch, UpdatedAt: epoch.Add(time.Second), WatchedAt: epoch.Add(2 * time.Second),
+			Account: "leases", MaxGone: 5, MaxGoneShare: 30, Annotation: "in",
+		}, EnabledBy: "alice", CreatedAt: epoch, UpdatedAt: epoch.Add(time.Second), WatchedAt: epoch.Add(2 * time.Second),
 		Trouble: "it does not answer", HeldAt: epoch.Add(3 * time.Second), ReleasedUntil: epoch.Add(4 * time.Second), Revision: 1,
 	}
 }
