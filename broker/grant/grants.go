@@ -207,7 +207,9 @@ func (g *Grants) Grant(ctx context.Context, p policy.Principal, id string) (Gran
 		return fail(err)
 	}
 	if p.Name != holder(found.Client) { // others see that it is there, and have no use for it
-		return fail(g.desk.Refuse(ctx, act, &broker.Error{Kind: broker.ErrDenied, Detail: "a grant is shown only to the client that it was given to"}))
+		return fail(g.desk.Refuse(ctx, act, &broker.Error{
+			Kind: broker.ErrDenied, Detail: "a grant is shown only to the client that it was given to",
+		}))
 	}
 	return g.decide(ctx, p, found, act)
 }
