@@ -187,7 +187,7 @@ func (b *Oversight) checkStore(ctx context.Context) error {
 // Replicas lists the servers on the database, to who may read the whole audit log. One that stops leaves the list; one
 // that is killed is late, and forgotten after an hour.
 func (b *Oversight) Replicas(ctx context.Context, p policy.Principal) ([]Replica, error) {
-	if err := b.read(ctx, p, policy.AuditRead, projectResource(anyProject)); err != nil {
+	if err := b.read(ctx, p, policy.AuditRead, InProject(anyProject)); err != nil {
 		return nil, err
 	}
 	all, err := b.status.Replicas(ctx)
