@@ -113,7 +113,7 @@ func (b *Leaser) gradeAnewOn(ctx context.Context, vim string) error {
 	defer session.close()
 	v, err := session.vim(ctx)
 	if err != nil || v.Health.Status == HealthUnreachable { // which the check pass sees to
-		return ignoreNotFound(err)
+		return ignore(err, ErrNotFound)
 	}
 	var failed []error
 	ending := b.newBatch(ctx)

@@ -137,24 +137,13 @@ func (b *Registry) checkAnswers(sent, cred Credential, before, after Report) err
 }
 
 // renewAccount returns another token of the VIM's own account.
-func (b *Registry) renewAccount(ctx context.Context, d Driver, v VIM, same func(Report) error) (Credential, Report, error) {
-	appointer, can := d.(Appointer)
-	if !can {
-		return Credential{}, Report{}, &Error{
-			Kind: ErrUnsupported, Detail: "VIMs of type " + string(v.Type) + " have no account of the broker's own",
+func (b *Registry) renewAccount(ctx context.Context, v VIM, same func(Report) error) (cred Credential, report Report, err error) {
+	err = withAble(ctx, b.core, v, "account of the broker's own", func(ctx context.Context, d Appointer, a Access) (err error) {
+		if cred, report, err = d.Reappoint(ctx, a); err == nil {
+			err = errors.Join(same(report), echoes(cred, report.texts()...))
 		}
-	}
-	o, err := b.open(ctx, v, v.Current)
-	if err != nil {
-		return Credential{}, Report{}, err
-	}
-	defer o.close()
-	ctx, cancel := b.call(ctx)
-	defer cancel()
-	cred, report, err := appointer.Reappoint(ctx, o.Access)
-	if err == nil {
-		err = errors.Join(same(report), echoes(cred, report.texts()...))
-	}
+		return err
+	})
 	return cred, report, err
 }
 

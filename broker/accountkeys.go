@@ -47,22 +47,7 @@ func (b *Registry) asAccountKnower(ctx context.Context, ref string, do func(cont
 	if err != nil {
 		return err
 	}
-	d, err := b.driver(v.Type)
-	if err != nil {
-		return err
-	}
-	knower, ok := d.(AccountKnower)
-	if !ok {
-		return &Error{Kind: ErrUnsupported, Detail: "VIMs of type " + string(v.Type) + " have no accounts whose tokens can be checked"}
-	}
-	o, err := b.open(ctx, v, v.Current)
-	if err != nil {
-		return err
-	}
-	defer o.close()
-	ctx, cancel := b.call(ctx)
-	defer cancel()
-	return do(ctx, knower, o.Access)
+	return withAble(ctx, b.core, v, "accounts whose tokens can be checked", do)
 }
 
 // trustedVIM finds a registered VIM by its id, or by project and name.

@@ -35,7 +35,7 @@ func (b *Registry) CheckDue(ctx context.Context) error {
 	}, func(ctx context.Context, vim string) (again bool, err error) {
 		v, err := b.vims.VIM(ctx, vim)
 		if err != nil || v.State != VIMRegistered {
-			return false, ignoreNotFound(err)
+			return false, ignore(err, ErrNotFound)
 		}
 		h, err := b.check(ctx, v)
 		if err != nil || h.Status != HealthReachable {
@@ -46,9 +46,9 @@ func (b *Registry) CheckDue(ctx context.Context) error {
 	})
 }
 
-// ignoreNotFound is for work on what somebody may have removed since it was listed.
-func ignoreNotFound(err error) error {
-	if errors.Is(err, ErrNotFound) {
+// ignore is for work on what somebody may have removed, or ended, since it was listed.
+func ignore(err, known error) error {
+	if errors.Is(err, known) {
 		return nil
 	}
 	return err

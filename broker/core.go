@@ -329,8 +329,8 @@ func leaseResource(l Lease) policy.Resource {
 	}
 }
 
-// leaseOn is leaseResource with what the lease's VIM says.
-func leaseOn(l Lease, v VIM) policy.Resource {
+// leased is leaseResource of a lease on the VIM, with what that says.
+func (v VIM) leased(l Lease) policy.Resource {
 	res := leaseResource(l)
 	if g, ok := v.generation(l.VIMGeneration); ok {
 		res.EndpointHost = endpointHost(g.Target)
@@ -341,46 +341,47 @@ func leaseOn(l Lease, v VIM) policy.Resource {
 // system is the principal of one of the broker's own passes.
 func system(pass string) policy.Principal { return System(pass, "") }
 
-// eachVIM walks every page of what f selects.
+// eachVIM walks all that f selects.
 func (b *core) eachVIM(ctx context.Context, f VIMFilter, do func(VIM)) error {
 	f.Size = 500
-	for {
-		vims, next, err := b.vims.VIMs(ctx, f)
-		if err != nil {
+	for v, err := range Pages(&f.Page, func() ([]VIM, string, error) { return b.vims.VIMs(ctx, f) }) {
+		switch {
+		case err != nil:
 			return err
-		}
-		for _, v := range vims {
-			if v.Damaged {
-				b.log.ErrorContext(ctx, "what is stored of a VIM cannot be read, so no pass goes over it", "vim", v.ID)
-				continue
-			}
+		case v.Damaged:
+			b.log.ErrorContext(ctx, "what is stored of a VIM cannot be read, so no pass goes over it", "vim", v.ID)
+		default:
 			do(v)
 		}
-		if next == "" {
-			return nil
-		}
-		f.Token = next
 	}
+	return nil
 }
 
-// eachLease walks every page of what f selects.
+// eachLease walks all that f selects.
 func (b *core) eachLease(ctx context.Context, f LeaseFilter, do func(Lease) error) error {
-	f.Size = MaxPage
-	for {
-		leases, next, err := b.leases.Leases(ctx, f)
+	for l, err := range Pages(&f.Page, func() ([]Lease, string, error) { return b.leases.Leases(ctx, f) }) {
+		if err == nil {
+			err = do(l)
+		}
 		if err != nil {
 			return err
 		}
-		for _, l := range leases {
-			if err := do(l); err != nil {
-				return err
-			}
-		}
-		if next == "" {
-			return nil
-		}
-		f.Token = next
 	}
+	return nil
+}
+
+// eachToEnd is eachLease for a pass that ends leases, with the act of each.
+func (b *core) eachToEnd(
+	ctx context.Context, pass string, f LeaseFilter, about func(Lease) policy.Resource, do func(Lease, *audit.Act) error,
+) error {
+	p := system(pass)
+	return b.eachLease(ctx, f, func(l Lease) error {
+		act, err := b.enter(ctx, p, policy.LeaseRevoke, about(l), policy.Wish{})
+		if err != nil {
+			return err
+		}
+		return do(l, act)
+	})
 }
 
 // anyProject stands for every project where a list asks whether it may cross them.

@@ -103,20 +103,18 @@ func (b *Registry) restDrain(ctx context.Context, v VIM, why error) VIM {
 	ctx, cancel := b.cleanup(ctx)
 	defer cancel()
 	h := v.Health
-	h.CheckedAt = b.now()
+	h.CheckedAt, h.Message, h.Next = b.now(), message(why), b.nextDrain(v.Health)
 	var known *Error
 	switch {
 	case errors.As(why, &known) && known.Next == NextEndLeases: // the leases say themselves why
 		h = v.Health
 		h.Next = b.now().Add(restDown)
 	case errors.Is(why, ErrUnauthorized), errors.Is(why, ErrForbidden):
-		h.Status, h.Message, h.Next = HealthUnauthorized, message(why), b.nextDrain(v.Health)
+		h.Status = HealthUnauthorized
 	case errors.Is(why, ErrUnopenable):
-		h.Status, h.Message, h.Next = HealthUnopenable, message(why), b.nextDrain(v.Health)
+		h.Status = HealthUnopenable
 	case errors.Is(why, ErrUnreachable):
-		h.Status, h.Message, h.Next = HealthUnreachable, message(why), b.nextDrain(v.Health)
-	default:
-		h.Message, h.Next = message(why), b.nextDrain(v.Health)
+		h.Status = HealthUnreachable
 	}
 	if err := b.vims.SetHealth(ctx, v.ID, v.Current.Number, h); err != nil {
 		b.log.WarnContext(ctx, "why a VIM still drains cannot be stored", "vim", v.ID, "error", err)
@@ -143,7 +141,8 @@ func (b *Registry) drain(ctx context.Context, v VIM, force bool, act *audit.Act)
 		return false, err
 	}
 	failpoint.At("delete.revoked")
-	if err := b.forget(ctx, v); err != nil && !force {
+	forget := func(ctx context.Context, d Driver, a Access) error { return d.Forget(ctx, a) }
+	if err := withAble(ctx, b.core, v, "", forget); err != nil && !force {
 		return false, err
 	}
 	failpoint.At("delete.forgotten")
@@ -167,34 +166,13 @@ func (b *Registry) remove(ctx context.Context, v VIM, force bool, act *audit.Act
 
 // retireGone is drain for a VIM whose system no longer exists. It asks nobody.
 func (b *Registry) retireGone(ctx context.Context, v VIM, _ bool, act *audit.Act) (gone bool, err error) {
-	p := system("drain")
-	err = b.eachLease(ctx, LeaseFilter{VIM: v.ID, States: liveStates}, func(l Lease) error {
-		end, err := b.enter(ctx, p, policy.LeaseRevoke, leaseOn(l, v), policy.Wish{})
-		if err != nil {
-			return err
-		}
+	err = b.eachToEnd(ctx, "drain", LeaseFilter{VIM: v.ID, States: liveStates}, v.leased, func(l Lease, end *audit.Act) error {
 		return b.leaser.endWithSystem(ctx, l, end)
 	})
 	if err != nil {
 		return false, err
 	}
 	return b.remove(ctx, v, false, act)
-}
-
-// forget removes what the driver keeps on the VIM besides leases.
-func (b *Registry) forget(ctx context.Context, v VIM) error {
-	d, err := b.driver(v.Type)
-	if err != nil {
-		return err
-	}
-	o, err := b.open(ctx, v, v.Current)
-	if err != nil {
-		return err
-	}
-	defer o.close()
-	ctx, cancel := b.call(ctx)
-	defer cancel()
-	return d.Forget(ctx, o.Access)
 }
 
 // drainFurther takes a draining VIM as far as it goes.

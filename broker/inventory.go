@@ -177,11 +177,7 @@ func (b *Leaser) removeObject(ctx context.Context, session *session, by int64, i
 	if err != nil {
 		return err
 	}
-	_, err = session.each(ctx, by, func(o *opened) error {
-		call, cancel := b.call(ctx)
-		defer cancel()
-		return d.Revoke(call, o.Access, i)
-	})
+	_, err = session.each(ctx, by, func(ctx context.Context, o *opened) error { return d.Revoke(ctx, o.Access, i) })
 	return err
 }
 
@@ -261,12 +257,10 @@ func (b *Leaser) listUpstream(
 		if !current && !pinned[g.Number] {
 			continue
 		}
-		_, err := session.each(ctx, g.Number, func(o *opened) error {
-			call, cancel := b.call(ctx)
-			defer cancel()
+		_, err := session.each(ctx, g.Number, func(ctx context.Context, o *opened) error {
 			access := o.Access
 			access.Users = users[g.Number]
-			listed, err := d.Inventory(call, access)
+			listed, err := d.Inventory(ctx, access)
 			for _, u := range listed {
 				if _, seen := by[u.Handle]; !seen {
 					by[u.Handle] = g.Number
@@ -293,12 +287,10 @@ func (b *Leaser) foreign(ctx context.Context, session *session, v VIM) (found []
 	if !ok {
 		return nil, nil
 	}
-	_, err = session.each(ctx, v.Current.Number, func(o *opened) (err error) {
-		call, cancel := b.call(ctx)
-		defer cancel()
+	_, err = session.each(ctx, v.Current.Number, func(ctx context.Context, o *opened) (err error) {
 		var unread error
-		found, err = inspector.Foreign(call, o.Access, func(vim string) bool {
-			_, err := b.vims.VIM(call, vim)
+		found, err = inspector.Foreign(ctx, o.Access, func(vim string) bool {
+			_, err := b.vims.VIM(ctx, vim)
 			missing, damaged := errors.Is(err, ErrNotFound), errors.Is(err, errDamaged)
 			if err != nil && !missing && !damaged {
 				unread = err

@@ -2,6 +2,7 @@ package broker
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"sync"
 
@@ -58,13 +59,7 @@ func (b *Leaser) Leases(ctx context.Context, p policy.Principal, q LeaseQuery) (
 	if err != nil {
 		return nil, "", err
 	}
-	visible := found[:0]
-	for _, l := range found {
-		if b.guard.Allows(p, policy.LeaseShow, leaseResource(l)) {
-			visible = append(visible, l)
-		}
-	}
-	return visible, next, nil
+	return slices.DeleteFunc(found, func(l Lease) bool { return !b.guard.Allows(p, policy.LeaseShow, leaseResource(l)) }), next, nil
 }
 
 // leasesAmong are the VIM and the project that leases which p sees are looked for in; each is empty where it bounds

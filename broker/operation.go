@@ -17,15 +17,11 @@ func (b *Leaser) EndOperation(ctx context.Context, operation string, but ...stri
 		return Invalid("operation", "is missing")
 	}
 	batch := b.newBatch(ctx)
-	err := b.eachLease(ctx, LeaseFilter{Operation: operation, States: []LeaseState{LeasePending, LeaseActive}}, func(l Lease) error {
-		if slices.Contains(but, l.ID) {
-			return nil
+	f := LeaseFilter{Operation: operation, States: []LeaseState{LeasePending, LeaseActive}}
+	err := b.eachToEnd(ctx, "lifecycle", f, leaseResource, func(l Lease, act *audit.Act) error {
+		if !slices.Contains(but, l.ID) {
+			batch.begin(l, ReasonRequested, act)
 		}
-		act, err := b.enter(ctx, system("lifecycle"), policy.LeaseRevoke, leaseResource(l), policy.Wish{})
-		if err != nil {
-			return err
-		}
-		batch.begin(l, ReasonRequested, act)
 		return nil
 	})
 	_, begun := batch.run(b)

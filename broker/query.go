@@ -51,7 +51,9 @@ func (b *Oversight) Entries(ctx context.Context, p policy.Principal, q audit.Que
 	}
 	found, err := b.entries.Entries(ctx, q)
 	if err == nil && len(found) == 0 && q.Action != "" {
-		return nil, b.typoOf(q.Action)
+		if words, ok := b.policy.(vocabulary); ok {
+			return nil, misspelt(words.CheckAction(q.Action, audit.ServerActions...))
+		}
 	}
 	if !b.seesAll(p, policy.AuditRead) {
 		for i := range found {
@@ -61,14 +63,6 @@ func (b *Oversight) Entries(ctx context.Context, p policy.Principal, q audit.Que
 		}
 	}
 	return found, err
-}
-
-// typoOf refuses an action that does not exist.
-func (b *Oversight) typoOf(a policy.Action) error {
-	if words, ok := b.policy.(vocabulary); ok {
-		return misspelt(words.CheckAction(a, audit.ServerActions...))
-	}
-	return nil
 }
 
 // vocabulary is what a [policy.Decider] may know of the words of questions.

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/vimbroker/vimbroker/broker/job"
-	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
 )
 
@@ -120,13 +119,8 @@ func (b *Leaser) endDue(ctx context.Context, id string) (down bool, err error) {
 
 // dueWork queues what there is to do for the leases on a VIM that f selects.
 func (b *Leaser) dueWork(ctx context.Context, v VIM, f LeaseFilter) (*batch, error) {
-	p := system("reaper")
 	work := b.newBatch(ctx)
-	return work, b.eachLease(ctx, f, func(l Lease) error {
-		act, err := b.enter(ctx, p, policy.LeaseRevoke, leaseOn(l, v), policy.Wish{})
-		if err != nil {
-			return err
-		}
+	return work, b.eachToEnd(ctx, "reaper", f, v.leased, func(l Lease, act *audit.Act) error {
 		switch l.State {
 		case LeaseActive:
 			work.begin(l, ReasonExpired, act)
@@ -143,13 +137,8 @@ func (b *Leaser) dueWork(ctx context.Context, v VIM, f LeaseFilter) (*batch, err
 // Terms.GiveUpAfter times by now, were each tried by itself.
 func (b *Leaser) giveUpLost(ctx context.Context, v VIM) error {
 	lost := b.now().Add(-time.Duration(b.terms.GiveUpAfter) * maxBackoff)
-	return b.eachLease(ctx, LeaseFilter{VIM: v.ID, States: []LeaseState{LeaseRevoking}, DueBefore: lost}, func(l Lease) error {
-		act, err := b.enter(ctx, system("reaper"), policy.LeaseRevoke, leaseOn(l, v), policy.Wish{})
-		if err != nil {
-			return err
-		}
-		return b.giveUp(ctx, l, v.Health.Message, act)
-	})
+	f := LeaseFilter{VIM: v.ID, States: []LeaseState{LeaseRevoking}, DueBefore: lost}
+	return b.eachToEnd(ctx, "reaper", f, v.leased, func(l Lease, act *audit.Act) error { return b.giveUp(ctx, l, v.Health.Message, act) })
 }
 
 // confirm tries the credential of a revoked lease, and records that it is dead,
@@ -249,19 +238,13 @@ func (b *Leaser) recordDead(ctx context.Context, l Lease, e audit.Entry) (Lease,
 // retryIrrevocable takes up again, once a VIM has come back or has another credential, what was
 // given up on it; what was passed through, where it has been replaced.
 func (b *Leaser) retryIrrevocable(ctx context.Context, v VIM) error {
-	return b.eachLease(ctx, LeaseFilter{VIM: v.ID, States: []LeaseState{LeaseIrrevocable}}, func(l Lease) error {
+	f := LeaseFilter{VIM: v.ID, States: []LeaseState{LeaseIrrevocable}}
+	return b.eachToEnd(ctx, "check", f, v.leased, func(l Lease, act *audit.Act) error {
 		if !l.Derived && l.VIMGeneration == v.Current.Number {
 			return nil
 		}
-		act, err := b.enter(ctx, system("check"), policy.LeaseRevoke, leaseOn(l, v), policy.Wish{})
-		if err != nil {
-			return err
-		}
-		_, _, err = b.beginRevocation(ctx, l, l.Reason, act, 0)
-		if errors.Is(err, errEnded) {
-			return nil
-		}
-		return err
+		_, _, err := b.beginRevocation(ctx, l, l.Reason, act, 0)
+		return ignore(err, errEnded)
 	})
 }
 

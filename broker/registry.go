@@ -80,18 +80,13 @@ func AllVIMs(
 	ctx context.Context, p policy.Principal, q VIMQuery,
 	page func(context.Context, policy.Principal, VIMQuery) ([]VIM, string, error),
 ) (all []VIM, err error) {
-	q.Page = Page{Size: MaxPage}
-	for {
-		found, next, err := page(ctx, p, q)
+	for v, err := range Pages(&q.Page, func() ([]VIM, string, error) { return page(ctx, p, q) }) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, found...)
-		if next == "" {
-			return all, nil
-		}
-		q.Token = next
+		all = append(all, v)
 	}
+	return all, nil
 }
 
 // MostLiveOn is up to how many live leases are counted on a VIM.

@@ -29,7 +29,7 @@ func (b *Leaser) weighAnew(
 	if action == policy.LeaseMint && v.Suspended != "" {
 		return fail(suspended(v))
 	}
-	first.About(leaseOn(l, v))
+	first.About(v.leased(l))
 	d, err := b.driver(l.VIMType)
 	if err != nil {
 		return fail(err)
@@ -44,7 +44,7 @@ func (b *Leaser) weighAnew(
 	if l.Grade != "" {
 		wish = l.wish(ttl)
 	}
-	act, err := b.enter(ctx, p, action, leaseOn(l, v), wish)
+	act, err := b.enter(ctx, p, action, v.leased(l), wish)
 	if err != nil {
 		return fail(err)
 	}
@@ -78,7 +78,7 @@ func (b *Leaser) regrade(ctx context.Context, session *session, l Lease) (Lease,
 	if err != nil {
 		return l, err
 	}
-	_, err = session.each(ctx, l.VIMGeneration, func(o *opened) error {
+	_, err = session.each(ctx, l.VIMGeneration, func(ctx context.Context, o *opened) error {
 		now := *o
 		now.Target.Vouched = said
 		graded, err := b.grade(ctx, grader, &now, g)

@@ -256,7 +256,10 @@ func (b *Registry) KeyStatuses(ctx context.Context, p policy.Principal, q VIMQue
 			s.Elsewhere += n
 		}
 		if try {
-			err := b.opens(ctx, v)
+			o, err := b.open(ctx, v, v.Current)
+			if err == nil {
+				o.close()
+			}
 			if ctx.Err() != nil {
 				return nil, "", ctx.Err()
 			}
@@ -270,14 +273,6 @@ func (b *Registry) KeyStatuses(ctx context.Context, p policy.Principal, q VIMQue
 		statuses = append(statuses, s)
 	}
 	return statuses, next, nil
-}
-
-func (b *Registry) opens(ctx context.Context, v VIM) error {
-	o, err := b.open(ctx, v, v.Current)
-	if err == nil {
-		o.close()
-	}
-	return err
 }
 
 // Sealer keeps sealed texts that belong to no VIM: secrets of subscriptions, the key that signs tokens.

@@ -131,8 +131,8 @@ func (b *Leaser) mintNewest(
 ) (minted Minted, g Generation, err error) {
 	minting, cancel := context.WithTimeout(ctx, 2*b.terms.CallTimeout) // less than a renewal's claim
 	defer cancel()
-	g, err = session.each(minting, l.VIMGeneration, func(o *opened) (err error) {
-		minted, err = b.mint(minting, d.Renew, o.Access, grant)
+	g, err = session.each(minting, l.VIMGeneration, func(ctx context.Context, o *opened) (err error) {
+		minted, err = b.mint(ctx, d.Renew, o.Access, grant)
 		return err
 	})
 	if errors.Is(err, ErrNotFound) {

@@ -330,11 +330,7 @@ func (b *Leaser) revokeUpstream(ctx context.Context, session *session, l Lease) 
 			issued.Credential, _ = o.unseal(l)
 		}
 	}
-	_, err = session.each(ctx, l.VIMGeneration, func(o *opened) error {
-		ctx, cancel := b.call(ctx)
-		defer cancel()
-		return d.Revoke(ctx, o.Access, issued)
-	})
+	_, err = session.each(ctx, l.VIMGeneration, func(ctx context.Context, o *opened) error { return d.Revoke(ctx, o.Access, issued) })
 	return err
 }
 
@@ -405,10 +401,7 @@ func (b *Leaser) giveUp(ctx context.Context, l Lease, why string, act *audit.Act
 		now.State, now.LastError = LeaseIrrevocable, why
 		return nil
 	}, act.Failed("irrevocable"))
-	if errors.Is(err, errEnded) {
-		return nil
-	}
-	return err
+	return ignore(err, errEnded)
 }
 
 // maxBackoff is the longest wait before a retry, without jitter.
@@ -425,13 +418,9 @@ var liveStates = []LeaseState{LeasePending, LeaseActive, LeaseRevoking, LeaseIrr
 // revokeAll moves every live lease of a draining VIM to its end. Leases that are
 // still alive afterwards are ErrConflict; with force they become irrevocable.
 func (b *Leaser) revokeAll(ctx context.Context, v VIM, force bool) error {
-	p := system("drain")
 	batch := b.newBatch(ctx)
-	err := b.eachLease(ctx, LeaseFilter{VIM: v.ID, States: []LeaseState{LeasePending, LeaseActive, LeaseRevoking}}, func(l Lease) error {
-		act, err := b.enter(ctx, p, policy.LeaseRevoke, leaseOn(l, v), policy.Wish{})
-		if err != nil {
-			return err
-		}
+	f := LeaseFilter{VIM: v.ID, States: []LeaseState{LeasePending, LeaseActive, LeaseRevoking}}
+	err := b.eachToEnd(ctx, "drain", f, v.leased, func(l Lease, act *audit.Act) error {
 		if l.State == LeaseRevoking {
 			batch.add(l, act)
 		} else {
@@ -444,11 +433,8 @@ func (b *Leaser) revokeAll(ctx context.Context, v VIM, force bool) error {
 		return err
 	}
 	if force {
-		return b.eachLease(ctx, LeaseFilter{VIM: v.ID, States: []LeaseState{LeaseRevoking}}, func(l Lease) error {
-			act, err := b.enter(ctx, p, policy.LeaseRevoke, leaseOn(l, v), policy.Wish{})
-			if err != nil {
-				return err
-			}
+		f.States = []LeaseState{LeaseRevoking}
+		return b.eachToEnd(ctx, "drain", f, v.leased, func(l Lease, act *audit.Act) error {
 			return b.giveUp(ctx, l, "its VIM was deleted by force", act)
 		})
 	}
@@ -472,8 +458,5 @@ func (b *Leaser) endWithSystem(ctx context.Context, l Lease, act *audit.Act) err
 	if err == nil {
 		_, err = b.finishRevocation(ctx, l, nil, act)
 	}
-	if errors.Is(err, errEnded) {
-		return nil
-	}
-	return err
+	return ignore(err, errEnded)
 }

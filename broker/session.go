@@ -49,7 +49,7 @@ func (s *session) vim(ctx context.Context) (VIM, error) {
 // place adds the lease's VIM to the act's entries, if the VIM can be read.
 func (s *session) place(ctx context.Context, l Lease, act *audit.Act) {
 	if v, err := s.vim(ctx); err == nil {
-		act.About(leaseOn(l, v))
+		act.About(v.leased(l))
 	}
 }
 
@@ -86,9 +86,9 @@ func (s *session) dead(number int64, try func() (bool, error)) (bool, error) {
 // each calls do with access to one generation of the VIM. If the VIM refuses that
 // generation's credential, the credential does not open, or no server that it trusts
 // answers where it leads and the current generation leads elsewhere, it calls do again
-// with the current generation, provided that it has the same identity. It returns the
-// generation that was used last.
-func (s *session) each(ctx context.Context, number int64, do func(*opened) error) (Generation, error) {
+// with the current generation, provided that it has the same identity. Each call is bounded. It returns the generation that
+// was used last.
+func (s *session) each(ctx context.Context, number int64, do func(context.Context, *opened) error) (Generation, error) {
 	v, err := s.vim(ctx)
 	if err != nil {
 		return Generation{}, err
@@ -98,8 +98,13 @@ func (s *session) each(ctx context.Context, number int64, do func(*opened) error
 		return Generation{}, &Error{Kind: ErrUnopenable, Detail: "the generation of the VIM that the lease is pinned to is gone"}
 	}
 	o, err := s.opened(ctx, pinned)
+	bounded := func(o *opened) error {
+		ctx, cancel := s.b.call(ctx)
+		defer cancel()
+		return do(ctx, o)
+	}
 	if err == nil {
-		err = do(o)
+		err = bounded(o)
 	}
 	if !v.movedFrom(pinned, err) && (!refused(err) || number == v.Current.Number || pinned.Identity != v.Current.Identity) {
 		return pinned, err
@@ -109,7 +114,7 @@ func (s *session) each(ctx context.Context, number int64, do func(*opened) error
 	}
 	instead := *o
 	instead.InsteadOf = &pinned.Discovered
-	return v.Current, do(&instead)
+	return v.Current, bounded(&instead)
 }
 
 // refused reports whether the call may succeed with another credential.

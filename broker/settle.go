@@ -81,11 +81,8 @@ func (b *Leaser) settleLeases(ctx context.Context, before time.Time) error {
 		return err
 	}
 	batch := b.newBatch(ctx)
-	err := b.eachLease(ctx, LeaseFilter{States: []LeaseState{LeasePending}, CreatedBefore: before}, func(l Lease) error {
-		act, err := b.enter(ctx, system("settle"), policy.LeaseRevoke, leaseResource(l), policy.Wish{})
-		if err != nil {
-			return err
-		}
+	f := LeaseFilter{States: []LeaseState{LeasePending}, CreatedBefore: before}
+	err := b.eachToEnd(ctx, "settle", f, leaseResource, func(l Lease, act *audit.Act) error {
 		batch.begin(l, ReasonAbandoned, act)
 		return nil
 	})

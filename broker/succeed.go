@@ -81,7 +81,7 @@ func (b *Leaser) standsAgain(ctx context.Context, p policy.Principal, l Lease, p
 	}
 	v, err := b.vims.VIM(ctx, l.VIM)
 	if err != nil {
-		return l, ignoreNotFound(err) // of which the mint tells
+		return l, ignore(err, ErrNotFound) // of which the mint tells
 	}
 	if v.Suspended != "" {
 		return l, suspended(v)

@@ -90,10 +90,8 @@ func (b *Leaser) tidyGrant(ctx context.Context, session *session, v VIM, g Grant
 	if err := b.entries.Append(ctx, act.Intent()); err != nil {
 		return err
 	}
-	_, err = session.each(ctx, v.Current.Number, func(o *opened) error {
-		call, cancel := b.call(ctx)
-		defer cancel()
-		return tidier.Tidy(call, o.Access, Grant{
+	_, err = session.each(ctx, v.Current.Number, func(ctx context.Context, o *opened) error {
+		return tidier.Tidy(ctx, o.Access, Grant{
 			Role: g.Role, Rules: g.Rules, Namespaces: g.Namespaces, ClusterWide: g.ClusterWide, Epoch: g.Epoch,
 		})
 	})
@@ -143,9 +141,7 @@ func (b *Leaser) leftBehind(ctx context.Context, session *session, l Lease) ([]s
 		return nil, nil
 	}
 	var left []string
-	_, err = session.each(ctx, l.VIMGeneration, func(o *opened) (err error) {
-		ctx, cancel := b.call(ctx)
-		defer cancel()
+	_, err = session.each(ctx, l.VIMGeneration, func(ctx context.Context, o *opened) (err error) {
 		left, err = c.Left(ctx, o.Access, Comparison{Stood: l.Stood, Remove: b.terms.RemoveLeft, Live: b.othersLive(l.ID)})
 		if err == nil && echoes(o.Access.Credential, left...) != nil {
 			left = notCompared("the VIM answers with a credential that it was sent")

@@ -2,6 +2,7 @@ package broker
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -137,6 +138,27 @@ func (b *core) driver(t VIMType) (Driver, error) {
 		return nil, &Error{Kind: ErrUnsupported, Field: "type", Detail: "VIMs of type " + string(t) + " are not supported by this broker"}
 	}
 	return d, nil
+}
+
+// withAble has do ask a VIM, with its stored credential, through what its driver is able to do. Where the driver is not, lacks
+// says what VIMs of the type do not have.
+func withAble[D any](ctx context.Context, b *core, v VIM, lacks string, do func(context.Context, D, Access) error) error {
+	d, err := b.driver(v.Type)
+	if err != nil {
+		return err
+	}
+	able, is := d.(D)
+	if !is {
+		return &Error{Kind: ErrUnsupported, Detail: "VIMs of type " + string(v.Type) + " have no " + lacks}
+	}
+	o, err := b.open(ctx, v, v.Current)
+	if err != nil {
+		return err
+	}
+	defer o.close()
+	ctx, cancel := b.call(ctx)
+	defer cancel()
+	return do(ctx, able, o.Access)
 }
 
 // chooseType fills in the type of a registration that leaves it to its document,

@@ -381,7 +381,7 @@ func (b *Registry) switchGeneration(ctx context.Context, v VIM, mine *Pending, u
 		return b.prove(ctx, u.driver, b.access(v, g, u.credential), wish, same)
 	}
 	if u.renews {
-		prove = func() (Credential, Report, error) { return b.renewAccount(ctx, u.driver, v, same) }
+		prove = func() (Credential, Report, error) { return b.renewAccount(ctx, v, same) }
 	}
 	cred, report, err := prove()
 	if err != nil {

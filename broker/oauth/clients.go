@@ -337,20 +337,14 @@ func (c *Clients) end(ctx context.Context, one Client) error {
 // Settle is the pass that finishes clients whose leases are ending.
 func (c *Clients) Settle(ctx context.Context) error {
 	var failed []error
-	f := Filter{Ending: true, Page: broker.Page{Size: broker.MaxPage}}
-	for {
-		found, next, err := c.Store.Clients(ctx, f)
-		if err != nil {
-			return errors.Join(append(failed, err)...)
+	f := Filter{Ending: true}
+	for one, err := range broker.Pages(&f.Page, func() ([]Client, string, error) { return c.Store.Clients(ctx, f) }) {
+		if err == nil {
+			err = c.end(ctx, one)
 		}
-		for _, one := range found {
-			failed = append(failed, c.end(ctx, one))
-		}
-		if next == "" {
-			return errors.Join(failed...)
-		}
-		f.Token = next
+		failed = append(failed, err)
 	}
+	return errors.Join(failed...)
 }
 
 // Passes are the periodic work, for a job queue to run.

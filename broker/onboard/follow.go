@@ -601,19 +601,12 @@ func (w *watcher) knows(k key) bool {
 
 // load reads the rows that there are.
 func (w *watcher) load(ctx context.Context) error {
-	f := ClusterFilter{Management: w.m.VIM, Page: broker.Page{Size: broker.MaxPage}}
-	for {
-		found, next, err := w.Store.Clusters(ctx, f)
+	f := ClusterFilter{Management: w.m.VIM}
+	for c, err := range broker.Pages(&f.Page, func() ([]Cluster, string, error) { return w.Store.Clusters(ctx, f) }) {
 		if err != nil {
 			return err
 		}
-		for _, c := range found {
-			w.keep(c)
-		}
-		if next == "" {
-			break
-		}
-		f.Token = next
+		w.keep(c)
 	}
 	var err error
 	w.vims, err = w.Onboarding.vims(ctx, w.m.VIM)
