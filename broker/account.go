@@ -89,7 +89,6 @@ func (b *Registry) prove(ctx context.Context, d Driver, a Access, wish *Account,
 	return a.Credential, Report{}, err
 }
 
-// errNoAccount: the VIM does not let an account be made.
 type errNoAccount struct{ error }
 
 func (e errNoAccount) Unwrap() error { return e.error }

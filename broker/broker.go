@@ -180,7 +180,6 @@ func New(o Options) (*Broker, error) {
 	return &Broker{core: c, Registry: registry, Leaser: leaser, Oversight: oversight}, nil
 }
 
-// check returns what is missing.
 func (o Options) check() error {
 	var faults []error
 	for _, part := range []struct {

@@ -142,7 +142,6 @@ func (b *Oversight) RevokeAuditKey(ctx context.Context, p policy.Principal, id s
 	return now, nil
 }
 
-// notaryError translates a notary's error for callers.
 func notaryError(err error) error {
 	switch {
 	case errors.Is(err, notary.ErrNone):

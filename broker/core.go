@@ -338,10 +338,8 @@ func (v VIM) leased(l Lease) policy.Resource {
 	return res
 }
 
-// system is the principal of one of the broker's own passes.
 func system(pass string) policy.Principal { return System(pass, "") }
 
-// eachVIM walks all that f selects.
 func (b *core) eachVIM(ctx context.Context, f VIMFilter, do func(VIM)) error {
 	f.Size = 500
 	for v, err := range Pages(&f.Page, func() ([]VIM, string, error) { return b.vims.VIMs(ctx, f) }) {
@@ -357,7 +355,6 @@ func (b *core) eachVIM(ctx context.Context, f VIMFilter, do func(VIM)) error {
 	return nil
 }
 
-// eachLease walks all that f selects.
 func (b *core) eachLease(ctx context.Context, f LeaseFilter, do func(Lease) error) error {
 	for l, err := range Pages(&f.Page, func() ([]Lease, string, error) { return b.leases.Leases(ctx, f) }) {
 		if err == nil {
@@ -387,7 +384,6 @@ func (b *core) eachToEnd(
 // anyProject stands for every project where a list asks whether it may cross them.
 const anyProject = "*"
 
-// seesAll reports whether p may look beyond its own project.
 func (b *core) seesAll(p policy.Principal, action policy.Action) bool {
 	return b.guard.Allows(p, action, InProject(anyProject))
 }

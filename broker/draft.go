@@ -56,7 +56,6 @@ func (u *edit) onlyCredential() bool {
 	return u.change.given() && u.target == u.vim.Current.Target && reflect.ValueOf(rest).IsZero()
 }
 
-// enterExtraRights asks for the rights that single members of a VIM need.
 func (b *Registry) enterExtraRights(ctx context.Context, p policy.Principal, v VIM, wish policy.Wish) error {
 	for _, need := range b.extraRights(wish.VIM) {
 		if err := b.enterExtra(ctx, p, need.action, vimResource(v), wish); err != nil {
@@ -66,7 +65,6 @@ func (b *Registry) enterExtraRights(ctx context.Context, p policy.Principal, v V
 	return nil
 }
 
-// extraRight is a right that a member of a VIM needs.
 type extraRight struct {
 	action        policy.Action
 	field, detail string
@@ -198,7 +196,6 @@ func note(e audit.Entry, key, value string) {
 	}
 }
 
-// describe lists what an entry may say of a VIM; what is empty is left out.
 func describe(v VIM) map[string]string {
 	t := v.Current.Target
 	all := map[string]string{
@@ -232,7 +229,6 @@ func digestOf(text string) string {
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// text is the scope as JSON; empty where nothing is set.
 func (s Scope) text() string {
 	if s == (Scope{}) {
 		return ""

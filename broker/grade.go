@@ -134,10 +134,8 @@ func withRemedy(refusal error, remedy string) error {
 	return &remedied
 }
 
-// said are the first of the reasons of a grade.
 func firstReasons(reasons []string) string { return strings.Join(reasons[:min(3, len(reasons))], "; ") }
 
-// wish is what policies weigh of a lease.
 func (l Lease) wish(ttl time.Duration) policy.Wish {
 	w := policy.Wish{
 		TTL: ttl, Role: l.Role, Namespaces: l.Namespaces, Purpose: l.Purpose, For: l.For, Issued: l.IssuedAt,
@@ -166,7 +164,6 @@ func Wish(r LeaseRequest, g Grade) policy.Wish {
 	return w
 }
 
-// grant is a lease as a driver sees it.
 func (l Lease) grant(ttl time.Duration) Grant {
 	return Grant{
 		Lease: l.ID, Handle: l.Handle, TTL: ttl, Role: l.Role, Namespaces: slices.Clone(l.Namespaces), Purpose: l.Purpose,

@@ -360,7 +360,6 @@ func (d *discrepancies) forget(vim string) {
 	delete(d.byVIM, vim)
 }
 
-// setUnexplained stores how many VIMs keys name that no row explains.
 func (d *discrepancies) setUnexplained(n int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

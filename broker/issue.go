@@ -275,7 +275,6 @@ func (i *issuing) newLease() Lease {
 	return l
 }
 
-// issuable refuses VIMs that no lease may be issued on.
 func issuable(v VIM) error {
 	switch {
 	case v.State != VIMRegistered:
@@ -478,7 +477,6 @@ func (b *Leaser) mayPassThrough(ctx context.Context, p policy.Principal, v VIM, 
 	}
 }
 
-// config is what the holder of a lease needs.
 func (b *Leaser) config(v VIM, g Generation, l Lease, leased Credential) clientconfig.Config {
 	stored := Credential{Kind: g.CredentialKind}
 	return clientconfig.Config{

@@ -41,7 +41,6 @@ type kind interface {
 	endRenewal(begun Lease, now *Lease) error
 }
 
-// kind is the kind of lease that a request asks for.
 func (r LeaseRequest) kind() (kind, error) {
 	switch {
 	case r.Credential == LeaseUser:
@@ -56,7 +55,6 @@ func (r LeaseRequest) kind() (kind, error) {
 	return ordinaryLease{}, nil
 }
 
-// kind is the kind of a lease that is stored.
 func (l Lease) kind() kind {
 	switch {
 	case !l.Derived:

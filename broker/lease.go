@@ -306,7 +306,6 @@ func earliest(times ...time.Time) time.Time {
 	return slices.MinFunc(times, time.Time.Compare).UTC().Truncate(time.Second)
 }
 
-// notCompared says why nothing can be compared; none where there is no reason.
 func notCompared(why string) []string {
 	if why == "" {
 		return nil

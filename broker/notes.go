@@ -43,7 +43,6 @@ func validNotes(description, extra string) error {
 	return nil
 }
 
-// depth is how many levels of objects and lists there are.
 func depth(value any) int {
 	most := 0
 	switch v := value.(type) {
@@ -78,7 +77,6 @@ func validProject(project string) error {
 	return nil
 }
 
-// maxSharedWith is how many projects a VIM can be shared with by name.
 const maxSharedWith = 100
 
 // sharedWith puts the names of other projects in order, each once. It leaves out the

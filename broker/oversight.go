@@ -179,14 +179,12 @@ type tokenUses struct {
 	noted map[string]time.Time
 }
 
-// note keeps the later time of each.
 func (u *tokenUses) note(uses map[string]time.Time) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	later(u.noted, uses)
 }
 
-// take empties it.
 func (u *tokenUses) take() map[string]time.Time {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -201,7 +199,6 @@ func (u *tokenUses) addTo(uses map[string]time.Time) {
 	later(uses, u.noted)
 }
 
-// later keeps in to the later time of each.
 func later(to, from map[string]time.Time) {
 	for id, at := range from {
 		if at.After(to[id]) {

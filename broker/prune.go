@@ -127,7 +127,6 @@ func (b *Oversight) prunableUpTo(ctx context.Context) (upTo int64, held string, 
 	return upTo, held, nil
 }
 
-// pruned is the entry about what was removed.
 func (b *Oversight) pruned(kind policy.Kind, before time.Time) audit.Entry {
 	return audit.Entry{
 		Time: b.now(), Principal: "system:server", Action: audit.ServerPrune, Kind: kind, Outcome: audit.Done,

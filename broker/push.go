@@ -109,7 +109,6 @@ func (b *Leaser) PushLease(ctx context.Context, p policy.Principal, id, target, 
 	return l, s, b.entries.Append(ctx, act.Done())
 }
 
-// shelved is what is to be in a target for a lease.
 func (b *Leaser) shelved(ctx context.Context, t PushTarget, l Lease, name string) (Shelved, error) {
 	client, registered := strings.CutPrefix(l.Principal, policy.ByClient+":")
 	if !l.Standing() || !registered {
@@ -152,7 +151,6 @@ func unverified(v VIM) error {
 	}
 }
 
-// onTarget calls the VIM of a target with its stored credential.
 func (b *Leaser) onTarget(ctx context.Context, t PushTarget, do func(Shelf, Access) error) error {
 	v, err := b.lookUpVIM(ctx, policy.Principal{Name: "system:targets", Project: t.Project}, t.VIM)
 	if errors.Is(err, ErrNotFound) || err == nil && v.Project != t.Project {

@@ -80,7 +80,6 @@ type probe struct {
 	found error
 }
 
-// look asks, and keeps the answer.
 func (p *probe) look(ctx context.Context, log *slog.Logger) error {
 	asking, cancel := context.WithTimeout(ctx, lookTime)
 	defer cancel()
@@ -136,7 +135,6 @@ func (p *probe) keep(ctx context.Context, log *slog.Logger, first func()) {
 	}
 }
 
-// probes are all looks, the one at the store first.
 func (b *Oversight) probes() []*probe { return append([]*probe{b.storeProbe}, b.keyProbes...) }
 
 // Probe looks once at the store and the key stores, which [Broker.Ready] and [Broker.Vitals] then

@@ -66,7 +66,6 @@ func (b *Registry) RegisterVIM(ctx context.Context, p policy.Principal, r Regist
 // Idempotency-Key.
 const sameRequest = "repeat of the same request"
 
-// resourceOfNew is what the registration of a VIM is done to.
 func resourceOfNew(v VIM) policy.Resource {
 	res := InProject(v.Project)
 	res.VIM, res.VIMName, res.EndpointHost = v.ID, v.Name, endpointHost(v.Current.Target)
@@ -209,7 +208,6 @@ func (b *Registry) undoRegistration(ctx context.Context, v VIM, e audit.Entry) {
 	}
 }
 
-// pendingIs reports whether the VIM's Pending is still mine.
 func (v *VIM) pendingIs(mine *Pending) bool {
 	return v.Pending != nil && v.Pending.Generation == mine.Generation && v.Pending.Since.Equal(mine.Since)
 }

@@ -159,7 +159,6 @@ func (b *Leaser) cutOff(ctx context.Context, l Lease, why Reason, act *audit.Act
 	}, act.With(audit.DetailReason, string(why)).Done())
 }
 
-// errFollowed: another lease has taken the place of this one.
 var errFollowed = errors.New("another lease has taken its place")
 
 // endSecrets has no secret of a lease be taken any more. gone: nobody comes that could ask for another.
@@ -196,7 +195,6 @@ func (b *Leaser) notAllRevoked(ctx context.Context, p policy.Principal, s LeaseS
 	}
 }
 
-// errEnded: the lease needs no revocation.
 var errEnded = errors.New("the lease has ended")
 
 // beginRevocation moves a lease to revoking. For that long, if not 0, it is the caller's

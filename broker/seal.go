@@ -68,7 +68,6 @@ type opened struct {
 
 func (o *opened) close() { o.key.Clear() }
 
-// seal seals what was minted for a lease.
 func (o *opened) seal(l Lease, c Credential) (string, error) {
 	plain, err := c.Pack()
 	if err != nil {
@@ -81,7 +80,6 @@ func (o *opened) seal(l Lease, c Credential) (string, error) {
 	return sealed, nil
 }
 
-// unseal opens what was minted for a lease.
 func (o *opened) unseal(l Lease) (Credential, error) {
 	plain, err := secret.Open(o.key, secret.Owner{ID: o.VIM, Generation: o.Generation}, leaseField(l), l.Sealed)
 	if err == nil {
@@ -213,7 +211,6 @@ func (b *core) RetireKeys(ctx context.Context) {
 	}
 }
 
-// credentialFault is [KeyFault] for the credentials of VIMs.
 func credentialFault(err error) error {
 	return KeyFault(err, Error{Detail: "the key of the stored credential is lost", Next: NextReplaceCredential})
 }
@@ -287,7 +284,6 @@ func opensAs(v VIM, g Generation) []SealedAs {
 	return []SealedAs{SealedPast, SealedCurrent}
 }
 
-// unsealGeneration opens the envelope of a generation with its key.
 func unsealGeneration(key *secret.Key, v VIM, g Generation) (plain secret.Text, err error) {
 	for _, as := range opensAs(v, g) {
 		plain, err = secret.Open(key, secret.Owner{ID: v.ID, Generation: g.Number}, boundField(v.Type, g, as), g.Sealed)
@@ -326,7 +322,6 @@ func echoes(c Credential, texts ...string) error {
 	return nil
 }
 
-// texts are what of a report is kept.
 func (r Report) texts() []string {
 	discovered, _ := json.Marshal(r.Discovered) // always can
 	return []string{r.Identity, r.Version, r.MintMessage, string(discovered)}

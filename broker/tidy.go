@@ -160,7 +160,6 @@ func (b *Leaser) leftBehind(ctx context.Context, session *session, l Lease) ([]s
 	return left, nil
 }
 
-// othersLive says which leases but one are live.
 func (b *Leaser) othersLive(not string) func(ctx context.Context, lease, handle string) (bool, error) {
 	return func(ctx context.Context, lease, handle string) (bool, error) {
 		if lease == not {

@@ -21,7 +21,6 @@ const (
 	checkOfProject = 10
 )
 
-// turn is work of a pass on one VIM.
 type turn struct {
 	vim     string
 	project string
@@ -51,7 +50,6 @@ func newFairQueue(most, ofProject int) *fairQueue {
 	return &fairQueue{places: map[string]int{}, most: most, ofProject: ofProject}
 }
 
-// wait replaces those who wait.
 func (q *fairQueue) wait(turns []turn) {
 	q.waiting = map[string][]turn{}
 	for _, t := range turns {
@@ -101,7 +99,6 @@ func (t turn) compare(other turn) int {
 	return -1
 }
 
-// leave gives a project's place away.
 func (q *fairQueue) leave(project string) {
 	if q.places[project]--; q.places[project] == 0 {
 		delete(q.places, project)

@@ -113,7 +113,6 @@ func (b *Registry) enterUpdate(
 	return u, act, nil
 }
 
-// valid refuses what needs no store to refuse.
 func (c Change) valid() error {
 	if c.Name != nil {
 		if err := validName(*c.Name); err != nil {
@@ -140,7 +139,6 @@ func (c Change) makesGeneration() bool {
 		c.Scope != nil || c.SharedKinds != nil || c.PodsHeldBy != nil || c.given()
 }
 
-// given reports whether the change brings a credential.
 func (c Change) given() bool {
 	return !c.Credential.Empty() || !c.Kubeconfig.Empty() || !c.CloudsYAML.Empty()
 }

@@ -295,7 +295,6 @@ func (c Change) tied(p policy.Principal) error {
 	return nil
 }
 
-// labels are what tells such a VIM from others.
 func (i Inline) labels() map[string]string {
 	return map[string]string{LabelInline: yes(true), LabelInstance: i.Instance, LabelConnection: i.Connection}
 }

@@ -119,7 +119,6 @@ func (l *Lag) Add(d time.Duration) {
 	}
 }
 
-// counters are what a broker counts of its own.
 type counters struct {
 	tally audit.Tally
 

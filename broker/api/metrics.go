@@ -145,7 +145,6 @@ func (c vitals) Describe(ch chan<- *prometheus.Desc) {
 	}
 }
 
-// scrape takes the values of one scrape.
 type scrape chan<- prometheus.Metric
 
 func (s scrape) gauge(name string, n float64, labels ...string) {

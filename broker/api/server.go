@@ -54,7 +54,6 @@ type Options struct {
 	Now func() time.Time
 }
 
-// server answers requests.
 type server struct {
 	who    Authenticator
 	remote func(token string) bool
@@ -101,7 +100,6 @@ func New(o Options) http.Handler {
 	return s
 }
 
-// open builds the table of a door's operations.
 func (s *server) open(d Door) *entrance {
 	d.MediaType = cmp.Or(d.MediaType, codec.MediaType)
 	if d.Encode == nil {
@@ -134,7 +132,6 @@ func (d *Door) reach(p string) int {
 	return longest
 }
 
-// doorOf returns the door for a path; nil if there is none.
 func (s *server) doorOf(p string) *entrance {
 	var found *entrance
 	longest := 0
@@ -225,7 +222,6 @@ type operation func(http.ResponseWriter, *http.Request)
 // ServeHTTP implements [http.Handler].
 func (o operation) ServeHTTP(w http.ResponseWriter, r *http.Request) { o(w, r) }
 
-// serve makes the handler of an operation.
 func (s *server) serve(d *Door, op Route) operation {
 	return func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), op.Timeout)

@@ -51,7 +51,6 @@ func source(r *http.Request) string {
 	return from.Addr().Unmap().String()
 }
 
-// recorder keeps the status and the size of an answer.
 type recorder struct {
 	http.ResponseWriter
 	status int

@@ -25,7 +25,6 @@ type Cache struct{ dir *os.Root }
 // cacheDir is where configurations lie. [Sweep] leaves it alone: it is no process's name.
 const cacheDir = "leases"
 
-// maxCached bounds a file of the cache.
 const maxCached = 1 << 20
 
 // Cached is a configuration that was kept.

@@ -120,7 +120,6 @@ func (d *Dir) Close() error {
 	return nil
 }
 
-// release closes the descriptors of the directory itself.
 func (d *Dir) release() {
 	if d.files != nil {
 		_ = d.files.Close()
@@ -182,7 +181,6 @@ func checkRoot(root *os.Root, path string) error {
 	return nil
 }
 
-// random is an unpredictable part of a name.
 func random() string { return strings.ToLower(rand.Text()) }
 
 // process names one process so that no later one has the same name, even with

@@ -54,7 +54,6 @@ var (
 	}
 )
 
-// without unsets those of some variables that the lines do not set.
 func without(names []string, set []variable) string {
 	var gone []string
 	for _, name := range names {
@@ -68,7 +67,6 @@ func without(names []string, set []variable) string {
 // variable holds plaintext, from filling to quoting.
 type variable struct{ name, value string }
 
-// exports writes the variables that have a value, below a comment.
 func (c Config) exports(comment string, vars []variable) (secret.Text, error) {
 	var out strings.Builder
 	out.WriteString(comment)
@@ -85,7 +83,6 @@ func (c Config) exports(comment string, vars []variable) (secret.Text, error) {
 	return secret.NewText(out.String()), nil
 }
 
-// verified is s where the server is verified, and empty if it is not.
 func (c Config) verified(s string) string {
 	if c.InsecureSkipVerify {
 		return ""

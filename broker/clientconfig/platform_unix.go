@@ -8,7 +8,6 @@ import (
 	"syscall"
 )
 
-// errHeld says that another process holds a directory.
 const errHeld = syscall.EWOULDBLOCK
 
 // onlyDirectory opens nothing but a directory.
@@ -17,7 +16,6 @@ const onlyDirectory = syscall.O_DIRECTORY
 // hold locks a directory until it is closed, by this process or by its end.
 func hold(dir *os.File) error { return syscall.Flock(int(dir.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) }
 
-// ours reports whether a file is this user's.
 func ours(info fs.FileInfo) bool {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	return ok && int(stat.Uid) == os.Geteuid()

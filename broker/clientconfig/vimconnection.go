@@ -78,7 +78,6 @@ func (l OpenStackClient) vimConnectionInfo(c Config) (secret.Text, error) {
 	})
 }
 
-// each takes a PEM bundle apart.
 func each(bundle string) []string {
 	var all []string
 	for rest := []byte(bundle); ; {

@@ -98,7 +98,6 @@ func (g *Grants) look(ctx context.Context, one Grant) error {
 	return g.end(ctx, self(one.Project), one, "")
 }
 
-// self is this package's part of the broker.
 func self(project string) policy.Principal { return broker.System("grants", project) }
 
 // abandon refuses a grant that was not decided on in time, and revokes what was issued for it: in this

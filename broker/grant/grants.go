@@ -171,7 +171,6 @@ func (g *Grants) create(ctx context.Context, made Grant, act *audit.Act) error {
 	return g.Store.CreateVNFGrant(ctx, made, g.PerClient, act.Intent())
 }
 
-// repeat answers a request that came before.
 func (g *Grants) repeat(
 	ctx context.Context, p policy.Principal, old Grant, err error, r GrantRequest, act *audit.Act,
 ) (Grant, Loan, error) {
@@ -349,7 +348,6 @@ func (g *Grants) turn(ctx context.Context, id string) (waited bool, leave func()
 	}
 }
 
-// underWay is the answer to a repeat of a request that is not answered yet.
 func underWay(again time.Duration, cause error) error {
 	return &broker.Error{
 		Kind: broker.ErrUnavailable, Detail: "the first request for a grant for this operation is not answered yet",
@@ -505,7 +503,6 @@ func (g *Grants) lost(one Grant, why error) error {
 	}
 }
 
-// denied is the answer to a request that was refused.
 func denied(one Grant) error { return &broker.Error{Kind: broker.ErrDenied, Detail: one.Refusal} }
 
 func gone() error { return &broker.Error{Kind: broker.ErrNotFound, Detail: "no such grant"} }

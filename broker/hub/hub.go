@@ -187,7 +187,6 @@ func (h *Hubs) publish(ctx context.Context, hub broker.VIM, namespace string, al
 	return h.Publisher.Publish(ctx, onboard.Access(hub.ID, c, h.Egress(hub.Project)), namespace, hub.ID, all)
 }
 
-// vims are the registered VIMs of all projects.
 func (h *Hubs) vims(ctx context.Context, q broker.VIMQuery) ([]broker.VIM, error) {
 	q.State = broker.VIMRegistered
 	return broker.AllVIMs(ctx, self(""), q, h.Broker.VIMs)
@@ -198,7 +197,6 @@ func self(project string) policy.Principal {
 	return policy.Principal{Name: "system:profiles", Project: project, Roles: []string{policy.RoleSystem}}
 }
 
-// profile is what a hub shows of a VIM.
 func profile(hub, v broker.VIM) ClusterProfile {
 	t := v.Current.Target
 	p := ClusterProfile{

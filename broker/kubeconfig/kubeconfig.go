@@ -241,7 +241,6 @@ func (r FieldRules) refuse(d *strictyaml.Document, kind FieldKind) strictyaml.Re
 	}
 }
 
-// literal reads a string that can only be one.
 func literal(d *strictyaml.Document, want string) strictyaml.ReadValue {
 	return func(n *yaml.Node, at string) {
 		if s, ok := d.Scalar(n, at, want, "!!str"); ok && s != want {

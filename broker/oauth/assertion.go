@@ -78,7 +78,6 @@ func refusedAssertion(reason string) error {
 	return &policy.RefusedLogin{Authenticator: policy.ByClient, Reason: "assertion: " + reason}
 }
 
-// assertedBy is the client that has signed an assertion.
 func (t *Tokens) assertedBy(ctx context.Context, assertion string) (Client, error) {
 	said, signed, err := readAssertion(assertion)
 	if err != nil {

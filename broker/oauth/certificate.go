@@ -49,7 +49,6 @@ const (
 	JWKS NameKind = "jwks"
 )
 
-// maxCertificateName bounds a name, in bytes.
 const maxCertificateName = 1024
 
 // None reports whether no certificate is set.
@@ -97,7 +96,6 @@ func (c Certificate) check() error {
 	return nil
 }
 
-// names reports whether a certificate has the name.
 func (c Certificate) names(leaf *x509.Certificate) bool {
 	switch c.Kind {
 	case SubjectDN:

@@ -103,7 +103,6 @@ func newSecret() (secret.Text, string) {
 	return secret.NewText(plain), sum
 }
 
-// overlaps reports whether the secret before is still taken.
 func (c Client) overlaps(now time.Time) bool {
 	return c.PreviousSHA256 != "" && now.Before(c.PreviousUntil)
 }

@@ -296,7 +296,6 @@ func (c *Clients) Delete(ctx context.Context, p policy.Principal, id string) err
 	return nil
 }
 
-// self is this package's part of the broker.
 func self(project string) policy.Principal { return broker.System("clients", project) }
 
 // end revokes the leases of a client whose leases are ending, and removes one that is being
@@ -393,7 +392,6 @@ func (c *Clients) Authenticate(ctx context.Context, id, plain string) (Client, e
 	return found, nil
 }
 
-// errNoted: there is nothing to note.
 var errNoted = errors.New("that the secret is used is noted, or it is another by now")
 
 // noteUse notes once that a client has changed over to its newest secret, while the previous one

@@ -17,7 +17,6 @@ func (c *Clients) find(ctx context.Context, p policy.Principal, action policy.Ac
 
 func gone() error { return &broker.Error{Kind: broker.ErrNotFound, Detail: "no such client"} }
 
-// about holds the details of a client for entries.
 func about(one Client) []string {
 	said := []string{audit.DetailClient, one.ID, audit.DetailClientName, one.Name, audit.DetailRoles, strings.Join(one.Roles, ",")}
 	if !one.Certificate.None() {
@@ -26,5 +25,4 @@ func about(one Client) []string {
 	return said
 }
 
-// idOf is the id of the client that a principal is.
 func idOf(name string) (string, bool) { return strings.CutPrefix(name, policy.ByClient+":") }

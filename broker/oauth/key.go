@@ -48,7 +48,6 @@ func (k TokenKey) Held() keyring.SealedRow {
 	}
 }
 
-// counts reports whether tokens of the key count.
 func (k TokenKey) counts(now time.Time) bool {
 	return k.State == KeySigning || k.State == KeyVerifying && now.Before(k.Until)
 }

@@ -252,7 +252,6 @@ func (c *Clients) SetPlacements(ctx context.Context, p policy.Principal, id stri
 	return stored, nil
 }
 
-// placed names the VIMs of placements, for the audit log.
 func placed(all []Placement) string {
 	if len(all) == 0 {
 		return "none"

@@ -113,7 +113,6 @@ func (t *Tokens) RevokeKey(ctx context.Context, p policy.Principal, id string) e
 	return nil
 }
 
-// errTaken: another key signs by now.
 var errTaken = errors.New("another key signs by now")
 
 // replace makes a key that takes over from the one of that id; from none if it is empty. If
@@ -212,7 +211,6 @@ func (t *Tokens) fill(ctx context.Context, k *TokenKey, to keyring.Ring) error {
 	return nil
 }
 
-// open opens the private half of a key.
 func (t *Tokens) open(ctx context.Context, k TokenKey) (jose.JSONWebKey, error) {
 	var private jose.JSONWebKey
 	text, err := t.keys.Open(ctx, k.Owner(), sealedField, k.Held().Sealed)

@@ -125,7 +125,6 @@ func (t *Tokens) Issue(ctx context.Context, id, plain string) (secret.Text, erro
 	return t.sign(ctx, says)
 }
 
-// sign makes a token of claims.
 func (t *Tokens) sign(ctx context.Context, says claims) (secret.Text, error) {
 	key, err := t.signing(ctx)
 	if err != nil {

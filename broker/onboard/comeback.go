@@ -49,7 +49,6 @@ func (w *watcher) moves(ctx context.Context, c *Cluster) (time.Duration, error) 
 	return min(waitEvery, max(0, c.GoneAt.Add(moveFor).Sub(w.Now()))), nil
 }
 
-// tied reports whether a VIM is tied to this very cluster.
 func (w *watcher) tied(c Cluster, v broker.VIM) bool {
 	return v.Labels[broker.LabelCluster] == c.UID && v.Labels[broker.LabelManagement] == c.Management
 }

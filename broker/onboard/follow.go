@@ -36,7 +36,6 @@ const (
 	purpose = "onboarding"
 )
 
-// errChanged: the settings are other ones now.
 var errChanged = errors.New("the settings have changed")
 
 // follow watches one management cluster until ctx ends, or it is none any more.
@@ -133,7 +132,6 @@ func (o *Onboarding) endLeases(ctx context.Context, vim string) error {
 	return nil
 }
 
-// operation is that of the leases on a management cluster.
 func operation(vim string) string { return "onboard:" + vim }
 
 // watcher follows the clusters of one management cluster.
@@ -277,7 +275,6 @@ func (w *watcher) present() ManagementAccess {
 	return w.access
 }
 
-// keepLease renews the lease, and takes another where that is not possible.
 func (w *watcher) keepLease(ctx context.Context, l broker.Lease) error {
 	for {
 		select {
@@ -416,7 +413,6 @@ func (w *watcher) trouble(namespace, text string) {
 // troubleSelecting is the place of the trouble with reading the labels of namespaces.
 const troubleSelecting = AllNamespaces + " by label"
 
-// maxTroubles bounds the namespaces whose troubles are told.
 const maxTroubles = 3
 
 // troubled says what keeps namespaces from being watched. w.mu is held.
@@ -599,7 +595,6 @@ func (w *watcher) knows(k key) bool {
 	return shown || len(w.rows[k]) > 0
 }
 
-// load reads the rows that there are.
 func (w *watcher) load(ctx context.Context) error {
 	f := ClusterFilter{Management: w.m.VIM}
 	for c, err := range broker.Pages(&f.Page, func() ([]Cluster, string, error) { return w.Store.Clusters(ctx, f) }) {
@@ -613,7 +608,6 @@ func (w *watcher) load(ctx context.Context) error {
 	return err
 }
 
-// keep remembers a stored row, and queues it.
 func (w *watcher) keep(c Cluster) {
 	k := key{c.Namespace, c.Name}
 	w.mu.Lock()

@@ -88,7 +88,6 @@ const (
 	held     = "it is gone with too many others at once; its VIM stays until a person releases them"
 )
 
-// missingFor is how long a cluster has not been shown.
 func (w *watcher) missingFor(c Cluster) time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -214,7 +214,6 @@ func (m Settings) same(other Settings) bool {
 	return text(m) == text(other)
 }
 
-// project is whose VIMs the clusters of a namespace become.
 func (m *Settings) project(namespace string) string {
 	if p, ok := m.Projects[namespace]; ok {
 		return p
@@ -261,7 +260,6 @@ func (m *Settings) selects(s Seen) bool {
 	return hasAll(s.Labels, m.Selector)
 }
 
-// counts reports whether a cluster's label is one that the settings name.
 func (m *Settings) counts(label string) bool {
 	_, selects := m.Selector[label]
 	return selects || slices.Contains(m.CopyLabels, label)
@@ -318,7 +316,6 @@ func planeRules(planes []string) (rules []broker.Rule) {
 	return rules
 }
 
-// planes are the control planes whose secrets count.
 func (m *Settings) planes() []string {
 	if len(m.ControlPlanes) == 0 {
 		return KnownControlPlanes

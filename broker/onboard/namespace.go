@@ -13,7 +13,6 @@ const AllNamespaces = "*"
 // all reports whether namespaces are not taken by name.
 func (m *Settings) all() bool { return len(m.Namespaces) == 1 && m.Namespaces[0] == AllNamespaces }
 
-// names reports whether clusters of a namespace can be taken.
 func (m *Settings) names(namespace string) bool {
 	return m.all() || slices.Contains(m.Namespaces, namespace)
 }
@@ -125,7 +124,6 @@ func (w *watcher) leave(ctx context.Context, c Cluster) error {
 		"cluster do not have it; its VIM stays as it is")
 }
 
-// hasAll reports whether labels hold all that are asked for.
 func hasAll(labels, asked map[string]string) bool {
 	for key, value := range asked {
 		if got, ok := labels[key]; !ok || got != value {

@@ -79,7 +79,6 @@ const maxWatched, watchedOfProject = 96, 64
 // self is who follows clusters, in the project of the VIM that the work is on.
 func self(project string) policy.Principal { return broker.System("onboard", project) }
 
-// resource is a VIM as policies see it.
 func resource(v broker.VIM) policy.Resource {
 	return policy.Resource{
 		Kind: policy.KindVIM, ID: v.ID, Project: v.Project, VIMType: string(v.Type), VIMName: v.Name,
@@ -361,7 +360,6 @@ func view(c Cluster, v broker.VIM) View {
 	return View{Cluster: c, VIMName: v.Name, CredentialExpiresAt: v.Current.CredentialExpiresAt, Health: v.Health}
 }
 
-// vims are the VIMs of a management cluster's clusters, by id.
 func (o *Onboarding) vims(ctx context.Context, management string) (map[string]broker.VIM, error) {
 	found, err := broker.AllVIMs(ctx, self(""), broker.VIMQuery{Labels: map[string]string{broker.LabelManagement: management}}, o.Broker.VIMs)
 	if err != nil {

@@ -13,7 +13,6 @@ const (
 	maxHanging = 480
 )
 
-// key names a cluster of a management cluster.
 type key struct{ namespace, name string }
 
 // queue holds the keys that are due for a look, and their times. Each key is handed out
@@ -69,7 +68,6 @@ func (q *queue) take() (k key, wait time.Duration, ok bool) {
 	return key{}, wait, false
 }
 
-// overdue counts the keys that are due and not handed out.
 func (q *queue) overdue() (n int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

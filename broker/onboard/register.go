@@ -267,7 +267,6 @@ func (o *Onboarding) freed(ctx context.Context, c Cluster) (bool, error) {
 	return err == nil && (other.State == StateRetired || other.System == ""), err
 }
 
-// notRegistered stores why a registration failed.
 func (w *watcher) notRegistered(ctx context.Context, c Cluster, err error) (time.Duration, error) {
 	state, why, text := StateWaiting, ReasonUnavailable, w.unreached(ctx, c, err)
 	var e *broker.Error

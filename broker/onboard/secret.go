@@ -77,5 +77,4 @@ func (w *watcher) owned(ctx context.Context, a ManagementAccess, s Seen, owners 
 	return false, nil
 }
 
-// capiGroup is the API group of Cluster objects.
 const capiGroup = "cluster.x-k8s.io"

@@ -119,7 +119,6 @@ func (w *watcher) follow1(ctx context.Context, c Cluster, s Seen) (time.Duration
 	return w.upkeep(ctx, c, s)
 }
 
-// add stores a cluster that is seen for the first time.
 func (w *watcher) add(ctx context.Context, s Seen) (Cluster, error) {
 	now := w.Now()
 	c := Cluster{
@@ -261,7 +260,6 @@ func (w *watcher) forget(ctx context.Context, c Cluster) (time.Duration, error) 
 	return 0, w.drop(ctx, c)
 }
 
-// drop removes the row of a retired cluster.
 func (w *watcher) drop(ctx context.Context, c Cluster) error {
 	if err := w.Store.ForgetCluster(ctx, c.ID); err != nil {
 		return err
@@ -287,7 +285,6 @@ func (w *watcher) secretless(c Cluster) bool {
 	return w.told[w.scope(c.Namespace)] && w.versions[key{c.Namespace, c.Name}] == ""
 }
 
-// cached is the last read of a cluster's VIM.
 func (w *watcher) cached(id string) (broker.VIM, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -139,7 +139,6 @@ func (o *Onboarding) follows(vim string, w *watcher) (end func()) {
 	}
 }
 
-// adopted counts a credential that a VIM has got.
 func (o *Onboarding) adopted(vim string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

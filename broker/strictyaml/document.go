@@ -91,7 +91,6 @@ func (d *Document) Err() error {
 	return &Faults{text: d.Name + ": " + strings.Join(texts, "; "), Lines: lines}
 }
 
-// label puts a key before what is said of it.
 func label(at string) string {
 	if at == "" {
 		return ""
@@ -182,7 +181,6 @@ func Child(n *yaml.Node, key string) *yaml.Node {
 	return nil
 }
 
-// under is the path of a key in what stands at a path.
 func (d *Document) under(at, key string) string {
 	return strings.TrimPrefix(at+"."+Printable(key), ".")
 }

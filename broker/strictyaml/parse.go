@@ -41,7 +41,6 @@ func (d *Document) Parse(text []byte) *yaml.Node {
 	return root.Content[0]
 }
 
-// nearLine finds the line number in a parser's error.
 func nearLine(err error) string {
 	_, rest, found := strings.Cut(err.Error(), "line ")
 	digits := strings.TrimLeft(rest, "0123456789")

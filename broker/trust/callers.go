@@ -382,7 +382,6 @@ func (c *Gatekeeper) Current(name, digest string) bool {
 	return there && t.digest == digest
 }
 
-// entryOf returns the entry that qualifies a principal's name.
 func (c *Gatekeeper) entryOf(name string) (*row, bool) {
 	for _, t := range c.table.Load().rows {
 		prefix := t.authenticator() + ":" + t.Name + ":"

@@ -281,7 +281,6 @@ func (r Mapping) pinned(platform string) bool {
 	return true
 }
 
-// signers are the entry's algorithms as go-jose has them.
 func (e Authority) signers() []jose.SignatureAlgorithm {
 	all := make([]jose.SignatureAlgorithm, len(e.Algorithms))
 	for i, a := range e.Algorithms {

@@ -103,7 +103,6 @@ type State struct {
 	Fault string
 }
 
-// fetch asks for an entry's keys and keeps them.
 func (t *row) fetch(ctx context.Context, source Source, now func() time.Time) {
 	ctx, cancel := context.WithTimeout(ctx, fetchWithin)
 	defer cancel()

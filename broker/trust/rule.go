@@ -16,7 +16,6 @@ import (
 // Claims are the members of a token's payload.
 type Claims map[string]any
 
-// maxClaim bounds a text that a template takes.
 const maxClaim = 256
 
 // texts are claims that are one text each. A list in their place matches nobody.
@@ -80,7 +79,6 @@ func (c Claims) list(name string) []string {
 	return nil
 }
 
-// matches reports whether all claims of the rule are as it says.
 func (r Mapping) matches(c Claims) bool {
 	for claim, pattern := range r.Match {
 		if v, ok := c.find(claim); !ok || !matches(claim, pattern, v) {
@@ -200,7 +198,6 @@ func (e Authority) why(subject string, c Claims) []string {
 	return all
 }
 
-// shortly shows the value of a claim to people.
 func shortly(v any) string {
 	text, ok := scalar(v)
 	if !ok {

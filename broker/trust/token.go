@@ -27,7 +27,6 @@ type header struct {
 	Content   string `json:"cty"`
 }
 
-// parsed is a token before its signature is checked.
 type parsed struct {
 	header
 	claims Claims

@@ -146,7 +146,6 @@ func loopback(host string) bool {
 	return ip != nil && ip.IsLoopback()
 }
 
-// request is one call.
 type request struct {
 	method string
 	path   []string // escaped and joined
@@ -175,7 +174,6 @@ func (q request) under(h http.Header) request {
 	return q
 }
 
-// fetch makes one call and returns its answer.
 func fetch[T any](ctx context.Context, c *Client, q request) (T, error) {
 	var out T
 	_, err := c.do(ctx, q, &out)

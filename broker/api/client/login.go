@@ -27,7 +27,6 @@ type Login struct {
 	Certificate tls.Certificate
 }
 
-// granted is an answer of the token endpoint.
 type granted struct {
 	Token   secret.Text `json:"access_token"`
 	Seconds int         `json:"expires_in"`
@@ -57,7 +56,6 @@ func (c *Client) askToken(ctx context.Context, form url.Values) (got granted, st
 	return got, answer.StatusCode, nil
 }
 
-// session keeps the token of a client that has logged in.
 type session struct {
 	Login
 	mu    sync.Mutex

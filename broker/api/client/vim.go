@@ -115,7 +115,6 @@ func (q VIMQuery) values() url.Values {
 	return v
 }
 
-// set adds non-empty values.
 func set(v url.Values, name, value string) {
 	if value != "" {
 		v.Set(name, value)

@@ -298,7 +298,6 @@ type zone struct {
 	VIM  string `json:"vimConnectionId"`
 }
 
-// granted is a GrantInfo.
 type granted struct {
 	Resource string `json:"resourceDefinitionId"`
 	VIM      string `json:"vimConnectionId"`
@@ -403,7 +402,6 @@ type oidc struct {
 // token URL.
 var errUnverified = errors.New("a grant with the secret of a lease has no authorities by which the token endpoint is verified")
 
-// connection is a VimConnectionInfo.
 func (s *server) connection(g grant.Grant, c grant.Loan) (jsontext.Value, error) {
 	if c.Config.LeaseSecret.Empty() {
 		text, err := c.Config.Render(clientconfig.VIMConnection)

@@ -71,7 +71,6 @@ type Keys struct {
 	known recent[counted]
 }
 
-// counted is the count of one key.
 type counted struct {
 	rate     *rate.Limiter
 	inFlight int
@@ -143,7 +142,6 @@ const (
 	maxSuspects = 64
 )
 
-// failing is the record of one key.
 type failing struct {
 	rate  *rate.Limiter
 	seats chan struct{} // nil: there are as many as anyone likes
@@ -259,7 +257,6 @@ type Gate struct {
 	under atomic.Int64
 }
 
-// errFull is a gate's error.
 var errFull = errors.New("too many at a time")
 
 // Enter counts one more, unless there are most already: errFull. Zero is no bound. Call
@@ -280,7 +277,6 @@ type recent[T any] struct {
 	idle  *list.List // the keys not in use, the longest unused first
 }
 
-// held is one key.
 type held[T any] struct {
 	value   T
 	key     string

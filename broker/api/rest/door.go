@@ -36,7 +36,6 @@ type Options struct {
 	Now func() time.Time
 }
 
-// server answers requests.
 type server struct{ Options }
 
 // Door returns REST version 1 with its probes and its OpenAPI document. It answers every

@@ -17,7 +17,6 @@ import (
 	"github.com/vimbroker/vimbroker/policy"
 )
 
-// route is one row of the table.
 type route struct {
 	method, path string
 	// id, tag and summary are its OpenAPI operation's.
@@ -80,7 +79,6 @@ func (rt route) refusals() []int {
 // public reports whether anyone may ask, without a token.
 func (rt route) public() bool { return !strings.HasPrefix(rt.path, "/v1/") }
 
-// parameter is one query parameter or header.
 type parameter struct {
 	name, doc string
 	// kind is its JSON type in OpenAPI; empty means string.
@@ -97,7 +95,6 @@ type endpoint struct {
 	call    func(*server, *call) (reply, error)
 }
 
-// answer is the result of a handler.
 type answer[O any] struct {
 	body O
 	// status of zero is the route's usual one; 204 sends no body.
@@ -111,7 +108,6 @@ type answer[O any] struct {
 	text []byte
 }
 
-// reply is an answer of any type.
 type reply answer[any]
 
 // plain makes an endpoint of a handler that takes no body.
@@ -211,7 +207,6 @@ func lacks(without func(*server) bool, detail, remedy string) func(*server) erro
 // done answers that something is gone.
 func done[O any](err error) (answer[O], error) { return answer[O]{status: http.StatusNoContent}, err }
 
-// call is one request to an endpoint.
 type call struct {
 	*api.Call
 	ctx       context.Context
@@ -283,7 +278,6 @@ func parameters(all []parameter) []api.Parameter {
 	return out
 }
 
-// encoded is the door's form of a reply.
 func (a reply) encoded() api.Answer {
 	out := api.Answer{Status: a.status, Header: http.Header{}}
 	if a.location != "" {
@@ -298,12 +292,10 @@ func (a reply) encoded() api.Answer {
 	return out
 }
 
-// invalid is the refusal of one parameter.
 func invalid(location, field, message string) error {
 	return api.Refuse(broker.ErrInvalid, location, field, message)
 }
 
-// pageOf reads where in a list to continue.
 func pageOf(query url.Values) (broker.Page, error) {
 	p := broker.Page{Size: broker.DefaultPage, Token: query.Get("pageToken")}
 	if given := query.Get("pageSize"); given != "" {
@@ -316,7 +308,6 @@ func pageOf(query url.Values) (broker.Page, error) {
 	return p, nil
 }
 
-// flag reads a query parameter that is true or false.
 func (c *call) flag(name string) bool { return c.query.Get(name) == "true" }
 
 // idempotencyKey reads the header that makes a repeated POST harmless.

@@ -64,7 +64,6 @@ func document(version string, routes []route, types []broker.Type) []byte {
 	return append(text, '\n')
 }
 
-// enumerate lists the values that a text can have.
 func enumerate(s *huma.Schema, values []string) {
 	for _, v := range values {
 		s.Enum = append(s.Enum, v)
@@ -175,7 +174,6 @@ func refusals(schemas huma.Registry) map[string]*huma.Response {
 	return all
 }
 
-// responseName is the name of a status's refusals among the components.
 func responseName(status int) string { return strings.ReplaceAll(http.StatusText(status), " ", "") }
 
 // content is a body of one media type, with an example in JSON if there is one.
@@ -290,7 +288,6 @@ func reach(schemas huma.Registry, s *huma.Schema, names map[string]bool) {
 //go:embed examples.json
 var examplesText []byte
 
-// exampleSet is the content of examples.json.
 type exampleSet struct {
 	// Shown are bodies by the name of their type, or by the operation whose answer differs from others of its type.
 	Shown map[string]json.RawMessage

@@ -56,7 +56,6 @@ func scope(in v1.Registration) broker.Scope {
 	return out
 }
 
-// changedScope is nil if the change has none.
 func changedScope(in *v1.Scope) *broker.Scope {
 	if in == nil {
 		return nil
@@ -68,7 +67,6 @@ func changedScope(in *v1.Scope) *broker.Scope {
 	}
 }
 
-// shownScope is nil for a VIM that has none.
 func shownScope(s broker.Scope) *v1.Scope {
 	if s == (broker.Scope{}) {
 		return nil
@@ -80,7 +78,6 @@ func shownScope(s broker.Scope) *v1.Scope {
 	}
 }
 
-// discovered is nil before anything was.
 func discovered(d broker.Discovered) *v1.Discovered {
 	if d.Regions == nil && d.Cloud == nil && d.Cluster == nil {
 		return nil
@@ -116,7 +113,6 @@ func credential(in v1.Credential) broker.Credential {
 	}
 }
 
-// vimChange rebuilds a change for the domain.
 func vimChange(in v1.Change) broker.Change {
 	return broker.Change{
 		Name:               in.Name,

@@ -395,7 +395,6 @@ func formatNames(types []broker.Type) []string {
 	return names
 }
 
-// texts are the words of an enumeration.
 func texts[T ~string](values ...T) []string {
 	out := make([]string, 0, len(values))
 	for _, v := range values {

@@ -66,7 +66,6 @@ func (s *server) listKeys(c *call) (answer[v1.List[v1.KeyStatus]], error) {
 	})(s.Registry.KeyStatuses(c.ctx, c.principal, q, c.flag("try")))
 }
 
-// vimsAsked is the query of a list of VIMs.
 func vimsAsked(c *call) (broker.VIMQuery, error) {
 	q := broker.VIMQuery{
 		Page:     c.page,

@@ -46,7 +46,6 @@ var many = []string{"in", "nin", "cont", "ncont"}
 
 func anyOf(values []string, so func(string) bool) bool { return slices.ContainsFunc(values, so) }
 
-// text is an attribute that is no structure.
 func text(attribute any) string {
 	switch a := attribute.(type) {
 	case string:

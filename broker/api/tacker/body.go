@@ -47,7 +47,6 @@ var attributes = []attribute{
 // credentials: only what a check knows to be harmless may come into a message.
 type body map[string]any
 
-// read reads and checks a request's body.
 func read(c *api.Call) (body, error) {
 	put := c.Method == http.MethodPut
 	switch {
@@ -181,13 +180,11 @@ func boolean(v any) (value, ok bool) {
 	return false, false
 }
 
-// text returns a text attribute and whether it is given.
 func (b body) text(name string) (string, bool) {
 	s, ok := b[name].(string)
 	return s, ok
 }
 
-// truth returns an attribute that is true or false, and whether it is given.
 func (b body) truth(name string) (value, given bool) {
 	v, given := b[name]
 	value, _ = boolean(v)
@@ -279,7 +276,6 @@ func (a *authCred) authority(t broker.VIMType, value string) {
 	}
 }
 
-// project is a vim_project, rebuilt.
 type project struct{ id, name, domainID, domainName string }
 
 func parseProject(t broker.VIMType, v any) (p project, err error) {

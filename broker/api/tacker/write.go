@@ -12,7 +12,6 @@ import (
 	"github.com/vimbroker/vimbroker/broker/api"
 )
 
-// create registers a VIM.
 func (s *server) create(c *api.Call) (api.Answer, error) {
 	b, err := read(c)
 	if err != nil {
@@ -87,7 +86,6 @@ func (a authCred) scope(s broker.Scope) broker.Scope {
 	return s
 }
 
-// update changes what the body names.
 func (s *server) update(c *api.Call) (api.Answer, error) {
 	id := vimID(c.Request)
 	b, err := read(c)

@@ -137,7 +137,6 @@ func writeConfig(e *jsontext.Encoder, c ClientConfig) error {
 	return e.WriteToken(jsontext.String(c.Text.Reveal()))
 }
 
-// readConfig reads either form.
 func readConfig(d *jsontext.Decoder, c *ClientConfig) error {
 	switch d.PeekKind() {
 	case '{':
