@@ -28,6 +28,11 @@ const (
 	LeaseIrrevocable LeaseState = "irrevocable"
 )
 
+// LeaseStates are all of them.
+func LeaseStates() []LeaseState {
+	return []LeaseState{LeasePending, LeaseActive, LeaseRevoking, LeaseRevoked, LeaseIrrevocable}
+}
+
 var leaseMoves = map[LeaseState][]LeaseState{
 	LeasePending:     {LeaseActive, LeaseRevoking},
 	LeaseActive:      {LeaseRevoking},

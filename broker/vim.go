@@ -185,6 +185,13 @@ const (
 	HealthUnopenable HealthStatus = "unopenable"
 )
 
+// HealthStatuses are all of them.
+func HealthStatuses() []HealthStatus {
+	return []HealthStatus{
+		HealthUnchecked, HealthReachable, HealthUnreachable, HealthUnauthorized, HealthIdentityChanged, HealthUnopenable,
+	}
+}
+
 // Health is what the last check found.
 type Health struct {
 	Status    HealthStatus

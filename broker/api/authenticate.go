@@ -76,8 +76,8 @@ func (s *server) identify(w http.ResponseWriter, r *http.Request, d *Door, by Id
 			challenge += `, error="invalid_token"`
 		}
 		w.Header().Set("WWW-Authenticate", challenge)
-		if given && s.logins != nil {
-			s.logins.RecordRefusedLogin(r.Context(), err)
+		if given && s.Logins != nil {
+			s.Logins.RecordRefusedLogin(r.Context(), err)
 		}
 		return policy.ErrUnauthenticated
 	case errors.Is(err, ErrLimited), errors.Is(err, errShed):
@@ -86,8 +86,8 @@ func (s *server) identify(w http.ResponseWriter, r *http.Request, d *Door, by Id
 		return &broker.Error{Kind: broker.ErrUnavailable, Detail: "callers cannot be authenticated now", Cause: err}
 	}
 	traceOf(r.Context()).principal = p
-	if p.Name != "" && s.logins != nil {
-		s.logins.RecordLogin(r.Context(), p)
+	if p.Name != "" && s.Logins != nil {
+		s.Logins.RecordLogin(r.Context(), p)
 	}
 	return nil
 }
@@ -99,19 +99,19 @@ func (s *server) bearer(r *http.Request) (policy.Principal, error) {
 	switch {
 	case token == "" && given:
 		return policy.Principal{}, errMalformedToken
-	case token == "" && s.certified != nil:
-		return s.certified(r.Context())
+	case token == "" && s.Certified != nil:
+		return s.Certified(r.Context())
 	case token == "":
 		return policy.Principal{}, policy.ErrUnauthenticated
 	}
-	if s.remote != nil && s.remote(token) {
+	if s.Remote != nil && s.Remote(token) {
 		leave, err := s.limits.login(r)
 		if err != nil {
 			return policy.Principal{}, err
 		}
 		defer leave()
 	}
-	return s.who.Authenticate(r.Context(), token)
+	return s.Authenticator.Authenticate(r.Context(), token)
 }
 
 // orBasic is bearer for callers who may show an id and a secret instead.

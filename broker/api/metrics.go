@@ -91,12 +91,26 @@ const ScrapeTime = 5 * time.Second
 // vitals shows the broker's content and health at each scrape.
 type vitals struct{ broker Vitals }
 
-// metrics are those of vitals, by their names without the prefix.
-var metrics = func() map[string]*prometheus.Desc {
-	all := map[string]*prometheus.Desc{}
-	desc := func(name, help string, labels ...string) {
+// descriptions are those of metrics, by their names without the prefix.
+type descriptions map[string]*prometheus.Desc
+
+type describing func(name, help string, labels ...string)
+
+func described(by func(describing)) descriptions {
+	all := descriptions{}
+	by(func(name, help string, labels ...string) {
 		all[name] = prometheus.NewDesc("vimbroker_"+name, help, labels, nil)
+	})
+	return all
+}
+
+func (all descriptions) sendTo(ch chan<- *prometheus.Desc) {
+	for _, d := range all {
+		ch <- d
 	}
+}
+
+var metrics = described(func(desc describing) {
 	desc("store_up", "1 if the store could be asked what it contains at this scrape.")
 	desc("vims", "VIMs by state.", "state")
 	desc("vim_health", "VIMs by type and by what their last check found.", "type", "status")
@@ -135,24 +149,23 @@ var metrics = func() map[string]*prometheus.Desc {
 	desc("pass_failures_total", "How often the pass failed in this process.", "pass")
 	desc("lease_expiry_lag_seconds", "How long after its end an expired lease was revoked.")
 	desc("lease_death_lag_seconds", "How long after its revocation a credential was seen to be refused.")
-	return all
-}()
+})
 
 // Describe implements [prometheus.Collector].
-func (c vitals) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range metrics {
-		ch <- d
-	}
+func (vitals) Describe(ch chan<- *prometheus.Desc) { metrics.sendTo(ch) }
+
+// scrape takes the values of metrics.
+type scrape struct {
+	to chan<- prometheus.Metric
+	of descriptions
 }
 
-type scrape chan<- prometheus.Metric
-
 func (s scrape) gauge(name string, n float64, labels ...string) {
-	s <- prometheus.MustNewConstMetric(metrics[name], prometheus.GaugeValue, n, labels...)
+	s.to <- prometheus.MustNewConstMetric(s.of[name], prometheus.GaugeValue, n, labels...)
 }
 
 func (s scrape) counter(name string, n int, labels ...string) {
-	s <- prometheus.MustNewConstMetric(metrics[name], prometheus.CounterValue, float64(n), labels...)
+	s.to <- prometheus.MustNewConstMetric(s.of[name], prometheus.CounterValue, float64(n), labels...)
 }
 
 // Collect implements [prometheus.Collector]. Every state is shown, also
@@ -160,7 +173,7 @@ func (s scrape) counter(name string, n int, labels ...string) {
 func (c vitals) Collect(ch chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), ScrapeTime)
 	defer cancel()
-	v, s := c.broker.Vitals(ctx), scrape(ch)
+	v, s := c.broker.Vitals(ctx), scrape{ch, metrics}
 	s.gauge("inventory_orphans", float64(v.Discrepancies.Orphans))
 	s.gauge("inventory_ghosts", float64(v.Discrepancies.Ghosts))
 	s.gauge("inventory_foreign", float64(v.Discrepancies.Foreign))
@@ -211,11 +224,11 @@ func (s scrape) counted(c *broker.Counted, types []broker.VIMType) {
 		s.gauge("vim_credentials_expiring", float64(n), strconv.Itoa(int(horizon/(24*time.Hour))))
 	}
 	for _, t := range types {
-		for _, state := range healthStatuses {
+		for _, state := range broker.HealthStatuses() {
 			s.gauge("vim_health", float64(c.Health[broker.TypeHealth{Type: t, Status: state}]), string(t), string(state))
 		}
 	}
-	for _, state := range leaseStates {
+	for _, state := range broker.LeaseStates() {
 		s.gauge("leases", float64(c.Leases[state]), string(state))
 	}
 	for g, name := range leaseGrades {
@@ -244,18 +257,11 @@ func Histogram(d *prometheus.Desc, l broker.Lag, labels ...string) prometheus.Me
 
 // The complete label values of the metrics.
 var (
-	healthStatuses = []broker.HealthStatus{
-		broker.HealthUnchecked, broker.HealthReachable, broker.HealthUnreachable, broker.HealthUnauthorized, broker.HealthIdentityChanged,
-		broker.HealthUnopenable,
-	}
 	alarms = []broker.Alarm{
 		broker.AlarmGivenUp, broker.AlarmStillWorks, broker.AlarmConflict, broker.AlarmBeyondGrant, broker.AlarmLeftBehind,
 	}
 	leaseGrades = map[broker.Grade]string{
 		"": "none", broker.GradeBounded: "bounded", broker.GradeNamespaces: "namespaces", broker.GradeUnbounded: "unbounded",
-	}
-	leaseStates = []broker.LeaseState{
-		broker.LeasePending, broker.LeaseActive, broker.LeaseRevoking, broker.LeaseRevoked, broker.LeaseIrrevocable,
 	}
 )
 
@@ -268,43 +274,35 @@ type Clusters interface {
 type clusters struct {
 	of  Clusters
 	log *slog.Logger
-
-	states, reasons, managements, troubled, held *prometheus.Desc
-	age, queue, adoptions                        *prometheus.Desc
 }
 
-// ofManagement are the labels of metrics of one management cluster: project and name of its VIM.
-var ofManagement = []string{"project", "management_cluster"}
+// clusterMetrics are those of clusters, by their names without the prefix.
+var clusterMetrics = described(func(desc describing) {
+	desc("clusters", "Clusters of Cluster API by state.", "state")
+	desc("clusters_not_well", "Clusters of Cluster API that are not well, by reason.", "reason")
+	desc("management_clusters", "Management clusters of Cluster API.")
+	desc("management_clusters_unwatched", "Management clusters that cannot be watched now.")
+	desc("management_clusters_held",
+		"Management clusters of which so many clusters were gone at once that none is let go of until a person releases them.")
+	// Labels of one management cluster are project and name of its VIM.
+	desc("management_cluster_watch_age_seconds",
+		"How long ago a management cluster was last seen to be watched whole.", "project", "management_cluster")
+	desc("management_cluster_queue", "Clusters of a management cluster that are to be looked at now; 0 on a server that "+
+		"does not watch it.", "project", "management_cluster")
+	desc("management_cluster_adoptions_total",
+		"Credentials that VIMs have got from a management cluster, by this server.", "project", "management_cluster")
+})
 
 // ClusterMetrics returns the metrics of clusters and management clusters.
 func ClusterMetrics(of Clusters, log *slog.Logger) prometheus.Collector {
-	return &clusters{
-		of: of, log: log,
-		states: prometheus.NewDesc("vimbroker_clusters", "Clusters of Cluster API by state.", []string{"state"}, nil),
-		reasons: prometheus.NewDesc("vimbroker_clusters_not_well", "Clusters of Cluster API that are not well, by reason.",
-			[]string{"reason"}, nil),
-		managements: prometheus.NewDesc("vimbroker_management_clusters", "Management clusters of Cluster API.", nil, nil),
-		troubled:    prometheus.NewDesc("vimbroker_management_clusters_unwatched", "Management clusters that cannot be watched now.", nil, nil),
-		held: prometheus.NewDesc("vimbroker_management_clusters_held",
-			"Management clusters of which so many clusters were gone at once that none is let go of until a person releases them.", nil, nil),
-		age: prometheus.NewDesc("vimbroker_management_cluster_watch_age_seconds",
-			"How long ago a management cluster was last seen to be watched whole.", ofManagement, nil),
-		queue: prometheus.NewDesc("vimbroker_management_cluster_queue",
-			"Clusters of a management cluster that are to be looked at now; 0 on a server that does not watch it.", ofManagement, nil),
-		adoptions: prometheus.NewDesc("vimbroker_management_cluster_adoptions_total",
-			"Credentials that VIMs have got from a management cluster, by this server.", ofManagement, nil),
-	}
+	return clusters{of, log}
 }
 
 // Describe implements [prometheus.Collector].
-func (c *clusters) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{c.states, c.reasons, c.managements, c.troubled, c.held, c.age, c.queue, c.adoptions} {
-		ch <- d
-	}
-}
+func (clusters) Describe(ch chan<- *prometheus.Desc) { clusterMetrics.sendTo(ch) }
 
 // Collect implements [prometheus.Collector]. Every state and reason is shown, also with 0.
-func (c *clusters) Collect(ch chan<- prometheus.Metric) {
+func (c clusters) Collect(ch chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), ScrapeTime)
 	defer cancel()
 	found, err := c.of.Count(ctx)
@@ -312,18 +310,19 @@ func (c *clusters) Collect(ch chan<- prometheus.Metric) {
 		c.log.WarnContext(ctx, "counting clusters for a scrape", "error", err)
 		return
 	}
-	for d, n := range map[*prometheus.Desc]int{c.managements: found.Managements, c.troubled: found.Troubled, c.held: found.Held} {
-		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, float64(n))
-	}
+	s := scrape{ch, clusterMetrics}
+	s.gauge("management_clusters", float64(found.Managements))
+	s.gauge("management_clusters_unwatched", float64(found.Troubled))
+	s.gauge("management_clusters_held", float64(found.Held))
 	for _, m := range found.Each {
-		ch <- prometheus.MustNewConstMetric(c.age, prometheus.GaugeValue, m.Age.Seconds(), m.Project, m.VIM)
-		ch <- prometheus.MustNewConstMetric(c.adoptions, prometheus.CounterValue, float64(m.Adoptions), m.Project, m.VIM)
-		ch <- prometheus.MustNewConstMetric(c.queue, prometheus.GaugeValue, float64(m.Queue), m.Project, m.VIM)
+		s.gauge("management_cluster_watch_age_seconds", m.Age.Seconds(), m.Project, m.VIM)
+		s.counter("management_cluster_adoptions_total", m.Adoptions, m.Project, m.VIM)
+		s.gauge("management_cluster_queue", float64(m.Queue), m.Project, m.VIM)
 	}
-	for _, s := range onboard.States() {
-		ch <- prometheus.MustNewConstMetric(c.states, prometheus.GaugeValue, float64(found.States[s]), string(s))
+	for _, state := range onboard.States() {
+		s.gauge("clusters", float64(found.States[state]), string(state))
 	}
 	for _, r := range onboard.Reasons() {
-		ch <- prometheus.MustNewConstMetric(c.reasons, prometheus.GaugeValue, float64(found.Reasons[r]), string(r))
+		s.gauge("clusters_not_well", float64(found.Reasons[r]), string(r))
 	}
 }

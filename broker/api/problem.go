@@ -173,10 +173,10 @@ func (s *server) fail(w http.ResponseWriter, r *http.Request, d *Door, err error
 		if kindOf(kinds, err).Status == http.StatusInternalServerError {
 			level = slog.LevelError
 		}
-		s.log.Log(r.Context(), level, "request failed", "request", p.RequestID, "error", err)
+		s.Log.Log(r.Context(), level, "request failed", "request", p.RequestID, "error", err)
 	}
 	if err := s.write(w, r, d, a); err != nil {
-		s.log.ErrorContext(r.Context(), "encoding a refusal", "request", p.RequestID, "error", err)
+		s.Log.ErrorContext(r.Context(), "encoding a refusal", "request", p.RequestID, "error", err)
 		w.WriteHeader(a.Status)
 	}
 }

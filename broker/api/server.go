@@ -55,17 +55,9 @@ type Options struct {
 }
 
 type server struct {
-	who    Authenticator
-	remote func(token string) bool
-
-	certified func(context.Context) (policy.Principal, error)
-
-	logins   Logins
-	log      *slog.Logger
-	now      func() time.Time
+	Options
 	requests *prometheus.HistogramVec
 	doors    []*entrance
-	proxies  Proxies
 	limits   *limits
 }
 
@@ -84,10 +76,7 @@ func New(o Options) http.Handler {
 	if o.Registry == nil {
 		o.Registry = prometheus.NewRegistry()
 	}
-	s := &server{
-		who: o.Authenticator, remote: o.Remote, certified: o.Certified, logins: o.Logins, log: o.Log, now: o.Now,
-		requests: newRequests(o.Registry), proxies: o.Proxies, limits: newLimits(o.Limits, o.Registry, o.Now),
-	}
+	s := &server{Options: o, requests: newRequests(o.Registry), limits: newLimits(o.Limits, o.Registry, o.Now)}
 	o.Registry.MustRegister(vitals{o.Vitals}, buildInfo(o.Version), collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	o.Registry.MustRegister(o.Collectors...)
@@ -146,9 +135,9 @@ func (s *server) doorOf(p string) *entrance {
 // ServeHTTP gives a request its id, its headers, its log line and its metrics, and
 // survives a panic of what answers it.
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	began := s.now()
+	began := s.Now()
 	t := &trace{id: requestID(r)}
-	r.RemoteAddr = s.proxies.caller(r)
+	r.RemoteAddr = s.Proxies.caller(r)
 	ctx := audit.WithSource(audit.WithRequest(r.Context(), t.id), source(r))
 	ctx = context.WithValue(ctx, traceKey{}, t)
 	r = r.WithContext(ctx)
@@ -162,12 +151,12 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		p := recover()
 		cutOff := p == http.ErrAbortHandler //nolint:errorlint // net/http panics with this very value
 		if p != nil && !cutOff {
-			s.log.ErrorContext(ctx, "panic while answering", "request", t.id, "panic", describe(p), "stack", string(debug.Stack()))
+			s.Log.ErrorContext(ctx, "panic while answering", "request", t.id, "panic", describe(p), "stack", string(debug.Stack()))
 			if rec.status == 0 {
 				s.fail(rec, r, t.door, ErrInternal)
 			}
 		}
-		s.account(r, rec, t, s.now().Sub(began))
+		s.account(r, rec, t, s.Now().Sub(began))
 		if cutOff {
 			panic(p)
 		}
@@ -269,8 +258,8 @@ func (s *server) logIn(w http.ResponseWriter, c *Call, d *Door, op Route) error 
 	a, err := s.handle(w, c, d, op)
 	if errors.Is(err, policy.ErrUnauthenticated) {
 		why := err
-		if err = s.limits.failedLogin(c.Request, err); s.logins != nil {
-			s.logins.RecordRefusedLogin(c.Context(), why)
+		if err = s.limits.failedLogin(c.Request, err); s.Logins != nil {
+			s.Logins.RecordRefusedLogin(c.Context(), why)
 		}
 	}
 	c.Header.Del("Authorization") // nothing behind it may print them
@@ -305,7 +294,7 @@ func (s *server) account(r *http.Request, rec *recorder, t *trace, took time.Dur
 	if t.quiet {
 		level = slog.LevelDebug
 	}
-	s.log.LogAttrs(r.Context(), level, "request",
+	s.Log.LogAttrs(r.Context(), level, "request",
 		slog.String("method", method(r.Method)),
 		slog.String("route", route),
 		slog.Int("status", rec.status),

@@ -61,33 +61,41 @@ func (c *Cache) Close() { _ = c.dir.Close() }
 
 // Get returns the configuration under a key; or fs.ErrNotExist. A file that others could
 // have written or read is an error, as is one that does not hold a configuration.
-func (c *Cache) Get(key string) (Cached, error) {
+func (c *Cache) Get(key string) (_ Cached, err error) {
+	defer wrap(&err, "reading a cached lease")
 	f, err := c.dir.Open(key)
 	if err != nil {
-		return Cached{}, fmt.Errorf("reading a cached lease: %w", err)
+		return Cached{}, err
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
-		return Cached{}, fmt.Errorf("reading a cached lease: %w", err)
+		return Cached{}, err
 	}
 	if !info.Mode().IsRegular() || !ours(info) || openToOthers(info) {
-		return Cached{}, errors.New("reading a cached lease: its file is not this user's alone")
+		return Cached{}, errors.New("its file is not this user's alone")
 	}
 	text, err := io.ReadAll(io.LimitReader(f, maxCached))
 	if err != nil {
-		return Cached{}, fmt.Errorf("reading a cached lease: %w", err)
+		return Cached{}, err
 	}
 	defer clear(text)
 	var w cachedWire
 	if json.Unmarshal(text, &w) != nil { // its words would quote the file
-		return Cached{}, errors.New("reading a cached lease: the file holds none")
+		return Cached{}, errors.New("the file holds none")
 	}
 	config, err := Decode(secret.NewText(string(w.Config)))
 	if err != nil {
-		return Cached{}, fmt.Errorf("reading a cached lease: %w", err)
+		return Cached{}, err
 	}
 	return Cached{config, w.IssuedAt}, nil
+}
+
+// wrap says what failed.
+func wrap(err *error, what string) {
+	if *err != nil {
+		*err = fmt.Errorf("%s: %w", what, *err)
+	}
 }
 
 // Put keeps a configuration under a key, in place of the previous one, and removes
@@ -104,11 +112,10 @@ func (c *Cache) Put(key string, kept Cached, now time.Time) error {
 	defer clear(whole)
 	c.prune(now)
 	temporary := "." + random()
-	if err := c.write(temporary, whole, kept.ExpiresAt); err != nil {
-		_ = c.dir.Remove(temporary)
-		return fmt.Errorf("caching a lease: %w", err)
+	if err = c.write(temporary, whole, kept.ExpiresAt); err == nil {
+		err = c.dir.Rename(temporary, key)
 	}
-	if err := c.dir.Rename(temporary, key); err != nil {
+	if err != nil {
 		_ = c.dir.Remove(temporary)
 		return fmt.Errorf("caching a lease: %w", err)
 	}

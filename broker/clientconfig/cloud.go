@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
-
 	"github.com/vimbroker/vimbroker/broker/secret"
 )
 
@@ -121,12 +119,8 @@ func (l OpenStackClient) cloudsYAML(c Config, caFile string) (secret.Text, error
 		out.WriteString(caComment(c, "here as cacert"))
 	}
 	out.WriteString(l.tokenComment())
-	enc := yaml.NewEncoder(&out)
-	enc.SetIndent(2)
-	if err := enc.Encode(cloudsFile{Clouds: map[string]cloudEntry{c.name(): entry}}); err != nil {
-		return secret.Text{}, fmt.Errorf("encoding clouds.yaml of VIM %q: %w", c.VIM, err)
-	}
-	if err := enc.Close(); err != nil {
+	err := encodeYAML(&out, cloudsFile{Clouds: map[string]cloudEntry{c.name(): entry}})
+	if err != nil {
 		return secret.Text{}, fmt.Errorf("encoding clouds.yaml of VIM %q: %w", c.VIM, err)
 	}
 	return secret.NewText(out.String()), nil

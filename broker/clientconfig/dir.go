@@ -131,27 +131,27 @@ func (d *Dir) release() {
 
 // openRoot opens the directory that directories of processes are kept in, made
 // if create is set, and refuses one that others could put things into.
-func openRoot(path string, create bool) (*os.Root, error) {
+func openRoot(path string, create bool) (_ *os.Root, err error) {
+	defer wrap(&err, "directory for client configurations")
 	if path == "" {
 		path = DefaultRoot()
 	}
-	path, err := filepath.Abs(path)
-	if err != nil {
-		return nil, fmt.Errorf("directory for client configurations: %w", err)
+	if path, err = filepath.Abs(path); err != nil {
+		return nil, err
 	}
 	if create {
 		switch err := os.Mkdir(path, 0o700); {
 		case err == nil:
 			if err := os.Chmod(path, 0o700); err != nil { // whatever the umask
-				return nil, fmt.Errorf("directory for client configurations: %w", err)
+				return nil, err
 			}
 		case !errors.Is(err, fs.ErrExist):
-			return nil, fmt.Errorf("directory for client configurations: %w", err)
+			return nil, err
 		}
 	}
 	root, err := os.OpenRoot(path)
 	if err != nil {
-		return nil, fmt.Errorf("directory for client configurations: %w", err)
+		return nil, err
 	}
 	if err := checkRoot(root, path); err != nil {
 		_ = root.Close()
@@ -164,18 +164,18 @@ func openRoot(path string, create bool) (*os.Root, error) {
 func checkRoot(root *os.Root, path string) error {
 	opened, err := root.Stat(".")
 	if err != nil {
-		return fmt.Errorf("directory for client configurations: %w", err)
+		return err
 	}
 	named, err := os.Lstat(path)
 	switch {
 	case err != nil:
-		return fmt.Errorf("directory for client configurations: %w", err)
+		return err
 	case !os.SameFile(opened, named):
-		return fmt.Errorf("directory for client configurations: %s is a symbolic link; remove it", path)
+		return fmt.Errorf("%s is a symbolic link; remove it", path)
 	case !ours(opened):
-		return fmt.Errorf("directory for client configurations: %s belongs to another user; name another directory", path)
+		return fmt.Errorf("%s belongs to another user; name another directory", path)
 	case openToOthers(opened):
-		return fmt.Errorf("directory for client configurations: %s is open to others (mode %04o); remove it, or close it with chmod 700",
+		return fmt.Errorf("%s is open to others (mode %04o); remove it, or close it with chmod 700",
 			path, opened.Mode().Perm())
 	}
 	return nil

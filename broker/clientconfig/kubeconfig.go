@@ -3,6 +3,7 @@ package clientconfig
 import (
 	"bytes"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -106,21 +107,23 @@ func (k KubernetesClient) kubeconfig(c Config) (secret.Text, error) {
 func (k KubernetesClient) encode(c Config, cluster kubeCluster, user kubeUser) (string, error) {
 	name := c.name()
 	var out bytes.Buffer
-	enc := yaml.NewEncoder(&out)
-	enc.SetIndent(2)
-	if err := enc.Encode(kubeconfigFile{
+	err := encodeYAML(&out, kubeconfigFile{
 		APIVersion: "v1", Kind: "Config",
 		Clusters:       []namedCluster{{name, cluster}},
 		Contexts:       []namedContext{{name, kubeContext{Cluster: name, User: name, Namespace: k.Namespace}}},
 		CurrentContext: name,
 		Users:          []namedUser{{name, user}},
-	}); err != nil {
-		return "", fmt.Errorf("encoding kubeconfig of VIM %q: %w", c.VIM, err)
-	}
-	if err := enc.Close(); err != nil {
+	})
+	if err != nil {
 		return "", fmt.Errorf("encoding kubeconfig of VIM %q: %w", c.VIM, err)
 	}
 	return out.String(), nil
+}
+
+func encodeYAML(out *bytes.Buffer, v any) error {
+	enc := yaml.NewEncoder(out)
+	enc.SetIndent(2)
+	return errors.Join(enc.Encode(v), enc.Close())
 }
 
 // EnvClientID is the variable from which a plugin has the id of the client that it logs in as.

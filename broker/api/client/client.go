@@ -199,12 +199,17 @@ func (c *Client) ask(ctx context.Context, q request, out any) (http.Header, erro
 	return header, err
 }
 
-func (c *Client) call(ctx context.Context, q request, out any) (int, http.Header, error) {
-	if _, bounded := ctx.Deadline(); !bounded {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, timeout)
-		defer cancel()
+// within bounds a context that has no deadline.
+func within(ctx context.Context, most time.Duration) (context.Context, context.CancelFunc) {
+	if _, bounded := ctx.Deadline(); bounded {
+		return ctx, func() {}
 	}
+	return context.WithTimeout(ctx, most)
+}
+
+func (c *Client) call(ctx context.Context, q request, out any) (int, http.Header, error) {
+	ctx, cancel := within(ctx, timeout)
+	defer cancel()
 	answer, err := c.send(ctx, q)
 	if err != nil {
 		return Status(err), nil, err

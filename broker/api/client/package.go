@@ -69,11 +69,8 @@ func (c *Client) CreatePackage(ctx context.Context, userData map[string]string) 
 
 // UploadPackage sends the content of a package, of that size, and returns when it is onboarded.
 func (c *Client) UploadPackage(ctx context.Context, id string, content io.Reader, size int64) error {
-	if _, bounded := ctx.Deadline(); !bounded {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, uploadTime)
-		defer cancel()
-	}
+	ctx, cancel := within(ctx, uploadTime)
+	defer cancel()
 	q := packages(http.MethodPut, nil, id, "package_content")
 	q.stream, q.size = content, size
 	return c.tell(ctx, q)
@@ -81,11 +78,8 @@ func (c *Client) UploadPackage(ctx context.Context, id string, content io.Reader
 
 // UploadPackageFrom has the server fetch the content of a package, and returns when it is onboarded.
 func (c *Client) UploadPackageFrom(ctx context.Context, id string, r sol003.UploadFromRequest) error {
-	if _, bounded := ctx.Deadline(); !bounded {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, uploadTime)
-		defer cancel()
-	}
+	ctx, cancel := within(ctx, uploadTime)
+	defer cancel()
 	return c.tell(ctx, packages(http.MethodPost, r, id, "package_content", "upload_from_uri"))
 }
 
@@ -110,11 +104,8 @@ func (c *Client) DeletePackage(ctx context.Context, id string) error {
 
 // DownloadPackage writes the content of a package, and returns how many bytes it has.
 func (c *Client) DownloadPackage(ctx context.Context, id string, to io.Writer) (int64, error) {
-	if _, bounded := ctx.Deadline(); !bounded {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, uploadTime)
-		defer cancel()
-	}
+	ctx, cancel := within(ctx, uploadTime)
+	defer cancel()
 	answer, err := c.send(ctx, packages(http.MethodGet, nil, id, "package_content"))
 	if err != nil {
 		return 0, err

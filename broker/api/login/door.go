@@ -56,17 +56,13 @@ var (
 var _ Tokens = (*oauth.Tokens)(nil)
 
 type server struct {
-	Tokens
-	clients  Clients
-	callers  api.Authenticator
-	leases   Leases
+	Options
 	perLease *limit.Keys
-	now      func() time.Time
 }
 
 // Options wire the door. Every field is required.
 type Options struct {
-	Tokens  Tokens
+	Tokens
 	Clients Clients
 	// Callers knows the owners of tokens that are exchanged for one of the broker's; it is not asked about those.
 	Callers api.Authenticator
@@ -76,10 +72,7 @@ type Options struct {
 
 // Door returns the token endpoints, and the documents that clients find them by.
 func Door(o Options) api.Door {
-	s := server{
-		Tokens: o.Tokens, clients: o.Clients, callers: o.Callers, leases: o.Leases,
-		perLease: limit.NewKeys(perLease, maxHolders, o.Now), now: o.Now,
-	}
+	s := server{o, limit.NewKeys(perLease, maxHolders, o.Now)}
 	return api.Door{
 		Name:     audit.DoorLogin,
 		Paths:    []string{"/oauth2/", "/oidc/", "/.well-known/oauth-authorization-server", "/.well-known/openid-configuration"},

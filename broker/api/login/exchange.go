@@ -43,11 +43,11 @@ func (s server) exchange(c *api.Call, form url.Values, id, plain string) (api.An
 		return refuse("the token is missing: assertion, or subject_token")
 	}
 	if plain != "" {
-		if _, err := s.clients.Authenticate(c.Context(), id, plain); err != nil {
+		if _, err := s.Clients.Authenticate(c.Context(), id, plain); err != nil {
 			return api.Answer{}, err
 		}
 	}
-	p, err := s.callers.Authenticate(c.Context(), shown)
+	p, err := s.Callers.Authenticate(c.Context(), shown)
 	if err != nil {
 		return api.Answer{}, notAccepted(err)
 	}

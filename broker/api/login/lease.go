@@ -102,9 +102,9 @@ func (s server) mint(c *api.Call) (api.Answer, error) {
 		holder = policy.ByClient + ":" + strings.ToLower(clientID)
 	}
 	if clientSecret != "" {
-		_, err = s.clients.Authenticate(c.Context(), clientID, clientSecret)
+		_, err = s.Clients.Authenticate(c.Context(), clientID, clientSecret)
 	} else if clientID != "" {
-		err = s.clients.Confirm(c.Context(), clientID)
+		err = s.Clients.Confirm(c.Context(), clientID)
 	}
 	if err != nil {
 		return api.Answer{}, err
@@ -119,7 +119,7 @@ func (s server) mint(c *api.Call) (api.Answer, error) {
 		}
 	}
 	defer leave()
-	_, minted, ends, err := s.leases.MintUnder(c.Context(), id, plain, holder)
+	_, minted, ends, err := s.Leases.MintUnder(c.Context(), id, plain, holder)
 	if errors.Is(err, policy.ErrUnauthenticated) {
 		err = fmt.Errorf("%w: %w", errNoLease, err)
 	}
@@ -130,7 +130,7 @@ func (s server) mint(c *api.Call) (api.Answer, error) {
 		Header: http.Header{"Pragma": {"no-cache"}},
 		Body: leaseToken{
 			IDToken: minted.Token, AccessToken: minted.Token, TokenType: "Bearer", Scope: leaseScope,
-			ExpiresIn: int(ends.Sub(s.now()).Seconds()),
+			ExpiresIn: int(ends.Sub(s.Now()).Seconds()),
 		},
 	}, nil
 }

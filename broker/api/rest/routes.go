@@ -263,7 +263,7 @@ var (
 		{name: "idPrefix", doc: "VIMs whose id begins so."},
 		{
 			name: "status", doc: "VIMs of this status: what the last check found, or draining.",
-			values: append(texts(healthStatuses...), string(broker.VIMDraining)),
+			values: append(texts(broker.HealthStatuses()...), string(broker.VIMDraining)),
 		},
 		{name: "label", doc: "VIMs with this label, as name=value.", many: true},
 	}, paging...)
@@ -285,7 +285,7 @@ var (
 		{name: "operation", doc: "Leases that serve this LCM operation occurrence."},
 		{name: "for", doc: "Leases that are for this person."},
 		{name: "instance", doc: "Leases that serve this VNF instance of another VNFM."},
-		{name: "state", doc: "Leases in this state.", values: texts(leaseStates...)},
+		{name: "state", doc: "Leases in this state.", values: texts(broker.LeaseStates()...)},
 	}, paging...)
 	grantQuery = append([]parameter{
 		{name: "client", doc: "Grants of the client of this id."},
@@ -328,17 +328,8 @@ var (
 	}, paging...)
 )
 
-// The complete values of the filters.
-var (
-	healthStatuses = []broker.HealthStatus{
-		broker.HealthUnchecked, broker.HealthReachable, broker.HealthUnreachable, broker.HealthUnauthorized, broker.HealthIdentityChanged,
-		broker.HealthUnopenable,
-	}
-	auditOutcomes = []audit.Outcome{audit.Denied, audit.Read, audit.Intent, audit.Done, audit.Failed}
-	leaseStates   = []broker.LeaseState{
-		broker.LeasePending, broker.LeaseActive, broker.LeaseRevoking, broker.LeaseRevoked, broker.LeaseIrrevocable,
-	}
-)
+// auditOutcomes are the complete values of the filter.
+var auditOutcomes = []audit.Outcome{audit.Denied, audit.Read, audit.Intent, audit.Done, audit.Failed}
 
 // typeFilter is the parameter whose values are the types that the broker serves.
 const typeFilter = "type"
