@@ -188,17 +188,8 @@ func (b *Leaser) recordNewest(
 func (b *Leaser) sealNewest(
 	ctx context.Context, session *session, l Lease, m Minted, meanwhile string, done audit.Entry, extend func(now *Lease),
 ) (Lease, error) {
-	v, err := session.vim(ctx)
-	if err != nil {
-		return Lease{}, err
-	}
-	// Sealed with the key of the generation that the lease is pinned to, also
-	// where a later credential of the same VIM did the minting.
-	g, ok := v.generation(l.VIMGeneration)
-	if !ok {
-		return Lease{}, &Error{Kind: ErrConflict, Detail: "the lease has ended", Remedy: "issue another"}
-	}
-	o, err := session.opened(ctx, g)
+	// Sealed with its key also where a later credential of the same VIM did the minting.
+	o, err := session.pinned(ctx, l)
 	if err != nil {
 		return Lease{}, err
 	}

@@ -70,6 +70,19 @@ func (s *session) opened(ctx context.Context, g Generation) (*opened, error) {
 	return o, err
 }
 
+// pinned opens the generation that a lease is pinned to.
+func (s *session) pinned(ctx context.Context, l Lease) (*opened, error) {
+	v, err := s.vim(ctx)
+	if err != nil {
+		return nil, err
+	}
+	g, ok := v.generation(l.VIMGeneration)
+	if !ok {
+		return nil, &Error{Kind: ErrConflict, Detail: "the lease has ended", Remedy: "issue another"}
+	}
+	return s.opened(ctx, g)
+}
+
 // dead tries the stored credential of a generation once, however many leases have it: a VIM may lock a user out
 // whose old password is tried often.
 func (s *session) dead(number int64, try func() (bool, error)) (bool, error) {

@@ -153,15 +153,7 @@ func (b *Leaser) mintNow(
 
 // secretOf is the secret of a standing lease, as it lies sealed beside the newest token.
 func (b *Leaser) secretOf(ctx context.Context, session *session, l Lease) (secret.Text, error) {
-	v, err := session.vim(ctx)
-	if err != nil {
-		return secret.Text{}, err
-	}
-	g, ok := v.generation(l.VIMGeneration)
-	if !ok {
-		return secret.Text{}, &Error{Kind: ErrConflict, Detail: "the lease has ended", Remedy: "issue another"}
-	}
-	o, err := session.opened(ctx, g)
+	o, err := session.pinned(ctx, l)
 	if err != nil {
 		return secret.Text{}, err
 	}

@@ -167,13 +167,13 @@ func (h *Hubs) show(ctx context.Context, hub broker.VIM, vims []broker.VIM) erro
 func (h *Hubs) publish(ctx context.Context, hub broker.VIM, namespace string, all []ClusterProfile) (err error) {
 	mine := broker.LeaseSelector{VIM: hub.ID, Operation: "profiles:" + hub.ID}
 	end := func() error {
-		_, err := h.Broker.RevokeLeases(context.WithoutCancel(ctx), self(hub.Project), mine)
+		_, err := h.Broker.RevokeLeases(context.WithoutCancel(ctx), broker.System("profiles", hub.Project), mine)
 		return err
 	}
 	if err := end(); err != nil { // of a process that died
 		return err
 	}
-	_, c, err := h.Broker.IssueLease(ctx, self(hub.Project), broker.LeaseRequest{
+	_, c, err := h.Broker.IssueLease(ctx, broker.System("profiles", hub.Project), broker.LeaseRequest{
 		VIM: hub.ID, TTL: leaseTTL, Namespaces: []string{namespace}, Format: clientconfig.JSON, Purpose: purpose, Operation: mine.Operation,
 		Rules: []broker.Rule{{
 			APIGroups: []string{"multicluster.x-k8s.io"}, Resources: []string{"clusterprofiles", "clusterprofiles/status"},
@@ -189,12 +189,7 @@ func (h *Hubs) publish(ctx context.Context, hub broker.VIM, namespace string, al
 
 func (h *Hubs) vims(ctx context.Context, q broker.VIMQuery) ([]broker.VIM, error) {
 	q.State = broker.VIMRegistered
-	return broker.AllVIMs(ctx, self(""), q, h.Broker.VIMs)
-}
-
-// self is who shows VIMs, in the project of the hub.
-func self(project string) policy.Principal {
-	return policy.Principal{Name: "system:profiles", Project: project, Roles: []string{policy.RoleSystem}}
+	return broker.AllVIMs(ctx, broker.System("profiles", ""), q, h.Broker.VIMs)
 }
 
 func profile(hub, v broker.VIM) ClusterProfile {

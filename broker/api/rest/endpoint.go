@@ -308,6 +308,20 @@ func pageOf(query url.Values) (broker.Page, error) {
 	return p, nil
 }
 
+// numbers reads those of the query that are there.
+func (c *call) numbers(to map[string]*int64) (err error) {
+	for name, n := range to {
+		text := c.query.Get(name)
+		if text == "" {
+			continue
+		}
+		if *n, err = strconv.ParseInt(text, 10, 64); err != nil || *n < 0 {
+			return invalid("query", name, "must be a number, not less than zero")
+		}
+	}
+	return nil
+}
+
 func (c *call) flag(name string) bool { return c.query.Get(name) == "true" }
 
 // idempotencyKey reads the header that makes a repeated POST harmless.

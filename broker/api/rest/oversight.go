@@ -95,11 +95,8 @@ func (s *server) retention(c *call) (answer[v1.Retention], error) {
 
 func (s *server) auditTree(c *call) (answer[v1.AuditTree], error) {
 	var size int64
-	if text := c.query.Get("size"); text != "" {
-		var err error
-		if size, err = strconv.ParseInt(text, 10, 64); err != nil {
-			return answer[v1.AuditTree]{}, invalid("query", "size", "must be a number")
-		}
+	if err := c.numbers(map[string]*int64{"size": &size}); err != nil {
+		return answer[v1.AuditTree]{}, err
 	}
 	state, frontier, err := s.AuditLog.AuditTree(c.ctx, c.principal, size)
 	if err != nil {
@@ -110,16 +107,8 @@ func (s *server) auditTree(c *call) (answer[v1.AuditTree], error) {
 
 func (s *server) auditGrowth(c *call) (answer[v1.AuditGrowth], error) {
 	size, later := int64(0), int64(-1)
-	for name, to := range map[string]*int64{"size": &size, "later": &later} {
-		text := c.query.Get(name)
-		if text == "" {
-			continue
-		}
-		n, err := strconv.ParseInt(text, 10, 64)
-		if err != nil || n < 0 {
-			return answer[v1.AuditGrowth]{}, invalid("query", name, "must be a number, not less than zero")
-		}
-		*to = n
+	if err := c.numbers(map[string]*int64{"size": &size, "later": &later}); err != nil {
+		return answer[v1.AuditGrowth]{}, err
 	}
 	state, proof, err := s.AuditLog.ProveGrowth(c.ctx, c.principal, size, later)
 	return answer[v1.AuditGrowth]{body: v1.AuditGrowth{Size: state.Size, Root: state.Root[:], Proof: hashes(proof)}}, err
@@ -149,13 +138,8 @@ const (
 
 func (s *server) auditLines(c *call) (answer[string], error) {
 	after, limit := int64(0), int64(maxLines)
-	for name, to := range map[string]*int64{"after": &after, "limit": &limit} {
-		if text := c.query.Get(name); text != "" {
-			var err error
-			if *to, err = strconv.ParseInt(text, 10, 64); err != nil || *to < 0 {
-				return answer[string]{}, invalid("query", name, "must be a number")
-			}
-		}
+	if err := c.numbers(map[string]*int64{"after": &after, "limit": &limit}); err != nil {
+		return answer[string]{}, err
 	}
 	if limit < 1 || limit > maxLines {
 		return answer[string]{}, invalid("query", "limit", "must be a whole number from 1 to "+strconv.Itoa(maxLines))
@@ -242,9 +226,7 @@ func (s *server) explain(c *call, in v1.Question) (answer[v1.Decision], error) {
 		q.Resource.Project = q.Principal.Project
 	}
 	d, err := s.Overseer.Explain(c.ctx, c.principal, q)
-	return answer[v1.Decision]{body: v1.Decision{
-		Allowed: d.Allowed, Policies: d.Policies, Reasons: d.Reasons, Why: d.Why, Errors: d.Errors,
-	}}, err
+	return answer[v1.Decision]{body: v1.Decision(d)}, err
 }
 
 func staticToken(t broker.Token) v1.Token {

@@ -56,26 +56,11 @@ func scope(in v1.Registration) broker.Scope {
 	return out
 }
 
-func changedScope(in *v1.Scope) *broker.Scope {
-	if in == nil {
-		return nil
-	}
-	return &broker.Scope{
-		Region: in.Region, ProjectID: in.ProjectID, ProjectName: in.Project,
-		ProjectDomainID: in.ProjectDomainID, ProjectDomainName: in.ProjectDomain,
-		UserDomainID: in.UserDomainID, UserDomainName: in.UserDomain,
-	}
-}
-
 func shownScope(s broker.Scope) *v1.Scope {
 	if s == (broker.Scope{}) {
 		return nil
 	}
-	return &v1.Scope{
-		Region: s.Region, ProjectID: s.ProjectID, Project: s.ProjectName,
-		ProjectDomainID: s.ProjectDomainID, ProjectDomain: s.ProjectDomainName,
-		UserDomainID: s.UserDomainID, UserDomain: s.UserDomainName,
-	}
+	return new(v1.Scope(s))
 }
 
 func discovered(d broker.Discovered) *v1.Discovered {
@@ -130,7 +115,7 @@ func vimChange(in v1.Change) broker.Change {
 		InsecureSkipVerify: in.InsecureSkipVerify,
 		ServerName:         in.ServerName,
 		Namespace:          in.Namespace,
-		Scope:              changedScope(in.Scope),
+		Scope:              (*broker.Scope)(in.Scope),
 		Credential:         credential(in.Credential),
 		CloudsYAML:         in.CloudsYAML,
 		Cloud:              in.Cloud,

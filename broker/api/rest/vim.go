@@ -58,12 +58,7 @@ func (s *server) listKeys(c *call) (answer[v1.List[v1.KeyStatus]], error) {
 	if err != nil {
 		return answer[v1.List[v1.KeyStatus]]{}, err
 	}
-	return lists(func(k broker.KeyStatus) v1.KeyStatus {
-		return v1.KeyStatus{
-			VIM: k.VIM, VIMName: k.VIMName, Project: k.Project, Generation: k.Generation, KeyStore: k.KeyStore,
-			SealedAt: k.SealedAt, Past: k.Past, Elsewhere: k.Elsewhere, Pending: k.Pending, Opens: k.Opens, Message: k.Message,
-		}
-	})(s.Registry.KeyStatuses(c.ctx, c.principal, q, c.flag("try")))
+	return lists(func(k broker.KeyStatus) v1.KeyStatus { return v1.KeyStatus(k) })(s.Registry.KeyStatuses(c.ctx, c.principal, q, c.flag("try")))
 }
 
 func vimsAsked(c *call) (broker.VIMQuery, error) {
