@@ -148,10 +148,8 @@ func (b *Registry) renewAccount(ctx context.Context, v VIM, same func(Report) er
 
 // account is what the VIM's own account may do; empty where it has none.
 func (v *VIM) account() string {
-	if v.Current.Discovered.Cluster == nil {
-		return ""
-	}
-	return v.Current.Discovered.Profile
+	profile, _ := v.Current.Discovered.Account()
+	return profile
 }
 
 // keepAccount replaces the token of the VIM's own account once half of its life is over.

@@ -11,7 +11,6 @@ import (
 	"github.com/vimbroker/vimbroker/policy/audit"
 )
 
-// The limits of a batch.
 const (
 	batchVIMs   = 16
 	batchLeases = 8

@@ -13,7 +13,6 @@ type (
 	CredentialKind = secret.CredentialKind
 )
 
-// The kinds of credential.
 const (
 	CredentialBearerToken       CredentialKind = "bearerToken"
 	CredentialClientCertificate CredentialKind = "clientCertificate"

@@ -162,7 +162,6 @@ type TokenUseStore interface {
 	// needs no audit entry: a use is an observation, and what is done with the token has
 	// an entry of its own.
 	RecordTokenUses(ctx context.Context, uses map[string]time.Time) error
-	// TokenUses returns what is stored.
 	TokenUses(ctx context.Context) (map[string]time.Time, error)
 }
 

@@ -32,7 +32,6 @@ type PushTarget struct {
 	Plugin clientconfig.Plugin
 }
 
-// PushForm is a form of the Secret.
 type PushForm string
 
 const (
@@ -56,8 +55,7 @@ type Shelf interface {
 // Shelved is a Secret with a kubeconfig.
 type Shelved struct {
 	Target, Namespace, Name string
-	// Login is that of the lease.
-	Login string
+	Login                   string
 	// Labels are those that the system looks for.
 	Labels map[string]string
 	Data   map[string]string

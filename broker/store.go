@@ -46,7 +46,6 @@ type StatusStore interface {
 	// Refusal is why the store refused a write (ErrNoWrites, ErrNoSpace), unless Check has succeeded since. It
 	// asks nobody.
 	Refusal() error
-	// Load says how busy the store is.
 	Load(ctx context.Context, now time.Time) (Load, error)
 }
 
@@ -108,9 +107,8 @@ type VIMStore interface {
 // VIMFilter selects VIMs in the store.
 type VIMFilter struct {
 	// Project shows that project's VIMs and shared ones; empty shows all.
-	Project string
-	ID      string
-	// IDPrefix selects VIMs whose id begins so.
+	Project  string
+	ID       string
 	IDPrefix string
 	// Identity selects VIMs whose current generation leads to that system.
 	Identity string
@@ -204,8 +202,7 @@ type DueVIM struct {
 type LeaseFilter struct {
 	// Project selects leases of that project, and those on VIMs of that project;
 	// empty selects all.
-	Project string
-	// IDPrefix selects leases whose id begins so.
+	Project   string
 	IDPrefix  string
 	VIM       string // id
 	Principal string
@@ -216,8 +213,7 @@ type LeaseFilter struct {
 	// DueBefore selects leases there is work for at that time: Active ones whose
 	// ExpiresAt has come; Revoking ones whose NextAttemptAt has come; Revoked ones
 	// that still hold a Sealed credential and whose NextAttemptAt has come.
-	DueBefore time.Time
-	// CreatedBefore selects leases created before it.
+	DueBefore     time.Time
 	CreatedBefore time.Time
 	Page
 }

@@ -219,6 +219,14 @@ type Discovered struct {
 	*Cluster
 }
 
+// Account is what the VIM's own account may do, and why there is none although it was asked for; each may be empty.
+func (d Discovered) Account() (profile, none string) {
+	if d.Cluster == nil {
+		return "", ""
+	}
+	return d.Profile, d.NoAccount
+}
+
 // The modes of a cluster.
 const (
 	// ModeManaged: the registered credential makes the namespaces that it needs.

@@ -92,9 +92,8 @@ type Generation struct {
 	Target Target
 	// Identity is what the VIM said it is (the UID of kube-system); a lease is
 	// revoked only where this is the same.
-	Identity   string
-	Discovered Discovered
-	// CredentialKind says what is sealed.
+	Identity       string
+	Discovered     Discovered
 	CredentialKind CredentialKind
 	// Username is the sealed credential's user name, which is not secret; empty where it has none.
 	Username string
@@ -353,7 +352,6 @@ type Change struct {
 
 // VIMQuery selects VIMs that the principal may see, ordered by project, then name.
 type VIMQuery struct {
-	// IDPrefix is how the ids begin.
 	IDPrefix string
 	// Identity is that of the system that they lead to.
 	Identity string

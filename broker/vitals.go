@@ -23,7 +23,6 @@ type Vitals struct {
 	// Parts says of each part of the broker whether it can be used, as [Broker.Ready] does; empty
 	// before all were looked at.
 	Parts map[Part]bool
-	// Types are those of VIMs that there can be.
 	Types []VIMType
 
 	// Discrepancies are the sums over all VIMs, as their last inventory found them.
@@ -255,7 +254,6 @@ func (b *Oversight) counted(ctx context.Context) (c Counted, err error) {
 // Alarm is a kind of event about a lease that a person has to look at.
 type Alarm string
 
-// The alarms there are.
 const (
 	// AlarmGivenUp: the lease could not be revoked, and the broker tries no more.
 	AlarmGivenUp Alarm = "givenUp"

@@ -79,7 +79,6 @@ func (c Change) vouched(t Type, now Vouched) (Vouched, error) {
 	return now, nil
 }
 
-// Kinds are the shared kinds, one by one.
 func (v Vouched) Kinds() []string { return strings.Fields(v.SharedKinds) }
 
 // Shares reports whether an object of a kind is one that every project may have; types are those that it says it is.

@@ -180,7 +180,6 @@ const maxChain = 8
 // Proxies are the proxies whose word on a caller's address counts. The zero value trusts
 // none.
 type Proxies struct {
-	// Networks are where the proxies are.
 	Networks []netip.Prefix
 	// Header is the one that they set, [ForwardedFor] or [Forwarded]. A caller can set the
 	// other one, so it is never read.

@@ -138,7 +138,6 @@ func readQuery(r *http.Request, known []Parameter, tolerant bool) (url.Values, e
 	return q, nil
 }
 
-// checkHeaders checks the headers that the operation takes.
 func checkHeaders(r *http.Request, known []Parameter) error {
 	faults := &Refusal{Kind: broker.ErrInvalid}
 	for _, p := range known {

@@ -8,7 +8,6 @@ import (
 
 // Configured says which configuration a server runs by.
 type Configured struct {
-	// Policies is the hash of the policies in use.
 	Policies string
 	// Failed: the last configuration that was read had faults, and the one before is in use.
 	Failed bool

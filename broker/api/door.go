@@ -53,14 +53,12 @@ type Route struct {
 	Identify Identify
 	// Login: it lets callers in. It reads the credentials itself, also those of headers, and
 	// refuses with [policy.ErrUnauthenticated], which counts as a failed login.
-	Login bool
-	// Query and Header are the parameters it takes.
+	Login         bool
 	Query, Header []Parameter
 	Body          Body
 	// Timeout bounds the whole answer, the calls to a VIM included.
 	Timeout time.Duration
-	// Status is that of success.
-	Status int
+	Status  int
 	// Quiet: logged at debug level only.
 	Quiet bool
 	// Lane says which limits hold.
@@ -91,8 +89,7 @@ type Body struct {
 	// Limit bounds the body in bytes; zero means that there must be none.
 	Limit int64
 	// Types are the media types it may have; nil means that the type is not checked.
-	Types []string
-	// Optional: the body may be empty.
+	Types    []string
 	Optional bool
 	// Stream: the handler reads [Call.Body] itself. Reading may take as long as the
 	// operation's timeout, as long as bytes keep coming.
@@ -103,8 +100,7 @@ type Body struct {
 type Parameter struct {
 	Name string
 	// Values are those it can have; nil means any.
-	Values []string
-	// Many: it may be repeated.
+	Values   []string
 	Many     bool
 	Required bool
 	// Kind is how a missing or a wrong value is refused; nil means [ErrMalformed] for a
@@ -120,8 +116,7 @@ type Call struct {
 	Query url.Values
 	// Content is the whole body, unless it is a stream.
 	Content []byte
-	// ID is the request's id.
-	ID string
+	ID      string
 }
 
 // Fields reads a form body. A field that is given twice is refused.

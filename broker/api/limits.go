@@ -59,7 +59,6 @@ const (
 	byFailedLogins, byLogins, byServer = "failedLogins", "logins", "inFlight"
 )
 
-// limits counts what is asked.
 type limits struct {
 	Limits
 	addresses, principals, projects *limit.Keys

@@ -24,10 +24,8 @@ import (
 var (
 	// ErrNoOperation: the path leads nowhere.
 	ErrNoOperation = errors.New("no such operation")
-	// ErrMethod: the path has no such method.
-	ErrMethod = errors.New("method not allowed")
-	// ErrMalformed: the request is not well formed.
-	ErrMalformed = errors.New("malformed request")
+	ErrMethod      = errors.New("method not allowed")
+	ErrMalformed   = errors.New("malformed request")
 	// ErrTooLarge: the body is larger than the operation's limit.
 	ErrTooLarge = errors.New("request body too large")
 	// ErrTooSlow: the body did not arrive in time.
@@ -47,8 +45,7 @@ type ErrorKind struct {
 	Err    error
 	Status int
 	// Name is the kind's name for programs; it never changes.
-	Name string
-	// Title is the kind in words.
+	Name  string
 	Title string
 	// Help says what the kind means and what to do; empty where it is a standard's, and no type of problem. The common
 	// kinds have theirs in [helps].
@@ -109,7 +106,6 @@ type Fault struct {
 	Message string
 }
 
-// Sentence is the fault in one line.
 func (f Fault) Sentence() string {
 	if f.Field == "" {
 		return "the " + f.Location + " " + f.Message
@@ -137,14 +133,12 @@ type Refusal struct {
 	Faults []Fault
 	// RetryAfter is when it may be different; zero says nothing of it.
 	RetryAfter time.Duration
-	// Header is added to the answer.
-	Header http.Header
+	Header     http.Header
 }
 
 // Error names the kind. The faults are for the caller.
 func (r *Refusal) Error() string { return r.Kind.Error() }
 
-// Unwrap returns the kind.
 func (r *Refusal) Unwrap() error { return r.Kind }
 
 // Refuse is a refusal of one part of a request.

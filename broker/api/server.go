@@ -271,7 +271,6 @@ func (s *server) logIn(w http.ResponseWriter, c *Call, d *Door, op Route) error 
 	return s.write(w, c.Request, d, a)
 }
 
-// handle prepares a call and makes it.
 func (s *server) handle(w http.ResponseWriter, c *Call, d *Door, op Route) (_ Answer, err error) {
 	if c.Query, err = readQuery(c.Request, op.Query, d.Tolerant); err != nil {
 		return Answer{}, err

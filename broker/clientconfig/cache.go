@@ -30,7 +30,6 @@ const maxCached = 1 << 20
 // Cached is a configuration that was kept.
 type Cached struct {
 	Config
-	// IssuedAt is when its lease was issued.
 	IssuedAt time.Time
 }
 

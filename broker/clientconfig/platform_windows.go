@@ -8,7 +8,6 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// errHeld says that another process holds a directory.
 var errHeld = errors.New("another process holds the directory")
 
 // onlyDirectory: no flag opens nothing but a directory.

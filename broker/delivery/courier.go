@@ -53,7 +53,6 @@ func New(store Store, sinks []Destination, now func() time.Time, log *slog.Logge
 	return &Courier{store: store, sinks: sinks, now: now, log: log, trouble: map[string]trouble{}}
 }
 
-// Sinks are those that are delivered to.
 func (c *Courier) Sinks() []Destination { return c.sinks }
 
 // Deliver brings a sink as far as it goes now. A sink that fails is tried again after a
@@ -293,7 +292,6 @@ func (c *Courier) findLate(ctx context.Context) (late, err error) {
 	return nil, nil
 }
 
-// Close closes the outlets.
 func (c *Courier) Close() error {
 	var errs []error
 	for _, s := range c.sinks {

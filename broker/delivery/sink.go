@@ -97,7 +97,6 @@ func (s Status) Late() bool {
 // LateError: a required sink is late.
 type LateError struct{ Status }
 
-// Error names the sink.
 func (e *LateError) Error() string {
 	return fmt.Sprintf("the audit sink %q, which is required, is %s behind; it may be %s", e.Name, e.Behind.Round(time.Second), e.Within)
 }

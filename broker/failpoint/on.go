@@ -11,7 +11,6 @@ import (
 	"syscall"
 )
 
-// armed is the failpoint to die at.
 var armed struct {
 	sync.Mutex
 	text string // as it was read

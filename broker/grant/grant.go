@@ -67,7 +67,6 @@ const (
 	Ended State = "ended"
 )
 
-// moves is the state machine of a grant.
 var moves = map[State][]State{
 	Deciding: {Granted, Refused},
 	Granted:  {Ended},
@@ -118,8 +117,7 @@ type GrantRequest struct {
 	NewVNFD string `json:",omitempty"`
 	// Add, Temporary, Remove and Update are the ids of resource definitions.
 	Add, Temporary, Remove, Update []string `json:",omitempty"`
-	// OperationURL and InstanceURL are where the VNFM has them.
-	OperationURL, InstanceURL string
+	OperationURL, InstanceURL      string
 	// Parameters are the texts among additionalParams. They are for choosing a placement, and
 	// are not kept.
 	Parameters map[string]string `json:"-"`

@@ -48,7 +48,6 @@ type Job struct {
 
 var kindForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-z0-9]+(-[a-z0-9]+)*$`) })
 
-// Valid reports whether the job can be queued.
 func (j Job) Valid() bool {
 	return kindForm().MatchString(j.Kind) && len(j.Kind) <= 64 && j.Subject != "" && len(j.Subject) <= 255
 }

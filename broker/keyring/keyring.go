@@ -22,12 +22,10 @@ var (
 
 // UnknownError says that no key store of a name is configured here.
 type UnknownError struct {
-	Name string
-	// Known are the names of those that are.
+	Name  string
 	Known []string
 }
 
-// Error implements error.
 func (e *UnknownError) Error() string {
 	return fmt.Sprintf("the key store %q is not configured here; there is %s", e.Name, strings.Join(e.Known, ", "))
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/vimbroker/vimbroker/policy/audit/tree"
 )
 
-// SigningKeyState is the state of a signing key.
 type SigningKeyState = keyring.State
 
 // Every state of a signing key.

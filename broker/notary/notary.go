@@ -32,8 +32,7 @@ var (
 	// ErrRewritten: the log is not the one whose checkpoint was signed before. Nothing is signed
 	// any more until a person has settled that.
 	ErrRewritten = errors.New("the audit log does not continue the one that was signed")
-	// ErrLost: the key that signs does not open.
-	ErrLost = errors.New("the key that signs checkpoints of the audit log does not open")
+	ErrLost      = errors.New("the key that signs checkpoints of the audit log does not open")
 	// ErrEnded: the key was revoked already, or never signed.
 	ErrEnded = errors.New("the key cannot be revoked")
 )
@@ -44,8 +43,7 @@ type Checkpoint struct {
 	Time time.Time
 	// Key is the ID of the key that signed it; a checkpoint made as one key took over from
 	// another has both signatures, and names the new one.
-	Key string
-	// Note is the signed note.
+	Key  string
 	Note string
 }
 

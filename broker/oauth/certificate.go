@@ -51,7 +51,6 @@ const (
 
 const maxCertificateName = 1024
 
-// None reports whether no certificate is set.
 func (c Certificate) None() bool { return c == Certificate{} }
 
 // String is kind and name.

@@ -49,7 +49,6 @@ type Client struct {
 	Revision int64
 }
 
-// State is the state of a client.
 type State string
 
 // Every state of a client.
@@ -60,7 +59,6 @@ const (
 	Deleting State = "deleting"
 )
 
-// moves is the state machine of a client.
 var moves = map[State][]State{
 	Active:   {Deleting},
 	Deleting: {},

@@ -48,8 +48,7 @@ const (
 	// says otherwise; MaxOverlap bounds what he may say.
 	DefaultOverlap = 24 * time.Hour
 	MaxOverlap     = 30 * 24 * time.Hour
-	// maxRoles bounds the roles of a client.
-	maxRoles = 16
+	maxRoles       = 16
 )
 
 // Clients keeps clients. Its methods are safe for concurrent use, by any number of processes

@@ -62,7 +62,6 @@ const (
 	PassThrough Lending = "passThrough"
 )
 
-// profiles are those that can be asked for.
 var profiles = []Lending{"", OIDC, Token, User, PassThrough}
 
 // Fetches reports whether the VNFM is to fetch tokens under what is lent.

@@ -29,7 +29,6 @@ func States() []State {
 	return []State{StateWaiting, StateRegistering, StateRegistered, StateQuarantined, StateRetiring, StateRetired}
 }
 
-// moves is the state machine of a cluster.
 var moves = map[State][]State{
 	StateWaiting:     {StateRegistering, StateQuarantined, StateRetired},
 	StateRegistering: {StateRegistered, StateWaiting, StateQuarantined, StateRetiring, StateRetired},
@@ -77,7 +76,6 @@ const (
 	ReasonDraining          ClusterReason = "draining"          // leases on its VIM have not ended
 )
 
-// Reasons are all reasons.
 func Reasons() []ClusterReason {
 	return []ClusterReason{
 		ReasonNotReady, ReasonPaused, ReasonDeleting, ReasonNotFollowed, ReasonOtherProject, ReasonNotSelected, ReasonSecretMissing,

@@ -105,15 +105,7 @@ func (w *watcher) before(ctx context.Context, c Cluster, taken *takenError) (v b
 		}
 		v, err = w.Broker.VIM(ctx, w.self, taken.by.VIM)
 	} else {
-		var found []broker.VIM
-		found, _, err = w.Broker.VIMs(ctx, w.self, broker.VIMQuery{
-			Name: w.m.vimName(c.Namespace, c.Name), State: broker.VIMRegistered, Page: broker.Page{Size: broker.MaxPage},
-		})
-		for _, one := range found {
-			if one.Project == c.Project {
-				v = one
-			}
-		}
+		v, err = w.named(ctx, w.self, c.Project, w.m.vimName(c.Namespace, c.Name))
 	}
 	if errors.Is(err, broker.ErrNotFound) {
 		return broker.VIM{}, nil

@@ -147,26 +147,36 @@ func (o *Onboarding) enable(ctx context.Context, p policy.Principal, ref string,
 // with it does not count.
 func (o *Onboarding) EnableConfigured(ctx context.Context, project, name string, s Settings) error {
 	p := broker.System("configuration", project)
-	found, _, err := o.Broker.VIMs(ctx, p, broker.VIMQuery{Name: name, State: broker.VIMRegistered, Page: broker.Page{Size: broker.MaxPage}})
+	v, err := o.named(ctx, p, project, name)
 	if err != nil {
 		return err
 	}
-	at := slices.IndexFunc(found, func(v broker.VIM) bool { return v.Project == project })
-	if at < 0 {
+	if v.ID == "" {
 		return &broker.Error{Kind: broker.ErrNotFound, Detail: "the project has no such VIM"}
 	}
 	if err := s.Complete(); err != nil {
 		return err
 	}
-	now, err := o.Store.Management(ctx, found[at].ID)
+	now, err := o.Store.Management(ctx, v.ID)
 	switch {
 	case err == nil && now.same(s):
 		return nil
 	case err != nil && !errors.Is(err, broker.ErrNotFound):
 		return err
 	}
-	_, err = o.enable(ctx, p, found[at].ID, s, false)
+	_, err = o.enable(ctx, p, v.ID, s, false)
 	return err
+}
+
+// named is the registered VIM of a name that is the project's own; none has no ID.
+func (o *Onboarding) named(ctx context.Context, p policy.Principal, project, name string) (broker.VIM, error) {
+	found, _, err := o.Broker.VIMs(ctx, p, broker.VIMQuery{Name: name, State: broker.VIMRegistered, Page: broker.Page{Size: broker.MaxPage}})
+	for _, v := range found {
+		if v.Project == project {
+			return v, nil
+		}
+	}
+	return broker.VIM{}, err
 }
 
 // vimType is the type of VIM that Cluster API runs on, and that its clusters are.

@@ -337,16 +337,9 @@ func wellness(v broker.VIM, s Seen) (ClusterReason, string) {
 		return ReasonUnreachable, v.Health.Message
 	case !v.Health.CanMint:
 		return ReasonCannotMint, v.Health.MintMessage
-	case noAccount(v) != "":
-		return ReasonCredentialKept, "the VIM keeps the credential of the secret: " + noAccount(v)
+	}
+	if _, none := v.Current.Discovered.Account(); none != "" {
+		return ReasonCredentialKept, "the VIM keeps the credential of the secret: " + none
 	}
 	return "", ""
-}
-
-// noAccount says why a VIM has no account of the broker's own, although one was asked for.
-func noAccount(v broker.VIM) string {
-	if v.Current.Discovered.Cluster == nil {
-		return ""
-	}
-	return v.Current.Discovered.NoAccount
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/vimbroker/vimbroker/broker"
 )
 
-// fault is a secret that is not believed.
 type fault struct {
 	reason  ClusterReason
 	message string

@@ -13,7 +13,6 @@ import (
 
 // ManagementAccess is a management cluster and the credential of a lease on it.
 type ManagementAccess struct {
-	// VIM is the id of the VIM that it is.
 	VIM        string
 	Endpoint   string
 	CACert     string

@@ -2,6 +2,7 @@ package onboard
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/vimbroker/vimbroker/broker"
@@ -57,7 +58,6 @@ type Store interface {
 	CountClusters(ctx context.Context) (Count, error)
 }
 
-// ClusterFilter selects clusters.
 type ClusterFilter struct {
 	Management string
 	// Project selects those that become this project's VIMs; empty selects all.
@@ -77,8 +77,7 @@ type Count struct {
 	// Managements counts management clusters: those that cannot be watched, and those that
 	// hold clusters because too many were gone, in Troubled and Held as well.
 	Managements, Troubled, Held int
-	// Each are the management clusters.
-	Each []ManagementCount
+	Each                        []ManagementCount
 }
 
 // ManagementCount is how a management cluster stands.
@@ -111,18 +110,11 @@ func (o *Onboarding) Count(ctx context.Context) (Count, error) {
 		if err != nil {
 			continue // it is being deleted
 		}
-		one := ManagementCount{VIM: v.Name, Project: v.Project, Age: max(0, o.Now().Sub(later(m.WatchedAt, m.CreatedAt)))}
+		one := ManagementCount{VIM: v.Name, Project: v.Project, Age: max(0, o.Now().Sub(slices.MaxFunc([]time.Time{m.WatchedAt, m.CreatedAt}, time.Time.Compare)))}
 		one.Queue, one.Adoptions = o.depth(m.VIM)
 		c.Each = append(c.Each, one)
 	}
 	return c, err
-}
-
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
 }
 
 // follows notes that this server watches a management cluster, until the function that it returns is called.

@@ -103,12 +103,10 @@ func (w *watcher) drift(v broker.VIM, s Seen) (c broker.Change, any bool) {
 // unaccounted reports whether the VIM is to have an account of the broker's own, and has
 // not: it was enabled without, or with another profile.
 func (w *watcher) unaccounted(v broker.VIM) bool {
-	wish, has := w.m.account(""), ""
-	if v.Current.Discovered.Cluster != nil {
-		has = v.Current.Discovered.Profile
-	}
+	wish := w.m.account("")
+	has, none := v.Current.Discovered.Account()
 	switch {
-	case wish == nil, noAccount(v) != "":
+	case wish == nil, none != "":
 		return false
 	case has != "":
 		return has != wish.Profile
@@ -118,15 +116,16 @@ func (w *watcher) unaccounted(v broker.VIM) bool {
 
 // lost reports whether the VIM refuses its credential, or its own account has lost rights.
 func lost(v broker.VIM) (refused, account bool) {
-	account = v.Current.Discovered.Cluster != nil && v.Current.Discovered.Profile != ""
+	profile, _ := v.Current.Discovered.Account()
+	account = profile != ""
 	refused = v.Health.Status == broker.HealthUnauthorized
 	return refused || account && v.Health.Status == broker.HealthReachable && !v.Health.CanMint, account
 }
 
 // sound reports whether a VIM works, by an account of the broker's own.
 func (w *watcher) sound(v broker.VIM) bool {
-	return v.Current.Discovered.Cluster != nil && v.Current.Discovered.Profile != "" &&
-		v.Health.Status == broker.HealthReachable && v.Health.CanMint
+	profile, _ := v.Current.Discovered.Account()
+	return profile != "" && v.Health.Status == broker.HealthReachable && v.Health.CanMint
 }
 
 // rotate adopts a new version of the secret. If the VIM refuses its credential, the

@@ -83,7 +83,6 @@ func certificates(text string) ([][]byte, error) {
 	return der, nil
 }
 
-// privateKey returns the one unencrypted private key in text.
 func privateKey(text string) (*pem.Block, error) {
 	if strings.Contains(text, "ENCRYPTED") {
 		return nil, errors.New("is encrypted: give the key without a passphrase")

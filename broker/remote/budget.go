@@ -28,7 +28,6 @@ const (
 // errBusy says that there is no room for an answer.
 var errBusy = errors.New("the broker reads too many answers now")
 
-// answers is the budget that all answers share.
 var answers = newBudget(maxDecoding)
 
 // budget shares out the memory of answers. It is safe for concurrent use.

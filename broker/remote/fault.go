@@ -31,10 +31,8 @@ type CallError struct {
 	Cause error
 }
 
-// Error says what is wrong.
 func (f *CallError) Error() string { return f.Detail }
 
-// Unwrap returns the cause.
 func (f *CallError) Unwrap() error { return f.Cause }
 
 // System returns what of the cause holds nothing of the remote side: the deadline that

@@ -37,8 +37,7 @@ type Session struct {
 	// ID is a UUID that the broker assigns. It lets nobody in.
 	ID string
 	// Digest is that of the secret which the browser shows: 256 random bits, so that a plain one is enough.
-	Digest string
-	// Principal and Project are whose it is.
+	Digest             string
 	Principal, Project string
 	Came               Came
 	// Source is the address that the login came from.
@@ -75,7 +74,6 @@ type Store interface {
 
 // Callers are those who can be let in.
 type Callers interface {
-	// Authenticate returns the owner of a token.
 	Authenticate(ctx context.Context, token string) (policy.Principal, error)
 	// Held lists the static tokens that are taken.
 	Held() []policy.HeldToken

@@ -19,8 +19,7 @@ const (
 	// askAgain is how soon an issuer is asked again because of a token, or because it did not answer.
 	askAgain = 10 * time.Second
 	// KeepFor is for how long known keys count while the issuer is away.
-	KeepFor = 24 * time.Hour
-	// fetchWithin bounds one fetch.
+	KeepFor     = 24 * time.Hour
 	fetchWithin = 10 * time.Second
 	// maxKeys bounds a set.
 	maxKeys = 64

@@ -43,7 +43,6 @@ type CAError struct{ err error }
 
 func (e *CAError) Error() string { return e.err.Error() }
 
-// Unwrap returns the cause.
 func (e *CAError) Unwrap() error { return e.err }
 
 // Options name the server and the caller.
@@ -159,7 +158,6 @@ type request struct {
 	size   int64
 }
 
-// rest is a request of REST version 1.
 func rest(method string, body any, segments ...string) request {
 	return request{method: method, path: append([]string{"v1"}, segments...), body: body}
 }
@@ -321,7 +319,6 @@ type Problem struct {
 	v1.Problem
 }
 
-// Error returns the problem on one line.
 func (p *Problem) Error() string { return p.String() }
 
 // Status returns the HTTP status of a [*Problem] inside err, or 0.

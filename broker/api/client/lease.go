@@ -10,7 +10,6 @@ import (
 
 // LeaseQuery selects leases. Empty fields select all.
 type LeaseQuery struct {
-	// IDPrefix is how the ids begin.
 	IDPrefix string
 	// VIM is an id or a name.
 	VIM       string

@@ -11,9 +11,8 @@ import (
 
 // VIMQuery selects VIMs. Empty fields select all.
 type VIMQuery struct {
-	Type string
-	Name string
-	// IDPrefix is how the ids begin.
+	Type     string
+	Name     string
 	IDPrefix string
 	// Status is the result of the last check, e.g. "reachable".
 	Status string

@@ -143,7 +143,6 @@ type FieldError struct {
 	Syntax bool
 }
 
-// Error returns the message with the field in front.
 func (e *FieldError) Error() string {
 	if e.Field == "" {
 		return e.Message

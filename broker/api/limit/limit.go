@@ -46,7 +46,6 @@ type Exceeded struct {
 	Wait time.Duration
 }
 
-// Error says which bound it is.
 func (e *Exceeded) Error() string {
 	if e.InFlight {
 		return "too many at a time"
@@ -191,7 +190,6 @@ func (f *Failures) check(e *held[failing]) error {
 	return nil
 }
 
-// Count counts a failure of key.
 func (f *Failures) Count(key string) {
 	e := f.hold(key)
 	defer f.release(e)

@@ -34,8 +34,7 @@ type route struct {
 	query, header []parameter
 	// status are the statuses of success, the usual one first; 200 if there is none.
 	status []int
-	// lane says which limits hold.
-	lane api.Lane
+	lane   api.Lane
 	// media is another media type that the answer has, or can have: text, in no type of
 	// package v1.
 	media string
@@ -85,8 +84,7 @@ type parameter struct {
 	kind string
 	// values are those it can have; nil means any.
 	values []string
-	// many: it may be repeated.
-	many bool
+	many   bool
 }
 
 // endpoint is a handler with the types of its bodies.
@@ -98,10 +96,8 @@ type endpoint struct {
 type answer[O any] struct {
 	body O
 	// status of zero is the route's usual one; 204 sends no body.
-	status int
-	// revision becomes the ETag where it is not zero.
+	status   int
 	revision int64
-	// location is the path of what was made.
 	location string
 	// text is the body in place of another, where the route has a media type for it; nil
 	// means that body is sent.
@@ -219,7 +215,6 @@ func (c *call) paged() broker.Page { return c.page }
 
 func (c *call) path(name string) string { return c.PathValue(name) }
 
-// subject is the id or name in the path.
 func (c *call) subject() string { return cmp.Or(c.path("id"), c.path("name")) }
 
 // maxBody bounds every request body: a kubeconfig with its certificates is a few

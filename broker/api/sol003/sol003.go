@@ -540,9 +540,8 @@ type Preview struct {
 	// PodSecurity is the strictest level of Pod Security that every pod meets.
 	PodSecurity string `json:"podSecurity,omitempty"`
 	// Reaches are the ways by which objects get out of their namespaces, at most [MaxReaches].
-	Reaches []Reach `json:"reaches"`
-	// ReachesLeftOut counts those that are not shown.
-	ReachesLeftOut int `json:"reachesLeftOut,omitempty"`
+	Reaches        []Reach `json:"reaches"`
+	ReachesLeftOut int     `json:"reachesLeftOut,omitempty"`
 	// NotDone is as in [InstanceDetail].
 	NotDone []string `json:"notDone,omitempty"`
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/vimbroker/vimbroker/broker/api"
 )
 
-// maxFilter bounds a filter, in bytes.
 const maxFilter = 4 << 10
 
 // filter is an attribute-based filter (SOL013 clause 5.2.2): simple filters that must all

@@ -81,7 +81,6 @@ type OAuthClientRotation struct {
 	Certificate  *OAuthClientCertificate `json:"certificate,omitempty" doc:"What it logs in with from now on, in place of its secret or of another certificate; required where it has no secret"`
 }
 
-// TokenKey signs the tokens of clients, or did.
 type TokenKey struct {
 	ID        string    `json:"id" doc:"UUID: the key id (kid) of its tokens, and in the JWK set" format:"uuid"`
 	State     string    `json:"state" doc:"verifying: another has taken over, and its tokens count until they expire" enum:"signing,verifying"`

@@ -64,7 +64,6 @@ type Fault struct {
 	Message  string `json:"message" doc:"What is wrong with it"`
 }
 
-// String is the problem on one line, for people.
 func (p Problem) String() string {
 	parts := []string{p.Title}
 	if p.Detail != "" {

@@ -132,11 +132,10 @@ type Question struct {
 
 // Principal is who asks.
 type Principal struct {
-	Name    string   `json:"name" doc:"Name of the principal"`
-	Project string   `json:"project" doc:"Project it acts in"`
-	Roles   []string `json:"roles,omitempty" doc:"Its roles there"`
-	// Claims are those that policies see.
-	Claims map[string][]string `json:"claims,omitempty" doc:"Claims that policies see"`
+	Name    string              `json:"name" doc:"Name of the principal"`
+	Project string              `json:"project" doc:"Project it acts in"`
+	Roles   []string            `json:"roles,omitempty" doc:"Its roles there"`
+	Claims  map[string][]string `json:"claims,omitempty" doc:"Claims that policies see"`
 }
 
 // Caller is who the caller of a request is, and what counted for that.
