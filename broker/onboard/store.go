@@ -110,7 +110,8 @@ func (o *Onboarding) Count(ctx context.Context) (Count, error) {
 		if err != nil {
 			continue // it is being deleted
 		}
-		one := ManagementCount{VIM: v.Name, Project: v.Project, Age: max(0, o.Now().Sub(slices.MaxFunc([]time.Time{m.WatchedAt, m.CreatedAt}, time.Time.Compare)))}
+		since := slices.MaxFunc([]time.Time{m.WatchedAt, m.CreatedAt}, time.Time.Compare)
+		one := ManagementCount{VIM: v.Name, Project: v.Project, Age: max(0, o.Now().Sub(since))}
 		one.Queue, one.Adoptions = o.depth(m.VIM)
 		c.Each = append(c.Each, one)
 	}

@@ -58,7 +58,8 @@ func (s *server) listKeys(c *call) (answer[v1.List[v1.KeyStatus]], error) {
 	if err != nil {
 		return answer[v1.List[v1.KeyStatus]]{}, err
 	}
-	return lists(func(k broker.KeyStatus) v1.KeyStatus { return v1.KeyStatus(k) })(s.Registry.KeyStatuses(c.ctx, c.principal, q, c.flag("try")))
+	status := func(k broker.KeyStatus) v1.KeyStatus { return v1.KeyStatus(k) }
+	return lists(status)(s.Registry.KeyStatuses(c.ctx, c.principal, q, c.flag("try")))
 }
 
 func vimsAsked(c *call) (broker.VIMQuery, error) {
