@@ -63,7 +63,7 @@ func TestCloudFromRegistrationToDeletion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	scope := v1.Scope{Region: "RegionOne", ProjectName: "demo", ProjectDomainName: "Default", UserDomainName: "Default"}
+	scope := v1.Scope{Region: "RegionOne", Project: "demo", ProjectDomain: "Default", UserDomain: "Default"}
 	if v.Type != "openstack" || v.Endpoint != cloud.Endpoint || v.Status != "reachable" || !v.CanMint || v.Credential.Kind != "password" ||
 		v.Description != "first" || string(v.Extra) != `{"area":"a@b","n":12345678901234567890}` {
 		t.Errorf("RegisterVIM = %+v", v)

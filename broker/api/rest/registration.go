@@ -56,13 +56,30 @@ func scope(in v1.Registration) broker.Scope {
 	return out
 }
 
+func changedScope(in *v1.Scope) *broker.Scope {
+	if in == nil {
+		return nil
+	}
+	return &broker.Scope{
+		Region: in.Region, ProjectID: in.ProjectID, ProjectName: in.Project,
+		ProjectDomainID: in.ProjectDomainID, ProjectDomainName: in.ProjectDomain,
+		UserDomainID: in.UserDomainID, UserDomainName: in.UserDomain,
+	}
+}
+
+// shownScope is nil for a VIM that has none.
 func shownScope(s broker.Scope) *v1.Scope {
 	if s == (broker.Scope{}) {
 		return nil
 	}
-	return new(v1.Scope(s))
+	return &v1.Scope{
+		Region: s.Region, ProjectID: s.ProjectID, Project: s.ProjectName,
+		ProjectDomainID: s.ProjectDomainID, ProjectDomain: s.ProjectDomainName,
+		UserDomainID: s.UserDomainID, UserDomain: s.UserDomainName,
+	}
 }
 
+// discovered is nil before anything was.
 func discovered(d broker.Discovered) *v1.Discovered {
 	if d.Regions == nil && d.Cloud == nil && d.Cluster == nil {
 		return nil
@@ -115,7 +132,7 @@ func vimChange(in v1.Change) broker.Change {
 		InsecureSkipVerify: in.InsecureSkipVerify,
 		ServerName:         in.ServerName,
 		Namespace:          in.Namespace,
-		Scope:              (*broker.Scope)(in.Scope),
+		Scope:              changedScope(in.Scope),
 		Credential:         credential(in.Credential),
 		CloudsYAML:         in.CloudsYAML,
 		Cloud:              in.Cloud,

@@ -175,13 +175,13 @@ type Registration struct {
 
 // Scope is the part of an OpenStack cloud that a VIM is. If id and name are given, the id counts.
 type Scope struct {
-	Region            string `json:"region,omitempty" doc:"Region"`
-	ProjectID         string `json:"projectId,omitempty" doc:"Project, by id"`
-	ProjectName       string `json:"project,omitempty" doc:"Project, by name"`
-	ProjectDomainID   string `json:"projectDomainId,omitempty" doc:"Domain of the project, by id"`
-	ProjectDomainName string `json:"projectDomain,omitempty" doc:"Domain of the project, by name"`
-	UserDomainID      string `json:"userDomainId,omitempty" doc:"Domain of the user, by id"`
-	UserDomainName    string `json:"userDomain,omitempty" doc:"Domain of the user, by name"`
+	Region          string `json:"region,omitempty" doc:"Region"`
+	ProjectID       string `json:"projectId,omitempty" doc:"Project, by id"`
+	Project         string `json:"project,omitempty" doc:"Project, by name"`
+	ProjectDomainID string `json:"projectDomainId,omitempty" doc:"Domain of the project, by id"`
+	ProjectDomain   string `json:"projectDomain,omitempty" doc:"Domain of the project, by name"`
+	UserDomainID    string `json:"userDomainId,omitempty" doc:"Domain of the user, by id"`
+	UserDomain      string `json:"userDomain,omitempty" doc:"Domain of the user, by name"`
 }
 
 // Change is a partial update of a VIM. An absent field stays unchanged. A change of

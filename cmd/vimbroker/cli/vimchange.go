@@ -121,11 +121,11 @@ func (s *vimSource) scope(changed func(string) bool, v v1.VIM) *v1.Scope {
 		scope.Region = s.region
 	}
 	if changed("cloud-project") {
-		scope.ProjectID, scope.ProjectName = "", s.project
+		scope.ProjectID, scope.Project = "", s.project
 	}
 	if changed("cloud-domain") {
-		scope.ProjectDomainID, scope.ProjectDomainName = "", s.domain
-		scope.UserDomainID, scope.UserDomainName = "", s.domain
+		scope.ProjectDomainID, scope.ProjectDomain = "", s.domain
+		scope.UserDomainID, scope.UserDomain = "", s.domain
 	}
 	return &scope
 }
