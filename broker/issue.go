@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -45,6 +46,33 @@ func (b *Leaser) IssueLease(ctx context.Context, p policy.Principal, r LeaseRequ
 	})
 	if err == nil && r.Verified {
 		config.CACert = authorities(config.CACert)
+	}
+	return l, config, err
+}
+
+// sharedPause is the wait for a lease that is being issued to another.
+const sharedPause = 100 * time.Millisecond
+
+// IssueShared is IssueLease for a holder that asks again and again, under a key of what it asks for: it gets the same lease
+// for half of its lifetime. One that has ended before is followed by another, one that is being issued is waited for.
+func (b *Leaser) IssueShared(ctx context.Context, p policy.Principal, r LeaseRequest) (l Lease, config clientconfig.Config, err error) {
+	key, turn := r.IdempotencyKey, b.now().UnixNano()/int64(r.TTL/2)
+	for try := 0; try < 3; {
+		r.IdempotencyKey = fmt.Sprintf("%s-%d-%d", key, turn, try)
+		l, config, err = b.IssueLease(ctx, p, r)
+		known, is := errors.AsType[*Error](err)
+		switch {
+		case !is || known.Kind != ErrConflict:
+			return l, config, err
+		case known.RetryAfter == 0:
+			try++
+			continue
+		}
+		select {
+		case <-time.After(sharedPause):
+		case <-ctx.Done():
+			return l, config, err
+		}
 	}
 	return l, config, err
 }

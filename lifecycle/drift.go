@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -140,6 +141,9 @@ func (l *Lifecycle) Check(ctx context.Context, p policy.Principal, id string) (I
 // driftName is whom the leases of the looks at an instance serve: a look ends those that a killed one has left.
 func driftName(instance string) string { return "drift-" + instance }
 
+// inspectName is that of the inspections of an instance.
+func inspectName(instance string) string { return "inspect-" + instance }
+
 // look observes the resources of an instance.
 func (l *Lifecycle) look(ctx context.Context, name string, i Instance) (all []Observation, err error) {
 	err = l.lookUnder(ctx, name, i, i.Shape.Resources, nil, func(h held, d Driver, g StageRules, resources []Resource) error {
@@ -153,7 +157,7 @@ func (l *Lifecycle) look(ctx context.Context, name string, i Instance) (all []Ob
 }
 
 // lookUnder has resources of an instance looked at, each scope under a lease that can only read: what the driver asks for,
-// and more in the instance's namespace. name is whom the leases serve.
+// and more in the instance's namespace. name is whom the leases serve. Those of an inspection stay, for the next.
 func (l *Lifecycle) lookUnder(
 	ctx context.Context, name string, i Instance, standing []Resource, more []broker.Rule,
 	see func(held, Driver, StageRules, []Resource) error,
@@ -176,13 +180,18 @@ func (l *Lifecycle) lookUnder(
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, l.endLook(ctx, name)) }()
-	for _, stage := range plan.Stages {
+	shared := name == inspectName(i.ID)
+	if !shared {
+		defer func() { err = errors.Join(err, l.endLook(ctx, name)) }()
+	}
+	for n, stage := range plan.Stages {
 		if slices.Equal(stage.Grant.Namespaces, []string{i.Shape.Namespace}) {
 			stage.Grant.Rules = append(stage.Grant.Rules, more...)
 		}
 		r := l.leaseFor(name, v, stage.Grant)
-		r.TTL, r.Purpose = driftLease, "drift"
+		if r.TTL, r.Purpose = driftLease, "drift"; shared {
+			r.IdempotencyKey = fmt.Sprintf("%s-%d-%d", name, i.Revision, n)
+		}
 		h, err := l.take(ctx, self, v, r)
 		if err != nil {
 			return err

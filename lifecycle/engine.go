@@ -455,7 +455,7 @@ func (a *attempt) endLeases(ctx context.Context) error {
 	defer cancel()
 	err := a.leaser.EndOperation(ctx, a.o.ID)
 	if a.o.Type == Terminate {
-		err = errors.Join(err, a.leaser.EndOperation(ctx, driftName(a.i.ID)))
+		err = errors.Join(err, a.leaser.EndOperation(ctx, driftName(a.i.ID)), a.leaser.EndOperation(ctx, inspectName(a.i.ID)))
 	}
 	return err
 }

@@ -34,8 +34,8 @@ type Reader interface {
 // Wanted selects objects on a VIM.
 type Wanted struct{ APIVersion, Kind, Namespace, Name, Selector string }
 
-// Inspect shows what an instance consists of on its VIM, with its pods, under leases that may read exactly that. A Secret
-// is named, and not read.
+// Inspect shows what an instance consists of on its VIM, with its pods, under leases that may read exactly that, and that
+// serve all inspections for half of their time. A Secret is named, and not read.
 func (l *Lifecycle) Inspect(ctx context.Context, p policy.Principal, id string) (all []Showing, err error) {
 	i, err := l.Instance(ctx, p, id)
 	if err == nil && i.State != Instantiated {
@@ -55,7 +55,7 @@ func (l *Lifecycle) Inspect(ctx context.Context, p policy.Principal, id string) 
 	pods := Resource{Version: "v1", Kind: "Pod", Plural: "pods", Namespace: i.Shape.Namespace}
 	more := []broker.Rule{{APIGroups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"list"}}}
 	listed := false
-	err = l.lookUnder(ctx, "inspect-"+uuid.NewString(), i, open, more, func(h held, d Driver, g StageRules, resources []Resource) error {
+	err = l.lookUnder(ctx, inspectName(i.ID), i, open, more, func(h held, d Driver, g StageRules, resources []Resource) error {
 		reader, is := d.(Reader)
 		if !is {
 			return unreadable()

@@ -13,6 +13,7 @@ import (
 type Leaser interface {
 	VIM(ctx context.Context, p policy.Principal, idOrName string) (broker.VIM, error)
 	IssueLease(ctx context.Context, p policy.Principal, r broker.LeaseRequest) (broker.Lease, clientconfig.Config, error)
+	IssueShared(ctx context.Context, p policy.Principal, r broker.LeaseRequest) (broker.Lease, clientconfig.Config, error)
 	RenewLease(ctx context.Context, p policy.Principal, id string, ttl time.Duration) (broker.Lease, clientconfig.Config, error)
 	WeighLease(ctx context.Context, p policy.Principal, r broker.LeaseRequest) (broker.Lease, error)
 	Ended(ctx context.Context, lease string) (bool, broker.Reason, error)

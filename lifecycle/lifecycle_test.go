@@ -252,6 +252,10 @@ func (l *lends) VIM(_ context.Context, _ policy.Principal, ref string) (broker.V
 	return v, nil
 }
 
+func (l *lends) IssueShared(ctx context.Context, p policy.Principal, r broker.LeaseRequest) (broker.Lease, clientconfig.Config, error) {
+	return l.IssueLease(ctx, p, r)
+}
+
 func (l *lends) IssueLease(_ context.Context, p policy.Principal, r broker.LeaseRequest) (broker.Lease, clientconfig.Config, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

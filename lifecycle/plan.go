@@ -109,7 +109,11 @@ type held struct {
 }
 
 func (l *Lifecycle) take(ctx context.Context, p policy.Principal, v broker.VIM, r broker.LeaseRequest) (held, error) {
-	lease, config, err := l.leaser.IssueLease(ctx, p, r)
+	issue := l.leaser.IssueLease
+	if r.IdempotencyKey != "" {
+		issue = l.leaser.IssueShared
+	}
+	lease, config, err := issue(ctx, p, r)
 	if err != nil {
 		return held{}, err
 	}

@@ -85,9 +85,12 @@ func (b *Bundles) now() time.Time { return b.Now().UTC().Truncate(time.Microseco
 
 // Passes are the periodic work, for a job queue to run.
 func (b *Bundles) Passes() []broker.Pass {
-	return []broker.Pass{{Name: "settle-bundles", Every: settleEvery, Run: func(ctx context.Context) error {
-		return b.Settle(ctx, b.now().Add(-sealedWithin))
-	}}}
+	return []broker.Pass{
+		{Name: "settle-bundles", Every: settleEvery, Run: func(ctx context.Context) error {
+			return b.Settle(ctx, b.now().Add(-sealedWithin))
+		}},
+		{Name: "sweep-bundles", Every: time.Hour, Run: b.Sweep},
+	}
 }
 
 // Settle goes on with what no request waits for, and with what processes have left that began before a time and died.

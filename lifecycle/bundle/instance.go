@@ -392,15 +392,17 @@ func (i instance) shown(row Row, resources []lifecycle.Resource) Instance {
 	return out
 }
 
-// Instances returns those of a definition, version and profile, each as far as it is given.
+// Instances returns those of a definition, version, profile and region, each as far as it is given, with all of some labels.
 func (b *Bundles) Instances(ctx context.Context, p policy.Principal, q Request) ([]Instance, error) {
 	all, err := listed(ctx, b, p, policy.VNFShow, OfInstance, "", func(r Row, i instance) (Instance, policy.Resource) {
 		return i.shown(r, nil), i.resource(r)
 	})
 	return slices.DeleteFunc(all, func(i Instance) bool {
-		r := i.Request
+		r, want := i.Request, map[string]string{}
+		maps.Copy(want, i.Request.Labels)
+		maps.Copy(want, q.Labels)
 		return cmp.Or(q.Definition, r.Definition) != r.Definition || cmp.Or(q.Version, r.Version) != r.Version ||
-			cmp.Or(q.Profile, r.Profile) != r.Profile
+			cmp.Or(q.Profile, r.Profile) != r.Profile || cmp.Or(q.Region, r.Region) != r.Region || !maps.Equal(want, r.Labels)
 	}), err
 }
 

@@ -1,16 +1,18 @@
 package bundle
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"errors"
-	"strconv"
 	"time"
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/clientconfig"
+	"github.com/vimbroker/vimbroker/broker/failpoint"
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/policy/audit"
 )
 
 // Region is the connectivity information of a cloud region: a VIM of that name.
@@ -19,25 +21,33 @@ type Region struct {
 	Owner string `json:"cloud-owner"`
 	// Kubeconfig is base64: a lease for the caller, or empty. It is never what was stored.
 	Kubeconfig string `json:"kubeconfig"`
-	// Others are records of controllers beside the cluster. None are kept.
+	// Others are records of controllers beside the cluster. They are sealed, and shown by their names alone.
 	Others struct {
 		Records []map[string]string `json:"connectivity-records"`
 	} `json:"other-connectivity-list"`
 }
 
 const (
-	ofRegion   Kind           = "cloud region" // which has no row
 	kubernetes broker.VIMType = "kubernetes"
 	ownerLabel                = "cloud-owner" // the VIM's label for it
+	// recordName is the member of a record that is its name.
+	recordName = "connectivity-record-name"
 	// leaseTTL is the lifetime of the lease in an answer. For half of it a caller gets the same lease again.
 	leaseTTL = 10 * time.Minute
 )
 
-// CreateRegion registers a VIM of the region's name by a kubeconfig.
+// CreateRegion registers a VIM of the region's name by a kubeconfig, and seals the records.
 func (b *Bundles) CreateRegion(ctx context.Context, p policy.Principal, c Region, kubeconfig secret.Text) (Region, error) {
+	const field = "other-connectivity-list"
 	err := errors.Join(validName("cloud-region", c.Name), validName("cloud-owner", c.Owner))
-	if err == nil && len(c.Others.Records) > 0 {
-		err = broker.Invalid("other-connectivity-list", "must be empty: records of other controllers are not kept here")
+	names := []map[string]string{}
+	for _, record := range c.Others.Records {
+		err = cmp.Or(err, validName(field, record[recordName]))
+		names = append(names, map[string]string{recordName: record[recordName]})
+	}
+	text := secret.NewText(written(c.Others.Records))
+	if err == nil && len(text.Reveal()) > maxOverlay {
+		err = broker.Invalid(field, "has more than %d bytes", maxOverlay)
 	}
 	if err != nil {
 		return Region{}, err
@@ -48,7 +58,25 @@ func (b *Bundles) CreateRegion(ctx context.Context, p policy.Principal, c Region
 	if err != nil {
 		return Region{}, err
 	}
+	if len(names) > 0 {
+		failpoint.At("bundle.region-registered")
+		row, act := b.newRow(p, OfRegion, v.ID, names), b.recorded(ctx, p, policy.VIMRegister, v.ID)
+		err = b.refuse(ctx, act, b.Store.CreateBundles(ctx, []Row{row}, perProject, act.Intent()))
+		if err == nil {
+			err = b.seal(ctx, act, row, text)
+		}
+	}
+	if err != nil { // a region without its records is none
+		ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), endPatience)
+		defer cancel()
+		return Region{}, errors.Join(err, b.DeleteRegion(ending, p, c.Name))
+	}
 	return b.shownRegion(ctx, p, v)
+}
+
+// recorded records an act that the registry of VIMs has decided on.
+func (b *Bundles) recorded(ctx context.Context, p policy.Principal, action policy.Action, vim string) *audit.Act {
+	return b.Guard.Record(ctx, p, action, policy.Resource{Kind: policy.KindVIM, ID: vim, Project: p.Project})
 }
 
 // Region returns one.
@@ -63,34 +91,32 @@ func (b *Bundles) Region(ctx context.Context, p policy.Principal, name string) (
 // vim is the VIM that a region is. Ids are no names of regions.
 func (b *Bundles) vim(ctx context.Context, p policy.Principal, name string) (broker.VIM, error) {
 	if validName("cloud-region", name) != nil {
-		return broker.VIM{}, missing(ofRegion)
+		return broker.VIM{}, missing(OfRegion)
 	}
 	v, err := b.VIMs.VIM(ctx, p, name)
 	if errors.Is(err, broker.ErrNotFound) || err == nil && (v.Type != kubernetes || v.Name != name) {
-		return broker.VIM{}, missing(ofRegion)
+		return broker.VIM{}, missing(OfRegion)
 	}
 	return v, err
 }
 
-// shownRegion is a region with a kubeconfig, as far as policy gives the caller a lease, and the VIM mints one.
+// shownRegion is a region with the names of its records, and with a kubeconfig, as far as policy gives the caller a lease,
+// and the VIM mints one.
 func (b *Bundles) shownRegion(ctx context.Context, p policy.Principal, v broker.VIM) (Region, error) {
 	c := Region{Name: v.Name, Owner: v.Labels[ownerLabel]}
-	if c.Others.Records = []map[string]string{}; !b.Lease {
-		return c, nil
+	c.Others.Records = []map[string]string{}
+	row, err := b.Store.Bundle(ctx, v.Project, OfRegion, v.ID)
+	if err == nil {
+		c.Others.Records, err = documentOf[[]map[string]string](row)
+	} else if errors.Is(err, broker.ErrNotFound) {
+		err = nil
 	}
-	turn := b.now().Unix() / int64(leaseTTL.Seconds()/2)
-	var l broker.Lease
-	var config clientconfig.Config
-	err := error(nil)
-	for try := range 3 { // a lease that was revoked in this half is followed by another
-		l, config, err = b.Leaser.IssueLease(ctx, p, broker.LeaseRequest{
-			VIM: v.ID, TTL: leaseTTL, Format: clientconfig.Kubeconfig, Purpose: "connectivity-info",
-			IdempotencyKey: "onap-" + v.ID + "-" + strconv.FormatInt(turn, 10) + "-" + strconv.Itoa(try),
-		})
-		if !errors.Is(err, broker.ErrConflict) {
-			break
-		}
+	if err != nil || !b.Lease {
+		return c, err
 	}
+	l, config, err := b.Leaser.IssueShared(ctx, p, broker.LeaseRequest{
+		VIM: v.ID, TTL: leaseTTL, Format: clientconfig.Kubeconfig, Purpose: "connectivity-info", IdempotencyKey: "onap-" + v.ID,
+	})
 	if errors.Is(err, broker.ErrDenied) || err == nil && !l.Derived {
 		return c, nil
 	}
@@ -102,14 +128,38 @@ func (b *Bundles) shownRegion(ctx context.Context, p policy.Principal, v broker.
 	return c, err
 }
 
-// DeleteRegion deletes a VIM that no instance uses, with the leases on it.
+// DeleteRegion deletes a VIM that no instance uses, with the leases on it and its records.
 func (b *Bundles) DeleteRegion(ctx context.Context, p policy.Principal, name string) error {
 	v, err := b.vim(ctx, p, name)
 	if err == nil {
-		err = b.unused(ctx, p, ofRegion, v.ID)
+		err = b.unused(ctx, p, OfRegion, v.ID)
 	}
 	if err == nil {
 		_, _, err = b.VIMs.DeleteVIM(ctx, p, v.ID, broker.Deletion{Drain: true})
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	row, err := b.Store.Bundle(ctx, p.Project, OfRegion, v.ID)
+	if errors.Is(err, broker.ErrNotFound) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	return b.remove(ctx, b.recorded(ctx, p, policy.VIMDelete, v.ID), row)
+}
+
+// Sweep removes the records of regions whose VIMs are gone.
+func (b *Bundles) Sweep(ctx context.Context) error {
+	return b.each(ctx, Filter{Sealed: true}, func(r Row) error {
+		if r.Kind != OfRegion {
+			return nil
+		}
+		self := policy.Principal{Name: Actor, Project: r.Project, Roles: []string{policy.RoleSystem}}
+		_, err := b.VIMs.VIM(ctx, self, r.Name)
+		if errors.Is(err, broker.ErrNotFound) {
+			err = b.remove(ctx, b.recorded(ctx, self, policy.VIMDelete, r.Name), r)
+		}
+		return err
+	})
 }

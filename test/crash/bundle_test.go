@@ -4,8 +4,10 @@ import (
 	"archive/tar"
 	"bytes"
 	"compress/gzip"
+	"encoding/base64"
 	"fmt"
 	"io"
+	"mime/multipart"
 	"net/http"
 	"slices"
 )
@@ -25,12 +27,15 @@ func tarball(files ...string) []byte {
 }
 
 // onap asks at ONAP's door.
-func onap(s *scene, want int, method, path string, body []byte) error {
+func onap(s *scene, want int, method, path string, body []byte, kind ...string) error {
 	r, err := http.NewRequestWithContext(s.ctx(), method, s.URL+"/onap/v1"+path, bytes.NewReader(body))
 	if err != nil {
 		return err
 	}
 	r.SetBasicAuth("sdk", s.token)
+	if len(kind) > 0 {
+		r.Header.Set("Content-Type", kind[0])
+	}
 	answer, err := http.DefaultClient.Do(r)
 	if err != nil {
 		return err
@@ -104,4 +109,34 @@ var (
 			}
 		},
 	}
+
+	// recordingARegion: a region whose records were not sealed can be deleted, and made with them.
+	recordingARegion = scenario{
+		name: "register a region with records", prepare: func(*scene) {}, act: postRegion,
+		after: func(s *scene) {
+			if err := onap(s, 204, "DELETE", "/connectivity-info/edge", nil); err != nil {
+				s.t.Error(err)
+			}
+			if err := postRegion(s); err != nil {
+				s.t.Error(err)
+			}
+		},
+	}
 )
+
+func postRegion(s *scene) error {
+	var out bytes.Buffer
+	w := multipart.NewWriter(&out)
+	f, err := w.CreateFormFile("file", "file")
+	if err != nil {
+		return err
+	}
+	r := s.kube.registration(s.t, "edge")
+	_, _ = fmt.Fprintf(f, `{"apiVersion": "v1", "kind": "Config", "current-context": "c", "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}],
+		"clusters": [{"name": "c", "cluster": {"server": %q, "certificate-authority-data": %q}}], "users": [{"name": "u", "user": {"token": %q}}]}`,
+		r.Endpoint, base64.StdEncoding.EncodeToString([]byte(r.CACert)), r.Credential.Token.Reveal())
+	_ = w.WriteField("metadata", `{"cloud-region": "edge", "cloud-owner": "me", "other-connectivity-list": {"connectivity-records": [
+		{"connectivity-record-name": "ovn", "password": "canary-of-the-crash-kit"}]}}`)
+	_ = w.Close()
+	return onap(s, 201, "POST", "/connectivity-info", out.Bytes(), w.FormDataContentType())
+}

@@ -114,7 +114,8 @@ var deaths = map[string][]scenario{
 	"package.undone":     {uploadingInVain},
 	"package.onboarded":  {uploading},
 
-	"bundle.package-made": {uploadingAChart},
+	"bundle.package-made":      {uploadingAChart},
+	"bundle.region-registered": {recordingARegion},
 
 	"delete.draining":  {draining},
 	"delete.revoked":   {draining, goingOnDraining},

@@ -307,7 +307,7 @@ func (s *server) doors(version string) []api.Door {
 		doors = append(doors, tacker.Door(o))
 	}
 	if c.ONAP.Enabled {
-		doors = append(doors, s.onap())
+		doors = append(doors, s.onap()...)
 	}
 	if c.SOL003.Enabled {
 		doors = append(doors, vnfpkgm.Door(s.catalog), vnflcm.Door(s.lifecycle, s.lifecycle, s.subscribers), grants.Door(s.grants, c.Issuer))

@@ -52,14 +52,17 @@ type server struct {
 
 var wire codec.Codec
 
-// Door returns everything below /onap.
-func Door(o Options) api.Door {
+// Doors returns everything below /onap: two doors, because no multiplexer can tell all of their paths apart.
+func Doors(o Options) (all []api.Door) {
 	s := &server{o, o.Bundles}
-	return api.Door{
-		Name: audit.DoorONAP, Paths: []string{"/onap/"}, Private: "/onap/", Basic: o.Basic, Tolerant: true, Kinds: kinds(o.Compat),
-		Next: api.RESTNext, Refuse: refuse, Routes: s.routes(),
-		Header: func(h http.Header, id string) { h.Set("X-Request-Id", id) },
+	for _, path := range []string{"/onap/v1/", "/onap/"} {
+		all = append(all, api.Door{
+			Name: audit.DoorONAP, Paths: []string{path}, Private: path, Basic: o.Basic, Tolerant: true, Kinds: kinds(o.Compat),
+			Next: api.RESTNext, Refuse: refuse, Routes: s.routes(path),
+			Header: func(h http.Header, id string) { h.Set("X-Request-Id", id) },
+		})
 	}
+	return all
 }
 
 const (
@@ -67,13 +70,14 @@ const (
 	definition  = definitions + "/{name}/{version}"
 	instance    = "/v1/instance/{id}"
 	region      = "/v1/connectivity-info/{id}"
+	workloads   = "/{owner}/{region}/infra_workload"
 )
 
 // handlers are operations by status, method and path.
 type handlers map[string]func(*api.Call) (any, error)
 
-// routes are the operations. The media type of a body is not looked at, as upstream.
-func (s *server) routes() (all []api.Route) {
+// routes are the operations of a door. The media type of a body is not looked at, as upstream.
+func (s *server) routes(door string) (all []api.Route) {
 	b := s.b
 	h := handlers{
 		"200 GET /v1/healthcheck":            func(*api.Call) (any, error) { return s.ready() },
@@ -93,6 +97,11 @@ func (s *server) routes() (all []api.Route) {
 		"200 GET " + instance + "/status": s.status,
 		"200 GET " + instance + "/query":  s.query,
 		"200 GET /v1/query":               s.query,
+
+		"201 POST " + workloads:             takes(s.createWorkload),
+		"200 GET " + workloads:              s.findWorkload,
+		"200 GET " + workloads + "/{id}":    s.workload,
+		"202 DELETE " + workloads + "/{id}": s.deleteWorkload,
 	}
 	documents(h, b, bundle.OfDefinition, "201", definitions, definition, ofDefinition)
 	documents(h, b, bundle.OfProfile, "200", definition+"/profile", definition+"/profile/{part}", ofProfile)
@@ -110,10 +119,12 @@ func (s *server) routes() (all []api.Route) {
 		if strings.HasSuffix(one.Path, "/content") || strings.HasSuffix(one.Path, "/connectivity-info") {
 			one.Body.Limit = maxContent
 		}
-		if strings.Contains(one.Path, "/instance") {
+		if strings.Contains(one.Path, "/instance") || strings.Contains(one.Path, "/infra_workload") {
 			one.Timeout += s.Wait
 		}
-		all = append(all, one)
+		if strings.HasPrefix(one.Path, "/onap/v1/") == (door == "/onap/v1/") {
+			all = append(all, one)
+		}
 	}
 	return all
 }

@@ -27,9 +27,10 @@ type stand struct {
 	t       *testing.T
 	b       *story.Broker
 	cluster *fakekube.Server
+	data    string
 }
 
-func serve(t *testing.T) *stand {
+func serve(t *testing.T, more ...string) *stand {
 	t.Helper()
 	dir := t.TempDir()
 	tokens := "tokens:\n"
@@ -43,8 +44,8 @@ func serve(t *testing.T) *stand {
 		}
 		return path
 	}
-	config := write("config.yaml", fmt.Sprintf("listen: 127.0.0.1:0\ndataDir: %s\ntokensFile: %s\negress: {allowLoopback: true}\nonapAPI: {enabled: true}\n",
-		filepath.Join(dir, "data"), write("tokens.yaml", tokens)))
+	config := write("config.yaml", fmt.Sprintf("listen: 127.0.0.1:0\ndataDir: %s\ntokensFile: %s\negress: {allowLoopback: true}\nonapAPI: {enabled: true%s}\n",
+		filepath.Join(dir, "data"), write("tokens.yaml", tokens), strings.Join(more, "")))
 	b, err := story.Serve(story.Build(t, dir), dir, os.Environ(), "--config", config)
 	if err != nil {
 		t.Fatal(err)
@@ -55,7 +56,25 @@ func serve(t *testing.T) *stand {
 			t.Error("the log repeats a secret")
 		}
 	})
-	return &stand{t, b, fakekube.New(t, fakekube.Options{})}
+	return &stand{t, b, fakekube.New(t, fakekube.Options{}), filepath.Join(dir, "data")}
+}
+
+// stored is the file of the data directory that a text stands in.
+func (s *stand) stored(text string) (found string) {
+	s.t.Helper()
+	err := filepath.WalkDir(s.data, func(path string, d os.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() {
+			var content []byte
+			if content, err = os.ReadFile(path); bytes.Contains(content, []byte(text)) {
+				found = path
+			}
+		}
+		return err
+	})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return found
 }
 
 // token is a static one of a name.
@@ -357,15 +376,48 @@ func TestBadInput(t *testing.T) {
 	region(422, meta, [2]string{"file", exec})
 	region(422, [2]string{"metadata", `{"cloud-region": "a/b", "cloud-owner": "me"}`}, good)
 	region(400, [2]string{"metadata", `{"cloud-region": "edge"}`}, good)
-	region(422, [2]string{"metadata", `{"cloud-region": "edge", "cloud-owner": "me", "other-connectivity-list": {"connectivity-records": [{"password": "` + canary + `"}]}}`}, good)
+	recorded := func(records string) [2]string {
+		return [2]string{"metadata", `{"cloud-region": "ovn", "cloud-owner": "me", "other-connectivity-list": {"connectivity-records": [` + records + `]}}`}
+	}
+	region(422, recorded(`{"password": "`+canary+`"}`), good)
+	region(422, recorded(`{"connectivity-record-name": "a", "password": "`+strings.Repeat("x", 70<<10)+`"}`), good)
 	region(413, meta, [2]string{"file", strings.Repeat("x", 17<<20)})
 	s.ask(422, "alice", "POST", "/onap/v1/connectivity-info", "application/json", []byte("{}"))
 	region(201, meta, good)
 	region(409, meta, good)
 	s.alice(404, "GET", "/v1/connectivity-info/a%2Fb", nil)
+	region(201, recorded(`{"connectivity-record-name": "ovn", "password": "`+canary+`", "private-key": "`+canary+`"}`), good)
+	shown := s.alice(200, "GET", "/v1/connectivity-info/ovn", nil)
+	if !strings.Contains(shown, `"connectivity-records":[{"connectivity-record-name":"ovn"}]`) || strings.Contains(shown, canary) {
+		t.Errorf("the region is shown as %s", shown)
+	}
+	for _, text := range []string{canary, "private-key"} {
+		if found := s.stored(text); found != "" {
+			t.Errorf("%s holds a record's %s", found, text)
+		}
+	}
+	s.alice(204, "DELETE", "/v1/connectivity-info/ovn", nil)
+	region(201, recorded(""), good) // and the name is free
 
 	request := func(more string) string {
 		return `{"rb-name": "rb", "rb-version": "1", "profile-name": "p", "cloud-region": "edge"` + more + `}`
+	}
+	workload := func(directives string) string {
+		return `{"generic-vnf-id": "v", "vf-module-id": "m", "vf-module-model-invariant-id": "rb", "vf-module-model-version-id": "x",
+			"vf-module-model-customization-id": "1", "template_data": {"stack_name": "s"}, "sdnc_directives": {"attributes": [` + directives + `]}}`
+	}
+	profile := `{"attribute_name": "k8s-rb-profile-name", "attribute_value": "p"}`
+	for body, want := range map[string]int{
+		"": 400, "{}": 400, workload(""): 400, workload(profile + `, {"attribute_name": "a b", "attribute_value": "` + canary + `"}`): 422,
+		strings.Replace(workload(profile), `"rb"`, `"other"`, 1): 404, strings.Replace(workload(profile), `"m"`, `"M"`, 1): 422,
+	} {
+		s.alice(want, "POST", "/me/edge/infra_workload", body)
+	}
+	s.alice(404, "POST", "/me/nowhere/infra_workload", workload(profile))
+	s.alice(400, "GET", "/me/edge/infra_workload", nil)
+	s.alice(404, "DELETE", "/me/edge/infra_workload/baba_baba", nil)
+	if said := s.alice(200, "GET", "/me/edge/infra_workload?name=s", nil); !strings.Contains(said, `"GET_COMPLETE"`) {
+		t.Errorf("a stack that is not there is found: %s", said)
 	}
 	for body, want := range map[string]int{
 		request(`, "override-values": {"a": 1}`): 422, request(`, "override-values": {"a": "\u0000"}`): 422, request(`, "override-values": {"k8s-rb-instance-id": "x"}`): 422,
