@@ -207,6 +207,7 @@ func (l *Lifecycle) Heal(ctx context.Context, p policy.Principal, id string, r H
 
 func (r Healing) propose(context.Context, *Lifecycle, policy.Principal) proposal {
 	return proposal{of: Heal, params: r.Params, shape: func(i Instance, o *Operation) (err error) {
+		o.Tests = r.Tests
 		o.VNFCs, err = named(i.Shape.VNFCs, r.VNFCs)
 		return err
 	}}

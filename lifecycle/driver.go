@@ -145,6 +145,8 @@ type PlanInput struct {
 	Gone []string
 	// VNFCs are those that HEAL replaces, after it has repaired missing and changed resources.
 	VNFCs []VNFC
+	// Tests: HEAL runs the tests of a chart, and does nothing else. Other drivers have none.
+	Tests bool
 }
 
 // Manifest is a file of a package.

@@ -84,6 +84,8 @@ type Operation struct {
 	Target Shape `json:"target"`
 	// VNFCs are those that HEAL replaces.
 	VNFCs []VNFC `json:"vnfcs,omitempty"`
+	// Tests: HEAL runs tests, and does nothing else.
+	Tests bool `json:"tests,omitempty"`
 	// Cancel is set once somebody has asked to stop it.
 	Cancel CancelMode `json:"cancel,omitempty"`
 	// Failure says what went wrong last.

@@ -27,7 +27,7 @@ func (a *attempt) input(ctx context.Context) (PlanInput, error) {
 func (l *Lifecycle) inputOf(ctx context.Context, d Driver, i Instance, o Operation) (PlanInput, error) {
 	in := PlanInput{
 		Operation: o.Type, Instance: i.ID, Name: i.Name, Project: i.Project,
-		Standing: i.Shape.Resources, VNFCs: o.VNFCs, Mark: o.ID,
+		Standing: i.Shape.Resources, VNFCs: o.VNFCs, Tests: o.Tests, Mark: o.ID,
 	}
 	from, to := o.Before, o.Target
 	if o.State == RollingBack {

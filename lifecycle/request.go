@@ -81,7 +81,9 @@ type Scaling struct {
 // Healing is a request to repair missing and changed resources, and to replace VNFCs.
 type Healing struct {
 	// VNFCs are the names of those to replace.
-	VNFCs  []string
+	VNFCs []string
+	// Tests: nothing is repaired; the tests that a chart brings are run.
+	Tests  bool
 	Params json.RawMessage
 }
 

@@ -664,6 +664,12 @@ func (p *plan) heal(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if p.in.Tests && last != nil {
+		for _, r := range p.in.Standing {
+			p.Keep(r)
+		}
+		return p.hooks(ctx, *last, "test")
+	}
 	newest := 0
 	for _, v := range versions(p.in) {
 		if slices.ContainsFunc(p.in.Standing, func(r lifecycle.Resource) bool { return r.Name == recordName(p.in, v) }) {

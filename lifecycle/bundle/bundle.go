@@ -18,9 +18,11 @@ import (
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/lifecycle"
 	"github.com/vimbroker/vimbroker/lifecycle/catalog"
+	"github.com/vimbroker/vimbroker/lifecycle/subscription"
 	"github.com/vimbroker/vimbroker/lifecycle/vnfpkg"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
+	"github.com/vimbroker/vimbroker/policy/egress"
 )
 
 // Actor is the part of the broker that goes on with the work of callers, to policy.
@@ -43,6 +45,9 @@ type Options struct {
 	// Guard is the server's, whose sink is the store.
 	Guard     *audit.Guard
 	Delegates *policy.Delegates
+	// Endpoint reaches subscribers, at the addresses that Egress gives for a project.
+	Endpoint subscription.Endpoint
+	Egress   func(project string) *egress.Rules
 	// Limits bound what an archive may hold.
 	Limits vnfpkg.ArchiveLimits
 	// Lease: the answer about a region holds a kubeconfig with a lease for the caller.
@@ -89,6 +94,7 @@ func (b *Bundles) Passes() []broker.Pass {
 		{Name: "settle-bundles", Every: settleEvery, Run: func(ctx context.Context) error {
 			return b.Settle(ctx, b.now().Add(-sealedWithin))
 		}},
+		{Name: "tell-bundles", Every: tellEvery, Run: b.Tell},
 		{Name: "sweep-bundles", Every: time.Hour, Run: b.Sweep},
 	}
 }
@@ -99,7 +105,9 @@ func (b *Bundles) Settle(ctx context.Context, before time.Time) error {
 		switch {
 		case r.State == keyring.Rekeying && r.Since.Before(before):
 			return b.keys.EndRekey(ctx, b.sealedRow(r), r.Since)
-		case r.Kind == OfInstance && r.State == keyring.Active:
+		case r.Kind == OfCheck:
+			return b.follows(ctx, r, before)
+		case (r.Kind == OfInstance || r.Kind == OfConfig) && r.State == keyring.Active:
 			i, err := documentOf[instance](r)
 			var p policy.Principal
 			if err == nil { // who asked for it, and whose request may be over

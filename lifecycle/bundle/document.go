@@ -132,16 +132,17 @@ func (b *Bundles) Delete(ctx context.Context, p policy.Principal, k Kind, name s
 	}
 	all := []Row{r}
 	if k == OfDefinition {
-		err = b.each(ctx, Filter{Project: p.Project, Kind: OfProfile, Under: name}, func(part Row) error {
-			all = append(all, part)
-			return nil
-		})
+		var below []Row
+		below, err = b.rowsBelow(ctx, r, OfProfile, OfTemplate)
+		all = append(below, r)
 	}
 	if err == nil {
 		err = b.unused(ctx, p, k, name)
 	}
-	if err == nil {
-		err = b.dropPackage(ctx, p, name)
+	for _, one := range all {
+		if err == nil && one.Kind != OfProfile {
+			err = b.dropPackage(ctx, p, one.Name)
+		}
 	}
 	if err != nil {
 		return b.refuse(ctx, act, err)
@@ -149,7 +150,7 @@ func (b *Bundles) Delete(ctx context.Context, p policy.Principal, k Kind, name s
 	return b.remove(ctx, act, all...)
 }
 
-// dropPackage removes the package of a definition, if there is one.
+// dropPackage removes the package of a definition or template, if there is one.
 func (b *Bundles) dropPackage(ctx context.Context, p policy.Principal, name string) error {
 	ref, disabled := catalog.PackageRef{ID: packageID(p.Project, name)}, false
 	had, err := b.Packages.Package(ctx, p, ref)
@@ -167,12 +168,12 @@ func (b *Bundles) dropPackage(ctx context.Context, p policy.Principal, name stri
 	return err
 }
 
-// packageID is that of a definition's package, and of the descriptor in it.
+// packageID is that of the package of a definition or template, and of the descriptor in it.
 func packageID(project, name string) string {
 	return uuid.NewSHA1(uuid.NameSpaceURL, []byte("urn:vimbroker:onap:"+project+"\x00"+name)).String()
 }
 
-// Upload gives a document its content, a tar.gz: a definition a chart in a folder, which becomes a VNF package, in the place
+// Upload gives a document its content, a tar.gz: a definition or template a chart in a folder, which becomes a VNF package, in the place
 // of one that no instance uses; a profile a manifest.yaml that names values and overlays, which are sealed.
 func (b *Bundles) Upload(ctx context.Context, p policy.Principal, k Kind, name string, content []byte) error {
 	r, act, err := b.open(ctx, p, policy.PackageModify, k, name)
@@ -194,8 +195,8 @@ func (b *Bundles) Upload(ctx context.Context, p policy.Principal, k Kind, name s
 	var packed bytes.Buffer
 	if err == nil {
 		err = vnfpkg.Pack(&packed, vnfpkg.Assembly{
-			VNFDID: packageID(p.Project, name), Provider: provider, ProductName: path.Dir(name), SoftwareVersion: path.Base(name),
-			Version: path.Base(name), Manifests: files,
+			VNFDID: packageID(p.Project, name), Provider: provider, ProductName: r.resource().Product, SoftwareVersion: r.resource().Version,
+			Version: r.resource().Version, Manifests: files,
 		})
 	}
 	if err == nil {

@@ -60,11 +60,14 @@ type made struct {
 	VNFD      string  `json:"vnfd"`
 	VIM       string  `json:"vim"`
 	Instance  string  `json:"instance"` // the VNF instance
+	// Template and Versions are of a configuration alone.
+	Template string   `json:"template,omitempty"`
+	Versions []Config `json:"versions,omitempty"`
 	// After is the newest operation before the one that makes it.
 	After string `json:"after,omitempty"`
 }
 
-// instance is the document of an instance's row.
+// instance is the document of an instance's row, and of a configuration's, which is an instance of its template.
 type instance struct {
 	// Now is what it is, nil while it was never made; Next what it is becoming.
 	Now  *made `json:"now,omitempty"`
@@ -73,6 +76,8 @@ type instance struct {
 	Left string `json:"left,omitempty"`
 	// Ending: it is being deleted.
 	Ending bool `json:"ending,omitempty"`
+	// Versions are those of a configuration; what is secret of them is sealed.
+	Versions []Config `json:"versions,omitempty"`
 	// Asker is who asked for the present work, at a time.
 	Asker policy.Delegation `json:"asker"`
 }
@@ -114,6 +119,8 @@ func (m made) uses(k Kind, name string) bool {
 		return m.Request.of() == name
 	case OfProfile:
 		return m.Request.of()+"/"+m.Request.Profile == name
+	case OfTemplate:
+		return m.Request.of()+"/"+m.Template == name
 	}
 	return m.VIM == name
 }
@@ -121,7 +128,7 @@ func (m made) uses(k Kind, name string) bool {
 // unused refuses with the ids of the instances that use something.
 func (b *Bundles) unused(ctx context.Context, p policy.Principal, k Kind, name string) error {
 	var ids []string
-	err := b.each(ctx, Filter{Project: p.Project, Kind: OfInstance}, func(r Row) error {
+	err := b.each(ctx, Filter{Project: p.Project, Kind: map[bool]Kind{true: OfConfig, false: OfInstance}[k == OfTemplate]}, func(r Row) error {
 		i, err := documentOf[instance](r)
 		if i.at().uses(k, name) || i.Next != nil && i.Next.uses(k, name) {
 			ids = append(ids, r.Name)
@@ -275,7 +282,7 @@ func (b *Bundles) begin(ctx context.Context, p policy.Principal, row Row, i inst
 		if err == nil || errors.Is(err, broker.ErrExists) {
 			_, err = b.Life.Instantiate(ctx, p, m.Instance, lifecycle.Instantiation{
 				VIM: m.VIM, Namespace: m.Namespace, Release: m.Release, Parameters: parameters,
-				Labels: map[string]string{idLabel: row.Name}, Params: json.RawMessage(`{"flavourId":"simple"}`),
+				Labels: map[string]string{idLabel: strings.SplitN(row.Name, "/", 2)[0]}, Params: json.RawMessage(`{"flavourId":"simple"}`),
 			})
 		}
 	}
@@ -303,20 +310,24 @@ func (b *Bundles) undo(ctx context.Context, p policy.Principal, row Row, i insta
 			return err
 		}
 	}
-	if i.Now == nil {
+	if i.Now == nil && len(i.Versions) == 0 {
 		return b.drop(ctx, p, row, i)
 	}
 	_, err := b.move(ctx, row, nil, func(i *instance) { i.Next = nil })
 	return err
 }
 
-// drop removes the row of an instance that has nothing left.
+// drop removes the row of an instance that has nothing left, with its tests and subscriptions.
 func (b *Bundles) drop(ctx context.Context, p policy.Principal, row Row, i instance) error {
 	act, err := b.enter(ctx, p, policy.VNFDelete, i.resource(row), OfInstance)
 	if err != nil {
 		return err
 	}
-	return b.remove(ctx, act, row)
+	below, err := b.rowsBelow(ctx, row, OfCheck, OfWatch)
+	if err != nil {
+		return b.refuse(ctx, act, err)
+	}
+	return b.remove(ctx, act, append(below, row)...)
 }
 
 func (i instance) resource(r Row) policy.Resource {
@@ -339,7 +350,7 @@ func (b *Bundles) move(ctx context.Context, row Row, e *audit.Entry, change func
 		}
 		i, err := documentOf[instance](*now)
 		change(&i)
-		if now.Document, now.Busy = written(i), i.state() != done; !now.Busy {
+		if now.Document, now.Busy = written(i), i.state() != done; !now.Busy && now.Kind == OfInstance {
 			now.Claim = i.at().claim()
 		}
 		return err

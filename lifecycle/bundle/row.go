@@ -12,10 +12,14 @@ type Kind string
 
 // Every kind of row. The name of a row is unique among its project's of the kind; parts of a name are joined by "/".
 const (
-	OfDefinition Kind = "definition"   // NAME/VERSION
-	OfProfile    Kind = "profile"      // NAME/VERSION/PROFILE
-	OfRegion     Kind = "cloud region" // the id of a VIM: the records beside it
-	OfInstance   Kind = "instance"     // the id that callers know a VNF instance by
+	OfDefinition Kind = "definition"             // NAME/VERSION
+	OfProfile    Kind = "profile"                // NAME/VERSION/PROFILE
+	OfRegion     Kind = "cloud region"           // the id of a VIM: the records beside it
+	OfTemplate   Kind = "configuration template" // NAME/VERSION/TEMPLATE
+	OfConfig     Kind = "configuration"          // below an instance, as the next two: ID/NAME
+	OfCheck      Kind = "healthcheck"
+	OfWatch      Kind = "subscription"
+	OfInstance   Kind = "instance" // the id that callers know a VNF instance by
 )
 
 // Row is one thing that this package keeps. Its document holds no secret; what is secret is sealed, under a key of its own.

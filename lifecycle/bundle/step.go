@@ -37,7 +37,7 @@ func ended(o lifecycle.Operation) error {
 // step does the next step of the work on a row, if it can be done now. For a pass, which gives a time, a removal that failed
 // is tried once more, and work that was to begin before then never will.
 func (b *Bundles) step(ctx context.Context, p policy.Principal, row Row, before time.Time) (done bool, err error) {
-	row, err = b.Store.Bundle(ctx, row.Project, OfInstance, row.Name)
+	row, err = b.Store.Bundle(ctx, row.Project, row.Kind, row.Name)
 	if errors.Is(err, broker.ErrNotFound) {
 		return true, nil
 	}
@@ -53,6 +53,20 @@ func (b *Bundles) step(ctx context.Context, p policy.Principal, row Row, before 
 		ids := []string{i.at().Instance, i.Left} // one that is not there is gone
 		if i.Next != nil {
 			ids = append(ids, i.Next.Instance)
+		}
+		below, err := b.rowsBelow(ctx, row, OfConfig)
+		for _, r := range below { // which goes first
+			r, err = b.move(ctx, r, nil, func(c *instance) { c.Ending, c.Asker = true, i.Asker })
+			var gone bool
+			if err == nil {
+				gone, err = b.step(ctx, p, r, before)
+			}
+			if err != nil || !gone {
+				return false, err
+			}
+		}
+		if err != nil {
+			return false, err
 		}
 		for _, id := range ids {
 			if gone, err := b.end(ctx, p, id, !before.IsZero()); err != nil || !gone {
@@ -94,6 +108,7 @@ func (b *Bundles) follow(ctx context.Context, p policy.Principal, row Row, i ins
 			if i.Now != nil && !i.on(*i.Next) {
 				i.Left = i.Now.Instance
 			}
+			i.Versions, i.Next.Versions = i.Next.Versions, nil
 			i.Now, i.Next = i.Next, nil
 		})
 		return err
@@ -177,7 +192,11 @@ func (b *Bundles) upgradable(ctx context.Context, row Row, i instance, m *made) 
 	case i.state() != done:
 		return conflict("another request is at the instance", "wait until that has ended")
 	case m.VIM != i.Now.VIM:
-		return nil
+		below, err := b.rowsBelow(ctx, row, OfConfig)
+		if err == nil && len(below) > 0 {
+			err = conflict("the instance has configurations, which stay on their region", "delete them first")
+		}
+		return err
 	case m.Namespace != i.Now.Namespace:
 		return broker.Invalid("profile-name", "has another namespace than the instance, which stays where it is")
 	}

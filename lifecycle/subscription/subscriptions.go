@@ -319,15 +319,15 @@ func (s *Subscriptions) check(r *NewSubscription) (host string, err error) {
 		}
 	}
 	if c.TokenEndpoint != "" {
-		if _, err := address("authentication.paramsOauth2ClientCredentials.tokenEndpoint", c.TokenEndpoint, true); err != nil {
+		if _, err := Address("authentication.paramsOauth2ClientCredentials.tokenEndpoint", c.TokenEndpoint, true); err != nil {
 			return "", err
 		}
 	}
-	return address("callbackUri", r.Callback, len(r.Auth) > 0)
+	return Address("callbackUri", r.Callback, len(r.Auth) > 0)
 }
 
-// address checks a URI, and returns its host. A secret is sent to one with TLS only.
-func address(field, text string, tls bool) (string, error) {
+// Address checks a URI, and returns its host. A secret is sent to one with TLS only.
+func Address(field, text string, tls bool) (string, error) {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil || len(text) > maxURI || !printable(text) || u.Host == "" || u.Hostname() == "" || u.Opaque != "" ||

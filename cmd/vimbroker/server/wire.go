@@ -259,13 +259,13 @@ func (s *server) newLifecycle() {
 		Egress:    s.live.egress, Terms: c.VNF, Log: s.log, Now: s.store.Now,
 	})
 	b.AddKeeper(s.lifecycle)
-	s.bundles = bundle.New(bundle.Options{
-		Store: s.store, Keys: s.keyStores(), Ledger: b, Packages: s.catalog, Life: s.lifecycle, VIMs: b.Registry, Leaser: b.Leaser,
-		Guard: b.Guard(), Delegates: s.delegates(), Limits: terms.Limits, Lease: !c.ONAP.NoLease, Wait: c.ONAP.Wait, Log: s.log, Now: s.store.Now,
-	})
-	b.AddSealer(s.bundles)
 	notify := c.SOL003.Notifications
 	s.callback = callback.New(callback.Options{CAFile: notify.CAFile, CertFile: notify.CertFile, KeyFile: notify.KeyFile})
+	s.bundles = bundle.New(bundle.Options{
+		Store: s.store, Keys: s.keyStores(), Ledger: b, Packages: s.catalog, Life: s.lifecycle, VIMs: b.Registry, Leaser: b.Leaser,
+		Endpoint: s.callback, Egress: s.live.egress, Guard: b.Guard(), Delegates: s.delegates(), Limits: terms.Limits, Lease: !c.ONAP.NoLease, Wait: c.ONAP.Wait, Log: s.log, Now: s.store.Now,
+	})
+	b.AddSealer(s.bundles)
 	s.subscribers = subscription.New(subscription.Options{
 		Store: s.store, Keys: s.keyStores(), Ledger: b, Endpoint: s.callback, Render: vnflcm.Notification, Guard: b.Guard(),
 		Egress: s.live.egress, Terms: c.subscriptionTerms(), Log: s.log, Now: s.store.Now,

@@ -6,10 +6,10 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -79,6 +79,7 @@ type handlers map[string]func(*api.Call) (any, error)
 // routes are the operations of a door. The media type of a body is not looked at, as upstream.
 func (s *server) routes(door string) (all []api.Route) {
 	b := s.b
+	const subscriptions, checks, configs = instance + "/status/subscription", instance + "/healthcheck", instance + "/config"
 	h := handlers{
 		"200 GET /v1/healthcheck":            func(*api.Call) (any, error) { return s.ready() },
 		"200 GET " + definitions + "/{name}": lists[bundle.Definition](b),
@@ -98,6 +99,56 @@ func (s *server) routes(door string) (all []api.Route) {
 		"200 GET " + instance + "/query":  s.query,
 		"200 GET /v1/query":               s.query,
 
+		"201 POST " + subscriptions: takes(func(c *api.Call, in bundle.Watch) (any, error) {
+			return b.CreateWatch(c.Context(), c.Principal, c.PathValue("id"), in)
+		}),
+		"200 GET " + subscriptions:             of(b.Watches),
+		"200 GET " + subscriptions + "/{part}": part(b.Watch),
+		"200 PUT " + subscriptions + "/{part}": takes(func(c *api.Call, in bundle.Watch) (any, error) {
+			return b.UpdateWatch(c.Context(), c.Principal, c.PathValue("id"), c.PathValue("part"), in)
+		}),
+		"202 DELETE " + subscriptions + "/{part}": s.dropsPart(bundle.OfWatch),
+		"201 POST " + checks:                      of(b.CreateCheck),
+		"200 GET " + checks: func(c *api.Call) (any, error) {
+			all, err := b.Checks(c.Context(), c.Principal, c.PathValue("id"))
+			return map[string]any{"instance-id": c.PathValue("id"), "healthcheck-summary": all, "hooks": []any{}}, err
+		},
+		"200 GET " + checks + "/{part}":    part(b.Check),
+		"202 DELETE " + checks + "/{part}": s.dropsPart(bundle.OfCheck),
+
+		"201 POST " + configs:            s.configures(true),
+		"200 GET " + configs:             of(b.Configs),
+		"200 GET " + configs + "/{part}": s.config,
+		"201 PUT " + configs + "/{part}": s.configures(false),
+		"202 DELETE " + configs + "/{part}": func(c *api.Call) (any, error) {
+			if c.Query.Get("deleteConfigOnly") == "true" {
+				return nil, api.Refuse(broker.ErrInvalid, "query", "deleteConfigOnly", "leaves objects that nobody owns; leave it out")
+			}
+			_, err := b.DeleteConfig(c.Context(), c.Principal, c.PathValue("id"), c.PathValue("part"), true)
+			return nil, err
+		},
+		"200 POST " + configs + "/{part}/delete": func(c *api.Call) (any, error) {
+			return b.DeleteConfig(c.Context(), c.Principal, c.PathValue("id"), c.PathValue("part"), false)
+		},
+		"200 POST " + configs + "/{part}/rollback": takes(func(c *api.Call, in struct {
+			Version string `json:"config-version"`
+			Tag     string `json:"config-tag"`
+		},
+		) (any, error) {
+			return b.Rollback(c.Context(), c.Principal, c.PathValue("id"), c.PathValue("part"), in.Version, in.Tag)
+		}),
+		"200 GET " + configs + "/{part}/version":           part(b.Versions),
+		"200 GET " + configs + "/{part}/version/{version}": s.config,
+		"200 GET " + configs + "/{part}/tag":               s.tags,
+		"200 GET " + configs + "/{part}/tag/{tag}":         s.config,
+		"200 POST " + configs + "/{part}/tagit": takes(func(c *api.Call, in struct {
+			Tag string `json:"tag-name"`
+		},
+		) (any, error) {
+			tagged, err := b.Tag(c.Context(), c.Principal, c.PathValue("id"), c.PathValue("part"), in.Tag)
+			return tag{tagged.Version, in.Tag}, err
+		}),
+
 		"201 POST " + workloads:             takes(s.createWorkload),
 		"200 GET " + workloads:              s.findWorkload,
 		"200 GET " + workloads + "/{id}":    s.workload,
@@ -105,6 +156,7 @@ func (s *server) routes(door string) (all []api.Route) {
 	}
 	documents(h, b, bundle.OfDefinition, "201", definitions, definition, ofDefinition)
 	documents(h, b, bundle.OfProfile, "200", definition+"/profile", definition+"/profile/{part}", ofProfile)
+	documents(h, b, bundle.OfTemplate, "201", definition+"/config-template", definition+"/config-template/{part}", ofTemplate)
 	for operation, handle := range h {
 		part := strings.Split(operation, " ")
 		status, _ := strconv.Atoi(part[0])
@@ -158,6 +210,48 @@ func at(c *api.Call) string {
 // of shows what has the path's id, and drops removes it.
 func of[T any](show func(ctx context.Context, p policy.Principal, id string) (T, error)) func(*api.Call) (any, error) {
 	return func(c *api.Call) (any, error) { return show(c.Context(), c.Principal, c.PathValue("id")) }
+}
+
+// part is of for a part of an instance.
+func part[T any](show func(ctx context.Context, p policy.Principal, id, name string) (T, error)) func(*api.Call) (any, error) {
+	return func(c *api.Call) (any, error) {
+		return show(c.Context(), c.Principal, c.PathValue("id"), c.PathValue("part"))
+	}
+}
+
+func (s *server) dropsPart(k bundle.Kind) func(*api.Call) (any, error) {
+	return func(c *api.Call) (any, error) {
+		return nil, s.b.DeletePart(c.Context(), c.Principal, k, c.PathValue("id"), c.PathValue("part"))
+	}
+}
+
+// configures makes a configuration, or another version of the one of the path.
+func (s *server) configures(fresh bool) func(*api.Call) (any, error) {
+	return takes(func(c *api.Call, in bundle.Config) (any, error) {
+		in.Name = cmp.Or(c.PathValue("part"), in.Name)
+		return s.b.CreateConfig(c.Context(), c.Principal, c.PathValue("id"), in, fresh)
+	})
+}
+
+func (s *server) config(c *api.Call) (any, error) {
+	return s.b.Config(c.Context(), c.Principal, c.PathValue("id"), c.PathValue("part"), c.PathValue("version"), c.PathValue("tag"))
+}
+
+// tag is a name of a version of a configuration.
+type tag struct {
+	Version int    `json:"config-version"`
+	Tag     string `json:"config-tag"`
+}
+
+func (s *server) tags(c *api.Call) (any, error) {
+	found, err := s.b.Versions(c.Context(), c.Principal, c.PathValue("id"), c.PathValue("part"))
+	all := []tag{}
+	for _, v := range found {
+		if v.Tag != "" {
+			all = append(all, tag{v.Version, v.Tag})
+		}
+	}
+	return all, err
 }
 
 func drops(drop func(ctx context.Context, p policy.Principal, id string) error) func(*api.Call) (any, error) {
@@ -250,6 +344,11 @@ func ofProfile(p *bundle.Profile) map[string]*string {
 	return map[string]*string{"name": &p.Definition, "version": &p.Version, "part": &p.Name}
 }
 
+func ofTemplate(t *bundle.Template) map[string]*string {
+	t.Content = false
+	return map[string]*string{"name": &t.Definition, "version": &t.Version, "part": &t.Name}
+}
+
 // createRegion reads a form of two parts: metadata, which is JSON, and file, a kubeconfig.
 func (s *server) createRegion(c *api.Call) (any, error) {
 	defer clear(c.Content)
@@ -295,24 +394,12 @@ type report struct {
 	Request *bundle.Request `json:"request,omitempty"`
 	Ready   bool            `json:"ready"`
 	Count   int             `json:"resourceCount"`
-	Objects []object        `json:"resourcesStatus"`
-}
-
-type object struct {
-	Name   string          `json:"name"`
-	GVK    bundle.GVK      `json:"GVK"`
-	Status json.RawMessage `json:"status"`
+	Objects []bundle.Object `json:"resourcesStatus"`
 }
 
 func reported(of *bundle.Request, seen []lifecycle.Showing) report {
-	r := report{Request: of, Ready: true, Count: len(seen), Objects: []object{}}
-	for _, o := range seen {
-		if r.Ready = r.Ready && o.Ready; len(o.Object) == 0 {
-			o.Object = json.RawMessage(`{}`)
-		}
-		r.Objects = append(r.Objects, object{o.Name, bundle.GVK{Group: o.Group, Version: o.Version, Kind: o.Kind}, o.Object})
-	}
-	return r
+	waits := func(o lifecycle.Showing) bool { return !o.Ready }
+	return report{Request: of, Ready: !slices.ContainsFunc(seen, waits), Count: len(seen), Objects: bundle.Objects(seen)}
 }
 
 func (s *server) status(c *api.Call) (any, error) {

@@ -253,12 +253,26 @@ func TestTenants(t *testing.T) {
 	if said := s.ask(201, "alice", "POST", "/onap/v1/connectivity-info", kind, body); strings.Contains(said, s.cluster.AdminToken) {
 		t.Error("the answer shows what was stored")
 	}
+	const other = "/v1/instance/baba_baba"
+	s.alice(201, "POST", definition+"/config-template", `{"template-name": "c", "has-content": true}`)
+	if said := s.alice(200, "GET", definition+"/config-template/c", nil); !strings.Contains(said, `"has-content":false`) {
+		t.Errorf("a template without content says %s", said)
+	}
 	for _, path := range []string{
 		"GET 404 " + definition, "PUT 404 " + definition, "DELETE 404 " + definition, "POST 404 " + definition + "/content", "GET 404 " + definition + "/profile",
 		"POST 404 " + definition + "/profile", "GET 404 " + definition + "/profile/p", "PUT 404 " + definition + "/profile/p", "DELETE 404 " + definition + "/profile/p",
 		"POST 404 " + definition + "/profile/p/content", "GET 404 /v1/connectivity-info/edge", "DELETE 404 /v1/connectivity-info/edge", "POST 404 /v1/instance",
 		"GET 404 /v1/instance/baba_baba", "DELETE 404 /v1/instance/baba_baba", "POST 404 /v1/instance/baba_baba/upgrade", "GET 404 /v1/instance/baba_baba/status",
 		"GET 404 /v1/instance/baba_baba/query?ApiVersion=v1&Kind=Pod", "GET 404 /v1/query?CloudRegion=edge&ApiVersion=v1&Kind=Pod",
+		"GET 404 " + definition + "/config-template", "POST 404 " + definition + "/config-template", "GET 404 " + definition + "/config-template/c",
+		"PUT 404 " + definition + "/config-template/c", "DELETE 404 " + definition + "/config-template/c", "POST 404 " + definition + "/config-template/c/content",
+		"GET 404 " + other + "/status/subscription", "POST 404 " + other + "/status/subscription", "GET 404 " + other + "/status/subscription/w",
+		"PUT 404 " + other + "/status/subscription/w", "DELETE 404 " + other + "/status/subscription/w", "GET 404 " + other + "/healthcheck",
+		"POST 404 " + other + "/healthcheck", "GET 404 " + other + "/healthcheck/h", "DELETE 404 " + other + "/healthcheck/h", "GET 404 " + other + "/config",
+		"POST 404 " + other + "/config", "GET 404 " + other + "/config/c", "PUT 404 " + other + "/config/c", "DELETE 404 " + other + "/config/c",
+		"POST 404 " + other + "/config/c/delete", "POST 404 " + other + "/config/c/rollback", "GET 404 " + other + "/config/c/version",
+		"GET 404 " + other + "/config/c/version/1", "GET 404 " + other + "/config/c/tag", "GET 404 " + other + "/config/c/tag/t", "POST 404 " + other + "/config/c/tagit",
+		"POST 404 /me/edge/infra_workload", "GET 404 /me/edge/infra_workload/baba_baba", "DELETE 404 /me/edge/infra_workload/baba_baba",
 	} {
 		part := strings.Split(path, " ")
 		var body []byte
@@ -269,8 +283,15 @@ func TestTenants(t *testing.T) {
 			body = []byte(`{"profile-name": "q", "namespace": "shop"}`)
 		case strings.HasPrefix(part[2], "/v1/instance"):
 			body = []byte(`{"rb-name": "rb", "rb-version": "1", "profile-name": "p", "cloud-region": "edge"}`)
+		case part[2] == definition+"/config-template":
+			body = []byte(`{"template-name": "d"}`)
+		case part[2] == "/me/edge/infra_workload":
+			body = []byte(workload(profileDirective))
 		case part[0] == "PUT":
 			body = []byte(`{"namespace": "shop"}`)
+		}
+		if strings.HasPrefix(part[2], other) && part[2] != other+"/upgrade" {
+			body = []byte(`{"name": "w", "callback-url": "http://192.0.2.9/", "config-name": "c", "tag-name": "t", "config-tag": "t"}`)
 		}
 		if part[0] == "GET" {
 			body = nil
@@ -402,18 +423,13 @@ func TestBadInput(t *testing.T) {
 	request := func(more string) string {
 		return `{"rb-name": "rb", "rb-version": "1", "profile-name": "p", "cloud-region": "edge"` + more + `}`
 	}
-	workload := func(directives string) string {
-		return `{"generic-vnf-id": "v", "vf-module-id": "m", "vf-module-model-invariant-id": "rb", "vf-module-model-version-id": "x",
-			"vf-module-model-customization-id": "1", "template_data": {"stack_name": "s"}, "sdnc_directives": {"attributes": [` + directives + `]}}`
-	}
-	profile := `{"attribute_name": "k8s-rb-profile-name", "attribute_value": "p"}`
 	for body, want := range map[string]int{
-		"": 400, "{}": 400, workload(""): 400, workload(profile + `, {"attribute_name": "a b", "attribute_value": "` + canary + `"}`): 422,
-		strings.Replace(workload(profile), `"rb"`, `"other"`, 1): 404, strings.Replace(workload(profile), `"m"`, `"M"`, 1): 422,
+		"": 400, "{}": 400, workload(""): 400, workload(profileDirective + `, {"attribute_name": "a b", "attribute_value": "` + canary + `"}`): 422,
+		strings.Replace(workload(profileDirective), `"rb"`, `"other"`, 1): 404, strings.Replace(workload(profileDirective), `"m"`, `"M"`, 1): 422,
 	} {
 		s.alice(want, "POST", "/me/edge/infra_workload", body)
 	}
-	s.alice(404, "POST", "/me/nowhere/infra_workload", workload(profile))
+	s.alice(404, "POST", "/me/nowhere/infra_workload", workload(profileDirective))
 	s.alice(400, "GET", "/me/edge/infra_workload", nil)
 	s.alice(404, "DELETE", "/me/edge/infra_workload/baba_baba", nil)
 	if said := s.alice(200, "GET", "/me/edge/infra_workload?name=s", nil); !strings.Contains(said, `"GET_COMPLETE"`) {
@@ -434,3 +450,10 @@ func TestBadInput(t *testing.T) {
 	s.ask(403, "root", "GET", "/onap/v1/query?CloudRegion=edge&ApiVersion=v1&Kind=Secret", "", nil) // who may read all
 	s.alice(422, "GET", "/v1/query?CloudRegion=edge&ApiVersion=../v1&Kind=Pod", nil)
 }
+
+func workload(directives string) string {
+	return `{"generic-vnf-id": "v", "vf-module-id": "m", "vf-module-model-invariant-id": "rb", "vf-module-model-version-id": "x",
+		"vf-module-model-customization-id": "1", "template_data": {"stack_name": "s"}, "sdnc_directives": {"attributes": [` + directives + `]}}`
+}
+
+const profileDirective = `{"attribute_name": "k8s-rb-profile-name", "attribute_value": "p"}`

@@ -1,0 +1,236 @@
+package bundle
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"net/netip"
+	"net/url"
+	"path"
+	"strconv"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/lifecycle"
+	"github.com/vimbroker/vimbroker/lifecycle/subscription"
+	"github.com/vimbroker/vimbroker/policy"
+)
+
+// Watch is a subscription to the status of an instance.
+type Watch struct {
+	Name string `json:"name"`
+	// Interval is the least number of seconds between two notifications.
+	Interval int64     `json:"min-notify-interval"`
+	Updated  time.Time `json:"last-update-time"`
+	Callback string    `json:"callback-url"`
+	// Notified is when the last attempt to notify was, Status how it went: 200 or 500, 0 before the first.
+	Notified time.Time      `json:"last-notify-time"`
+	Status   int            `json:"last-notify-status"`
+	Metadata map[string]any `json:"metadata"`
+}
+
+// Object is the state of an object of an instance.
+type Object struct {
+	Name   string          `json:"name"`
+	GVK    GVK             `json:"GVK"`
+	Status json.RawMessage `json:"status"`
+}
+
+// Objects are what was seen of an instance.
+func Objects(seen []lifecycle.Showing) []Object {
+	all := []Object{}
+	for _, o := range seen {
+		if len(o.Object) == 0 {
+			o.Object = json.RawMessage(`{}`)
+		}
+		all = append(all, Object{o.Name, GVK{o.Group, o.Version, o.Kind}, o.Object})
+	}
+	return all
+}
+
+// watch is the document of a subscription. Seen are digests of the objects that the subscriber knows of, by what they are.
+type watch struct {
+	Watch
+
+	Failures int
+	Asker    policy.Delegation
+	Seen     map[string][]byte
+}
+
+const (
+	// tellEvery is the interval of the pass that tells subscribers, and the least one of theirs; a subscriber that fails is
+	// tried every tellSlowly at last. tellAtOnce are told at the same time, each within tellTime.
+	tellEvery, tellSlowly = 15 * time.Second, 15 * time.Minute
+	tellAtOnce, tellTime  = 16, 10 * time.Second
+)
+
+// checked refuses a subscription that cannot be served.
+func (b *Bundles) checked(project string, w *Watch) error {
+	host, err := subscription.Address("callback-url", w.Callback, false)
+	if ip, name := netip.ParseAddr(host); err == nil && name == nil {
+		u, _ := url.Parse(w.Callback) // it was parsed before
+		port, _ := strconv.ParseUint(cmp.Or(u.Port(), map[string]string{"http": "80"}[u.Scheme], "443"), 10, 16)
+		if b.Egress(project).Check(netip.AddrPortFrom(ip, uint16(port))) != nil {
+			err = broker.Invalid("callback-url", "leads to an address that the broker may not reach")
+		}
+	}
+	if w.Metadata == nil {
+		w.Metadata = map[string]any{}
+	}
+	if err == nil && w.Interval < 0 {
+		err = broker.Invalid("min-notify-interval", "must not be negative")
+	}
+	return cmp.Or(validName("name", w.Name), err, validText("metadata", written(w.Metadata)))
+}
+
+// CreateWatch has changes of an instance's objects told from now on.
+func (b *Bundles) CreateWatch(ctx context.Context, p policy.Principal, id string, w Watch) (Watch, error) {
+	_, i, act, err := b.openInstance(ctx, p, policy.VNFModify, id)
+	if err == nil {
+		err = b.refuse(ctx, act, b.checked(p.Project, &w))
+	}
+	if err != nil {
+		return w, err
+	}
+	seen, err := b.Life.Inspect(ctx, p, i.at().Instance)
+	if err == nil {
+		w.Updated, w.Notified, w.Status = b.now(), b.now(), 0
+		one := watch{Watch: w, Asker: policy.Delegate(p, b.now())}
+		one.changes(Objects(seen))
+		row := b.newRow(p, OfWatch, id+"/"+w.Name, one)
+		row.Busy = true
+		err = b.Store.CreateBundles(ctx, []Row{row}, perProject, act.Done())
+	}
+	return w, b.refuse(ctx, act, err)
+}
+
+// UpdateWatch changes where, how often and with what a subscriber is told.
+func (b *Bundles) UpdateWatch(ctx context.Context, p policy.Principal, id, name string, w Watch) (Watch, error) {
+	r, _, act, err := b.part(ctx, p, policy.VNFModify, OfWatch, id, name)
+	if w.Name = name; err == nil {
+		err = b.refuse(ctx, act, b.checked(p.Project, &w))
+	}
+	if err != nil {
+		return w, err
+	}
+	_, err = b.Store.UpdateBundle(ctx, r.ID, func(now *Row) error {
+		one, err := documentOf[watch](*now)
+		w.Updated, w.Notified, w.Status = b.now(), one.Notified, one.Status
+		one.Watch, one.Failures, one.Asker = w, 0, policy.Delegate(p, b.now())
+		now.Document = written(one)
+		return err
+	}, new(act.Done()))
+	return w, b.refuse(ctx, act, err)
+}
+
+// Watch returns one.
+func (b *Bundles) Watch(ctx context.Context, p policy.Principal, id, name string) (w Watch, err error) {
+	r, _, _, err := b.part(ctx, p, policy.VNFShow, OfWatch, id, name)
+	if err != nil {
+		return w, err
+	}
+	return documentOf[Watch](r)
+}
+
+// Watches returns all of an instance.
+func (b *Bundles) Watches(ctx context.Context, p policy.Principal, id string) ([]Watch, error) {
+	return parts[Watch](ctx, b, p, OfWatch, id)
+}
+
+// Tell is the pass that tells subscribers what has changed.
+func (b *Bundles) Tell(ctx context.Context) error {
+	var group errgroup.Group
+	group.SetLimit(tellAtOnce)
+	err := b.each(ctx, Filter{Busy: true}, func(r Row) error {
+		if r.Kind == OfWatch {
+			group.Go(func() error { return b.tell(ctx, r) })
+		}
+		return nil
+	})
+	return errors.Join(err, group.Wait())
+}
+
+// changes are those of objects since the last time; they count as known from here on.
+func (w *watch) changes(objects []Object) map[string][]Object {
+	delta := map[string][]Object{"created": {}, "deleted": {}, "modified": {}}
+	before := w.Seen
+	w.Seen = map[string][]byte{}
+	for _, o := range objects {
+		key, sum := written([]any{o.GVK, o.Name}), sha256.Sum256(o.Status)
+		w.Seen[key] = sum[:8]
+		if was, known := before[key]; !known {
+			delta["created"] = append(delta["created"], o)
+		} else if string(was) != string(sum[:8]) {
+			delta["modified"] = append(delta["modified"], o)
+		}
+	}
+	for key := range before {
+		if _, is := w.Seen[key]; !is {
+			gone := Object{Status: json.RawMessage(`{}`)}
+			_ = json.Unmarshal([]byte(key), &[]any{&gone.GVK, &gone.Name}) // it was written so
+			delta["deleted"] = append(delta["deleted"], gone)
+		}
+	}
+	return delta
+}
+
+// tell tells a subscriber of changes, if it is time to. What it does not take it is told again, with what follows.
+func (b *Bundles) tell(ctx context.Context, r Row) error {
+	w, err := documentOf[watch](r)
+	pause := max(time.Duration(w.Interval)*time.Second, tellEvery)
+	if err != nil || b.now().Before(w.Notified.Add(max(pause, min(time.Duration(w.Failures)*tellEvery, tellSlowly)))) {
+		return err
+	}
+	of, err := b.Store.Bundle(ctx, r.Project, OfInstance, path.Dir(r.Name))
+	if errors.Is(err, broker.ErrNotFound) {
+		return nil // it goes with its instance
+	}
+	var i instance
+	var p policy.Principal
+	if err == nil {
+		i, err = documentOf[instance](of)
+	}
+	if err == nil {
+		p, err = b.Delegates.Resume(ctx, Actor, w.Asker)
+	}
+	var seen []lifecycle.Showing
+	if err == nil {
+		seen, err = b.Life.Inspect(ctx, p, i.at().Instance)
+	}
+	if err != nil {
+		return err
+	}
+	next := w
+	delta := next.changes(Objects(seen))
+	if len(delta["created"])+len(delta["deleted"])+len(delta["modified"]) == 0 {
+		return nil
+	}
+	bounded, cancel := context.WithTimeout(ctx, tellTime)
+	defer cancel()
+	err = b.Endpoint.Send(bounded, subscription.Subscriber{
+		Callback: w.Callback, Egress: b.Egress(r.Project),
+		Credentials: func(context.Context) (c subscription.Credentials, err error) { return c, nil },
+	}, []byte(written(map[string]any{
+		"instance-id": of.Name, "subscription-name": w.Name, "metadata": w.Metadata, "resource-changes": delta,
+	})))
+	if next.Failures, next.Status = 0, 200; err != nil {
+		b.leftover(ctx, r, err)
+		next = w
+		next.Failures, next.Status = w.Failures+1, 500
+	}
+	next.Notified = b.now()
+	_, err = b.Store.UpdateBundle(ctx, r.ID, func(now *Row) error {
+		if now.Document == r.Document { // otherwise it was changed meanwhile, and is told again
+			now.Document = written(next)
+		}
+		return nil
+	}, nil)
+	if errors.Is(err, broker.ErrNotFound) { // it was deleted meanwhile
+		err = nil
+	}
+	return err
+}
