@@ -105,8 +105,6 @@ func (b *Bundles) Settle(ctx context.Context, before time.Time) error {
 		switch {
 		case r.State == keyring.Rekeying && r.Since.Before(before):
 			return b.keys.EndRekey(ctx, b.sealedRow(r), r.Since)
-		case r.Kind == OfCheck:
-			return b.follows(ctx, r, before)
 		case (r.Kind == OfInstance || r.Kind == OfConfig) && r.State == keyring.Active:
 			i, err := documentOf[instance](r)
 			var p policy.Principal

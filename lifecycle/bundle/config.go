@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"maps"
 	"slices"
 	"strconv"
@@ -72,39 +73,34 @@ func (i instance) newest() (c Config) {
 	return c
 }
 
-// CreateConfig makes a configuration of an instance, or, where it is there, another version of it.
-func (b *Bundles) CreateConfig(ctx context.Context, p policy.Principal, id string, c Config, fresh bool) (ConfigResult, error) {
+// KeepConfig makes a configuration of an instance, or another version of the one of a name.
+func (b *Bundles) KeepConfig(ctx context.Context, p policy.Principal, id, name string, c Config) (ConfigResult, error) {
+	c.Name = cmp.Or(name, c.Name)
 	if err := cmp.Or(validName("config-name", c.Name), validText("description", c.Description)); err != nil {
 		return ConfigResult{}, err
 	}
 	_, i, act, err := b.openInstance(ctx, p, policy.VNFUpdate, id)
+	if err == nil && i.Now == nil {
+		err = b.refuse(ctx, act, conflict("the instance is not made", "wait until it is"))
+	}
 	if err != nil {
 		return ConfigResult{}, err
 	}
-	if i.Now == nil {
-		return ConfigResult{}, b.refuse(ctx, act, conflict("the instance is not made", "wait until it is"))
-	}
 	r := b.newRow(p, OfConfig, id+"/"+c.Name, instance{Asker: policy.Delegate(p, b.now())})
-	if fresh {
+	if name == "" {
 		err = b.Store.CreateBundles(ctx, []Row{r}, perProject, act.Intent())
-	} else {
-		r, err = b.Store.Bundle(ctx, p.Project, OfConfig, r.Name)
+	} else if r, err = b.Store.Bundle(ctx, p.Project, OfConfig, r.Name); errors.Is(err, broker.ErrNotFound) {
+		err = missing(OfConfig)
 	}
-	if err != nil {
+	of, unreadable := documentOf[instance](r)
+	if err = cmp.Or(err, unreadable); err != nil {
 		return ConfigResult{}, b.refuse(ctx, act, err)
 	}
-	of, err := documentOf[instance](r)
 	was := of.newest()
 	c.Template, c.Version, c.Tag = cmp.Or(c.Template, was.Template), was.Version+1, ""
-	if err == nil {
-		err = b.turn(ctx, p, act, *i.Now, r, append(slices.Clone(of.Versions), c))
-	}
-	if err != nil && fresh && len(of.Versions) == 0 {
-		ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), endPatience)
-		defer cancel()
-		if now, gone := b.Store.Bundle(ending, p.Project, OfConfig, r.Name); gone == nil && !now.Busy {
-			b.leftover(ctx, r, b.remove(ending, act, r))
-		}
+	err = b.turn(ctx, p, act, *i.Now, r, append(slices.Clone(of.Versions), c))
+	if now, gone := b.Store.Bundle(ctx, p.Project, OfConfig, r.Name); err != nil && name == "" && gone == nil && !now.Busy {
+		b.leftover(ctx, r, b.remove(ctx, act, r)) // it never was
 	}
 	return result(id, *i.Now, c), err
 }
@@ -210,13 +206,38 @@ func laid(under, over map[string]any) map[string]any {
 	return under
 }
 
+// Chosen names a version of a configuration, by its number or its tag, or a tag to give.
+type Chosen struct {
+	Version string `json:"config-version"`
+	Tag     string `json:"config-tag"`
+	Give    string `json:"tag-name"`
+}
+
+// Tagged is a version with a tag.
+type Tagged struct {
+	Version int    `json:"config-version"`
+	Tag     string `json:"config-tag"`
+}
+
 // Config returns a version of a configuration, by its number or its tag; the newest where both are empty.
 func (b *Bundles) Config(ctx context.Context, p policy.Principal, id, name, version, tag string) (Config, error) {
 	all, err := b.Versions(ctx, p, id, name)
-	if err != nil || version == "" && tag == "" && len(all) > 0 {
+	if err != nil || version == "" && tag == "" {
 		return instance{Versions: all}.newest(), err
 	}
 	return chosen(all, version, tag)
+}
+
+// Tags are those of a configuration.
+func (b *Bundles) Tags(ctx context.Context, p policy.Principal, id, name string) ([]Tagged, error) {
+	versions, err := b.Versions(ctx, p, id, name)
+	all := []Tagged{}
+	for _, v := range versions {
+		if v.Tag != "" {
+			all = append(all, Tagged{v.Version, v.Tag})
+		}
+	}
+	return all, err
 }
 
 func chosen(all []Config, version, tag string) (Config, error) {
@@ -248,66 +269,78 @@ func (b *Bundles) Configs(ctx context.Context, p policy.Principal, id string) ([
 	return out, err
 }
 
-// Rollback goes back to a version of a configuration, by its number or its tag: those that followed it are gone.
-func (b *Bundles) Rollback(ctx context.Context, p policy.Principal, id, name, version, tag string) (ConfigResult, error) {
+// Rollback goes back to a version of a configuration: those that followed it are gone.
+func (b *Bundles) Rollback(ctx context.Context, p policy.Principal, id, name string, c Chosen) (ConfigResult, error) {
 	r, of, act, err := b.part(ctx, p, policy.VNFUpdate, OfConfig, id, name)
 	if err != nil {
 		return ConfigResult{}, err
 	}
 	i, err := documentOf[instance](r)
-	to, unknown := chosen(i.Versions, version, tag)
-	if err = cmp.Or(err, unknown); err != nil {
-		return ConfigResult{}, b.refuse(ctx, act, err)
-	}
-	at := slices.IndexFunc(i.Versions, func(c Config) bool { return c.Version == to.Version })
-	if to.Gone {
-		return ConfigResult{}, b.refuse(ctx, act, broker.Invalid("config-version", "is one in which the configuration was deleted"))
-	}
-	return result(id, of.at(), to), b.turn(ctx, p, act, of.at(), r, slices.Clone(i.Versions[:at+1]))
-}
-
-// Tag names the newest version of a configuration.
-func (b *Bundles) Tag(ctx context.Context, p policy.Principal, id, name, tag string) (c Config, err error) {
-	r, _, act, err := b.part(ctx, p, policy.VNFUpdate, OfConfig, id, name)
-	if err == nil {
-		err = b.refuse(ctx, act, validName("tag-name", tag))
+	to, unknown := chosen(i.Versions, c.Version, c.Tag)
+	if err = cmp.Or(err, unknown); err == nil && to.Gone {
+		err = broker.Invalid("config-version", "is one in which the configuration was deleted")
 	}
 	if err != nil {
-		return c, err
+		return ConfigResult{}, b.refuse(ctx, act, err)
 	}
-	_, err = b.move(ctx, r, new(act.Done()), func(i *instance) {
-		for n := range i.Versions {
-			if c = i.Versions[n]; n == len(i.Versions)-1 || c.Tag == tag {
-				i.Versions[n].Tag = map[bool]string{true: tag}[n == len(i.Versions)-1]
-			}
-		}
-	})
-	return c, b.refuse(ctx, act, err)
+	return result(id, of.at(), to), b.turn(ctx, p, act, of.at(), r, slices.Clone(i.Versions[:to.Version]))
 }
 
-// DeleteConfig removes what a configuration has made, which is a version of it, or, with all, the configuration.
-func (b *Bundles) DeleteConfig(ctx context.Context, p policy.Principal, id, name string, all bool) (ConfigResult, error) {
+// Tag gives the newest version of a configuration a tag.
+func (b *Bundles) Tag(ctx context.Context, p policy.Principal, id, name string, c Chosen) (t Tagged, err error) {
+	r, _, act, err := b.part(ctx, p, policy.VNFUpdate, OfConfig, id, name)
+	if err == nil {
+		err = b.refuse(ctx, act, validName("tag-name", c.Give))
+	}
+	if err != nil {
+		return t, err
+	}
+	_, err = b.move(ctx, r, new(act.Done()), func(i *instance) {
+		for n, v := range i.Versions {
+			if v.Tag == c.Give {
+				i.Versions[n].Tag = ""
+			}
+		}
+		i.Versions[len(i.Versions)-1].Tag = c.Give
+		t = Tagged{i.newest().Version, c.Give}
+	})
+	return t, b.refuse(ctx, act, err)
+}
+
+// ClearConfig removes what a configuration has made, which is a version of it.
+func (b *Bundles) ClearConfig(ctx context.Context, p policy.Principal, id, name string) (ConfigResult, error) {
+	return b.endConfig(ctx, p, id, name, func(i *instance) {
+		last := i.newest()
+		last.Version, last.Tag, last.Values, last.Gone = last.Version+1, "", map[string]any{}, true
+		if i.Versions = append(i.Versions, last); i.Now != nil {
+			i.Left, i.Now = i.Now.Instance, nil
+		}
+	})
+}
+
+// DeleteConfig removes a configuration with what it has made.
+func (b *Bundles) DeleteConfig(ctx context.Context, p policy.Principal, id, name string) error {
+	_, err := b.endConfig(ctx, p, id, name, func(i *instance) { i.Ending = true })
+	return err
+}
+
+func (b *Bundles) endConfig(ctx context.Context, p policy.Principal, id, name string, change func(*instance)) (ConfigResult, error) {
 	r, of, act, err := b.part(ctx, p, policy.VNFUpdate, OfConfig, id, name)
 	if err != nil {
 		return ConfigResult{}, err
 	}
-	var last Config
-	if i, unreadable := documentOf[instance](r); unreadable != nil || !all && i.state() != done {
-		return ConfigResult{}, b.refuse(ctx, act, cmp.Or(unreadable, conflict("work on the configuration is under way", "wait until that has ended")))
+	i, err := documentOf[instance](r)
+	if err == nil && i.Next != nil {
+		err = conflict("work on the configuration is under way", "wait until that has ended")
 	}
-	r, err = b.move(ctx, r, new(act.Done()), func(i *instance) {
-		last = i.newest()
-		last.Version, last.Tag, last.Values, last.Gone = last.Version+1, "", map[string]any{}, true
-		if i.Ending, i.Asker = all, policy.Delegate(p, b.now()); !all {
-			if i.Versions = append(i.Versions, last); i.Now != nil {
-				i.Left, i.Now = i.Now.Instance, nil
-			}
-		}
-	})
 	if err == nil {
-		err = b.work(ctx, p, r)
-	} else {
-		err = b.refuse(ctx, act, err)
+		r, err = b.move(ctx, r, new(act.Done()), func(now *instance) {
+			change(now)
+			now.Asker, i = policy.Delegate(p, b.now()), *now
+		})
 	}
-	return result(id, of.at(), last), err
+	if err != nil {
+		return ConfigResult{}, b.refuse(ctx, act, err)
+	}
+	return result(id, of.at(), i.newest()), b.work(ctx, p, r)
 }

@@ -317,13 +317,13 @@ func (b *Bundles) undo(ctx context.Context, p policy.Principal, row Row, i insta
 	return err
 }
 
-// drop removes the row of an instance that has nothing left, with its tests and subscriptions.
+// drop removes the row of an instance that has nothing left, with its subscriptions.
 func (b *Bundles) drop(ctx context.Context, p policy.Principal, row Row, i instance) error {
 	act, err := b.enter(ctx, p, policy.VNFDelete, i.resource(row), OfInstance)
 	if err != nil {
 		return err
 	}
-	below, err := b.rowsBelow(ctx, row, OfCheck, OfWatch)
+	below, err := b.rowsBelow(ctx, row, OfWatch)
 	if err != nil {
 		return b.refuse(ctx, act, err)
 	}

@@ -55,12 +55,3 @@ func (b *Bundles) rowsBelow(ctx context.Context, of Row, kinds ...Kind) (all []R
 	}
 	return all, err
 }
-
-// DeletePart removes a test or a subscription of an instance.
-func (b *Bundles) DeletePart(ctx context.Context, p policy.Principal, k Kind, id, name string) error {
-	r, _, act, err := b.part(ctx, p, policy.VNFModify, k, id, name)
-	if err != nil {
-		return err
-	}
-	return b.remove(ctx, act, r)
-}

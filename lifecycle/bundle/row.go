@@ -16,8 +16,7 @@ const (
 	OfProfile    Kind = "profile"                // NAME/VERSION/PROFILE
 	OfRegion     Kind = "cloud region"           // the id of a VIM: the records beside it
 	OfTemplate   Kind = "configuration template" // NAME/VERSION/TEMPLATE
-	OfConfig     Kind = "configuration"          // below an instance, as the next two: ID/NAME
-	OfCheck      Kind = "healthcheck"
+	OfConfig     Kind = "configuration"          // below an instance, as the next: ID/NAME
 	OfWatch      Kind = "subscription"
 	OfInstance   Kind = "instance" // the id that callers know a VNF instance by
 )

@@ -163,7 +163,7 @@ func (b *Bundles) UpgradeInstance(ctx context.Context, p policy.Principal, id st
 	r.Release = i.at().Release
 	m, err := b.prepare(ctx, p, id, r)
 	if err == nil {
-		err = b.upgradable(ctx, row, i, &m.made)
+		err = b.upgradable(ctx, p, row, i, &m.made)
 	}
 	if err == nil {
 		row, err = b.move(ctx, row, new(act.Done()), func(i *instance) { i.Next, i.Asker = &m.made, policy.Delegate(p, b.now()) })
@@ -182,7 +182,7 @@ func (b *Bundles) UpgradeInstance(ctx context.Context, p policy.Principal, id st
 }
 
 // upgradable refuses what an instance cannot become, and says by which VNF instance it becomes that.
-func (b *Bundles) upgradable(ctx context.Context, row Row, i instance, m *made) error {
+func (b *Bundles) upgradable(ctx context.Context, p policy.Principal, row Row, i instance, m *made) error {
 	m.Instance = uuid.NewString()
 	switch other, err := b.claimed(ctx, row.Project, *m); {
 	case err != nil && !errors.Is(err, broker.ErrNotFound):
@@ -200,9 +200,10 @@ func (b *Bundles) upgradable(ctx context.Context, row Row, i instance, m *made) 
 	case m.Namespace != i.Now.Namespace:
 		return broker.Invalid("profile-name", "has another namespace than the instance, which stays where it is")
 	}
-	before, err := b.newest(ctx, i.Now.Instance)
+	err := b.tested(ctx, p, i.Now.Instance)
+	before, unread := b.newest(ctx, i.Now.Instance)
 	m.Instance, m.After = i.Now.Instance, before.ID
-	return err
+	return cmp.Or(err, unread)
 }
 
 // DeleteInstance removes an instance. Where that takes longer than a request waits, or fails, a pass goes on with it.

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
+	"net/http"
 	"net/netip"
 	"net/url"
 	"path"
@@ -87,44 +88,50 @@ func (b *Bundles) checked(project string, w *Watch) error {
 	return cmp.Or(validName("name", w.Name), err, validText("metadata", written(w.Metadata)))
 }
 
-// CreateWatch has changes of an instance's objects told from now on.
-func (b *Bundles) CreateWatch(ctx context.Context, p policy.Principal, id string, w Watch) (Watch, error) {
+// KeepWatch has changes of an instance's objects told from now on; for the subscription of a name, it changes where, how
+// often and with what they are told.
+func (b *Bundles) KeepWatch(ctx context.Context, p policy.Principal, id, name string, w Watch) (Watch, error) {
 	_, i, act, err := b.openInstance(ctx, p, policy.VNFModify, id)
-	if err == nil {
+	if w.Name = cmp.Or(name, w.Name); err == nil {
 		err = b.refuse(ctx, act, b.checked(p.Project, &w))
 	}
 	if err != nil {
 		return w, err
+	}
+	var row Row
+	one := watch{Watch: w, Asker: policy.Delegate(p, b.now())}
+	one.Updated, one.Notified, one.Status = b.now(), b.now(), 0
+	if name != "" {
+		if row, err = b.Store.Bundle(ctx, p.Project, OfWatch, id+"/"+name); errors.Is(err, broker.ErrNotFound) {
+			err = missing(OfWatch)
+		}
+		was, unreadable := documentOf[watch](row)
+		if err = cmp.Or(err, unreadable); err == nil {
+			one.Seen, one.Notified, one.Status = was.Seen, was.Notified, was.Status
+			_, err = b.Store.UpdateBundle(ctx, row.ID, func(now *Row) error {
+				now.Document = written(one)
+				return nil
+			}, new(act.Done()))
+		}
+		return one.Watch, b.refuse(ctx, act, err)
 	}
 	seen, err := b.Life.Inspect(ctx, p, i.at().Instance)
 	if err == nil {
-		w.Updated, w.Notified, w.Status = b.now(), b.now(), 0
-		one := watch{Watch: w, Asker: policy.Delegate(p, b.now())}
 		one.changes(Objects(seen))
-		row := b.newRow(p, OfWatch, id+"/"+w.Name, one)
+		row = b.newRow(p, OfWatch, id+"/"+w.Name, one)
 		row.Busy = true
 		err = b.Store.CreateBundles(ctx, []Row{row}, perProject, act.Done())
 	}
-	return w, b.refuse(ctx, act, err)
+	return one.Watch, b.refuse(ctx, act, err)
 }
 
-// UpdateWatch changes where, how often and with what a subscriber is told.
-func (b *Bundles) UpdateWatch(ctx context.Context, p policy.Principal, id, name string, w Watch) (Watch, error) {
+// DeleteWatch ends a subscription.
+func (b *Bundles) DeleteWatch(ctx context.Context, p policy.Principal, id, name string) error {
 	r, _, act, err := b.part(ctx, p, policy.VNFModify, OfWatch, id, name)
-	if w.Name = name; err == nil {
-		err = b.refuse(ctx, act, b.checked(p.Project, &w))
-	}
 	if err != nil {
-		return w, err
-	}
-	_, err = b.Store.UpdateBundle(ctx, r.ID, func(now *Row) error {
-		one, err := documentOf[watch](*now)
-		w.Updated, w.Notified, w.Status = b.now(), one.Notified, one.Status
-		one.Watch, one.Failures, one.Asker = w, 0, policy.Delegate(p, b.now())
-		now.Document = written(one)
 		return err
-	}, new(act.Done()))
-	return w, b.refuse(ctx, act, err)
+	}
+	return b.remove(ctx, act, r)
 }
 
 // Watch returns one.
@@ -147,7 +154,12 @@ func (b *Bundles) Tell(ctx context.Context) error {
 	group.SetLimit(tellAtOnce)
 	err := b.each(ctx, Filter{Busy: true}, func(r Row) error {
 		if r.Kind == OfWatch {
-			group.Go(func() error { return b.tell(ctx, r) })
+			group.Go(func() error {
+				if err := b.tell(ctx, r); !errors.Is(err, broker.ErrNotFound) { // it goes with its instance
+					return err
+				}
+				return nil
+			})
 		}
 		return nil
 	})
@@ -181,26 +193,20 @@ func (w *watch) changes(objects []Object) map[string][]Object {
 // tell tells a subscriber of changes, if it is time to. What it does not take it is told again, with what follows.
 func (b *Bundles) tell(ctx context.Context, r Row) error {
 	w, err := documentOf[watch](r)
-	pause := max(time.Duration(w.Interval)*time.Second, tellEvery)
-	if err != nil || b.now().Before(w.Notified.Add(max(pause, min(time.Duration(w.Failures)*tellEvery, tellSlowly)))) {
+	pause := max(time.Duration(w.Interval)*time.Second, tellEvery, min(time.Duration(w.Failures)*tellEvery, tellSlowly))
+	if err != nil || b.now().Before(w.Notified.Add(pause)) {
 		return err
 	}
 	of, err := b.Store.Bundle(ctx, r.Project, OfInstance, path.Dir(r.Name))
-	if errors.Is(err, broker.ErrNotFound) {
-		return nil // it goes with its instance
+	if err != nil {
+		return err
 	}
-	var i instance
-	var p policy.Principal
-	if err == nil {
-		i, err = documentOf[instance](of)
+	i, err := documentOf[instance](of)
+	p, gone := b.Delegates.Resume(ctx, Actor, w.Asker)
+	if err = cmp.Or(err, gone); err != nil {
+		return err
 	}
-	if err == nil {
-		p, err = b.Delegates.Resume(ctx, Actor, w.Asker)
-	}
-	var seen []lifecycle.Showing
-	if err == nil {
-		seen, err = b.Life.Inspect(ctx, p, i.at().Instance)
-	}
+	seen, err := b.Life.Inspect(ctx, p, i.at().Instance)
 	if err != nil {
 		return err
 	}
@@ -217,10 +223,10 @@ func (b *Bundles) tell(ctx context.Context, r Row) error {
 	}, []byte(written(map[string]any{
 		"instance-id": of.Name, "subscription-name": w.Name, "metadata": w.Metadata, "resource-changes": delta,
 	})))
-	if next.Failures, next.Status = 0, 200; err != nil {
+	if next.Failures, next.Status = 0, http.StatusOK; err != nil {
 		b.leftover(ctx, r, err)
 		next = w
-		next.Failures, next.Status = w.Failures+1, 500
+		next.Failures, next.Status = w.Failures+1, http.StatusInternalServerError
 	}
 	next.Notified = b.now()
 	_, err = b.Store.UpdateBundle(ctx, r.ID, func(now *Row) error {
@@ -229,8 +235,5 @@ func (b *Bundles) tell(ctx context.Context, r Row) error {
 		}
 		return nil
 	}, nil)
-	if errors.Is(err, broker.ErrNotFound) { // it was deleted meanwhile
-		err = nil
-	}
 	return err
 }

@@ -99,55 +99,29 @@ func (s *server) routes(door string) (all []api.Route) {
 		"200 GET " + instance + "/query":  s.query,
 		"200 GET /v1/query":               s.query,
 
-		"201 POST " + subscriptions: takes(func(c *api.Call, in bundle.Watch) (any, error) {
-			return b.CreateWatch(c.Context(), c.Principal, c.PathValue("id"), in)
-		}),
-		"200 GET " + subscriptions:             of(b.Watches),
-		"200 GET " + subscriptions + "/{part}": part(b.Watch),
-		"200 PUT " + subscriptions + "/{part}": takes(func(c *api.Call, in bundle.Watch) (any, error) {
-			return b.UpdateWatch(c.Context(), c.Principal, c.PathValue("id"), c.PathValue("part"), in)
-		}),
-		"202 DELETE " + subscriptions + "/{part}": s.dropsPart(bundle.OfWatch),
-		"201 POST " + checks:                      of(b.CreateCheck),
-		"200 GET " + checks: func(c *api.Call) (any, error) {
-			all, err := b.Checks(c.Context(), c.Principal, c.PathValue("id"))
-			return map[string]any{"instance-id": c.PathValue("id"), "healthcheck-summary": all, "hooks": []any{}}, err
-		},
-		"200 GET " + checks + "/{part}":    part(b.Check),
-		"202 DELETE " + checks + "/{part}": s.dropsPart(bundle.OfCheck),
+		"201 POST " + subscriptions:               with(b.KeepWatch),
+		"200 GET " + subscriptions:                of(b.Watches),
+		"200 GET " + subscriptions + "/{part}":    part(b.Watch),
+		"200 PUT " + subscriptions + "/{part}":    with(b.KeepWatch),
+		"202 DELETE " + subscriptions + "/{part}": dropsPart(b.DeleteWatch),
 
-		"201 POST " + configs:            s.configures(true),
-		"200 GET " + configs:             of(b.Configs),
-		"200 GET " + configs + "/{part}": s.config,
-		"201 PUT " + configs + "/{part}": s.configures(false),
-		"202 DELETE " + configs + "/{part}": func(c *api.Call) (any, error) {
-			if c.Query.Get("deleteConfigOnly") == "true" {
-				return nil, api.Refuse(broker.ErrInvalid, "query", "deleteConfigOnly", "leaves objects that nobody owns; leave it out")
-			}
-			_, err := b.DeleteConfig(c.Context(), c.Principal, c.PathValue("id"), c.PathValue("part"), true)
-			return nil, err
-		},
-		"200 POST " + configs + "/{part}/delete": func(c *api.Call) (any, error) {
-			return b.DeleteConfig(c.Context(), c.Principal, c.PathValue("id"), c.PathValue("part"), false)
-		},
-		"200 POST " + configs + "/{part}/rollback": takes(func(c *api.Call, in struct {
-			Version string `json:"config-version"`
-			Tag     string `json:"config-tag"`
-		},
-		) (any, error) {
-			return b.Rollback(c.Context(), c.Principal, c.PathValue("id"), c.PathValue("part"), in.Version, in.Tag)
-		}),
+		"201 POST " + checks:               of(b.CreateCheck),
+		"200 GET " + checks:                s.checks,
+		"200 GET " + checks + "/{part}":    s.checks,
+		"202 DELETE " + checks + "/{part}": dropsPart(b.DeleteCheck),
+
+		"201 POST " + configs:                              with(b.KeepConfig),
+		"200 GET " + configs:                               of(b.Configs),
+		"200 GET " + configs + "/{part}":                   s.config,
+		"201 PUT " + configs + "/{part}":                   with(b.KeepConfig),
+		"202 DELETE " + configs + "/{part}":                s.deleteConfig,
+		"200 POST " + configs + "/{part}/delete":           part(b.ClearConfig),
+		"200 POST " + configs + "/{part}/rollback":         with(b.Rollback),
 		"200 GET " + configs + "/{part}/version":           part(b.Versions),
 		"200 GET " + configs + "/{part}/version/{version}": s.config,
-		"200 GET " + configs + "/{part}/tag":               s.tags,
+		"200 GET " + configs + "/{part}/tag":               part(b.Tags),
 		"200 GET " + configs + "/{part}/tag/{tag}":         s.config,
-		"200 POST " + configs + "/{part}/tagit": takes(func(c *api.Call, in struct {
-			Tag string `json:"tag-name"`
-		},
-		) (any, error) {
-			tagged, err := b.Tag(c.Context(), c.Principal, c.PathValue("id"), c.PathValue("part"), in.Tag)
-			return tag{tagged.Version, in.Tag}, err
-		}),
+		"200 POST " + configs + "/{part}/tagit":            with(b.Tag),
 
 		"201 POST " + workloads:             takes(s.createWorkload),
 		"200 GET " + workloads:              s.findWorkload,
@@ -219,39 +193,37 @@ func part[T any](show func(ctx context.Context, p policy.Principal, id, name str
 	}
 }
 
-func (s *server) dropsPart(k bundle.Kind) func(*api.Call) (any, error) {
+// with is part with a body.
+func with[I, T any](do func(ctx context.Context, p policy.Principal, id, name string, in I) (T, error)) func(*api.Call) (any, error) {
+	return takes(func(c *api.Call, in I) (any, error) {
+		return do(c.Context(), c.Principal, c.PathValue("id"), c.PathValue("part"), in)
+	})
+}
+
+func dropsPart(drop func(ctx context.Context, p policy.Principal, id, name string) error) func(*api.Call) (any, error) {
 	return func(c *api.Call) (any, error) {
-		return nil, s.b.DeletePart(c.Context(), c.Principal, k, c.PathValue("id"), c.PathValue("part"))
+		return nil, drop(c.Context(), c.Principal, c.PathValue("id"), c.PathValue("part"))
 	}
 }
 
-// configures makes a configuration, or another version of the one of the path.
-func (s *server) configures(fresh bool) func(*api.Call) (any, error) {
-	return takes(func(c *api.Call, in bundle.Config) (any, error) {
-		in.Name = cmp.Or(c.PathValue("part"), in.Name)
-		return s.b.CreateConfig(c.Context(), c.Principal, c.PathValue("id"), in, fresh)
-	})
+func (s *server) checks(c *api.Call) (any, error) {
+	id, of := c.PathValue("id"), c.PathValue("part")
+	all, err := s.b.Checks(c.Context(), c.Principal, id, of)
+	if err != nil || of != "" {
+		return append(all, bundle.Check{})[0], err
+	}
+	return map[string]any{"instance-id": id, "healthcheck-summary": all, "hooks": []any{}}, nil
 }
 
 func (s *server) config(c *api.Call) (any, error) {
 	return s.b.Config(c.Context(), c.Principal, c.PathValue("id"), c.PathValue("part"), c.PathValue("version"), c.PathValue("tag"))
 }
 
-// tag is a name of a version of a configuration.
-type tag struct {
-	Version int    `json:"config-version"`
-	Tag     string `json:"config-tag"`
-}
-
-func (s *server) tags(c *api.Call) (any, error) {
-	found, err := s.b.Versions(c.Context(), c.Principal, c.PathValue("id"), c.PathValue("part"))
-	all := []tag{}
-	for _, v := range found {
-		if v.Tag != "" {
-			all = append(all, tag{v.Version, v.Tag})
-		}
+func (s *server) deleteConfig(c *api.Call) (any, error) {
+	if c.Query.Get("deleteConfigOnly") == "true" {
+		return nil, api.Refuse(broker.ErrInvalid, "query", "deleteConfigOnly", "leaves objects that nobody owns; leave it out")
 	}
-	return all, err
+	return nil, s.b.DeleteConfig(c.Context(), c.Principal, c.PathValue("id"), c.PathValue("part"))
 }
 
 func drops(drop func(ctx context.Context, p policy.Principal, id string) error) func(*api.Call) (any, error) {
