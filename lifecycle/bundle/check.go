@@ -20,11 +20,11 @@ type Check struct {
 // Suite are the tests of a run.
 type Suite struct {
 	StartedAt, CompletedAt time.Time
-	Results                []Result
+	Results                []TestResult
 }
 
-// Result is how a test went.
-type Result struct {
+// TestResult is how a test went.
+type TestResult struct {
 	Name   string `json:"name"`
 	Status string `json:"status"`
 }
@@ -74,7 +74,7 @@ func (b *Bundles) Checks(ctx context.Context, p policy.Principal, id, of string)
 			c.Status = succeeded
 		}
 		for _, s := range o.Steps {
-			c.Suite.Results = append(c.Suite.Results, Result{s.Name, map[bool]string{true: succeeded, false: c.Status}[s.Ready]})
+			c.Suite.Results = append(c.Suite.Results, TestResult{s.Name, map[bool]string{true: succeeded, false: c.Status}[s.Ready]})
 		}
 		all = append(all, c)
 	}

@@ -38,9 +38,9 @@ func (t Template) valid() error {
 		validName("chart-name", cmp.Or(t.Chart, usualName)))
 }
 
-// Config is a configuration of an instance, as one of its versions has it: what a template makes of values. The objects are a
+// Configuration is a configuration of an instance, as one of its versions has it: what a template makes of values. The objects are a
 // VNF instance beside that of the instance.
-type Config struct {
+type Configuration struct {
 	Name        string         `json:"config-name"`
 	Template    string         `json:"template-name"`
 	Description string         `json:"description"`
@@ -66,7 +66,7 @@ type ConfigResult struct {
 const maxVersions = 100
 
 // newest is the version that holds.
-func (i instance) newest() (c Config) {
+func (i instance) newest() (c Configuration) {
 	if len(i.Versions) > 0 {
 		c = i.Versions[len(i.Versions)-1]
 	}
@@ -74,7 +74,7 @@ func (i instance) newest() (c Config) {
 }
 
 // KeepConfig makes a configuration of an instance, or another version of the one of a name.
-func (b *Bundles) KeepConfig(ctx context.Context, p policy.Principal, id, name string, c Config) (ConfigResult, error) {
+func (b *Bundles) KeepConfig(ctx context.Context, p policy.Principal, id, name string, c Configuration) (ConfigResult, error) {
 	c.Name = cmp.Or(name, c.Name)
 	if err := cmp.Or(validName("config-name", c.Name), validText("description", c.Description)); err != nil {
 		return ConfigResult{}, err
@@ -105,13 +105,13 @@ func (b *Bundles) KeepConfig(ctx context.Context, p policy.Principal, id, name s
 	return result(id, *i.Now, c), err
 }
 
-func result(id string, of made, c Config) ConfigResult {
+func result(id string, of made, c Configuration) ConfigResult {
 	return ConfigResult{id, of.Request.Definition, of.Request.Version, of.Request.Profile, c.Name, c.Template, c.Version}
 }
 
 // turn has a configuration be what the last of some versions is. Values that are not hidden are new, and are sealed; those
 // of the others are sealed.
-func (b *Bundles) turn(ctx context.Context, p policy.Principal, act *audit.Act, of made, r Row, versions []Config) error {
+func (b *Bundles) turn(ctx context.Context, p policy.Principal, act *audit.Act, of made, r Row, versions []Configuration) error {
 	i, err := documentOf[instance](r)
 	if err == nil && (i.state() != done || len(versions) > maxVersions) {
 		err = conflict("work on the configuration is under way, or it has too many versions", "wait until that has ended, or delete it")
@@ -128,7 +128,7 @@ func (b *Bundles) turn(ctx context.Context, p policy.Principal, act *audit.Act, 
 	at := strconv.Itoa(last.Version)
 	if last.Version > len(i.Versions) {
 		maps.DeleteFunc(values, func(version string, _ map[string]any) bool { // of what was gone back from
-			return !slices.ContainsFunc(versions, func(c Config) bool { return strconv.Itoa(c.Version) == version })
+			return !slices.ContainsFunc(versions, func(c Configuration) bool { return strconv.Itoa(c.Version) == version })
 		})
 		values[at] = last.Values
 		last.Values = map[string]any{}
@@ -166,7 +166,7 @@ func (b *Bundles) turn(ctx context.Context, p policy.Principal, act *audit.Act, 
 
 // prepareConfig works out what a version of a configuration comes to.
 func (b *Bundles) prepareConfig(
-	ctx context.Context, p policy.Principal, row string, of made, c Config, values map[string]any,
+	ctx context.Context, p policy.Principal, row string, of made, c Configuration, values map[string]any,
 ) (m prepared, err error) {
 	id, name, _ := strings.Cut(row, "/")
 	template := of.Request.of() + "/" + c.Template
@@ -219,8 +219,8 @@ type Tagged struct {
 	Tag     string `json:"config-tag"`
 }
 
-// Config returns a version of a configuration, by its number or its tag; the newest where both are empty.
-func (b *Bundles) Config(ctx context.Context, p policy.Principal, id, name, version, tag string) (Config, error) {
+// Configuration returns a version of a configuration, by its number or its tag; the newest where both are empty.
+func (b *Bundles) Configuration(ctx context.Context, p policy.Principal, id, name, version, tag string) (Configuration, error) {
 	all, err := b.Versions(ctx, p, id, name)
 	if err != nil || version == "" && tag == "" {
 		return instance{Versions: all}.newest(), err
@@ -240,29 +240,29 @@ func (b *Bundles) Tags(ctx context.Context, p policy.Principal, id, name string)
 	return all, err
 }
 
-func chosen(all []Config, version, tag string) (Config, error) {
+func chosen(all []Configuration, version, tag string) (Configuration, error) {
 	for _, c := range slices.Backward(all) {
 		if tag != "" && c.Tag == tag || version != "" && strconv.Itoa(c.Version) == version {
 			return c, nil
 		}
 	}
-	return Config{}, missing("version")
+	return Configuration{}, missing("version")
 }
 
 // Versions are all of a configuration, the oldest first.
-func (b *Bundles) Versions(ctx context.Context, p policy.Principal, id, name string) ([]Config, error) {
+func (b *Bundles) Versions(ctx context.Context, p policy.Principal, id, name string) ([]Configuration, error) {
 	r, _, _, err := b.part(ctx, p, policy.VNFShow, OfConfig, id, name)
 	if err != nil {
 		return nil, err
 	}
 	i, err := documentOf[instance](r)
-	return append([]Config{}, i.Versions...), err
+	return append([]Configuration{}, i.Versions...), err
 }
 
 // Configs are the newest versions of all configurations of an instance.
-func (b *Bundles) Configs(ctx context.Context, p policy.Principal, id string) ([]Config, error) {
+func (b *Bundles) Configs(ctx context.Context, p policy.Principal, id string) ([]Configuration, error) {
 	all, err := parts[instance](ctx, b, p, OfConfig, id)
-	out := []Config{}
+	out := []Configuration{}
 	for _, i := range all {
 		out = append(out, i.newest())
 	}

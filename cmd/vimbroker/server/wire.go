@@ -263,7 +263,8 @@ func (s *server) newLifecycle() {
 	s.callback = callback.New(callback.Options{CAFile: notify.CAFile, CertFile: notify.CertFile, KeyFile: notify.KeyFile})
 	s.bundles = bundle.New(bundle.Options{
 		Store: s.store, Keys: s.keyStores(), Ledger: b, Packages: s.catalog, Life: s.lifecycle, VIMs: b.Registry, Leaser: b.Leaser,
-		Endpoint: s.callback, Egress: s.live.egress, Guard: b.Guard(), Delegates: s.delegates(), Limits: terms.Limits, Lease: !c.ONAP.NoLease, Wait: c.ONAP.Wait, Log: s.log, Now: s.store.Now,
+		Endpoint: s.callback, Egress: s.live.egress,
+		Guard: b.Guard(), Delegates: s.delegates(), Limits: terms.Limits, Lease: !c.ONAP.NoLease, Wait: c.ONAP.Wait, Log: s.log, Now: s.store.Now,
 	})
 	b.AddSealer(s.bundles)
 	s.subscribers = subscription.New(subscription.Options{

@@ -216,7 +216,7 @@ func (s *server) checks(c *api.Call) (any, error) {
 }
 
 func (s *server) config(c *api.Call) (any, error) {
-	return s.b.Config(c.Context(), c.Principal, c.PathValue("id"), c.PathValue("part"), c.PathValue("version"), c.PathValue("tag"))
+	return s.b.Configuration(c.Context(), c.Principal, c.PathValue("id"), c.PathValue("part"), c.PathValue("version"), c.PathValue("tag"))
 }
 
 func (s *server) deleteConfig(c *api.Call) (any, error) {
@@ -366,7 +366,7 @@ type report struct {
 	Request *bundle.Request `json:"request,omitempty"`
 	Ready   bool            `json:"ready"`
 	Count   int             `json:"resourceCount"`
-	Objects []bundle.Object `json:"resourcesStatus"`
+	Objects []bundle.Shown  `json:"resourcesStatus"`
 }
 
 func reported(of *bundle.Request, seen []lifecycle.Showing) report {
