@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/test/fake"
 	"github.com/vimbroker/vimbroker/test/fakekube"
 	"github.com/vimbroker/vimbroker/test/story"
 )
@@ -457,3 +458,43 @@ func workload(directives string) string {
 }
 
 const profileDirective = `{"attribute_name": "k8s-rb-profile-name", "attribute_value": "p"}`
+
+// TestCompat: with compat the statuses are upstream's; with connectivity none no answer holds a kubeconfig; and a request waits no
+// longer than its limit, after which the work goes on, and a repeat waits for the same.
+func TestCompat(t *testing.T) {
+	s := serve(t, ", compat: true, connectivity: none, wait: 1s")
+	s.define()
+	s.alice(200, "POST", definition+"/content", tarGz(t, entry{"web/Chart.yaml", chart, 0}))
+	kind, body := form(t, [2]string{"metadata", `{"cloud-region": "edge", "cloud-owner": "me"}`}, [2]string{"file", s.cluster.Kubeconfig()})
+	for _, said := range []string{s.ask(201, "alice", "POST", "/onap/v1/connectivity-info", kind, body), s.alice(200, "GET", "/v1/connectivity-info/edge", nil)} {
+		if !strings.Contains(said, `"kubeconfig":""`) {
+			t.Errorf("the region is %s, want no kubeconfig", said)
+		}
+	}
+	s.alice(500, "GET", "/v1/instance/baba_baba", nil)
+	s.alice(500, "POST", "/v1/rb/definition", `{"rb-name": "rb", "rb-version": "1"}`)
+	s.alice(422, "POST", "/v1/rb/definition", `{"rb-name": "a"}`)
+	s.cluster.Fail(fake.Fault{Kind: fake.Hang})
+	request := `{"rb-name": "rb", "rb-version": "1", "profile-name": "p", "cloud-region": "edge"}`
+	for range 2 {
+		if said := s.alice(504, "POST", "/v1/instance", request); !strings.Contains(said, "goes on") {
+			t.Errorf("a limit that passes says %s", said)
+		}
+	}
+	var all []struct{ ID string }
+	if err := json.Unmarshal([]byte(s.alice(200, "GET", "/v1/instance", nil)), &all); err != nil || len(all) != 1 {
+		t.Fatalf("there are %+v, %v, want one", all, err)
+	}
+	s.alice(500, "DELETE", definition, nil)
+	at := "/v1/instance/" + all[0].ID
+	if said := s.alice(200, "GET", at+"?full=true", nil); !strings.Contains(said, `"status":"CREATING"`) {
+		t.Errorf("the instance is %s", said)
+	}
+	s.alice(500, "POST", at+"/config", `{"config-name": "c", "template-name": "t"}`)
+	s.alice(500, "POST", at+"/healthcheck", nil)
+	for url, want := range map[string]int{"http://169.254.169.254/latest": 422, "ftp://example.org": 422, "http://u:p@example.org/": 422, "": 422} {
+		s.alice(want, "POST", at+"/status/subscription", fmt.Sprintf(`{"name": "w", "callback-url": %q}`, url))
+	}
+	s.alice(422, "POST", at+"/status/subscription", `{"name": "w", "callback-url": "http://192.0.2.9/", "min-notify-interval": -1}`)
+	s.cluster.Heal()
+}

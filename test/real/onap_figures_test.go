@@ -1,0 +1,122 @@
+package real_test
+
+import (
+	"cmp"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/vimbroker/vimbroker/test/field"
+	"github.com/vimbroker/vimbroker/test/real"
+)
+
+// TestFieldONAPFigures measures ONAP's door: looks at an instance and at its status beside many (INSTANCES, 1000), and an
+// instance of a chart of twenty objects against "helm install --wait".
+func TestFieldONAPFigures(t *testing.T) {
+	field.Only(t)
+	s := newONAP(t)
+	s.namespace("onap-figures")
+	small := map[string]string{
+		"web/Chart.yaml":          "apiVersion: v2\nname: web\nversion: 1.0.0\n",
+		"web/templates/page.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: {{ .Release.Name }}-page}\n",
+	}
+	large := map[string]string{"web/Chart.yaml": "apiVersion: v2\nname: web\nversion: 1.0.0\n", "web/templates/web.yaml": strings.Split(onapChart["./web/templates/web.yaml"], "---")[0], "web/values.yaml": "replicas: 1\n"}
+	for n := range 19 {
+		large[fmt.Sprintf("web/templates/m%d.yaml", n)] = fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: {{ .Release.Name }}-%d}\n", n)
+	}
+	for version, chart := range map[string]map[string]string{"1": small, "20": large} {
+		s.ask(201, "POST", "/v1/rb/definition", `{"rb-name": "rb", "rb-version": "`+version+`"}`)
+		s.ask(200, "POST", "/v1/rb/definition/rb/"+version+"/content", tarGz(t, chart))
+		s.ask(201, "POST", "/v1/rb/definition/rb/"+version+"/profile", `{"profile-name": "p", "namespace": "onap-figures"}`)
+	}
+	s.register("figures")
+	create := func(version, release string) onapInstance {
+		return readONAP[onapInstance](t, s.ask(201, "POST", "/v1/instance", map[string]any{
+			"rb-name": "rb", "rb-version": version, "profile-name": "p", "cloud-region": "figures", "release-name": release,
+		}))
+	}
+	dir := t.TempDir()
+	for name, text := range large {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var ours, helms []time.Duration
+	for n := range 5 {
+		began := time.Now()
+		create("20", fmt.Sprintf("ours-%d", n))
+		ours = append(ours, time.Since(began))
+		began = time.Now()
+		c := exec.CommandContext(t.Context(), filepath.Join(real.HelmTools(t), "helm"), "--kubeconfig", s.cluster.Kubeconfig, "--namespace", "onap-figures",
+			"install", fmt.Sprintf("helms-%d", n), filepath.Join(dir, "web"), "--wait")
+		if out, err := c.CombinedOutput(); err != nil {
+			t.Fatalf("helm install: %v: %s", err, out)
+		}
+		helms = append(helms, time.Since(began))
+	}
+	slices.Sort(ours)
+	slices.Sort(helms)
+	t.Logf("an instance of 20 objects: %v (%v), helm install --wait: %v (%v): %.2f", ours[2], ours, helms[2], helms, float64(ours[2])/float64(helms[2]))
+
+	many, err := strconv.Atoi(cmp.Or(os.Getenv("INSTANCES"), "1000"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids, made := make([]string, many), make(chan int)
+	var workers sync.WaitGroup
+	for range 12 {
+		workers.Go(func() {
+			for n := range made {
+				ids[n] = create("1", fmt.Sprintf("i%d", n)).ID
+			}
+		})
+	}
+	began := time.Now()
+	for n := range many {
+		made <- n
+	}
+	close(made)
+	workers.Wait()
+	t.Logf("%d instances in %v", many, time.Since(began))
+	for _, path := range []string{"", "/status"} {
+		for _, clients := range []int{1, 64} {
+			var mu sync.Mutex
+			var all []time.Duration
+			began, until := time.Now(), time.Now().Add(10*time.Second)
+			for c := range clients {
+				workers.Go(func() {
+					client := &http.Client{Transport: &http.Transport{}}
+					for n := c; time.Now().Before(until); n += clients {
+						r, _ := http.NewRequestWithContext(t.Context(), "GET", s.url+"/v1/instance/"+ids[n%min(many, 64)]+path, nil)
+						r.SetBasicAuth("sdk", s.token)
+						began := time.Now()
+						answer, err := client.Do(r)
+						if err != nil || answer.StatusCode != 200 {
+							t.Errorf("%v %v", answer, err)
+							return
+						}
+						answer.Body.Close()
+						mu.Lock()
+						all = append(all, time.Since(began))
+						mu.Unlock()
+					}
+				})
+			}
+			workers.Wait()
+			slices.Sort(all)
+			t.Logf("GET instance%s, %d clients: %.0f/s, p50 %v, p99 %v", path, clients, float64(len(all))/time.Since(began).Seconds(), all[len(all)/2], all[len(all)*99/100])
+		}
+	}
+}
