@@ -170,18 +170,7 @@ func (b *Bundles) prepareConfig(
 ) (m prepared, err error) {
 	id, name, _ := strings.Cut(row, "/")
 	template := of.Request.of() + "/" + c.Template
-	d, err := show[Template](ctx, b, p, OfTemplate, template)
-	if err == nil && !d.Content {
-		err = broker.Invalid("template-name", "has no content: upload it first")
-	}
-	if err != nil {
-		return m, err
-	}
-	profile, err := b.find(ctx, p, policy.PackageShow, OfProfile, of.Request.of()+"/"+of.Request.Profile)
-	var over overlay
-	if err == nil {
-		over, err = b.overlayIn(ctx, profile)
-	}
+	_, over, err := b.charted(ctx, p, OfTemplate, template, of.Request)
 	merged := map[string]any{}
 	if err == nil {
 		err = yaml.Unmarshal([]byte(over.Values), &merged)

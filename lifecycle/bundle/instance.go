@@ -178,21 +178,12 @@ func (b *Bundles) prepare(ctx context.Context, p policy.Principal, id string, r 
 	if err := r.valid(); err != nil {
 		return m, err
 	}
-	d, err := show[map[string]any](ctx, b, p, OfDefinition, r.of())
-	if err == nil && d[contentKey] != true {
-		err = broker.Invalid("rb-name", "has no content: upload it first")
-	}
+	as, over, err := b.charted(ctx, p, OfDefinition, r.of(), r)
 	if err != nil {
 		return m, err
 	}
-	row, err := b.find(ctx, p, policy.PackageShow, OfProfile, r.of()+"/"+r.Profile)
+	v, err := b.vim(ctx, p, r.Region)
 	if err != nil {
-		return m, err
-	}
-	as, err := documentOf[Profile](row)
-	over, unopened := b.overlayIn(ctx, row)
-	v, unknown := b.vim(ctx, p, r.Region)
-	if err = cmp.Or(err, unknown, unopened); err != nil {
 		return m, err
 	}
 	m.Namespace, m.Release, m.VIM, m.VNFD = as.Namespace, cmp.Or(r.Release, as.Release), v.ID, packageID(p.Project, r.of())
@@ -205,6 +196,25 @@ func (b *Bundles) prepare(ctx context.Context, p policy.Principal, id string, r 
 	over.Sets = append(over.Sets, set{idValue, id})
 	m.parameters = json.RawMessage(`{"overlay":` + written(over) + `}`)
 	return m, nil
+}
+
+// charted is the profile of a request, and its overlay, for a chart that was uploaded.
+func (b *Bundles) charted(ctx context.Context, p policy.Principal, k Kind, name string, r Request) (as Profile, over overlay, err error) {
+	d, err := show[map[string]any](ctx, b, p, k, name)
+	if err == nil && d[contentKey] != true {
+		err = broker.Invalid(map[bool]string{true: "rb-name", false: "template-name"}[k == OfDefinition], "has no content: upload it first")
+	}
+	if err != nil {
+		return as, over, err
+	}
+	row, err := b.find(ctx, p, policy.PackageShow, OfProfile, r.of()+"/"+r.Profile)
+	if err != nil {
+		return as, over, err
+	}
+	if over, err = b.overlayIn(ctx, row); err == nil {
+		as, err = documentOf[Profile](row)
+	}
+	return as, over, err
 }
 
 // of is the NAME/VERSION of the definition.

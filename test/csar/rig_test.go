@@ -163,6 +163,10 @@ func (l lends) VIM(_ context.Context, _ policy.Principal, ref string) (broker.VI
 	return broker.VIM{ID: ref, Name: ref, Type: kind, Project: "core"}, nil
 }
 
+func (l lends) IssueShared(ctx context.Context, p policy.Principal, r broker.LeaseRequest) (broker.Lease, clientconfig.Config, error) {
+	return l.IssueLease(ctx, p, r)
+}
+
 func (l lends) IssueLease(_ context.Context, _ policy.Principal, r broker.LeaseRequest) (broker.Lease, clientconfig.Config, error) {
 	id := uuid.NewString()
 	if r.VIM == "cloud" {
