@@ -50,7 +50,9 @@ func TestONAPAdapter(t *testing.T) {
 	info := readONAP[struct{ Kubeconfig string }](t, s.register("adapter"))
 
 	// A workload, with directives of which the user's count most.
-	directive := func(name, value string) string { return `{"attribute_name": "` + name + `", "attribute_value": "` + value + `"}` }
+	directive := func(name, value string) string {
+		return `{"attribute_name": "` + name + `", "attribute_value": "` + value + `"}`
+	}
 	workload := `{"generic-vnf-id": "v", "vf-module-id": "module", "vf-module-model-invariant-id": "rb", "vf-module-model-version-id": "x",
 		"vf-module-model-customization-id": "1", "template_data": {"stack_name": "stack"},
 		"sdnc_directives": {"attributes": [` + directive("k8s-rb-profile-name", "p") + `, ` + directive("size", "sdnc") + `]},
@@ -220,7 +222,9 @@ func (s *onapStand) subscribes(at, id string) {
 	for deadline := time.After(patience); pods < 2 || !deployed; {
 		select {
 		case body := <-told:
-			var changes struct{ Created, Modified []struct{ GVK struct{ Kind string } } }
+			var changes struct {
+				Created, Modified []struct{ GVK struct{ Kind string } }
+			}
 			if err := json.Unmarshal(body["resource-changes"], &changes); err != nil || string(body["instance-id"]) != `"`+id+`"` ||
 				string(body["subscription-name"]) != `"w"` || string(body["metadata"]) != `{"who":"so"}` {
 				s.t.Fatalf("told %s, %v", body, err)

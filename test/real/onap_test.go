@@ -82,6 +82,7 @@ type onapStand struct {
 	cluster *real.Cluster
 	core    *coreclient.CoreV1Client
 	apps    *appsclient.AppsV1Client
+	flags   []string // more of the server
 }
 
 func newONAP(t *testing.T, flags ...string) *onapStand {
@@ -110,7 +111,7 @@ func newONAP(t *testing.T, flags ...string) *onapStand {
 func (s *onapStand) serve() {
 	s.t.Helper()
 	b, err := story.Serve(s.bin, s.dir, append(os.Environ(), "VIMBROKER_FAILPOINT="+filepath.Join(s.dir, "armed")),
-		"--dev", "--listen", "127.0.0.1:0", "--data-dir", filepath.Join(s.dir, "data"))
+		append(s.flags, "--dev", "--listen", "127.0.0.1:0", "--data-dir", filepath.Join(s.dir, "data"))...)
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -55,9 +55,13 @@ func (s *server) createWorkload(c *api.Call, in workloadRequest) (any, error) {
 		}
 	}
 	for _, f := range [][2]string{
-		{"vf-module-model-customization-id", in.Customization}, {"vf-module-model-invariant-id", in.Invariant},
-		{"vf-module-model-version-id", in.Version}, {"generic-vnf-id", in.VNF}, {"vf-module-id", in.Module},
-		{"stack_name", in.Template.Stack}, {profileDirective, values[profileDirective]},
+		{"vf-module-model-customization-id", in.Customization},
+		{"vf-module-model-invariant-id", in.Invariant},
+		{"vf-module-model-version-id", in.Version},
+		{"generic-vnf-id", in.VNF},
+		{"vf-module-id", in.Module},
+		{"stack_name", in.Template.Stack},
+		{profileDirective, values[profileDirective]},
 	} {
 		if f[1] == "" {
 			return nil, api.Refuse(api.ErrMalformed, "body", f[0], "is missing")
