@@ -203,13 +203,13 @@ const UseVNFInstance UseKind = "vnfInstance"
 // UseCluster is a cluster that is followed from the VIM, which is a management cluster: a row of it is the use.
 const UseCluster UseKind = "cluster"
 
-// UseLink is a virtual link: see package link.
-const UseLink UseKind = "link"
+// UseAsset is a virtual link or a volume: see package asset.
+const UseAsset UseKind = "asset"
 
 // nouns are what people call the kinds, of which there are several.
 var nouns = map[UseKind]string{
 	UseVNFInstance: "VNF instances stand on the VIM: ", UseCluster: "clusters are followed from the VIM: ",
-	UseLink: "virtual links stand on the VIM: ",
+	UseAsset: "virtual links or volumes stand on the VIM: ",
 }
 
 // MaxUses bounds the uses that [InUse] names.
@@ -236,7 +236,7 @@ func InUse(some []Use, all int) error {
 	}
 	e := &Error{Kind: ErrConflict, Detail: nouns[some[0].Kind] + text, Next: NextEndUses}
 	switch some[0].Kind {
-	case UseLink:
+	case UseAsset:
 		e.Next, e.Remedy = 0, "delete them first"
 	case UseCluster:
 		e.Next = 0

@@ -155,6 +155,9 @@ func (l *Lifecycle) instantiation(ctx context.Context, p policy.Principal, i Ins
 		return err
 	}
 	to.Driver, to.Namespace = d.Name(), b.Namespace
+	if err := l.mount(ctx, p, to, r.Volumes); err != nil {
+		return err
+	}
 	return l.connect(ctx, p, pkg, to, r.Links, false)
 }
 
@@ -256,6 +259,9 @@ func (r PackageChange) propose(ctx context.Context, l *Lifecycle, p policy.Princ
 			return err
 		}
 		to.keep(i.Shape, f)
+		if err := l.mount(ctx, p, to, r.Volumes); err != nil {
+			return err
+		}
 		return l.connect(ctx, p, pkg, to, r.Links, false)
 	}
 	return proposal{

@@ -133,8 +133,9 @@ type PlanInput struct {
 	Parameters json.RawMessage
 	// Kept: the operation gives no parameters; those of before stay.
 	Kept bool
-	// Links are the virtual links that the instance uses.
-	Links []Link
+	// Links are the virtual links that the instance uses, Volumes its volumes.
+	Links   []Link
+	Volumes []Volume
 	// Scaled are the names of the VDUs whose number SCALE changes, sorted.
 	Scaled []string
 	// Standing lists the recorded resources of the instance: an operation may remove only

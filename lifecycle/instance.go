@@ -84,6 +84,8 @@ type Shape struct {
 	ExtCPs []string `json:"extCPs,omitempty"`
 	// Links are the virtual links that it uses.
 	Links []Link `json:"links,omitempty"`
+	// Volumes are the volumes that it uses.
+	Volumes []Volume `json:"volumes,omitempty"`
 	// Unmade are the networks of the descriptor that the instance does not have, each after its kind, and Managed the ids of
 	// virtual links that the request would have it use, and that nothing is done about.
 	Unmade  []string `json:"unmade,omitempty"`

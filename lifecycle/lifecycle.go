@@ -11,8 +11,8 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/asset"
 	"github.com/vimbroker/vimbroker/broker/keyring"
-	"github.com/vimbroker/vimbroker/broker/link"
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
@@ -75,7 +75,7 @@ type Terms struct {
 // DefaultTerms are the terms of an operator who sets none.
 func DefaultTerms() Terms {
 	return Terms{
-		PerVIM: 32, PerProject: 16, Instances: 10_000, Links: link.DefaultPerProject, Patience: 15 * time.Minute, LeaseTTL: 20 * time.Minute,
+		PerVIM: 32, PerProject: 16, Instances: 10_000, Links: asset.DefaultPerProject, Patience: 15 * time.Minute, LeaseTTL: 20 * time.Minute,
 		LookEvery: time.Second, DriftEvery: 30 * time.Minute, Learning: 10 * time.Second,
 	}
 }

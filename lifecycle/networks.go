@@ -5,13 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/api/sol003"
-	"github.com/vimbroker/vimbroker/broker/link"
-	"github.com/vimbroker/vimbroker/broker/link/network"
+	"github.com/vimbroker/vimbroker/broker/asset"
+	"github.com/vimbroker/vimbroker/broker/asset/spec"
 	"github.com/vimbroker/vimbroker/lifecycle/vnfpkg"
 	"github.com/vimbroker/vimbroker/policy"
 )
@@ -25,10 +26,10 @@ type Networker interface {
 	Networks(s Source) (made, taken map[string]bool, err error)
 }
 
-// Links lends virtual links to instances; [link.Links] documents each method.
+// Links lends virtual links and volumes to instances; [asset.Assets] documents each method.
 type Links interface {
-	Lend(ctx context.Context, p policy.Principal, v broker.VIM, ref string) (link.Link, error)
-	Create(ctx context.Context, p policy.Principal, r link.Request) (link.Link, bool, error)
+	Lend(ctx context.Context, p policy.Principal, kind policy.Kind, v broker.VIM, ref string) (asset.Asset, error)
+	Create(ctx context.Context, p policy.Principal, r asset.Request) (asset.Asset, bool, error)
 	Release(ctx context.Context, ids ...string)
 }
 
@@ -42,11 +43,11 @@ type Link struct {
 	CPs []sol003.ExtCP
 	// Own: it was made for an instance.
 	Own  bool
-	Made link.Made
-	Spec network.LinkSpec
+	Made asset.Made
+	Spec spec.LinkSpec
 }
 
-func (k *Link) is(l link.Link) { k.ID, k.Name, k.Made, k.Spec = l.ID, l.Name, l.Made, l.Spec }
+func (k *Link) is(l asset.Asset) { k.ID, k.Name, k.Made, k.Spec = l.ID, l.Name, l.Made, l.Spec }
 
 // connect finds the links that a request asks for, and those of the descriptor that are to be made. It records what is asked
 // for and not done. Nothing is made yet: see [Lifecycle.makeLinks]. Nil keeps the links of before, and so does more.
@@ -118,13 +119,13 @@ func (l *Lifecycle) connect(ctx context.Context, p policy.Principal, pkg Package
 }
 
 // specOf is the network that a descriptor asks for. One of the cloud's own needs a permission.
-func specOf(v vnfpkg.VirtualLink) network.LinkSpec {
-	s := network.LinkSpec{CIDR: v.CIDR, Gateway: v.Gateway, DHCP: v.DHCP, MTU: v.MTU}
+func specOf(v vnfpkg.VirtualLink) spec.LinkSpec {
+	s := spec.LinkSpec{CIDR: v.CIDR, Gateway: v.Gateway, DHCP: v.DHCP, MTU: v.MTU}
 	for _, r := range v.Pools {
-		s.Pools = append(s.Pools, network.AddressRange(r))
+		s.Pools = append(s.Pools, spec.AddressRange(r))
 	}
 	if v.Physical != "" || v.Segmentation != 0 {
-		s.Segment = &network.LinkSegment{Type: v.Type, Physical: v.Physical, ID: v.Segmentation}
+		s.Segment = &spec.LinkSegment{Type: v.Type, Physical: v.Physical, ID: v.Segmentation}
 	}
 	return s
 }
@@ -152,8 +153,8 @@ func (l *Lifecycle) lend(ctx context.Context, p policy.Principal, to Shape, k *L
 	if l.links == nil {
 		return &broker.Error{Kind: broker.ErrUnsupported, Field: k.field(), Detail: "this server keeps no virtual links"}
 	}
-	on := broker.VIM{ID: to.VIM, Name: to.VIMName, Type: broker.VIMType(to.VIMType)}
-	found, err := l.links.Lend(ctx, p, on, k.Name)
+	on := to.on()
+	found, err := l.links.Lend(ctx, p, policy.KindLink, on, k.Name)
 	if errors.Is(err, broker.ErrNotFound) {
 		return &broker.Error{
 			Kind: broker.ErrInvalid, Field: k.field(), Detail: "names " + vnfpkg.Printable(k.Name) + ", and you see no such virtual link, " +
@@ -182,7 +183,7 @@ func (l *Lifecycle) makeLinks(ctx context.Context, p policy.Principal, instance 
 		if k.ID != "" {
 			continue
 		}
-		r := link.Request{VIM: s.VIM, Name: "network-" + k.Made.Network, Existing: k.Made.Network}
+		r := asset.Request{Kind: policy.KindLink, VIM: s.VIM, Name: "network-" + k.Made.Network, Existing: k.Made.Network}
 		if k.Own {
 			r.Name, r.Spec, r.Maker = fmt.Sprintf("vl-%d-%s", n, instance), k.Spec, instance
 		}
@@ -208,14 +209,55 @@ func (l *Lifecycle) release(ctx context.Context, o Operation) {
 	}
 }
 
-// LinkIDs are the ids of the links that the shape uses.
-func (s Shape) LinkIDs() (ids []string) {
+// AssetIDs are the ids of the links and volumes that the shape uses.
+func (s Shape) AssetIDs() (ids []string) {
+	for _, v := range s.Volumes {
+		ids = append(ids, v.ID)
+	}
 	for _, k := range s.Links {
 		if k.ID != "" {
 			ids = append(ids, k.ID)
 		}
 	}
 	return ids
+}
+
+// Volume is a volume that an instance uses, in the place of a claim of its package.
+type Volume struct {
+	ID, Name string
+	// Storage is what the package calls the claim, Claim its name on the VIM.
+	Storage, Claim string
+}
+
+// mount finds the volumes that a request names, by the package's names of their claims; nil keeps those of before.
+func (l *Lifecycle) mount(ctx context.Context, p policy.Principal, to *Shape, asked map[string]string) error {
+	const field = "additionalParams.volumes"
+	if asked == nil {
+		return nil
+	}
+	if l.links == nil {
+		return &broker.Error{Kind: broker.ErrUnsupported, Field: field, Detail: "this server keeps no volumes"}
+	}
+	to.Volumes = nil
+	for _, storage := range slices.Sorted(maps.Keys(asked)) {
+		found, err := l.links.Lend(ctx, p, policy.KindVolume, to.on(), asked[storage])
+		switch {
+		case errors.Is(err, broker.ErrNotFound):
+			err = broker.Invalid(field, "names %s for %s, and you see no such volume", vnfpkg.Printable(asked[storage]), vnfpkg.Printable(storage))
+		case err == nil && found.Volume.Namespace != to.Namespace:
+			err = broker.Invalid(field, "names %s of namespace %s, and the instance is in %s", found.Name, found.Volume.Namespace, to.Namespace)
+		}
+		if err != nil {
+			return err
+		}
+		to.Volumes = append(to.Volumes, Volume{ID: found.ID, Name: found.Name, Storage: storage, Claim: found.Claim()})
+	}
+	return nil
+}
+
+// on is the VIM of the shape, as far as assets ask.
+func (s Shape) on() broker.VIM {
+	return broker.VIM{ID: s.VIM, Name: s.VIMName, Type: broker.VIMType(s.VIMType)}
 }
 
 // Connecting is a request to connect external connection points otherwise.

@@ -70,7 +70,7 @@ func (l *Lifecycle) inputFor(ctx context.Context, d Driver, to Shape, in PlanInp
 		in.Parameters = hidden.Parameters
 	}
 	to.Variables = in.Variables
-	in.Links = to.Links
+	in.Links, in.Volumes = to.Links, to.Volumes
 	in.Manifests, err = to.manifests(d, pkg)
 	return in, err
 }

@@ -63,8 +63,9 @@ type Instantiation struct {
 	Parameters json.RawMessage
 	// Others are the names of further parameters, which the VNFD has to declare.
 	Others []string
-	// Links are the virtual links that the instance is to use.
-	Links []Link
+	// Links are the virtual links that the instance is to use; Volumes its volumes, by the package's names of their claims.
+	Links   []Link
+	Volumes map[string]string
 	// Labels go onto all objects and pods of a chart. No request of the standard has them: the caller has checked them.
 	Labels map[string]string
 	// Params is the request's body, to be shown again without secret values.
@@ -95,10 +96,11 @@ type PackageChange struct {
 	Waves      []WaveRule
 	Variables  map[string]string
 	Parameters json.RawMessage
-	// Others and Links are as in [Instantiation]; nil Links keeps the previous ones.
-	Others []string
-	Links  []Link
-	Params json.RawMessage
+	// Others, Links and Volumes are as in [Instantiation]; nil keeps the previous links and volumes.
+	Others  []string
+	Links   []Link
+	Volumes map[string]string
+	Params  json.RawMessage
 }
 
 // Modification changes the information of an instance. A nil field stays unchanged.

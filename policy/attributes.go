@@ -18,6 +18,7 @@ var (
 		KindLease:        attributesOf[Resource]("owner vimProject vimName vimType"),
 		KindVNFInstance:  attributesOf[Resource]("owner name vnfdId vimName vimType"),
 		KindLink:         attributesOf[Resource]("owner name vimName vimType shared sharedWith"),
+		KindVolume:       attributesOf[Resource]("owner name vimName vimType shared sharedWith"),
 		KindPackage:      attributesOf[Resource]("provider product version signer"),
 		KindGrant:        attributesOf[Resource]("owner vnfdId instance=Name"),
 		KindSubscription: attributesOf[Resource]("owner"),

@@ -159,6 +159,11 @@ const (
 	// ports that send as any address.
 	LinkAdopt Action = "link:adopt"
 
+	VolumeCreate Action = "volume:create" // make a claim on a VIM that VNF instances use, or name one that was kept
+	VolumeShow   Action = "volume:show"   // also what list filters by
+	VolumeUse    Action = "volume:use"    // have a VNF instance mount it
+	VolumeDelete Action = "volume:delete"
+
 	PackageCreate Action = "package:create"
 	PackageShow   Action = "package:show"   // also its content, and what list filters by
 	PackageUpload Action = "package:upload" // decided again once the product of the package is known
@@ -212,6 +217,8 @@ const (
 	KindClient Kind = "Client"
 	// KindLink is a virtual link: a network that stands apart from VNF instances.
 	KindLink Kind = "VirtualLink"
+	// KindVolume is a claim that stands apart from VNF instances.
+	KindVolume Kind = "Volume"
 	// KindGrant is the grant of a client for an operation on a VNF instance of its own.
 	KindGrant Kind = "Grant"
 )
@@ -230,7 +237,7 @@ type Resource struct {
 	VIMType string
 	VIMName string
 	// Shared, SharedWith and Labels are a VIM's: on a lease they would date from its
-	// issue. A VNF package has labels, too; virtual links are shared like VIMs.
+	// issue. A VNF package has labels, too; virtual links and volumes are shared like VIMs.
 	Shared     bool
 	SharedWith []string
 	Labels     map[string]string

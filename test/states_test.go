@@ -11,9 +11,9 @@ import (
 	"testing"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/asset"
 	"github.com/vimbroker/vimbroker/broker/grant"
 	"github.com/vimbroker/vimbroker/broker/keyring"
-	"github.com/vimbroker/vimbroker/broker/link"
 	"github.com/vimbroker/vimbroker/broker/oauth"
 	"github.com/vimbroker/vimbroker/broker/onboard"
 	"github.com/vimbroker/vimbroker/lifecycle"
@@ -34,7 +34,7 @@ func TestGoldenStates(t *testing.T) {
 	picture(t, &b, all, "A grant to the VNFM of others", grant.Deciding, grant.Ended, grant.Granted, grant.Refused)
 	picture(t, &b, all, "An operation on a VNF instance", lifecycle.Completed, lifecycle.Failed, lifecycle.FailedTemp, lifecycle.Processing,
 		lifecycle.RolledBack, lifecycle.RollingBack, lifecycle.Starting)
-	picture(t, &b, all, "A virtual link", link.Making, link.Ready, link.Removing)
+	picture(t, &b, all, "A virtual link or a volume", asset.Making, asset.Ready, asset.Removing)
 	picture(t, &b, all, "A VNF package", catalog.Created, catalog.Disabled, catalog.Enabled, catalog.Processing, catalog.Uploading)
 	picture(t, &b, all, "What is sealed: keys that sign, secrets of subscriptions, secret parameters", keyring.Abandoned, keyring.Active,
 		keyring.Making, keyring.Rekeying, keyring.Retired, keyring.Revoked, keyring.Signing, keyring.Verifying)

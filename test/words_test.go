@@ -29,7 +29,6 @@ var shared = map[string]string{
 	"Filter":     "what the package asks its store for",
 	"State":      "where the thing stands that the package is about",
 	"Link":       "a virtual link, what an instance has of it, and a link of a page",
-	"Links":      "virtual links, who lends them, and the driver of those on Kubernetes",
 	"Request":    "what is asked for: of policy, for a virtual link, or for an instance of ONAP's",
 	"Use":        "what stands on a VIM, and who uses a virtual link",
 	"Connection": "a driver's way to a VIM, for instances or for virtual links",

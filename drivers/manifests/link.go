@@ -13,10 +13,11 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/vimbroker/vimbroker/broker"
-	"github.com/vimbroker/vimbroker/broker/link"
-	"github.com/vimbroker/vimbroker/broker/link/network"
+	"github.com/vimbroker/vimbroker/broker/asset"
+	"github.com/vimbroker/vimbroker/broker/asset/spec"
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/lifecycle"
+	"github.com/vimbroker/vimbroker/policy"
 )
 
 const (
@@ -57,7 +58,7 @@ var (
 )
 
 // validNetwork checks what a network's configuration is written from.
-func validNetwork(n network.PodNetwork) error {
+func validNetwork(n spec.PodNetwork) error {
 	t, known := writtenTypes[n.Type]
 	pci := n.Type == "host-device" && pciAddress().MatchString(n.Device)
 	switch {
@@ -76,7 +77,7 @@ func validNetwork(n network.PodNetwork) error {
 }
 
 // configuration is the plugin's, as JSON.
-func configuration(name string, s network.LinkSpec) string {
+func configuration(name string, s spec.LinkSpec) string {
 	n, t := *s.NAD, writtenTypes[s.NAD.Type]
 	c := map[string]any{"cniVersion": "0.3.1", "name": name, "type": n.Type}
 	set := func(key string, value any, is bool) {
@@ -96,7 +97,7 @@ func configuration(name string, s network.LinkSpec) string {
 		c["ipam"] = map[string]any{"type": "dhcp"}
 	case s.CIDR != "":
 		var ranges []map[string]string
-		for _, p := range append(s.Pools, network.AddressRange{})[:max(len(s.Pools), 1)] {
+		for _, p := range append(s.Pools, spec.AddressRange{})[:max(len(s.Pools), 1)] {
 			r := map[string]string{"subnet": s.CIDR}
 			for key, value := range map[string]string{"rangeStart": p.Start, "rangeEnd": p.End, "gateway": s.Gateway} {
 				if value != "" && value != "none" {
@@ -206,31 +207,34 @@ func foreignNetworks(o *object) (finds []finding) {
 	return finds
 }
 
-var _ link.Driver = Links{}
+var _ asset.Driver = Links{}
 
-// Links implements [link.Driver] for Kubernetes. Of a link nothing stands by itself: each instance is given a network in its
+// Links implements [asset.Driver] for Kubernetes. Of a link nothing stands by itself: each instance is given a network in its
 // own namespace, which pods of others are not to be let onto.
 type Links struct{}
 
-// VIMType implements [link.Driver].
+// Kind implements [asset.Driver].
+func (Links) Kind() policy.Kind { return policy.KindLink }
+
+// VIMType implements [asset.Driver].
 func (Links) VIMType() broker.VIMType { return (*Driver)(nil).VIMType() }
 
-// Purpose implements [link.Driver].
-func (Links) Purpose(l link.Link) (string, error) {
+// Lease implements [asset.Driver].
+func (Links) Lease(l asset.Asset) (r broker.LeaseRequest, err error) {
 	s := l.Spec
 	switch {
 	case s.NAD == nil:
-		return "", broker.Invalid("spec.nad", "is needed on Kubernetes: the type of the network, and its device")
+		return r, broker.Invalid("spec.nad", "is needed on Kubernetes: the type of the network, and its device")
 	case s.SubnetPool+s.Router != "" || s.Segment != nil || s.PortSecurity != nil || s.Rules != nil:
-		return "", broker.Invalid("spec", "has members that only a cloud has (subnetPool, segment, router, portSecurity, securityRules)")
+		return r, broker.Invalid("spec", "has members that only a cloud has (subnetPool, segment, router, portSecurity, securityRules)")
 	}
-	return "", validNetwork(*s.NAD)
+	return r, validNetwork(*s.NAD)
 }
 
-// Make implements [link.Driver].
-func (Links) Make(context.Context, link.Connection, link.Link) (m link.Made, err error) {
+// Make implements [asset.Driver].
+func (Links) Make(context.Context, asset.Connection, asset.Asset) (m asset.Made, err error) {
 	return m, nil
 }
 
-// Remove implements [link.Driver].
-func (Links) Remove(context.Context, link.Connection, link.Link) error { return nil }
+// Remove implements [asset.Driver].
+func (Links) Remove(context.Context, asset.Connection, asset.Asset) error { return nil }

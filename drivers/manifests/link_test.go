@@ -8,8 +8,8 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/api/sol003"
-	"github.com/vimbroker/vimbroker/broker/link"
-	"github.com/vimbroker/vimbroker/broker/link/network"
+	"github.com/vimbroker/vimbroker/broker/asset"
+	"github.com/vimbroker/vimbroker/broker/asset/spec"
 	"github.com/vimbroker/vimbroker/drivers/manifests"
 	"github.com/vimbroker/vimbroker/lifecycle"
 	"github.com/vimbroker/vimbroker/test/fakeobjects"
@@ -21,7 +21,7 @@ metadata: {name: front}
 spec: {selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}, annotations: {k8s.v1.cni.cncf.io/networks: NETWORKS}}, spec: {containers: [{name: a, image: i}]}}}
 `
 
-func linked(networks string, s network.LinkSpec) lifecycle.PlanInput {
+func linked(networks string, s spec.LinkSpec) lifecycle.PlanInput {
 	in := input(strings.ReplaceAll(attachedPod, "NETWORKS", networks))
 	in.Links = []lifecycle.Link{{ID: "1", CPs: []sol003.ExtCP{{CPDID: "SGI_CP"}}, Spec: s}}
 	return in
@@ -66,7 +66,7 @@ func applied(t *testing.T, p lifecycle.Plan, kind string) (o struct {
 // a package; its pods follow a change of it.
 func TestALinkIsANetworkInTheInstancesNamespace(t *testing.T) {
 	s := multus(t)
-	spec := network.LinkSpec{CIDR: "10.9.0.0/24", Gateway: "10.9.0.1", MTU: 1400, NAD: &network.PodNetwork{Type: "macvlan", Device: "eth1", Mode: "bridge"}}
+	spec := spec.LinkSpec{CIDR: "10.9.0.0/24", Gateway: "10.9.0.1", MTU: 1400, NAD: &spec.PodNetwork{Type: "macvlan", Device: "eth1", Mode: "bridge"}}
 	p := mustPlan(t, s, linked("sgi-cp", spec))
 	got := applied(t, p, "NetworkAttachmentDefinition")
 	const want = `{"cniVersion":"0.3.1","ipam":{"ranges":[[{"gateway":"10.9.0.1","subnet":"10.9.0.0/24"}]],"type":"host-local"},"master":"eth1","mode":"bridge","mtu":1400,"name":"sgi-cp","type":"macvlan"}`
@@ -98,7 +98,7 @@ func TestALinkIsANetworkInTheInstancesNamespace(t *testing.T) {
 
 // The configuration is written from a closed list, and from nothing that a plugin could take for more.
 func TestTypesOfNetworks(t *testing.T) {
-	for n, ok := range map[network.PodNetwork]bool{
+	for n, ok := range map[spec.PodNetwork]bool{
 		{Type: "bridge", Device: "br1", VLAN: 7}: true, {Type: "macvlan", Device: "eth1"}: true, {Type: "ipvlan", Device: "eth1", Mode: "l3s"}: true,
 		{Type: "vlan", Device: "eth1", VLAN: 7}: true, {Type: "sriov", Resource: "intel.com/sriov", VLAN: 7}: true,
 		{Type: "host-device", Device: "0000:03:00.1"}: true, {Type: "ovs", Device: "br1"}: true,
@@ -108,13 +108,13 @@ func TestTypesOfNetworks(t *testing.T) {
 		{Type: "bridge", Device: "longer-than-names"}: false, {Type: "sriov"}: false, {Type: "sriov", Resource: "a b"}: false,
 		{Type: "bridge", Device: "br1", Resource: "intel.com/sriov"}: false,
 	} {
-		purpose, err := manifests.Links{}.Purpose(link.Link{Spec: network.LinkSpec{NAD: &n}})
-		if (err == nil) != ok || purpose != "" || err != nil && !errors.Is(err, broker.ErrInvalid) {
-			t.Errorf("%+v is %q, %v", n, purpose, err)
+		purpose, err := manifests.Links{}.Lease(asset.Asset{Spec: spec.LinkSpec{NAD: &n}})
+		if (err == nil) != ok || purpose.Purpose != "" || err != nil && !errors.Is(err, broker.ErrInvalid) {
+			t.Errorf("%+v is %q, %v", n, purpose.Purpose, err)
 		}
 	}
-	for _, s := range []network.LinkSpec{{CIDR: "10.0.0.0/24"}, {Router: "r", NAD: &network.PodNetwork{Type: "bridge", Device: "b"}}} {
-		if _, err := (manifests.Links{}).Purpose(link.Link{Spec: s}); !errors.Is(err, broker.ErrInvalid) {
+	for _, s := range []spec.LinkSpec{{CIDR: "10.0.0.0/24"}, {Router: "r", NAD: &spec.PodNetwork{Type: "bridge", Device: "b"}}} {
+		if _, err := (manifests.Links{}).Lease(asset.Asset{Spec: s}); !errors.Is(err, broker.ErrInvalid) {
 			t.Errorf("%+v = %v", s, err)
 		}
 	}

@@ -193,6 +193,9 @@ func (s *server) settled(ctx context.Context, in lifecycle.PlanInput, foreign *M
 	if err := settle(in, all, known, foreign == nil); err != nil {
 		return nil, err
 	}
+	if all, err = mount(in, all, foreign == nil); err != nil {
+		return nil, err
+	}
 	for _, o := range all {
 		o.label(instanceLabel, in.Instance)
 		for name, value := range in.Labels {

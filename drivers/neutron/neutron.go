@@ -19,13 +19,14 @@ import (
 	"strings"
 
 	"github.com/vimbroker/vimbroker/broker"
-	"github.com/vimbroker/vimbroker/broker/link"
+	"github.com/vimbroker/vimbroker/broker/asset"
 	"github.com/vimbroker/vimbroker/drivers/heat"
+	"github.com/vimbroker/vimbroker/policy"
 )
 
-var _ link.Driver = Driver{}
+var _ asset.Driver = Driver{}
 
-// Driver implements [link.Driver] for OpenStack.
+// Driver implements [asset.Driver] for OpenStack.
 type Driver struct{}
 
 const (
@@ -36,28 +37,31 @@ const (
 	maxShown = 5
 )
 
-// VIMType implements [link.Driver].
+// Kind implements [asset.Driver].
+func (Driver) Kind() policy.Kind { return policy.KindLink }
+
+// VIMType implements [asset.Driver].
 func (Driver) VIMType() broker.VIMType { return "openstack" }
 
-// Purpose implements [link.Driver].
-func (Driver) Purpose(l link.Link) (string, error) {
+// Lease implements [asset.Driver].
+func (Driver) Lease(l asset.Asset) (r broker.LeaseRequest, err error) {
 	s := l.Spec
 	switch {
 	case s.NAD != nil:
-		return "", broker.Invalid("spec.nad", "is of Kubernetes; the VIM is a cloud")
+		return r, broker.Invalid("spec.nad", "is of Kubernetes; the VIM is a cloud")
 	case s.CIDR+s.SubnetPool == "" && (s.Gateway+s.Router != "" || s.DHCP != nil || len(s.Pools)+len(s.DNS) > 0):
-		return "", broker.Invalid("spec", "has no cidr and no subnetPool, and asks for more than a network")
+		return r, broker.Invalid("spec", "has no cidr and no subnetPool, and asks for more than a network")
 	}
-	return purpose, nil
+	return broker.LeaseRequest{Purpose: purpose}, nil
 }
 
 // server is a cloud's Neutron, for one call of the driver.
 type server struct {
 	*heat.Service
-	link.Link
+	asset.Asset
 }
 
-func dial(ctx context.Context, c link.Connection, l link.Link) (*server, error) {
+func dial(ctx context.Context, c asset.Connection, l asset.Asset) (*server, error) {
 	s, err := heat.Dial(ctx, c.Config, c.Egress, "network", name)
 	return &server{s, l}, err
 }
@@ -147,8 +151,8 @@ func (s *server) remove(ctx context.Context, kind, id string) error {
 	return err
 }
 
-// Make implements [link.Driver].
-func (Driver) Make(ctx context.Context, c link.Connection, l link.Link) (m link.Made, err error) {
+// Make implements [asset.Driver].
+func (Driver) Make(ctx context.Context, c asset.Connection, l asset.Asset) (m asset.Made, err error) {
 	s, err := dial(ctx, c, l)
 	if err != nil {
 		return m, err
@@ -159,7 +163,7 @@ func (Driver) Make(ctx context.Context, c link.Connection, l link.Link) (m link.
 		if errors.Is(err, broker.ErrNotFound) {
 			err = broker.Invalid("existing.networkId", "is no network that the VIM's project sees")
 		}
-		return link.Made{Network: id}, err
+		return asset.Made{Network: id}, err
 	}
 	if m.Network, err = s.network(ctx); err != nil {
 		return m, err
@@ -261,8 +265,8 @@ func (s *server) group(ctx context.Context) (string, error) {
 	return g.ID, err
 }
 
-// Remove implements [link.Driver].
-func (Driver) Remove(ctx context.Context, c link.Connection, l link.Link) error {
+// Remove implements [asset.Driver].
+func (Driver) Remove(ctx context.Context, c asset.Connection, l asset.Asset) error {
 	if l.Existing != "" {
 		return nil
 	}

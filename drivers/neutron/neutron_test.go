@@ -12,9 +12,9 @@ import (
 	"testing"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/asset"
+	"github.com/vimbroker/vimbroker/broker/asset/spec"
 	"github.com/vimbroker/vimbroker/broker/clientconfig"
-	"github.com/vimbroker/vimbroker/broker/link"
-	"github.com/vimbroker/vimbroker/broker/link/network"
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/drivers/neutron"
 	"github.com/vimbroker/vimbroker/policy/egress"
@@ -107,17 +107,17 @@ func (c *cloud) answer(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (c *cloud) connection() link.Connection {
+func (c *cloud) connection() asset.Connection {
 	rules := egress.Default()
 	rules.AllowLoopback = true
-	return link.Connection{Egress: rules, Config: clientconfig.Config{
+	return asset.Connection{Egress: rules, Config: clientconfig.Config{
 		Endpoint: c.URL, CACert: c.CA, Credential: secret.Credential{Kind: broker.CredentialProjectToken, Token: secret.NewText("t")},
 	}}
 }
 
-func full() link.Link {
-	return link.Link{ID: "1", Spec: network.LinkSpec{
-		CIDR: "10.0.0.0/24", Router: "r", Rules: []network.SecurityRule{{Direction: "ingress", Protocol: "tcp", From: 80, To: 80}},
+func full() asset.Asset {
+	return asset.Asset{ID: "1", Spec: spec.LinkSpec{
+		CIDR: "10.0.0.0/24", Router: "r", Rules: []spec.SecurityRule{{Direction: "ingress", Protocol: "tcp", From: 80, To: 80}},
 	}}
 }
 
@@ -160,7 +160,7 @@ func TestLinksThatCannotBe(t *testing.T) {
 	c, d, l := newCloud(t), neutron.Driver{}, full()
 	l.Spec.CIDR = "10.9.9.0/24"
 	_, quota := d.Make(t.Context(), c.connection(), l)
-	_, missing := d.Make(t.Context(), c.connection(), link.Link{ID: "2", Existing: "nowhere"})
+	_, missing := d.Make(t.Context(), c.connection(), asset.Asset{ID: "2", Existing: "nowhere"})
 	for err, kind := range map[error]error{quota: broker.ErrQuota, missing: broker.ErrInvalid} {
 		if !errors.Is(err, kind) || strings.Contains(err.Error(), fake.Canary) {
 			t.Errorf("%v, want %v and nothing of Neutron's", err, kind)
@@ -174,8 +174,8 @@ func TestLinksThatCannotBe(t *testing.T) {
 	if err := d.Remove(ended, c.connection(), l); err == nil {
 		t.Error("a call outlives its context")
 	}
-	for _, s := range []network.LinkSpec{{NAD: &network.PodNetwork{Type: "bridge"}}, {Router: "r"}} {
-		if _, err := d.Purpose(link.Link{Spec: s}); !errors.Is(err, broker.ErrInvalid) {
+	for _, s := range []spec.LinkSpec{{NAD: &spec.PodNetwork{Type: "bridge"}}, {Router: "r"}} {
+		if _, err := d.Lease(asset.Asset{Spec: s}); !errors.Is(err, broker.ErrInvalid) {
 			t.Errorf("Purpose of %+v = %v", s, err)
 		}
 	}

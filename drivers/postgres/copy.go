@@ -35,7 +35,7 @@ type Origin interface {
 var copied = []string{
 	"vims", "vim_generations", "vim_labels", "vim_shares", "vim_uses", "management_clusters", "clusters", "grants", "leases", "retired_keys",
 	"token_uses", "used_tokens", "trust_entries", "oauth_clients", "oauth_keys", "vnf_grants", "vnf_packages", "vnf_package_chunks",
-	"vnf_contents_gone", "vnf_instances", "virtual_links", "link_viewers", "link_uses",
+	"vnf_contents_gone", "vnf_instances", "assets", "asset_viewers", "asset_uses",
 	"vnf_package_uses", "vnf_operations", "vnf_secret_parameters", "vnf_subscriptions",
 	"vnf_notifications", "vnf_bundles", "jobs", "sessions",
 	"audit_entries", "audit_keys", "audit_checkpoints", "audit_anchors", "audit_cursors", "audit_tiles",

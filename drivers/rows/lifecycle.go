@@ -59,7 +59,7 @@ func InstanceRow(i lifecycle.Instance) (Instance, error) {
 	text, err := json.Marshal(i)
 	row := Instance{
 		Instance: i, Document: string(text),
-		Packages: []string{i.Shape.Package}, VIMs: []string{i.Shape.VIM}, Links: i.Shape.LinkIDs(),
+		Packages: []string{i.Shape.Package}, VIMs: []string{i.Shape.VIM}, Links: i.Shape.AssetIDs(),
 	}
 	if err == nil {
 		err = row.SetDrift(i.Drift)
@@ -82,7 +82,7 @@ func (r Instance) holding(o lifecycle.Operation) Instance {
 	if o.State.Live() {
 		r.Packages = append(r.Packages, o.Before.Package, o.Target.Package)
 		r.VIMs = append(r.VIMs, o.Before.VIM, o.Target.VIM)
-		r.Links = slices.Concat(r.Links, o.Before.LinkIDs(), o.Target.LinkIDs())
+		r.Links = slices.Concat(r.Links, o.Before.AssetIDs(), o.Target.AssetIDs())
 	}
 	return r
 }

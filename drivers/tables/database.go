@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/asset"
 	"github.com/vimbroker/vimbroker/broker/grant"
-	"github.com/vimbroker/vimbroker/broker/link"
 	"github.com/vimbroker/vimbroker/broker/notary"
 	"github.com/vimbroker/vimbroker/broker/oauth"
 	"github.com/vimbroker/vimbroker/broker/onboard"
@@ -114,7 +114,7 @@ const (
 	lockTurns     Lock = "turns of operations"
 	lockClients   Lock = "clients of project"
 	lockInstances Lock = "VNF instances of project"
-	lockLinks     Lock = "virtual links of project"
+	lockAssets    Lock = "virtual links and volumes of project"
 	lockSubs      Lock = "subscriptions of project"
 	lockVNFGrants Lock = "grants of client"
 	lockBundles   Lock = "bundles of project"
@@ -206,7 +206,7 @@ func (r *results) Spare(bad *bool, fields ...any) error {
 }
 
 var _ interface {
-	link.Store
+	asset.Store
 	catalog.Store
 	grant.Store
 	lifecycle.Store

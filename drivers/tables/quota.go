@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/policy"
 )
 
 // quota bounds how many rows of a table a project or a client has.
@@ -33,8 +34,6 @@ var (
 
 	instanceQuota = quotaOf(lockInstances, `vnf_instances`, `project`, "",
 		"quota vnfInstances is used up: the project has %d VNF instances"+asManyAs, "delete VNF instances that are no longer needed, "+orAsk)
-	linkQuota = quotaOf(lockLinks, `virtual_links`, `project`, "",
-		"quota links is used up: the project has %d virtual links"+asManyAs, "delete those that are no longer needed, "+orAsk)
 	vimQuota = quotaOf(lockVIMs, `vims`, `project`, "project",
 		"quota vims is used up: the project has %d VIMs"+asManyAs, "delete VIMs that are no longer needed, "+orAsk)
 	vnfGrantQuota = quotaOf(lockVNFGrants, `vnf_grants`, `client`, "",
@@ -44,6 +43,14 @@ var (
 // within is [Tx.room] for one row more.
 func within(q quota, owner string, most int) func(Tx) error {
 	return func(t Tx) error { return t.room(q, owner, 1, most) }
+}
+
+// assetQuotas are of each kind by itself.
+var assetQuotas = map[policy.Kind]quota{
+	policy.KindLink: quotaOf(lockAssets, `assets`, `kind = 'VirtualLink' AND project`, "",
+		"quota links is used up: the project has %d virtual links"+asManyAs, "delete those that are no longer needed, "+orAsk),
+	policy.KindVolume: quotaOf(lockAssets, `assets`, `kind = 'Volume' AND project`, "",
+		"quota links is used up: the project has %d volumes"+asManyAs, "delete those that are no longer needed, "+orAsk),
 }
 
 // room makes sure that so many rows more are within a quota until the transaction ends. Without a bound there is none.

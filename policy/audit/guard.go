@@ -185,7 +185,8 @@ func (g *Guard) act(ctx context.Context, p policy.Principal, action policy.Actio
 // shows are the actions that show an object of each kind.
 var shows = map[policy.Kind]policy.Action{
 	policy.KindVIM: policy.VIMShow, policy.KindLease: policy.LeaseShow, policy.KindVNFInstance: policy.VNFShow,
-	policy.KindLink: policy.LinkShow, policy.KindPackage: policy.PackageShow, policy.KindGrant: policy.GrantShow,
+	policy.KindLink: policy.LinkShow, policy.KindVolume: policy.VolumeShow, policy.KindPackage: policy.PackageShow,
+	policy.KindGrant:        policy.GrantShow,
 	policy.KindSubscription: policy.SubscriptionShow, policy.KindClient: policy.ClientShow,
 }
 

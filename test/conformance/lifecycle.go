@@ -16,8 +16,8 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/asset"
 	"github.com/vimbroker/vimbroker/broker/job"
-	"github.com/vimbroker/vimbroker/broker/link"
 	"github.com/vimbroker/vimbroker/drivers/queue"
 	"github.com/vimbroker/vimbroker/lifecycle"
 	"github.com/vimbroker/vimbroker/lifecycle/catalog"
@@ -31,7 +31,7 @@ type LifecycleStore interface {
 	catalog.Store
 	JobStore
 	broker.VIMStore
-	link.Store
+	asset.Store
 	KeysInUse(ctx context.Context, id string) ([]broker.RetiredKey, error)
 }
 
@@ -56,7 +56,7 @@ func Lifecycle(t *testing.T, open func(t *testing.T) LifecycleStore) {
 	check("VIMs", instanceVIMs)
 	check("VIMRace", func(t *testing.T, s lifecycleTest) { VIMRace(t, s, s) })
 	check("Links", linkRows)
-	check("LinkUses", linkUses)
+	check("AssetUses", linkUses)
 	check("LinkRace", linkRace)
 	check("InstanceQuota", instanceQuota)
 	check("PackageRace", packageRace)

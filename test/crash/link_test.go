@@ -2,13 +2,13 @@ package crash_test
 
 import (
 	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
-	"github.com/vimbroker/vimbroker/broker/link/network"
+	"github.com/vimbroker/vimbroker/broker/asset/spec"
 )
 
 // link asks for the virtual link of these flows.
 func (s *scene) link() (v1.VirtualLink, error) {
 	return s.CreateVirtualLink(s.ctx(), v1.VirtualLinkRequest{
-		Name: "sgi", VIM: "edge", Spec: &network.LinkSpec{CIDR: "10.9.0.0/24", NAD: &network.PodNetwork{Type: "bridge", Device: "br1"}},
+		Name: "sgi", VIM: "edge", Spec: &spec.LinkSpec{CIDR: "10.9.0.0/24", NAD: &spec.PodNetwork{Type: "bridge", Device: "br1"}},
 	})
 }
 

@@ -5,10 +5,10 @@ import (
 	"time"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/asset"
 	"github.com/vimbroker/vimbroker/broker/clientconfig"
 	"github.com/vimbroker/vimbroker/broker/delivery"
 	"github.com/vimbroker/vimbroker/broker/grant"
-	"github.com/vimbroker/vimbroker/broker/link"
 	"github.com/vimbroker/vimbroker/broker/notary"
 	"github.com/vimbroker/vimbroker/broker/oauth"
 	"github.com/vimbroker/vimbroker/broker/onboard"
@@ -117,13 +117,13 @@ type Clusters interface {
 	Push(ctx context.Context, p policy.Principal, in onboard.Pushed) (onboard.View, error)
 }
 
-// Links keeps virtual links; [link.Links] says what each method does. Every method decides and records for the principal it is
-// given.
+// Links keeps virtual links and volumes; [asset.Assets] says what each method does. Every method decides and records for the
+// principal it is given.
 type Links interface {
-	Create(ctx context.Context, p policy.Principal, r link.Request) (link.Link, bool, error)
-	List(ctx context.Context, p policy.Principal, page broker.Page) ([]link.Link, string, error)
-	Show(ctx context.Context, p policy.Principal, ref string) (link.Link, []link.Use, int, error)
-	Delete(ctx context.Context, p policy.Principal, ref string, force bool) (link.Link, []link.Use, error)
+	Create(ctx context.Context, p policy.Principal, r asset.Request) (asset.Asset, bool, error)
+	List(ctx context.Context, p policy.Principal, kind policy.Kind, page broker.Page) ([]asset.Asset, string, error)
+	Show(ctx context.Context, p policy.Principal, kind policy.Kind, ref string) (asset.Asset, []asset.Use, int, error)
+	Delete(ctx context.Context, p policy.Principal, kind policy.Kind, ref string, force bool) (asset.Asset, []asset.Use, error)
 }
 
 // Trust is the table of trust; [trust.Table] says what each method does. Every method but Logins decides and records for

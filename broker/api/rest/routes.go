@@ -35,7 +35,6 @@ var (
 	keys     = func(s *server) TokenKeys { return s.TokenKeys }
 	grants   = func(s *server) Grants { return s.Grants }
 	trusted  = func(s *server) Trust { return s.Trust }
-	links    = func(s *server) Links { return s.Links }
 
 	onboarding = lacks(func(s *server) bool { return s.Clusters == nil }, "this server does not follow the clusters of Cluster API",
 		"ask a server that does")
@@ -43,7 +42,7 @@ var (
 	tokenKeys    = lacks(func(s *server) bool { return s.TokenKeys == nil }, "this server gives clients no tokens", "")
 	vnfGrants    = lacks(func(s *server) bool { return s.Grants == nil }, "this server gives VNFMs no grants", "")
 	trustTable   = lacks(func(s *server) bool { return s.Trust == nil }, "this server has no table of trust", "")
-	virtualLinks = lacks(func(s *server) bool { return s.Links == nil }, "this server keeps no virtual links", "")
+	virtualLinks = lacks(func(s *server) bool { return s.Links == nil }, "this server keeps no virtual links and volumes", "")
 )
 
 // routes are all operations but GET /openapi.json. Every one under /v1/ requires an
@@ -119,20 +118,37 @@ var routes = []route{
 		"Push the kubeconfig of a cluster, as if its secret held it",
 		route{beta: true, pushes: true, timeout: remote, needs: onboarding}),
 
-	on("POST /v1/virtual-links", "createVirtualLink", "links", takes((*server).createLink),
+	on("POST /v1/virtual-links", "createVirtualLink", "links", takes(linkShelf.create),
 		"Make a virtual link: 200 where it is there already and is the same",
 		route{
 			beta: true, timeout: remote, action: policy.LinkCreate, status: []int{http.StatusCreated, http.StatusOK},
 			needs: virtualLinks,
 		}),
-	on("GET /v1/virtual-links", "listVirtualLinks", "links", pages(links, Links.List, (*call).paged, virtualLink), "List virtual links",
+	on("GET /v1/virtual-links", "listVirtualLinks", "links", plain(linkShelf.list), "List virtual links",
 		route{beta: true, action: policy.LinkShow, query: paging, needs: virtualLinks}),
-	on("GET /v1/virtual-links/{id}", "showVirtualLink", "links", plain((*server).showLink), "Show a virtual link, and who uses it",
+	on("GET /v1/virtual-links/{id}", "showVirtualLink", "links", plain(linkShelf.one), "Show a virtual link, and who uses it",
 		route{beta: true, action: policy.LinkShow, needs: virtualLinks}),
-	on("DELETE /v1/virtual-links/{id}", "deleteVirtualLink", "links", plain((*server).deleteLink),
+	on("DELETE /v1/virtual-links/{id}", "deleteVirtualLink", "links", plain(linkShelf.remove),
 		"Delete a virtual link: 409 while it is used",
 		route{
 			beta: true, timeout: remote, action: policy.LinkDelete, query: removal, status: []int{http.StatusNoContent, http.StatusOK},
+			needs: virtualLinks,
+		}),
+
+	on("POST /v1/volumes", "createVolume", "links", takes(volumeShelf.create),
+		"Make a volume: 200 where it is there already and is the same",
+		route{
+			beta: true, timeout: remote, action: policy.VolumeCreate, status: []int{http.StatusCreated, http.StatusOK},
+			needs: virtualLinks,
+		}),
+	on("GET /v1/volumes", "listVolumes", "links", plain(volumeShelf.list), "List volumes",
+		route{beta: true, action: policy.VolumeShow, query: paging, needs: virtualLinks}),
+	on("GET /v1/volumes/{id}", "showVolume", "links", plain(volumeShelf.one), "Show a volume, and who uses it",
+		route{beta: true, action: policy.VolumeShow, needs: virtualLinks}),
+	on("DELETE /v1/volumes/{id}", "deleteVolume", "links", plain(volumeShelf.remove),
+		"Delete a volume: 409 while it is used",
+		route{
+			beta: true, timeout: remote, action: policy.VolumeDelete, query: removal, status: []int{http.StatusNoContent, http.StatusOK},
 			needs: virtualLinks,
 		}),
 

@@ -314,6 +314,8 @@ type AdditionalParams struct {
 	Variables map[string]string `json:"variables,omitempty"`
 	// Order puts objects of the manifests into waves.
 	Order []WaveRule `json:"order,omitempty"`
+	// Volumes are ids or names of volumes, by the names of the claims in whose place they are mounted.
+	Volumes map[string]string `json:"volumes,omitempty"`
 	// NFV is merged into the parameter nfv of a base HOT.
 	NFV jsontext.Value `json:"nfv,omitzero"`
 	// Chart is the path of a Helm chart in the package: a packed one, or its folder. ChartValues are laid over the

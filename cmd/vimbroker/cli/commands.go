@@ -24,6 +24,7 @@ func Commands(c *console.Console) []*cobra.Command {
 		p.kubeconfigCommand(),
 		p.leaseCommand(),
 		p.linkCommand(),
+		p.volumeCommand(),
 		p.loginCommand(),
 		p.logoutCommand(),
 		p.managementCommand(),

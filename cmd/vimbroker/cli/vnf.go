@@ -322,7 +322,7 @@ func (p *program) preview(ctx context.Context, registry *client.Client, id, task
 func (p *program) vnfInstantiateCommand() *cobra.Command {
 	var r sol003.InstantiateRequest
 	var vim, nfv, order string
-	var variables, linked []string
+	var variables, linked, mounted []string
 	var chart chartFlags
 	return p.beginCommand(beginning{
 		use: "instantiate INSTANCE", short: "Make the resources of an instance", task: "instantiate", dry: true,
@@ -349,6 +349,7 @@ HOT hides or the manifests call secret, by a mark or by their names.`,
 			f.StringVar(&r.Params.Release, "release", "", "name of the chart's release (default: vnf and digits of the instance's id)")
 			f.StringVar(&nfv, "nfv", "", nfvUsage)
 			f.StringArrayVar(&linked, "link", nil, linkUsage)
+			f.StringArrayVar(&mounted, "volume", nil, "CLAIM=VOLUME: a volume in the place of a claim of the package (repeatable)")
 			chart.add(c)
 			console.MustComplete(c, "vim", p.VimNames)
 		},
@@ -366,6 +367,9 @@ HOT hides or the manifests call secret, by a mark or by their names.`,
 				return nil, err
 			}
 			if r.External, err = linksOf(c, linked); err != nil {
+				return nil, err
+			}
+			if r.Params.Volumes, err = volumesOf(c, mounted); err != nil {
 				return nil, err
 			}
 			ref, err := p.VIMRef(c.Context(), registry, vim)

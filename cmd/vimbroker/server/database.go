@@ -12,9 +12,9 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/asset"
 	"github.com/vimbroker/vimbroker/broker/grant"
 	"github.com/vimbroker/vimbroker/broker/job"
-	"github.com/vimbroker/vimbroker/broker/link"
 	"github.com/vimbroker/vimbroker/broker/oauth"
 	"github.com/vimbroker/vimbroker/broker/onboard"
 	"github.com/vimbroker/vimbroker/broker/secret"
@@ -125,7 +125,7 @@ type store interface {
 	trust.Store
 	session.Store
 	grant.Store
-	link.Store
+	asset.Store
 	lifecycle.Store
 	subscription.Store
 	bundle.Store

@@ -23,10 +23,10 @@ import (
 	"github.com/vimbroker/vimbroker/broker/api/rest"
 	"github.com/vimbroker/vimbroker/broker/api/tacker"
 	"github.com/vimbroker/vimbroker/broker/api/web"
+	"github.com/vimbroker/vimbroker/broker/asset"
 	"github.com/vimbroker/vimbroker/broker/delivery"
 	"github.com/vimbroker/vimbroker/broker/grant"
 	"github.com/vimbroker/vimbroker/broker/hub"
-	"github.com/vimbroker/vimbroker/broker/link"
 	"github.com/vimbroker/vimbroker/broker/oauth"
 	"github.com/vimbroker/vimbroker/broker/onboard"
 	"github.com/vimbroker/vimbroker/broker/remote"
@@ -86,7 +86,7 @@ type server struct {
 	clients     *oauth.Clients
 	tokens      *oauth.Tokens
 	grants      *grant.Grants
-	links       *link.Links
+	links       *asset.Assets
 	sessions    *session.Sessions
 	// lifecycle works operations also where its door is closed: they may have begun before.
 	lifecycle *lifecycle.Lifecycle
@@ -248,9 +248,9 @@ func (s *server) newLifecycle() {
 		Egress: s.live.egress, Authorities: remote.Authorities{File: c.Charts.CAFile},
 		Warn: func(o catalog.Opened) ([]string, error) { return warnings(ofManifests, o) },
 	})
-	s.links = link.New(link.Options{
+	s.links = asset.New(asset.Options{
 		Store: s.store, Leaser: b, Guard: b.Guard(), Egress: s.live.egress, Log: s.log, Now: s.store.Now,
-		Drivers: []link.Driver{neutron.Driver{}, manifests.Links{}}, PerProject: c.VNF.Links,
+		Drivers: []asset.Driver{neutron.Driver{}, manifests.Links{}, manifests.Volumes{}}, PerProject: c.VNF.Links,
 	})
 	s.lifecycle = lifecycle.New(lifecycle.Options{
 		Store: s.store, Leaser: b, Registrar: b.Registry, Packages: packages{s.catalog}, Links: s.links, Keys: s.keyStores(), Guard: b.Guard(),

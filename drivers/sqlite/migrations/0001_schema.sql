@@ -798,10 +798,11 @@ CREATE INDEX vnf_instance_by_project ON vnf_instances (project, created_at DESC,
 CREATE INDEX vnf_instance_by_name ON vnf_instances (name, created_at DESC, id DESC); -- lists: of a name
 CREATE INDEX vnf_instance_to_observe ON vnf_instances (observed_at, id) WHERE state = 'INSTANTIATED'; -- the pass that looks for drift
 
--- Virtual links: networks on VIMs, apart from VNF instances. What no query asks for is in the document.
-CREATE TABLE virtual_links (
+-- Virtual links and volumes: networks and claims on VIMs, apart from VNF instances. What no query asks for is in the document.
+CREATE TABLE assets (
     id         TEXT    NOT NULL PRIMARY KEY,
     project    TEXT    NOT NULL,
+    kind       TEXT    NOT NULL, -- VirtualLink or Volume
     name       TEXT    NOT NULL,
     vim        TEXT    NOT NULL,
     state      TEXT    NOT NULL,
@@ -811,31 +812,32 @@ CREATE TABLE virtual_links (
     since      INTEGER NOT NULL, -- when somebody last began to work on it
     revision   INTEGER NOT NULL,
     document   TEXT    NOT NULL, -- JSON
-    CONSTRAINT link_name_once_per_project UNIQUE (project, name)
+    CONSTRAINT asset_name_once_per_project UNIQUE (project, kind, name)
 ) STRICT, WITHOUT ROWID;
 
-CREATE INDEX link_by_name ON virtual_links (name); -- the one that people name
-CREATE INDEX link_by_network ON virtual_links (vim, network); -- the link that a network of the cloud is
-CREATE INDEX link_unsettled ON virtual_links (since, id) WHERE loose OR state <> 'ready'; -- the pass that settles them
+CREATE INDEX asset_by_name ON assets (name); -- the one that people name
+CREATE INDEX asset_by_kind ON assets (kind, id); -- lists: all of a kind
+CREATE INDEX asset_by_network ON assets (vim, network); -- the link that a network of the cloud is
+CREATE INDEX asset_unsettled ON assets (since, id) WHERE loose OR state <> 'ready'; -- the pass that settles them
 
--- Who sees a link: its project, those that it is shared with, and * for all.
-CREATE TABLE link_viewers (
+-- Who sees an asset: its project, those that it is shared with, and * for all.
+CREATE TABLE asset_viewers (
     project TEXT    NOT NULL,
-    link    TEXT    NOT NULL REFERENCES virtual_links (id) ON DELETE CASCADE,
-    PRIMARY KEY (project, link)
+    asset   TEXT    NOT NULL REFERENCES assets (id) ON DELETE CASCADE,
+    PRIMARY KEY (project, asset)
 ) STRICT, WITHOUT ROWID;
 
-CREATE INDEX link_viewer_by_link ON link_viewers (link); -- goes with it
+CREATE INDEX asset_viewer_by_asset ON asset_viewers (asset); -- goes with it
 
--- Which VNF instances use a link: a row is written with the instance, and ends with it.
-CREATE TABLE link_uses (
-    link     TEXT    NOT NULL CONSTRAINT link_in_use_stays REFERENCES virtual_links (id),
+-- Which VNF instances use an asset: a row is written with the instance, and ends with it.
+CREATE TABLE asset_uses (
+    asset    TEXT    NOT NULL CONSTRAINT asset_in_use_stays REFERENCES assets (id),
     instance TEXT    NOT NULL,
     since    INTEGER NOT NULL,
-    PRIMARY KEY (link, instance)
+    PRIMARY KEY (asset, instance)
 ) STRICT, WITHOUT ROWID;
 
-CREATE INDEX link_use_by_instance ON link_uses (instance); -- the uses of an instance, with each change of it
+CREATE INDEX asset_use_by_instance ON asset_uses (instance); -- the uses of an instance, with each change of it
 
 -- The operations on VNF instances. What no query asks for is in the document.
 CREATE TABLE vnf_operations (

@@ -266,7 +266,7 @@ func instantiation(c *api.Call) (lifecycle.Instantiation, error) {
 	r := lifecycle.Instantiation{
 		Flavour: in.FlavourID, Level: in.LevelID,
 		Namespace: in.Params.Namespace, Release: in.Params.Release, Variables: in.Params.Variables,
-		Others: in.Params.Unknown(),
+		Others: in.Params.Unknown(), Volumes: in.Params.Volumes,
 	}
 	var err error
 	if r.Links, err = links(in.AskedLinks); err != nil {
@@ -408,7 +408,7 @@ func (s *server) changePackage(c *api.Call, in sol003.ChangePackageRequest) (api
 	}
 	a, err := beginOrPreview(s, c, lifecycle.PackageChange{
 		VNFDID: in.VNFDID, Files: files, Waves: ordered, Variables: in.Params.Variables, Parameters: parameters, Params: shown,
-		Others: in.Params.Unknown(), Links: asked,
+		Others: in.Params.Unknown(), Links: asked, Volumes: in.Params.Volumes,
 	}, s.life.ChangePackage)
 	return a, unusable(err)
 }

@@ -77,6 +77,10 @@ func instance(c *api.Call, i lifecycle.Instance) sol003.VNFInstance {
 			info.Storages = append(info.Storages, storage(s, one))
 		}
 	}
+	for _, v := range s.Volumes {
+		claim := lifecycle.Storage{Desc: v.Storage, Kind: "PersistentVolumeClaim", Namespace: s.Namespace, Name: v.Claim}
+		info.Storages = append(info.Storages, storage(s, claim))
+	}
 	connected(info, s)
 	shown.Instantiated = info
 	return shown

@@ -1,4 +1,4 @@
--- of 0001_schema.sql, sha256 d2876e59d668fd42bcd999c195b1181f49f00bd076b3509aff58a5d252a7e181
+-- of 0001_schema.sql, sha256 25ba2272d4a481894eed7d6519aee643d962e17887bd6999cd2d34a0fa48f5af
 
 
 
@@ -155,6 +155,38 @@ END $$;
 SET default_tablespace = '';
 
 SET default_table_access_method = heap;
+
+
+CREATE TABLE public.asset_uses (
+    asset text NOT NULL COLLATE pg_catalog."C",
+    instance text NOT NULL COLLATE pg_catalog."C",
+    since timestamp with time zone NOT NULL
+);
+
+
+
+CREATE TABLE public.asset_viewers (
+    project text NOT NULL COLLATE pg_catalog."C",
+    asset text NOT NULL COLLATE pg_catalog."C"
+);
+
+
+
+CREATE TABLE public.assets (
+    id text NOT NULL COLLATE pg_catalog."C",
+    project text NOT NULL COLLATE pg_catalog."C",
+    kind text NOT NULL COLLATE pg_catalog."C",
+    name text NOT NULL COLLATE pg_catalog."C",
+    vim text NOT NULL COLLATE pg_catalog."C",
+    state text NOT NULL COLLATE pg_catalog."C",
+    network text NOT NULL COLLATE pg_catalog."C",
+    maker text NOT NULL COLLATE pg_catalog."C",
+    loose boolean NOT NULL,
+    since timestamp with time zone NOT NULL,
+    revision bigint NOT NULL,
+    document text NOT NULL
+);
+
 
 
 CREATE TABLE public.audit_anchors (
@@ -456,21 +488,6 @@ WITH (fillfactor='50');
 
 
 
-CREATE TABLE public.link_uses (
-    link text NOT NULL COLLATE pg_catalog."C",
-    instance text NOT NULL COLLATE pg_catalog."C",
-    since timestamp with time zone NOT NULL
-);
-
-
-
-CREATE TABLE public.link_viewers (
-    project text NOT NULL COLLATE pg_catalog."C",
-    link text NOT NULL COLLATE pg_catalog."C"
-);
-
-
-
 CREATE TABLE public.live_leases (
     id text NOT NULL COLLATE pg_catalog."C",
     created_at timestamp with time zone NOT NULL,
@@ -751,22 +768,6 @@ END) STORED,
 
 
 
-CREATE TABLE public.virtual_links (
-    id text NOT NULL COLLATE pg_catalog."C",
-    project text NOT NULL COLLATE pg_catalog."C",
-    name text NOT NULL COLLATE pg_catalog."C",
-    vim text NOT NULL COLLATE pg_catalog."C",
-    state text NOT NULL COLLATE pg_catalog."C",
-    network text NOT NULL COLLATE pg_catalog."C",
-    maker text NOT NULL COLLATE pg_catalog."C",
-    loose boolean NOT NULL,
-    since timestamp with time zone NOT NULL,
-    revision bigint NOT NULL,
-    document text NOT NULL
-);
-
-
-
 CREATE TABLE public.vnf_bundles (
     id text NOT NULL COLLATE pg_catalog."C",
     project text NOT NULL COLLATE pg_catalog."C",
@@ -946,11 +947,20 @@ WITH (fillfactor='50');
 
 
 
-INSERT INTO public.audit_checkpoints VALUES (30, '\xd0da687975693130c3d38ed6c16952e3a646ec04024d01312ee3293b8928e2ee', '2026-11-26 13:01:16.147783+00', 'fa817b25-385d-4b39-bf09-1821087f38da', 'vimbroker.audit/fa817b25-385d-4b39-bf09-1821087f38da
-30
-0NpoeXVpMTDD047WwWlS46ZG7AQCTQExLuMpO4ko4u4=
 
-— vimbroker.audit/fa817b25-385d-4b39-bf09-1821087f38da WzERtomm6kciPKbu2X058Y/aU681e5+0MlEZW6sXurJydzS+gkBjb+r1AZxqBhyPxGNKVQcxcTjMx8CRi8MLxelWWQ4=
+
+
+
+
+
+
+
+
+INSERT INTO public.audit_checkpoints VALUES (30, '\x3e8cbde77c7ce400b63aa1bbbdd3548a85d48785a290fb59de8a959a2a172650', '2026-11-26 13:40:28.664025+00', '465e5f16-f051-458e-bae8-45afdb5e2786', 'vimbroker.audit/465e5f16-f051-458e-bae8-45afdb5e2786
+30
+Poy953x85AC2OqG7vdNUioXUh4WikPtZ3oqVmioXJlA=
+
+— vimbroker.audit/465e5f16-f051-458e-bae8-45afdb5e2786 9fyTBmC5eljdS6z8wGaa9O6FzpmtQqEF0bw55LH7VXIzimKV0BGbHy13vng899E+Bre6rmlNmCHigvTYK9TyIraCmgo=
 ');
 
 
@@ -958,46 +968,46 @@ INSERT INTO public.audit_checkpoints VALUES (30, '\xd0da687975693130c3d38ed6c169
 
 
 
-INSERT INTO public.audit_entries VALUES (1, '2026-11-26 13:01:15.826566+00', '', '', 'system:server', '', 'server:start', 'Server', '', 'done', '{"policies":"d3358166715ff2b77acc948695e45f43bf66446f0fa6ed134c3fdb096f9ad295","version":"1.0.0"}');
-INSERT INTO public.audit_entries VALUES (2, '2026-11-26 13:01:15.846592+00', '33858974-e20e-4f4c-aa83-e293a8cdac7a', 'rest', 'admin', 'platform', 'server:login', 'Server', 'platform', 'done', '{"authenticator":"static","source":"127.0.0.1"}');
-INSERT INTO public.audit_entries VALUES (3, '2026-11-26 13:01:15.848599+00', '33858974-e20e-4f4c-aa83-e293a8cdac7a', 'rest', 'admin', 'platform', 'vim:register', 'Project', 'platform', 'intent', '{"authenticator":"static","endpointHost":"127.0.0.1","new.caCert":"sha256:1f06b202015495b078a286db72440e7f4b6af4c78fc858d3878d1772a2d1a78d","new.endpoint":"https://127.0.0.1:44979","new.labels.site":"\"north\"","new.name":"edge-1","new.namespace":"default","new.project":"platform","new.type":"kubernetes","policy":"default.admins-do-all","source":"127.0.0.1","vim":"7c51b131-76de-4008-850b-addee1b71723","vimName":"edge-1","vimProject":"platform"}');
-INSERT INTO public.audit_entries VALUES (4, '2026-11-26 13:01:15.867236+00', '33858974-e20e-4f4c-aa83-e293a8cdac7a', 'rest', 'admin', 'platform', 'vim:register', 'Project', 'platform', 'done', '{"authenticator":"static","endpointHost":"127.0.0.1","generation":"1","new.caCert":"sha256:1f06b202015495b078a286db72440e7f4b6af4c78fc858d3878d1772a2d1a78d","new.credential.kind":"bearerToken","new.endpoint":"https://127.0.0.1:44979","new.generation":"1","new.identity":"1e16d554-b2a7-4dc6-bac1-11664a9335c5","new.keyStore":"keydir","new.labels.site":"\"north\"","new.name":"edge-1","new.namespace":"default","new.project":"platform","new.type":"kubernetes","policy":"default.admins-do-all","source":"127.0.0.1","vim":"7c51b131-76de-4008-850b-addee1b71723","vimName":"edge-1","vimProject":"platform"}');
-INSERT INTO public.audit_entries VALUES (5, '2026-11-26 13:01:15.869628+00', '33858974-e20e-4f4c-aa83-e293a8cdac7a', 'rest', 'admin', 'platform', 'vim:show', 'Project', 'platform', 'read', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
-INSERT INTO public.audit_entries VALUES (6, '2026-11-26 13:01:15.883337+00', '31c17500-2733-48d8-a998-4dc83d6098c7', 'rest', 'admin', 'platform', 'vim:register', 'Project', 'platform', 'intent', '{"authenticator":"static","endpointHost":"127.0.0.1","new.caCert":"sha256:1f06b202015495b078a286db72440e7f4b6af4c78fc858d3878d1772a2d1a78d","new.endpoint":"https://127.0.0.1:44979","new.name":"edge-2","new.namespace":"default","new.project":"platform","new.type":"kubernetes","policy":"default.admins-do-all","source":"127.0.0.1","vim":"3865cb2c-498f-4e1a-8415-abfc8ee3f01e","vimName":"edge-2","vimProject":"platform"}');
-INSERT INTO public.audit_entries VALUES (7, '2026-11-26 13:01:15.903694+00', '31c17500-2733-48d8-a998-4dc83d6098c7', 'rest', 'admin', 'platform', 'vim:register', 'Project', 'platform', 'done', '{"authenticator":"static","endpointHost":"127.0.0.1","generation":"1","new.caCert":"sha256:1f06b202015495b078a286db72440e7f4b6af4c78fc858d3878d1772a2d1a78d","new.credential.kind":"bearerToken","new.endpoint":"https://127.0.0.1:44979","new.generation":"1","new.identity":"1e16d554-b2a7-4dc6-bac1-11664a9335c5","new.keyStore":"keydir","new.name":"edge-2","new.namespace":"default","new.project":"platform","new.type":"kubernetes","policy":"default.admins-do-all","source":"127.0.0.1","vim":"3865cb2c-498f-4e1a-8415-abfc8ee3f01e","vimName":"edge-2","vimProject":"platform"}');
-INSERT INTO public.audit_entries VALUES (8, '2026-11-26 13:01:15.920593+00', 'c22f6f42-59ba-4381-8ebb-83fbdb8eca60', 'rest', 'admin', 'platform', 'vim:update', 'VIM', '3865cb2c-498f-4e1a-8415-abfc8ee3f01e', 'done', '{"authenticator":"static","endpointHost":"127.0.0.1","new.description":"(not shown)","policy":"default.admins-do-all","source":"127.0.0.1","vim":"3865cb2c-498f-4e1a-8415-abfc8ee3f01e","vimName":"edge-2","vimProject":"platform"}');
-INSERT INTO public.audit_entries VALUES (9, '2026-11-26 13:01:15.935786+00', 'ae41b5c6-23d3-436b-8167-105f8c805020', 'rest', 'admin', 'platform', 'vim:rotate', 'VIM', '7c51b131-76de-4008-850b-addee1b71723', 'intent', '{"authenticator":"static","endpointHost":"127.0.0.1","policy":"default.admins-do-all","reason":"sealed anew in keydir","source":"127.0.0.1","vim":"7c51b131-76de-4008-850b-addee1b71723","vimName":"edge-1","vimProject":"platform"}');
-INSERT INTO public.audit_entries VALUES (10, '2026-11-26 13:01:15.94231+00', 'ae41b5c6-23d3-436b-8167-105f8c805020', 'rest', 'admin', 'platform', 'vim:rotate', 'VIM', '7c51b131-76de-4008-850b-addee1b71723', 'done', '{"authenticator":"static","endpointHost":"127.0.0.1","policy":"default.admins-do-all","reason":"sealed anew in keydir","source":"127.0.0.1","vim":"7c51b131-76de-4008-850b-addee1b71723","vimName":"edge-1","vimProject":"platform"}');
-INSERT INTO public.audit_entries VALUES (11, '2026-11-26 13:01:15.959414+00', '8ab4fc71-c030-4eb9-8062-d0e802f2ab35', 'rest', 'admin', 'platform', 'vim:check', 'VIM', '7c51b131-76de-4008-850b-addee1b71723', 'read', '{"authenticator":"static","endpointHost":"127.0.0.1","policy":"default.admins-do-all","source":"127.0.0.1","vim":"7c51b131-76de-4008-850b-addee1b71723","vimName":"edge-1","vimProject":"platform"}');
-INSERT INTO public.audit_entries VALUES (12, '2026-11-26 13:01:15.981974+00', 'ff6ac211-2236-4a4c-af3b-a3b24ca3eb3a', 'rest', 'admin', 'platform', 'lease:issue', 'VIM', '7c51b131-76de-4008-850b-addee1b71723', 'intent', '{"authenticator":"static","endpointHost":"127.0.0.1","for":"dave","generation":"1","grade":"bounded","lease":"738bcf64-da4c-49e0-acfa-539fd939c680","namespaces":"*","policy":"default.admins-do-all","role":"view","source":"127.0.0.1","ttl":"12h0m0s","vim":"7c51b131-76de-4008-850b-addee1b71723","vimName":"edge-1","vimProject":"platform"}');
-INSERT INTO public.audit_entries VALUES (13, '2026-11-26 13:01:15.995204+00', 'ff6ac211-2236-4a4c-af3b-a3b24ca3eb3a', 'rest', 'admin', 'platform', 'lease:issue', 'VIM', '7c51b131-76de-4008-850b-addee1b71723', 'done', '{"authenticator":"static","credential-id":"JTI=85e9dfef-5fc2-4859-b55e-d1ff9f1056dd","endpointHost":"127.0.0.1","expiresAt":"2026-11-27T01:01:15Z","for":"dave","generation":"1","grade":"bounded","lease":"738bcf64-da4c-49e0-acfa-539fd939c680","namespaces":"*","policy":"default.admins-do-all","role":"view","source":"127.0.0.1","ttl":"12h0m0s","vim":"7c51b131-76de-4008-850b-addee1b71723","vimName":"edge-1","vimProject":"platform"}');
-INSERT INTO public.audit_entries VALUES (14, '2026-11-26 13:01:16.00667+00', 'd1d03175-2de4-4de5-86fa-711264d9e304', 'rest', 'admin', 'platform', 'lease:issue', 'VIM', '7c51b131-76de-4008-850b-addee1b71723', 'intent', '{"authenticator":"static","endpointHost":"127.0.0.1","generation":"1","grade":"bounded","lease":"6376e694-4a07-4bc3-b30e-a7bcc7a5fe81","namespaces":"default","policy":"default.admins-do-all","role":"","source":"127.0.0.1","ttl":"1h0m0s","vim":"7c51b131-76de-4008-850b-addee1b71723","vimName":"edge-1","vimProject":"platform"}');
-INSERT INTO public.audit_entries VALUES (15, '2026-11-26 13:01:16.02695+00', 'd1d03175-2de4-4de5-86fa-711264d9e304', 'rest', 'admin', 'platform', 'lease:issue', 'VIM', '7c51b131-76de-4008-850b-addee1b71723', 'done', '{"authenticator":"static","credential-id":"JTI=da63d37f-d17a-42f6-8dfe-af344581e973","endpointHost":"127.0.0.1","expiresAt":"2026-11-26T14:01:16Z","generation":"1","grade":"bounded","lease":"6376e694-4a07-4bc3-b30e-a7bcc7a5fe81","namespaces":"default","policy":"default.admins-do-all","role":"","source":"127.0.0.1","ttl":"1h0m0s","vim":"7c51b131-76de-4008-850b-addee1b71723","vimName":"edge-1","vimProject":"platform"}');
-INSERT INTO public.audit_entries VALUES (16, '2026-11-26 13:01:16.037963+00', '07aea115-bcd5-4f2d-a35c-fa01ba8e530b', 'rest', 'admin', 'platform', 'client:create', 'Client', 'a06a8a5d-b2b0-4262-8e66-e2e807e40584', 'done', '{"authenticator":"static","client":"a06a8a5d-b2b0-4262-8e66-e2e807e40584","clientName":"tacker-north","policy":"default.admins-do-all","roles":"vnfm","source":"127.0.0.1"}');
-INSERT INTO public.audit_entries VALUES (17, '2026-11-26 13:01:16.061645+00', 'd5cb6115-6246-4d26-9e99-854f9fed894b', 'vnfpkgm', 'admin', 'platform', 'package:create', 'Project', 'platform', 'done', '{"authenticator":"static","package":"7b657434-8e60-470a-9c87-eb7510a18a35","policy":"default.admins-do-all","source":"127.0.0.1"}');
-INSERT INTO public.audit_entries VALUES (18, '2026-11-26 13:01:16.062977+00', '7f760979-d519-4458-98dc-b741466cb3f9', 'vnfpkgm', 'admin', 'platform', 'package:upload', 'Package', '7b657434-8e60-470a-9c87-eb7510a18a35', 'intent', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
-INSERT INTO public.audit_entries VALUES (19, '2026-11-26 13:01:16.064128+00', '7f760979-d519-4458-98dc-b741466cb3f9', 'vnfpkgm', 'admin', 'platform', 'package:upload', 'Package', '7b657434-8e60-470a-9c87-eb7510a18a35', 'intent', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
-INSERT INTO public.audit_entries VALUES (20, '2026-11-26 13:01:16.073854+00', '7f760979-d519-4458-98dc-b741466cb3f9', 'vnfpkgm', 'admin', 'platform', 'package:upload', 'Package', '7b657434-8e60-470a-9c87-eb7510a18a35', 'done', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1","vnfd":"web-1.0"}');
-INSERT INTO public.audit_entries VALUES (21, '2026-11-26 13:01:16.084638+00', '94086035-3d27-4fbc-a1a1-76e10fecf914', 'vnfpkgm', 'admin', 'platform', 'package:show', 'Package', '7b657434-8e60-470a-9c87-eb7510a18a35', 'read', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
-INSERT INTO public.audit_entries VALUES (22, '2026-11-26 13:01:16.095886+00', '983c293d-e693-4e92-90b6-ec09d76d676f', 'vnflcm', 'admin', 'platform', 'package:use', 'Package', '7b657434-8e60-470a-9c87-eb7510a18a35', 'read', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
-INSERT INTO public.audit_entries VALUES (23, '2026-11-26 13:01:16.096782+00', '983c293d-e693-4e92-90b6-ec09d76d676f', 'vnflcm', 'admin', 'platform', 'vnf:create', 'Project', 'platform', 'done', '{"authenticator":"static","instance":"d7ad8771-8058-4e2d-8add-e7ad334ef082","policy":"default.admins-do-all","source":"127.0.0.1"}');
-INSERT INTO public.audit_entries VALUES (24, '2026-11-26 13:01:16.109317+00', '60e562d5-a692-40c8-b70b-b4b43b63b511', 'vnflcm', 'admin', 'platform', 'subscription:create', 'Project', 'platform', 'intent', '{"authenticator":"static","endpointHost":"127.0.0.1","policy":"default.admins-do-all","source":"127.0.0.1","subscription":"f94d1e59-b2d6-49f4-8310-82a74f79b992"}');
-INSERT INTO public.audit_entries VALUES (25, '2026-11-26 13:01:16.11059+00', '60e562d5-a692-40c8-b70b-b4b43b63b511', 'vnflcm', 'admin', 'platform', 'subscription:create', 'Project', 'platform', 'done', '{"authenticator":"static","endpointHost":"127.0.0.1","policy":"default.admins-do-all","source":"127.0.0.1","subscription":"f94d1e59-b2d6-49f4-8310-82a74f79b992"}');
-INSERT INTO public.audit_entries VALUES (26, '2026-11-26 13:01:16.111903+00', 'f41eea29-51bb-4818-9ed1-76cb2886eb20', 'vnflcm', 'admin', 'platform', 'subscription:show', 'Subscription', 'f94d1e59-b2d6-49f4-8310-82a74f79b992', 'read', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
-INSERT INTO public.audit_entries VALUES (27, '2026-11-26 13:01:16.124242+00', 'bc8b2399-9265-48b3-a895-76d80f29f870', 'rest', 'admin', 'platform', 'vim:show', 'VIM', '3865cb2c-498f-4e1a-8415-abfc8ee3f01e', 'read', '{"authenticator":"static","endpointHost":"127.0.0.1","policy":"default.admins-do-all","source":"127.0.0.1","vim":"3865cb2c-498f-4e1a-8415-abfc8ee3f01e","vimName":"edge-2","vimProject":"platform"}');
-INSERT INTO public.audit_entries VALUES (28, '2026-11-26 13:01:16.129196+00', '3430069d-8569-41c9-b261-ae4982d42e5c', 'rest', 'admin', 'platform', 'vim:share', 'VIM', '3865cb2c-498f-4e1a-8415-abfc8ee3f01e', 'intent', '{"authenticator":"static","endpointHost":"127.0.0.1","policy":"default.admins-do-all","source":"127.0.0.1","vim":"3865cb2c-498f-4e1a-8415-abfc8ee3f01e","vimName":"edge-2","vimProject":"platform"}');
-INSERT INTO public.audit_entries VALUES (29, '2026-11-26 13:01:16.129621+00', '3430069d-8569-41c9-b261-ae4982d42e5c', 'rest', 'admin', 'platform', 'vim:update', 'VIM', '3865cb2c-498f-4e1a-8415-abfc8ee3f01e', 'done', '{"authenticator":"static","endpointHost":"127.0.0.1","new.sharedWith":"lab","policy":"default.admins-do-all","source":"127.0.0.1","vim":"3865cb2c-498f-4e1a-8415-abfc8ee3f01e","vimName":"edge-2","vimProject":"platform"}');
-INSERT INTO public.audit_entries VALUES (30, '2026-11-26 13:01:16.138654+00', '99f1252d-810b-48bc-9bfa-803113716dad', 'rest', 'admin', 'platform', 'audit:key', 'Project', '*', 'intent', '{"auditKey":"fa817b25-385d-4b39-bf09-1821087f38da","authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
-INSERT INTO public.audit_entries VALUES (31, '2026-11-26 13:01:16.147786+00', '99f1252d-810b-48bc-9bfa-803113716dad', 'rest', 'admin', 'platform', 'audit:key', 'Project', '*', 'done', '{"auditKey":"fa817b25-385d-4b39-bf09-1821087f38da","authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
-INSERT INTO public.audit_entries VALUES (32, '2026-11-26 13:01:16.159834+00', '08232cf1-8a2a-46b0-9a97-608f3b3cad2a', 'rest', 'admin', 'platform', 'lease:show', 'Project', 'platform', 'read', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
-INSERT INTO public.audit_entries VALUES (33, '2026-11-26 13:01:16.170483+00', 'a31d99bd-a45e-4f03-8830-2b2509f81de6', 'rest', 'admin', 'platform', 'lease:revoke', 'Lease', '6376e694-4a07-4bc3-b30e-a7bcc7a5fe81', 'intent', '{"authenticator":"static","endpointHost":"127.0.0.1","lease":"6376e694-4a07-4bc3-b30e-a7bcc7a5fe81","policy":"default.admins-do-all","reason":"requested","source":"127.0.0.1","vim":"7c51b131-76de-4008-850b-addee1b71723","vimName":"edge-1","vimProject":"platform"}');
-INSERT INTO public.audit_entries VALUES (34, '2026-11-26 13:01:16.171956+00', 'a31d99bd-a45e-4f03-8830-2b2509f81de6', 'rest', 'admin', 'platform', 'lease:revoke', 'Lease', '6376e694-4a07-4bc3-b30e-a7bcc7a5fe81', 'done', '{"authenticator":"static","endpointHost":"127.0.0.1","lease":"6376e694-4a07-4bc3-b30e-a7bcc7a5fe81","policy":"default.admins-do-all","reason":"requested","source":"127.0.0.1","vim":"7c51b131-76de-4008-850b-addee1b71723","vimName":"edge-1","vimProject":"platform"}');
-INSERT INTO public.audit_entries VALUES (35, '2026-11-26 13:01:16.181357+00', '2784e4de-49ee-4777-be9b-816eb84ea8d3', 'rest', 'admin', 'platform', 'audit:read', 'Project', 'platform', 'read', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
-INSERT INTO public.audit_entries VALUES (36, '2026-11-26 13:01:16.184573+00', '5be70375-d7e0-4a75-9cd8-e2a93dbb6144', 'rest', 'admin', 'platform', 'audit:read', 'Project', '*', 'read', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
-INSERT INTO public.audit_entries VALUES (37, '2026-11-26 13:01:16.213202+00', '7092434d-e584-4cac-948f-ac230eccf024', 'rest', 'admin', 'platform', 'client:show', 'Project', 'platform', 'read', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
-INSERT INTO public.audit_entries VALUES (38, '2026-11-26 13:01:16.22096+00', '2b9e3e56-56bf-421e-b694-e784e195e582', 'vnfpkgm', 'admin', 'platform', 'package:show', 'Project', 'platform', 'read', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
-INSERT INTO public.audit_entries VALUES (39, '2026-11-26 13:01:16.228602+00', '2d269a54-db08-43d8-bdc7-1b52fef74fd7', 'vnflcm', 'admin', 'platform', 'vnf:show', 'Project', 'platform', 'read', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
-INSERT INTO public.audit_entries VALUES (40, '2026-11-26 13:01:16.236245+00', '42b5ab18-5df1-4341-beb7-ee914c02a117', 'vnflcm', 'admin', 'platform', 'subscription:show', 'Project', 'platform', 'read', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
+INSERT INTO public.audit_entries VALUES (1, '2026-11-26 13:40:27.899173+00', '', '', 'system:server', '', 'server:start', 'Server', '', 'done', '{"policies":"8e499826c6a7f0eb8e6e5b34b855046ee4aad31b3bd25cbb1213c1b7fc1ec3b2","version":"1.0.0"}');
+INSERT INTO public.audit_entries VALUES (2, '2026-11-26 13:40:27.942964+00', 'bf2c1041-2686-42f1-931e-c33602e0d0db', 'rest', 'admin', 'platform', 'server:login', 'Server', 'platform', 'done', '{"authenticator":"static","source":"127.0.0.1"}');
+INSERT INTO public.audit_entries VALUES (3, '2026-11-26 13:40:27.94475+00', 'bf2c1041-2686-42f1-931e-c33602e0d0db', 'rest', 'admin', 'platform', 'vim:register', 'Project', 'platform', 'intent', '{"authenticator":"static","endpointHost":"127.0.0.1","new.caCert":"sha256:69b4b20eaf5deb6e69cdc237903b9463da62da0ce48d0cb211828e7afccd395c","new.endpoint":"https://127.0.0.1:35067","new.labels.site":"\"north\"","new.name":"edge-1","new.namespace":"default","new.project":"platform","new.type":"kubernetes","policy":"default.admins-do-all","source":"127.0.0.1","vim":"1b3fad8f-89f2-46ce-baf1-7535dc1ff6c8","vimName":"edge-1","vimProject":"platform"}');
+INSERT INTO public.audit_entries VALUES (4, '2026-11-26 13:40:28.118078+00', 'bf2c1041-2686-42f1-931e-c33602e0d0db', 'rest', 'admin', 'platform', 'vim:register', 'Project', 'platform', 'done', '{"authenticator":"static","endpointHost":"127.0.0.1","generation":"1","new.caCert":"sha256:69b4b20eaf5deb6e69cdc237903b9463da62da0ce48d0cb211828e7afccd395c","new.credential.kind":"bearerToken","new.endpoint":"https://127.0.0.1:35067","new.generation":"1","new.identity":"7af8376c-a6e9-4824-950d-f819e19f104e","new.keyStore":"keydir","new.labels.site":"\"north\"","new.name":"edge-1","new.namespace":"default","new.project":"platform","new.type":"kubernetes","policy":"default.admins-do-all","source":"127.0.0.1","vim":"1b3fad8f-89f2-46ce-baf1-7535dc1ff6c8","vimName":"edge-1","vimProject":"platform"}');
+INSERT INTO public.audit_entries VALUES (5, '2026-11-26 13:40:28.21589+00', 'bf2c1041-2686-42f1-931e-c33602e0d0db', 'rest', 'admin', 'platform', 'vim:show', 'Project', 'platform', 'read', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
+INSERT INTO public.audit_entries VALUES (6, '2026-11-26 13:40:28.234196+00', '86f0afd0-96ee-44e6-8772-1758e99ef8fb', 'rest', 'admin', 'platform', 'vim:register', 'Project', 'platform', 'intent', '{"authenticator":"static","endpointHost":"127.0.0.1","new.caCert":"sha256:69b4b20eaf5deb6e69cdc237903b9463da62da0ce48d0cb211828e7afccd395c","new.endpoint":"https://127.0.0.1:35067","new.name":"edge-2","new.namespace":"default","new.project":"platform","new.type":"kubernetes","policy":"default.admins-do-all","source":"127.0.0.1","vim":"fc65fd65-e0b6-4ef2-bbcb-29ae5febeb3e","vimName":"edge-2","vimProject":"platform"}');
+INSERT INTO public.audit_entries VALUES (7, '2026-11-26 13:40:28.24647+00', '86f0afd0-96ee-44e6-8772-1758e99ef8fb', 'rest', 'admin', 'platform', 'vim:register', 'Project', 'platform', 'done', '{"authenticator":"static","endpointHost":"127.0.0.1","generation":"1","new.caCert":"sha256:69b4b20eaf5deb6e69cdc237903b9463da62da0ce48d0cb211828e7afccd395c","new.credential.kind":"bearerToken","new.endpoint":"https://127.0.0.1:35067","new.generation":"1","new.identity":"7af8376c-a6e9-4824-950d-f819e19f104e","new.keyStore":"keydir","new.name":"edge-2","new.namespace":"default","new.project":"platform","new.type":"kubernetes","policy":"default.admins-do-all","source":"127.0.0.1","vim":"fc65fd65-e0b6-4ef2-bbcb-29ae5febeb3e","vimName":"edge-2","vimProject":"platform"}');
+INSERT INTO public.audit_entries VALUES (8, '2026-11-26 13:40:28.265347+00', '5cf9aefd-4408-4851-869e-3f6f274a7067', 'rest', 'admin', 'platform', 'vim:update', 'VIM', 'fc65fd65-e0b6-4ef2-bbcb-29ae5febeb3e', 'done', '{"authenticator":"static","endpointHost":"127.0.0.1","new.description":"(not shown)","policy":"default.admins-do-all","source":"127.0.0.1","vim":"fc65fd65-e0b6-4ef2-bbcb-29ae5febeb3e","vimName":"edge-2","vimProject":"platform"}');
+INSERT INTO public.audit_entries VALUES (9, '2026-11-26 13:40:28.276793+00', '17107628-c972-434b-a14f-7e3d34795c94', 'rest', 'admin', 'platform', 'vim:rotate', 'VIM', '1b3fad8f-89f2-46ce-baf1-7535dc1ff6c8', 'intent', '{"authenticator":"static","endpointHost":"127.0.0.1","policy":"default.admins-do-all","reason":"sealed anew in keydir","source":"127.0.0.1","vim":"1b3fad8f-89f2-46ce-baf1-7535dc1ff6c8","vimName":"edge-1","vimProject":"platform"}');
+INSERT INTO public.audit_entries VALUES (10, '2026-11-26 13:40:28.297999+00', '17107628-c972-434b-a14f-7e3d34795c94', 'rest', 'admin', 'platform', 'vim:rotate', 'VIM', '1b3fad8f-89f2-46ce-baf1-7535dc1ff6c8', 'done', '{"authenticator":"static","endpointHost":"127.0.0.1","policy":"default.admins-do-all","reason":"sealed anew in keydir","source":"127.0.0.1","vim":"1b3fad8f-89f2-46ce-baf1-7535dc1ff6c8","vimName":"edge-1","vimProject":"platform"}');
+INSERT INTO public.audit_entries VALUES (11, '2026-11-26 13:40:28.333103+00', 'eebca7fe-93eb-4e88-90a3-3a6a3e4c7c73', 'rest', 'admin', 'platform', 'vim:check', 'VIM', '1b3fad8f-89f2-46ce-baf1-7535dc1ff6c8', 'read', '{"authenticator":"static","endpointHost":"127.0.0.1","policy":"default.admins-do-all","source":"127.0.0.1","vim":"1b3fad8f-89f2-46ce-baf1-7535dc1ff6c8","vimName":"edge-1","vimProject":"platform"}');
+INSERT INTO public.audit_entries VALUES (12, '2026-11-26 13:40:28.358168+00', '27e790fa-b012-4b88-acfc-6568d10c5def', 'rest', 'admin', 'platform', 'lease:issue', 'VIM', '1b3fad8f-89f2-46ce-baf1-7535dc1ff6c8', 'intent', '{"authenticator":"static","endpointHost":"127.0.0.1","for":"dave","generation":"1","grade":"bounded","lease":"4e72b377-8cf3-4078-ab14-73f53ef56e1d","namespaces":"*","policy":"default.admins-do-all","role":"view","source":"127.0.0.1","ttl":"12h0m0s","vim":"1b3fad8f-89f2-46ce-baf1-7535dc1ff6c8","vimName":"edge-1","vimProject":"platform"}');
+INSERT INTO public.audit_entries VALUES (13, '2026-11-26 13:40:28.41385+00', '27e790fa-b012-4b88-acfc-6568d10c5def', 'rest', 'admin', 'platform', 'lease:issue', 'VIM', '1b3fad8f-89f2-46ce-baf1-7535dc1ff6c8', 'done', '{"authenticator":"static","credential-id":"JTI=bec53376-d85a-4d90-be1f-1a49b40ba229","endpointHost":"127.0.0.1","expiresAt":"2026-11-27T01:40:28Z","for":"dave","generation":"1","grade":"bounded","lease":"4e72b377-8cf3-4078-ab14-73f53ef56e1d","namespaces":"*","policy":"default.admins-do-all","role":"view","source":"127.0.0.1","ttl":"12h0m0s","vim":"1b3fad8f-89f2-46ce-baf1-7535dc1ff6c8","vimName":"edge-1","vimProject":"platform"}');
+INSERT INTO public.audit_entries VALUES (14, '2026-11-26 13:40:28.427816+00', 'cf57da2f-8396-4a34-9deb-e27c4e8d0668', 'rest', 'admin', 'platform', 'lease:issue', 'VIM', '1b3fad8f-89f2-46ce-baf1-7535dc1ff6c8', 'intent', '{"authenticator":"static","endpointHost":"127.0.0.1","generation":"1","grade":"bounded","lease":"3e5adc25-d7da-4ab2-a947-ab64fce39693","namespaces":"default","policy":"default.admins-do-all","role":"","source":"127.0.0.1","ttl":"1h0m0s","vim":"1b3fad8f-89f2-46ce-baf1-7535dc1ff6c8","vimName":"edge-1","vimProject":"platform"}');
+INSERT INTO public.audit_entries VALUES (15, '2026-11-26 13:40:28.448948+00', 'cf57da2f-8396-4a34-9deb-e27c4e8d0668', 'rest', 'admin', 'platform', 'lease:issue', 'VIM', '1b3fad8f-89f2-46ce-baf1-7535dc1ff6c8', 'done', '{"authenticator":"static","credential-id":"JTI=69eebdfe-e3a7-4c00-b572-1d6fe241804b","endpointHost":"127.0.0.1","expiresAt":"2026-11-26T14:40:28Z","generation":"1","grade":"bounded","lease":"3e5adc25-d7da-4ab2-a947-ab64fce39693","namespaces":"default","policy":"default.admins-do-all","role":"","source":"127.0.0.1","ttl":"1h0m0s","vim":"1b3fad8f-89f2-46ce-baf1-7535dc1ff6c8","vimName":"edge-1","vimProject":"platform"}');
+INSERT INTO public.audit_entries VALUES (16, '2026-11-26 13:40:28.503731+00', '4c0356ea-2954-425b-893e-05852c98aaac', 'rest', 'admin', 'platform', 'client:create', 'Client', '86714c23-2727-493f-a55d-3ab156329fb7', 'done', '{"authenticator":"static","client":"86714c23-2727-493f-a55d-3ab156329fb7","clientName":"tacker-north","policy":"default.admins-do-all","roles":"vnfm","source":"127.0.0.1"}');
+INSERT INTO public.audit_entries VALUES (17, '2026-11-26 13:40:28.535708+00', 'a1a701f5-e379-4cfd-b9d2-c32d0e349639', 'vnfpkgm', 'admin', 'platform', 'package:create', 'Project', 'platform', 'done', '{"authenticator":"static","package":"c4477281-e624-4ce1-8288-e9b6a4fcb1a0","policy":"default.admins-do-all","source":"127.0.0.1"}');
+INSERT INTO public.audit_entries VALUES (18, '2026-11-26 13:40:28.549495+00', 'a693b17b-92b7-4bae-89d9-5008e58c28b4', 'vnfpkgm', 'admin', 'platform', 'package:upload', 'Package', 'c4477281-e624-4ce1-8288-e9b6a4fcb1a0', 'intent', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
+INSERT INTO public.audit_entries VALUES (19, '2026-11-26 13:40:28.555799+00', 'a693b17b-92b7-4bae-89d9-5008e58c28b4', 'vnfpkgm', 'admin', 'platform', 'package:upload', 'Package', 'c4477281-e624-4ce1-8288-e9b6a4fcb1a0', 'intent', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
+INSERT INTO public.audit_entries VALUES (20, '2026-11-26 13:40:28.572175+00', 'a693b17b-92b7-4bae-89d9-5008e58c28b4', 'vnfpkgm', 'admin', 'platform', 'package:upload', 'Package', 'c4477281-e624-4ce1-8288-e9b6a4fcb1a0', 'done', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1","vnfd":"web-1.0"}');
+INSERT INTO public.audit_entries VALUES (21, '2026-11-26 13:40:28.57629+00', '51b6daf3-6e9c-48f6-9d31-6cec967921af', 'vnfpkgm', 'admin', 'platform', 'package:show', 'Package', 'c4477281-e624-4ce1-8288-e9b6a4fcb1a0', 'read', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
+INSERT INTO public.audit_entries VALUES (22, '2026-11-26 13:40:28.585568+00', 'e96ec702-a8fd-4261-b460-5c88250933f9', 'vnflcm', 'admin', 'platform', 'package:use', 'Package', 'c4477281-e624-4ce1-8288-e9b6a4fcb1a0', 'read', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
+INSERT INTO public.audit_entries VALUES (23, '2026-11-26 13:40:28.586263+00', 'e96ec702-a8fd-4261-b460-5c88250933f9', 'vnflcm', 'admin', 'platform', 'vnf:create', 'Project', 'platform', 'done', '{"authenticator":"static","instance":"4520dca6-c3b5-4876-a56f-90350ed69a8a","policy":"default.admins-do-all","source":"127.0.0.1"}');
+INSERT INTO public.audit_entries VALUES (24, '2026-11-26 13:40:28.596614+00', '7da842e0-d022-4417-b1d4-2c1852fe6a88', 'vnflcm', 'admin', 'platform', 'subscription:create', 'Project', 'platform', 'intent', '{"authenticator":"static","endpointHost":"127.0.0.1","policy":"default.admins-do-all","source":"127.0.0.1","subscription":"0fd9c290-2a9b-483d-9764-ddd69fc7d54b"}');
+INSERT INTO public.audit_entries VALUES (25, '2026-11-26 13:40:28.599621+00', '7da842e0-d022-4417-b1d4-2c1852fe6a88', 'vnflcm', 'admin', 'platform', 'subscription:create', 'Project', 'platform', 'done', '{"authenticator":"static","endpointHost":"127.0.0.1","policy":"default.admins-do-all","source":"127.0.0.1","subscription":"0fd9c290-2a9b-483d-9764-ddd69fc7d54b"}');
+INSERT INTO public.audit_entries VALUES (26, '2026-11-26 13:40:28.60195+00', 'b77fbe52-621e-42b0-b364-56c390a365f1', 'vnflcm', 'admin', 'platform', 'subscription:show', 'Subscription', '0fd9c290-2a9b-483d-9764-ddd69fc7d54b', 'read', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
+INSERT INTO public.audit_entries VALUES (27, '2026-11-26 13:40:28.613085+00', '1375d826-65fb-49e6-862e-d45e88c5b83d', 'rest', 'admin', 'platform', 'vim:show', 'VIM', 'fc65fd65-e0b6-4ef2-bbcb-29ae5febeb3e', 'read', '{"authenticator":"static","endpointHost":"127.0.0.1","policy":"default.admins-do-all","source":"127.0.0.1","vim":"fc65fd65-e0b6-4ef2-bbcb-29ae5febeb3e","vimName":"edge-2","vimProject":"platform"}');
+INSERT INTO public.audit_entries VALUES (28, '2026-11-26 13:40:28.617103+00', '9b398f65-8934-4f00-b4c7-9fa7ad45fdb5', 'rest', 'admin', 'platform', 'vim:share', 'VIM', 'fc65fd65-e0b6-4ef2-bbcb-29ae5febeb3e', 'intent', '{"authenticator":"static","endpointHost":"127.0.0.1","policy":"default.admins-do-all","source":"127.0.0.1","vim":"fc65fd65-e0b6-4ef2-bbcb-29ae5febeb3e","vimName":"edge-2","vimProject":"platform"}');
+INSERT INTO public.audit_entries VALUES (29, '2026-11-26 13:40:28.619874+00', '9b398f65-8934-4f00-b4c7-9fa7ad45fdb5', 'rest', 'admin', 'platform', 'vim:update', 'VIM', 'fc65fd65-e0b6-4ef2-bbcb-29ae5febeb3e', 'done', '{"authenticator":"static","endpointHost":"127.0.0.1","new.sharedWith":"lab","policy":"default.admins-do-all","source":"127.0.0.1","vim":"fc65fd65-e0b6-4ef2-bbcb-29ae5febeb3e","vimName":"edge-2","vimProject":"platform"}');
+INSERT INTO public.audit_entries VALUES (30, '2026-11-26 13:40:28.635449+00', 'd7504a8f-a17a-4a65-a989-05175a44cad0', 'rest', 'admin', 'platform', 'audit:key', 'Project', '*', 'intent', '{"auditKey":"465e5f16-f051-458e-bae8-45afdb5e2786","authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
+INSERT INTO public.audit_entries VALUES (31, '2026-11-26 13:40:28.664029+00', 'd7504a8f-a17a-4a65-a989-05175a44cad0', 'rest', 'admin', 'platform', 'audit:key', 'Project', '*', 'done', '{"auditKey":"465e5f16-f051-458e-bae8-45afdb5e2786","authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
+INSERT INTO public.audit_entries VALUES (32, '2026-11-26 13:40:28.676632+00', '2a065445-8134-4876-984e-de192316f1c9', 'rest', 'admin', 'platform', 'lease:show', 'Project', 'platform', 'read', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
+INSERT INTO public.audit_entries VALUES (33, '2026-11-26 13:40:28.690887+00', '7d1c0178-ee24-42f1-9281-cff29d77f370', 'rest', 'admin', 'platform', 'lease:revoke', 'Lease', '3e5adc25-d7da-4ab2-a947-ab64fce39693', 'intent', '{"authenticator":"static","endpointHost":"127.0.0.1","lease":"3e5adc25-d7da-4ab2-a947-ab64fce39693","policy":"default.admins-do-all","reason":"requested","source":"127.0.0.1","vim":"1b3fad8f-89f2-46ce-baf1-7535dc1ff6c8","vimName":"edge-1","vimProject":"platform"}');
+INSERT INTO public.audit_entries VALUES (34, '2026-11-26 13:40:28.692446+00', '7d1c0178-ee24-42f1-9281-cff29d77f370', 'rest', 'admin', 'platform', 'lease:revoke', 'Lease', '3e5adc25-d7da-4ab2-a947-ab64fce39693', 'done', '{"authenticator":"static","endpointHost":"127.0.0.1","lease":"3e5adc25-d7da-4ab2-a947-ab64fce39693","policy":"default.admins-do-all","reason":"requested","source":"127.0.0.1","vim":"1b3fad8f-89f2-46ce-baf1-7535dc1ff6c8","vimName":"edge-1","vimProject":"platform"}');
+INSERT INTO public.audit_entries VALUES (35, '2026-11-26 13:40:28.701465+00', '02941dd5-0f30-43ad-8df6-608055e67287', 'rest', 'admin', 'platform', 'audit:read', 'Project', 'platform', 'read', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
+INSERT INTO public.audit_entries VALUES (36, '2026-11-26 13:40:28.70289+00', 'b3c498e7-9666-4941-9af0-a5e05c6ebe1d', 'rest', 'admin', 'platform', 'audit:read', 'Project', '*', 'read', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
+INSERT INTO public.audit_entries VALUES (37, '2026-11-26 13:40:28.731968+00', 'd8b4135a-eacd-40fb-a3d0-9cd97dc53db5', 'rest', 'admin', 'platform', 'client:show', 'Project', 'platform', 'read', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
+INSERT INTO public.audit_entries VALUES (38, '2026-11-26 13:40:28.743049+00', '75d45be5-e92c-4a4a-9b5a-cdbd20c7e61a', 'vnfpkgm', 'admin', 'platform', 'package:show', 'Project', 'platform', 'read', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
+INSERT INTO public.audit_entries VALUES (39, '2026-11-26 13:40:28.754402+00', '4007c658-f87b-4322-a33b-6f455924dbde', 'vnflcm', 'admin', 'platform', 'vnf:show', 'Project', 'platform', 'read', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
+INSERT INTO public.audit_entries VALUES (40, '2026-11-26 13:40:28.781626+00', '5e0e45a4-0437-428d-bb92-5248789ec16c', 'vnflcm', 'admin', 'platform', 'subscription:show', 'Project', 'platform', 'read', '{"authenticator":"static","policy":"default.admins-do-all","source":"127.0.0.1"}');
 
 
 
@@ -1012,15 +1022,15 @@ INSERT INTO public.audit_horizon VALUES (1, 0);
 
 
 
-INSERT INTO public.audit_keys VALUES ('fa817b25-385d-4b39-bf09-1821087f38da', 'signing', 'vimbroker.audit/fa817b25-385d-4b39-bf09-1821087f38da', 'vimbroker.audit/fa817b25-385d-4b39-bf09-1821087f38da+5b3111b6+AQsc9LEFBUI0wv5I2WskcAXn5wUKbRaq8guz7LyJsfYm', 30, 0, '', '2026-11-26 13:01:16.138653+00', '-infinity', 'gAAAAABrCC2cPNfVjXi3dw1_8J9N8RaGufasJ0sn8Wo5_Mb-TCZYpnwUywW2PdQERIJTnXFcHlZrTrFKmXT55ZJJ9lLEd2NDjV_74RQ_HOWsimcpzqILZkqRNJh_i4MmpmK_PqNWjxdoQu6S2UCp4NQOv79lPNAZW9QCO2hKnaDLlgEIHBedcamlC2x-GryRlY3rec6KlWcnXR-NzMz5o3bSarIZ6ZcyvQ8m5An3VJSvecxlMdyux18fiGtMJmW_toFTWDl3yOhsWcl1grjC8DjShvS2jkZjNXeatXdwL339IsVwN_xDBl3DmtBHpH0HJUCWspuhSKfByxbda93Uz3oSJF-fsEYYiCG3klXToZhaViJIPKpUTUuK1dT5fYYoOjHuLETnLm19YhD_5Jnkj-hNpxFKUC7eWdqN4LUjvACwE8BGEM6OcP-0zK7of2eO5VXTWJViq_kVFyfPDiOe34Xax-dPe4mlYQ==', 'keydir', 'fa817b25-385d-4b39-bf09-1821087f38da.1.c5aa2ed11e156e35f47b64057551d874');
+INSERT INTO public.audit_keys VALUES ('465e5f16-f051-458e-bae8-45afdb5e2786', 'signing', 'vimbroker.audit/465e5f16-f051-458e-bae8-45afdb5e2786', 'vimbroker.audit/465e5f16-f051-458e-bae8-45afdb5e2786+f5fc9306+AfgPqEeYdsMrc5A75cssHgxpvYuHj3MOIBhSDxui//4a', 30, 0, '', '2026-11-26 13:40:28.635448+00', '-infinity', 'gAAAAABrCDbM1e1UECA55w46Q1yx9RapIkkql0wz0-gIhEivZ7IcXHU7wGjrkLxavWEXSnvfu7Xpxf56BfK4LyqbuGtF0drG40-FVHwrutxz59zULHPXaWFCO-fZa9opQIxVI-0OCCa9iCiCpweKv-AExHzIO_yE-a56aaqlZeN9uBBk5Kx_5J7wKWh51zrzwnl-0OybVdoJm_azrtQYx01jc9sOKBXhdy3i5CwEfKSnwQMrykSZ-vzilajn4NERUqkbRzgrRy-3WtbsbYFUWbrN5XijRqcK1gAlYhCYosRseGDQybQcyo1uViyQqvwJsVK8i1mwfi0NLrUza5g9hnbXnOlogLs-384dQ9JQRa4YCI7j14T4rHIz2xFFLWeBkHs_EYu4TiRDbaftkZpy2jY6Oase5Ko2vR2rfzgPizaXAGUhmhvyc5Qsr7u_lMXsDdDmB2n2j0j5MuOAoaPnt_OxhjcQnViKdw==', 'keydir', '465e5f16-f051-458e-bae8-45afdb5e2786.1.a90c18caf97cba1da7e5e839381c7353');
 
 
 
-INSERT INTO public.audit_tiles VALUES (0, 0, '\xe0e04f8c5c6dfc98892b9c57aeac7edd3d060a6e03a4eca2f144f5dad5fff5fc8a64f32076cf3c738c2a3b377db4f91b33ea588a2c86f4729abdfeeb39892754e895577e23a1c853c713cb2d2569beb7d59d06eaaca989e8641fec2c03bb8402bbe889c82ae4b59a1bb8144940815f832cb9339eb61c7081880727faba97ac353a8e35280ea4b825b1b38aabcb6287902373573059f137cbfcd29a949c5f8bcd59859615b84640884aecbc5be9e9a0dc9e186c6e684c0eb4328b3d1a44c0da773edee6777f76baa65aed9ac186518da72fee045eb54f58547c87b66a50ca647a27ac35fce6ffb868ef8cf12cec121fca10d3bd27419f46cbc06cf63263c3328c8d6519102f6bb38a5129da53814ff88f9f814b77411cff047403b0bee8c95d5ae484173efd28993dd80657f32b17cf61ff4e47496002b79adfaadd18720f36f0f301efdadd08f269f8b7fd675bb318d15bf128836f141dc7781c85b5e86aa4c02aa4da2087e0b4eb0d56a433af4b93d0f153cea2968fff8d048af57b15d7b29a607379b125848a64fb4d4628c2bcb103352040ab5dd2da7dc8b43187bf85ec857ba2f3a5b8988ea34228aec76519b82830387614ebe7705510d32b68c26455e91ca44e393873774829d9227262b0c8aea82b61b765a75e90432fff67a4ffae8ce9576ab4839c186f3c0e0858e66e208cc30ad72c809b9bcb4361aeb40ffb80291f3ea154c5cc2e79ccde189cdbc1cc88a8e2a7b87ca1f7e4dfd64b6877ea1e4181699ed2b557dbaada990ec41ab1dc1f3f4bf2e9d38bda7340c6a5cf7f92e796b212b4781e81db05eb852c5e5d877a194bec417eaf02f27067ac93218cb143d490f0b17f9f05be078bd79e2cc3c354e5e10f4728f6667ec787a7d39ced0f4cd2fcd45cb7f47bab8e0d436e2d0727864d05c5456324a565d562b2c31ea1077bc4543b6fc070efcfcaac1aae6ef4c33a15f555f58b3d4feda3948f920ec2c19abab2207530eea060b70d6f89da375753b55fe2f1fa32d0f677b6b9d3a51a42f9a7f8427e3520e3b2bff94d095277a37f8337c3927961efbad71a5e0cd60f3fbc6d92a397df4b28cd7f2eafcabb4eb1d6923f373845023b1adc2129114440d539bcb9511cc63de7009b04db4eb1c15473c94d69489f5eb685652b3a3b194b13bacff4d340980a517e2150d3e70e5ab75f31ee511c827fa6c8313a8cbbb030d871bc4b495e4ea1522c1989370bf2bdbed19c811c494f57d231d745747f541af1a90cccde8d4542bfd5d0278732ef676d96b59da4157ac87a162c3d5bb356d30497264face4797fac7e4375351ae630f3646bdf22cf3f0536de569c59e3aedef180d901c3fa99921dff43258d2dec56ff610261dbdb29db312fe93b1c5b43b903d351f036b13ed1d931b9a0756a0c4d95830a84c592c30f882754dd2decf7e75a63147b1f3045cbf63e58f38914588045991b1fd8d5723e43b8f8417611d97d51c6b4157971e8657e325eab971a0a706914b5d2ae51510c5e7a713f2bf481715bcd3d726e04ece66838be97204c876717185f7ab5c77dd88aaee88b6b86a7fcc905e243daf61a607bd311ad528865666993525d5350eb4259f1aead9fea3ddc7bc51cfda3d2d435ff91b3bac7a303d5ef658980402aaf5897e9351fbc921f4f0e35699dc51cf39bc43cb10e6b2175e0723c6b80dd0503ef53ea8c9b63b64a1a303bea8ca03b51c91fed161bef40b776f9a43d6eb76b110f45ee6dc865534a18e1cbce76b0d969b5ac68c05c204876e294e0e2ae6cf66d33775f732463d65d80b5703b');
+INSERT INTO public.audit_tiles VALUES (0, 0, '\xeb613c493f07f0a0110268f5fba5931e31c97463db6cbe75c6bf90dad09e02f5fa0f9b9253f0f2fc41fe8247f5c0f2daad40aaf84d05c00cf25c5ecbe27e32cf70bdb59528a5c11d2a67c6a96eb1d12dcb8f4742a0c6d71d81394822c54947aa6fec14cda6e922ca931f986e804c5ed1c5850544dad8412ceced53ab32e2ecb0949283ba0b5e79bf1ad0437f40590690bc64d0dadb15b86687c28bf15ffbeeae0a6eb8ea59a7cacadad8cf3311f23c5fa87ae603d8c29d35443eac0ba62465f817c5052fc708f578b26d9f32034b6ec0ff4f7c53f6966519b9d01c99cabdd812a6a5195d5193ebca4db36a1f3c2f4dacdfc814b12e73fff893e2dac9b371d8c7b86c5c11384da9993ec9396a6051aeeb92187daefec358bea57d552673624a89dd6c6bb4781bc0dc5077f2e3825bce85ced1e1e1499b05573ee9c50d824df5a851442b6c7ad0fa8a3c39868c53c75171a4ff1434d4fb6d84260fb26b48ef48f25974027261b471f7462e072648db1dcc5032283b61855f6948614c92660ca5194fc3793d1ed8bea3dde10425ab4348fd343c51f2101a19afd5a170183b3c9eea5fe671c869c6f11460e9dc0a95a18973c24c06a7b12193926b483fdbe8b81201b1cfaf0b56bb450b794d4a7b8fc20448ac019d9b68654d31d00ae1a2fa1944ceac0613f9e8e0de9783cb74e82fd071e50afa36d82257712a5c9922a615dc7a31760bb4b627fb8611bef3da790e8d4bc286f2ee8cbf7f09b528e20f2b7d3914c474180c4d26de7a716ce57de6fc13a1081a0db73d14d53377f92f0b92162801d627a7cb63bb2b45019c8eb668f53bc40c0eae7ccec25b9be4f902255ae56fafbf62f86ed0e553f06a322fc3bc4ce448e845ef2874ed7405795b5266885685090a40035e6e8d96e0aaded7fbb0451c8389f36505cda2bf6a3ad660677f23e748218bf922f6408091dafc89c8b351dbb4e1807911e202f21d67d3a0d5fb92c04242daf1ad5ce0f1dc76347edd8a9808875830475ba357128a803b1477856b1449e290a346e3cc63cdc7729ff937046b4821f14bd9bdc7ef108d8d072985ada61ed96f235ecf69c81c7c13718274b675ea88346fb557dd30b156b69d8f25d1efc3363ebb3db5ae37c952ff3b3b21a51fbc0942b00f8d7f71744a9bf88674be3e1e5b19d5292c7edd75c1ca8969f08009633a99ba9c0aa2c0cf18e545c8f7927763fe059796acd4f6ca727450d79277ae2979ad5b283427e55fa79775516e5414528e291a32d827dbc593882c1742c9556758a5ab56bc286acc575de7068cda2a9f0f8ed66fd8181774eb91259bb5b5a206d4e1c42659a98fff5cd53161fcd738721e1f1648f989ea043fa835cde344779fda05acfc349d5ebf63ee2dc093f4ca8ac7c3e52eda27d0d4fd7f946c69def9fe14600e578857ba1db9af3aee481ee756d1fcac05826c9043dd1388187818fc638b84fef701a90a52998a03a094e4be64b9ad1b0d1c514cb337a562bab132a0cb766f5bf3ba50594d3b6325615d3e7e19da414310558b21d7816caa6420b8db8ebdda62e038655c2b025748c6913d5ca372a4531373579206afd347e1443d5e4cf878f25490349e96f002b9b523333bb8be7b31bed282dd2ae5f168eebed517a9363c0bdf32aa2907a30ea1080f68e20ea472bb62502762f75a99d89a8384eef5e1b5af1c8337e03e113f5218f5ee54368988758545eb908c2fbf59157740136e744e7e4f698608019e35e36d10944471ccda343cf33b9facef72c07a6d76cf68cff5a2c06a414d784d9eaab804b86b70df');
 
 
 
-INSERT INTO public.audit_tree VALUES (1, 40, '\xf8a271d2acb66caed96add0e91a11ecf4b6728424792bf42e027835a7cc57a74');
+INSERT INTO public.audit_tree VALUES (1, 40, '\xa644462396dea5d0093244f86acc29f9c9c1f4c1683189aa7e139a303355a1e4');
 
 
 
@@ -1062,36 +1072,36 @@ INSERT INTO public.ended_leases VALUES (0, 1);
 
 
 
-INSERT INTO public.grants VALUES ('7c51b131-76de-4008-850b-addee1b71723', '6c44b35d28cfbcd626df31c4982d7dd54d70ede18170a69e10d8c56b12691af8', 1091022706280, 'view', '[]', '{}', true, 'open', '-infinity');
-INSERT INTO public.grants VALUES ('7c51b131-76de-4008-850b-addee1b71723', '84f1642d7d9bb2502ad30b5c278ab79c7efed59b9fc4ee202b658d65cf7aa611', 862223341724, '', '[{"apiGroups":[""],"resources":["pods"],"verbs":["get"]}]', '{default}', false, 'open', '-infinity');
+INSERT INTO public.grants VALUES ('1b3fad8f-89f2-46ce-baf1-7535dc1ff6c8', '6c44b35d28cfbcd626df31c4982d7dd54d70ede18170a69e10d8c56b12691af8', 876158929485, 'view', '[]', '{}', true, 'open', '-infinity');
+INSERT INTO public.grants VALUES ('1b3fad8f-89f2-46ce-baf1-7535dc1ff6c8', '84f1642d7d9bb2502ad30b5c278ab79c7efed59b9fc4ee202b658d65cf7aa611', 252664443382, '', '[{"apiGroups":[""],"resources":["pods"],"verbs":["get"]}]', '{default}', false, 'open', '-infinity');
 
 
 
-INSERT INTO public.jobs VALUES ('pass-access', 'access', 1, 0, 0, 0, '2026-11-26 13:01:17.843886+00');
-INSERT INTO public.jobs VALUES ('pass-check', 'check', 1, 0, 0, 0, '2026-11-26 13:01:17.856363+00');
-INSERT INTO public.jobs VALUES ('pass-drift', 'drift', 1, 0, 0, 0, '2026-11-26 13:01:17.83423+00');
-INSERT INTO public.jobs VALUES ('pass-follow-grants', 'follow-grants', 1, 0, 0, 0, '2026-11-26 13:01:17.847347+00');
-INSERT INTO public.jobs VALUES ('pass-forget-grants', 'forget-grants', 1, 0, 0, 0, '2026-11-26 13:01:17.856896+00');
-INSERT INTO public.jobs VALUES ('pass-forget-sessions', 'forget-sessions', 1, 0, 0, 0, '2026-11-26 13:01:17.840097+00');
-INSERT INTO public.jobs VALUES ('pass-forget-used-tokens', 'forget-used-tokens', 1, 0, 0, 0, '2026-11-26 13:01:17.855704+00');
-INSERT INTO public.jobs VALUES ('pass-grades', 'grades', 1, 0, 0, 0, '2026-11-26 13:01:17.86649+00');
-INSERT INTO public.jobs VALUES ('pass-inline-vims', 'inline-vims', 1, 0, 0, 0, '2026-11-26 13:01:17.866751+00');
-INSERT INTO public.jobs VALUES ('pass-inventory', 'inventory', 1, 0, 0, 0, '2026-11-26 13:01:17.856554+00');
-INSERT INTO public.jobs VALUES ('pass-links', 'links', 1, 0, 0, 0, '2026-11-26 13:01:17.836693+00');
-INSERT INTO public.jobs VALUES ('pass-operation-turns', 'operation-turns', 1, 0, 0, 0, '2026-11-26 13:01:17.836471+00');
-INSERT INTO public.jobs VALUES ('pass-prune', 'prune', 1, 0, 0, 0, '2026-11-26 13:01:17.856729+00');
-INSERT INTO public.jobs VALUES ('pass-reap', 'reap', 1, 0, 0, 0, '2026-11-26 13:01:17.857241+00');
-INSERT INTO public.jobs VALUES ('pass-seal-anew', 'seal-anew', 1, 0, 0, 0, '2026-11-26 13:01:17.832089+00');
-INSERT INTO public.jobs VALUES ('pass-secret-parameters', 'secret-parameters', 1, 0, 0, 0, '2026-11-26 13:01:17.847771+00');
-INSERT INTO public.jobs VALUES ('pass-settle', 'settle', 1, 0, 0, 0, '2026-11-26 13:01:17.84027+00');
-INSERT INTO public.jobs VALUES ('pass-settle-bundles', 'settle-bundles', 1, 0, 0, 0, '2026-11-26 13:01:17.839699+00');
-INSERT INTO public.jobs VALUES ('pass-settle-clients', 'settle-clients', 1, 0, 0, 0, '2026-11-26 13:01:17.847164+00');
-INSERT INTO public.jobs VALUES ('pass-settle-packages', 'settle-packages', 1, 0, 0, 0, '2026-11-26 13:01:17.846724+00');
-INSERT INTO public.jobs VALUES ('pass-settle-subscriptions', 'settle-subscriptions', 1, 0, 0, 0, '2026-11-26 13:01:17.857083+00');
-INSERT INTO public.jobs VALUES ('pass-settle-token-keys', 'settle-token-keys', 1, 0, 0, 0, '2026-11-26 13:01:17.833341+00');
-INSERT INTO public.jobs VALUES ('pass-show-profiles', 'show-profiles', 1, 0, 0, 0, '2026-11-26 13:01:17.839916+00');
-INSERT INTO public.jobs VALUES ('pass-sign-audit', 'sign-audit', 1, 0, 0, 0, '2026-11-26 13:01:17.863708+00');
-INSERT INTO public.jobs VALUES ('pass-watch-audit', 'watch-audit', 1, 0, 0, 0, '2026-11-26 13:01:17.843699+00');
+INSERT INTO public.jobs VALUES ('pass-access', 'access', 1, 0, 0, 0, '2026-11-26 13:40:30.054092+00');
+INSERT INTO public.jobs VALUES ('pass-check', 'check', 1, 0, 0, 0, '2026-11-26 13:40:29.962445+00');
+INSERT INTO public.jobs VALUES ('pass-drift', 'drift', 1, 0, 0, 0, '2026-11-26 13:40:29.927728+00');
+INSERT INTO public.jobs VALUES ('pass-follow-grants', 'follow-grants', 1, 0, 0, 0, '2026-11-26 13:40:30.061694+00');
+INSERT INTO public.jobs VALUES ('pass-forget-grants', 'forget-grants', 1, 0, 0, 0, '2026-11-26 13:40:30.058235+00');
+INSERT INTO public.jobs VALUES ('pass-forget-sessions', 'forget-sessions', 1, 0, 0, 0, '2026-11-26 13:40:29.932846+00');
+INSERT INTO public.jobs VALUES ('pass-forget-used-tokens', 'forget-used-tokens', 1, 0, 0, 0, '2026-11-26 13:40:29.928651+00');
+INSERT INTO public.jobs VALUES ('pass-grades', 'grades', 1, 0, 0, 0, '2026-11-26 13:40:30.066459+00');
+INSERT INTO public.jobs VALUES ('pass-inline-vims', 'inline-vims', 1, 0, 0, 0, '2026-11-26 13:40:30.05979+00');
+INSERT INTO public.jobs VALUES ('pass-inventory', 'inventory', 1, 0, 0, 0, '2026-11-26 13:40:30.061858+00');
+INSERT INTO public.jobs VALUES ('pass-links', 'links', 1, 0, 0, 0, '2026-11-26 13:40:30.061037+00');
+INSERT INTO public.jobs VALUES ('pass-operation-turns', 'operation-turns', 1, 0, 0, 0, '2026-11-26 13:40:30.09176+00');
+INSERT INTO public.jobs VALUES ('pass-prune', 'prune', 1, 0, 0, 0, '2026-11-26 13:40:29.92393+00');
+INSERT INTO public.jobs VALUES ('pass-reap', 'reap', 1, 0, 0, 0, '2026-11-26 13:40:29.943171+00');
+INSERT INTO public.jobs VALUES ('pass-seal-anew', 'seal-anew', 1, 0, 0, 0, '2026-11-26 13:40:29.943771+00');
+INSERT INTO public.jobs VALUES ('pass-secret-parameters', 'secret-parameters', 1, 0, 0, 0, '2026-11-26 13:40:30.099699+00');
+INSERT INTO public.jobs VALUES ('pass-settle', 'settle', 1, 0, 0, 0, '2026-11-26 13:40:30.058707+00');
+INSERT INTO public.jobs VALUES ('pass-settle-bundles', 'settle-bundles', 1, 0, 0, 0, '2026-11-26 13:40:30.05847+00');
+INSERT INTO public.jobs VALUES ('pass-settle-clients', 'settle-clients', 1, 0, 0, 0, '2026-11-26 13:40:30.061494+00');
+INSERT INTO public.jobs VALUES ('pass-settle-packages', 'settle-packages', 1, 0, 0, 0, '2026-11-26 13:40:30.090021+00');
+INSERT INTO public.jobs VALUES ('pass-settle-subscriptions', 'settle-subscriptions', 1, 0, 0, 0, '2026-11-26 13:40:30.103987+00');
+INSERT INTO public.jobs VALUES ('pass-settle-token-keys', 'settle-token-keys', 1, 0, 0, 0, '2026-11-26 13:40:30.058878+00');
+INSERT INTO public.jobs VALUES ('pass-show-profiles', 'show-profiles', 1, 0, 0, 0, '2026-11-26 13:40:29.928967+00');
+INSERT INTO public.jobs VALUES ('pass-sign-audit', 'sign-audit', 1, 0, 0, 0, '2026-11-26 13:40:30.107899+00');
+INSERT INTO public.jobs VALUES ('pass-watch-audit', 'watch-audit', 1, 0, 0, 0, '2026-11-26 13:40:29.945189+00');
 
 
 
@@ -1102,30 +1112,24 @@ INSERT INTO public.lease_horizon VALUES (1, '-infinity');
 
 
 
-INSERT INTO public.lease_turns VALUES ('2026-11-27 01:01:15+00', '7c51b131-76de-4008-850b-addee1b71723', '738bcf64-da4c-49e0-acfa-539fd939c680', 'platform', 1);
-INSERT INTO public.lease_turns VALUES ('2026-11-26 13:01:18.172031+00', '7c51b131-76de-4008-850b-addee1b71723', '6376e694-4a07-4bc3-b30e-a7bcc7a5fe81', 'platform', 1);
+INSERT INTO public.lease_turns VALUES ('2026-11-27 01:40:28+00', '1b3fad8f-89f2-46ce-baf1-7535dc1ff6c8', '4e72b377-8cf3-4078-ab14-73f53ef56e1d', 'platform', 1);
+INSERT INTO public.lease_turns VALUES ('2026-11-26 13:40:30.69252+00', '1b3fad8f-89f2-46ce-baf1-7535dc1ff6c8', '3e5adc25-d7da-4ab2-a947-ab64fce39693', 'platform', 1);
 
 
 
-INSERT INTO public.leases VALUES ('738bcf64-da4c-49e0-acfa-539fd939c680', '7c51b131-76de-4008-850b-addee1b71723', 'edge-1', 'kubernetes', 'platform', 1, 'platform', 'admin', '', 'view', '{}', 'kubeconfig', '', '2026-11-26 13:01:15.981049+00', '2026-11-27 01:01:15.981049+00', '-infinity', false, true, true, 'lease-738bcf64-da4c-49e0-acfa-539fd939c680', '90198b00-246a-4a95-ad1c-8e13d65ffd36', 'f5094b42cbb76078cfd541df6d53444c92d094f16c856ad22a4703281831499a', false, '[]', true, 'bounded', '{}', '6c44b35d28cfbcd626df31c4982d7dd54d70ede18170a69e10d8c56b12691af8', 1091022706280, '', '{}', '{admin}', '', 'dave', false, 0, '', 'rest', '', '2026-11-26 13:01:15.995297+00', '2026-11-27 01:01:15+00', '2026-11-27 01:01:15+00', 10000000, 'bearerToken', 'fc0c2e51-acb9-497f-87f2-4720b815da54', 'JTI=85e9dfef-5fc2-4859-b55e-d1ff9f1056dd', '7c51b131-76de-4008-850b-addee1b71723.1.2b0428c0bc2febc36add0a7c1c9565a5', 'gAAAAABrCC2bTQq4fOF3i286b8CMTixXJgNet220i9-mh0sAD1zelXhaWNlpXoCcI24ezIxR1lwLWTghG3-lMZLS-syOmpHHDdzPMJ_5xV5Gzt5zE_YIQmiDVIwGuLYLGe14BvMnxl8TWqUboYnup5uUogHvjidDQtc90qjAmlNzLuKQdGvuYDn1rmsE3xpn_NfC7J4Ktl3YJiB8FPNJeYkmiI8pbHoftFl8OR3mqlfjmUeD5u9OIRnsJHgbTnzVuFlL0Elc9T5pP92OfxI7ENZ2poCHZLuV1H_oPJc-l-jiRWM0qa-q5XkBXP_SW1bjc_AJnhWD83lAwCw5_DHlCJE6mOkhf-bwh_VaPbnrJBpnhg9nw7f5J41J54c0Mduivrow2gIsrF3RQtVIcp4nBsaK-xem2BEafxOtPYwgXQGzachAlDqcTAdg7JID_sPIBW34iX9NEFmqa088DXLjKcSNMuXsWDoXQci9INeRgM4A2fq2ztHYLM2xL8CtD9R7u_kgozf45wTX95z0eM1aoINpbmZMqWgr3fQ6VPFN3sBdOtv9sXPfJ9Vhy4RxGC6fxgYK4eUlG6SNzc8nalNMcARQGVhmIHuWN3dEo9MjI6Fg1OpH5mgb85w14VhWiMWyGg9zSp5zB-yq1A73xMOr2WiLYljtvxVoRS0VJY8Bgj8uawlkGqLH_NXKAPZpbGHNkcvSuqp9ibtHpm4Yug2TjTCGmUqgBZ7byWZHCA3XPmVPgGlq_BPlDOXjWs3S1ZYL-zRiquLcuXH67P77ufI5T81vMig-5qhpY-BpHvFwmQpqbqq-o_x6TPsEh56FTJ1mTCO3xFGOSqXzx-0fGmJss_vF5nyYznRk8VTKhDlUXxBbV8kQPZPcotG12ZsKx27dTydCZx75B6pMgs4dMXGfBITFlkOlAks5fLeeMz3rfBvjRhKb64d1GiH9zh2IRcQfb0Rotnxryqie2q1mkGhlYZu2r_EV_oEGU9S03ajJavWQxNNX5i-TFF4t5vL_azVrhC1EGs2OZfnrEeptiqHVAHS7ak2v18j9qtENTI4tXNRqRSBqugfkNvNBPXcK0Jb1foDcn3yPNwzgVdx6kSvHPe7FEer6KjGEh6Pco1ZfqtLFpTHmbzIeDO8ChUqd6src_qtnM-4_h-iEbgxhJ4xJY2wfXb0zlkcXKhKHRNPHOmoIOytLFyMLjWrpgZVzdAT0XCs9ywLFYcml', '-infinity', 2, '-infinity', '-infinity', 0, 'active', '', '');
-INSERT INTO public.leases VALUES ('6376e694-4a07-4bc3-b30e-a7bcc7a5fe81', '7c51b131-76de-4008-850b-addee1b71723', 'edge-1', 'kubernetes', 'platform', 1, 'platform', 'admin', '', '', '{default}', 'kubeconfig', '', '2026-11-26 13:01:16.006077+00', '2026-11-27 01:01:16.006077+00', '-infinity', false, true, true, 'lease-6376e694-4a07-4bc3-b30e-a7bcc7a5fe81', '073ca016-1e1c-4081-b1d0-5a9f93118221', 'e6830cb00e7d94643dbfde3c4530df7a6ccc62bfa4b74975ba5c62b2e9a03cea', false, '[{"apiGroups":[""],"resources":["pods"],"verbs":["get"]}]', false, 'bounded', '{}', '84f1642d7d9bb2502ad30b5c278ab79c7efed59b9fc4ee202b658d65cf7aa611', 862223341724, '', '{}', '{admin}', '', '', false, 0, '', 'rest', '', '2026-11-26 13:01:16.027201+00', '2026-11-26 14:01:16+00', '2026-11-26 14:01:16+00', 10000000, 'bearerToken', 'cea9db4a-4258-4cb7-ba0d-d4251606ac26', 'JTI=da63d37f-d17a-42f6-8dfe-af344581e973', '7c51b131-76de-4008-850b-addee1b71723.1.2b0428c0bc2febc36add0a7c1c9565a5', 'gAAAAABrCC2ch0JHrsOdELqDDuNIhPI6hJNidwKKTTWt5CrjOK9PqY7MeMRMrjyUzuMiwbf8c-vTqcFEE5kMV6UTI4YObZCUxFr07T-I7yz4fFukIC0pgiiAS-sL0802Ptcppf3RFBfltVmjmdutH8Q5WcGzLQBqABj8kmuQSZl9R2vQXkvbJFVLLjhKWQ_AlMRrqywqjsNbXZmaYvObyOVYLvZMhbcfzlGQx5HhvmNY08jx3aRnkUnMs4PW6Y7_nJnYFT33H4kSbenNf4OgTVq2CJ-RKnDt-9C38AbzfGBfOVT09EqYElACuHfow5Oy1E-opf1YtDVN6F6qgx-DLBa7seWyqBKY5W5hmuUACA6nvIR1JkY2J0F-hIGyNgYBK8gIXghpQ88Cut5IOmNF6bCuswJTvVVCX1Vm1xB27UyySkIN_JHaKppcW-f7ftkz9V9bRUzEZL0RyV0Em5a0qVfYq2GtUjwmrfZ7QI_6WB3O_EiNKcwFQV7QRFvs9onfoE-9wpN0zZc4RI1adZx8Ka7senCNFTS2L5H3imhUfqXeTmo7cm9HOnT7A7DmWLAaNuj3C2_KWgJCXHoH0A_krMGu_e2aGWh-Llngwcxu7vXkgAxSqnUt0Z3cFXN3U0iedi1KNUkogE7G5KTkCu9ywFku1NP-hzDqxGlDxC1iGt00aOqRNLWrVfQHZULvFeldEyP7st-JAn9kqIpKPAkChGnyQp0yFgkO_oqtcwB9RizFaQCkfUAUhVdGbOckxL-Los6ZY9YBIzgFNjDzBb31cZT54bAXMjEaX3fo97HBwlDgwI0AIXxmf84nt4-FL0gRjHSkvPznCNUoKdupKaiDsPJwfKNZRAxVFH4vdODC22JlntqufENBw7kjeftV8gkTFF0prl0G1xS1z6asL9RPGPrpo1lAYsSGtzQOpL5kguzRM-6cbYIRpM7W2P3RvbvfbgvJbZtum1QiYcXCSRrW9zKBrM-H4G3OIdJM1yattMVSI-RUK-U6MCQa4AQBypVA3gc5aIFx0-MiY67uyXynhE0FpqwnU9mwcLzwD7XRmP00NDhUNZvqldlXF7_f0RlzDhjkyjPT2En6i9HfwdVillrOxouet_mUOXPNhoXFrzyD6DWNzEIAbZIN4gcHb-eOc-AXN9kcEGwEPge8EYMVOSDh46ZjHW_ZjIw7VvAeqPv7ziy2pEWyTYYlSyp8EkPnCUuPmSxXQkmO', '-infinity', 4, '2026-11-26 13:01:16.172031+00', '2026-11-26 13:01:18.172031+00', 0, 'revoked', 'requested', '');
+INSERT INTO public.leases VALUES ('4e72b377-8cf3-4078-ab14-73f53ef56e1d', '1b3fad8f-89f2-46ce-baf1-7535dc1ff6c8', 'edge-1', 'kubernetes', 'platform', 1, 'platform', 'admin', '', 'view', '{}', 'kubeconfig', '', '2026-11-26 13:40:28.355836+00', '2026-11-27 01:40:28.355836+00', '-infinity', false, true, true, 'lease-4e72b377-8cf3-4078-ab14-73f53ef56e1d', '1036be9d-6a62-4225-8391-a33ea777167a', '63017bc9a5307e1c33c1b14fe423b60bc2ac4fd373577f966e5afa2225615f09', false, '[]', true, 'bounded', '{}', '6c44b35d28cfbcd626df31c4982d7dd54d70ede18170a69e10d8c56b12691af8', 876158929485, '', '{}', '{admin}', '', 'dave', false, 0, '', 'rest', '', '2026-11-26 13:40:28.414032+00', '2026-11-27 01:40:28+00', '2026-11-27 01:40:28+00', 10000000, 'bearerToken', '8240d168-9c64-4f76-b242-282b36b542d5', 'JTI=bec53376-d85a-4d90-be1f-1a49b40ba229', '1b3fad8f-89f2-46ce-baf1-7535dc1ff6c8.1.d025c85fe22f0ad7c1e31c1ea23a5c74', 'gAAAAABrCDbMM5uwxf7ETDb8mYHa_0qSlwIJaSCLoPybcF8QhkBHI4ckjIyTFGwDpkBNgHr-NMT4-c2V9l1WbcfnAQemDyWpLdAbxASzDrWo8zxWwrZTGJMO4ztsuRrGJHfjzsitDW42Mlq5JmRCA4apwA5KwfngOgvLjhaUA_0SUElEHc5WlI72_pAdCxilFGZFNrKW8sMVpoiYM-QpJI4bYDPnUhixFYpeYRDaZ_RfwtV77nuVRrY5FGnAajgYw_chqYjuDBUy-idLd29rXF40v_vVP7hVTTbGL20peC9sdz-IofPDgUViqqh4qVPxNpzHkTYPoibwWaSZwzSeBHVtkVAmub2oy785oVCpDT6yyljRss57PdGijFYv7CU_iThQNzO9-pcAZmusRZrqxkX1y21m0A9NbUiI_iFZJRCUpyillhu512pFQZylxIvs_RdxEwisxlFAMeMcLMg19f5-KZ2tLNTddAgrl1M-msyOzEsBuq4dZ-Aob8HcEL2G6QvzfYNfJ35CrPZeAHuOcwomNPXvNTrMTN_E3dcMtQBWud6IWO2byYmUQXm1W4XqaQugROzEVyKLEHpgUwtRV2wZ1QCOGwhY1vKKqpsL9IuwlgMCeNgMcQi_TENHYS-0ra25T0WJbgDYsp4VmgN9dTcyjr0wsh71J6RP0l5v6pMwQVgDSCGHfUr1YsC_SaMExDTLxDWeWzzfm8W9d8hxNZo22mPliXOvxIWcAqBZU_Uh1JOFFRhpfg8wYw0VCa2ph3VIQ6Mo5cgFohe8jjhzNWzkSVZLErxZKB_LZjuOLNoz6LNJhhiM1tKTqadL6FoUoiOfd8Ke9ZdKxGV8egejCwA4K4zIN63ayDtl0VuSHaxVAlgnFQwpBDDn_246Lwl3u5zSOZFhJQqCImfk1EHrXnUU3yFS66ycZwtBnI0RTnykNA5a94ngxsNrEJSDNcg20xmHQ4bqT59VjRWIUCbMJdhenaEfvaSsBGdukk73a9bEo5zdQ5P-Z7iNyck9Ql-g6SHw7l8b8cvq5Q_E3bKk7j__uHUtsYcn-RlyXeDNbpfFmpDeZMYN-FXwu0J7uyekD0T9QsewonI8R2ge924GGoJNrSvArusGBQtGZcBzm05WOYblJ8YqI-dQqxiFk-WQcmJXz3U4VKjQ08gsqnzdT4wcqz9juG3haifOqJeE9SjPqTXHqLMfTSNGpHfuZnWX1olzsIUDcZIU', '-infinity', 2, '-infinity', '-infinity', 0, 'active', '', '');
+INSERT INTO public.leases VALUES ('3e5adc25-d7da-4ab2-a947-ab64fce39693', '1b3fad8f-89f2-46ce-baf1-7535dc1ff6c8', 'edge-1', 'kubernetes', 'platform', 1, 'platform', 'admin', '', '', '{default}', 'kubeconfig', '', '2026-11-26 13:40:28.426694+00', '2026-11-27 01:40:28.426694+00', '-infinity', false, true, true, 'lease-3e5adc25-d7da-4ab2-a947-ab64fce39693', 'eacf57ec-b8da-4c21-881c-89f02e145dcd', 'c2eee037bf0b365dffaadf052f5d703a8d3557ff4e3d3279edee301726110953', false, '[{"apiGroups":[""],"resources":["pods"],"verbs":["get"]}]', false, 'bounded', '{}', '84f1642d7d9bb2502ad30b5c278ab79c7efed59b9fc4ee202b658d65cf7aa611', 252664443382, '', '{}', '{admin}', '', '', false, 0, '', 'rest', '', '2026-11-26 13:40:28.449319+00', '2026-11-26 14:40:28+00', '2026-11-26 14:40:28+00', 10000000, 'bearerToken', 'a8d9c9c1-3493-4e8b-8a39-920579d67090', 'JTI=69eebdfe-e3a7-4c00-b572-1d6fe241804b', '1b3fad8f-89f2-46ce-baf1-7535dc1ff6c8.1.d025c85fe22f0ad7c1e31c1ea23a5c74', 'gAAAAABrCDbMW9DXzJB4w95D0hP7bMA1jSbp0Vwk3_V3BJFv8kzDzCnfhNA1LJECyOD5cCuKXqiLlbdAAJCvq9XWgFkeEBUth4U9MCoSWVtT_n0FleJqjSJN9pvlLcPpqylyqTADnPPRfxVQU_I9Sy-SZrfjNq1ecA8aNIDbHeFVjYUc5nTpydfEfee4vr_d8LP2DjCfki34AVjNZBNqdO_WJY58jyOxOWmUdwhj2hXnwDCMXc5q27dyXaLndModV7HrtNxbB6PivBa-dYO9enUctY3A4Nven7r_PE-WvWrvlN0-CK7TCivqb6ngUGY_vNbAadM3_JCDa3_ViKwvVYkiiURHl-1VTFWkL9quxUsFq1mF_hTMU7hbfSaGzG_yBLd3ZQeMFKN9HiY3WhSaGudRT2bxdtHW72669wxLbaqiIdPqbtP3S9oYJp0V5TUXZ2NWAQU7s26X_DdQmkOhYg7z7Y0Y8Dy1otypvQjNnEtNtlTN7mj24SuNED3mCqVQ--MVRyeTMgKvkT9mHMiISKHG40k5s90NnyWsKQHsLNfL_V8WcD1lkCED2lkiwHQKa6QIb5u2ySf5dhpEMwYsSF4SCoDX-6jan7N28-IDvJuFwbqmw7XODGjfQ-hkRCfpXB_acNw-zW5wdKTGOY4HSK0N5634joyPqNYN5Wv4tflJ-hceYlGp1k23dTsU-9Ir_oazmZ1Sh-jEdEpgXJvAEKp4rWDJq5v4l9vevLaTU3C0F3qTlVpEPubMUuD9y3jzNV7F8kLphaqFvKa0JB0Sj-7jekyk7ItJFM7j4S4SHggu2Da3IQXpByJU51NaMlYvC32dthVlUqhaHh2XdSITlF199n_p2jjXY5_i4MCJ8j1lafmfBDgyQSzp2iNTNvpGNBm4rLr3p9WZfAPjmCCux9vopYP3CXqRy1JSBRNfc4_zDOBXf0X9_N9ls-mzlEKaXKsGX6uJd3tG4Pqxc2WQL6fQNIRF02t9c09PI1JOTOQvylee1uV_zhh7kA2fV3Q_zj3IHrzLI146LwQsJsnaoq36wQinbFuFbbmsRtlxl9687EGzIlmivWXgYo-GUs1sJxb1RsfEVVh979N1YYY63v1yCqY5UmrHJVviSm4FRJoPdFvhsI5idpzjIjrBFXHasag3-GVbAtnZ4C9eNVAYG8_RYavNmgxL9WwZf_MK1wogyl3Rk8XlT4-Z5ddE9-Dj4YA-x_g6j8Hq', '-infinity', 4, '2026-11-26 13:40:28.69252+00', '2026-11-26 13:40:30.69252+00', 0, 'revoked', 'requested', '');
 
 
 
-
-
-
-
-
-
-INSERT INTO public.live_leases VALUES ('738bcf64-da4c-49e0-acfa-539fd939c680', '2026-11-26 13:01:15.981049+00', '7c51b131-76de-4008-850b-addee1b71723', 'platform', 'platform', 'admin', 1, 1091022706280, 'bounded', 'active');
+INSERT INTO public.live_leases VALUES ('4e72b377-8cf3-4078-ab14-73f53ef56e1d', '2026-11-26 13:40:28.355836+00', '1b3fad8f-89f2-46ce-baf1-7535dc1ff6c8', 'platform', 'platform', 'admin', 1, 876158929485, 'bounded', 'active');
 
 
 
 
 
 
-INSERT INTO public.oauth_clients VALUES ('a06a8a5d-b2b0-4262-8e66-e2e807e40584', 'platform', 'tacker-north', '{vnfm}', '{}', 'null', 'active', 'b274df903ef64fb86e0f0a9f5d994d41debe7ec30eabb451d1aa65f60b52640f', '', '-infinity', '2026-11-26 13:01:16.03789+00', false, 'admin', '2026-11-26 13:01:16.03789+00', '2026-11-26 13:01:16.03789+00', 1);
+INSERT INTO public.oauth_clients VALUES ('86714c23-2727-493f-a55d-3ab156329fb7', 'platform', 'tacker-north', '{vnfm}', '{}', 'null', 'active', 'da304d5186fb0c9e689d3f9d1c4591ed7022b96259320c128e22093928d83541', '', '-infinity', '2026-11-26 13:40:28.503586+00', false, 'admin', '2026-11-26 13:40:28.503586+00', '2026-11-26 13:40:28.503586+00', 1);
 
 
 
@@ -1142,14 +1146,14 @@ INSERT INTO public.schema_floor VALUES (1, 1);
 
 
 
-INSERT INTO public.schema_migrations VALUES (1, '0001_schema.sql', 'd2876e59d668fd42bcd999c195b1181f49f00bd076b3509aff58a5d252a7e181', '2026-11-26 13:01:17.296757+00');
+INSERT INTO public.schema_migrations VALUES (1, '0001_schema.sql', '25ba2272d4a481894eed7d6519aee643d962e17887bd6999cd2d34a0fa48f5af', '2026-11-26 13:40:32.085416+00');
 
 
 
 
 
 
-INSERT INTO public.token_uses VALUES ('525ddfc75b50', '2026-11-26 13:01:16.263886+00');
+INSERT INTO public.token_uses VALUES ('fcf7fa18caec', '2026-11-26 13:40:28.806621+00');
 
 
 
@@ -1164,32 +1168,32 @@ INSERT INTO public.vim_census VALUES ('health', 'reachable', 2);
 
 
 
-INSERT INTO public.vim_generations VALUES ('7c51b131-76de-4008-850b-addee1b71723', 1, 'https://127.0.0.1:44979', '-----BEGIN CERTIFICATE-----
-MIIBYjCCAQmgAwIBAgIPcnHMxsg5ky4lKcpSKHREMAoGCCqGSM49BAMCMBIxEDAO
-BgNVBAMTB2Zha2UgQ0EwHhcNMjYxMTI1MTMwMTE1WhcNMzYxMTI2MTMwMTE1WjAS
-MRAwDgYDVQQDEwdmYWtlIENBMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEHKrn
-Z/Cc8li1ucgR0Rz86Y5ljmGoEPsVfYYywpjrrNeY8fHz+uNaiwuTw6ULHFLf4eKN
-C45IWIsORZIZ5w4zj6NCMEAwDgYDVR0PAQH/BAQDAgGGMA8GA1UdEwEB/wQFMAMB
-Af8wHQYDVR0OBBYEFP6BMN3dVDfhkKReQ/EEp6YIMQQbMAoGCCqGSM49BAMCA0cA
-MEQCIAdwH1tP8fKMInPFPgYpijdE9CSKNuGDKX11fsQ5V8F/AiAZxN7FJiZq/JjW
-0GbhuiNRmMw2y70FM28YzBniqdsjSQ==
+INSERT INTO public.vim_generations VALUES ('1b3fad8f-89f2-46ce-baf1-7535dc1ff6c8', 1, 'https://127.0.0.1:35067', '-----BEGIN CERTIFICATE-----
+MIIBZTCCAQqgAwIBAgIQAM2/pj8iw9FegGHp6NsbXTAKBggqhkjOPQQDAjASMRAw
+DgYDVQQDEwdmYWtlIENBMB4XDTI2MTEyNTEzNDAyN1oXDTM2MTEyNjEzNDAyN1ow
+EjEQMA4GA1UEAxMHZmFrZSBDQTBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABPve
+UhqnGt7/v7M2zOMxcUgVNYA0SWdCawda3NnKLcWzsaAViifHiqttKhOShdE68rsy
+XsotbbK+3a8rJyVuHkijQjBAMA4GA1UdDwEB/wQEAwIBhjAPBgNVHRMBAf8EBTAD
+AQH/MB0GA1UdDgQWBBThjOdn948KBHDLCFlxYHM8+Hzn9jAKBggqhkjOPQQDAgNJ
+ADBGAiEAzpU2e6vumZ6PxRAgQjJY3GpSQUvRojvoAtbJixvHPcMCIQCjv8XTN6aV
+aVR6CJ9rpAontwuonXOxG6vrJz4AzsZlfg==
 -----END CERTIFICATE-----
-', false, '', 'default', '{}', '', '', '{"regions":["default","kube-node-lease","kube-public","kube-system"],"mode":"managed","user":"system:serviceaccount:kube-system:fakekube-admin"}', '1e16d554-b2a7-4dc6-bac1-11664a9335c5', '', 'bearerToken', '-infinity', 'gAAAAABrCC2bvxXAKCrtv6ErL4dwMPBEJbJbkhZgvT6GBVfEjOjfDawjKva_-iRjO4ALHdEsxTW2MG7lDhOjuwNSSmbj4mX9awL5GalwJ7Jgq8QhuttK4jY4kWWiSJKsruKrKX0M-FDQ7_qhG0yrStY2kO5n4HS1q1_mzT6E6oYiULkqMTlstzeD71Arko32YGVHBi03fL05zpSrMDdEkknS90uO-LwnZfeG8HoF6EljTYbRsANcZwBmP5rB2Y3pACTEeglY7b3nKgxcbSC5ePC329cbmHarZbOLowGbibsQr3vhhQzUMBWWqo5lhE5Qy7KOd88rlJqk537axHBAU3toRStqcSI6OwSi64z-q7BmpaCfOcEKPFApmxvAEzleEEImMwRiFXmq0idngNjxOo6FuWHGIncevGJ_ZaxjZ9kRLuWTkLClJOGSnpzgQ_xl29dHfGgSIUBl9IRYgmS-RHx0QUG2Yf3C0zLo240UrhNL9O_MYhPaFqwObxl4949-igSCllhNWrwRS0NX6367ngZHoRZFoK_K0zfNVH-YSlLYC3OZxQfr2nuEiqmqRKbxRoKJJzIYP2h_OmfnDyEjizbMvPk4a9QpiCe5NeUPRLHuxBoBgfmEpIkd27AcaqPJ0v4kwjsFnbezRAlVof8QY3WNyRwKwvHmlAGMC5egLWXQv76S2MoxNETUbDAzykd2PYXEZCqd336FFB6_l85YWb_Y_eoEeynzQWw_zd5N1UvBOfw-iixC04whDn2Ycj1UuG--uO4gOgnduXY8FEGgXVmSuPZ8h8miHUJTSDfqAk1QJsU4bMZ4zc-dKNeog01TXINz9L6czVgH3T7yPDuiye4oO4zy_ZL4udZleIq1uiw2lhkpYuvfe-qozcoZ0LFoW5SggSc8mriVIDxbDCQxwjDLb4s-N9ViC8YbcXK5t3ox0VOeQ_DeOp1d3Q5w8kWGffbLGiuoQmYNZvSytmB39Xg9o1xJmBjSAcXRhi1DksgJBG5WVCFjZiNpmDLOrEtlTu_4QonEMmPCXmP_RVcTHc0_qRezqkU1w3dlUtOkq34D-BfXNjeodqipgWfx5NSo8s7ZR-N1aDmO', 'current', '7c51b131-76de-4008-850b-addee1b71723.1.2b0428c0bc2febc36add0a7c1c9565a5', 'keydir');
-INSERT INTO public.vim_generations VALUES ('3865cb2c-498f-4e1a-8415-abfc8ee3f01e', 1, 'https://127.0.0.1:44979', '-----BEGIN CERTIFICATE-----
-MIIBYjCCAQmgAwIBAgIPcnHMxsg5ky4lKcpSKHREMAoGCCqGSM49BAMCMBIxEDAO
-BgNVBAMTB2Zha2UgQ0EwHhcNMjYxMTI1MTMwMTE1WhcNMzYxMTI2MTMwMTE1WjAS
-MRAwDgYDVQQDEwdmYWtlIENBMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEHKrn
-Z/Cc8li1ucgR0Rz86Y5ljmGoEPsVfYYywpjrrNeY8fHz+uNaiwuTw6ULHFLf4eKN
-C45IWIsORZIZ5w4zj6NCMEAwDgYDVR0PAQH/BAQDAgGGMA8GA1UdEwEB/wQFMAMB
-Af8wHQYDVR0OBBYEFP6BMN3dVDfhkKReQ/EEp6YIMQQbMAoGCCqGSM49BAMCA0cA
-MEQCIAdwH1tP8fKMInPFPgYpijdE9CSKNuGDKX11fsQ5V8F/AiAZxN7FJiZq/JjW
-0GbhuiNRmMw2y70FM28YzBniqdsjSQ==
+', false, '', 'default', '{}', '', '', '{"regions":["default","kube-node-lease","kube-public","kube-system"],"mode":"managed","user":"system:serviceaccount:kube-system:fakekube-admin"}', '7af8376c-a6e9-4824-950d-f819e19f104e', '', 'bearerToken', '-infinity', 'gAAAAABrCDbMBQYol7wwc61YVB4VjcggfVY01UVvEZeB5PhFwbDMKHV1DTaJxEFoZ0QcrVuTv-shyB_JA-SfFAi7HvcCHRkDDVKMlrAfjhzEH4_Ujc9JSnTOXayUd2Tc-hw9-N8tVoRhNkUz7pViBLbnzzvvawBH6HRACsodf8MyZpw_p8U6kHLOvTqQx9fy1ticzChZk6OVvdNrfm09brvQdvLOUGCfCXohp4vDHASAYj44Nd-5Yu4Iq9hNYrhXk3yODR12iUd_D2FvXpO8EZi-ObzSkJIb4L6GH5CwI_7SN33rqeO7mQCMzCZvV6YgE7GD3BPln0suY1nz_1tZyxg8VxUXywCesd7j561s7xzpYd1VopS2p8reKlxjIl13MZvM6d-I0Xq3quBBi0suo-cWlNq4tylt6filB_899n3kWHrzFqmi_0s9CJzf_wMvRJ-ZLgIKuLWo1t4dwo74ZKv4RDCF8l2LXAlt45rGHAgA34jEw8e3COk_H_v87HS0Id8qXrHf02pQhqKP2O1vLMm13nsWBINEkyRNH5-VjHkmFVx1tlHCPEUQu4l0-UvfY3koCGjzj-H_Uor38lRK23wbkesreABug9QHYOgRkcSgJJo7OtlLl3hObJ1XczuT8caOsVoKH6ILyul1d-cNV5OOCiCf7OS2iFhderYK85A4mpV2ywOh82OZGr7fpmRDk0o7blKzjSzN-KTgPc-L_lmftahsUVk8GQ0fDmsj2jcMdLA0nv4nS8bRvXRzYLFf2RGyhixQYKaOiG_h_R4-TWIqLQwqimEdHc57wk27vj_R57b8X8rTuNuY2AfFeC5bPsE2GZ5_71kJYae4zRk1Hi4IcEuhTsQK7HeSPbdSetUNMbDiuOhvCc-L481ECmy5yiW8dk1xRWh6HJ53vwT5RVs6d9SvHSGS-jUG1fN_CX0p-X5zLWG2XrWrqeBreJqP_xBMAJUOQEKx_bTemHKeFLYioHMJHmFwuozv3UB5GiDNwfAoeMKxUsSDXl2BrTyI4P8QVGHhgSEINSa61u9bcqAcW-u9E8ihxa0lXWj_sWM3GeCmxSgyvC_QWzuNpkAAIcR2DqQJQXK4', 'current', '1b3fad8f-89f2-46ce-baf1-7535dc1ff6c8.1.d025c85fe22f0ad7c1e31c1ea23a5c74', 'keydir');
+INSERT INTO public.vim_generations VALUES ('fc65fd65-e0b6-4ef2-bbcb-29ae5febeb3e', 1, 'https://127.0.0.1:35067', '-----BEGIN CERTIFICATE-----
+MIIBZTCCAQqgAwIBAgIQAM2/pj8iw9FegGHp6NsbXTAKBggqhkjOPQQDAjASMRAw
+DgYDVQQDEwdmYWtlIENBMB4XDTI2MTEyNTEzNDAyN1oXDTM2MTEyNjEzNDAyN1ow
+EjEQMA4GA1UEAxMHZmFrZSBDQTBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABPve
+UhqnGt7/v7M2zOMxcUgVNYA0SWdCawda3NnKLcWzsaAViifHiqttKhOShdE68rsy
+XsotbbK+3a8rJyVuHkijQjBAMA4GA1UdDwEB/wQEAwIBhjAPBgNVHRMBAf8EBTAD
+AQH/MB0GA1UdDgQWBBThjOdn948KBHDLCFlxYHM8+Hzn9jAKBggqhkjOPQQDAgNJ
+ADBGAiEAzpU2e6vumZ6PxRAgQjJY3GpSQUvRojvoAtbJixvHPcMCIQCjv8XTN6aV
+aVR6CJ9rpAontwuonXOxG6vrJz4AzsZlfg==
 -----END CERTIFICATE-----
-', false, '', 'default', '{}', '', '', '{"regions":["default","kube-node-lease","kube-public","kube-system"],"mode":"managed","user":"system:serviceaccount:kube-system:fakekube-admin"}', '1e16d554-b2a7-4dc6-bac1-11664a9335c5', '', 'bearerToken', '-infinity', 'gAAAAABrCC2bNk5amkWIZTR6_mJTGA872TG-pH0Ht21XtTvwVWbY9C2VCdSj2KlCJ2eqFijRvzqGC-OvmFakW9Yojgm31TFSS2BVTfGHDZbrAVj6mv8hOPGSURUfx8p1Xs23gxX6AebzZy5Xb2t5Gk1Wn_zmtZ7CzamhkpRTvhSH3mIAFr7475Q2Mi5Y9r8PUibHLucf9o35ty_Vxs8HzkjLSyNgPfPM1JPlpQWIGKVB8MmlubkZGyxcHN-bfJ_bEp5gIKP_OUH6hCFjG0mO7HWRIIW7nJz_QULhvmBBK9Pfft1Y1ZBS8JaqP4TNyyrUlLjUlqKY9mH5-YRpQVGj93aZNSnA4ykd2bMqk4OnLkEFav5YJ1HczOBsUJtUYJ6HjaUJ5TCs72GJw3tdaN5BEDgHqsZmz9987pcpXCwwj0eS_ZUHQMdcG0ny3jds_r3-neZm8-55y8Vgrawk-0Mb2bRPNZcUejd5gwhbQlkW3JvD3S4OX2sbJI-V94CCTVLszu7dVdqAbwDFL2pH_X-wJTAkqt0OhHJF8TeatvPva1Z40VVnwdnhYXdVfjRIa9JOq3cNAOQ1nVjug_G8Ct2xS8fphhadriygHSMx0zD1dITU4MOVhwNfzbrzJgcBI6z68RMh4c-0kbxx72_1GFiQ5YxlGCO1O_FdEdcVcgYDraRUl0oOo4_VyHpWQ83i9dKPdav9oBohntoIgcQudL1qOPuiglUgYo0ydE2EteMPBZUY2Ka0Za9_NOeUqdL5aKUIVP46_71phm-hWbYRkTbb8vIPJHpUfC_eGIbGo7N0tWrjMuNklexIzesSkBFs1IJzCwqH1NTFuZw47JOVBu6iQo1eoyvTsBZ8WBW39xlEgOq-aZxTH66z1by3tH-xh-xJPxuhifyqRKk-GStdOvO7beArUQR_GWuxShoyQeo5CTTerS652CRsWlzuEeex3Nb3XBAwKU9hV64wa42ZttXewZOVnwQD0ZOlHiOEcgEDlLZliGWMYK3NBoX8JqszX0_WonBss99Wi52vOoeiXQP3LhVylm7yWHN_P0RBoxZDjijkT3hgh9kwdUnlK2EMYE92kJAD64Agf5L6', 'current', '3865cb2c-498f-4e1a-8415-abfc8ee3f01e.1.b053ef81b24b850e7585f9c9cb1f70c6', 'keydir');
+', false, '', 'default', '{}', '', '', '{"regions":["default","kube-node-lease","kube-public","kube-system"],"mode":"managed","user":"system:serviceaccount:kube-system:fakekube-admin"}', '7af8376c-a6e9-4824-950d-f819e19f104e', '', 'bearerToken', '-infinity', 'gAAAAABrCDbMLmLkd0tLKdIbKVi-06_kRvQ6TpvTVzIExwJdkQJUZD5QVRh_KT970i0STfnSBwsUUkIoBscLeohSixxm-Jsylvvm5iSSBEENizqcW_bIxAmRLrQ_2I2JTXn4mNGvVbeLwPMal4ixr-RFAEgkjoIZQml5JptPiUUoV2-xaKwMaMyrJRcbJCCOrpSaS4Ek0s2VhaT44V0g8sFfIUPY3zjjnD_ENjRpdfj0u3uRU9vcl9bdLE1VDeOE5bCln_SdhSApYN4A8A--hxcfiTjJt1Fx3xqED_96C1qta4-GNBlepGipRnD6JgbOFnnJiv_ZY5Db7IpDc-STRykt2Dqf89Tie6ETIXWbk0TBQi88EL3FWcxKCIPJ6NLwwTTZTKplJ7McH60ILrb2NSivD3WVInikLJI8EoQlrwnGtbzKdzYDJmopzIHD20jWaNeZgmqTGUClEXGcsGjQ-f3sE9ti0llVnyc6fTL2ISEazdPAsv1i_qNzrhuHEkSVcuftaxh_vfeEN4tMjD4bdS6-E5c5nlGXRxle1TjLhufu-VRFj3W-sD8h05dVuikUfE8I__d86tQaJpSmaEfxyC5WyYXHLQMyTQR5UsXLWUsptRzfmA-3qw_Ghk4nKdbIZdeMwiUAHZdgLy7Qqh5mo4Umq2vFr6ui1p-gcq0vz7TWZrddz1nps3RRsfpWI5rDlY8znMLjzpkq2GJSDTOU6AzCeRyruEEnU4ZMsGZ8M4zrZEZn3ATI5N9Zq_m0LR-jOJr6OfbCWL4nseL0XFv4TtdwwEtcocIXNM-wF7VTY-SJu47ine4w_pr3GXuQJmGeFzevfE1rb52Y8ARej4XdtVUrjaas4_V32a8JrHs6BHIFljGJUhlW8MQGSQu3IlbIMW8cda6xi0_E2Wl-ETn4Jpp6qffzU2aXQdrf4Tgsq4ChdvHcdpZ8ws0H3wmexkDJKpYvzgYLd0T5U-x5-iAWFqKkZ7aD9K9UAm4Fvh4Pb3YW-nvfdkuTE9ruqid5YBbix6ZPov_dz4fJqflrB1Wt8z-HkWHTZdQgETPG1EDHagS8_EC3un5vfChNlsU68NLZbjpwBPFEbzCp', 'current', 'fc65fd65-e0b6-4ef2-bbcb-29ae5febeb3e.1.b56a64a7683c9c5ab96e55527e6bd874', 'keydir');
 
 
 
-INSERT INTO public.vim_labels VALUES ('7c51b131-76de-4008-850b-addee1b71723', 'site', 'north');
+INSERT INTO public.vim_labels VALUES ('1b3fad8f-89f2-46ce-baf1-7535dc1ff6c8', 'site', 'north');
 
 
 
@@ -1200,8 +1204,8 @@ INSERT INTO public.vim_shares VALUES ('lab', 'platform', 'edge-2');
 
 
 
-INSERT INTO public.vims VALUES ('7c51b131-76de-4008-850b-addee1b71723', 'platform', 'edge-1', 'kubernetes', 'admin', '2026-11-26 13:01:15.848513+00', '', '2c68ddc2099ede89d9e9ad7beb50668074fadc588f455713acf3970408987318', '', '', false, false, 'registered', '', '2026-11-26 13:01:15.942522+00', 4, 1, 0, '-infinity', DEFAULT, 'reachable', '2026-11-26 13:01:15.96995+00', '', 'v1.36.3', true, '', 'taken', '2026-11-26 13:05:53.741944+00');
-INSERT INTO public.vims VALUES ('3865cb2c-498f-4e1a-8415-abfc8ee3f01e', 'platform', 'edge-2', 'kubernetes', 'admin', '2026-11-26 13:01:15.883293+00', '', '048183069c9bf4c958db23559fbbed90a64566d96a2e15a05a7c7ab97368c244', 'second', '', false, false, 'registered', '', '2026-11-26 13:01:16.12975+00', 4, 1, 0, '-infinity', DEFAULT, 'reachable', '2026-11-26 13:01:15.903843+00', '', 'v1.36.3', true, '', 'taken', '2026-11-26 13:06:14.379132+00');
+INSERT INTO public.vims VALUES ('1b3fad8f-89f2-46ce-baf1-7535dc1ff6c8', 'platform', 'edge-1', 'kubernetes', 'admin', '2026-11-26 13:40:27.944644+00', '', '575e1ffa4a45a583b9bea7a471bb0c9bc30ab654ee73f005a55ae73319f697d2', '', '', false, false, 'registered', '', '2026-11-26 13:40:28.298217+00', 4, 1, 0, '-infinity', DEFAULT, 'reachable', '2026-11-26 13:40:28.338364+00', '', 'v1.36.3', true, '', 'taken', '2026-11-26 13:45:01.741702+00');
+INSERT INTO public.vims VALUES ('fc65fd65-e0b6-4ef2-bbcb-29ae5febeb3e', 'platform', 'edge-2', 'kubernetes', 'admin', '2026-11-26 13:40:28.234118+00', '', '49071f29a2710b3429b30de9f505e4987fb98ee85b33ccb25a8e053d8b4e9722', 'second', '', false, false, 'registered', '', '2026-11-26 13:40:28.620028+00', 4, 1, 0, '-infinity', DEFAULT, 'reachable', '2026-11-26 13:40:28.246693+00', '', 'v1.36.3', true, '', 'taken', '2026-11-26 13:45:12.445936+00');
 
 
 
@@ -1214,10 +1218,7 @@ INSERT INTO public.vims VALUES ('3865cb2c-498f-4e1a-8415-abfc8ee3f01e', 'platfor
 
 
 
-
-
-
-INSERT INTO public.vnf_instances VALUES ('d7ad8771-8058-4e2d-8add-e7ad334ef082', 'platform', 'web-1', 'NOT_INSTANTIATED', '2026-11-26 13:01:16.095477+00', 1, '{"id":"d7ad8771-8058-4e2d-8add-e7ad334ef082","project":"platform","name":"web-1","description":"","state":"NOT_INSTANTIATED","createdBy":"admin","createdAt":"2026-11-26T13:01:16.095477Z","shape":{"package":"7b657434-8e60-470a-9c87-eb7510a18a35","product":{"vnfdId":"web-1.0","provider":"local","name":"web","softwareVersion":"1.0","vnfdVersion":"1.0"}}}', '-infinity', 0, false, '{}');
+INSERT INTO public.vnf_instances VALUES ('4520dca6-c3b5-4876-a56f-90350ed69a8a', 'platform', 'web-1', 'NOT_INSTANTIATED', '2026-11-26 13:40:28.585286+00', 1, '{"id":"4520dca6-c3b5-4876-a56f-90350ed69a8a","project":"platform","name":"web-1","description":"","state":"NOT_INSTANTIATED","createdBy":"admin","createdAt":"2026-11-26T13:40:28.585286Z","shape":{"package":"c4477281-e624-4ce1-8288-e9b6a4fcb1a0","product":{"vnfdId":"web-1.0","provider":"local","name":"web","softwareVersion":"1.0","vnfdVersion":"1.0"}}}', '-infinity', 0, false, '{}');
 
 
 
@@ -1227,22 +1228,22 @@ INSERT INTO public.vnf_instances VALUES ('d7ad8771-8058-4e2d-8add-e7ad334ef082',
 
 
 
-INSERT INTO public.vnf_package_chunks VALUES ('9e825b84-a1bf-47a8-a4ec-9e7931b41960', 0, '\x504b03041400080008000000000000000000000000000000000019000000544f5343412d4d657461646174612f544f5343412e6d6574614c8dcd4ec4201446f73c052fc0b485162abb5a35b351133b717f2917874c0b0de098bebd19ddccf2fbc939a7f7691cd82b16602f7e41f68929fb18346d0e3519a7e1e3be69c898100a5af6b86b7af5ab49f182893c879276f684ce075f7c0c59d3bb505d83b3871dd68590375851d39b2957976f832960c15cfda0f93f8c31140c859df60d35856d5bfc0c374af5370fcb574cbe9c574da7e3c07827c911f259533e4b63faba07e33ae89d108aab193bd5f15635128553008ecb163bc3ad145ca8ba6ee707a36aa12c9796fc060000ffff504b070888333e32d100000008010000504b03041400080008000000000000000000000000000000000015000000446566696e6974696f6e732f766e66642e79616d6cc4554babdb3c10dde75788bb4fb8f9f8baf1eed25228946e0add0ad91ea543f5421a3bbdffbec8b6123b965237f47176619e67ceb142363482b720d120a13581f7e0035a53b13114503b05fc5568c58ffcbf9db12d707a7510aa1d638cf5a86b6fbf813fc448387cf9f47e0c44b4e0b187964b6ff5d4704a33b28fa9974ce7ad034f98da5e3b84c6a323eb39b6cb50445ca462813c9ad32ad882149da28a9da1de1f0fcfa5c689f183dd9f8e87e7a745d879db630bfed18eca3642dd766cbb86b8111a1eed7a867a110c56d25978f83dfcc93aabece9951368a7044d6b86ae0e84d4456f712d9c43739a497c71539533d24fdd2195e86d3758838d46dd5dbb4e7bcc4a16de641782f726b33bd3d9ca9f59a7b1bcdb32be6173ef645cc06e9db0d294e5742d4cea8dd41c8db46b5611fbeb5d56f1c2dd732989f9b0c84b60f41598160625040a4cf86be519ea9c3aab57a3ed0e6fad761dc16695cac7eadb8e3b6f25aacc7715a1d170d3e91a3cb792a309244c03a162c77cbaf89e4f7f33a43babb059acb88f6bf1e1f515aacc3f15a6137c180bde8122b1f90cd314dec6aa3cdd0d5449f81350a6fd7e71e191d8302a6ce7f5b9110acde925386868601736d31343515ee7dc1e09d614b4677fe0200a7af8259de35042113fa08fb176fb3d865105cee9f5fe2bbcc3282a1f05daea868515b6b3ce0e4958bd3173945f8984f875473230c9c8fe2fa606029775ff2df6d17fb363e15c719ed3b078b17f6696ed8ffc2dc66b96ff8512ee0a97b09026f7273cd04809d3cfdd8f000000ffff504b0708448f5eb03e020000030b0000504b0304140008000800000000000000000000000000000000001900000046696c65732f6b756265726e657465732f7765622e79616d6c7c53d14fdb4e0c7ecf5f61e5c7c36f529302d32474120f15050969044459f7b04dc85c4d726a72773abb2d28eaff3e254db232cafc76b63f7f9fedf37f30810d3dc14576a5c05982f9f41bfc1f6fe829fe3402230cdad96793af028a717604081e99372e2c00ed021098c2da684a23f4664e818db30ad627d1d2d885828b167d833eaa487081822a02b058916a78138f3971d4fb8d5dd04b5a48552a881f0ac360188eea7976f5789dcd1e26d9c5e56336b9b9dca63f6d1c2549729874463a907cc058badcd88825189b4fbb68df9282f8a8be9bcc66df6fefa7ea5c1768734a2adafe93acedff305bc49e74e3612a498b0b0a6af4be8d6d1b6217849b7802f50e5488f851eb5770763c02c19093dc75efb3e3ed3b25e83d8f073953f2a57badc87ed0ffa028902f8d465670b2af2f0200a85074f1159fa8e4bf040b55be44a12e6f8fa1b1f21004a0a76c0c57e22ab7b2d2cd6da275f37a704bb20a9eb164ea32b5b382c652e01e9becb5019d990a73521007ca0d4b784d97679c1a37a6534a8458923681c798dbc2b1a8a37a7e793fbbbecdd4f969fae5f3361e2a61c859c10f4b422fa47f0dfe6147bd887a50b6bf963e4e767d155cb50fe0f63fded3b3eab73c7cc43fb8b52b5715dd34c378cbb643b487328276747728858271ebea0bece0ef46b5bbafbe9aeeaff18d90aeceef000000ffff504b0708cf7055eef50100000b040000504b010214001400080008000000000088333e32d100000008010000190000000000000000000000000000000000544f5343412d4d657461646174612f544f5343412e6d657461504b0102140014000800080000000000448f5eb03e020000030b0000150000000000000000000000000018010000446566696e6974696f6e732f766e66642e79616d6c504b0102140014000800080000000000cf7055eef50100000b04000019000000000000000000000000009903000046696c65732f6b756265726e657465732f7765622e79616d6c504b05060000000003000300d1000000d50500000000');
+INSERT INTO public.vnf_package_chunks VALUES ('79a24353-74de-49fa-a607-414d38c5a6d5', 0, '\x504b03041400080008000000000000000000000000000000000019000000544f5343412d4d657461646174612f544f5343412e6d6574614c8dcd4ec4201446f73c052fc0b485162abb5a35b351133b717f2917874c0b0de098bebd19ddccf2fbc939a7f7691cd82b16602f7e41f68929fb18346d0e3519a7e1e3be69c898100a5af6b86b7af5ab49f182893c879276f684ce075f7c0c59d3bb505d83b3871dd68590375851d39b2957976f832960c15cfda0f93f8c31140c859df60d35856d5bfc0c374af5370fcb574cbe9c574da7e3c07827c911f259533e4b63faba07e33ae89d108aab193bd5f15635128553008ecb163bc3ad145ca8ba6ee707a36aa12c9796fc060000ffff504b070888333e32d100000008010000504b03041400080008000000000000000000000000000000000015000000446566696e6974696f6e732f766e66642e79616d6cc4554babdb3c10dde75788bb4fb8f9f8baf1eed25228946e0add0ad91ea543f5421a3bbdffbec8b6123b965237f47176619e67ceb142363482b720d120a13581f7e0035a53b13114503b05fc5568c58ffcbf9db12d707a7510aa1d638cf5a86b6fbf813fc448387cf9f47e0c44b4e0b187964b6ff5d4704a33b28fa9974ce7ad034f98da5e3b84c6a323eb39b6cb50445ca462813c9ad32ad882149da28a9da1de1f0fcfa5c689f183dd9f8e87e7a745d879db630bfed18eca3642dd766cbb86b8111a1eed7a867a110c56d25978f83dfcc93aabece9951368a7044d6b86ae0e84d4456f712d9c43739a497c71539533d24fdd2195e86d3758838d46dd5dbb4e7bcc4a16de641782f726b33bd3d9ca9f59a7b1bcdb32be6173ef645cc06e9db0d294e5742d4cea8dd41c8db46b5611fbeb5d56f1c2dd732989f9b0c84b60f41598160625040a4cf86be519ea9c3aab57a3ed0e6fad761dc16695cac7eadb8e3b6f25aacc7715a1d170d3e91a3cb792a309244c03a162c77cbaf89e4f7f33a43babb059acb88f6bf1e1f515aacc3f15a6137c180bde8122b1f90cd314dec6aa3cdd0d5449f81350a6fd7e71e191d8302a6ce7f5b9110acde925386868601736d31343515ee7dc1e09d614b4677fe0200a7af8259de35042113fa08fb176fb3d865105cee9f5fe2bbcc3282a1f05daea868515b6b3ce0e4958bd3173945f8984f875473230c9c8fe2fa606029775ff2df6d17fb363e15c719ed3b078b17f6696ed8ffc2dc66b96ff8512ee0a97b09026f7273cd04809d3cfdd8f000000ffff504b0708448f5eb03e020000030b0000504b0304140008000800000000000000000000000000000000001900000046696c65732f6b756265726e657465732f7765622e79616d6c7c53d14fdb4e0c7ecf5f61e5c7c36f529302d32474120f15050969044459f7b04dc85c4d726a72773abb2d28eaff3e254db232cafc76b63f7f9fedf37f30810d3dc14576a5c05982f9f41bfc1f6fe829fe3402230cdad96793af028a717604081e99372e2c00ed021098c2da684a23f4664e818db30ad627d1d2d885828b167d833eaa487081822a02b058916a78138f3971d4fb8d5dd04b5a48552a881f0ac360188eea7976f5789dcd1e26d9c5e56336b9b9dca63f6d1c2549729874463a907cc058badcd88825189b4fbb68df9282f8a8be9bcc66df6fefa7ea5c1768734a2adafe93acedff305bc49e74e3612a498b0b0a6af4be8d6d1b6217849b7802f50e5488f851eb5770763c02c19093dc75efb3e3ed3b25e83d8f073953f2a57badc87ed0ffa028902f8d465670b2af2f0200a85074f1159fa8e4bf040b55be44a12e6f8fa1b1f21004a0a76c0c57e22ab7b2d2cd6da275f37a704bb20a9eb164ea32b5b382c652e01e9becb5019d990a73521007ca0d4b784d97679c1a37a6534a8458923681c798dbc2b1a8a37a7e793fbbbecdd4f969fae5f3361e2a61c859c10f4b422fa47f0dfe6147bd887a50b6bf963e4e767d155cb50fe0f63fded3b3eab73c7cc43fb8b52b5715dd34c378cbb643b487328276747728858271ebea0bece0ef46b5bbafbe9aeeaff18d90aeceef000000ffff504b0708cf7055eef50100000b040000504b010214001400080008000000000088333e32d100000008010000190000000000000000000000000000000000544f5343412d4d657461646174612f544f5343412e6d657461504b0102140014000800080000000000448f5eb03e020000030b0000150000000000000000000000000018010000446566696e6974696f6e732f766e66642e79616d6c504b0102140014000800080000000000cf7055eef50100000b04000019000000000000000000000000009903000046696c65732f6b756265726e657465732f7765622e79616d6c504b05060000000003000300d1000000d50500000000');
 
 
 
-INSERT INTO public.vnf_package_uses VALUES ('7b657434-8e60-470a-9c87-eb7510a18a35', 'd7ad8771-8058-4e2d-8add-e7ad334ef082');
+INSERT INTO public.vnf_package_uses VALUES ('c4477281-e624-4ce1-8288-e9b6a4fcb1a0', '4520dca6-c3b5-4876-a56f-90350ed69a8a');
 
 
 
-INSERT INTO public.vnf_packages VALUES ('7b657434-8e60-470a-9c87-eb7510a18a35', 'platform', 'enabled', 'web-1.0', '9e825b84-a1bf-47a8-a4ec-9e7931b41960', 1724, '2026-11-26 13:01:16.061643+00', '2026-11-26 13:01:16.073939+00', 4, '{"ID":"7b657434-8e60-470a-9c87-eb7510a18a35","Project":"platform","State":"enabled","UserData":"","VNFDID":"web-1.0","Provider":"local","ProductName":"web","SoftwareVersion":"1.0","VNFDVersion":"1.0","VNFMInfo":["vimbroker"],"Entry":"Definitions/vnfd.yaml","Manifest":"","Signer":"","Wrapped":false,"Artifacts":[{"Path":"Files/kubernetes/web.yaml","ContentType":"application/yaml","Algorithm":"SHA-256","Hash":"2c6bb808abf5a8f33727ce57524716e3f7aaf264e5b2d63237004c9b7037d26d"}],"Warnings":null,"Content":"9e825b84-a1bf-47a8-a4ec-9e7931b41960","Size":1724,"SHA256":"81514fd5536bd0ea7330e0e5f05893bdabd913b6bc266f9e725ba1a463801f69","SHA512":"03c8fd7685e80bd546d2bdf57dc7495381dda9c86637177bd11aa2f97c6633e211ec2995bf4d9dcefeca7c2f939d0cf945a41e1957b948ce0ff4216fbbde6abc","CreatedBy":"admin","CreatedAt":"2026-11-26T13:01:16.061643Z","UpdatedAt":"2026-11-26T13:01:16.073939Z","OnboardedAt":"2026-11-26T13:01:16.073852Z","TouchedAt":"2026-11-26T13:01:16.073939Z","Revision":4,"InUse":false}');
+INSERT INTO public.vnf_packages VALUES ('c4477281-e624-4ce1-8288-e9b6a4fcb1a0', 'platform', 'enabled', 'web-1.0', '79a24353-74de-49fa-a607-414d38c5a6d5', 1724, '2026-11-26 13:40:28.535706+00', '2026-11-26 13:40:28.572267+00', 4, '{"ID":"c4477281-e624-4ce1-8288-e9b6a4fcb1a0","Project":"platform","State":"enabled","UserData":"","VNFDID":"web-1.0","Provider":"local","ProductName":"web","SoftwareVersion":"1.0","VNFDVersion":"1.0","VNFMInfo":["vimbroker"],"Entry":"Definitions/vnfd.yaml","Manifest":"","Signer":"","Wrapped":false,"Artifacts":[{"Path":"Files/kubernetes/web.yaml","ContentType":"application/yaml","Algorithm":"SHA-256","Hash":"2c6bb808abf5a8f33727ce57524716e3f7aaf264e5b2d63237004c9b7037d26d"}],"Warnings":null,"Content":"79a24353-74de-49fa-a607-414d38c5a6d5","Size":1724,"SHA256":"81514fd5536bd0ea7330e0e5f05893bdabd913b6bc266f9e725ba1a463801f69","SHA512":"03c8fd7685e80bd546d2bdf57dc7495381dda9c86637177bd11aa2f97c6633e211ec2995bf4d9dcefeca7c2f939d0cf945a41e1957b948ce0ff4216fbbde6abc","CreatedBy":"admin","CreatedAt":"2026-11-26T13:40:28.535706Z","UpdatedAt":"2026-11-26T13:40:28.572267Z","OnboardedAt":"2026-11-26T13:40:28.572173Z","TouchedAt":"2026-11-26T13:40:28.572267Z","Revision":4,"InUse":false}');
 
 
 
 
 
 
-INSERT INTO public.vnf_subscriptions VALUES ('f94d1e59-b2d6-49f4-8310-82a74f79b992', 'platform', 'http://127.0.0.1:40687', 'http://127.0.0.1:39569', 'FULL', '{}', '{}', '21d2bea6341e6e2bf40f2725574b7008f44d7404166fff32240d76ca3d012361', 'admin', '2026-11-26 13:01:16.109059+00', 'active', '2026-11-26 13:01:16.110724+00', '', '', '', 0, '-infinity', 0, '-infinity', '', 0, '-infinity', 0);
+INSERT INTO public.vnf_subscriptions VALUES ('0fd9c290-2a9b-483d-9764-ddd69fc7d54b', 'platform', 'http://127.0.0.1:41361', 'http://127.0.0.1:37071', 'FULL', '{}', '{}', 'b5d70e0e38e04dbbfc4fa821c59f86f96440c09fcc74287879f6779b3f389e2a', 'admin', '2026-11-26 13:40:28.596455+00', 'active', '2026-11-26 13:40:28.599735+00', '', '', '', 0, '-infinity', 0, '-infinity', '', 0, '-infinity', 0);
 
 
 
@@ -1255,6 +1256,26 @@ SELECT pg_catalog.setval('public.retired_keys_id_seq', 1, false);
 
 
 SELECT pg_catalog.setval('public.vnf_notifications_seq_seq', 1, false);
+
+
+
+ALTER TABLE ONLY public.assets
+    ADD CONSTRAINT asset_name_once_per_project UNIQUE (project, kind, name);
+
+
+
+ALTER TABLE ONLY public.asset_uses
+    ADD CONSTRAINT asset_uses_pkey PRIMARY KEY (asset, instance);
+
+
+
+ALTER TABLE ONLY public.asset_viewers
+    ADD CONSTRAINT asset_viewers_pkey PRIMARY KEY (project, asset);
+
+
+
+ALTER TABLE ONLY public.assets
+    ADD CONSTRAINT assets_pkey PRIMARY KEY (id);
 
 
 
@@ -1358,21 +1379,6 @@ ALTER TABLE ONLY public.leases
 
 
 
-ALTER TABLE ONLY public.virtual_links
-    ADD CONSTRAINT link_name_once_per_project UNIQUE (project, name);
-
-
-
-ALTER TABLE ONLY public.link_uses
-    ADD CONSTRAINT link_uses_pkey PRIMARY KEY (link, instance);
-
-
-
-ALTER TABLE ONLY public.link_viewers
-    ADD CONSTRAINT link_viewers_pkey PRIMARY KEY (project, link);
-
-
-
 ALTER TABLE ONLY public.management_clusters
     ADD CONSTRAINT management_clusters_pkey PRIMARY KEY (vim);
 
@@ -1453,11 +1459,6 @@ ALTER TABLE ONLY public.vims
 
 
 
-ALTER TABLE ONLY public.virtual_links
-    ADD CONSTRAINT virtual_links_pkey PRIMARY KEY (id);
-
-
-
 ALTER TABLE ONLY public.vnf_bundles
     ADD CONSTRAINT vnf_bundles_pkey PRIMARY KEY (id);
 
@@ -1510,6 +1511,30 @@ ALTER TABLE ONLY public.vnf_secret_parameters
 
 ALTER TABLE ONLY public.vnf_subscriptions
     ADD CONSTRAINT vnf_subscriptions_pkey PRIMARY KEY (id);
+
+
+
+CREATE INDEX asset_by_kind ON public.assets USING btree (kind, id);
+
+
+
+CREATE INDEX asset_by_name ON public.assets USING btree (name);
+
+
+
+CREATE INDEX asset_by_network ON public.assets USING btree (vim, network);
+
+
+
+CREATE INDEX asset_unsettled ON public.assets USING btree (since, id) WHERE (loose OR (state <> 'ready'::text));
+
+
+
+CREATE INDEX asset_use_by_instance ON public.asset_uses USING btree (instance);
+
+
+
+CREATE INDEX asset_viewer_by_asset ON public.asset_viewers USING btree (asset);
 
 
 
@@ -1690,26 +1715,6 @@ CREATE INDEX lease_turn_by_vim ON public.lease_turns USING btree (vim, due_at);
 
 
 CREATE INDEX lease_turn_due ON public.lease_turns USING btree (due_at);
-
-
-
-CREATE INDEX link_by_name ON public.virtual_links USING btree (name);
-
-
-
-CREATE INDEX link_by_network ON public.virtual_links USING btree (vim, network);
-
-
-
-CREATE INDEX link_unsettled ON public.virtual_links USING btree (since, id) WHERE (loose OR (state <> 'ready'::text));
-
-
-
-CREATE INDEX link_use_by_instance ON public.link_uses USING btree (instance);
-
-
-
-CREATE INDEX link_viewer_by_link ON public.link_viewers USING btree (link);
 
 
 
@@ -2093,6 +2098,16 @@ CREATE CONSTRAINT TRIGGER vim_counted_when_changed AFTER UPDATE OF state, health
 
 
 
+ALTER TABLE ONLY public.asset_uses
+    ADD CONSTRAINT asset_in_use_stays FOREIGN KEY (asset) REFERENCES public.assets(id);
+
+
+
+ALTER TABLE ONLY public.asset_viewers
+    ADD CONSTRAINT asset_viewers_asset_fkey FOREIGN KEY (asset) REFERENCES public.assets(id) ON DELETE CASCADE;
+
+
+
 ALTER TABLE ONLY public.clusters
     ADD CONSTRAINT clusters_management_fkey FOREIGN KEY (management) REFERENCES public.management_clusters(vim) ON DELETE CASCADE;
 
@@ -2100,16 +2115,6 @@ ALTER TABLE ONLY public.clusters
 
 ALTER TABLE ONLY public.grants
     ADD CONSTRAINT grants_vim_fkey FOREIGN KEY (vim) REFERENCES public.vims(id) ON DELETE CASCADE;
-
-
-
-ALTER TABLE ONLY public.link_uses
-    ADD CONSTRAINT link_in_use_stays FOREIGN KEY (link) REFERENCES public.virtual_links(id);
-
-
-
-ALTER TABLE ONLY public.link_viewers
-    ADD CONSTRAINT link_viewers_link_fkey FOREIGN KEY (link) REFERENCES public.virtual_links(id) ON DELETE CASCADE;
 
 
 

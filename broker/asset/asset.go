@@ -1,10 +1,12 @@
-// Package link keeps virtual links: networks on VIMs, apart from the VNF instances that use them.
+// Package asset keeps what stands on VIMs apart from the VNF instances that use it: virtual links, which are networks, and
+// volumes, which are claims.
 //
-// A use is a row (link, instance), never a number: the store writes it in the transaction that writes the instance, and ends
-// it there. A link has a row before anything of it exists, and is found again on its VIM by a name and a tag that hold its id.
-package link
+// A use is a row (asset, instance), never a number: the store writes it in the transaction that writes the instance, and ends
+// it there. An asset has a row before anything of it exists, and is found again on its VIM by a name and a tag that hold its id.
+package asset
 
 import (
+	"cmp"
 	"fmt"
 	"net/netip"
 	"reflect"
@@ -15,11 +17,11 @@ import (
 	"time"
 
 	"github.com/vimbroker/vimbroker/broker"
-	"github.com/vimbroker/vimbroker/broker/link/network"
+	"github.com/vimbroker/vimbroker/broker/asset/spec"
 	"github.com/vimbroker/vimbroker/policy"
 )
 
-// State is where a link stands.
+// State is where an asset stands.
 type State string
 
 // Every state. One that is making is made on its VIM, or is to be; nobody begins to use one that is removing.
@@ -31,18 +33,34 @@ const (
 
 var moves = map[State][]State{Making: {Ready, Removing}, Ready: {Removing}}
 
-// CanMove reports whether a link may go from one state to another. Staying is no move.
+// CanMove reports whether an asset may go from one state to another. Staying is no move.
 func (s State) CanMove(to State) bool { return slices.Contains(moves[s], to) }
 
-// Link is a virtual link. It holds no secret.
-type Link struct {
-	// ID is a UUID; later ones sort behind earlier ones. Name is unique within the project.
+// traits are what differs between the kinds of assets.
+type traits struct {
+	// noun is for people, field the member of a request that names them.
+	noun, field               string
+	create, show, use, delete policy.Action
+}
+
+var kinds = map[policy.Kind]traits{
+	policy.KindLink:   {"virtual link", "extVirtualLinks", policy.LinkCreate, policy.LinkShow, policy.LinkUse, policy.LinkDelete},
+	policy.KindVolume: {"volume", "additionalParams.volumes", policy.VolumeCreate, policy.VolumeShow, policy.VolumeUse, policy.VolumeDelete},
+}
+
+// Asset is a virtual link or a volume. It holds no secret.
+type Asset struct {
+	// Kind is [policy.KindLink] or [policy.KindVolume].
+	Kind policy.Kind
+	// ID is a UUID; later ones sort behind earlier ones. Name is unique among the project's of its kind.
 	ID, Project, Name string
-	// VIM is the id of the VIM that it stands on, VIMName its name when the link was made.
+	// VIM is the id of the VIM that it stands on, VIMName its name when the asset was made.
 	VIM, VIMName string
 	VIMType      broker.VIMType
-	Spec         network.LinkSpec
-	// Existing is the VIM's id of a network that stands already: nothing of it is made or removed.
+	// Spec is a link's, Volume a volume's.
+	Spec   spec.LinkSpec
+	Volume spec.VolumeSpec
+	// Existing is the VIM's id of a network, or the name of a claim, that stands already: nothing of it is made or removed.
 	Existing string
 	// Shared is with every project, SharedWith with these: they see it and may use it.
 	Shared     bool
@@ -60,21 +78,27 @@ type Link struct {
 	Revision int64     `json:"-"`
 }
 
-// Made are the VIM's ids of what stands of a link; those of Subnet and Group are ours.
+// Made are the VIM's ids of what stands of it; those of Subnet and Group are ours.
 type Made struct {
 	Network string `json:"network,omitempty"`
 	Subnet  string `json:"subnet,omitempty"`
 	Group   string `json:"group,omitempty"`
 }
 
-// Tag and Handle are the tag and the name of everything that the VIM has of it. Brokers that come after this one rely upon them.
-func (l Link) Tag() string { return "vimbroker.io/link=" + l.ID }
+// Noun is what people call the kind.
+func (l Asset) Noun() string { return kinds[l.Kind].noun }
 
-// Handle is described at [Link.Tag].
-func (l Link) Handle() string { return "vimbroker-" + l.ID }
+// Claim is the name of a volume's claim.
+func (l Asset) Claim() string { return cmp.Or(l.Existing, l.Handle()) }
+
+// Tag and Handle are the tag and the name of everything that the VIM has of it. Brokers that come after this one rely upon them.
+func (l Asset) Tag() string { return "vimbroker.io/link=" + l.ID }
+
+// Handle is described at [Asset.Tag].
+func (l Asset) Handle() string { return "vimbroker-" + l.ID }
 
 // Viewers are the projects that see it; "*" is all.
-func (l Link) Viewers() []string {
+func (l Asset) Viewers() []string {
 	all := append([]string{l.Project}, l.SharedWith...)
 	if l.Shared {
 		all = append(all, "*")
@@ -82,34 +106,35 @@ func (l Link) Viewers() []string {
 	return all
 }
 
-// Resource is the link as policies see it.
-func (l Link) Resource() policy.Resource {
+// Resource is the asset as policies see it.
+func (l Asset) Resource() policy.Resource {
 	return policy.Resource{
-		Kind: policy.KindLink, ID: l.ID, Project: l.Project, Name: l.Name, Owner: l.CreatedBy, VIM: l.VIM, VIMName: l.VIMName,
+		Kind: l.Kind, ID: l.ID, Project: l.Project, Name: l.Name, Owner: l.CreatedBy, VIM: l.VIM, VIMName: l.VIMName,
 		VIMType: string(l.VIMType), Shared: l.Shared, SharedWith: l.SharedWith,
 	}
 }
 
 // OnVIM is its use of its VIM.
-func (l Link) OnVIM() broker.Use {
-	return broker.Use{Kind: broker.UseLink, Subject: l.ID, Project: l.Project, Name: l.Name}
+func (l Asset) OnVIM() broker.Use {
+	return broker.Use{Kind: broker.UseAsset, Subject: l.ID, Project: l.Project, Name: l.Name}
 }
 
-// same reports whether another request asks for what the link is.
-func (l Link) same(other Link) bool {
-	return l.VIM == other.VIM && l.Existing == other.Existing && l.Maker == other.Maker && reflect.DeepEqual(l.Spec, other.Spec)
+// same reports whether another request asks for what the asset is.
+func (l Asset) same(other Asset) bool {
+	return l.VIM == other.VIM && l.Existing == other.Existing && l.Maker == other.Maker && reflect.DeepEqual(l.Spec, other.Spec) &&
+		reflect.DeepEqual(l.Volume, other.Volume)
 }
 
-// Moved is what becomes of the link where a write makes next of it.
-func (l Link) Moved(next Link) (Link, error) {
+// Moved is what becomes of the asset where a write makes next of it.
+func (l Asset) Moved(next Asset) (Asset, error) {
 	if l.State != next.State && !l.State.CanMove(next.State) {
-		return l, &broker.Error{Kind: broker.ErrConflict, Detail: fmt.Sprintf("a virtual link that is %s cannot become %s", l.State, next.State)}
+		return l, &broker.Error{Kind: broker.ErrConflict, Detail: fmt.Sprintf("a %s that is %s cannot become %s", l.Noun(), l.State, next.State)}
 	}
 	next.Revision = l.Revision + 1
 	return next, nil
 }
 
-// Use is a VNF instance's use of a link.
+// Use is a VNF instance's use of an asset.
 type Use struct {
 	Instance string
 	Since    time.Time
@@ -118,8 +143,8 @@ type Use struct {
 // maxNamed bounds the uses that an error names.
 const maxNamed = 5
 
-// inUse is the [broker.ErrConflict] of a link that is used.
-func inUse(some []Use, all int) error {
+// inUse is the [broker.ErrConflict] of an asset that is used.
+func (l Asset) inUse(some []Use, all int) error {
 	var ids []string
 	for _, u := range some[:min(len(some), maxNamed)] {
 		ids = append(ids, u.Instance)
@@ -129,14 +154,15 @@ func inUse(some []Use, all int) error {
 		text += fmt.Sprintf(" and %d more", more)
 	}
 	return &broker.Error{
-		Kind: broker.ErrConflict, Detail: "the virtual link is used by VNF instances: " + text,
-		Remedy: "terminate them, or connect them elsewhere; force deletes it all the same",
+		Kind: broker.ErrConflict, Detail: "the " + l.Noun() + " is used by VNF instances: " + text,
+		Remedy: "terminate them, or have them use another; force deletes it all the same",
 	}
 }
 
 // wide names the member by which a link reaches beyond the project's own part of a cloud; empty if none does.
-func (l Link) wide() string {
+func (l Asset) wide() string {
 	switch {
+	case l.Kind != policy.KindLink:
 	case l.Existing != "":
 		return "existing.networkId"
 	case l.Spec.Segment != nil:
@@ -154,10 +180,10 @@ var (
 	idForm   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:-]{0,62}$`) })
 )
 
-// valid checks what is true of links everywhere.
-func (l Link) valid() error {
+// valid checks what is true of assets everywhere.
+func (l Asset) valid() error {
 	s := l.Spec
-	for field, id := range map[string]string{"existing.networkId": l.Existing, "spec.subnetPool": s.SubnetPool, "spec.router": s.Router} {
+	for field, id := range map[string]string{"existing": l.Existing, "spec.subnetPool": s.SubnetPool, "spec.router": s.Router} {
 		if id != "" && !idForm().MatchString(id) {
 			return broker.Invalid(field, "is no id")
 		}
@@ -172,7 +198,9 @@ func (l Link) valid() error {
 	switch g := s.Segment; {
 	case !nameForm().MatchString(l.Name):
 		return broker.Invalid("name", "must be 1 to 63 letters, digits, dots, dashes and underscores")
-	case l.Existing != "" && !reflect.DeepEqual(s, network.LinkSpec{}):
+	case l.Kind == policy.KindVolume:
+		return nil // its driver knows the rest
+	case l.Existing != "" && !reflect.DeepEqual(s, spec.LinkSpec{}):
 		return broker.Invalid("spec", "and existing are not both of one link")
 	case s.MTU != 0 && (s.MTU < 68 || s.MTU > 65535):
 		return broker.Invalid("spec.mtu", "must be from 68 to 65535")
@@ -184,7 +212,7 @@ func (l Link) valid() error {
 }
 
 // validAddresses checks that all addresses are of the subnet.
-func validAddresses(s network.LinkSpec) error {
+func validAddresses(s spec.LinkSpec) error {
 	subnet, err := netip.ParsePrefix(s.CIDR)
 	if s.CIDR != "" && (err != nil || subnet != subnet.Masked()) {
 		return broker.Invalid("spec.cidr", "must be a prefix without host bits, as 10.0.0.0/24")

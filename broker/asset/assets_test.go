@@ -1,4 +1,4 @@
-package link_test
+package asset_test
 
 import (
 	"context"
@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/asset"
+	"github.com/vimbroker/vimbroker/broker/asset/spec"
 	"github.com/vimbroker/vimbroker/broker/clientconfig"
-	"github.com/vimbroker/vimbroker/broker/link"
-	"github.com/vimbroker/vimbroker/broker/link/network"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
 	"github.com/vimbroker/vimbroker/policy/egress"
@@ -20,22 +20,22 @@ import (
 
 // shelf keeps one link and the log.
 type shelf struct {
-	link.Store
-	one link.Link
+	asset.Store
+	one asset.Asset
 	log []audit.Entry
 }
 
-func (s *shelf) CreateLink(_ context.Context, l link.Link, _ int, e audit.Entry) error {
+func (s *shelf) CreateAsset(_ context.Context, l asset.Asset, _ int, e audit.Entry) error {
 	s.one, s.log = l, append(s.log, e)
 	return nil
 }
 
-func (s *shelf) UpdateLink(_ context.Context, _ string, change func(*link.Link, []link.Use, int) error, e audit.Entry) (link.Link, error) {
+func (s *shelf) UpdateAsset(_ context.Context, _ string, change func(*asset.Asset, []asset.Use, int) error, e audit.Entry) (asset.Asset, error) {
 	s.log = append(s.log, e)
 	return s.one, change(&s.one, nil, 0)
 }
 
-func (s *shelf) DeleteLink(context.Context, string, audit.Entry) error { return nil }
+func (s *shelf) DeleteAsset(context.Context, string, audit.Entry) error { return nil }
 
 func (s *shelf) Append(_ context.Context, e audit.Entry) error {
 	s.log = append(s.log, e)
@@ -46,19 +46,23 @@ func (s *shelf) Entries(context.Context, audit.Query) ([]audit.Entry, error) { r
 
 // cloud is a VIM that says secrets where it fails.
 type cloud struct {
-	link.Driver
+	asset.Driver
 	fails error
 }
 
 func (cloud) VIMType() broker.VIMType { return "openstack" }
 
-func (cloud) Purpose(link.Link) (string, error) { return "network", nil }
+func (cloud) Kind() policy.Kind { return policy.KindLink }
 
-func (c cloud) Make(context.Context, link.Connection, link.Link) (link.Made, error) {
-	return link.Made{}, c.fails
+func (cloud) Lease(asset.Asset) (broker.LeaseRequest, error) {
+	return broker.LeaseRequest{Purpose: "network"}, nil
 }
 
-func (cloud) Remove(context.Context, link.Connection, link.Link) error { return nil }
+func (c cloud) Make(context.Context, asset.Connection, asset.Asset) (asset.Made, error) {
+	return asset.Made{}, c.fails
+}
+
+func (cloud) Remove(context.Context, asset.Connection, asset.Asset) error { return nil }
 
 func (cloud) VIM(context.Context, policy.Principal, string) (broker.VIM, error) {
 	return broker.VIM{ID: "v", Name: "nfv1", Project: "core", Type: "openstack"}, nil
@@ -83,12 +87,12 @@ func TestAFailureIsToldInOurWords(t *testing.T) {
 	} {
 		s := &shelf{}
 		c := cloud{fails: fails}
-		links := link.New(link.Options{
-			Store: s, Leaser: c, Drivers: []link.Driver{c}, Guard: &audit.Guard{Policy: yes{}, Sink: s, Now: time.Now},
+		links := asset.New(asset.Options{
+			Store: s, Leaser: c, Drivers: []asset.Driver{c}, Guard: &audit.Guard{Policy: yes{}, Sink: s, Now: time.Now},
 			Egress: func(string) *egress.Rules { return nil }, Log: slog.New(slog.DiscardHandler), Now: time.Now,
 		})
 		p := policy.Principal{Name: "alice", Project: "core", Roles: []string{policy.RoleMember}}
-		_, made, err := links.Create(t.Context(), p, link.Request{Name: "sgi", VIM: "nfv1", Spec: network.LinkSpec{CIDR: "10.9.0.0/24"}})
+		_, made, err := links.Create(t.Context(), p, asset.Request{Kind: policy.KindLink, Name: "sgi", VIM: "nfv1", Spec: spec.LinkSpec{CIDR: "10.9.0.0/24"}})
 		if !errors.Is(err, fails) {
 			t.Errorf("Create() = %v, %v, want %v", made, err, fails)
 		}

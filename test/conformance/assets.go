@@ -12,38 +12,39 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/vimbroker/vimbroker/broker"
-	"github.com/vimbroker/vimbroker/broker/link"
-	"github.com/vimbroker/vimbroker/broker/link/network"
+	"github.com/vimbroker/vimbroker/broker/asset"
+	"github.com/vimbroker/vimbroker/broker/asset/spec"
 	"github.com/vimbroker/vimbroker/lifecycle"
+	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
 )
 
-func sampleLink(vim, name string) link.Link {
-	return link.Link{
-		ID: uuid.Must(uuid.NewV7()).String(), Project: "north", Name: name, VIM: vim, VIMName: "edge", VIMType: "openstack",
-		Spec: network.LinkSpec{CIDR: "10.0.0.0/24", Pools: []network.AddressRange{{Start: "10.0.0.2", End: "10.0.0.9"}}}, SharedWith: []string{"south"},
-		State: link.Ready, Made: link.Made{Network: "net-" + name, Subnet: "s"}, CreatedBy: "alice", CreatedAt: epoch, Since: epoch, Revision: 1,
+func sampleLink(vim, name string) asset.Asset {
+	return asset.Asset{
+		Kind: policy.KindLink, ID: uuid.Must(uuid.NewV7()).String(), Project: "north", Name: name, VIM: vim, VIMName: "edge", VIMType: "openstack",
+		Spec: spec.LinkSpec{CIDR: "10.0.0.0/24", Pools: []spec.AddressRange{{Start: "10.0.0.2", End: "10.0.0.9"}}}, SharedWith: []string{"south"},
+		State: asset.Ready, Made: asset.Made{Network: "net-" + name, Subnet: "s"}, CreatedBy: "alice", CreatedAt: epoch, Since: epoch, Revision: 1,
 	}
 }
 
 // makeLink stores a link on a VIM, that is there.
-func (s lifecycleTest) makeLink(change func(*link.Link)) link.Link {
+func (s lifecycleTest) makeLink(change func(*asset.Asset)) asset.Asset {
 	s.t.Helper()
 	v := s.createVIM("edge-" + uuid.NewString()[:8])
 	l := sampleLink(v.ID, "sgi-"+uuid.NewString()[:8])
 	if change != nil {
 		change(&l)
 	}
-	if err := s.CreateLink(s.t.Context(), l, 0, entry("link")); err != nil {
-		s.t.Fatalf("CreateLink = %v", err)
+	if err := s.CreateAsset(s.t.Context(), l, 0, entry("link")); err != nil {
+		s.t.Fatalf("CreateAsset = %v", err)
 	}
 	return l
 }
 
 // used is what the store says of the uses of a link.
-func (s lifecycleTest) used(l link.Link) int {
+func (s lifecycleTest) used(l asset.Asset) int {
 	s.t.Helper()
-	_, all, err := s.LinkUses(s.t.Context(), l.ID, 1)
+	_, all, err := s.AssetUses(s.t.Context(), l.ID, 1)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -51,53 +52,72 @@ func (s lifecycleTest) used(l link.Link) int {
 }
 
 // takeLink begins an operation that has an instance use a link.
-func (s lifecycleTest) takeLink(l link.Link) (lifecycle.Operation, error) {
+func (s lifecycleTest) takeLink(l asset.Asset) (lifecycle.Operation, error) {
 	i := s.create(bare("web"))
 	o := instantiation(i, "")
-	o.Target.Links = []lifecycle.Link{{ID: l.ID, Name: l.Name}}
+	if l.Kind == policy.KindVolume {
+		o.Target.Volumes = []lifecycle.Volume{{ID: l.ID, Name: l.Name}}
+	} else {
+		o.Target.Links = []lifecycle.Link{{ID: l.ID, Name: l.Name}}
+	}
 	return o, s.BeginOperation(s.t.Context(), o, i.Revision, nil, entry("begin"))
 }
 
 // linkRows: a link comes back as it went in, is seen by those that it is shared with, and is one of its name.
 func linkRows(t *testing.T, s lifecycleTest) {
 	l := s.makeLink(nil)
-	got, err := s.Link(t.Context(), l.ID)
+	got, err := s.Asset(t.Context(), l.ID)
 	if diff := cmp.Diff(l, got, cmpopts.EquateEmpty()); err != nil || diff != "" {
 		t.Errorf("Link = %v\n%s", err, diff)
 	}
-	s.wantError("a second of the name", s.CreateLink(t.Context(), func() link.Link { o := l; o.ID = uuid.NewString(); return o }(), 0, entry("link")), broker.ErrExists)
-	s.wantError("one beyond the quota", s.CreateLink(t.Context(), sampleLink(l.VIM, "x"), 1, entry("link")), broker.ErrQuota)
+	s.wantError("a second of the name", s.CreateAsset(t.Context(), func() asset.Asset { o := l; o.ID = uuid.NewString(); return o }(), 0, entry("link")), broker.ErrExists)
+	s.wantError("one beyond the quota", s.CreateAsset(t.Context(), sampleLink(l.VIM, "x"), 1, entry("link")), broker.ErrQuota)
+	volume := sampleLink(l.VIM, l.Name)
+	volume.Kind, volume.Spec, volume.Made, volume.Volume = policy.KindVolume, spec.LinkSpec{}, asset.Made{}, spec.VolumeSpec{Namespace: "edge", Size: "1Gi"}
+	if err := s.CreateAsset(t.Context(), volume, 1, entry("volume")); err != nil {
+		t.Errorf("a volume beside a link of its name, both the only one of their kind = %v", err)
+	}
+	if all, _, err := s.Assets(t.Context(), asset.Filter{Kind: policy.KindVolume}); err != nil || len(all) != 1 || all[0].Volume.Size != "1Gi" {
+		t.Errorf("the volumes are %v, %v", all, err)
+	}
+	if _, err := s.takeLink(volume); err != nil || s.used(volume) != 1 || s.used(l) != 0 {
+		t.Errorf("taking the volume = %v, with %d uses, and the link %d", err, s.used(volume), s.used(l))
+	}
+	if _, err := s.UpdateAsset(t.Context(), volume.ID, func(l *asset.Asset, _ []asset.Use, _ int) error { l.State = asset.Removing; return nil }, audit.Entry{}); err != nil {
+		t.Fatal(err)
+	}
+	s.wantError("", s.DeleteAsset(t.Context(), volume.ID, entry("delete")), nil)
 	for viewer, want := range map[string]int{"": 1, "north": 1, "south": 1, "west": 0} {
-		for what, f := range map[string]link.Filter{"all": {}, "name": {Name: l.Name}} {
+		for what, f := range map[string]asset.Filter{"all": {}, "name": {Name: l.Name}} {
 			f.Viewer = viewer
-			if all, _, err := s.Links(t.Context(), f); err != nil || len(all) != want {
+			if all, _, err := s.Assets(t.Context(), f); err != nil || len(all) != want {
 				t.Errorf("%q sees %d by %s, %v; want %d", viewer, len(all), what, err, want)
 			}
 		}
 	}
-	if all, _, err := s.Links(t.Context(), link.Filter{VIM: l.VIM, Network: l.Made.Network}); err != nil || len(all) != 1 {
+	if all, _, err := s.Assets(t.Context(), asset.Filter{VIM: l.VIM, Network: l.Made.Network}); err != nil || len(all) != 1 {
 		t.Errorf("by its network = %v, %v", all, err)
 	}
 	s.vimHasLink(l)
-	if _, err := s.UpdateLink(t.Context(), l.ID, func(l *link.Link, _ []link.Use, _ int) error { l.State = link.Making; return nil }, entry("x")); !errors.Is(err, broker.ErrConflict) {
+	if _, err := s.UpdateAsset(t.Context(), l.ID, func(l *asset.Asset, _ []asset.Use, _ int) error { l.State = asset.Making; return nil }, entry("x")); !errors.Is(err, broker.ErrConflict) {
 		t.Errorf("ready to making = %v", err)
 	}
-	s.wantError("deleting one that is ready", s.DeleteLink(t.Context(), l.ID, entry("delete")), broker.ErrConflict)
-	if _, err := s.UpdateLink(t.Context(), l.ID, func(l *link.Link, _ []link.Use, _ int) error { l.State = link.Removing; return nil }, audit.Entry{}); err != nil {
+	s.wantError("deleting one that is ready", s.DeleteAsset(t.Context(), l.ID, entry("delete")), broker.ErrConflict)
+	if _, err := s.UpdateAsset(t.Context(), l.ID, func(l *asset.Asset, _ []asset.Use, _ int) error { l.State = asset.Removing; return nil }, audit.Entry{}); err != nil {
 		t.Fatal(err)
 	}
-	if all, err := s.UnsettledLinks(t.Context(), epoch.Add(time.Hour), 5); err != nil || len(all) != 1 {
-		t.Errorf("UnsettledLinks = %v, %v", all, err)
+	if all, err := s.UnsettledAssets(t.Context(), epoch.Add(time.Hour), 5); err != nil || len(all) != 1 {
+		t.Errorf("UnsettledAssets = %v, %v", all, err)
 	}
 	for range 2 { // again is success
-		if err := s.DeleteLink(t.Context(), l.ID, entry("delete")); err != nil {
-			t.Errorf("DeleteLink = %v", err)
+		if err := s.DeleteAsset(t.Context(), l.ID, entry("delete")); err != nil {
+			t.Errorf("DeleteAsset = %v", err)
 		}
 	}
 	s.vimUnused("after the link", l.VIM)
 }
 
-func (s lifecycleTest) vimHasLink(l link.Link) {
+func (s lifecycleTest) vimHasLink(l asset.Asset) {
 	s.t.Helper()
 	if _, err := s.UpdateIdleVIM(s.t.Context(), l.VIM, false, drain, entry("drain")); !errors.Is(err, broker.ErrConflict) {
 		s.t.Errorf("a VIM under a link begins to go: %v", err)
@@ -106,7 +126,7 @@ func (s lifecycleTest) vimHasLink(l link.Link) {
 
 // linkUses: a use is written with the operation that begins it, counts once, and ends with the instance's.
 func linkUses(t *testing.T, s lifecycleTest) {
-	l := s.makeLink(func(l *link.Link) { l.Maker = "i" })
+	l := s.makeLink(func(l *asset.Asset) { l.Maker = "i" })
 	o, err := s.takeLink(l)
 	if err != nil || s.used(l) != 1 {
 		t.Fatalf("beginning = %v, %d uses", err, s.used(l))
@@ -121,7 +141,7 @@ func linkUses(t *testing.T, s lifecycleTest) {
 	if err != nil || s.used(l) != 1 {
 		t.Errorf("completed: %v, %d uses", err, s.used(l))
 	}
-	if now, err := s.Link(t.Context(), l.ID); err != nil || now.Loose {
+	if now, err := s.Asset(t.Context(), l.ID); err != nil || now.Loose {
 		t.Errorf("a link that is used is loose: %v, %v", now.Loose, err)
 	}
 	i, err := s.Instance(t.Context(), o.Instance)
@@ -132,8 +152,8 @@ func linkUses(t *testing.T, s lifecycleTest) {
 	if _, err := s.takeLink(forced); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.UpdateLink(t.Context(), forced.ID, func(l *link.Link, _ []link.Use, all int) error {
-		l.State = link.Removing
+	if _, err := s.UpdateAsset(t.Context(), forced.ID, func(l *asset.Asset, _ []asset.Use, all int) error {
+		l.State = asset.Removing
 		return nil
 	}, entry("force")); err != nil || s.used(forced) != 0 {
 		t.Errorf("removing one that is used = %v, %d uses", err, s.used(forced))
@@ -143,7 +163,7 @@ func linkUses(t *testing.T, s lifecycleTest) {
 	if err := s.BeginOperation(t.Context(), ending, i.Revision, func(i *lifecycle.Instance) { i.Shape = ending.Target }, entry("end")); err != nil {
 		t.Fatal(err)
 	}
-	if now, err := s.Link(t.Context(), l.ID); err != nil || !now.Loose || s.used(l) != 0 {
+	if now, err := s.Asset(t.Context(), l.ID); err != nil || !now.Loose || s.used(l) != 0 {
 		t.Errorf("after its last use: loose %v, %v, %d uses", now.Loose, err, s.used(l))
 	}
 }
@@ -155,14 +175,14 @@ func linkRace(t *testing.T, s lifecycleTest) {
 	began := make(chan error, 1)
 	o := instantiation(s.create(bare("web")), "")
 	o.Target.Links = []lifecycle.Link{{ID: l.ID, Name: l.Name}}
-	_, err := s.UpdateLink(t.Context(), l.ID, func(l *link.Link, _ []link.Use, all int) error {
+	_, err := s.UpdateAsset(t.Context(), l.ID, func(l *asset.Asset, _ []asset.Use, all int) error {
 		go func() { began <- s.BeginOperation(context.WithoutCancel(t.Context()), o, 1, nil, entry("begin")) }()
 		select { // it comes to wait for this write
 		case err := <-began:
 			began <- err
 		case <-time.After(100 * time.Millisecond):
 		}
-		l.State = link.Removing
+		l.State = asset.Removing
 		return nil
 	}, entry("remove"))
 	if use := <-began; err != nil || !errors.Is(use, broker.ErrConflict) || s.used(l) != 0 {
@@ -174,11 +194,11 @@ func linkRace(t *testing.T, s lifecycleTest) {
 		var use, removal error
 		group.Go(func() { _, use = s.takeLink(l) })
 		group.Go(func() {
-			_, removal = s.UpdateLink(t.Context(), l.ID, func(l *link.Link, _ []link.Use, all int) error {
+			_, removal = s.UpdateAsset(t.Context(), l.ID, func(l *asset.Asset, _ []asset.Use, all int) error {
 				if all > 0 {
 					return broker.ErrConflict
 				}
-				l.State = link.Removing
+				l.State = asset.Removing
 				return nil
 			}, entry("remove"))
 		})

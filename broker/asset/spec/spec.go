@@ -1,5 +1,5 @@
-// Package network says what a virtual link is to be, for the link itself and for those who ask for one.
-package network
+// Package spec says what a virtual link or a volume is to be, for itself and for those who ask for one.
+package spec
 
 // LinkSpec is the network of a virtual link. On a cloud it is a network, and with CIDR or SubnetPool a subnet.
 type LinkSpec struct {
@@ -46,4 +46,12 @@ type PodNetwork struct {
 	Mode     string `json:"mode,omitempty" doc:"Mode of macvlan or ipvlan"`
 	VLAN     int    `json:"vlan,omitempty" doc:"VLAN"`
 	Resource string `json:"resource,omitempty" doc:"Resource of a device plugin, of sriov"`
+}
+
+// VolumeSpec is the claim of a volume, on Kubernetes.
+type VolumeSpec struct {
+	Namespace string   `json:"namespace,omitempty" doc:"Namespace of the claim, and of the instances that use it; absent means the VIM's" example:"edge"`
+	Size      string   `json:"size,omitempty" doc:"How much it holds" example:"10Gi"`
+	Class     string   `json:"storageClass,omitempty" doc:"Storage class; absent leaves it to the cluster"`
+	Modes     []string `json:"accessModes,omitempty" doc:"How pods may mount it; absent means ReadWriteOnce" maxItems:"4"`
 }
