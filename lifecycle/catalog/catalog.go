@@ -57,72 +57,18 @@ func DefaultTerms() Terms {
 // Catalog keeps packages. Its methods are safe for concurrent use, by any number of
 // processes on one store.
 type Catalog struct {
-	store       Store
-	guard       *audit.Guard
-	log         *slog.Logger
-	terms       Terms
-	warn        func(Opened) ([]string, error)
-	now         func() time.Time
-	egress      func(project string) *egress.Rules
-	authorities remote.Authorities
+	Options
+	desk broker.Desk
 }
 
 // New returns a Catalog; it starts nothing.
 func New(o Options) *Catalog {
-	if o.Now == nil {
-		o.Now = time.Now
-	}
-	now := func() time.Time { return o.Now().UTC().Truncate(time.Microsecond) }
-	return &Catalog{
-		store: o.Store, guard: o.Guard, log: o.Log, terms: o.Terms, warn: o.Warn, egress: o.Egress, authorities: o.Authorities, now: now,
-	}
+	o.Now = broker.Clock(o.Now)
+	return &Catalog{o, broker.Desk{Guard: o.Guard, Log: o.Log, Missing: notFound}}
 }
 
 // MaxSize bounds the content of one package, in bytes.
-func (c *Catalog) MaxSize() int64 { return c.terms.MaxSize }
-
-// enter decides, and turns a refusal into an error for the caller: a package that the
-// caller may not see does not exist.
-func (c *Catalog) enter(ctx context.Context, p policy.Principal, action policy.Action, res policy.Resource) (*audit.Act, error) {
-	act, err := c.guard.Enter(ctx, p, action, res, policy.Wish{})
-	if err != nil {
-		return nil, broker.Refusal(err, p, action, notFound())
-	}
-	return act, nil
-}
-
-// read is enter for what only reads: one entry records it.
-func (c *Catalog) read(ctx context.Context, p policy.Principal, action policy.Action, res policy.Resource) error {
-	act, err := c.enter(ctx, p, action, res)
-	if err != nil {
-		return err
-	}
-	if err := act.Read(ctx); err != nil {
-		return broker.Unrecorded(err)
-	}
-	return nil
-}
-
-// refuse records that an allowed act ended before it had any effect, and returns why.
-func (c *Catalog) refuse(ctx context.Context, act *audit.Act, why error) error {
-	if err := c.store.Append(ctx, act.Failed(class(why))); err != nil {
-		c.log.ErrorContext(ctx, "recording a failed act", "error", err)
-	}
-	return why
-}
-
-// class is an error's kind, fit for the audit log: never a word of a package.
-func class(err error) string {
-	for _, kind := range []error{
-		broker.ErrNotFound, broker.ErrInvalid, broker.ErrExists, broker.ErrConflict, broker.ErrDenied, broker.ErrQuota,
-		broker.ErrUnsupported, broker.ErrUnavailable, context.DeadlineExceeded, context.Canceled,
-	} {
-		if errors.Is(err, kind) {
-			return kind.Error()
-		}
-	}
-	return "the upload ended early"
-}
+func (c *Catalog) MaxSize() int64 { return c.Terms.MaxSize }
 
 func notFound() error {
 	return &broker.Error{Kind: broker.ErrNotFound, Detail: "no such VNF package"}
@@ -134,20 +80,14 @@ type PackageRef struct{ ID, VNFD string }
 // find returns the package that ref names to p for an action. A missing package is
 // recorded. enter decides whether p may see the package.
 func (c *Catalog) find(ctx context.Context, p policy.Principal, action policy.Action, ref PackageRef) (Package, error) {
-	pkg, err := Package{}, error(&broker.Error{Kind: broker.ErrNotFound})
-	switch {
-	case ref.VNFD != "":
-		pkg, err = c.store.PackageOfVNFD(ctx, p.Project, ref.VNFD)
-	case uuid.Validate(ref.ID) == nil:
-		pkg, err = c.store.Package(ctx, ref.ID)
-	}
-	if errors.Is(err, broker.ErrNotFound) {
-		if err := c.guard.Missing(ctx, p, action, policy.KindPackage); err != nil {
-			return Package{}, broker.Unrecorded(err)
+	get := c.Store.Package
+	if ref.VNFD != "" {
+		get = func(ctx context.Context, _ string) (Package, error) {
+			return c.Store.PackageOfVNFD(ctx, p.Project, ref.VNFD)
 		}
-		return Package{}, notFound()
+		ref.ID = uuid.Nil.String()
 	}
-	return pkg, err
+	return broker.Find(ctx, c.desk, p, action, policy.KindPackage, ref.ID, get)
 }
 
 // Package returns one package.
@@ -156,7 +96,7 @@ func (c *Catalog) Package(ctx context.Context, p policy.Principal, ref PackageRe
 	if err != nil {
 		return Package{}, err
 	}
-	return pkg, c.read(ctx, p, policy.PackageShow, pkg.Resource())
+	return pkg, c.desk.Read(ctx, p, policy.PackageShow, pkg.Resource())
 }
 
 // Query selects packages. Empty fields select all.
@@ -177,28 +117,24 @@ func (c *Catalog) Packages(ctx context.Context, p policy.Principal, q Query) ([]
 	if err != nil {
 		return nil, "", err
 	}
-	if err := c.read(ctx, p, policy.PackageShow, project(p.Project)); err != nil {
+	if err := c.desk.Read(ctx, p, policy.PackageShow, broker.InProject(p.Project)); err != nil {
 		return nil, "", err
 	}
 	f := Filter{Project: p.Project, VNFD: q.VNFD, Onboarded: q.Onboarded, Page: page}
-	if c.guard.Allows(p, policy.PackageShow, project(anyProject)) {
+	if c.Guard.Allows(p, policy.PackageShow, broker.InProject(anyProject)) {
 		f.Project = ""
 	}
-	found, next, err := c.store.Packages(ctx, f)
+	found, next, err := c.Store.Packages(ctx, f)
 	if err != nil {
 		return nil, "", err
 	}
 	visible := found[:0]
 	for _, pkg := range found {
-		if c.guard.Allows(p, policy.PackageShow, pkg.Resource()) {
+		if c.Guard.Allows(p, policy.PackageShow, pkg.Resource()) {
 			visible = append(visible, pkg)
 		}
 	}
 	return visible, next, nil
-}
-
-func project(name string) policy.Resource {
-	return policy.Resource{Kind: policy.KindProject, ID: name, Project: name}
 }
 
 // Create makes a package without content in p's project. userData is a JSON object, or empty.
@@ -208,20 +144,20 @@ func (c *Catalog) Create(ctx context.Context, p policy.Principal, userData strin
 
 // CreateAs is Create for a part of the broker that has noted the id before.
 func (c *Catalog) CreateAs(ctx context.Context, p policy.Principal, id, userData string) (Package, error) {
-	act, err := c.enter(ctx, p, policy.PackageCreate, project(p.Project))
+	act, err := c.desk.Enter(ctx, p, policy.PackageCreate, broker.InProject(p.Project))
 	if err != nil {
 		return Package{}, err
 	}
-	now := c.now()
+	now := c.Now()
 	pkg := Package{
 		ID: id, Project: p.Project, State: Created, UserData: userData,
 		CreatedBy: p.Name, CreatedAt: now, UpdatedAt: now, Revision: 1,
 	}
 	if err := validUserData(userData); err != nil {
-		return Package{}, c.refuse(ctx, act, err)
+		return Package{}, c.desk.Refuse(ctx, act, err)
 	}
-	if err := c.store.CreatePackage(ctx, pkg, c.terms.PerProject, act.Done(audit.DetailPackage, pkg.ID)); err != nil {
-		return Package{}, c.refuse(ctx, act, err)
+	if err := c.Store.CreatePackage(ctx, pkg, c.Terms.PerProject, act.Done(audit.DetailPackage, pkg.ID)); err != nil {
+		return Package{}, c.desk.Refuse(ctx, act, err)
 	}
 	return pkg, nil
 }
@@ -250,13 +186,13 @@ func (c *Catalog) Modify(ctx context.Context, p policy.Principal, ref PackageRef
 	if err != nil {
 		return Package{}, err
 	}
-	act, err := c.enter(ctx, p, policy.PackageModify, pkg.Resource())
+	act, err := c.desk.Enter(ctx, p, policy.PackageModify, pkg.Resource())
 	if err != nil {
 		return Package{}, err
 	}
 	done := act.Done()
-	stored, err := c.store.UpdatePackage(ctx, pkg.ID, func(now *Package) error {
-		if now.Revision != pkg.Revision && !c.guard.Still(p, policy.PackageModify, now.Resource(), policy.Wish{}) {
+	stored, err := c.Store.UpdatePackage(ctx, pkg.ID, func(now *Package) error {
+		if now.Revision != pkg.Revision && !c.Guard.Still(p, policy.PackageModify, now.Resource(), policy.Wish{}) {
 			return broker.ErrConflict // the subject of the decision has changed
 		}
 		if change.Enabled != nil {
@@ -284,11 +220,11 @@ func (c *Catalog) Modify(ctx context.Context, p policy.Principal, ref PackageRef
 			}
 			now.UserData = text
 		}
-		now.UpdatedAt = c.now()
+		now.UpdatedAt = c.Now()
 		return nil
 	}, done)
 	if err != nil {
-		return Package{}, c.refuse(ctx, act, err)
+		return Package{}, c.desk.Refuse(ctx, act, err)
 	}
 	return stored, nil
 }
@@ -314,12 +250,12 @@ func (c *Catalog) Delete(ctx context.Context, p policy.Principal, ref PackageRef
 	if err != nil {
 		return err
 	}
-	act, err := c.enter(ctx, p, policy.PackageDelete, pkg.Resource())
+	act, err := c.desk.Enter(ctx, p, policy.PackageDelete, pkg.Resource())
 	if err != nil {
 		return err
 	}
-	if err := c.store.DeletePackage(ctx, pkg.ID, act.Done(audit.DetailVNFD, pkg.VNFDID)); err != nil {
-		return c.refuse(ctx, act, err)
+	if err := c.Store.DeletePackage(ctx, pkg.ID, act.Done(audit.DetailVNFD, pkg.VNFDID)); err != nil {
+		return c.desk.Refuse(ctx, act, err)
 	}
 	c.sweep(ctx)
 	return nil
@@ -355,13 +291,13 @@ func (c *Catalog) sweep(ctx context.Context) {
 	ctx, cancel := cleanup(ctx)
 	defer cancel()
 	if err := c.sweepAll(ctx); err != nil {
-		c.log.WarnContext(ctx, "content of packages that are gone is left for the next pass", "error", err)
+		c.Log.WarnContext(ctx, "content of packages that are gone is left for the next pass", "error", err)
 	}
 }
 
 func (c *Catalog) sweepAll(ctx context.Context) error {
 	for {
-		more, err := c.store.SweepChunks(ctx, sweptAtOnce)
+		more, err := c.Store.SweepChunks(ctx, sweptAtOnce)
 		if err != nil || !more {
 			return err
 		}
@@ -372,26 +308,18 @@ func (c *Catalog) sweepAll(ctx context.Context) error {
 // removes bytes that no package names.
 func (c *Catalog) Settle(ctx context.Context, before time.Time) error {
 	var failed []error
-	f := Filter{SilentSince: before, Page: broker.Page{Size: broker.MaxPage}}
-	for {
-		found, next, err := c.store.Packages(ctx, f)
-		if err != nil {
-			return errors.Join(append(failed, err)...)
+	f := Filter{SilentSince: before}
+	for pkg, err := range broker.Pages(&f.Page, func() ([]Package, string, error) { return c.Store.Packages(ctx, f) }) {
+		if err == nil {
+			err = c.settle(ctx, pkg)
 		}
-		for _, pkg := range found {
-			failed = append(failed, c.settle(ctx, pkg))
-		}
-		if next == "" {
-			break
-		}
-		f.Token = next
+		failed = append(failed, err)
 	}
 	return errors.Join(append(failed, c.sweepAll(ctx))...)
 }
 
 func (c *Catalog) settle(ctx context.Context, pkg Package) error {
-	self := policy.Principal{Name: "system:settle", Roles: []string{policy.RoleSystem}}
-	act, err := c.enter(ctx, self, policy.PackageUpload, pkg.Resource())
+	act, err := c.desk.Enter(ctx, broker.System("settle", ""), policy.PackageUpload, pkg.Resource())
 	if err != nil {
 		return err
 	}
@@ -408,7 +336,7 @@ const Abandoned = time.Minute
 // Passes are the catalogue's periodic work, for a job queue to run.
 func (c *Catalog) Passes() []broker.Pass {
 	return []broker.Pass{{Name: "settle-packages", Every: time.Minute, Run: func(ctx context.Context) error {
-		return c.Settle(ctx, c.now().Add(-Abandoned))
+		return c.Settle(ctx, c.Now().Add(-Abandoned))
 	}}}
 }
 
@@ -423,5 +351,5 @@ func overtaken() error {
 
 // Count counts the packages of all projects by state, for an operator.
 func (c *Catalog) Count(ctx context.Context) (map[State]int, error) {
-	return c.store.CountPackages(ctx)
+	return c.Store.CountPackages(ctx)
 }

@@ -76,12 +76,12 @@ func (c *content) chunk(number int) ([]byte, error) {
 }
 
 func (c *Catalog) bytes(ctx context.Context, pkg Package) *content {
-	return &content{ctx: ctx, store: c.store, name: pkg.Content, size: pkg.Size}
+	return &content{ctx: ctx, store: c.Store, name: pkg.Content, size: pkg.Size}
 }
 
 // csar opens the content of a package. Its files can be read while ctx lives.
 func (c *Catalog) csar(ctx context.Context, pkg Package) (*vnfpkg.CSAR, error) {
-	return vnfpkg.Open(c.bytes(ctx, pkg), pkg.Size, c.terms.Limits)
+	return vnfpkg.Open(c.bytes(ctx, pkg), pkg.Size, c.Terms.Limits)
 }
 
 // Read opens a package for reading, until ctx ends: its whole content, and the files in it.
@@ -98,7 +98,7 @@ func (c *Catalog) Read(ctx context.Context, p policy.Principal, ref PackageRef) 
 	}
 	b := c.bytes(ctx, pkg)
 	return PackageReader{Package: pkg, Content: io.NewSectionReader(b, 0, pkg.Size), Files: func() (*vnfpkg.CSAR, error) {
-		return vnfpkg.Reopen(b, pkg.Size, c.terms.Limits)
+		return vnfpkg.Reopen(b, pkg.Size, c.Terms.Limits)
 	}}, nil
 }
 
@@ -131,7 +131,7 @@ func (c *Catalog) Use(ctx context.Context, p policy.Principal, vnfd string) (Ope
 	if err != nil {
 		return Opened{}, err
 	}
-	if err := c.read(ctx, p, policy.PackageUse, pkg.Resource()); err != nil {
+	if err := c.desk.Read(ctx, p, policy.PackageUse, pkg.Resource()); err != nil {
 		return Opened{}, err
 	}
 	if err := pkg.unusable(); err != nil {
@@ -167,7 +167,7 @@ func (c *Catalog) Held(ctx context.Context, id string) (Opened, error) {
 	if uuid.Validate(id) != nil {
 		return Opened{}, notFound()
 	}
-	pkg, err := c.store.Package(ctx, id)
+	pkg, err := c.Store.Package(ctx, id)
 	if err != nil {
 		return Opened{}, err
 	}
@@ -175,7 +175,7 @@ func (c *Catalog) Held(ctx context.Context, id string) (Opened, error) {
 }
 
 func (c *Catalog) open(ctx context.Context, pkg Package) (Opened, error) {
-	csar, err := vnfpkg.Reopen(c.bytes(ctx, pkg), pkg.Size, c.terms.Limits)
+	csar, err := vnfpkg.Reopen(c.bytes(ctx, pkg), pkg.Size, c.Terms.Limits)
 	if err != nil {
 		return Opened{}, unreadable(err)
 	}

@@ -83,7 +83,7 @@ func (f *fetched) Read(into []byte) (int, error) {
 }
 
 func (f *fetched) ask() (err error) {
-	if f.way, err = remote.New(f.catalog.egress(f.project), remote.Options{Server: origin, CA: f.catalog.authorities}); err != nil {
+	if f.way, err = remote.New(f.catalog.Egress(f.project), remote.Options{Server: origin, CA: f.catalog.Authorities}); err != nil {
 		return err
 	}
 	request, err := http.NewRequestWithContext(remote.Stream(f.ctx), http.MethodGet, f.at.String(), http.NoBody)

@@ -44,21 +44,21 @@ func (c *Catalog) upload(ctx context.Context, p policy.Principal, ref PackageRef
 	if err != nil {
 		return Package{}, err
 	}
-	act, err := c.enter(ctx, p, policy.PackageUpload, pkg.Resource())
+	act, err := c.desk.Enter(ctx, p, policy.PackageUpload, pkg.Resource())
 	if err != nil {
 		return Package{}, err
 	}
-	pkg, err = c.store.UpdatePackage(ctx, pkg.ID, c.begin(uuid.NewString()), act.Intent())
+	pkg, err = c.Store.UpdatePackage(ctx, pkg.ID, c.begin(uuid.NewString()), act.Intent())
 	if err != nil {
-		return Package{}, c.refuse(ctx, act, err)
+		return Package{}, c.desk.Refuse(ctx, act, err)
 	}
 	failpoint.At("package.intent")
 	stored, err := c.onboard(ctx, p, pkg, contentOf(pkg), act)
 	if err != nil {
 		ending, cancel := cleanup(ctx)
 		defer cancel()
-		if undone := c.undo(ending, pkg, act.Failed(class(err))); undone != nil {
-			c.log.WarnContext(ctx, "a failed upload is left for the next pass", "package", pkg.ID, "error", undone)
+		if undone := c.undo(ending, pkg, broker.Failed(act, err)); undone != nil {
+			c.Log.WarnContext(ctx, "a failed upload is left for the next pass", "package", pkg.ID, "error", undone)
 		}
 		return Package{}, err
 	}
@@ -75,14 +75,14 @@ func (c *Catalog) begin(content string) func(*Package) error {
 				Kind: broker.ErrConflict, Detail: "the package has its content already",
 				Remedy: "create another package for another content",
 			}
-		case now.State.underWay() && c.now().Before(now.TouchedAt.Add(Abandoned)):
+		case now.State.underWay() && c.Now().Before(now.TouchedAt.Add(Abandoned)):
 			return &broker.Error{
 				Kind: broker.ErrConflict, Detail: "another upload of the package is under way",
 				Remedy: "wait until it has ended", RetryAfter: Abandoned,
 			}
 		}
 		now.State, now.Content = Uploading, content
-		now.UpdatedAt, now.TouchedAt = c.now(), c.now()
+		now.UpdatedAt, now.TouchedAt = c.Now(), c.Now()
 		return nil
 	}
 }
@@ -103,11 +103,11 @@ func (c *Catalog) onboard(ctx context.Context, p policy.Principal, pkg Package, 
 			was := *now
 			*now = pkg
 			now.UserData, now.InUse = was.UserData, was.InUse
-			now.State, now.UpdatedAt, now.TouchedAt = next, c.now(), c.now()
+			now.State, now.UpdatedAt, now.TouchedAt = next, c.Now(), c.Now()
 			return nil
 		}
 	}
-	if _, err := c.store.UpdatePackage(ctx, pkg.ID, mine(Processing), act.Intent()); err != nil {
+	if _, err := c.Store.UpdatePackage(ctx, pkg.ID, mine(Processing), act.Intent()); err != nil {
 		return Package{}, err
 	}
 	failpoint.At("package.processing")
@@ -117,11 +117,11 @@ func (c *Catalog) onboard(ctx context.Context, p policy.Principal, pkg Package, 
 		return Package{}, err
 	}
 	// The product is known now.
-	if _, err := c.enter(ctx, p, policy.PackageUpload, pkg.Resource()); err != nil {
+	if _, err := c.desk.Enter(ctx, p, policy.PackageUpload, pkg.Resource()); err != nil {
 		return Package{}, err
 	}
-	pkg.OnboardedAt = c.now()
-	return c.store.UpdatePackage(ctx, pkg.ID, mine(Enabled), act.Done(audit.DetailVNFD, pkg.VNFDID))
+	pkg.OnboardedAt = c.Now()
+	return c.Store.UpdatePackage(ctx, pkg.ID, mine(Enabled), act.Done(audit.DetailVNFD, pkg.VNFDID))
 }
 
 // receive stores the content, and notes its size and digests.
@@ -138,11 +138,11 @@ func (c *Catalog) receive(ctx context.Context, pkg *Package, content io.Reader) 
 			return cause
 		}
 		if got > 0 {
-			if pkg.Size += int64(got); pkg.Size > c.terms.MaxSize {
-				return broker.Invalid("", "the package has more than %d bytes", c.terms.MaxSize)
+			if pkg.Size += int64(got); pkg.Size > c.Terms.MaxSize {
+				return broker.Invalid("", "the package has more than %d bytes", c.Terms.MaxSize)
 			}
 			_, _ = both.Write(buffer[:got]) // digests never fail
-			if err := c.store.AddChunk(ctx, pkg.ID, pkg.Content, n, buffer[:got], c.terms.BytesPerProject); err != nil {
+			if err := c.Store.AddChunk(ctx, pkg.ID, pkg.Content, n, buffer[:got], c.Terms.BytesPerProject); err != nil {
 				return err
 			}
 			failpoint.At("package.chunk")
@@ -161,8 +161,8 @@ func (c *Catalog) process(ctx context.Context, pkg *Package) error {
 	if err != nil {
 		return faulty(err)
 	}
-	if c.terms.Roots != nil {
-		if pkg.Signer, err = csar.Verify(vnfpkg.Signers{Roots: c.terms.Roots, Now: c.now()}); err != nil {
+	if c.Terms.Roots != nil {
+		if pkg.Signer, err = csar.Verify(vnfpkg.Signers{Roots: c.Terms.Roots, Now: c.Now()}); err != nil {
 			return faulty(err)
 		}
 	}
@@ -176,8 +176,8 @@ func (c *Catalog) process(ctx context.Context, pkg *Package) error {
 	pkg.VNFDID, pkg.Provider, pkg.ProductName = vnfd.ID, vnfd.Provider, vnfd.ProductName
 	pkg.SoftwareVersion, pkg.VNFDVersion, pkg.VNFMInfo = vnfd.SoftwareVersion, vnfd.Version, vnfd.VNFMInfo
 	pkg.Entry, pkg.Manifest, pkg.Wrapped = csar.Entry, csar.Manifest, csar.Wrapped()
-	if c.warn != nil {
-		pkg.Warnings, err = c.warn(Opened{*pkg, vnfd, csar})
+	if c.Warn != nil {
+		pkg.Warnings, err = c.Warn(Opened{*pkg, vnfd, csar})
 	}
 	return err
 }
@@ -194,11 +194,11 @@ func faulty(err error) error {
 // undo restores a package's state before an upload, and removes the bytes. It fails as
 // overtaken if another upload is under way by now.
 func (c *Catalog) undo(ctx context.Context, pkg Package, e audit.Entry) error {
-	_, err := c.store.UpdatePackage(ctx, pkg.ID, func(now *Package) error {
+	_, err := c.Store.UpdatePackage(ctx, pkg.ID, func(now *Package) error {
 		if now.Content != pkg.Content || !now.State.underWay() {
 			return overtaken()
 		}
-		*now = Package{UserData: now.UserData, State: Created, UpdatedAt: c.now()}
+		*now = Package{UserData: now.UserData, State: Created, UpdatedAt: c.Now()}
 		return nil
 	}, e)
 	failpoint.At("package.undone")
@@ -220,7 +220,7 @@ func (c *Catalog) keep(ctx context.Context, pkg Package) (kept context.Context, 
 				return
 			case <-ticks.C:
 			}
-			if err := c.store.TouchPackage(kept, pkg.ID, pkg.Content, c.now()); errors.Is(err, broker.ErrConflict) {
+			if err := c.Store.TouchPackage(kept, pkg.ID, pkg.Content, c.Now()); errors.Is(err, broker.ErrConflict) {
 				cancel(overtaken())
 			}
 		}
