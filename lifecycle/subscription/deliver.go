@@ -57,16 +57,16 @@ func (s *Subscriptions) Worker() job.Worker {
 // not take the first, and is called again after a backoff, which each notification taken resets: nothing later is
 // sent before. While all places are taken it ends after its turn, and goes to the end of the queue.
 func (s *Subscriptions) Work(ctx context.Context, id string) error {
-	one, err := s.store.Subscription(ctx, id)
+	one, err := s.Store.Subscription(ctx, id)
 	if errors.Is(err, broker.ErrNotFound) {
 		s.forget(id)
-		return s.store.DropNotifications(ctx, id)
+		return s.Store.DropNotifications(ctx, id)
 	}
 	if err != nil || !one.State.Needed() {
 		return err
 	}
-	o := order{Subscriptions: s, one: one, began: s.now(), to: Subscriber{
-		Subscription: one.ID, Callback: one.Callback, Egress: s.egress(one.Project),
+	o := order{Subscriptions: s, one: one, began: s.Now(), to: Subscriber{
+		Subscription: one.ID, Callback: one.Callback, Egress: s.Egress(one.Project),
 		Credentials: func(ctx context.Context) (Credentials, error) { return s.open(ctx, one) },
 	}}
 	s.working.Add(1)
@@ -82,15 +82,15 @@ func (s *Subscriptions) Work(ctx context.Context, id string) error {
 func (o *order) deliver(ctx context.Context) error {
 	s, id := o.Subscriptions, o.one.ID
 	for {
-		read := s.now()
-		found, err := s.store.Notifications(ctx, id, batch)
+		read := s.Now()
+		found, err := s.Store.Notifications(ctx, id, batch)
 		if err != nil || len(found) == 0 {
 			return err
 		}
 		// Also if the subscriber takes them more slowly than they come, or has to wait for its place.
-		if len(found) == batch && s.now().Sub(o.trimmed) >= trimEvery {
-			o.trimmed = s.now()
-			if given, err := o.giveUp(ctx, GiveUp{Keep: s.terms.Keep, At: o.trimmed}, errBehind); err != nil {
+		if len(found) == batch && s.Now().Sub(o.trimmed) >= trimEvery {
+			o.trimmed = s.Now()
+			if given, err := o.giveUp(ctx, GiveUp{Keep: s.Terms.Keep, At: o.trimmed}, errBehind); err != nil {
 				return err
 			} else if given > 0 {
 				continue
@@ -103,11 +103,11 @@ func (o *order) deliver(ctx context.Context) error {
 			if err := o.send(ctx, n); err != nil {
 				if errors.Is(err, broker.ErrNotFound) { // it was deleted meanwhile
 					s.forget(id)
-					return s.store.DropNotifications(ctx, id)
+					return s.Store.DropNotifications(ctx, id)
 				}
 				return err
 			}
-			if s.now().Sub(read) >= trimEvery {
+			if s.Now().Sub(read) >= trimEvery {
 				break
 			}
 		}
@@ -132,24 +132,24 @@ type order struct {
 func (o *order) place() error {
 	o.mu.Lock()
 	was, slow := o.slow[o.one.ID]
-	tardy := o.one.Failures > 0 || slow && o.now().Sub(was) < slowFor
+	tardy := o.one.Failures > 0 || slow && o.Now().Sub(was) < slowFor
 	o.mu.Unlock()
 	switch {
 	case !tardy:
 		o.leave()
-		if o.working.Load() >= atOnce && o.now().Sub(o.began) > turn {
+		if o.working.Load() >= atOnce && o.Now().Sub(o.began) > turn {
 			return job.ErrAgain
 		}
 		return nil
 	case o.since.IsZero():
 		select {
 		case o.tardy <- struct{}{}:
-			o.since = o.now()
+			o.since = o.Now()
 			return nil
 		default:
 			return errTardy
 		}
-	case len(o.tardy) == cap(o.tardy) && o.now().Sub(o.since) > tardyTurn:
+	case len(o.tardy) == cap(o.tardy) && o.Now().Sub(o.since) > tardyTurn:
 		return errTardy
 	}
 	return nil
@@ -167,7 +167,7 @@ func (s *Subscriptions) forget(id string) {
 	s.mu.Lock()
 	delete(s.slow, id)
 	s.mu.Unlock()
-	s.endpoint.Forget(id)
+	s.Endpoint.Forget(id)
 }
 
 // send sends one notification, and records how that went. An error ends the attempt.
@@ -176,17 +176,17 @@ func (o *order) send(ctx context.Context, n Notification) error {
 	if err != nil {
 		return err
 	}
-	body, err := o.render(o.one, event)
+	body, err := o.Render(o.one, event)
 	if err = cmp.Or(n.Unreadable, err); err != nil {
-		o.log.ErrorContext(ctx, "a notification cannot be written",
+		o.Log.ErrorContext(ctx, "a notification cannot be written",
 			"subscription", o.one.ID, "project", o.one.Project, "notification", n.Seq, "error", err)
-		_, err = o.giveUp(ctx, GiveUp{Seq: n.Seq, Keep: o.terms.Keep, At: o.now()}, errUnreadable)
+		_, err = o.giveUp(ctx, GiveUp{Seq: n.Seq, Keep: o.Terms.Keep, At: o.Now()}, errUnreadable)
 		return err
 	}
-	bounded, cancel := context.WithTimeout(ctx, o.terms.SendTime)
+	bounded, cancel := context.WithTimeout(ctx, o.Terms.SendTime)
 	defer cancel()
 	began := time.Now()
-	err = o.endpoint.Send(bounded, o.to, body)
+	err = o.Endpoint.Send(bounded, o.to, body)
 	if ctx.Err() != nil {
 		return ctx.Err() // the process stops, or another has taken over: the notification is sent again
 	}
@@ -201,7 +201,7 @@ func (o *order) send(ctx context.Context, n Notification) error {
 		return o.failed(ctx, n, err)
 	}
 	failpoint.At("notify.sent")
-	if err := o.store.NotificationSent(ctx, n, o.now()); err != nil {
+	if err := o.Store.NotificationSent(ctx, n, o.Now()); err != nil {
 		return err
 	}
 	failpoint.At("notify.recorded")
@@ -215,7 +215,7 @@ func (o *order) whole(ctx context.Context, e lifecycle.Event) (lifecycle.Event, 
 	if e.Type != lifecycle.ModifyInfo || e.State != lifecycle.Completed || e.Asked != nil || o.one.Verbosity == Short {
 		return e, nil
 	}
-	of, err := o.store.Operation(ctx, e.Operation)
+	of, err := o.Store.Operation(ctx, e.Operation)
 	if errors.Is(err, broker.ErrNotFound) { // the instance is gone, and its operations with it
 		return e, nil
 	}
@@ -226,7 +226,7 @@ func (o *order) whole(ctx context.Context, e lifecycle.Event) (lifecycle.Event, 
 // slowed notes that a subscriber took long. The caller holds the lock. Notes on subscribers that are gone from every
 // list are dropped in time.
 func (s *Subscriptions) slowed(id string) {
-	now := s.now()
+	now := s.Now()
 	maps.DeleteFunc(s.slow, func(_ string, at time.Time) bool { return now.Sub(at) >= slowFor })
 	s.slow[id] = now
 }
@@ -235,15 +235,15 @@ func (s *Subscriptions) slowed(id string) {
 // broker's own faults do not count as failures of the subscriber.
 func (o *order) failed(ctx context.Context, n Notification, why error) error {
 	if errors.Is(why, ErrOurs) {
-		o.log.WarnContext(ctx, "notifications wait", "subscription", o.one.ID, "project", o.one.Project, "error", why)
+		o.Log.WarnContext(ctx, "notifications wait", "subscription", o.one.ID, "project", o.one.Project, "error", why)
 		return why
 	}
-	now, refused := o.now(), errors.Is(why, ErrRefused)
-	if err := o.store.NotificationFailed(ctx, o.one.ID, why.Error(), refused, now); err != nil {
+	now, refused := o.Now(), errors.Is(why, ErrRefused)
+	if err := o.Store.NotificationFailed(ctx, o.one.ID, why.Error(), refused, now); err != nil {
 		return err
 	}
 	o.one.Failures++
-	g := GiveUp{Before: now.Add(-o.terms.GiveUpAfter), Keep: o.terms.Keep, At: now}
+	g := GiveUp{Before: now.Add(-o.Terms.GiveUpAfter), Keep: o.Terms.Keep, At: now}
 	// Refusals does not count this failure yet, Failures does.
 	if refused && min(o.one.Refusals+1, o.one.Failures) >= refusals {
 		g.Seq = n.Seq
@@ -257,15 +257,16 @@ func (o *order) failed(ctx context.Context, n Notification, why error) error {
 
 // giveUp gives notifications up, and says how many.
 func (o *order) giveUp(ctx context.Context, g GiveUp, why error) (int64, error) {
-	act := o.guard.Record(ctx, self(o.one.Project), policy.SubscriptionNotify, o.one.resource()).With(audit.DetailSubscription, o.one.ID)
-	given, err := o.store.GiveUpNotifications(ctx, o.one.ID, g, func(n int64) audit.Entry {
+	act := o.Guard.Record(ctx, broker.System("notifier", o.one.Project), policy.SubscriptionNotify, o.one.resource()).
+		With(audit.DetailSubscription, o.one.ID)
+	given, err := o.Store.GiveUpNotifications(ctx, o.one.ID, g, func(n int64) audit.Entry {
 		return act.With(audit.DetailCount, strconv.FormatInt(n, 10)).Failed(why.Error())
 	})
 	if err != nil {
 		return 0, err
 	}
 	if given > 0 {
-		o.log.ErrorContext(ctx, "notifications are given up", "subscription", o.one.ID, "project", o.one.Project, "count", given, "error", why)
+		o.Log.ErrorContext(ctx, "notifications are given up", "subscription", o.one.ID, "project", o.one.Project, "count", given, "error", why)
 	}
 	o.count(Deliveries{GivenUp: given})
 	return given, nil
@@ -289,9 +290,9 @@ func (s *Subscriptions) Vitals(ctx context.Context) Vitals {
 	s.mu.Lock()
 	v := Vitals{Deliveries: s.sent}
 	s.mu.Unlock()
-	waiting, err := s.store.CountNotifications(ctx)
+	waiting, err := s.Store.CountNotifications(ctx)
 	if err != nil {
-		s.log.WarnContext(ctx, "the store could not be asked how many notifications wait", "error", err)
+		s.Log.WarnContext(ctx, "the store could not be asked how many notifications wait", "error", err)
 		return v
 	}
 	v.Waiting = &waiting

@@ -13,26 +13,21 @@ import (
 // and destroys the old keys. It is for [broker.Registry.RekeyRest], which has decided on and recorded it.
 func (s *Subscriptions) Reseal(ctx context.Context, due broker.Due) error {
 	var failed []error
-	for q := (Query{Sealed: true, Page: broker.Page{Size: broker.MaxPage}}); ; {
-		found, next, err := s.store.Subscriptions(ctx, q)
-		failed = append(failed, err)
-		for _, one := range found {
-			if !one.State.Needed() || !due.Selects(one.held().Sealed) {
-				continue
-			}
-			err := s.keys.Rekey(ctx, due.To, s.sealedRow(one))
-			if errors.Is(err, broker.ErrNotFound) { // it was deleted
-				continue
+	q := Query{Sealed: true}
+	for one, err := range broker.Pages(&q.Page, func() ([]Subscription, string, error) { return s.Store.Subscriptions(ctx, q) }) {
+		if err == nil && one.State.Needed() && due.Selects(one.held().Sealed) {
+			if err = s.Keys.Rekey(ctx, due.To, s.sealedRow(one)); errors.Is(err, broker.ErrNotFound) { // it was deleted
+				err = nil
 			}
 			if err != nil {
 				err = fmt.Errorf("subscription %s: %w", one.ID, keyFault(err)) // others may open
 			}
-			failed = append(failed, err)
 		}
-		if q.Token = next; err != nil || next == "" || ctx.Err() != nil {
+		if failed = append(failed, err); ctx.Err() != nil {
 			return errors.Join(append(failed, ctx.Err())...)
 		}
 	}
+	return errors.Join(failed...)
 }
 
 func (s Subscription) held() keyring.SealedRow {
@@ -45,7 +40,7 @@ func (s Subscription) held() keyring.SealedRow {
 // sealedRow is the row of a subscription, for resealing.
 func (s *Subscriptions) sealedRow(one Subscription) keyring.Row {
 	update := func(ctx context.Context, change func(*keyring.SealedRow) error) (keyring.SealedRow, error) {
-		now, err := s.store.RekeySubscription(ctx, one.ID, func(now *Subscription) error {
+		now, err := s.Store.RekeySubscription(ctx, one.ID, func(now *Subscription) error {
 			held := now.held()
 			err := change(&held)
 			now.State, now.Since, now.KeyStore, now.Ref, now.Sealed = held.State, held.Since, held.KeyStore, held.Ref, held.Text
@@ -56,5 +51,5 @@ func (s *Subscriptions) sealedRow(one Subscription) keyring.Row {
 		}
 		return now.held(), err
 	}
-	return keyring.Row{Field: sealedField, Now: s.now, Update: update}
+	return keyring.Row{Field: sealedField, Now: s.Now, Update: update}
 }

@@ -19,7 +19,6 @@ import (
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/failpoint"
 	"github.com/vimbroker/vimbroker/broker/keyring"
-	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/lifecycle"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
@@ -30,7 +29,7 @@ import (
 type Options struct {
 	Store Store
 	// Keys are the key stores; new keys go to the first.
-	Keys []secret.KeyStore
+	Keys keyring.Ring
 	// Ledger is the broker.
 	Ledger   Ledger
 	Endpoint Endpoint
@@ -88,16 +87,8 @@ const (
 // number of processes on one store. Each takes the caller, decides, and records. A subscription of another project is
 // ErrNotFound.
 type Subscriptions struct {
-	store    Store
-	keys     keyring.Ring
-	ledger   Ledger
-	endpoint Endpoint
-	render   func(Subscription, lifecycle.Event) ([]byte, error)
-	guard    *audit.Guard
-	egress   func(string) *egress.Rules
-	terms    Terms
-	log      *slog.Logger
-	now      func() time.Time
+	Options
+	desk broker.Desk
 
 	// tardy has one place for each subscriber that fails or is slow and is worked nevertheless.
 	tardy chan struct{}
@@ -110,10 +101,10 @@ type Subscriptions struct {
 
 // New returns Subscriptions; it starts nothing. [Subscriptions.Worker] sends the notifications.
 func New(o Options) *Subscriptions {
-	now := func() time.Time { return o.Now().UTC().Truncate(time.Microsecond) }
+	o.Now = broker.Clock(o.Now)
 	return &Subscriptions{
-		store: o.Store, keys: o.Keys, ledger: o.Ledger, endpoint: o.Endpoint, render: o.Render, guard: o.Guard, egress: o.Egress,
-		terms: o.Terms, log: o.Log, now: now, tardy: make(chan struct{}, tardyAtOnce), slow: map[string]time.Time{},
+		Options: o, desk: broker.Desk{Guard: o.Guard, Log: o.Log, Missing: gone},
+		tardy: make(chan struct{}, tardyAtOnce), slow: map[string]time.Time{},
 	}
 }
 
@@ -132,21 +123,21 @@ type NewSubscription struct {
 // project has one that gets the same notifications at the same place, that one is returned, and made is false.
 func (s *Subscriptions) Create(ctx context.Context, p policy.Principal, r NewSubscription) (one Subscription, made bool, err error) {
 	fail := func(err error) (Subscription, bool, error) { return Subscription{}, false, err }
-	act, err := s.enter(ctx, p, policy.SubscriptionCreate, policy.Resource{Kind: policy.KindProject, ID: p.Project, Project: p.Project})
+	act, err := s.desk.Enter(ctx, p, policy.SubscriptionCreate, broker.InProject(p.Project))
 	if err != nil {
 		return fail(err)
 	}
 	host, err := s.check(&r)
 	if err != nil {
-		return fail(s.refuse(ctx, act, err))
+		return fail(s.desk.Refuse(ctx, act, err))
 	}
 	one = Subscription{
 		ID: uuid.NewString(), Project: p.Project, State: Making, Callback: r.Callback, Base: r.Base, Verbosity: cmp.Or(r.Verbosity, Full),
-		Filter: r.Filter, Auth: r.Auth, CreatedBy: p.Name, CreatedAt: s.now(),
+		Filter: r.Filter, Auth: r.Auth, CreatedBy: p.Name, CreatedAt: s.Now(),
 	}
 	one.Since = one.CreatedAt
 	if r.Credentials.secrets() {
-		one.KeyStore = s.keys.Name()
+		one.KeyStore = s.Keys.Name()
 	}
 	one.Digest = one.digest()
 	if there, found, err := s.like(ctx, one); found || err != nil {
@@ -156,14 +147,14 @@ func (s *Subscriptions) Create(ctx context.Context, p policy.Principal, r NewSub
 		return there, false, err
 	}
 	act.With(audit.DetailSubscription, one.ID).With(audit.DetailEndpointHost, host)
-	err = s.store.CreateSubscription(ctx, one, s.terms.PerProject, act.Intent())
+	err = s.Store.CreateSubscription(ctx, one, s.Terms.PerProject, act.Intent())
 	if errors.Is(err, broker.ErrExists) { // another was quicker
 		if there, found, err := s.like(ctx, one); found || err != nil {
 			return there, false, err
 		}
 	}
 	if err != nil {
-		return fail(s.refuse(ctx, act, err))
+		return fail(s.desk.Refuse(ctx, act, err))
 	}
 	failpoint.At("subscription.intent")
 	if one, err = s.make(ctx, one, r.Credentials, act); err != nil {
@@ -175,7 +166,7 @@ func (s *Subscriptions) Create(ctx context.Context, p policy.Principal, r NewSub
 
 // like returns the subscription that gets what one would.
 func (s *Subscriptions) like(ctx context.Context, one Subscription) (Subscription, bool, error) {
-	found, _, err := s.store.Subscriptions(ctx, Query{Project: one.Project, Digest: one.Digest, Page: broker.Page{Size: 1}})
+	found, _, err := s.Store.Subscriptions(ctx, Query{Project: one.Project, Digest: one.Digest, Page: broker.Page{Size: 1}})
 	if err != nil || len(found) == 0 {
 		return Subscription{}, false, err
 	}
@@ -193,8 +184,8 @@ func (s *Subscriptions) make(ctx context.Context, one Subscription, c Credential
 		stored, err = s.sealed(ctx, one, c)
 	}
 	if err == nil {
-		stored, err = s.store.UpdateSubscription(ctx, one.ID, func(now *Subscription) error {
-			now.State, now.Since, now.Sealed, now.KeyStore, now.Ref = Active, s.now(), stored.Sealed, stored.KeyStore, stored.Ref
+		stored, err = s.Store.UpdateSubscription(ctx, one.ID, func(now *Subscription) error {
+			now.State, now.Since, now.Sealed, now.KeyStore, now.Ref = Active, s.Now(), stored.Sealed, stored.KeyStore, stored.Ref
 			return nil
 		}, act.Done())
 	}
@@ -202,14 +193,14 @@ func (s *Subscriptions) make(ctx context.Context, one Subscription, c Credential
 		return stored, nil
 	}
 	if left := s.drop(ctx, one); left != nil {
-		s.log.WarnContext(ctx, "a subscription that was not made is left for the pass", "subscription", one.ID, "error", left)
+		s.Log.WarnContext(ctx, "a subscription that was not made is left for the pass", "subscription", one.ID, "error", left)
 	}
-	return one, s.refuse(ctx, act, err)
+	return one, s.desk.Refuse(ctx, act, err)
 }
 
 // test asks the subscriber whether it takes notifications.
 func (s *Subscriptions) test(ctx context.Context, one Subscription, c Credentials) error {
-	err := s.endpoint.Test(ctx, s.target(one, c))
+	err := s.Endpoint.Test(ctx, s.target(one, c))
 	if err == nil {
 		return nil
 	}
@@ -218,7 +209,7 @@ func (s *Subscriptions) test(ctx context.Context, one Subscription, c Credential
 			Kind: broker.ErrInvalid, Field: "callbackUri", Detail: "the test of the subscriber failed: " + err.Error(), Cause: err,
 		}
 	}
-	s.log.WarnContext(ctx, "the test of a subscriber failed", "project", one.Project, "error", err)
+	s.Log.WarnContext(ctx, "the test of a subscriber failed", "project", one.Project, "error", err)
 	// No more is told: whoever names a URL is not to learn what answers there.
 	return &broker.Error{
 		Kind: broker.ErrInvalid, Field: "callbackUri", Detail: "the test of the subscriber failed: refused",
@@ -232,7 +223,7 @@ func (s *Subscriptions) sealed(ctx context.Context, one Subscription, c Credenti
 	if err != nil {
 		return one, err
 	}
-	sealed, err := s.keys.Seal(ctx, one.Owner(), sealedField, text)
+	sealed, err := s.Keys.Seal(ctx, one.Owner(), sealedField, text)
 	if err != nil {
 		return one, keyFault(err)
 	}
@@ -245,7 +236,7 @@ func (s *Subscriptions) sealed(ctx context.Context, one Subscription, c Credenti
 func (s *Subscriptions) open(ctx context.Context, one Subscription) (Credentials, error) {
 	c := Credentials{}
 	if one.Sealed != "" {
-		text, err := s.keys.Open(ctx, one.Owner(), sealedField, one.held().Sealed)
+		text, err := s.Keys.Open(ctx, one.Owner(), sealedField, one.held().Sealed)
 		if err != nil && !errors.Is(err, keyring.ErrLost) {
 			return c, fmt.Errorf("%w: %w", ErrOurs, keyFault(err))
 		}
@@ -271,7 +262,7 @@ func keyFault(err error) error {
 func (s *Subscriptions) target(one Subscription, c Credentials) Subscriber {
 	c.Certificate = slices.Contains(one.Auth, TLS)
 	return Subscriber{
-		Callback: one.Callback, Egress: s.egress(one.Project), Credentials: func(context.Context) (Credentials, error) { return c, nil },
+		Callback: one.Callback, Egress: s.Egress(one.Project), Credentials: func(context.Context) (Credentials, error) { return c, nil },
 	}
 }
 
@@ -288,7 +279,7 @@ func (s *Subscriptions) check(r *NewSubscription) (host string, err error) {
 	r.Auth = slices.Compact(r.Auth)
 	for _, way := range r.Auth {
 		switch {
-		case way == TLS && !s.terms.Certificate:
+		case way == TLS && !s.Terms.Certificate:
 			return "", &broker.Error{
 				Kind: broker.ErrUnsupported, Field: "authentication.authType", Detail: "the broker has no client certificate for " + TLS,
 				Remedy: "have the broker's operator configure one (sol003.notifications.certFile), or accept another way",
@@ -348,7 +339,7 @@ func (s *Subscriptions) Subscription(ctx context.Context, p policy.Principal, id
 	if err != nil {
 		return Subscription{}, err
 	}
-	act, err := s.enter(ctx, p, policy.SubscriptionShow, one.resource())
+	act, err := s.desk.Enter(ctx, p, policy.SubscriptionShow, one.resource())
 	if err != nil {
 		return Subscription{}, err
 	}
@@ -360,13 +351,10 @@ func (s *Subscriptions) Subscription(ctx context.Context, p policy.Principal, id
 	return shown[0], err
 }
 
-// anyProject stands for every project if a list asks whether it may cross them.
-const anyProject = "*"
-
 // Subscriptions returns a page of those that p may see, the newest first, and the next page's token. A page may hold
 // fewer than was asked for, and even none, while there is a next one.
 func (s *Subscriptions) Subscriptions(ctx context.Context, p policy.Principal, page broker.Page) ([]Subscription, string, error) {
-	act, err := s.enter(ctx, p, policy.SubscriptionShow, policy.Resource{Kind: policy.KindProject, ID: p.Project, Project: p.Project})
+	act, err := s.desk.Enter(ctx, p, policy.SubscriptionShow, broker.InProject(p.Project))
 	if err != nil {
 		return nil, "", err
 	}
@@ -374,15 +362,15 @@ func (s *Subscriptions) Subscriptions(ctx context.Context, p policy.Principal, p
 		return nil, "", broker.Unrecorded(err)
 	}
 	q := Query{Project: p.Project, Page: page}
-	if s.guard.Allows(p, policy.SubscriptionShow, policy.Resource{Kind: policy.KindProject, ID: anyProject, Project: anyProject}) {
+	if s.Guard.Allows(p, policy.SubscriptionShow, broker.InProject("*")) {
 		q.Project = ""
 	}
-	found, next, err := s.store.Subscriptions(ctx, q)
+	found, next, err := s.Store.Subscriptions(ctx, q)
 	if err != nil {
 		return nil, "", err
 	}
 	found = slices.DeleteFunc(found, func(one Subscription) bool {
-		return !one.State.Needed() || !s.guard.Allows(p, policy.SubscriptionShow, one.resource())
+		return !one.State.Needed() || !s.Guard.Allows(p, policy.SubscriptionShow, one.resource())
 	})
 	return found, next, s.showWaiting(ctx, found)
 }
@@ -393,7 +381,7 @@ func (s *Subscriptions) showWaiting(ctx context.Context, all []Subscription) err
 	for n, one := range all {
 		ids[n] = one.ID
 	}
-	waiting, err := s.store.WaitingNotifications(ctx, ids)
+	waiting, err := s.Store.WaitingNotifications(ctx, ids)
 	for n := range all {
 		all[n].Waiting, all[n].Sealed = waiting[all[n].ID], ""
 	}
@@ -407,72 +395,49 @@ func (s *Subscriptions) Delete(ctx context.Context, p policy.Principal, id strin
 	if err != nil {
 		return err
 	}
-	act, err := s.enter(ctx, p, policy.SubscriptionDelete, one.resource())
+	act, err := s.desk.Enter(ctx, p, policy.SubscriptionDelete, one.resource())
 	if err != nil {
 		return err
 	}
-	if err := s.store.DeleteSubscription(ctx, one.ID, act.With(audit.DetailSubscription, one.ID).Done()); err != nil {
-		return s.refuse(ctx, act, err)
+	if err := s.Store.DeleteSubscription(ctx, one.ID, act.With(audit.DetailSubscription, one.ID).Done()); err != nil {
+		return s.desk.Refuse(ctx, act, err)
 	}
 	failpoint.At("subscription.deleted")
 	s.forget(one.ID)
 	if one.Ref != "" {
-		s.ledger.RetireKeys(ctx)
+		s.Ledger.RetireKeys(ctx)
 	}
 	return nil
 }
 
 // find returns the active subscription of that id. A missing one is recorded; enter decides whether p may see it.
 func (s *Subscriptions) find(ctx context.Context, p policy.Principal, action policy.Action, id string) (Subscription, error) {
-	one, err := Subscription{}, error(&broker.Error{Kind: broker.ErrNotFound})
-	if uuid.Validate(id) == nil {
-		one, err = s.store.Subscription(ctx, strings.ToLower(id))
-	}
-	if errors.Is(err, broker.ErrNotFound) || err == nil && !one.State.Needed() {
-		if err := s.guard.Missing(ctx, p, action, policy.KindSubscription); err != nil {
-			return Subscription{}, broker.Unrecorded(err)
+	return broker.Find(ctx, s.desk, p, action, policy.KindSubscription, id, func(ctx context.Context, id string) (Subscription, error) {
+		one, err := s.Store.Subscription(ctx, strings.ToLower(id))
+		if err == nil && !one.State.Needed() {
+			err = broker.ErrNotFound
 		}
-		return Subscription{}, gone()
-	}
-	return one, err
+		return one, err
+	})
 }
 
 func gone() error { return &broker.Error{Kind: broker.ErrNotFound, Detail: "no such subscription"} }
-
-// enter decides, and words a refusal.
-func (s *Subscriptions) enter(ctx context.Context, p policy.Principal, action policy.Action, res policy.Resource) (*audit.Act, error) {
-	act, err := s.guard.Enter(ctx, p, action, res, policy.Wish{})
-	if err != nil {
-		return nil, broker.Refusal(err, p, action, gone())
-	}
-	return act, nil
-}
-
-// refuse records that an allowed act ended before it had its effect, and returns why.
-func (s *Subscriptions) refuse(ctx context.Context, act *audit.Act, why error) error {
-	return broker.RecordFailed(ctx, s.guard.Sink, s.log, act, why)
-}
-
-// self is this package's part of the broker: its rights are in policy/system.cedar.
-func self(project string) policy.Principal {
-	return policy.Principal{Name: "system:notifier", Project: project, Roles: []string{policy.RoleSystem}}
-}
 
 // drop ends a subscription that was never made, so that it never will be; then it destroys what seals its secret, and
 // removes its row. One that is needed by now stays.
 func (s *Subscriptions) drop(ctx context.Context, one Subscription) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTime)
 	defer cancel()
-	act, err := s.enter(ctx, self(one.Project), policy.SubscriptionDelete, one.resource())
+	act, err := s.desk.Enter(ctx, broker.System("notifier", one.Project), policy.SubscriptionDelete, one.resource())
 	if err != nil {
 		return err
 	}
 	act.With(audit.DetailSubscription, one.ID)
-	_, err = s.store.UpdateSubscription(ctx, one.ID, func(now *Subscription) error {
+	_, err = s.Store.UpdateSubscription(ctx, one.ID, func(now *Subscription) error {
 		if now.State.Needed() {
 			return broker.ErrConflict
 		}
-		now.State, now.Since = Abandoned, s.now()
+		now.State, now.Since = Abandoned, s.Now()
 		return nil
 	}, act.Intent())
 	if errors.Is(err, broker.ErrConflict) {
@@ -482,7 +447,7 @@ func (s *Subscriptions) drop(ctx context.Context, one Subscription) error {
 		return err
 	}
 	if one.KeyStore != "" { // without a secret there is no key, and no key store is asked
-		keys, err := s.keys.Only(one.KeyStore)
+		keys, err := s.Keys.Only(one.KeyStore)
 		if err == nil {
 			err = keys.Drop(ctx, one.ID)
 		}
@@ -491,37 +456,30 @@ func (s *Subscriptions) drop(ctx context.Context, one Subscription) error {
 		}
 	}
 	failpoint.At("subscription.dropped")
-	return s.store.DeleteSubscription(ctx, one.ID, act.Done(audit.DetailReason, "the subscription was not made"))
+	return s.Store.DeleteSubscription(ctx, one.ID, act.Done(audit.DetailReason, "the subscription was not made"))
 }
 
 // Settle is the pass that removes subscriptions that were begun before a time and never made, and ends resealing that
 // was begun before.
 func (s *Subscriptions) Settle(ctx context.Context, before time.Time) error {
 	var failed []error
-	q := Query{Unfinished: true, Page: broker.Page{Size: broker.MaxPage}}
-	for {
-		found, next, err := s.store.Subscriptions(ctx, q)
-		if err != nil {
-			return errors.Join(append(failed, err)...)
+	q := Query{Unfinished: true}
+	for one, err := range broker.Pages(&q.Page, func() ([]Subscription, string, error) { return s.Store.Subscriptions(ctx, q) }) {
+		switch {
+		case err != nil:
+		case one.State == Rekeying && one.Since.Before(before):
+			err = keyFault(s.Keys.EndRekey(ctx, s.sealedRow(one), one.Since))
+		case one.State == Abandoned, one.State == Making && one.CreatedAt.Before(before):
+			err = s.drop(ctx, one)
 		}
-		for _, one := range found {
-			switch {
-			case one.State == Rekeying && one.Since.Before(before):
-				failed = append(failed, keyFault(s.keys.EndRekey(ctx, s.sealedRow(one), one.Since)))
-			case one.State == Abandoned, one.State == Making && one.CreatedAt.Before(before):
-				failed = append(failed, s.drop(ctx, one))
-			}
-		}
-		if next == "" {
-			return errors.Join(failed...)
-		}
-		q.Token = next
+		failed = append(failed, err)
 	}
+	return errors.Join(failed...)
 }
 
 // Passes are the periodic work, for a job queue to run.
 func (s *Subscriptions) Passes() []broker.Pass {
 	return []broker.Pass{{Name: "settle-subscriptions", Every: time.Minute, Run: func(ctx context.Context) error {
-		return s.Settle(ctx, s.now().Add(-makingTime))
+		return s.Settle(ctx, s.Now().Add(-makingTime))
 	}}}
 }
