@@ -314,7 +314,8 @@ func vimNotFound() error {
 	return &Error{Kind: ErrNotFound, Detail: "no such VIM", Next: NextListVIMs}
 }
 
-func vimResource(v VIM) policy.Resource {
+// Resource is the VIM as policies see it.
+func (v VIM) Resource() policy.Resource {
 	return policy.Resource{
 		Kind: policy.KindVIM, ID: v.ID, Project: v.Project,
 		VIMType: string(v.Type), VIMName: v.Name, Shared: v.Shared, SharedWith: v.SharedWith, Labels: v.Labels,
@@ -322,12 +323,15 @@ func vimResource(v VIM) policy.Resource {
 	}
 }
 
-func leaseResource(l Lease) policy.Resource {
+// Resource is the lease as policies see it.
+func (l Lease) Resource() policy.Resource {
 	return policy.Resource{
 		Kind: policy.KindLease, ID: l.ID, Project: l.Project, Owner: l.Principal,
 		VIMProject: l.VIMProject, VIMType: string(l.VIMType), VIMName: l.VIMName, VIM: l.VIM,
 	}
 }
+
+var vimResource, leaseResource = VIM.Resource, Lease.Resource
 
 // leased is leaseResource of a lease on the VIM, with what that says.
 func (v VIM) leased(l Lease) policy.Resource {

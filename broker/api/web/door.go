@@ -51,7 +51,7 @@ type Room struct {
 	// Pages are templates (*.html), and Words what they can say besides what all can; those of other floors.
 	Pages fs.FS
 	Words template.FuncMap
-	// Needs are what needs somebody, for the overview; nil: nothing ever does.
+	// Needs are what needs somebody, for whoever may see VNFs; nil: nothing ever does.
 	Needs func(*Visit) ([]Need, error)
 }
 

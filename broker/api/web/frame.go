@@ -45,6 +45,9 @@ type look struct{ Style, Script, Icon, Version string }
 
 // frame puts a view into the page of a person.
 func (s *server) frame(v *Visit, view Screen) *frame {
+	if view.List != nil {
+		view.List.Next = v.next(view.List.Next)
+	}
 	return &frame{
 		look: s.look, Screen: view, Now: v.Now, Path: v.URL.Path, Nav: s.navigation(v.URL.Path), Project: v.Principal.Project,
 		Who: cmp.Or(v.Principal.Login.Shown, v.Principal.Name), Token: formToken(shown(v.Request)),

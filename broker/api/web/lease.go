@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"net/url"
 	"slices"
 	"strings"
@@ -17,10 +18,10 @@ var leaseStates = Marked(map[broker.LeaseState]Mark{
 var (
 	gradeMarks = map[broker.Grade]Mark{broker.GradeBounded: Good, broker.GradeNamespaces: Warn, broker.GradeUnbounded: Bad}
 	gradeWords = map[broker.Grade]string{
-		broker.GradeBounded:    "can do what the role or rules say, and become nobody else",
-		broker.GradeNamespaces: "can become any identity of the lease's namespaces",
-		broker.GradeUnbounded:  "can become any identity",
-		"":                     "nobody knows what the holder can become: the VIM's driver computes no grade",
+		broker.GradeBounded:    "nobody else: it does what the role or rules say",
+		broker.GradeNamespaces: "any identity of the lease's namespaces",
+		broker.GradeUnbounded:  "any identity",
+		"":                     "what nobody knows: the VIM's driver computes no grade",
 	}
 )
 
@@ -80,19 +81,41 @@ func where(l broker.Lease) string {
 	return listed(l.Namespaces)
 }
 
-// LeaseList is a list of leases, for the template "lease table".
+// windows bounds how often the leases of one page are asked for. Who is asked looks at some hundreds of them at a time, and
+// returns those that match: few or none, though there are more.
+const windows = 20
+
+func leasePage(v *Visit, from Leaser, q broker.LeaseQuery) (found []broker.Lease, next string, err error) {
+	size := q.Size
+	for range windows {
+		var more []broker.Lease
+		more, next, err = from.Leases(v.Context(), v.Principal, q)
+		found = append(found, more...)
+		if err != nil || next == "" || len(found) >= size {
+			break
+		}
+		q.Page = broker.Page{Size: size - len(found), Token: next}
+	}
+	return found, next, err
+}
+
+// LeaseList is a page of leases, for the template "lease table".
 func LeaseList(v *Visit, from Leaser, q broker.LeaseQuery) (*Block, error) {
-	list, err := Found(from.Leases(v.Context(), v.Principal, q))
-	list.Next = v.Next(list.Next)
+	list, err := Found(leasePage(v, from, q))
+	if list.Next != "" {
+		list.Empty = "None of the newest is one of these. Go on with the next page."
+	}
 	return list, err
 }
 
 // liveLeases are the newest live leases on a VIM.
 func (s *server) liveLeases(v *Visit, vim, title string, most int) (*Block, error) {
-	found, _, err := s.Leaser.Leases(v.Context(), v.Principal, broker.LeaseQuery{
-		VIM: vim, State: broker.LeaseActive, Page: broker.Page{Size: most},
-	})
-	return &Block{Title: title, Note: "The newest of them.", Of: found}, err
+	list, err := LeaseList(v, s.Leaser, broker.LeaseQuery{VIM: vim, State: broker.LeaseActive, Page: broker.Page{Size: most}})
+	list.Title = title
+	if list.Next != "" {
+		list.Note, list.Next = "The newest of them.", ""
+	}
+	return list, err
 }
 
 // leaseFilters are the names of the filters of leases that a revocation takes, too.
@@ -104,36 +127,29 @@ var leaseFilters = []Field{
 	{Name: "instance", Label: "VNF instance"},
 }
 
-func selected(get func(string) string) broker.LeaseSelector {
-	return broker.LeaseSelector{
-		VIM: get("vim"), Principal: get("principal"), For: get("for"), Operation: get("operation"), Instance: get("instance"),
-	}
-}
-
-// query is one of the leases that a selection is of.
-func query(sel broker.LeaseSelector, state broker.LeaseState, page broker.Page) broker.LeaseQuery {
+func selected(get func(string) string) broker.LeaseQuery {
 	return broker.LeaseQuery{
-		VIM: sel.VIM, Principal: sel.Principal, For: sel.For, Operation: sel.Operation, Instance: sel.Instance, State: state, Page: page,
+		VIM: get("vim"), Principal: get("principal"), For: get("for"), Operation: get("operation"), Instance: get("instance"),
+		State: broker.LeaseActive,
 	}
 }
 
 func (s *server) listLeases(v *Visit) (Screen, error) {
-	sel, now := selected(v.Get), broker.LeaseActive
+	q := selected(v.Get)
 	if v.Query.Has("state") {
-		now = broker.LeaseState(v.Get("state"))
+		q.State = broker.LeaseState(v.Get("state"))
 	}
-	q := query(sel, now, v.Page())
-	q.IDPrefix = v.Get("id")
-	list, err := Found(s.Leaser.Leases(v.Context(), v.Principal, q))
+	q.IDPrefix, q.Page = v.Get("id"), v.Page()
+	list, err := LeaseList(v, s.Leaser, q)
 	if err != nil {
 		return Screen{}, err
 	}
-	list.Empty = "There is no such lease. Take a filter away, or take one: vimbroker lease issue --vim VIM --role view"
-	view := Listing(v, "leases", "Leases", list, append(filled(leaseFilters, v),
-		Field{Name: "state", Label: "State", Value: string(now), Options: []string{"active", "pending", "revoking", "revoked", "irrevocable"}},
+	list.Empty = cmp.Or(list.Empty, "There is no such lease. Take a filter away, or take one: vimbroker lease issue --vim VIM --role view")
+	view := Listing(v, "leases", "Leases", list, append(filled(leaseFilters, v.Get),
+		Field{Name: "state", Label: "State", Value: string(q.State), Options: []string{"active", "pending", "revoking", "revoked", "irrevocable"}},
 		Field{Name: "id", Label: "Id", Hint: "its beginning"})...)
-	if sel != (broker.LeaseSelector{}) {
-		view.Of = Here("revocation") + "?" + address(filled(leaseFilters, v))
+	if some := address(filled(leaseFilters, v.Get)); some != "" {
+		view.Of = Here("revocation") + "?" + some
 	}
 	return view, nil
 }
@@ -164,11 +180,12 @@ func lag(l broker.Lease) string {
 
 // askRevocations shows first what a revocation of many hits.
 func (s *server) askRevocations(v *Visit) (Screen, error) {
-	sel, fields := selected(v.Get), filled(leaseFilters, v)
-	if sel == (broker.LeaseSelector{}) {
+	q, fields := selected(v.Get), filled(leaseFilters, v.Get)
+	if address(fields) == "" {
 		return Screen{}, broker.Invalid("", "name a vim, a principal, a person (for), an operation or a VNF instance")
 	}
-	list, err := LeaseList(v, s.Leaser, query(sel, broker.LeaseActive, v.Page()))
+	q.Page = v.Page()
+	list, err := LeaseList(v, s.Leaser, q)
 	list.Label = "Revoke all of these?"
 	view := Screen{Page: "revoke leases", Of: slices.Clone(fields), List: list}
 	for n := range fields {
@@ -179,12 +196,9 @@ func (s *server) askRevocations(v *Visit) (Screen, error) {
 }
 
 func (s *server) revokeAll(v *Visit, fields url.Values) (string, error) {
-	_, err := s.Leaser.RevokeLeases(v.Context(), v.Principal, selected(fields.Get))
-	q := url.Values{"state": {""}}
-	for _, f := range leaseFilters {
-		if value := fields.Get(f.Name); value != "" {
-			q.Set(f.Name, value)
-		}
-	}
-	return Here("leases") + "?" + q.Encode(), err
+	q := selected(fields.Get)
+	_, err := s.Leaser.RevokeLeases(v.Context(), v.Principal, broker.LeaseSelector{
+		VIM: q.VIM, Principal: q.Principal, For: q.For, Operation: q.Operation, Instance: q.Instance,
+	})
+	return Here("leases") + "?state=&" + address(filled(leaseFilters, fields.Get)), err
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // counted is how many live leases the overview looks at: the newest. It counts no others, however many there are.
-const counted = 500
+const counted = 200
 
 // overview says what needs somebody, and what is lent now.
 func (s *server) overview(v *Visit) (Screen, error) {
@@ -38,14 +38,17 @@ func (s *server) overview(v *Visit) (Screen, error) {
 		}
 		all = append(all, lent...)
 	}
-	replicas, err := s.replicas(v)
+	var replicas []broker.Replica
+	if v.May(policy.AuditRead, everyProject) {
+		replicas, err = s.Overseer.Replicas(v.Context(), v.Principal)
+	}
 	view.Of = map[string]any{"Blocks": all, "Replicas": replicas}
 	return view, err
 }
 
 // lent says what is lent now.
 func (s *server) lent(v *Visit) ([]*Block, error) {
-	lent, next, err := s.Leaser.Leases(v.Context(), v.Principal, broker.LeaseQuery{
+	lent, next, err := leasePage(v, s.Leaser, broker.LeaseQuery{
 		State: broker.LeaseActive,
 		Page:  broker.Page{Size: counted},
 	})
@@ -110,14 +113,23 @@ func (s *server) needs(v *Visit) ([]Need, error) {
 			all = append(all, Need{What: Cell{Text: "the broker: " + string(p.Part), Mark: Bad}, Why: p.Fault})
 		}
 	}
-	looks := []func(*Visit) ([]Need, error){s.replicasInNeed, s.vimsInNeed, s.leasesInNeed, s.clustersInNeed, s.anchorsInNeed}
-	for _, room := range s.rooms {
-		if room.Needs != nil {
-			looks = append(looks, room.Needs)
+	own := v.Principal.Project
+	for _, look := range []struct {
+		action  policy.Action
+		project string
+		find    func(*Visit) ([]Need, error)
+	}{
+		{policy.AuditRead, everyProject, s.replicasInNeed},
+		{policy.VIMShow, own, s.vimsInNeed},
+		{policy.LeaseShow, own, s.leasesInNeed},
+		{policy.ClusterShow, own, s.clustersInNeed},
+		{policy.AuditRead, everyProject, s.outsideInNeed},
+		{policy.VNFShow, own, s.roomsInNeed},
+	} {
+		if !v.May(look.action, look.project) {
+			continue
 		}
-	}
-	for _, look := range looks {
-		found, err := look(v)
+		found, err := look.find(v)
 		if err != nil {
 			return nil, err
 		}
@@ -126,17 +138,21 @@ func (s *server) needs(v *Visit) ([]Need, error) {
 	return all, nil
 }
 
-// replicas are the servers on the database, for those who read the whole log.
-func (s *server) replicas(v *Visit) ([]broker.Replica, error) {
-	if !v.May(policy.AuditRead, everyProject) {
-		return nil, nil
+// roomsInNeed are what rooms of other floors name.
+func (s *server) roomsInNeed(v *Visit) (all []Need, err error) {
+	for _, room := range s.rooms {
+		if room.Needs != nil && err == nil {
+			var found []Need
+			found, err = room.Needs(v)
+			all = append(all, found...)
+		}
 	}
-	return s.Overseer.Replicas(v.Context(), v.Principal)
+	return all, err
 }
 
 // replicasInNeed are those that are late, and what the others find wrong with their parts.
 func (s *server) replicasInNeed(v *Visit) (all []Need, err error) {
-	found, err := s.replicas(v)
+	found, err := s.Overseer.Replicas(v.Context(), v.Principal)
 	for _, r := range found {
 		n := Need{What: Cell{Text: "replica " + r.ID, Href: Here() + "#is-replicas", Mark: Bad}, Why: r.Fault, Since: r.SeenAt}
 		if r.Late {
@@ -151,9 +167,6 @@ func (s *server) replicasInNeed(v *Visit) (all []Need, err error) {
 
 // vimsInNeed are those that do not work, and those whose credential ends soon.
 func (s *server) vimsInNeed(v *Visit) (all []Need, err error) {
-	if !v.May(policy.VIMShow, v.Principal.Project) {
-		return nil, nil
-	}
 	asked := []broker.VIMQuery{{EndsBefore: v.Now.Add(broker.EndsSoon)}}
 	for _, bad := range []broker.HealthStatus{
 		broker.HealthUnreachable, broker.HealthUnauthorized, broker.HealthIdentityChanged, broker.HealthUnopenable,
@@ -187,9 +200,6 @@ const lateAfter = 5 * time.Minute
 
 // leasesInNeed are those that cannot be revoked, and those that nobody has revoked in time.
 func (s *server) leasesInNeed(v *Visit) (all []Need, err error) {
-	if !v.May(policy.LeaseShow, v.Principal.Project) {
-		return nil, nil
-	}
 	seen := map[string]bool{}
 	for _, q := range []broker.LeaseQuery{
 		{State: broker.LeaseIrrevocable},
@@ -221,9 +231,6 @@ func (s *server) leasesInNeed(v *Visit) (all []Need, err error) {
 }
 
 func (s *server) clustersInNeed(v *Visit) (all []Need, err error) {
-	if !v.May(policy.ClusterShow, v.Principal.Project) {
-		return nil, nil
-	}
 	found, _, err := s.Clusters.Clusters(v.Context(), v.Principal, onboard.ClusterQuery{
 		State: onboard.StateQuarantined,
 		Page:  broker.Page{Size: few},
@@ -236,15 +243,24 @@ func (s *server) clustersInNeed(v *Visit) (all []Need, err error) {
 	return all, err
 }
 
-// anchorsInNeed are for those who read the whole log.
-func (s *server) anchorsInNeed(v *Visit) (all []Need, err error) {
-	if !v.May(policy.AuditRead, everyProject) {
-		return nil, nil
+// outsideInNeed are the anchors and sinks that the log does not come to in time, for those who read the whole log.
+func (s *server) outsideInNeed(v *Visit) (all []Need, err error) {
+	need := func(name, why string, since time.Time) {
+		all = append(all, Need{What: Cell{Text: name, Href: Here("audit"), Mark: Bad}, Why: why, Since: since})
 	}
 	anchors, err := s.AuditLog.AuditAnchors(v.Context(), v.Principal)
 	for _, a := range anchors {
-		if a.Fault != "" {
-			all = append(all, Need{What: Cell{Text: "anchor " + a.Anchor, Href: Here("audit"), Mark: Bad}, Why: a.Fault, Since: a.Time})
+		if a.Fault != "" || a.Behind > 0 && v.Now.Sub(a.Time) > lateAfter {
+			need("anchor "+a.Anchor, cmp.Or(a.Fault, "late: it lacks "+number(a.Behind)+" entries that are signed"), a.Time)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	sinks, err := s.AuditLog.AuditSinks(v.Context(), v.Principal)
+	for _, k := range sinks {
+		if k.Late() {
+			need("sink "+k.Name, cmp.Or(k.Fault, "late: "+number(k.Waiting)+" entries wait"), v.Now.Add(-k.Behind))
 		}
 	}
 	return all, err

@@ -73,20 +73,14 @@ func (s *server) question(v *Visit) (policy.Request, error) {
 		if err != nil {
 			return q, err
 		}
-		q.Resource = policy.Resource{
-			Kind: policy.KindVIM, ID: one.ID, Project: one.Project, VIMType: string(one.Type), VIMName: one.Name,
-			Shared: one.Shared, SharedWith: one.SharedWith, Labels: one.Labels,
-		}
+		q.Resource = one.Resource()
 	}
 	if id := v.Get("lease"); id != "" {
 		l, err := s.Leaser.Lease(v.Context(), v.Principal, id)
 		if err != nil {
 			return q, err
 		}
-		q.Resource = policy.Resource{
-			Kind: policy.KindLease, ID: l.ID, Project: l.Project, VIMProject: l.VIMProject, VIMType: string(l.VIMType), VIMName: l.VIMName,
-			Owner: l.Principal,
-		}
+		q.Resource = l.Resource()
 	}
 	q.Wish = broker.Wish(broker.LeaseRequest{Role: v.Get("role"), Namespaces: wordsOf(v.Get("namespaces"))}, broker.Grade(v.Get("grade")))
 	return q, nil

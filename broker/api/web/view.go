@@ -52,7 +52,7 @@ type Block struct {
 	Rows    [][]Cell
 	// Empty says what to do where there is no row.
 	Empty string
-	// Next leads to the next page; empty at the end.
+	// Next is the token of the next page; empty at the end.
 	Next string
 	Form *Search
 	// Text is shown whole.
@@ -218,8 +218,8 @@ const pageSize = 50
 // Page is the page of a list that the address names.
 func (v *Visit) Page() broker.Page { return broker.Page{Size: pageSize, Token: v.Query.Get("page")} }
 
-// Next is the address of the next page; empty without a token.
-func (v *Visit) Next(token string) string {
+// next is the address of the next page; empty without a token.
+func (v *Visit) next(token string) string {
 	if token == "" {
 		return ""
 	}
@@ -252,8 +252,7 @@ func Find(list, name, value string) string {
 
 // Listing is a page with a list and the fields that filter it.
 func Listing(v *Visit, page, title string, list *Block, fields ...Field) Screen {
-	list.Label, list.Next = title, v.Next(list.Next)
-	list.Form = &Search{Button: "Filter", Fields: filled(fields, v)}
+	list.Label, list.Form = title, &Search{Button: "Filter", Fields: filled(fields, v.Get)}
 	return Screen{Page: page, Title: title, List: list}
 }
 
@@ -262,11 +261,11 @@ func Found[T any](all []T, next string, err error) (*Block, error) {
 	return &Block{Of: all, Next: next}, err
 }
 
-// filled are the fields with their values in the address.
-func filled(fields []Field, v *Visit) []Field {
+// filled are the fields with their values.
+func filled(fields []Field, get func(string) string) []Field {
 	fields = slices.Clone(fields)
 	for n := range fields {
-		fields[n].Value = cmp.Or(fields[n].Value, v.Get(fields[n].Name))
+		fields[n].Value = cmp.Or(fields[n].Value, get(fields[n].Name))
 	}
 	return fields
 }

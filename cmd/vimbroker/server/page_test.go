@@ -447,6 +447,39 @@ func TestLeasesOfOthersAreNotCounted(t *testing.T) {
 	}
 }
 
+// A page of leases is full though the newest that live are not those that are asked for.
+func TestAPageOfLeasesIsFull(t *testing.T) {
+	s, _ := tryOut(t, func(*config) {})
+	s.ready.settled.Store(true)
+	s.broker.Probe(t.Context())
+	_, north, _ := tenants(t, s)
+	vim, _ := settled(t, s, "north", "edge-north", fakekube.New(t, fakekube.Options{}))
+	leases, _, err := s.store.Leases(t.Context(), broker.LeaseFilter{VIM: vim.ID})
+	if err != nil || len(leases) != 2 {
+		t.Fatalf("leases %v, %v", leases, err)
+	}
+	var all sync.WaitGroup
+	for range 13 {
+		all.Go(func() {
+			for range 100 {
+				one := leases[0]
+				one.ID, one.State, one.Handle, one.CreatedAt = uuid.NewString(), broker.LeasePending, "", time.Now().Add(time.Minute)
+				if _, err := s.store.CreateLease(t.Context(), one, broker.Quota{}, audit.Entry{Time: time.Now(), Action: policy.LeaseIssue, Outcome: audit.Intent}); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	b := newBrowser(t, s)
+	b.logIn(north)
+	b.see("/ui/leases?vim="+vim.ID, leases[0].ID[:8], leases[1].ID[:8])
+	b.see("/ui/vims/"+vim.ID, "/ui/leases/"+leases[0].ID, "/ui/leases/"+leases[1].ID)
+	if text := b.see("/ui/leases?state=pending&vim=" + vim.ID); strings.Count(text, "<th scope=\"row\"") != 50 || !strings.Contains(text, "Next page") {
+		t.Errorf("a page has %d leases", strings.Count(text, "<th scope=\"row\""))
+	}
+}
+
 // The overview says which credentials end soon and which leases are late, to their own project.
 func TestWhatEndsSoonAndIsLate(t *testing.T) {
 	s, _ := tryOut(t, func(*config) {})
