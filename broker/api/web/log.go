@@ -34,7 +34,7 @@ func (s *server) audit() Room {
 // entries are a page of the audit log.
 func (s *server) entries(v *Visit, q audit.Query) (*Block, error) {
 	found, err := s.AuditLog.Entries(v.Context(), v.Principal, q)
-	list := &Block{Of: found}
+	list := &Block{Of: found, Button: "Search"}
 	if last := len(found) - 1; len(found) == q.Limit && found[last].Seq > 1 {
 		list.Next = number(found[last].Seq)
 	}
@@ -98,7 +98,6 @@ func (s *server) searchLog(v *Visit) (Screen, error) {
 		Field{Name: "resource", Label: "Resource", Hint: "id"}, Field{Name: "request", Label: "Failed request", Hint: "id"},
 		Field{Name: "project", Label: "Project"}, Field{Name: "since", Label: "Since", Hint: "24h, or a time in UTC"},
 		Field{Name: "until", Label: "Until"}, Field{Name: "outcome", Label: "Outcome", Options: options(outcomes)})
-	list.Form.Button = "Search"
 	if v.May(policy.AuditRead, everyProject) {
 		view.Of, err = s.signed(v)
 	}

@@ -35,8 +35,7 @@ type answer struct {
 
 // explain asks policy what it would decide, as vimbroker policy explain does.
 func (s *server) explain(v *Visit) (Screen, error) {
-	view := Listing(v, "policies", "Who may do this?", &Block{}, questionFields...)
-	view.List.Form.Button = "Ask"
+	view := Listing(v, "policies", "Who may do this?", &Block{Button: "Ask"}, questionFields...)
 	if v.Get("action") == "" {
 		return view, nil
 	}

@@ -192,10 +192,14 @@ func TestTemplatesFitTheThings(t *testing.T) {
 	}
 	s.templates = func() (*template.Template, error) { return all, nil }
 	entry, grants := map[string]any{"Entry": some[audit.Entry](), "Proof": map[string]any{"Root": "x", "Line": "x", "Path": "x"}}, list[grant.Record]()
+	vim := map[string]any{
+		"VIM": some[broker.VIM](), "Waits": []string{"x"}, "Same": []broker.VIM{{}}, "Leases": list[broker.Lease](),
+		"Generations": []broker.Generation{some[broker.Generation]().(broker.Generation), {}},
+	}
 	fields := []Field{{Name: "vim", Label: "VIM", Value: "x"}}
 	shown := map[string][]Screen{
 		"overview": {{Of: map[string]any{"Blocks": []*Block{{Title: "x"}}, "Replicas": []broker.Replica{some[broker.Replica]().(broker.Replica), {}}}}},
-		"VIMs":     {{List: list[vimRow]()}}, "VIM": {{Of: some[vimView](), Log: list[audit.Entry]()}, {Of: vimView{Leases: &Block{}}}},
+		"VIMs":     {{List: list[broker.VIM](), Of: map[string]Cell{"x": {Text: "2 live"}}}}, "VIM": {{Of: vim, Log: list[audit.Entry]()}, {Of: map[string]any{"VIM": broker.VIM{}, "Leases": &Block{}}}},
 		"inventory": {{Of: some[broker.Inventory]()}, {Of: broker.Inventory{}}},
 		"check VIM": {{Of: some[broker.VIM]()}}, "suspend VIM": {{Of: some[broker.VIM]()}}, "resume VIM": {{Of: some[broker.VIM]()}},
 		"drain VIM": {{Of: some[broker.VIM](), List: list[broker.Lease]()}}, "leases": {{List: list[broker.Lease](), Of: "/ui/revocation"}},

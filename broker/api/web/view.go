@@ -54,7 +54,9 @@ type Block struct {
 	Empty string
 	// Next is the token of the next page; empty at the end.
 	Next string
-	Form *Search
+	// Fields, if there are any, are a form for words that are then in the address, with a button.
+	Fields []Field
+	Button string
 	// Text is shown whole.
 	Text  string
 	Links []Link
@@ -179,12 +181,6 @@ func (b *Block) Leads(text, href string) *Block {
 	return b
 }
 
-// Search asks for words that are then in the address.
-type Search struct {
-	Fields []Field
-	Button string
-}
-
 // Field is one of a form.
 type Field struct {
 	Name, Label, Value, Hint string
@@ -223,12 +219,7 @@ func (v *Visit) next(token string) string {
 	if token == "" {
 		return ""
 	}
-	q := url.Values{}
-	for name, values := range v.Query {
-		if len(values) > 0 && values[0] != "" {
-			q.Set(name, values[0])
-		}
-	}
+	q := maps.Clone(v.Query)
 	q.Set("page", token)
 	return "?" + q.Encode()
 }
@@ -252,7 +243,7 @@ func Find(list, name, value string) string {
 
 // Listing is a page with a list and the fields that filter it.
 func Listing(v *Visit, page, title string, list *Block, fields ...Field) Screen {
-	list.Label, list.Form = title, &Search{Button: "Filter", Fields: filled(fields, v.Get)}
+	list.Label, list.Button, list.Fields = title, cmp.Or(list.Button, "Filter"), filled(fields, v.Get)
 	return Screen{Page: page, Title: title, List: list}
 }
 

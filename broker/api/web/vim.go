@@ -48,12 +48,6 @@ func (s *server) vims() Room {
 
 func vimPage(v broker.VIM) string { return Here("vims", v.ID) }
 
-// vimRow is a VIM of a list, with how many leases live on it, if the person may know that.
-type vimRow struct {
-	broker.VIM
-	Live Cell
-}
-
 func (s *server) listVIMs(v *Visit) (Screen, error) {
 	q := broker.VIMQuery{
 		Name: v.Get("name"), Type: broker.VIMType(v.Get("type")), Status: broker.HealthStatus(v.Get("status")), Page: v.Page(),
@@ -69,16 +63,15 @@ func (s *server) listVIMs(v *Visit) (Screen, error) {
 	if err != nil {
 		return Screen{}, err
 	}
-	rows := make([]vimRow, len(found))
-	for i, one := range found {
-		rows[i].VIM = one
-		if n, known := live[one.ID]; known {
-			rows[i].Live = Cell{Text: Count(n, broker.MostLiveOn, "live", "live"), Href: Find("leases", "vim", one.ID)}
-		}
+	counts := map[string]Cell{}
+	for id, n := range live {
+		counts[id] = Cell{Text: Count(n, broker.MostLiveOn, "live", "live"), Href: Find("leases", "vim", id)}
 	}
-	return Listing(v, "VIMs", "VIMs", &Block{Of: rows, Next: next}, Field{Name: "name", Label: "Name"},
+	view := Listing(v, "VIMs", "VIMs", &Block{Of: found, Next: next}, Field{Name: "name", Label: "Name"},
 		Field{Name: "type", Label: "Type", Options: []string{"kubernetes", "openstack"}},
-		Field{Name: "status", Label: "Status", Options: options(healths)}, Field{Name: "label", Label: "Label", Hint: "site=north"}), nil
+		Field{Name: "status", Label: "Status", Options: options(healths)}, Field{Name: "label", Label: "Label", Hint: "site=north"})
+	view.Of = counts
+	return view, nil
 }
 
 func (s *server) showVIM(v *Visit, one broker.VIM) (Screen, error) {
@@ -97,16 +90,9 @@ func (s *server) showVIM(v *Visit, one broker.VIM) (Screen, error) {
 	past := append(slices.Clone(one.Past), one.Current)
 	slices.Reverse(past)
 	log, err := s.story(v, audit.Query{VIM: one.ID}, Find("audit", "vim", one.ID))
-	return Screen{Page: "VIM", Log: log, Of: vimView{one, waits, same, leases, past}}, err
-}
-
-// vimView is a VIM with what is known beside it.
-type vimView struct {
-	broker.VIM
-	Waits       []string
-	Same        []broker.VIM
-	Leases      *Block
-	Generations []broker.Generation
+	return Screen{Page: "VIM", Log: log, Of: map[string]any{
+		"VIM": one, "Waits": waits, "Same": same, "Leases": leases, "Generations": past,
+	}}, err
 }
 
 // few is the number of rows of a list that is part of another page.

@@ -478,6 +478,7 @@ func TestAPageOfLeasesIsFull(t *testing.T) {
 	if text := b.see("/ui/leases?state=pending&vim=" + vim.ID); strings.Count(text, "<th scope=\"row\"") != 50 || !strings.Contains(text, "Next page") {
 		t.Errorf("a page has %d leases", strings.Count(text, "<th scope=\"row\""))
 	}
+	b.see("/ui/leases?state=&vim="+vim.ID, "&amp;state=&amp;vim="+vim.ID+`" rel="next"`) // the next page is of all states, too
 }
 
 // The overview says which credentials end soon and which leases are late, to their own project.
