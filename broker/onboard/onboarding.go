@@ -79,13 +79,6 @@ const maxWatched, watchedOfProject = 96, 64
 // self is who follows clusters, in the project of the VIM that the work is on.
 func self(project string) policy.Principal { return broker.System("onboard", project) }
 
-func resource(v broker.VIM) policy.Resource {
-	return policy.Resource{
-		Kind: policy.KindVIM, ID: v.ID, Project: v.Project, VIMType: string(v.Type), VIMName: v.Name,
-		Shared: v.Shared, SharedWith: v.SharedWith, Labels: v.Labels,
-	}
-}
-
 // Enable makes a VIM a management cluster, or changes how it is one: a setting that is not given (nil, empty text, zero)
 // stays as it is, and is the default at first. The caller needs the right to register VIMs in each project that clusters
 // are to become VIMs of.
@@ -188,7 +181,7 @@ func (o *Onboarding) enterVIM(ctx context.Context, p policy.Principal, ref strin
 	if err != nil {
 		return broker.VIM{}, nil, err
 	}
-	act, err := o.desk.Enter(ctx, p, policy.ClusterEnable, resource(v))
+	act, err := o.desk.Enter(ctx, p, policy.ClusterEnable, v.Resource())
 	return v, act, err
 }
 
@@ -245,7 +238,7 @@ type ManagementView struct {
 func (o *Onboarding) Management(ctx context.Context, p policy.Principal, ref string) (ManagementView, error) {
 	v, err := o.Broker.VIM(ctx, p, ref)
 	if err == nil {
-		err = o.desk.Read(ctx, p, policy.ClusterShow, resource(v))
+		err = o.desk.Read(ctx, p, policy.ClusterShow, v.Resource())
 	}
 	if err != nil {
 		return ManagementView{}, err
@@ -272,7 +265,7 @@ func (o *Onboarding) Managements(ctx context.Context, p policy.Principal) ([]Man
 		case err != nil:
 			return nil, err
 		}
-		if o.Guard.Allows(p, policy.ClusterShow, resource(v)) {
+		if o.Guard.Allows(p, policy.ClusterShow, v.Resource()) {
 			seen = append(seen, ManagementView{m, v.Name, v.Project})
 		}
 	}

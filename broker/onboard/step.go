@@ -141,7 +141,7 @@ const notReady = "its control plane is not up yet"
 
 // act decides that the broker may change what is stored of a cluster.
 func (w *watcher) act(ctx context.Context, c Cluster) (*audit.Act, error) {
-	act, err := w.desk.Enter(ctx, w.self, policy.ClusterFollow, resource(w.vim))
+	act, err := w.desk.Enter(ctx, w.self, policy.ClusterFollow, w.vim.Resource())
 	if err != nil {
 		return nil, err
 	}
