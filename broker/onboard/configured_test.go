@@ -123,6 +123,9 @@ func TestEnablingIsRecorded(t *testing.T) {
 		switch {
 		case e.Action == policy.ClusterEnable && e.Outcome == audit.Done:
 			got[e.Detail[audit.DetailNamespaces]]++
+			if e.Detail[audit.DetailEndpointHost] == "" {
+				t.Errorf("the entry does not have the host that policies see: %v", e.Detail)
+			}
 		case e.Action == policy.ClusterEnable:
 			got[string(e.Outcome)+" "+e.Detail[audit.DetailError]]++
 		case e.Action == policy.VIMRegister && e.Kind == policy.KindProject && e.Resource != b.hub.Project:
