@@ -146,7 +146,7 @@ func (s *server) listLeases(v *Visit) (Screen, error) {
 	}
 	list.Empty = cmp.Or(list.Empty, "There is no such lease. Take a filter away, or take one: vimbroker lease issue --vim VIM --role view")
 	view := Listing(v, "leases", "Leases", list, append(filled(leaseFilters, v.Get),
-		Field{Name: "state", Label: "State", Value: string(q.State), Options: []string{"active", "pending", "revoking", "revoked", "irrevocable"}},
+		Field{Name: "state", Label: "State", Value: string(q.State), Options: options(leaseStates)},
 		Field{Name: "id", Label: "Id", Hint: "its beginning"})...)
 	if some := address(filled(leaseFilters, v.Get)); some != "" {
 		view.Of = Here("revocation") + "?" + some
