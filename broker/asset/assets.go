@@ -198,21 +198,12 @@ func (s *Assets) on(ctx context.Context, p policy.Principal, l Asset, do func(co
 	ending, stop := context.WithTimeout(context.WithoutCancel(ctx), 2*workTime)
 	defer stop()
 	r.VIM, r.TTL, r.Operation = l.VIM, leaseTTL, operation
-	for _, held := range []string{r.Purpose, r.Purpose + unheld} {
-		r.Purpose = held
-		_, c, issued := s.Leaser.IssueLease(ctx, p, r)
-		if err = issued; err == nil {
-			err = do(ctx, s.drivers[on{l.Kind, l.VIMType}], Connection{c, s.Egress(v.Project)})
-		}
-		if err = errors.Join(err, s.Leaser.EndOperation(ending, operation)); !errors.Is(err, broker.ErrUnauthorized) {
-			break
-		}
+	_, c, err := s.Leaser.IssueLease(ctx, p, r)
+	if err == nil {
+		err = do(ctx, s.drivers[on{l.Kind, l.VIMType}], Connection{c, s.Egress(v.Project)})
 	}
-	return err
+	return errors.Join(err, s.Leaser.EndOperation(ending, operation))
 }
-
-// unheld is added to the purpose of a lease where a service refuses one that access rules hold to it, as many do.
-const unheld = ", unheld"
 
 // make makes an asset on its VIM, whose row the caller has claimed. It is taken back where nothing is left of it.
 func (s *Assets) make(ctx context.Context, p policy.Principal, l Asset, act *audit.Act) (Asset, error) {
@@ -220,7 +211,9 @@ func (s *Assets) make(ctx context.Context, p policy.Principal, l Asset, act *aud
 	clean := l.Revision == 1 // nobody has tried before
 	err := s.on(ctx, p, l, func(ctx context.Context, d Driver, c Connection) (err error) {
 		clean = false
-		if made, err = d.Make(ctx, c, l); err != nil && !errors.Is(err, broker.ErrUnreachable) && !errors.Is(err, broker.ErrUnavailable) {
+		if made, err = d.Make(ctx, c, l); errors.Is(err, broker.ErrUnsupported) {
+			clean = l.Revision == 1 // the VIM does nothing of it
+		} else if err != nil && !errors.Is(err, broker.ErrUnreachable) && !errors.Is(err, broker.ErrUnavailable) {
 			clean = d.Remove(ctx, c, l) == nil
 		}
 		return err

@@ -66,6 +66,18 @@ func dial(ctx context.Context, c asset.Connection, l asset.Asset) (*server, erro
 	return &server{s, l}, err
 }
 
+// Call implements what [heat.Service] does, and says what a cloud lacks that refuses the lease: access rules hold it to Neutron.
+func (s *server) Call(ctx context.Context, method, path string, body, into any, doing string) error {
+	err := s.Service.Call(ctx, method, path, body, into, doing)
+	if errors.Is(err, broker.ErrUnauthorized) {
+		err = &broker.Error{
+			Kind: broker.ErrUnsupported, Detail: "cannot " + doing + ": " + name + " refuses credentials with access rules, as the lease's has (401)",
+			Remedy: "set service_type = network in [keystone_authtoken] of its neutron.conf: without it no access rule is obeyed",
+		}
+	}
+	return err
+}
+
 // thing is a network, subnet, port, router or security group.
 type thing struct {
 	ID          string    `json:"id"`

@@ -133,7 +133,7 @@ func (s *session) rules(purpose string, roles []tokens.Role) ([]applicationcrede
 	switch purpose {
 	case Network:
 		for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodDelete} {
-			rules = append(rules, applicationcredentials.AccessRule{Service: Network, Method: method, Path: "/v2.0/**"})
+			rules = append(rules, applicationcredentials.AccessRule{Service: Network, Method: method, Path: "/**"})
 		}
 		return rules, nil
 	case Read:

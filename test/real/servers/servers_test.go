@@ -273,6 +273,85 @@ func (v *edge) isLinked(t *testing.T) {
 	v.Must(t, "vimbroker link delete sgi")
 	v.Must(t, "vimbroker link delete other")
 	v.leavesNothing(t, "links")
+	t.Run("router", v.isRouted)
+	t.Run("adopted", v.isAdopted)
+	t.Run("own", v.hasOwnLinks)
+}
+
+// isRouted: a link has an interface on its router, and takes it away with it.
+func (v *edge) isRouted(t *testing.T) {
+	var router struct{ Router struct{ ID string } }
+	at := v.o.URL(real.Neutron) + "/v2.0/"
+	v.o.Do(t, http.MethodPost, at+"routers", map[string]any{"router": map[string]any{"name": "edge", "project_id": v.who.ProjectID}}, &router)
+	legs := func() int {
+		var ports struct{ Ports []struct{ ID string } }
+		v.o.Do(t, http.MethodGet, at+"ports?device_id="+router.Router.ID, nil, &ports)
+		return len(ports.Ports)
+	}
+	for range 2 { // again it is there
+		v.Must(t, fmt.Sprintf(`vimbroker link create routed --vim patched --spec '{"cidr": "10.79.0.0/24", "router": %q}'`, router.Router.ID))
+		if n := legs(); n != 1 {
+			t.Errorf("the router has %d interfaces, want 1", n)
+		}
+	}
+	v.Must(t, "vimbroker link delete routed")
+	if n := legs(); n != 0 {
+		t.Errorf("after the link the router has %d interfaces", n)
+	}
+	v.o.Do(t, http.MethodDelete, at+"routers/"+router.Router.ID, nil, nil)
+	v.leavesNothing(t, "a link with a router")
+}
+
+// isAdopted: a network of the cloud becomes a link for an instance that names it, and stays as it was.
+func (v *edge) isAdopted(t *testing.T) {
+	var nets struct{ Networks []struct{ ID, Name string } }
+	v.o.Do(t, http.MethodGet, v.o.URL(real.Neutron)+"/v2.0/networks?name=net0&project_id="+v.who.ProjectID, nil, &nets)
+	id := nets.Networks[0].ID
+	v.create(t, "l4")
+	v.Must(t, `vimbroker vnf instantiate l4 --vim patched --nfv '{"VDU": {"VDU1": {"computeFlavourId": "m1.tiny"}}}' --link VDU1_CP1=`+id+" --wait")
+	if got := v.Must(t, "vimbroker link show network-"+id); !strings.Contains(got, id) || !strings.Contains(got, "Used by") {
+		t.Errorf("the adopted link is\n%s", got)
+	}
+	v.members(t, "l4", 1) // with one address in net0
+	v.Must(t, "vimbroker vnf terminate l4 --wait")
+	v.Must(t, "vimbroker link delete network-"+id)
+	v.leavesNothing(t, "a network that was adopted")
+}
+
+// hasOwnLinks: a link that an instance makes by its descriptor is there before it, and goes with it.
+func (v *edge) hasOwnLinks(t *testing.T) {
+	const vnfd, file = "5f4a2c1e-93c5-4d0e-8d0f-7a35f1a40006", "BaseHOT/simple/sample.yaml"
+	own := csar.TackerServers()
+	for name, text := range own {
+		own[name] = strings.ReplaceAll(text, csar.TackerServersVNFD, vnfd)
+	}
+	from := strings.Index(own[file], "  internalVL1:\n")
+	own[file] = own[file][:from] + "outputs: {}\n"
+	own[file] = strings.NewReplacer("    depends_on: internalVL1_subnet\n", "", "{ get_resource: internalVL1 }", "{ get_param: [ nfv, VL, innerVL, network ] }").Replace(own[file])
+	const flavour = "Definitions/sample_df_simple.yaml"
+	own[flavour] = strings.Replace(own[flavour], "    VDU1:\n", `    innerVL:
+      type: tosca.nodes.nfv.VnfVirtualLink
+      properties:
+        vl_profile: {virtual_link_protocol_data: [{associated_layer_protocol: ipv4, l3_protocol_data: {ip_version: ipv4, cidr: 10.66.0.0/24}}]}
+    VDU1:
+`, 1)
+	v.Write(t, "root/own.csar", string(own.Zip(t)))
+	v.Must(t, "vimbroker package upload own.csar")
+	v.Must(t, "vimbroker vnf create --vnfd "+vnfd+" l5")
+	v.Must(t, instantiate("l5", "patched", "m1.tiny")+" --wait")
+	if got := v.Must(t, "vimbroker link list -o wide"); strings.Count(got, "10.66.0.0/24") != 1 {
+		t.Errorf("the links are\n%s", got)
+	}
+	if all := v.o.Networking(t, v.who, "networks"); len(all) != len(v.bare["networks"])+1 {
+		t.Errorf("the cloud has networks %q beside %q, want one more", all, v.bare["networks"])
+	}
+	v.Must(t, "vimbroker vnf terminate l5 --wait")
+	if !real.Poll(t, process.Patience, func() bool { return !strings.Contains(v.Must(t, "vimbroker link list -o wide"), "10.66.0.0/24") }) {
+		t.Error("the instance's own link stays")
+	}
+	v.leavesNothing(t, "an instance with a link of its own")
+	v.Must(t, "vimbroker vnf delete l5")
+	v.Must(t, "vimbroker package delete "+vnfd)
 }
 
 // addresses are those of an instance's external connection points.
