@@ -21,8 +21,9 @@ import (
 // shelf keeps one link and the log.
 type shelf struct {
 	asset.Store
-	one asset.Asset
-	log []audit.Entry
+	one  asset.Asset
+	log  []audit.Entry
+	gone bool
 }
 
 func (s *shelf) CreateAsset(_ context.Context, l asset.Asset, _ int, e audit.Entry) error {
@@ -35,7 +36,12 @@ func (s *shelf) UpdateAsset(_ context.Context, _ string, change func(*asset.Asse
 	return s.one, change(&s.one, nil, 0)
 }
 
-func (s *shelf) DeleteAsset(context.Context, string, audit.Entry) error { return nil }
+func (s *shelf) DeleteAsset(context.Context, string, audit.Entry) error {
+	s.gone = true
+	return nil
+}
+
+func (s *shelf) Asset(context.Context, string) (asset.Asset, error) { return s.one, nil }
 
 func (s *shelf) Append(_ context.Context, e audit.Entry) error {
 	s.log = append(s.log, e)
@@ -77,6 +83,42 @@ func (cloud) EndOperation(context.Context, string, ...string) error { return nil
 type yes struct{ policy.Decider }
 
 func (yes) Decide(policy.Request) policy.Decision { return policy.Decision{Allowed: true} }
+
+// A link is no volume, by whatever id it is asked for, and one that its VIM can do nothing of leaves no row.
+func TestAKindIsAskedForByItsName(t *testing.T) {
+	s := &shelf{}
+	c := cloud{}
+	links := asset.New(asset.Options{
+		Store: s, Leaser: c, Drivers: []asset.Driver{c}, Guard: &audit.Guard{Policy: yes{}, Sink: s, Now: time.Now},
+		Egress: func(string) *egress.Rules { return nil }, Log: slog.New(slog.DiscardHandler), Now: time.Now,
+	})
+	p := policy.Principal{Name: "alice", Project: "core", Roles: []string{policy.RoleMember}}
+	r := asset.Request{Kind: policy.KindLink, Name: "sgi", VIM: "nfv1"}
+	l, _, err := links.Create(t.Context(), p, r)
+	if err != nil || s.one.State != asset.Ready {
+		t.Fatalf("Create = %v, %v", l, err)
+	}
+	if _, _, err := links.Delete(t.Context(), p, policy.KindVolume, l.ID, true); !errors.Is(err, broker.ErrNotFound) || s.one.State != asset.Ready {
+		t.Errorf("a link is deleted as a volume: %v, and is %q", err, s.one.State)
+	}
+	r.Kind = policy.KindVolume
+	if _, _, err := links.Create(t.Context(), p, r); !errors.Is(err, broker.ErrUnsupported) {
+		t.Errorf("a volume on a cloud = %v", err)
+	}
+	*s = shelf{}
+	c.fails = &broker.Error{Kind: broker.ErrUnsupported, Detail: "no access rule is obeyed"}
+	links = asset.New(asset.Options{
+		Store: s, Leaser: c, Drivers: []asset.Driver{stuck{c}}, Guard: links.Guard, Egress: links.Egress, Log: links.Log, Now: time.Now,
+	})
+	if _, _, err := links.Create(t.Context(), p, asset.Request{Kind: policy.KindLink, Name: "sgi", VIM: "nfv1"}); !errors.Is(err, c.fails) || !s.gone {
+		t.Errorf("Create = %v, and there is a row %+v", err, s.one)
+	}
+}
+
+// stuck is a cloud on which nothing can be looked for.
+type stuck struct{ cloud }
+
+func (s stuck) Remove(context.Context, asset.Connection, asset.Asset) error { return s.fails }
 
 // The log and a link's row have the kind of a failure, or the broker's own words: never those of another system.
 func TestAFailureIsToldInOurWords(t *testing.T) {

@@ -26,9 +26,10 @@ type object = map[string]any
 // cloud is as much of Neutron as links ask for.
 type cloud struct {
 	*fake.Server
-	things map[string][]object // by plural
-	bodies []string
-	made   int
+	things  map[string][]object // by plural
+	bodies  []string
+	made    int
+	lawless bool // it obeys no access rules
 }
 
 func newCloud(t *testing.T) *cloud {
@@ -53,6 +54,10 @@ func (c *cloud) answer(w http.ResponseWriter, r *http.Request) {
 	}
 	if r.URL.Path == "/v3/auth/tokens" {
 		fake.Say(w, http.StatusOK, object{"token": object{"catalog": []object{{"type": "network", "endpoints": []object{{"interface": "public", "url": c.URL + "/net"}}}}}})
+		return
+	}
+	if c.lawless {
+		fake.Say(w, http.StatusUnauthorized, object{"error": object{"code": http.StatusUnauthorized, "message": fake.Canary}})
 		return
 	}
 	body, _ := io.ReadAll(r.Body)
@@ -169,6 +174,11 @@ func TestLinksThatCannotBe(t *testing.T) {
 	if err := d.Remove(t.Context(), c.connection(), l); err != nil || len(c.things["networks"]) != 0 {
 		t.Errorf("half a link is removed: %v, %v", err, c.things["networks"])
 	}
+	c.lawless = true
+	if _, err := d.Make(t.Context(), c.connection(), l); !errors.Is(err, broker.ErrUnsupported) || strings.Contains(err.Error(), fake.Canary) {
+		t.Errorf("where no access rule is obeyed Make = %v", err)
+	}
+	c.lawless = false
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := d.Remove(ended, c.connection(), l); err == nil {
