@@ -9,6 +9,7 @@ import (
 	"github.com/vimbroker/vimbroker/drivers/postgres"
 	"github.com/vimbroker/vimbroker/lifecycle/catalog"
 	"github.com/vimbroker/vimbroker/test/conformance"
+	"github.com/vimbroker/vimbroker/test/field"
 	"github.com/vimbroker/vimbroker/test/real"
 )
 
@@ -62,4 +63,10 @@ func mustOpen(t testing.TB, dsn string) *postgres.Store {
 		}
 	})
 	return s
+}
+
+// A link that ten thousand instances use is shown in part, and let go by all.
+func TestFieldALinkOfTenThousandUses(t *testing.T) {
+	field.Only(t)
+	conformance.ManyUses(t, func(t *testing.T) conformance.LifecycleStore { return mustOpen(t, real.Postgres(t).DSN(t)) }, 10000)
 }

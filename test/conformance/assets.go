@@ -3,6 +3,8 @@ package conformance
 import (
 	"context"
 	"errors"
+	"slices"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -10,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/google/uuid"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/asset"
@@ -206,5 +209,63 @@ func linkRace(t *testing.T, s lifecycleTest) {
 		if (use == nil) == (removal == nil) || s.used(l) == 1 != (use == nil) {
 			t.Fatalf("use = %v, removal = %v, %d uses", use, removal, s.used(l))
 		}
+	}
+}
+
+// ManyUses has so many instances use one link, 64 at a time, shows that a page of them is bounded, and releases it. It reports how
+// long a use and its end take.
+func ManyUses(t *testing.T, open func(t *testing.T) LifecycleStore, all int) {
+	s := lifecycleTest{LifecycleStore: open(t), t: t}
+	p := emptyPackage("north")
+	p.ID = sampleShape().Package
+	createPackage(t, s, p)
+	l := s.makeLink(func(l *asset.Asset) { l.Maker = "i" })
+	begun, took := make([]lifecycle.Operation, all), make([]time.Duration, all)
+	for n := range all {
+		o := instantiation(s.create(bare("web-"+strconv.Itoa(n))), "")
+		o.Target.Links = []lifecycle.Link{{ID: l.ID, Name: l.Name}}
+		begun[n] = o
+	}
+	// side does something for each instance, 64 at a time.
+	side := func(what string, do func(n int) error) {
+		t.Helper()
+		var group errgroup.Group
+		group.SetLimit(64)
+		for n := range all {
+			group.Go(func() error {
+				at := time.Now()
+				err := do(n)
+				took[n] = time.Since(at)
+				return err
+			})
+		}
+		if err := group.Wait(); err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+		sorted := slices.Sorted(slices.Values(took))
+		t.Logf("%s, 64 at a time, of %d: p50 %s, p99 %s", what, all, sorted[all/2], sorted[all*99/100])
+	}
+	side("a use", func(n int) error { return s.BeginOperation(t.Context(), begun[n], 1, nil, entry("begin")) })
+	shown, many, err := s.AssetUses(t.Context(), l.ID, asset.MaxUses)
+	if err != nil || many != all || len(shown) != min(all, asset.MaxUses) {
+		t.Errorf("of %d uses there are shown %d, and %d counted: %v", all, len(shown), many, err)
+	}
+	if _, err := s.UpdateAsset(t.Context(), l.ID, func(_ *asset.Asset, some []asset.Use, many int) error {
+		if len(some) > asset.MaxUses || many != all {
+			t.Errorf("one who deletes it is told %d of %d uses", len(some), many)
+		}
+		return broker.ErrConflict
+	}, entry("delete")); !errors.Is(err, broker.ErrConflict) {
+		t.Errorf("UpdateAsset = %v", err)
+	}
+	side("its end", func(n int) error {
+		_, err := s.UpdateOperation(t.Context(), begun[n].ID, func(o *lifecycle.Operation, _ *lifecycle.Instance) error {
+			o.State = lifecycle.RolledBack
+			return nil
+		}, entry("end"))
+		return err
+	})
+	if now, err := s.Asset(t.Context(), l.ID); err != nil || !now.Loose || s.used(l) != 0 {
+		t.Errorf("after all the link is loose: %t, with %d uses, %v", now.Loose, s.used(l), err)
 	}
 }

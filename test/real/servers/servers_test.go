@@ -350,8 +350,6 @@ func (v *edge) hasOwnLinks(t *testing.T) {
 		t.Error("the instance's own link stays")
 	}
 	v.leavesNothing(t, "an instance with a link of its own")
-	v.Must(t, "vimbroker vnf delete l5")
-	v.Must(t, "vimbroker package delete "+vnfd)
 }
 
 // addresses are those of an instance's external connection points.
