@@ -71,7 +71,7 @@ func (s *server) Call(ctx context.Context, method, path string, body, into any, 
 	err := s.Service.Call(ctx, method, path, body, into, doing)
 	if errors.Is(err, broker.ErrUnauthorized) {
 		err = &broker.Error{
-			Kind: broker.ErrUnsupported, Detail: "cannot " + doing + ": " + name + " refuses credentials with access rules, as the lease's has (401)",
+			Kind: broker.ErrUnsupported, Detail: "cannot " + doing + ": " + name + " refuses credentials with access rules (401)",
 			Remedy: "set service_type = network in [keystone_authtoken] of its neutron.conf: without it no access rule is obeyed",
 		}
 	}
