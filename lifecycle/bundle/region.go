@@ -28,8 +28,8 @@ type Region struct {
 }
 
 const (
-	kubernetes broker.VIMType = "kubernetes"
-	ownerLabel                = "cloud-owner" // the VIM's label for it
+	kubernetes = broker.VIMType("kubernetes")
+	ownerLabel = "cloud-owner" // the VIM's label for it
 	// recordName is the member of a record that is its name.
 	recordName = "connectivity-record-name"
 	// leaseTTL is the lifetime of the lease in an answer. For half of it a caller gets the same lease again.
