@@ -62,7 +62,7 @@ func (b *Leaser) IssueShared(ctx context.Context, p policy.Principal, r LeaseReq
 		l, config, err = b.IssueLease(ctx, p, r)
 		known, is := errors.AsType[*Error](err)
 		switch {
-		case !is || known.Kind != ErrConflict:
+		case !is || !errors.Is(known.Kind, ErrConflict):
 			return l, config, err
 		case known.RetryAfter == 0:
 			try++
