@@ -3,6 +3,7 @@ package real_test
 import (
 	"cmp"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"os/exec"
@@ -14,8 +15,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/test/field"
 	"github.com/vimbroker/vimbroker/test/real"
+	"github.com/vimbroker/vimbroker/test/story"
 )
 
 // TestFieldONAPFigures measures ONAP's door: looks at an instance and at its status beside many (INSTANCES, 1000), and an
@@ -23,6 +26,7 @@ import (
 func TestFieldONAPFigures(t *testing.T) {
 	field.Only(t)
 	s := newONAP(t)
+	s.unbounded()
 	s.namespace("onap-figures")
 	small := map[string]string{
 		"web/Chart.yaml":          "apiVersion: v2\nname: web\nversion: 1.0.0\n",
@@ -90,13 +94,6 @@ func TestFieldONAPFigures(t *testing.T) {
 	close(made)
 	workers.Wait()
 	t.Logf("%d instances in %v", many, time.Since(began))
-	config := filepath.Join(dir, "config.yaml")
-	if err := os.WriteFile(config, []byte("limits: {principal: {perSecond: 100000, inFlight: 256}, project: {perSecond: 100000, inFlight: 256}}\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	s.b.Kill()
-	s.flags = []string{"--config", config}
-	s.serve()
 	for _, path := range []string{"", "/status"} {
 		for _, clients := range []int{1, 64} {
 			var mu sync.Mutex
@@ -107,7 +104,7 @@ func TestFieldONAPFigures(t *testing.T) {
 					client := &http.Client{Transport: &http.Transport{}}
 					for n := c; time.Now().Before(until); n += clients {
 						r, _ := http.NewRequestWithContext(t.Context(), "GET", s.url+"/v1/instance/"+ids[n%min(many, 64)]+path, nil)
-						r.SetBasicAuth("sdk", s.token)
+						r.SetBasicAuth(s.user, s.token)
 						began := time.Now()
 						answer, err := client.Do(r)
 						if err != nil || answer.StatusCode != 200 {
@@ -128,4 +125,38 @@ func TestFieldONAPFigures(t *testing.T) {
 			t.Logf("GET instance%s, %d clients: %.0f/s, p50 %v, p99 %v", path, clients, float64(len(all))/time.Since(began).Seconds(), all[len(all)/2], all[len(all)*99/100])
 		}
 	}
+}
+
+// unbounded starts the server anew without limits of callers, for one with a client's id and secret.
+func (s *onapStand) unbounded() {
+	s.t.Helper()
+	s.b.Kill()
+	const root = "vbt_rrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrr"
+	tokens, config := filepath.Join(s.dir, "tokens.yaml"), filepath.Join(s.dir, "config.yaml")
+	for path, text := range map[string]string{
+		tokens: "tokens:\n  - name: root\n    project: core\n    roles: [admin]\n    sha256: " + policy.Digest(root) + "\n",
+		config: "listen: 127.0.0.1:0\ndataDir: " + filepath.Join(s.dir, "free") + "\ntokensFile: " + tokens + "\negress: {allowLoopback: true}\n" +
+			"onapAPI: {enabled: true}\nlimits: {principal: {perSecond: 100000, inFlight: 256}, project: {perSecond: 100000, inFlight: 256}}\n",
+	} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	b, err := story.Serve(s.bin, s.dir, os.Environ(), "--config", config)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.t.Cleanup(b.Kill)
+	s.b, s.url = b, b.URL+"/onap"
+	r, _ := http.NewRequestWithContext(s.t.Context(), "POST", b.URL+"/v1/clients", strings.NewReader(`{"name": "so", "roles": ["member"]}`))
+	r.Header.Set("Authorization", "Bearer "+root)
+	r.Header.Set("Content-Type", "application/json")
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	text, _ := io.ReadAll(answer.Body)
+	client := readONAP[struct{ ID, ClientSecret string }](s.t, string(text))
+	s.user, s.token = client.ID, client.ClientSecret
 }

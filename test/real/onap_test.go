@@ -78,11 +78,11 @@ type onapStand struct {
 	bin     string
 	b       *story.Broker
 	url     string
+	user    string
 	token   string
 	cluster *real.Cluster
 	core    *coreclient.CoreV1Client
 	apps    *appsclient.AppsV1Client
-	flags   []string // more of the server
 }
 
 func newONAP(t *testing.T, flags ...string) *onapStand {
@@ -97,7 +97,7 @@ func newONAP(t *testing.T, flags ...string) *onapStand {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.token = strings.TrimSpace(string(token))
+	s.user, s.token = "sdk", strings.TrimSpace(string(token))
 	if s.core, err = coreclient.NewForConfig(c.Config()); err == nil {
 		s.apps, err = appsclient.NewForConfig(c.Config())
 	}
@@ -111,7 +111,7 @@ func newONAP(t *testing.T, flags ...string) *onapStand {
 func (s *onapStand) serve() {
 	s.t.Helper()
 	b, err := story.Serve(s.bin, s.dir, append(os.Environ(), "VIMBROKER_FAILPOINT="+filepath.Join(s.dir, "armed")),
-		append(s.flags, "--dev", "--listen", "127.0.0.1:0", "--data-dir", filepath.Join(s.dir, "data"))...)
+		"--dev", "--listen", "127.0.0.1:0", "--data-dir", filepath.Join(s.dir, "data"))
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -131,7 +131,7 @@ func (s *onapStand) dieAt(point, path string, body any) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	r.SetBasicAuth("sdk", s.token)
+	r.SetBasicAuth(s.user, s.token)
 	if answer, err := http.DefaultClient.Do(r); err == nil {
 		said, _ := io.ReadAll(answer.Body)
 		answer.Body.Close()
@@ -227,7 +227,7 @@ func (s *onapStand) send(want int, method, path, kind string, content []byte) st
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	r.SetBasicAuth("sdk", s.token)
+	r.SetBasicAuth(s.user, s.token)
 	if kind != "" {
 		r.Header.Set("Content-Type", kind)
 	}
