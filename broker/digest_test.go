@@ -192,3 +192,32 @@ func TestAKeyIsNotSharedBetweenProjects(t *testing.T) {
 		t.Error("another project got the VIM of the first request")
 	}
 }
+
+// A lease that is shared is the same for half of its time, one that was revoked is followed by another, and so is an old one.
+func TestASharedLease(t *testing.T) {
+	b := newBench(t, benchOptions{})
+	b.mustRegister(alice, "edge1")
+	take := func() string {
+		t.Helper()
+		l, config, err := b.IssueShared(t.Context(), alice, broker.LeaseRequest{VIM: "edge1", TTL: 20 * time.Minute, IdempotencyKey: "k"})
+		if err != nil || config.Token.Empty() {
+			t.Fatal(err)
+		}
+		return l.ID
+	}
+	first := take()
+	if again := take(); again != first {
+		t.Error("the second look takes another lease")
+	}
+	if _, err := b.RevokeLease(t.Context(), alice, first); err != nil {
+		t.Fatal(err)
+	}
+	second := take()
+	if second == first || take() != second {
+		t.Error("a lease that was revoked is not followed by one")
+	}
+	b.clock.Add(11 * time.Minute)
+	if take() == second {
+		t.Error("a lease is shared for more than half of its time")
+	}
+}

@@ -156,7 +156,7 @@ func (b *Bundles) Tell(ctx context.Context) error {
 		if r.Kind == OfWatch {
 			group.Go(func() error {
 				if err := b.tell(ctx, r); !errors.Is(err, broker.ErrNotFound) { // it goes with its instance
-					return err
+					b.leftover(ctx, r, err) // one that cannot be told keeps no other from it
 				}
 				return nil
 			})
