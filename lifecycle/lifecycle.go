@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -140,7 +141,7 @@ func (l *Lifecycle) CreateInstance(ctx context.Context, p policy.Principal, r Ne
 		State: NotInstantiated, CreatedBy: p.Name, CreatedAt: l.now(), Revision: 1,
 	}
 	i.Shape.Product.VNFDID = r.VNFDID
-	act, err := l.enter(ctx, p, policy.VNFCreate, projectOf(i), policy.Wish{})
+	act, err := l.enter(ctx, p, policy.VNFCreate, broker.InProject(i.Project), policy.Wish{})
 	if err != nil {
 		return Instance{}, err
 	}
@@ -155,17 +156,13 @@ func (l *Lifecycle) CreateInstance(ctx context.Context, p policy.Principal, r Ne
 	return i, nil
 }
 
-func projectOf(i Instance) policy.Resource {
-	return policy.Resource{Kind: policy.KindProject, ID: i.Project, Project: i.Project}
-}
-
 // Instance returns one.
 func (l *Lifecycle) Instance(ctx context.Context, p policy.Principal, id string) (Instance, error) {
 	i, err := l.find(ctx, p, policy.VNFShow, id)
 	if err != nil {
 		return Instance{}, err
 	}
-	return i, l.read(ctx, p, i.resource())
+	return i, l.desk("instance").Read(ctx, p, policy.VNFShow, i.resource())
 }
 
 // InstanceQuery selects instances that the principal may see, newest first.
@@ -185,13 +182,7 @@ func (l *Lifecycle) Instances(ctx context.Context, p policy.Principal, q Instanc
 	if err != nil {
 		return nil, "", err
 	}
-	visible := found[:0]
-	for _, i := range found {
-		if l.guard.Allows(p, policy.VNFShow, i.resource()) {
-			visible = append(visible, i)
-		}
-	}
-	return visible, next, nil
+	return slices.DeleteFunc(found, func(i Instance) bool { return !l.guard.Allows(p, policy.VNFShow, i.resource()) }), next, nil
 }
 
 // DeleteInstance removes an instance that has no resources, with its operations.
@@ -215,7 +206,7 @@ func (l *Lifecycle) Operation(ctx context.Context, p policy.Principal, id string
 	if err != nil {
 		return Operation{}, err
 	}
-	if err := l.read(ctx, p, i.resource()); err != nil {
+	if err := l.desk("instance").Read(ctx, p, policy.VNFShow, i.resource()); err != nil {
 		return Operation{}, foreignOperation(err)
 	}
 	shown := []Operation{o}
@@ -241,26 +232,22 @@ func (l *Lifecycle) Operations(ctx context.Context, p policy.Principal, q Operat
 	if err != nil {
 		return nil, "", err
 	}
-	visible := found[:0]
-	for _, o := range found {
+	found = slices.DeleteFunc(found, func(o Operation) bool {
 		// The one attribute for policies that an instance has and an operation has not: its name.
-		res := policy.Resource{
+		return !l.guard.Allows(p, policy.VNFShow, policy.Resource{
 			Kind: policy.KindVNFInstance, ID: o.Instance, Project: o.Project, Owner: o.Asker.Name, VNFDID: o.Before.Product.VNFDID,
 			VIMName: o.Before.VIMName,
-		}
-		if l.guard.Allows(p, policy.VNFShow, res) {
-			visible = append(visible, o)
-		}
-	}
-	return visible, next, l.showWaiting(ctx, visible)
+		})
+	})
+	return found, next, l.showWaiting(ctx, found)
 }
 
 // list decides on a list; project becomes empty where p sees every project's.
 func (l *Lifecycle) list(ctx context.Context, p policy.Principal, project *string) error {
-	if err := l.read(ctx, p, policy.Resource{Kind: policy.KindProject, ID: p.Project, Project: p.Project}); err != nil {
+	if err := l.desk("instance").Read(ctx, p, policy.VNFShow, broker.InProject(p.Project)); err != nil {
 		return err
 	}
-	if l.guard.Allows(p, policy.VNFShow, policy.Resource{Kind: policy.KindProject, ID: "*", Project: "*"}) {
+	if l.guard.Allows(p, policy.VNFShow, broker.InProject("*")) {
 		*project = ""
 	}
 	return nil
@@ -268,32 +255,26 @@ func (l *Lifecycle) list(ctx context.Context, p policy.Principal, project *strin
 
 // find returns an instance by its id; a missing one is recorded.
 func (l *Lifecycle) find(ctx context.Context, p policy.Principal, action policy.Action, id string) (Instance, error) {
-	if _, err := uuid.Parse(id); err != nil {
-		return Instance{}, l.missing(ctx, p, action, "instance")
-	}
-	i, err := l.store.Instance(ctx, id)
-	if errors.Is(err, broker.ErrNotFound) {
-		return Instance{}, l.missing(ctx, p, action, "instance")
-	}
-	return i, err
+	return broker.Find(ctx, l.desk("instance"), p, action, policy.KindVNFInstance, id, l.store.Instance)
 }
 
-func (l *Lifecycle) findOperation(ctx context.Context, p policy.Principal, action policy.Action, id string) (Operation, Instance, error) {
-	fail := func(err error) (Operation, Instance, error) { return Operation{}, Instance{}, err }
-	if _, err := uuid.Parse(id); err != nil {
-		return fail(l.missing(ctx, p, action, "operation"))
-	}
-	o, err := l.store.Operation(ctx, id)
-	if err == nil {
-		var i Instance
-		if i, err = l.store.Instance(ctx, o.Instance); err == nil {
-			return o, i, nil
+func (l *Lifecycle) findOperation(
+	ctx context.Context, p policy.Principal, action policy.Action, id string,
+) (o Operation, i Instance, err error) {
+	both := func(ctx context.Context, id string) (Operation, error) {
+		o, err := l.store.Operation(ctx, id)
+		if err == nil {
+			i, err = l.store.Instance(ctx, o.Instance)
 		}
+		return o, err
 	}
-	if errors.Is(err, broker.ErrNotFound) {
-		err = l.missing(ctx, p, action, "operation")
-	}
-	return fail(err)
+	o, err = broker.Find(ctx, l.desk("operation"), p, action, policy.KindVNFInstance, id, both)
+	return o, i, err
+}
+
+// desk decides and records about things of a kind.
+func (l *Lifecycle) desk(kind string) broker.Desk {
+	return broker.Desk{Guard: l.guard, Log: l.log, Missing: func() error { return notFound(kind) }}
 }
 
 // open finds an instance and decides on an action.
@@ -319,32 +300,12 @@ func (l *Lifecycle) enter(
 	return act, nil
 }
 
-// read is enter for what only reads.
-func (l *Lifecycle) read(ctx context.Context, p policy.Principal, res policy.Resource) error {
-	act, err := l.enter(ctx, p, policy.VNFShow, res, policy.Wish{})
-	if err != nil {
-		return err
-	}
-	if err := act.Read(ctx); err != nil {
-		return broker.Unrecorded(err)
-	}
-	return nil
-}
-
 // refuse records that an allowed act ended before it had any effect, and returns why.
 func (l *Lifecycle) refuse(ctx context.Context, act *audit.Act, why error) error {
 	if err := l.store.Append(ctx, act.Failed(kindOf(why).err.Error())); err != nil {
 		l.log.ErrorContext(ctx, "recording a failed act", "error", err)
 	}
 	return why
-}
-
-// missing records that there is nothing that p asked for, and says so.
-func (l *Lifecycle) missing(ctx context.Context, p policy.Principal, action policy.Action, what string) error {
-	if err := l.guard.Missing(ctx, p, action, policy.KindVNFInstance); err != nil {
-		return broker.Unrecorded(err)
-	}
-	return notFound(what)
 }
 
 // foreignOperation has an operation of an instance that is not to be seen answer like one that is not there.
