@@ -63,14 +63,13 @@ type on struct {
 
 // New returns Assets; it starts nothing.
 func New(o Options) *Assets {
+	o.Now = broker.Clock(o.Now)
 	s := &Assets{o, map[on]Driver{}}
 	for _, d := range o.Drivers {
 		s.drivers[on{d.Kind(), d.VIMType()}] = d
 	}
 	return s
 }
-
-func (s *Assets) now() time.Time { return s.Now().UTC().Truncate(time.Microsecond) }
 
 // Request is a request for an asset; the fields are as in [Asset]. VIM is an id or a name; an empty Project is the caller's.
 type Request struct {
@@ -87,7 +86,7 @@ type Request struct {
 // Create makes an asset. One of that name that is the same already is answered, and made is false.
 func (s *Assets) Create(ctx context.Context, p policy.Principal, r Request) (l Asset, made bool, err error) {
 	fail := func(err error) (Asset, bool, error) { return Asset{}, false, err }
-	now := s.now()
+	now := s.Now()
 	l = Asset{
 		Kind: r.Kind, ID: uuid.Must(uuid.NewV7()).String(), Project: cmp.Or(r.Project, p.Project), Name: r.Name, Spec: r.Spec,
 		Volume: r.Volume, Existing: r.Existing,
@@ -105,14 +104,15 @@ func (s *Assets) Create(ctx context.Context, p policy.Principal, r Request) (l A
 	if l.Kind == policy.KindVolume {
 		l.Volume.Namespace = cmp.Or(l.Volume.Namespace, v.Current.Target.Namespace)
 	}
-	act, err := s.enter(ctx, p, kinds[l.Kind].create, l.Resource())
+	desk := s.desk(l.Kind)
+	act, err := desk.Enter(ctx, p, kinds[l.Kind].create, l.Resource())
 	if err != nil {
 		return fail(err)
 	}
 	if field := l.wide(); field != "" {
-		if _, err := s.enter(ctx, p, policy.LinkAdopt, l.Resource()); errors.Is(err, broker.ErrDenied) || errors.Is(err, broker.ErrNotFound) {
+		if _, err := desk.Enter(ctx, p, policy.LinkAdopt, l.Resource()); errors.Is(err, broker.ErrDenied) || errors.Is(err, broker.ErrNotFound) {
 			why := &broker.Error{Kind: broker.ErrDenied, Field: field, Detail: "needs the permission " + string(policy.LinkAdopt)}
-			return fail(s.refuse(ctx, act, why))
+			return fail(s.desk("").Refuse(ctx, act, why))
 		} else if err != nil {
 			return fail(err)
 		}
@@ -124,7 +124,7 @@ func (s *Assets) Create(ctx context.Context, p policy.Principal, r Request) (l A
 		return s.again(ctx, p, l, act)
 	}
 	if err != nil {
-		return fail(s.refuse(ctx, act, err))
+		return fail(s.desk("").Refuse(ctx, act, err))
 	}
 	failpoint.At("link.intent")
 	l, err = s.make(ctx, p, l, act)
@@ -142,13 +142,13 @@ func (s *Assets) again(ctx context.Context, p policy.Principal, asked Asset, act
 			Remedy: "choose another name, or ask for exactly what it is",
 		}
 	case there.State == Making:
-		if there, err = s.claim(ctx, there, s.now().Add(-claimFor)); err == nil {
+		if there, err = s.claim(ctx, there, s.Now().Add(-claimFor)); err == nil {
 			there, err = s.make(ctx, p, there, act)
 			return there, false, err
 		}
 	}
 	if err != nil {
-		return Asset{}, false, s.refuse(ctx, act, err)
+		return Asset{}, false, s.desk("").Refuse(ctx, act, err)
 	}
 	return there, false, act.Read(ctx)
 }
@@ -165,7 +165,7 @@ func busy(l Asset, since time.Time) error {
 func (s *Assets) claim(ctx context.Context, l Asset, since time.Time) (Asset, error) {
 	return s.Store.UpdateAsset(ctx, l.ID, func(now *Asset, _ []Use, _ int) error {
 		err := busy(*now, since)
-		now.Since = s.now()
+		now.Since = s.Now()
 		return err
 	}, audit.Entry{})
 }
@@ -244,7 +244,7 @@ func (s *Assets) make(ctx context.Context, p policy.Principal, l Asset, act *aud
 // fault notes why an asset was not made or removed, and lets others try soon.
 func (s *Assets) fault(ctx context.Context, l Asset, why error) {
 	if _, err := s.Store.UpdateAsset(ctx, l.ID, func(now *Asset, _ []Use, _ int) error {
-		now.Fault, now.Since = broker.Message(why), s.now().Add(-claimFor)
+		now.Fault, now.Since = broker.Message(why), s.Now().Add(-claimFor)
 		return nil
 	}, audit.Entry{}); err != nil {
 		s.Log.InfoContext(ctx, "why an asset is not made or removed is not noted", "asset", l.ID, "error", err)
@@ -260,8 +260,8 @@ func (s *Assets) Delete(
 	if err != nil {
 		return Asset{}, nil, err
 	}
-	if l, used, err = s.begin(ctx, l, force, act, s.now().Add(-claimFor)); err != nil {
-		return Asset{}, nil, s.refuse(ctx, act, err)
+	if l, used, err = s.begin(ctx, l, force, act, s.Now().Add(-claimFor)); err != nil {
+		return Asset{}, nil, s.desk("").Refuse(ctx, act, err)
 	}
 	if err = s.remove(ctx, p, l, act); err != nil && force && !errors.Is(err, broker.ErrConflict) {
 		err = s.Store.DeleteAsset(ctx, l.ID, act.With(audit.DetailLeft, l.Handle()+" on VIM "+l.VIMName).Done())
@@ -281,7 +281,7 @@ func (s *Assets) begin(
 		if err := busy(*now, since); err != nil && now.State == Making {
 			return err
 		}
-		used, now.State, now.Since = some, Removing, s.now()
+		used, now.State, now.Since = some, Removing, s.Now()
 		return nil
 	}, act.Intent())
 	failpoint.At("link.removing")
@@ -306,7 +306,7 @@ func (s *Assets) remove(ctx context.Context, p policy.Principal, l Asset, act *a
 // Passes are the periodic work.
 func (s *Assets) Passes() []broker.Pass {
 	return []broker.Pass{{Name: "links", Every: settleEvery, Run: func(ctx context.Context) error {
-		return s.Settle(ctx, s.now().Add(-claimFor))
+		return s.Settle(ctx, s.Now().Add(-claimFor))
 	}}}
 }
 
@@ -326,7 +326,7 @@ func (s *Assets) Release(ctx context.Context, ids ...string) {
 	for _, id := range ids {
 		l, err := s.Store.Asset(ctx, id)
 		if err == nil && l.Loose && l.State == Ready {
-			err = s.settle(ctx, l, s.now().Add(-claimFor))
+			err = s.settle(ctx, l, s.Now().Add(-claimFor))
 		}
 		if err != nil && !errors.Is(err, broker.ErrNotFound) {
 			s.Log.InfoContext(ctx, "an asset is removed by a later pass", "asset", id, "error", err)
@@ -335,12 +335,12 @@ func (s *Assets) Release(ctx context.Context, ids ...string) {
 }
 
 func (s *Assets) settle(ctx context.Context, l Asset, since time.Time) error {
-	p := policy.Principal{Name: "system:links", Project: l.Project, Roles: []string{policy.RoleSystem}}
+	p := broker.System("links", l.Project)
 	action := kinds[l.Kind].delete
 	if l.State == Making && !l.Loose {
 		action = kinds[l.Kind].create
 	}
-	act, err := s.enter(ctx, p, action, l.Resource())
+	act, err := s.desk(l.Kind).Enter(ctx, p, action, l.Resource())
 	if err != nil {
 		return err
 	}
@@ -380,19 +380,12 @@ func (s *Assets) Show(ctx context.Context, p policy.Principal, kind policy.Kind,
 
 // List returns a page of those that p may see, the newest first, and the next page's token.
 func (s *Assets) List(ctx context.Context, p policy.Principal, kind policy.Kind, page broker.Page) ([]Asset, string, error) {
-	of := func(name string) policy.Resource {
-		return policy.Resource{Kind: policy.KindProject, ID: name, Project: name}
-	}
 	show := kinds[kind].show
-	act, err := s.enter(ctx, p, show, of(p.Project))
-	if err == nil {
-		err = act.Read(ctx)
-	}
-	if err != nil {
+	if err := s.desk("").Read(ctx, p, show, broker.InProject(p.Project)); err != nil {
 		return nil, "", err
 	}
 	f := Filter{Kind: kind, Viewer: p.Project, Page: page}
-	if s.Guard.Allows(p, show, of("*")) {
+	if s.Guard.Allows(p, show, broker.InProject("*")) {
 		f.Viewer = ""
 	}
 	found, next, err := s.Store.Assets(ctx, f)
@@ -426,7 +419,7 @@ func (s *Assets) Lend(ctx context.Context, p policy.Principal, kind policy.Kind,
 	default:
 		return l, act.Read(ctx)
 	}
-	return Asset{}, s.refuse(ctx, act, err)
+	return Asset{}, s.desk("").Refuse(ctx, act, err)
 }
 
 // open finds an asset by its id, or its name: the project's own before one that is shared with it. It decides on an action.
@@ -446,7 +439,7 @@ func (s *Assets) open(
 		}
 	}
 	if err == nil {
-		act, err = s.enter(ctx, p, action, l.Resource())
+		act, err = s.desk(l.Kind).Enter(ctx, p, action, l.Resource())
 	}
 	return l, act, err
 }
@@ -471,20 +464,11 @@ func (s *Assets) one(ctx context.Context, f Filter, project string) (Asset, erro
 	return Asset{}, err
 }
 
+// desk decides and records about things of a kind; empty is a project.
+func (s *Assets) desk(kind policy.Kind) broker.Desk {
+	return broker.Desk{Guard: s.Guard, Log: s.Log, Missing: func() error { return notFound(kind) }}
+}
+
 func notFound(kind policy.Kind) error {
 	return &broker.Error{Kind: broker.ErrNotFound, Detail: "no such " + cmp.Or(kinds[kind].noun, "project")}
-}
-
-// enter decides, and words a refusal.
-func (s *Assets) enter(ctx context.Context, p policy.Principal, action policy.Action, res policy.Resource) (*audit.Act, error) {
-	act, err := s.Guard.Enter(ctx, p, action, res, policy.Wish{})
-	if err != nil {
-		return nil, broker.Refusal(err, p, action, notFound(res.Kind))
-	}
-	return act, nil
-}
-
-// refuse records that an allowed act ended before it had any effect, and returns why.
-func (s *Assets) refuse(ctx context.Context, act *audit.Act, why error) error {
-	return broker.RecordFailed(ctx, s.Store, s.Log, act, why)
 }

@@ -35,7 +35,7 @@ type Options struct {
 		lifecycle.Store
 	}
 	// Keys are the key stores; new keys go to the first.
-	Keys []secret.KeyStore
+	Keys keyring.Ring
 	// Ledger is the broker.
 	Ledger   Ledger
 	Packages *catalog.Catalog
@@ -77,22 +77,19 @@ const (
 
 // Bundles keeps definitions, profiles, regions and instances. Its methods are safe for concurrent use, by any number of
 // processes on one store. Each takes the caller, decides, and records. What is another project's is ErrNotFound.
-type Bundles struct {
-	Options
-
-	keys keyring.Ring
-}
+type Bundles struct{ Options }
 
 // New returns Bundles; it starts nothing.
-func New(o Options) *Bundles { return &Bundles{Options: o, keys: o.Keys} }
-
-func (b *Bundles) now() time.Time { return b.Now().UTC().Truncate(time.Microsecond) }
+func New(o Options) *Bundles {
+	o.Now = broker.Clock(o.Now)
+	return &Bundles{o}
+}
 
 // Passes are the periodic work, for a job queue to run.
 func (b *Bundles) Passes() []broker.Pass {
 	return []broker.Pass{
 		{Name: "settle-bundles", Every: settleEvery, Run: func(ctx context.Context) error {
-			return b.Settle(ctx, b.now().Add(-sealedWithin))
+			return b.Settle(ctx, b.Now().Add(-sealedWithin))
 		}},
 		{Name: "tell-bundles", Every: tellEvery, Run: b.Tell},
 		{Name: "sweep-bundles", Every: time.Hour, Run: b.Sweep},
@@ -104,7 +101,7 @@ func (b *Bundles) Settle(ctx context.Context, before time.Time) error {
 	return b.each(ctx, Filter{Busy: true}, func(r Row) error {
 		switch {
 		case r.State == keyring.Rekeying && r.Since.Before(before):
-			return b.keys.EndRekey(ctx, b.sealedRow(r), r.Since)
+			return b.Keys.EndRekey(ctx, b.sealedRow(r), r.Since)
 		case (r.Kind == OfInstance || r.Kind == OfConfig) && r.State == keyring.Active:
 			i, err := documentOf[instance](r)
 			var p policy.Principal
@@ -128,7 +125,7 @@ func (b *Bundles) Reseal(ctx context.Context, due broker.Due) error {
 		if !due.Selects(r.Sealed) {
 			return nil
 		}
-		err := b.keys.Rekey(ctx, due.To, b.sealedRow(r))
+		err := b.Keys.Rekey(ctx, due.To, b.sealedRow(r))
 		if errors.Is(err, broker.ErrNotFound) { // it was deleted
 			return nil
 		}
@@ -178,14 +175,14 @@ func (b *Bundles) sealedRow(r Row, entries ...audit.Entry) keyring.Row {
 		}
 		return *now.held(), err
 	}
-	return keyring.Row{Field: r.field(), Now: b.now, Update: update}
+	return keyring.Row{Field: r.field(), Now: b.Now, Update: update}
 }
 
 // seal gives a row another secret text.
 func (b *Bundles) seal(ctx context.Context, act *audit.Act, r Row, plain secret.Text) error {
 	row := b.sealedRow(r, act.Intent(), act.Done())
 	row.Text = &plain
-	err := b.keys.Rekey(ctx, b.keys, row)
+	err := b.Keys.Rekey(ctx, b.Keys, row)
 	if errors.Is(err, keyring.ErrOvertaken) {
 		err = conflict("another request is changing it", "try again")
 	}
@@ -197,7 +194,7 @@ func (b *Bundles) text(ctx context.Context, r Row) (secret.Text, error) {
 	if r.Ref == "" {
 		return secret.Text{}, nil
 	}
-	text, err := b.keys.Open(ctx, r.held().Owner, r.field(), r.Sealed)
+	text, err := b.Keys.Open(ctx, r.held().Owner, r.field(), r.Sealed)
 	return text, keyFault(err)
 }
 
@@ -207,15 +204,9 @@ func keyFault(err error) error {
 	})
 }
 
-// enter decides, and words a refusal.
-func (b *Bundles) enter(
-	ctx context.Context, p policy.Principal, action policy.Action, res policy.Resource, k Kind,
-) (*audit.Act, error) {
-	act, err := b.Guard.Enter(ctx, p, action, res, policy.Wish{})
-	if err != nil {
-		return nil, broker.Refusal(err, p, action, missing(k))
-	}
-	return act, nil
+// desk decides and records about rows of a kind.
+func (b *Bundles) desk(k Kind) broker.Desk {
+	return broker.Desk{Guard: b.Guard, Log: b.Log, Missing: func() error { return missing(k) }}
 }
 
 // refuse records that an act came to nothing, if it did, and returns why.
@@ -276,7 +267,7 @@ func (b *Bundles) open(ctx context.Context, p policy.Principal, action policy.Ac
 	if err != nil {
 		return r, nil, err
 	}
-	act, err := b.enter(ctx, p, action, r.resource(), k)
+	act, err := b.desk(k).Enter(ctx, p, action, r.resource())
 	return r, act, err
 }
 
@@ -292,7 +283,7 @@ func (b *Bundles) openInstance(
 	if err != nil {
 		return row, i, nil, err
 	}
-	act, err := b.enter(ctx, p, action, i.resource(row), OfInstance)
+	act, err := b.desk(OfInstance).Enter(ctx, p, action, i.resource(row))
 	return row, i, act, err
 }
 
@@ -304,16 +295,12 @@ func conflict(detail, remedy string) error {
 	return &broker.Error{Kind: broker.ErrConflict, Detail: detail, Remedy: remedy}
 }
 
-func projectOf(p policy.Principal) policy.Resource {
-	return policy.Resource{Kind: policy.KindProject, ID: p.Project, Project: p.Project}
-}
-
 // newRow is a row without anything secret.
 func (b *Bundles) newRow(p policy.Principal, k Kind, name string, document any) Row {
 	id := uuid.NewString()
 	return Row{
 		ID: id, Project: p.Project, Kind: k, Name: name, Claim: id, Document: written(document),
-		SealedRow: keyring.SealedRow{State: keyring.Active, Since: b.now()},
+		SealedRow: keyring.SealedRow{State: keyring.Active, Since: b.Now()},
 	}
 }
 

@@ -86,7 +86,7 @@ func (b *Bundles) KeepConfig(ctx context.Context, p policy.Principal, id, name s
 	if err != nil {
 		return ConfigResult{}, err
 	}
-	r := b.newRow(p, OfConfig, id+"/"+c.Name, instance{Asker: policy.Delegate(p, b.now())})
+	r := b.newRow(p, OfConfig, id+"/"+c.Name, instance{Asker: policy.Delegate(p, b.Now())})
 	if name == "" {
 		err = b.Store.CreateBundles(ctx, []Row{r}, perProject, act.Intent())
 	} else if r, err = b.Store.Bundle(ctx, p.Project, OfConfig, r.Name); errors.Is(err, broker.ErrNotFound) {
@@ -150,7 +150,7 @@ func (b *Bundles) turn(ctx context.Context, p policy.Principal, act *audit.Act, 
 	before, err := b.newest(ctx, m.Instance)
 	m.After = before.ID
 	if err == nil {
-		r, err = b.move(ctx, r, nil, func(i *instance) { i.Next, i.Asker = &m.made, policy.Delegate(p, b.now()) })
+		r, err = b.move(ctx, r, nil, func(i *instance) { i.Next, i.Asker = &m.made, policy.Delegate(p, b.Now()) })
 	}
 	if err == nil {
 		i, err = documentOf[instance](r)
@@ -325,7 +325,7 @@ func (b *Bundles) endConfig(ctx context.Context, p policy.Principal, id, name st
 	if err == nil {
 		r, err = b.move(ctx, r, new(act.Done()), func(now *instance) {
 			change(now)
-			now.Asker, i = policy.Delegate(p, b.now()), *now
+			now.Asker, i = policy.Delegate(p, b.Now()), *now
 		})
 	}
 	if err != nil {

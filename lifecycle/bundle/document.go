@@ -40,7 +40,7 @@ func (b *Bundles) Create(ctx context.Context, p policy.Principal, d Document) er
 	if d.kind() == OfDefinition {
 		usual := Profile{Definition: path.Dir(d.name()), Version: path.Base(d.name()), Name: usualName, Release: usualName, Namespace: usualName}
 		all = append(all, b.newRow(p, OfProfile, usual.name(), usual))
-		act, err = b.enter(ctx, p, policy.PackageCreate, projectOf(p), OfDefinition)
+		act, err = b.desk(OfDefinition).Enter(ctx, p, policy.PackageCreate, broker.InProject(p.Project))
 	} else {
 		_, act, err = b.open(ctx, p, policy.PackageModify, OfDefinition, path.Dir(d.name()))
 	}
@@ -106,7 +106,7 @@ func List[T Document](ctx context.Context, b *Bundles, p policy.Principal, under
 func listed[D, T any](
 	ctx context.Context, b *Bundles, p policy.Principal, action policy.Action, k Kind, under string, as func(Row, D) (T, policy.Resource),
 ) ([]T, error) {
-	act, err := b.enter(ctx, p, action, projectOf(p), k)
+	act, err := b.desk(k).Enter(ctx, p, action, broker.InProject(p.Project))
 	if err != nil {
 		return nil, err
 	}

@@ -249,12 +249,12 @@ func (b *Bundles) CreateInstance(ctx context.Context, p policy.Principal, r Requ
 	if err != nil {
 		return Instance{}, err
 	}
-	act, err := b.enter(ctx, p, policy.VNFCreate, projectOf(p), OfInstance)
+	act, err := b.desk(OfInstance).Enter(ctx, p, policy.VNFCreate, broker.InProject(p.Project))
 	if err != nil {
 		return Instance{}, err
 	}
 	m.Instance = uuid.NewString()
-	row := b.newRow(p, OfInstance, id, instance{Next: &m.made, Asker: policy.Delegate(p, b.now())})
+	row := b.newRow(p, OfInstance, id, instance{Next: &m.made, Asker: policy.Delegate(p, b.Now())})
 	row.Claim, row.Busy = m.claim(), true
 	err = b.Store.CreateBundles(ctx, []Row{row}, perProject, act.About(policy.Resource{
 		Kind: policy.KindVNFInstance, ID: m.Instance, Project: p.Project, Name: id, Owner: p.Name, VNFDID: m.VNFD,
@@ -329,7 +329,7 @@ func (b *Bundles) undo(ctx context.Context, p policy.Principal, row Row, i insta
 
 // drop removes the row of an instance that has nothing left, with its subscriptions.
 func (b *Bundles) drop(ctx context.Context, p policy.Principal, row Row, i instance) error {
-	act, err := b.enter(ctx, p, policy.VNFDelete, i.resource(row), OfInstance)
+	act, err := b.desk(OfInstance).Enter(ctx, p, policy.VNFDelete, i.resource(row))
 	if err != nil {
 		return err
 	}

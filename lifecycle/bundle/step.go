@@ -166,7 +166,7 @@ func (b *Bundles) UpgradeInstance(ctx context.Context, p policy.Principal, id st
 		err = b.upgradable(ctx, p, row, i, &m.made)
 	}
 	if err == nil {
-		row, err = b.move(ctx, row, new(act.Done()), func(i *instance) { i.Next, i.Asker = &m.made, policy.Delegate(p, b.now()) })
+		row, err = b.move(ctx, row, new(act.Done()), func(i *instance) { i.Next, i.Asker = &m.made, policy.Delegate(p, b.Now()) })
 	}
 	if err == nil {
 		i, err = documentOf[instance](row)
@@ -212,7 +212,7 @@ func (b *Bundles) DeleteInstance(ctx context.Context, p policy.Principal, id str
 	if err != nil {
 		return err
 	}
-	row, err = b.move(ctx, row, new(act.Done()), func(i *instance) { i.Ending, i.Asker = true, policy.Delegate(p, b.now()) })
+	row, err = b.move(ctx, row, new(act.Done()), func(i *instance) { i.Ending, i.Asker = true, policy.Delegate(p, b.Now()) })
 	if err != nil {
 		return b.refuse(ctx, act, err)
 	}

@@ -99,8 +99,8 @@ func (b *Bundles) KeepWatch(ctx context.Context, p policy.Principal, id, name st
 		return w, err
 	}
 	var row Row
-	one := watch{Watch: w, Asker: policy.Delegate(p, b.now())}
-	one.Updated, one.Notified, one.Status = b.now(), b.now(), 0
+	one := watch{Watch: w, Asker: policy.Delegate(p, b.Now())}
+	one.Updated, one.Notified, one.Status = b.Now(), b.Now(), 0
 	if name != "" {
 		if row, err = b.Store.Bundle(ctx, p.Project, OfWatch, id+"/"+name); errors.Is(err, broker.ErrNotFound) {
 			err = missing(OfWatch)
@@ -194,7 +194,7 @@ func (w *watch) changes(objects []Shown) map[string][]Shown {
 func (b *Bundles) tell(ctx context.Context, r Row) error {
 	w, err := documentOf[watch](r)
 	pause := max(time.Duration(w.Interval)*time.Second, tellEvery, min(time.Duration(w.Failures)*tellEvery, tellSlowly))
-	if err != nil || b.now().Before(w.Notified.Add(pause)) {
+	if err != nil || b.Now().Before(w.Notified.Add(pause)) {
 		return err
 	}
 	of, err := b.Store.Bundle(ctx, r.Project, OfInstance, path.Dir(r.Name))
@@ -228,7 +228,7 @@ func (b *Bundles) tell(ctx context.Context, r Row) error {
 		next = w
 		next.Failures, next.Status = w.Failures+1, http.StatusInternalServerError
 	}
-	next.Notified = b.now()
+	next.Notified = b.Now()
 	_, err = b.Store.UpdateBundle(ctx, r.ID, func(now *Row) error {
 		if now.Document == r.Document { // otherwise it was changed meanwhile, and is told again
 			now.Document = written(next)
