@@ -69,6 +69,24 @@ func (l *Lifecycle) driver(s Shape) (Driver, error) {
 	return nil, noDriver(s.VIMType)
 }
 
+// bases is what the drivers of all parts of an instance of that shape are made from.
+func (l *Lifecycle) bases(s Shape, p PackageView) (all Basis, err error) {
+	for _, part := range s.Parts() {
+		one := s.at(part.Name)
+		d, err := l.driver(one)
+		if err != nil {
+			return all, err
+		}
+		b, err := d.Basis(one.asked(p))
+		if err != nil {
+			return all, err
+		}
+		all.Files, all.Secret = append(all.Files, b.Files...), append(all.Secret, b.Secret...)
+		all.SecretParameters = all.SecretParameters || b.SecretParameters
+	}
+	return all, nil
+}
+
 func noDriver(vimType string) error {
 	return &broker.Error{
 		Kind: broker.ErrUnsupported, Field: "vimConnectionInfo", Detail: "VNF instances cannot be made on VIMs of type " + vimType,

@@ -142,28 +142,21 @@ func (l *Lifecycle) instantiation(ctx context.Context, p policy.Principal, i Ins
 	if err := to.level(f, r.Level); err != nil {
 		return err
 	}
-	to.Namespace, to.Release, to.Labels = r.Namespace, r.Release, r.Labels
-	v, err := l.target(ctx, p, i, r, to.asked(pkg))
-	if err != nil {
+	to.Release, to.Labels = r.Release, r.Labels
+	if err := l.settle(ctx, p, i, r, pkg, to); err != nil {
 		return err
 	}
-	to.VIM, to.VIMName, to.VIMType, to.Identity = v.ID, v.Name, string(v.Type), v.Current.Identity
-	to.Connection, to.Inline = r.Connection, r.Inline != nil
-	to.Namespace = cmp.Or(r.Namespace, v.Current.Target.Namespace)
-	d, b, err := l.choose(v.Type, to.asked(pkg))
-	if err != nil {
-		return err
-	}
-	to.Driver, to.Namespace = d.Name(), b.Namespace
 	if err := l.mount(ctx, p, to, r.Volumes); err != nil {
 		return err
 	}
-	return l.connect(ctx, p, pkg, to, r.Links, false)
+	return l.connectAll(ctx, p, pkg, to, r.Links, false)
 }
 
-// target is the VIM for an instance: a registered one, or the one that the request brings, if an instance can
-// be made from s on such a VIM. A VIM that another request has brought is not accepted.
-func (l *Lifecycle) target(ctx context.Context, p policy.Principal, i Instance, r Instantiation, s Source) (broker.VIM, error) {
+// target is the VIM for a part of an instance: a registered one, or the one that the request brings, if the part can
+// be made there. A VIM that another request has brought is not accepted.
+func (l *Lifecycle) target(
+	ctx context.Context, p policy.Principal, i Instance, r Site, source func(broker.VIMType) Source,
+) (broker.VIM, error) {
 	if r.Inline == nil {
 		v, err := l.leaser.VIM(ctx, p, r.VIM)
 		if err == nil && v.Labels[broker.LabelInline] != "" && v.Labels[broker.LabelInstance] != i.ID {
@@ -175,7 +168,7 @@ func (l *Lifecycle) target(ctx context.Context, p policy.Principal, i Instance, 
 		}
 		return v, err
 	}
-	if _, _, err := l.choose(r.Inline.Type, s); err != nil {
+	if _, _, err := l.choose(r.Inline.Type, source(r.Inline.Type)); err != nil {
 		return broker.VIM{}, err
 	}
 	return l.bring(ctx, p, i, r.Connection, *r.Inline)
@@ -248,11 +241,7 @@ func (r PackageChange) propose(ctx context.Context, l *Lifecycle, p policy.Princ
 		if r.Parameters != nil {
 			to.Parameters = r.Parameters
 		}
-		d, err := l.driver(*to)
-		if err != nil {
-			return err
-		}
-		if _, err := d.Basis(to.asked(pkg)); err != nil {
+		if _, err := l.bases(*to, pkg); err != nil {
 			return err
 		}
 		if err := to.level(f, ""); err != nil {
@@ -262,7 +251,7 @@ func (r PackageChange) propose(ctx context.Context, l *Lifecycle, p policy.Princ
 		if err := l.mount(ctx, p, to, r.Volumes); err != nil {
 			return err
 		}
-		return l.connect(ctx, p, pkg, to, r.Links, false)
+		return l.connectAll(ctx, p, pkg, to, r.Links, false)
 	}
 	return proposal{
 		of: ChangePackage, params: r.Params, given: content{r.Variables, r.Parameters},
@@ -336,7 +325,7 @@ func (l *Lifecycle) Modify(ctx context.Context, p policy.Principal, id string, m
 		return l.replace(ctx, p, act, i, o, m, change)
 	}
 	if m.VIM != "" {
-		if err := l.move(ctx, p, i, m.VIM, &o.Target); err != nil {
+		if err := l.move(ctx, p, i, m, &o.Target); err != nil {
 			return Operation{}, l.refuse(ctx, act, err)
 		}
 		says := change

@@ -97,7 +97,7 @@ func (l *Lifecycle) observeVIM(ctx context.Context, all []Instance) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if err != nil && mayPass(err) {
+		if err != nil && mayPass(err) && len(i.Shape.More) == 0 {
 			silent = err
 		}
 		if err := l.keepDrift(ctx, i, seen, err); err != nil {
@@ -146,10 +146,10 @@ func inspectName(instance string) string { return "inspect-" + instance }
 
 // look observes the resources of an instance.
 func (l *Lifecycle) look(ctx context.Context, name string, i Instance) (all []Observation, err error) {
-	err = l.lookUnder(ctx, name, i, i.Shape.Resources, nil, func(h held, d Driver, g StageRules, resources []Resource) error {
-		seen, err := d.Observe(ctx, h.Connection, i.ID, resources)
-		if err == nil {
-			all = append(all, seen...)
+	err = l.lookUnder(ctx, name, i, i.Shape.Resources, nil, func(h held, at *post, g StageRules, resources []Resource) error {
+		seen, err := at.driver.Observe(ctx, h.Connection, i.ID, resources)
+		for _, one := range seen {
+			all = append(all, one.of(at.Name))
 		}
 		return err
 	})
@@ -160,39 +160,49 @@ func (l *Lifecycle) look(ctx context.Context, name string, i Instance) (all []Ob
 // and more in the instance's namespace. name is whom the leases serve. Those of an inspection stay, for the next.
 func (l *Lifecycle) lookUnder(
 	ctx context.Context, name string, i Instance, standing []Resource, more []broker.Rule,
-	see func(held, Driver, StageRules, []Resource) error,
+	see func(held, *post, StageRules, []Resource) error,
 ) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, driftPatience)
 	defer cancel()
 	// The broker looks by itself, and not for a caller: policies of the broker's own allow it to read.
 	self := policy.Principal{Name: "system:drift", Project: i.Project, Roles: []string{policy.RoleSystem}}
-	d, err := l.driver(i.Shape)
+	posts, err := l.posts(ctx, self, i.Shape)
 	if err != nil {
 		return err
 	}
-	v, err := l.leaser.VIM(ctx, self, i.Shape.VIM)
-	if err != nil {
-		return err
+	if name != inspectName(i.ID) {
+		defer func() { err = errors.Join(err, l.endLook(ctx, name)) }()
 	}
-	plan, err := d.Plan(ctx, Connection{}, PlanInput{
-		Observing: true, Instance: i.ID, Name: i.Name, Namespace: i.Shape.Namespace, Standing: standing,
+	whole := Shape{Part: i.Shape.Part, More: i.Shape.More, Resources: standing}
+	for _, one := range posts {
+		i.Shape = whole.at(one.Name)
+		if err := l.lookAt(ctx, self, name, i, one, more, see); err != nil {
+			return one.fault(err)
+		}
+	}
+	return nil
+}
+
+// lookAt is lookUnder for one part.
+func (l *Lifecycle) lookAt(
+	ctx context.Context, self policy.Principal, name string, i Instance, at *post, more []broker.Rule,
+	see func(held, *post, StageRules, []Resource) error,
+) error {
+	plan, err := at.driver.Plan(ctx, Connection{}, PlanInput{
+		Observing: true, Instance: i.ID, Name: i.Name, Namespace: i.Shape.Namespace, Standing: i.Shape.Resources,
 	})
 	if err != nil {
 		return err
-	}
-	shared := name == inspectName(i.ID)
-	if !shared {
-		defer func() { err = errors.Join(err, l.endLook(ctx, name)) }()
 	}
 	for n, stage := range plan.Stages {
 		if slices.Equal(stage.Grant.Namespaces, []string{i.Shape.Namespace}) {
 			stage.Grant.Rules = append(stage.Grant.Rules, more...)
 		}
-		r := l.leaseFor(name, v, stage.Grant)
-		if r.TTL, r.Purpose = driftLease, "drift"; shared {
-			r.IdempotencyKey = fmt.Sprintf("%s-%d-%d", name, i.Revision, n)
+		r := l.leaseFor(name, at.vim, stage.Grant)
+		if r.TTL, r.Purpose = driftLease, "drift"; name == inspectName(i.ID) {
+			r.IdempotencyKey = fmt.Sprintf("%s-%d-%s%d", name, i.Revision, at.Name, n)
 		}
-		h, err := l.take(ctx, self, v, r)
+		h, err := l.take(ctx, self, at.vim, r)
 		if err != nil {
 			return err
 		}
@@ -202,7 +212,7 @@ func (l *Lifecycle) lookUnder(
 			for n, o := range w.Objects {
 				resources[n] = o.Resource
 			}
-			if err := l.learnt(ctx, h, func() error { return see(h, d, stage.Grant, resources) }); err != nil {
+			if err := l.learnt(ctx, h, func() error { return see(h, at, stage.Grant, resources) }); err != nil {
 				return err
 			}
 		}

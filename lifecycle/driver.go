@@ -136,6 +136,8 @@ type PlanInput struct {
 	// Links are the virtual links that the instance uses, Volumes its volumes.
 	Links   []Link
 	Volumes []Volume
+	// Hybrid: the instance has other parts, which read the variables too.
+	Hybrid bool
 	// Scaled are the names of the VDUs whose number SCALE changes, sorted.
 	Scaled []string
 	// Standing lists the recorded resources of the instance: an operation may remove only
@@ -163,13 +165,19 @@ type Plan struct {
 	// they are made.
 	Resources []Resource
 	Facts     Facts
+	// facts are those of each part.
+	facts []Facts
 }
 
 // Stage is a part of a plan that one lease is enough for. A new stage begins if a namespace
 // or a definition has to exist before the next lease can be issued.
 type Stage struct {
-	Grant StageRules
-	Waves []Wave
+	// Part names the part of the instance, and Declared is the wave that the package declares, of an instance that has
+	// several parts: stages of one such wave are done side by side.
+	Part     string
+	Declared int
+	Grant    StageRules
+	Waves    []Wave
 }
 
 // Deed is the action on the objects of a wave.
@@ -219,6 +227,10 @@ type Resource struct {
 	Passes bool `json:"passes,omitempty"`
 	// Wave counts the waves that made the instance; removal goes from the last to the first.
 	Wave int `json:"wave"`
+	// Declared is the wave that the package puts it into, 0 if it says none: it orders the parts of an instance.
+	Declared int `json:"declared,omitempty"`
+	// Part names the instance's part; the first has no name. The engine sets it.
+	Part string `json:"part,omitempty"`
 	// Applied is the driver's mark of the object as it last applied it: what Observe compares
 	// with. UID is the VIM's id of the very object: it is the instance's, whatever became of its labels, and another
 	// of the same name is not. The engine keeps those of the newest observation.
@@ -242,6 +254,8 @@ type Storage struct {
 	UID       string `json:"uid"`
 	// Outlives: it stays when its resource goes.
 	Outlives bool `json:"outlives,omitempty"`
+	// Part is as in [Resource].
+	Part string `json:"part,omitempty"`
 }
 
 // Observation is the state of a resource.
@@ -268,6 +282,8 @@ type VNFC struct {
 	// UID tells it from one of the same name that follows it.
 	UID   string `json:"uid"`
 	Ready bool   `json:"ready"`
+	// Part is as in [Resource].
+	Part string `json:"part,omitempty"`
 	// CPs are its connection points, as far as the VIM tells them.
 	CPs []CP `json:"cps,omitempty"`
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -48,11 +49,12 @@ func (l *Lifecycle) Work(ctx context.Context, id string) error {
 		return l.endReplacing(ctx, o)
 	}
 	failpoint.At("operation.begun")
-	a := &attempt{Lifecycle: l, o: o, steps: map[string]Observation{}}
+	a := &attempt{Lifecycle: l, o: o, steps: map[string]Observation{}, leases: map[string]string{}, failed: map[string]error{}}
 	for _, s := range o.Steps {
 		a.steps[s.key()] = s
 	}
 	did := a.run(ctx)
+	clear(a.leases)
 	if err := a.endLeases(ctx); err != nil {
 		return err
 	}
@@ -80,20 +82,25 @@ func (l *Lifecycle) Work(ctx context.Context, id string) error {
 // attempt is one worker's work on an operation.
 type attempt struct {
 	*Lifecycle
-	o      Operation
-	i      Instance
-	p      policy.Principal
-	vim    broker.VIM
-	driver Driver
-	plan   Plan
+	o Operation
+	i Instance
+	p policy.Principal
+	// posts are those of the instance's parts that have work.
+	posts []*post
+	plan  Plan
 	// act was allowed with the plan; nil before.
 	act *audit.Act
 	// begun: a stage has its lease, and it is the only one.
 	begun bool
 	// advanced: a wave or a stage was ended and saved.
 	advanced bool
+	// leasing is held to read while a lease is taken, and to write while the operation's leases end.
+	leasing sync.RWMutex
 
 	mu sync.Mutex
+	// leases are the ids of those that are used, by the name of the part; failed are parts that are not gone on with.
+	leases map[string]string
+	failed map[string]error
 	// steps are the newest observations by resource, changed those that are not saved. savedAt is when they were saved
 	// last, by this machine's clock.
 	steps   map[string]Observation
@@ -102,7 +109,7 @@ type attempt struct {
 }
 
 func (r Resource) key() string {
-	return strings.Join([]string{r.Group, r.Plural, r.Namespace, r.Name}, "/")
+	return strings.Join([]string{r.Group, r.Plural, r.Namespace, r.Name, r.Part}, "/")
 }
 
 // run plans the operation, has policy decide on the plan, and does the rest of it.
@@ -120,35 +127,43 @@ func (a *attempt) run(ctx context.Context) (err error) {
 	if a.o.Type == Terminate {
 		shape = a.o.Before
 	}
-	if a.driver, err = a.Lifecycle.driver(shape); err != nil {
-		return err
-	}
-	if a.vim, err = a.leaser.VIM(ctx, a.p, shape.VIM); err != nil {
-		return err
-	}
-	in, err := a.input(ctx)
+	posts, err := a.Lifecycle.posts(ctx, a.p, shape)
 	if err != nil {
 		return err
 	}
+	if a.posts, err = a.inputs(ctx, posts, a.i, a.o); err != nil {
+		return err
+	}
 	for {
-		err := a.follow(ctx, in)
+		err := a.follow(ctx)
 		missing, gone := errors.AsType[*broker.MissingNamespace](err)
-		if !gone || in.Operation != Terminate || slices.Contains(in.Gone, missing.Name) {
+		at := slices.IndexFunc(a.posts, func(p *post) bool {
+			return p.containers() && p.in.Operation == Terminate && gone && !slices.Contains(p.in.Gone, missing.Name)
+		})
+		if at < 0 {
 			return err
 		}
-		in.Gone = append(in.Gone, missing.Name) // and what was in it
+		a.posts[at].in.Gone = append(a.posts[at].in.Gone, missing.Name) // and what was in it
 		a.o.Stage, a.o.Wave = 0, 0
+		clear(a.failed)
 	}
 }
 
 // follow makes the plan and does it.
-func (a *attempt) follow(ctx context.Context, in PlanInput) (err error) {
-	if in.Operation == Terminate && a.vim.Labels[broker.LabelGone] != "" {
-		a.plan = Plan{} // the system is gone, and what stood on it
-	} else if a.plan, err = a.survey(ctx, a.p, a.o.ID, a.vim, a.driver, in); err != nil {
+func (a *attempt) follow(ctx context.Context) (err error) {
+	a.plan, err = a.draw(ctx, a.p, a.o.ID, a.posts, a.i.Shape.Resources, func(p *post, err error) error {
+		if !mayPass(err) {
+			return p.fault(err)
+		}
+		return a.noted(p, err)
+	})
+	if err != nil {
 		return err
 	}
 	failpoint.At("operation.planned")
+	if len(a.failed) == len(a.posts) {
+		return a.partly()
+	}
 	if err := a.decide(ctx); err != nil {
 		return err
 	}
@@ -160,10 +175,11 @@ func (a *attempt) follow(ctx context.Context, in PlanInput) (err error) {
 
 // decide asks policy about the plan, for the caller and for the engine.
 func (a *attempt) decide(ctx context.Context) (err error) {
-	wish := policy.Wish{Plan: a.plan.Facts.weighed(a.vim, a.o.Target.Product)}
-	a.act, err = a.enter(ctx, a.p, actions[a.o.Type], a.i.resource(), wish)
-	if err != nil {
-		return a.named(err, a.p, actions[a.o.Type], a.i.resource(), wish)
+	for n, one := range slices.Backward(a.posts) { // the first one's act records
+		wish := policy.Wish{Plan: a.plan.facts[n].weighed(one.vim, a.o.Target.Product)}
+		if a.act, err = a.enter(ctx, a.p, actions[a.o.Type], a.i.resource(), wish); err != nil {
+			return one.fault(a.named(err, a.p, actions[a.o.Type], a.i.resource(), wish))
+		}
 	}
 	a.act.With(audit.DetailOperation, a.o.ID).With(audit.DetailNamespaces, strings.Join(a.plan.Facts.Namespaces, ","))
 	return nil
@@ -186,72 +202,44 @@ func (l *Lifecycle) named(err error, p policy.Principal, action policy.Action, r
 	return known
 }
 
-// stages does the stages of the plan that are left, each under a lease of its own.
+// stages does the stages of the plan that are left: those of one declared wave side by side, each under a lease of its own.
 func (a *attempt) stages(ctx context.Context) error {
-	for a.o.Stage < len(a.plan.Stages) {
-		stage := a.plan.Stages[a.o.Stage]
-		h, err := a.take(ctx, a.p, a.vim, a.leaseFor(a.o.ID, a.vim, stage.Grant))
-		if errors.Is(err, broker.ErrQuota) && !a.begun { // the lease of the plan is one of those
-			if err := a.endLeases(ctx); err != nil {
-				return err
-			}
-			h, err = a.take(ctx, a.p, a.vim, a.leaseFor(a.o.ID, a.vim, stage.Grant))
-		}
-		if err != nil {
+	for from := a.o.Stage; from < len(a.plan.Stages); {
+		lanes, n := a.abreast(from)
+		if err := a.together(ctx, lanes, (*lane).lease); err != nil {
 			return err
 		}
 		failpoint.At("operation.leased")
 		if err := a.started(ctx); err != nil {
 			return err
 		}
-		if !a.begun { // the lease that the plan was made under is left
-			if err := a.leaser.EndOperation(ctx, a.o.ID, h.Config.Lease); err != nil {
+		if !a.begun { // the leases that the plan was made under are left
+			if err := a.endLeases(ctx); err != nil {
 				return err
 			}
 			a.begun = true
 		}
-		for {
-			err := a.stage(ctx, h, stage)
-			if err == nil {
-				break
-			}
-			// The lease's time may have run out, and not the operation's.
-			if !errors.Is(err, ErrNotReady) || a.now().Before(h.until) || !a.now().Before(a.o.Deadline) || ctx.Err() != nil {
-				return err
-			}
-			if h, err = a.goOn(ctx, h, stage.Grant); err != nil {
-				return err
-			}
+		if err := a.together(ctx, lanes, (*lane).work); err != nil {
+			return err
 		}
+		clear(a.leases)
 		if err := a.endLeases(ctx); err != nil {
 			return err
 		}
-		a.o.Stage, a.o.Wave = a.o.Stage+1, 0
+		if from += n; len(a.failed) > 0 {
+			continue // and the next attempt begins with the part that failed
+		}
+		a.o.Stage, a.o.Wave = from, 0
 		if err := a.save(ctx); err != nil {
 			return err
 		}
 		a.advanced = true
 		failpoint.At("operation.stage")
 	}
+	if len(a.failed) > 0 {
+		return a.partly()
+	}
 	return a.started(ctx) // a plan with nothing to do
-}
-
-// goOn renews the lease of a stage that takes longer than the lease; if that fails, it replaces the lease.
-func (a *attempt) goOn(ctx context.Context, h held, g StageRules) (held, error) {
-	lease, config, err := a.leaser.RenewLease(ctx, a.p, h.Config.Lease, a.terms.LeaseTTL)
-	if err == nil {
-		h.Config, h.until = config, lease.ExpiresAt.Add(-leaseMargin)
-		if a.now().Before(h.until) {
-			return h, nil
-		}
-	} else {
-		a.log.InfoContext(ctx, "the lease of an operation is replaced: it cannot be renewed", "operation", a.o.ID,
-			"lease", h.Config.Lease, "error", err)
-	}
-	if err := a.endLeases(ctx); err != nil {
-		return held{}, err
-	}
-	return a.take(ctx, a.p, a.vim, a.leaseFor(a.o.ID, a.vim, g))
 }
 
 // started moves an operation on that is Starting. The resources that are about to be made are
@@ -303,8 +291,8 @@ func union(a, b []Resource) []Resource {
 	return out
 }
 
-// stage does the waves of a stage that are left.
-func (a *attempt) stage(ctx context.Context, h held, s Stage) error {
+// stage does the waves of the lane's stage that are left.
+func (a *lane) stage(ctx context.Context, h held, s Stage) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	bounded, cancel := context.WithTimeout(ctx, min(h.until.Sub(a.now()), a.o.Deadline.Sub(a.now())))
@@ -316,12 +304,12 @@ func (a *attempt) stage(ctx context.Context, h held, s Stage) error {
 	}()
 	defer func() { <-looked }()
 	defer stop(nil)
-	for a.o.Wave < len(s.Waves) {
+	for *a.wave < len(s.Waves) {
 		if err := a.canceled(ctx); err != nil {
 			return err
 		}
 		err := a.learnt(bounded, h, func() error {
-			return a.driver.Run(bounded, h.Connection, a.i.ID, s.Waves[a.o.Wave], a.observed)
+			return a.driver.Run(bounded, h.Connection, a.i.ID, s.Waves[*a.wave], a.observed)
 		})
 		if cause := context.Cause(ctx); errors.Is(cause, ErrCanceled) || errors.Is(cause, errLeaseEnded) || errors.Is(cause, job.ErrFenced) {
 			return cause
@@ -336,7 +324,7 @@ func (a *attempt) stage(ctx context.Context, h held, s Stage) error {
 		}
 		failpoint.At("operation.wave")
 		a.mu.Lock()
-		a.o.Wave++
+		*a.wave++
 		soon := time.Since(a.savedAt) < time.Duration(len(a.steps)/stepsALook)*a.terms.LookEvery
 		a.mu.Unlock()
 		if soon { // a worker that resumes from the last save finds these waves done
@@ -345,13 +333,16 @@ func (a *attempt) stage(ctx context.Context, h held, s Stage) error {
 		if err := a.save(ctx); err != nil {
 			return err
 		}
+		a.mu.Lock()
 		a.advanced = true
+		a.mu.Unlock()
 	}
 	return nil
 }
 
-// observed takes a driver's observation.
-func (a *attempt) observed(seen Observation) {
+// observed takes an observation of the part's driver.
+func (a *lane) observed(seen Observation) {
+	seen = seen.of(a.Name)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.steps[seen.key()] = seen
@@ -438,7 +429,10 @@ func (a *attempt) canceled(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if a.o.Cancel = now.Cancel; now.Cancel != "" {
+	a.mu.Lock()
+	a.o.Cancel = now.Cancel
+	a.mu.Unlock()
+	if now.Cancel != "" {
 		return canceledBy()
 	}
 	return nil
@@ -449,11 +443,16 @@ func canceledBy() error {
 }
 
 // endLeases takes the operation's leases back, even if the attempt was told to end. Nothing looks at an instance that is
-// terminated, so that a lease of a look that was killed goes too.
+// terminated, so that a lease of a look that was killed goes too. Those in leases stay.
 func (a *attempt) endLeases(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endPatience)
 	defer cancel()
-	err := a.leaser.EndOperation(ctx, a.o.ID)
+	a.leasing.Lock()
+	defer a.leasing.Unlock()
+	a.mu.Lock()
+	used := slices.Collect(maps.Values(a.leases))
+	a.mu.Unlock()
+	err := a.leaser.EndOperation(ctx, a.o.ID, used...)
 	if a.o.Type == Terminate {
 		err = errors.Join(err, a.leaser.EndOperation(ctx, driftName(a.i.ID)), a.leaser.EndOperation(ctx, inspectName(a.i.ID)))
 	}

@@ -44,10 +44,10 @@ type Event struct {
 	// is there.
 	Asked      json.RawMessage `json:"asked,omitempty"`
 	NewProduct *Product        `json:"newProduct,omitempty"`
-	// VIM, VIMType and Connection are those of the VIM that it was on.
-	VIM        string `json:"vim,omitempty"`
-	VIMType    string `json:"vimType,omitempty"`
-	Connection string `json:"connection,omitempty"`
+	// Part and More are where it was.
+	Part
+
+	More []Part `json:"parts,omitempty"`
 	// Affected are the VNFCs that a completed operation has changed.
 	Affected []Affected `json:"affected,omitempty"`
 	// Storages are the storages that it has changed.
@@ -88,7 +88,7 @@ func Moved(o Operation, i Instance) (Operation, Event) {
 			e.Links = o.Target.Links
 		}
 		on := o.On()
-		e.VIM, e.VIMType, e.Connection = on.VIM, on.VIMType, on.Connection
+		e.Part, e.More = on.Part, on.More
 		if o.Type == ChangePackage {
 			e.NewProduct = &o.Target.Product
 		}

@@ -53,6 +53,10 @@ const (
 // connectionForm is a label's value.
 var connectionForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$`) })
 
+func misnamed() error {
+	return broker.Invalid("vimConnectionInfo", "its key must be 1 to 63 letters, digits, dashes, underscores and dots")
+}
+
 // inlineSelf is who looks after VIMs that came with requests.
 func inlineSelf(project string) policy.Principal {
 	return policy.Principal{Name: "system:inline", Project: project, Roles: []string{policy.RoleSystem}}
@@ -62,7 +66,7 @@ func inlineSelf(project string) policy.Principal {
 // other requests for the instance bring VIMs at the same time, so the operation finds it unchanged.
 func (l *Lifecycle) bring(ctx context.Context, p policy.Principal, i Instance, connection string, in InlineVIM) (broker.VIM, error) {
 	if !connectionForm().MatchString(connection) {
-		return broker.VIM{}, broker.Invalid("vimConnectionInfo", "its key must be 1 to 63 letters, digits, dashes, underscores and dots")
+		return broker.VIM{}, misnamed()
 	}
 	if err := l.idle(ctx, i); err != nil { // before the VIM is asked anything
 		return broker.VIM{}, err
@@ -194,22 +198,28 @@ func (l *Lifecycle) endReplacing(ctx context.Context, o Operation) error {
 
 // replaceable is the VIM whose credential is replaced for an instance, if it may be.
 func (l *Lifecycle) replaceable(ctx context.Context, p policy.Principal, i Instance, m Modification) (broker.VIM, error) {
+	var part Part
+	for _, one := range i.Shape.Parts() {
+		if one.Connection == m.Connection {
+			part = one
+		}
+	}
 	switch {
 	case i.State != Instantiated:
 		return broker.VIM{}, broker.Invalid("vimConnectionInfo", "is given with instantiate: the instance is on no VIM")
-	case m.Connection != i.Shape.Connection || !i.Shape.Inline:
+	case !part.Inline:
 		return broker.VIM{}, &broker.Error{
 			Kind: broker.ErrInvalid, Field: "vimConnectionInfo",
 			Detail: "only the VIM that came with the instance's request is changed here, under the key of that request",
 			Remedy: "change a registered VIM itself",
 		}
-	case m.Inline.Type != "" && string(m.Inline.Type) != i.Shape.VIMType:
+	case m.Inline.Type != "" && string(m.Inline.Type) != part.VIMType:
 		return broker.VIM{}, broker.Invalid("vimConnectionInfo", "the VIM is of another type")
 	}
 	if err := l.idle(ctx, i); err != nil {
 		return broker.VIM{}, err
 	}
-	return l.leaser.VIM(ctx, p, i.Shape.VIM)
+	return l.leaser.VIM(ctx, p, part.VIM)
 }
 
 // idle is ErrConflict while an operation of the instance is Live.
@@ -277,29 +287,35 @@ func (l *Lifecycle) letGo(ctx context.Context, v broker.VIM) error {
 func (l *Lifecycle) needs(ctx context.Context, v broker.VIM) (bool, error) {
 	id := v.Labels[broker.LabelInstance]
 	live, err := l.live(ctx, id)
-	if err != nil || live.ID != "" && live.VIM() == v.ID {
+	if err != nil || live.ID != "" && slices.Contains(append(live.Target.VIMs(), live.Before.VIMs()...), v.ID) {
 		return true, err
 	}
 	i, err := l.store.Instance(ctx, id)
 	if errors.Is(err, broker.ErrNotFound) {
 		return false, nil
 	}
-	return i.Shape.VIM == v.ID, err
+	return slices.Contains(i.Shape.VIMs(), v.ID), err
 }
 
-// letGoOf is letGo for the VIM of an operation that has ended, or has not begun. The pass retries what fails.
+// letGoOf is letGo for the VIMs of an operation that has ended, or has not begun. The pass retries what fails.
 func (l *Lifecycle) letGoOf(ctx context.Context, o Operation) {
-	if !o.Target.Inline && !o.Before.Inline {
-		return
+	on := o.Target
+	if on.VIM == "" {
+		on = o.Before
 	}
-	v, err := l.leaser.VIM(ctx, inlineSelf(o.Project), o.VIM())
-	if errors.Is(err, broker.ErrNotFound) {
-		return
-	}
-	if err == nil {
-		err = l.letGo(ctx, v)
-	}
-	if err != nil {
-		l.log.InfoContext(ctx, "the VIM that came with a request is removed by a later pass", "vim", o.VIM(), "error", err)
+	for _, part := range on.Parts() {
+		if !part.Inline {
+			continue
+		}
+		v, err := l.leaser.VIM(ctx, inlineSelf(o.Project), part.VIM)
+		if errors.Is(err, broker.ErrNotFound) {
+			continue
+		}
+		if err == nil {
+			err = l.letGo(ctx, v)
+		}
+		if err != nil {
+			l.log.InfoContext(ctx, "the VIM that came with a request is removed by a later pass", "vim", part.VIM, "error", err)
+		}
 	}
 }

@@ -55,9 +55,12 @@ func (l *Lifecycle) Inspect(ctx context.Context, p policy.Principal, id string) 
 	pods := Resource{Version: "v1", Kind: "Pod", Plural: "pods", Namespace: i.Shape.Namespace}
 	more := []broker.Rule{{APIGroups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"list"}}}
 	listed := false
-	err = l.lookUnder(ctx, inspectName(i.ID), i, open, more, func(h held, d Driver, g StageRules, resources []Resource) error {
-		reader, is := d.(Reader)
-		if !is {
+	err = l.lookUnder(ctx, inspectName(i.ID), i, open, more, func(h held, at *post, g StageRules, resources []Resource) error {
+		reader, is := at.driver.(Reader)
+		switch {
+		case !is && at.hybrid:
+			return nil // the other parts are shown
+		case !is:
 			return unreadable()
 		}
 		seen, err := reader.Read(ctx, h.Connection, resources)
@@ -83,7 +86,7 @@ func (l *Lifecycle) Query(ctx context.Context, p policy.Principal, vim string, w
 	if err != nil {
 		return nil, err
 	}
-	d, err := l.driver(Shape{VIMType: string(v.Type)}) // of those of a type the first can show objects, or none
+	d, err := l.driver(Shape{Part: Part{VIMType: string(v.Type)}}) // of those of a type the first can show objects, or none
 	if err != nil {
 		return nil, err
 	}

@@ -46,21 +46,12 @@ type Shape struct {
 	Package string  `json:"package"`
 	Product Product `json:"product"`
 
-	// VIM is the id of the VIM that the instance is on, VIMName its name when it was
-	// instantiated. These and what follows are empty unless the instance has resources.
-	VIM     string `json:"vim,omitempty"`
-	VIMName string `json:"vimName,omitempty"`
-	VIMType string `json:"vimType,omitempty"`
-	// Identity is the VIM's identity as the VIM reported it.
-	Identity string `json:"identity,omitempty"`
-	// Connection is the caller's name for the VIM, Inline says that the VIM came with the request.
-	Connection string `json:"connection,omitempty"`
-	Inline     bool   `json:"inline,omitempty"`
-	// Driver is the name of the driver that makes its resources; empty means the first driver for the
-	// type of VIM.
-	Driver    string `json:"driver,omitempty"`
-	Flavour   string `json:"flavour,omitempty"`
-	Namespace string `json:"namespace,omitempty"`
+	// Part is the instance's first part, or its only one. It and what follows are empty unless the instance has resources.
+	Part
+
+	// More are its other parts, each on a VIM of another type.
+	More    []Part `json:"parts,omitempty"`
+	Flavour string `json:"flavour,omitempty"`
 	// Files are the files of the package that the request named; if it named none the driver
 	// chooses.
 	Files     []string          `json:"files,omitempty"`

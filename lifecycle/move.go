@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -17,27 +19,34 @@ import (
 
 // move has a shape be on another registered VIM of the very system that its resources are on. Its secret parameters
 // are resealed under the keys of that VIM.
-func (l *Lifecycle) move(ctx context.Context, p policy.Principal, i Instance, vim string, s *Shape) error {
-	if i.State != Instantiated || s.Inline {
+func (l *Lifecycle) move(ctx context.Context, p policy.Principal, i Instance, m Modification, s *Shape) error {
+	to := &s.Part
+	if at := slices.IndexFunc(s.More, func(p Part) bool { return p.Connection == m.Connection }); at >= 0 {
+		s.More = slices.Clone(s.More)
+		to = &s.More[at]
+	} else if len(s.More) > 0 && to.Connection != m.Connection {
+		return broker.Invalid("vimConnectionInfo", "names no VIM connection of the instance: use a key that the instance shows")
+	}
+	if i.State != Instantiated || to.Inline {
 		return broker.Invalid("vimConnectionInfo", "is changed of an instance that is instantiated on a registered VIM")
 	}
-	v, err := l.leaser.VIM(ctx, p, vim)
+	v, err := l.leaser.VIM(ctx, p, m.VIM)
 	if err != nil {
 		return err
 	}
 	switch {
 	case v.Labels[broker.LabelInline] != "":
 		return broker.Invalid("vimConnectionInfo", "names a VIM that came with a request; register it")
-	case s.Identity == "" || string(v.Type) != s.VIMType || v.Current.Identity != s.Identity:
+	case to.Identity == "" || string(v.Type) != to.VIMType || v.Current.Identity != to.Identity:
 		return &broker.Error{
 			Kind: broker.ErrConflict, Field: "vimConnectionInfo",
 			Detail: "VIM " + v.Name + " is not the system that the resources of the instance are on",
 			Remedy: "name a VIM of the same system; to begin anew elsewhere, forget the instance or terminate it",
 		}
-	case v.ID == s.VIM:
+	case v.ID == to.VIM:
 		return nil
 	}
-	if s.Concealed.ID != "" {
+	if s.Concealed.ID != "" && to.Name == "" {
 		c, err := l.openSecretParameters(ctx, i.ID, *s)
 		if err != nil {
 			return err
@@ -47,7 +56,7 @@ func (l *Lifecycle) move(ctx context.Context, p policy.Principal, i Instance, vi
 		}
 		failpoint.At("move.sealed")
 	}
-	s.VIM, s.VIMName = v.ID, v.Name
+	to.VIM, to.VIMName = v.ID, v.Name
 	return nil
 }
 
@@ -81,7 +90,11 @@ func (l *Lifecycle) Forget(ctx context.Context, p policy.Principal, id string) (
 		})
 	}
 	act.With(audit.DetailOperation, o.ID)
-	act.With(audit.DetailLeft, fmt.Sprintf("%d objects on VIM %s (%s)", len(o.Steps), i.Shape.VIMName, i.Shape.VIM))
+	var left []string
+	for _, part := range i.Shape.Parts() {
+		left = append(left, fmt.Sprintf("%d objects on VIM %s (%s)", len(i.Shape.at(part.Name).Resources), part.VIMName, part.VIM))
+	}
+	act.With(audit.DetailLeft, strings.Join(left, ", "))
 	if err := l.store.BeginOperation(ctx, o, i.Revision, func(now *Instance) {
 		now.State, now.Shape, now.Drift = NotInstantiated, o.Target, Drift{}
 	}, act.Done()); err != nil {

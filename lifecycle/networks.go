@@ -38,6 +38,8 @@ type Link struct {
 	// ID is empty until the link is made or adopted, as an operation begins. Ext is the caller's name for it. Name is the link's;
 	// of one that is asked for its id or name, or the VIM's id of a network.
 	ID, Name, Ext string
+	// Part names the instance's part that is on it.
+	Part string `json:",omitempty"`
 	// VL is the virtual link of the descriptor that it stands for; empty: it is external, and CPs are connected to it.
 	VL  string
 	CPs []sol003.ExtCP
@@ -183,7 +185,7 @@ func (l *Lifecycle) makeLinks(ctx context.Context, p policy.Principal, instance 
 		if k.ID != "" {
 			continue
 		}
-		r := asset.Request{Kind: policy.KindLink, VIM: s.VIM, Name: "network-" + k.Made.Network, Existing: k.Made.Network}
+		r := asset.Request{Kind: policy.KindLink, VIM: s.PartOf(k.Part).VIM, Name: "network-" + k.Made.Network, Existing: k.Made.Network}
 		if k.Own {
 			r.Name, r.Spec, r.Maker = fmt.Sprintf("vl-%d-%s", n, instance), k.Spec, instance
 		}
@@ -290,7 +292,7 @@ func (r Connecting) propose(ctx context.Context, l *Lifecycle, p policy.Principa
 			}
 		}
 		to.Links = stay
-		return l.connect(ctx, p, pkg, to, r.Links, true)
+		return l.connectAll(ctx, p, pkg, to, r.Links, true)
 	}}
 }
 

@@ -19,11 +19,7 @@ import (
 // to be finished then.
 const leaseMargin = 30 * time.Second
 
-// input is the input of the driver's plan: for the operation itself, or for its rollback.
-func (a *attempt) input(ctx context.Context) (PlanInput, error) {
-	return a.inputOf(ctx, a.driver, a.i, a.o)
-}
-
+// inputOf is the input of a driver's plan: for the operation itself, or for its rollback.
 func (l *Lifecycle) inputOf(ctx context.Context, d Driver, i Instance, o Operation) (PlanInput, error) {
 	in := PlanInput{
 		Operation: o.Type, Instance: i.ID, Name: i.Name, Project: i.Project,
@@ -66,7 +62,7 @@ func (l *Lifecycle) inputFor(ctx context.Context, d Driver, to Shape, in PlanInp
 	}
 	in.Flavour, in.Parameters = pkg.VNFD.Flavours[to.Flavour], to.Parameters
 	in.Named, in.Release, in.Waves, in.Labels, in.Egress = to.Files, to.Release, to.Waves, to.Labels, l.egress(in.Project)
-	if len(hidden.Parameters) > 0 {
+	if to.Concealed.Parameters {
 		in.Parameters = hidden.Parameters
 	}
 	to.Variables = in.Variables

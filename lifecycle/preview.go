@@ -19,7 +19,8 @@ type Preview struct {
 	Leases []PreviewLease
 	// Refusal is policy's refusal of the plan, or nil.
 	Refusal *Failure
-	NotDone []string // by the shape that it would make
+	// On is the shape that it would make.
+	On Shape
 }
 
 // Effect is what an operation does to one resource.
@@ -80,31 +81,30 @@ func (l *Lifecycle) Preview(ctx context.Context, p policy.Principal, id string, 
 	if err != nil {
 		return Preview{}, l.refuse(ctx, act, err)
 	}
-	v, err := l.leaser.VIM(ctx, p, o.Target.VIM)
-	if err != nil {
-		return Preview{}, l.refuse(ctx, act, err)
+	posts, err := l.posts(ctx, p, o.Target)
+	if err == nil {
+		posts, err = l.inputs(ctx, posts, i, o)
 	}
-	d, err := l.driver(o.Target)
-	if err != nil {
-		return Preview{}, l.refuse(ctx, act, err)
-	}
-	in, err := l.inputOf(ctx, d, i, o)
 	if err != nil {
 		return Preview{}, l.refuse(ctx, act, err)
 	}
 	// The operation is stored nowhere; what the plan's lease is taken for is ended by its id.
-	plan, err := l.survey(ctx, p, o.ID, v, d, in)
+	plan, err := l.draw(ctx, p, o.ID, posts, i.Shape.Resources, (*post).fault)
 	if err := errors.Join(err, l.leaser.EndOperation(context.WithoutCancel(ctx), o.ID)); err != nil {
 		return Preview{}, l.refuse(ctx, act, err)
 	}
-	out := Preview{Plan: plan, Effects: plan.effects(i.Shape.Resources), NotDone: o.Target.NotDone()}
-	wish := policy.Wish{Plan: plan.Facts.weighed(v, o.Target.Product)}
-	if _, err := l.enter(audit.AsQuestion(ctx), p, action, i.resource(), wish); err != nil {
-		out.Refusal = failureOf(l.named(err, p, action, i.resource(), wish))
+	out := Preview{Plan: plan, Effects: plan.effects(i.Shape.Resources), On: o.Target}
+	vims := map[string]broker.VIM{}
+	for n, one := range posts {
+		vims[one.Name] = one.vim
+		wish := policy.Wish{Plan: plan.facts[n].weighed(one.vim, o.Target.Product)}
+		if _, err := l.enter(audit.AsQuestion(ctx), p, action, i.resource(), wish); err != nil {
+			out.Refusal = failureOf(one.fault(l.named(err, p, action, i.resource(), wish)))
+		}
 	}
 	for _, s := range plan.Stages {
 		lease := PreviewLease{Grant: s.Grant}
-		if weighed, err := l.leaser.WeighLease(ctx, p, l.leaseFor(o.ID, v, s.Grant)); err != nil {
+		if weighed, err := l.leaser.WeighLease(ctx, p, l.leaseFor(o.ID, vims[s.Part], s.Grant)); err != nil {
 			lease.Refusal = failureOf(err)
 		} else {
 			lease.Grade, lease.Reasons = weighed.Grade, weighed.GradeReasons

@@ -42,12 +42,11 @@ type Instantiation struct {
 	Flavour string
 	// Level is an instantiation level; empty means the flavour's default.
 	Level string
-	// VIM is an id or a name; empty means the project's default VIM, unless there is Inline.
-	VIM string
-	// Connection is the caller's name for the VIM; empty if the request names none.
+	// VIM, Connection and Inline are a [Site]; More are those for further parts. Each then has a name (Connection).
+	VIM        string
 	Connection string
-	// Inline is the VIM, if the request brings its credential.
-	Inline *InlineVIM
+	Inline     *InlineVIM
+	More       []Site
 	// Namespace is where the objects go that name none; empty means the VIM's own.
 	Namespace string
 	// Release is a name for the release of a chart; empty leaves it to the driver.

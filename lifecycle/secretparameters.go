@@ -151,11 +151,7 @@ func (l *Lifecycle) sealSecretsIn(ctx context.Context, instance string, s *Shape
 	if err != nil {
 		return err
 	}
-	d, err := l.driver(*s)
-	if err != nil {
-		return err
-	}
-	b, err := d.Basis(s.asked(pkg))
+	b, err := l.bases(*s, pkg)
 	if err != nil {
 		return err
 	}

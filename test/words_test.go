@@ -43,6 +43,7 @@ var shared = map[string]string{
 	"Door":       "a door, and its name where the log and leases have it",
 	"Grant":      "the grant of SOL003 clause 9, and what a lease allows on a VIM",
 	"Resource":   "Cedar's word, and SOL003's",
+	"Part":       "a part of the broker that is ready or not, and of a VNF instance",
 }
 
 // One word means one type. An interface is free: a consumer names it after what it calls.

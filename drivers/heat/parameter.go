@@ -26,7 +26,11 @@ var needed = map[string]bool{"computeFlavourId": true, "vcImageId": true, capaci
 func (h *hot) parametersOf(in lifecycle.PlanInput) (map[string]any, error) {
 	all := map[string]any{}
 	for name, value := range in.Variables {
-		if _, known := h.parameters[name]; !known || name == nfv {
+		_, known := h.parameters[name]
+		if !known && in.Hybrid {
+			continue // it is the manifests'
+		}
+		if !known || name == nfv {
 			return nil, broker.Invalid("additionalParams.variables."+name, "is no parameter of the base HOT")
 		}
 		all[name] = value

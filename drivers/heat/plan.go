@@ -135,6 +135,9 @@ func (h *hot) consistsOf(in lifecycle.PlanInput) []lifecycle.Resource {
 		all = append(all, r)
 	}
 	for i := range all {
+		if h.wave != nil {
+			all[i].Declared = *h.wave
+		}
 		for _, was := range in.Standing {
 			if was.Plural == all[i].Plural && was.Name == all[i].Name {
 				all[i].Applied, all[i].Storages = was.Applied, was.Storages

@@ -111,12 +111,31 @@ func TestAPlanSaysWhatItReaches(t *testing.T) {
 	}
 }
 
+// A template declares the wave of its stack. Variables that are for manifests are none of an instance's other part.
+func TestOnePartOfTwo(t *testing.T) {
+	in := tacker(hot + "    metadata: {vimbroker.io/wave: \"-2\"}\n")
+	in.Variables, in.Hybrid = map[string]string{"zone": "az1", "COLOUR": "red"}, true
+	p := mustPlan(t, fakeheat.New(t), in)
+	if at := p.Stages[0].Waves[0].Objects; at[0].Declared != -2 || at[len(at)-1].Declared != -2 || p.Resources[0].Declared != -2 {
+		t.Errorf("the stack is declared for wave %d", at[0].Declared)
+	}
+	if sent := p.Stages[0].Waves[0].Objects[0].Manifest.Reveal(); strings.Contains(sent, "COLOUR") || !strings.Contains(sent, "az1") {
+		t.Errorf("the stack gets %s", sent)
+	}
+}
+
 // What cannot be right is refused before anything is made, with the file or the field.
 func TestRefusals(t *testing.T) {
 	s := fakeheat.New(t)
 	for says, change := range map[string]func(*lifecycle.PlanInput){
 		"additionalParams.nfv.CP.VDU1_CP1.network": func(in *lifecycle.PlanInput) { in.Parameters = nil },
 		"additionalParams.variables.size":          func(in *lifecycle.PlanInput) { in.Variables = map[string]string{"size": "1"} },
+		"simple.yaml:24 must give vimbroker.io/wave as a whole number": func(in *lifecycle.PlanInput) {
+			*in = tacker(hot + "    metadata: {vimbroker.io/wave: late}\n")
+		},
+		"the same for all resources": func(in *lifecycle.PlanInput) {
+			*in = tacker(hot + "    metadata: {vimbroker.io/wave: 1}\n  more:\n    type: OS::Heat::RandomString\n    metadata: {vimbroker.io/wave: 2}\n")
+		},
 		"VDU VDU1 cannot be scaled": func(in *lifecycle.PlanInput) {
 			*in = tacker(strings.Replace(hot, "{get_param: [nfv, VDU, VDU1, desired_capacity]}", "1", 1))
 			in.Operation, in.Scaled = lifecycle.ScaleVNF, []string{"vdu-1"}

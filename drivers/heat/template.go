@@ -7,6 +7,7 @@ import (
 	"maps"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -64,6 +65,25 @@ type hot struct {
 	defaults map[string]*yaml.Node
 	// declared counts the resources of all templates.
 	declared int
+	// wave is the one that a resource of the top template declares for the stack, by waveKey in its metadata.
+	wave *int
+}
+
+// waveKey is the annotation that puts objects of manifests into waves.
+const waveKey = "vimbroker.io/wave"
+
+// inWave takes in the wave that a resource declares for the stack.
+func (h *hot) inWave(body *yaml.Node) error {
+	said := at(at(body, "metadata"), waveKey)
+	if said == nil {
+		return nil
+	}
+	n, err := strconv.ParseInt(said.Value, 10, 16)
+	if wave := int(n); err == nil && (h.wave == nil || *h.wave == wave) {
+		h.wave = &wave
+		return nil
+	}
+	return fault(h.top, said.Line, "must give %s as a whole number, the same for all resources: a stack is made in one wave", waveKey)
 }
 
 // declared is a resource of a template.
@@ -347,6 +367,9 @@ func (h *hot) declare(p string, n *yaml.Node, below map[int]map[string]bool) (ma
 		maps.Copy(names, d.within)
 		if p == h.top {
 			h.resources = append(h.resources, d)
+			if err := h.inWave(body); err != nil {
+				return nil, err
+			}
 		}
 	}
 	parameters := at(n, "parameters")

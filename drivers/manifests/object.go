@@ -73,6 +73,9 @@ func objects(in lifecycle.PlanInput, foreign *Marks) ([]*object, error) {
 	if err == nil && foreign == nil {
 		err = putIntoWaves(all, in.Waves, waves)
 	}
+	for _, o := range all {
+		o.Declared = o.wave
+	}
 	return all, err
 }
 

@@ -2,6 +2,7 @@ package manifests_test
 
 import (
 	"errors"
+	"maps"
 	"strings"
 	"testing"
 
@@ -68,6 +69,13 @@ func TestOrderWithoutAnnotations(t *testing.T) {
 		if got := wavesOf(mustPlan(t, s, in)); got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
 		}
+	}
+	declared := map[string]int{}
+	for _, r := range mustPlan(t, s, input(threeMaps)).Resources {
+		declared[r.Name] = r.Declared
+	}
+	if want := map[string]int{"a": 0, "b": 7, "c": 0}; !maps.Equal(declared, want) {
+		t.Errorf("the waves %v are kept of the objects, want %v", declared, want)
 	}
 }
 

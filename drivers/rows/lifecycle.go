@@ -39,12 +39,9 @@ func (r Instance) Use() broker.Use {
 	return broker.Use{Kind: broker.UseVNFInstance, Subject: r.ID, Project: r.Project, Name: r.Name}
 }
 
-// Occupies is the VIM that an operation that begins takes for its instance; empty if the instance stands on it already.
-func Occupies(o lifecycle.Operation) string {
-	if o.Target.VIM == o.Before.VIM {
-		return ""
-	}
-	return o.Target.VIM
+// Occupies are the VIMs that an operation that begins takes for its instance, and that it does not stand on already.
+func Occupies(o lifecycle.Operation) []string {
+	return slices.DeleteFunc(o.Target.VIMs(), func(vim string) bool { return slices.Contains(o.Before.VIMs(), vim) })
 }
 
 // InstanceColumns are the columns of the table vnf_instances.
@@ -59,7 +56,7 @@ func InstanceRow(i lifecycle.Instance) (Instance, error) {
 	text, err := json.Marshal(i)
 	row := Instance{
 		Instance: i, Document: string(text),
-		Packages: []string{i.Shape.Package}, VIMs: []string{i.Shape.VIM}, Links: i.Shape.AssetIDs(),
+		Packages: []string{i.Shape.Package}, VIMs: i.Shape.VIMs(), Links: i.Shape.AssetIDs(),
 	}
 	if err == nil {
 		err = row.SetDrift(i.Drift)
@@ -81,7 +78,7 @@ func Changed() error { return Conflict("the instance was changed in the meantime
 func (r Instance) holding(o lifecycle.Operation) Instance {
 	if o.State.Live() {
 		r.Packages = append(r.Packages, o.Before.Package, o.Target.Package)
-		r.VIMs = append(r.VIMs, o.Before.VIM, o.Target.VIM)
+		r.VIMs = append(append(r.VIMs, o.Before.VIMs()...), o.Target.VIMs()...)
 		r.Links = slices.Concat(r.Links, o.Before.AssetIDs(), o.Target.AssetIDs())
 	}
 	return r

@@ -132,8 +132,10 @@ func (s *Tables) BeginOperation(
 	ctx context.Context, o lifecycle.Operation, revision int64, change func(*lifecycle.Instance), e audit.Entry,
 ) error {
 	err := s.write(ctx, e, func(t Tx) error {
-		if err := t.occupy(rows.Occupies(o)); err != nil {
-			return err
+		for _, vim := range rows.Occupies(o) {
+			if err := t.occupy(vim); err != nil {
+				return err
+			}
 		}
 		row, err := instances.lockedRow(t, o.Instance)
 		if err != nil {

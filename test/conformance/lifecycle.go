@@ -89,7 +89,7 @@ func sampleInstance(project string) lifecycle.Instance {
 func sampleShape() lifecycle.Shape {
 	return lifecycle.Shape{
 		Package: "p", Product: lifecycle.Product{VNFDID: "d", Provider: "pr", Name: "n", SoftwareVersion: "1", VNFDVersion: "2"},
-		VIM: "v", VIMName: "edge", VIMType: "kubernetes", Flavour: "f", Namespace: "ns", Files: []string{"a.yaml"},
+		Part: lifecycle.Part{VIM: "v", VIMName: "edge", VIMType: "kubernetes", Namespace: "ns"}, Flavour: "f", Files: []string{"a.yaml"},
 		Variables: map[string]string{"A": "nul \x00"}, Scale: map[string]int{"a": 1}, Replicas: map[string]int32{"front": 2},
 		Resources: []lifecycle.Resource{{Group: "apps", Version: "v1", Kind: "Deployment", Plural: "deployments", Namespace: "ns", Name: "front", VDU: "front", Outlives: true, Wave: 1, Applied: "m"}},
 		VNFCs:     []lifecycle.VNFC{{VDU: "front", Kind: "Pod", Namespace: "ns", Name: "front-1", UID: "u", Ready: true}},

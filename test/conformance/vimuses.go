@@ -137,6 +137,21 @@ func instanceVIMs(t *testing.T, s lifecycleTest) {
 	s.end(ended, "", lifecycle.Processing, lifecycle.Completed)
 	s.vimUnused("when it is terminated", v.ID)
 
+	other := s.createVIM("cloud")
+	both := instantiation(i, v.ID)
+	both.Target.More = []lifecycle.Part{{Name: "machines", VIM: uuid.NewString()}}
+	if now, err = s.Instance(t.Context(), i.ID); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.BeginOperation(t.Context(), both, now.Revision, nil, entry("begin")); !errors.Is(err, broker.ErrConflict) {
+		t.Errorf("beginning with a part on a VIM that is gone = %v", err)
+	}
+	both.Target.More[0].VIM = other.ID
+	s.takeUp(both)
+	s.vimInUse("while a part is made there", other.ID, i.ID)
+	s.end(both, "", lifecycle.Processing, lifecycle.FailedTemp, lifecycle.RollingBack, lifecycle.RolledBack)
+	s.vimUnused("after the rollback of both parts", other.ID)
+
 	manyOnOneVIM(t, s, v)
 }
 

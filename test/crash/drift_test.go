@@ -32,7 +32,7 @@ var looking = scenario{
 			s.t.Fatal(err)
 		}
 		i := lifecycle.Instance{ID: uuid.NewString(), Project: v.Project, State: lifecycle.Instantiated, CreatedAt: now, Shape: lifecycle.Shape{
-			Package: pkg.ID, VIM: v.ID, VIMName: v.Name, VIMType: "kubernetes", Namespace: "default",
+			Package: pkg.ID, Part: lifecycle.Part{VIM: v.ID, VIMName: v.Name, VIMType: "kubernetes", Namespace: "default"},
 			Resources: []lifecycle.Resource{{Version: "v1", Kind: "ConfigMap", Plural: "configmaps", Namespace: "default", Name: "pages", Applied: "mark"}},
 		}}
 		if err := store.CreateInstance(s.ctx(), i, 0, audit.Entry{Time: now, Action: policy.VNFCreate, Outcome: audit.Done}); err != nil {

@@ -85,6 +85,8 @@ type Resource struct {
 	Ready      *bool    `json:"ready,omitempty"`
 	Message    string   `json:"message,omitempty"`
 	ChangedBy  []string `json:"changedBy,omitempty"`
+	// VIMConnectionID is given of an instance that is on several VIMs.
+	VIMConnectionID string `json:"vimConnectionId,omitempty"`
 }
 
 // VIMConnectionInfo names a VIM that the server knows, or brings one.
@@ -345,6 +347,11 @@ type WaveRule struct {
 
 // ignored are the parameters of Tacker that change nothing here: they are taken and shown.
 var ignored = []string{"upgrade_type", "vdu_params"}
+
+// Valued reports whether it gives values of a chart.
+func (p AdditionalParams) Valued() bool {
+	return len(p.ChartValues)+len(p.ChartSets)+len(p.ChartNames) > 0 || p.NewSecrets
+}
 
 // Unknown are those of Others that are not Tacker's, sorted: a VNFD has to declare them.
 func (p AdditionalParams) Unknown() (names []string) {

@@ -211,6 +211,9 @@ func objectWords(r sol003.Resource) string {
 // resourceWords are objectWords of a resource of an instance.
 func resourceWords(r sol003.Resource) string {
 	words := objectWords(r)
+	if r.VIMConnectionID != "" {
+		words += " on " + r.VIMConnectionID
+	}
 	if r.Outlives {
 		words += ", outlives the instance"
 	}
@@ -339,7 +342,7 @@ HOT hides or the manifests call secret, by a mark or by their names.`,
       --nfv '{"CP": {"VDU1_CP1": {"network": "net0"}}}'`,
 		flags: func(c *cobra.Command) {
 			f := c.Flags()
-			f.StringVar(&vim, "vim", "", "VIM (name or id; default: the project's default VIM)")
+			f.StringVar(&vim, "vim", "", "VIM (name or id, or two as A,B; default: the project's)")
 			f.StringVar(&r.FlavourID, "flavour", "simple", "deployment flavour")
 			f.StringVar(&r.LevelID, "level", "", "instantiation level (default: the flavour's)")
 			f.StringVarP(&r.Params.Namespace, "namespace", "n", "", "where objects go that name no namespace (default: the VIM's own)")
@@ -372,12 +375,18 @@ HOT hides or the manifests call secret, by a mark or by their names.`,
 			if r.Params.Volumes, err = volumesOf(c, mounted); err != nil {
 				return nil, err
 			}
-			ref, err := p.VIMRef(c.Context(), registry, vim)
-			if err != nil {
-				return nil, err
-			}
-			if ref != "" {
-				r.VIMs = map[string]sol003.VIMConnectionInfo{"vim": {VIMID: ref}}
+			r.VIMs = map[string]sol003.VIMConnectionInfo{}
+			for _, name := range strings.Split(vim, ",") {
+				ref, err := p.VIMRef(c.Context(), registry, name)
+				if err != nil {
+					return nil, err
+				}
+				if !strings.Contains(vim, ",") {
+					name = "vim"
+				}
+				if ref != "" {
+					r.VIMs[name] = sol003.VIMConnectionInfo{VIMID: ref}
+				}
 			}
 			return r, nil
 		},

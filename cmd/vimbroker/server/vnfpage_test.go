@@ -45,7 +45,7 @@ func newWorked(t *testing.T, s *server) worked {
 	back := lifecycle.Resource{Kind: evil("Service"), Namespace: "shop", Name: evil("back"), Wave: 2}
 	shape := lifecycle.Shape{
 		Package: w.pkg, Product: lifecycle.Product{VNFDID: "vnfd-1", Provider: evil("provider"), Name: evil("product"), SoftwareVersion: evil("1.0")},
-		VIMName: evil("edge"), Namespace: evil("shop"), Flavour: evil("flavour"), Scale: map[string]int{evil("aspect"): 1},
+		Part: lifecycle.Part{VIMName: evil("edge"), Namespace: evil("shop")}, Flavour: evil("flavour"), Scale: map[string]int{evil("aspect"): 1},
 		MaxScale: map[string]int{evil("aspect"): 3}, Resources: []lifecycle.Resource{front, back},
 		VNFCs: []lifecycle.VNFC{{VDU: "front", Kind: "Pod", Namespace: "shop", Name: evil("pod"), CPs: []lifecycle.CP{{CPD: evil("cp"), MAC: "02:00:00:00:00:01"}}}},
 	}

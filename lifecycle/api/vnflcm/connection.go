@@ -15,43 +15,58 @@ import (
 	"github.com/vimbroker/vimbroker/lifecycle"
 )
 
-// askedVIM puts into a request the one VIM that its vimConnectionInfo names or brings, if any.
-func askedVIM(infos map[string]sol003.VIMConnectionInfo, r *lifecycle.Instantiation) error {
-	if len(infos) > 1 {
-		return broker.Invalid("vimConnectionInfo", "names %d VIMs, and an instance is on one", len(infos))
+// askedVIMs puts into a request the VIMs that its vimConnectionInfo names or brings, if any.
+func askedVIMs(in sol003.InstantiateRequest, r *lifecycle.Instantiation) error {
+	if len(in.VIMs) > 2 {
+		return broker.Invalid("vimConnectionInfo", "names %d VIMs, and an instance is on two at most", len(in.VIMs))
 	}
-	for key, info := range infos {
-		r.Connection = key
-		if !info.Brings() {
-			if r.VIM = info.VIMID; r.VIM == "" {
-				return broker.Invalid("vimConnectionInfo", "names no vimId, and brings no accessInfo")
-			}
-			return nil
-		}
-		if info.AccessInfo == nil || info.InterfaceInfo == nil {
-			return &broker.Error{
-				Kind: broker.ErrInvalid, Field: "vimConnectionInfo", Detail: "a VIM that the request brings needs both interfaceInfo and accessInfo",
-				Remedy: "give both, or the vimId of a registered VIM alone",
-			}
-		}
-		brought, err := inline(info)
+	if len(in.VIMs) > 1 && in.Params.Valued() {
+		return broker.Invalid("additionalParams", "gives values of a chart, which an instance on two VIMs does not take: put them into the chart")
+	}
+	for n, key := range slices.Sorted(maps.Keys(in.VIMs)) {
+		site, err := askedVIM(key, in.VIMs[key])
 		if err != nil {
 			return err
 		}
-		if brought.Type == "" {
-			return missing("vimConnectionInfo." + key + ".vimType")
+		if n == 0 {
+			r.VIM, r.Connection, r.Inline = site.VIM, site.Connection, site.Inline
+		} else {
+			r.More = append(r.More, site)
 		}
-		r.Inline = &brought
 	}
 	return nil
+}
+
+// askedVIM is the VIM that a request names or brings under a key.
+func askedVIM(key string, info sol003.VIMConnectionInfo) (r lifecycle.Site, err error) {
+	r.Connection = key
+	if !info.Brings() {
+		if r.VIM = info.VIMID; r.VIM == "" {
+			err = broker.Invalid("vimConnectionInfo", "names no vimId, and brings no accessInfo")
+		}
+		return r, err
+	}
+	if info.AccessInfo == nil || info.InterfaceInfo == nil {
+		return r, &broker.Error{
+			Kind: broker.ErrInvalid, Field: "vimConnectionInfo", Detail: "a VIM that the request brings needs both interfaceInfo and accessInfo",
+			Remedy: "give both, or the vimId of a registered VIM alone",
+		}
+	}
+	brought, err := inline(info)
+	if err == nil && brought.Type == "" {
+		err = missing("vimConnectionInfo." + key + ".vimType")
+	}
+	r.Inline = &brought
+	return r, err
 }
 
 // changedVIM puts into a modification the VIM that the instance moves to, or what becomes of the one that came with a request.
 func changedVIM(infos map[string]*sol003.VIMConnectionInfo, m *lifecycle.Modification) error {
 	if len(infos) > 1 {
-		return broker.Invalid("vimConnectionInfo", "names %d VIMs, and an instance is on one", len(infos))
+		return broker.Invalid("vimConnectionInfo", "names %d VIMs, and one is changed at a time", len(infos))
 	}
 	for key, info := range infos {
+		m.Connection = key
 		switch {
 		case info == nil:
 			return broker.Invalid("vimConnectionInfo", "cannot be taken away while the instance is on it")
@@ -68,7 +83,7 @@ func changedVIM(infos map[string]*sol003.VIMConnectionInfo, m *lifecycle.Modific
 		if err != nil {
 			return err
 		}
-		m.Connection, m.Inline = key, &brought
+		m.Inline = &brought
 	}
 	return nil
 }

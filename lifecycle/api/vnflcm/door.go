@@ -278,7 +278,7 @@ func instantiation(c *api.Call) (lifecycle.Instantiation, error) {
 	if r.Waves, err = waves(in.Params); err != nil {
 		return lifecycle.Instantiation{}, err
 	}
-	if err := askedVIM(in.VIMs, &r); err != nil {
+	if err := askedVIMs(in, &r); err != nil {
 		return lifecycle.Instantiation{}, err
 	}
 	r.Params, err = params(c)
@@ -287,7 +287,7 @@ func instantiation(c *api.Call) (lifecycle.Instantiation, error) {
 
 // made are the files of the package that a request names, and the parameters of a base HOT or of a chart.
 func made(p sol003.AdditionalParams) ([]string, json.RawMessage, error) {
-	valued := len(p.ChartValues)+len(p.ChartSets)+len(p.ChartNames) > 0 || p.NewSecrets
+	valued := p.Valued()
 	if p.Chart == "" && !valued {
 		return p.Files, json.RawMessage(p.NFV), nil
 	}

@@ -133,7 +133,7 @@ func (l *life) Cancel(_ context.Context, _ policy.Principal, _ string, mode life
 func newLife() *life {
 	shape := lifecycle.Shape{
 		Package: "p", Product: lifecycle.Product{VNFDID: "d", Provider: "acme", Name: "web", SoftwareVersion: "1", VNFDVersion: "2"},
-		VIM: "5b2f0a52-6f3f-4a55-9a86-1f0c6f0f7c01", VIMName: "edge", VIMType: "kubernetes", Flavour: "simple", Namespace: "shop",
+		Part: lifecycle.Part{VIM: "5b2f0a52-6f3f-4a55-9a86-1f0c6f0f7c01", VIMName: "edge", VIMType: "kubernetes", Namespace: "shop"}, Flavour: "simple",
 		Scale: map[string]int{"front": 1}, MaxScale: map[string]int{"front": 4}, Replicas: map[string]int32{"front": 1},
 		Resources: []lifecycle.Resource{{Group: "apps", Version: "v1", Kind: "Deployment", Plural: "deployments", Namespace: "shop", Name: "front"}},
 		VNFCs:     []lifecycle.VNFC{{VDU: "front", Kind: "Pod", Namespace: "shop", Name: "front-1", Ready: true}},
@@ -208,7 +208,13 @@ func TestRequests(t *testing.T) {
 			"interfaceInfo":{"endpoint":"https://k/v3","skipCertificateHostnameCheck":true},"accessInfo":{"username":"u","password":"canary"}}}}`, 422, nil,
 		},
 		{"POST", one + "/change_vnfpkg", `{"vnfdId":"e","vimConnectionInfo":{"v":{"accessInfo":{"bearer_token":"canary"}}}}`, 422, nil},
-		{"POST", one + "/instantiate", `{"flavourId":"f","vimConnectionInfo":{"v":{"vimId":"a"},"w":{"vimId":"b"}}}`, 422, nil},
+		{
+			"POST", one + "/instantiate", `{"flavourId":"f","vimConnectionInfo":{"w":{"vimId":"b"},"v":{"vimId":"a"}}}`, 202,
+			lifecycle.Instantiation{Flavour: "f", VIM: "a", Connection: "v", More: []lifecycle.Site{{VIM: "b", Connection: "w"}}},
+		},
+		{"POST", one + "/instantiate", `{"flavourId":"f","vimConnectionInfo":{"v":{"vimId":"a"},"w":{"vimId":"b"},"x":{"vimId":"c"}}}`, 422, nil},
+		{"POST", one + "/instantiate", `{"flavourId":"f","vimConnectionInfo":{"v":{"vimId":"a"},"w":{}}}`, 422, nil},
+		{"POST", one + "/instantiate", `{"flavourId":"f","vimConnectionInfo":{"v":{"vimId":"a"},"w":{"vimId":"b"}},"additionalParams":{"helm_values":{"a":"canary"}}}`, 422, nil},
 		{"POST", one + "/instantiate", `{"flavourId":"f","additionalParams":{"use_helm":"canary"}}`, 422, nil},
 		{"POST", one + "/instantiate", `{"flavourId":"f","additionalParams":{"helm_values":{"a":"canary"}}}`, 202, lifecycle.Instantiation{Flavour: "f", Parameters: json.RawMessage(`{"helm_values":{"a":"canary"}}`)}},
 		{"POST", one + "/instantiate", `{"flavourId":"f","additionalParams":{"helm_values":{"a":"canary"},"lcm-kubernetes-def-files":["a"]}}`, 422, nil},

@@ -70,7 +70,7 @@ func wrong(p sol003.ExtCP) string {
 
 // network is what a link is on its VIM.
 func network(on lifecycle.Shape, k lifecycle.Link) sol003.ResourceHandle {
-	h := sol003.ResourceHandle{VIMConnectionID: connectionOf(on), ResourceID: k.Made.Network, Type: "OS::Neutron::Net"}
+	h := sol003.ResourceHandle{VIMConnectionID: connectionOf(on, k.Part), ResourceID: k.Made.Network, Type: "OS::Neutron::Net"}
 	if k.Spec.NAD != nil {
 		h.ResourceID, h.Type = k.Name, "NetworkAttachmentDefinition"
 	}

@@ -17,8 +17,16 @@ import (
 	"github.com/vimbroker/vimbroker/lifecycle"
 )
 
-// connectionOf is the key of an instance's one VIM: the request's name for it.
-func connectionOf(s lifecycle.Shape) string { return cmp.Or(s.Connection, "vim") }
+// connectionOf is the key of the VIM of an instance's part: the request's name for it.
+func connectionOf(s lifecycle.Shape, part string) string { return cmp.Or(part, s.Connection, "vim") }
+
+func connections(s lifecycle.Shape) map[string]sol003.VIMConnectionInfo {
+	all := map[string]sol003.VIMConnectionInfo{}
+	for _, p := range s.Parts() {
+		all[connectionOf(s, p.Name)] = sol003.VIMConnectionInfo{VIMID: p.VIM, VIMType: vimTypes[p.VIMType]}
+	}
+	return all
+}
 
 // vimTypes are SOL003's names of types of VIMs.
 var vimTypes = map[string]string{"kubernetes": "ETSINFV.KUBERNETES.V_1", "openstack": "ETSINFV.OPENSTACK_KEYSTONE.V_3"}
@@ -38,15 +46,15 @@ func instance(c *api.Call, i lifecycle.Instance) sol003.VNFInstance {
 		ProductName: s.Product.Name, SoftwareVersion: s.Product.SoftwareVersion, VNFDVersion: s.Product.VNFDVersion,
 		State: string(i.State), Metadata: kept(i.Metadata), Extensions: kept(i.Extensions), Configurable: kept(i.Configurable),
 		Own: &sol003.InstanceDetail{
-			Project: i.Project, CreatedBy: i.CreatedBy, CreatedAt: i.CreatedAt, Namespace: s.Namespace, VIMName: s.VIMName,
+			Project: i.Project, CreatedBy: i.CreatedBy, CreatedAt: i.CreatedAt, Namespace: s.Namespace, VIMName: s.VIMNames(),
 			NotDone: s.NotDone(),
 		},
 		Links: sol003.Links{"self": {Href: self}},
 	}
 	for _, r := range s.Resources {
-		shown.Own.Resources = append(shown.Own.Resources, resource(r))
+		shown.Own.Resources = append(shown.Own.Resources, resource(s, r))
 	}
-	shown.Own.Drift = drift(i.Drift)
+	shown.Own.Drift = drift(s, i.Drift)
 	if i.State == lifecycle.NotInstantiated {
 		shown.Links["instantiate"] = sol003.Link{Href: self + "/instantiate"}
 		return shown
@@ -59,7 +67,7 @@ func instance(c *api.Call, i lifecycle.Instance) sol003.VNFInstance {
 			shown.Links[link] = sol003.Link{Href: self + "/" + task}
 		}
 	}
-	shown.VIMs = map[string]sol003.VIMConnectionInfo{connectionOf(s): {VIMID: s.VIM, VIMType: vimTypes[s.VIMType]}}
+	shown.VIMs = connections(s)
 	info := &sol003.InstantiatedVNFInfo{FlavourID: s.Flavour, State: "STARTED"}
 	for _, aspect := range slices.Sorted(maps.Keys(s.Scale)) {
 		info.ScaleStatus = append(info.ScaleStatus, sol003.ScaleInfo{AspectID: aspect, Level: s.Scale[aspect]})
@@ -120,7 +128,7 @@ func external(s lifecycle.Shape) (shown []sol003.ExtCPInfo) {
 func storage(on lifecycle.Shape, of lifecycle.Storage) sol003.StorageInfo {
 	shown := sol003.StorageInfo{
 		ID: of.Name, DescID: of.Desc,
-		Storage: sol003.ResourceHandle{VIMConnectionID: connectionOf(on), ResourceID: of.Name, Type: of.Kind},
+		Storage: sol003.ResourceHandle{VIMConnectionID: connectionOf(on, of.Part), ResourceID: of.Name, Type: of.Kind},
 	}
 	if of.Namespace != "" {
 		shown.ID, shown.Note = of.Namespace+"."+of.Name, map[string]string{"namespace": of.Namespace}
@@ -171,17 +179,22 @@ func requested(params []byte) jsontext.Value {
 	return kept(params)
 }
 
-func resource(r lifecycle.Resource) sol003.Resource {
+func resource(on lifecycle.Shape, r lifecycle.Resource) (shown sol003.Resource) {
 	version := r.Version
 	if r.Group != "" {
 		version = r.Group + "/" + r.Version
 	}
-	return sol003.Resource{Kind: r.Kind, APIVersion: version, Namespace: r.Namespace, Name: r.Name, VDU: r.VDU, Outlives: r.Outlives}
+	if len(on.More) > 0 {
+		shown.VIMConnectionID = connectionOf(on, r.Part)
+	}
+	shown.Kind, shown.APIVersion, shown.Namespace, shown.Name = r.Kind, version, r.Namespace, r.Name
+	shown.VDU, shown.Outlives = r.VDU, r.Outlives
+	return shown
 }
 
 // drift is the last observation of an instance; nil if the instance was not observed since its last
 // operation.
-func drift(d lifecycle.Drift) *sol003.Drift {
+func drift(on lifecycle.Shape, d lifecycle.Drift) *sol003.Drift {
 	if d.TriedAt.IsZero() {
 		return nil
 	}
@@ -190,13 +203,13 @@ func drift(d lifecycle.Drift) *sol003.Drift {
 		shown.SeenAt = &d.SeenAt
 	}
 	for _, o := range d.Resources {
-		shown.Resources = append(shown.Resources, observed(o))
+		shown.Resources = append(shown.Resources, observed(on, o))
 	}
 	return shown
 }
 
-func observed(o lifecycle.Observation) sol003.Resource {
-	r := resource(o.Resource)
+func observed(on lifecycle.Shape, o lifecycle.Observation) sol003.Resource {
+	r := resource(on, o.Resource)
 	r.Standing, r.Ready, r.Message, r.ChangedBy = &o.Standing, &o.Ready, o.Message, o.ChangedBy
 	return r
 }
@@ -217,7 +230,7 @@ func operation(c *api.Call, o lifecycle.Operation) sol003.OpOcc {
 	if o.State == lifecycle.Completed {
 		switch o.Type {
 		case lifecycle.ModifyInfo:
-			shown.Changed = modified(o.Params, o.Target.VIM, o.Target.VIMType)
+			shown.Changed = modified(o.Params, o.Target)
 		case lifecycle.ChangePackage:
 			shown.Triggered = triggered(o.Target.Product)
 		case lifecycle.ChangeConn:
@@ -232,7 +245,7 @@ func operation(c *api.Call, o lifecycle.Operation) sol003.OpOcc {
 		}
 	}
 	for _, s := range o.Steps {
-		shown.Own.Steps = append(shown.Own.Steps, observed(s))
+		shown.Own.Steps = append(shown.Own.Steps, observed(o.On(), s))
 	}
 	for link, legal := range map[string]bool{
 		"retry": o.State == lifecycle.FailedTemp, "fail": o.State == lifecycle.FailedTemp,
@@ -254,14 +267,15 @@ func operation(c *api.Call, o lifecycle.Operation) sol003.OpOcc {
 
 // modified is the instance's information that a completed MODIFY_INFO has changed: the values of the request, with the
 // VIM as the server knows it, and without the access information that was sent.
-func modified(request []byte, vim, vimType string) *sol003.ModifyRequest {
+func modified(request []byte, on lifecycle.Shape) *sol003.ModifyRequest {
 	var asked sol003.ModifyRequest
 	if wire.Tolerant(request, &asked) != nil {
 		return nil
 	}
 	for name, v := range asked.VIMs {
 		if v != nil {
-			asked.VIMs[name] = &sol003.VIMConnectionInfo{VIMID: vim, VIMType: vimTypes[vimType]}
+			of := on.Connected(name)
+			asked.VIMs[name] = &sol003.VIMConnectionInfo{VIMID: of.VIM, VIMType: vimTypes[of.VIMType]}
 		}
 	}
 	return &asked
@@ -275,7 +289,7 @@ func triggered(p lifecycle.Product) *sol003.PackageModified {
 }
 
 func handle(on lifecycle.Shape, v lifecycle.VNFC) sol003.ResourceHandle {
-	return sol003.ResourceHandle{VIMConnectionID: connectionOf(on), ResourceID: v.Name, Type: v.Kind}
+	return sol003.ResourceHandle{VIMConnectionID: connectionOf(on, v.Part), ResourceID: v.Name, Type: v.Kind}
 }
 
 // affected are the VNFCs that a completed operation has changed; nil for none.
@@ -291,8 +305,8 @@ func affected(on lifecycle.Shape, all []lifecycle.Affected) []sol003.AffectedVNF
 }
 
 // effect shows what an operation does to one resource.
-func effect(e lifecycle.Effect) sol003.Effect {
-	shown := sol003.Effect{Deed: string(e.Deed), Resource: resource(e.Resource)}
+func effect(on lifecycle.Shape, e lifecycle.Effect) sol003.Effect {
+	shown := sol003.Effect{Deed: string(e.Deed), Resource: resource(on, e.Resource)}
 	switch {
 	case e.Deed == lifecycle.Apply && !e.Stands:
 		shown.Deed = sol003.DeedMake
@@ -306,7 +320,7 @@ func effect(e lifecycle.Effect) sol003.Effect {
 func preview(p lifecycle.Preview) sol003.Preview {
 	f := p.Plan.Facts
 	shown := sol003.Preview{
-		Allowed: p.Refusal == nil, Leases: []sol003.PreviewLease{}, Effects: []sol003.Effect{}, Images: f.Images, NotDone: p.NotDone,
+		Allowed: p.Refusal == nil, Leases: []sol003.PreviewLease{}, Effects: []sol003.Effect{}, Images: f.Images, NotDone: p.On.NotDone(),
 		ClusterScoped: f.ClusterScoped,
 		Privileged:    f.Privileged, BringsRBAC: f.BringsRBAC, BringsDefinitions: f.BringsDefinitions, BringsWebhooks: f.BringsWebhooks,
 	}
@@ -321,7 +335,7 @@ func preview(p lifecycle.Preview) sol003.Preview {
 		shown.Refusal = p.Refusal.Detail
 	}
 	for _, e := range p.Effects {
-		shown.Effects = append(shown.Effects, effect(e))
+		shown.Effects = append(shown.Effects, effect(p.On, e))
 	}
 	for n, l := range p.Leases {
 		lease := sol003.PreviewLease{

@@ -156,11 +156,11 @@ func Notification(s subscription.Subscription, e lifecycle.Event) ([]byte, error
 			n.Error = &sol003.Problem{Title: f.Title, Status: f.Status, Detail: f.Detail}
 		}
 		if s.Verbosity == subscription.Full {
-			on := lifecycle.Shape{Connection: e.Connection}
+			on := lifecycle.Shape{Part: e.Part, More: e.More}
 			n.VNFCs, n.Storages, n.VLs = affected(on, e.Affected), affectedStorages(on, e.Storages), affectedLinks(on, e.Affecting)
 			n.Connected = externalLinks(on, e.Links)
 			if e.Asked != nil {
-				n.Changed = modified(e.Asked, e.VIM, e.VIMType)
+				n.Changed = modified(e.Asked, on)
 			}
 			if e.NewProduct != nil {
 				n.Triggered = triggered(*e.NewProduct)
