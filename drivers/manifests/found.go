@@ -129,6 +129,8 @@ func (o *found) state() state {
 		return state{message: "is not ready: no load balancer of the cluster has given it an address"}
 	case kind.Group == batch && kind.Kind == "Job":
 		return o.job()
+	case kind.Group == "kubevirt.io" && (kind.Kind == "VirtualMachine" || kind.Kind == "VirtualMachineInstance"):
+		return o.machine()
 	case kind.Group == "" && kind.Kind == "Pod" && u.GetAnnotations()[hookAnnotation] != "":
 		return hookPod(phase)
 	}
@@ -177,6 +179,23 @@ func (o *found) job() state {
 		}
 	}
 	return state{message: "is not complete"}
+}
+
+// machine is the state of a machine of KubeVirt, which says nothing at first. One that its manifest does not start is ready.
+func (o *found) machine() state {
+	spec := mapAt(o.whole, "spec")
+	if strategy := text(spec, "runStrategy"); spec["running"] == false || strategy == "Halted" || strategy == "Manual" {
+		return state{ready: true}
+	}
+	for _, c := range o.conditions() {
+		switch {
+		case c.Type == "Ready" && c.Status == "True":
+			return state{ready: true}
+		case c.Type == "Ready":
+			return state{message: "is not ready" + c.words()}
+		}
+	}
+	return state{message: "is not ready"}
 }
 
 // hookPod is the state of a pod that is a hook of a chart: it is to come to its end.

@@ -99,3 +99,40 @@ func TestOwnersAreRefused(t *testing.T) {
 		t.Errorf("an object with an owner = %v", err)
 	}
 }
+
+// A machine of KubeVirt is ready when it says so, or where nothing starts it: kstatus takes one that says nothing for ready.
+func TestReadinessOfMachines(t *testing.T) {
+	s := fakeobjects.New(t)
+	type m = map[string]any
+	says := func(status, reason string) m {
+		return m{"conditions": []any{m{"type": "AgentConnected", "status": "True"}, m{"type": "Ready", "status": status, "reason": reason}}}
+	}
+	for kind, plural := range map[string]string{"VirtualMachine": "virtualmachines", "VirtualMachineInstance": "virtualmachineinstances"} {
+		s.Serve(fakeobjects.Kind{Group: "kubevirt.io", Version: "v1", Kind: kind, Plural: plural, Namespaced: true})
+		for _, c := range []struct {
+			spec, status m
+			want         string // empty: ready
+		}{
+			{m{"runStrategy": "Always"}, nil, "is not ready"},
+			{m{"running": true}, says("False", "GuestNotRunning"), "is not ready (GuestNotRunning)"},
+			{m{"running": true}, says("True", ""), ""},
+			{m{"running": false}, says("False", "VMINotExists"), ""},
+			{m{"runStrategy": "Halted"}, nil, ""},
+			{m{"runStrategy": "Manual"}, nil, ""},
+		} {
+			r := lifecycle.Resource{Group: "kubevirt.io", Version: "v1", Kind: kind, Plural: plural, Namespace: "cnf", Name: "vm"}
+			s.Put(fakeobjects.Path(r), m{
+				"kind": kind, "apiVersion": "kubevirt.io/v1", "spec": c.spec, "status": c.status,
+				"metadata": m{"name": "vm", "namespace": "cnf", "labels": m{"vimbroker.io/instance": instance}},
+			})
+			g := lifecycle.StageRules{Namespaces: []string{"cnf"}, Rules: rulesFor(r, "get")}
+			seen, err := manifests.New().Observe(t.Context(), s.Connection(g), instance, []lifecycle.Resource{r})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if o := seen[0]; o.Ready != (c.want == "") || o.Message != c.want {
+				t.Errorf("%s of %v with %v: ready %t, %q, want %q", kind, c.spec, c.status, o.Ready, o.Message, c.want)
+			}
+		}
+	}
+}

@@ -135,6 +135,7 @@ func TestServersOfAVNF(t *testing.T) {
 	t.Run("links", v.isLinked)
 	t.Run("no room", v.findsNoRoom)
 	t.Run("canceled", v.isCanceled)
+	t.Run("two parts", v.isOnBoth)
 	t.Run("Keystone that lets application credentials make trusts", func(t *testing.T) {
 		o.AllowTrusts(t)
 		id, text := o.ApplicationCredential(t, who, "registered", true)
