@@ -46,7 +46,7 @@ type Basis struct {
 // package. If no driver does, the error is the last that is not [broker.ErrUnsupported], or else the last.
 func (l *Lifecycle) choose(vimType broker.VIMType, s Source) (Driver, Basis, error) {
 	why := noDriver(string(vimType))
-	for _, d := range l.drivers[vimType] {
+	for _, d := range l.byType[vimType] {
 		b, err := d.Basis(s)
 		if err == nil {
 			return d, b, nil
@@ -61,7 +61,7 @@ func (l *Lifecycle) choose(vimType broker.VIMType, s Source) (Driver, Basis, err
 // driver is the one that made the resources of an instance. An instance stored without a driver's name
 // belongs to the first driver for its type of VIM.
 func (l *Lifecycle) driver(s Shape) (Driver, error) {
-	for _, d := range l.drivers[broker.VIMType(s.VIMType)] {
+	for _, d := range l.byType[broker.VIMType(s.VIMType)] {
 		if s.Driver == "" || s.Driver == d.Name() {
 			return d, nil
 		}

@@ -44,10 +44,10 @@ type proposal struct {
 
 // work is the operation that a proposal is, for an instance in the state that it needs.
 func (l *Lifecycle) work(p policy.Principal, i Instance, from proposal) (Operation, error) {
-	now := l.now()
+	now := l.Now()
 	o := Operation{
 		ID: uuid.NewString(), Instance: i.ID, Project: i.Project, Type: from.of, State: Starting, Asker: policy.Delegate(p, now),
-		StartedAt: now, StateEnteredAt: now, Deadline: now.Add(l.terms.Patience), Params: from.params, Before: i.Shape, Target: i.Shape,
+		StartedAt: now, StateEnteredAt: now, Deadline: now.Add(l.Terms.Patience), Params: from.params, Before: i.Shape, Target: i.Shape,
 		Revision: 1,
 	}
 	o.queue(now)
@@ -90,7 +90,7 @@ func (l *Lifecycle) begin(ctx context.Context, p policy.Principal, id string, fr
 		}
 	}
 	if err == nil {
-		if err = l.store.BeginOperation(ctx, o, i.Revision, nil, act.With(audit.DetailOperation, o.ID).Intent()); err != nil {
+		if err = l.Store.BeginOperation(ctx, o, i.Revision, nil, act.With(audit.DetailOperation, o.ID).Intent()); err != nil {
 			l.abandonSecrets(ctx, o.Target.Concealed.ID)
 		}
 	}
@@ -122,7 +122,7 @@ func (r Instantiation) propose(ctx context.Context, l *Lifecycle, p policy.Princ
 
 // instantiation is the shape that an instance takes.
 func (l *Lifecycle) instantiation(ctx context.Context, p policy.Principal, i Instance, r Instantiation, to *Shape) error {
-	pkg, err := l.packages.Use(ctx, p, i.Shape.Product.VNFDID)
+	pkg, err := l.Packages.Use(ctx, p, i.Shape.Product.VNFDID)
 	if err != nil {
 		return err
 	}
@@ -158,7 +158,7 @@ func (l *Lifecycle) target(
 	ctx context.Context, p policy.Principal, i Instance, r Site, source func(broker.VIMType) Source,
 ) (broker.VIM, error) {
 	if r.Inline == nil {
-		v, err := l.leaser.VIM(ctx, p, r.VIM)
+		v, err := l.Leaser.VIM(ctx, p, r.VIM)
 		if err == nil && v.Labels[broker.LabelInline] != "" && v.Labels[broker.LabelInstance] != i.ID {
 			err = &broker.Error{
 				Kind: broker.ErrInvalid, Field: "vimConnectionInfo",
@@ -184,7 +184,7 @@ func (r Scaling) propose(ctx context.Context, l *Lifecycle, _ policy.Principal) 
 		if r.Steps == 0 {
 			return broker.Invalid("numberOfSteps", "must be 1 or more")
 		}
-		pkg, err := l.packages.Held(ctx, i.Shape.Package)
+		pkg, err := l.Packages.Held(ctx, i.Shape.Package)
 		if err != nil {
 			return err
 		}
@@ -216,7 +216,7 @@ func (l *Lifecycle) ChangePackage(ctx context.Context, p policy.Principal, id st
 
 func (r PackageChange) propose(ctx context.Context, l *Lifecycle, p policy.Principal) proposal {
 	shape := func(i Instance, o *Operation) error {
-		pkg, err := l.packages.Use(ctx, p, r.VNFDID)
+		pkg, err := l.Packages.Use(ctx, p, r.VNFDID)
 		if err != nil {
 			return err
 		}
@@ -311,7 +311,7 @@ func (l *Lifecycle) Modify(ctx context.Context, p policy.Principal, id string, m
 			return Operation{}, l.refuse(ctx, act, err)
 		}
 	}
-	now := l.now()
+	now := l.Now()
 	o := Operation{
 		ID: uuid.NewString(), Instance: i.ID, Project: i.Project, Type: ModifyInfo, State: Completed, Asker: policy.Delegate(p, now),
 		StartedAt: now, StateEnteredAt: now, Deadline: now, Params: m.Params, Before: i.Shape, Target: i.Shape, Revision: 1,
@@ -334,7 +334,7 @@ func (l *Lifecycle) Modify(ctx context.Context, p policy.Principal, id string, m
 			now.Shape, now.Drift = o.Target, Drift{}
 		}
 	}
-	if err := l.store.BeginOperation(ctx, o, i.Revision, change, act.Done()); err != nil {
+	if err := l.Store.BeginOperation(ctx, o, i.Revision, change, act.Done()); err != nil {
 		if o.Target.Concealed.ID != i.Shape.Concealed.ID {
 			l.abandonSecrets(ctx, o.Target.Concealed.ID)
 		}
@@ -378,7 +378,7 @@ func (l *Lifecycle) again(ctx context.Context, p policy.Principal, action policy
 	if to == RollingBack { // the end of the work is an entry of its own
 		entry = func(...string) audit.Entry { return act.Intent() }
 	}
-	o, err := l.store.UpdateOperation(ctx, id, func(o *Operation, _ *Instance) error {
+	o, err := l.Store.UpdateOperation(ctx, id, func(o *Operation, _ *Instance) error {
 		if o.State != FailedTemp {
 			return notNow(*o, FailedTemp)
 		}
@@ -388,10 +388,10 @@ func (l *Lifecycle) again(ctx context.Context, p policy.Principal, action policy
 				Remedy: "retry it, or give it up (fail)",
 			}
 		}
-		now := l.now()
+		now := l.Now()
 		o.move(to, now)
 		o.queue(now)
-		o.Asker, o.Cancel, o.Deadline = policy.Delegate(p, now), "", now.Add(l.terms.Patience)
+		o.Asker, o.Cancel, o.Deadline = policy.Delegate(p, now), "", now.Add(l.Terms.Patience)
 		return nil
 	}, entry())
 	if err != nil {
@@ -407,11 +407,11 @@ func (l *Lifecycle) Fail(ctx context.Context, p policy.Principal, id string) (Op
 	if err != nil {
 		return Operation{}, err
 	}
-	o, err := l.store.UpdateOperation(ctx, id, func(o *Operation, i *Instance) error {
+	o, err := l.Store.UpdateOperation(ctx, id, func(o *Operation, i *Instance) error {
 		if o.State != FailedTemp {
 			return notNow(*o, FailedTemp)
 		}
-		o.abandon(i, l.now())
+		o.abandon(i, l.Now())
 		return nil
 	}, act.Done())
 	if err != nil {
@@ -430,7 +430,7 @@ func (l *Lifecycle) Cancel(ctx context.Context, p policy.Principal, id string, m
 	if mode != Graceful && mode != Forceful {
 		return Operation{}, l.refuse(ctx, act, broker.Invalid("cancelMode", "must be GRACEFUL or FORCEFUL"))
 	}
-	o, err := l.store.UpdateOperation(ctx, id, func(o *Operation, _ *Instance) error {
+	o, err := l.Store.UpdateOperation(ctx, id, func(o *Operation, _ *Instance) error {
 		if !o.State.Working() {
 			return notNow(*o, Starting, Processing, RollingBack)
 		}
@@ -441,7 +441,7 @@ func (l *Lifecycle) Cancel(ctx context.Context, p policy.Principal, id string, m
 			}
 		}
 		if o.Waits() { // no worker has it, and its leases ended with the previous attempt
-			o.fail(canceledBy(), l.now())
+			o.fail(canceledBy(), l.Now())
 			return nil
 		}
 		o.Cancel = mode

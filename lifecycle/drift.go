@@ -54,7 +54,7 @@ func (l *Lifecycle) Passes() []broker.Pass {
 		{Name: "operation-turns", Every: turnsEvery, Run: l.GiveTurns},
 		{Name: "inline-vims", Every: inlineEvery, Run: l.LetGo},
 		{Name: "secret-parameters", Every: secretParametersEvery, Run: func(ctx context.Context) error {
-			return l.SettleSecretParameters(ctx, l.now().Add(-abandonedFor))
+			return l.SettleSecretParameters(ctx, l.Now().Add(-abandonedFor))
 		}},
 	}
 }
@@ -64,7 +64,7 @@ func (l *Lifecycle) Passes() []broker.Pass {
 // skips an instance whose operation has not ended. VIMs are queried in parallel; a VIM that is slow or does not
 // answer delays no other, and goes to the end of the queue.
 func (l *Lifecycle) Observe(ctx context.Context) error {
-	due, err := l.store.InstancesToObserve(ctx, l.now().Add(-l.terms.DriftEvery), driftAtOnce)
+	due, err := l.Store.InstancesToObserve(ctx, l.Now().Add(-l.Terms.DriftEvery), driftAtOnce)
 	if err != nil {
 		return err
 	}
@@ -118,7 +118,7 @@ func (l *Lifecycle) Check(ctx context.Context, p policy.Principal, id string) (I
 	if i.State != Instantiated {
 		return Instance{}, l.refuse(ctx, act, stateConflict(i))
 	}
-	newest, _, err := l.store.Operations(ctx, OperationFilter{Instance: id, Page: broker.Page{Size: 10}})
+	newest, _, err := l.Store.Operations(ctx, OperationFilter{Instance: id, Page: broker.Page{Size: 10}})
 	if err == nil && slices.ContainsFunc(newest, func(o Operation) bool { return o.State.Working() }) {
 		err = &broker.Error{
 			Kind: broker.ErrConflict, Detail: "an operation is at work on the instance, and looks at its resources itself",
@@ -132,7 +132,7 @@ func (l *Lifecycle) Check(ctx context.Context, p policy.Principal, id string) (I
 	if err := cmp.Or(ctx.Err(), l.keepDrift(ctx, i, seen, why)); err != nil {
 		return Instance{}, l.refuse(ctx, act, err)
 	}
-	if i, err = l.store.Instance(ctx, id); err != nil {
+	if i, err = l.Store.Instance(ctx, id); err != nil {
 		return Instance{}, l.refuse(ctx, act, err)
 	}
 	return i, act.Read(ctx)
@@ -224,14 +224,14 @@ func (l *Lifecycle) lookAt(
 func (l *Lifecycle) endLook(ctx context.Context, name string) error {
 	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), endPatience)
 	defer cancel()
-	return l.leaser.EndOperation(ending, name)
+	return l.Leaser.EndOperation(ending, name)
 }
 
 // keepDrift stores the observation, unless an operation has begun meanwhile, and logs it if the instance
 // has drifted further.
 func (l *Lifecycle) keepDrift(ctx context.Context, i Instance, seen []Observation, why error) error {
 	d := i.Drift
-	d.TriedAt, d.Unseen = l.now(), ""
+	d.TriedAt, d.Unseen = l.Now(), ""
 	if why != nil {
 		d.Unseen = failureOf(why).Detail
 	} else {
@@ -247,7 +247,7 @@ func (l *Lifecycle) keepDrift(ctx context.Context, i Instance, seen []Observatio
 			}
 		}
 	}
-	err := l.store.SaveDrift(ctx, i.ID, i.Revision, d)
+	err := l.Store.SaveDrift(ctx, i.ID, i.Revision, d)
 	if errors.Is(err, broker.ErrConflict) || errors.Is(err, broker.ErrNotFound) {
 		return nil // it is another now
 	}
@@ -255,10 +255,10 @@ func (l *Lifecycle) keepDrift(ctx context.Context, i Instance, seen []Observatio
 		return err
 	}
 	if why != nil {
-		l.log.InfoContext(ctx, "a VNF instance could not be looked at", "instance", i.ID, "project", i.Project, "vim", i.Shape.VIM, "error", why)
+		l.Log.InfoContext(ctx, "a VNF instance could not be looked at", "instance", i.ID, "project", i.Project, "vim", i.Shape.VIM, "error", why)
 	}
 	if d.Count > i.Drift.Count {
-		l.log.WarnContext(ctx, "resources of a VNF instance are missing or were changed", "instance", i.ID, "project", i.Project,
+		l.Log.WarnContext(ctx, "resources of a VNF instance are missing or were changed", "instance", i.ID, "project", i.Project,
 			"resources", d.Count, "before", i.Drift.Count)
 	}
 	return nil
@@ -266,5 +266,5 @@ func (l *Lifecycle) keepDrift(ctx context.Context, i Instance, seen []Observatio
 
 // Count counts instances, for the operator.
 func (l *Lifecycle) Count(ctx context.Context) (InstanceCount, error) {
-	return l.store.CountInstances(ctx)
+	return l.Store.CountInstances(ctx)
 }

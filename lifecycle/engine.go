@@ -22,7 +22,7 @@ const endPatience = 30 * time.Second
 
 // Worker works operations.
 func (l *Lifecycle) Worker() job.Worker {
-	return job.Worker{Kind: JobKind, AtOnce: l.terms.atOnce(), Work: l.Work}
+	return job.Worker{Kind: JobKind, AtOnce: l.Terms.atOnce(), Work: l.Work}
 }
 
 // Work works one operation until it has ended or failed, or has to wait: then Work returns an
@@ -30,14 +30,14 @@ func (l *Lifecycle) Worker() job.Worker {
 // other worker can act on the VIM for this operation.
 func (l *Lifecycle) Work(ctx context.Context, id string) error {
 	ctx = audit.WithRequest(ctx, id)
-	o, err := l.store.Operation(ctx, id)
+	o, err := l.Store.Operation(ctx, id)
 	if errors.Is(err, broker.ErrNotFound) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	if err := l.leaser.EndOperation(ctx, id); err != nil {
+	if err := l.Leaser.EndOperation(ctx, id); err != nil {
 		return err
 	}
 	if !o.State.Working() {
@@ -62,7 +62,7 @@ func (l *Lifecycle) Work(ctx context.Context, id string) error {
 	if ctx.Err() != nil { // another process resumes, or this one at the next start
 		return ctx.Err()
 	}
-	if did != nil && errors.Is(did, job.ErrFenced) || did != nil && mayPass(did) && l.now().Before(a.o.Deadline) && a.o.Cancel == "" {
+	if did != nil && errors.Is(did, job.ErrFenced) || did != nil && mayPass(did) && l.Now().Before(a.o.Deadline) && a.o.Cancel == "" {
 		if a.advanced {
 			return job.Progressed(did)
 		}
@@ -117,10 +117,10 @@ func (a *attempt) run(ctx context.Context) (err error) {
 	if err := a.canceled(ctx); err != nil {
 		return err
 	}
-	if a.i, err = a.store.Instance(ctx, a.o.Instance); err != nil {
+	if a.i, err = a.Store.Instance(ctx, a.o.Instance); err != nil {
 		return err
 	}
-	if a.p, err = a.delegates.Resume(ctx, Actor, a.o.Asker); err != nil {
+	if a.p, err = a.Delegates.Resume(ctx, Actor, a.o.Asker); err != nil {
 		return err
 	}
 	shape := a.o.Target
@@ -191,7 +191,7 @@ func (l *Lifecycle) named(err error, p policy.Principal, action policy.Action, r
 	if !errors.As(err, &known) || !errors.Is(err, broker.ErrDenied) {
 		return err
 	}
-	d := l.guard.Policy.Decide(policy.Request{Principal: p, Action: action, Resource: res, Wish: wish})
+	d := l.Guard.Policy.Decide(policy.Request{Principal: p, Action: action, Resource: res, Wish: wish})
 	if len(d.Policies) > 0 {
 		known.Detail = fmt.Sprintf("policy does not allow %s to %s with this plan (policy %s", p.Name, action, strings.Join(d.Policies, ", "))
 		if wish.Plan != nil && len(wish.Plan.Reaches) > 0 {
@@ -248,12 +248,12 @@ func (a *attempt) started(ctx context.Context) error {
 	if a.o.State != Starting && a.recorded() {
 		return nil
 	}
-	stored, err := a.store.UpdateOperation(ctx, a.o.ID, func(o *Operation, i *Instance) error {
+	stored, err := a.Store.UpdateOperation(ctx, a.o.ID, func(o *Operation, i *Instance) error {
 		if o.Cancel != "" && o.State == Starting {
 			return canceledBy()
 		}
 		if o.State == Starting {
-			o.move(Processing, a.now())
+			o.move(Processing, a.Now())
 		}
 		o.Plan = a.o.Plan
 		i.Shape.Resources = union(i.Shape.Resources, a.plan.Resources)
@@ -295,7 +295,7 @@ func union(a, b []Resource) []Resource {
 func (a *lane) stage(ctx context.Context, h held, s Stage) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	bounded, cancel := context.WithTimeout(ctx, min(h.until.Sub(a.now()), a.o.Deadline.Sub(a.now())))
+	bounded, cancel := context.WithTimeout(ctx, min(h.until.Sub(a.Now()), a.o.Deadline.Sub(a.Now())))
 	defer cancel()
 	looked := make(chan struct{})
 	go func() {
@@ -325,7 +325,7 @@ func (a *lane) stage(ctx context.Context, h held, s Stage) error {
 		failpoint.At("operation.wave")
 		a.mu.Lock()
 		*a.wave++
-		soon := time.Since(a.savedAt) < time.Duration(len(a.steps)/stepsALook)*a.terms.LookEvery
+		soon := time.Since(a.savedAt) < time.Duration(len(a.steps)/stepsALook)*a.Terms.LookEvery
 		a.mu.Unlock()
 		if soon { // a worker that resumes from the last save finds these waves done
 			continue
@@ -356,7 +356,7 @@ func (a *attempt) save(ctx context.Context) error {
 	a.changed, a.savedAt = false, time.Now()
 	o := a.o
 	a.mu.Unlock()
-	return a.store.SaveProgress(ctx, o)
+	return a.Store.SaveProgress(ctx, o)
 }
 
 func sortedSteps(steps map[string]Observation) []Observation {
@@ -375,7 +375,7 @@ func sortedSteps(steps map[string]Observation) []Observation {
 
 // leaseEnded is [errLeaseEnded] if somebody has revoked the lease of the stage.
 func (a *attempt) leaseEnded(ctx context.Context, h held) error {
-	ended, why, err := a.leaser.Ended(ctx, h.Config.Lease)
+	ended, why, err := a.Leaser.Ended(ctx, h.Config.Lease)
 	if err != nil || !ended {
 		return nil //nolint:nilerr // what cannot be told stops nothing: the VIM decides
 	}
@@ -393,7 +393,7 @@ const stepsALook = 1000
 // look saves the observations while a stage runs, and ends the stage if somebody has canceled the operation or
 // revoked its lease.
 func (a *attempt) look(ctx context.Context, h held, stop func(error)) {
-	every := time.NewTicker(a.terms.LookEvery)
+	every := time.NewTicker(a.Terms.LookEvery)
 	defer every.Stop()
 	for unsaved := 0; ; {
 		select {
@@ -401,7 +401,7 @@ func (a *attempt) look(ctx context.Context, h held, stop func(error)) {
 			return
 		case <-every.C:
 		}
-		now, err := a.store.Operation(ctx, a.o.ID)
+		now, err := a.Store.Operation(ctx, a.o.ID)
 		if err == nil && now.Cancel == Forceful {
 			stop(canceledBy())
 			return
@@ -425,7 +425,7 @@ func (a *attempt) look(ctx context.Context, h held, stop func(error)) {
 
 // canceled is [ErrCanceled] if somebody has asked for it.
 func (a *attempt) canceled(ctx context.Context) error {
-	now, err := a.store.Operation(ctx, a.o.ID)
+	now, err := a.Store.Operation(ctx, a.o.ID)
 	if err != nil {
 		return err
 	}
@@ -452,9 +452,9 @@ func (a *attempt) endLeases(ctx context.Context) error {
 	a.mu.Lock()
 	used := slices.Collect(maps.Values(a.leases))
 	a.mu.Unlock()
-	err := a.leaser.EndOperation(ctx, a.o.ID, used...)
+	err := a.Leaser.EndOperation(ctx, a.o.ID, used...)
 	if a.o.Type == Terminate {
-		err = errors.Join(err, a.leaser.EndOperation(ctx, driftName(a.i.ID)), a.leaser.EndOperation(ctx, inspectName(a.i.ID)))
+		err = errors.Join(err, a.Leaser.EndOperation(ctx, driftName(a.i.ID)), a.Leaser.EndOperation(ctx, inspectName(a.i.ID)))
 	}
 	return err
 }
@@ -469,23 +469,23 @@ func (a *attempt) settle(ctx context.Context, did error) (Operation, error) {
 	if did == nil {
 		entry = act.Done(audit.DetailOperation, a.o.ID)
 	} else {
-		a.log.InfoContext(ctx, "a life-cycle operation failed", "operation", a.o.ID, "type", a.o.Type, "error", did)
+		a.Log.InfoContext(ctx, "a life-cycle operation failed", "operation", a.o.ID, "type", a.o.Type, "error", did)
 		entry = act.Failed(kindOf(did).err.Error())
 	}
 	a.mu.Lock()
 	steps := sortedSteps(a.steps)
 	a.mu.Unlock()
-	ended, err := a.store.UpdateOperation(ctx, a.o.ID, func(o *Operation, i *Instance) error {
+	ended, err := a.Store.UpdateOperation(ctx, a.o.ID, func(o *Operation, i *Instance) error {
 		o.Steps = steps
 		if did != nil {
 			i.Shape.Resources = a.seen(i.Shape.Resources) // for the way back, or a termination
-			o.fail(did, a.now())
+			o.fail(did, a.Now())
 			return nil
 		}
 		if o.State == RollingBack {
-			o.move(RolledBack, a.now())
+			o.move(RolledBack, a.Now())
 		} else {
-			o.move(Completed, a.now())
+			o.move(Completed, a.Now())
 			o.Failure = nil
 		}
 		a.conclude(*o, i)
@@ -506,7 +506,7 @@ func (a *attempt) record(ctx context.Context) (*audit.Act, error) {
 		return a.act, nil
 	}
 	if a.i.ID == "" {
-		i, err := a.store.Instance(ctx, a.o.Instance)
+		i, err := a.Store.Instance(ctx, a.o.Instance)
 		if err != nil {
 			return nil, err
 		}
@@ -516,7 +516,7 @@ func (a *attempt) record(ctx context.Context) (*audit.Act, error) {
 	if a.o.State == RollingBack {
 		action = policy.VNFRollback
 	}
-	return a.guard.Record(ctx, policy.Principal{Name: a.o.Asker.Name, Project: a.o.Project, Actor: Actor}, action, a.i.resource()).
+	return a.Guard.Record(ctx, policy.Principal{Name: a.o.Asker.Name, Project: a.o.Project, Actor: Actor}, action, a.i.resource()).
 		With(audit.DetailOperation, a.o.ID), nil
 }
 

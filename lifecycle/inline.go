@@ -71,7 +71,7 @@ func (l *Lifecycle) bring(ctx context.Context, p policy.Principal, i Instance, c
 	if err := l.idle(ctx, i); err != nil { // before the VIM is asked anything
 		return broker.VIM{}, err
 	}
-	return l.registrar.RegisterVIM(ctx, p, broker.Registration{
+	return l.Registrar.RegisterVIM(ctx, p, broker.Registration{
 		Name: "vnf-" + i.ID + "-" + connection + "-" + uuid.NewString()[:8], Type: in.Type, Project: i.Project,
 		Endpoint: in.Endpoint, CACert: in.CACert,
 		InsecureSkipVerify: in.InsecureSkipVerify, Scope: in.Scope, Credential: in.Credential,
@@ -126,32 +126,32 @@ func (l *Lifecycle) replace(
 		return Operation{}, l.refuse(ctx, act, err)
 	}
 	o.State, o.TurnAt, o.Deadline = Starting, o.StartedAt, o.StartedAt.Add(replaceWithin)
-	if err := l.store.BeginOperation(ctx, o, i.Revision, nil, act.Intent()); err != nil {
+	if err := l.Store.BeginOperation(ctx, o, i.Revision, nil, act.Intent()); err != nil {
 		return Operation{}, l.refuse(ctx, act, err)
 	}
 	ctx = job.WithClaim(ctx, job.Claim{Job: o.Job()})
 	changing, cancel := context.WithTimeout(ctx, replaceWithin)
 	defer cancel()
-	_, failed := l.registrar.UpdateVIM(changing, p, v.ID, m.Inline.change(v))
+	_, failed := l.Registrar.UpdateVIM(changing, p, v.ID, m.Inline.change(v))
 	failpoint.At("inline.rotated")
 	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), endPatience)
 	defer cancel()
 	if failed != nil {
-		_, err := l.store.UpdateOperation(ending, o.ID, func(o *Operation, _ *Instance) error {
-			o.fail(failed, l.now())
+		_, err := l.Store.UpdateOperation(ending, o.ID, func(o *Operation, _ *Instance) error {
+			o.fail(failed, l.Now())
 			return nil
 		}, act.Failed(kindOf(failed).err.Error()))
 		return Operation{}, cmp.Or(overdue(err), overdue(failed), failed)
 	}
-	if _, err = l.store.UpdateOperation(ending, o.ID, func(o *Operation, i *Instance) error {
-		o.move(Processing, l.now())
+	if _, err = l.Store.UpdateOperation(ending, o.ID, func(o *Operation, i *Instance) error {
+		o.move(Processing, l.Now())
 		change(i)
 		return nil
 	}, act.Intent()); err != nil {
 		return Operation{}, cmp.Or(overdue(err), err)
 	}
-	o, err = l.store.UpdateOperation(ending, o.ID, func(o *Operation, _ *Instance) error {
-		o.move(Completed, l.now())
+	o, err = l.Store.UpdateOperation(ending, o.ID, func(o *Operation, _ *Instance) error {
+		o.move(Completed, l.Now())
 		return nil
 	}, act.Done())
 	return o, cmp.Or(overdue(err), err)
@@ -185,11 +185,11 @@ func (l *Lifecycle) endReplacing(ctx context.Context, o Operation) error {
 	if o.State == Processing {
 		entry = act.Done()
 	}
-	_, err = l.store.UpdateOperation(ctx, o.ID, func(o *Operation, _ *Instance) error {
+	_, err = l.Store.UpdateOperation(ctx, o.ID, func(o *Operation, _ *Instance) error {
 		if o.State == Processing { // all is done
-			o.move(Completed, l.now())
+			o.move(Completed, l.Now())
 		} else {
-			o.fail(why, l.now())
+			o.fail(why, l.Now())
 		}
 		return nil
 	}, entry)
@@ -219,7 +219,7 @@ func (l *Lifecycle) replaceable(ctx context.Context, p policy.Principal, i Insta
 	if err := l.idle(ctx, i); err != nil {
 		return broker.VIM{}, err
 	}
-	return l.leaser.VIM(ctx, p, part.VIM)
+	return l.Leaser.VIM(ctx, p, part.VIM)
 }
 
 // idle is ErrConflict while an operation of the instance is Live.
@@ -240,7 +240,7 @@ const newest = 10
 
 // live is the operation of an instance that is Live; the zero Operation where none is.
 func (l *Lifecycle) live(ctx context.Context, instance string) (Operation, error) {
-	found, _, err := l.store.Operations(ctx, OperationFilter{Instance: instance, Page: broker.Page{Size: newest}})
+	found, _, err := l.Store.Operations(ctx, OperationFilter{Instance: instance, Page: broker.Page{Size: newest}})
 	if at := slices.IndexFunc(found, func(o Operation) bool { return o.State.Live() }); err == nil && at >= 0 {
 		return found[at], nil
 	}
@@ -254,16 +254,16 @@ func (l *Lifecycle) LetGo(ctx context.Context) error {
 		State: broker.VIMRegistered, Labels: map[string]string{broker.LabelInline: "true"}, Page: broker.Page{Size: broker.MaxPage},
 	}
 	for {
-		found, next, err := l.registrar.VIMs(ctx, inlineSelf(""), q)
+		found, next, err := l.Registrar.VIMs(ctx, inlineSelf(""), q)
 		if err != nil {
 			return err
 		}
 		for _, v := range found {
-			if l.now().Before(v.UpdatedAt.Add(inlineRests)) {
+			if l.Now().Before(v.UpdatedAt.Add(inlineRests)) {
 				continue
 			}
 			if err := l.letGo(ctx, v); err != nil {
-				l.log.WarnContext(ctx, "a VIM that came with a request is not removed now; the next pass tries again", "vim", v.ID, "error", err)
+				l.Log.WarnContext(ctx, "a VIM that came with a request is not removed now; the next pass tries again", "vim", v.ID, "error", err)
 			}
 		}
 		if q.Token = next; next == "" {
@@ -278,7 +278,7 @@ func (l *Lifecycle) letGo(ctx context.Context, v broker.VIM) error {
 		return err
 	}
 	failpoint.At("inline.unneeded")
-	_, _, err := l.registrar.DeleteVIM(ctx, inlineSelf(v.Project), v.ID, broker.Deletion{Drain: true, IfRevision: v.Revision})
+	_, _, err := l.Registrar.DeleteVIM(ctx, inlineSelf(v.Project), v.ID, broker.Deletion{Drain: true, IfRevision: v.Revision})
 	return err
 }
 
@@ -290,7 +290,7 @@ func (l *Lifecycle) needs(ctx context.Context, v broker.VIM) (bool, error) {
 	if err != nil || live.ID != "" && slices.Contains(append(live.Target.VIMs(), live.Before.VIMs()...), v.ID) {
 		return true, err
 	}
-	i, err := l.store.Instance(ctx, id)
+	i, err := l.Store.Instance(ctx, id)
 	if errors.Is(err, broker.ErrNotFound) {
 		return false, nil
 	}
@@ -307,7 +307,7 @@ func (l *Lifecycle) letGoOf(ctx context.Context, o Operation) {
 		if !part.Inline {
 			continue
 		}
-		v, err := l.leaser.VIM(ctx, inlineSelf(o.Project), part.VIM)
+		v, err := l.Leaser.VIM(ctx, inlineSelf(o.Project), part.VIM)
 		if errors.Is(err, broker.ErrNotFound) {
 			continue
 		}
@@ -315,7 +315,7 @@ func (l *Lifecycle) letGoOf(ctx context.Context, o Operation) {
 			err = l.letGo(ctx, v)
 		}
 		if err != nil {
-			l.log.InfoContext(ctx, "the VIM that came with a request is removed by a later pass", "vim", part.VIM, "error", err)
+			l.Log.InfoContext(ctx, "the VIM that came with a request is removed by a later pass", "vim", part.VIM, "error", err)
 		}
 	}
 }

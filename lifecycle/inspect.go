@@ -82,7 +82,7 @@ const InstanceLabel = "vimbroker.io/instance"
 
 // Query shows objects of a kind on a VIM, under a lease of the caller's that may read that kind. Secrets are not shown.
 func (l *Lifecycle) Query(ctx context.Context, p policy.Principal, vim string, w Wanted) (seen []Showing, err error) {
-	v, err := l.leaser.VIM(ctx, p, vim)
+	v, err := l.Leaser.VIM(ctx, p, vim)
 	if err != nil {
 		return nil, err
 	}

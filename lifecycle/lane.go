@@ -134,15 +134,15 @@ func (a *lane) instead(ctx context.Context, g StageRules) (held, error) {
 
 // goOn renews the lease of a stage that takes longer than the lease; if that fails, it replaces the lease.
 func (a *lane) goOn(ctx context.Context, g StageRules) (held, error) {
-	lease, config, err := a.leaser.RenewLease(ctx, a.p, a.h.Config.Lease, a.terms.LeaseTTL)
+	lease, config, err := a.Leaser.RenewLease(ctx, a.p, a.h.Config.Lease, a.Terms.LeaseTTL)
 	if err == nil {
 		h := a.h
 		h.Config, h.until = config, lease.ExpiresAt.Add(-leaseMargin)
-		if a.now().Before(h.until) {
+		if a.Now().Before(h.until) {
 			return h, nil
 		}
 	} else {
-		a.log.InfoContext(ctx, "the lease of an operation is replaced: it cannot be renewed", "operation", a.o.ID,
+		a.Log.InfoContext(ctx, "the lease of an operation is replaced: it cannot be renewed", "operation", a.o.ID,
 			"lease", a.h.Config.Lease, "error", err)
 	}
 	return a.instead(ctx, g)
@@ -162,7 +162,7 @@ func (a *lane) work(ctx context.Context) (err error) {
 				break
 			}
 			// The lease's time may have run out, and not the operation's.
-			if !errors.Is(err, ErrNotReady) || a.now().Before(a.h.until) || !a.now().Before(a.o.Deadline) || ctx.Err() != nil {
+			if !errors.Is(err, ErrNotReady) || a.Now().Before(a.h.until) || !a.Now().Before(a.o.Deadline) || ctx.Err() != nil {
 				return err
 			}
 			if a.h, err = a.goOn(ctx, stage.Grant); err != nil {

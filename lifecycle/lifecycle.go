@@ -14,7 +14,6 @@ import (
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/asset"
 	"github.com/vimbroker/vimbroker/broker/keyring"
-	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
 	"github.com/vimbroker/vimbroker/policy/egress"
@@ -33,7 +32,7 @@ type Options struct {
 	// Links lends virtual links; nil: there are none.
 	Links Links
 	// Keys are the key stores; new keys go to the first.
-	Keys []secret.KeyStore
+	Keys keyring.Ring
 	// Drivers make the resources of instances. Several can be for one type of VIM: the first that accepts the package
 	// makes the instance.
 	Drivers []Driver
@@ -87,20 +86,10 @@ func DefaultTerms() Terms {
 // Each method takes the caller, decides, and records. An instance or operation of another project
 // is ErrNotFound.
 type Lifecycle struct {
-	store     Store
-	leaser    Leaser
-	registrar Registrar
-	packages  Packages
-	links     Links
-	keys      keyring.Ring
-	drivers   map[broker.VIMType][]Driver
-	guard     *audit.Guard
-	delegates *policy.Delegates
-	egress    func(string) *egress.Rules
-	terms     Terms
-	log       *slog.Logger
-	now       func() time.Time
-	took      took
+	Options
+	// byType are the drivers for each type of VIM.
+	byType map[broker.VIMType][]Driver
+	took   took
 	// ended is closed, and made anew, when this process has ended the work on an operation.
 	ended atomic.Pointer[chan struct{}]
 }
@@ -113,15 +102,11 @@ func (l *Lifecycle) end() { close(*l.ended.Swap(new(make(chan struct{})))) }
 
 // New returns a Lifecycle; it starts nothing. [Lifecycle.Worker] works the operations.
 func New(o Options) *Lifecycle {
-	now := func() time.Time { return o.Now().UTC().Truncate(time.Microsecond) }
-	l := &Lifecycle{
-		store: o.Store, leaser: o.Leaser, registrar: o.Registrar, packages: o.Packages, links: o.Links, keys: o.Keys,
-		drivers: map[broker.VIMType][]Driver{},
-		guard:   o.Guard, delegates: o.Delegates, egress: o.Egress, terms: o.Terms, log: o.Log, now: now,
-	}
+	o.Now = broker.Clock(o.Now)
+	l := &Lifecycle{Options: o, byType: map[broker.VIMType][]Driver{}}
 	l.ended.Store(new(make(chan struct{})))
 	for _, d := range o.Drivers {
-		l.drivers[d.VIMType()] = append(l.drivers[d.VIMType()], d)
+		l.byType[d.VIMType()] = append(l.byType[d.VIMType()], d)
 	}
 	return l
 }
@@ -138,19 +123,19 @@ func (l *Lifecycle) CreateInstance(ctx context.Context, p policy.Principal, r Ne
 	}
 	i := Instance{
 		ID: cmp.Or(r.ID, uuid.NewString()), Project: p.Project, Name: r.Name, Description: r.Description, Metadata: metadata,
-		State: NotInstantiated, CreatedBy: p.Name, CreatedAt: l.now(), Revision: 1,
+		State: NotInstantiated, CreatedBy: p.Name, CreatedAt: l.Now(), Revision: 1,
 	}
 	i.Shape.Product.VNFDID = r.VNFDID
 	act, err := l.enter(ctx, p, policy.VNFCreate, broker.InProject(i.Project), policy.Wish{})
 	if err != nil {
 		return Instance{}, err
 	}
-	pkg, err := l.packages.Use(ctx, p, r.VNFDID)
+	pkg, err := l.Packages.Use(ctx, p, r.VNFDID)
 	if err != nil {
 		return Instance{}, l.refuse(ctx, act, err)
 	}
 	i.Shape.Package, i.Shape.Product = pkg.ID, pkg.Product
-	if err := l.store.CreateInstance(ctx, i, l.terms.Instances, act.With(audit.DetailInstance, i.ID).Done()); err != nil {
+	if err := l.Store.CreateInstance(ctx, i, l.Terms.Instances, act.With(audit.DetailInstance, i.ID).Done()); err != nil {
 		return Instance{}, err
 	}
 	return i, nil
@@ -178,11 +163,11 @@ func (l *Lifecycle) Instances(ctx context.Context, p policy.Principal, q Instanc
 	if err := l.list(ctx, p, &f.Project); err != nil {
 		return nil, "", err
 	}
-	found, next, err := l.store.Instances(ctx, f)
+	found, next, err := l.Store.Instances(ctx, f)
 	if err != nil {
 		return nil, "", err
 	}
-	return slices.DeleteFunc(found, func(i Instance) bool { return !l.guard.Allows(p, policy.VNFShow, i.resource()) }), next, nil
+	return slices.DeleteFunc(found, func(i Instance) bool { return !l.Guard.Allows(p, policy.VNFShow, i.resource()) }), next, nil
 }
 
 // DeleteInstance removes an instance that has no resources, with its operations.
@@ -197,7 +182,7 @@ func (l *Lifecycle) DeleteInstance(ctx context.Context, p policy.Principal, id s
 	if ifRevision != 0 && ifRevision != i.Revision {
 		return l.refuse(ctx, act, changedMeanwhile())
 	}
-	return l.store.DeleteInstance(ctx, id, act.Done())
+	return l.Store.DeleteInstance(ctx, id, act.Done())
 }
 
 // Operation returns one.
@@ -228,13 +213,13 @@ func (l *Lifecycle) Operations(ctx context.Context, p policy.Principal, q Operat
 	if err := l.list(ctx, p, &f.Project); err != nil {
 		return nil, "", err
 	}
-	found, next, err := l.store.Operations(ctx, f)
+	found, next, err := l.Store.Operations(ctx, f)
 	if err != nil {
 		return nil, "", err
 	}
 	found = slices.DeleteFunc(found, func(o Operation) bool {
 		// The one attribute for policies that an instance has and an operation has not: its name.
-		return !l.guard.Allows(p, policy.VNFShow, policy.Resource{
+		return !l.Guard.Allows(p, policy.VNFShow, policy.Resource{
 			Kind: policy.KindVNFInstance, ID: o.Instance, Project: o.Project, Owner: o.Asker.Name, VNFDID: o.Before.Product.VNFDID,
 			VIMName: o.Before.VIMName,
 		})
@@ -247,7 +232,7 @@ func (l *Lifecycle) list(ctx context.Context, p policy.Principal, project *strin
 	if err := l.desk("instance").Read(ctx, p, policy.VNFShow, broker.InProject(p.Project)); err != nil {
 		return err
 	}
-	if l.guard.Allows(p, policy.VNFShow, broker.InProject("*")) {
+	if l.Guard.Allows(p, policy.VNFShow, broker.InProject("*")) {
 		*project = ""
 	}
 	return nil
@@ -255,16 +240,16 @@ func (l *Lifecycle) list(ctx context.Context, p policy.Principal, project *strin
 
 // find returns an instance by its id; a missing one is recorded.
 func (l *Lifecycle) find(ctx context.Context, p policy.Principal, action policy.Action, id string) (Instance, error) {
-	return broker.Find(ctx, l.desk("instance"), p, action, policy.KindVNFInstance, id, l.store.Instance)
+	return broker.Find(ctx, l.desk("instance"), p, action, policy.KindVNFInstance, id, l.Store.Instance)
 }
 
 func (l *Lifecycle) findOperation(
 	ctx context.Context, p policy.Principal, action policy.Action, id string,
 ) (o Operation, i Instance, err error) {
 	both := func(ctx context.Context, id string) (Operation, error) {
-		o, err := l.store.Operation(ctx, id)
+		o, err := l.Store.Operation(ctx, id)
 		if err == nil {
-			i, err = l.store.Instance(ctx, o.Instance)
+			i, err = l.Store.Instance(ctx, o.Instance)
 		}
 		return o, err
 	}
@@ -274,7 +259,7 @@ func (l *Lifecycle) findOperation(
 
 // desk decides and records about things of a kind.
 func (l *Lifecycle) desk(kind string) broker.Desk {
-	return broker.Desk{Guard: l.guard, Log: l.log, Missing: func() error { return notFound(kind) }}
+	return broker.Desk{Guard: l.Guard, Log: l.Log, Missing: func() error { return notFound(kind) }}
 }
 
 // open finds an instance and decides on an action.
@@ -293,7 +278,7 @@ func (l *Lifecycle) open(
 func (l *Lifecycle) enter(
 	ctx context.Context, p policy.Principal, action policy.Action, res policy.Resource, wish policy.Wish,
 ) (*audit.Act, error) {
-	act, err := l.guard.Enter(ctx, p, action, res, wish)
+	act, err := l.Guard.Enter(ctx, p, action, res, wish)
 	if err != nil {
 		return nil, broker.Refusal(err, p, action, notFound("instance"))
 	}
@@ -302,8 +287,8 @@ func (l *Lifecycle) enter(
 
 // refuse records that an allowed act ended before it had any effect, and returns why.
 func (l *Lifecycle) refuse(ctx context.Context, act *audit.Act, why error) error {
-	if err := l.store.Append(ctx, act.Failed(kindOf(why).err.Error())); err != nil {
-		l.log.ErrorContext(ctx, "recording a failed act", "error", err)
+	if err := l.Store.Append(ctx, act.Failed(kindOf(why).err.Error())); err != nil {
+		l.Log.ErrorContext(ctx, "recording a failed act", "error", err)
 	}
 	return why
 }

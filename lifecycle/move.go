@@ -30,7 +30,7 @@ func (l *Lifecycle) move(ctx context.Context, p policy.Principal, i Instance, m 
 	if i.State != Instantiated || to.Inline {
 		return broker.Invalid("vimConnectionInfo", "is changed of an instance that is instantiated on a registered VIM")
 	}
-	v, err := l.leaser.VIM(ctx, p, m.VIM)
+	v, err := l.Leaser.VIM(ctx, p, m.VIM)
 	if err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func (l *Lifecycle) Forget(ctx context.Context, p policy.Principal, id string) (
 	if i.State != Instantiated {
 		return Operation{}, l.refuse(ctx, act, stateConflict(i))
 	}
-	now := l.now()
+	now := l.Now()
 	o := Operation{
 		ID: uuid.NewString(), Instance: i.ID, Project: i.Project, Type: Terminate, State: Completed, Asker: policy.Delegate(p, now),
 		StartedAt: now, StateEnteredAt: now, Deadline: now, Params: forgotten, Before: i.Shape,
@@ -95,7 +95,7 @@ func (l *Lifecycle) Forget(ctx context.Context, p policy.Principal, id string) (
 		left = append(left, fmt.Sprintf("%d objects on VIM %s (%s)", len(i.Shape.at(part.Name).Resources), part.VIMName, part.VIM))
 	}
 	act.With(audit.DetailLeft, strings.Join(left, ", "))
-	if err := l.store.BeginOperation(ctx, o, i.Revision, func(now *Instance) {
+	if err := l.Store.BeginOperation(ctx, o, i.Revision, func(now *Instance) {
 		now.State, now.Shape, now.Drift = NotInstantiated, o.Target, Drift{}
 	}, act.Done()); err != nil {
 		return Operation{}, l.refuse(ctx, act, err)
@@ -118,15 +118,15 @@ func (l *Lifecycle) giveUp(ctx context.Context, i Instance, act *audit.Act) (Ins
 			Kind: broker.ErrConflict, Detail: "an operation of the instance is " + string(live.State), Remedy: "cancel it first",
 		}
 	}
-	_, err = l.store.UpdateOperation(ctx, live.ID, func(o *Operation, now *Instance) error {
+	_, err = l.Store.UpdateOperation(ctx, live.ID, func(o *Operation, now *Instance) error {
 		if o.State != FailedTemp {
 			return notNow(*o, FailedTemp)
 		}
-		o.abandon(now, l.now())
+		o.abandon(now, l.Now())
 		return nil
 	}, act.Intent())
 	if err == nil {
-		i, err = l.store.Instance(ctx, i.ID)
+		i, err = l.Store.Instance(ctx, i.ID)
 	}
 	if errors.Is(err, broker.ErrNotFound) {
 		err = notFound("instance")

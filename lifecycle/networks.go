@@ -111,7 +111,7 @@ func (l *Lifecycle) connect(ctx context.Context, p policy.Principal, pkg Package
 		kind, name, _ := strings.Cut(one, " ")
 		switch {
 		case made[name] || has(name):
-		case kind == "VnfVirtualLink" && taken[name] && l.links != nil:
+		case kind == "VnfVirtualLink" && taken[name] && l.Links != nil:
 			to.Links = append(to.Links, Link{Name: name, VL: name, Own: true, Spec: specOf(flavour.Links[name])})
 		default:
 			to.Unmade = append(to.Unmade, vnfpkg.Printable(one))
@@ -152,11 +152,11 @@ func (k Link) Names() (all []string) {
 
 // lend finds the link that a request asks for.
 func (l *Lifecycle) lend(ctx context.Context, p policy.Principal, to Shape, k *Link) error {
-	if l.links == nil {
+	if l.Links == nil {
 		return &broker.Error{Kind: broker.ErrUnsupported, Field: k.field(), Detail: "this server keeps no virtual links"}
 	}
 	on := to.on()
-	found, err := l.links.Lend(ctx, p, policy.KindLink, on, k.Name)
+	found, err := l.Links.Lend(ctx, p, policy.KindLink, on, k.Name)
 	if errors.Is(err, broker.ErrNotFound) {
 		return &broker.Error{
 			Kind: broker.ErrInvalid, Field: k.field(), Detail: "names " + vnfpkg.Printable(k.Name) + ", and you see no such virtual link, " +
@@ -189,7 +189,7 @@ func (l *Lifecycle) makeLinks(ctx context.Context, p policy.Principal, instance 
 		if k.Own {
 			r.Name, r.Spec, r.Maker = fmt.Sprintf("vl-%d-%s", n, instance), k.Spec, instance
 		}
-		made, _, err := l.links.Create(ctx, p, r)
+		made, _, err := l.Links.Create(ctx, p, r)
 		if err != nil {
 			return err
 		}
@@ -207,7 +207,7 @@ func (l *Lifecycle) release(ctx context.Context, o Operation) {
 		}
 	}
 	if len(own) > 0 && !o.State.Live() {
-		l.links.Release(ctx, own...)
+		l.Links.Release(ctx, own...)
 	}
 }
 
@@ -237,12 +237,12 @@ func (l *Lifecycle) mount(ctx context.Context, p policy.Principal, to *Shape, as
 	if asked == nil {
 		return nil
 	}
-	if l.links == nil {
+	if l.Links == nil {
 		return &broker.Error{Kind: broker.ErrUnsupported, Field: field, Detail: "this server keeps no volumes"}
 	}
 	to.Volumes = nil
 	for _, storage := range slices.Sorted(maps.Keys(asked)) {
-		found, err := l.links.Lend(ctx, p, policy.KindVolume, to.on(), asked[storage])
+		found, err := l.Links.Lend(ctx, p, policy.KindVolume, to.on(), asked[storage])
 		switch {
 		case errors.Is(err, broker.ErrNotFound):
 			err = broker.Invalid(field, "names %s for %s, and you see no such volume", vnfpkg.Printable(asked[storage]), vnfpkg.Printable(storage))
@@ -275,7 +275,7 @@ func (l *Lifecycle) Connect(ctx context.Context, p policy.Principal, id string, 
 
 func (r Connecting) propose(ctx context.Context, l *Lifecycle, p policy.Principal) proposal {
 	return proposal{of: ChangeConn, params: r.Params, shape: func(i Instance, o *Operation) error {
-		pkg, err := l.packages.Held(ctx, i.Shape.Package)
+		pkg, err := l.Packages.Held(ctx, i.Shape.Package)
 		if err != nil {
 			return err
 		}

@@ -136,7 +136,7 @@ func (l *Lifecycle) posts(ctx context.Context, p policy.Principal, s Shape) (all
 		if one.driver, err = l.driver(s.at(part.Name)); err != nil {
 			return nil, err
 		}
-		if one.vim, err = l.leaser.VIM(ctx, p, part.VIM); err != nil {
+		if one.vim, err = l.Leaser.VIM(ctx, p, part.VIM); err != nil {
 			return nil, one.fault(err)
 		}
 		all = append(all, one)

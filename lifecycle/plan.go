@@ -46,7 +46,7 @@ func (l *Lifecycle) inputOf(ctx context.Context, d Driver, i Instance, o Operati
 
 // inputFor adds an instance's new shape to an input.
 func (l *Lifecycle) inputFor(ctx context.Context, d Driver, to Shape, in PlanInput) (PlanInput, error) {
-	pkg, err := l.packages.Held(ctx, to.Package)
+	pkg, err := l.Packages.Held(ctx, to.Package)
 	if err != nil {
 		return in, err
 	}
@@ -61,7 +61,7 @@ func (l *Lifecycle) inputFor(ctx context.Context, d Driver, to Shape, in PlanInp
 		maps.Copy(in.Variables, hidden.Variables)
 	}
 	in.Flavour, in.Parameters = pkg.VNFD.Flavours[to.Flavour], to.Parameters
-	in.Named, in.Release, in.Waves, in.Labels, in.Egress = to.Files, to.Release, to.Waves, to.Labels, l.egress(in.Project)
+	in.Named, in.Release, in.Waves, in.Labels, in.Egress = to.Files, to.Release, to.Waves, to.Labels, l.Egress(in.Project)
 	if to.Concealed.Parameters {
 		in.Parameters = hidden.Parameters
 	}
@@ -86,7 +86,7 @@ func (l *Lifecycle) survey(
 		}
 		return l.learnt(ctx, more, func() error { return do(more.Connection) })
 	}
-	bounded, cancel := context.WithTimeout(ctx, h.until.Sub(l.now()))
+	bounded, cancel := context.WithTimeout(ctx, h.until.Sub(l.Now()))
 	defer cancel()
 	err = l.learnt(bounded, h, func() (err error) {
 		plan, err = d.Plan(bounded, h.Connection, in)
@@ -105,9 +105,9 @@ type held struct {
 }
 
 func (l *Lifecycle) take(ctx context.Context, p policy.Principal, v broker.VIM, r broker.LeaseRequest) (held, error) {
-	issue := l.leaser.IssueLease
+	issue := l.Leaser.IssueLease
 	if r.IdempotencyKey != "" {
-		issue = l.leaser.IssueShared
+		issue = l.Leaser.IssueShared
 	}
 	lease, config, err := issue(ctx, p, r)
 	if err != nil {
@@ -119,8 +119,8 @@ func (l *Lifecycle) take(ctx context.Context, p policy.Principal, v broker.VIM, 
 			Next: broker.NextCheckVIM,
 		}
 	}
-	h := held{Connection: Connection{Config: config, Egress: l.egress(v.Project)}, until: lease.ExpiresAt.Add(-leaseMargin), taken: time.Now()}
-	if !l.now().Before(h.until) {
+	h := held{Connection: Connection{Config: config, Egress: l.Egress(v.Project)}, until: lease.ExpiresAt.Add(-leaseMargin), taken: time.Now()}
+	if !l.Now().Before(h.until) {
 		return held{}, &broker.Error{
 			Kind: broker.ErrUnsupported, Detail: "the VIM's leases live for less than " + leaseMargin.String() + ", which is too short to work with",
 			Remedy: "compare the VIM's clock with the broker's",
@@ -136,22 +136,28 @@ const learnPause = 100 * time.Millisecond
 func (l *Lifecycle) learnt(ctx context.Context, h held, do func() error) error {
 	for pause := learnPause; ; pause = min(2*pause, time.Second) {
 		err := do()
-		if !errors.Is(err, broker.ErrForbidden) || time.Since(h.taken)+pause > l.terms.Learning {
+		if !errors.Is(err, broker.ErrForbidden) || time.Since(h.taken)+pause > l.Terms.Learning {
 			return err
 		}
-		wait := time.NewTimer(pause)
-		select {
-		case <-wait.C:
-		case <-ctx.Done():
-			wait.Stop()
+		if Sleep(ctx, pause) != nil {
 			return err
 		}
 	}
 }
 
+// Sleep waits for a while, or until the context ends, whose error it returns.
+func Sleep(ctx context.Context, pause time.Duration) error {
+	select {
+	case <-time.After(pause):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
 func (l *Lifecycle) leaseFor(operation string, v broker.VIM, g StageRules) broker.LeaseRequest {
 	return broker.LeaseRequest{
-		VIM: v.ID, TTL: l.terms.LeaseTTL, Rules: g.Rules, Namespaces: g.Namespaces, ClusterWide: g.ClusterWide,
+		VIM: v.ID, TTL: l.Terms.LeaseTTL, Rules: g.Rules, Namespaces: g.Namespaces, ClusterWide: g.ClusterWide,
 		Operation: operation, Planned: true, Purpose: cmp.Or(g.Purpose, "life-cycle operation"),
 	}
 }

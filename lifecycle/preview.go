@@ -90,7 +90,7 @@ func (l *Lifecycle) Preview(ctx context.Context, p policy.Principal, id string, 
 	}
 	// The operation is stored nowhere; what the plan's lease is taken for is ended by its id.
 	plan, err := l.draw(ctx, p, o.ID, posts, i.Shape.Resources, (*post).fault)
-	if err := errors.Join(err, l.leaser.EndOperation(context.WithoutCancel(ctx), o.ID)); err != nil {
+	if err := errors.Join(err, l.Leaser.EndOperation(context.WithoutCancel(ctx), o.ID)); err != nil {
 		return Preview{}, l.refuse(ctx, act, err)
 	}
 	out := Preview{Plan: plan, Effects: plan.effects(i.Shape.Resources), On: o.Target}
@@ -104,7 +104,7 @@ func (l *Lifecycle) Preview(ctx context.Context, p policy.Principal, id string, 
 	}
 	for _, s := range plan.Stages {
 		lease := PreviewLease{Grant: s.Grant}
-		if weighed, err := l.leaser.WeighLease(ctx, p, l.leaseFor(o.ID, vims[s.Part], s.Grant)); err != nil {
+		if weighed, err := l.Leaser.WeighLease(ctx, p, l.leaseFor(o.ID, vims[s.Part], s.Grant)); err != nil {
 			lease.Refusal = failureOf(err)
 		} else {
 			lease.Grade, lease.Reasons = weighed.Grade, weighed.GradeReasons

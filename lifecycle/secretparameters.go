@@ -147,7 +147,7 @@ func (l *Lifecycle) sealSecretsIn(ctx context.Context, instance string, s *Shape
 	if len(s.Variables) == 0 && len(s.Parameters) == 0 && (s.Concealed.ID == "" || !gives) {
 		return nil
 	}
-	pkg, err := l.packages.Held(ctx, s.Package)
+	pkg, err := l.Packages.Held(ctx, s.Package)
 	if err != nil {
 		return err
 	}
@@ -216,19 +216,19 @@ func (l *Lifecycle) sealSecretsIn(ctx context.Context, instance string, s *Shape
 // seal seals parameters under a key of their own: intent, key, sealed text. They are Making until an operation begins
 // that names them.
 func (l *Lifecycle) seal(ctx context.Context, instance, vim string, c content) (id string, err error) {
-	h := SecretParameters{ID: uuid.NewString(), Instance: instance, VIM: vim, State: SecretParametersMaking, Since: l.now(), Generation: 1}
+	h := SecretParameters{ID: uuid.NewString(), Instance: instance, VIM: vim, State: SecretParametersMaking, Since: l.Now(), Generation: 1}
 	text, err := c.text()
 	if err != nil {
 		return "", err
 	}
-	if err := l.store.CreateSecretParameters(ctx, h); err != nil {
+	if err := l.Store.CreateSecretParameters(ctx, h); err != nil {
 		return "", err
 	}
 	failpoint.At("secret-parameters.intent")
-	sealed, err := sealedIn(ctx, l.keys, h, text)
+	sealed, err := sealedIn(ctx, l.Keys, h, text)
 	if err == nil {
 		failpoint.At("secret-parameters.key-stored")
-		_, err = l.store.UpdateSecretParameters(ctx, h.ID, func(now *SecretParameters) error {
+		_, err = l.Store.UpdateSecretParameters(ctx, h.ID, func(now *SecretParameters) error {
 			if now.State != SecretParametersMaking {
 				return overtakenSecretParameters()
 			}
@@ -258,7 +258,7 @@ func (l *Lifecycle) openSecretParameters(ctx context.Context, instance string, s
 	}
 	last, lost := secret.Ref(""), error(nil)
 	for {
-		h, err := l.store.SecretParameters(ctx, s.Concealed.ID)
+		h, err := l.Store.SecretParameters(ctx, s.Concealed.ID)
 		if err != nil && !errors.Is(err, broker.ErrNotFound) {
 			return content{}, err
 		}
@@ -283,7 +283,7 @@ func (l *Lifecycle) openSecretParameters(ctx context.Context, instance string, s
 
 // opened opens secret parameters exactly as they were read.
 func (l *Lifecycle) opened(ctx context.Context, h SecretParameters) (secret.Text, error) {
-	text, err := l.keys.Open(ctx, h.owner(), h.field(), h.place())
+	text, err := l.Keys.Open(ctx, h.owner(), h.field(), h.place())
 	return text, secretParametersFault(err)
 }
 
@@ -311,18 +311,18 @@ func (l *Lifecycle) abandonSecrets(ctx context.Context, ids ...string) {
 		if id == "" {
 			continue
 		}
-		h, err := l.store.UpdateSecretParameters(ctx, id, func(h *SecretParameters) error {
+		h, err := l.Store.UpdateSecretParameters(ctx, id, func(h *SecretParameters) error {
 			if h.State != SecretParametersMaking {
 				return overtakenSecretParameters() // they are needed
 			}
-			h.abandon(l.now())
+			h.abandon(l.Now())
 			return nil
 		})
 		if err == nil {
-			err = l.dropSecretParameters(ctx, h, l.now())
+			err = l.dropSecretParameters(ctx, h, l.Now())
 		}
 		if err != nil && !errors.Is(err, broker.ErrConflict) && !errors.Is(err, broker.ErrNotFound) {
-			l.log.WarnContext(ctx, "secret parameters that nobody needs are left for the pass", "parameters", id, "error", err)
+			l.Log.WarnContext(ctx, "secret parameters that nobody needs are left for the pass", "parameters", id, "error", err)
 		}
 	}
 }
@@ -339,12 +339,12 @@ func (l *Lifecycle) forget(ctx context.Context, o Operation) {
 		if id == "" || o.State.Live() {
 			continue
 		}
-		h, err := l.store.SecretParameters(ctx, id)
+		h, err := l.Store.SecretParameters(ctx, id)
 		if err == nil && h.State == SecretParametersAbandoned {
-			err = l.dropSecretParameters(ctx, h, l.now().Add(-abandonedFor))
+			err = l.dropSecretParameters(ctx, h, l.Now().Add(-abandonedFor))
 		}
 		if err != nil && !errors.Is(err, broker.ErrNotFound) {
-			l.log.WarnContext(ctx, "secret parameters that nobody needs are left for the pass", "parameters", id, "error", err)
+			l.Log.WarnContext(ctx, "secret parameters that nobody needs are left for the pass", "parameters", id, "error", err)
 		}
 	}
 }
@@ -359,18 +359,18 @@ func (l *Lifecycle) dropSecretParameters(ctx context.Context, h SecretParameters
 	if h.Since.After(before) {
 		return nil
 	}
-	return l.store.DeleteSecretParameters(ctx, h.ID)
+	return l.Store.DeleteSecretParameters(ctx, h.ID)
 }
 
 // sweepSecretParameters destroys all keys of secret parameters but the one that they are sealed under.
 func (l *Lifecycle) sweepSecretParameters(ctx context.Context, h SecretParameters) error {
-	return secretParametersFault(l.keys.Sweep(ctx, h.ID, func() ([]keyring.Sealed, error) { return []keyring.Sealed{h.place()}, nil }))
+	return secretParametersFault(l.Keys.Sweep(ctx, h.ID, func() ([]keyring.Sealed, error) { return []keyring.Sealed{h.place()}, nil }))
 }
 
 // SettleSecretParameters is the pass that destroys the keys of sealed parameters that nothing needs any more, and settles what
 // processes that died before a time have left.
 func (l *Lifecycle) SettleSecretParameters(ctx context.Context, before time.Time) error {
-	found, err := l.store.ListSecretParameters(ctx, SecretParametersFilter{Limit: secretParametersAtOnce})
+	found, err := l.Store.ListSecretParameters(ctx, SecretParametersFilter{Limit: secretParametersAtOnce})
 	failed := []error{err}
 	for _, h := range found {
 		err := error(nil)
@@ -381,7 +381,7 @@ func (l *Lifecycle) SettleSecretParameters(ctx context.Context, before time.Time
 		case h.State == SecretParametersMaking:
 			l.abandonSecrets(ctx, h.ID)
 		case h.State == SecretParametersRekeying:
-			err = secretParametersFault(l.keys.EndRekey(ctx, l.sealedRow(h), h.Since))
+			err = secretParametersFault(l.Keys.EndRekey(ctx, l.sealedRow(h), h.Since))
 		}
 		failed = append(failed, err)
 	}
@@ -392,13 +392,13 @@ func (l *Lifecycle) SettleSecretParameters(ctx context.Context, before time.Time
 // (empty: the one for new keys), and destroys the old keys. It is for [broker.Registry.RekeyVIM], which has decided and
 // recorded it. Parameters that are sealed meanwhile have a new key anyway.
 func (l *Lifecycle) RekeySecretParameters(ctx context.Context, vim, keyStore string) error {
-	to, err := l.keys.Only(keyStore)
+	to, err := l.Keys.Only(keyStore)
 	if err != nil {
 		return broker.Invalid("keyStore", "is not configured here")
 	}
 	var failed []error
 	err = l.eachSecretParameters(ctx, vim, func(h SecretParameters) error {
-		err := l.keys.Rekey(ctx, to, l.sealedRow(h))
+		err := l.Keys.Rekey(ctx, to, l.sealedRow(h))
 		switch {
 		case errors.Is(err, broker.ErrNotFound): // nothing needs them
 		case errors.Is(err, keyring.ErrOvertaken):
@@ -426,7 +426,7 @@ func (l *Lifecycle) SecretParametersElsewhere(ctx context.Context, vim, keyStore
 // eachSecretParameters calls do for the secret parameters of the instances on a VIM.
 func (l *Lifecycle) eachSecretParameters(ctx context.Context, vim string, do func(SecretParameters) error) error {
 	for f := (SecretParametersFilter{VIM: vim, Limit: secretParametersAtOnce}); ; {
-		found, err := l.store.ListSecretParameters(ctx, f)
+		found, err := l.Store.ListSecretParameters(ctx, f)
 		if err != nil || len(found) == 0 {
 			return err
 		}
@@ -442,7 +442,7 @@ func (l *Lifecycle) eachSecretParameters(ctx context.Context, vim string, do fun
 // sealedRow is the row of secret parameters, for resealing.
 func (l *Lifecycle) sealedRow(h SecretParameters) keyring.Row {
 	update := func(ctx context.Context, change func(*keyring.SealedRow) error) (keyring.SealedRow, error) {
-		now, err := l.store.UpdateSecretParameters(ctx, h.ID, func(h *SecretParameters) error {
+		now, err := l.Store.UpdateSecretParameters(ctx, h.ID, func(h *SecretParameters) error {
 			held := h.held()
 			err := change(&held)
 			h.State, h.Since, h.Generation = held.State, held.Since, held.Owner.Generation
@@ -454,7 +454,7 @@ func (l *Lifecycle) sealedRow(h SecretParameters) keyring.Row {
 		}
 		return now.held(), err
 	}
-	return keyring.Row{Field: h.field(), Now: l.now, Update: update}
+	return keyring.Row{Field: h.field(), Now: l.Now, Update: update}
 }
 
 // censored is a request without its secret parameters.

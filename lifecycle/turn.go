@@ -105,16 +105,16 @@ func (t Terms) turns(places []Place) []string {
 // GiveTurns lets those operations begin that wait and that no bound keeps waiting. It is called when an operation is
 // queued and when one ends, and by a pass, for the turns that a process that died has left out.
 func (l *Lifecycle) GiveTurns(ctx context.Context) error {
-	return l.store.GiveTurns(job.WithoutClaim(ctx), l.terms.turns, func(o *Operation) {
-		o.TurnAt = l.now()
-		o.Deadline = o.TurnAt.Add(l.terms.Patience)
+	return l.Store.GiveTurns(job.WithoutClaim(ctx), l.Terms.turns, func(o *Operation) {
+		o.TurnAt = l.Now()
+		o.Deadline = o.TurnAt.Add(l.Terms.Patience)
 	})
 }
 
 // nextTurns is GiveTurns for callers that leave a failure to the pass.
 func (l *Lifecycle) nextTurns(ctx context.Context) {
 	if err := l.GiveTurns(ctx); err != nil {
-		l.log.WarnContext(ctx, "operations that wait are not begun now; the next pass does it", "error", err)
+		l.Log.WarnContext(ctx, "operations that wait are not begun now; the next pass does it", "error", err)
 	}
 }
 
@@ -122,17 +122,17 @@ func (l *Lifecycle) nextTurns(ctx context.Context) {
 func (l *Lifecycle) showWaiting(ctx context.Context, all []Operation) error {
 	for n, o := range all {
 		if o.State.Live() {
-			all[n].Warrant = l.delegates.Warrant(o.Asker)
+			all[n].Warrant = l.Delegates.Warrant(o.Asker)
 		}
 	}
 	if !slices.ContainsFunc(all, Operation.Waits) {
 		return nil
 	}
-	places, err := l.store.Places(ctx)
+	places, err := l.Store.Places(ctx)
 	if err != nil {
 		return err
 	}
-	b, positions, at := l.terms.busyWith(places), map[string]int{}, map[string]Waiting{}
+	b, positions, at := l.Terms.busyWith(places), map[string]int{}, map[string]Waiting{}
 	for _, p := range places {
 		if p.Waits {
 			positions[p.Project]++

@@ -40,9 +40,9 @@ type Vitals struct {
 // Vitals returns the figures for operators.
 func (l *Lifecycle) Vitals(ctx context.Context) Vitals {
 	v := Vitals{Took: l.took.all()}
-	live, err := l.store.LiveOperations(ctx)
+	live, err := l.Store.LiveOperations(ctx)
 	if err != nil {
-		l.log.WarnContext(ctx, "the store could not be asked which operations there are", "error", err)
+		l.Log.WarnContext(ctx, "the store could not be asked which operations there are", "error", err)
 		return v
 	}
 	v.Live = slices.Grow(live, 1) // none is not nil

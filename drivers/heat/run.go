@@ -122,7 +122,7 @@ func (r *run) ready(ctx context.Context) (*stack, error) {
 		case !k.Status.busy():
 			return k, nil
 		}
-		if r.sleep(ctx, pause) != nil {
+		if lifecycle.Sleep(ctx, pause) != nil {
 			return nil, r.unready(ctx, k)
 		}
 		k, err = r.find(ctx, r.instance)
@@ -192,7 +192,7 @@ func (r *run) remove(ctx context.Context) error {
 			return r.failure(ctx, k)
 		}
 		asked = true
-		if r.sleep(ctx, pause) != nil {
+		if lifecycle.Sleep(ctx, pause) != nil {
 			return r.unready(ctx, k)
 		}
 		tags := k.Tags
@@ -261,7 +261,7 @@ var errChecked = errors.New("a check has found something broken")
 // await follows the events of a stack after one of them, until the stack's own says that Heat is done with it.
 func (r *run) await(ctx context.Context, k *stack, after string) error {
 	for pause := r.pause; ; pause = min(pause*5/4, longestPause) {
-		if r.sleep(ctx, pause) != nil {
+		if lifecycle.Sleep(ctx, pause) != nil {
 			return r.unready(ctx, k)
 		}
 		query := "sort_dir=asc&limit=200"
@@ -385,18 +385,6 @@ func foreignStack(instance string) error {
 	}
 }
 
-// sleep waits for a while, or until the context ends.
-func (*run) sleep(ctx context.Context, pause time.Duration) error {
-	timer := time.NewTimer(pause)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
 // cut returns the error unchanged, or the error of the stack that was waited for when the context
 // ended.
 func (r *run) cut(ctx context.Context, err error) error {
@@ -444,7 +432,7 @@ func (r *run) stop(ctx context.Context) {
 		return
 	}
 	failpoint.At("heat.stopped")
-	for err == nil && k != nil && k.Status.busy() && r.sleep(ctx, r.pause) == nil {
+	for err == nil && k != nil && k.Status.busy() && lifecycle.Sleep(ctx, r.pause) == nil {
 		k, err = r.find(ctx, r.instance)
 	}
 }

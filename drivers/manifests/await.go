@@ -76,7 +76,7 @@ func (r *run) await(ctx context.Context, all []*waiting) error {
 			pause = r.pause
 		}
 		pause = min(max(pause, time.Duration(len(open))*pauseEach), longestPause)
-		if err := r.sleep(ctx, pause); err != nil {
+		if err := lifecycle.Sleep(ctx, pause); err != nil {
 			return r.unready(ctx, open, err)
 		}
 		err := each(ctx, open, func(ctx context.Context, w *waiting) error {
@@ -97,18 +97,6 @@ func (r *run) await(ctx context.Context, all []*waiting) error {
 			explained = time.Now()
 		}
 		all, pause = open, pause*3/2
-	}
-}
-
-// sleep waits for a while, or until the context ends.
-func (*run) sleep(ctx context.Context, pause time.Duration) error {
-	timer := time.NewTimer(pause)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
 	}
 }
 

@@ -140,7 +140,7 @@ func (r *run) apply(ctx context.Context, o lifecycle.Object) (*found, error) {
 			// An object exists there, or has changed: find its owner.
 			err = errors.New("is changed by others again and again")
 		}
-		if r.sleep(ctx, r.pause) != nil {
+		if lifecycle.Sleep(ctx, r.pause) != nil {
 			return nil, notReady(o.Resource, err.Error(), ctx.Err())
 		}
 	}
