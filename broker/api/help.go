@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	_ "embed"
 	"html/template"
 	"net/http"
 	"slices"
@@ -46,18 +47,10 @@ var helps = map[string]string{
 }
 
 // helpPage is shown by a browser to whoever follows the header.
-var helpPage = template.Must(template.New("errors").Parse(`<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Problems - vimbroker</title>
-<h1>Problems</h1>
-<p>A refusal is problem details (RFC 9457). The type names its kind, and never changes; detail, remedy and errors are about this time.</p>
-{{range .Kinds}}<h2 id="{{.Name}}">{{.Name}}</h2>
-<p>{{.Status}}, {{.Title}} (<code>{{$.Prefix}}{{.Name}}</code>)</p>
-<p>{{.Help}}</p>
-{{end}}</html>
-`))
+var helpPage = template.Must(template.New("errors").Parse(helpForm))
+
+//go:embed help.html
+var helpForm string
 
 // helpDoor serves the page, which is the same for all.
 func helpDoor(doors []Door) Door {

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"cmp"
+	_ "embed"
 	"fmt"
 	"html/template"
 	"io/fs"
@@ -23,27 +24,10 @@ import (
 )
 
 // pageForm is every page of the manual.
-var pageForm = template.Must(template.New("page").Parse(`<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{{.Title}} - vimbroker {{.Version}}</title>
-<style>
-:root { color-scheme: light dark; }
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 50rem; margin: 0 auto; padding: 1rem; }
-nav { border-bottom: 1px solid; padding-bottom: .5rem; }
-nav a { margin-right: 1rem; }
-img { max-width: 100%; }
-pre { overflow-x: auto; padding: .5rem; border: 1px solid; }
-table { border-collapse: collapse; display: block; overflow-x: auto; }
-td, th { border: 1px solid; padding: .25rem .5rem; text-align: left; vertical-align: top; }
-</style>
-<nav>{{range .Nav}}<a href="{{.To}}">{{.Name}}</a> {{end}}<span>{{.Version}}</span></nav>
-<main>
-{{.Body}}
-</main>
-</html>
-`))
+var pageForm = template.Must(template.New("page").Parse(pageText))
+
+//go:embed page.html
+var pageText string
 
 type navigation struct{ To, Name string }
 

@@ -3,6 +3,7 @@ package server
 import (
 	"cmp"
 	"context"
+	_ "embed"
 	"errors"
 	"fmt"
 	"io"
@@ -29,83 +30,16 @@ type serveFlags struct {
 }
 
 // serveHelp has every key that a first configuration needs, with the meaning of its absence.
-const serveHelp = `Run the server until SIGINT or SIGTERM. Then /readyz says that it is not ready,
-it goes on for shutdownDelay, and requests under way are finished.
-
---dev is for trying things out: plain HTTP on loopback, an admin token in
-DATADIR/dev-token, VIMs on loopback allowed. Everything else needs --config,
-a YAML file. Unknown keys are refused, and every fault is reported at once; what
-is left out means:
-
-  listen: 127.0.0.1:8420      # host:port; port 0 takes a free one
-  tls: {certFile: , keyFile: }  # needed unless listen is a loopback address
-  dataDir: ~/.local/state/vimbroker   # or $XDG_STATE_HOME/vimbroker
-  database:                   # none: a file in dataDir, for one server
-    postgres: {dsnFile: , maxConns: 20, migrate: false}   # see "vimbroker db"
-  keyStores:                  # the first takes new keys; also vault, barbican
-    - keydir: {dir: DATADIR/keys}
-  tokensFile:                 # needed, or trust; see "vimbroker token new"
-  trust: []                   # who says who callers are: [{name, issuer | vim |
-                              #   certificates | keystone, principals}]
-  oauth: {issuer: , caFile: } # none: nobody gets a token of the server
-  tackerAPI: {enabled: false, compat: }  # Tacker's /v1.0/vims; on with --dev
-  # ONAP's Kubernetes plugin, /onap; on with --dev; connectivity: none leases
-  # nothing, compat answers with ONAP's own codes, mostly 500:
-  onapAPI: {enabled: false, connectivity: lease, compat: false, wait: 10m}
-  # /vnfpkgm, /vnflcm and /grant; on with --dev:
-  sol003: {enabled: false, signersFile: , grantLater: false, vnfmCAFile: }
-    # notifications: {caFile: , certFile: , keyFile: }
-  ui: {enabled: true}         # the page for browsers, under /ui
-  trustedProxies: {networks: [], header: X-Forwarded-For}  # balancers before it
-  reservedLabels: []          # besides vimbroker.io/: need vim:label-reserved
-  policyDir:                  # *.cedar beside the built-in policies
-  egress:                     # what VIM endpoints may be connected to
-    allowLoopback: false
-    networks: []              # none: every ordinary unicast network
-    ports: []                 # none: 80, 443 and 1024-65535
-    projects: {}              # project: {allowLoopback, networks, ports}
-  lease:                      # the last three: leases that stand, for VNFMs
-    {defaultTTL: 1h, maxTTL: 12h, endWithAccess: false,
-     standingTTL: 15m, standingIdle: 168h, standingMax: 4320h}
-  limits:                     # what callers may ask; 0: no bound
-    address: {perSecond: 2000}
-    principal: {perSecond: 500, inFlight: 64}
-    project: {perSecond: 1000, inFlight: 96}
-    inFlight: 256             # of all; beyond it, 503
-  quota:                      # live leases; 0: no bound
-    {perPrincipal: 1000, perClient: 10000, perVIM: 10000, perProject: 10000,
-     vims: 5000, vnfInstances: 10000, links: 1000,  # of a project, too
-     packages: 1000, packageMiB: 2048, packagesMiB: 20480}
-  checkInterval: 5m
-  audit:
-    checkpointInterval: 1m    # how often the log is signed, if it has grown
-    anchors: []               # [{name: , kind: file, path: }]: get checkpoints
-    egress: {}                # where sinks may be, like egress
-    sinks: []                 # {name, kind: file|syslog|webhook, mode, within}
-  retention:                  # how long the past is kept, or forever
-    {audit: 43800h, leases: 8760h}
-  log: {level: info, format: json}
-  shutdownDelay:              # none; behind balancers, until they know: 5s
-  shutdownGrace: 30s
-
-deploy/vimbroker.yaml of the sources shows every key with a comment. On SIGHUP
-the file is read again: tokens, trust, policies, egress rules, the certificate
-and the issuer's authorities are replaced without a restart. A file with a
-fault changes nothing, and the log says what is wrong. The log names each key
-that changed and holds now, and each that needs a restart. A new database
-password needs only a new dsnFile, which is read again before each connection,
-as the files of key stores and Keystone are at each login. --check checks a
-file without starting anything; "vimbroker reload" checks it, signals, and says
-how the reload went.
-
-It answers GET /healthz, /readyz, /metrics and /openapi.json without a token.`
+//
+//go:embed serve.txt
+var serveHelp string
 
 func (p *program) serveCommand() *cobra.Command {
 	var f serveFlags
 	c := &cobra.Command{
 		Use:   "serve --config FILE | --dev",
 		Short: "Run the server",
-		Long:  serveHelp,
+		Long:  strings.TrimSpace(serveHelp),
 		Example: `  vimbroker serve --dev
   vimbroker serve --dev --listen 127.0.0.1:8420 --data-dir ./data
   vimbroker serve --config /etc/vimbroker/vimbroker.yaml
