@@ -169,8 +169,16 @@ func (r *release) rendered(name string, pages map[string]string) (string, error)
 	}
 	var nav []navigation
 	for _, n := range []navigation{
-		{"index.html", "vimbroker"}, {"docs/production.html", "Production"}, {"docs/callers.html", "Callers"}, {"commands/vimbroker.html", "Commands"},
-		{"configuration.html", "Configuration"}, {"errors.html", "Errors"}, {"metrics.html", "Metrics"}, {"events.html", "Events"}, {"docs/runbook.html", "Runbook"}, {"docs/promises.html", "Promises"},
+		{"index.html", "vimbroker"},
+		{"docs/production.html", "Production"},
+		{"docs/callers.html", "Callers"},
+		{"commands/vimbroker.html", "Commands"},
+		{"configuration.html", "Configuration"},
+		{"errors.html", "Errors"},
+		{"metrics.html", "Metrics"},
+		{"events.html", "Events"},
+		{"docs/runbook.html", "Runbook"},
+		{"docs/promises.html", "Promises"},
 	} {
 		nav = append(nav, navigation{relative(name, n.To), n.Name})
 	}
