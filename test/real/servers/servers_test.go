@@ -321,7 +321,7 @@ func (v *edge) isAdopted(t *testing.T) {
 
 // hasOwnLinks: a link that an instance makes by its descriptor is there before it, and goes with it.
 func (v *edge) hasOwnLinks(t *testing.T) {
-	const vnfd, file = "5f4a2c1e-93c5-4d0e-8d0f-7a35f1a40006", "BaseHOT/simple/sample.yaml"
+	const vnfd, file = "5f4a2c1e-93c5-4d0e-8d0f-7a35f1a40009", "BaseHOT/simple/sample.yaml"
 	own := csar.TackerServers()
 	for name, text := range own {
 		own[name] = strings.ReplaceAll(text, csar.TackerServersVNFD, vnfd)
