@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -214,6 +215,12 @@ func (b *Bundles) charted(ctx context.Context, p policy.Principal, k Kind, name 
 	if over, err = b.overlayIn(ctx, row); err == nil {
 		as, err = documentOf[Profile](row)
 	}
+	for n := range over.Files {
+		var inside bool
+		if over.Files[n].Path, inside = strings.CutPrefix(over.Files[n].Path, fmt.Sprint(d[chartKey], "/")); !inside && k == OfDefinition {
+			err = broker.Invalid("profile-name", "has a chartpath that does not begin with %s, the folder of the chart", d[chartKey])
+		}
+	}
 	return as, over, err
 }
 
@@ -347,7 +354,7 @@ func (i instance) resource(r Row) policy.Resource {
 	}
 }
 
-// errMoved: another process was quicker.
+// errMoved: the row is no longer what it was read as.
 var errMoved = errors.New("the row is another")
 
 // move changes the document of a row as it was read; ErrConflict if another process was quicker.

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"path"
 	"slices"
-	"strings"
 
 	"go.yaml.in/yaml/v3"
 
@@ -119,9 +118,9 @@ func overlayOf(content []byte) (overlay, error) {
 		switch {
 		case !has:
 			return fail("names a filepath that it does not hold")
-		case !plainPath(to):
+		case !vnfpkg.PlainPath(to):
 			return fail("has a chartpath that leads out of the chart, or that is not plain")
-		case to == chartFile || slices.ContainsFunc(out.Files, func(o file) bool { return o.Path == to }):
+		case path.Base(to) == chartFile || slices.ContainsFunc(out.Files, func(o file) bool { return o.Path == to }):
 			return fail("replaces " + chartFile + ", or one file twice")
 		}
 		out.Files = append(out.Files, file{to, text})
@@ -130,12 +129,6 @@ func overlayOf(content []byte) (overlay, error) {
 		return fail("has values and overlays of more than %d bytes", maxOverlay)
 	}
 	return out, nil
-}
-
-// plainPath reports whether a path stays in its folder.
-func plainPath(name string) bool {
-	return name != "." && name != ".." && !strings.HasPrefix(name, "../") && !strings.HasPrefix(name, "/") &&
-		!strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f || r == '\\' || r == ':' })
 }
 
 // overlayIn is the overlay of a profile's row; empty if it has no content.

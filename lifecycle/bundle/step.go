@@ -41,11 +41,8 @@ func (b *Bundles) step(ctx context.Context, p policy.Principal, row Row, before 
 	if errors.Is(err, broker.ErrNotFound) {
 		return true, nil
 	}
-	var i instance
-	if err == nil {
-		i, err = documentOf[instance](row)
-	}
-	if err != nil {
+	i, unreadable := documentOf[instance](row)
+	if err = cmp.Or(err, unreadable); err != nil {
 		return false, err
 	}
 	switch {
@@ -81,12 +78,13 @@ func (b *Bundles) step(ctx context.Context, p policy.Principal, row Row, before 
 		if gone, err = b.end(ctx, p, i.Left, !before.IsZero()); gone && err == nil {
 			failpoint.At("bundle.left")
 			_, err = b.move(ctx, row, nil, func(i *instance) { i.Left = "" })
+			err = cmp.Or(err, errMoved)
 		}
 	default:
 		return true, nil
 	}
-	if errors.Is(err, errMoved) { // another process goes on with it
-		err = nil
+	if errors.Is(err, errMoved) { // by this process or another: the next step is due at once
+		return b.step(ctx, p, row, before)
 	}
 	return errors.Is(err, errEnded), err
 }
@@ -111,7 +109,7 @@ func (b *Bundles) follow(ctx context.Context, p policy.Principal, row Row, i ins
 			i.Versions, i.Next.Versions = i.Next.Versions, nil
 			i.Now, i.Next = i.Next, nil
 		})
-		return err
+		return cmp.Or(err, errMoved)
 	case o.State == lifecycle.FailedTemp:
 		if _, err = b.Life.Rollback(ctx, p, o.ID); errors.Is(err, broker.ErrConflict) {
 			err = nil // another process has done so

@@ -144,7 +144,7 @@ func (c *CSAR) collect(entries []*zip.File) error {
 	folders := map[string]bool{}
 	for _, f := range entries {
 		name, folder := strings.CutSuffix(f.Name, "/")
-		if !plainPath(name) {
+		if !PlainPath(name) {
 			return fault("", "holds an entry whose path is not a plain relative one: %q", Printable(f.Name))
 		}
 		switch mode := f.Mode(); {
@@ -178,8 +178,8 @@ func (c *CSAR) collect(entries []*zip.File) error {
 	return nil
 }
 
-// plainPath reports whether a path can only mean one file below the package's root.
-func plainPath(name string) bool {
+// PlainPath reports whether a path can only mean one file below the package's root.
+func PlainPath(name string) bool {
 	return name != "" && len(name) <= maxPath && utf8.ValidString(name) && fs.ValidPath(name) && name != "." &&
 		!strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f || r == '\\' || r == ':' })
 }

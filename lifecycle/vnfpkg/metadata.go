@@ -152,7 +152,7 @@ func (c *CSAR) declare(declared map[string]Artifact, from, key string, blocks []
 		a := Artifact{Path: name, ContentType: b["Content-Type"], Algorithm: spelled(b["Algorithm"]), Hash: strings.ToLower(b["Hash"])}
 		before, twice := declared[name]
 		switch {
-		case !plainPath(name):
+		case !PlainPath(name):
 			return fault(from, "names a file whose path is not a plain relative one: %q", Printable(name))
 		case !c.Has(name):
 			return fault(name, "is named in %s and is not there", from)

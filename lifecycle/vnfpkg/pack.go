@@ -176,7 +176,7 @@ func Pack(w io.Writer, d Assembly) error {
 	add := func(folder string, all []ManifestFile) error {
 		for _, m := range all {
 			name := folder + m.Path
-			if !plainPath(name) {
+			if !PlainPath(name) {
 				return fmt.Errorf("a package cannot hold a file of this path: %q", Printable(m.Path))
 			}
 			files = append(files, ManifestFile{name, m.Text})

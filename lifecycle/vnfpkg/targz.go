@@ -42,7 +42,7 @@ func UnpackTarGz(archive []byte, limits ArchiveLimits) ([]ManifestFile, error) {
 		}
 		name := path.Clean(h.Name)
 		switch {
-		case !plainPath(name):
+		case !PlainPath(name):
 			return nil, fault(Printable(h.Name), "has a path that leads out of the archive, or that is not plain")
 		case seen[name]:
 			return nil, fault(Printable(name), "stands twice in the archive")

@@ -43,7 +43,7 @@ func TestONAPAdapter(t *testing.T) {
 	s.ask(200, "POST", definition+"/content", tarGz(t, chart))
 	s.ask(201, "POST", definition+"/profile", `{"profile-name": "p", "release-name": "shop", "namespace": "onap-adapter"}`)
 	s.ask(200, "POST", definition+"/profile/p/content", tarGz(t, map[string]string{
-		"manifest.yaml": "version: v1\ntype:\n  values: over.yaml\n  configresource: [{filepath: more.yaml, chartpath: templates/more.yaml}]\n",
+		"manifest.yaml": "version: v1\ntype:\n  values: over.yaml\n  configresource: [{filepath: more.yaml, chartpath: web/templates/more.yaml}]\n",
 		"over.yaml":     "colour: profile\npassword: " + onapCanary + "\n",
 		"more.yaml":     "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: {{ .Release.Name }}-overlaid}\ndata: {motto: of the profile}\n",
 	}))

@@ -11,13 +11,17 @@ import (
 	"io"
 	"mime/multipart"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	appsclient "k8s.io/client-go/kubernetes/typed/apps/v1"
 	coreclient "k8s.io/client-go/kubernetes/typed/core/v1"
 
@@ -146,8 +150,8 @@ func (s *onapStand) dieAt(point, path string, body any) {
 	s.serve()
 }
 
-// TestONAPKilled kills the server at steps of making an instance and of moving it. A request that is sent again gets one
-// instance, on one region, and nothing is left after the last.
+// TestONAPKilled kills the server at steps of making an instance and of moving it, and while it makes a configuration and tells a
+// subscriber. A request that is sent again gets one instance, on one region, and nothing is left after the last.
 func TestONAPKilled(t *testing.T) {
 	t.Parallel()
 	s := newONAP(t, "-tags", "failpoints")
@@ -192,8 +196,87 @@ func TestONAPKilled(t *testing.T) {
 			t.Errorf("%s, %s: there are %s", making, moving, all)
 		}
 	}
+	made := readONAP[onapInstance](t, s.ask(201, "POST", "/v1/instance", here))
+	s.diesConfiguring("/v1/instance/"+made.ID, "onap-dead")
+	s.diesTelling("/v1/instance/"+made.ID, "onap-dead")
+	s.ask(202, "DELETE", "/v1/instance/"+made.ID, nil)
+	s.nothingIn("onap-dead")
 	s.ask(204, "DELETE", "/v1/connectivity-info/dead-1", nil)
 	s.ask(204, "DELETE", "/v1/rb/definition/rb/1", nil)
+}
+
+// diesConfiguring kills the server while a configuration is made. The next one makes it, once, and it can be changed.
+func (s *onapStand) diesConfiguring(at, namespace string) {
+	s.t.Helper()
+	const template = "/v1/rb/definition/rb/1/config-template"
+	s.ask(201, "POST", template, `{"template-name": "t"}`)
+	s.ask(200, "POST", template+"/t/content", tarGz(s.t, map[string]string{
+		"tune/Chart.yaml":           "apiVersion: v2\nname: tune\nversion: 1.0.0\n",
+		"tune/templates/level.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: {{ .Release.Name }}-level}\ndata: {level: \"{{ .Values.level }}\"}\n",
+	}))
+	config := func(level string) map[string]any {
+		return map[string]any{"config-name": "c", "template-name": "t", "values": map[string]string{"level": level, "password": onapCanary}}
+	}
+	level := func() string {
+		m, err := s.core.ConfigMaps(namespace).Get(s.t.Context(), "shop-c-level", metav1.GetOptions{})
+		if err != nil {
+			return err.Error()
+		}
+		return m.Data["level"]
+	}
+	s.dieAt("bundle.instance-begun", at+"/config", config("1"))
+	if !real.Poll(s.t, 2*patience, func() bool {
+		return strings.Contains(s.ask(200, "GET", at+"/config/c", nil), `"config-version":1`)
+	}) || level() != "1" {
+		s.t.Fatalf("the configuration is not made by the next server: %s", level())
+	}
+	s.ask(409, "POST", at+"/config", config("2"))
+	s.dieAt("bundle.operation-over", at+"/config/c/rollback", map[string]string{"config-version": "1"})
+	if !real.Poll(s.t, 2*patience, func() bool {
+		return s.try("PUT", at+"/config/c", config("2")) == 201 // once the pass has gone on
+	}) || level() != "2" {
+		s.t.Errorf("the configuration is %s, want the second version", level())
+	}
+	if all := s.ask(200, "GET", at+"/config/c/version", nil); strings.Count(all, `"config-version":`) != 2 {
+		s.t.Errorf("the versions are %s, want two", all)
+	}
+}
+
+// diesTelling kills the server while a subscriber has a notification and has not answered. The next one tells it of the same again.
+func (s *onapStand) diesTelling(at, namespace string) {
+	s.t.Helper()
+	told := make(chan string, 10)
+	var first sync.Once
+	subscriber := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		text, _ := io.ReadAll(r.Body)
+		first.Do(s.b.Kill)
+		told <- string(text)
+	}))
+	s.t.Cleanup(subscriber.Close)
+	s.ask(201, "POST", at+"/status/subscription", map[string]any{"name": "w", "callback-url": subscriber.URL})
+	_, err := s.core.ConfigMaps(namespace).Patch(s.t.Context(), "shop-pages", types.MergePatchType, []byte(`{"data": {"text": "changed"}}`), metav1.PatchOptions{})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for n := range 2 {
+		select {
+		case text := <-told:
+			_, modified, _ := strings.Cut(text, `"modified":`)
+			if !strings.Contains(modified, `"shop-pages"`) || !strings.Contains(text, `"w"`) {
+				s.t.Errorf("notification %d is %s", n, text)
+			}
+		case <-time.After(patience + 30*time.Second):
+			s.t.Fatalf("%d notifications came, want another", n)
+		}
+		if n == 0 {
+			s.serve()
+		}
+	}
+	if !real.Poll(s.t, patience, func() bool {
+		return strings.Contains(s.ask(200, "GET", at+"/status/subscription/w", nil), `"last-notify-status":200`)
+	}) {
+		s.t.Error("the subscription does not say that its subscriber was told")
+	}
 }
 
 func (s *onapStand) namespace(name string) {
@@ -219,6 +302,23 @@ func (s *onapStand) ask(want int, method, path string, body any) string {
 		content, _ = json.Marshal(body)
 	}
 	return s.send(want, method, path, "", content)
+}
+
+// try is the status of a request that may be refused.
+func (s *onapStand) try(method, path string, body any) int {
+	s.t.Helper()
+	text, _ := json.Marshal(body)
+	r, err := http.NewRequestWithContext(s.t.Context(), method, s.url+path, bytes.NewReader(text))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	r.SetBasicAuth(s.user, s.token)
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	answer.Body.Close()
+	return answer.StatusCode
 }
 
 func (s *onapStand) send(want int, method, path, kind string, content []byte) string {
@@ -360,6 +460,18 @@ func TestONAPLife(t *testing.T) {
 	s.ask(201, "POST", at+"/upgrade", request)
 	if d, err := s.apps.Deployments("onap-life").Get(t.Context(), "shop-web", metav1.GetOptions{}); err != nil || *d.Spec.Replicas != 2 {
 		t.Errorf("upgraded: %v, %v", d.Spec.Replicas, err)
+	}
+
+	// An answer comes once the work is over, and not at the next look at it, a second later.
+	quickest := patience
+	for n := range 3 {
+		request["override-values"] = map[string]string{"replicas": "2", "size": fmt.Sprint(n), "password": onapCanary + "-3"}
+		began := time.Now()
+		s.ask(201, "POST", at+"/upgrade", request)
+		quickest = min(quickest, time.Since(began))
+	}
+	if quickest >= time.Second {
+		t.Errorf("the quickest of three upgrades took %v", quickest)
 	}
 
 	// Another region, which is here another namespace of the cluster.

@@ -344,7 +344,7 @@ func TestArchives(t *testing.T) {
 	for name, content := range map[string][]byte{
 		"no archive": []byte(canary), "no manifest": tarGz(t, entry{"a.yaml", "a: b", 0}), "another version": with("version: v2\n"), "no YAML": with("{" + canary),
 		"values that are not there": with("version: v1\ntype: {values: b.yaml}\n"), "values that are no mapping": with("version: v1\ntype: {values: c}\n", entry{"c", "- " + canary, 0}),
-		"outside": with(overlay("a.yaml", "../x")), "absolute": with(overlay("a.yaml", "/x")), "Chart.yaml": with(overlay("a.yaml", "./Chart.yaml")),
+		"outside": with(overlay("a.yaml", "../x")), "absolute": with(overlay("a.yaml", "/x")), "Chart.yaml": with(overlay("a.yaml", "web/Chart.yaml")), "that of a chart below it": with(overlay("a.yaml", "web/charts/a/./Chart.yaml")),
 		"from outside": with(overlay("../a.yaml", "x")), "too much": with("version: v1\ntype: {values: c}\n", entry{"c", "a: " + strings.Repeat("x", 70<<10), 0}),
 	} {
 		t.Log(name)
@@ -444,6 +444,11 @@ func TestBadInput(t *testing.T) {
 		strings.Replace(request(""), "edge", "nowhere", 1): 404, strings.Replace(request(""), `"edge"`, `"a/b"`, 1): 422, strings.Replace(request(""), `"p"`, `"q"`, 1): 404,
 	} {
 		s.alice(want, "POST", "/v1/instance", body)
+	}
+	s.alice(200, "POST", definition+"/profile/p/content", tarGz(t, entry{"a", canary, 0},
+		entry{"manifest.yaml", "version: v1\ntype: {configresource: [{filepath: a, chartpath: templates/a}]}\n", 0}))
+	if said := s.alice(422, "POST", "/v1/instance", request("")); !strings.Contains(said, "begin with web") {
+		t.Errorf("an overlay outside the chart's folder is refused with %s", said)
 	}
 	if said := strings.TrimSpace(s.alice(200, "GET", "/v1/instance", nil)); said != "[]" {
 		t.Errorf("of what was refused there is left %s", said)
