@@ -149,6 +149,18 @@ func TestONAPScript(t *testing.T) {
 	}
 }
 
+// vimbroker runs a command as the administrator.
+func (s *onapStand) vimbroker(args ...string) []byte {
+	s.t.Helper()
+	c := exec.CommandContext(s.t.Context(), s.bin, args...)
+	c.Env = append(os.Environ(), "VIMBROKER_ADDR="+s.b.URL, "VIMBROKER_TOKEN_FILE="+filepath.Join(s.dir, "data", "dev-token"))
+	out, err := c.Output()
+	if err != nil {
+		s.t.Fatalf("vimbroker %v: %v", args, err)
+	}
+	return out
+}
+
 // stolen has the kubeconfig of an answer end within the lag that its lease states, once that is revoked.
 func (s *onapStand) stolen() {
 	s.t.Helper()
@@ -171,19 +183,10 @@ func (s *onapStand) stolen() {
 	if err := look(); err != nil {
 		s.t.Fatalf("before it is revoked: %v", err)
 	}
-	vimbroker := func(args ...string) []byte {
-		c := exec.CommandContext(s.t.Context(), s.bin, args...)
-		c.Env = append(os.Environ(), "VIMBROKER_ADDR="+s.b.URL, "VIMBROKER_TOKEN_FILE="+filepath.Join(s.dir, "data", "dev-token"))
-		out, err := c.Output()
-		if err != nil {
-			s.t.Fatalf("vimbroker %v: %v", args, err)
-		}
-		return out
-	}
 	var leases struct {
 		Items []struct{ ID, Purpose, MaxRevocationLag string }
 	}
-	if err := json.Unmarshal(vimbroker("lease", "list", "--all", "-o", "json"), &leases); err != nil {
+	if err := json.Unmarshal(s.vimbroker("lease", "list", "--all", "-o", "json"), &leases); err != nil {
 		s.t.Fatal(err)
 	}
 	for _, l := range leases.Items {
@@ -194,7 +197,7 @@ func (s *onapStand) stolen() {
 		if err != nil || lag <= 0 {
 			s.t.Fatalf("the lag is %q", l.MaxRevocationLag)
 		}
-		vimbroker("lease", "revoke", l.ID)
+		s.vimbroker("lease", "revoke", l.ID)
 		began := time.Now()
 		ended := real.Poll(s.t, lag, func() bool { return look() != nil })
 		if took := time.Since(began); !ended || took > lag {

@@ -463,15 +463,19 @@ func TestONAPLife(t *testing.T) {
 	}
 
 	// An answer comes once the work is over, and not at the next look at it, a second later.
-	quickest := patience
+	soonest := patience
 	for n := range 3 {
 		request["override-values"] = map[string]string{"replicas": "2", "size": fmt.Sprint(n), "password": onapCanary + "-3"}
-		began := time.Now()
 		s.ask(201, "POST", at+"/upgrade", request)
-		quickest = min(quickest, time.Since(began))
+		answered := time.Now()
+		ended, err := time.Parse(time.RFC3339, strings.TrimSpace(string(s.vimbroker("vnf", "op", "list", "-o", "jsonpath={.items[0].stateEnteredTime}"))))
+		if err != nil {
+			t.Fatal(err)
+		}
+		soonest = min(soonest, answered.Sub(ended))
 	}
-	if quickest >= time.Second {
-		t.Errorf("the quickest of three upgrades took %v", quickest)
+	if soonest >= time.Second {
+		t.Errorf("the soonest of three answers came %v after its operation had ended", soonest)
 	}
 
 	// Another region, which is here another namespace of the cluster.
