@@ -94,7 +94,9 @@ func TestPodsOfAllWorkloadsAreTold(t *testing.T) {
 	var first, second sync.Once
 	err := manifests.New().Run(t.Context(), s.Connection(stage.Grant), instance, stage.Waves[0], func(o lifecycle.Observation) {
 		told[o.Name] = len(o.VNFCs)
-		first.Do(func() { go ready("a") })
+		if o.Name == "a" { // it is there
+			first.Do(func() { go ready("a") })
+		}
 		if o.Name == "a" && o.Ready {
 			second.Do(func() { go ready("b") })
 		}
