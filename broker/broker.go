@@ -129,10 +129,7 @@ type Broker struct {
 // New returns a Broker; it starts nothing. Options that are missing or cannot be
 // served are an error that names all of them.
 func New(o Options) (*Broker, error) {
-	if o.Now == nil {
-		o.Now = time.Now
-	}
-	now := func() time.Time { return o.Now().UTC().Truncate(time.Microsecond) }
+	now := Clock(o.Now)
 	if o.Courier == nil {
 		o.Courier = delivery.New(o.Store, nil, now, o.Log)
 	}

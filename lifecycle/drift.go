@@ -165,7 +165,7 @@ func (l *Lifecycle) lookUnder(
 	ctx, cancel := context.WithTimeout(ctx, driftPatience)
 	defer cancel()
 	// The broker looks by itself, and not for a caller: policies of the broker's own allow it to read.
-	self := policy.Principal{Name: "system:drift", Project: i.Project, Roles: []string{policy.RoleSystem}}
+	self := broker.System("drift", i.Project)
 	posts, err := l.posts(ctx, self, i.Shape)
 	if err != nil {
 		return err

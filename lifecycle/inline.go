@@ -57,11 +57,6 @@ func misnamed() error {
 	return broker.Invalid("vimConnectionInfo", "its key must be 1 to 63 letters, digits, dashes, underscores and dots")
 }
 
-// inlineSelf is who looks after VIMs that came with requests.
-func inlineSelf(project string) policy.Principal {
-	return policy.Principal{Name: "system:inline", Project: project, Roles: []string{policy.RoleSystem}}
-}
-
 // bring registers the VIM that comes with a request for an instance. The VIM belongs to this request alone, even if
 // other requests for the instance bring VIMs at the same time, so the operation finds it unchanged.
 func (l *Lifecycle) bring(ctx context.Context, p policy.Principal, i Instance, connection string, in InlineVIM) (broker.VIM, error) {
@@ -254,7 +249,7 @@ func (l *Lifecycle) LetGo(ctx context.Context) error {
 		State: broker.VIMRegistered, Labels: map[string]string{broker.LabelInline: "true"}, Page: broker.Page{Size: broker.MaxPage},
 	}
 	for {
-		found, next, err := l.Registrar.VIMs(ctx, inlineSelf(""), q)
+		found, next, err := l.Registrar.VIMs(ctx, broker.System("inline", ""), q)
 		if err != nil {
 			return err
 		}
@@ -278,7 +273,7 @@ func (l *Lifecycle) letGo(ctx context.Context, v broker.VIM) error {
 		return err
 	}
 	failpoint.At("inline.unneeded")
-	_, _, err := l.Registrar.DeleteVIM(ctx, inlineSelf(v.Project), v.ID, broker.Deletion{Drain: true, IfRevision: v.Revision})
+	_, _, err := l.Registrar.DeleteVIM(ctx, broker.System("inline", v.Project), v.ID, broker.Deletion{Drain: true, IfRevision: v.Revision})
 	return err
 }
 
@@ -307,7 +302,7 @@ func (l *Lifecycle) letGoOf(ctx context.Context, o Operation) {
 		if !part.Inline {
 			continue
 		}
-		v, err := l.Leaser.VIM(ctx, inlineSelf(o.Project), part.VIM)
+		v, err := l.Leaser.VIM(ctx, broker.System("inline", o.Project), part.VIM)
 		if errors.Is(err, broker.ErrNotFound) {
 			continue
 		}

@@ -106,15 +106,11 @@ func List[T Document](ctx context.Context, b *Bundles, p policy.Principal, under
 func listed[D, T any](
 	ctx context.Context, b *Bundles, p policy.Principal, action policy.Action, k Kind, under string, as func(Row, D) (T, policy.Resource),
 ) ([]T, error) {
-	act, err := b.desk(k).Enter(ctx, p, action, broker.InProject(p.Project))
-	if err != nil {
+	if err := b.desk(k).Read(ctx, p, action, broker.InProject(p.Project)); err != nil {
 		return nil, err
 	}
-	if err := act.Read(ctx); err != nil {
-		return nil, broker.Unrecorded(err)
-	}
 	all := []T{}
-	err = b.each(ctx, Filter{Project: p.Project, Kind: k, Under: under}, func(r Row) error {
+	err := b.each(ctx, Filter{Project: p.Project, Kind: k, Under: under}, func(r Row) error {
 		d, err := documentOf[D](r)
 		if shown, is := as(r, d); err == nil && b.Guard.Allows(p, action, is) {
 			all = append(all, shown)

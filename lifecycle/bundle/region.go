@@ -155,7 +155,7 @@ func (b *Bundles) Sweep(ctx context.Context) error {
 		if r.Kind != OfRegion {
 			return nil
 		}
-		self := policy.Principal{Name: Actor, Project: r.Project, Roles: []string{policy.RoleSystem}}
+		self := broker.System("onap", r.Project)
 		_, err := b.VIMs.VIM(ctx, self, r.Name)
 		if errors.Is(err, broker.ErrNotFound) {
 			err = b.remove(ctx, b.recorded(ctx, self, policy.VIMDelete, r.Name), r)

@@ -339,12 +339,8 @@ func (s *Subscriptions) Subscription(ctx context.Context, p policy.Principal, id
 	if err != nil {
 		return Subscription{}, err
 	}
-	act, err := s.desk.Enter(ctx, p, policy.SubscriptionShow, one.resource())
-	if err != nil {
+	if err := s.desk.Read(ctx, p, policy.SubscriptionShow, one.resource()); err != nil {
 		return Subscription{}, err
-	}
-	if err := act.Read(ctx); err != nil {
-		return Subscription{}, broker.Unrecorded(err)
 	}
 	shown := []Subscription{one}
 	err = s.showWaiting(ctx, shown)
@@ -354,12 +350,8 @@ func (s *Subscriptions) Subscription(ctx context.Context, p policy.Principal, id
 // Subscriptions returns a page of those that p may see, the newest first, and the next page's token. A page may hold
 // fewer than was asked for, and even none, while there is a next one.
 func (s *Subscriptions) Subscriptions(ctx context.Context, p policy.Principal, page broker.Page) ([]Subscription, string, error) {
-	act, err := s.desk.Enter(ctx, p, policy.SubscriptionShow, broker.InProject(p.Project))
-	if err != nil {
+	if err := s.desk.Read(ctx, p, policy.SubscriptionShow, broker.InProject(p.Project)); err != nil {
 		return nil, "", err
-	}
-	if err := act.Read(ctx); err != nil {
-		return nil, "", broker.Unrecorded(err)
 	}
 	q := Query{Project: p.Project, Page: page}
 	if s.Guard.Allows(p, policy.SubscriptionShow, broker.InProject("*")) {

@@ -147,7 +147,7 @@ func (s *server) visit(c *api.Call) *Visit { return &Visit{Call: c, Now: s.Now()
 // may asks policy as the person could, which nobody records.
 func (s *server) may(v *Visit, action policy.Action, project string) bool {
 	d, err := s.Overseer.Explain(v.Context(), v.Principal, policy.Request{
-		Principal: v.Principal, Action: action, Resource: policy.Resource{Kind: policy.KindProject, ID: project, Project: project},
+		Principal: v.Principal, Action: action, Resource: broker.InProject(project),
 	})
 	return err == nil && d.Allowed
 }
