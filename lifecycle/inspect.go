@@ -26,9 +26,9 @@ type Reader interface {
 	// Wanted is the kind of an API version, by the name that its objects have in paths, as far as that can be guessed.
 	Wanted(apiVersion, kind string) (Resource, error)
 	// Read reads resources, in their order; List those of a kind in its namespace (empty: in all) that a label selector
-	// selects, and that have the resource's name if it has one.
+	// selects, and that have the resource's name if it has one. A list that is cached may be a moment old, and waits for nothing.
 	Read(ctx context.Context, c Connection, resources []Resource) ([]Showing, error)
-	List(ctx context.Context, c Connection, of Resource, selector string) ([]Showing, error)
+	List(ctx context.Context, c Connection, of Resource, selector string, cached bool) ([]Showing, error)
 }
 
 // Wanted selects objects on a VIM.
@@ -66,7 +66,7 @@ func (l *Lifecycle) Inspect(ctx context.Context, p policy.Principal, id string) 
 		seen, err := reader.Read(ctx, h.Connection, resources)
 		if err == nil && !listed && slices.Equal(g.Namespaces, []string{pods.Namespace}) {
 			var run []Showing
-			run, err = reader.List(ctx, h.Connection, pods, InstanceLabel+"="+i.ID)
+			run, err = reader.List(ctx, h.Connection, pods, InstanceLabel+"="+i.ID, true)
 			seen, listed = append(seen, run...), err == nil
 		}
 		if err == nil {
@@ -117,7 +117,7 @@ func (l *Lifecycle) Query(ctx context.Context, p policy.Principal, vim string, w
 		return nil, err
 	}
 	err = l.learnt(ctx, h, func() (err error) {
-		seen, err = reader.List(ctx, h.Connection, of, w.Selector)
+		seen, err = reader.List(ctx, h.Connection, of, w.Selector, false)
 		return err
 	})
 	return seen, errors.Join(err, l.endLook(ctx, name))

@@ -130,7 +130,7 @@ func (l *Lifecycle) take(ctx context.Context, p policy.Principal, v broker.VIM, 
 }
 
 // learnPause is the first wait before a call is repeated that a fresh lease was refused; the next are longer.
-const learnPause = 100 * time.Millisecond
+const learnPause = 10 * time.Millisecond
 
 // learnt calls do, and again while the VIM refuses the lease and has only just been given it.
 func (l *Lifecycle) learnt(ctx context.Context, h held, do func() error) error {

@@ -64,7 +64,6 @@ func TestHeadersAreKeptOfEarlierRevisions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer draft.Close()
 	all, err := records(t.Context(), draft, in)
 	if err != nil || len(all) != 3 {
 		t.Fatalf("records = %d, %v, want 3", len(all), err)

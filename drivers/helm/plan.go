@@ -29,7 +29,6 @@ func (d *Driver) Plan(ctx context.Context, c lifecycle.Connection, in lifecycle.
 	if err != nil {
 		return lifecycle.Plan{}, err
 	}
-	defer draft.Close()
 	p := &plan{Draft: draft, driver: d, in: in}
 	if p.records, err = records(ctx, draft, in); err != nil {
 		return lifecycle.Plan{}, err

@@ -9,26 +9,21 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/client-go/rest"
+	"k8s.io/utils/lru"
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/remote"
 	"github.com/vimbroker/vimbroker/policy/egress"
 )
 
-const (
-	// idleAfter is the time for which an unused connection is kept.
-	idleAfter = 60 * time.Second
-	// maxConnections bounds how many VIMs are connected to at a time; the one
-	// unused for longest goes first.
-	maxConnections = 512
-)
+// maxConnections bounds how many VIMs are connected to at a time. An idle connection closes by itself before.
+const maxConnections = 512
 
 // connectionKey is everything that a connection's trust rests on. VIM and
 // generation alone would not do: a generation that failed its check and was
@@ -55,76 +50,29 @@ func keyOf(a broker.Access) connectionKey {
 	return k
 }
 
-// connections are the open ways to VIMs.
+// connections are the ways to VIMs that are kept, by [connectionKey]; what is unused for longest goes first.
 type connections struct {
-	now   func() time.Time
-	mu    sync.Mutex
-	open  map[connectionKey]*connection
-	swept time.Time
+	mu   sync.Mutex
+	kept *lru.Cache
+}
+
+func newConnections() *connections {
+	return &connections{kept: lru.NewWithEvictionFunc(maxConnections, func(_ lru.Key, c any) {
+		c.(*connection).transport.CloseIdleConnections() // calls under way still end normally
+	})}
 }
 
 func (cs *connections) get(k connectionKey) (*connection, error) {
-	now := cs.now()
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
-	cs.sweep(now)
-	c := cs.open[k]
-	if c == nil {
-		var err error
-		if c, err = dial(k); err != nil {
-			return nil, err
-		}
-		if cs.open == nil {
-			cs.open = map[connectionKey]*connection{}
-		}
-		cs.makeRoom()
-		cs.open[k] = c
+	if c, ok := cs.kept.Get(k); ok {
+		return c.(*connection), nil
 	}
-	c.used = now
-	return c, nil
-}
-
-// sweep drops connections that were not used recently. Calls under way over a dropped
-// connection still end normally.
-func (cs *connections) sweep(now time.Time) {
-	if now.Sub(cs.swept) < idleAfter/4 {
-		return
+	c, err := dial(k)
+	if err == nil {
+		cs.kept.Add(k, c)
 	}
-	cs.swept = now
-	for k, c := range cs.open {
-		if now.Sub(c.used) >= idleAfter {
-			cs.drop(k, c)
-		}
-	}
-}
-
-func (cs *connections) makeRoom() {
-	if len(cs.open) < maxConnections {
-		return
-	}
-	var (
-		oldest connectionKey
-		least  *connection
-	)
-	for k, c := range cs.open {
-		if least == nil || c.used.Before(least.used) {
-			oldest, least = k, c
-		}
-	}
-	cs.drop(oldest, least)
-}
-
-func (cs *connections) drop(k connectionKey, c *connection) {
-	delete(cs.open, k)
-	c.transport.CloseIdleConnections()
-}
-
-func (cs *connections) close() {
-	cs.mu.Lock()
-	defer cs.mu.Unlock()
-	for k, c := range cs.open {
-		cs.drop(k, c)
-	}
+	return c, err
 }
 
 // connection is one VIM's HTTP connections and the typed clients over them. It
@@ -136,7 +84,6 @@ type connection struct {
 	authorization  authorizationAPI
 
 	transport *remote.Transport
-	used      time.Time // guarded by connections.mu
 }
 
 // dial prepares a connection; it connects to nothing yet.

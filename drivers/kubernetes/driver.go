@@ -64,7 +64,7 @@ func New(o Options) *Driver {
 	return &Driver{
 		log:         o.Log,
 		now:         o.Now,
-		connections: &connections{now: o.Now},
+		connections: newConnections(),
 		homes:       newMemory(o.Now),
 		facts:       cache.NewLRUExpireCacheWithClock(maxFacts, clock(o.Now)),
 
@@ -96,7 +96,7 @@ func (d *Driver) Client(a broker.Access, namespaces []string, _ broker.Credentia
 }
 
 // Close closes the connections that are idle now. The driver can still be used.
-func (d *Driver) Close() { d.connections.close() }
+func (d *Driver) Close() { d.connections.kept.Clear() }
 
 // over calls do with the connection to the VIM and a context for calls over it, to which the credential is lent.
 func (d *Driver) over(ctx context.Context, a broker.Access, do func(context.Context, *connection) error) error {

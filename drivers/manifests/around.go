@@ -97,7 +97,6 @@ func (s *server) hostsOfOthers(ctx context.Context, in lifecycle.PlanInput) (map
 		if err != nil {
 			return err
 		}
-		defer wide.close()
 		return fault(pages(ctx, wide, of, nil, func(ingress map[string]any) {
 			meta := mapAt(ingress, "metadata")
 			owner := text(mapAt(meta, "labels"), instanceLabel)

@@ -96,7 +96,7 @@ func unlabel(v any) {
 }
 
 // Draft is a plan in the making, whose objects do not come from manifests of a package. The plan does its steps in
-// the order of the calls. It belongs to one goroutine, which closes it.
+// the order of the calls. It belongs to one goroutine.
 type Draft struct {
 	plan   draft
 	server *server
@@ -117,9 +117,6 @@ func (d *Driver) Draft(c lifecycle.Connection, in lifecycle.PlanInput) (*Draft, 
 // Release has the objects of a release of Helm, as [ReleaseOf] or [HooksOf] has it, be the instance's as well in what is
 // planned next, whoever made them: the caller knows that the release is.
 func (d *Draft) Release(of string) { d.plan.release = of }
-
-// Close ends the draft's connections.
-func (d *Draft) Close() { d.server.close() }
 
 // StoredSecret is a Secret on the cluster.
 type StoredSecret struct {

@@ -79,7 +79,6 @@ func (d *Driver) Observe(
 	if err != nil {
 		return nil, err
 	}
-	defer s.close()
 	out, there := make([]lifecycle.Observation, len(resources)), make([]*found, len(resources))
 	group, within := errgroup.WithContext(ctx)
 	group.SetLimit(sideBySide)

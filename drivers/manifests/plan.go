@@ -26,7 +26,6 @@ func (d *Driver) Plan(ctx context.Context, c lifecycle.Connection, in lifecycle.
 	if err != nil {
 		return lifecycle.Plan{}, err
 	}
-	defer s.close()
 	switch in.Operation {
 	case lifecycle.Instantiate, lifecycle.ChangePackage, lifecycle.ChangeConn:
 		if err = p.applyAll(ctx, s, in); err == nil {

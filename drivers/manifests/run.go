@@ -42,7 +42,6 @@ func (d *Driver) Run(
 	if err != nil {
 		return err
 	}
-	defer s.close()
 	r := &run{server: s, pause: d.pause, instance: instance, wave: w, progress: progress}
 	switch w.Deed {
 	case lifecycle.Apply:

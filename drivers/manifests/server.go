@@ -11,14 +11,17 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"sync"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
+	"k8s.io/utils/lru"
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/remote"
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/lifecycle"
+	"github.com/vimbroker/vimbroker/policy/egress"
 )
 
 // apiServer is the name of the remote side in errors.
@@ -31,7 +34,6 @@ var answerLimit = remote.Limit{Bytes: 6 << 20, Values: 400_000, Items: 100_000}
 // server is an API server, with the credential of one lease, for one call of the driver.
 type server struct {
 	base  *url.URL
-	way   *remote.Transport
 	http  *http.Client
 	token secret.Text
 	// manager owns the fields of applied objects.
@@ -42,7 +44,37 @@ type server struct {
 	hosts map[string]bool
 }
 
-// connect prepares calls; it connects to nothing yet. The caller closes it.
+// route is what the trust in a connection rests on; none holds a credential.
+type route struct {
+	host, ca, name string
+	insecure       bool
+	egress         *egress.Rules
+}
+
+// routes keeps the transports of API servers, by [route]: a handshake costs more than a call. Idle connections close by themselves.
+var routes = struct {
+	sync.Mutex
+	*lru.Cache
+}{Cache: lru.New(256)}
+
+// transport is the one that is kept for a connection, or a new one.
+func transport(host string, c lifecycle.Connection) (*remote.Transport, error) {
+	r := route{host, c.Config.CACert, c.Config.ServerName, c.Config.InsecureSkipVerify, c.Egress}
+	routes.Lock()
+	defer routes.Unlock()
+	if kept, ok := routes.Get(r); ok {
+		return kept.(*remote.Transport), nil
+	}
+	way, err := remote.New(c.Egress, remote.Options{
+		Server: apiServer, CA: remote.Authorities{PEM: r.ca}, ServerName: r.name, InsecureSkipVerify: r.insecure,
+	})
+	if err == nil {
+		routes.Add(r, way)
+	}
+	return way, err
+}
+
+// connect prepares calls; it connects to nothing yet.
 func (d *Driver) connect(c lifecycle.Connection) (*server, error) {
 	base, err := url.Parse(c.Config.Endpoint)
 	if err != nil || base.Host == "" {
@@ -53,17 +85,12 @@ func (d *Driver) connect(c lifecycle.Connection) (*server, error) {
 			Kind: broker.ErrUnsupported, Detail: "the lease holds no token, and life-cycle operations on Kubernetes use no other credential",
 		}
 	}
-	way, err := remote.New(c.Egress, remote.Options{
-		Server: apiServer, CA: remote.Authorities{PEM: c.Config.CACert},
-		ServerName: c.Config.ServerName, InsecureSkipVerify: c.Config.InsecureSkipVerify,
-	})
+	way, err := transport(base.Host, c)
 	if err != nil {
 		return nil, broker.Invalid("caCert", "holds no certificate")
 	}
-	return &server{base: base, way: way, http: way.Client(), token: c.Config.Token, manager: d.manager, further: c.Further}, nil
+	return &server{base: base, http: way.Client(), token: c.Config.Token, manager: d.manager, further: c.Further}, nil
 }
-
-func (s *server) close() { s.way.CloseIdleConnections() }
 
 // request is one call. The segments of the path are of checked names.
 type request struct {

@@ -39,7 +39,6 @@ func (d *Driver) Read(ctx context.Context, c lifecycle.Connection, resources []l
 	if err != nil {
 		return nil, err
 	}
-	defer s.close()
 	all := make([]lifecycle.Showing, len(resources))
 	group, within := errgroup.WithContext(ctx)
 	group.SetLimit(sideBySide)
@@ -57,7 +56,7 @@ func (d *Driver) Read(ctx context.Context, c lifecycle.Connection, resources []l
 
 // List implements [lifecycle.Reader].
 func (d *Driver) List(
-	ctx context.Context, c lifecycle.Connection, of lifecycle.Resource, selector string,
+	ctx context.Context, c lifecycle.Connection, of lifecycle.Resource, selector string, cached bool,
 ) (all []lifecycle.Showing, err error) {
 	if of.Namespace != "" && len(validation.IsDNS1123Label(of.Namespace)) > 0 {
 		return nil, broker.Invalid("Namespace", "is no name of a namespace")
@@ -66,10 +65,9 @@ func (d *Driver) List(
 	if err != nil {
 		return nil, err
 	}
-	defer s.close()
 	name := of.Name
 	of.Name = ""
-	err = pages(ctx, s, of, url.Values{"labelSelector": {selector}}, func(o found) {
+	see := func(o found) {
 		if o.Kind == "" { // a list leaves it out
 			o.Kind, o.whole["kind"], o.whole["apiVersion"] = of.Kind, of.Kind, (schema.GroupVersion{Group: of.Group, Version: of.Version}).String()
 		}
@@ -78,7 +76,17 @@ func (d *Driver) List(
 		if name == "" || name == r.Name {
 			all = append(all, o.seen(r))
 		}
-	})
+	}
+	query := url.Values{"labelSelector": {selector}}
+	if cached {
+		query.Set("resourceVersion", "0") // the API server ignores the size of a page, and may answer with too much
+		err = pages(ctx, s, of, query, see)
+		query.Del("resourceVersion")
+	}
+	if !cached || err != nil {
+		all = nil
+		err = pages(ctx, s, of, query, see)
+	}
 	if said, is := err.(*refusal); is && said.is(http.StatusNotFound) { //nolint:errorlint // call wraps nothing
 		return nil, &broker.Error{Kind: broker.ErrUnsupported, Field: "Kind", Detail: "the cluster serves no such kind under that name"}
 	}

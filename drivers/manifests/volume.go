@@ -68,7 +68,6 @@ func (Volumes) Make(ctx context.Context, c asset.Connection, l asset.Asset) (m a
 	if err != nil {
 		return m, err
 	}
-	defer s.close()
 	if l.Existing != "" {
 		there, err := s.get(ctx, claimOf(l))
 		if err == nil && (there == nil || there.Metadata.Deleted != "") {
