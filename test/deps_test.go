@@ -29,13 +29,15 @@ var ground = []string{
 }
 
 // beside are the arrows between two outside systems: a driver imports another one only where it
-// says so here. What both stores share is no system.
+// says so here. What both stores share is no system, and so is how the broker logs in at a Keystone.
 var beside = map[string][]string{
-	"drivers/helm":     {"drivers/manifests"},
-	"drivers/neutron":  {"drivers/heat"},
-	"drivers/postgres": {"drivers/queue", "drivers/rows", "drivers/tables"},
-	"drivers/sqlite":   {"drivers/queue", "drivers/rows", "drivers/tables"},
-	"drivers/tables":   {"drivers/queue", "drivers/rows"},
+	"drivers/barbican":  {"drivers/keystone"},
+	"drivers/helm":      {"drivers/manifests"},
+	"drivers/neutron":   {"drivers/heat"},
+	"drivers/openstack": {"drivers/keystone"},
+	"drivers/postgres":  {"drivers/queue", "drivers/rows", "drivers/tables"},
+	"drivers/sqlite":    {"drivers/queue", "drivers/rows", "drivers/tables"},
+	"drivers/tables":    {"drivers/queue", "drivers/rows"},
 }
 
 // wire are the packages below an api folder that a package outside such a folder imports. A door
@@ -53,7 +55,7 @@ var homes = map[string][]string{
 	"github.com/ProtonMail/":         {"drivers/helm/render"},
 	"github.com/fernet/":             {"broker/secret"},
 	"github.com/hashicorp/vault/":    {"drivers/vault"},
-	"github.com/gophercloud/":        {"drivers/barbican", "drivers/heat", "drivers/neutron", "drivers/openstack"},
+	"github.com/gophercloud/":        {"drivers/barbican", "drivers/heat", "drivers/keystone", "drivers/neutron", "drivers/openstack"},
 	"golang.org/x/mod/":              {"broker/notary", "policy/audit/tree"},
 	"github.com/transparency-dev/":   {"policy/audit/tree"},
 	"github.com/cedar-policy/":       {"policy"},

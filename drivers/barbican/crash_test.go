@@ -7,6 +7,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/drivers/barbican"
+	"github.com/vimbroker/vimbroker/drivers/keystone"
 	"github.com/vimbroker/vimbroker/test/fakebarbican"
 	"github.com/vimbroker/vimbroker/test/process"
 )
@@ -14,7 +15,7 @@ import (
 // reach is what the child needs to reach the fake.
 type reach struct {
 	AuthURL, Endpoint, CAFile string
-	Auth                      barbican.Auth
+	Auth                      keystone.Auth
 }
 
 // TestKilledOnTheWay kills a process with SIGKILL at each failpoint, and checks

@@ -127,7 +127,7 @@ func speaks(body []byte, server string) bool {
 	if json.Unmarshal(body, &of) != nil {
 		return false
 	}
-	if server == keystone {
+	if server == issuer {
 		of.form = of.Error
 	}
 	return of.Code != 0 && of.Title != ""
@@ -135,8 +135,8 @@ func speaks(body []byte, server string) bool {
 
 // The servers, as errors name them.
 const (
-	keystone = "Keystone"
-	keeper   = "Barbican"
+	issuer = "Keystone"
+	keeper = "Barbican"
 )
 
 // brokenWay translates an error without an answer. Whether the request was carried

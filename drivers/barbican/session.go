@@ -1,12 +1,10 @@
 package barbican
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"errors"
 	"net/http"
-	"os"
 	"time"
 
 	"github.com/gophercloud/gophercloud/v2"
@@ -70,7 +68,7 @@ func (s *Store) session(ctx context.Context, not *session) (*session, error) {
 	})
 	select {
 	case <-ctx.Done():
-		return nil, brokenWay(ctx, ctx.Err(), keystone)
+		return nil, brokenWay(ctx, ctx.Err(), issuer)
 	case r := <-results:
 		if r.Err == nil {
 			return r.Val.(*session), nil
@@ -94,21 +92,11 @@ func (s *Store) good(not *session, now time.Time) bool {
 
 // login gets a token from Keystone, and makes it the current session.
 func (s *Store) login(ctx context.Context) (*session, error) {
-	file := ""
-	if a := s.auth.ApplicationCredential; a != nil {
-		file = a.SecretFile
-	} else {
-		file = s.auth.Password.PasswordFile
-	}
-	text, err := os.ReadFile(file)
+	text, err := s.auth.Secret()
 	if err != nil {
-		return nil, &fault{kind: secret.ErrForbidden, reason: "the file of the credential cannot be read"}
+		return nil, &fault{kind: secret.ErrForbidden, reason: err.Error()}
 	}
 	defer clear(text)
-	text = bytes.TrimSpace(text)
-	if len(text) == 0 {
-		return nil, &fault{kind: secret.ErrForbidden, reason: "the file of the credential is empty"}
-	}
 	digest, now := sha256.Sum256(text), s.now()
 	s.mu.Lock()
 	before := s.refused
@@ -142,8 +130,8 @@ func (s *Store) login(ctx context.Context) (*session, error) {
 
 // authenticate asks Keystone for a token. Only a token for a project is of use.
 func (s *Store) authenticate(ctx context.Context, credential string, now time.Time) (*session, *fault) {
-	result := tokens.Create(remote.Expect(ctx, remote.Catalog), s.identity, s.credential(credential))
-	if f := faultOf(ctx, result.Err, keystone); f != nil {
+	result := tokens.Create(remote.Expect(ctx, remote.Catalog), s.identity, s.auth.Options(credential))
+	if f := faultOf(ctx, result.Err, issuer); f != nil {
 		switch {
 		case f.status == http.StatusUnauthorized, errors.Is(f, secret.ErrNotFound):
 			// 404 is Keystone's word for an application credential that was deleted.
@@ -175,20 +163,6 @@ func (s *Store) authenticate(ctx context.Context, credential string, now time.Ti
 		return nil, unavailable("Keystone gives a token that has expired")
 	}
 	return &session{token: secret.NewText(token), user: body.User.ID, began: now, life: life}, nil
-}
-
-// credential is gophercloud's credential for a login: built by hand, so that nothing
-// from the environment or a clouds.yaml gets in, and without re-authentication,
-// which would keep the password in memory.
-func (s *Store) credential(text string) *gophercloud.AuthOptions {
-	if a := s.auth.ApplicationCredential; a != nil {
-		return &gophercloud.AuthOptions{ApplicationCredentialID: a.ID, ApplicationCredentialSecret: text}
-	}
-	p := s.auth.Password
-	return &gophercloud.AuthOptions{
-		UserID: p.UserID, Username: p.Username, DomainID: p.UserDomainID, Password: text,
-		Scope: &gophercloud.AuthScope{ProjectID: p.ProjectID, ProjectName: p.Project, DomainID: p.ProjectDomainID},
-	}
 }
 
 // request is one request to Barbican, made with the client and for the user given.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/drivers/barbican"
+	"github.com/vimbroker/vimbroker/drivers/keystone"
 	"github.com/vimbroker/vimbroker/test/fake"
 	"github.com/vimbroker/vimbroker/test/fakebarbican"
 )
@@ -246,7 +247,7 @@ func TestCloseRevokesTheToken(t *testing.T) {
 func TestLoginByApplicationCredential(t *testing.T) {
 	f := fakebarbican.New(t, nil)
 	o := optionsFor(t, f)
-	o.Auth = barbican.Auth{ApplicationCredential: &barbican.ApplicationCredential{
+	o.Auth = keystone.Auth{ApplicationCredential: &keystone.ApplicationCredential{
 		ID: fakebarbican.AppCredID, SecretFile: o.Auth.Password.PasswordFile,
 	}}
 	s := mustOpen(t, o)

@@ -20,6 +20,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker/failpoint"
 	"github.com/vimbroker/vimbroker/broker/remote"
 	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/drivers/keystone"
 )
 
 var _ secret.KeyStore = (*Store)(nil)
@@ -34,7 +35,7 @@ type Store struct {
 	ways     [2]transport               // to Keystone, and to Barbican
 	identity *gophercloud.ServiceClient // Keystone
 	keys     *gophercloud.ServiceClient // Barbican
-	auth     Auth
+	auth     keystone.Auth
 	folder   string
 	timeout  time.Duration
 	now      func() time.Time
@@ -58,7 +59,7 @@ func Open(o Options) (*Store, error) {
 		return nil, fmt.Errorf("opening Barbican key store: %w", err)
 	}
 	var ways [2]transport
-	for i, server := range []string{keystone, keeper} {
+	for i, server := range []string{issuer, keeper} {
 		way, err := remote.NewTrusted(remote.Options{
 			Server: server, CA: remote.Authorities{File: o.CAFile},
 			HTTP1: true, // calls that share one HTTP/2 connection also share its fate
@@ -96,7 +97,7 @@ func (s *Store) Close(ctx context.Context) error {
 	if err == nil {
 		_ = response.Body.Close()
 	}
-	if f := faultOf(ctx, err, keystone); f != nil && !errors.Is(f, secret.ErrNotFound) && !errors.Is(f, secret.ErrForbidden) {
+	if f := faultOf(ctx, err, issuer); f != nil && !errors.Is(f, secret.ErrNotFound) && !errors.Is(f, secret.ErrForbidden) {
 		return fmt.Errorf("revoking the token of the Barbican key store: %w", f)
 	}
 	return nil

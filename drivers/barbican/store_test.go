@@ -17,6 +17,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/drivers/barbican"
+	"github.com/vimbroker/vimbroker/drivers/keystone"
 	"github.com/vimbroker/vimbroker/test/conformance"
 	"github.com/vimbroker/vimbroker/test/fake"
 	"github.com/vimbroker/vimbroker/test/fakebarbican"
@@ -38,7 +39,7 @@ func optionsFor(t *testing.T, f *fakebarbican.Server) barbican.Options {
 	writeFile(t, ca, f.CA)
 	return barbican.Options{
 		AuthURL: f.AuthURL, Endpoint: f.Endpoint, CAFile: ca, Log: slog.New(slog.DiscardHandler),
-		Auth: barbican.Auth{Password: &barbican.Password{
+		Auth: keystone.Auth{Password: &keystone.Password{
 			UserID: fakebarbican.UserID, ProjectID: fakebarbican.ProjectID, PasswordFile: password,
 		}},
 	}
@@ -431,26 +432,26 @@ func TestEnvironmentIsNotRead(t *testing.T) {
 func TestOptionsSayEveryFault(t *testing.T) {
 	err := barbican.Options{
 		AuthURL: "http://keystone.example", Endpoint: "https://user@barbican.example/", Folder: "a/%b", Timeout: -1,
-		Auth: barbican.Auth{Password: &barbican.Password{Username: "u", ProjectID: "p", Project: "p"}},
+		Auth: keystone.Auth{Password: &keystone.Password{Username: "u", ProjectID: "p", Project: "p"}},
 	}.Validate()
 	for _, want := range []string{"address of Keystone", "address of Barbican", "folder", "timeout", "needs the file of the password", "the user's id", "the project's id"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("Validate() = %v, want that it says %q", err, want)
 		}
 	}
-	for _, auth := range []barbican.Auth{{}, {ApplicationCredential: &barbican.ApplicationCredential{ID: "i", SecretFile: "f"}, Password: &barbican.Password{}}, {ApplicationCredential: &barbican.ApplicationCredential{}}} {
+	for _, auth := range []keystone.Auth{{}, {ApplicationCredential: &keystone.ApplicationCredential{ID: "i", SecretFile: "f"}, Password: &keystone.Password{}}, {ApplicationCredential: &keystone.ApplicationCredential{}}} {
 		if err := (barbican.Options{AuthURL: "https://k.example", Endpoint: "https://b.example", Auth: auth}).Validate(); err == nil {
 			t.Errorf("Validate() with login %+v = nil, want an error", auth)
 		}
 	}
-	password := barbican.Auth{Password: &barbican.Password{UserID: "u", ProjectID: "p", PasswordFile: "f"}}
+	password := keystone.Auth{Password: &keystone.Password{UserID: "u", ProjectID: "p", PasswordFile: "f"}}
 	for _, address := range []string{"", "k.example", "https://", "https://u@k.example", "https://k.example?x=y", "https://k.example#f", "https://k.example/a%2Fb", "http://k.example"} {
 		if err := (barbican.Options{AuthURL: address, Endpoint: "https://b.example", Auth: password}).Validate(); err == nil {
 			t.Errorf("Validate() with Keystone at %q = nil, want an error", address)
 		}
 	}
-	good := barbican.Options{AuthURL: "https://k.example/identity", Endpoint: "http://[::1]:9311/v1/", Auth: barbican.Auth{
-		ApplicationCredential: &barbican.ApplicationCredential{ID: "i", SecretFile: "f"},
+	good := barbican.Options{AuthURL: "https://k.example/identity", Endpoint: "http://[::1]:9311/v1/", Auth: keystone.Auth{
+		ApplicationCredential: &keystone.ApplicationCredential{ID: "i", SecretFile: "f"},
 	}}
 	if err := good.Validate(); err != nil {
 		t.Errorf("Validate() = %v, want nil", err)

@@ -1,14 +1,12 @@
 package openstack
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
-	"net/url"
 	"os"
 	"strings"
 	"time"
@@ -16,23 +14,10 @@ import (
 	"github.com/gophercloud/gophercloud/v2"
 
 	"github.com/vimbroker/vimbroker/broker"
-	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/drivers/keystone"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/egress"
 )
-
-// CallersLogin is the broker's own login at the callers' Keystone: with an
-// application credential, or with a password. The file is read again at each login;
-// white space around its content is ignored.
-type CallersLogin struct {
-	// ApplicationCredentialID and the secret in SecretFile, or
-	ApplicationCredentialID string
-	// the user and the project, each by its id or by name and domain, and the
-	// password in SecretFile.
-	UserID, Username string
-	Scope            broker.Scope
-	SecretFile       string
-}
 
 // Validate returns every fault in the options, joined, without asking anyone or
 // reading a file: what [NewCallers] would refuse.
@@ -67,30 +52,14 @@ func (o CallersOptions) withDefaults() (CallersOptions, error) {
 		need(err == nil, "egress rules: %w", err)
 		o.Egress = rules
 	}
-	u, err := url.Parse(o.AuthURL)
-	switch {
-	case err != nil || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "":
-		need(false, "address of Keystone: must be a URL like https://cloud.example:5000")
-	case u.Scheme != "https" && (u.Scheme != "http" || !egress.OwnHost(u.Hostname())):
-		need(false, "address of Keystone: must be https, or http on a loopback address")
-	default:
-		o.AuthURL = strings.TrimSuffix(strings.TrimRight(o.AuthURL, "/"), "/v3")
-	}
+	address, err := keystone.Address(o.AuthURL, "v3")
+	need(err == nil, "address of Keystone: %w", err)
+	o.AuthURL = strings.TrimSuffix(address, "/v3/")
 	need(o.Timeout > 0, "timeout %v: must be positive", o.Timeout)
 	for from, to := range o.Roles {
 		need(isName(from) && isName(to) && to != policy.RoleSystem, "role %q: cannot be worth %q", from, to)
 	}
-	l := o.Login
-	need(l.SecretFile != "", "login: needs the file of the secret")
-	if l.ApplicationCredentialID != "" {
-		need(l.UserID == "" && l.Username == "" && l.Scope == broker.Scope{}, "login: give either an application credential or a user")
-		return o, errors.Join(errs...)
-	}
-	need(l.UserID != "" != (l.Username != "" && l.Scope.UserDomainID != ""),
-		"login: give an application credential, the user's id, or the user's name and its domain's id")
-	need(l.Scope.ProjectID != "" != (l.Scope.ProjectName != "" && l.Scope.ProjectDomainID != ""),
-		"login: give the project's id, or the project's name and its domain's id")
-	return o, errors.Join(errs...)
+	return o, errors.Join(append(errs, o.Login.Flaws()...)...)
 }
 
 // failedLogin remembers a login that failed, so that it is not tried with each
@@ -143,17 +112,16 @@ func (c *Callers) login(ctx context.Context, not *session) (*session, error) {
 	if c.service != nil && c.service != not && now.Before(c.until) {
 		return c.service, nil
 	}
-	text, err := os.ReadFile(c.options.Login.SecretFile)
+	text, err := c.options.Login.Secret()
 	if err != nil {
-		return nil, fmt.Errorf("%w: the file of its secret cannot be read", errLogin)
+		return nil, fmt.Errorf("%w: %w", errLogin, err)
 	}
 	defer clear(text)
-	text = bytes.TrimSpace(text)
 	digest := sha256.Sum256(text)
 	if c.failed.digest == digest && now.Before(c.failed.until) {
 		return nil, c.failed.err
 	}
-	s, err := c.logInAs(ctx, secret.NewText(string(text)))
+	s, err := c.logInAs(ctx, string(text))
 	if err != nil {
 		pause := failedPause
 		if said(err, http.StatusUnauthorized) || said(err, http.StatusNotFound) || said(err, http.StatusForbidden) {
@@ -179,8 +147,8 @@ func (c *Callers) login(ctx context.Context, not *session) (*session, error) {
 	return s, nil
 }
 
-func (c *Callers) logInAs(ctx context.Context, text secret.Text) (*session, error) {
-	target := broker.Target{Endpoint: c.options.AuthURL, Scope: c.options.Login.Scope}
+func (c *Callers) logInAs(ctx context.Context, text string) (*session, error) {
+	target := broker.Target{Endpoint: c.options.AuthURL}
 	if c.options.CAFile != "" {
 		pem, err := os.ReadFile(c.options.CAFile)
 		if err != nil {
@@ -188,21 +156,13 @@ func (c *Callers) logInAs(ctx context.Context, text secret.Text) (*session, erro
 		}
 		target.CACert = string(pem)
 	}
-	credential := broker.Credential{
-		Kind: broker.CredentialPassword, UserID: c.options.Login.UserID, Username: c.options.Login.Username, Password: text,
-	}
-	if id := c.options.Login.ApplicationCredentialID; id != "" {
-		credential = broker.Credential{
-			Kind: broker.CredentialApplicationCredential, ApplicationCredentialID: id, ApplicationCredentialSecret: text,
-		}
-	}
 	way, err := dial(target, c.rules)
 	if err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.options.Timeout)
 	defer cancel()
-	s, err := way.login(ctx, options(target.Scope, credential, broker.Cloud{}))
+	s, err := way.login(ctx, c.options.Login.Options(text))
 	if err != nil {
 		way.close()
 		return nil, err

@@ -17,6 +17,7 @@ import (
 	"github.com/gophercloud/gophercloud/v2/openstack/identity/v3/tokens"
 	"golang.org/x/sync/singleflight"
 
+	"github.com/vimbroker/vimbroker/drivers/keystone"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/egress"
 )
@@ -30,7 +31,7 @@ type CallersOptions struct {
 	CAFile string
 	// Login is the broker's own credential there: its user must be allowed to
 	// validate tokens, as the role "service" or "admin" does.
-	Login CallersLogin
+	Login keystone.Auth
 	// Roles maps roles of Keystone to the broker's roles; other roles give nothing. Nil
 	// means that member and reader keep their names, and that admin is worth
 	// [policy.RoleProjectAdmin].

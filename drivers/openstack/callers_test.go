@@ -18,7 +18,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/drivers/keystone"
 	"github.com/vimbroker/vimbroker/drivers/openstack"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/test/clock"
@@ -128,7 +128,7 @@ func doorOptions(t *testing.T, k *doorKeystone) openstack.CallersOptions {
 	}
 	return openstack.CallersOptions{
 		AuthURL: k.URL + "/v3/", Timeout: time.Second,
-		Login: openstack.CallersLogin{UserID: "service", Scope: broker.Scope{ProjectID: "services"}, SecretFile: file},
+		Login: keystone.Auth{Password: &keystone.Password{UserID: "service", ProjectID: "services", PasswordFile: file}},
 	}
 }
 
@@ -376,7 +376,7 @@ func TestCallersWithoutKeystone(t *testing.T) {
 	if n := k.logins.Load() - before; n != 1 {
 		t.Errorf("the broker tried a refused password %d times, want once", n)
 	}
-	if err := os.WriteFile(o.Login.SecretFile, []byte("new"), 0o600); err != nil {
+	if err := os.WriteFile(o.Login.Password.PasswordFile, []byte("new"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	wantCaller(t, c, "alice", alice)
@@ -391,9 +391,9 @@ func TestCallersWithoutKeystone(t *testing.T) {
 func TestCallersOptionsSayEveryFault(t *testing.T) {
 	err := openstack.CallersOptions{
 		AuthURL: "http://keystone.example", Timeout: -1, Roles: map[string]string{"cloud": policy.RoleSystem},
-		Login: openstack.CallersLogin{Username: "u", Scope: broker.Scope{ProjectID: "p", ProjectName: "p", ProjectDomainID: "d"}},
+		Login: keystone.Auth{Password: &keystone.Password{Username: "u", ProjectID: "p", Project: "p", ProjectDomainID: "d"}},
 	}.Validate()
-	for _, want := range []string{"address of Keystone", "timeout", `role "cloud"`, "the file of the secret", "the user's id", "the project's id"} {
+	for _, want := range []string{"address of Keystone", "timeout", `role "cloud"`, "the file of the password", "the user's id", "the project's id"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("Validate() = %v, want that it says %q", err, want)
 		}

@@ -57,7 +57,7 @@ func normalize(r broker.Registration) (t broker.Target, c broker.Credential, err
 	case r.Cloud != "":
 		return t, c, broker.Invalid("cloud", "selects from a clouds.yaml, and there is none")
 	}
-	if t.Endpoint, err = keystone(p.endpoint, r.Endpoint); err != nil {
+	if t.Endpoint, err = authURL(p.endpoint, r.Endpoint); err != nil {
 		return t, c, err
 	}
 	if t.CACert, err = rebuild.CABundle(p.ca, r.CACert); err != nil {
@@ -80,8 +80,8 @@ func normalize(r broker.Registration) (t broker.Target, c broker.Credential, err
 	return t, c, err
 }
 
-// keystone rebuilds Keystone's URL, without the version that clients put behind it.
-func keystone(field, raw string) (string, error) {
+// authURL rebuilds Keystone's URL, without the version that clients put behind it.
+func authURL(field, raw string) (string, error) {
 	e, err := rebuild.Endpoint(field, raw, true)
 	return strings.TrimSuffix(e, "/v3"), err
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/drivers/barbican"
+	"github.com/vimbroker/vimbroker/drivers/keystone"
 	"github.com/vimbroker/vimbroker/test/real"
 )
 
@@ -31,7 +32,7 @@ func barbicanOpen(b *testing.B, clients, rounds, each int) *figure {
 	}
 	keys, err := barbican.Open(barbican.Options{
 		AuthURL: o.AuthURL, Endpoint: o.KeyManager,
-		Auth: barbican.Auth{Password: &barbican.Password{UserID: who.UserID, ProjectID: who.ProjectID, PasswordFile: password}},
+		Auth: keystone.Auth{Password: &keystone.Password{UserID: who.UserID, ProjectID: who.ProjectID, PasswordFile: password}},
 		Log:  slog.New(slog.NewJSONHandler(io.Discard, nil)),
 	})
 	if err != nil {

@@ -73,18 +73,9 @@ the id of the application credential on OpenStack.`,
 				q.Outcomes = []string{string(audit.Intent), string(audit.Done), string(audit.Failed)}
 			}
 			q.PageSize = min(listPage, limit+1)
-			found := v1.List[v1.AuditEntry]{Items: []v1.AuditEntry{}}
-			for e, err := range registry.AllAudit(c.Context(), q) {
-				if err != nil {
-					return err
-				}
-				if len(found.Items) == limit {
-					p.Warn("there are more than %d entries; see them with --limit", limit)
-					break
-				}
-				found.Items = append(found.Items, e)
-			}
-			return p.Print(found, func(w io.Writer) { p.auditTable(w, found.Items) })
+			return answered(func(found []v1.AuditEntry) error {
+				return p.Print(v1.List[v1.AuditEntry]{Items: found}, func(w io.Writer) { p.auditTable(w, found) })
+			})(upTo(p, registry.AllAudit(c.Context(), q), limit, "entries"))
 		}),
 	}
 	flags := c.Flags()
@@ -106,8 +97,8 @@ the id of the application credential on OpenStack.`,
 	for _, a := range audit.ServerActions {
 		known = append(known, string(a))
 	}
-	console.MustComplete(c, "action", cobra.FixedCompletions(known, cobra.ShellCompDirectiveNoFileComp))
-	console.MustComplete(c, "outcome", cobra.FixedCompletions(outcomes, cobra.ShellCompDirectiveNoFileComp))
+	console.MustChoose(c, "action", known...)
+	console.MustChoose(c, "outcome", outcomes...)
 	p.OutputFlag(c)
 	return c
 }

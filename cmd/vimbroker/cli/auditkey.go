@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"strconv"
@@ -83,12 +84,12 @@ before endorses it, both sign one checkpoint, and then the private half of the
 key before is destroyed. Whoever has kept the verifier key of the one before
 goes on to the new one by that endorsement.`,
 		Example: "  vimbroker audit key rotate",
-	}, (*client.Client).RotateAuditKey, p.printSigning)
+	}, (*client.Client).RotateAuditKey, printed(p, signingFacts))
 }
 
 func (p *program) auditKeyRevokeCommand() *cobra.Command {
 	var until int64
-	c := &cobra.Command{
+	c := show(p, argument{name: "ID (of a key)", complete: cobra.NoFileCompletions}, &cobra.Command{
 		Use:   "revoke ID",
 		Short: "Revoke a key that somebody else may have, or that is lost",
 		Long: `Revoke a key that signs checkpoints, or did. Its checkpoints count only up to
@@ -100,22 +101,13 @@ The log itself stays provable: a checkpoint that was anchored elsewhere before
 the key leaked is one that the log must still begin with.`,
 		Example: `  vimbroker audit key revoke 3a0f7d52-1c64-4d0b-9a57-5d0be3f0c9d1 \
       --until 40000`,
-		Args: console.Names("ID (of a key)"), ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: p.Remote(func(c *cobra.Command, args []string, registry *client.Client) error {
-			k, err := registry.RevokeAuditKey(c.Context(), args[0], v1.AuditKeyRevocation{Until: until})
-			if err != nil {
-				return err
-			}
-			return p.printSigning(k)
-		}),
-	}
+	}, func(registry *client.Client, ctx context.Context, id string) (v1.AuditKey, error) {
+		return registry.RevokeAuditKey(ctx, id, v1.AuditKeyRevocation{Until: until})
+	}, printed(p, signingFacts))
 	c.Flags().Int64Var(&until, "until", 0, "size of the log up to which its checkpoints count")
-	p.OutputFlag(c)
 	return c
 }
 
-func (p *program) printSigning(k v1.AuditKey) error {
-	return p.Print(k, func(w io.Writer) {
-		fmt.Fprintf(w, "key %s signs the audit log from entry %d on; verifier key: %s\n", k.ID, k.Since, k.Verifier)
-	})
+func signingFacts(w io.Writer, k v1.AuditKey) {
+	fmt.Fprintf(w, "key %s signs the audit log from entry %d on; verifier key: %s\n", k.ID, k.Since, k.Verifier)
 }

@@ -61,7 +61,7 @@ func (p *program) clientCreateCommand() *cobra.Command {
 	var r v1.OAuthClientRequest
 	var placements string
 	var shown certificateFlags
-	c := &cobra.Command{
+	c := free.command(p, &cobra.Command{
 		Use:   "create NAME",
 		Short: "Register a client, and show its secret once",
 		Long: `Register a client. Its secret alone goes to standard output, and is shown this
@@ -83,34 +83,24 @@ VIMs, roles, namespaces and lifetimes.`,
 		Example: `  vimbroker client create tacker-north > tacker.secret
   vimbroker client create tacker-north --in-project acme --role vnfm -o json
   vimbroker client create tacker-south --tls-subject CN=tacker-south,O=Acme`,
-		Args: console.Names("NAME"), ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: p.Remote(func(c *cobra.Command, args []string, registry *client.Client) error {
-			r.Name = args[0]
-			if placements != "" {
-				var err error
-				if r.Placements, err = p.readPlacements(placements); err != nil {
-					return err
-				}
-			}
-			var err error
-			if r.Certificate, err = shown.read(c); err != nil {
+	}, func(c *cobra.Command, name string, registry *client.Client) error {
+		var err error
+		if r.Name = name; placements != "" {
+			if r.Placements, err = p.readPlacements(placements); err != nil {
 				return err
 			}
-			made, err := registry.CreateOAuthClient(c.Context(), r)
-			if err != nil {
-				return err
-			}
-			return p.printClientSecret(made)
-		}),
-	}
+		}
+		if r.Certificate, err = shown.read(c); err != nil {
+			return err
+		}
+		return answered(p.printClientSecret)(registry.CreateOAuthClient(c.Context(), r))
+	})
 	flags := c.Flags()
 	flags.StringVar(&r.Project, "in-project", "", "project that it acts in (default: yours)")
 	flags.StringArrayVar(&r.Roles, "role", []string{policy.RoleVNFM}, "role of the client; can be repeated")
 	flags.StringVar(&placements, "placements", "", "YAML file that says where its VNFs go; - reads standard input")
 	shown.flags(c)
-	console.MustComplete(c, "role", cobra.FixedCompletions([]string{
-		policy.RoleVNFM, policy.RoleMember, policy.RoleReader, policy.RoleProjectAdmin,
-	}, cobra.ShellCompDirectiveNoFileComp))
+	console.MustChoose(c, "role", policy.RoleVNFM, policy.RoleMember, policy.RoleReader, policy.RoleProjectAdmin)
 	p.OutputFlag(c)
 	return c
 }
@@ -225,30 +215,24 @@ func (p *program) clientShowCommand() *cobra.Command {
 
 func (p *program) clientUpdateCommand() *cobra.Command {
 	var placements string
-	c := &cobra.Command{
+	c := oauthClients.command(p, &cobra.Command{
 		Use:   "update CLIENT",
 		Short: "Say where a client's VNFs go",
 		Long: `Replace the placements of a client with those of a YAML file; "vimbroker client
 --help" has their form. The server refuses one under which the client would be
 issued no lease. Leases that the client has stay as they are.`,
 		Example: "  vimbroker client update tacker-north --placements placements.yaml",
-		Args:    console.Names("CLIENT"), ValidArgsFunction: console.OnlyFirst(oauthClients.complete(p)),
-		RunE: oauthClients.on(p, func(c *cobra.Command, id string, registry *client.Client) error {
-			all, err := p.readPlacements(placements)
-			if err != nil {
-				return err
-			}
-			stored, err := registry.SetPlacements(c.Context(), id, all)
-			if err != nil {
-				return err
-			}
-			return p.Print(stored, func(w io.Writer) { p.clientTable(w, []v1.OAuthClient{stored}) })
-		}),
-	}
+	}, func(c *cobra.Command, id string, registry *client.Client) error {
+		all, err := p.readPlacements(placements)
+		if err != nil {
+			return err
+		}
+		return answered(printed(p, func(w io.Writer, stored v1.OAuthClient) {
+			p.clientTable(w, []v1.OAuthClient{stored})
+		}))(registry.SetPlacements(c.Context(), id, all))
+	})
 	c.Flags().StringVar(&placements, "placements", "", "YAML file that says where its VNFs go; - reads standard input (required)")
-	if err := c.MarkFlagRequired("placements"); err != nil {
-		panic(err)
-	}
+	console.MustHave(c, "placements")
 	p.OutputFlag(c)
 	return c
 }
@@ -295,7 +279,7 @@ func (p *program) clientRotateCommand() *cobra.Command {
 	var r v1.OAuthClientRotation
 	var overlap time.Duration
 	var shown certificateFlags
-	c := &cobra.Command{
+	c := oauthClients.command(p, &cobra.Command{
 		Use:   "rotate CLIENT",
 		Short: "Give a client another secret, and show it once",
 		Long: `Give a client another secret. It goes to standard output and is shown this
@@ -314,22 +298,15 @@ once. A renewed certificate of the same name needs no rotation.`,
   vimbroker client rotate tacker-north --overlap 0s > tacker.secret
   vimbroker client rotate tacker-north --revoke-leases > tacker.secret
   vimbroker client rotate tacker-north --tls-subject CN=tacker-north,O=Acme`,
-		Args: console.Names("CLIENT"), ValidArgsFunction: console.OnlyFirst(oauthClients.complete(p)),
-		RunE: oauthClients.on(p, func(c *cobra.Command, id string, registry *client.Client) error {
-			if c.Flags().Changed("overlap") {
-				r.Overlap = overlap.String()
-			}
-			var err error
-			if r.Certificate, err = shown.read(c); err != nil {
-				return err
-			}
-			rotated, err := registry.RotateOAuthClient(c.Context(), id, r)
-			if err != nil {
-				return err
-			}
-			return p.printClientSecret(rotated)
-		}),
-	}
+	}, func(c *cobra.Command, id string, registry *client.Client) (err error) {
+		if c.Flags().Changed("overlap") {
+			r.Overlap = overlap.String()
+		}
+		if r.Certificate, err = shown.read(c); err != nil {
+			return err
+		}
+		return answered(p.printClientSecret)(registry.RotateOAuthClient(c.Context(), id, r))
+	})
 	flags := c.Flags()
 	console.DurationFlag(c, &overlap, "overlap", "how long the secret before is taken on, at most 30d (default 24h)")
 	shown.flags(c)

@@ -50,7 +50,7 @@ until they expire, five minutes at most; its private half is destroyed.`,
 }
 
 func (p *program) clientKeyRevokeCommand() *cobra.Command {
-	return act(p, argument{complete: cobra.NoFileCompletions}, &cobra.Command{
+	return act(p, free, &cobra.Command{
 		Use:   "revoke KEY",
 		Short: "Revoke a key that leaked",
 		Long: `Revoke a key whose private half somebody else may have: none of its tokens is

@@ -34,8 +34,7 @@ func clusterFlags(c *cobra.Command, p *program, q *client.ClusterQuery) {
 	flags.StringVar(&q.Namespace, "namespace", "", "only clusters of this namespace of the management cluster")
 	flags.StringVar(&q.State, "state", "", "only clusters in this state")
 	console.MustComplete(c, "management-cluster", p.VimNames)
-	console.MustComplete(c, "state", cobra.FixedCompletions(
-		[]string{"waiting", "registering", "registered", "quarantined", "retiring", "retired"}, cobra.ShellCompDirectiveNoFileComp))
+	console.MustChoose(c, "state", "waiting", "registering", "registered", "quarantined", "retiring", "retired")
 	p.OutputFlag(c)
 }
 
@@ -104,11 +103,15 @@ func (p *program) clusterShowCommand() *cobra.Command {
 		Long: `Show one cluster, by its id or as NAMESPACE/NAME. Where several have had that
 name, it is the one that is not retired.`,
 		Example: "  vimbroker cluster show tenant-a/edge-1\n  vimbroker cluster show tenant-a/edge-1 -o json",
-	}, (*client.Client).Cluster, p.printCluster)
-	c.Flags().StringVar(&management, "management-cluster", "",
+	}, (*client.Client).Cluster, printed(p, p.clusterFacts))
+	managementFlag(p, c, &management)
+	return c
+}
+
+func managementFlag(p *program, c *cobra.Command, management *string) {
+	c.Flags().StringVar(management, "management-cluster", "",
 		"`VIM` (a name or id) that the cluster belongs to, where several have one of the name")
 	console.MustComplete(c, "management-cluster", p.VimNames)
-	return c
 }
 
 // clusterArgument names a cluster, of a management cluster where several have one of the name.
@@ -128,7 +131,7 @@ func clusterArgument(management *string) argument {
 func (p *program) clusterTokenCommand() *cobra.Command {
 	var management, ttl string
 	var revoke bool
-	c := &cobra.Command{
+	c := clusterArgument(&management).command(p, &cobra.Command{
 		Use:   "token CLUSTER",
 		Short: "Issue the token with which a cluster's kubeconfig can be pushed",
 		Long: `Issue the token with which one kubeconfig of one cluster can be pushed, for
@@ -144,25 +147,21 @@ right to enable the management cluster.`,
       -H 'Content-Type: application/json' -d @push.json
   # push.json: {"managementCluster": "hub", "namespace": "tenant-a",
   #             "clusterUid": "...", "kubeconfig": "..."}`,
-		RunE: clusterArgument(&management).on(p, func(c *cobra.Command, id string, registry *client.Client) error {
-			if revoke {
-				return registry.RevokePushToken(c.Context(), id)
-			}
-			token, err := registry.IssuePushToken(c.Context(), id, v1.PushTokenRequest{TTL: ttl})
-			if err != nil {
-				return err
-			}
-			_, err = fmt.Fprintln(p.Out, token.Token.Reveal())
+	}, func(c *cobra.Command, id string, registry *client.Client) error {
+		if revoke {
+			return registry.RevokePushToken(c.Context(), id)
+		}
+		token, err := registry.IssuePushToken(c.Context(), id, v1.PushTokenRequest{TTL: ttl})
+		if err != nil {
 			return err
-		}),
-	}
-	clusterArgument(&management).checked(c)
+		}
+		_, err = fmt.Fprintln(p.Out, token.Token.Reveal())
+		return err
+	})
+	managementFlag(p, c, &management)
 	flags := c.Flags()
-	flags.StringVar(&management, "management-cluster", "",
-		"`VIM` (a name or id) that the cluster belongs to, where several have one of the name")
 	flags.StringVar(&ttl, "ttl", "", "how long the token is good, at most 24h (default 1h)")
 	flags.BoolVar(&revoke, "revoke", false, "revoke the token that there is")
-	console.MustComplete(c, "management-cluster", p.VimNames)
 	c.MarkFlagsMutuallyExclusive("ttl", "revoke")
 	return c
 }
@@ -190,14 +189,12 @@ func clusterID(ctx context.Context, registry *client.Client, q client.ClusterQue
 	return all[len(all)-1], nil
 }
 
-func (p *program) printCluster(c v1.WorkloadCluster) error {
-	return p.Print(c, func(w io.Writer) {
-		console.Facts(w, "Cluster", c.Namespace+"/"+c.Name, "Id", c.ID, "UID", c.UID,
-			"Management cluster", c.ManagementCluster, "Project", c.Project, "State", c.State, "Reason", c.Reason,
-			"Message", c.Message, "VIM", c.VIMName, "VIM id", c.VIM, "VIM status", c.VIMStatus,
-			"Same system", console.List(c.SameSystem), "Push token until", p.Moment(c.PushTokenExpiresAt),
-			"Pushed", p.Moment(c.PushedAt), "Credential expires", p.Moment(c.CredentialExpiresAt),
-			"Checked", p.Moment(c.CheckedAt), "Ready", p.Moment(c.ReadyAt), "Registered", p.Moment(c.RegisteredAt),
-			"Gone", p.Moment(c.GoneAt), "First seen", p.Moment(c.CreatedAt), "Updated", p.Moment(c.UpdatedAt))
-	})
+func (p *program) clusterFacts(w io.Writer, c v1.WorkloadCluster) {
+	console.Facts(w, "Cluster", c.Namespace+"/"+c.Name, "Id", c.ID, "UID", c.UID,
+		"Management cluster", c.ManagementCluster, "Project", c.Project, "State", c.State, "Reason", c.Reason,
+		"Message", c.Message, "VIM", c.VIMName, "VIM id", c.VIM, "VIM status", c.VIMStatus,
+		"Same system", console.List(c.SameSystem), "Push token until", p.Moment(c.PushTokenExpiresAt),
+		"Pushed", p.Moment(c.PushedAt), "Credential expires", p.Moment(c.CredentialExpiresAt),
+		"Checked", p.Moment(c.CheckedAt), "Ready", p.Moment(c.ReadyAt), "Registered", p.Moment(c.RegisteredAt),
+		"Gone", p.Moment(c.GoneAt), "First seen", p.Moment(c.CreatedAt), "Updated", p.Moment(c.UpdatedAt))
 }

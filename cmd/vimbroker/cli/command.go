@@ -25,18 +25,23 @@ func (p *program) vim() argument {
 	return argument{name: "VIM (a name or id)", complete: p.VimNames, find: p.VIMRef}
 }
 
+// free is an argument that may be anything.
+var free = argument{complete: cobra.NoFileCompletions}
+
 // onOne is the body of a command that acts on the thing of an id.
 type onOne func(c *cobra.Command, id string, registry *client.Client) error
 
-// on makes a command's body from one that needs a client, and the id of the argument.
-func (a argument) on(p *program, run onOne) func(*cobra.Command, []string) error {
-	return p.Remote(func(c *cobra.Command, args []string, registry *client.Client) error {
+// command completes a command that has the argument: with its check, its completion, and a body that gets its id.
+func (a argument) command(p *program, c *cobra.Command, run onOne) *cobra.Command {
+	a.checked(c)
+	c.RunE = p.Remote(func(c *cobra.Command, args []string, registry *client.Client) error {
 		id, err := a.id(c.Context(), registry, args[0])
 		if err != nil {
 			return err
 		}
 		return run(c, id, registry)
 	})
+	return c
 }
 
 // id is the id of the thing that a person named.
@@ -60,13 +65,8 @@ func show[T any](
 	if strings.HasPrefix(c.Use, "show ") {
 		c.Aliases = []string{"get", "describe"}
 	}
-	a.checked(c)
-	c.RunE = a.on(p, func(c *cobra.Command, id string, registry *client.Client) error {
-		answer, err := ask(registry, c.Context(), id)
-		if err != nil {
-			return err
-		}
-		return print(answer)
+	c = a.command(p, c, func(c *cobra.Command, id string, registry *client.Client) error {
+		return answered(print)(ask(registry, c.Context(), id))
 	})
 	p.OutputFlag(c)
 	return c
@@ -98,14 +98,28 @@ func act(p *program, a argument, c *cobra.Command, do func(*client.Client, conte
 func ask[T any](p *program, c *cobra.Command, ask func(*client.Client, context.Context) (T, error), print func(T) error) *cobra.Command {
 	c.Args = console.Names()
 	c.RunE = p.Remote(func(c *cobra.Command, _ []string, registry *client.Client) error {
-		answer, err := ask(registry, c.Context())
+		return answered(print)(ask(registry, c.Context()))
+	})
+	p.OutputFlag(c)
+	return c
+}
+
+// answered hands on what the server answered, unless that is an error.
+func answered[T any](print func(T) error) func(T, error) error {
+	return func(answer T, err error) error {
 		if err != nil {
 			return err
 		}
 		return print(answer)
-	})
-	p.OutputFlag(c)
-	return c
+	}
+}
+
+// given points to the value of a flag that is given.
+func given[T any](c *cobra.Command, flag string, value *T) *T {
+	if !c.Flags().Changed(flag) {
+		return nil
+	}
+	return value
 }
 
 // printed prints a value in the form asked for; table writes it for people.

@@ -60,20 +60,7 @@ was minted that the client got under the lease.`,
 			q.PageSize = min(listPage, limit+1)
 			return console.PrintList(c.Context(), p.Console, console.Listing[v1.Grant]{
 				Watch: watch, Table: p.grantTable, ID: func(g v1.Grant) string { return g.ID },
-				List: func() ([]v1.Grant, error) {
-					all := []v1.Grant{}
-					for one, err := range registry.AllGrants(c.Context(), q) {
-						if err != nil {
-							return nil, err
-						}
-						if len(all) == limit {
-							p.Warn("there are more than %d grants; see them with --limit", limit)
-							break
-						}
-						all = append(all, one)
-					}
-					return all, nil
-				},
+				List: func() ([]v1.Grant, error) { return upTo(p, registry.AllGrants(c.Context(), q), limit, "grants") },
 			})
 		}),
 	}
@@ -88,8 +75,7 @@ was minted that the client got under the lease.`,
 	console.WatchFlag(c, &watch)
 	console.MustComplete(c, "client", oauthClients.complete(p))
 	console.MustComplete(c, "vim", p.VimNames)
-	console.MustComplete(c, "state", cobra.FixedCompletions([]string{"granted", "ended", "refused", "deciding"},
-		cobra.ShellCompDirectiveNoFileComp))
+	console.MustChoose(c, "state", "granted", "ended", "refused", "deciding")
 	p.OutputFlag(c)
 	return c
 }
@@ -108,21 +94,19 @@ func (p *program) grantShowCommand() *cobra.Command {
 		Use:   "show ID",
 		Short: "Show one grant", Long: "Show one grant. Its credential is shown nowhere.",
 		Example: "  vimbroker grant show 0197a2f0-6ad9-7a1a-9c55-4a9a1f0c7a11",
-	}, (*client.Client).Grant, p.printGrant)
+	}, (*client.Client).Grant, printed(p, p.grantFacts))
 }
 
-func (p *program) printGrant(g v1.Grant) error {
-	return p.Print(g, func(w io.Writer) {
-		console.Facts(w, "Id", g.ID, "State", g.State, "Refused", g.Refusal, "Operation", g.OperationType+" "+g.Operation,
-			"At the VNFM", g.OperationURL, "VNF instance", g.Instance, "VNFD", g.VNFD, "New VNFD", g.NewVNFD,
-			"Client", g.Client, "Project", g.Project, "Profile", g.Profile)
-		if g.Lease != "" {
-			console.Facts(w, "VIM", g.VIMName+" ("+g.VIM+")", "Lease", g.Lease+", "+cmp.Or(g.LeaseState, "forgotten"))
-			if g.Profile != "user" && g.Profile != "passThrough" { // those hold a password
-				console.Facts(w, "Newest token", cmp.Or(p.Moment(g.TokenAt), "none"))
-			}
+func (p *program) grantFacts(w io.Writer, g v1.Grant) {
+	console.Facts(w, "Id", g.ID, "State", g.State, "Refused", g.Refusal, "Operation", g.OperationType+" "+g.Operation,
+		"At the VNFM", g.OperationURL, "VNF instance", g.Instance, "VNFD", g.VNFD, "New VNFD", g.NewVNFD,
+		"Client", g.Client, "Project", g.Project, "Profile", g.Profile)
+	if g.Lease != "" {
+		console.Facts(w, "VIM", g.VIMName+" ("+g.VIM+")", "Lease", g.Lease+", "+cmp.Or(g.LeaseState, "forgotten"))
+		if g.Profile != "user" && g.Profile != "passThrough" { // those hold a password
+			console.Facts(w, "Newest token", cmp.Or(p.Moment(g.TokenAt), "none"))
 		}
-		console.Facts(w, "Operation ended", g.Outcome, "Asked again", p.Moment(g.AskedAgainAt),
-			"Asked for", p.Moment(g.CreatedAt), "Decided", p.Moment(g.DecidedAt))
-	})
+	}
+	console.Facts(w, "Operation ended", g.Outcome, "Asked again", p.Moment(g.AskedAgainAt),
+		"Asked for", p.Moment(g.CreatedAt), "Decided", p.Moment(g.DecidedAt))
 }

@@ -48,7 +48,7 @@ func (p *program) kubeconfigMergeCommand() *cobra.Command {
 	var f lessee.Flags
 	var name string
 	var use bool
-	c := &cobra.Command{
+	c := argument{complete: p.VimNames}.command(p, &cobra.Command{
 		Use:   "merge VIM",
 		Short: "Add a context for a VIM to your kubeconfig, or bring it up to date",
 		Long: `Add a context for a VIM to the kubeconfig that kubectl uses ($KUBECONFIG, or
@@ -57,34 +57,32 @@ entry of that name that is not vimbroker's is left alone, and so is everything
 else in the file.`,
 		Example: `  vimbroker kubeconfig merge edge-1 --role view
   vimbroker kubeconfig merge edge-1 --role edit -n web --context web --use`,
-		Args: console.Names("VIM"), ValidArgsFunction: console.OnlyFirst(p.VimNames),
-		RunE: p.Remote(func(c *cobra.Command, args []string, registry *client.Client) error {
-			ref, err := p.VIMRef(c.Context(), registry, args[0])
-			if err != nil {
+	}, func(c *cobra.Command, vim string, registry *client.Client) error {
+		ref, err := p.VIMRef(c.Context(), registry, vim)
+		if err != nil {
+			return err
+		}
+		v, err := registry.VIM(c.Context(), ref)
+		if err != nil {
+			return err
+		}
+		if name == "" {
+			name = contextOf(vim)
+		}
+		text, err := pluginKubeconfig(v, name, f, lessee.Plugin(p.Console, v, f))
+		if err != nil {
+			return err
+		}
+		return p.changeKubeconfig(func(k *kubeconfigNode) error {
+			if err := k.merge(text); err != nil {
 				return err
 			}
-			v, err := registry.VIM(c.Context(), ref)
-			if err != nil {
-				return err
+			if use {
+				k.set("current-context", name)
 			}
-			if name == "" {
-				name = contextOf(args[0])
-			}
-			text, err := pluginKubeconfig(v, name, f, lessee.Plugin(p.Console, v, f))
-			if err != nil {
-				return err
-			}
-			return p.changeKubeconfig(func(k *kubeconfigNode) error {
-				if err := k.merge(text); err != nil {
-					return err
-				}
-				if use {
-					k.set("current-context", name)
-				}
-				return nil
-			}, "context "+name+" is in %s; use it with: kubectl --context "+name+" get namespaces")
-		}),
-	}
+			return nil
+		}, "context "+name+" is in %s; use it with: kubectl --context "+name+" get namespaces")
+	})
 	f.Add(p.Console, c)
 	c.Flags().StringVar(&name, "context", "", "name of the context (default: vimbroker-VIM)")
 	c.Flags().BoolVar(&use, "use", false, "make it the current context")

@@ -48,9 +48,9 @@ and recorded.`,
 }
 
 func (p *program) leaseListCommand() *cobra.Command {
-	var q client.LeaseQuery
-	var all, allProjects, mine, watch bool
-	var holder string
+	var f leaseFilter
+	var state string
+	var all, allProjects, watch bool
 	var limit int
 	c := &cobra.Command{
 		Use:     "list",
@@ -69,31 +69,13 @@ its holder; a lease that somebody took for another says so: "dave, by alice".`,
 			if all {
 				states = []string{""}
 			}
-			if q.State != "" {
-				states = []string{q.State}
+			if state != "" {
+				states = []string{state}
 			}
-			if mine {
-				me, err := registry.WhoAmI(c.Context())
-				if err != nil {
-					return err
-				}
-				q.Principal = me.Name
-			}
-			if q.Principal != "" && !mine {
-				if err := held(c.Context(), registry, q.Principal); err != nil {
-					return err
-				}
-			}
-			if err := meantFor(c.Context(), registry, q.For); err != nil {
+			if err := f.find(c.Context(), p, registry); err != nil {
 				return err
 			}
-			if err := principalOf(c.Context(), registry, holder, &q.Principal); err != nil {
-				return err
-			}
-			var err error
-			if q.VIM, err = p.VIMRef(c.Context(), registry, q.VIM); err != nil {
-				return err
-			}
+			q := client.LeaseQuery{VIM: f.VIM, Principal: f.Principal, For: f.For, Operation: f.Operation, Instance: f.Instance}
 			return console.PrintList(c.Context(), p.Console, console.Listing[v1.Lease]{
 				Watch: watch, Table: func(w io.Writer, leases []v1.Lease) {
 					p.leaseTable(w, byNames(c.Context(), registry, leases))
@@ -110,52 +92,65 @@ its holder; a lease that somebody took for another says so: "dave, by alice".`,
 			})
 		}),
 	}
+	f.add(p, c, "only ")
 	flags := c.Flags()
-	flags.StringVar(&q.VIM, "vim", "", "only leases on this VIM (name or id)")
-	flags.StringVar(&q.Principal, "principal", "", "only leases of this principal")
-	flags.StringVar(&q.For, "for", "", "only leases that are for this person")
-	flags.StringVar(&holder, "client", "", "only leases of this client (name or id)")
-	flags.StringVar(&q.Operation, "operation", "", "only leases that serve this operation")
-	flags.StringVar(&q.Instance, "instance", "", "only leases that serve this VNF instance of another VNFM")
-	flags.StringVar(&q.State, "state", "", "only leases in this state")
+	flags.StringVar(&state, "state", "", "only leases in this state")
 	flags.BoolVar(&all, "all", false, "leases that have ended, too")
 	flags.BoolVarP(&allProjects, "all-projects", "A", false, "of every project, as without --project")
-	flags.BoolVar(&mine, "mine", false, "only your own leases")
 	flags.IntVar(&limit, "limit", 1000, "at most this many")
 	console.WatchFlag(c, &watch)
-	c.MarkFlagsMutuallyExclusive("mine", "principal", "client")
-	console.MustComplete(c, "vim", p.VimNames)
-	console.MustComplete(c, "client", oauthClients.complete(p))
-	console.MustComplete(c, "state", cobra.FixedCompletions(leaseStates, cobra.ShellCompDirectiveNoFileComp))
+	console.MustChoose(c, "state", leaseStates...)
 	p.OutputFlag(c)
 	return c
 }
 
-// principalOf makes principal the name that the leases of a client are held under; without a client
-// principal stays unchanged.
-func principalOf(ctx context.Context, registry *client.Client, ref string, principal *string) error {
-	if ref == "" {
-		return nil
+// leaseFilter are the flags that say which leases are meant, together.
+type leaseFilter struct {
+	v1.Selector
+	holder string
+	mine   bool
+}
+
+// add adds the flags; only begins what is said of each.
+func (f *leaseFilter) add(p *program, c *cobra.Command, only string) {
+	flags := c.Flags()
+	flags.StringVar(&f.VIM, "vim", "", only+"leases on this VIM (name or id)")
+	flags.StringVar(&f.Principal, "principal", "", only+"leases of this principal")
+	flags.StringVar(&f.For, "for", "", only+"leases that are for this person")
+	flags.StringVar(&f.holder, "client", "", only+"leases of this client (name or id)")
+	flags.StringVar(&f.Operation, "operation", "", only+"leases that serve this operation")
+	flags.StringVar(&f.Instance, "instance", "", only+"leases that serve this VNF instance of another VNFM")
+	flags.BoolVar(&f.mine, "mine", false, only+"your own leases")
+	c.MarkFlagsMutuallyExclusive("mine", "principal", "client")
+	console.MustComplete(c, "vim", p.VimNames)
+	console.MustComplete(c, "client", oauthClients.complete(p))
+}
+
+// find makes ids and names of a person's words. A holder, or a person, that no lease that the caller sees ever had, ended ones
+// included, is an error: the name may be mistyped, and an empty answer would look like success.
+func (f *leaseFilter) find(ctx context.Context, p *program, registry *client.Client) (err error) {
+	if f.VIM, err = p.VIMRef(ctx, registry, f.VIM); err != nil {
+		return err
 	}
-	id, err := oauthClients.find(ctx, registry, ref)
-	*principal = policy.ByClient + ":" + id
+	if f.Principal != "" {
+		err = anyLease(ctx, registry, client.LeaseQuery{Principal: f.Principal}, f.Principal, "you see no lease that %q holds or held%s",
+			func(l v1.Lease) string { return l.Principal })
+	}
+	if err == nil && f.For != "" {
+		err = anyLease(ctx, registry, client.LeaseQuery{For: f.For}, f.For, "you see no lease that is or was for %q%s",
+			func(l v1.Lease) string { return l.For })
+	}
+	switch {
+	case err != nil:
+	case f.holder != "":
+		f.Principal, err = oauthClients.find(ctx, registry, f.holder)
+		f.Principal = policy.ByClient + ":" + f.Principal
+	case f.mine:
+		var me v1.Caller
+		me, err = registry.WhoAmI(ctx)
+		f.Principal = me.Name
+	}
 	return err
-}
-
-// held returns an error if the caller sees no lease, ended ones included, that a principal ever held:
-// the name may be mistyped, and an empty answer would look like success.
-func held(ctx context.Context, registry *client.Client, principal string) error {
-	return anyLease(ctx, registry, client.LeaseQuery{Principal: principal}, principal, "you see no lease that %q holds or held%s",
-		func(l v1.Lease) string { return l.Principal })
-}
-
-// meantFor is held for the person that leases are for; empty is nobody.
-func meantFor(ctx context.Context, registry *client.Client, person string) error {
-	if person == "" {
-		return nil
-	}
-	return anyLease(ctx, registry, client.LeaseQuery{For: person}, person, "you see no lease that is or was for %q%s",
-		func(l v1.Lease) string { return l.For })
 }
 
 // anyLease is an error unless the caller sees a lease of a query; name is what the person typed, and named that of a lease.
@@ -275,39 +270,40 @@ func expiry(l v1.Lease, tell func(time.Time) string) string {
 	return tell(l.ExpiresAt)
 }
 
+// lease is an argument that names a lease.
+func (p *program) lease() argument { return argument{complete: p.LeaseIDs, find: p.LeaseRef} }
+
 func (p *program) leaseShowCommand() *cobra.Command {
-	return show(p, argument{complete: p.LeaseIDs, find: p.LeaseRef}, &cobra.Command{
+	return show(p, p.lease(), &cobra.Command{
 		Use:   "show ID",
 		Short: "Show one lease",
 		Long: `Show one lease. Its credential is printed only when it is issued or renewed,
 never here.`,
 		Example: "  vimbroker lease show 3f0c9c0e-5f4b-4b3f-9a53-2f1f1f6d1c11",
-	}, (*client.Client).Lease, p.printLease)
+	}, (*client.Client).Lease, printed(p, p.leaseFacts))
 }
 
-func (p *program) printLease(l v1.Lease) error {
-	return p.Print(l, func(w io.Writer) {
-		console.Facts(w, "Id", l.ID, "VIM", fmt.Sprintf("%s (%s, generation %d)", l.VIMName, l.VIM, l.VIMGeneration),
-			"State", l.State, "Reason", l.Reason, "Last error", l.LastError, "Role", l.Role,
-			"Rules", lessee.RulesText(l.Rules), "Namespaces", scopeOf(l))
-		gradeFacts(w, l)
-		console.Facts(w, "Principal", l.Principal, "For", l.For, "Project", l.Project, "Operation", l.Operation,
-			"VNF instance", l.Instance, "Door", l.Door, "Purpose", l.Purpose, "Format", l.Format,
-			"Issued", p.Moment(l.IssuedAt), "Expires", expiry(l, p.Moment))
-		switch {
-		case l.Standing:
-			console.Facts(w, "Stands", "tokens of "+l.TokenTTL+" at most; if used, until "+p.Moment(l.MaxExpiresAt),
-				"Last used", p.Moment(l.LastUsedAt))
-		case l.State == "active":
-			console.Facts(w, "Renewable until", p.Moment(l.MaxExpiresAt))
-		}
-		console.Facts(w, "Derived", derived(l), "Revocable", revocable(l), "Revoked", p.Moment(l.RevokedAt),
-			"Confirmed dead", p.confirmedDead(l))
-		for _, left := range l.LeftBehind {
-			console.Facts(w, "Left behind", left)
-		}
-		console.Facts(w, "Credential id", l.CredentialID)
-	})
+func (p *program) leaseFacts(w io.Writer, l v1.Lease) {
+	console.Facts(w, "Id", l.ID, "VIM", fmt.Sprintf("%s (%s, generation %d)", l.VIMName, l.VIM, l.VIMGeneration),
+		"State", l.State, "Reason", l.Reason, "Last error", l.LastError, "Role", l.Role,
+		"Rules", lessee.RulesText(l.Rules), "Namespaces", scopeOf(l))
+	gradeFacts(w, l)
+	console.Facts(w, "Principal", l.Principal, "For", l.For, "Project", l.Project, "Operation", l.Operation,
+		"VNF instance", l.Instance, "Door", l.Door, "Purpose", l.Purpose, "Format", l.Format,
+		"Issued", p.Moment(l.IssuedAt), "Expires", expiry(l, p.Moment))
+	switch {
+	case l.Standing:
+		console.Facts(w, "Stands", "tokens of "+l.TokenTTL+" at most; if used, until "+p.Moment(l.MaxExpiresAt),
+			"Last used", p.Moment(l.LastUsedAt))
+	case l.State == "active":
+		console.Facts(w, "Renewable until", p.Moment(l.MaxExpiresAt))
+	}
+	console.Facts(w, "Derived", derived(l), "Revocable", revocable(l), "Revoked", p.Moment(l.RevokedAt),
+		"Confirmed dead", p.confirmedDead(l))
+	for _, left := range l.LeftBehind {
+		console.Facts(w, "Left behind", left)
+	}
+	console.Facts(w, "Credential id", l.CredentialID)
 }
 
 // scopeOf names the places in which a lease's role or rules hold.
@@ -432,7 +428,7 @@ new one, which ends with the lease.`,
 			return nil
 		}),
 	}
-	c.Flags().Var((*lessee.Lifetime)(&ttl), "ttl", "wished lifetime from now (default: the server's)")
+	console.LifetimeFlag(c, &ttl, "ttl", "wished lifetime from now (default: the server's)")
 	out.add(c)
 	p.OutputFlag(c)
 	return c

@@ -109,8 +109,8 @@ func (p *program) leaseIssueCommand() *cobra.Command {
 	c.MarkFlagsMutuallyExclusive("standing", "format")
 	c.MarkFlagsMutuallyExclusive("exec-plugin", "format")
 	console.MustComplete(c, "vim", p.VimNames)
-	console.MustComplete(c, "credential", cobra.FixedCompletions(leaseCredentials, cobra.ShellCompDirectiveNoFileComp))
-	console.MustComplete(c, "format", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp))
+	console.MustChoose(c, "credential", leaseCredentials...)
+	console.MustChoose(c, "format", formats...)
 	p.OutputFlag(c)
 	return c
 }

@@ -21,9 +21,8 @@ import (
 )
 
 func (p *program) leaseRevokeCommand() *cobra.Command {
-	var s v1.Selector
-	var holder string
-	var all, operations, yes, mine, wait bool
+	var f leaseFilter
+	var all, operations, yes, wait bool
 	var timeout time.Duration
 	c := &cobra.Command{
 		Use:     "revoke [ID...]",
@@ -53,12 +52,12 @@ revoked: repeat the command once it does.`,
   vimbroker lease revoke --all --operations --yes`,
 		ValidArgsFunction: p.LeaseIDs,
 		RunE: p.Remote(func(c *cobra.Command, ids []string, registry *client.Client) error {
-			selected := s != v1.Selector{NewSecret: s.NewSecret} || holder != "" || mine
+			selected := f != leaseFilter{Selector: v1.Selector{NewSecret: f.NewSecret}}
 			if n := count(len(ids) > 0, selected, all); n != 1 {
 				return console.Usagef(c, "name leases by id, or select them with --vim, --mine, --principal, --client, --for, "+
 					"--operation or --instance, or take --all: one of these")
 			}
-			if s.NewSecret && !selected {
+			if f.NewSecret && !selected {
 				return console.Usagef(c, "--new-secret goes with --vim, --mine, --principal, --client, --operation or --instance")
 			}
 			if !all && (operations || yes) {
@@ -76,60 +75,33 @@ revoked: repeat the command once it does.`,
 					return err
 				}
 			}
-			if s.VIM, err = p.VIMRef(ctx, registry, s.VIM); err != nil {
+			if err := f.find(ctx, p, registry); err != nil {
 				return err
-			}
-			if s.Principal != "" {
-				if err := held(ctx, registry, s.Principal); err != nil {
-					return err
-				}
-			}
-			if err := meantFor(ctx, registry, s.For); err != nil {
-				return err
-			}
-			if err := principalOf(ctx, registry, holder, &s.Principal); err != nil {
-				return err
-			}
-			if mine {
-				me, err := registry.WhoAmI(ctx)
-				if err != nil {
-					return err
-				}
-				s.Principal = me.Name
 			}
 			var leases []v1.Lease
 			err = console.Within(c, timeout, func(ctx context.Context) (err error) {
-				leases, err = revoke(ctx, registry, ids, s, selected)
+				leases, err = revoke(ctx, registry, ids, f.Selector, selected)
 				if wait {
 					leases, err = p.awaitDead(ctx, registry, leases, err)
 				}
 				return err
-			}, func(ctx context.Context) string { return unreachable(ctx, registry, s.VIM, ids, leases) })
+			}, func(ctx context.Context) string { return unreachable(ctx, registry, f.VIM, ids, leases) })
 			if err == nil && len(leases) == 0 {
 				p.Warn("no live lease matches: nothing is revoked")
 			}
 			return errors.Join(err, p.printRevoked(leases))
 		}),
 	}
+	f.add(p, c, "")
 	flags := c.Flags()
-	flags.StringVar(&s.VIM, "vim", "", "leases on this VIM (name or id)")
-	flags.StringVar(&s.Principal, "principal", "", "leases of this principal")
-	flags.StringVar(&s.For, "for", "", "leases that are for this person")
-	flags.StringVar(&holder, "client", "", "leases of this client (name or id)")
-	flags.StringVar(&s.Operation, "operation", "", "leases that serve this operation")
-	flags.StringVar(&s.Instance, "instance", "", "leases that serve this VNF instance of another VNFM")
-	flags.BoolVar(&s.NewSecret, "new-secret", false,
+	flags.BoolVar(&f.NewSecret, "new-secret", false,
 		"take no secret of the standing leases any more, also once the instance is resumed: others may know them")
-	flags.BoolVar(&mine, "mine", false, "your own leases")
 	flags.BoolVar(&all, "all", false, "every lease that you may revoke, those of other people included; asks first on a terminal")
 	flags.BoolVar(&operations, "operations", false, "with --all: those of operations that run, too, which then fail")
 	flags.BoolVar(&yes, "yes", false, "with --all: do not ask")
 	flags.BoolVar(&wait, "wait", false, "return when the credentials were tried and are refused")
 	timeout = 5 * time.Minute
 	console.DurationFlag(c, &timeout, "timeout", "how long to wait")
-	c.MarkFlagsMutuallyExclusive("mine", "principal", "client")
-	console.MustComplete(c, "vim", p.VimNames)
-	console.MustComplete(c, "client", oauthClients.complete(p))
 	p.OutputFlag(c)
 	return c
 }

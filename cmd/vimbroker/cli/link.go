@@ -106,28 +106,22 @@ func (p *program) volumeCreateCommand() *cobra.Command {
 	var r v1.VolumeRequest
 	var s spec.VolumeSpec
 	var existing string
-	c := &cobra.Command{
+	c := free.command(p, &cobra.Command{
 		Use: "create NAME", Short: "Make a volume",
 		Long: `Make a claim of a size. With --claim nothing is made: the volume is a claim that
 stands already, as one that an instance has left. A volume of that name that is
 the same already is shown.`,
 		Example: `  vimbroker volume create data --vim edge-1 --size 10Gi --namespace shop
   vimbroker volume create old --vim edge-1 --claim db-data`,
-		Args: console.Names("NAME"), ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: p.Remote(func(c *cobra.Command, args []string, registry *client.Client) error {
-			if r.Name = args[0]; r.VIM == "" || (s.Size == "") == (existing == "") {
-				return console.Usagef(c, "--vim, and one of --size and --claim, are needed")
-			}
-			if r.Spec = &s; existing != "" {
-				r.Spec, r.Existing = nil, &v1.ExistingClaim{ClaimName: existing, Namespace: s.Namespace}
-			}
-			made, err := registry.CreateVolume(c.Context(), r)
-			if err != nil {
-				return err
-			}
-			return printed(p, p.volumeFacts)(made)
-		}),
-	}
+	}, func(c *cobra.Command, name string, registry *client.Client) error {
+		if r.Name = name; r.VIM == "" || (s.Size == "") == (existing == "") {
+			return console.Usagef(c, "--vim, and one of --size and --claim, are needed")
+		}
+		if r.Spec = &s; existing != "" {
+			r.Spec, r.Existing = nil, &v1.ExistingClaim{ClaimName: existing, Namespace: s.Namespace}
+		}
+		return answered(printed(p, p.volumeFacts))(registry.CreateVolume(c.Context(), r))
+	})
 	f := c.Flags()
 	f.StringVar(&s.Size, "size", "", "how much it holds, as 10Gi")
 	f.StringVarP(&s.Namespace, "namespace", "n", "", "namespace of the claim (default: the VIM's own)")
@@ -187,7 +181,7 @@ func (p *program) linkCreateCommand() *cobra.Command {
 	var r v1.VirtualLinkRequest
 	var s spec.LinkSpec
 	var existing, nad, text string
-	c := &cobra.Command{
+	c := free.command(p, &cobra.Command{
 		Use: "create NAME", Short: "Make a virtual link",
 		Long: `Make a virtual link: on a cloud a network, with --cidr a subnet on it; on
 Kubernetes a network that each instance gets in its own namespace, of a type and
@@ -197,29 +191,23 @@ API has it. A link of that name that is the same already is shown.`,
   vimbroker link create n6 --vim edge-1 --nad macvlan:eth1 --cidr 10.9.0.0/24
   vimbroker link create ran --vim nfv1 --network 0c5f...
   vimbroker link create lab --vim nfv1 --spec '{"subnetPool": "8e1..."}'`,
-		Args: console.Names("NAME"), ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: p.Remote(func(c *cobra.Command, args []string, registry *client.Client) error {
-			if r.Name = args[0]; r.VIM == "" {
-				return console.Usagef(c, "--vim is missing")
-			}
-			if text != "" && json.Unmarshal([]byte(text), &s, json.RejectUnknownMembers(true)) != nil {
-				return console.Usagef(c, "--spec takes a JSON object with the members of a link's spec")
-			}
-			if kind, device, _ := strings.Cut(nad, ":"); kind != "" {
-				s.NAD = &spec.PodNetwork{Type: kind, Device: device}
-			}
-			if existing != "" {
-				r.Existing = &v1.ExistingNetwork{NetworkID: existing}
-			} else {
-				r.Spec = &s
-			}
-			made, err := registry.CreateVirtualLink(c.Context(), r)
-			if err != nil {
-				return err
-			}
-			return printed(p, p.linkFacts)(made)
-		}),
-	}
+	}, func(c *cobra.Command, name string, registry *client.Client) error {
+		if r.Name = name; r.VIM == "" {
+			return console.Usagef(c, "--vim is missing")
+		}
+		if text != "" && json.Unmarshal([]byte(text), &s, json.RejectUnknownMembers(true)) != nil {
+			return console.Usagef(c, "--spec takes a JSON object with the members of a link's spec")
+		}
+		if kind, device, _ := strings.Cut(nad, ":"); kind != "" {
+			s.NAD = &spec.PodNetwork{Type: kind, Device: device}
+		}
+		if existing != "" {
+			r.Existing = &v1.ExistingNetwork{NetworkID: existing}
+		} else {
+			r.Spec = &s
+		}
+		return answered(printed(p, p.linkFacts))(registry.CreateVirtualLink(c.Context(), r))
+	})
 	f := c.Flags()
 	f.StringVar(&s.CIDR, "cidr", "", "prefix of its addresses")
 	f.StringVar(&nad, "nad", "", "TYPE[:DEVICE] of the network of pods, as macvlan:eth1")

@@ -58,8 +58,7 @@ they are not the system's.`,
 	flags.StringVar(&f.from, "from", "", "github, gitlab, kubernetes or file:PATH: take the platform's token")
 	flags.StringVar(&f.audience, "audience", "", "audience of the platform's token (default vimbroker)")
 	flags.BoolVar(&f.device, "device", false, "log in by a code, in a browser anywhere")
-	console.MustComplete(c, "from", cobra.FixedCompletions([]string{"github", "gitlab", "kubernetes", "file:"},
-		cobra.ShellCompDirectiveNoFileComp))
+	console.MustChoose(c, "from", "github", "gitlab", "kubernetes", "file:")
 	console.MustComplete(c, "context", p.contextNames)
 	console.MustComplete(c, "audience", cobra.NoFileCompletions)
 	return c

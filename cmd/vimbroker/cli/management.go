@@ -73,9 +73,8 @@ fewer rights, --account none keeps the certificate.
       --project north
   vimbroker management-cluster enable hub --namespaces tenant-a \
       --project north --print-rbac | kubectl apply -f -`,
-		Args: console.Names("VIM (a name or id)"), ValidArgsFunction: console.OnlyFirst(p.VimNames),
 	}
-	enable := p.remoteVIM(func(c *cobra.Command, args []string, registry *client.Client) error {
+	p.vim().command(p, c, func(c *cobra.Command, id string, registry *client.Client) error {
 		var err error
 		if r.Selector, err = pairs("selector", selector, false); err != nil {
 			return console.Usage(c, err)
@@ -96,16 +95,11 @@ fewer rights, --account none keeps the certificate.
 			r.Projects = nil
 		}
 		if printRBAC {
-			return p.printOnboardRBAC(c, registry, args[0], r)
+			return p.printOnboardRBAC(c, registry, id, r)
 		}
-		r.VIM = args[0]
-		m, err := registry.EnableManagementCluster(c.Context(), r)
-		if err != nil {
-			return err
-		}
-		return p.printManagement(m)
+		r.VIM = id
+		return answered(printed(p, p.managementFacts))(registry.EnableManagementCluster(c.Context(), r))
 	})
-	c.RunE = enable
 	flags := c.Flags()
 	flags.StringSliceVar(&r.Namespaces, "namespaces", nil, "namespaces whose clusters are taken; * for all")
 	flags.StringSliceVar(&namespaceSelector, "namespace-selector", nil, "labels of the namespaces, `key=value`, in place of names")
@@ -121,8 +115,8 @@ fewer rights, --account none keeps the certificate.
 	flags.IntVar(&r.MaxGone, "max-gone", 0, "how many VIMs are deleted within ten minutes before the rest is held (default 3)")
 	flags.IntVar(&r.MaxGoneShare, "max-gone-share", 0, "the same in `percent` of all, where that is more (default 20)")
 	flags.StringVar(&r.Annotation, "annotation", "", "what vimbroker.io/onboard of a Cluster decides: out or in (default out)")
-	console.MustComplete(c, "annotation", cobra.FixedCompletions([]string{"out", "in"}, cobra.ShellCompDirectiveNoFileComp))
-	console.MustComplete(c, "account", cobra.FixedCompletions([]string{"engine", "leases", "none"}, cobra.ShellCompDirectiveNoFileComp))
+	console.MustChoose(c, "annotation", "out", "in")
+	console.MustChoose(c, "account", "engine", "leases", "none")
 	flags.BoolVar(&printRBAC, "print-rbac", false, "only print the rights that the VIM's credential needs")
 	p.OutputFlag(c)
 	return c
@@ -210,7 +204,7 @@ func (p *program) managementShowCommand() *cobra.Command {
 		Short:   "Show one management cluster",
 		Long:    "Show how a management cluster is enabled, and whether it is watched.",
 		Example: "  vimbroker management-cluster show hub",
-	}, (*client.Client).ManagementCluster, p.printManagement)
+	}, (*client.Client).ManagementCluster, printed(p, p.managementFacts))
 }
 
 func (p *program) managementReleaseCommand() *cobra.Command {
@@ -222,7 +216,7 @@ func (p *program) managementReleaseCommand() *cobra.Command {
 is the management cluster that is wrong. Look at it first. A release deletes
 the VIMs of all clusters that are gone now or within the next ten minutes.`,
 		Example: "  vimbroker cluster list --management-cluster hub\n  vimbroker management-cluster release hub",
-	}, (*client.Client).ReleaseManagementCluster, p.printManagement)
+	}, (*client.Client).ReleaseManagementCluster, printed(p, p.managementFacts))
 }
 
 func (p *program) managementDisableCommand() *cobra.Command {
@@ -235,16 +229,14 @@ look after them from then on. If you enable it again, they are followed again.`,
 	}, (*client.Client).DisableManagementCluster)
 }
 
-func (p *program) printManagement(m v1.ManagementCluster) error {
-	return p.Print(m, func(w io.Writer) {
-		console.Facts(w, "VIM", m.VIMName, "Id", m.VIM, "Project", m.Project, "Namespaces", console.List(m.Namespaces),
-			"Namespace labels", console.Pairs(m.NamespaceSelector), "Selector", console.Pairs(m.Selector),
-			"Projects", projectWords(m.Projects), "Secret", m.SecretName+", entry "+m.SecretKey, "Names", m.NameTemplate,
-			"Labels copied", console.List(m.CopyLabels), "Control planes", cmp.Or(console.List(m.ControlPlanes), "of all known providers"),
-			"Own account", m.Account, "Annotation", m.Annotation,
-			"Held beyond", fmt.Sprintf("%d VIMs or %d %% in ten minutes", m.MaxGone, m.MaxGoneShare),
-			"Watched", p.Moment(m.WatchedAt), "Trouble", m.Trouble, "Held since", p.Moment(m.HeldAt),
-			"Released until", p.Moment(m.ReleasedUntil), "Enabled", p.Moment(m.CreatedAt)+" by "+m.EnabledBy,
-			"Updated", p.Moment(m.UpdatedAt))
-	})
+func (p *program) managementFacts(w io.Writer, m v1.ManagementCluster) {
+	console.Facts(w, "VIM", m.VIMName, "Id", m.VIM, "Project", m.Project, "Namespaces", console.List(m.Namespaces),
+		"Namespace labels", console.Pairs(m.NamespaceSelector), "Selector", console.Pairs(m.Selector),
+		"Projects", projectWords(m.Projects), "Secret", m.SecretName+", entry "+m.SecretKey, "Names", m.NameTemplate,
+		"Labels copied", console.List(m.CopyLabels), "Control planes", cmp.Or(console.List(m.ControlPlanes), "of all known providers"),
+		"Own account", m.Account, "Annotation", m.Annotation,
+		"Held beyond", fmt.Sprintf("%d VIMs or %d %% in ten minutes", m.MaxGone, m.MaxGoneShare),
+		"Watched", p.Moment(m.WatchedAt), "Trouble", m.Trouble, "Held since", p.Moment(m.HeldAt),
+		"Released until", p.Moment(m.ReleasedUntil), "Enabled", p.Moment(m.CreatedAt)+" by "+m.EnabledBy,
+		"Updated", p.Moment(m.UpdatedAt))
 }

@@ -103,16 +103,16 @@ func TestTablesGolden(t *testing.T) {
 		"vnf-list": func(p *program) error {
 			return p.Print(nil, func(w io.Writer) { p.vnfTable(w, []sol003.VNFInstance{sampleVNF()}) })
 		},
-		"vnf-show":            func(p *program) error { return p.printVNF(sampleVNF()) },
-		"vnf-op-show":         func(p *program) error { return p.printOperation(sampleOperation()) },
-		"vnf-op-show-waiting": func(p *program) error { return p.printOperation(waitingOperation()) },
+		"vnf-show":            func(p *program) error { return printed(p, p.vnfFacts)(sampleVNF()) },
+		"vnf-op-show":         func(p *program) error { return printed(p, p.operationFacts)(sampleOperation()) },
+		"vnf-op-show-waiting": func(p *program) error { return printed(p, p.operationFacts)(waitingOperation()) },
 		"vnf-op-list": func(p *program) error {
 			return p.Print(nil, func(w io.Writer) {
 				p.operationTable(w, []sol003.OpOcc{sampleOperation(), waitingOperation()}, map[string]string{sampleOperation().InstanceID: "web"})
 			})
 		},
 		"vnf-preview": func(p *program) error {
-			return p.printPreview(sol003.Preview{
+			return printed(p, p.previewFacts)(sol003.Preview{
 				Refusal: "policy does not allow alice to vnf:instantiate with this plan (policy default.wide-plans-need-admin; it reaches: node, cluster)", Privileged: true,
 				PodSecurity: "privileged", NotDone: []string{"the VNFD's VnfVirtualLink internalVL1 is not made: only what the package's files make is"}, ReachesLeftOut: 7, Reaches: []sol003.Reach{
 					{What: "node", Kind: "Deployment", Namespace: "shop", Name: "front", Field: "seccompProfile", Why: "pod-security: baseline"},
@@ -128,17 +128,17 @@ func TestTablesGolden(t *testing.T) {
 		"grant-list": func(p *program) error {
 			return p.Print(nil, func(w io.Writer) { p.grantTable(w, []v1.Grant{sampleGrant(), refusedGrant()}) })
 		},
-		"grant-show":         func(p *program) error { return p.printGrant(sampleGrant()) },
-		"grant-show-refused": func(p *program) error { return p.printGrant(refusedGrant()) },
+		"grant-show":         func(p *program) error { return printed(p, p.grantFacts)(sampleGrant()) },
+		"grant-show-refused": func(p *program) error { return printed(p, p.grantFacts)(refusedGrant()) },
 		"grant-show-user": func(p *program) error {
 			g := sampleGrant()
 			g.Profile, g.TokenAt = "user", time.Time{}
-			return p.printGrant(g)
+			return printed(p, p.grantFacts)(g)
 		},
 		"lease-list": func(p *program) error {
 			return p.Print(nil, func(w io.Writer) { p.leaseTable(w, []v1.Lease{lease, ended}) })
 		},
-		"lease-show": func(p *program) error { return p.printLease(ended) },
+		"lease-show": func(p *program) error { return printed(p, p.leaseFacts)(ended) },
 		"revoked":    func(p *program) error { return p.printRevoked([]v1.Lease{ended}) },
 		"inventory": func(p *program) error {
 			return p.printInventories(v1.List[v1.Inventory]{Items: []v1.Inventory{{
@@ -155,7 +155,7 @@ func TestTablesGolden(t *testing.T) {
 				}})
 			})
 		},
-		"decision": func(p *program) error { return p.printDecision(v1.Decision{}) },
+		"decision": func(p *program) error { return printed(p, p.decisionFacts)(v1.Decision{}) },
 		"vim-yaml": func(p *program) error {
 			p.Output = "yaml"
 			return p.printVIM(vim)

@@ -188,7 +188,7 @@ Nothing is uploaded.`,
 func (p *program) packageUploadCommand() *cobra.Command {
 	var f packing
 	var user, passwordFile string
-	c := &cobra.Command{
+	c := argument{name: "FILE", complete: console.Files}.command(p, &cobra.Command{
 		Use: "upload FILE|DIR|https://...", Short: "Upload a package",
 		Long: `Upload a VNF package, or make one of a directory as "package create"
 does and upload that. A descriptor alone, as a file of YAML, is a package as
@@ -196,38 +196,32 @@ well. The server fetches one at an address that begins with
 https:// itself; it keeps no password for that. The package is looked through,
 and enabled. An upload that fails leaves nothing.`,
 		Example: "  vimbroker package upload web.csar\n  vimbroker package upload ./web --vnfd web-1.0",
-		Args:    console.Names("FILE"), ValidArgsFunction: console.OnlyFirst(console.Files),
-		RunE: p.Remote(func(c *cobra.Command, args []string, registry *client.Client) error {
-			send := func(ctx context.Context, id string) error {
-				password, err := p.secretFile("password", passwordFile)
-				if err != nil {
-					return err
-				}
-				return registry.UploadPackageFrom(ctx, id, sol003.UploadFromRequest{URI: args[0], Username: user, Password: password})
-			}
-			if !strings.Contains(args[0], "://") {
-				content, size, err := f.open(args[0])
-				if err != nil {
-					return err
-				}
-				defer content.Close()
-				f.tell(p.Say)
-				send = func(ctx context.Context, id string) error { return registry.UploadPackage(ctx, id, content, size) }
-			}
-			made, err := registry.CreatePackage(c.Context(), nil)
+	}, func(c *cobra.Command, from string, registry *client.Client) error {
+		send := func(ctx context.Context, id string) error {
+			password, err := p.secretFile("password", passwordFile)
 			if err != nil {
 				return err
 			}
-			if err := send(c.Context(), made.ID); err != nil {
-				return errors.Join(err, registry.DeletePackage(context.WithoutCancel(c.Context()), made.ID))
-			}
-			stored, err := registry.Package(c.Context(), made.ID)
+			return registry.UploadPackageFrom(ctx, id, sol003.UploadFromRequest{URI: from, Username: user, Password: password})
+		}
+		if !strings.Contains(from, "://") {
+			content, size, err := f.open(from)
 			if err != nil {
 				return err
 			}
-			return p.printPackage(stored)
-		}),
-	}
+			defer content.Close()
+			f.tell(p.Say)
+			send = func(ctx context.Context, id string) error { return registry.UploadPackage(ctx, id, content, size) }
+		}
+		made, err := registry.CreatePackage(c.Context(), nil)
+		if err != nil {
+			return err
+		}
+		if err := send(c.Context(), made.ID); err != nil {
+			return errors.Join(err, registry.DeletePackage(context.WithoutCancel(c.Context()), made.ID))
+		}
+		return answered(printed(p, p.packageFacts))(registry.Package(c.Context(), made.ID))
+	})
 	f.add(c)
 	c.Flags().StringVar(&user, "username", "", "user at the server of an address, with --password-file")
 	c.Flags().StringVar(&passwordFile, "password-file", "", "file with the password at that server (- is standard input)")
@@ -281,43 +275,39 @@ func (p *program) packageShowCommand() *cobra.Command {
 		Use:   "show PACKAGE",
 		Short: "Show one package", Long: "Show one VNF package with the files that it declares.",
 		Example: "  vimbroker package show web-1.0\n  vimbroker package show web-1.0 --manifests",
-	}, (*client.Client).Package, p.printPackage)
+	}, (*client.Client).Package, printed(p, p.packageFacts))
 	c.Flags().BoolVar(&manifests, "manifests", false, "print the manifests that instances are made of on Kubernetes, and nothing else")
-	about := c.RunE
+	about, below := c.RunE, vnfPackages.command(p, &cobra.Command{}, p.printManifests).RunE
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if manifests {
-			return vnfPackages.on(p, p.printManifests)(c, args)
+			return below(c, args)
 		}
 		return about(c, args)
 	}
 	return c
 }
 
-func (p *program) printPackage(pkg client.Package) error {
-	return p.Print(pkg, func(w io.Writer) {
-		console.Facts(w, "Id", pkg.ID, "VNFD", pkg.VNFDID,
-			"Product", strings.TrimSpace(pkg.Provider+" "+pkg.ProductName+" "+pkg.SoftwareVersion),
-			"State", pkg.OnboardingState+", "+pkg.OperationalState+", "+pkg.UsageState, "Project", pkg.Own.Project,
-			"Bytes", fmt.Sprint(pkg.Own.Size), "SHA-256", pkg.Own.SHA256, "Signed by", pkg.Own.Signer)
-		for _, a := range pkg.Artifacts {
-			console.Facts(w, "File", a.Path)
-		}
-		for _, text := range pkg.Own.Warnings {
-			console.Facts(w, "Warning", text)
-		}
-	})
+func (p *program) packageFacts(w io.Writer, pkg client.Package) {
+	console.Facts(w, "Id", pkg.ID, "VNFD", pkg.VNFDID,
+		"Product", strings.TrimSpace(pkg.Provider+" "+pkg.ProductName+" "+pkg.SoftwareVersion),
+		"State", pkg.OnboardingState+", "+pkg.OperationalState+", "+pkg.UsageState, "Project", pkg.Own.Project,
+		"Bytes", fmt.Sprint(pkg.Own.Size), "SHA-256", pkg.Own.SHA256, "Signed by", pkg.Own.Signer)
+	for _, a := range pkg.Artifacts {
+		console.Facts(w, "File", a.Path)
+	}
+	for _, text := range pkg.Own.Warnings {
+		console.Facts(w, "Warning", text)
+	}
 }
 
 func (p *program) packageSwitchCommand(use, short string, on bool) *cobra.Command {
-	return &cobra.Command{
+	return vnfPackages.command(p, &cobra.Command{
 		Use: use + " PACKAGE", Short: short,
 		Long:    short + ".\nInstances that there are stay as they are.",
 		Example: "  vimbroker package " + use + " web-1.0",
-		Args:    console.Names("PACKAGE"), ValidArgsFunction: console.OnlyFirst(vnfPackages.complete(p)),
-		RunE: vnfPackages.on(p, func(c *cobra.Command, id string, registry *client.Client) error {
-			return registry.EnablePackage(c.Context(), id, on)
-		}),
-	}
+	}, func(c *cobra.Command, id string, registry *client.Client) error {
+		return registry.EnablePackage(c.Context(), id, on)
+	})
 }
 
 func (p *program) packageDeleteCommand() *cobra.Command {
@@ -330,26 +320,24 @@ func (p *program) packageDeleteCommand() *cobra.Command {
 
 func (p *program) packageDownloadCommand() *cobra.Command {
 	var out string
-	c := &cobra.Command{
+	c := vnfPackages.command(p, &cobra.Command{
 		Use: "download PACKAGE", Short: "Download the content of a package",
 		Long:    "Write the content of a VNF package, as it was uploaded, to a file.",
 		Example: "  vimbroker package download web-1.0 --out web.csar",
-		Args:    console.Names("PACKAGE"), ValidArgsFunction: console.OnlyFirst(vnfPackages.complete(p)),
-		RunE: vnfPackages.on(p, func(c *cobra.Command, id string, registry *client.Client) (err error) {
-			if out == "" {
-				return console.Usagef(c, "--out is missing")
-			}
-			file, err := os.OpenFile(out, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-			if err != nil {
-				return err
-			}
-			_, err = registry.DownloadPackage(c.Context(), id, file)
-			if err = errors.Join(err, file.Close()); err != nil {
-				return errors.Join(err, os.Remove(out))
-			}
-			return nil
-		}),
-	}
+	}, func(c *cobra.Command, id string, registry *client.Client) error {
+		if out == "" {
+			return console.Usagef(c, "--out is missing")
+		}
+		file, err := os.OpenFile(out, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		if err != nil {
+			return err
+		}
+		_, err = registry.DownloadPackage(c.Context(), id, file)
+		if err = errors.Join(err, file.Close()); err != nil {
+			return errors.Join(err, os.Remove(out))
+		}
+		return nil
+	})
 	c.Flags().StringVar(&out, "out", "", "file to write, which must not be there yet")
 	return c
 }

@@ -49,7 +49,9 @@ func (p *program) policyExplainCommand() *cobra.Command {
 	var about v1.Principal
 	var vim, lease, grade string
 	var f lessee.Flags
-	c := &cobra.Command{
+	c := argument{
+		name: "ACTION (like lease:issue)", complete: cobra.FixedCompletions(actions, cobra.ShellCompDirectiveNoFileComp),
+	}.command(p, &cobra.Command{
 		Use:   "explain ACTION",
 		Short: "Say whether an action is allowed, and by which policies",
 		Long: `Show what the policies decide about an action on a VIM, a lease or the
@@ -63,47 +65,37 @@ allowed and 1 if it is denied.`,
       --ttl 8h
   vimbroker policy explain lease:issue --vim edge-1 --principal bob \
       --in-project acme --with-role member`,
-		Args:              console.Names("ACTION (like lease:issue)"),
-		ValidArgsFunction: console.OnlyFirst(cobra.FixedCompletions(actions, cobra.ShellCompDirectiveNoFileComp)),
-		RunE: p.Remote(func(c *cobra.Command, args []string, registry *client.Client) error {
-			if vim != "" && lease != "" {
-				return console.Usagef(c, "give --vim or --lease, not both")
+	}, func(c *cobra.Command, action string, registry *client.Client) error {
+		if vim != "" && lease != "" {
+			return console.Usagef(c, "give --vim or --lease, not both")
+		}
+		q := v1.Question{Action: action}
+		if about.Name != "" {
+			q.Principal = &about
+		} else if about.Project != "" || len(about.Roles) > 0 {
+			return console.Usagef(c, "--in-project and --with-role go with --principal")
+		}
+		if r := f.Request("", ""); r.TTL != "" || r.Role != "" || len(r.Namespaces) > 0 || r.Purpose != "" || len(r.Rules) > 0 ||
+			r.ClusterWide || r.For != "" || grade != "" {
+			q.Wish = v1.Wish{
+				TTL: r.TTL, Role: r.Role, Namespaces: r.Namespaces, Purpose: r.Purpose, For: r.For,
+				Grade: grade, ClusterWide: r.ClusterWide, Rules: r.Rules,
 			}
-			q := v1.Question{Action: args[0]}
-			if about.Name != "" {
-				q.Principal = &about
-			} else if about.Project != "" || len(about.Roles) > 0 {
-				return console.Usagef(c, "--in-project and --with-role go with --principal")
-			}
-			if r := f.Request("", ""); r.TTL != "" || r.Role != "" || len(r.Namespaces) > 0 || r.Purpose != "" || len(r.Rules) > 0 ||
-				r.ClusterWide || r.For != "" || grade != "" {
-				q.Wish = v1.Wish{
-					TTL: r.TTL, Role: r.Role, Namespaces: r.Namespaces, Purpose: r.Purpose, For: r.For,
-					Grade: grade, ClusterWide: r.ClusterWide, Rules: r.Rules,
-				}
-			}
-			var err error
-			if own, missing := console.VIMOfProject(c.Context(), registry, about.Project, vim); about.Project != "" && missing == nil {
-				vim = own
-			} else if vim, err = p.VIMRef(c.Context(), registry, vim); err != nil {
-				return err
-			}
-			if lease, err = p.LeaseRef(c.Context(), registry, lease); err != nil {
-				return err
-			}
-			if q.Resource, err = resource(c.Context(), registry, vim, lease); err != nil {
-				return err
-			}
-			d, err := registry.Explain(c.Context(), q)
-			if err != nil {
-				return err
-			}
-			if err := p.printDecision(d); err != nil || d.Allowed {
-				return err
-			}
-			return console.ExitWith(console.ExitFailed, nil)
-		}),
-	}
+		}
+		var err error
+		if own, missing := console.VIMOfProject(c.Context(), registry, about.Project, vim); about.Project != "" && missing == nil {
+			vim = own
+		} else if vim, err = p.VIMRef(c.Context(), registry, vim); err != nil {
+			return err
+		}
+		if lease, err = p.LeaseRef(c.Context(), registry, lease); err != nil {
+			return err
+		}
+		if q.Resource, err = resource(c.Context(), registry, vim, lease); err != nil {
+			return err
+		}
+		return answered(p.decided)(registry.Explain(c.Context(), q))
+	})
 	flags := c.Flags()
 	flags.StringVar(&vim, "vim", "", "about this VIM (name or id)")
 	flags.StringVar(&lease, "lease", "", "about this lease (id)")
@@ -112,12 +104,10 @@ allowed and 1 if it is denied.`,
 	flags.StringArrayVar(&about.Roles, "with-role", nil, "with --principal: a role that it has in the project; can be repeated")
 	flags.StringVar(&grade, "grade", "", "as if the lease had this grade: bounded (the default), namespaces or unbounded")
 	f.Add(p.Console, c)
-	console.MustComplete(c, "grade", cobra.FixedCompletions([]string{"bounded", "namespaces", "unbounded"},
-		cobra.ShellCompDirectiveNoFileComp))
+	console.MustChoose(c, "grade", "bounded", "namespaces", "unbounded")
 	console.MustComplete(c, "vim", p.VimNames)
 	console.MustComplete(c, "lease", p.LeaseIDs)
-	console.MustComplete(c, "with-role", cobra.FixedCompletions([]string{policy.RoleAdmin, policy.RoleMember, policy.RoleReader},
-		cobra.ShellCompDirectiveNoFileComp))
+	console.MustChoose(c, "with-role", policy.RoleAdmin, policy.RoleMember, policy.RoleReader)
 	p.OutputFlag(c)
 	return c
 }
@@ -151,23 +141,29 @@ func resource(ctx context.Context, registry *client.Client, vim, lease string) (
 	return r, nil
 }
 
-func (p *program) printDecision(d v1.Decision) error {
-	return p.Print(d, func(w io.Writer) {
-		verdict := "denied"
-		if d.Allowed {
-			verdict = "allowed"
-		}
-		console.Facts(w, "Decision", verdict)
-		switch {
-		case len(d.Policies) > 0:
-			console.Facts(w, "Policies", console.List(d.Policies))
-		case len(d.Errors) == 0:
-			console.Facts(w, "Policies", "none permits it")
-		}
-		console.Facts(w, "Reasons", strings.Join(d.Reasons, "; "))
-		for _, condition := range d.Why {
-			console.Facts(w, "Because", condition)
-		}
-		console.Facts(w, "Errors", strings.Join(d.Errors, "; "))
-	})
+// decided prints a decision, and makes the exit code of it.
+func (p *program) decided(d v1.Decision) error {
+	if err := printed(p, p.decisionFacts)(d); err != nil || d.Allowed {
+		return err
+	}
+	return console.ExitWith(console.ExitFailed, nil)
+}
+
+func (p *program) decisionFacts(w io.Writer, d v1.Decision) {
+	verdict := "denied"
+	if d.Allowed {
+		verdict = "allowed"
+	}
+	console.Facts(w, "Decision", verdict)
+	switch {
+	case len(d.Policies) > 0:
+		console.Facts(w, "Policies", console.List(d.Policies))
+	case len(d.Errors) == 0:
+		console.Facts(w, "Policies", "none permits it")
+	}
+	console.Facts(w, "Reasons", strings.Join(d.Reasons, "; "))
+	for _, condition := range d.Why {
+		console.Facts(w, "Because", condition)
+	}
+	console.Facts(w, "Errors", strings.Join(d.Errors, "; "))
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -9,26 +10,6 @@ import (
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/files"
 	"github.com/vimbroker/vimbroker/policy"
 )
-
-// sitePolicies loads the built-in policies with a directory's, as the server does.
-func sitePolicies(args []string) (*policy.Policies, error) {
-	if len(args) == 0 {
-		return policy.Load(nil)
-	}
-	texts, err := files.Policies(args[0])
-	if err != nil {
-		return nil, err
-	}
-	return policy.Load(texts)
-}
-
-// directories completes the one argument with the names of directories.
-func directories(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	return nil, cobra.ShellCompDirectiveFilterDirs
-}
 
 func (p *program) policyCheckCommand() *cobra.Command {
 	return &cobra.Command{
@@ -38,9 +19,9 @@ func (p *program) policyCheckCommand() *cobra.Command {
 file and line. Without a fault it prints the hash of the set, which the server
 logs when it loads the same policies. Nothing is sent to the server.`,
 		Example: "  vimbroker policy check /etc/vimbroker/policies",
-		Args:    console.Names("DIR"), ValidArgsFunction: directories,
+		Args:    console.Names("DIR"), ValidArgsFunction: console.OnlyFirst(console.Directories),
 		RunE: func(_ *cobra.Command, args []string) error {
-			policies, err := sitePolicies(args)
+			policies, err := files.SitePolicies(strings.Join(args, ""))
 			if err != nil {
 				return err
 			}
@@ -57,9 +38,9 @@ func (p *program) policyListCommand() *cobra.Command {
 		Long: `List the ids of the policies that apply to callers: the built-in ones and,
 with DIR, those of the site. Nothing is sent to the server.`,
 		Example: "  vimbroker policy list /etc/vimbroker/policies",
-		Args:    cobra.MaximumNArgs(1), ValidArgsFunction: directories,
+		Args:    cobra.MaximumNArgs(1), ValidArgsFunction: console.OnlyFirst(console.Directories),
 		RunE: func(_ *cobra.Command, args []string) error {
-			policies, err := sitePolicies(args)
+			policies, err := files.SitePolicies(strings.Join(args, ""))
 			if err != nil {
 				return err
 			}

@@ -48,14 +48,7 @@ func (t jwtTest) run(p *program, c *cobra.Command, registry *client.Client) erro
 	if q.Resource, err = resource(c.Context(), registry, t.vim, ""); err != nil {
 		return err
 	}
-	d, err := registry.Explain(c.Context(), q)
-	if err != nil {
-		return err
-	}
-	if err := p.printDecision(d); err != nil || d.Allowed {
-		return err
-	}
-	return console.ExitWith(console.ExitFailed, nil)
+	return answered(p.decided)(registry.Explain(c.Context(), q))
 }
 
 func trialFacts(p *program, w io.Writer, t v1.TrustTrial) {

@@ -65,13 +65,13 @@ administrators.`,
 			if len(args) == 0 {
 				return nil, cobra.ShellCompDirectiveDefault // any file
 			}
-			return directories(c, args[1:], typed)
+			return console.OnlyFirst(console.Directories)(c, args[1:], typed)
 		},
 		RunE: func(c *cobra.Command, args []string) error {
 			if t.file != "" {
 				return p.Remote(func(c *cobra.Command, _ []string, registry *client.Client) error { return t.run(p, c, registry) })(c, args)
 			}
-			policies, err := sitePolicies(args[1:])
+			policies, err := files.SitePolicies(strings.Join(args[1:], ""))
 			if err != nil {
 				return err
 			}
@@ -97,7 +97,7 @@ administrators.`,
 	c.Flags().StringVar(&t.vim, "vim", "", "with --jwt: ask policies about this VIM (name or id)")
 	c.Flags().StringVar(&t.action, "action", "", "with --jwt: ask policies about this action (default lease:issue)")
 	console.MustComplete(c, "vim", p.VimNames)
-	console.MustComplete(c, "action", cobra.FixedCompletions(actions, cobra.ShellCompDirectiveNoFileComp))
+	console.MustChoose(c, "action", actions...)
 	p.OutputFlag(c)
 	return c
 }
@@ -224,12 +224,7 @@ func (c *policyTest) read(d *strictyaml.Document, n *yaml.Node, at string) {
 				"vouches": d.Flag(&v.Vouches), "labelsBefore": files.Words(d, &v.LabelsBefore),
 			})
 		},
-		"at": func(n *yaml.Node, at string) {
-			var err error
-			if q.At, err = time.Parse(time.RFC3339, n.Value); err != nil {
-				d.Fault(n, at, "must be a time like 2026-11-29T10:00:00+01:00")
-			}
-		},
+		"at":   files.Moment(d, &q.At, "2026-11-29T10:00:00+01:00"),
 		"want": d.Text(&c.want),
 		"by":   d.Texts(&c.by),
 	})

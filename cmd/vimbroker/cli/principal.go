@@ -77,7 +77,7 @@ func ofPrincipal[T any](
 }
 
 // possessionsOf gathers what a principal has. A name that nobody has is an error.
-func possessionsOf(ctx context.Context, registry *client.Client, name string) (has possessions, err error) {
+func possessionsOf(registry *client.Client, ctx context.Context, name string) (has possessions, err error) {
 	has.Principal = name
 	met := map[string]bool{}
 	tokenOf := func(t v1.Token) []string { return []string{t.Name} }
@@ -125,25 +125,15 @@ func possessionsOf(ctx context.Context, registry *client.Client, name string) (h
 }
 
 func (p *program) principalShowCommand() *cobra.Command {
-	c := &cobra.Command{
-		Use: "show NAME", Aliases: []string{"get", "describe"},
+	return show(p, free, &cobra.Command{
+		Use:   "show NAME",
 		Short: "List what a principal has",
 		Long: `List what a principal has, as far as you may see it: tokens, leases that may
 still work (its own, and those that others took for it), subscriptions, clients,
 VIMs and VNF instances that it made. The name is what "lease list" shows; of a
 caller of Keystone it is keystone:USER@DOMAIN.`,
 		Example: "  vimbroker principal show alice",
-		Args:    console.Names("NAME"), ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: p.Remote(func(c *cobra.Command, args []string, registry *client.Client) error {
-			has, err := possessionsOf(c.Context(), registry, args[0])
-			if err != nil {
-				return err
-			}
-			return p.Print(has, func(w io.Writer) { p.possessionFacts(w, has) })
-		}),
-	}
-	p.OutputFlag(c)
-	return c
+	}, possessionsOf, printed(p, p.possessionFacts))
 }
 
 // possessionFacts print what a principal has, and of what nobody ends by itself the command.
@@ -176,7 +166,7 @@ func (p *program) possessionFacts(w io.Writer, has possessions) {
 func (p *program) principalEndCommand() *cobra.Command {
 	var operations, tokens, yes, wait bool
 	timeout := 5 * time.Minute
-	c := &cobra.Command{
+	c := free.command(p, &cobra.Command{
 		Use:   "end NAME",
 		Short: "End the access that a principal has",
 		Long: `End the access that a principal has, once its tokens are gone: revoke its
@@ -189,29 +179,27 @@ take new leases; --despite-tokens goes on. Callers of Keystone are disabled
 there first. Leases of operations that run are left out unless --operations is
 given. On a terminal it asks first, which --yes leaves out.`,
 		Example: "  vimbroker principal end alice --wait",
-		Args:    console.Names("NAME"), ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: p.Remote(func(c *cobra.Command, args []string, registry *client.Client) error {
-			has, err := possessionsOf(c.Context(), registry, args[0])
-			if err != nil {
+	}, func(c *cobra.Command, name string, registry *client.Client) error {
+		has, err := possessionsOf(registry, c.Context(), name)
+		if err != nil {
+			return err
+		}
+		if len(has.Tokens) > 0 && !tokens {
+			return fmt.Errorf("the server still takes %d tokens of %s (%s ...): take the lines out of the tokens file, reload the server "+
+				"(SIGHUP), and repeat this, or go on with --despite-tokens", len(has.Tokens), strictyaml.Printable(name), has.Tokens[0].ID)
+		}
+		ids, err := p.idle(c.Context(), registry, has.Leases, operations)
+		if err != nil {
+			return err
+		}
+		question := fmt.Sprintf("Revoke %d leases and end %d subscriptions of %s?", len(ids), len(has.Subscriptions), name)
+		if !yes && len(ids)+len(has.Subscriptions) > 0 {
+			if err := p.Confirm(question); err != nil {
 				return err
 			}
-			if len(has.Tokens) > 0 && !tokens {
-				return fmt.Errorf("the server still takes %d tokens of %s (%s ...): take the lines out of the tokens file, reload the server "+
-					"(SIGHUP), and repeat this, or go on with --despite-tokens", len(has.Tokens), strictyaml.Printable(args[0]), has.Tokens[0].ID)
-			}
-			ids, err := p.idle(c.Context(), registry, has.Leases, operations)
-			if err != nil {
-				return err
-			}
-			question := fmt.Sprintf("Revoke %d leases and end %d subscriptions of %s?", len(ids), len(has.Subscriptions), args[0])
-			if !yes && len(ids)+len(has.Subscriptions) > 0 {
-				if err := p.Confirm(question); err != nil {
-					return err
-				}
-			}
-			return p.endPrincipal(c, registry, has, ids, wait, timeout)
-		}),
-	}
+		}
+		return p.endPrincipal(c, registry, has, ids, wait, timeout)
+	})
 	flags := c.Flags()
 	flags.BoolVar(&tokens, "despite-tokens", false, "go on although the server takes tokens of the principal")
 	flags.BoolVar(&operations, "operations", false, "revoke leases of operations that run, too, which then fail")
@@ -243,7 +231,7 @@ func (p *program) endPrincipal(
 		p.Warn("%d leases of %s are revoked, and %d subscriptions ended", len(leases), has.Principal, len(has.Subscriptions))
 		left := has
 		left.Tokens, left.Leases, left.Subscriptions = nil, nil, nil
-		return p.Print(left, func(w io.Writer) { p.possessionFacts(w, left) })
+		return printed(p, p.possessionFacts)(left)
 	}
 	if printErr := p.printRevoked(leases); err == nil {
 		err = printErr

@@ -97,9 +97,9 @@ func (k things[T]) argument(p *program) argument {
 	return argument{complete: k.complete(p), find: k.find}
 }
 
-// on is a command whose argument is one thing.
-func (k things[T]) on(p *program, run onOne) func(*cobra.Command, []string) error {
-	return k.argument(p).on(p, run)
+// command completes a command whose argument is one thing.
+func (k things[T]) command(p *program, c *cobra.Command, run onOne) *cobra.Command {
+	return k.argument(p).command(p, c, run)
 }
 
 // listed completes the command that lists all things.

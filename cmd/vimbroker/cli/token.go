@@ -2,8 +2,10 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"io"
+	"iter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -28,11 +30,14 @@ only.`,
 }
 
 func (p *program) tokenListCommand() *cobra.Command {
-	var watch bool
-	c := &cobra.Command{
-		Use:     "list",
-		Aliases: []string{"ls"},
-		Short:   "List the server's tokens, and when each was last used",
+	return things[v1.Token]{
+		all: func(registry *client.Client, ctx context.Context) iter.Seq2[v1.Token, error] {
+			return registry.AllTokens(ctx, listPage)
+		},
+		id: func(t v1.Token) string { return t.ID },
+	}.listed(p, &cobra.Command{
+		Use:   "list",
+		Short: "List the server's tokens, and when each was last used",
 		Long: `List the tokens of the server's tokens file: who holds each, until when it is
 taken, and when it was last used (to the minute). The tokens themselves are
 nowhere to be had. ID is how the digest in the file begins. A holder who
@@ -42,19 +47,7 @@ file once it is not used any more.
 Administrators see every project's, administrators of a project those of their
 project.`,
 		Example: "  vimbroker token list\n  vimbroker token list -o jsonpath='{.items[*].name}'",
-		Args:    console.Names(),
-		RunE: p.Remote(func(c *cobra.Command, _ []string, registry *client.Client) error {
-			return console.PrintList(c.Context(), p.Console, console.Listing[v1.Token]{
-				Watch: watch, Table: p.tokenTable, ID: func(t v1.Token) string { return t.ID },
-				List: func() ([]v1.Token, error) {
-					return gather(registry.AllTokens(c.Context(), listPage))
-				},
-			})
-		}),
-	}
-	console.WatchFlag(c, &watch)
-	p.OutputFlag(c)
-	return c
+	}, p.tokenTable)
 }
 
 func (p *program) tokenTable(w io.Writer, tokens []v1.Token) {
@@ -124,9 +117,7 @@ only a digest. Nothing is sent to the server.`,
 	flags.StringVar(&t.Project, "project", "", "the project that it acts in")
 	console.DurationFlag(c, &life, "expires-in", "how long the server takes the token (default: without end)")
 	flags.StringArrayVar(&t.Roles, "role", nil, "role: reader, member or project-admin of the project, or admin of all; can be repeated")
-	console.MustComplete(c, "role", cobra.FixedCompletions([]string{
-		policy.RoleAdmin, policy.RoleProjectAdmin, policy.RoleMember, policy.RoleReader,
-	}, cobra.ShellCompDirectiveNoFileComp))
+	console.MustChoose(c, "role", policy.RoleAdmin, policy.RoleProjectAdmin, policy.RoleMember, policy.RoleReader)
 	p.OutputFlag(c)
 	return c
 }

@@ -119,26 +119,18 @@ func (p *program) trustFacts(w io.Writer, e v1.TrustEntry) {
 func (p *program) trustWriteCommand(
 	name, short, long string, write func(*client.Client, context.Context, v1.TrustEntryRequest) (v1.TrustEntry, error),
 ) *cobra.Command {
-	c := &cobra.Command{
+	return show(p, argument{complete: console.Files}, &cobra.Command{
 		Use: name + " FILE", Short: short, Long: long,
 		Example: "  vimbroker trust " + name + " corp.yaml",
-		Args:    console.Names("FILE"), ValidArgsFunction: console.OnlyFirst(console.Files),
-		RunE: p.Remote(func(c *cobra.Command, args []string, registry *client.Client) error {
-			text, err := files.ReadFile(args[0], p.In)
-			if err != nil {
-				return err
-			}
-			e, err := files.Trust(args[0], text)
-			if err != nil {
-				return err
-			}
-			stored, err := write(registry, c.Context(), rest.TrustRequest(e))
-			if err != nil {
-				return err
-			}
-			return p.Print(stored, func(w io.Writer) { p.trustTable(w, []v1.TrustEntry{stored}) })
-		}),
-	}
-	p.OutputFlag(c)
-	return c
+	}, func(registry *client.Client, ctx context.Context, file string) (stored v1.TrustEntry, err error) {
+		text, err := files.ReadFile(file, p.In)
+		if err != nil {
+			return stored, err
+		}
+		e, err := files.Trust(file, text)
+		if err != nil {
+			return stored, err
+		}
+		return write(registry, ctx, rest.TrustRequest(e))
+	}, printed(p, func(w io.Writer, stored v1.TrustEntry) { p.trustTable(w, []v1.TrustEntry{stored}) }))
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -88,16 +89,8 @@ by commas.`,
 			return console.PrintList(c.Context(), p.Console, console.Listing[v1.VIM]{
 				Watch: watch, Table: p.vimTable, ID: func(v v1.VIM) string { return v.Project + "/" + v.Name },
 				List: func() ([]v1.VIM, error) {
-					vims := []v1.VIM{}
-					for v, err := range registry.AllVIMs(c.Context(), q) {
-						if err != nil {
-							return nil, err
-						}
-						if keep(v) {
-							vims = append(vims, v)
-						}
-					}
-					return vims, nil
+					all, err := gather(registry.AllVIMs(c.Context(), q))
+					return slices.DeleteFunc(all, func(v v1.VIM) bool { return !keep(v) }), err
 				},
 			})
 		}),
@@ -108,10 +101,8 @@ by commas.`,
 	flags.StringArrayVarP(&f.selectors, "label", "l", nil, "only VIMs whose labels fit this `selector`; can be repeated")
 	flags.BoolVarP(&f.allProjects, "all-projects", "A", false, "VIMs of every project that you may see")
 	console.WatchFlag(c, &watch)
-	console.MustComplete(c, "type", cobra.FixedCompletions([]string{"kubernetes", "openstack"}, cobra.ShellCompDirectiveNoFileComp))
-	console.MustComplete(c, "status", cobra.FixedCompletions([]string{
-		"unchecked", "reachable", "unreachable", "unauthorized", "identityChanged", "unopenable",
-	}, cobra.ShellCompDirectiveNoFileComp))
+	console.MustChoose(c, "type", "kubernetes", "openstack")
+	console.MustChoose(c, "status", "unchecked", "reachable", "unreachable", "unauthorized", "identityChanged", "unopenable")
 	p.OutputFlag(c)
 	return c
 }
@@ -275,37 +266,26 @@ func minting(v v1.VIM) string {
 }
 
 func (p *program) vimCheckCommand() *cobra.Command {
-	c := &cobra.Command{
+	return show(p, p.vim(), &cobra.Command{
 		Use:   "check VIM",
 		Short: "Check endpoint and credential now",
 		Long: `Check now whether the VIM answers, whether it is still the same VIM, and
 whether it accepts the credential. Fails (exit code 1) unless the VIM is
 reachable.`,
 		Example: "  vimbroker vim check edge-1",
-		Args:    console.Names("VIM (a name or id)"), ValidArgsFunction: console.OnlyFirst(p.VimNames),
-		RunE: p.remoteVIM(func(c *cobra.Command, args []string, registry *client.Client) error {
-			v, err := registry.CheckVIM(c.Context(), args[0])
-			if err != nil {
-				return err
-			}
-			if err := p.printVIM(v); err != nil {
-				return err
-			}
-			if v.Status != "reachable" {
-				return fmt.Errorf("%s is %s: %s", v.Name, v.Status, cmp.Or(v.Message, "no new lease is issued on it; see vimbroker vim show "+v.Name))
-			}
-			return nil
-		}),
-	}
-	p.OutputFlag(c)
-	return c
+	}, (*client.Client).CheckVIM, func(v v1.VIM) error {
+		if err := p.printVIM(v); err != nil || v.Status == "reachable" {
+			return err
+		}
+		return fmt.Errorf("%s is %s: %s", v.Name, v.Status, cmp.Or(v.Message, "no new lease is issued on it; see vimbroker vim show "+v.Name))
+	})
 }
 
 func (p *program) vimDeleteCommand() *cobra.Command {
 	var d client.Deletion
 	var wait bool
 	var timeout time.Duration
-	c := &cobra.Command{
+	c := p.vim().command(p, &cobra.Command{
 		Use:     "delete VIM",
 		Aliases: []string{"rm"},
 		Short:   "Delete a VIM and destroy its credential's key",
@@ -318,34 +298,32 @@ An administrator gives up a VIM that is gone for good, which a check does not
 reach, with --drain --force. Its leases are then irrevocable. VNF instances on
 it stay listed, and cannot be terminated any more.`,
 		Example: "  vimbroker vim delete edge-1\n  vimbroker vim delete edge-1 --drain --wait",
-		Args:    console.Names("VIM (a name or id)"), ValidArgsFunction: console.OnlyFirst(p.VimNames),
-		RunE: p.remoteVIM(func(c *cobra.Command, args []string, registry *client.Client) error {
-			before, err := registry.VIM(c.Context(), args[0])
-			if err != nil {
+	}, func(c *cobra.Command, id string, registry *client.Client) error {
+		before, err := registry.VIM(c.Context(), id)
+		if err != nil {
+			return err
+		}
+		return console.Within(c, timeout, func(ctx context.Context) error {
+			v, gone, err := registry.DeleteVIM(ctx, before.ID, d)
+			switch {
+			case err != nil:
 				return err
-			}
-			return console.Within(c, timeout, func(ctx context.Context) error {
-				v, gone, err := registry.DeleteVIM(ctx, before.ID, d)
-				switch {
-				case err != nil:
-					return err
-				case gone:
-					p.Warn("%s is deleted%s", args[0], worth(before.Credential.KeyStore))
-					if d.Force {
-						return p.leftBehind(ctx, registry, before)
-					}
-					return nil
-				case !wait:
-					p.Warn("%s is draining and goes when its last lease has ended; see: vimbroker vim show %s", args[0], v.ID)
-					for _, what := range v.WaitsFor {
-						p.Warn("it waits for %s", what)
-					}
-					return nil
+			case gone:
+				p.Warn("%s is deleted%s", id, worth(before.Credential.KeyStore))
+				if d.Force {
+					return p.leftBehind(ctx, registry, before)
 				}
-				return p.awaitGone(ctx, registry, args[0], v)
-			}, func(ctx context.Context) string { return waitsFor(ctx, registry, before) })
-		}),
-	}
+				return nil
+			case !wait:
+				p.Warn("%s is draining and goes when its last lease has ended; see: vimbroker vim show %s", id, v.ID)
+				for _, what := range v.WaitsFor {
+					p.Warn("it waits for %s", what)
+				}
+				return nil
+			}
+			return p.awaitGone(ctx, registry, id, v)
+		}, func(ctx context.Context) string { return waitsFor(ctx, registry, before) })
+	})
 	flags := c.Flags()
 	flags.BoolVar(&d.Drain, "drain", false, "revoke the leases on it first")
 	flags.BoolVar(&d.Force, "force", false, "with --drain: give up what cannot be ended on the VIM: leases, whose credentials work "+

@@ -20,11 +20,10 @@ import (
 func (p *program) vimUpdateCommand() *cobra.Command {
 	var s vimSource
 	var name, description, suspended, podsHeldBy string
-	var kinds []string
-	var labels []string
+	var kinds, labels []string
 	var shared, isDefault bool
 	var ifRevision int64
-	c := &cobra.Command{
+	c := p.vim().command(p, &cobra.Command{
 		Use:   "update VIM",
 		Short: "Change a VIM",
 		Long: `Change what the flags name; everything else stays. If you change the endpoint,
@@ -39,55 +38,32 @@ before it stores anything. Existing leases keep using the previous settings.`,
       --bearer-token-file token
   vimbroker vim update cloud-1 --region RegionTwo --username ops \
       --password-file password`,
-		Args: console.Names("VIM (a name or id)"), ValidArgsFunction: console.OnlyFirst(p.VimNames),
-		RunE: p.remoteVIM(func(c *cobra.Command, args []string, registry *client.Client) error {
-			change, err := s.change(c, p)
+	}, func(c *cobra.Command, id string, registry *client.Client) error {
+		change, err := s.change(c, p)
+		if err != nil {
+			return err
+		}
+		change.Name, change.Description = given(c, "name", &name), given(c, "description", &description)
+		change.Shared, change.Default = given(c, "shared", &shared), given(c, "default", &isDefault)
+		change.Suspended, change.PodsHeldBy = given(c, "suspend", &suspended), given(c, "pods-held-by", &podsHeldBy)
+		kinds = slices.DeleteFunc(kinds, func(kind string) bool { return kind == "" })
+		change.SharedKinds = given(c, "shared-kinds", &kinds)
+		if change.Labels, err = labelChanges(labels); err != nil {
+			return console.Usage(c, err)
+		}
+		changed := c.Flags().Changed
+		if changed("region") || changed("cloud-project") || changed("cloud-domain") {
+			before, err := registry.VIM(c.Context(), id)
 			if err != nil {
 				return err
 			}
-			changed := c.Flags().Changed
-			if changed("name") {
-				change.Name = &name
+			change.Scope = s.scope(changed, before)
+			if ifRevision == 0 {
+				ifRevision = before.Revision
 			}
-			if changed("description") {
-				change.Description = &description
-			}
-			if changed("shared") {
-				change.Shared = &shared
-			}
-			if changed("default") {
-				change.Default = &isDefault
-			}
-			if changed("suspend") {
-				change.Suspended = &suspended
-			}
-			if changed("shared-kinds") {
-				kinds = slices.DeleteFunc(kinds, func(kind string) bool { return kind == "" })
-				change.SharedKinds = &kinds
-			}
-			if changed("pods-held-by") {
-				change.PodsHeldBy = &podsHeldBy
-			}
-			if change.Labels, err = labelChanges(labels); err != nil {
-				return console.Usage(c, err)
-			}
-			if changed("region") || changed("cloud-project") || changed("cloud-domain") {
-				before, err := registry.VIM(c.Context(), args[0])
-				if err != nil {
-					return err
-				}
-				change.Scope = s.scope(changed, before)
-				if ifRevision == 0 {
-					ifRevision = before.Revision
-				}
-			}
-			v, err := registry.UpdateVIM(c.Context(), args[0], change, ifRevision)
-			if err != nil {
-				return err
-			}
-			return p.printVIM(v)
-		}),
-	}
+		}
+		return answered(p.printVIM)(registry.UpdateVIM(c.Context(), id, change, ifRevision))
+	})
 	flags := c.Flags()
 	flags.StringVar(&name, "name", "", "new name")
 	flags.StringVar(&description, "description", "", "new description")
@@ -148,20 +124,9 @@ func (s *vimSource) change(c *cobra.Command, p *program) (v1.Change, error) {
 		}
 		change.CloudsYAML = text
 	}
-	change.Cloud = s.cloud
-	if changed("endpoint") {
-		change.Endpoint = &s.endpoint
-	}
-	if changed("namespace") {
-		change.Namespace = &s.namespace
-	}
-	if changed("insecure-skip-verify") {
-		change.InsecureSkipVerify = &s.insecure
-		p.warnInsecure(s.insecure && !changed("kubeconfig")) // which warns itself
-	}
-	if changed("server-name") {
-		change.ServerName = &s.serverName
-	}
+	change.Cloud, change.Endpoint, change.Namespace = s.cloud, given(c, "endpoint", &s.endpoint), given(c, "namespace", &s.namespace)
+	change.InsecureSkipVerify, change.ServerName = given(c, "insecure-skip-verify", &s.insecure), given(c, "server-name", &s.serverName)
+	p.warnInsecure(s.insecure && !changed("kubeconfig")) // which warns itself
 	if changed("ca-cert-file") || !change.CloudsYAML.Empty() {
 		ca, err := s.cloudAuthorities(p, change.CloudsYAML)
 		if err != nil {
@@ -197,7 +162,7 @@ func labelChanges(words []string) (map[string]*string, error) {
 func (p *program) vimRotateCommand() *cobra.Command {
 	var f credentialFlags
 	var ifRevision int64
-	c := &cobra.Command{
+	c := p.vim().command(p, &cobra.Command{
 		Use:   "rotate VIM",
 		Short: "Replace a VIM's credential",
 		Long: `Replace the stored credential by the one in the files given. It is sealed under
@@ -205,23 +170,17 @@ a new key, and the old key is destroyed. A VIM that is draining takes another
 credential, too. "vimbroker key rotate" seals the stored credential under a new
 key without replacing it.`,
 		Example: "  vimbroker vim rotate edge-1 --bearer-token-file new-token",
-		Args:    console.Names("VIM (a name or id)"), ValidArgsFunction: console.OnlyFirst(p.VimNames),
-		RunE: p.remoteVIM(func(c *cobra.Command, args []string, registry *client.Client) error {
-			if !slices.ContainsFunc(f.names(), c.Flags().Changed) {
-				return console.Usagef(c, "give the new credential, like --bearer-token-file FILE; to seal the stored one under a new key: "+
-					"vimbroker key rotate %s", strictyaml.Printable(args[0]))
-			}
-			credential, err := f.read(p)
-			if err != nil {
-				return err
-			}
-			v, err := registry.RotateVIM(c.Context(), args[0], v1.Rotation{Credential: credential}, ifRevision)
-			if err != nil {
-				return err
-			}
-			return p.printVIM(v)
-		}),
-	}
+	}, func(c *cobra.Command, id string, registry *client.Client) error {
+		if !slices.ContainsFunc(f.names(), c.Flags().Changed) {
+			return console.Usagef(c, "give the new credential, like --bearer-token-file FILE; to seal the stored one under a new key: "+
+				"vimbroker key rotate %s", strictyaml.Printable(id))
+		}
+		credential, err := f.read(p)
+		if err != nil {
+			return err
+		}
+		return answered(p.printVIM)(registry.RotateVIM(c.Context(), id, v1.Rotation{Credential: credential}, ifRevision))
+	})
 	f.add(c)
 	c.Flags().Int64Var(&ifRevision, "if-revision", 0, "refuse unless this is the VIM's revision")
 	p.OutputFlag(c)

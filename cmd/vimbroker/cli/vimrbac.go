@@ -70,7 +70,6 @@ hold itself, which life-cycle operations need.`,
 	flags.StringArrayVar(&o.Roles, "role", rbac.Roles(), "ClusterRole that leases may have; can be repeated")
 	flags.IntVar(&o.Pool, "pool", 0, "prepared mode with so many namespaces; 0 is managed mode")
 	flags.StringArrayVar(&o.Namespaces, "namespace", nil, "namespace that leases may be limited to, in prepared mode; can be repeated")
-	console.MustComplete(c, "for", cobra.FixedCompletions([]string{string(rbac.Leases), string(rbac.Engine)},
-		cobra.ShellCompDirectiveNoFileComp))
+	console.MustChoose(c, "for", string(rbac.Leases), string(rbac.Engine))
 	return c
 }

@@ -30,7 +30,7 @@ type vimSource struct {
 func (p *program) vimRegisterCommand() *cobra.Command {
 	var s vimSource
 	var r v1.Registration
-	c := &cobra.Command{
+	c := free.command(p, &cobra.Command{
 		Use:   "register NAME",
 		Short: "Register a VIM",
 		Long: `Register a cluster or cloud under a name of its own in your project, or in that
@@ -51,27 +51,21 @@ from the command line, which every user of the machine can see.`,
       --ca-cert-file ca.pem --bearer-token-file token edge-1
   vimbroker vim register --clouds-yaml clouds.yaml --cloud nfv \
       --ca-cert-file ca.pem cloud-1`,
-		Args: console.Names("NAME"), ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: p.Remote(func(c *cobra.Command, args []string, registry *client.Client) error {
-			from, err := s.read(c, p)
-			if err != nil {
-				return err
-			}
-			from.Name, from.Description, from.Labels, from.Default = args[0], r.Description, r.Labels, r.Default
-			from.Shared, from.SharedWith = r.Shared, r.SharedWith
-			if c.Flags().Changed("project") {
-				from.VIMProject = p.Project
-			}
-			if s.namespace != "" {
-				from.Namespace = s.namespace
-			}
-			v, err := registry.RegisterVIM(c.Context(), from, "")
-			if err != nil {
-				return err
-			}
-			return p.printVIM(v)
-		}),
-	}
+	}, func(c *cobra.Command, name string, registry *client.Client) error {
+		from, err := s.read(c, p)
+		if err != nil {
+			return err
+		}
+		from.Name, from.Description, from.Labels, from.Default = name, r.Description, r.Labels, r.Default
+		from.Shared, from.SharedWith = r.Shared, r.SharedWith
+		if c.Flags().Changed("project") {
+			from.VIMProject = p.Project
+		}
+		if s.namespace != "" {
+			from.Namespace = s.namespace
+		}
+		return answered(p.printVIM)(registry.RegisterVIM(c.Context(), from, ""))
+	})
 	flags := c.Flags()
 	flags.StringVar(&s.configFile, "config-file", "", "VIM file of OpenStack Tacker")
 	flags.StringVar(&s.kubeconfig, "kubeconfig", "", "kubeconfig file")
@@ -87,7 +81,7 @@ from the command line, which every user of the machine can see.`,
 	s.cloudFlags(c)
 	s.trustFlags(c)
 	s.credential.add(c)
-	console.MustComplete(c, "type", cobra.FixedCompletions([]string{"kubernetes", "openstack"}, cobra.ShellCompDirectiveNoFileComp))
+	console.MustChoose(c, "type", "kubernetes", "openstack")
 	p.OutputFlag(c)
 	return c
 }

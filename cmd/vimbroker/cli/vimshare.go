@@ -60,12 +60,11 @@ func (p *program) sharingCommand(c *cobra.Command, edit func(
 ) *cobra.Command {
 	var with []string
 	var all bool
-	c.Args, c.ValidArgsFunction = console.Names("VIM (a name or id)"), console.OnlyFirst(p.VimNames)
-	c.RunE = p.remoteVIM(func(c *cobra.Command, args []string, registry *client.Client) error {
+	p.vim().command(p, c, func(c *cobra.Command, id string, registry *client.Client) error {
 		if demand && len(with) == 0 && !all {
 			return console.Usagef(c, "give --with PROJECT or --with-all")
 		}
-		v, err := registry.VIM(c.Context(), args[0])
+		v, err := registry.VIM(c.Context(), id)
 		if err != nil {
 			return err
 		}
@@ -75,10 +74,7 @@ func (p *program) sharingCommand(c *cobra.Command, edit func(
 		}
 		var change v1.Change
 		edit(&change, v, with, all)
-		if v, err = registry.UpdateVIM(c.Context(), v.ID, change, v.Revision); err != nil {
-			return err
-		}
-		return p.printVIM(v)
+		return answered(p.printVIM)(registry.UpdateVIM(c.Context(), v.ID, change, v.Revision))
 	})
 	c.Flags().StringArrayVar(&with, "with", nil, "a `project`; can be repeated")
 	c.Flags().BoolVar(&all, "with-all", false, "every project")

@@ -43,25 +43,19 @@ how that begins, or by its name if no other has it.`,
 
 func (p *program) vnfCreateCommand() *cobra.Command {
 	var r sol003.CreateVNFRequest
-	c := &cobra.Command{
+	c := free.command(p, &cobra.Command{
 		Use:   "create NAME",
 		Short: "Make an instance of a package, without resources yet",
 		Long: `Make a VNF instance of an onboarded, enabled package. It has no resources
 until it is instantiated.`,
 		Example: "  vimbroker vnf create --vnfd b1bb0ce7-ebca-4fa7-95ed-4840d70a1177 web",
-		Args:    console.Names("NAME"), ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: p.Remote(func(c *cobra.Command, args []string, registry *client.Client) error {
-			if r.VNFDID == "" {
-				return console.Usagef(c, "--vnfd is missing")
-			}
-			r.Name = args[0]
-			i, err := registry.CreateVNF(c.Context(), r)
-			if err != nil {
-				return err
-			}
-			return p.printVNF(i)
-		}),
-	}
+	}, func(c *cobra.Command, name string, registry *client.Client) error {
+		if r.VNFDID == "" {
+			return console.Usagef(c, "--vnfd is missing")
+		}
+		r.Name = name
+		return answered(printed(p, p.vnfFacts))(registry.CreateVNF(c.Context(), r))
+	})
 	c.Flags().StringVar(&r.VNFDID, "vnfd", "", "id of the package's VNFD")
 	console.MustComplete(c, "vnfd", vnfPackages.complete(p))
 	c.Flags().StringVar(&r.Description, "description", "", "what it is for")
@@ -79,11 +73,18 @@ func (p *program) vnfListCommand() *cobra.Command {
 }
 
 // gather collects the items of a walk; the list of none is empty.
-func gather[T any](walk func(func(T, error) bool)) ([]T, error) {
+func gather[T any](walk func(func(T, error) bool)) ([]T, error) { return upTo(nil, walk, -1, "") }
+
+// upTo are the first items of a walk, and a warning where there are more of what they are than the flag --limit says.
+func upTo[T any](p *program, walk func(func(T, error) bool), limit int, what string) ([]T, error) {
 	all := []T{}
 	for item, err := range walk {
 		if err != nil {
 			return nil, err
+		}
+		if len(all) == limit {
+			p.Warn("there are more than %d %s; see them with --limit", limit, what)
+			break
 		}
 		all = append(all, item)
 	}
@@ -148,43 +149,41 @@ func (p *program) vnfShowCommand() *cobra.Command {
 them, and with the drift that the server found since: which resources are
 missing or were changed, and by whom. "vimbroker vnf heal" repairs them.`,
 		Example: "  vimbroker vnf show web\n  vimbroker vnf show web -o json",
-	}, (*client.Client).VNF, p.printVNF)
+	}, (*client.Client).VNF, printed(p, p.vnfFacts))
 }
 
-func (p *program) printVNF(i sol003.VNFInstance) error {
-	return p.Print(i, func(w io.Writer) {
-		console.Facts(w, "Id", i.ID, "Name", i.Name, "Description", i.Description,
-			"Product", strings.TrimSpace(i.Provider+" "+i.ProductName+" "+i.SoftwareVersion), "VNFD", i.VNFDID,
-			"State", i.State)
-		if own := i.Own; own != nil {
-			console.Facts(w, "VIM", own.VIMName, "Namespace", own.Namespace, "Project", own.Project,
-				"Created", p.Moment(own.CreatedAt)+" by "+own.CreatedBy)
+func (p *program) vnfFacts(w io.Writer, i sol003.VNFInstance) {
+	console.Facts(w, "Id", i.ID, "Name", i.Name, "Description", i.Description,
+		"Product", strings.TrimSpace(i.Provider+" "+i.ProductName+" "+i.SoftwareVersion), "VNFD", i.VNFDID,
+		"State", i.State)
+	if own := i.Own; own != nil {
+		console.Facts(w, "VIM", own.VIMName, "Namespace", own.Namespace, "Project", own.Project,
+			"Created", p.Moment(own.CreatedAt)+" by "+own.CreatedBy)
+	}
+	if info := i.Instantiated; info != nil {
+		console.Facts(w, "Flavour", info.FlavourID)
+		for _, s := range info.ScaleStatus {
+			console.Facts(w, "Scale", s.AspectID+" at level "+strconv.Itoa(s.Level))
 		}
-		if info := i.Instantiated; info != nil {
-			console.Facts(w, "Flavour", info.FlavourID)
-			for _, s := range info.ScaleStatus {
-				console.Facts(w, "Scale", s.AspectID+" at level "+strconv.Itoa(s.Level))
-			}
-			addresses := map[string][]string{}
-			for _, r := range info.Resources {
-				addresses[r.ID] = addressesOf(r.CPs)
-			}
-			for _, v := range info.VNFCs {
-				words := v.ID + " of VDU " + v.VDUID
-				if at := addresses[v.ResourceInfoID]; len(at) > 0 {
-					words += " at " + strings.Join(at, ", ")
-				}
-				console.Facts(w, "VNFC", words)
-			}
+		addresses := map[string][]string{}
+		for _, r := range info.Resources {
+			addresses[r.ID] = addressesOf(r.CPs)
 		}
-		if i.Own != nil {
-			for _, r := range i.Own.Resources {
-				console.Facts(w, "Resource", resourceWords(r))
+		for _, v := range info.VNFCs {
+			words := v.ID + " of VDU " + v.VDUID
+			if at := addresses[v.ResourceInfoID]; len(at) > 0 {
+				words += " at " + strings.Join(at, ", ")
 			}
-			notDone(w, i.Own.NotDone)
-			p.printDrift(w, i.Own.Drift)
+			console.Facts(w, "VNFC", words)
 		}
-	})
+	}
+	if i.Own != nil {
+		for _, r := range i.Own.Resources {
+			console.Facts(w, "Resource", resourceWords(r))
+		}
+		notDone(w, i.Own.NotDone)
+		p.printDrift(w, i.Own.Drift)
+	}
 }
 
 // addressesOf are the IP addresses of connection points.
@@ -233,26 +232,24 @@ type beginning struct {
 }
 
 func (p *program) beginCommand(b beginning) *cobra.Command {
-	var wait, dryRun bool
-	timeout := operationPatience
-	c := &cobra.Command{
+	var dryRun bool
+	var wait waiting
+	c := vnfInstances.command(p, &cobra.Command{
 		Use: b.use, Short: b.short, Long: b.long, Example: b.example,
-		Args: console.Names("INSTANCE"), ValidArgsFunction: console.OnlyFirst(vnfInstances.complete(p)),
-		RunE: vnfInstances.on(p, func(c *cobra.Command, id string, registry *client.Client) error {
-			r, err := b.request(c, registry)
-			if err != nil {
-				return err
-			}
-			if dryRun {
-				return p.preview(c.Context(), registry, id, b.task, r)
-			}
-			operation, err := registry.BeginVNF(c.Context(), id, b.task, r)
-			if err != nil {
-				return err
-			}
-			return p.begun(c, registry, operation, wait, timeout)
-		}),
-	}
+	}, func(c *cobra.Command, id string, registry *client.Client) error {
+		r, err := b.request(c, registry)
+		if err != nil {
+			return err
+		}
+		if dryRun {
+			return p.preview(c.Context(), registry, id, b.task, r)
+		}
+		operation, err := registry.BeginVNF(c.Context(), id, b.task, r)
+		if err != nil {
+			return err
+		}
+		return p.begun(c, registry, operation, wait)
+	})
 	if b.flags != nil {
 		b.flags(c)
 	}
@@ -260,36 +257,31 @@ func (p *program) beginCommand(b beginning) *cobra.Command {
 		c.Flags().BoolVar(&dryRun, "dry-run", false,
 			"make nothing; print the plan, its leases and what policy says; exit code 1 where it says no")
 	}
-	c.Flags().BoolVar(&wait, "wait", false, "wait until the operation has ended; it is a failure unless it is COMPLETED")
-	timeoutFlag(c, &timeout)
+	wait.add(c, "wait until the operation has ended", "COMPLETED")
 	p.OutputFlag(c)
 	return c
 }
 
-// operationPatience is how long a command waits for the end of an operation: longer than the server works at one.
-const operationPatience = time.Hour
-
-// timeoutFlag bounds the wait for an operation.
-func timeoutFlag(c *cobra.Command, timeout *time.Duration) {
-	console.DurationFlag(c, timeout, "timeout", "how long --wait waits; the operation goes on")
+// waiting are the flags of a command that can wait for the end of an operation.
+type waiting struct {
+	on      bool
+	timeout time.Duration
+	want    string // state that it is to end in
 }
 
-// begun prints an operation that was begun, or waits until it has ended.
-func (p *program) begun(c *cobra.Command, registry *client.Client, operation string, wait bool, timeout time.Duration) error {
-	if wait {
-		return p.followWithin(c, registry, operation, "COMPLETED", timeout)
-	}
-	o, err := registry.VNFOperation(c.Context(), operation)
-	if err != nil {
-		return err
-	}
-	return p.printOperation(o)
+func (f *waiting) add(c *cobra.Command, until, want string) {
+	f.timeout, f.want = time.Hour, want // longer than the server works at one
+	c.Flags().BoolVar(&f.on, "wait", false, until+"; it is a failure unless it is "+want)
+	console.DurationFlag(c, &f.timeout, "timeout", "how long --wait waits; the operation goes on")
 }
 
-// followWithin follows an operation for some time, and says then what it is at.
-func (p *program) followWithin(c *cobra.Command, registry *client.Client, operation, want string, timeout time.Duration) error {
-	return console.Within(c, timeout, func(ctx context.Context) error {
-		return p.follow(ctx, registry, operation, want, false)
+// begun prints an operation that was begun, or waits until it has ended, and says what it is at where that takes too long.
+func (p *program) begun(c *cobra.Command, registry *client.Client, operation string, wait waiting) error {
+	if !wait.on {
+		return answered(printed(p, p.operationFacts))(registry.VNFOperation(c.Context(), operation))
+	}
+	return console.Within(c, wait.timeout, func(ctx context.Context) error {
+		return p.follow(ctx, registry, operation, wait.want, false)
 	}, func(ctx context.Context) string {
 		o, err := registry.VNFOperation(ctx, operation)
 		if err != nil {
@@ -316,7 +308,7 @@ func (p *program) preview(ctx context.Context, registry *client.Client, id, task
 	if err != nil {
 		return err
 	}
-	if err := p.printPreview(seen); err != nil || seen.Allowed {
+	if err := printed(p, p.previewFacts)(seen); err != nil || seen.Allowed {
 		return err
 	}
 	return errors.New("the operation would be refused")
@@ -399,57 +391,55 @@ var effectWords = map[string]string{
 	sol003.DeedDelete: "Deletes",
 }
 
-// printPreview prints the effects that an operation would have.
-func (p *program) printPreview(seen sol003.Preview) error {
-	return p.Print(seen, func(w io.Writer) {
-		console.Facts(w, "Allowed", cmp.Or(console.Yes(seen.Allowed), "no"), "Refused", seen.Refusal)
-		for _, e := range seen.Effects {
-			words := resourceWords(e.Resource)
-			if e.Replicas != nil {
-				words += fmt.Sprintf(" to %d", *e.Replicas)
-			}
-			console.Facts(w, effectWords[e.Deed], words)
+// previewFacts print the effects that an operation would have.
+func (p *program) previewFacts(w io.Writer, seen sol003.Preview) {
+	console.Facts(w, "Allowed", cmp.Or(console.Yes(seen.Allowed), "no"), "Refused", seen.Refusal)
+	for _, e := range seen.Effects {
+		words := resourceWords(e.Resource)
+		if e.Replicas != nil {
+			words += fmt.Sprintf(" to %d", *e.Replicas)
 		}
-		for n, l := range seen.Leases {
-			scope := console.List(l.Namespaces)
-			if l.ClusterWide {
-				scope = "the whole VIM"
-			}
-			if l.Purpose != "" {
-				scope = "the project, for " + l.Purpose
-			}
-			console.Facts(w, "Lease "+strconv.Itoa(n+1), strings.TrimSpace(l.Grade+" in "+scope))
-			for _, r := range l.Rules {
-				console.Facts(w, "  allows", ruleWords(r))
-			}
-			for _, reason := range l.GradeReasons {
-				console.Facts(w, "  graded so", reason)
-			}
-			console.Facts(w, "  refused", l.Refusal)
+		console.Facts(w, effectWords[e.Deed], words)
+	}
+	for n, l := range seen.Leases {
+		scope := console.List(l.Namespaces)
+		if l.ClusterWide {
+			scope = "the whole VIM"
 		}
-		notDone(w, seen.NotDone)
-		console.Facts(w, "Images", console.List(seen.Images), "Pod Security", seen.PodSecurity)
-		for _, r := range seen.Reaches {
-			console.Facts(w, "Reaches", fmt.Sprintf("%-11s %s/%s: %s: %s", r.What, r.Kind, r.Name, r.Field, r.Why))
+		if l.Purpose != "" {
+			scope = "the project, for " + l.Purpose
 		}
-		if seen.ReachesLeftOut > 0 {
-			console.Facts(w, "Reaches", fmt.Sprintf("and %d more", seen.ReachesLeftOut))
+		console.Facts(w, "Lease "+strconv.Itoa(n+1), strings.TrimSpace(l.Grade+" in "+scope))
+		for _, r := range l.Rules {
+			console.Facts(w, "  allows", ruleWords(r))
 		}
-		for _, fact := range []struct {
-			name string
-			so   bool
-		}{
-			{"cluster-scoped", seen.ClusterScoped},
-			{"privileged", seen.Privileged},
-			{"brings RBAC", seen.BringsRBAC},
-			{"brings definitions", seen.BringsDefinitions},
-			{"brings webhooks", seen.BringsWebhooks},
-		} {
-			if fact.so {
-				console.Facts(w, "Beyond its namespaces", fact.name)
-			}
+		for _, reason := range l.GradeReasons {
+			console.Facts(w, "  graded so", reason)
 		}
-	})
+		console.Facts(w, "  refused", l.Refusal)
+	}
+	notDone(w, seen.NotDone)
+	console.Facts(w, "Images", console.List(seen.Images), "Pod Security", seen.PodSecurity)
+	for _, r := range seen.Reaches {
+		console.Facts(w, "Reaches", fmt.Sprintf("%-11s %s/%s: %s: %s", r.What, r.Kind, r.Name, r.Field, r.Why))
+	}
+	if seen.ReachesLeftOut > 0 {
+		console.Facts(w, "Reaches", fmt.Sprintf("and %d more", seen.ReachesLeftOut))
+	}
+	for _, fact := range []struct {
+		name string
+		so   bool
+	}{
+		{"cluster-scoped", seen.ClusterScoped},
+		{"privileged", seen.Privileged},
+		{"brings RBAC", seen.BringsRBAC},
+		{"brings definitions", seen.BringsDefinitions},
+		{"brings webhooks", seen.BringsWebhooks},
+	} {
+		if fact.so {
+			console.Facts(w, "Beyond its namespaces", fact.name)
+		}
+	}
 }
 
 // ruleWords spell a rule as --rule takes it.
@@ -588,40 +578,28 @@ where its cluster is registered again as another VIM, move it there with
 
 func (p *program) vnfModifyCommand() *cobra.Command {
 	var name, description, vim string
-	c := &cobra.Command{
+	c := vnfInstances.command(p, &cobra.Command{
 		Use: "modify INSTANCE", Short: "Change the name, the description or the VIM of an instance",
 		Long: `Change what an instance says of itself, or move it to another registered VIM of
 the very cluster that its resources are on.`,
 		Example: "  vimbroker vnf modify web --name shop\n  vimbroker vnf modify web --vim edge-1-again",
-		Args:    console.Names("INSTANCE"), ValidArgsFunction: console.OnlyFirst(vnfInstances.complete(p)),
-		RunE: vnfInstances.on(p, func(c *cobra.Command, id string, registry *client.Client) error {
-			var r sol003.ModifyRequest
-			if c.Flags().Changed("name") {
-				r.Name = &name
-			}
-			if c.Flags().Changed("description") {
-				r.Description = &description
-			}
-			vim, err := p.VIMRef(c.Context(), registry, vim)
-			if err != nil {
-				return err
-			}
-			if vim != "" {
-				r.VIMs = map[string]*sol003.VIMConnectionInfo{"vim": {VIMID: vim}}
-			}
-			if r.Name == nil && r.Description == nil && vim == "" {
-				return console.Usagef(c, "give what to change: --name, --description or --vim")
-			}
-			if _, err := registry.ModifyVNF(c.Context(), id, r); err != nil {
-				return err
-			}
-			i, err := registry.VNF(c.Context(), id)
-			if err != nil {
-				return err
-			}
-			return p.printVNF(i)
-		}),
-	}
+	}, func(c *cobra.Command, id string, registry *client.Client) error {
+		r := sol003.ModifyRequest{Name: given(c, "name", &name), Description: given(c, "description", &description)}
+		vim, err := p.VIMRef(c.Context(), registry, vim)
+		if err != nil {
+			return err
+		}
+		if vim != "" {
+			r.VIMs = map[string]*sol003.VIMConnectionInfo{"vim": {VIMID: vim}}
+		}
+		if r.Name == nil && r.Description == nil && vim == "" {
+			return console.Usagef(c, "give what to change: --name, --description or --vim")
+		}
+		if _, err := registry.ModifyVNF(c.Context(), id, r); err != nil {
+			return err
+		}
+		return answered(printed(p, p.vnfFacts))(registry.VNF(c.Context(), id))
+	})
 	c.Flags().StringVar(&name, "name", "", "new name")
 	c.Flags().StringVar(&description, "description", "", "new description")
 	c.Flags().StringVar(&vim, "vim", "", "name or id of another VIM of the same cluster")
@@ -646,7 +624,7 @@ now and then, and show the instance with what is missing or was changed, and by
 whom. The exit code is 1 where something is.`,
 		Example: "  vimbroker vnf check web",
 	}, (*client.Client).CheckVNF, func(i sol003.VNFInstance) error {
-		if err := p.printVNF(i); err != nil || i.Own == nil || i.Own.Drift == nil {
+		if err := printed(p, p.vnfFacts)(i); err != nil || i.Own == nil || i.Own.Drift == nil {
 			return err
 		}
 		switch d := i.Own.Drift; {
@@ -660,23 +638,21 @@ whom. The exit code is 1 where something is.`,
 }
 
 func (p *program) vnfWatchCommand() *cobra.Command {
-	c := &cobra.Command{
+	c := vnfInstances.command(p, &cobra.Command{
 		Use: "watch INSTANCE", Short: "Follow the newest operation of an instance",
 		Long: `Print each step of the newest operation as it happens, until the operation has
 ended. The exit code is 1 unless it is COMPLETED. With -o json each change is an
 object of its own.`,
 		Example: "  vimbroker vnf watch web",
-		Args:    console.Names("INSTANCE"), ValidArgsFunction: console.OnlyFirst(vnfInstances.complete(p)),
-		RunE: vnfInstances.on(p, func(c *cobra.Command, id string, registry *client.Client) error {
-			for o, err := range registry.AllVNFOperations(c.Context(), id) {
-				if err != nil {
-					return err
-				}
-				return p.follow(c.Context(), registry, o.ID, "COMPLETED", true)
+	}, func(c *cobra.Command, id string, registry *client.Client) error {
+		for o, err := range registry.AllVNFOperations(c.Context(), id) {
+			if err != nil {
+				return err
 			}
-			return errors.New("there was no operation yet; begin one with: vimbroker vnf instantiate")
-		}),
-	}
+			return p.follow(c.Context(), registry, o.ID, "COMPLETED", true)
+		}
+		return errors.New("there was no operation yet; begin one with: vimbroker vnf instantiate")
+	})
 	p.OutputFlag(c)
 	return c
 }
@@ -695,7 +671,7 @@ func (p *program) follow(ctx context.Context, registry *client.Client, id, want 
 		}
 		over := slices.Contains(ended, o.State)
 		if changed := p.sayChanges(o, said); !p.ForPeople() && (over || each && changed) {
-			if err := p.printOperation(o); err != nil {
+			if err := printed(p, p.operationFacts)(o); err != nil {
 				return false, err
 			}
 		}

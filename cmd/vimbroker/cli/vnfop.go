@@ -105,28 +105,26 @@ func (p *program) vnfOpShowCommand() *cobra.Command {
 		Long: `Show one operation with its steps, by what it goes on should the one who asked
 for it be gone (docs/callers.md), and, if it has failed, why.`,
 		Example: "  vimbroker vnf op show 3f0c9c0e",
-	}, (*client.Client).VNFOperation, p.printOperation)
+	}, (*client.Client).VNFOperation, printed(p, p.operationFacts))
 }
 
-func (p *program) printOperation(o sol003.OpOcc) error {
-	return p.Print(o, func(w io.Writer) {
-		console.Facts(w, "Id", o.ID, "Operation", o.Operation, "State", o.State, "Since", p.Moment(o.StateEnteredAt),
-			"Instance", o.InstanceID, "Started", p.Moment(o.StartedAt), "Cancel", o.CancelMode)
-		if o.Error != nil {
-			console.Facts(w, "Error", o.Error.Detail)
+func (p *program) operationFacts(w io.Writer, o sol003.OpOcc) {
+	console.Facts(w, "Id", o.ID, "Operation", o.Operation, "State", o.State, "Since", p.Moment(o.StateEnteredAt),
+		"Instance", o.InstanceID, "Started", p.Moment(o.StartedAt), "Cancel", o.CancelMode)
+	if o.Error != nil {
+		console.Facts(w, "Error", o.Error.Detail)
+	}
+	if own := o.Own; own != nil {
+		console.Facts(w, "Asked for by", own.AskedBy, "Goes on by", own.Warrant, "Turn", waitWords(o))
+		if own.Deadline != nil {
+			console.Facts(w, "Waits until", p.Moment(*own.Deadline))
 		}
-		if own := o.Own; own != nil {
-			console.Facts(w, "Asked for by", own.AskedBy, "Goes on by", own.Warrant, "Turn", waitWords(o))
-			if own.Deadline != nil {
-				console.Facts(w, "Waits until", p.Moment(*own.Deadline))
-			}
-			notDone(w, own.NotDone)
-			for _, s := range own.Steps {
-				console.Facts(w, "Step", objectWords(s)+" "+stepWords(s))
-			}
+		notDone(w, own.NotDone)
+		for _, s := range own.Steps {
+			console.Facts(w, "Step", objectWords(s)+" "+stepWords(s))
 		}
-		console.Facts(w, "Next", nextWords(o))
-	})
+	}
+	console.Facts(w, "Next", nextWords(o))
 }
 
 // notDone prints what is asked for of networks and is not done.
@@ -157,57 +155,45 @@ func nextWords(o sol003.OpOcc) string {
 }
 
 func (p *program) vnfOpSettleCommand(task, want, short, long string) *cobra.Command {
-	var wait bool
-	timeout := operationPatience
-	c := &cobra.Command{
-		Use: task + " OPERATION", Short: short, Long: long,
-		Example: "  vimbroker vnf op " + task + " 3f0c9c0e",
-		Args:    console.Names("OPERATION"), ValidArgsFunction: console.OnlyFirst(vnfOperations.complete(p)),
-		RunE: vnfOperations.on(p, func(c *cobra.Command, id string, registry *client.Client) error {
-			if err := registry.SettleVNFOperation(c.Context(), id, task); err != nil {
-				return err
-			}
-			if wait {
-				return p.followWithin(c, registry, id, want, timeout)
-			}
-			return p.begun(c, registry, id, false, 0)
-		}),
-	}
-	if want != "" {
-		c.Flags().BoolVar(&wait, "wait", false, "wait until the operation has ended; it is a failure unless it is "+want)
-		timeoutFlag(c, &timeout)
-	}
-	p.OutputFlag(c)
-	return c
+	return p.settling(task, "wait until the operation has ended", want, short, long,
+		func(ctx context.Context, registry *client.Client, id string) error {
+			return registry.SettleVNFOperation(ctx, id, task)
+		})
 }
 
 func (p *program) vnfOpCancelCommand() *cobra.Command {
-	var force, wait bool
-	timeout := operationPatience
-	c := &cobra.Command{
-		Use: "cancel OPERATION", Short: "Stop an operation that is being worked",
-		Long: `Stop an operation. The wave that is being worked ends first, unless --force is
+	r := sol003.CancelRequest{Mode: "GRACEFUL"}
+	var force bool
+	c := p.settling("cancel", "wait until it has stopped", "FAILED_TEMP", "Stop an operation that is being worked",
+		`Stop an operation. The wave that is being worked ends first, unless --force is
 given. The operation is then FAILED_TEMP, or ROLLED_BACK if nothing was made
-yet.`,
-		Example: "  vimbroker vnf op cancel 3f0c9c0e",
-		Args:    console.Names("OPERATION"), ValidArgsFunction: console.OnlyFirst(vnfOperations.complete(p)),
-		RunE: vnfOperations.on(p, func(c *cobra.Command, id string, registry *client.Client) error {
-			r := sol003.CancelRequest{Mode: "GRACEFUL"}
+yet.`, func(ctx context.Context, registry *client.Client, id string) error {
 			if force {
 				r.Mode = "FORCEFUL"
 			}
-			if err := registry.CancelVNFOperation(c.Context(), id, r); err != nil {
-				return err
-			}
-			if wait {
-				return p.followWithin(c, registry, id, "FAILED_TEMP", timeout)
-			}
-			return p.begun(c, registry, id, false, 0)
-		}),
-	}
+			return registry.CancelVNFOperation(ctx, id, r)
+		})
 	c.Flags().BoolVar(&force, "force", false, "at once")
-	c.Flags().BoolVar(&wait, "wait", false, "wait until it has stopped; it is a failure unless it is FAILED_TEMP")
-	timeoutFlag(c, &timeout)
+	return c
+}
+
+// settling is a command that has the server do something about an operation; with --wait, if it has a state to wait for.
+func (p *program) settling(
+	task, until, want, short, long string, do func(context.Context, *client.Client, string) error,
+) *cobra.Command {
+	var wait waiting
+	c := vnfOperations.command(p, &cobra.Command{
+		Use: task + " OPERATION", Short: short, Long: long,
+		Example: "  vimbroker vnf op " + task + " 3f0c9c0e",
+	}, func(c *cobra.Command, id string, registry *client.Client) error {
+		if err := do(c.Context(), registry, id); err != nil {
+			return err
+		}
+		return p.begun(c, registry, id, wait)
+	})
+	if want != "" {
+		wait.add(c, until, want)
+	}
 	p.OutputFlag(c)
 	return c
 }

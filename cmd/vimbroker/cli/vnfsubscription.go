@@ -37,7 +37,7 @@ type subscriptionFlags struct {
 
 func (p *program) vnfSubscriptionCreateCommand() *cobra.Command {
 	var f subscriptionFlags
-	c := &cobra.Command{
+	c := free.command(p, &cobra.Command{
 		Use:   "create URI",
 		Short: "Subscribe an endpoint",
 		Long: `Subscribe an endpoint to the VNF instances of your project. It is asked with
@@ -50,26 +50,20 @@ subscription that is there already is left as it is, and its id is shown.`,
   vimbroker vnf subscription create https://nfvo.example.org/notify \
       --oauth-client vimbroker --oauth-password-file password \
       --oauth-token-endpoint https://login.example.org/oauth2/token`,
-		Args: console.Names("URI"), ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: p.Remote(func(c *cobra.Command, args []string, registry *client.Client) error {
-			r, err := f.request(p, args[0])
-			if err != nil {
-				return err
-			}
-			id, made, err := registry.Subscribe(c.Context(), r)
-			if err != nil {
-				return err
-			}
-			if !made {
-				fmt.Fprintln(p.Err, "such a subscription is there already")
-			}
-			one, err := registry.Subscription(c.Context(), id)
-			if err != nil {
-				return err
-			}
-			return p.printSubscription(one)
-		}),
-	}
+	}, func(c *cobra.Command, uri string, registry *client.Client) error {
+		r, err := f.request(p, uri)
+		if err != nil {
+			return err
+		}
+		id, made, err := registry.Subscribe(c.Context(), r)
+		if err != nil {
+			return err
+		}
+		if !made {
+			fmt.Fprintln(p.Err, "such a subscription is there already")
+		}
+		return answered(printed(p, p.subscriptionFacts))(registry.Subscription(c.Context(), id))
+	})
 	flags := c.Flags()
 	flags.StringArrayVar(&f.vnfds, "vnfd", nil, "only instances of this VNFD; can be repeated")
 	flags.StringArrayVar(&f.instances, "instance", nil, "only the instance of this id; can be repeated")
@@ -85,12 +79,9 @@ subscription that is there already is left as it is, and its id is shown.`,
 	flags.StringVar(&f.tokenEndpoint, "oauth-token-endpoint", "", "URL of the token endpoint")
 	flags.BoolVar(&f.tls, "tls-cert", false, "have the server show its client certificate")
 	console.MustComplete(c, "vnfd", vnfPackages.complete(p))
-	console.MustComplete(c, "type", cobra.FixedCompletions([]string{
-		"VnfLcmOperationOccurrenceNotification", "VnfIdentifierCreationNotification", "VnfIdentifierDeletionNotification",
-	}, cobra.ShellCompDirectiveNoFileComp))
-	console.MustComplete(c, "state", cobra.FixedCompletions([]string{
-		"STARTING", "PROCESSING", "COMPLETED", "FAILED_TEMP", "FAILED", "ROLLING_BACK", "ROLLED_BACK",
-	}, cobra.ShellCompDirectiveNoFileComp))
+	console.MustChoose(c, "type",
+		"VnfLcmOperationOccurrenceNotification", "VnfIdentifierCreationNotification", "VnfIdentifierDeletionNotification")
+	console.MustChoose(c, "state", "STARTING", "PROCESSING", "COMPLETED", "FAILED_TEMP", "FAILED", "ROLLING_BACK", "ROLLED_BACK")
 	p.OutputFlag(c)
 	return c
 }
@@ -165,32 +156,30 @@ func (p *program) vnfSubscriptionShowCommand() *cobra.Command {
 		Short:   "Show one subscription",
 		Long:    "Show one subscription, and how far its endpoint was told. What authenticates\nthe server to the endpoint is shown nowhere.",
 		Example: "  vimbroker vnf subscription show 3f0c9c0e",
-	}, (*client.Client).Subscription, p.printSubscription)
+	}, (*client.Client).Subscription, printed(p, p.subscriptionFacts))
 }
 
-func (p *program) printSubscription(s sol003.Subscription) error {
-	return p.Print(s, func(w io.Writer) {
-		console.Facts(w, "Id", s.ID, "Callback", s.CallbackURI, "Verbosity", s.Verbosity)
-		if f := s.Filter; f != nil {
-			if i := f.Instances; i != nil {
-				console.Facts(w, "VNFDs", strings.Join(i.VNFDIDs, ", "),
-					"Instances", strings.Join(append(i.InstanceIDs, i.Names...), ", "))
-			}
-			console.Facts(w, "Types", strings.Join(f.NotificationTypes, ", "),
-				"Operations", strings.Join(f.OperationTypes, ", "), "States", strings.Join(f.OperationStates, ", "))
+func (p *program) subscriptionFacts(w io.Writer, s sol003.Subscription) {
+	console.Facts(w, "Id", s.ID, "Callback", s.CallbackURI, "Verbosity", s.Verbosity)
+	if f := s.Filter; f != nil {
+		if i := f.Instances; i != nil {
+			console.Facts(w, "VNFDs", strings.Join(i.VNFDIDs, ", "),
+				"Instances", strings.Join(append(i.InstanceIDs, i.Names...), ", "))
 		}
-		own := s.Own
-		if own == nil {
-			return
-		}
-		console.Facts(w, "Authentication", strings.Join(own.AuthType, ", "), "Project", own.Project,
-			"Created", p.Moment(own.CreatedAt)+" by "+own.CreatedBy, "State", subscriptionState(*own))
-		if own.FailingSince != nil {
-			console.Facts(w, "Failing since", p.Moment(*own.FailingSince))
-		}
-		console.Facts(w, "Why", own.Fault, "Sent", strconv.FormatInt(own.Delivered, 10), "Waiting", strconv.Itoa(own.Waiting),
-			"Given up", strconv.FormatInt(own.GivenUp, 10))
-	})
+		console.Facts(w, "Types", strings.Join(f.NotificationTypes, ", "),
+			"Operations", strings.Join(f.OperationTypes, ", "), "States", strings.Join(f.OperationStates, ", "))
+	}
+	own := s.Own
+	if own == nil {
+		return
+	}
+	console.Facts(w, "Authentication", strings.Join(own.AuthType, ", "), "Project", own.Project,
+		"Created", p.Moment(own.CreatedAt)+" by "+own.CreatedBy, "State", subscriptionState(*own))
+	if own.FailingSince != nil {
+		console.Facts(w, "Failing since", p.Moment(*own.FailingSince))
+	}
+	console.Facts(w, "Why", own.Fault, "Sent", strconv.FormatInt(own.Delivered, 10), "Waiting", strconv.Itoa(own.Waiting),
+		"Given up", strconv.FormatInt(own.GivenUp, 10))
 }
 
 func (p *program) vnfSubscriptionDeleteCommand() *cobra.Command {

@@ -86,6 +86,20 @@ func MustComplete(c *cobra.Command, flag string, f completion) {
 	}
 }
 
+// MustChoose registers the words that a flag that exists chooses from.
+func MustChoose(c *cobra.Command, flag string, words ...string) {
+	MustComplete(c, flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// MustHave demands flags that exist.
+func MustHave(c *cobra.Command, flags ...string) {
+	for _, flag := range flags {
+		if err := c.MarkFlagRequired(flag); err != nil {
+			panic(err) // the flag's name is misspelled in this program
+		}
+	}
+}
+
 // Files completes names of files.
 func Files(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	return nil, cobra.ShellCompDirectiveDefault

@@ -29,7 +29,7 @@ const jsonPath = "jsonpath="
 func (p *Console) OutputFlag(c *cobra.Command) {
 	c.Flags().StringVarP(&p.Output, "output", "o", "table", "how to print: table, wide, name, json, yaml, or jsonpath=EXPRESSION")
 	c.Flags().BoolVar(&p.NoHeaders, "no-headers", false, "tables without the line of column names")
-	MustComplete(c, "output", cobra.FixedCompletions(outputs, cobra.ShellCompDirectiveNoFileComp))
+	MustChoose(c, "output", outputs...)
 	inner := c.RunE
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if !slices.Contains(outputs, p.Output) && !strings.HasPrefix(p.Output, jsonPath) {
@@ -225,28 +225,39 @@ func Duration(text string) (time.Duration, error) {
 	return time.Duration(n)*day + d, nil
 }
 
-// durationFlag is the value of a flag that [Duration] reads.
-type durationFlag time.Duration
+// durationFlag is the value of a flag that [Duration] reads. One that is above zero has to be so where it is given.
+type durationFlag struct {
+	*time.Duration
+	aboveZero bool
+}
 
-func (d *durationFlag) Set(text string) error {
+func (d durationFlag) Set(text string) error {
 	read, err := Duration(text)
-	*d = durationFlag(read)
+	if d.aboveZero && (err != nil || read <= 0) {
+		return errors.New("must be a duration above zero, like 90s, 30m, 8h or 2d")
+	}
+	*d.Duration = read
 	return err
 }
 
-func (d *durationFlag) String() string {
-	if *d == 0 {
+func (d durationFlag) String() string {
+	if d.Duration == nil || *d.Duration == 0 {
 		return ""
 	}
-	return time.Duration(*d).String()
+	return d.Duration.String()
 }
 
 // Type names the value in a command's help.
-func (*durationFlag) Type() string { return "duration" }
+func (durationFlag) Type() string { return "duration" }
 
 // DurationFlag gives a command a flag whose value may be in days.
 func DurationFlag(c *cobra.Command, d *time.Duration, name, usage string) {
-	c.Flags().Var((*durationFlag)(d), name, usage)
+	c.Flags().Var(durationFlag{d, false}, name, usage)
+}
+
+// LifetimeFlag is DurationFlag for a wished lifetime: zero is none given.
+func LifetimeFlag(c *cobra.Command, d *time.Duration, name, usage string) {
+	c.Flags().Var(durationFlag{d, true}, name, usage)
 }
 
 // List is words with commas between them.

@@ -8,7 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
+
+	"github.com/vimbroker/vimbroker/policy"
 )
 
 // Policies reads a directory of policy files by name. It is strict: any entry that is not
@@ -69,30 +70,23 @@ func policyEntries(dir string) ([]os.DirEntry, error) {
 	return entries, nil
 }
 
-// policyFile reads one file. It opens no device, and never waits: opening a FIFO would.
+// policyFile reads one file, which only its owner can change.
 func policyFile(path string) ([]byte, error) {
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s: is not a regular file", path)
+	text, err := ReadNamed(path)
+	if fault := WritableByOthers(path); err == nil && fault != "" {
+		return nil, errors.New(fault)
 	}
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	return text, err
+}
+
+// SitePolicies loads the built-in policies, with the files of a directory where one is named.
+func SitePolicies(dir string) (*policy.Policies, error) {
+	if dir == "" {
+		return policy.Load(nil)
+	}
+	texts, err := Policies(dir)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	info, err := f.Stat()
-	switch {
-	case err != nil:
-		return nil, err
-	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%s: is not a regular file", path)
-	case info.Mode().Perm()&0o022 != 0:
-		return nil, fmt.Errorf("%s can be changed by others; run: chmod go-w %s", path, path)
-	case info.Size() > maxFile:
-		return nil, fmt.Errorf("%s: larger than %d bytes", path, maxFile)
-	}
-	text, err := io.ReadAll(io.LimitReader(f, maxFile+1))
-	if err != nil {
-		return nil, fmt.Errorf("reading %s: %w", path, err)
-	}
-	return text, nil
+	return policy.Load(texts)
 }

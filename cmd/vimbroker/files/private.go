@@ -2,6 +2,7 @@ package files
 
 import (
 	"bytes"
+	"crypto/tls"
 	"crypto/x509"
 	"fmt"
 	"os"
@@ -23,6 +24,17 @@ func Authorities(d *strictyaml.Document, key, name string) *x509.CertPool {
 		d.Fault(nil, key, "%s must hold certificates in PEM", name)
 	}
 	return pool
+}
+
+// KeyPair notes the faults of a client certificate and its key, where both are named.
+func KeyPair(d *strictyaml.Document, at, certFile, keyFile string) {
+	if certFile == "" || keyFile == "" {
+		return
+	}
+	Permissions(d, at+".keyFile", keyFile, ReadableByOthers)
+	if _, err := tls.LoadX509KeyPair(certFile, keyFile); err != nil {
+		d.Fault(nil, at+".certFile", "%v", err)
+	}
 }
 
 // LoginFile returns what a private file of one line holds; it notes that the file

@@ -1,8 +1,6 @@
 package files
 
 import (
-	"go.yaml.in/yaml/v3"
-
 	"github.com/vimbroker/vimbroker/broker/remote"
 	"github.com/vimbroker/vimbroker/broker/strictyaml"
 	"github.com/vimbroker/vimbroker/broker/trust"
@@ -29,24 +27,18 @@ func (t *TrustEntry) Fields(d *strictyaml.Document) strictyaml.Fields {
 		"once":       d.Flag(&t.Once),
 		"platform":   d.Text(&t.Platform),
 		"hold":       d.Duration(&t.Hold),
-		"login": func(n *yaml.Node, at string) {
-			t.Login = new(trust.Signin)
-			d.Mapping(n, at, strictyaml.Fields{"clientID": d.Text(&t.Login.ClientID), "scopes": d.Texts(&t.Login.Scopes)})
-		},
-		"certificates": func(n *yaml.Node, at string) {
-			t.Certificates = new(trust.Certificates)
-			d.Mapping(n, at, strictyaml.Fields{"caFile": d.Text(&t.ClientCAFile), "crlFile": d.Text(&t.CRLFile)})
-		},
-		"principals": func(n *yaml.Node, at string) {
-			d.List(n, at, func(item *yaml.Node, path string) {
-				var r trust.Mapping
-				d.Mapping(item, path, strictyaml.Fields{
-					"match": Words(d, &r.Match), "name": d.Text(&r.Name), "project": d.Text(&r.Project),
-					"projects": d.Texts(&r.Projects), "roles": d.Texts(&r.Roles),
-				})
-				t.Principals = append(t.Principals, r)
-			})
-		},
+		"login": Made(d, &t.Login, func(l *trust.Signin, d *strictyaml.Document) strictyaml.Fields {
+			return strictyaml.Fields{"clientID": d.Text(&l.ClientID), "scopes": d.Texts(&l.Scopes)}
+		}),
+		"certificates": Made(d, &t.Certificates, func(_ *trust.Certificates, d *strictyaml.Document) strictyaml.Fields {
+			return strictyaml.Fields{"caFile": d.Text(&t.ClientCAFile), "crlFile": d.Text(&t.CRLFile)}
+		}),
+		"principals": Listed(d, &t.Principals, func(r *trust.Mapping, d *strictyaml.Document) strictyaml.Fields {
+			return strictyaml.Fields{
+				"match": Words(d, &r.Match), "name": d.Text(&r.Name), "project": d.Text(&r.Project),
+				"projects": d.Texts(&r.Projects), "roles": d.Texts(&r.Roles),
+			}
+		}),
 	}
 }
 

@@ -30,32 +30,10 @@ type Flags struct {
 	clusterWide bool
 }
 
-// Lifetime is the value of a flag that names a wished lifetime: zero is none given.
-type Lifetime time.Duration
-
-func (l *Lifetime) Set(text string) error {
-	d, err := console.Duration(text)
-	if err != nil || d <= 0 {
-		return errors.New("must be a duration above zero, like 90s, 30m, 8h or 2d")
-	}
-	*l = Lifetime(d)
-	return nil
-}
-
-func (l *Lifetime) String() string {
-	if *l == 0 {
-		return ""
-	}
-	return time.Duration(*l).String()
-}
-
-// Type names the value in a command's help.
-func (*Lifetime) Type() string { return "duration" }
-
 // Add adds the flags to a command.
 func (f *Flags) Add(p *console.Console, c *cobra.Command) {
 	flags := c.Flags()
-	flags.Var((*Lifetime)(&f.Ttl), "ttl", "wished lifetime, like 30m (default: the server's)")
+	console.LifetimeFlag(c, &f.Ttl, "ttl", "wished lifetime, like 30m (default: the server's)")
 	flags.StringVar(&f.role, "role", "", "view, edit, admin, cluster-admin or a named ClusterRole (default: view); on OpenStack the "+
 		"user's roles, with commas (default: all but admin)")
 	flags.StringArrayVarP(&f.Namespaces, "namespace", "n", nil,
@@ -65,8 +43,7 @@ func (f *Flags) Add(p *console.Console, c *cobra.Command) {
 	flags.StringVar(&f.purpose, "purpose", "",
 		"what it is for; kept with the lease and in the audit log (OpenStack: heat makes stacks, read is held to GET and HEAD)")
 	flags.StringVar(&f.forWhom, "for", "", "person that the lease is for, if that is not you: it can be listed and revoked by this name")
-	console.MustComplete(c, "role", cobra.FixedCompletions([]string{"view", "edit", "admin", "cluster-admin"},
-		cobra.ShellCompDirectiveNoFileComp))
+	console.MustChoose(c, "role", "view", "edit", "admin", "cluster-admin")
 	console.MustComplete(c, "namespace", p.VIMNamespaces)
 }
 

@@ -11,10 +11,7 @@ import (
 )
 
 // barbicanConfig is Barbican's options, as the file spells them.
-type barbicanConfig struct {
-	barbican.Options
-	Auth keystoneLogin
-}
+type barbicanConfig struct{ barbican.Options }
 
 func (b *barbicanConfig) fields(d *strictyaml.Document) strictyaml.Fields {
 	return strictyaml.Fields{
@@ -23,35 +20,21 @@ func (b *barbicanConfig) fields(d *strictyaml.Document) strictyaml.Fields {
 		"folder":   d.Text(&b.Folder),
 		"caFile":   d.Text(&b.CAFile),
 		"timeout":  d.Duration(&b.Timeout),
-		"auth":     d.Section(b.Auth.fields(d)),
+		"auth":     d.Section(loginFields(&b.Auth, d)),
 	}
 }
 
 func (b *barbicanConfig) load(d *strictyaml.Document, at string) {
 	files.Authorities(d, at+".caFile", b.CAFile)
-	for _, err := range parts(b.with(b.Auth.load(d, at+".auth")).Validate()) {
+	o := b.Options
+	o.Auth = loadLogin(d, at+".auth", o.Auth)
+	for _, err := range parts(o.Validate()) {
 		d.Fault(nil, at, "%v", err)
 	}
 }
 
-// with returns the driver's options for a login.
-func (b *barbicanConfig) with(auth keystoneLogin) barbican.Options {
-	o := b.Options
-	if a := auth.ApplicationCredential; a != nil {
-		o.Auth.ApplicationCredential = &barbican.ApplicationCredential{ID: a.ID, SecretFile: a.SecretFile}
-	}
-	if p := auth.Password; p != nil {
-		o.Auth.Password = &barbican.Password{
-			UserID: p.UserID, Username: p.Username, UserDomainID: p.UserDomainID,
-			ProjectID: p.ProjectID, Project: p.Project, ProjectDomainID: p.ProjectDomainID,
-			PasswordFile: p.PasswordFile,
-		}
-	}
-	return o
-}
-
 func (b *barbicanConfig) open(ctx context.Context, log *slog.Logger) (keyStore, error) {
-	o := b.with(b.Auth)
+	o := b.Options
 	o.Log = log
 	s, err := barbican.Open(o)
 	if err != nil {

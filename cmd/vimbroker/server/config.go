@@ -180,14 +180,14 @@ func (c *config) fields(d *strictyaml.Document) strictyaml.Fields {
 		}),
 		"database": func(n *yaml.Node, at string) { d.Mapping(n, at, c.Database.fields(d)) },
 		"keyStores": func(n *yaml.Node, at string) {
-			listed(d, &c.KeyStores, (*keyStoreConfig).fields)(n, at)
+			files.Listed(d, &c.KeyStores, (*keyStoreConfig).fields)(n, at)
 			if n.Kind == yaml.SequenceNode && len(n.Content) == 0 {
 				d.Fault(n, at, "must list a key store, or be left out")
 			}
 		},
 		"tokensFile":  d.Text(&c.TokensFile),
 		"tokensAlarm": d.Flag(&c.TokensAlarm),
-		"trust":       listed(d, &c.Trust, (*trustConfig).fields),
+		"trust":       files.Listed(d, &c.Trust, (*trustConfig).fields),
 		"tackerAPI": d.Section(strictyaml.Fields{
 			"enabled": d.Flag(&c.TackerAPI.Enabled),
 			"compat": text(d, "tacker, or be left out", func(s string) bool {
@@ -208,8 +208,8 @@ func (c *config) fields(d *strictyaml.Document) strictyaml.Fields {
 			"operationsPerVIM":     d.Count(&c.VNF.PerVIM),
 			"operationsPerProject": d.Count(&c.VNF.PerProject),
 		}),
-		"managementClusters": listed(d, &c.Managements, (*managementConfig).fields),
-		"pushTargets":        listed(d, &c.PushTargets, targetFields),
+		"managementClusters": files.Listed(d, &c.Managements, (*managementConfig).fields),
+		"pushTargets":        files.Listed(d, &c.PushTargets, targetFields),
 		"trustedProxies": d.Section(strictyaml.Fields{
 			"networks": d.Texts(&c.TrustedProxies.Networks),
 			"header":   d.Text(&c.TrustedProxies.Header),
@@ -327,17 +327,6 @@ func text(d *strictyaml.Document, want string, take func(string) bool) strictyam
 	}
 }
 
-// listed reads a list of mappings that have the same fields.
-func listed[T any](d *strictyaml.Document, to *[]T, fields func(*T, *strictyaml.Document) strictyaml.Fields) strictyaml.ReadValue {
-	return func(n *yaml.Node, at string) {
-		d.List(n, at, func(item *yaml.Node, path string) {
-			var one T
-			d.Mapping(item, path, fields(&one, d))
-			*to = append(*to, one)
-		})
-	}
-}
-
 // bound reads what one caller or project may do.
 func bound(d *strictyaml.Document, to *limit.Bound) strictyaml.ReadValue {
 	return d.Section(strictyaml.Fields{"perSecond": rate(d, to), "inFlight": d.Count(&to.InFlight)})
@@ -442,7 +431,8 @@ func (c *config) validate(d *strictyaml.Document) {
 	need(c.IssuerCAFile == "" || https(c.Issuer), "oauth.caFile", "needs an oauth.issuer that is https: there is no certificate otherwise")
 	c.validateKeyStores(d)
 	c.Audit.validate(d)
-	c.validateNotifications(d)
+	need((c.SOL003.Notifications.CertFile == "") == (c.SOL003.Notifications.KeyFile == ""),
+		"sol003.notifications.certFile", "and keyFile go together")
 	c.validateManagements(d)
 	c.validateTargets(d)
 	need(c.Terms.DefaultTTL <= c.Terms.MaxTTL, "lease.defaultTTL", "must not be longer than lease.maxTTL (%v)", c.Terms.MaxTTL)

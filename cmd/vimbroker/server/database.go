@@ -9,8 +9,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"go.yaml.in/yaml/v3"
-
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/asset"
 	"github.com/vimbroker/vimbroker/broker/grant"
@@ -49,14 +47,9 @@ type postgresConfig struct {
 
 func (c *databaseConfig) fields(d *strictyaml.Document) strictyaml.Fields {
 	return strictyaml.Fields{
-		"postgres": func(n *yaml.Node, at string) {
-			c.Postgres = new(postgresConfig)
-			d.Mapping(n, at, strictyaml.Fields{
-				"dsnFile":  d.Text(&c.Postgres.DSNFile),
-				"maxConns": d.Count(&c.Postgres.MaxConns),
-				"migrate":  d.Flag(&c.Postgres.Migrate),
-			})
-		},
+		"postgres": files.Made(d, &c.Postgres, func(p *postgresConfig, d *strictyaml.Document) strictyaml.Fields {
+			return strictyaml.Fields{"dsnFile": d.Text(&p.DSNFile), "maxConns": d.Count(&p.MaxConns), "migrate": d.Flag(&p.Migrate)}
+		}),
 	}
 }
 

@@ -17,7 +17,7 @@ func TestCallersReportEveryFaultAtOnce(t *testing.T) {
 		console.Environment{"HOME=/h"}, keep)
 	for _, want := range []string{
 		"trust[0].keystone: address of Keystone: must be https", `trust[0].keystone: role "cloud": cannot be worth "system"`, "trust[0].keystone.auth.password.passwordFile: " + loose + " can be read",
-		"trust[0].keystone: login: give an application credential, the user's id", "trust[0].keystone: login: give the project's id",
+		"trust[0].keystone: login by password: give the user's id", "trust[0].keystone: login by password: give the project's id",
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("loadConfig = %v\nwant it to say %q", err, want)

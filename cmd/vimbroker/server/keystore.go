@@ -48,18 +48,11 @@ type vaultConfig struct {
 // fields is a key store's vocabulary.
 func (k *keyStoreConfig) fields(d *strictyaml.Document) strictyaml.Fields {
 	return strictyaml.Fields{
-		"keydir": func(n *yaml.Node, at string) {
-			k.Keydir = new(keydirConfig)
-			d.Mapping(n, at, strictyaml.Fields{"dir": d.Text(&k.Keydir.Dir)})
-		},
-		"vault": func(n *yaml.Node, at string) {
-			k.Vault = new(vaultConfig)
-			d.Mapping(n, at, k.Vault.fields(d))
-		},
-		"barbican": func(n *yaml.Node, at string) {
-			k.Barbican = new(barbicanConfig)
-			d.Mapping(n, at, k.Barbican.fields(d))
-		},
+		"keydir": files.Made(d, &k.Keydir, func(k *keydirConfig, d *strictyaml.Document) strictyaml.Fields {
+			return strictyaml.Fields{"dir": d.Text(&k.Dir)}
+		}),
+		"vault":    files.Made(d, &k.Vault, (*vaultConfig).fields),
+		"barbican": files.Made(d, &k.Barbican, (*barbicanConfig).fields),
 	}
 }
 

@@ -2,9 +2,6 @@ package server
 
 import (
 	"fmt"
-	"time"
-
-	"go.yaml.in/yaml/v3"
 
 	"github.com/vimbroker/vimbroker/broker/remote"
 	"github.com/vimbroker/vimbroker/broker/strictyaml"
@@ -33,7 +30,7 @@ func (c *config) load(d *strictyaml.Document) {
 	if c.PolicyDir != "" {
 		files.Permissions(d, "policyDir", c.PolicyDir, files.WritableByOthers)
 	}
-	if c.policies, err = readPolicies(c.PolicyDir); err != nil {
+	if c.policies, err = files.SitePolicies(c.PolicyDir); err != nil {
 		d.Fault(nil, "policyDir", "%v", err)
 	}
 	c.SOL003.Notifications.load(d)
@@ -50,18 +47,6 @@ func (c *config) load(d *strictyaml.Document) {
 	c.egress = c.egressRules(d)
 }
 
-// readPolicies loads the built-in policies with the files of a directory, if one is named.
-func readPolicies(dir string) (*policy.Policies, error) {
-	if dir == "" {
-		return policy.Load(nil)
-	}
-	texts, err := files.Policies(dir)
-	if err != nil {
-		return nil, err
-	}
-	return policy.Load(texts)
-}
-
 // readTokens reads the callers' tokens:
 //
 //	tokens:
@@ -75,25 +60,18 @@ func readTokens(name string) (*policy.StaticTokens, error) {
 	d := &strictyaml.Document{Name: name}
 	var tokens []policy.StaticToken
 	if root := d.Parse(text); root != nil {
-		d.Mapping(root, "", strictyaml.Fields{"tokens": func(n *yaml.Node, at string) {
-			d.List(n, at, func(item *yaml.Node, path string) {
-				var t policy.StaticToken
-				d.Mapping(item, path, strictyaml.Fields{
-					"name":           d.Text(&t.Name),
-					"project":        d.Text(&t.Project),
-					"roles":          d.Texts(&t.Roles),
-					"sha256":         d.Text(&t.SHA256),
-					"previousSHA256": d.Text(&t.PreviousSHA256),
-					"expiresAt": func(n *yaml.Node, at string) {
-						var err error
-						if t.ExpiresAt, err = time.Parse(time.RFC3339, n.Value); err != nil {
-							d.Fault(n, at, "must be a time like 2027-01-31T12:00:00Z")
-						}
-					},
-				})
-				tokens = append(tokens, t)
-			})
-		}})
+		d.Mapping(root, "", strictyaml.Fields{"tokens": files.Listed(d, &tokens, func(
+			t *policy.StaticToken, d *strictyaml.Document,
+		) strictyaml.Fields {
+			return strictyaml.Fields{
+				"name":           d.Text(&t.Name),
+				"project":        d.Text(&t.Project),
+				"roles":          d.Texts(&t.Roles),
+				"sha256":         d.Text(&t.SHA256),
+				"previousSHA256": d.Text(&t.PreviousSHA256),
+				"expiresAt":      files.Moment(d, &t.ExpiresAt, "2027-01-31T12:00:00Z"),
+			}
+		})})
 	}
 	if err := d.Err(); err != nil {
 		return nil, err

@@ -7,11 +7,10 @@ import (
 	"reflect"
 	"time"
 
-	"go.yaml.in/yaml/v3"
-
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/onboard"
 	"github.com/vimbroker/vimbroker/broker/strictyaml"
+	"github.com/vimbroker/vimbroker/cmd/vimbroker/files"
 )
 
 // managementConfig is a management cluster that is enabled at each start.
@@ -23,24 +22,14 @@ type managementConfig struct {
 
 // fields is the vocabulary of one.
 func (m *managementConfig) fields(d *strictyaml.Document) strictyaml.Fields {
-	words := func(to *map[string]string) strictyaml.ReadValue {
-		return func(n *yaml.Node, at string) {
-			*to = make(map[string]string)
-			d.Pairs(n, at, func(key, value *yaml.Node, path string) {
-				var word string
-				d.Text(&word)(value, path)
-				(*to)[key.Value] = word
-			})
-		}
-	}
 	s := &m.Settings
 	return strictyaml.Fields{
 		"vim":               d.Text(&m.VIM),
 		"project":           d.Text(&m.Project),
 		"namespaces":        d.Texts(&s.Namespaces),
-		"namespaceSelector": words(&s.NamespaceSelector),
-		"selector":          words(&s.Selector),
-		"projects":          words(&s.Projects),
+		"namespaceSelector": files.Words(d, &s.NamespaceSelector),
+		"selector":          files.Words(d, &s.Selector),
+		"projects":          files.Words(d, &s.Projects),
 		"secretName":        d.Text(&s.SecretName),
 		"secretKey":         d.Text(&s.SecretKey),
 		"nameTemplate":      d.Text(&s.NameTemplate),

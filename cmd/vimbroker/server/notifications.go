@@ -1,8 +1,6 @@
 package server
 
 import (
-	"crypto/tls"
-
 	"github.com/vimbroker/vimbroker/broker/strictyaml"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/files"
 	"github.com/vimbroker/vimbroker/lifecycle/subscription"
@@ -23,23 +21,9 @@ func (c *config) subscriptionTerms() subscription.Terms {
 	return t
 }
 
-// validateNotifications notes the faults that show without the files.
-func (c *config) validateNotifications(d *strictyaml.Document) {
-	const at = "sol003.notifications"
-	n := c.SOL003.Notifications
-	if (n.CertFile == "") != (n.KeyFile == "") {
-		d.Fault(nil, at+".certFile", "and keyFile go together")
-	}
-}
-
 // load looks at the files that are named.
 func (n notificationsConfig) load(d *strictyaml.Document) {
 	const at = "sol003.notifications"
 	files.Authorities(d, at+".caFile", n.CAFile)
-	if n.CertFile != "" && n.KeyFile != "" {
-		files.Permissions(d, at+".keyFile", n.KeyFile, files.ReadableByOthers)
-		if _, err := tls.LoadX509KeyPair(n.CertFile, n.KeyFile); err != nil {
-			d.Fault(nil, at+".certFile", "%v", err)
-		}
-	}
+	files.KeyPair(d, at, n.CertFile, n.KeyFile)
 }

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"crypto/tls"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -96,12 +95,7 @@ func (o *outletConfig) validate(d *strictyaml.Document, at string) {
 // load looks at the files that the outlet names, and notes every fault.
 func (o *outletConfig) load(d *strictyaml.Document, at string) {
 	files.Authorities(d, at+".caFile", o.CAFile)
-	if o.CertFile != "" && o.KeyFile != "" {
-		files.Permissions(d, at+".keyFile", o.KeyFile, files.ReadableByOthers)
-		if _, err := tls.LoadX509KeyPair(o.CertFile, o.KeyFile); err != nil {
-			d.Fault(nil, at+".certFile", "%v", err)
-		}
-	}
+	files.KeyPair(d, at, o.CertFile, o.KeyFile)
 	if o.TokenFile != "" {
 		files.LoginFile(d, at+".tokenFile", o.TokenFile)
 	}

@@ -5,10 +5,9 @@ import (
 	"maps"
 	"path/filepath"
 
-	"go.yaml.in/yaml/v3"
-
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/strictyaml"
+	"github.com/vimbroker/vimbroker/cmd/vimbroker/files"
 )
 
 // targetFields is the vocabulary of a target.
@@ -23,14 +22,7 @@ func targetFields(t *broker.PushTarget, d *strictyaml.Document) strictyaml.Field
 			return t.Form == broker.FormKubeconfig || t.Form == broker.FormArgoCD
 		}),
 		"command": d.Text(&t.Plugin.Command),
-		"env": func(n *yaml.Node, at string) {
-			t.Plugin.Env = map[string]string{}
-			d.Pairs(n, at, func(key, value *yaml.Node, path string) {
-				var word string
-				d.Text(&word)(value, path)
-				t.Plugin.Env[key.Value] = word
-			})
-		},
+		"env":     files.Words(d, &t.Plugin.Env),
 	}
 }
 

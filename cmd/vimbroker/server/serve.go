@@ -70,9 +70,8 @@ func (p *program) serveCommand() *cobra.Command {
 		"directory of database and keys (default: $XDG_STATE_HOME/vimbroker or ~/.local/state/vimbroker)")
 	flags.StringVar(&f.logLevel, "log-level", "", "debug, info, warn or error (default info)")
 	flags.StringVar(&f.logFormat, "log-format", "", "json or text (default json, with --dev text)")
-	console.MustComplete(c, "log-level", cobra.FixedCompletions([]string{"debug", "info", "warn", "error"},
-		cobra.ShellCompDirectiveNoFileComp))
-	console.MustComplete(c, "log-format", cobra.FixedCompletions([]string{"json", "text"}, cobra.ShellCompDirectiveNoFileComp))
+	console.MustChoose(c, "log-level", "debug", "info", "warn", "error")
+	console.MustChoose(c, "log-format", "json", "text")
 	return c
 }
 

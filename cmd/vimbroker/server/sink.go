@@ -4,11 +4,10 @@ import (
 	"fmt"
 	"time"
 
-	"go.yaml.in/yaml/v3"
-
 	"github.com/vimbroker/vimbroker/broker/delivery"
 	"github.com/vimbroker/vimbroker/broker/notary"
 	"github.com/vimbroker/vimbroker/broker/strictyaml"
+	"github.com/vimbroker/vimbroker/cmd/vimbroker/files"
 	"github.com/vimbroker/vimbroker/drivers/outlet"
 	"github.com/vimbroker/vimbroker/policy/egress"
 )
@@ -47,30 +46,16 @@ const (
 // fields is the vocabulary of the key audit.
 func (a *auditConfig) fields(d *strictyaml.Document) strictyaml.Fields {
 	return strictyaml.Fields{
-		"egress": d.Section(a.Egress.fields(d)),
-		"anchors": func(n *yaml.Node, at string) {
-			d.List(n, at, func(item *yaml.Node, path string) {
-				var o outletConfig
-				d.Mapping(item, path, o.fields(d))
-				a.Anchors = append(a.Anchors, o)
-			})
-		},
-		"sinks": func(n *yaml.Node, at string) {
-			d.List(n, at, func(item *yaml.Node, path string) {
-				var s sinkConfig
-				allowed := s.outletConfig.fields(d)
-				allowed["mode"] = func(n *yaml.Node, at string) {
-					var mode string
-					d.Text(&mode)(n, at)
-					s.Mode = delivery.Mode(mode)
-				}
-				allowed["within"] = d.Duration(&s.Within)
-				allowed["cloudEvents"] = d.Flag(&s.CloudEvents)
-				d.Mapping(item, path, allowed)
-				a.Sinks = append(a.Sinks, s)
-			})
-		},
+		"egress":  d.Section(a.Egress.fields(d)),
+		"anchors": files.Listed(d, &a.Anchors, (*outletConfig).fields),
+		"sinks":   files.Listed(d, &a.Sinks, (*sinkConfig).fields),
 	}
+}
+
+func (s *sinkConfig) fields(d *strictyaml.Document) strictyaml.Fields {
+	allowed := s.outletConfig.fields(d)
+	allowed["mode"], allowed["within"], allowed["cloudEvents"] = d.Text((*string)(&s.Mode)), d.Duration(&s.Within), d.Flag(&s.CloudEvents)
+	return allowed
 }
 
 // validate notes every fault that can be told without opening a file, and fills in absent values.

@@ -29,8 +29,7 @@ type trustConfig struct {
 func (t *trustConfig) fields(d *strictyaml.Document) strictyaml.Fields {
 	all := t.Fields(d)
 	all["keystone"] = func(n *yaml.Node, at string) {
-		t.Keystone = new(keystoneCallers)
-		d.Mapping(n, at, t.Keystone.fields(d))
+		files.Made(d, &t.Keystone, (*keystoneCallers).fields)(n, at)
 		t.Authority.Keystone = t.Keystone.AuthURL
 	}
 	return all
@@ -117,13 +116,13 @@ func (k *keystoneCallers) fields(d *strictyaml.Document) strictyaml.Fields {
 		"authURL": d.Text(&k.AuthURL),
 		"caFile":  d.Text(&k.CAFile),
 		"timeout": d.Duration(&k.Timeout),
-		"auth":    d.Section(k.Auth.fields(d)),
+		"auth":    d.Section(loginFields(&k.Login, d)),
 		"roles":   files.Words(d, &k.Roles),
 	}
 }
 
 func (k *keystoneCallers) open(log *slog.Logger, loggedIn func(context.Context, policy.Principal)) (*openstack.Callers, error) {
-	o := k.with(k.Auth)
+	o := k.CallersOptions
 	o.Log, o.LoggedIn = log, loggedIn
 	return openstack.NewCallers(o)
 }

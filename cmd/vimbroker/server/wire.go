@@ -576,23 +576,15 @@ func (s *server) run(ctx context.Context, l net.Listener, ready func()) error {
 		}
 		return nil
 	})
-	group.Go(func() error {
-		s.broker.KeepLogins(ctx)
-		return nil
-	})
-	group.Go(func() error {
-		s.enableManagements(ctx)
-		return nil
-	})
-	group.Go(func() error {
-		s.trust.Run(ctx)
-		return nil
-	})
 	looked := make(chan struct{})
-	group.Go(func() error {
-		s.broker.KeepProbing(ctx, looked)
-		return nil
-	})
+	for _, keep := range []func(context.Context){
+		s.broker.KeepLogins, s.enableManagements, s.trust.Run, func(ctx context.Context) { s.broker.KeepProbing(ctx, looked) },
+	} {
+		group.Go(func() error {
+			keep(ctx)
+			return nil
+		})
+	}
 	for _, k := range s.keys {
 		if k.run != nil {
 			group.Go(func() error {

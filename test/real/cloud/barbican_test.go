@@ -13,6 +13,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/drivers/barbican"
+	"github.com/vimbroker/vimbroker/drivers/keystone"
 	"github.com/vimbroker/vimbroker/test/conformance"
 	"github.com/vimbroker/vimbroker/test/real"
 )
@@ -27,9 +28,9 @@ func private(t *testing.T, text string) string {
 	return name
 }
 
-func byPassword(t *testing.T, who real.Tenant) barbican.Auth {
+func byPassword(t *testing.T, who real.Tenant) keystone.Auth {
 	t.Helper()
-	return barbican.Auth{Password: &barbican.Password{UserID: who.UserID, ProjectID: who.ProjectID, PasswordFile: private(t, who.Password)}}
+	return keystone.Auth{Password: &keystone.Password{UserID: who.UserID, ProjectID: who.ProjectID, PasswordFile: private(t, who.Password)}}
 }
 
 func openBarbican(t *testing.T, o barbican.Options) *barbican.Store {
@@ -53,12 +54,12 @@ func TestBarbican(t *testing.T) {
 	who := o.Project(t)
 	id, text := o.ApplicationCredential(t, who, "vimbroker", false)
 	for name, c := range map[string]struct {
-		barbican.Auth
+		keystone.Auth
 		elsewhere []string
 	}{
-		"application credential": {barbican.Auth{ApplicationCredential: &barbican.ApplicationCredential{ID: id, SecretFile: private(t, text)}}, nil},
+		"application credential": {keystone.Auth{ApplicationCredential: &keystone.ApplicationCredential{ID: id, SecretFile: private(t, text)}}, nil},
 		// How a store logs in makes nothing of it concurrent.
-		"password": {barbican.Auth{Password: &barbican.Password{
+		"password": {keystone.Auth{Password: &keystone.Password{
 			Username: who.Username, UserDomainID: "default", Project: who.Project, ProjectDomainID: "default", PasswordFile: private(t, who.Password),
 		}}, []string{"ConcurrentUse", "ConcurrentDeletes"}},
 	} {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/drivers/keystone"
 	"github.com/vimbroker/vimbroker/drivers/openstack"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/test/real"
@@ -19,7 +19,7 @@ func callersOf(t *testing.T, o *real.Cloud, as real.Tenant, now func() time.Time
 	behind := o.TLS(t)
 	c, err := openstack.NewCallers(openstack.CallersOptions{
 		AuthURL: behind.AuthURL, CAFile: private(t, behind.CAPEM), Now: now,
-		Login: openstack.CallersLogin{UserID: as.UserID, Scope: broker.Scope{ProjectID: as.ProjectID}, SecretFile: private(t, as.Password)},
+		Login: keystone.Auth{Password: &keystone.Password{UserID: as.UserID, ProjectID: as.ProjectID, PasswordFile: private(t, as.Password)}},
 	})
 	if err != nil {
 		t.Fatal(err)
