@@ -96,7 +96,7 @@ func (b *Oversight) AuditKeys(ctx context.Context, p policy.Principal) ([]notary
 	var keys []notary.SigningKey
 	for _, k := range all {
 		if k.State != notary.Making && k.State != notary.Abandoned {
-			k.Sealed = ""
+			k.Text = ""
 			keys = append(keys, k)
 		}
 	}

@@ -337,7 +337,7 @@ func (b *Oversight) Reseal(ctx context.Context, due Due) error {
 		if k.State != notary.Signing {
 			continue
 		}
-		if due.Selects(k.Held().Sealed) {
+		if due.Selects(k.Sealed) {
 			_, err = b.rotateAuditKey(ctx, system("notary"), due.To)
 		}
 		return err

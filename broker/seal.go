@@ -215,6 +215,22 @@ func credentialFault(err error) error {
 	return KeyFault(err, Error{Detail: "the key of the stored credential is lost", Next: NextReplaceCredential})
 }
 
+// RekeyRow is the row of a T in a store, whose sealed part is held, for resealing.
+func RekeyRow[T any](
+	field string, now func() time.Time, held func(*T) *keyring.SealedRow,
+	update func(context.Context, func(*T) error) (T, error),
+) keyring.Row {
+	return keyring.Row{Field: field, Now: now, Update: func(
+		ctx context.Context, change func(*keyring.SealedRow) error,
+	) (keyring.SealedRow, error) {
+		now, err := update(ctx, func(now *T) error { return change(held(now)) })
+		if errors.Is(err, ErrConflict) || errors.Is(err, ErrNotFound) {
+			err = fmt.Errorf("%w: %w", keyring.ErrOvertaken, err)
+		}
+		return *held(&now), err
+	}}
+}
+
 // KeyFault translates an error of a key ring for callers. They are told lost, which is an
 // [ErrUnopenable], where the sealed text does not open. Any other error stays as it is.
 func KeyFault(err error, lost Error) error {

@@ -76,10 +76,8 @@ func (l *Lifecycle) begin(ctx context.Context, p policy.Principal, id string, fr
 	if err != nil {
 		return Operation{}, l.refuse(ctx, act, err)
 	}
-	if t == ScaleVNF || t == Heal || t == Terminate {
-		if o.Params, err = unread(o.Params); err != nil {
-			return Operation{}, l.refuse(ctx, act, err)
-		}
+	if t == ScaleVNF || t == Heal || t == Terminate { // which read no parameters, so that nobody knows which of them are secret
+		o.Params = censored(censored(o.Params, "additionalParams", "variables"), "additionalParams", "nfv")
 	}
 	if o.Target.Inline && t == Instantiate {
 		failpoint.At("inline.brought")

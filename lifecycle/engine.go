@@ -75,7 +75,7 @@ func (l *Lifecycle) Work(ctx context.Context, id string) error {
 	l.nextTurns(ctx)
 	l.release(ctx, ended)
 	l.letGoOf(ctx, ended)
-	l.forget(ctx, ended)
+	l.abandonSecrets(ctx, ended.Before.Concealed.ID, ended.Target.Concealed.ID)
 	return nil
 }
 

@@ -102,7 +102,7 @@ func (l *Lifecycle) Forget(ctx context.Context, p policy.Principal, id string) (
 	}
 	failpoint.At("forget.forgotten")
 	l.release(ctx, o)
-	l.forget(ctx, o)
+	l.abandonSecrets(ctx, o.Before.Concealed.ID, o.Target.Concealed.ID)
 	l.letGoOf(ctx, o)
 	return o, nil
 }

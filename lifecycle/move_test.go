@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/keyring"
 	"github.com/vimbroker/vimbroker/lifecycle"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
@@ -83,10 +84,10 @@ func TestMove(t *testing.T) {
 	if now.Shape.VIM != "far" || now.Shape.VIMName != "far" || len(now.Shape.Resources) != len(i.Shape.Resources) || now.Shape.Concealed.ID == i.Shape.Concealed.ID {
 		t.Errorf("the instance is %+v", now.Shape)
 	}
-	if h, err := v.store.SecretParameters(ctx, now.Shape.Concealed.ID); err != nil || h.VIM != "far" || h.State != lifecycle.SecretParametersActive {
+	if h, err := v.store.SecretParameters(ctx, now.Shape.Concealed.ID); err != nil || h.VIM != "far" || h.State != keyring.Active {
 		t.Errorf("what is hidden is of VIM %s, %s, %v", h.VIM, h.State, err)
 	}
-	if h, err := v.store.SecretParameters(ctx, i.Shape.Concealed.ID); err == nil && h.State != lifecycle.SecretParametersAbandoned {
+	if h, err := v.store.SecretParameters(ctx, i.Shape.Concealed.ID); err == nil && h.State != keyring.Abandoned {
 		t.Errorf("what was hidden is %s", h.State)
 	}
 	v.completes(v.Heal(ctx, alice, i.ID, lifecycle.Healing{}))

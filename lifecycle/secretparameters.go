@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -31,18 +30,6 @@ const (
 	shownSecret = "<hidden>"
 )
 
-// SecretParametersState is where secret parameters stand.
-type SecretParametersState = keyring.State
-
-// Every state. Those that are making are named by no operation yet; an instance, or an operation that is live, needs
-// those that are active.
-const (
-	SecretParametersMaking    = keyring.Making
-	SecretParametersActive    = keyring.Active
-	SecretParametersRekeying  = keyring.Rekeying
-	SecretParametersAbandoned = keyring.Abandoned
-)
-
 // SecretParameters holds the parameters of requests that no answer shows: sealed, under a key of their own in a key store.
 // Instances and operations name it ([Shape]).
 type SecretParameters struct {
@@ -51,32 +38,13 @@ type SecretParameters struct {
 	// Instance is the instance of the parameters, VIM the VIM that it is on: they are resealed together
 	// with that VIM.
 	Instance, VIM string
-	State         SecretParametersState
-	// Since is when it entered the state, or was taken over in it.
-	Since time.Time
-	// Generation counts the keys, from 1 on.
-	Generation int64
-	// Sealed is the Fernet token, under Ref in KeyStore. They are empty before it is made and once it is abandoned.
-	Sealed   string
-	KeyStore string
-	Ref      secret.Ref
+	// SealedRow: those that are making are named by no operation yet; an instance, or an operation that is live, needs
+	// those that are active. Of the owners the generation is kept.
+	keyring.SealedRow
 }
 
-// owner is whom its key belongs to.
-func (h SecretParameters) owner() secret.Owner {
-	return secret.Owner{ID: h.ID, Generation: h.Generation}
-}
-
-// place is the sealed text, and where its key is.
-func (h SecretParameters) place() keyring.Sealed {
-	return keyring.Sealed{KeyStore: h.KeyStore, Ref: h.Ref, Text: h.Sealed}
-}
-
-func (h SecretParameters) held() keyring.SealedRow {
-	next := h.owner()
-	next.Generation++
-	return keyring.SealedRow{State: h.State, Since: h.Since, Owner: h.owner(), Next: next, Sealed: h.place()}
-}
+// held is the sealed part of the row, with the owners of its keys.
+func (h *SecretParameters) held() *keyring.SealedRow { return h.OwnedBy(h.ID) }
 
 // field binds the sealed text to the instance that names it.
 func (h SecretParameters) field() string { return "parameters of VNF instance " + h.Instance }
@@ -114,8 +82,6 @@ type content struct {
 	Parameters json.RawMessage   `json:"parameters,omitempty"`
 }
 
-func (c content) empty() bool { return len(c.Variables) == 0 && len(c.Parameters) == 0 }
-
 // text is content in sealed form.
 func (c content) text() (secret.Text, error) {
 	var b bytes.Buffer
@@ -132,18 +98,13 @@ func (c content) text() (secret.Text, error) {
 }
 
 // sealSecrets seals the parameters of a new operation that no answer may show, and leaves the name of the sealed record in
-// their place. given are the parameters of the request. The caller then begins the operation, or calls abandonSecrets.
+// their place; the request is shown without them. given are the parameters of the request: they replace earlier ones of the
+// same kind, and the others stay. The caller then begins the operation, or calls abandonSecrets.
 func (l *Lifecycle) sealSecrets(ctx context.Context, o *Operation, given content) error {
+	s, gives := &o.Target, given.Variables != nil || given.Parameters != nil
 	if o.Type == ScaleVNF || o.Type == Heal { // which read the parameters that are sealed already
 		return nil
 	}
-	return l.sealSecretsIn(ctx, o.Instance, &o.Target, given, &o.Params)
-}
-
-// sealSecretsIn is sealSecrets for the shape that the operation is to reach; the request is shown without its secret values.
-// Values in given replace earlier ones of the same kind, and the others stay.
-func (l *Lifecycle) sealSecretsIn(ctx context.Context, instance string, s *Shape, given content, request *json.RawMessage) error {
-	gives := given.Variables != nil || given.Parameters != nil
 	if len(s.Variables) == 0 && len(s.Parameters) == 0 && (s.Concealed.ID == "" || !gives) {
 		return nil
 	}
@@ -155,84 +116,64 @@ func (l *Lifecycle) sealSecretsIn(ctx context.Context, instance string, s *Shape
 	if err != nil {
 		return err
 	}
-	names := slices.DeleteFunc(append(slices.Clone(b.Secret), pkg.VNFD.SecretParameters()...),
-		func(name string) bool { _, given := s.Variables[name]; return !given })
-	slices.Sort(names)
-	names = slices.Compact(names)
+	secrets := append(slices.Clone(b.Secret), pkg.VNFD.SecretParameters()...)
+	names := slices.DeleteFunc(slices.Sorted(maps.Keys(s.Variables)), func(name string) bool { return !slices.Contains(secrets, name) })
 	parameters := b.SecretParameters && len(s.Parameters) > 0
 	if !gives && len(names) == 0 && !parameters {
 		return nil // as it was
 	}
-	was := s.Concealed
-	if given.Variables != nil {
-		was.Variables = nil
-	}
-	if given.Parameters != nil {
-		was.Parameters = false
-	}
 	var c content
-	if len(was.Variables) > 0 || was.Parameters {
-		old, err := l.openSecretParameters(ctx, instance, *s)
-		if err != nil {
+	if len(s.Concealed.Variables) > 0 && given.Variables == nil || s.Concealed.Parameters && given.Parameters == nil {
+		if c, err = l.openSecretParameters(ctx, o.Instance, *s); err != nil {
 			return err
 		}
-		if len(was.Variables) > 0 {
-			c.Variables = old.Variables
-		}
-		if was.Parameters {
-			c.Parameters = old.Parameters
-		}
+	}
+	if given.Variables != nil || c.Variables == nil {
+		c.Variables = map[string]string{}
+	}
+	if given.Parameters != nil {
+		c.Parameters = nil
 	}
 	shown := maps.Clone(s.Variables)
 	for _, name := range names {
-		if c.Variables == nil {
-			c.Variables = map[string]string{}
-		}
 		c.Variables[name] = s.Variables[name]
 		delete(shown, name)
+		o.Params = censored(o.Params, "additionalParams", "variables", name)
 	}
 	if parameters {
-		c.Parameters = s.Parameters
+		c.Parameters, s.Parameters = s.Parameters, nil
+		o.Params = censored(o.Params, "additionalParams", "nfv")
 	}
-	if c.empty() {
-		s.Concealed = Concealed{}
+	s.Variables, s.Concealed = shown, Concealed{}
+	if len(c.Variables) == 0 && len(c.Parameters) == 0 {
 		return nil
 	}
-	id, err := l.seal(ctx, instance, s.VIM, c)
-	if err != nil {
-		return err
-	}
-	s.Concealed = Concealed{ID: id, Variables: slices.Sorted(maps.Keys(c.Variables)), Parameters: len(c.Parameters) > 0}
-	s.Variables = shown
-	if parameters {
-		s.Parameters = nil
-	}
-	if *request, err = censored(*request, names, parameters); err != nil {
-		l.abandonSecrets(ctx, id)
-	}
+	s.Concealed = Concealed{Variables: slices.Sorted(maps.Keys(c.Variables)), Parameters: len(c.Parameters) > 0}
+	s.Concealed.ID, err = l.seal(ctx, o.Instance, s.VIM, c)
 	return err
 }
 
 // seal seals parameters under a key of their own: intent, key, sealed text. They are Making until an operation begins
 // that names them.
 func (l *Lifecycle) seal(ctx context.Context, instance, vim string, c content) (id string, err error) {
-	h := SecretParameters{ID: uuid.NewString(), Instance: instance, VIM: vim, State: SecretParametersMaking, Since: l.Now(), Generation: 1}
 	text, err := c.text()
 	if err != nil {
 		return "", err
 	}
+	h := SecretParameters{ID: uuid.NewString(), Instance: instance, VIM: vim}
+	h.State, h.Since, h.Owner.Generation = keyring.Making, l.Now(), 1
 	if err := l.Store.CreateSecretParameters(ctx, h); err != nil {
 		return "", err
 	}
 	failpoint.At("secret-parameters.intent")
-	sealed, err := sealedIn(ctx, l.Keys, h, text)
-	if err == nil {
+	sealed, err := l.Keys.Seal(ctx, h.held().Owner, h.field(), text)
+	if err = secretParametersFault(err); err == nil {
 		failpoint.At("secret-parameters.key-stored")
 		_, err = l.Store.UpdateSecretParameters(ctx, h.ID, func(now *SecretParameters) error {
-			if now.State != SecretParametersMaking {
+			if now.State != keyring.Making {
 				return overtakenSecretParameters()
 			}
-			now.Sealed, now.KeyStore, now.Ref = sealed.Sealed, sealed.KeyStore, sealed.Ref
+			now.Sealed = sealed
 			return nil
 		})
 	}
@@ -244,47 +185,27 @@ func (l *Lifecycle) seal(ctx context.Context, instance, vim string, c content) (
 	return h.ID, nil
 }
 
-// sealedIn is h with text sealed under a new key.
-func sealedIn(ctx context.Context, keys keyring.Ring, h SecretParameters, text secret.Text) (SecretParameters, error) {
-	sealed, err := keys.Seal(ctx, h.owner(), h.field(), text)
-	h.Sealed, h.KeyStore, h.Ref = sealed.Text, sealed.KeyStore, sealed.Ref
-	return h, secretParametersFault(err)
-}
-
 // openSecretParameters opens the secret parameters of a shape; empty if it has none.
-func (l *Lifecycle) openSecretParameters(ctx context.Context, instance string, s Shape) (content, error) {
-	if s.Concealed.ID == "" {
-		return content{}, nil
-	}
+func (l *Lifecycle) openSecretParameters(ctx context.Context, instance string, s Shape) (c content, err error) {
 	last, lost := secret.Ref(""), error(nil)
-	for {
+	for s.Concealed.ID != "" {
 		h, err := l.Store.SecretParameters(ctx, s.Concealed.ID)
 		if err != nil && !errors.Is(err, broker.ErrNotFound) {
-			return content{}, err
+			return c, err
 		}
-		if err != nil || h.Instance != instance || h.Sealed == "" || h.Ref == last {
-			return content{}, secretParametersLost(errors.Join(err, lost))
+		if err != nil || h.Instance != instance || h.Text == "" || h.Ref == last {
+			return c, secretParametersFault(errors.Join(keyring.ErrLost, err, lost))
 		}
-		text, err := l.opened(ctx, h)
-		if errors.Is(err, broker.ErrUnopenable) { // it may have been resealed since it was read
-			last, lost = h.Ref, err
-			continue
+		text, err := l.Keys.Open(ctx, h.held().Owner, h.field(), h.Sealed)
+		if err == nil && json.Unmarshal([]byte(text.Reveal()), &c) != nil {
+			err = keyring.ErrLost
 		}
-		if err != nil {
-			return content{}, err
+		if err = secretParametersFault(err); !errors.Is(err, broker.ErrUnopenable) {
+			return c, err
 		}
-		var c content
-		if json.Unmarshal([]byte(text.Reveal()), &c) != nil {
-			return content{}, secretParametersLost(nil)
-		}
-		return c, nil
+		last, lost = h.Ref, err // it may have been resealed since it was read
 	}
-}
-
-// opened opens secret parameters exactly as they were read.
-func (l *Lifecycle) opened(ctx context.Context, h SecretParameters) (secret.Text, error) {
-	text, err := l.Keys.Open(ctx, h.owner(), h.field(), h.place())
-	return text, secretParametersFault(err)
+	return c, nil
 }
 
 // secretParametersFault is an error of a key ring as callers are told it.
@@ -295,15 +216,12 @@ func secretParametersFault(err error) error {
 	})
 }
 
-func secretParametersLost(cause error) error {
-	return secretParametersFault(errors.Join(keyring.ErrLost, cause))
-}
-
 func overtakenSecretParameters() error {
 	return &broker.Error{Kind: broker.ErrConflict, Detail: "the secret parameters were changed at the same time", Remedy: "try again"}
 }
 
-// abandonSecrets abandons secret parameters that no operation has begun with. The pass retries what fails.
+// abandonSecrets abandons secret parameters that no operation has begun with, and destroys the keys of those that nothing
+// needs any more. The pass retries what fails.
 func (l *Lifecycle) abandonSecrets(ctx context.Context, ids ...string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endPatience)
 	defer cancel()
@@ -311,39 +229,22 @@ func (l *Lifecycle) abandonSecrets(ctx context.Context, ids ...string) {
 		if id == "" {
 			continue
 		}
-		h, err := l.Store.UpdateSecretParameters(ctx, id, func(h *SecretParameters) error {
-			if h.State != SecretParametersMaking {
-				return overtakenSecretParameters() // they are needed
-			}
-			h.abandon(l.Now())
-			return nil
-		})
-		if err == nil {
-			err = l.dropSecretParameters(ctx, h, l.Now())
+		before := l.Now().Add(-abandonedFor)
+		h, err := l.Store.SecretParameters(ctx, id)
+		if err == nil && h.State == keyring.Making {
+			before = l.Now()
+			h, err = l.Store.UpdateSecretParameters(ctx, id, func(now *SecretParameters) error {
+				if now.State != keyring.Making {
+					return overtakenSecretParameters() // they are needed
+				}
+				now.State, now.Since, now.Sealed = keyring.Abandoned, before, keyring.Sealed{}
+				return nil
+			})
+		}
+		if err == nil && h.State == keyring.Abandoned {
+			err = l.dropSecretParameters(ctx, h, before)
 		}
 		if err != nil && !errors.Is(err, broker.ErrConflict) && !errors.Is(err, broker.ErrNotFound) {
-			l.Log.WarnContext(ctx, "secret parameters that nobody needs are left for the pass", "parameters", id, "error", err)
-		}
-	}
-}
-
-func (h *SecretParameters) abandon(at time.Time) {
-	h.State, h.Since = SecretParametersAbandoned, at
-	h.Sealed, h.KeyStore, h.Ref = "", "", ""
-}
-
-// forget destroys the keys of secret parameters that an ended operation named and nothing needs any more. The pass
-// retries what fails.
-func (l *Lifecycle) forget(ctx context.Context, o Operation) {
-	for _, id := range []string{o.Before.Concealed.ID, o.Target.Concealed.ID} {
-		if id == "" || o.State.Live() {
-			continue
-		}
-		h, err := l.Store.SecretParameters(ctx, id)
-		if err == nil && h.State == SecretParametersAbandoned {
-			err = l.dropSecretParameters(ctx, h, l.Now().Add(-abandonedFor))
-		}
-		if err != nil && !errors.Is(err, broker.ErrNotFound) {
 			l.Log.WarnContext(ctx, "secret parameters that nobody needs are left for the pass", "parameters", id, "error", err)
 		}
 	}
@@ -352,19 +253,14 @@ func (l *Lifecycle) forget(ctx context.Context, o Operation) {
 // dropSecretParameters destroys the keys of abandoned parameters, and removes their row if they were abandoned before a time: a
 // process that died since may have left a key that no list has shown yet.
 func (l *Lifecycle) dropSecretParameters(ctx context.Context, h SecretParameters, before time.Time) error {
-	if err := l.sweepSecretParameters(ctx, h); err != nil {
-		return err
+	if err := l.Keys.Drop(ctx, h.ID); err != nil {
+		return secretParametersFault(err)
 	}
 	failpoint.At("secret-parameters.swept")
 	if h.Since.After(before) {
 		return nil
 	}
 	return l.Store.DeleteSecretParameters(ctx, h.ID)
-}
-
-// sweepSecretParameters destroys all keys of secret parameters but the one that they are sealed under.
-func (l *Lifecycle) sweepSecretParameters(ctx context.Context, h SecretParameters) error {
-	return secretParametersFault(l.Keys.Sweep(ctx, h.ID, func() ([]keyring.Sealed, error) { return []keyring.Sealed{h.place()}, nil }))
 }
 
 // SettleSecretParameters is the pass that destroys the keys of sealed parameters that nothing needs any more, and settles what
@@ -375,12 +271,12 @@ func (l *Lifecycle) SettleSecretParameters(ctx context.Context, before time.Time
 	for _, h := range found {
 		err := error(nil)
 		switch {
-		case h.State == SecretParametersAbandoned:
+		case h.State == keyring.Abandoned:
 			err = l.dropSecretParameters(ctx, h, before)
 		case !h.Since.Before(before):
-		case h.State == SecretParametersMaking:
+		case h.State == keyring.Making:
 			l.abandonSecrets(ctx, h.ID)
-		case h.State == SecretParametersRekeying:
+		case h.State == keyring.Rekeying:
 			err = secretParametersFault(l.Keys.EndRekey(ctx, l.sealedRow(h), h.Since))
 		}
 		failed = append(failed, err)
@@ -441,78 +337,33 @@ func (l *Lifecycle) eachSecretParameters(ctx context.Context, vim string, do fun
 
 // sealedRow is the row of secret parameters, for resealing.
 func (l *Lifecycle) sealedRow(h SecretParameters) keyring.Row {
-	update := func(ctx context.Context, change func(*keyring.SealedRow) error) (keyring.SealedRow, error) {
-		now, err := l.Store.UpdateSecretParameters(ctx, h.ID, func(h *SecretParameters) error {
-			held := h.held()
-			err := change(&held)
-			h.State, h.Since, h.Generation = held.State, held.Since, held.Owner.Generation
-			h.KeyStore, h.Ref, h.Sealed = held.KeyStore, held.Ref, held.Text
-			return err
+	return broker.RekeyRow(h.field(), l.Now, (*SecretParameters).held,
+		func(ctx context.Context, change func(*SecretParameters) error) (SecretParameters, error) {
+			return l.Store.UpdateSecretParameters(ctx, h.ID, change)
 		})
-		if errors.Is(err, broker.ErrConflict) || errors.Is(err, broker.ErrNotFound) {
-			err = fmt.Errorf("%w: %w", keyring.ErrOvertaken, err)
-		}
-		return now.held(), err
-	}
-	return keyring.Row{Field: h.field(), Now: l.Now, Update: update}
 }
 
-// censored is a request without its secret parameters.
-func censored(request json.RawMessage, names []string, parameters bool) (json.RawMessage, error) {
-	if len(request) == 0 || len(names) == 0 && !parameters {
-		return request, nil
-	}
-	return within(request, "additionalParams", func(given json.RawMessage) (json.RawMessage, error) {
-		given, err := within(given, "variables", func(of json.RawMessage) (_ json.RawMessage, err error) {
-			for _, name := range names {
-				if of, err = within(of, name, placeholder); err != nil {
-					return nil, err
-				}
-			}
-			return of, nil
-		})
-		if err != nil || !parameters {
-			return given, err
-		}
-		return within(given, "nfv", placeholder)
-	})
-}
-
-// unread is a request for an operation that reads no parameters, with a placeholder for those that it gives all the
-// same: the broker does not know which of them are secret.
-func unread(request json.RawMessage) (json.RawMessage, error) {
-	return within(request, "additionalParams", func(given json.RawMessage) (json.RawMessage, error) {
-		given, err := within(given, "variables", placeholder)
-		if err != nil {
-			return nil, err
-		}
-		return within(given, "nfv", placeholder)
-	})
-}
-
-// within is an object with a member changed, whatever the case of its name; everything else stays
-// unchanged.
-func within(in json.RawMessage, member string, change func(json.RawMessage) (json.RawMessage, error)) (json.RawMessage, error) {
+// censored is a request with a placeholder for the member that a path leads to, whatever the case of its names; everything
+// else stays unchanged.
+func censored(in json.RawMessage, member string, below ...string) json.RawMessage {
 	var all map[string]json.RawMessage
 	if len(in) == 0 || json.Unmarshal(in, &all) != nil {
-		return in, nil
+		return in
 	}
 	changed := false
 	for name, value := range all {
 		if !strings.EqualFold(name, member) {
 			continue
 		}
-		to, err := change(value)
-		if err != nil {
-			return nil, err
+		if len(below) > 0 {
+			all[name] = censored(value, below[0], below[1:]...)
+		} else {
+			all[name], _ = json.Marshal(shownSecret)
 		}
-		all[name], changed = to, true
+		changed = true
 	}
-	if !changed {
-		return in, nil
+	if changed {
+		in, _ = json.Marshal(all) // what was read is written
 	}
-	return json.Marshal(all)
+	return in
 }
-
-// placeholder stands for a secret value.
-func placeholder(json.RawMessage) (json.RawMessage, error) { return json.Marshal(shownSecret) }

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/keyring"
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/drivers/keydir"
 	"github.com/vimbroker/vimbroker/lifecycle"
@@ -257,7 +258,7 @@ func TestSecretParametersAreSealedAnew(t *testing.T) {
 			t.Fatal(err)
 		}
 		now := row()
-		if now.Ref == old.Ref || now.Sealed == old.Sealed || now.Generation != old.Generation+1 || now.State != lifecycle.SecretParametersActive || v.first.count(t) != c.one || v.two.count(t) != c.other {
+		if now.Ref == old.Ref || now.Text == old.Text || now.Owner.Generation != old.Owner.Generation+1 || now.State != keyring.Active || v.first.count(t) != c.one || v.two.count(t) != c.other {
 			t.Errorf("to %q: from %+v to %+v, %d and %d keys", c.to, old, now, v.first.count(t), v.two.count(t))
 		}
 		v.completes(v.Heal(t.Context(), alice, i.ID, lifecycle.Healing{}))
@@ -303,7 +304,7 @@ func TestOneThatDoesNotOpenKeepsNoOtherFromBeingSealedAnew(t *testing.T) {
 		t.Error("it says nothing of the one that does not open")
 	}
 	elsewhere("second", 1)
-	if moved, err := v.store.SecretParameters(t.Context(), ids[1]); err != nil || moved.KeyStore != "second" || moved.State != lifecycle.SecretParametersActive {
+	if moved, err := v.store.SecretParameters(t.Context(), ids[1]); err != nil || moved.KeyStore != "second" || moved.State != keyring.Active {
 		t.Errorf("the other is %+v, %v; want it sealed anew", moved, err)
 	}
 	if n, err := v.SecretParametersElsewhere(t.Context(), "far", "second"); err != nil || n != 0 {
@@ -319,7 +320,7 @@ func TestSealingAnewThatDied(t *testing.T) {
 	intent := func() {
 		t.Helper()
 		if _, err := v.store.UpdateSecretParameters(t.Context(), id, func(h *lifecycle.SecretParameters) error {
-			h.State, h.Since = lifecycle.SecretParametersRekeying, v.clock.Now()
+			h.State, h.Since = keyring.Rekeying, v.clock.Now()
 			return nil
 		}); err != nil {
 			t.Fatal(err)
@@ -342,7 +343,7 @@ func TestSealingAnewThatDied(t *testing.T) {
 		t.Errorf("one that may be at work is settled: %v, %d keys", err, v.two.count(t))
 	}
 	v.settles()
-	if h, err := v.store.SecretParameters(t.Context(), id); err != nil || h.State != lifecycle.SecretParametersActive || v.first.count(t) != 1 || v.two.count(t) != 0 {
+	if h, err := v.store.SecretParameters(t.Context(), id); err != nil || h.State != keyring.Active || v.first.count(t) != 1 || v.two.count(t) != 0 {
 		t.Errorf("settled: %+v, %v, %d and %d keys", h, err, v.first.count(t), v.two.count(t))
 	}
 	// Dropped meanwhile, all its keys go.
@@ -377,7 +378,7 @@ func TestSealingThatIsTakenOver(t *testing.T) {
 		o.Store = between
 	})
 	// A request that took too long: it is refused, and leaves neither key nor row.
-	between.after, between.then = 1, func(h *lifecycle.SecretParameters) { h.State = lifecycle.SecretParametersAbandoned }
+	between.after, between.then = 1, func(h *lifecycle.SecretParameters) { h.State = keyring.Abandoned }
 	_, err := v.Instantiate(t.Context(), alice, v.made().ID, secretive())
 	wantKind(t, err, broker.ErrConflict)
 	v.settles()

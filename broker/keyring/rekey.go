@@ -25,6 +25,12 @@ type SealedRow struct {
 	Sealed
 }
 
+// OwnedBy completes the owners of a row of which the generation is kept.
+func (h *SealedRow) OwnedBy(id string) *SealedRow {
+	h.Owner.ID, h.Next = id, secret.Owner{ID: id, Generation: h.Owner.Generation + 1}
+	return h
+}
+
 // Row is a row whose text is resealed.
 type Row struct {
 	// Field is the envelope's.

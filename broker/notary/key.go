@@ -43,11 +43,8 @@ type SigningKey struct {
 	// EndedAt is when it was retired or revoked.
 	EndedAt time.Time
 
-	// Sealed is the Fernet token of the private half, under Ref in KeyStore. They are
-	// empty once it is destroyed.
-	Sealed   string
-	KeyStore string
-	Ref      secret.Ref
+	// Sealed is the private half; empty once it is destroyed.
+	keyring.Sealed
 }
 
 // Owner is whom the Fernet key belongs to.
@@ -55,9 +52,7 @@ func (k SigningKey) Owner() secret.Owner { return secret.Owner{ID: k.ID, Generat
 
 // Held is the part of the row that seals the private half.
 func (k SigningKey) Held() keyring.SealedRow {
-	return keyring.SealedRow{
-		State: k.State, Owner: k.Owner(), Sealed: keyring.Sealed{KeyStore: k.KeyStore, Ref: k.Ref, Text: k.Sealed},
-	}
+	return keyring.SealedRow{State: k.State, Owner: k.Owner(), Sealed: k.Sealed}
 }
 
 // counts reports whether the key may have signed a checkpoint of that size.
@@ -73,8 +68,7 @@ func (k SigningKey) counts(size int64) bool {
 
 // end retires or revokes the key, whose checkpoints count up to a size.
 func (k *SigningKey) end(state SigningKeyState, until int64, at time.Time) {
-	k.State, k.Until, k.EndedAt = state, until, at
-	k.Sealed, k.KeyStore, k.Ref = "", "", ""
+	k.State, k.Until, k.EndedAt, k.Sealed = state, until, at, keyring.Sealed{}
 }
 
 // verifiers are those of keys whose checkpoints of a size count.

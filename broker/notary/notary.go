@@ -238,14 +238,14 @@ func (n *Notary) fill(ctx context.Context, k *SigningKey, to keyring.Ring) (pen,
 	if err != nil {
 		return pen{}, fmt.Errorf("sealing the key that signs checkpoints: %w", err)
 	}
-	k.Verifier, k.Sealed, k.KeyStore, k.Ref = public, sealed.Text, sealed.KeyStore, sealed.Ref
+	k.Verifier, k.Sealed = public, sealed
 	failpoint.At("audit.key-stored")
 	return p, nil
 }
 
 // open opens a key. The public half comes from what is sealed, not from the row.
 func (n *Notary) open(ctx context.Context, k SigningKey) (pen, error) {
-	text, err := n.keys.Open(ctx, k.Owner(), sealedField, k.Held().Sealed)
+	text, err := n.keys.Open(ctx, k.Owner(), sealedField, k.Sealed)
 	if errors.Is(err, keyring.ErrLost) {
 		return pen{}, fmt.Errorf("%w: %w", ErrLost, err)
 	}

@@ -15,11 +15,8 @@ type TokenKey struct {
 	State TokenKeyState
 	// Public is the public half as a JWK (RFC 7517); empty while the key is being made.
 	Public string
-	// Sealed is the Fernet token of the private half, under Ref in KeyStore. They are empty
-	// before the key is made, and once its private half is destroyed.
-	Sealed   string
-	KeyStore string
-	Ref      secret.Ref
+	// Sealed is the private half. It is empty before the key is made, and once its private half is destroyed.
+	keyring.Sealed
 
 	CreatedAt time.Time
 	// Until is when tokens of a key that another has taken over from have all expired.
@@ -43,9 +40,7 @@ func (k TokenKey) Owner() secret.Owner { return secret.Owner{ID: k.ID, Generatio
 
 // Held is the part of the row that seals the private half.
 func (k TokenKey) Held() keyring.SealedRow {
-	return keyring.SealedRow{
-		State: k.State, Owner: k.Owner(), Sealed: keyring.Sealed{KeyStore: k.KeyStore, Ref: k.Ref, Text: k.Sealed},
-	}
+	return keyring.SealedRow{State: k.State, Owner: k.Owner(), Sealed: k.Sealed}
 }
 
 func (k TokenKey) counts(now time.Time) bool {

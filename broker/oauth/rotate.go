@@ -73,7 +73,7 @@ func (t *Tokens) Keys(ctx context.Context, p policy.Principal) ([]TokenKey, erro
 	keys, err := t.Store.TokenKeys(ctx)
 	keys = slices.DeleteFunc(keys, func(k TokenKey) bool { return !k.counts(t.Now()) })
 	for i := range keys {
-		keys[i].Sealed = ""
+		keys[i].Text = ""
 	}
 	return keys, err
 }
@@ -163,7 +163,7 @@ func (t *Tokens) Reseal(ctx context.Context, due broker.Due) error {
 	if !found {
 		return nil
 	}
-	if due.Selects(k.Held().Sealed) {
+	if due.Selects(k.Sealed) {
 		_, err = t.replace(ctx, self(""), k.ID, due.To)
 	}
 	return err
@@ -178,8 +178,7 @@ func (t *Tokens) takeOver(keys []TokenKey, mine TokenKey, before string) ([]Toke
 	}
 	for i := range keys {
 		if keys[i].ID == before {
-			keys[i].State, keys[i].Until = KeyVerifying, t.Now().Add(TokenLife+leeway)
-			keys[i].Sealed, keys[i].KeyStore, keys[i].Ref = "", "", ""
+			keys[i].State, keys[i].Until, keys[i].Sealed = KeyVerifying, t.Now().Add(TokenLife+leeway), keyring.Sealed{}
 		}
 	}
 	keys[at] = mine
@@ -207,13 +206,13 @@ func (t *Tokens) fill(ctx context.Context, k *TokenKey, to keyring.Ring) error {
 		return keyFault(err)
 	}
 	failpoint.At("token.key-stored")
-	k.Public, k.Sealed, k.KeyStore, k.Ref = string(public), sealed.Text, sealed.KeyStore, sealed.Ref
+	k.Public, k.Sealed = string(public), sealed
 	return nil
 }
 
 func (t *Tokens) open(ctx context.Context, k TokenKey) (jose.JSONWebKey, error) {
 	var private jose.JSONWebKey
-	text, err := t.keys.Open(ctx, k.Owner(), sealedField, k.Held().Sealed)
+	text, err := t.keys.Open(ctx, k.Owner(), sealedField, k.Sealed)
 	if err != nil {
 		return private, keyFault(err)
 	}

@@ -160,7 +160,7 @@ func TestKeysOfTokensRotate(t *testing.T) {
 		t.Errorf("Keys() = %+v, %v", shown, err)
 	}
 	for _, k := range shown {
-		if k.Sealed != "" || k.Public == "" {
+		if k.Text != "" || k.Public == "" {
 			t.Errorf("a key is shown with what is sealed, or without its public half: %+v", k)
 		}
 	}
@@ -231,7 +231,7 @@ func TestTheKeyOfTokensMoves(t *testing.T) {
 		}
 	}
 	keys, err := m.store.TokenKeys(t.Context())
-	if err != nil || len(keys) != 2 || keys[1].KeyStore != "elsewhere" || keys[1].State != oauth.KeySigning || keys[0].Sealed != "" {
+	if err != nil || len(keys) != 2 || keys[1].KeyStore != "elsewhere" || keys[1].State != oauth.KeySigning || keys[0].Text != "" {
 		t.Errorf("the keys are %+v, %v, want one that signs, elsewhere, and one that verifies", keys, err)
 	}
 	if held, err := second.List(t.Context(), ""); err != nil || len(held) != 1 {

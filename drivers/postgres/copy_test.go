@@ -18,6 +18,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/grant"
+	"github.com/vimbroker/vimbroker/broker/keyring"
 	"github.com/vimbroker/vimbroker/broker/notary"
 	"github.com/vimbroker/vimbroker/broker/oauth"
 	"github.com/vimbroker/vimbroker/broker/onboard"
@@ -96,7 +97,7 @@ func trial(t *testing.T) *sqlite.Store {
 	}
 	key := notary.SigningKey{
 		ID: "signs", State: notary.Signing, Origin: "log", Verifier: "public", Since: 1, Endorsement: "by", CreatedAt: time.Unix(9, 1000).UTC(),
-		Sealed: "token", KeyStore: "keydir", Ref: "ref",
+		Sealed: keyring.Sealed{Text: "token", KeyStore: "keydir", Ref: "ref"},
 	}
 	must(s.ChangeSigningKeys(ctx, func([]notary.SigningKey) ([]notary.SigningKey, error) { return []notary.SigningKey{key}, nil }, nil, entry))
 	for size := range int64(2) {
@@ -126,10 +127,10 @@ func trial(t *testing.T) *sqlite.Store {
 	must(s.CreateVNFGrant(ctx, grant.Grant{
 		ID: "grant", Client: "client", Project: "north", State: grant.Deciding, Request: grant.GrantRequest{ID: "op", Instance: "i"}, CreatedAt: time.Unix(1, 0).UTC(),
 	}, 0, entry))
-	tokenKey := oauth.TokenKey{ID: "signs-tokens", State: oauth.KeySigning, Public: "{}", Sealed: "token", KeyStore: "keydir", Ref: "ref-2", CreatedAt: time.Unix(1, 0).UTC()}
+	tokenKey := oauth.TokenKey{ID: "signs-tokens", State: oauth.KeySigning, Public: "{}", Sealed: keyring.Sealed{Text: "token", KeyStore: "keydir", Ref: "ref-2"}, CreatedAt: time.Unix(1, 0).UTC()}
 	must(s.ChangeTokenKeys(ctx, func([]oauth.TokenKey) ([]oauth.TokenKey, error) { return []oauth.TokenKey{tokenKey}, nil }, entry))
 	must(s.CreateSubscription(ctx, subscription.Subscription{
-		ID: "subscription", Project: "north", State: subscription.Active, Callback: "https://nfvo.example.org", Base: "https://broker", Verbosity: subscription.Full,
+		ID: "subscription", Project: "north", SealedRow: keyring.SealedRow{State: subscription.Active}, Callback: "https://nfvo.example.org", Base: "https://broker", Verbosity: subscription.Full,
 		Filter: subscription.Filter{Kinds: []lifecycle.EventKind{lifecycle.OperationMoved}}, Auth: []string{"TLS_CERT"}, Digest: "d", CreatedBy: "alice", CreatedAt: time.Unix(1, 0).UTC(),
 	}, 0, entry))
 	for _, id := range []string{"instance-1", "instance-2"} {
@@ -139,7 +140,9 @@ func trial(t *testing.T) *sqlite.Store {
 		o := lifecycle.Operation{ID: "operation-of-" + id, Instance: id, Project: "north", Type: lifecycle.Instantiate, State: lifecycle.Starting, StartedAt: i.CreatedAt, Revision: 1, Before: i.Shape, Target: i.Shape}
 		must(s.BeginOperation(ctx, o, 1, nil, entry))
 	}
-	must(s.CreateSecretParameters(ctx, lifecycle.SecretParameters{ID: "hidden", Instance: "instance-1", VIM: "v", State: lifecycle.SecretParametersActive, Since: time.Unix(2, 0).UTC(), Generation: 3, Sealed: "token", KeyStore: "keydir", Ref: "ref"}))
+	must(s.CreateSecretParameters(ctx, lifecycle.SecretParameters{ID: "hidden", Instance: "instance-1", VIM: "v", SealedRow: keyring.SealedRow{
+		State: keyring.Active, Since: time.Unix(2, 0).UTC(), Owner: secret.Owner{Generation: 3}, Sealed: keyring.Sealed{Text: "token", KeyStore: "keydir", Ref: "ref"},
+	}}))
 	must(s.GiveTurns(ctx, func(places []lifecycle.Place) []string { return []string{places[0].Operation} }, func(o *lifecycle.Operation) { o.TurnAt = o.StartedAt }))
 	return s
 }

@@ -8,7 +8,7 @@ import (
 
 // SecretParametersColumns are the columns of the table vnf_secret_parameters.
 var SecretParametersColumns = ColumnsOf[lifecycle.SecretParameters](`
-	id! instance! vim! state since generation sealed key_store key_ref=Ref`)
+	id! instance! vim! state since generation=Owner.Generation sealed=Text key_store key_ref=Ref`)
 
 // The conditions of [lifecycle.SecretParametersFilter]. SecretParametersUnsettled is the condition of the index
 // secret_parameters_unsettled, so that it serves.
@@ -22,18 +22,13 @@ const (
 type SecretParametersChange struct{ Kept, Dropped []string }
 
 // concealed compares what was needed before a write with what is after it.
-func concealed(before, after []string) (c SecretParametersChange) {
-	for _, id := range after {
-		if !slices.Contains(before, id) && !slices.Contains(c.Kept, id) {
-			c.Kept = append(c.Kept, id)
-		}
+func concealed(before, after []string) SecretParametersChange {
+	without := func(all, others []string) []string {
+		all = slices.DeleteFunc(slices.Clone(all), func(id string) bool { return slices.Contains(others, id) })
+		slices.Sort(all)
+		return slices.Compact(all)
 	}
-	for _, id := range before {
-		if !slices.Contains(after, id) && !slices.Contains(c.Dropped, id) {
-			c.Dropped = append(c.Dropped, id)
-		}
-	}
-	return c
+	return SecretParametersChange{Kept: without(after, before), Dropped: without(before, after)}
 }
 
 // needs are the secret parameters that an instance needs, and an operation on it that is live.

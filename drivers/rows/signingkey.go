@@ -11,11 +11,11 @@ import (
 
 // SigningKeyColumns are the columns of the table audit_keys.
 var SigningKeyColumns = ColumnsOf[notary.SigningKey](`
-	id! state origin! verifier since until endorsement created_at! ended_at sealed key_store key_ref=Ref`)
+	id! state origin! verifier since until endorsement created_at! ended_at sealed=Text key_store key_ref=Ref`)
 
 // TokenKeyColumns are the columns of the table oauth_keys.
 var TokenKeyColumns = ColumnsOf[oauth.TokenKey](`
-	id! state public sealed key_store key_ref=Ref created_at! until`)
+	id! state public sealed=Text key_store key_ref=Ref created_at! until`)
 
 // SealedKey is a key that signs, whose private half is sealed.
 type SealedKey interface {

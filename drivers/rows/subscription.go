@@ -19,7 +19,7 @@ type Subscription struct {
 // SubscriptionColumns are the columns of the table vnf_subscriptions.
 var SubscriptionColumns = ColumnsOf[Subscription](`
 	id! project! callback! base! verbosity! filter!=FilterText auth! digest! created_by! created_at! state since
-	sealed key_store key_ref=Ref delivered! delivered_at! failures! refusals! failing_since! fault! given_up!
+	sealed=Text key_store key_ref=Ref delivered! delivered_at! failures! refusals! failing_since! fault! given_up!
 	given_up_at!`)
 
 // SubscriptionRow is a subscription as a store keeps it.

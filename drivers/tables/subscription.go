@@ -79,7 +79,7 @@ func (s *Tables) DeleteSubscription(ctx context.Context, id string, e audit.Entr
 		t.queue(dropNotifications, id)
 		t.queue(deleteSubscription, id)
 		if one.Ref != "" {
-			t.queue(retireSigningKey, one.KeyStore, string(one.Ref), one.ID, one.Owner().Generation, s.db.Now())
+			t.queue(retireSigningKey, one.KeyStore, string(one.Ref), one.ID, 1, s.db.Now()) // all are of one generation
 		}
 		return nil
 	})

@@ -157,25 +157,17 @@ func (b *Bundles) each(ctx context.Context, f Filter, do func(Row) error) error 
 func (r Row) field() string { return "ONAP " + string(r.Kind) }
 
 // held is the sealed part of a row, with the owners of its keys.
-func (r *Row) held() *keyring.SealedRow {
-	r.Owner.ID, r.Next = r.ID, secret.Owner{ID: r.ID, Generation: r.Owner.Generation + 1}
-	return &r.SealedRow
-}
+func (r *Row) held() *keyring.SealedRow { return r.OwnedBy(r.ID) }
 
 // sealedRow is a row for resealing, whose first writes record entries.
 func (b *Bundles) sealedRow(r Row, entries ...audit.Entry) keyring.Row {
-	update := func(ctx context.Context, change func(*keyring.SealedRow) error) (keyring.SealedRow, error) {
+	return broker.RekeyRow(r.field(), b.Now, (*Row).held, func(ctx context.Context, change func(*Row) error) (Row, error) {
 		var e *audit.Entry
 		if len(entries) > 0 {
 			e, entries = &entries[0], entries[1:]
 		}
-		now, err := b.Store.UpdateBundle(ctx, r.ID, func(now *Row) error { return change(now.held()) }, e)
-		if errors.Is(err, broker.ErrConflict) || errors.Is(err, broker.ErrNotFound) {
-			err = fmt.Errorf("%w: %w", keyring.ErrOvertaken, err)
-		}
-		return *now.held(), err
-	}
-	return keyring.Row{Field: r.field(), Now: b.Now, Update: update}
+		return b.Store.UpdateBundle(ctx, r.ID, change, e)
+	})
 }
 
 // seal gives a row another secret text.

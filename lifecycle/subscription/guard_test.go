@@ -21,6 +21,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/keyring"
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/drivers/callback"
 	"github.com/vimbroker/vimbroker/lifecycle"
@@ -267,15 +268,15 @@ func TestShownAndForgotten(t *testing.T) {
 	one := o.subscribe(s, func(r *subscription.NewSubscription) {
 		r.Auth, r.Credentials = []string{subscription.Basic}, subscription.Credentials{User: "u", Password: secret.NewText(canary)}
 	})
-	making := subscription.Subscription{ID: uuid.NewString(), Project: "core", State: subscription.Making, Callback: s.URL, Digest: "x", CreatedAt: o.clock.Now()}
+	making := subscription.Subscription{ID: uuid.NewString(), Project: "core", SealedRow: keyring.SealedRow{State: subscription.Making}, Callback: s.URL, Digest: "x", CreatedAt: o.clock.Now()}
 	if err := o.store.CreateSubscription(t.Context(), making, 0, o.entry()); err != nil {
 		t.Fatal(err)
 	}
 	all, _, err := o.Subscriptions.Subscriptions(t.Context(), alice, broker.Page{})
-	if err != nil || len(all) != 1 || all[0].ID != one.ID || all[0].Sealed != "" {
+	if err != nil || len(all) != 1 || all[0].ID != one.ID || all[0].Text != "" {
 		t.Errorf("the list is %+v, %v", all, err)
 	}
-	if shown, err := o.Subscription(t.Context(), alice, one.ID); err != nil || shown.Sealed != "" {
+	if shown, err := o.Subscription(t.Context(), alice, one.ID); err != nil || shown.Text != "" {
 		t.Errorf("it is shown as %+v, %v", shown, err)
 	}
 	if err := o.Delete(t.Context(), alice, one.ID); err != nil || len(watch.forgot) != 1 || watch.forgot[0] != one.ID || watch.retired != 1 {
@@ -302,7 +303,7 @@ func TestADuplicateWaitsForTheFirst(t *testing.T) {
 // What was abandoned goes with the next pass; a subscriber that fails its test leaves an entry in the audit log.
 func TestAbandonedAndRefused(t *testing.T) {
 	o, s := newOffice(t), newSubscriber(t, nil)
-	left := subscription.Subscription{ID: uuid.NewString(), Project: "core", State: subscription.Making, Callback: s.URL, Digest: "x", CreatedAt: o.clock.Now()}
+	left := subscription.Subscription{ID: uuid.NewString(), Project: "core", SealedRow: keyring.SealedRow{State: subscription.Making}, Callback: s.URL, Digest: "x", CreatedAt: o.clock.Now()}
 	err := o.store.CreateSubscription(t.Context(), left, 0, o.entry())
 	if err == nil {
 		_, err = o.store.UpdateSubscription(t.Context(), left.ID, func(now *subscription.Subscription) error { now.State = subscription.Abandoned; return nil }, o.entry())

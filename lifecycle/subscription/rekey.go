@@ -15,7 +15,7 @@ func (s *Subscriptions) Reseal(ctx context.Context, due broker.Due) error {
 	var failed []error
 	q := Query{Sealed: true}
 	for one, err := range broker.Pages(&q.Page, func() ([]Subscription, string, error) { return s.Store.Subscriptions(ctx, q) }) {
-		if err == nil && one.State.Needed() && due.Selects(one.held().Sealed) {
+		if err == nil && one.State.Needed() && due.Selects(one.Sealed) {
 			if err = s.Keys.Rekey(ctx, due.To, s.sealedRow(one)); errors.Is(err, broker.ErrNotFound) { // it was deleted
 				err = nil
 			}
@@ -30,26 +30,10 @@ func (s *Subscriptions) Reseal(ctx context.Context, due broker.Due) error {
 	return errors.Join(failed...)
 }
 
-func (s Subscription) held() keyring.SealedRow {
-	return keyring.SealedRow{
-		State: s.State, Since: s.Since, Owner: s.Owner(), Next: s.Owner(),
-		Sealed: keyring.Sealed{KeyStore: s.KeyStore, Ref: s.Ref, Text: s.Sealed},
-	}
-}
-
 // sealedRow is the row of a subscription, for resealing.
 func (s *Subscriptions) sealedRow(one Subscription) keyring.Row {
-	update := func(ctx context.Context, change func(*keyring.SealedRow) error) (keyring.SealedRow, error) {
-		now, err := s.Store.RekeySubscription(ctx, one.ID, func(now *Subscription) error {
-			held := now.held()
-			err := change(&held)
-			now.State, now.Since, now.KeyStore, now.Ref, now.Sealed = held.State, held.Since, held.KeyStore, held.Ref, held.Text
-			return err
+	return broker.RekeyRow(sealedField, s.Now, (*Subscription).held,
+		func(ctx context.Context, change func(*Subscription) error) (Subscription, error) {
+			return s.Store.RekeySubscription(ctx, one.ID, change)
 		})
-		if errors.Is(err, broker.ErrConflict) || errors.Is(err, broker.ErrNotFound) {
-			err = fmt.Errorf("%w: %w", keyring.ErrOvertaken, err)
-		}
-		return now.held(), err
-	}
-	return keyring.Row{Field: sealedField, Now: s.Now, Update: update}
 }

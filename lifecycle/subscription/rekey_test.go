@@ -122,7 +122,7 @@ func TestSecretsAreSealedAnew(t *testing.T) {
 	if err := errors.Join(err, keyErr); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := second.Put(t.Context(), one.Owner(), key); err != nil {
+	if _, err := second.Put(t.Context(), secret.Owner{ID: one.ID, Generation: 1}, key); err != nil {
 		t.Fatal(err)
 	}
 	works("while it is sealed anew")

@@ -29,9 +29,9 @@ type Subscription struct {
 	// ID is a UUID that the broker assigns.
 	ID      string
 	Project string
-	State   State
-	// Since is when it entered the state, or was taken over in it.
-	Since time.Time
+	// SealedRow holds the broker's credentials at the subscriber. Its texts are empty if there are none; while it is made
+	// only KeyStore is known, the one that the key goes to. No owners are kept.
+	keyring.SealedRow
 	// Callback is the URI that notifications are posted to. It never has a user or password.
 	Callback string
 	// Base is the URL at which the subscriber reaches the broker ("https://broker.example.org"): links in
@@ -43,12 +43,6 @@ type Subscription struct {
 	Auth []string
 	// Digest is the same for two subscriptions of a project that would get the same notifications.
 	Digest string
-
-	// Sealed is the Fernet token of the broker's credentials at the subscriber, under Ref in KeyStore. All are
-	// empty if nothing does. While it is made only KeyStore is known, the one that the key goes to.
-	Sealed   string
-	KeyStore string
-	Ref      secret.Ref
 
 	CreatedBy string
 	CreatedAt time.Time
@@ -99,8 +93,12 @@ const (
 	TLS = "TLS_CERT"
 )
 
-// Owner is whom the Fernet key belongs to.
-func (s Subscription) Owner() secret.Owner { return secret.Owner{ID: s.ID, Generation: 1} }
+// held is the sealed part, with the owner of its keys.
+func (s *Subscription) held() *keyring.SealedRow {
+	s.Owner = secret.Owner{ID: s.ID, Generation: 1}
+	s.Next = s.Owner
+	return &s.SealedRow
+}
 
 // Job is the one that sends its notifications.
 func (s Subscription) Job() job.Job { return job.Job{Kind: JobKind, Subject: s.ID} }
@@ -116,7 +114,7 @@ func (s Subscription) Moved(to Subscription) (Subscription, error) {
 			Kind: broker.ErrConflict, Detail: "a subscription that is " + string(s.State) + " cannot become " + string(to.State),
 		}
 	}
-	s.State, s.Since, s.Sealed, s.KeyStore, s.Ref = to.State, to.Since, to.Sealed, to.KeyStore, to.Ref
+	s.SealedRow = to.SealedRow
 	return s, nil
 }
 

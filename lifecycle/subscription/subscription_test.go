@@ -22,6 +22,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/api/sol003"
+	"github.com/vimbroker/vimbroker/broker/keyring"
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/drivers/callback"
 	"github.com/vimbroker/vimbroker/drivers/keydir"
@@ -694,8 +695,8 @@ func TestTardySubscribersLeavePlaces(t *testing.T) {
 func TestUnfinishedIsSettled(t *testing.T) {
 	o := newOffice(t)
 	left := subscription.Subscription{
-		ID: uuid.NewString(), Project: "core", State: subscription.Making, Callback: "https://nfvo.example.org", Digest: "x", CreatedBy: "alice", CreatedAt: o.clock.Now(),
-		Auth: []string{subscription.Basic}, KeyStore: o.keys.Name(),
+		ID: uuid.NewString(), Project: "core", SealedRow: keyring.SealedRow{State: subscription.Making, Sealed: keyring.Sealed{KeyStore: o.keys.Name()}}, Callback: "https://nfvo.example.org", Digest: "x", CreatedBy: "alice", CreatedAt: o.clock.Now(),
+		Auth: []string{subscription.Basic},
 	}
 	if err := o.store.CreateSubscription(t.Context(), left, 0, o.entry()); err != nil {
 		t.Fatal(err)
@@ -704,7 +705,7 @@ func TestUnfinishedIsSettled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := o.keys.Put(t.Context(), left.Owner(), key); err != nil {
+	if _, err := o.keys.Put(t.Context(), secret.Owner{ID: left.ID, Generation: 1}, key); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := o.Subscription(t.Context(), alice, left.ID); !errors.Is(err, broker.ErrNotFound) {

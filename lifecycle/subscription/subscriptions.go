@@ -132,10 +132,10 @@ func (s *Subscriptions) Create(ctx context.Context, p policy.Principal, r NewSub
 		return fail(s.desk.Refuse(ctx, act, err))
 	}
 	one = Subscription{
-		ID: uuid.NewString(), Project: p.Project, State: Making, Callback: r.Callback, Base: r.Base, Verbosity: cmp.Or(r.Verbosity, Full),
+		ID: uuid.NewString(), Project: p.Project, Callback: r.Callback, Base: r.Base, Verbosity: cmp.Or(r.Verbosity, Full),
 		Filter: r.Filter, Auth: r.Auth, CreatedBy: p.Name, CreatedAt: s.Now(),
 	}
-	one.Since = one.CreatedAt
+	one.State, one.Since = Making, one.CreatedAt
 	if r.Credentials.secrets() {
 		one.KeyStore = s.Keys.Name()
 	}
@@ -185,7 +185,7 @@ func (s *Subscriptions) make(ctx context.Context, one Subscription, c Credential
 	}
 	if err == nil {
 		stored, err = s.Store.UpdateSubscription(ctx, one.ID, func(now *Subscription) error {
-			now.State, now.Since, now.Sealed, now.KeyStore, now.Ref = Active, s.Now(), stored.Sealed, stored.KeyStore, stored.Ref
+			now.State, now.Since, now.Sealed = Active, s.Now(), stored.Sealed
 			return nil
 		}, act.Done())
 	}
@@ -223,11 +223,9 @@ func (s *Subscriptions) sealed(ctx context.Context, one Subscription, c Credenti
 	if err != nil {
 		return one, err
 	}
-	sealed, err := s.Keys.Seal(ctx, one.Owner(), sealedField, text)
-	if err != nil {
+	if one.Sealed, err = s.Keys.Seal(ctx, one.held().Owner, sealedField, text); err != nil {
 		return one, keyFault(err)
 	}
-	one.Sealed, one.KeyStore, one.Ref = sealed.Text, sealed.KeyStore, sealed.Ref
 	failpoint.At("subscription.key-stored")
 	return one, nil
 }
@@ -235,8 +233,8 @@ func (s *Subscriptions) sealed(ctx context.Context, one Subscription, c Credenti
 // open opens the secrets of a subscription.
 func (s *Subscriptions) open(ctx context.Context, one Subscription) (Credentials, error) {
 	c := Credentials{}
-	if one.Sealed != "" {
-		text, err := s.Keys.Open(ctx, one.Owner(), sealedField, one.held().Sealed)
+	if one.Text != "" {
+		text, err := s.Keys.Open(ctx, one.held().Owner, sealedField, one.Sealed)
 		if err != nil && !errors.Is(err, keyring.ErrLost) {
 			return c, fmt.Errorf("%w: %w", ErrOurs, keyFault(err))
 		}
@@ -375,7 +373,7 @@ func (s *Subscriptions) showWaiting(ctx context.Context, all []Subscription) err
 	}
 	waiting, err := s.Store.WaitingNotifications(ctx, ids)
 	for n := range all {
-		all[n].Waiting, all[n].Sealed = waiting[all[n].ID], ""
+		all[n].Waiting, all[n].Text = waiting[all[n].ID], ""
 	}
 	return err
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/job"
+	"github.com/vimbroker/vimbroker/broker/keyring"
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/lifecycle"
 	"github.com/vimbroker/vimbroker/lifecycle/api/vnflcm"
@@ -203,8 +204,8 @@ func TestOnlyTheKeyStoreOfASubscriptionIsAsked(t *testing.T) {
 func TestItsRowStaysWhileItsKeyStoreIsNotConfigured(t *testing.T) {
 	o := newOffice(t)
 	left := subscription.Subscription{
-		ID: uuid.NewString(), Project: "core", State: subscription.Making, Callback: "https://nfvo.example.org", Digest: "x",
-		Auth: []string{subscription.OAuth2}, KeyStore: "elsewhere", CreatedAt: o.clock.Now(),
+		ID: uuid.NewString(), Project: "core", SealedRow: keyring.SealedRow{State: subscription.Making, Sealed: keyring.Sealed{KeyStore: "elsewhere"}}, Callback: "https://nfvo.example.org", Digest: "x",
+		Auth: []string{subscription.OAuth2}, CreatedAt: o.clock.Now(),
 	}
 	if err := o.store.CreateSubscription(t.Context(), left, 0, o.entry()); err != nil {
 		t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/keyring"
 	"github.com/vimbroker/vimbroker/broker/oauth"
 	"github.com/vimbroker/vimbroker/policy/audit"
 )
@@ -62,7 +63,7 @@ func TokenKeys(t *testing.T, open func(t *testing.T) TokenKeyStore) {
 	first := oauth.TokenKey{ID: uuid.NewString(), State: oauth.KeyMaking, CreatedAt: epoch}
 	must(change(func([]oauth.TokenKey) []oauth.TokenKey { return []oauth.TokenKey{first} }))
 	signs := first
-	signs.State, signs.Public, signs.Sealed, signs.KeyStore, signs.Ref = oauth.KeySigning, `{"kty":"EC"}`, "token", "keydir", "ref-1"
+	signs.State, signs.Public, signs.Sealed = oauth.KeySigning, `{"kty":"EC"}`, keyring.Sealed{Text: "token", KeyStore: "keydir", Ref: "ref-1"}
 	must(change(func([]oauth.TokenKey) []oauth.TokenKey { return []oauth.TokenKey{signs} }))
 	used, err := s.KeysInUse(ctx, first.ID)
 	wantRefs("in use", used, err, "ref-1")
@@ -76,7 +77,7 @@ func TokenKeys(t *testing.T, open func(t *testing.T) TokenKeyStore) {
 		t.Errorf("a second key that signs = %v, want ErrConflict", err)
 	}
 	verifies := signs
-	verifies.State, verifies.Until, verifies.Sealed, verifies.KeyStore, verifies.Ref = oauth.KeyVerifying, epoch.Add(time.Hour), "", "", ""
+	verifies.State, verifies.Until, verifies.Sealed = oauth.KeyVerifying, epoch.Add(time.Hour), keyring.Sealed{}
 	must(change(func([]oauth.TokenKey) []oauth.TokenKey { return []oauth.TokenKey{second, verifies} }))
 	if got, err := s.TokenKeys(ctx); err != nil || len(got) != 2 || got[0] != verifies || got[1] != second {
 		t.Errorf("TokenKeys = %+v, %v, want the older first", got, err)

@@ -10,11 +10,13 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/keyring"
+	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/lifecycle"
 )
 
 func sampleSecretParameters(instance string) lifecycle.SecretParameters {
-	return lifecycle.SecretParameters{ID: uuid.NewString(), Instance: instance, VIM: "v", State: lifecycle.SecretParametersMaking, Since: epoch, Generation: 1}
+	return lifecycle.SecretParameters{ID: uuid.NewString(), Instance: instance, VIM: "v", SealedRow: keyring.SealedRow{State: keyring.Making, Since: epoch, Owner: secret.Owner{Generation: 1}}}
 }
 
 // seal stores secret parameters that an operation can name.
@@ -24,7 +26,9 @@ func (s lifecycleTest) seal(instance string) lifecycle.SecretParameters {
 	if err := s.CreateSecretParameters(s.t.Context(), h); err != nil {
 		s.t.Fatalf("CreateSecretParameters = %v", err)
 	}
-	return s.mustUpdate(h.ID, func(h *lifecycle.SecretParameters) { h.Sealed, h.KeyStore, h.Ref = "token", "keydir", "ref" })
+	return s.mustUpdate(h.ID, func(h *lifecycle.SecretParameters) {
+		h.Sealed = keyring.Sealed{Text: "token", KeyStore: "keydir", Ref: "ref"}
+	})
 }
 
 func (s lifecycleTest) mustUpdate(id string, change func(*lifecycle.SecretParameters)) lifecycle.SecretParameters {
@@ -36,10 +40,10 @@ func (s lifecycleTest) mustUpdate(id string, change func(*lifecycle.SecretParame
 	return h
 }
 
-func (s lifecycleTest) wantSecretParameters(what, id string, want lifecycle.SecretParametersState) {
+func (s lifecycleTest) wantSecretParameters(what, id string, want keyring.State) {
 	s.t.Helper()
 	h, err := s.SecretParameters(s.t.Context(), id)
-	if err != nil || h.State != want || (h.Sealed == "") != (want == lifecycle.SecretParametersAbandoned) {
+	if err != nil || h.State != want || (h.Text == "") != (want == keyring.Abandoned) {
 		s.t.Errorf("%s: %+v, %v, want %s", what, h, err, want)
 	}
 }
@@ -60,21 +64,21 @@ func secretParametersRows(t *testing.T, s lifecycleTest) {
 	if _, err := s.UpdateSecretParameters(ctx, want.ID, func(*lifecycle.SecretParameters) error { return refusal }); err != refusal { //nolint:errorlint // as it is
 		t.Errorf("UpdateSecretParameters = %v, want the change's own error", err)
 	}
+	want.State, want.Since, want.Owner.Generation, want.Sealed = keyring.Active, epoch.Add(time.Minute), 2, keyring.Sealed{Text: "token", KeyStore: "keydir", Ref: "ref"}
 	got := s.mustUpdate(want.ID, func(h *lifecycle.SecretParameters) {
-		*h = lifecycle.SecretParameters{ID: "x", Instance: "x", VIM: "x", State: lifecycle.SecretParametersActive, Since: epoch.Add(time.Minute), Generation: 2, Sealed: "token", KeyStore: "keydir", Ref: "ref"}
+		*h = lifecycle.SecretParameters{ID: "x", Instance: "x", VIM: "x", SealedRow: want.SealedRow}
 	})
-	want.State, want.Since, want.Generation, want.Sealed, want.KeyStore, want.Ref = lifecycle.SecretParametersActive, epoch.Add(time.Minute), 2, "token", "keydir", "ref"
 	read, err := s.SecretParameters(ctx, want.ID)
 	if err != nil || !cmp.Equal(want, got) || !cmp.Equal(want, read) {
 		t.Errorf("answered %+v, read %+v, %v, want %+v", got, read, err, want)
 	}
-	for from, tos := range map[lifecycle.SecretParametersState][]lifecycle.SecretParametersState{
-		lifecycle.SecretParametersMaking:    {lifecycle.SecretParametersActive, lifecycle.SecretParametersAbandoned},
-		lifecycle.SecretParametersActive:    {lifecycle.SecretParametersRekeying, lifecycle.SecretParametersAbandoned},
-		lifecycle.SecretParametersRekeying:  {lifecycle.SecretParametersActive, lifecycle.SecretParametersAbandoned},
-		lifecycle.SecretParametersAbandoned: nil,
+	for from, tos := range map[keyring.State][]keyring.State{
+		keyring.Making:    {keyring.Active, keyring.Abandoned},
+		keyring.Active:    {keyring.Rekeying, keyring.Abandoned},
+		keyring.Rekeying:  {keyring.Active, keyring.Abandoned},
+		keyring.Abandoned: nil,
 	} {
-		for _, to := range []lifecycle.SecretParametersState{lifecycle.SecretParametersMaking, lifecycle.SecretParametersActive, lifecycle.SecretParametersRekeying, lifecycle.SecretParametersAbandoned} {
+		for _, to := range []keyring.State{keyring.Making, keyring.Active, keyring.Rekeying, keyring.Abandoned} {
 			h := sampleSecretParameters("i")
 			h.State = from
 			if err := s.CreateSecretParameters(ctx, h); err != nil {
@@ -95,9 +99,9 @@ func secretParametersRows(t *testing.T, s lifecycleTest) {
 			t.Error(err)
 		}
 	}
-	s.wantSecretParameters("those that are needed and deleted", want.ID, lifecycle.SecretParametersActive)
+	s.wantSecretParameters("those that are needed and deleted", want.ID, keyring.Active)
 	s.mustUpdate(want.ID, func(h *lifecycle.SecretParameters) {
-		h.State, h.Sealed, h.KeyStore, h.Ref = lifecycle.SecretParametersAbandoned, "", "", ""
+		h.State, h.Sealed = keyring.Abandoned, keyring.Sealed{}
 	})
 	for range 2 {
 		if err := s.DeleteSecretParameters(ctx, want.ID); err != nil {
@@ -139,7 +143,7 @@ func secretParametersNeeded(t *testing.T, s lifecycleTest) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.wantSecretParameters("named by an operation", first.ID, lifecycle.SecretParametersActive)
+	s.wantSecretParameters("named by an operation", first.ID, keyring.Active)
 	end := func(o lifecycle.Operation, id string, states ...lifecycle.OperationState) {
 		t.Helper()
 		for _, to := range states {
@@ -154,26 +158,26 @@ func secretParametersNeeded(t *testing.T, s lifecycleTest) {
 		}
 	}
 	end(o, first.ID, lifecycle.Processing, lifecycle.Completed)
-	s.wantSecretParameters("named by the instance", first.ID, lifecycle.SecretParametersActive)
+	s.wantSecretParameters("named by the instance", first.ID, keyring.Active)
 
 	second := s.seal(i.ID)
 	if o, err = begin(lifecycle.ChangePackage, second.ID); err != nil {
 		t.Fatal(err)
 	}
 	end(o, "", lifecycle.Processing, lifecycle.FailedTemp, lifecycle.RollingBack)
-	s.wantSecretParameters("on the way back, of before", first.ID, lifecycle.SecretParametersActive)
-	s.wantSecretParameters("on the way back", second.ID, lifecycle.SecretParametersActive)
+	s.wantSecretParameters("on the way back, of before", first.ID, keyring.Active)
+	s.wantSecretParameters("on the way back", second.ID, keyring.Active)
 	end(o, first.ID, lifecycle.RolledBack)
-	s.wantSecretParameters("after the rollback, of before", first.ID, lifecycle.SecretParametersActive)
-	s.wantSecretParameters("after the rollback", second.ID, lifecycle.SecretParametersAbandoned)
+	s.wantSecretParameters("after the rollback, of before", first.ID, keyring.Active)
+	s.wantSecretParameters("after the rollback", second.ID, keyring.Abandoned)
 
-	s.mustUpdate(first.ID, func(h *lifecycle.SecretParameters) { h.State = lifecycle.SecretParametersRekeying })
+	s.mustUpdate(first.ID, func(h *lifecycle.SecretParameters) { h.State = keyring.Rekeying })
 	third := s.seal(i.ID)
 	if o, err = begin(lifecycle.ChangePackage, third.ID); err != nil {
 		t.Fatal(err)
 	}
 	end(o, third.ID, lifecycle.Processing, lifecycle.Completed)
-	s.wantSecretParameters("replaced while it is sealed anew", first.ID, lifecycle.SecretParametersAbandoned)
+	s.wantSecretParameters("replaced while it is sealed anew", first.ID, keyring.Abandoned)
 	_, err = begin(lifecycle.Heal, first.ID)
 	s.wantError("an operation that names what is abandoned", err, broker.ErrConflict)
 
@@ -195,7 +199,7 @@ func secretParametersNeeded(t *testing.T, s lifecycleTest) {
 		}
 	}
 	fourth := s.seal(i.ID)
-	s.mustUpdate(fourth.ID, func(h *lifecycle.SecretParameters) { h.State = lifecycle.SecretParametersActive })
+	s.mustUpdate(fourth.ID, func(h *lifecycle.SecretParameters) { h.State = keyring.Active })
 	want := []string{third.ID, fourth.ID}
 	slices.Sort(want)
 	if got := ids(lifecycle.SecretParametersFilter{VIM: "v"}); !slices.Equal(got, want) {
@@ -223,9 +227,9 @@ func secretParametersNeeded(t *testing.T, s lifecycleTest) {
 	}, entry("ends")); err != nil {
 		t.Fatal(err)
 	}
-	s.wantSecretParameters("terminated", third.ID, lifecycle.SecretParametersAbandoned)
+	s.wantSecretParameters("terminated", third.ID, keyring.Abandoned)
 	if err := s.DeleteInstance(ctx, i.ID, entry("delete")); err != nil {
 		t.Fatal(err)
 	}
-	s.wantSecretParameters("of an instance that is deleted", fourth.ID, lifecycle.SecretParametersAbandoned)
+	s.wantSecretParameters("of an instance that is deleted", fourth.ID, keyring.Abandoned)
 }

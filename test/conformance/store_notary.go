@@ -281,7 +281,7 @@ func keyLives(t *testing.T, st storeTest) {
 	}
 	second := s.sign(t, n)
 	keys := s.signers(t)
-	if len(keys) != 2 || keys[0].State != notary.Retired || keys[0].Until != both.Size || keys[1].Since != both.Size || keys[0].Ref != "" || keys[0].Sealed != "" {
+	if len(keys) != 2 || keys[0].State != notary.Retired || keys[0].Until != both.Size || keys[1].Since != both.Size || keys[0].Ref != "" || keys[0].Text != "" {
 		t.Errorf("keys after a rotation at %d = %+v", both.Size, keys)
 	}
 	for what, c := range map[string]notary.Checkpoint{"before": first, "of": both, "after": second} {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/job"
+	"github.com/vimbroker/vimbroker/broker/keyring"
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/lifecycle"
 	"github.com/vimbroker/vimbroker/lifecycle/subscription"
@@ -53,9 +54,12 @@ func Subscriptions(t *testing.T, open func(t *testing.T) SubscriptionStore) {
 func fullSubscription(project string) subscription.Subscription {
 	id := uuid.NewString()
 	return subscription.Subscription{
-		ID: id, Project: project, State: subscription.Active, Callback: "https://nfvo.example.org", Base: "https://broker", Verbosity: subscription.Full,
+		ID: id, Project: project, SealedRow: keyring.SealedRow{
+			State: subscription.Active, Sealed: keyring.Sealed{Text: "token", KeyStore: "keydir", Ref: secret.Ref("ref " + id)},
+		},
+		Callback: "https://nfvo.example.org", Base: "https://broker", Verbosity: subscription.Full,
 		Filter: subscription.Filter{Names: []string{"web \u2603"}, States: []lifecycle.OperationState{lifecycle.Starting, lifecycle.Processing}},
-		Auth:   []string{"BASIC", "TLS_CERT"}, Digest: "digest of " + id, Sealed: "token", KeyStore: "keydir", Ref: secret.Ref("ref " + id),
+		Auth:   []string{"BASIC", "TLS_CERT"}, Digest: "digest of " + id,
 		CreatedBy: "alice", CreatedAt: epoch, Delivered: 3, DeliveredAt: epoch.Add(time.Second), Failures: 2, FailingSince: epoch.Add(time.Minute),
 		Fault: "it answers 500", GivenUp: 4, GivenUpAt: epoch.Add(time.Hour),
 	}
@@ -87,17 +91,17 @@ func subscriptionRows(t *testing.T, s SubscriptionStore) {
 		t.Errorf("no subscription = %v, want ErrNotFound", err)
 	}
 	making := fullSubscription("north")
-	making.State, making.Sealed, making.KeyStore, making.Ref = subscription.Making, "", "", ""
+	making.SealedRow = keyring.SealedRow{State: subscription.Making}
 	createSubscription(t, s, making)
 	if used, err := s.KeysInUse(ctx, making.ID); err != nil || len(used) == 0 {
 		t.Errorf("the keys of one that is being made are nobody's: %v, %v", used, err)
 	}
 	stored, err := s.UpdateSubscription(ctx, making.ID, func(one *subscription.Subscription) error {
-		one.State, one.Sealed, one.KeyStore, one.Ref = subscription.Active, "token", "keydir", "ref"
+		one.State, one.Sealed = subscription.Active, keyring.Sealed{Text: "token", KeyStore: "keydir", Ref: "ref"}
 		one.Callback, one.Delivered = "https://elsewhere.example.org", 99
 		return nil
 	}, entry("made"))
-	making.State, making.Sealed, making.KeyStore, making.Ref = subscription.Active, "token", "keydir", "ref"
+	making.State, making.Sealed = subscription.Active, keyring.Sealed{Text: "token", KeyStore: "keydir", Ref: "ref"}
 	got, again := s.Subscription(ctx, making.ID)
 	if err != nil || again != nil || !cmp.Equal(making, stored) || !cmp.Equal(making, got) {
 		t.Errorf("after the update: %v, %v\nanswered: %s\nstored: %s", err, again, cmp.Diff(making, stored), cmp.Diff(making, got))
@@ -110,7 +114,7 @@ func subscriptionRows(t *testing.T, s SubscriptionStore) {
 			t.Errorf("DeleteSubscription = %v", err)
 		}
 	}
-	if retired, err := s.RetiredKeys(ctx, 10); err != nil || len(retired) != 1 || retired[0].Ref != want.Ref || retired[0].Owner != want.Owner() {
+	if retired, err := s.RetiredKeys(ctx, 10); err != nil || len(retired) != 1 || retired[0].Ref != want.Ref || retired[0].Owner != (secret.Owner{ID: want.ID, Generation: 1}) {
 		t.Errorf("the ledger holds %+v, %v", retired, err)
 	}
 }
