@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/api"
 	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
 	"github.com/vimbroker/vimbroker/broker/grant"
 	"github.com/vimbroker/vimbroker/broker/oauth"
@@ -96,52 +97,30 @@ func certificateOut(c oauth.Certificate) *v1.OAuthClientCertificate {
 	return shown
 }
 
-func placementsIn(given []v1.Placement) ([]oauth.Placement, error) {
-	var all []oauth.Placement
+var (
+	placementAsked = api.Asked[v1.Placement, oauth.Placement](`TTL=`)
+	clientShown    = api.Shown[oauth.Client, v1.OAuthClient](`Certificate= Principal=`)
+	tokenKey       = api.Shown[oauth.TokenKey, v1.TokenKey]("")
+	grantShown     = api.Shown[grant.Record, v1.Grant](`Request Operation=Request.ID OperationType=Request.Type Profile= AskedAgainAt=`)
+)
+
+func placementsIn(given []v1.Placement) (all []oauth.Placement, err error) {
 	for n, p := range given {
-		one := oauth.Placement{
-			VNFD: p.VNFD, Instance: p.Instance, Parameters: p.Parameters, VIM: p.VIM, Role: p.Role, Rules: rulesIn(p.Rules),
-			Namespaces: p.Namespaces, ClusterWide: p.ClusterWide, Grade: broker.Grade(p.Grade), Profile: oauth.Lending(p.Profile),
-			Zone: p.Zone, Flavours: p.Flavours, Images: p.Images,
-		}
+		one := placementAsked(p)
 		if p.TTL != "" {
-			ttl, err := time.ParseDuration(p.TTL)
-			if err != nil {
+			if one.TTL, err = time.ParseDuration(p.TTL); err != nil {
 				return nil, broker.Invalid(fmt.Sprintf("placements[%d].ttl", n), "must be a duration such as 15m")
 			}
-			one.TTL = ttl
 		}
 		all = append(all, one)
 	}
 	return all, nil
 }
 
-func placementsOut(stored []oauth.Placement) []v1.Placement {
-	all := []v1.Placement{}
-	for _, p := range stored {
-		one := v1.Placement{
-			VNFD: p.VNFD, Instance: p.Instance, Parameters: p.Parameters, VIM: p.VIM, Role: p.Role, Rules: rulesOut(p.Rules),
-			Namespaces: p.Namespaces, ClusterWide: p.ClusterWide, Grade: string(p.Grade), Profile: string(p.Profile),
-			Zone: p.Zone, Flavours: p.Flavours, Images: p.Images,
-		}
-		if p.TTL > 0 {
-			one.TTL = p.TTL.String()
-		}
-		all = append(all, one)
-	}
-	return all
-}
-
 func oauthClient(c oauth.Client) v1.OAuthClient {
-	return v1.OAuthClient{
-		Placements: placementsOut(c.Placements), Certificate: certificateOut(c.Certificate),
-		ID: c.ID, Name: c.Name, Project: c.Project, Roles: c.Roles, Principal: c.Principal().Name, State: string(c.State),
-		RotatedAt: c.RotatedAt, PreviousUntil: c.PreviousUntil, CreatedBy: c.CreatedBy, CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt,
-	}
-}
-
-func tokenKey(k oauth.TokenKey) v1.TokenKey {
-	return v1.TokenKey{ID: k.ID, State: string(k.State), KeyStore: k.KeyStore, CreatedAt: k.CreatedAt, Until: k.Until}
+	shown := clientShown(c)
+	shown.Certificate, shown.Principal = certificateOut(c.Certificate), c.Principal().Name
+	return shown
 }
 
 func grantsAsked(c *call) grant.Query {
@@ -152,14 +131,8 @@ func grantsAsked(c *call) grant.Query {
 }
 
 func vnfGrant(r grant.Record) v1.Grant {
-	out := v1.Grant{
-		ID: r.ID, Client: r.Client, Project: r.Project, State: string(r.State), Refusal: r.Refusal,
-		Operation: r.Request.ID, OperationType: string(r.Request.Type), OperationURL: r.Request.OperationURL,
-		Instance: r.Request.Instance, VNFD: r.Request.VNFD, NewVNFD: r.Request.NewVNFD,
-		Profile: string(cmp.Or(r.Placement.Profile, oauth.OIDC)), VIM: r.VIM, VIMName: r.VIMName, Lease: r.Lease,
-		LeaseState: string(r.LeaseState), TokenAt: r.TokenAt,
-		Outcome: r.Outcome, CreatedAt: r.CreatedAt, DecidedAt: r.DecidedAt,
-	}
+	out := grantShown(r)
+	out.Profile = string(cmp.Or(r.Placement.Profile, oauth.OIDC))
 	if r.Followed && r.State == grant.Granted {
 		out.AskedAgainAt = r.LookAt
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/api"
 	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
 	"github.com/vimbroker/vimbroker/broker/onboard"
 	"github.com/vimbroker/vimbroker/policy"
@@ -43,29 +44,24 @@ func clustersAsked(c *call) onboard.ClusterQuery {
 	}
 }
 
+var (
+	managementShown = api.Shown[onboard.ManagementView, v1.ManagementCluster](`VIMName=Name`)
+	clusterShown    = api.Shown[onboard.View, v1.WorkloadCluster](`ManagementCluster=Management VIMStatus=Health.Status
+		CheckedAt=Health.CheckedAt SameSystem= PushTokenExpiresAt=`)
+)
+
 func management(m onboard.ManagementView) v1.ManagementCluster {
 	m.Account = cmp.Or(m.Account, onboard.AccountNone)
-	return v1.ManagementCluster{
-		VIM: m.VIM, VIMName: m.Name, Project: m.Project,
-		ClusterSettings: v1.ClusterSettings(m.Settings),
-		EnabledBy:       m.EnabledBy, CreatedAt: m.CreatedAt.UTC(), UpdatedAt: m.UpdatedAt.UTC(),
-		WatchedAt: m.WatchedAt.UTC(), Trouble: m.Trouble, HeldAt: m.HeldAt.UTC(), ReleasedUntil: m.ReleasedUntil.UTC(),
-	}
+	return managementShown(m)
 }
 
 func cluster(c onboard.View) v1.WorkloadCluster {
-	var same []string
+	shown := clusterShown(c)
 	for _, o := range c.SameSystem {
-		same = append(same, fmt.Sprintf("%s/%s of project %s (%s)", o.Namespace, o.Name, o.Project, o.ID))
+		shown.SameSystem = append(shown.SameSystem, fmt.Sprintf("%s/%s of project %s (%s)", o.Namespace, o.Name, o.Project, o.ID))
 	}
-	return v1.WorkloadCluster{
-		ID: c.ID, ManagementCluster: c.Management, Namespace: c.Namespace, Name: c.Name, UID: c.UID, Project: c.Project,
-		State: string(c.State), Reason: string(c.Reason), Message: c.Message, VIM: c.VIM, VIMName: c.VIMName, SameSystem: same,
-		PushTokenExpiresAt: pushExpiry(c.Cluster), PushedAt: c.PushedAt.UTC(),
-		VIMStatus: string(c.Health.Status), CredentialExpiresAt: c.CredentialExpiresAt.UTC(), CheckedAt: c.Health.CheckedAt.UTC(),
-		ReadyAt: c.ReadyAt.UTC(), RegisteredAt: c.RegisteredAt.UTC(), GoneAt: c.GoneAt.UTC(), CreatedAt: c.CreatedAt.UTC(),
-		UpdatedAt: c.UpdatedAt.UTC(),
-	}
+	shown.PushTokenExpiresAt = pushExpiry(c.Cluster)
+	return shown
 }
 
 func (s *server) issuePushToken(c *call, in v1.PushTokenRequest) (answer[v1.PushToken], error) {

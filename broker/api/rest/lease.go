@@ -11,32 +11,26 @@ import (
 	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/api"
 	"github.com/vimbroker/vimbroker/broker/clientconfig"
 )
 
 // undoTime bounds the revocation of a lease whose answer failed.
 const undoTime = 30 * time.Second
 
+var (
+	leaseAsked    = api.Asked[v1.LeaseRequest, broker.LeaseRequest](`TTL=`)
+	selectorAsked = api.Asked[v1.Selector, broker.LeaseSelector]("")
+	leaseShown    = api.Shown[broker.Lease, v1.Lease](`Credential= Standing= LastUsedAt=`)
+)
+
 func (s *server) issueLease(c *call, in v1.LeaseRequest) (answer[v1.IssuedLease], error) {
 	ttl, err := duration("ttl", in.TTL)
 	if err != nil {
 		return answer[v1.IssuedLease]{}, err
 	}
-	r := broker.LeaseRequest{
-		VIM:         in.VIM,
-		TTL:         ttl,
-		Role:        in.Role,
-		Namespaces:  in.Namespaces,
-		Rules:       rulesIn(in.Rules),
-		ClusterWide: in.ClusterWide,
-		Format:      clientconfig.Format(in.Format),
-		Purpose:     in.Purpose,
-		Operation:   in.Operation,
-		Instance:    in.Instance,
-		For:         in.For,
-		Standing:    in.Standing,
-		Credential:  broker.LeaseCredential(in.Credential),
-	}
+	r := leaseAsked(in)
+	r.TTL = ttl
 	if r.IdempotencyKey, err = c.idempotencyKey(); err != nil {
 		return answer[v1.IssuedLease]{}, err
 	}
@@ -103,9 +97,7 @@ func (s *server) revokeLease(c *call) (answer[v1.Lease], error) {
 }
 
 func (s *server) revokeLeases(c *call, in v1.Selector) (answer[v1.List[v1.Lease]], error) {
-	return listsAll(lease)(s.Leaser.RevokeLeases(c.ctx, c.principal, broker.LeaseSelector{
-		VIM: in.VIM, Principal: in.Principal, Operation: in.Operation, Instance: in.Instance, For: in.For, NewSecret: in.NewSecret,
-	}))
+	return listsAll(lease)(s.Leaser.RevokeLeases(c.ctx, c.principal, selectorAsked(in)))
 }
 
 // issued is the only answer with a credential.
@@ -129,58 +121,12 @@ func issued(l broker.Lease, config clientconfig.Config) (answer[v1.IssuedLease],
 	}}, nil
 }
 
-// lease lists what may be shown of a lease.
+// lease is what may be shown of a lease.
 func lease(l broker.Lease) v1.Lease {
-	shown := v1.Lease{
-		ID:               l.ID,
-		VIM:              l.VIM,
-		VIMName:          l.VIMName,
-		VIMGeneration:    l.VIMGeneration,
-		Principal:        l.Principal,
-		Project:          l.Project,
-		Operation:        l.Operation,
-		Instance:         l.Instance,
-		Door:             string(l.Door),
-		For:              l.For,
-		State:            string(l.State),
-		Reason:           string(l.Reason),
-		Role:             l.Role,
-		Namespaces:       l.Namespaces,
-		Format:           string(l.Format),
-		Purpose:          l.Purpose,
-		IssuedAt:         l.IssuedAt.UTC(),
-		ExpiresAt:        l.ExpiresAt.UTC(),
-		MaxExpiresAt:     l.MaxExpiresAt.UTC(),
-		Revocable:        l.Revocable,
-		Derived:          l.Derived,
-		MaxRevocationLag: l.MaxRevocationLag.String(),
-		RevokedAt:        l.RevokedAt.UTC(),
-		ConfirmedDeadAt:  l.ConfirmedDeadAt.UTC(),
-		LeftBehind:       l.LeftBehind,
-		LastError:        l.LastError,
-		Rules:            rulesOut(l.Rules),
-		ClusterWide:      l.ClusterWide,
-		Grade:            string(l.Grade),
-		GradeReasons:     l.GradeReasons,
-		CredentialID:     l.CredentialID,
-	}
-	shown.Credential = string(l.Asked())
-	if l.Standing() {
-		shown.Standing, shown.TokenTTL, shown.LastUsedAt = true, l.TokenTTL.String(), l.RenewedAt.UTC()
+	shown := leaseShown(l)
+	shown.Credential, shown.Standing = string(l.Asked()), l.Standing()
+	if shown.Standing {
+		shown.LastUsedAt = l.RenewedAt.UTC()
 	}
 	return shown
-}
-
-func rulesIn(rules []v1.Rule) (all []broker.Rule) {
-	for _, r := range rules {
-		all = append(all, broker.Rule(r))
-	}
-	return all
-}
-
-func rulesOut(rules []broker.Rule) (all []v1.Rule) {
-	for _, r := range rules {
-		all = append(all, v1.Rule(r))
-	}
-	return all
 }

@@ -10,11 +10,23 @@ import (
 	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/api"
 	"github.com/vimbroker/vimbroker/broker/delivery"
 	"github.com/vimbroker/vimbroker/broker/notary"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
 	"github.com/vimbroker/vimbroker/policy/audit/tree"
+)
+
+var (
+	entryShown     = api.Shown[audit.Entry, v1.AuditEntry]("")
+	auditAnchor    = api.Shown[notary.AnchorStatus, v1.AuditAnchor](`Name=Anchor`)
+	auditKeyShown  = api.Shown[notary.SigningKey, v1.AuditKey]("")
+	staticToken    = api.Shown[broker.Token, v1.Token]("")
+	principalShown = api.Shown[policy.Principal, v1.Principal]("")
+	principalAsked = api.Asked[v1.Principal, policy.Principal]("")
+	resourceAsked  = api.Asked[v1.Resource, policy.Resource]("")
+	wishAsked      = api.Asked[v1.Wish, broker.LeaseRequest](`TTL= Grade=`)
 )
 
 func (s *server) listAudit(c *call) (answer[v1.List[v1.AuditEntry]], error) {
@@ -56,11 +68,7 @@ func (s *server) listAudit(c *call) (answer[v1.List[v1.AuditEntry]], error) {
 	}
 	var l v1.List[v1.AuditEntry]
 	for _, e := range found {
-		l.Items = append(l.Items, v1.AuditEntry{
-			Seq: e.Seq, Time: e.Time.UTC(), Request: e.Request, Door: string(e.Door), Principal: e.Principal, Project: e.Project,
-			Action: string(e.Action), Kind: string(e.Kind), Resource: e.Resource, Outcome: string(e.Outcome),
-			Detail: e.Detail, Damaged: e.Damaged,
-		})
+		l.Items = append(l.Items, entryShown(e))
 	}
 	if last := len(found) - 1; len(found) == q.Limit && found[last].Seq > 1 {
 		l.NextPageToken = strconv.FormatInt(found[last].Seq, 10)
@@ -172,23 +180,15 @@ func (s *server) auditCheckpoint(c *call) (answer[v1.AuditCheckpoint], error) {
 	return a, err
 }
 
-func auditAnchor(a notary.AnchorStatus) v1.AuditAnchor {
-	return v1.AuditAnchor{Name: a.Anchor, Size: a.Size, Time: a.Time, Behind: a.Behind, Fault: a.Fault}
-}
-
 func (s *server) revokeAuditKey(c *call, in v1.AuditKeyRevocation) (answer[v1.AuditKey], error) {
 	return shows(auditKey)(s.AuditLog.RevokeAuditKey(c.ctx, c.principal, c.path("id"), in.Until))
 }
 
 func auditKey(k notary.SigningKey) v1.AuditKey {
-	w := v1.AuditKey{
-		ID: k.ID, State: string(k.State), Origin: k.Origin, Verifier: k.Verifier, Since: k.Since,
-		Endorsement: k.Endorsement, KeyStore: k.KeyStore, CreatedAt: k.CreatedAt, EndedAt: k.EndedAt,
+	if k.State == notary.Signing {
+		k.Until = 0
 	}
-	if k.State != notary.Signing {
-		w.Until = k.Until
-	}
-	return w
+	return auditKeyShown(k)
 }
 
 // hashes are the wire's form of hashes of the tree.
@@ -205,22 +205,14 @@ func (s *server) explain(c *call, in v1.Question) (answer[v1.Decision], error) {
 	if err != nil {
 		return answer[v1.Decision]{}, err
 	}
+	wish := wishAsked(in.Wish)
+	wish.TTL = ttl
 	q := policy.Request{
-		Principal: c.principal,
-		Action:    policy.Action(in.Action),
-		Resource: policy.Resource{
-			Kind: policy.Kind(in.Resource.Kind), ID: in.Resource.ID,
-			Project: in.Resource.Project, VIMProject: in.Resource.VIMProject,
-			VIMType: in.Resource.VIMType, VIMName: in.Resource.VIMName,
-			Shared: in.Resource.Shared, SharedWith: in.Resource.SharedWith, Labels: in.Resource.Labels, Owner: in.Resource.Owner,
-		},
-		Wish: broker.Wish(broker.LeaseRequest{
-			TTL: ttl, Role: in.Wish.Role, Namespaces: in.Wish.Namespaces, Purpose: in.Wish.Purpose, For: in.Wish.For,
-			Rules: rulesIn(in.Wish.Rules), ClusterWide: in.Wish.ClusterWide,
-		}, broker.Grade(in.Wish.Grade)),
+		Principal: c.principal, Action: policy.Action(in.Action), Resource: resourceAsked(in.Resource),
+		Wish: broker.Wish(wish, broker.Grade(in.Wish.Grade)),
 	}
-	if p := in.Principal; p != nil {
-		q.Principal = policy.Principal{Name: p.Name, Project: p.Project, Roles: p.Roles, Claims: p.Claims}
+	if in.Principal != nil {
+		q.Principal = principalAsked(*in.Principal)
 	}
 	if q.Resource.Project == "" {
 		q.Resource.Project = q.Principal.Project
@@ -229,17 +221,10 @@ func (s *server) explain(c *call, in v1.Question) (answer[v1.Decision], error) {
 	return answer[v1.Decision]{body: v1.Decision(d)}, err
 }
 
-func staticToken(t broker.Token) v1.Token {
-	return v1.Token{
-		ID: t.ID, Name: t.Name, Project: t.Project, Roles: t.Roles, Previous: t.Previous,
-		ExpiresAt: t.ExpiresAt.UTC(), LastUsedAt: t.LastUsedAt.UTC(),
-	}
-}
-
 func (s *server) whoAmI(c *call) (answer[v1.Caller], error) {
 	p := c.principal
 	return answer[v1.Caller]{body: v1.Caller{
-		Principal: v1.Principal{Name: p.Name, Project: p.Project, Roles: p.Roles, Claims: p.Claims}, Authenticator: p.Authenticator(),
+		Principal: principalShown(p), Authenticator: p.Authenticator(),
 		Shown: p.Login.Shown, Trust: p.Login.Entry, ExpiresAt: p.Login.Until.UTC(),
 	}}, nil
 }

@@ -8,6 +8,7 @@ import (
 	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/api"
 )
 
 func (s *server) registerVIM(c *call, in v1.Registration) (answer[v1.VIM], error) {
@@ -151,17 +152,14 @@ func (s *server) rotateKeys(c *call, in v1.KeyRotation) (answer[v1.KeyRotation],
 	return done[v1.KeyRotation](s.Registry.RekeyRest(c.ctx, c.principal, in.KeyStore, in.SealedBefore))
 }
 
+var inventoryShown = api.Shown[broker.Inventory, v1.Inventory](`Ghosts= Unbound=`)
+
 func (s *server) inventory(c *call, in v1.InventoryRequest) (answer[v1.Inventory], error) {
 	i, err := s.Leaser.Inventory(c.ctx, c.principal, c.path("id"), in.Settle)
 	if err != nil {
 		return answer[v1.Inventory]{}, err
 	}
-	out := v1.Inventory{
-		VIM: i.VIM, VIMName: i.VIMName, Upstream: i.Upstream, Rows: i.Rows, Unseen: i.Unseen, Foreign: i.Foreign, Settled: i.Settled,
-	}
-	for _, o := range i.Orphans {
-		out.Orphans = append(out.Orphans, v1.Upstream{Handle: o.Handle, Lease: o.Lease, CreatedAt: o.CreatedAt.UTC()})
-	}
+	out := inventoryShown(i)
 	for _, g := range i.Ghosts {
 		out.Ghosts = append(out.Ghosts, lease(g))
 	}

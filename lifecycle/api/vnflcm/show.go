@@ -232,7 +232,7 @@ func operation(c *api.Call, o lifecycle.Operation) sol003.OpOcc {
 		case lifecycle.ModifyInfo:
 			shown.Changed = modified(o.Params, o.Target)
 		case lifecycle.ChangePackage:
-			shown.Triggered = triggered(o.Target.Product)
+			shown.Triggered = new(triggered(o.Target.Product))
 		case lifecycle.ChangeConn:
 			shown.Connected = externalLinks(o.Target, o.Target.Links)
 		}
@@ -281,12 +281,8 @@ func modified(request []byte, on lifecycle.Shape) *sol003.ModifyRequest {
 	return &asked
 }
 
-// triggered lists the changes that a completed change of the package has made.
-func triggered(p lifecycle.Product) *sol003.PackageModified {
-	return &sol003.PackageModified{
-		VNFDID: p.VNFDID, Provider: p.Provider, ProductName: p.Name, SoftwareVersion: p.SoftwareVersion, VNFDVersion: p.VNFDVersion,
-	}
-}
+// triggered are the changes that a completed change of the package has made.
+var triggered = api.Shown[lifecycle.Product, sol003.PackageModified](`ProductName=Name`)
 
 func handle(on lifecycle.Shape, v lifecycle.VNFC) sol003.ResourceHandle {
 	return sol003.ResourceHandle{VIMConnectionID: connectionOf(on, v.Part), ResourceID: v.Name, Type: v.Kind}
@@ -316,21 +312,18 @@ func effect(on lifecycle.Shape, e lifecycle.Effect) sol003.Effect {
 	return shown
 }
 
+var (
+	factsShown = api.Shown[lifecycle.Facts, sol003.Preview](`Allowed= Refusal= Leases= Effects= ReachesLeftOut= NotDone=`)
+	leaseShown = api.Shown[lifecycle.PreviewLease, sol003.PreviewLease](`Grant GradeReasons=Reasons Refusal=`)
+)
+
 // preview shows the effects that an operation would have.
 func preview(p lifecycle.Preview) sol003.Preview {
 	f := p.Plan.Facts
-	shown := sol003.Preview{
-		Allowed: p.Refusal == nil, Leases: []sol003.PreviewLease{}, Effects: []sol003.Effect{}, Images: f.Images, NotDone: p.On.NotDone(),
-		ClusterScoped: f.ClusterScoped,
-		Privileged:    f.Privileged, BringsRBAC: f.BringsRBAC, BringsDefinitions: f.BringsDefinitions, BringsWebhooks: f.BringsWebhooks,
-	}
-	shown.PodSecurity, shown.ReachesLeftOut = f.PodSecurity, max(0, len(f.Reaches)-sol003.MaxReaches)
-	shown.Reaches = []sol003.Reach{}
-	for _, r := range f.Reaches[:len(f.Reaches)-shown.ReachesLeftOut] {
-		shown.Reaches = append(shown.Reaches, sol003.Reach{
-			What: r.What, Kind: r.Kind, Namespace: r.Namespace, Name: r.Name, Field: r.Field, Why: r.Why,
-		})
-	}
+	left := max(0, len(f.Reaches)-sol003.MaxReaches)
+	f.Reaches = f.Reaches[:len(f.Reaches)-left]
+	shown := factsShown(f)
+	shown.Allowed, shown.ReachesLeftOut, shown.NotDone = p.Refusal == nil, left, p.On.NotDone()
 	if p.Refusal != nil {
 		shown.Refusal = p.Refusal.Detail
 	}
@@ -338,13 +331,7 @@ func preview(p lifecycle.Preview) sol003.Preview {
 		shown.Effects = append(shown.Effects, effect(p.On, e))
 	}
 	for n, l := range p.Leases {
-		lease := sol003.PreviewLease{
-			Purpose: l.Grant.Purpose, Namespaces: l.Grant.Namespaces, ClusterWide: l.Grant.ClusterWide, Grade: string(l.Grade),
-			GradeReasons: l.Reasons,
-		}
-		for _, r := range l.Grant.Rules {
-			lease.Rules = append(lease.Rules, sol003.Rule(r))
-		}
+		lease := leaseShown(l)
 		if l.Refusal != nil {
 			lease.Refusal = l.Refusal.Detail
 			final := l.Refusal.Status == http.StatusForbidden || n == 0 && l.Refusal.Status < http.StatusInternalServerError

@@ -163,7 +163,7 @@ func Notification(s subscription.Subscription, e lifecycle.Event) ([]byte, error
 				n.Changed = modified(e.Asked, on)
 			}
 			if e.NewProduct != nil {
-				n.Triggered = triggered(*e.NewProduct)
+				n.Triggered = new(triggered(*e.NewProduct))
 			}
 		}
 		n.Own = &sol003.NotificationNote{Number: e.Number}
