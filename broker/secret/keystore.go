@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -86,6 +87,13 @@ type KeyStore interface {
 	// Check reports whether the store can be written and read now; nil means it
 	// can. Readiness calls it.
 	Check(ctx context.Context) error
+}
+
+// Doing adds to the error that a function returns what it was doing: defer it.
+func Doing(err *error, format string, args ...any) {
+	if *err != nil {
+		*err = fmt.Errorf("%s: %w", fmt.Sprintf(format, args...), *err)
+	}
 }
 
 // NewVersion makes what a key store tells a new key by from the owner's others: its generation

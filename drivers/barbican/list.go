@@ -25,15 +25,8 @@ const maxBack = 100
 // payloads. It skips secrets that another user made, or whose name is not one of the
 // broker's. With keys being written and deleted at the same time, each of those may
 // be shown or not; all others are.
-func (s *Store) List(ctx context.Context, id string) ([]secret.Held, error) {
-	held, err := s.list(ctx, id)
-	if err != nil {
-		return nil, fmt.Errorf("listing keys: %w", err)
-	}
-	return held, nil
-}
-
-func (s *Store) list(ctx context.Context, id string) ([]secret.Held, error) {
+func (s *Store) List(ctx context.Context, id string) (held []secret.Held, err error) {
+	defer secret.Doing(&err, "listing keys")
 	// Without a name Barbican lists the whole project, whatever else is in it.
 	name := ""
 	if id != "" {
@@ -42,11 +35,8 @@ func (s *Store) list(ctx context.Context, id string) ([]secret.Held, error) {
 		}
 		name = s.folder + "/" + id
 	}
-	var (
-		held []secret.Held
-		last label // of the page before
-		back int
-	)
+	var last label // of the page before
+	back := 0
 	seen := map[string]bool{}
 	for offset := 0; ; {
 		page, user, err := s.page(ctx, name, offset)
@@ -119,15 +109,15 @@ func (s *Store) page(ctx context.Context, name string, offset int) (page []secre
 // Delete deletes a key. The answer is always [secret.Recoverable]: Barbican keeps
 // the row, encrypted, until its operator purges it. A reference that this store
 // cannot have given is an error: the key may be alive in another store.
-func (s *Store) Delete(ctx context.Context, ref secret.Ref) (secret.Erasure, error) {
+func (s *Store) Delete(ctx context.Context, ref secret.Ref) (_ secret.Erasure, err error) {
+	defer secret.Doing(&err, "deleting key %q", ref)
 	ctx, cancel := s.bounded(ctx, 3)
 	defer cancel()
-	err := errForeignRef
-	if secret.IsID(string(ref)) {
-		err = s.remove(ctx, string(ref))
+	if !secret.IsID(string(ref)) {
+		return "", errForeignRef
 	}
-	if err != nil {
-		return "", fmt.Errorf("deleting key %q: %w", ref, err)
+	if err := s.remove(ctx, string(ref)); err != nil {
+		return "", err
 	}
 	return secret.Recoverable, nil
 }
@@ -151,13 +141,14 @@ const provenFor = time.Hour
 // and one in each hour write a secret that is no key, read it back and delete it;
 // the others look whether the login, Barbican and its database answer. The error
 // says in words what is wrong ("Keystone refuses the login").
-func (s *Store) Check(ctx context.Context) error {
+func (s *Store) Check(ctx context.Context) (err error) {
+	defer secret.Doing(&err, "checking Barbican key store")
 	ctx, cancel := s.bounded(ctx, 3)
 	defer cancel()
 	s.mu.Lock()
 	proven := s.proven
 	s.mu.Unlock()
-	now, err := s.now(), error(nil)
+	now := s.now()
 	if age := now.Sub(proven); !proven.IsZero() && age >= 0 && age < provenFor {
 		_, _, err = s.page(ctx, s.folder+"/check", 0)
 	} else {
@@ -170,10 +161,7 @@ func (s *Store) Check(ctx context.Context) error {
 	s.mu.Lock()
 	s.proven = proven
 	s.mu.Unlock()
-	if err != nil {
-		return fmt.Errorf("checking Barbican key store: %w", err)
-	}
-	return nil
+	return err
 }
 
 // probe writes, reads and deletes. A process that dies here leaves one secret, which

@@ -113,26 +113,21 @@ func (s *Store) bounded(ctx context.Context, n int) (context.Context, context.Ca
 
 // Put stores a new key. In addition to the contract, owner.ID must be a UUID in its
 // canonical spelling.
-func (s *Store) Put(ctx context.Context, owner secret.Owner, key *secret.Key) (secret.Ref, error) {
+func (s *Store) Put(ctx context.Context, owner secret.Owner, key *secret.Key) (_ secret.Ref, err error) {
 	l, err := s.newLabel(owner)
 	if err != nil {
 		return "", fmt.Errorf("storing key: %w", err)
 	}
+	defer secret.Doing(&err, "storing key of %s, generation %d", owner.ID, owner.Generation)
 	ctx, cancel := s.bounded(ctx, 4)
 	defer cancel()
 	encoded := key.Encode()
 	if encoded == nil {
-		err = errors.New("there is no key")
+		return "", errors.New("there is no key")
 	}
 	defer clear(encoded)
-	var id string
-	if err == nil {
-		id, err = s.create(ctx, l, encoded)
-	}
-	if err != nil {
-		return "", fmt.Errorf("storing key of %s, generation %d: %w", owner.ID, owner.Generation, err)
-	}
-	return secret.Ref(id), nil
+	id, err := s.create(ctx, l, encoded)
+	return secret.Ref(id), err
 }
 
 // create makes a secret, closes it, and fills it, in this order: it is never open
@@ -199,21 +194,15 @@ func (s *Store) fill(ctx context.Context, id string, payload []byte) error {
 // Get reads a key: what is known of the secret first, and then its payload. A
 // secret that does not hold exactly a key is [secret.ErrCorrupt]; what is no
 // reference of this store is [secret.ErrNotFound].
-func (s *Store) Get(ctx context.Context, ref secret.Ref) (*secret.Key, error) {
+func (s *Store) Get(ctx context.Context, ref secret.Ref) (_ *secret.Key, err error) {
+	defer secret.Doing(&err, "reading key %q", ref)
 	ctx, cancel := s.bounded(ctx, 3)
 	defer cancel()
-	key, err := s.get(ctx, string(ref))
-	if err != nil {
-		return nil, fmt.Errorf("reading key %q: %w", ref, err)
-	}
-	return key, nil
-}
-
-func (s *Store) get(ctx context.Context, id string) (*secret.Key, error) {
+	id := string(ref)
 	if !secret.IsID(id) {
 		return nil, secret.ErrNotFound
 	}
-	err := s.ask(ctx, true, func(ctx context.Context, client *gophercloud.ServiceClient, _ string) error {
+	err = s.ask(ctx, true, func(ctx context.Context, client *gophercloud.ServiceClient, _ string) error {
 		found, err := secrets.Get(ctx, client, id).Extract()
 		switch {
 		case err != nil:

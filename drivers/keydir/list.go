@@ -5,7 +5,6 @@ package keydir
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 
 	"golang.org/x/sys/unix"
@@ -17,15 +16,8 @@ import (
 // List shows the keys of one VIM, or all. It reads file names only. It skips
 // files whose name is not one of the broker's. With keys being written and
 // deleted at the same time, each of those may be shown or not.
-func (s *Store) List(ctx context.Context, id string) ([]secret.Held, error) {
-	held, err := s.list(ctx, id)
-	if err != nil {
-		return nil, fmt.Errorf("listing keys: %w", err)
-	}
-	return held, nil
-}
-
-func (s *Store) list(ctx context.Context, id string) ([]secret.Held, error) {
+func (s *Store) List(ctx context.Context, id string) (held []secret.Held, err error) {
+	defer secret.Doing(&err, "listing keys")
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -44,7 +36,6 @@ func (s *Store) list(ctx context.Context, id string) ([]secret.Held, error) {
 	if err != nil {
 		return nil, unavailable(err)
 	}
-	var held []secret.Held
 	for _, shard := range shards {
 		if !isShard(shard) {
 			continue
@@ -84,14 +75,8 @@ func (s *Store) listShard(held []secret.Held, shard, id string) ([]secret.Held, 
 }
 
 // Check writes, syncs, reads back and removes a temporary file.
-func (s *Store) Check(ctx context.Context) error {
-	if err := s.check(ctx); err != nil {
-		return fmt.Errorf("checking key directory: %w", err)
-	}
-	return nil
-}
-
-func (s *Store) check(ctx context.Context) error {
+func (s *Store) Check(ctx context.Context) (err error) {
+	defer secret.Doing(&err, "checking key directory")
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -116,27 +101,21 @@ var errForeignRef = errors.New("not a reference of this key store")
 // Delete removes a key; the answer is always [secret.Recoverable], as the
 // package comment explains. A reference that this store cannot have given is an
 // error: the key may be alive in another store.
-func (s *Store) Delete(ctx context.Context, ref secret.Ref) (secret.Erasure, error) {
-	if err := s.delete(ctx, ref); err != nil {
-		return "", fmt.Errorf("deleting key %q: %w", ref, err)
-	}
-	return secret.Recoverable, nil
-}
-
-func (s *Store) delete(ctx context.Context, ref secret.Ref) error {
+func (s *Store) Delete(ctx context.Context, ref secret.Ref) (_ secret.Erasure, err error) {
+	defer secret.Doing(&err, "deleting key %q", ref)
 	if err := ctx.Err(); err != nil {
-		return err
+		return "", err
 	}
 	owner, ok := ownerOf(string(ref))
 	if !ok {
-		return errForeignRef
+		return "", errForeignRef
 	}
 	shard, err := s.root.sub(shardOf(owner.ID))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+		return secret.Recoverable, nil
 	}
 	if err != nil {
-		return unavailable(err)
+		return "", unavailable(err)
 	}
 	defer shard.Close()
 	// Opened before it is unlinked, overwritten after: no reader finds a key
@@ -146,13 +125,13 @@ func (s *Store) delete(ctx context.Context, ref secret.Ref) error {
 		defer f.Close()
 	}
 	if err := shard.unlink(string(ref)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return unavailable(err)
+		return "", unavailable(err)
 	}
 	failpoint.At("keydir.delete.unlinked")
 	// Also if it was gone already: the process that removed it may have died
 	// before this.
 	if err := shard.Sync(); err != nil {
-		return unavailable(err)
+		return "", unavailable(err)
 	}
 	if errOpen == nil {
 		// A best effort, see the package comment.
@@ -160,5 +139,5 @@ func (s *Store) delete(ctx context.Context, ref secret.Ref) error {
 			_ = f.Sync()
 		}
 	}
-	return nil
+	return secret.Recoverable, nil
 }

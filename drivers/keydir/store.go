@@ -43,35 +43,29 @@ func (s *Store) Name() string { return "keydir" }
 
 // Put stores a new key. In addition to the contract, owner.ID must be a UUID in its
 // canonical spelling. When Put returns, the key survives a loss of power.
-func (s *Store) Put(ctx context.Context, owner secret.Owner, key *secret.Key) (secret.Ref, error) {
+func (s *Store) Put(ctx context.Context, owner secret.Owner, key *secret.Key) (_ secret.Ref, err error) {
 	ref, err := newRef(owner)
 	if err != nil {
 		return "", fmt.Errorf("storing key: %w", err)
 	}
-	if err := s.put(ctx, ref, owner, key); err != nil {
-		return "", fmt.Errorf("storing key of %s, generation %d: %w", owner.ID, owner.Generation, err)
-	}
-	return ref, nil
-}
-
-func (s *Store) put(ctx context.Context, ref secret.Ref, owner secret.Owner, key *secret.Key) error {
+	defer secret.Doing(&err, "storing key of %s, generation %d", owner.ID, owner.Generation)
 	if err := ctx.Err(); err != nil {
-		return err
+		return "", err
 	}
 	encoded := key.Encode()
 	if encoded == nil {
-		return errors.New("there is no key")
+		return "", errors.New("there is no key")
 	}
 	defer clear(encoded)
 	shard, err := s.makeShard(shardOf(owner.ID))
 	if err != nil {
-		return unavailable(err)
+		return "", unavailable(err)
 	}
 	defer shard.Close()
 
 	temp, err := s.writeTemp(encoded)
 	if err != nil {
-		return unavailable(err)
+		return "", unavailable(err)
 	}
 	failpoint.At("keydir.put.temp")
 	err = s.root.link(temp, shard, string(ref))
@@ -85,9 +79,9 @@ func (s *Store) put(ctx context.Context, ref secret.Ref, owner secret.Owner, key
 		}
 	}
 	if err != nil {
-		return unavailable(err)
+		return "", unavailable(err)
 	}
-	return nil
+	return ref, nil
 }
 
 // makeShard opens a folder, and makes it durably if need be.
@@ -127,15 +121,8 @@ func (s *Store) writeTemp(content []byte) (name string, err error) {
 
 // Get reads a key. A file that is not exactly a key, or not a regular file, is
 // [secret.ErrCorrupt]; what is no reference of this store is [secret.ErrNotFound].
-func (s *Store) Get(ctx context.Context, ref secret.Ref) (*secret.Key, error) {
-	key, err := s.get(ctx, ref)
-	if err != nil {
-		return nil, fmt.Errorf("reading key %q: %w", ref, err)
-	}
-	return key, nil
-}
-
-func (s *Store) get(ctx context.Context, ref secret.Ref) (*secret.Key, error) {
+func (s *Store) Get(ctx context.Context, ref secret.Ref) (_ *secret.Key, err error) {
+	defer secret.Doing(&err, "reading key %q", ref)
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}

@@ -24,15 +24,8 @@ const listers = 8
 // List shows the keys of one VIM, or all: one request, and one more for each VIM.
 // It reads names only. It skips names that are not the broker's. With keys being
 // written and deleted at the same time, each of those may be shown or not.
-func (s *Store) List(ctx context.Context, id string) ([]secret.Held, error) {
-	held, err := s.list(ctx, id)
-	if err != nil {
-		return nil, fmt.Errorf("listing keys: %w", err)
-	}
-	return held, nil
-}
-
-func (s *Store) list(ctx context.Context, id string) ([]secret.Held, error) {
+func (s *Store) List(ctx context.Context, id string) (held []secret.Held, err error) {
+	defer secret.Doing(&err, "listing keys")
 	if id != "" {
 		if !secret.IsID(id) {
 			return nil, nil // Put stores no such key
@@ -43,10 +36,7 @@ func (s *Store) list(ctx context.Context, id string) ([]secret.Held, error) {
 	if err != nil {
 		return nil, err
 	}
-	var (
-		mu   sync.Mutex
-		held []secret.Held
-	)
+	var mu sync.Mutex
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(listers)
 	for _, folder := range folders {
@@ -113,15 +103,15 @@ var (
 // that is so; the answer is always [secret.Shredded]. Backups of Vault's storage are
 // not reached. A reference that this store cannot have given is an error: the key
 // may be alive in another store.
-func (s *Store) Delete(ctx context.Context, ref secret.Ref) (secret.Erasure, error) {
+func (s *Store) Delete(ctx context.Context, ref secret.Ref) (_ secret.Erasure, err error) {
+	defer secret.Doing(&err, "deleting key %q", ref)
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
-	err := errForeignRef
-	if _, ok := ownerOf(string(ref)); ok {
-		err = s.shred(ctx, string(ref))
+	if _, ok := ownerOf(string(ref)); !ok {
+		return "", errForeignRef
 	}
-	if err != nil {
-		return "", fmt.Errorf("deleting key %q: %w", ref, err)
+	if err := s.shred(ctx, string(ref)); err != nil {
+		return "", err
 	}
 	return secret.Shredded, nil
 }
@@ -190,16 +180,10 @@ func (s *Store) versions(ctx context.Context, name string) ([]int64, error) {
 // are deleted: it proves the login, the policy, the mount and the storage behind
 // it. The error says in words what is wrong ("Vault is sealed", "Vault refuses the
 // login").
-func (s *Store) Check(ctx context.Context) error {
+func (s *Store) Check(ctx context.Context) (err error) {
+	defer secret.Doing(&err, "checking Vault key store")
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
-	if err := s.check(ctx); err != nil {
-		return fmt.Errorf("checking Vault key store: %w", err)
-	}
-	return nil
-}
-
-func (s *Store) check(ctx context.Context) error {
 	// A name for each check: several may run at the same time. A process that
 	// dies here leaves one entry, which holds nothing.
 	name := "check/" + secret.RandomHex()

@@ -141,45 +141,39 @@ func (s *Store) metadata(name string) string { return s.mount + "/metadata/" + s
 
 // Put stores a new key. In addition to the contract, owner.ID must be a UUID in
 // its canonical spelling.
-func (s *Store) Put(ctx context.Context, owner secret.Owner, key *secret.Key) (secret.Ref, error) {
+func (s *Store) Put(ctx context.Context, owner secret.Owner, key *secret.Key) (_ secret.Ref, err error) {
 	ref, err := newRef(owner)
 	if err != nil {
 		return "", fmt.Errorf("storing key: %w", err)
 	}
+	defer secret.Doing(&err, "storing key of %s, generation %d", owner.ID, owner.Generation)
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
-	if err := s.put(ctx, ref, key); err != nil {
-		return "", fmt.Errorf("storing key of %s, generation %d: %w", owner.ID, owner.Generation, err)
-	}
-	return ref, nil
-}
-
-func (s *Store) put(ctx context.Context, ref secret.Ref, key *secret.Key) error {
 	encoded := key.Encode()
 	if encoded == nil {
-		return errors.New("there is no key")
+		return "", errors.New("there is no key")
 	}
 	defer clear(encoded)
-	err := s.create(ctx, string(ref), "key", encoded)
+	err = s.create(ctx, string(ref), "key", encoded)
 	if err == nil {
 		failpoint.At("vault.put.written")
-		return nil
+		return ref, nil
 	}
 	if ctx.Err() != nil {
-		return err
+		return "", err
 	}
 	// The key may be stored even so: the answer was lost, or something
 	// between here and Vault sent the request twice. If it comes to be there
 	// later, List shows it.
 	stored, errGet := s.get(ctx, ref)
 	if errGet != nil {
-		return err
+		return "", err
 	}
 	defer stored.Clear()
 	if !stored.Equal(key) {
-		return err
+		return "", err
 	}
-	return nil
+	return ref, nil
 }
 
 // create writes a secret of one field that must not exist. The value needs no
@@ -207,14 +201,11 @@ func (s *Store) create(ctx context.Context, name, field string, value []byte) er
 
 // Get reads a key. A secret that does not hold exactly a key is
 // [secret.ErrCorrupt]; what is no reference of this store is [secret.ErrNotFound].
-func (s *Store) Get(ctx context.Context, ref secret.Ref) (*secret.Key, error) {
+func (s *Store) Get(ctx context.Context, ref secret.Ref) (_ *secret.Key, err error) {
+	defer secret.Doing(&err, "reading key %q", ref)
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
-	key, err := s.get(ctx, ref)
-	if err != nil {
-		return nil, fmt.Errorf("reading key %q: %w", ref, err)
-	}
-	return key, nil
+	return s.get(ctx, ref)
 }
 
 func (s *Store) get(ctx context.Context, ref secret.Ref) (*secret.Key, error) {
