@@ -25,10 +25,41 @@ every outcome, under a signed Merkle tree.`,
 		p.auditListCommand(),
 		p.verifiesFiles(p.auditVerifyCommand()),
 		p.auditProveCommand(),
-		p.auditCheckpointCommand(),
-		p.auditAnchorsCommand(),
+		ask(p, &cobra.Command{
+			Use:   "checkpoint",
+			Short: "Print the last signed checkpoint of the audit log",
+			Long: `Print the last checkpoint that the server signed: the size of the audit log and
+the root of its Merkle tree, as a signed note (c2sp.org/tlog-checkpoint). Keep
+it where nobody who can write in the server's database can: "vimbroker audit
+verify --anchor FILE" proves that the log still begins with what it held then.`,
+			Example: "  vimbroker audit checkpoint > checkpoint\n  vimbroker audit verify --anchor checkpoint",
+		}, (*client.Client).AuditCheckpoint, printed(p, func(w io.Writer, found v1.AuditCheckpoint) { fmt.Fprint(w, found.Note) })),
+		ask(p, &cobra.Command{
+			Use:   "anchors",
+			Short: "Show which checkpoint of the audit log each of its anchors has",
+			Long: `Show the anchors of the audit log: files, syslog receivers and webhooks that
+get every checkpoint, as audit.anchors of the server's configuration names
+them. "vimbroker audit verify --anchor FILE" takes what an anchor has kept.`,
+			Example: "  vimbroker audit anchors",
+		}, (*client.Client).AuditAnchors, printed(p, func(w io.Writer, found v1.List[v1.AuditAnchor]) {
+			p.Header(w, []string{"NAME", "SIZE", "TIME", "BEHIND", "FAULT"})
+			for _, a := range found.Items {
+				console.Row(w, a.Name, strconv.FormatInt(a.Size, 10), p.When(a.Time), strconv.FormatInt(a.Behind, 10), a.Fault)
+			}
+		})),
 		p.auditKeyCommand(),
-		p.auditSinksCommand(),
+		ask(p, &cobra.Command{
+			Use:   "sinks",
+			Short: "Show how far the audit log has been delivered to each of its sinks",
+			Long: `Show the sinks of the audit log: files, syslog receivers and webhooks that get
+every entry, as audit.sinks of the server's configuration names them.
+
+While a sink that is required is late, the server refuses what is not a
+revocation or a read. A sink of best effort that is late and fails misses the
+oldest entries: SKIPPED counts them. FAULT is what the replica that answers
+saw at its last attempt. You need the right to read every project's entries.`,
+			Example: "  vimbroker audit sinks",
+		}, (*client.Client).AuditSinks, printed(p, func(w io.Writer, found v1.List[v1.AuditSink]) { p.auditSinksTable(w, found.Items) })),
 		p.auditExportCommand(),
 	)
 }
@@ -73,9 +104,7 @@ the id of the application credential on OpenStack.`,
 				q.Outcomes = []string{string(audit.Intent), string(audit.Done), string(audit.Failed)}
 			}
 			q.PageSize = min(listPage, limit+1)
-			return answered(func(found []v1.AuditEntry) error {
-				return p.Print(v1.List[v1.AuditEntry]{Items: found}, func(w io.Writer) { p.auditTable(w, found) })
-			})(upTo(p, registry.AllAudit(c.Context(), q), limit, "entries"))
+			return answered(printedAll(p, p.auditTable))(upTo(p, registry.AllAudit(c.Context(), q), limit, "entries"))
 		}),
 	}
 	flags := c.Flags()
@@ -131,5 +160,15 @@ func (p *program) auditTable(w io.Writer, entries []v1.AuditEntry) {
 			strconv.FormatInt(e.Seq, 10), e.Time.UTC().Format(time.RFC3339), p.Cut(e.Principal), e.Action, e.Outcome,
 			p.Cut(cmp.Or(e.Detail["cluster"], e.Detail[audit.DetailVIMName])), console.ShortID(e.Detail[audit.DetailLease]),
 		}, e.Detail[audit.DetailSource], e.Kind, e.Resource, e.Request, console.Pairs(e.Detail))
+	}
+}
+
+func (p *program) auditSinksTable(w io.Writer, sinks []v1.AuditSink) {
+	p.Header(w, []string{"NAME", "MODE", "WITHIN", "BEHIND", "LATE", "DELIVERED", "WAITING", "SKIPPED", "FAULT"})
+	for _, s := range sinks {
+		p.Columns(w, []string{
+			s.Name, s.Mode, s.Within, s.Behind, strconv.FormatBool(s.Late), strconv.FormatInt(s.Delivered, 10),
+			strconv.FormatInt(s.Waiting, 10), strconv.FormatInt(s.Skipped, 10), s.Fault,
+		})
 	}
 }

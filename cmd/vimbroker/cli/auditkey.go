@@ -14,77 +14,43 @@ import (
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
 )
 
-func (p *program) auditCheckpointCommand() *cobra.Command {
-	return ask(p, &cobra.Command{
-		Use:   "checkpoint",
-		Short: "Print the last signed checkpoint of the audit log",
-		Long: `Print the last checkpoint that the server signed: the size of the audit log and
-the root of its Merkle tree, as a signed note (c2sp.org/tlog-checkpoint). Keep
-it where nobody who can write in the server's database can: "vimbroker audit
-verify --anchor FILE" proves that the log still begins with what it held then.`,
-		Example: "  vimbroker audit checkpoint > checkpoint\n  vimbroker audit verify --anchor checkpoint",
-	}, (*client.Client).AuditCheckpoint, printed(p, func(w io.Writer, found v1.AuditCheckpoint) { fmt.Fprint(w, found.Note) }))
-}
-
-func (p *program) auditAnchorsCommand() *cobra.Command {
-	return ask(p, &cobra.Command{
-		Use:   "anchors",
-		Short: "Show which checkpoint of the audit log each of its anchors has",
-		Long: `Show the anchors of the audit log: files, syslog receivers and webhooks that
-get every checkpoint, as audit.anchors of the server's configuration names
-them. "vimbroker audit verify --anchor FILE" takes what an anchor has kept.`,
-		Example: "  vimbroker audit anchors",
-	}, (*client.Client).AuditAnchors, printed(p, func(w io.Writer, found v1.List[v1.AuditAnchor]) {
-		p.Header(w, []string{"NAME", "SIZE", "TIME", "BEHIND", "FAULT"})
-		for _, a := range found.Items {
-			console.Row(w, a.Name, strconv.FormatInt(a.Size, 10), p.When(a.Time), strconv.FormatInt(a.Behind, 10), a.Fault)
-		}
-	}))
-}
-
 func (p *program) auditKeyCommand() *cobra.Command {
 	return console.Group("key", "See, rotate and revoke the keys that sign the audit log",
 		`Checkpoints of the audit log are signed by a key of the server. Its public half
 is the verifier key: whoever keeps it can tell a checkpoint of this log from a
 forged one.`,
 		"  vimbroker audit key list\n  vimbroker audit key rotate",
-		p.auditKeyListCommand(), p.auditKeyRotateCommand(), p.auditKeyRevokeCommand(),
-	)
-}
-
-func (p *program) auditKeyListCommand() *cobra.Command {
-	return ask(p, &cobra.Command{
-		Use:     "list",
-		Aliases: []string{"ls"},
-		Short:   "List the keys that sign checkpoints, or did, oldest first",
-		Long: `List the keys that sign checkpoints of the audit log, or did, and the sizes of
+		ask(p, &cobra.Command{
+			Use:     "list",
+			Aliases: []string{"ls"},
+			Short:   "List the keys that sign checkpoints, or did, oldest first",
+			Long: `List the keys that sign checkpoints of the audit log, or did, and the sizes of
 the log between which the checkpoints of each count.`,
-		Example: "  vimbroker audit key list\n  vimbroker audit key list -o json",
-	}, (*client.Client).AuditKeys, printed(p, func(w io.Writer, keys v1.List[v1.AuditKey]) {
-		p.Header(w, []string{"ID", "STATE", "SINCE", "UNTIL", "ENDORSED", "VERIFIER"})
-		for _, k := range keys.Items {
-			until, endorsed := "", "no"
-			if k.State != string(notary.Signing) {
-				until = strconv.FormatInt(k.Until, 10)
+			Example: "  vimbroker audit key list\n  vimbroker audit key list -o json",
+		}, (*client.Client).AuditKeys, printed(p, func(w io.Writer, keys v1.List[v1.AuditKey]) {
+			p.Header(w, []string{"ID", "STATE", "SINCE", "UNTIL", "ENDORSED", "VERIFIER"})
+			for _, k := range keys.Items {
+				until, endorsed := "", "no"
+				if k.State != string(notary.Signing) {
+					until = strconv.FormatInt(k.Until, 10)
+				}
+				if k.Endorsement != "" {
+					endorsed = "yes"
+				}
+				console.Row(w, k.ID, k.State, strconv.FormatInt(k.Since, 10), until, endorsed, k.Verifier)
 			}
-			if k.Endorsement != "" {
-				endorsed = "yes"
-			}
-			console.Row(w, k.ID, k.State, strconv.FormatInt(k.Since, 10), until, endorsed, k.Verifier)
-		}
-	}))
-}
-
-func (p *program) auditKeyRotateCommand() *cobra.Command {
-	return ask(p, &cobra.Command{
-		Use:   "rotate",
-		Short: "Replace the key that signs checkpoints",
-		Long: `Make a new key, in the first key store of the server's configuration. The key
+		})),
+		ask(p, &cobra.Command{
+			Use:   "rotate",
+			Short: "Replace the key that signs checkpoints",
+			Long: `Make a new key, in the first key store of the server's configuration. The key
 before endorses it, both sign one checkpoint, and then the private half of the
 key before is destroyed. Whoever has kept the verifier key of the one before
 goes on to the new one by that endorsement.`,
-		Example: "  vimbroker audit key rotate",
-	}, (*client.Client).RotateAuditKey, printed(p, signingFacts))
+			Example: "  vimbroker audit key rotate",
+		}, (*client.Client).RotateAuditKey, printed(p, signingFacts)),
+		p.auditKeyRevokeCommand(),
+	)
 }
 
 func (p *program) auditKeyRevokeCommand() *cobra.Command {

@@ -48,11 +48,39 @@ counts.
     profile: oidc            # or token, user, passThrough`,
 		"  vimbroker client create tacker-north\n  vimbroker client rotate tacker-north --overlap 1h",
 		p.clientCreateCommand(),
-		p.clientListCommand(),
-		p.clientShowCommand(),
+		oauthClients.listed(p, &cobra.Command{
+			Use:   "list",
+			Short: "List clients", Long: "List the clients that you may see, by project and name.",
+			Example: "  vimbroker client list",
+		}, p.clientTable),
+		show(p, oauthClients.argument(p), &cobra.Command{
+			Use:   "show CLIENT",
+			Short: "Show one client", Long: "Show one client. Its secret is shown nowhere.",
+			Example: "  vimbroker client show tacker-north",
+		}, (*client.Client).OAuthClient, printed(p, func(w io.Writer, one v1.OAuthClient) {
+			console.Facts(w, "Name", one.Name, "Id", one.ID, "Principal", one.Principal, "Project", one.Project,
+				"Roles", console.List(one.Roles), "State", one.State)
+			for n, at := range one.Placements {
+				console.Facts(w, fmt.Sprintf("Placement %d", n+1), placement(at))
+			}
+			if one.Certificate == nil {
+				console.Facts(w, "Secret made", p.Moment(one.RotatedAt))
+			} else {
+				console.Facts(w, "Certificate", certificateText(one.Certificate), "Certificate named", p.Moment(one.RotatedAt))
+			}
+			console.Facts(w, "Secret before ends", p.Moment(one.PreviousUntil),
+				"Created", p.Moment(one.CreatedAt)+" by "+one.CreatedBy, "Updated", p.Moment(one.UpdatedAt))
+		})),
 		p.clientUpdateCommand(),
 		p.clientRotateCommand(),
-		p.clientDeleteCommand(),
+		act(p, oauthClients.argument(p), &cobra.Command{
+			Use:   "delete CLIENT",
+			Short: "Delete a client, and revoke its leases",
+			Long: `Delete a client: it cannot log in any more, and its leases are revoked. Leases
+on a VIM that does not answer are revoked once it does; "vimbroker lease list"
+shows them.`,
+			Example: "  vimbroker client delete tacker-north",
+		}, (*client.Client).DeleteOAuthClient),
 		p.clientKeyCommand(),
 	)
 }
@@ -177,40 +205,11 @@ func (p *program) printClientSecret(made v1.OAuthClientSecret) error {
 	return nil
 }
 
-func (p *program) clientListCommand() *cobra.Command {
-	return oauthClients.listed(p, &cobra.Command{
-		Use:   "list",
-		Short: "List clients", Long: "List the clients that you may see, by project and name.",
-		Example: "  vimbroker client list",
-	}, p.clientTable)
-}
-
 func (p *program) clientTable(w io.Writer, all []v1.OAuthClient) {
 	p.Header(w, []string{"NAME", "PROJECT", "STATE", "ROTATED"}, "ROLES", "ID")
 	for _, one := range all {
 		p.Columns(w, []string{p.Cut(one.Name), p.Cut(one.Project), one.State, p.When(one.RotatedAt)}, console.List(one.Roles), one.ID)
 	}
-}
-
-func (p *program) clientShowCommand() *cobra.Command {
-	return show(p, oauthClients.argument(p), &cobra.Command{
-		Use:   "show CLIENT",
-		Short: "Show one client", Long: "Show one client. Its secret is shown nowhere.",
-		Example: "  vimbroker client show tacker-north",
-	}, (*client.Client).OAuthClient, printed(p, func(w io.Writer, one v1.OAuthClient) {
-		console.Facts(w, "Name", one.Name, "Id", one.ID, "Principal", one.Principal, "Project", one.Project,
-			"Roles", console.List(one.Roles), "State", one.State)
-		for n, at := range one.Placements {
-			console.Facts(w, fmt.Sprintf("Placement %d", n+1), placement(at))
-		}
-		if one.Certificate == nil {
-			console.Facts(w, "Secret made", p.Moment(one.RotatedAt))
-		} else {
-			console.Facts(w, "Certificate", certificateText(one.Certificate), "Certificate named", p.Moment(one.RotatedAt))
-		}
-		console.Facts(w, "Secret before ends", p.Moment(one.PreviousUntil),
-			"Created", p.Moment(one.CreatedAt)+" by "+one.CreatedBy, "Updated", p.Moment(one.UpdatedAt))
-	}))
 }
 
 func (p *program) clientUpdateCommand() *cobra.Command {
@@ -313,15 +312,4 @@ once. A renewed certificate of the same name needs no rotation.`,
 	flags.BoolVar(&r.RevokeLeases, "revoke-leases", false, "revoke every lease of the client, and end the secret before at once")
 	p.OutputFlag(c)
 	return c
-}
-
-func (p *program) clientDeleteCommand() *cobra.Command {
-	return act(p, oauthClients.argument(p), &cobra.Command{
-		Use:   "delete CLIENT",
-		Short: "Delete a client, and revoke its leases",
-		Long: `Delete a client: it cannot log in any more, and its leases are revoked. Leases
-on a VIM that does not answer are revoked once it does; "vimbroker lease list"
-shows them.`,
-		Example: "  vimbroker client delete tacker-north",
-	}, (*client.Client).DeleteOAuthClient)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/vimbroker/vimbroker/broker/api/client"
+	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
 	"github.com/vimbroker/vimbroker/broker/strictyaml"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
 )
@@ -125,4 +126,9 @@ func given[T any](c *cobra.Command, flag string, value *T) *T {
 // printed prints a value in the form asked for; table writes it for people.
 func printed[T any](p *program, table func(io.Writer, T)) func(T) error {
 	return func(value T) error { return p.Print(value, func(w io.Writer) { table(w, value) }) }
+}
+
+// printedAll is printed for a list.
+func printedAll[T any](p *program, table func(io.Writer, []T)) func([]T) error {
+	return func(all []T) error { return p.Print(v1.List[T]{Items: all}, func(w io.Writer) { table(w, all) }) }
 }

@@ -33,7 +33,11 @@ alone: to take it back, revoke the lease.`,
 		`  vimbroker grant list --client tacker-north --state granted
   vimbroker lease revoke --instance 97b5a2f0-6ad9-4a1a-9c55-4a9a1f0c7a11`,
 		p.grantListCommand(),
-		p.grantShowCommand(),
+		show(p, grants.argument(p), &cobra.Command{
+			Use:   "show ID",
+			Short: "Show one grant", Long: "Show one grant. Its credential is shown nowhere.",
+			Example: "  vimbroker grant show 0197a2f0-6ad9-7a1a-9c55-4a9a1f0c7a11",
+		}, (*client.Client).Grant, printed(p, p.grantFacts)),
 	)
 }
 
@@ -87,14 +91,6 @@ func (p *program) grantTable(w io.Writer, all []v1.Grant) {
 		p.Columns(w, []string{p.id(g.ID), g.OperationType, p.Cut(g.Instance), g.State, p.Cut(g.VIMName), p.id(g.Lease), p.When(g.TokenAt)},
 			g.LeaseState, g.Outcome, g.Client, g.Project, p.When(g.CreatedAt))
 	}
-}
-
-func (p *program) grantShowCommand() *cobra.Command {
-	return show(p, grants.argument(p), &cobra.Command{
-		Use:   "show ID",
-		Short: "Show one grant", Long: "Show one grant. Its credential is shown nowhere.",
-		Example: "  vimbroker grant show 0197a2f0-6ad9-7a1a-9c55-4a9a1f0c7a11",
-	}, (*client.Client).Grant, printed(p, p.grantFacts))
 }
 
 func (p *program) grantFacts(w io.Writer, g v1.Grant) {

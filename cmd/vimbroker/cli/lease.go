@@ -38,7 +38,13 @@ and recorded.`,
   vimbroker lease revoke --vim edge-1 --wait`,
 		p.leaseIssueCommand(),
 		p.leaseListCommand(),
-		p.leaseShowCommand(),
+		show(p, p.lease(), &cobra.Command{
+			Use:   "show ID",
+			Short: "Show one lease",
+			Long: `Show one lease. Its credential is printed only when it is issued or renewed,
+never here.`,
+			Example: "  vimbroker lease show 3f0c9c0e-5f4b-4b3f-9a53-2f1f1f6d1c11",
+		}, (*client.Client).Lease, printed(p, p.leaseFacts)),
 		p.leaseRenewCommand(),
 		p.leasePushCommand(),
 		p.leaseRevokeCommand(),
@@ -272,16 +278,6 @@ func expiry(l v1.Lease, tell func(time.Time) string) string {
 
 // lease is an argument that names a lease.
 func (p *program) lease() argument { return argument{complete: p.LeaseIDs, find: p.LeaseRef} }
-
-func (p *program) leaseShowCommand() *cobra.Command {
-	return show(p, p.lease(), &cobra.Command{
-		Use:   "show ID",
-		Short: "Show one lease",
-		Long: `Show one lease. Its credential is printed only when it is issued or renewed,
-never here.`,
-		Example: "  vimbroker lease show 3f0c9c0e-5f4b-4b3f-9a53-2f1f1f6d1c11",
-	}, (*client.Client).Lease, printed(p, p.leaseFacts))
-}
 
 func (p *program) leaseFacts(w io.Writer, l v1.Lease) {
 	console.Facts(w, "Id", l.ID, "VIM", fmt.Sprintf("%s (%s, generation %d)", l.VIMName, l.VIM, l.VIMGeneration),

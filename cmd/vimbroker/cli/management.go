@@ -27,10 +27,42 @@ when it is rotated, and the VIM is deleted when the cluster is gone.`,
       --project tenant-a=north --project tenant-b=south
   vimbroker cluster watch`,
 		p.managementEnableCommand(),
-		p.managementListCommand(),
-		p.managementShowCommand(),
-		p.managementReleaseCommand(),
-		p.managementDisableCommand(),
+		ask(p, &cobra.Command{
+			Use:     "list",
+			Aliases: []string{"ls"},
+			Short:   "List management clusters",
+			Long:    "List the management clusters that you may see. TROUBLE is what keeps one from\nbeing watched.",
+			Example: "  vimbroker management-cluster list",
+		}, (*client.Client).ManagementClusters, printed(p, func(w io.Writer, found v1.List[v1.ManagementCluster]) {
+			p.Header(w, []string{"VIM", "NAMESPACES", "WATCHED", "HELD", "TROUBLE"}, "PROJECTS", "ID")
+			for _, m := range found.Items {
+				p.Columns(w, []string{
+					m.VIMName, strings.Join(m.Namespaces, ","), p.When(m.WatchedAt), console.Yes(!m.HeldAt.IsZero()), m.Trouble,
+				}, projectWords(m.Projects), console.ShortID(m.VIM))
+			}
+		})),
+		show(p, p.vim(), &cobra.Command{
+			Use:     "show VIM",
+			Short:   "Show one management cluster",
+			Long:    "Show how a management cluster is enabled, and whether it is watched.",
+			Example: "  vimbroker management-cluster show hub",
+		}, (*client.Client).ManagementCluster, printed(p, p.managementFacts)),
+		show(p, p.vim(), &cobra.Command{
+			Use:   "release VIM",
+			Short: "Let go of clusters that are held",
+			Long: `If more of a management cluster's clusters are gone at once than --max-gone and
+--max-gone-share of its settings say, none of their VIMs is deleted: perhaps it
+is the management cluster that is wrong. Look at it first. A release deletes
+the VIMs of all clusters that are gone now or within the next ten minutes.`,
+			Example: "  vimbroker cluster list --management-cluster hub\n  vimbroker management-cluster release hub",
+		}, (*client.Client).ReleaseManagementCluster, printed(p, p.managementFacts)),
+		act(p, p.vim(), &cobra.Command{
+			Use:   "disable VIM",
+			Short: "Stop following the clusters of a management cluster",
+			Long: `Stop following the clusters of a management cluster. Their VIMs stay, and you
+look after them from then on. If you enable it again, they are followed again.`,
+			Example: "  vimbroker management-cluster disable hub",
+		}, (*client.Client).DisableManagementCluster),
 	)
 	console.VIMEither(p.VimNames, group.Commands()...)
 	return group
@@ -176,57 +208,9 @@ func (p *program) printOnboardRBAC(c *cobra.Command, registry *client.Client, vi
 	return err
 }
 
-func (p *program) managementListCommand() *cobra.Command {
-	return ask(p, &cobra.Command{
-		Use:     "list",
-		Aliases: []string{"ls"},
-		Short:   "List management clusters",
-		Long:    "List the management clusters that you may see. TROUBLE is what keeps one from\nbeing watched.",
-		Example: "  vimbroker management-cluster list",
-	}, (*client.Client).ManagementClusters, printed(p, func(w io.Writer, found v1.List[v1.ManagementCluster]) {
-		p.Header(w, []string{"VIM", "NAMESPACES", "WATCHED", "HELD", "TROUBLE"}, "PROJECTS", "ID")
-		for _, m := range found.Items {
-			p.Columns(w, []string{
-				m.VIMName, strings.Join(m.Namespaces, ","), p.When(m.WatchedAt), console.Yes(!m.HeldAt.IsZero()), m.Trouble,
-			}, projectWords(m.Projects), console.ShortID(m.VIM))
-		}
-	}))
-}
-
 // projectWords spell projects as --project takes them.
 func projectWords(projects map[string]string) string {
 	return strings.ReplaceAll(","+console.Pairs(projects), ",=", ",")[1:]
-}
-
-func (p *program) managementShowCommand() *cobra.Command {
-	return show(p, p.vim(), &cobra.Command{
-		Use:     "show VIM",
-		Short:   "Show one management cluster",
-		Long:    "Show how a management cluster is enabled, and whether it is watched.",
-		Example: "  vimbroker management-cluster show hub",
-	}, (*client.Client).ManagementCluster, printed(p, p.managementFacts))
-}
-
-func (p *program) managementReleaseCommand() *cobra.Command {
-	return show(p, p.vim(), &cobra.Command{
-		Use:   "release VIM",
-		Short: "Let go of clusters that are held",
-		Long: `If more of a management cluster's clusters are gone at once than --max-gone and
---max-gone-share of its settings say, none of their VIMs is deleted: perhaps it
-is the management cluster that is wrong. Look at it first. A release deletes
-the VIMs of all clusters that are gone now or within the next ten minutes.`,
-		Example: "  vimbroker cluster list --management-cluster hub\n  vimbroker management-cluster release hub",
-	}, (*client.Client).ReleaseManagementCluster, printed(p, p.managementFacts))
-}
-
-func (p *program) managementDisableCommand() *cobra.Command {
-	return act(p, p.vim(), &cobra.Command{
-		Use:   "disable VIM",
-		Short: "Stop following the clusters of a management cluster",
-		Long: `Stop following the clusters of a management cluster. Their VIMs stay, and you
-look after them from then on. If you enable it again, they are followed again.`,
-		Example: "  vimbroker management-cluster disable hub",
-	}, (*client.Client).DisableManagementCluster)
 }
 
 func (p *program) managementFacts(w io.Writer, m v1.ManagementCluster) {

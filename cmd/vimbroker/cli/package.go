@@ -27,10 +27,23 @@ package is named by its id, by how that begins, or by the id of its VNFD.`,
 		`  vimbroker package create web --vnfd web-1.0 --out web.csar
   vimbroker package upload web.csar
   vimbroker package list`,
-		p.packageCreateCommand(), p.packageUploadCommand(), p.packageListCommand(), p.packageShowCommand(),
+		p.packageCreateCommand(), p.packageUploadCommand(),
+		ask(p, &cobra.Command{
+			Use: "list", Aliases: []string{"ls"},
+			Short: "List packages", Long: "List the VNF packages that you may see, oldest first.",
+			Example: "  vimbroker package list",
+		}, func(registry *client.Client, ctx context.Context) ([]client.Package, error) {
+			return gather(registry.AllPackages(ctx))
+		}, printedAll(p, p.packageTable)),
+		p.packageShowCommand(),
 		p.packageSwitchCommand("enable", "Let instances be made of a package", true),
 		p.packageSwitchCommand("disable", "Let no more instances be made of a package", false),
-		p.packageDeleteCommand(), p.packageDownloadCommand(), p.packageTranslateCommand(),
+		act(p, vnfPackages.argument(p), &cobra.Command{
+			Use: "delete PACKAGE", Short: "Delete a package",
+			Long:    "Delete a VNF package that is disabled and that no instance was made of.",
+			Example: "  vimbroker package disable web-1.0\n  vimbroker package delete web-1.0",
+		}, (*client.Client).DeletePackage),
+		p.packageDownloadCommand(), p.packageTranslateCommand(),
 	)
 }
 
@@ -244,23 +257,6 @@ func (f *packing) open(path string) (io.ReadCloser, int64, error) {
 	return io.NopCloser(bytes.NewReader(archive)), int64(len(archive)), err
 }
 
-func (p *program) packageListCommand() *cobra.Command {
-	c := &cobra.Command{
-		Use: "list", Aliases: []string{"ls"},
-		Short: "List packages", Long: "List the VNF packages that you may see, oldest first.",
-		Example: "  vimbroker package list",
-		Args:    console.Names(),
-		RunE: p.Remote(func(c *cobra.Command, _ []string, registry *client.Client) error {
-			return console.PrintList(c.Context(), p.Console, console.Listing[client.Package]{
-				Table: p.packageTable, ID: func(pkg client.Package) string { return pkg.ID },
-				List: func() ([]client.Package, error) { return gather(registry.AllPackages(c.Context())) },
-			})
-		}),
-	}
-	p.OutputFlag(c)
-	return c
-}
-
 func (p *program) packageTable(w io.Writer, all []client.Package) {
 	p.Header(w, []string{"ID", "VNFD", "PRODUCT", "VERSION", "STATE", "USAGE"}, "PROVIDER", "ONBOARDING", "PROJECT")
 	for _, pkg := range all {
@@ -308,14 +304,6 @@ func (p *program) packageSwitchCommand(use, short string, on bool) *cobra.Comman
 	}, func(c *cobra.Command, id string, registry *client.Client) error {
 		return registry.EnablePackage(c.Context(), id, on)
 	})
-}
-
-func (p *program) packageDeleteCommand() *cobra.Command {
-	return act(p, vnfPackages.argument(p), &cobra.Command{
-		Use: "delete PACKAGE", Short: "Delete a package",
-		Long:    "Delete a VNF package that is disabled and that no instance was made of.",
-		Example: "  vimbroker package disable web-1.0\n  vimbroker package delete web-1.0",
-	}, (*client.Client).DeletePackage)
 }
 
 func (p *program) packageDownloadCommand() *cobra.Command {

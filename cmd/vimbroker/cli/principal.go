@@ -26,7 +26,16 @@ func (p *program) principalCommand() *cobra.Command {
 commands are for the day on which one leaves.`,
 		`  vimbroker principal show alice
   vimbroker principal end alice`,
-		p.principalShowCommand(), p.principalEndCommand(),
+		show(p, free, &cobra.Command{
+			Use:   "show NAME",
+			Short: "List what a principal has",
+			Long: `List what a principal has, as far as you may see it: tokens, leases that may
+still work (its own, and those that others took for it), subscriptions, clients,
+VIMs and VNF instances that it made. The name is what "lease list" shows; of a
+caller of Keystone it is keystone:USER@DOMAIN.`,
+			Example: "  vimbroker principal show alice",
+		}, possessionsOf, printed(p, p.possessionFacts)),
+		p.principalEndCommand(),
 	)
 }
 
@@ -49,91 +58,70 @@ func (has possessions) empty() bool {
 	return len(has.Tokens)+len(has.Leases)+len(has.Subscriptions)+len(has.Clients)+len(has.VIMs)+len(has.Instances) == 0
 }
 
-// ofPrincipal are the items of a walk that are the principal's; it notes the names that it meets, and what the caller may
-// not list. A server that does not serve such things has none.
-func ofPrincipal[T any](
-	has *possessions, what string, walk iter.Seq2[T, error], owners func(T) []string, met map[string]bool,
-) (found []T, err error) {
-	found = []T{}
+// search looks for what a principal has; it notes the names that it meets, and the first error that is none of what the
+// caller may not list.
+type search struct {
+	possessions
+	met map[string]bool
+	err error
+}
+
+// find adds to a list the items of a walk that are the principal's. A server that does not serve such things has none.
+func find[T any](s *search, to *[]T, what string, walk iter.Seq2[T, error], owners func(T) []string) {
+	if *to == nil {
+		*to = []T{}
+	}
+	if s.err != nil {
+		return
+	}
 	for one, err := range walk {
-		switch client.Status(err) {
-		case http.StatusNotFound:
-			return found, nil
-		case http.StatusForbidden:
-			has.NotSeen = append(has.NotSeen, what)
-			return found, nil
-		}
-		if err != nil {
-			return nil, err
+		switch status := client.Status(err); {
+		case status == http.StatusForbidden:
+			s.NotSeen = append(s.NotSeen, what)
+			return
+		case err != nil:
+			if status != http.StatusNotFound {
+				s.err = err
+			}
+			return
 		}
 		for _, owner := range owners(one) {
-			met[owner] = true
+			s.met[owner] = true
 		}
-		if slices.Contains(owners(one), has.Principal) {
-			found = append(found, one)
+		if slices.Contains(owners(one), s.Principal) {
+			*to = append(*to, one)
 		}
 	}
-	return found, nil
 }
 
 // possessionsOf gathers what a principal has. A name that nobody has is an error.
-func possessionsOf(registry *client.Client, ctx context.Context, name string) (has possessions, err error) {
-	has.Principal = name
-	met := map[string]bool{}
-	tokenOf := func(t v1.Token) []string { return []string{t.Name} }
-	if has.Tokens, err = ofPrincipal(&has, "tokens", registry.AllTokens(ctx, listPage), tokenOf, met); err != nil {
-		return has, err
-	}
-	has.Leases = []v1.Lease{}
-	holders := func(l v1.Lease) []string { return []string{l.Principal, l.For} }
+func possessionsOf(registry *client.Client, ctx context.Context, name string) (possessions, error) {
+	s := &search{possessions: possessions{Principal: name}, met: map[string]bool{}}
+	find(s, &s.Tokens, "tokens", registry.AllTokens(ctx, listPage), func(t v1.Token) []string { return []string{t.Name} })
 	for _, state := range liveStates {
-		some, err := ofPrincipal(&has, "leases", registry.AllLeases(ctx, client.LeaseQuery{State: state, PageSize: listPage}), holders, met)
-		if err != nil {
-			return has, err
-		}
-		has.Leases = append(has.Leases, some...)
+		leases := registry.AllLeases(ctx, client.LeaseQuery{State: state, PageSize: listPage})
+		find(s, &s.Leases, "leases", leases, func(l v1.Lease) []string { return []string{l.Principal, l.For} })
 	}
-	madeBy := func(s sol003.Subscription) []string {
-		if s.Own == nil {
+	find(s, &s.Subscriptions, "subscriptions", registry.AllSubscriptions(ctx), func(o sol003.Subscription) []string {
+		if o.Own == nil {
 			return nil
 		}
-		return []string{s.Own.CreatedBy}
-	}
-	if has.Subscriptions, err = ofPrincipal(&has, "subscriptions", registry.AllSubscriptions(ctx), madeBy, met); err != nil {
-		return has, err
-	}
-	registeredBy := func(c v1.OAuthClient) []string { return []string{c.CreatedBy} }
-	if has.Clients, err = ofPrincipal(&has, "clients", registry.AllOAuthClients(ctx), registeredBy, met); err != nil {
-		return has, err
-	}
+		return []string{o.Own.CreatedBy}
+	})
+	find(s, &s.Clients, "clients", registry.AllOAuthClients(ctx), func(c v1.OAuthClient) []string { return []string{c.CreatedBy} })
 	vims := registry.AllVIMs(ctx, client.VIMQuery{PageSize: listPage})
-	if has.VIMs, err = ofPrincipal(&has, "VIMs", vims, func(v v1.VIM) []string { return []string{v.CreatedBy} }, met); err != nil {
-		return has, err
-	}
-	instanceOf := func(i sol003.VNFInstance) []string {
+	find(s, &s.VIMs, "VIMs", vims, func(v v1.VIM) []string { return []string{v.CreatedBy} })
+	find(s, &s.Instances, "VNF instances", registry.AllVNFs(ctx), func(i sol003.VNFInstance) []string {
 		if i.Own == nil {
 			return nil
 		}
 		return []string{i.Own.CreatedBy}
+	})
+	if s.err == nil && s.empty() {
+		s.err = console.Missing("you see nothing that %q has or made%s", strictyaml.Printable(name),
+			policy.Suggest(name, slices.Sorted(maps.Keys(s.met))))
 	}
-	has.Instances, err = ofPrincipal(&has, "VNF instances", registry.AllVNFs(ctx), instanceOf, met)
-	if err == nil && has.empty() {
-		names := slices.Sorted(maps.Keys(met))
-		err = console.Missing("you see nothing that %q has or made%s", strictyaml.Printable(name), policy.Suggest(name, names))
-	}
-	return has, err
-}
-
-func (p *program) principalShowCommand() *cobra.Command {
-	return show(p, free, &cobra.Command{
-		Use:   "show NAME",
-		Short: "List what a principal has",
-		Long: `List what a principal has, as far as you may see it: tokens, leases that may
-still work (its own, and those that others took for it), subscriptions, clients,
-VIMs and VNF instances that it made. The name is what "lease list" shows; of a
-caller of Keystone it is keystone:USER@DOMAIN.`,
-		Example: "  vimbroker principal show alice",
-	}, possessionsOf, printed(p, p.possessionFacts))
+	return s.possessions, s.err
 }
 
 // possessionFacts print what a principal has, and of what nobody ends by itself the command.

@@ -42,7 +42,11 @@ with the keys that the configuration has:
 The server that is asked goes by a change at once, others within five seconds.
 docs/callers.md has entries to copy; "vimbroker policy test --jwt" tries tokens.`,
 		"  vimbroker trust create corp.yaml\n  vimbroker trust show corp",
-		p.trustListCommand(),
+		trustEntries.listed(p, &cobra.Command{
+			Use:   "list",
+			Short: "List entries", Long: "List the entries: first those of the server's configuration, then others by\nname.",
+			Example: "  vimbroker trust list",
+		}, p.trustTable),
 		show(p, p.trustEntry(), &cobra.Command{
 			Use:   "show ENTRY",
 			Short: "Show one entry", Long: "Show one entry with its rules.",
@@ -64,14 +68,6 @@ has lease.endWithAccess, and otherwise by their time.`,
 }
 
 func (p *program) trustEntry() argument { return argument{complete: trustEntries.complete(p)} }
-
-func (p *program) trustListCommand() *cobra.Command {
-	return trustEntries.listed(p, &cobra.Command{
-		Use:   "list",
-		Short: "List entries", Long: "List the entries: first those of the server's configuration, then others by\nname.",
-		Example: "  vimbroker trust list",
-	}, p.trustTable)
-}
 
 func (p *program) trustTable(w io.Writer, all []v1.TrustEntry) {
 	p.Header(w, []string{"NAME", "ORIGIN", "RULES", "ABOUT"}, "CHANGED", "BY")

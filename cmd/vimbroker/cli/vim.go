@@ -32,12 +32,29 @@ and never shown again; leases are derived from it.`,
   vimbroker vim check edge-1`,
 		p.vimRegisterCommand(),
 		p.vimListCommand(),
-		p.vimShowCommand(),
+		show(p, p.vim(), &cobra.Command{
+			Use:     "show VIM",
+			Short:   "Show one VIM",
+			Long:    "Show one VIM, by name or id. Its credential is never shown.",
+			Example: "  vimbroker vim show edge-1\n  vimbroker vim show edge-1 -o json",
+		}, (*client.Client).VIM, p.printVIM),
 		p.vimUpdateCommand(),
 		p.vimShareCommand(),
 		p.vimUnshareCommand(),
 		p.vimRotateCommand(),
-		p.vimCheckCommand(),
+		show(p, p.vim(), &cobra.Command{
+			Use:   "check VIM",
+			Short: "Check endpoint and credential now",
+			Long: `Check now whether the VIM answers, whether it is still the same VIM, and
+whether it accepts the credential. Fails (exit code 1) unless the VIM is
+reachable.`,
+			Example: "  vimbroker vim check edge-1",
+		}, (*client.Client).CheckVIM, func(v v1.VIM) error {
+			if err := p.printVIM(v); err != nil || v.Status == "reachable" {
+				return err
+			}
+			return fmt.Errorf("%s is %s: %s", v.Name, v.Status, cmp.Or(v.Message, "no new lease is issued on it; see vimbroker vim show "+v.Name))
+		}),
 		p.vimInventoryCommand(),
 		p.vimRBACCommand(),
 		p.vimDeleteCommand(),
@@ -117,15 +134,6 @@ func (p *program) vimTable(w io.Writer, vims []v1.VIM) {
 		p.Columns(w, []string{v.Name, v.Type, v.Status, v.Project, console.ShortID(v.ID), p.When(v.CheckedAt)},
 			console.Yes(v.Default), sharing(v), credential, v.Endpoint, console.Pairs(v.Labels))
 	}
-}
-
-func (p *program) vimShowCommand() *cobra.Command {
-	return show(p, p.vim(), &cobra.Command{
-		Use:     "show VIM",
-		Short:   "Show one VIM",
-		Long:    "Show one VIM, by name or id. Its credential is never shown.",
-		Example: "  vimbroker vim show edge-1\n  vimbroker vim show edge-1 -o json",
-	}, (*client.Client).VIM, p.printVIM)
 }
 
 // printVIM prints one VIM, and on stderr what deserves attention.
@@ -263,22 +271,6 @@ func minting(v v1.VIM) string {
 		return "no"
 	}
 	return "no: " + v.MintMessage
-}
-
-func (p *program) vimCheckCommand() *cobra.Command {
-	return show(p, p.vim(), &cobra.Command{
-		Use:   "check VIM",
-		Short: "Check endpoint and credential now",
-		Long: `Check now whether the VIM answers, whether it is still the same VIM, and
-whether it accepts the credential. Fails (exit code 1) unless the VIM is
-reachable.`,
-		Example: "  vimbroker vim check edge-1",
-	}, (*client.Client).CheckVIM, func(v v1.VIM) error {
-		if err := p.printVIM(v); err != nil || v.Status == "reachable" {
-			return err
-		}
-		return fmt.Errorf("%s is %s: %s", v.Name, v.Status, cmp.Or(v.Message, "no new lease is issued on it; see vimbroker vim show "+v.Name))
-	})
 }
 
 func (p *program) vimDeleteCommand() *cobra.Command {

@@ -32,9 +32,47 @@ how that begins, or by its name if no other has it.`,
   vimbroker vnf instantiate web --vim edge-1 --wait
   vimbroker vnf scale web --aspect front --wait
   vimbroker vnf terminate web --wait`,
-		p.vnfCreateCommand(), p.vnfListCommand(), p.vnfShowCommand(), p.vnfInstantiateCommand(), p.vnfScaleCommand(), p.vnfHealCommand(),
+		p.vnfCreateCommand(),
+		vnfInstances.listed(p, &cobra.Command{
+			Use:     "list",
+			Short:   "List instances",
+			Long:    "List the VNF instances that you may see, newest first. --project lists those of\none project.",
+			Example: "  vimbroker vnf list\n  vimbroker vnf list --project acme -o wide",
+		}, p.vnfTable),
+		show(p, vnfInstances.argument(p), &cobra.Command{
+			Use:   "show INSTANCE",
+			Short: "Show one instance",
+			Long: `Show one VNF instance, with its resources and VNFCs as the last operation saw
+them, and with the drift that the server found since: which resources are
+missing or were changed, and by whom. "vimbroker vnf heal" repairs them.`,
+			Example: "  vimbroker vnf show web\n  vimbroker vnf show web -o json",
+		}, (*client.Client).VNF, printed(p, p.vnfFacts)),
+		p.vnfInstantiateCommand(), p.vnfScaleCommand(), p.vnfHealCommand(),
 		p.vnfUpdateCommand(), p.vnfModifyCommand(), p.vnfConnectCommand(), p.vnfTerminateCommand(), p.vnfForgetCommand(),
-		p.vnfDeleteCommand(), p.vnfCheckCommand(), p.vnfWatchCommand(), p.vnfOpCommand(),
+		act(p, vnfInstances.argument(p), &cobra.Command{
+			Use: "delete INSTANCE", Short: "Remove an instance that has no resources",
+			Long:    "Remove a VNF instance that was never instantiated, or was terminated, with the\nrecord of its operations.",
+			Example: "  vimbroker vnf delete web",
+		}, (*client.Client).DeleteVNF),
+		show(p, vnfInstances.argument(p), &cobra.Command{
+			Use: "check INSTANCE", Short: "Look for drift now",
+			Long: `Have the server look now at the resources of an instance, as it does by itself
+now and then, and show the instance with what is missing or was changed, and by
+whom. The exit code is 1 where something is.`,
+			Example: "  vimbroker vnf check web",
+		}, (*client.Client).CheckVNF, func(i sol003.VNFInstance) error {
+			if err := printed(p, p.vnfFacts)(i); err != nil || i.Own == nil || i.Own.Drift == nil {
+				return err
+			}
+			switch d := i.Own.Drift; {
+			case d.Unseen != "":
+				return errors.New("whether resources are missing or were changed cannot be told: " + d.Unseen)
+			case d.Count > 0:
+				return fmt.Errorf("%d resources are missing or were changed; repair them with: vimbroker vnf heal %s", d.Count, i.ID)
+			}
+			return nil
+		}),
+		p.vnfWatchCommand(), p.vnfOpCommand(),
 		p.vnfSubscriptionCommand(),
 	)
 	p.ProjectFlag(group)
@@ -61,15 +99,6 @@ until it is instantiated.`,
 	c.Flags().StringVar(&r.Description, "description", "", "what it is for")
 	p.OutputFlag(c)
 	return c
-}
-
-func (p *program) vnfListCommand() *cobra.Command {
-	return vnfInstances.listed(p, &cobra.Command{
-		Use:     "list",
-		Short:   "List instances",
-		Long:    "List the VNF instances that you may see, newest first. --project lists those of\none project.",
-		Example: "  vimbroker vnf list\n  vimbroker vnf list --project acme -o wide",
-	}, p.vnfTable)
 }
 
 // gather collects the items of a walk; the list of none is empty.
@@ -139,17 +168,6 @@ func (p *program) printDrift(w io.Writer, d *sol003.Drift) {
 	if d.Unseen != "" {
 		console.Facts(w, "Drift unknown", d.Unseen)
 	}
-}
-
-func (p *program) vnfShowCommand() *cobra.Command {
-	return show(p, vnfInstances.argument(p), &cobra.Command{
-		Use:   "show INSTANCE",
-		Short: "Show one instance",
-		Long: `Show one VNF instance, with its resources and VNFCs as the last operation saw
-them, and with the drift that the server found since: which resources are
-missing or were changed, and by whom. "vimbroker vnf heal" repairs them.`,
-		Example: "  vimbroker vnf show web\n  vimbroker vnf show web -o json",
-	}, (*client.Client).VNF, printed(p, p.vnfFacts))
 }
 
 func (p *program) vnfFacts(w io.Writer, i sol003.VNFInstance) {
@@ -606,35 +624,6 @@ the very cluster that its resources are on.`,
 	console.MustComplete(c, "vim", p.VimNames)
 	p.OutputFlag(c)
 	return c
-}
-
-func (p *program) vnfDeleteCommand() *cobra.Command {
-	return act(p, vnfInstances.argument(p), &cobra.Command{
-		Use: "delete INSTANCE", Short: "Remove an instance that has no resources",
-		Long:    "Remove a VNF instance that was never instantiated, or was terminated, with the\nrecord of its operations.",
-		Example: "  vimbroker vnf delete web",
-	}, (*client.Client).DeleteVNF)
-}
-
-func (p *program) vnfCheckCommand() *cobra.Command {
-	return show(p, vnfInstances.argument(p), &cobra.Command{
-		Use: "check INSTANCE", Short: "Look for drift now",
-		Long: `Have the server look now at the resources of an instance, as it does by itself
-now and then, and show the instance with what is missing or was changed, and by
-whom. The exit code is 1 where something is.`,
-		Example: "  vimbroker vnf check web",
-	}, (*client.Client).CheckVNF, func(i sol003.VNFInstance) error {
-		if err := printed(p, p.vnfFacts)(i); err != nil || i.Own == nil || i.Own.Drift == nil {
-			return err
-		}
-		switch d := i.Own.Drift; {
-		case d.Unseen != "":
-			return errors.New("whether resources are missing or were changed cannot be told: " + d.Unseen)
-		case d.Count > 0:
-			return fmt.Errorf("%d resources are missing or were changed; repair them with: vimbroker vnf heal %s", d.Count, i.ID)
-		}
-		return nil
-	})
 }
 
 func (p *program) vnfWatchCommand() *cobra.Command {

@@ -21,7 +21,14 @@ allowed at once; the list says so. One that has failed is FAILED_TEMP, and keeps
 others from beginning on its instance until it is retried, rolled back or given
 up (fail).`,
 		"  vimbroker vnf op list --instance web\n  vimbroker vnf op retry 3f0c9c0e --wait",
-		p.vnfOpListCommand(), p.vnfOpShowCommand(),
+		p.vnfOpListCommand(),
+		show(p, vnfOperations.argument(p), &cobra.Command{
+			Use:   "show OPERATION",
+			Short: "Show one operation",
+			Long: `Show one operation with its steps, by what it goes on should the one who asked
+for it be gone (docs/callers.md), and, if it has failed, why.`,
+			Example: "  vimbroker vnf op show 3f0c9c0e",
+		}, (*client.Client).VNFOperation, printed(p, p.operationFacts)),
 		p.vnfOpSettleCommand("retry", "COMPLETED", "Begin a failed operation again",
 			"Begin a failed operation again. Steps that are done stay as they are. Policy\ndecides on the operation anew, for you."),
 		p.vnfOpSettleCommand("rollback", "ROLLED_BACK", "Take back what a failed operation did",
@@ -96,16 +103,6 @@ func (p *program) operationTable(w io.Writer, all []sol003.OpOcc, names map[stri
 		of := cmp.Or(p.Cut(names[o.InstanceID]), p.id(o.InstanceID))
 		p.Columns(w, []string{p.id(o.ID), o.Operation, o.State, of, p.When(o.StartedAt), p.Cut(by)}, why)
 	}
-}
-
-func (p *program) vnfOpShowCommand() *cobra.Command {
-	return show(p, vnfOperations.argument(p), &cobra.Command{
-		Use:   "show OPERATION",
-		Short: "Show one operation",
-		Long: `Show one operation with its steps, by what it goes on should the one who asked
-for it be gone (docs/callers.md), and, if it has failed, why.`,
-		Example: "  vimbroker vnf op show 3f0c9c0e",
-	}, (*client.Client).VNFOperation, printed(p, p.operationFacts))
 }
 
 func (p *program) operationFacts(w io.Writer, o sol003.OpOcc) {

@@ -23,7 +23,25 @@ again, and "show" says why; after a day a notification is given up.`,
 		`  vimbroker vnf subscription create https://nfvo.example.org/notify \
       --state COMPLETED --state FAILED_TEMP
   vimbroker vnf subscription show 3f0c9c0e`,
-		p.vnfSubscriptionCreateCommand(), p.vnfSubscriptionListCommand(), p.vnfSubscriptionShowCommand(), p.vnfSubscriptionDeleteCommand(),
+		p.vnfSubscriptionCreateCommand(),
+		vnfSubscriptions.listed(p, &cobra.Command{
+			Use:     "list",
+			Short:   "List subscriptions",
+			Long:    "List the subscriptions that you may see, newest first.",
+			Example: "  vimbroker vnf subscription list",
+		}, p.subscriptionTable),
+		show(p, vnfSubscriptions.argument(p), &cobra.Command{
+			Use:     "show SUBSCRIPTION",
+			Short:   "Show one subscription",
+			Long:    "Show one subscription, and how far its endpoint was told. What authenticates\nthe server to the endpoint is shown nowhere.",
+			Example: "  vimbroker vnf subscription show 3f0c9c0e",
+		}, (*client.Client).Subscription, printed(p, p.subscriptionFacts)),
+		act(p, vnfSubscriptions.argument(p), &cobra.Command{
+			Use:     "delete SUBSCRIPTION",
+			Short:   "End a subscription",
+			Long:    "End a subscription. Notifications that were not sent yet are not sent any more.",
+			Example: "  vimbroker vnf subscription delete 3f0c9c0e",
+		}, (*client.Client).Unsubscribe),
 	)
 }
 
@@ -119,15 +137,6 @@ func (f *subscriptionFlags) request(p *program, uri string) (r sol003.Subscripti
 	return r, nil
 }
 
-func (p *program) vnfSubscriptionListCommand() *cobra.Command {
-	return vnfSubscriptions.listed(p, &cobra.Command{
-		Use:     "list",
-		Short:   "List subscriptions",
-		Long:    "List the subscriptions that you may see, newest first.",
-		Example: "  vimbroker vnf subscription list",
-	}, p.subscriptionTable)
-}
-
 func (p *program) subscriptionTable(w io.Writer, all []sol003.Subscription) {
 	p.Header(w, []string{"ID", "CALLBACK", "STATE", "SENT", "WAITING", "GIVEN UP"}, "WHY", "PROJECT")
 	for _, s := range all {
@@ -148,15 +157,6 @@ func subscriptionState(own sol003.SubscriptionDetail) string {
 		return "failing"
 	}
 	return "ok"
-}
-
-func (p *program) vnfSubscriptionShowCommand() *cobra.Command {
-	return show(p, vnfSubscriptions.argument(p), &cobra.Command{
-		Use:     "show SUBSCRIPTION",
-		Short:   "Show one subscription",
-		Long:    "Show one subscription, and how far its endpoint was told. What authenticates\nthe server to the endpoint is shown nowhere.",
-		Example: "  vimbroker vnf subscription show 3f0c9c0e",
-	}, (*client.Client).Subscription, printed(p, p.subscriptionFacts))
 }
 
 func (p *program) subscriptionFacts(w io.Writer, s sol003.Subscription) {
@@ -180,13 +180,4 @@ func (p *program) subscriptionFacts(w io.Writer, s sol003.Subscription) {
 	}
 	console.Facts(w, "Why", own.Fault, "Sent", strconv.FormatInt(own.Delivered, 10), "Waiting", strconv.Itoa(own.Waiting),
 		"Given up", strconv.FormatInt(own.GivenUp, 10))
-}
-
-func (p *program) vnfSubscriptionDeleteCommand() *cobra.Command {
-	return act(p, vnfSubscriptions.argument(p), &cobra.Command{
-		Use:     "delete SUBSCRIPTION",
-		Short:   "End a subscription",
-		Long:    "End a subscription. Notifications that were not sent yet are not sent any more.",
-		Example: "  vimbroker vnf subscription delete 3f0c9c0e",
-	}, (*client.Client).Unsubscribe)
 }

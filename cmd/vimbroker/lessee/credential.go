@@ -298,27 +298,26 @@ func StandingPlugin(p *console.Console, lease string) clientconfig.Plugin {
 }
 
 func (f Flags) args() (args []string) {
-	if f.role != "" {
-		args = append(args, "--role", f.role)
+	add := func(flag, value string) {
+		if value != "" {
+			args = append(args, flag, value)
+		}
 	}
+	add("--role", f.role)
 	for _, r := range f.rules {
-		args = append(args, "--rule", RulesText([]v1.Rule{r}))
+		add("--rule", RulesText([]v1.Rule{r}))
 	}
 	if f.clusterWide {
 		args = append(args, "--cluster-wide")
 	}
 	for _, n := range f.Namespaces {
-		args = append(args, "--namespace", n)
+		add("--namespace", n)
 	}
 	if f.Ttl != 0 {
-		args = append(args, "--ttl", f.Ttl.String())
+		add("--ttl", f.Ttl.String())
 	}
-	if f.purpose != "" {
-		args = append(args, "--purpose", f.purpose)
-	}
-	if f.forWhom != "" {
-		args = append(args, "--for", f.forWhom)
-	}
+	add("--purpose", f.purpose)
+	add("--for", f.forWhom)
 	return args
 }
 

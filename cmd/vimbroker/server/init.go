@@ -189,17 +189,20 @@ func (s *setup) write(now time.Time) error {
 		"listen: %q\ntls:\n  certFile: %q\n  keyFile: %q\ndataDir: %q\npolicyDir: %q\n%s",
 		s.listen, s.certFile, s.keyFile, s.state, s.path("policies"), callers)
 	for _, f := range append(written, initFile{"vimbroker.yaml", config, true}) {
-		if err := files.WritePrivate(s.path(f.name), []byte(f.text)); err != nil {
-			return err
-		}
-		if !f.served {
-			continue
-		}
-		if err := s.hand(s.path(f.name), 0o640, false); err != nil {
+		if err := s.put(f); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// put writes a file, and hands it to the server if that reads it.
+func (s *setup) put(f initFile) error {
+	err := files.WritePrivate(s.path(f.name), []byte(f.text))
+	if err == nil && f.served {
+		err = s.hand(s.path(f.name), 0o640, false)
+	}
+	return err
 }
 
 // initFile is a file of the configuration; the server reads it if it is served.
@@ -315,18 +318,10 @@ func (s *setup) certify(now time.Time) error {
 		return err
 	}
 	// The key first: a server that looks in between keeps the certificate that it has.
-	for _, f := range []struct {
-		name    string
-		content []byte
-	}{{"tls/tls.key", text}, {"tls/tls.crt", certificatePEM(made)}} {
-		if err := files.WritePrivate(s.path(f.name), f.content); err != nil {
-			return err
-		}
-		if err := s.hand(s.path(f.name), 0o640, false); err != nil {
-			return err
-		}
+	if err := s.put(initFile{"tls/tls.key", string(text), true}); err != nil {
+		return err
 	}
-	return nil
+	return s.put(initFile{"tls/tls.crt", string(certificatePEM(made)), true})
 }
 
 // authority is the one that an earlier init made, or a new one.
