@@ -13,6 +13,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker/api/sol003"
 	"github.com/vimbroker/vimbroker/broker/asset"
 	"github.com/vimbroker/vimbroker/broker/asset/spec"
+	"github.com/vimbroker/vimbroker/broker/failpoint"
 	"github.com/vimbroker/vimbroker/lifecycle/vnfpkg"
 	"github.com/vimbroker/vimbroker/policy"
 )
@@ -194,6 +195,7 @@ func (l *Lifecycle) makeLinks(ctx context.Context, p policy.Principal, instance 
 			return err
 		}
 		k.is(made)
+		failpoint.At("operation.linked")
 	}
 	return nil
 }

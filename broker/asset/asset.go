@@ -78,7 +78,8 @@ type Asset struct {
 	Revision int64     `json:"-"`
 }
 
-// Made are the VIM's ids of what stands of it; those of Subnet and Group are ours.
+// Made are the VIM's ids of what stands of it; those of Subnet and Group are ours. Network is NAMESPACE/NAME of a claim that was
+// there before: the project has no second asset of the same.
 type Made struct {
 	Network string `json:"network,omitempty"`
 	Subnet  string `json:"subnet,omitempty"`

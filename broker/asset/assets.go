@@ -32,7 +32,7 @@ const (
 type Options struct {
 	Store   Store
 	Leaser  Leaser
-	Drivers []Driver
+	Drivers map[On]Driver
 	Guard   *audit.Guard
 	Egress  func(project string) *egress.Rules
 	// PerProject bounds those of a project and a kind; 0 is no bound.
@@ -50,25 +50,18 @@ type Leaser interface {
 
 // Assets keeps virtual links and volumes. Its methods are safe for concurrent use, by any number of processes on one store. Each
 // decides and records for the principal that it is given; what the principal does not see is not found.
-type Assets struct {
-	Options
-	drivers map[on]Driver
-}
+type Assets struct{ Options }
 
-// on is a kind of assets on a type of VIMs.
-type on struct {
-	kind policy.Kind
-	vim  broker.VIMType
+// On is a kind of assets on a type of VIMs.
+type On struct {
+	Kind policy.Kind
+	VIM  broker.VIMType
 }
 
 // New returns Assets; it starts nothing.
 func New(o Options) *Assets {
 	o.Now = broker.Clock(o.Now)
-	s := &Assets{o, map[on]Driver{}}
-	for _, d := range o.Drivers {
-		s.drivers[on{d.Kind(), d.VIMType()}] = d
-	}
-	return s
+	return &Assets{o}
 }
 
 // Request is a request for an asset; the fields are as in [Asset]. VIM is an id or a name; an empty Project is the caller's.
@@ -100,9 +93,12 @@ func (s *Assets) Create(ctx context.Context, p policy.Principal, r Request) (l A
 	if err != nil {
 		return fail(err)
 	}
-	l.VIM, l.VIMName, l.VIMType = v.ID, v.Name, v.Type
+	l.VIM, l.VIMName, l.VIMType, l.Made.Network = v.ID, v.Name, v.Type, l.Existing
 	if l.Kind == policy.KindVolume {
 		l.Volume.Namespace = cmp.Or(l.Volume.Namespace, v.Current.Target.Namespace)
+	}
+	if l.Kind == policy.KindVolume && l.Existing != "" {
+		l.Made.Network = l.Volume.Namespace + "/" + l.Existing
 	}
 	desk := s.desk(l.Kind)
 	act, err := desk.Enter(ctx, p, kinds[l.Kind].create, l.Resource())
@@ -135,6 +131,8 @@ func (s *Assets) Create(ctx context.Context, p policy.Principal, r Request) (l A
 func (s *Assets) again(ctx context.Context, p policy.Principal, asked Asset, act *audit.Act) (there Asset, made bool, err error) {
 	there, err = s.one(ctx, Filter{Kind: asked.Kind, Viewer: asked.Project, Name: asked.Name}, asked.Project)
 	switch {
+	case errors.Is(err, broker.ErrNotFound):
+		err = &broker.Error{Kind: broker.ErrConflict, Field: "existing", Detail: "is another " + asked.Noun() + " of the project already"}
 	case err != nil:
 	case !there.same(asked) || there.State == Removing:
 		err = &broker.Error{
@@ -172,7 +170,7 @@ func (s *Assets) claim(ctx context.Context, l Asset, since time.Time) (Asset, er
 
 // lease is what the leases for an asset may do; without a purpose it needs none.
 func (s *Assets) lease(l Asset) (r broker.LeaseRequest, err error) {
-	d, is := s.drivers[on{l.Kind, l.VIMType}]
+	d, is := s.Drivers[On{l.Kind, l.VIMType}]
 	if !is {
 		return r, &broker.Error{
 			Kind: broker.ErrUnsupported, Field: "vim", Detail: "no " + l.Noun() + " is made on VIMs of type " + string(l.VIMType),
@@ -200,14 +198,14 @@ func (s *Assets) on(ctx context.Context, p policy.Principal, l Asset, do func(co
 	r.VIM, r.TTL, r.Operation = l.VIM, leaseTTL, operation
 	_, c, err := s.Leaser.IssueLease(ctx, p, r)
 	if err == nil {
-		err = do(ctx, s.drivers[on{l.Kind, l.VIMType}], Connection{c, s.Egress(v.Project)})
+		err = do(ctx, s.Drivers[On{l.Kind, l.VIMType}], Connection{c, s.Egress(v.Project)})
 	}
 	return errors.Join(err, s.Leaser.EndOperation(ending, operation))
 }
 
 // make makes an asset on its VIM, whose row the caller has claimed. It is taken back where nothing is left of it.
 func (s *Assets) make(ctx context.Context, p policy.Principal, l Asset, act *audit.Act) (Asset, error) {
-	made := Made{Network: l.Existing}
+	made := l.Made
 	clean := l.Revision == 1 // nobody has tried before
 	err := s.on(ctx, p, l, func(ctx context.Context, d Driver, c Connection) (err error) {
 		clean = false
@@ -278,7 +276,7 @@ func (s *Assets) begin(
 		if all > 0 && !force {
 			return now.inUse(some, all)
 		}
-		if err := busy(*now, since); err != nil && now.State == Making {
+		if err := busy(*now, since); err != nil && now.State != Ready {
 			return err
 		}
 		used, now.State, now.Since = some, Removing, s.Now()

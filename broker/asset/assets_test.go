@@ -56,10 +56,6 @@ type cloud struct {
 	fails error
 }
 
-func (cloud) VIMType() broker.VIMType { return "openstack" }
-
-func (cloud) Kind() policy.Kind { return policy.KindLink }
-
 func (cloud) Lease(asset.Asset) (broker.LeaseRequest, error) {
 	return broker.LeaseRequest{Purpose: "network"}, nil
 }
@@ -80,6 +76,11 @@ func (cloud) IssueLease(context.Context, policy.Principal, broker.LeaseRequest) 
 
 func (cloud) EndOperation(context.Context, string, ...string) error { return nil }
 
+// on has links made on clouds by a driver.
+func on(d asset.Driver) map[asset.On]asset.Driver {
+	return map[asset.On]asset.Driver{{Kind: policy.KindLink, VIM: "openstack"}: d}
+}
+
 type yes struct{ policy.Decider }
 
 func (yes) Decide(policy.Request) policy.Decision { return policy.Decision{Allowed: true} }
@@ -89,7 +90,7 @@ func TestAKindIsAskedForByItsName(t *testing.T) {
 	s := &shelf{}
 	c := cloud{}
 	links := asset.New(asset.Options{
-		Store: s, Leaser: c, Drivers: []asset.Driver{c}, Guard: &audit.Guard{Policy: yes{}, Sink: s, Now: time.Now},
+		Store: s, Leaser: c, Drivers: on(c), Guard: &audit.Guard{Policy: yes{}, Sink: s, Now: time.Now},
 		Egress: func(string) *egress.Rules { return nil }, Log: slog.New(slog.DiscardHandler), Now: time.Now,
 	})
 	p := policy.Principal{Name: "alice", Project: "core", Roles: []string{policy.RoleMember}}
@@ -101,6 +102,12 @@ func TestAKindIsAskedForByItsName(t *testing.T) {
 	if _, _, err := links.Delete(t.Context(), p, policy.KindVolume, l.ID, true); !errors.Is(err, broker.ErrNotFound) || s.one.State != asset.Ready {
 		t.Errorf("a link is deleted as a volume: %v, and is %q", err, s.one.State)
 	}
+	for _, state := range []asset.State{asset.Making, asset.Removing} { // whoever is at work on it has its lease end with that
+		s.one.State, s.one.Since = state, time.Now()
+		if _, _, err := links.Delete(t.Context(), p, policy.KindLink, l.ID, false); !errors.Is(err, broker.ErrUnavailable) {
+			t.Errorf("a link that another is %s is deleted: %v", state, err)
+		}
+	}
 	r.Kind = policy.KindVolume
 	if _, _, err := links.Create(t.Context(), p, r); !errors.Is(err, broker.ErrUnsupported) {
 		t.Errorf("a volume on a cloud = %v", err)
@@ -108,7 +115,7 @@ func TestAKindIsAskedForByItsName(t *testing.T) {
 	*s = shelf{}
 	c.fails = &broker.Error{Kind: broker.ErrUnsupported, Detail: "no access rule is obeyed"}
 	links = asset.New(asset.Options{
-		Store: s, Leaser: c, Drivers: []asset.Driver{stuck{c}}, Guard: links.Guard, Egress: links.Egress, Log: links.Log, Now: time.Now,
+		Store: s, Leaser: c, Drivers: on(stuck{c}), Guard: links.Guard, Egress: links.Egress, Log: links.Log, Now: time.Now,
 	})
 	if _, _, err := links.Create(t.Context(), p, asset.Request{Kind: policy.KindLink, Name: "sgi", VIM: "nfv1"}); !errors.Is(err, c.fails) || !s.gone {
 		t.Errorf("Create = %v, and there is a row %+v", err, s.one)
@@ -130,7 +137,7 @@ func TestAFailureIsToldInOurWords(t *testing.T) {
 		s := &shelf{}
 		c := cloud{fails: fails}
 		links := asset.New(asset.Options{
-			Store: s, Leaser: c, Drivers: []asset.Driver{c}, Guard: &audit.Guard{Policy: yes{}, Sink: s, Now: time.Now},
+			Store: s, Leaser: c, Drivers: on(c), Guard: &audit.Guard{Policy: yes{}, Sink: s, Now: time.Now},
 			Egress: func(string) *egress.Rules { return nil }, Log: slog.New(slog.DiscardHandler), Now: time.Now,
 		})
 		p := policy.Principal{Name: "alice", Project: "core", Roles: []string{policy.RoleMember}}

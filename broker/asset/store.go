@@ -46,8 +46,6 @@ type Filter struct {
 // Driver makes and removes assets of a kind on one type of VIM. It keeps no credential and no state. Its errors are [*broker.Error], and
 // hold nothing that a VIM wrote but ids. Every call ends when its context does.
 type Driver interface {
-	Kind() policy.Kind
-	VIMType() broker.VIMType
 	// Lease says what the leases may do that Make and Remove need; it has no purpose where nothing stands on the VIM by itself.
 	// [broker.ErrInvalid] is a specification that this type of VIM cannot have.
 	Lease(l Asset) (broker.LeaseRequest, error)

@@ -17,7 +17,6 @@ import (
 	"github.com/vimbroker/vimbroker/broker/asset/spec"
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/lifecycle"
-	"github.com/vimbroker/vimbroker/policy"
 )
 
 const (
@@ -212,12 +211,6 @@ var _ asset.Driver = Links{}
 // Links implements [asset.Driver] for Kubernetes. Of a link nothing stands by itself: each instance is given a network in its
 // own namespace, which pods of others are not to be let onto.
 type Links struct{}
-
-// Kind implements [asset.Driver].
-func (Links) Kind() policy.Kind { return policy.KindLink }
-
-// VIMType implements [asset.Driver].
-func (Links) VIMType() broker.VIMType { return (*Driver)(nil).VIMType() }
 
 // Lease implements [asset.Driver].
 func (Links) Lease(l asset.Asset) (r broker.LeaseRequest, err error) {

@@ -13,7 +13,6 @@ import (
 	"github.com/vimbroker/vimbroker/broker/asset"
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/lifecycle"
-	"github.com/vimbroker/vimbroker/policy"
 )
 
 var _ asset.Driver = Volumes{}
@@ -23,12 +22,6 @@ type Volumes struct{}
 
 // ownClaims begins the names of the claims of volumes.
 const ownClaims = "vimbroker-"
-
-// Kind implements [asset.Driver].
-func (Volumes) Kind() policy.Kind { return policy.KindVolume }
-
-// VIMType implements [asset.Driver].
-func (Volumes) VIMType() broker.VIMType { return (*Driver)(nil).VIMType() }
 
 // Lease implements [asset.Driver]: rights to the one claim.
 func (Volumes) Lease(l asset.Asset) (r broker.LeaseRequest, err error) {
@@ -68,7 +61,7 @@ func (Volumes) Make(ctx context.Context, c asset.Connection, l asset.Asset) (m a
 	if err != nil {
 		return m, err
 	}
-	if l.Existing != "" {
+	if m = l.Made; l.Existing != "" {
 		there, err := s.get(ctx, claimOf(l))
 		if err == nil && (there == nil || there.Metadata.Deleted != "") {
 			err = broker.Invalid("existing.claimName", "is no claim of namespace %s, or one that is being removed", l.Volume.Namespace)

@@ -44,14 +44,14 @@ func TestAVolumeIsMadeOnceAndGoes(t *testing.T) {
 			t.Fatalf("Make = %v, and there is %q", err, s.Paths())
 		}
 	}
-	old := asset.Asset{Kind: policy.KindVolume, ID: "2", Existing: "data", Volume: spec.VolumeSpec{Namespace: "ns"}}
+	old := asset.Asset{Kind: policy.KindVolume, ID: "2", Existing: "data", Made: asset.Made{Network: "ns/data"}, Volume: spec.VolumeSpec{Namespace: "ns"}}
 	if _, err := d.Make(t.Context(), reach(old), old); !errors.Is(err, broker.ErrInvalid) {
 		t.Errorf("a claim that is not there is taken: %v", err)
 	}
 	foreign := map[string]any{"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": map[string]any{"name": "data", "namespace": "ns"}}
 	s.Put(at+"data", foreign)
-	if _, err := d.Make(t.Context(), reach(old), old); err != nil {
-		t.Errorf("a claim that stands is not taken: %v", err)
+	if m, err := d.Make(t.Context(), reach(old), old); err != nil || m != old.Made {
+		t.Errorf("a claim that stands is not taken: %+v, %v", m, err)
 	}
 	s.Put(at+"vimbroker-3", map[string]any{"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": map[string]any{"name": "vimbroker-3", "namespace": "ns"}})
 	other := l

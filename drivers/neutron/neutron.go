@@ -20,8 +20,8 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/asset"
+	"github.com/vimbroker/vimbroker/broker/failpoint"
 	"github.com/vimbroker/vimbroker/drivers/heat"
-	"github.com/vimbroker/vimbroker/policy"
 )
 
 var _ asset.Driver = Driver{}
@@ -36,12 +36,6 @@ const (
 	// maxShown bounds the ports of others that an error names.
 	maxShown = 5
 )
-
-// Kind implements [asset.Driver].
-func (Driver) Kind() policy.Kind { return policy.KindLink }
-
-// VIMType implements [asset.Driver].
-func (Driver) VIMType() broker.VIMType { return "openstack" }
 
 // Lease implements [asset.Driver].
 func (Driver) Lease(l asset.Asset) (r broker.LeaseRequest, err error) {
@@ -69,6 +63,7 @@ func dial(ctx context.Context, c asset.Connection, l asset.Asset) (*server, erro
 // Call implements what [heat.Service] does, and says what a cloud lacks that refuses the lease: access rules hold it to Neutron.
 func (s *server) Call(ctx context.Context, method, path string, body, into any, doing string) error {
 	err := s.Service.Call(ctx, method, path, body, into, doing)
+	failpoint.At("neutron.called")
 	if errors.Is(err, broker.ErrUnauthorized) {
 		err = &broker.Error{
 			Kind: broker.ErrUnsupported, Detail: "cannot " + doing + ": " + name + " refuses credentials with access rules (401)",

@@ -54,6 +54,10 @@ var uniques = []Unique{
 	{"bundle_once", "vnf_bundles.project, vnf_bundles.kind, vnf_bundles.name", "name", "there is one of this name already"},
 	{"bundle_claim_once", "vnf_bundles.project, vnf_bundles.claim", "claim", "another request is making it"},
 	{"asset_name_once_per_project", "assets.project, assets.kind, assets.name", "name", "the project has one of this name already"},
+	{
+		"asset_network_once_per_project", "index 'asset_network_once_per_project'",
+		"existing", "the project has it already, by another name",
+	},
 	{"vnf_instances_pkey", "vnf_instances.id", "id", "a VNF instance with this id is there already"},
 	{"vnf_operations_pkey", "vnf_operations.id", "id", "an operation with this id is there already"},
 	{

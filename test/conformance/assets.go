@@ -74,6 +74,7 @@ func linkRows(t *testing.T, s lifecycleTest) {
 		t.Errorf("Link = %v\n%s", err, diff)
 	}
 	s.wantError("a second of the name", s.CreateAsset(t.Context(), func() asset.Asset { o := l; o.ID = uuid.NewString(); return o }(), 0, entry("link")), broker.ErrExists)
+	s.wantError("a second of the network", s.CreateAsset(t.Context(), func() asset.Asset { o := sampleLink(l.VIM, "y"); o.Made = l.Made; return o }(), 0, entry("link")), broker.ErrExists)
 	s.wantError("one beyond the quota", s.CreateAsset(t.Context(), sampleLink(l.VIM, "x"), 1, entry("link")), broker.ErrQuota)
 	volume := sampleLink(l.VIM, l.Name)
 	volume.Kind, volume.Spec, volume.Made, volume.Volume = policy.KindVolume, spec.LinkSpec{}, asset.Made{}, spec.VolumeSpec{Namespace: "edge", Size: "1Gi"}

@@ -37,6 +37,7 @@ var heatDeaths = map[string][]scenario{
 	"keyring.rekey-stored":         {rekeyingSecretParameters, rekeyingASubscription, sealingAProfile},
 	"keyring.rekeyed":              {rekeyingSecretParameters, rekeyingASubscription},
 
+	"operation.linked":       {makingAnOwnLink},
 	"operation.queued":       {makingAStack},
 	"operation.begun":        {makingAStack},
 	"operation.planned":      {makingAStack},
@@ -45,33 +46,34 @@ var heatDeaths = map[string][]scenario{
 	"operation.wave":         {makingAStack, scalingAStack, healingAStack, changingAStack, removingAStack},
 	"operation.stage":        {makingAStack, removingAStack},
 	"operation.leases-ended": {makingAStack},
-	"operation.settled":      {makingAStack, removingAStack},
+	"operation.settled":      {makingAStack, removingAStack, leavingAnOwnLink},
 }
 
 func TestKilledWithAStack(t *testing.T) {
 	eachDeath(t, heatDeaths, func(t *testing.T) upstream { return fakeStacks(t) })
 }
 
-// stackCloud is a cloud that has a Heat.
+// stackCloud is a cloud that has a Heat beside its Neutron.
 type stackCloud struct {
-	*cloud
+	*linkCloud
 	heat *fakeheat.Server
 }
 
 func fakeStacks(t testing.TB) *stackCloud {
 	t.Helper()
-	c := &stackCloud{fakeCloud(t), fakeheat.New(t)}
+	c := &stackCloud{fakeNetworks(t, fakeCloud(t)), fakeheat.New(t)}
 	c.heat.Believe(c.fake)
 	c.fake.SetCatalog(
 		fakekeystone.Endpoint{Service: "identity", Interface: "public", Region: "RegionOne", URL: c.fake.Endpoint + "/v3"},
 		fakekeystone.Endpoint{Service: "orchestration", Interface: "public", Region: "RegionOne", URL: c.heat.URL + "/heat/v1/project"},
+		fakekeystone.Endpoint{Service: "network", Interface: "public", Region: "RegionOne", URL: c.neutron.Endpoint()},
 	)
 	return c
 }
 
 func (c *stackCloud) registration(t testing.TB, name string) v1.Registration {
 	t.Helper()
-	r := c.cloud.registration(t, name)
+	r := c.linkCloud.registration(t, name)
 	r.CACert += c.heat.CA
 	return r
 }
@@ -79,7 +81,7 @@ func (c *stackCloud) registration(t testing.TB, name string) v1.Registration {
 // others are stacks, and the trusts of stacks, too.
 func (c *stackCloud) others(t testing.TB) []string {
 	t.Helper()
-	all := c.cloud.others(t)
+	all := c.linkCloud.others(t)
 	for _, name := range c.heat.Stacks() {
 		all = append(all, "stack "+name)
 	}

@@ -16,7 +16,7 @@ import (
 )
 
 // deaths says in which flows the server is killed at which failpoint. Every
-// failpoint of the source is here, or in cloudDeaths, onboardDeaths, heatDeaths, swept or execDeaths.
+// failpoint of the source is here, or in cloudDeaths, onboardDeaths, heatDeaths, linkDeaths, swept or execDeaths.
 var deaths = map[string][]scenario{
 	"register.intent":    {registering},
 	"register.checked":   {registering},
@@ -101,11 +101,11 @@ var deaths = map[string][]scenario{
 
 	"prune.removed": {pruning},
 
-	"link.intent":   {linking},
-	"link.made":     {linking},
+	"link.intent":   {linking, makingAVolume},
+	"link.made":     {linking, makingAVolume},
 	"link.unused":   {unlinking},
-	"link.removing": {unlinking},
-	"link.removed":  {unlinking},
+	"link.removing": {unlinking, removingAVolume},
+	"link.removed":  {unlinking, removingAVolume},
 
 	"package.intent":     {uploading, uploadingInVain},
 	"package.chunk":      {uploading, uploadingInVain},
@@ -192,7 +192,7 @@ var elsewhere = map[string]string{
 }
 
 func TestEveryFailpointHasAScenario(t *testing.T) {
-	known := slices.Concat(slices.Collect(maps.Keys(deaths)), slices.Collect(maps.Keys(cloudDeaths)), slices.Collect(maps.Keys(userDeaths)), slices.Collect(maps.Keys(onboardDeaths)), slices.Collect(maps.Keys(heatDeaths)), slices.Collect(maps.Keys(elsewhere)), swept, execDeaths)
+	known := slices.Concat([]string{afterCall}, slices.Collect(maps.Keys(deaths)), slices.Collect(maps.Keys(cloudDeaths)), slices.Collect(maps.Keys(userDeaths)), slices.Collect(maps.Keys(onboardDeaths)), slices.Collect(maps.Keys(heatDeaths)), slices.Collect(maps.Keys(elsewhere)), swept, execDeaths)
 	found := failpoints(t)
 	for point, pkg := range elsewhere {
 		if found[point] != "" && !testedIn(t, filepath.Join("../..", pkg), point) {

@@ -30,6 +30,24 @@ func TackerHeatAs(vnfd string, change ...string) Files {
 	return all
 }
 
+// TackerHeatOwn is [TackerHeat] with another id of its descriptor, and with a virtual link innerVL of the descriptor, which the
+// template takes: an instance makes it for itself.
+func TackerHeatOwn(vnfd string) Files {
+	return TackerHeatAs(vnfd,
+		"    VDU1:\n      type: tosca.nodes.nfv.Vdu.Compute\n", `    innerVL:
+      type: tosca.nodes.nfv.VnfVirtualLink
+      properties:
+        vl_profile: {virtual_link_protocol_data: [{associated_layer_protocol: ipv4, l3_protocol_data: {ip_version: ipv4, cidr: 10.66.0.0/24}}]}
+    VDU1:
+      type: tosca.nodes.nfv.Vdu.Compute
+`,
+		"    type: OS::Heat::RandomString\n", `    type: OS::Heat::RandomString
+  inner:
+    type: OS::Heat::TestResource
+    properties: {value: { get_param: [ nfv, VL, innerVL, network ] }}
+`)
+}
+
 const tackerHeatTop = `
 imports:
   - etsi_nfv_sol001_common_types.yaml

@@ -213,6 +213,9 @@ func reviewed(a *authorizationv1.ResourceAttributes, path *authorizationv1.NonRe
 
 func (s *Server) patch(res resource, namespace, name, contentType string, body []byte) (object, error) {
 	old, err := s.get(res, namespace, name)
+	if types.PatchType(contentType) == types.ApplyPatchType {
+		return s.apply(res, namespace, name, old, body)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -243,6 +246,22 @@ func (s *Server) patch(res resource, namespace, name, contentType string, body [
 		return nil, apierrors.NewBadRequest(err.Error())
 	}
 	return s.update(res, namespace, name, o)
+}
+
+// apply makes an object of what is applied in JSON, or puts it in the place of the one that it names; nothing is merged.
+func (s *Server) apply(res resource, namespace, name string, old object, body []byte) (object, error) {
+	o, err := s.fresh(res)
+	if err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(body, o); err != nil {
+		return nil, apierrors.NewBadRequest(err.Error())
+	}
+	if old == nil {
+		o.SetResourceVersion("")
+		return s.create(res, namespace, o)
+	}
+	return s.update(res, namespace, name, o) // which is a conflict with another than it names
 }
 
 // fresh makes an empty object of a kind.

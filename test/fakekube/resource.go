@@ -24,6 +24,7 @@ var resources = []resource{
 	core("secrets", "Secret", true),
 	core("configmaps", "ConfigMap", true),
 	core("pods", "Pod", true),
+	core("persistentvolumeclaims", "PersistentVolumeClaim", true),
 	core("services", "Service", true),
 	core("serviceaccounts", "ServiceAccount", true),
 	rbac("clusterroles", "ClusterRole", false),

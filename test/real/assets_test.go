@@ -104,6 +104,7 @@ func TestLinksAndVolumesOnARealCluster(t *testing.T) {
 	refused(instantiate("three", "other", "--link VDU1_CP1=sgi"), "db-data")
 	b.Must(t, "vimbroker vnf op rollback --wait "+strings.TrimSpace(b.Must(t, "vimbroker vnf op list -o jsonpath={.items[0].id}")))
 	b.Must(t, "vimbroker volume create kept --vim edge1 --namespace other --claim db-data")
+	refused("vimbroker volume create twice --vim edge1 --namespace other --claim db-data", "is another volume of the project")
 	b.Must(t, instantiate("three", "other", "--link VDU1_CP1=sgi --volume db-data=kept"))
 	b.Must(t, "vimbroker vnf terminate three --wait")
 	b.Must(t, "vimbroker volume delete kept")

@@ -143,6 +143,9 @@ func (c *cnfs) prepare() string {
 // wrong is an error that does not pass.
 type wrong struct{ error }
 
+// Unwrap returns the error that it is.
+func (w wrong) Unwrap() error { return w.error }
+
 // until asks one replica after the other until one does it.
 func (c *cnfs) until(ctx context.Context, what string, do func(context.Context, *replica) error) error {
 	ctx, cancel := context.WithTimeout(ctx, 3*patience)

@@ -164,6 +164,10 @@ func (u *user) live(t *testing.T) string {
 		{"vimbroker exec by-kubeconfig -- sh -c 'cat $(dirname $KUBECONFIG)/token-* > f; exit 3'", 3},
 		{`KUBERNETES_EXEC_INFO="$EXEC_INFO" vimbroker credential --vim by-password > g`, 0},
 		{"vimbroker credential --vim by-password", 1},
+		{"vimbroker link create sgi --vim by-token --cidr 10.9.0.0/24 --nad bridge:br1 && vimbroker link show sgi -o json && vimbroker link list -o yaml", 0},
+		{"vimbroker volume create data --vim by-token --size 1Gi -n default && vimbroker volume show data -o json && vimbroker volume list", 0},
+		{"vimbroker volume create else --vim by-token --claim nowhere -n default", 1},
+		{"vimbroker link delete sgi && vimbroker volume delete data", 0},
 		{"vimbroker vim list -o json; vimbroker vim show by-token -o yaml; vimbroker lease list --all -o json; vimbroker audit list -o json --limit 1000", 0},
 		{"vimbroker audit export --out h >&2 && cat h && rm h", 0},
 		{"vimbroker vim inventory --all", 0},
@@ -227,6 +231,13 @@ func TestNoSecretIsFoundAfterAWholeLife(t *testing.T) {
 			t.Fatalf("file %s holds no token: the search would find nothing", name)
 		}
 		secrets.add("the token in file "+name, minted)
+	}
+
+	// Those of the broker's own leases, too, as one that makes a volume.
+	for n, r := range u.kube.Requests() {
+		if shown, is := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); is {
+			secrets.add(fmt.Sprintf("the token of request %d: %s %s", n, r.Method, r.Path), shown)
+		}
 	}
 
 	ours := 0

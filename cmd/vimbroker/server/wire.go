@@ -222,6 +222,13 @@ func (s *server) newClients() {
 	if https(c.Issuer) {
 		issuerCA = func() string { return s.live.issuerCA(s.log) }
 	}
+	s.links = asset.New(asset.Options{
+		Store: s.store, Leaser: b, Guard: b.Guard(), Egress: s.live.egress, Log: s.log, Now: s.store.Now,
+		PerProject: c.VNF.Links, Drivers: map[asset.On]asset.Driver{
+			{Kind: policy.KindLink, VIM: "openstack"}: neutron.Driver{}, {Kind: policy.KindLink, VIM: "kubernetes"}: manifests.Links{},
+			{Kind: policy.KindVolume, VIM: "kubernetes"}: manifests.Volumes{},
+		},
+	})
 	s.grants = grant.New(grant.Options{
 		Store: s.store, Leases: b.Leaser, Clients: s.clients, VNFM: vnfm.Driver{CAFile: c.SOL003.VNFMCAFile}, Guard: b.Guard(),
 		Egress: s.live.egress, Later: c.SOL003.GrantLater, Standing: c.Issuer != "", IssuerCA: issuerCA, PerClient: grant.DefaultPerClient,
@@ -247,10 +254,6 @@ func (s *server) newLifecycle() {
 		Store: s.store, Guard: b.Guard(), Terms: terms, Log: s.log, Now: s.store.Now,
 		Egress: s.live.egress, Authorities: remote.Authorities{File: c.Charts.CAFile},
 		Warn: func(o catalog.Opened) ([]string, error) { return warnings(ofManifests, o) },
-	})
-	s.links = asset.New(asset.Options{
-		Store: s.store, Leaser: b, Guard: b.Guard(), Egress: s.live.egress, Log: s.log, Now: s.store.Now,
-		Drivers: []asset.Driver{neutron.Driver{}, manifests.Links{}, manifests.Volumes{}}, PerProject: c.VNF.Links,
 	})
 	s.lifecycle = lifecycle.New(lifecycle.Options{
 		Store: s.store, Leaser: b, Registrar: b.Registry, Packages: packages{s.catalog}, Links: s.links, Keys: s.keyStores(), Guard: b.Guard(),

@@ -927,7 +927,8 @@ CREATE TABLE assets (
 
 CREATE INDEX asset_by_name ON assets (name); -- the one that people name
 CREATE INDEX asset_by_kind ON assets (kind, id); -- lists: all of a kind
-CREATE INDEX asset_by_network ON assets (vim, network); -- the link that a network of the cloud is
+-- the link that a network of the cloud is; no project has two of one
+CREATE UNIQUE INDEX asset_network_once_per_project ON assets (vim, network, project, (CASE network WHEN '' THEN id ELSE '' END));
 CREATE INDEX asset_unsettled ON assets (since, id) WHERE loose OR state <> 'ready'; -- the pass that settles them
 
 -- Who sees an asset: its project, those that it is shared with, and * for all.
