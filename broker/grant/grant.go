@@ -13,6 +13,7 @@ import (
 	"unicode"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/asset"
 	"github.com/vimbroker/vimbroker/broker/clientconfig"
 	"github.com/vimbroker/vimbroker/broker/oauth"
 	"github.com/vimbroker/vimbroker/policy"
@@ -39,8 +40,9 @@ type Grant struct {
 	Resumes bool `json:",omitempty"`
 	// Holds: the lease of this grant is the instance's, as far as is known.
 	Holds bool
-	// Lease, VIM and VIMName are known once it is granted.
+	// Lease, VIM and VIMName are known once it is granted, and so are the virtual links, by the placement's names.
 	Lease, VIM, VIMName string
+	Links, ManagedLinks map[string]asset.Asset `json:",omitempty"`
 
 	CreatedAt time.Time
 	DecidedAt time.Time

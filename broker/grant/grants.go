@@ -5,12 +5,14 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/google/uuid"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/asset"
 	"github.com/vimbroker/vimbroker/broker/clientconfig"
 	"github.com/vimbroker/vimbroker/broker/failpoint"
 	"github.com/vimbroker/vimbroker/broker/oauth"
@@ -26,6 +28,8 @@ type Options struct {
 	Leases  Leases
 	Clients Clients
 	VNFM    VNFM
+	// Lend is that of [asset.Assets].
+	Lend func(ctx context.Context, p policy.Principal, kind policy.Kind, v broker.VIM, ref string) (asset.Asset, error)
 	// Guard is the server's, whose sink is the store.
 	Guard *audit.Guard
 	// Egress gives the addresses of VNFMs that may be asked for a project.
@@ -363,6 +367,11 @@ func (g *Grants) conclude(ctx context.Context, p policy.Principal, one Grant, ac
 		return fail(err)
 	}
 	failpoint.At("grant.leased")
+	links, err := g.links(ctx, p, one, connection.Lease.VIM, one.Placement.Links)
+	managed, wrong := g.links(ctx, p, one, connection.Lease.VIM, one.Placement.ManagedLinks)
+	if err = cmp.Or(err, wrong); err != nil {
+		return fail(g.failed(ctx, one, act, err))
+	}
 	if one.State != Deciding {
 		if err := act.Read(ctx); err != nil {
 			return fail(broker.Unrecorded(err))
@@ -378,6 +387,7 @@ func (g *Grants) conclude(ctx context.Context, p policy.Principal, one Grant, ac
 		}
 		now.State, now.DecidedAt = Granted, g.Now()
 		now.Lease, now.VIM, now.VIMName = connection.Lease.ID, connection.Lease.VIM, connection.Lease.VIMName
+		now.Links, now.ManagedLinks = links, managed
 		now.Followed, now.LookAt = true, now.DecidedAt.Add(firstLook)
 		if !now.Request.askable() {
 			now.LookAt = now.DecidedAt.Add(followFor)
@@ -395,6 +405,33 @@ func (g *Grants) conclude(ctx context.Context, p policy.Principal, one Grant, ac
 	}
 	failpoint.At("grant.granted")
 	return stored, connection, nil
+}
+
+// connects are the operations whose grants name networks.
+var connects = []GrantedOperation{Instantiate, "CHANGE_FLAVOUR", "CHANGE_EXT_CONN", "CHANGE_VNFPKG"}
+
+// links finds the virtual links that the placement of a grant in the making names, which the client must be allowed to use.
+func (g *Grants) links(
+	ctx context.Context, p policy.Principal, one Grant, vim string, named map[string]string,
+) (map[string]asset.Asset, error) {
+	if one.State != Deciding || !slices.Contains(connects, one.Request.Type) {
+		return nil, nil
+	}
+	all := map[string]asset.Asset{}
+	for name, ref := range named {
+		l, err := g.Lend(ctx, p, policy.KindLink, broker.VIM{ID: vim}, ref)
+		if errors.Is(err, broker.ErrNotFound) || err == nil && l.Made.Network == "" {
+			err = &broker.Error{
+				Kind: broker.ErrDenied, Detail: "the placement names " + ref + ", which is no virtual link on a cloud that the client sees",
+				Remedy: "name one of the client's project, or one that is shared with it",
+			}
+		}
+		if err != nil {
+			return nil, err
+		}
+		all[name] = l
+	}
+	return all, nil
 }
 
 // lend issues the lease of a grant, or the same again.

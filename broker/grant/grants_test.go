@@ -16,6 +16,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/asset"
 	"github.com/vimbroker/vimbroker/broker/clientconfig"
 	"github.com/vimbroker/vimbroker/broker/grant"
 	"github.com/vimbroker/vimbroker/broker/oauth"
@@ -119,6 +120,17 @@ func (v vnfm) OperationState(_ context.Context, url string, _ *egress.Rules) (st
 		return "", errors.New("it does not answer")
 	}
 	return state, nil
+}
+
+// lends lends the links that it has, by name.
+type lends map[string]asset.Asset
+
+func (l lends) lend(_ context.Context, _ policy.Principal, kind policy.Kind, v broker.VIM, ref string) (asset.Asset, error) {
+	one, known := l[ref]
+	if !known || kind != policy.KindLink || one.VIM != v.ID {
+		return one, &broker.Error{Kind: broker.ErrNotFound, Detail: "no such virtual link"}
+	}
+	return one, nil
 }
 
 type scene struct {
@@ -639,4 +651,42 @@ func TestGrantsMayBeDecidedLater(t *testing.T) {
 	if shown, c, err := s.Grant(t.Context(), s.tacker, g.ID); err != nil || shown.State != grant.Granted || c.Config.LeaseSecret.Empty() {
 		t.Errorf("asked for it is %s, %v", shown.State, err)
 	}
+}
+
+// A grant of an operation that connects an instance names the links of the placement as the client may use them; one that it may
+// not is refused, and the lease goes. What was granted keeps its links.
+func TestAGrantNamesTheLinksOfItsPlacement(t *testing.T) {
+	all := lends{
+		"sgi": {ID: "l1", VIM: "vim-id", Made: asset.Made{Network: "n1", Subnet: "s1"}}, "inner": {ID: "l2", VIM: "vim-id", Made: asset.Made{Network: "n2"}},
+		"pods": {ID: "l3", VIM: "vim-id"}, "else": {ID: "l4", VIM: "other", Made: asset.Made{Network: "n4"}},
+	}
+	s := setUp(t, grant.Options{Standing: true, Lend: all.lend})
+	s.client.Placements = []oauth.Placement{
+		{VNFD: "no-*", VIM: "edge", Links: map[string]string{"CP": "nowhere"}},
+		{VNFD: "pods-*", VIM: "edge", ManagedLinks: map[string]string{"VL": "pods"}},
+		{VNFD: "else-*", VIM: "edge", Links: map[string]string{"CP": "else"}},
+		{VIM: "edge", Links: map[string]string{"SGI_CP": "sgi"}, ManagedLinks: map[string]string{"VL1": "inner"}},
+	}
+	for n, vnfd := range []string{"no-1", "pods-1", "else-1"} {
+		id := fmt.Sprintf("op-%d", n)
+		s.refused(vnfd, broker.ErrDenied, "which is no virtual link", s.tacker, ask(grant.Instantiate, id, vnfd))
+		s.clock.Add(time.Hour)
+		if err := s.Follow(t.Context()); err != nil || len(s.revoked) != n+1 || s.revoked[n].Operation != id {
+			t.Errorf("of the refused grant for %s there is revoked %+v, %v", id, s.revoked, err)
+		}
+	}
+	wants := func(g grant.Grant, want int) {
+		t.Helper()
+		if len(g.Links) != want || len(g.ManagedLinks) != want || want > 0 && (g.Links["SGI_CP"].Made.Subnet != "s1" || g.ManagedLinks["VL1"].Made.Network != "n2") {
+			t.Errorf("the grant for %s has the links %v and %v, want %d of each", g.Request.Type, g.Links, g.ManagedLinks, want)
+		}
+	}
+	first, _ := s.granted(ask(grant.Instantiate, "op-7", "v"))
+	wants(first, 1)
+	delete(all, "sgi")
+	again, _ := s.granted(ask(grant.Instantiate, "op-7", "v"))
+	wants(again, 1)
+	scaled, _ := s.granted(ask("SCALE", "op-8", "v"))
+	wants(scaled, 0)
+	s.refused("one whose link is gone", broker.ErrDenied, "names sgi", s.tacker, ask("CHANGE_EXT_CONN", "op-9", "v"))
 }

@@ -45,6 +45,10 @@ type Placement struct {
 	// VNFD's virtual compute descriptor, and of its software image.
 	Flavours map[string]string `json:"flavours,omitempty"`
 	Images   map[string]string `json:"images,omitempty"`
+	// Links are the virtual links (ids or names) of the VNFD's external connection points, ManagedLinks those that stand for
+	// its own, by the VNFD's names.
+	Links        map[string]string `json:"links,omitempty"`
+	ManagedLinks map[string]string `json:"managedLinks,omitempty"`
 }
 
 // Lending is the kind of loan of a grant.
@@ -134,7 +138,9 @@ func (p Placement) exceeds(g broker.Grade) bool {
 // check refuses what can never count. Whether the client would be issued the lease is not asked.
 func (p Placement) check() error {
 	words := map[string]string{"vnfd": p.VNFD, "instance": p.Instance, "vim": p.VIM, "role": p.Role, "zone": p.Zone}
-	for at, texts := range map[string]map[string]string{"parameters": p.Parameters, "flavours": p.Flavours, "images": p.Images} {
+	for at, texts := range map[string]map[string]string{
+		"parameters": p.Parameters, "flavours": p.Flavours, "images": p.Images, "links": p.Links, "managedLinks": p.ManagedLinks,
+	} {
 		if len(texts) > maxMembers {
 			return broker.Invalid(at, "has more than %d members", maxMembers)
 		}

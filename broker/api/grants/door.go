@@ -15,6 +15,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -289,7 +290,8 @@ type grantBody struct {
 	Remove    []granted                   `json:"removeResources,omitempty"`
 	Update    []granted                   `json:"updateResources,omitempty"`
 	Assets    *assets                     `json:"vimAssets,omitempty"`
-	Links     sol003.Links                `json:"_links"`
+	sol003.AskedLinks
+	Links sol003.Links `json:"_links"`
 }
 
 type zone struct {
@@ -363,7 +365,7 @@ func (s *server) answer(c *api.Call, status int, g grant.Grant, connection grant
 		members["id"] = jsontext.Value(`"` + vim + `"`)
 		body.List = []map[string]jsontext.Value{members}
 	} else {
-		body.VIMs = map[string]any{vim: info}
+		body.VIMs, body.AskedLinks = map[string]any{vim: info}, linksOf(g, vim)
 	}
 	return api.Answer{Status: status, Header: h, Body: body}, nil
 }
@@ -380,6 +382,21 @@ func assetsOf(p oauth.Placement, vim string) *assets {
 		a.Images = append(a.Images, image{vim, id, name})
 	}
 	return a
+}
+
+// linksOf are the networks of the placement's virtual links. The addresses of connection points are the cloud's to choose.
+func linksOf(g grant.Grant, vim string) (all sol003.AskedLinks) {
+	for _, cp := range slices.Sorted(maps.Keys(g.Links)) {
+		l, config := g.Links[cp], sol003.CPConfig{Protocol: []sol003.CPProtocol{{Layer: "IP_OVER_ETHERNET"}}}
+		all.External = append(all.External, sol003.AskedLink{
+			ID: l.ID, VIM: vim, ResourceID: l.Made.Network, CPs: []sol003.ExtCP{{CPDID: cp, Config: map[string]sol003.CPConfig{cp: config}}},
+		})
+	}
+	for _, vl := range slices.Sorted(maps.Keys(g.ManagedLinks)) {
+		l := g.ManagedLinks[vl]
+		all.Managed = append(all.Managed, sol003.AskedLink{ID: l.ID, DescID: vl, VIM: vim, ResourceID: l.Made.Network})
+	}
+	return all
 }
 
 // standing is a VimConnectionInfo of a cluster that tokens are fetched for, as Tacker reads it.

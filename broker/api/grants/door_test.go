@@ -13,6 +13,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/api/grants"
+	"github.com/vimbroker/vimbroker/broker/asset"
 	"github.com/vimbroker/vimbroker/broker/clientconfig"
 	"github.com/vimbroker/vimbroker/broker/grant"
 	"github.com/vimbroker/vimbroker/broker/oauth"
@@ -119,12 +120,44 @@ func TestAGrantAsTheStandardHasIt(t *testing.T) {
 		}
 	}
 	contract(t, body)
+	if strings.Contains(body, "VirtualLinks") {
+		t.Errorf("a grant without links names some: %s", body)
+	}
 	if answer, shown := c.Ask("GET", "/grant/v1/grants/"+id, ""); answer.StatusCode != http.StatusOK || shown != body || answer.Header.Get("Location") != "" {
 		t.Errorf("GET = %d %v %s", answer.StatusCode, answer.Header, shown)
 	}
 	g.state = grant.Deciding
 	if answer, body := c.Ask("POST", "/grant/v1/grants", request); answer.StatusCode != http.StatusAccepted || answer.Header.Get("Location") != c.URL+"/grant/v1/grants/"+id || body != "" {
 		t.Errorf("POST of what is decided on later = %d %v %s", answer.StatusCode, answer.Header, body)
+	}
+}
+
+// A grant names the links of its placement, on its connection; in the form of older clients it names none.
+func TestAGrantNamesLinks(t *testing.T) {
+	c := open(t, &giver{state: grant.Granted, change: func(g *grant.Grant, _ *clientconfig.Config) {
+		g.Links = map[string]asset.Asset{
+			"CP1": {ID: "l1", Made: asset.Made{Network: "n1", Subnet: "s1"}},
+			"CP2": {ID: "l2", Made: asset.Made{Network: "n2"}},
+		}
+		g.ManagedLinks = map[string]asset.Asset{"VL1": {ID: "l3", Made: asset.Made{Network: "n3"}}}
+	}})
+	answer, body := c.Ask("POST", "/grant/v1/grants", request)
+	if answer.StatusCode != http.StatusCreated {
+		t.Fatalf("POST = %d %s", answer.StatusCode, body)
+	}
+	for _, want := range []string{
+		`"extVirtualLinks":[{"id":"l1","vimConnectionId":"vim-5e1f","resourceId":"n1","extCps":[{"cpdId":"CP1","cpConfig":{"CP1":{"cpProtocolData":` +
+			`[{"layerProtocol":"IP_OVER_ETHERNET"}]}}}]}`,
+		`{"id":"l2","vimConnectionId":"vim-5e1f","resourceId":"n2","extCps":[{"cpdId":"CP2",`,
+		`"extManagedVirtualLinks":[{"id":"l3","vnfVirtualLinkDescId":"VL1","vimConnectionId":"vim-5e1f","resourceId":"n3"}]`,
+	} {
+		if !strings.Contains(body, want) {
+			t.Errorf("the grant lacks %s:\n%s", want, body)
+		}
+	}
+	contract(t, body)
+	if _, body := c.Ask("POST", "/grant/v1/grants", request, "Version", "1.2.0"); strings.Contains(body, "VirtualLinks") {
+		t.Errorf("as version 1.2.0 it has links: %s", body)
 	}
 }
 

@@ -421,6 +421,7 @@ type AskedLinks struct {
 type AskedLink struct {
 	ID         string           `json:"id"`
 	DescID     string           `json:"vnfVirtualLinkDescId,omitempty"`
+	VIM        string           `json:"vimConnectionId,omitempty"`
 	ResourceID string           `json:"resourceId"`
 	CPs        []ExtCP          `json:"extCps,omitempty"`
 	Ports      []jsontext.Value `json:"extLinkPorts,omitempty"`

@@ -58,20 +58,22 @@ type OAuthClientPlacements struct {
 // Placement says which VIM a client has its VNFs on, and what it is lent there: a grant request of
 // SOL003 names no VIM.
 type Placement struct {
-	VNFD        string            `json:"vnfd,omitempty" doc:"Pattern of VNFD ids with *, ? and [...]; absent matches every one" example:"b1bb0ce7-*"`
-	Instance    string            `json:"instance,omitempty" doc:"Id of a VNF instance; absent matches every one" example:"97b5a2f0-6ad9-4a1a-9c55-4a9a1f0c7a11"`
-	Parameters  map[string]string `json:"parameters,omitempty" doc:"Patterns of texts among the request's additionalParams, by name"`
-	VIM         string            `json:"vim,omitempty" doc:"Id or name; absent means the project's default VIM" example:"edge-1"`
-	Role        string            `json:"role,omitempty" doc:"As in a lease request" example:"edit"`
-	Rules       []Rule            `json:"rules,omitempty" doc:"What may be done, in place of a role (Kubernetes)"`
-	Namespaces  []string          `json:"namespaces,omitempty" doc:"As in a lease request" example:"[\"web\"]"`
-	ClusterWide bool              `json:"clusterWide,omitzero" doc:"As in a lease request" example:"false"`
-	TTL         string            `json:"ttl,omitempty" doc:"Lifetime of each credential, as a Go duration; absent means the broker's default" example:"15m"`
-	Grade       string            `json:"grade,omitempty" doc:"The widest grade that a lease may have; absent leaves that to policy" enum:"bounded,namespaces,unbounded" example:"bounded"`
-	Profile     string            `json:"profile,omitempty" doc:"What is lent: oidc, a lease under which short tokens are fetched for as long as the instance stands; token, one token for each operation; user, a user of the lease's own on the cloud; passThrough, the VIM's stored credential itself, which needs the right lease:pass-through; absent means oidc" enum:"oidc,token,user,passThrough" example:"oidc"`
-	Zone        string            `json:"zone,omitempty" doc:"Zone that grants name; absent means default" example:"nova"`
-	Flavours    map[string]string `json:"flavours,omitempty" doc:"The VIM's flavours, by the id of the VNFD's virtual compute descriptor"`
-	Images      map[string]string `json:"images,omitempty" doc:"The VIM's images, by the id of the VNFD's software image"`
+	VNFD         string            `json:"vnfd,omitempty" doc:"Pattern of VNFD ids with *, ? and [...]; absent matches every one" example:"b1bb0ce7-*"`
+	Instance     string            `json:"instance,omitempty" doc:"Id of a VNF instance; absent matches every one" example:"97b5a2f0-6ad9-4a1a-9c55-4a9a1f0c7a11"`
+	Parameters   map[string]string `json:"parameters,omitempty" doc:"Patterns of texts among the request's additionalParams, by name"`
+	VIM          string            `json:"vim,omitempty" doc:"Id or name; absent means the project's default VIM" example:"edge-1"`
+	Role         string            `json:"role,omitempty" doc:"As in a lease request" example:"edit"`
+	Rules        []Rule            `json:"rules,omitempty" doc:"What may be done, in place of a role (Kubernetes)"`
+	Namespaces   []string          `json:"namespaces,omitempty" doc:"As in a lease request" example:"[\"web\"]"`
+	ClusterWide  bool              `json:"clusterWide,omitzero" doc:"As in a lease request" example:"false"`
+	TTL          string            `json:"ttl,omitempty" doc:"Lifetime of each credential, as a Go duration; absent means the broker's default" example:"15m"`
+	Grade        string            `json:"grade,omitempty" doc:"The widest grade that a lease may have; absent leaves that to policy" enum:"bounded,namespaces,unbounded" example:"bounded"`
+	Profile      string            `json:"profile,omitempty" doc:"What is lent: oidc, a lease under which short tokens are fetched for as long as the instance stands; token, one token for each operation; user, a user of the lease's own on the cloud; passThrough, the VIM's stored credential itself, which needs the right lease:pass-through; absent means oidc" enum:"oidc,token,user,passThrough" example:"oidc"`
+	Zone         string            `json:"zone,omitempty" doc:"Zone that grants name; absent means default" example:"nova"`
+	Flavours     map[string]string `json:"flavours,omitempty" doc:"The VIM's flavours, by the id of the VNFD's virtual compute descriptor"`
+	Images       map[string]string `json:"images,omitempty" doc:"The VIM's images, by the id of the VNFD's software image"`
+	Links        map[string]string `json:"links,omitempty" doc:"Virtual links (ids or names) that grants name, by the VNFD's id of an external connection point (clouds)"`
+	ManagedLinks map[string]string `json:"managedLinks,omitempty" doc:"Virtual links (ids or names) that grants name, by the VNFD's id of the virtual link that they stand for (clouds)"`
 }
 
 // OAuthClientRotation asks for another secret.

@@ -232,7 +232,7 @@ func (s *server) newClients() {
 	s.grants = grant.New(grant.Options{
 		Store: s.store, Leases: b.Leaser, Clients: s.clients, VNFM: vnfm.Driver{CAFile: c.SOL003.VNFMCAFile}, Guard: b.Guard(),
 		Egress: s.live.egress, Later: c.SOL003.GrantLater, Standing: c.Issuer != "", IssuerCA: issuerCA, PerClient: grant.DefaultPerClient,
-		Log: s.log, Now: s.store.Now,
+		Lend: s.links.Lend, Log: s.log, Now: s.store.Now,
 	})
 	s.sessions = session.New(session.Options{
 		Store: s.store, Callers: s.live, Directories: s.directories(), Current: s.trust.Current, Guard: b.Guard(), Log: s.log, Now: s.store.Now,
