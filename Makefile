@@ -23,7 +23,7 @@ REAL_PACKAGES  := ./test/real/cloud ./test/real ./test/real/servers ./drivers/po
 # tests that go on for SOAK; make test-real runs a short form of each
 SOAKED         := ^Test(KubectlThroughThePlugin|Killed|KilledInOperations|Stopped|CutOff|DatabaseRestarted|OpenSnapshot)$$
 # tools of the tests that only "make test-field" runs
-FIELD_TOOLS    := kube-tools helm-tools vault-kubernetes-tools capi-tools inventory-tools openstack-tools postgres-tools rpm-tools
+FIELD_TOOLS    := kube-tools helm-tools vault-kubernetes-tools capi-tools inventory-tools cni-tools openstack-tools postgres-tools rpm-tools
 
 # What is built names no directory: other clones, and the builds of tests, find it in Go's cache.
 export GOFLAGS += -trimpath
@@ -77,6 +77,10 @@ capi-tools: ## build the core manager of the real Cluster API into bin/capi
 .PHONY: inventory-tools
 inventory-tools: ## build a program with the field's library for ClusterProfile objects into bin/inventory
 	test/real/inventory/build.sh $(CURDIR)/$(BIN)/inventory
+
+.PHONY: cni-tools
+cni-tools: ## build Multus and network plugins into bin/cni
+	test/real/cni/build.sh $(CURDIR)/$(BIN)/cni
 
 .PHONY: openstack-tools
 openstack-tools: ## install the real OpenStack (apt-get, as root) and unpack into bin/openstack

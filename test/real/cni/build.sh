@@ -1,0 +1,12 @@
+#!/usr/bin/env bash
+# Builds Multus and the network plugins that the tests call, from the Go module proxy into DIR.
+# Cold: two minutes on two cores; afterwards seconds, from Go's build cache.
+#   ./build.sh DIR
+set -euo pipefail
+cd "$(dirname "$0")"
+out=${1:?usage: build.sh DIR}
+mkdir -p "$out"
+plugins=github.com/containernetworking/plugins/plugins
+for tool in gopkg.in/k8snetworkplumbingwg/multus-cni.v4/cmd/multus $plugins/main/{bridge,macvlan,loopback} $plugins/ipam/host-local; do
+	go build -trimpath -ldflags "-s -w" -o "$out/$(basename "$tool")" "$tool"
+done
