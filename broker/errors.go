@@ -70,17 +70,9 @@ const (
 	NextEndUses
 	// NextMigrate migrates the database. Only the broker's operator can do that.
 	NextMigrate
-	nextEnd
+	// NextEnd is no step: it is behind the last.
+	NextEnd
 )
-
-// NextSteps returns every step but [NextNothing].
-func NextSteps() []Next {
-	var all []Next
-	for n := NextNothing + 1; n < nextEnd; n++ {
-		all = append(all, n)
-	}
-	return all
-}
 
 // Error is an error that a person can act on. Detail and Remedy are our own words and may
 // be shown to any caller. Cause is for the log only.

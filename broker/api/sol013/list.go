@@ -52,6 +52,20 @@ func marked(handle func(*api.Call) (api.Answer, error)) func(*api.Call) (api.Ans
 	}
 }
 
+// Lists answers with a page of what was found, each in the standard's form, as List does.
+func Lists[T, O any](c *api.Call, s Selectable, form func(*api.Call, T) O) func([]T, string, error) (api.Answer, error) {
+	return func(found []T, next string, err error) (api.Answer, error) {
+		if err != nil {
+			return api.Answer{}, err
+		}
+		shown := make([]O, len(found))
+		for n, one := range found {
+			shown[n] = form(c, one)
+		}
+		return List(c, s, shown, next)
+	}
+}
+
 // List answers with those items that the request's filter selects, each with the attributes
 // that its selectors name (SOL013 clauses 5.2 and 5.3). next is the next page's marker, and
 // empty at the end.

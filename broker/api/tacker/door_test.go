@@ -48,7 +48,7 @@ func TestEverySentinelHasTackersName(t *testing.T) {
 
 func TestEveryNextStepIsInTackersWords(t *testing.T) {
 	words := tacker.Door(tacker.Options{}).Next
-	for _, step := range broker.NextSteps() {
+	for step := broker.NextNothing + 1; step < broker.NextEnd; step++ {
 		if text := words[step]; text == "" || strings.Contains(text, "vimbroker ") || strings.Contains(text, "--") {
 			t.Errorf("step %d is worded %q", step, text)
 		}

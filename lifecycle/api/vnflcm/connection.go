@@ -10,7 +10,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/vimbroker/vimbroker/broker"
-	"github.com/vimbroker/vimbroker/broker/api"
 	"github.com/vimbroker/vimbroker/broker/api/sol003"
 	"github.com/vimbroker/vimbroker/lifecycle"
 )
@@ -136,9 +135,6 @@ func inline(info sol003.VIMConnectionInfo) (lifecycle.InlineVIM, error) {
 	}
 	return in, nil
 }
-
-// params is the body of a request, to be stored and shown.
-func params(c *api.Call) (json.RawMessage, error) { return showable(c.Content) }
 
 // showable is a request without the values of a chart, which may be passwords, and without the data on VIMs except
 // their names: so it holds no credential, whatever its member is called.

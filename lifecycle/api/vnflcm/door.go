@@ -17,6 +17,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker/api/sol003"
 	"github.com/vimbroker/vimbroker/broker/api/sol013"
 	"github.com/vimbroker/vimbroker/lifecycle"
+	"github.com/vimbroker/vimbroker/lifecycle/subscription"
 	"github.com/vimbroker/vimbroker/policy"
 )
 
@@ -78,25 +79,26 @@ func Door(l Lifecycle, o Occurrences, subs Subscriptions) api.Door {
 	table := []api.Route{
 		{Method: "POST", Path: instances, Body: body, Status: http.StatusCreated, Handle: takes(s.create)},
 		{Method: "GET", Path: instances, Handle: s.list},
-		{Method: "GET", Path: instance, Handle: s.show},
-		{Method: "PATCH", Path: instance, Body: patch, Header: match, Status: http.StatusAccepted, Handle: takes(s.modify)},
+		{Method: "GET", Path: instance, Handle: one(s.life.Instance, instanceAnswer)},
+		{Method: "PATCH", Path: instance, Body: patch, Header: match, Status: http.StatusAccepted, Handle: asks(s.modify)},
 		{Method: "DELETE", Path: instance, Header: match, Status: http.StatusNoContent, Handle: s.remove},
 		{Method: "POST", Path: instance + "/instantiate", Body: body, Status: http.StatusAccepted, Handle: s.instantiate},
-		{Method: "POST", Path: instance + "/scale", Body: body, Status: http.StatusAccepted, Handle: takes(s.scale)},
-		{Method: "POST", Path: instance + "/heal", Body: body, Status: http.StatusAccepted, Handle: takes(s.heal)},
-		{Method: "POST", Path: instance + "/change_vnfpkg", Body: body, Status: http.StatusAccepted, Handle: takes(s.changePackage)},
-		{Method: "POST", Path: instance + "/change_ext_conn", Body: body, Status: http.StatusAccepted, Handle: takes(s.connect)},
-		{Method: "POST", Path: instance + "/terminate", Body: body, Status: http.StatusAccepted, Handle: takes(s.terminate)},
-		{Method: "POST", Path: instance + "/forget", Body: optional, Status: http.StatusAccepted, Handle: s.forget},
-		{Method: "POST", Path: instance + "/check", Body: optional, Handle: s.check},
+		{Method: "POST", Path: instance + "/scale", Body: body, Status: http.StatusAccepted, Handle: asks(s.scale)},
+		{Method: "POST", Path: instance + "/heal", Body: body, Status: http.StatusAccepted, Handle: asks(s.heal)},
+		{Method: "POST", Path: instance + "/change_vnfpkg", Body: body, Status: http.StatusAccepted, Handle: asks(s.changePackage)},
+		{Method: "POST", Path: instance + "/change_ext_conn", Body: body, Status: http.StatusAccepted, Handle: asks(s.connect)},
+		{Method: "POST", Path: instance + "/terminate", Body: body, Status: http.StatusAccepted, Handle: asks(s.terminate)},
+		// Not of the standard: letting go of what cannot be terminated, and looking for drift now.
+		{Method: "POST", Path: instance + "/forget", Body: optional, Status: http.StatusAccepted, Handle: one(s.life.Forget, begun)},
+		{Method: "POST", Path: instance + "/check", Body: optional, Handle: one(s.life.Check, instanceAnswer)},
 		{Method: "GET", Path: operations, Handle: s.listOperations},
-		{Method: "GET", Path: operation, Quiet: true, Handle: s.showOperation},
-		{Method: "POST", Path: operation + "/retry", Body: optional, Status: http.StatusAccepted, Handle: s.settle(Occurrences.Retry)},
-		{Method: "POST", Path: operation + "/rollback", Body: optional, Status: http.StatusAccepted, Handle: s.settle(Occurrences.Rollback)},
-		{Method: "POST", Path: operation + "/fail", Body: optional, Handle: s.fail},
+		{Method: "GET", Path: operation, Quiet: true, Handle: one(s.occs.Operation, operationAnswer)},
+		{Method: "POST", Path: operation + "/retry", Body: optional, Status: http.StatusAccepted, Handle: one(s.occs.Retry, nothing)},
+		{Method: "POST", Path: operation + "/rollback", Body: optional, Status: http.StatusAccepted, Handle: one(s.occs.Rollback, nothing)},
+		{Method: "POST", Path: operation + "/fail", Body: optional, Handle: one(s.occs.Fail, failAnswer)},
 		{Method: "POST", Path: "/subscriptions", Body: body, Status: http.StatusCreated, Handle: takes(s.subscribe)},
 		{Method: "GET", Path: "/subscriptions", Handle: s.listSubscriptions},
-		{Method: "GET", Path: "/subscriptions/{id}", Handle: s.showSubscription},
+		{Method: "GET", Path: "/subscriptions/{id}", Handle: one(s.subs.Subscription, subscriptionAnswer)},
 		{Method: "DELETE", Path: "/subscriptions/{id}", Status: http.StatusNoContent, Handle: s.unsubscribe},
 		{Method: "POST", Path: operation + "/cancel", Body: body, Status: http.StatusAccepted, Handle: takes(s.cancel)},
 	}
@@ -128,6 +130,53 @@ func takes[I any](handle func(*api.Call, I) (api.Answer, error)) func(*api.Call)
 		}
 		return handle(c, in)
 	}
+}
+
+// asks is takes for a request that is stored and shown: without what is secret of it.
+func asks[I any](handle func(*api.Call, I, json.RawMessage) (api.Answer, error)) func(*api.Call) (api.Answer, error) {
+	return takes(func(c *api.Call, in I) (api.Answer, error) {
+		shown, err := showable(c.Content)
+		if err != nil {
+			return api.Answer{}, err
+		}
+		return handle(c, in, shown)
+	})
+}
+
+// one is an operation on what has the id of the path.
+func one[T any](
+	do func(context.Context, policy.Principal, string) (T, error), answer func(*api.Call, T) api.Answer,
+) func(*api.Call) (api.Answer, error) {
+	return func(c *api.Call) (api.Answer, error) {
+		found, err := do(c.Context(), c.Principal, c.PathValue("id"))
+		if err != nil {
+			return api.Answer{}, err
+		}
+		return answer(c, found), nil
+	}
+}
+
+func instanceAnswer(c *api.Call, i lifecycle.Instance) api.Answer {
+	return api.Answer{Header: http.Header{"Etag": {etag(i.Revision)}}, Body: instance(c, i)}
+}
+
+func operationAnswer(c *api.Call, o lifecycle.Operation) api.Answer {
+	return api.Answer{Header: http.Header{"Etag": {etag(o.Revision)}}, Body: operation(c, o)}
+}
+
+func failAnswer(c *api.Call, o lifecycle.Operation) api.Answer {
+	return api.Answer{Body: operation(c, o)}
+}
+
+func subscriptionAnswer(c *api.Call, s subscription.Subscription) api.Answer {
+	return api.Answer{Body: shownSubscription(c, s)}
+}
+
+func nothing(*api.Call, lifecycle.Operation) api.Answer { return api.Answer{} }
+
+// begun says where the operation is.
+func begun(c *api.Call, o lifecycle.Operation) api.Answer {
+	return api.Answer{Header: http.Header{"Location": {operationURL(c, o)}}}
 }
 
 // notServedOf is notServed for a task of an instance: one that the caller does not see is not found.
@@ -182,26 +231,11 @@ var instanceShape = sol013.Selectable{
 }
 
 func (s *server) list(c *api.Call) (api.Answer, error) {
-	found, next, err := s.life.Instances(c.Context(), c.Principal, lifecycle.InstanceQuery{Page: broker.Page{Token: sol013.Marker(c)}})
-	if err != nil {
-		return api.Answer{}, err
-	}
-	shown := make([]sol003.VNFInstance, len(found))
-	for n, i := range found {
-		shown[n] = instance(c, i)
-	}
-	return sol013.List(c, instanceShape, shown, next)
+	q := lifecycle.InstanceQuery{Page: broker.Page{Token: sol013.Marker(c)}}
+	return sol013.Lists(c, instanceShape, instance)(s.life.Instances(c.Context(), c.Principal, q))
 }
 
-func (s *server) show(c *api.Call) (api.Answer, error) {
-	i, err := s.life.Instance(c.Context(), c.Principal, c.PathValue("id"))
-	if err != nil {
-		return api.Answer{}, err
-	}
-	return api.Answer{Header: http.Header{"Etag": {etag(i.Revision)}}, Body: instance(c, i)}, nil
-}
-
-func (s *server) modify(c *api.Call, in sol003.ModifyRequest) (api.Answer, error) {
+func (s *server) modify(c *api.Call, in sol003.ModifyRequest, shown json.RawMessage) (api.Answer, error) {
 	if in.VNFDID != nil {
 		return api.Answer{}, broker.Invalid("vnfdId", "is changed with change_vnfpkg")
 	}
@@ -211,15 +245,12 @@ func (s *server) modify(c *api.Call, in sol003.ModifyRequest) (api.Answer, error
 	}
 	m := lifecycle.Modification{
 		Name: in.Name, Description: in.Description, Metadata: json.RawMessage(in.Metadata), Extensions: json.RawMessage(in.Extensions),
-		Configurable: json.RawMessage(in.Configurable), IfRevision: revision,
+		Configurable: json.RawMessage(in.Configurable), IfRevision: revision, Params: shown,
 	}
 	if err := changedVIM(in.VIMs, &m); err != nil {
 		return api.Answer{}, err
 	}
-	if m.Params, err = params(c); err != nil {
-		return api.Answer{}, err
-	}
-	return s.begun(c)(s.life.Modify(c.Context(), c.Principal, c.PathValue("id"), m))
+	return begins(c, m, s.life.Modify)
 }
 
 func (s *server) remove(c *api.Call) (api.Answer, error) {
@@ -238,6 +269,15 @@ func (s *server) instantiate(c *api.Call) (api.Answer, error) {
 	return beginOrPreview(s, c, r, s.life.Instantiate)
 }
 
+// begins has an operation begin.
+func begins[R any](
+	c *api.Call, r R, begin func(context.Context, policy.Principal, string, R) (lifecycle.Operation, error),
+) (api.Answer, error) {
+	return one(func(ctx context.Context, p policy.Principal, id string) (lifecycle.Operation, error) {
+		return begin(ctx, p, id, r)
+	}, begun)(c)
+}
+
 // beginOrPreview has an operation begin, or with a dry run says what it would do.
 func beginOrPreview[R lifecycle.Asked](
 	s *server, c *api.Call, r R, begin func(context.Context, policy.Principal, string, R) (lifecycle.Operation, error),
@@ -249,7 +289,7 @@ func beginOrPreview[R lifecycle.Asked](
 		}
 		return api.Answer{Status: http.StatusOK, Body: preview(seen)}, nil
 	}
-	return s.begun(c)(begin(c.Context(), c.Principal, c.PathValue("id"), r))
+	return begins(c, r, begin)
 }
 
 func instantiation(c *api.Call) (lifecycle.Instantiation, error) {
@@ -281,7 +321,7 @@ func instantiation(c *api.Call) (lifecycle.Instantiation, error) {
 	if err := askedVIMs(in, &r); err != nil {
 		return lifecycle.Instantiation{}, err
 	}
-	r.Params, err = params(c)
+	r.Params, err = showable(c.Content)
 	return r, err
 }
 
@@ -339,7 +379,7 @@ func withoutCode(p sol003.AdditionalParams) error {
 	return nil
 }
 
-func (s *server) scale(c *api.Call, in sol003.ScaleRequest) (api.Answer, error) {
+func (s *server) scale(c *api.Call, in sol003.ScaleRequest, shown json.RawMessage) (api.Answer, error) {
 	steps := 1
 	if in.Steps != nil {
 		steps = *in.Steps
@@ -354,22 +394,14 @@ func (s *server) scale(c *api.Call, in sol003.ScaleRequest) (api.Answer, error) 
 	case in.Type == sol003.ScaleIn:
 		steps = -steps
 	}
-	shown, err := params(c)
-	if err != nil {
-		return api.Answer{}, err
-	}
 	return beginOrPreview(s, c, lifecycle.Scaling{Aspect: in.AspectID, Steps: steps, Params: shown}, s.life.Scale)
 }
 
-func (s *server) heal(c *api.Call, in sol003.HealRequest) (api.Answer, error) {
-	shown, err := params(c)
-	if err != nil {
-		return api.Answer{}, err
-	}
+func (s *server) heal(c *api.Call, in sol003.HealRequest, shown json.RawMessage) (api.Answer, error) {
 	return beginOrPreview(s, c, lifecycle.Healing{VNFCs: in.VNFCs, Params: shown}, s.life.Heal)
 }
 
-func (s *server) changePackage(c *api.Call, in sol003.ChangePackageRequest) (api.Answer, error) {
+func (s *server) changePackage(c *api.Call, in sol003.ChangePackageRequest, shown json.RawMessage) (api.Answer, error) {
 	if in.VNFDID == "" {
 		return api.Answer{}, missing("vnfdId")
 	}
@@ -390,10 +422,6 @@ func (s *server) changePackage(c *api.Call, in sol003.ChangePackageRequest) (api
 			}
 		}
 	}
-	shown, err := params(c)
-	if err != nil {
-		return api.Answer{}, err
-	}
 	files, parameters, err := made(in.Params)
 	if err != nil {
 		return api.Answer{}, err
@@ -413,7 +441,7 @@ func (s *server) changePackage(c *api.Call, in sol003.ChangePackageRequest) (api
 	return a, unusable(err)
 }
 
-func (s *server) connect(c *api.Call, in sol003.ConnectRequest) (api.Answer, error) {
+func (s *server) connect(c *api.Call, in sol003.ConnectRequest, shown json.RawMessage) (api.Answer, error) {
 	if len(in.External) == 0 {
 		return api.Answer{}, missing("extVirtualLinks")
 	}
@@ -421,46 +449,14 @@ func (s *server) connect(c *api.Call, in sol003.ConnectRequest) (api.Answer, err
 	if err != nil {
 		return api.Answer{}, err
 	}
-	shown, err := params(c)
-	if err != nil {
-		return api.Answer{}, err
-	}
 	return beginOrPreview(s, c, lifecycle.Connecting{Links: asked, Params: shown}, s.life.Connect)
 }
 
-func (s *server) terminate(c *api.Call, in sol003.TerminateRequest) (api.Answer, error) {
+func (s *server) terminate(c *api.Call, in sol003.TerminateRequest, shown json.RawMessage) (api.Answer, error) {
 	if in.Type != "FORCEFUL" && in.Type != "GRACEFUL" {
 		return api.Answer{}, broker.Invalid("terminationType", "must be FORCEFUL or GRACEFUL")
 	}
-	shown, err := params(c)
-	if err != nil {
-		return api.Answer{}, err
-	}
-	return s.begun(c)(s.life.Terminate(c.Context(), c.Principal, c.PathValue("id"), shown))
-}
-
-// forget is not of the standard: it lets go of what cannot be terminated.
-func (s *server) forget(c *api.Call) (api.Answer, error) {
-	return s.begun(c)(s.life.Forget(c.Context(), c.Principal, c.PathValue("id")))
-}
-
-// check is not of the standard: it looks for drift now.
-func (s *server) check(c *api.Call) (api.Answer, error) {
-	i, err := s.life.Check(c.Context(), c.Principal, c.PathValue("id"))
-	if err != nil {
-		return api.Answer{}, err
-	}
-	return api.Answer{Header: http.Header{"Etag": {etag(i.Revision)}}, Body: instance(c, i)}, nil
-}
-
-// begun answers with the place of the operation.
-func (s *server) begun(c *api.Call) func(lifecycle.Operation, error) (api.Answer, error) {
-	return func(o lifecycle.Operation, err error) (api.Answer, error) {
-		if err != nil {
-			return api.Answer{}, err
-		}
-		return api.Answer{Header: http.Header{"Location": {operationURL(c, o)}}}, nil
-	}
+	return begins(c, shown, s.life.Terminate)
 }
 
 var operationShape = sol013.Selectable{
@@ -472,43 +468,8 @@ var operationShape = sol013.Selectable{
 }
 
 func (s *server) listOperations(c *api.Call) (api.Answer, error) {
-	found, next, err := s.occs.Operations(c.Context(), c.Principal, lifecycle.OperationQuery{
-		Instance: c.Query.Get("vnfInstanceId"), Page: broker.Page{Token: sol013.Marker(c)},
-	})
-	if err != nil {
-		return api.Answer{}, err
-	}
-	shown := make([]sol003.OpOcc, len(found))
-	for n, o := range found {
-		shown[n] = operation(c, o)
-	}
-	return sol013.List(c, operationShape, shown, next)
-}
-
-func (s *server) showOperation(c *api.Call) (api.Answer, error) {
-	o, err := s.occs.Operation(c.Context(), c.Principal, c.PathValue("id"))
-	if err != nil {
-		return api.Answer{}, err
-	}
-	return api.Answer{Header: http.Header{"Etag": {etag(o.Revision)}}, Body: operation(c, o)}, nil
-}
-
-// settle is an operation that does something about one that has failed.
-func (s *server) settle(
-	do func(Occurrences, context.Context, policy.Principal, string) (lifecycle.Operation, error),
-) func(*api.Call) (api.Answer, error) {
-	return func(c *api.Call) (api.Answer, error) {
-		_, err := do(s.occs, c.Context(), c.Principal, c.PathValue("id"))
-		return api.Answer{}, err
-	}
-}
-
-func (s *server) fail(c *api.Call) (api.Answer, error) {
-	o, err := s.occs.Fail(c.Context(), c.Principal, c.PathValue("id"))
-	if err != nil {
-		return api.Answer{}, err
-	}
-	return api.Answer{Body: operation(c, o)}, nil
+	q := lifecycle.OperationQuery{Instance: c.Query.Get("vnfInstanceId"), Page: broker.Page{Token: sol013.Marker(c)}}
+	return sol013.Lists(c, operationShape, operation)(s.occs.Operations(c.Context(), c.Principal, q))
 }
 
 func (s *server) cancel(c *api.Call, in sol003.CancelRequest) (api.Answer, error) {

@@ -150,9 +150,12 @@ func newLife() *life {
 	return l
 }
 
+// subscriptions are none that anybody asks for.
+type subscriptions = vnflcm.Subscriptions
+
 func serve(t *testing.T, l *life) *doors.Client {
 	t.Helper()
-	c := doors.Serve(t, nil, vnflcm.Door(l, l, nil))
+	c := doors.Serve(t, nil, vnflcm.Door(l, l, struct{ subscriptions }{}))
 	c.URL, c.Version = c.URL+sol003.Prefix, sol003.Version
 	return c
 }

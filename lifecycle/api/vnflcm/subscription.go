@@ -110,27 +110,12 @@ func shownSubscription(c *api.Call, s subscription.Subscription) sol003.Subscrip
 	}
 }
 
-func (s *server) showSubscription(c *api.Call) (api.Answer, error) {
-	one, err := s.subs.Subscription(c.Context(), c.Principal, c.PathValue("id"))
-	if err != nil {
-		return api.Answer{}, err
-	}
-	return api.Answer{Body: shownSubscription(c, one)}, nil
-}
-
 // subscriptionShape: nothing is left out of a list.
 var subscriptionShape = sol013.Selectable{Mandatory: []string{"id", "callbackUri", "verbosity", "_links"}}
 
 func (s *server) listSubscriptions(c *api.Call) (api.Answer, error) {
-	found, next, err := s.subs.Subscriptions(c.Context(), c.Principal, broker.Page{Token: sol013.Marker(c)})
-	if err != nil {
-		return api.Answer{}, err
-	}
-	shown := make([]sol003.Subscription, len(found))
-	for n, one := range found {
-		shown[n] = shownSubscription(c, one)
-	}
-	return sol013.List(c, subscriptionShape, shown, next)
+	page := broker.Page{Token: sol013.Marker(c)}
+	return sol013.Lists(c, subscriptionShape, shownSubscription)(s.subs.Subscriptions(c.Context(), c.Principal, page))
 }
 
 func (s *server) unsubscribe(c *api.Call) (api.Answer, error) {

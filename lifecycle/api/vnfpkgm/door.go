@@ -134,17 +134,8 @@ func (s *server) listOnboarded(c *api.Call) (api.Answer, error) { return s.find(
 
 // find lists a page. A page may hold fewer packages than there are, while there is a next one.
 func (s *server) find(c *api.Call, onboarded bool) (api.Answer, error) {
-	found, next, err := s.catalog.Packages(c.Context(), c.Principal, catalog.Query{
-		Onboarded: onboarded, Page: broker.Page{Token: sol013.Marker(c)},
-	})
-	if err != nil {
-		return api.Answer{}, err
-	}
-	items := make([]info, len(found))
-	for i, p := range found {
-		items[i] = show(c, p)
-	}
-	return sol013.List(c, shape, items, next)
+	q := catalog.Query{Onboarded: onboarded, Page: broker.Page{Token: sol013.Marker(c)}}
+	return sol013.Lists(c, shape, show)(s.catalog.Packages(c.Context(), c.Principal, q))
 }
 
 func (s *server) modify(c *api.Call) (api.Answer, error) {
