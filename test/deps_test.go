@@ -29,15 +29,19 @@ var ground = []string{
 }
 
 // beside are the arrows between two outside systems: a driver imports another one only where it
-// says so here. What both stores share is no system, and so is how the broker logs in at a Keystone.
+// says so here. What both stores share is no system, and so is how the broker logs in at a
+// Keystone, or keeps connections to API servers.
 var beside = map[string][]string{
-	"drivers/barbican":  {"drivers/keystone"},
-	"drivers/helm":      {"drivers/manifests"},
-	"drivers/neutron":   {"drivers/heat"},
-	"drivers/openstack": {"drivers/keystone"},
-	"drivers/postgres":  {"drivers/queue", "drivers/rows", "drivers/tables"},
-	"drivers/sqlite":    {"drivers/queue", "drivers/rows", "drivers/tables"},
-	"drivers/tables":    {"drivers/queue", "drivers/rows"},
+	"drivers/barbican":   {"drivers/keystone"},
+	"drivers/clusterapi": {"drivers/ways"},
+	"drivers/helm":       {"drivers/manifests"},
+	"drivers/kubernetes": {"drivers/ways"},
+	"drivers/manifests":  {"drivers/ways"},
+	"drivers/neutron":    {"drivers/heat"},
+	"drivers/openstack":  {"drivers/keystone"},
+	"drivers/postgres":   {"drivers/queue", "drivers/rows", "drivers/tables"},
+	"drivers/sqlite":     {"drivers/queue", "drivers/rows", "drivers/tables"},
+	"drivers/tables":     {"drivers/queue", "drivers/rows"},
 }
 
 // wire are the packages below an api folder that a package outside such a folder imports. A door
@@ -46,7 +50,7 @@ var wire = []string{"broker/api/limit", "broker/api/sol003"}
 
 // homes says where the SDK of each outside system lives: nowhere else may import it.
 var homes = map[string][]string{
-	"k8s.io/":                        {"drivers/clusterapi", "drivers/helm/render", "drivers/kubernetes", "drivers/manifests"},
+	"k8s.io/":                        {"drivers/clusterapi", "drivers/helm/render", "drivers/kubernetes", "drivers/manifests", "drivers/ways"},
 	"github.com/go-jose/":            {"broker/oauth", "broker/trust"},
 	"github.com/fluxcd/":             {"drivers/manifests"},
 	"github.com/smallstep/":          {"lifecycle/vnfpkg"},

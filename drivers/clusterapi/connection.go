@@ -10,7 +10,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -18,63 +17,14 @@ import (
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/onboard"
 	"github.com/vimbroker/vimbroker/broker/remote"
-	"github.com/vimbroker/vimbroker/policy/egress"
+	"github.com/vimbroker/vimbroker/drivers/ways"
 )
 
 // server names who is called in errors.
 const server = "the management cluster's API server"
 
-// target is everything that a connection's trust rests on.
-type target struct {
-	endpoint, ca, serverName string
-	insecure                 bool
-	egress                   *egress.Rules
-}
-
 // maxConnections bounds how many management clusters are connected to at a time.
 const maxConnections = 64
-
-// connections are the open ways to management clusters. They hold no credential.
-type connections struct {
-	mu   sync.Mutex
-	open map[target]*remote.Transport
-}
-
-func (cs *connections) get(a onboard.ManagementAccess) (*http.Client, error) {
-	k := target{a.Endpoint, a.CACert, a.ServerName, a.InsecureSkipVerify, a.Egress}
-	cs.mu.Lock()
-	defer cs.mu.Unlock()
-	if way := cs.open[k]; way != nil {
-		return way.Client(), nil
-	}
-	way, err := remote.New(a.Egress, remote.Options{
-		Server: server, CA: remote.Authorities{PEM: a.CACert}, ServerName: a.ServerName, InsecureSkipVerify: a.InsecureSkipVerify,
-	})
-	if err != nil {
-		return nil, broker.Invalid("caCert", "holds no certificate")
-	}
-	if cs.open == nil {
-		cs.open = map[target]*remote.Transport{}
-	}
-	if len(cs.open) >= maxConnections { // calls under way end as they would have
-		for old, way := range cs.open {
-			way.CloseIdleConnections()
-			delete(cs.open, old)
-			break
-		}
-	}
-	cs.open[k] = way
-	return way.Client(), nil
-}
-
-func (cs *connections) close() {
-	cs.mu.Lock()
-	defer cs.mu.Unlock()
-	for k, way := range cs.open {
-		way.CloseIdleConnections()
-		delete(cs.open, k)
-	}
-}
 
 // call is one request: a GET, if it has no method. what says in errors what is asked for, as "clusters in namespace a".
 type call struct {
@@ -91,7 +41,9 @@ type call struct {
 // send asks the management cluster. An answer that is no success is an error; the body of
 // one that is must be closed.
 func (d *Driver) send(ctx context.Context, a onboard.ManagementAccess, c call) (io.ReadCloser, error) {
-	client, err := d.connections.get(a)
+	way, err := d.connections.Get(ways.Peer{
+		Host: a.Endpoint, CA: a.CACert, ServerName: a.ServerName, Insecure: a.InsecureSkipVerify, Egress: a.Egress,
+	}, func(r ways.Peer) (*remote.Transport, error) { return r.Dial(server) })
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +68,7 @@ func (d *Driver) send(ctx context.Context, a onboard.ManagementAccess, c call) (
 	}
 	request.Header.Set("Accept", cmp.Or(c.accept, "application/json"))
 	request.Header.Set("Authorization", "Bearer "+a.Token.Reveal())
-	response, err := client.Do(request)
+	response, err := way.Client().Do(request)
 	if err != nil {
 		return nil, unanswered(err)
 	}

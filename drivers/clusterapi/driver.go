@@ -16,6 +16,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker/onboard"
 	"github.com/vimbroker/vimbroker/broker/remote"
 	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/drivers/ways"
 )
 
 var _ onboard.Source = (*Driver)(nil)
@@ -42,15 +43,17 @@ var whole = remote.Limit{Bytes: 3 << 20, Values: 20_000, Items: 1000}
 
 // Driver implements [onboard.Source]. It is safe for concurrent use.
 type Driver struct {
-	connections connections
+	connections *ways.Pool[ways.Peer, *remote.Transport]
 	after       func(time.Duration) <-chan time.Time
 }
 
 // New returns a driver that has connected to nothing yet.
-func New() *Driver { return &Driver{after: time.After} }
+func New() *Driver {
+	return &Driver{connections: ways.New[ways.Peer, *remote.Transport](maxConnections), after: time.After}
+}
 
 // Close closes the connections that are idle now. The driver can still be used.
-func (d *Driver) Close() { d.connections.close() }
+func (d *Driver) Close() { d.connections.Close() }
 
 // groupVersion is a version of an API group that is served.
 type groupVersion struct {

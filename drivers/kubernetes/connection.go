@@ -7,7 +7,6 @@ import (
 	"errors"
 	"net/http"
 	"strings"
-	"sync"
 	"sync/atomic"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
@@ -15,7 +14,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/client-go/rest"
-	"k8s.io/utils/lru"
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/remote"
@@ -50,31 +48,6 @@ func keyOf(a broker.Access) connectionKey {
 	return k
 }
 
-// connections are the ways to VIMs that are kept, by [connectionKey]; what is unused for longest goes first.
-type connections struct {
-	mu   sync.Mutex
-	kept *lru.Cache
-}
-
-func newConnections() *connections {
-	return &connections{kept: lru.NewWithEvictionFunc(maxConnections, func(_ lru.Key, c any) {
-		c.(*connection).transport.CloseIdleConnections() // calls under way still end normally
-	})}
-}
-
-func (cs *connections) get(k connectionKey) (*connection, error) {
-	cs.mu.Lock()
-	defer cs.mu.Unlock()
-	if c, ok := cs.kept.Get(k); ok {
-		return c.(*connection), nil
-	}
-	c, err := dial(k)
-	if err == nil {
-		cs.kept.Add(k, c)
-	}
-	return c, err
-}
-
 // connection is one VIM's HTTP connections and the typed clients over them. It
 // holds no credential: each call brings its own in its context.
 type connection struct {
@@ -83,7 +56,7 @@ type connection struct {
 	authentication authenticationAPI
 	authorization  authorizationAPI
 
-	transport *remote.Transport
+	*remote.Transport
 }
 
 // dial prepares a connection; it connects to nothing yet.
@@ -101,7 +74,7 @@ func dial(k connectionKey) (*connection, error) {
 	if err != nil {
 		return nil, broker.Invalid("caCert", "holds no certificate")
 	}
-	c := &connection{transport: way}
+	c := &connection{Transport: way}
 	client := way.Client()
 	client.Transport = c
 	to := rest.Config{
@@ -123,7 +96,7 @@ func (c *connection) RoundTrip(request *http.Request) (*http.Response, error) {
 	ctx := request.Context()
 	request = request.Clone(ctx)
 	authorize(ctx, request)
-	response, err := c.transport.RoundTrip(request)
+	response, err := c.Transport.RoundTrip(request)
 	if err == nil {
 		// The caller decides when to retry; client-go would sleep and repeat.
 		response.Header.Del("Retry-After")

@@ -5,16 +5,17 @@ import (
 	"testing"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/drivers/ways"
 	"github.com/vimbroker/vimbroker/policy/egress"
 )
 
 // The pool cannot be seen from outside but by counting what servers accept.
 func TestConnectionsAreKept(t *testing.T) {
-	cs := newConnections()
+	cs := ways.New[connectionKey, *connection](maxConnections)
 	a := broker.Access{VIM: "one", Generation: 1, Target: broker.Target{Endpoint: "https://10.0.0.1"}}
 	get := func(a broker.Access) *connection {
 		t.Helper()
-		c, err := cs.get(keyOf(a))
+		c, err := cs.Get(keyOf(a), dial)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -40,28 +41,29 @@ func TestConnectionsAreKept(t *testing.T) {
 }
 
 func TestConnectionsAreBounded(t *testing.T) {
-	cs := newConnections()
+	cs := ways.New[connectionKey, *connection](maxConnections)
 	key := func(i int) connectionKey {
 		return connectionKey{vim: fmt.Sprint(i), target: broker.Target{Endpoint: "https://10.0.0.1"}}
 	}
 	for i := range maxConnections + 3 {
-		if _, err := cs.get(key(i)); err != nil {
+		if _, err := cs.Get(key(i), dial); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if n := cs.kept.Len(); n != maxConnections {
+	if n := cs.Len(); n != maxConnections {
 		t.Errorf("%d connections are kept, want %d", n, maxConnections)
 	}
 	for i := range 3 {
-		if _, kept := cs.kept.Get(key(i)); kept {
-			t.Errorf("connection %d, unused for longest, is kept", i)
+		kept := true
+		if _, err := cs.Get(key(i), func(k connectionKey) (*connection, error) { kept = false; return dial(k) }); kept || err != nil {
+			t.Errorf("connection %d, unused for longest, is kept (%v)", i, err)
 		}
 	}
-	cs.kept.Clear()
-	if n := cs.kept.Len(); n != 0 {
+	cs.Close()
+	if n := cs.Len(); n != 0 {
 		t.Errorf("%d connections are kept after close", n)
 	}
-	if _, err := cs.get(key(0)); err != nil {
+	if _, err := cs.Get(key(0), dial); err != nil {
 		t.Errorf("after close: %v", err)
 	}
 }

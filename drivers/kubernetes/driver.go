@@ -11,6 +11,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/clientconfig"
+	"github.com/vimbroker/vimbroker/drivers/ways"
 )
 
 var (
@@ -45,7 +46,7 @@ type Options struct {
 type Driver struct {
 	log         *slog.Logger
 	now         func() time.Time
-	connections *connections
+	connections *ways.Pool[connectionKey, *connection]
 	homes       *memory
 	facts       *cache.LRUExpireCache // by factKey
 
@@ -64,7 +65,7 @@ func New(o Options) *Driver {
 	return &Driver{
 		log:         o.Log,
 		now:         o.Now,
-		connections: newConnections(),
+		connections: ways.New[connectionKey, *connection](maxConnections),
 		homes:       newMemory(o.Now),
 		facts:       cache.NewLRUExpireCacheWithClock(maxFacts, clock(o.Now)),
 
@@ -96,7 +97,7 @@ func (d *Driver) Client(a broker.Access, namespaces []string, _ broker.Credentia
 }
 
 // Close closes the connections that are idle now. The driver can still be used.
-func (d *Driver) Close() { d.connections.kept.Clear() }
+func (d *Driver) Close() { d.connections.Close() }
 
 // over calls do with the connection to the VIM and a context for calls over it, to which the credential is lent.
 func (d *Driver) over(ctx context.Context, a broker.Access, do func(context.Context, *connection) error) error {
@@ -128,7 +129,7 @@ func (d *Driver) connect(ctx context.Context, a broker.Access) (_ context.Contex
 func (d *Driver) connectOver(
 	ctx context.Context, k connectionKey, credential broker.Credential,
 ) (_ context.Context, end func(), _ *connection, _ error) {
-	c, err := d.connections.get(k)
+	c, err := d.connections.Get(k, dial)
 	if err != nil {
 		return nil, nil, nil, err
 	}

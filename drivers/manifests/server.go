@@ -11,17 +11,15 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
-	"sync"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
-	"k8s.io/utils/lru"
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/remote"
 	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/drivers/ways"
 	"github.com/vimbroker/vimbroker/lifecycle"
-	"github.com/vimbroker/vimbroker/policy/egress"
 )
 
 // apiServer is the name of the remote side in errors.
@@ -44,35 +42,8 @@ type server struct {
 	hosts map[string]bool
 }
 
-// route is what the trust in a connection rests on; none holds a credential.
-type route struct {
-	host, ca, name string
-	insecure       bool
-	egress         *egress.Rules
-}
-
-// routes keeps the transports of API servers, by [route]: a handshake costs more than a call. Idle connections close by themselves.
-var routes = struct {
-	sync.Mutex
-	*lru.Cache
-}{Cache: lru.New(256)}
-
-// transport is the one that is kept for a connection, or a new one.
-func transport(host string, c lifecycle.Connection) (*remote.Transport, error) {
-	r := route{host, c.Config.CACert, c.Config.ServerName, c.Config.InsecureSkipVerify, c.Egress}
-	routes.Lock()
-	defer routes.Unlock()
-	if kept, ok := routes.Get(r); ok {
-		return kept.(*remote.Transport), nil
-	}
-	way, err := remote.New(c.Egress, remote.Options{
-		Server: apiServer, CA: remote.Authorities{PEM: r.ca}, ServerName: r.name, InsecureSkipVerify: r.insecure,
-	})
-	if err == nil {
-		routes.Add(r, way)
-	}
-	return way, err
-}
+// kept are the connections to API servers: a handshake costs more than a call. Idle ones close by themselves.
+var kept = ways.New[ways.Peer, *remote.Transport](256)
 
 // connect prepares calls; it connects to nothing yet.
 func (d *Driver) connect(c lifecycle.Connection) (*server, error) {
@@ -85,9 +56,12 @@ func (d *Driver) connect(c lifecycle.Connection) (*server, error) {
 			Kind: broker.ErrUnsupported, Detail: "the lease holds no token, and life-cycle operations on Kubernetes use no other credential",
 		}
 	}
-	way, err := transport(base.Host, c)
+	peer := ways.Peer{
+		Host: base.Host, CA: c.Config.CACert, ServerName: c.Config.ServerName, Insecure: c.Config.InsecureSkipVerify, Egress: c.Egress,
+	}
+	way, err := kept.Get(peer, func(r ways.Peer) (*remote.Transport, error) { return r.Dial(apiServer) })
 	if err != nil {
-		return nil, broker.Invalid("caCert", "holds no certificate")
+		return nil, err
 	}
 	return &server{base: base, http: way.Client(), token: c.Config.Token, manager: d.manager, further: c.Further}, nil
 }
