@@ -164,7 +164,9 @@ type Plan struct {
 	// Resources are the instance's resources once the plan is done, in the order in which
 	// they are made.
 	Resources []Resource
-	Facts     Facts
+	// Ports are the names of the ports that pods have on links that span to the VIM, by the ids of these.
+	Ports map[string][]string
+	Facts Facts
 	// facts are those of each part.
 	facts []Facts
 }

@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/asset"
 	"github.com/vimbroker/vimbroker/broker/failpoint"
 	"github.com/vimbroker/vimbroker/broker/job"
 	"github.com/vimbroker/vimbroker/policy"
@@ -92,6 +94,8 @@ type attempt struct {
 	act *audit.Act
 	// begun: a stage has its lease, and it is the only one.
 	begun bool
+	// ported: the ports that the plan's pods have are there.
+	ported bool
 	// advanced: a wave or a stage was ended and saved.
 	advanced bool
 	// leasing is held to read while a lease is taken, and to write while the operation's leases end.
@@ -170,7 +174,68 @@ func (a *attempt) follow(ctx context.Context) (err error) {
 	if digest := a.plan.digest(); digest != a.o.Plan {
 		a.o.Plan, a.o.Stage, a.o.Wave = digest, 0, 0
 	}
-	return a.stages(ctx)
+	if !a.ported && a.plan.Ports != nil {
+		if others, err := a.port(ctx); err != nil {
+			return err
+		} else if others {
+			return a.follow(ctx) // now that the pods' addresses are known
+		}
+	}
+	if err := a.stages(ctx); err != nil {
+		return err
+	}
+	return a.dropPorts(ctx)
+}
+
+// port finds or makes the ports that pods of the plan have on links that span to their VIM, once the operation is known to
+// begin. It reports whether they are others than before.
+func (a *attempt) port(ctx context.Context) (others bool, err error) {
+	to := &a.o.Target
+	if a.o.State == RollingBack {
+		to = &a.o.Before
+	}
+	to.Links = slices.Clone(to.Links)
+	for n, k := range to.Links {
+		names := a.plan.Ports[k.ID]
+		k.Ports = slices.DeleteFunc(slices.Clone(k.Ports), func(p asset.Port) bool { return !slices.Contains(names, p.Name) })
+		if k.Spans && (len(k.Ports) < len(names) || len(names) > 0 && a.o.Type == Heal) {
+			if err := a.started(ctx); err != nil {
+				return false, err
+			}
+			if k.Ports, err = a.Links.Ports(ctx, k.ID, a.i.ID, names, false); err != nil {
+				return false, err
+			}
+		}
+		if !reflect.DeepEqual(k, to.Links[n]) {
+			to.Links[n], others = k, true
+		}
+	}
+	if a.ported = true; !others {
+		return false, nil
+	}
+	if err := a.save(ctx); err != nil {
+		return false, err
+	}
+	failpoint.At("operation.ported")
+	a.posts, err = a.inputs(ctx, a.posts, a.i, a.o)
+	return true, err
+}
+
+// dropPorts has ports go that no pod has any more.
+func (a *attempt) dropPorts(ctx context.Context) error {
+	if a.o.Type == ScaleVNF || a.o.Type == Heal || a.o.Type == Instantiate && a.o.State != RollingBack {
+		return nil
+	}
+	links := slices.Concat(a.o.Before.Links, a.o.Target.Links)
+	for n, k := range links {
+		if !k.Spans || slices.ContainsFunc(links[:n], func(other Link) bool { return other.ID == k.ID && other.Spans }) {
+			continue
+		}
+		if _, err := a.Links.Ports(ctx, k.ID, a.i.ID, a.plan.Ports[k.ID], true); err != nil && !errors.Is(err, broker.ErrNotFound) {
+			return err
+		}
+	}
+	return nil
 }
 
 // decide asks policy about the plan, for the caller and for the engine.

@@ -32,6 +32,7 @@ type Links interface {
 	Lend(ctx context.Context, p policy.Principal, kind policy.Kind, v broker.VIM, ref string) (asset.Asset, error)
 	Create(ctx context.Context, p policy.Principal, r asset.Request) (asset.Asset, bool, error)
 	Release(ctx context.Context, ids ...string)
+	Ports(ctx context.Context, id, instance string, names []string, all bool) ([]asset.Port, error)
 }
 
 // Link is a virtual link that an instance uses, or is asked to use. A row of the store says so too.
@@ -48,9 +49,14 @@ type Link struct {
 	Own  bool
 	Made asset.Made
 	Spec spec.LinkSpec
+	// Spans: it is on another VIM, and spans to this; Ports are then the addresses that the other's book has for pods.
+	Spans bool         `json:",omitempty"`
+	Ports []asset.Port `json:",omitempty"`
 }
 
-func (k *Link) is(l asset.Asset) { k.ID, k.Name, k.Made, k.Spec = l.ID, l.Name, l.Made, l.Spec }
+func (k *Link) is(l asset.Asset) {
+	k.ID, k.Name, k.Made, k.Spec, k.Spans = l.ID, l.Name, l.Made, l.Spec, len(l.Spans) > 0
+}
 
 // connect finds the links that a request asks for, and those of the descriptor that are to be made. It records what is asked
 // for and not done. Nothing is made yet: see [Lifecycle.makeLinks]. Nil keeps the links of before, and so does more.

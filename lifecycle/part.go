@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/api/sol003"
 	"github.com/vimbroker/vimbroker/lifecycle/vnfpkg"
 	"github.com/vimbroker/vimbroker/policy"
 )
@@ -244,6 +245,9 @@ func compose(posts []*post, plans []Plan, standing []Resource) (whole Plan) {
 			whole.Resources = append(whole.Resources, r)
 		}
 		whole.Stages = append(whole.Stages, one.inWaves(p.Stages)...)
+		if p.Ports != nil { // one part has pods
+			whole.Ports = p.Ports
+		}
 		whole.facts = append(whole.facts, p.Facts)
 		whole.Facts = whole.Facts.and(p.Facts)
 	}
@@ -373,11 +377,7 @@ func (l *Lifecycle) connectAll(ctx context.Context, p policy.Principal, pkg Pack
 			if err != nil {
 				return err
 			}
-			takes := func(k Link) bool {
-				return !slices.ContainsFunc(k.Names(), func(name string) bool { return !taken[name] })
-			}
-			mine = slices.DeleteFunc(slices.Clone(asked), func(k Link) bool { return !takes(k) })
-			asked = slices.DeleteFunc(slices.Clone(asked), takes)
+			mine, asked = divided(asked, taken)
 		}
 		if err := l.connect(ctx, p, pkg, &view, mine, more); err != nil {
 			return err
@@ -393,4 +393,19 @@ func (l *Lifecycle) connectAll(ctx context.Context, p policy.Principal, pkg Pack
 	}
 	*to = of
 	return nil
+}
+
+// divided are the links, and the connection points of each, that a part takes, and those that it does not.
+func divided(asked []Link, taken map[string]bool) (mine, others []Link) {
+	mine, others = []Link{}, []Link{}
+	for _, k := range asked {
+		for takes, side := range map[bool]*[]Link{true: &mine, false: &others} {
+			of := k
+			of.CPs = slices.DeleteFunc(slices.Clone(k.CPs), func(p sol003.ExtCP) bool { return taken[p.CPDID] != takes })
+			if len(of.CPs) > 0 || k.VL != "" && taken[k.VL] == takes {
+				*side = append(*side, of)
+			}
+		}
+	}
+	return mine, others
 }

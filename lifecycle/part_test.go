@@ -28,6 +28,15 @@ type side struct {
 	mu      sync.Mutex
 	fault   error
 	failing func(ctx context.Context, w lifecycle.Wave) error
+	// taken are the connection points that files take, ports those that pods have on links that span; links are what the last
+	// plan knew of.
+	taken map[string]bool
+	ports []string
+	links []lifecycle.Link
+}
+
+func (s *side) Networks(lifecycle.Source) (made, taken map[string]bool, err error) {
+	return nil, s.taken, nil
 }
 
 // journal has what was done, in order.
@@ -72,6 +81,14 @@ func (s *side) Plan(ctx context.Context, c lifecycle.Connection, in lifecycle.Pl
 		}
 	}
 	p, err := s.yard.Plan(ctx, c, in)
+	if s.on == "kubernetes" && in.Operation != lifecycle.Terminate && in.Operation != lifecycle.ScaleVNF {
+		p.Ports, s.links = map[string][]string{}, in.Links
+		for _, k := range in.Links {
+			if k.Spans {
+				p.Ports[k.ID] = s.ports
+			}
+		}
+	}
 	for _, stage := range p.Stages {
 		for _, w := range stage.Waves {
 			for n := range w.Objects {

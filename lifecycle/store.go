@@ -52,7 +52,7 @@ type Store interface {
 	// Revision one up, atomically. If change fails nothing is written and its error is returned unchanged. A move
 	// that operationMoves does not list is ErrConflict. Changes to ids, projects and Revision are ignored.
 	UpdateOperation(ctx context.Context, id string, change func(*Operation, *Instance) error, e audit.Entry) (Operation, error)
-	// SaveProgress stores Plan, Stage, Wave and Steps of an operation, and nothing else of it, without an audit
+	// SaveProgress stores Plan, Stage, Wave, Steps and Links of an operation, and nothing else of it, without an audit
 	// entry: progress is no caller's act. Its Revision goes up.
 	SaveProgress(ctx context.Context, o Operation) error
 	// LiveOperations counts the operations that are Live.

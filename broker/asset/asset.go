@@ -62,6 +62,8 @@ type Asset struct {
 	Volume spec.VolumeSpec
 	// Existing is the VIM's id of a network, or the name of a claim, that stands already: nothing of it is made or removed.
 	Existing string
+	// Spans are the clusters whose nodes reach a link on a cloud, by the ids of VIMs.
+	Spans []spec.Span
 	// Shared is with every project, SharedWith with these: they see it and may use it.
 	Shared     bool
 	SharedWith []string
@@ -84,6 +86,31 @@ type Made struct {
 	Network string `json:"network,omitempty"`
 	Subnet  string `json:"subnet,omitempty"`
 	Group   string `json:"group,omitempty"`
+	// MTU and VLAN are those of the network of a link that spans; one without a VLAN has 0.
+	MTU  int `json:"mtu,omitempty"`
+	VLAN int `json:"vlan,omitempty"`
+}
+
+// Port is an address of a link that the cloud keeps for a pod: no machine is given it. IPs have the length of the prefix.
+type Port struct {
+	Name, ID, MAC string
+	IPs           []string
+}
+
+// On is the link as it is on a VIM, if it is on that or spans to it; then Spans says so.
+func (l Asset) On(vim string) (Asset, bool) {
+	at := slices.IndexFunc(l.Spans, func(s spec.Span) bool { return s.VIM == vim })
+	if at < 0 {
+		l.Spans = nil
+		return l, l.VIM == vim
+	}
+	l.Spans = l.Spans[at : at+1]
+	of := &spec.PodNetwork{Type: "macvlan", Device: l.Spans[0].Interface}
+	if l.Made.VLAN != 0 && !strings.Contains(of.Device, ".") { // a trunk of all VLANs
+		of.Type, of.VLAN = "vlan", l.Made.VLAN
+	}
+	l.Spec.NAD, l.Spec.MTU = of, l.Made.MTU
+	return l, true
 }
 
 // Noun is what people call the kind.
@@ -123,7 +150,7 @@ func (l Asset) OnVIM() broker.Use {
 // same reports whether another request asks for what the asset is.
 func (l Asset) same(other Asset) bool {
 	return l.VIM == other.VIM && l.Existing == other.Existing && l.Maker == other.Maker && reflect.DeepEqual(l.Spec, other.Spec) &&
-		reflect.DeepEqual(l.Volume, other.Volume)
+		reflect.DeepEqual(l.Volume, other.Volume) && slices.Equal(l.Spans, other.Spans)
 }
 
 // Moved is what becomes of the asset where a write makes next of it.
@@ -166,6 +193,8 @@ func (l Asset) wide() string {
 	case l.Kind != policy.KindLink:
 	case l.Existing != "":
 		return "existing.networkId"
+	case len(l.Spans) > 0:
+		return "spans"
 	case l.Spec.Segment != nil:
 		return "spec.segment"
 	case l.Spec.PortSecurity != nil && !*l.Spec.PortSecurity:
@@ -194,6 +223,11 @@ func (l Asset) valid() error {
 		if r.Direction != "ingress" && r.Direction != "egress" || r.Remote != "" && (err != nil || prefix != prefix.Masked()) ||
 			!slices.Contains([]string{"", "tcp", "udp", "icmp", "sctp"}, r.Protocol) || r.From < 0 || r.To < r.From || r.To > 65535 {
 			return broker.Invalid("spec.securityRules", "each has direction ingress or egress, a protocol, ports from low to high, and a prefix")
+		}
+	}
+	for _, at := range l.Spans {
+		if !idForm().MatchString(at.Physical) || !nameForm().MatchString(at.Interface) || len(at.Interface) > 15 {
+			return broker.Invalid("spans", "each has a vim, a physicalNetwork, and an interface as bond0 or bond0.100, of at most 15 characters")
 		}
 	}
 	switch g := s.Segment; {

@@ -71,6 +71,7 @@ type Request struct {
 	Spec               spec.LinkSpec
 	Volume             spec.VolumeSpec
 	Existing           string
+	Spans              []spec.Span
 	Shared             bool
 	SharedWith         []string
 	Maker              string
@@ -82,7 +83,7 @@ func (s *Assets) Create(ctx context.Context, p policy.Principal, r Request) (l A
 	now := s.Now()
 	l = Asset{
 		Kind: r.Kind, ID: uuid.Must(uuid.NewV7()).String(), Project: cmp.Or(r.Project, p.Project), Name: r.Name, Spec: r.Spec,
-		Volume: r.Volume, Existing: r.Existing,
+		Volume: r.Volume, Existing: r.Existing, Spans: slices.Clone(r.Spans),
 		Shared: r.Shared, SharedWith: r.SharedWith, Maker: r.Maker, Loose: r.Maker != "", State: Making, CreatedBy: p.Name, CreatedAt: now,
 		Since: now, Revision: 1,
 	}
@@ -105,9 +106,13 @@ func (s *Assets) Create(ctx context.Context, p policy.Principal, r Request) (l A
 	if err != nil {
 		return fail(err)
 	}
-	if field := l.wide(); field != "" {
-		if _, err := desk.Enter(ctx, p, policy.LinkAdopt, l.Resource()); errors.Is(err, broker.ErrDenied) || errors.Is(err, broker.ErrNotFound) {
-			why := &broker.Error{Kind: broker.ErrDenied, Field: field, Detail: "needs the permission " + string(policy.LinkAdopt)}
+	reached, err := s.reached(ctx, p, l)
+	if err != nil {
+		return fail(s.desk("").Refuse(ctx, act, err))
+	}
+	for _, on := range reached {
+		if _, err := desk.Enter(ctx, p, policy.LinkAdopt, on); errors.Is(err, broker.ErrDenied) || errors.Is(err, broker.ErrNotFound) {
+			why := &broker.Error{Kind: broker.ErrDenied, Field: l.wide(), Detail: "needs the permission " + string(policy.LinkAdopt)}
 			return fail(s.desk("").Refuse(ctx, act, why))
 		} else if err != nil {
 			return fail(err)
@@ -125,6 +130,27 @@ func (s *Assets) Create(ctx context.Context, p policy.Principal, r Request) (l A
 	failpoint.At("link.intent")
 	l, err = s.make(ctx, p, l, act)
 	return l, true, err
+}
+
+// reached is what somebody has to be permitted to adopt who makes the link: itself where it reaches beyond the project, and so on
+// each of the clusters that it spans to, whose ids it is given.
+func (s *Assets) reached(ctx context.Context, p policy.Principal, l Asset) (all []policy.Resource, err error) {
+	if l.wide() != "" {
+		all = append(all, l.Resource())
+	}
+	for n, to := range l.Spans {
+		v, err := s.Leaser.VIM(ctx, p, to.VIM)
+		if err != nil {
+			return nil, err
+		}
+		if v.Type != "kubernetes" || slices.ContainsFunc(l.Spans[:n], func(other spec.Span) bool { return other.VIM == v.ID }) {
+			return nil, broker.Invalid("spans.vim", "names %s, which is no Kubernetes cluster, or is named twice", v.Name)
+		}
+		on := l
+		l.Spans[n].VIM, on.VIM, on.VIMName, on.VIMType = v.ID, v.ID, v.Name, v.Type
+		all = append(all, on.Resource())
+	}
+	return all, nil
 }
 
 // again answers a request for an asset whose name is taken.
@@ -180,8 +206,10 @@ func (s *Assets) lease(l Asset) (r broker.LeaseRequest, err error) {
 	return d.Lease(l)
 }
 
-// on does something under a lease that ends with it.
-func (s *Assets) on(ctx context.Context, p policy.Principal, l Asset, do func(context.Context, Driver, Connection) error) error {
+// on does something under a lease that ends with it, beside others if it is for an instance.
+func (s *Assets) on(
+	ctx context.Context, p policy.Principal, l Asset, instance string, do func(context.Context, Driver, Connection) error,
+) error {
 	r, err := s.lease(l)
 	if err != nil || r.Purpose == "" {
 		return err
@@ -192,7 +220,7 @@ func (s *Assets) on(ctx context.Context, p policy.Principal, l Asset, do func(co
 	if err != nil {
 		return err
 	}
-	operation := "link:" + l.ID
+	operation := "link:" + l.ID + instance
 	ending, stop := context.WithTimeout(context.WithoutCancel(ctx), 2*workTime)
 	defer stop()
 	r.VIM, r.TTL, r.Operation = l.VIM, leaseTTL, operation
@@ -207,7 +235,7 @@ func (s *Assets) on(ctx context.Context, p policy.Principal, l Asset, do func(co
 func (s *Assets) make(ctx context.Context, p policy.Principal, l Asset, act *audit.Act) (Asset, error) {
 	made := l.Made
 	clean := l.Revision == 1 // nobody has tried before
-	err := s.on(ctx, p, l, func(ctx context.Context, d Driver, c Connection) (err error) {
+	err := s.on(ctx, p, l, "", func(ctx context.Context, d Driver, c Connection) (err error) {
 		clean = false
 		if made, err = d.Make(ctx, c, l); errors.Is(err, broker.ErrUnsupported) {
 			clean = l.Revision == 1 // the VIM does nothing of it
@@ -288,8 +316,8 @@ func (s *Assets) begin(
 
 // remove removes what stands of an asset that is Removing, and its row.
 func (s *Assets) remove(ctx context.Context, p policy.Principal, l Asset, act *audit.Act) (err error) {
-	if l.Existing == "" {
-		err = s.on(ctx, p, l, func(ctx context.Context, d Driver, c Connection) error { return d.Remove(ctx, c, l) })
+	if l.Existing == "" || len(l.Spans) > 0 {
+		err = s.on(ctx, p, l, "", func(ctx context.Context, d Driver, c Connection) error { return d.Remove(ctx, c, l) })
 	}
 	failpoint.At("link.removed")
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), workTime)
@@ -407,17 +435,43 @@ func (s *Assets) Lend(ctx context.Context, p policy.Principal, kind policy.Kind,
 			l, act, err = s.open(ctx, p, kind, policy.LinkUse, own.ID)
 		}
 	}
+	there, is := l.On(v.ID)
 	switch {
 	case err != nil:
 		return Asset{}, err
-	case l.VIM != v.ID:
-		err = broker.Invalid(kinds[kind].field, "names %s, which is on another VIM (%s) than the instance", l.Name, l.VIMName)
+	case !is:
+		err = broker.Invalid(kinds[kind].field, "names %s, which is on another VIM (%s), and does not span to the instance's", l.Name, l.VIMName)
 	case l.State != Ready:
 		err = &broker.Error{Kind: broker.ErrConflict, Detail: "the " + l.Noun() + " " + l.Name + " is " + string(l.State)}
 	default:
-		return l, act.Read(ctx)
+		return there, act.Read(ctx)
 	}
 	return Asset{}, s.desk("").Refuse(ctx, act, err)
+}
+
+// Ports finds or makes the ports that pods of an instance have on a link, by their names. Where they are all, its others are removed.
+func (s *Assets) Ports(ctx context.Context, id, instance string, names []string, all bool) (made []Port, err error) {
+	l, err := s.Store.Asset(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	p := broker.System("links", l.Project)
+	act, err := s.desk(l.Kind).Enter(ctx, p, policy.LinkUse, l.Resource())
+	if err != nil {
+		return nil, err
+	}
+	if err := s.Store.Append(ctx, act.With(audit.DetailInstance, instance).Intent()); err != nil {
+		return nil, err
+	}
+	err = s.on(ctx, p, l, ":"+instance, func(ctx context.Context, d Driver, c Connection) (err error) {
+		made, err = d.(Porter).Ports(ctx, c, l, instance, names, all)
+		return err
+	})
+	failpoint.At("link.ports")
+	if err != nil {
+		return nil, s.desk("").Refuse(ctx, act, err)
+	}
+	return made, s.Store.Append(ctx, act.Done())
 }
 
 // open finds an asset by its id, or its name: the project's own before one that is shared with it. It decides on an action.

@@ -153,3 +153,107 @@ func TestAFailureIsToldInOurWords(t *testing.T) {
 		}
 	}
 }
+
+// pair is a cloud and a cluster, by name.
+type pair struct {
+	cloud
+	asked *[]broker.LeaseRequest
+	ended *[]string
+}
+
+func (pair) VIM(_ context.Context, _ policy.Principal, name string) (broker.VIM, error) {
+	kind := broker.VIMType("kubernetes")
+	switch name {
+	case "nobody's":
+		return broker.VIM{}, broker.ErrNotFound
+	case "nfv1", "id of nfv1":
+		name, kind = "nfv1", "openstack"
+	}
+	return broker.VIM{ID: "id of " + strings.TrimPrefix(name, "id of "), Name: name, Project: "core", Type: kind}, nil
+}
+
+func (p pair) IssueLease(_ context.Context, _ policy.Principal, r broker.LeaseRequest) (broker.Lease, clientconfig.Config, error) {
+	*p.asked = append(*p.asked, r)
+	return broker.Lease{}, clientconfig.Config{}, nil
+}
+
+func (p pair) EndOperation(_ context.Context, operation string, _ ...string) error {
+	*p.ended = append(*p.ended, operation)
+	return nil
+}
+
+func (p pair) Ports(_ context.Context, _ asset.Connection, _ asset.Asset, instance string, names []string, _ bool) (made []asset.Port, err error) {
+	for _, name := range names {
+		made = append(made, asset.Port{Name: name, ID: instance})
+	}
+	return made, p.fails
+}
+
+// but forbids to adopt on a VIM.
+type but struct {
+	policy.Decider
+	vim string
+}
+
+func (b but) Decide(r policy.Request) policy.Decision {
+	return policy.Decision{Allowed: r.Action != policy.LinkAdopt || r.Resource.VIMName != b.vim}
+}
+
+// That a cluster's nodes reach a network is said of two VIMs, and needs the permission on each.
+func TestASpanNeedsItsPermissionOnBothVIMs(t *testing.T) {
+	p := policy.Principal{Name: "alice", Project: "core", Roles: []string{policy.RoleMember}}
+	for _, c := range []struct {
+		forbidden string
+		spans     []string
+		want      error
+	}{
+		{"", []string{"edge"}, nil},
+		{"nfv1", []string{"edge"}, broker.ErrDenied},
+		{"edge", []string{"edge"}, broker.ErrDenied},
+		{"far", []string{"edge", "far"}, broker.ErrDenied},
+		{"", []string{"edge", "id of edge"}, broker.ErrInvalid},
+		{"", []string{"nfv1"}, broker.ErrInvalid},
+		{"", []string{"nobody's"}, broker.ErrNotFound},
+	} {
+		s := &shelf{}
+		var asked []broker.LeaseRequest
+		var ended []string
+		v := pair{asked: &asked, ended: &ended}
+		links := asset.New(asset.Options{
+			Store: s, Leaser: v, Drivers: on(v), Guard: &audit.Guard{Policy: but{vim: c.forbidden}, Sink: s, Now: time.Now},
+			Egress: func(string) *egress.Rules { return nil }, Log: slog.New(slog.DiscardHandler), Now: time.Now,
+		})
+		r := asset.Request{Kind: policy.KindLink, Name: "lan", VIM: "nfv1"}
+		for _, vim := range c.spans {
+			r.Spans = append(r.Spans, spec.Span{VIM: vim, Physical: "physnet1", Interface: "bond0"})
+		}
+		l, _, err := links.Create(t.Context(), p, r)
+		if !errors.Is(err, c.want) || c.want != nil && (len(asked) > 0 || s.one.ID != "") {
+			t.Errorf("%+v: %v, with leases %v and a row %+v", c, err, asked, s.one)
+		}
+		if c.want != nil {
+			continue
+		}
+		if l.Spans[0].VIM != "id of edge" || r.Spans[0].VIM != "edge" {
+			t.Errorf("the link spans to %+v, asked for as %+v", l.Spans, r.Spans)
+		}
+		spanned, there := l.On("id of edge")
+		if _, other := l.On("id of far"); !there || other || spanned.Spec.NAD.Type != "macvlan" || l.Spec.NAD != nil {
+			t.Errorf("on the cluster it is %+v", spanned)
+		}
+		made, err := links.Ports(t.Context(), l.ID, "i", []string{"a"}, false)
+		if err != nil || len(made) != 1 || asked[1].VIM != "id of nfv1" || asked[1].Purpose != "network" || ended[1] == ended[0] || !strings.HasSuffix(ended[1], ":i") {
+			t.Errorf("Ports = %v, %v, under leases %+v that end with %q", made, err, asked, ended)
+		}
+		if log := s.log[len(s.log)-2:]; log[0].Outcome != audit.Intent || log[1].Outcome != audit.Done || log[1].Detail[audit.DetailInstance] != "i" {
+			t.Errorf("the log has %+v", log)
+		}
+	}
+	for _, wrong := range []spec.Span{{Physical: "a b", Interface: "bond0"}, {Physical: "p", Interface: "bond0; reboot"}, {Physical: "p", Interface: "interface-of-16ch"}, {Interface: "bond0"}} {
+		s := &shelf{}
+		links := asset.New(asset.Options{Store: s, Guard: &audit.Guard{Policy: yes{}, Sink: s, Now: time.Now}, Now: time.Now})
+		if _, _, err := links.Create(t.Context(), p, asset.Request{Kind: policy.KindLink, Name: "lan", VIM: "nfv1", Spans: []spec.Span{wrong}}); !errors.Is(err, broker.ErrInvalid) {
+			t.Errorf("%+v: %v", wrong, err)
+		}
+	}
+}

@@ -56,6 +56,12 @@ type Driver interface {
 	Remove(ctx context.Context, c Connection, l Asset) error
 }
 
+// Porter is a driver whose VIM keeps the one book of the addresses of a link that spans.
+type Porter interface {
+	// Ports is [Assets.Ports]. [broker.ErrConflict]: an address is taken, or none is left.
+	Ports(ctx context.Context, c Connection, l Asset, instance string, names []string, all bool) ([]Port, error)
+}
+
 // Connection is a driver's way to a VIM, with the credential of one lease. Egress are the addresses that may be dialled.
 type Connection struct {
 	Config clientconfig.Config

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -76,7 +77,8 @@ func validNetwork(n spec.PodNetwork) error {
 }
 
 // configuration is the plugin's, as JSON.
-func configuration(name string, s spec.LinkSpec) string {
+func configuration(name string, k lifecycle.Link) string {
+	s := k.Spec
 	n, t := *s.NAD, writtenTypes[s.NAD.Type]
 	c := map[string]any{"cniVersion": "0.3.1", "name": name, "type": n.Type}
 	set := func(key string, value any, is bool) {
@@ -92,6 +94,8 @@ func configuration(name string, s spec.LinkSpec) string {
 	set(t.vlan, n.VLAN, n.VLAN != 0)
 	set("mtu", s.MTU, s.MTU != 0)
 	switch {
+	case k.Spans:
+		c["ipam"], c["capabilities"] = map[string]any{"type": "static"}, map[string]bool{"ips": true, "mac": true}
 	case s.DHCP != nil && *s.DHCP:
 		c["ipam"] = map[string]any{"type": "dhcp"}
 	case s.CIDR != "":
@@ -108,12 +112,21 @@ func configuration(name string, s spec.LinkSpec) string {
 		c["ipam"] = map[string]any{"type": "host-local", "ranges": [][]map[string]string{ranges}}
 	}
 	set("dns", map[string]any{"nameservers": s.DNS}, len(s.DNS) > 0)
+	if k.Spans && n.Type == "vlan" { // which leaves the MAC address to another
+		c = map[string]any{
+			"cniVersion": "0.3.1", "name": name,
+			"plugins": []any{c, map[string]any{"type": "tuning", "capabilities": map[string]bool{"mac": true}}},
+		}
+	}
 	text, _ := json.Marshal(c) // cannot fail for these types
 	return string(text)
 }
 
 // attached is a network that an instance is given, by the name that its pods know it by.
-type attached struct{ name, config, resource string }
+type attached struct {
+	name, config string
+	lifecycle.Link
+}
 
 // networksOf are the networks of virtual links: each connection point or link of the descriptor has one of its name.
 func networksOf(all []lifecycle.Link) (nets []attached, err error) {
@@ -126,43 +139,72 @@ func networksOf(all []lifecycle.Link) (nets []attached, err error) {
 			if err := validNetwork(*k.Spec.NAD); err != nil {
 				return nil, err
 			}
-			nets = append(nets, attached{name, configuration(name, k.Spec), k.Spec.NAD.Resource})
+			nets = append(nets, attached{name, configuration(name, k), k})
 		}
 	}
 	return nets, nil
 }
 
 // withNetworks adds to the manifests of a package those of the networks that its instance is given.
-func withNetworks(in lifecycle.PlanInput) (lifecycle.PlanInput, []attached, error) {
+func withNetworks(in lifecycle.PlanInput) (lifecycle.PlanInput, error) {
 	nets, err := networksOf(in.Links)
 	if err != nil {
-		return in, nil, err
+		return in, err
 	}
 	in.Manifests = slices.Clone(in.Manifests)
 	for _, n := range nets {
 		meta := map[string]any{"name": n.name, "annotations": map[string]string{variablesAnnotation: "off"}}
-		if n.resource != "" {
-			meta["annotations"].(map[string]string)[resourceAnnotation] = n.resource
+		if device := n.Spec.NAD.Resource; device != "" {
+			meta["annotations"].(map[string]string)[resourceAnnotation] = device
 		}
 		text, err := json.Marshal(map[string]any{
 			"apiVersion": networkGroup + "/v1", "kind": networkKind, "metadata": meta, "spec": map[string]string{"config": n.config},
 		})
 		if err != nil {
-			return in, nil, err
+			return in, err
 		}
 		in.Manifests = append(in.Manifests, lifecycle.Manifest{Path: "virtual link of " + n.name, Text: secret.NewText(string(text))})
 	}
-	return in, nets, nil
+	return in, nil
 }
 
-// link has the pods of a workload be replaced when the networks change that they name.
-func (o *object) link(nets []attached) {
+// link gives pods what they have of the links of their instance, and returns the names of their ports, by the ids of links.
+func link(in lifecycle.PlanInput, all []*object) (ports map[string][]string, err error) {
+	nets, err := networksOf(in.Links)
+	scaled := autoscaled(in, all)
+	ports = map[string][]string{}
+	for _, o := range all {
+		if err == nil {
+			err = o.link(in, nets, scaled[scaledAs(o.Resource)], ports)
+		}
+	}
+	return ports, err
+}
+
+// link gives the pods of a workload the ports that they have on its networks, and has them be replaced when those change.
+func (o *object) link(in lifecycle.PlanInput, nets []attached, scaled bool, ports map[string][]string) error {
+	own := o.Group == networkGroup && o.Kind == networkKind && o.Namespace == in.Namespace
+	o.vouched = own && slices.ContainsFunc(nets, func(n attached) bool { return n.Spans && n.name == o.Name }) // by an administrator
 	for _, t := range templates(o.Resource, o.content) {
-		named := podNetworks(text(mapAt(t, "metadata", "annotations"), networksAnnotation))
+		annotations := mapAt(t, "metadata", "annotations")
+		named := podNetworks(text(annotations, networksAnnotation))
 		var configs []string
 		for _, n := range nets {
-			if slices.Contains(named, n.name) || slices.Contains(named, o.Namespace+"/"+n.name) {
+			for at, name := range named {
+				if name != n.name && name != o.Namespace+"/"+n.name {
+					continue
+				}
 				configs = append(configs, n.config)
+				if !n.Spans || o.Namespace != in.Namespace {
+					continue
+				}
+				if scaled || !o.alone() {
+					return o.fault(nil, "%s may have several pods at a time, and each address of %s is of one: take a StatefulSet "+
+						"of one replica without an autoscaler, or a Pod", o.titleIn(), n.name)
+				}
+				if err := o.port(n, annotations, at, ports); err != nil {
+					return err
+				}
 			}
 		}
 		if len(configs) > 0 {
@@ -170,6 +212,64 @@ func (o *object) link(nets []attached) {
 			setText(t["metadata"].(map[string]any), "annotations", linksAnnotation, hex.EncodeToString(sum[:8]))
 		}
 	}
+	return nil
+}
+
+// port notes the port that the pod of a workload has on a network, the one at a place of its annotation, and puts it there if it
+// is made already.
+func (o *object) port(n attached, annotations map[string]any, at int, ports map[string][]string) error {
+	name := n.name + "/" + strings.ToLower(o.Kind) + "/" + o.Name
+	list := networkList(text(annotations, networksAnnotation))
+	own := slices.ContainsFunc(slices.Collect(maps.Keys(list[at])), func(key string) bool {
+		return slices.Contains([]string{"mac", "ips", "cni-args"}, strings.ToLower(key))
+	})
+	if own || slices.Contains(ports[n.ID], name) {
+		return o.fault(nil, "%s names network %s with mac, ips or cni-args, or twice: the addresses are those of one port of the link",
+			o.titleIn(), n.name)
+	}
+	ports[n.ID] = append(ports[n.ID], name)
+	for _, p := range n.Ports {
+		if p.Name == name {
+			list[at]["mac"], list[at]["ips"] = p.MAC, p.IPs
+		}
+	}
+	written, err := json.Marshal(list)
+	annotations[networksAnnotation] = string(written)
+	return err
+}
+
+// alone reports whether a workload never has two pods at a time: a Deployment's is followed before it has ended.
+func (o *object) alone() bool {
+	n, said := mapAt(o.content, "spec")["replicas"].(int64)
+	return o.Group == "" && o.Kind == "Pod" || o.Group == apps && o.Kind == "StatefulSet" && (!said || n < 2)
+}
+
+// addressed reports whether the pod of a workload has a port.
+func addressed(links []lifecycle.Link, r lifecycle.Resource) bool {
+	name := "/" + strings.ToLower(r.Kind) + "/" + r.Name
+	return slices.ContainsFunc(links, func(k lifecycle.Link) bool {
+		return slices.ContainsFunc(k.Ports, func(p asset.Port) bool { return strings.HasSuffix(p.Name, name) })
+	})
+}
+
+// networkList are the networks that a pod's annotation names, in the form that has a member for each thing.
+func networkList(annotation string) (list []map[string]any) {
+	if json.Unmarshal([]byte(annotation), &list) == nil {
+		return list
+	}
+	list = nil
+	for one := range strings.SplitSeq(annotation, ",") {
+		name, device, _ := strings.Cut(strings.TrimSpace(one), "@")
+		e := map[string]any{"name": name}
+		if space, of, is := strings.Cut(name, "/"); is {
+			e["namespace"], e["name"] = space, of
+		}
+		if device != "" {
+			e["interface"] = device
+		}
+		list = append(list, e)
+	}
+	return list
 }
 
 // podNetworks are the networks that a pod's annotation names, as NAMESPACE/NAME or NAME.
@@ -218,6 +318,8 @@ func (Links) Lease(l asset.Asset) (r broker.LeaseRequest, err error) {
 	switch {
 	case s.NAD == nil:
 		return r, broker.Invalid("spec.nad", "is needed on Kubernetes: the type of the network, and its device")
+	case len(l.Spans) > 0:
+		return r, broker.Invalid("spans", "are of a link on a cloud, whose network a cluster's nodes reach")
 	case s.SubnetPool+s.Router != "" || s.Segment != nil || s.PortSecurity != nil || s.Rules != nil:
 		return r, broker.Invalid("spec", "has members that only a cloud has (subnetPool, segment, router, portSecurity, securityRules)")
 	}

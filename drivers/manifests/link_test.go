@@ -3,6 +3,7 @@ package manifests_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -29,6 +30,9 @@ func linked(networks string, s spec.LinkSpec) lifecycle.PlanInput {
 
 func multus(t *testing.T) *fakeobjects.Server {
 	s := fakeobjects.New(t)
+	s.Serve(fakeobjects.Kind{Group: "apps", Version: "v1", Kind: "StatefulSet", Plural: "statefulsets", Namespaced: true})
+	s.Serve(fakeobjects.Kind{Group: "apps", Version: "v1", Kind: "DaemonSet", Plural: "daemonsets", Namespaced: true})
+	s.Serve(fakeobjects.Kind{Group: "autoscaling", Version: "v2", Kind: "HorizontalPodAutoscaler", Plural: "horizontalpodautoscalers", Namespaced: true})
 	s.Serve(fakeobjects.Kind{Group: "k8s.cni.cncf.io", Version: "v1", Kind: "NetworkAttachmentDefinition", Plural: "network-attachment-definitions", Namespaced: true})
 	return s
 }
@@ -118,4 +122,93 @@ func TestTypesOfNetworks(t *testing.T) {
 			t.Errorf("%+v = %v", s, err)
 		}
 	}
+}
+
+// spanned is a pod of a kind on a link that spans to its cluster.
+func spanned(kind, networks, extra string, span spec.Span, ports ...asset.Port) lifecycle.PlanInput {
+	text := strings.NewReplacer("NETWORKS", networks, "kind: Deployment", "kind: "+kind, "spec: {selector", "spec: {"+extra+"selector").Replace(attachedPod)
+	in := input(text)
+	l, _ := asset.Asset{
+		ID: "1", VIM: "cloud", Spans: []spec.Span{span}, Made: asset.Made{MTU: 1496, VLAN: 100}, Spec: spec.LinkSpec{CIDR: "10.9.0.0/24"},
+	}.On(span.VIM)
+	in.Links = []lifecycle.Link{{ID: "1", CPs: []sol003.ExtCP{{CPDID: "SGI_CP"}}, Spec: l.Spec, Made: l.Made, Spans: true, Ports: ports}}
+	return in
+}
+
+// A link of a cloud that spans to the cluster is a network on the interface and the segment that its nodes reach. An administrator
+// has answered for it; a pod has the MAC and the addresses of its port in the cloud's book.
+func TestASpanIsANetworkWithTheCloudsAddresses(t *testing.T) {
+	s := multus(t)
+	port := asset.Port{Name: "sgi-cp/statefulset/front", ID: "p", MAC: "fa:16:3e:00:00:01", IPs: []string{"10.9.0.7/24"}}
+	for device, want := range map[string]string{
+		"bond0": `{"cniVersion":"0.3.1","name":"sgi-cp","plugins":[{"capabilities":{"ips":true,"mac":true},"cniVersion":"0.3.1",` +
+			`"ipam":{"type":"static"},"master":"bond0","mtu":1496,"name":"sgi-cp","type":"vlan","vlanId":100},{"capabilities":{"mac":true},"type":"tuning"}]}`,
+		"bond0.100": `{"capabilities":{"ips":true,"mac":true},"cniVersion":"0.3.1","ipam":{"type":"static"},"master":"bond0.100","mtu":1496,` +
+			`"name":"sgi-cp","type":"macvlan"}`,
+	} {
+		span := spec.Span{VIM: "v", Physical: "physnet1", Interface: device}
+		p := mustPlan(t, s, spanned("StatefulSet", "'other, cnf/sgi-cp@net7'", "", span, port))
+		if got := applied(t, p, "NetworkAttachmentDefinition").Spec.Config; got != want {
+			t.Errorf("on %s the network is %s, want %s", device, got, want)
+		}
+		const annotation = `[{"name":"other"},{"interface":"net7","ips":["10.9.0.7/24"],"mac":"fa:16:3e:00:00:01","name":"sgi-cp","namespace":"cnf"}]`
+		if got := applied(t, p, "StatefulSet").Spec.Template.Metadata.Annotations["k8s.v1.cni.cncf.io/networks"]; got != annotation {
+			t.Errorf("the pods are annotated with %s, want %s", got, annotation)
+		}
+		if len(p.Facts.Reaches) > 0 || fmt.Sprint(p.Ports) != "map[1:[sgi-cp/statefulset/front]]" {
+			t.Errorf("the plan reaches %+v, and wants ports %v", p.Facts.Reaches, p.Ports)
+		}
+	}
+	own := spanned("StatefulSet", "sgi-cp", "", spec.Span{VIM: "v", Interface: "bond0.100"})
+	own.Manifests = append(own.Manifests, input(`apiVersion: k8s.cni.cncf.io/v1
+kind: NetworkAttachmentDefinition
+metadata: {name: mine}
+spec: {config: '{"type": "macvlan", "master": "bond0.100"}'}
+`).Manifests...)
+	if r := mustPlan(t, s, own).Facts.Reaches; len(r) != 1 || r[0].Name != "mine" {
+		t.Errorf("a network of the package beside it reaches %+v", r)
+	}
+}
+
+// Where the addresses are static each goes to one pod: what may have several at a time is refused, and so is an address of the
+// package's own choice.
+func TestOneAddressIsOnePods(t *testing.T) {
+	s := multus(t)
+	const scaler = "apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata: {name: s}\n" +
+		"spec: {maxReplicas: 3, scaleTargetRef: {kind: StatefulSet, name: front, apiVersion: apps/v1}}\n"
+	span := spec.Span{VIM: "v", Physical: "physnet1", Interface: "bond0.100"}
+	for _, c := range []struct {
+		kind, networks, extra, more string
+		fault                       string
+	}{
+		{"StatefulSet", "sgi-cp", "", "", ""},
+		{"StatefulSet", "sgi-cp", "replicas: 0, ", "", ""},
+		{"StatefulSet", "sgi-cp", "replicas: 2, ", "", "several pods"},
+		{"StatefulSet", "sgi-cp", "", scaler, "several pods"},
+		{"Deployment", "sgi-cp", "", "", "several pods"},
+		{"Deployment", "sgi-cp", "strategy: {type: Recreate}, ", "", "several pods"},
+		{"DaemonSet", "sgi-cp", "", "", "several pods"},
+		{"DaemonSet", "another", "", "", ""},
+		{"StatefulSet", "'sgi-cp, sgi-cp'", "", "", "of one port"},
+		{"StatefulSet", `'[{"name": "sgi-cp", "MAC": "fa:16:3e:00:00:02"}]'`, "", "", "of one port"},
+		{"StatefulSet", `'[{"name": "sgi-cp", "ips": ["10.9.0.8/24"]}]'`, "", "", "of one port"},
+		{"StatefulSet", `'[{"name": "sgi-cp", "cni-args": {"ips": ["10.9.0.8/24"]}}]'`, "", "", "of one port"},
+		{"StatefulSet", `'[{"name": "sgi-cp", "default-route": ["10.9.0.1"]}]'`, "", "", ""},
+	} {
+		in := spanned(c.kind, c.networks, c.extra, span)
+		if c.more != "" {
+			in.Manifests = append(in.Manifests, input(c.more).Manifests...)
+		}
+		if _, err := plan(t, s, in); (err == nil) != (c.fault == "") || err != nil && (!errors.Is(err, broker.ErrInvalid) || !strings.Contains(err.Error(), c.fault)) {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+	in := spanned("StatefulSet", "sgi-cp", "", span, asset.Port{Name: "sgi-cp/statefulset/front"})
+	in.Operation, in.Scaled, in.Replicas = lifecycle.ScaleVNF, []string{"front"}, map[string]int32{"front": 2}
+	in.Standing = []lifecycle.Resource{{Group: "apps", Version: "v1", Kind: "StatefulSet", Plural: "statefulsets", Namespace: "cnf", Name: "front", VDU: "front"}}
+	if _, err := plan(t, s, in); !errors.Is(err, broker.ErrInvalid) {
+		t.Errorf("a pod with an address of its own is scaled: %v", err)
+	}
+	in.Replicas["front"] = 0
+	mustPlan(t, s, in)
 }

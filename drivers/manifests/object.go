@@ -32,8 +32,8 @@ type object struct {
 	wave    int
 	// order counts the objects of a package from its beginning.
 	order int
-	// elsewhere: its namespace is not the instance's.
-	elsewhere bool
+	// elsewhere: its namespace is not the instance's. vouched: an administrator has answered for where it reaches.
+	elsewhere, vouched bool
 	// release is the Kubernetes by whose rules its pods are judged.
 	release api.Version
 	// hostsOfOthers are those of Ingresses in other namespaces, as far as they are known.

@@ -62,6 +62,8 @@ type draft struct {
 	has map[identity]bool
 	// release is the one that the objects are of; empty for none.
 	release string
+	// ports are the names of those that pods have, by the ids of links.
+	ports map[string][]string
 }
 
 // identity tells an object from all others of a cluster.
@@ -82,7 +84,7 @@ func (p *draft) keep(r lifecycle.Resource) {
 
 func (p *draft) done() lifecycle.Plan {
 	p.end()
-	return lifecycle.Plan{Stages: p.stages, Resources: p.resources, Facts: p.facts.done()}
+	return lifecycle.Plan{Stages: p.stages, Resources: p.resources, Ports: p.ports, Facts: p.facts.done()}
 }
 
 // stage returns the stage for a wave in a namespace, or without one in the cluster. The last
@@ -152,6 +154,9 @@ func (p *draft) waves() (n int) {
 // applyAll plans to apply everything that the manifests hold.
 func (p *draft) applyAll(ctx context.Context, s *server, in lifecycle.PlanInput) error {
 	all, err := s.settled(ctx, in, nil, nil)
+	if err == nil {
+		p.ports, err = link(in, all)
+	}
 	if err != nil {
 		return err
 	}
@@ -162,10 +167,9 @@ func (p *draft) applyAll(ctx context.Context, s *server, in lifecycle.PlanInput)
 // want them. foreign is nil for manifests of a package. defined are kinds that the plan defines before; those that the
 // objects define are added.
 func (s *server) settled(ctx context.Context, in lifecycle.PlanInput, foreign *Marks, defined kinds) ([]*object, error) {
-	var nets []attached
 	if foreign == nil {
 		var err error
-		if in, nets, err = withNetworks(in); err != nil {
+		if in, err = withNetworks(in); err != nil {
 			return nil, err
 		}
 	}
@@ -200,7 +204,6 @@ func (s *server) settled(ctx context.Context, in lifecycle.PlanInput, foreign *M
 		for name, value := range in.Labels {
 			o.label(name, value)
 		}
-		o.link(nets)
 	}
 	arrange(all)
 	return all, nil
@@ -511,6 +514,9 @@ func (p *draft) scale(in lifecycle.PlanInput) error {
 		p.facts.add(r)
 		if r.VDU == "" || !slices.Contains(in.Scaled, r.VDU) {
 			continue
+		}
+		if in.Replicas[r.VDU] > 1 && addressed(in.Links, r) {
+			return broker.Invalid("", "VDU %s cannot be scaled: its pod has the one address of a port, which no other can have", r.VDU)
 		}
 		err := p.step(lifecycle.Scale, len(done) == 0, lifecycle.Object{Resource: r, Replicas: in.Replicas[r.VDU]}, func(rules *rules) error {
 			rules.allow(r.Group, r.Plural, r.Name, "get")

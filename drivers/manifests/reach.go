@@ -86,8 +86,9 @@ func reaches(o *object) (finds []finding) {
 	}
 	for _, r := range table {
 		if r.group == o.Group && (r.kind == "" || r.kind == o.Kind) {
-			known = true
-			finds = append(finds, r.look(o)...)
+			if known = true; !o.vouched {
+				finds = append(finds, r.look(o)...)
+			}
 		}
 	}
 	finds = append(finds, foreignNetworks(o)...)

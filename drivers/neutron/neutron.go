@@ -2,7 +2,7 @@
 // as the link asks. Neutron keeps no names unique and takes no tag with a creation, so everything has the link's handle as
 // its name and the link's tag as its description from the first moment on, and is found again by both.
 //
-// It never writes device_owner: what begins with "network:" there gets past the rules against forged addresses.
+// It writes no device_owner but that of pods: what begins with "network:" there gets past the rules against forged addresses.
 package neutron
 
 import (
@@ -11,11 +11,13 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net"
 	"net/http"
 	"net/netip"
 	"net/url"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/vimbroker/vimbroker/broker"
@@ -35,6 +37,8 @@ const (
 	purpose = "network"
 	// maxShown bounds the ports of others that an error names.
 	maxShown = 5
+	// podOwner is the device_owner of ports of pods.
+	podOwner = "vimbroker:pod"
 )
 
 // Lease implements [asset.Driver].
@@ -53,11 +57,16 @@ func (Driver) Lease(l asset.Asset) (r broker.LeaseRequest, err error) {
 type server struct {
 	*heat.Service
 	asset.Asset
+	// port is what the name of a port of a pod has behind the link's.
+	port string
 }
+
+// Handle is the name of what is looked for.
+func (s *server) Handle() string { return s.Asset.Handle() + s.port }
 
 func dial(ctx context.Context, c asset.Connection, l asset.Asset) (*server, error) {
 	s, err := heat.Dial(ctx, c.Config, c.Egress, "network", name)
-	return &server{s, l}, err
+	return &server{Service: s, Asset: l}, err
 }
 
 // Call implements what [heat.Service] does, and says what a cloud lacks that refuses the lease: access rules hold it to Neutron.
@@ -83,11 +92,13 @@ type thing struct {
 	CIDR        string    `json:"cidr"`
 	Owner       string    `json:"device_owner"`
 	Device      string    `json:"device_id"`
+	MAC         string    `json:"mac_address"`
 	IPs         []address `json:"fixed_ips"`
 }
 
 type address struct {
-	Subnet string `json:"subnet_id"`
+	Subnet string     `json:"subnet_id"`
+	IP     netip.Addr `json:"ip_address"`
 }
 
 // plurals are what Neutron calls several of a kind.
@@ -165,14 +176,13 @@ func (Driver) Make(ctx context.Context, c asset.Connection, l asset.Asset) (m as
 		return m, err
 	}
 	defer s.Close()
-	if id := l.Existing; id != "" {
-		err := s.Call(ctx, http.MethodGet, "v2.0/networks/"+id, nil, nil, "look at network "+id)
-		if errors.Is(err, broker.ErrNotFound) {
-			err = broker.Invalid("existing.networkId", "is no network that the VIM's project sees")
-		}
-		return asset.Made{Network: id}, err
+	if m.Network = l.Existing; m.Network == "" {
+		m.Network, err = s.network(ctx)
 	}
-	if m.Network, err = s.network(ctx); err != nil {
+	if err == nil && (l.Existing != "" || len(l.Spans) > 0) {
+		err = s.segment(ctx, &m)
+	}
+	if err != nil || l.Existing != "" {
 		return m, err
 	}
 	if m.Subnet, err = s.subnet(ctx, m.Network); err != nil {
@@ -180,6 +190,47 @@ func (Driver) Make(ctx context.Context, c asset.Connection, l asset.Asset) (m as
 	}
 	m.Group, err = s.group(ctx)
 	return m, err
+}
+
+// segment looks at the network, and holds what is said of its reach against what the cloud says of its segment.
+func (s *server) segment(ctx context.Context, m *asset.Made) error {
+	var got struct {
+		Network struct {
+			MTU      int    `json:"mtu"`
+			Type     string `json:"provider:network_type"`
+			Physical string `json:"provider:physical_network"`
+			VLAN     int    `json:"provider:segmentation_id"`
+		} `json:"network"`
+	}
+	err := s.Call(ctx, http.MethodGet, "v2.0/networks/"+m.Network, nil, &got, "look at network "+m.Network)
+	if errors.Is(err, broker.ErrNotFound) {
+		err = broker.Invalid("existing.networkId", "is no network that the VIM's project sees")
+	}
+	n := got.Network
+	field, detail := "", ""
+	for _, at := range s.Spans {
+		_, vlan, tagged := strings.Cut(at.Interface, ".")
+		switch {
+		case err != nil:
+			return err
+		case n.Type == "":
+			return &broker.Error{
+				Kind: broker.ErrInvalid, Field: "spans", Detail: "cannot be checked: the cloud does not show the lease what segment the network has",
+				Remedy: "have Neutron's policy show get_network:provider:* to a role of the VIM's user other than admin, which no lease has",
+			}
+		case n.Type != "vlan" && n.Type != "flat":
+			field, detail = "spans", "names a cluster, and the network ends within the cloud: nodes reach one of type vlan or flat"
+		case n.Physical != at.Physical:
+			field, detail = "spans.physicalNetwork", "is "+at.Physical+", and the network is on another"
+		case tagged && n.Type == "vlan" && vlan != strconv.Itoa(n.VLAN):
+			field, detail = "spans.interface", fmt.Sprintf("is of VLAN %s, and the network is VLAN %d", vlan, n.VLAN)
+		}
+		if field != "" {
+			return &broker.Error{Kind: broker.ErrInvalid, Field: field, Detail: detail, Remedy: "see openstack network show " + m.Network}
+		}
+		m.MTU, m.VLAN = n.MTU, n.VLAN
+	}
+	return err
 }
 
 // members are those that say something.
@@ -274,14 +325,14 @@ func (s *server) group(ctx context.Context) (string, error) {
 
 // Remove implements [asset.Driver].
 func (Driver) Remove(ctx context.Context, c asset.Connection, l asset.Asset) error {
-	if l.Existing != "" {
-		return nil
-	}
 	s, err := dial(ctx, c, l)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
+	if l.Existing != "" {
+		return s.drop(ctx, l.Existing, "/", nil)
+	}
 	networks, err := s.ours(ctx, "network")
 	subnets, wrong := s.ours(ctx, "subnet")
 	if err = errors.Join(err, wrong); err != nil {
@@ -306,8 +357,9 @@ func (Driver) Remove(ctx context.Context, c asset.Connection, l asset.Asset) err
 
 // unused takes the interface of the link's router away, and names the ports of others that are on the network.
 func (s *server) unused(ctx context.Context, network string, subnets []thing) error {
+	left := s.drop(ctx, network, "/", nil) // by instances that were let go of
 	ports, err := s.list(ctx, "port", url.Values{"network_id": {network}})
-	if err != nil {
+	if err = errors.Join(left, err); err != nil {
 		return err
 	}
 	var others []string
@@ -333,6 +385,65 @@ func (s *server) unused(ctx context.Context, network string, subnets []thing) er
 	return &broker.Error{
 		Kind: broker.ErrConflict, Detail: "network " + network + " of the link has ports of others: " + text, Remedy: "remove these ports first",
 	}
+}
+
+// Ports implements [asset.Porter]. A port is bound to nothing: what it is for is its address.
+func (Driver) Ports(
+	ctx context.Context, c asset.Connection, l asset.Asset, instance string, names []string, all bool,
+) (made []asset.Port, err error) {
+	s, err := dial(ctx, c, l)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	subnets, err := s.list(ctx, "subnet", url.Values{"network_id": {l.Made.Network}})
+	if err == nil && all {
+		err = s.drop(ctx, l.Made.Network, "/"+instance+"/", names)
+	}
+	made = make([]asset.Port, len(names))
+	for n, name := range names {
+		if err == nil {
+			made[n], err = (&server{s.Service, l, "/" + instance + "/" + name}).pod(ctx, instance, name, subnets)
+		}
+	}
+	return made, err
+}
+
+// drop removes the link's ports of pods whose names go on so, but for some.
+func (s *server) drop(ctx context.Context, network, of string, but []string) error {
+	there, err := s.list(ctx, "port", url.Values{"network_id": {network}, "device_owner": {podOwner}})
+	for _, p := range there {
+		if name, ours := strings.CutPrefix(p.Name, s.Handle()+of); ours && p.Owner == podOwner && !slices.Contains(but, name) {
+			err = errors.Join(err, s.remove(ctx, "port", p.ID))
+		}
+	}
+	return err
+}
+
+// pod finds or makes a port of a pod.
+func (s *server) pod(ctx context.Context, instance, name string, subnets []thing) (made asset.Port, err error) {
+	p, err := s.find(ctx, "port", map[string]any{
+		"network_id": s.Made.Network, "device_owner": podOwner, "device_id": instance, "binding:vnic_type": "normal",
+		"security_groups": strings.Fields(s.Made.Group),
+	})
+	if errors.Is(err, broker.ErrConflict) {
+		err = &broker.Error{
+			Kind: broker.ErrConflict, Cause: err, Remedy: "see its ports, and the allocation pools of its subnets",
+			Detail: "cannot make a port for a pod on network " + s.Made.Network + ": its address or MAC is taken, or none is left",
+		}
+	}
+	made.Name, made.ID, made.MAC = name, p.ID, p.MAC
+	for _, a := range p.IPs {
+		for _, n := range subnets {
+			if of, wrong := netip.ParsePrefix(n.CIDR); wrong == nil && n.ID == a.Subnet && of.Contains(a.IP) {
+				made.IPs = append(made.IPs, netip.PrefixFrom(a.IP, of.Bits()).String())
+			}
+		}
+	}
+	if _, wrong := net.ParseMAC(p.MAC); err == nil && (wrong != nil || len(made.IPs) != len(p.IPs)) {
+		err = strange("make a port for a pod")
+	}
+	return made, err
 }
 
 // strange is the error of an answer that Neutron does not give.

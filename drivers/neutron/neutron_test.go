@@ -3,6 +3,7 @@ package neutron_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -83,5 +84,88 @@ func TestLinksThatCannotBe(t *testing.T) {
 		if _, err := d.Lease(asset.Asset{Spec: s}); !errors.Is(err, broker.ErrInvalid) {
 			t.Errorf("Purpose of %+v = %v", s, err)
 		}
+	}
+}
+
+// What an administrator says of a cluster's nodes is held against what the cloud says of the network's segment.
+func TestASpanIsHeldAgainstTheSegment(t *testing.T) {
+	at := func(physical, device string) asset.Asset {
+		return asset.Asset{ID: "1", Spans: []spec.Span{{VIM: "v", Physical: physical, Interface: device}}}
+	}
+	vlan := fakeneutron.Object{
+		"provider:network_type": "vlan", "provider:physical_network": "physnet1", "provider:segmentation_id": 100, "mtu": 1496,
+	}
+	flat := fakeneutron.Object{"provider:network_type": "flat", "provider:physical_network": "physnet1", "provider:segmentation_id": nil, "mtu": 9000}
+	for _, c := range []struct {
+		network     fakeneutron.Object
+		said        asset.Asset
+		want, field string
+	}{
+		{vlan, at("physnet1", "bond0"), "1496 100", ""},
+		{vlan, at("physnet1", "bond0.100"), "1496 100", ""},
+		{flat, at("physnet1", "bond0"), "9000 0", ""},
+		{flat, at("physnet1", "bond0.7"), "9000 0", ""},
+		{vlan, at("physnet2", "bond0"), "", "spans.physicalNetwork"},
+		{vlan, at("physnet1", "bond0.101"), "", "spans.interface"},
+		{fakeneutron.Object{"provider:network_type": "vxlan", "provider:segmentation_id": 7}, at("physnet1", "bond0"), "", "spans"},
+		{fakeneutron.Object{"mtu": 1500}, at("physnet1", "bond0"), "", "spans"},
+	} {
+		cloud, l := fakeneutron.New(t), c.said
+		l.Existing = cloud.Add("networks", c.network)
+		m, err := neutron.Driver{}.Make(t.Context(), cloud.Connection(), l)
+		var wrong *broker.Error
+		if errors.As(err, &wrong); c.field == "" && (err != nil || fmt.Sprint(m.MTU, m.VLAN) != c.want) || c.field != "" &&
+			(!errors.Is(err, broker.ErrInvalid) || wrong.Field != c.field || wrong.Remedy == "") {
+			t.Errorf("%+v on %v: %+v, %v", l.Spans, c.network, m, err)
+		}
+	}
+	cloud, l := fakeneutron.New(t), at("physnet1", "bond0") // a network that is made, and shown without a segment
+	if _, err := (neutron.Driver{}).Make(t.Context(), cloud.Connection(), l); !errors.Is(err, broker.ErrInvalid) {
+		t.Errorf("a network without a segment that spans is %v", err)
+	}
+}
+
+// Pods have ports in Neutron's book: one for each name, however often they are asked for, unbound, and no others of the instance.
+func TestPortsOfPods(t *testing.T) {
+	c, d, l := fakeneutron.New(t), neutron.Driver{}, asset.Asset{ID: "1", Made: asset.Made{Group: "g"}}
+	l.Made.Network = c.Add("networks", fakeneutron.Object{})
+	c.Add("subnets", fakeneutron.Object{"network_id": l.Made.Network, "cidr": "10.0.0.0/24"})
+	first, err := d.Ports(t.Context(), c.Connection(), l, "i", []string{"a/pod/x", "a/pod/y"}, false)
+	if err != nil || len(first) != 2 || first[0].Name != "a/pod/x" || !strings.HasPrefix(first[1].MAC, "fa:16:3e") ||
+		len(first[0].IPs) != 1 || !strings.HasSuffix(first[0].IPs[0], "/24") {
+		t.Fatalf("Ports = %+v, %v", first, err)
+	}
+	for _, p := range c.Things("ports") {
+		if p["device_owner"] != "vimbroker:pod" || p["device_id"] != "i" || p["binding:vnic_type"] != "normal" || p["binding:host_id"] != nil ||
+			fmt.Sprint(p["security_groups"]) != "[g]" || p["description"] != l.Tag() || !strings.HasPrefix(p["name"].(string), l.Handle()+"/i/") {
+			t.Errorf("a port is %v", p)
+		}
+	}
+	twin := fakeneutron.Object{"name": l.Handle() + "/i/a/pod/x", "description": l.Tag(), "network_id": l.Made.Network} // of an attempt beside
+	c.Add("ports", twin)
+	others := []string{
+		c.Add("ports", fakeneutron.Object{"network_id": l.Made.Network, "device_owner": "compute:nova", "name": l.Handle() + "/i/a/pod/x"}),
+		c.Add("ports", fakeneutron.Object{"network_id": l.Made.Network, "device_owner": "vimbroker:pod", "name": "vimbroker-2/i/a/pod/x"}),
+	}
+	if _, err := d.Ports(t.Context(), c.Connection(), l, "other", []string{"a/pod/x"}, true); err != nil || len(c.Things("ports")) != 6 {
+		t.Errorf("another instance's ports: %v, and there are %v", err, c.Things("ports"))
+	}
+	again, err := d.Ports(t.Context(), c.Connection(), l, "i", []string{"a/pod/x"}, true)
+	if err != nil || len(again) != 1 || fmt.Sprint(again[0]) != fmt.Sprint(first[0]) || len(c.Things("ports")) != 4 {
+		t.Errorf("asked for again they are %+v, %v, and there are %v", again, err, c.Things("ports"))
+	}
+	c.Fill(true)
+	if _, err := d.Ports(t.Context(), c.Connection(), l, "i", []string{"new"}, false); !errors.Is(err, broker.ErrConflict) ||
+		!strings.Contains(err.Error(), "or none is left") || strings.Contains(err.Error(), fake.Canary) {
+		t.Errorf("without an address Ports = %v", err)
+	}
+	l.Existing, l.Spans = l.Made.Network, []spec.Span{{}} // the link goes, and the instances were let go of
+	if err := d.Remove(t.Context(), c.Connection(), l); err != nil || len(c.Things("networks")) != 1 {
+		t.Errorf("Remove = %v", err)
+	}
+	left := c.Things("ports")
+	if slices.SortFunc(left, func(a, b fakeneutron.Object) int { return strings.Compare(a["id"].(string), b["id"].(string)) }); len(left) != 2 ||
+		left[0]["id"] != others[0] || left[1]["id"] != others[1] {
+		t.Errorf("after the link there are ports %v, want those of others", left)
 	}
 }

@@ -206,13 +206,14 @@ func forget(o *lifecycle.Operation) {
 	}
 }
 
-// Progress puts Plan, Stage, Wave and Steps of an operation into its row.
+// Progress puts Plan, Stage, Wave, Steps and Links of an operation into its row.
 func Progress(row Operation, of lifecycle.Operation) (Operation, error) {
 	o, err := row.Read()
 	if err != nil {
 		return Operation{}, err
 	}
 	o.Plan, o.Stage, o.Wave, o.Steps = of.Plan, of.Stage, of.Wave, of.Steps
+	o.Before.Links, o.Target.Links = of.Before.Links, of.Target.Links
 	o.Revision++
 	return OperationRow(o)
 }

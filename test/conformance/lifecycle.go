@@ -497,11 +497,15 @@ func operationProgress(t *testing.T, s lifecycleTest) {
 	change := o
 	change.Stage, change.Wave, change.Plan, change.Steps = 3, 4, "q", nil
 	change.State, change.Cancel = lifecycle.Completed, ""
+	change.Before.Links = []lifecycle.Link{{Name: "old"}}
+	change.Target.Links = []lifecycle.Link{{Name: "lan", Spans: true, Ports: []asset.Port{{Name: "a", ID: "p", MAC: "m", IPs: []string{"10.0.0.7/24"}}}}}
+	change.Target.Name, change.Target.Files = "other", nil
 	if err := s.SaveProgress(t.Context(), change); err != nil {
 		t.Fatal(err)
 	}
 	want := o
 	want.Stage, want.Wave, want.Plan, want.Steps, want.Revision = 3, 4, "q", nil, 2
+	want.Before.Links, want.Target.Links = change.Before.Links, change.Target.Links
 	got, err := s.Operation(t.Context(), o.ID)
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("Operation = %v, differs by (-want +got):\n%s", err, diff)

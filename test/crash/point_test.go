@@ -193,6 +193,10 @@ var elsewhere = map[string]string{
 
 func TestEveryFailpointHasAScenario(t *testing.T) {
 	known := slices.Concat([]string{afterCall}, slices.Collect(maps.Keys(deaths)), slices.Collect(maps.Keys(cloudDeaths)), slices.Collect(maps.Keys(userDeaths)), slices.Collect(maps.Keys(onboardDeaths)), slices.Collect(maps.Keys(heatDeaths)), slices.Collect(maps.Keys(elsewhere)), swept, execDeaths)
+	for _, death := range slices.Concat(portDeaths, seldomPortDeaths) {
+		point, _, _ := strings.Cut(death.point, "#")
+		known = append(known, point)
+	}
 	found := failpoints(t)
 	for point, pkg := range elsewhere {
 		if found[point] != "" && !testedIn(t, filepath.Join("../..", pkg), point) {

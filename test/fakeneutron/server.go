@@ -2,11 +2,13 @@
 // interfaces of routers, security groups with their rules, and tags. It keeps no names unique, as Neutron does, and removes no
 // network and no subnet that a port of others is on.
 //
-// What it does not do: addresses, quotas but for one subnet, and projects.
+// What it does not do: addresses but one for each port, of the first subnet of its network and as if that were 10.0.0.0/24; quotas but
+// for one subnet; projects and policy.
 package fakeneutron
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"slices"
@@ -44,7 +46,8 @@ type Server struct {
 	things   map[string][]Object // by plural
 	bodies   []string
 	made     int
-	lawless  bool
+	// lawless: it obeys no access rules; full: no address is left.
+	lawless, full bool
 }
 
 // New starts a server for one test, and stops it when that ends.
@@ -74,6 +77,13 @@ func (s *Server) IgnoreRules(on bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.lawless = on
+}
+
+// Fill makes this a Neutron that has no address left.
+func (s *Server) Fill(on bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.full = on
 }
 
 // Add makes a thing behind everybody's back, and returns its id.
@@ -179,6 +189,13 @@ func (s *Server) network(w http.ResponseWriter, r *http.Request, path []string, 
 			refuse(w, http.StatusConflict, "OverQuota")
 			return
 		}
+		if kind == "ports" {
+			if s.full {
+				refuse(w, http.StatusConflict, "IpAddressGenerationFailure")
+				return
+			}
+			s.address(o)
+		}
 		if kind == "security_group_rules" && slices.ContainsFunc(s.things[kind], func(there Object) bool { return sameRule(there, o) }) {
 			refuse(w, http.StatusConflict, "SecurityGroupRuleExists")
 			return
@@ -193,13 +210,24 @@ func (s *Server) network(w http.ResponseWriter, r *http.Request, path []string, 
 	default:
 		found := []Object{}
 		for _, o := range s.things[kind] {
-			if !slices.ContainsFunc([]string{"name", "network_id", "device_id", "security_group_id"}, func(q string) bool {
+			if !slices.ContainsFunc([]string{"name", "network_id", "device_id", "device_owner", "security_group_id"}, func(q string) bool {
 				return r.URL.Query().Has(q) && o[q] != r.URL.Query().Get(q)
 			}) {
 				found = append(found, o)
 			}
 		}
 		fake.Say(w, http.StatusOK, Object{kind: found})
+	}
+}
+
+// address gives a port what Neutron gives one that asks for nothing.
+func (s *Server) address(port Object) {
+	port["mac_address"], port["fixed_ips"] = fmt.Sprintf("fa:16:3e:00:00:%02x", s.made+1), []Object{}
+	for _, n := range s.things["subnets"] {
+		if n["network_id"] == port["network_id"] {
+			port["fixed_ips"] = []Object{{"subnet_id": n["id"], "ip_address": "10.0.0." + strconv.Itoa(s.made+10)}}
+			return
+		}
 	}
 }
 

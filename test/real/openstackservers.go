@@ -24,6 +24,12 @@ func (s settings) serverFiles(templates *template.Template, files map[string][]b
 		}
 		files[file] = text.Bytes()
 	}
+	// Those who have this role are shown where networks are.
+	var policy bytes.Buffer
+	for _, of := range []string{"network_type", "physical_network", "segmentation_id"} {
+		fmt.Fprintf(&policy, "\"get_network:provider:%s\": \"role:admin or role:creator\"\n", of)
+	}
+	files["neutron-policy.yaml"] = policy.Bytes()
 	for _, name := range []string{"cells.py", "networks.py", "servers.py"} {
 		text, err := openStackPrograms.ReadFile("openstack/" + name)
 		if err != nil {
@@ -76,6 +82,26 @@ func (o *Cloud) Network(t testing.TB, who Tenant, name, cidr string) {
 	o.Do(t, http.MethodPost, o.URL(Neutron)+"/v2.0/subnets", object{"subnet": object{
 		"network_id": made.Network.ID, "ip_version": 4, "cidr": cidr, "project_id": who.ProjectID,
 	}}, nil)
+}
+
+// Provider makes a network of a VLAN on physnet1, on which the cloud's host is, for a tenant, and returns its id. Addresses go from
+// .10 to last.
+func (o *Cloud) Provider(t testing.TB, who Tenant, name, prefix, last string, vlan int) string {
+	t.Helper()
+	if err := o.sql(t.Context(), `update neutron.agents set configurations = '{"bridge_mappings": {"physnet1": "br-ex"},
+		"tunnel_types": ["vxlan"], "tunneling_ip": "127.0.0.1", "datapath_type": "system"}'`); err != nil {
+		t.Fatal(err)
+	}
+	var made struct{ Network struct{ ID string } }
+	o.Do(t, http.MethodPost, o.URL(Neutron)+"/v2.0/networks", object{"network": object{
+		"name": name, "project_id": who.ProjectID, "provider:network_type": "vlan", "provider:physical_network": "physnet1",
+		"provider:segmentation_id": vlan, "mtu": 1400,
+	}}, &made)
+	o.Do(t, http.MethodPost, o.URL(Neutron)+"/v2.0/subnets", object{"subnet": object{
+		"network_id": made.Network.ID, "ip_version": 4, "cidr": prefix + "0/24", "project_id": who.ProjectID,
+		"allocation_pools": []object{{"start": prefix + "10", "end": prefix + last}},
+	}}, nil)
+	return made.Network.ID
 }
 
 // Server is one of Nova's, as its tenant sees it.

@@ -67,7 +67,7 @@ func (h shelf[I, O]) used(a asset.Asset, uses []asset.Use, all int) O {
 }
 
 func askedLink(in v1.VirtualLinkRequest) (r asset.Request, err error) {
-	r = asset.Request{Name: in.Name, VIM: in.VIM, Project: in.Project, Shared: in.Shared, SharedWith: in.SharedWith}
+	r = asset.Request{Name: in.Name, VIM: in.VIM, Project: in.Project, Spans: in.Spans, Shared: in.Shared, SharedWith: in.SharedWith}
 	switch {
 	case (in.Spec == nil) == (in.Existing == nil):
 		err = broker.Invalid("spec", "or existing is needed, and not both")
@@ -102,6 +102,7 @@ func virtualLink(l asset.Asset, stands v1.Standing) v1.VirtualLink {
 		VirtualLinkRequest: v1.VirtualLinkRequest{Name: l.Name, VIM: l.VIM, Project: l.Project, Shared: l.Shared, SharedWith: l.SharedWith},
 		Networks:           []v1.LinkNetwork{{VIM: l.VIM, NetworkID: l.Made.Network, SubnetID: l.Made.Subnet, SecurityGroupID: l.Made.Group}},
 	}
+	shown.Spans = l.Spans
 	if l.Existing != "" {
 		shown.Existing = &v1.ExistingNetwork{NetworkID: l.Existing}
 	} else {

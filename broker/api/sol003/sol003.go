@@ -472,6 +472,13 @@ type ExtLinkInfo struct {
 	ID     string         `json:"id"`
 	Handle ResourceHandle `json:"resourceHandle"`
 	CPs    []ExtCP        `json:"currentVnfExtCpData"`
+	Ports  []ExtLinkPort  `json:"extLinkPorts,omitempty"`
+}
+
+// ExtLinkPort is ExtLinkPortInfo: a port whose address a pod has.
+type ExtLinkPort struct {
+	ID     string         `json:"id"`
+	Handle ResourceHandle `json:"resourceHandle"`
 }
 
 // LinkInfo is ExtManagedVirtualLinkInfo, VnfVirtualLinkResourceInfo, and with a ChangeType AffectedVirtualLink.

@@ -13,6 +13,7 @@ type VirtualLinkRequest struct {
 	Project    string           `json:"project,omitempty" doc:"Whose it becomes; absent means the caller's"`
 	Spec       *spec.LinkSpec   `json:"spec,omitempty" doc:"What is made; absent with existing"`
 	Existing   *ExistingNetwork `json:"existing,omitempty" doc:"A network of the VIM that stands already; needs link:adopt"`
+	Spans      []spec.Span      `json:"spans,omitempty" doc:"Clusters whose nodes reach it, of a link on a cloud; needs link:adopt" maxItems:"20"`
 	Shared     bool             `json:"shared,omitempty" doc:"Whether every project may use it"`
 	SharedWith []string         `json:"sharedWith,omitempty" doc:"Projects that may use it" maxItems:"100"`
 }

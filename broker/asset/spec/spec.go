@@ -48,6 +48,13 @@ type PodNetwork struct {
 	Resource string `json:"resource,omitempty" doc:"Resource of a device plugin, of sriov"`
 }
 
+// Span is an administrator's word that the nodes of a cluster reach the network of a link on a cloud.
+type Span struct {
+	VIM       string `json:"vim" doc:"Id or name of the cluster; its id in answers" minLength:"1" example:"edge-1"`
+	Physical  string `json:"physicalNetwork" doc:"The cloud's name of the physical network that the nodes are on" example:"physnet1"`
+	Interface string `json:"interface" doc:"Interface of the nodes on it: the trunk, or that of the VLAN alone, as bond0.100" example:"bond0"`
+}
+
 // VolumeSpec is the claim of a volume, on Kubernetes.
 type VolumeSpec struct {
 	Namespace string   `json:"namespace,omitempty" doc:"Namespace of the claim, and of the instances that use it; absent means the VIM's" example:"edge"`

@@ -181,22 +181,37 @@ func (p *program) linkCreateCommand() *cobra.Command {
 	var r v1.VirtualLinkRequest
 	var s spec.LinkSpec
 	var existing, nad, text string
+	var span map[string]string
 	c := free.command(p, &cobra.Command{
 		Use: "create NAME", Short: "Make a virtual link",
 		Long: `Make a virtual link: on a cloud a network, with --cidr a subnet on it; on
 Kubernetes a network that each instance gets in its own namespace, of a type and
 a device of the nodes (--nad). --spec takes all there is as JSON, as the REST
-API has it. A link of that name that is the same already is shown.`,
+API has it. A link of that name that is the same already is shown.
+
+--spans says that nodes of a cluster reach the network of a cloud, by an
+interface on its physical network: pods there then have addresses of the
+network. The REST API takes several.`,
 		Example: `  vimbroker link create sgi --vim nfv1 --cidr 10.9.0.0/24
   vimbroker link create n6 --vim edge-1 --nad macvlan:eth1 --cidr 10.9.0.0/24
   vimbroker link create ran --vim nfv1 --network 0c5f...
-  vimbroker link create lab --vim nfv1 --spec '{"subnetPool": "8e1..."}'`,
+  vimbroker link create lab --vim nfv1 --spec '{"subnetPool": "8e1..."}'
+  vimbroker link create lan --vim nfv1 --network 0c5f... \
+    --spans vim=edge-1,physicalNetwork=physnet1,interface=bond0`,
 	}, func(c *cobra.Command, name string, registry *client.Client) error {
 		if r.Name = name; r.VIM == "" {
 			return console.Usagef(c, "--vim is missing")
 		}
 		if text != "" && json.Unmarshal([]byte(text), &s, json.RejectUnknownMembers(true)) != nil {
 			return console.Usagef(c, "--spec takes a JSON object with the members of a link's spec")
+		}
+		if len(span) > 0 {
+			var to spec.Span
+			text, err := json.Marshal(span)
+			if err != nil || json.Unmarshal(text, &to, json.RejectUnknownMembers(true)) != nil {
+				return console.Usagef(c, "--spans takes vim=VIM,physicalNetwork=NAME,interface=NAME")
+			}
+			r.Spans = []spec.Span{to}
 		}
 		if kind, device, _ := strings.Cut(nad, ":"); kind != "" {
 			s.NAD = &spec.PodNetwork{Type: kind, Device: device}
@@ -213,6 +228,7 @@ API has it. A link of that name that is the same already is shown.`,
 	f.StringVar(&nad, "nad", "", "TYPE[:DEVICE] of the network of pods, as macvlan:eth1")
 	f.StringVar(&existing, "network", "", "id of a network of the cloud that it is; nothing is made")
 	f.StringVar(&text, "spec", "", "JSON object with all members of the spec")
+	f.StringToStringVar(&span, "spans", nil, "vim=,physicalNetwork=,interface= of a cluster that reaches it")
 	p.placed(c, &r.VIM, &r.Shared, &r.SharedWith)
 	return c
 }
@@ -244,6 +260,9 @@ func (p *program) linkFacts(w io.Writer, l v1.VirtualLink) {
 	console.Facts(w, "Id", l.ID, "Name", l.Name, "About", aboutLink(l))
 	for _, n := range l.Networks {
 		console.Facts(w, "Network", n.NetworkID, "Subnet", n.SubnetID, "Security group", n.SecurityGroupID)
+	}
+	for _, s := range l.Spans {
+		console.Facts(w, "Spans to", s.VIM, "By interface", s.Interface+" on "+s.Physical)
 	}
 	p.standingFacts(w, l.Standing, l.Shared, l.SharedWith, l.Project, l.MadeFor)
 }

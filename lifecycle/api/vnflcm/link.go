@@ -3,6 +3,7 @@ package vnflcm
 import (
 	"cmp"
 	"net/netip"
+	"slices"
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/api/sol003"
@@ -79,9 +80,19 @@ func network(on lifecycle.Shape, k lifecycle.Link) sol003.ResourceHandle {
 
 func externalLinks(on lifecycle.Shape, all []lifecycle.Link) (shown []sol003.ExtLinkInfo) {
 	for _, k := range all {
-		if k.VL == "" {
-			shown = append(shown, sol003.ExtLinkInfo{ID: cmp.Or(k.Ext, k.ID), Handle: network(on, k), CPs: k.CPs})
+		if k.VL != "" {
+			continue
 		}
+		one := sol003.ExtLinkInfo{ID: cmp.Or(k.Ext, k.ID), Handle: network(on, k), CPs: k.CPs}
+		for _, p := range k.Ports {
+			one.Ports = append(one.Ports, sol003.ExtLinkPort{ID: p.Name, Handle: sol003.ResourceHandle{ResourceID: p.ID, Type: "OS::Neutron::Port"}})
+		}
+		at := slices.IndexFunc(shown, func(other sol003.ExtLinkInfo) bool { return other.ID == one.ID })
+		if at < 0 {
+			shown = append(shown, one)
+			continue
+		}
+		shown[at].CPs, shown[at].Ports = slices.Concat(shown[at].CPs, one.CPs), slices.Concat(shown[at].Ports, one.Ports) // of two parts
 	}
 	return shown
 }

@@ -1,0 +1,237 @@
+package servers_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/vimbroker/vimbroker/broker/api/sol003"
+	"github.com/vimbroker/vimbroker/test/csar"
+	"github.com/vimbroker/vimbroker/test/field"
+	"github.com/vimbroker/vimbroker/test/real"
+	"github.com/vimbroker/vimbroker/test/story"
+)
+
+// layered is a package of servers and of a pod, on one network each by a connection point of its own.
+func layered(vnfd, last string) csar.Files {
+	all := both(vnfd, last)
+	const definitions, pods = "Definitions/sample_df_simple.yaml", "Files/kubernetes/app.yaml"
+	all[definitions] = strings.Replace(all[definitions], "    VDU1:\n", "    POD_CP: {type: tosca.nodes.nfv.VduCp}\n    VDU1:\n", 1)
+	all[definitions] = strings.ReplaceAll(all[definitions], "initial_delta: {number_of_instances: 2}", "initial_delta: {number_of_instances: 1}")
+	all[definitions] = strings.ReplaceAll(all[definitions], "level_1: {number_of_instances: 2}", "level_1: {number_of_instances: 1}")
+	all[pods] = strings.NewReplacer("kind: Deployment", "kind: StatefulSet", "metadata: {labels: {app: app}}",
+		"metadata: {labels: {app: app}, annotations: {k8s.v1.cni.cncf.io/networks: pod-cp@net1}}").Replace(all[pods])
+	return all
+}
+
+// layer is a network that the nodes of a cluster reach, seen from all sides.
+type layer struct {
+	*edge
+	c       *real.Cluster
+	network string
+}
+
+// port is one of Neutron's, with what is looked at here.
+type port struct {
+	ID, Name string
+	Owner    string `json:"device_owner"`
+	MAC      string `json:"mac_address"`
+	Host     string `json:"binding:host_id"`
+	IPs      []struct {
+		IP string `json:"ip_address"`
+	} `json:"fixed_ips"`
+}
+
+// ports are those on the network, of pods and of others.
+func (l *layer) ports(t *testing.T) (pods, others []port) {
+	t.Helper()
+	var all struct{ Ports []port }
+	l.o.Do(t, http.MethodGet, l.o.URL(real.Neutron)+"/v2.0/ports?network_id="+l.network, nil, &all)
+	for _, p := range all.Ports {
+		if p.Owner == "vimbroker:pod" {
+			pods = append(pods, p)
+		} else {
+			others = append(others, p)
+		}
+	}
+	return pods, others
+}
+
+func (l *layer) kubectl(t *testing.T, args ...string) string {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), l.c.Kubectl, append([]string{"--kubeconfig", l.c.Kubeconfig}, args...)...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("kubectl %q: %v: %s", args, err, out)
+	}
+	return string(out)
+}
+
+func (l *layer) refused(t *testing.T, line string, says ...string) {
+	t.Helper()
+	got := l.Try(t, line)
+	for _, want := range says {
+		if got.Code == 0 || !strings.Contains(got.Stdout+got.Stderr, want) {
+			t.Errorf("%s: exit code %d, want it to say %q\n%s%s", line, got.Code, want, got.Stdout, got.Stderr)
+		}
+	}
+}
+
+// addressed proves that the one pod of an instance has the one port's MAC and addresses, and that no machine has them.
+func (l *layer) addressed(t *testing.T, after string, servers int) port {
+	t.Helper()
+	pods, others := l.ports(t)
+	if len(pods) != 1 || len(others) != servers || len(pods[0].IPs) != 1 || pods[0].Host != "" {
+		t.Fatalf("after %s the network has the ports of pods %+v, and others %+v; want one and %d", after, pods, others, servers)
+	}
+	var elements []struct {
+		Name, Interface, MAC string
+		IPs                  []string
+	}
+	text := l.kubectl(t, "get", "statefulset", "app", "-o", `jsonpath={.spec.template.metadata.annotations.k8s\.v1\.cni\.cncf\.io/networks}`)
+	if err := json.Unmarshal([]byte(text), &elements); err != nil || len(elements) != 1 || elements[0].Name != "pod-cp" || elements[0].Interface != "net1" ||
+		elements[0].MAC != pods[0].MAC || !slices.Equal(elements[0].IPs, []string{pods[0].IPs[0].IP + "/24"}) {
+		t.Errorf("after %s the pods are annotated with %s (%v), and the port is %+v", after, text, err, pods[0])
+	}
+	if on := l.kubectl(t, "get", "pod", "app-0", "-o", `jsonpath={.metadata.annotations.k8s\.v1\.cni\.cncf\.io/networks}`); on != text {
+		t.Errorf("after %s the pod is annotated with %s, and its workload with %s", after, on, text)
+	}
+	for _, other := range others {
+		if other.MAC == pods[0].MAC || other.IPs[0] == pods[0].IPs[0] {
+			t.Errorf("after %s a machine has the pod's address: %+v and %+v", after, other, pods[0])
+		}
+	}
+	return pods[0]
+}
+
+// TestFieldOneLayer: machines by Heat and a pod by manifests are on one network of a real Neutron, which an administrator says the
+// cluster's nodes reach: the pod has the MAC and the address of a port, which goes with it.
+func TestFieldOneLayer(t *testing.T) {
+	field.Only(t)
+	o, c := real.OwnOpenStack(t, real.OpenStackOptions{WithServers: true}), real.OwnKubernetes(t)
+	c.WithNode(t)
+	who, plain := o.Project(t), o.Project(t, "member", "heat_stack_owner") // who is not shown where networks are
+	o.Image(t, "cirros-0.5.2-x86_64-disk")
+	o.Flavor(t, "m1.tiny", 512)
+	v := &edge{Site: story.NewSite(t, story.Build(t, t.TempDir()), "sol003: {enabled: true}\n"), o: o, who: who, bare: map[string][]string{}}
+	l := &layer{v, c, o.Provider(t, who, "lan", "10.77.0.", "99", 100)}
+	narrow := o.Provider(t, who, "narrow", "10.78.0.", "10", 101)
+	for _, kind := range kinds {
+		v.bare[kind] = o.Networking(t, who, kind)
+	}
+	l.kubectl(t, "apply", "-f", "../testdata/definitions/multus.yaml")
+	l.kubectl(t, "wait", "--for=condition=Established", "--timeout=60s", "crd/network-attachment-definitions.k8s.cni.cncf.io")
+	clouds := "clouds:\n"
+	for name, one := range map[string]real.Tenant{"one": who, "plain": plain} {
+		clouds += fmt.Sprintf("  %s: {auth: {auth_url: %q, user_id: %q, password: %q, project_id: %q}}\n", name, o.AuthURL, one.UserID, one.Password, one.ProjectID)
+	}
+	v.Write(t, "root/clouds.yaml", clouds)
+	for name, files := range map[string]csar.Files{"lan": layered(bothVNFD+"1", "a: b"), "fails": layered(bothVNFD+"2", `"a b": c`)} {
+		v.Write(t, "root/"+name+".csar", string(files.Zip(t)))
+		v.Must(t, "vimbroker package upload "+name+".csar")
+	}
+	v.Must(t, "vimbroker vim register --clouds-yaml clouds.yaml --cloud one cloud")
+	v.Must(t, "vimbroker vim register --clouds-yaml clouds.yaml --cloud plain plain")
+	v.Must(t, "vimbroker vim register --kubeconfig "+c.Kubeconfig+" pods")
+
+	t.Run("refused", l.isRefused)
+	v.Must(t, "vimbroker link create lan --vim cloud --network "+l.network+" --spans vim=pods,physicalNetwork=physnet1,interface=bond0")
+	v.Must(t, "vimbroker link create narrow --vim cloud --network "+narrow+" --spans vim=pods,physicalNetwork=physnet1,interface=bond0.101")
+	t.Run("lives", l.lives)
+	t.Run("fails", l.fails)
+	v.Must(t, "vimbroker link delete lan")
+	v.Must(t, "vimbroker link delete narrow")
+	v.leavesNothing(t, "the links")
+}
+
+// isRefused: what the cloud says of the network contradicts, and one who is not shown that.
+func (l *layer) isRefused(t *testing.T) {
+	create := "vimbroker link create bad --vim cloud --network " + l.network + " --spans "
+	l.refused(t, create+"vim=pods,physicalNetwork=physnet2,interface=bond0", "spans.physicalNetwork", "openstack network show")
+	l.refused(t, create+"vim=pods,physicalNetwork=physnet1,interface=bond0.7", "spans.interface", "VLAN 100")
+	l.refused(t, create+"vim=cloud,physicalNetwork=physnet1,interface=bond0", "spans.vim")
+	l.refused(t, create+"vim=pods,physicalNetwork=physnet1,iface=bond0", "--spans takes")
+	const own = " --cidr 10.79.0.0/24 --spans vim=pods,physicalNetwork=physnet1,interface=bond0"
+	l.refused(t, "vimbroker link create bad --vim plain"+own, "cannot be checked")
+	l.refused(t, "vimbroker link create bad --vim cloud"+own, "ends within the cloud")
+	l.leavesNothing(t, "refused links")
+}
+
+const onLAN = ` --vim cloud,pods --nfv '{"VDU": {"VDU1": {"computeFlavourId": "m1.tiny"}}}' --link VDU1_CP1=%s --link POD_CP=%[1]s --wait`
+
+func (l *layer) lives(t *testing.T) {
+	l.Must(t, "vimbroker vnf create --vnfd "+bothVNFD+"1 mixed")
+	l.Must(t, "vimbroker vnf instantiate mixed"+strings.ReplaceAll(fmt.Sprintf(onLAN, "lan"), "--wait", "--dry-run"))
+	if pods, _ := l.ports(t); len(pods) != 0 {
+		t.Errorf("a dry run makes ports: %+v", pods)
+	}
+	l.Must(t, "vimbroker vnf instantiate mixed"+fmt.Sprintf(onLAN, "lan"))
+	first := l.addressed(t, "INSTANTIATE", 1)
+	var config struct {
+		Plugins []struct {
+			Type, Master string
+			VLAN         int `json:"vlanId"`
+			MTU          int
+			IPAM         struct{ Type string }
+		}
+	}
+	text := l.kubectl(t, "get", "network-attachment-definitions", "pod-cp", "-o", "jsonpath={.spec.config}")
+	if err := json.Unmarshal([]byte(text), &config); err != nil || len(config.Plugins) != 2 || config.Plugins[0].Type != "vlan" ||
+		config.Plugins[0].Master != "bond0" || config.Plugins[0].VLAN != 100 || config.Plugins[0].MTU != 1400 || config.Plugins[0].IPAM.Type != "static" {
+		t.Errorf("the network is %s (%v)", text, err)
+	}
+	var i sol003.VNFInstance
+	l.Decode(t, "vimbroker vnf show -o json mixed", &i)
+	if links := i.Instantiated.ExtLinks; len(links) != 1 || len(links[0].CPs) != 2 || len(links[0].Ports) != 1 || links[0].Ports[0].Handle.ResourceID != first.ID {
+		t.Errorf("the instance says of its links %+v", links)
+	}
+	l.refused(t, "vimbroker vnf scale mixed --aspect app_scale --steps 1 --wait", "VDU app cannot be scaled")
+	l.Must(t, "vimbroker vnf scale mixed --aspect VDU1_scale --steps 1 --wait")
+	if again := l.addressed(t, "scaling servers", 2); again.ID != first.ID {
+		t.Error("scaling servers makes another port for the pod")
+	}
+	l.o.Do(t, http.MethodDelete, l.o.URL(real.Neutron)+"/v2.0/ports/"+first.ID, nil, nil)
+	l.Must(t, "vimbroker vnf heal mixed --wait")
+	if again := l.addressed(t, "healing", 2); again.ID == first.ID {
+		t.Error("the port that was removed is there")
+	}
+	l.refused(t, "vimbroker link delete lan", "is used by VNF instances")
+	l.Must(t, "vimbroker vnf terminate mixed --wait")
+	l.leavesNothing(t, "TERMINATE")
+	if left := l.kubectl(t, "get", "network-attachment-definitions,statefulsets", "-A", "-o", "name"); left != "" {
+		t.Errorf("after TERMINATE the cluster has %s", left)
+	}
+}
+
+// fails: ports go with a rollback, also of one that found no address left.
+func (l *layer) fails(t *testing.T) {
+	l.Must(t, "vimbroker vnf create --vnfd "+bothVNFD+"2 broken")
+	l.refused(t, "vimbroker vnf instantiate broken"+fmt.Sprintf(onLAN, "lan"), "part pods")
+	l.addressed(t, "a wave that failed", 1)
+	l.Must(t, "vimbroker vnf op rollback "+l.failed(t, "broken").ID+" --wait")
+	l.leavesNothing(t, "the rollback")
+
+	l.o.Do(t, http.MethodPost, l.o.URL(real.Neutron)+"/v2.0/ports", map[string]any{"port": map[string]any{"network_id": l.narrow(t), "name": "taken"}}, nil)
+	l.refused(t, "vimbroker vnf instantiate broken"+fmt.Sprintf(onLAN, "narrow"), "its address or MAC is taken, or none is left")
+	if servers := l.o.Servers(t, l.who); len(servers) != 0 {
+		t.Errorf("without an address for the pod there are servers %+v", servers)
+	}
+	l.Must(t, "vimbroker vnf op rollback "+l.failed(t, "broken").ID+" --wait")
+	var all struct{ Ports []port }
+	l.o.Do(t, http.MethodGet, l.o.URL(real.Neutron)+"/v2.0/ports?name=taken", nil, &all)
+	for _, p := range all.Ports {
+		l.o.Do(t, http.MethodDelete, l.o.URL(real.Neutron)+"/v2.0/ports/"+p.ID, nil, nil)
+	}
+	l.leavesNothing(t, "the rollback of what found no address")
+}
+
+// narrow is the id of the network with one address.
+func (l *layer) narrow(t *testing.T) string {
+	t.Helper()
+	var nets struct{ Networks []struct{ ID string } }
+	l.o.Do(t, http.MethodGet, l.o.URL(real.Neutron)+"/v2.0/networks?name=narrow", nil, &nets)
+	return nets.Networks[0].ID
+}
