@@ -8,6 +8,8 @@ GOTESTSUM      := gotest.tools/gotestsum@v1.13.0
 TEST           := $(BIN)/gotestsum --format pkgname $(if $(RERUN),--rerun-fails=$(RERUN) --rerun-fails-run-root-test --rerun-fails-max-failures=6)
 # tests kill processes at failpoints, in many packages: all are built with them, once
 TAGS           := -tags failpoints
+# test binaries carry nothing for debuggers: they link in two thirds of the time
+LINK           := -ldflags=-w
 # packages that take minutes begin first, and wait for processes more than they compute; "go vet" has run by itself
 LONG           := ./test/crash ./test/script
 VERSION        ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
@@ -48,7 +50,7 @@ run: build ## build and start a server on embedded defaults, and print what to d
 .PHONY: test
 test: $(BIN)/gotestsum ## run every test that needs only Go; say what was skipped and why
 	$(GO) vet $(TAGS) ./...
-	VIMBROKER_REAL=0 $(TEST) --packages="$(LONG) ./..." -- -vet=off -p 3 -timeout 30m $(TAGS)
+	VIMBROKER_REAL=0 $(TEST) --packages="$(LONG) ./..." -- -vet=off -p 3 -timeout 30m $(LINK) $(TAGS)
 
 .PHONY: race
 race: $(BIN)/gotestsum ## the same tests under the race detector (needs a C compiler)
@@ -108,7 +110,7 @@ rpm-tools: ## unpack rpm of Debian's packages (apt-get) into bin/rpm; nothing is
 
 .PHONY: test-real
 test-real: $(BIN)/gotestsum build kube-tools helm-tools capi-tools vault-tools postgres-tools openstack-tools oidc-tools browser-tools prometheus-tools ## the suites and stories against real systems; a skip is a failure
-	VIMBROKER_REAL=1 $(TEST) --packages="$(REAL_PACKAGES)" -- -vet=off -p 3 -count=1 -timeout 40m $(TAGS) -skip '$(FAKED)'
+	VIMBROKER_REAL=1 $(TEST) --packages="$(REAL_PACKAGES)" -- -vet=off -p 3 -count=1 -timeout 40m $(LINK) $(TAGS) -skip '$(FAKED)'
 
 .PHONY: soak
 soak: build kube-tools postgres-tools ## the tests that may go on for any time, each for SOAK (1h): tokens through kubectl's plugin, chaos on three replicas, 200 CNFs under kills, an open snapshot
@@ -117,7 +119,7 @@ soak: build kube-tools postgres-tools ## the tests that may go on for any time, 
 .PHONY: test-field
 test-field: $(BIN)/gotestsum build $(FIELD_TOOLS) ## what takes long, or needs tools that build for minutes; before an issue is closed. ONLY=NAME runs one, CHARTS=DIR has the public charts live
 	VIMBROKER_CHARTS=$(CHARTS) VIMBROKER_FIELD=1 VIMBROKER_REAL=1 $(TEST) --packages="$$(grep -rl --include='*_test.go' '^func TestField[A-Z]' . | xargs -n 1 dirname | sort -u | tr '\n' ' ')" \
-		-- -vet=off -p 2 -count=1 -timeout 5h $(TAGS) -run '^TestField.*$(ONLY)'
+		-- -vet=off -p 2 -count=1 -timeout 5h $(LINK) $(TAGS) -run '^TestField.*$(ONLY)'
 
 .PHONY: mutants
 mutants: ## compile faults in and see whether the tests notice: a sample of N (600) by SEED (1). ALL=1 goes on through every fault, HAND=FILE has written ones, ONLY=TEXT those whose name has it, PKG=./policy/... those of packages

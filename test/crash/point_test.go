@@ -245,23 +245,34 @@ func TestKilledAtEveryCommit(t *testing.T) {
 		for _, sc := range flows {
 			t.Run(point+"/"+sc.name, func(t *testing.T) {
 				t.Parallel()
-				for n := 1; ; n++ {
-					at := fmt.Sprintf("%s#%d", point, n)
-					s := sc.begin(t, fakeCluster(t), at)
-					if !sc.killed(s) {
-						if n < 2 {
-							t.Fatalf("the flow passes %s not even once", point)
-						}
-						s.stop()
-						return
-					}
-					sc.conclude(s)
-					if t.Failed() {
-						t.Fatalf("the server was killed at %s", at)
-					}
-				}
+				sc.sweep(t, point)
 			})
 		}
+	}
+}
+
+// sweep kills a server at each commit of the flow, every time with a story of its own. A start commits some thirty times:
+// there one story has all deaths, each server being killed one commit later than the one before it.
+func (sc scenario) sweep(t *testing.T, point string) {
+	t.Helper()
+	begin := func(n int) *scene { return sc.begin(t, fakeCluster(t), fmt.Sprintf("%s#%d", point, n)) }
+	n, s := 1, begin(1)
+	for ; sc.killed(s); n++ {
+		if sc.starts {
+			s.server = launch(t, s.dir, fmt.Sprintf("%s#%d", point, n+1))
+			s.servers = append(s.servers, s.server)
+			continue
+		}
+		if sc.conclude(s); t.Failed() {
+			t.Fatalf("the server was killed at commit %d", n)
+		}
+		s = begin(n + 1)
+	}
+	if n == 1 {
+		t.Fatalf("the flow passes %s not even once", point)
+	}
+	if s.stop(); sc.starts {
+		sc.conclude(s)
 	}
 }
 

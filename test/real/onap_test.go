@@ -25,6 +25,7 @@ import (
 	appsclient "k8s.io/client-go/kubernetes/typed/apps/v1"
 	coreclient "k8s.io/client-go/kubernetes/typed/core/v1"
 
+	"github.com/vimbroker/vimbroker/test/field"
 	"github.com/vimbroker/vimbroker/test/real"
 	"github.com/vimbroker/vimbroker/test/story"
 )
@@ -150,10 +151,24 @@ func (s *onapStand) dieAt(point, path string, body any) {
 	s.serve()
 }
 
-// TestONAPKilled kills the server at steps of making an instance and of moving it, and while it makes a configuration and tells a
-// subscriber. A request that is sent again gets one instance, on one region, and nothing is left after the last.
+// TestONAPKilled kills the server while it makes an instance, and the next while that moves it, and while it makes a configuration and
+// tells a subscriber. A request that is sent again gets one instance, on one region, and nothing is left after the last.
 func TestONAPKilled(t *testing.T) {
 	t.Parallel()
+	onapKilled(t, map[string]string{"bundle.instance-made": "bundle.left"})
+}
+
+// TestFieldONAPKilled has the other steps.
+func TestFieldONAPKilled(t *testing.T) {
+	field.Only(t)
+	onapKilled(t, map[string]string{
+		"bundle.instance-noted": "bundle.upgrade-noted", "bundle.instance-begun": "bundle.operation-over",
+		"bundle.operation-over": "bundle.instance-begun",
+	})
+}
+
+func onapKilled(t *testing.T, deaths map[string]string) {
+	t.Helper()
 	s := newONAP(t, "-tags", "failpoints")
 	s.namespace("onap-dead")
 	s.namespace("onap-dead-there")
@@ -166,10 +181,7 @@ func TestONAPKilled(t *testing.T) {
 	s.register("dead-2")
 	here := map[string]any{"rb-name": "rb", "rb-version": "1", "profile-name": "p", "cloud-region": "dead-1", "override-values": map[string]string{"password": onapCanary}}
 	there := map[string]any{"rb-name": "rb", "rb-version": "1", "profile-name": "q", "cloud-region": "dead-2"}
-	for making, moving := range map[string]string{
-		"bundle.instance-noted": "bundle.upgrade-noted", "bundle.instance-made": "bundle.left", "bundle.instance-begun": "bundle.operation-over",
-		"bundle.operation-over": "bundle.instance-begun",
-	} {
+	for making, moving := range deaths {
 		s.dieAt(making, "/v1/instance", here)
 		made := readONAP[onapInstance](t, s.ask(201, "POST", "/v1/instance", here))
 		s.dieAt(moving, "/v1/instance/"+made.ID+"/upgrade", there)

@@ -3,6 +3,7 @@ package cloud_test
 import (
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -17,6 +18,7 @@ import (
 	"github.com/vimbroker/vimbroker/test/conformance"
 	"github.com/vimbroker/vimbroker/test/conformance/keystone"
 	"github.com/vimbroker/vimbroker/test/fakekeystone"
+	"github.com/vimbroker/vimbroker/test/field"
 	"github.com/vimbroker/vimbroker/test/real"
 )
 
@@ -35,26 +37,41 @@ func cloud(t *testing.T, trusts bool) *real.Cloud {
 // it. What neither asks Keystone nor depends on the kind of cloud is left out of the
 // others; what the first does with every credential, the last does not again. On the second
 // kind of cloud a check finds something else, leases are unbounded, and those for Heat of another kind:
-// the cases that show it are not left out.
+// the cases that show it are not left out. The last has no more than that a lease is made, works and dies there.
 func TestOpenStackDriver(t *testing.T) {
-	same := []string{
+	openStackDriver(t, []cloudCase{
+		{false, false, "Asia/Tokyo", nil}, {true, false, "UTC", onAnyCloud}, {false, true, "America/New_York", slices.Concat(onlyByPassword, onAnyCloud)},
+	})
+}
+
+// TestFieldOpenStackDriver has all that the registration by an application credential may have a part in.
+func TestFieldOpenStackDriver(t *testing.T) {
+	field.Only(t)
+	openStackDriver(t, []cloudCase{{false, true, "America/New_York", slices.Concat(onlyByPassword, same)}})
+}
+
+// cloudCase is a Keystone that lets application credentials make trusts or not, how the VIM is registered, the cloud's time zone, and
+// which cases another one has.
+type cloudCase struct {
+	trusts, byAppCred bool
+	zone              string
+	elsewhere         []string
+}
+
+var (
+	same = []string{
 		"Normalize/", "Prepare/", "Client/", "Fault/", "Check/WrongCA", "Check/WrongCredential", "Issue/ConcurrentlySharesOneAccount",
 	}
-	anyCloud := append([]string{
+	onAnyCloud = append([]string{
 		"Renew/", "Dead/", "Inventory/", "Instead/", "Forget/", "Issue/LimitedByRole", "Issue/RefusesUnknownRoleAndNamespace",
 		"Issue/AdoptsOwnObjectAfterDeath", "Issue/LeavesForeignObjectAlone", "Revoke/IsIdempotent", "Revoke/WrongCredentialIsNoSuccess",
 	}, same...)
-	for _, c := range []struct {
-		trusts, byAppCred bool
-		zone              string
-		elsewhere         []string
-	}{
-		{false, false, "Asia/Tokyo", nil},
-		{true, false, "UTC", anyCloud},
-		{false, true, "America/New_York", append([]string{
-			"Check/EveryCredential", "Issue/WithEveryCredential", "Instead/SeesOrIsForbidden", "Token/UnlistedAndRevoked",
-		}, same...)},
-	} {
+	onlyByPassword = []string{"Check/EveryCredential", "Issue/WithEveryCredential", "Instead/SeesOrIsForbidden", "Token/UnlistedAndRevoked"}
+)
+
+func openStackDriver(t *testing.T, all []cloudCase) {
+	t.Helper()
+	for _, c := range all {
 		name := map[bool]string{false: "trusts refused", true: "trusts allowed"}[c.trusts] +
 			"/" + map[bool]string{false: "password", true: "application credential"}[c.byAppCred]
 		t.Run(name, func(t *testing.T) {
