@@ -16,6 +16,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/keyring"
 	"github.com/vimbroker/vimbroker/broker/secret"
@@ -317,6 +319,16 @@ func TestSealingAnewThatDied(t *testing.T) {
 	v := newVault(t)
 	i := v.withSecrets(secretive())
 	id := i.Shape.Concealed.ID
+	putKey := func() {
+		t.Helper()
+		key, err := secret.NewKey()
+		if err == nil {
+			_, err = v.two.Put(t.Context(), secret.Owner{ID: id, Generation: 2}, key)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
 	intent := func() {
 		t.Helper()
 		if _, err := v.store.UpdateSecretParameters(t.Context(), id, func(h *lifecycle.SecretParameters) error {
@@ -325,13 +337,7 @@ func TestSealingAnewThatDied(t *testing.T) {
 		}); err != nil {
 			t.Fatal(err)
 		}
-		key, err := secret.NewKey()
-		if err == nil {
-			_, err = v.two.Put(t.Context(), secret.Owner{ID: id, Generation: 2}, key)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		putKey()
 	}
 	intent()
 	if err := v.RekeySecretParameters(t.Context(), "edge", ""); !errors.Is(err, broker.ErrConflict) {
@@ -346,9 +352,10 @@ func TestSealingAnewThatDied(t *testing.T) {
 	if h, err := v.store.SecretParameters(t.Context(), id); err != nil || h.State != keyring.Active || v.first.count(t) != 1 || v.two.count(t) != 0 {
 		t.Errorf("settled: %+v, %v, %d and %d keys", h, err, v.first.count(t), v.two.count(t))
 	}
-	// Dropped meanwhile, all its keys go.
+	// Dropped meanwhile, all its keys go, with one that comes after that.
 	intent()
 	v.completes(v.Terminate(t.Context(), alice, i.ID, nil))
+	putKey()
 	v.settles()
 	if n := v.first.count(t) + v.two.count(t); n != 0 {
 		t.Errorf("%d keys after the end, want none", n)
@@ -391,6 +398,18 @@ func TestSealingThatIsTakenOver(t *testing.T) {
 		t.Errorf("a sealing anew that was taken over = %v, %d keys of its own", err, v.two.count(t))
 	}
 	v.completes(v.Heal(t.Context(), alice, i.ID, lifecycle.Healing{}))
+
+	// An operation begins with them just as the pass takes them for left: they are needed.
+	late := lifecycle.SecretParameters{ID: uuid.NewString(), Instance: i.ID, VIM: "edge"}
+	late.State, late.Since, late.Owner.Generation = keyring.Making, v.clock.Now(), 1
+	if err := v.store.CreateSecretParameters(t.Context(), late); err != nil {
+		t.Fatal(err)
+	}
+	between.after, between.then = 1, func(h *lifecycle.SecretParameters) { h.State = keyring.Active }
+	v.settles()
+	if h, err := v.store.SecretParameters(t.Context(), late.ID); err != nil || h.State != keyring.Active {
+		t.Errorf("what an operation needs is %+v, %v", h, err)
+	}
 }
 
 // Without the key store an operation waits; what need not open anything goes on. A key that is lost costs the
