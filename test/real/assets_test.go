@@ -1,6 +1,10 @@
 package real_test
 
 import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -115,4 +119,28 @@ func TestLinksAndVolumesOnARealCluster(t *testing.T) {
 	}
 	b.leasesEnded(t)
 	b.Must(t, "vimbroker vim delete edge1")
+	b.holdsNoToken(t)
+}
+
+// holdsNoToken looks for a token of a cluster, as each lease is one, in the server's log and files, and in the audit log.
+func (b *bench) holdsNoToken(t *testing.T) {
+	t.Helper()
+	looks := regexp.MustCompile(`eyJ[\w-]+\.eyJ[\w-]+\.[\w-]+`)
+	texts := map[string]string{"the server's log": b.broker.Log.String(), "the audit log": b.Must(t, "vimbroker audit list --limit 1000 -o json")}
+	err := filepath.WalkDir(b.data, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		texts[path] = string(text)
+		return err
+	})
+	if err != nil || len(texts) < 4 || !strings.Contains(texts["the audit log"], "volume:create") {
+		t.Errorf("only %d texts are searched, %v", len(texts), err)
+	}
+	for name, text := range texts {
+		if found := looks.FindString(text); found != "" {
+			t.Errorf("in %s there is a token: %.20s...", name, found)
+		}
+	}
 }

@@ -3,6 +3,7 @@ package script
 import (
 	"fmt"
 	"io/fs"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -39,6 +40,7 @@ type neighbours struct {
 	neutron  *fakeneutron.Server
 	secrets  *canaries
 	terminal strings.Builder
+	url      string
 }
 
 func meet(t *testing.T) *neighbours {
@@ -65,6 +67,7 @@ func meet(t *testing.T) *neighbours {
 	tokens := "tokens:\n"
 	for _, who := range []struct{ name, project, role string }{
 		{"root", "ops", "admin"}, {"alice", "acme", "member"}, {"bob", "other", "member"}, {"carl", "third", "member"},
+		{"for-other", "other", "project-admin"}, {"for-third", "third", "project-admin"},
 	} {
 		token, digest := policy.NewToken()
 		n.secrets.add(who.name+"'s token", token)
@@ -79,7 +82,12 @@ func meet(t *testing.T) *neighbours {
 	}
 	n.Write(t, "etc/vimbroker/policies/default.cedar", strings.Replace(string(policies), `unless { ["bounded", "namespaces"].contains(context.grade)`,
 		`unless { ["bounded", "namespaces", "unbounded"].contains(context.grade)`, 1))
-	n.Follow(t, []story.Step{{Settings: "policyDir: /etc/vimbroker/policies"}, {Command: "systemctl restart vimbroker"}})
+	for _, set := range n.Env {
+		if at, is := strings.CutPrefix(set, "VIMBROKER_ADDR="); is {
+			n.url = at
+		}
+	}
+	n.Follow(t, []story.Step{{Settings: "policyDir: /etc/vimbroker/policies\noauth: {issuer: " + n.url + "}\n"}, {Command: "systemctl restart vimbroker"}})
 	return n
 }
 
@@ -125,6 +133,7 @@ func TestALinkIsShared(t *testing.T) {
 	n.as("bob", "link delete sgi", "policy does not allow bob to link:delete")
 	n.as("alice", "link delete sgi", "is used by VNF instances")
 	n.as("carl", "link delete sgi --force", "you see no virtual link")
+	n.isGranted(network)
 	n.as("bob", "vnf terminate upf --wait", "")
 	n.as("alice", "link delete sgi", "")
 	n.as("alice", "link delete own", "")
@@ -151,6 +160,26 @@ func TestALinkIsShared(t *testing.T) {
 		t.Errorf("%d files are searched, %v", files, err)
 	}
 	n.find(log)
+}
+
+// isGranted: a VNFM of the project that the link is shared with gets its network in a grant, one of the third project is refused.
+func (n *neighbours) isGranted(network string) {
+	n.t.Helper()
+	n.Write(n.t, "root/placements.yaml", "- {vim: cloud, profile: token, links: {SGI_CP: sgi}, managedLinks: {innerVL: sgi}}\n")
+	for project, want := range map[string]int{"other": http.StatusCreated, "third": http.StatusForbidden} {
+		line := "vimbroker client create tacker --placements placements.yaml -o json --token-file for-" + project
+		made := read[struct{ ID, ClientSecret string }](n.t, n.Must(n.t, line))
+		v := &tacker{t: n.t, broker: n.url, id: made.ID, secret: made.ClientSecret, accept: "application/json", url: "http://127.0.0.1:1"}
+		status, text := v.ask("INSTANTIATE", "op-"+project)
+		if status != want {
+			n.t.Errorf("a VNFM of project %s is granted %d %s, want %d", project, status, text, want)
+		}
+		for _, link := range []string{`"extCps":[{"cpdId":"SGI_CP"`, `"vnfVirtualLinkDescId":"innerVL"`, `"resourceId":"` + network + `"`} {
+			if strings.Contains(text, link) != (want == http.StatusCreated) {
+				n.t.Errorf("a VNFM of project %s is granted %s", project, text)
+			}
+		}
+	}
 }
 
 // find looks for secrets in a file.
