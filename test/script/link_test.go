@@ -110,6 +110,8 @@ func TestALinkIsShared(t *testing.T) {
 	n.as("root", "vim share cloud --project acme --with other --with third", "")
 	n.as("alice", "link create sgi --vim cloud --cidr 10.9.0.0/24 --share-with other", "")
 	n.as("alice", "link create own --vim cloud --cidr 10.8.0.0/24", "")
+	n.as("alice", `link create wide --vim cloud --spec '{"cidr": "10.7.0.0/24", "router": "r"}'`, "needs the permission link:adopt")
+	n.as("alice", "link create theirs --vim cloud --network id-1", "needs the permission link:adopt")
 	network := strings.TrimSpace(n.as("alice", "link show sgi -o jsonpath={.networks[0].networkId}", ""))
 	for _, who := range []string{"bob", "carl"} {
 		n.as(who, "package upload own.csar", "")
