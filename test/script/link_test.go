@@ -66,8 +66,12 @@ func meet(t *testing.T) *neighbours {
 	n.Write(t, "root/own.csar", string(csar.TackerHeatOwn("5f4a2c1e-93c5-4d0e-8d0f-7a35f1a40033").Zip(t)))
 	tokens := "tokens:\n"
 	for _, who := range []struct{ name, project, role string }{
-		{"root", "ops", "admin"}, {"alice", "acme", "member"}, {"bob", "other", "member"}, {"carl", "third", "member"},
-		{"for-other", "other", "project-admin"}, {"for-third", "third", "project-admin"},
+		{"root", "ops", "admin"},
+		{"alice", "acme", "member"},
+		{"bob", "other", "member"},
+		{"carl", "third", "member"},
+		{"for-other", "other", "project-admin"},
+		{"for-third", "third", "project-admin"},
 	} {
 		token, digest := policy.NewToken()
 		n.secrets.add(who.name+"'s token", token)
