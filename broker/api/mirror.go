@@ -6,22 +6,34 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
 // Shown returns a function that makes an O, a type of the wire, of a T of the domain. Each field of O takes what T has under
 // the same name, in itself or in a part that exceptions name ("Current.Target"), or what they lead to ("Type=Kind"). A field
 // that they lead nowhere ("Status=") is the caller's. Times are shown in UTC and durations as texts; what is behind pointers
-// and in lists follows field by field. It panics where a field has no counterpart: no server starts that forgets one.
+// and in lists follows field by field. The function panics where a field has no counterpart, and so does [Complete].
 func Shown[T, O any](exceptions string) func(T) O { return mirror[T, O](false, exceptions) }
 
 // Asked is Shown the other way round: each field of I, a type of the wire, is what a T has.
 func Asked[I, T any](exceptions string) func(I) T { return mirror[I, T](true, exceptions) }
 
+// mirrors are all of the program, which clients do not wait for.
+var mirrors []func() setter
+
+// Complete makes ready what [Shown] and [Asked] have returned: no server starts that forgets a field.
+func Complete() {
+	for _, ready := range mirrors {
+		ready()
+	}
+}
+
 func mirror[From, To any](asked bool, exceptions string) func(From) To {
-	set := structure(reflect.TypeFor[To](), reflect.TypeFor[From](), asked, exceptions)
+	set := sync.OnceValue(func() setter { return structure(reflect.TypeFor[To](), reflect.TypeFor[From](), asked, exceptions) })
+	mirrors = append(mirrors, set)
 	return func(from From) (to To) {
-		set(reflect.ValueOf(&to).Elem(), reflect.ValueOf(&from).Elem())
+		set()(reflect.ValueOf(&to).Elem(), reflect.ValueOf(&from).Elem())
 		return to
 	}
 }

@@ -82,23 +82,26 @@ func TestAsked(t *testing.T) {
 
 // A field that nobody fills, that is misspelt, or that holds something else ends the program before it serves.
 func TestMirrorsForgetNothing(t *testing.T) {
+	panics := func(do func()) (is bool) {
+		defer func() { is = recover() != nil }()
+		do()
+		return false
+	}
 	for what, build := range map[string]func(){
-		"a field of the wire without a counterpart":  func() { api.Shown[domain, wireThing](`Target Type=Kind`) },
-		"an exception for a field that is not there": func() { api.Shown[domain, wireThing](`Target Type=Kind Note= Notes=`) },
-		"an exception that leads nowhere":            func() { api.Shown[domain, wireThing](`Target Type=Sort Note=`) },
-		"a part that is not there":                   func() { api.Shown[domain, wireThing](`Targets Type=Kind Note=`) },
-		"a field of another kind":                    func() { api.Shown[domain, wireThing](`Target Type=Target Note=`) },
-		"a number for a text":                        func() { api.Asked[struct{ Name int }, domain]("") },
-		"a request's field without a counterpart":    func() { api.Asked[wireThing, domain](`Target Type=Kind`) },
-		"a field of an inner one":                    func() { api.Shown[domain, struct{ Inner struct{ Count int } }]("") },
+		"a field of the wire without a counterpart":  func() { api.Shown[domain, wireThing](`Target Type=Kind`)(domain{}) },
+		"an exception for a field that is not there": func() { api.Shown[domain, wireThing](`Target Type=Kind Note= Notes=`)(domain{}) },
+		"an exception that leads nowhere":            func() { api.Shown[domain, wireThing](`Target Type=Sort Note=`)(domain{}) },
+		"a part that is not there":                   func() { api.Shown[domain, wireThing](`Targets Type=Kind Note=`)(domain{}) },
+		"a field of another kind":                    func() { api.Shown[domain, wireThing](`Target Type=Target Note=`)(domain{}) },
+		"a number for a text":                        func() { api.Asked[struct{ Name int }, domain]("")(struct{ Name int }{}) },
+		"a request's field without a counterpart":    func() { api.Asked[wireThing, domain](`Target Type=Kind`)(wireThing{}) },
+		"a field of an inner one":                    func() { api.Shown[domain, struct{ Inner struct{ Count int } }]("")(domain{}) },
 	} {
-		func() {
-			defer func() {
-				if recover() == nil {
-					t.Errorf("%s: nothing is said", what)
-				}
-			}()
-			build()
-		}()
+		if !panics(build) {
+			t.Errorf("%s: nothing is said", what)
+		}
+	}
+	if !panics(api.Complete) { // before they are used
+		t.Error("a program serves with any of these")
 	}
 }

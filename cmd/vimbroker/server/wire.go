@@ -279,6 +279,7 @@ func (s *server) newLifecycle() {
 
 // newHandler makes the handler of all requests.
 func (s *server) newHandler(version string) http.Handler {
+	api.Complete()
 	return api.New(api.Options{
 		Doors: s.doors(version), Authenticator: s.live, Remote: s.asksOthers, Certified: s.trust.Certified, Limits: s.config.Limits,
 		Vitals: s.broker.Oversight, Version: version,
