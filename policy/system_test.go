@@ -396,3 +396,19 @@ func TestProfilesAreNarrow(t *testing.T) {
 		}
 	}
 }
+
+// TestLinksAreSettled: the part that settles virtual links makes and removes them, and has pods have ports on them; no other does.
+func TestLinksAreSettled(t *testing.T) {
+	policies := load(t, nil)
+	link := policy.Resource{Kind: policy.KindLink, ID: "l1", Project: "ran", Name: "lan", VIMType: "openstack"}
+	for action, want := range map[policy.Action]bool{
+		policy.LinkCreate: true, policy.LinkUse: true, policy.LinkDelete: true, policy.LinkAdopt: false,
+	} {
+		for _, name := range []string{"links", "lifecycle"} {
+			r := policy.Request{Principal: part(name), Action: action, Resource: link}
+			if got := policies.Decide(r).Allowed; got != (want && name == "links") {
+				t.Errorf("system:%s, %s: allowed is %t", name, action, got)
+			}
+		}
+	}
+}

@@ -24,9 +24,18 @@ type shelf struct {
 	one  asset.Asset
 	log  []audit.Entry
 	gone bool
+	// full: the name is taken.
+	full bool
+}
+
+func (s *shelf) Assets(context.Context, asset.Filter) ([]asset.Asset, string, error) {
+	return []asset.Asset{s.one}, "", nil
 }
 
 func (s *shelf) CreateAsset(_ context.Context, l asset.Asset, _ int, e audit.Entry) error {
+	if s.full {
+		return broker.ErrExists
+	}
 	s.one, s.log = l, append(s.log, e)
 	return nil
 }
@@ -240,6 +249,15 @@ func TestASpanNeedsItsPermissionOnBothVIMs(t *testing.T) {
 		spanned, there := l.On("id of edge")
 		if _, other := l.On("id of far"); !there || other || spanned.Spec.NAD.Type != "macvlan" || l.Spec.NAD != nil {
 			t.Errorf("on the cluster it is %+v", spanned)
+		}
+		s.full = true
+		if again, made, err := links.Create(t.Context(), p, r); err != nil || made || again.ID != l.ID {
+			t.Errorf("asked for again it is %+v, %v", again, err)
+		}
+		other := r
+		other.Spans = []spec.Span{{VIM: "edge", Physical: "physnet2", Interface: "bond0"}}
+		if _, _, err := links.Create(t.Context(), p, other); !errors.Is(err, broker.ErrConflict) {
+			t.Errorf("asked for otherwise it is %v", err)
 		}
 		made, err := links.Ports(t.Context(), l.ID, "i", []string{"a"}, false)
 		if err != nil || len(made) != 1 || asked[1].VIM != "id of nfv1" || asked[1].Purpose != "network" || ended[1] == ended[0] || !strings.HasSuffix(ended[1], ":i") {

@@ -164,9 +164,14 @@ func TestASpanIsANetworkWithTheCloudsAddresses(t *testing.T) {
 kind: NetworkAttachmentDefinition
 metadata: {name: mine}
 spec: {config: '{"type": "macvlan", "master": "bond0.100"}'}
+---
+apiVersion: v1
+kind: Secret
+type: kubernetes.io/service-account-token
+metadata: {name: sgi-cp}
 `).Manifests...)
-	if r := mustPlan(t, s, own).Facts.Reaches; len(r) != 1 || r[0].Name != "mine" {
-		t.Errorf("a network of the package beside it reaches %+v", r)
+	if r := mustPlan(t, s, own).Facts.Reaches; len(r) != 2 || r[0].Name != "mine" || r[1].What != lifecycle.ReachRBAC {
+		t.Errorf("a network of the package beside it, and a token of its name, reach %+v", r)
 	}
 }
 

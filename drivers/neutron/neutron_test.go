@@ -108,14 +108,14 @@ func TestASpanIsHeldAgainstTheSegment(t *testing.T) {
 		{vlan, at("physnet2", "bond0"), "", "spans.physicalNetwork"},
 		{vlan, at("physnet1", "bond0.101"), "", "spans.interface"},
 		{fakeneutron.Object{"provider:network_type": "vxlan", "provider:segmentation_id": 7}, at("physnet1", "bond0"), "", "spans"},
-		{fakeneutron.Object{"mtu": 1500}, at("physnet1", "bond0"), "", "spans"},
+		{fakeneutron.Object{"mtu": 1500}, at("physnet1", "bond0"), "cannot be checked", "spans"},
 	} {
 		cloud, l := fakeneutron.New(t), c.said
 		l.Existing = cloud.Add("networks", c.network)
 		m, err := neutron.Driver{}.Make(t.Context(), cloud.Connection(), l)
 		var wrong *broker.Error
 		if errors.As(err, &wrong); c.field == "" && (err != nil || fmt.Sprint(m.MTU, m.VLAN) != c.want) || c.field != "" &&
-			(!errors.Is(err, broker.ErrInvalid) || wrong.Field != c.field || wrong.Remedy == "") {
+			(!errors.Is(err, broker.ErrInvalid) || wrong.Field != c.field || wrong.Remedy == "" || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%+v on %v: %+v, %v", l.Spans, c.network, m, err)
 		}
 	}
@@ -153,6 +153,16 @@ func TestPortsOfPods(t *testing.T) {
 	again, err := d.Ports(t.Context(), c.Connection(), l, "i", []string{"a/pod/x"}, true)
 	if err != nil || len(again) != 1 || fmt.Sprint(again[0]) != fmt.Sprint(first[0]) || len(c.Things("ports")) != 4 {
 		t.Errorf("asked for again they are %+v, %v, and there are %v", again, err, c.Things("ports"))
+	}
+	for _, odd := range []fakeneutron.Object{
+		{"mac_address": "fa:16:3e; reboot"}, {"mac_address": "fa:16:3e:00:00:01", "fixed_ips": []fakeneutron.Object{{"subnet_id": "of others", "ip_address": "10.0.0.9"}}},
+	} {
+		odd["name"], odd["description"] = l.Handle()+"/i/odd", l.Tag()
+		id := c.Add("ports", odd)
+		if got, err := d.Ports(t.Context(), c.Connection(), l, "i", []string{"odd"}, false); !errors.Is(err, broker.ErrUnreachable) {
+			t.Errorf("a port as Neutron gives none, %v, is %+v, %v", odd, got, err)
+		}
+		c.Drop("ports", id)
 	}
 	c.Fill(true)
 	if _, err := d.Ports(t.Context(), c.Connection(), l, "i", []string{"new"}, false); !errors.Is(err, broker.ErrConflict) ||

@@ -210,7 +210,7 @@ func (s *Server) network(w http.ResponseWriter, r *http.Request, path []string, 
 	default:
 		found := []Object{}
 		for _, o := range s.things[kind] {
-			if !slices.ContainsFunc([]string{"name", "network_id", "device_id", "device_owner", "security_group_id"}, func(q string) bool {
+			if !slices.ContainsFunc([]string{"name", "network_id", "device_id", "security_group_id"}, func(q string) bool {
 				return r.URL.Query().Has(q) && o[q] != r.URL.Query().Get(q)
 			}) {
 				found = append(found, o)

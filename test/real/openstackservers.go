@@ -84,8 +84,8 @@ func (o *Cloud) Network(t testing.TB, who Tenant, name, cidr string) {
 	}}, nil)
 }
 
-// Provider makes a network of a VLAN on physnet1, on which the cloud's host is, for a tenant, and returns its id. Addresses go from
-// .10 to last.
+// Provider makes a network of a VLAN on physnet1, on which the cloud's host is, or with 0 a flat one, for a tenant, and returns its
+// id. Addresses go from .10 to last.
 func (o *Cloud) Provider(t testing.TB, who Tenant, name, prefix, last string, vlan int) string {
 	t.Helper()
 	if err := o.sql(t.Context(), `update neutron.agents set configurations = '{"bridge_mappings": {"physnet1": "br-ex"},
@@ -93,10 +93,13 @@ func (o *Cloud) Provider(t testing.TB, who Tenant, name, prefix, last string, vl
 		t.Fatal(err)
 	}
 	var made struct{ Network struct{ ID string } }
-	o.Do(t, http.MethodPost, o.URL(Neutron)+"/v2.0/networks", object{"network": object{
-		"name": name, "project_id": who.ProjectID, "provider:network_type": "vlan", "provider:physical_network": "physnet1",
-		"provider:segmentation_id": vlan, "mtu": 1400,
-	}}, &made)
+	network := object{
+		"name": name, "project_id": who.ProjectID, "provider:network_type": "flat", "provider:physical_network": "physnet1", "mtu": 1400,
+	}
+	if vlan != 0 {
+		network["provider:network_type"], network["provider:segmentation_id"] = "vlan", vlan
+	}
+	o.Do(t, http.MethodPost, o.URL(Neutron)+"/v2.0/networks", object{"network": network}, &made)
 	o.Do(t, http.MethodPost, o.URL(Neutron)+"/v2.0/subnets", object{"subnet": object{
 		"network_id": made.Network.ID, "ip_version": 4, "cidr": prefix + "0/24", "project_id": who.ProjectID,
 		"allocation_pools": []object{{"start": prefix + "10", "end": prefix + last}},

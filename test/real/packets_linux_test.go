@@ -1,8 +1,6 @@
 package real_test
 
 import (
-	"bytes"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -39,25 +36,6 @@ func (w *wire) shell(name string, args ...string) string {
 		w.t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, out)
 	}
 	return string(out)
-}
-
-// runtime calls Multus for a pod as a container runtime does, with ADD as its network is made or DEL as it goes.
-func (w *wire) runtime(command, netns, namespace, pod, uid string) (string, error) {
-	config, err := json.Marshal(map[string]any{
-		"cniVersion": "0.3.1", "name": "multus", "type": "multus", "kubeconfig": w.Kubeconfig, "confDir": w.dir, "cniDir": w.dir, "binDir": w.tools,
-		"namespaceIsolation": true, "delegates": []map[string]any{{"cniVersion": "0.3.1", "name": "lo", "type": "loopback"}},
-	})
-	if err != nil {
-		return "", err
-	}
-	c := exec.Command(filepath.Join(w.tools, "multus")) // in a Cleanup too
-	c.Stdin = bytes.NewReader(config)
-	c.Env = []string{
-		"PATH=" + os.Getenv("PATH"), "CNI_COMMAND=" + command, "CNI_CONTAINERID=" + netns, "CNI_NETNS=/var/run/netns/" + netns, "CNI_IFNAME=eth0",
-		"CNI_PATH=" + w.tools, "CNI_ARGS=IgnoreUnknown=1;K8S_POD_NAMESPACE=" + namespace + ";K8S_POD_NAME=" + pod + ";K8S_POD_INFRA_CONTAINER_ID=" + netns + ";K8S_POD_UID=" + uid,
-	}
-	out, err := c.CombinedOutput()
-	return string(out), err
 }
 
 // Two pods of an instance reach each other over the network of its virtual link, as Multus and the plugins make it of the
@@ -120,11 +98,11 @@ func (w *wire) ping(pods, what string, mtu int) {
 		netns := fmt.Sprintf("vb%d-%d", os.Getpid(), n)
 		w.shell("ip", "netns", "add", netns)
 		defer func() { _ = exec.Command("ip", "netns", "del", netns).Run() }()
-		if out, err := w.runtime("ADD", netns, "lab", pod, uid); err != nil {
+		if out, err := real.Attach(w.Cluster, w.tools, w.dir, "ADD", netns, "lab/"+pod, uid); err != nil {
 			w.t.Fatalf("ADD of %s for %s: %v\n%s", what, pod, err, out)
 		}
 		defer func() {
-			if out, err := w.runtime("DEL", netns, "lab", pod, uid); err != nil {
+			if out, err := real.Attach(w.Cluster, w.tools, w.dir, "DEL", netns, "lab/"+pod, uid); err != nil {
 				w.t.Errorf("DEL of %s for %s: %v\n%s", what, pod, err, out)
 			}
 		}()
@@ -141,68 +119,11 @@ func (w *wire) ping(pods, what string, mtu int) {
 		spaces, at = append(spaces, netns), append(at, netip.MustParseAddr(links[0].Addrs[i].Local))
 	}
 	for from, to := range []int{1, 0} {
-		if err := ping4(spaces[from], at[to], mtu); err != nil {
+		if err := real.Ping4(spaces[from], at[to], mtu); err != nil {
 			w.t.Errorf("over %s %s is not reached with %d bytes: %v", what, at[to], mtu, err)
 		}
-		if err := ping4(spaces[from], at[to], mtu+1); !errors.Is(err, unix.EMSGSIZE) {
+		if err := real.Ping4(spaces[from], at[to], mtu+1); !errors.Is(err, unix.EMSGSIZE) {
 			w.t.Errorf("over %s a packet of %d bytes, one more than the MTU, is sent: %v", what, mtu+1, err)
 		}
 	}
-}
-
-// ping4 sends an echo request of a size in bytes, IP header and all, that is not to be broken up, from a network namespace, and
-// waits for the answer.
-func ping4(netns string, to netip.Addr, size int) error {
-	done := make(chan error, 1)
-	go func() {
-		runtime.LockOSThread() // for good: the thread ends with the goroutine
-		done <- func() error {
-			space, err := os.Open("/var/run/netns/" + netns)
-			if err != nil {
-				return err
-			}
-			defer space.Close()
-			if err := unix.Setns(int(space.Fd()), unix.CLONE_NEWNET); err != nil {
-				return err
-			}
-			s, err := unix.Socket(unix.AF_INET, unix.SOCK_RAW|unix.SOCK_CLOEXEC, unix.IPPROTO_ICMP)
-			if err != nil {
-				return err
-			}
-			defer func() { _ = unix.Close(s) }()
-			packet := make([]byte, size-20)
-			packet[0] = 8 // echo request
-			binary.BigEndian.PutUint16(packet[4:], 0x5642)
-			binary.BigEndian.PutUint16(packet[2:], checksum(packet))
-			if err := errors.Join(
-				unix.SetsockoptInt(s, unix.IPPROTO_IP, unix.IP_MTU_DISCOVER, unix.IP_PMTUDISC_DO),
-				unix.SetsockoptTimeval(s, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &unix.Timeval{Sec: 5}),
-				unix.Sendto(s, packet, 0, &unix.SockaddrInet4{Addr: to.As4()}),
-			); err != nil {
-				return err
-			}
-			for answer := make([]byte, size+64); ; {
-				n, _, err := unix.Recvfrom(s, answer, 0)
-				if err != nil || n == size && answer[20] == 0 && bytes.Equal(answer[24:28], packet[4:8]) {
-					return err
-				}
-			}
-		}()
-	}()
-	return <-done
-}
-
-// checksum is the Internet's.
-func checksum(of []byte) uint16 {
-	var sum uint32
-	for n := 0; n+1 < len(of); n += 2 {
-		sum += uint32(binary.BigEndian.Uint16(of[n:]))
-	}
-	if len(of)%2 == 1 {
-		sum += uint32(of[len(of)-1]) << 8
-	}
-	for sum > 0xffff {
-		sum = sum>>16 + sum&0xffff
-	}
-	return ^uint16(sum)
 }

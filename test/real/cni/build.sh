@@ -7,6 +7,7 @@ cd "$(dirname "$0")"
 out=${1:?usage: build.sh DIR}
 mkdir -p "$out"
 plugins=github.com/containernetworking/plugins/plugins
-for tool in gopkg.in/k8snetworkplumbingwg/multus-cni.v4/cmd/multus $plugins/main/{bridge,macvlan,loopback} $plugins/ipam/host-local; do
+for tool in gopkg.in/k8snetworkplumbingwg/multus-cni.v4/cmd/multus $plugins/main/{bridge,macvlan,vlan,loopback} $plugins/ipam/{host-local,static} \
+	$plugins/meta/tuning; do
 	go build -trimpath -ldflags "-s -w" -o "$out/$(basename "$tool")" "$tool"
 done

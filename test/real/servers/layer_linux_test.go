@@ -4,7 +4,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/netip"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -12,6 +15,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker/api/sol003"
 	"github.com/vimbroker/vimbroker/test/csar"
 	"github.com/vimbroker/vimbroker/test/field"
+	"github.com/vimbroker/vimbroker/test/process"
 	"github.com/vimbroker/vimbroker/test/real"
 	"github.com/vimbroker/vimbroker/test/story"
 )
@@ -33,6 +37,9 @@ type layer struct {
 	*edge
 	c       *real.Cluster
 	network string
+	flat    string
+	// trunk is the interface of the cluster's node on the physical network.
+	trunk string
 }
 
 // port is one of Neutron's, with what is looked at here.
@@ -117,7 +124,7 @@ func TestFieldOneLayer(t *testing.T) {
 	o.Image(t, "cirros-0.5.2-x86_64-disk")
 	o.Flavor(t, "m1.tiny", 512)
 	v := &edge{Site: story.NewSite(t, story.Build(t, t.TempDir()), "sol003: {enabled: true}\n"), o: o, who: who, bare: map[string][]string{}}
-	l := &layer{v, c, o.Provider(t, who, "lan", "10.77.0.", "99", 100)}
+	l := &layer{v, c, o.Provider(t, who, "lan", "10.77.0.", "99", 100), o.Provider(t, who, "flat", "10.79.0.", "99", 0), fmt.Sprintf("vbt%d", os.Getpid()%100000)}
 	narrow := o.Provider(t, who, "narrow", "10.78.0.", "10", 101)
 	for _, kind := range kinds {
 		v.bare[kind] = o.Networking(t, who, kind)
@@ -138,12 +145,14 @@ func TestFieldOneLayer(t *testing.T) {
 	v.Must(t, "vimbroker vim register --kubeconfig "+c.Kubeconfig+" pods")
 
 	t.Run("refused", l.isRefused)
-	v.Must(t, "vimbroker link create lan --vim cloud --network "+l.network+" --spans vim=pods,physicalNetwork=physnet1,interface=bond0")
+	v.Must(t, "vimbroker link create lan --vim cloud --network "+l.network+" --spans vim=pods,physicalNetwork=physnet1,interface="+l.trunk)
 	v.Must(t, "vimbroker link create narrow --vim cloud --network "+narrow+" --spans vim=pods,physicalNetwork=physnet1,interface=bond0.101")
+	v.Must(t, "vimbroker link create flat --vim cloud --network "+l.flat+" --spans vim=pods,physicalNetwork=physnet1,interface="+l.trunk)
 	t.Run("lives", l.lives)
 	t.Run("fails", l.fails)
 	v.Must(t, "vimbroker link delete lan")
 	v.Must(t, "vimbroker link delete narrow")
+	v.Must(t, "vimbroker link delete flat")
 	v.leavesNothing(t, "the links")
 }
 
@@ -180,7 +189,7 @@ func (l *layer) lives(t *testing.T) {
 	}
 	text := l.kubectl(t, "get", "network-attachment-definitions", "pod-cp", "-o", "jsonpath={.spec.config}")
 	if err := json.Unmarshal([]byte(text), &config); err != nil || len(config.Plugins) != 2 || config.Plugins[0].Type != "vlan" ||
-		config.Plugins[0].Master != "bond0" || config.Plugins[0].VLAN != 100 || config.Plugins[0].MTU != 1400 || config.Plugins[0].IPAM.Type != "static" {
+		config.Plugins[0].Master != l.trunk || config.Plugins[0].VLAN != 100 || config.Plugins[0].MTU != 1400 || config.Plugins[0].IPAM.Type != "static" {
 		t.Errorf("the network is %s (%v)", text, err)
 	}
 	var i sol003.VNFInstance
@@ -199,10 +208,73 @@ func (l *layer) lives(t *testing.T) {
 		t.Error("the port that was removed is there")
 	}
 	l.refused(t, "vimbroker link delete lan", "is used by VNF instances")
+	l.Must(t, "vimbroker vnf connect mixed --link VDU1_CP1=flat --link POD_CP=flat --wait")
+	if pods, others := l.ports(t); len(pods)+len(others) > 0 {
+		t.Errorf("connected to another link, the network has ports %+v and %+v", pods, others)
+	}
+	other := *l
+	other.network = l.flat
+	other.addressed(t, "CHANGE_EXT_CONN", 2)
+	other.pings(t)
 	l.Must(t, "vimbroker vnf terminate mixed --wait")
 	l.leavesNothing(t, "TERMINATE")
 	if left := l.kubectl(t, "get", "network-attachment-definitions,statefulsets", "-A", "-o", "name"); left != "" {
 		t.Errorf("after TERMINATE the cluster has %s", left)
+	}
+}
+
+// pings: the pod has its network by real plugins, and a namespace stands for a machine: with its port's MAC and address at the
+// other end of the node's interface. The network is flat: kernels without 8021q have no VLANs.
+func (l *layer) pings(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Log("no packets: network namespaces need root")
+		return
+	}
+	root, err := process.Repository()
+	if err != nil {
+		t.Fatal(err)
+	}
+	shell := func(args ...string) {
+		t.Helper()
+		if out, err := exec.CommandContext(t.Context(), "ip", args...).CombinedOutput(); err != nil {
+			t.Fatalf("ip %q: %v: %s", args, err, out)
+		}
+	}
+	pods, machines := l.ports(t)
+	pod, machine := "p"+l.trunk, "m"+l.trunk // namespaces
+	for _, space := range []string{pod, machine} {
+		shell("netns", "add", space)
+		defer func() { _ = exec.Command("ip", "netns", "del", space).Run() }()
+	}
+	shell("link", "add", l.trunk, "mtu", "9000", "type", "veth", "peer", "name", "lan", "netns", machine)
+	defer func() { _ = exec.Command("ip", "link", "del", l.trunk).Run() }()
+	shell("link", "set", l.trunk, "up")
+	shell("-n", machine, "link", "set", "lan", "address", machines[0].MAC, "mtu", "1400")
+	shell("-n", machine, "addr", "add", machines[0].IPs[0].IP+"/24", "dev", "lan")
+	shell("-n", machine, "link", "set", "lan", "up")
+	tools, dir, uid := filepath.Join(root, "bin", "cni"), t.TempDir(), l.kubectl(t, "get", "pod", "app-0", "-o", "jsonpath={.metadata.uid}")
+	if out, err := real.Attach(l.c, tools, dir, "ADD", pod, "default/app-0", uid); err != nil {
+		t.Fatalf("ADD: %v\n%s", err, out)
+	}
+	defer func() {
+		if out, err := real.Attach(l.c, tools, dir, "DEL", pod, "default/app-0", uid); err != nil {
+			t.Errorf("DEL: %v\n%s", err, out)
+		}
+	}()
+	out, err := exec.CommandContext(t.Context(), "ip", "-n", pod, "addr", "show", "net1").CombinedOutput()
+	for _, want := range []string{pods[0].MAC, pods[0].IPs[0].IP + "/24", "mtu 1400"} {
+		if err != nil || !strings.Contains(string(out), want) {
+			t.Errorf("the pod's interface lacks %s (%v):\n%s", want, err, out)
+		}
+	}
+	for from, to := range map[string]string{pod: machines[0].IPs[0].IP, machine: pods[0].IPs[0].IP} {
+		if err := real.Ping4(from, netip.MustParseAddr(to), 1400); err != nil {
+			t.Errorf("%s does not reach %s: %v", from, to, err)
+		}
+	}
+	neighbours, _ := exec.CommandContext(t.Context(), "ip", "-n", machine, "neigh", "show", "dev", "lan").CombinedOutput()
+	if !strings.Contains(string(neighbours), pods[0].IPs[0].IP+" lladdr "+pods[0].MAC) {
+		t.Errorf("the machine knows its neighbours as\n%s", neighbours)
 	}
 }
 
