@@ -62,7 +62,7 @@ func depth(value any) int {
 
 // validNotes checks what a change left of labels, description and extra together.
 func (v *VIM) validNotes() error {
-	if err := validLabels(v.Labels); err != nil {
+	if err := ValidLabels(v.Labels); err != nil {
 		return err
 	}
 	return validNotes(v.Description, v.Extra)

@@ -85,7 +85,7 @@ func (b *Registry) newVIM(p policy.Principal, r Registration) (VIM, Driver, Cred
 	if r.Inline != nil {
 		r.Labels = r.Inline.labels()
 	}
-	err := cmp.Or(validName(r.Name), validLabels(r.Labels))
+	err := cmp.Or(validName(r.Name), ValidLabels(r.Labels))
 	if err == nil {
 		r.SharedWith, err = sharedWith(r.SharedWith, cmp.Or(r.Project, p.Project))
 	}
@@ -260,7 +260,8 @@ var (
 
 const maxLabels = 64
 
-func validLabels(labels map[string]string) error {
+// ValidLabels refuses what are no labels of Kubernetes, or too many.
+func ValidLabels(labels map[string]string) error {
 	if len(labels) > maxLabels {
 		return Invalid("labels", "more than %d labels", maxLabels)
 	}

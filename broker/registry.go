@@ -45,7 +45,7 @@ func (b *Registry) VIMs(ctx context.Context, p policy.Principal, q VIMQuery) ([]
 	if err != nil {
 		return nil, "", err
 	}
-	if err := validLabels(q.Labels); err != nil {
+	if err := ValidLabels(q.Labels); err != nil {
 		return nil, "", err
 	}
 	if err := b.read(ctx, p, policy.VIMShow, InProject(p.Project)); err != nil {

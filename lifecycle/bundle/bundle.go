@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -170,9 +171,9 @@ func (b *Bundles) sealedRow(r Row, entries ...audit.Entry) keyring.Row {
 	})
 }
 
-// seal gives a row another secret text.
-func (b *Bundles) seal(ctx context.Context, act *audit.Act, r Row, plain secret.Text) error {
-	row := b.sealedRow(r, act.Intent(), act.Done())
+// seal gives a row something else that is secret.
+func (b *Bundles) seal(ctx context.Context, act *audit.Act, r Row, v any) error {
+	plain, row := secret.NewText(written(v)), b.sealedRow(r, act.Intent(), act.Done())
 	row.Text = &plain
 	err := b.Keys.Rekey(ctx, b.Keys, row)
 	if errors.Is(err, keyring.ErrOvertaken) {
@@ -181,13 +182,16 @@ func (b *Bundles) seal(ctx context.Context, act *audit.Act, r Row, plain secret.
 	return b.refuse(ctx, act, keyFault(err))
 }
 
-// text is the secret text of a row; empty if it has none.
-func (b *Bundles) text(ctx context.Context, r Row) (secret.Text, error) {
+// unseal reads into v what is secret of a row, if anything is.
+func (b *Bundles) unseal(ctx context.Context, r Row, v any) error {
 	if r.Ref == "" {
-		return secret.Text{}, nil
+		return nil
 	}
 	text, err := b.Keys.Open(ctx, r.held().Owner, r.field(), r.Sealed)
-	return text, keyFault(err)
+	if err != nil {
+		return keyFault(err)
+	}
+	return json.Unmarshal([]byte(text.Reveal()), v)
 }
 
 func keyFault(err error) error {
@@ -229,8 +233,12 @@ func (b *Bundles) leftover(ctx context.Context, r Row, err error) {
 	}
 }
 
-// resource is what policies see of a definition, and of its profiles: the package that it is.
+// resource is what policies see of a row: of a definition and its parts the package that it is, of an instance the VNF instance.
 func (r Row) resource() policy.Resource {
+	if r.Kind == OfInstance || r.Kind == OfConfig {
+		i, _ := documentOf[instance](r) // one that cannot be read has no owner
+		return i.resource(r)
+	}
 	part := append(strings.SplitN(r.Name, "/", 3), "")
 	return policy.Resource{
 		Kind: policy.KindPackage, ID: r.ID, Project: r.Project, Provider: provider, Product: part[0], Version: part[1],
@@ -240,43 +248,26 @@ func (r Row) resource() policy.Resource {
 // find returns the row of a name in p's project; a missing one is recorded.
 func (b *Bundles) find(ctx context.Context, p policy.Principal, action policy.Action, k Kind, name string) (Row, error) {
 	r, err := b.Store.Bundle(ctx, p.Project, k, name)
-	if errors.Is(err, broker.ErrNotFound) {
-		of := policy.KindPackage
-		if k == OfInstance {
-			of = policy.KindVNFInstance
-		}
-		if err := b.Guard.Missing(ctx, p, action, of); err != nil {
-			return Row{}, broker.Unrecorded(err)
-		}
-		return Row{}, missing(k)
+	if !errors.Is(err, broker.ErrNotFound) {
+		return r, err
 	}
-	return r, err
+	if err := b.Guard.Missing(ctx, p, action, Row{Kind: k}.resource().Kind); err != nil {
+		return Row{}, broker.Unrecorded(err)
+	}
+	return Row{}, missing(k)
 }
 
-// open finds a row of a definition or a profile, and decides on an action.
+// open finds a row, decides on an action, and records that already where it only reads.
 func (b *Bundles) open(ctx context.Context, p policy.Principal, action policy.Action, k Kind, name string) (Row, *audit.Act, error) {
 	r, err := b.find(ctx, p, action, k, name)
 	if err != nil {
 		return r, nil, err
 	}
 	act, err := b.desk(k).Enter(ctx, p, action, r.resource())
+	if err == nil && (action == policy.PackageShow || action == policy.VNFShow) {
+		err = broker.Unrecorded(act.Read(ctx))
+	}
 	return r, act, err
-}
-
-// openInstance is open for an instance.
-func (b *Bundles) openInstance(
-	ctx context.Context, p policy.Principal, action policy.Action, id string,
-) (Row, instance, *audit.Act, error) {
-	row, err := b.find(ctx, p, action, OfInstance, id)
-	if err != nil {
-		return row, instance{}, nil, err
-	}
-	i, err := documentOf[instance](row)
-	if err != nil {
-		return row, i, nil, err
-	}
-	act, err := b.desk(OfInstance).Enter(ctx, p, action, i.resource(row))
-	return row, i, act, err
 }
 
 func missing(k Kind) error {
@@ -311,13 +302,17 @@ func documentOf[T any](r Row) (v T, err error) {
 	return v, nil
 }
 
+// read is a row that was read, with its document.
+func read[D any](r Row, err error) (Row, D, error) {
+	d, unreadable := documentOf[D](r)
+	return r, d, cmp.Or(err, unreadable)
+}
+
 // The forms of names.
 var (
-	plainName  = form(`^[A-Za-z0-9]([A-Za-z0-9._-]{0,126}[A-Za-z0-9])?$`)
-	release    = form(`^[a-z0-9]([-a-z0-9.]{0,51}[a-z0-9])?$`)
-	namespace  = form(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)
-	labelKey   = form(`^([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$`)
-	labelValue = form(`^([A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?)?$`)
+	plainName = form(`^[A-Za-z0-9]([A-Za-z0-9._-]{0,126}[A-Za-z0-9])?$`)
+	release   = form(`^[a-z0-9]([-a-z0-9.]{0,51}[a-z0-9])?$`)
+	namespace = form(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)
 )
 
 func form(pattern string) func() *regexp.Regexp {
@@ -338,15 +333,6 @@ func validRelease(name string) error {
 
 func validName(field, name string) error {
 	return fits(field, name, plainName, "1 to 128 letters, digits, dots, dashes and underscores, and begin and end with a letter or a digit")
-}
-
-func validLabels(labels map[string]string) error {
-	for key, value := range labels {
-		if len(labels) > 64 || !labelKey().MatchString(key) || !labelValue().MatchString(value) {
-			return broker.Invalid("labels", "must be keys and values of at most 64 Kubernetes labels")
-		}
-	}
-	return nil
 }
 
 func validText(field, text string) error {

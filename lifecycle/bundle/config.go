@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"maps"
 	"slices"
 	"strconv"
@@ -14,9 +13,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/vimbroker/vimbroker/broker"
-	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/policy"
-	"github.com/vimbroker/vimbroker/policy/audit"
 )
 
 // Template is a chart that configurations of instances are made from.
@@ -79,30 +76,26 @@ func (b *Bundles) KeepConfig(ctx context.Context, p policy.Principal, id, name s
 	if err := cmp.Or(validName("config-name", c.Name), validText("description", c.Description)); err != nil {
 		return ConfigResult{}, err
 	}
-	_, i, act, err := b.openInstance(ctx, p, policy.VNFUpdate, id)
-	if err == nil && i.Now == nil {
-		err = b.refuse(ctx, act, conflict("the instance is not made", "wait until it is"))
+	at, err := part[instance](ctx, b, p, policy.VNFUpdate, OfConfig, id, name)
+	if err == nil && at.of.Now == nil {
+		err = b.refuse(ctx, at.act, conflict("the instance is not made", "wait until it is"))
 	}
 	if err != nil {
 		return ConfigResult{}, err
 	}
-	r := b.newRow(p, OfConfig, id+"/"+c.Name, instance{Asker: policy.Delegate(p, b.Now())})
 	if name == "" {
-		err = b.Store.CreateBundles(ctx, []Row{r}, perProject, act.Intent())
-	} else if r, err = b.Store.Bundle(ctx, p.Project, OfConfig, r.Name); errors.Is(err, broker.ErrNotFound) {
-		err = missing(OfConfig)
+		at.Row = b.newRow(p, OfConfig, id+"/"+c.Name, instance{Asker: policy.Delegate(p, b.Now())})
+		if err = b.Store.CreateBundles(ctx, []Row{at.Row}, perProject, at.act.Intent()); err != nil {
+			return ConfigResult{}, b.refuse(ctx, at.act, err)
+		}
 	}
-	of, unreadable := documentOf[instance](r)
-	if err = cmp.Or(err, unreadable); err != nil {
-		return ConfigResult{}, b.refuse(ctx, act, err)
-	}
-	was := of.newest()
+	was := at.is.newest()
 	c.Template, c.Version, c.Tag = cmp.Or(c.Template, was.Template), was.Version+1, ""
-	err = b.turn(ctx, p, act, *i.Now, r, append(slices.Clone(of.Versions), c))
-	if now, gone := b.Store.Bundle(ctx, p.Project, OfConfig, r.Name); err != nil && name == "" && gone == nil && !now.Busy {
-		b.leftover(ctx, r, b.remove(ctx, act, r)) // it never was
+	err = b.turn(ctx, p, at, append(slices.Clone(at.is.Versions), c))
+	if now, gone := b.Store.Bundle(ctx, p.Project, OfConfig, at.Name); err != nil && name == "" && gone == nil && !now.Busy {
+		b.leftover(ctx, at.Row, b.remove(ctx, at.act, at.Row)) // it never was
 	}
-	return result(id, *i.Now, c), err
+	return result(id, at.of.at(), c), err
 }
 
 func result(id string, of made, c Configuration) ConfigResult {
@@ -111,57 +104,43 @@ func result(id string, of made, c Configuration) ConfigResult {
 
 // turn has a configuration be what the last of some versions is. Values that are not hidden are new, and are sealed; those
 // of the others are sealed.
-func (b *Bundles) turn(ctx context.Context, p policy.Principal, act *audit.Act, of made, r Row, versions []Configuration) error {
-	i, err := documentOf[instance](r)
-	if err == nil && (i.state() != done || len(versions) > maxVersions) {
-		err = conflict("work on the configuration is under way, or it has too many versions", "wait until that has ended, or delete it")
+func (b *Bundles) turn(ctx context.Context, p policy.Principal, at opened[instance], versions []Configuration) error {
+	i := at.is
+	if i.state() != done || len(versions) > maxVersions {
+		return b.refuse(ctx, at.act, conflict(
+			"work on the configuration is under way, or it has too many versions", "wait until that has ended, or delete it"))
 	}
-	if err != nil {
-		return b.refuse(ctx, act, err)
-	}
-	sealed, err := b.text(ctx, r)
 	values := map[string]map[string]any{}
-	if err == nil && !sealed.Empty() {
-		err = json.Unmarshal([]byte(sealed.Reveal()), &values)
-	}
+	err := b.unseal(ctx, at.Row, &values)
 	last := &versions[len(versions)-1]
-	at := strconv.Itoa(last.Version)
+	number := strconv.Itoa(last.Version)
 	if last.Version > len(i.Versions) {
 		maps.DeleteFunc(values, func(version string, _ map[string]any) bool { // of what was gone back from
 			return !slices.ContainsFunc(versions, func(c Configuration) bool { return strconv.Itoa(c.Version) == version })
 		})
-		values[at] = last.Values
+		values[number] = last.Values
 		last.Values = map[string]any{}
-		for name := range values[at] {
+		for name := range values[number] {
 			last.Values[name] = hidden
 		}
 	}
-	m, unmade := b.prepareConfig(ctx, p, r.Name, of, *last, values[at])
+	m, unmade := b.prepareConfig(ctx, p, at.Name, at.of.at(), *last, values[number])
 	m.Versions = versions
 	if err = cmp.Or(err, unmade); err != nil {
-		return b.refuse(ctx, act, err)
+		return b.refuse(ctx, at.act, err)
 	}
-	if err = b.seal(ctx, act, r, secret.NewText(written(values))); err != nil {
+	if err = b.seal(ctx, at.act, at.Row, values); err != nil {
 		return err
 	}
 	if m.Instance = uuid.NewString(); i.Now != nil {
 		m.Instance = i.Now.Instance
 	}
 	before, err := b.newest(ctx, m.Instance)
+	if err != nil {
+		return err
+	}
 	m.After = before.ID
-	if err == nil {
-		r, err = b.move(ctx, r, nil, func(i *instance) { i.Next, i.Asker = &m.made, policy.Delegate(p, b.Now()) })
-	}
-	if err == nil {
-		i, err = documentOf[instance](r)
-	}
-	if err == nil {
-		err = b.begin(ctx, p, r, i, m.parameters)
-	}
-	if err == nil {
-		err = b.work(ctx, p, r)
-	}
-	return err
+	return b.change(ctx, p, at.act, at.Row, nil, m.parameters, func(i *instance) { i.Next = &m.made })
 }
 
 // prepareConfig works out what a version of a configuration comes to.
@@ -240,51 +219,41 @@ func chosen(all []Configuration, version, tag string) (Configuration, error) {
 
 // Versions are all of a configuration, the oldest first.
 func (b *Bundles) Versions(ctx context.Context, p policy.Principal, id, name string) ([]Configuration, error) {
-	r, _, _, err := b.part(ctx, p, policy.VNFShow, OfConfig, id, name)
-	if err != nil {
-		return nil, err
-	}
-	i, err := documentOf[instance](r)
-	return append([]Configuration{}, i.Versions...), err
+	at, err := part[instance](ctx, b, p, policy.VNFShow, OfConfig, id, name)
+	return append([]Configuration{}, at.is.Versions...), err
 }
 
 // Configs are the newest versions of all configurations of an instance.
 func (b *Bundles) Configs(ctx context.Context, p policy.Principal, id string) ([]Configuration, error) {
-	all, err := parts[instance](ctx, b, p, OfConfig, id)
-	out := []Configuration{}
-	for _, i := range all {
-		out = append(out, i.newest())
-	}
-	return out, err
+	return parts(ctx, b, p, OfConfig, id, instance.newest)
 }
 
 // Rollback goes back to a version of a configuration: those that followed it are gone.
 func (b *Bundles) Rollback(ctx context.Context, p policy.Principal, id, name string, c Chosen) (ConfigResult, error) {
-	r, of, act, err := b.part(ctx, p, policy.VNFUpdate, OfConfig, id, name)
+	at, err := part[instance](ctx, b, p, policy.VNFUpdate, OfConfig, id, name)
 	if err != nil {
 		return ConfigResult{}, err
 	}
-	i, err := documentOf[instance](r)
-	to, unknown := chosen(i.Versions, c.Version, c.Tag)
-	if err = cmp.Or(err, unknown); err == nil && to.Gone {
+	to, err := chosen(at.is.Versions, c.Version, c.Tag)
+	if err == nil && to.Gone {
 		err = broker.Invalid("config-version", "is one in which the configuration was deleted")
 	}
 	if err != nil {
-		return ConfigResult{}, b.refuse(ctx, act, err)
+		return ConfigResult{}, b.refuse(ctx, at.act, err)
 	}
-	return result(id, of.at(), to), b.turn(ctx, p, act, of.at(), r, slices.Clone(i.Versions[:to.Version]))
+	return result(id, at.of.at(), to), b.turn(ctx, p, at, slices.Clone(at.is.Versions[:to.Version]))
 }
 
 // Tag gives the newest version of a configuration a tag.
 func (b *Bundles) Tag(ctx context.Context, p policy.Principal, id, name string, c Chosen) (t Tagged, err error) {
-	r, _, act, err := b.part(ctx, p, policy.VNFUpdate, OfConfig, id, name)
+	at, err := part[instance](ctx, b, p, policy.VNFUpdate, OfConfig, id, name)
 	if err == nil {
-		err = b.refuse(ctx, act, validName("tag-name", c.Give))
+		err = b.refuse(ctx, at.act, validName("tag-name", c.Give))
 	}
 	if err != nil {
 		return t, err
 	}
-	_, err = b.move(ctx, r, new(act.Done()), func(i *instance) {
+	_, err = b.move(ctx, at.Row, new(at.act.Done()), func(i *instance) {
 		for n, v := range i.Versions {
 			if v.Tag == c.Give {
 				i.Versions[n].Tag = ""
@@ -293,7 +262,7 @@ func (b *Bundles) Tag(ctx context.Context, p policy.Principal, id, name string, 
 		i.Versions[len(i.Versions)-1].Tag = c.Give
 		t = Tagged{i.newest().Version, c.Give}
 	})
-	return t, b.refuse(ctx, act, err)
+	return t, b.refuse(ctx, at.act, err)
 }
 
 // ClearConfig removes what a configuration has made, which is a version of it.
@@ -314,22 +283,16 @@ func (b *Bundles) DeleteConfig(ctx context.Context, p policy.Principal, id, name
 }
 
 func (b *Bundles) endConfig(ctx context.Context, p policy.Principal, id, name string, change func(*instance)) (ConfigResult, error) {
-	r, of, act, err := b.part(ctx, p, policy.VNFUpdate, OfConfig, id, name)
+	at, err := part[instance](ctx, b, p, policy.VNFUpdate, OfConfig, id, name)
+	if err == nil && at.is.Next != nil {
+		err = b.refuse(ctx, at.act, conflict("work on the configuration is under way", "wait until that has ended"))
+	}
 	if err != nil {
 		return ConfigResult{}, err
 	}
-	i, err := documentOf[instance](r)
-	if err == nil && i.Next != nil {
-		err = conflict("work on the configuration is under way", "wait until that has ended")
-	}
-	if err == nil {
-		r, err = b.move(ctx, r, new(act.Done()), func(now *instance) {
-			change(now)
-			now.Asker, i = policy.Delegate(p, b.Now()), *now
-		})
-	}
-	if err != nil {
-		return ConfigResult{}, b.refuse(ctx, act, err)
-	}
-	return result(id, of.at(), i.newest()), b.work(ctx, p, r)
+	err = b.change(ctx, p, at.act, at.Row, new(at.act.Done()), nil, func(now *instance) {
+		change(now)
+		at.is = *now
+	})
+	return result(id, at.of.at(), at.is.newest()), err
 }

@@ -32,7 +32,7 @@ func (d Definition) name() string { return d.Name + "/" + d.Version }
 
 func (d Definition) valid() error {
 	return cmp.Or(validName("rb-name", d.Name), validName("rb-version", d.Version), validText("description", d.Description),
-		validName("chart-name", cmp.Or(d.Chart, usualName)), validLabels(d.Labels))
+		validName("chart-name", cmp.Or(d.Chart, usualName)), broker.ValidLabels(d.Labels))
 }
 
 // chartOf are the files of the one chart of an archive, and its name: the folder's.

@@ -11,7 +11,6 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/failpoint"
-	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/lifecycle/catalog"
 	"github.com/vimbroker/vimbroker/lifecycle/vnfpkg"
 	"github.com/vimbroker/vimbroker/policy"
@@ -81,14 +80,9 @@ func Show[T Document](ctx context.Context, b *Bundles, p policy.Principal, name 
 }
 
 func show[T any](ctx context.Context, b *Bundles, p policy.Principal, k Kind, name string) (d T, err error) {
-	r, act, err := b.open(ctx, p, policy.PackageShow, k, name)
-	if err != nil {
-		return d, err
-	}
-	if err := act.Read(ctx); err != nil {
-		return d, broker.Unrecorded(err)
-	}
-	return documentOf[T](r)
+	r, _, err := b.open(ctx, p, policy.PackageShow, k, name)
+	_, d, err = read[T](r, err)
+	return d, err
 }
 
 // List returns those below a name that p may see: the versions of a definition, or the parts of one of its versions.
@@ -109,15 +103,10 @@ func listed[D, T any](
 	if err := b.desk(k).Read(ctx, p, action, broker.InProject(p.Project)); err != nil {
 		return nil, err
 	}
-	all := []T{}
-	err := b.each(ctx, Filter{Project: p.Project, Kind: k, Under: under}, func(r Row) error {
-		d, err := documentOf[D](r)
-		if shown, is := as(r, d); err == nil && b.Guard.Allows(p, action, is) {
-			all = append(all, shown)
-		}
-		return err
+	return gathered(ctx, b, Filter{Project: p.Project, Kind: k, Under: under}, func(r Row, d D) (T, bool) {
+		shown, is := as(r, d)
+		return shown, b.Guard.Allows(p, action, is)
 	})
-	return all, err
 }
 
 // Delete removes a document, with the parts of a definition and their packages. One that an instance uses is ErrConflict.
@@ -181,7 +170,7 @@ func (b *Bundles) Upload(ctx context.Context, p policy.Principal, k Kind, name s
 		if err != nil {
 			return b.refuse(ctx, act, unpackable(err))
 		}
-		return b.seal(ctx, act, r, secret.NewText(written(over)))
+		return b.seal(ctx, act, r, over)
 	}
 	d, err := documentOf[Definition](r)
 	var files []vnfpkg.ManifestFile

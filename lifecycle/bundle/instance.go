@@ -128,13 +128,9 @@ func (m made) uses(k Kind, name string) bool {
 
 // unused refuses with the ids of the instances that use something.
 func (b *Bundles) unused(ctx context.Context, p policy.Principal, k Kind, name string) error {
-	var ids []string
-	err := b.each(ctx, Filter{Project: p.Project, Kind: map[bool]Kind{true: OfConfig, false: OfInstance}[k == OfTemplate]}, func(r Row) error {
-		i, err := documentOf[instance](r)
-		if i.at().uses(k, name) || i.Next != nil && i.Next.uses(k, name) {
-			ids = append(ids, r.Name)
-		}
-		return err
+	users := Filter{Project: p.Project, Kind: map[bool]Kind{true: OfConfig, false: OfInstance}[k == OfTemplate]}
+	ids, err := gathered(ctx, b, users, func(r Row, i instance) (string, bool) {
+		return r.Name, i.at().uses(k, name) || i.Next != nil && i.Next.uses(k, name)
 	})
 	if err == nil && len(ids) > 0 {
 		err = conflict("instances use it: "+strings.Join(ids[:min(len(ids), 10)], ", "), "delete them first")
@@ -208,12 +204,9 @@ func (b *Bundles) charted(ctx context.Context, p policy.Principal, k Kind, name 
 	if err != nil {
 		return as, over, err
 	}
-	row, err := b.find(ctx, p, policy.PackageShow, OfProfile, r.of()+"/"+r.Profile)
-	if err != nil {
-		return as, over, err
-	}
-	if over, err = b.overlayIn(ctx, row); err == nil {
-		as, err = documentOf[Profile](row)
+	row, as, err := read[Profile](b.find(ctx, p, policy.PackageShow, OfProfile, r.of()+"/"+r.Profile))
+	if err == nil {
+		err = b.unseal(ctx, row, &over)
 	}
 	for n := range over.Files {
 		var inside bool
@@ -245,7 +238,7 @@ func (r Request) valid() error {
 		}
 	}
 	return cmp.Or(validName("rb-name", r.Definition), validName("rb-version", r.Version), validName("profile-name", r.Profile),
-		validName("cloud-region", r.Region), validRelease(cmp.Or(r.Release, usualName)), validLabels(r.Labels))
+		validName("cloud-region", r.Region), validRelease(cmp.Or(r.Release, usualName)), broker.ValidLabels(r.Labels))
 }
 
 // CreateInstance makes an instance, and returns once it is ready. One that is live for the same request is returned, in
@@ -279,10 +272,13 @@ func (b *Bundles) CreateInstance(ctx context.Context, p policy.Principal, r Requ
 	if err == nil && i.state() == "CREATING" {
 		err = b.begin(ctx, p, row, i, m.parameters)
 	}
+	if err == nil {
+		err = b.work(ctx, p, row)
+	}
 	if err != nil {
 		return Instance{}, err
 	}
-	return b.await(ctx, p, row)
+	return b.Instance(ctx, p, row.Name)
 }
 
 // begin begins the operation that makes what an instance is becoming, as far as that was not begun before: on the VNF
@@ -328,15 +324,15 @@ func (b *Bundles) undo(ctx context.Context, p policy.Principal, row Row, i insta
 		}
 	}
 	if i.Now == nil && len(i.Versions) == 0 {
-		return b.drop(ctx, p, row, i)
+		return b.drop(ctx, p, row)
 	}
 	_, err := b.move(ctx, row, nil, func(i *instance) { i.Next = nil })
 	return err
 }
 
 // drop removes the row of an instance that has nothing left, with its subscriptions.
-func (b *Bundles) drop(ctx context.Context, p policy.Principal, row Row, i instance) error {
-	act, err := b.desk(OfInstance).Enter(ctx, p, policy.VNFDelete, i.resource(row))
+func (b *Bundles) drop(ctx context.Context, p policy.Principal, row Row) error {
+	act, err := b.desk(OfInstance).Enter(ctx, p, policy.VNFDelete, row.resource())
 	if err != nil {
 		return err
 	}
@@ -390,11 +386,7 @@ func (b *Bundles) Instance(ctx context.Context, p policy.Principal, id string) (
 }
 
 func (b *Bundles) instance(ctx context.Context, p policy.Principal, id string) (Instance, instance, error) {
-	row, err := b.find(ctx, p, policy.VNFShow, OfInstance, id)
-	if err != nil {
-		return Instance{}, instance{}, err
-	}
-	i, err := documentOf[instance](row)
+	row, i, err := read[instance](b.find(ctx, p, policy.VNFShow, OfInstance, id))
 	if err != nil {
 		return Instance{}, i, err
 	}
@@ -437,12 +429,26 @@ func (b *Bundles) Instances(ctx context.Context, p policy.Principal, q Request) 
 // patience bounds the pause between two looks at an operation that another process works.
 const patience = time.Second
 
-// await is work for an instance that there is then.
-func (b *Bundles) await(ctx context.Context, p policy.Principal, row Row) (Instance, error) {
-	if err := b.work(ctx, p, row); err != nil {
-		return Instance{}, err
+// change changes an instance or a configuration, as p asks, begins with parameters what it becomes, if it becomes something,
+// and returns once the work on it is over. No entry is for what is recorded.
+func (b *Bundles) change(
+	ctx context.Context, p policy.Principal, act *audit.Act, row Row, e *audit.Entry, parameters json.RawMessage, how func(*instance),
+) error {
+	row, i, err := read[instance](b.move(ctx, row, e, func(i *instance) {
+		how(i)
+		i.Asker = policy.Delegate(p, b.Now())
+	}))
+	switch {
+	case err != nil && e != nil:
+		err = b.refuse(ctx, act, err)
+	case err == nil && parameters != nil:
+		failpoint.At("bundle.upgrade-noted")
+		err = b.begin(ctx, p, row, i, parameters)
 	}
-	return b.Instance(ctx, p, row.Name)
+	if err != nil {
+		return err
+	}
+	return b.work(ctx, p, row)
 }
 
 // work waits for the end of the work on a row, and does the steps that follow.

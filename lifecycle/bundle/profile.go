@@ -3,8 +3,6 @@ package bundle
 import (
 	"bytes"
 	"cmp"
-	"context"
-	"encoding/json"
 	"path"
 	"slices"
 
@@ -60,7 +58,7 @@ func (p Profile) name() string { return p.Definition + "/" + p.Version + "/" + p
 func (p Profile) valid() error {
 	return cmp.Or(fits("namespace", p.Namespace, namespace, "a name of at most 63 lower-case letters, digits and dashes"),
 		validName("profile-name", p.Name), validText("kubernetes-version", p.Kubernetes),
-		validText("extra-resource-types", written(p.Extra)), validLabels(p.Labels), validRelease(p.Release))
+		validText("extra-resource-types", written(p.Extra)), broker.ValidLabels(p.Labels), validRelease(p.Release))
 }
 
 // manifest is a profile's manifest.yaml.
@@ -129,13 +127,4 @@ func overlayOf(content []byte) (overlay, error) {
 		return fail("has values and overlays of more than %d bytes", maxOverlay)
 	}
 	return out, nil
-}
-
-// overlayIn is the overlay of a profile's row; empty if it has no content.
-func (b *Bundles) overlayIn(ctx context.Context, r Row) (out overlay, err error) {
-	text, err := b.text(ctx, r)
-	if err == nil && !text.Empty() {
-		err = json.Unmarshal([]byte(text.Reveal()), &out)
-	}
-	return out, err
 }

@@ -45,8 +45,7 @@ func (b *Bundles) CreateRegion(ctx context.Context, p policy.Principal, c Region
 		err = cmp.Or(err, validName(field, record[recordName]))
 		names = append(names, map[string]string{recordName: record[recordName]})
 	}
-	text := secret.NewText(written(c.Others.Records))
-	if err == nil && len(text.Reveal()) > maxOverlay {
+	if err == nil && len(written(c.Others.Records)) > maxOverlay {
 		err = broker.Invalid(field, "has more than %d bytes", maxOverlay)
 	}
 	if err != nil {
@@ -63,7 +62,7 @@ func (b *Bundles) CreateRegion(ctx context.Context, p policy.Principal, c Region
 		row, act := b.newRow(p, OfRegion, v.ID, names), b.recorded(ctx, p, policy.VIMRegister, v.ID)
 		err = b.refuse(ctx, act, b.Store.CreateBundles(ctx, []Row{row}, perProject, act.Intent()))
 		if err == nil {
-			err = b.seal(ctx, act, row, text)
+			err = b.seal(ctx, act, row, c.Others.Records)
 		}
 	}
 	if err != nil { // a region without its records is none

@@ -37,12 +37,11 @@ func ended(o lifecycle.Operation) error {
 // step does the next step of the work on a row, if it can be done now. For a pass, which gives a time, a removal that failed
 // is tried once more, and work that was to begin before then never will.
 func (b *Bundles) step(ctx context.Context, p policy.Principal, row Row, before time.Time) (done bool, err error) {
-	row, err = b.Store.Bundle(ctx, row.Project, row.Kind, row.Name)
+	row, i, err := read[instance](b.Store.Bundle(ctx, row.Project, row.Kind, row.Name))
 	if errors.Is(err, broker.ErrNotFound) {
 		return true, nil
 	}
-	i, unreadable := documentOf[instance](row)
-	if err = cmp.Or(err, unreadable); err != nil {
+	if err != nil {
 		return false, err
 	}
 	switch {
@@ -52,25 +51,24 @@ func (b *Bundles) step(ctx context.Context, p policy.Principal, row Row, before 
 			ids = append(ids, i.Next.Instance)
 		}
 		below, err := b.rowsBelow(ctx, row, OfConfig)
-		for _, r := range below { // which goes first
-			r, err = b.move(ctx, r, nil, func(c *instance) { c.Ending, c.Asker = true, i.Asker })
-			var gone bool
-			if err == nil {
-				gone, err = b.step(ctx, p, r, before)
-			}
-			if err != nil || !gone {
-				return false, err
-			}
-		}
 		if err != nil {
 			return false, err
+		}
+		for _, r := range below { // which goes first
+			r, err = b.move(ctx, r, nil, func(c *instance) { c.Ending, c.Asker = true, i.Asker })
+			if err != nil {
+				return false, err
+			}
+			if gone, err := b.step(ctx, p, r, before); err != nil || !gone {
+				return false, err
+			}
 		}
 		for _, id := range ids {
 			if gone, err := b.end(ctx, p, id, !before.IsZero()); err != nil || !gone {
 				return false, err
 			}
 		}
-		return true, b.drop(ctx, p, row, i)
+		return true, b.drop(ctx, p, row)
 	case i.Next != nil:
 		err = b.follow(ctx, p, row, i, before)
 	case i.Left != "":
@@ -154,7 +152,8 @@ func (b *Bundles) end(ctx context.Context, p policy.Principal, id string, again 
 // UpgradeInstance gives an instance another definition, profile or values, and returns once it is ready. On another
 // region it is made anew there, and then removed where it was; if it is not made there, it stays where it was.
 func (b *Bundles) UpgradeInstance(ctx context.Context, p policy.Principal, id string, r Request) (Instance, error) {
-	row, i, act, err := b.openInstance(ctx, p, policy.VNFUpdate, id)
+	row, act, err := b.open(ctx, p, policy.VNFUpdate, OfInstance, id)
+	row, i, err := read[instance](row, err)
 	if err != nil {
 		return Instance{}, err
 	}
@@ -163,20 +162,13 @@ func (b *Bundles) UpgradeInstance(ctx context.Context, p policy.Principal, id st
 	if err == nil {
 		err = b.upgradable(ctx, p, row, i, &m.made)
 	}
-	if err == nil {
-		row, err = b.move(ctx, row, new(act.Done()), func(i *instance) { i.Next, i.Asker = &m.made, policy.Delegate(p, b.Now()) })
-	}
-	if err == nil {
-		i, err = documentOf[instance](row)
-	}
 	if err != nil {
 		return Instance{}, b.refuse(ctx, act, err)
 	}
-	failpoint.At("bundle.upgrade-noted")
-	if err = b.begin(ctx, p, row, i, m.parameters); err != nil {
+	if err = b.change(ctx, p, act, row, new(act.Done()), m.parameters, func(i *instance) { i.Next = &m.made }); err != nil {
 		return Instance{}, err
 	}
-	return b.await(ctx, p, row)
+	return b.Instance(ctx, p, id)
 }
 
 // upgradable refuses what an instance cannot become, and says by which VNF instance it becomes that.
@@ -206,15 +198,12 @@ func (b *Bundles) upgradable(ctx context.Context, p policy.Principal, row Row, i
 
 // DeleteInstance removes an instance. Where that takes longer than a request waits, or fails, a pass goes on with it.
 func (b *Bundles) DeleteInstance(ctx context.Context, p policy.Principal, id string) error {
-	row, _, act, err := b.openInstance(ctx, p, policy.VNFDelete, id)
+	row, act, err := b.open(ctx, p, policy.VNFDelete, OfInstance, id)
 	if err != nil {
 		return err
 	}
-	row, err = b.move(ctx, row, new(act.Done()), func(i *instance) { i.Ending, i.Asker = true, policy.Delegate(p, b.Now()) })
-	if err != nil {
-		return b.refuse(ctx, act, err)
-	}
-	if err = b.work(ctx, p, row); errors.Is(err, context.DeadlineExceeded) {
+	err = b.change(ctx, p, act, row, new(act.Done()), nil, func(i *instance) { i.Ending = true })
+	if errors.Is(err, context.DeadlineExceeded) {
 		err = nil
 	}
 	return err

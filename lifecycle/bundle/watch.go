@@ -91,61 +91,51 @@ func (b *Bundles) checked(project string, w *Watch) error {
 // KeepWatch has changes of an instance's objects told from now on; for the subscription of a name, it changes where, how
 // often and with what they are told.
 func (b *Bundles) KeepWatch(ctx context.Context, p policy.Principal, id, name string, w Watch) (Watch, error) {
-	_, i, act, err := b.openInstance(ctx, p, policy.VNFModify, id)
+	was, err := part[watch](ctx, b, p, policy.VNFModify, OfWatch, id, name)
 	if w.Name = cmp.Or(name, w.Name); err == nil {
-		err = b.refuse(ctx, act, b.checked(p.Project, &w))
+		err = b.refuse(ctx, was.act, b.checked(p.Project, &w))
 	}
 	if err != nil {
 		return w, err
 	}
-	var row Row
 	one := watch{Watch: w, Asker: policy.Delegate(p, b.Now())}
 	one.Updated, one.Notified, one.Status = b.Now(), b.Now(), 0
 	if name != "" {
-		if row, err = b.Store.Bundle(ctx, p.Project, OfWatch, id+"/"+name); errors.Is(err, broker.ErrNotFound) {
-			err = missing(OfWatch)
-		}
-		was, unreadable := documentOf[watch](row)
-		if err = cmp.Or(err, unreadable); err == nil {
-			one.Seen, one.Notified, one.Status = was.Seen, was.Notified, was.Status
-			_, err = b.Store.UpdateBundle(ctx, row.ID, func(now *Row) error {
-				now.Document = written(one)
-				return nil
-			}, new(act.Done()))
-		}
-		return one.Watch, b.refuse(ctx, act, err)
+		one.Seen, one.Notified, one.Status = was.is.Seen, was.is.Notified, was.is.Status
+		_, err = b.Store.UpdateBundle(ctx, was.ID, func(now *Row) error {
+			now.Document = written(one)
+			return nil
+		}, new(was.act.Done()))
+		return one.Watch, b.refuse(ctx, was.act, err)
 	}
-	seen, err := b.Life.Inspect(ctx, p, i.at().Instance)
+	seen, err := b.Life.Inspect(ctx, p, was.of.at().Instance)
 	if err == nil {
 		one.changes(Objects(seen))
-		row = b.newRow(p, OfWatch, id+"/"+w.Name, one)
+		row := b.newRow(p, OfWatch, id+"/"+w.Name, one)
 		row.Busy = true
-		err = b.Store.CreateBundles(ctx, []Row{row}, perProject, act.Done())
+		err = b.Store.CreateBundles(ctx, []Row{row}, perProject, was.act.Done())
 	}
-	return one.Watch, b.refuse(ctx, act, err)
+	return one.Watch, b.refuse(ctx, was.act, err)
 }
 
 // DeleteWatch ends a subscription.
 func (b *Bundles) DeleteWatch(ctx context.Context, p policy.Principal, id, name string) error {
-	r, _, act, err := b.part(ctx, p, policy.VNFModify, OfWatch, id, name)
+	w, err := part[Watch](ctx, b, p, policy.VNFModify, OfWatch, id, name)
 	if err != nil {
 		return err
 	}
-	return b.remove(ctx, act, r)
+	return b.remove(ctx, w.act, w.Row)
 }
 
 // Watch returns one.
-func (b *Bundles) Watch(ctx context.Context, p policy.Principal, id, name string) (w Watch, err error) {
-	r, _, _, err := b.part(ctx, p, policy.VNFShow, OfWatch, id, name)
-	if err != nil {
-		return w, err
-	}
-	return documentOf[Watch](r)
+func (b *Bundles) Watch(ctx context.Context, p policy.Principal, id, name string) (Watch, error) {
+	w, err := part[Watch](ctx, b, p, policy.VNFShow, OfWatch, id, name)
+	return w.is, err
 }
 
 // Watches returns all of an instance.
 func (b *Bundles) Watches(ctx context.Context, p policy.Principal, id string) ([]Watch, error) {
-	return parts[Watch](ctx, b, p, OfWatch, id)
+	return parts(ctx, b, p, OfWatch, id, func(w Watch) Watch { return w })
 }
 
 // Tell is the pass that tells subscribers what has changed.
@@ -197,14 +187,13 @@ func (b *Bundles) tell(ctx context.Context, r Row) error {
 	if err != nil || b.Now().Before(w.Notified.Add(pause)) {
 		return err
 	}
-	of, err := b.Store.Bundle(ctx, r.Project, OfInstance, path.Dir(r.Name))
+	of, i, err := read[instance](b.Store.Bundle(ctx, r.Project, OfInstance, path.Dir(r.Name)))
 	if err != nil {
 		return err
 	}
-	i, err := documentOf[instance](of)
 	p, gone := b.Delegates.Resume(ctx, Actor, w.Asker)
-	if err = cmp.Or(err, gone); err != nil {
-		return err
+	if gone != nil {
+		return gone
 	}
 	seen, err := b.Life.Inspect(ctx, p, i.at().Instance)
 	if err != nil {
