@@ -115,13 +115,8 @@ func (b *Bundles) Delete(ctx context.Context, p policy.Principal, k Kind, name s
 	if err != nil {
 		return err
 	}
-	all := []Row{r}
-	if k == OfDefinition {
-		var below []Row
-		below, err = b.rowsBelow(ctx, r, OfProfile, OfTemplate)
-		all = append(below, r)
-	}
-	if err == nil {
+	all, err := b.rowsBelow(ctx, r, OfProfile, OfTemplate)
+	if all = append(all, r); err == nil {
 		err = b.unused(ctx, p, k, name)
 	}
 	for _, one := range all {

@@ -115,15 +115,10 @@ var reserved = form(`^k8s-rb-instance-(pre|post)-(install|delete|upgrade)-timeou
 
 // uses reports whether it is made of a document, or on a VIM.
 func (m made) uses(k Kind, name string) bool {
-	switch k {
-	case OfDefinition:
-		return m.Request.of() == name
-	case OfProfile:
-		return m.Request.of()+"/"+m.Request.Profile == name
-	case OfTemplate:
-		return m.Request.of()+"/"+m.Template == name
-	}
-	return m.VIM == name
+	of := m.Request.of()
+	return name == map[Kind]string{
+		OfDefinition: of, OfProfile: of + "/" + m.Request.Profile, OfTemplate: of + "/" + m.Template, OfRegion: m.VIM,
+	}[k]
 }
 
 // unused refuses with the ids of the instances that use something.
@@ -373,10 +368,7 @@ func (b *Bundles) move(ctx context.Context, row Row, e *audit.Entry, change func
 // newest is the last operation on a VNF instance; empty if there is none.
 func (b *Bundles) newest(ctx context.Context, id string) (lifecycle.Operation, error) {
 	found, _, err := b.Store.Operations(ctx, lifecycle.OperationFilter{Instance: id, Page: broker.Page{Size: 1}})
-	if err != nil || len(found) == 0 {
-		return lifecycle.Operation{}, err
-	}
-	return found[0], nil
+	return append(found, lifecycle.Operation{})[0], err
 }
 
 // Instance returns one.

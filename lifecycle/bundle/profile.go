@@ -36,19 +36,14 @@ const usualName = "default"
 
 // overlay is what a profile's content and a request make of a chart, as drivers/helm reads it.
 type overlay struct {
-	Values string `json:"values,omitempty"`
-	Sets   []set  `json:"sets,omitempty"`
-	Files  []file `json:"files,omitempty"`
+	Values string                `json:"values,omitempty"`
+	Sets   []set                 `json:"sets,omitempty"`
+	Files  []vnfpkg.ManifestFile `json:"files,omitempty"`
 }
 
 type set struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
-}
-
-type file struct {
-	Path string `json:"path"`
-	Text []byte `json:"text"`
 }
 
 func (Profile) kind() Kind { return OfProfile }
@@ -86,14 +81,11 @@ func overlayOf(content []byte) (overlay, error) {
 	if err != nil {
 		return overlay{}, err
 	}
-	read := func(name string) ([]byte, bool) {
-		i := slices.IndexFunc(files, func(f vnfpkg.ManifestFile) bool { return f.Path == path.Clean(name) })
-		if i < 0 {
-			return nil, false
-		}
-		return files[i].Text, true
+	held := map[string][]byte{}
+	for _, f := range files {
+		held[f.Path] = f.Text
 	}
-	text, has := read("manifest.yaml")
+	text, has := held["manifest.yaml"]
 	if !has {
 		return fail("holds no manifest.yaml")
 	}
@@ -103,7 +95,7 @@ func overlayOf(content []byte) (overlay, error) {
 	}
 	var out overlay
 	if m.Type.Values != "" {
-		values, has := read(m.Type.Values)
+		values, has := held[path.Clean(m.Type.Values)]
 		var mapping map[string]any
 		if !has || yaml.Unmarshal(values, &mapping) != nil {
 			return fail("names values that it does not hold, or that are not a mapping in YAML")
@@ -111,17 +103,17 @@ func overlayOf(content []byte) (overlay, error) {
 		out.Values = string(values)
 	}
 	for _, f := range m.Type.Files {
-		text, has := read(f.From)
+		text, has := held[path.Clean(f.From)]
 		to := path.Clean(f.To)
 		switch {
 		case !has:
 			return fail("names a filepath that it does not hold")
 		case !vnfpkg.PlainPath(to):
 			return fail("has a chartpath that leads out of the chart, or that is not plain")
-		case path.Base(to) == chartFile || slices.ContainsFunc(out.Files, func(o file) bool { return o.Path == to }):
+		case path.Base(to) == chartFile || slices.ContainsFunc(out.Files, func(o vnfpkg.ManifestFile) bool { return o.Path == to }):
 			return fail("replaces " + chartFile + ", or one file twice")
 		}
-		out.Files = append(out.Files, file{to, text})
+		out.Files = append(out.Files, vnfpkg.ManifestFile{Path: to, Text: text})
 	}
 	if len(written(out)) > maxOverlay {
 		return fail("has values and overlays of more than %d bytes", maxOverlay)

@@ -103,14 +103,11 @@ func (b *Bundles) vim(ctx context.Context, p policy.Principal, name string) (bro
 // and the VIM mints one.
 func (b *Bundles) shownRegion(ctx context.Context, p policy.Principal, v broker.VIM) (Region, error) {
 	c := Region{Name: v.Name, Owner: v.Labels[ownerLabel]}
-	c.Others.Records = []map[string]string{}
-	row, err := b.Store.Bundle(ctx, v.Project, OfRegion, v.ID)
-	if err == nil {
-		c.Others.Records, err = documentOf[[]map[string]string](row)
-	} else if errors.Is(err, broker.ErrNotFound) {
+	_, records, err := read[[]map[string]string](b.Store.Bundle(ctx, v.Project, OfRegion, v.ID))
+	if errors.Is(err, broker.ErrNotFound) {
 		err = nil
 	}
-	if err != nil || !b.Lease {
+	if c.Others.Records = append([]map[string]string{}, records...); err != nil || !b.Lease {
 		return c, err
 	}
 	l, config, err := b.Leaser.IssueShared(ctx, p, broker.LeaseRequest{

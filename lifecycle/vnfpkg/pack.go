@@ -34,8 +34,8 @@ type Assembly struct {
 
 // ManifestFile is a file of Kubernetes manifests.
 type ManifestFile struct {
-	Path string
-	Text []byte
+	Path string `json:"path"`
+	Text []byte `json:"text"`
 }
 
 // DraftVDU is a workload, or a VDU of a base HOT. One whose Max is more than its Min has a scaling aspect of its own.

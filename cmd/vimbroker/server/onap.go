@@ -36,7 +36,7 @@ func (o *onapConfig) fields(d *strictyaml.Document) strictyaml.Fields {
 // onap is ONAP's door. Its callers may show a client's id and secret, and in the try-out mode the token as a password.
 func (s *server) onap() []api.Door {
 	return onap.Doors(onap.Options{
-		Bundles: s.bundles, Ready: s.ready.Ready, Wait: s.config.ONAP.Wait, Compat: s.config.ONAP.Compat,
+		Bundles: s.bundles, Ready: s.ready.Ready, Compat: s.config.ONAP.Compat,
 		Basic: func(ctx context.Context, id, plain string) (policy.Principal, error) {
 			if s.config.Dev && uuid.Validate(id) != nil {
 				return s.live.Authenticate(ctx, plain)

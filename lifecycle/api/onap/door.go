@@ -38,23 +38,17 @@ type Options struct {
 	Ready func() ([]broker.PartStatus, error)
 	// Basic finds the caller who shows an id and a secret.
 	Basic func(ctx context.Context, id, secret string) (policy.Principal, error)
-	// Wait is how long a request waits for its operation.
-	Wait time.Duration
 	// Compat answers with the status codes of upstream's server, mostly 500, where others say more.
 	Compat bool
 }
 
-type server struct {
-	Options
-
-	b *bundle.Bundles
-}
+type server struct{ Options }
 
 var wire codec.Codec
 
 // Doors returns everything below /onap: two doors, because no multiplexer can tell all of their paths apart.
 func Doors(o Options) (all []api.Door) {
-	s := &server{o, o.Bundles}
+	s := &server{o}
 	for _, path := range []string{"/onap/v1/", "/onap/"} {
 		all = append(all, api.Door{
 			Name: audit.DoorONAP, Paths: []string{path}, Private: path, Basic: o.Basic, Tolerant: true, Kinds: kinds(o.Compat),
@@ -78,7 +72,7 @@ type handlers map[string]func(*api.Call) (any, error)
 
 // routes are the operations of a door. The media type of a body is not looked at, as upstream.
 func (s *server) routes(door string) (all []api.Route) {
-	b := s.b
+	b := s.Bundles
 	const subscriptions, checks, configs = instance + "/status/subscription", instance + "/healthcheck", instance + "/config"
 	h := handlers{
 		"200 GET /v1/healthcheck":            func(*api.Call) (any, error) { return s.ready() },
@@ -146,7 +140,7 @@ func (s *server) routes(door string) (all []api.Route) {
 			one.Body.Limit = maxContent
 		}
 		if strings.Contains(one.Path, "/instance") || strings.Contains(one.Path, "/infra_workload") {
-			one.Timeout += s.Wait
+			one.Timeout += b.Wait
 		}
 		if strings.HasPrefix(one.Path, "/onap/v1/") == (door == "/onap/v1/") {
 			all = append(all, one)
@@ -208,7 +202,7 @@ func dropsPart(drop func(ctx context.Context, p policy.Principal, id, name strin
 
 func (s *server) checks(c *api.Call) (any, error) {
 	id, of := c.PathValue("id"), c.PathValue("part")
-	all, err := s.b.Checks(c.Context(), c.Principal, id, of)
+	all, err := s.Bundles.Checks(c.Context(), c.Principal, id, of)
 	if err != nil || of != "" {
 		return append(all, bundle.Check{})[0], err
 	}
@@ -216,14 +210,15 @@ func (s *server) checks(c *api.Call) (any, error) {
 }
 
 func (s *server) config(c *api.Call) (any, error) {
-	return s.b.Configuration(c.Context(), c.Principal, c.PathValue("id"), c.PathValue("part"), c.PathValue("version"), c.PathValue("tag"))
+	of := c.PathValue
+	return s.Bundles.Configuration(c.Context(), c.Principal, of("id"), of("part"), of("version"), of("tag"))
 }
 
 func (s *server) deleteConfig(c *api.Call) (any, error) {
 	if c.Query.Get("deleteConfigOnly") == "true" {
 		return nil, api.Refuse(broker.ErrInvalid, "query", "deleteConfigOnly", "leaves objects that nobody owns; leave it out")
 	}
-	return nil, s.b.DeleteConfig(c.Context(), c.Principal, c.PathValue("id"), c.PathValue("part"))
+	return nil, s.Bundles.DeleteConfig(c.Context(), c.Principal, c.PathValue("id"), c.PathValue("part"))
 }
 
 func drops(drop func(ctx context.Context, p policy.Principal, id string) error) func(*api.Call) (any, error) {
@@ -282,25 +277,17 @@ func (s *server) ready() (any, error) {
 	return nil, err
 }
 
-// same fills in names of the path, which the body may repeat.
-func same(c *api.Call, given map[string]*string) error {
-	for part, name := range given {
-		of := c.PathValue(part)
-		if of != "" && *name != "" && *name != of {
-			return api.Refuse(api.ErrMalformed, "body", part, "is not that of the path")
-		}
-		*name = cmp.Or(of, *name)
-	}
-	return nil
-}
-
-// named is an operation with a document, whose names the path has.
+// named is an operation with a document, whose names the path has, and the body may repeat.
 func named[T bundle.Document](
 	names func(*T) map[string]*string, keep func(context.Context, policy.Principal, bundle.Document) error,
 ) func(*api.Call) (any, error) {
 	return takes(func(c *api.Call, in T) (any, error) {
-		if err := same(c, names(&in)); err != nil {
-			return nil, err
+		for part, name := range names(&in) {
+			of := c.PathValue(part)
+			if of != "" && *name != "" && *name != of {
+				return nil, api.Refuse(api.ErrMalformed, "body", part, "is not that of the path")
+			}
+			*name = cmp.Or(of, *name)
 		}
 		_ = names(&in) // what follows from them
 		return in, keep(c.Context(), c.Principal, in)
@@ -344,17 +331,17 @@ func (s *server) createRegion(c *api.Call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.b.CreateRegion(c.Context(), c.Principal, in, secret.NewText(string(text)))
+	return s.Bundles.CreateRegion(c.Context(), c.Principal, in, secret.NewText(string(text)))
 }
 
 func (s *server) instances(c *api.Call) (any, error) {
-	return s.b.Instances(c.Context(), c.Principal, bundle.Request{
+	return s.Bundles.Instances(c.Context(), c.Principal, bundle.Request{
 		Definition: c.Query.Get("rb-name"), Version: c.Query.Get("rb-version"), Profile: c.Query.Get("profile-name"),
 	})
 }
 
 func (s *server) instance(c *api.Call) (any, error) {
-	i, err := s.b.Instance(c.Context(), c.Principal, c.PathValue("id"))
+	i, err := s.Bundles.Instance(c.Context(), c.Principal, c.PathValue("id"))
 	if c.Query.Get("full") == "true" {
 		i.Status = i.State
 	}
@@ -363,20 +350,20 @@ func (s *server) instance(c *api.Call) (any, error) {
 
 // report is the state of objects, as status and query answer it.
 type report struct {
-	Request *bundle.Request `json:"request,omitempty"`
-	Ready   bool            `json:"ready"`
-	Count   int             `json:"resourceCount"`
-	Objects []bundle.Shown  `json:"resourcesStatus"`
+	Request bundle.Request `json:"request,omitzero"`
+	Ready   bool           `json:"ready"`
+	Count   int            `json:"resourceCount"`
+	Objects []bundle.Shown `json:"resourcesStatus"`
 }
 
-func reported(of *bundle.Request, seen []lifecycle.Showing) report {
+func reported(of bundle.Request, seen []lifecycle.Showing) report {
 	waits := func(o lifecycle.Showing) bool { return !o.Ready }
 	return report{Request: of, Ready: !slices.ContainsFunc(seen, waits), Count: len(seen), Objects: bundle.Objects(seen)}
 }
 
 func (s *server) status(c *api.Call) (any, error) {
-	i, seen, err := s.b.Look(c.Context(), c.Principal, c.PathValue("id"), "", lifecycle.Wanted{})
-	return reported(&i.Request, seen), err
+	i, seen, err := s.Bundles.Look(c.Context(), c.Principal, c.PathValue("id"), "", lifecycle.Wanted{})
+	return reported(i.Request, seen), err
 }
 
 // query is of an instance, or of a region.
@@ -387,11 +374,8 @@ func (s *server) query(c *api.Call) (any, error) {
 			return nil, api.Refuse(api.ErrMalformed, "query", name, "is required")
 		}
 	}
-	i, seen, err := s.b.Look(c.Context(), c.Principal, id, get("CloudRegion"), lifecycle.Wanted{
+	i, seen, err := s.Bundles.Look(c.Context(), c.Principal, id, get("CloudRegion"), lifecycle.Wanted{
 		APIVersion: get("ApiVersion"), Kind: get("Kind"), Name: get("Name"), Selector: get("Labels"), Namespace: get("Namespace"),
 	})
-	if id == "" {
-		return reported(nil, seen), err
-	}
-	return reported(&i.Request, seen), err
+	return reported(i.Request, seen), err
 }

@@ -67,7 +67,7 @@ func (s *server) createWorkload(c *api.Call, in workloadRequest) (any, error) {
 			return nil, api.Refuse(api.ErrMalformed, "body", f[0], "is missing")
 		}
 	}
-	i, err := s.b.CreateInstance(c.Context(), c.Principal, bundle.Request{
+	i, err := s.Bundles.CreateInstance(c.Context(), c.Principal, bundle.Request{
 		Definition: in.Invariant, Version: in.Customization, Profile: values[profileDirective],
 		Release: cmp.Or(values[releaseDirective], in.Module), Region: c.PathValue("region"),
 		Labels: map[string]string{stackLabel: in.Template.Stack}, Overrides: values,
@@ -77,7 +77,7 @@ func (s *server) createWorkload(c *api.Call, in workloadRequest) (any, error) {
 
 // workload shows the instance of a path; one of another region is not found.
 func (s *server) workload(c *api.Call) (any, error) {
-	i, err := s.b.Instance(c.Context(), c.Principal, c.PathValue("id"))
+	i, err := s.Bundles.Instance(c.Context(), c.Principal, c.PathValue("id"))
 	if err == nil && i.Request.Region != c.PathValue("region") {
 		err = &broker.Error{Kind: broker.ErrNotFound, Detail: "no such instance"}
 	}
@@ -89,7 +89,7 @@ func (s *server) findWorkload(c *api.Call) (any, error) {
 	if name == "" {
 		return nil, api.Refuse(api.ErrMalformed, "query", "name", "is required")
 	}
-	found, err := s.b.Instances(c.Context(), c.Principal, bundle.Request{
+	found, err := s.Bundles.Instances(c.Context(), c.Principal, bundle.Request{
 		Region: c.PathValue("region"), Labels: map[string]string{stackLabel: name},
 	})
 	w := workload{Type: "heat", Status: "GET_COMPLETE", Reason: map[string]any{"stacks": []any{}}}
@@ -105,5 +105,5 @@ func (s *server) deleteWorkload(c *api.Call) (any, error) {
 		return nil, err
 	}
 	return workload{Type: "heat", ID: c.PathValue("id"), Status: "DELETE_COMPLETE"},
-		s.b.DeleteInstance(c.Context(), c.Principal, c.PathValue("id"))
+		s.Bundles.DeleteInstance(c.Context(), c.Principal, c.PathValue("id"))
 }
