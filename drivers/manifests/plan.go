@@ -36,7 +36,7 @@ func (d *Driver) Plan(ctx context.Context, c lifecycle.Connection, in lifecycle.
 			err = p.replace(in)
 		}
 	case lifecycle.ScaleVNF:
-		err = p.scale(in)
+		err = p.scale(ctx, s, in)
 	case lifecycle.Terminate:
 		err = p.remove(ctx, s, in, in.Standing)
 		p.resources = nil
@@ -196,7 +196,7 @@ func (s *server) settled(ctx context.Context, in lifecycle.PlanInput, foreign *M
 	if err := settle(in, all, known, foreign == nil); err != nil {
 		return nil, err
 	}
-	if all, err = mount(in, all, foreign == nil); err != nil {
+	if all, err = s.mount(ctx, in, all, foreign == nil); err != nil {
 		return nil, err
 	}
 	for _, o := range all {
@@ -507,7 +507,7 @@ func (p *draft) remove(ctx context.Context, s *server, in lifecycle.PlanInput, a
 }
 
 // scale plans to give each VDU its number of replicas.
-func (p *draft) scale(in lifecycle.PlanInput) error {
+func (p *draft) scale(ctx context.Context, s *server, in lifecycle.PlanInput) error {
 	p.resources = in.Standing
 	done := map[string]bool{}
 	for _, r := range in.Standing {
@@ -525,7 +525,7 @@ func (p *draft) scale(in lifecycle.PlanInput) error {
 			rules.claims(r)
 			return nil
 		})
-		if err != nil {
+		if err = cmp.Or(err, s.spared(ctx, in, &object{Resource: r}, map[string]bool{})); err != nil {
 			return err
 		}
 		done[r.VDU] = true

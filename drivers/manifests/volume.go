@@ -98,7 +98,7 @@ func (Volumes) Remove(ctx context.Context, c asset.Connection, l asset.Asset) er
 
 // mount has pods of the instance's namespace mount its volumes in the place of the claims that they name; a claim of the
 // package with such a name is not made. No pod names the claim of a volume by itself: it would be used and nobody would know.
-func mount(in lifecycle.PlanInput, all []*object, packaged bool) ([]*object, error) {
+func (s *server) mount(ctx context.Context, in lifecycle.PlanInput, all []*object, packaged bool) ([]*object, error) {
 	if !packaged && len(in.Volumes) > 0 {
 		return nil, broker.Invalid("additionalParams.volumes", "are of manifests: a chart makes its claims by itself, and takes no volume")
 	}
@@ -120,6 +120,11 @@ func mount(in lifecycle.PlanInput, all []*object, packaged bool) ([]*object, err
 				}
 			}
 		})
+		if packaged {
+			if err := s.spared(ctx, in, o, mounted); err != nil {
+				return nil, err
+			}
+		}
 		if strange {
 			return nil, o.fault(nil, "%s names the claim of a volume; the request names volumes (additionalParams.volumes)", o.titleIn())
 		}

@@ -31,6 +31,19 @@ metadata: {name: db-data, annotations: {vimbroker.io/outlives: "true"}}
 spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}
 `
 
+// claiming is a workload that makes its claims by itself.
+const claiming = `apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: edge-db}
+spec:
+  replicas: 1
+  selector: {matchLabels: {app: edge-db}}
+  template:
+    metadata: {labels: {app: edge-db}}
+    spec: {containers: [{name: db, image: registry.k8s.io/pause, volumeMounts: [{name: data, mountPath: /d}]}]}
+  volumeClaimTemplates: [{metadata: {name: data}, spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}]
+`
+
 // TestLinksAndVolumesOnARealCluster: an instance gets its link as a network in its namespace, and its volume in the place of its
 // claim; nothing is made where the cluster has no such kind of networks; both are kept while they are used, and a claim that was
 // kept is found again where the request names it, and not otherwise.
@@ -44,7 +57,8 @@ func TestLinksAndVolumesOnARealCluster(t *testing.T) {
 	b.onCluster(t, "create namespace other")
 	b.Must(t, "vimbroker vim register --kubeconfig ~/.kube/config --namespace lab edge1")
 	const flavour, file = "Definitions/edge_df_simple.yaml", "Files/kubernetes/deployment.yaml"
-	b.upload(t, csar.Tacker().With(csar.Files{file: keeping, flavour: strings.Replace(csar.Tacker()[flavour], "    VDU1:\n",
+	const set = "Files/kubernetes/set.yaml"
+	b.upload(t, csar.Tacker().With(csar.Files{file: keeping, set: claiming, flavour: strings.Replace(csar.Tacker()[flavour], "    VDU1:\n",
 		"    VDU1_CP1: {type: tosca.nodes.nfv.VduCp}\n    VDU1:\n", 1)}).Zip(t))
 	for _, name := range []string{"one", "two", "three"} {
 		b.Must(t, "vimbroker vnf create --vnfd "+csar.TackerVNFD+" "+name)
@@ -112,6 +126,26 @@ func TestLinksAndVolumesOnARealCluster(t *testing.T) {
 	b.Must(t, instantiate("three", "other", "--link VDU1_CP1=sgi --volume db-data=kept"))
 	b.Must(t, "vimbroker vnf terminate three --wait")
 	b.Must(t, "vimbroker volume delete kept")
+
+	ofSet := func(name, more string) string { return strings.Replace(instantiate(name, "other", more), file, set, 1) }
+	cycle := func(name, more string) {
+		t.Helper()
+		b.Must(t, ofSet(name, more))
+		b.Must(t, "vimbroker vnf terminate "+name+" --wait")
+	}
+	cycle("one", "")
+	refused(ofSet("two", ""), "do not name claim data-edge-db-0")
+	if got := b.onCluster(t, "-n other get statefulsets,pods -o name"); got != "" {
+		t.Errorf("beside a claim of another instance there is made %s", got)
+	}
+	b.Must(t, "vimbroker volume create set --vim edge1 --namespace other --claim data-edge-db-0")
+	b.Must(t, ofSet("two", "--volume data-edge-db-0=set"))
+	shows("vimbroker volume show set", "{.useCount}", "1")
+	b.Must(t, "vimbroker vnf terminate two --wait")
+	shows("vimbroker volume show set", "{.useCount}", "0")
+	b.Must(t, "vimbroker volume delete set")
+	cycle("one", "") // whose claim it is
+	b.onCluster(t, "-n other delete pvc data-edge-db-0")
 	b.Must(t, "vimbroker volume delete data")
 	b.Must(t, "vimbroker link delete sgi")
 	if got := b.onCluster(t, "get pvc -A -o name"); got != "persistentvolumeclaim/db-data" {

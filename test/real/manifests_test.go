@@ -117,6 +117,8 @@ func (s *stand) as(g lifecycle.StageRules) lifecycle.Connection {
 	allowed.AllowLoopback = true
 	return lifecycle.Connection{Egress: allowed, Config: clientconfig.Config{
 		Endpoint: s.cluster.Endpoint, CACert: s.cluster.CAPEM, Credential: secret.Credential{Kind: broker.CredentialBearerToken, Token: secret.NewText(token.Status.Token)},
+	}, Further: func(_ context.Context, g lifecycle.StageRules, do func(lifecycle.Connection) error) error {
+		return do(s.as(g))
 	}}
 }
 
