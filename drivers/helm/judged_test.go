@@ -67,3 +67,18 @@ func TestAChartIsJudgedAsItsObjects(t *testing.T) {
 		}
 	}
 }
+
+// TestAStatefulSetOfAChartFindsItsClaims: as under Helm it takes those that stand, and its templates stay as the chart has them.
+func TestAStatefulSetOfAChartFindsItsClaims(t *testing.T) {
+	s := fakeobjects.New(t)
+	s.Serve(fakeobjects.Kind{Group: "apps", Version: "v1", Kind: "StatefulSet", Plural: "statefulsets", Namespaced: true, Scales: true})
+	s.Serve(fakeobjects.Kind{Version: "v1", Kind: "PersistentVolumeClaim", Plural: "persistentvolumeclaims", Namespaced: true})
+	s.Put("/api/v1/namespaces/cnf/persistentvolumeclaims/data-db-0", map[string]any{
+		"kind": "PersistentVolumeClaim", "metadata": map[string]any{"name": "data-db-0", "namespace": "cnf"},
+	})
+	p, err := plan(t, s, inputOf(chartOf(map[string]string{"templates/a.yaml": `{"apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": {"name": "db"}, "spec": {` +
+		`"volumeClaimTemplates": [{"metadata": {"name": "data"}, "spec": {}}], "template": {"spec": {"containers": []}}}}`})))
+	if got := applied(p, "db"); err != nil || !strings.Contains(got, `[{"metadata":{"name":"data"},"spec":{}}]`) {
+		t.Errorf("%v, and it is %s", err, got)
+	}
+}
