@@ -2,7 +2,10 @@ package broker_test
 
 import (
 	"context"
+	"errors"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/policy/audit"
@@ -47,6 +50,24 @@ func TestDeletingRevokesNoLeaseThatWasIssuedMeanwhile(t *testing.T) {
 	if got, err := b.VIM(t.Context(), alice, v.ID); err != nil || got.State != broker.VIMRegistered {
 		t.Errorf("the VIM is %s, %v, want registered", got.State, err)
 	}
+}
+
+// A VIM whose row cannot be removed is not gone: it says why, and a later pass removes it and destroys its keys.
+func TestAVIMWhoseRowStaysIsNotGone(t *testing.T) {
+	b := newBench(t, benchOptions{})
+	v := b.mustRegister(alice, "edge1")
+	b.store.fail("DeleteVIM", 1)
+	left, gone, err := b.DeleteVIM(t.Context(), alice, v.ID, broker.Deletion{})
+	if err != nil || gone || left.State != broker.VIMDraining || !strings.Contains(left.Health.Message, errQueued.Detail) || !left.Health.Next.After(b.clock.Now()) {
+		t.Errorf("DeleteVIM = %s, %+v, gone %t, %v", left.State, left.Health, gone, err)
+	}
+	b.wantKeys(1)
+	b.clock.Add(time.Hour)
+	b.mustReap()
+	if _, err := b.VIM(t.Context(), alice, v.ID); !errors.Is(err, broker.ErrNotFound) {
+		t.Errorf("after a pass the VIM is there: %v", err)
+	}
+	b.wantKeys(0)
 }
 
 // A VIM's keepers see and revoke the leases that others took on it.

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 	"unicode"
 
 	"github.com/vimbroker/vimbroker/broker"
@@ -95,6 +96,30 @@ func TestALeaseThatEchoesACredential(t *testing.T) {
 				if strings.Contains(b.kept(), token[:48]) {
 					t.Error("a token is kept")
 				}
+			}
+			if n := b.upstream(); n != 0 {
+				t.Errorf("%d objects are left upstream", n)
+			}
+		})
+	}
+}
+
+// A credential that is empty, or has expired by the broker's clock, is none: nobody is handed it as a lease, and what stands
+// upstream goes.
+func TestALeaseWithoutACredentialIsNone(t *testing.T) {
+	for name, spoil := range map[string]func(*broker.Minted, broker.Access){
+		"empty":     func(m *broker.Minted, _ broker.Access) { m.Credential = broker.Credential{} },
+		"expired":   func(m *broker.Minted, _ broker.Access) { m.ExpiresAt = m.ExpiresAt.AddDate(-1, 0, 0) },
+		"no expiry": func(m *broker.Minted, _ broker.Access) { m.ExpiresAt = time.Time{} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			b, g := newGradingBench(t)
+			b.options.Drivers = []broker.Driver{&echoing{g, spoil}}
+			b.Broker = mustNew(t, b.options)
+			_, config, err := b.IssueLease(t.Context(), alice, broker.LeaseRequest{VIM: "edge1"})
+			wantKind(t, "IssueLease", err, broker.ErrUnreachable)
+			if err == nil || !strings.Contains(err.Error(), "empty or has expired") || !config.Token.Empty() {
+				t.Errorf("IssueLease = %v, with a token %t", err, !config.Token.Empty())
 			}
 			if n := b.upstream(); n != 0 {
 				t.Errorf("%d objects are left upstream", n)

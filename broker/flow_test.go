@@ -69,6 +69,13 @@ func (s *faultyStore) UpdateVIM(ctx context.Context, id string, change func(*bro
 	return s.Store.UpdateVIM(ctx, id, change, e)
 }
 
+func (s *faultyStore) DeleteVIM(ctx context.Context, id string, force bool, e audit.Entry) error {
+	if s.due("DeleteVIM") {
+		return errQueued
+	}
+	return s.Store.DeleteVIM(ctx, id, force, e)
+}
+
 func (s *faultyStore) UpdateLease(ctx context.Context, id string, change func(*broker.Lease) error, e audit.Entry) (broker.Lease, error) {
 	if s.due("UpdateLease") {
 		return broker.Lease{}, errQueued

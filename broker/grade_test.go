@@ -195,6 +195,40 @@ func TestRulesWhereTheDriverHasNone(t *testing.T) {
 	wantField(t, "clusterWide", err, "clusterWide")
 }
 
+// forbidding is a policy that forbids one action to everybody.
+type forbidding struct {
+	policy.Decider
+	action policy.Action
+}
+
+func (f forbidding) Decide(r policy.Request) policy.Decision {
+	if r.Action == f.action {
+		return policy.Decision{}
+	}
+	return f.Decider.Decide(r)
+}
+
+// What policies do not let the broker tidy away is not forgotten either, and the pass says so.
+func TestAGrantThatMayNotBeTidiedAwayIsKept(t *testing.T) {
+	b, g := newGradingBench(t)
+	l, _ := b.mustIssue(alice, "edge1")
+	b.mustRevoke(l.ID)
+	b.clock.Add(time.Hour)
+	if err := b.Settle(t.Context(), b.clock.Now().Add(-time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	b.clock.Add(time.Hour)
+	permits := b.options
+	forbids := b.options
+	forbids.Policy = forbidding{b.options.Policy, policy.VIMSettle}
+	if err := mustNew(t, forbids).Settle(t.Context(), b.clock.Now().Add(-time.Hour)); err == nil || len(g.tidied) != 0 {
+		t.Errorf("Settle() = %v, tidied %+v, want a refusal", err, g.tidied)
+	}
+	if err := mustNew(t, permits).Settle(t.Context(), b.clock.Now().Add(-time.Hour)); err != nil || len(g.tidied) != 1 {
+		t.Errorf("once it may, Settle() = %v, tidied %+v", err, g.tidied)
+	}
+}
+
 func TestAGrantIsTidiedAwayAndComesBackUnderTheNextEpoch(t *testing.T) {
 	b, g := newGradingBench(t)
 	settle := func() {

@@ -54,6 +54,18 @@ func TestLoadRefuses(t *testing.T) {
 	}
 }
 
+// A file may have 64 KiB, and not a byte more.
+func TestAPolicyFileHasABound(t *testing.T) {
+	const good = `@id("a") permit (principal, action, resource);`
+	text := []byte(good + "\n//" + strings.Repeat("x", 64<<10-len(good)-3))
+	if _, err := policy.Load(map[string][]byte{"site.cedar": text}); err != nil {
+		t.Errorf("Load() of %d bytes = %v", len(text), err)
+	}
+	if _, err := policy.Load(map[string][]byte{"site.cedar": append(text, 'x')}); err == nil || !strings.Contains(err.Error(), "site.cedar: larger than") {
+		t.Errorf("Load() of a byte more = %v", err)
+	}
+}
+
 // Of the policies that match, those that forbid are heard, each reason once; what is allowed has none.
 func TestAForbidSaysWhy(t *testing.T) {
 	p, err := policy.Load(map[string][]byte{"site.cedar": []byte(`

@@ -45,8 +45,8 @@ func (s *shelf) UpdateAsset(_ context.Context, _ string, change func(*asset.Asse
 	return s.one, change(&s.one, nil, 0)
 }
 
-func (s *shelf) DeleteAsset(context.Context, string, audit.Entry) error {
-	s.gone = true
+func (s *shelf) DeleteAsset(_ context.Context, _ string, e audit.Entry) error {
+	s.gone, s.log = true, append(s.log, e)
 	return nil
 }
 
@@ -198,14 +198,72 @@ func (p pair) Ports(_ context.Context, _ asset.Connection, _ asset.Asset, instan
 	return made, p.fails
 }
 
-// but forbids to adopt on a VIM.
+// A link goes with what stands of it. Who has it removed by force lets go of what the VIM does not remove, and the log says
+// that it is left; a conflict is no fault of the VIM's.
+func TestOnlyForceLeavesWhatAVIMDoesNotRemove(t *testing.T) {
+	fault, conflict := &broker.Error{Kind: broker.ErrUnreachable}, &broker.Error{Kind: broker.ErrConflict}
+	for _, c := range []struct {
+		fails       error
+		force       bool
+		gone, noted bool
+	}{
+		{nil, false, true, false},
+		{nil, true, true, false},
+		{fault, false, false, false},
+		{fault, true, true, true},
+		{conflict, false, false, false},
+		{conflict, true, false, false},
+	} {
+		s := &shelf{}
+		made := cloud{}
+		p := policy.Principal{Name: "alice", Project: "core", Roles: []string{policy.RoleMember}}
+		options := asset.Options{
+			Store: s, Leaser: made, Drivers: on(made), Guard: &audit.Guard{Policy: yes{}, Sink: s, Now: time.Now},
+			Egress: func(string) *egress.Rules { return nil }, Log: slog.New(slog.DiscardHandler), Now: time.Now,
+		}
+		l, _, err := asset.New(options).Create(t.Context(), p, asset.Request{Kind: policy.KindLink, Name: "sgi", VIM: "nfv1"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.fails != nil {
+			options.Drivers = on(stuck{cloud{fails: c.fails}})
+		}
+		_, _, err = asset.New(options).Delete(t.Context(), p, policy.KindLink, l.ID, c.force)
+		if noted := len(s.log) > 0 && s.log[len(s.log)-1].Detail[audit.DetailLeft] != ""; s.gone != c.gone || (err == nil) != c.gone || noted != c.noted {
+			t.Errorf("%+v: %v, the row is gone %t, and that something is left is noted %t", c, err, s.gone, noted)
+		}
+	}
+}
+
+// but forbids to adopt on a VIM, and to see what is on another.
 type but struct {
 	policy.Decider
-	vim string
+	vim, unseen string
 }
 
 func (b but) Decide(r policy.Request) policy.Decision {
-	return policy.Decision{Allowed: r.Action != policy.LinkAdopt || r.Resource.VIMName != b.vim}
+	adopts, on := r.Action == policy.LinkAdopt, r.Resource.VIMName
+	return policy.Decision{Allowed: (!adopts || on != b.vim) && (!adopts && r.Action != policy.LinkShow || on != b.unseen)}
+}
+
+// Where somebody may not even see what is on a cluster, the refusal is that of one who may: it names the permission, and is in
+// the log.
+func TestASpanToAClusterOfOthersNamesThePermission(t *testing.T) {
+	s := &shelf{}
+	v := pair{asked: new([]broker.LeaseRequest), ended: new([]string)}
+	links := asset.New(asset.Options{
+		Store: s, Leaser: v, Drivers: on(v), Guard: &audit.Guard{Policy: but{unseen: "edge"}, Sink: s, Now: time.Now},
+		Egress: func(string) *egress.Rules { return nil }, Log: slog.New(slog.DiscardHandler), Now: time.Now,
+	})
+	_, _, err := links.Create(t.Context(), policy.Principal{Name: "alice", Project: "core", Roles: []string{policy.RoleMember}}, asset.Request{
+		Kind: policy.KindLink, Name: "lan", VIM: "nfv1", Spec: spec.LinkSpec{}, Spans: []spec.Span{{VIM: "edge", Physical: "physnet1", Interface: "bond0"}},
+	})
+	if known, is := errors.AsType[*broker.Error](err); !is || !errors.Is(err, broker.ErrDenied) || !strings.Contains(known.Detail, string(policy.LinkAdopt)) {
+		t.Errorf("Create() = %v, want a refusal that names the permission", err)
+	}
+	if n := len(s.log); n == 0 || s.log[n-1].Action != policy.LinkCreate || s.log[n-1].Outcome != audit.Failed {
+		t.Errorf("the log does not say that the link is refused: %+v", s.log)
+	}
 }
 
 // That a cluster's nodes reach a network is said of two VIMs, and needs the permission on each.

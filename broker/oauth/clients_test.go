@@ -38,6 +38,8 @@ type leases struct {
 	fail    error
 	// weigh answers WeighLease; nil weighs every lease as bounded.
 	weigh func(p policy.Principal, r broker.LeaseRequest) (broker.Lease, error)
+	// revoking is called once, before leases are revoked.
+	revoking func()
 }
 
 func (l *leases) WeighLease(_ context.Context, p policy.Principal, r broker.LeaseRequest) (broker.Lease, error) {
@@ -48,6 +50,10 @@ func (l *leases) WeighLease(_ context.Context, p policy.Principal, r broker.Leas
 }
 
 func (l *leases) RevokeLeases(_ context.Context, p policy.Principal, s broker.LeaseSelector) ([]broker.Lease, error) {
+	if then := l.revoking; then != nil {
+		l.revoking = nil
+		then()
+	}
 	if l.fail != nil {
 		return nil, l.fail
 	}
@@ -314,6 +320,36 @@ func TestLeasesOfAClientEndWithIt(t *testing.T) {
 	again, _ := s.create(t, keeper, "tacker", "vnfm")
 	if again.ID == c.ID {
 		t.Error("another client has the id of one that was deleted")
+	}
+}
+
+// A client that is deleted while its rotation revokes leases stays one whose leases are ending: the pass removes it.
+func TestADeletionDuringARotationIsFinished(t *testing.T) {
+	s := set(t)
+	c, _ := s.create(t, keeper, "tacker", "vnfm")
+	s.leases.revoking = func() {
+		s.leases.fail = errors.New("the store is gone")
+		if err := s.Delete(t.Context(), keeper, c.ID); err == nil {
+			t.Error("Delete says that a client is gone whose leases live")
+		}
+		s.leases.fail = nil
+	}
+	_, next, err := s.Rotate(t.Context(), keeper, c.ID, oauth.Rotation{RevokeLeases: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.known(next)
+	if log := s.log.String(); strings.Contains(log, "left for the next pass") {
+		t.Errorf("the rotation would take the deletion back: %s", log)
+	}
+	if now, err := s.Client(t.Context(), keeper, c.ID); err != nil || now.State != oauth.Deleting || !now.Ending {
+		t.Errorf("it is %+v, %v, want one that is being deleted and whose leases are ending", now, err)
+	}
+	if err := s.Settle(t.Context()); err != nil || len(s.leases.revoked) != 2 {
+		t.Errorf("Settle = %v, revoked %v", err, s.leases.revoked)
+	}
+	if _, err := s.Client(t.Context(), keeper, c.ID); !errors.Is(err, broker.ErrNotFound) {
+		t.Errorf("a deleted client: %v, want ErrNotFound", err)
 	}
 }
 

@@ -651,8 +651,10 @@ func TestTooManyGoneAtOnceAreHeld(t *testing.T) {
 	}
 	_, err = b.Release(t.Context(), alice, b.hub.ID)
 	wantKind(t, "a member's release", err, broker.ErrNotFound)
-	if _, err := b.Release(t.Context(), root, "hub"); err != nil {
-		t.Fatal(err)
+	for range 2 { // the second releases nothing, and is no event
+		if _, err := b.Release(t.Context(), root, "hub"); err != nil {
+			t.Fatal(err)
+		}
 	}
 	b.watch()
 	all()

@@ -159,6 +159,14 @@ func TestAPushIsRefused(t *testing.T) {
 			b.source.drop("a", "edge")
 			b.gone("a", "edge")
 		}, broker.ErrConflict, "the cluster is gone"},
+		"the cluster is being let go of": {func(b *bench, c onboard.Cluster, _ *onboard.Pushed) {
+			e := audit.Entry{Time: b.clock.Now(), Principal: "test", Action: "cluster:follow", Outcome: audit.Done}
+			for _, to := range []onboard.State{onboard.StateRegistering, onboard.StateRetiring} {
+				if _, err := b.store.UpdateCluster(b.t.Context(), c.ID, func(c *onboard.Cluster) error { c.State, c.VIM = to, b.hub.ID; return nil }, e); err != nil {
+					b.t.Fatal(err)
+				}
+			}
+		}, broker.ErrConflict, "the cluster is gone"},
 		"the cluster was made again": {func(b *bench, _ onboard.Cluster, _ *onboard.Pushed) {
 			b.source.put(onboard.Seen{Namespace: "a", Name: "edge", UID: "another", Ready: true})
 		}, broker.ErrConflict, "any more"},

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net/http"
 	"strings"
 	"sync"
@@ -444,6 +445,16 @@ func TestClustersOfTheSameNameAreToldApart(t *testing.T) {
 	for want, is := range map[string]*fake.Issuer{"k8s:one:jobs:runner": b.issuer, "k8s:two:jobs:runner": b.other} {
 		if p, err := b.Authenticate(t.Context(), is.Token(sub, claims)); err != nil || p.Name != want {
 			t.Errorf("an account of %s = %+v, %v", want, p, err)
+		}
+	}
+	if stranger := b.issuer.URL + "/another"; b.Knows(stranger) || b.Knows("") || !b.Knows(b.issuer.URL) {
+		t.Errorf("Knows() takes %s, or nobody, for a cluster of the table, or does not know its own", stranger)
+	}
+	for what, other := range map[string]any{"another issuer": "https://stranger.example", "no issuer": ""} {
+		claims := maps.Clone(claims)
+		claims["iss"] = other
+		if _, err := b.Authenticate(t.Context(), b.issuer.Token(sub, claims)); reasonOf(err) != "unknown issuer" {
+			t.Errorf("a token of %s with a key of the table: %v", what, err)
 		}
 	}
 	b.use(trust.Authority{Name: "one", VIM: "core/hub-1", Principals: rule})
