@@ -9,6 +9,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/lifecycle"
+	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
 )
 
@@ -203,7 +204,12 @@ func TestCheckLooksNow(t *testing.T) {
 	if got, err := p.Check(t.Context(), alice, i.ID); err != nil || got.Drift.Count != 1 || p.lends.count() != 0 {
 		t.Errorf("Check() = %+v, %v with %d leases live, want one resource missing", got.Drift, err, p.lends.count())
 	}
-	_, err := p.Check(t.Context(), carol, i.ID)
+	_, err := p.Check(t.Context(), ada, i.ID)
+	entries, failed := p.store.Entries(t.Context(), audit.Query{Principal: ada.Name, Limit: 10})
+	if err != nil || failed != nil || len(entries) != 1 || entries[0].Action != policy.VNFShow || entries[0].Outcome != audit.Read || entries[0].Resource != i.ID {
+		t.Errorf("Check() = %v, and of who looked the log has %+v, %v", err, entries, failed)
+	}
+	_, err = p.Check(t.Context(), carol, i.ID)
 	wantKind(t, err, broker.ErrNotFound)
 	_, err = p.Check(t.Context(), alice, p.made().ID)
 	wantKind(t, err, broker.ErrConflict)

@@ -66,6 +66,17 @@ func TestForget(t *testing.T) {
 	}
 }
 
+// A VIM that came with the request of an instance that is forgotten is nobody's any more, and goes.
+func TestAVIMThatCameWithARequestIsForgottenToo(t *testing.T) {
+	p := newPlant(t)
+	i := p.brings()
+	p.wantBrought(1, "while the instance is on it")
+	if _, err := p.Forget(t.Context(), ada, i.ID); err != nil {
+		t.Fatal(err)
+	}
+	p.wantBrought(0, "after the instance was forgotten")
+}
+
 // TestMove: an instance moves to another VIM of the very system that it is on, and to no other; what is hidden goes with it.
 func TestMove(t *testing.T) {
 	v := newVault(t)

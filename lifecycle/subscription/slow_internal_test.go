@@ -1,6 +1,7 @@
 package subscription
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -36,6 +37,24 @@ func TestWhatIsNotedOfSlowSubscribersGoes(t *testing.T) {
 	if at.Add(time.Second); tardy() {
 		t.Error("one that was slow an hour ago has a place among the tardy")
 	}
+	s.slowed("a")
+	for range cap(s.tardy) - 1 {
+		s.tardy <- struct{}{}
+	}
+	for _, after := range []time.Duration{0, tardyTurn} {
+		if at.Add(after); o.place() != nil {
+			t.Errorf("one of the tardy loses its place after %v, want more than %v", after, tardyTurn)
+		}
+	}
+	if at.Add(time.Millisecond); !errors.Is(o.place(), errTardy) {
+		t.Error("one of the tardy keeps its place after its turn, where all places are taken")
+	}
+	<-s.tardy
+	if err := o.place(); err != nil {
+		t.Errorf("one of the tardy loses its place, where others are free: %v", err)
+	}
+	o.leave()
+	at.Add(slowFor)
 	if s.slowed("b"); len(s.slow) != 1 {
 		t.Errorf("%d are noted, want the last", len(s.slow))
 	}

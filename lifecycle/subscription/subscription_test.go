@@ -339,6 +339,7 @@ func TestRequestsAreRefused(t *testing.T) {
 		"a password that is not accepted": {func(r *subscription.NewSubscription) {
 			r.Credentials = subscription.Credentials{User: "u", Password: secret.NewText(canary)}
 		}, "authentication.authType"},
+		"a user that is not accepted": {func(r *subscription.NewSubscription) { r.Credentials.User = "u" }, "authentication.authType"},
 		"a client that is not accepted": {func(r *subscription.NewSubscription) {
 			r.Credentials = subscription.Credentials{ClientID: "u", ClientPassword: secret.NewText(canary), TokenEndpoint: "https://login.example.org"}
 		}, "authentication.authType"},
