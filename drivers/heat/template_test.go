@@ -58,6 +58,9 @@ func TestATemplateSaysOneThing(t *testing.T) {
 		},
 		"a section of nobody": {"resources: {a: {type: OS::Heat::None}}\nresource_registry: {OS::Heat::None: " + `"` + evil + `"` + "}\n", ":2 has a section that no HOT has: resource_registry"},
 		"a second document":   {"resources: {a: {type: OS::Heat::None}}\n---\nresources: {a: {type: " + user + "}}\n", "holds more than one document; keep one"},
+		"no type":             {"resources:\n  a: {properties: {x: " + fake.Canary + "}}\n", ":2 has a resource without a type"},
+		"a type that is none": {"resources:\n  a: {type: [" + user + "]}\n", ":2 has a resource without a type"},
+		"a name with a slash": {"resources:\n  a/b: {type: OS::Heat::None}\n", ":2 has a resource without a type, or with a name that Heat does not take"},
 		"depth":               {"resources:\n  a: {type: OS::Heat::None, properties: {x: " + strings.Repeat("[", 9000) + strings.Repeat("]", 9000) + "}}\n", ":2 nests more than 56 deep"},
 		"what is not text":    {"resources: {a: {type: OS::Heat::None, x: '\xff'}}\n", "is not text"},
 	} {

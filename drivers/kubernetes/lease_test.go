@@ -96,7 +96,7 @@ func TestPrepareRefusesRolesAndNamespaces(t *testing.T) {
 	}
 	for _, r := range []broker.Rule{
 		does("virt.example", "machines", "migrate"), does("", "pods", "impersonate-on:user-info:list"), does("", "pods", "*"),
-		does("certificates.k8s.io", "signers", "approve", "sign"),
+		does("certificates.k8s.io", "signers", "approve", "sign"), does("", "pods~", "get"),
 	} {
 		if _, err := d.Prepare(broker.Grant{TTL: time.Hour, Rules: []broker.Rule{r}}); err != nil {
 			t.Errorf("Prepare of %+v: %v", r, err)

@@ -104,7 +104,7 @@ func TestALinkIsANetworkInTheInstancesNamespace(t *testing.T) {
 func TestTypesOfNetworks(t *testing.T) {
 	for n, ok := range map[spec.PodNetwork]bool{
 		{Type: "bridge", Device: "br1", VLAN: 7}: true, {Type: "macvlan", Device: "eth1"}: true, {Type: "ipvlan", Device: "eth1", Mode: "l3s"}: true,
-		{Type: "vlan", Device: "eth1", VLAN: 7}: true, {Type: "sriov", Resource: "intel.com/sriov", VLAN: 7}: true,
+		{Type: "vlan", Device: "eth1", VLAN: 7}: true, {Type: "vlan", Device: "eth1", VLAN: 4094}: true, {Type: "sriov", Resource: "intel.com/sriov", VLAN: 7}: true,
 		{Type: "host-device", Device: "0000:03:00.1"}: true, {Type: "ovs", Device: "br1"}: true,
 		{Type: "bandwidth"}: false, {Type: ""}: false, {Type: "../../bin/sh", Device: "eth1"}: false, {Type: "macvlan"}: false,
 		{Type: "macvlan", Device: "eth1", Mode: "l2"}: false, {Type: "vlan", Device: "eth1"}: false, {Type: "macvlan", Device: "eth1", VLAN: 7}: false,

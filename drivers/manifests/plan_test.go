@@ -300,6 +300,7 @@ func TestWhatIsRefused(t *testing.T) {
 		"generateName":                                     "apiVersion: v1\nkind: ConfigMap\nmetadata: {generateName: a}\n",
 		"serves no kind Unheard of example.com/v1":         "apiVersion: example.com/v1\nkind: Unheard\nmetadata: {name: a}\n",
 		"variable NOT_SET is not set":                      configMap("a") + "data: {a: \"" + canary + " ${NOT_SET}\"}\n",
+		"variable FIRST_UNSET is not set":                  configMap("a") + "data: {a: \"${FIRST_UNSET} ${SECOND_UNSET}\"}\n",
 		"is in a.yaml:1 too":                               configMap("a") + "---\n" + configMap("a"),
 		"are no texts":                                     "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, labels: {a: 7}}\n",
 		"has 1600":                                         configMap("a") + "data: {a: " + long + "}\n",

@@ -327,6 +327,9 @@ func TestStrangersAreRemembered(t *testing.T) {
 
 // However many different tokens come, no more than the bound are remembered.
 func TestCallersRememberedAreBounded(t *testing.T) {
+	if n := openstack.CacheSizeAfter(10_001); n != 10_000 {
+		t.Errorf("the first that is too many leaves %d", n)
+	}
 	if n := openstack.CacheSizeAfter(10_050); n != 10_000 {
 		t.Errorf("%d callers are remembered, want 10000", n)
 	}
