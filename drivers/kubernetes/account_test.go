@@ -1,8 +1,11 @@
 package kubernetes_test
 
 import (
+	"bytes"
+	"net/http"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -11,6 +14,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/test/fake"
 	"github.com/vimbroker/vimbroker/test/fakekube"
 )
 
@@ -164,6 +168,9 @@ func TestAnAccountThatCannotBe(t *testing.T) {
 			l.Deny(deny)
 			_, _, err := l.driver.Appoint(t.Context(), l.withCertificate(), engine)
 			want(t, "Appoint", err, broker.ErrForbidden)
+			if err == nil || !strings.Contains(err.Error(), strings.TrimSuffix(strings.TrimSuffix(deny.Resource, "/token"), "s")) {
+				t.Errorf("Appoint() = %v, which does not name %s", err, deny.Resource)
+			}
 			if got := l.accountObjects(); len(got) > 0 {
 				t.Errorf("it is refused, and there is %q", got)
 			}
@@ -173,6 +180,22 @@ func TestAnAccountThatCannotBe(t *testing.T) {
 	for _, w := range []broker.Account{{Name: "x", Profile: "root"}, {Name: "", Profile: "engine"}, {Name: "A/b", Profile: "engine"}} {
 		_, _, err := l.driver.Appoint(t.Context(), l.withCertificate(), w)
 		want(t, "Appoint of "+w.Name+" "+w.Profile, err, broker.ErrInvalid)
+	}
+}
+
+// A cluster gives an account its rights a moment after it was bound: until then the account takes nobody's place.
+func TestAnAccountWaitsForItsRights(t *testing.T) {
+	l := newLab(t)
+	var asked atomic.Int64
+	l.fail(fake.Fault{Path: "/selfsubjectaccessreviews$", Kind: fake.Edit, Edit: func(_ http.Header, body []byte) []byte {
+		if asked.Add(1) > 1 {
+			return body
+		}
+		return bytes.ReplaceAll(body, []byte(`"allowed":true`), []byte(`"allowed":false`))
+	}})
+	_, r, err := l.driver.Appoint(t.Context(), l.withCertificate(), engine)
+	if err != nil || !r.CanMint || asked.Load() < 2 {
+		t.Errorf("Appoint() = %v, an account that can mint: %t (%s); its rights were asked for %d times", err, r.CanMint, r.MintMessage, asked.Load())
 	}
 }
 

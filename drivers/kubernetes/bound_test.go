@@ -2,6 +2,7 @@ package kubernetes_test
 
 import (
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/drivers/kubernetes"
+	"github.com/vimbroker/vimbroker/test/fake"
 	"github.com/vimbroker/vimbroker/test/fakekube"
 )
 
@@ -208,6 +210,25 @@ func TestAChangedBindingIsNotTheLeases(t *testing.T) {
 		}
 		if want := []string{ours, ours + "-2"}; !slices.Equal(l.Names("rolebindings", "web"), want) {
 			t.Errorf("bindings %q, want %q", l.Names("rolebindings", "web"), want)
+		}
+	}
+}
+
+// A cluster that does not say whether a lease is bound is not told to bind it again, and no token is minted.
+func TestABindingThatCannotBeReadIsNotMissing(t *testing.T) {
+	l := newLab(t)
+	l.makeNamespaces("web")
+	g := l.grant("edit", "web")
+	l.issue(g)
+	l.Requests()
+	l.fail(fake.Fault{Kind: fake.Refuse, Method: http.MethodGet, Path: "/rolebindings/", Status: http.StatusInternalServerError, Times: -1})
+	m, err := l.driver.Renew(t.Context(), l.access, g)
+	if err == nil || !m.Credential.Empty() {
+		t.Errorf("Renew() = %v, and there is a token %t", err, !m.Credential.Empty())
+	}
+	for _, r := range l.Requests() {
+		if r.Method == http.MethodPost && strings.Contains(r.Path, "rolebindings") {
+			t.Errorf("the lease is bound again: %+v", r)
 		}
 	}
 }

@@ -51,6 +51,18 @@ func TestRulesNameWhatTheClusterServes(t *testing.T) {
 		t.Error("what was not served a moment ago is not asked for again")
 	}
 
+	// Of a group that is served, what is not served alone is missing.
+	b = newBench(t)
+	b.fail(fake.Fault{Path: "/apis/shop.example$", Kind: fake.JSON, Status: http.StatusOK, Times: -1, Body: `{"versions": [{"groupVersion": "shop.example/v1"}]}`})
+	b.fail(fake.Fault{Path: "/apis/shop.example/v1$", Kind: fake.JSON, Status: http.StatusOK, Times: -1, Body: `{"resources": [{"name": "carts"}]}`})
+	if err := b.d.CheckRules(t.Context(), b.a, rule("shop.example", "carts")); err != nil {
+		t.Errorf("CheckRules of what is served = %v", err)
+	}
+	err = b.d.CheckRules(t.Context(), b.a, rule("shop.example", "carts", "cart"))
+	if missing, is := errors.AsType[*broker.MissingKinds](err); !is || !slices.Equal(missing.Resources, []string{"cart.shop.example"}) {
+		t.Errorf("CheckRules of what is served, and of what is not, = %v", err)
+	}
+
 	b = newBench(t)
 	b.fail(fake.Fault{Path: "/api/v1$", Kind: fake.Refuse, Status: http.StatusForbidden})
 	if err := b.d.CheckRules(t.Context(), b.a, rule("", "pod")); err != nil {
