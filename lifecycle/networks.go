@@ -49,13 +49,14 @@ type Link struct {
 	Own  bool
 	Made asset.Made
 	Spec spec.LinkSpec
-	// Spans: it is on another VIM, and spans to this; Ports are then the addresses that the other's book has for pods.
-	Spans bool         `json:",omitempty"`
-	Ports []asset.Port `json:",omitempty"`
+	// Spans: it is on another VIM, and spans to this, perhaps with Pools; Ports are then the addresses of pods in the other's book.
+	Spans, Pools bool         `json:",omitempty"`
+	Ports        []asset.Port `json:",omitempty"`
 }
 
 func (k *Link) is(l asset.Asset) {
 	k.ID, k.Name, k.Made, k.Spec, k.Spans = l.ID, l.Name, l.Made, l.Spec, len(l.Spans) > 0
+	k.Pools = k.Spans && l.Spans[0].IPAM == "whereabouts"
 }
 
 // connect finds the links that a request asks for, and those of the descriptor that are to be made. It records what is asked

@@ -61,7 +61,7 @@ func (b *book) Ports(_ context.Context, id, instance string, names []string, all
 func newLinked(t *testing.T) (*both, *book) {
 	k := &book{seen: func() {}, link: asset.Asset{
 		Kind: policy.KindLink, ID: uuid.Must(uuid.NewV7()).String(), Project: "core", Name: "sgi", VIM: "cloud", VIMName: "cloud", VIMType: "openstack",
-		Spans: []spec.Span{{VIM: "edge", Physical: "physnet1", Interface: "bond0"}}, Made: asset.Made{Network: "n", MTU: 1500, VLAN: 7},
+		Spans: []spec.Span{{VIM: "edge", Physical: "physnet1", Interface: "bond0", IPAM: "whereabouts"}}, Made: asset.Made{Network: "n", MTU: 1500, VLAN: 7},
 		State: asset.Making, Revision: 1,
 	}}
 	b := newBoth(t, func(o *lifecycle.Options) { o.Links = k })
@@ -106,9 +106,9 @@ func TestPodsHavePortsOfTheLink(t *testing.T) {
 	i = b.instance(i.ID)
 	got := map[string]string{}
 	for _, l := range i.Shape.Links {
-		got[l.Part] = fmt.Sprint(l.Names(), l.Spans, len(l.Ports))
+		got[l.Part] = fmt.Sprint(l.Names(), l.Spans, l.Pools, len(l.Ports))
 	}
-	if got[""] != "[POD_CP] true 1" || got["machines"] != "[VM_CP] false 0" || len(i.Shape.Links) != 2 {
+	if got[""] != "[POD_CP] true true 1" || got["machines"] != "[VM_CP] false false 0" || len(i.Shape.Links) != 2 {
 		t.Errorf("the links of the parts are %v", got)
 	}
 	if last := b.pods.links; len(last) != 1 || len(last[0].Ports) != 1 {
@@ -197,5 +197,31 @@ func TestPortsStayWithPodsThatCannotBeReached(t *testing.T) {
 	b.ends(lifecycle.RolledBack, o, nil)
 	if !slices.Equal(k.there, before) || len(b.instance(i.ID).Shape.Links) != 2 {
 		t.Errorf("after the rollback there are ports %q, want %q", k.there, before)
+	}
+}
+
+// A pool grows by others, and goes when it has grown: pods that are not yet replaced keep their addresses until the operation ends.
+func TestAPoolGrows(t *testing.T) {
+	b, k := newLinked(t)
+	i := b.made()
+	b.pods.ports = []string{"pod-cp/pool/2/0", "pod-cp/pool/2/1"}
+	b.completes(must(b.Instantiate(t.Context(), alice, i.ID, onLink())), nil)
+	before := slices.Clone(k.there)
+	b.pods.ports = []string{"pod-cp/pool/3/0", "pod-cp/pool/3/1", "pod-cp/pool/3/2"}
+	b.pods.failing = func(context.Context, lifecycle.Wave) error {
+		return &broker.Error{Kind: lifecycle.ErrNotReady, Detail: "a pod waits for ever"}
+	}
+	o := b.ends(lifecycle.FailedTemp, must(b.ChangePackage(t.Context(), alice, i.ID, lifecycle.PackageChange{VNFDID: "web-1"})), nil)
+	if len(k.there) != 5 || len(b.pods.links[0].Ports) != 3 {
+		t.Errorf("while pods are replaced there are ports %q, and the plan knows of %+v", k.there, b.pods.links)
+	}
+	b.pods.failing = nil
+	b.completes(b.Retry(t.Context(), alice, o.ID))
+	if len(k.there) != 3 || slices.Contains(k.there, before[0]) {
+		t.Errorf("grown the pool is %q", k.there)
+	}
+	b.completes(b.Terminate(t.Context(), alice, i.ID, nil))
+	if len(k.there) != 0 {
+		t.Errorf("after the termination there are ports %q", k.there)
 	}
 }

@@ -226,8 +226,9 @@ func (l Asset) valid() error {
 		}
 	}
 	for _, at := range l.Spans {
-		if !idForm().MatchString(at.Physical) || !nameForm().MatchString(at.Interface) || len(at.Interface) > 15 {
-			return broker.Invalid("spans", "each has a vim, a physicalNetwork, and an interface as bond0 or bond0.100, of at most 15 characters")
+		if !idForm().MatchString(at.Physical) || !nameForm().MatchString(at.Interface) || len(at.Interface) > 15 ||
+			at.IPAM != "" && at.IPAM != "static" && at.IPAM != "whereabouts" {
+			return broker.Invalid("spans", "each has a vim, a physicalNetwork, an interface (bond0, bond0.100), and ipam static or whereabouts")
 		}
 	}
 	switch g := s.Segment; {

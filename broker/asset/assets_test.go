@@ -325,7 +325,7 @@ func TestASpanNeedsItsPermissionOnBothVIMs(t *testing.T) {
 			t.Errorf("the log has %+v", log)
 		}
 	}
-	for _, wrong := range []spec.Span{{Physical: "a b", Interface: "bond0"}, {Physical: "p", Interface: "bond0; reboot"}, {Physical: "p", Interface: "interface-of-16ch"}, {Interface: "bond0"}} {
+	for _, wrong := range []spec.Span{{Physical: "a b", Interface: "bond0"}, {Physical: "p", Interface: "bond0; reboot"}, {Physical: "p", Interface: "interface-of-16ch"}, {Interface: "bond0"}, {Physical: "p", Interface: "bond0", IPAM: "host-local"}} {
 		s := &shelf{}
 		links := asset.New(asset.Options{Store: s, Guard: &audit.Guard{Policy: yes{}, Sink: s, Now: time.Now}, Now: time.Now})
 		if _, _, err := links.Create(t.Context(), p, asset.Request{Kind: policy.KindLink, Name: "lan", VIM: "nfv1", Spans: []spec.Span{wrong}}); !errors.Is(err, broker.ErrInvalid) {

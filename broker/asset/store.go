@@ -58,7 +58,8 @@ type Driver interface {
 
 // Porter is a driver whose VIM keeps the one book of the addresses of a link that spans.
 type Porter interface {
-	// Ports is [Assets.Ports]. [broker.ErrConflict]: an address is taken, or none is left.
+	// Ports is [Assets.Ports]. Names with /pool/ that are alike up to the last slash are of ports with addresses in a row.
+	// [broker.ErrConflict]: an address is taken, or none is left.
 	Ports(ctx context.Context, c Connection, l Asset, instance string, names []string, all bool) ([]Port, error)
 }
 

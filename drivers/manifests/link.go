@@ -5,7 +5,9 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"maps"
+	"net/netip"
 	"regexp"
 	"slices"
 	"strings"
@@ -26,6 +28,8 @@ const (
 	networksAnnotation, resourceAnnotation = "k8s.v1.cni.cncf.io/networks", "k8s.v1.cni.cncf.io/resourceName"
 	// linksAnnotation on a template of pods changes with what their networks are, so that others follow them.
 	linksAnnotation = prefix + "links"
+	// maxPool bounds the addresses of a pool.
+	maxPool = 100
 )
 
 // networkType is what the configuration of a type of network may hold.
@@ -95,7 +99,7 @@ func configuration(name string, k lifecycle.Link) string {
 	set("mtu", s.MTU, s.MTU != 0)
 	switch {
 	case k.Spans:
-		c["ipam"], c["capabilities"] = map[string]any{"type": "static"}, map[string]bool{"ips": true, "mac": true}
+		c["ipam"], c["capabilities"] = addresses(name, k.Ports), map[string]bool{"ips": true, "mac": true}
 	case s.DHCP != nil && *s.DHCP:
 		c["ipam"] = map[string]any{"type": "dhcp"}
 	case s.CIDR != "":
@@ -122,14 +126,32 @@ func configuration(name string, k lifecycle.Link) string {
 	return string(text)
 }
 
+// addresses are where pods on a network that spans have theirs from: their annotations, or where its ports are a pool whereabouts,
+// which counts for all nodes.
+func addresses(network string, ports []asset.Port) map[string]any {
+	var pool []netip.Prefix
+	for _, p := range ports {
+		if one, err := netip.ParsePrefix(strings.Join(p.IPs, " ")); err == nil && strings.HasPrefix(p.Name, network+"/pool/") {
+			pool = append(pool, one)
+		}
+	}
+	if len(pool) == 0 {
+		return map[string]any{"type": "static"}
+	}
+	first, last := pool[0].Addr().String(), pool[len(pool)-1].Addr().String()
+	return map[string]any{"type": "whereabouts", "range": pool[0].Masked().String(), "range_start": first, "range_end": last}
+}
+
 // attached is a network that an instance is given, by the name that its pods know it by.
 type attached struct {
 	name, config string
 	lifecycle.Link
+	// pods are how many are on it at a time, at most; most are those of one workload.
+	pods, most int64
 }
 
 // networksOf are the networks of virtual links: each connection point or link of the descriptor has one of its name.
-func networksOf(all []lifecycle.Link) (nets []attached, err error) {
+func networksOf(all []lifecycle.Link) (nets []*attached, err error) {
 	for _, k := range all {
 		for _, name := range k.Names() {
 			name = strings.ToLower(strings.ReplaceAll(name, "_", "-"))
@@ -139,7 +161,7 @@ func networksOf(all []lifecycle.Link) (nets []attached, err error) {
 			if err := validNetwork(*k.Spec.NAD); err != nil {
 				return nil, err
 			}
-			nets = append(nets, attached{name, configuration(name, k), k})
+			nets = append(nets, &attached{name: name, config: configuration(name, k), Link: k})
 		}
 	}
 	return nets, nil
@@ -178,13 +200,21 @@ func link(in lifecycle.PlanInput, all []*object) (ports map[string][]string, err
 			err = o.link(in, nets, scaled[scaledAs(o.Resource)], ports)
 		}
 	}
+	for _, n := range nets {
+		if err == nil && n.most > 1 { // all that are on it, since it is one definition
+			ports[n.ID] = slices.DeleteFunc(ports[n.ID], func(port string) bool { return strings.HasPrefix(port, n.name+"/") })
+			for i := range n.pods { // of another size it has other names, and so other addresses in a row
+				ports[n.ID] = append(ports[n.ID], fmt.Sprintf("%s/pool/%d/%d", n.name, n.pods, i))
+			}
+		}
+	}
 	return ports, err
 }
 
 // link gives the pods of a workload the ports that they have on its networks, and has them be replaced when those change.
-func (o *object) link(in lifecycle.PlanInput, nets []attached, scaled bool, ports map[string][]string) error {
+func (o *object) link(in lifecycle.PlanInput, nets []*attached, scaled int64, ports map[string][]string) error {
 	own := o.Group == networkGroup && o.Kind == networkKind && o.Namespace == in.Namespace
-	o.vouched = own && slices.ContainsFunc(nets, func(n attached) bool { return n.Spans && n.name == o.Name }) // by an administrator
+	o.vouched = own && slices.ContainsFunc(nets, func(n *attached) bool { return n.Spans && n.name == o.Name }) // by an administrator
 	for _, t := range templates(o.Resource, o.content) {
 		annotations := mapAt(t, "metadata", "annotations")
 		named := podNetworks(text(annotations, networksAnnotation))
@@ -198,9 +228,10 @@ func (o *object) link(in lifecycle.PlanInput, nets []attached, scaled bool, port
 				if !n.Spans || o.Namespace != in.Namespace {
 					continue
 				}
-				if scaled || !o.alone() {
-					return o.fault(nil, "%s may have several pods at a time, and each address of %s is of one: take a StatefulSet "+
-						"of one replica without an autoscaler, or a Pod", o.titleIn(), n.name)
+				pods := o.pods(in, scaled, n.Pools)
+				if n.pods, n.most = n.pods+pods, max(n.most, pods); pods == 0 || n.most > 1 && n.pods > maxPool {
+					return o.fault(nil, "%s may have several pods, and each address of %s is of one: take a Pod, or a StatefulSet of one replica; or "+
+						"a link that spans with ipam whereabouts, and Deployments or StatefulSets of up to %d pods", o.titleIn(), n.name, maxPool)
 				}
 				if err := o.port(n, annotations, at, ports); err != nil {
 					return err
@@ -217,7 +248,7 @@ func (o *object) link(in lifecycle.PlanInput, nets []attached, scaled bool, port
 
 // port notes the port that the pod of a workload has on a network, the one at a place of its annotation, and puts it there if it
 // is made already.
-func (o *object) port(n attached, annotations map[string]any, at int, ports map[string][]string) error {
+func (o *object) port(n *attached, annotations map[string]any, at int, ports map[string][]string) error {
 	name := n.name + "/" + strings.ToLower(o.Kind) + "/" + o.Name
 	list := networkList(text(annotations, networksAnnotation))
 	own := slices.ContainsFunc(slices.Collect(maps.Keys(list[at])), func(key string) bool {
@@ -238,10 +269,28 @@ func (o *object) port(n attached, annotations map[string]any, at int, ports map[
 	return err
 }
 
-// alone reports whether a workload never has two pods at a time: a Deployment's is followed before it has ended.
-func (o *object) alone() bool {
+// pods are how many a workload has at a time, at most, with those that scaling adds where there is a pool, and one that is followed
+// before it has ended. It is 0 where there may be several, and no pool.
+func (o *object) pods(in lifecycle.PlanInput, scaled int64, pools bool) int64 {
 	n, said := mapAt(o.content, "spec")["replicas"].(int64)
-	return o.Group == "" && o.Kind == "Pod" || o.Group == apps && o.Kind == "StatefulSet" && (!said || n < 2)
+	if !said {
+		n = 1
+	}
+	for id, v := range in.Flavour.VDUs {
+		for _, a := range in.Flavour.Aspects {
+			if pools && v.Name == o.VDU && a.Deltas[id] > 0 {
+				n = max(n, int64(v.Max), int64(v.Initial+a.MaxLevel*a.Deltas[id]))
+			}
+		}
+	}
+	set := o.Group == apps && o.Kind == "StatefulSet"
+	switch {
+	case o.Group == "" && o.Kind == "Pod", set && n < 2 && scaled == 0:
+		return 1
+	case pools && (set || o.Group == apps && o.Kind == "Deployment"):
+		return max(n, scaled, 1) + 1
+	}
+	return 0
 }
 
 // addressed reports whether the pod of a workload has a port.

@@ -1,6 +1,7 @@
 package manifests_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker/asset/spec"
 	"github.com/vimbroker/vimbroker/drivers/manifests"
 	"github.com/vimbroker/vimbroker/lifecycle"
+	"github.com/vimbroker/vimbroker/lifecycle/vnfpkg"
 	"github.com/vimbroker/vimbroker/test/fakeobjects"
 )
 
@@ -131,7 +133,7 @@ func spanned(kind, networks, extra string, span spec.Span, ports ...asset.Port) 
 	l, _ := asset.Asset{
 		ID: "1", VIM: "cloud", Spans: []spec.Span{span}, Made: asset.Made{MTU: 1496, VLAN: 100}, Spec: spec.LinkSpec{CIDR: "10.9.0.0/24"},
 	}.On(span.VIM)
-	in.Links = []lifecycle.Link{{ID: "1", CPs: []sol003.ExtCP{{CPDID: "SGI_CP"}}, Spec: l.Spec, Made: l.Made, Spans: true, Ports: ports}}
+	in.Links = []lifecycle.Link{{ID: "1", CPs: []sol003.ExtCP{{CPDID: "SGI_CP"}}, Spec: l.Spec, Made: l.Made, Spans: true, Pools: span.IPAM == "whereabouts", Ports: ports}}
 	return in
 }
 
@@ -216,4 +218,87 @@ func TestOneAddressIsOnePods(t *testing.T) {
 	}
 	in.Replicas["front"] = 0
 	mustPlan(t, s, in)
+}
+
+// Where the site has whereabouts, what has several pods has a pool: addresses in a row, as many as there are pods at most and one for
+// a pod that is followed before it has ended. All of a network are then of it.
+func TestPodsHaveAPool(t *testing.T) {
+	s := multus(t)
+	span := spec.Span{VIM: "v", Physical: "physnet1", Interface: "bond0.100", IPAM: "whereabouts"}
+	const scaler = "apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata: {name: s}\n" +
+		"spec: {maxReplicas: 5, scaleTargetRef: {kind: Deployment, name: front, apiVersion: apps/v1}}\n"
+	beside := strings.NewReplacer("NETWORKS", "sgi-cp", "Deployment", "StatefulSet", "front", "back").Replace(attachedPod)
+	for _, c := range []struct {
+		kind, extra, more string
+		scales            vnfpkg.VDU
+		first             string
+		size              int
+	}{
+		{"StatefulSet", "", "", vnfpkg.VDU{}, "sgi-cp/statefulset/front", 1},
+		{"StatefulSet", "", beside, vnfpkg.VDU{}, "sgi-cp/statefulset/front", 2},
+		{"StatefulSet", "replicas: 2, ", "", vnfpkg.VDU{}, "sgi-cp/pool/3/0", 3},
+		{"StatefulSet", "", "", vnfpkg.VDU{Initial: 1, Max: 4}, "sgi-cp/pool/5/0", 5},
+		{"StatefulSet", "", "", vnfpkg.VDU{Initial: 1}, "sgi-cp/pool/4/0", 4},
+		{"StatefulSet", "", "", vnfpkg.VDU{ID: "VDU3", Initial: 1, Max: 4}, "sgi-cp/statefulset/front", 1}, // which no aspect scales
+		{"Deployment", "", "", vnfpkg.VDU{}, "sgi-cp/pool/2/0", 2},
+		{"Deployment", "replicas: 0, ", "", vnfpkg.VDU{}, "sgi-cp/pool/2/0", 2},
+		{"Deployment", "replicas: 3, ", scaler, vnfpkg.VDU{}, "sgi-cp/pool/6/0", 6},
+		{"Deployment", "replicas: 7, ", scaler, vnfpkg.VDU{}, "sgi-cp/pool/8/0", 8},
+		{"Deployment", "", beside, vnfpkg.VDU{}, "sgi-cp/pool/3/0", 3},
+		{"Deployment", "replicas: 99, ", "", vnfpkg.VDU{}, "sgi-cp/pool/100/0", 100},
+		{"Deployment", "replicas: 100, ", "", vnfpkg.VDU{}, "", 0},
+		{"Deployment", "replicas: 9000000000000000000, ", "", vnfpkg.VDU{}, "", 0},
+		{"Deployment", "replicas: 98, ", strings.Replace(beside, "spec: {sel", "spec: {replicas: 2, sel", 1), vnfpkg.VDU{}, "", 0},
+		{"DaemonSet", "", "", vnfpkg.VDU{}, "", 0},
+	} {
+		in := spanned(c.kind, "sgi-cp", c.extra, span)
+		if c.more != "" {
+			in.Manifests = append(in.Manifests, input(c.more).Manifests...)
+		}
+		if c.scales.Name = "front"; c.scales.Initial > 0 {
+			in.Replicas = map[string]int32{"front": 1}
+			in.Flavour.VDUs = map[string]vnfpkg.VDU{cmp.Or(c.scales.ID, "VDU1"): c.scales}
+			in.Flavour.Aspects = map[string]vnfpkg.Aspect{"a": {MaxLevel: 2, Deltas: map[string]int{"VDU1": 1}}, "b": {MaxLevel: 9, Deltas: map[string]int{"VDU2": 1}}}
+		}
+		p, err := plan(t, s, in)
+		got := p.Ports["1"]
+		if c.size == 0 {
+			if !errors.Is(err, broker.ErrInvalid) || !strings.Contains(err.Error(), "ipam whereabouts") {
+				t.Errorf("%+v: %v", c, err)
+			}
+			continue
+		}
+		if err != nil || len(got) != c.size || got[0] != c.first {
+			t.Errorf("%+v: ports %v, %v", c, got, err)
+		}
+		in.Links[0].Pools = false // elsewhere a StatefulSet of one that scaling makes several is made, and scaling is refused
+		if p, err = plan(t, s, in); c.scales.Initial > 0 && (err != nil || len(p.Ports["1"]) != 1) {
+			t.Errorf("%+v without a pool: ports %v, %v", c, p.Ports, err)
+		}
+	}
+
+	ports := []asset.Port{
+		{Name: "sgi/pool/3/0", IPs: []string{"10.9.0.3/24"}},
+		{Name: "sgi-cp/pool/3/0", IPs: []string{"10.9.0.7/24"}},
+		{Name: "sgi-cp/pool/3/1", IPs: []string{"10.9.0.8/24"}},
+		{Name: "sgi-cp/pool/3/2", IPs: []string{"10.9.0.9/24"}},
+	}
+	p := mustPlan(t, s, spanned("Deployment", "sgi-cp", "replicas: 2, ", span, ports...))
+	const config = `{"capabilities":{"ips":true,"mac":true},"cniVersion":"0.3.1","ipam":{"range":"10.9.0.0/24","range_end":"10.9.0.9",` +
+		`"range_start":"10.9.0.7","type":"whereabouts"},"master":"bond0.100","mtu":1496,"name":"sgi-cp","type":"macvlan"}`
+	if got := applied(t, p, "NetworkAttachmentDefinition").Spec.Config; got != config {
+		t.Errorf("the network is %s, want %s", got, config)
+	}
+	if got := applied(t, p, "Deployment").Spec.Template.Metadata.Annotations["k8s.v1.cni.cncf.io/networks"]; strings.Contains(got, "ips") || strings.Contains(got, "mac") {
+		t.Errorf("pods of a pool are annotated with %s", got)
+	}
+	for _, networks := range []string{"'sgi-cp, sgi-cp'", `'[{"name": "sgi-cp", "ips": ["10.9.0.8/24"]}]'`} {
+		if _, err := plan(t, s, spanned("Deployment", networks, "", span)); !errors.Is(err, broker.ErrInvalid) {
+			t.Errorf("on %s: %v", networks, err)
+		}
+	}
+	in := spanned("StatefulSet", "sgi-cp", "", span, ports...)
+	in.Operation, in.Scaled, in.Replicas = lifecycle.ScaleVNF, []string{"front"}, map[string]int32{"front": 2}
+	in.Standing = []lifecycle.Resource{{Group: "apps", Version: "v1", Kind: "StatefulSet", Plural: "statefulsets", Namespace: "cnf", Name: "front", VDU: "front"}}
+	mustPlan(t, s, in) // within the pool
 }

@@ -358,7 +358,7 @@ func settle(in lifecycle.PlanInput, all []*object, known kinds, packaged bool) e
 			return o.fault(nil, "%s has a name of %d characters, and what the cluster makes of it takes %d at most; shorten it",
 				o.titleIn(), len(o.Name), most)
 		}
-		if scaled[scaledAs(o.Resource)] {
+		if scaled[scaledAs(o.Resource)] > 0 {
 			o.leaveReplicas(in)
 		}
 		if other := seen[identityOf(o.Resource)]; other != nil {
@@ -377,7 +377,7 @@ func settle(in lifecycle.PlanInput, all []*object, known kinds, packaged bool) e
 		if len(validation.IsValidLabelValue(vdu)) > 0 {
 			return o.fault(nil, "%s runs a VDU, and its name is longer than a label can be (63)", o.titleIn())
 		}
-		if in.Operation == lifecycle.ScaleVNF && slices.Contains(in.Scaled, vdu) && scaled[scaledAs(o.Resource)] {
+		if in.Operation == lifecycle.ScaleVNF && slices.Contains(in.Scaled, vdu) && scaled[scaledAs(o.Resource)] > 0 {
 			return &broker.Error{
 				Kind: broker.ErrInvalid, Detail: fmt.Sprintf("VDU %s cannot be scaled: an autoscaler of the package sets its number", vdu),
 				Remedy: "change the bounds of the autoscaler by a change of package (vnf update)",
@@ -385,7 +385,7 @@ func settle(in lifecycle.PlanInput, all []*object, known kinds, packaged bool) e
 		}
 		vdus[vdu], o.VDU = o, vdu
 		spec := mapAt(o.content, "spec")
-		if k.scales && spec != nil && !scaled[scaledAs(o.Resource)] && (isWorkload(o.Resource) || spec["replicas"] != nil) {
+		if k.scales && spec != nil && scaled[scaledAs(o.Resource)] == 0 && (isWorkload(o.Resource) || spec["replicas"] != nil) {
 			spec["replicas"] = int64(replicas)
 		}
 	}
@@ -410,12 +410,13 @@ func (o *object) boundElsewhere(namespace string) error {
 	return nil
 }
 
-// autoscaled are the workloads whose number of replicas an autoscaler of the package sets.
-func autoscaled(in lifecycle.PlanInput, all []*object) map[identity]bool {
-	found := map[identity]bool{}
+// autoscaled are the workloads whose number of replicas an autoscaler of the package sets, and the highest that it sets.
+func autoscaled(in lifecycle.PlanInput, all []*object) map[identity]int64 {
+	found := map[identity]int64{}
 	for _, o := range all {
 		if isAutoscaler(o.Resource) {
-			found[scaleTarget(cmp.Or(o.Namespace, in.Namespace), o.content)] = true
+			most, _ := mapAt(o.content, "spec")["maxReplicas"].(int64)
+			found[scaleTarget(cmp.Or(o.Namespace, in.Namespace), o.content)] = max(most, 1)
 		}
 	}
 	return found

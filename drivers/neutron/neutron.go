@@ -15,6 +15,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"path"
 	"reflect"
 	"slices"
 	"strconv"
@@ -94,6 +95,8 @@ type thing struct {
 	Device      string    `json:"device_id"`
 	MAC         string    `json:"mac_address"`
 	IPs         []address `json:"fixed_ips"`
+	// Pools are those that a subnet gives addresses out of.
+	Pools []struct{ Start, End netip.Addr } `json:"allocation_pools"`
 }
 
 type address struct {
@@ -400,11 +403,15 @@ func (Driver) Ports(
 	if err == nil && all {
 		err = s.drop(ctx, l.Made.Network, "/"+instance+"/", names)
 	}
-	made = make([]asset.Port, len(names))
-	for n, name := range names {
-		if err == nil {
-			made[n], err = (&server{s.Service, l, "/" + instance + "/" + name}).pod(ctx, instance, name, subnets)
+	for err == nil && len(made) < len(names) {
+		name, some := names[len(made)], make([]asset.Port, 1)
+		if pool := path.Dir(name) + "/"; strings.Contains(pool, "/pool/") {
+			of := slices.DeleteFunc(slices.Clone(names), func(other string) bool { return !strings.HasPrefix(other, pool) })
+			some, err = s.pool(ctx, instance, of, subnets)
+		} else {
+			some[0], err = (&server{s.Service, l, "/" + instance + "/" + name}).pod(ctx, instance, name, subnets)
 		}
+		made = append(made, some...)
 	}
 	return made, err
 }
@@ -432,18 +439,96 @@ func (s *server) pod(ctx context.Context, instance, name string, subnets []thing
 			Detail: "cannot make a port for a pod on network " + s.Made.Network + ": its address or MAC is taken, or none is left",
 		}
 	}
-	made.Name, made.ID, made.MAC = name, p.ID, p.MAC
-	for _, a := range p.IPs {
+	if err != nil {
+		return made, err
+	}
+	return p.given(name, subnets)
+}
+
+// given is what a pod has of a port.
+func (t thing) given(name string, subnets []thing) (made asset.Port, err error) {
+	made.Name, made.ID, made.MAC = name, t.ID, t.MAC
+	for _, a := range t.IPs {
 		for _, n := range subnets {
 			if of, wrong := netip.ParsePrefix(n.CIDR); wrong == nil && n.ID == a.Subnet && of.Contains(a.IP) {
 				made.IPs = append(made.IPs, netip.PrefixFrom(a.IP, of.Bits()).String())
 			}
 		}
 	}
-	if _, wrong := net.ParseMAC(p.MAC); err == nil && (wrong != nil || len(made.IPs) != len(p.IPs)) {
+	if _, wrong := net.ParseMAC(t.MAC); wrong != nil || len(made.IPs) != len(t.IPs) {
 		err = strange("make a port for a pod")
 	}
 	return made, err
+}
+
+// pool finds ports with addresses in a row; it makes those that are missing by one call, all or none, and finds them then.
+func (s *server) pool(ctx context.Context, instance string, names []string, subnets []thing) (made []asset.Port, err error) {
+	there, err := s.list(ctx, "port", url.Values{"network_id": {s.Made.Network}})
+	ours, taken, at := make([]thing, len(names)), map[netip.Addr]bool{}, address{}
+	for _, p := range there {
+		n := slices.IndexFunc(names, func(name string) bool { return p.Name == s.Handle()+"/"+instance+"/"+name && p.Description == s.Tag() })
+		for _, a := range p.IPs {
+			if taken[a.IP] = true; n >= 0 && (ours[n].ID == "" || a.IP.Less(ours[n].IPs[0].IP)) { // of two pools the lower
+				ours[n], at = p, a
+				for range n {
+					at.IP = at.IP.Prev()
+				}
+			}
+		}
+	}
+	if at.Subnet == "" {
+		at = gap(subnets, taken, len(names))
+	}
+	var missing []map[string]any
+	for n, name := range names {
+		if ours[n].ID == "" {
+			missing = append(missing, map[string]any{
+				"network_id": s.Made.Network, "device_owner": podOwner, "device_id": instance, "binding:vnic_type": "normal",
+				"security_groups": strings.Fields(s.Made.Group), "fixed_ips": []address{at},
+				"name": s.Handle() + "/" + instance + "/" + name, "description": s.Tag(),
+			})
+		} else if one, wrong := ours[n].given(name, subnets); wrong != nil || !slices.Equal(ours[n].IPs, []address{at}) {
+			err = strange("find the ports of a pool")
+		} else {
+			made = append(made, one)
+		}
+		at.IP = at.IP.Next()
+	}
+	if err != nil || len(missing) == 0 {
+		return made, err
+	}
+	doing := fmt.Sprintf("reserve %d addresses in a row for pods on network %s", len(names), s.Made.Network)
+	if at.Subnet != "" {
+		err = s.Call(ctx, http.MethodPost, "v2.0/ports", map[string]any{"ports": missing}, nil, doing)
+	}
+	if at.Subnet == "" || errors.Is(err, broker.ErrConflict) || errors.Is(err, broker.ErrForbidden) {
+		err = &broker.Error{
+			Kind: broker.ErrConflict, Cause: err, Remedy: "see its ports, its subnets' allocation pools, and whether it is of the VIM's project",
+			Detail: "cannot " + doing + ": no IPv4 subnet has so many, another has taken one, or the lease may not choose them",
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s.pool(ctx, instance, names, subnets)
+}
+
+// gap is the first of so many addresses in a row that a subnet gives out, and nobody has. Whereabouts gives out none that ends in .0.
+func gap(subnets []thing, taken map[netip.Addr]bool, size int) address {
+	for _, n := range subnets {
+		for _, r := range n.Pools {
+			first, row := address{n.ID, r.Start}, 0
+			for a := r.Start; a.Is4() && !r.End.Less(a) && row < size; a = a.Next() {
+				if row++; taken[a] || a.As4()[3] == 0 {
+					first.IP, row = a.Next(), 0
+				}
+			}
+			if row == size {
+				return first
+			}
+		}
+	}
+	return address{}
 }
 
 // strange is the error of an answer that Neutron does not give.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -177,5 +178,103 @@ func TestPortsOfPods(t *testing.T) {
 	if slices.SortFunc(left, func(a, b fakeneutron.Object) int { return strings.Compare(a["id"].(string), b["id"].(string)) }); len(left) != 2 ||
 		left[0]["id"] != others[0] || left[1]["id"] != others[1] {
 		t.Errorf("after the link there are ports %v, want those of others", left)
+	}
+}
+
+// A pool has addresses in a row, of those that the subnet gives out and nobody has, made by one call: all or none. It is found again
+// by its names, and whole again where one was removed; of another size it is another.
+func TestPoolsOfPods(t *testing.T) {
+	c, d, l := fakeneutron.New(t), neutron.Driver{}, asset.Asset{ID: "1", Made: asset.Made{Group: "g"}}
+	l.Made.Network = c.Add("networks", fakeneutron.Object{})
+	c.Add("subnets", fakeneutron.Object{"network_id": l.Made.Network, "cidr": "2001:db8::/64", "allocation_pools": []fakeneutron.Object{{"start": "2001:db8::1", "end": "2001:db8::9"}}})
+	subnet := c.Add("subnets", fakeneutron.Object{"network_id": l.Made.Network, "cidr": "10.8.0.0/15", "allocation_pools": []fakeneutron.Object{
+		{"start": "10.8.0.2", "end": "10.8.0.6"}, {"start": "10.8.255.253", "end": "10.9.0.5"},
+	}})
+	taken := func(ip string) string {
+		return c.Add("ports", fakeneutron.Object{"network_id": l.Made.Network, "fixed_ips": []fakeneutron.Object{{"subnet_id": subnet, "ip_address": ip}}})
+	}
+	first := taken("10.8.0.3")
+	names := func(network string, size int) (all []string) {
+		for n := range size {
+			all = append(all, fmt.Sprintf("%s/pool/%d/%d", network, size, n))
+		}
+		return all
+	}
+	ports := func(all bool, names ...string) string {
+		made, err := d.Ports(t.Context(), c.Connection(), l, "i", names, all)
+		said := []string{}
+		for n, p := range made {
+			if err == nil && (p.Name != names[n] || !strings.HasPrefix(p.MAC, "fa:16:3e")) {
+				t.Errorf("port %d is %+v, want %s", n, p, names[n])
+			}
+			said = append(said, strings.Join(p.IPs, ","))
+		}
+		if err != nil {
+			if !errors.Is(err, broker.ErrConflict) || !strings.Contains(err.Error(), "no IPv4 subnet has so many") || strings.Contains(err.Error(), fake.Canary) {
+				t.Errorf("Ports = %v", err)
+			}
+			return "none"
+		}
+		return strings.Join(said, " ")
+	}
+	is := func(when, got, want string) {
+		t.Helper()
+		if got != want {
+			t.Errorf("%s the pool is %q, want %q", when, got, want)
+		}
+	}
+	const three = "10.8.0.4/15 10.8.0.5/15 10.8.0.6/15"
+	is("made", ports(false, names("a", 3)...), three)
+	for _, p := range c.Things("ports")[1:] {
+		if p["device_owner"] != "vimbroker:pod" || p["device_id"] != "i" || p["binding:vnic_type"] != "normal" || fmt.Sprint(p["security_groups"]) != "[g]" ||
+			p["description"] != l.Tag() || !strings.HasPrefix(p["name"].(string), l.Handle()+"/i/a/pool/3/") {
+			t.Errorf("a port of a pool is %v", p)
+		}
+	}
+	is("asked for again", ports(true, names("a", 3)...), three)
+	c.Drop("ports", c.Things("ports")[1]["id"].(string)) // the first, by somebody
+	is("made whole", ports(false, names("a", 3)...), three)
+	is("grown", ports(false, names("a", 4)...), "10.9.0.1/15 10.9.0.2/15 10.9.0.3/15 10.9.0.4/15")
+	is("too large", ports(false, names("b", 4)...), "none")
+	is("back", ports(true, names("a", 3)...), three)
+	is("of another network", ports(false, slices.Concat(names("b", 2), names("a", 3))...), "10.8.255.253/15 10.8.255.254/15 "+three)
+	if n := len(c.Things("ports")); n != 6 {
+		t.Errorf("there are %d ports", n)
+	}
+
+	hole := c.Things("ports")[2]
+	c.Drop("ports", hole["id"].(string))
+	stolen := taken(hole["fixed_ips"].([]fakeneutron.Object)[0]["ip_address"].(string))
+	is("that a machine has one of", ports(false, names("a", 3)...), "none")
+	c.Drop("ports", stolen)
+	c.Drop("ports", first)
+	c.Hide("10.8.0.2") // the subnet gives out .2 and .3
+	is("that one has who is not shown", ports(true, slices.Concat(names("c", 2), names("a", 3))...), "none")
+	c.Hide("")
+	c.Fail(fake.Fault{Kind: fake.Refuse, Status: http.StatusForbidden, Method: http.MethodPost, Path: "ports"})
+	is("that the lease may not choose", ports(true, slices.Concat(names("c", 2), names("a", 3))...), "none")
+	is("that is free", ports(true, slices.Concat(names("c", 2), names("a", 3))...), "10.8.0.2/15 10.8.0.3/15 "+three)
+	stray := c.Add("ports", fakeneutron.Object{
+		"name": l.Handle() + "/i/d/pool/2/0", "device_owner": "vimbroker:pod", "network_id": l.Made.Network,
+		"fixed_ips": []fakeneutron.Object{{"subnet_id": subnet, "ip_address": "10.9.0.4"}},
+	})
+	is("beside one that has the name alone", ports(false, names("d", 2)...), "10.8.255.253/15 10.8.255.254/15")
+	c.Drop("ports", stray)
+	for _, p := range c.Things("ports") {
+		if p["name"] == l.Handle()+"/i/d/pool/2/1" {
+			p["fixed_ips"] = []fakeneutron.Object{{"subnet_id": subnet, "ip_address": "10.9.0.4"}}
+		}
+	}
+	if got, err := d.Ports(t.Context(), c.Connection(), l, "i", names("d", 2), false); !errors.Is(err, broker.ErrUnreachable) {
+		t.Errorf("ports that are in no row are the pool %v, %v", got, err)
+	}
+	twin := fakeneutron.Object{
+		"name": l.Handle() + "/i/a/pool/3/0", "description": l.Tag(), "network_id": l.Made.Network,
+		"fixed_ips": []fakeneutron.Object{{"subnet_id": subnet, "ip_address": "10.9.0.2"}},
+	}
+	c.Add("ports", twin)
+	is("with a twin", ports(false, names("a", 3)...), three)
+	if ports(true); len(c.Things("ports")) != 1 { // the twin has another owner
+		t.Errorf("with the instance the pools do not go: %v", c.Things("ports"))
 	}
 }

@@ -2,8 +2,8 @@
 // interfaces of routers, security groups with their rules, and tags. It keeps no names unique, as Neutron does, and removes no
 // network and no subnet that a port of others is on.
 //
-// What it does not do: addresses but one for each port, of the first subnet of its network and as if that were 10.0.0.0/24; quotas but
-// for one subnet; projects and policy.
+// What it does not do: addresses but one for each port, as asked for or of the first subnet of its network and as if that were
+// 10.0.0.0/24; several things by one call but ports; quotas but for one subnet; projects and policy.
 package fakeneutron
 
 import (
@@ -48,6 +48,8 @@ type Server struct {
 	made     int
 	// lawless: it obeys no access rules; full: no address is left.
 	lawless, full bool
+	// hidden is an address that a port has which is not shown.
+	hidden string
 }
 
 // New starts a server for one test, and stops it when that ends.
@@ -84,6 +86,13 @@ func (s *Server) Fill(on bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.full = on
+}
+
+// Hide has an address be one's who is not shown.
+func (s *Server) Hide(address string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.hidden = address
 }
 
 // Add makes a thing behind everybody's back, and returns its id.
@@ -182,6 +191,9 @@ func (s *Server) network(w http.ResponseWriter, r *http.Request, path []string, 
 	case strings.HasSuffix(last, "_router_interface"):
 		s.route(w, path[1], strings.HasPrefix(last, "add"), body)
 	case r.Method == http.MethodPost:
+		if kind == "ports" && s.bulk(w, body) {
+			return
+		}
 		var in map[string]Object
 		_ = json.Unmarshal(body, &in)
 		o := in[one]
@@ -218,6 +230,31 @@ func (s *Server) network(w http.ResponseWriter, r *http.Request, path []string, 
 		}
 		fake.Say(w, http.StatusOK, Object{kind: found})
 	}
+}
+
+// bulk makes ports that are asked for by one call, with addresses: all or none.
+func (s *Server) bulk(w http.ResponseWriter, body []byte) bool {
+	var in struct{ Ports []Object }
+	if _ = json.Unmarshal(body, &in); len(in.Ports) == 0 {
+		return false
+	}
+	for _, o := range in.Ports {
+		asked := o["fixed_ips"].([]any)[0].(Object)
+		if s.full || s.find("subnets", asked["subnet_id"]) == nil || slices.ContainsFunc(s.things["ports"], func(p Object) bool {
+			all, _ := p["fixed_ips"].([]Object)
+			return slices.ContainsFunc(all, func(a Object) bool { return a["ip_address"] == asked["ip_address"] })
+		}) || s.hidden == asked["ip_address"] {
+			refuse(w, http.StatusConflict, "IpAddressAlreadyAllocated")
+			return true
+		}
+	}
+	for _, o := range in.Ports {
+		asked := o["fixed_ips"].([]any)[0].(Object)
+		o["mac_address"], o["fixed_ips"] = fmt.Sprintf("fa:16:3e:00:00:%02x", s.made+1), []Object{asked}
+		s.add("ports", o)
+	}
+	fake.Say(w, http.StatusCreated, Object{"ports": in.Ports})
+	return true
 }
 
 // address gives a port what Neutron gives one that asks for nothing.

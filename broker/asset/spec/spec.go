@@ -53,6 +53,7 @@ type Span struct {
 	VIM       string `json:"vim" doc:"Id or name of the cluster; its id in answers" minLength:"1" example:"edge-1"`
 	Physical  string `json:"physicalNetwork" doc:"The cloud's name of the physical network that the nodes are on" example:"physnet1"`
 	Interface string `json:"interface" doc:"Interface of the nodes on it: the trunk, or that of the VLAN alone, as bond0.100" example:"bond0"`
+	IPAM      string `json:"ipam,omitempty" doc:"What gives pods addresses; whereabouts, where the cluster has it, lets a workload have several" enum:"static,whereabouts" example:"whereabouts"`
 }
 
 // VolumeSpec is the claim of a volume, on Kubernetes.

@@ -191,7 +191,8 @@ API has it. A link of that name that is the same already is shown.
 
 --spans says that nodes of a cluster reach the network of a cloud, by an
 interface on its physical network: pods there then have addresses of the
-network. The REST API takes several.`,
+network. With ipam=whereabouts, where the cluster has it, a workload may have
+several pods. The REST API takes several.`,
 		Example: `  vimbroker link create sgi --vim nfv1 --cidr 10.9.0.0/24
   vimbroker link create n6 --vim edge-1 --nad macvlan:eth1 --cidr 10.9.0.0/24
   vimbroker link create ran --vim nfv1 --network 0c5f...
@@ -209,7 +210,7 @@ network. The REST API takes several.`,
 			var to spec.Span
 			text, err := json.Marshal(span)
 			if err != nil || json.Unmarshal(text, &to, json.RejectUnknownMembers(true)) != nil {
-				return console.Usagef(c, "--spans takes vim=VIM,physicalNetwork=NAME,interface=NAME")
+				return console.Usagef(c, "--spans takes vim=VIM,physicalNetwork=NAME,interface=NAME and ipam=whereabouts")
 			}
 			r.Spans = []spec.Span{to}
 		}
