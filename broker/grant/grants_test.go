@@ -622,6 +622,24 @@ func TestTheLeaseThatTakesThePlaceIsTheSameGrants(t *testing.T) {
 	}
 }
 
+// A token that ends with its operation takes no other's place: a repeat asks for the same lease in the same words.
+func TestATokenTakesNoPlace(t *testing.T) {
+	s := set(t, false)
+	given, lent := s.granted(ask("SCALE", "op-1", "plain-1"))
+	_, again := s.granted(ask("SCALE", "op-1", "plain-1"))
+	if _, shown, err := s.Grant(t.Context(), s.tacker, given.ID); err != nil || shown.Lease.ID != lent.Lease.ID || again.Lease.ID != lent.Lease.ID {
+		t.Errorf("a repeat is lent %s, and shown is %s, want %s: %v", again.Lease.ID, shown.Lease.ID, lent.Lease.ID, err)
+	}
+	if len(s.asked) != 3 || s.asked[0].Standing {
+		t.Fatalf("asked for %+v, want a token three times", s.asked)
+	}
+	for _, r := range s.asked {
+		if r.InPlaceOf != "" || r.VIM != s.asked[0].VIM || r.IdempotencyKey != "vnf-grant:"+given.ID {
+			t.Errorf("a lease is asked for as %+v, want as %+v", r, s.asked[0])
+		}
+	}
+}
+
 // What cannot be had now is not refused for good; what nobody asks for any more is ended.
 func TestWhatIsNotDecidedInTime(t *testing.T) {
 	s := set(t, false)

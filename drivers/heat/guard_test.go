@@ -58,6 +58,20 @@ func TestSomebodyWasFaster(t *testing.T) {
 	}
 }
 
+// A stack of somebody else's that has the instance's name is seen before anything is asked of Heat.
+func TestASeenStackOfOthersIsLeftAlone(t *testing.T) {
+	s := fakeheat.New(t)
+	in := input(lifecycle.Instantiate, "x")
+	p := mustPlan(t, s, in)
+	s.Plant("vnf-"+in.Instance, "somebody's")
+	if _, err := do(t.Context(), s, in, p); !errors.Is(err, broker.ErrConflict) {
+		t.Errorf("making the stack = %v, want %v", err, broker.ErrConflict)
+	}
+	if n := s.Count("POST", "/heat/v1/project/stacks"); n != 0 {
+		t.Errorf("a stack was asked for %d times, where its name is taken", n)
+	}
+}
+
 // A token goes to no endpoint of a catalog that is plain HTTP where the VIM's own is not, nor to one with a password.
 func TestCatalogEndpointIsRefused(t *testing.T) {
 	for name, other := range map[string]string{"http": "http://", "a password": "https://user:" + fake.Canary + "@", "no host": "https:///", "no URL": "://"} {

@@ -345,6 +345,9 @@ func TestCallersWithoutKeystone(t *testing.T) {
 	k.knows("alice", token("a1", "default", "p1", time.Now().Add(time.Hour), "member"))
 	k.set(func() { k.refuse = http.StatusServiceUnavailable })
 	wantLater(t, c, "alice")
+	if _, err := c.Authenticate(t.Context(), "alice"); err == nil || !strings.Contains(err.Error(), "the broker cannot log in") {
+		t.Errorf("Authenticate where the broker cannot log in = %v", err)
+	}
 	k.set(func() { k.refuse = 0 })
 	skew.Add(int64(2 * time.Second))
 	alice := policy.Principal{Name: "keystone:a1@default", Project: "p1", Roles: []string{"member"}}
