@@ -111,11 +111,12 @@ func (s *Assets) Create(ctx context.Context, p policy.Principal, r Request) (l A
 		return fail(s.desk("").Refuse(ctx, act, err))
 	}
 	for _, on := range reached {
-		if _, err := desk.Enter(ctx, p, policy.LinkAdopt, on); errors.Is(err, broker.ErrDenied) || errors.Is(err, broker.ErrNotFound) {
-			why := &broker.Error{Kind: broker.ErrDenied, Field: l.wide(), Detail: "needs the permission " + string(policy.LinkAdopt)}
-			return fail(s.desk("").Refuse(ctx, act, why))
-		} else if err != nil {
-			return fail(err)
+		_, err := desk.Enter(ctx, p, policy.LinkAdopt, on)
+		if errors.Is(err, broker.ErrDenied) || errors.Is(err, broker.ErrNotFound) {
+			err = &broker.Error{Kind: broker.ErrDenied, Field: l.wide(), Detail: "needs the permission " + string(policy.LinkAdopt)}
+		}
+		if err != nil {
+			return fail(s.desk("").Refuse(ctx, act, err))
 		}
 	}
 	if _, err = s.lease(l); err == nil {

@@ -32,6 +32,14 @@ func layered(vnfd, last string) csar.Files {
 	return all
 }
 
+// pooled is layered with a workload that may have several pods.
+func pooled(vnfd string) csar.Files {
+	all := layered(vnfd, "a: b")
+	const pods = "Files/kubernetes/app.yaml"
+	all[pods] = strings.Replace(all[pods], "kind: StatefulSet", "kind: Deployment", 1)
+	return all
+}
+
 // layer is a network that the nodes of a cluster reach, seen from all sides.
 type layer struct {
 	*edge
@@ -136,7 +144,9 @@ func TestFieldOneLayer(t *testing.T) {
 		clouds += fmt.Sprintf("  %s: {auth: {auth_url: %q, user_id: %q, password: %q, project_id: %q}}\n", name, o.AuthURL, one.UserID, one.Password, one.ProjectID)
 	}
 	v.Write(t, "root/clouds.yaml", clouds)
-	for name, files := range map[string]csar.Files{"lan": layered(bothVNFD+"1", "a: b"), "fails": layered(bothVNFD+"2", `"a b": c`)} {
+	for name, files := range map[string]csar.Files{
+		"lan": layered(bothVNFD+"1", "a: b"), "fails": layered(bothVNFD+"2", `"a b": c`), "pool": pooled(bothVNFD + "3"),
+	} {
 		v.Write(t, "root/"+name+".csar", string(files.Zip(t)))
 		v.Must(t, "vimbroker package upload "+name+".csar")
 	}
@@ -153,6 +163,7 @@ func TestFieldOneLayer(t *testing.T) {
 	v.Must(t, "vimbroker link delete lan")
 	v.Must(t, "vimbroker link delete narrow")
 	v.Must(t, "vimbroker link delete flat")
+	t.Run("pool", l.pools)
 	v.leavesNothing(t, "the links")
 }
 
@@ -298,6 +309,57 @@ func (l *layer) fails(t *testing.T) {
 		l.o.Do(t, http.MethodDelete, l.o.URL(real.Neutron)+"/v2.0/ports/"+p.ID, nil, nil)
 	}
 	l.leavesNothing(t, "the rollback of what found no address")
+}
+
+// pools: pods of a Deployment have a row of addresses, of which Neutron gives no machine one; it stays as they are scaled, and goes.
+func (l *layer) pools(t *testing.T) {
+	span := "vimbroker link create row --vim cloud --network " + l.network + " --spans vim=pods,physicalNetwork=physnet1,interface=" + l.trunk
+	l.Must(t, "vimbroker vnf create --vnfd "+bothVNFD+"3 many")
+	l.Must(t, span)
+	l.refused(t, "vimbroker vnf instantiate many"+fmt.Sprintf(onLAN, "row"), "whereabouts")
+	l.Must(t, "vimbroker link delete row")
+	l.Must(t, span+",ipam=whereabouts")
+	l.Must(t, "vimbroker vnf instantiate many"+fmt.Sprintf(onLAN, "row"))
+	row := l.row(t, "INSTANTIATE", 1)
+	var config struct {
+		Plugins []struct {
+			IPAM struct {
+				Type  string
+				First netip.Addr `json:"range_start"`
+				Last  netip.Addr `json:"range_end"`
+			}
+		}
+	}
+	text := l.kubectl(t, "get", "network-attachment-definitions", "pod-cp", "-o", "jsonpath={.spec.config}")
+	if err := json.Unmarshal([]byte(text), &config); err != nil || len(config.Plugins) == 0 || config.Plugins[0].IPAM.Type != "whereabouts" ||
+		config.Plugins[0].IPAM.First != row[0] || config.Plugins[0].IPAM.Last != row[len(row)-1] {
+		t.Errorf("the network is %s (%v), and the ports have %v", text, err, row)
+	}
+	l.Must(t, "vimbroker vnf scale many --aspect app_scale --steps 1 --wait")
+	if again := l.row(t, "scaling pods", 1); !slices.Equal(again, row) {
+		t.Errorf("scaled, the row is %v, and was %v", again, row)
+	}
+	l.Must(t, "vimbroker vnf terminate many --wait")
+	l.Must(t, "vimbroker link delete row")
+}
+
+// row are the addresses of the ports of pods, one after the other, of which no machine has one.
+func (l *layer) row(t *testing.T, after string, servers int) (row []netip.Addr) {
+	t.Helper()
+	pods, others := l.ports(t)
+	for _, p := range pods {
+		row = append(row, netip.MustParseAddr(p.IPs[0].IP))
+	}
+	slices.SortFunc(row, netip.Addr.Compare)
+	for n, ip := range row {
+		if n > 0 && row[n-1].Next() != ip {
+			t.Errorf("after %s the addresses are no row: %v", after, row)
+		}
+	}
+	if len(row) < 3 || len(others) != servers || slices.Contains(row, netip.MustParseAddr(others[0].IPs[0].IP)) {
+		t.Fatalf("after %s pods have %v, and machines the ports %+v", after, row, others)
+	}
+	return row
 }
 
 // narrow is the id of the network with one address.
