@@ -16,22 +16,16 @@ import (
 	"github.com/vimbroker/vimbroker/test/field"
 )
 
-// deathInBoth is a death of a server that makes or removes an instance on two VIMs.
-type deathInBoth struct {
-	point string
-	in    scenario
-}
-
-// TestKilledWithTwoParts kills such a server, before a real API server and a cloud: no lease and no resource is left on
-// either.
+// TestKilledWithTwoParts kills a server that makes or removes an instance on two VIMs, before a real API server and a cloud: no
+// lease and no resource is left on either.
 func TestKilledWithTwoParts(t *testing.T) {
-	diesInBoth(t, []deathInBoth{{"heat.created", makingBoth}, {"operation.wave#2", removingBoth}, {"operation.stage#2", rollingBothBack}})
+	diesInBoth(t, []death{{"heat.created", makingBoth}, {"operation.wave#2", removingBoth}, {"operation.stage#2", rollingBothBack}})
 }
 
 // TestFieldKilledWithTwoParts has all steps of each.
 func TestFieldKilledWithTwoParts(t *testing.T) {
 	field.Only(t)
-	diesInBoth(t, []deathInBoth{
+	diesInBoth(t, []death{
 		{"operation.planned", makingBoth},
 		{"operation.leased", makingBoth},
 		{"operation.processing", makingBoth},
@@ -47,7 +41,7 @@ func TestFieldKilledWithTwoParts(t *testing.T) {
 	})
 }
 
-func diesInBoth(t *testing.T, all []deathInBoth) {
+func diesInBoth(t *testing.T, all []death) {
 	t.Helper()
 	pods := realCluster(t)
 	for _, death := range all {

@@ -22,8 +22,8 @@ import (
 // portDeaths are those of a server whose instance has a pod with a port of a cloud's network; seldomPortDeaths are killed in
 // the field alone.
 var (
-	portDeaths       = []deathInBoth{{"link.ports", makingOnLink}, {"link.ports", removingFromLink}}
-	seldomPortDeaths = []deathInBoth{
+	portDeaths       = []death{{"link.ports", makingOnLink}, {"link.ports", removingFromLink}}
+	seldomPortDeaths = []death{
 		{afterCall + "#3", makingOnLink}, // the port is made, without its tag
 		{"operation.ported", makingOnLink}, {"operation.wave", makingOnLink}, {"operation.wave", removingFromLink},
 	}
@@ -39,7 +39,7 @@ func TestFieldKilledWithPorts(t *testing.T) {
 	diesWithPorts(t, seldomPortDeaths)
 }
 
-func diesWithPorts(t *testing.T, all []deathInBoth) {
+func diesWithPorts(t *testing.T, all []death) {
 	t.Helper()
 	pods := realCluster(t)
 	defined(t, pods)
