@@ -92,6 +92,7 @@ func (s *stack) open(b *testing.B) {
 	rules := egress.Default()
 	rules.AllowLoopback = true
 	terms := broker.DefaultTerms()
+	terms.VIMs.PerProject = 2 * many
 	terms.Quota = broker.Quota{PerPrincipal: 100_000, PerVIM: 100_000, PerProject: 100_000}
 	driver := kubernetes.New(kubernetes.Options{Log: log})
 	b.Cleanup(driver.Close)
