@@ -183,15 +183,14 @@ func bothGone(s *scene) {
 	s.restart()
 }
 
-var (
-	makingBoth = scenario{name: "instantiate on two VIMs", prepare: withBoth, act: makeBoth, after: bothStand}
-
-	removingBoth = scenario{
-		name: "terminate on two VIMs",
+// removing terminates an instance that was made, after which nothing is left.
+func removing(name string, prepare func(*scene), instantiate func(*scene) error, gone func(*scene)) scenario {
+	return scenario{
+		name: name,
 		prepare: func(s *scene) {
 			s.t.Helper()
-			withBoth(s)
-			if err := makeBoth(s); err != nil {
+			prepare(s)
+			if err := instantiate(s); err != nil {
 				s.t.Fatal(err)
 			}
 		},
@@ -201,9 +200,15 @@ var (
 			if err := awaitOperation(s, "COMPLETED"); err != nil {
 				s.t.Fatal(err)
 			}
-			bothGone(s)
+			gone(s)
 		},
 	}
+}
+
+var (
+	makingBoth = scenario{name: "instantiate on two VIMs", prepare: withBoth, act: makeBoth, after: bothStand}
+
+	removingBoth = removing("terminate on two VIMs", withBoth, makeBoth, bothGone)
 
 	// rollingBothBack takes back what was made while Heat held the stack.
 	rollingBothBack = scenario{

@@ -180,22 +180,5 @@ var (
 		},
 	}
 
-	removingFromLink = scenario{
-		name: "terminate on a link that spans",
-		prepare: func(s *scene) {
-			s.t.Helper()
-			withLink(s)
-			if err := makeOnLink(s); err != nil {
-				s.t.Fatal(err)
-			}
-		},
-		act: removeBoth,
-		after: func(s *scene) {
-			s.t.Helper()
-			if err := awaitOperation(s, "COMPLETED"); err != nil {
-				s.t.Fatal(err)
-			}
-			linkedGone(s)
-		},
-	}
+	removingFromLink = removing("terminate on a link that spans", withLink, makeOnLink, linkedGone)
 )
