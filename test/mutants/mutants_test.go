@@ -130,6 +130,56 @@ func TestFaultsAreTried(t *testing.T) {
 	}
 }
 
+// whole is a test that takes for ever as a whole while faults are on, but not part by part.
+const whole = `package sum
+
+import (
+	"flag"
+	"os"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestWhole(t *testing.T) {
+	if os.Getenv("VIMBROKER_FAULT") != "" && !strings.Contains(flag.Lookup("test.run").Value.String(), "/") {
+		<-time.After(time.Hour)
+	}
+	t.Run("some/of two", func(t *testing.T) {
+		if n, _ := Sum([]int{13, 1}, 2); n != 1 {
+			t.Error(n)
+		}
+	})
+	t.Run("none", func(t *testing.T) {
+		if n, _ := Sum(nil, 0); n != 0 {
+			t.Error(n)
+		}
+	})
+}
+`
+
+// A test that is slow as a whole notices faults part by part.
+func TestASlowTestIsRunInParts(t *testing.T) {
+	root := small(t)
+	if err := os.WriteFile(filepath.Join(root, "sum/whole_test.go"), []byte(whole), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o := options{root: root, only: "Sum constant n == 13", tests: "./...", workers: 2, slow: 5 * time.Second, patience: time.Minute}
+	faults, err := choose(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	known, err := openDone(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer known.Close()
+	verdicts, err := tryAll(o, faults, known)
+	if err != nil || len(verdicts) != 1 || verdicts[0].noticed != "sum TestWhole/some/of_two" {
+		t.Errorf("%+v, %v: want it noticed by a part", verdicts, err)
+	}
+}
+
 // Faults that somebody wrote are tried as those by rule are, and what stands nowhere is told.
 func TestFaultsByHand(t *testing.T) {
 	root := small(t)

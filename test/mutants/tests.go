@@ -17,9 +17,9 @@ import (
 	"time"
 )
 
-// test is one test function, which its package's program runs alone.
+// test is one test function, which its package's program runs alone, or one part of a function that is slow.
 type test struct {
-	pkg, name string
+	pkg, name string // of a part: its function, a slash, and its own name
 	took      time.Duration
 	reaches   []int
 }
@@ -146,8 +146,26 @@ func (s *suite) trace(pkgs []string) ([]*test, error) {
 			all = append(all, &test{pkg: pkg, name: strings.TrimSpace(name)})
 		}
 	}
+	kept, late := s.traced(all)
+	var parts []*test
+	for _, t := range late {
+		of := s.parts(t)
+		if len(of) == 0 {
+			fmt.Printf("left out, as it takes more than %v and has no parts: %s %s\n", s.slow, t.pkg, t.name)
+		}
+		parts = append(parts, of...)
+	}
+	more, late := s.traced(parts)
+	for _, t := range late {
+		fmt.Printf("left out, as it takes more than %v: %s %s\n", s.slow, t.pkg, t.name)
+	}
+	return append(kept, more...), nil
+}
+
+// traced runs each of some tests alone. It returns those that pass in time and reach a fault, and those that take
+// too long. One that fails is told.
+func (s *suite) traced(all []*test) (kept, slow []*test) {
 	var mu sync.Mutex
-	var kept []*test
 	s.each(len(all), func(i int) {
 		t := all[i]
 		notes, err := os.MkdirTemp(s.work, "notes")
@@ -156,22 +174,55 @@ func (s *suite) trace(pkgs []string) ([]*test, error) {
 		}
 		defer os.RemoveAll(notes)
 		began := time.Now()
-		passed, late := s.run(t.pkg, []string{t.name}, "trace "+notes, s.slow)
+		passed, late := s.run(t.pkg, []*test{t}, "trace "+notes, s.slow)
 		t.took = time.Since(began)
 		t.reaches = reached(notes)
 		mu.Lock()
 		defer mu.Unlock()
 		switch {
 		case late:
-			fmt.Printf("left out, as it takes more than %v: %s %s\n", s.slow, t.pkg, t.name)
+			slow = append(slow, t)
 		case !passed:
 			fmt.Printf("left out, as it fails without a fault: %s %s\n", t.pkg, t.name)
 		case len(t.reaches) > 0:
 			kept = append(kept, t)
 		}
 	})
-	return kept, nil
+	return kept, slow
 }
+
+// begins is the line that a subtest begins with.
+var begins = regexp.MustCompile(`(?m)^=== RUN   (\S+/\S+)$`)
+
+// parts lists the subtests of a slow test that have none of their own. The test runs for it once more, whole.
+func (s *suite) parts(t *test) []*test {
+	ctx, cancel := context.WithTimeout(context.Background(), 20*s.slow)
+	defer cancel()
+	out, _ := s.command(ctx, t.pkg, t.pattern(), "", "-test.v").Output() // one that fails has listed some
+	var names []string
+	for _, m := range begins.FindAllSubmatch(out, -1) {
+		names = append(names, string(m[1]))
+	}
+	var all []*test
+	for _, name := range names {
+		if !slices.ContainsFunc(names, func(other string) bool { return strings.HasPrefix(other, name+"/") }) {
+			all = append(all, &test{pkg: t.pkg, name: name})
+		}
+	}
+	return all
+}
+
+// pattern is what "go test -run" takes for this test alone.
+func (t *test) pattern() string {
+	levels := strings.Split(t.name, "/")
+	for i, level := range levels {
+		levels[i] = "^" + regexp.QuoteMeta(level) + "$"
+	}
+	return strings.Join(levels, "/")
+}
+
+// isPart reports whether it is a part of a test function: the pattern of such a one has no place beside others.
+func (t *test) isPart() bool { return strings.Contains(t.name, "/") }
 
 // reached reads which faults the processes of a test have noted.
 func reached(notes string) []int {
@@ -194,18 +245,28 @@ func reached(notes string) []int {
 }
 
 // run runs tests of a package with the switch as said, until the first failure, and reports whether all passed,
-// and whether they took too long.
-func (s *suite) run(pkg string, names []string, said string, most time.Duration) (passed, late bool) {
+// and whether they took too long. A part of a test comes alone.
+func (s *suite) run(pkg string, tests []*test, said string, most time.Duration) (passed, late bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), most)
 	defer cancel()
-	c := exec.CommandContext(ctx, s.program(pkg), "-test.run", "^("+strings.Join(names, "|")+")$", "-test.failfast", "-test.timeout=0")
+	pattern := tests[0].pattern()
+	for _, t := range tests[1:] {
+		pattern += "|" + t.pattern()
+	}
+	c := s.command(ctx, pkg, pattern, said)
+	err := c.Run()
+	return err == nil || errors.Is(err, exec.ErrWaitDelay) && c.ProcessState.Success(), ctx.Err() != nil
+}
+
+// command runs what a pattern names in the program of a package, with the switch as said.
+func (s *suite) command(ctx context.Context, pkg, pattern, said string, more ...string) *exec.Cmd {
+	c := exec.CommandContext(ctx, s.program(pkg), append([]string{"-test.run", pattern, "-test.failfast", "-test.timeout=0"}, more...)...)
 	c.Dir = filepath.Join(s.dir, pkg)
 	c.Env = append(os.Environ(), "VIMBROKER_REAL=0", "VIMBROKER_FIELD=0", "VIMBROKER_FAULT="+said)
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	c.Cancel = func() error { return syscall.Kill(-c.Process.Pid, syscall.SIGKILL) }
 	c.WaitDelay = time.Second // a child of it holds the outputs
-	err := c.Run()
-	return err == nil || errors.Is(err, exec.ErrWaitDelay) && c.ProcessState.Success(), ctx.Err() != nil
+	return c
 }
 
 // verdict says how a fault came off.
@@ -234,7 +295,10 @@ func (s *suite) try(f *fault, tests []*test, patience time.Duration) verdict {
 			return int(a.took.Milliseconds()*int64(len(a.reaches)) - b.took.Milliseconds()*int64(len(b.reaches)))
 		})
 		for len(group) > 0 {
-			n := min(8, len(group))
+			n := 1
+			for n < min(8, len(group)) && !group[0].isPart() && !group[n].isPart() {
+				n++
+			}
 			groups = append(groups, group[:n])
 			group = group[n:]
 		}
@@ -261,7 +325,7 @@ func (s *suite) try(f *fault, tests []*test, patience time.Duration) verdict {
 			v.untried += len(group)
 			continue
 		}
-		if passed, late := s.run(group[0].pkg, names, strconv.Itoa(f.id), 3*want+20*time.Second); !passed {
+		if passed, late := s.run(group[0].pkg, group, strconv.Itoa(f.id), 3*want+20*time.Second); !passed {
 			v.noticed = group[0].pkg + " " + strings.Join(names, "|")
 			if late {
 				v.noticed += " (hangs)"
