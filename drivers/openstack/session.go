@@ -237,21 +237,17 @@ func (c *connection) whyNot(ctx context.Context, a broker.Access, known broker.C
 	if err != nil {
 		return err
 	}
-	var body struct {
-		Projects []struct {
-			Name string `json:"name"`
-		} `json:"projects"`
+	projects, err := listOf[tokens.Project](ctx, s, "auth/projects", "projects", "the user's projects", "")
+	if err != nil {
+		return err
 	}
-	if err := s.get(ctx, "auth/projects", &body); err != nil {
-		return fault(err, "list", "the user's projects")
-	}
-	if len(body.Projects) == 0 {
+	if len(projects) == 0 {
 		return &broker.Error{
 			Kind: broker.ErrForbidden, Field: "project", Detail: "user and password are right, but the user has no role on any project",
 			Remedy: "give it a role on the project, as with: openstack role add --user USER --project PROJECT member",
 		}
 	}
-	for _, p := range body.Projects {
+	for _, p := range projects {
 		if strings.EqualFold(p.Name, a.Target.Scope.ProjectName) {
 			return &broker.Error{
 				Kind: broker.ErrForbidden, Field: "projectDomain",

@@ -1,6 +1,7 @@
 package fake
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"io"
@@ -106,6 +107,7 @@ type Script struct {
 
 	mu     sync.Mutex
 	faults []*armed
+	watch  func(*http.Request, []byte) *Fault
 }
 
 type armed struct {
@@ -139,8 +141,35 @@ func (s *Script) Heal() {
 	s.faults = nil
 }
 
+// Watch shows each request to come, with its body, to a function, whose fault hits that request and no other; nil ends it.
+func (s *Script) Watch(f func(r *http.Request, body []byte) *Fault) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.watch = f
+}
+
+// watched is the fault that the function of Watch has for a request.
+func (s *Script) watched(r *http.Request) *armed {
+	s.mu.Lock()
+	watch := s.watch
+	s.mu.Unlock()
+	if watch == nil {
+		return nil
+	}
+	body, err := io.ReadAll(r.Body)
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	if f := watch(r, body); f != nil && err == nil {
+		if err := f.Check(); err != nil {
+			panic(err)
+		}
+		return &armed{Fault: *f, healed: make(chan struct{})}
+	}
+	return nil
+}
+
 // due takes the faults for a request: all that pass, and the first that fails.
 func (s *Script) due(r *http.Request) (passes []*armed, fault *armed) {
+	fault = s.watched(r)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, f := range s.faults {

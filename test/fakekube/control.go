@@ -1,6 +1,7 @@
 package fakekube
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 	"time"
@@ -22,6 +23,23 @@ func (s *Server) Names(plural, namespace string) []string {
 		if k.resource == plural && (namespace == "" || k.namespace == namespace) {
 			out = append(out, strings.TrimPrefix(k.String(), "/"))
 		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// Objects shows all objects, each in one line of JSON, without what the server alone says of them.
+func (s *Server) Objects() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var out []string
+	for k, o := range s.objects {
+		o = o.DeepCopyObject().(object)
+		o.SetUID("")
+		o.SetResourceVersion("")
+		o.SetCreationTimestamp(metav1.Time{})
+		text, _ := json.Marshal(o) // it was decoded
+		out = append(out, k.resource+" "+strings.TrimPrefix(k.String(), "/")+" "+string(text))
 	}
 	slices.Sort(out)
 	return out
