@@ -25,6 +25,7 @@ import (
 	"github.com/vimbroker/vimbroker/test/clock"
 	"github.com/vimbroker/vimbroker/test/conformance"
 	"github.com/vimbroker/vimbroker/test/fakekube"
+	"github.com/vimbroker/vimbroker/test/faults"
 )
 
 var (
@@ -133,6 +134,8 @@ type benchOptions struct {
 	policies map[string][]byte
 	holders  broker.TokenHolders
 	lag      time.Duration
+	// points are the steps of the store, where a sweep has them fail.
+	points *faults.Points
 }
 
 func newBench(t testing.TB, o benchOptions) *bench {
@@ -140,7 +143,10 @@ func newBench(t testing.TB, o benchOptions) *bench {
 	b := &bench{t: t, dir: t.TempDir(), clock: clock.New(time.Now().UTC().Truncate(time.Second)), log: &bytes.Buffer{}}
 	b.kube = fakekube.New(t, fakekube.Options{Now: b.clock.Now, CacheLag: o.lag})
 	log := slog.New(slog.NewTextHandler(&lockedWriter{w: b.log}, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	store, err := sqlite.Open(t.Context(), sqlite.Options{Path: filepath.Join(b.dir, "data", "vimbroker.db"), Now: b.clock.Now, Log: log})
+	if o.points != nil {
+		faults.Watch(t, b.database(), o.points)
+	}
+	store, err := sqlite.Open(t.Context(), sqlite.Options{Path: b.database(), Now: b.clock.Now, Log: log})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +155,10 @@ func newBench(t testing.TB, o benchOptions) *bench {
 	if b.keys, err = keydir.Open(filepath.Join(b.dir, "keys")); err != nil {
 		t.Fatal(err)
 	}
-	policies, err := policy.Load(o.policies)
+	policies, err := usual()
+	if len(o.policies) > 0 {
+		policies, err = policy.Load(o.policies)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,6 +178,11 @@ func newBench(t testing.TB, o benchOptions) *bench {
 	b.Broker = mustNew(t, b.options)
 	return b
 }
+
+// usual are the policies of a site that has none of its own.
+var usual = sync.OnceValues(func() (*policy.Policies, error) { return policy.Load(nil) })
+
+func (b *bench) database() string { return filepath.Join(b.dir, "data", "vimbroker.db") }
 
 func mustNew(t testing.TB, o broker.Options) *broker.Broker {
 	t.Helper()

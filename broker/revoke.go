@@ -275,9 +275,9 @@ func (b *Leaser) takeBack(ctx context.Context, session *session, l Lease, act *a
 	case err == nil:
 		after, err := b.finishRevocation(ctx, l, left, act)
 		if err != nil {
-			err = errors.Join(err, b.release(ctx, l))
+			return l, errors.Join(err, b.release(ctx, l))
 		}
-		return after, err
+		return after, nil
 	case errors.Is(err, errPassedThrough):
 		return l, b.giveUp(ctx, l, "it was passed through: change it on the VIM itself, and replace the VIM's credential", act)
 	case errors.Is(err, errStillTaken):

@@ -1,0 +1,113 @@
+package lifecycle_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/lifecycle"
+	"github.com/vimbroker/vimbroker/test/faults"
+)
+
+var plants = faults.Kit[*plant]{
+	New: func(t *testing.T, points *faults.Points) *plant {
+		return newPlantOn(t, points, func(o *lifecycle.Options, _ *yard) { o.Terms.LookEvery = time.Hour })
+	},
+	World: func(p *plant) faults.World {
+		return faults.World{
+			Path: p.database(), Objects: p.stands, Keys: func() []string { return nil },
+			Pass: func(wait time.Duration) error {
+				p.clock.Add(wait + time.Minute)
+				var failed []error
+				for _, pass := range p.Passes() {
+					failed = append(failed, pass.Run(p.t.Context()))
+				}
+				return errors.Join(failed...)
+			},
+		}
+	},
+}
+
+// stands is what stands on the VIM, and the leases that are live.
+func (p *plant) stands() (all []string) {
+	for name, n := range p.yard.standing() {
+		all = append(all, fmt.Sprint(name, " with ", n))
+	}
+	p.lends.mu.Lock()
+	defer p.lends.mu.Unlock()
+	for _, r := range p.lends.live {
+		all = append(all, "a lease of "+r.Operation)
+	}
+	slices.Sort(all)
+	return all
+}
+
+func (p *plant) anInstance() string { return p.made().ID }
+
+func (p *plant) aRunning() string { return p.running().ID }
+
+// operation is a flow that asks for an operation.
+func operation(name string, given func(*plant) string, ask func(*plant, context.Context, string) (lifecycle.Operation, error)) faults.Flow[*plant] {
+	return faults.Flow[*plant]{Name: name, Given: given, Repeated: broker.ErrConflict, Do: func(p *plant, id string) (any, error) { return ask(p, p.t.Context(), id) }}
+}
+
+// worked is a flow that works an operation.
+func worked(name string, given func(*plant) string, ask func(*plant, context.Context, string) (lifecycle.Operation, error)) faults.Flow[*plant] {
+	return faults.Flow[*plant]{
+		Name: "work " + name,
+		Given: func(p *plant) string {
+			o, err := ask(p, p.t.Context(), given(p))
+			if err != nil {
+				p.t.Fatal(err)
+			}
+			return o.ID
+		},
+		Do: func(p *plant, id string) (any, error) { return nil, p.Work(p.t.Context(), id) },
+		Then: func(p *plant, id string) any {
+			o, err := p.Operation(p.t.Context(), alice, id)
+			if err != nil {
+				p.t.Fatal(err)
+			}
+			return []any{o.State, o.Failure}
+		},
+	}
+}
+
+// asks are how operations are asked for, and of what.
+var asks = []struct {
+	name  string
+	given func(*plant) string
+	ask   func(*plant, context.Context, string) (lifecycle.Operation, error)
+}{
+	{"instantiate", (*plant).anInstance, func(p *plant, ctx context.Context, id string) (lifecycle.Operation, error) {
+		return p.Instantiate(ctx, alice, id, lifecycle.Instantiation{Flavour: "simple", VIM: "edge"})
+	}},
+	{"scale", (*plant).aRunning, func(p *plant, ctx context.Context, id string) (lifecycle.Operation, error) {
+		return p.Scale(ctx, alice, id, lifecycle.Scaling{Aspect: "front", Steps: 2})
+	}},
+	{"heal", (*plant).aRunning, func(p *plant, ctx context.Context, id string) (lifecycle.Operation, error) {
+		return p.Heal(ctx, alice, id, lifecycle.Healing{VNFCs: []string{"front-front-0"}})
+	}},
+	{"change", (*plant).aRunning, func(p *plant, ctx context.Context, id string) (lifecycle.Operation, error) {
+		return p.ChangePackage(ctx, alice, id, lifecycle.PackageChange{VNFDID: "web-2"})
+	}},
+	{"terminate", (*plant).aRunning, func(p *plant, ctx context.Context, id string) (lifecycle.Operation, error) {
+		return p.Terminate(ctx, alice, id, nil)
+	}},
+}
+
+func TestSweepAskingForOperations(t *testing.T) {
+	for _, a := range asks {
+		faults.Sweep(t, plants, operation(a.name, a.given, a.ask))
+	}
+}
+
+func TestSweepWorkingOperations(t *testing.T) {
+	for _, a := range asks {
+		faults.Sweep(t, plants, worked(a.name, a.given, a.ask))
+	}
+}

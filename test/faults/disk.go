@@ -1,0 +1,299 @@
+package faults
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/vimbroker/vimbroker/drivers/sqlite"
+)
+
+// through is the driver that all stores of a test are opened through.
+var through = &disk{watched: map[string]*watched{}}
+
+// errDisk is what SQLite itself answers where it cannot get at its file, so that the store tells it as it would.
+var errDisk error
+
+func init() {
+	plain, err := sql.Open(sqlite.ThroughDriver, filepath.Join(os.DevNull, "none"))
+	if err != nil {
+		panic(err)
+	}
+	through.Driver = plain.Driver()
+	if errDisk = plain.Ping(); errDisk == nil {
+		panic("there is a database below " + os.DevNull)
+	}
+	_ = plain.Close()
+	sql.Register("faulty", through)
+	sqlite.ThroughDriver = "faulty"
+}
+
+// disk hands on to SQLite, but for the databases that are watched.
+type disk struct {
+	driver.Driver
+	mu      sync.Mutex
+	watched map[string]*watched
+}
+
+// watched is a database with its points, and the last connection to it.
+type watched struct {
+	points *Points
+	last   real
+}
+
+// Watch has the steps of the store at that path, which is yet to be opened, be points. The database is there already,
+// empty: made once for all. It is not written through to the real disk.
+func Watch(t testing.TB, path string, p *Points) {
+	t.Helper()
+	raw, err := empty()
+	if err == nil {
+		err = errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, raw, 0o600))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	through.mu.Lock()
+	defer through.mu.Unlock()
+	through.watched[path] = &watched{points: p}
+	t.Cleanup(func() {
+		through.mu.Lock()
+		defer through.mu.Unlock()
+		delete(through.watched, path)
+	})
+}
+
+// empty is a database without rows.
+var empty = sync.OnceValues(func() ([]byte, error) {
+	dir, err := os.MkdirTemp("", "faults")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "vimbroker.db")
+	store, err := sqlite.Open(context.Background(), sqlite.Options{Path: path, Now: func() time.Time { return time.Unix(0, 0) }})
+	if err != nil {
+		return nil, err
+	}
+	if err := store.Close(); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(path)
+})
+
+func (d *disk) Open(name string) (driver.Conn, error) {
+	path, _, _ := strings.Cut(strings.TrimPrefix(name, "file:"), "?")
+	path, err := url.PathUnescape(path)
+	if err != nil {
+		return nil, err
+	}
+	d.mu.Lock()
+	w := d.watched[path]
+	d.mu.Unlock()
+	if w != nil {
+		name = strings.Replace(name, "synchronous(FULL)", "synchronous(OFF)", 1)
+	}
+	c, err := d.Driver.Open(name)
+	if err != nil || w == nil {
+		return c, err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	w.last = c.(real)
+	return &conn{real: w.last, points: w.points, step: -1, made: map[string]prepared{}}, nil
+}
+
+// query reads a watched database by a connection of its store, which nobody uses now.
+func query(path, text string) (columns []string, found [][]string, err error) {
+	through.mu.Lock()
+	w := through.watched[path]
+	through.mu.Unlock()
+	rows, err := w.last.QueryContext(context.Background(), text, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer rows.Close()
+	columns = rows.Columns()
+	for values := make([]driver.Value, len(columns)); ; {
+		switch err := rows.Next(values); {
+		case errors.Is(err, io.EOF):
+			return columns, found, nil
+		case err != nil:
+			return nil, nil, err
+		}
+		row := make([]string, len(values))
+		for i, v := range values {
+			row[i] = fmt.Sprint(v)
+		}
+		found = append(found, row)
+	}
+}
+
+type real interface {
+	driver.Conn
+	driver.ConnBeginTx
+	driver.ConnPrepareContext
+	driver.ExecerContext
+	driver.QueryerContext
+}
+
+// conn is a connection of a watched database.
+type conn struct {
+	real
+	points *Points
+	in     bool // a transaction
+	step   int  // its number
+	said   int  // how many of its statements are told
+	made   map[string]prepared
+}
+
+type prepared interface {
+	driver.Stmt
+	driver.StmtExecContext
+	driver.StmtQueryContext
+}
+
+// BeginTx begins a step, which is over with the transaction's commit.
+func (c *conn) BeginTx(ctx context.Context, o driver.TxOptions) (driver.Tx, error) {
+	step := c.points.begin("transaction", false)
+	if c.points.startles(step) {
+		return nil, errDisk
+	}
+	tx, err := c.real.BeginTx(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	c.in, c.step, c.said = true, step, 0
+	return &transaction{tx, c}, nil
+}
+
+type transaction struct {
+	driver.Tx
+	c *conn
+}
+
+func (t *transaction) Rollback() error {
+	t.c.in = false
+	return t.Tx.Rollback()
+}
+
+func (t *transaction) Commit() error {
+	t.c.in = false
+	t.c.points.commits(t.c.step)
+	switch t.c.points.says(t.c.step) {
+	case Fails, Down:
+		return errors.Join(t.Tx.Rollback(), errDisk)
+	case Lost:
+		if err := t.Tx.Commit(); err != nil {
+			return err
+		}
+		return errDisk
+	}
+	return t.Tx.Commit()
+}
+
+// strike takes a statement: within a transaction it is none of its own.
+func (c *conn) strike(text string) error {
+	if !c.in {
+		if c.points.says(c.points.begin(short(text), false)) != "" {
+			return errDisk
+		}
+		return nil
+	}
+	if written := changes.FindString(text); written != "" && c.said < 4 {
+		c.points.add(c.step, ", "+written)
+		c.said++
+	}
+	return nil
+}
+
+var (
+	changes = regexp.MustCompile(`^(?:INSERT INTO|UPDATE|DELETE FROM) \w+`)
+	spaces  = regexp.MustCompile(`\s+`)
+	listed  = regexp.MustCompile(`SELECT .*? FROM `)
+)
+
+func short(text string) string {
+	text = listed.ReplaceAllString(spaces.ReplaceAllString(text, " "), "SELECT FROM ")
+	return text[:min(len(text), 100)]
+}
+
+// PrepareContext leaves that to the first use: a test runs few of a store's statements.
+func (c *conn) PrepareContext(_ context.Context, text string) (driver.Stmt, error) {
+	return &statement{c, text}, nil
+}
+
+func (c *conn) ExecContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Result, error) {
+	if err := c.strike(text); err != nil {
+		return nil, err
+	}
+	return c.real.ExecContext(ctx, text, args)
+}
+
+func (c *conn) QueryContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Rows, error) {
+	if err := c.strike(text); err != nil {
+		return nil, err
+	}
+	return c.real.QueryContext(ctx, text, args)
+}
+
+func (c *conn) Close() error {
+	for _, s := range c.made {
+		_ = s.Close()
+	}
+	return c.real.Close()
+}
+
+type statement struct {
+	c    *conn
+	text string
+}
+
+// ready is the statement, which fails if its step does.
+func (s *statement) ready(ctx context.Context) (prepared, error) {
+	if err := s.c.strike(s.text); err != nil {
+		return nil, err
+	}
+	if s.c.made[s.text] == nil {
+		made, err := s.c.real.PrepareContext(ctx, s.text)
+		if err != nil {
+			return nil, err
+		}
+		s.c.made[s.text] = made.(prepared)
+	}
+	return s.c.made[s.text], nil
+}
+
+func (s *statement) Close() error  { return nil }
+func (s *statement) NumInput() int { return -1 }
+
+func (s *statement) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
+	made, err := s.ready(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return made.ExecContext(ctx, args)
+}
+
+func (s *statement) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
+	made, err := s.ready(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return made.QueryContext(ctx, args)
+}
+
+var errOld = errors.New("a statement is run with a context")
+
+func (s *statement) Exec([]driver.Value) (driver.Result, error) { return nil, errOld }
+func (s *statement) Query([]driver.Value) (driver.Rows, error)  { return nil, errOld }
