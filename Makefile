@@ -10,7 +10,7 @@ TEST           := $(BIN)/gotestsum --format pkgname $(if $(RERUN),--rerun-fails=
 TAGS           := -tags failpoints
 # test binaries carry nothing for debuggers: they link in two thirds of the time
 LINK           := -ldflags=-w
-# packages that take minutes begin first, and wait for processes more than they compute; "go vet" has run by itself
+# packages that take minutes begin first, and wait for processes more than they compute; "make lint" has "go vet"
 LONG           := ./test/crash ./test/script
 VERSION        ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 LDFLAGS        := -s -w -X main.version=$(VERSION)
@@ -49,7 +49,6 @@ run: build ## build and start a server on embedded defaults, and print what to d
 
 .PHONY: test
 test: $(BIN)/gotestsum ## run every test that needs only Go; say what was skipped and why
-	$(GO) vet $(TAGS) ./...
 	VIMBROKER_REAL=0 $(TEST) --packages="$(LONG) ./..." -- -vet=off -p 3 -timeout 30m $(LINK) $(TAGS)
 
 .PHONY: race

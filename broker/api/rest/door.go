@@ -3,6 +3,7 @@ package rest
 import (
 	"log/slog"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/vimbroker/vimbroker/broker/api"
@@ -58,10 +59,10 @@ func Door(o Options) api.Door {
 	for _, r := range table {
 		d.Routes = append(d.Routes, s.operation(r))
 	}
-	text := document(o.Version, table, types)
+	text := sync.OnceValue(func() []byte { return document(o.Version, table, types) }) // few ask for it, and it takes long
 	d.Routes = append(d.Routes, api.Route{
 		Method: "GET", Path: "/openapi.json", Identify: api.Anyone, Timeout: quick, Status: http.StatusOK,
-		Handle: func(*api.Call) (api.Answer, error) { return api.Answer{Serve: written(v1.MediaType, text)}, nil },
+		Handle: func(*api.Call) (api.Answer, error) { return api.Answer{Serve: written(v1.MediaType, text())}, nil },
 	})
 	return d
 }
