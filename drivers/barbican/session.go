@@ -176,16 +176,19 @@ func (s *Store) ask(ctx context.Context, repeatable bool, r request) error {
 	if err != nil {
 		return err
 	}
-	f := s.send(ctx, current, r)
+	try := func() (f *fault) {
+		if f = s.send(ctx, current, r); f != nil && repeatable && f.passing() {
+			f = s.send(ctx, current, r)
+		}
+		return f
+	}
+	f := try()
 	if f != nil && f.status == http.StatusUnauthorized {
 		// It was not carried out, whatever it was.
 		if current, err = s.session(ctx, current); err != nil {
 			return err
 		}
-		f = s.send(ctx, current, r)
-	}
-	if f != nil && repeatable && f.passing() {
-		f = s.send(ctx, current, r)
+		f = try()
 	}
 	if f != nil {
 		return f

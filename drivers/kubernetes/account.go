@@ -225,7 +225,7 @@ func (c *connection) accountHome(ctx context.Context, w ownAccount, out *[]made)
 	switch {
 	case err != nil:
 		return nil, fault(err, "create", what)
-	case there.Name != name || there.UID == "":
+	case there.UID == "":
 		return nil, notKubernetes(0)
 	case fresh:
 		*out = append(*out, made{c.core.client, "namespaces", there})
@@ -256,7 +256,7 @@ func (c *connection) ownAccount(ctx context.Context, w ownAccount, out *[]made) 
 	switch {
 	case err != nil:
 		return nil, fault(err, "create", what)
-	case there.Name != rbac.Account || there.UID == "":
+	case there.UID == "":
 		return nil, notKubernetes(0)
 	case !w.owns(there):
 		return nil, foreign("serviceaccount", w.home()+"/"+rbac.Account)

@@ -94,6 +94,7 @@ func (c *connection) foreignIn(ctx context.Context, h home, namespace string) ([
 // requests the metadata only.
 func (c *connection) names(ctx context.Context, namespace, resource string) ([]string, error) {
 	var page struct {
+		Kind  string `json:"kind"`
 		Items []struct {
 			Metadata struct {
 				Name        string            `json:"name"`
@@ -104,11 +105,13 @@ func (c *connection) names(ctx context.Context, namespace, resource string) ([]s
 	request := c.core.client.Get().Namespace(namespace).Resource(resource).Param("limit", strconv.Itoa(maxForeign)).
 		SetHeader("Accept", "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io,application/json")
 	err := read(remote.Expect(ctx, remote.List), request, &page)
-	if said(err, http.StatusForbidden) {
+	switch {
+	case said(err, http.StatusForbidden):
 		return nil, nil
-	}
-	if err != nil {
+	case err != nil:
 		return nil, fault(err, "list", in(resource, namespace))
+	case page.Kind == "":
+		return nil, notKubernetes(0)
 	}
 	var names []string
 	for _, i := range page.Items {

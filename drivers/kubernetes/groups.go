@@ -37,16 +37,19 @@ type typed[T any, P interface {
 	namespace, resource string
 }
 
-// ask sends a request about the resource, or about one of its objects, and reads the answer.
-func (t typed[T, P]) ask(ctx context.Context, r *rest.Request, options runtime.Object) (P, error) {
+// ask sends a request about an object of that name, and reads the answer, which is that object.
+func (t typed[T, P]) ask(ctx context.Context, name string, r *rest.Request, options runtime.Object) (P, error) {
 	answer := P(new(T))
 	err := r.NamespaceIfScoped(t.namespace, t.namespace != "").Resource(t.resource).VersionedParams(options, known().parameters).
 		Do(ctx).Into(answer)
+	if err == nil && answer.GetName() != name {
+		err = notKubernetes(0)
+	}
 	return answer, err
 }
 
 func (t typed[T, P]) Get(ctx context.Context, name string, options metav1.GetOptions) (P, error) {
-	return t.ask(ctx, t.client.Get().Name(name), &options)
+	return t.ask(ctx, name, t.client.Get().Name(name), &options)
 }
 
 // Find is Get, translated; nil if the server says that there is none of that name.
@@ -70,11 +73,11 @@ func (t typed[T, P]) Make(ctx context.Context, object P, what string) (there P, 
 }
 
 func (t typed[T, P]) Create(ctx context.Context, object P, options metav1.CreateOptions) (P, error) {
-	return t.ask(ctx, t.client.Post().Body(object), &options)
+	return t.ask(ctx, object.GetName(), t.client.Post().Body(object), &options)
 }
 
 func (t typed[T, P]) Update(ctx context.Context, object P, options metav1.UpdateOptions) (P, error) {
-	return t.ask(ctx, t.client.Put().Name(object.GetName()).Body(object), &options)
+	return t.ask(ctx, object.GetName(), t.client.Put().Name(object.GetName()).Body(object), &options)
 }
 
 // codecs encode and decode the types of the four groups.

@@ -94,7 +94,7 @@ func (c *connection) makeAccount(ctx context.Context, h home, namespace string, 
 	switch {
 	case err != nil:
 		return nil, err
-	case fresh && (there.UID == "" || there.Name != g.Handle):
+	case fresh && there.UID == "":
 		return nil, notKubernetes(0)
 	case fresh:
 		return there, nil
@@ -110,7 +110,7 @@ func (h home) leased(account *corev1.ServiceAccount, namespace string, g broker.
 		return foreign("serviceaccount", path)
 	case account.DeletionTimestamp != nil:
 		return beingDeleted("serviceaccount", path)
-	case account.UID == "" || account.Name != g.Handle:
+	case account.UID == "":
 		return notKubernetes(0)
 	}
 	return nil
@@ -239,7 +239,7 @@ func (d *Driver) find(ctx context.Context, c *connection, h home, a broker.Acces
 		switch {
 		case err != nil || account == nil:
 			return nil, err
-		case account.Name != name || account.UID == "":
+		case account.UID == "":
 			return nil, notKubernetes(0)
 		}
 		account.Namespace = namespace

@@ -209,12 +209,16 @@ func (c *connection) allowed(ctx context.Context, r right) (bool, error) {
 // review asks the cluster for its decision. Errors are client-go's own.
 func (c *connection) review(ctx context.Context, resource string, question runtime.Object) (bool, error) {
 	var review struct {
+		Kind   string `json:"kind"`
 		Status struct {
 			Allowed bool `json:"allowed"`
 			Denied  bool `json:"denied"`
 		} `json:"status"`
 	}
 	err := read(ctx, c.authorization.client.Post().Resource(resource).Body(question), &review)
+	if err == nil && review.Kind == "" {
+		err = notKubernetes(0)
+	}
 	return err == nil && review.Status.Allowed && !review.Status.Denied, err
 }
 

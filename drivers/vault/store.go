@@ -194,7 +194,7 @@ func (s *Store) create(ctx context.Context, name, field string, value []byte) er
 		} `json:"data"`
 	}
 	if err := json.Unmarshal(answer, &a); err != nil || a.Data.Version != 1 {
-		return errors.New("the mount is not a KV version 2 engine")
+		return unavailable("what answers is not a KV version 2 engine of Vault")
 	}
 	return nil
 }

@@ -67,6 +67,17 @@ func New(t testing.TB, handle http.HandlerFunc) *Server {
 	return s
 }
 
+// NewPlain is New without TLS.
+func NewPlain(t testing.TB, handle http.HandlerFunc) *Server {
+	t.Helper()
+	s := &Server{Plain: true}
+	if err := s.Start(handle); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	return s
+}
+
 // Start starts the server, which answers by handle. The caller closes it.
 func (s *Server) Start(handle http.HandlerFunc) error {
 	s.handle = handle

@@ -60,11 +60,22 @@ type Secret struct {
 // time.Now.
 func New(t testing.TB, now func() time.Time) *Server {
 	t.Helper()
+	return newOn(t, now, fake.New)
+}
+
+// NewPlain is New without TLS.
+func NewPlain(t testing.TB, now func() time.Time) *Server {
+	t.Helper()
+	return newOn(t, now, fake.NewPlain)
+}
+
+func newOn(t testing.TB, now func() time.Time, start func(testing.TB, http.HandlerFunc) *fake.Server) *Server {
+	t.Helper()
 	if now == nil {
 		now = time.Now
 	}
 	s := &Server{now: now, password: rand.Text(), ttl: time.Hour, limit: 100, tokens: map[string]time.Time{}}
-	s.Server = fake.New(t, s.serve)
+	s.Server = start(t, s.serve)
 	s.AuthURL, s.Endpoint, s.Opening = s.URL+"/identity/v3", s.URL, `{"secrets":[`
 	s.Refuse = func(w http.ResponseWriter, r *http.Request, status int) { refuse(w, r, status, fake.Canary) }
 	return s

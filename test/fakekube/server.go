@@ -43,6 +43,8 @@ type Options struct {
 	// ClusterAPI are the versions of cluster.x-k8s.io that it serves; none means that it is
 	// no management cluster.
 	ClusterAPI []string
+	// Plain serves http. There is no AdminCert then.
+	Plain bool
 	// Networks: it says that it serves the networks of Multus. It keeps none.
 	Networks bool
 }
@@ -99,7 +101,7 @@ func Start(o Options) (*Server, error) {
 		o.Now = time.Now
 	}
 	s := &Server{
-		Server:   fake.Server{Addr: o.Addr, HTTP2: true},
+		Server:   fake.Server{Addr: o.Addr, HTTP2: true, Plain: o.Plain},
 		Username: "fakekube-basic", Password: random(), opts: o, key: []byte(random()),
 		objects: map[key]object{}, cache: map[[sha256.Size]byte]time.Time{}, revoked: map[[sha256.Size]byte]bool{}, news: make(chan struct{}),
 		ends: make(chan struct{}),
@@ -113,6 +115,9 @@ func Start(o Options) (*Server, error) {
 		return nil, err
 	}
 	s.Endpoint = s.URL
+	if o.Plain {
+		return s, nil
+	}
 	admin, err := s.Authority.Client("fakekube-cert", []string{masters}, time.Now().AddDate(1, 0, 0))
 	if err != nil {
 		s.Close()

@@ -176,6 +176,7 @@ func metadataOf(list runtime.Object) (any, error) {
 		items = append(items, metadata(o.(object), o.(object).GetResourceVersion()))
 	}
 	return map[string]any{
+		"kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1",
 		"metadata": map[string]any{"resourceVersion": m.GetResourceVersion(), "continue": m.GetContinue()}, "items": items,
 	}, nil
 }

@@ -55,6 +55,17 @@ type kept struct {
 // time.Now.
 func New(t testing.TB, now func() time.Time) *Server {
 	t.Helper()
+	return newOn(t, now, fake.New)
+}
+
+// NewPlain is New without TLS.
+func NewPlain(t testing.TB, now func() time.Time) *Server {
+	t.Helper()
+	return newOn(t, now, fake.NewPlain)
+}
+
+func newOn(t testing.TB, now func() time.Time, start func(testing.TB, http.HandlerFunc) *fake.Server) *Server {
+	t.Helper()
 	if now == nil {
 		now = time.Now
 	}
@@ -63,7 +74,7 @@ func New(t testing.TB, now func() time.Time) *Server {
 		ttl: time.Hour, max: 24 * time.Hour, renewable: true,
 		tokens: map[string]*token{}, secrets: map[string]*kept{},
 	}
-	s.Server = fake.New(t, s.serve)
+	s.Server = start(t, s.serve)
 	s.Address, s.Opening = s.URL, `{"data":{"keys":[`
 	s.Refuse = func(w http.ResponseWriter, _ *http.Request, status int) { refuse(w, status, fake.Canary) }
 	return s

@@ -15,6 +15,7 @@ package sweep
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"regexp"
 	"testing"
@@ -33,8 +34,8 @@ type Flow struct {
 	Beside string
 	// Alike matches requests of which one meets the faults for all.
 	Alike string
-	// Sound: no request meets a fault. The golden file shows requests and answer.
-	Sound bool
+	// Only matches requests that meet faults, where all others do in another flow; empty is all, "none" is none.
+	Only string
 }
 
 // Bench is what one run of a flow runs on.
@@ -85,8 +86,9 @@ type Exception struct {
 	Flow, Request, Fault string
 	// Nth selects one of several equal requests, from 1; 0 is any.
 	Nth int
-	// Want is the kind of the error; nil: the call succeeds.
-	Want error
+	// Want is the kind of the error; nil: the call succeeds. Usual: it fails as the rule says.
+	Want  error
+	Usual bool
 	// Differs: the call succeeds, and answers something else, which says what is missing.
 	Differs bool
 	// Left: afterwards something else may stand upstream, which the golden file shows. Again is the kind of the error of the call again.
@@ -96,6 +98,9 @@ type Exception struct {
 	Bare bool
 	Why  string
 }
+
+// Unkind is the kind of an error that is of none of a suite's.
+var Unkind = errors.New("of no kind")
 
 // Fault is one way in which a request fails.
 type Fault struct {

@@ -58,7 +58,7 @@ func (s *Suite) request(b *Bench, server string, r *http.Request, body []byte) s
 	}
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.UseNumber()
-	if d.Decode(&document) != nil {
+	if d.Decode(&document) != nil || d.More() {
 		return s.plain(b, text+" "+fmt.Sprintf("%q", body))
 	}
 	var out bytes.Buffer

@@ -56,7 +56,7 @@ func (s *Suite) sweep(t *testing.T, f Flow, used []bool) {
 	for i, request := range ref.requests {
 		seen[request]++
 		fmt.Fprintf(golden, "\n%s\n", request)
-		if f.Sound {
+		if !matches(f.Only, request) {
 			continue
 		}
 		if f.Alike != "" && matches(f.Alike, request) {
@@ -314,15 +314,18 @@ func matches(pattern, text string) bool {
 }
 
 func (c *attempt) exception() Exception {
-	for i, e := range c.Exceptions {
-		if (e.Nth == 0 || e.Nth == c.nth) && matches(e.Flow, c.flow.Name) && matches(e.Request, c.request) && matches(e.Fault, c.fault.Name) {
-			c.used[i] = true
-			return e
-		}
-	}
 	want := c.Want[c.fault.Name]
 	if want == nil {
 		c.t.Fatalf("the suite says nothing of %s", c.fault.Name)
+	}
+	for i, e := range c.Exceptions {
+		if (e.Nth == 0 || e.Nth == c.nth) && matches(e.Flow, c.flow.Name) && matches(e.Request, c.request) && matches(e.Fault, c.fault.Name) {
+			c.used[i] = true
+			if e.Usual {
+				e.Want = want
+			}
+			return e
+		}
 	}
 	return Exception{Want: want}
 }
@@ -331,7 +334,7 @@ func (c *attempt) exception() Exception {
 func (c *attempt) judge(b *Bench, e Exception, answer string, err error) string {
 	c.quiet(b, err)
 	switch {
-	case err != nil && (e.Want == nil || !errors.Is(err, e.Want)):
+	case err != nil && (e.Want == nil || !c.is(err, e.Want)):
 		c.errorf("%s, want %v", c.named(b, err), e.Want)
 	case err != nil:
 		if flaw := c.Form(err); flaw != "" && !e.Bare {
@@ -352,15 +355,20 @@ func (c *attempt) judge(b *Bench, e Exception, answer string, err error) string 
 
 // named is an error with its kind.
 func (c *attempt) named(b *Bench, err error) string {
-	kind := "no kind"
-	for _, k := range c.Kinds {
+	return c.plain(b, fmt.Sprintf("%s: %v", c.kindOf(err), err))
+}
+
+// kindOf is the first of the suite's that an error is of.
+func (s *Suite) kindOf(err error) error {
+	for _, k := range s.Kinds {
 		if errors.Is(err, k) {
-			kind = k.Error()
-			break
+			return k
 		}
 	}
-	return c.plain(b, fmt.Sprintf("%s: %v", kind, err))
+	return Unkind
 }
+
+func (s *Suite) is(err, kind error) bool { return errors.Is(err, kind) || s.kindOf(err) == kind }
 
 // quiet holds an error, all that is below it, and the log against the secrets.
 func (c *attempt) quiet(b *Bench, err error) {
