@@ -138,6 +138,10 @@ type PlanInput struct {
 	Volumes []Volume
 	// Hybrid: the instance has other parts, which read the variables too.
 	Hybrid bool
+	// Part is the name of the part that is planned. Parts are the names of all on VIMs of its type, by the names that objects
+	// call them by; those that name none are the first part's, which has no name.
+	Part  string
+	Parts map[string]string
 	// Scaled are the names of the VDUs whose number SCALE changes, sorted.
 	Scaled []string
 	// Standing lists the recorded resources of the instance: an operation may remove only

@@ -140,14 +140,13 @@ func (a *attempt) run(ctx context.Context) (err error) {
 	}
 	for {
 		err := a.follow(ctx)
-		missing, gone := errors.AsType[*broker.MissingNamespace](err)
 		at := slices.IndexFunc(a.posts, func(p *post) bool {
-			return p.containers() && p.in.Operation == Terminate && gone && !slices.Contains(p.in.Gone, missing.Name)
+			return p.in.Operation == Terminate && p.lost != "" && !slices.Contains(p.in.Gone, p.lost)
 		})
 		if at < 0 {
 			return err
 		}
-		a.posts[at].in.Gone = append(a.posts[at].in.Gone, missing.Name) // and what was in it
+		a.posts[at].in.Gone = append(a.posts[at].in.Gone, a.posts[at].lost) // and what was in it
 		a.o.Stage, a.o.Wave = 0, 0
 		clear(a.failed)
 	}
@@ -196,7 +195,10 @@ func (a *attempt) port(ctx context.Context) (others bool, err error) {
 	}
 	to.Links = slices.Clone(to.Links)
 	for n, k := range to.Links {
-		names := a.plan.Ports[k.ID]
+		if !slices.ContainsFunc(a.posts, func(p *post) bool { return p.Name == k.Part }) {
+			continue
+		}
+		names := slices.DeleteFunc(slices.Clone(a.plan.Ports[k.ID]), func(name string) bool { return !(Part{Name: k.Part}).has(name) })
 		k.Ports = slices.DeleteFunc(slices.Clone(k.Ports), func(p asset.Port) bool { return !slices.Contains(names, p.Name) })
 		if k.Spans && (len(k.Ports) < len(names) || len(names) > 0 && a.o.Type == Heal) {
 			if err := a.started(ctx); err != nil {

@@ -52,9 +52,8 @@ func (l *Lifecycle) Inspect(ctx context.Context, p policy.Principal, id string) 
 	if err != nil {
 		return nil, err
 	}
-	pods := Resource{Version: "v1", Kind: "Pod", Plural: "pods", Namespace: i.Shape.Namespace}
 	more := []broker.Rule{{APIGroups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"list"}}}
-	listed := false
+	listed := map[string]bool{}
 	err = l.lookUnder(ctx, inspectName(i.ID), i, open, more, func(h held, at *post, g StageRules, resources []Resource) error {
 		reader, is := at.driver.(Reader)
 		switch {
@@ -64,10 +63,11 @@ func (l *Lifecycle) Inspect(ctx context.Context, p policy.Principal, id string) 
 			return unreadable()
 		}
 		seen, err := reader.Read(ctx, h.Connection, resources)
-		if err == nil && !listed && slices.Equal(g.Namespaces, []string{pods.Namespace}) {
+		if err == nil && !listed[at.Name] && slices.Equal(g.Namespaces, []string{at.Namespace}) {
+			pods := Resource{Version: "v1", Kind: "Pod", Plural: "pods", Namespace: at.Namespace}
 			var run []Showing
 			run, err = reader.List(ctx, h.Connection, pods, InstanceLabel+"="+i.ID, true)
-			seen, listed = append(seen, run...), err == nil
+			seen, listed[at.Name] = append(seen, run...), err == nil
 		}
 		if err == nil {
 			all = append(all, seen...)

@@ -49,7 +49,7 @@ type Shape struct {
 	// Part is the instance's first part, or its only one. It and what follows are empty unless the instance has resources.
 	Part
 
-	// More are its other parts, each on a VIM of another type.
+	// More are its other parts, each on a VIM of its own.
 	More    []Part `json:"parts,omitempty"`
 	Flavour string `json:"flavour,omitempty"`
 	// Files are the files of the package that the request named; if it named none the driver

@@ -221,8 +221,8 @@ type lends struct {
 	final   bool
 	// identities are what VIMs say that they are; without one a VIM says its name.
 	identities map[string]string
-	// gone is a namespace that the VIM has no more.
-	gone string
+	// gone is a namespace that the VIM has no more, or if goneOn names one that VIM alone.
+	gone, goneOn string
 	// systemGone: the VIM's cluster is gone.
 	systemGone bool
 	// stuck is what ending leases fails with.
@@ -282,7 +282,7 @@ func (l *lends) IssueLease(_ context.Context, p policy.Principal, r broker.Lease
 	} else if p.Actor != lifecycle.Actor && !slices.Equal(r.Rules[0].Verbs, []string{"survey"}) {
 		return broker.Lease{}, clientconfig.Config{}, fmt.Errorf("%s acts for %s", p.Actor, p.Name)
 	}
-	if slices.ContainsFunc(r.Namespaces, func(n string) bool { return n == l.gone }) && l.gone != "" {
+	if slices.ContainsFunc(r.Namespaces, func(n string) bool { return n == l.gone }) && l.gone != "" && (l.goneOn == "" || l.goneOn == r.VIM) {
 		return broker.Lease{}, clientconfig.Config{}, &broker.Error{Kind: broker.ErrInvalid, Detail: "no such namespace", Cause: &broker.MissingNamespace{Name: l.gone}}
 	}
 	if l.refusal != nil && !slices.Equal(r.Rules[0].Verbs, []string{"survey"}) {

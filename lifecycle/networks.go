@@ -29,7 +29,7 @@ type Networker interface {
 
 // Links lends virtual links and volumes to instances; [asset.Assets] documents each method.
 type Links interface {
-	Lend(ctx context.Context, p policy.Principal, kind policy.Kind, v broker.VIM, ref string) (asset.Asset, error)
+	Lend(ctx context.Context, p policy.Principal, kind policy.Kind, ref string, on ...broker.VIM) (asset.Asset, error)
 	Create(ctx context.Context, p policy.Principal, r asset.Request) (asset.Asset, bool, error)
 	Release(ctx context.Context, ids ...string)
 	Ports(ctx context.Context, id, instance string, names []string, all bool) ([]asset.Port, error)
@@ -164,7 +164,7 @@ func (l *Lifecycle) lend(ctx context.Context, p policy.Principal, to Shape, k *L
 		return &broker.Error{Kind: broker.ErrUnsupported, Field: k.field(), Detail: "this server keeps no virtual links"}
 	}
 	on := to.on()
-	found, err := l.Links.Lend(ctx, p, policy.KindLink, on, k.Name)
+	found, err := l.Links.Lend(ctx, p, policy.KindLink, k.Name, on)
 	if errors.Is(err, broker.ErrNotFound) {
 		return &broker.Error{
 			Kind: broker.ErrInvalid, Field: k.field(), Detail: "names " + vnfpkg.Printable(k.Name) + ", and you see no such virtual link, " +
@@ -236,6 +236,8 @@ func (s Shape) AssetIDs() (ids []string) {
 // Volume is a volume that an instance uses, in the place of a claim of its package.
 type Volume struct {
 	ID, Name string
+	// Part names the instance's part that mounts it.
+	Part string `json:",omitempty"`
 	// Storage is what the package calls the claim, Claim its name on the VIM.
 	Storage, Claim string
 }
@@ -249,26 +251,34 @@ func (l *Lifecycle) mount(ctx context.Context, p policy.Principal, to *Shape, as
 	if l.Links == nil {
 		return &broker.Error{Kind: broker.ErrUnsupported, Field: field, Detail: "this server keeps no volumes"}
 	}
+	var vims []broker.VIM
+	for _, part := range to.Parts() {
+		vims = append(vims, part.on())
+	}
 	to.Volumes = nil
 	for _, storage := range slices.Sorted(maps.Keys(asked)) {
-		found, err := l.Links.Lend(ctx, p, policy.KindVolume, to.on(), asked[storage])
+		found, err := l.Links.Lend(ctx, p, policy.KindVolume, asked[storage], vims...)
+		var on Part
+		if at := slices.Index(to.VIMs(), found.VIM); at >= 0 {
+			on = to.Parts()[at]
+		}
 		switch {
 		case errors.Is(err, broker.ErrNotFound):
 			err = broker.Invalid(field, "names %s for %s, and you see no such volume", vnfpkg.Printable(asked[storage]), vnfpkg.Printable(storage))
-		case err == nil && found.Volume.Namespace != to.Namespace:
-			err = broker.Invalid(field, "names %s of namespace %s, and the instance is in %s", found.Name, found.Volume.Namespace, to.Namespace)
+		case err == nil && found.Volume.Namespace != on.Namespace:
+			err = broker.Invalid(field, "names %s of namespace %s, and the instance is in %s", found.Name, found.Volume.Namespace, on.Namespace)
 		}
 		if err != nil {
 			return err
 		}
-		to.Volumes = append(to.Volumes, Volume{ID: found.ID, Name: found.Name, Storage: storage, Claim: found.Claim()})
+		to.Volumes = append(to.Volumes, Volume{ID: found.ID, Name: found.Name, Part: on.Name, Storage: storage, Claim: found.Claim()})
 	}
 	return nil
 }
 
-// on is the VIM of the shape, as far as assets ask.
-func (s Shape) on() broker.VIM {
-	return broker.VIM{ID: s.VIM, Name: s.VIMName, Type: broker.VIMType(s.VIMType)}
+// on is the VIM of the part, as far as assets ask.
+func (p Part) on() broker.VIM {
+	return broker.VIM{ID: p.VIM, Name: p.VIMName, Type: broker.VIMType(p.VIMType)}
 }
 
 // Connecting is a request to connect external connection points otherwise.

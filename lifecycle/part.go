@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -78,6 +79,22 @@ func (s Shape) VIMNames() string {
 	return strings.Join(names, ", ")
 }
 
+// alike reports whether several parts are on VIMs of one type.
+func (s Shape) alike() bool {
+	return slices.ContainsFunc(s.More, func(p Part) bool { return p.VIMType == s.VIMType })
+}
+
+// names are the names of the parts on VIMs of a type, by the callers' names for these.
+func (s Shape) names(vimType string) map[string]string {
+	all := map[string]string{}
+	for _, p := range s.Parts() {
+		if p.VIMType == vimType {
+			all[p.Connection] = p.Name
+		}
+	}
+	return all
+}
+
 // containers reports whether the part is on a VIM that knows namespaces and manifests.
 func (p Part) containers() bool { return p.VIMType == "kubernetes" }
 
@@ -106,8 +123,9 @@ func (s Shape) at(name string) Shape {
 	}
 	of.VNFCs = slices.DeleteFunc(slices.Clone(s.VNFCs), func(v VNFC) bool { return v.Part != name })
 	of.Links = slices.DeleteFunc(slices.Clone(s.Links), func(k Link) bool { return k.Part != name })
+	of.Volumes = slices.DeleteFunc(slices.Clone(s.Volumes), func(v Volume) bool { return v.Part != name })
 	switch {
-	case !hybrid:
+	case !hybrid || of.containers() && s.alike():
 	case of.containers():
 		of.Parameters, of.Concealed.Parameters = nil, false
 	default:
@@ -124,6 +142,8 @@ type post struct {
 	driver Driver
 	in     PlanInput
 	hybrid bool
+	// lost is a namespace that the VIM was found not to have.
+	lost string
 }
 
 // posts are those of a shape.
@@ -150,6 +170,7 @@ func (l *Lifecycle) posts(ctx context.Context, p policy.Principal, s Shape) (all
 func (l *Lifecycle) inputs(ctx context.Context, posts []*post, i Instance, o Operation) (all []*post, err error) {
 	if !posts[0].hybrid {
 		posts[0].in, err = l.inputOf(ctx, posts[0].driver, i, o)
+		posts[0].in.Parts = o.Target.names(posts[0].VIMType)
 		return posts, err
 	}
 	scaled := changed(o.Before, o.Target)
@@ -167,6 +188,7 @@ func (l *Lifecycle) inputs(ctx context.Context, posts []*post, i Instance, o Ope
 		if one.in, err = l.inputOf(ctx, one.driver, mine, of); err != nil {
 			return nil, one.fault(err)
 		}
+		one.in.Part, one.in.Parts = one.Name, o.Target.names(one.VIMType)
 		if one.in.Hybrid = true; o.Type == ScaleVNF {
 			one.in.Scaled = runs
 		}
@@ -177,6 +199,9 @@ func (l *Lifecycle) inputs(ctx context.Context, posts []*post, i Instance, o Ope
 
 // fault is an error that says of which part it is.
 func (p *post) fault(err error) error {
+	if missing, gone := errors.AsType[*broker.MissingNamespace](err); gone {
+		p.lost = missing.Name
+	}
 	var known *broker.Error
 	if !p.hybrid || !errors.As(err, &known) {
 		return err
@@ -225,7 +250,21 @@ func (l *Lifecycle) draw(
 	if err := group.Wait(); err != nil {
 		return Plan{}, err
 	}
-	return compose(posts, plans, standing), nil
+	whole := compose(posts, plans, standing)
+	return whole, whole.apart()
+}
+
+// apart refuses a VDU that two parts run: its number would be that of each.
+func (p Plan) apart() error {
+	runs := map[string]Resource{}
+	for _, r := range p.Resources {
+		if other, is := runs[r.VDU]; is && r.VDU != "" && other.Part != r.Part {
+			return broker.Invalid("vimConnectionInfo", "has two parts run VDU %s (%s %s, %s %s), and only one can", r.VDU,
+				other.Kind, other.Name, r.Kind, r.Name)
+		}
+		runs[r.VDU] = r
+	}
+	return nil
 }
 
 // compose makes one plan of those of the parts: their stages are in the order of the waves that the package declares, and
@@ -245,8 +284,13 @@ func compose(posts []*post, plans []Plan, standing []Resource) (whole Plan) {
 			whole.Resources = append(whole.Resources, r)
 		}
 		whole.Stages = append(whole.Stages, one.inWaves(p.Stages)...)
-		if p.Ports != nil { // one part has pods
-			whole.Ports = p.Ports
+		if p.Ports != nil && whole.Ports == nil {
+			whole.Ports = map[string][]string{}
+		}
+		for link, names := range p.Ports {
+			for _, name := range names {
+				whole.Ports[link] = append(whole.Ports[link], one.before()+name)
+			}
 		}
 		whole.facts = append(whole.facts, p.Facts)
 		whole.Facts = whole.Facts.and(p.Facts)
@@ -309,12 +353,27 @@ func (f Facts) and(g Facts) Facts {
 	}
 }
 
-// settle chooses the VIMs and the drivers of a new instance's parts. That on containers comes first.
-func (l *Lifecycle) settle(ctx context.Context, p policy.Principal, i Instance, r Instantiation, pkg PackageView, to *Shape) error {
-	var parts []Part
+// before is what the names of the part's ports begin with: links tell them by their names from those of other parts.
+func (p Part) before() string {
+	if p.Name == "" {
+		return ""
+	}
+	return p.Name + ":"
+}
+
+// has reports whether a port of a link is the part's.
+func (p Part) has(port string) bool {
+	before, _, of := strings.Cut(port, ":")
+	return !of && p.Name == "" || of && p.Name == before
+}
+
+// sites are the parts of a new instance, by what the request says of their VIMs.
+func (l *Lifecycle) sites(
+	ctx context.Context, p policy.Principal, i Instance, r Instantiation, pkg PackageView, to *Shape,
+) (parts []Part, err error) {
 	for _, at := range append([]Site{{r.VIM, r.Connection, r.Inline}}, r.More...) {
 		if len(r.More) > 0 && !connectionForm().MatchString(at.Connection) {
-			return misnamed()
+			return nil, misnamed()
 		}
 		source := func(on broker.VIMType) Source {
 			of := *to
@@ -323,7 +382,7 @@ func (l *Lifecycle) settle(ctx context.Context, p policy.Principal, i Instance, 
 		}
 		v, err := l.target(ctx, p, i, at, source)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		one := Part{
 			Name: at.Connection, VIM: v.ID, VIMName: v.Name, VIMType: string(v.Type), Identity: v.Current.Identity,
@@ -332,13 +391,22 @@ func (l *Lifecycle) settle(ctx context.Context, p policy.Principal, i Instance, 
 		if len(r.More) == 0 || one.containers() {
 			one.Namespace = cmp.Or(r.Namespace, v.Current.Target.Namespace)
 		}
-		if slices.ContainsFunc(parts, func(other Part) bool { return other.VIMType == one.VIMType }) {
-			return &broker.Error{
-				Kind: broker.ErrUnsupported, Field: "vimConnectionInfo", Detail: "names two VIMs of type " + one.VIMType,
-				Remedy: "an instance of several parts has one part on Kubernetes and one on OpenStack",
-			}
+		if slices.ContainsFunc(parts, func(other Part) bool {
+			return other.VIM == one.VIM || other.VIMType == one.VIMType && one.Identity != "" && other.Identity == one.Identity
+		}) {
+			return nil, broker.Invalid("vimConnectionInfo", "names the system of VIM %s twice; an instance has one part on it", one.VIMName)
 		}
 		parts = append(parts, one)
+	}
+	return parts, nil
+}
+
+// settle chooses the VIMs and the drivers of a new instance's parts. That on containers comes first; of two such, that which no
+// object names.
+func (l *Lifecycle) settle(ctx context.Context, p policy.Principal, i Instance, r Instantiation, pkg PackageView, to *Shape) error {
+	parts, err := l.sites(ctx, p, i, r, pkg, to)
+	if err != nil {
+		return err
 	}
 	if at := slices.IndexFunc(parts, Part.containers); at > 0 {
 		parts[0], parts[at] = parts[at], parts[0]
@@ -353,7 +421,73 @@ func (l *Lifecycle) settle(ctx context.Context, p policy.Principal, i Instance, 
 		parts[n].Driver, parts[n].Namespace = d.Name(), b.Namespace
 	}
 	to.Part = parts[0]
-	return nil
+	_, err = l.shares(*to, pkg)
+	if err != nil && to.alike() {
+		other := *to
+		other.Part, other.More = to.More[0], []Part{to.Part}
+		other.Name, other.More[0].Name = "", to.Connection
+		if _, still := l.shares(other, pkg); still == nil {
+			*to, err = other, nil
+		}
+	}
+	return err
+}
+
+// Divider is a driver whose objects say which part of an instance they are of. Of others an instance has one part.
+type Divider interface {
+	// Divide reads from the files of s the names that objects give their part, or "", and the networks that the pods of each name.
+	Divide(s Source) (map[string]map[string]bool, error)
+}
+
+// NetworkName is the name that pods know the network of a connection point by.
+func NetworkName(cpd string) string { return strings.ToLower(strings.ReplaceAll(cpd, "_", "-")) }
+
+// shares are the networks that each part's pods name, where several parts are on VIMs of one type; each has objects there.
+func (l *Lifecycle) shares(s Shape, pkg PackageView) (map[string]map[string]bool, error) {
+	const field = "vimConnectionInfo"
+	if !s.alike() {
+		return nil, nil
+	}
+	first := s.at("")
+	d, err := l.driver(first)
+	if err != nil {
+		return nil, err
+	}
+	divides, is := d.(Divider)
+	if !is {
+		return nil, &broker.Error{
+			Kind: broker.ErrUnsupported, Field: field, Detail: "names two VIMs of type " + s.VIMType + ", and the files are of one",
+			Remedy: "name one; manifests alone can be on two clusters, and say their part by vimbroker.io/part",
+		}
+	}
+	said, err := divides.Divide(first.source(pkg, true))
+	if err != nil {
+		return nil, err
+	}
+	known, all := s.names(s.VIMType), map[string]map[string]bool{}
+	for name, networks := range said {
+		part, is := known[name]
+		if !is && name != "" {
+			return nil, &broker.Error{
+				Kind: broker.ErrInvalid, Field: field, Detail: "has no VIM of type " + s.VIMType + " with the key " + vnfpkg.Printable(name) +
+					", which objects of the package name as their part",
+				Remedy: "give the VIM of the part by that key",
+			}
+		}
+		if all[part] == nil {
+			all[part] = map[string]bool{}
+		}
+		maps.Copy(all[part], networks)
+	}
+	for _, p := range s.Parts() {
+		if p.VIMType == s.VIMType && all[p.Name] == nil {
+			return nil, &broker.Error{
+				Kind: broker.ErrInvalid, Field: field, Detail: "has the key " + p.Connection + ", and the package has no object of that part",
+				Remedy: "leave it out, or give it the key that objects name by vimbroker.io/part",
+			}
+		}
+	}
+	return all, nil
 }
 
 // connectAll is connect for each part, with the links that its driver takes of those that are asked for.
@@ -365,6 +499,10 @@ func (l *Lifecycle) connectAll(ctx context.Context, p policy.Principal, pkg Pack
 	if of.Links = nil; asked != nil && !more {
 		of.Managed = nil
 	}
+	shares, err := l.shares(*to, pkg)
+	if err != nil {
+		return err
+	}
 	for n, part := range slices.Backward(to.Parts()) { // the first, on containers, takes what no other does
 		view, mine := to.at(part.Name), asked
 		view.Managed = nil
@@ -372,12 +510,20 @@ func (l *Lifecycle) connectAll(ctx context.Context, p policy.Principal, pkg Pack
 		if err != nil {
 			return err
 		}
-		if taking, is := d.(Networker); is && n > 0 && asked != nil {
+		taking, says := d.(Networker)
+		switch {
+		case n == 0 || asked == nil:
+		case shares != nil: // a network that pods of both name is of both
+			takes := func(name string) bool { return shares[part.Name][NetworkName(name)] }
+			mine = divided(asked, takes)
+			asked = divided(asked, func(name string) bool { return !takes(name) || shares[""][NetworkName(name)] })
+		case says:
 			_, taken, err := taking.Networks(view.source(pkg, true))
 			if err != nil {
 				return err
 			}
-			mine, asked = divided(asked, taken)
+			takes := func(name string) bool { return taken[name] }
+			mine, asked = divided(asked, takes), divided(asked, func(name string) bool { return !takes(name) })
 		}
 		if err := l.connect(ctx, p, pkg, &view, mine, more); err != nil {
 			return err
@@ -395,17 +541,14 @@ func (l *Lifecycle) connectAll(ctx context.Context, p policy.Principal, pkg Pack
 	return nil
 }
 
-// divided are the links, and the connection points of each, that a part takes, and those that it does not.
-func divided(asked []Link, taken map[string]bool) (mine, others []Link) {
-	mine, others = []Link{}, []Link{}
+// divided are the links that a part takes, each with the connection points that it takes.
+func divided(asked []Link, takes func(name string) bool) []Link {
+	mine := []Link{}
 	for _, k := range asked {
-		for takes, side := range map[bool]*[]Link{true: &mine, false: &others} {
-			of := k
-			of.CPs = slices.DeleteFunc(slices.Clone(k.CPs), func(p sol003.ExtCP) bool { return taken[p.CPDID] != takes })
-			if len(of.CPs) > 0 || k.VL != "" && taken[k.VL] == takes {
-				*side = append(*side, of)
-			}
+		k.CPs = slices.DeleteFunc(slices.Clone(k.CPs), func(p sol003.ExtCP) bool { return !takes(p.CPDID) })
+		if len(k.CPs) > 0 || k.VL != "" && takes(k.VL) {
+			mine = append(mine, k)
 		}
 	}
-	return mine, others
+	return mine
 }

@@ -66,7 +66,7 @@ func (s *side) Basis(of lifecycle.Source) (b lifecycle.Basis, err error) {
 }
 
 // declaredWaves are those of the package's files.
-var declaredWaves = map[string]int{"db": 1, "db2": 1, "BaseHOT/vm": 1, "late": 2, "base": 0}
+var declaredWaves = map[string]int{"db": 1, "db2": 1, "BaseHOT/vm": 1, "late": 2, "base": 0, "far/app": 1, "far/late": 2}
 
 func (s *side) Plan(ctx context.Context, c lifecycle.Connection, in lifecycle.PlanInput) (lifecycle.Plan, error) {
 	s.mu.Lock()
@@ -377,7 +377,7 @@ func TestSideAwayOnTheWayBack(t *testing.T) {
 func TestOneSideTwice(t *testing.T) {
 	b := newBoth(t)
 	twice := onBoth
-	twice.VIM = "far"
+	twice.VIM, twice.Parameters = "far", nil
 	_, err := b.Instantiate(t.Context(), alice, b.made().ID, twice)
 	wantKind(t, err, broker.ErrUnsupported)
 	odd := onBoth

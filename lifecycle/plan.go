@@ -9,6 +9,8 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/vimbroker/vimbroker/broker"
@@ -66,7 +68,13 @@ func (l *Lifecycle) inputFor(ctx context.Context, d Driver, to Shape, in PlanInp
 		in.Parameters = hidden.Parameters
 	}
 	to.Variables = in.Variables
-	in.Links, in.Volumes = to.Links, to.Volumes
+	in.Links, in.Volumes = slices.Clone(to.Links), to.Volumes
+	for n, k := range in.Links {
+		in.Links[n].Ports = slices.Clone(k.Ports)
+		for m, p := range k.Ports {
+			in.Links[n].Ports[m].Name = strings.TrimPrefix(p.Name, to.before())
+		}
+	}
 	in.Manifests, err = to.manifests(d, pkg)
 	return in, err
 }

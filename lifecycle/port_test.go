@@ -29,8 +29,8 @@ type book struct {
 	seen func()
 }
 
-func (b *book) Lend(_ context.Context, _ policy.Principal, _ policy.Kind, v broker.VIM, _ string) (asset.Asset, error) {
-	there, is := b.link.On(v.ID)
+func (b *book) Lend(_ context.Context, _ policy.Principal, _ policy.Kind, _ string, on ...broker.VIM) (asset.Asset, error) {
+	there, is := b.link.On(on[0].ID)
 	if !is {
 		return there, broker.ErrInvalid
 	}
@@ -57,25 +57,35 @@ func (b *book) Ports(_ context.Context, id, instance string, names []string, all
 	return made, nil
 }
 
-// newLinked is both sides, with a link that spans from one to the other.
-func newLinked(t *testing.T) (*both, *book) {
-	k := &book{seen: func() {}, link: asset.Asset{
+// newBook is a link of cloud that spans to other VIMs.
+func newBook(spans ...spec.Span) *book {
+	return &book{seen: func() {}, link: asset.Asset{
 		Kind: policy.KindLink, ID: uuid.Must(uuid.NewV7()).String(), Project: "core", Name: "sgi", VIM: "cloud", VIMName: "cloud", VIMType: "openstack",
-		Spans: []spec.Span{{VIM: "edge", Physical: "physnet1", Interface: "bond0", IPAM: "whereabouts"}}, Made: asset.Made{Network: "n", MTU: 1500, VLAN: 7},
-		State: asset.Making, Revision: 1,
+		Spans: spans, Made: asset.Made{Network: "n", MTU: 1500, VLAN: 7}, State: asset.Making, Revision: 1,
 	}}
-	b := newBoth(t, func(o *lifecycle.Options) { o.Links = k })
-	b.pods.taken, b.cloud.taken = map[string]bool{"POD_CP": true}, map[string]bool{"VM_CP": true}
-	b.pods.ports = []string{"pod-cp/pod/base"}
-	if err := b.store.CreateAsset(t.Context(), k.link, 0, audit.Entry{Time: b.clock.Now(), Action: policy.LinkCreate, Outcome: audit.Done}); err != nil {
+}
+
+// keep stores the link.
+func (b *book) keep(t *testing.T, p *plant) {
+	t.Helper()
+	if err := p.store.CreateAsset(t.Context(), b.link, 0, audit.Entry{Time: p.clock.Now(), Action: policy.LinkCreate, Outcome: audit.Done}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.store.UpdateAsset(t.Context(), k.link.ID, func(l *asset.Asset, _ []asset.Use, _ int) error {
+	if _, err := p.store.UpdateAsset(t.Context(), b.link.ID, func(l *asset.Asset, _ []asset.Use, _ int) error {
 		l.State = asset.Ready
 		return nil
 	}, audit.Entry{}); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// newLinked is both sides, with a link that spans from one to the other.
+func newLinked(t *testing.T) (*both, *book) {
+	k := newBook(spec.Span{VIM: "edge", Physical: "physnet1", Interface: "bond0", IPAM: "whereabouts"})
+	b := newBoth(t, func(o *lifecycle.Options) { o.Links = k })
+	b.pods.taken, b.cloud.taken = map[string]bool{"POD_CP": true}, map[string]bool{"VM_CP": true}
+	b.pods.ports = []string{"pod-cp/pod/base"}
+	k.keep(t, b.plant)
 	return b, k
 }
 

@@ -421,7 +421,8 @@ func (s *Assets) List(ctx context.Context, p policy.Principal, kind policy.Kind,
 
 // Lend finds an asset for an instance on a VIM, by its id, its name or the id of the VIM's network, and decides that it may be
 // used. A network of the cloud that is no link is answered without an id, if p may adopt it: [Assets.Create] then does.
-func (s *Assets) Lend(ctx context.Context, p policy.Principal, kind policy.Kind, v broker.VIM, ref string) (Asset, error) {
+func (s *Assets) Lend(ctx context.Context, p policy.Principal, kind policy.Kind, ref string, on ...broker.VIM) (Asset, error) {
+	v := on[0]
 	l, act, err := s.open(ctx, p, kind, kinds[kind].use, ref)
 	if errors.Is(err, broker.ErrNotFound) && kind == policy.KindLink && v.Type == "openstack" && uuid.Validate(ref) == nil {
 		own, none := s.one(ctx, Filter{Kind: kind, VIM: v.ID, Network: ref}, p.Project)
@@ -437,6 +438,11 @@ func (s *Assets) Lend(ctx context.Context, p policy.Principal, kind policy.Kind,
 		}
 	}
 	there, is := l.On(v.ID)
+	for _, other := range on[1:] {
+		if !is {
+			there, is = l.On(other.ID)
+		}
+	}
 	switch {
 	case err != nil:
 		return Asset{}, err

@@ -29,7 +29,7 @@ type Options struct {
 	Clients Clients
 	VNFM    VNFM
 	// Lend is that of [asset.Assets].
-	Lend func(ctx context.Context, p policy.Principal, kind policy.Kind, v broker.VIM, ref string) (asset.Asset, error)
+	Lend func(ctx context.Context, p policy.Principal, kind policy.Kind, ref string, on ...broker.VIM) (asset.Asset, error)
 	// Guard is the server's, whose sink is the store.
 	Guard *audit.Guard
 	// Egress gives the addresses of VNFMs that may be asked for a project.
@@ -419,7 +419,7 @@ func (g *Grants) links(
 	}
 	all := map[string]asset.Asset{}
 	for name, ref := range named {
-		l, err := g.Lend(ctx, p, policy.KindLink, broker.VIM{ID: vim}, ref)
+		l, err := g.Lend(ctx, p, policy.KindLink, ref, broker.VIM{ID: vim})
 		if errors.Is(err, broker.ErrNotFound) || err == nil && l.Made.Network == "" {
 			err = &broker.Error{
 				Kind: broker.ErrDenied, Detail: "the placement names " + ref + ", which is no virtual link on a cloud that the client sees",

@@ -125,9 +125,9 @@ func (v vnfm) OperationState(_ context.Context, url string, _ *egress.Rules) (st
 // lends lends the links that it has, by name.
 type lends map[string]asset.Asset
 
-func (l lends) lend(_ context.Context, _ policy.Principal, kind policy.Kind, v broker.VIM, ref string) (asset.Asset, error) {
+func (l lends) lend(_ context.Context, _ policy.Principal, kind policy.Kind, ref string, on ...broker.VIM) (asset.Asset, error) {
 	one, known := l[ref]
-	if !known || kind != policy.KindLink || one.VIM != v.ID {
+	if !known || kind != policy.KindLink || one.VIM != on[0].ID {
 		return one, &broker.Error{Kind: broker.ErrNotFound, Detail: "no such virtual link"}
 	}
 	return one, nil

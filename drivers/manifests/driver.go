@@ -33,6 +33,9 @@ const (
 	outlivesAnnotation = "vimbroker.io/outlives"
 	// vduAnnotation names the VDU that a workload runs, if that is not the workload's own name.
 	vduAnnotation = vnfpkg.VDUAnnotation
+	// partAnnotation names the part of the instance that the object is of, by the caller's name for its VIM; the first, if it is
+	// missing.
+	partAnnotation = "vimbroker.io/part"
 	// variablesAnnotation switches the substitution of variables off: "off".
 	variablesAnnotation = "vimbroker.io/variables"
 )

@@ -154,7 +154,7 @@ type attached struct {
 func networksOf(all []lifecycle.Link) (nets []*attached, err error) {
 	for _, k := range all {
 		for _, name := range k.Names() {
-			name = strings.ToLower(strings.ReplaceAll(name, "_", "-"))
+			name = lifecycle.NetworkName(name)
 			if len(validation.IsDNS1123Label(name)) > 0 || k.Spec.NAD == nil {
 				return nil, broker.Invalid("extVirtualLinks", "connects %q, of which no name of a network can be made", name)
 			}
@@ -176,6 +176,11 @@ func withNetworks(in lifecycle.PlanInput) (lifecycle.PlanInput, error) {
 	in.Manifests = slices.Clone(in.Manifests)
 	for _, n := range nets {
 		meta := map[string]any{"name": n.name, "annotations": map[string]string{variablesAnnotation: "off"}}
+		for said, part := range in.Parts {
+			if part == in.Part && part != "" {
+				meta["annotations"].(map[string]string)[partAnnotation] = said
+			}
+		}
 		if device := n.Spec.NAD.Resource; device != "" {
 			meta["annotations"].(map[string]string)[resourceAnnotation] = device
 		}

@@ -76,7 +76,10 @@ func objects(in lifecycle.PlanInput, foreign *Marks) ([]*object, error) {
 	for _, o := range all {
 		o.Declared = o.wave
 	}
-	return all, err
+	if err != nil {
+		return nil, err
+	}
+	return ofPart(in, all)
 }
 
 // objects calls each for the objects of a document: itself, or the items of a List.
@@ -160,6 +163,8 @@ func (o *object) read() error {
 	for _, key := range []string{"labels", "annotations"} {
 		if m, is := meta[key].(map[string]any); meta[key] != nil && !is || is && slices.ContainsFunc(slices.Collect(maps.Values(m)), notText) {
 			return o.fault(child(child(o.root, "metadata"), key), "%s has %s that are no texts; put them in quotes", o.titleIn(), key)
+		} else if is && len(m) == 0 {
+			delete(meta, key) // or whoever adds one has changed ours
 		}
 	}
 	if meta["ownerReferences"] != nil {
@@ -207,6 +212,7 @@ func (o *object) readAnnotations(meta map[string]any) error {
 			if names := strings.Split(value, ","); slices.ContainsFunc(names, func(s string) bool { return strings.TrimSpace(s) == "" }) {
 				return o.fault(at, "%s: annotation %s must be names of variables, separated by commas", o.titleIn(), secretAnnotation)
 			}
+		case partAnnotation: // objects read it as it stands
 		case variablesAnnotation:
 			if value != "off" {
 				return o.fault(at, `%s: annotation %s must be "off"`, o.titleIn(), variablesAnnotation)

@@ -352,7 +352,7 @@ HOT hides or the manifests call secret, by a mark or by their names.`,
       --nfv '{"CP": {"VDU1_CP1": {"network": "net0"}}}'`,
 		flags: func(c *cobra.Command) {
 			f := c.Flags()
-			f.StringVar(&vim, "vim", "", "VIM (name or id, or two as A,B; default: the project's)")
+			f.StringVar(&vim, "vim", "", "VIM (name or id, or two as A,B or KEY=A,KEY=B; default: the project's)")
 			f.StringVar(&r.FlavourID, "flavour", "simple", "deployment flavour")
 			f.StringVar(&r.LevelID, "level", "", "instantiation level (default: the flavour's)")
 			f.StringVarP(&r.Params.Namespace, "namespace", "n", "", "where objects go that name no namespace (default: the VIM's own)")
@@ -387,11 +387,15 @@ HOT hides or the manifests call secret, by a mark or by their names.`,
 			}
 			r.VIMs = map[string]sol003.VIMConnectionInfo{}
 			for _, name := range strings.Split(vim, ",") {
-				ref, err := p.VIMRef(c.Context(), registry, name)
+				name, of, named := strings.Cut(name, "=")
+				if !named {
+					of = name
+				}
+				ref, err := p.VIMRef(c.Context(), registry, of)
 				if err != nil {
 					return nil, err
 				}
-				if !strings.Contains(vim, ",") {
+				if !named && !strings.Contains(vim, ",") {
 					name = "vim"
 				}
 				if ref != "" {
@@ -607,7 +611,9 @@ the very cluster that its resources are on.`,
 		if err != nil {
 			return err
 		}
-		if vim != "" {
+		if key, of, named := strings.Cut(vim, "="); named {
+			r.VIMs = map[string]*sol003.VIMConnectionInfo{key: {VIMID: of}}
+		} else if vim != "" {
 			r.VIMs = map[string]*sol003.VIMConnectionInfo{"vim": {VIMID: vim}}
 		}
 		if r.Name == nil && r.Description == nil && vim == "" {
@@ -620,7 +626,7 @@ the very cluster that its resources are on.`,
 	})
 	c.Flags().StringVar(&name, "name", "", "new name")
 	c.Flags().StringVar(&description, "description", "", "new description")
-	c.Flags().StringVar(&vim, "vim", "", "name or id of another VIM of the same cluster")
+	c.Flags().StringVar(&vim, "vim", "", "name or id of another VIM of the same cluster, as KEY=VIM of an instance on two VIMs")
 	console.MustComplete(c, "vim", p.VimNames)
 	p.OutputFlag(c)
 	return c
