@@ -49,7 +49,7 @@ func (r *release) manual(dir string) error {
 	if err := linked(made); err != nil {
 		return err
 	}
-	description, err := os.ReadFile(filepath.Join(r.top, "broker/api/rest/testdata/openapi.json"))
+	description, err := os.ReadFile(filepath.Join(r.top, "broker/api/rest/openapi.json"))
 	if err != nil {
 		return err
 	}

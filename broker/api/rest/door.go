@@ -1,9 +1,11 @@
 package rest
 
 import (
+	"bytes"
+	_ "embed"
+	"encoding/json"
 	"log/slog"
 	"net/http"
-	"sync"
 	"time"
 
 	"github.com/vimbroker/vimbroker/broker/api"
@@ -54,17 +56,29 @@ func Door(o Options) api.Door {
 		Refuse:  refuse,
 		Encode:  v1.Encode,
 	}
-	types := o.Registry.Types()
-	table := routesFor(types)
-	for _, r := range table {
+	for _, r := range routesFor(o.Registry.Types()) {
 		d.Routes = append(d.Routes, s.operation(r))
 	}
-	text := sync.OnceValue(func() []byte { return document(o.Version, table, types) }) // few ask for it, and it takes long
 	d.Routes = append(d.Routes, api.Route{
 		Method: "GET", Path: "/openapi.json", Identify: api.Anyone, Timeout: quick, Status: http.StatusOK,
-		Handle: func(*api.Call) (api.Answer, error) { return api.Answer{Serve: written(v1.MediaType, text())}, nil },
+		Handle: func(*api.Call) (api.Answer, error) {
+			return api.Answer{Serve: written(v1.MediaType, openAPI(o.Version))}, nil
+		},
 	})
 	return d
+}
+
+//go:embed openapi.json
+var description []byte
+
+// unversioned stands in the description where the server's version is.
+const unversioned = "0.0.0"
+
+// openAPI is the description of a server of this version. "make generate" writes it, from the routes and for the
+// types of VIM of the program.
+func openAPI(version string) []byte {
+	text, _ := json.Marshal(version) // cannot fail
+	return bytes.Replace(description, []byte(`"version": "`+unversioned+`"`), append([]byte(`"version": `), text...), 1)
 }
 
 // refuse puts a refusal into problem details.

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/api"
 	"github.com/vimbroker/vimbroker/broker/grant"
@@ -242,19 +240,6 @@ var routes = []route{
 		route{query: []parameter{{name: "verbose", doc: "Show all parts"}}, lane: api.Free}),
 }
 
-// tags are the groups of operations, in the order in which people meet them.
-var tags = []*huma.Tag{
-	{Name: "vims", Description: "Clouds and clusters whose credentials are kept"},
-	{Name: "leases", Description: "Short-lived credentials derived from theirs"},
-	{Name: "clusters", Description: "Clusters of Cluster API, which become VIMs by themselves (beta)"},
-	{Name: "links", Description: "Networks that VNF instances use, with who uses them (beta)"},
-	{Name: "keys", Description: "How credentials are sealed"},
-	{Name: "callers", Description: "Who calls, and what policy decides"},
-	{Name: "clients", Description: "Programs that log in by OAuth 2.0, such as VNFMs"},
-	{Name: "audit", Description: "Who did what, and the proof that the log only grew"},
-	{Name: "probes", Description: "Whether the server lives and can serve; no token needed"},
-}
-
 var (
 	once = []parameter{{
 		name: "Idempotency-Key",
@@ -381,23 +366,6 @@ func typeNames(types []broker.Type) []string {
 	var names []string
 	for _, t := range types {
 		names = append(names, string(t.Name))
-	}
-	return names
-}
-
-// formatNames are the client configuration formats of all types, each once, with
-// the defaults in front.
-func formatNames(types []broker.Type) []string {
-	var defaults, others []string
-	for _, t := range types {
-		defaults = append(defaults, string(t.Formats[0]))
-		others = append(others, texts(t.Formats[1:]...)...)
-	}
-	var names []string
-	for _, f := range append(defaults, others...) {
-		if !slices.Contains(names, f) {
-			names = append(names, f)
-		}
 	}
 	return names
 }

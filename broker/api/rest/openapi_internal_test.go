@@ -21,9 +21,23 @@ import (
 	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
 )
 
-// document makes the OpenAPI 3.1 description from the route table, the types of
+// tags are the groups of operations, in the order in which people meet them.
+var tags = []*huma.Tag{
+	{Name: "vims", Description: "Clouds and clusters whose credentials are kept"},
+	{Name: "leases", Description: "Short-lived credentials derived from theirs"},
+	{Name: "clusters", Description: "Clusters of Cluster API, which become VIMs by themselves (beta)"},
+	{Name: "links", Description: "Networks that VNF instances use, with who uses them (beta)"},
+	{Name: "keys", Description: "How credentials are sealed"},
+	{Name: "callers", Description: "Who calls, and what policy decides"},
+	{Name: "clients", Description: "Programs that log in by OAuth 2.0, such as VNFMs"},
+	{Name: "audit", Description: "Who did what, and the proof that the log only grew"},
+	{Name: "probes", Description: "Whether the server lives and can serve; no token needed"},
+}
+
+// Document makes the OpenAPI 3.1 description from the route table, the types of
 // package v1, and the types of VIM that are served.
-func document(version string, routes []route, types []broker.Type) []byte {
+func Document(types []broker.Type) []byte {
+	routes := routesFor(types)
 	// No Go type can express the two forms of a client configuration. JSON that is passed
 	// through is an object.
 	schemas := huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)
@@ -33,7 +47,7 @@ func document(version string, routes []route, types []broker.Type) []byte {
 		OpenAPI: "3.1.0",
 		Info: &huma.Info{
 			Title:       "vimbroker",
-			Version:     version,
+			Version:     unversioned,
 			Description: "A VIM registry and credential broker: register clouds and clusters, lease short-lived credentials derived from theirs.",
 			License:     &huma.License{Name: "Apache-2.0", Identifier: "Apache-2.0"},
 		},
@@ -62,6 +76,23 @@ func document(version string, routes []route, types []broker.Type) []byte {
 		panic(err) // the table is wrong, and every test of this package fails here
 	}
 	return append(text, '\n')
+}
+
+// formatNames are the client configuration formats of all types, each once, with
+// the defaults in front.
+func formatNames(types []broker.Type) []string {
+	var defaults, others []string
+	for _, t := range types {
+		defaults = append(defaults, string(t.Formats[0]))
+		others = append(others, texts(t.Formats[1:]...)...)
+	}
+	var names []string
+	for _, f := range append(defaults, others...) {
+		if !slices.Contains(names, f) {
+			names = append(names, f)
+		}
+	}
+	return names
 }
 
 func enumerate(s *huma.Schema, values []string) {
@@ -285,7 +316,7 @@ func reach(schemas huma.Registry, s *huma.Schema, names map[string]bool) {
 	}
 }
 
-//go:embed examples.json
+//go:embed testdata/examples.json
 var examplesText []byte
 
 type exampleSet struct {
