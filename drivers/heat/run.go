@@ -244,6 +244,9 @@ func (r *run) events(ctx context.Context, k *stack, query string) ([]event, erro
 			Remedy: "see who deleted it; a retry makes it again",
 		}
 	}
+	if err == nil && body.Events == nil {
+		err = foreign("follow stack "+k.Name, orchestrator, 0)
+	}
 	return body.Events, err
 }
 

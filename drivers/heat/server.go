@@ -20,6 +20,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/clientconfig"
 	"github.com/vimbroker/vimbroker/broker/remote"
+	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/lifecycle"
 	"github.com/vimbroker/vimbroker/policy/egress"
 )
@@ -84,6 +85,9 @@ func endpoint(ctx context.Context, identity *gophercloud.ServiceClient, c client
 			return "", refusal(err, "look at the lease's token", keystone)
 		}
 	}
+	if body.Catalog == nil {
+		return "", foreign("look at the lease's token", keystone, 0)
+	}
 	region := ""
 	if cloud, ok := c.Client.(clientconfig.OpenStackClient); ok {
 		region = cloud.Region
@@ -136,7 +140,7 @@ type answerError struct {
 	fault broker.Error
 	code  int
 	// said is its text, not fit to be shown.
-	said string
+	said secret.Text
 }
 
 // Error names the refusal.
@@ -171,7 +175,7 @@ func refusal(err error, doing, who string) error {
 	}
 	_ = json.Unmarshal(a.Body, &body)
 	ours := body.Code == a.Actual || body.Error.Code == a.Actual || body.Neutron.Type != ""
-	e := &answerError{code: a.Actual, said: body.Error.Message}
+	e := &answerError{code: a.Actual, said: secret.NewText(body.Error.Message)}
 	set := func(kind error, detail, remedy string) error {
 		e.fault = broker.Error{Kind: kind, Detail: fmt.Sprintf("cannot %s: %s (%d)", doing, detail, a.Actual), Remedy: remedy}
 		return e

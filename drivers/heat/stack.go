@@ -267,10 +267,10 @@ func (s *server) validate(ctx context.Context, w wish) error {
 // explained adds to Heat's finding that something is invalid what Heat says of it.
 func (w wish) explained(err error) error {
 	a, ok := errors.AsType[*answerError](err)
-	if !ok || a.code != http.StatusBadRequest || a.said == "" {
+	if !ok || a.code != http.StatusBadRequest || a.said.Empty() {
 		return err
 	}
-	return &broker.Error{Kind: broker.ErrInvalid, Detail: a.fault.Detail + ": " + w.reason(a.said), Remedy: a.fault.Remedy}
+	return &broker.Error{Kind: broker.ErrInvalid, Detail: a.fault.Detail + ": " + w.reason(a.said.Reveal()), Remedy: a.fault.Remedy}
 }
 
 // act has Heat do something with a whole stack.

@@ -199,6 +199,7 @@ func (Driver) Make(ctx context.Context, c asset.Connection, l asset.Asset) (m as
 func (s *server) segment(ctx context.Context, m *asset.Made) error {
 	var got struct {
 		Network struct {
+			ID       string `json:"id"`
 			MTU      int    `json:"mtu"`
 			Type     string `json:"provider:network_type"`
 			Physical string `json:"provider:physical_network"`
@@ -206,8 +207,11 @@ func (s *server) segment(ctx context.Context, m *asset.Made) error {
 		} `json:"network"`
 	}
 	err := s.Call(ctx, http.MethodGet, "v2.0/networks/"+m.Network, nil, &got, "look at network "+m.Network)
-	if errors.Is(err, broker.ErrNotFound) {
+	switch {
+	case errors.Is(err, broker.ErrNotFound) && s.Existing != "":
 		err = broker.Invalid("existing.networkId", "is no network that the VIM's project sees")
+	case err == nil && got.Network.ID != m.Network:
+		err = strange("look at network " + m.Network)
 	}
 	n := got.Network
 	field, detail := "", ""

@@ -72,7 +72,19 @@ type resource struct {
 // New starts a server for one test, and stops it when that ends.
 func New(t testing.TB) *Server {
 	t.Helper()
+	return newOn(t, false)
+}
+
+// NewPlain is New without TLS.
+func NewPlain(t testing.TB) *Server {
+	t.Helper()
+	return newOn(t, true)
+}
+
+func newOn(t testing.TB, plain bool) *Server {
+	t.Helper()
 	s := &Server{tokens: map[string]string{}, fails: map[string]string{}, clock: time.Date(2031, 5, 6, 7, 8, 9, 0, time.UTC)}
+	s.Plain = plain
 	s.Refuse = func(w http.ResponseWriter, _ *http.Request, status int) { refuse(w, status) }
 	if err := s.Start(s.answer); err != nil {
 		t.Fatal(err)
@@ -170,6 +182,20 @@ func (s *Server) Stacks() (names []string) {
 		names = append(names, k.name)
 	}
 	return names
+}
+
+// Standing shows each stack and each resource in a line.
+func (s *Server) Standing() (lines []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, k := range s.stacks {
+		lines = append(lines, fmt.Sprintf("stack %s: %s, tags %s, parameters %v, made %t, updated %t", k.name, k.status, k.tags, k.parameters,
+			!k.created.IsZero(), !k.updated.IsZero()))
+		each(k.resources, func(r, in *resource) {
+			lines = append(lines, fmt.Sprintf("resource %s of %s, %s: %s, nested %t in %t", r.name, k.name, r.kind, r.status, r.nested != "", in != nil))
+		})
+	}
+	return lines
 }
 
 // Physical is the physical id of the first resource of a name in any stack; empty where there is none.

@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -55,7 +56,19 @@ type Server struct {
 // New starts a server for one test, and stops it when that ends.
 func New(t testing.TB) *Server {
 	t.Helper()
+	return newOn(t, false)
+}
+
+// NewPlain is New without TLS.
+func NewPlain(t testing.TB) *Server {
+	t.Helper()
+	return newOn(t, true)
+}
+
+func newOn(t testing.TB, plain bool) *Server {
+	t.Helper()
 	s := &Server{things: map[string][]Object{}}
+	s.Plain = plain
 	s.Refuse = func(w http.ResponseWriter, _ *http.Request, status int) { refuse(w, status, "Fault") }
 	if err := s.Start(s.answer); err != nil {
 		t.Fatal(err)
@@ -146,6 +159,21 @@ func (s *Server) All() (names []string) {
 	}
 	slices.Sort(names)
 	return names
+}
+
+// Standing shows each thing in a line.
+func (s *Server) Standing() (lines []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for plural, all := range s.things {
+		for _, o := range all {
+			shown := maps.Clone(o)
+			delete(shown, "created_at")
+			text, _ := json.Marshal(shown) // it was decoded
+			lines = append(lines, plural+" "+string(text))
+		}
+	}
+	return lines
 }
 
 // Connection is a way to it for a driver of links.

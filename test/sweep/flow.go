@@ -94,6 +94,8 @@ type Exception struct {
 	// Left: afterwards something else may stand upstream, which the golden file shows. Again is the kind of the error of the call again.
 	Left  bool
 	Again error
+	// Untried: such a fault is left out.
+	Untried bool
 	// Bare: the error has no remedy, as nobody can do anything.
 	Bare bool
 	Why  string
