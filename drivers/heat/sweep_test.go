@@ -134,8 +134,9 @@ func TestSweep(t *testing.T) {
 		{Request: "/events", Fault: "404", Want: lifecycle.ErrNotReady, Why: "the stack was deleted while it was waited for"},
 		{Flow: "^(instantiate|change|heal)$", Request: "^GET .*/stacks/vnf-<instance>/<uuid> ", Fault: "404", Want: lifecycle.ErrNotReady, Bare: true, Why: "the stack was deleted meanwhile"},
 	}
+	s.Run(t, sweep.Flow{Name: "instantiate", New: does(lifecycle.Instantiate)})
+	s.Skip = []string{"401", "page", "drop", "cut"} // which are one to all requests of this driver
 	s.Run(t,
-		sweep.Flow{Name: "instantiate", New: does(lifecycle.Instantiate)},
 		sweep.Flow{Name: "change", Only: "PUT|stacks.name|events|POST", New: does(lifecycle.ChangePackage, lifecycle.Instantiate)},
 		sweep.Flow{Name: "scale", Only: "none", New: does(lifecycle.ScaleVNF, lifecycle.Instantiate)},
 		sweep.Flow{Name: "heal", New: does(lifecycle.Heal, lifecycle.Instantiate)},

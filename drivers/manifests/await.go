@@ -62,8 +62,10 @@ func (r *run) await(ctx context.Context, all []*waiting) error {
 	for pause := r.pause; ; {
 		var open []*waiting
 		for _, w := range all {
-			if w.failure != nil {
+			if errors.Is(w.failure, errFailed) {
 				return r.unready(ctx, []*waiting{w}, w.failure)
+			} else if w.failure != nil {
+				return r.cut(ctx, w.Resource, w.failure)
 			}
 			if !w.over {
 				open = append(open, w)

@@ -94,7 +94,10 @@ func (s *server) served(ctx context.Context, group, version string) ([]metav1.AP
 		return nil, err
 	}
 	// That 404 may come from any server on the way: only the list of all groups proves that the
-	// group does not exist.
+	// group does not exist. The core group is in no list, and on every API server.
+	if group == "" && version == "v1" {
+		return nil, notKubernetes(askKinds, http.StatusNotFound)
+	}
 	groups, err := s.groups(ctx)
 	if err == nil && slices.ContainsFunc(groups, func(g metav1.APIGroup) bool {
 		return g.Name == group && slices.ContainsFunc(g.Versions, func(v metav1.GroupVersionForDiscovery) bool { return v.Version == version })

@@ -225,13 +225,23 @@ func (r *run) remove(ctx context.Context, w *waiting) error {
 		return err
 	}
 	if r.ours(o, w.Resource) && o.Metadata.Deleted == "" {
-		err = r.deleteByUID(ctx, w.Resource, o.Metadata.UID, o.propagation(w.Resource))
-		if err == nil {
-			o.Metadata.Deleted = "now"
-		} else if isGone(err, w.Resource) || isConflict(err) {
-			o = nil // it went, and perhaps another came
-		} else {
+		uid := o.Metadata.UID
+		err = r.deleteByUID(ctx, w.Resource, uid, o.propagation(w.Resource))
+		if isConflict(err) { // it went, and perhaps another came
+			now, lost := r.get(ctx, w.Resource)
+			if lost != nil {
+				return lost
+			} else if now == nil || now.Metadata.UID != uid {
+				o, err = nil, nil
+			}
+		}
+		switch {
+		case isGone(err, w.Resource):
+			o = nil
+		case err != nil:
 			return fault(err, "delete "+title(w.Resource))
+		case o != nil:
+			o.Metadata.Deleted = "now"
 		}
 	}
 	r.see(w, o)

@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -65,8 +66,19 @@ type Server struct {
 // New starts a server for one test.
 func New(t testing.TB) *Server {
 	t.Helper()
+	return newOn(t, false)
+}
+
+// NewPlain is New without TLS.
+func NewPlain(t testing.TB) *Server {
+	t.Helper()
+	return newOn(t, true)
+}
+
+func newOn(t testing.TB, plain bool) *Server {
+	t.Helper()
 	s := &Server{kinds: slices.Clone(Builtin), objects: map[string]map[string]any{}, grants: map[string]lifecycle.StageRules{}}
-	s.HTTP2 = true
+	s.HTTP2, s.Plain = true, plain
 	s.Opening = `{"kind":"List","apiVersion":"v1","items":[`
 	s.Refuse = func(w http.ResponseWriter, _ *http.Request, code int) { refuse(w, code, fake.Canary, nil) }
 	if err := s.Start(s.serve); err != nil {
@@ -130,6 +142,22 @@ func (s *Server) Paths() []string {
 	}
 	slices.Sort(all)
 	return all
+}
+
+// Standing shows each object in a line, without what differs from run to run.
+func (s *Server) Standing() (lines []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for path, o := range s.objects {
+		shown, meta := maps.Clone(o), maps.Clone(o["metadata"].(map[string]any))
+		for _, name := range []string{"uid", "resourceVersion", "managedFields", "deletionTimestamp"} {
+			delete(meta, name)
+		}
+		shown["metadata"] = meta
+		text, _ := json.Marshal(shown) // it is of JSON
+		lines = append(lines, path+" "+string(text))
+	}
+	return lines
 }
 
 // Calls lists what was called so far, as "METHOD PATH" and the propagation of a DELETE, without
