@@ -80,7 +80,7 @@ inventory-tools: ## build a program with the field's library for ClusterProfile 
 	test/real/inventory/build.sh $(CURDIR)/$(BIN)/inventory
 
 .PHONY: cni-tools
-cni-tools: ## build Multus and network plugins into bin/cni
+cni-tools: ## build Multus, whereabouts and network plugins into bin/cni
 	test/real/cni/build.sh $(CURDIR)/$(BIN)/cni
 
 .PHONY: openstack-tools

@@ -242,9 +242,6 @@ func (r PackageChange) propose(ctx context.Context, l *Lifecycle, p policy.Princ
 		if _, err := l.bases(*to, pkg); err != nil {
 			return err
 		}
-		if _, err := l.shares(*to, pkg); err != nil {
-			return err
-		}
 		if err := to.level(f, ""); err != nil {
 			return err
 		}

@@ -193,8 +193,8 @@ func (a *attempt) port(ctx context.Context) (others bool, err error) {
 	if a.o.State == RollingBack {
 		to = &a.o.Before
 	}
-	to.Links = slices.Clone(to.Links)
-	for n, k := range to.Links {
+	links := slices.Clone(to.Links)
+	for n, k := range links {
 		if !slices.ContainsFunc(a.posts, func(p *post) bool { return p.Name == k.Part }) {
 			continue
 		}
@@ -208,13 +208,14 @@ func (a *attempt) port(ctx context.Context) (others bool, err error) {
 				return false, err
 			}
 		}
-		if !reflect.DeepEqual(k, to.Links[n]) {
-			to.Links[n], others = k, true
+		if !reflect.DeepEqual(k, links[n]) {
+			links[n], others = k, true
 		}
 	}
 	if a.ported = true; !others {
 		return false, nil
 	}
+	to.Links = links
 	if err := a.save(ctx); err != nil {
 		return false, err
 	}

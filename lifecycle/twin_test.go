@@ -87,6 +87,23 @@ func (w *twins) Observe(ctx context.Context, c lifecycle.Connection, instance st
 	return at.Observe(ctx, c, instance, all)
 }
 
+// twins show objects.
+var _ lifecycle.Reader = (*twins)(nil)
+
+func (w *twins) Wanted(string, string) (r lifecycle.Resource, err error) { return r, nil }
+
+func (w *twins) Read(_ context.Context, _ lifecycle.Connection, resources []lifecycle.Resource) (all []lifecycle.Showing, err error) {
+	for _, r := range resources {
+		all = append(all, lifecycle.Showing{Resource: r})
+	}
+	return all, nil
+}
+
+func (w *twins) List(_ context.Context, c lifecycle.Connection, _ lifecycle.Resource, _ string, _ bool) ([]lifecycle.Showing, error) {
+	vim, _ := w.at(c)
+	return []lifecycle.Showing{{Resource: lifecycle.Resource{Kind: "Pod", Name: "pod of " + vim}}}, nil
+}
+
 // pairShelf has a package of manifests for two clusters.
 type pairShelf struct{ paths *[]string }
 
@@ -196,6 +213,24 @@ func TestTwoClusters(t *testing.T) {
 	p.wantStanding("", "")
 }
 
+// Whoever inspects the instance sees the pods of both clusters.
+func TestInspectTwoClusters(t *testing.T) {
+	p := newPair(t)
+	r := onPair
+	r.Namespace = "default" // as in the leases' rules
+	i := p.made()
+	p.completes(must(p.Instantiate(t.Context(), alice, i.ID, r)), nil)
+	seen, err := p.Inspect(t.Context(), alice, i.ID)
+	var names []string
+	for _, one := range seen {
+		names = append(names, one.Name)
+	}
+	slices.Sort(names)
+	if want := []string{"base", "db", "far/app", "far/late", "pod of edge", "pod of far"}; err != nil || !slices.Equal(names, want) {
+		t.Errorf("there is shown %q (%v), want %q", names, err, want)
+	}
+}
+
 // Where objects name every key, the first of the keys has those that name none besides.
 func TestObjectsThatNameNoPart(t *testing.T) {
 	p := newPair(t)
@@ -258,6 +293,9 @@ func TestTwoClustersThatCannotBe(t *testing.T) {
 		"an unknown part":  {paths: []string{"base", "far/app", "other/db"}, kind: broker.ErrInvalid, says: `no VIM of type kubernetes with the key other`},
 		"an empty part":    {paths: []string{"base", "db"}, kind: broker.ErrInvalid, says: "the package has no object of that part"},
 		"one system twice": {ask: func(r *lifecycle.Instantiation) { r.More[0].VIM = "far" }, kind: broker.ErrInvalid, says: "the system of VIM far twice"},
+		"a VIM twice": {
+			ask: func(r *lifecycle.Instantiation) { r.VIM, r.More[0].VIM = "cloud", "cloud" }, kind: broker.ErrInvalid, says: "the system of VIM cloud twice",
+		},
 		"parameters": {
 			ask: func(r *lifecycle.Instantiation) { r.Parameters = json.RawMessage(`{"VDU":{}}`) }, kind: broker.ErrInvalid, says: "is given parameters",
 		},
@@ -329,21 +367,24 @@ func TestLinksOfTwoClusters(t *testing.T) {
 	r.Volumes = map[string]string{"here": "edge", "there": "far"}
 	i := p.made()
 	p.completes(must(p.Instantiate(t.Context(), alice, i.ID, r)), nil)
-	wants := func(after string) {
+	wants := func(after string, near, far int, ports ...string) {
 		t.Helper()
-		slices.Sort(k.there)
-		if want := []string{i.ID + "/each-cp/pod/base", i.ID + "/far:each-cp/pod/base", i.ID + "/far:far-cp/pod/other"}; !slices.Equal(k.there, want) {
-			t.Errorf("after %s there are ports %q, want %q", after, k.there, want)
+		for n := range ports {
+			ports[n] = i.ID + "/" + ports[n]
+		}
+		if slices.Sort(k.there); !slices.Equal(k.there, ports) {
+			t.Errorf("after %s there are ports %q, want %q", after, k.there, ports)
 		}
 		got := map[string]string{}
 		for _, l := range p.instance(i.ID).Shape.Links {
 			got[l.Part] = fmt.Sprint(l.Names(), len(l.Ports))
 		}
-		if want := map[string]string{"": "[NEAR_CP EACH_CP] 1", "far": "[FAR_CP EACH_CP] 2"}; !maps.Equal(got, want) {
+		want := map[string]string{"": fmt.Sprint("[NEAR_CP EACH_CP] ", near), "far": fmt.Sprint("[FAR_CP EACH_CP] ", far)}
+		if !maps.Equal(got, want) {
 			t.Errorf("after %s the links of the parts are %v, want %v", after, got, want)
 		}
 	}
-	wants("instantiate")
+	wants("instantiate", 1, 2, "each-cp/pod/base", "far:each-cp/pod/base", "far:far-cp/pod/other")
 	for vim, want := range map[string]string{"edge": "each-cp/pod/base here", "far": "each-cp/pod/base far-cp/pod/other there"} {
 		var got []string
 		for _, port := range p.twins.parts[vim].Links[0].Ports {
@@ -357,9 +398,10 @@ func TestLinksOfTwoClusters(t *testing.T) {
 		}
 	}
 	p.completes(p.Heal(t.Context(), alice, i.ID, lifecycle.Healing{VNFCs: []string{"base-base-0"}}))
-	wants("healing a pod of the first part")
+	wants("healing a pod of the first part", 1, 2, "each-cp/pod/base", "far:each-cp/pod/base", "far:far-cp/pod/other")
+	p.pods.ports, p.far.ports = []string{"each-cp/pod/base", "near-cp/pod/base"}, []string{"each-cp/pod/base"}
 	p.completes(p.ChangePackage(t.Context(), alice, i.ID, lifecycle.PackageChange{VNFDID: "web-1"}))
-	wants("a change of package")
+	wants("a change of package", 2, 1, "each-cp/pod/base", "far:each-cp/pod/base", "near-cp/pod/base")
 	p.completes(p.Terminate(t.Context(), alice, i.ID, nil))
 	if len(k.there) != 0 {
 		t.Errorf("after the termination there are ports %q", k.there)

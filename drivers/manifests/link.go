@@ -99,7 +99,7 @@ func configuration(name string, k lifecycle.Link) string {
 	set("mtu", s.MTU, s.MTU != 0)
 	switch {
 	case k.Spans:
-		c["ipam"], c["capabilities"] = addresses(name, k.Ports), map[string]bool{"ips": true, "mac": true}
+		c["ipam"], c["capabilities"] = addresses(name, k), map[string]bool{"ips": true, "mac": true}
 	case s.DHCP != nil && *s.DHCP:
 		c["ipam"] = map[string]any{"type": "dhcp"}
 	case s.CIDR != "":
@@ -127,10 +127,10 @@ func configuration(name string, k lifecycle.Link) string {
 }
 
 // addresses are where pods on a network that spans have theirs from: their annotations, or where its ports are a pool whereabouts,
-// which counts for all nodes.
-func addresses(network string, ports []asset.Port) map[string]any {
+// which counts for all nodes, on each link by itself: another may have the same addresses.
+func addresses(network string, k lifecycle.Link) map[string]any {
 	var pool []netip.Prefix
-	for _, p := range ports {
+	for _, p := range k.Ports {
 		if one, err := netip.ParsePrefix(strings.Join(p.IPs, " ")); err == nil && strings.HasPrefix(p.Name, network+"/pool/") {
 			pool = append(pool, one)
 		}
@@ -139,7 +139,9 @@ func addresses(network string, ports []asset.Port) map[string]any {
 		return map[string]any{"type": "static"}
 	}
 	first, last := pool[0].Addr().String(), pool[len(pool)-1].Addr().String()
-	return map[string]any{"type": "whereabouts", "range": pool[0].Masked().String(), "range_start": first, "range_end": last}
+	return map[string]any{
+		"type": "whereabouts", "network_name": k.ID, "range": pool[0].Masked().String(), "range_start": first, "range_end": last,
+	}
 }
 
 // attached is a network that an instance is given, by the name that its pods know it by.

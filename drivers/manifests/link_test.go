@@ -284,7 +284,7 @@ func TestPodsHaveAPool(t *testing.T) {
 		{Name: "sgi-cp/pool/3/2", IPs: []string{"10.9.0.9/24"}},
 	}
 	p := mustPlan(t, s, spanned("Deployment", "sgi-cp", "replicas: 2, ", span, ports...))
-	const config = `{"capabilities":{"ips":true,"mac":true},"cniVersion":"0.3.1","ipam":{"range":"10.9.0.0/24","range_end":"10.9.0.9",` +
+	const config = `{"capabilities":{"ips":true,"mac":true},"cniVersion":"0.3.1","ipam":{"network_name":"1","range":"10.9.0.0/24","range_end":"10.9.0.9",` +
 		`"range_start":"10.9.0.7","type":"whereabouts"},"master":"bond0.100","mtu":1496,"name":"sgi-cp","type":"macvlan"}`
 	if got := applied(t, p, "NetworkAttachmentDefinition").Spec.Config; got != config {
 		t.Errorf("the network is %s, want %s", got, config)

@@ -46,9 +46,10 @@ func TestObjectsOfAPart(t *testing.T) {
 	if got := strings.Join(names("far"), " "); got != "far listed sgi-cp" {
 		t.Errorf("the other part has %q", got)
 	}
-	in.Links = links
-	if got := mustPlan(t, s, linked("sgi-cp", links[0].Spec)); strings.Contains(applied(t, got, "NetworkAttachmentDefinition").Metadata.Annotations["vimbroker.io/part"], "far") {
-		t.Error("the network of the only part names one")
+	only := linked("sgi-cp", links[0].Spec)
+	only.Parts = map[string]string{"near": ""}
+	if got := applied(t, mustPlan(t, s, only), "NetworkAttachmentDefinition").Metadata.Annotations; got["vimbroker.io/part"] != "" {
+		t.Errorf("the network of the only part names one: %v", got)
 	}
 }
 
@@ -99,6 +100,10 @@ func TestDivide(t *testing.T) {
 	want := map[string]map[string]bool{"": {"sgi-cp": true}, "far": {"n6-cp": true, "sgi-cp": true, "other": true}}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("it is divided into %v (%v), want %v", got, err, want)
+	}
+	files["Files/kubernetes/a.yaml"] = files["Files/kubernetes/b.yaml"]
+	if got, err := manifests.New().Divide(source); err != nil || len(got) != 1 {
+		t.Errorf("objects of one part are divided into %v (%v)", got, err)
 	}
 	source.Named = []string{"none.yaml"}
 	if _, err := manifests.New().Divide(source); !errors.Is(err, broker.ErrInvalid) {

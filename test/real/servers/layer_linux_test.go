@@ -2,6 +2,7 @@ package servers_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/netip"
@@ -10,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/vimbroker/vimbroker/broker/api/sol003"
@@ -241,35 +243,24 @@ func (l *layer) pings(t *testing.T) {
 		t.Log("no packets: network namespaces need root")
 		return
 	}
-	root, err := process.Repository()
-	if err != nil {
-		t.Fatal(err)
-	}
-	shell := func(args ...string) {
-		t.Helper()
-		if out, err := exec.CommandContext(t.Context(), "ip", args...).CombinedOutput(); err != nil {
-			t.Fatalf("ip %q: %v: %s", args, err, out)
-		}
-	}
 	pods, machines := l.ports(t)
 	pod, machine := "p"+l.trunk, "m"+l.trunk // namespaces
 	for _, space := range []string{pod, machine} {
-		shell("netns", "add", space)
+		shell(t, "netns", "add", space)
 		defer func() { _ = exec.Command("ip", "netns", "del", space).Run() }()
 	}
-	shell("link", "add", l.trunk, "mtu", "9000", "type", "veth", "peer", "name", "lan", "netns", machine)
+	shell(t, "link", "add", l.trunk, "mtu", "9000", "type", "veth", "peer", "name", "lan", "netns", machine)
 	defer func() { _ = exec.Command("ip", "link", "del", l.trunk).Run() }()
-	shell("link", "set", l.trunk, "up")
-	shell("-n", machine, "link", "set", "lan", "address", machines[0].MAC, "mtu", "1400")
-	shell("-n", machine, "addr", "add", machines[0].IPs[0].IP+"/24", "dev", "lan")
-	shell("-n", machine, "link", "set", "lan", "up")
-	tools, dir, uid := filepath.Join(root, "bin", "cni"), t.TempDir(), l.kubectl(t, "get", "pod", "app-0", "-o", "jsonpath={.metadata.uid}")
-	if out, err := real.Attach(l.c, tools, dir, "ADD", pod, "default/app-0", uid); err != nil {
-		t.Fatalf("ADD: %v\n%s", err, out)
+	shell(t, "link", "set", l.trunk, "up")
+	shell(t, "-n", machine, "link", "set", "lan", "address", machines[0].MAC, "mtu", "1400")
+	shell(t, "-n", machine, "addr", "add", machines[0].IPs[0].IP+"/24", "dev", "lan")
+	shell(t, "-n", machine, "link", "set", "lan", "up")
+	if err := l.attach(t, "ADD", pod, "app-0"); err != nil {
+		t.Fatal(err)
 	}
 	defer func() {
-		if out, err := real.Attach(l.c, tools, dir, "DEL", pod, "default/app-0", uid); err != nil {
-			t.Errorf("DEL: %v\n%s", err, out)
+		if err := l.attach(t, "DEL", pod, "app-0"); err != nil {
+			t.Error(err)
 		}
 	}()
 	out, err := exec.CommandContext(t.Context(), "ip", "-n", pod, "addr", "show", "net1").CombinedOutput()
@@ -287,6 +278,35 @@ func (l *layer) pings(t *testing.T) {
 	if !strings.Contains(string(neighbours), pods[0].IPs[0].IP+" lladdr "+pods[0].MAC) {
 		t.Errorf("the machine knows its neighbours as\n%s", neighbours)
 	}
+	l.isStolen(t, machine, pods[0])
+}
+
+// isStolen: a pod that takes an address which is another's is seen as a duplicate, by itself if it asks, and by a machine.
+func (l *layer) isStolen(t *testing.T, machine string, from port) {
+	const thief, mac = "thief", "02:00:00:00:00:66"
+	ip, space := netip.MustParseAddr(from.IPs[0].IP), "t"+l.trunk
+	wants := func(when, space, device string, want ...string) {
+		t.Helper()
+		got, err := real.Owners(space, device, ip)
+		slices.Sort(got)
+		if slices.Sort(want); err != nil || !slices.Equal(got, want) {
+			t.Errorf("%s %s is that of %q (%v), want %q", when, ip, got, err, want)
+		}
+	}
+	wants("before", machine, "lan", from.MAC)
+	l.pod(t, thief, fmt.Sprintf(`[{"name": "pod-cp", "interface": "net1", "mac": "%s", "ips": ["%s/24"]}]`, mac, ip))
+	defer l.kubectl(t, "delete", "pod", thief, "--force")
+	shell(t, "netns", "add", space)
+	defer func() { _ = exec.Command("ip", "netns", "del", space).Run() }()
+	if err := l.attach(t, "ADD", space, thief); err != nil {
+		t.Fatal(err)
+	}
+	wants("to the thief", space, "net1", from.MAC)
+	wants("with a thief", machine, "lan", mac, from.MAC)
+	if err := l.attach(t, "DEL", space, thief); err != nil {
+		t.Error(err)
+	}
+	wants("without it again", machine, "lan", from.MAC)
 }
 
 // fails: ports go with a rollback, also of one that found no address left.
@@ -339,8 +359,165 @@ func (l *layer) pools(t *testing.T) {
 	if again := l.row(t, "scaling pods", 1); !slices.Equal(again, row) {
 		t.Errorf("scaled, the row is %v, and was %v", again, row)
 	}
+	l.Must(t, strings.NewReplacer("create row", "create flatrow", l.network, l.flat).Replace(span)+",ipam=whereabouts")
+	l.Must(t, "vimbroker vnf connect many --link VDU1_CP1=flatrow --link POD_CP=flatrow --wait")
+	flat := *l
+	flat.network = l.flat
+	addresses := flat.row(t, "CHANGE_EXT_CONN", 1)
+	flat.counted(t, addresses)
+	flat.isGivenOthers(t, addresses)
 	l.Must(t, "vimbroker vnf terminate many --wait")
 	l.Must(t, "vimbroker link delete row")
+	l.Must(t, "vimbroker link delete flatrow")
+}
+
+// counted: whereabouts itself gives pods of a Deployment the addresses of their row, each to one, and no other; pods of another network
+// may have addresses of the same numbers.
+func (l *layer) counted(t *testing.T, row []netip.Addr) {
+	if os.Geteuid() != 0 {
+		t.Log("no packets: network namespaces need root")
+		return
+	}
+	l.onNode(t, row[0])
+	own := strings.Fields(l.kubectl(t, "get", "pods", "-l", "app=app", "-o", "jsonpath={.items[*].metadata.name}"))
+	for n := range len(row) - len(own) + 1 { // one more than there are addresses
+		l.pod(t, fmt.Sprintf("more-%d", n), "pod-cp@net1")
+	}
+	all := strings.Fields(l.kubectl(t, "get", "pods", "-o", "jsonpath={.items[*].metadata.name}"))
+	if len(own) != 2 || len(all) != len(row)+1 {
+		t.Fatalf("there are pods %q, of these %q by the workload; the row is %v", all, own, row)
+	}
+	space := func(pod string) string { return l.trunk + pod }
+	for _, pod := range all {
+		shell(t, "netns", "add", space(pod))
+		defer func() { _ = exec.Command("ip", "netns", "del", space(pod)).Run() }()
+	}
+	failed := make([]error, len(all))
+	var group sync.WaitGroup
+	for n, pod := range all { // as nodes do, at once
+		group.Go(func() { failed[n] = l.attach(t, "ADD", space(pod), pod) })
+	}
+	group.Wait()
+	var without string
+	at, has := map[string]netip.Addr{}, map[netip.Addr]string{}
+	for n, pod := range all {
+		if failed[n] != nil {
+			if without != "" || !strings.Contains(failed[n].Error(), "llocate IP in range") {
+				t.Errorf("pod %s has no address, as %q: %v", pod, without, failed[n])
+			}
+			without = pod
+			continue
+		}
+		at[pod] = addressOf(t, space(pod))
+		if other := has[at[pod]]; other != "" || !slices.Contains(row, at[pod]) {
+			t.Errorf("pod %s has the address %s of a row %v, and pod %q has it too", pod, at[pod], row, other)
+		}
+		has[at[pod]] = pod
+	}
+	if without == "" || len(at) != len(row) {
+		t.Fatalf("of %d pods %v have addresses, and there are %d", len(all), at, len(row))
+	}
+	if from, is := at[own[0]]; is {
+		for pod, to := range at {
+			if err := real.Ping4(space(own[0]), to, 1400); err != nil {
+				t.Errorf("%s does not reach %s at %s: %v", from, pod, to, err)
+			}
+		}
+	}
+	goes := slices.IndexFunc(all, func(pod string) bool { return pod != without && !slices.Contains(own, pod) })
+	if err := errors.Join(l.attach(t, "DEL", space(all[goes]), all[goes]), l.attach(t, "ADD", space(without), without)); err != nil {
+		t.Fatal(err)
+	}
+	if got := addressOf(t, space(without)); got != at[all[goes]] {
+		t.Errorf("the pod that waited has %s, and free is %s", got, at[all[goes]])
+	}
+	for n, pod := range all {
+		if n != goes {
+			if err := l.attach(t, "DEL", space(pod), pod); err != nil {
+				t.Error(err)
+			}
+		}
+		if !slices.Contains(own, pod) {
+			l.kubectl(t, "delete", "pod", pod, "--force")
+		}
+	}
+}
+
+// onNode makes this machine a node of the cluster with an interface on the layer and whereabouts, which has given an address of another
+// network away.
+func (l *layer) onNode(t *testing.T, given netip.Addr) {
+	t.Helper()
+	l.kubectl(t, "apply", "-f", "../testdata/definitions/whereabouts.yaml")
+	l.kubectl(t, "wait", "--for=condition=Established", "--timeout=60s", "crd/ippools.whereabouts.cni.cncf.io",
+		"crd/overlappingrangeipreservations.whereabouts.cni.cncf.io")
+	l.c.ApplyText(t, fmt.Sprintf("{apiVersion: whereabouts.cni.cncf.io/v1alpha1, kind: OverlappingRangeIPReservation, metadata: {name: %s}, "+
+		"spec: {podref: other/pod, ifname: net1}}", given))
+	const config = "/etc/cni/net.d/whereabouts.d/whereabouts.conf" // where it looks by itself, on nodes
+	if err := errors.Join(os.MkdirAll(filepath.Dir(config), 0o755), os.WriteFile(config, fmt.Appendf(nil,
+		`{"datastore": "kubernetes", "kubernetes": {"kubeconfig": %q}}`, l.c.Kubeconfig), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(filepath.Dir(config)) })
+	shell(t, "link", "add", l.trunk, "mtu", "9000", "type", "veth", "peer", "name", l.trunk+"p")
+	t.Cleanup(func() { _ = exec.Command("ip", "link", "del", l.trunk).Run() })
+	shell(t, "link", "set", l.trunk, "up")
+	shell(t, "link", "set", l.trunk+"p", "up")
+}
+
+// isGivenOthers has Neutron choose addresses for machines: none is of a row of pods.
+func (l *layer) isGivenOthers(t *testing.T, row []netip.Addr) {
+	t.Helper()
+	for range 2 * len(row) {
+		var made struct{ Port port }
+		l.o.Do(t, http.MethodPost, l.o.URL(real.Neutron)+"/v2.0/ports", map[string]any{"port": map[string]any{"network_id": l.network}}, &made)
+		defer func() { l.o.Do(t, http.MethodDelete, l.o.URL(real.Neutron)+"/v2.0/ports/"+made.Port.ID, nil, nil) }()
+		if len(made.Port.IPs) != 1 || slices.Contains(row, netip.MustParseAddr(made.Port.IPs[0].IP)) {
+			t.Errorf("Neutron gives a machine %+v, and the row is %v", made.Port, row)
+		}
+	}
+}
+
+// pod makes a pod that names networks, with nothing of the product between.
+func (l *layer) pod(t *testing.T, name, networks string) {
+	t.Helper()
+	l.c.ApplyText(t, fmt.Sprintf("{apiVersion: v1, kind: Pod, metadata: {name: %s, annotations: {k8s.v1.cni.cncf.io/networks: '%s'}}, "+
+		"spec: {containers: [{name: a, image: i}]}}", name, networks))
+}
+
+// attach gives a pod its networks in a namespace, or takes them away.
+func (l *layer) attach(t *testing.T, command, space, pod string) error {
+	root, err := process.Repository()
+	if err != nil {
+		return err
+	}
+	uid, err := exec.CommandContext(t.Context(), l.c.Kubectl, "--kubeconfig", l.c.Kubeconfig, "get", "pod", pod, "-o", "jsonpath={.metadata.uid}").Output()
+	if err == nil {
+		var out string
+		if out, err = real.Attach(l.c, filepath.Join(root, "bin", "cni"), t.TempDir(), command, space, "default/"+pod, string(uid)); err != nil {
+			err = fmt.Errorf("%s of %s: %w: %s", command, pod, err, out)
+		}
+	}
+	return err
+}
+
+// addressOf is the address that a namespace has on the layer.
+func addressOf(t *testing.T, space string) netip.Addr {
+	t.Helper()
+	fields := strings.Fields(shell(t, "-n", space, "-4", "-o", "addr", "show", "net1"))
+	if len(fields) < 4 {
+		t.Fatalf("%s has no address: %q", space, fields)
+	}
+	return netip.MustParsePrefix(fields[3]).Addr()
+}
+
+// shell runs ip.
+func shell(t *testing.T, args ...string) string {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), "ip", args...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("ip %q: %v: %s", args, err, out)
+	}
+	return string(out)
 }
 
 // row are the addresses of the ports of pods, one after the other, of which no machine has one.
