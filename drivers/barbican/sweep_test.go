@@ -108,8 +108,11 @@ func (w *swept) get(ref secret.Ref) func(context.Context) (any, error) {
 	}
 }
 
+// altered are the requests of flows whose answers are altered.
+var altered = map[string]string{"get": ".", "put-logging-in": ".", "list": "offset=1"}
+
 func flow(name string, make func(w *swept) *sweep.Bench) sweep.Flow {
-	return sweep.Flow{Name: name, New: func(t testing.TB) *sweep.Bench { return make(fresh(t, false)) }}
+	return sweep.Flow{Name: name, Fields: altered[name], Statuses: map[string]string{"list": "offset=1", "put-logging-in": "auth"}[name], New: func(t testing.TB) *sweep.Bench { return make(fresh(t, false)) }}
 }
 
 func TestSweep(t *testing.T) {
@@ -117,6 +120,7 @@ func TestSweep(t *testing.T) {
 	s.Words = map[string]*regexp.Regexp{
 		"version": regexp.MustCompile(`[0-9]+\.[0-9a-f]{32}`), "token": regexp.MustCompile(`gAAAAA[A-Z2-7]{20,}`), "random": regexp.MustCompile(`"[0-9a-f]{32}"`),
 	}
+	s.Kindless = true // a status that no call expects is the fault of the configuration
 	s.Headers = []string{"X-Auth-Token", "X-Subject-Token", "Content-Type", "Accept"}
 	s.Exceptions = []sweep.Exception{
 		{Flow: "^close$", Fault: "40[134]", Left: true, Why: "the token is known no more"},
@@ -128,7 +132,6 @@ func TestSweep(t *testing.T) {
 		{Flow: "^check$", Request: "^DELETE ", Fault: "403|page", Usual: true, Left: true, Why: "the secret of a check holds no key"},
 		{Flow: "^check$", Request: "^DELETE ", Fault: "409", Want: sweep.Unkind, Left: true, Why: "the secret of a check holds no key"},
 		{Flow: "^check$", Fault: "down", Want: secret.ErrUnavailable, Left: true, Why: "the secret of a check holds no key"},
-		{Flow: "^check$", Request: "/payload ", Fault: "cut", Want: secret.ErrUnavailable, Why: "it is another value than was written"},
 		{Fault: "409", Want: sweep.Unkind, Why: "neither says so of these requests: it is no answer that a later call changes"},
 		{Request: " /v1/|^[A-Z]+ /v1/", Fault: "401", Why: "the token may have ended: with another the call succeeds"},
 		{Request: "^DELETE ", Fault: "404", Left: true, Why: "Barbican's word that a secret is gone"},

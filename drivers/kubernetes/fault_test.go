@@ -75,42 +75,6 @@ func TestNoAnswerButTheAPIServersCounts(t *testing.T) {
 	}
 }
 
-// The same with each request alone: the first ones of a call may succeed.
-func TestNoDeletionButTheAPIServersCounts(t *testing.T) {
-	for _, f := range []fake.Fault{
-		{Method: http.MethodDelete, Kind: fake.HTML, Status: 200},
-		{Method: http.MethodDelete, Kind: fake.HTML, Status: 404},
-		{Method: http.MethodDelete, Kind: fake.Refuse, Status: 404}, // a Status, about something else
-		{Method: http.MethodDelete, Kind: fake.Redirect},
-		{Method: http.MethodDelete, Kind: fake.Drop},
-	} {
-		l := newLab(t)
-		g := l.grant("view")
-		l.issue(g)
-		l.fail(f)
-		what := fmt.Sprintf("answered by %s %d", f.Kind, f.Status)
-		if err := l.driver.Revoke(t.Context(), l.access, broker.Issued{Handle: g.Handle, Grant: g}); err == nil {
-			t.Errorf("Revoke, %s, is success and the account is there", what)
-		}
-		if err := l.driver.Forget(t.Context(), l.access); err == nil {
-			t.Errorf("Forget, %s, is success and the bindings are there", what)
-		}
-	}
-}
-
-// The answer of a deletion that took effect is lost: the next try finds it done.
-func TestRevokeAfterALostAnswer(t *testing.T) {
-	l := newLab(t)
-	g := l.grant("view")
-	l.issue(g)
-	l.fail(fake.Fault{Method: http.MethodDelete, Kind: fake.Drop, Late: true})
-	want(t, "Revoke whose answer is lost", l.driver.Revoke(t.Context(), l.access, broker.Issued{Handle: g.Handle, Grant: g}), broker.ErrUnreachable)
-	l.Heal()
-	if err := l.driver.Revoke(t.Context(), l.access, broker.Issued{Handle: g.Handle, Grant: g}); err != nil {
-		t.Errorf("Revoke again: %v", err)
-	}
-}
-
 func TestFaultsSayWhatIsWrong(t *testing.T) {
 	ok := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
 	id := newIdentity(t)

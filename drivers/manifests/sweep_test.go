@@ -156,15 +156,8 @@ func TestSweep(t *testing.T) {
 		{Flow: "^heal$", Request: "^DELETE .*/pods/", Fault: "409", Untried: true, Why: "what took the pod's place is waited for until the context ends"},
 		{Request: "^PATCH .*apply-patch", Fault: "409", Why: "who changed the object is looked at, and it is nobody"},
 	}
-	s.Run(t, sweep.Flow{Name: "instantiate", Beside: ".", New: does("", lifecycle.Instantiate)})
-	s.Skip = []string{"401", "page", "drop", "cut"} // which are one to all requests of this driver
 	s.Run(t,
-		sweep.Flow{Name: "instantiate-more", Beside: ".", Only: "slices|persistent|setup|apiext", New: does(sweptMore, lifecycle.Instantiate)},
-		sweep.Flow{Name: "change", Beside: ".", New: does("", lifecycle.ChangePackage, lifecycle.Instantiate)},
-		sweep.Flow{Name: "scale", Beside: ".", New: does("", lifecycle.ScaleVNF, lifecycle.Instantiate)},
-		sweep.Flow{Name: "heal", Beside: ".", New: does("", lifecycle.Heal, lifecycle.Instantiate)},
-		sweep.Flow{Name: "terminate", Beside: ".", New: does("", lifecycle.Terminate, lifecycle.Instantiate)},
-		sweep.Flow{Name: "observe", Beside: ".", New: func(t testing.TB) *sweep.Bench {
+		sweep.Flow{Name: "observe", Beside: ".", Fields: ".", Statuses: "configmaps", New: func(t testing.TB) *sweep.Bench {
 			l := cluster(t)
 			if _, err := l.operate(t.Context(), lifecycle.Instantiate); err != nil {
 				t.Fatal(err)
@@ -194,5 +187,11 @@ func TestSweep(t *testing.T) {
 				return said(all), nil
 			})
 		}},
+		sweep.Flow{Name: "instantiate", Beside: ".", New: does("", lifecycle.Instantiate)},
+		sweep.Flow{Name: "instantiate-more", Beside: ".", Only: "slices|persistent|setup|apiext", New: does(sweptMore, lifecycle.Instantiate)},
+		sweep.Flow{Name: "change", Beside: ".", New: does("", lifecycle.ChangePackage, lifecycle.Instantiate)},
+		sweep.Flow{Name: "scale", Beside: ".", Fields: "scale|pods", New: does("", lifecycle.ScaleVNF, lifecycle.Instantiate)},
+		sweep.Flow{Name: "heal", Beside: ".", New: does("", lifecycle.Heal, lifecycle.Instantiate)},
+		sweep.Flow{Name: "terminate", Beside: ".", New: does("", lifecycle.Terminate, lifecycle.Instantiate)},
 	)
 }

@@ -79,8 +79,6 @@ func TestSweep(t *testing.T) {
 		{Request: "^DELETE ", Fault: "404", Left: true, Why: "Neutron's word that it is gone"},
 	}
 	s.Run(t,
-		sweep.Flow{Name: "make", New: makes(wide(), 0)},
-		sweep.Flow{Name: "make-again", Only: "GET|rules", New: makes(full(), 1)},
 		sweep.Flow{Name: "remove", New: func(t testing.TB) *sweep.Bench {
 			c, d, l := fakeneutron.NewPlain(t), neutron.Driver{}, full()
 			if _, err := d.Make(t.Context(), c.Connection(), l); err != nil {
@@ -88,7 +86,9 @@ func TestSweep(t *testing.T) {
 			}
 			return bench(c, func(ctx context.Context) (any, error) { return "", d.Remove(ctx, c.Connection(), l) })
 		}},
-		sweep.Flow{Name: "ports", New: func(t testing.TB) *sweep.Bench {
+		sweep.Flow{Name: "make", New: makes(wide(), 0)},
+		sweep.Flow{Name: "make-again", Fields: "GET .*(networks|subnets|ports)", Statuses: "name=.*networks|/networks", Only: "GET|rules", New: makes(full(), 1)},
+		sweep.Flow{Name: "ports", Fields: "net", New: func(t testing.TB) *sweep.Bench {
 			c, l := spanned(t)
 			d := neutron.Driver{}
 			if _, err := d.Ports(t.Context(), c.Connection(), l, "i", []string{"old"}, false); err != nil {

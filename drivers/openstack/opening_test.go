@@ -121,43 +121,23 @@ func TestHeatIsRefusedWhereNoLeaseMakesTrusts(t *testing.T) {
 	}
 }
 
-// questions are what a check asks of a cloud to grade its leases, besides logins. yes is the answer of a cloud that lets a holder.
+// questions are what a check asks of a cloud to grade its leases, besides logins.
 var questions = map[string]struct {
 	about fake.Fault
-	yes   int
 	words string
 }{
-	"trusts":      {fake.Fault{Method: "POST", Path: `/OS-TRUST/trusts$`}, 404, byTrust},
-	"EC2":         {fake.Fault{Method: "POST", Path: `/OS-EC2$`}, 404, byEC2},
-	"credentials": {fake.Fault{Method: "POST", Path: `/v3/credentials$`}, 400, byCredential},
-	"held EC2":    {fake.Fault{Method: "GET", Path: `/OS-EC2$`}, 0, byHeldEC2},
-	"OAuth1":      {fake.Fault{Method: "PUT", Path: `/OS-OAUTH1/authorize/`}, 404, byOAuth1},
+	"trusts":      {fake.Fault{Method: "POST", Path: `/OS-TRUST/trusts$`}, byTrust},
+	"EC2":         {fake.Fault{Method: "POST", Path: `/OS-EC2$`}, byEC2},
+	"credentials": {fake.Fault{Method: "POST", Path: `/v3/credentials$`}, byCredential},
+	"held EC2":    {fake.Fault{Method: "GET", Path: `/OS-EC2$`}, byHeldEC2},
+	"OAuth1":      {fake.Fault{Method: "PUT", Path: `/OS-OAUTH1/authorize/`}, byOAuth1},
 }
 
-// Every answer but a clear no counts as yes, and the reason says which it was.
+// Every answer but a clear no counts as yes, and the reason says which it was. What statuses and broken answers come to the
+// sweep of checks shows.
 func TestOnlyAClearNoCounts(t *testing.T) {
 	for name, q := range questions {
-		for _, status := range []int{400, 401, 403, 404, 405, 409, 413, 429, 500, 501, 503} {
-			l := newLab(t)
-			f := q.about
-			f.Kind, f.Status, f.Times = fake.Refuse, status, -1
-			l.Fail(f)
-			l.register()
-			what := name + " with " + http.StatusText(status)
-			switch status {
-			case 403:
-				l.wantReasons(what, broker.Grant{})
-			case q.yes:
-				if got := l.wantReasons(what, broker.Grant{}, q.words); strings.Contains(strings.Join(got, ""), "not known") {
-					t.Errorf("%s: %q", what, got)
-				}
-			default:
-				if got := l.wantReasons(what, broker.Grant{}, q.words); !strings.Contains(strings.Join(got, ""), "it is not known whether") {
-					t.Errorf("%s: %q does not say that nobody knows", what, got)
-				}
-			}
-		}
-		for _, kind := range []fake.Kind{fake.HTML, fake.Drop, fake.Hang, fake.Huge, fake.Redirect, fake.JSON} {
+		for _, kind := range []fake.Kind{fake.Hang, fake.Huge, fake.Redirect, fake.JSON} {
 			if kind == fake.Hang && name != "EC2" && name != "held EC2" {
 				continue // a second each, and the same lines
 			}

@@ -279,35 +279,6 @@ func TestPutWithALostAnswer(t *testing.T) {
 	}
 }
 
-// Everything but the write of a key is repeated once where the connection breaks.
-func TestLostAnswersOfTheRestAreAskedForAgain(t *testing.T) {
-	f := fakevault.New(t, nil)
-	s := mustOpen(t, optionsFor(t, f))
-	for _, kind := range []fake.Fault{{Kind: fake.Drop, Late: true}, {Kind: fake.Drop}, {Kind: fake.Refuse, Status: 500}, {Kind: fake.Refuse, Status: 412}} {
-		ref, key := mustPut(t, s)
-		fail := func(method, path string) {
-			fault := kind
-			fault.Method, fault.Path = method, path
-			f.Fail(fault)
-		}
-		fail("GET", "^/v1/secret/data/")
-		wantKey(t, s, ref, key)
-		fail("GET", "^/v1/secret/metadata/")
-		if held, err := s.List(t.Context(), ""); err != nil || len(held) != 1 {
-			t.Errorf("%v: List = %v, %v, want one key", kind, held, err)
-		}
-		fail("GET", "^/v1/secret/metadata/")
-		fail("PUT", "^/v1/secret/destroy/")
-		fail("DELETE", "^/v1/secret/metadata/")
-		if worth, err := s.Delete(t.Context(), ref); worth != secret.Shredded || err != nil {
-			t.Errorf("%v: Delete = %q, %v", kind, worth, err)
-		}
-		if names := f.Names(); len(names) != 0 {
-			t.Errorf("%v: Vault still holds %v", kind, names)
-		}
-	}
-}
-
 func TestCheckLeavesNothingAndFindsEachFault(t *testing.T) {
 	f := fakevault.New(t, nil)
 	s := mustOpen(t, optionsFor(t, f))

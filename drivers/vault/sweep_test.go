@@ -92,6 +92,7 @@ const ended = "^(GET|PUT|DELETE) /v1/secret/(metadata|destroy)/"
 var vaultSweep = func() *sweep.Suite {
 	s := sweep.OfKeyStore("Vault")
 	s.Words = map[string]*regexp.Regexp{"version": regexp.MustCompile(`[0-9]+\.[0-9a-f]{32}`), "token": regexp.MustCompile(`hvs\.[A-Z2-7]+`)}
+	s.Kindless = true // a status that no call expects is the fault of the configuration
 	s.Headers = []string{"X-Vault-Token", "X-Vault-Request"}
 	s.Exceptions = []sweep.Exception{
 		{Request: "/login ", Fault: "401", Want: secret.ErrForbidden, Why: "a way to log in may say so"},
@@ -113,9 +114,12 @@ var vaultSweep = func() *sweep.Suite {
 	return &s
 }
 
+// altered are the requests of flows whose answers are altered.
+var altered = map[string]string{"get": ".", "delete": ".", "list": ".", "check": ".", "login-approle": "login", "login-token": "lookup", "put": "."}
+
 // flow is one on a fresh store; what it makes is taken back where it says how.
 func flow(name, beside string, make func(w *swept) *sweep.Bench, change ...func(*swept, *vault.Options)) sweep.Flow {
-	return sweep.Flow{Name: name, Beside: beside, New: func(t testing.TB) *sweep.Bench {
+	return sweep.Flow{Name: name, Beside: beside, Fields: altered[name], Statuses: map[string]string{"get": ".", "login-approle": "login"}[name], New: func(t testing.TB) *sweep.Bench {
 		w := fresh(t, func(w *swept, o *vault.Options) {
 			for _, c := range change {
 				c(w, o)
@@ -153,9 +157,9 @@ func TestSweepOfKeys(t *testing.T) {
 		return b
 	}
 	vaultSweep().Run(t,
+		flow("get", "", func(w *swept) *sweep.Bench { return w.bench(w.get(w.put())) }),
 		flow("put", "", put),
 		flow("put-logging-in", "", func(w *swept) *sweep.Bench { return put(w.forgotten()) }),
-		flow("get", "", func(w *swept) *sweep.Bench { return w.bench(w.get(w.put())) }),
 		flow("get-logging-in", "", func(w *swept) *sweep.Bench {
 			ref := w.put()
 			return w.bench(w.forgotten().get(ref))

@@ -36,6 +36,9 @@ type Flow struct {
 	Alike string
 	// Only matches requests that meet faults, where all others do in another flow; empty is all, "none" is none.
 	Only string
+	// Fields matches requests of whose answers each field is altered, and Statuses those that [Statuses] come to. What comes of
+	// either stands in the golden file, and is no rule's: no secret turns up, and an error is of a kind.
+	Fields, Statuses string
 }
 
 // Bench is what one run of a flow runs on.
@@ -75,6 +78,8 @@ type Suite struct {
 	Headers []string
 	// Body makes JSON of a request's body; nil takes it as it is.
 	Body func(r *http.Request, body []byte) []byte
+	// Kindless: errors of answers that are altered may be of no kind.
+	Kindless bool
 	// Skip are the names of faults that are left out, as another is the same here.
 	Skip []string
 }
@@ -100,6 +105,9 @@ type Exception struct {
 	Bare bool
 	Why  string
 }
+
+// alike are faults that a driver takes alike at all of its requests, as they are no answers: the first flow of a run meets them.
+var alike = []string{"page", "drop", "cut"}
 
 // Unkind is the kind of an error that is of none of a suite's.
 var Unkind = errors.New("of no kind")
