@@ -25,7 +25,6 @@ import (
 	"github.com/vimbroker/vimbroker/test/clock"
 	"github.com/vimbroker/vimbroker/test/conformance"
 	"github.com/vimbroker/vimbroker/test/fakekube"
-	"github.com/vimbroker/vimbroker/test/faults"
 )
 
 var (
@@ -134,8 +133,6 @@ type benchOptions struct {
 	policies map[string][]byte
 	holders  broker.TokenHolders
 	lag      time.Duration
-	// points are the steps of the store, where a sweep has them fail.
-	points *faults.Points
 }
 
 func newBench(t testing.TB, o benchOptions) *bench {
@@ -143,10 +140,7 @@ func newBench(t testing.TB, o benchOptions) *bench {
 	b := &bench{t: t, dir: t.TempDir(), clock: clock.New(time.Now().UTC().Truncate(time.Second)), log: &bytes.Buffer{}}
 	b.kube = fakekube.New(t, fakekube.Options{Now: b.clock.Now, CacheLag: o.lag})
 	log := slog.New(slog.NewTextHandler(&lockedWriter{w: b.log}, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	if o.points != nil {
-		faults.Watch(t, b.database(), o.points)
-	}
-	store, err := sqlite.Open(t.Context(), sqlite.Options{Path: b.database(), Now: b.clock.Now, Log: log})
+	store, err := sqlite.Open(t.Context(), sqlite.Options{Path: filepath.Join(b.dir, "data", "vimbroker.db"), Now: b.clock.Now, Log: log})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,8 +175,6 @@ func newBench(t testing.TB, o benchOptions) *bench {
 
 // usual are the policies of a site that has none of its own.
 var usual = sync.OnceValues(func() (*policy.Policies, error) { return policy.Load(nil) })
-
-func (b *bench) database() string { return filepath.Join(b.dir, "data", "vimbroker.db") }
 
 func mustNew(t testing.TB, o broker.Options) *broker.Broker {
 	t.Helper()

@@ -26,7 +26,6 @@ import (
 	"github.com/vimbroker/vimbroker/policy/audit"
 	"github.com/vimbroker/vimbroker/policy/egress"
 	"github.com/vimbroker/vimbroker/test/clock"
-	"github.com/vimbroker/vimbroker/test/faults"
 )
 
 var (
@@ -59,17 +58,8 @@ func newPlant(t *testing.T, change ...func(*lifecycle.Terms)) *plant {
 
 func newPlantWith(t *testing.T, change func(*lifecycle.Options, *yard)) *plant {
 	t.Helper()
-	return newPlantOn(t, nil, change)
-}
-
-// newPlantOn is newPlantWith on a store whose steps are points, if that is not nil.
-func newPlantOn(t *testing.T, points *faults.Points, change func(*lifecycle.Options, *yard)) *plant {
-	t.Helper()
 	p := &plant{t: t, clock: clock.New(time.Date(2031, 5, 6, 7, 8, 9, 0, time.UTC)), yard: &yard{objects: map[string]int32{}}, dir: t.TempDir()}
-	if points != nil {
-		faults.Watch(t, p.database(), points)
-	}
-	store, err := sqlite.Open(t.Context(), sqlite.Options{Path: p.database(), Now: p.clock.Now, Log: slog.New(slog.DiscardHandler)})
+	store, err := sqlite.Open(t.Context(), sqlite.Options{Path: filepath.Join(p.dir, "vimbroker.db"), Now: p.clock.Now, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,8 +97,6 @@ func newPlantOn(t *testing.T, points *faults.Points, change func(*lifecycle.Opti
 
 // usual are the policies of a site that has none of its own.
 var usual = sync.OnceValues(func() (*policy.Policies, error) { return policy.Load(nil) })
-
-func (p *plant) database() string { return filepath.Join(p.dir, "vimbroker.db") }
 
 // made makes an instance.
 func (p *plant) made() lifecycle.Instance {

@@ -14,12 +14,12 @@ import (
 )
 
 var plants = faults.Kit[*plant]{
-	New: func(t *testing.T, points *faults.Points) *plant {
-		return newPlantOn(t, points, func(o *lifecycle.Options, _ *yard) { o.Terms.LookEvery = time.Hour })
+	New: func(t *testing.T) *plant {
+		return newPlantWith(t, func(o *lifecycle.Options, _ *yard) { o.Terms.LookEvery = time.Hour })
 	},
 	World: func(p *plant) faults.World {
 		return faults.World{
-			Path: p.database(), Objects: p.stands, Keys: func() []string { return nil },
+			Objects: p.stands, Keys: func() []string { return nil },
 			Pass: func(wait time.Duration) error {
 				p.clock.Add(wait + time.Minute)
 				var failed []error

@@ -43,6 +43,7 @@ func init() {
 type disk struct {
 	driver.Driver
 	mu      sync.Mutex
+	next    *Points // of the database that is opened next
 	watched map[string]*watched
 }
 
@@ -52,25 +53,42 @@ type watched struct {
 	last   real
 }
 
-// Watch has the steps of the store at that path, which is yet to be opened, be points. The database is there already,
-// empty: made once for all. It is not written through to the real disk.
-func Watch(t testing.TB, path string, p *Points) {
+// watch has the steps of the store that open opens be points. Its database is made once for all, and not written through to
+// the real disk.
+func watch(t testing.TB, p *Points, open func()) {
 	t.Helper()
-	raw, err := empty()
-	if err == nil {
-		err = errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, raw, 0o600))
-	}
-	if err != nil {
+	if _, err := empty(); err != nil {
 		t.Fatal(err)
 	}
 	through.mu.Lock()
+	through.next = p
+	through.mu.Unlock()
+	open()
+	through.mu.Lock()
 	defer through.mu.Unlock()
-	through.watched[path] = &watched{points: p}
+	if through.next != nil {
+		t.Fatal("no store was opened")
+	}
 	t.Cleanup(func() {
 		through.mu.Lock()
 		defer through.mu.Unlock()
-		delete(through.watched, path)
+		delete(through.watched, p.path)
 	})
+}
+
+// of is the database at a path, if it is watched; by that the one that is to be watched next.
+func (d *disk) of(path string) (*watched, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if w := d.watched[path]; w != nil || d.next == nil {
+		return w, nil
+	}
+	raw, err := empty()
+	if err != nil {
+		return nil, err
+	}
+	d.next.path, d.watched[path], d.next = path, &watched{points: d.next}, nil
+	return d.watched[path], os.WriteFile(path, raw, 0o600)
 }
 
 // empty is a database without rows.
@@ -97,9 +115,10 @@ func (d *disk) Open(name string) (driver.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.mu.Lock()
-	w := d.watched[path]
-	d.mu.Unlock()
+	w, err := d.of(path)
+	if err != nil {
+		return nil, err
+	}
 	if w != nil {
 		name = strings.Replace(name, "synchronous(FULL)", "synchronous(OFF)", 1)
 	}

@@ -29,6 +29,7 @@ func (p Point) String() string { return p.By + ": " + p.What }
 
 // Points are the steps of a flow, while they are counted.
 type Points struct {
+	path    string // of the database
 	mu      sync.Mutex
 	armed   bool
 	nth     int // the one that fails, from 0; -1: none

@@ -26,11 +26,12 @@ var (
 		{regexp.MustCompile(`-----BEGIN [^-]+-----[^-]+-----END [^-]+-----\s*`), "<pem>"},
 		{regexp.MustCompile(`\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(Z| \+0000 UTC)`), "<time>"},
 		{regexp.MustCompile(`\b1\d{15}\b|\b2\d{15}\b`), "<time>"},
-		{regexp.MustCompile(`\b(Revision|Attempts|Epoch|epoch)([:=])\d+`), "$1$2<n>"},
+		{regexp.MustCompile(`\b(Revision|Attempts|Epoch|epoch)("?[:=])\d+`), "$1$2<n>"},
 		{regexp.MustCompile(`\b0x[0-9a-f]+\b`), "<pointer>"},
 		{regexp.MustCompile(`\bgAAAA[\w=-]+`), "<sealed>"},
 		{regexp.MustCompile(`\b127\.0\.0\.1:\d+|\blocalhost:\d+`), "<host>"},
 		{regexp.MustCompile(`\b[0-9a-f]{16,}\b`), "<hex>"},
+		{regexp.MustCompile(`\b[\w-]{43}\b`), "<digest>"},
 		{regexp.MustCompile(`\b(vbl|vbc)_[\w-]+`), "<secret>"},
 	}
 )
@@ -157,7 +158,10 @@ func less(all, others []string) (left []string) {
 
 // unlike shows where two texts differ, with a few words before.
 func unlike(got, want string) string {
-	a, b := strings.Fields(got), strings.Fields(want)
+	words := func(text string) []string {
+		return strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == ',' })
+	}
+	a, b := words(got), words(want)
 	from := 0
 	for from < min(len(a), len(b)) && a[from] == b[from] {
 		from++

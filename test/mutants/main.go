@@ -15,6 +15,7 @@ import (
 // options are what the command line says.
 type options struct {
 	root, hand, only, tests string
+	run                     string
 	seed                    uint64
 	n, workers              int
 	all, list, near         bool
@@ -33,6 +34,7 @@ func main() {
 	flag.BoolVar(&o.list, "list", false, "print the names, and try nothing")
 	flag.BoolVar(&o.near, "near", false, "run only the tests of the packages with faults")
 	flag.StringVar(&o.tests, "tests", "./...", "packages whose tests are run, with spaces between them")
+	flag.StringVar(&o.run, "run", "", "run only the tests whose name matches this")
 	flag.IntVar(&o.workers, "workers", 2, "tests side by side")
 	flag.DurationVar(&o.slow, "slow", 30*time.Second, "leave out tests that take longer")
 	flag.DurationVar(&o.patience, "patience", time.Minute, "time of tests for one fault")
@@ -154,7 +156,7 @@ func tryAll(o options, faults []*fault, done *done) ([]verdict, error) {
 		return nil, err
 	}
 	defer os.RemoveAll(work)
-	s := &suite{dir: filepath.Join(work, "copy"), work: work, slow: o.slow, workers: o.workers}
+	s := &suite{dir: filepath.Join(work, "copy"), work: work, slow: o.slow, workers: o.workers, only: o.run}
 	began := time.Now()
 	phase := func(format string, args ...any) {
 		fmt.Printf("%6s  %s\n", time.Since(began).Round(time.Second), fmt.Sprintf(format, args...))

@@ -29,6 +29,7 @@ type suite struct {
 	dir, work string // the copy, and a directory for programs and notes
 	slow      time.Duration
 	workers   int
+	only      string // the tests whose name matches this
 }
 
 // listed is what "go list" says of a package.
@@ -134,6 +135,10 @@ func (s *suite) each(n int, do func(i int)) {
 
 // trace runs each test alone, and returns those that pass in time and reach a fault. The others are told.
 func (s *suite) trace(pkgs []string) ([]*test, error) {
+	wanted, err := regexp.Compile(s.only)
+	if err != nil {
+		return nil, err
+	}
 	var all []*test
 	for _, pkg := range pkgs {
 		c := exec.Command(s.program(pkg), "-test.list", "^(Test|Fuzz|Example)")
@@ -143,7 +148,9 @@ func (s *suite) trace(pkgs []string) ([]*test, error) {
 			return nil, fmt.Errorf("listing the tests of %s: %w", pkg, err)
 		}
 		for name := range strings.Lines(string(out)) {
-			all = append(all, &test{pkg: pkg, name: strings.TrimSpace(name)})
+			if name = strings.TrimSpace(name); wanted.MatchString(name) {
+				all = append(all, &test{pkg: pkg, name: name})
+			}
 		}
 	}
 	kept, late := s.traced(all)
