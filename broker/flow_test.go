@@ -139,16 +139,8 @@ func newBench(t testing.TB, o benchOptions) *bench {
 	t.Helper()
 	b := &bench{t: t, dir: t.TempDir(), clock: clock.New(time.Now().UTC().Truncate(time.Second)), log: &bytes.Buffer{}}
 	b.kube = fakekube.New(t, fakekube.Options{Now: b.clock.Now, CacheLag: o.lag})
-	log := slog.New(slog.NewTextHandler(&lockedWriter{w: b.log}, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	store, err := sqlite.Open(t.Context(), sqlite.Options{Path: filepath.Join(b.dir, "data", "vimbroker.db"), Now: b.clock.Now, Log: log})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { store.Close() })
-	b.store = &faultyStore{Store: store, next: map[string]int{}}
-	if b.keys, err = keydir.Open(filepath.Join(b.dir, "keys")); err != nil {
-		t.Fatal(err)
-	}
+	b.reopen()
+	log := b.logger()
 	policies, err := usual()
 	if len(o.policies) > 0 {
 		policies, err = policy.Load(o.policies)
@@ -171,6 +163,25 @@ func newBench(t testing.TB, o benchOptions) *bench {
 	}
 	b.Broker = mustNew(t, b.options)
 	return b
+}
+
+func (b *bench) logger() *slog.Logger {
+	return slog.New(slog.NewTextHandler(&lockedWriter{w: b.log}, &slog.HandlerOptions{Level: slog.LevelDebug}))
+}
+
+// reopen opens the stores of the bench's directory.
+func (b *bench) reopen() {
+	b.t.Helper()
+	path := filepath.Join(b.dir, "data", "vimbroker.db")
+	store, err := sqlite.Open(b.t.Context(), sqlite.Options{Path: path, Now: b.clock.Now, Log: b.logger()})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.t.Cleanup(func() { store.Close() })
+	b.store = &faultyStore{Store: store, next: map[string]int{}}
+	if b.keys, err = keydir.Open(filepath.Join(b.dir, "keys")); err != nil {
+		b.t.Fatal(err)
+	}
 }
 
 // usual are the policies of a site that has none of its own.

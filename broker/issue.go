@@ -453,7 +453,7 @@ func (b *Leaser) abort(ctx context.Context, l Lease, why Reason, e audit.Entry) 
 	stored, err := b.leases.UpdateLease(ctx, l.ID, func(now *Lease) error {
 		if now.State == LeasePending || now.State == LeaseActive {
 			now.State, now.Reason = LeaseRevoking, cmp.Or(now.Reason, why)
-			now.IdempotencyKey = "" // nothing was handed out: a repeat may work
+			now.freeKey()
 		}
 		if now.State.Live() && now.Sealed == "" {
 			now.takeMinted(l)
@@ -482,6 +482,14 @@ func (b *Leaser) abort(ctx context.Context, l Lease, why Reason, e audit.Entry) 
 	defer session.close()
 	if _, err := b.takeBack(ctx, session, stored, act); err != nil {
 		b.log.WarnContext(ctx, "an unfinished lease is left for the reaper", "lease", l.ID, "error", err)
+	}
+}
+
+// freeKey lets a repeat of a request work for which nothing was handed out. The key of a lease that follows another is that
+// one's, whose holder has it.
+func (l *Lease) freeKey() {
+	if !l.Follows() {
+		l.IdempotencyKey = ""
 	}
 }
 

@@ -219,7 +219,7 @@ func (b *Leaser) beginRevocation(
 		case LeasePending, LeaseActive:
 			now.Reason = cmp.Or(now.Reason, why)
 			if why == ReasonAbandoned {
-				now.IdempotencyKey = "" // nothing was handed out: a repeat may work
+				now.freeKey()
 			}
 		case LeaseIrrevocable:
 			now.Attempts, now.LastError = 0, ""

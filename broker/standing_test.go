@@ -35,6 +35,7 @@ type standingBench struct {
 	*bench
 	clients directory
 	vim     broker.VIM
+	plain   secret.Text // of the lease that was issued last, in a sweep
 }
 
 func newStandingBench(t *testing.T, o benchOptions) *standingBench {

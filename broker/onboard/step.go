@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -129,12 +130,25 @@ func (w *watcher) add(ctx context.Context, s Seen) (Cluster, error) {
 	if err != nil {
 		return c, err
 	}
-	if err := w.Store.AddCluster(ctx, c, act.Done(audit.DetailNew+detailState, string(c.State))); err != nil {
+	err = w.Store.AddCluster(ctx, c, act.Done(audit.DetailNew+detailState, string(c.State)))
+	if errors.Is(err, broker.ErrExists) { // a write took effect whose answer was lost
+		c, err = w.stored(ctx, s, err)
+	}
+	if err != nil {
 		return c, err
 	}
 	failpoint.At("onboard.added")
 	w.keep(c)
 	return c, nil
+}
+
+// stored is the row of a cluster as it is now; missing if there is none.
+func (w *watcher) stored(ctx context.Context, s Seen, missing error) (Cluster, error) {
+	found, _, err := w.Store.Clusters(ctx, ClusterFilter{Management: w.m.VIM, Namespace: s.Namespace, Name: s.Name})
+	if at := slices.IndexFunc(found, func(c Cluster) bool { return c.UID == s.UID }); at >= 0 && err == nil {
+		return found[at], nil
+	}
+	return Cluster{}, errors.Join(err, missing)
 }
 
 const notReady = "its control plane is not up yet"

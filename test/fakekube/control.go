@@ -2,6 +2,7 @@ package fakekube
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -126,4 +127,25 @@ func (s *Server) FailNext(method, path string, status, times int) {
 // expression) has taken effect and before it is answered.
 func (s *Server) After(method, path string, f func()) {
 	s.Fail(fake.Fault{Method: method, Path: path, Kind: fake.Pass, Late: true, Reached: f})
+}
+
+// Remember returns what has all stand again as it stands now, for a test that does one thing after another to it.
+func (s *Server) Remember() (back func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	copied := func(objects map[key]object) map[key]object {
+		all := make(map[key]object, len(objects))
+		for k, o := range objects {
+			all[k] = o.DeepCopyObject().(object)
+		}
+		return all
+	}
+	objects, revision, issued := copied(s.objects), s.revision, slices.Clone(s.issued)
+	cache, revoked, denials := maps.Clone(s.cache), maps.Clone(s.revoked), slices.Clone(s.denials)
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.objects, s.revision, s.issued = copied(objects), revision, slices.Clone(issued)
+		s.cache, s.revoked, s.denials = maps.Clone(cache), maps.Clone(revoked), slices.Clone(denials)
+	}
 }

@@ -83,11 +83,14 @@ func (d *disk) of(path string) (*watched, error) {
 	if w := d.watched[path]; w != nil || d.next == nil {
 		return w, nil
 	}
+	d.next.path, d.watched[path], d.next = path, &watched{points: d.next}, nil
+	if file, err := os.Stat(path); err == nil && file.Size() > 0 { // it is a copy of another
+		return d.watched[path], nil
+	}
 	raw, err := empty()
 	if err != nil {
 		return nil, err
 	}
-	d.next.path, d.watched[path], d.next = path, &watched{points: d.next}, nil
 	return d.watched[path], os.WriteFile(path, raw, 0o600)
 }
 

@@ -14,7 +14,7 @@ var apart = map[string]bool{"schema_migrations": true, "audit_tiles": true, "aud
 // unsaid are columns that another number of tries may change.
 var unsaid = map[string]bool{
 	"revision": true, "seq": true, "request": true, "time": true, "fence": true, "next_attempt_at": true, "attempts": true,
-	"health_next": true, "due_at": true, "idle_since": true,
+	"health_next": true, "due_at": true, "idle_since": true, "wanted": true, "done": true,
 }
 
 var (
@@ -31,7 +31,7 @@ var (
 		{regexp.MustCompile(`\bgAAAA[\w=-]+`), "<sealed>"},
 		{regexp.MustCompile(`\b127\.0\.0\.1:\d+|\blocalhost:\d+`), "<host>"},
 		{regexp.MustCompile(`\b[0-9a-f]{16,}\b`), "<hex>"},
-		{regexp.MustCompile(`\b[\w-]{43}\b`), "<digest>"},
+		{regexp.MustCompile(`[\w-]{43,}`), "<digest>"},
 		{regexp.MustCompile(`\b(vbl|vbc)_[\w-]+`), "<secret>"},
 	}
 )
