@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -15,7 +17,9 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/drivers/keystone"
 	"github.com/vimbroker/vimbroker/drivers/openstack"
+	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/egress"
 	"github.com/vimbroker/vimbroker/test/clock"
 	"github.com/vimbroker/vimbroker/test/fake"
@@ -321,7 +325,7 @@ var keystoneExceptions = []sweep.Exception{
 var (
 	altered = map[string]string{
 		"check-again": ".", "issue": "application_credentials", "inventory": "application_credentials", "user-issue": "users|domains|tokens", "user-renew": "PATCH|users",
-		"left": "^GET", "check-no-project": "projects", "check-restricted": `"vimbroker"|OS-EC2`, "issue-unbounded": "^GET",
+		"left": "^GET", "check-no-project": "projects", "check-restricted": `"vimbroker"|OS-EC2`, "issue-unbounded": "^GET .*(trusts|/credentials)",
 	}
 	statuses = map[string]string{"inventory": "application_credentials"}
 )
@@ -585,5 +589,56 @@ func TestSweepInstead(t *testing.T) {
 			l, _, _ := instead(t)
 			return l.inventory()
 		}),
+	)
+}
+
+// calling is a lab with a caller's token, and what authenticates it.
+func calling(t testing.TB, known bool) *sweep.Bench {
+	t.Helper()
+	l := plain(t).checked()
+	token := l.issued(l.grant("", openstack.Heat, false)).Credential.Token.Reveal()
+	service := l.s.User("service", l.project, "service")
+	l.secrets = append(l.secrets, service.Password)
+	file := filepath.Join(t.TempDir(), "password")
+	if err := os.WriteFile(file, []byte(service.Password), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	callers, err := openstack.NewCallers(openstack.CallersOptions{
+		AuthURL: l.s.Endpoint, Now: l.now.Now, Log: slog.New(slog.NewTextHandler(&l.log, nil)),
+		Login: keystone.Auth{Password: &keystone.Password{UserID: service.ID, ProjectID: l.project.ID, PasswordFile: file}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(callers.Close)
+	if known { // and its session has ended since
+		if _, err := callers.Authenticate(t.Context(), token); err != nil {
+			t.Fatal(err)
+		}
+		l.s.RevokeTokens(service.ID)
+		l.now.Add(2 * time.Minute)
+	}
+	b := l.bench(func(ctx context.Context) (any, error) {
+		p, err := callers.Authenticate(ctx, token)
+		return fmt.Sprintf("%+v", p), err
+	}, nil)
+	b.Names[service.ID], b.Names[service.Password] = "service", "service's password"
+	b.Later = func() { l.now.Add(2 * time.Minute) }
+	return b
+}
+
+func TestSweepOfCallers(t *testing.T) {
+	s := keystoneSweep()
+	s.Kinds = append([]error{policy.ErrUnauthenticated}, s.Kinds...)
+	s.Kindless = true
+	s.Exceptions = []sweep.Exception{
+		{Request: "^POST /v3/auth/tokens", Fault: "40[134]", Want: sweep.Unkind, Bare: true, Why: "the broker's own login is refused: that is no word on the caller"},
+		{Request: "^GET ", Fault: "404", Want: policy.ErrUnauthenticated, Bare: true, Why: "Keystone's word that it does not know the caller's token"},
+		{Flow: "^caller$", Request: "^GET ", Fault: "401|drop|cut", Why: "the broker's session may have ended: with another the call succeeds"},
+		{Flow: "^caller-again$", Request: "^GET ", Nth: 1, Fault: "401|hollow", Why: "the broker's session has ended: with another the call succeeds"},
+	}
+	s.Run(t,
+		sweep.Flow{Name: "caller", Fields: ".", Statuses: "^GET", New: func(t testing.TB) *sweep.Bench { return calling(t, false) }},
+		sweep.Flow{Name: "caller-again", New: func(t testing.TB) *sweep.Bench { return calling(t, true) }},
 	)
 }

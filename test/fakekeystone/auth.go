@@ -2,6 +2,7 @@ package fakekeystone
 
 import (
 	"encoding/json"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -160,8 +161,8 @@ func (s *Server) shown(t token) object {
 		services[e.Service] = append(services[e.Service], object{"id": newID(), "interface": e.Interface, "region": e.Region, "region_id": e.Region, "url": e.URL})
 	}
 	catalog := []object{}
-	for kind, endpoints := range services {
-		catalog = append(catalog, object{"id": newID(), "type": kind, "name": kind, "endpoints": endpoints})
+	for _, kind := range slices.Sorted(maps.Keys(services)) {
+		catalog = append(catalog, object{"id": newID(), "type": kind, "name": kind, "endpoints": services[kind]})
 	}
 	out["catalog"] = catalog
 	return out
