@@ -16,6 +16,7 @@ import (
 	"github.com/vimbroker/vimbroker/lifecycle"
 	"github.com/vimbroker/vimbroker/lifecycle/vnfpkg"
 	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/policy/audit"
 )
 
 // twins is one driver of two clusters, each a yard of its own. A file PART/NAME is of that part.
@@ -229,6 +230,39 @@ func TestInspectTwoClusters(t *testing.T) {
 	if want := []string{"base", "db", "far/app", "far/late", "pod of edge", "pod of far"}; err != nil || !slices.Equal(names, want) {
 		t.Errorf("there is shown %q (%v), want %q", names, err, want)
 	}
+}
+
+// A part moves to another registration of its cluster, by its key, and to none of the other's; what is let go of is left on each.
+func TestMoveAPart(t *testing.T) {
+	p := newPair(t)
+	again := broker.VIM{ID: "far-2", Name: "far-2", Type: "kubernetes", Project: "core"}
+	again.Current.Identity = "far"
+	if err := p.lends.keep(again); err != nil {
+		t.Fatal(err)
+	}
+	p.lends.brought, p.twins.on["far-2"] = []broker.VIM{again}, p.far
+	i, o := p.begins()
+	p.completes(o, nil)
+	for key, kind := range map[string]error{"near": broker.ErrConflict, "other": broker.ErrInvalid} {
+		_, err := p.Modify(t.Context(), alice, i.ID, lifecycle.Modification{VIM: "far-2", Connection: key})
+		wantKind(t, err, kind)
+	}
+	must(p.Modify(t.Context(), alice, i.ID, lifecycle.Modification{VIM: "far-2", Connection: "far"}))
+	if s := p.instance(i.ID).Shape; s.VIM != "edge" || s.More[0].VIM != "far-2" || s.More[0].Name != "far" {
+		t.Errorf("moved the instance is on %+v and %+v", s.Part, s.More)
+	}
+	p.lends.asked = nil
+	p.completes(p.Scale(t.Context(), alice, i.ID, lifecycle.Scaling{Aspect: "app", Steps: 1}))
+	if slices.ContainsFunc(p.lends.asked, func(r broker.LeaseRequest) bool { return r.VIM != "far-2" }) {
+		t.Errorf("scaled there, leases are taken for %+v", p.lends.asked)
+	}
+	must(p.Forget(t.Context(), ada, i.ID))
+	if !slices.ContainsFunc(p.entries(), func(e audit.Entry) bool {
+		return e.Detail[audit.DetailLeft] == "2 objects on VIM edge (edge), 2 objects on VIM far-2 (far-2)"
+	}) {
+		t.Error("no record says what is left on each cluster")
+	}
+	p.wantStanding("base db", "far/app far/late")
 }
 
 // Where objects name every key, the first of the keys has those that name none besides.
