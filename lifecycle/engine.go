@@ -224,17 +224,28 @@ func (a *attempt) port(ctx context.Context) (others bool, err error) {
 	return true, err
 }
 
-// dropPorts has ports go that no pod has any more.
+// dropPorts has ports go that no pod has any more, as those of changes that were given up.
 func (a *attempt) dropPorts(ctx context.Context) error {
 	if a.o.Type == ScaleVNF || a.o.Type == Heal || a.o.Type == Instantiate && a.o.State != RollingBack {
 		return nil
 	}
+	before, _, err := a.Store.Operations(ctx, OperationFilter{Instance: a.i.ID, Page: broker.Page{Size: broker.MaxPage}})
+	if err != nil {
+		return err
+	}
 	links := slices.Concat(a.o.Before.Links, a.o.Target.Links)
+	own := len(links)
+	for _, o := range before {
+		if o.State == Failed {
+			links = append(links, o.Target.Links...)
+		}
+	}
 	for n, k := range links {
 		if !k.Spans || slices.ContainsFunc(links[:n], func(other Link) bool { return other.ID == k.ID && other.Spans }) {
 			continue
 		}
-		if _, err := a.Links.Ports(ctx, k.ID, a.i.ID, a.plan.Ports[k.ID], true); err != nil && !errors.Is(err, broker.ErrNotFound) {
+		_, err := a.Links.Ports(ctx, k.ID, a.i.ID, a.plan.Ports[k.ID], true)
+		if err != nil && n < own && !errors.Is(err, broker.ErrNotFound) { // or they go with the link
 			return err
 		}
 	}

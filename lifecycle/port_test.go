@@ -183,6 +183,49 @@ func TestPortsGoBack(t *testing.T) {
 	b.wantStanding("", "")
 }
 
+// Ports of a change that was given up stay as long as pods may have their addresses: until the next change, or the end of the instance.
+// That waits for no cloud that it has nothing else to do with.
+func TestPortsOfAChangeGivenUp(t *testing.T) {
+	b, k := newLinked(t)
+	givenUp := func() lifecycle.Instance {
+		t.Helper()
+		i := b.made()
+		r := onLink()
+		r.Links[0].CPs = r.Links[0].CPs[:1]
+		b.completes(must(b.Instantiate(t.Context(), alice, i.ID, r)), nil)
+		b.pods.failing = func(context.Context, lifecycle.Wave) error {
+			return &broker.Error{Kind: lifecycle.ErrNotReady, Detail: "a pod waits for ever"}
+		}
+		ask := lifecycle.Connecting{Links: []lifecycle.Link{{Ext: "more", Name: "sgi", CPs: []sol003.ExtCP{{CPDID: "POD_CP"}}}}}
+		o := b.ends(lifecycle.FailedTemp, must(b.Connect(t.Context(), alice, i.ID, ask)), nil)
+		b.pods.failing = nil
+		must(b.Fail(t.Context(), alice, o.ID))
+		if len(k.there) != 1 {
+			t.Fatalf("given up, the change leaves the ports %q", k.there)
+		}
+		return i
+	}
+	i := givenUp()
+	b.completes(b.Heal(t.Context(), alice, i.ID, lifecycle.Healing{}))
+	if len(k.there) != 1 {
+		t.Errorf("healed, the ports are %q", k.there)
+	}
+	b.completes(b.ChangePackage(t.Context(), alice, i.ID, lifecycle.PackageChange{VNFDID: "web-1"}))
+	if len(k.there) != 0 {
+		t.Errorf("after another change the ports %q are left", k.there)
+	}
+	i = givenUp()
+	k.fails = away
+	b.completes(b.Terminate(t.Context(), alice, i.ID, nil))
+	k.fails = nil
+	k.there = nil
+	i = givenUp()
+	b.completes(b.Terminate(t.Context(), alice, i.ID, nil))
+	if len(k.there) != 0 {
+		t.Errorf("after the termination the ports %q are left", k.there)
+	}
+}
+
 // On the way back from a change, pods whose cluster cannot be reached keep their ports.
 func TestPortsStayWithPodsThatCannotBeReached(t *testing.T) {
 	b, k := newLinked(t)
