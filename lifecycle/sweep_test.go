@@ -52,7 +52,7 @@ func (p *plant) aRunning() string { return p.running().ID }
 
 // operation is a flow that asks for an operation.
 func operation(name string, given func(*plant) string, ask func(*plant, context.Context, string) (lifecycle.Operation, error)) faults.Flow[*plant] {
-	return faults.Flow[*plant]{Name: name, Given: given, Repeated: broker.ErrConflict, Do: func(p *plant, id string) (any, error) { return ask(p, p.t.Context(), id) }}
+	return faults.Flow[*plant]{Name: name, Given: given, Repeated: broker.ErrConflict, Leaves: `^entry: done vnf:cancel `, Do: func(p *plant, id string) (any, error) { return ask(p, p.t.Context(), id) }}
 }
 
 // worked is a flow that works an operation.
@@ -117,4 +117,62 @@ func TestSweepWorkingOperations(t *testing.T) {
 		f.Only = a.only
 		faults.Sweep(t, plants, f)
 	}
+}
+
+// aFailed is an operation that instantiates, and has failed for now.
+func (p *plant) aFailed() string {
+	o, err := p.Instantiate(p.t.Context(), alice, p.made().ID, lifecycle.Instantiation{Flavour: "simple", VIM: "edge"})
+	p.yard.failsAt(1, errBroken)
+	return p.ends(lifecycle.FailedTemp, o, err).ID
+}
+
+func TestSweepWhatIsDoneToOperations(t *testing.T) {
+	faults.Sweep(t, plants,
+		operation("retry", (*plant).aFailed, func(p *plant, ctx context.Context, id string) (lifecycle.Operation, error) {
+			return p.Retry(ctx, alice, id)
+		}),
+		operation("roll back", (*plant).aFailed, func(p *plant, ctx context.Context, id string) (lifecycle.Operation, error) {
+			return p.Rollback(ctx, alice, id)
+		}),
+		operation("fail", (*plant).aFailed, func(p *plant, ctx context.Context, id string) (lifecycle.Operation, error) {
+			return p.Fail(ctx, alice, id)
+		}),
+		operation("cancel", func(p *plant) string { return p.begun().ID }, func(p *plant, ctx context.Context, id string) (lifecycle.Operation, error) {
+			return p.Cancel(ctx, alice, id, lifecycle.Forceful)
+		}),
+		worked("a way back", (*plant).aFailed, func(p *plant, ctx context.Context, id string) (lifecycle.Operation, error) {
+			return p.Rollback(ctx, alice, id)
+		}),
+	)
+}
+
+func TestSweepInstances(t *testing.T) {
+	faults.Sweep(t, plants,
+		faults.Flow[*plant]{Name: "create", Leaves: `^vnf_instances:|^vnf_package_uses:|^entry: done `, Do: func(p *plant, _ string) (any, error) {
+			return p.CreateInstance(p.t.Context(), alice, lifecycle.NewInstance{VNFDID: "web-1", Name: "web"})
+		}},
+		faults.Flow[*plant]{Name: "delete", Repeated: broker.ErrNotFound, Given: (*plant).anInstance, Do: func(p *plant, id string) (any, error) {
+			return nil, p.DeleteInstance(p.t.Context(), alice, id, 0)
+		}},
+		faults.Flow[*plant]{Name: "observe", GoesOn: true, Given: func(p *plant) string {
+			id := p.aRunning()
+			delete(p.yard.objects, "old")
+			p.clock.Add(time.Hour)
+			return id
+		}, Do: func(p *plant, _ string) (any, error) { return nil, p.Observe(p.t.Context()) }, Then: func(p *plant, id string) any {
+			return len(p.instance(id).Drift.Resources)
+		}},
+	)
+	faults.Reads(t, plants, (*plant).aRunning, map[string]func(p *plant, id string) (any, error){
+		"Instance": func(p *plant, id string) (any, error) { return p.Instance(p.t.Context(), alice, id) },
+		"Instances": func(p *plant, _ string) (any, error) {
+			all, _, err := p.Instances(p.t.Context(), alice, lifecycle.InstanceQuery{})
+			return all, err
+		},
+		"Operations": func(p *plant, _ string) (any, error) {
+			all, _, err := p.Operations(p.t.Context(), alice, lifecycle.OperationQuery{})
+			return all, err
+		},
+		"Count": func(p *plant, _ string) (any, error) { return p.Count(p.t.Context()) },
+	})
 }

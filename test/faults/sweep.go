@@ -42,7 +42,7 @@ type Flow[B any] struct {
 	Fails error
 	// Kind is what an error may be besides broker.ErrUnavailable.
 	Kind error
-	// Repeated is the kind of error that says, after a first answer that was lost, that it took effect.
+	// Repeated is the kind of error that says, after a first answer that was lost or after a pass, that all is done.
 	Repeated error
 	// Meanwhile matches an answer that is none of the reference run, where the call is done by the passes.
 	Meanwhile string
@@ -102,7 +102,7 @@ func Sweep[B any](t *testing.T, kit Kit[B], flows ...Flow[B]) {
 // run is what came of one.
 type run struct {
 	err           error  // of the first call
-	told          bool   // the repeated call says that the first took effect
+	told          bool   // the repeated call says that all is done
 	first, answer string // of the first call, and of the last
 	then          string
 	points        []Point
@@ -235,9 +235,9 @@ func (s *scene[B]) try(n int, m Mode, p Point) *run {
 		var answer any
 		if answer, err = s.Do(s.bench, s.given); err == nil {
 			r.answer = Text(answer)
-		} else if r.told = m == Lost && s.Repeated != nil && errors.Is(err, s.Repeated) && (tries > 2 || !errors.Is(err, broker.ErrConflict)); r.told {
+		} else if r.told = (m == Lost || tries > 1) && s.Repeated != nil && errors.Is(err, s.Repeated) && (tries > 2 || !errors.Is(err, broker.ErrConflict)); r.told {
 			break
-		} else if !errors.Is(err, broker.ErrConflict) && !errors.Is(err, oneOf(s.Kind, s.Fails)) {
+		} else if !errors.Is(err, broker.ErrConflict) && !errors.Is(err, broker.ErrUnavailable) && !errors.Is(err, oneOf(s.Kind, s.Fails)) {
 			s.t.Errorf("%s; %s: first %v; repeated it answers %v", p, m, r.err, err)
 			break
 		}
