@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -53,7 +54,12 @@ func TestProduction(t *testing.T) {
 		}
 		m.Write(t, "root/"+name, string(text))
 	}
-	m.Env = append(m.Env,
+	caches, err := exec.Command("go", "env", "GOCACHE", "GOMODCACHE").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cache := strings.Fields(string(caches))
+	m.Env = append(m.Env, "GOCACHE="+cache[0], "GOMODCACHE="+cache[1], // another home would have all compiled anew
 		"PGHOST=127.0.0.1", fmt.Sprintf("PGPORT=%d", database.Port), "PGUSER=postgres", "PGPASSWORD="+real.PostgresPassword,
 		"VAULT_ADDR="+vault.Address, "VAULT_CACERT="+vault.CAFile, "VAULT_TOKEN="+vault.RootToken)
 	t.Cleanup(func() { // the cluster is everybody's
