@@ -2,6 +2,7 @@ package openstack_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -155,6 +156,53 @@ func TestWhatCannotBeSeenIsSaid(t *testing.T) {
 	for _, broken := range []string{"x", "Aw", "AQE"} {
 		left, err := l.driver.Left(t.Context(), l.access, broker.Comparison{Stood: broken, Live: nobody})
 		wantFault(t, fmt.Sprintf("Left(%q) = %q", broken, left), err, broker.ErrUnsupported, "cannot be read")
+	}
+}
+
+// An application credential whose description is almost a mark is nobody's lease.
+func TestMarksAreReadByTheLetter(t *testing.T) {
+	l := newLab(t)
+	l.register()
+	id := uuid.NewString()
+	for want, all := range map[int][]string{
+		1: {"vimbroker vim=VIM lease=ID issued=2030-01-01T00:00:00Z"},
+		0: {
+			"vimbroker vim=VIM lease=ID issued=2030-01-01", "vimbroker vim=VIM lease=ID", "vimbroker VIM lease=ID issued=2030-01-01T00:00:00Z",
+			"vimbroker vim=VIM ID issued=2030-01-01T00:00:00Z", "vimbroker vim=VIM lease=ID 2030-01-01T00:00:00Z",
+			"other vim=VIM lease=ID issued=2030-01-01T00:00:00Z", "vimbroker vim=VIM lease=x issued=2030-01-01T00:00:00Z",
+			"vimbroker vim=x lease=ID issued=2030-01-01T00:00:00Z", "vimbroker vim=VIM lease=ID issued=2030-01-01T00:00:00Z more",
+		},
+	} {
+		for _, text := range all {
+			text = strings.NewReplacer("VIM", l.access.VIM, "ID", id).Replace(text)
+			l.AppCred(fakekeystone.AppCred{Name: "lease-" + id, Description: text, UserID: l.user.ID, ProjectID: l.project.ID})
+			found, err := l.driver.Inventory(t.Context(), l.access)
+			if err != nil || len(found) != want {
+				t.Errorf("marked %q, Inventory = %v, %v, want %d", text, found, err, want)
+			}
+			l.Delete("lease-" + id)
+		}
+	}
+}
+
+// What was discovered before must name a user, and a credential to try must be there.
+func TestWhatCannotBeAskedIsRefused(t *testing.T) {
+	l := newLab(t)
+	l.register()
+	a := l.access
+	a.InsteadOf = &broker.Discovered{Cloud: &broker.Cloud{UserID: "../", ProjectID: l.project.ID}}
+	g := l.grant("member")
+	_, renewed := l.driver.Renew(t.Context(), a, g)
+	_, listed := l.driver.Inventory(t.Context(), a)
+	for what, err := range map[string]error{
+		"Renew": renewed, "Inventory": listed, "Revoke": l.driver.Revoke(t.Context(), a, broker.Issued{Handle: g.Handle, Grant: g}),
+	} {
+		wantFault(t, what, err, broker.ErrConflict, "name no user or project")
+	}
+	for _, kind := range []broker.CredentialKind{broker.CredentialProjectToken, broker.CredentialApplicationCredential, broker.CredentialPassword} {
+		if dead, err := l.driver.Dead(t.Context(), l.access, broker.Credential{Kind: kind}); dead || !errors.Is(err, broker.ErrInvalid) {
+			t.Errorf("Dead of an empty %s = %v, %v", kind, dead, err)
+		}
 	}
 }
 

@@ -16,8 +16,9 @@ import (
 // maxDepth bounds how deep in an answer a field is altered.
 const maxDepth = 6
 
-// fields alters each field of the answer to a request, one in each run: it is left out, and it has another value of its
-// type. Of a list that is the first item. It returns what comes of it, for a golden file.
+// fields alters each field of the answer to a request, one in each run: it is left out ("-"), it has another value of its
+// type ("~"), and a text is long and of several lines ("!"). Of a list that is the first item. It returns what comes of it, for
+// a golden file.
 func (c *attempt) fields() []string {
 	var answer []byte
 	c.fault = Fault{Name: "look", Fault: fake.Fault{Kind: fake.Edit, Edit: func(_ http.Header, body []byte) []byte {
@@ -34,7 +35,7 @@ func (c *attempt) fields() []string {
 	var came []string
 	by := map[string][]string{}
 	for _, path := range paths(document, 0) {
-		for _, kind := range []string{"-", "~"} {
+		for _, kind := range []string{"-", "~", "!"} {
 			if _, ok := alter(answer, path, kind); !ok {
 				continue
 			}
@@ -107,7 +108,7 @@ func paths(v any, depth int) (all [][]string) {
 	return all
 }
 
-// alter returns a document in which a field is left out ("-") or has another value ("~"), which an object or a list has not.
+// alter returns a document in which a field is altered; false where it cannot be so.
 func alter(text []byte, path []string, kind string) ([]byte, bool) {
 	var v any
 	if json.Unmarshal(text, &v) != nil {
@@ -118,7 +119,7 @@ func alter(text []byte, path []string, kind string) ([]byte, bool) {
 	at = func(v any, path []string) any {
 		if len(path) == 0 {
 			var is any
-			is, ok = another(v)
+			is, ok = another(v, kind)
 			return is
 		}
 		last := len(path) == 1 && kind == "-"
@@ -145,7 +146,11 @@ func alter(text []byte, path []string, kind string) ([]byte, bool) {
 	return edited, ok
 }
 
-func another(v any) (any, bool) {
+func another(v any, kind string) (any, bool) {
+	text, is := v.(string)
+	if kind == "!" {
+		return text + "\nlong" + strings.Repeat("g", 300), is
+	}
 	switch v := v.(type) {
 	case string:
 		return "another", v != "another"
