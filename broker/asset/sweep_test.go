@@ -100,9 +100,12 @@ func TestSweepAssets(t *testing.T) {
 			l, _, err := s.Create(s.t.Context(), alice, asset.Request{Kind: policy.KindLink, Name: "sgi", VIM: "nfv1"})
 			return l.State, err
 		}},
-		flow{Name: "remove", Repeated: broker.ErrNotFound, Given: (*swept).aLink, Do: func(s *swept, id string) (any, error) {
+		flow{Name: "remove", Leaves: `^entry: denied link:show`, Repeated: broker.ErrNotFound, Given: (*swept).aLink, Do: func(s *swept, id string) (any, error) {
 			_, _, err := s.Delete(s.t.Context(), alice, policy.KindLink, id, false)
 			return nil, err
+		}, Now: func(s *swept, id string) any {
+			_, _, _, err := s.Show(s.t.Context(), alice, policy.KindLink, id)
+			return err
 		}},
 	)
 	faults.Reads(t, stocks, (*swept).aLink, map[string]func(s *swept, id string) (any, error){

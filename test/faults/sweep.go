@@ -32,6 +32,8 @@ type Flow[B any] struct {
 	Given func(b B) string
 	// Do is the call. It is repeated after a failure.
 	Do func(b B, given string) (answer any, err error)
+	// Now is called right after a call that succeeds: what it answers is to be the same, although a step failed.
+	Now func(b B, given string) any
 	// Then is called in the end of each run, after the passes: what it answers is compared, too.
 	Then func(b B, given string) any
 	// Only are the modes in which steps fail; nil: all.
@@ -104,7 +106,7 @@ type run struct {
 	err           error  // of the first call
 	told          bool   // the repeated call says that all is done
 	first, answer string // of the first call, and of the last
-	then          string
+	now, then     string
 	points        []Point
 	rows          []string
 	objects, keys []string
@@ -165,6 +167,9 @@ func (s *scene[B]) call(n int, m Mode, p Point) *run {
 	counted, fired := s.points.disarm()
 	text := Text(answer)
 	r := &run{err: err, first: text, answer: text, points: counted}
+	if err == nil && s.Now != nil {
+		r.now = Text(s.Now(s.bench, s.given))
+	}
 	if n < 0 {
 		return r
 	}
@@ -323,6 +328,9 @@ func (f Flow[B]) differs(r, whole *run) (problems []string) {
 	}
 	if r.err != nil && !r.told && r.answer != whole.answer && !matches(f.Meanwhile, r.answer) {
 		problems = append(problems, "repeated it answers "+unlike(r.answer, whole.answer))
+	}
+	if r.err == nil && r.now != whole.now {
+		problems = append(problems, "it succeeds, and there is "+unlike(r.now, whole.now))
 	}
 	if r.then != whole.then {
 		problems = append(problems, "in the end there is "+unlike(r.then, whole.then))
