@@ -235,19 +235,19 @@ var sweptRules = []broker.Rule{{APIGroups: []string{""}, Resources: []string{"po
 
 func TestSweepOfChecks(t *testing.T) {
 	kubeSweep(true).Run(t,
-		flow("check", ".", "", func(t testing.TB) *sweep.Bench { return cluster(t).check() }),
-		flow("check-prepared", ".", "vimbroker-<vim8>", func(t testing.TB) *sweep.Bench { return cluster(t).prepared().check() }),
-		flow("check-poor", ".", "none", func(t testing.TB) *sweep.Bench {
-			l := cluster(t)
-			l.s.Deny(fakekube.Denial{Verb: "bind"}, fakekube.Denial{Verb: "escalate"}, fakekube.Denial{Verb: "delete", Resource: "rolebindings"})
-			return l.check()
-		}),
 		flow("identify", "", "", func(t testing.TB) *sweep.Bench {
 			l := cluster(t)
 			return l.bench(func(ctx context.Context) (any, error) {
 				r, err := l.driver.Identify(ctx, l.access)
 				return r.Identity, err
 			})
+		}),
+		flow("check", ".", "", func(t testing.TB) *sweep.Bench { return cluster(t).check() }),
+		flow("check-prepared", ".", "vimbroker-<vim8>", func(t testing.TB) *sweep.Bench { return cluster(t).prepared().check() }),
+		flow("check-poor", ".", "none", func(t testing.TB) *sweep.Bench {
+			l := cluster(t)
+			l.s.Deny(fakekube.Denial{Verb: "bind"}, fakekube.Denial{Verb: "escalate"}, fakekube.Denial{Verb: "delete", Resource: "rolebindings"})
+			return l.check()
 		}),
 	)
 }
