@@ -16,6 +16,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/test/fakekube"
 	"github.com/vimbroker/vimbroker/test/faults"
+	"github.com/vimbroker/vimbroker/test/field"
 )
 
 // world is what a sweep sees of a bench.
@@ -174,7 +175,8 @@ func TestSweepEndsOfLeases(t *testing.T) {
 	)
 }
 
-func TestSweepVIMs(t *testing.T) {
+func TestFieldSweepVIMs(t *testing.T) {
+	field.Only(t)
 	faults.Sweep(t, benches,
 		flow{Name: "register", Leaves: `^entry: done vim:register `, Do: func(b *bench, _ string) (any, error) {
 			r := b.registration("edge")
@@ -197,7 +199,8 @@ func TestSweepVIMs(t *testing.T) {
 // errDrains says that a VIM is not gone yet.
 var errDrains = errors.New("the VIM drains")
 
-func TestSweepEndsOfVIMs(t *testing.T) {
+func TestFieldSweepEndsOfVIMs(t *testing.T) {
+	field.Only(t)
 	remove := func(d broker.Deletion) func(*bench, string) (any, error) {
 		return func(b *bench, id string) (any, error) {
 			_, gone, err := b.DeleteVIM(b.t.Context(), root, id, d)
