@@ -12,6 +12,7 @@ import (
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
 	"github.com/vimbroker/vimbroker/test/faults"
+	"github.com/vimbroker/vimbroker/test/field"
 )
 
 var standingBenches = faults.Kit[*standingBench]{
@@ -94,7 +95,8 @@ var clouds = faults.Kit[*cloudBench]{
 	},
 }
 
-func TestSweepUsers(t *testing.T) {
+func TestFieldSweepUsers(t *testing.T) {
+	field.Only(t)
 	issue := func(b *cloudBench, _ string) (any, error) {
 		l, config, err := b.IssueLease(b.t.Context(), root, aUser)
 		return []any{l, config}, err
@@ -161,7 +163,8 @@ func TestSweepPushes(t *testing.T) {
 	)
 }
 
-func TestSweepPasses(t *testing.T) {
+func TestFieldSweepPasses(t *testing.T) {
+	field.Only(t)
 	system := policy.Principal{Name: "root", Project: "admin", Roles: []string{policy.RoleAdmin}}
 	faults.Sweep(t, benches,
 		passes("tidy", func(b *bench) string {
