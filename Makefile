@@ -20,7 +20,7 @@ LISTEN         ?= 127.0.0.1:8420
 DATA_DIR       ?= $(HOME)/.local/state/vimbroker
 # tests of the crash kit that meet only fakes, minutes of them: make test runs them, make test-real does not again
 FAKED          := ^Test(KilledAtEveryFailpoint|KilledAtEveryCommit|KilledBeforeACloud|KilledUnderLoad|KilledBeforeACloudOfUsers|KilledWhileOnboarding|KilledWithAStack|FiftyRestartsMidRegistration|DiskFullBehindTheMint|RefusedOnAFullDisk|ExecKilled|DeadVIMsDelayNothing|ARequestOutlivesItsServer|SecondServer)$$
-# the longest first, so that the others fill the time that those wait: they do so for two thirds of it
+# the longest first, so that the others fill the time that those wait
 REAL_PACKAGES  := ./test/real/cloud ./test/real ./test/real/servers ./test/crash ./drivers/postgres ./test/replicas ./cmd/vimbroker ./test/upgrade ./test/real/...
 # tests that go on for SOAK; make test-real runs a short form of each
 SOAKED         := ^Test(KubectlThroughThePlugin|Killed|KilledInOperations|Stopped|CutOff|DatabaseRestarted|OpenSnapshot)$$
@@ -109,7 +109,7 @@ rpm-tools: ## unpack rpm of Debian's packages (apt-get) into bin/rpm; nothing is
 
 .PHONY: test-real
 test-real: $(BIN)/gotestsum build kube-tools helm-tools capi-tools vault-tools postgres-tools openstack-tools oidc-tools browser-tools prometheus-tools ## the suites and stories against real systems; a skip is a failure
-	VIMBROKER_REAL=1 $(TEST) --packages="$(REAL_PACKAGES)" -- -vet=off -p 4 -count=1 -timeout 40m $(LINK) $(TAGS) -skip '$(FAKED)'
+	VIMBROKER_REAL=1 $(TEST) --packages="$(REAL_PACKAGES)" -- -vet=off -p 3 -count=1 -timeout 40m $(LINK) $(TAGS) -skip '$(FAKED)'
 
 .PHONY: soak
 soak: build kube-tools postgres-tools ## the tests that may go on for any time, each for SOAK (1h): tokens through kubectl's plugin, chaos on three replicas, 200 CNFs under kills, an open snapshot
