@@ -2,7 +2,6 @@ package oauth_test
 
 import (
 	"errors"
-	"fmt"
 	"testing"
 	"time"
 
@@ -39,24 +38,10 @@ var mints = faults.Kit[*swept]{
 	World: func(s *swept) faults.World {
 		return faults.World{
 			Objects: func() []string { return nil },
-			Keys: func() (all []string) {
-				held, err := s.keys.List(s.t.Context(), "")
-				if err != nil {
-					s.t.Fatal(err)
-				}
-				for _, k := range held {
-					all = append(all, fmt.Sprint("a key of generation ", k.Owner.Generation))
-				}
-				return all
-			},
+			Keys:    func() []string { return faults.KeysOf(s.t, s.keys) },
 			Pass: func(wait time.Duration) error {
 				s.clock.Add(wait + 10*time.Minute)
-				retired, err := s.store.RetiredKeys(s.t.Context(), 100)
-				failed := []error{err}
-				for _, k := range retired {
-					_, err := s.keys.Delete(s.t.Context(), k.Ref)
-					failed = append(failed, err, s.store.ForgetKey(s.t.Context(), k))
-				}
+				failed := []error{faults.DestroyRetired(s.t.Context(), s.store, s.keys)}
 				for _, pass := range append(s.Clients.Passes(), s.Tokens.Passes()...) {
 					failed = append(failed, pass.Run(s.t.Context()))
 				}

@@ -147,15 +147,7 @@ func TestSweep(t *testing.T) {
 			ref, err := w.store.Put(ctx, w.owner, w.key)
 			return ref, err
 		})
-		b.Undo = func(ctx context.Context) error {
-			held, err := w.store.List(ctx, w.owner.ID)
-			for _, h := range held {
-				if _, err := w.store.Delete(ctx, h.Ref); err != nil {
-					return err
-				}
-			}
-			return err
-		}
+		b.Undo = func(ctx context.Context) error { return sweep.DeleteKeys(ctx, w.store, w.owner.ID) }
 		return b
 	}
 	list := func(w *swept, id string) *sweep.Bench {

@@ -2,7 +2,6 @@ package subscription_test
 
 import (
 	"errors"
-	"fmt"
 	"testing"
 	"time"
 
@@ -24,32 +23,19 @@ var offices = faults.Kit[*swept]{
 	World: func(s *swept) faults.World {
 		return faults.World{
 			Objects: func() []string { return nil },
-			Keys: func() (all []string) {
-				held, err := s.keys.List(s.t.Context(), "")
-				if err != nil {
-					s.t.Fatal(err)
-				}
-				for _, k := range held {
-					all = append(all, fmt.Sprint("a key of generation ", k.Owner.Generation))
-				}
-				return all
-			},
+			Keys:    func() []string { return faults.KeysOf(s.t, s.keys) },
 			Pass: func(wait time.Duration) error {
 				s.clock.Add(wait + 10*time.Minute)
 				var failed []error
 				for _, pass := range s.Passes() {
 					failed = append(failed, pass.Run(s.t.Context()))
 				}
-				retired, err := s.store.RetiredKeys(s.t.Context(), 100)
-				for _, k := range retired {
-					_, err := s.keys.Delete(s.t.Context(), k.Ref)
-					failed = append(failed, err, s.store.ForgetKey(s.t.Context(), k))
-				}
-				all, _, listErr := s.Subscriptions.Subscriptions(s.t.Context(), alice, broker.Page{})
+				failed = append(failed, faults.DestroyRetired(s.t.Context(), s.store, s.keys))
+				all, _, err := s.Subscriptions.Subscriptions(s.t.Context(), alice, broker.Page{})
 				for _, one := range all {
 					failed = append(failed, s.work(one.ID))
 				}
-				return errors.Join(append(failed, err, listErr)...)
+				return errors.Join(append(failed, err)...)
 			},
 			Secrets: []string{canary},
 		}
