@@ -5,6 +5,7 @@
 //	go run ./test/mutants -seed 7 -n 600                 a sample
 //	go run ./test/mutants -all                           every fault, on from where the last such run stopped
 //	go run ./test/mutants -only 'policy/decide.go allows' -list    the faults whose name has that text
+//	go run ./test/mutants -unreached -near ./policy/...  those that no test of their packages reaches
 //	go run ./test/mutants -hand test/mutants/hand.txt    faults that somebody wrote
 //	go run ./test/mutants -n 40 ./policy ./broker/grant  a sample of some packages
 //

@@ -147,11 +147,11 @@ func (f *finder) binary(n *ast.BinaryExpr) {
 		if n.Op == token.LSS || n.Op == token.GEQ {
 			by = "-1"
 		}
-		start, end := f.offset(literal.Pos()), f.offset(literal.End())
-		f.add(n, "constant", func(id int) []edit {
+		start, end, rank := f.offset(n.X.Pos()), f.offset(n.X.End()), len(f.found)
+		f.add(n, "constant", func(id int) []edit { // the other side has the type, and is less by as much
 			return []edit{
-				{at: start, text: fmt.Sprintf("%s.Plus(%d, %s, ", faultPackage, id, by), span: end - start},
-				{at: end, text: ")", closes: true, span: end - start},
+				{at: start, text: fmt.Sprintf("%s.Minus(%d, %s, ", faultPackage, id, by), span: end - start, rank: rank},
+				{at: end, text: ")", closes: true, span: end - start, rank: rank},
 			}
 		})
 	}

@@ -19,6 +19,7 @@ type options struct {
 	seed                    uint64
 	n, workers              int
 	all, list, near         bool
+	unreached               bool
 	slow, patience          time.Duration
 	packages                []string
 }
@@ -32,6 +33,7 @@ func main() {
 	flag.StringVar(&o.only, "only", "", "try the faults whose name has this text")
 	flag.StringVar(&o.hand, "hand", "", "try the faults of this file, which somebody wrote")
 	flag.BoolVar(&o.list, "list", false, "print the names, and try nothing")
+	flag.BoolVar(&o.unreached, "unreached", false, "try nothing, and print which of all faults no test reaches")
 	flag.BoolVar(&o.near, "near", false, "run only the tests of the packages with faults")
 	flag.StringVar(&o.tests, "tests", "./...", "packages whose tests are run, with spaces between them")
 	flag.StringVar(&o.run, "run", "", "run only the tests whose name matches this")
@@ -82,6 +84,10 @@ func run(o options) (bool, error) {
 	if err != nil {
 		return false, err
 	}
+	if o.unreached {
+		unreached(os.Stdout, verdicts, known)
+		return true, nil
+	}
 	return report(os.Stdout, verdicts, known), nil
 }
 
@@ -112,7 +118,7 @@ func choose(o options) ([]*fault, error) {
 			return nil, fmt.Errorf("no fault's name has the text %q; -list prints them", o.only)
 		}
 	}
-	if !o.all && o.only == "" && o.hand == "" && len(faults) > o.n {
+	if !o.all && !o.unreached && o.only == "" && o.hand == "" && len(faults) > o.n {
 		r := rand.New(rand.NewPCG(o.seed, 0))
 		r.Shuffle(len(faults), func(i, j int) { faults[i], faults[j] = faults[j], faults[i] })
 		faults = faults[:o.n]
@@ -193,6 +199,9 @@ func tryAll(o options, faults []*fault, done *done) ([]verdict, error) {
 		return nil, err
 	}
 	phase("%d tests reach faults", len(tests))
+	if o.unreached {
+		return reaching(compiled, tests), nil
+	}
 	var mu sync.Mutex
 	var verdicts []verdict
 	s.each(len(compiled), func(i int) {

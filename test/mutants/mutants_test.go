@@ -32,6 +32,8 @@ func Sum(of []int, most int) (total int, err error) {
 }
 
 func Even(n int64) bool { return n%2 == 0 }
+
+func First(a, b string) bool { return a < b }
 `,
 	"sum/sum_test.go": `package sum
 
@@ -49,6 +51,12 @@ func TestSum(t *testing.T) {
 func TestEven(t *testing.T) {
 	if !Even(2) {
 		t.Error("2 is not even")
+	}
+}
+
+func TestFirst(t *testing.T) {
+	if !First("a", "b") {
+		t.Error("a is not first")
 	}
 }
 `,
@@ -105,15 +113,15 @@ func TestFaultsAreTried(t *testing.T) {
 	}
 	for missed, want := range map[bool][]string{
 		true: {
-			"Even constant n%2 == 0", // n is no int, and the fault does not compile
+			"First boundary a < b", // of texts, and the fault does not compile
 			"Sum boundary len(of) > most", "Sum boundary n < 0", "Sum constant n < 0", "Sum constant n == 13", "Sum operand n == 13",
 		},
 		false: {
-			"Even answer n%2 == 0", "Sum condition len(of) > most", "Sum condition n < 0 || n == 13", "Sum error ErrMany",
+			"Even answer n%2 == 0", "Even constant n%2 == 0", "First answer a < b", "Sum condition len(of) > most", "Sum condition n < 0 || n == 13", "Sum error ErrMany",
 			"Sum operand n < 0", "Sum statement continue", "Sum statement total += n",
 		},
 	} {
-		want = slices.DeleteFunc(want, func(name string) bool { return strings.HasPrefix(name, "Even constant") })
+		want = slices.DeleteFunc(want, func(name string) bool { return strings.HasPrefix(name, "First boundary") })
 		if slices.Sort(got[missed]); !slices.Equal(got[missed], want) {
 			t.Errorf("missed %v:\n%s\nwant\n%s", missed, strings.Join(got[missed], "\n"), strings.Join(want, "\n"))
 		}
@@ -125,7 +133,7 @@ func TestFaultsAreTried(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer again.Close()
-	if left := slices.DeleteFunc(faults, again.has); len(left) != 1 || !strings.Contains(left[0].name, "Even constant") {
+	if left := slices.DeleteFunc(faults, again.has); len(left) != 1 || !strings.Contains(left[0].name, "First boundary") {
 		t.Errorf("%d faults are left", len(left))
 	}
 }
