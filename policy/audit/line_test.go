@@ -123,11 +123,7 @@ func stateOf(t testing.TB, entries []audit.Entry) tree.Head {
 	if err != nil {
 		t.Fatal(err)
 	}
-	state, err := v.State()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return state
+	return v.State()
 }
 
 func leafOf(t *testing.T, e audit.Entry) tree.Hash {

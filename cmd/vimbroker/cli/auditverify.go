@@ -280,7 +280,7 @@ func verifyAudit(ctx context.Context, registry *client.Client, points []audit.Po
 	case errors.As(err, &broken):
 		// An attacker who cuts the log off may have put other entries in place of the removed ones.
 		was, treeErr := treeStateAt(ctx, registry, v.Size())
-		if held, stateErr := v.State(); treeErr == nil && stateErr == nil && held != was {
+		if treeErr == nil && v.State() != was {
 			return tree.Head{}, changedBetween(ctx, registry, from, v.Size())
 		}
 		return tree.Head{}, err
@@ -293,7 +293,7 @@ func verifyAudit(ctx context.Context, registry *client.Client, points []audit.Po
 	case err != nil:
 		return tree.Head{}, err
 	}
-	if built, err := v.State(); err != nil || built != now {
+	if v.State() != now {
 		return tree.Head{}, changedBetween(ctx, registry, from, now.Size)
 	}
 	return now, nil
@@ -381,15 +381,11 @@ func firstChanged(ctx context.Context, registry *client.Client, from, upTo int64
 		if err := addLines(ctx, registry, v, middle); err != nil {
 			return 0, err
 		}
-		held, err := v.State()
-		if err != nil {
-			return 0, err
-		}
 		want, err := treeStateAt(ctx, registry, middle)
 		if err != nil {
 			return 0, err
 		}
-		if held == want {
+		if v.State() == want {
 			from = middle
 		} else {
 			upTo = middle
@@ -408,7 +404,7 @@ func treeStateAt(ctx context.Context, registry *client.Client, size int64) (tree
 	if err != nil {
 		return tree.Head{}, err
 	}
-	return b.State()
+	return b.State(), nil
 }
 
 // auditTreeAt is the log's present tree, and its frontier at an earlier size.

@@ -35,7 +35,7 @@ type Export struct {
 }
 
 // Complete reports whether the file ends with the end of a section.
-func (x *Export) Complete() bool { return x.open == nil && x.To >= x.From && x.From > 0 }
+func (x *Export) Complete() bool { return x.open == nil && x.From > 0 }
 
 // Open returns the last entry of the section that is not complete, as its header names it.
 func (x *Export) Open() (to int64, is bool) {
@@ -130,7 +130,7 @@ func (x *Export) takeHeader(text []byte) error {
 	}
 	if x.From == 0 {
 		x.From, x.To = h.From, h.From-1
-	} else if before, err := s.built.State(); err != nil || h.From != x.To+1 || before != x.State {
+	} else if h.From != x.To+1 || s.built.State() != x.State {
 		return errors.New("the section does not go on from the one before it")
 	}
 	s.line = x.Lines + 1

@@ -19,16 +19,17 @@ func TestABuilderGoesOnFromAFrontier(t *testing.T) {
 		if err != nil {
 			t.Fatalf("NewBuilder at %d = %v", from.Size, err)
 		}
-		if got, err := b.State(); err != nil || got != from {
-			t.Errorf("a builder at %d begins with %v, %v, want %v", from.Size, got, err, from)
+		if got := b.State(); got != from {
+			t.Errorf("a builder at %d begins with %v, want %v", from.Size, got, from)
+		}
+		if at, err := tree.At(t.Context(), r, last, from.Size); err != nil || at != from {
+			t.Errorf("At %d = %v, %v, want %v", from.Size, at, err, from)
 		}
 		for i := from.Size; i < last.Size; i++ {
-			if err := b.Append(leaf(int(i))); err != nil {
-				t.Fatal(err)
-			}
+			b.Append(leaf(int(i)))
 		}
-		if got, err := b.State(); err != nil || got != last {
-			t.Errorf("a builder from %d ends with %v, %v, want %v", from.Size, got, err, last)
+		if got := b.State(); got != last {
+			t.Errorf("a builder from %d ends with %v, want %v", from.Size, got, last)
 		}
 	}
 	if _, err := tree.NewBuilder(3, []tree.Hash{leaf(1)}); !errors.Is(err, tree.ErrUnproven) {
@@ -37,7 +38,12 @@ func TestABuilderGoesOnFromAFrontier(t *testing.T) {
 	if _, err := tree.NewBuilder(-1, nil); !errors.Is(err, tree.ErrUnproven) {
 		t.Errorf("NewBuilder of a negative size = %v, want ErrUnproven", err)
 	}
-	if _, err := tree.Frontier(t.Context(), r, last, last.Size+1); err == nil {
-		t.Error("a tree had a frontier that it never reached")
+	for _, size := range []int64{-1, last.Size + 1} {
+		if _, err := tree.Frontier(t.Context(), r, last, size); err == nil {
+			t.Errorf("a tree of %d leaves had a frontier at %d", last.Size, size)
+		}
+		if _, err := tree.At(t.Context(), r, last, size); err == nil {
+			t.Errorf("a tree of %d leaves was one of %d", last.Size, size)
+		}
 	}
 }

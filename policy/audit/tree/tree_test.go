@@ -188,19 +188,42 @@ func TestCheckpoints(t *testing.T) {
 		"far too long":      {origin, signed + strings.Repeat("— x y\n", 10000), oldVerifier},
 		"a size with zeros": {origin, sign(t, origin+"\n042\n"+rootOf(signed)+"\n", oldSigner), oldVerifier},
 		"a short root":      {origin, sign(t, origin+"\n42\nAAAA\n", oldSigner), oldVerifier},
+		"too few lines":     {origin, sign(t, origin+"\n42\n", oldSigner), oldVerifier},
+		"no number":         {origin, sign(t, origin+"\n4x\n"+rootOf(signed)+"\n", oldSigner), oldVerifier},
+		"no base64":         {origin, sign(t, origin+"\n42\n!"+rootOf(signed)+"\n", oldSigner), oldVerifier},
 		"a negative size":   {origin, sign(t, origin+"\n-1\n"+rootOf(signed)+"\n", oldSigner), oldVerifier},
 	} {
 		if s, err := tree.OpenCheckpoint(c.origin, c.signed, c.trusted); !errors.Is(err, tree.ErrUnsigned) {
 			t.Errorf("%s: OpenCheckpoint = %v, %v, want ErrUnsigned", name, s, err)
 		}
 	}
-	if _, err := tree.Sign("two words", states[1], oldSigner); err == nil {
-		t.Error("an origin with a space was signed")
+	if s, err := tree.OpenCheckpoint(origin, sign(t, origin+"\n0\n"+rootOf(signed)+"\nmore\n", oldSigner), oldVerifier); err != nil || s.Size != 0 {
+		t.Errorf("a checkpoint of no entries with an extension = %v, %v", s, err)
+	}
+	longest := sign(t, origin+"\n42\n"+rootOf(signed)+"\nx\n", oldSigner)
+	longest = sign(t, origin+"\n42\n"+rootOf(signed)+"\nx"+strings.Repeat("x", 16<<10-len(longest))+"\n", oldSigner)
+	if s, err := tree.OpenCheckpoint(origin, longest, oldVerifier); err != nil || s != states[1] || len(longest) != 16<<10 {
+		t.Errorf("the longest checkpoint, of %d bytes = %v, %v", len(longest), s, err)
+	}
+	for _, origin := range []string{"", "two words", "a+b", "a\nb"} {
+		if _, err := tree.Sign(origin, states[1], oldSigner); err == nil {
+			t.Errorf("the origin %q was signed", origin)
+		}
+	}
+	if _, err := tree.Sign(origin, states[1], lockedSigner{oldSigner}); !errors.Is(err, errLocked) {
+		t.Errorf("Sign with a key that cannot be used = %v", err)
 	}
 	if _, err := tree.Sign(origin, states[1]); err == nil {
 		t.Error("a checkpoint was made without a signer")
 	}
 }
+
+var errLocked = errors.New("the key is locked")
+
+// lockedSigner is a key that cannot be used.
+type lockedSigner struct{ note.Signer }
+
+func (lockedSigner) Sign([]byte) ([]byte, error) { return nil, errLocked }
 
 func rootOf(signed string) string { return strings.Split(signed, "\n")[2] }
 
@@ -211,4 +234,72 @@ func sign(t *testing.T, text string, s note.Signer) string {
 		t.Fatal(err)
 	}
 	return string(signed)
+}
+
+// A size or an index that the tree does not have is refused by its number, and whatever reads a torn tree says so.
+func TestWhatATreeDoesNotHaveIsNotProven(t *testing.T) {
+	r, states := grown(t, 300)
+	last, l := states[1], leaf(0)
+	for _, index := range []int64{-1, last.Size, last.Size + 1} {
+		if _, err := tree.ProveInclusion(t.Context(), r, last, index); err == nil || errors.Is(err, tree.ErrTorn) {
+			t.Errorf("ProveInclusion(%d) = %v, want a word on the index", index, err)
+		}
+		if err := tree.CheckInclusion(last, index, l, nil); !errors.Is(err, tree.ErrUnproven) {
+			t.Errorf("CheckInclusion(%d) = %v, want ErrUnproven", index, err)
+		}
+	}
+	for _, size := range []int64{-1, 0, last.Size + 1} {
+		if _, err := tree.ProveConsistency(t.Context(), r, last, size); err == nil || errors.Is(err, tree.ErrTorn) {
+			t.Errorf("ProveConsistency(%d) = %v, want a word on the size", size, err)
+		}
+		if err := tree.CheckConsistency(last, tree.Head{Size: size, Root: last.Root}, nil); !errors.Is(err, tree.ErrUnproven) {
+			t.Errorf("CheckConsistency(%d) = %v, want ErrUnproven", size, err)
+		}
+	}
+	if err := tree.CheckConsistency(last, tree.Empty(), nil); err != nil {
+		t.Errorf("CheckConsistency with the empty tree = %v", err)
+	}
+	for name, c := range map[string]struct {
+		earlier tree.Head
+		proof   []tree.Hash
+	}{
+		"a proof of the empty tree":   {tree.Empty(), []tree.Hash{l}},
+		"another root of no size":     {tree.Head{Root: last.Root}, nil},
+		"the empty tree's root later": {tree.Head{Size: 5, Root: tree.Empty().Root}, nil},
+	} {
+		if err := tree.CheckConsistency(last, c.earlier, c.proof); !errors.Is(err, tree.ErrUnproven) {
+			t.Errorf("%s: CheckConsistency = %v, want ErrUnproven", name, err)
+		}
+	}
+	lower := tree.Head{Size: -1}
+	none := &rows{tiles: map[key][]byte{}}
+	for name, ask := range map[string]func(r *rows, s tree.Head) error{
+		"Grow": func(r *rows, s tree.Head) error {
+			_, _, err := tree.Grow(t.Context(), r, s, []tree.Hash{l})
+			return err
+		},
+		"ProveInclusion": func(r *rows, s tree.Head) error {
+			_, err := tree.ProveInclusion(t.Context(), r, s, 7)
+			return err
+		},
+		"ProveConsistency": func(r *rows, s tree.Head) error {
+			_, err := tree.ProveConsistency(t.Context(), r, s, 7)
+			return err
+		},
+		"Frontier": func(r *rows, s tree.Head) error {
+			_, err := tree.Frontier(t.Context(), r, s, 7)
+			return err
+		},
+		"At": func(r *rows, s tree.Head) error {
+			_, err := tree.At(t.Context(), r, s, 7)
+			return err
+		},
+	} {
+		if err := ask(none, last); !errors.Is(err, tree.ErrTorn) {
+			t.Errorf("%s without tiles = %v, want ErrTorn", name, err)
+		}
+		if err := ask(r, lower); err == nil || errors.Is(err, tree.ErrTorn) {
+			t.Errorf("%s of a negative size = %v, want a word on the size", name, err)
+		}
+	}
 }
