@@ -189,6 +189,68 @@ func TestOpenOfABrokenEnd(t *testing.T) {
 	}
 }
 
+// reads fails from the read of that number on, and gives what it has read.
+type reads struct {
+	io.ReaderAt
+	left int
+}
+
+var errAway = errors.New("the store is away")
+
+func (r *reads) ReadAt(p []byte, at int64) (int, error) {
+	n, err := r.ReaderAt.ReadAt(p, at)
+	if r.left--; r.left < 0 {
+		err = errAway
+	}
+	return n, err
+}
+
+// TestBoundsNeedTheirReads: a directory that cannot be read is none within the bounds.
+func TestBoundsNeedTheirReads(t *testing.T) {
+	b := append(bytes.Repeat(header, 200), end64(200*headerLen, 200, 200*headerLen, 0, end(escaped, 1<<32-1, 1<<32-1, nil))...)
+	limits := ArchiveLimits{Entries: 200}
+	n := 0
+	for ; ; n++ {
+		err := boundDirectory(&reads{bytes.NewReader(b), n}, int64(len(b)), limits)
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, errAway) {
+			t.Errorf("read %d fails: %v", n, err)
+		}
+	}
+	if n < 5 { // end record, locator, zip64 end record, and the headers in two
+		t.Errorf("the bounds of %d bytes are known after %d reads", len(b), n)
+	}
+	// What a header promises behind the end of the archive is not there to be read.
+	promised := bytes.Clone(header)
+	promised[28] = 200
+	b = append(promised, end(1, 0, 0, nil)...)
+	if err := boundDirectory(bytes.NewReader(b), int64(len(b)), limits); err != nil {
+		t.Errorf("a name behind the end: %v", err)
+	}
+	for n := range 3 {
+		b := append(bytes.Clone(promised), make([]byte, 300)...)
+		b[29] = 100 // more than a buffer holds
+		b = append(append(b, make([]byte, 30<<10)...), end(1, 0, 0, nil)...)
+		if err := boundHeaders(io.NewSectionReader(&reads{bytes.NewReader(b), n}, 0, int64(len(b))), ArchiveLimits{Entries: 200}); !errors.Is(err, errAway) {
+			t.Errorf("read %d of a long name fails: %v", n, err)
+		}
+	}
+}
+
+// TestALocatorAtTheBegin: an archive may begin with the locator of a zip64 end record.
+func TestALocatorAtTheBegin(t *testing.T) {
+	record := end64(0, 9, 0, 0, nil)[:end64Len]
+	b := append([]byte(locatorBegin), 0, 0, 0, 0)
+	b = binary.LittleEndian.AppendUint64(b, locatorLen+endLen)
+	b = append(binary.LittleEndian.AppendUint32(b, 1), end(0, 0, 0, record)...)
+	wantFault(t, boundDirectory(bytes.NewReader(b), int64(len(b)), ArchiveLimits{Entries: 8}), "holds 9 entries, and may hold 8")
+	if err := boundDirectory(bytes.NewReader(b), int64(len(b)), ArchiveLimits{Entries: 9}); err != nil {
+		t.Error(err)
+	}
+}
+
 // FuzzDirectory: what boundDirectory lets pass archive/zip reads within the bounds.
 func FuzzDirectory(f *testing.F) {
 	three := named(f, "", 50, 50, 50)

@@ -2,6 +2,10 @@ package vnfpkg_test
 
 import (
 	"bytes"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -100,7 +104,8 @@ func TestTemplates(t *testing.T) {
 	d.Templates = []vnfpkg.ManifestFile{
 		{Path: "top.yaml", Text: []byte("resources:\n  a: {count: {get_param: [nfv, VDU, RTR, desired_capacity]}, flavor: {get_param: [nfv, VDU, RTR, computeFlavourId]}}\n" +
 			"  b: [{flavor: {get_param: [nfv, VDU, FW, computeFlavourId]}}, {get_param: [nfv, VDU, disk, vcImageId]}, {get_param: [nfv, CP, x, network]}]\n" +
-			"  c: {get_param: [other, VDU, x, desired_capacity]}\n")},
+			"  c: {get_param: [other, VDU, x, desired_capacity]}\n  d: {get_param: [nfv, VDU, less]}\n" +
+			"  e: {get_param: [nfv, VDU, more, desired_capacity, more]}\n  f: {other: [nfv, VDU, f, desired_capacity]}\n")},
 		{Path: "nested/init.sh", Text: []byte("a: [")},
 	}
 	d.VDUs = vnfpkg.Templates(d.Templates, 4)
@@ -132,12 +137,68 @@ func TestPackRefuses(t *testing.T) {
 	outside := draft()
 	outside.Manifests = []vnfpkg.ManifestFile{{Path: "../a.yaml"}}
 	for want, d := range map[string]vnfpkg.Assembly{
-		"the provider is missing": nameless,
-		"file of this path":       outside,
-		"make no sense":           draft(vnfpkg.DraftVDU{Name: "web", Number: 6, Min: 1, Max: 5}),
+		"the provider is missing":             nameless,
+		"file of this path":                   outside,
+		"1 and at most 5, make no sense":      draft(vnfpkg.DraftVDU{Name: "web", Number: 6, Min: 1, Max: 5}),
+		"0 instances, of at least 1":          draft(vnfpkg.DraftVDU{Name: "web", Min: 1, Max: 5}),
+		"-1 and at most 1, make no sense":     draft(vnfpkg.DraftVDU{Name: "web", Min: -1, Max: 1}),
+		"0 and at most 100001, make no sense": draft(vnfpkg.DraftVDU{Name: "web", Max: 100_001}),
 	} {
 		if err := vnfpkg.Pack(&bytes.Buffer{}, d); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("Pack = %v, want %q", err, want)
+		}
+	}
+}
+
+// The least and the most that a workload may have are packed, and are what the descriptor says.
+func TestPackAtTheLimits(t *testing.T) {
+	var b bytes.Buffer
+	if err := vnfpkg.Pack(&b, draft(vnfpkg.DraftVDU{Name: "web", Number: 100_000, Max: 100_000})); err != nil {
+		t.Fatal(err)
+	}
+	c, err := open(b.Bytes(), vnfpkg.ArchiveLimits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := c.Descriptor()
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := got.Flavours["simple"]
+	if v := f.VDUs["web"]; v.Min != 0 || v.Max != 100_000 || f.Aspects["web"].MaxLevel != 100_000 {
+		t.Errorf("the VDU is %+v, with the aspect %+v", v, f.Aspects["web"])
+	}
+	if n, said := f.Number("web", f.Levels["default"]); n != 100_000 || !said {
+		t.Errorf("Number = %d, %t; want all", n, said)
+	}
+}
+
+// errFull is that of a disk that takes no more.
+var errFull = errors.New("full")
+
+// disk takes so many bytes.
+type disk int
+
+func (d *disk) Write(p []byte) (int, error) {
+	if *d -= disk(len(p)); *d < 0 {
+		return 0, errFull
+	}
+	return len(p), nil
+}
+
+func TestPackOnAFullDisk(t *testing.T) {
+	d := draft()
+	noise := make([]byte, 20<<10)
+	if _, err := rand.Read(noise); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		d.Manifests = append(slices.Clone(d.Manifests), vnfpkg.ManifestFile{Path: fmt.Sprint(len(d.Manifests)), Text: noise})
+	}
+	for room := disk(0); room < 60<<10; room += 4 << 10 {
+		left := room
+		if err := vnfpkg.Pack(&left, d); !errors.Is(err, errFull) {
+			t.Errorf("Pack on a disk of %d bytes = %v", room, err)
 		}
 	}
 }
@@ -149,6 +210,8 @@ func TestScripts(t *testing.T) {
 		"{Vnflcm: {instantiate_start: {implementation: Scripts/x.py}, terminate_end: y.py}}":                                                                            {"instantiate_start", "terminate_end"},
 		"{Vnflcm: {operations: {heal: {implementation: {primary: x}}}}}":                                                                                                {"heal"},
 		"{Other: {start: x.py}}": nil,
+		"{Vnflcm: {heal: '', scale: {implementation: null}, terminate: [x], change: {implementation: noop}}}": nil,
+		"{Vnflcm: {heal: {implementation: x.py, implementation: noop}}}":                                      {"heal"},
 	} {
 		text := strings.Replace(top, "node_templates:", "node_templates:\n    Scripted:\n      type: tosca.nodes.nfv.VNF\n      interfaces: "+interfaces, 1)
 		files := []file{

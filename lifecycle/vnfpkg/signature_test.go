@@ -197,9 +197,14 @@ func (s scene) verify(b []byte, at time.Time) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	roots := x509.NewCertPool()
-	roots.AddCert(s.root.cert)
-	return c.Verify(vnfpkg.Signers{Roots: roots, Now: at})
+	return c.Verify(vnfpkg.Signers{Roots: pool(s.root), Now: at})
+}
+
+// pool holds the certificate of one authority.
+func pool(root *signer) *x509.CertPool {
+	p := x509.NewCertPool()
+	p.AddCert(root.cert)
+	return p
 }
 
 // singly has a manifest name the signature of its last file, and a certificate.
@@ -223,18 +228,32 @@ func TestVerify(t *testing.T) {
 		return string(block.Bytes)
 	}
 	byRSA := newSigner(t, s.root, longKey(), now.Add(48*time.Hour))
+	csar := string(archive(t, s.files...))
+	named := file{name: vnfpkg.MetaFile, text: "Entry-Definitions: web.yaml\nEntry-Manifest: web.mf\nEntry-Certificate: other.cert\n"}
+	byName := hashed(append(s.files, named, file{name: "web.cert", text: "junk"})...)
 	const acme = "CN=release,O=acme"
 	for name, c := range map[string]struct {
 		archive []byte
 		want    string
 	}{
-		"no signature":                     {s.option1(t, text, ""), ""},
-		"a signed manifest":                {s.option1(t, text, s.good.sign(t, text, how{})), acme},
-		"a signed manifest, by RSA":        {s.option1(t, text, byRSA.sign(t, text, how{digest: pkcs7.OIDDigestAlgorithmSHA512})), acme},
-		"its certificate in a file":        {s.option1(t, text, s.good.sign(t, text, how{bare: true}), file{name: "web.cert", text: s.good.pem()}), acme},
-		"a wrapped CSAR":                   {s.option2(t, over(how{})), acme},
-		"a wrapped CSAR, in DER":           {s.option2(t, der), acme},
-		"its certificate beside the CSAR":  {s.option2(t, over(how{bare: true}), file{name: "web.cert", text: s.good.pem()}), acme},
+		"no signature":                    {s.option1(t, text, ""), ""},
+		"a signed manifest":               {s.option1(t, text, s.good.sign(t, text, how{})), acme},
+		"a signed manifest, by RSA":       {s.option1(t, text, byRSA.sign(t, text, how{digest: pkcs7.OIDDigestAlgorithmSHA512})), acme},
+		"its certificate in a file":       {s.option1(t, text, s.good.sign(t, text, how{bare: true}), file{name: "web.cert", text: s.good.pem()}), acme},
+		"a wrapped CSAR":                  {s.option2(t, over(how{})), acme},
+		"a wrapped CSAR, in DER":          {s.option2(t, der), acme},
+		"its certificate beside the CSAR": {s.option2(t, over(how{bare: true}), file{name: "web.cert", text: s.good.pem()}), acme},
+		"a CSAR that is called a ZIP": {
+			stored(t, file{name: "web.zip", text: csar}, file{name: "web.cms", text: s.good.sign(t, csar, how{})}), acme,
+		},
+		"its certificate by its name": {
+			archive(t, append([]file{
+				named,
+				{name: "web.mf", text: byName + s.good.sign(t, byName, how{bare: true})},
+				{name: "web.cert", text: "junk"},
+				{name: "other.cert", text: s.good.pem()},
+			}, s.files...)...), acme,
+		},
 		"a signature that is one artifact": {s.option1(t, text, "", file{name: "Files/web.cms", text: "x"}), ""},
 		"one file signed":                  {s.option1(t, singly(text, ""), "", own(s.good.sign(t, manifest, how{}))), ""},
 		"one file signed, and the manifest": {
@@ -266,32 +285,39 @@ func TestVerifyRefuses(t *testing.T) {
 		at      time.Time
 		want    string
 	}{
-		"another manifest":                     {s.option1(t, text+"\nx: y\n", of(how{})), now, "over another content"},
-		"a file that was changed":              {s.option1(t, hashed(file{"web.yaml", top, 0}, file{deployment, "other", 0}), of(how{})), now, "does not have the hash"},
-		"a file that is not in it":             {s.option1(t, text, of(how{}), file{name: "Files/more.yaml"}), now, "has no entry with a hash"},
-		"a file without a hash in it":          {s.option1(t, text+"\nSource: Files/more.yaml\n", s.good.sign(t, text+"\nSource: Files/more.yaml\n", how{}), file{name: "Files/more.yaml"}), now, "has no entry with a hash"},
-		"a certificate that has ended":         {s.option1(t, text, late.sign(t, text, how{})), now.Add(36 * time.Hour), "not valid now"},
-		"a certificate that is not valid":      {s.option1(t, text, late.sign(t, text, how{})), now.Add(-72 * time.Hour), "not valid now"},
-		"a stranger":                           {s.option1(t, text, stranger.sign(t, text, how{})), now, "no trusted authority"},
-		"a stranger who brings its root":       {s.option1(t, text, stranger.sign(t, text, how{bare: true}), file{name: "web.cert", text: stranger.pem()}), now, "no trusted authority"},
-		"SHA-1":                                {s.option1(t, text, of(how{digest: pkcs7.OIDDigestAlgorithmSHA1})), now, "algorithm that is not taken"},
-		"SHA-1 by RSA":                         {s.option1(t, text, byRSA.sign(t, text, how{digest: pkcs7.OIDDigestAlgorithmSHA1})), now, "algorithm that is not taken"},
-		"SHA-256 that says SHA-1":              {s.option1(t, text, of(how{named: pkcs7.OIDDigestAlgorithmECDSASHA1})), now, "algorithm that is not taken"},
-		"a short key":                          {s.option1(t, text, short.sign(t, text, how{})), now, "1024 bits"},
-		"no certificate":                       {s.option1(t, text, of(how{bare: true})), now, "without its signer's certificate"},
-		"a certificate that is none":           {s.option1(t, text, of(how{bare: true}), file{name: "web.cert", text: "none"}), now, "cannot be read"},
-		"two signers":                          {s.option1(t, text, of(how{twice: true})), now, "2 signers"},
-		"a content of its own":                 {s.option1(t, text, of(how{attached: true})), now, "content of its own"},
-		"no signed attributes":                 {s.option1(t, text, of(how{plain: true})), now, "no signed attributes"},
-		"no CMS":                               {s.option1(t, text, "-----BEGIN CMS-----\nAAAA\n-----END CMS-----\n"), now, "signature that"},
-		"a long one":                           {s.option1(t, text, "-----BEGIN CMS-----\n"+strings.Repeat("A", 300<<10)), now, "longer than"},
-		"another CSAR":                         {wrapped(s.good.sign(t, "another", how{})), now, "over another content"},
-		"a CSAR signed by a stranger":          {s.option2(t, func(csar string) string { return stranger.sign(t, csar, how{}) }), now, "no trusted authority"},
-		"an empty signature":                   {wrapped(""), now, "no CMS"},
-		"a wrapped file that is no CSAR":       {archive(t, file{name: "a.csar", text: "x"}, file{name: "a.cms"}), now, "not a ZIP"},
-		"one file signed over another content": {s.option1(t, singly(text, ""), "", own(s.good.sign(t, top, how{}))), now, "over another content"},
-		"one file signed by a stranger":        {s.option1(t, singly(text, ""), "", own(stranger.sign(t, manifest, how{}))), now, "no trusted authority"},
-		"one file's signature that is missing": {s.option1(t, singly(text, ""), ""), now, "is not there"},
+		"another manifest":                      {s.option1(t, text+"\nx: y\n", of(how{})), now, "over another content"},
+		"a file that was changed":               {s.option1(t, hashed(file{"web.yaml", top, 0}, file{deployment, "other", 0}), of(how{})), now, "does not have the hash"},
+		"a file that is not in it":              {s.option1(t, text, of(how{}), file{name: "Files/more.yaml"}), now, "has no entry with a hash"},
+		"a file without a hash in it":           {s.option1(t, text+"\nSource: Files/more.yaml\n", s.good.sign(t, text+"\nSource: Files/more.yaml\n", how{}), file{name: "Files/more.yaml"}), now, "has no entry with a hash"},
+		"a certificate that has ended":          {s.option1(t, text, late.sign(t, text, how{})), now.Add(36 * time.Hour), "not valid now"},
+		"a certificate that is not valid":       {s.option1(t, text, late.sign(t, text, how{})), now.Add(-72 * time.Hour), "not valid now"},
+		"a stranger":                            {s.option1(t, text, stranger.sign(t, text, how{})), now, "no trusted authority"},
+		"a stranger who brings its root":        {s.option1(t, text, stranger.sign(t, text, how{bare: true}), file{name: "web.cert", text: stranger.pem()}), now, "no trusted authority"},
+		"SHA-1":                                 {s.option1(t, text, of(how{digest: pkcs7.OIDDigestAlgorithmSHA1})), now, "algorithm that is not taken"},
+		"SHA-1 by RSA":                          {s.option1(t, text, byRSA.sign(t, text, how{digest: pkcs7.OIDDigestAlgorithmSHA1})), now, "algorithm that is not taken"},
+		"SHA-256 that says SHA-1":               {s.option1(t, text, of(how{named: pkcs7.OIDDigestAlgorithmECDSASHA1})), now, "algorithm that is not taken"},
+		"a short key":                           {s.option1(t, text, short.sign(t, text, how{})), now, "1024 bits"},
+		"no certificate":                        {s.option1(t, text, of(how{bare: true})), now, "without its signer's certificate"},
+		"a certificate that is none":            {s.option1(t, text, of(how{bare: true}), file{name: "web.cert", text: "none"}), now, "cannot be read"},
+		"two signers":                           {s.option1(t, text, of(how{twice: true})), now, "2 signers"},
+		"a content of its own":                  {s.option1(t, text, of(how{attached: true})), now, "content of its own"},
+		"no signed attributes":                  {s.option1(t, text, of(how{plain: true})), now, "no signed attributes"},
+		"no CMS":                                {s.option1(t, text, "-----BEGIN CMS-----\nAAAA\n-----END CMS-----\n"), now, "signature that"},
+		"a long one":                            {s.option1(t, text, "-----BEGIN CMS-----\n"+strings.Repeat("A", 300<<10)), now, "longer than"},
+		"another CSAR":                          {wrapped(s.good.sign(t, "another", how{})), now, "over another content"},
+		"a CSAR signed by a stranger":           {s.option2(t, func(csar string) string { return stranger.sign(t, csar, how{}) }), now, "no trusted authority"},
+		"an empty signature":                    {wrapped(""), now, "no CMS"},
+		"the longest signature":                 {wrapped(strings.Repeat("A", 256<<10)), now, "no CMS"},
+		"a signature that is longer":            {wrapped(strings.Repeat("A", 256<<10+1)), now, "unpacks to more than 262144 bytes"},
+		"two CSARs with one signature":          {archive(t, file{name: "a.csar"}, file{name: "a.zip"}, file{name: "a.cms"}), now, "neither"},
+		"a CSAR without its signature":          {archive(t, file{name: "a.csar"}, file{name: "a.cert"}), now, "neither"},
+		"a signature without its CSAR":          {archive(t, file{name: "a.cms"}, file{name: "a.cert"}), now, "neither"},
+		"a CSAR with its signature in a folder": {archive(t, file{name: "a.csar"}, file{name: "b/a.cms"}), now, "neither"},
+		"a manifest of nothing":                 {s.option1(t, "\n", s.good.sign(t, "\n", how{})), now, "has no entry with a hash"},
+		"a wrapped file that is no CSAR":        {archive(t, file{name: "a.csar", text: "x"}, file{name: "a.cms"}), now, "not a ZIP"},
+		"one file signed over another content":  {s.option1(t, singly(text, ""), "", own(s.good.sign(t, top, how{}))), now, "over another content"},
+		"one file signed by a stranger":         {s.option1(t, singly(text, ""), "", own(stranger.sign(t, manifest, how{}))), now, "no trusted authority"},
+		"one file's signature that is missing":  {s.option1(t, singly(text, ""), ""), now, "is not there"},
 		"one file's certificate that is missing": {
 			s.option1(t, singly(text, "one.cert"), "", own(s.good.sign(t, manifest, how{bare: true}))), now, "is not there",
 		},

@@ -3,6 +3,7 @@ package vnfpkg_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -151,24 +152,49 @@ func TestDescriptorRefuses(t *testing.T) {
 		return strings.Replace(text, old, now, 1)
 	}
 	for name, c := range map[string]struct{ top, types, simple, want string }{
-		"an undefined type":           {top, edit(types, "derived_from: tosca.nodes.nfv.VNF", "derived_from: x"), edit(simple, "node_templates:\n", "node_templates:\n    VNFX: {type: company.Other, properties: {descriptor_id: x}}\n"), "whose type \"company.Other\" is not defined"},
-		"no id":                       {top, edit(types, "descriptor_id: {type: string, default: b1bb0ce7-ebca-4fa7-95ed-4840d70a1177}", "x: {}"), simple, "descriptor_id"},
-		"no flavour":                  {top, types, edit(simple, "flavour_id: simple", "flavour_id: {get_input: x}"), "no deployment flavour"},
-		"an import that is missing":   {edit(top, "types.yaml", "none.yaml"), types, simple, "is not there"},
-		"an import that leads out":    {edit(top, "types.yaml", "../../../etc/passwd"), types, simple, "is not there"},
-		"an import that is no name":   {edit(top, "types.yaml", "[a]"), types, simple, "names no file"},
-		"a flavour twice":             {top, edit(types, "node_types:", "topology_template: {substitution_mappings: {properties: {flavour_id: simple}}}\nnode_types:"), simple, "another file describes too"},
-		"no YAML":                     {top, types, "topology_template: [", "not a TOSCA definition"},
-		"another shape":               {top, types, "topology_template: text", "not a TOSCA definition"},
-		"more at least than at most":  {top, types, edit(simple, "min_number_of_instances: 1", "min_number_of_instances: 4"), "make no sense"},
-		"a step of nothing":           {top, types, edit(simple, "delta_1: {number_of_instances: 1}", "delta_1: {number_of_instances: 0}"), "not positive"},
-		"a vast step":                 {top, types, edit(simple, "delta_1: {number_of_instances: 1}", "delta_1: {number_of_instances: 1000000}"), "over"},
-		"a negative initial number":   {top, types, edit(simple, "initial_delta: {number_of_instances: 1}", "initial_delta: {number_of_instances: -1}"), "negative"},
-		"a target that is no VDU":     {top, types, edit(simple, "targets: [VDU1]", "targets: [VDU7]"), "no VDU"},
-		"an unknown default level":    {top, types, edit(simple, "default_level: level_1", "default_level: level_9"), "default level"},
-		"a scale level over the most": {top, types, edit(simple, "{scale_level: 2}", "{scale_level: 3}"), "where it cannot be"},
-		"a scale level below 0":       {top, types, edit(simple, "{scale_level: 0}", "{scale_level: -1}"), "where it cannot be"},
-		"deltas of an unknown aspect": {top, types, edit(simple, "aspect: vdu1_aspect", "aspect: other"), "cannot be read"},
+		"a vl_profile that is none":    {top, types, edit(simple, "vl_profile:\n", "vl_profile: text\n        other:\n"), "has a vl_profile of Link that is none"},
+		"a segmentation of letters":    {top, types, edit(simple, "segmentation_id: '7'", "segmentation_id: x"), "has a segmentation_id of Link that is no number"},
+		"an empty flavour":             {top, types, edit(simple, "flavour_id: simple", "flavour_id: ''"), "no deployment flavour"},
+		"an image that is none":        {top, types, edit(simple, "sw_image_data: {name: cirros, version: '0.5.2'}", "sw_image_data: text"), "has sw_image_data of VDU1 in line"},
+		"an image file that is none":   {top, types, edit(simple, "sw_image: {type: tosca.artifacts.nfv.SwImage, file: Files/images/web.img}", "sw_image: [a]"), "has an sw_image of VDU1 in line"},
+		"a compute that is none":       {top, types, edit(simple, "virtual_compute: {", "virtual_compute: text\n        other: {"), "virtual_compute of VDU1 in line"},
+		"a profile that is none":       {top, types, edit(simple, "{min_number_of_instances: 1, max_number_of_instances: 3}", "text"), "make no sense"},
+		"less than nothing":            {top, types, edit(simple, "min_number_of_instances: 1", "min_number_of_instances: -1"), "make no sense"},
+		"more than there may be":       {top, types, edit(simple, "max_number_of_instances: 3", "max_number_of_instances: 100001"), "over 100000"},
+		"more at first":                {top, types, edit(simple, "initial_delta: {number_of_instances: 1}", "initial_delta: {number_of_instances: 100001}"), "over 100000"},
+		"steps without end":            {top, types, edit(simple, "max_scale_level: 2", "max_scale_level: 100001"), "level or step"},
+		"steps below nothing":          {top, types, edit(edit(simple, "max_scale_level: 2", "max_scale_level: -1"), "{scale_level: 2}", "{scale_level: -1}"), "level or step"},
+		"a step a bit too large":       {top, types, edit(simple, "delta_1: {number_of_instances: 1}", "delta_1: {number_of_instances: 100001}"), "level or step"},
+		"a level of an unknown aspect": {top, types, edit(simple, "{vdu1_aspect: {scale_level: 0}}", "{other: {scale_level: 0}}"), "where it cannot be"},
+		"a level of too many":          {top, types, edit(simple, "level_2: {number_of_instances: 3}", "level_2: {number_of_instances: 100001}"), "gives level level_2 a number"},
+		"a level of less than none":    {top, types, edit(simple, "level_2: {number_of_instances: 3}", "level_2: {number_of_instances: -1}"), "gives level level_2 a number"},
+		"deltas of an unknown step":    {top, types, edit(simple, "deltas: {delta_1: ", "deltas: {delta_3: "), "cannot be read"},
+		"policies that are none":       {top, types, simple[:strings.Index(simple, "  policies:")] + "  policies: [text]\n", "has policies in line"},
+		"a policy that is none":        {top, types, simple[:strings.Index(simple, "  policies:")] + "  policies: {a: text}\n", "has policies in line"},
+		"aspects that are none":        {top, types, edit(simple, "          aspects:\n", "          aspects: text\n          other:\n"), "ScalingAspects in line"},
+		"deltas that are none":         {top, types, edit(simple, "deltas: {delta_1: {number_of_instances: 1}", "deltas: text, x: {y: {z: 1}"), "VduScalingAspectDeltas in line"},
+		"an initial that is none":      {top, types, edit(simple, "{initial_delta: {number_of_instances: 1}}", "{initial_delta: text}"), "VduInitialDelta in line"},
+		"levels that are none":         {top, types, edit(simple, "          levels:\n", "          levels: text\n          other:\n"), "type tosca.policies.nfv.InstantiationLevels in line"},
+		"levels of VDUs that are none": {top, types, edit(simple, "properties: {levels: {level_1: {number_of_instances: 1}, level_2: {number_of_instances: 3}}}", "properties: {levels: text}"), "VduInstantiationLevels in line"},
+		"an import of a list":          {edit(top, "- types.yaml", "- {types: [types.yaml]}"), types, simple, "names no file"},
+		"an undefined type":            {top, edit(types, "derived_from: tosca.nodes.nfv.VNF", "derived_from: x"), edit(simple, "node_templates:\n", "node_templates:\n    VNFX: {type: company.Other, properties: {descriptor_id: x}}\n"), "whose type \"company.Other\" is not defined"},
+		"no id":                        {top, edit(types, "descriptor_id: {type: string, default: b1bb0ce7-ebca-4fa7-95ed-4840d70a1177}", "x: {}"), simple, "descriptor_id"},
+		"no flavour":                   {top, types, edit(simple, "flavour_id: simple", "flavour_id: {get_input: x}"), "no deployment flavour"},
+		"an import that is missing":    {edit(top, "types.yaml", "none.yaml"), types, simple, "is not there"},
+		"an import that leads out":     {edit(top, "types.yaml", "../../../etc/passwd"), types, simple, "is not there"},
+		"an import that is no name":    {edit(top, "types.yaml", "[a]"), types, simple, "names no file"},
+		"a flavour twice":              {top, edit(types, "node_types:", "topology_template: {substitution_mappings: {properties: {flavour_id: simple}}}\nnode_types:"), simple, "another file describes too"},
+		"no YAML":                      {top, types, "topology_template: [", "not a TOSCA definition"},
+		"another shape":                {top, types, "topology_template: text", "not a TOSCA definition"},
+		"more at least than at most":   {top, types, edit(simple, "min_number_of_instances: 1", "min_number_of_instances: 4"), "make no sense"},
+		"a step of nothing":            {top, types, edit(simple, "delta_1: {number_of_instances: 1}", "delta_1: {number_of_instances: 0}"), "not positive"},
+		"a vast step":                  {top, types, edit(simple, "delta_1: {number_of_instances: 1}", "delta_1: {number_of_instances: 1000000}"), "over"},
+		"a negative initial number":    {top, types, edit(simple, "initial_delta: {number_of_instances: 1}", "initial_delta: {number_of_instances: -1}"), "negative"},
+		"a target that is no VDU":      {top, types, edit(simple, "targets: [VDU1]", "targets: [VDU7]"), "no VDU"},
+		"an unknown default level":     {top, types, edit(simple, "default_level: level_1", "default_level: level_9"), "default level"},
+		"a scale level over the most":  {top, types, edit(simple, "{scale_level: 2}", "{scale_level: 3}"), "where it cannot be"},
+		"a scale level below 0":        {top, types, edit(simple, "{scale_level: 0}", "{scale_level: -1}"), "where it cannot be"},
+		"deltas of an unknown aspect":  {top, types, edit(simple, "aspect: vdu1_aspect", "aspect: other"), "cannot be read"},
 		"aliases that grow without end": {top, types, "a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c]\n" +
 			"topology_template: {node_templates: {V: {type: x, properties: {p: [*d,*d,*d,*d,*d,*d,*d,*d,*d]}}}}", "no deployment flavour"},
 	} {
@@ -176,6 +202,109 @@ func TestDescriptorRefuses(t *testing.T) {
 			_, err := described(t, c.top, c.types, c.simple)
 			wantFault(t, err, c.want)
 		})
+	}
+}
+
+// A descriptor may say the same in other ways.
+func TestDescriptorForms(t *testing.T) {
+	edit := func(text string, pairs ...string) string {
+		for i := 0; i < len(pairs); i += 2 {
+			if !strings.Contains(text, pairs[i]) {
+				t.Fatalf("the definitions hold no %q", pairs[i])
+			}
+			text = strings.Replace(text, pairs[i], pairs[i+1], 1)
+		}
+		return text
+	}
+	types := edit(types, "node_types:\n", "  company.Other: {properties: {color: {type: string, metadata: {hidden: true}}}}\n"+
+		"  tosca.datatypes.nfv.VnfOperationAdditionalParameters: {properties: {base: {metadata: {hidden: true}}}}\n"+
+		"  company.More: {derived_from: company.Parameters, properties: {again: {metadata: {hidden: 'TRUE'}}}}\nnode_types:\n"+
+		"  company.VNF2: {derived_from: company.VNF, properties: {product_name: {type: string}}}\n")
+	simple := edit(simple,
+		"inputs:\n", "inputs:\n    login: {type: string}\n",
+		"properties: {flavour_id: simple}\n", "properties: {flavour_id: simple}\n"+
+			"    requirements: [{a: [CP2, virtual_link], b: [], c: text, d: [[x]]}, text, {e: [CP1, virtual_link]}, {f: [CP1, virtual_link]}]\n",
+		"    VDU1:\n", "    VDU2: {type: tosca.nodes.nfv.Vdu.OsContainerDeployableUnit, properties: {name: {get_input: x}, vdu_profile: {min_number_of_instances: 0, max_number_of_instances: 100000}}, "+
+			"artifacts: {sw_image: Files/x.img}}\n    VDU1:\n",
+		"step_deltas: [delta_1]}\n", "step_deltas: [delta_1]}\n            still: {max_scale_level: 100000}\n          other: 1\n        targets: [nothing]\n",
+		"deltas: {delta_1: {number_of_instances: 1}", "deltas: {delta_1: {number_of_instances: 100000}",
+		"level_2: {number_of_instances: 3}", "level_2: {number_of_instances: 100000}, level_9: {number_of_instances: 1}",
+		"          default_level: level_1\n", "          default_level: level_1\n        targets: [nothing]\n")
+	for name, top := range map[string]string{
+		"a mapping of imports": edit(top, "- types.yaml", "- {any: {other: types.yaml}}", "{namespace_prefix: s, file: simple.yaml}", "{repository: r, url: simple.yaml}"),
+		"a name and a file":    edit(top, "- types.yaml", "- {any: types.yaml}", "{namespace_prefix: s, file: simple.yaml}", "{s: {repository: r, file: simple.yaml}}"),
+	} {
+		got, err := described(t, edit(top, "type: company.VNF", "type: company.VNF2"), types, simple)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if secret := got.SecretParameters(); !slices.Equal(secret, []string{"again", "login"}) || got.ProductName != "Sample CNF" || len(got.Scripts) != 0 {
+			t.Errorf("%s: secret %q, product %q", name, secret, got.ProductName)
+		}
+		if _, has := got.Parameters["color"]; has || len(got.Parameters) != 6 {
+			t.Errorf("%s: parameters %v", name, got.Parameters)
+		}
+		f := got.Flavours["simple"]
+		if want := (vnfpkg.VDU{ID: "VDU2", Name: "VDU2", Max: 100_000, Image: "Files/x.img"}); f.VDUs["VDU2"] != want {
+			t.Errorf("%s: the VDU is %+v, want %+v", name, f.VDUs["VDU2"], want)
+		}
+		if !slices.Equal(f.ExtCPs, []string{"CP1", "CP2"}) || f.Aspects["still"].MaxLevel != 100_000 || f.Aspects["vdu1_aspect"].Deltas["VDU1"] != 100_000 {
+			t.Errorf("%s: outside %q, aspects %+v", name, f.ExtCPs, f.Aspects)
+		}
+		for _, c := range []struct {
+			vdu, level string
+			n          int
+			said       bool
+		}{{"VDU1", "level_1", 1, true}, {"VDU1", "level_2", 100_000, true}, {"VDU1", "", 1, true}, {"VDU2", "level_2", 0, false}} {
+			if n, said := f.Number(c.vdu, f.Levels[c.level]); n != c.n || said != c.said {
+				t.Errorf("%s: Number(%s, %q) = %d, %t, want %d, %t", name, c.vdu, c.level, n, said, c.n, c.said)
+			}
+		}
+	}
+	at := strings.Index(simple, "  policies:")
+	mapped, err := described(t, top, types, edit(simple[:at]+"  policies: {a: {type: tosca.policies.nfv.ScalingAspects, properties: {aspects: {one: {max_scale_level: 1}}}}, b: {type: x}}\n",
+		"requirements: [", "requirements: {a: [CP3, virtual_link]}\n    other: ["))
+	if f := mapped.Flavours["simple"]; err != nil || f.Aspects["one"].MaxLevel != 1 || !slices.Equal(f.ExtCPs, []string{"CP3"}) {
+		t.Errorf("policies and requirements that are mappings are %+v and %q, %v", f.Aspects, f.ExtCPs, err)
+	}
+}
+
+// The files of a descriptor are the entry and what it imports; that of a flavour is found by the flavour's id.
+func TestDefinitionsAndTopology(t *testing.T) {
+	c, err := open(archive(t, meta(), file{name: "Definitions/top.yaml", text: top}, file{name: "Definitions/types.yaml", text: types},
+		file{name: "Definitions/simple.yaml", text: simple}), vnfpkg.ArchiveLimits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	names, err := c.Definitions()
+	if err != nil || !slices.Equal(names, []string{"Definitions/top.yaml", "Definitions/types.yaml", "Definitions/simple.yaml"}) {
+		t.Errorf("Definitions = %q, %v", names, err)
+	}
+	got, err := c.Topology("simple")
+	if err != nil || got.File != "Definitions/simple.yaml" || len(got.Root.Content) == 0 || !got.Is("company.VNF", "tosca.nodes.nfv.VNF") ||
+		!got.Has(got.File) || got.Has("none") {
+		t.Errorf("Topology = %+v, %v", got, err)
+	}
+	if value := got.Default("company.VNF", "provider"); value.Value != "Company" {
+		t.Errorf("the provider is %q by default", value.Value)
+	}
+	_, err = c.Topology("large")
+	wantFault(t, err, "describes no deployment flavour large")
+	if c, err = open([]byte(simpleProfile), vnfpkg.ArchiveLimits{}); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := c.Topology("simple"); err != nil || got.File != "vnfd.yaml" {
+		t.Errorf("Topology of the simple profile = %+v, %v", got, err)
+	}
+	_, err = c.Topology("large")
+	wantFault(t, err, "describes no deployment flavour large")
+	c, err = open([]byte(strings.Replace(simpleProfile, "properties: {vnfcs: {web: {image: nginx}}}", "properties: {vnfcs: {}}", 1)), vnfpkg.ArchiveLimits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d, err := c.Descriptor(); err != nil || d.Flavours["simple"].Containers {
+		t.Errorf("a unit without containers is %+v, %v", d, err)
 	}
 }
 
@@ -275,10 +404,13 @@ func TestBareDescriptor(t *testing.T) {
 	for text, want := range map[string]string{
 		"a: b\n":                   "is not a ZIP archive",
 		"# \x00\n" + simpleProfile: "is not a ZIP archive",
-		strings.Repeat("# x\n", 5000) + simpleProfile:        "is not a ZIP archive",
-		simpleProfile + strings.Repeat("# x\n", 500):         "is not a ZIP archive",
-		"x: y\n  tosca_definitions_version: in the middle\n": "is not a ZIP archive",
-		"# License\n" + simpleProfile:                        "",
+		"\x00\n" + simpleProfile:   "is not a ZIP archive",
+		simpleProfile + "#" + strings.Repeat("x", 1500-len(simpleProfile)-1): "",
+		simpleProfile + "#" + strings.Repeat("x", 1500-len(simpleProfile)):   "is not a ZIP archive",
+		strings.Repeat("# x\n", 5000) + simpleProfile:                        "is not a ZIP archive",
+		simpleProfile + strings.Repeat("# x\n", 500):                         "is not a ZIP archive",
+		"x: y\n  tosca_definitions_version: in the middle\n":                 "is not a ZIP archive",
+		"# License\n" + simpleProfile:                                        "",
 	} {
 		_, err := open([]byte(text), vnfpkg.ArchiveLimits{Text: 1500})
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
