@@ -343,3 +343,29 @@ func TestBasis(t *testing.T) {
 		}
 	}
 }
+
+// A deed and its VNFCs follow from the operation; what Heat does not know is refused, of a plan and of a wave.
+func TestDeedsOfOperations(t *testing.T) {
+	s := fakeheat.New(t)
+	in := tacker(hot)
+	in.VNFCs = []lifecycle.VNFC{{UID: "u"}}
+	for operation, deed := range map[lifecycle.OperationType]lifecycle.Deed{
+		lifecycle.Instantiate: lifecycle.Apply, lifecycle.ChangePackage: lifecycle.Apply, lifecycle.ChangeConn: lifecycle.Apply, lifecycle.ScaleVNF: lifecycle.Apply,
+		lifecycle.Heal: lifecycle.Replace,
+	} {
+		in.Operation = operation
+		w := mustPlan(t, s, in).Stages[0].Waves[0]
+		if w.Deed != deed || len(w.VNFCs) > 0 != (deed == lifecycle.Replace) {
+			t.Errorf("%s: %s of %+v", operation, w.Deed, w.VNFCs)
+		}
+	}
+	in.Operation = lifecycle.ModifyInfo
+	var e *broker.Error
+	if _, err := heat.New().Plan(t.Context(), connect(s, lifecycle.StageRules{}), in); !errors.As(err, &e) || e.Kind != broker.ErrUnsupported || e.Detail != "operation MODIFY_INFO is not one of VNFs on OpenStack" {
+		t.Errorf("an operation that is none: %v", err)
+	}
+	err := heat.New().Run(t.Context(), connect(s, lifecycle.StageRules{}), "i", lifecycle.Wave{Deed: lifecycle.Scale}, nil)
+	if !errors.Is(err, broker.ErrUnsupported) || err.Error() != `deed "scale": `+broker.ErrUnsupported.Error() {
+		t.Errorf("a deed that is none: %v", err)
+	}
+}

@@ -212,10 +212,7 @@ func (r *run) remove(ctx context.Context) error {
 
 // tellDeleted tells of resources that are gone already. That it cannot be told now hinders nothing.
 func (r *run) tellDeleted(ctx context.Context, k *stack) {
-	all, err := r.parts(ctx, k)
-	if err != nil {
-		return
-	}
+	all, _ := r.parts(ctx, k)
 	for _, p := range all {
 		if p.Parent == "" {
 			r.tell(p.Name, p.Status, p.Reason)
@@ -374,7 +371,7 @@ func (r *run) failure(ctx context.Context, k *stack) error {
 // pathOf names a part with those that it is in: "group/0/VDU1".
 func pathOf(all []part, p part) string {
 	for _, c := range all {
-		if c.nested != "" && c.nested == p.in && c.in != p.in {
+		if c.nested != "" && c.nested == p.in {
 			return pathOf(all, c) + "/" + printable(p.Name)
 		}
 	}
