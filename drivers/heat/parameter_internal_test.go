@@ -142,6 +142,7 @@ func TestParametersOfARequest(t *testing.T) {
 		"nfv":                   {of: &hot{parameters: map[string]bool{nfv: false}}, in: lifecycle.PlanInput{Parameters: []byte(`{"x":1}`)}, want: `{"nfv":{"x":1}}`},
 		"no nfv":                {of: &hot{parameters: map[string]bool{nfv: false}}, want: `{"nfv":{}}`},
 		"nfv of nobody":         {of: &hot{}, in: lifecycle.PlanInput{Parameters: []byte(`{}`)}, field: "additionalParams.nfv", detail: "is given, and the base HOT declares no parameter nfv"},
+		"nfv of one byte":       {of: &hot{parameters: map[string]bool{nfv: false}}, in: lifecycle.PlanInput{Parameters: []byte(`1`)}, field: "additionalParams.nfv", detail: "is not a JSON object"},
 		"nfv that is none":      {of: &hot{parameters: map[string]bool{nfv: false}}, in: lifecycle.PlanInput{Parameters: []byte(`[]`)}, field: "additionalParams.nfv", detail: "is not a JSON object"},
 		"what is needed":        {of: &hot{top: "t.yaml", parameters: map[string]bool{nfv: false}, asked: [][]string{{"CP", "a", "network"}}}, field: "additionalParams.nfv.CP.a.network", detail: "is asked for by t.yaml, and neither the descriptor nor the request gives it"},
 		"what is needed, given": {of: &hot{parameters: map[string]bool{nfv: false}, asked: [][]string{{"CP", "a", "network"}}}, in: lifecycle.PlanInput{Parameters: []byte(`{"CP":{"a":{"network":"n"}}}`)}, want: `{"nfv":{"CP":{"a":{"network":"n"}}}}`},

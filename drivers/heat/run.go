@@ -424,15 +424,15 @@ func (r *run) unready(ctx context.Context, k *stack) error {
 
 // stop has Heat end its work on the stack, as far as Heat can be told in a moment.
 func (r *run) stop(ctx context.Context) {
-	k, err := r.find(ctx, r.instance)
-	if err != nil || k == nil || !k.of(r.instance) || !k.Status.busy() || k.Status.action() == "DELETE" {
+	k, _ := r.find(ctx, r.instance)
+	if k == nil || !k.of(r.instance) || !k.Status.busy() || k.Status.action() == "DELETE" {
 		return
 	}
 	if r.act(ctx, k, "cancel_without_rollback") != nil {
 		return
 	}
 	failpoint.At("heat.stopped")
-	for err == nil && k != nil && k.Status.busy() && lifecycle.Sleep(ctx, r.pause) == nil {
-		k, err = r.find(ctx, r.instance)
+	for k != nil && k.Status.busy() && lifecycle.Sleep(ctx, r.pause) == nil {
+		k, _ = r.find(ctx, r.instance)
 	}
 }

@@ -69,10 +69,14 @@ func TestWhatAFailureSays(t *testing.T) {
 		"it cannot be seen": {`500 {}`, listed(many(1)...), "stack vnf-i failed: resource r0 (T) is CREATE_FAILED: w", lifecycle.ErrNotReady},
 		"it is gone":        {`404 {"code":404}`, listed(many(1)...), "stack vnf-i failed: resource r0 (T) is CREATE_FAILED: w", lifecycle.ErrNotReady},
 		"what is in it":     {standing("CREATE_FAILED"), `403 {"code":403}`, "cannot list the resources of stack vnf-i: Heat does not let the lease do it (403)", broker.ErrForbidden},
-		"a nested one": {standing("CREATE_FAILED"), listed(listedPart("g", "CREATE_FAILED", "below", "n", "vnf-i/k", "n/n"), listedPart("0", "CREATE_FAILED", "w", "p", "n/n", "")),
-			"stack vnf-i is CREATE_FAILED: resource g/0 (T) is CREATE_FAILED: w", lifecycle.ErrNotReady},
-		"a nested one by itself": {standing("CREATE_FAILED"), listed(listedPart("g", "CREATE_FAILED", "w", "n", "vnf-i/k", "n/n"), listedPart("0", "CREATE_COMPLETE", "", "p", "n/n", "")),
-			"stack vnf-i is CREATE_FAILED: resource g (T) is CREATE_FAILED: w", lifecycle.ErrNotReady},
+		"a nested one": {
+			standing("CREATE_FAILED"), listed(listedPart("g", "CREATE_FAILED", "below", "n", "vnf-i/k", "n/n"), listedPart("0", "CREATE_FAILED", "w", "p", "n/n", "")),
+			"stack vnf-i is CREATE_FAILED: resource g/0 (T) is CREATE_FAILED: w", lifecycle.ErrNotReady,
+		},
+		"a nested one by itself": {
+			standing("CREATE_FAILED"), listed(listedPart("g", "CREATE_FAILED", "w", "n", "vnf-i/k", "n/n"), listedPart("0", "CREATE_COMPLETE", "", "p", "n/n", "")),
+			"stack vnf-i is CREATE_FAILED: resource g (T) is CREATE_FAILED: w", lifecycle.ErrNotReady,
+		},
 	} {
 		r, _ := worker(&script{answers: map[string][]string{look1: {c.now}, list: {c.all}}}, lifecycle.Wave{})
 		r.wish.Unspoken = []string{"s3cret"}
@@ -169,14 +173,18 @@ func TestWhatIsStopped(t *testing.T) {
 	s := &script{answers: map[string][]string{find: {found("UPDATE_IN_PROGRESS", "i")}, act: {"200 {}"}}}
 	r, _ := worker(s, lifecycle.Wave{})
 	ctx, end := context.WithCancel(t.Context())
+	r.pause = longestPause * 600
+	r.client.HTTPClient.Transport = trip(func(q *http.Request) (*http.Response, error) {
+		return s.RoundTrip(q.WithContext(context.WithoutCancel(q.Context())))
+	})
 	s.each = func(request string) {
 		if request == act {
 			end()
 		}
 	}
 	r.stop(ctx)
-	if n := s.count(find); n > 2 {
-		t.Errorf("a stack is waited for %d times after the last moment", n-1)
+	if n := s.count(find); n != 1 {
+		t.Errorf("a stack is looked at %d times after the last moment", n-1)
 	}
 }
 
@@ -248,12 +256,16 @@ func TestDeedsOnAStack(t *testing.T) {
 		want    string // the error's detail
 	}{
 		"a stack without events is updated": {
-			lifecycle.Wave{Deed: lifecycle.Apply}, map[string][]string{find: {complete}, newest: {happened()}, update: {"202 {}"}, follow: {happened(done)}, look1: {standing("UPDATE_COMPLETE")}, list: {listed()}},
-			[]string{find, newest, update, follow, look1, list}, "",
+			lifecycle.Wave{Deed: lifecycle.Apply},
+			map[string][]string{find: {complete}, newest: {happened()}, update: {"202 {}"}, follow: {happened(done)}, look1: {standing("UPDATE_COMPLETE")}, list: {listed()}},
+			[]string{find, newest, update, follow, look1, list},
+			"",
 		},
 		"events after the last are followed": {
-			lifecycle.Wave{Deed: lifecycle.Apply}, map[string][]string{find: {complete}, newest: {happened(done)}, update: {"202 {}"}, next: {happened(), happened(done)}, look1: {standing("UPDATE_COMPLETE")}, list: {listed()}},
-			[]string{find, newest, update, next, next, look1, list}, "",
+			lifecycle.Wave{Deed: lifecycle.Apply},
+			map[string][]string{find: {complete}, newest: {happened(done)}, update: {"202 {}"}, next: {happened(), happened(done)}, look1: {standing("UPDATE_COMPLETE")}, list: {listed()}},
+			[]string{find, newest, update, next, next, look1, list},
+			"",
 		},
 		"a resource of the stack's name is not the stack": {
 			lifecycle.Wave{Deed: lifecycle.Apply}, map[string][]string{
@@ -262,62 +274,94 @@ func TestDeedsOnAStack(t *testing.T) {
 			}, []string{find, newest, update, follow, next, look1, list}, "",
 		},
 		"an update that fails": {
-			lifecycle.Wave{Deed: lifecycle.Apply}, map[string][]string{find: {complete}, newest: {happened()}, update: {"202 {}"}, follow: {happened(event1("vnf-i", "k", "UPDATE_FAILED"))}, look1: {standing("UPDATE_FAILED")}, list: {listed()}},
-			[]string{find, newest, update, follow, look1, list}, "stack vnf-i is UPDATE_FAILED",
+			lifecycle.Wave{Deed: lifecycle.Apply},
+			map[string][]string{find: {complete}, newest: {happened()}, update: {"202 {}"}, follow: {happened(event1("vnf-i", "k", "UPDATE_FAILED"))}, look1: {standing("UPDATE_FAILED")}, list: {listed()}},
+			[]string{find, newest, update, follow, look1, list},
+			"stack vnf-i is UPDATE_FAILED",
 		},
 		"an update that is refused": {
-			lifecycle.Wave{Deed: lifecycle.Apply}, map[string][]string{find: {complete}, newest: {happened()}, update: {`400 {"code":400,"error":{"message":"bad"}}`}},
-			[]string{find, newest, update}, "cannot update stack vnf-i: Heat finds it invalid (400): bad",
+			lifecycle.Wave{Deed: lifecycle.Apply},
+			map[string][]string{find: {complete}, newest: {happened()}, update: {`400 {"code":400,"error":{"message":"bad"}}`}},
+			[]string{find, newest, update},
+			"cannot update stack vnf-i: Heat finds it invalid (400): bad",
 		},
 		"no events": {
 			lifecycle.Wave{Deed: lifecycle.Apply}, map[string][]string{find: {complete}, newest: {`{}`}}, []string{find, newest}, "cannot follow stack vnf-i: what answers is not Heat",
 		},
 		"gone while it is followed": {
-			lifecycle.Wave{Deed: lifecycle.Apply}, map[string][]string{find: {complete}, newest: {happened()}, update: {"202 {}"}, follow: {`404 {"code":404}`}},
-			[]string{find, newest, update, follow}, "stack vnf-i was deleted while it was waited for",
+			lifecycle.Wave{Deed: lifecycle.Apply},
+			map[string][]string{find: {complete}, newest: {happened()}, update: {"202 {}"}, follow: {`404 {"code":404}`}},
+			[]string{find, newest, update, follow},
+			"stack vnf-i was deleted while it was waited for",
 		},
 		"gone in the end": {
-			lifecycle.Wave{Deed: lifecycle.Apply}, map[string][]string{find: {complete}, newest: {happened()}, update: {"202 {}"}, follow: {happened(done)}, look1: {standing("DELETE_COMPLETE")}},
-			[]string{find, newest, update, follow, look1}, "stack vnf-i was deleted meanwhile",
+			lifecycle.Wave{Deed: lifecycle.Apply},
+			map[string][]string{find: {complete}, newest: {happened()}, update: {"202 {}"}, follow: {happened(done)}, look1: {standing("DELETE_COMPLETE")}},
+			[]string{find, newest, update, follow, look1},
+			"stack vnf-i was deleted meanwhile",
 		},
 		"not listed in the end": {
-			lifecycle.Wave{Deed: lifecycle.Apply}, map[string][]string{find: {complete}, newest: {happened()}, update: {"202 {}"}, follow: {happened(done)}, look1: {standing("UPDATE_COMPLETE")}, list: {`{}`}},
-			[]string{find, newest, update, follow, look1, list}, "cannot list the resources of stack vnf-i: what answers is not Heat",
+			lifecycle.Wave{Deed: lifecycle.Apply},
+			map[string][]string{find: {complete}, newest: {happened()}, update: {"202 {}"}, follow: {happened(done)}, look1: {standing("UPDATE_COMPLETE")}, list: {`{}`}},
+			[]string{find, newest, update, follow, look1, list},
+			"cannot list the resources of stack vnf-i: what answers is not Heat",
 		},
 		"a check that finds nothing has an update follow": {
-			look, map[string][]string{find: {complete}, list: {listed(top("a", "CREATE_COMPLETE", ""))}, newest: {happened()}, act: {"200 {}"}, follow: {happened(checked), happened(done)}, update: {"202 {}"}, look1: {standing("UPDATE_COMPLETE")}},
-			[]string{find, list, newest, act, follow, newest, update, follow, look1, list}, "",
+			look,
+			map[string][]string{find: {complete}, list: {listed(top("a", "CREATE_COMPLETE", ""))}, newest: {happened()}, act: {"200 {}"}, follow: {happened(checked), happened(done)}, update: {"202 {}"}, look1: {standing("UPDATE_COMPLETE")}},
+			[]string{find, list, newest, act, follow, newest, update, follow, look1, list},
+			"",
 		},
 		"so has one that finds something": {
-			look, map[string][]string{find: {complete}, list: {listed(top("a", "CREATE_COMPLETE", ""))}, newest: {happened()}, act: {"200 {}"}, follow: {happened(broken), happened(done)}, update: {"202 {}"}, look1: {standing("UPDATE_COMPLETE")}},
-			[]string{find, list, newest, act, follow, newest, update, follow, look1, list}, "",
+			look,
+			map[string][]string{find: {complete}, list: {listed(top("a", "CREATE_COMPLETE", ""))}, newest: {happened()}, act: {"200 {}"}, follow: {happened(broken), happened(done)}, update: {"202 {}"}, look1: {standing("UPDATE_COMPLETE")}},
+			[]string{find, list, newest, act, follow, newest, update, follow, look1, list},
+			"",
+		},
+		"an update after a check that fails": {
+			look,
+			map[string][]string{find: {complete}, list: {listed()}, newest: {happened()}, act: {"200 {}"}, follow: {happened(checked)}, update: {`409 {"code":409}`}},
+			[]string{find, list, newest, act, follow, newest, update},
+			"cannot update stack vnf-i: the state of what stands there does not allow it (409)",
 		},
 		"a check that is refused": {
-			look, map[string][]string{find: {complete}, list: {listed()}, newest: {happened()}, act: {`403 {"code":403}`}},
-			[]string{find, list, newest, act}, "cannot check stack vnf-i: Heat does not let the lease do it (403)",
+			look,
+			map[string][]string{find: {complete}, list: {listed()}, newest: {happened()}, act: {`403 {"code":403}`}},
+			[]string{find, list, newest, act},
+			"cannot check stack vnf-i: Heat does not let the lease do it (403)",
 		},
 		"a check that is cut off": {
-			look, map[string][]string{find: {complete}, list: {listed()}, newest: {happened()}, act: {"200 {}"}, follow: {`404 {"code":404}`}},
-			[]string{find, list, newest, act, follow}, "stack vnf-i was deleted while it was waited for",
+			look,
+			map[string][]string{find: {complete}, list: {listed()}, newest: {happened()}, act: {"200 {}"}, follow: {`404 {"code":404}`}},
+			[]string{find, list, newest, act, follow},
+			"stack vnf-i was deleted while it was waited for",
 		},
 		"events that are refused": {
-			look, map[string][]string{find: {complete}, list: {listed()}, newest: {`403 {"code":403}`}},
-			[]string{find, list, newest}, "cannot follow stack vnf-i: Heat does not let the lease do it (403)",
+			look,
+			map[string][]string{find: {complete}, list: {listed()}, newest: {`403 {"code":403}`}},
+			[]string{find, list, newest},
+			"cannot follow stack vnf-i: Heat does not let the lease do it (403)",
 		},
 		"parts that are refused": {
 			look, map[string][]string{find: {complete}, list: {`403 {"code":403}`}}, []string{find, list}, "cannot list the resources of stack vnf-i: Heat does not let the lease do it (403)",
 		},
 		"what was asked for is replaced before the check": {
-			heal, map[string][]string{find: {complete}, list: {listed(top("a", "CREATE_COMPLETE", ""), top("b", "CREATE_COMPLETE", ""))}, mark: {"200 {}"}, newest: {happened()}, update: {"202 {}"}, follow: {happened(done), happened(checked)}, act: {"200 {}"}, look1: {standing("UPDATE_COMPLETE")}},
-			[]string{find, list, mark, newest, update, follow, look1, list, newest, act, follow}, "",
+			heal,
+			map[string][]string{find: {complete}, list: {listed(top("a", "CREATE_COMPLETE", ""), top("b", "CREATE_COMPLETE", ""))}, mark: {"200 {}"}, newest: {happened()}, update: {"202 {}"}, follow: {happened(done), happened(checked)}, act: {"200 {}"}, look1: {standing("UPDATE_COMPLETE")}},
+			[]string{find, list, mark, newest, update, follow, look1, list, newest, act, follow},
+			"",
 		},
 		"what was marked is not marked again": {
-			heal, map[string][]string{find: {complete}, list: {listed(top("a", "CHECK_FAILED", ""))}, newest: {happened()}, update: {"202 {}"}, follow: {happened(done), happened(checked)}, act: {"200 {}"}, look1: {standing("UPDATE_COMPLETE")}},
-			[]string{find, list, newest, update, follow, look1, list, newest, act, follow}, "",
+			heal,
+			map[string][]string{find: {complete}, list: {listed(top("a", "CHECK_FAILED", ""))}, newest: {happened()}, update: {"202 {}"}, follow: {happened(done), happened(checked)}, act: {"200 {}"}, look1: {standing("UPDATE_COMPLETE")}},
+			[]string{find, list, newest, update, follow, look1, list, newest, act, follow},
+			"",
 		},
 		"a nested stack that a check found broken is not replaced": {
-			look, map[string][]string{find: {complete}, list: {listed(listedPart("g", "CHECK_FAILED", "", "n", "vnf-i/k", "n/n"))}, newest: {happened()}, act: {"200 {}"}, follow: {happened(checked), happened(done)}, update: {"202 {}"}, look1: {standing("UPDATE_COMPLETE")}},
-			[]string{find, list, newest, act, follow, newest, update, follow, look1, list}, "",
+			look,
+			map[string][]string{find: {complete}, list: {listed(listedPart("g", "CHECK_FAILED", "", "n", "vnf-i/k", "n/n"))}, newest: {happened()}, act: {"200 {}"}, follow: {happened(checked), happened(done)}, update: {"202 {}"}, look1: {standing("UPDATE_COMPLETE")}},
+			[]string{find, list, newest, act, follow, newest, update, follow, look1, list},
+			"",
 		},
 		"what is in no stack is not replaced": {
 			heal, map[string][]string{find: {complete}, list: {listed(listedPart("a", "CREATE_COMPLETE", "", "p-a", "", ""))}}, []string{find, list}, "cannot list the resources of stack vnf-i: what answers is not Heat",
@@ -326,12 +370,16 @@ func TestDeedsOnAStack(t *testing.T) {
 			heal, map[string][]string{find: {complete}, list: {listed(top("a", "CREATE_COMPLETE", ""))}, mark: {`404 {"code":404}`}}, []string{find, list, mark}, "cannot mark resource a unhealthy: Heat does not find it (404)",
 		},
 		"a replacement that fails": {
-			heal, map[string][]string{find: {complete}, list: {listed(top("a", "CREATE_COMPLETE", ""))}, mark: {"200 {}"}, newest: {happened()}, update: {`409 {"code":409}`}},
-			[]string{find, list, mark, newest, update}, "cannot update stack vnf-i: the state of what stands there does not allow it (409)",
+			heal,
+			map[string][]string{find: {complete}, list: {listed(top("a", "CREATE_COMPLETE", ""))}, mark: {"200 {}"}, newest: {happened()}, update: {`409 {"code":409}`}},
+			[]string{find, list, mark, newest, update},
+			"cannot update stack vnf-i: the state of what stands there does not allow it (409)",
 		},
 		"a new stack": {
-			lifecycle.Wave{Deed: lifecycle.Apply}, map[string][]string{find: {`{"stacks":[]}`}, "POST stacks": {`201 {"stack":{"id":"k"}}`}, follow: {happened(event1("vnf-i", "k", "CREATE_COMPLETE"))}, look1: {standing("CREATE_COMPLETE")}, list: {listed()}},
-			[]string{find, "POST stacks", follow, look1, list}, "",
+			lifecycle.Wave{Deed: lifecycle.Apply},
+			map[string][]string{find: {`{"stacks":[]}`}, "POST stacks": {`201 {"stack":{"id":"k"}}`}, follow: {happened(event1("vnf-i", "k", "CREATE_COMPLETE"))}, look1: {standing("CREATE_COMPLETE")}, list: {listed()}},
+			[]string{find, "POST stacks", follow, look1, list},
+			"",
 		},
 		"a new stack without an id": {
 			lifecycle.Wave{Deed: lifecycle.Apply}, map[string][]string{find: {`{"stacks":[]}`}, "POST stacks": {`201 {"stack":{"id":".."}}`}}, []string{find, "POST stacks"}, "cannot make stack vnf-i: what answers is not Heat",
@@ -346,15 +394,19 @@ func TestDeedsOnAStack(t *testing.T) {
 			lifecycle.Wave{Deed: lifecycle.Delete}, map[string][]string{find: {found("CREATE_COMPLETE", "j")}}, []string{find}, "",
 		},
 		"a deletion is asked for once": {
-			lifecycle.Wave{Deed: lifecycle.Delete}, map[string][]string{find: {complete}, remove: {"204 "}, look1: {standing("DELETE_IN_PROGRESS"), standing("DELETE_IN_PROGRESS"), `404 {"code":404}`}, list: {`500 {}`}},
-			[]string{find, remove, look1, list, look1, list, look1}, "",
+			lifecycle.Wave{Deed: lifecycle.Delete},
+			map[string][]string{find: {complete}, remove: {"204 "}, look1: {standing("DELETE_IN_PROGRESS"), standing("DELETE_IN_PROGRESS"), `404 {"code":404}`}, list: {`500 {}`}},
+			[]string{find, remove, look1, list, look1, list, look1},
+			"",
 		},
 		"a deletion under way is waited for": {
 			lifecycle.Wave{Deed: lifecycle.Delete}, map[string][]string{find: {found("DELETE_IN_PROGRESS", "i")}, look1: {standing("DELETE_COMPLETE")}}, []string{find, look1}, "",
 		},
 		"one that fails is asked for again": {
-			lifecycle.Wave{Deed: lifecycle.Delete}, map[string][]string{find: {found("DELETE_FAILED", "i")}, remove: {"204 "}, look1: {standing("DELETE_FAILED")}, list: {listed()}},
-			[]string{find, remove, look1, list, look1, list}, "stack vnf-i is DELETE_FAILED",
+			lifecycle.Wave{Deed: lifecycle.Delete},
+			map[string][]string{find: {found("DELETE_FAILED", "i")}, remove: {"204 "}, look1: {standing("DELETE_FAILED")}, list: {listed()}},
+			[]string{find, remove, look1, list, look1, list},
+			"stack vnf-i is DELETE_FAILED",
 		},
 		"one that is gone by then": {
 			lifecycle.Wave{Deed: lifecycle.Delete}, map[string][]string{find: {complete}, remove: {`404 {"code":404}`}, look1: {`404 {"code":404}`}}, []string{find, remove, look1}, "",

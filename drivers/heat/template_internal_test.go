@@ -129,6 +129,7 @@ func TestTemplatesThatAreRefused(t *testing.T) {
 		"a name that cannot be shown":    {map[string]string{"t.yaml": "resources: {\"a\\tb\": {type: OS::Heat::None}}\n"}, "BaseHOT/f/t.yaml:1 has a resource without a type, or with a name that Heat does not take"},
 		"two files of one name":          {map[string]string{"t.yaml": "resources: {a: {type: nested/n.yaml}, b: {type: OS::Heat::None, x: {get_file: x}}}\n", "x": "one", "nested/n.yaml": "resources: {c: {type: OS::Heat::None, x: {get_file: x}}}\n", "nested/x": "two"}, "BaseHOT/f/t.yaml:1 refers to x, and another template means another file by that name"},
 		"a file twice":                   {map[string]string{"t.yaml": "resources: {a: {type: nested/n.yaml}, b: {type: OS::Heat::None, x: {get_file: x}}}\n", "x": "one", "nested/n.yaml": "resources: {c: {type: OS::Heat::None, x: {get_file: x}}}\n"}, ""},
+		"a file that Heat works out":     {map[string]string{"t.yaml": "resources: {a: {type: OS::Heat::None, x: {get_file: [x]}}}\n"}, ""},
 		"as many resources as may be":    {map[string]string{"t.yaml": many(maxDeclared)}, ""},
 		"one too many in two":            {map[string]string{"t.yaml": nested, "nested/n.yaml": many(maxDeclared)}, "BaseHOT/f/t.yaml:1 is one resource too many: all templates together may have 1000"},
 		"a wave twice":                   {map[string]string{"t.yaml": "resources:\n  a: {type: OS::Heat::None, metadata: {vimbroker.io/wave: 2}}\n  b: {type: OS::Heat::None, metadata: {vimbroker.io/wave: 2}}\n"}, ""},
