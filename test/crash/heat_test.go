@@ -49,9 +49,7 @@ var heatDeaths = map[string][]scenario{
 	"operation.settled":      {makingAStack, removingAStack, leavingAnOwnLink},
 }
 
-func TestKilledWithAStack(t *testing.T) {
-	eachDeath(t, heatDeaths, func(t *testing.T) upstream { return fakeStacks(t) })
-}
+func TestKilledWithAStack(t *testing.T) { withAStack.first(t) }
 
 // stackCloud is a cloud that has a Heat beside its Neutron.
 type stackCloud struct {

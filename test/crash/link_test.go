@@ -34,9 +34,7 @@ var linkDeaths = map[string][]scenario{
 	"link.removed":   {unlinkingOnACloud},
 }
 
-func TestKilledWithALink(t *testing.T) {
-	eachDeath(t, linkDeaths, func(t *testing.T) upstream { return fakeNetworks(t, fakeCloud(t)) })
-}
+func TestKilledWithALink(t *testing.T) { withALink.first(t) }
 
 // A server is killed after each single call of Neutron's, of a link that is made and of one that is deleted.
 func TestFieldKilledAfterEveryCallOfNeutron(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/test/fakekube"
+	"github.com/vimbroker/vimbroker/test/field"
 )
 
 // onboardDeaths say the same of a server that follows the clusters of a management
@@ -50,9 +51,7 @@ var onboardDeaths = map[string][]scenario{
 	"k8s.account.dismissed": {lettingGo},
 }
 
-func TestKilledWhileOnboarding(t *testing.T) {
-	eachDeath(t, onboardDeaths, func(t *testing.T) upstream { return fakeFleet(t) })
-}
+func TestKilledWhileOnboarding(t *testing.T) { beforeAFleet.first(t) }
 
 // fleet is a management cluster, and the cluster "edge" that Cluster API makes there. Its
 // VIMs are the hub, under any name that it is registered with, and edge.
@@ -334,13 +333,20 @@ func leave(s *scene) {
 	}
 }
 
-// restarts is how often a server is killed in the middle of one registration.
-const restarts = 50
-
-// TestFiftyRestartsMidRegistration kills server after server between the steps of one
+// TestRestartsMidRegistration kills server after server between the steps of one
 // cluster's registration: one VIM and one key come of it.
-func TestFiftyRestartsMidRegistration(t *testing.T) {
+func TestRestartsMidRegistration(t *testing.T) {
 	t.Parallel()
+	diesAgainAndAgain(t, 8)
+}
+
+func TestFieldFiftyRestartsMidRegistration(t *testing.T) {
+	field.Only(t)
+	diesAgainAndAgain(t, 50)
+}
+
+func diesAgainAndAgain(t *testing.T, restarts int) {
+	t.Helper()
 	f := fakeFleet(t)
 	s := newScene(t, f)
 	follow(s)

@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/vimbroker/vimbroker/test/field"
 )
 
 // deaths says in which flows the server is killed at which failpoint. Every
@@ -215,32 +217,65 @@ func TestEveryFailpointHasAScenario(t *testing.T) {
 	}
 }
 
-func TestKilledAtEveryFailpoint(t *testing.T) {
-	eachDeath(t, deaths, func(t *testing.T) upstream { return fakeCluster(t) })
+func TestKilledAtEveryFailpoint(t *testing.T) { beforeACluster.first(t) }
+
+func TestKilledBeforeACloud(t *testing.T) { beforeACloud.first(t) }
+
+func TestKilledBeforeACloudOfUsers(t *testing.T) { beforeACloudOfUsers.first(t) }
+
+// TestFieldKilledInEveryFlow kills a server at failpoints in all flows that pass them.
+func TestFieldKilledInEveryFlow(t *testing.T) {
+	field.Only(t)
+	for _, of := range []tableOfDeaths{beforeACluster, beforeACloud, beforeACloudOfUsers, beforeAFleet, withALink, withAStack} {
+		of.play(t, func(all []scenario) []scenario { return all[1:] })
+	}
 }
 
-func TestKilledBeforeACloud(t *testing.T) {
-	eachDeath(t, cloudDeaths, func(t *testing.T) upstream { return fakeCloud(t) })
+// tableOfDeaths are scenarios by failpoints, each with a system of its own.
+type tableOfDeaths struct {
+	of     map[string][]scenario
+	before func(*testing.T) upstream
 }
 
-func TestKilledBeforeACloudOfUsers(t *testing.T) {
-	eachDeath(t, userDeaths, func(t *testing.T) upstream { return fakeCloudOfUsers(t) })
-}
+var (
+	beforeACluster      = tableOfDeaths{deaths, func(t *testing.T) upstream { return fakeCluster(t) }}
+	beforeACloud        = tableOfDeaths{cloudDeaths, func(t *testing.T) upstream { return fakeCloud(t) }}
+	beforeACloudOfUsers = tableOfDeaths{userDeaths, func(t *testing.T) upstream { return fakeCloudOfUsers(t) }}
+	beforeAFleet        = tableOfDeaths{onboardDeaths, func(t *testing.T) upstream { return fakeFleet(t) }}
+	withALink           = tableOfDeaths{linkDeaths, func(t *testing.T) upstream { return fakeNetworks(t, fakeCloud(t)) }}
+	withAStack          = tableOfDeaths{heatDeaths, func(t *testing.T) upstream { return fakeStacks(t) }}
+)
 
-// eachDeath plays every scenario of a table, each before a system of its own.
-func eachDeath(t *testing.T, table map[string][]scenario, before func(*testing.T) upstream) {
+// first plays the first scenario of each failpoint. TestFieldKilledInEveryFlow plays the others.
+func (d tableOfDeaths) first(t *testing.T) {
 	t.Helper()
-	for point, scenarios := range table {
-		for _, sc := range scenarios {
+	d.play(t, func(all []scenario) []scenario { return all[:1] })
+}
+
+func (d tableOfDeaths) play(t *testing.T, which func([]scenario) []scenario) {
+	t.Helper()
+	for point, scenarios := range d.of {
+		for _, sc := range which(scenarios) {
 			t.Run(point+"/"+sc.name, func(t *testing.T) {
 				t.Parallel()
-				sc.killedAt(t, before(t), point)
+				sc.killedAt(t, d.before(t), point)
 			})
 		}
 	}
 }
 
-func TestKilledAtEveryCommit(t *testing.T) {
+// TestKilledAtEveryCommit has the flows of a lease's life. A store whose statements and commits fail one by one, in
+// every flow, is what the sweeps of broker and lifecycle meet: see test/faults.
+func TestKilledAtEveryCommit(t *testing.T) { diesAtCommits(t, flows[:often]) }
+
+// TestFieldKilledAtEveryCommit has the other flows.
+func TestFieldKilledAtEveryCommit(t *testing.T) {
+	field.Only(t)
+	diesAtCommits(t, flows[often:])
+}
+
+func diesAtCommits(t *testing.T, flows []scenario) {
+	t.Helper()
 	for _, point := range swept {
 		for _, sc := range flows {
 			t.Run(point+"/"+sc.name, func(t *testing.T) {

@@ -537,10 +537,13 @@ func (s *scene) ageGrants() {
 
 // flows are what a server is killed in at each of its commits.
 var flows = []scenario{
-	registering, registeringInVain, rotating, updatingUnderLease, updatingInVain, rekeying,
-	issuing, issuingInVain, renewing, minting, revoking, draining,
+	registering, issuing, renewing, revoking,
+	registeringInVain, rotating, updatingUnderLease, updatingInVain, rekeying, issuingInVain, minting, draining,
 	settlingALease, settlingAWrite, settlingARekey, settlingARegistration, settlingAKey, tidying, takingATokenOnce, beingOnThePage,
 }
+
+// often is the number of flows, of the first, that are played in each run of the tests.
+const often = 4
 
 // dieAt kills the present server at a failpoint, and starts no other.
 func (s *scene) dieAt(point string, act func(*scene) error) {
