@@ -154,6 +154,34 @@ func TestSweepInstances(t *testing.T) {
 		faults.Flow[*plant]{Name: "delete", Repeated: broker.ErrNotFound, Given: (*plant).anInstance, Do: func(p *plant, id string) (any, error) {
 			return nil, p.DeleteInstance(p.t.Context(), alice, id, 0)
 		}},
+		faults.Flow[*plant]{Name: "modify", Repeated: broker.ErrPrecondition, Given: func(p *plant) string {
+			i := p.instance(p.aRunning())
+			return fmt.Sprint(i.ID, " ", i.Revision)
+		}, Do: func(p *plant, given string) (any, error) {
+			var id, says string
+			var revision int64
+			if _, err := fmt.Sscan(given, &id, &revision); err != nil {
+				return nil, err
+			}
+			return p.Modify(p.t.Context(), alice, id, lifecycle.Modification{Description: &says, Metadata: []byte(`{"a":1}`), IfRevision: revision})
+		}},
+		operation("connect", (*plant).aRunning, func(p *plant, ctx context.Context, id string) (lifecycle.Operation, error) {
+			return p.Connect(ctx, alice, id, lifecycle.Connecting{})
+		}),
+		operation("forget", (*plant).aRunning, func(p *plant, ctx context.Context, id string) (lifecycle.Operation, error) {
+			return p.Forget(ctx, ada, id)
+		}),
+		operation("forget what has failed", func(p *plant) string {
+			o, err := p.store.Operation(p.t.Context(), p.aFailed())
+			if err != nil {
+				p.t.Fatal(err)
+			}
+			return o.Instance
+		}, func(p *plant, ctx context.Context, id string) (lifecycle.Operation, error) { return p.Forget(ctx, ada, id) }),
+		faults.Flow[*plant]{Name: "check", Given: (*plant).aRunning, Do: func(p *plant, id string) (any, error) {
+			i, err := p.Check(p.t.Context(), alice, id)
+			return i.State, err
+		}},
 		faults.Flow[*plant]{Name: "observe", GoesOn: true, Given: func(p *plant) string {
 			id := p.aRunning()
 			delete(p.yard.objects, "old")
@@ -164,6 +192,17 @@ func TestSweepInstances(t *testing.T) {
 		}},
 	)
 	faults.Reads(t, plants, (*plant).aRunning, map[string]func(p *plant, id string) (any, error){
+		"Preview": func(p *plant, id string) (any, error) {
+			made, err := p.Preview(p.t.Context(), alice, id, lifecycle.Scaling{Aspect: "front", Steps: 1})
+			return made.Effects, err
+		},
+		"Operation": func(p *plant, id string) (any, error) {
+			all, _, err := p.Operations(p.t.Context(), alice, lifecycle.OperationQuery{Instance: id})
+			if err != nil {
+				return nil, err
+			}
+			return p.Operation(p.t.Context(), alice, all[0].ID)
+		},
 		"Instance": func(p *plant, id string) (any, error) { return p.Instance(p.t.Context(), alice, id) },
 		"Instances": func(p *plant, _ string) (any, error) {
 			all, _, err := p.Instances(p.t.Context(), alice, lifecycle.InstanceQuery{})
