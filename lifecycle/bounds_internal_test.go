@@ -35,7 +35,11 @@ func TestNumbersOfInstancesAreBounded(t *testing.T) {
 		min, max, n int
 		says        string
 	}{
-		{1, 3, 1, ""}, {1, 3, 3, ""}, {0, 0, 0, ""}, {0, 0, maxReplicas, ""}, {0, maxReplicas + 1, maxReplicas, ""},
+		{1, 3, 1, ""},
+		{1, 3, 3, ""},
+		{0, 0, 0, ""},
+		{0, 0, maxReplicas, ""},
+		{0, maxReplicas + 1, maxReplicas, ""},
 		{1, 3, 0, "leads to 0 instances of VDU V, which has 1 to 3"},
 		{1, 3, 4, "leads to 4 instances of VDU V, which has 1 to 3"},
 		{0, 0, -1, "leads to -1 instances of VDU V, which has 0 to 100000"},
@@ -98,7 +102,8 @@ func TestStepsStayWithinAnAspect(t *testing.T) {
 		field  string
 		says   string
 	}{
-		{"front", 2, "", ""}, {"back", 2, "", ""},
+		{"front", 2, "", ""},
+		{"back", 2, "", ""},
 		{"front", -1, "numberOfSteps", "lead to scale level -1 of aspect front, which goes from 0 to 3"},
 		{"back", 3, "numberOfSteps", "lead to scale level 3 of aspect back, which goes from 0 to 2"},
 		{"front", 3, "numberOfSteps", "leads to 7 instances of VDU Front, which has 0 to 5"},
@@ -149,10 +154,14 @@ func TestRulesOfWaves(t *testing.T) {
 		rule WaveRule
 		says string
 	}{
-		{WaveRule{Kind: "Job"}, ""}, {WaveRule{Name: "a"}, ""}, {WaveRule{Labels: map[string]string{"a": "b"}}, ""},
+		{WaveRule{Kind: "Job"}, ""},
+		{WaveRule{Name: "a"}, ""},
+		{WaveRule{Labels: map[string]string{"a": "b"}}, ""},
 		{WaveRule{Wave: 1}, "needs a kind, a name or labels"},
-		{WaveRule{Kind: "Job", Wave: math.MinInt16}, ""}, {WaveRule{Kind: "Job", Wave: math.MaxInt16}, ""},
-		{WaveRule{Kind: "Job", Wave: math.MinInt16 - 1}, "needs a wave"}, {WaveRule{Kind: "Job", Wave: math.MaxInt16 + 1}, "needs a wave"},
+		{WaveRule{Kind: "Job", Wave: math.MinInt16}, ""},
+		{WaveRule{Kind: "Job", Wave: math.MaxInt16}, ""},
+		{WaveRule{Kind: "Job", Wave: math.MinInt16 - 1}, "needs a wave"},
+		{WaveRule{Kind: "Job", Wave: math.MaxInt16 + 1}, "needs a wave"},
 	} {
 		if got := c.rule.Fault(); !strings.HasPrefix(got, c.says) || (got == "") != (c.says == "") {
 			t.Errorf("%+v: %q, want %q", c.rule, got, c.says)
@@ -277,15 +286,18 @@ func TestWhatARequestChangesOfItsVIM(t *testing.T) {
 			InlineVIM{Credential: broker.Credential{Password: secret.NewText("x"), Username: "w"}}, "stays", "stays", "stays", "w", broker.Scope{},
 		},
 		"a project": {
-			InlineVIM{Scope: broker.Scope{ProjectName: "n"}}, "stays", "stays", "stays", "",
+			InlineVIM{Scope: broker.Scope{ProjectName: "n"}},
+			"stays", "stays", "stays", "",
 			broker.Scope{Region: "r", ProjectName: "n", ProjectDomainID: "pd", UserDomainID: "ud"},
 		},
 		"a project's domain": {
-			InlineVIM{Scope: broker.Scope{ProjectDomainName: "n"}}, "stays", "stays", "stays", "",
+			InlineVIM{Scope: broker.Scope{ProjectDomainName: "n"}},
+			"stays", "stays", "stays", "",
 			broker.Scope{Region: "r", ProjectID: "p", ProjectDomainName: "n", UserDomainID: "ud"},
 		},
 		"a user's domain in another region": {
-			InlineVIM{Scope: broker.Scope{UserDomainName: "n", Region: "s"}}, "stays", "stays", "stays", "",
+			InlineVIM{Scope: broker.Scope{UserDomainName: "n", Region: "s"}},
+			"stays", "stays", "stays", "",
 			broker.Scope{Region: "s", ProjectID: "p", ProjectDomainID: "pd", UserDomainName: "n"},
 		},
 	} {

@@ -177,7 +177,9 @@ func TestSweepInstances(t *testing.T) {
 				p.t.Fatal(err)
 			}
 			return o.Instance
-		}, func(p *plant, ctx context.Context, id string) (lifecycle.Operation, error) { return p.Forget(ctx, ada, id) }),
+		}, func(p *plant, ctx context.Context, id string) (lifecycle.Operation, error) {
+			return p.Forget(ctx, ada, id)
+		}),
 		faults.Flow[*plant]{Name: "check", Given: (*plant).aRunning, Do: func(p *plant, id string) (any, error) {
 			i, err := p.Check(p.t.Context(), alice, id)
 			return i.State, err

@@ -148,7 +148,7 @@ func (c *Gatekeeper) newRow(e Authority, before *table) *row {
 		t.keys.Store(&known{issuer: e.Issuer, keys: keys, fetched: c.Now()})
 	}
 	for _, old := range before.rows {
-		if old.Name == e.Name && sameKeys(old.Authority, e) && e.Keys == "" {
+		if old.Name == e.Name && sameKeys(old.Authority, e) {
 			t.keys.Store(old.keys.Load())
 		}
 	}

@@ -81,7 +81,7 @@ func (k *known) find(id, algorithm string) (jose.JSONWebKey, bool) {
 
 // due reports whether the keys are to be fetched at a time. asked: a token has an unknown one.
 func (k *known) due(now time.Time, asked bool) bool {
-	if k == nil || k.tried.IsZero() {
+	if k == nil {
 		return true
 	}
 	since := now.Sub(k.tried)
@@ -90,7 +90,7 @@ func (k *known) due(now time.Time, asked bool) bool {
 
 // counts reports whether the keys may still be used.
 func (k *known) counts(now time.Time) bool {
-	return k != nil && !k.fetched.IsZero() && now.Sub(k.fetched) < KeepFor
+	return k != nil && now.Sub(k.fetched) < KeepFor
 }
 
 // State is how an entry's keys stand, for who runs the broker.

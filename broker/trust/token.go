@@ -116,10 +116,7 @@ func (e Authority) times(c Claims, now time.Time) (end time.Time, reason string)
 		v, there := c[name]
 		seconds, ok := v.(float64)
 		switch {
-		case !there && name == "nbf":
-			continue
-		case !there && name == "iat":
-			return end, reasonTimes
+		case !there && name == "nbf": // good from the beginning
 		case !ok || seconds < 0 || seconds > 1<<40:
 			return end, reasonTimes
 		}

@@ -1,0 +1,280 @@
+package trust
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+)
+
+var noon = time.Date(2026, 11, 26, 12, 0, 0, 0, time.UTC)
+
+// jwk is a key that signs, as a set has it, with other members.
+func jwk(t *testing.T, change func(*jose.JSONWebKey)) json.RawMessage {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	j := jose.JSONWebKey{Key: &key.PublicKey, KeyID: "k", Use: "sig"}
+	change(&j)
+	text, err := j.MarshalJSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+func TestKeysThatSign(t *testing.T) {
+	good := jwk(t, func(*jose.JSONWebKey) {})
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		keys []json.RawMessage
+		want int
+	}{
+		"one":                  {[]json.RawMessage{good}, 1},
+		"one that may do all":  {[]json.RawMessage{jwk(t, func(j *jose.JSONWebKey) { j.Use = "" })}, 1},
+		"one that seals":       {[]json.RawMessage{good, jwk(t, func(j *jose.JSONWebKey) { j.Use = "enc" })}, 1},
+		"one that is no key":   {[]json.RawMessage{good, json.RawMessage(`{"kty":"other"}`), json.RawMessage(`7`)}, 1},
+		"a private one":        {[]json.RawMessage{good, jwk(t, func(j *jose.JSONWebKey) { j.Key = private })}, 1},
+		"as many as there may": {slices.Repeat([]json.RawMessage{good}, maxKeys), maxKeys},
+		"one more":             {slices.Repeat([]json.RawMessage{good}, maxKeys+1), 0},
+		"none that signs":      {[]json.RawMessage{json.RawMessage(`{"kty":"other"}`)}, 0},
+		"none":                 {nil, 0},
+	} {
+		text, err := json.Marshal(map[string]any{"keys": c.keys})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := parseKeys(text)
+		if len(got) != c.want || (err == nil) != (c.want > 0) {
+			t.Errorf("%s: %d keys, %v, want %d", name, len(got), err, c.want)
+		}
+	}
+	if got, err := parseKeys([]byte(`{"keys":[`)); err == nil || got != nil {
+		t.Errorf("half a set is %v", got)
+	}
+}
+
+func TestTheKeyOfAToken(t *testing.T) {
+	key := func(id, algorithm string) jose.JSONWebKey { return jose.JSONWebKey{KeyID: id, Algorithm: algorithm} }
+	k := &known{keys: []jose.JSONWebKey{key("a", "ES256"), key("b", "RS256"), key("c", ""), key("b", "ES256")}}
+	for _, c := range []struct{ id, algorithm, want string }{
+		{"a", "ES256", "a"},
+		{"a", "RS256", ""},
+		{"b", "RS256", "b"},
+		{"b", "ES256", "b"},
+		{"c", "PS256", "c"},
+		{"", "PS256", "c"},
+		{"", "ES256", ""},
+		{"d", "ES256", ""},
+	} {
+		if got, ok := k.find(c.id, c.algorithm); got.KeyID != c.want || ok != (c.want != "") {
+			t.Errorf("the key %q for %s is %q, %t", c.id, c.algorithm, got.KeyID, ok)
+		}
+	}
+	for _, c := range []struct {
+		k            *known
+		asked        bool
+		due, counts  bool
+		whichIsAbout string
+	}{
+		{nil, false, true, false, "nothing known"},
+		{&known{}, false, true, false, "nothing tried"},
+		{&known{tried: noon, fetched: noon}, true, false, true, "now"},
+		{&known{tried: noon.Add(1 - askAgain), fetched: noon}, true, false, true, "asked too soon"},
+		{&known{tried: noon.Add(-askAgain), fetched: noon}, true, true, true, "asked again"},
+		{&known{tried: noon.Add(-askAgain), fetched: noon}, false, false, true, "not asked"},
+		{&known{tried: noon.Add(-askAgain), fetched: noon, fault: "away"}, false, true, true, "away"},
+		{&known{tried: noon.Add(1 - freshFor), fetched: noon}, false, false, true, "fresh"},
+		{&known{tried: noon.Add(-freshFor), fetched: noon}, false, true, true, "not fresh"},
+		{&known{tried: noon, fetched: noon.Add(1 - KeepFor)}, false, false, true, "old"},
+		{&known{tried: noon, fetched: noon.Add(-KeepFor)}, false, false, false, "too old"},
+	} {
+		if due, counts := c.k.due(noon, c.asked), c.k.counts(noon); due != c.due || counts != c.counts {
+			t.Errorf("%s: due %t, counts %t", c.whichIsAbout, due, counts)
+		}
+	}
+	one := Authority{Issuer: "i", VIM: "v", CA: "c", Keys: "k"}
+	for what, edit := range map[string]func(*Authority){
+		"issuer": func(e *Authority) { e.Issuer = "" }, "vim": func(e *Authority) { e.VIM = "" }, "ca": func(e *Authority) { e.CA = "" }, "keys": func(e *Authority) { e.Keys = "" },
+	} {
+		other := one
+		edit(&other)
+		if sameKeys(one, other) || sameKeys(other, one) || !sameKeys(other, other) {
+			t.Errorf("keys of an entry with another %s are the same", what)
+		}
+	}
+}
+
+func TestTimesOfAToken(t *testing.T) {
+	at := func(d time.Duration) float64 { return float64(noon.Add(d).Unix()) }
+	for name, c := range map[string]struct {
+		claims Claims
+		want   string
+	}{
+		"good":                     {Claims{"exp": at(time.Hour), "iat": at(0)}, ""},
+		"good from now":            {Claims{"exp": at(time.Hour), "iat": at(0), "nbf": at(0)}, ""},
+		"by a clock that is ahead": {Claims{"exp": at(time.Hour), "iat": at(skew), "nbf": at(skew)}, ""},
+		"a whole life":             {Claims{"exp": at(time.Hour), "iat": at(-time.Hour)}, ""},
+		"longer":                   {Claims{"exp": at(time.Hour), "iat": at(-time.Hour - time.Second)}, reasonLife},
+		"at its end":               {Claims{"exp": at(0), "iat": at(-time.Hour)}, reasonExpired},
+		"made later":               {Claims{"exp": at(time.Hour), "iat": at(skew + time.Second)}, reasonEarly},
+		"good later":               {Claims{"exp": at(time.Hour), "iat": at(0), "nbf": at(skew + time.Second)}, reasonEarly},
+		"without an end":           {Claims{"iat": at(0)}, reasonTimes},
+		"without a begin":          {Claims{"exp": at(time.Hour)}, reasonTimes},
+		"an end in words":          {Claims{"exp": "1", "iat": at(0)}, reasonTimes},
+		"from before all":          {Claims{"exp": at(time.Hour), "iat": at(0), "nbf": -1.0}, reasonTimes},
+		"from the beginning":       {Claims{"exp": at(time.Hour), "iat": at(0), "nbf": 0.0}, ""},
+		"for ever":                 {Claims{"exp": float64(1 << 40), "iat": at(0)}, reasonLife},
+		"for longer than that":     {Claims{"exp": float64(1<<40 + 1), "iat": at(0)}, reasonTimes},
+	} {
+		if _, got := (Authority{MaxLife: 2 * time.Hour}).times(c.claims, noon); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+	for _, c := range []struct {
+		wants string
+		h     header
+		want  string
+	}{
+		{"", header{Algorithm: "ES256"}, ""},
+		{"", header{Algorithm: "ES256", Type: "JWT"}, ""},
+		{"", header{Algorithm: "ES256", Type: "application/at+jwt"}, ""},
+		{"", header{Algorithm: "ES256", Type: "logout+jwt"}, reasonType},
+		{"logout+jwt", header{Algorithm: "ES256", Type: "Logout+JWT"}, ""},
+		{"logout+jwt", header{Algorithm: "ES256", Type: "JWT"}, reasonType},
+		{"", header{Algorithm: "ES256", Content: "JWT"}, reasonType},
+		{"", header{Algorithm: "HS256"}, reasonAlgorithm},
+	} {
+		if got := (Authority{Algorithms: []string{"ES256"}, Type: c.wants}).accepts(c.h); got != c.want {
+			t.Errorf("%+v where %q is wanted: %q, want %q", c.h, c.wants, got, c.want)
+		}
+	}
+	for sub, want := range map[any]bool{
+		"a": true, " ~": true, strings.Repeat("x", maxSubject): true, "": false, strings.Repeat("x", maxSubject+1): false, "a\x1f": false, "\x7f": false, 7: false,
+	} {
+		if _, got := (Claims{"sub": sub}).subject(); got != want {
+			t.Errorf("the subject %.20q is one: %t", sub, got)
+		}
+	}
+	if _, got := (Claims{}).subject(); got {
+		t.Error("a token without a subject has one")
+	}
+}
+
+func TestTheFormOfAToken(t *testing.T) {
+	const head, body = "eyJhbGciOiJub25lIn0", "eyJpc3MiOiJpIn0"
+	long := strings.Repeat("A", maxToken-len(head+"."+body+"."))
+	for token, want := range map[string]string{
+		head + "." + body + ".AA": "i", head + "." + body + "." + long: "i",
+		head + "." + body + "." + long + "A": "", head + "." + body + ".": "", head + "." + body: "", "x" + head + "." + body + ".AA": "",
+		head + "." + body + ".AA.BB": "", "e" + body[1:] + "." + body[:7] + ".AA": "",
+	} {
+		if got := IssuerOf(token); got != want {
+			t.Errorf("the issuer of %.60s, of %d bytes, is %q", token, len(token), got)
+		}
+	}
+}
+
+func TestAccountsOfAToken(t *testing.T) {
+	bound := func(edit func(account map[string]any, all Claims)) Claims {
+		account := map[string]any{"namespace": "n", "serviceaccount": map[string]any{"name": "a", "uid": "u"}}
+		all := Claims{"sub": "system:serviceaccount:n:a", "kubernetes.io": account}
+		edit(account, all)
+		return all
+	}
+	for name, c := range map[string]struct {
+		claims Claims
+		want   string
+	}{
+		"an account":   {bound(func(map[string]any, Claims) {}), "n:a map[namespace:n serviceaccount:n:a]"},
+		"of a pod":     {bound(func(a map[string]any, _ Claims) { a["pod"] = map[string]any{"name": "p"} }), "n:a map[namespace:n pod:p serviceaccount:n:a]"},
+		"no namespace": {bound(func(a map[string]any, all Claims) { delete(a, "namespace"); all["sub"] = "system:serviceaccount::a" }), ""},
+		"no name": {bound(func(a map[string]any, all Claims) {
+			a["serviceaccount"] = map[string]any{"uid": "u"}
+			all["sub"] = "system:serviceaccount:n:"
+		}), ""},
+		"no uid":          {bound(func(a map[string]any, _ Claims) { a["serviceaccount"] = map[string]any{"name": "a"} }), ""},
+		"another subject": {bound(func(_ map[string]any, all Claims) { all["sub"] = "system:serviceaccount:n:b" }), ""},
+		"not bound":       {Claims{"sub": "system:serviceaccount:n:a"}, ""},
+	} {
+		subject, account, ok := c.claims.account()
+		got := ""
+		if ok {
+			got = fmt.Sprint(subject, " ", map[string]any(account))
+		}
+		if got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+func TestRulesMatchAndSayWhy(t *testing.T) {
+	rule := func(name string, match ...string) Mapping {
+		r := Mapping{Match: map[string]string{}, Project: "core", Name: name, Roles: []string{"member"}}
+		for i := 0; i < len(match); i += 2 {
+			r.Match[match[i]] = match[i+1]
+		}
+		return r
+	}
+	claims := Claims{"sub": "alice", "groups": []any{"noc", 7}, "in": map[string]any{"er": "x"}, "on": true, "ref": []any{"main"}}
+	for _, c := range []struct {
+		r    Mapping
+		want bool
+		why  string
+	}{
+		{rule("", "sub", "alice"), true, ""},
+		{rule("", "groups", "noc"), true, ""},
+		{rule("", "in.er", "x"), true, ""},
+		{rule("", "on", "true"), true, ""},
+		{rule(""), false, ""},
+		{rule("", "sub", "bob"), false, `sub is "alice", and must be "bob"`},
+		{rule("", "sub", "alice", "none", "*"), false, "none is not in the token"},
+		{rule("", "in", "*"), false, `in is "{\"er\":\"x\"}", and must be "*"`},
+		{rule("", "ref", "main"), false, `ref is "[\"main\"]", and must be "main"`},
+		{rule("", "groups", "n*"), false, `groups is "[\"noc\",7]", and must be "n*"`},
+		{rule("", "sub", "bob", "none", "x"), false, `none is not in the token; sub is "alice", and must be "bob"`},
+		{rule("{none}", "sub", "alice"), true, "project and name need claims that the token does not have, or a project that is not among projects"},
+		{rule("{none}", "sub", "bob"), false, `sub is "alice", and must be "bob"`},
+	} {
+		if got := c.r.matches(claims); got != c.want {
+			t.Errorf("%v matches: %t", c.r.Match, got)
+		}
+		if got := (Authority{Principals: []Mapping{c.r}}).why("alice", claims); len(got) != 1 || got[0] != "principals[0]: "+c.why {
+			t.Errorf("%v: %q, want %q", c.r.Match, got, c.why)
+		}
+	}
+	if got := shortly(strings.Repeat("x", maxClaim+9)); got != `"`+strings.Repeat("x", maxClaim)+`"` {
+		t.Errorf("a long claim is told in %d bytes", len(got))
+	}
+}
+
+// What clusters said is forgotten after its time, and all of it when it is too much.
+func TestReviewsAreForgotten(t *testing.T) {
+	var r reviews
+	r.put("a", true, noon)
+	for n := range maxReviews - 1 {
+		r.put(fmt.Sprint(n), false, noon)
+	}
+	if taken, known := r.get("a", noon.Add(ReviewFor-1)); !taken || !known {
+		t.Error("what was said is forgotten before its time")
+	}
+	if _, known := r.get("a", noon.Add(ReviewFor)); known {
+		t.Error("what was said counts for longer than its time")
+	}
+	r.put("one more", true, noon)
+	if _, known := r.get("a", noon); known || len(r.said) != 1 {
+		t.Errorf("%d are remembered", len(r.said))
+	}
+}
