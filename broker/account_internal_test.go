@@ -3,7 +3,6 @@ package broker
 import (
 	"context"
 	"errors"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -11,7 +10,6 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker/keyring"
 	"github.com/vimbroker/vimbroker/broker/secret"
-	"github.com/vimbroker/vimbroker/drivers/keydir"
 	"github.com/vimbroker/vimbroker/policy/egress"
 )
 
@@ -199,10 +197,7 @@ const vimID = "6f0a7f9e-3c0e-4a54-9a0c-0d6a2c9f7b11"
 // sealedVIM is a VIM on a driver, with its credential sealed.
 func sealedVIM(t *testing.T, d Driver) (*Registry, VIM) {
 	t.Helper()
-	keys, err := keydir.Open(filepath.Join(t.TempDir(), "keys"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	keys := &keysInMemory{held: map[secret.Ref]held{}}
 	r := &Registry{core: &core{
 		terms: Terms{CallTimeout: time.Minute}, drivers: map[VIMType]Driver{"a": d}, vims: &rows{}, egress: func(string) *egress.Rules { return nil },
 		keys: keyring.Ring{keys}, now: time.Now,

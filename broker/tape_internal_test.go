@@ -1,0 +1,520 @@
+package broker
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/vimbroker/vimbroker/broker/clientconfig"
+	"github.com/vimbroker/vimbroker/broker/notary"
+	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/policy/audit"
+	"github.com/vimbroker/vimbroker/policy/audit/tree"
+	"github.com/vimbroker/vimbroker/policy/egress"
+	"github.com/vimbroker/vimbroker/test/clock"
+)
+
+// errStep is what a step answers that fails. It is of no kind, so that nothing takes it for an answer of a VIM.
+var errStep = errors.New("the step fails")
+
+// steps are calls of the store and of a driver: they are noted, and those that are named fail.
+type steps struct {
+	mu    sync.Mutex
+	taken []string
+	fails map[string]error // the error, by the name of a step, and by name and number of its call ("VIM 2")
+}
+
+func (s *steps) step(name string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.taken = append(s.taken, name)
+	n := 0
+	for _, was := range s.taken {
+		if was == name {
+			n++
+		}
+	}
+	return errors.Join(s.fails[name], s.fails[fmt.Sprint(name, " ", n)])
+}
+
+func (s *steps) count(name string) (n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, was := range s.taken {
+		if was == name {
+			n++
+		}
+	}
+	return n
+}
+
+// tape is a store in memory: as much of one as tests of a single function need.
+type tape struct {
+	Store
+	*steps
+	vims     map[string]VIM
+	leases   map[string]Lease
+	entries  []audit.Entry
+	due      []DueVIM
+	grants   []GrantEpoch
+	retired  []RetiredKey
+	signing  []notary.SigningKey
+	oldest   time.Time    // entry that no checkpoint covers
+	meantime func(*Lease) // happens to a lease before it is written
+}
+
+func (t *tape) VIM(_ context.Context, id string) (VIM, error) {
+	if err := t.step("VIM"); err != nil {
+		return VIM{}, err
+	}
+	if v, there := t.vims[id]; there {
+		return v, nil
+	}
+	return VIM{}, vimNotFound()
+}
+
+func (t *tape) VIMs(_ context.Context, f VIMFilter) (all []VIM, _ string, _ error) {
+	for _, id := range slices.Sorted(maps.Keys(t.vims)) {
+		if v := t.vims[id]; f.State == "" || f.State == v.State {
+			all = append(all, v)
+		}
+	}
+	return all, "", t.step("VIMs")
+}
+
+func (t *tape) UpdateVIM(_ context.Context, id string, change func(*VIM) error, e audit.Entry) (VIM, error) {
+	v, there := t.vims[id]
+	if err := t.step("UpdateVIM"); err != nil {
+		return VIM{}, err
+	}
+	if !there {
+		return VIM{}, vimNotFound()
+	}
+	if err := change(&v); err != nil {
+		return VIM{}, err
+	}
+	v.Revision++
+	t.vims[id] = v
+	t.entries = append(t.entries, e)
+	return v, nil
+}
+
+func (t *tape) UpdateIdleVIM(ctx context.Context, id string, leased bool, change func(*VIM) error, e audit.Entry) (VIM, error) {
+	if err := t.step(fmt.Sprint("UpdateIdleVIM ", leased)); err != nil {
+		return VIM{}, err
+	}
+	return t.UpdateVIM(ctx, id, change, e)
+}
+
+func (t *tape) DeleteVIM(_ context.Context, id string, _ bool, e audit.Entry) error {
+	if err := t.step("DeleteVIM"); err != nil {
+		return err
+	}
+	delete(t.vims, id)
+	t.entries = append(t.entries, e)
+	return nil
+}
+
+func (t *tape) SetHealth(_ context.Context, id string, _ int64, h Health) error {
+	v := t.vims[id]
+	v.Health = h
+	t.vims[id] = v
+	return t.step("SetHealth")
+}
+
+func (t *tape) Lease(_ context.Context, id string) (Lease, error) {
+	if err := t.step("Lease"); err != nil {
+		return Lease{}, err
+	}
+	if l, there := t.leases[id]; there {
+		return l, nil
+	}
+	return Lease{}, notFound(policy.KindLease)
+}
+
+func (t *tape) LeaseByLogin(_ context.Context, login string) (Lease, error) {
+	if err := t.step("LeaseByLogin"); err != nil {
+		return Lease{}, err
+	}
+	for _, l := range t.leases {
+		if l.Login == login {
+			return l, nil
+		}
+	}
+	return Lease{}, notFound(policy.KindLease)
+}
+
+func (t *tape) Leases(_ context.Context, f LeaseFilter) (all []Lease, _ string, _ error) {
+	for _, id := range slices.Sorted(maps.Keys(t.leases)) {
+		if l := t.leases[id]; len(f.States) == 0 || slices.Contains(f.States, l.State) {
+			all = append(all, l)
+		}
+	}
+	return all, "", t.step("Leases")
+}
+
+func (t *tape) UpdateLease(_ context.Context, id string, change func(*Lease) error, e audit.Entry) (Lease, error) {
+	l, there := t.leases[id]
+	if err := t.step("UpdateLease"); err != nil {
+		return Lease{}, err
+	}
+	if !there {
+		return Lease{}, notFound(policy.KindLease)
+	}
+	if t.meantime != nil {
+		t.meantime(&l)
+	}
+	if err := change(&l); err != nil {
+		return Lease{}, err
+	}
+	t.leases[id] = l
+	t.entries = append(t.entries, e)
+	return l, nil
+}
+
+func (t *tape) DeferLease(_ context.Context, id string, attempts int, next time.Time, class string) error {
+	l := t.leases[id]
+	l.Attempts, l.NextAttemptAt, l.LastError = attempts, next, class
+	t.leases[id] = l
+	return t.step("DeferLease")
+}
+
+func (t *tape) DueVIMs(context.Context, time.Time) ([]DueVIM, error) { return t.due, t.step("DueVIMs") }
+
+func (t *tape) CloseIdleGrants(context.Context, time.Time, time.Duration) ([]GrantEpoch, error) {
+	return t.grants, t.step("CloseIdleGrants")
+}
+
+func (t *tape) ForgetGrant(context.Context, GrantEpoch) error { return t.step("ForgetGrant") }
+
+func (t *tape) RetiredKeys(context.Context, int) ([]RetiredKey, error) {
+	return t.retired, t.step("RetiredKeys")
+}
+
+func (t *tape) ForgetKey(context.Context, RetiredKey) error { return t.step("ForgetKey") }
+
+func (t *tape) KeysInUse(context.Context, string) (all []RetiredKey, _ error) {
+	for _, v := range t.vims {
+		all = append(all, RetiredKey{KeyStore: v.Current.KeyStore, Ref: v.Current.Key, Owner: secret.Owner{ID: v.ID, Generation: v.Current.Number}})
+	}
+	return all, t.step("KeysInUse")
+}
+
+func (t *tape) Append(_ context.Context, e audit.Entry) error {
+	if err := t.step("Append"); err != nil {
+		return err
+	}
+	t.entries = append(t.entries, e)
+	return nil
+}
+
+func (t *tape) EntriesAfter(context.Context, int64, int) ([]audit.Entry, error) {
+	if t.oldest.IsZero() {
+		return nil, t.step("EntriesAfter")
+	}
+	return []audit.Entry{{Time: t.oldest}}, t.step("EntriesAfter")
+}
+
+func (t *tape) Behind(context.Context) (time.Duration, error) { return 0, t.step("Behind") }
+
+func (t *tape) Unguarded(context.Context) ([]string, error) { return nil, t.step("Unguarded") }
+
+func (t *tape) Tree(context.Context) (tree.Head, error) { return tree.Empty(), t.step("Tree") }
+
+func (t *tape) Grow(context.Context) error { return t.step("Grow") }
+
+func (t *tape) SigningKeys(context.Context) ([]notary.SigningKey, error) {
+	return t.signing, t.step("SigningKeys")
+}
+
+func (t *tape) LastCheckpoint(context.Context) (notary.Checkpoint, error) {
+	return notary.Checkpoint{}, cmp.Or(t.step("LastCheckpoint"), notary.ErrNone)
+}
+
+func (t *tape) ChangeSigningKeys(
+	context.Context, func([]notary.SigningKey) ([]notary.SigningKey, error), *notary.Checkpoint, audit.Entry,
+) error {
+	return t.step("ChangeSigningKeys")
+}
+
+func (t *tape) Anchorings(context.Context) ([]notary.Anchoring, error) {
+	return nil, t.step("Anchorings")
+}
+
+func (t *tape) Census(context.Context) (Census, error) { return Census{}, t.step("Census") }
+
+func (t *tape) Load(context.Context, time.Time) (Load, error) { return Load{}, t.step("Load") }
+
+func (t *tape) CredentialsExpiring(_ context.Context, ends ...time.Time) ([]int, error) {
+	return make([]int, len(ends)), t.step("CredentialsExpiring")
+}
+
+func (t *tape) TokenUses(context.Context) (map[string]time.Time, error) {
+	return nil, t.step("TokenUses")
+}
+
+func (t *tape) RecordTokenUses(context.Context, map[string]time.Time) error {
+	return t.step("RecordTokenUses")
+}
+
+func (t *tape) Horizon(context.Context) (int64, error) { return 0, t.step("Horizon") }
+
+func (t *tape) PruneLeases(context.Context, time.Time, int, audit.Entry) (int, error) {
+	return 0, t.step("PruneLeases")
+}
+
+func (t *tape) PruneJobs(context.Context, time.Time, int) (int, error) { return 0, t.step("PruneJobs") }
+
+func (t *tape) LiveOn(_ context.Context, vims []string, _ int) (map[string]int, error) {
+	return map[string]int{vimID: 2}, t.step("LiveOn")
+}
+
+func (t *tape) CreateLease(_ context.Context, l Lease, _ Quota, e audit.Entry) (Lease, error) {
+	if err := t.step("CreateLease"); err != nil {
+		return Lease{}, err
+	}
+	t.leases[l.ID] = l
+	t.entries = append(t.entries, e)
+	return l, nil
+}
+
+func (t *tape) LeaseByKey(_ context.Context, _, key string) (Lease, error) {
+	if err := t.step("LeaseByKey"); err != nil {
+		return Lease{}, err
+	}
+	for _, l := range t.leases {
+		if l.IdempotencyKey == key {
+			return l, nil
+		}
+	}
+	return Lease{}, notFound(policy.KindLease)
+}
+
+func (t *tape) Rekey(_ context.Context, id string, change func(*VIM, []Lease) error, _ audit.Entry) (VIM, error) {
+	v, leases := t.vims[id], []Lease{}
+	for _, l := range t.leases {
+		leases = append(leases, l)
+	}
+	if err := t.step("Rekey"); err != nil {
+		return VIM{}, err
+	}
+	if err := change(&v, leases); err != nil {
+		return VIM{}, err
+	}
+	t.vims[id] = v
+	for _, l := range leases {
+		t.leases[l.ID] = l
+	}
+	return v, nil
+}
+
+func (t *tape) Replicas(context.Context) ([]Replica, error) { return nil, t.step("Replicas") }
+
+func (t *tape) Refusal() error { return nil }
+
+// actor is a driver that can all, and does nothing.
+type actor struct {
+	Driver
+	*steps
+	is       Type
+	report   Report
+	minted   Minted
+	listed   []Upstream
+	left     []string
+	shelved  []Shelved
+	dead     bool
+	comparer Comparison
+}
+
+func (a *actor) Type() Type { return a.is }
+
+func (a *actor) Normalize(r Registration) (Target, Credential, error) {
+	return Target{Endpoint: r.Endpoint, Namespace: r.Namespace}, r.Credential, a.step("Normalize")
+}
+
+func (a *actor) Check(context.Context, Access) (Report, error) { return a.report, a.step("Check") }
+
+func (a *actor) Prepare(g Grant) (Grant, error) { return g, a.step("Prepare") }
+
+func (a *actor) Issue(context.Context, Access, Grant) (Minted, error) {
+	return a.minted, a.step("Issue")
+}
+
+func (a *actor) Renew(context.Context, Access, Grant) (Minted, error) {
+	return a.minted, a.step("Renew")
+}
+
+func (a *actor) Revoke(context.Context, Access, Issued) error { return a.step("Revoke") }
+
+func (a *actor) Dead(context.Context, Access, Credential) (bool, error) {
+	return a.dead, a.step("Dead")
+}
+
+func (a *actor) Inventory(context.Context, Access) ([]Upstream, error) {
+	return a.listed, a.step("Inventory")
+}
+
+func (a *actor) Forget(context.Context, Access) error { return a.step("Forget") }
+
+func (a *actor) Client(Access, []string, CredentialKind) clientconfig.Client {
+	return clientconfig.KubernetesClient{}
+}
+
+func (a *actor) Grade(context.Context, Access, Grant) (Graded, error) {
+	return Graded{Grade: GradeBounded}, a.step("Grade")
+}
+
+func (a *actor) Foresee(context.Context, Access, Grant) error { return a.step("Foresee") }
+
+func (a *actor) CheckRules(context.Context, Access, []Rule) error { return a.step("CheckRules") }
+
+func (a *actor) Tidy(context.Context, Access, Grant) error { return a.step("Tidy") }
+
+func (a *actor) Left(_ context.Context, _ Access, c Comparison) ([]string, error) {
+	a.comparer = c
+	return a.left, a.step("Left")
+}
+
+func (a *actor) Foreign(context.Context, Access, func(string) bool) ([]string, error) {
+	return nil, a.step("Foreign")
+}
+
+func (a *actor) Shelve(context.Context, Access, Shelved) error { return a.step("Shelve") }
+
+func (a *actor) Unshelve(context.Context, Access, Shelved) error { return a.step("Unshelve") }
+
+func (a *actor) Shelved(context.Context, Access, string, string) ([]Shelved, error) {
+	return a.shelved, a.step("Shelved")
+}
+
+func (a *actor) Identify(context.Context, Access) (Report, error) {
+	return a.report, a.step("Identify")
+}
+
+func (a *actor) Shows(context.Context, Access, string) (bool, error) { return false, a.step("Shows") }
+
+func (a *actor) Appoint(context.Context, Access, Account) (Credential, Report, error) {
+	return a.minted.Credential, a.report, a.step("Appoint")
+}
+
+func (a *actor) Reappoint(context.Context, Access) (Credential, Report, error) {
+	return a.minted.Credential, a.report, a.step("Reappoint")
+}
+
+// keysInMemory is a key store.
+type keysInMemory struct {
+	held map[secret.Ref]held
+}
+
+type held struct {
+	secret.Held
+	key []byte
+}
+
+func (k *keysInMemory) Name() string { return "memory" }
+
+func (k *keysInMemory) Put(_ context.Context, owner secret.Owner, key *secret.Key) (secret.Ref, error) {
+	ref := secret.Ref(fmt.Sprint("key ", len(k.held)))
+	k.held[ref] = held{secret.Held{Owner: owner, Ref: ref}, key.Encode()}
+	return ref, nil
+}
+
+func (k *keysInMemory) Get(_ context.Context, ref secret.Ref) (*secret.Key, error) {
+	one := k.held[ref]
+	if one.key == nil {
+		return nil, secret.ErrNotFound
+	}
+	return secret.ParseKey(one.key)
+}
+
+func (k *keysInMemory) Delete(_ context.Context, ref secret.Ref) (secret.Erasure, error) {
+	k.held[ref] = held{}
+	return secret.Shredded, nil
+}
+
+func (k *keysInMemory) List(_ context.Context, id string) (all []secret.Held, _ error) {
+	for _, one := range k.held {
+		if one.key != nil && (id == "" || id == one.Owner.ID) {
+			all = append(all, one.Held)
+		}
+	}
+	return all, nil
+}
+
+func (k *keysInMemory) Check(context.Context) error { return nil }
+
+// stage is a broker on a tape and an actor, with one VIM and one lease on it.
+type stage struct {
+	*Broker
+	*steps
+	tape   *tape
+	actor  *actor
+	clock  *clock.Clock
+	log    *bytes.Buffer
+	denies map[policy.Action]bool
+	v      VIM
+	l      Lease
+}
+
+const leaseID = "1c0a7f9e-3c0e-4a54-9a0c-0d6a2c9f7b22"
+
+func newStage(t *testing.T) *stage {
+	t.Helper()
+	keys := &keysInMemory{held: map[secret.Ref]held{}}
+	var err error
+	now := clock.New(time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC))
+	s := &steps{fails: map[string]error{}}
+	st := &stage{
+		steps: s, clock: now, log: &bytes.Buffer{}, denies: map[policy.Action]bool{},
+		tape: &tape{steps: s, vims: map[string]VIM{}, leases: map[string]Lease{}},
+		actor: &actor{steps: s, is: fit("a", ""), report: Report{Identity: "uid", CanMint: true}, minted: Minted{
+			Credential: Credential{Kind: CredentialBearerToken, Token: secret.NewText(fresh)}, ExpiresAt: now.Now().Add(time.Hour),
+		}},
+	}
+	st.Broker, err = New(Options{
+		Store: st.tape, Keys: []secret.KeyStore{keys}, Drivers: []Driver{st.actor}, Now: now.Now, Terms: DefaultTerms(),
+		Policy: deciding(func(r policy.Request) policy.Decision { return policy.Decision{Allowed: !st.denies[r.Action]} }),
+		Egress: func(string) *egress.Rules { return nil }, Log: slog.New(slog.NewTextHandler(st.log, nil)),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	st.v = VIM{
+		ID: vimID, Project: "p", Name: "edge", Type: "a", State: VIMRegistered, Revision: 1, Health: Health{Status: HealthReachable, CanMint: true},
+		Current: Generation{Number: 1, Identity: "uid"},
+	}
+	st.l = Lease{
+		ID: leaseID, VIM: vimID, VIMType: "a", VIMGeneration: 1, VIMProject: "p", Project: "p", Principal: "alice", HolderRoles: []string{policy.RoleMember},
+		Derived: true, State: LeaseActive, Handle: "lease-" + leaseID, CreatedAt: now.Now(), IssuedAt: now.Now(),
+		ExpiresAt: now.Now().Add(time.Hour), MaxExpiresAt: now.Now().Add(9 * time.Hour),
+	}
+	st.put()
+	return st
+}
+
+// put seals and stores the VIM and the lease as they are here, and forgets what was done.
+func (s *stage) put() {
+	ctx := context.Background()
+	key, err := s.core.sealGeneration(ctx, s.core.keys, s.v, &s.v.Current, SealedCurrent, Credential{Token: secret.NewText(sent)})
+	if err != nil {
+		panic(err)
+	}
+	o := &opened{Access: s.access(s.v, s.v.Current, Credential{}), key: key, ref: s.v.Current.Key}
+	defer o.close()
+	s.l.SealedKey = s.v.Current.Key
+	if s.l.Sealed, err = o.seal(s.l, Credential{Token: secret.NewText(fresh), LeaseSecret: secret.NewText("vbl_secret")}); err != nil {
+		panic(err)
+	}
+	s.tape.vims, s.tape.leases = map[string]VIM{s.v.ID: s.v}, map[string]Lease{s.l.ID: s.l}
+	s.tape.entries, s.taken, s.fails = nil, nil, map[string]error{}
+	s.log.Reset()
+}
