@@ -10,7 +10,6 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/policy"
-	"github.com/vimbroker/vimbroker/policy/audit"
 )
 
 // result is a case of a stage: what do says comes of what is given.
@@ -48,8 +47,6 @@ func kindOf(err error) string {
 
 // row is the lease as it is stored.
 func (s *stage) row() Lease { return s.tape.leases[leaseID] }
-
-func (s *stage) last() audit.Entry { return s.tape.entries[len(s.tape.entries)-1] }
 
 // A drain that went no further says why on the VIM, and is tried again later.
 func TestWhyADrainRests(t *testing.T) {
