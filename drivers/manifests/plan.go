@@ -116,7 +116,6 @@ func (p *draft) end() {
 // namespace changes, and where a lease has no room for another rule.
 func (p *draft) step(deed lifecycle.Deed, begins bool, o lifecycle.Object, allow func(*rules) error) error {
 	o.Release = p.release
-	stages := len(p.stages)
 	trial := &rules{}
 	if err := allow(trial); err != nil {
 		return err
@@ -129,7 +128,7 @@ func (p *draft) step(deed lifecycle.Deed, begins bool, o lifecycle.Object, allow
 		}
 	}
 	stage := p.stage(o.Namespace, trial.size())
-	if begins || len(p.stages) != stages || len(stage.Waves) == 0 || stage.Waves[len(stage.Waves)-1].Deed != deed {
+	if begins || len(stage.Waves) == 0 || stage.Waves[len(stage.Waves)-1].Deed != deed {
 		stage.Waves = append(stage.Waves, lifecycle.Wave{Deed: deed})
 	}
 	wave := p.wave()
