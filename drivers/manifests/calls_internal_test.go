@@ -92,7 +92,6 @@ const (
 var (
 	goneMap   = refusing(404, "NotFound", "configmaps", "a")
 	aMap      = lifecycle.Resource{Version: "v1", Kind: "ConfigMap", Plural: "configmaps", Namespace: "n", Name: "a"}
-	aSecret   = SecretNamed("n", "a")
 	web       = lifecycle.Resource{Group: "apps", Version: "v1", Kind: "Deployment", Plural: "deployments", Namespace: "n", Name: "web", VDU: "web"}
 	theirMap  = strings.Replace(ourMap, `:"i"`, `:"j"`, 1)
 	goingMap  = strings.Replace(ourMap, `"uid":"u"`, `"uid":"u","deletionTimestamp":"x"`, 1)
@@ -322,6 +321,22 @@ func TestStepsOfADraft(t *testing.T) {
 	s.answers["GET /apis/served2/v1"] = []string{forbidden}
 	if _, err := d.Read(t.Context(), file(crd("served2")), Marks{}); !errors.Is(err, broker.ErrForbidden) {
 		t.Errorf("a definition whose kind nobody may ask for: %v", err)
+	}
+	d.in.Operation, d.in.Scaled, d.in.Replicas = lifecycle.ScaleVNF, []string{"web"}, map[string]int32{"web": 2, "db": 2}
+	s.answers["GET /apis/autoscaling/v2"] = []string{`{"kind":"APIResourceList","resources":[{"name":"scalers","kind":"HorizontalPodAutoscaler","namespaced":true,"verbs":["patch","delete"]}]}`}
+	workload := func(name string) string {
+		return "---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: " + name + "}\nspec: {replicas: 1}\n"
+	}
+	scaler := func(name string) string {
+		return "---\napiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata: {name: a}\nspec: {scaleTargetRef: {kind: Deployment, name: " + name + "}}\n"
+	}
+	for text, want := range map[string]string{
+		workload("web") + workload("db"): "", workload("web") + workload("db") + scaler("db"): "",
+		workload("web") + scaler("web"): "VDU web cannot be scaled: an autoscaler of the package sets its number",
+	} {
+		if _, err := d.Read(t.Context(), file(text), Marks{}); detail(err) != want {
+			t.Errorf("scaling %s: %v, want %q", text, err, want)
+		}
 	}
 	if _, err := New().Draft(lifecycle.Connection{Config: clientconfig.Config{Endpoint: "none"}}, in); !errors.Is(err, broker.ErrInvalid) {
 		t.Errorf("a draft of nowhere: %v", err)
@@ -882,6 +897,129 @@ func TestLeasesOfAssets(t *testing.T) {
 		r, err := Volumes{}.Lease(asset.Asset{ID: "1", Existing: existing, Volume: spec.VolumeSpec{Namespace: "n", Size: "1"}})
 		if err != nil || len(r.Rules) != 1 || strings.Join(r.Rules[0].Verbs, ",")+" "+strings.Join(r.Rules[0].ResourceNames, ",") != verbs || !slices.Equal(r.Namespaces, []string{"n"}) {
 			t.Errorf("the lease of %q is %+v, %v", existing, r, err)
+		}
+	}
+}
+
+// An error says what ended the wait; a call that is cut off is one of the object that it was about.
+func TestWhatEndsAWait(t *testing.T) {
+	for cause, want := range map[error]string{
+		context.DeadlineExceeded: "not ready in time: ConfigMap n/a waits", context.Canceled: "the operation was stopped while it waited: ConfigMap n/a waits",
+		errFailed: "will not become ready by itself: ConfigMap n/a waits", io.EOF: "ConfigMap n/a waits",
+	} {
+		if err := notReady(aMap, "waits", cause); detail(err) != want || !errors.Is(err, lifecycle.ErrNotReady) || !errors.Is(err, cause) {
+			t.Errorf("%v: %v, want %q", cause, err, want)
+		}
+	}
+	stopped, stop := context.WithCancel(t.Context())
+	stop()
+	late, end := context.WithTimeout(t.Context(), 0)
+	defer end()
+	gone, refused := &broker.Error{Kind: broker.ErrUnreachable}, &broker.Error{Kind: broker.ErrForbidden}
+	for _, c := range []struct {
+		ctx  context.Context
+		err  error
+		want error
+	}{
+		{t.Context(), gone, broker.ErrUnreachable}, {stopped, refused, broker.ErrForbidden}, {stopped, gone, lifecycle.ErrNotReady}, {late, refused, lifecycle.ErrNotReady}, {late, gone, lifecycle.ErrNotReady},
+	} {
+		if err := (&run{}).cut(c.ctx, aMap, c.err); !errors.Is(err, c.want) {
+			t.Errorf("%v where the context is %v: %v, want %v", c.err, c.ctx.Err(), err, c.want)
+		}
+	}
+}
+
+// What is read of resources that stand, that are missing, and that nobody may see; an autoscaler that is missing targets nothing.
+func TestReadingResources(t *testing.T) {
+	s := fakeobjects.New(t)
+	s.Serve(fakeobjects.Kind{Group: "autoscaling", Version: "v2", Kind: "HorizontalPodAutoscaler", Plural: "horizontalpodautoscalers", Namespaced: true})
+	s.Put(mapPath, map[string]any{"kind": "ConfigMap", "apiVersion": "v1", "metadata": map[string]any{"name": "a", "namespace": "n"}})
+	may := lifecycle.StageRules{ClusterWide: true, Rules: []broker.Rule{{APIGroups: []string{"", "autoscaling"}, Resources: []string{"configmaps", "horizontalpodautoscalers"}, Verbs: []string{"get"}}}}
+	missing := aMap
+	missing.Name = "b"
+	all, err := New().Read(t.Context(), s.Connection(may), []lifecycle.Resource{aMap, missing})
+	if err != nil || len(all) != 2 || !all[0].Ready || len(all[0].Object) == 0 || all[1].Ready || len(all[1].Object) != 0 || !reflect.DeepEqual(all[1].Resource, missing) {
+		t.Errorf("read are %+v, %v", all, err)
+	}
+	if _, err := New().Read(t.Context(), s.Connection(lifecycle.StageRules{}), []lifecycle.Resource{aMap}); !errors.Is(err, broker.ErrForbidden) {
+		t.Errorf("what nobody may see: %v", err)
+	}
+	scaler := lifecycle.Resource{Group: "autoscaling", Version: "v2", Kind: "HorizontalPodAutoscaler", Plural: "horizontalpodautoscalers", Namespace: "n", Name: "h"}
+	seen, err := New().Observe(t.Context(), s.Connection(may), "i", []lifecycle.Resource{scaler})
+	if err != nil || seen[0].Standing || seen[0].Message != "is missing" {
+		t.Errorf("an autoscaler that is missing: %+v, %v", seen, err)
+	}
+}
+
+// A claim that exists is taken while it is to stay; the claim of a volume that cannot be removed is told.
+func TestClaimsOfVolumes(t *testing.T) {
+	const path = "/api/v1/namespaces/n/persistentvolumeclaims/"
+	may := lifecycle.StageRules{ClusterWide: true, Rules: []broker.Rule{{APIGroups: []string{""}, Resources: []string{"persistentvolumeclaims"}, Verbs: []string{"get"}}}}
+	s := fakeobjects.New(t)
+	s.Put(path+"data", map[string]any{"kind": "PersistentVolumeClaim", "metadata": map[string]any{"name": "data", "namespace": "n"}})
+	s.Put(path+"going", map[string]any{"kind": "PersistentVolumeClaim", "metadata": map[string]any{"name": "going", "namespace": "n", "deletionTimestamp": "x"}})
+	s.Put(path+"vimbroker-1", map[string]any{"kind": "PersistentVolumeClaim", "metadata": map[string]any{"name": "vimbroker-1", "namespace": "n", "labels": map[string]any{instanceLabel: "1"}}})
+	c := s.Connection(may)
+	to := asset.Connection{Config: c.Config, Egress: c.Egress}
+	none := s.Connection(lifecycle.StageRules{})
+	for existing, field := range map[string]string{"data": "", "going": "existing.claimName", "none": "existing.claimName"} {
+		_, err := Volumes{}.Make(t.Context(), to, asset.Asset{ID: "1", Existing: existing, Volume: spec.VolumeSpec{Namespace: "n"}})
+		if e, is := errors.AsType[*broker.Error](err); is != (field != "") || is && e.Field != field {
+			t.Errorf("claim %s: %v, want one of %q", existing, err, field)
+		}
+	}
+	if _, err := (Volumes{}).Make(t.Context(), asset.Connection{Config: none.Config, Egress: none.Egress}, asset.Asset{ID: "1", Existing: "data", Volume: spec.VolumeSpec{Namespace: "n"}}); !errors.Is(err, broker.ErrForbidden) {
+		t.Errorf("a claim that nobody may see: %v", err)
+	}
+	if err := (Volumes{}).Remove(t.Context(), to, asset.Asset{ID: "1", Volume: spec.VolumeSpec{Namespace: "n"}}); !errors.Is(err, broker.ErrForbidden) {
+		t.Errorf("a claim that nobody may remove: %v", err)
+	}
+	if err := (Volumes{}).Remove(t.Context(), to, asset.Asset{ID: "1", Existing: "data", Volume: spec.VolumeSpec{Namespace: "n"}}); err != nil {
+		t.Errorf("a claim of others: %v", err)
+	}
+}
+
+// What a package is made from, what of a request is secret, and what divides it, or why that cannot be said.
+func TestSourcesThatCannotBeRead(t *testing.T) {
+	broken := &broker.Error{Kind: broker.ErrInvalid, Detail: "too long"}
+	source := func(text string, err error, given ...string) lifecycle.Source {
+		return lifecycle.Source{Paths: []string{"Files/kubernetes/a.yaml"}, Given: given, Read: func([]string) ([]lifecycle.Manifest, error) {
+			return []lifecycle.Manifest{{Path: "a.yaml", Text: secret.NewText(text)}}, err
+		}}
+	}
+	if _, err := New().Basis(source("", broken, "v")); !errors.Is(err, broker.ErrInvalid) {
+		t.Errorf("a package that cannot be read: %v", err)
+	}
+	unread := source("", nil, "v")
+	unread.Read = nil
+	if b, err := New().Basis(unread); err != nil || b.Secret != nil {
+		t.Errorf("a package that is not read: %+v, %v", b, err)
+	}
+	packed := lifecycle.Source{Paths: []string{"a.tgz"}, Named: []string{"a.tgz"}}
+	if _, err := New().Basis(packed); !errors.Is(err, broker.ErrUnsupported) {
+		t.Errorf("a packed chart: %v", err)
+	}
+	for text, want := range map[string]string{
+		"kind: Secret\napiVersion: v1\nstringData: {a: \"${v}\"}\n": "v", "kind: Secret\napiVersion: x/v1\nstringData: {a: \"${v}\"}\n": "", "kind: ConfigMap\napiVersion: v1\ndata: {a: \"${v}\"}\n": "",
+		"kind: List\nitems:\n- {kind: Secret, apiVersion: v1, data: {a: \"${v}\"}}\n": "v", "kind: List\nmetadata: {annotations: {vimbroker.io/secret-variables: \"x, v\"}}\n": "v", "a: [": "v",
+		"kind: Secret\napiVersion: v1\nother: {a: \"${v}\"}\n": "",
+	} {
+		if b, err := New().Basis(source(text, nil, "v")); err != nil || strings.Join(b.Secret, " ") != want {
+			t.Errorf("of %q secret is %q, %v, want %q", text, b.Secret, err, want)
+		}
+	}
+	for name, s := range map[string]lifecycle.Source{"no files": {}, "unreadable": source("", broken), "not YAML": source("a: [", nil)} {
+		if _, err := New().Divide(s); !errors.Is(err, broker.ErrInvalid) {
+			t.Errorf("%s is divided: %v", name, err)
+		}
+	}
+	if all, err := New().Warnings(source("", broken)); !errors.Is(err, broker.ErrInvalid) || all != nil {
+		t.Errorf("unreadable: %q, %v", all, err)
+	}
+	for n, want := range map[int]string{MaxWarnings: "no kind", MaxWarnings + 1: "and 2 more"} {
+		all, err := New().Warnings(source(strings.Repeat("---\nkind: Odd\napiVersion: v1\nmetadata: {name: a}\n", n), nil))
+		if err != nil || len(all) != MaxWarnings || !strings.Contains(all[len(all)-1], want) {
+			t.Errorf("of %d warnings there are %d, the last %q, %v", n, len(all), all[len(all)-1], err)
 		}
 	}
 }

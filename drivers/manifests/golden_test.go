@@ -37,6 +37,11 @@ var served = []fakeobjects.Kind{
 	{Group: "ran.example.com", Version: "v1", Kind: "Slice", Plural: "slices", Namespaced: true, Scales: true},
 	{Group: "ran.example.com", Version: "v1", Kind: "Namespace", Plural: "spaces"},
 	{Group: "ran.example.com", Version: "v1", Kind: "Plain", Plural: "plains", Namespaced: true},
+	{Group: "ran.example.com", Version: "v1", Kind: "Role", Plural: "roles", Namespaced: true},
+	{Group: "ran.example.com", Version: "v1", Kind: "Pod", Plural: "pods", Namespaced: true, Scales: true},
+	{Group: "ran.example.com", Version: "v1", Kind: "StatefulSet", Plural: "sets", Namespaced: true},
+	{Group: "apiextensions.k8s.io", Version: "v1", Kind: "Other", Plural: "others"},
+	{Group: "k8s.cni.cncf.io", Version: "v1", Kind: "Other", Plural: "others", Namespaced: true},
 }
 
 // unsaid leaves out of facts what they do not say.
@@ -317,7 +322,7 @@ var corpus = []struct {
 	{"a rule without verbs", nothing, []string{rbacOf + "Role\nmetadata: {name: r}\nrules: [{apiGroups: [''], resources: [pods]}]\n"}},
 	{"a binding to a role without a name", nothing, []string{rbacOf + "RoleBinding\nmetadata: {name: b}\nroleRef: {kind: Role}\n"}},
 	{"a binding to no role", nothing, []string{rbacOf + "RoleBinding\nmetadata: {name: b}\nroleRef: {kind: User, name: a}\n"}},
-	{"a binding to a bad role of the package", nothing, []string{rbacOf + "RoleBinding\nmetadata: {name: b, annotations: {vimbroker.io/wave: \"1\"}}\nroleRef: {kind: Role, name: r}\n", rbacOf + "Role\nmetadata: {name: r}\nrules: [{}]\n"}},
+	{"a binding to a bad role of the package", nothing, []string{rbacOf + "RoleBinding\nmetadata: {name: b, annotations: {vimbroker.io/wave: \"-1\"}}\nroleRef: {kind: Role, name: r}\n", rbacOf + "Role\nmetadata: {name: r}\nrules: [{}]\n"}},
 	{"an account in default", nothing, []string{rbacOf + "RoleBinding\nmetadata: {name: b}\nroleRef: {kind: Role, name: r}\nsubjects:\n- {kind: ServiceAccount, name: s, namespace: default}\n"}},
 	{"an account in default that is meant", func(in *lifecycle.PlanInput) { in.Namespace = "default" }, []string{rbacOf + "RoleBinding\nmetadata: {name: b}\nroleRef: {kind: Role, name: r}\nsubjects: [{kind: ServiceAccount, name: s, namespace: default}]\n"}},
 	// VDUs and their number.
@@ -410,12 +415,31 @@ var corpus = []struct {
 	}, []string{networked("Deployment", "net", "")}},
 	{"a pool of a daemon", onLink(&spec.PodNetwork{Type: "bridge", Device: "br0"}, spans(true)), []string{networked("DaemonSet", "net", "")}},
 	{"a pool of a job", onLink(&spec.PodNetwork{Type: "bridge", Device: "br0"}, spans(true)), []string{networked("Job", "net", "")}},
+	{"no PCI device", onLink(&spec.PodNetwork{Type: "host-device", Device: "0000:00:1f.9"}, nil), []string{configMap("a")}},
+	{"several pods on one address of old", onLink(&spec.PodNetwork{Type: "bridge", Device: "br0"}, spans(false)), []string{networked("ReplicationController", "net", "")}},
+	{"another kind on it", onLink(&spec.PodNetwork{Type: "bridge", Device: "br0"}, spans(false)), []string{"apiVersion: k8s.cni.cncf.io/v1\nkind: Other\nmetadata: {name: net}\nspec: {config: '{\"type\":\"bridge\"}'}\n"}},
 	// Volumes.
 	{"a volume mounted", mounting(lifecycle.Volume{ID: "1", Storage: "data", Claim: "vimbroker-1"}), []string{mounter("cnf", "data"), claimIn("cnf", "data"), strings.Replace(mounter("ns", "data"), "name: p", "name: q", 1), claimIn("ns", "data"), claimIn("cnf", "other")}},
 	{"a volume that nobody mounts", mounting(lifecycle.Volume{ID: "1", Storage: "data", Claim: "vimbroker-1"}), []string{mounter("ns", "data")}},
 	{"the claim of a volume", nothing, []string{mounter("cnf", "vimbroker-1")}},
+	{"claims of what makes none", nothing, []string{workload("Deployment", "a", "{volumeClaimTemplates: [{metadata: {name: d}}]}"), "apiVersion: ran.example.com/v1\nkind: StatefulSet\nmetadata: {name: b}\nspec: {volumeClaimTemplates: [{metadata: {name: d}}]}\n"}},
+	{"sets whose claims stay, or go", nothing, []string{workload("StatefulSet", "a", "{volumeClaimTemplates: [{metadata: {name: d}}]}"), workload("StatefulSet", "b", "{volumeClaimTemplates: [{metadata: {name: d}}], persistentVolumeClaimRetentionPolicy: {whenDeleted: Delete}}")}},
+	// Of other groups.
+	{"a role of another group", nothing, []string{"apiVersion: ran.example.com/v1\nkind: Role\nmetadata: {name: r}\n", rbacOf + "RoleBinding\nmetadata: {name: b}\nroleRef: {kind: Role, name: r}\n"}},
+	{"another kind of definitions", nothing, []string{"apiVersion: apiextensions.k8s.io/v1\nkind: Other\nmetadata: {name: o, annotations: {vimbroker.io/wave: \"1\"}}\n", configMap("a")}},
+	{"a pod of another group replaced", healing(podOf("web", "cnf", "web-1")), []string{"apiVersion: ran.example.com/v1\nkind: Pod\nmetadata: {name: web}\nspec: {}\n"}},
+	{"too many pods replaced", func(in *lifecycle.PlanInput) {
+		var all []lifecycle.VNFC
+		for i := range 64 * 64 {
+			all = append(all, podOf("web", "cnf", fmt.Sprint("p", i)))
+		}
+		healing(all...)(in)
+	}, []string{workload("Deployment", "web", "{}")}},
+	{"a text", nothing, []string{"text\n"}},
+	{"as much as may be", nothing, []string{"#" + strings.Repeat("x", 32<<20-1)}},
+	{"a byte too much", nothing, []string{"#" + strings.Repeat("x", 32<<20-1), "#"}},
 	// What is judged.
-	{"an ingress", nothing, []string{"apiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata: {name: i}\nspec: {rules: [{host: A.example.com}, {host: taken.example.com}, {}]}\n"}},
+	{"an ingress", nothing, []string{"apiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata: {name: i}\nspec: {rules: [{host: A.example.com}, {host: taken.example.com}, {}]}\n", workload("Slice", "s", "{}")}},
 	{"an ingress without a host", nothing, []string{"apiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata: {name: i}\nspec: {rules: [{}]}\n"}},
 	{"pods that reach", nothing, []string{
 		workload("Pod", "toleration", "{nodeName: n, tolerations: [{operator: Exists}], containers: [{name: a}]}"), workload("Pod", "keyed", "{nodeName: n, tolerations: [{key: k, operator: Exists}], containers: [{name: a}]}"),

@@ -19,8 +19,8 @@ import (
 func (d *Driver) Plan(ctx context.Context, c lifecycle.Connection, in lifecycle.PlanInput) (lifecycle.Plan, error) {
 	var p draft
 	if in.Observing {
-		err := p.observe(in.Standing)
-		return p.done(), err
+		p.observe(in.Standing)
+		return p.done(), nil
 	}
 	s, err := d.connect(c)
 	if err != nil {
@@ -112,7 +112,7 @@ func (p *draft) end() {
 	}
 }
 
-// step adds an object to the last wave, or to a new one: where begins says so, where the deed or the
+// step adds an object to the last wave, or to a new one: where begins says so, where the
 // namespace changes, and where a lease has no room for another rule.
 func (p *draft) step(deed lifecycle.Deed, begins bool, o lifecycle.Object, allow func(*rules) error) error {
 	o.Release = p.release
@@ -128,7 +128,7 @@ func (p *draft) step(deed lifecycle.Deed, begins bool, o lifecycle.Object, allow
 		}
 	}
 	stage := p.stage(o.Namespace, trial.size())
-	if begins || len(stage.Waves) == 0 || stage.Waves[len(stage.Waves)-1].Deed != deed {
+	if begins || len(stage.Waves) == 0 {
 		stage.Waves = append(stage.Waves, lifecycle.Wave{Deed: deed})
 	}
 	wave := p.wave()
@@ -592,7 +592,7 @@ func (p *draft) manifest(r lifecycle.Resource) secret.Text {
 	for _, s := range p.stages {
 		for _, w := range s.Waves {
 			for _, o := range w.Objects {
-				if w.Deed == lifecycle.Apply && same(o.Resource, r) {
+				if same(o.Resource, r) { // what a plan applies comes first
 					return o.Manifest
 				}
 			}
@@ -602,13 +602,13 @@ func (p *draft) manifest(r lifecycle.Resource) secret.Text {
 }
 
 // observe plans to look: what is in one namespace, or in none, under one lease.
-func (p *draft) observe(standing []lifecycle.Resource) error {
+func (p *draft) observe(standing []lifecycle.Resource) {
 	p.resources = standing
 	byScope := slices.Clone(standing)
 	slices.SortStableFunc(byScope, func(a, b lifecycle.Resource) int { return cmp.Compare(a.Namespace, b.Namespace) })
 	for _, r := range byScope {
 		p.facts.add(r)
-		err := p.step(lifecycle.Look, false, lifecycle.Object{Resource: r}, func(look *rules) error {
+		_ = p.step(lifecycle.Look, false, lifecycle.Object{Resource: r}, func(look *rules) error { // a few rules, which a lease has room for
 			look.allow(r.Group, r.Plural, r.Name, "get")
 			if r.VDU != "" {
 				look.allow("", "pods", "", "list")
@@ -618,9 +618,5 @@ func (p *draft) observe(standing []lifecycle.Resource) error {
 			}
 			return nil
 		})
-		if err != nil {
-			return err
-		}
 	}
-	return nil
 }
