@@ -37,6 +37,7 @@ var served = []fakeobjects.Kind{
 	{Group: "ran.example.com", Version: "v1", Kind: "Slice", Plural: "slices", Namespaced: true, Scales: true},
 	{Group: "ran.example.com", Version: "v1", Kind: "Namespace", Plural: "spaces"},
 	{Group: "ran.example.com", Version: "v1", Kind: "Plain", Plural: "plains", Namespaced: true},
+	{Group: "ran.example.com", Version: "v1", Kind: "CustomResourceDefinition", Plural: "crds"},
 	{Group: "ran.example.com", Version: "v1", Kind: "Role", Plural: "roles", Namespaced: true},
 	{Group: "ran.example.com", Version: "v1", Kind: "Pod", Plural: "pods", Namespaced: true, Scales: true},
 	{Group: "ran.example.com", Version: "v1", Kind: "StatefulSet", Plural: "sets", Namespaced: true},
@@ -426,6 +427,9 @@ var corpus = []struct {
 	{"sets whose claims stay, or go", nothing, []string{workload("StatefulSet", "a", "{volumeClaimTemplates: [{metadata: {name: d}}]}"), workload("StatefulSet", "b", "{volumeClaimTemplates: [{metadata: {name: d}}], persistentVolumeClaimRetentionPolicy: {whenDeleted: Delete}}")}},
 	// Of other groups.
 	{"a role of another group", nothing, []string{"apiVersion: ran.example.com/v1\nkind: Role\nmetadata: {name: r}\n", rbacOf + "RoleBinding\nmetadata: {name: b}\nroleRef: {kind: Role, name: r}\n"}},
+	{"definitions of another group", nothing, []string{"apiVersion: ran.example.com/v1\nkind: CustomResourceDefinition\nmetadata: {name: d}\n", configMap("a")}},
+	{"a schedule of jobs that pass", nothing, []string{workload("CronJob", "c", "{ttlSecondsAfterFinished: 1}")}},
+	{"a binding of a role's name", nothing, []string{rbacOf + "ClusterRoleBinding\nmetadata: {name: x}\nroleRef: {kind: ClusterRole, name: x}\n"}},
 	{"another kind of definitions", nothing, []string{"apiVersion: apiextensions.k8s.io/v1\nkind: Other\nmetadata: {name: o, annotations: {vimbroker.io/wave: \"1\"}}\n", configMap("a")}},
 	{"a pod of another group replaced", healing(podOf("web", "cnf", "web-1")), []string{"apiVersion: ran.example.com/v1\nkind: Pod\nmetadata: {name: web}\nspec: {}\n"}},
 	{"too many pods replaced", func(in *lifecycle.PlanInput) {

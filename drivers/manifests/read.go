@@ -182,7 +182,7 @@ func (d document) scalar(n *yaml.Node, vars variables, text bool) (any, error) {
 		if err != nil {
 			return nil, d.fault(n, "%v", err)
 		}
-		if filled == n.Value || text || n.Style != 0 {
+		if text || n.Style != 0 {
 			return filled, nil
 		}
 		// An unquoted value may have become a number or a boolean.

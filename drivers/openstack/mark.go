@@ -82,8 +82,8 @@ func number(name string) (handle string, n int) {
 	if !found {
 		return name, 1
 	}
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 2 || numbered(handle, n) != name {
+	n, _ = strconv.Atoi(text)
+	if n < 2 || numbered(handle, n) != name {
 		return name, 1
 	}
 	return handle, n

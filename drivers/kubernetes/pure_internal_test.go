@@ -1,0 +1,300 @@
+package kubernetes
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/secret"
+)
+
+func fieldOf(err error) string {
+	if e, is := errors.AsType[*broker.Error](err); is {
+		return e.Field
+	}
+	return ""
+}
+
+// A credential is of one kind, whole, and within its bounds; the error names what is not.
+func TestCredentialsThatAreTaken(t *testing.T) {
+	f := credentialFields{whole: "whole", token: "token", certificate: "certificate", key: "key", username: "username", password: "password"}
+	text := func(n int) secret.Text { return secret.NewText(strings.Repeat("x", n)) }
+	for name, c := range map[string]struct {
+		in    broker.Credential
+		kind  broker.CredentialKind
+		field string
+	}{
+		"a token":                 {broker.Credential{Token: text(maxToken)}, broker.CredentialBearerToken, ""},
+		"a token by its kind":     {broker.Credential{Token: text(1), Kind: broker.CredentialBearerToken}, broker.CredentialBearerToken, ""},
+		"a token of another kind": {broker.Credential{Token: text(1), Kind: broker.CredentialBasicAuth}, "", "whole"},
+		"a token too long":        {broker.Credential{Token: text(maxToken + 1)}, "", "token"},
+		"a token with a blank":    {broker.Credential{Token: secret.NewText("a b")}, "", "token"},
+		"a token to the last":     {broker.Credential{Token: secret.NewText("!~")}, broker.CredentialBearerToken, ""},
+		"a token beyond":          {broker.Credential{Token: secret.NewText("\x7f")}, "", "token"},
+		"nothing":                 {broker.Credential{}, "", "whole"},
+		"a token and a user":      {broker.Credential{Token: text(1), Username: "u"}, "", "whole"},
+		"a token and a password":  {broker.Credential{Token: text(1), Password: text(1)}, "", "whole"},
+		"a token and a key":       {broker.Credential{Token: text(1), ClientKey: text(1)}, "", "whole"},
+		"a key and a user":        {broker.Credential{ClientKey: text(1), Username: "u"}, "", "whole"},
+		"all":                     {broker.Credential{Token: text(1), ClientCertificate: "c", Username: "u"}, "", "whole"},
+		"a certificate alone":     {broker.Credential{ClientCertificate: "c"}, "", "key"},
+		"a key alone":             {broker.Credential{ClientKey: text(1)}, "", "certificate"},
+		"a certificate, none":     {broker.Credential{ClientCertificate: "c", ClientKey: text(1)}, "", "certificate"},
+		"a user":                  {broker.Credential{Username: strings.Repeat("u", maxUsername), Password: text(maxPassword)}, broker.CredentialBasicAuth, ""},
+		"a user too long":         {broker.Credential{Username: strings.Repeat("u", maxUsername+1), Password: text(1)}, "", "username"},
+		"a user with a colon":     {broker.Credential{Username: "a:b", Password: text(1)}, "", "username"},
+		"a user with a sign":      {broker.Credential{Username: "a\x7f", Password: text(1)}, "", "username"},
+		"a user with a tab":       {broker.Credential{Username: "a\t", Password: text(1)}, "", "username"},
+		"a user with a blank":     {broker.Credential{Username: "a b", Password: text(1)}, broker.CredentialBasicAuth, ""},
+		"a user alone":            {broker.Credential{Username: "u"}, "", "password"},
+		"a password alone":        {broker.Credential{Password: text(1)}, "", "username"},
+		"a password too long":     {broker.Credential{Username: "u", Password: text(maxPassword + 1)}, "", "password"},
+		"a password with a sign":  {broker.Credential{Username: "u", Password: secret.NewText("\x7f")}, "", "password"},
+	} {
+		got, err := credential(c.in, f)
+		if got.Kind != c.kind || fieldOf(err) != c.field || err == nil != (c.field == "") || err == nil && (got.Token.Reveal() != c.in.Token.Reveal() || got.Username != c.in.Username || got.Password.Reveal() != c.in.Password.Reveal()) {
+			t.Errorf("%s: %s, %v, want %s, %q", name, got.Kind, err, c.kind, c.field)
+		}
+	}
+	for _, c := range []broker.Credential{{Kind: "k"}, {Token: text(1)}, {ClientCertificate: "c"}, {ClientKey: text(1)}, {Username: "u"}, {Password: text(1)}} {
+		if isZero(c) {
+			t.Errorf("%+v is none", c)
+		}
+		r := broker.Registration{Kubeconfig: secret.NewText("x"), Credential: c}
+		if _, _, err := normalize(r); fieldOf(err) != "credential" {
+			t.Errorf("%+v beside a kubeconfig: %v", c, err)
+		}
+	}
+	if !isZero(broker.Credential{}) {
+		t.Error("no credential is one")
+	}
+}
+
+// What is another system's, or says a thing twice, is refused by its field.
+func TestRegistrationsThatAreRefused(t *testing.T) {
+	const endpoint = "https://api.example"
+	for name, c := range map[string]struct {
+		r     broker.Registration
+		field string
+	}{
+		"another type":               {broker.Registration{Type: "openstack"}, "type"},
+		"a clouds.yaml":              {broker.Registration{CloudsYAML: secret.NewText("x")}, "cloudsYaml"},
+		"a cloud":                    {broker.Registration{Cloud: "c"}, "cloudsYaml"},
+		"a region":                   {broker.Registration{Scope: broker.Scope{Region: "r"}}, "region"},
+		"a project":                  {broker.Registration{Scope: broker.Scope{ProjectName: "p"}}, "project"},
+		"a context of no kubeconfig": {broker.Registration{Context: "c", Endpoint: endpoint}, "context"},
+		"authorities that are none":  {broker.Registration{Endpoint: endpoint, CACert: "x"}, "caCert"},
+		"a server's name, none":      {broker.Registration{Endpoint: endpoint, ServerName: "a b"}, "serverName"},
+		"a namespace that is none":   {broker.Registration{Endpoint: endpoint, Credential: broker.Credential{Token: secret.NewText("t")}, Namespace: "A"}, "namespace"},
+		"an endpoint beside":         {broker.Registration{Kubeconfig: secret.NewText("x"), Endpoint: endpoint}, "endpoint"},
+		"authorities beside":         {broker.Registration{Kubeconfig: secret.NewText("x"), CACert: "x"}, "caCert"},
+		"a server's name beside":     {broker.Registration{Kubeconfig: secret.NewText("x"), ServerName: "x"}, "serverName"},
+		"a kubeconfig too long":      {broker.Registration{Kubeconfig: secret.NewText(strings.Repeat(" ", maxKubeconfig+1))}, "kubeconfig"},
+	} {
+		if _, _, err := normalize(c.r); fieldOf(err) != c.field || !errors.Is(err, broker.ErrInvalid) {
+			t.Errorf("%s: %v, want one of %s", name, err, c.field)
+		}
+	}
+	kubeconfig := "apiVersion: v1\nkind: Config\ncurrent-context: c\ncontexts: [{name: c, context: {cluster: k, user: u}}]\nusers: [{name: u, user: {token: t}}]\n" +
+		"clusters: [{name: k, cluster: {server: 'https://api.example', insecure-skip-tls-verify: true}}]\n"
+	padded := kubeconfig + strings.Repeat("#", maxKubeconfig-len(kubeconfig))
+	if target, _, err := normalize(broker.Registration{Kubeconfig: secret.NewText(padded), InsecureSkipVerify: true}); err != nil || !target.InsecureSkipVerify || target.Namespace != "default" {
+		t.Errorf("a kubeconfig as long as may be: %+v, %v", target, err)
+	}
+	if _, _, err := normalize(broker.Registration{Kubeconfig: secret.NewText(kubeconfig)}); err == nil || !strings.Contains(err.Error(), "cannot turn off the verification") {
+		t.Errorf("one that turns verification off alone: %v", err)
+	}
+}
+
+// jwt is a token with a payload.
+func jwt(payload string) string {
+	return "a." + base64.RawURLEncoding.EncodeToString([]byte(payload)) + ".c"
+}
+
+// A token's own end and claims are read as far as they can be.
+func TestTokensThatAreRead(t *testing.T) {
+	for token, want := range map[string]int64{
+		jwt(`{"exp":1}`): 1, jwt(`{"exp":0}`): 0, jwt(`{"exp":-1}`): 0, jwt(`{"exp":253402300799}`): 253402300799, jwt(`{"exp":253402300800}`): 0, jwt(`{`): 0, "a.*.c": 0, "a.b": 0, jwt(`{"exp":1}`) + ".d": 0,
+	} {
+		got := tokenExpiry(token)
+		if want == 0 && !got.IsZero() || want != 0 && got.Unix() != want {
+			t.Errorf("%s ends at %v, want %d", token, got, want)
+		}
+	}
+	granted := func(token string, at time.Time) *authenticationv1.TokenRequest {
+		r := &authenticationv1.TokenRequest{}
+		r.Status.Token, r.Status.ExpirationTimestamp = token, metav1.NewTime(at)
+		return r
+	}
+	at := time.Unix(1, 0)
+	for name, c := range map[string]struct {
+		r  *authenticationv1.TokenRequest
+		ok bool
+	}{
+		"a token": {granted(strings.Repeat("t", maxToken), at), true}, "one too long": {granted(strings.Repeat("t", maxToken+1), at), false}, "none": {granted("", at), false}, "an odd one": {granted("a b", at), false},
+		"one without end": {granted("t", time.Time{}), false},
+	} {
+		if m, err := minted(c.r); err == nil != c.ok || c.ok && (m.Credential.Token.Reveal() != c.r.Status.Token || !m.ExpiresAt.Equal(at) || m.MaxRevocationLag != maxRevocationLag) {
+			t.Errorf("%s: %+v, %v", name, m, err)
+		}
+	}
+	for text, want := range map[string]string{"a b~\x7f!": "ab~!", strings.Repeat("x", 64): strings.Repeat("x", 64), strings.Repeat("x", 65): strings.Repeat("x", 64)} {
+		if got := printable(text); got != want {
+			t.Errorf("%q is shown as %q, want %q", text, got, want)
+		}
+	}
+	for ttl, want := range map[time.Duration]string{minTTL: "", minTTL - 1: "ttl", maxTTL: "", maxTTL + 1: "ttl"} {
+		if err := checkTTL(ttl); fieldOf(err) != want || err == nil != (want == "") {
+			t.Errorf("a life of %v: %v", ttl, err)
+		}
+	}
+	for ttl, want := range map[time.Duration]int64{time.Hour: 3600, legacyTTL: int64(legacyTTL/time.Second) - 1, legacyTTL + time.Second: int64(legacyTTL/time.Second) + 1} {
+		if got := *seconds(ttl); got != want {
+			t.Errorf("a life of %v is asked for as %d, want %d", ttl, got, want)
+		}
+	}
+}
+
+// Rules are whole and bounded; the error names the list.
+func TestRulesThatARoleHolds(t *testing.T) {
+	words := func(n int) []string { return slices.Repeat([]string{"pods"}, n) }
+	rule := func(groups, resources, verbs, names []string) broker.Rule {
+		return broker.Rule{APIGroups: groups, Resources: resources, Verbs: verbs, ResourceNames: names}
+	}
+	good := rule([]string{""}, []string{"pods"}, []string{"get"}, nil)
+	one := func(change func(*broker.Rule)) []broker.Rule {
+		r := good
+		change(&r)
+		return []broker.Rule{r}
+	}
+	for name, c := range map[string]struct {
+		rules []broker.Rule
+		field string
+	}{
+		"as many as may be":     {slices.Repeat([]broker.Rule{good}, maxRules), ""},
+		"one more":              {slices.Repeat([]broker.Rule{good}, maxRules+1), "rules"},
+		"no groups":             {one(func(r *broker.Rule) { r.APIGroups = nil }), "rules.0.apiGroups"},
+		"no resources":          {one(func(r *broker.Rule) { r.Resources = nil }), "rules.0.resources"},
+		"no verbs":              {one(func(r *broker.Rule) { r.Verbs = nil }), "rules.0.verbs"},
+		"a full list":           {one(func(r *broker.Rule) { r.Resources = words(maxRuleItems) }), ""},
+		"a list too long":       {one(func(r *broker.Rule) { r.Resources = words(maxRuleItems + 1) }), "rules.0.resources"},
+		"names too many":        {one(func(r *broker.Rule) { r.ResourceNames = words(maxRuleItems + 1) }), "rules.0.resourceNames"},
+		"a long word":           {one(func(r *broker.Rule) { r.ResourceNames = []string{strings.Repeat("x", maxRuleText)} }), ""},
+		"a word too long":       {one(func(r *broker.Rule) { r.ResourceNames = []string{strings.Repeat("x", maxRuleText+1)} }), "rules.0.resourceNames"},
+		"a word to the last":    {one(func(r *broker.Rule) { r.ResourceNames = []string{"!~"} }), ""},
+		"a word beyond":         {one(func(r *broker.Rule) { r.ResourceNames = []string{"\x7f"} }), "rules.0.resourceNames"},
+		"a blank":               {one(func(r *broker.Rule) { r.ResourceNames = []string{"a b"} }), "rules.0.resourceNames"},
+		"an empty name":         {one(func(r *broker.Rule) { r.ResourceNames = []string{""} }), ""},
+		"an empty resource":     {one(func(r *broker.Rule) { r.Resources = []string{"pods", ""} }), "rules.0.resources"},
+		"an empty verb":         {one(func(r *broker.Rule) { r.APIGroups, r.Verbs = []string{"x.example.com"}, []string{""} }), "rules.0.verbs"},
+		"an unheard verb":       {append([]broker.Rule{good}, one(func(r *broker.Rule) { r.Verbs = []string{"got"} })...), "rules.1.verbs"},
+		"a verb with a colon":   {one(func(r *broker.Rule) { r.Verbs = []string{"impersonate:x"} }), ""},
+		"a verb of others":      {one(func(r *broker.Rule) { r.APIGroups, r.Verbs = []string{"", "x.example.com"}, []string{"got"} }), ""},
+		"two groups of its own": {one(func(r *broker.Rule) { r.APIGroups, r.Verbs = []string{"", "apps"}, []string{"got"} }), "rules.0.verbs"},
+	} {
+		if err := checkRules(c.rules); fieldOf(err) != c.field || err == nil != (c.field == "") {
+			t.Errorf("%s: %v, want one of %q", name, err, c.field)
+		}
+	}
+	policy := func(r broker.Rule) rbacv1.PolicyRule {
+		return rbacv1.PolicyRule{APIGroups: r.APIGroups, Resources: r.Resources, ResourceNames: r.ResourceNames, Verbs: r.Verbs}
+	}
+	path := policy(good)
+	path.NonResourceURLs = []string{"/x"}
+	for name, c := range map[string]struct {
+		has  []rbacv1.PolicyRule
+		same bool
+	}{
+		"the same": {[]rbacv1.PolicyRule{policy(good)}, true}, "more": {[]rbacv1.PolicyRule{policy(good), policy(rule([]string{""}, []string{"secrets"}, []string{"get"}, nil))}, false}, "none": {nil, false}, "with a path": {[]rbacv1.PolicyRule{path}, false},
+	} {
+		if sameRules(c.has, []broker.Rule{good}) != c.same {
+			t.Errorf("%s are the same rules: %t", name, !c.same)
+		}
+		h := homeOf("v", broker.Grant{Rules: []broker.Rule{good}, Epoch: 1})
+		i := &item{Rules: c.has}
+		i.Metadata.Labels = h.labels()
+		if h.holds(i) != c.same {
+			t.Errorf("a role with %s is the home's: %t", name, !c.same)
+		}
+		now := metav1.Now()
+		if i.Metadata.Deleted = &now; h.holds(i) {
+			t.Errorf("a role with %s that goes is the home's", name)
+		}
+	}
+}
+
+// A home is read back from its deed where that is the one of its id.
+func TestDeedsOfHomes(t *testing.T) {
+	h := homeOf("v", broker.Grant{Role: "view", Namespaces: []string{"n"}, Epoch: 1})
+	for name, c := range map[string]struct {
+		text, id string
+		ok       bool
+	}{"its own": {h.deed(), h.id, true}, "another's": {h.deed(), "x", false}, "none": {"x", "", false}, "nothing": {"", "", false}} {
+		if got, ok := homeFrom(c.text, c.id); ok != c.ok || ok && got.id != h.id {
+			t.Errorf("%s: %+v, %t", name, got, ok)
+		}
+	}
+	for s, want := range map[rbacv1.Subject]string{
+		{Kind: "ServiceAccount", Name: "a", Namespace: "n"}: "n", {Kind: "User", Name: "system:serviceaccount:n:a"}: "n", {Kind: "User", Name: "a"}: "", {Kind: "Group", Name: "system:serviceaccount:n:a"}: "",
+		{Kind: "Group", Name: "system:serviceaccounts:n"}: "n", {Kind: "User", Name: "system:serviceaccounts:n"}: "", {Kind: "Group", Name: "system:serviceaccounts"}: "*", {Kind: "Group", Name: "system:authenticated"}: "*",
+		{Kind: "User", Name: "system:authenticated"}: "", {Kind: "User", Name: "system:serviceaccounts"}: "", {Kind: "Group", Name: "x"}: "",
+	} {
+		if got := namespaceOf(s); got != want {
+			t.Errorf("accounts of %+v are in %q, want %q", s, got, want)
+		}
+	}
+	for cluster, want := range map[*broker.Cluster]bool{nil: false, {Mode: broker.ModePrepared}: true, {}: false} {
+		a := broker.Access{}
+		if a.Discovered.Cluster = cluster; isPrepared(a) != want {
+			t.Errorf("%+v is prepared: %t", cluster, !want)
+		}
+	}
+	s := broker.Shelved{Target: "t", Login: "l"}
+	for name, c := range map[string]struct {
+		labels map[string]string
+		want   bool
+	}{
+		"its own": {map[string]string{managedByLabel: managedBy, targetLabel: "t", loginLabel: "l"}, true}, "not ours": {map[string]string{targetLabel: "t", loginLabel: "l"}, false},
+		"another target's": {map[string]string{managedByLabel: managedBy, targetLabel: "u", loginLabel: "l"}, false}, "another login's": {map[string]string{managedByLabel: managedBy, targetLabel: "t", loginLabel: "m"}, false},
+	} {
+		if isShelved(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Labels: c.labels}}, s) != c.want {
+			t.Errorf("a Secret of %s is the shelf's: %t", name, !c.want)
+		}
+	}
+}
+
+// A reason names five objects; what has every right says so, whatever else it has.
+func TestReasonsOfGrades(t *testing.T) {
+	e := escalation{resource: "secrets"}
+	for n, want := range map[int]string{0: "", 5: " by secrets n0, n1, n2, n3, n4", 6: " by secrets n0, n1, n2, n3, n4, and others"} {
+		var names []string
+		for i := range n {
+			names = append(names, fmt.Sprint("n", i))
+		}
+		if got := e.named(broker.Rule{ResourceNames: names}); got != want {
+			t.Errorf("%d objects are named %q, want %q", n, got, want)
+		}
+	}
+	every := broker.Rule{APIGroups: []string{"*"}, Resources: []string{"*"}, Verbs: []string{"*"}}
+	for name, change := range map[string]func(*broker.Rule){
+		"everything": func(*broker.Rule) {}, "some verbs": func(r *broker.Rule) { r.Verbs = []string{"get"} }, "some resources": func(r *broker.Rule) { r.Resources = []string{"pods"} },
+		"some groups": func(r *broker.Rule) { r.APIGroups = []string{"apps"} }, "some names": func(r *broker.Rule) { r.ResourceNames = []string{"a"} },
+	} {
+		r := every
+		change(&r)
+		_, reasons := assess([]broker.Rule{r}, scope{clusterWide: true})
+		if got := slices.ContainsFunc(reasons, func(s string) bool { return strings.HasPrefix(s, "the holder can do everything") }); got != (name == "everything") {
+			t.Errorf("%s: %q", name, reasons)
+		}
+	}
+}
