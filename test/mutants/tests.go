@@ -236,9 +236,9 @@ func reached(notes string) []int {
 	ids := map[int]bool{}
 	files, _ := filepath.Glob(filepath.Join(notes, "*"))
 	for _, file := range files {
-		text, _ := os.ReadFile(file)
-		for line := range strings.Lines(string(text)) {
-			if id, err := strconv.Atoi(strings.TrimSpace(line)); err == nil {
+		marks, _ := os.ReadFile(file)
+		for id, mark := range marks {
+			if mark != 0 {
 				ids[id] = true
 			}
 		}
