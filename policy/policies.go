@@ -332,8 +332,8 @@ func misreadsLabels(p *cedarast.Policy) bool {
 			default:
 				return true
 			}
-			v, isVariable := asked.(cedarast.NodeTypeVariable)
-			misread = misread || !labelled || !isVariable || v.Name != "resource"
+			v, _ := asked.(cedarast.NodeTypeVariable)
+			misread = misread || !labelled || v.Name != "resource"
 			return true
 		})
 	}

@@ -126,12 +126,9 @@ func rolesIn(n cedarast.BinaryNode, found map[string]bool) {
 }
 
 func isRoles(n cedarast.IsNode) bool {
-	access, ok := n.(cedarast.NodeTypeAccess)
-	if !ok || access.Value != "roles" {
-		return false
-	}
-	v, ok := access.Arg.(cedarast.NodeTypeVariable)
-	return ok && v.Name == "principal"
+	access, _ := n.(cedarast.NodeTypeAccess)
+	v, _ := access.Arg.(cedarast.NodeTypeVariable)
+	return access.Value == "roles" && v.Name == "principal"
 }
 
 func typo[T ~string](field, word string, known []T) *Typo {

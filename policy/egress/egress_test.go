@@ -18,6 +18,7 @@ func TestDefaultAllowsWhereVIMsLive(t *testing.T) {
 		"198.51.100.7:80", "1.0.0.0:1024", "223.255.255.255:65535", "192.0.1.0:443", "169.253.255.255:443", "169.255.0.0:443",
 		"100.100.100.201:443", "128.0.0.1:443",
 		"[2001:db8::1]:6443", "[2a00:1450::1]:443", "[fd12:3456::1]:6443", "[fc00::1]:5000", "[2001:200::1]:443", "[2003::1]:443",
+		"[2001:db8::100:5efe:a00:1]:443", "[2001:db8::1:5efe:a00:1]:443", "[2001:db8::5eff:a00:1]:443", "[2001:db8::5ffe:a00:1]:443", // nearly ISATAP
 	} {
 		if err := rules.Check(netip.MustParseAddrPort(addr)); err != nil {
 			t.Errorf("Check(%s) = %v, want nil", addr, err)
@@ -238,6 +239,17 @@ func TestTheAddressesOfThisMachine(t *testing.T) {
 		prefix, err := netip.ParsePrefix(a.String())
 		if err == nil && prefix.Addr().IsPrivate() {
 			wantRefused(t, a.String(), egress.Default().Check(netip.AddrPortFrom(prefix.Addr(), 443)), "this machine")
+		}
+	}
+}
+
+// A secret goes without TLS to an address of this machine alone, and to no name.
+func TestOwnHost(t *testing.T) {
+	for host, want := range map[string]bool{
+		"127.0.0.1": true, "127.9.9.9": true, "::1": true, "::ffff:127.0.0.1": true, "10.0.0.1": false, "::": false, "localhost": false, "": false,
+	} {
+		if got := egress.OwnHost(host); got != want {
+			t.Errorf("OwnHost(%q) = %t", host, got)
 		}
 	}
 }

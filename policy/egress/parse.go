@@ -52,7 +52,7 @@ func ParseNetwork(s string) (netip.Prefix, error) {
 	if n != n.Masked() {
 		return netip.Prefix{}, fmt.Errorf("network %q: has bits set behind its prefix; did you mean %s?", s, n.Masked())
 	}
-	if within(n, loopback4) || n.Addr() == loopback6 && n.IsSingleIP() {
+	if within(n, loopback4) || n.Addr() == loopback6 {
 		return netip.Prefix{}, fmt.Errorf("network %q: loopback is allowed by egress.allowLoopback only", s)
 	}
 	for _, b := range blocks {

@@ -13,7 +13,7 @@ import (
 var compare = cmp.Comparer(func(a, b netip.Prefix) bool { return a == b })
 
 func TestParse(t *testing.T) {
-	got, err := egress.Parse(true, []string{"10.0.0.0/8", "fd12::/16", "192.0.2.7", "0.0.0.0/0"}, []string{"443", "1024-65535"})
+	got, err := egress.Parse(true, []string{"10.0.0.0/8", "fd12::/16", "192.0.2.7", "0.0.0.0/0", "2001:db8::/32"}, []string{"443", "1024-65535"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -21,7 +21,7 @@ func TestParse(t *testing.T) {
 		AllowLoopback: true,
 		Networks: []netip.Prefix{
 			netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("fd12::/16"),
-			netip.MustParsePrefix("192.0.2.7/32"), netip.MustParsePrefix("0.0.0.0/0"),
+			netip.MustParsePrefix("192.0.2.7/32"), netip.MustParsePrefix("0.0.0.0/0"), netip.MustParsePrefix("2001:db8::/32"),
 		},
 		Ports: []egress.PortRange{{443, 443}, {1024, 65535}},
 	}

@@ -1,0 +1,118 @@
+package policy
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Of claims those count that policies know, and that say something.
+func TestClaimsThatPoliciesSee(t *testing.T) {
+	got := claimRecord(map[string][]string{"unknown": {"x"}, "groups": {}, "email": {"a@b"}, "auth_time": {"soon"}}).Map()
+	if len(got) != 1 || got["email"] == nil {
+		t.Errorf("policies see %v", got)
+	}
+}
+
+// away is a directory that cannot answer.
+type away struct{ then func() }
+
+func (a away) Lookup(context.Context, string, string) (Principal, error) {
+	a.then()
+	return Principal{}, errors.New("away")
+}
+
+func TestWorkForACallerWhoIsAway(t *testing.T) {
+	at := time.Date(2031, 5, 6, 7, 8, 9, 0, time.UTC)
+	ctx, cancel := context.WithCancel(t.Context())
+	d := &Delegates{Now: func() time.Time { return at }, Directories: map[string]Directory{"oidc": away{cancel}}}
+	g := Delegation{Name: "oidc:corp:alice", Project: "core", Roles: []string{RoleMember}, At: at}
+	if _, err := d.Resume(ctx, "system:lifecycle", g); !errors.Is(err, context.Canceled) || errors.Is(err, ErrDelegationEnded) {
+		t.Errorf("Resume() while the process ends = %v", err)
+	}
+	d.Directories = map[string]Directory{"oidc": away{func() {}}}
+	if p, err := d.Resume(t.Context(), "system:lifecycle", g); err != nil || !strings.HasSuffix(p.Warrant, "while corp is in the table of trust") {
+		t.Errorf("Resume() at once = %+v, %v", p, err)
+	}
+	g.Name = "ldap:corp:alice"
+	if says := d.Warrant(g); strings.Contains(says, "table of trust") || !strings.Contains(says, at.Add(DefaultHold).Format(time.RFC3339)) {
+		t.Errorf("the warrant of a caller without a directory is %q", says)
+	}
+	g.At = at.Add(time.Second) // by a clock that is ahead
+	if _, err := d.Resume(t.Context(), "system:lifecycle", g); !errors.Is(err, ErrDelegationEnded) {
+		t.Errorf("Resume() of what is asked later = %v", err)
+	}
+	g.At = at
+	d.HoldOf = func(string) time.Duration { return time.Minute }
+	at = at.Add(time.Minute)
+	if _, err := d.Resume(t.Context(), "system:lifecycle", g); !errors.Is(err, ErrDelegationEnded) {
+		t.Errorf("Resume() after the caller's own hold = %v", err)
+	}
+}
+
+func TestPoliciesByTheirIDs(t *testing.T) {
+	p, err := Load(map[string][]byte{"site.cedar": []byte(`
+		@id("fails") permit (principal, action == Action::"lease:issue", resource is VIM) when { 9223372036854775807 + context.ttlSeconds > 0 };`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids := p.IDs()
+	if !slices.IsSorted(ids) || !slices.Contains(ids, "site.fails") || len(ids) != len(p.callers) {
+		t.Errorf("IDs() = %q", ids)
+	}
+	for _, id := range []string{ids[0], ids[len(ids)-1], "site.fails"} {
+		if _, name, _ := strings.Cut(id, "."); !strings.Contains(p.Text(id), `"`+name+`"`) {
+			t.Errorf("Text(%s) = %q", id, p.Text(id))
+		}
+	}
+	if text := p.Text("site.none"); text != "" {
+		t.Errorf("Text() of none = %q", text)
+	}
+	for id := range p.callers.All() {
+		if string(id) != ids[0] {
+			t.Errorf("the first is %s", id)
+		}
+		break
+	}
+	q := Request{
+		Principal: Principal{Name: "gus", Project: "core", Roles: []string{"guest"}}, Action: LeaseIssue,
+		Resource: Resource{Kind: KindVIM, ID: "v", Project: "core"}, Wish: Wish{TTL: time.Hour},
+	}
+	if got := p.Why(q); len(got) == 0 || slices.ContainsFunc(got, func(s string) bool { return strings.HasPrefix(s, "site.fails") }) {
+		t.Errorf("Why() names a condition that has no value: %q", got)
+	}
+	unknown, part := q, q
+	unknown.Action, part.Principal.Actor = "no:such", "system:lifecycle"
+	for name, q := range map[string]Request{"an unknown action": unknown, "a part of the broker": part} {
+		if got := p.Why(q); got != nil {
+			t.Errorf("Why() of %s = %q", name, got)
+		}
+	}
+}
+
+func TestWordsAreSuggested(t *testing.T) {
+	for want, typo := range map[string]*Typo{
+		"the action is done to a VIM or a Lease, not to a Project; give one": {Field: "kind", Word: "Project", Known: []string{"VIM", "Lease"}},
+		`role "membr" is not known here; did you mean member?`:               {Field: "role", Word: "membr", Nearest: "member", Known: []string{"member"}},
+		`role "x" is not known here; known: admin, member`:                   {Field: "role", Word: "x", Known: []string{"admin", "member"}},
+	} {
+		if got := typo.Error(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	for word, want := range map[string]string{"membr": "; did you mean member?", "x": ""} {
+		if got := Suggest(word, []string{"admin", "member"}); got != want {
+			t.Errorf("Suggest(%q) = %q, want %q", word, got, want)
+		}
+	}
+	// The first question of two is about what may have no label.
+	_, err := Load(map[string][]byte{"site.cedar": []byte(`
+		@id("two") forbid (principal, action == Action::"lease:issue", resource is VIM)
+		when { VIM::"x".hasTag("stage") && resource.hasTag("stage") };`)})
+	if err == nil || !strings.Contains(err.Error(), "only a VIM or a package has labels") {
+		t.Errorf("a policy that asks for the label of another thing loads: %v", err)
+	}
+}
