@@ -134,9 +134,8 @@ func TestWhatAnActIsAbout(t *testing.T) {
 		got[DetailPurpose] != "x" || got[DetailFor] != "y" || got[DetailGrade] != "z" {
 		t.Errorf("what was wished for is %v", got)
 	}
-	if wish.ClusterWide = true; a != nil {
-		a.wished(wish)
-	}
+	wish.ClusterWide = true
+	a.wished(wish)
 	if got := a.entry.Detail[DetailNamespaces]; got != "*" {
 		t.Errorf("the whole cluster is told as %q", got)
 	}
@@ -162,7 +161,11 @@ func TestAServerThatIsHeldBack(t *testing.T) {
 		action policy.Action
 		want   error
 	}{
-		{alice, policy.LeaseIssue, held}, {alice, policy.VIMUpdate, held}, {alice, policy.LeaseRevoke, nil}, {alice, policy.VIMShow, nil}, {alice, policy.VNFCancel, nil},
+		{alice, policy.LeaseIssue, held},
+		{alice, policy.VIMUpdate, held},
+		{alice, policy.LeaseRevoke, nil},
+		{alice, policy.VIMShow, nil},
+		{alice, policy.VNFCancel, nil},
 		{pass, policy.LeaseIssue, nil},
 	} {
 		g := &Guard{Policy: decider(true), Sink: &heap{}, Now: time.Now, Held: func(context.Context) error { return held }}
