@@ -433,7 +433,7 @@ func (s *Assets) Lend(ctx context.Context, p policy.Principal, kind policy.Kind,
 			if s.Guard.Allows(p, policy.LinkAdopt, new.Resource()) {
 				return new, nil
 			}
-		} else if none == nil {
+		} else if err = none; err == nil {
 			l, act, err = s.open(ctx, p, kind, policy.LinkUse, own.ID)
 		}
 	}
@@ -493,8 +493,8 @@ func (s *Assets) open(
 		l, err = s.one(ctx, Filter{Kind: kind, Viewer: p.Project, Name: ref}, p.Project)
 	}
 	if errors.Is(err, broker.ErrNotFound) {
-		if err = notFound(kind); s.Guard.Missing(ctx, p, action, kind) != nil {
-			err = broker.Unrecorded(err)
+		if err = broker.Unrecorded(s.Guard.Missing(ctx, p, action, kind)); err == nil {
+			err = notFound(kind)
 		}
 	}
 	if err == nil {

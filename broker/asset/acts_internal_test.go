@@ -1,0 +1,372 @@
+package asset
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/asset/spec"
+	"github.com/vimbroker/vimbroker/broker/clientconfig"
+	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/policy/audit"
+	"github.com/vimbroker/vimbroker/policy/egress"
+)
+
+// books are a store, a leaser and a driver in memory, of which named steps fail.
+type books struct {
+	Store
+	all    map[string]Asset
+	uses   int
+	fails  map[string]error
+	taken  []string
+	denies policy.Action
+	log    strings.Builder
+}
+
+var errStep = errors.New("the step fails")
+
+func (b *books) step(name string) error {
+	b.taken = append(b.taken, name)
+	n := 0
+	for _, was := range b.taken {
+		if was == name {
+			n++
+		}
+	}
+	return errors.Join(b.fails[name], b.fails[fmt.Sprint(name, " ", n)])
+}
+
+func (b *books) Append(context.Context, audit.Entry) error { return b.step("Append") }
+
+func (b *books) CreateAsset(_ context.Context, l Asset, _ int, _ audit.Entry) error {
+	if err := b.step("CreateAsset"); err != nil {
+		return err
+	}
+	b.all[l.ID] = l
+	return nil
+}
+
+func (b *books) Asset(_ context.Context, id string) (Asset, error) {
+	if err := b.step("Asset"); err != nil {
+		return Asset{}, err
+	}
+	if l, there := b.all[id]; there {
+		return l, nil
+	}
+	return Asset{}, broker.ErrNotFound
+}
+
+func (b *books) Assets(_ context.Context, f Filter) (all []Asset, _ string, _ error) {
+	for _, id := range slices.Sorted(maps.Keys(b.all)) {
+		if l := b.all[id]; (f.Name == "" || f.Name == l.Name) && (f.Network == "" || f.Network == l.Made.Network) {
+			all = append(all, l)
+		}
+	}
+	return all, "", b.step("Assets")
+}
+
+func (b *books) AssetUses(context.Context, string, int) ([]Use, int, error) {
+	return nil, 0, b.step("AssetUses")
+}
+
+func (b *books) UpdateAsset(_ context.Context, id string, change func(*Asset, []Use, int) error, _ audit.Entry) (Asset, error) {
+	l := b.all[id]
+	if err := b.step("UpdateAsset"); err != nil {
+		return l, err
+	}
+	if err := change(&l, slices.Repeat([]Use{{Instance: "i"}}, b.uses), b.uses); err != nil {
+		return l, err
+	}
+	b.all[id] = l
+	return l, nil
+}
+
+func (b *books) DeleteAsset(_ context.Context, id string, _ audit.Entry) error {
+	delete(b.all, id)
+	return b.step("DeleteAsset")
+}
+
+func (b *books) UnsettledAssets(_ context.Context, _ time.Time, _ int) (all []Asset, _ error) {
+	return slices.Collect(maps.Values(b.all)), b.step("UnsettledAssets")
+}
+
+func (b *books) VIM(context.Context, policy.Principal, string) (broker.VIM, error) {
+	return broker.VIM{ID: "v", Name: "nfv1", Project: "p", Type: "openstack", Current: broker.Generation{Target: broker.Target{Namespace: "ns"}}}, b.step("VIM")
+}
+
+func (b *books) IssueLease(context.Context, policy.Principal, broker.LeaseRequest) (broker.Lease, clientconfig.Config, error) {
+	return broker.Lease{}, clientconfig.Config{}, b.step("IssueLease")
+}
+
+func (b *books) EndOperation(context.Context, string, ...string) error { return b.step("EndOperation") }
+
+func (b *books) Lease(Asset) (broker.LeaseRequest, error) {
+	return broker.LeaseRequest{Purpose: "network"}, b.step("Lease")
+}
+
+func (b *books) Make(context.Context, Connection, Asset) (Made, error) {
+	return Made{Network: "made"}, b.step("Make")
+}
+
+func (b *books) Remove(context.Context, Connection, Asset) error { return b.step("Remove") }
+
+func (b *books) Ports(context.Context, Connection, Asset, string, []string, bool) ([]Port, error) {
+	return []Port{{Name: "port"}}, b.step("Ports")
+}
+
+func (b *books) Decide(r policy.Request) policy.Decision {
+	return policy.Decision{Allowed: r.Action != b.denies}
+}
+
+const linkID, networkID = "1c0a7f9e-3c0e-4a54-9a0c-0d6a2c9f7b22", "2c0a7f9e-3c0e-4a54-9a0c-0d6a2c9f7b33"
+
+// newBooks has one link that is ready.
+func newBooks() (*books, *Assets) {
+	b := &books{fails: map[string]error{}}
+	now := time.Now()
+	b.all = map[string]Asset{linkID: {
+		Kind: policy.KindLink, ID: linkID, Project: "p", Name: "sgi", VIM: "v", VIMName: "nfv1", VIMType: "openstack", State: Ready, Revision: 1,
+	}}
+	return b, New(Options{
+		Store: b, Leaser: b, Drivers: map[On]Driver{{policy.KindLink, "openstack"}: b, {policy.KindVolume, "openstack"}: b},
+		Guard: &audit.Guard{Policy: b, Sink: b, Now: time.Now}, Egress: func(string) *egress.Rules { return nil },
+		Log: slog.New(slog.NewTextHandler(&b.log, nil)), Now: func() time.Time { return now },
+	})
+}
+
+var person = policy.Principal{Name: "alice", Project: "p"}
+
+// outcome is an error's kind and field.
+func outcome(err error) string {
+	if e, known := errors.AsType[*broker.Error](err); known {
+		return strings.TrimSpace(e.Kind.Error() + " " + e.Field)
+	}
+	return fmt.Sprint(err)
+}
+
+// Whatever step of an act on an asset fails, the act fails with it.
+func TestAStepThatFailsEndsTheActOnAnAsset(t *testing.T) {
+	create := func(kind policy.Kind) func(context.Context, *Assets) error {
+		return func(ctx context.Context, s *Assets) error {
+			_, _, err := s.Create(ctx, person, Request{Kind: kind, Name: "new", VIM: "nfv1"})
+			return err
+		}
+	}
+	for what, c := range map[string]struct {
+		given func(*Asset)
+		do    func(context.Context, *Assets) error
+		steps string
+	}{
+		"making a link":   {nil, create(policy.KindLink), "VIM 1,Lease 1,CreateAsset,VIM 2,IssueLease,Make,EndOperation,UpdateAsset"},
+		"making a volume": {nil, create(policy.KindVolume), "VIM 1,Make"},
+		"making it again": {func(l *Asset) { l.State = Making }, func(ctx context.Context, s *Assets) error {
+			s.Store.(*books).fails["CreateAsset"] = broker.ErrExists
+			_, made, err := s.Create(ctx, person, Request{Kind: policy.KindLink, Name: "sgi", VIM: "nfv1"})
+			if made {
+				return errors.New("it is said to be made")
+			}
+			return err
+		}, "Assets,UpdateAsset 1,Make,UpdateAsset 2"},
+		"asking for one that is there": {nil, func(ctx context.Context, s *Assets) error {
+			s.Store.(*books).fails["CreateAsset"] = broker.ErrExists
+			_, _, err := s.Create(ctx, person, Request{Kind: policy.KindLink, Name: "sgi", VIM: "nfv1"})
+			return err
+		}, "Assets,Append"},
+		"deleting": {nil, func(ctx context.Context, s *Assets) error {
+			_, _, err := s.Delete(ctx, person, policy.KindLink, linkID, false)
+			return err
+		}, "Asset,UpdateAsset 1,VIM,IssueLease,Remove,EndOperation,DeleteAsset"},
+		"showing": {nil, func(ctx context.Context, s *Assets) error {
+			_, _, _, err := s.Show(ctx, person, policy.KindLink, "sgi")
+			return err
+		}, "Assets,AssetUses,Append"},
+		"listing": {nil, func(ctx context.Context, s *Assets) error {
+			_, _, err := s.List(ctx, person, policy.KindLink, broker.Page{})
+			return err
+		}, "Append,Assets"},
+		"lending": {nil, func(ctx context.Context, s *Assets) error {
+			_, err := s.Lend(ctx, person, policy.KindLink, linkID, broker.VIM{ID: "v"})
+			return err
+		}, "Asset,Append"},
+		"ports": {nil, func(ctx context.Context, s *Assets) error {
+			made, err := s.Ports(ctx, linkID, "i", nil, true)
+			if err == nil && len(made) != 1 {
+				return errors.New("no port")
+			}
+			return err
+		}, "Asset,Append 1,VIM,IssueLease,Ports,Append 2"},
+		"the pass": {nil, func(ctx context.Context, s *Assets) error { return s.Passes()[0].Run(ctx) }, "UnsettledAssets"},
+		"settling what is made": {func(l *Asset) { l.State, l.Since = Making, time.Time{} }, func(ctx context.Context, s *Assets) error {
+			return s.settle(ctx, s.Store.(*books).all[linkID], s.Now())
+		}, "UpdateAsset 1,Make"},
+		"settling what is removed": {func(l *Asset) { l.State = Removing }, func(ctx context.Context, s *Assets) error {
+			return s.settle(ctx, s.Store.(*books).all[linkID], s.Now())
+		}, "UpdateAsset 1,Remove,DeleteAsset"},
+		"settling what is loose": {func(l *Asset) { l.Loose = true }, func(ctx context.Context, s *Assets) error {
+			return s.settle(ctx, s.Store.(*books).all[linkID], s.Now())
+		}, "UpdateAsset 1,Remove,DeleteAsset"},
+	} {
+		run := func(step string) (*books, error) {
+			b, s := newBooks()
+			if l := b.all[linkID]; c.given != nil {
+				c.given(&l)
+				b.all[linkID] = l
+			}
+			if step != "" {
+				b.fails[step] = errStep
+			}
+			return b, c.do(t.Context(), s)
+		}
+		if b, err := run(""); err != nil {
+			t.Errorf("%s: %v, after %q", what, err, b.taken)
+		}
+		for step := range strings.SplitSeq(c.steps, ",") {
+			if b, err := run(step); !errors.Is(err, errStep) && outcome(err) != broker.ErrUnavailable.Error() {
+				t.Errorf("%s: %s fails, and it ends with %v, after %q", what, step, err, b.taken)
+			}
+		}
+	}
+}
+
+// What comes of acts on assets that are not as they were asked for.
+func TestWhatComesOfActsOnAssets(t *testing.T) {
+	again := func(change func(*Request)) func(context.Context, *books, *Assets) string {
+		return func(ctx context.Context, b *books, s *Assets) string {
+			b.fails["CreateAsset"] = broker.ErrExists
+			r := Request{Kind: policy.KindLink, Name: "sgi", VIM: "nfv1"}
+			if change != nil {
+				change(&r)
+			}
+			l, made, err := s.Create(ctx, person, r)
+			return fmt.Sprint(l.ID == linkID, made, " ", outcome(err))
+		}
+	}
+	lend := func(kind policy.Kind, ref string, on ...broker.VIM) func(context.Context, *books, *Assets) string {
+		return func(ctx context.Context, _ *books, s *Assets) string {
+			l, err := s.Lend(ctx, person, kind, ref, on...)
+			return fmt.Sprint(l.ID == linkID, ", ", l.Existing, ", ", outcome(err))
+		}
+	}
+	settle := func(ctx context.Context, b *books, s *Assets) string {
+		err := s.settle(ctx, b.all[linkID], s.Now())
+		return fmt.Sprint(b.all[linkID].State, b.all[linkID].Loose, " ", outcome(err))
+	}
+	remove := func(force bool) func(context.Context, *books, *Assets) string {
+		return func(ctx context.Context, b *books, s *Assets) string {
+			_, used, err := s.Delete(ctx, person, policy.KindLink, linkID, force)
+			_, there := b.all[linkID]
+			return fmt.Sprint(len(used), there, " ", outcome(err))
+		}
+	}
+	cloud := broker.VIM{ID: "v", Type: "openstack"}
+	other := broker.VIM{ID: "w", Type: "kubernetes"}
+	state := func(to State) func(*books, *Asset) { return func(_ *books, l *Asset) { l.State = to } }
+	fails := func(step string, err error) func(*books, *Asset) {
+		return func(b *books, _ *Asset) { b.fails[step] = err }
+	}
+	for _, c := range []struct {
+		what  string
+		given func(*books, *Asset)
+		do    func(context.Context, *books, *Assets) string
+		want  string
+	}{
+		{"asked for again", nil, again(nil), "true false <nil>"},
+		{"asked for as another", nil, again(func(r *Request) { r.Spec.MTU = 1500 }), "false false conflict name"},
+		{"asked for while it is removed", state(Removing), again(nil), "false false conflict name"},
+		{"asked for while somebody makes it", func(_ *books, l *Asset) { l.State, l.Since = Making, time.Now() }, again(nil), "false false temporarily unavailable"},
+		{"asked for as what another is", nil, again(func(r *Request) { r.Name, r.Existing = "other", "net" }), "false false conflict existing"},
+		{"a claim that is there already", nil, func(ctx context.Context, b *books, s *Assets) string {
+			l, made, err := s.Create(ctx, person, Request{Kind: policy.KindVolume, Name: "data", VIM: "nfv1", Existing: "claim"})
+			for _, one := range b.all {
+				if one.ID == l.ID {
+					return fmt.Sprint(one.Volume.Namespace, made, err)
+				}
+			}
+			return "no row"
+		}, "nstrue <nil>"},
+		{"what cannot be asked now stays", fails("Make", &broker.Error{Kind: broker.ErrUnavailable}), func(ctx context.Context, b *books, s *Assets) string {
+			_, _, err := s.Create(ctx, person, Request{Kind: policy.KindLink, Name: "new", VIM: "nfv1"})
+			return fmt.Sprint(len(b.all), slices.Contains(b.taken, "Remove"), " ", outcome(err))
+		}, "2 false temporarily unavailable"},
+		{"what does not answer stays", fails("Make", &broker.Error{Kind: broker.ErrUnreachable}), func(ctx context.Context, b *books, s *Assets) string {
+			_, _, err := s.Create(ctx, person, Request{Kind: policy.KindLink, Name: "new", VIM: "nfv1"})
+			return fmt.Sprint(len(b.all), slices.Contains(b.taken, "Remove"), " ", outcome(err))
+		}, "2 false VIM unreachable"},
+		{"what is refused goes", fails("Make", &broker.Error{Kind: broker.ErrConflict}), func(ctx context.Context, b *books, s *Assets) string {
+			_, _, err := s.Create(ctx, person, Request{Kind: policy.KindLink, Name: "new", VIM: "nfv1"})
+			return fmt.Sprint(len(b.all), slices.Contains(b.taken, "Remove"), " ", outcome(err))
+		}, "1 true conflict"},
+		{"deleting", nil, remove(false), "0 false <nil>"},
+		{"deleting what is used", func(b *books, _ *Asset) { b.uses = 2 }, remove(false), "0 true conflict"},
+		{"deleting what is used, by force", func(b *books, _ *Asset) { b.uses = 2 }, remove(true), "2 false <nil>"},
+		{"deleting what stands already", func(b *books, l *Asset) { l.Existing, b.fails["Remove"] = "net", errStep }, remove(false), "0 false <nil>"},
+		{"deleting what stands already, and spans", func(b *books, l *Asset) {
+			l.Existing, l.Spans, b.fails["Remove"] = "net", []spec.Span{{VIM: "w"}}, errStep
+		}, remove(false), "0 true the step fails"},
+		{"deleting by force what does not answer", fails("Remove", &broker.Error{Kind: broker.ErrUnreachable}), remove(true), "0 false <nil>"},
+		{"deleting by force what others are on", fails("Remove", &broker.Error{Kind: broker.ErrConflict}), remove(true), "0 true conflict"},
+		{"deleting while somebody removes it", func(_ *books, l *Asset) { l.State, l.Since = Removing, time.Now() }, remove(false), "0 true temporarily unavailable"},
+		{"lending", nil, lend(policy.KindLink, linkID, cloud), "true, , <nil>"},
+		{"lending by its name", nil, lend(policy.KindLink, "sgi", cloud), "true, , <nil>"},
+		{"lending on the second VIM", func(_ *books, l *Asset) { l.VIM = "w" }, lend(policy.KindLink, linkID, cloud, other), "true, , <nil>"},
+		{"lending on none of them", func(_ *books, l *Asset) { l.VIM = "x" }, lend(policy.KindLink, linkID, cloud, other), "false, , invalid extVirtualLinks"},
+		{"lending what is made", state(Making), lend(policy.KindLink, linkID, cloud), "false, , conflict"},
+		{"lending a network that is none", nil, lend(policy.KindLink, networkID, cloud), "false, " + networkID + ", <nil>"},
+		{"lending a network that is one", func(_ *books, l *Asset) { l.Made.Network = networkID }, lend(policy.KindLink, networkID, cloud), "true, , <nil>"},
+		{"lending a network that may not be adopted", func(b *books, _ *Asset) { b.denies = policy.LinkAdopt }, lend(policy.KindLink, networkID, cloud), "false, , not found"},
+		{"lending a network by no id", nil, lend(policy.KindLink, "net", cloud), "false, , not found"},
+		{"lending a network of a cluster", nil, lend(policy.KindLink, networkID, other), "false, , not found"},
+		{"lending a volume by a network", nil, lend(policy.KindVolume, networkID, cloud), "false, , not found"},
+		{"lending a link as a volume", nil, lend(policy.KindVolume, linkID, cloud), "false, , not found"},
+		{"lending what cannot be looked for", fails("Assets", errStep), lend(policy.KindLink, networkID, cloud), "false, , the step fails"},
+		{"lending what is not there, unrecorded", fails("Append", errStep), lend(policy.KindLink, "net", cloud), "false, , temporarily unavailable"},
+		{"lending a network, unrecorded", fails("Append", errStep), lend(policy.KindLink, networkID, cloud), "false, , temporarily unavailable"},
+		{"settling a link", state(Making), settle, "readyfalse <nil>"},
+		{"settling what was made for an instance", func(_ *books, l *Asset) { l.State, l.Loose = Making, true }, settle, "false <nil>"},
+		{"settling what is used again", func(b *books, l *Asset) { l.Loose, b.uses = true, 1 }, settle, "readyfalse <nil>"},
+		{"settling without the right to", func(b *books, l *Asset) { l.State, b.denies = Removing, policy.LinkDelete }, settle, "removingfalse denied"},
+		{"a name that two projects share", func(b *books, l *Asset) {
+			l.Project = "q"
+			two := *l
+			two.ID, two.Project = networkID, "r"
+			b.all[networkID] = two
+		}, lend(policy.KindLink, "sgi", cloud), "false, , conflict"},
+		{"a name that another shares beside one's own", func(b *books, l *Asset) {
+			two := *l
+			two.ID, two.Project = networkID, "r"
+			b.all[networkID] = two
+		}, lend(policy.KindLink, "sgi", cloud), "true, , <nil>"},
+		{"a name that one other shares", func(_ *books, l *Asset) { l.Project = "q" }, lend(policy.KindLink, "sgi", cloud), "true, , <nil>"},
+		{"releasing", func(_ *books, l *Asset) { l.Loose = true }, release, "false "},
+		{"releasing what stays", nil, release, "true "},
+		{"releasing what is being made", func(_ *books, l *Asset) { l.Loose, l.State, l.Since = true, Making, time.Time{} }, release, "true "},
+		{"releasing what is gone", fails("Asset", broker.ErrNotFound), release, "true "},
+		{"releasing what cannot be read", fails("Asset", errStep), release, "true an asset is removed by a later pass"},
+	} {
+		b, s := newBooks()
+		if l := b.all[linkID]; c.given != nil {
+			c.given(b, &l)
+			b.all[linkID] = l
+		}
+		if got := c.do(t.Context(), b, s); got != c.want {
+			t.Errorf("%s: %s, want %s, after %q", c.what, got, c.want, b.taken)
+		}
+	}
+}
+
+func release(ctx context.Context, b *books, s *Assets) string {
+	s.Release(ctx, linkID)
+	_, there := b.all[linkID]
+	const later = "an asset is removed by a later pass"
+	if strings.Contains(b.log.String(), later) {
+		return fmt.Sprint(there, " "+later)
+	}
+	return fmt.Sprint(there, " ")
+}
