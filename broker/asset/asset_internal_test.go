@@ -217,8 +217,10 @@ func TestALinkIsAnotherOnEachVIM(t *testing.T) {
 		is   bool
 		want *spec.PodNetwork
 	}{
-		{l, "v", true, nil}, {l, "c", false, nil},
-		{l, "a", true, &spec.PodNetwork{Type: "vlan", Device: "bond0", VLAN: 100}}, {l, "b", true, &spec.PodNetwork{Type: "macvlan", Device: "bond0.100"}},
+		{l, "v", true, nil},
+		{l, "c", false, nil},
+		{l, "a", true, &spec.PodNetwork{Type: "vlan", Device: "bond0", VLAN: 100}},
+		{l, "b", true, &spec.PodNetwork{Type: "macvlan", Device: "bond0.100"}},
 		{flat, "a", true, &spec.PodNetwork{Type: "macvlan", Device: "bond0"}},
 	} {
 		got, is := c.l.On(c.vim)
