@@ -229,21 +229,14 @@ func (p *plan) target(ctx context.Context) (made record, objects []lifecycle.Man
 			return made, nil, err
 		}
 		made.body, made.info = map[string]json.RawMessage{}, map[string]json.RawMessage{}
-		if err := json.Unmarshal(answer.Release, &made.body); err != nil {
-			return made, nil, err
-		}
-		if err := json.Unmarshal(made.body["info"], &made.info); err != nil {
-			return made, nil, err
+		if json.Unmarshal(answer.Release, &made.body) != nil || json.Unmarshal(made.body["info"], &made.info) != nil {
+			return made, nil, faultOf(strange)
 		}
 		objects, made.definitions = filesAs(answer.Objects), filesAs(answer.Definitions)
 	}
 	made.version, made.mark, made.defined = version, p.in.Mark, true
 	made.body["version"] = json.RawMessage(strconv.Itoa(version))
-	now, err := json.Marshal(time.Now().UTC())
-	if err != nil {
-		return made, nil, err
-	}
-	made.info["last_deployed"] = now
+	made.info["last_deployed"], _ = json.Marshal(time.Now().UTC())
 	if last != nil && len(last.info["first_deployed"]) > 0 {
 		made.info["first_deployed"] = last.info["first_deployed"]
 	}
@@ -285,8 +278,8 @@ func (p *plan) sameChart(stands record, a chart.Rendering) error {
 	var made struct {
 		Chart json.RawMessage `json:"chart"`
 	}
-	if err := json.Unmarshal(a.Release, &made); err != nil {
-		return err
+	if json.Unmarshal(a.Release, &made) != nil {
+		return faultOf(strange)
 	}
 	is, was := chartOf(made.Chart), chartOf(stands.body["chart"])
 	if is == was || was == chartOf(nil) {

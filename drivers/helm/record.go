@@ -215,7 +215,7 @@ func (r record) written(in lifecycle.PlanInput) (lifecycle.Manifest, error) {
 	}
 	var since time.Time
 	_ = json.Unmarshal(r.info["last_deployed"], &since) // without it the record is as old as it can be
-	object, err := json.Marshal(map[string]any{
+	object, _ := json.Marshal(map[string]any{           // cannot fail for these types
 		"apiVersion": "v1", "kind": "Secret", "type": "helm.sh/release.v1",
 		"metadata": map[string]any{"name": recordName(in, r.version), "labels": map[string]string{
 			"name": releaseName(in), "owner": "helm", "status": r.status(), "version": strconv.Itoa(r.version),
@@ -223,30 +223,21 @@ func (r record) written(in lifecycle.PlanInput) (lifecycle.Manifest, error) {
 		}},
 		"data": map[string][]byte{"release": []byte(value)},
 	})
-	return lifecycle.Manifest{Path: "release", Text: secret.NewText(string(object))}, err
+	return lifecycle.Manifest{Path: "release", Text: secret.NewText(string(object))}, nil
 }
 
 // packed is the value of a record's Secret.
 func (r record) packed(definitions bool) (string, error) {
 	body := maps.Clone(r.body)
-	info, err := json.Marshal(r.info)
-	if err != nil {
-		return "", err
-	}
-	body["info"] = info
+	body["info"], _ = json.Marshal(r.info) // cannot fail, here and below: it is from JSON
 	if definitions {
 		files := []chart.ChartFile{}
 		for _, d := range r.definitions {
 			files = append(files, chart.ChartFile{Path: d.Path, Text: []byte(d.Text.Reveal())})
 		}
-		if body[definitionsKey], err = json.Marshal(files); err != nil {
-			return "", err
-		}
+		body[definitionsKey], _ = json.Marshal(files)
 	}
-	text, err := json.Marshal(body)
-	if err != nil {
-		return "", err
-	}
+	text, _ := json.Marshal(body)
 	if len(text) > maxRecord { // nothing would read it again
 		return "", faultOf(fmt.Sprintf("its release takes more than %d MiB unpacked", maxRecord>>20))
 	}
@@ -255,16 +246,9 @@ func (r record) packed(definitions bool) (string, error) {
 			releaseLimit.Values, releaseLimit.Items))
 	}
 	var packed bytes.Buffer
-	w, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
-	if err != nil {
-		return "", err
-	}
-	if _, err := w.Write(text); err != nil {
-		return "", err
-	}
-	if err := w.Close(); err != nil {
-		return "", err
-	}
+	w, _ := gzip.NewWriterLevel(&packed, gzip.BestCompression) // cannot fail, nor can writing into memory
+	_, _ = w.Write(text)
+	_ = w.Close()
 	value := base64.StdEncoding.EncodeToString(packed.Bytes())
 	if len(value) > maxRecordStored {
 		return "", faultOf(fmt.Sprintf("its release takes %d bytes, and the Secret that records it holds %d", len(value), maxRecordStored))

@@ -32,10 +32,7 @@ func (d *Driver) render(ctx context.Context, project string, r chart.Task) (a ch
 		return a, err
 	}
 	defer leave()
-	said, err := json.Marshal(r)
-	if err != nil {
-		return a, err
-	}
+	said, _ := json.Marshal(r) // cannot fail: what is JSON in it was read as such
 	defer clear(said)
 	if len(said) > chart.MaxRequest {
 		return a, faultOf("it is too large")
@@ -59,13 +56,15 @@ func (d *Driver) render(ctx context.Context, project string, r chart.Task) (a ch
 		return a, faultOf("rendering it takes more time or memory than one chart may have, or gives too much")
 	}
 	if err := json.Unmarshal(out.Bytes(), &a); err != nil {
-		return a, faultOf("the program that renders it does not answer as it should; see that vimbroker-helm is of the server's version")
+		return a, faultOf(strange)
 	}
 	if a.Fault != "" {
 		return chart.Rendering{Asked: a.Asked}, faultOf(a.Fault)
 	}
 	return a, nil
 }
+
+const strange = "the program that renders it does not answer as it should; see that vimbroker-helm is of the server's version"
 
 func faultOf(says string) error {
 	return &broker.Error{Kind: broker.ErrInvalid, Detail: "the chart: " + says, Remedy: "correct the chart or its values"}
@@ -186,9 +185,7 @@ func (d *Driver) requestOf(ctx context.Context, in lifecycle.PlanInput, p parame
 			return r, broker.Invalid("additionalParams.helm_parameters", "holds single values; give objects and lists in helm_values")
 		}
 		if strings.HasPrefix(value, `"`) {
-			if err := json.Unmarshal(p.Sets[name], &value); err != nil {
-				return r, err
-			}
+			_ = json.Unmarshal(p.Sets[name], &value) // a text, as it begins so
 		}
 		r.Sets = append(r.Sets, chart.Set{Name: name, Value: value})
 	}
