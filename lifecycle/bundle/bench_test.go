@@ -92,7 +92,7 @@ func newBench(t *testing.T, change ...func(*bundle.Options)) *bench {
 	file, err := sqlite.Open(t.Context(), sqlite.Options{Path: filepath.Join(dir, "vimbroker.db"), Now: b.clock.Now, Log: log})
 	must(err)
 	t.Cleanup(func() { file.Close() })
-	b.store = &store{Store: file, begun: make(chan struct{}, 1)}
+	b.store = &store{Store: file, clock: b.clock, begun: make(chan struct{}, 1)}
 	policies, err := usual()
 	must(err)
 	dirKeys, err := keydir.Open(filepath.Join(dir, "keys"))
@@ -156,11 +156,6 @@ func (b *bench) work(ctx context.Context) {
 
 // rest has operations that are begun wait until the worker is woken.
 func (b *bench) rest() { b.idle.Store(true) }
-
-func (b *bench) wake() {
-	b.idle.Store(false)
-	b.store.kick()
-}
 
 // region registers a VIM on a cluster of its own.
 func (b *bench) region(name string) broker.VIM {
@@ -287,12 +282,14 @@ var errDisk = errors.New("the disk is full")
 // store is a real one, whose calls can fail.
 type store struct {
 	*sqlite.Store
+	clock *clock.Clock // goes on with each operation: the newest is one of all
 	begun chan struct{}
 	mu    sync.Mutex
 	// fails is asked before each call, by the name of its method.
 	fails func(method string) error
-	// before is called before each change of a row.
-	before func(id string)
+	// before is called before the nth change of a row.
+	before func()
+	nth    int
 }
 
 func (s *store) kick() {
@@ -302,12 +299,12 @@ func (s *store) kick() {
 	}
 }
 
-// failing has the calls of a method fail, from the nth on, until back is called.
-func (s *store) failing(method string, nth int) (back func()) {
+// failing has the calls of some methods ("A|B") fail, from the nth on, until back is called.
+func (s *store) failing(methods string, nth int) (back func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.fails = func(called string) error {
-		if called != method {
+		if !slices.Contains(strings.Split(methods, "|"), called) {
 			return nil
 		}
 		if nth--; nth > 0 {
@@ -336,6 +333,7 @@ func (s *store) BeginOperation(ctx context.Context, o lifecycle.Operation, revis
 		return err
 	}
 	defer s.kick()
+	s.clock.Add(time.Millisecond)
 	return s.Store.BeginOperation(ctx, o, revision, change, e)
 }
 
@@ -358,6 +356,13 @@ func (s *store) Instance(ctx context.Context, id string) (lifecycle.Instance, er
 		return lifecycle.Instance{}, err
 	}
 	return s.Store.Instance(ctx, id)
+}
+
+func (s *store) CreateInstance(ctx context.Context, i lifecycle.Instance, most int, e audit.Entry) error {
+	if err := s.fault("CreateInstance"); err != nil {
+		return err
+	}
+	return s.Store.CreateInstance(ctx, i, most, e)
 }
 
 func (s *store) Append(ctx context.Context, e audit.Entry) error {
@@ -393,8 +398,10 @@ func (s *store) UpdateBundle(ctx context.Context, id string, change func(*bundle
 		return bundle.Row{}, err
 	}
 	if before := s.before; before != nil {
-		s.before = nil
-		before(id)
+		if s.nth--; s.nth <= 0 {
+			s.before = nil
+			before()
+		}
 	}
 	return s.Store.UpdateBundle(ctx, id, change, e)
 }
@@ -463,8 +470,8 @@ type yard struct {
 	mu sync.Mutex
 	// plans are what was planned.
 	plans []lifecycle.PlanInput
-	// fails is asked before each operation is run.
-	fails func(lifecycle.OperationType) error
+	// refuses is asked before each operation is planned, breaks before it is run.
+	refuses, breaks func(lifecycle.OperationType) error
 	// shows are the texts of objects that are read; listed is what was last listed.
 	shows  map[string]string
 	listed string
@@ -487,10 +494,10 @@ func (*yard) Survey(lifecycle.PlanInput) lifecycle.StageRules { return yardRules
 func (y *yard) Plan(_ context.Context, _ lifecycle.Connection, in lifecycle.PlanInput) (lifecycle.Plan, error) {
 	y.mu.Lock()
 	y.plans = append(y.plans, in)
-	fails := y.fails
+	refuses := y.refuses
 	y.mu.Unlock()
-	if fails != nil && !in.Observing {
-		if err := fails(in.Operation); err != nil {
+	if refuses != nil && !in.Observing && in.Undone == "" {
+		if err := refuses(in.Operation); err != nil {
 			return lifecycle.Plan{}, err
 		}
 	}
@@ -516,6 +523,14 @@ func (y *yard) Plan(_ context.Context, _ lifecycle.Connection, in lifecycle.Plan
 }
 
 func (y *yard) Run(_ context.Context, _ lifecycle.Connection, _ string, w lifecycle.Wave, progress func(lifecycle.Observation)) error {
+	y.mu.Lock()
+	breaks := y.breaks
+	y.mu.Unlock()
+	if in := y.planned(); breaks != nil && in.Undone == "" {
+		if err := breaks(in.Operation); err != nil {
+			return err
+		}
+	}
 	for _, o := range w.Objects {
 		there := w.Deed != lifecycle.Delete
 		progress(lifecycle.Observation{Resource: o.Resource, Standing: there, Ready: there})
@@ -553,16 +568,19 @@ func (y *yard) List(_ context.Context, _ lifecycle.Connection, of lifecycle.Reso
 	return []lifecycle.Showing{{Resource: of}}, nil
 }
 
-// failing has operations of a type fail; nil has them succeed again.
-func (y *yard) failing(of lifecycle.OperationType, err error) {
+// fails has operations of a type be refused as they are planned, or break as they are run; nil has them succeed again.
+func (y *yard) fails(of lifecycle.OperationType, refused, broken error) {
 	y.mu.Lock()
 	defer y.mu.Unlock()
-	y.fails = func(o lifecycle.OperationType) error {
-		if o == of {
-			return err
+	only := func(err error) func(lifecycle.OperationType) error {
+		return func(o lifecycle.OperationType) error {
+			if o == of {
+				return err
+			}
+			return nil
 		}
-		return nil
 	}
+	y.refuses, y.breaks = only(refused), only(broken)
 }
 
 // planned is the last plan of an operation that was not to look.
@@ -609,4 +627,9 @@ func same(t *testing.T, what string, got, want any) {
 	if string(is) != string(should) {
 		t.Errorf("%s is\n%s, want\n%s", what, is, should)
 	}
+}
+
+// act is an entry for what a test writes itself.
+func act() audit.Entry {
+	return audit.Entry{Action: policy.PackageCreate, Outcome: audit.Done}
 }

@@ -130,7 +130,7 @@ func (b *Bundles) end(ctx context.Context, p policy.Principal, id string, again 
 	failed := o.State == lifecycle.FailedTemp
 	switch {
 	case err != nil || o.State.Working():
-	case failed && o.Type == lifecycle.Terminate && !again:
+	case o.Type == lifecycle.Terminate && !again && (failed || o.State == lifecycle.RolledBack):
 		err = ended(o)
 	case failed && o.Type == lifecycle.Terminate:
 		_, err = b.Life.Retry(ctx, p, o.ID)
