@@ -171,7 +171,7 @@ func isPath(s string) bool {
 // parseAddress reads an address of Vault: scheme, host and port, nothing else.
 func parseAddress(address string) (*url.URL, error) {
 	u, err := url.Parse(address)
-	if err != nil || u.Host == "" || u.Hostname() == "" {
+	if err != nil || u.Hostname() == "" {
 		return nil, errors.New("must be a URL like https://vault.example:8200")
 	}
 	if u.User != nil || u.RawQuery != "" || u.Fragment != "" || strings.Trim(u.Path, "/") != "" {
