@@ -246,6 +246,22 @@ func TestTranslateRefuses(t *testing.T) {
 		{"units", "port: 80, ", "", "port is missing"},
 		{"units", "        additional_service_data:\n        - port_data: [{name: sql, protocol: tcp, port: 5432}, {protocol: udp, port: 9000}]\n", "        role: leaf\n", "names no port"},
 		{"units", "  groups:", "  workflows: {}\n  groups:", "workflows is not translated"},
+		{"shop", "labels: [\"tier: front\"]", "labels: [\"tier: front\", \"tier: back\"]", "is a label there twice?"},
+		{"shop", "mapping_ports: [\"80:8080\", \"443\"]\n        ", "", "service_type is of no service"},
+		{"shop", "- virtualLink: {node: VL1}", "- virtualLink: {other: VL1}", "names no node template"},
+		{"shop", "- virtualLink: {node: VL1}", "- \"\": VL1", "the requirement  is not translated"},
+		{"shop", "      - virtualBinding: VDU_front\n    VL1", "      - virtualBinding: VDU_front\n      - virtualBinding: VDU_store\n    VL1", "it must be bound to one VDU"},
+		{"shop", "order: 0}", "order: -1}", "order must be a whole number from 0 to 1000"},
+		{"shop", "order: 0}", "order: 1001}", "order must be a whole number from 0 to 1000"},
+		{"shop", "order: 0}", "order: first}", "order must be a whole number from 0 to 1000"},
+		{"shop", "depth: 3", "de pth: 3", "each line of config must be a key of its own"},
+		{"shop", "targets: [VDU_front]", "targets: []", "it needs targets"},
+		{"shop", "default_instances: 2", "default_instances: 0", "default_instances must be a whole number from 1"},
+		{"shop", "min_instances: 1, max_instances: 4, default_instances: 2", "min_instances: 3, max_instances: 4, default_instances: 2", "that rise"},
+		{"shop", "{get_input: tokens}", "{get_input: [tokens]}", "an input that is not declared"},
+		{"shop", "{get_input: tokens}", "{get_property: VDU_store}", "names no property"},
+		{"shop", "{get_input: tokens}", "{get_property: [VDU_store]}", "names no property"},
+		{"units", `file: "registry.example/web:1"`, `file: "./vnfd.yaml"`, "nothing puts it into a registry"},
 	} {
 		made, err := translated(edited(t, c.sample, c.old, c.now), samples[c.sample], tosca.Options{})
 		var fault *vnfpkg.PackageError
@@ -256,6 +272,32 @@ func TestTranslateRefuses(t *testing.T) {
 		if !regexp.MustCompile(`line \d+`).MatchString(err.Error()) || strings.Contains(err.Error(), canary) {
 			t.Errorf("%q: the refusal names no line, or a value: %v", c.now, err)
 		}
+	}
+}
+
+// At the bounds of what a descriptor says it is translated; a level that the flavour has not is refused, and so is one of nothing.
+func TestTranslateAtTheBounds(t *testing.T) {
+	for _, c := range [][2]string{
+		{"order: 0}", "order: 1000}"}, {"default_instances: 2", "default_instances: 4"}, {"default_instances: 2", "default_instances: 1"},
+		{"default_instances: 2, ", ""}, {"  policies:\n  - SP1:\n      type", "  policies:\n    SP1:\n      type"},
+	} {
+		text := edited(t, "shop", c[0], c[1])
+		if made, err := translated(text, "simple", tosca.Options{}); err != nil || !bytes.Contains(made.Manifests, []byte("HorizontalPodAutoscaler")) {
+			t.Errorf("%q: %d bytes, %v", c[1], len(made.Manifests), err)
+		}
+	}
+	_, err := translated(sample(t, "units"), "small", tosca.Options{Level: "none"})
+	if err == nil || !strings.Contains(err.Error(), "the flavour has no level none") {
+		t.Errorf("a level of none: %v", err)
+	}
+	const empty = "tosca_definitions_version: tosca_simple_profile_for_nfv_1_0_0\ntopology_template:\n  node_templates:\n    VL: {type: tosca.nodes.nfv.VL, properties: {network_name: net}}\n"
+	if _, err := translated(empty, "simple", tosca.Options{}); err == nil || !strings.Contains(err.Error(), "it describes no container") {
+		t.Errorf("a descriptor of nothing: %v", err)
+	}
+	// Of two faults the one that stands first is told, whichever is found first.
+	two := strings.Replace(edited(t, "shop", "num_cpus: 0.25", "num_cpus: 0"), "network_name: pods-net", "network_name: 'a b'", 1)
+	if _, err := translated(two, "simple", tosca.Options{}); err == nil || !strings.Contains(err.Error(), "num_cpus must be") {
+		t.Errorf("of two faults it is told %v", err)
 	}
 }
 
