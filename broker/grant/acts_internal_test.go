@@ -1,0 +1,431 @@
+package grant
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/asset"
+	"github.com/vimbroker/vimbroker/broker/clientconfig"
+	"github.com/vimbroker/vimbroker/broker/oauth"
+	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/policy/audit"
+	"github.com/vimbroker/vimbroker/policy/egress"
+)
+
+var errStep = errors.New("the step fails")
+
+// books keep grants in memory, lend leases, and answer for a VNFM; steps that are named fail.
+type books struct {
+	Store
+	all      map[string]Grant
+	fails    map[string]error
+	taken    []string
+	ended    bool
+	reason   broker.Reason
+	follows  bool
+	says     string // the state of the operation
+	denied   policy.Action
+	left     int // grants to forget
+	selected broker.LeaseSelector
+	meantime func(*Grant)
+	lent     asset.Asset
+}
+
+func (b *books) step(name string) error {
+	b.taken = append(b.taken, name)
+	n := 0
+	for _, was := range b.taken {
+		if was == name {
+			n++
+		}
+	}
+	return errors.Join(b.fails[name], b.fails[fmt.Sprint(name, " ", n)])
+}
+
+func (b *books) find(step, id string) (Grant, error) {
+	if err := b.step(step); err != nil {
+		return Grant{}, err
+	}
+	if g, there := b.all[id]; there {
+		return g, nil
+	}
+	return Grant{}, broker.ErrNotFound
+}
+
+func (b *books) VNFGrant(_ context.Context, id string) (Grant, error) { return b.find("VNFGrant", id) }
+
+func (b *books) VNFGrantOf(context.Context, string, string) (Grant, error) {
+	return b.find("VNFGrantOf", "g")
+}
+
+func (b *books) HoldingVNFGrant(context.Context, string, string) (Grant, error) {
+	return b.find("HoldingVNFGrant", "held")
+}
+
+func (b *books) DueVNFGrants(context.Context, time.Time, int, int) ([]Grant, error) {
+	return []Grant{b.all["g"]}, b.step("DueVNFGrants")
+}
+
+func (b *books) NoteVNFGrant(_ context.Context, g Grant, next time.Time) error {
+	now := b.all[g.ID]
+	now.LookAt = next
+	b.all[g.ID] = now
+	return b.step("NoteVNFGrant")
+}
+
+func (b *books) UpdateVNFGrant(_ context.Context, id string, change func(*Grant) error, _ audit.Entry) (Grant, error) {
+	g := b.all[id]
+	if err := b.step("UpdateVNFGrant"); err != nil {
+		return Grant{}, err
+	}
+	if b.meantime != nil {
+		b.meantime(&g)
+	}
+	if err := change(&g); err != nil {
+		return Grant{}, err
+	}
+	b.all[id] = g
+	return g, nil
+}
+
+func (b *books) ForgetVNFGrants(_ context.Context, _ string, _ time.Time, most int) (int, error) {
+	n := min(b.left, most)
+	b.left -= n
+	return n, b.step("ForgetVNFGrants")
+}
+
+func (b *books) Append(context.Context, audit.Entry) error { return b.step("Append") }
+
+func (b *books) IssueLease(context.Context, policy.Principal, broker.LeaseRequest) (broker.Lease, clientconfig.Config, error) {
+	return broker.Lease{ID: "lease", VIM: "v"}, clientconfig.Config{}, b.step("IssueLease")
+}
+
+func (b *books) EndLeases(_ context.Context, _ policy.Principal, s broker.LeaseSelector) error {
+	b.selected = s
+	return b.step("EndLeases")
+}
+
+func (b *books) Ended(context.Context, string) (bool, broker.Reason, error) {
+	return b.ended, b.reason, b.step("Ended")
+}
+
+func (b *books) Replaceable(context.Context, string) (bool, error) {
+	return b.follows, b.step("Replaceable")
+}
+
+func (b *books) Acting(context.Context, policy.Principal) (oauth.Client, error) {
+	return oauth.Client{ID: "c", Project: "p"}, b.step("Acting")
+}
+
+func (b *books) OperationState(context.Context, string, *egress.Rules) (string, error) {
+	return b.says, b.step("OperationState")
+}
+
+func (b *books) lend(context.Context, policy.Principal, policy.Kind, string, ...broker.VIM) (asset.Asset, error) {
+	return b.lent, b.step("Lend")
+}
+
+func (b *books) Decide(r policy.Request) policy.Decision {
+	return policy.Decision{Allowed: r.Action != b.denied}
+}
+
+var (
+	start = time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
+	vnfm  = policy.Principal{Name: "client:c", Project: "p"}
+)
+
+// newBooks has one grant that was given: it lends a token of its own.
+func newBooks() (*books, *Grants) {
+	b := &books{fails: map[string]error{}, all: map[string]Grant{"g": {
+		ID: "g", Client: "c", Project: "p", Maker: "g", State: Granted, CreatedAt: start, DecidedAt: start,
+		Request:   GrantRequest{ID: "op", Type: "SCALE", Instance: "i", OperationURL: "https://vnfm/vnflcm/v1/vnf_lcm_op_occs/op"},
+		Placement: oauth.Placement{Profile: oauth.Token},
+	}}}
+	return b, New(Options{
+		Store: b, Leases: b, Clients: b, VNFM: b, Guard: &audit.Guard{Policy: b, Sink: b, Now: time.Now}, Lend: b.lend,
+		Egress: func(string) *egress.Rules { return nil }, Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return start.Add(time.Minute) },
+	})
+}
+
+func told(err error) string {
+	if e, known := errors.AsType[*broker.Error](err); known {
+		return strings.TrimSpace(e.Kind.Error() + " " + e.Field)
+	}
+	return fmt.Sprint(err)
+}
+
+// What becomes of grants, and of what they lend, where a step fails or another is faster.
+func TestWhatBecomesOfGrants(t *testing.T) {
+	follow := func(ctx context.Context, b *books, g *Grants) string { return told(g.Follow(ctx)) }
+	notify := func(state string) func(context.Context, *books, *Grants) string {
+		return func(ctx context.Context, _ *books, g *Grants) string { return told(g.Notify(ctx, vnfm, "op", state)) }
+	}
+	goesOn := func(ctx context.Context, b *books, g *Grants) string {
+		goes, resumes, err := g.goesOn(ctx, vnfm, b.all["g"])
+		return fmt.Sprint(goes, resumes, " ", told(err))
+	}
+	still := func(ctx context.Context, b *books, g *Grants) string {
+		return told(g.stillThere(ctx, b.all["g"], Grant{Lease: "of the maker"}))
+	}
+	conclude := func(ctx context.Context, b *books, g *Grants) string {
+		one := b.all["g"]
+		act, err := g.desk.Enter(ctx, vnfm, policy.GrantRequest, one.Resource())
+		if err != nil {
+			return err.Error()
+		}
+		got, loan, err := g.conclude(ctx, vnfm, one, act)
+		return fmt.Sprint(got.State, ", ", loan.Lease.ID, ", ", told(err))
+	}
+	failed := func(why error) func(context.Context, *books, *Grants) string {
+		return func(ctx context.Context, b *books, g *Grants) string {
+			act, err := g.desk.Enter(ctx, vnfm, policy.GrantRequest, b.all["g"].Resource())
+			if err != nil {
+				return err.Error()
+			}
+			return told(g.failed(ctx, b.all["g"], act, why))
+		}
+	}
+	state := func(to State) func(*books, *Grant) { return func(_ *books, g *Grant) { g.State = to } }
+	fails := func(steps ...string) func(*books, *Grant) {
+		return func(b *books, _ *Grant) {
+			for _, step := range steps {
+				b.fails[step] = errStep
+			}
+		}
+	}
+	both := func(all ...func(*books, *Grant)) func(*books, *Grant) {
+		return func(b *books, g *Grant) {
+			for _, one := range all {
+				one(b, g)
+			}
+		}
+	}
+	says := func(to string) func(*books, *Grant) { return func(b *books, _ *Grant) { b.says = to } }
+	instance := func(kind GrantedOperation) func(*books, *Grant) {
+		return func(_ *books, g *Grant) { g.Request.Type, g.Placement.Profile, g.Holds = kind, "", true }
+	}
+	meantime := func(to State) func(*books, *Grant) {
+		return func(b *books, _ *Grant) { b.meantime = func(g *Grant) { g.State = to } }
+	}
+	lease := func(_ *books, g *Grant) { g.Lease = "lease" }
+	over := func(b *books, g *Grant) { lease(b, g); b.ended = true }
+	connects := func(_ *books, g *Grant) {
+		g.State, g.Request.Type, g.Placement.Links = Deciding, "CHANGE_EXT_CONN", map[string]string{"cp": "net"}
+	}
+	conflict := func(step string) func(*books, *Grant) {
+		return func(b *books, _ *Grant) { b.fails[step] = &broker.Error{Kind: broker.ErrConflict} }
+	}
+	old := func(age time.Duration) func(*books, *Grant) {
+		return func(_ *books, g *Grant) { g.DecidedAt = start.Add(time.Minute - age) }
+	}
+	for _, c := range []struct {
+		what  string
+		given func(*books, *Grant)
+		do    func(context.Context, *books, *Grants) string
+		want  string // what comes of it; the state of the grant; what was selected to end
+	}{
+		{"an operation goes on", says("PROCESSING"), follow, "<nil>; granted; "},
+		{"an operation has ended", says("COMPLETED"), follow, "<nil>; ended; op"},
+		{"an operation that says nothing", fails("OperationState"), follow, "<nil>; granted; "},
+		{"an operation that was asked about for long", old(followFor), follow, "<nil>; ended; op"},
+		{"one that was asked about for nearly as long", old(followFor - 1), follow, "<nil>; granted; "},
+		{"one that was asked about for long, unended", both(old(followFor), fails("UpdateVNFGrant")), follow, "the step fails; granted; op"},
+		{"another replica is at it", both(says("COMPLETED"), conflict("NoteVNFGrant")), follow, "<nil>; granted; "},
+		{"a look that is not noted", both(says("COMPLETED"), fails("NoteVNFGrant")), follow, "the step fails; granted; "},
+		{"unlisted", fails("DueVNFGrants"), follow, "the step fails; granted; "},
+		{"undecided for long", state(Deciding), follow, "<nil>; refused; op"},
+		{"undecided for long, without the right to", both(state(Deciding), func(b *books, _ *Grant) { b.denied = policy.GrantEnd }), follow, "denied; deciding; "},
+		{"undecided for long, and decided now", both(state(Deciding), meantime(Granted)), follow, "<nil>; deciding; "},
+		{"undecided for long, unstored", both(state(Deciding), fails("UpdateVNFGrant")), follow, "the step fails; deciding; "},
+		{"undecided for long, and its lease stays", both(state(Deciding), fails("EndLeases")), follow, "the step fails; refused; op"},
+		{"undecided for long, of another's lease", both(state(Deciding), func(_ *books, g *Grant) { g.Maker = "held" }), follow, "<nil>; refused; "},
+		{"refused", state(Refused), follow, "<nil>; refused; op"},
+		{"refused, and its lease stays", both(state(Refused), fails("EndLeases")), follow, "the step fails; refused; op"},
+		{"refused, unnoted", both(state(Refused), fails("NoteVNFGrant")), follow, "the step fails; refused; op"},
+		{"refused, and another clears it", both(state(Refused), conflict("NoteVNFGrant")), follow, "<nil>; refused; op"},
+
+		{"told of an end", nil, notify("COMPLETED"), "<nil>; ended; op"},
+		{"told of no end", nil, notify("PROCESSING"), "<nil>; granted; "},
+		{"told of an end before", state(Ended), notify("COMPLETED"), "<nil>; ended; "},
+		{"told of another's", fails("Acting"), notify("COMPLETED"), "the step fails; granted; "},
+		{"told of what is unread", fails("VNFGrantOf"), notify("COMPLETED"), "the step fails; granted; "},
+		{"told of an end, without the right to", func(b *books, _ *Grant) { b.denied = policy.GrantEnd }, notify("COMPLETED"), "denied; granted; "},
+		{"told of an end, and the lease stays", fails("EndLeases"), notify("COMPLETED"), "the step fails; granted; op"},
+		{"told of an end by two", meantime(Ended), notify("COMPLETED"), "<nil>; granted; op"},
+		{"told of the end of an instance's", instance("SCALE"), notify("COMPLETED"), "<nil>; ended; "},
+		{"told of an instance that never was", instance(Instantiate), notify("FAILED"), "<nil>; ended; op"},
+		{"told of an instance that is", instance(Instantiate), notify("COMPLETED"), "<nil>; ended; "},
+		{"told of an instance that is no more", instance(Terminate), notify("COMPLETED"), "<nil>; ended; i"},
+		{"told of one that stays", instance(Terminate), notify("FAILED"), "<nil>; ended; "},
+		{"told of one, and the newest is unread", both(instance(Terminate), fails("HoldingVNFGrant")), notify("COMPLETED"), "the step fails; granted; "},
+		{"told of one that came again", both(instance(Terminate), func(b *books, g *Grant) {
+			b.all["held"] = Grant{CreatedAt: start.Add(1)}
+		}), notify("COMPLETED"), "<nil>; ended; op"},
+		{
+			"told of one whose newest is as old", both(instance(Terminate), func(b *books, _ *Grant) { b.all["held"] = Grant{CreatedAt: start} }),
+			notify("COMPLETED"), "<nil>; ended; i",
+		},
+		{"told of one that came again, and its maker is forgotten", both(instance(Terminate), func(b *books, g *Grant) {
+			b.all["held"], g.Maker = Grant{CreatedAt: start.Add(1)}, "gone"
+		}), notify("COMPLETED"), "<nil>; ended; "},
+		{"told of one that came again, and its maker is unread", both(instance(Terminate), fails("VNFGrant"), func(b *books, _ *Grant) {
+			b.all["held"] = Grant{CreatedAt: start.Add(1)}
+		}), notify("COMPLETED"), "the step fails; granted; "},
+
+		{"what is held and lends nothing yet", state(Deciding), goesOn, "true false <nil>; deciding; "},
+		{"what is held and lends nothing", nil, goesOn, "false false <nil>; granted; "},
+		{"what lives", lease, goesOn, "true false <nil>; granted; "},
+		{"what is unread", both(lease, fails("Ended")), goesOn, "false false the step fails; granted; "},
+		{"what is forgotten", both(lease, func(b *books, _ *Grant) { b.fails["Ended"] = broker.ErrNotFound }), goesOn, "false false <nil>; granted; "},
+		{"what has ended", over, goesOn, "false false <nil>; granted; "},
+		{"what has ended, and can be followed", both(over, func(b *books, _ *Grant) { b.follows = true }), goesOn, "true false <nil>; granted; "},
+		{"what has ended, and that is unread", both(over, fails("Replaceable")), goesOn, "false false the step fails; granted; "},
+		{"what was revoked", both(over, func(b *books, _ *Grant) { b.follows, b.reason = true, broker.ReasonRequested }), goesOn, "true true <nil>; granted; "},
+		{"what was revoked, without the right to", both(over, func(b *books, _ *Grant) {
+			b.reason, b.denied = broker.ReasonRequested, policy.GrantResume
+		}), goesOn, "false false denied; granted; "},
+
+		{"no lease yet", func(*books, *Grant) {}, func(ctx context.Context, b *books, g *Grants) string {
+			return told(g.stillThere(ctx, Grant{}, Grant{})) + fmt.Sprint(len(b.taken))
+		}, "<nil>0; granted; "},
+		{"a lease that lives", nil, still, "<nil>; granted; "},
+		{"a lease that has ended", over, still, "conflict; granted; "},
+		{"a lease that is forgotten", both(lease, func(b *books, _ *Grant) { b.fails["Ended"] = broker.ErrNotFound }), still, "conflict; granted; "},
+		{"a lease that is unread", both(lease, fails("Ended")), still, "the step fails; granted; "},
+		{"a lease that has ended, and can be followed", both(over, state(Deciding), func(b *books, _ *Grant) { b.follows = true }), still, "<nil>; deciding; "},
+		{"a lease that has ended, and cannot", both(over, state(Deciding)), still, "conflict; deciding; "},
+		{"a lease that has ended, and that is unread", both(over, state(Deciding), fails("Replaceable")), still, "the step fails; deciding; "},
+
+		{"granting", state(Deciding), conclude, "granted, lease, <nil>; granted; "},
+		{"granting what is granted", nil, conclude, "granted, lease, <nil>; granted; "},
+		{"granting what is granted, unrecorded", fails("Append"), conclude, ", , temporarily unavailable; granted; "},
+		{"granting what was refused", state(Refused), conclude, ", , denied; refused; "},
+		{"granting what is granted meanwhile", both(state(Deciding), meantime(Granted)), conclude, "deciding, lease, <nil>; deciding; "},
+		{"granting what is refused meanwhile", both(state(Deciding), meantime(Refused)), conclude, ", , denied; deciding; op"},
+		{"granting what is refused meanwhile, unread", both(state(Deciding), meantime(Refused), fails("VNFGrant")), conclude, ", , the step fails; deciding; "},
+		{"granting, unstored", both(state(Deciding), fails("UpdateVNFGrant")), conclude, ", , the step fails; deciding; "},
+		{"granting another's lease, unread", both(state(Deciding), fails("VNFGrant"), func(_ *books, g *Grant) { g.Maker = "held" }), conclude, ", , the step fails; deciding; "},
+		{"granting a link", both(connects, func(b *books, _ *Grant) { b.lent.Made.Network = "n" }), conclude, "granted, lease, <nil>; granted; "},
+		{"granting a link that is none on a cloud", connects, conclude, ", , denied; refused; "},
+		{"granting a link that is unread", both(connects, fails("Lend")), conclude, ", , the step fails; deciding; "},
+		{"granting a link that there is not", both(connects, func(b *books, _ *Grant) { b.fails["Lend"] = broker.ErrNotFound }), conclude, ", , denied; refused; "},
+
+		{"a cause that is final", state(Deciding), failed(&broker.Error{Kind: broker.ErrUnsupported}), "denied; refused; "},
+		{"a cause that may pass", state(Deciding), failed(&broker.Error{Kind: broker.ErrUnreachable}), "VIM unreachable; deciding; "},
+		{"a cause of no kind", state(Deciding), failed(errStep), "the step fails; deciding; "},
+		{"a key in use", state(Deciding), failed(&broker.Error{Kind: broker.ErrConflict, RetryAfter: 1}), "temporarily unavailable; deciding; "},
+		{"a cause that says when", state(Deciding), failed(&broker.Error{Kind: broker.ErrDenied, RetryAfter: 1}), "denied; deciding; "},
+		{"a lease that is lost", nil, failed(&broker.Error{Kind: broker.ErrConflict}), "denied; granted; "},
+		{"a lease that is not to be had now", nil, failed(&broker.Error{Kind: broker.ErrUnsupported}), "not supported; granted; "},
+		{"a cause that is final, decided meanwhile", both(state(Deciding), meantime(Granted)), failed(&broker.Error{Kind: broker.ErrDenied}), "temporarily unavailable; deciding; "},
+		{"a cause that is final, unstored", both(state(Deciding), fails("UpdateVNFGrant")), failed(&broker.Error{Kind: broker.ErrDenied}), "the step fails; deciding; "},
+		{"a conflict of no lease", state(Deciding), func(_ context.Context, b *books, g *Grants) string {
+			return told(g.lost(b.all["g"], &broker.Error{Kind: broker.ErrConflict}))
+		}, "conflict; deciding; "},
+
+		{"forgetting", func(b *books, _ *Grant) { b.left = forgetAtOnce + 1 }, func(ctx context.Context, b *books, g *Grants) string {
+			return fmt.Sprint(g.Forget(ctx), b.left, len(b.taken))
+		}, "<nil> 0 2; granted; "},
+		{"forgetting as many as at once", func(b *books, _ *Grant) { b.left = forgetAtOnce }, func(ctx context.Context, b *books, g *Grants) string {
+			return fmt.Sprint(g.Forget(ctx), b.left, len(b.taken))
+		}, "<nil> 0 2; granted; "},
+		{"forgetting, unstored", both(fails("ForgetVNFGrants"), func(b *books, _ *Grant) { b.left = forgetAtOnce }), func(ctx context.Context, _ *books, g *Grants) string {
+			return told(g.Forget(ctx))
+		}, "the step fails; granted; "},
+		{"waiting for a turn that does not come", nil, func(ctx context.Context, _ *books, g *Grants) string {
+			_, leave, err := g.turn(ctx, "g")
+			defer leave()
+			ending, cancel := context.WithCancel(ctx)
+			cancel()
+			waited, _, ended := g.turn(ending, "g")
+			g.Patience = 1
+			long, _, late := g.turn(ctx, "g")
+			return fmt.Sprint(err, waited, errors.Is(ended, context.Canceled), long, told(late))
+		}, "<nil> true true truetemporarily unavailable; granted; "},
+	} {
+		b, g := newBooks()
+		if one := b.all["g"]; c.given != nil {
+			c.given(b, &one)
+			b.all["g"] = one
+		}
+		got := c.do(t.Context(), b, g)
+		got = fmt.Sprint(got, "; ", b.all["g"].State, "; ", b.selected.Operation, b.selected.Instance)
+		if got != c.want {
+			t.Errorf("%s: %s, want %s, after %q", c.what, got, c.want, b.taken)
+		}
+	}
+}
+
+// Each member of a request has its bound.
+func TestBoundsOfARequest(t *testing.T) {
+	long := func(n int) string { return strings.Repeat("a", n) }
+	link := func(n int) string { return "https://vnfm/" + long(n-len("https://vnfm/")) }
+	ids := func(n int) (all []string) {
+		for i := range n {
+			all = append(all, fmt.Sprint(i))
+		}
+		return all
+	}
+	for _, c := range []struct {
+		change func(*GrantRequest)
+		field  string
+	}{
+		{func(*GrantRequest) {}, ""},
+		{func(r *GrantRequest) { r.ID = long(maxWord) }, ""},
+		{func(r *GrantRequest) { r.ID = long(maxWord + 1) }, "vnfLcmOpOccId"},
+		{func(r *GrantRequest) { r.Instance = "" }, "vnfInstanceId"},
+		{func(r *GrantRequest) { r.VNFD = "a\tb" }, "vnfdId"},
+		{func(r *GrantRequest) { r.NewVNFD = "a\tb" }, "dstVnfdId"},
+		{func(r *GrantRequest) { r.Type = "x" }, "operation"},
+		{func(r *GrantRequest) { r.Apart = "HOST" }, "placementConstraints"},
+		{func(r *GrantRequest) { r.Add = ids(maxResources) }, ""},
+		{func(r *GrantRequest) { r.Add = ids(maxResources + 1) }, "addResources"},
+		{func(r *GrantRequest) { r.Add, r.Remove = ids(maxResources), []string{"x"} }, "removeResources"},
+		{func(r *GrantRequest) { r.Add, r.Update = []string{"x"}, []string{"x"} }, "updateResources"},
+		{func(r *GrantRequest) { r.Temporary = []string{""} }, "tempResources"},
+		{func(r *GrantRequest) { r.Temporary = []string{"a\tb"} }, "tempResources"},
+		{func(r *GrantRequest) { r.InstanceURL = link(maxURL) }, ""},
+		{func(r *GrantRequest) { r.InstanceURL = link(maxURL + 1) }, "_links.vnfInstance"},
+		{func(r *GrantRequest) { r.InstanceURL = "http://vnfm" }, ""},
+		{func(r *GrantRequest) { r.InstanceURL = "ftp://vnfm" }, "_links.vnfInstance"},
+		{func(r *GrantRequest) { r.OperationURL = "https://" }, "_links.vnfLcmOpOcc"},
+		{func(r *GrantRequest) { r.OperationURL = "https://u@vnfm" }, "_links.vnfLcmOpOcc"},
+		{func(r *GrantRequest) { r.OperationURL = "https://vnfm/%zz" }, "_links.vnfLcmOpOcc"},
+	} {
+		r := GrantRequest{ID: "op", Type: "SCALE", Instance: "i", VNFD: "d", OperationURL: "https://vnfm/o", InstanceURL: "https://vnfm/i"}
+		c.change(&r)
+		err := r.check()
+		if e, _ := errors.AsType[*broker.Error](err); c.field == "" && err != nil || c.field != "" && (e == nil || e.Field != c.field) {
+			t.Errorf("%.100v: %v, want an error about %q", r, err, c.field)
+		}
+	}
+	const path = "/vnflcm/v1/vnf_lcm_op_occs/op"
+	for url, want := range map[string]bool{
+		"https://vnfm" + path: true, "http://vnfm" + path: true, path: false, "ftp://vnfm" + path: false, "https://vnfm" + path + "?a": false,
+		"https://vnfm" + path + "#a": false, "https://vnfm/" + "op": false, "https://vnfm/%zz" + path: false,
+	} {
+		if got := (GrantRequest{ID: "op", OperationURL: url}).askable(); got != want {
+			t.Errorf("%s can be asked: %v", url, got)
+		}
+	}
+	for _, id := range []string{"..", "a/b", `a\b`, "a%b", ""} {
+		if (GrantRequest{ID: id, OperationURL: "https://vnfm/vnf_lcm_op_occs/" + id}).askable() {
+			t.Errorf("an operation %q can be asked", id)
+		}
+	}
+	for _, c := range []struct {
+		from, to State
+		want     bool
+	}{{Granted, Granted, true}, {Granted, Ended, true}, {Granted, Refused, false}, {Ended, Ended, true}, {Ended, Granted, false}} {
+		got, err := (Grant{State: c.from, Revision: 1}).Moved(Grant{State: c.to, Request: GrantRequest{Add: []string{"x"}}})
+		if (err == nil) != c.want || err == nil && got.Revision != 2 {
+			t.Errorf("from %s to %s: %v, revision %d", c.from, c.to, err, got.Revision)
+		}
+	}
+}
