@@ -299,15 +299,16 @@ func (s *store) kick() {
 	}
 }
 
-// failing has the calls of some methods ("A|B") fail, from the nth on, until back is called.
+// failing has the calls of some methods ("A|B") fail, from the nth on, or the -nth alone, until back is called.
 func (s *store) failing(methods string, nth int) (back func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	n := 0
 	s.fails = func(called string) error {
 		if !slices.Contains(strings.Split(methods, "|"), called) {
 			return nil
 		}
-		if nth--; nth > 0 {
+		if n++; n < nth || nth < 0 && n != -nth {
 			return nil
 		}
 		return errDisk
@@ -528,6 +529,9 @@ func (y *yard) Run(_ context.Context, _ lifecycle.Connection, _ string, w lifecy
 	y.mu.Unlock()
 	if in := y.planned(); breaks != nil && in.Undone == "" {
 		if err := breaks(in.Operation); err != nil {
+			for _, o := range w.Objects {
+				progress(lifecycle.Observation{Resource: o.Resource, Standing: true})
+			}
 			return err
 		}
 	}
