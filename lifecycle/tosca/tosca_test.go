@@ -278,8 +278,11 @@ func TestTranslateRefuses(t *testing.T) {
 // At the bounds of what a descriptor says it is translated; a level that the flavour has not is refused, and so is one of nothing.
 func TestTranslateAtTheBounds(t *testing.T) {
 	for _, c := range [][2]string{
-		{"order: 0}", "order: 1000}"}, {"default_instances: 2", "default_instances: 4"}, {"default_instances: 2", "default_instances: 1"},
-		{"default_instances: 2, ", ""}, {"  policies:\n  - SP1:\n      type", "  policies:\n    SP1:\n      type"},
+		{"order: 0}", "order: 1000}"},
+		{"default_instances: 2", "default_instances: 4"},
+		{"default_instances: 2", "default_instances: 1"},
+		{"default_instances: 2, ", ""},
+		{"  policies:\n  - SP1:\n      type", "  policies:\n    SP1:\n      type"},
 	} {
 		text := edited(t, "shop", c[0], c[1])
 		if made, err := translated(text, "simple", tosca.Options{}); err != nil || !bytes.Contains(made.Manifests, []byte("HorizontalPodAutoscaler")) {
