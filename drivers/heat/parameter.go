@@ -84,13 +84,13 @@ func described(in lifecycle.PlanInput, asked []string) any {
 	if len(asked) != 3 || asked[0] != "VDU" {
 		return nil
 	}
-	vdu := in.Flavour.VDUs[asked[1]]
+	vdu, is := in.Flavour.VDUs[asked[1]]
 	switch {
 	case asked[2] == "vcImageId" && in.Flavour.Images[asked[1]] != "":
 		return in.Flavour.Images[asked[1]]
 	case asked[2] == "computeFlavourId" && vdu.Compute != "":
 		return vdu.Compute
-	case asked[2] == capacity:
+	case asked[2] == capacity && is:
 		if n, said := in.Replicas[vdu.Name]; said {
 			return n
 		}

@@ -127,7 +127,7 @@ func (p properties) value(n *yaml.Node) any {
 			return p.parameter(n)
 		}
 		m := map[string]any{}
-		for i := 0; i < len(n.Content); i += 2 {
+		for i := 0; i+1 < len(n.Content); i += 2 {
 			m[n.Content[i].Value] = p.value(n.Content[i+1])
 		}
 		return m

@@ -212,7 +212,10 @@ func (r *run) remove(ctx context.Context) error {
 
 // tellDeleted tells of resources that are gone already. That it cannot be told now hinders nothing.
 func (r *run) tellDeleted(ctx context.Context, k *stack) {
-	all, _ := r.parts(ctx, k)
+	all, err := r.parts(ctx, k)
+	if err != nil {
+		return
+	}
 	for _, p := range all {
 		if p.Parent == "" {
 			r.tell(p.Name, p.Status, p.Reason)
@@ -371,7 +374,7 @@ func (r *run) failure(ctx context.Context, k *stack) error {
 // pathOf names a part with those that it is in: "group/0/VDU1".
 func pathOf(all []part, p part) string {
 	for _, c := range all {
-		if c.nested != "" && c.nested == p.in {
+		if c.nested != "" && c.nested == p.in && c.in != p.in {
 			return pathOf(all, c) + "/" + printable(p.Name)
 		}
 	}
@@ -424,15 +427,15 @@ func (r *run) unready(ctx context.Context, k *stack) error {
 
 // stop has Heat end its work on the stack, as far as Heat can be told in a moment.
 func (r *run) stop(ctx context.Context) {
-	k, _ := r.find(ctx, r.instance)
-	if k == nil || !k.of(r.instance) || !k.Status.busy() || k.Status.action() == "DELETE" {
+	k, err := r.find(ctx, r.instance)
+	if err != nil || k == nil || !k.of(r.instance) || !k.Status.busy() || k.Status.action() == "DELETE" {
 		return
 	}
 	if r.act(ctx, k, "cancel_without_rollback") != nil {
 		return
 	}
 	failpoint.At("heat.stopped")
-	for k != nil && k.Status.busy() && lifecycle.Sleep(ctx, r.pause) == nil {
-		k, _ = r.find(ctx, r.instance)
+	for err == nil && k != nil && k.Status.busy() && lifecycle.Sleep(ctx, r.pause) == nil {
+		k, err = r.find(ctx, r.instance)
 	}
 }

@@ -205,7 +205,7 @@ func leaves(all []part, p part) []part {
 	}
 	var found []part
 	for _, c := range all {
-		if c.in == p.nested {
+		if c.in == p.nested && c.in != p.in {
 			found = append(found, leaves(all, c)...)
 		}
 	}
@@ -216,7 +216,7 @@ func leaves(all []part, p part) []part {
 func below(all []part, p part) []part {
 	found := []part{p}
 	for _, c := range all {
-		if p.nested != "" && c.in == p.nested {
+		if p.nested != "" && c.in == p.nested && c.in != p.in {
 			found = append(found, below(all, c)...)
 		}
 	}

@@ -167,7 +167,7 @@ func (h *hot) parse(p string) (*yaml.Node, error) {
 	}
 	decoder := yaml.NewDecoder(strings.NewReader(text))
 	var doc, second yaml.Node
-	if err := decoder.Decode(&doc); err != nil || doc.Content[0].Kind != yaml.MappingNode {
+	if err := decoder.Decode(&doc); err != nil || len(doc.Content) != 1 || doc.Content[0].Kind != yaml.MappingNode {
 		return nil, fault(p, 0, "is not a template in YAML")
 	}
 	if err := decoder.Decode(&second); !errors.Is(err, io.EOF) {
@@ -327,7 +327,7 @@ func (h *hot) declare(p string, n *yaml.Node, below map[int]map[string]bool) (ma
 		return nil, fault(p, resources.Line, "is one resource too many: all templates together may have %d", maxDeclared)
 	}
 	names := map[string]bool{}
-	for i := 0; i < len(resources.Content); i += 2 {
+	for i := 0; i+1 < len(resources.Content); i += 2 {
 		key, body := resources.Content[i], resources.Content[i+1]
 		kind := at(body, "type")
 		if kind == nil || kind.Kind != yaml.ScalarNode || printable(key.Value) != key.Value || strings.Contains(key.Value, "/") {

@@ -67,7 +67,7 @@ func (s *server) enforced(ctx context.Context, namespace string, own api.Version
 		return own, fault(err, "read the labels of namespace "+namespace)
 	}
 	label := n.Metadata.Labels[api.EnforceVersionLabel]
-	if at, err := api.ParseVersion(label); err == nil && !at.Latest() {
+	if at, err := api.ParseVersion(label); err == nil && label != "" && !at.Latest() {
 		return at, nil
 	}
 	return own, nil

@@ -46,8 +46,8 @@ func (s *server) release(ctx context.Context) (api.Version, error) {
 	if m == nil {
 		return api.LatestVersion(), nil
 	}
-	minor, _ := strconv.Atoi(m[1]) // a few digits
-	return api.MajorMinorVersion(1, minor), nil
+	minor, err := strconv.Atoi(m[1])
+	return api.MajorMinorVersion(1, minor), err
 }
 
 // verdict is the reach of a pod: the strictest level of Pod Security that it meets, and the ways out of its namespace.

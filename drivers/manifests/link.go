@@ -186,9 +186,12 @@ func withNetworks(in lifecycle.PlanInput) (lifecycle.PlanInput, error) {
 		if device := n.Spec.NAD.Resource; device != "" {
 			meta["annotations"].(map[string]string)[resourceAnnotation] = device
 		}
-		text, _ := json.Marshal(map[string]any{ // cannot fail for these types
+		text, err := json.Marshal(map[string]any{
 			"apiVersion": networkGroup + "/v1", "kind": networkKind, "metadata": meta, "spec": map[string]string{"config": n.config},
 		})
+		if err != nil {
+			return in, err
+		}
 		in.Manifests = append(in.Manifests, lifecycle.Manifest{Path: "virtual link of " + n.name, Text: secret.NewText(string(text))})
 	}
 	return in, nil
@@ -268,9 +271,9 @@ func (o *object) port(n *attached, annotations map[string]any, at int, ports map
 			list[at]["mac"], list[at]["ips"] = p.MAC, p.IPs
 		}
 	}
-	written, _ := json.Marshal(list) // cannot fail: it is from JSON
+	written, err := json.Marshal(list)
 	annotations[networksAnnotation] = string(written)
-	return nil
+	return err
 }
 
 // pods are how many a workload has at a time, at most, with those that scaling adds where there is a pool, and one that is followed

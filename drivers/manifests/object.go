@@ -174,7 +174,10 @@ func (o *object) read() error {
 	if err := o.readAnnotations(meta); err != nil {
 		return err
 	}
-	size, _ := json.Marshal(o.content) // cannot fail: a value is what JSON can say
+	size, err := json.Marshal(o.content)
+	if err != nil {
+		return o.fault(o.root, "%s holds what JSON cannot say", o.titleIn())
+	}
 	if len(size) > maxObject {
 		return o.fault(o.root, "%s has %d bytes as JSON, and %d are the most", o.titleIn(), len(size), maxObject)
 	}

@@ -34,7 +34,7 @@ func rank(r lifecycle.Resource) int {
 }
 
 // isCustom reports whether a kind is not one of Kubernetes' own, as far as the order knows.
-func isCustom(r lifecycle.Resource) bool { return !orderedGroups[r.Group] }
+func isCustom(r lifecycle.Resource) bool { return rank(r) == len(order) && !orderedGroups[r.Group] }
 
 // band says what has to stand before what, whatever a package declares: definitions before
 // all, namespaces before what is in them. Webhooks and API services come after what

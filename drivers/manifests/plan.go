@@ -19,8 +19,8 @@ import (
 func (d *Driver) Plan(ctx context.Context, c lifecycle.Connection, in lifecycle.PlanInput) (lifecycle.Plan, error) {
 	var p draft
 	if in.Observing {
-		p.observe(in.Standing)
-		return p.done(), nil
+		err := p.observe(in.Standing)
+		return p.done(), err
 	}
 	s, err := d.connect(c)
 	if err != nil {
@@ -112,10 +112,11 @@ func (p *draft) end() {
 	}
 }
 
-// step adds an object to the last wave, or to a new one: where begins says so, where the
+// step adds an object to the last wave, or to a new one: where begins says so, where the deed or the
 // namespace changes, and where a lease has no room for another rule.
 func (p *draft) step(deed lifecycle.Deed, begins bool, o lifecycle.Object, allow func(*rules) error) error {
 	o.Release = p.release
+	stages := len(p.stages)
 	trial := &rules{}
 	if err := allow(trial); err != nil {
 		return err
@@ -128,7 +129,7 @@ func (p *draft) step(deed lifecycle.Deed, begins bool, o lifecycle.Object, allow
 		}
 	}
 	stage := p.stage(o.Namespace, trial.size())
-	if begins || len(stage.Waves) == 0 {
+	if begins || len(p.stages) != stages || len(stage.Waves) == 0 || stage.Waves[len(stage.Waves)-1].Deed != deed {
 		stage.Waves = append(stage.Waves, lifecycle.Wave{Deed: deed})
 	}
 	wave := p.wave()
@@ -592,7 +593,7 @@ func (p *draft) manifest(r lifecycle.Resource) secret.Text {
 	for _, s := range p.stages {
 		for _, w := range s.Waves {
 			for _, o := range w.Objects {
-				if same(o.Resource, r) { // what a plan applies comes first
+				if w.Deed == lifecycle.Apply && same(o.Resource, r) {
 					return o.Manifest
 				}
 			}
@@ -602,13 +603,13 @@ func (p *draft) manifest(r lifecycle.Resource) secret.Text {
 }
 
 // observe plans to look: what is in one namespace, or in none, under one lease.
-func (p *draft) observe(standing []lifecycle.Resource) {
+func (p *draft) observe(standing []lifecycle.Resource) error {
 	p.resources = standing
 	byScope := slices.Clone(standing)
 	slices.SortStableFunc(byScope, func(a, b lifecycle.Resource) int { return cmp.Compare(a.Namespace, b.Namespace) })
 	for _, r := range byScope {
 		p.facts.add(r)
-		_ = p.step(lifecycle.Look, false, lifecycle.Object{Resource: r}, func(look *rules) error { // a few rules, which a lease has room for
+		err := p.step(lifecycle.Look, false, lifecycle.Object{Resource: r}, func(look *rules) error {
 			look.allow(r.Group, r.Plural, r.Name, "get")
 			if r.VDU != "" {
 				look.allow("", "pods", "", "list")
@@ -618,5 +619,9 @@ func (p *draft) observe(standing []lifecycle.Resource) {
 			}
 			return nil
 		})
+		if err != nil {
+			return err
+		}
 	}
+	return nil
 }

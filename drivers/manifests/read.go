@@ -41,7 +41,7 @@ type document struct {
 // fault is a fault of a document. n, if not nil, says in which line.
 func (d document) fault(n *yaml.Node, format string, args ...any) error {
 	line := d.line
-	if n != nil {
+	if n != nil && n.Line > 0 {
 		line += n.Line - 1
 	}
 	return &broker.Error{Kind: broker.ErrInvalid, Detail: fmt.Sprintf("%s:%d: ", d.file, line) + fmt.Sprintf(format, args...)}
@@ -83,7 +83,7 @@ func split(text string) func(yield func(int, string) bool) {
 			if i := strings.IndexByte(text[at:], '\n'); i >= 0 {
 				end = at + i + 1
 			}
-			if marks(text[at:end]) {
+			if marks(text[at:end]) && at > begin {
 				if !yield(first, text[begin:at]) {
 					return
 				}
@@ -91,7 +91,9 @@ func split(text string) func(yield func(int, string) bool) {
 			}
 			at = end
 		}
-		yield(first, text[begin:])
+		if begin < len(text) {
+			yield(first, text[begin:])
+		}
 	}
 }
 
@@ -118,7 +120,7 @@ func (d *document) parse(text string) error {
 	if err := decoder.Decode(&second); !errors.Is(err, io.EOF) {
 		return d.fault(nil, `is not YAML, or holds a second document that does not begin with a line "---"`)
 	}
-	if root.Content[0].Kind == yaml.ScalarNode && root.Content[0].ShortTag() == "!!null" {
+	if len(root.Content) != 1 || root.Content[0].Kind == yaml.ScalarNode && root.Content[0].ShortTag() == "!!null" {
 		return nil
 	}
 	if odd := strictyaml.Odd(root.Content[0], maxDepth); odd != nil {
@@ -153,7 +155,7 @@ func (d document) value(n *yaml.Node, vars variables, text bool) (any, error) {
 	switch n.Kind {
 	case yaml.MappingNode:
 		m := make(map[string]any, len(n.Content)/2)
-		for i := 0; i < len(n.Content); i += 2 {
+		for i := 0; i+1 < len(n.Content); i += 2 {
 			key := n.Content[i].Value
 			v, err := d.value(n.Content[i+1], vars, text || textual[key] || key == "value")
 			if err != nil {
@@ -182,7 +184,7 @@ func (d document) scalar(n *yaml.Node, vars variables, text bool) (any, error) {
 		if err != nil {
 			return nil, d.fault(n, "%v", err)
 		}
-		if text || n.Style != 0 {
+		if filled == n.Value || text || n.Style != 0 {
 			return filled, nil
 		}
 		// An unquoted value may have become a number or a boolean.

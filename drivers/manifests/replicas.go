@@ -101,13 +101,16 @@ func (r *run) handOver(ctx context.Context, to lifecycle.Resource, content map[s
 	if !there.ownsReplicas() || mapAt(content, "spec")["replicas"] != nil {
 		return nil
 	}
-	body, _ := json.Marshal(map[string]any{ // cannot fail: it is from JSON
+	body, err := json.Marshal(map[string]any{
 		"apiVersion": content["apiVersion"], "kind": content["kind"],
 		"metadata": map[string]any{
 			"name": to.Name, "uid": there.Metadata.UID, "resourceVersion": text(mapAt(there.whole, "metadata"), "resourceVersion"),
 		},
 		"spec": map[string]any{"replicas": mapAt(there.whole, "spec")["replicas"]},
 	})
+	if err != nil {
+		return err
+	}
 	var made found
 	return r.call(ctx, request{
 		method: http.MethodPatch, path: pathOf(to), content: "application/apply-patch+yaml", body: body,

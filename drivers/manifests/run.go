@@ -164,10 +164,13 @@ func (r *run) patch(ctx context.Context, to lifecycle.Resource, content map[stri
 	} else {
 		meta["resourceVersion"] = noVersion
 	}
-	body, _ := json.Marshal(content) // cannot fail: it is from JSON
+	body, err := json.Marshal(content)
+	if err != nil {
+		return nil, err
+	}
 	defer clear(body)
 	made := found{manager: r.manager}
-	err := r.call(ctx, request{
+	err = r.call(ctx, request{
 		method: http.MethodPatch, path: pathOf(to), content: "application/apply-patch+yaml", body: body,
 		// force: fields of our own object that somebody else took are taken back.
 		query: url.Values{"fieldManager": {r.manager}, "force": {"true"}, "fieldValidation": {"Strict"}},
@@ -264,13 +267,16 @@ var childless = []string{
 }
 
 func (s *server) deleteByUID(ctx context.Context, r lifecycle.Resource, uid, propagation string) error {
-	body, _ := json.Marshal(map[string]any{ // cannot fail for these types
+	body, err := json.Marshal(map[string]any{
 		"apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": propagation, "preconditions": map[string]string{"uid": uid},
 	})
+	if err != nil {
+		return err
+	}
 	var answer struct {
 		Kind string `json:"kind"`
 	}
-	err := s.call(ctx, request{method: http.MethodDelete, path: pathOf(r), content: "application/json", body: body}, &answer)
+	err = s.call(ctx, request{method: http.MethodDelete, path: pathOf(r), content: "application/json", body: body}, &answer)
 	if err == nil && answer.Kind == "" {
 		err = errNotKubernetes // a page of some gateway has deleted nothing
 	}

@@ -208,13 +208,16 @@ func (r *run) scaleAll(ctx context.Context) error {
 
 // scale sets the number of one very workload, and reads it again.
 func (r *run) scale(ctx context.Context, o lifecycle.Object, there *found) (*found, error) {
-	body, _ := json.Marshal(map[string]any{ // cannot fail for these types
+	body, err := json.Marshal(map[string]any{
 		"metadata": map[string]any{"uid": there.Metadata.UID}, "spec": map[string]any{"replicas": o.Replicas},
 	})
+	if err != nil {
+		return nil, err
+	}
 	var answer struct {
 		Kind string `json:"kind"`
 	}
-	err := r.call(ctx, request{
+	err = r.call(ctx, request{
 		method: http.MethodPatch, path: pathOf(o.Resource) + "/scale", content: "application/merge-patch+json", body: body,
 		query: url.Values{"fieldManager": {r.manager}},
 	}, &answer)

@@ -25,7 +25,10 @@ func (d document) waves() ([]lifecycle.WaveRule, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, _ := json.Marshal(content) // cannot fail: a value is what JSON can say
+	text, err := json.Marshal(content)
+	if err != nil {
+		return nil, d.fault(nil, "holds what JSON cannot say")
+	}
 	var order struct {
 		Waves []lifecycle.WaveRule `json:"waves"`
 	}

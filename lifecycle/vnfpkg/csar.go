@@ -10,6 +10,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // ArchiveLimits bound the content of a package. Zero means the default.
@@ -179,7 +180,7 @@ func (c *CSAR) collect(entries []*zip.File) error {
 
 // PlainPath reports whether a path can only mean one file below the package's root.
 func PlainPath(name string) bool {
-	return len(name) <= maxPath && fs.ValidPath(name) && name != "." &&
+	return name != "" && len(name) <= maxPath && utf8.ValidString(name) && fs.ValidPath(name) && name != "." &&
 		!strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f || r == '\\' || r == ':' })
 }
 
@@ -234,18 +235,22 @@ func (c *CSAR) Stream(name string) (io.ReadCloser, int64, error) {
 	if err != nil {
 		return nil, 0, fault(name, "cannot be unpacked")
 	}
-	return &exact{r, name}, int64(f.UncompressedSize64), nil
+	return &exact{ReadCloser: r, name: name, left: int64(f.UncompressedSize64)}, int64(f.UncompressedSize64), nil
 }
 
 // exact turns the faults of an archive into errors of this package.
 type exact struct {
 	io.ReadCloser
 	name string
+	left int64
 }
 
 // Read implements [io.Reader].
 func (e *exact) Read(p []byte) (int, error) {
 	n, err := e.ReadCloser.Read(p)
+	if e.left -= int64(n); e.left < 0 {
+		return 0, fault(e.name, "is larger than it says")
+	}
 	if err != nil && !errors.Is(err, io.EOF) {
 		err = fault(e.name, "cannot be unpacked")
 	}

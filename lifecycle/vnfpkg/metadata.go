@@ -174,7 +174,7 @@ func (c *CSAR) declare(declared map[string]Artifact, from, key string, blocks []
 			c.single[name] = singleSignature{file, strings.TrimPrefix(b["Certificate"], "./")}
 		}
 		declared[name] = a
-		if twice && before.Algorithm != a.Algorithm {
+		if twice && before.Hash != "" && a.Hash != "" && before.Algorithm != a.Algorithm {
 			if err := c.checkHash(before); err != nil {
 				return err
 			}

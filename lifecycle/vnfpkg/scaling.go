@@ -53,7 +53,7 @@ func policiesOf(f definitions) ([]policy, error) {
 		if err := n.Decode(&named); err != nil {
 			return fault(f.path, "has policies in line %d that cannot be read", n.Line)
 		}
-		for i := 0; i < len(n.Content); i += 2 {
+		for i := 0; i+1 < len(n.Content); i += 2 {
 			found = append(found, named[n.Content[i].Value])
 		}
 		return nil
@@ -176,7 +176,7 @@ func readVDULevels(p policy, fl *Flavour) error {
 func complete(f definitions, fl *Flavour) error {
 	sane := func(n int) bool { return n >= 0 && n <= maxInstances }
 	for _, v := range fl.VDUs {
-		if !sane(v.Max) || !sane(v.Initial) {
+		if !sane(v.Min) || !sane(v.Max) || !sane(v.Initial) {
 			return fault(f.path, "gives VDU %s a number of instances that is negative or over %d", v.ID, maxInstances)
 		}
 	}

@@ -105,8 +105,8 @@ func unpacked(f *zip.File, most int64) ([]byte, error) {
 		return nil, fault(f.Name, "cannot be unpacked")
 	}
 	defer r.Close()
-	text, err := io.ReadAll(r)
-	if err != nil {
+	text, err := io.ReadAll(io.LimitReader(r, most+1))
+	if err != nil || int64(len(text)) > most {
 		return nil, fault(f.Name, "cannot be unpacked")
 	}
 	return text, nil

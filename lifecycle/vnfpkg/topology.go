@@ -58,11 +58,10 @@ func (c *CSAR) Topology(flavour string) (Topology, error) {
 	if i < 0 && flavour == simpleFlavour && files[0].Version == simpleProfile {
 		i = 0
 	}
-	if i < 0 {
+	var root yaml.Node
+	if i < 0 || yaml.Unmarshal(files[i].text, &root) != nil || len(root.Content) != 1 {
 		return Topology{}, fault(c.Entry, "describes no deployment flavour %s", Printable(flavour))
 	}
-	var root yaml.Node
-	_ = yaml.Unmarshal(files[i].text, &root) // it was read before
 	d := descriptorOf(files)
 	return Topology{files[i].path, root.Content[0], d.is, d.property, c.Has}, nil
 }

@@ -324,11 +324,11 @@ func (c *CSAR) definitions() ([]definitions, error) {
 func importsOf(f definitions) ([]string, error) {
 	var found []string
 	for _, n := range f.Imports.Content {
-		if n.Kind == yaml.MappingNode && len(n.Content) == 2 {
+		if n.Kind == yaml.MappingNode && len(n.Content) == 2 && n.Content[1].Kind == yaml.MappingNode {
 			n = n.Content[1]
 		}
 		if n.Kind == yaml.MappingNode {
-			for i := 0; i < len(n.Content); i += 2 {
+			for i := 0; i+1 < len(n.Content); i += 2 {
 				if key := n.Content[i].Value; key == "file" || key == "url" || len(n.Content) == 2 {
 					n = n.Content[i+1]
 					break
@@ -442,7 +442,7 @@ func scripts(t template) []string {
 		}
 		switch {
 		case n.Kind == yaml.MappingNode:
-			err := n.Decode(&operation)
+			err := n.Decode(&operation) // of one that cannot be read somebody may read a script
 			if i := operation.Implementation; err != nil || !i.IsZero() && i.Tag != "!!null" && i.Value != noScript {
 				found = append(found, name)
 			}
@@ -454,11 +454,11 @@ func scripts(t template) []string {
 		if name != "Vnflcm" {
 			continue
 		}
-		for i := 0; i < len(n.Content); i += 2 {
+		for i := 0; i+1 < len(n.Content); i += 2 {
 			switch key, value := n.Content[i].Value, n.Content[i+1]; key {
 			case "type", "inputs", "notifications":
 			case "operations": // TOSCA 1.3
-				for j := 0; j < len(value.Content); j += 2 {
+				for j := 0; j+1 < len(value.Content); j += 2 {
 					implemented(value.Content[j].Value, value.Content[j+1])
 				}
 			default:
@@ -531,7 +531,10 @@ func (d *descriptor) flavour(f definitions) error {
 	}
 	for name, in := range f.Topology.Inputs {
 		if !in.Default.IsZero() {
-			text, _ := yaml.Marshal(&in.Default) // what was read can be written
+			text, err := yaml.Marshal(&in.Default)
+			if err != nil {
+				return fault(f.path, "has an input in line %d whose default cannot be read", in.Default.Line)
+			}
 			d.vnfd.Inputs[name] = strings.TrimSpace(string(text))
 		}
 	}
@@ -546,7 +549,7 @@ func (d *descriptor) flavour(f definitions) error {
 
 func vduOf(file, name string, t template) (VDU, error) {
 	v := VDU{ID: name, Name: name}
-	if n := t.Properties["name"]; n.Kind == yaml.ScalarNode {
+	if n, ok := t.Properties["name"]; ok && n.Kind == yaml.ScalarNode {
 		v.Name = n.Value
 	}
 	if n, ok := t.Properties["vdu_profile"]; ok {
