@@ -1,0 +1,194 @@
+package delivery
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/vimbroker/vimbroker/policy/audit"
+	"github.com/vimbroker/vimbroker/policy/audit/tree"
+)
+
+var errStep = errors.New("the step fails")
+
+// books are a log, cursors and a sink in memory, of which named steps fail.
+type books struct {
+	Store
+	entries []audit.Entry
+	cursors []Cursor
+	keeps   bool // a cursor that is begun
+	fails   map[string]error
+	taken   []string
+	sent    int
+}
+
+func (b *books) step(name string) error {
+	b.taken = append(b.taken, name)
+	n := 0
+	for _, was := range b.taken {
+		if was == name {
+			n++
+		}
+	}
+	return errors.Join(b.fails[name], b.fails[fmt.Sprint(name, " ", n)])
+}
+
+func (b *books) EntriesAfter(_ context.Context, seq int64, most int) ([]audit.Entry, error) {
+	from := min(int(seq), len(b.entries))
+	return b.entries[from:min(from+most, len(b.entries))], b.step("EntriesAfter")
+}
+
+func (b *books) Cursors(context.Context) ([]Cursor, error) { return b.cursors, b.step("Cursors") }
+
+func (b *books) BeginCursor(_ context.Context, sink string, _ audit.Entry) error {
+	if b.keeps {
+		b.cursors = append(b.cursors, Cursor{Sink: sink})
+	}
+	return b.step("BeginCursor")
+}
+
+func (b *books) MoveCursor(_ context.Context, _, to Cursor) error {
+	if err := b.step("MoveCursor"); err != nil {
+		return err
+	}
+	b.cursors = []Cursor{to}
+	return nil
+}
+
+func (b *books) Append(context.Context, audit.Entry) error { return b.step("Append") }
+
+func (b *books) Tree(context.Context) (tree.Head, error) {
+	return tree.Head{Size: int64(len(b.entries))}, b.step("Tree")
+}
+
+func (b *books) Send(_ context.Context, lines [][]byte) error {
+	if err := b.step("Send"); err != nil {
+		return err
+	}
+	b.sent += len(lines)
+	return nil
+}
+
+func (b *books) Close() error { return b.step("Close") }
+
+// What a delivery brings, and where the cursor stands then.
+func TestWhatADeliveryBrings(t *testing.T) {
+	now := time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
+	fails := func(steps ...string) func(*books, *Destination) {
+		return func(b *books, _ *Destination) {
+			for _, step := range steps {
+				b.fails[step] = errStep
+			}
+		}
+	}
+	deliver := func(c *Courier, s Destination) error { return c.Deliver(t.Context(), s) }
+	statuses := func(c *Courier, _ Destination) error {
+		_, err := c.Statuses(t.Context())
+		return err
+	}
+	late := func(c *Courier, _ Destination) error { return c.Late(t.Context()) }
+	// The first two of three entries are older than an hour, and the sink fails.
+	effort := func(steps ...string) func(*books, *Destination) {
+		return func(b *books, s *Destination) {
+			s.Mode, s.Within = BestEffort, time.Hour
+			b.entries[0].Time, b.entries[1].Time, b.entries[2].Time = now.Add(-2*time.Hour), now.Add(-time.Hour-1), now.Add(-time.Hour)
+			fails(append(steps, "Send")...)(b, s)
+		}
+	}
+	moved := func(given func(*books, *Destination), step string) func(*books, *Destination) {
+		return func(b *books, s *Destination) {
+			given(b, s)
+			b.fails[step] = ErrMoved
+		}
+	}
+	for _, c := range []struct {
+		what  string
+		given func(*books, *Destination)
+		do    func(*Courier, Destination) error
+		want  string // lines sent, the cursor's place, entries skipped, the error
+	}{
+		{"all", nil, deliver, "3 3 0 <nil>"},
+		{"without a cursor", func(b *books, _ *Destination) { b.cursors, b.keeps = nil, true }, deliver, "3 3 0 <nil>"},
+		{"without a cursor that stays", func(b *books, _ *Destination) { b.cursors = nil }, deliver, "0 0 0 the cursor of the audit sink siem is not kept"},
+		{
+			"without a cursor, which is not begun", func(b *books, s *Destination) { b.cursors = nil; fails("BeginCursor")(b, s) }, deliver,
+			"0 0 0 beginning deliveries to the audit sink siem: the step fails",
+		},
+		{"the cursor is unread", fails("Cursors"), deliver, "0 0 0 the step fails"},
+		{"entries are unread", fails("EntriesAfter"), deliver, "0 0 0 the step fails"},
+		{"the cursor stays", fails("MoveCursor"), deliver, "3 0 0 the step fails"},
+		{"another moves the cursor", moved(fails(), "MoveCursor"), deliver, "3 0 0 <nil>"},
+		{"what is too large for one batch", func(b *books, _ *Destination) {
+			for i := range b.entries {
+				b.entries[i].Detail = map[string]string{"a": strings.Repeat("a", batchBytes/2)}
+			}
+		}, deliver, "3 3 0 <nil>"},
+		{"the sink fails", fails("Send"), deliver, "0 0 0 <nil>"},
+		{"the sink fails, at its best effort", effort(), deliver, "0 2 2 <nil>"},
+		{"the sink fails, and the old ones are unread", effort("EntriesAfter 2"), deliver, "0 0 0 the step fails"},
+		{"the sink fails, and the cursor stays", effort("MoveCursor"), deliver, "0 0 0 the step fails"},
+		{"the sink fails, and another moves the cursor", moved(effort(), "MoveCursor"), deliver, "0 0 0 <nil>"},
+		{"statuses without cursors", fails("Cursors"), statuses, "0 0 0 the step fails"},
+		{"statuses without entries", fails("EntriesAfter"), statuses, "0 0 0 the step fails"},
+		{"statuses without a tree", fails("Tree"), statuses, "0 0 0 the step fails"},
+		{"late, unread", fails("Cursors"), late, "0 0 0 the step fails"},
+		{"late, unread once", fails("Cursors 1"), func(c *Courier, s Destination) error {
+			if late(c, s) == nil {
+				return errors.New("it is taken for known")
+			}
+			return late(c, s)
+		}, "0 0 0 <nil>"},
+		{"closing", fails("Close"), func(c *Courier, _ Destination) error { return c.Close() }, "0 0 0 the step fails"},
+	} {
+		b := &books{fails: map[string]error{}, cursors: []Cursor{{Sink: "siem"}}}
+		for n := range 3 {
+			b.entries = append(b.entries, audit.Entry{Seq: int64(n + 1), Time: now})
+		}
+		s := Destination{Name: "siem", Mode: Required, Within: 24 * time.Hour, Outlet: b}
+		if c.given != nil {
+			c.given(b, &s)
+		}
+		courier := New(b, []Destination{s}, func() time.Time { return now }, slog.New(slog.DiscardHandler))
+		err := c.do(courier, s)
+		at := Cursor{}
+		if len(b.cursors) > 0 {
+			at = b.cursors[0]
+		}
+		if got := fmt.Sprint(b.sent, " ", at.Seq, " ", at.Skipped, " ", err); got != c.want {
+			t.Errorf("%s: %s, want %s, after %q", c.what, got, c.want, b.taken)
+		}
+	}
+	e := (&Courier{now: time.Now}).entry(Destination{Name: "s"}, audit.Done, "a", "1", "odd")
+	if len(e.Detail) != 1 || e.Detail["a"] != "1" {
+		t.Errorf("the entry says %v", e.Detail)
+	}
+}
+
+// A batch holds as many lines as one call takes, and one line however long it is.
+func TestBoundsOfABatch(t *testing.T) {
+	sized := func(n int) audit.Entry {
+		line, err := audit.Line(audit.Entry{Principal: "a"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return audit.Entry{Principal: strings.Repeat("a", n-len(line)+1)}
+	}
+	half := batchBytes / 2
+	for want, all := range map[int][]audit.Entry{
+		0: nil, 1: {sized(batchBytes + 1), sized(half)}, 2: {sized(half), sized(batchBytes - half), sized(half)},
+	} {
+		lines, err := batch(all)
+		if err != nil || len(lines) != want {
+			t.Errorf("%d of %d lines, want %d, %v", len(lines), len(all), want, err)
+		}
+	}
+	over := []audit.Entry{sized(half), sized(batchBytes - half + 1)}
+	if lines, _ := batch(over); len(lines) != 1 || !slices.Equal(lines[0][:1], []byte("{")) {
+		t.Errorf("one byte too many: %d lines", len(lines))
+	}
+}
