@@ -21,7 +21,6 @@ const (
 	// that failed, or took longer than slowAfter, the last time: they leave places for the others.
 	atOnce      = 64
 	tardyAtOnce = 16
-	slowAfter   = 2 * time.Second
 	// tardyTurn is how long a tardy subscriber has its place among the tardy, if all of those are taken, and turn how
 	// long any other has its place, if all are.
 	tardyTurn = 30 * time.Second
@@ -35,6 +34,9 @@ const (
 	// trimEvery is the interval at which one attempt checks whether more wait than are kept.
 	trimEvery = 30 * time.Second
 )
+
+// slowAfter is the time of the processor's clock: a test that is slow itself moves it.
+var slowAfter = 2 * time.Second
 
 // errTardy: the subscriber has to wait for its place.
 var errTardy = errors.New("other subscribers that fail or are slow are being sent to")

@@ -8,6 +8,13 @@ import (
 	"github.com/vimbroker/vimbroker/test/clock"
 )
 
+// Patient has no subscriber be slow until the test ends, however busy the machine is.
+func Patient(t testing.TB) {
+	was := slowAfter
+	slowAfter = time.Hour
+	t.Cleanup(func() { slowAfter = was })
+}
+
 // forgetful is an endpoint of which only Forget is called.
 type forgetful struct{ Endpoint }
 

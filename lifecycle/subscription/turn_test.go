@@ -62,6 +62,7 @@ func (o *office) busy(n int) (finish func() []error) {
 // While all places are taken, nobody has one for longer than a turn: subscribers that answer just in time to be none
 // of the tardy delay others no longer than that, and those go on behind them.
 func TestSubscribersTakeTurns(t *testing.T) {
+	subscription.Patient(t)
 	for name, c := range map[string]struct {
 		subscribers int
 		passes      time.Duration
