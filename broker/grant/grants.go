@@ -471,7 +471,7 @@ func (g *Grants) stillThere(ctx context.Context, one, maker Grant) error {
 		return nil
 	}
 	ended, _, err := g.Leases.Ended(ctx, lease)
-	if ended && one.State == Deciding {
+	if ended && err == nil && one.State == Deciding {
 		if follows, err := g.Leases.Replaceable(ctx, lease); follows || err != nil {
 			return err
 		}
