@@ -12,6 +12,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker/api/sol003"
 	"github.com/vimbroker/vimbroker/test/csar"
+	"github.com/vimbroker/vimbroker/test/field"
 	"github.com/vimbroker/vimbroker/test/process"
 	"github.com/vimbroker/vimbroker/test/real"
 	"github.com/vimbroker/vimbroker/test/story"
@@ -105,9 +106,38 @@ func (v *edge) failed(t *testing.T, instance string) (one sol003.OpOcc) {
 	return one
 }
 
-// A package as users of Tacker have it, of servers and ports, lives its life on real Nova and Neutron, on both kinds of
-// Keystone, and leaves nothing. What fails is named with Nova's reason; what is canceled while a server builds stops.
+// A package as users of Tacker have it, of servers and ports, lives its life on real Nova and Neutron, and leaves nothing.
 func TestServersOfAVNF(t *testing.T) {
+	v := newEdge(t)
+	t.Run("life", v.lives)
+	t.Run("links", v.isLinked)
+}
+
+// What fails is named with Nova's reason; what is canceled while a server builds stops; a part may be of another VIM; and the
+// other kind of Keystone does as well.
+func TestFieldServersOfAVNF(t *testing.T) {
+	field.Only(t)
+	v := newEdge(t)
+	t.Run("no room", v.findsNoRoom)
+	t.Run("canceled", v.isCanceled)
+	t.Run("two parts", v.isOnBoth)
+	t.Run("Keystone that lets application credentials make trusts", func(t *testing.T) {
+		v.o.AllowTrusts(t)
+		id, text := v.o.ApplicationCredential(t, v.who, "registered", true)
+		v.Write(t, "root/clouds.yaml", fmt.Sprintf("clouds: {one: {auth: {auth_url: %q, application_credential_id: %q, application_credential_secret: %q}}}\n",
+			v.o.AuthURL, id, text))
+		v.Must(t, "vimbroker vim register --clouds-yaml clouds.yaml --cloud one open")
+		v.create(t, "open")
+		v.Must(t, instantiate("open", "open", "m1.tiny")+" --wait")
+		v.members(t, "open", 1)
+		v.Must(t, "vimbroker vnf terminate open --wait")
+		v.leavesNothing(t, "TERMINATE")
+	})
+}
+
+// newEdge is a cloud with images, flavors and a network, registered as "patched", and two packages.
+func newEdge(t *testing.T) *edge {
+	t.Helper()
 	o := real.OwnOpenStack(t, real.OpenStackOptions{WithServers: true})
 	who := o.Project(t)
 	v := &edge{Site: story.NewSite(t, story.Build(t, t.TempDir()), "sol003: {enabled: true}\n"), o: o, who: who, bare: map[string][]string{}}
@@ -130,24 +160,7 @@ func TestServersOfAVNF(t *testing.T) {
 	v.Must(t, "vimbroker vim register --clouds-yaml clouds.yaml --cloud one patched")
 	v.Must(t, "vimbroker package upload one.csar")
 	v.Must(t, "vimbroker package upload next.csar")
-
-	t.Run("life", v.lives)
-	t.Run("links", v.isLinked)
-	t.Run("no room", v.findsNoRoom)
-	t.Run("canceled", v.isCanceled)
-	t.Run("two parts", v.isOnBoth)
-	t.Run("Keystone that lets application credentials make trusts", func(t *testing.T) {
-		o.AllowTrusts(t)
-		id, text := o.ApplicationCredential(t, who, "registered", true)
-		v.Write(t, "root/clouds.yaml", fmt.Sprintf("clouds: {one: {auth: {auth_url: %q, application_credential_id: %q, application_credential_secret: %q}}}\n",
-			o.AuthURL, id, text))
-		v.Must(t, "vimbroker vim register --clouds-yaml clouds.yaml --cloud one open")
-		v.create(t, "open")
-		v.Must(t, instantiate("open", "open", "m1.tiny")+" --wait")
-		v.members(t, "open", 1)
-		v.Must(t, "vimbroker vnf terminate open --wait")
-		v.leavesNothing(t, "TERMINATE")
-	})
+	return v
 }
 
 // nextVNFD is the id of the descriptor of the package that follows.
