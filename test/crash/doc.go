@@ -8,5 +8,6 @@
 // lease answers for, no key without a row and no row without a key, an audit
 // chain without a gap that still holds what it held, and no file that nobody
 // owns. What is killed where stands in point_test.go: a failpoint that no
-// scenario reaches fails the kit.
+// scenario reaches fails the kit. The first flow of each failpoint, and the commits of
+// four flows, are of "make test"; "make test-field" has the others.
 package crash
