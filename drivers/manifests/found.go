@@ -131,8 +131,8 @@ func (o *found) state() state {
 		return o.job()
 	case kind.Group == "kubevirt.io" && (kind.Kind == "VirtualMachine" || kind.Kind == "VirtualMachineInstance"):
 		return o.machine()
-	case kind.Group == "" && kind.Kind == "Pod" && u.GetAnnotations()[hookAnnotation] != "":
-		return hookPod(phase)
+	case kind.Group == "" && kind.Kind == "Pod" && (phase == "Failed" || u.GetAnnotations()[hookAnnotation] != ""):
+		return endOf(phase) // kstatus takes a pod that failed for one that is done
 	}
 	r, err := status.Compute(u)
 	if err != nil {
@@ -198,8 +198,8 @@ func (o *found) machine() state {
 	return state{message: "is not ready"}
 }
 
-// hookPod is the state of a pod that is a hook of a chart: it is to come to its end.
-func hookPod(phase string) state {
+// endOf is the state of a pod that is to come to its end, as a hook of a chart is.
+func endOf(phase string) state {
 	switch phase {
 	case "Succeeded":
 		return state{ready: true}

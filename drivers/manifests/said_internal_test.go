@@ -152,6 +152,8 @@ func TestStateOfObjects(t *testing.T) {
 		{obj("kubevirt.io/v1", "VirtualMachineInstance", conditions(cond("Paused", "True", "", ""), cond("Ready", "False", "Why", "canary"))), state{message: "is not ready (Why)"}},
 		{obj("kubevirt.io/v1", "VirtualMachineInstance", conditions(cond("Ready", "True", "", ""))), ready},
 		{obj("kubevirt.io/v1", "KubeVirt", `"spec":{}`), ready},
+		{obj("v1", "Pod", `"status":{"phase":"Succeeded"}`), ready},
+		{obj("v1", "Pod", `"status":{"phase":"Failed"}`), state{failed: true, message: "has failed"}},
 		{hook("Succeeded"), ready},
 		{hook("Failed"), state{failed: true, message: "has failed"}},
 		{hook("Running"), state{message: "has not come to its end"}},
