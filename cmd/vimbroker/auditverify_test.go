@@ -89,7 +89,8 @@ func findEveryKindOfTampering(t *testing.T, on func(*testing.T) tampered) {
 			INSERT INTO audit_entries (seq, ` + columns + `) SELECT 3, ` + columns + ` FROM audit_entries WHERE seq = 2`, third, third, third, "is not the one", "is not the one", true},
 		{"two entries swapped", `UPDATE audit_entries SET seq = -2 WHERE seq = 2; UPDATE audit_entries SET seq = 2 WHERE seq = 3;
 			UPDATE audit_entries SET seq = 3 WHERE seq = -2`, second, second, second, "", "", true},
-		{"the end cut off", `DELETE FROM audit_entries WHERE seq >= 3`, third, third, third, "is not the one", "is missing", true},
+		// What is kept lies behind what follows, or is changed by it: a busy server writes more entries of its own.
+		{"the end cut off", `DELETE FROM audit_entries WHERE seq >= 3`, third, third, third, "is not the one", "the audit log ", true},
 		{"more cut off than follows", `DELETE FROM audit_entries WHERE seq >= 3`, third, third, third, missing, missing, true},
 		{"all rewritten, the tree too", edit + forgetTree, signed, anchor, signed, anchor, "the checkpoint in", false},
 		{"all rewritten, tree, keys and checkpoints too", edit + forgetTree + `DELETE FROM audit_keys; DELETE FROM audit_checkpoints`, "", anchor, "checkpoint 1 of", anchor, "none of the keys", false},
