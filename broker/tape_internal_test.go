@@ -21,6 +21,7 @@ import (
 	"github.com/vimbroker/vimbroker/policy/audit/tree"
 	"github.com/vimbroker/vimbroker/policy/egress"
 	"github.com/vimbroker/vimbroker/test/clock"
+	"github.com/vimbroker/vimbroker/test/fake"
 )
 
 // errStep is what a step answers that fails. It is of no kind, so that nothing takes it for an answer of a VIM.
@@ -36,14 +37,7 @@ type steps struct {
 func (s *steps) step(name string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.taken = append(s.taken, name)
-	n := 0
-	for _, was := range s.taken {
-		if was == name {
-			n++
-		}
-	}
-	return errors.Join(s.fails[name], s.fails[fmt.Sprint(name, " ", n)])
+	return fake.Step(&s.taken, s.fails, name)
 }
 
 func (s *steps) count(name string) (n int) {

@@ -17,6 +17,7 @@ import (
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
 	"github.com/vimbroker/vimbroker/policy/egress"
+	"github.com/vimbroker/vimbroker/test/fake"
 )
 
 // books are a store, a leaser and a driver in memory, of which named steps fail.
@@ -33,14 +34,7 @@ type books struct {
 var errStep = errors.New("the step fails")
 
 func (b *books) step(name string) error {
-	b.taken = append(b.taken, name)
-	n := 0
-	for _, was := range b.taken {
-		if was == name {
-			n++
-		}
-	}
-	return errors.Join(b.fails[name], b.fails[fmt.Sprint(name, " ", n)])
+	return fake.Step(&b.taken, b.fails, name)
 }
 
 func (b *books) Append(context.Context, audit.Entry) error { return b.step("Append") }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/policy/audit"
 	"github.com/vimbroker/vimbroker/policy/audit/tree"
+	"github.com/vimbroker/vimbroker/test/fake"
 )
 
 var errStep = errors.New("the step fails")
@@ -28,14 +29,7 @@ type books struct {
 }
 
 func (b *books) step(name string) error {
-	b.taken = append(b.taken, name)
-	n := 0
-	for _, was := range b.taken {
-		if was == name {
-			n++
-		}
-	}
-	return errors.Join(b.fails[name], b.fails[fmt.Sprint(name, " ", n)])
+	return fake.Step(&b.taken, b.fails, name)
 }
 
 func (b *books) EntriesAfter(_ context.Context, seq int64, most int) ([]audit.Entry, error) {

@@ -16,6 +16,7 @@ import (
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
 	"github.com/vimbroker/vimbroker/policy/egress"
+	"github.com/vimbroker/vimbroker/test/fake"
 )
 
 var errStep = errors.New("the step fails")
@@ -38,14 +39,7 @@ type books struct {
 }
 
 func (b *books) step(name string) error {
-	b.taken = append(b.taken, name)
-	n := 0
-	for _, was := range b.taken {
-		if was == name {
-			n++
-		}
-	}
-	return errors.Join(b.fails[name], b.fails[fmt.Sprint(name, " ", n)])
+	return fake.Step(&b.taken, b.fails, name)
 }
 
 func (b *books) find(step, id string) (Grant, error) {

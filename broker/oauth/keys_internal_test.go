@@ -17,6 +17,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
+	"github.com/vimbroker/vimbroker/test/fake"
 )
 
 var errStep = errors.New("the step fails")
@@ -37,14 +38,7 @@ type shelf struct {
 }
 
 func (s *shelf) step(name string) error {
-	s.taken = append(s.taken, name)
-	n := 0
-	for _, was := range s.taken {
-		if was == name {
-			n++
-		}
-	}
-	return errors.Join(s.fails[name], s.fails[fmt.Sprint(name, " ", n)])
+	return fake.Step(&s.taken, s.fails, name)
 }
 
 func (s *shelf) TokenKeys(context.Context) ([]TokenKey, error) {

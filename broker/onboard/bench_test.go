@@ -1,7 +1,6 @@
 package onboard_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -23,6 +22,7 @@ import (
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/egress"
 	"github.com/vimbroker/vimbroker/test/clock"
+	"github.com/vimbroker/vimbroker/test/fake"
 	"github.com/vimbroker/vimbroker/test/fakekube"
 )
 
@@ -44,7 +44,7 @@ type bench struct {
 	hub    broker.VIM
 	m      onboard.Management
 	w      onboard.Watched
-	log    *buffer
+	log    *fake.Buffer
 	dir    string
 	kubes  map[string]*fakekube.Server
 	closed string // the project that may connect to nothing here
@@ -52,27 +52,10 @@ type bench struct {
 	drivers []broker.Driver
 }
 
-type buffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (b *buffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.Write(p)
-}
-
-func (b *buffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.String()
-}
-
 func newBench(t *testing.T, change ...func(*onboard.Settings)) *bench {
 	t.Helper()
 	b := &bench{
-		t: t, clock: clock.New(time.Now().UTC().Truncate(time.Second)), log: &buffer{}, dir: t.TempDir(),
+		t: t, clock: clock.New(time.Now().UTC().Truncate(time.Second)), log: &fake.Buffer{}, dir: t.TempDir(),
 		source: &source{clusters: map[string]onboard.Seen{}, secrets: map[string]onboard.ClusterSecret{}, planes: map[string]string{}},
 		kubes:  map[string]*fakekube.Server{},
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -77,7 +78,7 @@ func findEveryKindOfTampering(t *testing.T, on func(*testing.T) tampered) {
 		name   string
 		tamper string
 		// what verify says without an anchor, with one, with a checkpoint, of what is newer than an anchor
-		// only, and than what it has kept; "" if it cannot see it
+		// only, and than what it has kept; "" if it cannot see it, A|B for either
 		without, with, checkpoint, newer, kept string
 		// whether the tree is proven to have only grown since the anchor
 		proven bool
@@ -90,7 +91,7 @@ func findEveryKindOfTampering(t *testing.T, on func(*testing.T) tampered) {
 		{"two entries swapped", `UPDATE audit_entries SET seq = -2 WHERE seq = 2; UPDATE audit_entries SET seq = 2 WHERE seq = 3;
 			UPDATE audit_entries SET seq = 3 WHERE seq = -2`, second, second, second, "", "", true},
 		// What is kept lies behind what follows, or is changed by it: a busy server writes more entries of its own.
-		{"the end cut off", `DELETE FROM audit_entries WHERE seq >= 3`, third, third, third, "is not the one", "the audit log ", true},
+		{"the end cut off", `DELETE FROM audit_entries WHERE seq >= 3`, third, third, third, "is not the one", "is missing|is not the one", true},
 		{"more cut off than follows", `DELETE FROM audit_entries WHERE seq >= 3`, third, third, third, missing, missing, true},
 		{"all rewritten, the tree too", edit + forgetTree, signed, anchor, signed, anchor, "the checkpoint in", false},
 		{"all rewritten, tree, keys and checkpoints too", edit + forgetTree + `DELETE FROM audit_keys; DELETE FROM audit_checkpoints`, "", anchor, "checkpoint 1 of", anchor, "none of the keys", false},
@@ -142,7 +143,8 @@ func findEveryKindOfTampering(t *testing.T, on func(*testing.T) tampered) {
 			verify := func(want string, args ...string) {
 				t.Helper()
 				code, stdout, stderr := i.run(t, append([]string{"audit", "verify"}, args...)...)
-				if (code == 0) != (want == "") || !strings.Contains(stderr, want) {
+				said := slices.ContainsFunc(strings.Split(want, "|"), func(one string) bool { return strings.Contains(stderr, one) })
+				if (code == 0) != (want == "") || !said {
 					t.Errorf("audit verify %v = %d, %q, %q; want it to say %q", args, code, stdout, stderr, want)
 				}
 			}

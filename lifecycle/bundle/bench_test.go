@@ -36,6 +36,7 @@ import (
 	"github.com/vimbroker/vimbroker/policy/audit"
 	"github.com/vimbroker/vimbroker/policy/egress"
 	"github.com/vimbroker/vimbroker/test/clock"
+	"github.com/vimbroker/vimbroker/test/fake"
 	"github.com/vimbroker/vimbroker/test/fakekube"
 )
 
@@ -56,32 +57,15 @@ type bench struct {
 	life   *lifecycle.Lifecycle
 	yard   *yard
 	ear    *ear
-	log    *buffer
+	log    *fake.Buffer
 	// idle: operations that were begun are not worked.
 	idle atomic.Bool
-}
-
-type buffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (b *buffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.Write(p)
-}
-
-func (b *buffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.String()
 }
 
 func newBench(t *testing.T, change ...func(*bundle.Options)) *bench {
 	t.Helper()
 	dir := t.TempDir()
-	b := &bench{t: t, clock: clock.New(time.Now().UTC().Truncate(time.Second)), yard: &yard{}, ear: &ear{}, log: &buffer{}}
+	b := &bench{t: t, clock: clock.New(time.Now().UTC().Truncate(time.Second)), yard: &yard{}, ear: &ear{}, log: &fake.Buffer{}}
 	log := slog.New(slog.NewTextHandler(b.log, nil))
 	must := func(err error) {
 		if err != nil {

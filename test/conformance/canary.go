@@ -1,7 +1,6 @@
 package conformance
 
 import (
-	"bytes"
 	"encoding/base64"
 	"encoding/hex"
 	"log"
@@ -11,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/test/fake"
 )
 
 // canaries are keys, in the spellings in which they could leak.
@@ -50,29 +50,11 @@ func (c *canaries) in(text string) string {
 	return ""
 }
 
-// buffer is a bytes.Buffer for several writers.
-type buffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (b *buffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.Write(p)
-}
-
-func (b *buffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.String()
-}
-
 // captureLogs takes what goes to the default loggers, at every level, until the
 // test ends. Tests that use it are not parallel.
-func captureLogs(t *testing.T) *buffer {
+func captureLogs(t *testing.T) *fake.Buffer {
 	t.Helper()
-	logs := new(buffer)
+	logs := new(fake.Buffer)
 	logger, writer, flags := slog.Default(), log.Writer(), log.Flags()
 	slog.SetDefault(slog.New(slog.NewTextHandler(logs, &slog.HandlerOptions{Level: slog.LevelDebug - 8})))
 	log.SetOutput(logs) // after SetDefault, which redirects package log to slog

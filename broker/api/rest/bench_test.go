@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -26,6 +25,7 @@ import (
 	"github.com/vimbroker/vimbroker/drivers/sqlite"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/egress"
+	"github.com/vimbroker/vimbroker/test/fake"
 	"github.com/vimbroker/vimbroker/test/fakekube"
 )
 
@@ -42,24 +42,6 @@ func (f *faulty) CheckVIM(ctx context.Context, p policy.Principal, ref string) (
 	return f.Broker.CheckVIM(ctx, p, ref)
 }
 
-// buffer is a bytes.Buffer for several writers.
-type buffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (b *buffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.Write(p)
-}
-
-func (b *buffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.String()
-}
-
 // bench is the API before the real broker on its embedded defaults, which stands
 // before a fake API server.
 type bench struct {
@@ -70,8 +52,8 @@ type bench struct {
 	handler  http.Handler
 	url      string
 	tokens   map[string]string // by principal
-	log      *buffer           // at debug level
-	wire     *buffer           // every answer, headers included
+	log      *fake.Buffer      // at debug level
+	wire     *fake.Buffer      // every answer, headers included
 	store    *sqlite.Store
 	clusters rest.Clusters // nil: none are followed
 }
@@ -83,7 +65,7 @@ func newBench(t testing.TB, site ...string) *bench {
 	for i := 0; i < len(site); i += 2 {
 		files[site[i]] = []byte(site[i+1])
 	}
-	b := &bench{t: t, broker: &faulty{}, kube: fakekube.New(t, fakekube.Options{}), tokens: map[string]string{}, log: &buffer{}, wire: &buffer{}}
+	b := &bench{t: t, broker: &faulty{}, kube: fakekube.New(t, fakekube.Options{}), tokens: map[string]string{}, log: &fake.Buffer{}, wire: &fake.Buffer{}}
 	log := slog.New(slog.NewJSONHandler(b.log, &slog.HandlerOptions{Level: slog.LevelDebug, ReplaceAttr: broker.LogCause}))
 	dir := t.TempDir()
 	b.database = filepath.Join(dir, "data", "vimbroker.db")

@@ -16,6 +16,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/api"
+	"github.com/vimbroker/vimbroker/test/fake"
 )
 
 // serving is a server that runs until stop is called or the test ends.
@@ -23,7 +24,7 @@ type serving struct {
 	addr string
 	stop context.CancelFunc
 	done chan error
-	log  *buffer
+	log  *fake.Buffer
 }
 
 func serve(t *testing.T, s api.Server) *serving {
@@ -33,7 +34,7 @@ func serve(t *testing.T, s api.Server) *serving {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	run := &serving{addr: l.Addr().String(), stop: stop, done: make(chan error, 1), log: &buffer{}}
+	run := &serving{addr: l.Addr().String(), stop: stop, done: make(chan error, 1), log: &fake.Buffer{}}
 	s.Log = slog.New(slog.NewTextHandler(run.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	go func() { run.done <- s.Serve(ctx, l) }()
 	t.Cleanup(stop)
