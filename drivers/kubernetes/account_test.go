@@ -55,7 +55,7 @@ func (l *lab) accountObjects() (names []string) {
 func TestAnAccountTakesTheCertificatesPlace(t *testing.T) {
 	for _, profile := range []string{"engine", "leases"} {
 		t.Run(profile, func(t *testing.T) {
-			l := newLab(t)
+			l := newTLSLab(t)
 			admin := l.withCertificate()
 			as := l.appoint(admin, broker.Account{Name: engine.Name, Profile: profile})
 			if as.Credential.Kind != broker.CredentialBearerToken || as.Discovered.User != "system:serviceaccount:"+accountHome+":vimbroker" || as.Discovered.Profile != profile {
@@ -85,7 +85,7 @@ func TestAnAccountTakesTheCertificatesPlace(t *testing.T) {
 
 // Whatever an attempt before left is taken over, and brought to what it is to be.
 func TestAnAccountIsMadeOnce(t *testing.T) {
-	l := newLab(t)
+	l := newTLSLab(t)
 	first := l.withCertificate()
 	l.appoint(first, engine)
 	want := l.accountObjects()
@@ -131,7 +131,7 @@ func TestAnAccountOfOthersIsLeftAlone(t *testing.T) {
 		{"clusterrolebindings", "", accountHome + "-engine"},
 	} {
 		t.Run(c.plural+" "+c.name, func(t *testing.T) {
-			l := newLab(t)
+			l := newTLSLab(t)
 			as := l.appoint(l.withCertificate(), engine)
 			before := l.accountObjects()
 			if !l.Update(c.plural, c.namespace, c.name, func(o metav1.Object) { o.SetLabels(nil) }) {
@@ -164,7 +164,7 @@ func TestAnAccountThatCannotBe(t *testing.T) {
 		{Verb: "create", Resource: "serviceaccounts/token"},
 	} {
 		t.Run(deny.Resource, func(t *testing.T) {
-			l := newLab(t)
+			l := newTLSLab(t)
 			l.Deny(deny)
 			_, _, err := l.driver.Appoint(t.Context(), l.withCertificate(), engine)
 			want(t, "Appoint", err, broker.ErrForbidden)
@@ -176,7 +176,7 @@ func TestAnAccountThatCannotBe(t *testing.T) {
 			}
 		})
 	}
-	l := newLab(t)
+	l := newTLSLab(t)
 	for _, w := range []broker.Account{{Name: "x", Profile: "root"}, {Name: "", Profile: "engine"}, {Name: "A/b", Profile: "engine"}} {
 		_, _, err := l.driver.Appoint(t.Context(), l.withCertificate(), w)
 		want(t, "Appoint of "+w.Name+" "+w.Profile, err, broker.ErrInvalid)
@@ -185,7 +185,7 @@ func TestAnAccountThatCannotBe(t *testing.T) {
 
 // A cluster gives an account its rights a moment after it was bound: until then the account takes nobody's place.
 func TestAnAccountWaitsForItsRights(t *testing.T) {
-	l := newLab(t)
+	l := newTLSLab(t)
 	var asked atomic.Int64
 	l.fail(fake.Fault{Path: "/selfsubjectaccessreviews$", Kind: fake.Edit, Edit: func(_ http.Header, body []byte) []byte {
 		if asked.Add(1) > 1 {
@@ -201,7 +201,7 @@ func TestAnAccountWaitsForItsRights(t *testing.T) {
 
 // The account renews its token by its own right, and only its own.
 func TestAnAccountRenewsItsToken(t *testing.T) {
-	l := newLab(t)
+	l := newTLSLab(t)
 	as := l.appoint(l.withCertificate(), engine)
 	l.clock.Add(13 * time.Hour)
 	cred, report, err := l.driver.Reappoint(t.Context(), as)

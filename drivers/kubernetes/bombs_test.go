@@ -38,7 +38,8 @@ func TestHostileListsEnd(t *testing.T) {
 		"one object":                        {answer(json, `{"kind":"ServiceAccount","apiVersion":"v1"}`), broker.ErrUnreachable, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := newBench(t)
+			l := cluster(t) // TLS is shown elsewhere
+			b := &bench{t: t, s: l.s, d: l.driver, a: l.access}
 			var asked atomic.Int32
 			b.fail(fake.Fault{
 				Kind: fake.Custom, Method: http.MethodGet, Path: "/serviceaccounts$", Times: -1, Answer: c.answer, Reached: func() { asked.Add(1) },

@@ -28,7 +28,7 @@ func TestKilledOnTheWay(t *testing.T) {
 	for _, point := range []string{"k8s.home.namespace", "k8s.home.bound", "k8s.issue.account", "k8s.tidy.unbound"} {
 		for what, namespaces := range map[string][]string{"on the cluster": nil, "in two namespaces": {"default", "kube-public"}} {
 			t.Run(point+" "+what, func(t *testing.T) {
-				l := newLab(t)
+				l := newTLSLab(t)
 				g := l.grant("view", namespaces...)
 				g.Role, g.Rules = "", []broker.Rule{reads("configmaps")}
 				before := slices.Concat(l.Names("clusterroles", ""), l.Names("clusterrolebindings", ""), l.Names("namespaces", ""))

@@ -43,7 +43,7 @@ func credential(in broker.Credential, f credentialFields) (broker.Credential, er
 		out, err = clientCertificate(in, f)
 	case basic && !token && !certificate:
 		out, err = basicAuth(in, f)
-	case token || certificate || basic:
+	case token || certificate: // two of three have one of these
 		return none, broker.Invalid(f.whole, "holds more than one kind of credential: give a token, or a client certificate with its key, "+
 			"or a user name with its password")
 	default:

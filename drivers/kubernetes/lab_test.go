@@ -36,7 +36,11 @@ type lab struct {
 	access broker.Access
 }
 
-func newLab(t *testing.T) *lab { return newLabOn(t, fakekube.Options{}) }
+// newLab is a lab without TLS, which costs too much to be shown in each test.
+func newLab(t *testing.T) *lab { return newLabOn(t, fakekube.Options{Plain: true}) }
+
+// newTLSLab is one with TLS, where a test is about certificates or connections.
+func newTLSLab(t *testing.T) *lab { return newLabOn(t, fakekube.Options{}) }
 
 func newLabOn(t *testing.T, o fakekube.Options) *lab {
 	t.Helper()
@@ -52,6 +56,11 @@ func newLabOn(t *testing.T, o fakekube.Options) *lab {
 // as is an access to the lab's cluster under a new VIM id.
 func (l *lab) as(c broker.Credential) broker.Access {
 	l.t.Helper()
+	if l.Plain {
+		a := accessTo(l.t, broker.Registration{Endpoint: "https://localhost", Credential: c})
+		a.Target.Endpoint = l.Endpoint
+		return a
+	}
 	return accessTo(l.t, broker.Registration{Endpoint: l.Endpoint, CACert: l.CA, Credential: c})
 }
 

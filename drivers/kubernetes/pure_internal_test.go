@@ -1,6 +1,7 @@
 package kubernetes
 
 import (
+	"context"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -16,6 +17,9 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/policy/egress"
+	"github.com/vimbroker/vimbroker/test/fakekube"
+	"github.com/vimbroker/vimbroker/test/real/pki"
 )
 
 func fieldOf(err error) string {
@@ -99,7 +103,12 @@ func TestRegistrationsThatAreRefused(t *testing.T) {
 		"an endpoint beside":         {broker.Registration{Kubeconfig: secret.NewText("x"), Endpoint: endpoint}, "endpoint"},
 		"authorities beside":         {broker.Registration{Kubeconfig: secret.NewText("x"), CACert: "x"}, "caCert"},
 		"a server's name beside":     {broker.Registration{Kubeconfig: secret.NewText("x"), ServerName: "x"}, "serverName"},
-		"a kubeconfig too long":      {broker.Registration{Kubeconfig: secret.NewText(strings.Repeat(" ", maxKubeconfig+1))}, "kubeconfig"},
+		"a kubeconfig with authorities, unverified": {
+			broker.Registration{InsecureSkipVerify: true, Kubeconfig: secret.NewText("apiVersion: v1\nkind: Config\ncurrent-context: c\ncontexts: [{name: c, context: {cluster: k, user: u}}]\n" +
+				"users: [{name: u, user: {token: t}}]\nclusters: [{name: k, cluster: {server: 'https://api.example', certificate-authority-data: " + base64.StdEncoding.EncodeToString([]byte(authority(t))) + "}}]\n")},
+			"insecureSkipVerify",
+		},
+		"a kubeconfig too long": {broker.Registration{Kubeconfig: secret.NewText(strings.Repeat(" ", maxKubeconfig+1))}, "kubeconfig"},
 	} {
 		if _, _, err := normalize(c.r); fieldOf(err) != c.field || !errors.Is(err, broker.ErrInvalid) {
 			t.Errorf("%s: %v, want one of %s", name, err, c.field)
@@ -296,5 +305,121 @@ func TestReasonsOfGrades(t *testing.T) {
 		if got := slices.ContainsFunc(reasons, func(s string) bool { return strings.HasPrefix(s, "the holder can do everything") }); got != (name == "everything") {
 			t.Errorf("%s: %q", name, reasons)
 		}
+	}
+}
+
+// authority is a PEM bundle of one.
+func authority(t *testing.T) string {
+	t.Helper()
+	ca, err := pki.NewCA("an authority")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(ca.PEM)
+}
+
+// An account has the name of the one before it, and a short one.
+func TestNamesOfAccounts(t *testing.T) {
+	for name, c := range map[string]struct{ of, before, want, field string }{
+		"as long as may be": {strings.Repeat("a", maxAccount), "", strings.Repeat("a", maxAccount), ""},
+		"too long":          {strings.Repeat("a", maxAccount+1), "", "", "account"},
+		"no label":          {"A", "", "", "account"},
+		"that of before":    {"a", "system:serviceaccount:vimbroker-account-b:vimbroker", "b", ""},
+		"of another before": {"a", "system:serviceaccount:default:vimbroker", "a", ""},
+	} {
+		w, err := newOwnAccount("0123abcd-0000-4000-8000-000000000000", broker.Account{Name: c.of, Before: c.before, Profile: "engine"})
+		if fieldOf(err) != c.field || err == nil && (w.name != c.want || len(w.roles) != 2 || len(w.bindings) != 2) {
+			t.Errorf("%s: %s, %d roles, %d bindings, %v", name, w.name, len(w.roles), len(w.bindings), err)
+		}
+	}
+}
+
+// A count that has room for no more begins anew, and never before.
+func TestCountsOfLeasesAreBounded(t *testing.T) {
+	m := newMemory(time.Now)
+	k := func(n int) memoryKey { return memoryKey{name: fmt.Sprint(n)} }
+	for n := range maxTrusted {
+		if got := m.count(k(n)); got != 0 {
+			t.Fatalf("the first of %d has %d before it", n, got)
+		}
+	}
+	if len(m.leases) != maxTrusted {
+		t.Errorf("%d counts are kept, want %d", len(m.leases), maxTrusted)
+	}
+	if got := m.count(k(maxTrusted)); got != 0 || len(m.leases) != 1 {
+		t.Errorf("one more has %d before it, and %d counts are kept, want that one", got, len(m.leases))
+	}
+}
+
+// Who gives up while a home is made is told so, and the home is made all the same.
+func TestWhoGivesUpWhileAHomeIsMade(t *testing.T) {
+	m, k := newMemory(time.Now), memoryKey{name: "h"}
+	ctx, cancel := context.WithCancel(t.Context())
+	goOn := make(chan struct{})
+	if _, err := m.ensure(ctx, k, func(context.Context) (string, error) { cancel(); <-goOn; return "n", nil }); !errors.Is(err, broker.ErrUnreachable) {
+		t.Errorf("who gives up is told %v", err)
+	}
+	close(goOn)
+	if got, err := m.ensure(t.Context(), k, func(context.Context) (string, error) { return "another", nil }); got != "n" || err != nil {
+		t.Errorf("the home is in %q, %v", got, err)
+	}
+}
+
+// A search for namespaces that escalate ends with its context.
+func TestASearchEndsWithItsContext(t *testing.T) {
+	bound := func(namespace string) *binding {
+		return &binding{meta: metav1.ObjectMeta{Namespace: namespace}, role: rbacv1.RoleRef{Kind: "ClusterRole", Name: "edit"}, subjects: []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: "from", Name: "a"}}}
+	}
+	roles := map[roleKey][]broker.Rule{{name: "edit"}: {{APIGroups: []string{""}, Resources: []string{"secrets"}, Verbs: []string{"get"}}}}
+	within := func(n string) scope { return scope{namespaces: []string{n}} }
+	for _, ends := range []bool{false, true} {
+		ctx, cancel := context.WithCancel(t.Context())
+		settled := func(n string) string {
+			if ends {
+				cancel()
+			}
+			return "it is " + n
+		}
+		found, err := escalating(ctx, roles, nil, []*binding{bound("to")}, settled, within)
+		if errors.Is(err, context.Canceled) != ends || (found["from"] == "") != ends {
+			t.Errorf("a search that ends, %t: %q, %v", ends, found, err)
+		}
+		cancel()
+	}
+}
+
+// A certificate that does not fit its key is presented to nobody, and neither is one that was taken back.
+func TestCertificatesThatAreNotPresented(t *testing.T) {
+	s := fakekube.New(t, fakekube.Options{})
+	d := New(Options{})
+	defer d.Close()
+	rules := egress.Default()
+	rules.AllowLoopback = true
+	target, credential, err := d.Normalize(broker.Registration{Endpoint: s.Endpoint, CACert: s.CA, Credential: broker.Credential{ClientCertificate: s.AdminCert, ClientKey: secret.NewText(s.AdminKey)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := broker.Access{VIM: "v", Generation: 1, Target: target, Credential: credential, Egress: rules}
+	another := credential
+	another.ClientKey = secret.NewText("none")
+	for name, c := range map[string]struct {
+		credential broker.Credential
+		ok         bool
+	}{
+		"its own": {credential, true}, "with another key": {another, false}, "none": {broker.Credential{Kind: broker.CredentialBearerToken, Token: secret.NewText("t")}, false},
+	} {
+		a.Generation++
+		ctx, end, conn, err := d.connectOver(t.Context(), keyOf(a), c.credential)
+		if err != nil {
+			t.Fatal(err)
+		}
+		identity, err := conn.identity(ctx)
+		if (identity == s.Identity()) != c.ok || err == nil != c.ok || !c.ok && !errors.Is(err, broker.ErrUnreachable) {
+			t.Errorf("a certificate that is %s: %q, %v", name, identity, err)
+		}
+		end()
+	}
+	if n := len(s.Requests()); n != 1 {
+		t.Errorf("%d requests came, want the one of the certificate that fits", n)
 	}
 }

@@ -112,7 +112,7 @@ func TestCheckReportsTheFirstFailure(t *testing.T) {
 // However many credentials are tried that the server refuses, neither they nor what is asked
 // meanwhile with a good one makes the driver connect again.
 func TestDeadCredentialsCostNoConnections(t *testing.T) {
-	l := newLab(t)
+	l := newTLSLab(t)
 	var minted []broker.Minted
 	for range 5 {
 		g := l.grant("view", "default")

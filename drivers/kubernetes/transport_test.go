@@ -23,7 +23,7 @@ import (
 
 // Over a connection that shows the VIM's client certificate, every token looks good.
 func TestDeadDoesNotShowTheClientCertificate(t *testing.T) {
-	l := newLab(t)
+	l := newTLSLab(t)
 	a := l.as(broker.Credential{ClientCertificate: l.AdminCert, ClientKey: secret.NewText(l.AdminKey)})
 	if _, err := l.driver.Check(t.Context(), a); err != nil {
 		t.Fatal(err)
@@ -46,7 +46,7 @@ func TestDeadDoesNotShowTheClientCertificate(t *testing.T) {
 // A new credential that was never stored is tried under the number of the next
 // generation, as often as people get it wrong.
 func TestConnectionIsNotSharedBetweenCertificates(t *testing.T) {
-	l := newLab(t)
+	l := newTLSLab(t)
 	good := l.as(broker.Credential{ClientCertificate: l.AdminCert, ClientKey: secret.NewText(l.AdminKey)})
 	if _, err := l.driver.Check(t.Context(), good); err != nil {
 		t.Fatal(err)

@@ -176,7 +176,19 @@ func TestWhatIsRefused(t *testing.T) {
 	for i := range many {
 		many[i] = "n"
 	}
+	most := many[:maxNamespaces]
+	for name, change := range map[string]func(*Options){
+		"as many namespaces as may be": func(o *Options) { o.Namespaces = most }, "a pool as large as may be": func(o *Options) { o.Pool = MaxPool },
+		"a user's name to the last": func(o *Options) { o.User = " ~" },
+	} {
+		o := good
+		change(&o)
+		if _, err := Manifest(o); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
 	for says, change := range map[string]func(*Options){
+		"name holds control": func(o *Options) { o.User = "a\x7fb" },
 		"profile":            func(o *Options) { o.Profile = "all" },
 		"no UUID":            func(o *Options) { o.VIM = "edge-1" },
 		"no roles":           func(o *Options) { o.Roles = nil },
@@ -194,6 +206,60 @@ func TestWhatIsRefused(t *testing.T) {
 		change(&o)
 		if text, err := Manifest(o); err == nil || !strings.Contains(err.Error(), says) || text != "" {
 			t.Errorf("%+v: %v, want an error that says %q", o, err, says)
+		}
+	}
+}
+
+// An onboarding's rights are those of its namespaces, each with a role and its binding, or of the whole cluster.
+func TestOnboardingGivesItsRightsInItsNamespaces(t *testing.T) {
+	const rules = `rules:
+  - {apiGroups: [cluster.x-k8s.io], resources: [clusters], verbs: [get, list, watch]}
+  - {apiGroups: [""], resources: [secrets], verbs: [get, list, watch]}
+`
+	const head = "# What vimbroker needs on this management cluster besides the rights to hand out leases: it\n" +
+		"# takes leases that watch clusters and their secrets, and must hold what they may do.\n"
+	pair := func(kind, metadata, more, subject string) string {
+		return "---\napiVersion: rbac.authorization.k8s.io/v1\nkind: " + kind + "\nmetadata: " + metadata + "\n" + rules + more +
+			"---\napiVersion: rbac.authorization.k8s.io/v1\nkind: " + kind + "Binding\nmetadata: " + metadata +
+			"\nroleRef: {apiGroup: rbac.authorization.k8s.io, kind: " + kind + ", name: vimbroker-onboard-0123abcd}\nsubjects: [" + subject + "]\n"
+	}
+	const account = `{kind: ServiceAccount, namespace: "vimbroker-system", name: "vimbroker"}`
+	in := func(namespace string) string {
+		return "{name: vimbroker-onboard-0123abcd, namespace: " + namespace + "}"
+	}
+	for name, c := range map[string]struct {
+		o    OnboardingOptions
+		want string
+	}{
+		"one namespace":  {OnboardingOptions{VIM: vim, Namespaces: []string{"a"}}, pair("Role", in("a"), "", account)},
+		"two namespaces": {OnboardingOptions{VIM: vim, Namespaces: []string{"a", "b"}}, pair("Role", in("a"), "", account) + pair("Role", in("b"), "", account)},
+		"everywhere, of a person": {
+			OnboardingOptions{VIM: vim, Namespaces: []string{"*"}, User: "alice"},
+			pair("ClusterRole", "{name: vimbroker-onboard-0123abcd}", "", `{kind: User, apiGroup: rbac.authorization.k8s.io, name: "alice"}`),
+		},
+		"selected, with control planes": {
+			OnboardingOptions{VIM: vim, Namespaces: []string{"a"}, SelectNamespaces: true, ControlPlanes: []string{"planes.example.com", "others.example.org"}},
+			pair("Role", in("a"), "  - {apiGroups: [\"example.com\"], resources: [\"planes\"], verbs: [get]}\n"+
+				"  - {apiGroups: [\"example.org\"], resources: [\"others\"], verbs: [get]}\n"+"  - {apiGroups: [\"\"], resources: [namespaces], verbs: [list]}\n", account),
+		},
+	} {
+		if got, err := Onboarding(c.o); err != nil || got != head+c.want {
+			t.Errorf("%s: %v\n%s\nwant\n%s", name, err, got, head+c.want)
+		}
+	}
+	for says, change := range map[string]func(*OnboardingOptions){
+		`"edge-1" is no UUID`:                 func(o *OnboardingOptions) { o.VIM = "edge-1" },
+		"no namespaces are given":             func(o *OnboardingOptions) { o.Namespaces = nil },
+		`namespace "A" is no DNS label`:       func(o *OnboardingOptions) { o.Namespaces = []string{"a", "A"} },
+		`namespace "*" is no DNS label`:       func(o *OnboardingOptions) { o.Namespaces = []string{"*", "a"} },
+		`"planes" is not PLURAL.GROUP`:        func(o *OnboardingOptions) { o.ControlPlanes = []string{"planes"} },
+		`".example.com" is not PLURAL.GROUP`:  func(o *OnboardingOptions) { o.ControlPlanes = []string{".example.com"} },
+		`"A.example.com" is not PLURAL.GROUP`: func(o *OnboardingOptions) { o.ControlPlanes = []string{"A.example.com"} },
+	} {
+		o := OnboardingOptions{VIM: vim, Namespaces: []string{"a"}}
+		change(&o)
+		if got, err := Onboarding(o); got != "" || err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %q, %v", says, got, err)
 		}
 	}
 }
