@@ -262,43 +262,65 @@ var releases = []struct {
 	{"another name", does(lifecycle.Instantiate, func(in *lifecycle.PlanInput) { in.Release = "web" }), nil, []chart.Rendering{answer(configMap("cfg-web"))}},
 }
 
+// release is a release of the table on a cluster of its own.
+type release struct {
+	t       *testing.T
+	s       *fakeobjects.Server
+	d       *Driver
+	c       lifecycle.Connection
+	in      lifecycle.PlanInput
+	dir     string
+	answers []chart.Rendering
+}
+
+func newRelease(t *testing.T, change func(*lifecycle.PlanInput), revisions []revision, answers []chart.Rendering) *release {
+	t.Helper()
+	r := &release{t: t, s: fakeobjects.NewPlain(t), dir: t.TempDir(), answers: answers, in: lifecycle.PlanInput{
+		Instance: vnf, Namespace: "cnf", Mark: mine, Manifests: []lifecycle.Manifest{{Path: "web.tgz", Text: secret.NewText("packed")}},
+		Flavour: vnfpkg.Flavour{VDUs: map[string]vnfpkg.VDU{"VDU1": {Name: "web"}}},
+	}}
+	change(&r.in)
+	for _, one := range revisions {
+		one.put(t, r.s, r.in)
+	}
+	for _, name := range strings.Fields("a b c d") {
+		r.s.Put("/api/v1/namespaces/cnf/configmaps/"+name, map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": name, "namespace": "cnf", "labels": map[string]any{"vimbroker.io/instance": vnf}}})
+	}
+	// Each run answers with the next file; the last stays.
+	r.d = New(Options{Program: []string{"/bin/sh", "-c", "cd " + r.dir + " && cat 0 && for i in 1 2 3 4; do if [ -f $i ]; then mv $i $((i-1)); fi; done"}})
+	return r
+}
+
+// plan makes the plan anew, with a token of its own.
+func (r *release) plan() (string, error) {
+	r.t.Helper()
+	for i, a := range r.answers {
+		text, err := json.Marshal(a)
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(r.dir, fmt.Sprint(i)), text, 0o600); err != nil {
+			r.t.Fatal(err)
+		}
+	}
+	r.c = r.s.Connection(lifecycle.StageRules{ClusterWide: true, Rules: []broker.Rule{
+		{APIGroups: []string{""}, Resources: []string{"secrets", "configmaps", "namespaces"}, Verbs: []string{"get"}},
+		{APIGroups: []string{"apiextensions.k8s.io"}, Resources: []string{"customresourcedefinitions"}, Verbs: []string{"get"}},
+	}})
+	p, err := r.d.Plan(r.t.Context(), r.c, r.in)
+	for i := range 5 {
+		_ = os.Remove(filepath.Join(r.dir, fmt.Sprint(i)))
+	}
+	return strings.ReplaceAll(steps(r.t, p, err), vnf, "INSTANCE"), err
+}
+
 // TestPlansOfReleases: what comes out of each release and request, whole: waves, records, objects, what the instance
 // consists of, and errors with field and remedy.
 func TestPlansOfReleases(t *testing.T) {
-	dir := t.TempDir()
 	var got []string
 	for _, c := range releases {
-		s := fakeobjects.New(t)
-		in := lifecycle.PlanInput{
-			Instance: vnf, Namespace: "cnf", Mark: mine, Manifests: []lifecycle.Manifest{{Path: "web.tgz", Text: secret.NewText("packed")}},
-			Flavour: vnfpkg.Flavour{VDUs: map[string]vnfpkg.VDU{"VDU1": {Name: "web"}}},
-		}
-		c.in(&in)
-		for _, r := range c.revisions {
-			r.put(t, s, in)
-		}
-		for _, name := range strings.Fields("a b c d") {
-			s.Put("/api/v1/namespaces/cnf/configmaps/"+name, map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": name, "namespace": "cnf", "labels": map[string]any{"vimbroker.io/instance": vnf}}})
-		}
-		for i, a := range c.answers {
-			text, err := json.Marshal(a)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(filepath.Join(dir, fmt.Sprint(i)), text, 0o600); err != nil {
-				t.Fatal(err)
-			}
-		}
-		// Each run answers with the next file; the last stays.
-		d := New(Options{Program: []string{"/bin/sh", "-c", "cd " + dir + " && cat 0 && for i in 1 2 3 4; do if [ -f $i ]; then mv $i $((i-1)); fi; done"}})
-		p, err := d.Plan(t.Context(), s.Connection(lifecycle.StageRules{ClusterWide: true, Rules: []broker.Rule{
-			{APIGroups: []string{""}, Resources: []string{"secrets", "configmaps", "namespaces"}, Verbs: []string{"get"}},
-			{APIGroups: []string{"apiextensions.k8s.io"}, Resources: []string{"customresourcedefinitions"}, Verbs: []string{"get"}},
-		}}), in)
-		got = append(got, "== "+c.name+"\n"+strings.ReplaceAll(steps(t, p, err), vnf, "INSTANCE"))
-		for i := range 5 {
-			_ = os.Remove(filepath.Join(dir, fmt.Sprint(i)))
-		}
+		said, _ := newRelease(t, c.in, c.revisions, c.answers).plan()
+		got = append(got, "== "+c.name+"\n"+said)
 	}
 	if *updatePlans {
 		if err := os.WriteFile("testdata/plans.txt", []byte(strings.Join(got, "\n")), 0o600); err != nil {

@@ -1,0 +1,219 @@
+package render
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/iotest"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/vimbroker/vimbroker/drivers/helm/chart"
+)
+
+const (
+	head = "apiVersion: v2\nname: web\nversion: 1.0.0\n"
+	a    = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"
+)
+
+// task is a chart of these files.
+func task(files map[string]string) chart.Task {
+	r := chart.Task{Release: "web", Namespace: "cnf", Revision: 1, KubeVersion: "v1.36.1"}
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		r.Files = append(r.Files, chart.ChartFile{Path: name, Text: []byte(files[name])})
+	}
+	if files["Chart.yaml"] == "" {
+		r.Files = append(r.Files, chart.ChartFile{Path: "Chart.yaml", Text: []byte(head)})
+	}
+	return r
+}
+
+// objects are those of a rendering, one after the other.
+func objects(a chart.Rendering) string {
+	var all []string
+	for _, o := range a.Objects {
+		all = append(all, string(o.Text))
+	}
+	return strings.Join(all, "\n")
+}
+
+// What is wrong with a chart or its values is said by where it stands, and nothing is rendered.
+func TestChartsThatCannotBeRendered(t *testing.T) {
+	for name, c := range map[string]struct {
+		files  map[string]string
+		change func(*chart.Task)
+		says   string
+	}{
+		"a definition": {map[string]string{"crds/a.yaml": "a: ["}, nil, "a template gives no YAML"},
+		"a dependency's values": {
+			map[string]string{"Chart.yaml": head + "dependencies: [{name: db, version: 1.0.0}]\n", "charts/db/Chart.yaml": strings.Replace(head, "web", "db", 1)},
+			func(r *chart.Task) { r.Values = json.RawMessage(`{"db":7}`) }, "the chart's dependencies cannot be worked out",
+		},
+		"a version of a cluster": {nil, func(r *chart.Task) { r.KubeVersion = "none" }, "the cluster does not say which version of Kubernetes it is"},
+		"another cluster":        {map[string]string{"Chart.yaml": head + "kubeVersion: '>= 2.0.0'\n"}, nil, "the chart asks for Kubernetes >= 2.0.0, and the cluster is v1.36.1"},
+		"an object":              {map[string]string{"templates/a.yaml": "a: ["}, nil, "gives no YAML"},
+		"an ignore file":         {map[string]string{".helmignore": "**\n"}, nil, "its .helmignore cannot be read"},
+		"no version":             {map[string]string{"Chart.yaml": "apiVersion: v2\nname: web\n"}, nil, "it is no chart that Helm can read"},
+		"no such version":        {map[string]string{"Chart.yaml": "apiVersion: v2\nname: web\nversion: x\n"}, nil, "it is no chart that Helm can read"},
+		"no archive":             {nil, func(r *chart.Task) { r.Archive = []byte("x") }, "it is no chart that Helm can read"},
+		"another name":           {nil, func(r *chart.Task) { r.Name = "db" }, "it is web 1.0.0, and not what it is named by"},
+		"another version":        {nil, func(r *chart.Task) { r.Name, r.Version = "web", "2.0.0" }, "it is web 1.0.0, and not what it is named by"},
+		"a library":              {map[string]string{"Chart.yaml": head + "type: library\n"}, nil, "it is a library chart"},
+		"one dependency of two":  {map[string]string{"Chart.yaml": head + "dependencies: [{name: db, version: 1.0.0}, {name: mq, version: 1.0.0}]\n", "charts/db/Chart.yaml": strings.Replace(head, "web", "db", 1)}, nil, "its dependency mq is not in its folder charts"},
+		"values":                 {nil, func(r *chart.Task) { r.Values = json.RawMessage("[]") }, "the values of the request are not a JSON object"},
+		"a profile's values":     {nil, func(r *chart.Task) { r.Overlay.Values = "- a" }, "the values of the profile are not a mapping in YAML"},
+		"a value's name":         {nil, func(r *chart.Task) { r.Sets = []chart.Set{{Name: "a[x]", Value: "1"}} }, "a[x] does not name a value of a chart"},
+		"an override": {nil, func(r *chart.Task) {
+			r.Overlay.Sets = []chart.Set{{Name: "a[x" + strings.Repeat("~", 200) + "]", Value: "1"}}
+		}, "override a[x" + strings.Repeat("~", 97) + " is not in Helm's notation"},
+		"a missing value":         {map[string]string{"templates/a.yaml": "{{ .Values.a.b.c }}"}, nil, "web/templates/a.yaml:1 asks for a value that is not there"},
+		"a schema":                {map[string]string{"values.schema.json": `{"properties":{"a":{"enum":[1]}}}`}, func(r *chart.Task) { r.Values = json.RawMessage(`{"a":2}`) }, "the values do not fit the chart's values.schema.json at /a"},
+		"a keyring without keys":  {nil, func(r *chart.Task) { r.Signed, r.Keyring = true, []byte("x") }, "the keyring of the server holds no keys of OpenPGP"},
+		"an armoured one of none": {nil, func(r *chart.Task) { r.Signed, r.Keyring = true, []byte("-----BEGIN PGP PUBLIC KEY BLOCK-----") }, "the keyring of the server holds no keys of OpenPGP"},
+		"an armoured one of other things": {nil, func(r *chart.Task) {
+			r.Signed, r.Keyring = true, []byte("-----BEGIN PGP PUBLIC KEY BLOCK-----\n\nAAAA\n=xxxx\n-----END PGP PUBLIC KEY BLOCK-----\n")
+		}, "the keyring of the server holds no keys of OpenPGP"},
+	} {
+		r := task(c.files)
+		if c.change != nil {
+			c.change(&r)
+		}
+		got, err := render(r)
+		if err == nil || !strings.Contains(err.Error(), c.says) || len(got.Objects) > 0 || len(got.Release) > 0 {
+			t.Errorf("%s: %d objects, %v, want it to say %q", name, len(got.Objects), err, c.says)
+		}
+	}
+}
+
+// A chart gives what its files and its values say, those of an overlay in their places.
+func TestChartsThatAreRendered(t *testing.T) {
+	const value = a + "data: {x: {{ .Values.x | quote }}, z: {{ .Values.z | quote }}}\n"
+	says := func(x, y string) string {
+		return fmt.Sprintf(`{"apiVersion":"v1","data":{"x":%q,"z":%q},"kind":"ConfigMap","metadata":{"name":"a"}}`, x, y)
+	}
+	plainly := `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"}}`
+	for name, c := range map[string]struct {
+		files  map[string]string
+		change func(*chart.Task)
+		want   string
+	}{
+		"its own values": {map[string]string{"values.yaml": "x: 1\nz: 2\n", "templates/a.yaml": value}, nil, says("1", "2")},
+		"given values":   {map[string]string{"values.yaml": "x: 1\nz: 2\n", "templates/a.yaml": value}, func(r *chart.Task) { r.Values = json.RawMessage(`{"x":3}`) }, says("3", "2")},
+		"no values": {map[string]string{"values.yaml": "x: 1\nz: 2\n", "templates/a.yaml": value}, func(r *chart.Task) {
+			r.Values = json.RawMessage("null")
+			r.Sets = []chart.Set{{Name: "z", Value: "a,b"}}
+		}, says("1", "a,b")},
+		"a profile's over the given": {map[string]string{"templates/a.yaml": value}, func(r *chart.Task) { r.Values, r.Overlay.Values = json.RawMessage(`{"x":3,"z":4}`), "x: 5\n" }, says("5", "4")},
+		"an override over all": {map[string]string{"templates/a.yaml": value}, func(r *chart.Task) {
+			r.Overlay.Values, r.Sets, r.Overlay.Sets = "x: 5\n", []chart.Set{{Name: "x", Value: "6"}, {Name: "z", Value: "7"}}, []chart.Set{{Name: "x", Value: "8"}}
+		}, says("8", "7")},
+		"a file of an overlay":   {map[string]string{"templates/a.yaml": value, "templates/b.yaml": a}, func(r *chart.Task) { r.Overlay.Files = []chart.ChartFile{{Path: "templates/a.yaml"}} }, plainly},
+		"a file that is ignored": {map[string]string{".helmignore": "old/\n", "templates/old/a.yaml": value, "templates/a.yaml": a}, nil, plainly},
+		"a place from the root":  {map[string]string{"/templates/a.yaml": value, "templates/a.yaml": a}, nil, plainly},
+		"a cluster that will do": {map[string]string{"Chart.yaml": head + "kubeVersion: '>= 1.30.0-0'\n", "templates/a.yaml": a}, nil, plainly},
+		"dependencies":           {map[string]string{"Chart.yaml": head + "dependencies: [{name: mq, version: 1.0.0}, {name: db, version: 1.0.0}]\n", "charts/db/Chart.yaml": strings.Replace(head, "web", "db", 1), "charts/mq/Chart.yaml": strings.Replace(head, "web", "mq", 1), "templates/a.yaml": a}, nil, plainly},
+		"a definition it asks of": {map[string]string{
+			"crds/a.yaml":      `{"kind":"CustomResourceDefinition","spec":{"group":"x.example","names":{"kind":"X"},"versions":[{"name":"v1","served":true},{"name":"v2"}]}}` + "\n---\n[]\n---\n" + `{"kind":"X","spec":{"group":"y.example","names":{"kind":"Y"},"versions":[{"name":"v1","served":true}]}}`,
+			"templates/a.yaml": `{{ if and (.Capabilities.APIVersions.Has "x.example/v1") (.Capabilities.APIVersions.Has "x.example/v1/X") (not (.Capabilities.APIVersions.Has "x.example/v2")) (not (.Capabilities.APIVersions.Has "y.example/v1")) }}` + a + `{{ end }}`,
+		}, nil, plainly},
+	} {
+		r := task(c.files)
+		if c.change != nil {
+			c.change(&r)
+		}
+		got, err := render(r)
+		if err != nil || objects(got) != c.want {
+			t.Errorf("%s: %v\n%s\nwant\n%s", name, err, objects(got), c.want)
+		}
+	}
+}
+
+// A lookup is noted once, and so many at most; what was found is given, and what cannot be read is not there.
+func TestLookups(t *testing.T) {
+	of := func(name string) chart.Lookup {
+		return chart.Lookup{APIVersion: "v1", Kind: "ConfigMap", Namespace: "cnf", Name: name}
+	}
+	l := &lookups{found: []chart.LookedUp{{Lookup: of("a"), Object: json.RawMessage(`{"kind":"ConfigMap","metadata":{"name":"a"}}`)}, {Lookup: of("b"), Object: json.RawMessage("[]")}}}
+	kind, _, err := l.GetClientFor("v1", "ConfigMap")
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := kind.Namespace("cnf")
+	for name, there := range map[string]bool{"a": true, "b": false, "c": false} {
+		for range 2 {
+			if o, err := in.Get(t.Context(), name, metav1.GetOptions{}); (err == nil) != there || there && o.GetName() != name {
+				t.Errorf("%s: %v, %v", name, o, err)
+			}
+		}
+	}
+	if len(l.asked) != 3 {
+		t.Errorf("three lookups, each twice, are noted as %v", l.asked)
+	}
+	for n := range maxLookups {
+		_, _ = in.Get(t.Context(), fmt.Sprint("n", n), metav1.GetOptions{})
+	}
+	if len(l.asked) != maxLookups || l.asked[maxLookups-1].Name != fmt.Sprint("n", maxLookups-4) {
+		t.Errorf("%d lookups are noted, the last %v", len(l.asked), l.asked[len(l.asked)-1])
+	}
+	if _, err := in.List(t.Context(), metav1.ListOptions{}); err == nil {
+		t.Error("what is not looked up by name is shown")
+	}
+}
+
+// An index gives the first address of a version.
+func TestIndexes(t *testing.T) {
+	for name, c := range map[string]struct{ index, url, says string }{
+		"its first address":         {"entries: {web: [{version: 1.0.0, urls: [u, v], digest: d}]}", "u", ""},
+		"one without an address":    {"entries: {web: [{version: 1.0.0, urls: []}, {version: 1.0.0, urls: [u], digest: d}]}", "u", ""},
+		"another version":           {"entries: {web: [{version: 2.0.0, urls: [u]}]}", "", "the repository has no web 1.0.0"},
+		"another chart":             {"entries: {db: [{version: 1.0.0, urls: [u]}]}", "", "the repository has no web 1.0.0"},
+		"versions that are no list": {"entries: {web: 7}", "", "no index that Helm can read"},
+		"no YAML":                   {"entries: [", "", "no index that Helm can read"},
+	} {
+		got, err := find(chart.Task{Index: []byte(c.index), Name: "web", Version: "1.0.0"})
+		if got.URL != c.url || c.url != "" && got.Digest != "d" || err == nil != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %+v, %v, want %q, %q", name, got, err, c.url, c.says)
+		}
+	}
+}
+
+// A task that does not come whole, or is too long, ends before the process gives anything up.
+func TestTasksThatAreNotTaken(t *testing.T) {
+	defer signal.Reset(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	for name, in := range map[string]io.Reader{
+		"broken":   io.MultiReader(strings.NewReader("{}"), iotest.ErrReader(errors.New("broken"))),
+		"too long": io.LimitReader(zeros{}, chart.MaxRequest+1),
+	} {
+		var out bytes.Buffer
+		if code := Main(in, &out); code != 1 || out.Len() > 0 {
+			t.Errorf("a task that is %s: %d, %q", name, code, out.String())
+		}
+	}
+	if f, err := os.Open(os.DevNull); err != nil {
+		t.Errorf("the process opens no file any more: %v", err)
+	} else {
+		_ = f.Close()
+	}
+}
+
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
+
+// A name is shown as far as it can be.
+func TestNamesOfCharts(t *testing.T) {
+	for text, want := range map[string]string{" ~": " ~", "a\x1f\x7fb": "ab", "ä": "", strings.Repeat("x", 100): strings.Repeat("x", 100), strings.Repeat("x", 101): strings.Repeat("x", 100)} {
+		if got := printable(text); got != want {
+			t.Errorf("%q is shown as %q, want %q", text, got, want)
+		}
+	}
+}
