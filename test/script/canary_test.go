@@ -18,6 +18,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/vimbroker/vimbroker/test/fakekube"
 	"github.com/vimbroker/vimbroker/test/story"
@@ -207,13 +208,15 @@ func TestNoSecretIsFoundAfterAWholeLife(t *testing.T) {
 	lines := make(chan map[string]bool)
 	go func() {
 		seen := map[string]bool{}
+		often := time.NewTicker(20 * time.Millisecond) // a command takes longer: it is seen, and the machine is not busy with looking
+		defer often.Stop()
 		for {
 			commandLines(seen)
 			select {
 			case <-stop:
 				lines <- seen
 				return
-			default:
+			case <-often.C:
 			}
 		}
 	}()

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 
@@ -38,45 +39,67 @@ func BuildRenderer(t testing.TB, bin string) string {
 // BuildAt is Build for a path.
 func BuildAt(bin string, flags ...string) error { return place("vimbroker", bin, flags) }
 
-// place builds a command in bin/test of the repository, where the tests of all packages
-// find it, and puts it to its path: it is linked anew only where its source has changed.
-// It is built without what debuggers read, which halves the time of linking.
-func place(command, to string, flags []string) (err error) {
-	defer func() {
-		if err != nil {
-			err = fmt.Errorf("building %s: %w", command, err)
-		}
-	}()
-	root, err := process.Repository()
+// place puts a command, built with flags of "go build", to its path.
+func place(command, to string, flags []string) error {
+	built, err := builds.of(command, flags)
 	if err != nil {
-		return err
-	}
-	if err := readSource(root); err != nil {
-		return err
-	}
-	kind := sha256.Sum256([]byte(strings.Join(flags, "\n")))
-	built := filepath.Join(root, "bin", "test", command+"-"+hex.EncodeToString(kind[:4]))
-	if err := os.MkdirAll(filepath.Dir(built), 0o755); err != nil {
-		return err
-	}
-	// Other packages' tests build at the same time.
-	lock, err := os.OpenFile(built+".lock", os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return err
-	}
-	defer lock.Close()
-	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
-		return fmt.Errorf("locking %s: %w", lock.Name(), err)
-	}
-	args := append([]string{"build", "-ldflags=-w", "-o", built}, flags...)
-	out, err := exec.Command("go", append(args, "github.com/vimbroker/vimbroker/cmd/"+command)...).CombinedOutput()
-	if err != nil {
-		return fmt.Errorf("%w\n%s", err, out)
+		return fmt.Errorf("building %s: %w", command, err)
 	}
 	if os.Link(built, to) == nil {
 		return nil
 	}
 	return install(built, to) // it is on another file system, or is there already
+}
+
+// builds are the commands that this process has built, by name and flags, each once.
+var builds built
+
+type built struct {
+	mu sync.Mutex
+	at map[string]string
+}
+
+// of builds a command in bin/test of the repository, where the tests of all packages
+// find it: it is linked anew only where its source has changed. It is built without
+// what debuggers read, which halves the time of linking.
+func (b *built) of(command string, flags []string) (string, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	kind := sha256.Sum256([]byte(strings.Join(flags, "\n")))
+	name := command + "-" + hex.EncodeToString(kind[:4])
+	if at, ok := b.at[name]; ok {
+		return at, nil
+	}
+	root, err := process.Repository()
+	if err != nil {
+		return "", err
+	}
+	if err := readSource(root); err != nil {
+		return "", err
+	}
+	at := filepath.Join(root, "bin", "test", name)
+	if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
+		return "", err
+	}
+	// Other packages' tests build at the same time.
+	lock, err := os.OpenFile(at+".lock", os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return "", err
+	}
+	defer lock.Close()
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
+		return "", fmt.Errorf("locking %s: %w", lock.Name(), err)
+	}
+	args := append([]string{"build", "-ldflags=-w", "-o", at}, flags...)
+	out, err := exec.Command("go", append(args, "github.com/vimbroker/vimbroker/cmd/"+command)...).CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("%w\n%s", err, out)
+	}
+	if b.at == nil {
+		b.at = map[string]string{}
+	}
+	b.at[name] = at
+	return at, nil
 }
 
 // readSource reads the directories of the source: "go test" keeps a result for as long as what
