@@ -10,6 +10,7 @@ import (
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/test/csar"
 	"github.com/vimbroker/vimbroker/test/fake"
+	"github.com/vimbroker/vimbroker/test/field"
 )
 
 // chief may have plans that reach the whole cluster.
@@ -206,11 +207,20 @@ func (r *rig) poll(otherwise string, done func() bool) {
 	}
 }
 
-// TestTenThousandObjects are made, healed and removed.
-func TestTenThousandObjects(t *testing.T) {
+// TestTwoThousandObjects are made and removed.
+func TestTwoThousandObjects(t *testing.T) { manyObjects(t, 2_000) }
+
+// TestFieldTenThousandObjects are as many as a large CNF has.
+func TestFieldTenThousandObjects(t *testing.T) {
+	field.Only(t)
+	manyObjects(t, 10_000)
+}
+
+func manyObjects(t *testing.T, many int) {
+	t.Helper()
 	r := newRig(t)
 	var b strings.Builder
-	for n := range 10_000 {
+	for n := range many {
 		b.WriteString(settings(fmt.Sprintf("c%d", n), "") + "---\n")
 	}
 	id := r.hostile(b.String())
@@ -218,7 +228,7 @@ func TestTenThousandObjects(t *testing.T) {
 	o, err := r.Instantiate(t.Context(), alice, id, hostileWay)
 	r.ends(lifecycle.Completed, o, err)
 	t.Log("instantiated in", time.Since(began))
-	if n := len(r.cluster.Paths()); n != 10_000 {
+	if n := len(r.cluster.Paths()); n != many {
 		t.Errorf("there are %d objects", n)
 	}
 	o, err = r.Terminate(t.Context(), alice, id, nil)
