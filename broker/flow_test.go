@@ -25,6 +25,7 @@ import (
 	"github.com/vimbroker/vimbroker/test/clock"
 	"github.com/vimbroker/vimbroker/test/conformance"
 	"github.com/vimbroker/vimbroker/test/fakekube"
+	"github.com/vimbroker/vimbroker/test/quickstore"
 )
 
 var (
@@ -173,7 +174,7 @@ func (b *bench) logger() *slog.Logger {
 func (b *bench) reopen() {
 	b.t.Helper()
 	path := filepath.Join(b.dir, "data", "vimbroker.db")
-	store, err := sqlite.Open(b.t.Context(), sqlite.Options{Path: path, Now: b.clock.Now, Log: b.logger()})
+	store, err := quickstore.Open(b.t.Context(), sqlite.Options{Path: path, Now: b.clock.Now, Log: b.logger()})
 	if err != nil {
 		b.t.Fatal(err)
 	}

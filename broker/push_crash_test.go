@@ -18,6 +18,7 @@ import (
 	"github.com/vimbroker/vimbroker/policy/egress"
 	"github.com/vimbroker/vimbroker/test/fakekube"
 	"github.com/vimbroker/vimbroker/test/process"
+	"github.com/vimbroker/vimbroker/test/quickstore"
 )
 
 // pushErrand is what a process does until it is killed: it pushes, or keeps what was pushed.
@@ -29,7 +30,7 @@ type pushErrand struct {
 // openPushing opens the broker of a directory; the returned function closes it.
 func openPushing(t *testing.T, dir string) (*broker.Broker, func()) {
 	t.Helper()
-	store, err := sqlite.Open(t.Context(), sqlite.Options{Path: filepath.Join(dir, "data", "vimbroker.db")})
+	store, err := quickstore.Open(t.Context(), sqlite.Options{Path: filepath.Join(dir, "data", "vimbroker.db")})
 	if err != nil {
 		t.Fatal(err)
 	}

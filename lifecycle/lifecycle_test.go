@@ -26,6 +26,7 @@ import (
 	"github.com/vimbroker/vimbroker/policy/audit"
 	"github.com/vimbroker/vimbroker/policy/egress"
 	"github.com/vimbroker/vimbroker/test/clock"
+	"github.com/vimbroker/vimbroker/test/quickstore"
 )
 
 var (
@@ -59,7 +60,7 @@ func newPlant(t *testing.T, change ...func(*lifecycle.Terms)) *plant {
 func newPlantWith(t *testing.T, change func(*lifecycle.Options, *yard)) *plant {
 	t.Helper()
 	p := &plant{t: t, clock: clock.New(time.Date(2031, 5, 6, 7, 8, 9, 0, time.UTC)), yard: &yard{objects: map[string]int32{}}, dir: t.TempDir()}
-	store, err := sqlite.Open(t.Context(), sqlite.Options{Path: filepath.Join(p.dir, "vimbroker.db"), Now: p.clock.Now, Log: slog.New(slog.DiscardHandler)})
+	store, err := quickstore.Open(t.Context(), sqlite.Options{Path: filepath.Join(p.dir, "vimbroker.db"), Now: p.clock.Now, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}

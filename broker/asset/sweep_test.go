@@ -17,6 +17,7 @@ import (
 	"github.com/vimbroker/vimbroker/policy/egress"
 	"github.com/vimbroker/vimbroker/test/clock"
 	"github.com/vimbroker/vimbroker/test/faults"
+	"github.com/vimbroker/vimbroker/test/quickstore"
 )
 
 // standing is a cloud that keeps what is made.
@@ -48,7 +49,7 @@ var alice = policy.Principal{Name: "alice", Project: "core", Roles: []string{pol
 var stocks = faults.Kit[*swept]{
 	New: func(t *testing.T) *swept {
 		s := &swept{t: t, clock: clock.New(time.Date(2031, 5, 6, 7, 8, 9, 0, time.UTC)), cloud: standing{made: map[string]bool{}}}
-		store, err := sqlite.Open(t.Context(), sqlite.Options{Path: filepath.Join(t.TempDir(), "vimbroker.db"), Now: s.clock.Now})
+		store, err := quickstore.Open(t.Context(), sqlite.Options{Path: filepath.Join(t.TempDir(), "vimbroker.db"), Now: s.clock.Now})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -18,6 +18,7 @@ import (
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
 	"github.com/vimbroker/vimbroker/test/clock"
+	"github.com/vimbroker/vimbroker/test/quickstore"
 )
 
 var noon = time.Date(2031, 5, 6, 12, 0, 0, 0, time.UTC)
@@ -76,7 +77,7 @@ func newBench(t *testing.T) *bench {
 	t.Helper()
 	b := &bench{t: t, path: filepath.Join(t.TempDir(), "data", "vimbroker.db"), clock: clock.New(noon)}
 	var err error
-	if b.Store, err = sqlite.Open(t.Context(), sqlite.Options{Path: b.path, Now: b.clock.Now}); err != nil {
+	if b.Store, err = quickstore.Open(t.Context(), sqlite.Options{Path: b.path, Now: b.clock.Now}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = b.Close() })

@@ -12,6 +12,7 @@ import (
 	"github.com/vimbroker/vimbroker/drivers/outlet"
 	"github.com/vimbroker/vimbroker/drivers/sqlite"
 	"github.com/vimbroker/vimbroker/test/process"
+	"github.com/vimbroker/vimbroker/test/quickstore"
 )
 
 // TestKilledOnTheWay kills a process with SIGKILL at each failpoint, and checks that the
@@ -44,7 +45,7 @@ func deliverTo(t *testing.T, dir string, n int) {
 	b := &bench{t: t, path: filepath.Join(dir, "data", "vimbroker.db")}
 	b.clock = newBench(t).clock
 	var err error
-	if b.Store, err = sqlite.Open(t.Context(), sqlite.Options{Path: b.path, Now: b.clock.Now}); err != nil {
+	if b.Store, err = quickstore.Open(t.Context(), sqlite.Options{Path: b.path, Now: b.clock.Now}); err != nil {
 		t.Fatal(err)
 	}
 	defer b.Close()

@@ -26,6 +26,7 @@ import (
 	"github.com/vimbroker/vimbroker/policy/audit"
 	"github.com/vimbroker/vimbroker/policy/egress"
 	"github.com/vimbroker/vimbroker/test/clock"
+	"github.com/vimbroker/vimbroker/test/quickstore"
 	"github.com/vimbroker/vimbroker/test/real/pki"
 )
 
@@ -151,12 +152,12 @@ func set(t *testing.T, later bool) *scene {
 
 func setUp(t *testing.T, o grant.Options) *scene {
 	t.Helper()
-	store, err := sqlite.Open(t.Context(), sqlite.Options{Path: filepath.Join(t.TempDir(), "broker.db")})
+	store, err := quickstore.Open(t.Context(), sqlite.Options{Path: filepath.Join(t.TempDir(), "broker.db")})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = store.Close() })
-	policies, err := policy.Load(nil)
+	policies, err := usual()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -708,3 +709,6 @@ func TestAGrantNamesTheLinksOfItsPlacement(t *testing.T) {
 	wants(scaled, 0)
 	s.refused("one whose link is gone", broker.ErrDenied, "names sgi", s.tacker, ask("CHANGE_EXT_CONN", "op-9", "v"))
 }
+
+// usual are the policies of a site that has none of its own.
+var usual = sync.OnceValues(func() (*policy.Policies, error) { return policy.Load(nil) })

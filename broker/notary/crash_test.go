@@ -18,6 +18,7 @@ import (
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
 	"github.com/vimbroker/vimbroker/test/process"
+	"github.com/vimbroker/vimbroker/test/quickstore"
 )
 
 // TestKilledWhileAnchoring kills a process with SIGKILL between handing a checkpoint over and
@@ -45,7 +46,7 @@ func TestKilledWhileAnchoring(t *testing.T) {
 // anchorOnce writes an entry to the log in a directory, signs it, and anchors to a file there.
 func anchorOnce(t *testing.T, dir string) {
 	t.Helper()
-	s, err := sqlite.Open(t.Context(), sqlite.Options{Path: filepath.Join(dir, "data", "vimbroker.db")})
+	s, err := quickstore.Open(t.Context(), sqlite.Options{Path: filepath.Join(dir, "data", "vimbroker.db")})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -23,6 +24,7 @@ import (
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
 	"github.com/vimbroker/vimbroker/test/clock"
+	"github.com/vimbroker/vimbroker/test/quickstore"
 )
 
 var (
@@ -81,10 +83,10 @@ func set(t *testing.T) *scene {
 		clock: clock.New(time.Date(2031, 5, 6, 7, 8, 9, 0, time.UTC)),
 	}
 	var err error
-	if s.store, err = sqlite.Open(t.Context(), sqlite.Options{Path: s.path}); err != nil {
+	if s.store, err = quickstore.Open(t.Context(), sqlite.Options{Path: s.path}); err != nil {
 		t.Fatal(err)
 	}
-	policies, err := policy.Load(nil)
+	policies, err := usual()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -432,3 +434,6 @@ func TestClientsAreRefusedByField(t *testing.T) {
 		t.Errorf("Create beyond the quota = %v, want ErrQuota", err)
 	}
 }
+
+// usual are the policies of a site that has none of its own.
+var usual = sync.OnceValues(func() (*policy.Policies, error) { return policy.Load(nil) })

@@ -24,6 +24,7 @@ import (
 	"github.com/vimbroker/vimbroker/test/clock"
 	"github.com/vimbroker/vimbroker/test/fake"
 	"github.com/vimbroker/vimbroker/test/fakekube"
+	"github.com/vimbroker/vimbroker/test/quickstore"
 )
 
 var (
@@ -61,7 +62,7 @@ func newBench(t *testing.T, change ...func(*onboard.Settings)) *bench {
 	}
 	log := slog.New(slog.NewTextHandler(b.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	var err error
-	if b.store, err = sqlite.Open(t.Context(), sqlite.Options{Path: filepath.Join(b.dir, "data", "vimbroker.db"), Now: b.clock.Now, Log: log}); err != nil {
+	if b.store, err = quickstore.Open(t.Context(), sqlite.Options{Path: filepath.Join(b.dir, "data", "vimbroker.db"), Now: b.clock.Now, Log: log}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { b.store.Close() })
@@ -88,7 +89,7 @@ func (b *bench) serve(change func(*broker.Terms)) {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	policies, err := policy.Load(nil)
+	policies, err := usual()
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -407,3 +408,6 @@ func wantKind(t *testing.T, what string, err, kind error) {
 		t.Errorf("%s = %v, want %v", what, err, kind)
 	}
 }
+
+// usual are the policies of a site that has none of its own.
+var usual = sync.OnceValues(func() (*policy.Policies, error) { return policy.Load(nil) })

@@ -21,6 +21,7 @@ import (
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
 	"github.com/vimbroker/vimbroker/test/clock"
+	"github.com/vimbroker/vimbroker/test/quickstore"
 )
 
 // people are callers by token.
@@ -82,7 +83,7 @@ type stay struct {
 
 func newStay(t *testing.T) *stay {
 	t.Helper()
-	store, err := sqlite.Open(t.Context(), sqlite.Options{Path: filepath.Join(t.TempDir(), "broker.db")})
+	store, err := quickstore.Open(t.Context(), sqlite.Options{Path: filepath.Join(t.TempDir(), "broker.db")})
 	if err != nil {
 		t.Fatal(err)
 	}

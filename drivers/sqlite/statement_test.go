@@ -220,7 +220,7 @@ func (r *recorder) note(database, text string, args []driver.NamedValue) {
 }
 
 func (r *recorder) Open(name string) (driver.Conn, error) {
-	c, err := r.Driver.Open(name)
+	c, err := r.Driver.Open(strings.Replace(name, "synchronous(FULL)", "synchronous(OFF)", 1)) // what a power failure leaves is no matter here
 	if err != nil {
 		return nil, err
 	}

@@ -38,6 +38,7 @@ import (
 	"github.com/vimbroker/vimbroker/test/clock"
 	"github.com/vimbroker/vimbroker/test/fake"
 	"github.com/vimbroker/vimbroker/test/fakekube"
+	"github.com/vimbroker/vimbroker/test/quickstore"
 )
 
 var (
@@ -73,7 +74,7 @@ func newBench(t *testing.T, change ...func(*bundle.Options)) *bench {
 			t.Fatal(err)
 		}
 	}
-	file, err := sqlite.Open(t.Context(), sqlite.Options{Path: filepath.Join(dir, "vimbroker.db"), Now: b.clock.Now, Log: log})
+	file, err := quickstore.Open(t.Context(), sqlite.Options{Path: filepath.Join(dir, "vimbroker.db"), Now: b.clock.Now, Log: log})
 	must(err)
 	t.Cleanup(func() { file.Close() })
 	b.store = &store{Store: file, clock: b.clock, begun: make(chan struct{}, 1)}

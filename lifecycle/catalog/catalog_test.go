@@ -22,6 +22,7 @@ import (
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
 	"github.com/vimbroker/vimbroker/test/clock"
+	"github.com/vimbroker/vimbroker/test/quickstore"
 )
 
 // canary stands in a manifest of every package, and nowhere else.
@@ -43,7 +44,7 @@ type scene struct {
 
 func set(t *testing.T, change func(*catalog.Options)) *scene {
 	t.Helper()
-	store, err := sqlite.Open(t.Context(), sqlite.Options{Path: filepath.Join(t.TempDir(), "broker.db")})
+	store, err := quickstore.Open(t.Context(), sqlite.Options{Path: filepath.Join(t.TempDir(), "broker.db")})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/vimbroker/vimbroker/lifecycle/catalog"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
+	"github.com/vimbroker/vimbroker/test/quickstore"
 )
 
 // looking is the look at an instance, which a server takes when it starts.
@@ -21,7 +22,7 @@ var looking = scenario{
 	prepare: func(s *scene) {
 		v := s.register("edge")
 		s.stop()
-		store, err := sqlite.Open(s.ctx(), sqlite.Options{Path: filepath.Join(s.dir, "vimbroker.db")})
+		store, err := quickstore.Open(s.ctx(), sqlite.Options{Path: filepath.Join(s.dir, "vimbroker.db")})
 		if err != nil {
 			s.t.Fatal(err)
 		}

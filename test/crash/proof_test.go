@@ -24,6 +24,7 @@ import (
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
 	"github.com/vimbroker/vimbroker/policy/audit/tree"
+	"github.com/vimbroker/vimbroker/test/quickstore"
 )
 
 var (
@@ -225,7 +226,7 @@ func (s *scene) proveAtRest() {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	store, err := sqlite.Open(s.ctx(), sqlite.Options{Path: filepath.Join(s.dir, "vimbroker.db")})
+	store, err := quickstore.Open(s.ctx(), sqlite.Options{Path: filepath.Join(s.dir, "vimbroker.db")})
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
 	"github.com/vimbroker/vimbroker/test/fake"
+	"github.com/vimbroker/vimbroker/test/quickstore"
 )
 
 // scenario is one flow in which the server is killed.
@@ -473,7 +474,7 @@ func (s *scene) growOld() {
 		s.t.Fatal(err)
 	}
 	file := filepath.Join(s.dir, "vimbroker.db")
-	store, err := sqlite.Open(s.ctx(), sqlite.Options{Path: file})
+	store, err := quickstore.Open(s.ctx(), sqlite.Options{Path: file})
 	if err != nil {
 		s.t.Fatal(err)
 	}

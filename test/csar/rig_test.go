@@ -32,6 +32,7 @@ import (
 	"github.com/vimbroker/vimbroker/test/csar"
 	"github.com/vimbroker/vimbroker/test/fakeheat"
 	"github.com/vimbroker/vimbroker/test/fakeobjects"
+	"github.com/vimbroker/vimbroker/test/quickstore"
 )
 
 var alice = policy.Principal{Name: "alice", Project: "core", Roles: []string{policy.RoleMember}}
@@ -63,12 +64,12 @@ func newRig(t *testing.T) *rig {
 		defer mu.Unlock()
 		return r.log.Write(p)
 	}), nil))
-	store, err := sqlite.Open(t.Context(), sqlite.Options{Path: filepath.Join(r.dir, "vimbroker.db"), Now: time.Now, Log: slog.New(slog.DiscardHandler)})
+	store, err := quickstore.Open(t.Context(), sqlite.Options{Path: filepath.Join(r.dir, "vimbroker.db"), Now: time.Now, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = store.Close() })
-	policies, err := policy.Load(nil)
+	policies, err := usual()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -269,3 +270,6 @@ func (r *rig) pods(namespace, of string) (n int) {
 	}
 	return n
 }
+
+// usual are the policies of a site that has none of its own.
+var usual = sync.OnceValues(func() (*policy.Policies, error) { return policy.Load(nil) })

@@ -15,6 +15,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -34,6 +35,7 @@ import (
 	"github.com/vimbroker/vimbroker/test/clock"
 	"github.com/vimbroker/vimbroker/test/conformance"
 	"github.com/vimbroker/vimbroker/test/depot"
+	"github.com/vimbroker/vimbroker/test/quickstore"
 )
 
 func TestConformance(t *testing.T) {
@@ -96,7 +98,7 @@ func trusting(t *testing.T, s *depot.Server) *http.Client {
 func serve(t *testing.T, now func() time.Time) (*broker.Broker, *client.Client) {
 	t.Helper()
 	dir, log := t.TempDir(), slog.New(slog.DiscardHandler)
-	store, err := sqlite.Open(t.Context(), sqlite.Options{Path: filepath.Join(dir, "data", "vimbroker.db"), Log: log})
+	store, err := quickstore.Open(t.Context(), sqlite.Options{Path: filepath.Join(dir, "data", "vimbroker.db"), Log: log})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +107,7 @@ func serve(t *testing.T, now func() time.Time) (*broker.Broker, *client.Client) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	policies, err := policy.Load(nil)
+	policies, err := usual()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -267,3 +269,6 @@ func nothingElseKnows(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// usual are the policies of a site that has none of its own.
+var usual = sync.OnceValues(func() (*policy.Policies, error) { return policy.Load(nil) })

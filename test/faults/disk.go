@@ -14,9 +14,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/vimbroker/vimbroker/drivers/sqlite"
+	"github.com/vimbroker/vimbroker/test/quickstore"
 )
 
 // through is the driver that all stores of a test are opened through.
@@ -57,7 +57,7 @@ type watched struct {
 // the real disk.
 func watch(t testing.TB, p *Points, open func()) {
 	t.Helper()
-	if _, err := empty(); err != nil {
+	if _, err := quickstore.Empty(); err != nil {
 		t.Fatal(err)
 	}
 	through.mu.Lock()
@@ -87,30 +87,12 @@ func (d *disk) of(path string) (*watched, error) {
 	if file, err := os.Stat(path); err == nil && file.Size() > 0 { // it is a copy of another
 		return d.watched[path], nil
 	}
-	raw, err := empty()
+	raw, err := quickstore.Empty()
 	if err != nil {
 		return nil, err
 	}
 	return d.watched[path], os.WriteFile(path, raw, 0o600)
 }
-
-// empty is a database without rows.
-var empty = sync.OnceValues(func() ([]byte, error) {
-	dir, err := os.MkdirTemp("", "faults")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir)
-	path := filepath.Join(dir, "vimbroker.db")
-	store, err := sqlite.Open(context.Background(), sqlite.Options{Path: path, Now: func() time.Time { return time.Unix(0, 0) }})
-	if err != nil {
-		return nil, err
-	}
-	if err := store.Close(); err != nil {
-		return nil, err
-	}
-	return os.ReadFile(path)
-})
 
 func (d *disk) Open(name string) (driver.Conn, error) {
 	path, _, _ := strings.Cut(strings.TrimPrefix(name, "file:"), "?")
@@ -121,9 +103,6 @@ func (d *disk) Open(name string) (driver.Conn, error) {
 	w, err := d.of(path)
 	if err != nil {
 		return nil, err
-	}
-	if w != nil {
-		name = strings.Replace(name, "synchronous(FULL)", "synchronous(OFF)", 1)
 	}
 	c, err := d.Driver.Open(name)
 	if err != nil || w == nil {

@@ -28,6 +28,7 @@ import (
 	"github.com/vimbroker/vimbroker/drivers/sqlite"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
+	"github.com/vimbroker/vimbroker/test/quickstore"
 )
 
 const issuer = "https://broker.example:8443"
@@ -62,7 +63,7 @@ func newBench(t *testing.T, limits api.Limits) *bench {
 	now := time.Now()
 	b := &bench{t: t, leases: holder{now: now}}
 	log := slog.New(slog.NewTextHandler(&b.log, nil))
-	store, err := sqlite.Open(t.Context(), sqlite.Options{Path: filepath.Join(t.TempDir(), "broker.db")})
+	store, err := quickstore.Open(t.Context(), sqlite.Options{Path: filepath.Join(t.TempDir(), "broker.db")})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,6 +27,7 @@ import (
 	"github.com/vimbroker/vimbroker/policy/egress"
 	"github.com/vimbroker/vimbroker/test/fake"
 	"github.com/vimbroker/vimbroker/test/fakekube"
+	"github.com/vimbroker/vimbroker/test/quickstore"
 )
 
 // faulty is the real broker, of which CheckVIM does as it is told.
@@ -69,7 +70,7 @@ func newBench(t testing.TB, site ...string) *bench {
 	log := slog.New(slog.NewJSONHandler(b.log, &slog.HandlerOptions{Level: slog.LevelDebug, ReplaceAttr: broker.LogCause}))
 	dir := t.TempDir()
 	b.database = filepath.Join(dir, "data", "vimbroker.db")
-	store, err := sqlite.Open(t.Context(), sqlite.Options{Path: filepath.Join(dir, "data", "vimbroker.db"), Log: log})
+	store, err := quickstore.Open(t.Context(), sqlite.Options{Path: filepath.Join(dir, "data", "vimbroker.db"), Log: log})
 	if err != nil {
 		t.Fatal(err)
 	}

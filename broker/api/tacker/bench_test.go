@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/vimbroker/vimbroker/broker"
@@ -22,6 +23,7 @@ import (
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/egress"
 	"github.com/vimbroker/vimbroker/test/fakekube"
+	"github.com/vimbroker/vimbroker/test/quickstore"
 )
 
 // bench is Tacker's API before the real broker and a fake API server.
@@ -40,7 +42,7 @@ func newBench(t testing.TB, compat bool) *bench {
 	b := &bench{TB: t, kube: fakekube.New(t, fakekube.Options{}), tokens: map[string]string{}}
 	log := slog.New(slog.DiscardHandler)
 	b.database = filepath.Join(t.TempDir(), "data", "vimbroker.db")
-	store, err := sqlite.Open(t.Context(), sqlite.Options{Path: b.database, Log: log})
+	store, err := quickstore.Open(t.Context(), sqlite.Options{Path: b.database, Log: log})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +52,7 @@ func newBench(t testing.TB, compat bool) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	policies, err := policy.Load(nil)
+	policies, err := usual()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,3 +148,6 @@ func (b *bench) body(name string, more ...string) string {
 	}
 	return string(text)
 }
+
+// usual are the policies of a site that has none of its own.
+var usual = sync.OnceValues(func() (*policy.Policies, error) { return policy.Load(nil) })

@@ -25,6 +25,7 @@ import (
 	"github.com/vimbroker/vimbroker/policy/audit"
 	"github.com/vimbroker/vimbroker/policy/egress"
 	"github.com/vimbroker/vimbroker/test/doors"
+	"github.com/vimbroker/vimbroker/test/quickstore"
 )
 
 // canary stands in a manifest, and in no error and no log.
@@ -42,7 +43,7 @@ type client struct {
 func serve(t *testing.T) *client {
 	t.Helper()
 	dir := t.TempDir()
-	store, err := sqlite.Open(t.Context(), sqlite.Options{Path: filepath.Join(dir, "broker.db")})
+	store, err := quickstore.Open(t.Context(), sqlite.Options{Path: filepath.Join(dir, "broker.db")})
 	if err != nil {
 		t.Fatal(err)
 	}
