@@ -55,15 +55,15 @@ func (w *watcher) tied(c Cluster, v broker.VIM) bool {
 
 // comeBack has a VIM follow a cluster that is the VIM's system of before: of a management cluster that is followed no more, or
 // of one that the cluster is gone from. It is proven by the server, which is at the same address and verified by the same
-// authority.
+// authority. False: nothing is to come back.
 func (w *watcher) comeBack(ctx context.Context, c Cluster, s Seen, got ClusterSecret, taken *takenError) (broker.VIM, bool, error) {
 	v, err := w.before(ctx, c, taken)
 	if err != nil || v.ID == "" {
-		return v, false, err
+		return v, err != nil, err
 	}
 	holder, free, err := w.holder(ctx, c, v)
 	if err != nil || !free {
-		return v, false, err
+		return v, err != nil, err
 	}
 	if !w.tied(c, v) {
 		labels := map[string]*string{}
@@ -77,23 +77,23 @@ func (w *watcher) comeBack(ctx context.Context, c Cluster, s Seen, got ClusterSe
 			return v, false, nil
 		}
 		if err != nil {
-			return v, false, err
+			return v, true, err
 		}
 		failpoint.At("onboard.come-back")
 	}
-	if holder.ID == "" || holder.ID == c.ID {
+	if holder.ID == "" {
 		return v, true, nil
 	}
 	act, err := w.act(ctx, holder)
 	if err != nil {
-		return v, false, err
+		return v, true, err
 	}
 	_, err = w.Store.UpdateCluster(ctx, holder.ID, func(h *Cluster) error {
 		h.State, h.VIM, h.Reason, h.Message, h.UpdatedAt = StateRetired, "", "", "", w.Now()
 		return nil
 	}, act.Done(audit.DetailReason, "its VIM follows the cluster on another management cluster",
 		audit.DetailOld+detailState, string(holder.State), audit.DetailNew+detailState, string(StateRetired)))
-	return v, err == nil, err
+	return v, true, err
 }
 
 // before is the VIM that a cluster may have been, empty if there is none: that of the cluster whose system it leads to, or the
@@ -122,8 +122,8 @@ func (w *watcher) holder(ctx context.Context, c Cluster, v broker.VIM) (holder C
 	for _, other := range same {
 		if other.VIM == v.ID && other.ID != c.ID {
 			moves := !other.GoneAt.IsZero() && (other.State == StateRegistered || other.State == StateQuarantined)
-			return other, moves && err == nil, err
+			return other, moves, err
 		}
 	}
-	return Cluster{}, err == nil, err
+	return Cluster{}, true, err
 }

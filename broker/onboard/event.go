@@ -77,7 +77,7 @@ func EventOf(e audit.Entry) (ClusterEvent, bool) {
 		v.Kind = EventRegistered
 	case is == StateQuarantined, is == "" && doubts[v.Reason] && (doubts[before] || e.Detail[audit.DetailNew+detailSecret] != ""):
 		v.Kind = EventQuarantined
-	case e.Detail[audit.DetailNew+detailSecret] != "" && v.VIM != "" && is != StateQuarantined && is != StateRegistering:
+	case e.Detail[audit.DetailNew+detailSecret] != "" && v.VIM != "" && is != StateRegistering:
 		v.Kind = EventUpdated
 	case v.VIM != "" && (is == StateRetired || is == StateWaiting):
 		v.Kind = EventRetired

@@ -51,7 +51,7 @@ func (o *Onboarding) follow(ctx context.Context, vim string) error {
 		if err = o.watch(ctx, m); errors.Is(err, errChanged) {
 			continue
 		}
-		if err != nil && ctx.Err() == nil {
+		if ctx.Err() == nil {
 			m.Trouble = broker.Message(err)
 			if noted := o.Store.NoteManagement(ctx, m); noted != nil {
 				err = errors.Join(err, noted)
@@ -247,7 +247,6 @@ func (w *watcher) leaveRows(ctx context.Context) error {
 		for _, c := range rows {
 			if c.State == StateRetiring {
 				w.queue.add(k, 0)
-				continue
 			}
 			w.mu.Lock()
 			follows := w.follows(c.Namespace, true)

@@ -1,6 +1,7 @@
 package onboard
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -68,7 +69,7 @@ func (w *watcher) letGo(ctx context.Context, c Cluster) (time.Duration, error) {
 	if left, err := w.moves(ctx, &c); err != nil || left > 0 || c.State == StateRetired {
 		return left, err
 	}
-	if may, err := w.mayGo(ctx); err != nil || !may {
+	if may, err := w.mayGo(ctx); !may {
 		return waitEvery, errors.Join(err, w.note(ctx, c, ReasonHeld, held))
 	}
 	c, err = w.move(ctx, c, func(now *Cluster) {
@@ -159,7 +160,7 @@ func (w *watcher) mayGo(ctx context.Context) (bool, error) {
 // gone, the system that they were for no longer exists.
 func (w *watcher) retire(ctx context.Context, c Cluster) (time.Duration, error) {
 	v, err := w.Broker.VIM(ctx, w.self, c.VIM)
-	waits := err == nil && v.State == broker.VIMDraining
+	waits := v.State == broker.VIMDraining
 	silent := err == nil && w.Now().Sub(c.GoneAt) >= silentFor
 	if silent {
 		v, err = w.Broker.CheckVIM(ctx, w.self, c.VIM)
@@ -177,7 +178,7 @@ func (w *watcher) retire(ctx context.Context, c Cluster) (time.Duration, error) 
 			return drainEvery, w.note(ctx, c, ReasonDraining, draining)
 		}
 		if known, is := errors.AsType[*broker.Error](err); gone && is && known.Next == broker.NextEndUses {
-			err = errors.Join(err, w.tell(ctx, v))
+			err = cmp.Or(w.tell(ctx, v), err)
 		}
 	}
 	if err != nil && !errors.Is(err, broker.ErrNotFound) {

@@ -207,14 +207,16 @@ func (o *Onboarding) Release(ctx context.Context, p policy.Principal, ref string
 	if err != nil {
 		return Management{}, err
 	}
-	now, err := o.Store.Management(ctx, v.ID)
-	if err == nil && !now.HeldAt.IsZero() {
+	m, err := o.Store.Management(ctx, v.ID)
+	if !m.HeldAt.IsZero() {
 		act.With(detailEvent, string(EventReleased))
 	}
-	m, err := o.Store.UpdateManagement(ctx, v.ID, func(m *Management) error {
-		m.HeldAt, m.ReleasedUntil, m.UpdatedAt = time.Time{}, o.Now().Add(releasedFor), o.Now()
-		return nil
-	}, act.Done(audit.DetailReason, "released"))
+	if err == nil {
+		m, err = o.Store.UpdateManagement(ctx, v.ID, func(m *Management) error {
+			m.HeldAt, m.ReleasedUntil, m.UpdatedAt = time.Time{}, o.Now().Add(releasedFor), o.Now()
+			return nil
+		}, act.Done(audit.DetailReason, "released"))
+	}
 	if err != nil {
 		return Management{}, o.desk.Refuse(ctx, act, notEnabled(err))
 	}

@@ -285,7 +285,7 @@ func (w *watcher) lookFresh(ctx context.Context, c Cluster) (Seen, error) {
 func (w *watcher) takePushed(ctx context.Context, c Cluster, s Seen, got ClusterSecret) error {
 	if c.VIM == "" {
 		_, waits, err := w.notYet(ctx, c, s)
-		if !waits && err == nil {
+		if !waits {
 			_, err = w.registerWith(ctx, c, s, got)
 		}
 		return err

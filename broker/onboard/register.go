@@ -25,7 +25,7 @@ func (w *watcher) register(ctx context.Context, c Cluster, s Seen) (time.Duratio
 			return 0, err // until then: the next refresh looks
 		}
 	}
-	if again, waits, err := w.notYet(ctx, c, s); waits || err != nil {
+	if again, waits, err := w.notYet(ctx, c, s); waits {
 		return again, err
 	}
 	got, err := w.secret(ctx, s)
@@ -159,7 +159,7 @@ func (w *watcher) registerVIM(ctx context.Context, c *Cluster, s Seen, got Clust
 	}
 	var taken *takenError
 	if errors.Is(err, broker.ErrExists) || errors.As(err, &taken) {
-		if back, comes, failed := w.comeBack(ctx, *c, s, got, taken); failed != nil || comes {
+		if back, comes, failed := w.comeBack(ctx, *c, s, got, taken); comes {
 			v, err = back, failed
 		}
 	}
@@ -264,7 +264,7 @@ func (o *Onboarding) freed(ctx context.Context, c Cluster) (bool, error) {
 	if errors.Is(err, broker.ErrNotFound) {
 		return true, nil
 	}
-	return err == nil && (other.State == StateRetired || other.System == ""), err
+	return other.State == StateRetired || other.System == "", err
 }
 
 func (w *watcher) notRegistered(ctx context.Context, c Cluster, err error) (time.Duration, error) {

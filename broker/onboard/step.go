@@ -60,8 +60,8 @@ func (w *watcher) step(ctx context.Context, k key) (again time.Duration, err err
 
 	sooner := func(d time.Duration, failed error) {
 		err = errors.Join(err, failed)
-		if d > 0 && (again == 0 || d < again) {
-			again = d
+		if d > 0 {
+			again = min(d, cmp.Or(again, d))
 		}
 	}
 	var mine *Cluster
@@ -85,10 +85,10 @@ func (w *watcher) step(ctx context.Context, k key) (again time.Duration, err err
 	case mine != nil:
 		w.forgetMissing(mine.ID)
 	case !takes || !w.m.selects(seen) || seen.Deleting:
-		return again, err
+		return again, nil
 	case total >= maxClusters:
 		w.trouble(w.scope(k.namespace), "it has more clusters than are followed")
-		return again, err
+		return again, nil
 	default:
 		c, failed := w.add(ctx, seen)
 		if failed != nil {
@@ -145,7 +145,7 @@ func (w *watcher) add(ctx context.Context, s Seen) (Cluster, error) {
 // stored is the row of a cluster as it is now; missing if there is none.
 func (w *watcher) stored(ctx context.Context, s Seen, missing error) (Cluster, error) {
 	found, _, err := w.Store.Clusters(ctx, ClusterFilter{Management: w.m.VIM, Namespace: s.Namespace, Name: s.Name})
-	if at := slices.IndexFunc(found, func(c Cluster) bool { return c.UID == s.UID }); at >= 0 && err == nil {
+	if at := slices.IndexFunc(found, func(c Cluster) bool { return c.UID == s.UID }); at >= 0 {
 		return found[at], nil
 	}
 	return Cluster{}, errors.Join(err, missing)
