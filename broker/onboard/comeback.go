@@ -122,7 +122,7 @@ func (w *watcher) holder(ctx context.Context, c Cluster, v broker.VIM) (holder C
 	for _, other := range same {
 		if other.VIM == v.ID && other.ID != c.ID {
 			moves := !other.GoneAt.IsZero() && (other.State == StateRegistered || other.State == StateQuarantined)
-			return other, moves, err
+			return other, moves, nil
 		}
 	}
 	return Cluster{}, true, err

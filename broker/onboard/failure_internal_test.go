@@ -199,6 +199,11 @@ var more = map[string]passage{
 		x.secretOf(x.clusters[key{"a", "edge"}], "system-edge", "2")
 		x.fails["UpdateVIM"] = broker.ErrUnauthorized
 	}, want: StateRegistered, why: ReasonCredentialRefused},
+	"one whose new credential cannot be compared": {given: func(x *world) {
+		x.registered()
+		x.secretOf(x.clusters[key{"a", "edge"}], "system-edge", "2")
+		x.fails["SameTarget"] = broker.ErrUnreachable
+	}, want: StateRegistered, why: ReasonUnavailable},
 	"one whose VIM does not answer": {given: func(x *world) {
 		x.registered()
 		x.vim("v", func(v *broker.VIM) {

@@ -362,10 +362,9 @@ func (x *world) silent(next broker.Next) {
 func TestARowOfBeforeIsNoRival(t *testing.T) {
 	x := newWorld(t)
 	x.untied(nil)
-	x.row("c", func(c *Cluster) { c.State = StateRegistering })
+	before := x.row("c", func(c *Cluster) { c.State, c.Reason = StateQuarantined, ReasonSystemTaken })
+	before.VIM, before.System = "", ""
 	w := x.watcher()
-	before := x.rows["c"]
-	waiting(&before)
 	if _, err := w.register(t.Context(), before, x.clusters[key{"a", "edge"}]); err != nil || x.rows["c"].State != StateRegistered || x.rows["c"].VIM != "v" {
 		t.Errorf("it is %+v, %v", x.rows["c"], err)
 	}
