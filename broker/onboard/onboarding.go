@@ -152,7 +152,7 @@ func (o *Onboarding) EnableConfigured(ctx context.Context, project, name string,
 	}
 	now, err := o.Store.Management(ctx, v.ID)
 	switch {
-	case err == nil && now.same(s):
+	case now.same(s):
 		return nil
 	case err != nil && !errors.Is(err, broker.ErrNotFound):
 		return err

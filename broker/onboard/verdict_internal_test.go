@@ -279,17 +279,34 @@ func TestWhatALookDecides(t *testing.T) {
 			x.going(suspendedPaused)
 			x.row("c", func(c *Cluster) { c.GoneAt = x.now.Add(-moveFor) })
 		}, want: StateRetired, vim: "v"},
-		"many that went ten minutes ago": {given: func(x *world) { x.going(""); x.went(x.now.Add(-breakerWindow)) }, want: StateRegistered, why: ReasonHeld, vim: "v",
-			then: func(x *world) bool { return x.m.HeldAt.Equal(x.now) }},
+		"many that went ten minutes ago": {
+			given: func(x *world) { x.going(""); x.went(x.now.Add(-breakerWindow)) }, want: StateRegistered, why: ReasonHeld, vim: "v",
+			then: func(x *world) bool { return x.m.HeldAt.Equal(x.now) },
+		},
 		"many that went before that": {given: func(x *world) { x.going(""); x.went(x.now.Add(-breakerWindow - 1)) }, want: StateRetired, vim: "v"},
-		"held since before": {given: func(x *world) { x.going(""); x.m.HeldAt = x.now.Add(-time.Hour) }, want: StateRegistered, why: ReasonHeld, vim: "v",
-			then: func(x *world) bool { return x.m.HeldAt.Before(x.now) }},
-		"instances that end with it": {given: func(x *world) { x.silent(broker.NextEndUses) }, want: StateRetiring, why: ReasonDraining, vim: "v",
+		"held since before": {
+			given: func(x *world) { x.going(""); x.m.HeldAt = x.now.Add(-time.Hour) }, want: StateRegistered, why: ReasonHeld, vim: "v",
+			then: func(x *world) bool { return x.m.HeldAt.Before(x.now) },
+		},
+		"instances that end with it": {
+			given: func(x *world) { x.silent(broker.NextEndUses) }, want: StateRetiring, why: ReasonDraining, vim: "v",
 			then: func(x *world) bool {
 				return x.vims["v"].Labels[broker.LabelGone] == "true" && x.vims["v"].Suspended == suspendedGone && x.deletion == broker.Deletion{Gone: true}
-			}},
-		"something else in the way": {given: func(x *world) { x.silent(broker.NextListVIMs) }, want: StateRetiring, why: ReasonDraining, vim: "v",
-			then: func(x *world) bool { return x.vims["v"].Labels[broker.LabelGone] == "" }},
+			},
+		},
+		"something else in the way": {
+			given: func(x *world) { x.silent(broker.NextListVIMs) }, want: StateRetiring, why: ReasonDraining, vim: "v",
+			then: func(x *world) bool { return x.vims["v"].Labels[broker.LabelGone] == "" },
+		},
+		"one that drains": {given: func(x *world) {
+			x.silent(broker.NextListVIMs)
+			x.vim("v", func(v *broker.VIM) { v.State = broker.VIMDraining })
+			x.row("c", func(c *Cluster) { c.State, c.GoneAt = StateRetiring, x.now.Add(time.Microsecond-silentFor) })
+		}, want: StateRetiring, why: ReasonDraining, vim: "v", then: func(x *world) bool { return x.rows["c"].Attempts == 0 && !x.asked("DeleteVIM") }},
+		"one that drains since long": {given: func(x *world) {
+			x.silent(broker.NextListVIMs)
+			x.vim("v", func(v *broker.VIM) { v.State = broker.VIMDraining })
+		}, want: StateRetiring, why: ReasonDraining, vim: "v", then: func(x *world) bool { return x.rows["c"].Attempts == 1 && !x.asked("DeleteVIM") }},
 		"a watch that has not listed": {given: func(x *world) { x.silent(broker.NextListVIMs) }, want: StateRetiring, why: ReasonDraining, vim: "v"},
 	}
 	for name, v := range gone {
@@ -435,6 +452,39 @@ func TestALookThatAnotherWorkerHasTakenOver(t *testing.T) {
 		if (wait > 0) != again || strings.Contains(x.log.String(), "cannot be followed now") != again {
 			t.Errorf("after %v it waits %s and says %q", err, wait, x.log.String())
 		}
+	}
+}
+
+// TestAnEndedLookSaysNothing of what fails because of that.
+func TestAnEndedLookSaysNothing(t *testing.T) {
+	x := newWorld(t)
+	x.row("c", waiting)
+	w := x.watcher()
+	ctx, cancel := context.WithCancel(t.Context())
+	x.fails["Cluster"] = context.Canceled
+	cancel()
+	if wait := w.look(ctx, key{"a", "edge"}); wait != 0 || x.log.Len() > 0 {
+		t.Errorf("it waits %s and says %q", wait, x.log.String())
+	}
+}
+
+// TestOtherLabelsOfANamespace have its clusters looked at, and no others.
+func TestOtherLabelsOfANamespace(t *testing.T) {
+	x := newWorld(t)
+	x.m.Namespaces, x.m.NamespaceSelector = []string{AllNamespaces}, map[string]string{"k": "v"}
+	x.put("b", "same")
+	x.put("c", "seen")
+	x.row("c", func(c *Cluster) { c.Name, c.UID = "rowed", "rowed" })
+	x.row("d", func(c *Cluster) { c.Namespace, c.Name, c.UID = "b", "kept", "kept" })
+	w := x.watcher()
+	w.selected = map[string]bool{"b": true}
+	w.queue = newQueue(x.clock)
+	x.labels = map[string]map[string]string{"a": {"k": "v"}, "b": {"k": "v"}, "c": {"k": "w"}, "d": {"k": "v"}}
+	if err := w.selectNamespaces(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if len(w.queue.due) != 2 || w.queue.due[key{"a", "edge"}].IsZero() || w.queue.due[key{"a", "rowed"}].IsZero() {
+		t.Errorf("those that are looked at are %v", w.queue.due)
 	}
 }
 
