@@ -208,9 +208,10 @@ func TestInputIsBounded(t *testing.T) {
 }
 
 func TestParametersAreDeclared(t *testing.T) {
-	d := vnfpkg.VNFD{Parameters: map[string]bool{"colour": false, "vnf_site_name": true}}
+	d := vnfpkg.VNFD{Parameters: map[string]bool{"colour": false, "vnf_site_name": true, "a_long_word": false}}
 	for name, c := range map[string][2]string{
 		"colour": {}, "color": {"holds the unknown member color", "write colour, or leave it out"},
+		"a_long":      {"holds the unknown member a_long", "write a_long_word, or leave it out"},
 		"site":        {"holds the unknown member site", "write vnf_site_name, or leave it out"},
 		"sit":         {"holds the unknown member sit", "leave it out, or have the VNFD declare it"},
 		"":            {"holds a member without a name", "leave it out, or have the VNFD declare it"},

@@ -46,6 +46,9 @@ type pool struct {
 	fails    error
 	released []string
 	made     []asset.Request
+	// ported are the links that ports were asked for, portsFail what that fails with.
+	ported    []string
+	portsFail map[string]error
 }
 
 func (p *pool) Lend(_ context.Context, _ policy.Principal, _ policy.Kind, ref string, _ ...broker.VIM) (asset.Asset, error) {
@@ -61,6 +64,14 @@ func (p *pool) Lend(_ context.Context, _ policy.Principal, _ policy.Kind, ref st
 func (p *pool) Create(_ context.Context, _ policy.Principal, r asset.Request) (asset.Asset, bool, error) {
 	p.made = append(p.made, r)
 	return asset.Asset{ID: "made", Name: r.Name}, true, p.fails
+}
+
+func (p *pool) Ports(_ context.Context, id, _ string, names []string, all bool) (made []asset.Port, err error) {
+	p.ported = append(p.ported, fmt.Sprint(id, names, all))
+	for _, name := range names {
+		made = append(made, asset.Port{Name: name, MAC: "fa:16:3e:00:00:01"})
+	}
+	return made, p.portsFail[id]
 }
 
 func (p *pool) Release(_ context.Context, ids ...string) { p.released = append(p.released, ids...) }

@@ -220,7 +220,7 @@ func (l *Lifecycle) replaceable(ctx context.Context, p policy.Principal, i Insta
 // idle is ErrConflict while an operation of the instance is Live.
 func (l *Lifecycle) idle(ctx context.Context, i Instance) error {
 	live, err := l.live(ctx, i.ID)
-	if err == nil && live.ID != "" {
+	if live.ID != "" {
 		return &broker.Error{
 			Kind: broker.ErrConflict, Detail: "an operation of the instance is " + string(live.State),
 			Remedy: "wait for its end, or settle it (retry, rollback, fail); the credential of its VIM can be replaced at the VIM itself",

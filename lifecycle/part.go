@@ -422,7 +422,7 @@ func (l *Lifecycle) settle(ctx context.Context, p policy.Principal, i Instance, 
 	}
 	to.Part = parts[0]
 	_, err = l.shares(*to, pkg)
-	if err != nil && to.alike() {
+	if err != nil { // they are alike
 		other := *to
 		other.Part, other.More = to.More[0], []Part{to.Part}
 		other.Name, other.More[0].Name = "", to.Connection

@@ -30,13 +30,14 @@ import (
 type discreetYard struct {
 	*yard
 	secret string
+	open   bool // parameters are not hidden
 	mu     sync.Mutex
 	plans  []lifecycle.PlanInput
 }
 
 func (y *discreetYard) Basis(s lifecycle.Source) (lifecycle.Basis, error) {
 	b, err := y.yard.Basis(s)
-	b.SecretParameters = true
+	b.SecretParameters = !y.open
 	if slices.Contains(s.Given, y.secret) {
 		b.Secret = []string{y.secret}
 	}
@@ -498,6 +499,65 @@ func TestSecretParametersOfAnother(t *testing.T) {
 
 // A request for an operation that reads no parameters may repeat all that the instance was given: of that nothing rests,
 // and nothing is shown.
+// TestAPreviewReadsWhatStaysSealed: it plans with what the request gives, and with what is sealed of the rest.
+func TestAPreviewReadsWhatStaysSealed(t *testing.T) {
+	v := newVault(t)
+	all, hidden := secretive(), secretive()
+	hidden.Variables, hidden.Parameters = map[string]string{"password": canaryVariable}, nil
+	given, fresh := []byte(`{"a":1}`), map[string]string{"password": "fresh"}
+	old := string(all.Parameters)
+	both, only := v.withSecrets(all).ID, v.withSecrets(hidden).ID
+	v.discreet.open = true
+	clear := v.withSecrets(all).ID
+	for name, c := range map[string]struct {
+		id         string
+		open       bool
+		asks       lifecycle.PackageChange
+		variables  map[string]string
+		parameters string
+	}{
+		"nothing given":      {both, false, lifecycle.PackageChange{}, all.Variables, old},
+		"parameters given":   {both, false, lifecycle.PackageChange{Parameters: given}, all.Variables, string(given)},
+		"variables given":    {both, false, lifecycle.PackageChange{Variables: fresh}, fresh, old},
+		"both given":         {both, false, lifecycle.PackageChange{Variables: fresh, Parameters: given}, fresh, string(given)},
+		"no other variable":  {only, false, lifecycle.PackageChange{Parameters: given}, hidden.Variables, string(given)},
+		"clear ones stay so": {clear, true, lifecycle.PackageChange{Variables: fresh}, fresh, old},
+	} {
+		v.discreet.open = c.open
+		c.asks.VNFDID = "web-2"
+		if _, err := v.Preview(t.Context(), alice, c.id, c.asks); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		t.Log(name)
+		v.wantPlanned(c.variables, c.parameters)
+	}
+}
+
+// TestSealedTextThatIsNone: a text that opens, and is not what was sealed, is lost.
+func TestSealedTextThatIsNone(t *testing.T) {
+	v := newVault(t)
+	ctx := t.Context()
+	i := v.withSecrets(secretive())
+	h, err := v.store.SecretParameters(ctx, i.Shape.Concealed.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sealed, err := v.Keys.Seal(ctx, h.OwnedBy(h.ID).Owner, "parameters of VNF instance "+i.ID, secret.NewText("no JSON"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := v.store.UpdateSecretParameters(ctx, h.ID, func(now *lifecycle.SecretParameters) error {
+		now.Sealed = sealed
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	o := v.ends(lifecycle.RolledBack, must(v.Heal(ctx, alice, i.ID, lifecycle.Healing{})), nil)
+	if !strings.Contains(o.Failure.Detail, "the secret parameters of the instance do not open") {
+		t.Errorf("the failure is %+v", o.Failure)
+	}
+}
+
 func TestParametersThatAnOperationDoesNotRead(t *testing.T) {
 	v := newVault(t)
 	i := v.withSecrets(secretive())

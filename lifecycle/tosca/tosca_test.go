@@ -442,3 +442,83 @@ func FuzzTranslate(f *testing.F) {
 		}
 	})
 }
+
+// simple is a descriptor of node templates, with what stands before its topology.
+func simple(before, templates string) string {
+	return "tosca_definitions_version: tosca_simple_profile_for_nfv_1_0_0\n" + before + "topology_template:\n  node_templates:\n" + templates
+}
+
+// What a derived type says by default is read where a template says nothing, also by get_property.
+func TestDefaultsOfDerivedTypes(t *testing.T) {
+	const types = `node_types:
+  acme.VDU:
+    derived_from: tosca.nodes.nfv.VDU.Tacker
+    properties: {service_type: {type: string, default: NodePort}, name: {type: string, default: "k: v"}}
+`
+	text := simple(types, `    own: {type: acme.VDU, properties: {service_type: ClusterIP, mapping_ports: ["80"], vnfcs: {a: {image: x}}}}
+    usual: {type: acme.VDU, properties: {mapping_ports: ["80"], vnfcs: {a: {image: x, config: {get_property: [SELF, name]}}}}}
+`)
+	made, err := translated(text, "simple", tosca.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := objects(t, made.Manifests)
+	for what, want := range map[[2]string]string{
+		{"Service own", "spec.type"}: "ClusterIP", {"Service usual", "spec.type"}: "NodePort", {"ConfigMap usual-a", "data"}: "map[k:v]",
+	} {
+		if got := fmt.Sprint(at(all[what[0]], what[1])); got != want {
+			t.Errorf("%s of %s is %s, want %s", what[1], what[0], got, want)
+		}
+	}
+}
+
+// Names of containers are labels of their own: of at most 40 signs as they are, and none begins with a digit.
+func TestNamesOfContainers(t *testing.T) {
+	for name, want := range map[string]string{
+		strings.Repeat("a", 40): "^a{40}$", strings.Repeat("a", 41): "^a{31}-[0-9a-f]{8}$", "9a": "^n-9a-[0-9a-f]{8}$", "0a": "^n-0a-[0-9a-f]{8}$", "_": "^n-[0-9a-f]{8}$", "a_b": "^a-b$",
+	} {
+		made, err := translated(simple("", `    v: {type: tosca.nodes.nfv.VDU.Tacker, properties: {vnfcs: {"`+name+`": {image: x}}}}`+"\n"), "simple", tosca.Options{})
+		got := fmt.Sprint(at(objects(t, made.Manifests)["Deployment v"], "spec.template.spec.containers.0.name"))
+		if err != nil || !regexp.MustCompile(want).MatchString(got) {
+			t.Errorf("%s is called %s, %v, want %s", name, got, err, want)
+		}
+	}
+}
+
+// What is edited in a sample shows in one place of one object, or in one refusal.
+func TestTranslateEdited(t *testing.T) {
+	const pod = "spec.template."
+	for name, c := range map[string]struct {
+		sample, old, now string
+		with             tosca.Options
+		object, path     string // empty: it is refused
+		want             string
+	}{
+		"a list for an object":              {"units", "{name: web, type: Deployment}", "[a]", tosca.Options{}, "", "", "mcio_identification_data has a value of another form"},
+		"a text for an object":              {"units", "{name: web, type: Deployment}", "a", tosca.Options{}, "", "", "mcio_identification_data has a value of another form"},
+		"a template that is hidden":         {"shop", "    VDU_front:\n", "    VDU_front:\n      metadata: {hidden: true}\n", tosca.Options{}, "Secret vdu-front-web-server", "data.depth", "Mw=="},
+		"one that says it is not":           {"shop", "    VDU_front:\n", "    VDU_front:\n      metadata: {hidden: false}\n", tosca.Options{}, "ConfigMap vdu-front-web-server", "data.depth", "3"},
+		"a line without colon":              {"shop", "depth: 3", "depth", tosca.Options{}, "", "", "each line of config must be a key of its own"},
+		"a line without key":                {"shop", "depth: 3", ": 3", tosca.Options{}, "", "", "each line of config must be a key of its own"},
+		"a number of none":                  {"units", "{min_number_of_instances: 1, max_number_of_instances: 3}", "{min_number_of_instances: 0, max_number_of_instances: 3}", tosca.Options{}, "StatefulSet db", "spec.replicas", "<nil>"},
+		"an image that may be missing":      {"units", "      artifacts:\n        sw_image: {type: tosca.artifacts.nfv.SwImage, file: \"registry.example/web:1\"}\n", "", tosca.Options{Loose: true}, "Deployment web", pod + "spec.containers.0.image", "<nil>"},
+		"a service of one VDU":              {"units", "      - target: db", "      - target: db\n      - virtual_link: inner", tosca.Options{}, "Deployment web", pod + "metadata.labels.service/queries", "<nil>"},
+		"the service's own VDU":             {"units", "      - target: db", "      - target: db\n      - virtual_link: inner", tosca.Options{}, "StatefulSet db", pod + "metadata.labels.service/queries", "true"},
+		"a fault found later that is first": {"shop", "virtualLink: {node: VL1}", "virtualLink: {node: VL9}", tosca.Options{Inputs: map[string]string{}}, "", "", "names no node template"},
+	} {
+		text := edited(t, c.sample, c.old, c.now)
+		if strings.HasPrefix(name, "a fault") {
+			text = strings.Replace(text, "network_name: infra/radio", "network_name: 'a b'", 1)
+		}
+		made, err := translated(text, samples[c.sample], c.with)
+		if c.object == "" {
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%s: %v, want %q", name, err, c.want)
+			}
+			continue
+		}
+		if o, is := objects(t, made.Manifests)[c.object]; err != nil || !is || fmt.Sprint(at(o, c.path)) != c.want {
+			t.Errorf("%s: %s of %s is %v, %v, want %s", name, c.path, c.object, at(o, c.path), err, c.want)
+		}
+	}
+}

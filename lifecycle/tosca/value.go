@@ -79,7 +79,7 @@ const maxDepth, maxSteps, maxValues = 40, 120, 2_000_000
 
 // resolve puts in place of functions, in n and below, the values that they stand for; null for one that is not known.
 func (t *translation) resolve(n *yaml.Node, self string, left int) {
-	if t.values++; n == nil || t.values > maxValues {
+	if t.values++; t.values > maxValues {
 		return
 	} else if left == 0 || t.values == maxValues {
 		t.values = maxValues

@@ -25,6 +25,10 @@ func TestVIMsThatRequestsBring(t *testing.T) {
 			`{"vimType":"kubernetes","interfaceInfo":{"endpoint":"https://e:6443"},"accessInfo":{"username":"u","password":"canary"}}`,
 			lifecycle.InlineVIM{Type: "kubernetes", Endpoint: "https://e:6443", Credential: broker.Credential{Username: "u", Password: canary}},
 		},
+		"a cluster of charts, as Tacker names the type": {
+			`{"vimType":"ETSINFV.HELM.V_3","interfaceInfo":{"endpoint":"https://e:6443"},"accessInfo":{"bearer_token":"canary"}}`,
+			lifecycle.InlineVIM{Type: "kubernetes", Endpoint: "https://e:6443", Credential: broker.Credential{Token: canary}},
+		},
 		"a user of Keystone": {
 			`{"vimType":"ETSINFV.OPENSTACK_KEYSTONE.V_3","interfaceInfo":{"endpoint":"https://k/v3","trustedCertificates":["a","b"],
 			"skipCertificateVerification":false},"accessInfo":{"username":"u","password":"canary","region":"r","project":"p","projectDomain":"d","userDomain":"ud"}}`,

@@ -177,6 +177,25 @@ func TestRequests(t *testing.T) {
 		{"PATCH", one, `{"vimConnectionInfo":{"v":null}}`, 422, nil},
 		{"PATCH", one, `{"vimConnectionInfo":{"v":{"interfaceInfo":{"endpoint":"https://canary"}}}}`, 422, nil},
 		{"PATCH", one, `{"vimConnectionInfo":{"v":{"accessInfo":{"bearer_token":"canary"}},"w":{}}}`, 422, nil},
+		{"PATCH", one, `{"vimConnectionInfo":{"v":{"vimId":"far"}}}`, 202, lifecycle.Modification{Connection: "v", VIM: "far"}},
+		{"PATCH", one, `{"vimConnectionInfo":{"v":{}}}`, 422, nil},
+		{"PATCH", one, `{"vimConnectionInfo":{"v":{"vimType":"mist","accessInfo":{"bearer_token":"canary"}}}}`, 422, nil},
+		{"POST", instances, `{"vnfdId":`, 400, nil},
+		{"POST", one + "/instantiate", `{"flavourId":`, 400, nil},
+		{"POST", one + "/scale", `{"type":`, 400, nil},
+		{"GET", "/vnf_snapshots", ``, 501, nil},
+		{"POST", one + "/scale", `{"type":"SCALE_OUT"}`, 400, nil},
+		{"POST", one + "/change_vnfpkg", `{}`, 400, nil},
+		{"POST", one + "/change_vnfpkg", `{"vnfdId":"e","additionalParams":{"helm_release_name":"x"}}`, 422, nil},
+		{"POST", one + "/change_vnfpkg", `{"vnfdId":"e","additionalParams":{"helm_chart_path":"a","lcm-kubernetes-def-files":["b"]}}`, 422, nil},
+		{"POST", one + "/change_vnfpkg", `{"vnfdId":"e","additionalParams":{"order":[{"wave":1,"kinds":"Job"}]}}`, 422, nil},
+		{"POST", one + "/change_vnfpkg", `{"vnfdId":"e","additionalParams":{"order":[]}}`, 202, lifecycle.PackageChange{VNFDID: "e", Waves: []lifecycle.WaveRule{}}},
+		{"POST", one + "/change_ext_conn", `{"extVirtualLinks":[{"id":"net"}]}`, 422, nil},
+		{"POST", one + "/instantiate", `{"flavourId":"f","additionalParams":{"order":[{"wave":1,"kind":"Job"},{"wave":2,"kinds":"Job"}]}}`, 422, nil},
+		{
+			"POST", one + "/instantiate", `{"flavourId":"f","additionalParams":{"order":[{"wave":1,"kind":"Job","name":"n","labels":{"a":"b"}},{"wave":-2,"name":"m"}]}}`, 202,
+			lifecycle.Instantiation{Flavour: "f", Waves: []lifecycle.WaveRule{{Wave: 1, Kind: "Job", Name: "n", Labels: map[string]string{"a": "b"}}, {Wave: -2, Name: "m"}}},
+		},
 		{"DELETE", one, ``, 204, int64(0)},
 		{
 			"POST", one + "/instantiate",
@@ -323,6 +342,9 @@ func TestPreconditions(t *testing.T) {
 	}
 	if answer, text := c.Ask("DELETE", one, "", "If-Match", "*"); answer.StatusCode != 204 || l.asked != int64(0) {
 		t.Errorf("DELETE of whatever is there = %d %s, asked for revision %v", answer.StatusCode, text, l.asked)
+	}
+	if answer, _ := c.Ask("PATCH", one, "{}", "If-Match", "7"); answer.StatusCode != 422 {
+		t.Errorf("PATCH with something that is no ETag = %d", answer.StatusCode)
 	}
 	if answer, _ := c.Ask("DELETE", one, "", "If-Match", "7"); answer.StatusCode != 422 {
 		t.Errorf("DELETE with something that is no ETag = %d", answer.StatusCode)

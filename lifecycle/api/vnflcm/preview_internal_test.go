@@ -42,6 +42,8 @@ func TestWhatADryRunAllows(t *testing.T) {
 		"the plan is":                               {refused(http.StatusForbidden), nil, nil, false},
 		"the first lease, by policy":                {nil, refused(http.StatusForbidden), nil, false},
 		"the first lease, by the VIM":               {nil, refused(http.StatusUnprocessableEntity), nil, false},
+		"the plan is, and the VIM does not say":     {refused(http.StatusForbidden), refused(http.StatusBadGateway), nil, false},
+		"the first lease, by what is broken":        {nil, refused(http.StatusInternalServerError), nil, true},
 		"the first lease, as the VIM does not say":  {nil, refused(http.StatusBadGateway), nil, true},
 		"the second lease, by policy":               {nil, nil, refused(http.StatusForbidden), false},
 		"the second lease, by what is not yet made": {nil, nil, refused(http.StatusUnprocessableEntity), true},
