@@ -153,6 +153,23 @@ func TestProvingACredential(t *testing.T) {
 	}
 }
 
+// A credential that is kept, because the VIM lets no account be made, is admitted as what the VIM then says it is.
+func TestWhatIsKeptIsAdmittedAnew(t *testing.T) {
+	p := &patron{check: Report{Identity: "uid"}, before: Report{Identity: "uid"}, denies: &Error{Kind: ErrForbidden}}
+	p.check.Discovered.Cluster = &Cluster{}
+	r := &Registry{core: &core{terms: Terms{CallTimeout: time.Minute}}}
+	asked, another := 0, errors.New("another system")
+	_, _, err := r.prove(t.Context(), p, Access{}, &Account{Name: "account"}, func(Report) error {
+		if asked++; asked > 1 {
+			return another
+		}
+		return nil
+	})
+	if !errors.Is(err, another) || asked != 2 {
+		t.Errorf("it ends with %v after %d questions", err, asked)
+	}
+}
+
 // Who admits a system learns which it is, and whether it shows the account of another VIM.
 func TestAdmittingASystem(t *testing.T) {
 	r := &Registry{core: &core{terms: Terms{CallTimeout: time.Minute}}}

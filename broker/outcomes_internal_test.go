@@ -10,6 +10,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/policy/audit"
 )
 
 // result is a case of a stage: what do says comes of what is given.
@@ -112,6 +113,14 @@ func TestHowAVIMIsDeleted(t *testing.T) {
 			"nil, gone true, draining, IdleVIM true, asked 0, lease revoked",
 		},
 		{"another revision", ended, deleted(Deletion{IfRevision: 7}), "changed since it was read If-Match, gone false, , IdleVIM false, asked 0, lease revoked"},
+		{"when it begins", nil, func(ctx context.Context, s *stage) string {
+			v := s.tape.vims[vimID]
+			v.Health.CheckedAt = s.clock.Now().Add(-time.Minute)
+			s.tape.vims[vimID] = v
+			s.during["Leases"] = func() { v = s.tape.vims[vimID] }
+			_, _, err := s.DeleteVIM(ctx, person, vimID, Deletion{Drain: true})
+			return fmt.Sprint(v.State, v.UpdatedAt.Sub(s.clock.Now()), s.clock.Now().Sub(v.Health.Next), err)
+		}, "draining0s 1m0s <nil>"},
 		{"it does not answer", ended, func(ctx context.Context, s *stage) string {
 			s.fails["Forget"] = &Error{Kind: ErrUnreachable}
 			return deleted(Deletion{})(ctx, s)
@@ -136,11 +145,15 @@ func TestHowAVIMIsDeleted(t *testing.T) {
 	system := func(ctx context.Context, s *stage) string {
 		err := s.Leaser.endWithSystem(ctx, s.l, must(s, policy.LeaseRevoke))
 		l := s.row()
-		return fmt.Sprint(kindOf(err), ", ", l.State, ", ", l.Reason, ", ", len(s.tape.entries))
+		said := ""
+		for _, e := range s.tape.entries {
+			said += ", " + e.Detail[audit.DetailReason]
+		}
+		return fmt.Sprint(kindOf(err), ", ", l.State, ", ", l.Reason, said)
 	}
 	outcomes(t, []result{
-		{"a lease on a system that is gone", nil, system, "nil, revoked, systemGone, 2"},
-		{"one that had ended", func(s *stage) { s.l.State, s.l.Reason = LeaseRevoked, ReasonRequested }, system, "nil, revoked, requested, 0"},
+		{"a lease on a system that is gone", nil, system, "nil, revoked, systemGone, systemGone, systemGone"},
+		{"one that had ended", func(s *stage) { s.l.State, s.l.Reason = LeaseRevoked, ReasonRequested }, system, "nil, revoked, requested"},
 	})
 }
 

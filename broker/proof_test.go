@@ -11,6 +11,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
+	"github.com/vimbroker/vimbroker/policy/audit/tree"
 )
 
 // TestProofsOfTheAuditLog are checked with the library that others use.
@@ -72,6 +73,15 @@ func TestProofsOfTheAuditLog(t *testing.T) {
 	wantKind(t, "the proof from a size that the log never had", err, broker.ErrInvalid)
 	if _, proof, err := b.ProveGrowth(t.Context(), root, 0, -1); err != nil || len(proof) != 0 {
 		t.Errorf("ProveGrowth(0) = %v, %v, want no hash", proof, err)
+	}
+	if _, proof, err := b.ProveGrowth(t.Context(), root, now.Size, now.Size); err != nil || len(proof) != 0 {
+		t.Errorf("ProveGrowth(%d, %[1]d) = %v, %v, want no hash", now.Size, proof, err)
+	}
+	if was, proof, err := b.ProveGrowth(t.Context(), root, 0, 0); err != nil || was != tree.Empty() || len(proof) != 0 {
+		t.Errorf("ProveGrowth(0, 0) = %+v, %v, %v, want the empty log", was, proof, err)
+	}
+	if whole, frontier, err := b.AuditTree(t.Context(), root, now.Size); err != nil || whole != now || len(frontier) == 0 {
+		t.Errorf("AuditTree(%d) = %+v, %v, %v", now.Size, whole, frontier, err)
 	}
 	_, _, err = b.ProveGrowth(t.Context(), alice, 1, -1)
 	wantKind(t, "a member's wish for a proof", err, broker.ErrDenied)

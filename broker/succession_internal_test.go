@@ -201,6 +201,22 @@ func TestWhichLeasesAreEnded(t *testing.T) {
 		{"that had expired, unstored", ended(ReasonExpired), with("UpdateLease 1", errStep, instance), "0, revoked, expired, sum, the step fails"},
 		{"of a principal's operation", ended(ReasonExpired), revoke(LeaseSelector{Principal: "x", Operation: "o"}), "0, revoked, expired, sum, nil"},
 		{"of a principal", ended(ReasonExpired), revoke(LeaseSelector{Principal: "x"}), "1, revoked, requested, sum, nil"},
+		{"none of which there is", standing, func(ctx context.Context, s *stage) string {
+			s.tape.leases = nil
+			return fmt.Sprint(revoke(instance)(ctx, s), " ", s.count("RetiredKeys"))
+		}, "0, , , , nil 0"},
+		{"that may not be ended by now", standing, func(ctx context.Context, s *stage) string {
+			asked := 0
+			s.core.guard.Policy = deciding(func(r policy.Request) policy.Decision {
+				if r.Action == policy.LeaseRevoke {
+					asked++
+				}
+				return policy.Decision{Allowed: asked < 2 || r.Action != policy.LeaseRevoke}
+			})
+			into := s.newBatch(ctx)
+			_, _, err := s.gather(ctx, person, LeaseSelector{NewSecret: true}, LeaseFilter{}, ReasonRequested, into)
+			return fmt.Sprint(kindOf(err), len(into.fresh), s.count("UpdateLease"))
+		}, "denied0 0"},
 		{"of nobody", standing, revoke(LeaseSelector{}), "0, active, , sum, invalid"},
 		{"one that had expired", ended(ReasonExpired), func(ctx context.Context, s *stage) string {
 			l, err := s.RevokeLease(ctx, person, leaseID)
@@ -404,6 +420,7 @@ func TestWhatAQuestionWouldComeTo(t *testing.T) {
 		{"a mint", nil, effective(policy.LeaseMint, policy.Wish{}), "15m0s, true, , bounded"},
 		{"a standing lease", nil, effective(policy.LeaseIssue, policy.Wish{Standing: true, TTL: time.Hour}), "15m0s, true, , bounded"},
 		{"a user", users, effective(policy.LeaseIssue, policy.Wish{Standing: true}), "4320h0m0s, true, , bounded"},
+		{"a lease on a type that has users", users, effective(policy.LeaseIssue, policy.Wish{TTL: 99 * time.Hour}), "12h0m0s, false, , bounded"},
 		{"a standing lease on an unknown type", func(s *stage) { s.v.Type = "b" }, effective(policy.LeaseIssue, policy.Wish{Standing: true}), "15m0s, true, , "},
 		{"one passed through", known, effective(policy.LeasePassThrough, policy.Wish{TTL: 9999 * time.Hour}), "4320h0m0s, false, , bounded"},
 		{"one that has a grade", nil, effective(policy.LeaseIssue, policy.Wish{Grade: "unbounded"}), "1h0m0s, false, , unbounded"},

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/vimbroker/vimbroker/broker/clientconfig"
+	"github.com/vimbroker/vimbroker/broker/delivery"
 	"github.com/vimbroker/vimbroker/broker/notary"
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/policy"
@@ -29,15 +30,22 @@ var errStep = errors.New("the step fails")
 
 // steps are calls of the store and of a driver: they are noted, and those that are named fail.
 type steps struct {
-	mu    sync.Mutex
-	taken []string
-	fails map[string]error // the error, by the name of a step, and by name and number of its call ("VIM 2")
+	mu     sync.Mutex
+	taken  []string
+	fails  map[string]error  // the error, by the name of a step, and by name and number of its call ("VIM 2")
+	during map[string]func() // what happens meanwhile, by the same names
 }
 
 func (s *steps) step(name string) error {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	return fake.Step(&s.taken, s.fails, name)
+	err := fake.Step(&s.taken, s.fails, name)
+	s.mu.Unlock()
+	for _, at := range []string{name, fmt.Sprint(name, " ", s.count(name))} {
+		if happens := s.during[at]; happens != nil {
+			happens()
+		}
+	}
+	return err
 }
 
 func (s *steps) count(name string) (n int) {
@@ -63,7 +71,12 @@ type tape struct {
 	retired  []RetiredKey
 	signing  []notary.SigningKey
 	found    []audit.Entry
-	oldest   time.Time    // entry that no checkpoint covers
+	oldest   time.Time // entry that no checkpoint covers
+	signed   int64     // entries that the last checkpoint covers
+	anchored time.Time // entry that no anchor has the checkpoint of
+	tree     tree.Head
+	cursors  []delivery.Cursor
+	replicas []Replica
 	meantime func(*Lease) // happens to a lease before it is written
 }
 
@@ -87,10 +100,10 @@ func (t *tape) VIMs(_ context.Context, f VIMFilter) (all []VIM, _ string, _ erro
 }
 
 func (t *tape) UpdateVIM(_ context.Context, id string, change func(*VIM) error, e audit.Entry) (VIM, error) {
-	v, there := t.vims[id]
 	if err := t.step("UpdateVIM"); err != nil {
 		return VIM{}, err
 	}
+	v, there := t.vims[id]
 	if !there {
 		return VIM{}, vimNotFound()
 	}
@@ -216,18 +229,28 @@ func (t *tape) Entries(context.Context, audit.Query) ([]audit.Entry, error) {
 	return slices.Clone(t.found), t.step("Entries")
 }
 
-func (t *tape) EntriesAfter(context.Context, int64, int) ([]audit.Entry, error) {
-	if t.oldest.IsZero() {
-		return nil, t.step("EntriesAfter")
+func (t *tape) EntriesAfter(_ context.Context, seq int64, _ int) ([]audit.Entry, error) {
+	err, oldest := t.step("EntriesAfter"), t.oldest
+	if seq < t.signed {
+		oldest = t.anchored
 	}
-	return []audit.Entry{{Time: t.oldest}}, t.step("EntriesAfter")
+	if oldest.IsZero() {
+		return nil, err
+	}
+	return []audit.Entry{{Time: oldest}}, err
+}
+
+func (t *tape) Cursors(context.Context) ([]delivery.Cursor, error) {
+	return t.cursors, t.step("Cursors")
 }
 
 func (t *tape) Behind(context.Context) (time.Duration, error) { return 0, t.step("Behind") }
 
 func (t *tape) Unguarded(context.Context) ([]string, error) { return nil, t.step("Unguarded") }
 
-func (t *tape) Tree(context.Context) (tree.Head, error) { return tree.Empty(), t.step("Tree") }
+func (t *tape) Tree(context.Context) (tree.Head, error) {
+	return cmp.Or(t.tree, tree.Empty()), t.step("Tree")
+}
 
 func (t *tape) Grow(context.Context) error { return t.step("Grow") }
 
@@ -236,7 +259,10 @@ func (t *tape) SigningKeys(context.Context) ([]notary.SigningKey, error) {
 }
 
 func (t *tape) LastCheckpoint(context.Context) (notary.Checkpoint, error) {
-	return notary.Checkpoint{}, cmp.Or(t.step("LastCheckpoint"), notary.ErrNone)
+	if err := t.step("LastCheckpoint"); err != nil || t.signed > 0 {
+		return notary.Checkpoint{Head: tree.Head{Size: t.signed}}, err
+	}
+	return notary.Checkpoint{}, notary.ErrNone
 }
 
 func (t *tape) ChangeSigningKeys(
@@ -316,7 +342,7 @@ func (t *tape) Rekey(_ context.Context, id string, change func(*VIM, []Lease) er
 	return v, nil
 }
 
-func (t *tape) Replicas(context.Context) ([]Replica, error) { return nil, t.step("Replicas") }
+func (t *tape) Replicas(context.Context) ([]Replica, error) { return t.replicas, t.step("Replicas") }
 
 func (t *tape) Refusal() error { return nil }
 
@@ -332,12 +358,18 @@ type actor struct {
 	shelved  []Shelved
 	dead     bool
 	comparer Comparison
+	asked    Registration // that was normalized last
+	wished   Account
+	access   Access // of the last inventory
+	client   clientconfig.Client
 }
 
 func (a *actor) Type() Type { return a.is }
 
 func (a *actor) Normalize(r Registration) (Target, Credential, error) {
-	return Target{Endpoint: r.Endpoint, Namespace: r.Namespace}, r.Credential, a.step("Normalize")
+	a.asked = r
+	t := Target{Endpoint: r.Endpoint, Namespace: r.Namespace, ServerName: r.ServerName, InsecureSkipVerify: r.InsecureSkipVerify}
+	return t, r.Credential, a.step("Normalize")
 }
 
 func (a *actor) Check(context.Context, Access) (Report, error) { return a.report, a.step("Check") }
@@ -358,13 +390,17 @@ func (a *actor) Dead(context.Context, Access, Credential) (bool, error) {
 	return a.dead, a.step("Dead")
 }
 
-func (a *actor) Inventory(context.Context, Access) ([]Upstream, error) {
+func (a *actor) Inventory(_ context.Context, by Access) ([]Upstream, error) {
+	a.access = by
 	return a.listed, a.step("Inventory")
 }
 
 func (a *actor) Forget(context.Context, Access) error { return a.step("Forget") }
 
 func (a *actor) Client(Access, []string, CredentialKind) clientconfig.Client {
+	if a.client != nil {
+		return a.client
+	}
 	return clientconfig.KubernetesClient{}
 }
 
@@ -401,7 +437,8 @@ func (a *actor) Identify(context.Context, Access) (Report, error) {
 
 func (a *actor) Shows(context.Context, Access, string) (bool, error) { return false, a.step("Shows") }
 
-func (a *actor) Appoint(context.Context, Access, Account) (Credential, Report, error) {
+func (a *actor) Appoint(_ context.Context, _ Access, w Account) (Credential, Report, error) {
+	a.wished = w
 	return a.minted.Credential, a.report, a.step("Appoint")
 }
 
@@ -411,7 +448,8 @@ func (a *actor) Reappoint(context.Context, Access) (Credential, Report, error) {
 
 // keysInMemory is a key store.
 type keysInMemory struct {
-	held map[secret.Ref]held
+	held  map[secret.Ref]held
+	fails error // of a key that is asked for
 }
 
 type held struct {
@@ -429,6 +467,9 @@ func (k *keysInMemory) Put(_ context.Context, owner secret.Owner, key *secret.Ke
 
 func (k *keysInMemory) Get(_ context.Context, ref secret.Ref) (*secret.Key, error) {
 	one := k.held[ref]
+	if k.fails != nil {
+		return nil, k.fails
+	}
 	if one.key == nil {
 		return nil, secret.ErrNotFound
 	}
@@ -460,6 +501,8 @@ type stage struct {
 	clock  *clock.Clock
 	log    *bytes.Buffer
 	denies map[policy.Action]bool
+	asked  []policy.Request
+	stored *keysInMemory
 	v      VIM
 	l      Lease
 }
@@ -471,9 +514,9 @@ func newStage(t *testing.T) *stage {
 	keys := &keysInMemory{held: map[secret.Ref]held{}}
 	var err error
 	now := clock.New(time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC))
-	s := &steps{fails: map[string]error{}}
+	s := &steps{fails: map[string]error{}, during: map[string]func(){}}
 	st := &stage{
-		steps: s, clock: now, log: &bytes.Buffer{}, denies: map[policy.Action]bool{},
+		steps: s, clock: now, log: &bytes.Buffer{}, denies: map[policy.Action]bool{}, stored: keys,
 		tape: &tape{steps: s, vims: map[string]VIM{}, leases: map[string]Lease{}},
 		actor: &actor{steps: s, is: fit("a", ""), report: Report{Identity: "uid", CanMint: true}, minted: Minted{
 			Credential: Credential{Kind: CredentialBearerToken, Token: secret.NewText(fresh)}, ExpiresAt: now.Now().Add(time.Hour),
@@ -481,7 +524,12 @@ func newStage(t *testing.T) *stage {
 	}
 	st.Broker, err = New(Options{
 		Store: st.tape, Keys: []secret.KeyStore{keys}, Drivers: []Driver{st.actor}, Now: now.Now, Terms: DefaultTerms(),
-		Policy: deciding(func(r policy.Request) policy.Decision { return policy.Decision{Allowed: !st.denies[r.Action]} }),
+		Policy: deciding(func(r policy.Request) policy.Decision {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			st.asked = append(st.asked, r)
+			return policy.Decision{Allowed: !st.denies[r.Action]}
+		}),
 		Egress: func(string) *egress.Rules { return nil }, Log: slog.New(slog.NewTextHandler(st.log, nil)),
 	})
 	if err != nil {
@@ -514,6 +562,6 @@ func (s *stage) put() {
 		panic(err)
 	}
 	s.tape.vims, s.tape.leases = map[string]VIM{s.v.ID: s.v}, map[string]Lease{s.l.ID: s.l}
-	s.tape.entries, s.taken, s.fails = nil, nil, map[string]error{}
+	s.tape.entries, s.taken, s.asked, s.fails = nil, nil, nil, map[string]error{}
 	s.log.Reset()
 }

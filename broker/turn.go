@@ -41,8 +41,7 @@ type fairQueue struct {
 	most, ofProject int
 	// patience is how long a VIM keeps its place; zero: until its work is over.
 	patience time.Duration
-	// rest is how long a VIM is left alone whose work failed; all are worked on again as long as they
-	// are listed. Zero leaves that to the work.
+	// rest is how long a VIM is left alone whose work failed, before it is worked on again; zero: not at all.
 	rest time.Duration
 }
 
@@ -131,7 +130,7 @@ func (q *fairQueue) work(ctx context.Context, t turn, outcomes chan<- outcome, d
 
 // inTurn does a pass's work on the VIMs that list returns, side by side in the places of
 // q, and lists again every Terms.ReapEvery: what becomes due while others hang does not
-// wait for the pass's end. A VIM is worked on again in one pass only if do says so, or it has rested.
+// wait for the pass's end. A VIM is worked on again in one pass only if do says so.
 func (b *core) inTurn(
 	ctx context.Context, q *fairQueue, list func() ([]turn, error), do func(ctx context.Context, vim string) (again bool, err error),
 ) error {
@@ -169,7 +168,7 @@ func (b *core) inTurn(
 				if q.rest > 0 && was.err != nil {
 					resting[was.vim] = b.now().Add(q.rest)
 				}
-				if was.again || q.rest > 0 {
+				if was.again {
 					delete(begun, was.vim)
 				}
 				if was.err != nil && !errors.Is(was.err, errDown) {
