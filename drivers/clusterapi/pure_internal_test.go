@@ -197,3 +197,10 @@ func TestShapeOfProfiles(t *testing.T) {
 		t.Error("profiles are compared wrongly")
 	}
 }
+
+// An error of which nothing is known says nothing of itself.
+func TestErrorsThatNobodyKnows(t *testing.T) {
+	if err := unanswered(errors.New("canary")); !errors.Is(err, broker.ErrUnreachable) || strings.Contains(err.Error(), "canary") {
+		t.Errorf("%v", err)
+	}
+}

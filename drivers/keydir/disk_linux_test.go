@@ -138,3 +138,62 @@ func TestNoAccessIsUnavailable(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// What others own in the directory is not ours to change: Put says so, and leaves nothing.
+func TestWhatBelongsToOthersIsUnavailable(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can make another user's directory")
+	}
+	if !inChild(t, nil) {
+		return
+	}
+	above := t.TempDir()
+	const nobody = 65534
+	for at := above; at != "/"; at = filepath.Dir(at) {
+		if info, err := os.Stat(at); err != nil || info.Mode()&0o011 != 0o011 && os.Chmod(at, info.Mode()|0o011) != nil {
+			t.Fatal(err)
+		}
+	}
+	dir := filepath.Join(above, "keys")
+	owner := newOwner()
+	shard := keyFile(dir, owner, "")
+	as := func(id int) {
+		if err := syscall.Seteuid(id); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(os.Mkdir(dir, 0o700), mkdir(shard, 0o750), os.Chown(dir, nobody, -1)); err != nil {
+		t.Fatal(err)
+	}
+	as(nobody)
+	s := mustOpen(t, dir)
+	_, err := s.Put(t.Context(), owner, newKey(t)) // the folder's mode is not ours to make right
+	wantUnavailable(t, "Put into a folder of root's", err)
+	as(0)
+	if err := errors.Join(os.Chown(shard, nobody, -1), os.Chmod(shard, 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	as(nobody)
+	ref := mustPut(t, s, owner)
+	if err := os.Chmod(shard, 0o500); err != nil {
+		t.Fatal(err)
+	}
+	_, err = s.Put(t.Context(), owner, newKey(t))
+	wantUnavailable(t, "Put into a folder that takes nothing", err)
+	_, err = s.Delete(t.Context(), ref)
+	wantUnavailable(t, "Delete from a folder that gives nothing", err)
+	if got := files(t, dir); len(got) != 1 {
+		t.Errorf("files = %v, want the one key", got)
+	}
+	as(0)
+	if err := errors.Join(os.Chmod(dir, 0), os.Chown(dir, nobody, -1)); err != nil {
+		t.Fatal(err)
+	}
+	as(nobody)
+	_, err = keydir.Open(dir)
+	wantUnavailable(t, "Open of a directory that may not be read", err)
+	as(0)
+	if err := errors.Join(os.Chmod(dir, 0o700), os.Chmod(shard, 0o700)); err != nil { // for the cleanup
+		t.Fatal(err)
+	}
+}

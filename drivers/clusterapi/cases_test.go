@@ -1,0 +1,238 @@
+package clusterapi_test
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/vimbroker/vimbroker/broker"
+	shown "github.com/vimbroker/vimbroker/broker/hub"
+	"github.com/vimbroker/vimbroker/broker/onboard"
+	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/drivers/clusterapi"
+	"github.com/vimbroker/vimbroker/policy/egress"
+	"github.com/vimbroker/vimbroker/test/fake"
+)
+
+// cut answers with a status, and breaks off before the end that it has announced.
+func cut(status int, text string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Length", fmt.Sprint(len(text)+1))
+		w.WriteHeader(status)
+		_, _ = w.Write([]byte(text))
+		w.(http.Flusher).Flush()
+		panic(http.ErrAbortHandler)
+	}
+}
+
+// Each look at a management cluster ends in the error of the request that was not answered, and in nothing else.
+func TestLooksThatAreNotAnswered(t *testing.T) {
+	d := clusterapi.New()
+	t.Cleanup(d.Close)
+	type access = onboard.ManagementAccess
+	looks := map[string]func(access) (any, error){
+		"Ping":    func(a access) (any, error) { return nil, d.Ping(t.Context(), a) },
+		"Cluster": func(a access) (any, error) { s, err := d.Cluster(t.Context(), a, "a", "edge"); return s.UID, err },
+		"Secret": func(a access) (any, error) {
+			s, err := d.Secret(t.Context(), a, "a", "edge-kubeconfig", "value")
+			return s.Value.Reveal(), err
+		},
+		"ControlPlane": func(a access) (any, error) {
+			return d.ControlPlane(t.Context(), a, "a", "controlplane.cluster.x-k8s.io", "planes", "cp")
+		},
+		"Namespaces": func(a access) (any, error) { all, err := d.Namespaces(t.Context(), a); return len(all), err },
+	}
+	const forbidden = `{"kind":"Status","status":"Failure","reason":"Forbidden","code":403}`
+	hub := func() *hub {
+		h := newHub(t)
+		h.answer(clusters+"/edge", 200, clusterJSON("edge", "u1", "1", "True"))
+		h.answer(secrets+"/edge-kubeconfig", 200, `{"metadata":{"namespace":"a","name":"edge-kubeconfig"},"data":{"value":"AAAA"}}`)
+		h.answer("/apis/controlplane.cluster.x-k8s.io", 200, `{"preferredVersion":{"version":"v1"}}`)
+		h.answer("/apis/controlplane.cluster.x-k8s.io/v1/namespaces/a/planes/cp", 200, `{"metadata":{"name":"cp","uid":"c1"}}`)
+		h.answer("/api/v1/namespaces", 200, `{"metadata":{"resourceVersion":"1"},"items":[{"metadata":{"name":"a"}}]}`)
+		return h
+	}
+	for look, c := range map[string]struct {
+		path string
+		want any
+	}{
+		"Ping": {"/apis/cluster.x-k8s.io", nil}, "Cluster": {clusters + "/edge", "u1"}, "Secret": {secrets + "/edge-kubeconfig", "\x00\x00\x00"},
+		"ControlPlane": {"/apis/controlplane.cluster.x-k8s.io/v1/namespaces/a/planes/cp", "c1"}, "Namespaces": {"/api/v1/namespaces", 1},
+	} {
+		h := hub()
+		if got, err := looks[look](h.access()); err != nil || got != c.want {
+			t.Errorf("%s = %q, %v, want %q", look, got, err, c.want)
+		}
+		var none any
+		if look == "Namespaces" {
+			none = 0
+		} else if look != "Ping" {
+			none = ""
+		}
+		for name, fault := range map[string]struct {
+			f    fake.Fault
+			want error
+			says string
+		}{
+			"refused":    {fake.Fault{Kind: fake.JSON, Status: 403, Body: forbidden}, broker.ErrForbidden, "the lease may not read"},
+			"away":       {fake.Fault{Kind: fake.JSON, Status: 503, Body: "{}"}, broker.ErrUnreachable, "cannot answer now (503)"},
+			"made":       {fake.Fault{Kind: fake.JSON, Status: 201, Body: "{}"}, broker.ErrUnreachable, "(201)"},
+			"broken off": {fake.Fault{Kind: fake.Custom, Answer: cut(200, "{}")}, broker.ErrUnreachable, "before"},
+			"cut short":  {fake.Fault{Kind: fake.Custom, Answer: cut(403, forbidden)}, broker.ErrUnreachable, "before"},
+		} {
+			h := hub()
+			fault.f.Path = c.path + "$"
+			h.Fail(fault.f)
+			got, err := looks[look](h.access())
+			if !errors.Is(err, fault.want) || err == nil || !strings.Contains(err.Error(), fault.says) || got != none {
+				t.Errorf("%s where it is %s = %q, %v, want %v that says %q", look, name, got, err, fault.want, fault.says)
+			}
+		}
+		for field, change := range map[string]func(*access){"caCert": func(a *access) { a.CACert = "none" }, "endpoint": func(a *access) { a.Endpoint = "https://[::1" }} {
+			a := h.access()
+			change(&a)
+			if _, err := looks[look](a); !errors.Is(err, broker.ErrInvalid) || !strings.HasPrefix(err.Error(), field+": ") {
+				t.Errorf("%s with a bad %s = %v", look, field, err)
+			}
+		}
+	}
+	h := hub()
+	h.answer("/apis/controlplane.cluster.x-k8s.io", 503, "{}")
+	if uid, err := looks["ControlPlane"](h.access()); uid != "" || !errors.Is(err, broker.ErrUnreachable) {
+		t.Errorf("ControlPlane of a group that is away = %v, %v", uid, err)
+	}
+	h.answer("/apis/cluster.x-k8s.io", 503, "{}")
+	if uid, err := looks["Cluster"](h.access()); uid != "" || !errors.Is(err, broker.ErrUnreachable) {
+		t.Errorf("Cluster of a group that is away = %v, %v", uid, err)
+	}
+}
+
+// A cluster is the one that was asked for by all that tells it from others.
+func TestAClusterThatIsAnother(t *testing.T) {
+	d := clusterapi.New()
+	t.Cleanup(d.Close)
+	good := clusterJSON("edge", "u1", "1", "True")
+	for name, body := range map[string]string{
+		"in another namespace": strings.Replace(good, `"namespace":"a"`, `"namespace":"b"`, 1), "of another name": strings.Replace(good, `"name":"edge"`, `"name":"core"`, 1), "without a uid": strings.Replace(good, `"uid":"u1"`, `"uid":""`, 1),
+	} {
+		h := newHub(t)
+		h.answer(clusters+"/edge", 200, body)
+		if s, err := d.Cluster(t.Context(), h.access(), "a", "edge"); !errors.Is(err, broker.ErrUnreachable) || s.UID != "" {
+			t.Errorf("a cluster %s: %+v, %v", name, s, err)
+		}
+	}
+	for n, large := range map[int]bool{onboard.MaxKubeconfig: false, onboard.MaxKubeconfig + 1: true} {
+		h := newHub(t)
+		h.answer(secrets+"/edge-kubeconfig", 200, `{"metadata":{"namespace":"a","name":"edge-kubeconfig"},"data":{"value":"`+base64.StdEncoding.EncodeToString(make([]byte, n))+`"}}`)
+		if s, err := d.Secret(t.Context(), h.access(), "a", "edge-kubeconfig", "value"); err != nil || s.Large != large || len(s.Value.Reveal()) != map[bool]int{false: n}[large] {
+			t.Errorf("a kubeconfig of %d bytes: large %t, %v", n, s.Large, err)
+		}
+	}
+}
+
+// A watch that shows what is no object breaks, and one that is given up ends, also while it waits to be begun again.
+func TestWatchesThatBreak(t *testing.T) {
+	long := strings.Repeat("x", 300)
+	for name, says := range map[string]string{
+		"no object": `{"type":"ADDED","object":[]}`, "no event": `[]`, "a name too long": `{"type":"ADDED","object":` + strings.ReplaceAll(clusterJSON(long, "u", "1", "True"), "\n", " ") + `}`,
+	} {
+		h := newHub(t)
+		h.says = says
+		if err := followBy(t, h, clusterapi.NewAfter(atOnce)).ends(t); !errors.Is(err, broker.ErrUnreachable) || !strings.Contains(err.Error(), "as a Kubernetes API server does") {
+			t.Errorf("a watch that shows %s: %v", name, err)
+		}
+	}
+	h := newHub(t)
+	h.answer(clusters, 200, `{"metadata":{"resourceVersion":"1"},"items":[`+clusterJSON(long, "u", "1", "True")+`]}`)
+	if err := followBy(t, h, clusterapi.New()).ends(t); !errors.Is(err, broker.ErrUnreachable) {
+		t.Errorf("a list with a name too long: %v", err)
+	}
+	// The history of a list goes while it is read.
+	h = newHub(t)
+	h.Fail(fake.Fault{Path: clusters + "$", Kind: fake.JSON, Status: 410, Body: "{}"})
+	if err := followBy(t, h, clusterapi.New()).ends(t); !errors.Is(err, broker.ErrUnreachable) || !strings.Contains(err.Error(), "the list of clusters in namespace a changed while it was read") {
+		t.Errorf("a list that changes: %v", err)
+	}
+	h = newHub(t)
+	h.says = "what no API server says"
+	ctx, cancel := context.WithCancel(t.Context())
+	d := clusterapi.NewAfter(func(pause time.Duration) <-chan time.Time {
+		if pause < time.Minute {
+			cancel() // while it waits, which nothing ends
+		}
+		return nil
+	})
+	t.Cleanup(d.Close)
+	ignore := onboard.Sight{Clusters: func([]onboard.Seen) {}, Cluster: func(onboard.Seen) {}, Gone: func(_, _ string) {}, Secrets: func([]onboard.SecretVersion) {}, Secret: func(onboard.SecretVersion) {}}
+	if err := d.Watch(ctx, h.access, "a", ignore); !errors.Is(err, context.Canceled) {
+		t.Errorf("a watch that is given up: %v", err)
+	}
+}
+
+// A profile is written where any of its parts is not as it should be, and what cannot be written is said.
+func TestProfilesThatDiffer(t *testing.T) {
+	edge := shown.ClusterProfile{Name: "edge", VIM: "v1", Project: "p", VIMName: "edge", Server: "https://edge:6443", Healthy: "True", Reason: "Reachable"}
+	start := func() (*fleet, *fake.Server, func(...shown.ClusterProfile) error) {
+		f := &fleet{objects: map[string]map[string]any{}}
+		server := fake.New(t, f.ServeHTTP)
+		rules := egress.Default()
+		rules.AllowLoopback = true
+		d := clusterapi.New()
+		t.Cleanup(d.Close)
+		return f, server, func(wanted ...shown.ClusterProfile) error {
+			return d.Publish(t.Context(), onboard.ManagementAccess{VIM: "h1", Endpoint: server.URL, CACert: server.CA, Token: secret.NewText("t"), Egress: rules}, "fleet", "h1", wanted)
+		}
+	}
+	for name, c := range map[string]struct {
+		change func(o map[string]any)
+		writes int
+	}{
+		"nothing":      {func(map[string]any) {}, 0},
+		"another spec": {func(o map[string]any) { o["spec"].(map[string]any)["displayName"] = "x" }, 1},
+		"more labels":  {func(o map[string]any) { o["metadata"].(map[string]any)["labels"].(map[string]any)["x"] = "y" }, 1},
+		"no status":    {func(o map[string]any) { delete(o, "status") }, 1},
+	} {
+		f, _, publish := start()
+		if err := publish(edge); err != nil {
+			t.Fatal(err)
+		}
+		want := f.String()
+		c.change(f.objects["edge"])
+		f.writes = 0
+		if err := publish(edge); err != nil || f.writes != c.writes || f.String() != want {
+			t.Errorf("one that has %s: %d writes, %v\n%s\nwant\n%s", name, f.writes, err, f, want)
+		}
+	}
+	const path = "/clusterprofiles"
+	for name, c := range map[string]struct {
+		f    fake.Fault
+		want error
+		left int
+	}{
+		"the list":                {fake.Fault{Method: "GET", Path: path + "$", Kind: fake.JSON, Status: 503, Body: "{}"}, broker.ErrUnreachable, 1},
+		"the object":              {fake.Fault{Method: "PATCH", Path: path + "/edge$", Kind: fake.JSON, Status: 503, Body: "{}"}, broker.ErrUnreachable, 1},
+		"the status":              {fake.Fault{Method: "PATCH", Path: path + "/edge/status$", Kind: fake.JSON, Status: 503, Body: "{}"}, broker.ErrUnreachable, 2},
+		"the status, taken":       {fake.Fault{Method: "PATCH", Path: path + "/edge/status$", Kind: fake.JSON, Status: 202, Body: "{}"}, broker.ErrUnreachable, 2},
+		"the removal":             {fake.Fault{Method: "DELETE", Path: path + "/old$", Kind: fake.JSON, Status: 503, Body: "{}"}, broker.ErrUnreachable, 2},
+		"the removal of one gone": {fake.Fault{Method: "DELETE", Path: path + "/old$", Kind: fake.JSON, Status: 404, Body: `{"kind":"Status","status":"Failure","reason":"NotFound","details":{"name":"old","kind":"clusterprofiles"}}`}, nil, 2},
+	} {
+		f, server, publish := start()
+		f.objects["old"] = map[string]any{"metadata": map[string]any{"name": "old", "namespace": "fleet", "labels": map[string]any{"vimbroker.io/shown-by": "h1"}}}
+		server.Fail(c.f)
+		if err := publish(edge); !errors.Is(err, c.want) || err == nil != (c.want == nil) || len(f.objects) != c.left {
+			t.Errorf("without %s: %v, %d objects, want %v and %d", name, err, len(f.objects), c.want, c.left)
+		}
+	}
+}
+
+// String shows the objects.
+func (f *fleet) String() string {
+	text, _ := json.Marshal(f.objects)
+	return string(text)
+}
