@@ -316,6 +316,37 @@ func TestForgettingLeavesOthersAlone(t *testing.T) {
 	}
 }
 
+// What was made for an account that cannot be goes, also where its namespace stays; what a cluster leaves out of an answer is known.
+func TestWhatIsMadeForAnAccountGoes(t *testing.T) {
+	l := cluster(t)
+	l.s.Deny(fakekube.Denial{Verb: "create", Resource: "serviceaccounts/token"}, fakekube.Denial{Verb: "delete", Resource: "namespaces"})
+	_, _, err := l.driver.Appoint(t.Context(), l.access, engine)
+	said(t, "Appoint without its token", err, broker.ErrForbidden, "serviceaccounts/token")
+	for _, kind := range []string{"serviceaccounts", "clusterroles", "clusterrolebindings"} {
+		if left := slices.DeleteFunc(l.s.Names(kind, ""), func(n string) bool { return !strings.Contains(n, "account-") }); len(left) > 0 {
+			t.Errorf("%s are left: %q", kind, left)
+		}
+	}
+	if !strings.Contains(l.log.String(), "is left on the cluster") || !strings.Contains(l.log.String(), accountHome) {
+		t.Errorf("of the namespace that is left the log says %s", l.log)
+	}
+	l = cluster(t)
+	l.s.Fail(fake.Fault{Method: "POST", Path: "/serviceaccounts$", Kind: fake.Edit, Edit: func(_ http.Header, body []byte) []byte {
+		return []byte(strings.Replace(string(body), `"namespace":"`+accountHome+`",`, "", 1))
+	}})
+	for _, name := range []string{engine.Name, "another"} {
+		if _, _, err := l.driver.Appoint(t.Context(), l.access, broker.Account{Name: name, Profile: "leases"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := l.driver.Forget(t.Context(), l.access); err != nil {
+		t.Fatal(err)
+	}
+	if left := slices.DeleteFunc(l.s.Names("namespaces", ""), func(n string) bool { return !strings.Contains(n, "account-") }); len(left) > 0 {
+		t.Errorf("of two accounts there is left %q", left)
+	}
+}
+
 // squat takes the first so many names of the binding of the one home in namespace default.
 func (l *swept) squat(n int) {
 	l.t.Helper()
@@ -506,11 +537,14 @@ func TestRevokingWithoutALease(t *testing.T) {
 	if err := l.driver.Revoke(t.Context(), l.access, unknown); err != nil || len(accountsIn(l.s)) != 0 {
 		t.Errorf("Revoke of a lease of which nothing but its home is known: %v, left %q", err, accountsIn(l.s))
 	}
-	for lease, warns := range map[string]bool{"": false, "another": true, sweptLease: false} {
+	for lease, warns := range map[string]bool{"": false, "another": true, sweptLease: false, "of another VIM": true} {
 		l := cluster(t)
 		g := l.grant("view", nil)
 		i := broker.Issued{Handle: g.Handle, Grant: g, UID: l.issued(g).UID}
-		i.Grant.Lease = lease
+		if i.Grant.Lease = lease; lease == "of another VIM" {
+			i.Grant.Lease = ""
+			l.change("serviceaccounts", homesOf(l.s)[0], g.Handle, func(o metav1.Object) { o.GetLabels()["vimbroker.io/vim"] = "x" })
+		}
 		if err := l.driver.Revoke(t.Context(), l.access, i); err != nil {
 			t.Fatal(err)
 		}
@@ -725,8 +759,21 @@ func TestAnIdentityAsLongAsMayBe(t *testing.T) {
 	if n := len(l.s.Names("secrets", "default")); n != 0 {
 		t.Errorf("%d secrets are there", n)
 	}
-	// What is another's stays, and is not written over.
+	// What is the shelf's gets the labels of now.
 	l.access.Identity = ""
+	for _, labels := range []map[string]string{{"a": "1"}, {"b": "2"}} {
+		one := s
+		one.Name, one.Labels = "mine", labels
+		if err := l.driver.Shelve(t.Context(), l.access, one); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l.change("secrets", "default", "mine", func(o metav1.Object) {
+		if o.GetLabels()["b"] != "2" || o.GetLabels()["vimbroker.io/target"] != "t" {
+			t.Errorf("it is labelled %v", o.GetLabels())
+		}
+	})
+	// What is another's stays, and is not written over.
 	if _, err := l.client().CoreV1().Secrets("default").Create(t.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "s"}}, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
@@ -757,6 +804,30 @@ func TestAGradeIsNotGivenOnDoubt(t *testing.T) {
 		l.refuse(1, 1, "GET", c.path, 503)
 		_, err := l.driver.Grade(t.Context(), l.access, g)
 		said(t, "Grade without "+name, err, broker.ErrUnreachable, "(503)")
+	}
+	// What has no part in a grade is not asked for, and what the cluster does not tell counts against the lease.
+	l := cluster(t)
+	g := l.grant("", secrets, "default")
+	g.Held, g.Planned = true, true
+	if _, err := l.driver.Grade(t.Context(), l.access, g); err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range l.s.Requests() {
+		if r.Path == "/apis" || r.Path == "/api/v1/namespaces/default" {
+			t.Errorf("the grade of a lease that makes no pods and no networks asks for %s", r.Path)
+		}
+		if agent := r.Header.Get("User-Agent"); agent != "vimbroker" {
+			t.Errorf("a request is made as %q", agent)
+		}
+	}
+	for status, grade := range map[int]broker.Grade{403: broker.GradeUnbounded, 200: broker.GradeBounded} {
+		l := cluster(t)
+		if status != 200 {
+			l.refuse(1, -1, "GET", "/apis$", status)
+		}
+		if got, err := l.driver.Grade(t.Context(), l.access, l.grant("", networks, "default")); err != nil || got.Grade != grade {
+			t.Errorf("networks where the answer is %d: %s, %v, want %s", status, got.Grade, err, grade)
+		}
 	}
 	for mode, wide := range map[string]bool{broker.ModePrepared: false, broker.ModeManaged: true} {
 		l := cluster(t)
@@ -853,6 +924,33 @@ func TestATrialThatIsNotAnswered(t *testing.T) {
 		said(t, "a trial without "+name, err, broker.ErrUnreachable, "(503)")
 		if !m.Credential.Empty() {
 			t.Errorf("without %s a credential is handed out", name)
+		}
+	}
+}
+
+// A lease that can do more than its exact rules is revoked with what it can do in order, and the next one is tried.
+func TestALeaseOfExactRulesThatCanDoMore(t *testing.T) {
+	l := clusterWith(t, kubernetes.TrialSampled)
+	one := func(n int) broker.Grant {
+		g := l.grant("", []broker.Rule{{APIGroups: []string{""}, Resources: []string{"configmaps"}, ResourceNames: []string{fmt.Sprint(n)}, Verbs: []string{"get"}}}, "default")
+		g.Lease, g.Handle = fmt.Sprint(n), fmt.Sprint("lease-", n)
+		return g
+	}
+	for n := range 2 {
+		l.s.After("POST", "/serviceaccounts$", func() {
+			for _, home := range homesOf(l.s) {
+				_, _ = l.client().RbacV1().ClusterRoleBindings().Create(t.Context(), &rbacv1.ClusterRoleBinding{ // also of one that is there
+					ObjectMeta: metav1.ObjectMeta{Name: "more-" + home}, Subjects: []rbacv1.Subject{groupOf("system:serviceaccounts:" + home)},
+					RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "cluster-admin"},
+				}, metav1.CreateOptions{})
+			}
+		})
+		m, err := l.driver.Issue(t.Context(), l.access, one(n))
+		said(t, fmt.Sprint("lease ", n), err, broker.ErrConflict, "lets the lease do more than it was granted: ")
+		e, _ := errors.AsType[*broker.Error](err)
+		_, can, _ := strings.Cut(e.Detail, "granted: ")
+		if all := strings.Split(can, ", "); len(all) != 5 || !slices.IsSorted(all) || !m.Credential.Empty() {
+			t.Errorf("lease %d can %q", n, all)
 		}
 	}
 }

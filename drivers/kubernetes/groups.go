@@ -111,7 +111,6 @@ func groupClient(to rest.Config, version schema.GroupVersion, client *http.Clien
 		to.APIPath = "/api"
 	}
 	to.NegotiatedSerializer = known().bodies
-	to.UserAgent = rest.DefaultKubernetesUserAgent()
 	return rest.RESTClientForConfigAndClient(&to, client)
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -14,10 +15,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/policy/egress"
+	"github.com/vimbroker/vimbroker/test/fake"
 	"github.com/vimbroker/vimbroker/test/fakekube"
 	"github.com/vimbroker/vimbroker/test/real/pki"
 )
@@ -422,4 +425,113 @@ func TestCertificatesThatAreNotPresented(t *testing.T) {
 	if n := len(s.Requests()); n != 1 {
 		t.Errorf("%d requests came, want the one of the certificate that fits", n)
 	}
+}
+
+// What an item takes in memory counts each text that is kept, and nothing else is kept.
+func TestWhatAnItemTakes(t *testing.T) {
+	base := new(item).trim()
+	text := strings.Repeat("x", 100)
+	for name, c := range map[string]struct {
+		set  func(*item)
+		more int
+	}{
+		"a name":             {func(i *item) { i.Metadata.Name = text }, 100},
+		"a namespace":        {func(i *item) { i.Metadata.Namespace = text }, 100},
+		"a uid":              {func(i *item) { i.Metadata.UID = types.UID(text) }, 100},
+		"a label of ours":    {func(i *item) { i.Metadata.Labels = map[string]string{vimLabel: text} }, 384 + 24 + 100},
+		"a deed":             {func(i *item) { i.Metadata.Annotations = map[string]string{deedAnnotation: text} }, 384 + 24 + 100},
+		"two labels of ours": {func(i *item) { i.Metadata.Labels = map[string]string{vimLabel: text, grantLabel: text} }, 384 + 2*(24+100)},
+		"another label":      {func(i *item) { i.Metadata.Labels = map[string]string{"x": text} }, 0},
+		"a role":             {func(i *item) { i.RoleRef = rbacv1.RoleRef{APIGroup: text, Kind: text, Name: text} }, 300},
+		"a subject": {func(i *item) {
+			i.Subjects = []rbacv1.Subject{{Kind: text, APIGroup: text, Name: text, Namespace: text}}
+		}, 4 * (24 + 100)},
+		"a rule":               {func(i *item) { i.Rules = make([]rbacv1.PolicyRule, 1) }, 192},
+		"the groups of a rule": {func(i *item) { i.Rules = []rbacv1.PolicyRule{{APIGroups: []string{text}}} }, 192 + 24 + 100},
+		"its resources":        {func(i *item) { i.Rules = []rbacv1.PolicyRule{{Resources: []string{text}}} }, 192 + 24 + 100},
+		"its names":            {func(i *item) { i.Rules = []rbacv1.PolicyRule{{ResourceNames: []string{text}}} }, 192 + 24 + 100},
+		"its verbs":            {func(i *item) { i.Rules = []rbacv1.PolicyRule{{Verbs: []string{text}}} }, 192 + 24 + 100},
+	} {
+		i := new(item)
+		c.set(i)
+		if got := i.trim() - base; got != c.more {
+			t.Errorf("%s takes %d, want %d", name, got, c.more)
+		}
+		if name == "another label" && i.Metadata.Labels != nil {
+			t.Errorf("kept are %v", i.Metadata.Labels)
+		}
+	}
+}
+
+// A lease is tried with each right that its rules do not give it, in the places where it would count.
+func TestWhatALeaseIsTriedWith(t *testing.T) {
+	rule := func(names ...string) []broker.Rule {
+		return []broker.Rule{{APIGroups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"create"}, ResourceNames: names}}
+	}
+	for name, c := range map[string]struct {
+		rules  []broker.Rule
+		g      broker.Grant
+		in     string
+		wanted bool
+	}{
+		"granted there":             {rule(), broker.Grant{Namespaces: []string{"a"}}, "a", false},
+		"granted elsewhere":         {rule(), broker.Grant{Namespaces: []string{"a"}}, "", true},
+		"granted everywhere":        {rule(), broker.Grant{ClusterWide: true}, "", false},
+		"granted on some":           {rule("p"), broker.Grant{Namespaces: []string{"a"}}, "a", true},
+		"granted in another group":  {[]broker.Rule{{APIGroups: []string{"x"}, Resources: []string{"pods"}, Verbs: []string{"create"}}}, broker.Grant{Namespaces: []string{"a"}}, "a", true},
+		"granted on another kind":   {[]broker.Rule{{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"create"}}}, broker.Grant{Namespaces: []string{"a"}}, "a", true},
+		"granted by another verb":   {[]broker.Rule{{APIGroups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"get"}}}, broker.Grant{Namespaces: []string{"a"}}, "a", true},
+		"granted in the second":     {nil, broker.Grant{Namespaces: []string{"a", "b"}}, "b", true},
+		"granted in the third":      {nil, broker.Grant{Namespaces: []string{"a", "b", "c"}}, "c", false},
+		"granted in the cluster's":  {rule(), broker.Grant{Namespaces: []string{"kube-system"}}, "kube-system", false},
+		"not granted in any of its": {nil, broker.Grant{ClusterWide: true}, "kube-system", true},
+	} {
+		got := forbiddenTo(c.rules, c.g)
+		if is := slices.Contains(got, right{verb: "create", resource: "pods", namespace: c.in}); is != c.wanted {
+			t.Errorf("making pods, %s: tried in %q %t", name, c.in, is)
+		}
+		for _, r := range got {
+			if r.resource == "clusterrolebindings" && r.namespace != "" || r.resource == "nodes" && r.subresource == "proxy" && r.verb != "get" || r.resource == "configmaps" && r.namespace != "kube-system" {
+				t.Errorf("%s: it is tried with %+v", name, r)
+			}
+		}
+	}
+}
+
+// The credential is added to what is sent, and not to the request of the caller.
+func TestARequestIsNotChanged(t *testing.T) {
+	s := fakekube.New(t, fakekube.Options{Plain: true})
+	d := New(Options{})
+	defer d.Close()
+	rules := egress.Default()
+	rules.AllowLoopback = true
+	ctx, end, c, err := d.connect(t.Context(), broker.Access{VIM: "v", Target: broker.Target{Endpoint: s.Endpoint}, Egress: rules, Credential: broker.Credential{Kind: broker.CredentialBearerToken, Token: secret.NewText(s.AdminToken)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer end()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.Endpoint+"/version", http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := c.RoundTrip(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = response.Body.Close()
+	if sent := s.Requests(); len(request.Header) > 0 || len(sent) != 1 || sent[0].Credential != "bearer" {
+		t.Errorf("the caller's request has %v, and %+v was sent", request.Header, sent)
+	}
+	// A search that its context ends says so as a list does.
+	if _, err := givenUp(ctx, s, c); !errors.Is(err, broker.ErrUnreachable) {
+		t.Errorf("a search that is given up: %v", err)
+	}
+}
+
+// givenUp has a search given up while it goes on.
+func givenUp(ctx context.Context, s *fakekube.Server, c *connection) (map[string]string, error) {
+	s.Fail(fake.Fault{Path: "/rolebindings$", Kind: fake.JSON, Status: 200, Body: `{"kind":"RoleBindingList","items":[{"metadata":{"namespace":"to","name":"b"},"roleRef":{"kind":"ClusterRole","name":"edit"},"subjects":[{"kind":"ServiceAccount","namespace":"from","name":"a"}]}]}`})
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	return c.escalatingNamespaces(ctx, func(string) string { cancel(); return "it is" }, func(n string) scope { return scope{namespaces: []string{n}} })
 }
