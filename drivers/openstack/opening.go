@@ -158,8 +158,8 @@ func (s *session) mayTrust(ctx context.Context) (bool, error) {
 func (s *session) mayEC2(ctx context.Context) (bool, error) {
 	path := []string{"users", s.user.ID, "credentials", "OS-EC2"}
 	open, err := s.may(ctx, http.MethodPost, path, map[string]any{"tenant_id": nobody}, http.StatusNotFound, "EC2 credentials")
-	if !open || err != nil {
-		return open, err
+	if !open {
+		return false, err
 	}
 	err = s.get(remote.Expect(ctx, remote.List), "users/"+s.user.ID+"/credentials/OS-EC2", nil)
 	return !said(err, http.StatusForbidden) || byPolicy(err, "identity:ec2_list_credentials"), nil

@@ -630,3 +630,32 @@ func TestLeasesThatAreForeseen(t *testing.T) {
 		t.Errorf("half of a call without an end is at %v", end.Sub(began))
 	}
 }
+
+// A claim is made with an application credential, and with nothing else.
+func TestClaimsOfAnother(t *testing.T) {
+	body, err := claiming{options(broker.Scope{}, broker.Credential{Kind: broker.CredentialApplicationCredential, ApplicationCredentialID: "a", ApplicationCredentialSecret: secret.NewText("s")}, broker.Cloud{})}.ToTokenV3CreateMap(nil)
+	if err != nil || !strings.Contains(fmt.Sprint(body), "user:map[id:"+nobody+"]") {
+		t.Errorf("a claim is %v, %v", body, err)
+	}
+	for name, o := range map[string]*tokens.AuthOptions{"a password": {UserID: "u", Password: "p"}, "nothing": {}} {
+		if body, err := (claiming{o}).ToTokenV3CreateMap(nil); err == nil || body != nil {
+			t.Errorf("a claim with %s is %v", name, body)
+		}
+	}
+}
+
+// A caller whose turn does not come is told so.
+func TestCallersWaitForTheirTurn(t *testing.T) {
+	login := keystone.Auth{ApplicationCredential: &keystone.ApplicationCredential{ID: "a", SecretFile: "f"}}
+	c, err := NewCallers(CallersOptions{AuthURL: "https://k", Login: login, Timeout: time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	for range cap(c.seats) {
+		c.seats <- struct{}{}
+	}
+	if _, err := c.Authenticate(t.Context(), "token"); !errors.Is(err, broker.ErrUnreachable) || detailOf(err) != "too many callers wait for Keystone" {
+		t.Errorf("without a seat: %v", err)
+	}
+}
