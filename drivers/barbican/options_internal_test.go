@@ -1,9 +1,12 @@
 package barbican
 
 import (
+	"context"
+	"errors"
 	"strings"
 	"testing"
 
+	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/drivers/keystone"
 )
 
@@ -22,6 +25,21 @@ func TestOptionsAtTheEdge(t *testing.T) {
 		c.change(&o)
 		if _, err := o.withDefaults(); err == nil != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+	}
+}
+
+// What broke may work at once, but not what took too long.
+func TestFaultsThatPass(t *testing.T) {
+	for name, c := range map[string]struct {
+		f    fault
+		want bool
+	}{
+		"a broken way": {fault{kind: secret.ErrUnavailable, cause: errors.New("x")}, true}, "a timeout": {fault{kind: secret.ErrUnavailable, cause: context.DeadlineExceeded}, false}, "given up": {fault{cause: context.Canceled}, false},
+		"500": {fault{status: 500}, true}, "502": {fault{status: 502}, true}, "503": {fault{status: 503}, true}, "504": {fault{kind: secret.ErrUnavailable, status: 504}, false}, "403": {fault{kind: secret.ErrForbidden, status: 403}, false},
+	} {
+		if c.f.passing() != c.want {
+			t.Errorf("%s passes: %t", name, !c.want)
 		}
 	}
 }

@@ -55,9 +55,7 @@ func (d *Driver) send(ctx context.Context, a onboard.ManagementAccess, c call) (
 	u.RawQuery = c.query.Encode()
 	var body bytes.Buffer
 	if c.body != nil {
-		if err := json.NewEncoder(&body).Encode(c.body); err != nil {
-			return nil, err
-		}
+		_ = json.NewEncoder(&body).Encode(c.body) // plain data always encodes
 	}
 	request, err := http.NewRequestWithContext(ctx, cmp.Or(c.method, http.MethodGet), u.String(), &body)
 	if err != nil {

@@ -47,6 +47,9 @@ func TestFaultsOfAnswers(t *testing.T) {
 		{404, `{"errors":["no handler"]}`, nil, secret.ErrUnavailable, "Vault has nothing mounted at the configured path", false},
 		{404, `page`, nil, secret.ErrUnavailable, "what answers is not Vault (404)", false},
 		{404, `{}`, nil, secret.ErrUnavailable, "what answers is not Vault (404)", false},
+		{404, `{"errors":[],"data":7}`, nil, secret.ErrUnavailable, "what answers is not Vault (404)", false},
+		{404, `{"errors":["x"],"data":7}`, nil, secret.ErrUnavailable, "what answers is not Vault (404)", false},
+		{404, `{"data":{"metadata":{}},"errors":7}`, nil, secret.ErrUnavailable, "what answers is not Vault (404)", false},
 	} {
 		f := faultOf(t.Context(), answer(c.status, c.body), c.err)
 		if f.kind != c.kind || f.reason != c.reason || f.passing() != c.passing || !isStatus(f, c.status) || isStatus(f, c.status+1) {
@@ -111,6 +114,14 @@ func TestOptionsAtTheEdge(t *testing.T) {
 		if err := o.Validate(); err == nil != c.ok {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+	theirs := Options{Address: "https://v", Auth: Auth{JWT: &JWT{Role: "r", TokenFile: "f"}}}
+	if filled, err := theirs.withDefaults(); err != nil || *theirs.Auth.JWT != (JWT{Role: "r", TokenFile: "f"}) || filled.Auth.JWT.MountPath == "" {
+		t.Errorf("the options of the caller are %+v, filled in %+v, %v", *theirs.Auth.JWT, *filled.Auth.JWT, err)
+	}
+	theirs.Auth = Auth{AppRole: &AppRole{RoleID: "r", SecretIDFile: "f"}}
+	if filled, err := theirs.withDefaults(); err != nil || *theirs.Auth.AppRole != (AppRole{RoleID: "r", SecretIDFile: "f"}) || filled.Auth.AppRole.MountPath == "" {
+		t.Errorf("the options of the caller are %+v, filled in %+v, %v", *theirs.Auth.AppRole, *filled.Auth.AppRole, err)
 	}
 	for d, around := range map[time.Duration]time.Duration{9: 0, 10: 1, time.Hour: 6 * time.Minute} {
 		for range 20 {
