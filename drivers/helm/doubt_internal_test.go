@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/drivers/helm/chart"
 	"github.com/vimbroker/vimbroker/lifecycle"
 	"github.com/vimbroker/vimbroker/test/fake"
@@ -101,5 +102,98 @@ func TestNoPlanRestsOnARequestThatFails(t *testing.T) {
 				t.Errorf("%d requests can fail, want %d", spared, c.spared)
 			}
 		})
+	}
+}
+
+// What the program that renders says is a rendering, or a fault of the chart that says so.
+func TestProgramsThatAnswerOddly(t *testing.T) {
+	for says, ok := range map[string]bool{`{"release":{}}`: true, "x": false, "": false, "[]": false} {
+		d := New(Options{Program: []string{"/bin/sh", "-c", "echo '" + says + "'"}})
+		a, err := d.render(t.Context(), "acme", chart.Task{})
+		if ok != (err == nil) || !ok && (!errors.Is(err, broker.ErrInvalid) || !strings.Contains(err.Error(), "does not answer as it should") || len(a.Release) > 0) {
+			t.Errorf("a program that says %q: %+v, %v", says, a, err)
+		}
+	}
+}
+
+// A chart is the package's one archive or one folder, or lies where the request says.
+func TestChartsOfRequests(t *testing.T) {
+	files := func(paths ...string) (all []lifecycle.Manifest) {
+		for _, p := range paths {
+			all = append(all, lifecycle.Manifest{Path: p, Text: secret.NewText(p)})
+		}
+		return all
+	}
+	for name, c := range map[string]struct {
+		named   []string
+		files   []lifecycle.Manifest
+		archive string
+		paths   string
+		says    string
+	}{
+		"an archive":              {nil, files("a.tgz"), "a.tgz", "", ""},
+		"an archive by its name":  {[]string{"a.tgz"}, files("a.tgz"), "a.tgz", "", ""},
+		"a folder":                {nil, files("c/Chart.yaml", "c/templates/a.yaml"), "", "Chart.yaml templates/a.yaml", ""},
+		"a folder with archives":  {nil, files("c/Chart.yaml", "c/charts/a.tgz"), "", "Chart.yaml charts/a.tgz", ""},
+		"an archive in a folder":  {nil, files("c/charts/a.tgz", "c/Chart.yaml"), "", "charts/a.tgz Chart.yaml", ""},
+		"two archives":            {nil, files("a.tgz", "b.tgz"), "", "", "the package holds no chart where it was"},
+		"none":                    {nil, files("a.yaml"), "", "", "the package holds no chart where it was"},
+		"one elsewhere, unpinned": {[]string{"oci://r.example/web:1.0.0"}, nil, "", "", "must pin the chart by its digest"},
+	} {
+		r, err := New(Options{}).requestOf(t.Context(), lifecycle.PlanInput{Instance: vnf, Namespace: "cnf", Named: c.named, Manifests: c.files}, parameters{})
+		var paths []string
+		for _, f := range r.Files {
+			paths = append(paths, f.Path)
+		}
+		if string(r.Archive) != c.archive || c.says == "" && strings.Join(paths, " ") != c.paths || err == nil != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: archive %q, files %q, %v", name, r.Archive, paths, err)
+		}
+	}
+	r := newRelease(t, does(lifecycle.Instantiate), nil, nil)
+	r.in.Named = []string{"oci://r.example/web:1.0.0"}
+	if said, err := r.plan(); !errors.Is(err, broker.ErrInvalid) || !strings.Contains(said, "must pin the chart") {
+		t.Errorf("a plan of a chart that is not pinned: %s", said)
+	}
+	c := r.c
+	c.Config.Endpoint, c.Config.CACert = "https://h", "none"
+	if p, err := r.d.Plan(t.Context(), c, r.in); err == nil || errors.Is(err, broker.ErrUnreachable) || len(p.Stages) > 0 {
+		t.Errorf("a plan by authorities that are none: %v", err)
+	}
+}
+
+// What Helm has made of a release is the instance's where a record of that release is.
+func TestObjectsOfARelease(t *testing.T) {
+	record := lifecycle.Resource{Version: "v1", Kind: "Secret", Plural: "secrets", Namespace: "cnf", Name: recordPrefix + "web.v1", UID: "u"}
+	object := lifecycle.Resource{Version: "v1", Kind: "ConfigMap", Plural: "configmaps", Namespace: "cnf", Name: "made"}
+	for name, c := range map[string]struct {
+		change func(*lifecycle.Resource)
+		ours   bool
+	}{
+		"its record":          {func(*lifecycle.Resource) {}, true},
+		"another's":           {func(r *lifecycle.Resource) { r.Name = recordPrefix + "other.v1" }, false},
+		"elsewhere":           {func(r *lifecycle.Resource) { r.Namespace = "elsewhere" }, false},
+		"one that was not":    {func(r *lifecycle.Resource) { r.UID = "" }, false},
+		"a map":               {func(r *lifecycle.Resource) { r.Kind = "ConfigMap" }, false},
+		"of another group":    {func(r *lifecycle.Resource) { r.Group = "x.example" }, false},
+		"without a version":   {func(r *lifecycle.Resource) { r.Name = recordPrefix + "web" }, false},
+		"of another name":     {func(r *lifecycle.Resource) { r.Name = "web.v1" }, false},
+		"of a dotted release": {func(r *lifecycle.Resource) { r.Name = recordPrefix + "web.v1.v2" }, false},
+		"of no release":       {func(r *lifecycle.Resource) { r.Name = recordPrefix + ".v1" }, false},
+	} {
+		r, release := newRelease(t, does(lifecycle.Instantiate), nil, nil), "web"
+		if name == "of no release" {
+			release = ""
+		}
+		r.s.Put("/api/v1/namespaces/cnf/configmaps/made", map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{
+			"name": "made", "namespace": "cnf", "annotations": map[string]any{"meta.helm.sh/release-name": release, "meta.helm.sh/release-namespace": "cnf"},
+		}})
+		of := record
+		c.change(&of)
+		seen, err := r.d.Observe(t.Context(), r.s.Connection(lifecycle.StageRules{ClusterWide: true, Rules: []broker.Rule{
+			{APIGroups: []string{"*", "", "x.example"}, Resources: []string{"secrets", "configmaps", "namespaces"}, Verbs: []string{"get"}},
+		}}), vnf, []lifecycle.Resource{of, object})
+		if err != nil || len(seen) != 2 || seen[1].Standing != c.ours {
+			t.Errorf("%s: %+v, %v", name, seen, err)
+		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -99,7 +100,7 @@ func said(t *testing.T, o lifecycle.Object) string {
 	if o.Manifest.Empty() {
 		return ""
 	}
-	if o.Kind != "Secret" || !strings.HasPrefix(o.Name, recordPrefix) {
+	if o.Kind != "Secret" || o.Group != "" || !strings.HasPrefix(o.Name, recordPrefix) {
 		return " " + o.Manifest.Reveal()
 	}
 	var s struct {
@@ -258,6 +259,19 @@ var releases = []struct {
 	{"TERMINATE without records", does(lifecycle.Terminate, stands("a", 1)), nil, nil},
 	{"TERMINATE of a namespace that is gone", does(lifecycle.Terminate, stands("a", 1), func(in *lifecycle.PlanInput) { in.Gone = []string{"cnf"} }), nil, nil},
 	{"TERMINATE with hooks that are none", does(lifecycle.Terminate, stands("a", 1)), []revision{{version: 1, status: deployed, mark: older, owner: vnf, hooks: "[7]"}}, nil},
+	{"CHANGE_VNFPKG of Helm's hooks that are none", does(lifecycle.ChangePackage, stands("a", 1)), []revision{{version: 1, status: deployed, mark: older, owner: vnf}, {version: 2, status: deployed, mark: older, owner: vnf, hooks: "[7]"}}, nil},
+	{"a new Secret beside another", does(lifecycle.ChangePackage, stands("", 1), func(in *lifecycle.PlanInput) {
+		in.Standing = append(in.Standing, standing("Secret", "secrets", "other"))
+	}), []revision{{version: 1, status: deployed, mark: older, owner: vnf}}, []chart.Rendering{answer(secretOf), answer(strings.Replace(secretOf, "VALUE", "OTHER", 1))}},
+	{"a Secret of no form", does(lifecycle.ChangePackage, stands("", 1), func(in *lifecycle.PlanInput) {
+		in.Standing = append(in.Standing, standing("Secret", "secrets", "login"))
+	}), []revision{{version: 1, status: deployed, mark: older, owner: vnf}}, []chart.Rendering{answer(strings.Replace(secretOf, `"data"`, `"stringData":7,"data"`, 1)), answer(strings.Replace(strings.Replace(secretOf, `"data"`, `"stringData":7,"data"`, 1), "VALUE", "OTHER", 1))}},
+	{"a chart with a fault that looks up", does(lifecycle.Instantiate), nil, []chart.Rendering{{Fault: "is none", Asked: []chart.Lookup{{APIVersion: "v1", Kind: "ConfigMap", Name: "x"}}}}},
+	{"a revision of another state last", does(lifecycle.ChangePackage, stands("a", 1, 2)), []revision{{version: 1, status: deployed, mark: "m1", owner: vnf}, {version: 2, status: "uninstalling", mark: "m2", owner: vnf}}, []chart.Rendering{answer(configMap("a"))}},
+	{"a Secret of another group", does(lifecycle.Instantiate), nil, []chart.Rendering{answer(`{"apiVersion":"x.example/v1","kind":"Secret","metadata":{"name":"` + recordPrefix + `x.v1"}}`)}},
+	{"TERMINATE beside a namesake", does(lifecycle.Terminate, stands("h", 1), func(in *lifecycle.PlanInput) {
+		in.Standing = append(in.Standing, lifecycle.Resource{Version: "v1", Kind: "ConfigMap", Plural: "configmaps", Namespace: "elsewhere", Name: "h", UID: "u"})
+	}), []revision{{version: 1, status: deployed, mark: older, owner: vnf, manifest: configMap("a"), hooks: "[" + hookOf("h", "post-install", "") + "]"}}, nil},
 	{"an operation that is none", does(lifecycle.ModifyInfo), nil, nil},
 	{"another name", does(lifecycle.Instantiate, func(in *lifecycle.PlanInput) { in.Release = "web" }), nil, []chart.Rendering{answer(configMap("cfg-web"))}},
 }
@@ -279,6 +293,7 @@ func newRelease(t *testing.T, change func(*lifecycle.PlanInput), revisions []rev
 		Instance: vnf, Namespace: "cnf", Mark: mine, Manifests: []lifecycle.Manifest{{Path: "web.tgz", Text: secret.NewText("packed")}},
 		Flavour: vnfpkg.Flavour{VDUs: map[string]vnfpkg.VDU{"VDU1": {Name: "web"}}},
 	}}
+	r.s.Serve(fakeobjects.Kind{Group: "x.example", Version: "v1", Kind: "Secret", Plural: "secrets", Namespaced: true})
 	change(&r.in)
 	for _, one := range revisions {
 		one.put(t, r.s, r.in)
@@ -386,7 +401,22 @@ func TestBoundsOfReleases(t *testing.T) {
 			t.Errorf("a record of %d and %d members: %v", c.body, c.info, err)
 		}
 	}
-	for _, value := range []string{"*", "AAAA", base64.StdEncoding.EncodeToString([]byte("none"))} {
+	random := make([]byte, maxRecordStored)
+	_, _ = rand.NewChaCha8([32]byte{}).Read(random) // which nothing packs
+	heavy := record{body: map[string]json.RawMessage{"version": json.RawMessage("1"), "name": quoted(base64.StdEncoding.EncodeToString(random))}, info: map[string]json.RawMessage{}}
+	if _, err := heavy.packed(false); !errors.Is(err, broker.ErrInvalid) || !strings.Contains(err.Error(), "and the Secret that records it holds 1048576") {
+		t.Errorf("a record that does not fit into a Secret: %v", err)
+	}
+	light := record{body: map[string]json.RawMessage{"version": json.RawMessage("1")}, info: map[string]json.RawMessage{}}
+	whole, err := light.packed(false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	packed, err := base64.StdEncoding.DecodeString(whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, value := range []string{base64.StdEncoding.EncodeToString(packed[:len(packed)-1]), "*", "AAAA", base64.StdEncoding.EncodeToString([]byte("none"))} {
 		if _, err := decode(&manifests.StoredSecret{Data: map[string][]byte{"release": []byte(value)}}); err == nil {
 			t.Errorf("%q is read", value)
 		}

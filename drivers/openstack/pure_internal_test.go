@@ -527,7 +527,7 @@ func TestCredentialsFromBefore(t *testing.T) {
 			t.Errorf("form %d is read as %d with %d, %v", form, got, len(was), err)
 		}
 	}
-	for _, text := range []string{"*", "", base64.RawStdEncoding.EncodeToString([]byte{3}), base64.RawStdEncoding.EncodeToString([]byte{1, 2})} {
+	for _, text := range []string{"*", "", "Ag!", base64.RawStdEncoding.EncodeToString([]byte{3}), base64.RawStdEncoding.EncodeToString([]byte{1, 2})} {
 		if _, _, err := stood(text); !errors.Is(err, broker.ErrUnsupported) {
 			t.Errorf("%q is read: %v", text, err)
 		}
