@@ -90,6 +90,10 @@ func TestALookFailsWithWhatItNeeds(t *testing.T) {
 			t.Errorf("%s: %v, tried %d times, want %d; seen %+v", name, err, tries, c.want, b.rows.drift)
 		}
 	}
+	b.rows.fails["InstancesToObserve"] = errAway
+	if err := b.Observe(t.Context()); !errors.Is(err, errAway) {
+		t.Errorf("without knowing which are due: %v", err)
+	}
 	late, cancel := context.WithDeadline(t.Context(), time.Unix(0, 0))
 	defer cancel()
 	b.rows.drift = Drift{}
@@ -406,6 +410,23 @@ func TestGivingUpWhatHasChanged(t *testing.T) {
 		if c.kind == nil && b.rows.o.State != Failed {
 			t.Errorf("%s: the operation is %s", name, b.rows.o.State)
 		}
+	}
+}
+
+// The VNFCs of an instance are those that workloads of VDUs were seen to have, and those of before of the rest.
+func TestVNFCsAreThoseOfVDUs(t *testing.T) {
+	of := func(vdu, name string) VNFC { return VNFC{VDU: vdu, Name: name} }
+	front, plain, unseen := thing("front"), thing("plain"), thing("unseen")
+	front.VDU, unseen.VDU = "front", "back"
+	a := &attempt{plan: Plan{Resources: []Resource{front, plain, unseen}}, steps: map[string]Observation{}}
+	a.steps[front.key()] = Observation{VNFCs: []VNFC{of("front", "f2"), of("side", "s2")}}
+	a.steps[plain.key()] = Observation{VNFCs: []VNFC{of("", "p")}}
+	var got []string
+	for _, v := range a.vnfcs([]VNFC{of("front", "f1"), of("side", "s1"), of("back", "b1")}) {
+		got = append(got, v.Name)
+	}
+	if strings.Join(got, " ") != "f2 s2 b1" {
+		t.Errorf("they are %q, want f2 s2 b1", got)
 	}
 }
 

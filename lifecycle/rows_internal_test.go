@@ -297,3 +297,7 @@ func (r *rows) BeginOperation(_ context.Context, o Operation, _ int64, change fu
 	}
 	return r.fails["BeginOperation"]
 }
+
+func (r *rows) InstancesToObserve(context.Context, time.Time, int) ([]Instance, error) {
+	return []Instance{r.i}, r.fails["InstancesToObserve"]
+}

@@ -347,7 +347,7 @@ func (l *Lifecycle) sealedRow(h SecretParameters) keyring.Row {
 // else stays unchanged.
 func censored(in json.RawMessage, member string, below ...string) json.RawMessage {
 	var all map[string]json.RawMessage
-	if len(in) == 0 || json.Unmarshal(in, &all) != nil {
+	if json.Unmarshal(in, &all) != nil {
 		return in
 	}
 	changed := false

@@ -6,6 +6,8 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/lifecycle/tosca"
@@ -117,6 +119,9 @@ func TestPackagesThatCannotBeUsed(t *testing.T) {
 	if err := unreadable(away); !errors.Is(err, away) || errors.Is(err, broker.ErrUnavailable) {
 		t.Errorf("an error of the store is told as %v", err)
 	}
+	if err := unanswered(away); !errors.Is(err, broker.ErrUnreachable) || err.Error() != "addressInformation: the package's server has not sent the whole package; try again" {
+		t.Errorf("an error of the way is told as %v", err)
+	}
 	c := &Catalog{}
 	c.Store = noPackages{}
 	if _, err := c.Held(t.Context(), "no id"); !errors.Is(err, broker.ErrNotFound) {
@@ -171,4 +176,31 @@ func TestAnOpenedPackageIsTranslated(t *testing.T) {
 			t.Errorf("Files() of %q = %v", name, err)
 		}
 	}
+}
+
+// touched is a store in which an upload is another's by now, after so many touches.
+type touched struct {
+	Store
+	after int
+}
+
+func (s *touched) TouchPackage(context.Context, string, string, time.Time) error {
+	if s.after--; s.after < 0 {
+		return broker.ErrConflict
+	}
+	return nil
+}
+
+// An upload says that it is alive until another has taken over, which ends it.
+func TestAnUploadEndsWhenAnotherHasTakenOver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := New(Options{Store: &touched{after: 2}})
+		began := time.Now()
+		kept, end := c.keep(t.Context(), Package{})
+		<-kept.Done()
+		if took := time.Since(began); took != 3*sayAlive || !errors.Is(context.Cause(kept), errOvertaken) {
+			t.Errorf("it ends after %v with %v, want %v", took, context.Cause(kept), 3*sayAlive)
+		}
+		end()
+	})
 }

@@ -195,7 +195,7 @@ func TestManifestsAreBounded(t *testing.T) {
 	var b bytes.Buffer
 	err := vnfpkg.Pack(&b, vnfpkg.Assembly{
 		VNFDID: "large", Provider: "Acme", ProductName: "web", SoftwareVersion: "1.0", Version: "2.0",
-		Manifests: []vnfpkg.ManifestFile{{Path: "large.yaml", Text: append([]byte("kind: Service\n#"), make([]byte, 8<<20-16)...)}},
+		Manifests: []vnfpkg.ManifestFile{{Path: "large.yaml", Text: append([]byte("kind: Service\n#"), make([]byte, 8<<20-15)...)}},
 	})
 	if err != nil {
 		t.Fatal(err)

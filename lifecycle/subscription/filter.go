@@ -81,8 +81,7 @@ func (f Filter) check() error {
 			return broker.Invalid("filter.operationStates", "holds something that is no state of an operation")
 		}
 	}
-	text, err := json.Marshal(f)
-	if err != nil || len(text) > maxFilter {
+	if text, _ := json.Marshal(f); len(text) > maxFilter { // texts always encode
 		return broker.Invalid("filter", "is longer than %d KiB", maxFilter>>10)
 	}
 	if !printable(strings.Join(f.texts(), "")) {

@@ -218,12 +218,8 @@ func (s *Subscriptions) test(ctx context.Context, one Subscription, c Credential
 }
 
 // sealed is a subscription with its secrets sealed, under a key of its own.
-func (s *Subscriptions) sealed(ctx context.Context, one Subscription, c Credentials) (Subscription, error) {
-	text, err := c.text(one.Callback)
-	if err != nil {
-		return one, err
-	}
-	if one.Sealed, err = s.Keys.Seal(ctx, one.held().Owner, sealedField, text); err != nil {
+func (s *Subscriptions) sealed(ctx context.Context, one Subscription, c Credentials) (_ Subscription, err error) {
+	if one.Sealed, err = s.Keys.Seal(ctx, one.held().Owner, sealedField, c.text(one.Callback)); err != nil {
 		return one, keyFault(err)
 	}
 	failpoint.At("subscription.key-stored")
