@@ -3,6 +3,7 @@ package hub_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"testing"
 	"time"
@@ -25,10 +26,16 @@ type fleet struct {
 	fails   map[string]error
 	written map[string][]hub.ClusterProfile // by hub and namespace
 	times   int
+	revoked []string         // by the VIM
+	asked   int              // for VIMs
+	lost    map[string]error // by a call: of VIMs with its number, of the others with the VIM
 }
 
 // VIMs answers as the broker does to who may see all: with those of every project.
 func (f *fleet) VIMs(_ context.Context, p policy.Principal, q broker.VIMQuery) (found []broker.VIM, _ string, _ error) {
+	if f.asked++; f.lost[fmt.Sprint("VIMs ", f.asked)] != nil {
+		return nil, "", f.lost[fmt.Sprint("VIMs ", f.asked)]
+	}
 	if p.Name != "system:profiles" || q.State != broker.VIMRegistered {
 		return nil, "", errors.New("unexpected question")
 	}
@@ -41,6 +48,9 @@ func (f *fleet) VIMs(_ context.Context, p policy.Principal, q broker.VIMQuery) (
 }
 
 func (f *fleet) IssueLease(_ context.Context, p policy.Principal, r broker.LeaseRequest) (broker.Lease, clientconfig.Config, error) {
+	if err := f.lost["IssueLease "+r.VIM]; err != nil {
+		return broker.Lease{}, clientconfig.Config{}, err
+	}
 	f.leases = append(f.leases, r)
 	f.alive[r.Operation] = true
 	var c clientconfig.Config
@@ -49,6 +59,9 @@ func (f *fleet) IssueLease(_ context.Context, p policy.Principal, r broker.Lease
 }
 
 func (f *fleet) RevokeLeases(_ context.Context, _ policy.Principal, s broker.LeaseSelector) ([]broker.Lease, error) {
+	if f.revoked = append(f.revoked, s.VIM); f.lost[fmt.Sprint("RevokeLeases ", len(f.revoked))] != nil {
+		return nil, f.lost[fmt.Sprint("RevokeLeases ", len(f.revoked))]
+	}
 	delete(f.alive, s.Operation)
 	return nil, nil
 }
@@ -159,5 +172,71 @@ func TestAHubThatFails(t *testing.T) {
 	delete(f.fails, "h1")
 	if f.times = 0; h.Show(t.Context()) != nil || f.times != 1 {
 		t.Errorf("%d hubs are written, want the one that failed", f.times)
+	}
+}
+
+// Whatever cannot be had keeps a hub from being written, and is told; what was not written is written the next time.
+func TestWhatKeepsAHubFromBeingWritten(t *testing.T) {
+	lost := errors.New("lost")
+	for call, want := range map[string]struct{ written, alive int }{
+		"VIMs 1": {0, 0}, "VIMs 2": {0, 0}, "VIMs 3": {0, 0}, "IssueLease h1": {1, 0}, "RevokeLeases 1": {1, 0}, "RevokeLeases 2": {2, 1},
+	} {
+		f, h, _ := newFleet()
+		f.lost = map[string]error{call: lost}
+		if err := h.Show(t.Context()); !errors.Is(err, lost) || f.times != want.written || len(f.alive) != want.alive {
+			t.Errorf("without %s: %v; %d hubs are written, and %d leases live", call, err, f.times, len(f.alive))
+		}
+		f.times, f.lost = 0, nil
+		if err := h.Show(t.Context()); err != nil || f.times == 0 || len(f.alive) != 0 {
+			t.Errorf("after %s: %v; %d hubs are written, and %d leases live", call, err, f.times, len(f.alive))
+		}
+	}
+	f, h, _ := newFleet()
+	f.vims = f.vims[2:]
+	if err := h.Show(t.Context()); err != nil || f.asked != 2 {
+		t.Errorf("without a hub: %v, after %d questions", err, f.asked)
+	}
+}
+
+// A hub is compared with what others made of it after half an hour, and shows ten thousand VIMs.
+func TestTheBoundsOfAHub(t *testing.T) {
+	f, h, now := newFleet()
+	for _, c := range []struct {
+		after time.Duration
+		want  int
+	}{{0, 2}, {30*time.Minute - 1, 0}, {1, 2}} {
+		now.Add(c.after)
+		if f.times = 0; h.Show(t.Context()) != nil || f.times != c.want {
+			t.Errorf("%v later %d hubs are written, want %d", c.after, f.times, c.want)
+		}
+	}
+	f.vims = f.vims[:1]
+	for i := range 9_999 {
+		f.vims = append(f.vims, vim(fmt.Sprint("n", i), "p", fmt.Sprint("n", i), nil))
+	}
+	if err := h.Show(t.Context()); err != nil || len(f.written["h1/fleet"]) != 10_000 {
+		t.Errorf("of 10000 it shows %d, %v", len(f.written["h1/fleet"]), err)
+	}
+	f.vims = append(f.vims, vim("more", "p", "more", nil))
+	if err := h.Show(t.Context()); !errors.Is(err, broker.ErrQuota) || len(f.written["h1/fleet"]) != 10_000 {
+		t.Errorf("of 10001 it shows %d, %v", len(f.written["h1/fleet"]), err)
+	}
+}
+
+// A profile says how its VIM is, and why.
+func TestAProfileSaysHowItsVIMIs(t *testing.T) {
+	for status, want := range map[broker.HealthStatus]string{
+		broker.HealthReachable: "True Reachable", broker.HealthUnreachable: "False Unreachable", broker.HealthIdentityChanged: "False IdentityChanged",
+		broker.HealthUnauthorized: "Unknown Unauthorized", broker.HealthUnopenable: "Unknown NotChecked", "": "Unknown NotChecked",
+	} {
+		f, h, _ := newFleet()
+		f.vims = f.vims[:1]
+		f.vims[0].Health.Status = status
+		if err := h.Show(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if p := f.written["h1/fleet"][0]; p.Healthy+" "+p.Reason != want {
+			t.Errorf("%q is shown as %s %s, want %s", status, p.Healthy, p.Reason, want)
+		}
 	}
 }
