@@ -132,14 +132,16 @@ func TestTheCallSaysItsLimit(t *testing.T) {
 
 // What a status says is not lost because the page with it is long.
 func TestALongErrorKeepsItsStatus(t *testing.T) {
-	server, _ := newServer(t, func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "application/yaml")
-		w.WriteHeader(http.StatusUnauthorized)
-		_, _ = io.WriteString(w, bombs["a huge text"])
-	})
-	resp, err := get(t, to(t, loopback(), server).Client(), server.URL)
-	if err != nil || resp.StatusCode != http.StatusUnauthorized || resp.ContentLength != 0 {
-		t.Errorf("Get = %v, %v, want 401 without a body", resp, err)
+	for _, status := range []int{http.StatusUnauthorized, http.StatusMultipleChoices} {
+		server, _ := newServer(t, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/yaml")
+			w.WriteHeader(status)
+			_, _ = io.WriteString(w, bombs["a huge text"])
+		})
+		resp, err := get(t, to(t, loopback(), server).Client(), server.URL)
+		if err != nil || resp.StatusCode != status || resp.ContentLength != 0 {
+			t.Errorf("Get = %v, %v, want %d without a body", resp, err, status)
+		}
 	}
 }
 

@@ -44,6 +44,12 @@ func TestStream(t *testing.T) {
 			close(gone)
 		case "/compressed":
 			w.Header().Set("Content-Encoding", "gzip")
+		case "/last":
+			w.WriteHeader(299)
+			_, _ = io.WriteString(w, "1\n"+bombs["a huge text"])
+		case "/first-long":
+			w.WriteHeader(http.StatusMultipleChoices)
+			_, _ = io.WriteString(w, bombs["a huge text"])
 		case "/refused":
 			w.WriteHeader(http.StatusForbidden)
 			_, _ = io.WriteString(w, "why")
@@ -85,6 +91,25 @@ func TestStream(t *testing.T) {
 		}
 		_ = refused.Body.Close()
 	}
+	first, err := ask("/first-long")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, err := io.ReadAll(first.Body); len(text) != 0 || err != nil {
+		t.Errorf("the first status that is no success comes with %d bytes, %v", len(text), err)
+	}
+	_ = first.Body.Close()
+	last, err := ask("/last")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line, err := range remote.Lines(last.Body, remote.Small, "the server") {
+		if string(line) != "1" || err != nil {
+			t.Errorf("the last status that is a success begins with %q, %v", line, err)
+		}
+		break
+	}
+	_ = last.Body.Close()
 	var f *remote.CallError
 	if response, err := ask("/compressed"); !errors.As(err, &f) || !strings.Contains(f.Detail, "compressed") {
 		t.Errorf("a compressed stream = %v, %v, want a Fault", response, err)

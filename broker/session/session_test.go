@@ -406,3 +406,50 @@ func TestAnIssuerThatGivesNothingLetsNobodyIn(t *testing.T) {
 		t.Errorf("an issuer that nobody knows: %v", err)
 	}
 }
+
+// Nothing that a browser can make up is a login that was begun here.
+func TestALoginThatWasNotBegun(t *testing.T) {
+	s := newStay(t)
+	kept := func(text string) string { return base64.RawURLEncoding.EncodeToString([]byte(text)) }
+	until := s.now.Now().Add(time.Minute).Format(time.RFC3339)
+	for what, c := range map[string]struct{ kept, state string }{
+		"no text": {"%", "x"}, "no JSON": {kept("x"), "x"}, "no state": {kept(`{"entry":"corp","until":"` + until + `"}`), ""},
+		"another state":    {kept(`{"entry":"corp","state":"x","until":"` + until + `"}`), "y"},
+		"one that is over": {kept(`{"entry":"corp","state":"x","until":"` + s.now.Now().Format(time.RFC3339) + `"}`), "x"},
+		"one of longer than a login may take": {
+			kept(`{"entry":"corp","state":"x","until":"` + s.now.Now().Add(session.LoginWithin+time.Second).Format(time.RFC3339) + `"}`), "x",
+		},
+	} {
+		plain, _, _, err := s.FinishLogin(t.Context(), c.kept, url.Values{"state": {c.state}, "code": {"good"}})
+		if !errors.Is(err, broker.ErrInvalid) || plain != "" {
+			t.Errorf("%s: %q, %v", what, plain, err)
+		}
+	}
+	if names := s.Names(); !slices.Equal(names, []string{"corp"}) {
+		t.Errorf("people log in at %q", names)
+	}
+	if _, _, err := s.BeginLogin(t.Context(), "none", "", ""); !errors.Is(err, broker.ErrNotFound) {
+		t.Errorf("a login at an issuer that there is not: %v", err)
+	}
+}
+
+// Sessions that are over are forgotten by their pass, which tells what fails.
+func TestSessionsAreForgotten(t *testing.T) {
+	s := newStay(t)
+	if _, _, err := s.EnterWithToken(t.Context(), "alice's"); err != nil {
+		t.Fatal(err)
+	}
+	forget := s.Passes()[0]
+	if err := forget.Run(t.Context()); err != nil || forget.Name != "forget-sessions" || forget.Every <= 0 {
+		t.Errorf("the pass %s ends with %v, every %v", forget.Name, err, forget.Every)
+	}
+	if all, err := s.List(t.Context(), s.people["alice's"]); err != nil || len(all) != 1 {
+		t.Errorf("one that is not over: %d, %v", len(all), err)
+	}
+	if err := s.store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := forget.Run(t.Context()); err == nil {
+		t.Error("the pass tells nothing of a store that is away")
+	}
+}
