@@ -114,8 +114,10 @@ func (b *books) grow(ctx context.Context) error {
 func (b *books) Tree(context.Context) (tree.Head, error) { return b.head, b.step("Tree") }
 
 func (b *books) SigningKeys(context.Context) ([]SigningKey, error) {
-	err := b.step("SigningKeys")
-	return slices.Clone(b.keys), err
+	if err := b.step("SigningKeys"); err != nil {
+		return nil, err
+	}
+	return slices.Clone(b.keys), nil
 }
 
 func (b *books) ChangeSigningKeys(_ context.Context, change func([]SigningKey) ([]SigningKey, error), c *Checkpoint, e audit.Entry) error {

@@ -2,6 +2,7 @@ package notary
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"maps"
@@ -9,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/mod/sumdb/note"
 
 	"github.com/vimbroker/vimbroker/broker/keyring"
 	"github.com/vimbroker/vimbroker/broker/secret"
@@ -53,6 +56,15 @@ func TestWhatIsSigned(t *testing.T) {
 		{"it is shorter than what was signed", func(_ *testing.T, b *books, n *Notary) { others(b, 1); n.seen = tree.Empty() }, 0, one + "1, " + ErrRewritten.Error()},
 		{"it is shorter than what was seen", func(_ *testing.T, b *books, n *Notary) { n.seen = tree.Head{Size: 9} }, 1, one + "1, " + ErrRewritten.Error()},
 		{"it is as long, and another", func(_ *testing.T, b *books, _ *Notary) { others(b, int(b.points[0].Size)) }, 0, one + "1, " + ErrRewritten.Error()},
+		{"an early state was seen", func(t *testing.T, b *books, n *Notary) {
+			var err error
+			if n.seen, err = tree.At(t.Context(), b, b.head, 1); err != nil {
+				t.Fatal(err)
+			}
+		}, 1, one + "2, <nil>"},
+		{"its name is none", func(_ *testing.T, b *books, _ *Notary) {
+			b.points[0], b.keys[0].Origin = Checkpoint{Head: tree.Empty()}, "a b"
+		}, 1, one + "1, \"a b\" cannot be the origin of a log"},
 		{"it is longer, and another", func(_ *testing.T, b *books, _ *Notary) { others(b, 9) }, 0, one + "1, " + ErrRewritten.Error()},
 		{"a stranger signed", func(t *testing.T, b *books, _ *Notary) {
 			signer, _ := stranger(t, b.keys[0].Origin)
@@ -94,6 +106,17 @@ func TestWhatIsSigned(t *testing.T) {
 			}
 			k.Sealed = sealed
 		}, 1, "map[signing:1] sealed by 2, checkpoints 1, " + ErrLost.Error()},
+		{"what is sealed has no public half", func(t *testing.T, b *books, n *Notary) {
+			k := &b.keys[0]
+			private, _, err := note.GenerateKey(rand.Reader, k.Origin)
+			if err != nil {
+				t.Fatal(err)
+			}
+			k.Verifier = "x"
+			if k.Sealed, err = n.keys.Seal(t.Context(), k.Owner(), sealedField, secret.NewText(private+"\nx")); err != nil {
+				t.Fatal(err)
+			}
+		}, 1, "map[signing:1] sealed by 2, checkpoints 1, " + ErrLost.Error()},
 		{"the key store fails", fails("Get", errStep), 1, one + "1, opening the key that signs checkpoints: "},
 		{"another signs the same", fails("AddCheckpoint", ErrOvertaken), 1, one + "1, <nil>"},
 		{"the checkpoint is not stored", fails("AddCheckpoint", errStep), 1, one + "1, the step fails"},
@@ -111,6 +134,9 @@ func TestWhatIsSigned(t *testing.T) {
 		err := n.Sign(t.Context(), b.begin)
 		if got := b.state() + ", " + kindOf(err); !strings.HasPrefix(got, c.want) {
 			t.Errorf("%s: %s, want %s; the steps are %q: %v", c.what, got, c.want, b.taken, err)
+		}
+		if strings.HasPrefix(c.what, "it is as long") && !strings.Contains(fmt.Sprint(err), "its first 2 entries are others") {
+			t.Errorf("%s: %v", c.what, err)
 		}
 		if len(b.points) == 2 && b.points[1].Head != b.head {
 			t.Errorf("%s: the checkpoint is of %d entries, and there are %d", c.what, b.points[1].Size, b.head.Size)
@@ -215,6 +241,9 @@ func TestAKeyIsReplaced(t *testing.T) {
 	if none, err := Trusted(b.keys, "x"); !errors.Is(err, tree.ErrUnsigned) || none != nil {
 		t.Errorf("who kept none trusts %d, %v", len(none), err)
 	}
+	if len(b.entries) != 4 || b.entries[3].Outcome != audit.Done {
+		t.Errorf("the entries are %+v", b.entries)
+	}
 	b.write(1)
 	if err := n.Sign(t.Context(), b.begin); err != nil || len(b.points) != 3 || b.points[2].Key != is.ID {
 		t.Errorf("the new key signs %d, %v", len(b.points), err)
@@ -222,6 +251,32 @@ func TestAKeyIsReplaced(t *testing.T) {
 	empty := newBooks()
 	if first, err := empty.notary().Rotate(t.Context(), empty.act(), n.keys); err != nil || len(empty.points) != 1 || first.Endorsement != "" || first.State != Signing {
 		t.Errorf("where no key signs, the new one is %+v, %v", first, err)
+	}
+}
+
+// A key takes over after what others sign and change at the same time.
+func TestAKeyTakesOverFromOthers(t *testing.T) {
+	b, n := signed(t, 2)
+	b.during["LastCheckpoint 1"] = func() {
+		if err := b.grow(t.Context()); err != nil {
+			t.Error(err)
+		}
+		b.points = append(b.points, Checkpoint{Head: b.head})
+	}
+	now, err := n.Rotate(t.Context(), b.act(), n.keys)
+	if c := b.points[len(b.points)-1]; err != nil || c.Key != now.ID || c.Size != b.points[1].Size+1 || len(b.entries) != 5 {
+		t.Errorf("where another has signed all: %v, of %d after %d, by %d entries", err, c.Size, b.points[1].Size, len(b.entries))
+	}
+	b, n = signed(t, 2)
+	b.during["ChangeSigningKeys 2"] = func() { b.keys = append(b.keys, SigningKey{ID: "more", State: Retired}) }
+	now, err = n.Rotate(t.Context(), b.act(), n.keys)
+	if got := b.state(); err != nil || now.State != Signing || got != "map[retired:2 signing:1] sealed by 2, checkpoints 2" {
+		t.Errorf("where another has changed the keys: %v, %s", err, got)
+	}
+	b, n = signed(t, 2)
+	b.keys[0].Origin = "a b"
+	if _, err := n.Rotate(t.Context(), b.act(), n.keys); !errors.Is(err, ErrLost) || b.state() != "map[signing:1] sealed by 1, checkpoints 1" {
+		t.Errorf("where no key can be made: %v, %s", err, b.state())
 	}
 }
 
@@ -258,6 +313,14 @@ func TestAKeyIsRevoked(t *testing.T) {
 	b.during["Put 1"] = func() { b.keys[0].State = Retired }
 	if _, err := n.Revoke(t.Context(), b.act(), b.keys[0].ID, 1); !errors.Is(err, ErrOvertaken) || b.keys[0].State != Retired {
 		t.Errorf("one that another replaces meanwhile: %v, and it is %s", err, b.keys[0].State)
+	}
+	b, n = signed(t, 0)
+	b.during["Put 1"] = func() {
+		b.keys[0].State = Retired
+		b.keys = append(b.keys, SigningKey{ID: "other", State: Signing})
+	}
+	if _, err := n.Revoke(t.Context(), b.act(), b.keys[0].ID, 1); !errors.Is(err, ErrOvertaken) || b.keys[0].State != Retired || len(b.keys) != 2 {
+		t.Errorf("one that another has replaced meanwhile: %v, and it is %s", err, b.keys[0].State)
 	}
 	b, n = signed(t, 0)
 	if _, err := n.Rotate(t.Context(), b.act(), n.keys); err != nil {
@@ -346,6 +409,9 @@ func TestWhatIsSettled(t *testing.T) {
 		if got := b.state() + ", " + kindOf(err); !strings.HasPrefix(got, c.want) {
 			t.Errorf("%s: %s, want %s; the steps are %q: %v", c.what, got, c.want, b.taken, err)
 		}
+		if c.state == Retired && len(b.entries) > 0 {
+			t.Errorf("%s: it is recorded: %+v", c.what, b.entries)
+		}
 		for _, e := range b.entries {
 			if e.Detail[audit.DetailAuditKey] != "begun" {
 				t.Errorf("%s: an entry is %+v", c.what, e)
@@ -353,9 +419,14 @@ func TestWhatIsSettled(t *testing.T) {
 		}
 	}
 	b, n := signed(t, 0)
-	b.keys = append(b.keys, SigningKey{ID: "begun", State: Making, CreatedAt: b.clock.Now().Add(-1)})
+	b.keys = append(b.keys, SigningKey{ID: "old", State: Making, CreatedAt: b.clock.Now().Add(-1)}, SigningKey{ID: "new", State: Making, CreatedAt: b.clock.Now()})
+	if err := n.Settle(t.Context(), b.clock.Now(), b.begin); err != nil || len(b.keys) != 2 || b.keys[1].ID != "new" || b.keys[1].State != Making {
+		t.Errorf("one beside another: %v, %+v", err, b.keys)
+	}
+	b, n = signed(t, 0)
+	b.keys = append(b.keys, SigningKey{ID: "begun", State: Making, CreatedAt: b.clock.Now().Add(-1)}, SigningKey{ID: "last", State: Retired})
 	b.during["ChangeSigningKeys 1"] = func() { b.keys[1].State = Signing }
-	if err := n.Settle(t.Context(), b.clock.Now(), b.begin); err != nil || b.keys[1].State != Signing || len(b.keys) != 2 {
+	if err := n.Settle(t.Context(), b.clock.Now(), b.begin); err != nil || b.keys[1].State != Signing || len(b.keys) != 3 {
 		t.Errorf("one that signs by now: %v, %+v", err, b.keys)
 	}
 }
