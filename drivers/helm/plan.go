@@ -98,11 +98,7 @@ func (p *plan) goOn() error {
 		if p.marked(i) {
 			continue
 		}
-		r, err := r.whole()
-		if err != nil {
-			return err
-		}
-		hooks, err := r.hooks("")
+		hooks, err := r.whole().hooks("")
 		if err != nil {
 			return err
 		}
@@ -200,10 +196,7 @@ func (p *plan) target(ctx context.Context) (made record, objects []lifecycle.Man
 	if last != nil {
 		version = last.version + 1
 	}
-	base, err := p.before()
-	if err != nil {
-		return made, nil, err
-	}
+	base := p.before()
 	switch {
 	case last != nil && last.mark == p.in.Mark && p.marked(len(p.records)-1):
 		made = *last
@@ -246,10 +239,7 @@ func (p *plan) target(ctx context.Context) (made record, objects []lifecycle.Man
 // render renders the chart as that revision. An operation that gives no values goes on with those of the deployed
 // revision, also where Helm has set them.
 func (p *plan) render(ctx context.Context, version int) (a chart.Rendering, err error) {
-	stands, err := p.last(func(r record) bool { return r.status() == deployed })
-	if err != nil {
-		return a, err
-	}
+	stands := p.last(func(r record) bool { return r.status() == deployed })
 	with := p.parameters
 	if stands != nil && p.in.Kept {
 		with.Values, with.Sets, with.Overlay = stands.body["config"], nil, chart.Overlay{Files: with.Overlay.Files}
@@ -422,9 +412,9 @@ func (p *plan) marked(at int) bool {
 
 // before is the revision that a rollback goes back to: the last that stood before what it undoes. Nil where this is
 // no rollback, or nothing was recorded of what it undoes.
-func (p *plan) before() (*record, error) {
+func (p *plan) before() *record {
 	if p.in.Undone == "" {
-		return nil, nil
+		return nil
 	}
 	return p.last(func(r record) bool {
 		return r.mark != p.in.Undone && r.mark != p.in.Mark && (r.status() == deployed || r.status() == superseded)
@@ -432,14 +422,14 @@ func (p *plan) before() (*record, error) {
 }
 
 // last is the last revision that is so, whole; nil where none is.
-func (p *plan) last(is func(record) bool) (*record, error) {
+func (p *plan) last(is func(record) bool) *record {
 	for _, r := range slices.Backward(p.records) {
 		if is(r) {
-			r, err := r.whole()
-			return &r, err
+			r = r.whole()
+			return &r
 		}
 	}
-	return nil, nil
+	return nil
 }
 
 // overtake plans to write the records that a new revision puts into another state.
@@ -457,11 +447,7 @@ func (p *plan) overtake(ctx context.Context, made record) error {
 		if status == "" {
 			continue
 		}
-		r, err := r.whole()
-		if err != nil {
-			return err
-		}
-		says := "Given up"
+		r, says := r.whole(), "Given up"
 		if status == superseded {
 			says = r.text(r.info, "description")
 		}
@@ -575,11 +561,7 @@ func (p *plan) undoHooks(ctx context.Context) error {
 		if p.in.Undone == "" || r.mark != p.in.Undone {
 			continue
 		}
-		r, err := r.whole()
-		if err != nil {
-			return err
-		}
-		passing, err := p.hookResources(ctx, r, "hook-succeeded")
+		passing, err := p.hookResources(ctx, r.whole(), "hook-succeeded")
 		if err != nil {
 			return err
 		}
@@ -652,10 +634,7 @@ func (p *plan) left() []lifecycle.Resource {
 // heal plans to restore the objects of the release, and to replace VNFCs. It makes no revision, unless the record of
 // the last one is gone.
 func (p *plan) heal(ctx context.Context) error {
-	last, err := p.last(func(r record) bool { return r.status() == deployed })
-	if err != nil {
-		return err
-	}
+	last := p.last(func(r record) bool { return r.status() == deployed })
 	if p.in.Tests && last != nil {
 		for _, r := range p.in.Standing {
 			p.Keep(r)
@@ -696,11 +675,7 @@ func (p *plan) uninstall(ctx context.Context) error {
 	last := p.newest()
 	for _, r := range p.records {
 		later = append(later, manifests.SecretNamed(p.in.Namespace, recordName(p.in, r.version)))
-		r, err := r.whole()
-		if err != nil {
-			return err
-		}
-		hooked, err := p.hookResources(ctx, r, "") // of every revision: one that failed may have left some
+		hooked, err := p.hookResources(ctx, r.whole(), "") // of every revision: one that failed may have left some
 		if err != nil {
 			return err
 		}

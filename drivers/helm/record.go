@@ -155,11 +155,12 @@ func (r record) header() record {
 	}
 }
 
-func (r record) whole() (record, error) {
-	if r.body != nil {
-		return r, nil
+// whole is the record with all that it holds: its Secret was decoded before.
+func (r record) whole() record {
+	if r.body == nil {
+		r, _ = decode(r.from)
 	}
-	return decode(r.from)
+	return r
 }
 
 // releaseLimit bounds the size of a release: anyone who may write Secrets in the namespace can
