@@ -134,12 +134,11 @@ func (b *Leaser) shelved(ctx context.Context, t PushTarget, l Lease, name string
 	s := Shelved{Target: t.Name, Namespace: t.Namespace, Name: name, Login: l.Login}
 	if t.Form == FormArgoCD {
 		s.Labels = map[string]string{"argocd.argoproj.io/secret-type": "cluster"}
-		s.Data, err = cluster.ArgoCDCluster(config, plugin, l.Namespaces)
-		return s, err
+		s.Data = cluster.ArgoCDCluster(config, plugin, l.Namespaces)
+		return s, nil
 	}
-	text, err := cluster.PluginKubeconfig(config, plugin)
-	s.Data = map[string]string{"value": text}
-	return s, err
+	s.Data = map[string]string{"value": cluster.PluginKubeconfig(config, plugin)}
+	return s, nil
 }
 
 func unverified(v VIM) error {

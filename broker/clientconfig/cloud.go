@@ -29,7 +29,7 @@ type OpenStackClient struct {
 // Forms implements [Client].
 func (l OpenStackClient) Forms() []Form {
 	return []Form{
-		{CloudsYAML, false, func(c Config) (secret.Text, error) { return l.cloudsYAML(c, "") }},
+		{CloudsYAML, false, func(c Config) (secret.Text, error) { return l.cloudsYAML(c, ""), nil }},
 		{Environment, false, l.environment},
 		{JSON, true, l.json},
 		{VIMConnection, true, l.vimConnectionInfo},
@@ -99,7 +99,7 @@ type cloudAuth struct {
 // cloudsYAML is a clouds.yaml with one cloud, named after the VIM. The format has
 // no place for a CA but the name of a file: without one, the CA stands in comments, for
 // the person who writes that file.
-func (l OpenStackClient) cloudsYAML(c Config, caFile string) (secret.Text, error) {
+func (l OpenStackClient) cloudsYAML(c Config, caFile string) secret.Text {
 	entry := cloudEntry{
 		AuthType: authType(c), Region: l.Region, Version: 3, CACert: caFile,
 		Auth: cloudAuth{URL: authURL(c), AppCredID: c.ApplicationCredentialID, AppCredSecret: c.ApplicationCredentialSecret.Reveal()},
@@ -119,11 +119,8 @@ func (l OpenStackClient) cloudsYAML(c Config, caFile string) (secret.Text, error
 		out.WriteString(caComment(c, "here as cacert"))
 	}
 	out.WriteString(l.tokenComment())
-	err := encodeYAML(&out, cloudsFile{Clouds: map[string]cloudEntry{c.name(): entry}})
-	if err != nil {
-		return secret.Text{}, fmt.Errorf("encoding clouds.yaml of VIM %q: %w", c.VIM, err)
-	}
-	return secret.NewText(out.String()), nil
+	encodeYAML(&out, cloudsFile{Clouds: map[string]cloudEntry{c.name(): entry}})
+	return secret.NewText(out.String())
 }
 
 // askedProject is the project that a client requests a token for with the lease's token:
@@ -201,11 +198,7 @@ func (l OpenStackClient) layOut(c Config, write func(kind string, text secret.Te
 			return layout{}, err
 		}
 	}
-	text, err := l.cloudsYAML(c, at.ca)
-	if err != nil {
-		return layout{}, err
-	}
-	if at.main, err = write("clouds-yaml", text); err != nil {
+	if at.main, err = write("clouds-yaml", l.cloudsYAML(c, at.ca)); err != nil {
 		return layout{}, err
 	}
 	at.renewable = at.main
@@ -217,5 +210,5 @@ func (l OpenStackClient) layOut(c Config, write func(kind string, text secret.Te
 }
 
 func (l OpenStackClient) renewed(c Config, at layout) (secret.Text, error) {
-	return l.cloudsYAML(c, at.ca)
+	return l.cloudsYAML(c, at.ca), nil
 }

@@ -65,20 +65,17 @@ func OpenDir(root string) (*Dir, error) {
 			if d, err = newDir(parent, me.directoryName()); err == nil {
 				return d, nil
 			}
-			if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, errHeld) {
-				break
-			}
 		}
 	}
 	_ = parent.Close()
 	return nil, fmt.Errorf("making a directory for client configurations: %w", err)
 }
 
-func newDir(parent *os.Root, name string) (d *Dir, err error) {
+func newDir(parent *os.Root, name string) (_ *Dir, err error) {
 	if err := parent.Mkdir(name, 0o700); err != nil {
 		return nil, err
 	}
-	d = &Dir{path: filepath.Join(parent.Name(), name), root: parent}
+	d := &Dir{path: filepath.Join(parent.Name(), name), root: parent}
 	defer func() {
 		if err != nil {
 			d.release()

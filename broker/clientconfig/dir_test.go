@@ -63,11 +63,15 @@ func TestDefaultRoot(t *testing.T) {
 	tmp := t.TempDir()
 	t.Setenv("TMPDIR", tmp)
 	fallback := filepath.Join(tmp, fmt.Sprintf("vimbroker-%d", os.Geteuid()))
-	mine := t.TempDir()
+	mine, file := t.TempDir(), filepath.Join(tmp, "file")
+	if err := os.WriteFile(file, nil, 0o700); err != nil {
+		t.Fatal(err)
+	}
 	for name, test := range map[string]struct{ runtime, want string }{
 		"no runtime directory": {"", fallback},
 		"a relative one":       {".", fallback},
 		"one that is not":      {filepath.Join(tmp, "none"), fallback},
+		"a file":               {file, fallback},
 		"ours":                 {mine, filepath.Join(mine, "vimbroker")},
 	} {
 		t.Setenv("XDG_RUNTIME_DIR", test.runtime)

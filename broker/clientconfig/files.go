@@ -85,9 +85,9 @@ func (f *Files) Replace(c Config) error {
 	if c.check() != nil {
 		return ErrCredential
 	}
-	client, ok := c.Client.(onDisk)
+	client, _ := c.Client.(onDisk) // it is one where it is as that of the files
 	switch {
-	case !ok || reflect.TypeOf(c.Client) != reflect.TypeOf(f.config.Client) || f.renewable == "":
+	case reflect.TypeOf(c.Client) != reflect.TypeOf(f.config.Client) || f.renewable == "":
 		return fmt.Errorf("replacing the credential in files: only a token can be: %w", ErrFormat)
 	case c.Endpoint != f.config.Endpoint || c.CACert != f.config.CACert || c.ServerName != f.config.ServerName ||
 		c.InsecureSkipVerify != f.config.InsecureSkipVerify:
@@ -120,7 +120,7 @@ func (f *Files) Close() error {
 	failpoint.At("files.closing")
 	f.dir.mu.Lock()
 	defer f.dir.mu.Unlock()
-	if f.closed || f.dir.closed {
+	if f.dir.closed {
 		return nil
 	}
 	if err := f.remove(); err != nil {

@@ -3,7 +3,6 @@ package clientconfig
 import (
 	"bytes"
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -94,36 +93,34 @@ func inlineCluster(c Config) kubeCluster {
 
 // kubeconfig holds everything inline: one cluster, one user, one context.
 func (k KubernetesClient) kubeconfig(c Config) (secret.Text, error) {
-	text, err := k.encode(c, inlineCluster(c), kubeUser{
+	return secret.NewText(k.encode(c, inlineCluster(c), kubeUser{
 		Token:                 c.Token.Reveal(),
 		ClientCertificateData: base64.StdEncoding.EncodeToString([]byte(c.ClientCertificate)),
 		ClientKeyData:         base64.StdEncoding.EncodeToString([]byte(c.ClientKey.Reveal())),
 		Username:              c.Username,
 		Password:              c.Password.Reveal(),
-	})
-	return secret.NewText(text), err
+	})), nil
 }
 
-func (k KubernetesClient) encode(c Config, cluster kubeCluster, user kubeUser) (string, error) {
+func (k KubernetesClient) encode(c Config, cluster kubeCluster, user kubeUser) string {
 	name := c.name()
 	var out bytes.Buffer
-	err := encodeYAML(&out, kubeconfigFile{
+	encodeYAML(&out, kubeconfigFile{
 		APIVersion: "v1", Kind: "Config",
 		Clusters:       []namedCluster{{name, cluster}},
 		Contexts:       []namedContext{{name, kubeContext{Cluster: name, User: name, Namespace: k.Namespace}}},
 		CurrentContext: name,
 		Users:          []namedUser{{name, user}},
 	})
-	if err != nil {
-		return "", fmt.Errorf("encoding kubeconfig of VIM %q: %w", c.VIM, err)
-	}
-	return out.String(), nil
+	return out.String()
 }
 
-func encodeYAML(out *bytes.Buffer, v any) error {
+// encodeYAML writes plain data, which YAML always has a form for.
+func encodeYAML(out *bytes.Buffer, v any) {
 	enc := yaml.NewEncoder(out)
 	enc.SetIndent(2)
-	return errors.Join(enc.Encode(v), enc.Close())
+	_ = enc.Encode(v)
+	_ = enc.Close()
 }
 
 // EnvClientID is the variable from which a plugin has the id of the client that it logs in as.
@@ -145,7 +142,7 @@ type Plugin struct {
 // PluginKubeconfig is a kubeconfig that holds no credential and names the plugin
 // to get one from. The plugin is told which cluster it is asked for, and is never
 // given the terminal. A credential in c is not used.
-func (k KubernetesClient) PluginKubeconfig(c Config, p Plugin) (string, error) {
+func (k KubernetesClient) PluginKubeconfig(c Config, p Plugin) string {
 	exec := &kubeExec{
 		APIVersion:         execAPIVersion,
 		Command:            p.Command,
@@ -204,11 +201,7 @@ func (k KubernetesClient) layOut(c Config, write func(kind string, text secret.T
 			return layout{}, err
 		}
 	}
-	text, err := k.encode(c, cluster, user)
-	if err != nil {
-		return layout{}, err
-	}
-	if l.main, err = write("kubeconfig", secret.NewText(text)); err != nil {
+	if l.main, err = write("kubeconfig", secret.NewText(k.encode(c, cluster, user))); err != nil {
 		return layout{}, err
 	}
 	l.ca, l.renewable = cluster.CertificateAuthority, user.TokenFile

@@ -264,13 +264,10 @@ func TestExecCredential(t *testing.T) {
 }
 
 func TestPluginKubeconfigHoldsNoCredential(t *testing.T) {
-	text, err := clientconfig.KubernetesClient{}.PluginKubeconfig(tokenConfig(t), clientconfig.Plugin{
+	text := clientconfig.KubernetesClient{}.PluginKubeconfig(tokenConfig(t), clientconfig.Plugin{
 		Command: "vimbroker", Args: []string{"credential", "--vim", "edge-1"},
 		Env: map[string]string{"VIMBROKER_ADDR": "https://broker:8443", "A": "b"}, InstallHint: "see the README",
 	})
-	if err != nil {
-		t.Fatalf("PluginKubeconfig() = %v", err)
-	}
 	if strings.Contains(text, canary) {
 		t.Errorf("the kubeconfig holds the token")
 	}
@@ -308,14 +305,15 @@ func TestRenderRefuses(t *testing.T) {
 	}{
 		"clouds.yaml of a cluster":                {tokenConfig(t), clientconfig.CloudsYAML, clientconfig.ErrFormat},
 		"an application credential for a cluster": {cloudOnly, clientconfig.JSON, clientconfig.ErrCredential},
-		"no client":                      {nobodys, clientconfig.JSON, clientconfig.ErrFormat},
-		"an unknown format":              {tokenConfig(t), "ini", clientconfig.ErrFormat},
-		"a password as exec credential":  {passwordConfig(t), clientconfig.ExecCredential, clientconfig.ErrFormat},
-		"NUL in the environment":         {nul, clientconfig.Environment, clientconfig.ErrFormat},
-		"two credentials":                {both, clientconfig.Kubeconfig, clientconfig.ErrCredential},
-		"half a certificate":             {half, clientconfig.JSON, clientconfig.ErrCredential},
-		"a token and half a certificate": {tokenAndHalf, clientconfig.JSON, clientconfig.ErrCredential},
-		"no credential":                  {none, clientconfig.Environment, clientconfig.ErrCredential},
+		"no client":                          {nobodys, clientconfig.JSON, clientconfig.ErrFormat},
+		"an unknown format":                  {tokenConfig(t), "ini", clientconfig.ErrFormat},
+		"a certificate as VimConnectionInfo": {certificateConfig(t), clientconfig.VIMConnection, clientconfig.ErrFormat},
+		"a password as exec credential":      {passwordConfig(t), clientconfig.ExecCredential, clientconfig.ErrFormat},
+		"NUL in the environment":             {nul, clientconfig.Environment, clientconfig.ErrFormat},
+		"two credentials":                    {both, clientconfig.Kubeconfig, clientconfig.ErrCredential},
+		"half a certificate":                 {half, clientconfig.JSON, clientconfig.ErrCredential},
+		"a token and half a certificate":     {tokenAndHalf, clientconfig.JSON, clientconfig.ErrCredential},
+		"no credential":                      {none, clientconfig.Environment, clientconfig.ErrCredential},
 	} {
 		text, err := test.config.Render(test.format)
 		if !errors.Is(err, test.want) || !text.Empty() {

@@ -80,7 +80,7 @@ func (w *watcher) step(ctx context.Context, k key) (again time.Duration, err err
 		}
 	}
 	switch {
-	case !shown || !follows || err != nil:
+	case !shown || err != nil:
 		return again, err
 	case mine != nil:
 		w.forgetMissing(mine.ID)

@@ -275,6 +275,7 @@ func TestWhatALookDecides(t *testing.T) {
 		"its VIM is deleted": {given: func(x *world) { x.row("c", nil) }, want: StateRetired, vim: "v", then: func(x *world) bool {
 			return x.rows["c"].GoneAt.Equal(x.now)
 		}},
+		"no VIM, and none looked for": {given: func(x *world) { x.row("c", waiting) }, want: StateRetired, then: func(x *world) bool { return !x.asked("VIMs") }},
 		"paused, long ago": {given: func(x *world) {
 			x.going(suspendedPaused)
 			x.row("c", func(c *Cluster) { c.GoneAt = x.now.Add(-moveFor) })
@@ -908,6 +909,41 @@ func TestHowManySecretsAreKeptInMind(t *testing.T) {
 	w.sawSecrets("a", []SecretVersion{{Namespace: "a", Name: w.m.secretName("edge"), Cluster: "edge", Version: "1"}})
 	if len(w.versions) != 2*maxSeen {
 		t.Errorf("%d versions are kept", len(w.versions))
+	}
+}
+
+// TestWhichSecretsHaveTheirClustersLookedAt: those that are new, changed or gone, of the namespace that is shown, and at first
+// clusters without one.
+func TestWhichSecretsHaveTheirClustersLookedAt(t *testing.T) {
+	x := newWorld(t)
+	w := x.watcher()
+	w.queue = newQueue(x.clock)
+	clear(w.versions)
+	w.versions[key{"a", "same"}], w.versions[key{"a", "changed"}], w.versions[key{"a", "gone"}], w.versions[key{"b", "other"}] = "1", "1", "1", "1"
+	shows := func(name, version string) SecretVersion {
+		return SecretVersion{Namespace: "a", Name: w.m.secretName(name), Cluster: name, Version: version}
+	}
+	due := func() (all []string) {
+		for k := range w.queue.due {
+			all = append(all, k.namespace+"/"+k.name)
+		}
+		clear(w.queue.due)
+		slices.Sort(all)
+		return all
+	}
+	list := []SecretVersion{shows("same", "1"), shows("changed", "2"), shows("new", "1"), {Namespace: "a", Name: "another", Cluster: "edge", Version: "1"}}
+	w.sawSecrets("a", list)
+	if got := due(); !slices.Equal(got, []string{"a/changed", "a/gone", "a/new"}) {
+		t.Errorf("those that are looked at are %v", got)
+	}
+	w.told["a"] = false
+	w.sawSecrets("a", list)
+	if got := due(); !slices.Equal(got, []string{"a/edge"}) {
+		t.Errorf("at first they are %v", got)
+	}
+	w.sawSecrets("a", list)
+	if got := due(); len(got) > 0 {
+		t.Errorf("without a change they are %v", got)
 	}
 }
 

@@ -69,10 +69,7 @@ else in the file.`,
 		if name == "" {
 			name = contextOf(vim)
 		}
-		text, err := pluginKubeconfig(v, name, f, lessee.Plugin(p.Console, v, f))
-		if err != nil {
-			return err
-		}
+		text := pluginKubeconfig(v, name, f, lessee.Plugin(p.Console, v, f))
 		return p.changeKubeconfig(func(k *kubeconfigNode) error {
 			if err := k.merge(text); err != nil {
 				return err

@@ -275,26 +275,19 @@ func (p *program) writePlugin(c *cobra.Command, registry *client.Client, f lease
 }
 
 // pluginKubeconfig is a kubeconfig for a VIM that names a plugin; name is that of its entries.
-func pluginKubeconfig(v v1.VIM, name string, f lessee.Flags, plugin clientconfig.Plugin) (string, error) {
+func pluginKubeconfig(v v1.VIM, name string, f lessee.Flags, plugin clientconfig.Plugin) string {
 	cluster := clientconfig.KubernetesClient{Namespace: v.Namespace}
 	if len(f.Namespaces) > 0 {
 		cluster.Namespace = f.Namespaces[0]
 	}
-	text, err := cluster.PluginKubeconfig(clientconfig.Config{
+	return cluster.PluginKubeconfig(clientconfig.Config{
 		VIM: name, Endpoint: v.Endpoint, CACert: v.CACert, InsecureSkipVerify: v.InsecureSkipVerify, ServerName: v.ServerName,
 	}, plugin)
-	if err != nil {
-		return "", fmt.Errorf("making a kubeconfig for %s: %w", v.Name, err)
-	}
-	return text, nil
 }
 
 // handOverPlugin gives a kubeconfig with a plugin to the person: in a file, or on stdout.
 func (p *program) handOverPlugin(v v1.VIM, f leaseIssuing, plugin clientconfig.Plugin, file *files.NewFile) error {
-	text, err := pluginKubeconfig(v, v.Name, f.Flags, plugin)
-	if err != nil {
-		return err
-	}
+	text := pluginKubeconfig(v, v.Name, f.Flags, plugin)
 	if file != nil {
 		return file.Commit([]byte(text))
 	}
