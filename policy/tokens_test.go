@@ -167,3 +167,18 @@ func TestHeldTokens(t *testing.T) {
 		t.Error("who lists tokens can change what they are worth")
 	}
 }
+
+// A refused login tells a caller nothing, and is what an unknown caller gets.
+func TestARefusedLoginTellsNothing(t *testing.T) {
+	var err error = &policy.RefusedLogin{Authenticator: "a", Reason: "because"}
+	if !errors.Is(err, policy.ErrUnauthenticated) || err.Error() != policy.ErrUnauthenticated.Error() {
+		t.Errorf("it says %v", err)
+	}
+	for name, want := range map[string]bool{
+		"a": true, "A9._@-": true, strings.Repeat("a", 128): true, strings.Repeat("a", 129): false, "": false, ".a": false, "a:b": false, "a b": false, "a\n": false,
+	} {
+		if policy.ValidName(name) != want {
+			t.Errorf("%q is a name: %v", name, !want)
+		}
+	}
+}

@@ -28,6 +28,7 @@ type books struct {
 	fails  map[string]error
 	taken  []string
 	denies policy.Action
+	owns   bool // no lease is needed
 	log    strings.Builder
 }
 
@@ -102,6 +103,9 @@ func (b *books) IssueLease(context.Context, policy.Principal, broker.LeaseReques
 func (b *books) EndOperation(context.Context, string, ...string) error { return b.step("EndOperation") }
 
 func (b *books) Lease(Asset) (broker.LeaseRequest, error) {
+	if b.owns {
+		return broker.LeaseRequest{}, b.step("Lease")
+	}
 	return broker.LeaseRequest{Purpose: "network"}, b.step("Lease")
 }
 
@@ -195,7 +199,7 @@ func TestAStepThatFailsEndsTheActOnAnAsset(t *testing.T) {
 				return errors.New("no port")
 			}
 			return err
-		}, "Asset,Append 1,VIM,IssueLease,Ports,Append 2"},
+		}, "Asset,Append 1,Lease,VIM,IssueLease,Ports,Append 2"},
 		"the pass": {nil, func(ctx context.Context, s *Assets) error { return s.Passes()[0].Run(ctx) }, "UnsettledAssets"},
 		"settling what is made": {func(l *Asset) { l.State, l.Since = Making, time.Time{} }, func(ctx context.Context, s *Assets) error {
 			return s.settle(ctx, s.Store.(*books).all[linkID], s.Now())
@@ -225,6 +229,27 @@ func TestAStepThatFailsEndsTheActOnAnAsset(t *testing.T) {
 			if b, err := run(step); !errors.Is(err, errStep) && outcome(err) != broker.ErrUnavailable.Error() {
 				t.Errorf("%s: %s fails, and it ends with %v, after %q", what, step, err, b.taken)
 			}
+		}
+	}
+}
+
+// Of what needs no lease nobody is asked on the VIM, and who may not use a link gets no port of it.
+func TestWhoIsNotAsked(t *testing.T) {
+	b, s := newBooks()
+	b.owns = true
+	if _, err := s.Ports(t.Context(), linkID, "i", nil, true); err != nil || slices.Contains(b.taken, "VIM") || slices.Contains(b.taken, "IssueLease") {
+		t.Errorf("without a lease: %v, after %q", err, b.taken)
+	}
+	for action, do := range map[policy.Action]func(*Assets) error{
+		policy.LinkUse: func(s *Assets) error { _, err := s.Ports(t.Context(), linkID, "i", nil, true); return err },
+		policy.LinkDelete: func(s *Assets) error {
+			return s.settle(t.Context(), Asset{Kind: policy.KindLink, ID: linkID, State: Removing}, s.Now())
+		},
+	} {
+		b, s := newBooks()
+		b.denies = action
+		if err := do(s); !errors.Is(err, broker.ErrDenied) || slices.Contains(b.taken, "UpdateAsset") || slices.Contains(b.taken, "IssueLease") {
+			t.Errorf("without %s: %v, after %q", action, err, b.taken)
 		}
 	}
 }

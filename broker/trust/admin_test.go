@@ -3,6 +3,7 @@ package trust_test
 import (
 	"context"
 	"crypto/x509"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -120,6 +121,34 @@ func TestAdministratorsKeepTheTable(t *testing.T) {
 	}
 	if logins := table.Logins(); len(logins) != 0 {
 		t.Errorf("people log in at %v", logins)
+	}
+}
+
+// The table and each of its entries has a bound, and is as large as that.
+func TestBoundsOfTheTable(t *testing.T) {
+	s := &shelf{}
+	table := newTable(s, trust.Options{})
+	for n := range 199 {
+		s.all = append(s.all, trust.Listed{Authority: named(fmt.Sprint("n", n), fmt.Sprint("https://id.example/", n))})
+	}
+	if _, err := table.Create(t.Context(), root, named("last", "https://id.example")); err != nil || len(s.all) != 200 {
+		t.Errorf("the last of %d: %v", len(s.all), err)
+	}
+	if _, err := table.Create(t.Context(), root, named("more", "https://more.example")); !errors.Is(err, broker.ErrQuota) || len(s.all) != 200 {
+		t.Errorf("one more than there may be, of %d: %v", len(s.all), err)
+	}
+	for n, want := range map[int]error{256 << 10: nil, 256<<10 + 1: broker.ErrInvalid} {
+		s.all = nil
+		e := named("big", "https://big.example").WithDefaults()
+		e.Principals[0].Name = "x"
+		text, err := json.Marshal(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e.Principals[0].Name = strings.Repeat("x", 1+n-len(text))
+		if _, err := table.Create(t.Context(), root, e); !errors.Is(err, want) || want == nil && err != nil {
+			t.Errorf("an entry of %d bytes: %v", n, err)
+		}
 	}
 }
 

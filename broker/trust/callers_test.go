@@ -364,6 +364,17 @@ func TestServiceAccountsOfAClusterAreCallers(t *testing.T) {
 			t.Errorf("%s: %v (%s)", what, err, reasonOf(err))
 		}
 	}
+	corp := newBench(t, corp())
+	if corp.Remote(corp.issuer.Token("alice", nil)) {
+		t.Error("Remote() takes a token of an issuer for one that a cluster is asked about")
+	}
+	away := errors.New("away")
+	b.review = func(string, string, string) (bool, error) { return true, away }
+	b.clock.Add(trust.ReviewFor)
+	if _, err := b.Authenticate(t.Context(), token); !errors.Is(err, away) || !strings.HasPrefix(err.Error(), "asking the cluster of hub") {
+		t.Errorf("the account of a pod of a cluster that is away: %v", err)
+	}
+	b.review = func(string, string, string) (bool, error) { return taken, nil }
 	taken = false // the pod is deleted
 	b.clock.Add(trust.ReviewFor)
 	if _, err := b.Authenticate(t.Context(), token); reasonOf(err) != "the cluster does not take it" {

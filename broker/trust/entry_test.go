@@ -48,6 +48,7 @@ func TestEachFlawOfAnEntryNamesItsField(t *testing.T) {
 		"keys":                    {func(e *trust.Authority) { e.Keys = keys }, ""},
 		"keys of a cluster":       {func(e *trust.Authority) { e.Issuer, e.VIM, e.Keys = "", "core/hub", keys }, "keysFile"},
 		"no keys":                 {func(e *trust.Authority) { e.Keys = "{}" }, "keysFile"},
+		"a CA":                    {func(e *trust.Authority) { e.CA = newAuthority(t, "ours").pem() }, ""},
 		"no CA":                   {func(e *trust.Authority) { e.CA = "x" }, "caFile"},
 		"no authorities":          {func(e *trust.Authority) { e.Issuer, e.Certificates = "", &trust.Certificates{CA: "x"} }, "certificates.caFile"},
 		"login":                   {func(e *trust.Authority) { e.Login = &trust.Signin{ClientID: "c"} }, ""},
@@ -101,6 +102,12 @@ func TestEachFlawOfAnEntryNamesItsField(t *testing.T) {
 			{Match: map[string]string{"sub": "alice"}, Project: "core", Roles: []string{"member"}},
 		}}
 		c.edit(&e)
+		if c.want == "" {
+			e.MaxLife = max(e.MaxLife, 0)
+			for _, f := range e.Flaws() {
+				t.Errorf("%s: without its defaults it has a flaw of %s: %s", what, f.Field, f.Text)
+			}
+		}
 		var fields []string
 		for _, f := range e.WithDefaults().Flaws() {
 			if f.Text == "" {

@@ -25,6 +25,23 @@ func (f *full) Append(_ context.Context, e audit.Entry) error {
 	return nil
 }
 
+// A refusal is an entry of its own again once the hour is over, and not before.
+func TestARefusalIsFoldedForAnHour(t *testing.T) {
+	begun := time.Unix(1000, 0)
+	for after, want := range map[time.Duration]int{0: 1, audit.FoldWithin - 1: 1, audit.FoldWithin: 2} {
+		sink, f := &full{}, audit.NewFolds()
+		for _, at := range []time.Time{begun, begun.Add(after)} {
+			err := audit.AppendRefusal(f.Under(t.Context(), "x"), sink, audit.Entry{Time: at, Action: policy.LeaseMint, Outcome: audit.Denied, Detail: map[string]string{}})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if len(sink.entries) != want {
+			t.Errorf("%v later there are %d entries, want %d", after, len(sink.entries), want)
+		}
+	}
+}
+
 // What was only counted is told once the hour is over, or the process ends, and nothing is lost or told twice, also
 // where it cannot be written at first.
 func TestFoldedRefusalsAreTold(t *testing.T) {

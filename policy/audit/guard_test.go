@@ -174,6 +174,20 @@ func TestProjectOfAnEntry(t *testing.T) {
 	}
 }
 
+// What is only asked is told from what is done.
+func TestAQuestionIsToldFromAnAct(t *testing.T) {
+	for ctx, want := range map[context.Context]string{t.Context(): "", audit.AsQuestion(t.Context()): "true"} {
+		g, _ := guard(allowing)
+		act, err := g.Enter(ctx, alice, policy.LeaseIssue, edge, policy.Wish{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := act.Intent().Detail[audit.DetailQuestion]; got != want {
+			t.Errorf("an act is a question: %q, want %q", got, want)
+		}
+	}
+}
+
 func TestDetailIsBounded(t *testing.T) {
 	g, _ := guard(allowing)
 	act, err := g.Enter(t.Context(), alice, policy.LeaseIssue, edge, policy.Wish{})

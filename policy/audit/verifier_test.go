@@ -60,6 +60,12 @@ func TestAVerifierNamesThePlace(t *testing.T) {
 	if err := v.Add(lines); !errors.As(err, &differs) || differs.Sound != 20 || differs.Point.Name != "b" {
 		t.Errorf("Add of another log than the point's = %v, want a PointError between 20 and 60", err)
 	}
+	if v, err = audit.NewVerifier(0, nil, []audit.Point{{Head: states[60], Name: "b"}, {Head: tree.Head{Size: 20, Root: states[7].Root}, Name: "a"}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := v.Add(lines); !errors.As(err, &differs) || differs.Sound != 0 || differs.Point.Name != "a" {
+		t.Errorf("Add of another log than the point's that was given last = %v, want a PointError before 20", err)
+	}
 	for what, c := range map[string]struct {
 		lines [][]byte
 		seq   int64
