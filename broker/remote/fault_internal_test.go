@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -190,5 +191,39 @@ func TestWhenAFileIsTheSame(t *testing.T) {
 		if sameFile(c.a, c.b) != c.same {
 			t.Errorf("%s is the same: %v", what, !c.same)
 		}
+	}
+}
+
+// A call connects a bounded number of times; what belongs to no call is not counted.
+func TestConnectionsOfACallAreCounted(t *testing.T) {
+	away := errors.New("away")
+	way := &Transport{dial: func(context.Context, string, string) (net.Conn, error) { return nil, away }}
+	ctx := context.WithValue(t.Context(), connectsKey{}, new(atomic.Int32))
+	for n := range maxConnects + 1 {
+		want := away
+		if n == maxConnects {
+			want = errConnects
+		}
+		if _, err := way.connect(ctx, "tcp", "x"); !errors.Is(err, want) {
+			t.Errorf("connection %d of a call: %v, want %v", n+1, err, want)
+		}
+		if _, err := way.connect(t.Context(), "tcp", "x"); !errors.Is(err, away) {
+			t.Errorf("connection %d of no call: %v", n+1, err)
+		}
+	}
+}
+
+// The largest answer gives way to a smaller one alone.
+func TestWhichAnswerGivesWay(t *testing.T) {
+	b := newBudget(100)
+	if b.makeRoom(0) {
+		t.Error("where nothing is read, something gives way")
+	}
+	_, ended := reader(t, b, 50)
+	if b.makeRoom(50) || ended() {
+		t.Error("an answer gives way to one of its size")
+	}
+	if !b.makeRoom(49) || !ended() || b.coming != 50 {
+		t.Errorf("an answer does not give way to a smaller one; %d are to come", b.coming)
 	}
 }

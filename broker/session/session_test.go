@@ -453,3 +453,17 @@ func TestSessionsAreForgotten(t *testing.T) {
 		t.Error("the pass tells nothing of a store that is away")
 	}
 }
+
+// A session ends with the token that it was begun with, even if its owner has another.
+func TestASessionEndsWithItsToken(t *testing.T) {
+	s := newStay(t)
+	s.people["alice's other"] = s.people["alice's"]
+	plain, _, err := s.EnterWithToken(t.Context(), "alice's")
+	if err != nil || !s.found(t, plain, false) {
+		t.Fatalf("a session by token: %v", err)
+	}
+	delete(s.people, "alice's")
+	if s.found(t, plain, false) {
+		t.Error("a session goes on without its token")
+	}
+}
