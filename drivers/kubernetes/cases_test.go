@@ -696,6 +696,15 @@ func TestAVIMThatShowsNothing(t *testing.T) {
 	l := cluster(t)
 	l.refuse(1, 1, "GET", "/clusterroles$", 503)
 	said(t, "Forget where roles are not listed", l.driver.Forget(t.Context(), l.access), broker.ErrUnreachable, "(503)")
+	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "left", Labels: map[string]string{"vimbroker.io/vim": sweptVIM}}}
+	if _, err := l.client().RbacV1().ClusterRoles().Create(t.Context(), role, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	l.refuse(1, 1, "DELETE", "/clusterroles/left$", 503)
+	said(t, "Forget where a role is not removed", l.driver.Forget(t.Context(), l.access), broker.ErrUnreachable, "(503)")
+	if err := l.driver.Forget(t.Context(), l.access); err != nil || slices.Contains(l.s.Names("clusterroles", ""), "left") {
+		t.Errorf("Forget of a role that is left: %v", err)
+	}
 }
 
 // A role of the home's name goes with it if it is the home's by its labels or by its rules.
@@ -867,8 +876,10 @@ func TestServedKindsThatAreNotSaid(t *testing.T) {
 	said(t, "what was remembered", l.driver.CheckRules(t.Context(), l.access, baskets), broker.ErrUnreachable, "(503)")
 	l.s.Requests()
 	// A name that no group has is not asked for.
-	err := l.driver.CheckRules(t.Context(), l.access, []broker.Rule{{APIGroups: []string{"../x"}, Resources: []string{"carts"}, Verbs: []string{"get"}}})
-	said(t, "a group that is none", err, broker.ErrInvalid, "serves no resource carts in group ../x")
+	for _, group := range []string{"../x", "x/y", "x?y"} {
+		err := l.driver.CheckRules(t.Context(), l.access, []broker.Rule{{APIGroups: []string{group}, Resources: []string{"carts"}, Verbs: []string{"get"}}})
+		said(t, "a group that is none", err, broker.ErrInvalid, "serves no resource carts in group "+group)
+	}
 	if n := l.asked(""); n != 0 {
 		t.Errorf("a group that is none takes %d requests", n)
 	}

@@ -55,7 +55,10 @@ func (s *site) pull(t *testing.T, reference string, logins ...Login) (Chart, err
 }
 
 func gives(text string) http.HandlerFunc {
-	return func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(text)) }
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Length", fmt.Sprint(len(text)))
+		_, _ = w.Write([]byte(text))
+	}
 }
 
 func status(code int) http.HandlerFunc {

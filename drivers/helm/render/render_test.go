@@ -64,6 +64,7 @@ func TestChartsThatCannotBeRendered(t *testing.T) {
 		"an ignore file":         {map[string]string{".helmignore": "**\n"}, nil, "its .helmignore cannot be read"},
 		"no version":             {map[string]string{"Chart.yaml": "apiVersion: v2\nname: web\n"}, nil, "it is no chart that Helm can read"},
 		"no such version":        {map[string]string{"Chart.yaml": "apiVersion: v2\nname: web\nversion: x\n"}, nil, "it is no chart that Helm can read"},
+		"no such type":           {map[string]string{"Chart.yaml": head + "type: odd\n"}, nil, "it is no chart that Helm can read"},
 		"no archive":             {nil, func(r *chart.Task) { r.Archive = []byte("x") }, "it is no chart that Helm can read"},
 		"another name":           {nil, func(r *chart.Task) { r.Name = "db" }, "it is web 1.0.0, and not what it is named by"},
 		"another version":        {nil, func(r *chart.Task) { r.Name, r.Version = "web", "2.0.0" }, "it is web 1.0.0, and not what it is named by"},
