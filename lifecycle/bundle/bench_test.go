@@ -94,7 +94,7 @@ func newBench(t *testing.T, change ...func(*bundle.Options)) *bench {
 	must(err)
 	guard := b.broker.Guard()
 	packages := catalog.New(catalog.Options{
-		Store: file, Guard: guard, Terms: catalog.DefaultTerms(), Log: log, Now: b.clock.Now, Egress: open,
+		Store: b.store, Guard: guard, Terms: catalog.DefaultTerms(), Log: log, Now: b.clock.Now, Egress: open,
 	})
 	work := lifecycle.DefaultTerms()
 	work.Learning = 0
@@ -397,6 +397,34 @@ func (s *store) DeleteBundles(ctx context.Context, ids []string, e audit.Entry) 
 		return err
 	}
 	return s.Store.DeleteBundles(ctx, ids, e)
+}
+
+func (s *store) Package(ctx context.Context, id string) (catalog.Package, error) {
+	if err := s.fault("Package"); err != nil {
+		return catalog.Package{}, err
+	}
+	return s.Store.Package(ctx, id)
+}
+
+func (s *store) CreatePackage(ctx context.Context, p catalog.Package, limit int, e audit.Entry) error {
+	if err := s.fault("CreatePackage"); err != nil {
+		return err
+	}
+	return s.Store.CreatePackage(ctx, p, limit, e)
+}
+
+func (s *store) UpdatePackage(ctx context.Context, id string, change func(*catalog.Package) error, e audit.Entry) (catalog.Package, error) {
+	if err := s.fault("UpdatePackage"); err != nil {
+		return catalog.Package{}, err
+	}
+	return s.Store.UpdatePackage(ctx, id, change, e)
+}
+
+func (s *store) DeletePackage(ctx context.Context, id string, e audit.Entry) error {
+	if err := s.fault("DeletePackage"); err != nil {
+		return err
+	}
+	return s.Store.DeletePackage(ctx, id, e)
 }
 
 // lender lends the engine what no cluster has to know.

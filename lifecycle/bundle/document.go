@@ -188,8 +188,10 @@ func (b *Bundles) Upload(ctx context.Context, p policy.Principal, k Kind, name s
 	if err == nil {
 		_, err = b.Store.UpdateBundle(ctx, r.ID, func(now *Row) error {
 			is, err := documentOf[map[string]any](*now)
-			is[chartKey], is[contentKey] = d.Chart, true
-			now.Document = written(is)
+			if err == nil {
+				is[chartKey], is[contentKey] = d.Chart, true
+				now.Document = written(is)
+			}
 			return err
 		}, new(act.Done()))
 	}
