@@ -163,6 +163,32 @@ func TestWhatADeliveryBrings(t *testing.T) {
 	}
 }
 
+// How late a required sink is is looked up once a second, and known in between; at its bound it is not late.
+func TestHowLateASinkIs(t *testing.T) {
+	now := time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
+	b := &books{fails: map[string]error{}, cursors: []Cursor{{Sink: "siem"}}, entries: []audit.Entry{{Seq: 1, Time: now.Add(-time.Hour)}}}
+	s := Destination{Name: "siem", Mode: Required, Within: time.Hour, Outlet: b}
+	courier := New(b, []Destination{s}, func() time.Time { return now }, slog.New(slog.DiscardHandler))
+	for _, c := range []struct {
+		after time.Duration
+		late  bool
+		asked int
+	}{{0, false, 1}, {1, false, 1}, {freshFor - 1, true, 2}, {freshFor - 1, true, 2}, {1, true, 3}} {
+		now = now.Add(c.after)
+		err := courier.Late(t.Context())
+		late, is := errors.AsType[*LateError](err)
+		asked := 0
+		for _, step := range b.taken {
+			if step == "Cursors" {
+				asked++
+			}
+		}
+		if is != c.late || !is && err != nil || is && late.Behind <= time.Hour || asked != c.asked {
+			t.Errorf("at %s: %v, asked %d times", now, err, asked)
+		}
+	}
+}
+
 // A batch holds as many lines as one call takes, and one line however long it is.
 func TestBoundsOfABatch(t *testing.T) {
 	sized := func(n int) audit.Entry {

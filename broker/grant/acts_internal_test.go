@@ -36,6 +36,7 @@ type books struct {
 	selected broker.LeaseSelector
 	meantime func(*Grant)
 	lent     asset.Asset
+	wish     broker.LeaseRequest
 }
 
 func (b *books) step(name string) error {
@@ -96,7 +97,20 @@ func (b *books) ForgetVNFGrants(_ context.Context, _ string, _ time.Time, most i
 
 func (b *books) Append(context.Context, audit.Entry) error { return b.step("Append") }
 
-func (b *books) IssueLease(context.Context, policy.Principal, broker.LeaseRequest) (broker.Lease, clientconfig.Config, error) {
+func (b *books) CreateVNFGrant(_ context.Context, g Grant, _ int, _ audit.Entry) error {
+	if err := b.step("CreateVNFGrant"); err != nil {
+		return err
+	}
+	b.all[g.ID] = g
+	return nil
+}
+
+func (b *books) VNFGrantRecords(context.Context, Filter) ([]Record, string, error) {
+	return nil, "", b.step("VNFGrantRecords")
+}
+
+func (b *books) IssueLease(_ context.Context, _ policy.Principal, r broker.LeaseRequest) (broker.Lease, clientconfig.Config, error) {
+	b.wish = r
 	return broker.Lease{ID: "lease", VIM: "v"}, clientconfig.Config{}, b.step("IssueLease")
 }
 
@@ -152,6 +166,77 @@ func told(err error) string {
 		return strings.TrimSpace(e.Kind.Error() + " " + e.Field)
 	}
 	return fmt.Sprint(err)
+}
+
+// A grant that finds no room makes some, and says which step of that fails.
+func TestWhatAGrantIsMadeOf(t *testing.T) {
+	for what, c := range map[string]struct {
+		fails map[string]error
+		left  int
+		want  error
+	}{
+		"room":                     {nil, 0, nil},
+		"no room":                  {map[string]error{"CreateVNFGrant": broker.ErrQuota}, 0, broker.ErrQuota},
+		"room that is made":        {map[string]error{"CreateVNFGrant 1": broker.ErrQuota}, 1, nil},
+		"room that cannot be made": {map[string]error{"CreateVNFGrant 1": broker.ErrQuota, "ForgetVNFGrants": errStep}, 1, errStep},
+		"room that another takes":  {map[string]error{"CreateVNFGrant 1": broker.ErrQuota, "CreateVNFGrant 2": errStep}, 1, errStep},
+	} {
+		b, g := newBooks()
+		b.left = c.left
+		for step, err := range c.fails {
+			b.fails[step] = err
+		}
+		one := b.all["g"]
+		one.ID = "new"
+		act, err := g.desk.Enter(t.Context(), vnfm, policy.GrantRequest, one.Resource())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := g.create(t.Context(), one, act); !errors.Is(err, c.want) || (b.all["new"].ID != "") != (c.want == nil) {
+			t.Errorf("%s: %v, want %v", what, err, c.want)
+		}
+	}
+	// What an instance has is asked for, and its failure is the grant's.
+	b, g := newBooks()
+	held := b.all["g"]
+	held.Lease = "lease"
+	b.all["held"], b.fails["Ended"] = held, errStep
+	made := b.all["g"]
+	act, err := g.desk.Enter(t.Context(), vnfm, policy.GrantRequest, made.Resource())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := g.place(t.Context(), vnfm, oauth.Client{ID: "c"}, &made, act); !errors.Is(err, errStep) {
+		t.Errorf("a lease of which nothing is known: %v", err)
+	}
+	// A lease that takes another's place is asked for while the grant is decided on, and not again.
+	for state, resumed := range map[State]bool{Deciding: true, Granted: false} {
+		b, g := newBooks()
+		one := b.all["g"]
+		one.State, one.Resumes = state, true
+		if _, err := g.lend(t.Context(), vnfm, one, act); err != nil || b.wish.Resumed != resumed {
+			t.Errorf("of a grant that is %s the lease takes a place: %t, %v", state, b.wish.Resumed, err)
+		}
+	}
+	// What has ended, and perhaps not so, is not replaced.
+	b, g = newBooks()
+	b.ended, b.follows, b.fails["Ended"] = true, true, errStep
+	if err := g.stillThere(t.Context(), Grant{State: Deciding, Lease: "lease"}, Grant{}); !errors.Is(err, broker.ErrConflict) {
+		t.Errorf("a lease that may have ended: %v", err)
+	}
+	b, g = newBooks()
+	for _, state := range append(States(), "") {
+		if _, _, err := g.Records(t.Context(), vnfm, Query{State: state}); err != nil {
+			t.Errorf("those that are %q: %v", state, err)
+		}
+	}
+	if _, _, err := g.Records(t.Context(), vnfm, Query{State: "lent"}); told(err) != broker.ErrInvalid.Error()+" state" {
+		t.Errorf("those of no state: %v", err)
+	}
+	b.fails["VNFGrantRecords"] = errStep
+	if _, _, err := g.Records(t.Context(), vnfm, Query{}); !errors.Is(err, errStep) {
+		t.Errorf("a list that is unread: %v", err)
+	}
 }
 
 // What becomes of grants, and of what they lend, where a step fails or another is faster.
