@@ -455,10 +455,14 @@ func TestRoomsOfAPool(t *testing.T) {
 	l.refuse(1, 1, "GET", "/configmaps/", 503)
 	_, err := l.driver.Issue(t.Context(), l.access, second(l))
 	said(t, "Issue beside a claim that is not shown", err, broker.ErrUnreachable, "(503)")
-	l.s.Requests()
-	l.issued(second(l))
-	if n := l.asked("POST /api/v1/namespaces"); n != 2 {
-		t.Errorf("after it %d requests make something, want the account and its token", n)
+	for _, lease := range []string{"b", "c", "d"} {
+		g := second(l)
+		g.Lease, g.Handle = lease, "lease-"+lease
+		l.s.Requests()
+		l.issued(g)
+		if n := l.asked("POST /api/v1/namespaces"); n != 2 {
+			t.Errorf("after it %d requests make something, want the account and its token", n)
+		}
 	}
 	// A default account that stays would act for the home's group.
 	l = cluster(t).prepared()
