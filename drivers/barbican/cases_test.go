@@ -37,6 +37,18 @@ func TestListsThatAreNotWhole(t *testing.T) {
 			t.Errorf("List(%q) = %+v, %v, want %d", id, held, err, want)
 		}
 	}
+	// A page that begins with one that was seen goes on from there.
+	a, b, c := listed(one), listed(one), listed(one)
+	for _, page := range []string{a + "," + b, a + "," + c, c} {
+		f.Fail(fake.Fault{Method: "GET", Path: "^/v1/secrets$", Kind: fake.JSON, Status: 200, Body: `{"secrets":[` + page + `]}`})
+	}
+	f.Requests()
+	if held, err := s.List(t.Context(), one); err != nil || len(held) != 3 {
+		t.Errorf("List of three on pages that overlap = %d, %v", len(held), err)
+	}
+	if asked := f.Requests(); len(asked) != 3 || !strings.Contains(asked[2].Query, "offset=2") {
+		t.Errorf("it asks %+v", asked)
+	}
 	pages := 0
 	f.Fail(fake.Fault{Method: "GET", Path: "^/v1/secrets$", Kind: fake.Custom, Times: -1, Answer: func(w http.ResponseWriter, _ *http.Request) {
 		pages++

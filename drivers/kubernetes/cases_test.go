@@ -833,6 +833,19 @@ func TestAGradeIsNotGivenOnDoubt(t *testing.T) {
 			t.Errorf("a request is made as %q", agent)
 		}
 	}
+	// A namespace that was seen to hold no pods is looked at again: it may have been labelled since.
+	l = cluster(t)
+	for _, step := range []struct {
+		rules []broker.Rule
+		want  broker.Grade
+	}{{secrets, broker.GradeNamespaces}, {pods, broker.GradeNamespaces}} {
+		if got, err := l.driver.Grade(t.Context(), l.access, l.grant("", step.rules, "kube-public")); err != nil || got.Grade != step.want {
+			t.Errorf("of a namespace that is labelled in between: %s, %v, want %s", got.Grade, err, step.want)
+		}
+		l.change("namespaces", "", "kube-public", func(o metav1.Object) {
+			o.SetLabels(map[string]string{"pod-security.kubernetes.io/enforce": "baseline"})
+		})
+	}
 	for status, grade := range map[int]broker.Grade{403: broker.GradeUnbounded, 200: broker.GradeBounded} {
 		l := cluster(t)
 		if status != 200 {
