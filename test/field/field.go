@@ -19,7 +19,10 @@ const Switch = "VIMBROKER_FIELD"
 // Only skips the test where nobody asked for such tests.
 func Only(t testing.TB) {
 	t.Helper()
-	if os.Getenv(Switch) != "1" {
+	if !Wanted() {
 		t.Skipf("takes long: make test-field runs it (%s=1)", Switch)
 	}
 }
+
+// Wanted is whether somebody asked for such tests.
+func Wanted() bool { return os.Getenv(Switch) == "1" }

@@ -346,7 +346,7 @@ func statements(t *testing.T, store string) string {
 // next is the program of the next version.
 func next(t *testing.T) string {
 	t.Helper()
-	if os.Getenv(field.Switch) == "1" {
+	if field.Wanted() {
 		return story.Build(t, t.TempDir(), "-ldflags=-w -X main.version="+nextVersion)
 	}
 	return story.Build(t, t.TempDir()) // the same tree, which other tests have built
