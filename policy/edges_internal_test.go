@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/cedar-policy/cedar-go/x/exp/schema/validate"
 )
 
 // Of claims those count that policies know, and that say something.
@@ -114,5 +116,22 @@ func TestWordsAreSuggested(t *testing.T) {
 		when { VIM::"x".hasTag("stage") && resource.hasTag("stage") };`)})
 	if err == nil || !strings.Contains(err.Error(), "only a VIM or a package has labels") {
 		t.Errorf("a policy that asks for the label of another thing loads: %v", err)
+	}
+}
+
+// Load does not ask the schema of what is built in.
+func TestTheSchemaKnowsWhatIsBuiltIn(t *testing.T) {
+	known, err := parseSchema()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for file, text := range map[string][]byte{DefaultFile: defaultText, systemFile: systemText} {
+		set, err := compile(validate.New(known), file, text)
+		if err != nil || len(set) < 3 {
+			t.Errorf("%s has %d policies, %v", file, len(set), err)
+		}
+		if _, err := compile(validate.New(known), file, append(text, `@id("x") permit (principal is VIM, action == Action::"vim:show", resource);`...)); err == nil {
+			t.Errorf("a policy of %s that can never apply is no fault", file)
+		}
 	}
 }
