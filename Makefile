@@ -8,8 +8,8 @@ GOTESTSUM      := gotest.tools/gotestsum@v1.13.0
 TEST           := $(BIN)/gotestsum --format pkgname $(if $(RERUN),--rerun-fails=$(RERUN) --rerun-fails-run-root-test --rerun-fails-max-failures=6)
 # tests kill processes at failpoints, in many packages: all are built with them, once
 TAGS           := -tags failpoints
-# test binaries carry nothing for debuggers: they link in two thirds of the time
-LINK           := -ldflags=-w
+# test binaries carry nothing for debuggers, nor a symbol table: they link in two thirds of the time
+LINK           := -ldflags=-s
 # packages that take minutes begin first, and wait for processes more than they compute; "make lint" has "go vet"
 LONG           := ./test/crash ./test/script
 VERSION        ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)

@@ -90,7 +90,7 @@ func (b *built) of(command string, flags []string) (string, error) {
 	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
 		return "", fmt.Errorf("locking %s: %w", lock.Name(), err)
 	}
-	args := append([]string{"build", "-ldflags=-w", "-o", at}, flags...)
+	args := append([]string{"build", "-ldflags=-s", "-o", at}, flags...)
 	out, err := exec.Command("go", append(args, "github.com/vimbroker/vimbroker/cmd/"+command)...).CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("%w\n%s", err, out)
