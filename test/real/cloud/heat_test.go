@@ -42,6 +42,7 @@ func heatFor(t *testing.T, o *real.Cloud, who real.Tenant, g lifecycle.StageRule
 
 // A driver of stacks does on a real Heat what every driver owes.
 func TestHeatConformance(t *testing.T) {
+	t.Parallel()
 	o := real.OpenStack(t)
 	who := o.Project(t)
 	stack := func(t *testing.T, method, path string, in, out any) {

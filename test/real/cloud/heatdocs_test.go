@@ -16,6 +16,7 @@ var instance = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
 
 // TestDocsOfHeat types what docs/heat.md says to try, word for word, and compares what it comes to.
 func TestDocsOfHeat(t *testing.T) {
+	t.Parallel()
 	o := real.OpenStack(t)
 	who, home := o.Project(t), t.TempDir()
 	bin := story.Build(t, t.TempDir())

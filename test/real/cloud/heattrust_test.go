@@ -22,6 +22,7 @@ import (
 // A VNF runs on both kinds of cloud, under each kind of lease for Heat, whose grade is shown. What a holder planted
 // goes with his lease; the trust that the stack lives on does not, and the stack scales on.
 func TestAStackOutlivesItsLeases(t *testing.T) {
+	t.Parallel()
 	bin := story.Build(t, t.TempDir())
 	for _, c := range []struct {
 		// trusts says what cloud it is; where application credentials may make them, the VIM is registered with one.

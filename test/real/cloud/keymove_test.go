@@ -112,6 +112,7 @@ func (m *mover) wantKeys(t *testing.T, in string, vims int) {
 // TestKeysMoveBetweenAllStores moves the keys along every way that there is between
 // three real key stores, under leases that go on.
 func TestKeysMoveBetweenAllStores(t *testing.T) {
+	t.Parallel()
 	m := newMover(t)
 	m.wantKeys(t, "barbican", 2)
 	for _, to := range []string{"vault", "keydir", "barbican", "keydir", "vault", "barbican"} {

@@ -127,6 +127,7 @@ func (c tackerClient) story(kind, config string, changes ...change) {
 const tackerEnabled = "tackerAPI: {enabled: true}\n"
 
 func TestTackersClientRegistersKubernetes(t *testing.T) {
+	t.Parallel()
 	// A token and a CA are changed each alone, as far as its client can: it sends all of a file.
 	story := func(t *testing.T, settings, endpoint, ca, credential, another string) {
 		t.Helper()
@@ -152,6 +153,7 @@ func TestTackersClientRegistersKubernetes(t *testing.T) {
 }
 
 func TestTackersClientUsesKeystone(t *testing.T) {
+	t.Parallel()
 	o := real.OpenStack(t)
 	member, validator := o.Project(t, real.TenantRoles...), o.Project(t, "service")
 	url, token := serve(t, tackerEnabled+fmt.Sprintf("trust: [{name: k, keystone: {authURL: %q, auth: {password: {userID: %q, projectID: %q, passwordFile: %q}}}}]\n",
