@@ -94,6 +94,12 @@ func TestBoundsOfWhatIsCounted(t *testing.T) {
 			t.Errorf("%s: %v, want %q", text, err, want)
 		}
 	}
+	deep := Limit{Bytes: 1 << 20, Values: 1 << 10, Items: 3}
+	for depth, want := range map[int]bool{maxDepth: true, maxDepth + 1: false} {
+		if err := deep.Check([]byte(strings.Repeat("[", depth) + strings.Repeat("]", depth))); (err == nil) != want {
+			t.Errorf("%d deep: %v", depth, err)
+		}
+	}
 	for encoding, bad := range map[string]bool{"": false, "identity": false, "Identity": false, "gzip": true} {
 		if err := plain(http.Header{"Content-Encoding": {encoding}}); (err != nil) != bad {
 			t.Errorf("encoded as %q: %v", encoding, err)
