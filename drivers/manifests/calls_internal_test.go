@@ -734,6 +734,8 @@ func TestWhatIsExplained(t *testing.T) {
 		"pods that are not seen":    {set, lifecycle.Apply, true, nil, "", map[string][]string{listPods: {forbidden}, events: {happened("FailedCreate", "x", "1")}}, "untold"},
 		"what is removed":           {web, lifecycle.Delete, true, nil, "", map[string][]string{listPods: {waits}}, "untold"},
 		"what is missing":           {web, lifecycle.Apply, false, nil, "", map[string][]string{listPods: {waits}}, "untold"},
+		"a claim of what runs none": {lifecycle.Resource{Group: "apps", Version: "v1", Kind: "StatefulSet", Plural: "statefulsets", Namespace: "n", Name: "db"}, lifecycle.Apply, true, []string{"data"}, "", map[string][]string{listed: {claims("data-db-0", "Pending")}, events: {happened("Failed", "no class", "1")}}, ": its claim data-db-0 is not ready: Failed (no class)"},
+		"what runs no VDU, of none": {lifecycle.Resource{Group: "apps", Version: "v1", Kind: "StatefulSet", Plural: "statefulsets", Namespace: "n", Name: "db"}, lifecycle.Apply, true, nil, "", map[string][]string{events: {happened("FailedCreate", "x", "1")}}, "untold"},
 		"what runs no VDU":          {aMap, lifecycle.Apply, true, nil, "", map[string][]string{listPods: {waits}}, "untold"},
 	} {
 		r, told := doing(&script{answers: c.answers}, lifecycle.Wave{Deed: c.deed})
