@@ -306,7 +306,7 @@ func (d *Driver) usersOf(ctx context.Context, a broker.Access, s *session) ([]br
 		if a.Credential.Kind != broker.CredentialPassword {
 			return nil, nil
 		}
-		if has, err := s.hasDomain(ctx); !has {
+		if has, err := s.hasDomain(ctx); err != nil || !has {
 			return nil, err
 		}
 	}
