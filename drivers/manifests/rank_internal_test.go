@@ -13,8 +13,11 @@ func TestPlacesOfKinds(t *testing.T) {
 		place       int
 		custom      bool
 	}{
-		{"scheduling.k8s.io", "PriorityClass", 0, false}, {"", "Namespace", 1, false}, {"apps", "ControllerRevision", len(order), false},
-		{"mist.io", "PriorityClass", len(order), true}, {"mist.io", "Mist", len(order), true},
+		{"scheduling.k8s.io", "PriorityClass", 0, false},
+		{"", "Namespace", 1, false},
+		{"apps", "ControllerRevision", len(order), false},
+		{"mist.io", "PriorityClass", len(order), true},
+		{"mist.io", "Mist", len(order), true},
 	} {
 		of := lifecycle.Resource{Group: c.group, Kind: c.kind}
 		if rank(of) != c.place || isCustom(of) != c.custom {
