@@ -107,7 +107,8 @@ func (v *edge) failed(t *testing.T, instance string) (one sol003.OpOcc) {
 }
 
 // A package as users of Tacker have it, of servers and ports, lives its life on real Nova and Neutron, and leaves nothing.
-func TestServersOfAVNF(t *testing.T) {
+func TestFieldLifeOfServers(t *testing.T) {
+	field.Only(t)
 	v := newEdge(t)
 	t.Run("life", v.lives)
 	t.Run("links", v.isLinked)
