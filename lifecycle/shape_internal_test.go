@@ -460,3 +460,42 @@ func TestARequestTakesThePlaceOfOneLink(t *testing.T) {
 		t.Errorf("of a driver without networks the links are %+v, unused %v, %v", s.Links, s.Managed, err)
 	}
 }
+
+// A resource has what was seen of it: the very object where one was applied, and the volumes where it stands. What was not
+// seen stays as it was, and the list that was given too.
+func TestResourcesHaveWhatWasSeen(t *testing.T) {
+	volumes := []Storage{{UID: "v"}}
+	named := func(name string) Resource {
+		return Resource{Plural: "pods", Name: name, Applied: "before", UID: "before", Storages: []Storage{{UID: "old"}}}
+	}
+	a := &attempt{steps: map[string]Observation{}}
+	for name, o := range map[string]Observation{
+		"applied": {Resource: Resource{Applied: "now", UID: "new", Storages: volumes}}, "stands": {Resource: Resource{Storages: volumes}, Standing: true},
+	} {
+		a.steps[named(name).key()] = o
+	}
+	all := []Resource{named("applied"), named("stands"), named("unseen")}
+	want := []Resource{named("applied"), named("stands"), named("unseen")}
+	got := a.seen(all)
+	if diff := cmp.Diff(want, all); diff != "" {
+		t.Errorf("the list that was given is changed:\n%s", diff)
+	}
+	want[0].Applied, want[0].UID, want[1].Storages = "now", "new", volumes
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("what was seen (-want +got):\n%s", diff)
+	}
+}
+
+// What can be done only in other states names them.
+func TestNotNowNamesTheStates(t *testing.T) {
+	o := Operation{State: Completed}
+	for want, err := range map[string]error{
+		"the operation is COMPLETED; this can be done only to one that is FAILED_TEMP":               notNow(o, FailedTemp),
+		"the operation is COMPLETED; this can be done only to one that is FAILED_TEMP or PROCESSING": notNow(o, FailedTemp, Processing),
+	} {
+		var e *broker.Error
+		if !errors.As(err, &e) || !errors.Is(err, broker.ErrConflict) || e.Detail != want {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}

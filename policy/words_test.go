@@ -35,6 +35,7 @@ func TestWordsThatNoPolicyMeans(t *testing.T) {
 		"a letter too few":        {policy.Request{Principal: who("perator"), Action: policy.VIMShow, Resource: ownVIM}, &policy.Typo{Field: "role", Word: "perator", Nearest: "operator"}},
 		"an action that is none":  {policy.Request{Principal: who("day"), Action: "vim:shwo", Resource: ownVIM}, &policy.Typo{Field: "action", Word: "vim:shwo", Nearest: "vim:show"}},
 		"an action on another":    {policy.Request{Principal: who("day"), Action: policy.LeaseRenew, Resource: ownVIM}, &policy.Typo{Field: "kind", Word: "VIM"}},
+		"an action on a role":     {policy.Request{Principal: who("day"), Action: policy.VIMShow, Resource: policy.Resource{Kind: "Role"}}, &policy.Typo{Field: "kind", Word: "Role"}},
 		"a grade that is none":    {policy.Request{Principal: who("day"), Action: policy.VIMShow, Resource: ownVIM, Wish: policy.Wish{Grade: "bounde"}}, &policy.Typo{Field: "grade", Word: "bounde", Nearest: "bounded"}},
 		"a grade like none there": {policy.Request{Principal: who("day"), Action: policy.VIMShow, Resource: ownVIM, Wish: policy.Wish{Grade: "wide"}}, &policy.Typo{Field: "grade", Word: "wide"}},
 	} {
@@ -48,6 +49,8 @@ func TestWordsThatNoPolicyMeans(t *testing.T) {
 			"admin", "alone", "day", "member", "night", "operator", "project-admin", "reader", "signed", "turned", "twice", "vnfm",
 		}):
 			t.Errorf("%s: the known roles are %q", name, got.Known)
+		case c.want != nil && !slices.IsSorted(got.Known):
+			t.Errorf("%s: what is known is not sorted: %q", name, got.Known)
 		}
 	}
 	if err := policies.CheckAction("own:action", "own:action"); err != nil {

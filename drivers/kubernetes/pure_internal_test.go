@@ -535,3 +535,22 @@ func givenUp(ctx context.Context, s *fakekube.Server, c *connection) (map[string
 	defer cancel()
 	return c.escalatingNamespaces(ctx, func(string) string { cancel(); return "it is" }, func(n string) scope { return scope{namespaces: []string{n}} })
 }
+
+// What is remembered of a VIM goes with it, in every generation, and nothing of another.
+func TestAVIMIsForgottenWhole(t *testing.T) {
+	m := newMemory(time.Now)
+	gone, gone2, stays := memoryKey{"a", 1, "h"}, memoryKey{"a", 2, "h"}, memoryKey{"b", 1, "h"}
+	for _, k := range []memoryKey{gone, gone2, stays} {
+		m.seen.Add(k, "ns", time.Hour)
+		m.count(k)
+	}
+	m.dropVIM("a")
+	for _, k := range []memoryKey{gone, gone2} {
+		if _, ok := m.recall(k); ok || m.count(k) != 0 {
+			t.Errorf("%v is still known", k)
+		}
+	}
+	if _, ok := m.recall(stays); !ok || m.count(stays) != 1 {
+		t.Errorf("%v is forgotten", stays)
+	}
+}

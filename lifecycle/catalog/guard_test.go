@@ -68,6 +68,26 @@ func TestAnUploadThatWasOvertakenUndoesNothing(t *testing.T) {
 	}
 }
 
+// TestWhatIsWrittenDuringAnUploadStays: user data is its owner's, whatever the content is.
+func TestWhatIsWrittenDuringAnUploadStays(t *testing.T) {
+	s := set(t, nil)
+	ref := s.create(t, alice)
+	content := packed(t, "vnfd-1")
+	rest, ended := s.feed(t, ref, content)
+	const meanwhile = `{"stage":"meanwhile"}`
+	if _, err := s.Modify(t.Context(), alice, ref, catalog.PackageUpdate{UserData: func(string) (string, error) { return meanwhile, nil }}); err != nil {
+		t.Fatal(err)
+	}
+	_, _ = rest.Write(content[1:])
+	_ = rest.Close()
+	if err := <-ended; err != nil {
+		t.Fatal(err)
+	}
+	if p, err := s.Package(t.Context(), alice, ref); err != nil || p.State != catalog.Enabled || p.UserData != meanwhile {
+		t.Errorf("in the end the package is %s with user data %s, %v", p.State, p.UserData, err)
+	}
+}
+
 // TestAnUploadIsUndoneAfterItsRequest: what a caller who went away has left is undone at once.
 func TestAnUploadIsUndoneAfterItsRequest(t *testing.T) {
 	s := set(t, nil)

@@ -1,6 +1,12 @@
 package rest
 
 import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/pem"
+	"math/big"
 	"slices"
 	"testing"
 	"time"
@@ -30,6 +36,29 @@ func TestATokenThatIsRenewedIsNotWarnedOf(t *testing.T) {
 		v.Current.CredentialExpiresAt = now.Add(c.ends)
 		if w := warnings(v, now); !slices.Equal(w, c.want) {
 			t.Errorf("to be renewed in %s, ends in %s: %q, want %q", c.renew, c.ends, w, c.want)
+		}
+	}
+}
+
+// An authority is warned of a while before it ends, and told as ended from its last second on.
+func TestAnAuthorityThatEndsIsWarnedOf(t *testing.T) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	end := time.Unix(1_700_000_000, 0)
+	made := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: end.Add(-time.Hour), NotAfter: end}
+	der, err := x509.CreateCertificate(rand.Reader, made, made, key.Public(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var v broker.VIM
+	v.Current.Target.CACert = string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
+	for left, want := range map[time.Duration][]string{
+		soon: nil, soon - time.Second: {v1.WarnCAExpiring}, time.Second: {v1.WarnCAExpiring}, 0: {v1.WarnCAExpired}, -time.Second: {v1.WarnCAExpired},
+	} {
+		if w := warnings(v, end.Add(-left)); !slices.Equal(w, want) {
+			t.Errorf("%s before its end: %q, want %q", left, w, want)
 		}
 	}
 }
