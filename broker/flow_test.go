@@ -142,10 +142,7 @@ func newBench(t testing.TB, o benchOptions) *bench {
 	b.kube = fakekube.New(t, fakekube.Options{Now: b.clock.Now, CacheLag: o.lag})
 	b.reopen()
 	log := b.logger()
-	policies, err := usual()
-	if len(o.policies) > 0 {
-		policies, err = policy.Load(o.policies)
-	}
+	policies, err := policy.Load(o.policies)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,9 +181,6 @@ func (b *bench) reopen() {
 		b.t.Fatal(err)
 	}
 }
-
-// usual are the policies of a site that has none of its own.
-var usual = sync.OnceValues(func() (*policy.Policies, error) { return policy.Load(nil) })
 
 func mustNew(t testing.TB, o broker.Options) *broker.Broker {
 	t.Helper()

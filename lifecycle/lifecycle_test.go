@@ -72,7 +72,7 @@ func newPlantWith(t *testing.T, change func(*lifecycle.Options, *yard)) *plant {
 			t.Fatal(err)
 		}
 	}
-	policies, err := usual()
+	policies, err := policy.Load(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,9 +95,6 @@ func newPlantWith(t *testing.T, change func(*lifecycle.Options, *yard)) *plant {
 	p.Lifecycle = lifecycle.New(o)
 	return p
 }
-
-// usual are the policies of a site that has none of its own.
-var usual = sync.OnceValues(func() (*policy.Policies, error) { return policy.Load(nil) })
 
 // made makes an instance.
 func (p *plant) made() lifecycle.Instance {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"log/slog"
 	"slices"
-	"sync"
 	"testing"
 	"time"
 
@@ -260,12 +259,9 @@ type bench struct {
 	at   time.Time
 }
 
-// usual are the policies of a site that has none of its own.
-var usual = sync.OnceValues(func() (*policy.Policies, error) { return policy.Load(nil) })
-
 func newBench(t *testing.T, drivers ...Driver) *bench {
 	t.Helper()
-	policies, err := usual()
+	policies, err := policy.Load(nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -157,7 +157,7 @@ func setUp(t *testing.T, o grant.Options) *scene {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = store.Close() })
-	policies, err := usual()
+	policies, err := policy.Load(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -709,6 +709,3 @@ func TestAGrantNamesTheLinksOfItsPlacement(t *testing.T) {
 	wants(scaled, 0)
 	s.refused("one whose link is gone", broker.ErrDenied, "names sgi", s.tacker, ask("CHANGE_EXT_CONN", "op-9", "v"))
 }
-
-// usual are the policies of a site that has none of its own.
-var usual = sync.OnceValues(func() (*policy.Policies, error) { return policy.Load(nil) })

@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -86,7 +85,7 @@ func set(t *testing.T) *scene {
 	if s.store, err = quickstore.Open(t.Context(), sqlite.Options{Path: s.path}); err != nil {
 		t.Fatal(err)
 	}
-	policies, err := usual()
+	policies, err := policy.Load(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -434,6 +433,3 @@ func TestClientsAreRefusedByField(t *testing.T) {
 		t.Errorf("Create beyond the quota = %v, want ErrQuota", err)
 	}
 }
-
-// usual are the policies of a site that has none of its own.
-var usual = sync.OnceValues(func() (*policy.Policies, error) { return policy.Load(nil) })

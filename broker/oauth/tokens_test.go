@@ -55,7 +55,7 @@ func coin(t *testing.T) *mint {
 // tokens are those of a broker that is known by a URL.
 func (m *mint) tokens(t *testing.T, url string, others ...secret.KeyStore) *oauth.Tokens {
 	t.Helper()
-	policies, err := usual()
+	policies, err := policy.Load(nil)
 	if err != nil {
 		t.Fatal(err)
 	}

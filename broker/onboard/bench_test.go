@@ -89,7 +89,7 @@ func (b *bench) serve(change func(*broker.Terms)) {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	policies, err := usual()
+	policies, err := policy.Load(nil)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -408,6 +408,3 @@ func wantKind(t *testing.T, what string, err, kind error) {
 		t.Errorf("%s = %v, want %v", what, err, kind)
 	}
 }
-
-// usual are the policies of a site that has none of its own.
-var usual = sync.OnceValues(func() (*policy.Policies, error) { return policy.Load(nil) })

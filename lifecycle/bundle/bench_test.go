@@ -78,7 +78,7 @@ func newBench(t *testing.T, change ...func(*bundle.Options)) *bench {
 	must(err)
 	t.Cleanup(func() { file.Close() })
 	b.store = &store{Store: file, clock: b.clock, begun: make(chan struct{}, 1)}
-	policies, err := usual()
+	policies, err := policy.Load(nil)
 	must(err)
 	dirKeys, err := keydir.Open(filepath.Join(dir, "keys"))
 	must(err)
@@ -117,9 +117,6 @@ func newBench(t *testing.T, change ...func(*bundle.Options)) *bench {
 	t.Cleanup(func() { cancel(); group.Wait() })
 	return b
 }
-
-// usual are the policies of a site that has none of its own.
-var usual = sync.OnceValues(func() (*policy.Policies, error) { return policy.Load(nil) })
 
 // work works operations once they are begun, as a worker of the job queue does.
 func (b *bench) work(ctx context.Context) {

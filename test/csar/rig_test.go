@@ -69,7 +69,7 @@ func newRig(t *testing.T) *rig {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = store.Close() })
-	policies, err := usual()
+	policies, err := policy.Load(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -270,6 +270,3 @@ func (r *rig) pods(namespace, of string) (n int) {
 	}
 	return n
 }
-
-// usual are the policies of a site that has none of its own.
-var usual = sync.OnceValues(func() (*policy.Policies, error) { return policy.Load(nil) })

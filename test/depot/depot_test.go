@@ -15,7 +15,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -107,7 +106,7 @@ func serve(t *testing.T, now func() time.Time) (*broker.Broker, *client.Client) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	policies, err := usual()
+	policies, err := policy.Load(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -269,6 +268,3 @@ func nothingElseKnows(t *testing.T) {
 		t.Fatal(err)
 	}
 }
-
-// usual are the policies of a site that has none of its own.
-var usual = sync.OnceValues(func() (*policy.Policies, error) { return policy.Load(nil) })

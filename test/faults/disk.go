@@ -53,8 +53,7 @@ type watched struct {
 	last   real
 }
 
-// watch has the steps of the store that open opens be points. Its database is made once for all, and not written through to
-// the real disk.
+// watch has the steps of the store that open opens be points: open uses [quickstore.Open], whose first use opens a store itself.
 func watch(t testing.TB, p *Points, open func()) {
 	t.Helper()
 	if _, err := quickstore.Empty(); err != nil {
@@ -76,22 +75,14 @@ func watch(t testing.TB, p *Points, open func()) {
 	})
 }
 
-// of is the database at a path, if it is watched; by that the one that is to be watched next.
-func (d *disk) of(path string) (*watched, error) {
+// of is the database at a path, nil unless it is watched; by that the one that is to be watched next.
+func (d *disk) of(path string) *watched {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if w := d.watched[path]; w != nil || d.next == nil {
-		return w, nil
+	if d.watched[path] == nil && d.next != nil {
+		d.next.path, d.watched[path], d.next = path, &watched{points: d.next}, nil
 	}
-	d.next.path, d.watched[path], d.next = path, &watched{points: d.next}, nil
-	if file, err := os.Stat(path); err == nil && file.Size() > 0 { // it is a copy of another
-		return d.watched[path], nil
-	}
-	raw, err := quickstore.Empty()
-	if err != nil {
-		return nil, err
-	}
-	return d.watched[path], os.WriteFile(path, raw, 0o600)
+	return d.watched[path]
 }
 
 func (d *disk) Open(name string) (driver.Conn, error) {
@@ -100,10 +91,7 @@ func (d *disk) Open(name string) (driver.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	w, err := d.of(path)
-	if err != nil {
-		return nil, err
-	}
+	w := d.of(path)
 	c, err := d.Driver.Open(name)
 	if err != nil || w == nil {
 		return c, err

@@ -8,7 +8,6 @@ import (
 	"net/http/httptest"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/vimbroker/vimbroker/broker"
@@ -52,7 +51,7 @@ func newBench(t testing.TB, compat bool) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	policies, err := usual()
+	policies, err := policy.Load(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,6 +147,3 @@ func (b *bench) body(name string, more ...string) string {
 	}
 	return string(text)
 }
-
-// usual are the policies of a site that has none of its own.
-var usual = sync.OnceValues(func() (*policy.Policies, error) { return policy.Load(nil) })
