@@ -3,10 +3,13 @@ package console
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/spf13/cobra"
 )
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
@@ -14,7 +17,7 @@ var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 func TestTimesAreToldAsPeopleDo(t *testing.T) {
 	p := &Console{Now: func() time.Time { return noon }}
 	for d, want := range map[time.Duration]string{
-		0: "now", 900 * time.Millisecond: "now", time.Second: "in 1s", -59 * time.Second: "59s ago", 90 * time.Second: "in 2m",
+		0: "now", 900 * time.Millisecond: "now", time.Second: "in 1s", -900 * time.Millisecond: "now", -time.Second: "1s ago", -59 * time.Second: "59s ago", 90 * time.Second: "in 2m",
 		59*time.Minute + 59*time.Second: "in 60m", 3 * time.Hour: "in 3h", -47 * time.Hour: "2d ago", 30 * 24 * time.Hour: "in 30d",
 	} {
 		if got := p.When(noon.Add(d)); got != want {
@@ -34,6 +37,7 @@ func TestTimesAreToldAsPeopleDo(t *testing.T) {
 func TestDurationsMayBeInDays(t *testing.T) {
 	for text, want := range map[string]time.Duration{
 		"2d": 48 * time.Hour, "1d12h": 36 * time.Hour, "0d": 0, "90s": 90 * time.Second, "-5m": -5 * time.Minute, "365d": 8760 * time.Hour,
+		"2d0s": 48 * time.Hour, "1d23h59m59s": 48*time.Hour - time.Second,
 	} {
 		if got, err := Duration(text); err != nil || got != want {
 			t.Errorf("Duration(%q) = %v, %v; want %v", text, got, err, want)
@@ -43,6 +47,130 @@ func TestDurationsMayBeInDays(t *testing.T) {
 		if got, err := Duration(text); err == nil {
 			t.Errorf("Duration(%q) = %v, want an error", text, got)
 		}
+	}
+}
+
+// A form that nobody knows, and an expression that is none, are faults of the command line; the words may be completed.
+func TestAFormOfOutputIsOneOfSome(t *testing.T) {
+	for output, want := range map[string]string{
+		"":                     "",
+		"wide":                 "",
+		"name":                 "",
+		"jsonpath={.a}":        "",
+		"jsonpath=.a":          "",
+		"xml":                  "--output must be table, wide, name, json, yaml or jsonpath=EXPRESSION; see: tool --help",
+		"jsonpath":             "--output must be table, wide, name, json, yaml or jsonpath=EXPRESSION; see: tool --help",
+		"jsonpath={.items[a}":  "--output: jsonpath: unterminated array; see: tool --help",
+		"jsonpath={range .a":   "--output: jsonpath: unclosed action; see: tool --help",
+		"jsonpath={.items[a]}": "--output: jsonpath: invalid array index a; see: tool --help",
+	} {
+		ran := false
+		p := &Console{}
+		c := &cobra.Command{Use: "tool", SilenceErrors: true, SilenceUsage: true, RunE: func(*cobra.Command, []string) error {
+			ran = true
+			return nil
+		}}
+		p.OutputFlag(c)
+		c.SetArgs([]string{"--no-headers"})
+		if output != "" {
+			c.SetArgs([]string{"-o", output})
+		}
+		err := c.Execute()
+		if said(err) != want || ran != (want == "") || p.NoHeaders != (output == "") || output == "" && p.Output != "table" {
+			t.Errorf("-o %s: %v, ran: %t, %+v; want %q", output, err, ran, p, want)
+		}
+	}
+}
+
+// YAML has quotes where a string would read as something else without them, and lines where it has some.
+func TestYAMLIsAsPeopleWriteIt(t *testing.T) {
+	var out bytes.Buffer
+	p := &Console{Out: &out, Output: "yaml"}
+	value := struct {
+		Word   string   `json:"word"`
+		Yes    string   `json:"yes"`
+		Number string   `json:"number"`
+		None   string   `json:"none"`
+		Odd    string   `json:"odd"`
+		Lines  string   `json:"lines"`
+		List   []string `json:"list"`
+		Count  int      `json:"count"`
+	}{"edge-1", "true", "1.5", "", "a: [", "one\ntwo\n", []string{"a", "b: c"}, 7}
+	if err := p.Print(value, nil); err != nil {
+		t.Fatal(err)
+	}
+	const want = `word: edge-1
+yes: "true"
+number: "1.5"
+none: ""
+odd: "a: ["
+lines: |
+  one
+  two
+list:
+  - a
+  - "b: c"
+count: 7
+`
+	if out.String() != want {
+		t.Errorf("printed:\n%s", &out)
+	}
+}
+
+// Names are one to a line, whatever the kind of thing has for a name; facts without a value are left out.
+func TestNamesAndFactsAreOneToALine(t *testing.T) {
+	items := []any{
+		map[string]any{"name": "n", "id": "i"}, map[string]any{"id": "i", "seq": 1}, map[string]any{"vimName": "v", "seq": 1}, map[string]any{"seq": 4}, map[string]any{"x": 1}, 5,
+	}
+	var out bytes.Buffer
+	p := &Console{Out: &out, Output: "name"}
+	if err := p.Print(map[string]any{"items": items}, nil); err != nil || out.String() != "n\ni\nv\n4\n" {
+		t.Errorf("%v, %q", err, &out)
+	}
+	p.Out = &writer{left: 3}
+	if err := p.Print(map[string]any{"items": items}, nil); !errors.Is(err, errFull) {
+		t.Errorf("names for which there is no room: %v", err)
+	}
+	out.Reset()
+	Facts(&out, "Name", "a\nb", "Empty", "", "", "more", "Last", "z", "odd")
+	if want := "Name:\ta b\n\tmore\nLast:\tz\n"; out.String() != want {
+		t.Errorf("facts: %q, want %q", &out, want)
+	}
+	p = &Console{Out: &writer{left: 0}, Output: "table"}
+	if err := p.Print(nil, func(w io.Writer) { Facts(w, "Name", "a") }); !errors.Is(err, errFull) {
+		t.Errorf("facts for which there is no room: %v", err)
+	}
+}
+
+// A flag of a duration takes days; a lifetime is above zero, and shows nothing where none is given.
+func TestFlagsTakeDurations(t *testing.T) {
+	const wish = "must be a duration above zero, like 90s, 30m, 8h or 2d"
+	for _, test := range []struct {
+		flag, text, fails string
+		want              time.Duration
+		shown             string
+	}{
+		{"wait", "2d", "", 48 * time.Hour, "48h0m0s"},
+		{"wait", "0s", "", 0, ""},
+		{"wait", "-1s", "", -time.Second, "-1s"},
+		{"wait", "soon", `time: invalid duration "soon"`, 0, ""},
+		{"ttl", "90s", "", 90 * time.Second, "1m30s"},
+		{"ttl", "1ns", "", 1, "1ns"},
+		{"ttl", "0s", wish, 0, ""},
+		{"ttl", "-1s", wish, 0, ""},
+		{"ttl", "soon", wish, 0, ""},
+	} {
+		values := map[string]*time.Duration{"wait": new(time.Duration), "ttl": new(time.Duration)}
+		c := &cobra.Command{}
+		DurationFlag(c, values["wait"], "wait", "wait")
+		LifetimeFlag(c, values["ttl"], "ttl", "ttl")
+		flag := c.Flags().Lookup(test.flag)
+		if err := flag.Value.Set(test.text); said(err) != test.fails || *values[test.flag] != test.want || flag.Value.String() != test.shown || flag.Value.Type() != "duration" {
+			t.Errorf("--%s %s: %v, %v, shown %q; want %+v", test.flag, test.text, err, *values[test.flag], flag.Value, test)
+		}
+	}
+	if got := (durationFlag{}).String(); got != "" {
+		t.Errorf("a flag of no duration shows %q", got)
 	}
 }
 
