@@ -49,6 +49,8 @@ func TestAnUnknownCommandIsAnsweredWithTheOneThatIsMeant(t *testing.T) {
 		"get vims --all":     `unknown command "get" for "tool"; did you mean vim list?; see: tool --help`,
 		"--all":              "unknown flag: --all; see: tool --help",
 		"vim list --all a b": "unknown flag: --all; see: tool vim list --help",
+		"frobnicate --all":   `unknown command "frobnicate" for "tool"; see: tool --help`,
+		"vim list a --all":   "unknown flag: --all; see: tool vim list --help",
 		"vim list a":         "TWO is missing; see: tool vim list --help",
 		"vim list a b c":     `unexpected argument "c"; see: tool vim list --help`,
 		"vim list a b":       "",
@@ -68,7 +70,7 @@ func TestAnUnknownCommandIsAnsweredWithTheOneThatIsMeant(t *testing.T) {
 // A group without a command shows its help.
 func TestAGroupAloneShowsItsHelp(t *testing.T) {
 	root, out := tree(t)
-	root.SetArgs(nil)
+	root.SetArgs([]string{})
 	if err := root.Execute(); err != nil || !strings.HasPrefix(out.String(), "long text\n") {
 		t.Errorf("%v, %q", err, out)
 	}
@@ -84,16 +86,22 @@ func TestAVIMIsTheArgumentOrTheFlag(t *testing.T) {
 		"maybe":                 "[]",
 		"maybe --vim edge":      "[edge]",
 		"lease --vim edge":      "unknown flag: --vim",
+		"show broken":           "it is broken",
 	} {
 		var got string
 		leaf := func(use string, args cobra.PositionalArgs) *cobra.Command {
 			return &cobra.Command{Use: use, Args: args, RunE: func(_ *cobra.Command, args []string) error {
-				got = "[" + strings.Join(args, " ") + "]"
+				if got = "[" + strings.Join(args, " ") + "]"; got == "[broken]" {
+					return errors.New("it is broken")
+				}
 				return nil
 			}}
 		}
 		all := []*cobra.Command{leaf("show VIM", Names("VIM")), leaf("maybe [VIM]", cobra.MaximumNArgs(1)), leaf("lease ID", Names("ID"))}
 		VIMEither(Files, all...)
+		if complete, ok := all[0].GetFlagCompletionFunc("vim"); !ok || complete == nil {
+			t.Error("--vim is not completed")
+		}
 		root := &cobra.Command{Use: "tool", SilenceErrors: true, SilenceUsage: true}
 		root.AddCommand(all...)
 		root.SetArgs(strings.Fields(line))

@@ -94,4 +94,20 @@ func TestAFlagThatIsNotThereIsAFaultOfTheProgram(t *testing.T) {
 			f(c)
 		}()
 	}
+	c := &cobra.Command{}
+	c.Flags().String("there", "", "")
+	MustHave(c, "there")
+	MustChoose(c, "there", "a", "b")
+	if err := c.ValidateRequiredFlags(); said(err) != `required flag(s) "there" not set` {
+		t.Error(err)
+	}
+	complete, _ := c.GetFlagCompletionFunc("there")
+	if words, more := complete(c, nil, ""); !slices.Equal(words, []string{"a", "b"}) || more != cobra.ShellCompDirectiveNoFileComp {
+		t.Errorf("completed by %q, %v", words, more)
+	}
+	for want, f := range map[cobra.ShellCompDirective]completion{cobra.ShellCompDirectiveDefault: Files, cobra.ShellCompDirectiveFilterDirs: Directories} {
+		if words, more := f(nil, nil, ""); len(words) > 0 || more != want {
+			t.Errorf("completed by %q, %v; want %v", words, more, want)
+		}
+	}
 }

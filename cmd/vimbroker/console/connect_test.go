@@ -2,17 +2,23 @@ package console
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/vimbroker/vimbroker/broker/api/client"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/contexts"
+	"github.com/vimbroker/vimbroker/cmd/vimbroker/signin"
+	"github.com/vimbroker/vimbroker/test/fake"
 	"github.com/vimbroker/vimbroker/test/real/pki"
 )
 
@@ -218,6 +224,7 @@ func TestCallersAreToldApart(t *testing.T) {
 		"a token": of(a, EnvToken+"=t"), "another token": of(a, EnvToken+"=u"), "at another server": of(b, EnvToken+"=t"), "a token's file": of(a, EnvTokenFile+"="+token),
 		"a client": of(a, EnvClientID+"=c"), "another client": of(a, EnvClientID+"=d"), "a client elsewhere": of(b, EnvClientID+"=c"), "a certificate": of(a, EnvClientCertFile+"=/c"),
 		"a context": of(config), "another context": of(config, contexts.EnvContext+"=bare"), "a token beside a context": of(config, EnvToken+"=t2"),
+		"a file beside a context": of(config, EnvTokenFile+"="+file(t, "token", "three")),
 	} {
 		if before := seen[caller]; before != "" {
 			t.Errorf("%s is taken for %s", name, before)
@@ -236,6 +243,66 @@ func TestCallersAreToldApart(t *testing.T) {
 	} {
 		if got, err := (&Console{Env: env}).Caller(); got != "" || err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%v: %q, %v, want %q", env, got, err, want)
+		}
+	}
+}
+
+// A login's token counts as long as it is fresh, then the issuer gives another one, which is kept; where it gives none, the
+// person logs in again.
+func TestALoginIsRefreshedWhereItsTokenGetsOld(t *testing.T) {
+	token := func(of string, until time.Time) string {
+		claims := fmt.Sprintf(`{"aud":"broker","exp":%d,"of":%q}`, until.Unix(), of)
+		return "h." + base64.RawURLEncoding.EncodeToString([]byte(claims)) + ".s"
+	}
+	kept, next := token("kept", noon), token("next", noon.Add(time.Hour))
+	for name, test := range map[string]struct {
+		left    time.Duration
+		refused bool
+		want    string
+		fails   string
+		file    string
+	}{
+		"fresh":     {time.Minute + 1, true, kept, "", "r1"},
+		"old":       {time.Minute, false, next, "", "r2"},
+		"and ended": {time.Minute, true, kept, "the login has ended; log in again: vimbroker login", "r1"},
+	} {
+		var id *fake.Server
+		id = fake.NewPlain(t, func(w http.ResponseWriter, r *http.Request) {
+			switch {
+			case r.URL.Path != "/token":
+				fake.Say(w, http.StatusOK, map[string]any{"issuer": id.URL, "token_endpoint": id.URL + "/token"})
+			case test.refused || r.FormValue("refresh_token") != "r1":
+				fake.Say(w, http.StatusBadRequest, map[string]any{"error": "invalid_grant"})
+			default:
+				fake.Say(w, http.StatusOK, map[string]any{"access_token": next, "token_type": "Bearer", "refresh_token": "r2"})
+			}
+		})
+		c := contexts.Context{Name: "corp", Server: "http://127.0.0.1:1", Issuer: id.URL, ClientID: "cli", Audience: "broker"}
+		get := Environment{contexts.EnvConfig + "=" + filepath.Join(t.TempDir(), "c.yaml")}.Get
+		set, err := contexts.Load(get)
+		if err != nil {
+			t.Fatal(err)
+		}
+		keep := func(l *signin.Kept) (bool, error) {
+			*l = signin.Kept{Token: kept, Refresh: "r1", ExpiresAt: noon.Add(test.left)}
+			return true, nil
+		}
+		if err := contexts.WithLogin(set, c, keep); err != nil {
+			t.Fatal(err)
+		}
+		p := &Console{Now: func() time.Time { return noon }}
+		got, err := p.ContextToken(t.Context(), set, c)
+		if got.Reveal() != test.want || said(err) != test.fails {
+			t.Errorf("%s: %q, %v; want %q, %q", name, got.Reveal(), err, test.want, test.fails)
+		}
+		err = contexts.WithLogin(set, c, func(l *signin.Kept) (bool, error) {
+			if l.Refresh != test.file || l.Token != test.want {
+				t.Errorf("%s: kept %+v, want %s", name, l, test.file)
+			}
+			return false, nil
+		})
+		if err != nil {
+			t.Error(err)
 		}
 	}
 }
@@ -300,5 +367,16 @@ func TestACommandNamesThisProgram(t *testing.T) {
 		if got := SelfCommand(); got != want {
 			t.Errorf("PATH=%s: %s, want %s", path, got, want)
 		}
+	}
+}
+
+// A program that is started gets the environment less what is hidden from it; of a variable that is set twice the last counts.
+func TestAnEnvironmentHidesVariables(t *testing.T) {
+	e := Environment{"A=1", "AB=2", "B=3", "A=4"}
+	if got := e.Without("A", "C"); !slices.Equal(got, Environment{"AB=2", "B=3"}) || len(e) != 4 {
+		t.Errorf("without A and C: %q", got)
+	}
+	if got := e.Get("A") + e.Get("B") + e.Get("C"); got != "43" {
+		t.Errorf("values %q, want 43", got)
 	}
 }

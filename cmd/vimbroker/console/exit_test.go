@@ -56,15 +56,21 @@ func TestAnErrorIsALineAndACode(t *testing.T) {
 		"a code":           {ExitWith(7, errors.New("over")), "table", 7, "vimbroker: over\n"},
 		"joined":           {errors.Join(errors.New("one"), errors.New("two\r\x1b[2Jthree")), "table", ExitFailed, "vimbroker: one; two;  [2Jthree\n"},
 		"a fault":          {faultsOf("is wrong"), "table", ExitFailed, "vimbroker: f.yaml: key: is wrong\n"},
+		"a fault within":   {fmt.Errorf("so: %w", faultsOf("is wrong")), "table", ExitFailed, "vimbroker: so: f.yaml: key: is wrong\n"},
+		"no id":            {&client.Problem{Problem: v1.Problem{Title: "bad", Status: 400}}, "table", ExitFailed, "vimbroker: bad\n"},
 		"faults":           {faultsOf("is wrong", "is\tbad"), "table", ExitFailed, "vimbroker: f.yaml: key: is wrong\nvimbroker: f.yaml: key: is bad\n"},
 		"a command for an operation": {
 			problem(http.StatusConflict, "conflict", "see GET /v1/vims"), "table", ExitFailed, "vimbroker: conflict: see \"vimbroker vim list\" [request r1]\n",
 		},
 		"JSON": {errors.New("it is broken"), "json", ExitFailed, `{"message":"it is broken"}` + "\n"},
-		"JSON of a refusal": {missing, "json", 3,
-			`{"type":"","title":"not found","status":404,"detail":"no such VIM","requestId":"r1","message":"not found: no such VIM [request r1]"}` + "\n"},
-		"JSON of two refusals": {errors.Join(missing, missing), "json", 3,
-			`{"message":"not found: no such VIM; not found: no such VIM [request r1]"}` + "\n"},
+		"JSON of a refusal": {
+			missing, "json", 3,
+			`{"type":"","title":"not found","status":404,"detail":"no such VIM","requestId":"r1","message":"not found: no such VIM [request r1]"}` + "\n",
+		},
+		"JSON of two refusals": {
+			errors.Join(missing, missing), "json", 3,
+			`{"message":"not found: no such VIM; not found: no such VIM [request r1]"}` + "\n",
+		},
 		"JSON of faults": {faultsOf("is wrong", "is bad"), "json", ExitFailed, `{"message":"f.yaml: key: is wrong; key: is bad"}` + "\n"},
 	} {
 		var said bytes.Buffer
@@ -81,6 +87,9 @@ func TestACodeNamesItself(t *testing.T) {
 		t.Error(got)
 	}
 	inner := errors.New("over")
+	if err := Usage(&cobra.Command{Use: "tool"}, inner); !errors.Is(err, inner) {
+		t.Error("an error of the command line hides what is wrong")
+	}
 	if err := ExitWith(7, inner); err.Error() != "over" || !errors.Is(err, inner) {
 		t.Error(err)
 	}
@@ -120,13 +129,19 @@ func TestAnErrorOfTheNetworkNamesTheNextStep(t *testing.T) {
 			certificate(x509.UnknownAuthorityError{}), "tls: failed to verify certificate: x509: certificate signed by unknown authority; " + bundle,
 		},
 		"a certificate within": {&tls.CertificateVerificationError{Err: errors.New("none")}, "tls: failed to verify certificate: none"},
-		"an expired one": {certificate(x509.CertificateInvalidError{Reason: x509.Expired, Cert: &x509.Certificate{}, Detail: "since May"}),
+		"an expired one": {
+			certificate(x509.CertificateInvalidError{Reason: x509.Expired, Cert: &x509.Certificate{}, Detail: "since May"}),
 			"tls: failed to verify certificate: x509: certificate has expired or is not yet valid: since May; " +
-				"compare the time of this machine; if it is right, whoever runs the server must give it a new certificate"},
-		"one that is wrong otherwise": {certificate(x509.CertificateInvalidError{Reason: x509.NotAuthorizedToSign, Cert: &x509.Certificate{}}),
-			"tls: failed to verify certificate: x509: certificate is not authorized to sign other certificates; " + bundle},
-		"one of another name": {certificate(x509.HostnameError{Certificate: &x509.Certificate{DNSNames: []string{"a"}}, Host: "b"}),
-			"tls: failed to verify certificate: x509: certificate is valid for a, not b; " + plain + "a name or an address that the certificate is for"},
+				"compare the time of this machine; if it is right, whoever runs the server must give it a new certificate",
+		},
+		"one that is wrong otherwise": {
+			certificate(x509.CertificateInvalidError{Reason: x509.NotAuthorizedToSign, Cert: &x509.Certificate{}}),
+			"tls: failed to verify certificate: x509: certificate is not authorized to sign other certificates; " + bundle,
+		},
+		"one of another name": {
+			certificate(x509.HostnameError{Certificate: &x509.Certificate{DNSNames: []string{"a"}}, Host: "b"}),
+			"tls: failed to verify certificate: x509: certificate is valid for a, not b; " + plain + "a name or an address that the certificate is for",
+		},
 		"a name":        {asked(&net.DNSError{Err: "no such host", Name: "b"}), "lookup b: no such host; " + plain + "a name that this machine knows"},
 		"a name within": {&net.DNSError{Err: "no such host", Name: "b"}, "lookup b: no such host"},
 		"no answer":     {asked(timeout{true}), "no answer; " + plain + "where the server is, and see that the network leads there"},
@@ -189,26 +204,29 @@ func TestARefusalIsInTheWordsOfTheCommand(t *testing.T) {
 	for _, test := range []struct {
 		line   string
 		faults []v1.Fault
-		detail string
 		want   string
 	}{
-		{"", []v1.Fault{{Field: "namespace", Message: "is wrong"}}, "", "--namespace: is wrong"},
-		{"", []v1.Fault{{Field: "labels.site", Message: "is wrong"}}, "", "--label: is wrong"},
-		{"", []v1.Fault{{Field: "username", Message: "is wrong"}}, "", "--username: is wrong"},
-		{"", []v1.Fault{{Field: "role", Message: "is wrong"}}, "", "--with-role: is wrong"},
-		{"", []v1.Fault{{Field: "name", Message: "is wrong"}}, "", "NAME: is wrong"},
-		{"", []v1.Fault{{Field: "kind", Message: "belongs to a VIM"}}, "", "--vim: belongs to a VIM"},
-		{"", []v1.Fault{{Field: "kind", Message: "is wrong"}}, "", "kind: is wrong"},
-		{"", []v1.Fault{{Field: "name", Message: "goes to a VIM"}}, "", "NAME: goes to a VIM"},
-		{"", []v1.Fault{{Field: "unknown", Message: "not beside clusterWide"}}, "", "unknown: not beside --cluster-wide"},
-		{"--config-file f", []v1.Fault{{Field: "namespace", Message: "is wrong"}}, "", "namespace: is wrong"},
-		{"--config-file f --namespace a", []v1.Fault{{Field: "namespace", Message: "is wrong"}}, "", "--namespace: is wrong"},
-		{"--namespace a", []v1.Fault{{Field: "namespace", Message: "is wrong"}}, "", "--namespace: is wrong"},
+		{"", []v1.Fault{{Field: "namespace", Message: "is wrong"}}, "--namespace: is wrong"},
+		{"", []v1.Fault{{Field: "labels.site", Message: "is wrong"}}, "--label: is wrong"},
+		{"", []v1.Fault{{Field: "username", Message: "is wrong"}}, "--username: is wrong"},
+		{"", []v1.Fault{{Field: "role", Message: "is wrong"}}, "--with-role: is wrong"},
+		{"", []v1.Fault{{Field: "name", Message: "is wrong"}}, "NAME: is wrong"},
+		{"", []v1.Fault{{Field: "kind", Message: "belongs to a VIM"}}, "--vim: belongs to a VIM"},
+		{"", []v1.Fault{{Field: "kind", Message: "is wrong"}}, "kind: is wrong"},
+		{"", []v1.Fault{{Field: "name", Message: "goes to a VIM"}}, "NAME: goes to a VIM"},
+		{"", []v1.Fault{{Field: "unknown", Message: "not beside clusterWide"}}, "unknown: not beside --cluster-wide"},
+		{"--config-file f", []v1.Fault{{Field: "namespace", Message: "is wrong"}}, "namespace: is wrong"},
+		{"--config-file f --namespace a", []v1.Fault{{Field: "namespace", Message: "is wrong"}}, "--namespace: is wrong"},
+		{"--namespace a", []v1.Fault{{Field: "namespace", Message: "is wrong"}}, "--namespace: is wrong"},
 	} {
-		refused := problem(http.StatusBadRequest, "bad", test.detail, test.faults...)
-		for name, err := range map[string]error{
-			"alone": refused, "wrapped": fmt.Errorf("so: %w", refused), "joined": errors.Join(errors.New("one"), refused), "with a code": ExitWith(5, refused),
+		for name, wrap := range map[string]func(error) error{
+			"alone":       func(err error) error { return err },
+			"wrapped":     func(err error) error { return fmt.Errorf("so: %w", err) },
+			"joined":      func(err error) error { return errors.Join(errors.New("one"), err) },
+			"with a code": func(err error) error { return ExitWith(5, err) },
 		} {
+			refused := problem(http.StatusBadRequest, "bad", "", test.faults...)
+			err := wrap(refused)
 			c := &cobra.Command{Use: "make NAME", SilenceErrors: true, SilenceUsage: true, RunE: func(*cobra.Command, []string) error { return err }}
 			for _, flag := range []string{"namespace", "label", "username", "with-role", "role", "vim", "cluster-wide", "config-file"} {
 				c.Flags().String(flag, "", "")

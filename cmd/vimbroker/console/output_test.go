@@ -43,7 +43,7 @@ func TestDurationsMayBeInDays(t *testing.T) {
 			t.Errorf("Duration(%q) = %v, %v; want %v", text, got, err, want)
 		}
 	}
-	for _, text := range []string{"", "d", "-2d", "2d-1h", "1.5d", "2dd", "2d3d", "12h1d", "1d24h", "99999999d", "soon", "2 d"} {
+	for _, text := range []string{"", "d", "-2d", "2d-1h", "2d-1ns", "1.5d", "2dd", "2d3d", "12h1d", "1d24h", "99999999d", "soon", "2 d"} {
 		if got, err := Duration(text); err == nil {
 			t.Errorf("Duration(%q) = %v, want an error", text, got)
 		}
@@ -55,7 +55,7 @@ func TestAFormOfOutputIsOneOfSome(t *testing.T) {
 	for output, want := range map[string]string{
 		"":                     "",
 		"wide":                 "",
-		"name":                 "",
+		"name":                 "no space left",
 		"jsonpath={.a}":        "",
 		"jsonpath=.a":          "",
 		"xml":                  "--output must be table, wide, name, json, yaml or jsonpath=EXPRESSION; see: tool --help",
@@ -68,15 +68,21 @@ func TestAFormOfOutputIsOneOfSome(t *testing.T) {
 		p := &Console{}
 		c := &cobra.Command{Use: "tool", SilenceErrors: true, SilenceUsage: true, RunE: func(*cobra.Command, []string) error {
 			ran = true
+			if p.Output == "name" {
+				return errFull
+			}
 			return nil
 		}}
 		p.OutputFlag(c)
+		if complete, ok := c.GetFlagCompletionFunc("output"); !ok || complete == nil {
+			t.Error("-o is not completed")
+		}
 		c.SetArgs([]string{"--no-headers"})
 		if output != "" {
 			c.SetArgs([]string{"-o", output})
 		}
 		err := c.Execute()
-		if said(err) != want || ran != (want == "") || p.NoHeaders != (output == "") || output == "" && p.Output != "table" {
+		if said(err) != want || ran != !strings.HasPrefix(want, "--output") || p.NoHeaders != (output == "") || output == "" && p.Output != "table" {
 			t.Errorf("-o %s: %v, ran: %t, %+v; want %q", output, err, ran, p, want)
 		}
 	}
@@ -95,7 +101,8 @@ func TestYAMLIsAsPeopleWriteIt(t *testing.T) {
 		Lines  string   `json:"lines"`
 		List   []string `json:"list"`
 		Count  int      `json:"count"`
-	}{"edge-1", "true", "1.5", "", "a: [", "one\ntwo\n", []string{"a", "b: c"}, 7}
+		Both   string   `json:"both"`
+	}{"edge-1", "true", "1.5", "", "a: [", "one\ntwo\n", []string{"a", "b: c"}, 7, "a: [\nb\n"}
 	if err := p.Print(value, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -111,6 +118,9 @@ list:
   - a
   - "b: c"
 count: 7
+both: |
+  a: [
+  b
 `
 	if out.String() != want {
 		t.Errorf("printed:\n%s", &out)
@@ -132,6 +142,11 @@ func TestNamesAndFactsAreOneToALine(t *testing.T) {
 		t.Errorf("names for which there is no room: %v", err)
 	}
 	out.Reset()
+	p.Out = &out
+	if err := p.Print(items[1], nil); err != nil || out.String() != "i\n" {
+		t.Errorf("the name of one: %v, %q", err, &out)
+	}
+	out.Reset()
 	Facts(&out, "Name", "a\nb", "Empty", "", "", "more", "Last", "z", "odd")
 	if want := "Name:\ta b\n\tmore\nLast:\tz\n"; out.String() != want {
 		t.Errorf("facts: %q, want %q", &out, want)
@@ -139,6 +154,28 @@ func TestNamesAndFactsAreOneToALine(t *testing.T) {
 	p = &Console{Out: &writer{left: 0}, Output: "table"}
 	if err := p.Print(nil, func(w io.Writer) { Facts(w, "Name", "a") }); !errors.Is(err, errFull) {
 		t.Errorf("facts for which there is no room: %v", err)
+	}
+}
+
+// Labels are spelled in one order, and what is so is marked.
+func TestLabelsAndMarks(t *testing.T) {
+	if got := Pairs(map[string]string{"b": "2", "a": "1", "c": ""}); got != "a=1,b=2,c=" {
+		t.Errorf("labels %q", got)
+	}
+	if got := List([]string{"a", "b"}) + Yes(true) + Yes(false); got != "a, byes" {
+		t.Errorf("got %q", got)
+	}
+}
+
+// The flags that many commands have fill what the commands read.
+func TestFlagsOfManyCommands(t *testing.T) {
+	var watch bool
+	p := &Console{}
+	c := &cobra.Command{Use: "tool"}
+	WatchFlag(c, &watch)
+	p.ProjectFlag(c)
+	if err := c.ParseFlags([]string{"-w", "--project", "acme"}); err != nil || !watch || p.Project != "acme" {
+		t.Errorf("%v, watch %t, project %q", err, watch, p.Project)
 	}
 }
 

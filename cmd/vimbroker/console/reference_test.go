@@ -41,8 +41,11 @@ func TestAVIMIsNamedInManyWays(t *testing.T) {
 	} {
 		b := newBench(t)
 		b.vims = []v1.VIM{
-			{ID: idA, Name: "edge", Project: "acme"}, {ID: idB, Name: "core", Project: "acme"}, {ID: idC, Name: "edge", Project: "other"},
-			{ID: "cafe0001-0000-4000-8000-000000000001", Name: "x", Project: "acme"}, {ID: "0afe0001-0000-4000-8000-000000000001", Name: "cafe", Project: "acme"},
+			{ID: idA, Name: "edge", Project: "acme"},
+			{ID: idB, Name: "core", Project: "acme"},
+			{ID: idC, Name: "edge", Project: "other"},
+			{ID: "cafe0001-0000-4000-8000-000000000001", Name: "x", Project: "acme"},
+			{ID: "0afe0001-0000-4000-8000-000000000001", Name: "cafe", Project: "acme"},
 		}
 		registry, err := b.Connect()
 		if err != nil {
@@ -127,7 +130,7 @@ func TestAVIMThatIsNotThereGetsTheOneThatIsMeant(t *testing.T) {
 		{"egde", nil, false, ""},
 	} {
 		b := newBench(t)
-		b.vims = []v1.VIM{{ID: idA, Name: "edge", Project: "acme"}, {ID: idC, Name: "far", Project: "other"}}
+		b.vims = []v1.VIM{{ID: idA, Name: "edge", Project: "acme"}, {ID: idC, Name: "far", Project: "other"}, {ID: idB, Name: "x", Project: "acme"}}
 		registry, err := b.Connect()
 		if err != nil {
 			t.Fatal(err)

@@ -63,17 +63,17 @@ func TestAListEndsWithWhatFails(t *testing.T) {
 		want    string
 		printed bool
 	}{
-		"no answer":                          {false, "table", nil, 100, "no more lists", false},
-		"no answer, watched":                 {true, "table", nil, 100, "no more lists", false},
-		"no second answer":                   {true, "table", [][]string{{"a"}}, 100, "no more lists", true},
-		"no room":                            {false, "table", [][]string{{"a"}}, 0, "no space left", false},
-		"no room, watched":                   {true, "table", [][]string{{"a"}}, 0, "no space left", false},
-		"room for the first line, watched":   {true, "table", [][]string{{"a"}}, 6, "no space left", true},
-		"no room, in JSON":                   {false, "json", [][]string{{"a"}}, 0, "no space left", false},
-		"no room, in YAML":                   {false, "yaml", [][]string{{"a"}}, 0, "no space left", false},
-		"no room, by a path":                 {false, "jsonpath={.items}", [][]string{{"a"}}, 0, "no space left", false},
-		"a path that does not fit":           {false, "jsonpath={.items[5]}", [][]string{{"a"}}, 100, "the jsonpath does not fit the answer; see its fields with -o json", false},
-		"a path that is none":                {false, "jsonpath={.items[}", [][]string{{"a"}}, 100, "jsonpath: unterminated array", false},
+		"no answer":                        {false, "table", nil, 100, "no more lists", false},
+		"no answer, watched":               {true, "table", nil, 100, "no more lists", false},
+		"no second answer":                 {true, "table", [][]string{{"a"}}, 100, "no more lists", true},
+		"no room":                          {false, "table", [][]string{{"a"}}, 0, "no space left", false},
+		"no room, watched":                 {true, "table", [][]string{{"a"}}, 0, "no space left", false},
+		"room for the first line, watched": {true, "table", [][]string{{"a"}}, 6, "no space left", true},
+		"no room, in JSON":                 {false, "json", [][]string{{"a"}}, 0, "no space left", false},
+		"no room, in YAML":                 {false, "yaml", [][]string{{"a"}}, 0, "no space left", false},
+		"no room, by a path":               {false, "jsonpath={.items}", [][]string{{"a"}}, 0, "no space left", false},
+		"a path that does not fit":         {false, "jsonpath={.items[5]}", [][]string{{"a"}}, 100, "the jsonpath does not fit the answer; see its fields with -o json", false},
+		"a path that is none":              {false, "jsonpath={.items[}", [][]string{{"a"}}, 100, "jsonpath: unterminated array", false},
 	} {
 		out := &writer{left: test.room}
 		p := &Console{Out: out, Err: io.Discard, Output: test.output, After: soon, Now: func() time.Time { return noon }}
@@ -129,10 +129,30 @@ func TestAListIsPrintedOnceInItsColumns(t *testing.T) {
 func TestAWatchedListWithoutHeaders(t *testing.T) {
 	var out, err bytes.Buffer
 	p := &Console{Out: &out, Err: &err, Output: "table", NoHeaders: true, After: soon}
-	_ = PrintList(t.Context(), p, listing(p, true, []string{"a"}, []string{"a"}, []string{"a", "longer", "b"}, []string{"b"}))
-	if want := "a  x\nlonger  x\nb       x\n"; out.String() != want || err.String() != "vimbroker: a is no longer listed\nvimbroker: longer is no longer listed\n" &&
+	_ = PrintList(t.Context(), p, listing(p, true, []string{"a"}, []string{"a"}, []string{"a", "longer", "b"}, []string{"b", "c"}))
+	if want := "a  x\nlonger  x\nb       x\nc       x\n"; out.String() != want || err.String() != "vimbroker: a is no longer listed\nvimbroker: longer is no longer listed\n" &&
 		err.String() != "vimbroker: longer is no longer listed\nvimbroker: a is no longer listed\n" {
 		t.Errorf("printed:\n%s\nsaid:\n%s", &out, &err)
+	}
+}
+
+// A watched list prints nothing where nothing is, and nothing where nothing changes; columns that fit are not named again.
+func TestAWatchedListPrintsNothingForNothing(t *testing.T) {
+	for _, test := range []struct {
+		output string
+		lists  [][]string
+		want   string
+	}{
+		{"table", [][]string{{}, {}}, ""},
+		{"table", [][]string{{"a"}, {"a", "b"}}, "ID  X\na   x\nb   x\n"},
+		{"name", [][]string{{}, {}}, ""},
+		{"json", [][]string{{"a"}, {"a"}}, "{\n  \"items\": [\n    \"a\"\n  ],\n  \"nextPageToken\": \"\"\n}\n"},
+	} {
+		var out bytes.Buffer
+		p := &Console{Out: &out, Err: io.Discard, Output: test.output, After: soon}
+		if err := PrintList(t.Context(), p, listing(p, true, test.lists...)); said(err) != "no more lists" || out.String() != test.want {
+			t.Errorf("-o %s of %q: %v, printed %q, want %q", test.output, test.lists, err, &out, test.want)
+		}
 	}
 }
 
