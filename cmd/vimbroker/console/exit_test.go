@@ -209,6 +209,7 @@ func TestARefusalIsInTheWordsOfTheCommand(t *testing.T) {
 		{"", []v1.Fault{{Field: "namespace", Message: "is wrong"}}, "--namespace: is wrong"},
 		{"", []v1.Fault{{Field: "labels.site", Message: "is wrong"}}, "--label: is wrong"},
 		{"", []v1.Fault{{Field: "username", Message: "is wrong"}}, "--username: is wrong"},
+		{"", []v1.Fault{{Field: "credential.token", Message: "is wrong"}}, "--bearer-token-file: is wrong"},
 		{"", []v1.Fault{{Field: "role", Message: "is wrong"}}, "--with-role: is wrong"},
 		{"", []v1.Fault{{Field: "name", Message: "is wrong"}}, "NAME: is wrong"},
 		{"", []v1.Fault{{Field: "kind", Message: "belongs to a VIM"}}, "--vim: belongs to a VIM"},
@@ -228,7 +229,7 @@ func TestARefusalIsInTheWordsOfTheCommand(t *testing.T) {
 			refused := problem(http.StatusBadRequest, "bad", "", test.faults...)
 			err := wrap(refused)
 			c := &cobra.Command{Use: "make NAME", SilenceErrors: true, SilenceUsage: true, RunE: func(*cobra.Command, []string) error { return err }}
-			for _, flag := range []string{"namespace", "label", "username", "with-role", "role", "vim", "cluster-wide", "config-file"} {
+			for _, flag := range []string{"namespace", "label", "username", "with-role", "role", "vim", "cluster-wide", "config-file", "bearer-token-file", "credential"} {
 				c.Flags().String(flag, "", "")
 			}
 			root := &cobra.Command{Use: "tool"}
@@ -237,9 +238,16 @@ func TestARefusalIsInTheWordsOfTheCommand(t *testing.T) {
 			root.SetArgs(append([]string{"make"}, strings.Fields(test.line)...))
 			got := root.Execute()
 			want := map[string]string{"alone": "bad: ", "wrapped": "so: bad: ", "joined": "one\nbad: ", "with a code": "bad: "}[name] + test.want
-			if said(got) != want || !errors.Is(got, error(refused)) {
+			if said(got) != want || !errors.Is(got, error(refused)) || strings.HasPrefix(test.faults[0].Field, "--") {
 				t.Errorf("%s, %s: %q\nwant %q", test.line, name, said(got), want)
 			}
 		}
+	}
+	broken := errors.New("broken")
+	c := &cobra.Command{Use: "tool", SilenceErrors: true, SilenceUsage: true, RunE: func(*cobra.Command, []string) error { return broken }}
+	InWords(c)
+	c.SetArgs([]string{})
+	if err := c.Execute(); err != broken { //nolint:errorlint // it stays what it is
+		t.Errorf("an error that is no refusal: %v", err)
 	}
 }

@@ -162,7 +162,7 @@ func TestLabelsAndMarks(t *testing.T) {
 	if got := Pairs(map[string]string{"b": "2", "a": "1", "c": ""}); got != "a=1,b=2,c=" {
 		t.Errorf("labels %q", got)
 	}
-	if got := List([]string{"a", "b"}) + Yes(true) + Yes(false); got != "a, byes" {
+	if got := List([]string{"a", "b"}) + Yes(true) + "," + Yes(false); got != "a, byes," {
 		t.Errorf("got %q", got)
 	}
 }
