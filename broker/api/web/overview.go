@@ -219,6 +219,8 @@ func (s *server) leasesInNeed(v *Visit) (all []Need, err error) {
 				continue
 			case late && l.LastError == "":
 				why, mark = "late: its end has come, and it is not revoked", Bad
+			case late:
+				mark = Bad
 			}
 			seen[l.ID] = true
 			all = append(all, Need{

@@ -312,7 +312,7 @@ func TestTheLogGoesOut(t *testing.T) {
 		size     int64
 		name     string
 		from, to int
-	}{{"", 5, "audit-1-to-5", 1, 5}, {"after=3", 5, "audit-4-to-5", 4, 5}, {"after=0", 2, "audit-1-to-2", 1, 2}, {"", 1, "audit-1-to-1", 1, 1}, {"after=5", 5, "audit-6-to-5", 0, -1}} {
+	}{{"", 5, "audit-1-to-5", 1, 5}, {"after=3", 5, "audit-4-to-5", 4, 5}, {"after=0", 2, "audit-1-to-2", 1, 2}, {"", 1, "audit-1-to-1", 1, 1}, {"after=5", 5, "audit-6-to-5", 0, -1}, {"after=6", 6, "audit-7-to-6", 0, -1}} {
 		said, a, err := export(c.query, &book{found: entries(6, 1), size: c.size})
 		var want bytes.Buffer
 		for seq := c.from; seq <= c.to; seq++ {
