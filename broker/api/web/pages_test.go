@@ -10,12 +10,14 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
 	"time"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/api"
 	"github.com/vimbroker/vimbroker/broker/delivery"
 	"github.com/vimbroker/vimbroker/broker/grant"
 	"github.com/vimbroker/vimbroker/broker/notary"
@@ -86,16 +88,20 @@ func lit() *world {
 		vims: []broker.VIM{edge(), cloud, bare, away},
 		leases: []broker.Lease{
 			active, standing, late, revoked, of("a", broker.LeaseIrrevocable, "its account is not ours", 5), of("b", broker.LeaseRevoking, "", 1), of("c", broker.LeaseRevoking, "timeout", 1),
-			of("d", broker.LeaseRevoking, "", -1), of("e", broker.LeaseRevoking, "refused", -1), of("f", broker.LeasePending, "", -1),
+			of("d", broker.LeaseRevoking, "", -1), of("e", broker.LeaseRevoking, "refused", -1), of("f", broker.LeasePending, "", -1), of("0", broker.LeaseIrrevocable, "", 5),
 		},
 		entries: []audit.Entry{
-			{Seq: 7, Time: ago(1), Request: "request-7", Door: audit.DoorREST, Principal: "alice", Project: "demo", Action: policy.LeaseIssue, Kind: "Lease", Resource: uid("5"), Outcome: audit.Failed,
-				Detail: map[string]string{"vim": uid("1"), "vimName": "edge", "lease": uid("5"), "error": "unreachable", "reason": "asked"}},
+			{
+				Seq: 7, Time: ago(1), Request: "request-7", Door: audit.DoorREST, Principal: "alice", Project: "demo", Action: policy.LeaseIssue, Kind: "Lease", Resource: uid("5"), Outcome: audit.Failed,
+				Detail: map[string]string{"vim": uid("1"), "vimName": "edge", "lease": uid("5"), "error": "unreachable", "reason": "asked"},
+			},
 			{Seq: 6, Time: ago(2), Principal: "bob", Action: policy.VIMShow, Outcome: audit.Read, Detail: map[string]string{"vim": uid("2"), "reason": "asked"}},
 		},
 		anchors: []notary.AnchorStatus{
-			{Anchoring: notary.Anchoring{Anchor: "swift", Size: 7, Time: noon}}, {Anchoring: notary.Anchoring{Anchor: "broken", Size: 5, Time: ago(1)}, Behind: 2, Fault: "disk full"},
-			{Anchoring: notary.Anchoring{Anchor: "just", Size: 5, Time: noon.Add(-lateAfter)}, Behind: 2}, {Anchoring: notary.Anchoring{Anchor: "late", Size: 5, Time: noon.Add(-lateAfter - 1)}, Behind: 1},
+			{Anchoring: notary.Anchoring{Anchor: "swift", Size: 7, Time: noon}},
+			{Anchoring: notary.Anchoring{Anchor: "broken", Size: 5, Time: ago(1)}, Behind: 2, Fault: "disk full"},
+			{Anchoring: notary.Anchoring{Anchor: "just", Size: 5, Time: noon.Add(-lateAfter)}, Behind: 2},
+			{Anchoring: notary.Anchoring{Anchor: "late", Size: 5, Time: noon.Add(-lateAfter - 1)}, Behind: 1},
 		},
 		sinks: []delivery.Status{
 			{Name: "siem", Cursor: delivery.Cursor{Sink: "siem", Start: 1, Seq: 7}, Within: time.Minute},
@@ -103,8 +109,10 @@ func lit() *world {
 			{Name: "stuck", Cursor: delivery.Cursor{Sink: "stuck", Start: 1, Seq: 2}, Within: time.Minute, Behind: time.Hour, Waiting: 5, Fault: "refused"},
 		},
 		replicas: []broker.Replica{
-			{ID: "one", Version: "1.2.3", Own: true, Fault: "seen already", StartedAt: ago(9), SeenAt: noon}, {ID: "two", Version: "1.2.2", Fault: "its store", SeenAt: ago(1)},
-			{ID: "three", Late: true, SeenAt: ago(2)}, {ID: "four", SeenAt: noon},
+			{ID: "one", Version: "1.2.3", Own: true, Fault: "seen already", StartedAt: ago(9), SeenAt: noon},
+			{ID: "two", Version: "1.2.2", Fault: "its store", SeenAt: ago(1)},
+			{ID: "three", Late: true, SeenAt: ago(2)},
+			{ID: "four", SeenAt: noon},
 		},
 		parts: []broker.PartStatus{{Part: "database"}, {Part: "issuing", Fault: "vault is sealed"}},
 		clusters: []onboard.View{
@@ -116,7 +124,8 @@ func lit() *world {
 		},
 		managements: []onboard.ManagementView{
 			{Management: onboard.Management{VIM: uid("1"), Settings: onboard.Settings{Namespaces: []string{"tenant", "more"}}, WatchedAt: noon}, Name: "edge"},
-			{Management: onboard.Management{VIM: uid("3"), Trouble: "refused", HeldAt: ago(3)}, Name: "bare"}, {Management: onboard.Management{VIM: uid("4"), Trouble: "no route"}, Name: "away"},
+			{Management: onboard.Management{VIM: uid("3"), Trouble: "refused", HeldAt: ago(3)}, Name: "bare"},
+			{Management: onboard.Management{VIM: uid("4"), Trouble: "no route"}, Name: "away"},
 		},
 		clients: []oauth.Client{
 			{ID: uid("c"), Name: "tacker", Project: "demo", State: oauth.Active, Roles: []string{"vnfm", "reader"}, SHA256: "ab", RotatedAt: ago(5), PreviousUntil: noon.Add(time.Hour), CreatedBy: "alice", CreatedAt: ago(6)},
@@ -133,7 +142,7 @@ func lit() *world {
 			Unbound: []broker.Unbound{{Lease: late, Namespaces: []string{"shop", "till"}}}, Unseen: 2, Foreign: []string{"a cluster role of others"},
 		},
 		needs:  []Need{{What: Cell{Text: "a toy", Href: "/ui/toys", Mark: Bad}, Why: "it is broken", Since: ago(1)}},
-		logins: []string{"corp", "a b"}, live: map[string]int{uid("1"): 3, uid("2"): broker.MostLiveOn}, next: "token-2",
+		logins: []string{"corp", "a/b c"}, live: map[string]int{uid("1"): 3, uid("2"): broker.MostLiveOn}, next: "token-2",
 		who: policy.Principal{Name: "oidc:corp:alice", Project: "demo", Roles: []string{"member", "reader"}, Login: policy.Arrival{Shown: "Alice"}},
 	}
 }
@@ -150,8 +159,8 @@ var addresses = []string{
 	"/ui/clusters?name=c1&namespace=tenant&management=edge&state=waiting&page=t", "/ui/clusters/" + uid("a"), "/ui/clusters/" + uid("b"), "/ui/managements/" + uid("3") + "/release",
 	"/ui/audit", "/ui/audit?principal=a&action=vim:show&vim=edge&lease=l&resource=r&request=q&project=p&since=1h&until=1m&outcome=failed&page=9", "/ui/audit/7", "/ui/policies",
 	"/ui/policies?principal=bob&roles=member,reader&project=core&action=lease:issue&role=edit&namespaces=shop+till&grade=bounded", "/ui/policies?action=vim:show&vim=" + uid("1"),
-	"/ui/policies?action=lease:revoke&lease=" + uid("5"), "/ui/policies?action=vim:show&project=core", "/ui/policies?action=vim:show&principal=bob", "/ui/clients?name=tacker&page=t",
-	"/ui/clients/" + uid("c"), "/ui/clients/" + uid("d"), "/ui/grants?client=c&instance=i&operation=o&vim=edge&state=granted&page=t", "/ui/sessions", "/ui/sessions/session-2/end",
+	"/ui/policies?action=lease:revoke&roles=member&lease=" + uid("5"), "/ui/policies?action=vim:show&project=core", "/ui/policies?action=vim:show&principal=bob", "/ui/clients?name=tacker&page=t",
+	"/ui/clients/" + uid("c"), "/ui/clients/" + uid("d"), "/ui/grants?client=c&instance=i&operation=o&vim=edge&state=granted&page=t", "/ui/sessions", "/ui/sessions/session-2/end", "/ui/export?after=5",
 }
 
 type form struct {
@@ -161,10 +170,18 @@ type form struct {
 
 // forms are those of all that is done.
 var forms = []form{
-	{"/ui/vims/" + uid("1") + "/check", own()}, {"/ui/vims/" + uid("1") + "/suspend", own("why", " maintenance ")}, {"/ui/vims/" + uid("1") + "/suspend", own("why", " ")},
-	{"/ui/vims/" + uid("2") + "/resume", own()}, {"/ui/vims/" + uid("1") + "/drain", own()}, {"/ui/leases/" + uid("5") + "/revoke", own()},
-	{"/ui/revocation", own("vim", "edge", "principal", "alice", "for", "dave", "operation", "op", "instance", "vnf")}, {"/ui/revocation", own("vim", "edge")},
-	{"/ui/managements/" + uid("3") + "/release", own()}, {"/ui/sessions/session-2/end", own()}, {"/ui/logout", own()}, {"/ui/login", own("token", " vbt_x ", "back", "/ui/leases")},
+	{"/ui/vims/" + uid("1") + "/check", own()},
+	{"/ui/vims/" + uid("1") + "/suspend", own("why", " maintenance ")},
+	{"/ui/vims/" + uid("1") + "/suspend", own("why", " ")},
+	{"/ui/vims/" + uid("2") + "/resume", own()},
+	{"/ui/vims/" + uid("1") + "/drain", own()},
+	{"/ui/leases/" + uid("5") + "/revoke", own()},
+	{"/ui/revocation", own("vim", "edge", "principal", "alice", "for", "dave", "operation", "op", "instance", "vnf")},
+	{"/ui/revocation", own("vim", "edge")},
+	{"/ui/managements/" + uid("3") + "/release", own()},
+	{"/ui/sessions/session-2/end", own()},
+	{"/ui/logout", own()},
+	{"/ui/login", own("token", " vbt_x ", "back", "/ui/leases")},
 }
 
 // exchange is a request, what was asked for it, and the answer in words.
@@ -315,6 +332,16 @@ func stranger(change ...string) func(*http.Request) {
 	}
 }
 
+// from is where a browser says that a request comes from.
+func from(said ...string) func(*http.Request) {
+	return func(r *http.Request) {
+		r.Header.Del("Sec-Fetch-Site")
+		for n := 1; n < len(said); n += 2 {
+			r.Header.Set(said[n-1], said[n])
+		}
+	}
+}
+
 func atHost(r *http.Request) { r.Host = "broker.example" }
 
 // Whoever is not let in is asked to log in, and comes back to where it wanted to go, by cookies of this page alone.
@@ -350,7 +377,14 @@ func TestPeopleComeIn(t *testing.T) {
 		{"/ui/login", url.Values{"token": {"a"}}, false, []func(*http.Request){stranger("Sec-Fetch-Site", "same-site")}},
 		{"/ui/logout", url.Values{}, false, nil},
 		{"/ui/logout", url.Values{tokenField: {formToken("secret-1")}, "a": {"b", "c"}}, false, nil},
+		{"/ui/sessions/session-2/end", own(), false, []func(*http.Request){from()}},
+		{"/ui/sessions/session-2/end", own(), false, []func(*http.Request){from("Origin", "http://localhost")}},
+		{"/ui/sessions/session-2/end", own(), false, []func(*http.Request){from("Origin", "http://mallet.example")}},
+		{"/ui/sessions/session-2/end", own(tokenField, formToken("secret-2")), false, nil},
+		{"/ui/sessions/session-2/end", own("a", "%zz"), false, []func(*http.Request){func(r *http.Request) { r.Body = io.NopCloser(strings.NewReader("a=%zz")) }}},
 		{"/ui/revocation", nil, false, nil},
+		{"/ui/audit/0", nil, false, nil},
+		{"/ui/audit/99999999999999999999", nil, false, nil},
 		{"/ui/audit?since=tomorrow", nil, false, nil},
 		{"/ui/assets/none", nil, false, nil},
 	} {
@@ -381,6 +415,11 @@ func TestAQuestionThatIsNone(t *testing.T) {
 	if said := exchange(t, w, path, nil); !strings.Contains(said, "No question\n| warn: action: is not known") || strings.Contains(said, "Policy says") {
 		t.Errorf("a question that is none: %s", said)
 	}
+	w = lit()
+	w.fail, w.err = 2, broker.ErrInvalid
+	if r := w.send(t, path, nil); r.StatusCode != http.StatusUnprocessableEntity {
+		t.Errorf("a question that is none, for a reason that nobody gives: %d", r.StatusCode)
+	}
 	for may, want := range map[bool]int{true: 1, false: 0} {
 		w := lit()
 		w.may = func(a policy.Action, _ string) bool { return may || a == "vim:fly" }
@@ -402,8 +441,11 @@ func TestAPageOfLeasesIsGathered(t *testing.T) {
 		sizes []int
 		left  string
 	}{
-		{[][]broker.Lease{some(5)}, "", 5, []int{5}, ""}, {[][]broker.Lease{some(5)}, "x", 5, []int{5}, "x"}, {[][]broker.Lease{some(4), some(1), nil}, "", 5, []int{5, 1}, "more"},
-		{[][]broker.Lease{nil, some(2), some(1)}, "", 3, []int{5, 5, 3}, ""}, {often, "", 0, make([]int, windows), "more"},
+		{[][]broker.Lease{some(5)}, "", 5, []int{5}, ""},
+		{[][]broker.Lease{some(5)}, "x", 5, []int{5}, "x"},
+		{[][]broker.Lease{some(4), some(1), nil}, "", 5, []int{5, 1}, "more"},
+		{[][]broker.Lease{nil, some(2), some(1)}, "", 3, []int{5, 5, 3}, ""},
+		{often, "", 0, make([]int, windows), "more"},
 	} {
 		w := &world{leasePages: c.pages, next: c.next}
 		found, next, err := leasePage(visit(t, "", true), w, broker.LeaseQuery{Page: broker.Page{Size: 5}})
@@ -415,6 +457,15 @@ func TestAPageOfLeasesIsGathered(t *testing.T) {
 				t.Errorf("question %d is %s, want one for %d", n, w.asked[n], size)
 			}
 		}
+	}
+	w := lit()
+	w.leasePages = often
+	if text := exchange(t, w, "/ui/leases", nil); !strings.Contains(text, "None of the newest is one of these. Go on with the next page.\nNext page <?page=more>") {
+		t.Errorf("a page of leases without one: %s", text)
+	}
+	w.leasePages, w.next = [][]broker.Lease{some(few)}, "x"
+	if text := exchange(t, w, "/ui/vims/"+uid("1"), nil); !strings.Contains(text, "Live leases\nThe newest of them.\n") || strings.Contains(text, "Next page") {
+		t.Errorf("more leases than a VIM's page shows: %s", text)
 	}
 	for size, want := range map[int]string{0: "200 leases are live.", 1: "More than 200 leases are live. These figures are of the newest 200."} {
 		w := lit()
@@ -476,5 +527,52 @@ func TestThePageHasATime(t *testing.T) {
 	_, said, _ := strings.Cut(strings.TrimSpace(text), "seen ")
 	if seen, err := time.Parse("2006-01-02 15:04:05 UTC", said); err != nil || seen.Before(before) || seen.After(time.Now()) {
 		t.Errorf("the page is of another time: %v, %s", err, text)
+	}
+}
+
+// What needs somebody is counted in words.
+func TestOneThingNeedsSomebody(t *testing.T) {
+	w := dark()
+	w.parts = lit().parts
+	if text := exchange(t, w, "/ui/", nil); !strings.Contains(text, "Overview bad: 1 thing needs somebody\n") || !strings.Contains(text, "| bad: the broker: issuing | vault is sealed |") {
+		t.Errorf("one thing needs somebody: %s", text)
+	}
+}
+
+// Each answer keeps others from framing it and from running in it, and a page that asks VIMs has more time than others.
+func TestAnswersAndRoutesOfThePage(t *testing.T) {
+	for _, path := range []string{"/ui/vims", "/ui", "/ui/nothing"} {
+		h := dark().send(t, path, nil).Header
+		for name, want := range map[string]string{
+			"Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; " +
+				"frame-ancestors 'none'; base-uri 'none'",
+			"X-Frame-Options": "DENY", "Referrer-Policy": "same-origin", "Cross-Origin-Opener-Policy": "same-origin", "Cross-Origin-Resource-Policy": "same-origin",
+		} {
+			if got := h.Get(name); got != want {
+				t.Errorf("%s: the header %s is %q, want %q", path, name, got, want)
+			}
+		}
+	}
+	for _, r := range Door(lit().options()).Routes {
+		want := readTime
+		switch {
+		case r.Path == "/ui/export":
+			want = exportTime
+		case strings.HasSuffix(r.Path, "/inventory"), r.Method == "POST" && !slices.Contains([]string{"/ui/login", "/ui/logout"}, r.Path):
+			want = actTime
+		}
+		asset := r.Path == "/ui/assets/{name}"
+		if r.Timeout != want || (r.Lane == api.Free) != asset || r.Quiet != asset {
+			t.Errorf("%s %s has %v, want %v; its lane is %v", r.Method, r.Path, r.Timeout, want, r.Lane)
+		}
+	}
+	s := &server{rooms: []Room{{Nav: "Overview"}, {Nav: "VIMs", Path: "vims"}, {Path: "sessions"}}}
+	for path, want := range map[string][]bool{"/ui/": {true, false}, "/ui/vims": {false, true}, "/ui/vims/x": {false, true}, "/ui/vimsy": {false, false}, "/ui//x": {false, false}} {
+		if got := s.navigation(path); len(got) != 2 || got[0].Current != want[0] || got[1].Current != want[1] {
+			t.Errorf("at %s the navigation is %+v", path, got)
+		}
+	}
+	if got := id("", "leases"); got != (Cell{Code: true}) {
+		t.Errorf("an id that is none leads to %q", got.Href)
 	}
 }

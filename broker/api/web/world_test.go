@@ -206,7 +206,9 @@ func (w *world) Entries(_ context.Context, _ policy.Principal, q audit.Query) ([
 }
 
 func (w *world) EntriesAfter(_ context.Context, _ policy.Principal, seq int64, limit int) ([]audit.Entry, error) {
-	return nil, w.ask("EntriesAfter", seq, limit)
+	all := entries(7, seq+1)
+	slices.Reverse(all)
+	return all, w.ask("EntriesAfter", seq, limit)
 }
 
 func (w *world) ProveEntry(_ context.Context, _ policy.Principal, seq int64) (tree.Head, audit.Entry, []tree.Hash, error) {
@@ -238,7 +240,7 @@ func (w *world) Explain(_ context.Context, _ policy.Principal, q policy.Request)
 		return d, w.ask("may", q.Principal.Name, q.Action, q.Resource.Project)
 	}
 	if d.Allowed {
-		d.Policies = []string{"mine", "other"}
+		d.Policies = []string{"mine", "other"}[:map[bool]int{true: 1, false: 2}[q.Action == policy.VIMShow]]
 	}
 	d.Reasons, d.Why = []string{"it is late"}, []string{"resource.shared"}
 	return d, w.ask("Explain", q.Principal.Name, q.Principal.Project, q.Principal.Roles, q.Action, q.Resource.ID, q.Resource.Project, q.Wish)
@@ -458,6 +460,10 @@ func told(t *testing.T, page string) string {
 			case "main":
 				if live := attr(token, "data-live"); live != "" {
 					b.WriteString("live " + live + "\n")
+				}
+			case "div":
+				if attr(token, "role") == "region" {
+					b.WriteString("\n" + attr(token, "aria-label") + "\n")
 				}
 			case "section":
 				b.WriteString("-- " + attr(token, "class"))
