@@ -42,8 +42,8 @@ import (
 //	! unswept                   for the next command: its requests are not failed in turn
 //
 // Lines that the test writes: > a request, + a wait, 1 and 2 what was printed, {name} a file that was written, ? the exit
-// code where it is not 0. Each request is then refused, and then lost: ~ says what came of it, unless the command ended there
-// with exit code 1 and the reason as its last words.
+// code where it is not 0. Of each command that succeeds each request is then refused, and then lost: ~ says what came of it, unless
+// the command ended there with exit code 1 and the reason as its last words. (This is done once for each number of requests.)
 func TestLinesGolden(t *testing.T) {
 	update := flag.Lookup("update").Value.String() == "true"
 	dir, err := filepath.Abs(filepath.Join("testdata", "lines"))
@@ -84,6 +84,7 @@ type bench struct {
 	files  map[string]string
 	stdin  string
 	sweep  bool
+	swept  map[string]bool // kinds of runs whose requests were failed
 
 	mu  sync.Mutex
 	run *run // under way
@@ -91,7 +92,7 @@ type bench struct {
 
 // newBench makes one that knows the things of a file.
 func newBench(t *testing.T, things string) *bench {
-	b := &bench{t: t, dir: t.TempDir(), things: map[string]any{}, files: map[string]string{}, sweep: true}
+	b := &bench{t: t, dir: t.TempDir(), things: map[string]any{}, files: map[string]string{}, sweep: true, swept: map[string]bool{}}
 	b.server = httptest.NewServer(http.HandlerFunc(b.serve))
 	b.server.Config.SetKeepAlivesEnabled(false) // a client repeats what it lost on a connection that was used before
 	t.Cleanup(b.server.Close)
@@ -168,9 +169,17 @@ func (b *bench) local(text string) string {
 
 // neutral undoes local, and takes out where the test runs.
 func (b *bench) neutral(text string) string {
+	self, err := os.Executable()
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	text = begunFile.ReplaceAllString(text, "$1.RANDOM")
 	return strings.NewReplacer(b.server.URL, "http://SERVER", strings.TrimPrefix(b.server.URL, "http://"), "SERVER",
-		url.QueryEscape(b.server.URL), "http://SERVER", b.dir, "DIR").Replace(text)
+		url.QueryEscape(b.server.URL), "http://SERVER", b.dir, "DIR", self, "PROGRAM").Replace(text)
 }
+
+// begunFile is the name of a file that is not complete yet.
+var begunFile = regexp.MustCompile(`(/\.[a-z]+)\.[0-9]+`)
 
 // value reads JSON, and puts the things in that it names.
 func (b *bench) value(text string) any {
@@ -225,7 +234,21 @@ type run struct {
 	clock           *clock.Clock
 	out, err, files []string
 	code            int
+	command         string
+	keys            []string
 }
+
+// key numbers the keys of requests, which are random.
+func (r *run) key(key string) string {
+	n := slices.Index(r.keys, key)
+	if n < 0 {
+		n, r.keys = len(r.keys), append(r.keys, key)
+	}
+	return "KEY-" + strconv.Itoa(n+1)
+}
+
+// kind is the same for runs that ask in the same way.
+func (r *run) kind() string { return r.command + " " + strconv.Itoa(r.count) }
 
 const (
 	refusedWith = "< 409 not this time"
@@ -245,7 +268,8 @@ func (b *bench) command(line string, answers []string) string {
 	if first.code != 0 {
 		all = append(all, "? "+strconv.Itoa(first.code))
 	}
-	if b.sweep && first.code == 0 {
+	if b.sweep && first.code == 0 && !b.swept[first.kind()] {
+		b.swept[first.kind()] = true
 		for n := range first.count {
 			for _, with := range []string{refusedWith, lost} {
 				if said := b.failed(line, answers, first, n+1, with); said != "" {
@@ -310,6 +334,9 @@ func (b *bench) once(line string, answers []string, fails int, with string) *run
 	program.SetIn(c.In)
 	program.SetOut(&out)
 	program.SetErr(&said)
+	if found, _, err := program.Find(words); err == nil {
+		r.command = found.CommandPath()
+	}
 	r.code = c.ExitCode(program.ExecuteContext(ctx))
 	if ctx.Err() == context.DeadlineExceeded {
 		b.t.Errorf("%s: it does not end", line)
@@ -327,7 +354,7 @@ var setting = regexp.MustCompile(`^[A-Z_]+=`)
 func split(line string) (words []string) {
 	for i, part := range strings.Split(line, "'") {
 		if i%2 == 1 {
-			words[len(words)-1] += part
+			words[len(words)-1] += quoted + part
 			continue
 		}
 		next := strings.Split(part, " ")
@@ -337,8 +364,15 @@ func split(line string) (words []string) {
 		}
 		words = append(words, next...)
 	}
-	return slices.DeleteFunc(words, func(word string) bool { return word == "" })
+	words = slices.DeleteFunc(words, func(word string) bool { return word == "" })
+	for i, word := range words {
+		words[i] = strings.ReplaceAll(word, quoted, "")
+	}
+	return words
 }
+
+// quoted marks a word that may be empty.
+const quoted = "\x00"
 
 // prefixed are the lines of a text.
 func prefixed(prefix, text string) (lines []string) {
@@ -433,9 +467,6 @@ func (b *bench) wait(r *run, d time.Duration) <-chan time.Time {
 func (b *bench) next(r *run, route, request string) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if r == nil {
-		return lost // the command has ended
-	}
 	r.events = append(r.events, request)
 	if r.count++; r.count == r.fails {
 		b.take(r, route)
@@ -478,7 +509,10 @@ func (b *bench) serve(w http.ResponseWriter, q *http.Request) {
 	b.mu.Lock()
 	r := b.run
 	b.mu.Unlock()
-	answer := b.next(r, q.Method+" "+q.URL.EscapedPath(), b.request(q))
+	if r == nil {
+		panic(http.ErrAbortHandler) // the command has ended
+	}
+	answer := b.next(r, q.Method+" "+q.URL.EscapedPath(), b.request(r, q))
 	route := routed.FindString(answer)
 	words := strings.SplitN(strings.TrimPrefix(strings.TrimPrefix(answer, route), "< "), " ", 2)
 	status, err := strconv.Atoi(words[0])
@@ -530,10 +564,14 @@ var usual = map[string]string{
 }
 
 // request tells a request in a line.
-func (b *bench) request(q *http.Request) string {
+func (b *bench) request(r *run, q *http.Request) string {
 	text := "> " + q.Method + " " + q.URL.RequestURI()
 	for _, name := range slices.Sorted(maps.Keys(q.Header)) {
-		if value := strings.Join(q.Header[name], ","); usual[name] != value && name != "Content-Length" {
+		value := strings.Join(q.Header[name], ",")
+		if name == "Idempotency-Key" {
+			value = r.key(value)
+		}
+		if usual[name] != value && name != "Content-Length" {
 			text += " " + name + "=" + strings.ReplaceAll(value, " ", "_")
 		}
 	}
