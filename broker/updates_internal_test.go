@@ -58,6 +58,10 @@ func TestWhenTheTokenOfTheAccountIsReplaced(t *testing.T) {
 			s.fails["UpdateVIM"] = errStep
 			return fmt.Sprint(s.CheckDue(ctx))
 		}, "the step fails"},
+		{"a check of all that is due, of one that does not answer", but(func(s *stage) { s.actor.report.Discovered = s.v.Current.Discovered }), func(ctx context.Context, s *stage) string {
+			s.fails["Check"] = &Error{Kind: ErrUnreachable}
+			return fmt.Sprint(s.CheckDue(ctx), ", ", s.count("Check"), " ", s.count("Reappoint"))
+		}, "<nil>, 1 0"},
 		{"a check of one that is being deleted since it was listed", nil, func(ctx context.Context, s *stage) string {
 			s.during["VIM 1"] = func() {
 				v := s.tape.vims[vimID]
@@ -67,6 +71,40 @@ func TestWhenTheTokenOfTheAccountIsReplaced(t *testing.T) {
 			return fmt.Sprint(s.CheckDue(ctx), s.count("Check"))
 		}, "<nil> 0"},
 	})
+}
+
+// A VIM that is being deleted takes another credential, and with it what leads there; nothing else.
+func TestWhatReplacesACredentialAlone(t *testing.T) {
+	with := func(more func(*Change)) func(*edit) {
+		return func(u *edit) {
+			u.change.Credential = Credential{Kind: CredentialBearerToken, Token: secret.NewText(fresh)}
+			more(&u.change)
+		}
+	}
+	for what, c := range map[string]struct {
+		change func(*edit)
+		alone  bool
+	}{
+		"nothing":                {func(*edit) {}, false},
+		"a credential":           {with(func(*Change) {}), true},
+		"of the revision it saw": {with(func(c *Change) { c.IfRevision = 3 }), true},
+		"with where it is":       {with(func(c *Change) { c.Endpoint, c.CACert, c.Namespace = new("e"), new("c"), new("n") }), true},
+		"with the rest of where": {with(func(c *Change) {
+			c.ServerName, c.InsecureSkipVerify, c.Context, c.Cloud = new("s"), new(true), "x", "y"
+		}), true},
+		"that leads elsewhere": {func(u *edit) { with(func(*Change) {})(u); u.target.Endpoint = "other" }, false},
+		"with a name":          {with(func(c *Change) { c.Name = new("n") }), false},
+		"with a label":         {with(func(c *Change) { c.Labels = map[string]*string{"a": nil} }), false},
+		"a kubeconfig":         {func(u *edit) { u.change.Kubeconfig = secret.NewText("k") }, true},
+		"a kubeconfig and a label": {func(u *edit) {
+			u.change.Kubeconfig, u.change.Labels = secret.NewText("k"), map[string]*string{"a": nil}
+		}, false},
+	} {
+		u := &edit{}
+		if c.change(u); u.onlyCredential() != c.alone {
+			t.Errorf("%s: alone = %t", what, !c.alone)
+		}
+	}
 }
 
 // What a change is refused for before anybody is asked: each reason by itself, and the first of two.

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync"
 	"testing"
@@ -59,8 +60,9 @@ func (t *toy) door() api.Door {
 				},
 			},
 			{
-				Method: "POST", Path: "/toy/things", Timeout: time.Minute, Status: http.StatusCreated, Header: []api.Parameter{version},
-				Body: api.Body{Limit: 1 << 10, Types: []string{"application/json"}},
+				Method: "POST", Path: "/toy/things", Timeout: time.Minute, Status: http.StatusCreated,
+				Header: []api.Parameter{version, {Name: "Mode", Values: []string{"fast", "safe"}}},
+				Body:   api.Body{Limit: 1 << 10, Types: []string{"application/json"}},
 				Handle: func(c *api.Call) (api.Answer, error) {
 					var in struct{ Name string }
 					err := codec.Codec{}.Tolerant(c.Content, &in)
@@ -214,6 +216,7 @@ func TestADoorOfItsOwn(t *testing.T) {
 		{"too large", "POST", "/toy/things", `"` + strings.Repeat("x", 1<<10) + `"`, []string{auth, "Bearer alice", kind, json, "Version", "2.0.0"}, 413, `"toy":"too-large"`},
 		{"no version", "POST", "/toy/things", "{}", []string{auth, "Bearer alice", kind, json}, 406, `"toy":"version"`},
 		{"another version", "POST", "/toy/things", "{}", []string{auth, "Bearer alice", kind, json, "Version", "1.0.0"}, 406, "must be one of 2.0.0"},
+		{"header of another value", "POST", "/toy/things", "{}", []string{auth, "Bearer alice", kind, json, "Version", "2.0.0", "Mode", "slow"}, 422, `{"Location":"header","Field":"Mode","Message":"must be one of fast, safe"}`},
 		{"form by anyone", "POST", "/toy/token", "grant_type=x&scope=y", []string{kind, form}, 200, `"x"`},
 		{"field twice", "POST", "/toy/token", "grant_type=x&grant_type=y", []string{kind, form}, 400, "is given twice"},
 		{"form that is none", "POST", "/toy/token", "grant_type=%zz", []string{kind, form}, 400, `"toy":"malformed"`},
@@ -248,6 +251,21 @@ func TestADoorOfItsOwn(t *testing.T) {
 		}
 		if !strings.Contains(y.log.String(), `route="`+name+`"`) {
 			t.Errorf("the log lacks %s", name)
+		}
+	}
+}
+
+// What stands where a field's name belongs may be a secret.
+func TestANameIsRepeatedOnlyIfItLooksLikeOne(t *testing.T) {
+	y := newToy(t, 0)
+	for name, told := range map[string]string{
+		"azAZ_-": "azAZ_-", strings.Repeat("n", 32): strings.Repeat("n", 32), strings.Repeat("n", 33): "?",
+		"a`": "?", "a{": "?", "A@": "?", "A[": "?", "a.": "?", "s3cret": "?",
+	} {
+		name = url.QueryEscape(name)
+		answer, text := y.ask(t, "POST", "/toy/token", strings.NewReader(name+"=x&"+name+"=y"), kind, form)
+		if answer.StatusCode != http.StatusBadRequest || !strings.Contains(text, `"Field":"`+told+`"`) {
+			t.Errorf("field %s twice = %d %s, want it told as %s", name, answer.StatusCode, text, told)
 		}
 	}
 }

@@ -508,3 +508,18 @@ func TestBoundsOfARequest(t *testing.T) {
 		}
 	}
 }
+
+// The digest of a request stands in the store: a request that is repeated after an upgrade is known by it. Of
+// additionalParams, where there are any, it is dear to guess.
+func TestTheDigestOfARequestStaysAsItIs(t *testing.T) {
+	r := GrantRequest{ID: "o", Type: "SCALE", Rest: []byte(`{"vnfLcmOpOccId":"o"}`)}
+	for additional, want := range map[string]string{
+		"":                 "",
+		`{"site":"north"}`: "871f4fb9766660e66afb81f78d1b3e83a0d88beea9633bca68e764840666e647",
+	} {
+		r.Additional = []byte(additional)
+		if got, err := r.digest("g1"); err != nil || got != want {
+			t.Errorf("digest with %q = %s, %v", additional, got, err)
+		}
+	}
+}

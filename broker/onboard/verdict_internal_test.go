@@ -399,20 +399,71 @@ func TestADoubtIsRecordedOnce(t *testing.T) {
 		"another version": {fault{reason: ReasonSecretForeign, message: "new", version: "2"}, true},
 		"another rival":   {fault{reason: ReasonSecretForeign, message: "new", rival: "d"}, true},
 		"another reason":  {fault{reason: ReasonSecretInvalid, message: "new"}, true},
+		"another state":   {fault{reason: ReasonSecretForeign, message: "new", version: "1"}, true},
 	} {
 		x := newWorld(t)
-		row := x.row("c", func(c *Cluster) { c.State, c.Reason, c.Message = StateQuarantined, ReasonSecretForeign, "old" })
+		row := x.row("c", func(c *Cluster) {
+			if c.State, c.Reason, c.Message = StateQuarantined, ReasonSecretForeign, "old"; name == "another state" {
+				c.State = StateWaiting
+			}
+		})
 		if err := x.watcher().quarantine(t.Context(), row, c.f); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		got := x.rows["c"]
-		if len(x.entries) > 0 != c.recorded || got.Message != "new" || got.Reason != c.f.reason || got.Rival != c.f.rival || c.f.version == "2" && got.Secret != "2" {
+		if len(x.entries) > 0 != c.recorded || got.State != StateQuarantined || got.Message != "new" || got.Reason != c.f.reason || got.Rival != c.f.rival || c.f.version == "2" && got.Secret != "2" {
 			t.Errorf("%s: %d entries, and it is %+v", name, len(x.entries), got)
 		}
 	}
 	var e takenError
 	if said := e.text(""); !strings.Contains(said, "another cluster's VIM") {
 		t.Errorf("of a cluster that is not known it is said: %s", said)
+	}
+}
+
+// TestAChangedVIMHasItsClusterLookedAt, by whichever server changed or checked it.
+func TestAChangedVIMHasItsClusterLookedAt(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*broker.VIM)
+		looked bool
+	}{
+		"nothing":          {func(*broker.VIM) {}, false},
+		"its revision":     {func(v *broker.VIM) { v.Revision++ }, true},
+		"its status":       {func(v *broker.VIM) { v.Health.Status = broker.HealthUnreachable }, true},
+		"whether it mints": {func(v *broker.VIM) { v.Health.CanMint = false }, true},
+	} {
+		x := newWorld(t)
+		x.registered()
+		w := x.watcher()
+		w.queue = newQueue(x.clock)
+		x.vim("v", c.change)
+		if err := w.refresh(t.Context()); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, looked := w.queue.due[key{"a", "edge"}]; looked != c.looked || len(w.queue.due) > 1 {
+			t.Errorf("%s: due are %v", name, w.queue.due)
+		}
+	}
+}
+
+// TestAClusterIsToldOfTheVIMAsItsChangeFoundIt, whose check may have been another server's.
+func TestAClusterIsToldOfTheVIMAsItsChangeFoundIt(t *testing.T) {
+	x := newWorld(t)
+	x.registered()
+	x.vim("v", func(v *broker.VIM) { v.Suspended = suspendedPaused })
+	w := x.watcher()
+	x.hook = func(call string) error {
+		if v := x.vims["v"]; call == "UpdateVIM" {
+			v.Health = broker.Health{Status: broker.HealthUnreachable, Message: "it is silent"}
+			x.vims["v"] = v
+		}
+		return nil
+	}
+	if _, err := w.step(t.Context(), key{"a", "edge"}); err != nil {
+		t.Fatal(err)
+	}
+	if c := x.rows["c"]; !x.asked("UpdateVIM") || c.Reason != ReasonUnreachable || c.Message != "it is silent" {
+		t.Errorf("calls %v, and it is %+v", x.calls, c)
 	}
 }
 

@@ -12,9 +12,11 @@ import (
 	"github.com/vimbroker/vimbroker/broker/api/client"
 	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
 	"github.com/vimbroker/vimbroker/broker/clientconfig"
+	"github.com/vimbroker/vimbroker/broker/notary"
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/drivers/rows"
 	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/policy/audit/tree"
 	"github.com/vimbroker/vimbroker/test/fakekube"
 )
 
@@ -216,4 +218,23 @@ func TestAuditAndExplain(t *testing.T) {
 	}
 	_, err = b.as("alice").Explain(t.Context(), v1.Question{Action: "vim:register", Principal: &v1.Principal{Name: "bob", Project: "demo"}})
 	wantProblem(t, "Explain() about another", err, http.StatusForbidden)
+}
+
+// noted is a log whose last checkpoint is of two entries.
+type noted struct{ counted }
+
+func (noted) Checkpoint(context.Context, policy.Principal) (notary.Checkpoint, error) {
+	return notary.Checkpoint{Head: tree.Head{Size: 2}, Key: "k1", Note: "the note\n"}, nil
+}
+
+// Tools of transparency logs read the note itself; a program reads what it says.
+func TestACheckpointIsTheNoteForThoseWhoTakeText(t *testing.T) {
+	b := newBench(t)
+	b.rewire(noted{b.broker}, b.authenticator())
+	for accept, want := range map[string]string{"text/plain": "the note\n", "application/json": `{"size":2,`, "": `{"size":2,`} {
+		answer, body := b.raw("root", "GET", "/v1/audit/checkpoint", "", "Accept", accept)
+		if answer.StatusCode != http.StatusOK || !strings.HasPrefix(body, want) || strings.HasPrefix(want, "{") != strings.Contains(body, `"key":"k1"`) {
+			t.Errorf("checkpoint for %q = %d %s, want %s", accept, answer.StatusCode, body, want)
+		}
+	}
 }

@@ -165,4 +165,9 @@ func TestMerge(t *testing.T) {
 			t.Errorf("Merge(%s, %s) = %s, %v, want %s", c[0], c[1], got, err, c[2])
 		}
 	}
+	for _, c := range [][2]string{{"{", "{}"}, {"[]", "{}"}, {"{}", "[]"}} {
+		if got, err := Merge(c[0], []byte(c[1])); err == nil {
+			t.Errorf("Merge(%s, %s) = %s, want an error", c[0], c[1], got)
+		}
+	}
 }

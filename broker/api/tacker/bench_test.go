@@ -68,6 +68,7 @@ func newBench(t testing.TB, compat bool) *bench {
 	var all []policy.StaticToken
 	for name, p := range map[string]policy.Principal{
 		"alice":  {Project: "demo", Roles: []string{policy.RoleMember}},
+		"rita":   {Project: "demo", Roles: []string{policy.RoleReader}},
 		"mallet": {Project: "other", Roles: []string{policy.RoleMember}},
 		"root":   {Project: "admin", Roles: []string{policy.RoleAdmin}},
 	} {

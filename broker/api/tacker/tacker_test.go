@@ -34,7 +34,7 @@ func encode(v any) string {
 
 func TestAVIMHasTackersShape(t *testing.T) {
 	b := newBench(t, false)
-	made := b.vim("alice", "POST", "/v1.0/vims.json", b.body("k1", "extra", `{"a":{"b":1}}`, "description", `"d1"`, "project_id", `"demo"`), http.StatusCreated)
+	made := b.vim("alice", "POST", "/v1.0/vims.json", b.body("k1", "extra", `{"a":{"b":1}}`, "description", `"d1"`, "project_id", `"demo"`, "tenant_id", `"demo"`), http.StatusCreated)
 	id := made["id"].(string)
 	matches(t, "created_at", made["created_at"], fresh)
 	delete(made, "created_at")
@@ -266,6 +266,7 @@ func TestFaultsAreTackers(t *testing.T) {
 		}{
 			{"POST", "", "", 400, "HTTPBadRequest", "Resource body required"},
 			{"POST", "", "[]", 400, "HTTPBadRequest", "Resource body required"},
+			{"POST", "", "{}", 400, "HTTPBadRequest", "Resource body required"},
 			{"PUT", "/" + id, "", 400, "BadRequest", "Bad body request: Invalid format: b''"},
 			{"POST", "", "{s3cret", 400, "MalformedRequestBody", "Malformed request body: Cannot understand JSON"},
 			{"POST", "", `{"vims":[]}`, 400, "HTTPBadRequest", "Bulk operation not supported"},
@@ -306,6 +307,10 @@ func TestFaultsAreTackers(t *testing.T) {
 			t.Errorf("compat %v: filter by is_default = %d, want %d", compat, answer.StatusCode, want)
 		}
 		b.vim("root", "POST", "/v1.0/vims", b.body("x", "tenant_id", `"zzz"`), http.StatusCreated)
+		// One that may not register at all is told so: the tenant is its own.
+		if answer, text := b.call("rita", "POST", "/v1.0/vims", b.body("x", "tenant_id", `"demo"`)); answer.StatusCode != http.StatusForbidden || strings.Contains(text, "tenant_id") {
+			t.Errorf("compat %v: registration by a reader = %d %s", compat, answer.StatusCode, text)
+		}
 	}
 }
 
