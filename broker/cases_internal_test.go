@@ -226,6 +226,11 @@ func TestRecordingWhatWasMinted(t *testing.T) {
 	}
 }
 
+// elsewhere is a key store of another name.
+type elsewhere struct{ secret.KeyStore }
+
+func (elsewhere) Name() string { return "vault" }
+
 // A write of a VIM that another has taken over, or that changed meanwhile, is given up.
 func TestWritesThatAreOvertaken(t *testing.T) {
 	mine := &Pending{Generation: 1}
@@ -247,6 +252,10 @@ func TestWritesThatAreOvertaken(t *testing.T) {
 	}
 	outcomes(t, []result{
 		{"sealing anew", writing, rekey(func(*stage) {}), "nil, false"},
+		{"sealing anew in another key store", writing, func(ctx context.Context, s *stage) string {
+			_, err := s.Registry.rekey(ctx, append(keyring.Ring{elsewhere{s.core.keys[0]}}, s.core.keys...), s.tape.vims[vimID], mine, must(s, policy.VIMRotate))
+			return fmt.Sprint(kindOf(err), ", ", s.tape.entries[len(s.tape.entries)-1].Detail[audit.DetailNew+"keyStore"])
+		}, "nil, vault"},
 		{"taken over", writing, rekey(stored(func(v *VIM) { v.Pending = nil })), "conflict, true"},
 		{"one more generation", writing, rekey(stored(func(v *VIM) { v.Past = []Generation{{Number: 7}} })), "conflict, false"},
 		{"another generation", writing, rekey(stored(func(v *VIM) { v.Current.Number = 7 })), "conflict, false"},

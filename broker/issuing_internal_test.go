@@ -232,11 +232,13 @@ func TestWhatEndsAnIssue(t *testing.T) {
 			err = reseal(&l, &rekeyed{old: o.key, now: &secret.Key{}})
 			return fmt.Sprint(err != nil, l.SealedKey == s.l.SealedKey)
 		}, "true true"},
-		{"what was minted cannot be taken back by who may not", func(s *stage) { s.l.State = LeasePending }, func(ctx context.Context, s *stage) string {
+		{"what was minted cannot be taken back by who may not", func(s *stage) {
+			s.l.State, s.l.NextAttemptAt = LeasePending, s.clock.Now().Add(time.Hour)
+		}, func(ctx context.Context, s *stage) string {
 			s.denies[policy.LeaseRevoke] = true
 			s.abort(ctx, s.l, ReasonIssueFailed, must(s, policy.LeaseIssue).Failed("x"))
-			return fmt.Sprint(s.row().State, ", ", s.count("Revoke"), ", ", s.logs("left for the reaper"))
-		}, "revoking, 0, true"},
+			return fmt.Sprint(s.row().State, ", ", s.count("Revoke"), ", ", s.logs("left for the reaper"), ", due ", s.row().NextAttemptAt.Equal(s.clock.Now()))
+		}, "revoking, 0, true, due true"},
 		{"a renewal for no time", nil, func(_ context.Context, s *stage) string {
 			_, _, err := s.renewable(person, s.l, 0)
 			return kindOf(err)

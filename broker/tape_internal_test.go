@@ -324,7 +324,7 @@ func (t *tape) LeaseByKey(_ context.Context, _, key string) (Lease, error) {
 	return Lease{}, notFound(policy.KindLease)
 }
 
-func (t *tape) Rekey(_ context.Context, id string, change func(*VIM, []Lease) error, _ audit.Entry) (VIM, error) {
+func (t *tape) Rekey(_ context.Context, id string, change func(*VIM, []Lease) error, e audit.Entry) (VIM, error) {
 	v, leases := t.vims[id], []Lease{}
 	for _, l := range t.leases {
 		leases = append(leases, l)
@@ -335,7 +335,7 @@ func (t *tape) Rekey(_ context.Context, id string, change func(*VIM, []Lease) er
 	if err := change(&v, leases); err != nil {
 		return VIM{}, err
 	}
-	t.vims[id] = v
+	t.vims[id], t.entries = v, append(t.entries, e)
 	for _, l := range leases {
 		t.leases[l.ID] = l
 	}

@@ -353,6 +353,22 @@ func TestObjectsOfAnotherNamespace(t *testing.T) {
 	}
 }
 
+// An object that outlives the instance stays in a namespace that the package does not bring, whatever else the package
+// brings by that name.
+func TestAnObjectOutlivesWhereItsNamespaceDoes(t *testing.T) {
+	s := fakeobjects.New(t)
+	const outlives = "---\napiVersion: v1\nkind: Secret\nmetadata: {name: a, annotations: {vimbroker.io/outlives: \"true\"}}\n"
+	for what, text := range map[string]string{
+		"a map of that name":               configMap("cnf"),
+		"another namespace":                "apiVersion: v1\nkind: Namespace\nmetadata: {name: other}\n",
+		"its namespace, which outlives it": "apiVersion: v1\nkind: Namespace\nmetadata: {name: cnf, annotations: {vimbroker.io/outlives: \"true\"}}\n",
+	} {
+		if _, err := plan(t, s, input(text+outlives)); err != nil {
+			t.Errorf("beside %s: %v", what, err)
+		}
+	}
+}
+
 // What stands for a variable is a value, never YAML.
 func TestVariables(t *testing.T) {
 	s := fakeobjects.New(t)

@@ -102,6 +102,7 @@ func TestOrdersThatAreRefused(t *testing.T) {
 		"an unknown key":            {"waves: [{wave: 1, kinds: Secret}]", "order.yaml:1: is no order", nil},
 		"an unknown key beside":     {"waves: []\nafter: []", "order.yaml:1: is no order", nil},
 		"no number":                 {"waves: [{wave: first, kind: Secret}]", "order.yaml:1: is no order", nil},
+		"no number at all":          {"waves: [{wave: .nan, kind: Secret}]", "order.yaml", nil},
 		"nothing to go by":          {"waves: [{wave: 1}]", "rule 1 of the order needs a kind", nil},
 		"too high":                  {"waves: [{wave: 40000, kind: Secret}]", "rule 1 of the order needs a wave from", nil},
 	} {
