@@ -278,9 +278,11 @@ func TestAnEntryOfTrustIsReadWithItsFiles(t *testing.T) {
 	dir := t.TempDir()
 	_, keyPEM, caPEM := pair(t)
 	ca, keys, open := put(t, dir, "ca", "# ours\n"+caPEM), put(t, dir, "keys", `{"keys":[]}`), put(t, dir, "open", "{}")
-	key := put(t, dir, "key", keyPEM)
-	if err := os.Chmod(open, 0o666); err != nil {
-		t.Fatal(err)
+	key, openCA := put(t, dir, "key", keyPEM), put(t, dir, "open-ca", caPEM)
+	for _, name := range []string{open, openCA} {
+		if err := os.Chmod(name, 0o666); err != nil {
+			t.Fatal(err)
+		}
 	}
 	want := trust.Authority{
 		Name: "corp", Issuer: "https://id", Audience: "broker", Algorithms: []string{"ES256"}, CA: caPEM, Keys: `{"keys":[]}`, Type: "at+jwt",
@@ -313,6 +315,7 @@ principals: [{match: {sub: alice}, name: n, project: acme, roles: [member]}]
 		"name: a\ncertificates: {}":           "t.yaml: certificates.caFile: must name the file of the authorities",
 		"name: a\nkeysFile: " + dir + "/no":   "t.yaml: keysFile: open " + dir + "/no: no such file or directory",
 		"name: a\nkeysFile: " + open:          "t.yaml: keysFile: " + open + " can be changed by others; run: chmod go-w " + open,
+		"name: a\ncaFile: " + openCA:          "t.yaml: caFile: " + openCA + " can be changed by others; run: chmod go-w " + openCA,
 		"name: a\ncaFile: " + key:             "t.yaml: caFile: " + key + " must hold certificates in PEM",
 		"name: a\ncaFile: " + dir + "/no":     "t.yaml: caFile: open " + dir + "/no: no such file or directory",
 		"name: a\ncertificates: {caFile: no}": "t.yaml: certificates.caFile: open no: no such file or directory",
@@ -334,6 +337,12 @@ func TestADirectoryOfPoliciesHoldsAThousandNames(t *testing.T) {
 	texts, err := Policies(dir)
 	if err != nil || len(texts) != 1 || !bytes.Equal(texts["site.cedar"], []byte("// none")) {
 		t.Errorf("%q, %v", texts, err)
+	}
+	few := t.TempDir()
+	a, b := put(t, few, "b.txt", ""), put(t, few, "a.txt", "")
+	const rename = ": its name does not end in .cedar; rename it, or move it to another directory"
+	if _, err := Policies(few); said(err) != "reading policies: "+b+rename+"\n"+a+rename {
+		t.Error(err)
 	}
 	put(t, dir, ".one-more", "")
 	if _, err := Policies(dir); said(err) != "reading policies: "+dir+" holds more than 1000 names" {

@@ -105,6 +105,14 @@ func TestVIMFilesOfTackerAreReadAsTheyAre(t *testing.T) {
 	}
 }
 
+// A value of the wrong kind is one fault.
+func TestAWrongValueOfAVIMFileIsOneFault(t *testing.T) {
+	_, err := ReadVIMFile("vim.yaml", []byte(tackerToken+"cert_verify: [a]\n"))
+	if said(err) != "vim.yaml: cert_verify (line 6): must be True or False" {
+		t.Error(err)
+	}
+}
+
 func TestVIMFilesThatCannotBeMeantAreRefused(t *testing.T) {
 	with := func(from, line string) string { return from + line + "\n" }
 	tests := map[string]struct{ text, want string }{
