@@ -327,7 +327,8 @@ func replay(t *testing.T, conn *sql.Conn, ran []said, costs map[string]cost) {
 	must(`ROLLBACK`)
 }
 
-// TestConformance plays the suites, and records what the store runs meanwhile; each of it runs again beside crowds.
+// TestConformance plays the suites on a store that stumbles, and records what it runs meanwhile; each of it runs again
+// beside crowds.
 func TestConformance(t *testing.T) {
 	plain, err := sql.Open(ThroughDriver, ":memory:")
 	if err != nil {
@@ -340,9 +341,14 @@ func TestConformance(t *testing.T) {
 	sql.Register("recorder", r)
 	usual := ThroughDriver
 	ThroughDriver = "recorder"
+	var seen sync.Map
 	for _, name := range slices.Sorted(maps.Keys(suites)) {
 		t.Run(name, func(t *testing.T) {
-			suites[name](t, func(t *testing.T) *Store { return mustOpen(t, filepath.Join(t.TempDir(), "broker.db")) })
+			suites[name](t, func(t *testing.T) *Store {
+				s := mustOpen(t, filepath.Join(t.TempDir(), "broker.db"))
+				s.Tables = tables.Of(stumbling{database{s}, t, &seen})
+				return s
+			})
 		})
 	}
 	ThroughDriver = usual
