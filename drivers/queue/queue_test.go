@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -209,4 +210,32 @@ func TestWorkThatHangsDoesNotHoldTheProcess(t *testing.T) {
 		}
 		close(release)
 	})
+}
+
+// TestWhatCannotBeToldApartIsRefused: each of these has one fault, or none.
+func TestWhatCannotBeToldApartIsRefused(t *testing.T) {
+	pass := func(name string, every time.Duration) broker.Pass { return broker.Pass{Name: name, Every: every} }
+	for _, c := range []struct {
+		what    string
+		passes  []broker.Pass
+		workers []job.Worker
+		want    string
+	}{
+		{"good ones", []broker.Pass{pass("ab", time.Second), pass("cd", time.Hour)}, []job.Worker{{Kind: "ab", AtOnce: 1}, {Kind: "cd", AtOnce: 2}}, ""},
+		{"a pass twice", []broker.Pass{pass("ab", time.Second), pass("ab", time.Hour)}, nil, `pass "ab" is there twice`},
+		{"a short name", []broker.Pass{pass("a", time.Second)}, nil, `pass "a" is`},
+		{"another case", []broker.Pass{pass("aB", time.Second)}, nil, `pass "aB" is`},
+		{"a short interval", []broker.Pass{pass("ab", time.Second-1)}, nil, `pass "ab" is`},
+		{"a worker twice", nil, []job.Worker{{Kind: "ab", AtOnce: 1}, {Kind: "ab", AtOnce: 1}}, `jobs "ab" is there twice`},
+		{"a worker of another case", nil, []job.Worker{{Kind: "aB", AtOnce: 1}}, `jobs "aB" is`},
+		{"a worker of none", nil, []job.Worker{{Kind: "ab"}}, `jobs "ab" is`},
+	} {
+		d, err := newDispatcher(Options{Passes: c.passes, Workers: c.workers})
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", c.what, err, c.want)
+		}
+		if err == nil && (d.free[job.PassPrefix+"ab"] != 1 || d.free["ab"] != 1 || d.free["cd"] != 2) {
+			t.Errorf("%s may begin %v at once", c.what, d.free)
+		}
+	}
 }
