@@ -183,6 +183,7 @@ func tryAll(o options, faults []*fault, done *done) ([]verdict, error) {
 	for _, f := range compiled {
 		faulty[f.pkg] = true
 	}
+	s.postgres = faulty[postgres]
 	if o.near {
 		patterns = nil
 		for pkg := range faulty {
