@@ -1,6 +1,7 @@
 package cli_test
 
 import (
+	"archive/zip"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -429,7 +430,7 @@ func (b *bench) changed() (lines []string) {
 			return err
 		}
 		if bytes.ContainsRune(text, 0) {
-			text = fmt.Appendf(nil, "(binary)\n")
+			text = []byte(unzipped(text))
 		}
 		lines = append(lines, prefixed("{"+name+"} ", fmt.Sprintf("%#o\n%s", info.Mode().Perm(), text))...)
 		return nil
@@ -443,6 +444,26 @@ func (b *bench) changed() (lines []string) {
 		}
 	}
 	return lines
+}
+
+// unzipped tells what an archive holds.
+func unzipped(text []byte) string {
+	z, err := zip.NewReader(bytes.NewReader(text), int64(len(text)))
+	if err != nil {
+		return "(binary)\n"
+	}
+	var out strings.Builder
+	for _, f := range z.File {
+		fmt.Fprintf(&out, "(%s)\n", f.Name)
+		in, err := f.Open()
+		if err == nil {
+			_, err = io.Copy(&out, in) //nolint:gosec // it is a test's own
+		}
+		if err != nil {
+			return "(broken)\n"
+		}
+	}
+	return strings.TrimSuffix(out.String(), "\n") + "\n"
 }
 
 // wait is a wait of the command: it is over at once.
@@ -580,7 +601,7 @@ func (b *bench) request(r *run, q *http.Request) string {
 		return text + " (the body is cut off)"
 	}
 	if bytes.ContainsRune(body, 0) {
-		return text + " (binary)"
+		body = []byte(unzipped(body))
 	}
 	if len(body) > 0 {
 		text += " " + strings.ReplaceAll(strings.TrimSpace(string(body)), "\n", `\n`)

@@ -82,16 +82,20 @@ allowed and 1 if it is denied.`,
 				Grade: grade, ClusterWide: r.ClusterWide, Rules: r.Rules,
 			}
 		}
+		var own string
 		var err error
-		if own, missing := console.VIMOfProject(c.Context(), registry, about.Project, vim); about.Project != "" && missing == nil {
-			vim = own
-		} else if vim, err = p.VIMRef(c.Context(), registry, vim); err != nil {
-			return err
+		if about.Project != "" && vim != "" {
+			own, _ = console.VIMOfProject(c.Context(), registry, about.Project, vim) // else it may be shared
+		}
+		if own == "" {
+			if own, err = p.VIMRef(c.Context(), registry, vim); err != nil {
+				return err
+			}
 		}
 		if lease, err = p.LeaseRef(c.Context(), registry, lease); err != nil {
 			return err
 		}
-		if q.Resource, err = resource(c.Context(), registry, vim, lease); err != nil {
+		if q.Resource, err = resource(c.Context(), registry, own, lease); err != nil {
 			return err
 		}
 		return answered(p.decided)(registry.Explain(c.Context(), q))

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"errors"
 	"regexp"
 	"slices"
@@ -102,10 +103,19 @@ var arguments = map[string]string{"name": "NAME", "action": "ACTION", "vim": "VI
 var wholeFiles = []string{"config-file", "kubeconfig", "clouds-yaml"}
 
 // InWords has a command, and all below it, name the fields of a refusal as the person
-// typed them.
+// typed them, and end with ExitUsage where its words are wrong.
 func InWords(c *cobra.Command) {
 	for _, inner := range c.Commands() {
 		InWords(inner)
+	}
+	if check := c.Args; check != nil {
+		c.Args = func(c *cobra.Command, args []string) error {
+			err := cmp.Or(check(c, args), c.ValidateRequiredFlags(), c.ValidateFlagGroups())
+			if err == nil || errors.As(err, new(*usageError)) {
+				return err
+			}
+			return Usage(c, err) // cobra's own words
+		}
 	}
 	if body := c.RunE; body != nil {
 		c.RunE = func(c *cobra.Command, args []string) error { return inWords(c, body(c, args)) }
