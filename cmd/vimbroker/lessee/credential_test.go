@@ -2,16 +2,23 @@ package lessee
 
 import (
 	"bytes"
+	"context"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"maps"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/vimbroker/vimbroker/broker/api/client"
 	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
@@ -19,6 +26,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
 	"github.com/vimbroker/vimbroker/test/real/pki"
+	"github.com/vimbroker/vimbroker/test/story"
 )
 
 // plugin is the exec plugin of one user, and a server that answers as told.
@@ -27,6 +35,7 @@ type plugin struct {
 	now    time.Time
 	env    console.Environment
 	remote *client.Client
+	answer http.HandlerFunc
 	// The server's VIM, what it issues, what becomes of it, and what it was asked.
 	vim    v1.VIM
 	token  string
@@ -45,7 +54,7 @@ func newPlugin(t *testing.T) *plugin {
 		t: t, now: noon, wish: wish{request: v1.LeaseRequest{VIM: "edge"}, ttl: time.Hour}, token: "first", state: "active", vim: v1.VIM{ID: "v", Name: "edge", Endpoint: "https://k:6443"},
 		env: console.Environment{console.EnvAddr + "=http://broker", console.EnvToken + "=mine"},
 	}
-	x.remote = remoteBroker(t, func(w http.ResponseWriter, r *http.Request) {
+	x.answer = func(w http.ResponseWriter, r *http.Request) {
 		x.asked = append(x.asked, r.Method+" "+r.URL.Path)
 		switch {
 		case x.status == -1:
@@ -73,7 +82,8 @@ func newPlugin(t *testing.T) *plugin {
 				ClientConfig: v1.ClientConfig{Text: text, Object: true},
 			})
 		}
-	})
+	}
+	x.remote = remoteBroker(t, x.answer)
 	return x
 }
 
@@ -404,6 +414,288 @@ func TestProfileSaysWhichVIM(t *testing.T) {
 		vim, err := (&cluster{Config: json.RawMessage(c.config)}).profiled(&f)
 		if vim != c.vim || f.role != c.want || (err == nil) != (c.vim != "") || err != nil && !strings.Contains(err.Error(), "ClusterProfile") {
 			t.Errorf("%q: VIM %q, role %q, %v, want %q, %q", c.config, vim, f.role, err, c.vim, c.want)
+		}
+	}
+}
+
+// The plugin is for one of a VIM, a lease that stands and a profile, and for a client of Kubernetes.
+func TestCredentialIsOfOneThing(t *testing.T) {
+	const one, none = "give one of --vim, --lease and --profile; --untold goes with --lease alone; see: credential --help", "no server named"
+	for line, want := range map[string]string{
+		"": one, "--vim edge --lease l": one, "--vim edge --profile": one, "--lease l --profile": one, "--vim edge --lease l --profile": one,
+		"--untold": one, "--vim edge --untold": one, "--profile --untold": one,
+		"--vim edge": none, "--lease l": none, "--profile": none, "--lease l --untold": none,
+	} {
+		c := (&program{&console.Console{Out: new(bytes.Buffer)}}).credentialCommand()
+		c.SetArgs(strings.Fields(line))
+		c.SilenceErrors, c.SilenceUsage = true, true
+		if err := c.ExecuteContext(t.Context()); !strings.HasPrefix(said(err), want) {
+			t.Errorf("credential %s: %v, want %q", line, err, want)
+		}
+	}
+}
+
+// What a client tells of its cluster decides: which one, in which form, and through which proxy.
+func TestAClientTellsItsCluster(t *testing.T) {
+	const form, version = envExecInfo + " is not the JSON that a client of Kubernetes gives its plugin", "the kubeconfig's exec.apiVersion must be " + execVersion
+	for info, want := range map[string]string{
+		"":  envExecInfo + " is not set: this command is for kubectl to run, and gives its token to nobody else; for a lease of your own take vimbroker lease issue",
+		"{": form, `{"apiVersion":1}`: form, "{}": version,
+		`{"apiVersion":"client.authentication.k8s.io/v1beta1","kind":"ExecCredential","spec":{"cluster":{}}}`:    version,
+		`{"apiVersion":"` + execVersion + `","kind":"Pod","spec":{"cluster":{}}}`:                                version,
+		`{"apiVersion":"` + execVersion + `","kind":"ExecCredential","spec":{}}`:                                 errUntold.Error(),
+		`{"apiVersion":"` + execVersion + `","kind":"ExecCredential","spec":{"cluster":{"server":"https://k"}}}`: "",
+	} {
+		c, err := (&program{&console.Console{Env: console.Environment{envExecInfo + "=" + info}}}).told("http://proxy")
+		if said(err) != want || want == "" && (c.Server != "https://k" || c.allowed != "http://proxy") {
+			t.Errorf("%s: %+v, %v; want %q", info, c, err, want)
+		}
+	}
+}
+
+// The whole command takes the VIM from its flag, or from the profile that the client has, and the role as well.
+func TestTheVIMIsThatOfTheFlagOrTheProfile(t *testing.T) {
+	const at = `"server":"https://k:6443"`
+	for name, test := range map[string]struct {
+		args    []string
+		cluster string
+		want    string
+		asked   []string
+		wished  string
+	}{
+		"by a flag":            {[]string{"--vim", "edge"}, at, "", []string{askVIM, askNew}, `{"vim":"v","ttl":"1h0m0s","format":"json"}`},
+		"by a profile":         {[]string{"--profile"}, at + `,"config":{"vim":"edge","role":"view"}`, "", []string{askVIM, askNew}, `"role":"view"`},
+		"by another's profile": {[]string{"--profile"}, at + `,"config":{}`, "the client does not say which VIM it asks for", nil, ""},
+		"by a lease, untold":   {[]string{"--lease", "l", "--untold"}, "", "", []string{askLease, "GET /v1/vims/v", "POST /v1/leases/l/renew"}, "{}"},
+		"by a lease, told":     {[]string{"--lease", "l", "--untold"}, `"server":"https://other"`, "the kubeconfig is for another cluster", []string{askLease, "GET /v1/vims/v"}, ""},
+		"by a lease":           {[]string{"--lease", "l"}, "", "the client does not tell which cluster", nil, ""},
+		"by a project":         {[]string{"--vim", "acme/edge"}, at, `you see no VIM "edge" in project "acme"`, []string{"GET /v1/vims"}, ""},
+		"by a profile, untold": {[]string{"--profile"}, "", "the client does not tell which cluster", nil, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			x := newPlugin(t)
+			wished := ""
+			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path == "/v1/vims" {
+					x.asked = append(x.asked, r.Method+" "+r.URL.Path)
+					encode(w, v1.List[v1.VIM]{})
+					return
+				}
+				if r.Method == http.MethodPost {
+					body, _ := io.ReadAll(r.Body)
+					wished = string(body)
+				}
+				x.answer(w, r)
+			}))
+			t.Cleanup(s.Close)
+			info := `{"apiVersion":"` + execVersion + `","kind":"ExecCredential","spec":{"cluster":{` + test.cluster + `}}}`
+			if test.cluster == "" {
+				info = `{"apiVersion":"` + execVersion + `","kind":"ExecCredential","spec":{}}`
+			}
+			var out bytes.Buffer
+			c := (&program{&console.Console{
+				Now: func() time.Time { return noon }, Out: &out, Env: console.Environment{console.EnvAddr + "=" + s.URL, console.EnvToken + "=t", envExecInfo + "=" + info},
+			}}).credentialCommand()
+			c.SetArgs(test.args)
+			c.SilenceErrors, c.SilenceUsage = true, true
+			err := c.ExecuteContext(t.Context())
+			if (err == nil) != (test.want == "") || !strings.HasPrefix(said(err), test.want) || (out.Len() > 0) != (test.want == "") || fmt.Sprint(x.asked) != fmt.Sprint(test.asked) {
+				t.Errorf("%v, asked %q, printed %q; want %q, %q", err, x.asked, &out, test.want, test.asked)
+			}
+			if test.wished != "" && !strings.Contains(wished, strings.TrimSuffix(strings.TrimPrefix(test.wished, "{"), "}")) {
+				t.Errorf("wished %s, want %s", wished, test.wished)
+			}
+		})
+	}
+}
+
+// Where the server is away, the cached lease is given as long as it lives a minute more; not to a person who has left, and not into
+// nothing.
+func TestACachedLeaseIsGivenAsLongAsItLives(t *testing.T) {
+	x := newPlugin(t)
+	x.want("first", "first", askVIM, askNew)
+	x.status = http.StatusServiceUnavailable
+	left, leave := context.WithCancel(t.Context())
+	leave()
+	for after, whole := range map[time.Duration]bool{0: true, 45 * time.Minute: true, 59*time.Minute - 1: true, 59 * time.Minute: false} {
+		x.now = noon.Add(after)
+		var out bytes.Buffer
+		p := &program{&console.Console{Now: func() time.Time { return x.now }, Env: x.env, Out: &out}}
+		told := &cluster{Server: x.vim.Endpoint}
+		if err := p.credential(t.Context(), x.remote, told, x.wish); (err == nil) != whole || (out.Len() > 0) != whole {
+			t.Errorf("after %v: %v, printed %q", after, err, &out)
+		}
+		out.Reset()
+		if err := p.credential(left, x.remote, told, x.wish); !errors.Is(err, context.Canceled) || out.Len() > 0 {
+			t.Errorf("after %v, to a person who has left: %v, printed %q", after, err, &out)
+		}
+		p.Out = broken{}
+		if err := p.credential(t.Context(), x.remote, told, x.wish); whole && said(err) != "writing the exec credential: broken" {
+			t.Errorf("after %v, into nothing: %v", after, err)
+		}
+	}
+	x.now, x.status = noon, http.StatusNotFound // the lease is none of the server's
+	if out, err := x.call(""); client.Status(err) != http.StatusNotFound || out != "" || fmt.Sprint(x.asked) != fmt.Sprint([]string{askLease, askVIM}) {
+		t.Errorf("a lease that is not there: %q, %v, asked %q", out, err, x.asked)
+	}
+}
+
+// A lease that stands gives tokens whose age counts from when they were minted.
+func TestATokenOfALeaseThatStandsIsAsOldAsItself(t *testing.T) {
+	x := newPlugin(t)
+	minted := noon
+	x.remote = remoteBroker(t, func(w http.ResponseWriter, r *http.Request) {
+		x.asked = append(x.asked, r.Method+" "+r.URL.Path)
+		switch {
+		case r.Method == http.MethodPost:
+			l := issued(t, "minted", minted.Add(time.Hour))
+			config := leasedConfig("minted")
+			config.ExpiresAt = minted.Add(time.Hour)
+			l.ClientConfig.Text, _ = config.Render(clientconfig.JSON)
+			l.Standing, l.IssuedAt, l.LastUsedAt = true, noon.Add(-24*time.Hour), minted
+			encode(w, l)
+		case strings.HasPrefix(r.URL.Path, "/v1/vims/"):
+			encode(w, x.vim)
+		default:
+			encode(w, v1.Lease{ID: "l", VIM: "v", State: x.state, Standing: true})
+		}
+	})
+	x.wish = wish{standing: "l"}
+	const mint, ofLease = "POST /v1/leases/l/renew", "GET /v1/vims/v"
+	x.want("first", "minted", askLease, ofLease, mint)
+	x.now = noon.Add(30*time.Minute - 1)
+	x.want("in the first half of its life", "minted", askLease)
+	x.now, minted = noon.Add(30*time.Minute), noon.Add(30*time.Minute)
+	x.want("in the second half", "minted", askLease, ofLease, mint)
+}
+
+// A VIM that moves between the question and the lease has the lease taken back; what is no credential of Kubernetes is an error.
+func TestALeaseOfAVIMThatHasMovedIsTakenBack(t *testing.T) {
+	x := newPlugin(t)
+	config := leasedConfig("t")
+	var last string
+	x.remote = remoteBroker(t, func(w http.ResponseWriter, r *http.Request) {
+		last = r.Method + " " + r.URL.Path
+		switch r.Method {
+		case http.MethodGet:
+			encode(w, x.vim)
+		case http.MethodDelete:
+			encode(w, v1.Lease{ID: "l", State: "revoked"})
+		default:
+			l := issued(t, "t", noon.Add(time.Hour))
+			l.VIMName = "edge"
+			text, err := config.Render(clientconfig.JSON)
+			if err != nil {
+				t.Error(err)
+			}
+			l.ClientConfig.Text = text
+			encode(w, l)
+		}
+	})
+	config.Endpoint = "https://new:6443"
+	if out, err := x.call(""); said(err) != "the VIM edge has just moved to another address; try again; the lease is revoked" || out != "" || last != "DELETE /v1/leases/l" {
+		t.Errorf("%q, %v, last %s", out, err, last)
+	}
+	cloud := clientconfig.Config{
+		VIM: "cloud", Lease: "l", Endpoint: "https://k:6443", ExpiresAt: noon.Add(time.Hour), Client: clientconfig.OpenStackClient{ProjectID: "p"},
+		Credential: secret.Credential{ApplicationCredentialID: "i", ApplicationCredentialSecret: secret.NewText("s")},
+	}
+	var out bytes.Buffer
+	p := &program{&console.Console{Out: &out}}
+	if err := p.printCredential(cloud); !strings.HasPrefix(said(err), "making an exec credential for cloud: ") || out.Len() > 0 {
+		t.Errorf("%q, %v", &out, err)
+	}
+}
+
+// A shared lease that lives just as long as is too little is not handed out.
+func TestASharedLeaseLivesLongEnough(t *testing.T) {
+	for left, want := range map[time.Duration]int{stale: 2, stale + 1: 1} {
+		asked := 0
+		registry := remoteBroker(t, func(w http.ResponseWriter, _ *http.Request) {
+			if asked++; asked == 1 {
+				encode(w, issued(t, "first", noon.Add(left)))
+				return
+			}
+			encode(w, issued(t, "second", noon.Add(time.Hour)))
+		})
+		p := &program{&console.Console{Now: func() time.Time { return noon }}}
+		if _, err := p.sharedLease(t.Context(), registry, v1.LeaseRequest{VIM: "v"}, time.Hour); err != nil || asked != want {
+			t.Errorf("with %v left: asked %d times, %v; want %d", left, asked, err, want)
+		}
+	}
+}
+
+// A kubeconfig names the plugin with the flags of the wish, the server, and how its caller logs in, by absolute names of files.
+func TestAKubeconfigNamesThePluginAsItsCallerRunsIt(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	const addr = console.EnvAddr + "=http://127.0.0.1:1"
+	config := story.WriteFile(t, "c.yaml", "current: corp\ncontexts: [{name: corp, server: 'http://127.0.0.1:1', from: gitlab}]\n", 0o600)
+	at := map[string]string{console.EnvAddr: "http://127.0.0.1:1"}
+	with := func(pairs ...string) map[string]string {
+		all := maps.Clone(at)
+		for pair := range slices.Chunk(pairs, 2) {
+			all[pair[0]] = pair[1]
+		}
+		return all
+	}
+	for name, test := range map[string]struct {
+		p    console.Console
+		want map[string]string
+	}{
+		"a token":            {console.Console{Env: console.Environment{addr, console.EnvToken + "=t"}}, at},
+		"a token's file":     {console.Console{Env: console.Environment{addr}, TokenFile: "t"}, with(console.EnvTokenFile, dir+"/t")},
+		"with authorities":   {console.Console{Env: console.Environment{addr, console.EnvCAFile + "=ca"}, TokenFile: "/t"}, with(console.EnvTokenFile, "/t", console.EnvCAFile, dir+"/ca")},
+		"a client":           {console.Console{Env: console.Environment{addr, console.EnvClientID + "=c", console.EnvClientSecretFile + "=s"}}, with(console.EnvClientID, "c", console.EnvClientSecretFile, dir+"/s")},
+		"by its certificate": {console.Console{Env: console.Environment{addr, console.EnvClientID + "=c", console.EnvClientCertFile + "=x", console.EnvClientKeyFile + "=/k"}}, with(console.EnvClientID, "c", console.EnvClientCertFile, dir+"/x", console.EnvClientKeyFile, "/k")},
+		"a context":          {console.Console{Env: console.Environment{"VIMBROKER_CONFIG=" + config}}, with("VIMBROKER_CONTEXT", "corp", "VIMBROKER_CONFIG", config)},
+	} {
+		got := StandingPlugin(&test.p, "l")
+		if diff := cmp.Diff(test.want, got.Env); diff != "" || !slices.Equal(got.Args, []string{"credential", "--lease", "l"}) || got.Command != console.SelfCommand() || got.InstallHint == "" {
+			t.Errorf("%s: %+v (-want +got):\n%s", name, got, diff)
+		}
+	}
+	f := Flags{Ttl: 30 * time.Minute, role: "edit", Namespaces: []string{"a", "b"}, purpose: "p", forWhom: "alice", clusterWide: true}
+	for _, rule := range []string{"get:pods", "list:nodes"} {
+		if err := f.rules.Set(rule); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, test := range []struct {
+		f    Flags
+		want string
+	}{
+		{Flags{}, "credential --vim v"},
+		{f, "credential --vim v --role edit --rule get:pods --rule list:nodes --cluster-wide --namespace a --namespace b --ttl 30m0s --purpose p --for alice"},
+		{Flags{Ttl: 1}, "credential --vim v --ttl 1ns"},
+	} {
+		if got := strings.Join(Plugin(&console.Console{}, v1.VIM{ID: "v"}, test.f).Args, " "); got != test.want {
+			t.Errorf("%+v: %s, want %s", test.f, got, test.want)
+		}
+	}
+}
+
+// A bundle counts by its certificates; what stands beside them counts as nothing.
+func TestABundleCountsByItsCertificates(t *testing.T) {
+	mine, other := authority(t), authority(t)
+	const key = "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n"
+	const none = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"
+	marked := strings.ReplaceAll(other, "CERTIFICATE", "TRUSTED CERTIFICATE")
+	for name, test := range map[string]struct {
+		client, vim string
+		want        bool
+	}{
+		"the same": {mine, mine, true}, "one of two": {mine, other + mine, true}, "both": {other + mine, mine + other, true}, "another": {other, mine, false},
+		"beside a key": {key + mine, mine, true}, "beside no certificate": {none + mine, mine, true}, "beside one of another kind": {marked + mine, mine, true},
+		"none": {" \n", " ", true}, "none, of one": {"", mine, false}, "no certificate": {none, "", false}, "a key": {key, "", false}, "of another kind": {marked, marked, false},
+	} {
+		if got := withinCA([]byte(test.client), []byte(test.vim)); got != test.want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+	for at, want := range map[string]string{"https://K/": "k:443", "https://k:1/a%2Fb/": "k:1/a%2Fb", "https://:443": "", "https://u@k": "", "http://k": "", "https://k:x": "", "%zz": ""} {
+		if got := serverOf(at); got != want {
+			t.Errorf("serverOf(%q) = %q, want %q", at, got, want)
 		}
 	}
 }
