@@ -402,6 +402,7 @@ func TestProfileSaysWhichVIM(t *testing.T) {
 		{`{"vim":"v","role":"view"}`, "", true, "v", ""},
 		{`{"vim":"v"}`, "", false, "v", ""},
 		{`{}`, "", false, "", ""},
+		{`{"vim":"v","role":1}`, "", false, "", ""},
 		{`"v"`, "", false, "", ""},
 		{``, x, false, "", x},
 	} {
@@ -593,6 +594,17 @@ func TestALeaseOfAVIMThatHasMovedIsTakenBack(t *testing.T) {
 		}
 	})
 	config.Endpoint = "https://new:6443"
+	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer null.Close()
+	c := (&program{&console.Console{Out: null}}).credentialCommand()
+	c.SetArgs([]string{"--vim", "edge"})
+	c.SilenceErrors, c.SilenceUsage = true, true
+	if err := c.ExecuteContext(t.Context()); !strings.HasPrefix(said(err), "standard output is closed or /dev/null") {
+		t.Errorf("into nothing: %v", err)
+	}
 	if out, err := x.call(""); said(err) != "the VIM edge has just moved to another address; try again; the lease is revoked" || out != "" || last != "DELETE /v1/leases/l" {
 		t.Errorf("%q, %v, last %s", out, err, last)
 	}
@@ -602,6 +614,11 @@ func TestALeaseOfAVIMThatHasMovedIsTakenBack(t *testing.T) {
 	}
 	var out bytes.Buffer
 	p := &program{&console.Console{Out: &out}}
+	form := issued(t, "t", noon)
+	form.ClientConfig.Object = false
+	if err := p.give(&cluster{Server: "https://k:6443"}, form, nil, ""); said(err) != "the server's answer holds no client configuration in JSON" || out.Len() > 0 {
+		t.Errorf("%q, %v", &out, err)
+	}
 	if err := p.printCredential(cloud); !strings.HasPrefix(said(err), "making an exec credential for cloud: ") || out.Len() > 0 {
 		t.Errorf("%q, %v", &out, err)
 	}
@@ -622,6 +639,25 @@ func TestASharedLeaseLivesLongEnough(t *testing.T) {
 		if _, err := p.sharedLease(t.Context(), registry, v1.LeaseRequest{VIM: "v"}, time.Hour); err != nil || asked != want {
 			t.Errorf("with %v left: asked %d times, %v; want %d", left, asked, err, want)
 		}
+	}
+}
+
+// A lease that the server does not know, or does not give, is asked for once.
+func TestALeaseThatIsRefusedIsAskedForOnce(t *testing.T) {
+	x := newPlugin(t)
+	x.wish = wish{standing: "l"}
+	x.status = http.StatusNotFound
+	if out, err := x.call(""); client.Status(err) != http.StatusNotFound || out != "" || fmt.Sprint(x.asked) != fmt.Sprint([]string{askLease}) {
+		t.Errorf("one that stands: %q, %v, asked %q", out, err, x.asked)
+	}
+	asked := 0
+	registry := remoteBroker(t, func(w http.ResponseWriter, _ *http.Request) {
+		asked++
+		w.WriteHeader(http.StatusForbidden)
+	})
+	p := &program{&console.Console{Now: func() time.Time { return noon }}}
+	if _, err := p.sharedLease(t.Context(), registry, v1.LeaseRequest{VIM: "v"}, time.Hour); client.Status(err) != http.StatusForbidden || asked != 1 {
+		t.Errorf("a shared one: %v, asked %d times", err, asked)
 	}
 }
 

@@ -126,13 +126,15 @@ func TestExecRunsACommandWithALease(t *testing.T) {
 		err    string
 		asked  []string
 	}{
-		"well":              {nil, []string{"edge", "--", "sh", "-c", see + "0"}, 0, "edge l  other\ntyped", "", []string{issue, revoke}},
-		"by a flag":         {nil, []string{"--vim", "edge", "--", "sh", "-c", see + "0"}, 0, "edge l  other\ntyped", "", []string{issue, revoke}},
-		"with a code":       {nil, []string{"edge", "--", "sh", "-c", see + "3"}, 3, "edge l  other\ntyped", "", []string{issue, revoke}},
-		"no such command":   {nil, []string{"edge", "--", "/nowhere/tool"}, 127, "", "vimbroker: /nowhere/tool: executable file not found in $PATH\n", nil},
-		"no program":        {nil, []string{"edge", "--", plain}, 126, "", "vimbroker: " + plain + ": permission denied\n", nil},
-		"refused":           {func(r *run) { r.issue = 403 }, []string{"edge", "--", "true"}, 125, "", "vimbroker: the broker's address answered 403 Forbidden\n", []string{issue}},
-		"another project's": {nil, []string{"acme/edge", "--", "true"}, 125, "", "vimbroker: the broker's address answered 404 Not Found\n", []string{"GET /v1/vims"}},
+		"well":                {nil, []string{"edge", "--", "sh", "-c", see + "0"}, 0, "edge l  other\ntyped", "", []string{issue, revoke}},
+		"by a flag":           {nil, []string{"--vim", "edge", "--", "sh", "-c", see + "0"}, 0, "edge l  other\ntyped", "", []string{issue, revoke}},
+		"with a code":         {nil, []string{"edge", "--", "sh", "-c", see + "3"}, 3, "edge l  other\ntyped", "", []string{issue, revoke}},
+		"with the least code": {nil, []string{"edge", "--", "sh", "-c", see + "1"}, 1, "edge l  other\ntyped", "", []string{issue, revoke}},
+		"of a project":        {nil, []string{"edge", "--project", "acme", "--", "true"}, 125, "", "vimbroker: the broker's address answered 404 Not Found\n", []string{"GET /v1/vims"}},
+		"no such command":     {nil, []string{"edge", "--", "/nowhere/tool"}, 127, "", "vimbroker: /nowhere/tool: executable file not found in $PATH\n", nil},
+		"no program":          {nil, []string{"edge", "--", plain}, 126, "", "vimbroker: " + plain + ": permission denied\n", nil},
+		"refused":             {func(r *run) { r.issue = 403 }, []string{"edge", "--", "true"}, 125, "", "vimbroker: the broker's address answered 403 Forbidden\n", []string{issue}},
+		"another project's":   {nil, []string{"acme/edge", "--", "true"}, 125, "", "vimbroker: the broker's address answered 404 Not Found\n", []string{"GET /v1/vims"}},
 		"no answer": {
 			func(r *run) { r.issue = -1 },
 			[]string{"edge", "--", "true"},
@@ -220,6 +222,29 @@ func TestExecAsksForWhatItsFlagsSay(t *testing.T) {
 	if code != 125 || len(r.asked) > 0 || !strings.Contains(r.err.String(), "removing files of an earlier exec that was killed: ") ||
 		!strings.Contains(r.err.String(), "\nvimbroker: making a directory for the lease's files: ") {
 		t.Errorf("code %d, asked %q, said %q", code, r.asked, &r.err)
+	}
+}
+
+// What may follow a flag is known, and what a flag is without a value is shown.
+func TestFlagsOfLeasesAreCompleted(t *testing.T) {
+	p := &program{&console.Console{}}
+	for _, c := range Commands(p.Console) {
+		for _, flag := range []string{"vim", "role", "namespace"} {
+			if complete, ok := c.GetFlagCompletionFunc(flag); !ok || complete == nil {
+				t.Errorf("%s: --%s is not completed", c.Name(), flag)
+			}
+		}
+	}
+	if ttl := p.credentialCommand().Flags().Lookup("ttl"); ttl.DefValue != "1h0m0s" || ttl.Value.String() != "1h0m0s" || ttl.Usage != "wished lifetime, like 30m" {
+		t.Errorf("--ttl is %+v", ttl)
+	}
+	f := Flags{Ttl: 1}
+	if got := f.Request("v", clientconfig.JSON); got.TTL != "1ns" || got.VIM != "v" || got.Format != "json" {
+		t.Errorf("asks for %+v", got)
+	}
+	f.Ttl = 0
+	if got := f.Request("v", clientconfig.JSON); got.TTL != "" {
+		t.Errorf("asks for %+v", got)
 	}
 }
 
@@ -408,13 +433,13 @@ func TestASignalBeforeTheCommandReachesIt(t *testing.T) {
 	}
 	s := catchSignals()
 	defer s.release()
-	s.remember(syscall.SIGTERM)
+	s.remember(syscall.SIGHUP) // the signal of the least number
 	c := exec.Command("sh", "-c", `read x < "$0"`, never)
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
-	if code, err := s.relay(c); code != 128+int(syscall.SIGTERM) || err != nil {
+	if code, err := s.relay(c); code != 128+int(syscall.SIGHUP) || err != nil {
 		t.Errorf("code %d, %v", code, err)
 	}
 }
