@@ -2,9 +2,9 @@ package server
 
 import (
 	"crypto/ecdsa"
+	"crypto/ed25519"
 	"crypto/elliptic"
 	"crypto/rand"
-	"crypto/rsa"
 	"crypto/x509"
 	"encoding/pem"
 	"errors"
@@ -58,7 +58,7 @@ func pkcs8(t *testing.T, key any) string {
 
 // Whatever is in the way of a file of init is said, and no configuration is written then: where it is, all is.
 func TestInitSaysWhatIsInItsWay(t *testing.T) {
-	rsaKey, err := rsa.GenerateKey(rand.Reader, 2048)
+	_, otherKey, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +101,10 @@ func TestInitSaysWhatIsInItsWay(t *testing.T) {
 		"a key that is no PEM":            {func(s *setup) { s.fill(t, "tls/ca.key", "x"); s.fill(t, "tls/ca.crt", string(authority)) }, "holds no PEM"},
 		"an authority that is none":       {func(s *setup) { s.fill(t, "tls/ca.key", pkcs8(t, ecKey)); s.fill(t, "tls/ca.crt", noPEM) }, "tls/ca.crt: x509: "},
 		"a key of another form":           {func(s *setup) { s.fill(t, "tls/ca.key", noPEM); s.fill(t, "tls/ca.crt", string(authority)) }, "ca.key holds no key in PKCS #8"},
-		"a key of another kind":           {func(s *setup) { s.fill(t, "tls/ca.key", pkcs8(t, rsaKey)); s.fill(t, "tls/ca.crt", string(authority)) }, "ca.key holds a key of another kind than init makes"},
+		"a key of another kind": {func(s *setup) {
+			s.fill(t, "tls/ca.key", pkcs8(t, otherKey))
+			s.fill(t, "tls/ca.crt", string(authority))
+		}, "ca.key holds a key of another kind than init makes"},
 	} {
 		s := choices(t)
 		c.in(s)
