@@ -171,7 +171,7 @@ func ran(t *testing.T, env console.Environment, make func(*program) *cobra.Comma
 	var stdout, stderr bytes.Buffer
 	p := &program{&console.Console{Out: &stdout, Err: &stderr, In: strings.NewReader(""), Env: env, Now: func() time.Time { return asked }, Version: "1.0.0"}}
 	c := make(p)
-	c.SetArgs(args)
+	c.SetArgs(append([]string{}, args...)) // none are not those of the test
 	c.SetOut(&stdout)
 	c.SetErr(&stderr)
 	c.SilenceErrors, c.SilenceUsage = true, true
