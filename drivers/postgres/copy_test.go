@@ -322,6 +322,41 @@ func (a altered) Dump(ctx context.Context, table string, columns []string, order
 	}
 }
 
+// failing is a source one of whose methods fails.
+type failing struct {
+	postgres.Origin
+	method string
+	err    error
+}
+
+func (f failing) Grow(ctx context.Context) error {
+	if f.method == "Grow" {
+		return f.err
+	}
+	return f.Origin.Grow(ctx)
+}
+
+func (f failing) Horizon(ctx context.Context) (int64, error) {
+	if f.method == "Horizon" {
+		return 0, f.err
+	}
+	return f.Origin.Horizon(ctx)
+}
+
+func (f failing) Tree(ctx context.Context) (tree.Head, error) {
+	if f.method == "Tree" {
+		return tree.Head{}, f.err
+	}
+	return f.Origin.Tree(ctx)
+}
+
+func (f failing) Tiles(ctx context.Context, wanted []tree.Tile) ([]tree.Tile, error) {
+	if f.method == "Tiles" {
+		return nil, f.err
+	}
+	return f.Origin.Tiles(ctx, wanted)
+}
+
 func TestCopyIsWholeOrNothing(t *testing.T) {
 	source := trial(t)
 	o := postgres.Options{DSN: secret.NewText(real.Postgres(t).DSN(t))}
@@ -348,6 +383,20 @@ func TestCopyIsWholeOrNothing(t *testing.T) {
 			}
 			return row, nil
 		}}, lost.Error()},
+		"a source without its tree's head": {altered{source, "audit_tree", func(int, []any) ([]any, error) { return nil, lost }}, lost.Error()},
+		"a list that is torn": {altered{source, "leases", func(_ int, row []any) ([]any, error) {
+			for i, v := range row {
+				if v == `["a","b"]` {
+					row[i] = `["a"`
+				}
+			}
+			return row, nil
+		}}, "unexpected end of JSON"},
+		"a source that does not grow": {failing{source, "Grow", lost}, lost.Error()},
+		"a source without a tree":     {failing{source, "Tree", lost}, lost.Error()},
+		"a source without a horizon":  {failing{source, "Horizon", lost}, lost.Error()},
+		"a source without tiles":      {failing{source, "Tiles", lost}, lost.Error()},
+		"a horizon behind the log":    {altered{source, "audit_horizon", func(_ int, row []any) ([]any, error) { row[len(row)-1] = int64(9999); return row, nil }}, "audit_horizon_only_grows"},
 	} {
 		if _, err := postgres.Copy(t.Context(), o, c.from); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("Copy of %s = %v, want %q", what, err, c.want)

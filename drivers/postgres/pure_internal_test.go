@@ -1,0 +1,212 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/secret"
+)
+
+// TestEachAnswerHasItsKind: of each class, of the codes that are apart from it, and of those around them.
+func TestEachAnswerHasItsKind(t *testing.T) {
+	const unique = "vim_name_once_per_project"
+	for _, c := range []struct {
+		said   pgconn.PgError
+		kind   error // nil: none of the broker's
+		detail string
+		text   bool // is shown
+	}{
+		{said: pgconn.PgError{Code: uniqueViolation, ConstraintName: unique}, kind: broker.ErrExists, detail: "the project has a VIM of this name"},
+		{said: pgconn.PgError{Code: "23514", ConstraintName: unique}, kind: broker.ErrInvalid, detail: "rule"},
+		{said: pgconn.PgError{Code: uniqueViolation, ConstraintName: "other"}, kind: broker.ErrInvalid, detail: "rule other"},
+		{said: pgconn.PgError{Code: "22001"}, kind: broker.ErrInvalid, detail: "cannot keep such a text"},
+		{said: pgconn.PgError{Code: "54000"}, kind: broker.ErrInvalid, detail: "cannot keep such a text"},
+		{said: pgconn.PgError{Code: undefinedTable}, kind: broker.ErrUnsupported, detail: "lacks a table", text: true},
+		{said: pgconn.PgError{Code: "42703"}, text: true},
+		{said: pgconn.PgError{Code: diskFull}, kind: broker.ErrNoSpace, text: true},
+		{said: pgconn.PgError{Code: readOnly}, kind: broker.ErrNoWrites, text: true},
+		{said: pgconn.PgError{Code: unsupported, Routine: refusesSetting}, kind: broker.ErrNoWrites, text: true},
+		{said: pgconn.PgError{Code: unsupported, Routine: "other"}},
+		{said: pgconn.PgError{Code: "42P02", Routine: refusesSetting}, text: true},
+		{said: pgconn.PgError{Code: "53200"}, kind: broker.ErrNoWrites, text: true},
+		{said: pgconn.PgError{Code: tooManyConnections}, kind: broker.ErrUnavailable, text: true},
+		{said: pgconn.PgError{Code: insufficientRight}, kind: broker.ErrUnavailable, text: true},
+		{said: pgconn.PgError{Code: serializationFailure}, kind: broker.ErrUnavailable},
+		{said: pgconn.PgError{Code: "XX000"}, kind: broker.ErrUnavailable, text: true},
+		{said: pgconn.PgError{Code: "P0001"}},
+	} {
+		c.said.Message = "canary"
+		err := translate(fmt.Errorf("asking: %w", &c.said))
+		var e *broker.Error
+		if known := errors.As(err, &e); known != (c.kind != nil) || known && (!errors.Is(err, c.kind) || !strings.Contains(e.Detail, c.detail)) {
+			t.Errorf("%s %s is %v, want %v %q", c.said.Code, c.said.Routine, err, c.kind, c.detail)
+		}
+		var a *answer
+		if !errors.As(err, &a) || (a.text != "") != c.text {
+			t.Errorf("%s holds %+v, want its text: %v", c.said.Code, a, c.text)
+		}
+		if translate(err) != err { //nolint:errorlint // the very same
+			t.Errorf("%v is translated twice", err)
+		}
+	}
+}
+
+// TestALostConnectionIsUnavailable: whatever says that there is none.
+func TestALostConnectionIsUnavailable(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		lost bool
+	}{
+		{io.EOF, true},
+		{io.ErrUnexpectedEOF, true},
+		{os.ErrDeadlineExceeded, true},
+		{pgx.ErrTxClosed, true},
+		{&pgconn.ConnectError{Config: &pgconn.Config{}}, true},
+		{errors.New("conn closed"), true},
+		{errors.New("closed pool"), true},
+		{errors.New("conn closes"), false},
+		{pgx.ErrNoRows, false},
+	} {
+		var l *lost
+		if err := translate(c.err); errors.As(err, &l) != c.lost || errors.Is(err, broker.ErrUnavailable) != c.lost || !errors.Is(err, c.err) {
+			t.Errorf("%v is %v, want it lost: %v", c.err, err, c.lost)
+		}
+	}
+	if err := translate(nil); err != nil {
+		t.Errorf("no error is %v", err)
+	}
+}
+
+// TestWhatOpeningSays of an answer that has no words of its own, and of silence.
+func TestWhatOpeningSays(t *testing.T) {
+	for want, err := range map[string]error{
+		"see the database's log":            translate(&pgconn.PgError{Code: "58000", Message: "out of luck"}),
+		"the database does not answer in t": translate(fmt.Errorf("asking: %w", errors.Join(os.ErrDeadlineExceeded, context.DeadlineExceeded))),
+		"cannot be read":                    broker.Invalid("dsn", "cannot be read"),
+	} {
+		said := opening(err)
+		var e *broker.Error
+		if !errors.As(said, &e) || !strings.Contains(e.Detail+e.Remedy, want) {
+			t.Errorf("opening says %v (%+v), want %q", said, e, want)
+		}
+	}
+	canary := translate(errors.New("conn closed"))
+	if said := opening(canary); said != canary { //nolint:errorlint // the very same
+		t.Errorf("opening says %v of what it does not know", said)
+	}
+}
+
+func TestThisMachineIsLocal(t *testing.T) {
+	for host, want := range map[string]bool{
+		"/var/run": true, "@abstract": true, "localhost": true, "127.0.0.1": true, "[::1]": true, "::1": true,
+		"10.0.0.1": false, "localhost.example": false, "db": false, "": false,
+	} {
+		if got := local(host); got != want {
+			t.Errorf("local(%q) = %v", host, got)
+		}
+	}
+}
+
+func TestWaitingForAConnectionIsBounded(t *testing.T) {
+	for text, want := range map[string]time.Duration{"": connectLimit, "&connect_timeout=4": 4 * time.Second, "&connect_timeout=5": connectLimit, "&connect_timeout=6": connectLimit} {
+		o := Options{DSN: secret.NewText("postgres://u@db.example/db?sslmode=verify-full" + text)}
+		o.complete()
+		c, err := o.pool()
+		if err != nil || c.ConnConfig.ConnectTimeout != want {
+			t.Errorf("%q: %v, %v; want %v", text, c.ConnConfig.ConnectTimeout, err, want)
+		}
+		if p := c.ConnConfig.RuntimeParams; p["application_name"] != "vimbroker" || p["timezone"] != "UTC" || p["lock_timeout"] != "10000" {
+			t.Errorf("the session is %v", p)
+		}
+	}
+	o := Options{DSN: secret.NewText("postgres://u@db.example/db?sslmode=verify-full&application_name=other")}
+	o.complete()
+	if c, err := o.pool(); err != nil || c.ConnConfig.RuntimeParams["application_name"] != "other" {
+		t.Errorf("with a name of its own: %v", err)
+	}
+}
+
+func TestDatabasesAreToldApart(t *testing.T) {
+	of := func(dsn string) Options { return Options{DSN: secret.NewText(dsn)} }
+	one := of("postgres://u:p@db.example/a?sslmode=disable")
+	for _, c := range []struct {
+		a, b Options
+		want bool
+	}{
+		{one, of("postgres://other@db.example:5432/a?sslmode=require"), true},
+		{one, of("postgres://u:p@db.example/b?sslmode=disable"), false},
+		{one, of("postgres://u:p@db.example:5433/a?sslmode=disable"), false},
+		{one, of("words"), false},
+		{of("words"), one, false},
+		{of("words"), of("words"), false},
+	} {
+		if got := SameDatabase(c.a, c.b); got != c.want {
+			t.Errorf("SameDatabase(%s, %s) = %v", c.a.DSN.Reveal(), c.b.DSN.Reveal(), got)
+		}
+	}
+}
+
+func TestMarksAreNumbered(t *testing.T) {
+	for text, want := range map[string]string{
+		`a`: `a`, `? ?`: `$1 $2`, `?0 ?9 ?/ ?:`: `$0 $9 $1/ $2:`, `?3, ?`: `$3, $1`,
+	} {
+		if got := numbered(text); got != want {
+			t.Errorf("numbered(%s) = %s, want %s", text, got, want)
+		}
+	}
+}
+
+func TestMomentsAreReadAnew(t *testing.T) {
+	at := time.Date(2031, 5, 6, 7, 8, 9, 0, time.FixedZone("east", 3600))
+	for _, c := range []struct {
+		stored pgtype.Timestamptz
+		want   time.Time
+	}{
+		{pgtype.Timestamptz{Time: at, Valid: true}, at.UTC()},
+		{pgtype.Timestamptz{Time: at}, time.Time{}},
+		{pgtype.Timestamptz{Time: at, Valid: true, InfinityModifier: pgtype.NegativeInfinity}, time.Time{}},
+	} {
+		got := time.Unix(1, 0)
+		if err := (&moment{&got}).ScanTimestamptz(c.stored); err != nil || got != c.want { // the zone too
+			t.Errorf("%+v is read as %v, %v; want %v", c.stored, got, err, c.want)
+		}
+	}
+}
+
+// TestValuesOfASourceAreKeptInOurTypes: numbers become times and truths, JSON becomes lists.
+func TestValuesOfASourceAreKeptInOurTypes(t *testing.T) {
+	for _, c := range []struct {
+		of   string
+		v    any
+		want string
+	}{
+		{"timestamp with time zone", int64(0), fmt.Sprint(stamp(time.Time{}))},
+		{"timestamp with time zone", int64(5), fmt.Sprint(stamp(time.UnixMicro(5)))},
+		{"timestamp with time zone", "text", "text"},
+		{"boolean", int64(0), "false"},
+		{"boolean", int64(1), "true"},
+		{"boolean", "text", "text"},
+		{"bigint", int64(1), "1"},
+		{"ARRAY", `["a","b"]`, "[a b]"},
+		{"ARRAY", `[]`, "[]"},
+	} {
+		got, err := column{Type: c.of}.value(c.v)
+		if err != nil || fmt.Sprint(got) != c.want {
+			t.Errorf("%v of type %s is %v, %v; want %s", c.v, c.of, got, err, c.want)
+		}
+	}
+	if _, err := (column{Type: "ARRAY"}).value(`["a"`); err == nil {
+		t.Error("a list that is torn is taken")
+	}
+}
