@@ -111,8 +111,6 @@ func (all descriptions) sendTo(ch chan<- *prometheus.Desc) {
 }
 
 var metrics = described(func(desc describing) {
-	desc("store_up", "1 if the store could be asked what it contains at this scrape.")
-	desc("vims", "VIMs by state.", "state")
 	desc("vim_health", "VIMs by type and by what their last check found.", "type", "status")
 	desc("leases", "Leases by state.", "state")
 	desc("lease_grades", "Live leases by what their holder can become.", "grade")
@@ -122,7 +120,6 @@ var metrics = described(func(desc describing) {
 	desc("audit_unanchored_seconds",
 		"How long the oldest audit entry has waited that no checkpoint covers which every anchor has; 0 without anchors.")
 	desc("audit_sink_behind_seconds", "Age of the oldest audit entry that is still to be delivered to a sink.", "sink")
-	desc("audit_sink_waiting_entries", "Audit entries that are still to be delivered to a sink.", "sink")
 	desc("audit_sink_skipped_entries_total", "Audit entries that a sink of best effort has missed for ever.", "sink")
 	desc("audit_sink_late", "1 if a sink is further behind than it may be; where it is required, only revocations go on.", "sink")
 	desc("jobs_due", "Jobs that wait for a worker or are under way.")
