@@ -70,7 +70,7 @@ func TestOtherParameters(t *testing.T) {
 // Each address is asked for by itself; a subnet without one asks for any of it.
 func TestAddressesThatAreFixed(t *testing.T) {
 	cp := sol003.ExtCP{CPDID: "CP1", Config: map[string]sol003.CPConfig{"c": {Protocol: []sol003.CPProtocol{
-		{Address: sol003.CPAddress{IPs: []sol003.IPAddresses{
+		{Address: sol003.IPOverEthernet{IPs: []sol003.IPAddresses{
 			{Fixed: []string{"10.0.0.1", "10.0.0.2"}, SubnetID: "s1"}, {SubnetID: "s2"}, {Fixed: []string{"10.0.1.1"}}, {},
 		}}},
 	}}}}
