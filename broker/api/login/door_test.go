@@ -37,6 +37,7 @@ const issuer = "https://broker.example:8443"
 type bench struct {
 	clients *oauth.Clients
 	t       *testing.T
+	open    func(login.Tokens) http.Handler
 	handler http.Handler
 	tokens  *oauth.Tokens
 	leases  holder
@@ -88,9 +89,15 @@ func newBench(t *testing.T, limits api.Limits) *bench {
 		t.Fatal(err)
 	}
 	b.id, b.plain, b.clients = c.ID, plain.Reveal(), clients
-	b.handler = api.New(api.Options{
-		Doors: []api.Door{login.Door(login.Options{Tokens: b.tokens, Clients: clients, Leases: &b.leases, Now: func() time.Time { return now }})}, Authenticator: b.tokens, Vitals: none{}, Log: log, Limits: limits, Registry: prometheus.NewRegistry(),
-	})
+	b.open = func(tokens login.Tokens) http.Handler {
+		return api.New(api.Options{
+			Doors: []api.Door{login.Door(login.Options{
+				Tokens: tokens, Clients: clients, Callers: issuers{}, Leases: &b.leases, Now: func() time.Time { return now },
+			})},
+			Authenticator: b.tokens, Vitals: none{}, Log: log, Limits: limits, Registry: prometheus.NewRegistry(),
+		})
+	}
+	b.handler = b.open(b.tokens)
 	t.Cleanup(func() {
 		if strings.Contains(b.log.String(), b.plain) || strings.Contains(b.log.String(), basic(b.id, b.plain)) {
 			t.Errorf("the log holds a secret:\n%s", &b.log)
