@@ -1,0 +1,346 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/job"
+	"github.com/vimbroker/vimbroker/policy/audit"
+)
+
+// frail is SQLite's driver, whose calls fail where a test says so.
+type frail struct {
+	driver.Driver
+	mu    sync.Mutex
+	fails func(step string) bool
+}
+
+func (f *frail) step(step string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.fails(step) {
+		return errStumbled
+	}
+	return nil
+}
+
+// set says which steps fail from now on.
+func (f *frail) set(fails func(step string) bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.fails = fails
+}
+
+var theFrail = sync.OnceValue(func() *frail {
+	plain, err := sql.Open("sqlite", ":memory:")
+	if err != nil {
+		panic(err)
+	}
+	f := &frail{Driver: plain.Driver(), fails: func(string) bool { return false }}
+	sql.Register("frail", f)
+	return f
+})
+
+// throughFrail has stores opened through the frail driver until the test ends.
+func throughFrail(t *testing.T) *frail {
+	t.Helper()
+	f, usual := theFrail(), ThroughDriver
+	ThroughDriver = "frail"
+	t.Cleanup(func() {
+		ThroughDriver = usual
+		f.set(func(string) bool { return false })
+	})
+	return f
+}
+
+func (f *frail) Open(name string) (driver.Conn, error) {
+	if err := f.step("open"); err != nil {
+		return nil, err
+	}
+	c, err := f.Driver.Open(strings.Replace(name, "synchronous(FULL)", "synchronous(OFF)", 1)) // no power failure here
+	if err != nil {
+		return nil, err
+	}
+	return &frailConn{c.(conn), f}, nil
+}
+
+type frailConn struct {
+	conn
+	f *frail
+}
+
+func (c *frailConn) PrepareContext(ctx context.Context, text string) (driver.Stmt, error) {
+	if err := c.f.step("prepare " + text); err != nil {
+		return nil, err
+	}
+	s, err := c.conn.PrepareContext(ctx, text)
+	if err != nil {
+		return nil, err
+	}
+	return &frailStmt{s.(stmt), c.f, text}, nil
+}
+
+func (c *frailConn) BeginTx(ctx context.Context, o driver.TxOptions) (driver.Tx, error) {
+	if err := c.f.step("begin"); err != nil {
+		return nil, err
+	}
+	tx, err := c.conn.BeginTx(ctx, o)
+	return frailTx{tx, c.f}, err
+}
+
+func (c *frailConn) ExecContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Result, error) {
+	if err := c.f.step("exec " + text); err != nil {
+		return nil, err
+	}
+	return c.conn.ExecContext(ctx, text, args)
+}
+
+func (c *frailConn) QueryContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Rows, error) {
+	return c.f.query(text, func() (driver.Rows, error) { return c.conn.QueryContext(ctx, text, args) })
+}
+
+func (c *frailConn) Close() error {
+	return errors.Join(c.conn.Close(), c.f.step("close"))
+}
+
+type frailTx struct {
+	driver.Tx
+	f *frail
+}
+
+func (t frailTx) Commit() error {
+	if err := t.f.step("commit"); err != nil {
+		return errors.Join(err, t.Rollback())
+	}
+	return t.Tx.Commit()
+}
+
+type frailStmt struct {
+	stmt
+	f    *frail
+	text string
+}
+
+func (s *frailStmt) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
+	if err := s.f.step("exec " + s.text); err != nil {
+		return nil, err
+	}
+	return s.stmt.ExecContext(ctx, args)
+}
+
+func (s *frailStmt) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
+	return s.f.query(s.text, func() (driver.Rows, error) { return s.stmt.QueryContext(ctx, args) })
+}
+
+func (f *frail) query(text string, query func() (driver.Rows, error)) (driver.Rows, error) {
+	if err := f.step("query " + text); err != nil {
+		return nil, err
+	}
+	found, err := query()
+	return frailRows{found, f, text}, err
+}
+
+type frailRows struct {
+	driver.Rows
+	f    *frail
+	text string
+}
+
+func (r frailRows) Next(into []driver.Value) error {
+	if err := r.f.step("next " + r.text); err != nil {
+		return err
+	}
+	return r.Rows.Next(into)
+}
+
+// TestAStoreThatCannotBeOpenedSaysSo: each step of opening it fails once, of a new file and of one that is there. Of the
+// statements that are prepared, the first two do, and the last.
+func TestAStoreThatCannotBeOpenedSaysSo(t *testing.T) {
+	f := throughFrail(t)
+	old := filepath.Join(t.TempDir(), "old.db")
+	_ = mustOpen(t, old).Close()
+	for _, path := range []string{"", old} {
+		var steps []string
+		open := func() error {
+			at := path
+			if at == "" {
+				at = filepath.Join(t.TempDir(), "new.db")
+			}
+			s, err := Open(t.Context(), Options{Path: at})
+			if err == nil {
+				err = s.Close()
+			}
+			return err
+		}
+		f.set(func(step string) bool { steps = append(steps, step); return false })
+		if err := open(); err != nil {
+			t.Fatal(err)
+		}
+		var chosen []int
+		var prepared []int
+		for n, step := range steps {
+			if strings.HasPrefix(step, "prepare ") {
+				prepared = append(prepared, n)
+			} else {
+				chosen = append(chosen, n)
+			}
+		}
+		for _, n := range append(chosen, prepared[0], prepared[1], prepared[len(prepared)-1]) {
+			at := 0
+			f.set(func(string) bool { at++; return at == n+1 })
+			if err := open(); !errors.Is(err, errStumbled) {
+				t.Errorf("where this fails, Open and Close of %q = %v: %s", path, err, steps[n])
+			}
+		}
+		f.set(func(string) bool { return false })
+		if err := open(); err != nil {
+			t.Errorf("Open of %q after failed ones = %v", path, err)
+		}
+	}
+}
+
+// TestWhatSQLiteFailsAtIsSaid: a step of each way that the store asks SQLite fails.
+func TestWhatSQLiteFailsAtIsSaid(t *testing.T) {
+	f := throughFrail(t)
+	s := mustOpen(t, filepath.Join(t.TempDir(), "broker.db"))
+	ctx := t.Context()
+	if err := s.Append(ctx, entryOf("before")); err != nil {
+		t.Fatal(err)
+	}
+	claimed := job.WithClaim(ctx, job.Claim{Job: job.Job{Kind: "k", Subject: "s"}})
+	fresh := func(do func() error) func() error { // the end of the log is read again
+		return func() error { s.end = 0; return do() }
+	}
+	add := func() error { return s.Append(ctx, entryOf("x")) }
+	since := func() error {
+		_, err := s.Entries(ctx, audit.Query{Since: time.Unix(1, 0), Limit: 1})
+		return err
+	}
+	dump := func() (err error) {
+		for _, err = range s.Dump(ctx, "audit_entries", []string{"seq"}, "seq") { //nolint:revive // the last one counts
+		}
+		return err
+	}
+	vim := func() error { _, err := s.VIM(ctx, "v"); return err }
+	find := func() error {
+		_, err := s.UpdateVIM(ctx, "v", func(*broker.VIM) error { return nil }, entryOf("x"))
+		return err
+	}
+	for _, c := range []struct {
+		step string
+		do   func() error
+	}{
+		{"query SELECT 1 FROM jobs", func() error { return s.write(claimed, func(txn) error { return nil }) }},
+		{"next SELECT 1 FROM jobs", func() error { return s.write(claimed, func(txn) error { return nil }) }},
+		{"begin", add},
+		{"commit", add},
+		{"query SELECT seq FROM audit_entries", fresh(add)},
+		{"next SELECT seq FROM audit_entries", fresh(add)},
+		{"exec INSERT INTO audit_entries", add},
+		{"query SELECT count(*) FROM (SELECT 1 FROM audit_entries", since},
+		{"next SELECT count(*) FROM (SELECT 1 FROM audit_entries", since},
+		{"query SELECT seq, time", since},
+		{"next SELECT seq, time", since},
+		{"query SELECT seq FROM audit_entries ORDER BY seq", dump},
+		{"next SELECT seq FROM audit_entries ORDER BY seq", dump},
+		{"prepare FROM vims v LEFT JOIN", vim},
+		{"query FROM vims v LEFT JOIN", vim},
+		{"next FROM vims v LEFT JOIN", vim},
+		{"query FROM vims v LEFT JOIN", find},
+		{"next FROM vims v LEFT JOIN", find},
+		{"exec UPDATE jobs SET due_at", func() error { return s.Run(ctx, nil, slog.New(slog.DiscardHandler)) }},
+		{"query FROM sqlite_", func() error { _, err := s.Unguarded(ctx); return err }},
+		{"next FROM sqlite_", func() error { _, err := s.Unguarded(ctx); return err }},
+	} {
+		met := ""
+		kind, text, _ := strings.Cut(c.step, " ")
+		f.set(func(step string) bool {
+			if strings.HasPrefix(step, kind) && strings.Contains(strings.Join(strings.Fields(step), " "), text) {
+				met = step
+				return true
+			}
+			return false
+		})
+		if err := c.do(); met == "" || !errors.Is(err, errStumbled) {
+			t.Errorf("where %q fails it is %v (it was asked: %v)", c.step, err, met != "")
+		}
+	}
+	f.set(func(step string) bool { return strings.HasPrefix(step, "query SELECT EXISTS") })
+	if !s.ungrown(ctx) {
+		t.Error("there is nothing to take up where nobody can tell")
+	}
+	f.set(func(string) bool { return false })
+	if got := allEntries(t, s); len(got) != 1 {
+		t.Errorf("%d entries, want the one before", len(got))
+	}
+}
+
+// TestADumpHasItsOrderAndEndsWhereItsReaderDoes reads stored rows.
+func TestADumpHasItsOrderAndEndsWhereItsReaderDoes(t *testing.T) {
+	s := mustOpen(t, filepath.Join(t.TempDir(), "broker.db"))
+	for _, resource := range []string{"b", "c", "a"} {
+		if err := s.Append(t.Context(), entryOf(resource)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		order, want string
+		most        int
+	}{{"", "b1c2a3", 9}, {"resource", "a3b1c2", 9}, {"resource", "a3b1", 2}} {
+		got := ""
+		for row, err := range s.Dump(t.Context(), "audit_entries", []string{"resource", "seq"}, c.order) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got += fmt.Sprint(row...); len(got) == 2*c.most {
+				break
+			}
+		}
+		if got != c.want {
+			t.Errorf("a dump by %q, of at most %d rows: %s, want %s", c.order, c.most, got, c.want)
+		}
+	}
+}
+
+// TestADirectoryThatIsNoneIsRefused, and what stands where the store's files belong.
+func TestADirectoryThatIsNoneIsRefused(t *testing.T) {
+	for what, c := range map[string]struct {
+		make func(dir string) error
+		path string
+		want string
+	}{
+		"no path":              {func(string) error { return nil }, "", "no database file is named"},
+		"a file above":         {func(dir string) error { return os.WriteFile(filepath.Join(dir, "f"), nil, 0o600) }, "f/broker.db", "cannot be used"},
+		"a directory as lock":  {func(dir string) error { return os.Mkdir(filepath.Join(dir, "lock"), 0o700) }, "broker.db", "cannot be used"},
+		"a directory as file":  {func(dir string) error { return os.Mkdir(filepath.Join(dir, "broker.db"), 0o700) }, "broker.db", "is a directory"},
+		"a circle as its log":  {func(dir string) error { return os.Symlink("broker.db-wal", filepath.Join(dir, "broker.db-wal")) }, "broker.db", "too many levels"},
+		"a circle as its name": {func(dir string) error { return os.Symlink("c", filepath.Join(dir, "c")) }, "c/broker.db", "cannot be used"},
+	} {
+		dir := t.TempDir()
+		if err := errors.Join(os.Chmod(dir, 0o700), c.make(dir)); err != nil {
+			t.Fatal(err)
+		}
+		path := c.path
+		if path != "" {
+			path = filepath.Join(dir, path)
+		}
+		s, err := Open(t.Context(), Options{Path: path})
+		if err == nil {
+			_ = s.Close()
+		}
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("Open of %s = %v, want %q", what, err, c.want)
+		}
+	}
+}
