@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -68,8 +69,8 @@ func (p *program) translate(content []byte, flavour string, with tosca.Options, 
 	for _, text := range made.Warnings {
 		p.Say("%s", text)
 	}
-	fmt.Fprintf(p.Out, "%s", made.Manifests)
-	return err
+	_, written := fmt.Fprintf(p.Out, "%s", made.Manifests)
+	return errors.Join(err, written)
 }
 
 // printManifests prints what instances of a package are made of on Kubernetes.

@@ -100,11 +100,8 @@ only a digest. Nothing is sent to the server.`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			plain, digest := policy.NewToken()
 			t.SHA256 = digest
-			if life < 0 {
-				return console.Usagef(c, "--expires-in must be more than zero")
-			}
 			if life > 0 {
-				t.ExpiresAt = time.Now().Add(life)
+				t.ExpiresAt = p.Now().Add(life)
 			}
 			if _, err := policy.NewStaticTokens([]policy.StaticToken{t}); err != nil {
 				return console.Usage(c, err)
@@ -115,7 +112,7 @@ only a digest. Nothing is sent to the server.`,
 	flags := c.Flags()
 	flags.StringVar(&t.Name, "name", "", "the caller's name")
 	flags.StringVar(&t.Project, "project", "", "the project that it acts in")
-	console.DurationFlag(c, &life, "expires-in", "how long the server takes the token (default: without end)")
+	console.LifetimeFlag(c, &life, "expires-in", "how long the server takes the token (default: without end)")
 	flags.StringArrayVar(&t.Roles, "role", nil, "role: reader, member or project-admin of the project, or admin of all; can be repeated")
 	console.MustChoose(c, "role", policy.RoleAdmin, policy.RoleProjectAdmin, policy.RoleMember, policy.RoleReader)
 	p.OutputFlag(c)
