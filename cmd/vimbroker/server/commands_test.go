@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -213,6 +214,10 @@ func TestServeSaysWhatItNeeds(t *testing.T) {
 	if out, errs, code := ran(t, console.Environment{"HOME=/h"}, (*program).serveCommand, "--dev", "--check", "--log-level", "warn", "--log-format", "json"); code != 0 || out != "serve --dev has no fault\n" || errs != "" {
 		t.Errorf("serve --dev --check = %d %q %q", code, out, errs)
 	}
+	file := story.WriteFile(t, "c.yaml", "tokensFile: "+tokensFile(t)+"\n", 0o600)
+	fails(t, console.ExitFailed, "listen: must be host:port", (*program).serveCommand, "--config", file, "--check", "--listen", "nowhere")
+	fails(t, console.ExitFailed, "log.format: must be json or text", (*program).serveCommand, "--config", file, "--check", "--log-format", "xml")
+	fails(t, console.ExitFailed, "log.level: must be debug", (*program).serveCommand, "--config", file, "--check", "--log-level", "loud")
 	busy, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -317,6 +322,25 @@ func TestReloadWaitsForTheServer(t *testing.T) {
 	if o, err := p.reload(t.Context(), dir, os.Getpid()); err == nil || len(hangups) > 0 {
 		t.Errorf("a reload where nobody understands the last = %+v, %v; %d signals", o, err, len(hangups))
 	}
+	if err := os.Remove(filepath.Join(dir, outcomeFile)); err != nil {
+		t.Fatal(err)
+	}
+	looks := 0
+	once, stop := context.WithCancel(t.Context())
+	p.After = func(time.Duration) <-chan time.Time {
+		if looks++; looks > 1 { // the first look that saw a file was the last
+			stop()
+			return nil
+		}
+		tell("{")
+		now <- time.Time{}
+		return now
+	}
+	if o, err := p.reload(once, dir, os.Getpid()); err == nil || !strings.Contains(err.Error(), "unexpected end of JSON") || looks != 1 {
+		t.Errorf("a first reload that is told in part = %+v, %v", o, err)
+	}
+	stop()
+	<-hangups
 	tell(`{"id": "1"}`)
 	p.After = func(time.Duration) <-chan time.Time { return nil }
 	over, end := context.WithCancel(t.Context())
@@ -334,5 +358,72 @@ func TestReloadWaitsForTheServer(t *testing.T) {
 	}
 	if _, err := p.reload(t.Context(), dir, gone.Pid); err == nil || !strings.Contains(err.Error(), "asking process "+strconv.Itoa(gone.Pid)+" to reload: ") {
 		t.Errorf("a reload of a process that is gone: %v", err)
+	}
+}
+
+// heard collects what is written, and says when a text was.
+type heard struct {
+	mu    sync.Mutex
+	all   strings.Builder
+	text  string
+	found chan struct{}
+}
+
+func (h *heard) Write(p []byte) (int, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	before := strings.Contains(h.all.String(), h.text)
+	h.all.Write(p)
+	if !before && strings.Contains(h.all.String(), h.text) {
+		close(h.found)
+	}
+	return len(p), nil
+}
+
+// The try-out mode says what it is before it is ready, and a server by a configuration does not.
+func TestTheTryOutModeSaysWhatItIs(t *testing.T) {
+	dir := t.TempDir()
+	file := story.WriteFile(t, "c.yaml", "tokensFile: "+tokensFile(t)+"\nlisten: 127.0.0.1:0\ndataDir: "+dir+"/own\nlog: {format: text}\n", 0o600)
+	for mode, args := range map[string][]string{"dev": {"--dev", "--listen", "127.0.0.1:0", "--data-dir", dir + "/dev data"}, "file": {"--config", file}} {
+		errs := &heard{text: "msg=ready", found: make(chan struct{})}
+		p := &program{&console.Console{Out: errs, Err: errs, Env: console.Environment{"HOME=/h"}, Now: time.Now, Version: "1.0.0"}}
+		c := p.serveCommand()
+		c.SetArgs(args)
+		ctx, end := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- c.ExecuteContext(ctx) }()
+		select {
+		case <-errs.found:
+		case err := <-ended:
+			t.Fatalf("%s: %v, %s", mode, err, errs.all.String())
+		}
+		end()
+		if err := <-ended; err != nil {
+			t.Errorf("%s: %v", mode, err)
+		}
+		said := errs.all.String()
+		for _, part := range []string{"*** NOT FOR PRODUCTION", "export VIMBROKER_TOKEN_FILE='" + dir + "/dev data/dev-token'", "/ui/link/"} {
+			if strings.Contains(said, part) != (mode == "dev") {
+				t.Errorf("%s: whether it says %q is wrong: %s", mode, part, said)
+			}
+		}
+		if !strings.Contains(said, "msg=stopped") || !strings.Contains(said, "msg=listening") {
+			t.Errorf("%s says %s", mode, said)
+		}
+	}
+}
+
+// How a reload went is in a file, or the log says that it is not.
+func TestAServerTellsHowAReloadWent(t *testing.T) {
+	log := new(strings.Builder)
+	to := slog.New(slog.NewTextHandler(log, nil))
+	dir := filepath.Join(t.TempDir(), "new")
+	outcome{Policies: "p1"}.tell(dir, to)
+	if o, err := told(dir); err != nil || o.Policies != "p1" || o.ID == "" || log.String() != "" {
+		t.Errorf("told is %+v, %v; the log says %s", o, err, log)
+	}
+	outcome{Policies: "p1"}.tell(filepath.Join(dir, outcomeFile), to)
+	if !strings.Contains(log.String(), "how the reload went is in no file") {
+		t.Errorf("the log says %s", log)
 	}
 }

@@ -207,6 +207,16 @@ func TestDoctorPrintsTheWorstFirst(t *testing.T) {
 	}
 }
 
+// What ends in a moment has not ended.
+func TestWhatEndsInAMoment(t *testing.T) {
+	for left, want := range map[time.Duration]string{-1: findingFault, 0: findingFault, 1: findingWarning, soon - 1: findingWarning, soon: findingOK} {
+		d := &doctor{now: asked}
+		if d.end("certificate", "it", asked.Add(left), "another"); d.findings[0].State != want || (d.findings[0].Remedy == "") != (want == findingOK) {
+			t.Errorf("what ends in %v: %+v, want %s", left, d.findings[0], want)
+		}
+	}
+}
+
 // The newest of the backups counts, wherever the walk comes to it, and one as old as may be is good.
 func TestTheNewestBackupCounts(t *testing.T) {
 	const within = 26 * time.Hour

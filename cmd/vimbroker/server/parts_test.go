@@ -10,13 +10,16 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/uuid"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/api"
 	"github.com/vimbroker/vimbroker/broker/oauth"
+	"github.com/vimbroker/vimbroker/broker/trust"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/files"
 	"github.com/vimbroker/vimbroker/drivers/barbican"
 	"github.com/vimbroker/vimbroker/policy"
@@ -308,6 +311,14 @@ func TestAServerSaysWhyItIsNotReady(t *testing.T) {
 	if log.String() != "" {
 		t.Errorf("the log says %s", log)
 	}
+	s.ready.ending.Store(true)
+	waiting, stop := context.WithCancel(t.Context())
+	s.log = slog.New(slog.NewTextHandler(writer(func(p []byte) { stop(); log.Write(p) }), nil))
+	s.awaitReady(waiting, looked, never)
+	if n := strings.Count(log.String(), "serving, and not ready yet"); n != 1 || !strings.Contains(log.String(), "ending: send new requests to another server") {
+		t.Errorf("the log says %d times why: %s", n, log)
+	}
+	s.ready.ending.Store(false)
 	ready := 0
 	if s.awaitReady(t.Context(), looked, func() { ready++ }); ready != 1 {
 		t.Errorf("ready was called %d times", ready)
@@ -360,5 +371,75 @@ func TestACertificateThatCountsForNothing(t *testing.T) {
 			return
 		}
 		t.Errorf("the log has %+v", entries)
+	}
+}
+
+// writer takes what is written.
+type writer func([]byte)
+
+func (w writer) Write(p []byte) (int, error) { w(p); return len(p), nil }
+
+// What happens to a server is in the audit log, or the server's log says that it is not.
+func TestWhatHappensToAServerIsRecorded(t *testing.T) {
+	s, _ := tryOut(t, func(*config) {})
+	log := new(strings.Builder)
+	s.log = slog.New(slog.NewTextHandler(log, nil))
+	s.recordStart(t.Context(), audit.DetailVersion, "v0")
+	s.record(t.Context(), audit.ServerReload, audit.Done, audit.DetailTaken, "tls")
+	entries, err := s.broker.Entries(t.Context(), devAdmin(), audit.Query{Limit: 3})
+	if err != nil || len(entries) != 3 || entries[1].Action != audit.ServerReload || entries[1].Detail[audit.DetailTaken] != "tls" || entries[2].Detail[audit.DetailVersion] != "v0" || log.String() != "" {
+		t.Errorf("the audit log has %+v, %v; the log says %s", entries, err, log)
+	}
+	if err := s.store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s.recordStart(t.Context())
+	s.record(t.Context(), audit.ServerReload, audit.Done)
+	if said := log.String(); !strings.Contains(said, "the audit log does not say that the server starts") || !strings.Contains(said, "the audit log does not say what happened to the server") {
+		t.Errorf("the log says %s", said)
+	}
+}
+
+// A server alone on its database is known by its host; a key store that does not close is told.
+func TestAServerIsKnownByItsHost(t *testing.T) {
+	s, _ := tryOut(t, func(*config) {})
+	s.broker.Probe(t.Context())
+	host, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all, err := s.broker.Replicas(t.Context(), devAdmin()); err != nil || len(all) != 1 || all[0].ID != host || all[0].Version != "v0" {
+		t.Errorf("replicas %+v, %v, want %s", all, err, host)
+	}
+	closed := s.keys[0].close
+	s.keys[0].close = func() error { return errors.Join(closed(), errDisk) }
+	if err := s.Close(); !errors.Is(err, errDisk) {
+		t.Errorf("closing a key store fails: %v", err)
+	}
+}
+
+// Others are asked about a token only where its entry cannot tell by itself.
+func TestWhomATokenIsAskedOf(t *testing.T) {
+	b := newTrusting(t)
+	for what, c := range map[string]struct {
+		token string
+		want  bool
+	}{"an issuer's whose keys are known": {b.issuer.Token("alice", nil), false}, "a static one": {b.admin, false}, "an opaque one": {"gAAAAA", false}} {
+		if got := b.asksOthers(c.token); got != c.want {
+			t.Errorf("others are asked about a token, %s: %v", what, got)
+		}
+	}
+}
+
+// Behind a proxy that tells callers' certificates the table may begin to have such; without TLS and proxy that needs a restart.
+func TestCertificatesComeWithTLSOrAProxy(t *testing.T) {
+	for _, proxy := range []bool{true, false} {
+		now := config{policies: mustPolicies(t), egress: &projectRules{}, proxies: api.Proxies{ClientCert: proxy}}
+		next := now
+		next.Trust = []trustConfig{{TrustEntry: files.TrustEntry{Authority: trust.Authority{Name: "mesh", Certificates: &trust.Certificates{CA: string(newPKI(t).PEM)}}}}}
+		taken, restart := newLive(now).replace(next)
+		if slices.Contains(taken, trustKey) != proxy || slices.Contains(restart, trustKey) == proxy {
+			t.Errorf("behind a proxy, %v: taken %v, needing a restart %v", proxy, taken, restart)
+		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/vimbroker/vimbroker/broker/strictyaml"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
@@ -135,6 +136,10 @@ func TestEachRuleOfTheConfiguration(t *testing.T) {
 		!strings.Contains(err.Error(), "tls: ") {
 		t.Errorf("a certificate in place of a key: %v", err)
 	}
+	c, err := loadConfig(story.WriteFile(t, "c.yaml", "tokensFile: "+tokens+"\nretention: {audit: 48h, leases: forever}\n", 0o600), console.Environment{"HOME=/h"}, keep)
+	if err != nil || c.Terms.Keep.Audit != 48*time.Hour || c.Terms.Keep.Leases != 0 {
+		t.Errorf("what is kept: %+v, %v", c.Terms.Keep, err)
+	}
 	for dev, want := range map[string][]string{
 		"127.0.0.1:0": nil, "nowhere": {listen},
 		"10.0.0.1:1": {"listen: --dev serves plain HTTP, so it listens on 127.0.0.1 or [::1] only; use --config for other addresses"},
@@ -165,6 +170,35 @@ func TestADatabaseAloneIsLoaded(t *testing.T) {
 	} {
 		if err := load("/nowhere"); !errors.Is(err, os.ErrNotExist) || !strings.HasPrefix(err.Error(), "reading the configuration: ") {
 			t.Errorf("%s of a configuration that is not there: %v", what, err)
+		}
+	}
+}
+
+// A file that is missing is one fault, not two.
+func TestAFileThatIsMissingIsOneFault(t *testing.T) {
+	const gone = ": open /gone: no such file or directory"
+	vault := "keyStores: [{vault: {address: \"https://v.example\", auth: {%s}}}]"
+	barbican := "keyStores: [{barbican: {authURL: \"https://k.example\", endpoint: \"https://b.example\", auth: {%s}}}]"
+	keystone := "trust: [{name: k, keystone: {authURL: \"https://k.example\", roles: {a: reader}, auth: {%s}}}]"
+	password, credential := "password: {userID: u, projectID: p, passwordFile: /gone}", "applicationCredential: {id: i, secretFile: /gone}"
+	for text, want := range map[string][]string{
+		"database: {postgres: {dsnFile: /gone}}":                                {"database.postgres.dsnFile" + gone},
+		fmt.Sprintf(vault, "appRole: {roleIDFile: /gone, secretIDFile: /gone}"): {"keyStores[0].vault.auth.appRole.roleIDFile" + gone, "keyStores[0].vault.auth.appRole.secretIDFile" + gone},
+		fmt.Sprintf(vault, "jwt: {role: r, tokenFile: /gone}"):                  {"keyStores[0].vault.auth.jwt.tokenFile" + gone},
+		fmt.Sprintf(vault, "tokenFile: /gone"):                                  {"keyStores[0].vault.auth.tokenFile" + gone},
+		fmt.Sprintf(barbican, password):                                         {"keyStores[0].barbican.auth.password.passwordFile" + gone},
+		fmt.Sprintf(barbican, credential):                                       {"keyStores[0].barbican.auth.applicationCredential.secretFile" + gone},
+		fmt.Sprintf(keystone, password):                                         {"trust[0].keystone.auth.password.passwordFile" + gone},
+		fmt.Sprintf(keystone, credential):                                       {"trust[0].keystone.auth.applicationCredential.secretFile" + gone},
+		"tls: {certFile: /gone, keyFile: /gone}":                                {"tls: loading the certificate /gone with its key" + gone},
+		"charts: {caFile: /gone}":                                               {"charts.caFile" + gone},
+		"oauth: {issuer: \"https://a.example\", caFile: /gone}":                 {"oauth.caFile" + gone},
+		"sol003: {signersFile: /gone, vnfmCAFile: /gone}":                       {"sol003.signersFile" + gone, "sol003.vnfmCAFile" + gone},
+		"sol003: {notifications: {caFile: /gone}}":                              {"sol003.notifications.caFile" + gone},
+	} {
+		_, err := loadConfig(story.WriteFile(t, "c.yaml", "tokensFile: "+tokensFile(t)+"\n"+text+"\n", 0o600), console.Environment{"HOME=/h"}, keep)
+		if got := faultsOf(t, err); !slices.Equal(got, want) {
+			t.Errorf("%s\nhas the faults\n  %s\nwant\n  %s", text, strings.Join(got, "\n  "), strings.Join(want, "\n  "))
 		}
 	}
 }

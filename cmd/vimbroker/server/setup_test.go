@@ -16,6 +16,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/vimbroker/vimbroker/broker/trust"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
@@ -191,6 +192,9 @@ func TestInitSaysTheNextSteps(t *testing.T) {
 	if text, err := os.ReadFile(s.path("vimbroker.yaml")); err != nil || !strings.Contains(string(text), "caFile: "+ca) && !strings.Contains(string(text), "caFile: '"+ca+"'") {
 		t.Errorf("the configuration does not name %s: %s, %v", ca, text, err)
 	}
+	if !strings.Contains(out, " serve --config "+s.path("vimbroker.yaml")+"\n") {
+		t.Errorf("init does not say how the server is started: %q", out)
+	}
 	// Contexts that cannot be read stay as they are.
 	contexts := filepath.Join(home, ".config", "vimbroker", "contexts.yaml")
 	s = choices(t)
@@ -209,5 +213,24 @@ func TestInitSaysTheNextSteps(t *testing.T) {
 	p := &program{&console.Console{Out: full{}, Err: full{}, Env: console.Environment{"HOME=" + home}}}
 	if err := p.announceSetup(*s); !errors.Is(err, errDisk) {
 		t.Errorf("next steps that nobody reads: %v", err)
+	}
+}
+
+// An init whose next steps nobody reads fails; without a name of the server it takes those of the machine.
+func TestInitFails(t *testing.T) {
+	s := choices(t)
+	c := (&program{&console.Console{Out: full{}, Err: full{}, Env: console.Environment{"HOME=" + t.TempDir()}, Now: func() time.Time { return asked }}}).initCommand()
+	c.SetArgs([]string{"--dir", s.dir, "--state-dir", s.state, "--host", "a.example", "--user", s.owner})
+	c.SilenceErrors, c.SilenceUsage = true, true
+	if err := c.ExecuteContext(t.Context()); !errors.Is(err, errDisk) {
+		t.Errorf("init that cannot print = %v", err)
+	}
+	name, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.hosts = nil
+	if err := s.complete(); err != nil || strings.Join(s.hosts, " ") != name+" localhost 127.0.0.1 ::1" {
+		t.Errorf("the names of the machine are %v, %v", s.hosts, err)
 	}
 }
