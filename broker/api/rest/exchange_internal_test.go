@@ -54,16 +54,18 @@ func (d *domain) said(name string, args ...any) error {
 	return nil
 }
 
-type allRegistry struct{ *domain }
-type allLeaser struct{ *domain }
-type allAuditLog struct{ *domain }
-type allOverseer struct{ *domain }
-type allOAuthClients struct{ *domain }
-type allGrants struct{ *domain }
-type allTokenKeys struct{ *domain }
-type allClusters struct{ *domain }
-type allLinks struct{ *domain }
-type allTrust struct{ *domain }
+type (
+	allRegistry     struct{ *domain }
+	allLeaser       struct{ *domain }
+	allAuditLog     struct{ *domain }
+	allOverseer     struct{ *domain }
+	allOAuthClients struct{ *domain }
+	allGrants       struct{ *domain }
+	allTokenKeys    struct{ *domain }
+	allClusters     struct{ *domain }
+	allLinks        struct{ *domain }
+	allTrust        struct{ *domain }
+)
 
 func (allRegistry) Types() []broker.Type { return nil }
 
