@@ -94,11 +94,30 @@ func TestALookFailsWithWhatItNeeds(t *testing.T) {
 	if err := b.Observe(t.Context()); !errors.Is(err, errAway) {
 		t.Errorf("without knowing which are due: %v", err)
 	}
+	b.rows.fails["SaveDrift"] = errAway
+	if err := b.observeVIM(t.Context(), []Instance{alone}); !errors.Is(err, errAway) {
+		t.Errorf("what was seen cannot be kept: %v", err)
+	}
+	delete(b.rows.fails, "SaveDrift")
 	late, cancel := context.WithDeadline(t.Context(), time.Unix(0, 0))
 	defer cancel()
 	b.rows.drift = Drift{}
 	if err := b.observeVIM(late, []Instance{alone}); !errors.Is(err, context.DeadlineExceeded) || !b.rows.drift.TriedAt.IsZero() {
 		t.Errorf("at the end of the process: %v, wrote %+v", err, b.rows.drift)
+	}
+}
+
+// Turns that cannot be given now are left to the pass, and the log says so; else it says nothing.
+func TestTurnsThatAreLeftToThePass(t *testing.T) {
+	b := newBench(t)
+	b.nextTurns(t.Context())
+	if said := b.log.String(); said != "" {
+		t.Errorf("of turns that were given the log says %s", said)
+	}
+	b.rows.fails["GiveTurns"] = errAway
+	b.nextTurns(t.Context())
+	if said := b.log.String(); strings.Count(said, "the next pass does it") != 1 {
+		t.Errorf("of turns that were not given the log says %s", said)
 	}
 }
 

@@ -134,6 +134,29 @@ func TestKeeperTriesOn(t *testing.T) {
 	}
 }
 
+// An outage after another begins as the first did: with a word in the log, and a short pause.
+func TestKeeperForgetsAnOutageThatIsOver(t *testing.T) {
+	f, c, o := timed(t)
+	var logged bytes.Buffer
+	o.Log = slog.New(slog.NewTextHandler(&logged, nil))
+	s := mustOpen(t, o)
+	var k vault.Keeper
+	for outage := 1; outage <= 2; outage++ {
+		c.Add(k.Pass(t.Context(), s))
+		f.Fail(fake.Fault{Path: "^/v1/auth/", Times: -1, Kind: fake.Refuse, Status: 429})
+		for _, want := range []time.Duration{1, 2} {
+			pause := k.Pass(t.Context(), s)
+			within(t, pause, want*time.Second)
+			c.Add(pause)
+		}
+		f.Heal()
+		k.Pass(t.Context(), s)
+		if down, up := strings.Count(logged.String(), "cannot be kept alive"), strings.Count(logged.String(), "kept alive again"); down != outage || up != outage {
+			t.Errorf("after outage %d the log tells of %d, and of %d ends:\n%s", outage, down, up, &logged)
+		}
+	}
+}
+
 func TestKeeperLeavesATokenThatDoesNotExpire(t *testing.T) {
 	f, c, o := timed(t)
 	f.SetTTL(0, 0)
