@@ -71,6 +71,15 @@ func TestWorkEndsWithWhatKeepsItFromGoingOn(t *testing.T) {
 			b.Packages = shelved{fails: &broker.Error{Kind: broker.ErrNotFound, Detail: "the package is gone"}}
 		}, nil, RolledBack, "the package is gone"},
 		"a VIM that is gone": {Heal, []string{"edge"}, func(b *bench, _ *yielding) { delete(b.keys.vims, "edge") }, nil, RolledBack, "no such VIM"},
+		"a namespace that is gone": {Heal, []string{"edge"}, func(_ *bench, d *yielding) {
+			tries := 0
+			d.run = func(context.Context, func(Observation)) error {
+				if tries++; tries > 1 {
+					return nil // one that tries again passes
+				}
+				return &broker.Error{Kind: broker.ErrInvalid, Detail: "there is no namespace n", Cause: &broker.MissingNamespace{Name: "n"}}
+			}
+		}, nil, FailedTemp, "there is no namespace n"},
 		"leases that do not end after the work": {Heal, []string{"edge"}, func(b *bench, d *yielding) {
 			d.run = func(context.Context, func(Observation)) error {
 				b.keys.fails["EndOperation o"] = errAway
