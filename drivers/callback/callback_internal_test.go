@@ -33,8 +33,16 @@ func TestWhatIsKeptIsBounded(t *testing.T) {
 		meet(fmt.Sprint(n))
 	}
 	last := fmt.Sprint(kept + 9)
-	if meet(last); len(c.clients) > kept || asked != kept+10 {
-		t.Errorf("%d are kept, want at most %d; credentials were opened %d times", len(c.clients), kept, asked)
+	if meet(last); len(c.clients) != kept || asked != kept+10 {
+		t.Errorf("%d are kept, want %d; credentials were opened %d times", len(c.clients), kept, asked)
+	}
+	at.Add(keptFor - 1)
+	if meet(last); asked != kept+10 {
+		t.Errorf("credentials were opened %d times before %v", asked, keptFor)
+	}
+	at.Add(1)
+	if meet(last); asked != kept+11 || len(c.clients) != 1 {
+		t.Errorf("credentials were opened %d times after %v, and %d are kept; want the new one", asked, keptFor, len(c.clients))
 	}
 	if c.Forget(last); c.clients[last] != nil {
 		t.Error("one that was forgotten is kept")

@@ -172,15 +172,15 @@ func TestTheBrokerAuthenticates(t *testing.T) {
 	at.Add(2 * time.Second)
 	send("by a token whose end is near", "", []int{204}, post("t4"))
 	p.mu.Lock()
-	p.token = func(_ int, w http.ResponseWriter) {
+	p.token = func(n int, w http.ResponseWriter) {
 		w.Header().Set("Content-Type", "application/json")
-		fmt.Fprint(w, `{"access_token": "endless", "token_type": "Bearer"}`)
+		fmt.Fprintf(w, `{"access_token": "endless%d", "token_type": "Bearer"}`, n)
 	}
 	p.mu.Unlock()
 	at.Add(time.Minute)
-	send("by a token without an end", "", []int{204}, post("endless"))
+	send("by a token without an end", "", []int{204}, post("endless5"))
 	at.Add(time.Minute)
-	send("by that token, kept", "", []int{204}, post("endless"))
+	send("by that token, kept", "", []int{204}, post("endless5"))
 }
 
 // TestATokenEndpointThatFailsIsNamed, without what it wrote.
@@ -219,9 +219,12 @@ func TestATokenEndpointThatFailsIsNamed(t *testing.T) {
 func TestOurOwnFaultIsNoneOfTheSubscriber(t *testing.T) {
 	p := newPartner(t)
 	to := p.subscriber("s", subscription.Credentials{Certificate: true})
-	for _, c := range []*callback.Callback{p.meet(t, callback.Options{}), p.meet(t, callback.Options{CertFile: filepath.Join(t.TempDir(), "none"), KeyFile: "none"})} {
+	for want, c := range map[string]*callback.Callback{
+		"no client certificate any more": p.meet(t, callback.Options{}),
+		"certificate cannot be read":     p.meet(t, callback.Options{CertFile: filepath.Join(t.TempDir(), "none"), KeyFile: "none"}),
+	} {
 		for what, err := range map[string]error{"Send": c.Send(t.Context(), to, nil), "Test": c.Test(t.Context(), to)} {
-			if !errors.Is(err, subscription.ErrOurs) || !strings.Contains(err.Error(), "certificate") {
+			if !errors.Is(err, subscription.ErrOurs) || !strings.Contains(err.Error(), want) {
 				t.Errorf("%s without the certificate = %v, want that it is ours", what, err)
 			}
 		}

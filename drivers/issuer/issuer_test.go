@@ -38,7 +38,9 @@ func newSite(t *testing.T, start func(testing.TB, http.HandlerFunc) *fake.Server
 		s.asked = append(s.asked, strings.Join([]string{r.Method, r.URL.Path, r.Header.Get("Accept"), r.Header.Get("Content-Type"), string(body)}, " "))
 		status, text := http.StatusOK, s.pages[r.URL.Path]
 		if _, err := fmt.Sscanf(text, "%d", &status); err == nil {
-			text = fake.Canary
+			if _, text, _ = strings.Cut(text, " "); text == "" {
+				text = fake.Canary
+			}
 		}
 		w.WriteHeader(status)
 		_, _ = io.WriteString(w, text)
@@ -142,6 +144,7 @@ func TestAnIssuerThatFailsIsNamed(t *testing.T) {
 		{all, page(about, "204"), "the issuer answers 204"},
 		{all, page(about, "{"), none},
 		{all, member("jwks_uri", ""), none},
+		{all, page(about, `{"jwks_uri": "https://issuer.example/keys", "issuer": 1}`), none},
 		{all, member("issuer", s.URL+"/"), other},
 		{[]string{"Keys"}, page("/keys", "500"), "the issuer answers 500"},
 		{[]string{"Keys"}, member("jwks_uri", plain+"/keys"), "keys are not at an https URL"},
@@ -151,7 +154,7 @@ func TestAnIssuerThatFailsIsNamed(t *testing.T) {
 		{[]string{"AuthorizationAt"}, member("authorization_endpoint", ""), "log in at no https URL"},
 		{[]string{"Exchange"}, member("token_endpoint", plain+"/token"), "tokens at no https URL"},
 		{[]string{"Exchange"}, page("/token", "400"), "gives no token for the code"},
-		{[]string{"Exchange"}, page("/token", "201"), "gives no token for the code"},
+		{[]string{"Exchange"}, page("/token", `201 {"id_token": "i"}`), "gives no token for the code"},
 		{[]string{"Exchange"}, page("/token", "{"), "gives no token for the code"},
 	} {
 		for _, name := range c.of {

@@ -278,3 +278,83 @@ func TestPoolsOfPods(t *testing.T) {
 		t.Errorf("with the instance the pools do not go: %v", c.Things("ports"))
 	}
 }
+
+// What a link asks of a subnet, it asks of one that it has: each of these asks for one thing.
+func TestALinkWithoutASubnetAsksForNone(t *testing.T) {
+	no := false
+	for what, s := range map[string]spec.LinkSpec{
+		"a gateway": {Gateway: "10.0.0.1"}, "a router": {Router: "r"}, "DHCP": {DHCP: &no}, "DNS": {DNS: []string{"10.0.0.2"}},
+		"a pool": {Pools: []spec.AddressRange{{}}},
+	} {
+		if _, err := (neutron.Driver{}).Lease(asset.Asset{Spec: s}); !errors.Is(err, broker.ErrInvalid) {
+			t.Errorf("a link with %s and no subnet: %v, want ErrInvalid", what, err)
+		}
+		for _, of := range []func(*spec.LinkSpec){func(s *spec.LinkSpec) { s.CIDR = "10.0.0.0/24" }, func(s *spec.LinkSpec) { s.SubnetPool = "p" }} {
+			with := s
+			of(&with)
+			if r, err := (neutron.Driver{}).Lease(asset.Asset{Spec: with}); err != nil || r.Purpose == "" {
+				t.Errorf("a link with %s and %+v: %+v, %v", what, with, r, err)
+			}
+		}
+	}
+	if _, err := (neutron.Driver{}).Lease(asset.Asset{}); err != nil {
+		t.Errorf("a network alone: %v", err)
+	}
+}
+
+// A subnet is made as its link has it: of IPv6, without a gateway, with no router to join.
+func TestASubnetIsAsItsLinkHasIt(t *testing.T) {
+	for _, c := range []struct {
+		spec          spec.LinkSpec
+		version, gate string
+	}{
+		{spec.LinkSpec{CIDR: "10.0.0.0/24"}, "4", ""},
+		{spec.LinkSpec{CIDR: "fd00::/64"}, "6", ""},
+		{spec.LinkSpec{CIDR: "10.0.0.0/24", Gateway: "none"}, "4", "null"},
+		{spec.LinkSpec{CIDR: "10.0.0.0/24", Gateway: "10.0.0.7"}, "4", `"10.0.0.7"`},
+		{spec.LinkSpec{SubnetPool: "p"}, "4", ""},
+	} {
+		n, l := fakeneutron.New(t), asset.Asset{ID: "1", Spec: c.spec}
+		made, err := neutron.Driver{}.Make(t.Context(), n.Connection(), l)
+		if err != nil || made.Subnet == "" {
+			t.Errorf("Make of %+v = %+v, %v", c.spec, made, err)
+		}
+		text := n.Bodies()
+		if !strings.Contains(text, `"ip_version":`+c.version) || strings.Contains(text, "gateway_ip") != (c.gate != "") || !strings.Contains(text, `"gateway_ip":`+c.gate) && c.gate != "" {
+			t.Errorf("%+v is asked for as %s, want version %s and gateway %q", c.spec, text, c.version, c.gate)
+		}
+		if strings.Contains(text, "router_interface") || len(n.Things("ports")) > 0 {
+			t.Errorf("%+v joins a router: %s", c.spec, text)
+		}
+	}
+}
+
+// Ports of Neutron's own go with their network; those of others keep it, and some of them are named.
+func TestPortsOfOthersKeepANetwork(t *testing.T) {
+	for others, want := range map[int]string{5: "", 6: " and 1 more", 7: " and 2 more"} {
+		c, d, l := fakeneutron.New(t), neutron.Driver{}, full()
+		l.Spec.Router = ""
+		made, err := d.Make(t.Context(), c.Connection(), l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var ids []string
+		for _, owner := range []string{"network:dhcp", "network:distributed"} {
+			ids = append(ids, c.Add("ports", fakeneutron.Object{"network_id": made.Network, "device_owner": owner, "device_id": ""}))
+		}
+		for range others {
+			ids = append(ids, c.Add("ports", fakeneutron.Object{"network_id": made.Network, "device_owner": "compute:nova", "device_id": ""}))
+		}
+		err = d.Remove(t.Context(), c.Connection(), l)
+		var e *broker.Error
+		if !errors.As(err, &e) || !errors.Is(err, broker.ErrConflict) || !strings.HasSuffix(e.Detail, want) || want == "" && strings.Contains(e.Detail, "more") || strings.Count(e.Detail, ", ") != 4 {
+			t.Errorf("with %d ports of others Remove = %v, want five of them%s", others, err, want)
+		}
+		for _, id := range ids {
+			c.Drop("ports", id)
+		}
+		if err := d.Remove(t.Context(), c.Connection(), l); err != nil || len(c.Things("networks")) > 0 {
+			t.Errorf("without them Remove = %v, and leaves %v", err, c.Things("networks"))
+		}
+	}
+}

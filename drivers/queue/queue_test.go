@@ -239,3 +239,132 @@ func TestWhatCannotBeToldApartIsRefused(t *testing.T) {
 		}
 	}
 }
+
+// TestHowAnAttemptEnds is stored: a job is done, is due again at once, or after a while, or another has it.
+func TestHowAnAttemptEnds(t *testing.T) {
+	at := time.Date(2031, 5, 6, 7, 8, 9, 0, time.UTC)
+	ended, end := context.WithCancel(t.Context())
+	end()
+	failure := errors.New("failed")
+	for what, c := range map[string]struct {
+		ctx         context.Context
+		work        func(context.Context) error
+		fence       int64 // in the ledger
+		want        error
+		done        bool
+		failures    int
+		first, last time.Duration // when it is due
+	}{
+		"done":            {work: func(context.Context) error { return nil }, done: true},
+		"failed":          {work: func(context.Context) error { return failure }, failures: 4, first: time.Millisecond, last: job.MaxBackoff + time.Minute},
+		"panicked":        {work: func(context.Context) error { panic("x") }, failures: 4, first: time.Millisecond, last: job.MaxBackoff + time.Minute},
+		"again":           {work: func(context.Context) error { return job.ErrAgain }, failures: 3},
+		"the process end": {ctx: ended, work: func(context.Context) error { return failure }, failures: 3},
+		"fenced":          {work: func(context.Context) error { return job.ErrFenced }, want: job.ErrFenced, failures: 3, first: time.Hour, last: time.Hour},
+		"done too late":   {work: func(context.Context) error { return nil }, fence: 8, want: job.ErrFenced, failures: 3, first: time.Hour, last: time.Hour},
+		"failed too late": {work: func(context.Context) error { return failure }, fence: 8, want: job.ErrFenced, failures: 3, first: time.Hour, last: time.Hour},
+		"again too late":  {work: func(context.Context) error { return job.ErrAgain }, fence: 8, want: job.ErrFenced, failures: 3, first: time.Hour, last: time.Hour},
+	} {
+		a := Attempt{Claim: job.Claim{Job: job.Job{Kind: "ab", Subject: "s"}, Fence: 7}, Failures: 3}
+		r := &row{Attempt: a, due: at.Add(time.Hour)}
+		if c.fence != 0 {
+			r.Fence = c.fence
+		}
+		b := &book{rows: map[job.Job]*row{a.Job: r}}
+		worked := ""
+		d, err := newDispatcher(Options{
+			Ledger: b, Now: func() time.Time { return at }, Log: slog.New(slog.DiscardHandler),
+			Workers: []job.Worker{{Kind: "ab", AtOnce: 1, Work: func(ctx context.Context, subject string) error {
+				if got, ok := job.ClaimOf(ctx); ok && got == a.Claim {
+					worked = subject
+				}
+				return c.work(ctx)
+			}}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx := c.ctx
+		if ctx == nil {
+			ctx = t.Context()
+		}
+		if err := d.job(ctx, a); !errors.Is(err, c.want) || (err == nil) != (c.want == nil) {
+			t.Errorf("%s: %v, want %v", what, err, c.want)
+		}
+		if worked != "s" {
+			t.Errorf("%s: it worked %q under its claim", what, worked)
+		}
+		if due := r.due.Sub(at); r.done != c.done || !c.done && (r.Failures != c.failures || due < c.first || due > c.last) {
+			t.Errorf("%s: done %v, %d failures, due after %v; want %v, %d, %v to %v", what, r.done, r.Failures, due, c.done, c.failures, c.first, c.last)
+		}
+	}
+}
+
+// TestHowAPassEnds is logged, and it is due at the next multiple of its interval; at once where the process ends.
+func TestHowAPassEnds(t *testing.T) {
+	at := time.Date(2031, 5, 6, 7, 8, 9, 0, time.UTC)
+	ended, end := context.WithCancel(t.Context())
+	end()
+	for what, c := range map[string]struct {
+		ctx    context.Context
+		run    func(context.Context) error
+		logged string
+		due    time.Duration
+	}{
+		"done":            {t.Context(), func(context.Context) error { return nil }, "", 51 * time.Second},
+		"failed":          {t.Context(), func(context.Context) error { return errors.New("failure") }, "failure", 51 * time.Second},
+		"panicked":        {t.Context(), func(context.Context) error { panic("scream") }, "scream", 51 * time.Second},
+		"the process end": {ended, func(context.Context) error { return nil }, "", 0},
+	} {
+		p := broker.Pass{Name: "ab", Every: time.Minute, Run: c.run}
+		a := Attempt{Claim: job.Claim{Job: job.Job{Kind: kindOf(p), Subject: "ab"}, Fence: 7}}
+		r := &row{Attempt: a}
+		var said strings.Builder
+		d, err := newDispatcher(Options{
+			Ledger: &book{rows: map[job.Job]*row{a.Job: r}}, Now: func() time.Time { return at }, Passes: []broker.Pass{p},
+			Log: slog.New(slog.NewTextHandler(&said, nil)),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.work(c.ctx, a)
+		if due := r.due.Sub(at); due != c.due || r.Fence != 8 {
+			t.Errorf("%s: it is due after %v under fence %d, want %v and another", what, due, r.Fence, c.due)
+		}
+		if text := said.String(); !strings.Contains(text, c.logged) || c.logged == "" && text != "" || strings.Count(text, "\n") > 1 {
+			t.Errorf("%s: the log says %q, want one line with %q", what, text, c.logged)
+		}
+		r.Fence = 9 // another's
+		said.Reset()
+		d.work(c.ctx, a)
+		if !strings.Contains(said.String(), "taken over by another worker") {
+			t.Errorf("%s, after another took it over: the log says %q", what, said.String())
+		}
+		d.Ledger = &book{down: errors.New("outage")}
+		said.Reset()
+		d.work(c.ctx, a)
+		if !strings.Contains(said.String(), "could not be stored") || !strings.Contains(said.String(), "outage") {
+			t.Errorf("%s, with the ledger down: the log says %q", what, said.String())
+		}
+	}
+}
+
+// TestWhatTheLedgerRefusesIsReturned: nothing begins.
+func TestWhatTheLedgerRefusesIsReturned(t *testing.T) {
+	outage := errors.New("outage")
+	d, err := newDispatcher(Options{
+		Ledger: &book{down: outage}, Now: time.Now, Passes: []broker.Pass{{Name: "ab", Every: time.Minute}}, Log: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.schedule(t.Context()); !errors.Is(err, outage) {
+		t.Errorf("schedule = %v", err)
+	}
+	if err := d.take(t.Context(), t.Context()); !errors.Is(err, outage) {
+		t.Errorf("take = %v", err)
+	}
+	if err := Run(t.Context(), Options{Passes: []broker.Pass{{}}}); err == nil || !strings.Contains(err.Error(), "starting passes") {
+		t.Errorf("Run of what cannot be told apart = %v", err)
+	}
+}
