@@ -346,7 +346,9 @@ func TestConformance(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			suites[name](t, func(t *testing.T) *Store {
 				s := mustOpen(t, filepath.Join(t.TempDir(), "broker.db"))
-				s.Tables = tables.Of(stumbling{database{s}, t, &seen})
+				if !strings.HasSuffix(t.Name(), "/TakeoverInAWrite") { // a takeover comes into its write, which may not come again
+					s.Tables = tables.Of(stumbling{database{s}, t, &seen})
+				}
 				return s
 			})
 		})
