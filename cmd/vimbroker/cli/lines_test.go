@@ -577,6 +577,9 @@ func (b *bench) serve(w http.ResponseWriter, q *http.Request) {
 	switch {
 	case w.Header().Get("Content-Type") != "":
 		media, body = w.Header().Get("Content-Type"), []byte(strings.ReplaceAll(b.local(text), `\n`, "\n"))
+		if thing, is := b.things[strings.TrimPrefix(text, "@")].(string); is {
+			body = []byte(thing)
+		}
 	case strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[") || strings.HasPrefix(text, `"`):
 		if body, err = json.Marshal(b.value(text)); err != nil {
 			b.t.Error(err)
