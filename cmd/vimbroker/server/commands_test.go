@@ -268,6 +268,7 @@ func TestReloadSaysWhatTheServerTold(t *testing.T) {
 	}{
 		{outcome{Policies: "p1"}, "reloaded; nothing that can be exchanged has changed; policies p1\n", ""},
 		{outcome{Policies: "p1", Taken: []string{"tls", "egress"}}, "reloaded; changed and in effect: tls, egress; policies p1\n", ""},
+		{outcome{Policies: "p1", Refused: []string{"a"}}, "reloaded; nothing that can be exchanged has changed; policies p1\n", "does not work, so that what was before stays in use: a; the server's log says why"},
 		{outcome{Fault: "x: is wrong"}, "", "the server found faults and keeps the configuration that it has: x: is wrong"},
 		{outcome{Policies: "p1", Restart: []string{"ui", "vnf"}}, "reloaded; nothing that can be exchanged has changed; policies p1\n", "changed and in effect only after a restart: ui, vnf"},
 		{

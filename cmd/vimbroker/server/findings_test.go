@@ -207,6 +207,18 @@ func TestDoctorPrintsTheWorstFirst(t *testing.T) {
 	}
 }
 
+// Findings that cannot be printed are an error; where there is none, all is well.
+func TestFindingsThatCannotBePrinted(t *testing.T) {
+	if err := (&program{&console.Console{Out: &bytes.Buffer{}}}).diagnose(nil); err != nil {
+		t.Errorf("no finding: %v", err)
+	}
+	for _, state := range []string{findingOK, findingFault} {
+		if err := (&program{&console.Console{Out: full{}}}).diagnose([]finding{{State: state}}); !errors.Is(err, errDisk) {
+			t.Errorf("a finding that is %s and cannot be printed: %v", state, err)
+		}
+	}
+}
+
 // What ends in a moment has not ended.
 func TestWhatEndsInAMoment(t *testing.T) {
 	for left, want := range map[time.Duration]string{-1: findingFault, 0: findingFault, 1: findingWarning, soon - 1: findingWarning, soon: findingOK} {

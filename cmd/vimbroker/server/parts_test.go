@@ -13,17 +13,21 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/api"
 	"github.com/vimbroker/vimbroker/broker/oauth"
+	"github.com/vimbroker/vimbroker/broker/onboard"
 	"github.com/vimbroker/vimbroker/broker/trust"
+	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/files"
 	"github.com/vimbroker/vimbroker/drivers/barbican"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
+	"github.com/vimbroker/vimbroker/test/fakekube"
 	"github.com/vimbroker/vimbroker/test/story"
 )
 
@@ -441,5 +445,81 @@ func TestCertificatesComeWithTLSOrAProxy(t *testing.T) {
 		if slices.Contains(taken, trustKey) != proxy || slices.Contains(restart, trustKey) == proxy {
 			t.Errorf("behind a proxy, %v: taken %v, needing a restart %v", proxy, taken, restart)
 		}
+	}
+}
+
+// A management cluster of the configuration is tried until its VIM is there, which the log says once, and then left alone.
+func TestAManagementClusterIsEnabledOnce(t *testing.T) {
+	s, _ := tryOut(t, func(*config) {})
+	log := new(strings.Builder)
+	s.log = slog.New(slog.NewTextHandler(log, nil))
+	c := *s.live.now.Load()
+	c.Managements = []managementConfig{{VIM: "hub", Project: "north", Settings: onboard.Settings{Namespaces: []string{"tenant"}, Projects: map[string]string{"": "north"}}}}
+	if err := c.Managements[0].Settings.Complete(); err != nil {
+		t.Fatal(err)
+	}
+	s.live.now.Store(&c)
+	again, tried, done := make(chan time.Time), make(chan struct{}), make(chan struct{})
+	s.after = func(time.Duration) <-chan time.Time {
+		tried <- struct{}{}
+		return again
+	}
+	over, end := context.WithCancel(t.Context())
+	end()
+	go s.enableManagements(over)
+	<-tried
+	ctx, end := context.WithCancel(t.Context())
+	go func() { defer close(done); s.enableManagements(ctx) }()
+	for range 3 {
+		<-tried
+		again <- time.Time{}
+	}
+	<-tried
+	settled(t, s, "north", "hub", fakekube.New(t, fakekube.Options{}))
+	again <- time.Time{}
+	for range 4 { // the last one is taken when all before are done
+		select {
+		case s.managements <- struct{}{}:
+		case <-tried:
+			t.Fatalf("it is not enabled: %s", log)
+		}
+	}
+	end()
+	<-done
+	if n := strings.Count(log.String(), "a management cluster of the configuration is not enabled yet"); n != 1 {
+		t.Errorf("the log says %d times why it is not enabled: %s", n, log)
+	}
+	entries, err := s.broker.Entries(t.Context(), devAdmin(), audit.Query{Principal: "system:configuration", Action: policy.ClusterEnable, Limit: 9})
+	if err != nil || len(entries) != 1 || entries[0].Outcome != audit.Done {
+		t.Errorf("the audit log has %+v, %v, want one entry", entries, err)
+	}
+}
+
+// A caller who is refused has not come in; a door where a Keystone lets callers in leads to it.
+func TestARefusedCallerHasNotComeIn(t *testing.T) {
+	b := newTrusting(t)
+	var came []string
+	b.live.cameIn = func(_ context.Context, p policy.Principal) { came = append(came, p.Name) }
+	for _, token := range []string{b.issuer.Forged()["exp a second ago"][0], b.issuer.Token("alice", nil)} {
+		_, _ = b.live.Authenticate(t.Context(), token)
+	}
+	if !slices.Equal(came, []string{"oidc:corp:alice"}) {
+		t.Errorf("came in: %q", came)
+	}
+	password := story.WriteFile(t, "password", "x", 0o600)
+	file := story.WriteFile(t, "c.yaml", "trust: [{name: k, keystone: {authURL: \"https://k.example\", roles: {a: reader}, auth: {password: {userID: u, projectID: p, passwordFile: "+password+"}}}}]\n", 0o600)
+	read, err := loadConfig(file, console.Environment{"HOME=/h"}, keep)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, _ := tryOut(t, func(c *config) { c.Trust = read.Trust })
+	own, _ := policy.NewToken()
+	if s.asksOthers(own) || !s.asksOthers("gAAAAA") {
+		t.Error("a Keystone is asked about a token of ours, or not about one that may be its own")
+	}
+	w := httptest.NewRecorder()
+	s.handler.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "GET", "/v1.0/vims", http.NoBody))
+	if got := w.Header().Get("Www-Authenticate"); w.Code != http.StatusUnauthorized || got != `Keystone uri="https://k.example"` {
+		t.Errorf("without a token: %d, %q", w.Code, got)
 	}
 }

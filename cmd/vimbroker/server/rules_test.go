@@ -140,6 +140,15 @@ func TestEachRuleOfTheConfiguration(t *testing.T) {
 	if err != nil || c.Terms.Keep.Audit != 48*time.Hour || c.Terms.Keep.Leases != 0 {
 		t.Errorf("what is kept: %+v, %v", c.Terms.Keep, err)
 	}
+	for compat, want := range map[string]bool{"tacker": true, "\"\"": false} {
+		c, err := loadConfig(story.WriteFile(t, "c.yaml", "tokensFile: "+tokens+"\ntackerAPI: {compat: "+compat+"}\nonapAPI: {connectivity: "+map[bool]string{true: "none", false: "lease"}[want]+"}\n", 0o600), console.Environment{"HOME=/h"}, keep)
+		if err != nil || c.TackerAPI.Compat != want || c.ONAP.NoLease != want {
+			t.Errorf("compat %s: %+v, %+v, %v", compat, c.TackerAPI, c.ONAP, err)
+		}
+	}
+	if c := (config{Trust: make([]trustConfig, 1)}); c.letsIn() {
+		t.Error("an entry without a principal lets callers in")
+	}
 	for dev, want := range map[string][]string{
 		"127.0.0.1:0": nil, "nowhere": {listen},
 		"10.0.0.1:1": {"listen: --dev serves plain HTTP, so it listens on 127.0.0.1 or [::1] only; use --config for other addresses"},

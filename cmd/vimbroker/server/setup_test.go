@@ -189,7 +189,7 @@ func TestInitSaysTheNextSteps(t *testing.T) {
 	if want := "VIMBROKER_CA_FILE=" + s.path("tls/ca.crt") + " VIMBROKER_ISSUER_CA_FILE='" + ca + "' vimbroker login --addr https://a.example:0\n"; code != 0 || !strings.Contains(out, want) {
 		t.Errorf("init with an issuer of its own authorities = %d %q %q, want %q", code, out, errs, want)
 	}
-	if text, err := os.ReadFile(s.path("vimbroker.yaml")); err != nil || !strings.Contains(string(text), "caFile: "+ca) && !strings.Contains(string(text), "caFile: '"+ca+"'") {
+	if text, err := os.ReadFile(s.path("vimbroker.yaml")); err != nil || !strings.Contains(string(text), "audience: cli\n") || !strings.Contains(string(text), "clientID: cli\n") || !strings.Contains(string(text), "caFile: "+ca) && !strings.Contains(string(text), "caFile: '"+ca+"'") {
 		t.Errorf("the configuration does not name %s: %s, %v", ca, text, err)
 	}
 	if !strings.Contains(out, " serve --config "+s.path("vimbroker.yaml")+"\n") {
@@ -229,8 +229,15 @@ func TestInitFails(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.hosts = nil
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.hosts, s.dir, s.certFile = nil, "etc", ""
 	if err := s.complete(); err != nil || strings.Join(s.hosts, " ") != name+" localhost 127.0.0.1 ::1" {
 		t.Errorf("the names of the machine are %v, %v", s.hosts, err)
+	}
+	if s.dir != filepath.Join(here, "etc") || s.certFile != "" {
+		t.Errorf("the directory is %s, the certificate %q", s.dir, s.certFile)
 	}
 }
