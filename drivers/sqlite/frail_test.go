@@ -16,6 +16,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/job"
+	"github.com/vimbroker/vimbroker/drivers/tables"
 	"github.com/vimbroker/vimbroker/policy/audit"
 )
 
@@ -342,5 +343,102 @@ func TestADirectoryThatIsNoneIsRefused(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("Open of %s = %v, want %q", what, err, c.want)
 		}
+	}
+}
+
+// TestASharedCommitThatBreaksIsToldToAll: a savepoint that cannot be handled ends the transaction of all its writers.
+func TestASharedCommitThatBreaksIsToldToAll(t *testing.T) {
+	f := throughFrail(t)
+	s := mustOpen(t, filepath.Join(t.TempDir(), "broker.db"))
+	refusal := errors.New("no")
+	for _, c := range []struct {
+		step string
+		err  error // of the second writer
+	}{{savepoint, nil}, {release, nil}, {rollbackTo, refusal}, {release, refusal}} {
+		f.set(func(step string) bool { return step == "exec "+c.step })
+		var second error
+		var behind sync.WaitGroup
+		first := s.write(t.Context(), func(x txn) error {
+			behind.Go(func() {
+				second = s.write(t.Context(), func(x txn) error {
+					if err := x.append(entryOf("second")); err != nil {
+						return err
+					}
+					return c.err
+				})
+			})
+			for s.waiting.Load() < 1 { // nothing signals that it stands at the lock
+			}
+			return x.append(entryOf("first"))
+		})
+		behind.Wait()
+		f.set(func(string) bool { return false })
+		for which, err := range map[string]error{"first": first, "second": second} {
+			if !errors.Is(err, broker.ErrUnavailable) {
+				t.Errorf("where %s fails after %v, the %s writer hears %v, want ErrUnavailable", c.step, c.err, which, err)
+			}
+		}
+		if got := allEntries(t, s); len(got) != 0 {
+			t.Errorf("where %s fails, %d entries are left", c.step, len(got))
+		}
+	}
+	if err := s.Append(t.Context(), entryOf("later")); err != nil {
+		t.Errorf("a write after them = %v", err)
+	}
+}
+
+// TestAStatementThatFailedFailsWhatFollows: what is queued is not looked at, and what comes after it is not run.
+func TestAStatementThatFailedFailsWhatFollows(t *testing.T) {
+	f := throughFrail(t)
+	s := mustOpen(t, filepath.Join(t.TempDir(), "broker.db"))
+	f.set(func(step string) bool { return step == "exec "+lastQueued })
+	db := database{s}
+	for what, next := range map[string]func(tables.Transaction) error{
+		"nothing": func(tables.Transaction) error { return nil },
+		"Exec":    func(x tables.Transaction) error { _, err := x.Exec(release); return err },
+		"Find":    func(x tables.Transaction) error { return x.Find(nil, lastEntry) },
+		"Ahead":   func(x tables.Transaction) error { return x.Ahead(nil, lastEntry)() },
+		"Append":  func(x tables.Transaction) error { return x.Append(entryOf("x")) },
+	} {
+		var told error
+		err := db.Change(t.Context(), func(x tables.Transaction) error {
+			x.Queue(lastQueued)
+			told = next(x)
+			return told
+		})
+		if !errors.Is(err, errStumbled) || what != "nothing" && !errors.Is(told, errStumbled) {
+			t.Errorf("%s after a statement that failed: %v, and the write %v", what, told, err)
+		}
+	}
+}
+
+const lastQueued = `SAVEPOINT one_write` // one that is prepared, and needs no argument
+
+// TestEachErrorOfSQLiteHasItsKind: those that only a broken machine, or another program, brings about.
+func TestEachErrorOfSQLiteHasItsKind(t *testing.T) {
+	s := mustOpen(t, filepath.Join(t.TempDir(), "broker.db"))
+	exec := func(db *sql.DB, text string) error {
+		_, err := db.ExecContext(t.Context(), text)
+		return translate(err)
+	}
+	if err := exec(s.reader, `DELETE FROM leases`); !errors.Is(err, broker.ErrNoWrites) {
+		t.Errorf("a write where none is taken = %v", err)
+	}
+	if err := exec(s.reader, `SELECT x`); err == nil || errors.Is(err, broker.ErrUnavailable) {
+		t.Errorf("a statement that is none = %v, want SQLite's own words", err)
+	}
+	closed := translate(sql.ErrConnDone)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for what, err := range map[string]error{"a connection that is done": closed, "a database that is closed": exec(s.reader, `SELECT 1`)} {
+		var e *broker.Error
+		if !errors.As(err, &e) || !errors.Is(err, broker.ErrUnavailable) || !strings.Contains(e.Error(), "closed") {
+			t.Errorf("%s = %v, want that the store is closed", what, err)
+		}
+	}
+	at := time.Unix(1, 0)
+	if err := (moment{&at}).Scan("1"); err == nil || err.Error() != "a time is stored as string" || !at.Equal(time.Unix(1, 0)) {
+		t.Errorf("a time that is a text: %v, %v", at, err)
 	}
 }
