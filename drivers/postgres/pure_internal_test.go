@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/drivers/rows"
 )
 
 // TestEachAnswerHasItsKind: of each class, of the codes that are apart from it, and of those around them.
@@ -208,5 +210,64 @@ func TestValuesOfASourceAreKeptInOurTypes(t *testing.T) {
 	}
 	if _, err := (column{Type: "ARRAY"}).value(`["a"`); err == nil {
 		t.Error("a list that is torn is taken")
+	}
+}
+
+// TestTheRangesOfAListOfLeases: each filter alone, and those that meet.
+func TestTheRangesOfAListOfLeases(t *testing.T) {
+	at, live := time.Unix(1, 0), []broker.LeaseState{broker.LeaseActive}
+	const due, dueOn, few = `lease_turns WHERE due_at`, `lease_turns WHERE vim`, `project = ? OR vim_project`
+	for _, c := range []struct {
+		f     broker.LeaseFilter
+		live  bool
+		parts int
+		has   []string // of the texts below; the others do not stand there
+	}{
+		{broker.LeaseFilter{}, false, 1, nil},
+		{broker.LeaseFilter{VIM: "v"}, false, 1, []string{`vim = ?`}},
+		{broker.LeaseFilter{DueBefore: at}, false, 1, []string{due}},
+		{broker.LeaseFilter{DueBefore: at, VIM: "v"}, false, 1, []string{dueOn, `vim = ?`}},
+		{broker.LeaseFilter{States: live}, true, 1, []string{`coalesce(state`}},
+		{broker.LeaseFilter{States: append(live, broker.LeaseRevoked)}, false, 1, []string{`coalesce(state`}},
+		{broker.LeaseFilter{States: live, IDPrefix: "l"}, false, 1, []string{`coalesce(state`}},
+		{broker.LeaseFilter{States: live, Operation: "o"}, false, 1, []string{`coalesce(state`}},
+		{broker.LeaseFilter{States: live, Instance: "i"}, false, 1, []string{`coalesce(state`}},
+		{broker.LeaseFilter{States: live, For: "w"}, false, 1, []string{`coalesce(state`}},
+		{broker.LeaseFilter{States: live, DueBefore: at}, false, 1, []string{`coalesce(state`, due}},
+		{broker.LeaseFilter{Project: "p"}, false, 2, nil},
+		{broker.LeaseFilter{Project: "p", States: live}, true, 2, []string{`coalesce(state`}},
+		{broker.LeaseFilter{Project: "p", DueBefore: at}, false, 1, []string{due, few}},
+		{broker.LeaseFilter{Project: "p", IDPrefix: "l"}, false, 1, []string{few}},
+		{broker.LeaseFilter{Project: "p", Operation: "l"}, false, 1, []string{few}},
+		{broker.LeaseFilter{Project: "p", Instance: "l"}, false, 1, []string{few}},
+		{broker.LeaseFilter{Project: "p", For: "l"}, false, 1, []string{few}},
+	} {
+		parts, _, isLive, err := leaseRanges(c.f, nil)
+		if err != nil || len(parts) != c.parts || isLive != c.live {
+			t.Errorf("%+v: %d ranges, live %v, %v; want %d, %v", c.f, len(parts), isLive, err, c.parts, c.live)
+			continue
+		}
+		for _, part := range parts {
+			text, _ := part.SelectFrom("")
+			for _, condition := range []string{due, dueOn, few, `vim = ?`, `coalesce(state`} {
+				if strings.Contains(text, condition) != slices.Contains(c.has, condition) {
+					t.Errorf("%+v is looked for by %s, want %q", c.f, text, c.has)
+				}
+			}
+		}
+		text, args, size, err := database{}.LeaseQuery(c.f, nil)
+		wantArgs := strings.Count(text, "?")
+		if err != nil || len(args) != wantArgs || args[len(args)-1] != size+1 || strings.Contains(text, "live_leases") != c.live || strings.Contains(text, "OFFSET 0") == c.f.DueBefore.IsZero() {
+			t.Errorf("%+v is asked for as %s with %d arguments, %v", c.f, text, len(args), err)
+		}
+		text, args, err = database{}.LeaseWindowEnd(c.f, c.f)
+		if err != nil || len(args) != strings.Count(text, "?") || strings.Contains(text, "live_leases") != c.live || args[len(args)-1] != rows.LeaseWindow(c.f.Page)/c.parts-1 {
+			t.Errorf("the window of %+v ends by %s with %v, %v", c.f, text, args, err)
+		}
+	}
+	strange := broker.LeaseFilter{Page: broker.Page{Token: "strange"}}
+	_, _, _, err := database{}.LeaseQuery(strange, nil)
+	if _, _, other := (database{}).LeaseWindowEnd(strange, strange); !errors.Is(err, broker.ErrInvalid) || !errors.Is(other, broker.ErrInvalid) {
+		t.Errorf("a page of a strange token = %v, its window %v; want ErrInvalid", err, other)
 	}
 }
