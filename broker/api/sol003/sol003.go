@@ -528,8 +528,8 @@ type CancelRequest struct {
 
 // ModifyRequest is VnfInfoModificationRequest, a merge patch.
 type ModifyRequest struct {
-	Name         *string        `json:"vnfInstanceName,omitempty"`
-	Description  *string        `json:"vnfInstanceDescription,omitempty"`
+	Name         *string        `json:"vnfInstanceName,omitzero"`
+	Description  *string        `json:"vnfInstanceDescription,omitzero"`
 	Metadata     jsontext.Value `json:"metadata,omitzero"`
 	Extensions   jsontext.Value `json:"extensions,omitzero"`
 	Configurable jsontext.Value `json:"vnfConfigurableProperties,omitzero"`

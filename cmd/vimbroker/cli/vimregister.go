@@ -201,9 +201,9 @@ func (s *vimSource) authorities(p *program) (string, error) {
 }
 
 // cloudAuthorities reads the CA certificates that belong to a clouds.yaml: those of the
-// flag, or the file that the cloud names as cacert.
+// flag, or the file that the cloud names as cacert; without a clouds.yaml an empty flag means none.
 func (s *vimSource) cloudAuthorities(p *program, text secret.Text) (string, error) {
-	if s.caFile != "" || s.insecure {
+	if s.caFile != "" || s.insecure || text.Empty() {
 		return s.authorities(p)
 	}
 	name, ca, err := files.CloudAuthorities(s.cloudsYAML, s.cloud, []byte(text.Reveal()))

@@ -607,16 +607,18 @@ the very cluster that its resources are on.`,
 		Example: "  vimbroker vnf modify web --name shop\n  vimbroker vnf modify web --vim edge-1-again",
 	}, func(c *cobra.Command, id string, registry *client.Client) error {
 		r := sol003.ModifyRequest{Name: given(c, "name", &name), Description: given(c, "description", &description)}
-		vim, err := p.VIMRef(c.Context(), registry, vim)
+		key, of, named := strings.Cut(vim, "=")
+		if !named {
+			key, of = "vim", vim
+		}
+		ref, err := p.VIMRef(c.Context(), registry, of)
 		if err != nil {
 			return err
 		}
-		if key, of, named := strings.Cut(vim, "="); named {
-			r.VIMs = map[string]*sol003.VIMConnectionInfo{key: {VIMID: of}}
-		} else if vim != "" {
-			r.VIMs = map[string]*sol003.VIMConnectionInfo{"vim": {VIMID: vim}}
+		if ref != "" {
+			r.VIMs = map[string]*sol003.VIMConnectionInfo{key: {VIMID: ref}}
 		}
-		if r.Name == nil && r.Description == nil && vim == "" {
+		if r.Name == nil && r.Description == nil && ref == "" {
 			return console.Usagef(c, "give what to change: --name, --description or --vim")
 		}
 		if _, err := registry.ModifyVNF(c.Context(), id, r); err != nil {
