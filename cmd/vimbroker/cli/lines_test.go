@@ -330,7 +330,7 @@ func (b *bench) failed(line string, answers []string, first *run, n int, with st
 func (b *bench) once(line string, answers []string, fails int, with string) *run {
 	b.t.Helper()
 	b.write()
-	ctx, cancel := context.WithTimeout(b.t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(b.t.Context(), time.Minute)
 	defer cancel()
 	r := &run{answers: answers, used: make([]bool, len(answers)), fails: fails, with: with, cancel: cancel, clock: clock.New(noon)}
 	b.mu.Lock()
