@@ -442,3 +442,26 @@ func TestEachErrorOfSQLiteHasItsKind(t *testing.T) {
 		t.Errorf("a time that is a text: %v, %v", at, err)
 	}
 }
+
+// TestWhatIsWrittenIntoALeaseIsStored, also into the list that it was read with.
+func TestWhatIsWrittenIntoALeaseIsStored(t *testing.T) {
+	s := mustOpen(t, filepath.Join(t.TempDir(), "broker.db"))
+	v := broker.VIM{
+		ID: "v", Project: "north", Name: "core", Type: "kubernetes", State: broker.VIMRegistered, CreatedAt: time.Unix(1, 0),
+		Health:  broker.Health{Status: broker.HealthUnchecked},
+		Current: broker.Generation{Number: 1, Sealed: "sealed", Key: "ref", KeyStore: "keydir", SealedAs: broker.SealedCurrent},
+	}
+	if err := s.CreateVIM(t.Context(), v, 0, entryOf("v")); err != nil {
+		t.Fatal(err)
+	}
+	l := broker.Lease{ID: "l", VIM: "v", VIMGeneration: 1, Project: "north", Principal: "alice", Namespaces: []string{"a", "b"}, CreatedAt: time.Unix(1, 0)}
+	if _, err := s.CreateLease(t.Context(), l, broker.Quota{}, entryOf("l")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.UpdateLease(t.Context(), "l", func(l *broker.Lease) error { l.Namespaces[1] = "c"; return nil }, entryOf("l")); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := s.Lease(t.Context(), "l"); err != nil || strings.Join(got.Namespaces, " ") != "a c" {
+		t.Errorf("the lease has namespaces %q, %v; want a and c", got.Namespaces, err)
+	}
+}
