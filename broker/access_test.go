@@ -50,10 +50,10 @@ func newAccessBench(t *testing.T, end bool) *accessBench {
 	b.Broker = mustNew(t, b.options)
 	b.outside = policy.Principal{Name: "keystone:u1@default", Project: "other", Roles: []string{policy.RoleMember}}
 	r := b.registration("hub")
-	r.Project, r.SharedWith = alice.Project, []string{"other"}
+	r.Project, r.SharedWith = alice.Project, []string{"other", alice.Project, "other"}
 	var err error
-	if b.hub, err = b.RegisterVIM(t.Context(), root, r); err != nil {
-		t.Fatal(err)
+	if b.hub, err = b.RegisterVIM(t.Context(), root, r); err != nil || !slices.Equal(b.hub.SharedWith, []string{"other"}) {
+		t.Fatalf("shared with %q, %v", b.hub.SharedWith, err)
 	}
 	b.foreign, _ = b.mustIssue(mallet, b.hub.ID)
 	b.own, _ = b.mustIssue(alice, b.hub.ID)

@@ -68,6 +68,7 @@ func TestProofsOfTheAuditLog(t *testing.T) {
 	for _, seq := range []int64{-1, 0, 100000} {
 		_, _, _, err := b.ProveEntry(t.Context(), root, seq)
 		wantKind(t, "the proof of an entry that there is not", err, broker.ErrInvalid)
+		wantField(t, "the proof of an entry that there is not", err, "entry")
 	}
 	_, _, err = b.ProveGrowth(t.Context(), root, 100000, -1)
 	wantKind(t, "the proof from a size that the log never had", err, broker.ErrInvalid)

@@ -273,6 +273,11 @@ func TestNetworksAreReadAsTheirPluginsReadThem(t *testing.T) {
 	if got := findings(latest(t, "apiVersion: k8s.cni.cncf.io/v1\nkind: NetworkAttachmentDefinition\nmetadata: {name: a}\nspec: {config: {type: bridge}}\n")); got != "network spec.config, unknown spec.config" {
 		t.Errorf("a config that is no text: %s", got)
 	}
+	for _, none := range []string{"", "spec: {}\n", "spec: {config: ' '}\n"} { // a file of the node's, by the network's name
+		if got := findings(latest(t, "apiVersion: k8s.cni.cncf.io/v1\nkind: NetworkAttachmentDefinition\nmetadata: {name: a}\n"+none)); got != "" {
+			t.Errorf("a network with %q: %s", none, got)
+		}
+	}
 }
 
 // TestOddPodsAreUnknown: what does not decode strictly is never taken for a pod that asks nothing.
