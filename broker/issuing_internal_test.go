@@ -239,6 +239,10 @@ func TestWhatEndsAnIssue(t *testing.T) {
 			s.abort(ctx, s.l, ReasonIssueFailed, must(s, policy.LeaseIssue).Failed("x"))
 			return fmt.Sprint(s.row().State, ", ", s.count("Revoke"), ", ", s.logs("left for the reaper"), ", due ", s.row().NextAttemptAt.Equal(s.clock.Now()))
 		}, "revoking, 0, true, due true"},
+		{"what was minted is taken back, and nothing is left to tell", func(s *stage) { s.l.State = LeasePending }, func(ctx context.Context, s *stage) string {
+			s.abort(ctx, s.l, ReasonIssueFailed, must(s, policy.LeaseIssue).Failed("x"))
+			return fmt.Sprint(s.row().State, ", ", s.count("Revoke"), ", ", s.logs("left for"))
+		}, "revoked, 1, false"},
 		{"a renewal for no time", nil, func(_ context.Context, s *stage) string {
 			_, _, err := s.renewable(person, s.l, 0)
 			return kindOf(err)
