@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/asset"
 	"github.com/vimbroker/vimbroker/broker/clientconfig"
@@ -534,14 +536,7 @@ func TestEveryOperationLeadsToItsPartAndBack(t *testing.T) {
 		}
 	}
 	want, err := os.ReadFile("testdata/exchanges.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	is, was := strings.Split(got, "\n"), strings.Split(string(want), "\n")
-	for i := range max(len(is), len(was)) {
-		if i >= len(is) || i >= len(was) || is[i] != was[i] {
-			t.Fatalf("line %d of testdata/exchanges.txt; write it with -update-exchanges, and look at what changes:\n%q\nwant\n%q",
-				i+1, is[min(i, len(is)-1)], was[min(i, len(was)-1)])
-		}
+	if diff := cmp.Diff(string(want), got); err != nil || diff != "" {
+		t.Errorf("testdata/exchanges.txt differs; write it with -update-exchanges, and look at what changes: %v (-want +got)\n%s", err, diff)
 	}
 }
