@@ -14,6 +14,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
+	"github.com/vimbroker/vimbroker/test/testlog"
 )
 
 // What may be renewed, and for how long.
@@ -518,7 +519,7 @@ func TestWhatFailsIsShown(t *testing.T) {
 			fault := errors.New("one")
 			p := &probe{name: "part", ask: func(context.Context) error { return fault }, clock: time.Now}
 			for _, fault = range []error{errors.New("one"), errors.New("one"), errors.New("two"), nil, nil} {
-				_ = p.look(ctx, slog.New(slog.NewTextHandler(s.log, nil)))
+				_ = p.look(ctx, testlog.To(t, slog.NewTextHandler(s.log, nil)))
 			}
 			return fmt.Sprint(strings.Count(s.log.String(), "cannot be used"), strings.Count(s.log.String(), "can be used again"))
 		}, "2 1"},

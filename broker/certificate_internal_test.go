@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/test/testlog"
 )
 
 // certificate is one in PEM that is valid from a time on for an hour.
@@ -87,7 +88,7 @@ func TestCertificatesThatCannotWork(t *testing.T) {
 func TestWhoIsNotVerifiedIsLogged(t *testing.T) {
 	for unverified, want := range map[bool]bool{true: true, false: false} {
 		var log bytes.Buffer
-		r := &Registry{core: &core{log: slog.New(slog.NewTextHandler(&log, nil))}}
+		r := &Registry{core: &core{log: testlog.To(t, slog.NewTextHandler(&log, nil))}}
 		r.warnUnverified(t.Context(), VIM{ID: "v", Current: Generation{Target: Target{InsecureSkipVerify: unverified}}})
 		if strings.Contains(log.String(), "vim=v") != want {
 			t.Errorf("unverified: %v; the log says %q", unverified, &log)

@@ -26,6 +26,7 @@ import (
 	"github.com/vimbroker/vimbroker/test/conformance"
 	"github.com/vimbroker/vimbroker/test/fakekube"
 	"github.com/vimbroker/vimbroker/test/quickstore"
+	"github.com/vimbroker/vimbroker/test/testlog"
 )
 
 var (
@@ -164,7 +165,7 @@ func newBench(t testing.TB, o benchOptions) *bench {
 }
 
 func (b *bench) logger() *slog.Logger {
-	return slog.New(slog.NewTextHandler(&lockedWriter{w: b.log}, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	return testlog.To(b.t, slog.NewTextHandler(&lockedWriter{w: b.log}, &slog.HandlerOptions{Level: slog.LevelDebug}))
 }
 
 // reopen opens the stores of the bench's directory.

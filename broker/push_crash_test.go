@@ -3,7 +3,6 @@
 package broker_test
 
 import (
-	"log/slog"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -19,6 +18,7 @@ import (
 	"github.com/vimbroker/vimbroker/test/fakekube"
 	"github.com/vimbroker/vimbroker/test/process"
 	"github.com/vimbroker/vimbroker/test/quickstore"
+	"github.com/vimbroker/vimbroker/test/testlog"
 )
 
 // pushErrand is what a process does until it is killed: it pushes, or keeps what was pushed.
@@ -45,8 +45,8 @@ func openPushing(t *testing.T, dir string) (*broker.Broker, func()) {
 	rules := egress.Default()
 	rules.AllowLoopback = true
 	return mustNew(t, broker.Options{
-		Store: store, Keys: []secret.KeyStore{keys}, Drivers: []broker.Driver{kubernetes.New(kubernetes.Options{Log: slog.New(slog.DiscardHandler)})},
-		Policy: policies, Egress: func(string) *egress.Rules { return rules }, Terms: broker.DefaultTerms(), Log: slog.New(slog.DiscardHandler),
+		Store: store, Keys: []secret.KeyStore{keys}, Drivers: []broker.Driver{kubernetes.New(kubernetes.Options{Log: testlog.Silent(t)})},
+		Policy: policies, Egress: func(string) *egress.Rules { return rules }, Terms: broker.DefaultTerms(), Log: testlog.Silent(t),
 		Directories: map[string]policy.Directory{policy.ByClient: directory{vnfm.Name: vnfm}},
 		PushTargets: map[string]broker.PushTarget{"argocd": {
 			Name: "argocd", Project: "demo", VIM: "edge1", Namespace: "default", Form: broker.FormArgoCD,

@@ -3,11 +3,11 @@ package broker
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"testing"
 	"time"
 
 	"github.com/vimbroker/vimbroker/test/clock"
+	"github.com/vimbroker/vimbroker/test/testlog"
 )
 
 // What was found long ago counts for nothing: what is asked has hung since, or the process was stopped.
@@ -17,7 +17,7 @@ func TestALookGrowsOld(t *testing.T) {
 	if err := p.known(); !errors.Is(err, errNotLooked) {
 		t.Errorf("before the first look: %v", err)
 	}
-	if err := p.look(t.Context(), slog.New(slog.DiscardHandler)); err != nil {
+	if err := p.look(t.Context(), testlog.Silent(t)); err != nil {
 		t.Fatal(err)
 	}
 	c.Add(3*lookAtStoreEvery + lookTime)

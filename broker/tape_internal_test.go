@@ -23,6 +23,7 @@ import (
 	"github.com/vimbroker/vimbroker/policy/egress"
 	"github.com/vimbroker/vimbroker/test/clock"
 	"github.com/vimbroker/vimbroker/test/fake"
+	"github.com/vimbroker/vimbroker/test/testlog"
 )
 
 // errStep is what a step answers that fails. It is of no kind, so that nothing takes it for an answer of a VIM.
@@ -530,7 +531,7 @@ func newStage(t *testing.T) *stage {
 			st.asked = append(st.asked, r)
 			return policy.Decision{Allowed: !st.denies[r.Action]}
 		}),
-		Egress: func(string) *egress.Rules { return nil }, Log: slog.New(slog.NewTextHandler(st.log, nil)),
+		Egress: func(string) *egress.Rules { return nil }, Log: testlog.To(t, slog.NewTextHandler(st.log, nil)),
 	})
 	if err != nil {
 		t.Fatal(err)

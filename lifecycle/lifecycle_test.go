@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -27,6 +26,7 @@ import (
 	"github.com/vimbroker/vimbroker/policy/egress"
 	"github.com/vimbroker/vimbroker/test/clock"
 	"github.com/vimbroker/vimbroker/test/quickstore"
+	"github.com/vimbroker/vimbroker/test/testlog"
 )
 
 var (
@@ -60,7 +60,7 @@ func newPlant(t *testing.T, change ...func(*lifecycle.Terms)) *plant {
 func newPlantWith(t *testing.T, change func(*lifecycle.Options, *yard)) *plant {
 	t.Helper()
 	p := &plant{t: t, clock: clock.New(time.Date(2031, 5, 6, 7, 8, 9, 0, time.UTC)), yard: &yard{objects: map[string]int32{}}, dir: t.TempDir()}
-	store, err := quickstore.Open(t.Context(), sqlite.Options{Path: filepath.Join(p.dir, "vimbroker.db"), Now: p.clock.Now, Log: slog.New(slog.DiscardHandler)})
+	store, err := quickstore.Open(t.Context(), sqlite.Options{Path: filepath.Join(p.dir, "vimbroker.db"), Now: p.clock.Now, Log: testlog.Silent(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +89,7 @@ func newPlantWith(t *testing.T, change func(*lifecycle.Options, *yard)) *plant {
 		Store: store, Leaser: p.lends, Registrar: registry{p.lends}, Packages: shelf{}, Drivers: []lifecycle.Driver{p.yard},
 		Guard:     &audit.Guard{Policy: policies, Sink: store, Now: p.clock.Now, Reads: audit.NewReads()},
 		Delegates: &policy.Delegates{Now: p.clock.Now}, Egress: func(string) *egress.Rules { return nil },
-		Terms: terms, Log: slog.New(slog.DiscardHandler), Now: p.clock.Now,
+		Terms: terms, Log: testlog.Silent(t), Now: p.clock.Now,
 	}
 	change(&o, p.yard)
 	p.Lifecycle = lifecycle.New(o)

@@ -2,7 +2,6 @@ package lifecycle_test
 
 import (
 	"context"
-	"log/slog"
 	"strings"
 	"sync"
 	"testing"
@@ -11,6 +10,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/lifecycle"
 	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/test/testlog"
 )
 
 // asked asks for the instantiation of a new instance.
@@ -136,7 +136,7 @@ func TestManyOfOneProject(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	ran := make(chan error, 1)
 	go func() {
-		ran <- p.store.Run(ctx, nil, slog.New(slog.DiscardHandler), p.Worker())
+		ran <- p.store.Run(ctx, nil, testlog.Silent(t), p.Worker())
 	}()
 	var all []lifecycle.Operation
 	for range 100 {

@@ -15,6 +15,7 @@ import (
 	"github.com/vimbroker/vimbroker/policy/audit"
 	"github.com/vimbroker/vimbroker/policy/egress"
 	"github.com/vimbroker/vimbroker/test/fake"
+	"github.com/vimbroker/vimbroker/test/testlog"
 )
 
 // rows is a store of one row of each kind, in memory. A method whose name is in fails does nothing but fail.
@@ -278,7 +279,7 @@ func newBench(t *testing.T, drivers ...Driver) *bench {
 		Store: b.rows, Leaser: b.keys, Packages: shelved{PackageView: webs()}, Drivers: drivers, Links: &pool{},
 		Guard:     &audit.Guard{Policy: policies, Sink: b.rows, Now: now, Reads: audit.NewReads()},
 		Delegates: &policy.Delegates{Now: now}, Egress: func(string) *egress.Rules { return nil },
-		Terms: terms, Log: slog.New(slog.NewTextHandler(b.log, nil)), Now: now,
+		Terms: terms, Log: testlog.To(t, slog.NewTextHandler(b.log, nil)), Now: now,
 	})
 	return b
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker/api/codec"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/test/sentinel"
+	"github.com/vimbroker/vimbroker/test/testlog"
 )
 
 // toy is a door with everything that the doors to come need.
@@ -157,7 +158,7 @@ func (b *buffer) String() string {
 func newToy(t *testing.T, readTimeout time.Duration) *toy {
 	t.Helper()
 	toy := &toy{began: make(chan struct{}, 10)}
-	log := slog.New(slog.NewTextHandler(&toy.log, nil))
+	log := testlog.To(t, slog.NewTextHandler(&toy.log, nil))
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -20,6 +20,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker/api/limit"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/test/clock"
+	"github.com/vimbroker/vimbroker/test/testlog"
 )
 
 // gated is a handler with limits, whose operations wait as the test says.
@@ -75,11 +76,11 @@ func (b byName) Authenticate(_ context.Context, token string) (policy.Principal,
 	return policy.Principal{Name: name, Project: project}, nil
 }
 
-func newGated(l api.Limits, now func() time.Time, asked func(string), proxies api.Proxies) *gated {
+func newGated(t *testing.T, l api.Limits, now func() time.Time, asked func(string), proxies api.Proxies) *gated {
 	g := &gated{began: make(chan string, 100), proceed: make(chan struct{}), registry: prometheus.NewRegistry()}
 	g.Handler = api.New(api.Options{
 		Doors: []api.Door{g.lanes()}, Authenticator: byName{asked}, Remote: func(token string) bool { return strings.HasPrefix(token, "far") },
-		Vitals: none{}, Limits: l, Now: now, Proxies: proxies, Registry: g.registry, Log: slog.New(slog.NewTextHandler(&g.log, nil)),
+		Vitals: none{}, Limits: l, Now: now, Proxies: proxies, Registry: g.registry, Log: testlog.To(t, slog.NewTextHandler(&g.log, nil)),
 	})
 	return g
 }
@@ -129,7 +130,7 @@ func (g *gated) refusals(limit string) string {
 
 func TestAddressesHaveLimits(t *testing.T) {
 	now := clock.New(time.Now())
-	g := newGated(api.Limits{Address: limit.Bound{PerSecond: 1, Burst: 2}}, now.Now, nil, api.Proxies{})
+	g := newGated(t, api.Limits{Address: limit.Bound{PerSecond: 1, Burst: 2}}, now.Now, nil, api.Proxies{})
 	want(t, "one", g.get("/quick", "192.0.2.1", "a@p"), 200)
 	want(t, "two, by another caller, of nothing", g.get("/nothing", "192.0.2.1", "b@p"), 404)
 	want(t, "three", g.get("/quick", "192.0.2.1", "a@p"), 429, `"limited"`, "more than 1 requests a second", "limits.address")
@@ -159,7 +160,7 @@ func TestAddressesHaveLimits(t *testing.T) {
 // cannot make one up.
 func TestAddressesBehindProxies(t *testing.T) {
 	proxies := api.Proxies{Networks: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}, Header: api.ForwardedFor}
-	g := newGated(api.Limits{Address: limit.Bound{PerSecond: 1}}, clock.New(time.Now()).Now, nil, proxies)
+	g := newGated(t, api.Limits{Address: limit.Bound{PerSecond: 1}}, clock.New(time.Now()).Now, nil, proxies)
 	for n := range 5 {
 		w := g.get("/quick", "10.0.0.1", "a@p", api.ForwardedFor, fmt.Sprintf("192.0.2.%d, 198.51.100.7", n))
 		want(t, "with a made up address before his own", w, map[bool]int{true: 200, false: 429}[n == 0])
@@ -168,7 +169,7 @@ func TestAddressesBehindProxies(t *testing.T) {
 }
 
 func TestPrincipalsAndProjectsHaveLimits(t *testing.T) {
-	g := newGated(api.Limits{
+	g := newGated(t, api.Limits{
 		Principal: limit.Bound{PerSecond: 1, Burst: 2}, Project: limit.Bound{PerSecond: 1, Burst: 3},
 	}, clock.New(time.Now()).Now, nil, api.Proxies{})
 	want(t, "one", g.get("/quick", "192.0.2.1", "a@p"), 200)
@@ -186,7 +187,7 @@ func TestPrincipalsAndProjectsHaveLimits(t *testing.T) {
 // The server refuses what is too much at once, keeps a quarter for what is quick, and
 // always takes what ends access or says how it is.
 func TestTheServerSheds(t *testing.T) {
-	g := newGated(api.Limits{InFlight: 8, Principal: limit.Bound{InFlight: 100}}, time.Now, nil, api.Proxies{})
+	g := newGated(t, api.Limits{InFlight: 8, Principal: limit.Bound{InFlight: 100}}, time.Now, nil, api.Proxies{})
 	var under sync.WaitGroup
 	begin := func(path string, n int) {
 		for i := range n {
@@ -216,7 +217,7 @@ func TestTheServerSheds(t *testing.T) {
 
 // One caller has so many requests under way, until their answers are written.
 func TestCallersHaveSoManyUnderWay(t *testing.T) {
-	g := newGated(api.Limits{Principal: limit.Bound{InFlight: 1}}, time.Now, nil, api.Proxies{})
+	g := newGated(t, api.Limits{Principal: limit.Bound{InFlight: 1}}, time.Now, nil, api.Proxies{})
 	done := make(chan *httptest.ResponseRecorder)
 	go func() { done <- g.get("/wait/long", "192.0.2.1", "a@p") }()
 	<-g.began
@@ -229,7 +230,7 @@ func TestCallersHaveSoManyUnderWay(t *testing.T) {
 
 // What one limit refuses is under way for none of the others.
 func TestARefusedRequestIsNotUnderWay(t *testing.T) {
-	g := newGated(api.Limits{InFlight: 3, Principal: limit.Bound{InFlight: 2}, Project: limit.Bound{InFlight: 1}}, time.Now, nil, api.Proxies{})
+	g := newGated(t, api.Limits{InFlight: 3, Principal: limit.Bound{InFlight: 2}, Project: limit.Bound{InFlight: 1}}, time.Now, nil, api.Proxies{})
 	done := make(chan *httptest.ResponseRecorder)
 	go func() { done <- g.get("/wait/quick", "192.0.2.1", "a@p") }()
 	<-g.began
@@ -248,7 +249,7 @@ func TestBadLoginsSlowNoGoodOne(t *testing.T) {
 	const bad, atOnce, burst = 150, 4, 10
 	answer := make(chan struct{})
 	var under, most, asked atomic.Int32
-	g := newGated(api.Limits{FailedLogins: limit.Bound{PerSecond: 1, Burst: burst, InFlight: atOnce}}, clock.New(time.Now()).Now, func(token string) {
+	g := newGated(t, api.Limits{FailedLogins: limit.Bound{PerSecond: 1, Burst: burst, InFlight: atOnce}}, clock.New(time.Now()).Now, func(token string) {
 		if !strings.HasPrefix(token, "far-bad") {
 			return
 		}

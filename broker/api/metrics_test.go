@@ -24,6 +24,7 @@ import (
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
 	"github.com/vimbroker/vimbroker/test/clock"
+	"github.com/vimbroker/vimbroker/test/testlog"
 )
 
 // collected counts how often it is asked, and answers once it may.
@@ -41,7 +42,7 @@ func (c *collected) Vitals(context.Context) broker.Vitals {
 // TestScrapesShareOneCollection: a flood of scrapes costs one collection a second, and nobody is refused.
 func TestScrapesShareOneCollection(t *testing.T) {
 	now, vitals := clock.New(time.Now()), &collected{proceed: make(chan struct{})}
-	h := api.New(api.Options{Vitals: vitals, Now: now.Now, Log: slog.New(slog.DiscardHandler), Limits: api.DefaultLimits()})
+	h := api.New(api.Options{Vitals: vitals, Now: now.Now, Log: testlog.Silent(t), Limits: api.DefaultLimits()})
 	const flood = 300
 	var here, all sync.WaitGroup
 	here.Add(flood)
@@ -133,7 +134,7 @@ var updateMetrics = flag.Bool("update-metrics", false, "write testdata/metrics.t
 func TestEveryFigureIsShown(t *testing.T) {
 	page := func(f figures, more ...prometheus.Collector) string {
 		var log buffer
-		logs := slog.New(slog.NewTextHandler(&log, nil))
+		logs := testlog.To(t, slog.NewTextHandler(&log, nil))
 		h := api.New(api.Options{
 			Vitals: f, Log: logs, Limits: api.DefaultLimits(),
 			Collectors: append(more, api.ClusterMetrics(f, logs)),

@@ -7,6 +7,8 @@ import (
 	"net/netip"
 	"strings"
 	"testing"
+
+	"github.com/vimbroker/vimbroker/test/testlog"
 )
 
 func TestTheCallersAddress(t *testing.T) {
@@ -55,7 +57,7 @@ func TestTheLogNamesTheCallerBehindAProxy(t *testing.T) {
 	for trusted, want := range map[string]string{"192.0.2.0/24": "198.51.100.7", "10.0.0.0/8": "192.0.2.1"} {
 		var lines strings.Builder
 		h := New(Options{
-			Log:     slog.New(slog.NewTextHandler(&lines, &slog.HandlerOptions{Level: slog.LevelDebug})),
+			Log:     testlog.To(t, slog.NewTextHandler(&lines, &slog.HandlerOptions{Level: slog.LevelDebug})),
 			Proxies: Proxies{Networks: []netip.Prefix{netip.MustParsePrefix(trusted)}, Header: ForwardedFor},
 		})
 		r := httptest.NewRequest(http.MethodGet, "/nowhere", nil) // from 192.0.2.1

@@ -2,7 +2,6 @@ package api_test
 
 import (
 	"context"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -11,6 +10,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/api"
 	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/test/testlog"
 )
 
 // twoTokens knows two callers by their tokens.
@@ -44,7 +44,7 @@ func TestOneTokenNamesTheCallerAndGoesNoFurther(t *testing.T) {
 			}},
 			Refuse: func(_ *http.Request, p api.Problem) api.Answer { return api.Answer{Body: p} },
 		}},
-		Authenticator: twoTokens{}, Vitals: noVitals{}, Log: slog.New(slog.DiscardHandler),
+		Authenticator: twoTokens{}, Vitals: noVitals{}, Log: testlog.Silent(t),
 	})
 	const bearer, keystone, alice, bob = "Authorization", "X-Auth-Token", "token-of-alice", "token-of-bob"
 	for _, c := range []struct {

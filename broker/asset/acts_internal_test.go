@@ -18,6 +18,7 @@ import (
 	"github.com/vimbroker/vimbroker/policy/audit"
 	"github.com/vimbroker/vimbroker/policy/egress"
 	"github.com/vimbroker/vimbroker/test/fake"
+	"github.com/vimbroker/vimbroker/test/testlog"
 )
 
 // books are a store, a leaser and a driver in memory, of which named steps fail.
@@ -126,7 +127,7 @@ func (b *books) Decide(r policy.Request) policy.Decision {
 const linkID, networkID = "1c0a7f9e-3c0e-4a54-9a0c-0d6a2c9f7b22", "2c0a7f9e-3c0e-4a54-9a0c-0d6a2c9f7b33"
 
 // newBooks has one link that is ready.
-func newBooks() (*books, *Assets) {
+func newBooks(t *testing.T) (*books, *Assets) {
 	b := &books{fails: map[string]error{}}
 	now := time.Now()
 	b.all = map[string]Asset{linkID: {
@@ -135,7 +136,7 @@ func newBooks() (*books, *Assets) {
 	return b, New(Options{
 		Store: b, Leaser: b, Drivers: map[On]Driver{{policy.KindLink, "openstack"}: b, {policy.KindVolume, "openstack"}: b},
 		Guard: &audit.Guard{Policy: b, Sink: b, Now: time.Now}, Egress: func(string) *egress.Rules { return nil },
-		Log: slog.New(slog.NewTextHandler(&b.log, nil)), Now: func() time.Time { return now },
+		Log: testlog.To(t, slog.NewTextHandler(&b.log, nil)), Now: func() time.Time { return now },
 	})
 }
 
@@ -212,7 +213,7 @@ func TestAStepThatFailsEndsTheActOnAnAsset(t *testing.T) {
 		}, "UpdateAsset 1,Remove,DeleteAsset"},
 	} {
 		run := func(step string) (*books, error) {
-			b, s := newBooks()
+			b, s := newBooks(t)
 			if l := b.all[linkID]; c.given != nil {
 				c.given(&l)
 				b.all[linkID] = l
@@ -235,7 +236,7 @@ func TestAStepThatFailsEndsTheActOnAnAsset(t *testing.T) {
 
 // Of what needs no lease nobody is asked on the VIM, and who may not use a link gets no port of it.
 func TestWhoIsNotAsked(t *testing.T) {
-	b, s := newBooks()
+	b, s := newBooks(t)
 	b.owns = true
 	if _, err := s.Ports(t.Context(), linkID, "i", nil, true); err != nil || slices.Contains(b.taken, "VIM") || slices.Contains(b.taken, "IssueLease") {
 		t.Errorf("without a lease: %v, after %q", err, b.taken)
@@ -246,7 +247,7 @@ func TestWhoIsNotAsked(t *testing.T) {
 			return s.settle(t.Context(), Asset{Kind: policy.KindLink, ID: linkID, State: Removing}, s.Now())
 		},
 	} {
-		b, s := newBooks()
+		b, s := newBooks(t)
 		b.denies = action
 		if err := do(s); !errors.Is(err, broker.ErrDenied) || slices.Contains(b.taken, "UpdateAsset") || slices.Contains(b.taken, "IssueLease") {
 			t.Errorf("without %s: %v, after %q", action, err, b.taken)
@@ -369,7 +370,7 @@ func TestWhatComesOfActsOnAssets(t *testing.T) {
 		{"releasing what is gone", fails("Asset", broker.ErrNotFound), release, "true "},
 		{"releasing what cannot be read", fails("Asset", errStep), release, "true an asset is removed by a later pass"},
 	} {
-		b, s := newBooks()
+		b, s := newBooks(t)
 		if l := b.all[linkID]; c.given != nil {
 			c.given(b, &l)
 			b.all[linkID] = l

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"strings"
 	"testing"
 	"time"
@@ -16,6 +15,7 @@ import (
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
 	"github.com/vimbroker/vimbroker/policy/egress"
+	"github.com/vimbroker/vimbroker/test/testlog"
 )
 
 // shelf keeps one link and the log.
@@ -100,7 +100,7 @@ func TestAKindIsAskedForByItsName(t *testing.T) {
 	c := cloud{}
 	links := asset.New(asset.Options{
 		Store: s, Leaser: c, Drivers: on(c), Guard: &audit.Guard{Policy: yes{}, Sink: s, Now: time.Now},
-		Egress: func(string) *egress.Rules { return nil }, Log: slog.New(slog.DiscardHandler), Now: time.Now,
+		Egress: func(string) *egress.Rules { return nil }, Log: testlog.Silent(t), Now: time.Now,
 	})
 	p := policy.Principal{Name: "alice", Project: "core", Roles: []string{policy.RoleMember}}
 	r := asset.Request{Kind: policy.KindLink, Name: "sgi", VIM: "nfv1"}
@@ -147,7 +147,7 @@ func TestAFailureIsToldInOurWords(t *testing.T) {
 		c := cloud{fails: fails}
 		links := asset.New(asset.Options{
 			Store: s, Leaser: c, Drivers: on(c), Guard: &audit.Guard{Policy: yes{}, Sink: s, Now: time.Now},
-			Egress: func(string) *egress.Rules { return nil }, Log: slog.New(slog.DiscardHandler), Now: time.Now,
+			Egress: func(string) *egress.Rules { return nil }, Log: testlog.Silent(t), Now: time.Now,
 		})
 		p := policy.Principal{Name: "alice", Project: "core", Roles: []string{policy.RoleMember}}
 		_, made, err := links.Create(t.Context(), p, asset.Request{Kind: policy.KindLink, Name: "sgi", VIM: "nfv1", Spec: spec.LinkSpec{CIDR: "10.9.0.0/24"}})
@@ -219,7 +219,7 @@ func TestOnlyForceLeavesWhatAVIMDoesNotRemove(t *testing.T) {
 		p := policy.Principal{Name: "alice", Project: "core", Roles: []string{policy.RoleMember}}
 		options := asset.Options{
 			Store: s, Leaser: made, Drivers: on(made), Guard: &audit.Guard{Policy: yes{}, Sink: s, Now: time.Now},
-			Egress: func(string) *egress.Rules { return nil }, Log: slog.New(slog.DiscardHandler), Now: time.Now,
+			Egress: func(string) *egress.Rules { return nil }, Log: testlog.Silent(t), Now: time.Now,
 		}
 		l, _, err := asset.New(options).Create(t.Context(), p, asset.Request{Kind: policy.KindLink, Name: "sgi", VIM: "nfv1"})
 		if err != nil {
@@ -253,7 +253,7 @@ func TestASpanToAClusterOfOthersNamesThePermission(t *testing.T) {
 	v := pair{asked: new([]broker.LeaseRequest), ended: new([]string)}
 	links := asset.New(asset.Options{
 		Store: s, Leaser: v, Drivers: on(v), Guard: &audit.Guard{Policy: but{unseen: "edge"}, Sink: s, Now: time.Now},
-		Egress: func(string) *egress.Rules { return nil }, Log: slog.New(slog.DiscardHandler), Now: time.Now,
+		Egress: func(string) *egress.Rules { return nil }, Log: testlog.Silent(t), Now: time.Now,
 	})
 	_, _, err := links.Create(t.Context(), policy.Principal{Name: "alice", Project: "core", Roles: []string{policy.RoleMember}}, asset.Request{
 		Kind: policy.KindLink, Name: "lan", VIM: "nfv1", Spec: spec.LinkSpec{}, Spans: []spec.Span{{VIM: "edge", Physical: "physnet1", Interface: "bond0"}},
@@ -288,7 +288,7 @@ func TestASpanNeedsItsPermissionOnBothVIMs(t *testing.T) {
 		v := pair{asked: &asked, ended: &ended}
 		links := asset.New(asset.Options{
 			Store: s, Leaser: v, Drivers: on(v), Guard: &audit.Guard{Policy: but{vim: c.forbidden}, Sink: s, Now: time.Now},
-			Egress: func(string) *egress.Rules { return nil }, Log: slog.New(slog.DiscardHandler), Now: time.Now,
+			Egress: func(string) *egress.Rules { return nil }, Log: testlog.Silent(t), Now: time.Now,
 		})
 		r := asset.Request{Kind: policy.KindLink, Name: "lan", VIM: "nfv1"}
 		for _, vim := range c.spans {

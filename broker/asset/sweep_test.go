@@ -3,7 +3,6 @@ package asset_test
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -18,6 +17,7 @@ import (
 	"github.com/vimbroker/vimbroker/test/clock"
 	"github.com/vimbroker/vimbroker/test/faults"
 	"github.com/vimbroker/vimbroker/test/quickstore"
+	"github.com/vimbroker/vimbroker/test/testlog"
 )
 
 // standing is a cloud that keeps what is made.
@@ -60,7 +60,7 @@ var stocks = faults.Kit[*swept]{
 		}
 		s.Assets = asset.New(asset.Options{
 			Store: store, Leaser: s.cloud, Drivers: on(s.cloud), Guard: &audit.Guard{Policy: yes{}, Sink: store, Now: s.clock.Now},
-			Egress: func(string) *egress.Rules { return nil }, Log: slog.New(slog.DiscardHandler), Now: s.clock.Now,
+			Egress: func(string) *egress.Rules { return nil }, Log: testlog.Silent(t), Now: s.clock.Now,
 		})
 		return s
 	},

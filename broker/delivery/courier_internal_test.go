@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +12,7 @@ import (
 	"github.com/vimbroker/vimbroker/policy/audit"
 	"github.com/vimbroker/vimbroker/policy/audit/tree"
 	"github.com/vimbroker/vimbroker/test/fake"
+	"github.com/vimbroker/vimbroker/test/testlog"
 )
 
 var errStep = errors.New("the step fails")
@@ -147,7 +147,7 @@ func TestWhatADeliveryBrings(t *testing.T) {
 		if c.given != nil {
 			c.given(b, &s)
 		}
-		courier := New(b, []Destination{s}, func() time.Time { return now }, slog.New(slog.DiscardHandler))
+		courier := New(b, []Destination{s}, func() time.Time { return now }, testlog.Silent(t))
 		err := c.do(courier, s)
 		at := Cursor{}
 		if len(b.cursors) > 0 {
@@ -168,7 +168,7 @@ func TestHowLateASinkIs(t *testing.T) {
 	now := time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
 	b := &books{fails: map[string]error{}, cursors: []Cursor{{Sink: "siem"}}, entries: []audit.Entry{{Seq: 1, Time: now.Add(-time.Hour)}}}
 	s := Destination{Name: "siem", Mode: Required, Within: time.Hour, Outlet: b}
-	courier := New(b, []Destination{s}, func() time.Time { return now }, slog.New(slog.DiscardHandler))
+	courier := New(b, []Destination{s}, func() time.Time { return now }, testlog.Silent(t))
 	for _, c := range []struct {
 		after time.Duration
 		late  bool

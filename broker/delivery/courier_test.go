@@ -19,6 +19,7 @@ import (
 	"github.com/vimbroker/vimbroker/policy/audit"
 	"github.com/vimbroker/vimbroker/test/clock"
 	"github.com/vimbroker/vimbroker/test/quickstore"
+	"github.com/vimbroker/vimbroker/test/testlog"
 )
 
 var noon = time.Date(2031, 5, 6, 12, 0, 0, 0, time.UTC)
@@ -85,7 +86,7 @@ func newBench(t *testing.T) *bench {
 }
 
 func (b *bench) courier(sinks ...delivery.Destination) *delivery.Courier {
-	return delivery.New(b.Store, sinks, b.clock.Now, slog.New(slog.NewTextHandler(&b.log, nil)))
+	return delivery.New(b.Store, sinks, b.clock.Now, testlog.To(b.t, slog.NewTextHandler(&b.log, nil)))
 }
 
 // append adds n entries.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"strings"
 	"testing"
 	"time"
@@ -17,6 +16,7 @@ import (
 	"github.com/vimbroker/vimbroker/policy/audit"
 	"github.com/vimbroker/vimbroker/policy/egress"
 	"github.com/vimbroker/vimbroker/test/fake"
+	"github.com/vimbroker/vimbroker/test/testlog"
 )
 
 var errStep = errors.New("the step fails")
@@ -149,7 +149,7 @@ var (
 )
 
 // newBooks has one grant that was given: it lends a token of its own.
-func newBooks() (*books, *Grants) {
+func newBooks(t *testing.T) (*books, *Grants) {
 	b := &books{fails: map[string]error{}, all: map[string]Grant{"g": {
 		ID: "g", Client: "c", Project: "p", Maker: "g", State: Granted, CreatedAt: start, DecidedAt: start,
 		Request:   GrantRequest{ID: "op", Type: "SCALE", Instance: "i", OperationURL: "https://vnfm/vnflcm/v1/vnf_lcm_op_occs/op"},
@@ -157,7 +157,7 @@ func newBooks() (*books, *Grants) {
 	}}}
 	return b, New(Options{
 		Store: b, Leases: b, Clients: b, VNFM: b, Guard: &audit.Guard{Policy: b, Sink: b, Now: time.Now}, Lend: b.lend,
-		Egress: func(string) *egress.Rules { return nil }, Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return start.Add(time.Minute) },
+		Egress: func(string) *egress.Rules { return nil }, Log: testlog.Silent(t), Now: func() time.Time { return start.Add(time.Minute) },
 	})
 }
 
@@ -181,7 +181,7 @@ func TestWhatAGrantIsMadeOf(t *testing.T) {
 		"room that cannot be made": {map[string]error{"CreateVNFGrant 1": broker.ErrQuota, "ForgetVNFGrants": errStep}, 1, errStep},
 		"room that another takes":  {map[string]error{"CreateVNFGrant 1": broker.ErrQuota, "CreateVNFGrant 2": errStep}, 1, errStep},
 	} {
-		b, g := newBooks()
+		b, g := newBooks(t)
 		b.left = c.left
 		for step, err := range c.fails {
 			b.fails[step] = err
@@ -197,7 +197,7 @@ func TestWhatAGrantIsMadeOf(t *testing.T) {
 		}
 	}
 	// What an instance has is asked for, and its failure is the grant's.
-	b, g := newBooks()
+	b, g := newBooks(t)
 	held := b.all["g"]
 	held.Lease = "lease"
 	b.all["held"], b.fails["Ended"] = held, errStep
@@ -211,7 +211,7 @@ func TestWhatAGrantIsMadeOf(t *testing.T) {
 	}
 	// A lease that takes another's place is asked for while the grant is decided on, and not again.
 	for state, resumed := range map[State]bool{Deciding: true, Granted: false} {
-		b, g := newBooks()
+		b, g := newBooks(t)
 		one := b.all["g"]
 		one.State, one.Resumes = state, true
 		if _, err := g.lend(t.Context(), vnfm, one, act); err != nil || b.wish.Resumed != resumed {
@@ -219,12 +219,12 @@ func TestWhatAGrantIsMadeOf(t *testing.T) {
 		}
 	}
 	// What has ended, and perhaps not so, is not replaced.
-	b, g = newBooks()
+	b, g = newBooks(t)
 	b.ended, b.follows, b.fails["Ended"] = true, true, errStep
 	if err := g.stillThere(t.Context(), Grant{State: Deciding, Lease: "lease"}, Grant{}); !errors.Is(err, broker.ErrConflict) {
 		t.Errorf("a lease that may have ended: %v", err)
 	}
-	b, g = newBooks()
+	b, g = newBooks(t)
 	for _, state := range append(States(), "") {
 		if _, _, err := g.Records(t.Context(), vnfm, Query{State: state}); err != nil {
 			t.Errorf("those that are %q: %v", state, err)
@@ -428,7 +428,7 @@ func TestWhatBecomesOfGrants(t *testing.T) {
 			return fmt.Sprint(err, waited, errors.Is(ended, context.Canceled), long, told(late))
 		}, "<nil> true true truetemporarily unavailable; granted; "},
 	} {
-		b, g := newBooks()
+		b, g := newBooks(t)
 		if one := b.all["g"]; c.given != nil {
 			c.given(b, &one)
 			b.all["g"] = one

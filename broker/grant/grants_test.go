@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -28,6 +27,7 @@ import (
 	"github.com/vimbroker/vimbroker/test/clock"
 	"github.com/vimbroker/vimbroker/test/quickstore"
 	"github.com/vimbroker/vimbroker/test/real/pki"
+	"github.com/vimbroker/vimbroker/test/testlog"
 )
 
 // lender issues leases as the broker does, and knows one client.
@@ -172,7 +172,7 @@ func setUp(t *testing.T, o grant.Options) *scene {
 	}
 	s.tacker = policy.Principal{Name: "client:" + s.client.ID, Project: "core", Roles: []string{policy.RoleVNFM}}
 	o.Store, o.Leases, o.Clients, o.VNFM, o.Guard = store, s.lender, s.lender, s.vnfm, &audit.Guard{Policy: policies, Sink: store, Now: s.clock.Now}
-	o.Egress, o.Log, o.Now = func(string) *egress.Rules { return nil }, slog.New(slog.DiscardHandler), s.clock.Now
+	o.Egress, o.Log, o.Now = func(string) *egress.Rules { return nil }, testlog.Silent(t), s.clock.Now
 	s.Grants, s.options = grant.New(o), o
 	return s
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"testing"
 	"time"
 
@@ -16,6 +15,7 @@ import (
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/egress"
 	"github.com/vimbroker/vimbroker/test/clock"
+	"github.com/vimbroker/vimbroker/test/testlog"
 )
 
 // fleet is a broker of some VIMs, and what is written on its hubs.
@@ -81,7 +81,7 @@ func vim(id, project, name string, labels map[string]string) broker.VIM {
 	return v
 }
 
-func newFleet() (*fleet, *hub.Hubs, *clock.Clock) {
+func newFleet(t *testing.T) (*fleet, *hub.Hubs, *clock.Clock) {
 	f := &fleet{
 		alive: map[string]bool{}, fails: map[string]error{}, written: map[string][]hub.ClusterProfile{},
 		vims: []broker.VIM{
@@ -99,13 +99,13 @@ func newFleet() (*fleet, *hub.Hubs, *clock.Clock) {
 	f.vims = append(f.vims, cloud, shared, everybodys, vim("x1", "r", "secret", nil))
 	now := clock.New(time.Date(2031, 1, 1, 0, 0, 0, 0, time.UTC))
 	return f, &hub.Hubs{
-		Broker: f, Publisher: f, Egress: func(string) *egress.Rules { return nil }, Log: slog.New(slog.DiscardHandler), Now: now.Now,
+		Broker: f, Publisher: f, Egress: func(string) *egress.Rules { return nil }, Log: testlog.Silent(t), Now: now.Now,
 	}, now
 }
 
 // A hub shows the clusters that its project sees, each under a name of its own, and the leases that wrote them have ended.
 func TestAHubShowsTheClustersOfItsProject(t *testing.T) {
-	f, h, _ := newFleet()
+	f, h, _ := newFleet(t)
 	if err := h.Show(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +136,7 @@ func TestAHubShowsTheClustersOfItsProject(t *testing.T) {
 
 // What has not changed is not written again, until it is time to see what others did with it.
 func TestAHubIsWrittenWhereSomethingChanged(t *testing.T) {
-	f, h, now := newFleet()
+	f, h, now := newFleet(t)
 	show := func(want int, what string) {
 		t.Helper()
 		f.times = 0
@@ -161,7 +161,7 @@ func TestAHubIsWrittenWhereSomethingChanged(t *testing.T) {
 
 // A hub that fails keeps no other from being written, ends its lease, and is tried again.
 func TestAHubThatFails(t *testing.T) {
-	f, h, _ := newFleet()
+	f, h, _ := newFleet(t)
 	f.fails["h1"] = &broker.Error{Kind: broker.ErrUnreachable, Detail: "away"}
 	if err := h.Show(t.Context()); !errors.Is(err, broker.ErrUnreachable) {
 		t.Errorf("Show() = %v", err)
@@ -181,7 +181,7 @@ func TestWhatKeepsAHubFromBeingWritten(t *testing.T) {
 	for call, want := range map[string]struct{ written, alive int }{
 		"VIMs 1": {0, 0}, "VIMs 2": {0, 0}, "VIMs 3": {0, 0}, "IssueLease h1": {1, 0}, "RevokeLeases 1": {1, 0}, "RevokeLeases 2": {2, 1},
 	} {
-		f, h, _ := newFleet()
+		f, h, _ := newFleet(t)
 		f.lost = map[string]error{call: lost}
 		if err := h.Show(t.Context()); !errors.Is(err, lost) || f.times != want.written || len(f.alive) != want.alive {
 			t.Errorf("without %s: %v; %d hubs are written, and %d leases live", call, err, f.times, len(f.alive))
@@ -191,7 +191,7 @@ func TestWhatKeepsAHubFromBeingWritten(t *testing.T) {
 			t.Errorf("after %s: %v; %d hubs are written, and %d leases live", call, err, f.times, len(f.alive))
 		}
 	}
-	f, h, _ := newFleet()
+	f, h, _ := newFleet(t)
 	f.vims = f.vims[2:]
 	if err := h.Show(t.Context()); err != nil || f.asked != 2 {
 		t.Errorf("without a hub: %v, after %d questions", err, f.asked)
@@ -200,7 +200,7 @@ func TestWhatKeepsAHubFromBeingWritten(t *testing.T) {
 
 // A hub is compared with what others made of it after half an hour, and shows ten thousand VIMs.
 func TestTheBoundsOfAHub(t *testing.T) {
-	f, h, now := newFleet()
+	f, h, now := newFleet(t)
 	for _, c := range []struct {
 		after time.Duration
 		want  int
@@ -229,7 +229,7 @@ func TestAProfileSaysHowItsVIMIs(t *testing.T) {
 		broker.HealthReachable: "True Reachable", broker.HealthUnreachable: "False Unreachable", broker.HealthIdentityChanged: "False IdentityChanged",
 		broker.HealthUnauthorized: "Unknown Unauthorized", broker.HealthUnopenable: "Unknown NotChecked", "": "Unknown NotChecked",
 	} {
-		f, h, _ := newFleet()
+		f, h, _ := newFleet(t)
 		f.vims = f.vims[:1]
 		f.vims[0].Health.Status = status
 		if err := h.Show(t.Context()); err != nil {

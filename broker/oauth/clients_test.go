@@ -24,6 +24,7 @@ import (
 	"github.com/vimbroker/vimbroker/policy/audit"
 	"github.com/vimbroker/vimbroker/test/clock"
 	"github.com/vimbroker/vimbroker/test/quickstore"
+	"github.com/vimbroker/vimbroker/test/testlog"
 )
 
 var (
@@ -91,7 +92,7 @@ func set(t *testing.T) *scene {
 	}
 	s.Clients = oauth.New(oauth.Options{
 		Store: s.store, Leases: s.leases, Guard: &audit.Guard{Policy: policies, Sink: s.store, Now: s.clock.Now},
-		Log: slog.New(slog.NewTextHandler(s.log, nil)), PerProject: 3, Now: s.clock.Now,
+		Log: testlog.To(t, slog.NewTextHandler(s.log, nil)), PerProject: 3, Now: s.clock.Now,
 		Authorities: func() *x509.CertPool { return s.roots },
 	})
 	t.Cleanup(func() { s.quiet(t) })

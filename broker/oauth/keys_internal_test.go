@@ -18,6 +18,7 @@ import (
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
 	"github.com/vimbroker/vimbroker/test/fake"
+	"github.com/vimbroker/vimbroker/test/testlog"
 )
 
 var errStep = errors.New("the step fails")
@@ -105,7 +106,7 @@ func newShelf(t *testing.T) (*shelf, *Tokens) {
 	s := &shelf{held: map[secret.Ref][]byte{}, owners: map[secret.Ref]secret.Owner{}, fails: map[string]error{}}
 	tokens := NewTokens(TokensOptions{
 		Store: s, Keys: []secret.KeyStore{s}, Ledger: s, Guard: &audit.Guard{Policy: s, Sink: s, Now: time.Now}, Issuer: "https://broker",
-		Log: slog.New(slog.NewTextHandler(&s.log, nil)), Now: func() time.Time { return now },
+		Log: testlog.To(t, slog.NewTextHandler(&s.log, nil)), Now: func() time.Time { return now },
 	})
 	if _, err := tokens.RotateKey(t.Context(), policy.Principal{Name: "root"}); err != nil {
 		t.Fatal(err)

@@ -22,6 +22,7 @@ import (
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
 	"github.com/vimbroker/vimbroker/test/fake"
+	"github.com/vimbroker/vimbroker/test/testlog"
 )
 
 const clientID = "6a3c2f0e-5f3e-4a44-8b1e-4f5d1c1d9a10"
@@ -81,7 +82,7 @@ func (r *roll) UseOnce(context.Context, string, time.Time) error { return r.step
 func (r *roll) Decide(policy.Request) policy.Decision { return policy.Decision{Allowed: !r.denied} }
 
 // newRoll has a client that has changed its secret an hour ago.
-func newRoll() (*roll, *Clients) {
+func newRoll(t *testing.T) (*roll, *Clients) {
 	r := &roll{fails: map[string]error{}, one: Client{
 		ID: clientID, Name: "vnfm", Project: "p", Roles: []string{"vnfm"}, State: Active, SHA256: policy.Digest(secretPrefix + "now"),
 		PreviousSHA256: policy.Digest(secretPrefix + "before"), PreviousUntil: now.Add(time.Hour),
@@ -89,7 +90,7 @@ func newRoll() (*roll, *Clients) {
 	}}
 	return r, New(Options{
 		Store: r, Leases: r, Guard: &audit.Guard{Policy: r, Sink: r, Now: time.Now},
-		Log: slog.New(slog.NewTextHandler(&r.log, nil)), Now: func() time.Time { return now },
+		Log: testlog.To(t, slog.NewTextHandler(&r.log, nil)), Now: func() time.Time { return now },
 	})
 }
 
@@ -106,7 +107,7 @@ func TestWhatIsNotedOfAUse(t *testing.T) {
 		"that is not stored": {func(r *roll) { r.fails["UpdateClient"] = errStep }, false, true},
 		"that is denied":     {func(r *roll) { r.denied = true }, false, true},
 	} {
-		r, clients := newRoll()
+		r, clients := newRoll(t)
 		c.change(r)
 		clients.noteUse(t.Context(), r.one)
 		if noted, said := r.one.Revision == 2, strings.Contains(r.log.String(), "could not be noted"); noted != c.noted || said != c.said {
@@ -130,7 +131,7 @@ func TestWhatEndsLeasesOfAClient(t *testing.T) {
 		"rotated meanwhile": {func(r *roll) { r.meantime = func(c *Client) { c.RotatedAt = now } }, "true <nil>"},
 		"deleted meanwhile": {func(r *roll) { r.meantime = func(c *Client) { c.State = Deleting } }, "true <nil>"},
 	} {
-		r, clients := newRoll()
+		r, clients := newRoll(t)
 		r.one.Ending = true
 		c.change(r)
 		err := clients.Settle(t.Context())
@@ -139,7 +140,7 @@ func TestWhatEndsLeasesOfAClient(t *testing.T) {
 		}
 	}
 	// Another rotation leaves what is to be revoked to be revoked.
-	r, clients := newRoll()
+	r, clients := newRoll(t)
 	r.one.Ending, r.fails["RevokeLeases"] = true, errStep
 	if c, _, err := clients.Rotate(t.Context(), policy.Principal{}, clientID, Rotation{}); err != nil || !c.Ending || !r.one.Ending {
 		t.Errorf("after a rotation: %+v, %v", c, err)
@@ -185,13 +186,13 @@ func TestWhoIsAClient(t *testing.T) {
 			return err
 		}, broker.ErrInvalid},
 	} {
-		r, clients := newRoll()
+		r, clients := newRoll(t)
 		c.change(r)
 		if err := c.do(r, clients); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", what, err, c.want)
 		}
 	}
-	_, clients := newRoll()
+	_, clients := newRoll(t)
 	if tokens := NewTokens(TokensOptions{Clients: clients}); clients.ByCertificate() || tokens.ByCertificate() {
 		t.Error("without authorities clients log in by certificates")
 	}
@@ -274,7 +275,7 @@ func TestWhichAssertionsCount(t *testing.T) {
 		"for very long":           {func(_ *roll, c map[string]any) { c["exp"] = 1 << 40 }, "good for too long"},
 		"for ever":                {func(_ *roll, c map[string]any) { c["exp"] = 1<<40 + 1 }, "without exp"},
 	} {
-		r, clients := newRoll()
+		r, clients := newRoll(t)
 		r.one.Certificate = Certificate{JWKS, set(func(*jose.JSONWebKey) {})}
 		said := claims()
 		c.change(r, said)
@@ -335,7 +336,7 @@ func TestWhatATokenIsHeldAgainst(t *testing.T) {
 		"another certificate":           {func(c *Client, s *claims) { c.Certificate, s.Secret, s.Bound = dns, dns.id(), &confirmation{"x"} }, false},
 		"no certificate, but one bound": {func(_ *Client, s *claims) { s.Secret, s.Bound = "", bound }, false},
 	} {
-		r, clients := newRoll()
+		r, clients := newRoll(t)
 		tokens := NewTokens(TokensOptions{Clients: clients, Issuer: "https://broker", Now: func() time.Time { return now }})
 		said := claims{Claims: tokens.standard(clientID, now, now.Add(time.Minute)), Secret: secretID(r.one.SHA256)}
 		c.change(&r.one, &said)

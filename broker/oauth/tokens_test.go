@@ -24,6 +24,7 @@ import (
 	"github.com/vimbroker/vimbroker/drivers/keydir"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
+	"github.com/vimbroker/vimbroker/test/testlog"
 )
 
 const issuer = "https://broker.example:8443"
@@ -62,7 +63,7 @@ func (m *mint) tokens(t *testing.T, url string, others ...secret.KeyStore) *oaut
 	return oauth.NewTokens(oauth.TokensOptions{
 		Store: m.store, Clients: m.Clients, Keys: append([]secret.KeyStore{m.keys}, others...), Ledger: ledger{}, Issuer: url,
 		Guard: &audit.Guard{Policy: policies, Sink: m.store, Now: m.clock.Now},
-		Log:   slog.New(slog.NewTextHandler(m.log, nil)), Now: m.clock.Now, Once: m.store,
+		Log:   testlog.To(t, slog.NewTextHandler(m.log, nil)), Now: m.clock.Now, Once: m.store,
 	})
 }
 

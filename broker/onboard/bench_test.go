@@ -25,6 +25,7 @@ import (
 	"github.com/vimbroker/vimbroker/test/fake"
 	"github.com/vimbroker/vimbroker/test/fakekube"
 	"github.com/vimbroker/vimbroker/test/quickstore"
+	"github.com/vimbroker/vimbroker/test/testlog"
 )
 
 var (
@@ -60,7 +61,7 @@ func newBench(t *testing.T, change ...func(*onboard.Settings)) *bench {
 		source: &source{clusters: map[string]onboard.Seen{}, secrets: map[string]onboard.ClusterSecret{}, planes: map[string]string{}},
 		kubes:  map[string]*fakekube.Server{},
 	}
-	log := slog.New(slog.NewTextHandler(b.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	log := testlog.To(t, slog.NewTextHandler(b.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	var err error
 	if b.store, err = quickstore.Open(t.Context(), sqlite.Options{Path: filepath.Join(b.dir, "data", "vimbroker.db"), Now: b.clock.Now, Log: log}); err != nil {
 		t.Fatal(err)
@@ -84,7 +85,7 @@ func newBench(t *testing.T, change ...func(*onboard.Settings)) *bench {
 // serve makes the broker and its onboarding, as a process that starts with these terms.
 func (b *bench) serve(change func(*broker.Terms)) {
 	b.t.Helper()
-	log := slog.New(slog.NewTextHandler(b.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	log := testlog.To(b.t, slog.NewTextHandler(b.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	keys, err := keydir.Open(filepath.Join(b.dir, "keys"))
 	if err != nil {
 		b.t.Fatal(err)

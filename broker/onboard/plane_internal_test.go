@@ -13,6 +13,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/egress"
+	"github.com/vimbroker/vimbroker/test/testlog"
 )
 
 // choosy weighs leases on a management cluster that does not serve some kinds, and whose credential may not read others.
@@ -47,7 +48,7 @@ func TestControlPlanesThatCannotBeReadAreLeftOut(t *testing.T) {
 	now := time.Now()
 	c := &choosy{withheld: []string{rke2}, unserved: slices.DeleteFunc(slices.Clone(KnownControlPlanes), func(p string) bool { return p == rke2 || p == kubeadm })}
 	o := New(Options{
-		Broker: c, Log: slog.New(slog.NewTextHandler(&log, nil)), Now: func() time.Time { return now },
+		Broker: c, Log: testlog.To(t, slog.NewTextHandler(&log, nil)), Now: func() time.Time { return now },
 		Egress: func(string) *egress.Rules { return nil },
 	})
 	w := o.newWatcher(Management{VIM: "hub", Settings: Settings{Namespaces: []string{"a"}}}, broker.VIM{})

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -18,6 +17,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/egress"
+	"github.com/vimbroker/vimbroker/test/testlog"
 )
 
 // TestClustersAreLookedAtSideBySide: those that hang delay no other for long, also where they
@@ -174,7 +174,7 @@ func TestThirtyTwoAreLookedAtAtOnce(t *testing.T) {
 			h.rows = append(h.rows, Cluster{ID: name, Management: "hub", Namespace: "a", Name: name, UID: name, State: StateWaiting})
 		}
 		o := New(Options{
-			Store: h, Broker: quiet{}, Source: shown{rows: h.rows}, Log: slog.New(slog.DiscardHandler),
+			Store: h, Broker: quiet{}, Source: shown{rows: h.rows}, Log: testlog.Silent(t),
 			Egress: func(string) *egress.Rules { return nil },
 		})
 		ctx, cancel := context.WithCancel(t.Context())
@@ -196,7 +196,7 @@ func TestALookEndsInTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &hanging{rows: []Cluster{{ID: "c", Management: "hub", Namespace: "a", Name: "c", UID: "c", State: StateWaiting}}}
 		o := New(Options{
-			Store: h, Broker: quiet{}, Source: shown{rows: h.rows}, Log: slog.New(slog.DiscardHandler),
+			Store: h, Broker: quiet{}, Source: shown{rows: h.rows}, Log: testlog.Silent(t),
 			Egress: func(string) *egress.Rules { return nil },
 		})
 		ctx, cancel := context.WithCancel(t.Context())
@@ -224,7 +224,7 @@ func TestTheLeaseOnAManagementClusterIsRenewed(t *testing.T) {
 		l := &lender{most: 100}
 		access := make(chan func() ManagementAccess, 1)
 		o := New(Options{
-			Store: &hanging{}, Broker: l, Source: asking{access: access}, Log: slog.New(slog.DiscardHandler),
+			Store: &hanging{}, Broker: l, Source: asking{access: access}, Log: testlog.Silent(t),
 			Egress: func(string) *egress.Rules { return nil },
 		})
 		ctx, cancel := context.WithCancel(t.Context())
@@ -254,7 +254,7 @@ func TestAWatchThatLastedBeginsItsBackoffAnew(t *testing.T) {
 			l := &lender{most: issues}
 			l.gone.Store(true)
 			o := New(Options{
-				Store: &hanging{}, Broker: l, Source: asking{access: make(chan func() ManagementAccess, 1)}, Log: slog.New(slog.DiscardHandler),
+				Store: &hanging{}, Broker: l, Source: asking{access: make(chan func() ManagementAccess, 1)}, Log: testlog.Silent(t),
 				Egress: func(string) *egress.Rules { return nil },
 			})
 			err := o.Worker().Work(t.Context(), "hub")

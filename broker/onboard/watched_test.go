@@ -3,7 +3,6 @@ package onboard
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/test/testlog"
 )
 
 // endless has every VIM, of the project that its id begins with, and ends no lease before the watch ends.
@@ -35,7 +35,7 @@ func (e *endless) RevokeLeases(ctx context.Context, _ policy.Principal, _ broker
 func TestAProjectLeavesWatchersToOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &endless{}
-		o := New(Options{Broker: b, Log: slog.New(slog.DiscardHandler)})
+		o := New(Options{Broker: b, Log: testlog.Silent(t)})
 		ctx, cancel := context.WithCancel(t.Context())
 		var all sync.WaitGroup
 		var told atomic.Int32

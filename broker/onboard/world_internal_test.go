@@ -17,6 +17,7 @@ import (
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
 	"github.com/vimbroker/vimbroker/policy/egress"
+	"github.com/vimbroker/vimbroker/test/testlog"
 )
 
 // errDown is the error of a call that a test has fail.
@@ -136,7 +137,7 @@ func (x *world) registered() Cluster {
 func (x *world) onboarding() *Onboarding {
 	guard := &audit.Guard{Policy: deciding{x}, Sink: sinking{x}, Now: x.clock}
 	return New(Options{
-		Store: &storing{x: x}, Broker: &brokering{x: x}, Source: &sourcing{x: x}, Guard: guard, Log: slog.New(slog.NewTextHandler(&x.log, nil)),
+		Store: &storing{x: x}, Broker: &brokering{x: x}, Source: &sourcing{x: x}, Guard: guard, Log: testlog.To(x.t, slog.NewTextHandler(&x.log, nil)),
 		Now: x.clock, Egress: func(string) *egress.Rules { return nil },
 	})
 }

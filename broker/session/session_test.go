@@ -5,7 +5,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
-	"log/slog"
 	"net/url"
 	"path/filepath"
 	"slices"
@@ -22,6 +21,7 @@ import (
 	"github.com/vimbroker/vimbroker/policy/audit"
 	"github.com/vimbroker/vimbroker/test/clock"
 	"github.com/vimbroker/vimbroker/test/quickstore"
+	"github.com/vimbroker/vimbroker/test/testlog"
 )
 
 // people are callers by token.
@@ -98,7 +98,7 @@ func newStay(t *testing.T) *stay {
 	}}
 	s.Sessions = session.New(session.Options{
 		Store: store, Callers: s.people, Directories: map[string]policy.Directory{policy.ByStaticToken: s.people},
-		Current: func(string, string) bool { return s.same }, Guard: &audit.Guard{Sink: store, Now: now.Now}, Log: slog.New(slog.DiscardHandler), Now: now.Now,
+		Current: func(string, string) bool { return s.same }, Guard: &audit.Guard{Sink: store, Now: now.Now}, Log: testlog.Silent(t), Now: now.Now,
 	}, session.Issuers{
 		Entries: func() []trust.Authority {
 			return []trust.Authority{{Name: "corp", Issuer: "https://corp.example", Login: &trust.Signin{ClientID: "vimbroker"}}}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"maps"
 	"net/http"
 	"strings"
@@ -23,6 +22,7 @@ import (
 	"github.com/vimbroker/vimbroker/policy/egress"
 	"github.com/vimbroker/vimbroker/test/clock"
 	fake "github.com/vimbroker/vimbroker/test/issuer"
+	"github.com/vimbroker/vimbroker/test/testlog"
 )
 
 var noon = time.Date(2026, 11, 26, 12, 0, 0, 0, time.UTC)
@@ -75,7 +75,7 @@ func newBench(t *testing.T, entries ...trust.Authority) *bench {
 	}
 	b.Gatekeeper = trust.New(trust.Options{
 		Source: issuer.Driver{Egress: func() *egress.Rules { return rules }, Clusters: b}, Reviewer: b, Store: &used{seen: map[string]bool{}},
-		Log: slog.New(slog.DiscardHandler), Now: b.clock.Now,
+		Log: testlog.Silent(t), Now: b.clock.Now,
 	})
 	b.use(entries...)
 	b.Refresh(t.Context())

@@ -3,7 +3,6 @@ package trust_test
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +12,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker/trust"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
+	"github.com/vimbroker/vimbroker/test/testlog"
 )
 
 // shelf keeps entries; meanwhile is what another process does before a change.
@@ -60,7 +60,7 @@ func TestAnEntryThatIsChangedAtTheSameTimeIsNotReplaced(t *testing.T) {
 	} {
 		s := &shelf{all: []trust.Listed{{Authority: e, CreatedBy: "ann", UpdatedAt: noon}}, meanwhile: meanwhile}
 		table := trust.Table{
-			Gatekeeper: trust.New(trust.Options{Store: s, Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return noon.Add(time.Hour) }}),
+			Gatekeeper: trust.New(trust.Options{Store: s, Log: testlog.Silent(t), Now: func() time.Time { return noon.Add(time.Hour) }}),
 			Guard:      &audit.Guard{Policy: yes{}, Sink: s, Now: time.Now},
 		}
 		if _, err := table.Update(t.Context(), root, e); !errors.Is(err, broker.ErrConflict) {
@@ -77,7 +77,7 @@ func TestAnEntryThatIsChangedAtTheSameTimeIsNotReplaced(t *testing.T) {
 	}
 	s := &shelf{meanwhile: func(s *shelf) { s.all = []trust.Listed{{Authority: e, CreatedBy: "ann", UpdatedAt: noon}} }}
 	table := trust.Table{
-		Gatekeeper: trust.New(trust.Options{Store: s, Log: slog.New(slog.DiscardHandler)}), Guard: &audit.Guard{Policy: yes{}, Sink: s, Now: time.Now},
+		Gatekeeper: trust.New(trust.Options{Store: s, Log: testlog.Silent(t)}), Guard: &audit.Guard{Policy: yes{}, Sink: s, Now: time.Now},
 	}
 	if _, err := table.Create(t.Context(), root, e); !errors.Is(err, broker.ErrConflict) {
 		t.Errorf("two creations: %v", err)
@@ -89,7 +89,7 @@ func TestAChangeOfAnotherProcessIsFollowed(t *testing.T) {
 	e := corp()
 	e.Issuer, e.Keys = "https://id.example", string(newBench(t, corp()).issuer.JWKS())
 	s, changed := &shelf{}, make(chan struct{}, 1)
-	g := trust.New(trust.Options{Store: s, Log: slog.New(slog.DiscardHandler), Changed: func(context.Context) { changed <- struct{}{} }})
+	g := trust.New(trust.Options{Store: s, Log: testlog.Silent(t), Changed: func(context.Context) { changed <- struct{}{} }})
 	s.all = []trust.Listed{{Authority: e, CreatedBy: "ann", UpdatedAt: noon}}
 	if g.Trusts("oidc:corp:alice") || !g.Trusts("keystone:u@d") || !g.Trusts("alice") {
 		t.Error("Trusts() knows an entry that is not loaded, or knows of others")

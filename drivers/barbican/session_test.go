@@ -15,6 +15,7 @@ import (
 	"github.com/vimbroker/vimbroker/drivers/keystone"
 	"github.com/vimbroker/vimbroker/test/fake"
 	"github.com/vimbroker/vimbroker/test/fakebarbican"
+	"github.com/vimbroker/vimbroker/test/testlog"
 )
 
 const tokensPath = "/identity/v3/auth/tokens"
@@ -132,7 +133,7 @@ func TestRefusedLogin(t *testing.T) {
 	o := optionsFor(t, f)
 	o.Now = func() time.Time { return now }
 	var log bytes.Buffer
-	o.Log = slog.New(slog.NewTextHandler(&log, nil))
+	o.Log = testlog.To(t, slog.NewTextHandler(&log, nil))
 	f.NewPassword()
 	s := mustOpen(t, o)
 	refused := func(attempts int) {

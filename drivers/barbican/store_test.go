@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -21,6 +20,7 @@ import (
 	"github.com/vimbroker/vimbroker/test/conformance"
 	"github.com/vimbroker/vimbroker/test/fake"
 	"github.com/vimbroker/vimbroker/test/fakebarbican"
+	"github.com/vimbroker/vimbroker/test/testlog"
 )
 
 func writeFile(t *testing.T, name, text string) {
@@ -38,7 +38,7 @@ func optionsFor(t *testing.T, f *fakebarbican.Server) barbican.Options {
 	writeFile(t, password, f.Password()+"\n")
 	writeFile(t, ca, f.CA)
 	return barbican.Options{
-		AuthURL: f.AuthURL, Endpoint: f.Endpoint, CAFile: ca, Log: slog.New(slog.DiscardHandler),
+		AuthURL: f.AuthURL, Endpoint: f.Endpoint, CAFile: ca, Log: testlog.Silent(t),
 		Auth: keystone.Auth{Password: &keystone.Password{
 			UserID: fakebarbican.UserID, ProjectID: fakebarbican.ProjectID, PasswordFile: password,
 		}},

@@ -22,6 +22,7 @@ import (
 	"github.com/vimbroker/vimbroker/test/fake"
 	"github.com/vimbroker/vimbroker/test/fakebarbican"
 	"github.com/vimbroker/vimbroker/test/sweep"
+	"github.com/vimbroker/vimbroker/test/testlog"
 )
 
 // swept is a store for one run of a flow, at a fixed time.
@@ -55,7 +56,7 @@ func fresh(t testing.TB, appCred bool) *swept {
 		t.Fatal(err)
 	}
 	w.store, err = barbican.Open(barbican.Options{
-		AuthURL: w.f.AuthURL, Endpoint: w.f.Endpoint, Auth: auth, Now: w.now.Now, Log: slog.New(slog.NewTextHandler(w.log, nil)),
+		AuthURL: w.f.AuthURL, Endpoint: w.f.Endpoint, Auth: auth, Now: w.now.Now, Log: testlog.To(t, slog.NewTextHandler(w.log, nil)),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -25,6 +25,7 @@ import (
 	"github.com/vimbroker/vimbroker/test/fake"
 	"github.com/vimbroker/vimbroker/test/fakekube"
 	"github.com/vimbroker/vimbroker/test/sweep"
+	"github.com/vimbroker/vimbroker/test/testlog"
 )
 
 // The VIM and the lease of every flow: each has a cluster of its own.
@@ -65,7 +66,7 @@ func (l *swept) registered() broker.Access {
 
 // anew is a driver that knows nothing.
 func (l *swept) anew(trial kubernetes.Trial) {
-	l.driver = kubernetes.New(kubernetes.Options{Now: l.now.Now, Trial: trial, Log: slog.New(slog.NewTextHandler(l.log, nil))})
+	l.driver = kubernetes.New(kubernetes.Options{Now: l.now.Now, Trial: trial, Log: testlog.To(l.t, slog.NewTextHandler(l.log, nil))})
 	l.t.Cleanup(l.driver.Close)
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/vimbroker/vimbroker/drivers/kubernetes"
 	"github.com/vimbroker/vimbroker/test/fake"
 	"github.com/vimbroker/vimbroker/test/fakekube"
+	"github.com/vimbroker/vimbroker/test/testlog"
 )
 
 // drive puts a driver with these options in the place of the lab's.
@@ -201,8 +202,8 @@ func TestALeaseThatCanDoMoreIsRevokedAndReported(t *testing.T) {
 	before := l.grant("view")
 	l.issue(before)
 	l.bindTo("more", "edit", groupOf("system:serviceaccounts:"+l.home()))
-	l.drive(kubernetes.Options{Log: slog.New(slog.NewTextHandler(&log, nil))}) // a replica that has just started
-	for n := range 2 {                                                         // and that is not taken for the one sample
+	l.drive(kubernetes.Options{Log: testlog.To(t, slog.NewTextHandler(&log, nil))}) // a replica that has just started
+	for n := range 2 {                                                              // and that is not taken for the one sample
 		log.Reset()
 		g := l.grant("view")
 		m, err := l.driver.Issue(t.Context(), l.access, g)

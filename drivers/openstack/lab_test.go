@@ -19,6 +19,7 @@ import (
 	"github.com/vimbroker/vimbroker/policy/egress"
 	"github.com/vimbroker/vimbroker/test/fake"
 	"github.com/vimbroker/vimbroker/test/fakekeystone"
+	"github.com/vimbroker/vimbroker/test/testlog"
 )
 
 // lab is a driver, a fake cloud without TLS and the access of a user of it.
@@ -42,7 +43,7 @@ func newLabOn(t *testing.T, o fakekeystone.Options) *lab {
 	s := fakekeystone.New(t, o)
 	l := &lab{Server: s, t: t, project: s.Project("demo")}
 	l.user = s.User("operator", l.project, "member")
-	l.driver = openstack.New(openstack.Options{Log: slog.New(slog.NewTextHandler(&l.log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
+	l.driver = openstack.New(openstack.Options{Log: testlog.To(t, slog.NewTextHandler(&l.log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
 	l.access = l.to(s.Endpoint)
 	return l
 }

@@ -25,6 +25,7 @@ import (
 	"github.com/vimbroker/vimbroker/test/fake"
 	"github.com/vimbroker/vimbroker/test/fakekeystone"
 	"github.com/vimbroker/vimbroker/test/sweep"
+	"github.com/vimbroker/vimbroker/test/testlog"
 )
 
 // swept is a lab at a fixed time, for one run of a flow.
@@ -48,7 +49,7 @@ func sweptOn(t testing.TB, o fakekeystone.Options, roles ...string) *swept {
 	l.s = fakekeystone.New(t, o)
 	l.project = l.s.Project("demo")
 	l.user = l.s.User("operator", l.project, roles...)
-	l.driver = openstack.New(openstack.Options{Now: l.now.Now, Log: slog.New(slog.NewTextHandler(&l.log, nil)), StackTrustees: []string{"heat"}})
+	l.driver = openstack.New(openstack.Options{Now: l.now.Now, Log: testlog.To(t, slog.NewTextHandler(&l.log, nil)), StackTrustees: []string{"heat"}})
 	l.secrets = []string{l.user.Password}
 	l.access = l.with(broker.Credential{Username: l.user.Name, Password: secret.NewText(l.user.Password)})
 	return l
@@ -604,7 +605,7 @@ func calling(t testing.TB, known bool) *sweep.Bench {
 		t.Fatal(err)
 	}
 	callers, err := openstack.NewCallers(openstack.CallersOptions{
-		AuthURL: l.s.Endpoint, Now: l.now.Now, Log: slog.New(slog.NewTextHandler(&l.log, nil)),
+		AuthURL: l.s.Endpoint, Now: l.now.Now, Log: testlog.To(t, slog.NewTextHandler(&l.log, nil)),
 		Login: keystone.Auth{Password: &keystone.Password{UserID: service.ID, ProjectID: l.project.ID, PasswordFile: file}},
 	})
 	if err != nil {

@@ -2,11 +2,11 @@ package postgres
 
 import (
 	"context"
-	"log/slog"
 	"testing"
 	"time"
 
 	"github.com/vimbroker/vimbroker/test/real"
+	"github.com/vimbroker/vimbroker/test/testlog"
 )
 
 // near reports whether the store's time is the database's, give or take what a slow
@@ -35,7 +35,7 @@ func TestTimeIsTheDatabases(t *testing.T) {
 	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 	defer stop()
 	ended := make(chan error, 1)
-	go func() { ended <- s.Run(ctx, nil, slog.New(slog.DiscardHandler)) }()
+	go func() { ended <- s.Run(ctx, nil, testlog.Silent(t)) }()
 	for !near(t, s) {
 		if ctx.Err() != nil {
 			t.Fatal("Run does not read the clock")

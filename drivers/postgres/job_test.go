@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"os/exec"
 	"syscall"
@@ -15,6 +14,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker/job"
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/test/real"
+	"github.com/vimbroker/vimbroker/test/testlog"
 )
 
 const jobVariable = "VIMBROKER_TEST_JOB_DSN"
@@ -52,7 +52,7 @@ func TestJobsOfDeadAndStoppedReplicas(t *testing.T) {
 			ctx, stop := context.WithCancel(t.Context())
 			taken, ended := make(chan struct{}, 1), make(chan error, 1)
 			go func() {
-				ended <- s.Run(ctx, nil, slog.New(slog.DiscardHandler), job.Worker{Kind: "lcm", AtOnce: 1, Work: func(ctx context.Context, _ string) error {
+				ended <- s.Run(ctx, nil, testlog.Silent(t), job.Worker{Kind: "lcm", AtOnce: 1, Work: func(ctx context.Context, _ string) error {
 					taken <- struct{}{}
 					return s.Append(ctx, entryOf("successor"))
 				}})
@@ -90,7 +90,7 @@ func TestChildJob(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_ = s.Run(context.Background(), nil, slog.New(slog.DiscardHandler), job.Worker{Kind: "lcm", AtOnce: 1, Work: func(ctx context.Context, _ string) error {
+	_ = s.Run(context.Background(), nil, testlog.Silent(t), job.Worker{Kind: "lcm", AtOnce: 1, Work: func(ctx context.Context, _ string) error {
 		fmt.Println("running")
 		<-ctx.Done()
 		if err := s.Append(context.WithoutCancel(ctx), entryOf("late")); errors.Is(err, job.ErrFenced) {

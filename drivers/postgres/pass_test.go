@@ -20,6 +20,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/drivers/queue"
 	"github.com/vimbroker/vimbroker/test/real"
+	"github.com/vimbroker/vimbroker/test/testlog"
 )
 
 // run starts the passes; the answer stops them and returns what Run returned.
@@ -96,7 +97,7 @@ func TestPassRunsOnceForAllReplicas(t *testing.T) {
 	var stops []func() error
 	for range 3 {
 		s := mustOpen(t, dsn)
-		stops = append(stops, run(t, s, slog.New(slog.DiscardHandler), broker.Pass{Name: "reap", Every: time.Second, Run: func(context.Context) error {
+		stops = append(stops, run(t, s, testlog.Silent(t), broker.Pass{Name: "reap", Every: time.Second, Run: func(context.Context) error {
 			most.Store(max(most.Load(), running.Add(1)))
 			defer running.Add(-1)
 			if at := s.Now().Truncate(time.Second); !isFirst(&intervals, at) {
@@ -145,8 +146,8 @@ func TestPassIsNeverRunTwiceAtOnce(t *testing.T) {
 		return ctx.Err()
 	}}
 	clock := broker.Pass{Name: "clock", Every: time.Second, Run: func(context.Context) error { other <- struct{}{}; return nil }}
-	first := run(t, mustOpen(t, dsn), slog.New(slog.DiscardHandler), slow, clock)
-	second := run(t, mustOpen(t, dsn), slog.New(slog.DiscardHandler), slow, clock)
+	first := run(t, mustOpen(t, dsn), testlog.Silent(t), slow, clock)
+	second := run(t, mustOpen(t, dsn), testlog.Silent(t), slow, clock)
 	wait(t, "slow", started, 30*time.Second)
 	for range 4 { // three intervals go by
 		wait(t, "clock", other, 30*time.Second)
@@ -182,17 +183,17 @@ func TestRunRefusesPassesItCannotTellApart(t *testing.T) {
 		"spaces":  {{Name: "reap leases", Every: time.Second, Run: nothing}},
 		"no time": {{Name: "reap", Run: nothing}},
 	} {
-		if err := s.Run(t.Context(), passes, slog.New(slog.DiscardHandler)); err == nil {
+		if err := s.Run(t.Context(), passes, testlog.Silent(t)); err == nil {
 			t.Errorf("Run(%s) = nil, want an error", what)
 		}
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := s.Run(ended, []broker.Pass{{Name: "reap", Every: time.Second, Run: nothing}}, slog.New(slog.DiscardHandler)); err != nil {
+	if err := s.Run(ended, []broker.Pass{{Name: "reap", Every: time.Second, Run: nothing}}, testlog.Silent(t)); err != nil {
 		t.Errorf("Run with a context that has ended = %v, want nil", err)
 	}
 	_ = s.Close()
-	err := s.Run(t.Context(), []broker.Pass{{Name: "reap", Every: time.Second, Run: nothing}}, slog.New(slog.DiscardHandler))
+	err := s.Run(t.Context(), []broker.Pass{{Name: "reap", Every: time.Second, Run: nothing}}, testlog.Silent(t))
 	if !errors.Is(err, broker.ErrUnavailable) {
 		t.Errorf("Run on a closed store = %v, want ErrUnavailable", err)
 	}
@@ -234,7 +235,7 @@ func TestDeadAndStoppedReplicas(t *testing.T) {
 				t.Fatal("the child runs no pass")
 			}
 			taken := make(chan struct{}, 100)
-			stop := run(t, s, slog.New(slog.DiscardHandler), broker.Pass{Name: "endless", Every: time.Second, Run: func(context.Context) error {
+			stop := run(t, s, testlog.Silent(t), broker.Pass{Name: "endless", Every: time.Second, Run: func(context.Context) error {
 				taken <- struct{}{}
 				return nil
 			}})
@@ -277,5 +278,5 @@ func TestChildPasses(t *testing.T) {
 		<-ctx.Done()
 		fmt.Println("ended", context.Cause(ctx))
 		return ctx.Err()
-	}}}, slog.New(slog.DiscardHandler))
+	}}}, testlog.Silent(t))
 }

@@ -3,7 +3,6 @@ package postgres_test
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +12,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/drivers/postgres"
 	"github.com/vimbroker/vimbroker/test/real"
+	"github.com/vimbroker/vimbroker/test/testlog"
 )
 
 // dropSettings has PgBouncer accept the settings of a session and drop them.
@@ -48,7 +48,7 @@ func TestPooler(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	worked, ended := make(chan string, 1), make(chan error, 1)
 	go func() {
-		ended <- s.Run(ctx, nil, slog.New(slog.DiscardHandler), job.Worker{Kind: "lcm", AtOnce: 1, Work: func(_ context.Context, subject string) error {
+		ended <- s.Run(ctx, nil, testlog.Silent(t), job.Worker{Kind: "lcm", AtOnce: 1, Work: func(_ context.Context, subject string) error {
 			worked <- subject
 			return nil
 		}})

@@ -20,6 +20,7 @@ import (
 	"github.com/vimbroker/vimbroker/policy/egress"
 	"github.com/vimbroker/vimbroker/test/fakekube"
 	"github.com/vimbroker/vimbroker/test/real"
+	"github.com/vimbroker/vimbroker/test/testlog"
 )
 
 // TestServerLogHoldsNoSecret lets the database log every statement with every
@@ -42,7 +43,7 @@ func TestServerLogHoldsNoSecret(t *testing.T) {
 	rules.AllowLoopback = true
 	log := &lines{}
 	b, err := broker.New(broker.Options{
-		Store: store, Keys: []secret.KeyStore{keys}, Policy: policies, Terms: broker.DefaultTerms(), Log: slog.New(slog.NewTextHandler(log, nil)),
+		Store: store, Keys: []secret.KeyStore{keys}, Policy: policies, Terms: broker.DefaultTerms(), Log: testlog.To(t, slog.NewTextHandler(log, nil)),
 		Drivers: []broker.Driver{kubernetes.New(kubernetes.Options{})},
 		Egress:  func(string) *egress.Rules { return rules },
 	})

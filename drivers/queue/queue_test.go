@@ -13,6 +13,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/job"
+	"github.com/vimbroker/vimbroker/test/testlog"
 )
 
 // row is a job in the ledger of a test.
@@ -108,7 +109,7 @@ func start(t *testing.T, b *book, passes []broker.Pass, workers ...job.Worker) (
 	ended := make(chan error, 1)
 	go func() {
 		ended <- Run(ctx, Options{
-			Passes: passes, Workers: workers, Ledger: b, Wake: make(chan struct{}), Now: time.Now, Log: slog.New(slog.DiscardHandler),
+			Passes: passes, Workers: workers, Ledger: b, Wake: make(chan struct{}), Now: time.Now, Log: testlog.Silent(t),
 			While: func(ctx context.Context) { <-ctx.Done() },
 		})
 	}()
@@ -273,7 +274,7 @@ func TestHowAnAttemptEnds(t *testing.T) {
 		b := &book{rows: map[job.Job]*row{a.Job: r}}
 		worked := ""
 		d, err := newDispatcher(Options{
-			Ledger: b, Now: func() time.Time { return at }, Log: slog.New(slog.DiscardHandler),
+			Ledger: b, Now: func() time.Time { return at }, Log: testlog.Silent(t),
 			Workers: []job.Worker{{Kind: "ab", AtOnce: 1, Work: func(ctx context.Context, subject string) error {
 				if got, ok := job.ClaimOf(ctx); ok && got == a.Claim {
 					worked = subject
@@ -322,7 +323,7 @@ func TestHowAPassEnds(t *testing.T) {
 		var said strings.Builder
 		d, err := newDispatcher(Options{
 			Ledger: &book{rows: map[job.Job]*row{a.Job: r}}, Now: func() time.Time { return at }, Passes: []broker.Pass{p},
-			Log: slog.New(slog.NewTextHandler(&said, nil)),
+			Log: testlog.To(t, slog.NewTextHandler(&said, nil)),
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -353,7 +354,7 @@ func TestHowAPassEnds(t *testing.T) {
 func TestWhatTheLedgerRefusesIsReturned(t *testing.T) {
 	outage := errors.New("outage")
 	d, err := newDispatcher(Options{
-		Ledger: &book{down: outage}, Now: time.Now, Passes: []broker.Pass{{Name: "ab", Every: time.Minute}}, Log: slog.New(slog.DiscardHandler),
+		Ledger: &book{down: outage}, Now: time.Now, Passes: []broker.Pass{{Name: "ab", Every: time.Minute}}, Log: testlog.Silent(t),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -6,7 +6,6 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -18,6 +17,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker/job"
 	"github.com/vimbroker/vimbroker/drivers/tables"
 	"github.com/vimbroker/vimbroker/policy/audit"
+	"github.com/vimbroker/vimbroker/test/testlog"
 )
 
 // frail is SQLite's driver, whose calls fail where a test says so.
@@ -260,7 +260,7 @@ func TestWhatSQLiteFailsAtIsSaid(t *testing.T) {
 		{"next FROM vims v LEFT JOIN", vim},
 		{"query FROM vims v LEFT JOIN", find},
 		{"next FROM vims v LEFT JOIN", find},
-		{"exec UPDATE jobs SET due_at", func() error { return s.Run(ctx, nil, slog.New(slog.DiscardHandler)) }},
+		{"exec UPDATE jobs SET due_at", func() error { return s.Run(ctx, nil, testlog.Silent(t)) }},
 		{"query FROM sqlite_", func() error { _, err := s.Unguarded(ctx); return err }},
 		{"next FROM sqlite_", func() error { _, err := s.Unguarded(ctx); return err }},
 	} {

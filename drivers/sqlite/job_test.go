@@ -2,13 +2,13 @@ package sqlite
 
 import (
 	"context"
-	"log/slog"
 	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/vimbroker/vimbroker/broker/job"
 	"github.com/vimbroker/vimbroker/policy/audit"
+	"github.com/vimbroker/vimbroker/test/testlog"
 )
 
 // TestJobOfADeadProcessStartsAtOnce leaves the rows that a killed process leaves.
@@ -20,7 +20,7 @@ func TestJobOfADeadProcessStartsAtOnce(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
 		ended := make(chan error, 1)
 		go func() {
-			ended <- s.Run(ctx, nil, slog.New(slog.DiscardHandler), job.Worker{Kind: "lcm", AtOnce: 1, Work: func(context.Context, string) error {
+			ended <- s.Run(ctx, nil, testlog.Silent(t), job.Worker{Kind: "lcm", AtOnce: 1, Work: func(context.Context, string) error {
 				started <- struct{}{}
 				<-block
 				return nil

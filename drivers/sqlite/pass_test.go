@@ -14,6 +14,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/drivers/queue"
+	"github.com/vimbroker/vimbroker/test/testlog"
 )
 
 // lockedBuffer is a log that a test may read while it is written.
@@ -62,7 +63,7 @@ func TestPassRunsAtOnceAndAgain(t *testing.T) {
 	t.Parallel()
 	s := mustOpen(t, filepath.Join(t.TempDir(), "broker.db"))
 	var log lockedBuffer
-	logger := slog.New(slog.NewTextHandler(&log, nil))
+	logger := testlog.To(t, slog.NewTextHandler(&log, nil))
 	ran := map[string]chan struct{}{"good": make(chan struct{}, 100), "errs": make(chan struct{}, 100), "panics": make(chan struct{}, 100)}
 	stop := run(t, s, logger,
 		broker.Pass{Name: "good", Every: time.Second, Run: func(ctx context.Context) error {
@@ -102,7 +103,7 @@ func TestPassIsNeverRunTwiceAtOnce(t *testing.T) {
 	s := mustOpen(t, filepath.Join(t.TempDir(), "broker.db"))
 	var running, most atomic.Int64
 	other, started := make(chan struct{}, 100), make(chan struct{}, 100)
-	stop := run(t, s, slog.New(slog.DiscardHandler),
+	stop := run(t, s, testlog.Silent(t),
 		broker.Pass{Name: "slow", Every: time.Second, Run: func(ctx context.Context) error {
 			most.Store(max(most.Load(), running.Add(1)))
 			started <- struct{}{}
@@ -136,7 +137,7 @@ func TestPassOfADeadProcessBlocksNobody(t *testing.T) {
 	t.Parallel()
 	s := mustOpen(t, filepath.Join(t.TempDir(), "broker.db"))
 	block, started := make(chan struct{}), make(chan struct{}, 1)
-	stop := run(t, s, slog.New(slog.DiscardHandler), broker.Pass{Name: "reap", Every: time.Hour, Run: func(ctx context.Context) error {
+	stop := run(t, s, testlog.Silent(t), broker.Pass{Name: "reap", Every: time.Hour, Run: func(ctx context.Context) error {
 		started <- struct{}{}
 		select {
 		case <-block:
@@ -161,7 +162,7 @@ func TestPassOfADeadProcessBlocksNobody(t *testing.T) {
 	}
 	again := make(chan struct{}, 1)
 	begin := time.Now()
-	stop = run(t, after, slog.New(slog.DiscardHandler), broker.Pass{Name: "reap", Every: time.Hour, Run: func(context.Context) error {
+	stop = run(t, after, testlog.Silent(t), broker.Pass{Name: "reap", Every: time.Hour, Run: func(context.Context) error {
 		again <- struct{}{}
 		return nil
 	}})
@@ -184,12 +185,12 @@ func TestRunRefusesPassesItCannotTellApart(t *testing.T) {
 		"spaces":  {{Name: "reap leases", Every: time.Second, Run: nothing}},
 		"no time": {{Name: "reap", Run: nothing}},
 	} {
-		if err := s.Run(t.Context(), passes, slog.New(slog.DiscardHandler)); err == nil {
+		if err := s.Run(t.Context(), passes, testlog.Silent(t)); err == nil {
 			t.Errorf("Run(%s) = nil, want an error", what)
 		}
 	}
 	_ = s.Close()
-	err := s.Run(t.Context(), []broker.Pass{{Name: "reap", Every: time.Second, Run: nothing}}, slog.New(slog.DiscardHandler))
+	err := s.Run(t.Context(), []broker.Pass{{Name: "reap", Every: time.Second, Run: nothing}}, testlog.Silent(t))
 	if !errors.Is(err, broker.ErrUnavailable) {
 		t.Errorf("Run on a closed store = %v, want ErrUnavailable", err)
 	}

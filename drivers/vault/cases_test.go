@@ -14,6 +14,7 @@ import (
 	"github.com/vimbroker/vimbroker/drivers/vault"
 	"github.com/vimbroker/vimbroker/test/fake"
 	"github.com/vimbroker/vimbroker/test/fakevault"
+	"github.com/vimbroker/vimbroker/test/testlog"
 )
 
 // A list goes by folders of VIMs, and by nothing else that stands beside them.
@@ -76,7 +77,7 @@ func TestKeeperGoesByTheLifeThatItGets(t *testing.T) {
 	}
 	f, clock, o := timed(t)
 	var log fake.Buffer
-	o.Log = slog.New(slog.NewTextHandler(&log, nil))
+	o.Log = testlog.To(t, slog.NewTextHandler(&log, nil))
 	s := mustOpen(t, o)
 	if strings.Contains(log.String(), "WARN") {
 		t.Errorf("a store that is ready says %s", log.String())
@@ -89,7 +90,7 @@ func TestKeeperGoesByTheLifeThatItGets(t *testing.T) {
 		t.Errorf("after a failure of both the next pass is in %v, and the log says %q", pause, log.String())
 	}
 	late, _, o := timed(t)
-	o.Log = slog.New(slog.NewTextHandler(&log, nil))
+	o.Log = testlog.To(t, slog.NewTextHandler(&log, nil))
 	late.Seal()
 	mustOpen(t, o)
 	if !strings.Contains(log.String(), "Vault key store is not ready") {

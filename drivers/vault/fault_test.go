@@ -16,6 +16,7 @@ import (
 	"github.com/vimbroker/vimbroker/drivers/vault"
 	"github.com/vimbroker/vimbroker/test/fake"
 	"github.com/vimbroker/vimbroker/test/fakevault"
+	"github.com/vimbroker/vimbroker/test/testlog"
 )
 
 // calls are all that a store can be asked.
@@ -62,7 +63,7 @@ func TestFaultsAreTypedAndRecoveredFrom(t *testing.T) {
 			f := fakevault.New(t, nil)
 			o := optionsFor(t, f)
 			var logged bytes.Buffer
-			o.Log = slog.New(slog.NewTextHandler(&logged, nil))
+			o.Log = testlog.To(t, slog.NewTextHandler(&logged, nil))
 			o.Timeout = 2 * time.Second
 			if tc.fault.Kind == fake.Hang {
 				o.Timeout = 100 * time.Millisecond

@@ -1,12 +1,12 @@
 package vault_test
 
 import (
-	"log/slog"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/vimbroker/vimbroker/drivers/vault"
+	"github.com/vimbroker/vimbroker/test/testlog"
 )
 
 func TestOpenTellsEveryFaultAtOnce(t *testing.T) {
@@ -31,7 +31,7 @@ func TestOpenTellsEveryFaultAtOnce(t *testing.T) {
 }
 
 func TestOpenRefusesOptions(t *testing.T) {
-	good := vault.Options{Address: "http://127.0.0.1:1", Auth: vault.Auth{TokenFile: "/nonexistent"}, Log: slog.New(slog.DiscardHandler)}
+	good := vault.Options{Address: "http://127.0.0.1:1", Auth: vault.Auth{TokenFile: "/nonexistent"}, Log: testlog.Silent(t)}
 	mustOpen(t, good)
 	for name, change := range map[string]func(*vault.Options){
 		"no login":            func(o *vault.Options) { o.Auth = vault.Auth{} },

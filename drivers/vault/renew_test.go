@@ -11,6 +11,7 @@ import (
 	"github.com/vimbroker/vimbroker/drivers/vault"
 	"github.com/vimbroker/vimbroker/test/fake"
 	"github.com/vimbroker/vimbroker/test/fakevault"
+	"github.com/vimbroker/vimbroker/test/testlog"
 )
 
 const renewPath = "/v1/auth/token/renew-self"
@@ -102,7 +103,7 @@ func TestKeeperTriesOn(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f, c, o := timed(t)
 			var logged bytes.Buffer
-			o.Log = slog.New(slog.NewTextHandler(&logged, nil))
+			o.Log = testlog.To(t, slog.NewTextHandler(&logged, nil))
 			s := mustOpen(t, o)
 			ref, key := mustPut(t, s)
 			var k vault.Keeper
@@ -138,7 +139,7 @@ func TestKeeperTriesOn(t *testing.T) {
 func TestKeeperForgetsAnOutageThatIsOver(t *testing.T) {
 	f, c, o := timed(t)
 	var logged bytes.Buffer
-	o.Log = slog.New(slog.NewTextHandler(&logged, nil))
+	o.Log = testlog.To(t, slog.NewTextHandler(&logged, nil))
 	s := mustOpen(t, o)
 	var k vault.Keeper
 	for outage := 1; outage <= 2; outage++ {

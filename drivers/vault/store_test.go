@@ -18,6 +18,7 @@ import (
 	"github.com/vimbroker/vimbroker/test/conformance"
 	"github.com/vimbroker/vimbroker/test/fake"
 	"github.com/vimbroker/vimbroker/test/fakevault"
+	"github.com/vimbroker/vimbroker/test/testlog"
 )
 
 // optionsFor logs in to the fake by AppRole.
@@ -28,7 +29,7 @@ func optionsFor(t testing.TB, f *fakevault.Server) vault.Options {
 	return vault.Options{
 		Address: f.Address, CACert: f.CA,
 		Auth: vault.Auth{AppRole: &vault.AppRole{RoleID: f.RoleID, SecretIDFile: file}},
-		Log:  slog.New(slog.DiscardHandler),
+		Log:  testlog.Silent(t),
 	}
 }
 

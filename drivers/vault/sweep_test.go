@@ -20,6 +20,7 @@ import (
 	"github.com/vimbroker/vimbroker/test/fake"
 	"github.com/vimbroker/vimbroker/test/fakevault"
 	"github.com/vimbroker/vimbroker/test/sweep"
+	"github.com/vimbroker/vimbroker/test/testlog"
 )
 
 // swept is a store for one run of a flow, at a fixed time.
@@ -44,7 +45,7 @@ func fresh(t testing.TB, change func(*swept, *vault.Options)) *swept {
 	w.f = fakevault.NewPlain(t, w.now.Now)
 	w.f.AdmitPod(w.pod)
 	o := optionsFor(t, w.f)
-	o.Now, o.Log = w.now.Now, slog.New(slog.NewTextHandler(w.log, nil))
+	o.Now, o.Log = w.now.Now, testlog.To(t, slog.NewTextHandler(w.log, nil))
 	if change != nil {
 		change(w, &o)
 	}

@@ -39,6 +39,7 @@ import (
 	"github.com/vimbroker/vimbroker/test/fake"
 	"github.com/vimbroker/vimbroker/test/fakekube"
 	"github.com/vimbroker/vimbroker/test/quickstore"
+	"github.com/vimbroker/vimbroker/test/testlog"
 )
 
 var (
@@ -67,7 +68,7 @@ func newBench(t *testing.T, change ...func(*bundle.Options)) *bench {
 	t.Helper()
 	dir := t.TempDir()
 	b := &bench{t: t, clock: clock.New(time.Now().UTC().Truncate(time.Second)), yard: &yard{}, ear: &ear{}, log: &fake.Buffer{}}
-	log := slog.New(slog.NewTextHandler(b.log, nil))
+	log := testlog.To(t, slog.NewTextHandler(b.log, nil))
 	must := func(err error) {
 		if err != nil {
 			t.Helper()

@@ -23,6 +23,7 @@ import (
 	"github.com/vimbroker/vimbroker/policy/audit"
 	"github.com/vimbroker/vimbroker/test/clock"
 	"github.com/vimbroker/vimbroker/test/quickstore"
+	"github.com/vimbroker/vimbroker/test/testlog"
 )
 
 // canary stands in a manifest of every package, and nowhere else.
@@ -56,7 +57,7 @@ func set(t *testing.T, change func(*catalog.Options)) *scene {
 	s := &scene{store: store, clock: clock.New(time.Date(2031, 5, 6, 7, 8, 9, 0, time.UTC)), log: &bytes.Buffer{}}
 	o := catalog.Options{
 		Store: store, Guard: &audit.Guard{Policy: policies, Sink: store, Now: s.clock.Now}, Terms: catalog.DefaultTerms(), Now: s.clock.Now,
-		Log: slog.New(slog.NewTextHandler(s.log, nil)),
+		Log: testlog.To(t, slog.NewTextHandler(s.log, nil)),
 	}
 	if change != nil {
 		change(&o)

@@ -22,6 +22,7 @@ import (
 	"github.com/vimbroker/vimbroker/policy/egress"
 	"github.com/vimbroker/vimbroker/test/clock"
 	"github.com/vimbroker/vimbroker/test/fake"
+	"github.com/vimbroker/vimbroker/test/testlog"
 )
 
 var errAway = errors.New("away")
@@ -167,7 +168,7 @@ func newBench(t *testing.T) *bench {
 	b.box.one.State = Active
 	b.Subscriptions = New(Options{
 		Store: b.box, Keys: keyring.Ring{vault{}}, Endpoint: b.post, Egress: func(string) *egress.Rules { return nil }, Terms: DefaultTerms(), Now: b.clock.Now,
-		Guard: &audit.Guard{Policy: policies, Sink: b.box, Now: b.clock.Now, Reads: audit.NewReads()}, Log: slog.New(slog.NewTextHandler(b.log, nil)),
+		Guard: &audit.Guard{Policy: policies, Sink: b.box, Now: b.clock.Now, Reads: audit.NewReads()}, Log: testlog.To(t, slog.NewTextHandler(b.log, nil)),
 		Render: func(_ Subscription, e lifecycle.Event) ([]byte, error) {
 			return []byte(e.Operation + string(e.Asked)), nil
 		},

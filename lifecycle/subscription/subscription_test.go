@@ -36,6 +36,7 @@ import (
 	"github.com/vimbroker/vimbroker/policy/egress"
 	"github.com/vimbroker/vimbroker/test/clock"
 	"github.com/vimbroker/vimbroker/test/quickstore"
+	"github.com/vimbroker/vimbroker/test/testlog"
 )
 
 var (
@@ -65,7 +66,7 @@ func (ledger) RetireKeys(context.Context) {}
 func newOffice(t *testing.T, change ...func(*subscription.Options)) *office {
 	t.Helper()
 	o := &office{t: t, clock: clock.New(time.Date(2031, 5, 6, 7, 8, 9, 0, time.UTC)), dir: t.TempDir(), log: new(strings.Builder)}
-	log := slog.New(slog.NewTextHandler(o.log, nil))
+	log := testlog.To(t, slog.NewTextHandler(o.log, nil))
 	store, err := quickstore.Open(t.Context(), sqlite.Options{Path: filepath.Join(o.dir, "vimbroker.db"), Now: o.clock.Now, Log: log})
 	if err != nil {
 		t.Fatal(err)

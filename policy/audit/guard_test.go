@@ -13,6 +13,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
+	"github.com/vimbroker/vimbroker/test/testlog"
 )
 
 // sink keeps entries in memory, and can be told to fail.
@@ -89,7 +90,7 @@ func TestDenialThatCannotBeRecordedIsStillARefusal(t *testing.T) {
 func TestEvaluationErrorDeniesAndAlarms(t *testing.T) {
 	g, s := guard(answer{Allowed: true, Policies: []string{"default.members"}, Errors: []string{"site.broken: no such attribute"}})
 	var log bytes.Buffer
-	g.Log = slog.New(slog.NewTextHandler(&log, nil))
+	g.Log = testlog.To(t, slog.NewTextHandler(&log, nil))
 	_, err := g.Enter(t.Context(), alice, policy.VIMShow, edge, policy.Wish{})
 	if !errors.Is(err, policy.ErrDenied) || !errors.Is(err, policy.ErrEvaluation) {
 		t.Errorf("Enter() = %v, want ErrDenied and ErrEvaluation", err)

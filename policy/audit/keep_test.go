@@ -11,6 +11,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/policy/audit"
 	"github.com/vimbroker/vimbroker/policy/audit/tree"
+	"github.com/vimbroker/vimbroker/test/testlog"
 )
 
 // A torn log is an alarm each time that it tears, and not each time that it is seen.
@@ -18,7 +19,7 @@ func TestKeepLogsATornLogOnce(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	var out bytes.Buffer
 	steps := []error{tree.ErrTorn, tree.ErrTorn, nil, tree.ErrTorn, errors.New("away"), tree.ErrTorn}
-	audit.Keep(ctx, time.Millisecond, slog.New(slog.NewTextHandler(&out, nil)), func(context.Context) error {
+	audit.Keep(ctx, time.Millisecond, testlog.To(t, slog.NewTextHandler(&out, nil)), func(context.Context) error {
 		if len(steps) == 0 {
 			stop()
 			return errors.New("cut off") // what a step says after the end is nobody's news

@@ -12,6 +12,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit/tree"
+	"github.com/vimbroker/vimbroker/test/testlog"
 )
 
 // heap takes entries, or fails.
@@ -41,7 +42,7 @@ func TestWhatIsRememberedIsBounded(t *testing.T) {
 		}
 	}
 	r := NewReads()
-	l := NewLogins(h, func() time.Time { return now }, slog.New(slog.NewTextHandler(io.Discard, nil)))
+	l := NewLogins(h, func() time.Time { return now }, testlog.To(t, slog.NewTextHandler(io.Discard, nil)))
 	for name, c := range map[string]struct {
 		most int
 		do   func(n int)

@@ -3,7 +3,6 @@ package audit_test
 import (
 	"errors"
 	"fmt"
-	"log/slog"
 	"testing"
 	"time"
 
@@ -12,11 +11,12 @@ import (
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
 	"github.com/vimbroker/vimbroker/test/clock"
+	"github.com/vimbroker/vimbroker/test/testlog"
 )
 
 func TestLoginsAreRecordedOnceAnHour(t *testing.T) {
 	now, s := clock.New(noon), &sink{}
-	l := audit.NewLogins(s, now.Now, slog.New(slog.DiscardHandler))
+	l := audit.NewLogins(s, now.Now, testlog.Silent(t))
 	here := audit.WithSource(audit.WithRequest(t.Context(), "r1"), "192.0.2.7")
 	s.fail = errors.New("disk full")
 	l.In(here, alice) // is not recorded, and lets her in
@@ -42,7 +42,7 @@ func TestLoginsAreRecordedOnceAnHour(t *testing.T) {
 
 func TestAFloodOfRefusedLoginsIsCounted(t *testing.T) {
 	now, s := clock.New(noon), &sink{}
-	l := audit.NewLogins(s, now.Now, slog.New(slog.DiscardHandler))
+	l := audit.NewLogins(s, now.Now, testlog.Silent(t))
 	from := func(address string) { l.Refused(audit.WithSource(t.Context(), address), policy.ErrUnauthenticated) }
 	for range 1000 {
 		from("192.0.2.7")
@@ -64,7 +64,7 @@ func TestAFloodOfRefusedLoginsIsCounted(t *testing.T) {
 
 func TestAFloodThatEndsIsTold(t *testing.T) {
 	now, s := clock.New(noon), &sink{}
-	l := audit.NewLogins(s, now.Now, slog.New(slog.DiscardHandler))
+	l := audit.NewLogins(s, now.Now, testlog.Silent(t))
 	from := func(address string) { l.Refused(audit.WithSource(t.Context(), address), policy.ErrUnauthenticated) }
 	for range 10 {
 		from("192.0.2.7")
@@ -106,7 +106,7 @@ func TestAFloodThatEndsIsTold(t *testing.T) {
 
 func TestRefusalsAreToldByTheirReason(t *testing.T) {
 	s := &sink{}
-	l := audit.NewLogins(s, clock.New(noon).Now, slog.New(slog.DiscardHandler))
+	l := audit.NewLogins(s, clock.New(noon).Now, testlog.Silent(t))
 	here := audit.WithSource(t.Context(), "192.0.2.7")
 	expired := &policy.RefusedLogin{Authenticator: "oidc:corp", Reason: "expired"}
 	for range 3 {

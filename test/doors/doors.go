@@ -13,6 +13,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker/api"
 	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/test/testlog"
 )
 
 // callers are known by their names: that is their token. alice's project is core, bob's ran.
@@ -45,7 +46,7 @@ type Client struct {
 func Serve(t testing.TB, log *slog.Logger, all ...api.Door) *Client {
 	t.Helper()
 	if log == nil {
-		log = slog.New(slog.DiscardHandler)
+		log = testlog.Silent(t)
 	}
 	s := httptest.NewServer(api.New(api.Options{Doors: all, Authenticator: callers{}, Vitals: nothing{}, Log: log}))
 	t.Cleanup(s.Close)

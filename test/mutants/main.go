@@ -17,7 +17,7 @@ type options struct {
 	root, hand, only, tests string
 	run                     string
 	seed                    uint64
-	n, workers              int
+	n, few, workers         int
 	all, list, near         bool
 	unreached               bool
 	slow, patience          time.Duration
@@ -30,10 +30,11 @@ func main() {
 	flag.Uint64Var(&o.seed, "seed", 1, "says which faults are the sample")
 	flag.IntVar(&o.n, "n", 600, "number of faults in the sample")
 	flag.BoolVar(&o.all, "all", false, "try every fault, but those that an earlier run tried since their function was changed")
-	flag.StringVar(&o.only, "only", "", "try the faults whose name has this text")
+	flag.StringVar(&o.only, "only", "", "try the faults whose name has this text, or one of several, each in a line")
 	flag.StringVar(&o.hand, "hand", "", "try the faults of this file, which somebody wrote")
 	flag.BoolVar(&o.list, "list", false, "print the names, and try nothing")
 	flag.BoolVar(&o.unreached, "unreached", false, "try nothing, and print which of all faults no test reaches")
+	flag.IntVar(&o.few, "few", 0, "the sample is of faults that some test reaches, but no more than this many")
 	flag.BoolVar(&o.near, "near", false, "run only the tests of the packages with faults")
 	flag.StringVar(&o.tests, "tests", "./...", "packages whose tests are run, with spaces between them")
 	flag.StringVar(&o.run, "run", "", "run only the tests whose name matches this")
@@ -113,20 +114,28 @@ func choose(o options) ([]*fault, error) {
 		return nil, err
 	}
 	if o.only != "" {
-		faults = slices.DeleteFunc(faults, func(f *fault) bool { return !strings.Contains(f.name, o.only) })
+		texts := strings.Split(strings.TrimSpace(o.only), "\n")
+		faults = slices.DeleteFunc(faults, func(f *fault) bool {
+			return !slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(f.name, text) })
+		})
 		if len(faults) == 0 {
 			return nil, fmt.Errorf("no fault's name has the text %q; -list prints them", o.only)
 		}
 	}
-	if !o.all && !o.unreached && o.only == "" && o.hand == "" && len(faults) > o.n {
-		r := rand.New(rand.NewPCG(o.seed, 0))
-		r.Shuffle(len(faults), func(i, j int) { faults[i], faults[j] = faults[j], faults[i] })
-		faults = faults[:o.n]
+	if !o.all && !o.unreached && o.only == "" && o.hand == "" && o.few == 0 {
+		faults = o.sample(faults)
 	}
 	for i, f := range faults {
 		f.id = i + 1
 	}
 	return faults, nil
+}
+
+// sample is as many faults as are wanted.
+func (o options) sample(faults []*fault) []*fault {
+	r := rand.New(rand.NewPCG(o.seed, 0))
+	r.Shuffle(len(faults), func(i, j int) { faults[i], faults[j] = faults[j], faults[i] })
+	return faults[:min(o.n, len(faults))]
 }
 
 // sources are the files of the product's packages, from the root.
@@ -202,6 +211,10 @@ func tryAll(o options, faults []*fault, done *done) ([]verdict, error) {
 	phase("%d tests reach faults", len(tests))
 	if o.unreached {
 		return reaching(compiled, tests), nil
+	}
+	if o.few > 0 {
+		compiled = o.sample(reachedByFew(compiled, tests, o.few))
+		phase("%d of them are the sample", len(compiled))
 	}
 	var mu sync.Mutex
 	var verdicts []verdict

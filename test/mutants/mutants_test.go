@@ -262,3 +262,20 @@ func TestMissedFaultsAreThere(t *testing.T) {
 		t.Errorf("the sample of a seed is not one of 20: %q", one)
 	}
 }
+
+// The faults that few tests reach are those that some does, and no more than wanted.
+func TestFaultsThatFewTestsReach(t *testing.T) {
+	faults := []*fault{{id: 1}, {id: 2}, {id: 3}, {id: 4}}
+	tests := []*test{{reaches: []int{1, 2}}, {reaches: []int{1, 2, 4}}, {reaches: []int{2}}}
+	var ids []int
+	for _, f := range reachedByFew(faults, tests, 2) {
+		ids = append(ids, f.id)
+	}
+	if !slices.Equal(ids, []int{1, 4}) {
+		t.Errorf("faults %v are reached by one test or two, want 1 and 4", ids)
+	}
+	o := options{n: 1, seed: 3}
+	if some := o.sample(faults); len(some) != 1 {
+		t.Errorf("a sample of one has %d", len(some))
+	}
+}

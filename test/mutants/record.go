@@ -220,6 +220,16 @@ func reaching(faults []*fault, tests []*test) (all []verdict) {
 	return all
 }
 
+// reachedByFew are the faults that a test reaches, and no more than some do.
+func reachedByFew(faults []*fault, tests []*test, most int) (few []*fault) {
+	for _, v := range reaching(faults, tests) {
+		if v.reached > 0 && v.reached <= most {
+			few = append(few, v.fault)
+		}
+	}
+	return few
+}
+
 // unreached prints the faults that no test reaches and missed.txt does not have, by place, and a table by package. One of
 // a comparison is reached where it would be decided otherwise.
 func unreached(to io.Writer, verdicts []verdict, known map[string]string) {

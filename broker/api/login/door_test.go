@@ -29,6 +29,7 @@ import (
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
 	"github.com/vimbroker/vimbroker/test/quickstore"
+	"github.com/vimbroker/vimbroker/test/testlog"
 )
 
 const issuer = "https://broker.example:8443"
@@ -63,7 +64,7 @@ func newBench(t *testing.T, limits api.Limits) *bench {
 	// The door's clock stands still: how many tokens a lease has left depends on no machine's speed.
 	now := time.Now()
 	b := &bench{t: t, leases: holder{now: now}}
-	log := slog.New(slog.NewTextHandler(&b.log, nil))
+	log := testlog.To(t, slog.NewTextHandler(&b.log, nil))
 	store, err := quickstore.Open(t.Context(), sqlite.Options{Path: filepath.Join(t.TempDir(), "broker.db")})
 	if err != nil {
 		t.Fatal(err)

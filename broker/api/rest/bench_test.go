@@ -28,6 +28,7 @@ import (
 	"github.com/vimbroker/vimbroker/test/fake"
 	"github.com/vimbroker/vimbroker/test/fakekube"
 	"github.com/vimbroker/vimbroker/test/quickstore"
+	"github.com/vimbroker/vimbroker/test/testlog"
 )
 
 // faulty is the real broker, of which CheckVIM does as it is told.
@@ -67,7 +68,7 @@ func newBench(t testing.TB, site ...string) *bench {
 		files[site[i]] = []byte(site[i+1])
 	}
 	b := &bench{t: t, broker: &faulty{}, kube: fakekube.New(t, fakekube.Options{}), tokens: map[string]string{}, log: &fake.Buffer{}, wire: &fake.Buffer{}}
-	log := slog.New(slog.NewJSONHandler(b.log, &slog.HandlerOptions{Level: slog.LevelDebug, ReplaceAttr: broker.LogCause}))
+	log := testlog.To(t, slog.NewJSONHandler(b.log, &slog.HandlerOptions{Level: slog.LevelDebug, ReplaceAttr: broker.LogCause}))
 	dir := t.TempDir()
 	b.database = filepath.Join(dir, "data", "vimbroker.db")
 	store, err := quickstore.Open(t.Context(), sqlite.Options{Path: filepath.Join(dir, "data", "vimbroker.db"), Log: log})
@@ -111,7 +112,7 @@ type counted interface {
 // rewire puts a server with these parts in the place of the one before.
 func (b *bench) rewire(domain counted, who api.Authenticator) {
 	b.t.Helper()
-	log := slog.New(slog.NewJSONHandler(b.log, &slog.HandlerOptions{Level: slog.LevelDebug, ReplaceAttr: broker.LogCause}))
+	log := testlog.To(b.t, slog.NewJSONHandler(b.log, &slog.HandlerOptions{Level: slog.LevelDebug, ReplaceAttr: broker.LogCause}))
 	b.handler = api.New(api.Options{
 		Doors:   []api.Door{rest.Door(rest.Options{Registry: domain, Leaser: domain, AuditLog: domain, Overseer: domain, Clusters: b.clusters, Log: log, Version: "v0.0.0-test"})},
 		Version: "v0.0.0-test", Authenticator: who, Vitals: domain, Logins: domain, Log: log,

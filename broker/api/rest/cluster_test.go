@@ -19,6 +19,7 @@ import (
 	"github.com/vimbroker/vimbroker/policy/audit"
 	"github.com/vimbroker/vimbroker/policy/egress"
 	"github.com/vimbroker/vimbroker/test/fakekube"
+	"github.com/vimbroker/vimbroker/test/testlog"
 )
 
 // onboarding has the API answer about clusters, which nobody watches here.
@@ -30,7 +31,7 @@ func (b *bench) onboarding() {
 	rules.AllowLoopback = true
 	b.clusters = onboard.New(onboard.Options{
 		Store: b.store, Broker: b.broker, Source: driver, Guard: b.broker.Guard(),
-		Egress: func(string) *egress.Rules { return rules }, Log: slog.New(slog.NewJSONHandler(b.log, nil)),
+		Egress: func(string) *egress.Rules { return rules }, Log: testlog.To(b.t, slog.NewJSONHandler(b.log, nil)),
 	})
 	b.rewire(b.broker, b.authenticator())
 }

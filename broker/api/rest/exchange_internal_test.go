@@ -4,7 +4,6 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"log/slog"
 	"os"
 	"reflect"
 	"regexp"
@@ -30,6 +29,7 @@ import (
 	"github.com/vimbroker/vimbroker/policy/audit"
 	"github.com/vimbroker/vimbroker/policy/audit/tree"
 	"github.com/vimbroker/vimbroker/test/doors"
+	"github.com/vimbroker/vimbroker/test/testlog"
 )
 
 // domain notes what it is asked for, and answers with values of which no two of a kind are the same; or with an error.
@@ -493,10 +493,10 @@ func exchange(t *testing.T, rt route) string {
 	}
 	for fails, of := -1, 0; fails <= of; fails++ {
 		d := &domain{fails: fails, bare: fails < 0, err: &broker.Error{Kind: broker.ErrConflict, Detail: "as the part says"}}
-		c := doors.Serve(t, slog.New(slog.DiscardHandler), Door(Options{
+		c := doors.Serve(t, testlog.Silent(t), Door(Options{
 			Registry: allRegistry{d}, Leaser: allLeaser{d}, AuditLog: allAuditLog{d}, Overseer: allOverseer{d}, Clusters: allClusters{d},
 			Clients: allOAuthClients{d}, TokenKeys: allTokenKeys{d}, Grants: allGrants{d}, Links: allLinks{d}, Trust: allTrust{d},
-			Log: slog.New(slog.DiscardHandler), Version: "v1", Now: func() time.Time { return started },
+			Log: testlog.Silent(t), Version: "v1", Now: func() time.Time { return started },
 		}))
 		answer, said := c.Ask(rt.method, path, body, "If-Match", "", "Idempotency-Key", "")
 		if fails > 0 {

@@ -17,6 +17,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/api"
 	"github.com/vimbroker/vimbroker/test/fake"
+	"github.com/vimbroker/vimbroker/test/testlog"
 )
 
 // serving is a server that runs until stop is called or the test ends.
@@ -35,7 +36,7 @@ func serve(t *testing.T, s api.Server) *serving {
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	run := &serving{addr: l.Addr().String(), stop: stop, done: make(chan error, 1), log: &fake.Buffer{}}
-	s.Log = slog.New(slog.NewTextHandler(run.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	s.Log = testlog.To(t, slog.NewTextHandler(run.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	go func() { run.done <- s.Serve(ctx, l) }()
 	t.Cleanup(stop)
 	return run

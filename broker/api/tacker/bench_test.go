@@ -3,7 +3,6 @@ package tacker_test
 import (
 	"encoding/json"
 	"io"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
@@ -23,6 +22,7 @@ import (
 	"github.com/vimbroker/vimbroker/policy/egress"
 	"github.com/vimbroker/vimbroker/test/fakekube"
 	"github.com/vimbroker/vimbroker/test/quickstore"
+	"github.com/vimbroker/vimbroker/test/testlog"
 )
 
 // bench is Tacker's API before the real broker and a fake API server.
@@ -39,7 +39,7 @@ type bench struct {
 func newBench(t testing.TB, compat bool) *bench {
 	t.Helper()
 	b := &bench{TB: t, kube: fakekube.New(t, fakekube.Options{}), tokens: map[string]string{}}
-	log := slog.New(slog.DiscardHandler)
+	log := testlog.Silent(t)
 	b.database = filepath.Join(t.TempDir(), "data", "vimbroker.db")
 	store, err := quickstore.Open(t.Context(), sqlite.Options{Path: b.database, Log: log})
 	if err != nil {

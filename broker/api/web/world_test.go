@@ -30,6 +30,7 @@ import (
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
 	"github.com/vimbroker/vimbroker/policy/audit/tree"
+	"github.com/vimbroker/vimbroker/test/testlog"
 )
 
 // world is all that the page reaches. It notes each question, answers with what it has, and fails the question number
@@ -364,7 +365,7 @@ func sendTo(t *testing.T, o Options, path string, form url.Values, change ...fun
 		c(r)
 	}
 	got := httptest.NewRecorder()
-	api.New(api.Options{Doors: []api.Door{Door(o)}, Vitals: none{}, Log: slog.New(slog.DiscardHandler)}).ServeHTTP(got, r)
+	api.New(api.Options{Doors: []api.Door{Door(o)}, Vitals: none{}, Log: testlog.Silent(t)}).ServeHTTP(got, r)
 	return got.Result()
 }
 

@@ -26,6 +26,7 @@ import (
 	"github.com/vimbroker/vimbroker/policy/egress"
 	"github.com/vimbroker/vimbroker/test/doors"
 	"github.com/vimbroker/vimbroker/test/quickstore"
+	"github.com/vimbroker/vimbroker/test/testlog"
 )
 
 // canary stands in a manifest, and in no error and no log.
@@ -52,7 +53,7 @@ func serve(t *testing.T) *client {
 		t.Fatal(err)
 	}
 	c := &client{t: t, log: &bytes.Buffer{}, dir: dir}
-	log := slog.New(slog.NewTextHandler(c.log, nil))
+	log := testlog.To(t, slog.NewTextHandler(c.log, nil))
 	terms := catalog.DefaultTerms()
 	terms.MaxSize = 1 << 20
 	allowed := egress.Default()
