@@ -1,6 +1,7 @@
 package manifests
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -41,7 +42,7 @@ func (r *run) see(w *waiting, o *found) {
 	if !w.over && !w.is.Ready {
 		w.is.Message += w.why
 	}
-	if w.over || w.is.Standing != was.Standing || w.is.Ready != was.Ready || w.is.Message != was.Message {
+	if w.over || w.is.Standing != was.Standing || w.is.Message != was.Message { // what is not ready says why
 		r.tell(w.is)
 	}
 }
@@ -110,7 +111,7 @@ func (r *run) unready(ctx context.Context, open []*waiting, cause error) error {
 	r.explain(ctx, open)
 	var says []string
 	for _, w := range open[:min(len(open), maxNamed)] {
-		says = append(says, title(w.Resource)+" "+w.is.Message)
+		says = append(says, title(w.Resource)+" "+cmp.Or(w.is.Message, "is ready, and its pods are not yet those that it is to have"))
 	}
 	if len(open) > maxNamed {
 		says = append(says, "and others")

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"k8s.io/pod-security-admission/api"
@@ -144,7 +145,7 @@ func TestKindsThatAreServed(t *testing.T) {
 // A draft knows versions and kinds that the cluster serves, sorted, without those of others' servers that are away.
 func TestWhatADraftSeesServed(t *testing.T) {
 	const groups = `{"kind":"APIGroupList","groups":[{"versions":[{"groupVersion":"g/v1"},{"groupVersion":"_/v1"},{"groupVersion":"g/V"},{"groupVersion":"h/v1"}]}]}`
-	const core = `{"kind":"APIResourceList","resources":[{"name":"pods","kind":"Pod"},{"name":"pods/log","kind":"Pod"},{"name":"odd","kind":"odd"},{"name":"apods","kind":"Pod"}]}`
+	const core = `{"kind":"APIResourceList","resources":[{"name":"pods","kind":"Pod"},{"name":"pods/eviction","kind":"Eviction"},{"name":"odd","kind":"odd"},{"name":"apods","kind":"Pod"}]}`
 	const more = `{"kind":"APIResourceList","resources":[{"name":"as","kind":"A"}]}`
 	full := func(change map[string][]string) *script {
 		s := &script{answers: map[string][]string{"GET /version": {`{"gitVersion":"v1.30.1"}`}, "GET /apis": {groups}, "GET /api/v1": {core}, "GET /apis/g/v1": {more}, "GET /apis/h/v1": {"503 {}"}}}
@@ -196,7 +197,8 @@ func TestWhatADraftReads(t *testing.T) {
 	}
 	for answer, want := range map[string]string{
 		ourMap: ourMap, theirMap: "", goneMap: "", forbidden: "cannot read ConfigMap n/a: the cluster forbids it (403)", `[]`: "cannot read ConfigMap n/a: the endpoint does not answer as a Kubernetes API server does",
-		strings.Replace(ourMap, `"a"`, `"b"`, 1): "cannot read ConfigMap n/a: the endpoint does not answer as a Kubernetes API server does",
+		`{"metadata":{"name":"a","labels":{"vimbroker.io/instance":"i"},"uid":7}}`: "cannot read ConfigMap n/a: the endpoint does not answer as a Kubernetes API server does",
+		strings.Replace(ourMap, `"a"`, `"b"`, 1):                                   "cannot read ConfigMap n/a: the endpoint does not answer as a Kubernetes API server does",
 		strings.Replace(theirMap, `"labels"`, `"annotations":{"meta.helm.sh/release-name":"r","meta.helm.sh/release-namespace":"n"},"labels"`, 1): "released",
 	} {
 		d := &Draft{server: on(&script{answers: map[string][]string{"GET " + mapPath: {answer}}}), in: lifecycle.PlanInput{Instance: "i"}}
@@ -309,6 +311,14 @@ func TestStepsOfADraft(t *testing.T) {
 			t.Errorf("%q: %v, want %s", text, err, says)
 		}
 	}
+	d.in.Waves = []lifecycle.WaveRule{{Wave: 1, Name: "none"}}
+	if all, err := d.Read(t.Context(), file(cm("waves")), Marks{}); err != nil || len(all.Resources()) != 1 {
+		t.Errorf("an order is of manifests, and no chart's: %v, %v", all.Resources(), err)
+	}
+	order := []lifecycle.Manifest{{Path: "order.yaml", Text: secret.NewText("waves: []\n")}}
+	if _, err := d.Read(t.Context(), order, Marks{}); !strings.Contains(detail(err), "order.yaml:1: apiVersion is missing") {
+		t.Errorf("a chart's order is an object: %v", err)
+	}
 	d.in.Standing = append(d.in.Standing, lifecycle.Resource{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition", Name: "as.served"})
 	if all := read(crd("served")).Resources(); len(all) != 1 {
 		t.Errorf("a definition that is recorded as the instance's: %+v", all)
@@ -321,6 +331,11 @@ func TestStepsOfADraft(t *testing.T) {
 	s.answers["GET /apis/served2/v1"] = []string{forbidden}
 	if _, err := d.Read(t.Context(), file(crd("served2")), Marks{}); !errors.Is(err, broker.ErrForbidden) {
 		t.Errorf("a definition whose kind nobody may ask for: %v", err)
+	}
+	s.answers["GET /apis/served/v2"] = []string{forbidden}
+	d.in.Standing = nil
+	if _, err := d.Read(t.Context(), file(strings.Replace(crd("served"), `{name: "_"}`, "{name: v2}", 1)), Marks{}); !errors.Is(err, broker.ErrForbidden) {
+		t.Errorf("a definition of which nobody may ask for a version: %v", err)
 	}
 	d.in.Operation, d.in.Scaled, d.in.Replicas = lifecycle.ScaleVNF, []string{"web"}, map[string]int32{"web": 2, "db": 2}
 	s.answers["GET /apis/autoscaling/v2"] = []string{`{"kind":"APIResourceList","resources":[{"name":"scalers","kind":"HorizontalPodAutoscaler","namespaced":true,"verbs":["patch","delete"]}]}`}
@@ -337,6 +352,16 @@ func TestStepsOfADraft(t *testing.T) {
 		if _, err := d.Read(t.Context(), file(text), Marks{}); detail(err) != want {
 			t.Errorf("scaling %s: %v, want %q", text, err, want)
 		}
+	}
+	s.answers["GET /version"] = []string{"500 {}"}
+	for name, apply := range map[string]func(context.Context, Objects) error{"applied": d.Apply, "applied in passing": d.ApplyPassing} {
+		if err := apply(t.Context(), one); detail(err) != "cannot ask which version the cluster is: the API server cannot do it now (500)" {
+			t.Errorf("%s on a cluster that does not answer: %v", name, err)
+		}
+	}
+	s.answers["GET /api/v1"] = []string{"500 {}"}
+	if err := d.Remove(t.Context(), []lifecycle.Resource{resource("old")}); detail(err) != "cannot ask which kinds the cluster serves: the API server cannot do it now (500)" {
+		t.Errorf("removed on a cluster that does not answer: %v", err)
 	}
 	if _, err := New().Draft(lifecycle.Connection{Config: clientconfig.Config{Endpoint: "none"}}, in); !errors.Is(err, broker.ErrInvalid) {
 		t.Errorf("a draft of nowhere: %v", err)
@@ -382,6 +407,17 @@ func TestConnectionsThatAreNone(t *testing.T) {
 		if r, is := errors.AsType[*refusal](err); !is || r.is(403) != said || r.is(404) {
 			t.Errorf("%s is the API server's own word: %t", body, !said)
 		}
+	}
+	torn := on(&script{})
+	torn.http.Transport = trip(func(r *http.Request) (*http.Response, error) {
+		return &http.Response{StatusCode: 404, Body: io.NopCloser(io.MultiReader(strings.NewReader("{}"), iotest.ErrReader(io.ErrUnexpectedEOF))), Request: r}, nil
+	})
+	if err := torn.call(t.Context(), request{method: http.MethodGet, path: "/x"}, nil); !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("an answer that is cut off: %v", err)
+	}
+	var whole found
+	if err := whole.UnmarshalJSON([]byte(`{"kind":"A","metadata":{"name":"a","uid":"u"},"spec":{"n":1e999}}`)); err == nil {
+		t.Error("a number that is none is read")
 	}
 	var into struct{}
 	if err := on(&script{answers: map[string][]string{"GET /x": {"page"}}}).call(t.Context(), request{method: http.MethodGet, path: "/x"}, &into); !errors.Is(err, errNotKubernetes) {
@@ -771,14 +807,15 @@ func TestReadingAndListing(t *testing.T) {
 		n      int
 		want   string
 	}{
-		"one":          {aMap, false, []string{listed}, 1, ""},
-		"all":          {lifecycle.Resource{Version: "v1", Kind: "ConfigMap", Plural: "configmaps", Namespace: "n"}, false, []string{listed}, 2, ""},
-		"cached":       {aMap, true, []string{listed}, 1, ""},
-		"not cached":   {aMap, true, []string{"504 {}", listed}, 1, ""},
-		"not served":   {aMap, false, []string{refusing(404, "NotFound", "", "")}, 0, "the cluster serves no such kind under that name"},
-		"by a gateway": {aMap, false, []string{"404 x"}, 0, "cannot list configmaps: the endpoint does not answer as a Kubernetes API server does (404)"},
-		"refused":      {aMap, false, []string{forbidden}, 0, "cannot list configmaps: the cluster forbids it (403)"},
-		"no namespace": {lifecycle.Resource{Version: "v1", Kind: "ConfigMap", Plural: "configmaps", Namespace: "N"}, false, nil, 0, "is no name of a namespace"},
+		"one":             {aMap, false, []string{listed}, 1, ""},
+		"all":             {lifecycle.Resource{Version: "v1", Kind: "ConfigMap", Plural: "configmaps", Namespace: "n"}, false, []string{listed}, 2, ""},
+		"cached":          {aMap, true, []string{listed}, 1, ""},
+		"not cached":      {aMap, true, []string{"504 {}", listed}, 1, ""},
+		"not served":      {aMap, false, []string{refusing(404, "NotFound", "", "")}, 0, "the cluster serves no such kind under that name"},
+		"by a gateway":    {aMap, false, []string{"404 x"}, 0, "cannot list configmaps: the endpoint does not answer as a Kubernetes API server does (404)"},
+		"refused":         {aMap, false, []string{forbidden}, 0, "cannot list configmaps: the cluster forbids it (403)"},
+		"of no namespace": {lifecycle.Resource{Version: "v1", Kind: "ConfigMap", Plural: "configmaps"}, false, []string{listed}, 2, ""},
+		"no namespace":    {lifecycle.Resource{Version: "v1", Kind: "ConfigMap", Plural: "configmaps", Namespace: "N"}, false, nil, 0, "is no name of a namespace"},
 	} {
 		s := fakeobjects.New(t)
 		for _, a := range c.answer {
@@ -853,6 +890,69 @@ func TestHostsOfOthersAreRead(t *testing.T) {
 	}
 	if _, err := s.hostsOfOthers(t.Context(), lifecycle.PlanInput{}); !errors.Is(err, broker.ErrInvalid) {
 		t.Errorf("a lease of nowhere: %v", err)
+	}
+}
+
+// Hosts of others are asked for where an Ingress has a host, and each object is judged by the release of where it is.
+func TestWhatStandsAround(t *testing.T) {
+	away := &broker.Error{Kind: broker.ErrUnreachable}
+	hosted := func(group, kind, host string) *object {
+		return &object{Resource: lifecycle.Resource{Group: group, Kind: kind, Namespace: "n"}, content: map[string]any{"spec": map[string]any{"rules": []any{map[string]any{"host": host}}}}}
+	}
+	for name, c := range map[string]struct {
+		o    *object
+		want error
+	}{
+		"a host": {hosted("networking.k8s.io", "Ingress", "h"), away}, "no host": {hosted("networking.k8s.io", "Ingress", ""), nil},
+		"another kind": {hosted("networking.k8s.io", "Other", "h"), nil}, "another group": {hosted("x", "Ingress", "h"), nil},
+	} {
+		s := on(&script{answers: map[string][]string{
+			"GET /version": {`{"gitVersion":"v1.30.1"}`}, "GET /api/v1/namespaces/n": {`{"metadata":{"labels":{"pod-security.kubernetes.io/enforce-version":"v1.25"}}}`},
+		}})
+		s.further = func(context.Context, lifecycle.StageRules, func(lifecycle.Connection) error) error { return away }
+		elsewhere := hosted("x", "A", "")
+		elsewhere.Namespace = "m"
+		if err := s.around(t.Context(), lifecycle.PlanInput{Namespace: "n"}, []*object{elsewhere, c.o, elsewhere}); !errors.Is(err, c.want) || err == nil != (c.want == nil) {
+			t.Errorf("%s: %v, want %v", name, err, c.want)
+		}
+		if here, there := c.o.release.String(), elsewhere.release.String(); here != "v1.25" || there != "v1.30" {
+			t.Errorf("%s: judged by %s, and elsewhere by %s", name, here, there)
+		}
+	}
+	s := on(&script{answers: map[string][]string{"GET /version": {forbidden}, "GET /api/v1/namespaces/n": {forbidden}}})
+	s.hosts = map[string]bool{"h": true}
+	all := []*object{hosted("", "ConfigMap", ""), hosted("networking.k8s.io", "Ingress", "h")}
+	if err := s.around(t.Context(), lifecycle.PlanInput{Namespace: "n"}, all); err != nil || len(sharedHosts(all[1])) != 1 || all[0].hostsOfOthers == nil {
+		t.Errorf("hosts that are known: %v, %v", all[1].hostsOfOthers, err)
+	}
+}
+
+// The claims that a set would take are looked at under a lease of their own, whose failures are the plan's.
+func TestClaimsThatCannotBeLookedAt(t *testing.T) {
+	o := &object{Resource: bareSet, content: map[string]any{"spec": map[string]any{"volumeClaimTemplates": []any{map[string]any{"metadata": map[string]any{"name": "data"}}}}}}
+	for name, c := range map[string]struct {
+		to   lifecycle.Connection
+		err  error
+		want error
+	}{
+		"nowhere":           {lifecycle.Connection{Config: clientconfig.Config{Endpoint: "none"}}, nil, broker.ErrInvalid},
+		"without rights":    {fakeobjects.New(t).Connection(lifecycle.StageRules{}), nil, broker.ErrForbidden},
+		"without a lease":   {lifecycle.Connection{}, &broker.Error{Kind: broker.ErrQuota}, broker.ErrQuota},
+		"without namespace": {lifecycle.Connection{}, &broker.MissingNamespace{}, nil},
+	} {
+		s := on(&script{})
+		s.further = func(_ context.Context, g lifecycle.StageRules, do func(lifecycle.Connection) error) error {
+			if want := []broker.Rule{{APIGroups: []string{""}, Resources: []string{claimPlural}, Verbs: []string{"list"}}}; g.ClusterWide || !slices.Equal(g.Namespaces, []string{"n"}) || !reflect.DeepEqual(g.Rules, want) {
+				t.Errorf("it asks for %+v", g)
+			}
+			if c.err != nil {
+				return c.err
+			}
+			return do(c.to)
+		}
+		if err := s.spared(t.Context(), lifecycle.PlanInput{Instance: "i", Namespace: "n"}, o, map[string]bool{}); !errors.Is(err, c.want) || err == nil != (c.want == nil) {
+			t.Errorf("%s: %v, want %v", name, err, c.want)
+		}
 	}
 }
 

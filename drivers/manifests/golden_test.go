@@ -198,6 +198,10 @@ func annotated(key, value string) string {
 	return "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, annotations: {" + key + ": " + value + "}}\n"
 }
 
+func networkWith(name, config string) string {
+	return "apiVersion: k8s.cni.cncf.io/v1\nkind: NetworkAttachmentDefinition\nmetadata: {name: " + name + "}\nspec: {config: '" + config + "'}\n"
+}
+
 func named(name string) string {
 	return "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: \"" + name + "\"}\n"
 }
@@ -317,6 +321,8 @@ var corpus = []struct {
 		rbacOf + "ClusterRoleBinding\nmetadata: {name: b}\nroleRef: {kind: ClusterRole, name: sum}\n", rbacOf + "ClusterRoleBinding\nmetadata: {name: c}\nroleRef: {kind: ClusterRole, name: urls}\n",
 	}},
 	{"a role as large as may be", nothing, []string{roleWith(63)}},
+	{"a lease as full as may be", nothing, []string{roleWith(62), configMap("a")}},
+	{"a lease that is full", nothing, []string{roleWith(63), configMap("a")}},
 	{"a role too large", nothing, []string{roleWith(64)}},
 	{"a rule without groups", nothing, []string{rbacOf + "Role\nmetadata: {name: r}\nrules: [{resources: [pods], verbs: [get]}]\n"}},
 	{"a rule without resources", nothing, []string{rbacOf + "Role\nmetadata: {name: r}\nrules: [{apiGroups: [''], verbs: [get]}]\n"}},
@@ -441,10 +447,22 @@ var corpus = []struct {
 	}, []string{workload("Deployment", "web", "{}")}},
 	{"a text", nothing, []string{"text\n"}},
 	{"as much as may be", nothing, []string{"#" + strings.Repeat("x", 32<<20-1)}},
+	{"as many signs as may be", nothing, []string{"#" + strings.Repeat(",", 400_000)}},
+	{"a sign too many", nothing, []string{"#" + strings.Repeat(",", 400_001)}},
 	{"a byte too much", nothing, []string{"#" + strings.Repeat("x", 32<<20-1), "#"}},
 	// What is judged.
 	{"an ingress", nothing, []string{"apiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata: {name: i}\nspec: {rules: [{host: A.example.com}, {host: taken.example.com}, {}]}\n", workload("Slice", "s", "{}")}},
 	{"an ingress without a host", nothing, []string{"apiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata: {name: i}\nspec: {rules: [{}]}\n"}},
+	{"a set that names a claim of a volume", nothing, []string{strings.Replace(claimer, "{metadata: {name: data}}", "{metadata: {name: vimbroker-1}}", 1)}},
+	{"networks that say nothing, or are none", nothing, []string{
+		networkWith("a", "{}"), networkWith("b", `{"type":""}`), networkWith("c", `{"type":"bridge","other":[{"type":"x","master":"eth0"}]}`), networkWith("d", `{"Plugins":[{"Type":"vlan","MASTER":"eth0"}],"args":{"type":"ovs"}}`),
+		networkWith("e", `{"type":"macvlan","master":""}`), networkWith("f", `[{"type":"ptp"}]`), networkWith("g", `{"delegates":{"type":"vrf"}}`), networkWith("h", `{"plugins":[[{"type":"tap"}],{"x":[{"type":"tuning"}]}]}`),
+		networkWith("i", `{"type":7,"device":true}`), networkWith("j", "none"), networkWith("k", "  "), networkWith("l", `{"plugins":[{"type":"bridge"},{"type":"bridge"},{"type":"mine"},{"type":"theirs"}]}`),
+	}},
+	{"values that are odd", nothing, []string{
+		workload("Service", "a", "{externalIPs: 7}"), workload("Service", "b", "{externalIPs: false, loadBalancerIP: 0.5}"), workload("Service", "c", "{externalIPs: {}, loadBalancerIP: []}"), workload("Service", "d", "{externalIPs: '', loadBalancerIP: true}"),
+		"apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: a}\nspec: {volumeName: 0, dataSourceRef: {namespace: cnf}}\n", "apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: b}\nspec: {volumeName: ~, dataSourceRef: {namespace: other}}\n",
+	}},
 	{"pods that reach", nothing, []string{
 		workload("Pod", "toleration", "{nodeName: n, tolerations: [{operator: Exists}], containers: [{name: a}]}"), workload("Pod", "keyed", "{nodeName: n, tolerations: [{key: k, operator: Exists}], containers: [{name: a}]}"),
 		workload("Pod", "equal", "{nodeName: n, tolerations: [{operator: Equal}], containers: [{name: a}]}"), workload("Pod", "anywhere", "{tolerations: [{operator: Exists}], containers: [{name: a}]}"),

@@ -99,7 +99,7 @@ func (s *server) served(ctx context.Context, group, version string) ([]metav1.AP
 		return nil, notKubernetes(askKinds, http.StatusNotFound)
 	}
 	groups, err := s.groups(ctx)
-	if err == nil && slices.ContainsFunc(groups, func(g metav1.APIGroup) bool {
+	if slices.ContainsFunc(groups, func(g metav1.APIGroup) bool {
 		return g.Name == group && slices.ContainsFunc(g.Versions, func(v metav1.GroupVersionForDiscovery) bool { return v.Version == version })
 	}) {
 		err = notKubernetes(askKinds, http.StatusNotFound)

@@ -112,7 +112,7 @@ func (p *draft) end() {
 	}
 }
 
-// step adds an object to the last wave, or to a new one: where begins says so, where the deed or the
+// step adds an object to the last wave, or to a new one: where begins says so, as the first of a deed has to, where the
 // namespace changes, and where a lease has no room for another rule.
 func (p *draft) step(deed lifecycle.Deed, begins bool, o lifecycle.Object, allow func(*rules) error) error {
 	o.Release = p.release
@@ -129,7 +129,7 @@ func (p *draft) step(deed lifecycle.Deed, begins bool, o lifecycle.Object, allow
 		}
 	}
 	stage := p.stage(o.Namespace, trial.size())
-	if begins || len(p.stages) != stages || len(stage.Waves) == 0 || stage.Waves[len(stage.Waves)-1].Deed != deed {
+	if begins || len(p.stages) != stages {
 		stage.Waves = append(stage.Waves, lifecycle.Wave{Deed: deed})
 	}
 	wave := p.wave()
