@@ -277,7 +277,7 @@ func removing() []scenario {
 		{"what its controller ends", remove(custom), answers{getOf(custom): {finalized, finalized, gone(custom)}, deleteOf(custom): {done}}, timing{}},
 		{"custom resources before others", remove(aMap, aSecret, custom), answers{
 			getOf(aMap): {ours, gone(aMap)}, deleteOf(aMap): {done}, getOf(aSecret): {there(aSecret, ""), gone(aSecret)}, deleteOf(aSecret): {done}, getOf(custom): {there(custom, ""), gone(custom)}, deleteOf(custom): {done},
-		}, timing{}},
+		}, timing{sorted: true}},
 		{"one kind together", remove(aMap, anotherMap, aSecret), answers{
 			getOf(aMap): {ours, gone(aMap)}, deleteOf(aMap): {done}, getOf(anotherMap): {there(anotherMap, ""), gone(anotherMap)}, deleteOf(anotherMap): {done}, getOf(aSecret): {there(aSecret, ""), gone(aSecret)}, deleteOf(aSecret): {done},
 		}, timing{sorted: true}},
