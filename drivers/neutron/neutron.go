@@ -242,7 +242,7 @@ func (s *server) segment(ctx context.Context, m *asset.Made) error {
 
 // members are those that say something.
 func members(all map[string]any) map[string]any {
-	maps.DeleteFunc(all, func(_ string, v any) bool { return v == nil || reflect.ValueOf(v).IsZero() })
+	maps.DeleteFunc(all, func(_ string, v any) bool { return reflect.ValueOf(v).IsZero() })
 	return all
 }
 
