@@ -1,15 +1,18 @@
 package helm
 
 import (
+	"context"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/vimbroker/vimbroker/broker"
@@ -286,6 +289,9 @@ type release struct {
 	in      lifecycle.PlanInput
 	dir     string
 	answers []chart.Rendering
+
+	mu     sync.Mutex
+	tokens map[string]bool // of the plan that is being made; guarded by mu
 }
 
 func newRelease(t *testing.T, change func(*lifecycle.PlanInput), revisions []revision, answers []chart.Rendering) *release {
@@ -307,7 +313,26 @@ func newRelease(t *testing.T, change func(*lifecycle.PlanInput), revisions []rev
 	return r
 }
 
-// plan makes the plan anew, with a token of its own.
+// connection is one whose token, and those of its further leases, are those of the plan that is being made.
+func (r *release) connection(g lifecycle.StageRules) lifecycle.Connection {
+	c := r.s.Connection(g)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.tokens["Bearer "+c.Config.Token.Reveal()] = true
+	c.Further = func(_ context.Context, g lifecycle.StageRules, do func(lifecycle.Connection) error) error {
+		return do(r.connection(g))
+	}
+	return c
+}
+
+// asks reports whether a request is one of the plan that is being made: one that was given up before comes late.
+func (r *release) asks(request *http.Request) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.tokens[request.Header.Get("Authorization")]
+}
+
+// plan makes the plan anew, with tokens of its own.
 func (r *release) plan() (string, error) {
 	r.t.Helper()
 	for i, a := range r.answers {
@@ -319,7 +344,10 @@ func (r *release) plan() (string, error) {
 			r.t.Fatal(err)
 		}
 	}
-	r.c = r.s.Connection(lifecycle.StageRules{ClusterWide: true, Rules: []broker.Rule{
+	r.mu.Lock()
+	r.tokens = map[string]bool{}
+	r.mu.Unlock()
+	r.c = r.connection(lifecycle.StageRules{ClusterWide: true, Rules: []broker.Rule{
 		{APIGroups: []string{""}, Resources: []string{"secrets", "configmaps", "namespaces"}, Verbs: []string{"get"}},
 		{APIGroups: []string{"apiextensions.k8s.io"}, Resources: []string{"customresourcedefinitions"}, Verbs: []string{"get"}},
 	}})

@@ -60,7 +60,8 @@ func everything(l *asset.Asset) {
 		CIDR: "10.0.0.0/24", Gateway: "10.0.0.1", Router: "r", DHCP: &no, DNS: []string{"10.0.0.53"}, MTU: 1400, PortSecurity: &no,
 		Pools: []spec.AddressRange{{Start: "10.0.0.5", End: "10.0.0.9"}}, Segment: &spec.LinkSegment{Type: "vlan", Physical: "physnet1", ID: 7},
 		Rules: []spec.SecurityRule{
-			{Direction: "ingress", Protocol: "tcp", From: 80, To: 90, Remote: "10.0.0.0/8"}, {Direction: "egress", Remote: "fd00::/8"},
+			{Direction: "ingress", Protocol: "tcp", From: 80, To: 90, Remote: "10.0.0.0/8"},
+			{Direction: "egress", Remote: "fd00::/8"},
 			{Direction: "ingress", Protocol: "icmp", From: 0, To: 0, Remote: "none"},
 		},
 	}
