@@ -28,9 +28,7 @@ func doubted() []struct {
 	ours := func(version int, status, mark string, of ...string) revision {
 		return revision{version: version, status: status, mark: mark, owner: vnf, manifest: configMap("a"), hooks: hooks(of...)}
 	}
-	defined := answer(configMap("a"))
-	defined.Definitions = []chart.ChartFile{{Path: "crds/x.yaml", Text: []byte(`{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"xs.x.example"},` +
-		`"spec":{"group":"x.example","scope":"Namespaced","names":{"kind":"X","plural":"xs"},"versions":[{"name":"v1","served":true,"storage":true}]}}`)}}
+	defined := defining(configMap("a"))
 	looks := answer(configMap("a"))
 	looks.Asked = []chart.Lookup{{APIVersion: "v1", Kind: "ConfigMap", Name: "a"}}
 	event := func(name, event string) string { return hookOf(name, event, `"before-hook-creation","hook-succeeded"`) }

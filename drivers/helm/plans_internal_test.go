@@ -141,6 +141,14 @@ func answer(objects ...string) chart.Rendering {
 	return a
 }
 
+// defining is an answer with a definition.
+func defining(objects ...string) chart.Rendering {
+	a := answer(objects...)
+	a.Definitions = []chart.ChartFile{{Path: "crds/x.yaml", Text: []byte(`{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"xs.x.example"},` +
+		`"spec":{"group":"x.example","scope":"Namespaced","names":{"kind":"X","plural":"xs"},"versions":[{"name":"v1","served":true,"storage":true}]}}`)}}
+	return a
+}
+
 func standing(kind, plural, name string) lifecycle.Resource {
 	return lifecycle.Resource{Version: "v1", Kind: kind, Plural: plural, Namespace: "cnf", Name: name, UID: "uid-" + name}
 }
@@ -277,6 +285,11 @@ var releases = []struct {
 		in.Standing = append(in.Standing, lifecycle.Resource{Version: "v1", Kind: "ConfigMap", Plural: "configmaps", Namespace: "elsewhere", Name: "h", UID: "u"})
 	}), []revision{{version: 1, status: deployed, mark: older, owner: vnf, manifest: configMap("a"), hooks: "[" + hookOf("h", "post-install", "") + "]"}}, nil},
 	{"an operation that is none", does(lifecycle.ModifyInfo), nil, nil},
+	{"tests with hooks that are none", does(lifecycle.Heal, stands("a", 1), func(in *lifecycle.PlanInput) { in.Tests = true }), []revision{{version: 1, status: deployed, mark: older, owner: vnf, hooks: "[7]"}}, nil},
+	{"HEAL without its record, of a pod of nobody", does(lifecycle.Heal, stands("a", 1, 2), func(in *lifecycle.PlanInput) {
+		in.VNFCs = []lifecycle.VNFC{{VDU: "web", Kind: "Pod", Namespace: "cnf", Name: "web-1"}}
+	}), []revision{{version: 1, status: deployed, mark: older, owner: vnf, manifest: configMap("a")}}, []chart.Rendering{answer(configMap("a"))}},
+	{"a rollback that stands to nothing before it, resumed", does(lifecycle.ChangePackage, undoing(older), stands("a", 1, 2)), []revision{{version: 1, status: superseded, mark: older, owner: vnf, manifest: configMap("a")}, {version: 2, status: deployed, mark: mine, owner: vnf, manifest: configMap("was")}}, []chart.Rendering{defining(configMap("a"))}},
 	{"another name", does(lifecycle.Instantiate, func(in *lifecycle.PlanInput) { in.Release = "web" }), nil, []chart.Rendering{answer(configMap("cfg-web"))}},
 }
 

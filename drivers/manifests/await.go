@@ -39,7 +39,7 @@ func (r *run) see(w *waiting, o *found) {
 		w.is.ChangedBy = o.changedBy(w.Applied, false)
 	}
 	w.over, w.failure = w.done(o)
-	if !w.over && !w.is.Ready {
+	if !w.is.Ready {
 		w.is.Message += w.why
 	}
 	if w.over || w.is.Standing != was.Standing || w.is.Message != was.Message { // what is not ready says why

@@ -1046,6 +1046,12 @@ func TestReadingResources(t *testing.T) {
 	if _, err := New().Read(t.Context(), s.Connection(lifecycle.StageRules{}), []lifecycle.Resource{aMap}); !errors.Is(err, broker.ErrForbidden) {
 		t.Errorf("what nobody may see: %v", err)
 	}
+	s.Fail(fake.Fault{Method: "GET", Path: "/jobs$", Kind: fake.JSON, Status: 200, Body: `{"kind":"JobList","items":[{"metadata":{"name":"j","uid":"u","namespace":"n"}}]}`})
+	jobs := aJob
+	jobs.Name = ""
+	if listed, err := New().List(t.Context(), s.Connection(may), jobs, "", false); err != nil || len(listed) != 1 || listed[0].Ready {
+		t.Errorf("a Job of a list, which names no kind, is ready before it is complete: %+v, %v", listed, err)
+	}
 	scaler := lifecycle.Resource{Group: "autoscaling", Version: "v2", Kind: "HorizontalPodAutoscaler", Plural: "horizontalpodautoscalers", Namespace: "n", Name: "h"}
 	seen, err := New().Observe(t.Context(), s.Connection(may), "i", []lifecycle.Resource{scaler})
 	if err != nil || seen[0].Standing || seen[0].Message != "is missing" {
@@ -1081,6 +1087,29 @@ func TestClaimsOfVolumes(t *testing.T) {
 	}
 }
 
+// A chart's object runs the VDU that its name has beside the release's; without a release, none.
+func TestVDUsOfNames(t *testing.T) {
+	for _, c := range []struct{ release, name, has, want string }{
+		{"r", "web-r", "", "web"},
+		{"r", "r-web", "", "web"},
+		{"r", "web", "", ""},
+		{"r", "web-r", "own", "own"},
+		{"", "web-", "", ""},
+		{"", "-web", "", ""},
+		{"r", "r-" + strings.Repeat("v", 63), "", strings.Repeat("v", 63)},
+		{"r", "r-" + strings.Repeat("v", 64), "", ""},
+	} {
+		meta := map[string]any{"name": c.name}
+		if c.has != "" {
+			setText(meta, "annotations", vduAnnotation, c.has)
+		}
+		(&Marks{Release: c.release}).annotate(meta)
+		if got := text(mapAt(meta, "annotations"), vduAnnotation); got != c.want {
+			t.Errorf("%+v: %q", c, got)
+		}
+	}
+}
+
 // What a package is made from, what of a request is secret, and what divides it, or why that cannot be said.
 func TestSourcesThatCannotBeRead(t *testing.T) {
 	broken := &broker.Error{Kind: broker.ErrInvalid, Detail: "too long"}
@@ -1104,7 +1133,7 @@ func TestSourcesThatCannotBeRead(t *testing.T) {
 	for text, want := range map[string]string{
 		"kind: Secret\napiVersion: v1\nstringData: {a: \"${v}\"}\n": "v", "kind: Secret\napiVersion: x/v1\nstringData: {a: \"${v}\"}\n": "", "kind: ConfigMap\napiVersion: v1\ndata: {a: \"${v}\"}\n": "",
 		"kind: List\nitems:\n- {kind: Secret, apiVersion: v1, data: {a: \"${v}\"}}\n": "v", "kind: List\nmetadata: {annotations: {vimbroker.io/secret-variables: \"x, v\"}}\n": "v", "a: [": "v",
-		"kind: Secret\napiVersion: v1\nother: {a: \"${v}\"}\n": "",
+		"kind: Secret\napiVersion: v1\nother: {a: \"${v}\"}\n": "", "kind: Odd\nitems:\n- {kind: Secret, apiVersion: v1, data: {a: \"${v}\"}}\n": "",
 	} {
 		if b, err := New().Basis(source(text, nil, "v")); err != nil || strings.Join(b.Secret, " ") != want {
 			t.Errorf("of %q secret is %q, %v, want %q", text, b.Secret, err, want)

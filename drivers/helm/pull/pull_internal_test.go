@@ -331,6 +331,7 @@ func TestPartsOfReferences(t *testing.T) {
 	for reference, says := range map[string]string{
 		long(1024): "", long(1025): "no more than 1024 bytes", "https://r.example/a b/web:1.0.0" + digest: "must name a chart and its version", "https://r.example/a/we b:1.0.0" + digest: "must name a chart and its version",
 		"https://r.example/a/../web:1.0.0" + digest: "must name a chart and its version", "https://r.example/a/web" + digest: "must name a chart and its version", "https://r.example/web:1.0.0": "", "https://r.example/web-1.0.0.tgz": "",
+		strings.Replace("https://r.example/web:1.0.0"+digest, "sha256:", "", 1): "a digest of 64 hexadecimal digits", "https://r.example/web:1.0.0" + digest[:len(digest)-1]: "a digest of 64 hexadecimal digits",
 	} {
 		if r, err := Parse(reference); err == nil != (says == "") || err != nil && !strings.Contains(err.Error(), says) || err == nil && (r.Host != "r.example" || r.Name != "web" || r.Version != "1.0.0") {
 			t.Errorf("%.60s of %d bytes: %+v, %v, want %q", reference, len(reference), r, err, says)
