@@ -2,12 +2,20 @@ package heat
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"net/http"
+	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/secret"
@@ -242,7 +250,14 @@ type trip func(*http.Request) (*http.Response, error)
 func (f trip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 // What a wave asks of Heat, in order, how it ends, and what it tells.
+var updateDeeds = flag.Bool("update-deeds", false, "write testdata/deeds.txt")
+
+// untold leaves out of observations what they do not say.
+var untold = regexp.MustCompile(`,?"[A-Za-z]*":(false|null|""|0)`)
+
+// TestDeedsOnAStack: what a wave asks Heat for, in which order and when, what it tells, and how it ends.
 func TestDeedsOnAStack(t *testing.T) {
+	var all []string
 	done, checked, broken := event1("vnf-i", "k", "UPDATE_COMPLETE"), event1("vnf-i", "k", "CHECK_COMPLETE"), event1("vnf-i", "k", "CHECK_FAILED")
 	complete := found("CREATE_COMPLETE", "i")
 	mark := "PATCH stacks/vnf-i/k/resources/a"
@@ -351,6 +366,18 @@ func TestDeedsOnAStack(t *testing.T) {
 			[]string{find, list, mark, newest, update, follow, look1, list, newest, act, follow},
 			"",
 		},
+		"a check after a replacement that finds something has an update follow": {
+			heal,
+			map[string][]string{find: {complete}, list: {listed(top("a", "CREATE_COMPLETE", ""))}, mark: {"200 {}"}, newest: {happened()}, update: {"202 {}"}, follow: {happened(done), happened(broken), happened(done)}, act: {"200 {}"}, look1: {standing("UPDATE_COMPLETE")}},
+			[]string{find, list, mark, newest, update, follow, look1, list, newest, act, follow, newest, update, follow, look1, list},
+			"",
+		},
+		"a stack that is busy, and then done": {
+			lifecycle.Wave{Deed: lifecycle.Apply},
+			map[string][]string{find: {found("UPDATE_IN_PROGRESS", "i"), found("UPDATE_IN_PROGRESS", "i"), complete}, newest: {happened()}, update: {"202 {}"}, follow: {happened(), happened(), happened(done)}, look1: {standing("UPDATE_COMPLETE")}, list: {listed(top("a", "UPDATE_COMPLETE", ""))}},
+			[]string{find, find, find, newest, update, follow, follow, follow, look1, list},
+			"",
+		},
 		"what was marked is not marked again": {
 			heal,
 			map[string][]string{find: {complete}, list: {listed(top("a", "CHECK_FAILED", ""))}, newest: {happened()}, update: {"202 {}"}, follow: {happened(done), happened(checked)}, act: {"200 {}"}, look1: {standing("UPDATE_COMPLETE")}},
@@ -422,24 +449,59 @@ func TestDeedsOnAStack(t *testing.T) {
 		},
 	} {
 		c.wave.Objects = []lifecycle.Object{{Resource: lifecycle.Resource{Plural: stacks, Name: "vnf-i"}}, {Resource: lifecycle.Resource{Plural: pieces, Name: "a"}}}
-		s := &script{answers: c.answers}
-		r, _ := worker(s, c.wave)
-		var err error
-		switch c.wave.Deed {
-		case lifecycle.Apply:
-			err = r.apply(t.Context(), r.update)
-		case lifecycle.Replace:
-			err = r.apply(t.Context(), r.heal)
-		default:
-			err = r.remove(t.Context())
+		synctest.Test(t, func(t *testing.T) {
+			s, began, line := &script{answers: c.answers}, time.Now(), []string{}
+			note := func(says string) {
+				line = append(line, fmt.Sprintf("%6s  %s", time.Since(began).Round(time.Millisecond), says))
+			}
+			sent := 0
+			s.each = func(request string) {
+				if len(s.bodies) > sent {
+					request, sent = request+" "+s.bodies[sent], len(s.bodies)
+				}
+				note(request)
+			}
+			r, _ := worker(s, c.wave)
+			r.pause = 100 * time.Millisecond
+			r.progress = func(o lifecycle.Observation) {
+				text, _ := json.Marshal(o)
+				note("told " + untold.ReplaceAllString(string(text), ""))
+			}
+			ctx, end := context.WithTimeout(t.Context(), time.Hour)
+			defer end()
+			var err error
+			switch c.wave.Deed {
+			case lifecycle.Apply:
+				err = r.apply(ctx, r.update)
+			case lifecycle.Replace:
+				err = r.apply(ctx, r.heal)
+			default:
+				err = r.remove(ctx)
+			}
+			got := ""
+			if e, is := errors.AsType[*broker.Error](err); is {
+				got = e.Detail
+				line = append(line, fmt.Sprintf("%v: %s|%s", e.Kind, e.Detail, e.Remedy))
+			}
+			if got != c.want || err == nil != (c.want == "") || !slices.Equal(s.asked, c.asked) {
+				t.Errorf("%s: %v, want %q; Heat is asked\n%q, want\n%q", name, err, c.want, s.asked, c.asked)
+			}
+			all = append(all, "== "+name+"\n"+strings.Join(line, "\n")+"\n")
+		})
+	}
+	slices.Sort(all)
+	text := strings.Join(all, "\n")
+	if *updateDeeds {
+		if err := os.WriteFile("testdata/deeds.txt", []byte(text), 0o600); err != nil {
+			t.Fatal(err)
 		}
-		got := ""
-		if e, is := errors.AsType[*broker.Error](err); is {
-			got = e.Detail
-		}
-		if got != c.want || err == nil != (c.want == "") || !slices.Equal(s.asked, c.asked) {
-			t.Errorf("%s: %v, want %q; Heat is asked\n%q, want\n%q", name, err, c.want, s.asked, c.asked)
-		}
+	}
+	want, err := os.ReadFile("testdata/deeds.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(text, "\n")); diff != "" {
+		t.Errorf("testdata/deeds.txt has another:\n%s", diff)
 	}
 }
 

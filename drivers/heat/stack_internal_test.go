@@ -97,6 +97,18 @@ func TestPartsAreATree(t *testing.T) {
 	}
 }
 
+// A part that says it is in itself is not followed for ever, wherever it comes from.
+func TestPartsInThemselves(t *testing.T) {
+	odd := part{Name: "a", in: "a", nested: "a"}
+	all := []part{odd, {Name: "b", in: "a"}}
+	if got := pathOf(all, all[1]); got != "b" {
+		t.Errorf("the path is %q", got)
+	}
+	if l, b := leaves(all, odd), below(all, odd); len(l) != 0 || len(b) != 1 {
+		t.Errorf("its leaves are %+v, and below it are %+v", l, b)
+	}
+}
+
 // grown are the parts of a VNF: a group of two servers in nested stacks, ports, and volumes.
 func grown() []part {
 	all := []part{

@@ -153,7 +153,7 @@ func TestTemplatesThatAreRefused(t *testing.T) {
 // What no message may hold: texts of resources that nothing shows anyway, and all that is secret, the longest first.
 func TestUnspokenTexts(t *testing.T) {
 	h, err := read(packed(map[string]string{"t.yaml": "parameters: {open: {type: string}, pin: {hidden: true}, nfv: {hidden: true, default: one-default}}\n" +
-		"resources: {server: {type: OS::Nova::Server, properties: {image: cirros, user_data: {get_file: run.sh}, x: five5, y: four, z: shown-by-request, k: OS::Nova::Server, n: server}}}\n", "run.sh": "sh"}), "f")
+		"resources: {server: {type: OS::Nova::Server, properties: {image: cirros, user_data: {get_file: run.sh}, x: five5, y: four, z: shown-by-request, k: OS::Nova::Server, n: server, w: one-default}}}\n", "run.sh": "sh"}), "f")
 	if err != nil {
 		t.Fatal(err)
 	}
