@@ -68,6 +68,12 @@ unless {
 	}) {
 		t.Errorf("Why of what no policy permits is %q", got)
 	}
+	endless := withSite(t, `@id("endless")
+permit (principal, action == Action::"lease:issue", resource)
+when { context.ttlSeconds * 9223372036854775807 > 0 };`)
+	if got := strings.Join(endless.Why(nobody), "\n"); strings.Contains(got, "endless") || !strings.Contains(got, "default.members-lease-vims") {
+		t.Errorf("Why names a condition that has no value:\n%s", got)
+	}
 }
 
 func TestPoliciesSeeTheTimeAndTheAgeOfALease(t *testing.T) {

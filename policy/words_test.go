@@ -17,6 +17,7 @@ func TestWordsThatNoPolicyMeans(t *testing.T) {
 		@id("same") permit (principal, action, resource) when { principal.roles == ["alone"] };
 		@id("turned") permit (principal, action, resource) when { ["turned"] == principal.roles };
 		@id("other") permit (principal, action, resource) when { ["stranger"].contains(principal.project) };
+		@id("record") permit (principal, action, resource) when { {roles: [principal.project]}.roles.contains("stranger") };
 	`)})
 	who := func(role string) policy.Principal {
 		return policy.Principal{Name: "alice", Project: "core", Roles: []string{"member", role}}

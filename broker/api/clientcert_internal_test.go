@@ -6,6 +6,8 @@ import (
 	"encoding/base64"
 	"net/http"
 	"net/netip"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -32,6 +34,9 @@ func TestClientCertCountsFromTrustedProxiesAlone(t *testing.T) {
 		}
 	}
 	field := func(c *x509.Certificate) string { return ":" + base64.StdEncoding.EncodeToString(c.Raw) + ":" }
+	chain := func(n int) http.Header {
+		return http.Header{clientCert: {field(certs[0])}, clientCertChain: {strings.Join(slices.Repeat([]string{field(certs[1])}, n-1), " , ")}}
+	}
 	over := &tls.ConnectionState{PeerCertificates: certs[1:]}
 	trusting := Proxies{Networks: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}, ClientCert: true}
 	deaf := trusting
@@ -45,10 +50,16 @@ func TestClientCertCountsFromTrustedProxiesAlone(t *testing.T) {
 		stranger bool
 		ok       bool
 	}{
-		"over TLS":               {Proxies{}, "192.0.2.1:1", nil, over, certs[1:], false, true},
-		"plain":                  {Proxies{}, "192.0.2.1:1", nil, nil, nil, false, true},
-		"a proxy's word":         {trusting, "10.0.0.1:1", http.Header{clientCert: {field(certs[0])}}, over, certs[:1], false, true},
-		"with a chain":           {trusting, "10.0.0.1:1", http.Header{clientCert: {field(certs[0])}, clientCertChain: {field(certs[1])}}, nil, certs[:], false, true},
+		"over TLS":       {Proxies{}, "192.0.2.1:1", nil, over, certs[1:], false, true},
+		"plain":          {Proxies{}, "192.0.2.1:1", nil, nil, nil, false, true},
+		"a proxy's word": {trusting, "10.0.0.1:1", http.Header{clientCert: {field(certs[0])}}, over, certs[:1], false, true},
+		"with a chain":   {trusting, "10.0.0.1:1", http.Header{clientCert: {field(certs[0])}, clientCertChain: {field(certs[1])}}, nil, certs[:], false, true},
+		"the longest chain": {trusting, "10.0.0.1:1", chain(maxChain), nil, append([]*x509.Certificate{certs[0]},
+			slices.Repeat(certs[1:], maxChain-1)...), false, true},
+		"one more":               {trusting, "10.0.0.1:1", chain(maxChain + 1), nil, nil, false, false},
+		"more behind it":         {trusting, "10.0.0.1:1", http.Header{clientCert: {strings.TrimSuffix(field(certs[0]), ":") + "!:"}}, nil, nil, false, false},
+		"without an end":         {trusting, "10.0.0.1:1", http.Header{clientCert: {strings.TrimSuffix(field(certs[0]), ":")}}, nil, nil, false, false},
+		"without a begin":        {trusting, "10.0.0.1:1", http.Header{clientCert: {strings.TrimPrefix(field(certs[0]), ":")}}, nil, nil, false, false},
 		"a proxy without a word": {trusting, "10.0.0.1:1", nil, over, nil, false, true},
 		"a stranger":             {trusting, "192.0.2.1:1", http.Header{clientCert: {field(certs[0])}}, over, nil, true, false},
 		"where none may":         {deaf, "10.0.0.1:1", http.Header{clientCert: {field(certs[0])}}, over, nil, true, false},
@@ -63,7 +74,7 @@ func TestClientCertCountsFromTrustedProxiesAlone(t *testing.T) {
 			r.Header = http.Header{}
 		}
 		got, stranger, ok := c.proxies.Certificates(r)
-		if len(got) != len(c.want) || len(got) > 0 && !got[0].Equal(c.want[0]) || stranger != c.stranger || ok != c.ok {
+		if !slices.EqualFunc(got, c.want, (*x509.Certificate).Equal) || stranger != c.stranger || ok != c.ok {
 			t.Errorf("%s: %d certificates, %v, %v", what, len(got), stranger, ok)
 		}
 		if len(r.Header) > 0 {

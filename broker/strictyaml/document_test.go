@@ -17,6 +17,7 @@ func TestWhatMeansMoreThanItShowsIsNotRead(t *testing.T) {
 	for name, c := range map[string]struct{ text, at, words string }{
 		"nothing":            {"# a comment\n", "", "is empty"},
 		"no YAML":            {"a: [" + canary, "", "is not YAML at or near line 1"},
+		"no text":            {"a: \x01" + canary, "", "is not YAML"},
 		"two documents":      {"a: b\n---\nc: d\n", "", "more than one YAML document"},
 		"an empty second":    {"a: b\n---\n", "", "more than one YAML document"},
 		"an anchor":          {"a: {b: &x " + canary + "}\n", "a.b", "an anchor or alias"},
@@ -34,7 +35,7 @@ func TestWhatMeansMoreThanItShowsIsNotRead(t *testing.T) {
 			if own.Parse([]byte(c.text)) != nil || len(own.Faults) == 0 {
 				t.Fatal("Parse took it")
 			}
-			if f := own.Faults[0]; f.At != c.at || !strings.Contains(f.Text, c.words) {
+			if f := own.Faults[0]; f.At != c.at || !strings.Contains(f.Text, c.words) || strings.HasSuffix(f.Text, "line ") {
 				t.Errorf("first fault = %+v, want %q at %q", f, c.words, c.at)
 			}
 			foreign := &strictyaml.Document{Root: "field", Foreign: true}

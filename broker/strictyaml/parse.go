@@ -42,9 +42,9 @@ func (d *Document) Parse(text []byte) *yaml.Node {
 }
 
 func nearLine(err error) string {
-	_, rest, found := strings.Cut(err.Error(), "line ")
+	_, rest, _ := strings.Cut(err.Error(), "line ")
 	digits := strings.TrimLeft(rest, "0123456789")
-	if number := rest[:len(rest)-len(digits)]; found && number != "" {
+	if number := rest[:len(rest)-len(digits)]; number != "" {
 		return " at or near line " + number
 	}
 	return ""

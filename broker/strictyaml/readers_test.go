@@ -22,11 +22,12 @@ type settings struct {
 	Duration time.Duration
 	Texts    []string
 	Object   jsontext.Value
+	Section  string
 }
 
 // TestWhatReadersTake sets a value where it is of its kind, and leaves what was there where it is not.
 func TestWhatReadersTake(t *testing.T) {
-	was := settings{Text: "was", Secret: "was", Flag: true, Count: 7, Duration: time.Hour, Object: jsontext.Value(`"was"`)}
+	was := settings{Text: "was", Secret: "was", Flag: true, Count: 7, Duration: time.Hour, Object: jsontext.Value(`"was"`), Section: "was"}
 	const whole, positive = "must be a whole number, 0 or more", "must be a duration above zero, like 90s, 30m or 8h"
 	for value, c := range map[string]struct {
 		key   string
@@ -60,12 +61,17 @@ func TestWhatReadersTake(t *testing.T) {
 		"{b: [1, x], a: }": {"object", jsontext.Value(`{"a":null,"b":[1,"x"]}`), ""},
 		"[1]":              {"object", jsontext.Value(`"was"`), "must be a mapping of keys to values"},
 		"{a: .nan}":        {"object", jsontext.Value(`"was"`), "holds what JSON cannot say"},
+		"{b: c}":           {"section", "c", ""},
+		"{c: b}":           {"section", "was", "unknown key; known here: b"},
+		"~":                {"section", "was", ""},
+		"c":                {"section", "was", "must be a mapping of keys to values"},
 	} {
 		got, hidden := was, secret.NewText(was.Secret)
 		d := &strictyaml.Document{Name: "f"}
 		d.Mapping(d.Parse([]byte(c.key+": "+value+"\n")), "", strictyaml.Fields{
 			"text": d.Text(&got.Text), "secret": d.Secret(&hidden), "flag": d.Flag(&got.Flag), "count": d.Count(&got.Count),
 			"duration": d.Duration(&got.Duration), "texts": d.Texts(&got.Texts), "object": d.Object(&got.Object),
+			"section": d.Section(strictyaml.Fields{"b": d.Text(&got.Section)}),
 		})
 		got.Secret = hidden.Reveal()
 		want := was
@@ -81,6 +87,19 @@ func TestWhatReadersTake(t *testing.T) {
 		if len(d.Faults) > 1 || !strings.HasPrefix(fault, c.fault) || (fault == "") != (c.fault == "") {
 			t.Errorf("%s: %s has the faults %+v, want %q", c.key, value, d.Faults, c.fault)
 		}
+	}
+}
+
+// TestAnObjectWithAKeyTwice is read from a node that nobody has checked.
+func TestAnObjectWithAKeyTwice(t *testing.T) {
+	var doc yaml.Node
+	if err := yaml.Unmarshal([]byte("{a: 1, a: 2}"), &doc); err != nil {
+		t.Fatal(err)
+	}
+	got, d := jsontext.Value(`"was"`), &strictyaml.Document{Name: "f"}
+	d.Object(&got)(doc.Content[0], "o")
+	if said := d.Err().Error(); said != "f: o (line 1): must be a mapping of keys to values" || string(got) != `"was"` {
+		t.Errorf("it is read as %s, with the faults %s", got, said)
 	}
 }
 

@@ -1,17 +1,22 @@
 package trust
 
 import (
+	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
+
+	"github.com/vimbroker/vimbroker/test/testlog"
 )
 
 var noon = time.Date(2026, 11, 26, 12, 0, 0, 0, time.UTC)
@@ -46,6 +51,7 @@ func TestKeysThatSign(t *testing.T) {
 		"one that may do all":  {[]json.RawMessage{jwk(t, func(j *jose.JSONWebKey) { j.Use = "" })}, 1},
 		"one that seals":       {[]json.RawMessage{good, jwk(t, func(j *jose.JSONWebKey) { j.Use = "enc" })}, 1},
 		"one that is no key":   {[]json.RawMessage{good, json.RawMessage(`{"kty":"other"}`), json.RawMessage(`7`)}, 1},
+		"one of no exponent":   {[]json.RawMessage{good, json.RawMessage(`{"kty":"RSA","n":"AQAB","e":"AA"}`)}, 1},
 		"a private one":        {[]json.RawMessage{good, jwk(t, func(j *jose.JSONWebKey) { j.Key = private })}, 1},
 		"as many as there may": {slices.Repeat([]json.RawMessage{good}, maxKeys), maxKeys},
 		"one more":             {slices.Repeat([]json.RawMessage{good}, maxKeys+1), 0},
@@ -105,6 +111,14 @@ func TestTheKeyOfAToken(t *testing.T) {
 			t.Errorf("%s: due %t, counts %t", c.whichIsAbout, due, counts)
 		}
 	}
+	cluster := &row{Authority: Authority{VIM: "v"}} // whose keys are not known, and then not to be had
+	none := &table{rows: []*row{{Authority: Authority{VIM: "w"}}, cluster}}
+	for _, state := range []*known{nil, {fault: "away"}} {
+		cluster.keys.Store(state)
+		if got := none.find("", ""); got != nil {
+			t.Errorf("a token without an issuer is of a cluster whose keys are %+v", state)
+		}
+	}
 	one := Authority{Issuer: "i", VIM: "v", CA: "c", Keys: "k"}
 	for what, edit := range map[string]func(*Authority){
 		"issuer": func(e *Authority) { e.Issuer = "" }, "vim": func(e *Authority) { e.VIM = "" }, "ca": func(e *Authority) { e.CA = "" }, "keys": func(e *Authority) { e.Keys = "" },
@@ -114,6 +128,57 @@ func TestTheKeyOfAToken(t *testing.T) {
 		if sameKeys(one, other) || sameKeys(other, one) || !sameKeys(other, other) {
 			t.Errorf("keys of an entry with another %s are the same", what)
 		}
+	}
+}
+
+// deaf is a store and a source that nobody gets an answer of.
+type deaf struct{ Store }
+
+func (deaf) TrustEntries(context.Context) ([]Listed, error) { return nil, errors.New("away") }
+
+func (deaf) Keys(context.Context, Authority) (string, []byte, error) {
+	return "", nil, errors.New("away")
+}
+
+// A token with a key that is not known has the issuer asked, once in a while; what fails after the end is nobody's news.
+func TestWhenKeysAreAskedFor(t *testing.T) {
+	var log strings.Builder
+	c := New(Options{Store: deaf{}, Source: deaf{}, Log: testlog.To(t, slog.NewTextHandler(&log, nil)), Now: func() time.Time { return noon }})
+	for name, x := range map[string]struct {
+		k     *known
+		asked bool
+		wakes bool
+	}{
+		"tried long ago":       {&known{tried: noon.Add(-askAgain), fetched: noon}, false, true},
+		"tried just now":       {&known{tried: noon, fetched: noon}, false, false},
+		"asked for already":    {&known{tried: noon.Add(-askAgain), fetched: noon}, true, false},
+		"nothing known so far": {nil, false, true},
+	} {
+		r := &row{Authority: Authority{Name: "corp", Algorithms: []string{"ES256"}}}
+		r.keys.Store(x.k)
+		r.asked.Store(x.asked)
+		if _, err := c.key(r, header{Algorithm: "ES256", KeyID: "k"}); err == nil || !r.asked.Load() {
+			t.Errorf("%s: the key is %v, asked for: %t", name, err, r.asked.Load())
+		}
+		woken := len(c.wake) > 0
+		if woken {
+			<-c.wake
+		}
+		if woken != x.wakes {
+			t.Errorf("%s: the issuer is asked: %t", name, woken)
+		}
+	}
+	// An issuer that is being asked is not asked twice, and nothing is known of it meanwhile.
+	busy := &row{Authority: Authority{Name: "corp", Issuer: "i"}}
+	busy.fetching.Store(true)
+	c.table.Store(&table{rows: []*row{busy}})
+	if c.Refresh(t.Context()); busy.keys.Load() != nil {
+		t.Errorf("of an issuer that is being asked is known %+v", busy.keys.Load())
+	}
+	ended, end := context.WithCancel(t.Context())
+	end()
+	if c.Run(ended); log.String() != "" {
+		t.Errorf("the log has:\n%s", log.String())
 	}
 }
 

@@ -28,6 +28,10 @@ func TestKeepLogsATornLogOnce(t *testing.T) {
 		steps = steps[1:]
 		return err
 	})
+	audit.Keep(ctx, time.Hour, testlog.Silent(t), func(context.Context) error {
+		t.Error("a step is taken after the end")
+		return nil
+	})
 	if got := strings.Count(out.String(), "level=ERROR"); got != 2 {
 		t.Errorf("%d errors, want 2:\n%s", got, out.String())
 	}

@@ -92,7 +92,7 @@ func ParseLine(text []byte) (Entry, error) {
 		Detail: l.Detail,
 	}
 	again, err := Line(e)
-	if err == nil && string(again) != string(text) {
+	if string(again) != string(text) {
 		err = fmt.Errorf("audit entry %d is not written as the log writes it", l.Seq)
 	}
 	return e, err

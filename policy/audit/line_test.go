@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -213,6 +214,27 @@ func TestALeafIsStable(t *testing.T) {
 	const want = "os12Vz4JcLXPb2qd8RaS+WcLfUtGmdDeIDKdebYdnmo="
 	if got := leafOf(t, logOf(t, 2)[1]).String(); got != want {
 		t.Errorf("Leaf = %s, want %s", got, want)
+	}
+}
+
+// A line is read as it was written, and one that the log would write in another way is refused.
+func TestALineIsReadAsItIsWritten(t *testing.T) {
+	want := logOf(t, 1)[0]
+	line := string(linesOf(t, []audit.Entry{want})[0])
+	got, err := audit.ParseLine([]byte(line))
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Errorf("ParseLine() = %v (-want +got):\n%s", err, diff)
+	}
+	for text, says := range map[string]string{
+		line + " ":                                  "audit entry 1 is not written as the log writes it",
+		strings.Replace(line, ":1,", ": 1,", 1):     "audit entry 1 is not written as the log writes it",
+		strings.Replace(line, "{", `{"more":1,`, 1): "audit entry 1 is not written as the log writes it",
+		strings.Replace(line, "2026", "twenty", 1):  "audit entry 1 has no time",
+		line[1:]: "an audit entry is not JSON: ",
+	} {
+		if _, err := audit.ParseLine([]byte(text)); err == nil || !strings.HasPrefix(err.Error(), says) {
+			t.Errorf("ParseLine(%s) = %v, want %q", text, err, says)
+		}
 	}
 }
 

@@ -55,6 +55,9 @@ func TestSeatsOfOneKeyLeaveSeatsToOthers(t *testing.T) {
 		if err := <-full; !errors.Is(err, context.Canceled) {
 			t.Errorf("Sit() whose caller is gone = %v", err)
 		}
+		if leave, err := s.Sit(gone, "loud"); !errors.Is(err, context.Canceled) || leave != nil {
+			t.Errorf("Sit() of a key without a seat, whose caller is gone = %v", err)
+		}
 		quiet()
 		first()
 		waiting.Wait()

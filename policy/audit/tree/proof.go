@@ -19,11 +19,7 @@ func ProveInclusion(ctx context.Context, tiles Tiles, s Head, index int64) ([]Ha
 	if index < 0 || index >= s.Size {
 		return nil, fmt.Errorf("the tree has no leaf %d: its size is %d", index, s.Size)
 	}
-	stored, err := reader(ctx, tiles, s)
-	if err != nil {
-		return nil, err
-	}
-	proof, err := tlog.ProveRecord(s.Size, index, stored)
+	proof, err := tlog.ProveRecord(s.Size, index, reader(ctx, tiles, s))
 	if err != nil {
 		return nil, torn(err)
 	}
@@ -45,11 +41,7 @@ func ProveConsistency(ctx context.Context, tiles Tiles, s Head, earlier int64) (
 	if earlier < 1 || earlier > s.Size {
 		return nil, fmt.Errorf("the tree of size %d had no size %d", s.Size, earlier)
 	}
-	stored, err := reader(ctx, tiles, s)
-	if err != nil {
-		return nil, err
-	}
-	proof, err := tlog.ProveTree(s.Size, earlier, stored)
+	proof, err := tlog.ProveTree(s.Size, earlier, reader(ctx, tiles, s))
 	if err != nil {
 		return nil, torn(err)
 	}
@@ -81,11 +73,7 @@ func Frontier(ctx context.Context, tiles Tiles, s Head, size int64) ([]Hash, err
 	for _, n := range compact.RangeNodes(0, uint64(size), nil) {
 		indexes = append(indexes, tlog.StoredHashIndex(int(n.Level), int64(n.Index)))
 	}
-	stored, err := reader(ctx, tiles, s)
-	if err != nil {
-		return nil, err
-	}
-	hashes, err := stored.ReadHashes(indexes)
+	hashes, err := reader(ctx, tiles, s).ReadHashes(indexes)
 	if err != nil {
 		return nil, torn(err)
 	}

@@ -58,11 +58,10 @@ var ErrTorn = errors.New("the stored tree does not match its root")
 // those that are new, and those that have grown. The tiles it reads are checked
 // against from's root; a mismatch is [ErrTorn].
 func Grow(ctx context.Context, tiles Tiles, from Head, leaves []Hash) (Head, []Tile, error) {
-	stored, err := reader(ctx, tiles, from)
-	if err != nil {
-		return Head{}, nil, err
+	if from.Size < 0 {
+		return Head{}, nil, fmt.Errorf("a tree has no size %d", from.Size)
 	}
-	added := overlay{stored: stored, first: tlog.StoredHashCount(from.Size)}
+	added := overlay{stored: reader(ctx, tiles, from), first: tlog.StoredHashCount(from.Size)}
 	for i, leaf := range leaves {
 		hashes, err := tlog.StoredHashesForRecordHash(from.Size+int64(i), leaf, &added)
 		if err != nil {
@@ -70,11 +69,11 @@ func Grow(ctx context.Context, tiles Tiles, from Head, leaves []Hash) (Head, []T
 		}
 		added.hashes = append(added.hashes, hashes...)
 	}
-	to := Head{Size: from.Size + int64(len(leaves))}
-	if to.Root, err = tlog.TreeHash(to.Size, &added); err != nil {
+	root, err := tlog.TreeHash(from.Size+int64(len(leaves)), &added)
+	if err != nil {
 		return Head{}, nil, torn(err)
 	}
-	var grown []Tile
+	to, grown := Head{Size: from.Size + int64(len(leaves)), Root: root}, []Tile(nil)
 	for _, t := range tlog.NewTiles(tileHeight, from.Size, to.Size) {
 		data, err := tlog.ReadTileData(t, &added)
 		if err != nil {
@@ -120,14 +119,11 @@ func (o *overlay) ReadHashes(indexes []int64) ([]Hash, error) {
 }
 
 // reader reads the hashes of a tree out of its tiles, and checks each tile against the root.
-func reader(ctx context.Context, tiles Tiles, s Head) (tlog.HashReader, error) {
-	if s.Size < 0 {
-		return nil, fmt.Errorf("a tree has no size %d", s.Size)
-	}
+func reader(ctx context.Context, tiles Tiles, s Head) tlog.HashReader {
 	if s.Size == 0 {
-		return tlog.HashReaderFunc(func([]int64) ([]Hash, error) { return nil, ErrTorn }), nil
+		return tlog.HashReaderFunc(func([]int64) ([]Hash, error) { return nil, ErrTorn })
 	}
-	return tlog.TileHashReader(tlog.Tree{N: s.Size, Hash: s.Root}, &tileReader{ctx: ctx, tiles: tiles, known: map[place][]byte{}}), nil
+	return tlog.TileHashReader(tlog.Tree{N: s.Size, Hash: s.Root}, &tileReader{ctx: ctx, tiles: tiles, known: map[place][]byte{}})
 }
 
 // tileReader lets tlog read our tiles, each once.
