@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -66,6 +67,12 @@ func TestBodiesAsOperationsWantThem(t *testing.T) {
 		"it is missing, in parts":       {optional, "", -1, "", ""},
 		"one of another type":           {optional, zip, 1, "1", mistyped},
 		"one of another type, in parts": {optional, zip, -1, "1", mistyped},
+		"too large, and of no type":     {fixed, "", -1, "12345", mistyped + " or application/zip"},
+		"none of no type":               {fixed, "", 0, "", missingOne + ": application/json or application/zip is required;"},
+		"of one byte":                   {Body{Limit: 1, Types: []string{json}}, zip, 1, "1", mistyped},
+		"of one byte, missing":          {Body{Limit: 1}, "", -1, "", missingOne + ";"},
+		"large, and of another type":    {optional, zip, 5, "12345", mistyped},
+		"longer than it says":           {optional, zip, 1, "12345", mistyped},
 		"no reader":                     {Body{}, "", -2, "", ""},
 		"no reader where one is wanted": {Body{Limit: 4}, "", -2, "", missingOne + ";"},
 		"none is wanted":                {Body{}, "", 0, "", ""},
@@ -88,6 +95,83 @@ func TestBodiesAsOperationsWantThem(t *testing.T) {
 		}
 		if got := said(err); got != c.says || c.says == "" && string(call.Content) != c.sent {
 			t.Errorf("%s: %q, with %q read, want %q", name, got, call.Content, c.says)
+		}
+	}
+}
+
+// Over HTTP/2 a body is announced by a reader, and a length that is no number counts as 0.
+func TestAnnouncedLengths(t *testing.T) {
+	for length, c := range map[string]struct {
+		sent string
+		want Body
+		says string
+	}{
+		"0":      {"12", Body{Limit: 4}, "malformed request: the body is missing;"},
+		"many":   {"12", Body{Limit: 4}, ""},
+		"plenty": {"", Body{Limit: 4, Types: []string{"application/json"}, Optional: true}, ""},
+	} {
+		r := httptest.NewRequest("POST", "/", io.NopCloser(strings.NewReader(c.sent)))
+		r.ContentLength = 0
+		r.Header.Set("Content-Length", length)
+		call := &Call{Request: r}
+		if got := said(readBody(httptest.NewRecorder(), call, c.want)); got != c.says || got == "" && string(call.Content) != c.sent {
+			t.Errorf("a length of %s: %q, with %q read, want %q", length, got, call.Content, c.says)
+		}
+	}
+}
+
+// failing is a body whose second read fails, and a connection that counts how often its deadline is moved.
+type failing struct {
+	*httptest.ResponseRecorder
+	err   error
+	reads int
+	moved int
+}
+
+func (f *failing) Read(p []byte) (int, error) {
+	if f.reads++; f.reads > 1 {
+		return 0, f.err
+	}
+	return copy(p, "1"), nil
+}
+
+func (f *failing) Close() error { return nil }
+
+func (f *failing) SetReadDeadline(time.Time) error {
+	f.moved++
+	return nil
+}
+
+// Whatever ends a body is told in our words, and its deadline is moved for as long as bytes come.
+func TestHowABodyEnds(t *testing.T) {
+	for name, c := range map[string]struct {
+		err   error
+		limit int64
+		says  string
+	}{
+		"whole":                        {io.EOF, 4, "EOF"},
+		"too large":                    {&http.MaxBytesError{Limit: 4}, 4, "request body too large: at most 4 bytes are read"},
+		"too large where none is":      {&http.MaxBytesError{}, 0, "malformed request: the body must be empty;"},
+		"slow":                         {os.ErrDeadlineExceeded, 4, "request body came too slowly: "},
+		"slow where none is":           {os.ErrDeadlineExceeded, 0, "request body came too slowly: "},
+		"cut off":                      {io.ErrUnexpectedEOF, 4, "malformed request: the body ended early;"},
+		"cut off where none is wanted": {io.ErrUnexpectedEOF, 0, "malformed request: the body ended early;"},
+	} {
+		f := &failing{ResponseRecorder: httptest.NewRecorder(), err: c.err}
+		b := &boundedBody{ReadCloser: f, limit: c.limit, control: http.NewResponseController(f)}
+		first, err := b.Read(make([]byte, 4))
+		_, ends := b.Read(make([]byte, 4))
+		_, again := b.Read(make([]byte, 4))
+		if first != 1 || err != nil || said(ends) != c.says || said(again) != c.says || f.moved != 2 {
+			t.Errorf("%s: %d, %v, then %q and %q, with the deadline moved %d times", name, first, err, said(ends), said(again), f.moved)
+		}
+	}
+	for given, want := range map[string]bool{
+		"application/json": true, "application/json; charset=UTF-8": true, "Application/JSON;x=y": true, "application/json; charset=latin1": false,
+		"application/json; charset": false, "application/xml": false, "": false, "application/json; charset=utf-8; charset=latin1": false,
+	} {
+		if got := hasType(given, []string{"text/plain", "application/json"}); got != want {
+			t.Errorf("the type %q is taken: %t", given, got)
 		}
 	}
 }
@@ -226,7 +310,10 @@ func TestLanesWithoutALimit(t *testing.T) {
 	}
 	errOther := errors.New("other")
 	for _, c := range []struct{ in, want error }{
-		{nil, nil}, {errOther, errOther}, {context.Canceled, errShed}, {fmt.Errorf("waiting: %w", context.DeadlineExceeded), errShed},
+		{nil, nil},
+		{errOther, errOther},
+		{context.Canceled, errShed},
+		{fmt.Errorf("waiting: %w", context.DeadlineExceeded), errShed},
 		{&limit.Exceeded{Bound: 3}, ErrLimited},
 	} {
 		if got := s.limited(byAddress, "this address has", c.in); !errors.Is(got, c.want) || (got == nil) != (c.want == nil) {
@@ -357,6 +444,7 @@ func TestWhatAMirrorMakesOfAValue(t *testing.T) {
 		"string is made of no []int":                        func() { Shown[holds, struct{ List string }]("")(holds{}) },
 		"[]string is made of no string":                     func() { Shown[holds, struct{ Name []string }]("")(holds{}) },
 		"string is made of no []string":                     func() { Shown[holds, struct{ Many string }]("")(holds{}) },
+		"[1]int is made of no []int":                        func() { Shown[holds, struct{ List [1]int }]("")(holds{}) },
 		"int is made of no string":                          func() { Shown[holds, struct{ Name int }]("")(holds{}) },
 		"*string is made of no string":                      func() { Shown[holds, struct{ Name *string }]("")(holds{}) },
 		"api.holds has no field Nothing":                    func() { Shown[holds, struct{ Nothing string }]("")(holds{}) },

@@ -306,6 +306,15 @@ func TestPagesFollowTheLinksThatSayNext(t *testing.T) {
 	}
 }
 
+// A broker that cannot be asked gives no token.
+func TestNoShortTokenComesOfNobody(t *testing.T) {
+	ended, end := context.WithCancel(t.Context())
+	end()
+	if token, err := newClient(t, answers(200, "application/json", `{"access_token":"short"}`)).ShortToken(ended); !errors.Is(err, context.Canceled) || !token.Empty() {
+		t.Errorf("a token that nobody was asked for: %v", err)
+	}
+}
+
 // A token is exchanged for a short one; what the server says of a refusal is shown if it is a word of OAuth.
 func TestAShortTokenIsAskedFor(t *testing.T) {
 	long := strings.Repeat("a", 64)

@@ -207,6 +207,16 @@ func TestWalksEndWithTheLastPage(t *testing.T) {
 	if names, err := walk("y"); names != "e" || client.Status(err) != http.StatusUnprocessableEntity {
 		t.Errorf("AllVIMs() of a page that fails = %q, %v", names, err)
 	}
+	all := ""
+	for v, err := range c.AllOAuthClients(t.Context()) { // which has no parameters of its own
+		if err != nil {
+			t.Fatal(err)
+		}
+		all += v.Name
+	}
+	if all != "abc" {
+		t.Errorf("AllOAuthClients() = %q", all)
+	}
 	for v := range c.AllVIMs(t.Context(), client.VIMQuery{}) {
 		if v.Name != "a" {
 			t.Errorf("the walk went on to %q", v.Name)

@@ -42,7 +42,12 @@ func TestAnswersThatAreNone(t *testing.T) {
 		want   string
 		status int
 	}{
-		"one that breaks off":   {torn, "reading the answer of", 0},
+		"one that breaks off":  {torn, "reading the answer of", 0},
+		"one that only begins": {answers(101, "application/json", ""), "101", 101},
+		"half a problem": {func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Length", "100")
+			answers(502, "application/problem+json", `{"title":"t"}`)(w, r)
+		}, "the broker's address answered 502 Bad Gateway", 502},
 		"one below the first":   {answers(304, "application/json", ""), "304", 304},
 		"the last good status":  {answers(299, "application/json", `{"id":"a"}`), "", 0},
 		"the first bad status":  {answers(300, "application/json", `{"id":"a"}`), "300", 300},
@@ -60,6 +65,15 @@ func TestAnswersThatAreNone(t *testing.T) {
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) || client.Status(err) != c.status {
 			t.Errorf("%s: %v (%d), want %q (%d)", what, err, client.Status(err), c.want, c.status)
 		}
+	}
+	server := httptest.NewTLSServer(answers(400, "text/plain", "Client sent an HTTP request to an HTTPS server.\n"))
+	defer server.Close()
+	over, err := client.New(client.Options{Addr: server.URL, Token: secret.NewText(canary), CAFile: caFile(t, server)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := over.VIM(t.Context(), "a"); errors.Is(err, client.ErrWantsTLS) || client.Status(err) != 400 {
+		t.Errorf("those words over TLS: %v", err)
 	}
 	if _, err := newClient(t, answers(202, "application/json", "{}")).ModifyVNF(t.Context(), "i", sol003.ModifyRequest{}); err == nil ||
 		!strings.Contains(err.Error(), "does not say where the operation is") {

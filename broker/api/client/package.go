@@ -112,10 +112,7 @@ func (c *Client) DownloadPackage(ctx context.Context, id string, to io.Writer) (
 	}
 	defer answer.Body.Close()
 	n, err := io.Copy(to, answer.Body)
-	if err == nil && answer.ContentLength >= 0 && n != answer.ContentLength {
-		err = io.ErrUnexpectedEOF
-	}
-	if err != nil {
+	if err != nil { // also where it ends before its length
 		return n, fmt.Errorf("downloading the package from %s: %w", c.base.Host, err)
 	}
 	return n, nil

@@ -98,7 +98,7 @@ func readText(d *jsontext.Decoder, t *secret.Text) error {
 // Kept is a JSON value that a store kept, for an answer. False if there is none, or if it
 // would make the whole answer fail: not JSON, or nested too deeply.
 func Kept(text string) (jsontext.Value, bool) {
-	if text == "" || scan([]byte(text), nil, false) != nil || !jsontext.Value(text).IsValid() {
+	if scan([]byte(text), nil, false) != nil || !jsontext.Value(text).IsValid() {
 		return nil, false
 	}
 	return jsontext.Value(text), true

@@ -79,6 +79,19 @@ func TestFaultsNameTheFieldAndItsForm(t *testing.T) {
 	}
 }
 
+// What a store kept is shown as it is, unless it would spoil the answer.
+func TestWhatIsKeptIsShown(t *testing.T) {
+	deep := strings.Repeat("[", codec.MaxDepth) + strings.Repeat("]", codec.MaxDepth)
+	for kept, want := range map[string]bool{
+		`{"a":null}`: true, "7": true, deep: true, "[" + deep + "]": false, "": false, " ": false, "{": false, "{} {}": false, `{"a":1,"a":2}`: false,
+	} {
+		got, ok := codec.Kept(kept)
+		if ok != want || ok && string(got) != kept || !ok && got != nil {
+			t.Errorf("Kept(%s) = %s, %t", kept, got, ok)
+		}
+	}
+}
+
 // text is that of a FieldError; an error of another kind may hold a value.
 func text(err error) string {
 	var f *codec.FieldError

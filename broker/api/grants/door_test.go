@@ -383,6 +383,13 @@ func TestWhatElseTheDoorAnswers(t *testing.T) {
 	want(403, `"status":403`, "GET", "/grant/v1/grants/"+id, "")
 	g.err = &broker.Error{Kind: broker.ErrNotFound, Detail: "no such grant"}
 	want(404, "no such grant", "GET", "/grant/v1/grants/"+id, "")
+	want(404, "no such grant", "POST", "/grant/v1/notifications", `{"vnfLcmOpOccId":"o","operationState":"COMPLETED"}`)
+	// A configuration that has no form for VNFMs is not given.
+	g.err, g.state = nil, grant.Granted
+	g.change = func(_ *grant.Grant, c *clientconfig.Config) {
+		c.Credential = secret.Credential{Kind: broker.CredentialBearerToken, Token: secret.NewText("canary")}
+	}
+	want(422, "not supported", "POST", "/grant/v1/grants", request)
 }
 
 // TestTheWholeRequestTellsItFromOthers: the spelling of the JSON tells nothing, and all that it says does.

@@ -38,6 +38,9 @@ func TestAnAssertionLogsAClientIn(t *testing.T) {
 		"used again":       {form + first, nil, http.StatusUnauthorized, "invalid_client"},
 		"another type":     {strings.Replace(form, "jwt-bearer", "saml2-bearer", 1) + assertion("2"), nil, http.StatusBadRequest, "invalid_request"},
 		"a secret with it": {form + assertion("3") + secretly, nil, http.StatusBadRequest, "invalid_request"},
+		"a header with it": {form + assertion("4"), []string{"Authorization", basic(c.ID, "")}, http.StatusBadRequest, "invalid_request"},
+		"no type":          {"grant_type=client_credentials&client_assertion=" + assertion("5"), nil, http.StatusBadRequest, "invalid_request"},
+		"a type alone":     {strings.TrimSuffix(form, "&client_assertion="), nil, http.StatusUnauthorized, "invalid_client"},
 		"no assertion":     {form, nil, http.StatusUnauthorized, "invalid_client"},
 	} {
 		got := b.ask(here, w.form, w.headers...)

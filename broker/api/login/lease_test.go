@@ -169,6 +169,11 @@ func TestOnlyAFormWithOneLoginIsTaken(t *testing.T) {
 			t.Errorf("two headers at %s = %d %s", path, w.Code, w.Body)
 		}
 	}
+	for _, form := range []string{b.tacker() + "&username=x", "%zz"} {
+		if w := b.post("/oidc/token", here, form); w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), `"invalid_request"`) {
+			t.Errorf("the form %s = %d %s", form, w.Code, w.Body)
+		}
+	}
 	if n := b.leases.mints.Load(); n != 0 {
 		t.Errorf("%d tokens were minted", n)
 	}

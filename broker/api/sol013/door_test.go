@@ -31,6 +31,10 @@ func serve(t *testing.T) *doors.Client {
 			Handle: func(*api.Call) (api.Answer, error) { return api.Answer{}, broker.Invalid("size", "is too big") },
 		},
 		api.Route{
+			Method: "GET", Path: "/paged", Timeout: time.Minute,
+			Handle: func(*api.Call) (api.Answer, error) { return api.Answer{}, broker.Invalid("pageToken", "canary") },
+		},
+		api.Route{
 			Method: "POST", Path: "/things", Timeout: time.Minute,
 			Handle: func(*api.Call) (api.Answer, error) {
 				return api.Answer{}, sol013.NotImplemented("nothing is made here")
@@ -108,8 +112,11 @@ func TestNextPage(t *testing.T) {
 	if got := answer.Header.Get("Link"); got != want {
 		t.Errorf("Link = %s, want %s", got, want)
 	}
-	if answer, body := c.Ask("GET", "/toy/v2/things?nextpage_opaque_marker=others.old", "", "Version", "2.0.0"); answer.StatusCode != 400 {
-		t.Errorf("a marker of another list = %d %s", answer.StatusCode, body)
+	for what, path := range map[string]string{"another list": "things?nextpage_opaque_marker=others.old", "nobody": "paged?nextpage_opaque_marker=paged.x"} {
+		answer, body := c.Ask("GET", "/toy/v2/"+path, "", "Version", "2.0.0")
+		if answer.StatusCode != 400 || !strings.Contains(body, "nextpage_opaque_marker: is not one that this list gave out") || strings.Contains(body, "canary") {
+			t.Errorf("a marker of %s = %d %s", what, answer.StatusCode, body)
+		}
 	}
 }
 

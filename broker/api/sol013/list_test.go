@@ -1,6 +1,7 @@
 package sol013
 
 import (
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"net/http/httptest"
@@ -66,6 +67,10 @@ func TestFilters(t *testing.T) {
 		"(eq,inner/deep/n,1)":                    "a",
 		"(eq,parts/path,q)":                      "a",
 		"(eq,inner/@key,deep)":                   "a",
+		"(eq,inner/@key,none)":                   "",
+		"(eq,inner/@key/x,deep)":                 "",
+		"(eq,id/x,a)":                            "",
+		"(eq,parts,p)":                           "",
 		"(eq,nothing,x)":                         "",
 		"(neq,nothing,x)":                        "",
 		"(eq,inner,x)":                           "",
@@ -100,7 +105,8 @@ func TestFilters(t *testing.T) {
 func TestFiltersThatAreNone(t *testing.T) {
 	for _, filter := range []string{
 		"(eq,id,'" + strings.Repeat("a", maxFilter-len("(eq,id,'')")+1) + "')",
-		"x", "(eq,id)", "(eq,id,a", "eq,id,a)", "(eq,id,a);", "(eq,id,a)(eq,id,b)", "(is,id,a)", "(eq,id,a,b)", "(eq,id,'a)", "()", "(eq,id,a);;(eq,id,b)", "(eq,id,a;b)",
+		"x", "(eq,id)", "(eq,id,a", "eq,id,a)", "(eq,id,a);", "(eq,id,a)(eq,id,b)", "(is,id,a)", "(eq,id,a,b)", "(eq,id,'a)", "()", "(eq,id,a);;(eq,id,b)", "(eq,id,a;b)", "(eq,id,'a'", "(eq,'id'x,a)",
+		"(eq,id,'a'", "(eq,id,'a''", "('eq'",
 	} {
 		if text, err := list(t, url.Values{"filter": {filter}}); !errors.Is(err, api.ErrMalformed) {
 			t.Errorf("%s = %s, %v, want a refusal", filter, text, err)
@@ -143,6 +149,8 @@ func TestSelectors(t *testing.T) {
 		{url.Values{"fields": {"inner/deep/n", "nothing", "inner/nothing"}}, `[{"id":"a","inner":{"deep":{"n":1}}}]`},
 		{url.Values{"fields": {"parts"}, "exclude_default": {""}}, `[{"id":"a","on":true,"parts":[{"hash":"1","path":"p"},{"hash":"2","path":"q"}],"size":9,"state":"READY"}]`},
 		{url.Values{"exclude_fields": {"id,inner,parts/hash,on,state"}}, `[{"id":"a","parts":[{"path":"p"},{"path":"q"}],"size":9}]`},
+		{url.Values{"exclude_fields": {"inner/name,inner/deep/x,nothing/x,parts,on,state,size"}}, `[{"id":"a","inner":{"deep":{"n":1}}}]`},
+		{url.Values{"all_fields": {""}, "exclude_default": {""}}, api.ErrMalformed.Error()},
 		{url.Values{"fields": {"id"}, "exclude_fields": {"on"}}, api.ErrMalformed.Error()},
 		{url.Values{"fields": {"id"}, "all_fields": {""}}, api.ErrMalformed.Error()},
 		{url.Values{"exclude_fields": {"on"}, "all_fields": {""}}, api.ErrMalformed.Error()},
@@ -165,9 +173,26 @@ func TestMerge(t *testing.T) {
 			t.Errorf("Merge(%s, %s) = %s, %v, want %s", c[0], c[1], got, err, c[2])
 		}
 	}
-	for _, c := range [][2]string{{"{", "{}"}, {"[]", "{}"}, {"{}", "[]"}} {
-		if got, err := Merge(c[0], []byte(c[1])); err == nil {
-			t.Errorf("Merge(%s, %s) = %s, want an error", c[0], c[1], got)
+	for _, c := range [][3]string{{"{", "{}", "unexpected end of JSON"}, {"[]", "{}", "cannot unmarshal"}, {"{}", "[]", "must be a JSON object"}, {"", "{", "must be a JSON object"}} {
+		if got, err := Merge(c[0], []byte(c[1])); err == nil || !strings.Contains(err.Error(), c[2]) || got != "" {
+			t.Errorf("Merge(%s, %s) = %s, %v, want %s", c[0], c[1], got, err, c[2])
+		}
+	}
+}
+
+// What cannot be written as a JSON object is no item of a list, and its URL is as the caller has come.
+func TestItemsThatAreNoObjects(t *testing.T) {
+	c := &api.Call{Request: httptest.NewRequest("GET", "/x/v1/things", nil), Query: url.Values{}}
+	if a, err := List(c, shape, []any{func() {}}, ""); err == nil || a.Body != nil {
+		t.Errorf("a function = %v, %v", a.Body, err)
+	}
+	if a, err := List(c, shape, []string{"a"}, ""); err == nil || a.Body != nil {
+		t.Errorf("a text = %v, %v", a.Body, err)
+	}
+	for want, over := range map[string]*tls.ConnectionState{"http://example.com/p": nil, "https://example.com/p": {}} {
+		c.TLS = over
+		if got := URL(c, "/p"); got != want {
+			t.Errorf("URL() = %s, want %s", got, want)
 		}
 	}
 }

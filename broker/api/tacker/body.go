@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
 
@@ -198,7 +197,7 @@ func (b body) extra() (string, error) {
 		return "", nil
 	}
 	text, err := json.Marshal(m, json.Deterministic(true))
-	if err != nil || !utf8.Valid(text) {
+	if err != nil { // a text that is none
 		return "", invalid("extra", "it is not a dictionary")
 	}
 	return string(text), nil

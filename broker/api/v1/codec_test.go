@@ -107,9 +107,19 @@ func TestClientConfigIsAStringOrAnObject(t *testing.T) {
 			t.Errorf("%s comes out as %s", wire, got)
 		}
 	}
-	var l v1.IssuedLease
-	if err := v1.DecodeAnswer([]byte(`{"clientConfig":[17]}`), &l); err == nil {
-		t.Error("a list is taken for a client configuration")
+	for _, wire := range []string{`[17]`, `{"token":`, `"apiVersion`, "\"\xff\"", `7`} {
+		var l v1.IssuedLease
+		if err := v1.DecodeAnswer([]byte(`{"clientConfig":`+wire+`}`), &l); err == nil || !l.ClientConfig.Text.Empty() {
+			t.Errorf("%s is taken for a client configuration: %v", wire, err)
+		}
+	}
+	for what, c := range map[string]v1.ClientConfig{
+		"an object that is none": {Text: secret.NewText(canary), Object: true}, "half an object": {Text: secret.NewText(`{"token":"` + canary), Object: true},
+	} {
+		var b bytes.Buffer
+		if err := v1.Encode(&b, v1.IssuedLease{ClientConfig: c}); err == nil || strings.Contains(err.Error(), canary) {
+			t.Errorf("%s is written: %v", what, err)
+		}
 	}
 }
 
