@@ -58,6 +58,9 @@ func TestADirectoryThatIsNotOursAnyMore(t *testing.T) {
 			t.Errorf("%s = %v, want that it is unavailable", name, err)
 		}
 	}
+	if err := s.Close(); !errors.Is(err, os.ErrClosed) {
+		t.Errorf("Close of what is closed = %v", err)
+	}
 	if err := s.root.mkdir("x"); err == nil {
 		t.Error("mkdir in it succeeds")
 	}
@@ -118,7 +121,7 @@ func TestAListThatIsNotWhole(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const one, other = "11111111-2222-4333-8444-5555555555aa", "11111111-2222-4333-8444-5555555555bb"
+	const one, other, beside = "11111111-2222-4333-8444-5555555555aa", "11111111-2222-4333-8444-5555555555bb", "22222222-2222-4333-8444-5555555555aa"
 	var refs []secret.Ref
 	for _, id := range []string{one, other} {
 		ref, err := s.Put(t.Context(), secret.Owner{ID: id, Generation: 1}, key)
@@ -133,6 +136,17 @@ func TestAListThatIsNotWhole(t *testing.T) {
 		if whole := looks == 3; whole != (err == nil) || whole != (len(held) == 2) || !whole && !errors.Is(err, context.Canceled) {
 			t.Errorf("given up after %d looks: %d keys, %v", looks, len(held), err)
 		}
+	}
+	// One VIM's keys are those of its id, and not of all in its folder.
+	next, err := s.Put(t.Context(), secret.Owner{ID: beside, Generation: 1}, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if held, err := s.List(t.Context(), one); err != nil || len(held) != 1 || held[0].Ref != refs[0] {
+		t.Errorf("beside a key of another in its folder: %v, %v", held, err)
+	}
+	if _, err := s.Delete(t.Context(), next); err != nil {
+		t.Fatal(err)
 	}
 	// A key in another folder than its own is not found by Get, and not listed.
 	if err := os.Link(filepath.Join(path, "aa", string(refs[0])), filepath.Join(path, "bb", string(refs[0]))); err != nil {

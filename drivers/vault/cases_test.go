@@ -34,6 +34,35 @@ func TestListLooksIntoFoldersOfVIMs(t *testing.T) {
 	}
 }
 
+// A list of all keys is larger than one object may be.
+func TestListOfManyVIMs(t *testing.T) {
+	f, _, o := timed(t)
+	s := mustOpen(t, o)
+	ref, _ := mustPut(t, s)
+	folder, _, _ := strings.Cut(string(ref), "/")
+	f.Fail(fake.Fault{Method: "GET", Path: "/metadata/[^/]+/?$", Kind: fake.JSON, Status: 200, Body: `{"data":{"keys":["` + folder + `/"` + strings.Repeat(`,"x/"`, 1000) + `]}}`})
+	if held, err := s.List(t.Context(), ""); err != nil || len(held) != 1 || held[0].Ref != ref {
+		t.Errorf("List = %+v, %v, want the one key", held, err)
+	}
+}
+
+// Of a key without versions there is nothing to destroy; its metadata go.
+func TestDeleteOfAKeyWithoutVersions(t *testing.T) {
+	f, _, o := timed(t)
+	s := mustOpen(t, o)
+	ref, _ := mustPut(t, s)
+	f.Fail(fake.Fault{Method: "GET", Path: "/metadata/", Kind: fake.JSON, Status: 200, Body: `{"data":{"versions":{}}}`})
+	f.Requests() // until now
+	erased, err := s.Delete(t.Context(), ref)
+	var asked []string
+	for _, r := range f.Requests() {
+		asked = append(asked, r.Method)
+	}
+	if err != nil || erased != secret.Shredded || strings.Join(asked, " ") != "GET DELETE GET" {
+		t.Errorf("Delete = %q, %v, by %q", erased, err, asked)
+	}
+}
+
 // What is no answer of an engine is not taken for one: neither for versions, nor for a token's life.
 func TestAnswersThatAreNone(t *testing.T) {
 	f, _, o := timed(t)
@@ -47,6 +76,21 @@ func TestAnswersThatAreNone(t *testing.T) {
 		f.Heal()
 	}
 	wantKey(t, s, ref, key)
+	for _, body := range []string{`{"data":{"keys":["x",7]}}`, `{"data":{"keys":null}}`, `{"data":null}`, `[`} {
+		f.Fail(fake.Fault{Method: "GET", Path: "/metadata/", Kind: fake.JSON, Status: 200, Body: body})
+		if held, err := s.List(t.Context(), ""); !errors.Is(err, secret.ErrUnavailable) || held != nil {
+			t.Errorf("List of what answers %s = %v, %v", body, held, err)
+		}
+		f.Heal()
+	}
+	for _, body := range []string{`{"data":{"version":1},"Data":7}`, `{"data":{"version":2}}`, `{}`} {
+		f.Fail(fake.Fault{Method: "PUT", Path: "/data/", Kind: fake.JSON, Status: 200, Body: body})
+		f.Requests() // until now
+		if err := s.Check(t.Context()); !errors.Is(err, secret.ErrUnavailable) || len(f.Requests()) != 1 {
+			t.Errorf("Check where what is written is answered with %s = %v", body, err)
+		}
+		f.Heal()
+	}
 	file := filepath.Join(t.TempDir(), "token")
 	writeFile(t, file, f.Token())
 	o.Auth = vault.Auth{TokenFile: file}

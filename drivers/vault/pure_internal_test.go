@@ -130,6 +130,13 @@ func TestOptionsAtTheEdge(t *testing.T) {
 			}
 		}
 	}
+	drawn := map[time.Duration]bool{}
+	for range 100 {
+		drawn[jitter(10)] = true
+	}
+	if len(drawn) != 2 {
+		t.Errorf("ten comes to %v, want that it differs", drawn)
+	}
 	file := filepath.Join(t.TempDir(), "f")
 	for size, ok := range map[int]bool{maxCredential: true, maxCredential + 1: false} {
 		if err := os.WriteFile(file, []byte(" "+strings.Repeat("x", size-2)+"\n"), 0o600); err != nil {
