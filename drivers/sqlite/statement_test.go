@@ -346,7 +346,8 @@ func TestConformance(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			suites[name](t, func(t *testing.T) *Store {
 				s := mustOpen(t, filepath.Join(t.TempDir(), "broker.db"))
-				if !strings.HasSuffix(t.Name(), "/TakeoverInAWrite") { // a takeover comes into its write, which may not come again
+				// Another one comes into a write of these, which may not come again.
+				if _, part, _ := strings.Cut(t.Name(), "/"); part != "Jobs/TakeoverInAWrite" && part != "Lifecycle/LinkRace" {
 					s.Tables = tables.Of(stumbling{database{s}, t, &seen})
 				}
 				return s
