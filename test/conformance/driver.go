@@ -46,6 +46,8 @@ type DriverEnv struct {
 	// Elsewhere are the cases that are left out, as "Check/WrongCA", or all of a kind, as "Fault/": another run of the
 	// suite shows the same on this VIM. Optional.
 	Elsewhere []string
+	// AtOnce are the leases that are made side by side; 0 means 32. A VIM that is slow answers no more in time.
+	AtOnce int
 	// Remote are texts in the VIM's answers that no error may repeat. Optional.
 	Remote []string
 

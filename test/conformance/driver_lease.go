@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"cmp"
 	"context"
 	"testing"
 	"time"
@@ -179,7 +180,7 @@ func issueForeign(t *testing.T, s *subject) {
 }
 
 func issueConcurrently(t *testing.T, s *subject) {
-	const n = 32
+	n := cmp.Or(s.AtOnce, 32)
 	alone := *s
 	alone.a = s.another(t, s.a.Discovered)
 	alone.issue(t, s.grant(t, s.Reader, s.MinTTL, s.Namespaces[0]))

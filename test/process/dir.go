@@ -24,8 +24,22 @@ func TempDir(t testing.TB, pattern string) string {
 // Dir makes a directory that is removed by the function it returns, or when
 // this process ends in any other way. It is not under t.TempDir: another user must
 // get there, and a socket's path be short.
-func Dir(pattern string) (dir string, remove func(), err error) {
-	if dir, err = os.MkdirTemp("", pattern); err != nil {
+func Dir(pattern string) (dir string, remove func(), err error) { return dirIn("", pattern) }
+
+// MemoryDir is [Dir] for what need not outlive a power failure: in memory, where there are 2 GiB for it.
+func MemoryDir(pattern string) (dir string, remove func(), err error) {
+	const memory, enough = "/dev/shm", 2 << 30
+	var there syscall.Statfs_t
+	if syscall.Statfs(memory, &there) == nil && there.Bavail*uint64(there.Bsize) >= enough { //nolint:gosec // a size of blocks is positive
+		if dir, remove, err = dirIn(memory, pattern); err == nil {
+			return dir, remove, nil
+		}
+	}
+	return Dir(pattern)
+}
+
+func dirIn(parent, pattern string) (dir string, remove func(), err error) {
+	if dir, err = os.MkdirTemp(parent, pattern); err != nil {
 		return "", nil, err
 	}
 	// The shell reads until the pipe is closed, which the kernel does for a process

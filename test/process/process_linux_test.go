@@ -21,7 +21,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asTest) == "" {
 		os.Exit(m.Run())
 	}
-	dir, _, err := process.Dir("vimbroker-killed-")
+	dir, _, err := process.MemoryDir("vimbroker-killed-")
 	if err == nil {
 		c := exec.Command("sh", "-c", "echo started $$ in $0 >&3; exec sleep 1000 3>&-", dir)
 		c.Dir, c.ExtraFiles = dir, []*os.File{os.Stdout}

@@ -48,14 +48,14 @@ func (c *clouds) stop() {
 	}
 }
 
-// get starts the system for the first who asks, in a directory of its own.
+// get starts the system for the first who asks, in a directory of its own, if possible in memory.
 func (s *shared[S]) get(t testing.TB, name, pattern string, start func(context.Context, string) (S, error)) S {
 	t.Helper()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.system == nil && s.err == nil {
 		var dir string
-		if dir, s.remove, s.err = process.Dir(pattern); s.err == nil {
+		if dir, s.remove, s.err = process.MemoryDir(pattern); s.err == nil {
 			// Not the test's context: the system outlives this test.
 			var system S
 			if system, s.err = start(context.Background(), dir); s.err == nil {

@@ -87,7 +87,7 @@ func openStackDriver(t *testing.T, zone string, all []cloudCase) {
 				Trusts: c.trusts, ByAppCred: c.byAppCred, Now: time.Now, Await: real.Poll,
 			}
 			env := keystone.Env(t, at)
-			env.Elsewhere = c.elsewhere
+			env.Elsewhere, env.AtOnce = c.elsewhere, 8
 			env.Refused["a disabled user"] = registration(behind, disabled)
 			// What a role is worth is for services to say.
 			env.Writer = "creator"
