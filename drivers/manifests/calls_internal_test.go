@@ -18,6 +18,7 @@ import (
 	"k8s.io/pod-security-admission/api"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/api/sol003"
 	"github.com/vimbroker/vimbroker/broker/asset"
 	"github.com/vimbroker/vimbroker/broker/asset/spec"
 	"github.com/vimbroker/vimbroker/broker/clientconfig"
@@ -242,7 +243,7 @@ func TestStepsOfADraft(t *testing.T) {
 		r.Name = name
 		return r
 	}
-	in := lifecycle.PlanInput{Instance: "i", Namespace: "n", Labels: map[string]string{"l": "1"}, Standing: []lifecycle.Resource{resource("kept"), resource("old"), resource("left"), resource("one")}}
+	in := lifecycle.PlanInput{Instance: "i", Namespace: "n", Labels: map[string]string{"l": "1"}, Standing: []lifecycle.Resource{resource("kept"), resource("old"), resource("left"), resource("one"), resource("later")}}
 	d := &Draft{server: on(s), in: in, defined: kinds{}}
 	read := func(text string) Objects {
 		t.Helper()
@@ -268,15 +269,15 @@ func TestStepsOfADraft(t *testing.T) {
 		t.Errorf("the resources are %q, want %q: a definition of what is served is another's", names, want)
 	}
 	later := read("apiVersion: g/v1\nkind: A\nmetadata: {name: a}\n")
-	passing := read(cm("hook"))
-	if err := errors.Join(d.ApplyPassing(t.Context(), passing), d.Apply(t.Context(), one), d.Apply(t.Context(), later)); err != nil {
+	passing, second := read(cm("hook")), read(cm("later"))
+	if err := errors.Join(d.ApplyPassing(t.Context(), passing), d.Apply(t.Context(), one), d.Apply(t.Context(), later), d.ApplyPassing(t.Context(), second)); err != nil {
 		t.Fatal(err)
 	}
 	d.Keep(resource("kept"), resource("kept"))
 	if err := d.Remove(t.Context(), []lifecycle.Resource{resource("old")}); err != nil {
 		t.Fatal(err)
 	}
-	if left := d.Left(); !reflect.DeepEqual(left, []lifecycle.Resource{resource("old"), resource("left")}) {
+	if left := d.Left(); !reflect.DeepEqual(left, []lifecycle.Resource{resource("old"), resource("left"), resource("later")}) {
 		t.Errorf("left are %+v", left)
 	}
 	if err := d.Replace(); err != nil {
@@ -298,7 +299,7 @@ func TestStepsOfADraft(t *testing.T) {
 	for _, r := range p.Resources {
 		has = append(has, r.Name)
 	}
-	if want := []string{"apply hook", "apply as.g", "apply one", "apply a", "delete old"}; !slices.Equal(steps, want) {
+	if want := []string{"apply hook", "apply as.g", "apply one", "apply a", "apply later", "delete old"}; !slices.Equal(steps, want) {
 		t.Errorf("the steps are %q, want %q", steps, want)
 	}
 	if want := []string{"as.g", "one", "a", "kept"}; !slices.Equal(has, want) {
@@ -890,6 +891,16 @@ func TestHostsOfOthersAreRead(t *testing.T) {
 	}
 	if _, err := s.hostsOfOthers(t.Context(), lifecycle.PlanInput{}); !errors.Is(err, broker.ErrInvalid) {
 		t.Errorf("a lease of nowhere: %v", err)
+	}
+}
+
+// A link of which no network can be made is refused before the cluster is asked for anything.
+func TestALinkThatIsNoneIsRefusedFirst(t *testing.T) {
+	s := &script{}
+	in := lifecycle.PlanInput{Links: []lifecycle.Link{{CPs: []sol003.ExtCP{{CPDID: "net"}}}}, Manifests: []lifecycle.Manifest{{Path: "a.yaml", Text: secret.NewText("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n")}}}
+	all, err := on(s).settled(t.Context(), in, nil, nil)
+	if e, is := errors.AsType[*broker.Error](err); !is || e.Field != "extVirtualLinks" || all != nil || len(s.asked) > 0 {
+		t.Errorf("%v, %v, after %q", all, err, s.asked)
 	}
 }
 

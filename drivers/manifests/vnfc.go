@@ -307,7 +307,7 @@ func (r *run) hasOthers(ctx context.Context, o lifecycle.Object, gone map[string
 				alive++
 			}
 		}
-		wanted, counted := mapAt(there.whole, "spec")["replicas"].(int64)
-		return !counted || alive >= wanted, nil
+		wanted, _ := mapAt(there.whole, "spec")["replicas"].(int64)
+		return alive >= wanted, nil
 	}
 }

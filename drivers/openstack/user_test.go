@@ -182,6 +182,9 @@ func TestAUserOfThatNameIsThere(t *testing.T) {
 	if g.TTL < time.Minute || len(l.Users("lease-")) > 0 {
 		t.Errorf("%d users left", len(l.Users("lease-")))
 	}
+	if n := strings.Count(l.log.String(), "a user with a lease's name is not ours, left alone"); n != 1 {
+		t.Errorf("the log tells %d times of a user that is not ours, want once", n)
+	}
 }
 
 // A cloud that tells nobody which domains are his keeps no inventory of other leases from being taken, and none of its
@@ -220,6 +223,25 @@ func TestARefusedDeletionIsNoEnd(t *testing.T) {
 	l.Fail(fake.Fault{Method: "GET", Path: "/users/", Kind: fake.Drop, Times: -1})
 	if err := l.driver.Revoke(t.Context(), l.access, issued(g, m)); !errors.Is(err, broker.ErrUnreachable) {
 		t.Errorf("Revoke() where nobody says whether the user is there = %v, want unreachable", err)
+	}
+	l.Heal()
+	for deleted, c := range map[int]struct {
+		path string
+		said int
+		want error
+	}{
+		403: {"/users/" + m.UID + "$", 404, nil}, 404: {"/users$", 500, broker.ErrUnreachable},
+	} {
+		l.Fail(fake.Fault{Method: "DELETE", Path: "/users/", Kind: fake.Refuse, Status: deleted})
+		l.Fail(fake.Fault{Method: "GET", Path: c.path, Kind: fake.Refuse, Status: c.said, Times: -1})
+		if err := l.driver.Revoke(t.Context(), l.access, broker.Issued{UID: m.UID, Grant: g}); !errors.Is(err, c.want) || err == nil != (c.want == nil) {
+			t.Errorf("Revoke() refused with %d where %s is answered with %d = %v, want %v", deleted, c.path, c.said, err, c.want)
+		}
+		l.Heal()
+	}
+	l.Fail(fake.Fault{Method: "PATCH", Path: "/users/", Kind: fake.JSON, Status: 200, Body: `{"user":{"id":"` + m.UID + `","enabled":7}}`})
+	if _, err := l.driver.Renew(t.Context(), l.access, g); !errors.Is(err, broker.ErrUnreachable) {
+		t.Errorf("Renew() that is answered with no user = %v, want unreachable", err)
 	}
 	l.Heal()
 	if err := l.driver.Revoke(t.Context(), l.access, issued(g, m)); err != nil || len(l.Users("lease-")) > 0 {
