@@ -6,6 +6,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/lifecycle"
+	"github.com/vimbroker/vimbroker/test/outcome"
 )
 
 // pickyYard makes instances of files that are named so, and of no others.
@@ -31,7 +32,7 @@ func TestADriverIsChosenOnce(t *testing.T) {
 	p := newPlantWith(t, func(o *lifecycle.Options, y *yard) {
 		o.Drivers = []lifecycle.Driver{pickyYard{y, "charts", "chart/"}, pickyYard{y, "others", "chart/"}, y}
 	})
-	for named, want := range map[string]string{"chart/web": "charts", "front": "yard"} {
+	for named, want := range outcome.Sorted(map[string]string{"chart/web": "charts", "front": "yard"}) {
 		i := p.made()
 		p.completes(p.Instantiate(t.Context(), alice, i.ID, lifecycle.Instantiation{Flavour: "simple", VIM: "edge", Files: []string{named}}))
 		if got := p.instance(i.ID).Shape.Driver; got != want {

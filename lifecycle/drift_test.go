@@ -91,6 +91,7 @@ func (p *plant) on(vim string) lifecycle.Instance {
 // has its turn after the others.
 func TestDriftOfOneVIMKeepsNoOtherWaiting(t *testing.T) {
 	p := newPlant(t)
+	p.lends.out.None()
 	down := map[string]bool{}
 	for range 3 {
 		down[p.on("far").ID] = true

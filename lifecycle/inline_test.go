@@ -17,6 +17,7 @@ import (
 	"github.com/vimbroker/vimbroker/lifecycle"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
+	"github.com/vimbroker/vimbroker/test/outcome"
 )
 
 // registry is the broker, as far as VIMs come with requests.
@@ -301,12 +302,12 @@ func TestARequestThatCannotBeginBringsNothing(t *testing.T) {
 	key.Connection = "a key/with a slash"
 	flavour, typ := bring("one"), bring("one")
 	flavour.Flavour, typ.Inline = "no-such", &lifecycle.InlineVIM{Type: "openstack"}
-	for name, c := range map[string]struct {
+	for name, c := range outcome.Sorted(map[string]struct {
 		r    lifecycle.Instantiation
 		want error
 	}{
 		"a key that is no label": {key, broker.ErrInvalid}, "no such flavour": {flavour, broker.ErrInvalid}, "a type that has no driver": {typ, broker.ErrUnsupported},
-	} {
+	}) {
 		if _, err := p.Instantiate(t.Context(), alice, i.ID, c.r); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", name, err, c.want)
 		}
@@ -430,7 +431,7 @@ func TestReplacingThatIsLeftIsEndedByItsJob(t *testing.T) {
 	i := p.brings()
 	token := lifecycle.InlineVIM{Credential: broker.Credential{Token: secret.NewText("two")}}
 	change := lifecycle.Modification{Connection: "site", Inline: &token}
-	for name, state := range map[string]lifecycle.OperationState{"before it was replaced": lifecycle.Starting, "after that": lifecycle.Processing} {
+	for name, state := range outcome.Sorted(map[string]lifecycle.OperationState{"before it was replaced": lifecycle.Starting, "after that": lifecycle.Processing}) {
 		t.Run(name, func(t *testing.T) {
 			o := lifecycle.Operation{
 				ID: uuid.NewString(), Instance: i.ID, Project: i.Project, Type: lifecycle.ModifyInfo, State: state, Asker: policy.Delegate(alice, p.clock.Now()),

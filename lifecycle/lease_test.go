@@ -14,6 +14,7 @@ import (
 	"github.com/vimbroker/vimbroker/lifecycle"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
+	"github.com/vimbroker/vimbroker/test/outcome"
 )
 
 // begun asks for the instantiation of a new instance.
@@ -31,7 +32,7 @@ var unready = &broker.Error{Kind: lifecycle.ErrNotReady, Detail: "not ready in t
 // TestStageOutlivesItsLease: the lease is renewed, or replaced where it cannot be, until the operation's own time is
 // up.
 func TestStageOutlivesItsLease(t *testing.T) {
-	for name, c := range map[string]struct {
+	for name, c := range outcome.Sorted(map[string]struct {
 		lives          time.Duration // of each lease
 		final          bool
 		asked, renewed int
@@ -39,7 +40,7 @@ func TestStageOutlivesItsLease(t *testing.T) {
 		// one to plan, one for each of two stages
 		"it is renewed, and again": {6 * time.Minute, false, 3, 2},
 		"it cannot be renewed":     {6 * time.Minute, true, 5, 0},
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			p := newPlant(t)
 			p.lends.lives, p.lends.final = c.lives, c.final
@@ -86,10 +87,10 @@ func TestAnAttemptThatEndedAWaveBeginsTheBackoffAnew(t *testing.T) {
 
 // TestLeaseOfNoUse: a lease that ends at once, and one that is the stored credential, are not worked with.
 func TestLeaseOfNoUse(t *testing.T) {
-	for name, give := range map[string]func(*lends){
+	for name, give := range outcome.Sorted(map[string]func(*lends){
 		"too short":   func(l *lends) { l.lives = 20 * time.Second },
 		"not derived": func(l *lends) { l.passes = true },
-	} {
+	}) {
 		p := newPlant(t)
 		give(p.lends)
 		if o := p.ends(lifecycle.RolledBack, p.begun(), nil); o.Failure.Status != 422 || len(p.yard.standing()) > 0 {
@@ -112,7 +113,7 @@ func TestAnOperationNeedsOneLeaseOfItsQuota(t *testing.T) {
 // TestRevokedLeaseStopsItsOperation, whether the VIM refuses the credential first or it is still taken there. A
 // retry asks for another.
 func TestRevokedLeaseStopsItsOperation(t *testing.T) {
-	for name, after := range map[string]func(ctx context.Context) error{
+	for name, after := range outcome.Sorted(map[string]func(ctx context.Context) error{
 		"the VIM still takes it": func(ctx context.Context) error {
 			<-ctx.Done()
 			return ctx.Err()
@@ -120,7 +121,7 @@ func TestRevokedLeaseStopsItsOperation(t *testing.T) {
 		"the VIM refuses it": func(context.Context) error {
 			return &broker.Error{Kind: broker.ErrUnauthorized, Detail: "the API server does not know the lease's credential"}
 		},
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			p := newPlant(t)
 			p.yard.before = func(ctx context.Context, _ int) error {

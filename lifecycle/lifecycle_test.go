@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,15 +17,18 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/clientconfig"
+	"github.com/vimbroker/vimbroker/broker/keyring"
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/drivers/sqlite"
 	"github.com/vimbroker/vimbroker/lifecycle"
 	"github.com/vimbroker/vimbroker/lifecycle/catalog"
+	"github.com/vimbroker/vimbroker/lifecycle/subscription"
 	"github.com/vimbroker/vimbroker/lifecycle/vnfpkg"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
 	"github.com/vimbroker/vimbroker/policy/egress"
 	"github.com/vimbroker/vimbroker/test/clock"
+	"github.com/vimbroker/vimbroker/test/outcome"
 	"github.com/vimbroker/vimbroker/test/quickstore"
 	"github.com/vimbroker/vimbroker/test/testlog"
 )
@@ -91,9 +95,51 @@ func newPlantWith(t *testing.T, change func(*lifecycle.Options, *yard)) *plant {
 		Delegates: &policy.Delegates{Now: p.clock.Now}, Egress: func(string) *egress.Rules { return nil },
 		Terms: terms, Log: testlog.Silent(t), Now: p.clock.Now,
 	}
+	if !strings.HasPrefix(t.Name(), "TestSweep") { // which makes hundreds
+		p.observed(&o)
+	}
 	change(&o, p.yard)
 	p.Lifecycle = lifecycle.New(o)
 	return p
+}
+
+// observed has all that comes out compared with the outcome that the test had before.
+func (p *plant) observed(o *lifecycle.Options) {
+	p.t.Helper()
+	ear := subscription.Subscription{ID: "ear", Project: "core", Callback: "https://ear.example.org", CreatedAt: p.clock.Now()}
+	ear.State = keyring.Active
+	if err := p.store.CreateSubscription(p.t.Context(), ear, 0, audit.Entry{Time: p.clock.Now(), Action: policy.SubscriptionCreate, Outcome: audit.Done}); err != nil {
+		p.t.Fatal(err)
+	}
+	p.lends.out = outcome.Of(p.t, p.clock.Now(), p.stand)
+	o.Log = testlog.To(p.t, p.lends.out.Log())
+}
+
+// stand notes what stands at the end.
+func (p *plant) stand(out *outcome.Outcome) {
+	ctx, all := context.Background(), broker.Page{Size: broker.MaxPage}
+	entries, _ := p.store.Entries(ctx, audit.Query{Limit: 1000})
+	for _, e := range slices.Backward(entries) {
+		if e.Principal != "" { // or it is the bench's own
+			e.Seq, e.Kind = 0, ""
+			maps.DeleteFunc(e.Detail, func(k, _ string) bool { return k == "authenticator" || k == "policy" || k == "warrant" })
+			out.Note("entry", e)
+		}
+	}
+	events, _ := p.store.Notifications(ctx, "ear", 1000)
+	for _, n := range events {
+		n.Event.ID = ""
+		out.Note("told", n.Event)
+	}
+	operations, _, _ := p.store.Operations(ctx, lifecycle.OperationFilter{Page: all})
+	for n := range operations {
+		operations[n].Revision = 0 // which counts looks
+		operations[n].Asker = policy.Delegation{Name: operations[n].Asker.Name, At: operations[n].Asker.At}
+	}
+	outcome.Rows(out, "operation", operations)
+	instances, _, _ := p.store.Instances(ctx, lifecycle.InstanceFilter{Page: all})
+	outcome.Rows(out, "instance", instances)
+	out.Note("objects", p.yard.standing())
 }
 
 // made makes an instance.
@@ -131,6 +177,7 @@ func (p *plant) work(o lifecycle.Operation, err error) (lifecycle.Operation, err
 		p.t.Fatal(err)
 	}
 	did := p.Work(p.t.Context(), o.ID)
+	p.lends.out.Note("worked", did)
 	o, err = p.Operation(p.t.Context(), alice, o.ID)
 	if err != nil {
 		p.t.Fatal(err)
@@ -157,6 +204,7 @@ func (p *plant) completes(o lifecycle.Operation, err error) lifecycle.Operation 
 
 func wantKind(t *testing.T, err, kind error) {
 	t.Helper()
+	outcome.Last(t).Note("answer", err)
 	if !errors.Is(err, kind) {
 		t.Errorf("error is %v, want %v", err, kind)
 	}
@@ -191,6 +239,7 @@ func read(paths []string) ([]lifecycle.Manifest, error) {
 
 // lends is the broker, as far as the engine knows it.
 type lends struct {
+	out     *outcome.Outcome
 	now     func() time.Time
 	mu      sync.Mutex
 	live    map[string]broker.LeaseRequest
@@ -261,6 +310,9 @@ func (l *lends) IssueLease(_ context.Context, p policy.Principal, r broker.Lease
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.asked = append(l.asked, r)
+	noted := r
+	noted.Rules = nil
+	l.out.Note("lease", p.Name, p.Actor, verbs(r), noted)
 	if p.Name == "system:drift" {
 		if p.Project != "core" || !slices.Equal(p.Roles, []string{policy.RoleSystem}) || r.Purpose != "drift" || r.TTL > 10*time.Minute || r.Operation == "" {
 			return broker.Lease{}, clientconfig.Config{}, fmt.Errorf("%+v looks with %+v", p, r)
@@ -282,9 +334,17 @@ func (l *lends) IssueLease(_ context.Context, p policy.Principal, r broker.Lease
 	return broker.Lease{ID: id, Derived: !l.passes, ExpiresAt: l.now().Add(cmp.Or(l.lives, r.TTL))}, clientconfig.Config{Lease: id}, nil
 }
 
+func verbs(r broker.LeaseRequest) (all []string) {
+	for _, one := range r.Rules {
+		all = append(all, one.Verbs...)
+	}
+	return all
+}
+
 func (l *lends) RenewLease(_ context.Context, p policy.Principal, id string, ttl time.Duration) (broker.Lease, clientconfig.Config, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.out.Note("renewed", p.Name, p.Actor, ttl)
 	if _, live := l.live[id]; !live || l.final {
 		return broker.Lease{}, clientconfig.Config{}, &broker.Error{Kind: broker.ErrConflict, Detail: "the lease has ended"}
 	}
@@ -315,10 +375,15 @@ func (l *lends) EndOperation(ctx context.Context, operation string, but ...strin
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	var ended []string
 	for id, r := range l.live {
 		if r.Operation == operation && !slices.Contains(but, id) {
+			ended = append(ended, fmt.Sprint(r.VIM, verbs(r)))
 			delete(l.live, id)
 		}
+	}
+	if slices.Sort(ended); len(ended) > 0 {
+		l.out.Note("ends", operation, ended)
 	}
 	return nil
 }
@@ -388,6 +453,13 @@ func (y *yard) Survey(in lifecycle.PlanInput) lifecycle.StageRules {
 }
 
 func (y *yard) Plan(_ context.Context, c lifecycle.Connection, in lifecycle.PlanInput) (lifecycle.Plan, error) {
+	noted := in
+	noted.Flavour = vnfpkg.Flavour{ID: in.Flavour.ID}
+	noted.Manifests = nil
+	for _, m := range in.Manifests {
+		noted.Manifests = append(noted.Manifests, lifecycle.Manifest{Path: m.Path})
+	}
+	y.lends.out.Note("plan", noted)
 	if in.Observing {
 		look := lifecycle.Wave{Deed: lifecycle.Look}
 		for _, r := range in.Standing {
@@ -456,6 +528,7 @@ func (y *yard) Run(ctx context.Context, c lifecycle.Connection, instance string,
 	if !y.lends.allows(c.Config.Lease, string(w.Deed)) {
 		return &broker.Error{Kind: broker.ErrForbidden, Detail: "the lease does not allow to " + string(w.Deed)}
 	}
+	y.lends.out.Note("wave", instance, w)
 	y.mu.Lock()
 	n, before := y.waves, y.before
 	y.waves++
@@ -490,6 +563,7 @@ func (y *yard) Observe(_ context.Context, c lifecycle.Connection, instance strin
 	}
 	y.mu.Lock()
 	y.looks = append(y.looks, instance)
+	y.lends.out.Note("look", instance, all)
 	looking := y.looking
 	y.mu.Unlock()
 	if looking != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/vimbroker/vimbroker/lifecycle"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
+	"github.com/vimbroker/vimbroker/test/outcome"
 )
 
 func TestWholeLife(t *testing.T) {
@@ -87,10 +88,10 @@ func TestLeasesAreCutToThePlan(t *testing.T) {
 }
 
 func TestRefusedBeforeAnythingIsMade(t *testing.T) {
-	for name, refuse := range map[string]func(*plant){
+	for name, refuse := range outcome.Sorted(map[string]func(*plant){
 		"by policy, with the plan": func(p *plant) { p.yard.facts.Privileged = true },
 		"the lease":                func(p *plant) { p.lends.refusal = &broker.Error{Kind: broker.ErrDenied, Detail: "policy says no"} },
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			p := newPlant(t)
 			refuse(p)
@@ -399,7 +400,7 @@ func TestTenancy(t *testing.T) {
 	p := newPlant(t)
 	i := p.running()
 	ctx := t.Context()
-	for who, caller := range map[string]policy.Principal{"another project": carol, "a reader": rita} {
+	for who, caller := range outcome.Sorted(map[string]policy.Principal{"another project": carol, "a reader": rita}) {
 		want := broker.ErrNotFound
 		if who == "a reader" {
 			want = broker.ErrDenied
@@ -495,10 +496,10 @@ func TestPreviewOfEachOperation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, r := range map[string]lifecycle.Asked{
+	for name, r := range outcome.Sorted(map[string]lifecycle.Asked{
 		"heal": lifecycle.Healing{}, "scale": lifecycle.Scaling{Aspect: "front", Steps: 1},
 		"update": lifecycle.PackageChange{VNFDID: i.Shape.Product.VNFDID},
-	} {
+	}) {
 		got, err := p.Preview(t.Context(), alice, i.ID, r)
 		if err != nil || got.Refusal != nil || len(got.Leases) == 0 {
 			t.Errorf("Preview() of %s = %+v, %v", name, got, err)

@@ -171,6 +171,7 @@ func newBoth(t *testing.T, change ...func(*lifecycle.Options)) *both {
 			c(o)
 		}
 	})
+	b.lends.out.Beside("lease", "ends", "plan", "wave", "look", "log")
 	return b
 }
 
@@ -311,6 +312,7 @@ func TestSideFails(t *testing.T) {
 // TestSideAway has a VIM away between two waves, and while the way leads back.
 func TestSideAway(t *testing.T) {
 	b := newBoth(t)
+	b.lends.out.None()
 	b.cloud.failing = func(context.Context, lifecycle.Wave) error { return away }
 	i, o := b.begins()
 	o, err := b.work(o, nil)

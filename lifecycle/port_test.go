@@ -229,6 +229,7 @@ func TestPortsOfAChangeGivenUp(t *testing.T) {
 // On the way back from a change, pods whose cluster cannot be reached keep their ports.
 func TestPortsStayWithPodsThatCannotBeReached(t *testing.T) {
 	b, k := newLinked(t)
+	b.lends.out.None()
 	i := b.made()
 	b.completes(must(b.Instantiate(t.Context(), alice, i.ID, onLink())), nil)
 	before := slices.Clone(k.there)

@@ -46,7 +46,8 @@ func TestTurn(t *testing.T) {
 		return p.asked(alice, vim)
 	}
 	first, second, other, third := ask("edge"), ask("edge"), ask("far"), ask("edge")
-	for o, want := range map[*lifecycle.Operation]bool{&first: false, &second: true, &third: true, &other: false} {
+	for _, o := range []*lifecycle.Operation{&first, &second, &third, &other} {
+		want := o == &second || o == &third
 		if *o = p.now(*o); o.State != lifecycle.Starting || o.Waits() != want || (o.Waiting != nil) != want {
 			t.Errorf("%s: waits %t (%+v), want %t", o.State, o.Waits(), o.Waiting, want)
 		}
@@ -114,6 +115,7 @@ func TestTurnIsGivenByThePass(t *testing.T) {
 // from being worked by the same process on the same VIM, and never are more of them worked than are allowed.
 func TestManyOfOneProject(t *testing.T) {
 	p := newPlant(t, func(terms *lifecycle.Terms) { terms.PerProject, terms.PerVIM = 3, 8 })
+	p.lends.out.None()
 	var mu sync.Mutex
 	most, under, mine := 0, map[string]bool{}, map[string]bool{}
 	release := make(chan struct{})

@@ -14,6 +14,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker/job"
 	"github.com/vimbroker/vimbroker/lifecycle"
 	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/test/outcome"
 )
 
 var bob = policy.Principal{Name: "bob", Project: "core", Roles: []string{policy.RoleMember}}
@@ -62,7 +63,7 @@ func TestRefusals(t *testing.T) {
 		}
 	}
 	long, torn := strings.Repeat("x", 256), "a\x1b[31m"
-	for name, c := range map[string]struct {
+	for name, c := range outcome.Sorted(map[string]struct {
 		kind error
 		do   func() error
 	}{
@@ -117,7 +118,7 @@ func TestRefusals(t *testing.T) {
 			_, err := p.Preview(ctx, alice, fresh.ID, lifecycle.Instantiation{VIM: "edge", Variables: map[string]string{"1A": "v"}})
 			return err
 		}},
-	} {
+	}) {
 		if err := c.do(); !errors.Is(err, c.kind) {
 			t.Errorf("%s: error is %v, want %v", name, err, c.kind)
 		}
@@ -147,8 +148,8 @@ func TestSettlingIsForThoseWhoMay(t *testing.T) {
 			return p.Cancel(ctx, who, id, lifecycle.Graceful)
 		},
 	}
-	for name, do := range ways {
-		for who, want := range map[string]error{"carol": broker.ErrNotFound, "rita": broker.ErrDenied} {
+	for name, do := range outcome.Sorted(ways) {
+		for who, want := range outcome.Sorted(map[string]error{"carol": broker.ErrNotFound, "rita": broker.ErrDenied}) {
 			_, err := do(map[string]policy.Principal{"carol": carol, "rita": rita}[who], o.ID)
 			if !errors.Is(err, want) {
 				t.Errorf("%s by %s = %v, want %v", name, who, err, want)
@@ -160,7 +161,7 @@ func TestSettlingIsForThoseWhoMay(t *testing.T) {
 	}
 	_, none := p.Operation(ctx, carol, uuid.NewString())
 	ways["show"] = func(who policy.Principal, id string) (lifecycle.Operation, error) { return p.Operation(ctx, who, id) }
-	for name, do := range ways {
+	for name, do := range outcome.Sorted(ways) {
 		if _, err := do(carol, o.ID); err == nil || err.Error() != none.Error() {
 			t.Errorf("%s of another project's operation = %v, and of none %v", name, err, none)
 		}
@@ -178,7 +179,7 @@ func TestSettlingIsForThoseWhoMay(t *testing.T) {
 	if again.Asker.Name != "bob" || !again.Deadline.After(o.Deadline) {
 		t.Errorf("after bob's retry it was done for %s, with time until %v", again.Asker.Name, again.Deadline)
 	}
-	for name, do := range ways {
+	for name, do := range outcome.Sorted(ways) {
 		if _, err := do(alice, o.ID); !errors.Is(err, broker.ErrConflict) {
 			t.Errorf("%s of what is completed = %v", name, err)
 		}

@@ -24,6 +24,7 @@ import (
 	"github.com/vimbroker/vimbroker/drivers/keydir"
 	"github.com/vimbroker/vimbroker/lifecycle"
 	"github.com/vimbroker/vimbroker/policy/audit"
+	"github.com/vimbroker/vimbroker/test/outcome"
 )
 
 // discreetYard hides the variables of that name, and all parameters.
@@ -509,7 +510,7 @@ func TestAPreviewReadsWhatStaysSealed(t *testing.T) {
 	both, only := v.withSecrets(all).ID, v.withSecrets(hidden).ID
 	v.discreet.open = true
 	clear := v.withSecrets(all).ID
-	for name, c := range map[string]struct {
+	for name, c := range outcome.Sorted(map[string]struct {
 		id         string
 		open       bool
 		asks       lifecycle.PackageChange
@@ -522,7 +523,7 @@ func TestAPreviewReadsWhatStaysSealed(t *testing.T) {
 		"both given":         {both, false, lifecycle.PackageChange{Variables: fresh, Parameters: given}, fresh, string(given)},
 		"no other variable":  {only, false, lifecycle.PackageChange{Parameters: given}, hidden.Variables, string(given)},
 		"clear ones stay so": {clear, true, lifecycle.PackageChange{Variables: fresh}, fresh, old},
-	} {
+	}) {
 		v.discreet.open = c.open
 		c.asks.VNFDID = "web-2"
 		if _, err := v.Preview(t.Context(), alice, c.id, c.asks); err != nil {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/vimbroker/vimbroker/lifecycle"
+	"github.com/vimbroker/vimbroker/test/outcome"
 )
 
 // TestAffectedStorages: what an operation has made of the storages of the resources that it worked on. Storages of others
@@ -17,7 +18,7 @@ func TestAffectedStorages(t *testing.T) {
 		}
 		return r
 	}
-	for name, c := range map[string]struct {
+	for name, c := range outcome.Sorted(map[string]struct {
 		before []lifecycle.Resource
 		step   lifecycle.Observation
 		want   string
@@ -30,7 +31,7 @@ func TestAffectedStorages(t *testing.T) {
 		"outlives":     {[]lifecycle.Resource{of("a", true, "1")}, lifecycle.Observation{Resource: of("a", true)}, "[]"},
 		"not made yet": {nil, lifecycle.Observation{Resource: of("a", false, "1")}, "[]"},
 		"of another":   {[]lifecycle.Resource{of("a", false, "1"), of("b", false, "1")}, lifecycle.Observation{Resource: of("b", false)}, "[REMOVED b1]"},
-	} {
+	}) {
 		o := lifecycle.Operation{Before: lifecycle.Shape{Resources: c.before}, Steps: []lifecycle.Observation{c.step}}
 		got := []string{}
 		for _, s := range o.AffectedStorages() {

@@ -17,6 +17,7 @@ import (
 	"github.com/vimbroker/vimbroker/lifecycle/vnfpkg"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
+	"github.com/vimbroker/vimbroker/test/outcome"
 )
 
 // twins is one driver of two clusters, each a yard of its own. A file PART/NAME is of that part.
@@ -243,7 +244,7 @@ func TestMoveAPart(t *testing.T) {
 	p.lends.brought, p.twins.on["far-2"] = []broker.VIM{again}, p.far
 	i, o := p.begins()
 	p.completes(o, nil)
-	for key, kind := range map[string]error{"near": broker.ErrConflict, "other": broker.ErrInvalid} {
+	for key, kind := range outcome.Sorted(map[string]error{"near": broker.ErrConflict, "other": broker.ErrInvalid}) {
 		_, err := p.Modify(t.Context(), alice, i.ID, lifecycle.Modification{VIM: "far-2", Connection: key})
 		wantKind(t, err, kind)
 	}
@@ -277,6 +278,7 @@ func TestObjectsThatNameNoPart(t *testing.T) {
 // TestOneOfTwoClustersAway waits for a cluster, and on the way back says which part is done.
 func TestOneOfTwoClustersAway(t *testing.T) {
 	p := newPair(t)
+	p.lends.out.None()
 	p.far.failing = func(context.Context, lifecycle.Wave) error { return away }
 	_, o := p.begins()
 	o, err := p.work(o, nil)
@@ -318,7 +320,7 @@ func TestNamespaceGoneOnOneOfTwoClusters(t *testing.T) {
 
 // TestTwoClustersThatCannotBe is refused before anything begins, or planned.
 func TestTwoClustersThatCannotBe(t *testing.T) {
-	for name, c := range map[string]struct {
+	for name, c := range outcome.Sorted(map[string]struct {
 		paths []string
 		ask   func(*lifecycle.Instantiation)
 		kind  error
@@ -333,7 +335,7 @@ func TestTwoClustersThatCannotBe(t *testing.T) {
 		"parameters": {
 			ask: func(r *lifecycle.Instantiation) { r.Parameters = json.RawMessage(`{"VDU":{}}`) }, kind: broker.ErrInvalid, says: "is given parameters",
 		},
-	} {
+	}) {
 		p := newPair(t)
 		if c.paths != nil {
 			p.paths = c.paths
@@ -419,7 +421,7 @@ func TestLinksOfTwoClusters(t *testing.T) {
 		}
 	}
 	wants("instantiate", 1, 2, "each-cp/pod/base", "far:each-cp/pod/base", "far:far-cp/pod/other")
-	for vim, want := range map[string]string{"edge": "each-cp/pod/base here", "far": "each-cp/pod/base far-cp/pod/other there"} {
+	for vim, want := range outcome.Sorted(map[string]string{"edge": "each-cp/pod/base here", "far": "each-cp/pod/base far-cp/pod/other there"}) {
 		var got []string
 		for _, port := range p.twins.parts[vim].Links[0].Ports {
 			got = append(got, port.Name)
