@@ -302,7 +302,7 @@ func TestWhatIsRefusedIsSaid(t *testing.T) {
 			if strings.HasPrefix(question, "Find") && n == 0 && f.path != "/ui/logout" {
 				said = "callers cannot be authenticated now."
 			}
-			if tried++; r.StatusCode != http.StatusServiceUnavailable || !strings.Contains(text, said) || r.Header.Get("Location") != "" || len(r.Header["Set-Cookie"]) > 0 {
+			if tried++; r.StatusCode != http.StatusServiceUnavailable || !strings.Contains(text, "\nVIMs </ui/vims>") || !strings.Contains(text, said) || r.Header.Get("Location") != "" || len(r.Header["Set-Cookie"]) > 0 {
 				t.Errorf("%s, where %s fails: %d %v\n%s", f.path, question, r.StatusCode, r.Header, text)
 			}
 		}

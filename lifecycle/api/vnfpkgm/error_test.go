@@ -214,4 +214,27 @@ func TestWhichFilesAreSent(t *testing.T) {
 			t.Errorf("to who takes %s the descriptor is %d of %s", accept, answer.StatusCode, answer.Header.Get("Content-Type"))
 		}
 	}
+	var two bytes.Buffer
+	w := zip.NewWriter(&two)
+	for _, f := range [][2]string{
+		{vnfpkg.MetaFile, "TOSCA-Meta-File-Version: 1.0\nCSAR-Version: 1.1\nCreated-By: x\nEntry-Definitions: Definitions/a.yaml\n"},
+		{"Definitions/a.yaml", "tosca_definitions_version: tosca_simple_yaml_1_2\nimports:\n  - b.yaml\n"},
+		{"Definitions/b.yaml", "tosca_definitions_version: tosca_simple_yaml_1_2\n"},
+	} {
+		part, err := w.Create(f[0])
+		if err == nil {
+			_, err = io.WriteString(part, f[1])
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s.files = opened(t, two.String(), func(*vnfpkg.CSAR) {})
+	c.want(http.StatusNotAcceptable, "the VNFD has more files than one: accept application/zip", "GET", one+"/vnfd", "", "Accept", "text/plain")
+	if got := strings.Join(entries(t, second(c.ask("GET", one+"/vnfd", "", "Accept", zipped))), " "); got != vnfpkg.MetaFile+" Definitions/a.yaml Definitions/b.yaml" {
+		t.Errorf("the descriptor of two files is sent as %s", got)
+	}
 }
