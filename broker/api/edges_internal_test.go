@@ -287,6 +287,20 @@ func TestAnIDAndASecretOrAToken(t *testing.T) {
 	}
 }
 
+// Whoever has failed to log in too often is told so each time, and takes nobody's place.
+func TestARefusedLoginTakesNoPlace(t *testing.T) {
+	s := newServer(Limits{FailedLogins: limit.Bound{PerSecond: 1, Burst: 1}}).limits
+	r := httptest.NewRequest("GET", "/", nil)
+	if err := s.failedLogin(r, policy.ErrUnauthenticated); !errors.Is(err, policy.ErrUnauthenticated) {
+		t.Errorf("the first failure is told as %v", err)
+	}
+	for range maxLogins + 1 {
+		if _, err := s.login(r); !errors.Is(err, ErrLimited) {
+			t.Fatalf("one more is told as %v", err)
+		}
+	}
+}
+
 // Some lanes have no limit of a caller's, and whoever gives up waiting is told that there were too many.
 func TestLanesWithoutALimit(t *testing.T) {
 	one := limit.Bound{PerSecond: 1, Burst: 1}
@@ -421,6 +435,9 @@ type (
 	}
 )
 
+// optional is a part of an answer that the caller sets.
+type optional struct{ Nothing string }
+
 // Values of one kind are made of each other, and of no others, which is said before anything is shown.
 func TestWhatAMirrorMakesOfAValue(t *testing.T) {
 	type shown struct {
@@ -437,6 +454,12 @@ func TestWhatAMirrorMakesOfAValue(t *testing.T) {
 	}
 	if got := Shown[holds, struct{ Words []string }](`Words=Maybe.Words`)(holds{}); got.Words != nil {
 		t.Errorf("of nothing is shown %+v", got)
+	}
+	if got := Shown[holds, struct {
+		*optional
+		Name string
+	}](`optional=`)(holds{Name: "n"}); got.Name != "n" || got.optional != nil {
+		t.Errorf("without what is the caller's it is shown as %+v", got)
 	}
 	before := len(mirrors)
 	for want, make := range map[string]func(){

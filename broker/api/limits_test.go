@@ -136,6 +136,8 @@ func TestAddressesHaveLimits(t *testing.T) {
 	want(t, "three", g.get("/quick", "192.0.2.1", "a@p"), 429, `"limited"`, "more than 1 requests a second", "limits.address")
 	want(t, "of nothing", g.get("/private/x", "192.0.2.1", "a@p"), 429)
 	want(t, "by anyone", g.get("/anyone", "192.0.2.1", ""), 429)
+	want(t, "of nothing, by nobody", g.get("/nothing", "192.0.2.8", ""), 404)
+	want(t, "of what is private, by nobody", g.get("/private/x", "192.0.2.8", ""), 401)
 	want(t, "a spoofed header", g.get("/quick", "192.0.2.1", "a@p", api.ForwardedFor, "192.0.2.77"), 429)
 	want(t, "IPv4 in IPv6", g.get("/quick", "::ffff:192.0.2.1", "a@p"), 429)
 	want(t, "another address", g.get("/quick", "192.0.2.2", "a@p"), 200)

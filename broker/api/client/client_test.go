@@ -207,6 +207,12 @@ func TestWalksEndWithTheLastPage(t *testing.T) {
 	if names, err := walk("y"); names != "e" || client.Status(err) != http.StatusUnprocessableEntity {
 		t.Errorf("AllVIMs() of a page that fails = %q, %v", names, err)
 	}
+	for status, want := range map[int]string{http.StatusNoContent: "true ", http.StatusAccepted: "false d", http.StatusConflict: "false "} {
+		v, gone, err := newClient(t, answers(status, v1.MediaType, `{"name":"d"}`)).DeleteVIM(t.Context(), "d", client.Deletion{})
+		if got := fmt.Sprint(gone, " ", v.Name); got != want || (err == nil) != (status < 300) {
+			t.Errorf("a deletion that is answered with %d: %s, %v", status, got, err)
+		}
+	}
 	all := ""
 	for v, err := range c.AllOAuthClients(t.Context()) { // which has no parameters of its own
 		if err != nil {

@@ -325,6 +325,7 @@ func TestWhatElseTheDoorAnswers(t *testing.T) {
 	want(200, `"version":"1.4.0"`, "GET", "/grant/api_versions", "", "Version", "")
 	want(200, `"uriPrefix":"/grant/v1"`, "GET", "/grant/v1/api_versions", "", "Version", "")
 	want(400, "Version", "POST", "/grant/v1/grants", request, "Version", "")
+	want(400, "Version", "POST", "/grant/v1/grants", "null", "Version", "")
 	want(406, "1.4.0", "POST", "/grant/v1/grants", request, "Version", "2.0.0")
 	want(401, "", "POST", "/grant/v1/grants", request, "Authorization", "Bearer nobody")
 	want(405, "", "PUT", "/grant/v1/grants/"+id, "{}")

@@ -20,6 +20,9 @@ func over(t *testing.T, err error) *Exceeded {
 	if !errors.As(err, &e) {
 		t.Fatalf("%v, want an Exceeded", err)
 	}
+	if want := map[bool]string{true: "too many at a time", false: "too often"}[e.InFlight]; err.Error() != want {
+		t.Errorf("it is told as %v, want %s", err, want)
+	}
 	return e
 }
 

@@ -32,7 +32,12 @@ func serve(t *testing.T) *doors.Client {
 		},
 		api.Route{
 			Method: "GET", Path: "/paged", Timeout: time.Minute,
-			Handle: func(*api.Call) (api.Answer, error) { return api.Answer{}, broker.Invalid("pageToken", "canary") },
+			Handle: func(c *api.Call) (api.Answer, error) {
+				if sol013.Marker(c) != "x" {
+					return api.Answer{}, broker.Invalid("marker", "is %s to the list", sol013.Marker(c))
+				}
+				return api.Answer{}, broker.Invalid("pageToken", "canary")
+			},
 		},
 		api.Route{
 			Method: "POST", Path: "/things", Timeout: time.Minute,

@@ -159,7 +159,7 @@ func parseSimple(s string) (words []string, after string, ok bool) {
 			}
 		} else {
 			end := strings.IndexAny(s, ",()';")
-			if end < 0 || s[end] != ',' && s[end] != ')' {
+			if end < 0 {
 				return nil, "", false
 			}
 			word, s = s[:end], s[end:]

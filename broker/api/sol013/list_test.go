@@ -67,6 +67,8 @@ func TestFilters(t *testing.T) {
 		"(eq,inner/deep/n,1)":                    "a",
 		"(eq,parts/path,q)":                      "a",
 		"(eq,inner/@key,deep)":                   "a",
+		"(eq,id,)":                               "",
+		"(neq,inner/name,)":                      "ab",
 		"(eq,inner/@key,none)":                   "",
 		"(eq,inner/@key/x,deep)":                 "",
 		"(eq,id/x,a)":                            "",

@@ -59,8 +59,8 @@ func read(c *api.Call) (body, error) {
 	if (codec.Codec{}).Tolerant(c.Content, &whole) != nil {
 		return nil, &fault{http.StatusBadRequest, "MalformedRequestBody", "Malformed request body: Cannot understand JSON"}
 	}
-	outer, isObject := whole.(map[string]any)
-	if !isObject || len(outer) == 0 {
+	outer, _ := whole.(map[string]any)
+	if len(outer) == 0 {
 		return nil, bad("Resource body required")
 	}
 	if _, bulk := outer["vims"]; bulk {
