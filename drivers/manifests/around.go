@@ -99,8 +99,7 @@ func (s *server) hostsOfOthers(ctx context.Context, in lifecycle.PlanInput) (map
 		}
 		return fault(pages(ctx, wide, of, nil, func(ingress map[string]any) {
 			meta := mapAt(ingress, "metadata")
-			owner := text(mapAt(meta, "labels"), instanceLabel)
-			if text(meta, "namespace") != in.Namespace && (owner == "" || owner != in.Instance) {
+			if text(meta, "namespace") != in.Namespace && text(mapAt(meta, "labels"), instanceLabel) != in.Instance {
 				for _, host := range hostsOf(ingress) {
 					hosts[host] = true
 				}

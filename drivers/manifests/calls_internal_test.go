@@ -894,6 +894,27 @@ func TestHostsOfOthersAreRead(t *testing.T) {
 	}
 }
 
+// A definition is the instance's where it is missing, has its label, or is the very one that is recorded.
+func TestWhoseADefinitionIs(t *testing.T) {
+	of := lifecycle.Resource{Group: definitionGroup, Version: "v1", Kind: definitionKind, Plural: "customresourcedefinitions", Name: "as.g"}
+	recorded := of
+	recorded.UID = "uid-as.g"
+	bare := strings.Replace(there(of, ""), `,"labels":{"vimbroker.io/instance":"i"}`, "", 1)
+	for name, c := range map[string]struct {
+		answer string
+		stands []lifecycle.Resource
+		ours   bool
+	}{
+		"missing": {gone(of), nil, true}, "labelled": {there(of, ""), nil, true}, "recorded": {bare, []lifecycle.Resource{recorded}, true},
+		"another": {bare, nil, false}, "another since": {strings.Replace(bare, "uid-as.g", "uid-2", 1), []lifecycle.Resource{recorded}, false}, "not seen": {forbidden, nil, false},
+	} {
+		ours, err := on(&script{answers: answers{getOf(of): {c.answer}}}).ownDefinition(t.Context(), lifecycle.PlanInput{Instance: "i", Standing: c.stands}, &object{Resource: of})
+		if ours != c.ours || err == nil != (name != "not seen") {
+			t.Errorf("%s: %t, %v", name, ours, err)
+		}
+	}
+}
+
 // A link of which no network can be made is refused before the cluster is asked for anything.
 func TestALinkThatIsNoneIsRefusedFirst(t *testing.T) {
 	s := &script{}
@@ -1092,6 +1113,25 @@ func TestClaimsOfVolumes(t *testing.T) {
 	}
 	if err := (Volumes{}).Remove(t.Context(), to, asset.Asset{ID: "1", Volume: spec.VolumeSpec{Namespace: "n"}}); !errors.Is(err, broker.ErrForbidden) {
 		t.Errorf("a claim that nobody may remove: %v", err)
+	}
+	may.Rules[0].Verbs = []string{"get", "create", "patch", "delete"}
+	c = s.Connection(may)
+	for id, v := range map[string]spec.VolumeSpec{"2": {Namespace: "n", Size: "1Gi"}, "3": {Namespace: "n", Size: "2Gi", Class: "fast", Modes: []string{"ReadOnlyMany", "ReadWriteMany"}}} {
+		want := map[string]any{"accessModes": []any{"ReadWriteOnce"}, "resources": map[string]any{"requests": map[string]any{"storage": v.Size}}}
+		if v.Class != "" {
+			want["storageClassName"], want["accessModes"] = v.Class, []any{"ReadOnlyMany", "ReadWriteMany"}
+		}
+		of := asset.Asset{ID: id, Volume: v}
+		if _, err := (Volumes{}).Make(t.Context(), asset.Connection{Config: c.Config, Egress: c.Egress}, of); err != nil {
+			t.Errorf("volume %s: %v", id, err)
+		}
+		made := s.Get(path + "vimbroker-" + id)
+		if got := mapAt(made, "spec"); !reflect.DeepEqual(got, want) || text(mapAt(made, "metadata", "labels"), instanceLabel) != id {
+			t.Errorf("volume %s is %v, want %v", id, made, want)
+		}
+		if err := (Volumes{}).Remove(t.Context(), asset.Connection{Config: c.Config, Egress: c.Egress}, of); err != nil || s.Get(path+"vimbroker-"+id) != nil {
+			t.Errorf("volume %s is removed: %v", id, err)
+		}
 	}
 	if err := (Volumes{}).Remove(t.Context(), to, asset.Asset{ID: "1", Existing: "data", Volume: spec.VolumeSpec{Namespace: "n"}}); err != nil {
 		t.Errorf("a claim of others: %v", err)

@@ -251,6 +251,8 @@ var corpus = []struct {
 	{"labels that are none", nothing, []string{"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, labels: x}\n"}},
 	{"owners", nothing, []string{"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, ownerReferences: []}\n"}},
 	{"what outlives", nothing, []string{annotated("vimbroker.io/outlives", "\"true\""), strings.Replace(strings.Replace(crd, "name: a.example.com", "name: a.example.com, annotations: {vimbroker.io/outlives: \"false\"}", 1), "SCOPE", "Cluster", 1)}},
+	{"what outlives, beside what has its namespace's name", nothing, []string{annotated("vimbroker.io/outlives", "\"true\""), configMap("cnf")}},
+	{"what outlives its namespace", nothing, []string{annotated("vimbroker.io/outlives", "\"true\""), "apiVersion: v1\nkind: Namespace\nmetadata: {name: cnf}\n"}},
 	{"what perhaps outlives", nothing, []string{annotated("vimbroker.io/outlives", "maybe")}},
 	{"the first wave", nothing, []string{annotated("vimbroker.io/wave", "\"-32768\"")}},
 	{"a wave too far", nothing, []string{annotated("vimbroker.io/wave", "\"32768\"")}},
@@ -404,6 +406,10 @@ var corpus = []struct {
 		onLink(&spec.PodNetwork{Type: "bridge", Device: "br0"}, nil)(in)
 		in.Part, in.Parts = "p2", map[string]string{"two": "p2", "": ""}
 	}, []string{annotated("vimbroker.io/part", "two")}},
+	{"the first part's link", func(in *lifecycle.PlanInput) {
+		onLink(&spec.PodNetwork{Type: "bridge", Device: "br0"}, nil)(in)
+		in.Parts = map[string]string{"two": "p2"}
+	}, []string{configMap("a")}},
 	{"a pod's port", onLink(&spec.PodNetwork{Type: "vlan", Device: "eth0", VLAN: 5}, spans(false)), []string{networked("Pod", "net@eth5, cnf/other", "")}},
 	{"a pod's port, twice", onLink(&spec.PodNetwork{Type: "bridge", Device: "br0"}, spans(false)), []string{networked("Pod", "net,net", "")}},
 	{"a pod's own address", onLink(&spec.PodNetwork{Type: "bridge", Device: "br0"}, spans(false)), []string{networked("Pod", `[{"name":"net","Ips":["1"]}]`, "")}},
@@ -427,6 +433,7 @@ var corpus = []struct {
 	{"another kind on it", onLink(&spec.PodNetwork{Type: "bridge", Device: "br0"}, spans(false)), []string{"apiVersion: k8s.cni.cncf.io/v1\nkind: Other\nmetadata: {name: net}\nspec: {config: '{\"type\":\"bridge\"}'}\n"}},
 	// Volumes.
 	{"a volume mounted", mounting(lifecycle.Volume{ID: "1", Storage: "data", Claim: "vimbroker-1"}), []string{mounter("cnf", "data"), claimIn("cnf", "data"), strings.Replace(mounter("ns", "data"), "name: p", "name: q", 1), claimIn("ns", "data"), claimIn("cnf", "other")}},
+	{"a volume, and what has its name", mounting(lifecycle.Volume{ID: "1", Storage: "data", Claim: "vimbroker-1"}), []string{mounter("cnf", "data"), configMap("data")}},
 	{"a volume that nobody mounts", mounting(lifecycle.Volume{ID: "1", Storage: "data", Claim: "vimbroker-1"}), []string{mounter("ns", "data")}},
 	{"the claim of a volume", nothing, []string{mounter("cnf", "vimbroker-1")}},
 	{"claims of what makes none", nothing, []string{workload("Deployment", "a", "{volumeClaimTemplates: [{metadata: {name: d}}]}"), "apiVersion: ran.example.com/v1\nkind: StatefulSet\nmetadata: {name: b}\nspec: {volumeClaimTemplates: [{metadata: {name: d}}]}\n"}},
@@ -467,6 +474,7 @@ var corpus = []struct {
 		workload("Pod", "toleration", "{nodeName: n, tolerations: [{operator: Exists}], containers: [{name: a}]}"), workload("Pod", "keyed", "{nodeName: n, tolerations: [{key: k, operator: Exists}], containers: [{name: a}]}"),
 		workload("Pod", "equal", "{nodeName: n, tolerations: [{operator: Equal}], containers: [{name: a}]}"), workload("Pod", "anywhere", "{tolerations: [{operator: Exists}], containers: [{name: a}]}"),
 		workload("Pod", "taken", "{containers: [{name: a}], volumes: [{name: v, ephemeral: {volumeClaimTemplate: {spec: {volumeName: x}}}}, {name: w, ephemeral: {volumeClaimTemplate: {spec: {}}}}, {name: x, ephemeral: {}}]}"),
+		workload("Pod", "untaken", "{containers: [{name: a}], volumes: [{name: w, ephemeral: {volumeClaimTemplate: {spec: {}}}}]}"),
 		workload("Pod", "fleeting", "{ephemeralContainers: [{name: e, securityContext: {capabilities: {add: [CHOWN]}}}], containers: [{name: a}]}"),
 		workload("Pod", "initial", "{initContainers: [{name: e, securityContext: {capabilities: {add: [CHOWN]}}}], containers: [{name: a}]}"),
 		workload("Pod", "first", "{priorityClassName: system-node-critical, containers: [{name: a}]}"), workload("Pod", "restricted", "{securityContext: {runAsNonRoot: true, seccompProfile: {type: RuntimeDefault}}, containers: [{name: a, securityContext: {allowPrivilegeEscalation: false, capabilities: {drop: [ALL]}}}]}"),

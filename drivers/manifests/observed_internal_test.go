@@ -23,6 +23,7 @@ func TestObservationsOfACorpus(t *testing.T) {
 		owned  = `,"managedFields":[{"manager":"us","operation":"Apply","time":"2","fieldsV1":{"f:spec":{"f:replicas":{},"f:a":{}}}}]`
 		lost   = `,"managedFields":[{"manager":"us","operation":"Apply","time":"2","fieldsV1":{"f:spec":{"f:a":{}}}},{"manager":"hpa","operation":"Update","subresource":"scale","time":"3"},{"manager":"kubelet","operation":"Update","subresource":"status","time":"3"}]`
 		both   = `,"managedFields":[{"manager":"us","operation":"Apply","time":"2","fieldsV1":{"f:spec":{}}},{"manager":"kubectl","operation":"Update","time":"3"},{"manager":"kubectl","operation":"Apply","time":"2"},{"manager":"old","operation":"Update","time":"1"},{"manager":"a b","operation":"Update","time":"3"}]`
+		later  = `,"managedFields":[{"manager":"us","operation":"Apply","time":"2","fieldsV1":{"f:spec":{}}},{"manager":"kubectl","operation":"Update","time":"3"},{"manager":"us","operation":"Update","subresource":"scale","time":"4"}]`
 		core   = `{"kind":"APIResourceList","resources":[{"name":"configmaps","kind":"ConfigMap"}]}`
 		podsIn = "GET /api/v1/namespaces/m/pods"
 	)
@@ -55,6 +56,7 @@ func TestObservationsOfACorpus(t *testing.T) {
 		{"pods that are not seen", []lifecycle.Resource{web}, answers{getOf(web): {there(web, ready)}, listPods: {forbidden}}},
 		{"a claim", []lifecycle.Resource{aClaim}, answers{getOf(aClaim): {there(aClaim, `,"status":{"phase":"Bound"}`)}}},
 		{"unchanged", []lifecycle.Resource{as(unnamed, owned)}, answers{getOf(web): {thereWith(web, owned, ready)}}},
+		{"unchanged, and applied by another too", []lifecycle.Resource{as(unnamed, owned)}, answers{getOf(web): {thereWith(web, strings.Replace(owned, "[", `[{"manager":"kubectl","operation":"Apply","time":"1","fieldsV1":{"f:spec":{"f:z":{}}}},{"manager":"us","operation":"Update","time":"1","fieldsV1":{"f:spec":{"f:z":{}}}},{"manager":"us","operation":"Apply","subresource":"scale","time":"1","fieldsV1":{"f:z":{}}},`, 1), ready)}}},
 		{"a number that somebody has changed", []lifecycle.Resource{as(unnamed, owned)}, answers{getOf(web): {thereWith(web, lost, ready)}, listScalers: {scalersOf("j", "other")}}},
 		{"a number that an autoscaler has changed", []lifecycle.Resource{as(unnamed, owned)}, answers{getOf(web): {thereWith(web, lost, ready)}, listScalers: {scalersOf("j", "web")}}},
 		{"numbers that autoscalers have changed", []lifecycle.Resource{as(unnamed, owned), as(otherWeb, owned)}, answers{
@@ -64,6 +66,7 @@ func TestObservationsOfACorpus(t *testing.T) {
 		{"a number, and an autoscaler that is missing", []lifecycle.Resource{as(unnamed, owned), scalesWeb}, answers{getOf(web): {thereWith(web, lost, ready)}, getOf(scalesWeb): {gone(scalesWeb)}, listScalers: {scalersOf("i", "web")}}},
 		{"a number, and autoscalers that are not seen", []lifecycle.Resource{as(unnamed, owned)}, answers{getOf(web): {thereWith(web, lost, ready)}, listScalers: {forbidden}}},
 		{"more than a number", []lifecycle.Resource{as(unnamed, owned)}, answers{getOf(web): {thereWith(web, both, ready)}}},
+		{"changed before we scaled it", []lifecycle.Resource{as(unnamed, owned)}, answers{getOf(web): {thereWith(web, later, ready)}}},
 		{"more than a number, with an autoscaler", []lifecycle.Resource{as(unnamed, owned), scalesWeb}, answers{getOf(web): {thereWith(web, both, ready)}, getOf(scalesWeb): {ownScaler}}},
 		{"what has no number", []lifecycle.Resource{as(aMap, owned)}, answers{getOf(aMap): {thereWith(aMap, lost, "")}}},
 		{"what may have a number", []lifecycle.Resource{as(custom, owned)}, answers{getOf(custom): {thereWith(custom, lost, "")}, listScalers: {scalersOf("j", "x")}, listPods: {podsOf()}}},

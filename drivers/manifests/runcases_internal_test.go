@@ -147,7 +147,7 @@ func waitingFor() []scenario {
 		{"a Job that ends", apply(sent(aJob, "")), answers{patchOf(aJob): {job("")}, getOf(aJob): {job(""), job(`{"type":"Complete","status":"True"}`)}}, timing{}},
 		{"a Job that fails", apply(sent(aJob, "")), answers{patchOf(aJob): {job("")}, getOf(aJob): {job(`{"type":"Failed","status":"True","reason":"DeadlineExceeded","message":"too long"}`)}}, timing{}},
 		{"a Job whose pods are not made", apply(sent(aJob, "")), answers{patchOf(aJob): {job("")}, getOf(aJob): {job("")}, events: {happened("FailedCreate", "x", "1")}}, timing{late: time.Second}},
-		{"a Job that has passed", apply(sent(passingJob, "")), answers{patchOf(aJob): {job("")}, getOf(aJob): {gone(aJob)}, events: {happened("Completed", "x", "1")}}, timing{}},
+		{"a Job that has passed", apply(sent(passingJob, "")), answers{patchOf(aJob): {thereWith(aJob, fmt.Sprintf(managedBy, "kubectl", "1"), "")}, getOf(aJob): {gone(aJob)}, events: {happened("Completed", "x", "1")}}, timing{}},
 		{"a Job that has failed and passed", apply(sent(passingJob, "")), answers{patchOf(aJob): {job("")}, getOf(aJob): {gone(aJob)}, events: {happened(), happened("FailedIndexes", "x", "1")}}, timing{}},
 		{"a Job whose events are not seen", apply(sent(passingJob, "")), answers{patchOf(aJob): {job("")}, getOf(aJob): {gone(aJob)}, events: {forbidden, happened("Completed", "x", "1")}}, timing{}},
 		{"a Job whose later events are not seen", apply(sent(passingJob, "")), answers{patchOf(aJob): {job("")}, getOf(aJob): {gone(aJob)}, events: {happened(), forbidden}}, timing{}},
