@@ -213,7 +213,7 @@ var releases = []struct {
 		r := answer(configMap("a"))
 		r.Asked = []chart.Lookup{{APIVersion: "v2", Kind: "ConfigMap", Name: "a"}, {APIVersion: "v1", Kind: "Secret", Name: "a"}, {APIVersion: "v1", Kind: "ConfigMap", Name: "a", Namespace: "ns"}, {APIVersion: "v1", Kind: "ConfigMap", Name: "x"}}
 		return r
-	}()}},
+	}(), answer(configMap("wrong"))}},
 	{"parameters that are none", does(lifecycle.Instantiate, given(`{"helm_parameters":7}`)), nil, nil},
 	{"a list for one value", does(lifecycle.Instantiate, given(`{"helm_parameters":{"a":[1]}}`)), nil, nil},
 	{"an object for one value", does(lifecycle.Instantiate, given(`{"helm_parameters":{"a":{}}}`)), nil, nil},
@@ -285,6 +285,10 @@ var releases = []struct {
 		in.Standing = append(in.Standing, lifecycle.Resource{Version: "v1", Kind: "ConfigMap", Plural: "configmaps", Namespace: "elsewhere", Name: "h", UID: "u"})
 	}), []revision{{version: 1, status: deployed, mark: older, owner: vnf, manifest: configMap("a"), hooks: "[" + hookOf("h", "post-install", "") + "]"}}, nil},
 	{"an operation that is none", does(lifecycle.ModifyInfo), nil, nil},
+	{"a revision of Helm's that has taken over the mark", does(lifecycle.ChangePackage, stands("a", 1)), []revision{{version: 1, status: superseded, mark: mine, owner: vnf, manifest: configMap("a")}, {version: 2, status: deployed, mark: mine, owner: vnf, manifest: configMap("a")}}, []chart.Rendering{answer(configMap("a"))}},
+	{"a new Secret beside a map of its name", does(lifecycle.ChangePackage, stands("login", 1)), []revision{{version: 1, status: deployed, mark: older, owner: vnf}}, []chart.Rendering{answer(secretOf), answer(strings.Replace(secretOf, "VALUE", "OTHER", 1))}},
+	{"CHANGE_VNFPKG over a release of nobody", does(lifecycle.ChangePackage, stands("a")), []revision{{version: 1, status: deployed, manifest: configMap("a")}}, []chart.Rendering{answer(configMap("a"))}},
+	{"a rollback of hooks that are none", does(lifecycle.ChangePackage, undoing(older), stands("a", 1, 2)), []revision{{version: 1, status: superseded, mark: "first", owner: vnf, manifest: configMap("was")}, {version: 2, status: deployed, mark: older, owner: vnf, manifest: configMap("a"), hooks: "[7]"}}, nil},
 	{"tests with hooks that are none", does(lifecycle.Heal, stands("a", 1), func(in *lifecycle.PlanInput) { in.Tests = true }), []revision{{version: 1, status: deployed, mark: older, owner: vnf, hooks: "[7]"}}, nil},
 	{"HEAL without its record, of a pod of nobody", does(lifecycle.Heal, stands("a", 1, 2), func(in *lifecycle.PlanInput) {
 		in.VNFCs = []lifecycle.VNFC{{VDU: "web", Kind: "Pod", Namespace: "cnf", Name: "web-1"}}
@@ -396,6 +400,14 @@ func TestPlansOfReleases(t *testing.T) {
 		if strings.TrimSpace(got[i]) != strings.TrimSpace(want[i]) {
 			t.Errorf("%s\nwant\n%s", got[i], want[i])
 		}
+	}
+}
+
+// What a record cannot be read for stays the cause.
+func TestWhyARecordIsNone(t *testing.T) {
+	_, err := newRelease(t, does(lifecycle.ChangePackage, stands("a", 1)), []revision{{version: 1, owner: vnf, broken: "*"}}, nil).plan()
+	if _, is := errors.AsType[base64.CorruptInputError](err); !is {
+		t.Errorf("a record that is not in base64: %v", err)
 	}
 }
 

@@ -46,6 +46,18 @@ func objects(a chart.Rendering) string {
 	return strings.Join(all, "\n")
 }
 
+// The kinds that a chart's definitions bring are those that are served, of definitions that can be read.
+func TestKindsThatAChartDefines(t *testing.T) {
+	const good = `{"kind":"CustomResourceDefinition","spec":{"group":"g","names":{"kind":"A"},"versions":[{"name":"v1","served":true},{"name":"v2"}]}}`
+	for text, want := range map[string]string{
+		good: "g/v1 g/v1/A", strings.Replace(good, "CustomResourceDefinition", "Other", 1): "", strings.Replace(good, `"names"`, `"Group":7,"names"`, 1): "", "[": "",
+	} {
+		if got := strings.Join(defined([]chart.ChartFile{{Path: "crds/a.yaml", Text: []byte(text)}}), " "); got != want {
+			t.Errorf("%s defines %q, want %q", text, got, want)
+		}
+	}
+}
+
 // What is wrong with a chart or its values is said by where it stands, and nothing is rendered.
 func TestChartsThatCannotBeRendered(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -76,6 +88,10 @@ func TestChartsThatCannotBeRendered(t *testing.T) {
 		"an override": {nil, func(r *chart.Task) {
 			r.Overlay.Sets = []chart.Set{{Name: "a[x" + strings.Repeat("~", 200) + "]", Value: "1"}}
 		}, "override a[x" + strings.Repeat("~", 97) + " is not in Helm's notation"},
+		"a missing value below": {
+			map[string]string{"Chart.yaml": head + "dependencies: [{name: db, version: 1.0.0}]\n", "charts/db/Chart.yaml": strings.Replace(head, "web", "db", 1), "charts/db/templates/a.yaml": "a: 1\nb: {{ .Values.a.b.c }}"},
+			nil, "web/charts/db/templates/a.yaml:2 asks for a value that is not there",
+		},
 		"a missing value":         {map[string]string{"templates/a.yaml": "{{ .Values.a.b.c }}"}, nil, "web/templates/a.yaml:1 asks for a value that is not there"},
 		"a schema":                {map[string]string{"values.schema.json": `{"properties":{"a":{"enum":[1]}}}`}, func(r *chart.Task) { r.Values = json.RawMessage(`{"a":2}`) }, "the values do not fit the chart's values.schema.json at /a"},
 		"a keyring without keys":  {nil, func(r *chart.Task) { r.Signed, r.Keyring = true, []byte("x") }, "the keyring of the server holds no keys of OpenPGP"},
