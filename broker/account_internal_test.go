@@ -214,7 +214,7 @@ const vimID = "6f0a7f9e-3c0e-4a54-9a0c-0d6a2c9f7b11"
 // sealedVIM is a VIM on a driver, with its credential sealed.
 func sealedVIM(t *testing.T, d Driver) (*Registry, VIM) {
 	t.Helper()
-	keys := &keysInMemory{held: map[secret.Ref]held{}}
+	keys := &keysInMemory{steps: &steps{}, held: map[secret.Ref]held{}}
 	r := &Registry{core: &core{
 		terms: Terms{CallTimeout: time.Minute}, drivers: map[VIMType]Driver{"a": d}, vims: &rows{}, egress: func(string) *egress.Rules { return nil },
 		keys: keyring.Ring{keys}, now: time.Now,

@@ -385,7 +385,7 @@ func TestWhichVIMsAreSealedAnew(t *testing.T) {
 			return kindOf(s.Registry.sealVIMAnew(ctx, s.v))
 		}, "conflict"},
 	})
-	ring := keyring.Ring{&keysInMemory{held: map[secret.Ref]held{}}}
+	ring := keyring.Ring{&keysInMemory{steps: &steps{}, held: map[secret.Ref]held{}}}
 	sealed, err := ring.Seal(t.Context(), secret.Owner{ID: vimID, Generation: 1}, "f", secret.NewText("t"))
 	if err != nil {
 		t.Fatal(err)
@@ -415,8 +415,9 @@ func TestWhichGenerationAsks(t *testing.T) {
 			past, now := v.Current, v.Current
 			now.Number = 2
 			change(&past, &now)
-			for g, as := range map[*Generation]SealedAs{&past: SealedPast, &now: SealedCurrent} {
+			for i, g := range []*Generation{&past, &now} {
 				v.Current.Number = 2
+				as := []SealedAs{SealedPast, SealedCurrent}[i]
 				if _, err := s.core.sealGeneration(ctx, s.core.keys, v, g, as, Credential{Token: secret.NewText(sent)}); err != nil {
 					return err.Error()
 				}

@@ -29,9 +29,11 @@ func outcomes(t *testing.T, all []result) {
 			c.given(s)
 		}
 		s.put()
-		if got := c.do(t.Context(), s); got != c.want {
+		got := c.do(t.Context(), s)
+		if got != c.want {
 			t.Errorf("%s: %s, want %s; the steps are %q, and the log says %s", c.what, got, c.want, s.taken, s.log)
 		}
+		s.came(t, c.what, got)
 	}
 }
 

@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -180,7 +181,9 @@ func TestAStepThatFailsEndsTheAct(t *testing.T) {
 			if step != "" {
 				s.fails[step] = errStep
 			}
-			return s, c.do(t.Context(), s)
+			err := c.do(t.Context(), s)
+			s.came(t, c.what+", "+cmp.Or(step, "nothing")+" fails", fmt.Sprint(err))
+			return s, err
 		}
 		if s, err := run(""); err != nil {
 			t.Errorf("%s: %v, after %q", c.what, err, s.taken)

@@ -21,6 +21,7 @@ import (
 	"github.com/vimbroker/vimbroker/policy/audit"
 	"github.com/vimbroker/vimbroker/policy/audit/tree"
 	"github.com/vimbroker/vimbroker/policy/egress"
+	"github.com/vimbroker/vimbroker/test/came"
 	"github.com/vimbroker/vimbroker/test/clock"
 	"github.com/vimbroker/vimbroker/test/fake"
 	"github.com/vimbroker/vimbroker/test/testlog"
@@ -35,9 +36,11 @@ type steps struct {
 	taken  []string
 	fails  map[string]error  // the error, by the name of a step, and by name and number of its call ("VIM 2")
 	during map[string]func() // what happens meanwhile, by the same names
+	said   []string          // each step with what it was given, and what came of it
 }
 
-func (s *steps) step(name string) error {
+func (s *steps) step(name string, given ...any) error {
+	s.note(came.Call(name, given...))
 	s.mu.Lock()
 	err := fake.Step(&s.taken, s.fails, name)
 	s.mu.Unlock()
@@ -82,7 +85,7 @@ type tape struct {
 }
 
 func (t *tape) VIM(_ context.Context, id string) (VIM, error) {
-	if err := t.step("VIM"); err != nil {
+	if err := t.step("VIM", id); err != nil {
 		return VIM{}, err
 	}
 	if v, there := t.vims[id]; there {
@@ -97,20 +100,24 @@ func (t *tape) VIMs(_ context.Context, f VIMFilter) (all []VIM, _ string, _ erro
 			all = append(all, v)
 		}
 	}
-	return all, "", t.step("VIMs")
+	return all, "", t.step("VIMs", f)
 }
 
 func (t *tape) UpdateVIM(_ context.Context, id string, change func(*VIM) error, e audit.Entry) (VIM, error) {
-	if err := t.step("UpdateVIM"); err != nil {
+	if err := t.step("UpdateVIM", id); err != nil {
 		return VIM{}, err
 	}
 	v, there := t.vims[id]
 	if !there {
 		return VIM{}, vimNotFound()
 	}
+	was := v
 	if err := change(&v); err != nil {
+		t.note(fmt.Sprintf("  not changed: %v", err))
 		return VIM{}, err
 	}
+	t.note(came.Changes(was, v)...)
+	t.note(came.Call("  entry", e))
 	v.Revision++
 	t.vims[id] = v
 	t.entries = append(t.entries, e)
@@ -118,14 +125,14 @@ func (t *tape) UpdateVIM(_ context.Context, id string, change func(*VIM) error, 
 }
 
 func (t *tape) UpdateIdleVIM(ctx context.Context, id string, leased bool, change func(*VIM) error, e audit.Entry) (VIM, error) {
-	if err := t.step(fmt.Sprint("UpdateIdleVIM ", leased)); err != nil {
+	if err := t.step(fmt.Sprint("UpdateIdleVIM ", leased), id); err != nil {
 		return VIM{}, err
 	}
 	return t.UpdateVIM(ctx, id, change, e)
 }
 
-func (t *tape) DeleteVIM(_ context.Context, id string, _ bool, e audit.Entry) error {
-	if err := t.step("DeleteVIM"); err != nil {
+func (t *tape) DeleteVIM(_ context.Context, id string, forced bool, e audit.Entry) error {
+	if err := t.step("DeleteVIM", id, forced, e); err != nil {
 		return err
 	}
 	delete(t.vims, id)
@@ -133,15 +140,15 @@ func (t *tape) DeleteVIM(_ context.Context, id string, _ bool, e audit.Entry) er
 	return nil
 }
 
-func (t *tape) SetHealth(_ context.Context, id string, _ int64, h Health) error {
+func (t *tape) SetHealth(_ context.Context, id string, generation int64, h Health) error {
 	v := t.vims[id]
 	v.Health = h
 	t.vims[id] = v
-	return t.step("SetHealth")
+	return t.step("SetHealth", id, generation, h)
 }
 
 func (t *tape) Lease(_ context.Context, id string) (Lease, error) {
-	if err := t.step("Lease"); err != nil {
+	if err := t.step("Lease", id); err != nil {
 		return Lease{}, err
 	}
 	if l, there := t.leases[id]; there {
@@ -151,7 +158,7 @@ func (t *tape) Lease(_ context.Context, id string) (Lease, error) {
 }
 
 func (t *tape) LeaseByLogin(_ context.Context, login string) (Lease, error) {
-	if err := t.step("LeaseByLogin"); err != nil {
+	if err := t.step("LeaseByLogin", login); err != nil {
 		return Lease{}, err
 	}
 	for _, l := range t.leases {
@@ -168,12 +175,12 @@ func (t *tape) Leases(_ context.Context, f LeaseFilter) (all []Lease, _ string, 
 			all = append(all, l)
 		}
 	}
-	return all, "", t.step("Leases")
+	return all, "", t.step("Leases", f)
 }
 
 func (t *tape) UpdateLease(_ context.Context, id string, change func(*Lease) error, e audit.Entry) (Lease, error) {
 	l, there := t.leases[id]
-	if err := t.step("UpdateLease"); err != nil {
+	if err := t.step("UpdateLease", id); err != nil {
 		return Lease{}, err
 	}
 	if !there {
@@ -182,9 +189,13 @@ func (t *tape) UpdateLease(_ context.Context, id string, change func(*Lease) err
 	if t.meantime != nil {
 		t.meantime(&l)
 	}
+	was := l
 	if err := change(&l); err != nil {
+		t.note(fmt.Sprintf("  not changed: %v", err))
 		return Lease{}, err
 	}
+	t.note(came.Changes(was, l)...)
+	t.note(came.Call("  entry", e))
 	t.leases[id] = l
 	t.entries = append(t.entries, e)
 	return l, nil
@@ -194,44 +205,47 @@ func (t *tape) DeferLease(_ context.Context, id string, attempts int, next time.
 	l := t.leases[id]
 	l.Attempts, l.NextAttemptAt, l.LastError = attempts, next, class
 	t.leases[id] = l
-	return t.step("DeferLease")
+	return t.step("DeferLease", id, attempts, next, class)
 }
 
-func (t *tape) DueVIMs(context.Context, time.Time) ([]DueVIM, error) { return t.due, t.step("DueVIMs") }
-
-func (t *tape) CloseIdleGrants(context.Context, time.Time, time.Duration) ([]GrantEpoch, error) {
-	return t.grants, t.step("CloseIdleGrants")
+func (t *tape) DueVIMs(_ context.Context, now time.Time) ([]DueVIM, error) {
+	return t.due, t.step("DueVIMs", now)
 }
 
-func (t *tape) ForgetGrant(context.Context, GrantEpoch) error { return t.step("ForgetGrant") }
-
-func (t *tape) RetiredKeys(context.Context, int) ([]RetiredKey, error) {
-	return t.retired, t.step("RetiredKeys")
+func (t *tape) CloseIdleGrants(_ context.Context, now time.Time, idle time.Duration) ([]GrantEpoch, error) {
+	return t.grants, t.step("CloseIdleGrants", now, idle)
 }
 
-func (t *tape) ForgetKey(context.Context, RetiredKey) error { return t.step("ForgetKey") }
+func (t *tape) ForgetGrant(_ context.Context, g GrantEpoch) error { return t.step("ForgetGrant", g) }
 
-func (t *tape) KeysInUse(context.Context, string) (all []RetiredKey, _ error) {
-	for _, v := range t.vims {
+func (t *tape) RetiredKeys(_ context.Context, n int) ([]RetiredKey, error) {
+	return t.retired, t.step("RetiredKeys", n)
+}
+
+func (t *tape) ForgetKey(_ context.Context, k RetiredKey) error { return t.step("ForgetKey", k) }
+
+func (t *tape) KeysInUse(_ context.Context, store string) (all []RetiredKey, _ error) {
+	for _, id := range slices.Sorted(maps.Keys(t.vims)) {
+		v := t.vims[id]
 		all = append(all, RetiredKey{KeyStore: v.Current.KeyStore, Ref: v.Current.Key, Owner: secret.Owner{ID: v.ID, Generation: v.Current.Number}})
 	}
-	return all, t.step("KeysInUse")
+	return all, t.step("KeysInUse", store)
 }
 
 func (t *tape) Append(_ context.Context, e audit.Entry) error {
-	if err := t.step("Append"); err != nil {
+	if err := t.step("Append", e); err != nil {
 		return err
 	}
 	t.entries = append(t.entries, e)
 	return nil
 }
 
-func (t *tape) Entries(context.Context, audit.Query) ([]audit.Entry, error) {
-	return slices.Clone(t.found), t.step("Entries")
+func (t *tape) Entries(_ context.Context, q audit.Query) ([]audit.Entry, error) {
+	return slices.Clone(t.found), t.step("Entries", q)
 }
 
-func (t *tape) EntriesAfter(_ context.Context, seq int64, _ int) ([]audit.Entry, error) {
-	err, oldest := t.step("EntriesAfter"), t.oldest
+func (t *tape) EntriesAfter(_ context.Context, seq int64, n int) ([]audit.Entry, error) {
+	err, oldest := t.step("EntriesAfter", seq, n), t.oldest
 	if seq < t.signed {
 		oldest = t.anchored
 	}
@@ -267,9 +281,9 @@ func (t *tape) LastCheckpoint(context.Context) (notary.Checkpoint, error) {
 }
 
 func (t *tape) ChangeSigningKeys(
-	context.Context, func([]notary.SigningKey) ([]notary.SigningKey, error), *notary.Checkpoint, audit.Entry,
+	_ context.Context, _ func([]notary.SigningKey) ([]notary.SigningKey, error), _ *notary.Checkpoint, e audit.Entry,
 ) error {
-	return t.step("ChangeSigningKeys")
+	return t.step("ChangeSigningKeys", e)
 }
 
 func (t *tape) Anchorings(context.Context) ([]notary.Anchoring, error) {
@@ -278,34 +292,38 @@ func (t *tape) Anchorings(context.Context) ([]notary.Anchoring, error) {
 
 func (t *tape) Census(context.Context) (Census, error) { return Census{}, t.step("Census") }
 
-func (t *tape) Load(context.Context, time.Time) (Load, error) { return Load{}, t.step("Load") }
+func (t *tape) Load(_ context.Context, now time.Time) (Load, error) {
+	return Load{}, t.step("Load", now)
+}
 
 func (t *tape) CredentialsExpiring(_ context.Context, ends ...time.Time) ([]int, error) {
-	return make([]int, len(ends)), t.step("CredentialsExpiring")
+	return make([]int, len(ends)), t.step("CredentialsExpiring", ends)
 }
 
 func (t *tape) TokenUses(context.Context) (map[string]time.Time, error) {
 	return nil, t.step("TokenUses")
 }
 
-func (t *tape) RecordTokenUses(context.Context, map[string]time.Time) error {
-	return t.step("RecordTokenUses")
+func (t *tape) RecordTokenUses(_ context.Context, uses map[string]time.Time) error {
+	return t.step("RecordTokenUses", uses)
 }
 
 func (t *tape) Horizon(context.Context) (int64, error) { return 0, t.step("Horizon") }
 
-func (t *tape) PruneLeases(context.Context, time.Time, int, audit.Entry) (int, error) {
-	return 0, t.step("PruneLeases")
+func (t *tape) PruneLeases(_ context.Context, before time.Time, n int, e audit.Entry) (int, error) {
+	return 0, t.step("PruneLeases", before, n, e)
 }
 
-func (t *tape) PruneJobs(context.Context, time.Time, int) (int, error) { return 0, t.step("PruneJobs") }
-
-func (t *tape) LiveOn(_ context.Context, vims []string, _ int) (map[string]int, error) {
-	return map[string]int{vimID: 2}, t.step("LiveOn")
+func (t *tape) PruneJobs(_ context.Context, before time.Time, n int) (int, error) {
+	return 0, t.step("PruneJobs", before, n)
 }
 
-func (t *tape) CreateLease(_ context.Context, l Lease, _ Quota, e audit.Entry) (Lease, error) {
-	if err := t.step("CreateLease"); err != nil {
+func (t *tape) LiveOn(_ context.Context, vims []string, n int) (map[string]int, error) {
+	return map[string]int{vimID: 2}, t.step("LiveOn", vims, n)
+}
+
+func (t *tape) CreateLease(_ context.Context, l Lease, q Quota, e audit.Entry) (Lease, error) {
+	if err := t.step("CreateLease", l, q, e); err != nil {
 		return Lease{}, err
 	}
 	t.leases[l.ID] = l
@@ -313,8 +331,8 @@ func (t *tape) CreateLease(_ context.Context, l Lease, _ Quota, e audit.Entry) (
 	return l, nil
 }
 
-func (t *tape) LeaseByKey(_ context.Context, _, key string) (Lease, error) {
-	if err := t.step("LeaseByKey"); err != nil {
+func (t *tape) LeaseByKey(_ context.Context, principal, key string) (Lease, error) {
+	if err := t.step("LeaseByKey", principal, key); err != nil {
 		return Lease{}, err
 	}
 	for _, l := range t.leases {
@@ -327,17 +345,22 @@ func (t *tape) LeaseByKey(_ context.Context, _, key string) (Lease, error) {
 
 func (t *tape) Rekey(_ context.Context, id string, change func(*VIM, []Lease) error, e audit.Entry) (VIM, error) {
 	v, leases := t.vims[id], []Lease{}
-	for _, l := range t.leases {
-		leases = append(leases, l)
+	for _, id := range slices.Sorted(maps.Keys(t.leases)) {
+		leases = append(leases, t.leases[id])
 	}
-	if err := t.step("Rekey"); err != nil {
+	if err := t.step("Rekey", id); err != nil {
 		return VIM{}, err
 	}
+	was := v
 	if err := change(&v, leases); err != nil {
+		t.note(fmt.Sprintf("  not changed: %v", err))
 		return VIM{}, err
 	}
+	t.note(came.Changes(was, v)...)
+	t.note(came.Call("  entry", e))
 	t.vims[id], t.entries = v, append(t.entries, e)
 	for _, l := range leases {
+		t.note(came.Changes(t.leases[l.ID], l)...)
 		t.leases[l.ID] = l
 	}
 	return v, nil
@@ -370,33 +393,35 @@ func (a *actor) Type() Type { return a.is }
 func (a *actor) Normalize(r Registration) (Target, Credential, error) {
 	a.asked = r
 	t := Target{Endpoint: r.Endpoint, Namespace: r.Namespace, ServerName: r.ServerName, InsecureSkipVerify: r.InsecureSkipVerify}
-	return t, r.Credential, a.step("Normalize")
+	return t, r.Credential, a.step("Normalize", r)
 }
 
-func (a *actor) Check(context.Context, Access) (Report, error) { return a.report, a.step("Check") }
-
-func (a *actor) Prepare(g Grant) (Grant, error) { return g, a.step("Prepare") }
-
-func (a *actor) Issue(context.Context, Access, Grant) (Minted, error) {
-	return a.minted, a.step("Issue")
+func (a *actor) Check(_ context.Context, by Access) (Report, error) {
+	return a.report, a.step("Check", by)
 }
 
-func (a *actor) Renew(context.Context, Access, Grant) (Minted, error) {
-	return a.minted, a.step("Renew")
+func (a *actor) Prepare(g Grant) (Grant, error) { return g, a.step("Prepare", g) }
+
+func (a *actor) Issue(_ context.Context, by Access, g Grant) (Minted, error) {
+	return a.minted, a.step("Issue", by, g)
 }
 
-func (a *actor) Revoke(context.Context, Access, Issued) error { return a.step("Revoke") }
+func (a *actor) Renew(_ context.Context, by Access, g Grant) (Minted, error) {
+	return a.minted, a.step("Renew", by, g)
+}
 
-func (a *actor) Dead(context.Context, Access, Credential) (bool, error) {
-	return a.dead, a.step("Dead")
+func (a *actor) Revoke(_ context.Context, by Access, i Issued) error { return a.step("Revoke", by, i) }
+
+func (a *actor) Dead(_ context.Context, by Access, minted Credential) (bool, error) {
+	return a.dead, a.step("Dead", by, minted)
 }
 
 func (a *actor) Inventory(_ context.Context, by Access) ([]Upstream, error) {
 	a.access = by
-	return a.listed, a.step("Inventory")
+	return a.listed, a.step("Inventory", by)
 }
 
-func (a *actor) Forget(context.Context, Access) error { return a.step("Forget") }
+func (a *actor) Forget(_ context.Context, by Access) error { return a.step("Forget", by) }
 
 func (a *actor) Client(Access, []string, CredentialKind) clientconfig.Client {
 	if a.client != nil {
@@ -405,50 +430,59 @@ func (a *actor) Client(Access, []string, CredentialKind) clientconfig.Client {
 	return clientconfig.KubernetesClient{}
 }
 
-func (a *actor) Grade(context.Context, Access, Grant) (Graded, error) {
-	return Graded{Grade: GradeBounded}, a.step("Grade")
+func (a *actor) Grade(_ context.Context, by Access, g Grant) (Graded, error) {
+	return Graded{Grade: GradeBounded}, a.step("Grade", by, g)
 }
 
-func (a *actor) Foresee(context.Context, Access, Grant) error { return a.step("Foresee") }
+func (a *actor) Foresee(_ context.Context, by Access, g Grant) error { return a.step("Foresee", by, g) }
 
-func (a *actor) CheckRules(context.Context, Access, []Rule) error { return a.step("CheckRules") }
+func (a *actor) CheckRules(_ context.Context, by Access, rules []Rule) error {
+	return a.step("CheckRules", by, rules)
+}
 
-func (a *actor) Tidy(context.Context, Access, Grant) error { return a.step("Tidy") }
+func (a *actor) Tidy(_ context.Context, by Access, g Grant) error { return a.step("Tidy", by, g) }
 
-func (a *actor) Left(_ context.Context, _ Access, c Comparison) ([]string, error) {
+func (a *actor) Left(_ context.Context, by Access, c Comparison) ([]string, error) {
 	a.comparer = c
-	return a.left, a.step("Left")
+	return a.left, a.step("Left", by, c)
 }
 
-func (a *actor) Foreign(context.Context, Access, func(string) bool) ([]string, error) {
-	return nil, a.step("Foreign")
+func (a *actor) Foreign(_ context.Context, by Access, _ func(string) bool) ([]string, error) {
+	return nil, a.step("Foreign", by)
 }
 
-func (a *actor) Shelve(context.Context, Access, Shelved) error { return a.step("Shelve") }
-
-func (a *actor) Unshelve(context.Context, Access, Shelved) error { return a.step("Unshelve") }
-
-func (a *actor) Shelved(context.Context, Access, string, string) ([]Shelved, error) {
-	return a.shelved, a.step("Shelved")
+func (a *actor) Shelve(_ context.Context, by Access, one Shelved) error {
+	return a.step("Shelve", by, one)
 }
 
-func (a *actor) Identify(context.Context, Access) (Report, error) {
-	return a.report, a.step("Identify")
+func (a *actor) Unshelve(_ context.Context, by Access, one Shelved) error {
+	return a.step("Unshelve", by, one)
 }
 
-func (a *actor) Shows(context.Context, Access, string) (bool, error) { return false, a.step("Shows") }
+func (a *actor) Shelved(_ context.Context, by Access, namespace, mark string) ([]Shelved, error) {
+	return a.shelved, a.step("Shelved", by, namespace, mark)
+}
 
-func (a *actor) Appoint(_ context.Context, _ Access, w Account) (Credential, Report, error) {
+func (a *actor) Identify(_ context.Context, by Access) (Report, error) {
+	return a.report, a.step("Identify", by)
+}
+
+func (a *actor) Shows(_ context.Context, by Access, handle string) (bool, error) {
+	return false, a.step("Shows", by, handle)
+}
+
+func (a *actor) Appoint(_ context.Context, by Access, w Account) (Credential, Report, error) {
 	a.wished = w
-	return a.minted.Credential, a.report, a.step("Appoint")
+	return a.minted.Credential, a.report, a.step("Appoint", by, w)
 }
 
-func (a *actor) Reappoint(context.Context, Access) (Credential, Report, error) {
-	return a.minted.Credential, a.report, a.step("Reappoint")
+func (a *actor) Reappoint(_ context.Context, by Access) (Credential, Report, error) {
+	return a.minted.Credential, a.report, a.step("Reappoint", by)
 }
 
 // keysInMemory is a key store.
 type keysInMemory struct {
+	*steps
 	held  map[secret.Ref]held
 	fails error // of a key that is asked for
 }
@@ -463,6 +497,7 @@ func (k *keysInMemory) Name() string { return "memory" }
 func (k *keysInMemory) Put(_ context.Context, owner secret.Owner, key *secret.Key) (secret.Ref, error) {
 	ref := secret.Ref(fmt.Sprint("key ", len(k.held)))
 	k.held[ref] = held{secret.Held{Owner: owner, Ref: ref}, key.Encode()}
+	k.note("put " + came.Show(owner) + " as " + string(ref))
 	return ref, nil
 }
 
@@ -479,12 +514,13 @@ func (k *keysInMemory) Get(_ context.Context, ref secret.Ref) (*secret.Key, erro
 
 func (k *keysInMemory) Delete(_ context.Context, ref secret.Ref) (secret.Erasure, error) {
 	k.held[ref] = held{}
+	k.note("destroy " + string(ref))
 	return secret.Shredded, nil
 }
 
 func (k *keysInMemory) List(_ context.Context, id string) (all []secret.Held, _ error) {
-	for _, one := range k.held {
-		if one.key != nil && (id == "" || id == one.Owner.ID) {
+	for _, ref := range slices.Sorted(maps.Keys(k.held)) {
+		if one := k.held[ref]; one.key != nil && (id == "" || id == one.Owner.ID) {
 			all = append(all, one.Held)
 		}
 	}
@@ -512,10 +548,10 @@ const leaseID = "1c0a7f9e-3c0e-4a54-9a0c-0d6a2c9f7b22"
 
 func newStage(t *testing.T) *stage {
 	t.Helper()
-	keys := &keysInMemory{held: map[secret.Ref]held{}}
+	s := &steps{fails: map[string]error{}, during: map[string]func(){}}
+	keys := &keysInMemory{steps: s, held: map[secret.Ref]held{}}
 	var err error
 	now := clock.New(time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC))
-	s := &steps{fails: map[string]error{}, during: map[string]func(){}}
 	st := &stage{
 		steps: s, clock: now, log: &bytes.Buffer{}, denies: map[policy.Action]bool{}, stored: keys,
 		tape: &tape{steps: s, vims: map[string]VIM{}, leases: map[string]Lease{}},
@@ -526,6 +562,7 @@ func newStage(t *testing.T) *stage {
 	st.Broker, err = New(Options{
 		Store: st.tape, Keys: []secret.KeyStore{keys}, Drivers: []Driver{st.actor}, Now: now.Now, Terms: DefaultTerms(),
 		Policy: deciding(func(r policy.Request) policy.Decision {
+			s.note(came.Call("ask", r))
 			s.mu.Lock()
 			defer s.mu.Unlock()
 			st.asked = append(st.asked, r)
@@ -563,6 +600,6 @@ func (s *stage) put() {
 		panic(err)
 	}
 	s.tape.vims, s.tape.leases = map[string]VIM{s.v.ID: s.v}, map[string]Lease{s.l.ID: s.l}
-	s.tape.entries, s.taken, s.asked, s.fails = nil, nil, nil, map[string]error{}
+	s.tape.entries, s.taken, s.asked, s.said, s.fails = nil, nil, nil, nil, map[string]error{}
 	s.log.Reset()
 }

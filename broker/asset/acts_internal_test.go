@@ -1,6 +1,7 @@
 package asset
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,6 +18,7 @@ import (
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
 	"github.com/vimbroker/vimbroker/policy/egress"
+	"github.com/vimbroker/vimbroker/test/came"
 	"github.com/vimbroker/vimbroker/test/fake"
 	"github.com/vimbroker/vimbroker/test/testlog"
 )
@@ -31,18 +33,20 @@ type books struct {
 	denies policy.Action
 	owns   bool // no lease is needed
 	log    strings.Builder
+	said   []string // each step with what it was given, and what came of it
 }
 
 var errStep = errors.New("the step fails")
 
-func (b *books) step(name string) error {
+func (b *books) step(name string, given ...any) error {
+	b.said = append(b.said, came.Call(name, given...))
 	return fake.Step(&b.taken, b.fails, name)
 }
 
-func (b *books) Append(context.Context, audit.Entry) error { return b.step("Append") }
+func (b *books) Append(_ context.Context, e audit.Entry) error { return b.step("Append", e) }
 
-func (b *books) CreateAsset(_ context.Context, l Asset, _ int, _ audit.Entry) error {
-	if err := b.step("CreateAsset"); err != nil {
+func (b *books) CreateAsset(_ context.Context, l Asset, most int, e audit.Entry) error {
+	if err := b.step("CreateAsset", l, most, e); err != nil {
 		return err
 	}
 	b.all[l.ID] = l
@@ -50,7 +54,7 @@ func (b *books) CreateAsset(_ context.Context, l Asset, _ int, _ audit.Entry) er
 }
 
 func (b *books) Asset(_ context.Context, id string) (Asset, error) {
-	if err := b.step("Asset"); err != nil {
+	if err := b.step("Asset", id); err != nil {
 		return Asset{}, err
 	}
 	if l, there := b.all[id]; there {
@@ -65,78 +69,92 @@ func (b *books) Assets(_ context.Context, f Filter) (all []Asset, _ string, _ er
 			all = append(all, l)
 		}
 	}
-	return all, "", b.step("Assets")
+	return all, "", b.step("Assets", f)
 }
 
-func (b *books) AssetUses(context.Context, string, int) ([]Use, int, error) {
-	return nil, 0, b.step("AssetUses")
+func (b *books) AssetUses(_ context.Context, id string, most int) ([]Use, int, error) {
+	return nil, 0, b.step("AssetUses", id, most)
 }
 
-func (b *books) UpdateAsset(_ context.Context, id string, change func(*Asset, []Use, int) error, _ audit.Entry) (Asset, error) {
+func (b *books) UpdateAsset(_ context.Context, id string, change func(*Asset, []Use, int) error, e audit.Entry) (Asset, error) {
 	l := b.all[id]
-	if err := b.step("UpdateAsset"); err != nil {
+	if err := b.step("UpdateAsset", id); err != nil {
 		return l, err
 	}
+	was := l
 	if err := change(&l, slices.Repeat([]Use{{Instance: "i"}}, b.uses), b.uses); err != nil {
+		b.said = append(b.said, fmt.Sprintf("  not changed: %v", err))
 		return l, err
 	}
+	b.said = append(append(b.said, came.Changes(was, l)...), came.Call("  entry", e))
 	b.all[id] = l
 	return l, nil
 }
 
-func (b *books) DeleteAsset(_ context.Context, id string, _ audit.Entry) error {
+func (b *books) DeleteAsset(_ context.Context, id string, e audit.Entry) error {
 	delete(b.all, id)
-	return b.step("DeleteAsset")
+	return b.step("DeleteAsset", id, e)
 }
 
-func (b *books) UnsettledAssets(_ context.Context, _ time.Time, _ int) (all []Asset, _ error) {
-	return slices.Collect(maps.Values(b.all)), b.step("UnsettledAssets")
+func (b *books) UnsettledAssets(_ context.Context, before time.Time, most int) (all []Asset, _ error) {
+	return slices.Collect(maps.Values(b.all)), b.step("UnsettledAssets", before, most)
 }
 
-func (b *books) VIM(context.Context, policy.Principal, string) (broker.VIM, error) {
-	return broker.VIM{ID: "v", Name: "nfv1", Project: "p", Type: "openstack", Current: broker.Generation{Target: broker.Target{Namespace: "ns"}}}, b.step("VIM")
+func (b *books) VIM(_ context.Context, p policy.Principal, ref string) (broker.VIM, error) {
+	return broker.VIM{ID: "v", Name: "nfv1", Project: "p", Type: "openstack", Current: broker.Generation{Target: broker.Target{Namespace: "ns"}}}, b.step("VIM", p, ref)
 }
 
-func (b *books) IssueLease(context.Context, policy.Principal, broker.LeaseRequest) (broker.Lease, clientconfig.Config, error) {
-	return broker.Lease{}, clientconfig.Config{}, b.step("IssueLease")
+func (b *books) IssueLease(_ context.Context, p policy.Principal, r broker.LeaseRequest) (broker.Lease, clientconfig.Config, error) {
+	return broker.Lease{}, clientconfig.Config{}, b.step("IssueLease", p, r)
 }
 
-func (b *books) EndOperation(context.Context, string, ...string) error { return b.step("EndOperation") }
+func (b *books) EndOperation(_ context.Context, operation string, vims ...string) error {
+	return b.step("EndOperation", operation, vims)
+}
 
-func (b *books) Lease(Asset) (broker.LeaseRequest, error) {
+func (b *books) Lease(l Asset) (broker.LeaseRequest, error) {
 	if b.owns {
-		return broker.LeaseRequest{}, b.step("Lease")
+		return broker.LeaseRequest{}, b.step("Lease", l)
 	}
-	return broker.LeaseRequest{Purpose: "network"}, b.step("Lease")
+	return broker.LeaseRequest{Purpose: "network"}, b.step("Lease", l)
 }
 
-func (b *books) Make(context.Context, Connection, Asset) (Made, error) {
-	return Made{Network: "made"}, b.step("Make")
+func (b *books) Make(_ context.Context, to Connection, l Asset) (Made, error) {
+	return Made{Network: "made"}, b.step("Make", to, l)
 }
 
-func (b *books) Remove(context.Context, Connection, Asset) error { return b.step("Remove") }
+func (b *books) Remove(_ context.Context, to Connection, l Asset) error {
+	return b.step("Remove", to, l)
+}
 
-func (b *books) Ports(context.Context, Connection, Asset, string, []string, bool) ([]Port, error) {
-	return []Port{{Name: "port"}}, b.step("Ports")
+func (b *books) Ports(_ context.Context, to Connection, l Asset, instance string, names []string, keep bool) ([]Port, error) {
+	return []Port{{Name: "port"}}, b.step("Ports", to, l, instance, names, keep)
 }
 
 func (b *books) Decide(r policy.Request) policy.Decision {
+	b.said = append(b.said, came.Call("ask", r))
 	return policy.Decision{Allowed: r.Action != b.denies}
 }
 
 const linkID, networkID = "1c0a7f9e-3c0e-4a54-9a0c-0d6a2c9f7b22", "2c0a7f9e-3c0e-4a54-9a0c-0d6a2c9f7b33"
 
+func now() time.Time { return time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC) }
+
+// came adds a case to the record of its test.
+func (b *books) came(t *testing.T, what, answer string) {
+	came.Of(t, map[string]string{linkID: "link", networkID: "network"}).Add(what, answer, append(b.said, came.Logged(b.log.String())...))
+}
+
 // newBooks has one link that is ready.
 func newBooks(t *testing.T) (*books, *Assets) {
 	b := &books{fails: map[string]error{}}
-	now := time.Now()
 	b.all = map[string]Asset{linkID: {
 		Kind: policy.KindLink, ID: linkID, Project: "p", Name: "sgi", VIM: "v", VIMName: "nfv1", VIMType: "openstack", State: Ready, Revision: 1,
 	}}
 	return b, New(Options{
 		Store: b, Leaser: b, Drivers: map[On]Driver{{policy.KindLink, "openstack"}: b, {policy.KindVolume, "openstack"}: b},
-		Guard: &audit.Guard{Policy: b, Sink: b, Now: time.Now}, Egress: func(string) *egress.Rules { return nil },
-		Log: testlog.To(t, slog.NewTextHandler(&b.log, nil)), Now: func() time.Time { return now },
+		Guard: &audit.Guard{Policy: b, Sink: b, Now: now}, Egress: func(string) *egress.Rules { return nil },
+		Log: testlog.To(t, slog.NewTextHandler(&b.log, nil)), Now: now,
 	})
 }
 
@@ -221,7 +239,9 @@ func TestAStepThatFailsEndsTheActOnAnAsset(t *testing.T) {
 			if step != "" {
 				b.fails[step] = errStep
 			}
-			return b, c.do(t.Context(), s)
+			err := c.do(t.Context(), s)
+			b.came(t, what+", "+cmp.Or(step, "nothing")+" fails", fmt.Sprint(err))
+			return b, err
 		}
 		if b, err := run(""); err != nil {
 			t.Errorf("%s: %v, after %q", what, err, b.taken)
@@ -300,7 +320,7 @@ func TestWhatComesOfActsOnAssets(t *testing.T) {
 		{"asked for again", nil, again(nil), "true false <nil>"},
 		{"asked for as another", nil, again(func(r *Request) { r.Spec.MTU = 1500 }), "false false conflict name"},
 		{"asked for while it is removed", state(Removing), again(nil), "false false conflict name"},
-		{"asked for while somebody makes it", func(_ *books, l *Asset) { l.State, l.Since = Making, time.Now() }, again(nil), "false false temporarily unavailable"},
+		{"asked for while somebody makes it", func(_ *books, l *Asset) { l.State, l.Since = Making, now() }, again(nil), "false false temporarily unavailable"},
 		{"asked for as what another is", nil, again(func(r *Request) { r.Name, r.Existing = "other", "net" }), "false false conflict existing"},
 		{"a claim that is there already", nil, func(ctx context.Context, b *books, s *Assets) string {
 			l, made, err := s.Create(ctx, person, Request{Kind: policy.KindVolume, Name: "data", VIM: "nfv1", Existing: "claim"})
@@ -332,7 +352,7 @@ func TestWhatComesOfActsOnAssets(t *testing.T) {
 		}, remove(false), "0 true the step fails"},
 		{"deleting by force what does not answer", fails("Remove", &broker.Error{Kind: broker.ErrUnreachable}), remove(true), "0 false <nil>"},
 		{"deleting by force what others are on", fails("Remove", &broker.Error{Kind: broker.ErrConflict}), remove(true), "0 true conflict"},
-		{"deleting while somebody removes it", func(_ *books, l *Asset) { l.State, l.Since = Removing, time.Now() }, remove(false), "0 true temporarily unavailable"},
+		{"deleting while somebody removes it", func(_ *books, l *Asset) { l.State, l.Since = Removing, now() }, remove(false), "0 true temporarily unavailable"},
 		{"lending", nil, lend(policy.KindLink, linkID, cloud), "true, , <nil>"},
 		{"lending by its name", nil, lend(policy.KindLink, "sgi", cloud), "true, , <nil>"},
 		{"lending on the second VIM", func(_ *books, l *Asset) { l.VIM = "w" }, lend(policy.KindLink, linkID, cloud, other), "true, , <nil>"},
@@ -375,9 +395,11 @@ func TestWhatComesOfActsOnAssets(t *testing.T) {
 			c.given(b, &l)
 			b.all[linkID] = l
 		}
-		if got := c.do(t.Context(), b, s); got != c.want {
+		got := c.do(t.Context(), b, s)
+		if got != c.want {
 			t.Errorf("%s: %s, want %s, after %q", c.what, got, c.want, b.taken)
 		}
+		b.came(t, c.what, got)
 	}
 }
 

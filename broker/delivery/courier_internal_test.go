@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/policy/audit"
 	"github.com/vimbroker/vimbroker/policy/audit/tree"
+	"github.com/vimbroker/vimbroker/test/came"
 	"github.com/vimbroker/vimbroker/test/fake"
 	"github.com/vimbroker/vimbroker/test/testlog"
 )
@@ -26,35 +28,38 @@ type books struct {
 	fails   map[string]error
 	taken   []string
 	sent    int
+	log     strings.Builder
+	said    []string // each step with what it was given
 }
 
-func (b *books) step(name string) error {
+func (b *books) step(name string, given ...any) error {
+	b.said = append(b.said, came.Call(name, given...))
 	return fake.Step(&b.taken, b.fails, name)
 }
 
 func (b *books) EntriesAfter(_ context.Context, seq int64, most int) ([]audit.Entry, error) {
 	from := min(int(seq), len(b.entries))
-	return b.entries[from:min(from+most, len(b.entries))], b.step("EntriesAfter")
+	return b.entries[from:min(from+most, len(b.entries))], b.step("EntriesAfter", seq, most)
 }
 
 func (b *books) Cursors(context.Context) ([]Cursor, error) { return b.cursors, b.step("Cursors") }
 
-func (b *books) BeginCursor(_ context.Context, sink string, _ audit.Entry) error {
+func (b *books) BeginCursor(_ context.Context, sink string, e audit.Entry) error {
 	if b.keeps {
 		b.cursors = append(b.cursors, Cursor{Sink: sink})
 	}
-	return b.step("BeginCursor")
+	return b.step("BeginCursor", sink, e)
 }
 
-func (b *books) MoveCursor(_ context.Context, _, to Cursor) error {
-	if err := b.step("MoveCursor"); err != nil {
+func (b *books) MoveCursor(_ context.Context, from, to Cursor) error {
+	if err := b.step("MoveCursor", from, to); err != nil {
 		return err
 	}
 	b.cursors = []Cursor{to}
 	return nil
 }
 
-func (b *books) Append(context.Context, audit.Entry) error { return b.step("Append") }
+func (b *books) Append(_ context.Context, e audit.Entry) error { return b.step("Append", e) }
 
 func (b *books) Tree(context.Context) (tree.Head, error) {
 	return tree.Head{Size: int64(len(b.entries))}, b.step("Tree")
@@ -147,7 +152,7 @@ func TestWhatADeliveryBrings(t *testing.T) {
 		if c.given != nil {
 			c.given(b, &s)
 		}
-		courier := New(b, []Destination{s}, func() time.Time { return now }, testlog.Silent(t))
+		courier := New(b, []Destination{s}, func() time.Time { return now }, testlog.To(t, slog.NewTextHandler(&b.log, nil)))
 		err := c.do(courier, s)
 		at := Cursor{}
 		if len(b.cursors) > 0 {
@@ -156,6 +161,8 @@ func TestWhatADeliveryBrings(t *testing.T) {
 		if got := fmt.Sprint(b.sent, " ", at.Seq, " ", at.Skipped, " ", err); got != c.want {
 			t.Errorf("%s: %s, want %s, after %q", c.what, got, c.want, b.taken)
 		}
+		b.said = append(b.said, came.Logged(b.log.String())...)
+		came.Of(t, nil).Add(c.what, fmt.Sprint(err), append(b.said, came.Call("trouble", courier.trouble["siem"].failures, courier.trouble["siem"].told)))
 	}
 	e := (&Courier{now: time.Now}).entry(Destination{Name: "s"}, audit.Done, "a", "1", "odd")
 	if len(e.Detail) != 1 || e.Detail["a"] != "1" {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
 	"github.com/vimbroker/vimbroker/policy/egress"
+	"github.com/vimbroker/vimbroker/test/came"
 	"github.com/vimbroker/vimbroker/test/fake"
 	"github.com/vimbroker/vimbroker/test/testlog"
 )
@@ -37,14 +39,17 @@ type books struct {
 	meantime func(*Grant)
 	lent     asset.Asset
 	wish     broker.LeaseRequest
+	log      strings.Builder
+	said     []string // each step with what it was given, and what came of it
 }
 
-func (b *books) step(name string) error {
+func (b *books) step(name string, given ...any) error {
+	b.said = append(b.said, came.Call(name, given...))
 	return fake.Step(&b.taken, b.fails, name)
 }
 
 func (b *books) find(step, id string) (Grant, error) {
-	if err := b.step(step); err != nil {
+	if err := b.step(step, id); err != nil {
 		return Grant{}, err
 	}
 	if g, there := b.all[id]; there {
@@ -55,91 +60,97 @@ func (b *books) find(step, id string) (Grant, error) {
 
 func (b *books) VNFGrant(_ context.Context, id string) (Grant, error) { return b.find("VNFGrant", id) }
 
-func (b *books) VNFGrantOf(context.Context, string, string) (Grant, error) {
+func (b *books) VNFGrantOf(_ context.Context, client, operation string) (Grant, error) {
+	b.said = append(b.said, came.Call("of", client, operation))
 	return b.find("VNFGrantOf", "g")
 }
 
-func (b *books) HoldingVNFGrant(context.Context, string, string) (Grant, error) {
+func (b *books) HoldingVNFGrant(_ context.Context, client, instance string) (Grant, error) {
+	b.said = append(b.said, came.Call("held", client, instance))
 	return b.find("HoldingVNFGrant", "held")
 }
 
-func (b *books) DueVNFGrants(context.Context, time.Time, int, int) ([]Grant, error) {
-	return []Grant{b.all["g"]}, b.step("DueVNFGrants")
+func (b *books) DueVNFGrants(_ context.Context, now time.Time, each, most int) ([]Grant, error) {
+	return []Grant{b.all["g"]}, b.step("DueVNFGrants", now, each, most)
 }
 
 func (b *books) NoteVNFGrant(_ context.Context, g Grant, next time.Time) error {
 	now := b.all[g.ID]
 	now.LookAt = next
 	b.all[g.ID] = now
-	return b.step("NoteVNFGrant")
+	return b.step("NoteVNFGrant", g, next)
 }
 
-func (b *books) UpdateVNFGrant(_ context.Context, id string, change func(*Grant) error, _ audit.Entry) (Grant, error) {
+func (b *books) UpdateVNFGrant(_ context.Context, id string, change func(*Grant) error, e audit.Entry) (Grant, error) {
 	g := b.all[id]
-	if err := b.step("UpdateVNFGrant"); err != nil {
+	if err := b.step("UpdateVNFGrant", id); err != nil {
 		return Grant{}, err
 	}
 	if b.meantime != nil {
 		b.meantime(&g)
 	}
+	was := g
 	if err := change(&g); err != nil {
+		b.said = append(b.said, fmt.Sprintf("  not changed: %v", err))
 		return Grant{}, err
 	}
+	b.said = append(append(b.said, came.Changes(was, g)...), came.Call("  entry", e))
 	b.all[id] = g
 	return g, nil
 }
 
-func (b *books) ForgetVNFGrants(_ context.Context, _ string, _ time.Time, most int) (int, error) {
+func (b *books) ForgetVNFGrants(_ context.Context, client string, before time.Time, most int) (int, error) {
 	n := min(b.left, most)
 	b.left -= n
-	return n, b.step("ForgetVNFGrants")
+	return n, b.step("ForgetVNFGrants", client, before, most)
 }
 
-func (b *books) Append(context.Context, audit.Entry) error { return b.step("Append") }
+func (b *books) Append(_ context.Context, e audit.Entry) error { return b.step("Append", e) }
 
-func (b *books) CreateVNFGrant(_ context.Context, g Grant, _ int, _ audit.Entry) error {
-	if err := b.step("CreateVNFGrant"); err != nil {
+func (b *books) CreateVNFGrant(_ context.Context, g Grant, most int, e audit.Entry) error {
+	if err := b.step("CreateVNFGrant", g, most, e); err != nil {
 		return err
 	}
 	b.all[g.ID] = g
 	return nil
 }
 
-func (b *books) VNFGrantRecords(context.Context, Filter) ([]Record, string, error) {
-	return nil, "", b.step("VNFGrantRecords")
+func (b *books) VNFGrantRecords(_ context.Context, f Filter) ([]Record, string, error) {
+	return nil, "", b.step("VNFGrantRecords", f)
 }
 
-func (b *books) IssueLease(_ context.Context, _ policy.Principal, r broker.LeaseRequest) (broker.Lease, clientconfig.Config, error) {
+func (b *books) IssueLease(_ context.Context, p policy.Principal, r broker.LeaseRequest) (broker.Lease, clientconfig.Config, error) {
 	b.wish = r
-	return broker.Lease{ID: "lease", VIM: "v"}, clientconfig.Config{}, b.step("IssueLease")
+	return broker.Lease{ID: "lease", VIM: "v"}, clientconfig.Config{}, b.step("IssueLease", p, r)
 }
 
-func (b *books) EndLeases(_ context.Context, _ policy.Principal, s broker.LeaseSelector) error {
+func (b *books) EndLeases(_ context.Context, p policy.Principal, s broker.LeaseSelector) error {
 	b.selected = s
-	return b.step("EndLeases")
+	return b.step("EndLeases", p, s)
 }
 
-func (b *books) Ended(context.Context, string) (bool, broker.Reason, error) {
-	return b.ended, b.reason, b.step("Ended")
+func (b *books) Ended(_ context.Context, lease string) (bool, broker.Reason, error) {
+	return b.ended, b.reason, b.step("Ended", lease)
 }
 
-func (b *books) Replaceable(context.Context, string) (bool, error) {
-	return b.follows, b.step("Replaceable")
+func (b *books) Replaceable(_ context.Context, lease string) (bool, error) {
+	return b.follows, b.step("Replaceable", lease)
 }
 
-func (b *books) Acting(context.Context, policy.Principal) (oauth.Client, error) {
-	return oauth.Client{ID: "c", Project: "p"}, b.step("Acting")
+func (b *books) Acting(_ context.Context, p policy.Principal) (oauth.Client, error) {
+	return oauth.Client{ID: "c", Project: "p"}, b.step("Acting", p)
 }
 
-func (b *books) OperationState(context.Context, string, *egress.Rules) (string, error) {
-	return b.says, b.step("OperationState")
+func (b *books) OperationState(_ context.Context, url string, _ *egress.Rules) (string, error) {
+	return b.says, b.step("OperationState", url)
 }
 
-func (b *books) lend(context.Context, policy.Principal, policy.Kind, string, ...broker.VIM) (asset.Asset, error) {
-	return b.lent, b.step("Lend")
+func (b *books) lend(_ context.Context, p policy.Principal, kind policy.Kind, ref string, on ...broker.VIM) (asset.Asset, error) {
+	return b.lent, b.step("Lend", p, kind, ref, on)
 }
 
 func (b *books) Decide(r policy.Request) policy.Decision {
+	b.said = append(b.said, came.Call("ask", r))
 	return policy.Decision{Allowed: r.Action != b.denied}
 }
 
@@ -156,9 +167,14 @@ func newBooks(t *testing.T) (*books, *Grants) {
 		Placement: oauth.Placement{Profile: oauth.Token},
 	}}}
 	return b, New(Options{
-		Store: b, Leases: b, Clients: b, VNFM: b, Guard: &audit.Guard{Policy: b, Sink: b, Now: time.Now}, Lend: b.lend,
-		Egress: func(string) *egress.Rules { return nil }, Log: testlog.Silent(t), Now: func() time.Time { return start.Add(time.Minute) },
+		Store: b, Leases: b, Clients: b, VNFM: b, Guard: &audit.Guard{Policy: b, Sink: b, Now: func() time.Time { return start }}, Lend: b.lend,
+		Egress: func(string) *egress.Rules { return nil }, Log: testlog.To(t, slog.NewTextHandler(&b.log, nil)), Now: func() time.Time { return start.Add(time.Minute) },
 	})
+}
+
+// came adds a case to the record of its test.
+func (b *books) came(t *testing.T, what, answer string) {
+	came.Of(t, nil).Add(what, answer, append(b.said, came.Logged(b.log.String())...))
 }
 
 func told(err error) string {
@@ -192,9 +208,11 @@ func TestWhatAGrantIsMadeOf(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := g.create(t.Context(), one, act); !errors.Is(err, c.want) || (b.all["new"].ID != "") != (c.want == nil) {
+		err = g.create(t.Context(), one, act)
+		if !errors.Is(err, c.want) || (b.all["new"].ID != "") != (c.want == nil) {
 			t.Errorf("%s: %v, want %v", what, err, c.want)
 		}
+		b.came(t, what, fmt.Sprint(err))
 	}
 	// What an instance has is asked for, and its failure is the grant's.
 	b, g := newBooks(t)
@@ -438,6 +456,7 @@ func TestWhatBecomesOfGrants(t *testing.T) {
 		if got != c.want {
 			t.Errorf("%s: %s, want %s, after %q", c.what, got, c.want, b.taken)
 		}
+		b.came(t, c.what, got)
 	}
 }
 

@@ -75,6 +75,17 @@ func TestTextDecodesStringsOnlyAndErrorsQuoteNothing(t *testing.T) {
 	}
 }
 
+// Text that is no UTF-8 is taken from nobody.
+func TestTextIsUTF8(t *testing.T) {
+	for plain, want := range map[string]string{"bä": "", "b\xff": "secret must be valid UTF-8", "[secret]": `secret is the placeholder "[secret]", not a value`} {
+		text := secret.NewText("before")
+		err := text.UnmarshalText([]byte(plain))
+		if want == "" && (err != nil || text.Reveal() != plain) || want != "" && (err == nil || err.Error() != want || text.Reveal() != "before") {
+			t.Errorf("%q: %q, %v", plain, text.Reveal(), err)
+		}
+	}
+}
+
 var decoders = map[string]func([]byte, any) error{
 	"json": json.Unmarshal,
 	"yaml": yaml.Unmarshal,

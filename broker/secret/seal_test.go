@@ -2,6 +2,7 @@ package secret_test
 
 import (
 	"encoding/base64"
+	"encoding/binary"
 	"strings"
 	"testing"
 	"time"
@@ -207,9 +208,12 @@ func TestSealedAt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	raw[1] = 0x7f // a year that no one can spell
-	if at, err := secret.SealedAt(base64.URLEncoding.EncodeToString(raw)); err != secret.ErrUnopenable {
-		t.Errorf("SealedAt beyond the year 9999 = %v, %v, want ErrUnopenable", at, err)
+	last := time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC) // that anybody can spell
+	for at, want := range map[time.Time]error{last: nil, last.Add(time.Second): secret.ErrUnopenable} {
+		binary.BigEndian.PutUint64(raw[1:], uint64(at.Unix()))
+		if got, err := secret.SealedAt(base64.URLEncoding.EncodeToString(raw)); err != want || err == nil && got != at {
+			t.Errorf("SealedAt of %v = %v, %v", at, got, err)
+		}
 	}
 }
 

@@ -1,0 +1,19 @@
+package broker
+
+import (
+	"testing"
+
+	"github.com/vimbroker/vimbroker/test/came"
+)
+
+// note adds lines to what is said of a case.
+func (s *steps) note(lines ...string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.said = append(s.said, lines...)
+}
+
+// came adds a case to the record of its test.
+func (s *stage) came(t *testing.T, what, answer string) {
+	came.Of(t, map[string]string{vimID: "vim", leaseID: "lease"}).Add(what, answer, append(s.said, came.Logged(s.log.String())...))
+}
