@@ -101,6 +101,9 @@ func (b *books) UnsettledAssets(_ context.Context, before time.Time, most int) (
 }
 
 func (b *books) VIM(_ context.Context, p policy.Principal, ref string) (broker.VIM, error) {
+	if strings.HasPrefix(ref, "cluster") {
+		return broker.VIM{ID: "id of " + ref, Name: ref, Project: "p", Type: "kubernetes"}, b.step("VIM", p, ref)
+	}
 	return broker.VIM{ID: "v", Name: "nfv1", Project: "p", Type: "openstack", Current: broker.Generation{Target: broker.Target{Namespace: "ns"}}}, b.step("VIM", p, ref)
 }
 
@@ -400,6 +403,124 @@ func TestWhatComesOfActsOnAssets(t *testing.T) {
 			t.Errorf("%s: %s, want %s, after %q", c.what, got, c.want, b.taken)
 		}
 		b.came(t, c.what, got)
+	}
+}
+
+// What an asset is made of, who may make it, and what is left where it cannot be made.
+func TestWhatIsMadeOfARequest(t *testing.T) {
+	link := Request{Kind: policy.KindLink, Name: "new", VIM: "nfv1"}
+	with := func(change func(*Request)) Request {
+		r := link
+		change(&r)
+		return r
+	}
+	spans := func(to ...string) Request {
+		return with(func(r *Request) {
+			for _, vim := range to {
+				r.Spans = append(r.Spans, spec.Span{VIM: vim, Physical: "physnet1", Interface: "bond0"})
+			}
+		})
+	}
+	fails := func(steps map[string]error) func(*books) { return func(b *books) { b.fails = steps } }
+	denies := func(a policy.Action) func(*books) { return func(b *books) { b.denies = a } }
+	kind := func(k error) error { return &broker.Error{Kind: k, Detail: "why"} }
+	for _, c := range []struct {
+		what  string
+		given func(*books)
+		ask   Request
+		want  string // made, left, the error
+	}{
+		{"a link", nil, link, "true true <nil>"},
+		{"a volume", nil, with(func(r *Request) { r.Kind = policy.KindVolume }), "true true <nil>"},
+		{"a volume in a namespace", nil, with(func(r *Request) { r.Kind, r.Volume.Namespace = policy.KindVolume, "mine" }), "true true <nil>"},
+		{"for an instance", nil, with(func(r *Request) { r.Maker = "i" }), "true true <nil>"},
+		{"for another project", nil, with(func(r *Request) { r.Project = "q" }), "true true <nil>"},
+		{"without a name", nil, with(func(r *Request) { r.Name = "" }), "false false invalid name"},
+		{"without the right to", denies(policy.LinkCreate), link, "false false denied"},
+		{"shared with all", nil, with(func(r *Request) { r.Shared = true }), "true true <nil>"},
+		{"shared with all, without the right to adopt", denies(policy.LinkAdopt), with(func(r *Request) { r.Shared = true }), "true true <nil>"},
+		{"shared with one", nil, with(func(r *Request) { r.SharedWith = []string{"q"} }), "true true <nil>"},
+		{"that is there", denies(policy.LinkAdopt), with(func(r *Request) { r.Existing = networkID }), "false false denied existing.networkId"},
+		{"that spans", nil, spans("cluster1", "cluster2"), "true true <nil>"},
+		{"that spans, without the right to", denies(policy.LinkAdopt), spans("cluster1"), "false false denied spans"},
+		{"that spans to a cluster twice", nil, spans("cluster1", "cluster1"), "false false invalid spans.vim"},
+		{"that spans to a cloud", nil, spans("nfv1"), "false false invalid spans.vim"},
+		{"that spans to what is unread", fails(map[string]error{"VIM 2": errStep}), spans("cluster1"), "false false the step fails"},
+		{"on a type that has none", nil, with(func(r *Request) { r.VIM = "cluster" }), "false false not supported vim"},
+		{"that the driver cannot make", fails(map[string]error{"Lease": kind(broker.ErrInvalid)}), link, "false false invalid"},
+		{"that the VIM has none of", fails(map[string]error{"Make": kind(broker.ErrUnsupported)}), link, "true false not supported"},
+		{"that the VIM refuses", fails(map[string]error{"Make": kind(broker.ErrForbidden)}), link, "true false credential lacks rights on the VIM"},
+		{"that the VIM refuses, and something stays", fails(map[string]error{"Make": kind(broker.ErrForbidden), "Remove": errStep}), link, "true true credential lacks rights on the VIM"},
+		{"that is not noted", fails(map[string]error{"Make": kind(broker.ErrUnreachable), "UpdateAsset": errStep}), link, "true true VIM unreachable"},
+		{"that is not forgotten", fails(map[string]error{"IssueLease": kind(broker.ErrDenied), "UpdateAsset": errStep}), link, "true true denied"},
+		{"without a lease", fails(map[string]error{"IssueLease": kind(broker.ErrDenied)}), link, "true false denied"},
+		{"whose lease is not ended", fails(map[string]error{"EndOperation": errStep}), link, "true true the step fails"},
+	} {
+		b, s := newBooks(t)
+		s.PerProject = 9
+		delete(b.all, linkID)
+		if c.given != nil {
+			c.given(b)
+		}
+		_, made, err := s.Create(t.Context(), person, c.ask)
+		if got := fmt.Sprint(made, len(b.all) > 0, " ", outcome(err)); got != c.want {
+			t.Errorf("%s: %s, want %s, after %q", c.what, got, c.want, b.taken)
+		}
+		b.came(t, c.what, fmt.Sprint(err))
+	}
+}
+
+// What is listed, what a pass does with what is unsettled, and what a deletion by force leaves.
+func TestWhatIsListedAndSettled(t *testing.T) {
+	for what, c := range map[string]struct {
+		given func(*books, *Asset)
+		do    func(context.Context, *Assets) error
+		want  string
+	}{
+		"a list": {nil, func(ctx context.Context, s *Assets) error {
+			all, _, err := s.List(ctx, person, policy.KindLink, broker.Page{Size: 3})
+			if len(all) != 1 {
+				return fmt.Errorf("%d are listed", len(all))
+			}
+			return err
+		}, "<nil>"},
+		"a list without the right to": {func(b *books, _ *Asset) { b.denies = policy.LinkShow }, func(ctx context.Context, s *Assets) error {
+			_, _, err := s.List(ctx, person, policy.KindLink, broker.Page{})
+			return err
+		}, "denied"},
+		"a pass": {func(_ *books, l *Asset) { l.State = Removing }, func(ctx context.Context, s *Assets) error {
+			return s.Passes()[0].Run(ctx)
+		}, "<nil>"},
+		"a pass that cannot settle": {func(b *books, l *Asset) { l.State, b.fails["Remove"] = Removing, errStep }, func(ctx context.Context, s *Assets) error {
+			return s.Passes()[0].Run(ctx)
+		}, "<nil>"},
+		"a pass while somebody is at it": {func(_ *books, l *Asset) { l.State, l.Since = Removing, now().Add(-claimFor) }, func(ctx context.Context, s *Assets) error {
+			return s.Passes()[0].Run(ctx)
+		}, "<nil>"},
+		"a pass just after somebody was at it": {func(_ *books, l *Asset) { l.State, l.Since = Removing, now().Add(-claimFor-1) }, func(ctx context.Context, s *Assets) error {
+			return s.Passes()[0].Run(ctx)
+		}, "<nil>"},
+		"a pass without the right to": {func(b *books, l *Asset) { l.State, b.denies = Making, policy.LinkCreate }, func(ctx context.Context, s *Assets) error {
+			return s.Passes()[0].Run(ctx)
+		}, "<nil>"},
+		"by force, where it stays": {func(b *books, _ *Asset) { b.fails["Remove"] = errStep }, func(ctx context.Context, s *Assets) error {
+			_, _, err := s.Delete(ctx, person, policy.KindLink, "sgi", true)
+			return err
+		}, "<nil>"},
+		"shown as another kind": {nil, func(ctx context.Context, s *Assets) error {
+			_, _, _, err := s.Show(ctx, person, policy.KindVolume, linkID)
+			return err
+		}, "not found"},
+	} {
+		b, s := newBooks(t)
+		if l := b.all[linkID]; c.given != nil {
+			c.given(b, &l)
+			b.all[linkID] = l
+		}
+		if got := outcome(c.do(t.Context(), s)); got != c.want {
+			t.Errorf("%s: %s, want %s, after %q", what, got, c.want, b.taken)
+		}
+		b.came(t, what, c.want)
 	}
 }
 

@@ -478,3 +478,29 @@ func TestAClusterOfArgoCD(t *testing.T) {
 		}
 	}
 }
+
+// TestWhoseDirectoryItIs is read from a name of the form that a process makes, and from no other.
+func TestWhoseDirectoryItIs(t *testing.T) {
+	const most = "18446744073709551615"
+	for name, want := range map[string]process{
+		"0123456789ab-1-0-x": {"0123456789ab", 1, 0}, "0123456789ab-9999999999-" + most + "-0z": {"0123456789ab", 9999999999, 1<<64 - 1},
+		"0123456789ab-1-18446744073709551616-x": {}, "0123456789ab-0-1-x": {}, "0123456789ab-01-1-x": {}, "0123456789a-1-1-x": {},
+		"0123456789ab-1-1-": {}, "0123456789ab-1-1-X": {}, "0123456789ab-1-1-x/y": {}, "x0123456789ab-1-1-x": {}, "0123456789AB-1-1-x": {}, "": {},
+	} {
+		if got, is := parseProcess(name); got != want || is != (want != process{}) {
+			t.Errorf("%q: %+v, %t, want %+v", name, got, is, want)
+		}
+	}
+	me, err := self()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, is := parseProcess(me.directoryName()); got != me || !is || me.dead(me.boot) || !me.dead("another boot") {
+		t.Errorf("this process has directories of %+v, which is dead: %t", got, me.dead(me.boot))
+	}
+	earlier := me
+	earlier.start--
+	if !earlier.dead(me.boot) || !(process{me.boot, 1 << 30, 1}).dead(me.boot) {
+		t.Error("a process with the pid of this one, or with one of nobody, lives")
+	}
+}

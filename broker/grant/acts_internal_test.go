@@ -18,6 +18,7 @@ import (
 	"github.com/vimbroker/vimbroker/policy/egress"
 	"github.com/vimbroker/vimbroker/test/came"
 	"github.com/vimbroker/vimbroker/test/fake"
+	"github.com/vimbroker/vimbroker/test/real/pki"
 	"github.com/vimbroker/vimbroker/test/testlog"
 )
 
@@ -39,6 +40,7 @@ type books struct {
 	meantime func(*Grant)
 	lent     asset.Asset
 	wish     broker.LeaseRequest
+	client   oauth.Client
 	log      strings.Builder
 	said     []string // each step with what it was given, and what came of it
 }
@@ -138,7 +140,7 @@ func (b *books) Replaceable(_ context.Context, lease string) (bool, error) {
 }
 
 func (b *books) Acting(_ context.Context, p policy.Principal) (oauth.Client, error) {
-	return oauth.Client{ID: "c", Project: "p"}, b.step("Acting", p)
+	return b.client, b.step("Acting", p)
 }
 
 func (b *books) OperationState(_ context.Context, url string, _ *egress.Rules) (string, error) {
@@ -161,7 +163,7 @@ var (
 
 // newBooks has one grant that was given: it lends a token of its own.
 func newBooks(t *testing.T) (*books, *Grants) {
-	b := &books{fails: map[string]error{}, all: map[string]Grant{"g": {
+	b := &books{client: oauth.Client{ID: "c", Project: "p", Name: "vnfm"}, fails: map[string]error{}, all: map[string]Grant{"g": {
 		ID: "g", Client: "c", Project: "p", Maker: "g", State: Granted, CreatedAt: start, DecidedAt: start,
 		Request:   GrantRequest{ID: "op", Type: "SCALE", Instance: "i", OperationURL: "https://vnfm/vnflcm/v1/vnf_lcm_op_occs/op"},
 		Placement: oauth.Placement{Profile: oauth.Token},
@@ -453,6 +455,137 @@ func TestWhatBecomesOfGrants(t *testing.T) {
 		}
 		got := c.do(t.Context(), b, g)
 		got = fmt.Sprint(got, "; ", b.all["g"].State, "; ", b.selected.Operation, b.selected.Instance)
+		if got != c.want {
+			t.Errorf("%s: %s, want %s, after %q", c.what, got, c.want, b.taken)
+		}
+		b.came(t, c.what, got)
+	}
+}
+
+// What is made of a request for a grant, and who is shown a grant: all that decides, by itself.
+func TestWhatComesOfARequest(t *testing.T) {
+	ask := GrantRequest{
+		ID: "op", Type: Instantiate, Instance: "i", VNFD: "d", OperationURL: "https://vnfm/vnflcm/v1/vnf_lcm_op_occs/op", InstanceURL: "https://vnfm/i",
+	}
+	scale := ask
+	scale.Type = "SCALE"
+	request := func(r GrantRequest) func(context.Context, *books, *Grants) string {
+		return func(ctx context.Context, b *books, g *Grants) string {
+			made, loan, err := g.Request(ctx, vnfm, r)
+			return fmt.Sprint(made.State, ", ", loan.Lease.ID, len(loan.Config.CACert) > 0, ", ", told(err))
+		}
+	}
+	show := func(p policy.Principal) func(context.Context, *books, *Grants) string {
+		return func(ctx context.Context, b *books, g *Grants) string {
+			const id = "1c0a7f9e-3c0e-4a54-9a0c-0d6a2c9f7b22"
+			one := b.all["g"]
+			one.ID, one.Maker = id, id
+			b.all[id] = one
+			found, loan, err := g.Grant(ctx, p, id)
+			return fmt.Sprint(found.State, ", ", loan.Lease.ID, ", ", told(err))
+		}
+	}
+	lends := func(profile oauth.Lending) func(*books, *Grants) {
+		return func(b *books, _ *Grants) { b.client.Placements[0].Profile = profile }
+	}
+	fetches := func(standing bool, ca func() string) func(*books, *Grants) {
+		return func(b *books, g *Grants) {
+			g.Standing, g.IssuerCA = standing, ca
+			b.client.Placements[0].Profile = oauth.OIDC
+		}
+	}
+	fails := func(step string, err error) func(*books, *Grants) {
+		return func(b *books, _ *Grants) { b.fails[step] = err }
+	}
+	again := func(change func(*Grant)) func(*books, *Grants) {
+		return func(b *books, g *Grants) {
+			delete(b.fails, "VNFGrantOf")
+			one := b.all["g"]
+			one.Request, one.State = ask, Deciding
+			one.Digest, _ = ask.digest("g")
+			change(&one)
+			b.all["g"] = one
+		}
+	}
+	holds := func(change func(*books, *Grant)) func(*books, *Grants) {
+		return func(b *books, _ *Grants) {
+			held := b.all["g"]
+			held.ID, held.Maker, held.Lease, held.VIM, held.Placement.VIM = "held", "held", "lease", "id of v", "v"
+			change(b, &held)
+			b.all["held"] = held
+		}
+	}
+	later := func(_ *books, g *Grants) { g.Later = true }
+	same := func(*books, *Grants) {}
+	ca, err := pki.NewCA("lab")
+	if err != nil {
+		t.Fatal(err)
+	}
+	bob := policy.Principal{Name: "client:b", Project: "p"}
+	for _, c := range []struct {
+		what  string
+		given func(*books, *Grants)
+		do    func(context.Context, *books, *Grants) string
+		want  string
+	}{
+		{"a request", same, request(ask), "granted, leasefalse, <nil>"},
+		{"a request that is decided later", later, request(ask), "deciding, false, <nil>"},
+		{"a request without the right to", func(b *books, _ *Grants) { b.denied = policy.GrantRequest }, request(ask), ", false, denied"},
+		{"a request of no operation", same, request(GrantRequest{Type: "SCALE", Instance: "i", VNFD: "d", OperationURL: ask.OperationURL, InstanceURL: ask.InstanceURL}), ", false, invalid vnfLcmOpOccId"},
+		{"a request of no client", fails("Acting", errStep), request(ask), ", false, the step fails"},
+		{"a request that no placement matches", func(b *books, _ *Grants) { b.client.Placements = nil }, request(ask), ", false, denied"},
+		{"a request, and what was before is unread", fails("VNFGrantOf", errStep), request(ask), ", false, the step fails"},
+		{"a request, unstored", fails("CreateVNFGrant", errStep), request(ask), ", false, the step fails"},
+		{"a request, and a lease is refused", fails("IssueLease", &broker.Error{Kind: broker.ErrDenied}), request(ask), ", false, denied"},
+		{"a request for a user", lends(oauth.User), request(ask), "granted, leasefalse, <nil>"},
+		{"a request for what is fetched, without an issuer", fetches(false, nil), request(ask), ", false, not supported"},
+		{"a request for what is fetched in plain", fetches(true, nil), request(ask), "granted, leasefalse, <nil>"},
+		{"a request for what is fetched at an authority", fetches(true, func() string { return string(ca.PEM) }), request(ask), "granted, leasetrue, <nil>"},
+		{"a request for what is fetched at no authority", fetches(true, func() string { return "" }), request(ask), ", false, not supported"},
+		{"a request at the same moment", func(b *books, g *Grants) {
+			again(func(*Grant) {})(b, g)
+			b.fails["VNFGrantOf 1"], b.fails["CreateVNFGrant"] = broker.ErrNotFound, broker.ErrExists
+		}, request(ask), "granted, leasefalse, <nil>"},
+		{"a request at the same moment, unread", func(b *books, g *Grants) {
+			b.fails["VNFGrantOf 1"], b.fails["CreateVNFGrant"] = broker.ErrNotFound, broker.ErrExists
+			delete(b.fails, "VNFGrantOf")
+			b.fails["VNFGrantOf 2"] = errStep
+		}, request(ask), ", false, the step fails"},
+		{"a request again", again(func(*Grant) {}), request(ask), "granted, leasefalse, <nil>"},
+		{"a request again, granted", again(func(g *Grant) { g.State = Granted }), request(ask), "granted, leasefalse, <nil>"},
+		{"a request again, refused", again(func(g *Grant) { g.State, g.Refusal = Refused, "why" }), request(ask), ", false, denied"},
+		{"another request", again(func(g *Grant) { g.Digest = "other" }), request(ask), ", false, conflict vnfLcmOpOccId"},
+		{"a request again that is decided later", func(b *books, g *Grants) { again(func(*Grant) {})(b, g); g.Later = true }, request(ask), "deciding, false, <nil>"},
+		{"a request again that was decided later", func(b *books, g *Grants) {
+			again(func(g *Grant) { g.State = Granted })(b, g)
+			g.Later = true
+		}, request(ask), "granted, leasefalse, <nil>"},
+		{"a request of an instance", holds(func(*books, *Grant) {}), request(scale), "granted, leasefalse, <nil>"},
+		{"a request of no instance", same, request(scale), "granted, leasefalse, <nil>"},
+		{"a request of an instance that is unread", fails("HoldingVNFGrant", errStep), request(scale), ", false, the step fails"},
+		{"a request of an instance whose lease has ended", holds(func(b *books, _ *Grant) { b.ended = true }), request(scale), "granted, leasefalse, <nil>"},
+		{"a request of an instance that was revoked", holds(func(b *books, _ *Grant) {
+			b.ended, b.reason, b.follows = true, broker.ReasonRequested, true
+		}), request(scale), "granted, leasefalse, <nil>"},
+		{"a request of an instance that lends a token", holds(func(b *books, g *Grant) {
+			b.ended, g.Placement.Profile = true, ""
+		}), request(scale), ", false, not supported"},
+
+		{"shown", func(b *books, _ *Grants) {}, show(vnfm), "granted, lease, <nil>"},
+		{"shown while it is decided", again(func(*Grant) {}), show(vnfm), "granted, lease, <nil>"},
+		{"shown to another", same, show(bob), ", , denied"},
+		{"shown without the right to", func(b *books, _ *Grants) { b.denied = policy.GrantShow }, show(vnfm), ", , not found"},
+		{"shown, unread", fails("VNFGrant", errStep), show(vnfm), ", , the step fails"},
+		{"shown, unrecorded", fails("Append", errStep), show(vnfm), ", , temporarily unavailable"},
+	} {
+		b, g := newBooks(t)
+		b.client.Placements = []oauth.Placement{{VIM: "v", Role: "edit", TTL: time.Hour, Profile: oauth.Token}}
+		b.fails["VNFGrantOf"], b.fails["HoldingVNFGrant"] = broker.ErrNotFound, broker.ErrNotFound
+		if strings.Contains(c.what, "an instance") {
+			delete(b.fails, "HoldingVNFGrant")
+		}
+		c.given(b, g)
+		got := c.do(t.Context(), b, g)
 		if got != c.want {
 			t.Errorf("%s: %s, want %s, after %q", c.what, got, c.want, b.taken)
 		}
