@@ -13,7 +13,9 @@ func (s *steps) note(lines ...string) {
 	s.said = append(s.said, lines...)
 }
 
+var ids = map[string]string{vimID: "vim", leaseID: "lease"}
+
 // came adds a case to the record of its test.
 func (s *stage) came(t *testing.T, what, answer string) {
-	came.Of(t, map[string]string{vimID: "vim", leaseID: "lease"}).Add(what, answer, append(s.said, came.Logged(s.log.String())...))
+	came.Of(t, ids).Add(what, answer, append(s.said, came.Logged(s.log.String())...))
 }

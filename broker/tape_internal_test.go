@@ -94,6 +94,26 @@ func (t *tape) VIM(_ context.Context, id string) (VIM, error) {
 	return VIM{}, vimNotFound()
 }
 
+func (t *tape) CreateVIM(_ context.Context, v VIM, most int, e audit.Entry) error {
+	if err := t.step("CreateVIM", v, most, e); err != nil {
+		return err
+	}
+	t.vims[v.ID] = v
+	return nil
+}
+
+func (t *tape) VIMByKey(_ context.Context, principal, key string) (VIM, error) {
+	if err := t.step("VIMByKey", principal, key); err != nil {
+		return VIM{}, err
+	}
+	for _, v := range t.vims {
+		if v.IdempotencyKey == key {
+			return v, nil
+		}
+	}
+	return VIM{}, vimNotFound()
+}
+
 func (t *tape) VIMs(_ context.Context, f VIMFilter) (all []VIM, _ string, _ error) {
 	for _, id := range slices.Sorted(maps.Keys(t.vims)) {
 		if v := t.vims[id]; f.State == "" || f.State == v.State {

@@ -86,7 +86,7 @@ func cases(text string) map[string][]string {
 
 // Add adds a case, what it answered, and the lines of what came of it.
 func (r *Record) Add(what, answer string, lines []string) {
-	text := strings.TrimSuffix(strings.Join(append([]string{"== " + what + ": " + answer}, lines...), "\n"), "\n")
+	text := strings.TrimSuffix(strings.Join(append([]string{strings.TrimSuffix("== "+what+": "+answer, ": ")}, lines...), "\n"), "\n")
 	r.cases = append(r.cases, r.plain(text))
 }
 
