@@ -62,6 +62,20 @@ func leases() []situation {
 		lease("another's", func(_ *stage, l *Lease) { l.Project, l.Principal = "q", "bob" }),
 		lease("one on another's VIM", func(s *stage, l *Lease) { s.v.Project, l.VIMProject = "q", "q" }),
 		lease("one of a type that is not served", func(_ *stage, l *Lease) { l.VIMType = "b" }),
+		lease("one that was revoked, and is listed", func(s *stage, l *Lease) {
+			l.State, l.RevokedAt, l.UID = LeaseRevoked, s.clock.Now(), "uid"
+			s.actor.listed = []Upstream{{Handle: l.Handle, Lease: l.ID}}
+		}),
+		lease("one that is being revoked on a VIM that did not answer", func(s *stage, l *Lease) {
+			l.State, s.v.Health.Status, s.v.Health.Message = LeaseRevoking, HealthUnreachable, "it does not answer"
+		}),
+		lease("one whose holder had no roles", func(_ *stage, l *Lease) { l.HolderRoles = nil }),
+		{"one that is being revoked on a VIM that did not answer, unstored", func(s *stage) {
+			s.l.State, s.v.Health.Status = LeaseRevoking, HealthUnreachable
+		}, func(s *stage) { s.fails["UpdateLease"] = errStep }},
+		{"one that was passed through, without the right to", func(s *stage) { s.l.Derived = false }, func(s *stage) {
+			s.denies[policy.LeasePassThrough] = true
+		}},
 		lease("one of a generation that is gone", func(s *stage, _ *Lease) { s.v.Current.Number = 2 }),
 	}
 }
@@ -215,6 +229,24 @@ func TestEachActInEachSituation(t *testing.T) {
 		"Compare": {append(leases(), systems()...), func(ctx context.Context, s *stage) error {
 			in, err := s.Inventory(ctx, person, vimID, true)
 			s.note(came.Call("answer", in))
+			return err
+		}},
+		"End without access": {append(leases(), systems()...), func(ctx context.Context, s *stage) error {
+			s.core.terms.EndWithAccess = true
+			return s.EndWithoutAccess(ctx)
+		}},
+		"Grade anew": {append(leases(), systems()...), func(ctx context.Context, s *stage) error {
+			s.core.terms.EndWithAccess = true
+			return s.GradeAnew(ctx)
+		}},
+		"Use": {append(leases(), systems()...), func(ctx context.Context, s *stage) error {
+			_, c, at, err := s.MintUnder(ctx, leaseID, "vbl_secret", "")
+			s.note(came.Call("answer", c, at))
+			return err
+		}},
+		"Weigh": {systems(), func(ctx context.Context, s *stage) error {
+			l, err := s.WeighLease(ctx, person, LeaseRequest{VIM: vimID, TTL: time.Minute})
+			s.note(came.Call("answer", l))
 			return err
 		}},
 		"Register": {systems(), func(ctx context.Context, s *stage) error {

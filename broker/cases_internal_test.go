@@ -440,6 +440,13 @@ func TestWhichGenerationAsks(t *testing.T) {
 	outcomes(t, []result{
 		{"refused, of the same system", nil, two(func(_, _ *Generation) {}), "12, 2, nil"},
 		{"refused, of another system", nil, two(func(past, _ *Generation) { past.Identity = "old" }), "1, 1, credential lacks rights on the VIM"},
+		{"a generation that is gone since it was read", nil, func(ctx context.Context, s *stage) string {
+			v, now := s.v, s.v
+			v.Current.Sealed, now.Current.Number = "changed", 2
+			s.tape.vims[vimID] = now
+			_, err := s.core.open(ctx, v, v.Current)
+			return fmt.Sprint(errors.Is(err, ErrUnopenable), " ", err)
+		}, "true the stored credential does not open with its key, or the VIM's row is not as it was sealed"},
 		{"a generation that is gone", nil, func(ctx context.Context, s *stage) string {
 			in := s.newSession(vimID)
 			defer in.close()

@@ -58,6 +58,11 @@ func TestALeaseIsShared(t *testing.T) {
 			return fmt.Sprint(first, "; ", again, "; ", shared(nil)(t, s))
 		}, "active, nil, asked 1, issued 1; active, nil, asked 2, issued 1; active, nil, asked 3, issued 2"},
 		{"two that have ended", shared(ended(2)), "active, nil, asked 3, issued 1"},
+		{"two that have ended, and nobody waits", shared(func(ctx context.Context, s *stage) context.Context {
+			ctx, cancel := context.WithCancel(ended(2)(ctx, s))
+			cancel()
+			return ctx
+		}), "active, nil, asked 3, issued 1"},
 		{"three that have ended", shared(ended(3)), ", conflict Idempotency-Key, asked 3, issued 0"},
 		{"one that is being issued", shared(func(ctx context.Context, s *stage) context.Context {
 			id := held(s, 0, LeasePending)

@@ -194,6 +194,27 @@ func TestWhichEntryIsProven(t *testing.T) {
 		{"none is there", nil, prove(), torn},
 		{"another is there", nil, prove(audit.Entry{Seq: 4}), torn},
 		{"it is damaged", nil, prove(audit.Entry{Seq: 5, Damaged: true}), torn},
+		{"its place is missing", nil, prove(audit.Entry{Seq: 5}), torn},
+		{"what grew is missing", nil, func(ctx context.Context, s *stage) string {
+			s.tape.tree = tree.Head{Size: 9}
+			said := ""
+			for _, later := range []int64{-1, 5, 9} {
+				_, _, err := s.ProveGrowth(ctx, person, 3, later)
+				said += kindOf(err) + ", "
+			}
+			_, _, err := s.AuditTree(ctx, person, 5)
+			return said + kindOf(err)
+		}, "conflict, conflict, conflict, conflict"},
+		{"what is kept for ever", nil, func(ctx context.Context, s *stage) string {
+			s.tape.signed = 7
+			said := ""
+			for _, keep := range []Keep{{}, {Leases: time.Hour}, {Jobs: time.Hour}, {Audit: time.Hour}} {
+				s.core.terms.Keep = keep
+				past, err := s.Retention(ctx, person)
+				said += fmt.Sprint(s.prune(ctx), err, past.UpTo, " ")
+			}
+			return said
+		}, "<nil> <nil> 7 <nil> <nil> 7 <nil> <nil> 7 <nil> <nil> 7 "},
 		{"the log that never was", nil, func(ctx context.Context, s *stage) string {
 			_, _, earlier := s.ProveGrowth(ctx, person, -1, -1)
 			_, _, size := s.AuditTree(ctx, person, -1)

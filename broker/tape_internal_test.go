@@ -386,6 +386,16 @@ func (t *tape) Rekey(_ context.Context, id string, change func(*VIM, []Lease) er
 	return v, nil
 }
 
+func (t *tape) PruneEntries(_ context.Context, before time.Time, upTo int64, n int, e audit.Entry) (int, error) {
+	return 0, t.step("PruneEntries", before, upTo, n, e)
+}
+
+func (t *tape) CountPrunable(_ context.Context, o Outdated, most int) (Prunable, error) {
+	return Prunable{}, t.step("CountPrunable", o, most)
+}
+
+func (t *tape) Tiles(context.Context, []tree.Tile) ([]tree.Tile, error) { return nil, t.step("Tiles") }
+
 func (t *tape) Replicas(context.Context) ([]Replica, error) { return t.replicas, t.step("Replicas") }
 
 func (t *tape) Refusal() error { return nil }
