@@ -19,6 +19,26 @@ func TestClaimsThatPoliciesSee(t *testing.T) {
 	}
 }
 
+// A label is changed where it is new, even without a value, where it has another value, and where it is gone.
+func TestLabelsThatADraftChanges(t *testing.T) {
+	for name, c := range map[string]struct {
+		before, after map[string]string
+		want          []string
+	}{
+		"none":          {nil, nil, nil},
+		"a new one":     {nil, map[string]string{"a": "b"}, []string{"a"}},
+		"without value": {nil, map[string]string{"a": ""}, []string{"a"}},
+		"the same":      {map[string]string{"a": "b"}, map[string]string{"a": "b"}, nil},
+		"another value": {map[string]string{"a": "b", "c": "d"}, map[string]string{"a": "x", "c": "d"}, []string{"a"}},
+		"one is gone":   {map[string]string{"a": "b", "c": ""}, map[string]string{"a": "b"}, []string{"c"}},
+	} {
+		got, _ := draftRecord(&VIMDraft{Labels: c.after, LabelsBefore: c.before}).Get("labelsChanged")
+		if !got.Equal(stringSet(c.want)) {
+			t.Errorf("%s: %s, want %s", name, got, stringSet(c.want))
+		}
+	}
+}
+
 // away is a directory that cannot answer.
 type away struct{ then func() }
 
@@ -43,7 +63,14 @@ func TestWorkForACallerWhoIsAway(t *testing.T) {
 	if says := d.Warrant(g); strings.Contains(says, "table of trust") || !strings.Contains(says, at.Add(DefaultHold).Format(time.RFC3339)) {
 		t.Errorf("the warrant of a caller without a directory is %q", says)
 	}
-	g.At = at.Add(time.Second) // by a clock that is ahead
+	for _, name := range []string{"oidc", "oidc:corp"} { // which are of no issuer
+		g.Name = name
+		if says := d.Warrant(g); strings.Contains(says, "table of trust") {
+			t.Errorf("the warrant of %s is %q", name, says)
+		}
+	}
+	g.Name = "ldap:corp:alice"
+	g.At = at.Add(1) // by a clock that is ahead
 	if _, err := d.Resume(t.Context(), "system:lifecycle", g); !errors.Is(err, ErrDelegationEnded) {
 		t.Errorf("Resume() of what is asked later = %v", err)
 	}

@@ -68,7 +68,7 @@ func TestAPolicyFileHasABound(t *testing.T) {
 
 // Of the policies that match, those that forbid are heard, each reason once; what is allowed has none.
 func TestAForbidSaysWhy(t *testing.T) {
-	p, err := policy.Load(map[string][]byte{"site.cedar": []byte(`
+	p, err := policy.Load(map[string][]byte{"a.cedar": []byte(`
 		@id("a") @reason("Leases end by eight.") forbid (principal, action == Action::"lease:issue", resource) when { context.ttlSeconds > 3600 };
 		@id("b") @reason("Leases end by eight.") forbid (principal, action == Action::"lease:issue", resource) when { context.ttlSeconds > 7200 };
 		@id("c") forbid (principal, action == Action::"lease:issue", resource) when { context.ttlSeconds > 7200 };
@@ -83,6 +83,19 @@ func TestAForbidSaysWhy(t *testing.T) {
 		})
 		if d.Allowed != (want == nil) || !slices.Equal(d.Reasons, want) {
 			t.Errorf("a lease of %v: %+v, want reasons %q", ttl, d, want)
+		}
+	}
+}
+
+// A policy about one VIM, or about packages, may ask for labels.
+func TestLabelsOfWhatHasThem(t *testing.T) {
+	for head, good := range map[string]bool{
+		`resource is VIM`: true, `resource == VIM::"x"`: true, `resource is VIM in Project::"p"`: true, `resource is Package`: true, `resource == Lease::"x"`: false,
+		`resource is Lease`: false, `resource`: false,
+	} {
+		_, err := policy.Load(map[string][]byte{"site.cedar": []byte(`@id("a") forbid (principal, action, ` + head + `) when { resource.hasTag("stage") };`)})
+		if says := err != nil && strings.Contains(err.Error(), "only a VIM or a package has labels"); says == good && head != `resource is VIM in Project::"p"` {
+			t.Errorf("%s: %v", head, err)
 		}
 	}
 }

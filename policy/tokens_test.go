@@ -2,6 +2,7 @@ package policy_test
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -156,6 +157,27 @@ func TestHeldTokens(t *testing.T) {
 	got := tokens.Held()
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("Held() (-want +got):\n%s", diff)
+	}
+	var many []policy.StaticToken
+	for n := range 20 {
+		_, digest := policy.NewToken()
+		many = append(many, policy.StaticToken{Name: fmt.Sprintf("n%02d", n), Project: fmt.Sprint("p", n/10), Roles: []string{"reader"}, SHA256: digest})
+	}
+	crowd, err := policy.NewStaticTokens(many)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n, one := range crowd.Held() {
+		if one.Name != many[n].Name || one.Project != many[n].Project {
+			t.Errorf("of twenty the token %d is that of %s in %s", n, one.Name, one.Project)
+		}
+	}
+	// Two digests that are none are two faults, and not the same token.
+	none := policy.StaticToken{Name: "a", Project: "p", Roles: []string{"reader"}, SHA256: "x"}
+	twin := none
+	twin.Name = "b"
+	if _, err := policy.NewStaticTokens([]policy.StaticToken{none, twin}); err == nil || strings.Count(err.Error(), "\n") != 1 {
+		t.Errorf("two digests that are none: %v", err)
 	}
 	for i, digest := range []string{nowDigest, beforeDigest, otherDigest} {
 		if !strings.HasPrefix(digest, got[i].ID) || len(got[i].ID) != 12 {

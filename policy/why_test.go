@@ -52,6 +52,11 @@ unless {
 		if !strings.Contains(text, "site.contractors-view-staging: "+c.says) {
 			t.Errorf("%s: Why is\n%s\nwithout %q", name, text, c.says)
 		}
+		for line := range strings.Lines(text) {
+			if !strings.HasPrefix(line, "site.contractors-view-staging: ") {
+				t.Errorf("%s: Why names another policy than the one that forbids: %s", name, line)
+			}
+		}
 		for _, not := range c.not {
 			if strings.Contains(text, not) {
 				t.Errorf("%s: Why is\n%s\nwith %q", name, text, not)
@@ -67,6 +72,11 @@ unless {
 		return strings.HasPrefix(s, `default.members-lease-vims: principal.roles.contains("member") does not hold`)
 	}) {
 		t.Errorf("Why of what no policy permits is %q", got)
+	}
+	two := withSite(t, `@id("two") permit (principal, action == Action::"lease:issue", resource)
+when { principal.name == "cora" } unless { principal.project == "acme" };`)
+	if got := strings.Join(two.Why(nobody), "\n"); !strings.Contains(got, `site.two: principal.project == "acme" holds`) || strings.Contains(got, "principal.name") {
+		t.Errorf("Why of a permit whose exception holds is\n%s", got)
 	}
 	endless := withSite(t, `@id("endless")
 permit (principal, action == Action::"lease:issue", resource)

@@ -71,6 +71,7 @@ func TestWhichSetsOfKeysAreTaken(t *testing.T) {
 		"one without an id":    {set(1, func(k *jose.JSONWebKey) { k.KeyID = "" }), false},
 		"two of an id":         {set(2, func(k *jose.JSONWebKey) { k.KeyID = "k" }), false},
 		"a private one":        {set(1, func(k *jose.JSONWebKey) { k.Key = made }), false},
+		"keys twice":           {strings.TrimSuffix(set(1, same), "}") + `,"keys":7}`, false},
 		"one of no exponent":   {`{"keys":[{"kty":"RSA","kid":"k","n":"AQAB","e":"AA"}]}`, false},
 		"one that is no point": {broken, false}, "the largest": {pad(maxKeySet), true}, "too large": {pad(maxKeySet + 1), false},
 	} {

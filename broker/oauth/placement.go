@@ -114,8 +114,8 @@ func (p Placement) matches(a Ask) bool {
 }
 
 func fits(pattern, text string) bool {
-	matched, err := path.Match(pattern, text)
-	return err == nil && matched
+	matched, _ := path.Match(pattern, text)
+	return matched
 }
 
 // Lease is the request for what the placement lends.

@@ -7,6 +7,8 @@ import (
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/asn1"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -35,6 +37,7 @@ type roll struct {
 	taken    []string
 	meantime func(*Client) // happens before a change
 	denied   bool
+	entry    audit.Entry // of the last change
 	log      strings.Builder
 }
 
@@ -51,7 +54,8 @@ func (r *roll) Clients(context.Context, Filter) ([]Client, string, error) {
 	return []Client{r.one}, "", r.step("Clients")
 }
 
-func (r *roll) UpdateClient(_ context.Context, _ string, change func(*Client) error, _ audit.Entry) (Client, error) {
+func (r *roll) UpdateClient(_ context.Context, _ string, change func(*Client) error, e audit.Entry) (Client, error) {
+	r.entry = e
 	if err := r.step("UpdateClient"); err != nil {
 		return Client{}, err
 	}
@@ -65,6 +69,11 @@ func (r *roll) UpdateClient(_ context.Context, _ string, change func(*Client) er
 	now.Revision++
 	r.one = now
 	return now, nil
+}
+
+func (r *roll) DeleteClient(_ context.Context, _ string, e audit.Entry) error {
+	r.entry = e
+	return r.step("DeleteClient")
 }
 
 func (r *roll) Append(context.Context, audit.Entry) error { return r.step("Append") }
@@ -106,10 +115,18 @@ func TestWhatIsNotedOfAUse(t *testing.T) {
 		"that is noted":      {func(r *roll) { r.meantime = func(c *Client) { c.UpdatedAt = c.RotatedAt.Add(1) } }, false, false},
 		"that is not stored": {func(r *roll) { r.fails["UpdateClient"] = errStep }, false, true},
 		"that is denied":     {func(r *roll) { r.denied = true }, false, true},
+		"of the only secret": {func(r *roll) { r.one.PreviousSHA256 = "" }, false, false},
+		"noted before":       {func(r *roll) { r.one.UpdatedAt = r.one.RotatedAt.Add(1) }, false, false},
 	} {
 		r, clients := newRoll(t)
 		c.change(r)
 		clients.noteUse(t.Context(), r.one)
+		if noted := slices.Contains(r.taken, "UpdateClient"); noted && r.one.PreviousSHA256 == "" || noted && what == "noted before" {
+			t.Errorf("%s: the store is asked to note it", what)
+		}
+		if c.noted && !r.one.UpdatedAt.Equal(now) {
+			t.Errorf("%s: noted at %v", what, r.one.UpdatedAt)
+		}
 		if noted, said := r.one.Revision == 2, strings.Contains(r.log.String(), "could not be noted"); noted != c.noted || said != c.said {
 			t.Errorf("%s: noted %t, and the log says %q", what, noted, r.log.String())
 		}
@@ -139,6 +156,13 @@ func TestWhatEndsLeasesOfAClient(t *testing.T) {
 			t.Errorf("%s: %s, want %s", what, got, c.want)
 		}
 	}
+	for state, action := range map[State]policy.Action{Active: policy.ClientRotate, Deleting: policy.ClientDelete} {
+		r, clients := newRoll(t)
+		r.one.Ending, r.one.State = true, state
+		if err := clients.Settle(t.Context()); err != nil || r.entry.Action != action || r.entry.Detail[audit.DetailClientName] != "vnfm" {
+			t.Errorf("of a client that is %s: %v, and the log has %+v", state, err, r.entry)
+		}
+	}
 	// Another rotation leaves what is to be revoked to be revoked.
 	r, clients := newRoll(t)
 	r.one.Ending, r.fails["RevokeLeases"] = true, errStep
@@ -147,6 +171,109 @@ func TestWhatEndsLeasesOfAClient(t *testing.T) {
 	}
 	if _, err := (Client{State: Deleting}).Moved(Client{State: Active}); !errors.Is(err, broker.ErrConflict) {
 		t.Errorf("a client that is being deleted becomes active: %v", err)
+	}
+}
+
+// What a rotation leaves: the secret before, as far as it is in use and for as long as is asked, and an entry of what is new.
+func TestWhatARotationLeaves(t *testing.T) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys, err := json.Marshal(jose.JSONWebKeySet{Keys: []jose.JSONWebKey{{Key: &key.PublicKey, KeyID: "k"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	jwks := Certificate{JWKS, string(keys)}
+	const before, is = secretPrefix + "before", secretPrefix + "now"
+	span := func(d time.Duration) *time.Duration { return &d }
+	for what, c := range map[string]struct {
+		change   func(*Client)
+		rotation Rotation
+		previous string
+		until    time.Duration // from now on
+		fault    string
+	}{
+		"a secret that was never used":  {func(*Client) {}, Rotation{}, before, DefaultOverlap, ""},
+		"a secret that was used":        {func(c *Client) { c.UpdatedAt = c.RotatedAt.Add(1) }, Rotation{}, is, DefaultOverlap, ""},
+		"the only secret":               {func(c *Client) { c.PreviousUntil = now }, Rotation{}, is, DefaultOverlap, ""},
+		"at once":                       {func(*Client) {}, Rotation{Overlap: span(0)}, "", 0, ""},
+		"in a moment":                   {func(*Client) {}, Rotation{Overlap: span(1)}, before, 1, ""},
+		"as late as may be":             {func(*Client) {}, Rotation{Overlap: span(MaxOverlap)}, before, MaxOverlap, ""},
+		"later":                         {func(*Client) {}, Rotation{Overlap: span(MaxOverlap + 1)}, before, 0, "overlap"},
+		"earlier":                       {func(*Client) {}, Rotation{Overlap: span(-1)}, before, 0, "overlap"},
+		"a certificate":                 {func(*Client) {}, Rotation{Certificate: jwks}, before, DefaultOverlap, ""},
+		"a certificate after another":   {func(c *Client) { c.SHA256, c.PreviousSHA256, c.Certificate = "", "", jwks }, Rotation{Certificate: jwks}, "", 0, ""},
+		"a certificate that none shows": {func(*Client) {}, Rotation{Certificate: Certificate{SANDNS, "a"}}, before, 0, "certificate"},
+		"a secret after a certificate":  {func(c *Client) { c.Certificate = jwks }, Rotation{}, before, 0, "certificate"},
+	} {
+		r, clients := newRoll(t)
+		c.change(&r.one)
+		was := r.one
+		got, plain, err := clients.Rotate(t.Context(), policy.Principal{}, clientID, c.rotation)
+		if c.fault != "" {
+			var known *broker.Error
+			if !errors.As(err, &known) || known.Field != c.fault || r.one.Revision != was.Revision {
+				t.Errorf("%s: %v, want a fault of %s, and no change", what, err, c.fault)
+			}
+			continue
+		}
+		sum, until := "", time.Time{}
+		if c.previous != "" {
+			sum, until = policy.Digest(c.previous), now.Add(c.until)
+		}
+		if err != nil || got.PreviousSHA256 != sum || !got.PreviousUntil.Equal(until) || !got.RotatedAt.Equal(now) || got.Certificate != c.rotation.Certificate {
+			t.Errorf("%s leaves %+v, %v", what, got, err)
+		}
+		told := map[string]string{audit.DetailNew + "secret": r.entry.Detail[audit.DetailNew+"secret"], audit.DetailNew + "certificate": r.entry.Detail[audit.DetailNew+"certificate"]}
+		want := map[string]string{audit.DetailNew + "secret": "replaced", audit.DetailNew + "certificate": ""}
+		if !c.rotation.Certificate.None() {
+			want = map[string]string{audit.DetailNew + "secret": "", audit.DetailNew + "certificate": jwks.String()}
+		}
+		by := ""
+		if !was.Certificate.None() {
+			by = was.Certificate.String()
+		}
+		if fmt.Sprint(told) != fmt.Sprint(want) || r.entry.Detail[audit.DetailCertificate] != by || plain.Empty() != !c.rotation.Certificate.None() {
+			t.Errorf("%s is told as %v", what, r.entry.Detail)
+		}
+	}
+}
+
+// A client that there is not, or that is going, is nobody; what fails is told as it is.
+func TestAnActiveClient(t *testing.T) {
+	for what, c := range map[string]struct {
+		change func(*roll)
+		err    error
+	}{
+		"active": {func(*roll) {}, nil}, "going": {func(r *roll) { r.one.State = Deleting }, policy.ErrUnauthenticated},
+		"gone": {func(r *roll) { r.fails["Client"] = broker.ErrNotFound }, policy.ErrUnauthenticated}, "unread": {func(r *roll) { r.fails["Client"] = errStep }, errStep},
+	} {
+		r, clients := newRoll(t)
+		c.change(r)
+		if got, err := clients.active(t.Context(), strings.ToUpper(clientID)); !errors.Is(err, c.err) || (err == nil) != (c.err == nil) || (got.ID == "") != (c.err != nil) {
+			t.Errorf("a client that is %s: %q, %v", what, got.ID, err)
+		}
+	}
+	// What would be lent is weighed, and a VIM that is not there is told as the field that it is.
+	r, clients := newRoll(t)
+	r.fails["WeighLease"] = &broker.Error{Kind: broker.ErrNotFound, Detail: "no such VIM"}
+	r.one.Placements = []Placement{{VIM: "v", Grade: broker.GradeBounded}}
+	var known *broker.Error
+	if err := clients.placeable(t.Context(), r.one); !errors.As(err, &known) || known.Field != "placements[0].vim" || known.Kind != broker.ErrInvalid || known.Detail != "no such VIM" {
+		t.Errorf("a placement on a VIM that is not there: %v", err)
+	}
+	name, err := asn1.Marshal(pkix.Name{CommonName: "a"}.ToRDNSequence())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, c := range map[string]struct {
+		raw  []byte
+		want string
+	}{"a subject": {name, "CN=a"}, "with a byte behind it": {append(slices.Clone(name), 0), ""}, "half of one": {name[:3], ""}} {
+		if got := Subject(&x509.Certificate{RawSubject: c.raw}); got != c.want {
+			t.Errorf("%s is %q, want %q", what, got, c.want)
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package strictyaml_test
 
 import (
+	"errors"
 	"reflect"
 	"strings"
 	"testing"
@@ -27,7 +28,7 @@ type settings struct {
 
 // TestWhatReadersTake sets a value where it is of its kind, and leaves what was there where it is not.
 func TestWhatReadersTake(t *testing.T) {
-	was := settings{Text: "was", Secret: "was", Flag: true, Count: 7, Duration: time.Hour, Object: jsontext.Value(`"was"`), Section: "was"}
+	was := settings{Text: "was", Secret: "was", Flag: true, Count: 7, Duration: time.Hour, Texts: []string{"was"}, Object: jsontext.Value(`"was"`), Section: "was"}
 	const whole, positive = "must be a whole number, 0 or more", "must be a duration above zero, like 90s, 30m or 8h"
 	for value, c := range map[string]struct {
 		key   string
@@ -182,6 +183,14 @@ func TestAFaultWithoutALineNamesNone(t *testing.T) {
 	d.Fault(&yaml.Node{Line: 1}, "a", "is odd")
 	if got, want := d.Err().Error(), "f: a.b.c: is odd; a (line 1): is odd"; got != want {
 		t.Errorf("faults = %q, want %q", got, want)
+	}
+	for text, want := range map[string]string{"# nothing": "f: is empty", "a: &x b": "f: a (line 1): holds an anchor or alias; write the value itself"} {
+		d := &strictyaml.Document{Name: "f"}
+		d.Parse([]byte(text))
+		var faults *strictyaml.Faults
+		if err := d.Err(); err.Error() != want || !errors.As(err, &faults) || len(faults.Lines) != 1 || strings.Contains(faults.Lines[0], ":0") {
+			t.Errorf("faults of %s = %v, by lines %q, want %q", text, err, faults.Lines, want)
+		}
 	}
 	if d.Faults[0].Line != 2 {
 		t.Errorf("the fault of what stands in a.b is of line %d", d.Faults[0].Line)

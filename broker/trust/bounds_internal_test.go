@@ -16,6 +16,7 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 
+	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/test/testlog"
 )
 
@@ -138,6 +139,110 @@ func (deaf) TrustEntries(context.Context) ([]Listed, error) { return nil, errors
 
 func (deaf) Keys(context.Context, Authority) (string, []byte, error) {
 	return "", nil, errors.New("away")
+}
+
+// Keys are asked for of who publishes them, and a change is told by the fields that differ, in their order.
+func TestWordsOfEntries(t *testing.T) {
+	for _, c := range []struct {
+		e    Authority
+		want bool
+	}{
+		{Authority{VIM: "v"}, true}, {Authority{Issuer: "i"}, true}, {Authority{Issuer: "i", Keys: "k"}, false}, {Authority{Keys: "k"}, false}, {Authority{}, false},
+	} {
+		if got := c.e.fetched(); got != c.want {
+			t.Errorf("the keys of %+v are asked for: %t", c.e, got)
+		}
+	}
+	if sum("") != "" || sum("x") != "sha256:"+policy.Digest("x")[:16] {
+		t.Errorf("digests are %q and %q", sum(""), sum("x"))
+	}
+	hub := Authority{Name: "hub", VIM: "core/hub", Principals: []Mapping{{Match: map[string]string{"serviceaccount": "a:b"}, Project: "p", Roles: []string{"member"}}}}.WithDefaults()
+	other := hub
+	other.Name, other.VIM = "other", "core/other"
+	if err := beside([]Listed{{Authority: other}}, hub); err != nil {
+		t.Errorf("two entries without an issuer stand not beside each other: %v", err)
+	}
+	table := &Table{Gatekeeper: New(Options{Log: testlog.Silent(t)})}
+	table.Replace([]Authority{other})
+	if err := table.changeable(policy.TrustCreate, hub); err != nil {
+		t.Errorf("an entry without an issuer beside one of the configuration: %v", err)
+	}
+	changed := hub
+	changed.Audience, changed.Once = "elsewhere", true
+	said := differences(hub, changed, policy.TrustUpdate)
+	var fields []string
+	for i := 0; i < len(said); i += 4 {
+		fields = append(fields, said[i])
+	}
+	if len(fields) != 2 || !slices.IsSorted(fields) {
+		t.Errorf("the change is told as %q", said)
+	}
+	for platform := range particulars {
+		nobody := hub
+		nobody.Platform, nobody.Principals[0].Match = platform, map[string]string{"sub": "*"}
+		if got := nobody.Principals[0].faults(nobody); len(got) != 1 || got[0].Text != "names nobody in particular: a claim must have a pattern that is more than *" {
+			t.Errorf("a rule of %s for everybody: %+v", platform, got)
+		}
+	}
+}
+
+// fickle is a store with one entry, and a source that answers as it is told to.
+type fickle struct {
+	Store
+	kept Listed
+	set  json.RawMessage
+}
+
+func (f *fickle) TrustEntries(context.Context) ([]Listed, error) { return []Listed{f.kept}, nil }
+
+func (f *fickle) Keys(context.Context, Authority) (string, []byte, error) {
+	if f.set == nil {
+		return "", nil, errors.New("away")
+	}
+	return f.kept.Issuer, f.set, nil
+}
+
+// That keys are not to be had is told once, and that they are again; a first success is no news.
+func TestKeysThatAreAwayAreToldOnce(t *testing.T) {
+	var log strings.Builder
+	good, err := json.Marshal(map[string]any{"keys": []json.RawMessage{jwk(t, func(*jose.JSONWebKey) {})}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	at, changed := noon, make(chan struct{}, 1)
+	f := &fickle{set: good, kept: Listed{Authority: Authority{
+		Name: "corp", Issuer: "https://id.example", Principals: []Mapping{{Match: map[string]string{"sub": "a"}, Project: "p", Roles: []string{"member"}}},
+	}}}
+	c := New(Options{
+		Store: f, Source: f, Log: testlog.To(t, slog.NewTextHandler(&log, nil)), Now: func() time.Time { return at },
+		Changed: func(context.Context) { changed <- struct{}{} },
+	})
+	if err := c.Load(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range []struct {
+		set   json.RawMessage
+		fault string
+		told  string
+	}{
+		{good, "", ""},
+		{nil, "keys are not to be had of corp (away)", "are not to be had"},
+		{nil, "keys are not to be had of corp (away)", ""},
+		{good, "", "are to be had again"},
+		{good, "", ""},
+	} {
+		f.set = step.set
+		log.Reset()
+		at = at.Add(freshFor)
+		c.Refresh(t.Context())
+		if lines := strings.Count(log.String(), "\n"); c.Fault() != step.fault || !strings.Contains(log.String(), step.told) || (lines == 1) != (step.told != "") || lines > 1 {
+			t.Errorf("after an answer %.9s the fault is %q, and the log has %q", step.set, c.Fault(), log.String())
+		}
+	}
+	ended, end := context.WithCancel(t.Context())
+	end()
+	c.Run(ended)
+	<-changed // whoever is to know of the entries that were loaded
 }
 
 // A token with a key that is not known has the issuer asked, once in a while; what fails after the end is nobody's news.
@@ -309,6 +414,8 @@ func TestRulesMatchAndSayWhy(t *testing.T) {
 		{rule("", "in", "*"), false, `in is "{\"er\":\"x\"}", and must be "*"`},
 		{rule("", "ref", "main"), false, `ref is "[\"main\"]", and must be "main"`},
 		{rule("", "groups", "n*"), false, `groups is "[\"noc\",7]", and must be "n*"`},
+		{rule("", "in", ""), false, `in is "{\"er\":\"x\"}", and must be ""`},
+		{rule("", "sub.er", "x"), false, "sub.er is not in the token"},
 		{rule("", "sub", "bob", "none", "x"), false, `none is not in the token; sub is "alice", and must be "bob"`},
 		{rule("{none}", "sub", "alice"), true, "project and name need claims that the token does not have, or a project that is not among projects"},
 		{rule("{none}", "sub", "bob"), false, `sub is "alice", and must be "bob"`},

@@ -146,6 +146,6 @@ func forUs(v any, audience string) bool {
 
 // subject is who the token is about.
 func (c Claims) subject() (string, bool) {
-	sub, ok := c["sub"].(string)
-	return sub, ok && sub != "" && len(sub) <= maxSubject && !strings.ContainsFunc(sub, func(r rune) bool { return r < ' ' || r > '~' })
+	sub, _ := c["sub"].(string)
+	return sub, sub != "" && len(sub) <= maxSubject && !strings.ContainsFunc(sub, func(r rune) bool { return r < ' ' || r > '~' })
 }

@@ -90,8 +90,8 @@ func (e Entry) repeated(others int) Entry {
 func (f *Folds) due(key refusal, e Entry) (repeats int, due bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	before, again := f.seen[key]
-	if !again || !e.Time.Before(before.at.Add(FoldWithin)) {
+	before := f.seen[key]
+	if !e.Time.Before(before.at.Add(FoldWithin)) {
 		return before.repeats, true
 	}
 	before.repeats++

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
 )
@@ -23,6 +25,26 @@ func (f *full) Append(_ context.Context, e audit.Entry) error {
 	}
 	f.entries = append(f.entries, e)
 	return nil
+}
+
+// One refusal that was only counted is told as it was, with nothing beside it, and the next time where it cannot be written.
+func TestOneFoldedRefusalIsTold(t *testing.T) {
+	sink, f := &full{}, audit.NewFolds()
+	refusal := audit.Entry{Time: time.Unix(1000, 0), Action: policy.LeaseMint, Outcome: audit.Denied, Resource: "x", Detail: map[string]string{}}
+	for range 2 {
+		if err := audit.AppendRefusal(f.Under(t.Context(), "x"), sink, refusal); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, full := range []bool{true, false} {
+		sink.entries, sink.full = nil, full
+		if err := f.Tell(t.Context(), sink, refusal.Time.Add(time.Hour)); (err != nil) != full {
+			t.Errorf("Tell() = %v", err)
+		}
+	}
+	if diff := cmp.Diff([]audit.Entry{refusal}, sink.entries); diff != "" {
+		t.Errorf("it is told (-want +got):\n%s", diff)
+	}
 }
 
 // A refusal is an entry of its own again once the hour is over, and not before.

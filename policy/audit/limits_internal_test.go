@@ -98,6 +98,20 @@ func TestWhatIsRememberedIsBounded(t *testing.T) {
 	}
 }
 
+// One refusal of nobody in particular is told too.
+func TestOneRefusalThatWasOnlyCountedIsTold(t *testing.T) {
+	h := &heap{}
+	l := NewLogins(h, func() time.Time { return noon }, testlog.Silent(t))
+	l.unsaid = 1
+	l.Tell(t.Context())
+	if len(h.entries) != 1 || l.unsaid != 0 {
+		t.Errorf("%d entries, %d left", len(h.entries), l.unsaid)
+	}
+	if l.Tell(t.Context()); len(h.entries) != 1 {
+		t.Errorf("what was told is told again: %d entries", len(h.entries))
+	}
+}
+
 func TestTextsOfEntriesAreCut(t *testing.T) {
 	for text, want := range map[string]string{
 		"": "", "a\x00b": "a\uFFFDb", "a\xff": "a\uFFFD", strings.Repeat("x", 512): strings.Repeat("x", 512),

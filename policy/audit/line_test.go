@@ -56,6 +56,8 @@ func TestFollowNamesTheEntryAtFault(t *testing.T) {
 				}
 			case !errors.As(err, &broken):
 				t.Errorf("Follow() = %v, want an OrderError", err)
+			case test.want == 0 && err.Error() != "the audit log is broken at entry 0: entries are numbered from 1":
+				t.Errorf("Follow() of an entry without a number = %v", err)
 			case broken.Seq != test.want:
 				t.Errorf("Follow() = %v, want entry %d named", err, test.want)
 			}

@@ -173,8 +173,8 @@ func (l *Logins) countRefusal(what [3]string) (repeats int, due bool) {
 	if !now.Before(l.window.Add(refusalAgain)) {
 		l.window, l.begun = now, 0
 	}
-	r, known := l.refused[what]
-	if known && now.Before(r.at.Add(refusalAgain)) {
+	r := l.refused[what]
+	if now.Before(r.at.Add(refusalAgain)) {
 		r.repeats++
 		l.refused[what] = r
 		return 0, false
