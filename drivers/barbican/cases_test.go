@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -21,6 +22,40 @@ import (
 func listed(vim string) string {
 	return fmt.Sprintf(`{"name":"vimbroker/%s","mode":"1.%s","secret_ref":"https://b/v1/secrets/%s","creator_id":%q}`,
 		vim, strings.ReplaceAll(uuid.NewString(), "-", ""), uuid.NewString(), fakebarbican.UserID)
+}
+
+// A secret is a key's by a name in the folder, is shown with a state, and comes after a login that gives a token.
+func TestAnswersThatAreHalfRight(t *testing.T) {
+	f := fakebarbican.New(t, nil)
+	s := mustOpen(t, optionsFor(t, f))
+	ref, key := mustPut(t, s)
+	f.Fail(fake.Fault{Method: "GET", Path: "^/v1/secrets$", Kind: fake.JSON, Status: 200, Body: `{"secrets":[` + strings.Replace(listed(uuid.NewString()), "vimbroker/", "", 1) + `]}`})
+	f.Fail(fake.Fault{Method: "GET", Path: "^/v1/secrets$", Kind: fake.JSON, Status: 200, Body: `{"secrets":[]}`, Times: -1})
+	if held, err := s.List(t.Context(), ""); err != nil || len(held) > 0 {
+		t.Errorf("List of a secret beside the folder = %+v, %v", held, err)
+	}
+	f.Heal()
+	f.Fail(fake.Fault{Method: "GET", Path: "^/v1/secrets/" + string(ref) + "$", Kind: fake.JSON, Status: 200, Body: `{"content_types":{"default":"application/octet-stream"}}`, Times: -1})
+	if _, err := s.Get(t.Context(), ref); !errors.Is(err, secret.ErrUnavailable) {
+		t.Errorf("Get of what has no state = %v, want ErrUnavailable", err)
+	}
+	f.Heal()
+	wantKey(t, s, ref, key)
+	for name, edit := range map[string]func(http.Header, []byte) []byte{
+		"no token": func(h http.Header, body []byte) []byte {
+			h.Del("X-Subject-Token")
+			return body
+		},
+		"no time": func(_ http.Header, body []byte) []byte {
+			return regexp.MustCompile(`"issued_at":"[^"]*"`).ReplaceAll(body, []byte(`"issued_at":7`))
+		},
+	} {
+		f.Fail(fake.Fault{Method: "POST", Path: "/auth/tokens$", Kind: fake.Edit, Edit: edit, Times: -1})
+		if _, err := mustOpen(t, optionsFor(t, f)).Get(t.Context(), ref); !errors.Is(err, secret.ErrUnavailable) || !strings.Contains(err.Error(), "what answers is not Keystone (no token)") {
+			t.Errorf("Get after a login with %s = %v", name, err)
+		}
+		f.Heal()
+	}
 }
 
 // A list of one VIM shows its keys alone, and one that never joins its pages is none.

@@ -25,14 +25,15 @@ func TestBasis(t *testing.T) {
 			in:    lifecycle.Source{Paths: paths, Named: []string{"Files/kubernetes/b.yaml", "Files/kubernetes/a.yaml"}},
 			files: []string{"Files/kubernetes/b.yaml", "Files/kubernetes/a.yaml"},
 		},
-		"nothing there":   {in: lifecycle.Source{Paths: paths[:2]}, kind: broker.ErrInvalid, says: "the package holds nothing under Files/kubernetes"},
-		"Terraform":       {in: lifecycle.Source{Paths: []string{"Files/terraform/main.tf"}}, kind: broker.ErrInvalid, says: "one of Terraform (Files/terraform/main.tf)"},
-		"not there":       {in: lifecycle.Source{Paths: paths, Named: []string{"c.yaml"}}, kind: broker.ErrInvalid, says: "a file that is not in the package: c.yaml"},
-		"no name":         {in: lifecycle.Source{Paths: paths, Named: []string{""}}, kind: broker.ErrInvalid, says: "it has no name"},
-		"a chart":         {in: lifecycle.Source{Paths: paths, Named: []string{"charts/Chart.yaml"}}, kind: broker.ErrUnsupported, says: "is of a Helm chart"},
-		"a release":       {in: lifecycle.Source{Paths: paths, Release: "web"}, kind: broker.ErrInvalid, says: "additionalParams.helm_release_name"},
-		"values":          {in: lifecycle.Source{Paths: paths, Parameters: true}, kind: broker.ErrInvalid, says: "made from manifests"},
-		"a bad namespace": {in: lifecycle.Source{Paths: paths, Namespace: "kube/system"}, kind: broker.ErrInvalid, says: "additionalParams.namespace"},
+		"nothing there":         {in: lifecycle.Source{Paths: paths[:2]}, kind: broker.ErrInvalid, says: "the package holds nothing under Files/kubernetes"},
+		"Terraform":             {in: lifecycle.Source{Paths: []string{"Files/terraform/main.tf"}}, kind: broker.ErrInvalid, says: "one of Terraform (Files/terraform/main.tf)"},
+		"not there":             {in: lifecycle.Source{Paths: paths, Named: []string{"c.yaml"}}, kind: broker.ErrInvalid, says: "a file that is not in the package: c.yaml"},
+		"no name":               {in: lifecycle.Source{Paths: paths, Named: []string{""}}, kind: broker.ErrInvalid, says: "it has no name"},
+		"a chart":               {in: lifecycle.Source{Paths: paths, Named: []string{"charts/Chart.yaml"}}, kind: broker.ErrUnsupported, says: "is of a Helm chart"},
+		"a release":             {in: lifecycle.Source{Paths: paths, Release: "web"}, kind: broker.ErrInvalid, says: "additionalParams.helm_release_name"},
+		"values":                {in: lifecycle.Source{Paths: paths, Parameters: true}, kind: broker.ErrInvalid, says: "made from manifests"},
+		"some beside Terraform": {in: lifecycle.Source{Paths: []string{"Files/kubernetes/a.yaml", "Files/terraform/main.tf"}}, files: []string{"Files/kubernetes/a.yaml"}},
+		"a bad namespace":       {in: lifecycle.Source{Paths: paths, Namespace: "kube/system"}, kind: broker.ErrInvalid, says: "additionalParams.namespace"},
 	} {
 		b, err := manifests.New().Basis(c.in)
 		if c.kind != nil {

@@ -1144,6 +1144,7 @@ func TestVDUsOfNames(t *testing.T) {
 		{"r", "web-r", "", "web"},
 		{"r", "r-web", "", "web"},
 		{"r", "web", "", ""},
+		{"r", "r-web-r", "", "r-web"},
 		{"r", "web-r", "own", "own"},
 		{"", "web-", "", ""},
 		{"", "-web", "", ""},

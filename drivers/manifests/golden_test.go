@@ -333,6 +333,7 @@ var corpus = []struct {
 	{"a binding to no role", nothing, []string{rbacOf + "RoleBinding\nmetadata: {name: b}\nroleRef: {kind: User, name: a}\n"}},
 	{"a binding to a bad role of the package", nothing, []string{rbacOf + "RoleBinding\nmetadata: {name: b, annotations: {vimbroker.io/wave: \"-1\"}}\nroleRef: {kind: Role, name: r}\n", rbacOf + "Role\nmetadata: {name: r}\nrules: [{}]\n"}},
 	{"an account in default", nothing, []string{rbacOf + "RoleBinding\nmetadata: {name: b}\nroleRef: {kind: Role, name: r}\nsubjects:\n- {kind: ServiceAccount, name: s, namespace: default}\n"}},
+	{"subjects of another group", nothing, []string{"apiVersion: ran.example.com/v1\nkind: Plain\nmetadata: {name: a}\nsubjects: [{kind: ServiceAccount, name: s, namespace: default}]\n"}},
 	{"an account in default that is meant", func(in *lifecycle.PlanInput) { in.Namespace = "default" }, []string{rbacOf + "RoleBinding\nmetadata: {name: b}\nroleRef: {kind: Role, name: r}\nsubjects: [{kind: ServiceAccount, name: s, namespace: default}]\n"}},
 	// VDUs and their number.
 	{"VDUs", vdus(map[string]int32{"a": 2, "b": 3, "c": 4, "d": 5, "e": 6, "f": 7, "g": 8, "h": 9}), []string{

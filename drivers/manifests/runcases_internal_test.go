@@ -130,6 +130,7 @@ func waitingFor() []scenario {
 		{"six are late", apply(six...), sixth, timing{late: time.Second, sorted: true}},
 		{"a set that makes claims", apply(set), answers{patchOf(aSet): {setThere(2, "")}, listClaims: {claimsOf("Bound", "Bound")}, listPods: {pods(fine)}}, timing{}},
 		{"a set whose claims go with it", apply(sent(bareSet, "")), answers{patchOf(bareSet): {setThere(2, `,"persistentVolumeClaimRetentionPolicy":{"whenDeleted":"Delete"}`)}, listClaims: {claimsOf("Bound")}}, timing{}},
+		{"a set that is removed while it waits", apply(set), answers{patchOf(aSet): {setThere(0, "")}, getOf(aSet): {gone(aSet)}}, timing{late: 300 * time.Millisecond}},
 		{"claims that are not seen in the end", apply(set), answers{patchOf(aSet): {setThere(2, "")}, listClaims: {forbidden}}, timing{}},
 		{"a set whose claim has no volume", apply(set), answers{patchOf(aSet): {setThere(0, "")}, getOf(aSet): {setThere(0, "")}, listClaims: {claimsOf("Pending", "Bound")}, listPods: {pods()}, events: {happened("Failed", "no class", "1")}}, timing{late: 3 * time.Second}},
 		{"a set whose pods are not made", apply(set), answers{patchOf(aSet): {setThere(0, "")}, getOf(aSet): {setThere(0, "")}, listClaims: {claimsOf("Bound")}, listPods: {pods(fine)}, events: {happened("FailedCreate", "exceeded quota: q", "1")}}, timing{late: 3 * time.Second}},

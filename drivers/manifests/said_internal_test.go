@@ -136,6 +136,8 @@ func TestStateOfObjects(t *testing.T) {
 	}{
 		{obj("v1", "ConfigMap", `"data":{}`), ready},
 		{obj("v1", "Service", `"spec":{"type":"LoadBalancer"}`), state{message: "is not ready: no load balancer of the cluster has given it an address"}},
+		{obj("x/v1", "Service", `"spec":{"type":"LoadBalancer"}`), ready},
+		{obj("v1", "Other", `"spec":{"type":"LoadBalancer"}`), ready},
 		{obj("v1", "Service", `"spec":{"type":"LoadBalancer","clusterIP":"10.0.0.1"},"status":{"loadBalancer":{"ingress":[]}}`), ready},
 		{obj("v1", "Service", `"spec":{"type":"NodePort"}`), ready},
 		{obj("v1", "PersistentVolumeClaim", `"status":{"phase":"Pending"}`), state{message: "is not ready: it has no volume"}},

@@ -68,7 +68,7 @@ func TestAnswersThatAreNone(t *testing.T) {
 	f, _, o := timed(t)
 	s := mustOpen(t, o)
 	ref, key := mustPut(t, s)
-	for _, body := range []string{`{"data":{"versions":{"x":{}}}}`, `{"data":{"versions":7}}`, `{"data":{}}`, `{}`} {
+	for _, body := range []string{`{"data":{"versions":{"1":7}}}`, `{"data":{"versions":{"x":{}}}}`, `{"data":{"versions":7}}`, `{"data":{}}`, `{}`} {
 		f.Fail(fake.Fault{Method: "GET", Path: "/metadata/", Kind: fake.JSON, Status: 200, Body: body})
 		if erased, err := s.Delete(t.Context(), ref); !errors.Is(err, secret.ErrUnavailable) || erased != "" {
 			t.Errorf("Delete of what answers %s = %q, %v", body, erased, err)
@@ -133,6 +133,18 @@ func TestKeeperGoesByTheLifeThatItGets(t *testing.T) {
 	if pause := k.Pass(t.Context(), s); pause <= 0 || !strings.Contains(log.String(), "WARN") {
 		t.Errorf("after a failure of both the next pass is in %v, and the log says %q", pause, log.String())
 	}
+	// A renewal for less counts, also where the login that is to follow it fails.
+	f, clock, o = timed(t)
+	s = mustOpen(t, o)
+	ref, key := mustPut(t, s)
+	k = vault.Keeper{}
+	clock.Add(k.Pass(t.Context(), s))
+	f.Fail(fake.Fault{Path: renewPath, Kind: fake.JSON, Status: 200, Body: `{"auth":{"client_token":"` + f.Token() + `","lease_duration":60,"renewable":true}}`})
+	f.Fail(fake.Fault{Path: loginPath, Kind: fake.Refuse, Status: 503})
+	k.Pass(t.Context(), s)
+	clock.Add(time.Minute)
+	wantKey(t, s, ref, key)
+	wantLogins(t, f, 3)
 	late, _, o := timed(t)
 	o.Log = testlog.To(t, slog.NewTextHandler(&log, nil))
 	late.Seal()

@@ -72,6 +72,22 @@ func TestFaultsOfAnswers(t *testing.T) {
 	}
 }
 
+// A value is a string in quotes, without signs that stand for others.
+func TestPlainStrings(t *testing.T) {
+	for text, want := range map[string]string{`"ab"`: "ab", `""`: "", `"`: "none", "": "none", `ab"`: "none", `"a\\"`: "none", "7": "none"} {
+		var p plain
+		got := "none"
+		if err := p.UnmarshalJSON([]byte(text)); err == nil {
+			got = string(p)
+		} else if !errors.Is(err, secret.ErrCorrupt) {
+			t.Errorf("%s: %v", text, err)
+		}
+		if got != want {
+			t.Errorf("%s is read as %q, want %q", text, got, want)
+		}
+	}
+}
+
 // Addresses, paths and options, each at its last good value and beyond.
 func TestOptionsAtTheEdge(t *testing.T) {
 	for address, want := range map[string]string{
