@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cedar-policy/cedar-go/types"
 	"github.com/cedar-policy/cedar-go/x/exp/schema/validate"
 )
 
@@ -16,6 +17,20 @@ func TestClaimsThatPoliciesSee(t *testing.T) {
 	got := claimRecord(map[string][]string{"unknown": {"x"}, "groups": {}, "email": {"a@b"}, "auth_time": {"soon"}}).Map()
 	if len(got) != 1 || got["email"] == nil {
 		t.Errorf("policies see %v", got)
+	}
+	got = claimRecord(map[string][]string{"groups": {"a", "b"}, "email": {"a@b", "c@d"}, "auth_time": {"7"}}).Map()
+	if want := (types.RecordMap{"groups": stringSet([]string{"a", "b"}), "email": types.String("a@b"), "auth_time": types.Long(7)}); !types.NewRecord(got).Equal(types.NewRecord(want)) {
+		t.Errorf("policies see %v, want %v", got, want)
+	}
+	for want, reasons := range map[string][]string{ErrDenied.Error(): nil, ErrDenied.Error() + ": a": {"a"}, ErrDenied.Error() + ": a; b": {"a", "b"}} {
+		if got := (&Refused{reasons}).Error(); got != want {
+			t.Errorf("a refusal for %q is %q", reasons, got)
+		}
+	}
+	for word, want := range map[string]string{"abc": "axy", "ab": "", "abcdef": ""} { // a third of the letters, and one more
+		if got := Nearest(word, []string{"axy"}); got != want {
+			t.Errorf("the word nearest to %s is %q", word, got)
+		}
 	}
 }
 

@@ -184,6 +184,16 @@ func TestHeldTokens(t *testing.T) {
 			t.Errorf("the id %q is not how the digest begins", got[i].ID)
 		}
 	}
+	for _, cut := range []string{nowDigest[:62], nowDigest + "00"} {
+		if _, err := policy.NewStaticTokens([]policy.StaticToken{{Name: "a", Project: "p", Roles: []string{"reader"}, SHA256: cut}}); err == nil {
+			t.Errorf("a digest of %d digits is taken", len(cut))
+		}
+	}
+	if found, err := tokens.Lookup(t.Context(), "alice", "core"); err != nil {
+		t.Fatal(err)
+	} else {
+		found.Roles[0] = policy.RoleAdmin
+	}
 	got[0].Roles[0] = policy.RoleAdmin
 	if p, _ := tokens.Authenticate(t.Context(), now); p.Roles[0] != "member" {
 		t.Error("who lists tokens can change what they are worth")

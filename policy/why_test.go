@@ -49,7 +49,7 @@ unless {
 		"none":  {leasing("view", time.Hour, nil), `resource.hasTag("stage") does not hold`, []string{"7200"}},
 	} {
 		text := strings.Join(p.Why(c.q), "\n")
-		if !strings.Contains(text, "site.contractors-view-staging: "+c.says) {
+		if !strings.Contains(text, "site.contractors-view-staging: "+c.says) || strings.Contains(text, "()") {
 			t.Errorf("%s: Why is\n%s\nwithout %q", name, text, c.says)
 		}
 		for line := range strings.Lines(text) {
@@ -72,6 +72,16 @@ unless {
 		return strings.HasPrefix(s, `default.members-lease-vims: principal.roles.contains("member") does not hold`)
 	}) {
 		t.Errorf("Why of what no policy permits is %q", got)
+	}
+	if text := strings.Join(p.Why(nobody), "\n"); strings.Contains(text, "contractors-view-staging") {
+		t.Errorf("Why of what no policy permits names one that forbids others:\n%s", text)
+	}
+	late := withSite(t, `@id("late") permit (principal, action == Action::"lease:issue", resource)
+when { principal.name == "nobody" && context.ttlSeconds * 9223372036854775807 > 0 && context.now.hour > 24 };`)
+	text := strings.Join(late.Why(nobody), "\n")
+	if !strings.Contains(text, `site.late: principal.name == "nobody" does not hold (principal.name is "cora")`) || strings.Contains(text, "9223372036854775807") ||
+		!strings.Contains(text, "(context.now.hour is ") || strings.Contains(text, "context.now is") {
+		t.Errorf("Why of a condition of three, of which one has no value, is\n%s", text)
 	}
 	two := withSite(t, `@id("two") permit (principal, action == Action::"lease:issue", resource)
 when { principal.name == "cora" } unless { principal.project == "acme" };`)
@@ -135,5 +145,9 @@ when { principal.roles.contains("contractor") && context.for == "" };`)
 	q.Wish.For = "dave"
 	if p.Decide(q).Allowed {
 		t.Error("a question without a time is not asked at the time of now")
+	}
+	p.Now = func() time.Time { return at(tuesday) }
+	if d := p.Decide(q); !d.Allowed {
+		t.Errorf("a question without a time, asked on a weekday: %+v", d)
 	}
 }

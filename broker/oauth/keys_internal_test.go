@@ -115,6 +115,33 @@ func newShelf(t *testing.T) (*shelf, *Tokens) {
 	return s, tokens
 }
 
+// roles is a directory of a caller whose roles are others by now.
+type roles []string
+
+func (r roles) Lookup(_ context.Context, name, project string) (policy.Principal, error) {
+	return policy.Principal{Name: name, Project: project, Roles: r}, nil
+}
+
+// A caller has the roles that his directory says now; a revoked key is destroyed, and so is one that is replaced.
+func TestACallerHasTheRolesOfNow(t *testing.T) {
+	s, tokens := newShelf(t)
+	token, _, err := tokens.Exchange(t.Context(), policy.Principal{Name: "oidc:alice", Project: "p", Roles: []string{"before"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tokens.Directories = map[string]policy.Directory{policy.ByIssuer: roles{"now"}}
+	if p, err := tokens.Authenticate(t.Context(), token.Reveal()); err != nil || p.Name != "oidc:alice" || p.Project != "p" || !slices.Equal(p.Roles, []string{"now"}) {
+		t.Errorf("the caller is %+v, %v", p, err)
+	}
+	made, err := tokens.RotateKey(t.Context(), policy.Principal{Name: "root"})
+	if err != nil || s.retired != 1 {
+		t.Errorf("after a rotation, %v, keys are destroyed %d times", err, s.retired)
+	}
+	if err := tokens.RevokeKey(t.Context(), policy.Principal{Name: "root"}, made.ID); err != nil || s.retired != 2 {
+		t.Errorf("after a revocation, %v, keys are destroyed %d times", err, s.retired)
+	}
+}
+
 // told is an error's kind and field.
 func told(err error) string {
 	if e, known := errors.AsType[*broker.Error](err); known {

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/policy"
@@ -111,7 +112,7 @@ func TestWhatIsNotedOfAUse(t *testing.T) {
 	}{
 		"a use":              {func(*roll) {}, true, false},
 		"of one deleted":     {func(r *roll) { r.meantime = func(c *Client) { c.State = Deleting } }, false, false},
-		"of another secret":  {func(r *roll) { r.meantime = func(c *Client) { c.RotatedAt = c.RotatedAt.Add(-1) } }, false, false},
+		"of another secret":  {func(r *roll) { r.meantime = func(c *Client) { c.RotatedAt, c.UpdatedAt = now, now } }, false, false},
 		"that is noted":      {func(r *roll) { r.meantime = func(c *Client) { c.UpdatedAt = c.RotatedAt.Add(1) } }, false, false},
 		"that is not stored": {func(r *roll) { r.fails["UpdateClient"] = errStep }, false, true},
 		"that is denied":     {func(r *roll) { r.denied = true }, false, true},
@@ -262,6 +263,18 @@ func TestAnActiveClient(t *testing.T) {
 	var known *broker.Error
 	if err := clients.placeable(t.Context(), r.one); !errors.As(err, &known) || known.Field != "placements[0].vim" || known.Kind != broker.ErrInvalid || known.Detail != "no such VIM" {
 		t.Errorf("a placement on a VIM that is not there: %v", err)
+	}
+	if got := (Certificate{}).String(); got != "" {
+		t.Errorf("no certificate is called %q", got)
+	}
+	moved, err := r.one.Moved(Client{ID: "x", Name: "x", Project: "x", CreatedBy: "x", CreatedAt: now, State: Active, Roles: []string{"other"}})
+	want := r.one
+	want = Client{
+		ID: want.ID, Name: want.Name, Project: want.Project, CreatedBy: want.CreatedBy, CreatedAt: want.CreatedAt, State: Active,
+		Roles: []string{"other"}, Revision: want.Revision + 1,
+	}
+	if diff := cmp.Diff(want, moved); diff != "" || err != nil {
+		t.Errorf("a change leads to %v (-want +got):\n%s", err, diff)
 	}
 	name, err := asn1.Marshal(pkix.Name{CommonName: "a"}.ToRDNSequence())
 	if err != nil {
@@ -455,6 +468,7 @@ func TestWhatATokenIsHeldAgainst(t *testing.T) {
 	}{
 		"its secret":                    {func(*Client, *claims) {}, true},
 		"the secret before":             {func(c *Client, s *claims) { s.Secret = secretID(c.PreviousSHA256) }, true},
+		"another secret":                {func(_ *Client, s *claims) { s.Secret = "x" }, false},
 		"no secret of none":             {func(c *Client, s *claims) { c.SHA256, s.Secret = "", "" }, false},
 		"no secret, none before":        {func(c *Client, s *claims) { c.PreviousSHA256, s.Secret = "", "" }, false},
 		"its keys":                      {func(c *Client, s *claims) { c.Certificate, s.Secret = jwks, jwks.id() }, true},

@@ -74,8 +74,8 @@ func (d *Document) Duration(to *time.Duration) ReadValue {
 		if !ok {
 			return
 		}
-		t, err := time.ParseDuration(s)
-		if err != nil || t <= 0 {
+		t, _ := time.ParseDuration(s)
+		if t <= 0 {
 			d.Fault(n, at, "must be a duration above zero, like 90s, 30m or 8h")
 			return
 		}

@@ -65,6 +65,8 @@ func TestWhatReadersTake(t *testing.T) {
 		"{b: c}":           {"section", "c", ""},
 		"{c: b}":           {"section", "was", "unknown key; known here: b"},
 		"~":                {"section", "was", ""},
+		"[b, c]":           {"section", "was", "must be a mapping of keys to values"},
+		"{x: y}":           {"texts", []string(nil), "must be a list"},
 		"c":                {"section", "was", "must be a mapping of keys to values"},
 	} {
 		got, hidden := was, secret.NewText(was.Secret)
@@ -184,13 +186,23 @@ func TestAFaultWithoutALineNamesNone(t *testing.T) {
 	if got, want := d.Err().Error(), "f: a.b.c: is odd; a (line 1): is odd"; got != want {
 		t.Errorf("faults = %q, want %q", got, want)
 	}
-	for text, want := range map[string]string{"# nothing": "f: is empty", "a: &x b": "f: a (line 1): holds an anchor or alias; write the value itself"} {
+	for text, c := range map[string][2]string{
+		"# nothing": {"f: is empty", "f: is empty"},
+		"a: &x b":   {"f: a (line 1): holds an anchor or alias; write the value itself", "f:1: a: holds an anchor or alias; write the value itself"},
+		strings.Repeat("[", 40) + strings.Repeat("]", 40): {"f: " + strings.Repeat("[0]", 17) + " (line 1): nests deeper than 16 levels", "f:1: " + strings.Repeat("[0]", 17) + ": nests deeper than 16 levels"},
+	} {
 		d := &strictyaml.Document{Name: "f"}
 		d.Parse([]byte(text))
 		var faults *strictyaml.Faults
-		if err := d.Err(); err.Error() != want || !errors.As(err, &faults) || len(faults.Lines) != 1 || strings.Contains(faults.Lines[0], ":0") {
-			t.Errorf("faults of %s = %v, by lines %q, want %q", text, err, faults.Lines, want)
+		if err := d.Err(); err.Error() != c[0] || !errors.As(err, &faults) || len(faults.Lines) != 1 || faults.Lines[0] != c[1] {
+			t.Errorf("faults of %s = %v, by lines %q, want %q", text, err, faults.Lines, c)
 		}
+	}
+	list := &strictyaml.Document{Name: "f"}
+	list.Mapping(list.Parse([]byte("a:\n  - b\n  - c\n")), "", strictyaml.Fields{"a": list.Texts(new([]string))})
+	list.Fault(nil, "a[1].x", "is odd")
+	if got := list.Faults[0].Line; got != 3 {
+		t.Errorf("the fault of what stands in the second item is of line %d", got)
 	}
 	if d.Faults[0].Line != 2 {
 		t.Errorf("the fault of what stands in a.b is of line %d", d.Faults[0].Line)

@@ -68,8 +68,10 @@ func TestKeysThatSign(t *testing.T) {
 			t.Errorf("%s: %d keys, %v, want %d", name, len(got), err, c.want)
 		}
 	}
-	if got, err := parseKeys([]byte(`{"keys":[`)); err == nil || got != nil {
-		t.Errorf("half a set is %v", got)
+	for _, text := range []string{`{"keys":[`, `{"keys":[` + string(good) + `],"keys":7}`} {
+		if got, err := parseKeys([]byte(text)); err == nil || got != nil {
+			t.Errorf("the set %.40s is %v", text, got)
+		}
 	}
 }
 
@@ -177,6 +179,29 @@ func TestWordsOfEntries(t *testing.T) {
 	if len(fields) != 2 || !slices.IsSorted(fields) {
 		t.Errorf("the change is told as %q", said)
 	}
+	mesh := Authority{Name: "mesh", Certificates: &Certificates{CA: "one"}}.WithDefaults()
+	renewed := mesh
+	renewed.Certificates = &Certificates{CA: "two"}
+	if got := differences(mesh, renewed, policy.TrustUpdate); !slices.Equal(got, []string{"old.certificates", sum("one"), "new.certificates", sum("two")}) {
+		t.Errorf("another authority is told as %q", got)
+	}
+	for name, rules := range map[string][]Mapping{"people": hub.Principals, "clients": nil} {
+		mesh.Principals = rules
+		<-table.wake // which each exchange of entries asks for
+		table.Replace([]Authority{mesh})
+		if callers, clients := table.Authorities(); callers == nil || (clients != nil) != (name == "clients") {
+			t.Errorf("the authorities of %s are those of callers: %t, of clients: %t", name, callers != nil, clients != nil)
+		}
+	}
+	claims := Claims{"email": "a@b", "amr": []any{"mfa", 7.0}, "azp": []any{"x"}, "auth_time": 7.0, "groups": "one", "scope": true, "other": "y"}
+	if got := fmt.Sprint(claims.allowed()); got != "map[amr:[mfa] auth_time:[7] email:[a@b] groups:[one] scope:[true]]" {
+		t.Errorf("policies may see %s", got)
+	}
+	for value, good := range map[string]bool{"a b": true, "é": true, "a\x1f": false, "a\x7f": false, "\n": false, "": false, strings.Repeat("x", maxClaim): true, strings.Repeat("x", maxClaim+1): false} {
+		if _, ok := fill("{email}", Claims{"email": value}); ok != good {
+			t.Errorf("the claim %.9q fills a name: %t", value, ok)
+		}
+	}
 	for platform := range particulars {
 		nobody := hub
 		nobody.Platform, nobody.Principals[0].Match = platform, map[string]string{"sub": "*"}
@@ -234,7 +259,11 @@ func TestKeysThatAreAwayAreToldOnce(t *testing.T) {
 		f.set = step.set
 		log.Reset()
 		at = at.Add(freshFor)
-		c.Refresh(t.Context())
+		corp := c.table.Load().rows[0]
+		corp.asked.Store(true)
+		if c.Refresh(t.Context()); corp.asked.Load() {
+			t.Error("keys that were just asked for are still to be asked for")
+		}
 		if lines := strings.Count(log.String(), "\n"); c.Fault() != step.fault || !strings.Contains(log.String(), step.told) || (lines == 1) != (step.told != "") || lines > 1 {
 			t.Errorf("after an answer %.9s the fault is %q, and the log has %q", step.set, c.Fault(), log.String())
 		}
@@ -348,7 +377,7 @@ func TestTheFormOfAToken(t *testing.T) {
 	long := strings.Repeat("A", maxToken-len(head+"."+body+"."))
 	for token, want := range map[string]string{
 		head + "." + body + ".AA": "i", head + "." + body + "." + long: "i",
-		head + "." + body + "." + long + "A": "", head + "." + body + ".": "", head + "." + body: "", "x" + head + "." + body + ".AA": "",
+		head + "." + body + "." + long + "A": "", head + "." + body + ".": "", head + "." + body: "", head + "!." + body + ".AA": "", head + "." + body + "!.AA": "", "x" + head + "." + body + ".AA": "",
 		head + "." + body + ".AA.BB": "", "e" + body[1:] + "." + body[:7] + ".AA": "",
 	} {
 		if got := IssuerOf(token); got != want {

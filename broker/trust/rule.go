@@ -81,7 +81,7 @@ func (c Claims) list(name string) []string {
 
 func (r Mapping) matches(c Claims) bool {
 	for claim, pattern := range r.Match {
-		if v, ok := c.find(claim); !ok || !matches(claim, pattern, v) {
+		if v, _ := c.find(claim); !matches(claim, pattern, v) {
 			return false
 		}
 	}
@@ -135,8 +135,8 @@ func templateClaims(template string) (claims []string, ok bool) {
 func fill(template string, c Claims) (string, bool) {
 	filled := true
 	text := inBraces().ReplaceAllStringFunc(template, func(in string) string {
-		value, ok := c.text(in[1 : len(in)-1])
-		if !ok || value == "" || len(value) > maxClaim || strings.ContainsFunc(value, unprintable) {
+		value, _ := c.text(in[1 : len(in)-1])
+		if value == "" || len(value) > maxClaim || strings.ContainsFunc(value, unprintable) {
 			filled = false
 		}
 		return value
@@ -144,7 +144,7 @@ func fill(template string, c Claims) (string, bool) {
 	return text, filled
 }
 
-func unprintable(r rune) bool { return r < ' ' || r == 0x7f || !strconv.IsPrint(r) }
+func unprintable(r rune) bool { return !strconv.IsPrint(r) }
 
 // names are the project and the name for people that a rule gives who has the claims; not ok if it cannot.
 func (r Mapping) names(subject string, c Claims) (project, shown string, ok bool) {
@@ -226,13 +226,10 @@ func escaped(subject string) string {
 func (c Claims) allowed() map[string][]string {
 	seen := map[string][]string{}
 	for name, many := range policy.ClaimNames {
-		values := c.list(name)
-		if text, ok := c.text(name); !many && ok {
-			values = []string{text}
-		} else if !many {
+		if _, one := c.text(name); !many && !one {
 			continue
 		}
-		if len(values) > 0 {
+		if values := c.list(name); len(values) > 0 {
 			seen[name] = values
 		}
 	}

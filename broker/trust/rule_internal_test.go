@@ -21,6 +21,8 @@ func TestLike(t *testing.T) {
 		{"*/main", "heads/main/x", false},
 		{"a*a", "a", false}, // its end is not its beginning
 		{"a*a", "aa", true},
+		{"ab*b*", "ab", false}, // what it begins with is not in its middle
+		{"*b*ab", "ab", false},
 		{"a*b*c", "a-b-c", true},
 		{"a*b*c", "a-c", false},
 		{"a*b*b*c", "a-b-c", false}, // one b is not two

@@ -186,8 +186,7 @@ func (r *Reads) due(e Entry) bool {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	at, again := r.seen[readOf(e)]
-	return !again || !e.Time.Before(at.Add(PollWithin))
+	return !e.Time.Before(r.seen[readOf(e)].Add(PollWithin))
 }
 
 // recorded says that a read is in the log.

@@ -18,7 +18,7 @@ import (
 func TestKeepLogsATornLogOnce(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	var out bytes.Buffer
-	steps := []error{tree.ErrTorn, tree.ErrTorn, nil, tree.ErrTorn, errors.New("away"), tree.ErrTorn}
+	steps := []error{tree.ErrTorn, tree.ErrTorn, tree.ErrTorn, nil, tree.ErrTorn, errors.New("away"), tree.ErrTorn}
 	audit.Keep(ctx, time.Millisecond, testlog.To(t, slog.NewTextHandler(&out, nil)), func(context.Context) error {
 		if len(steps) == 0 {
 			stop()

@@ -112,6 +112,23 @@ func TestOneRefusalThatWasOnlyCountedIsTold(t *testing.T) {
 	}
 }
 
+// An entry that stands for others says for how many, and is otherwise as it was.
+func TestAnEntryStandsForOthers(t *testing.T) {
+	e := Entry{Detail: map[string]string{"k": "v"}}
+	for others, want := range map[int]string{0: "", 1: "1", 7: "7"} {
+		if got := e.repeated(others); got.Detail[DetailRepeats] != want || got.Detail["k"] != "v" || len(e.Detail) != 1 {
+			t.Errorf("for %d others it is %v, and the entry itself %v", others, got.Detail, e.Detail)
+		}
+	}
+	h := &heap{}
+	g := &Guard{Policy: decider(false), Sink: h, Now: time.Now}
+	wish := policy.Wish{TTL: time.Hour, Role: "edit"}
+	if _, err := g.Enter(t.Context(), policy.Principal{Name: "a", Project: "p"}, policy.LeaseIssue, policy.Resource{Kind: policy.KindProject, ID: "p", Project: "p"}, wish); err == nil ||
+		len(h.entries) != 1 || h.entries[0].Detail[DetailRole] != "edit" || h.entries[0].Detail[DetailTTL] != "1h0m0s" {
+		t.Errorf("a refusal does not say what was wished for: %v, %+v", err, h.entries)
+	}
+}
+
 func TestTextsOfEntriesAreCut(t *testing.T) {
 	for text, want := range map[string]string{
 		"": "", "a\x00b": "a\uFFFDb", "a\xff": "a\uFFFD", strings.Repeat("x", 512): strings.Repeat("x", 512),

@@ -198,6 +198,16 @@ func TestKeptIsTheFormThatStoresKeep(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("Kept() (-want +got):\n%s", diff)
 	}
+	const wrong, right = "a\xff", "a\uFFFD"
+	got = audit.Kept(audit.Entry{
+		Request: wrong, Door: wrong, Principal: wrong, Project: wrong, Action: wrong, Kind: wrong, Resource: wrong, Outcome: wrong, Detail: map[string]string{wrong: wrong},
+	})
+	if diff := cmp.Diff(audit.Entry{
+		Request: right, Door: right, Principal: right, Project: right, Action: right, Kind: right, Resource: right, Outcome: right, Detail: map[string]string{right: right},
+	}, got); diff != "" {
+		t.Errorf("Kept() of texts that are none (-want +got):\n%s", diff)
+	}
+	got = audit.Kept(e)
 	if e.Detail["k"] != "\xfe" {
 		t.Errorf("Kept changed the Detail of its argument")
 	}

@@ -92,6 +92,9 @@ func TestAVerifierNamesThePlace(t *testing.T) {
 	if _, err := audit.NewVerifier(0, nil, []audit.Point{{Head: tree.Head{Root: states[1].Root}, Name: "empty"}}); !errors.As(err, &differs) {
 		t.Errorf("NewVerifier of a size whose point differs = %v, want a PointError", err)
 	}
+	if _, err := audit.NewVerifier(1, []tree.Hash{tree.Leaf(lines[0])}, []audit.Point{{Head: tree.Head{Root: states[1].Root}, Name: "before"}, {Head: states[1], Name: "here"}}); err != nil {
+		t.Errorf("NewVerifier of a size behind a point = %v, want that the point is ignored", err)
+	}
 	v, _ = audit.NewVerifier(0, nil, nil)
 	if err := v.Add([][]byte{append([]byte(" "), lines[0]...)}); err == nil {
 		t.Error("a line was taken that the log writes in another way")

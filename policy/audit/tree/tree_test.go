@@ -193,6 +193,7 @@ func TestCheckpoints(t *testing.T) {
 		"too few lines":     {origin, sign(t, origin+"\n42\n", oldSigner), oldVerifier},
 		"no number":         {origin, sign(t, origin+"\n4x\n"+rootOf(signed)+"\n", oldSigner), oldVerifier},
 		"no base64":         {origin, sign(t, origin+"\n42\n!"+rootOf(signed)+"\n", oldSigner), oldVerifier},
+		"more than a root":  {origin, sign(t, origin+"\n42\n"+rootOf(signed)+"!\n", oldSigner), oldVerifier},
 		"a negative size":   {origin, sign(t, origin+"\n-1\n"+rootOf(signed)+"\n", oldSigner), oldVerifier},
 	} {
 		if s, err := tree.OpenCheckpoint(c.origin, c.signed, c.trusted); !errors.Is(err, tree.ErrUnsigned) {
