@@ -50,8 +50,7 @@ func (o *found) machines() state {
 	for _, counter := range []struct{ key, words string }{
 		{"upToDateReplicas", "up to date"}, {"availableReplicas", "available"}, {"replicas", "there"},
 	} {
-		n, counted := status[counter.key].(int64)
-		if !counted && wanted > 0 || n != wanted {
+		if n, _ := status[counter.key].(int64); n != wanted {
 			return state{message: fmt.Sprintf("is not ready: %d of %d machines are %s", n, wanted, counter.words)}
 		}
 	}

@@ -120,6 +120,9 @@ func deeds() []deed {
 	}
 	row := []string{"a/pool/2/0", "a/pool/2/1"}
 	return []deed{
+		{"rules of one port", asked(spec.LinkSpec{Rules: []spec.SecurityRule{{Direction: "ingress", Protocol: "tcp", From: 1, To: 1}}}), nil, making, nil},
+		{"two networks, the younger first", asked(spec.LinkSpec{}), nil, making, strange(
+			`{"networks":[{"id":"id-2","name":"vimbroker-1","description":"vimbroker.io/link=1","created_at":"2"},{"id":"id-1","name":"vimbroker-1","description":"vimbroker.io/link=1","created_at":"1"}]}`)},
 		{"a network", asked(spec.LinkSpec{}), nil, making, nil},
 		{"all that a link can ask for", everything, nil, making, nil},
 		{"of IPv6, without a gateway", asked(spec.LinkSpec{CIDR: "fd00::/64", Gateway: "none"}), nil, making, nil},
