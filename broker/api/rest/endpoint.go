@@ -346,8 +346,8 @@ func duration(field, text string) (time.Duration, error) {
 	if text == "" {
 		return 0, nil
 	}
-	d, err := time.ParseDuration(text)
-	if err != nil || d <= 0 {
+	d, _ := time.ParseDuration(text)
+	if d <= 0 {
 		return 0, broker.Invalid(field, "must be a duration such as 90m or 1h30m")
 	}
 	return d, nil

@@ -3,8 +3,11 @@ package rest
 import (
 	"context"
 	"encoding/json"
+	"net/http/httptest"
+	"net/url"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -12,9 +15,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/api"
 	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
 	"github.com/vimbroker/vimbroker/broker/keyring"
 	"github.com/vimbroker/vimbroker/broker/notary"
+	"github.com/vimbroker/vimbroker/broker/onboard"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
 	"github.com/vimbroker/vimbroker/test/doors"
@@ -60,6 +65,9 @@ func TestWhatCannotBeReadAsksNoPart(t *testing.T) {
 		{"GET /v1/audit/lines?after=x", "", "after", ""},
 		{"GET /v1/audit/tree?size=x", "", "size", ""},
 		{"GET /v1/audit/growth?size=1&later=x", "", "later", ""},
+		{"GET /v1/audit?pageToken=x", "", "pageToken", "must be the nextPageToken of the page before"},
+		{"GET /v1/audit?pageToken=0", "", "pageToken", "must be the nextPageToken of the page before"},
+		{"GET /v1/audit?pageToken=9223372036854775808", "", "pageToken", "must be the nextPageToken of the page before"},
 		{"GET /v1/vims?pageSize=0", "", "pageSize", ""},
 	} {
 		method, path, _ := strings.Cut(x.ask, " ")
@@ -155,6 +163,97 @@ func TestACheckpointAsANote(t *testing.T) {
 		if answer.StatusCode != 503 || !strings.Contains(said, "no key signs now") {
 			t.Errorf("Accept: %s of a failure = %d %s", accept, answer.StatusCode, said)
 		}
+	}
+}
+
+// An ETag is one in quotes, as it was given; a page has as many items as it may, and no more.
+func TestETagsAndPages(t *testing.T) {
+	for given, want := range map[string]int64{
+		"": 0, "*": 0, ` "7" `: 7, `"9223372036854775807"`: 1<<63 - 1, `7`: -1, `"7`: -1, `7"`: -1, `"0"`: -1, `"x"`: -1, `"9223372036854775808"`: -1, `W/"7"`: -1,
+	} {
+		r := httptest.NewRequest("GET", "/", nil)
+		r.Header.Set("If-Match", given)
+		got, err := (&call{Call: &api.Call{Request: r}}).ifMatch()
+		if (err != nil) != (want < 0) || err == nil && got != want {
+			t.Errorf("If-Match: %s is %d, %v", given, got, err)
+		}
+	}
+	d := &domain{}
+	c := serveDomain(t, d, allAuditLog{d})
+	if answer, said := c.Ask("POST", "/v1/vims/x/rotate", `{"credential":{"token":"t"}}`, "If-Match", "7"); answer.StatusCode != 422 || len(d.calls) > 0 {
+		t.Errorf("a rotation of no ETag = %d %s; it asked %q", answer.StatusCode, said, d.calls)
+	}
+	for size, good := range map[string]bool{"1": true, strconv.Itoa(broker.MaxPage): true, strconv.Itoa(broker.MaxPage + 1): false, "0": false, "x": false, "": true} {
+		if _, err := pageOf(url.Values{"pageSize": {size}}); (err == nil) != good {
+			t.Errorf("a page of %s: %v", size, err)
+		}
+	}
+	if q, err := vimsAsked(&call{query: url.Values{"status": {"draining"}}}); err != nil || q.State != broker.VIMDraining || q.Status != "" {
+		t.Errorf("VIMs that are draining are asked for by %+v, %v", q, err)
+	}
+	for seq, want := range map[int64]string{1: "", 2: "2"} {
+		_, said := serveDomain(t, d, newest{allAuditLog{d}, seq}).Ask("GET", "/v1/audit?pageSize=1", "")
+		if !strings.Contains(said, `"nextPageToken":"`+want+`"`) {
+			t.Errorf("behind the entry %d: %s, want %q", seq, said, want)
+		}
+	}
+}
+
+// newest is an audit log with one entry on a page.
+type newest struct {
+	allAuditLog
+	seq int64
+}
+
+func (n newest) Entries(context.Context, policy.Principal, audit.Query) ([]audit.Entry, error) {
+	return []audit.Entry{{Seq: n.seq}}, nil
+}
+
+// halfReady is a server of which one part is not.
+type halfReady struct{ allOverseer }
+
+func (halfReady) Ready() ([]broker.PartStatus, error) {
+	return []broker.PartStatus{{Part: broker.PartDatabase}, {Part: broker.PartTrust, Fault: "away"}}, nil
+}
+
+// Parts that are at fault are always shown; logins are those of the table, where there is one.
+func TestWhatAnybodyIsShown(t *testing.T) {
+	s := &server{Options: Options{Overseer: halfReady{}}}
+	down := v1.Part{Name: string(broker.PartTrust), Detail: "away"}
+	for query, want := range map[string][]v1.Part{"": {down}, "verbose": {{Name: string(broker.PartDatabase), Usable: true}, down}} {
+		values, err := url.ParseQuery(query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := s.ready(&call{query: values})
+		if diff := cmp.Diff(want, a.body.Parts); diff != "" || err != nil {
+			t.Errorf("parts, asked for %q: %v (-want +got)\n%s", query, err, diff)
+		}
+	}
+	if a, err := s.listLogins(nil); err != nil || a.body.Items == nil || len(a.body.Items) != 0 {
+		t.Errorf("logins without a table: %+v, %v", a.body, err)
+	}
+	s.Trust = allTrust{&domain{}}
+	a, err := s.listLogins(nil)
+	want := v1.LoginMethod{Name: "Name", Issuer: "Issuer", ClientID: "ClientID", Scopes: []string{"Scopes"}, Audience: "Audience"}
+	if diff := cmp.Diff([]v1.LoginMethod{want}, a.body.Items); diff != "" || err != nil {
+		t.Errorf("logins of a table: %v (-want +got)\n%s", err, diff)
+	}
+	for what, c := range map[string]struct {
+		of   onboard.Cluster
+		want time.Time
+	}{
+		"no token": {onboard.Cluster{PushExpiresAt: started}, time.Time{}}, "a token": {onboard.Cluster{PushToken: "t", PushExpiresAt: started}, started},
+		"a token that was used": {onboard.Cluster{PushToken: "t", PushExpiresAt: started, PushedAt: started}, time.Time{}},
+	} {
+		if got := pushExpiry(c.of); !got.Equal(c.want) {
+			t.Errorf("%s: a kubeconfig can be pushed until %v", what, got)
+		}
+	}
+	var v broker.VIM
+	v.Current.Discovered.Cluster, v.Current.CredentialExpiresAt = &broker.Cluster{}, started.Add(soon+time.Hour)
+	if w := warnings(v, started); len(w) != 0 {
+		t.Errorf("a token that nobody renews, and that lasts: %q", w)
 	}
 }
 

@@ -116,6 +116,10 @@ func TestEveryFigureIsShown(t *testing.T) {
 	if err != nil || got != string(want) || log != "" {
 		t.Errorf("the page differs from testdata/metrics.txt; write it with -update, and look at what changes: %v\n%s%s", err, got, log)
 	}
+	one, _ := page(t, nil, waits(count(lifecycle.Heal, lifecycle.Starting, 1, 5), 1, 6))
+	if !strings.Contains(one, "vimbroker_vnf_operations_waiting 1\n") || !strings.Contains(one, "waiting_oldest_timestamp_seconds 1.700000006e+09") {
+		t.Errorf("the page of one that waits is\n%s", one)
+	}
 	idle, _ := page(t, nil)
 	for line, is := range map[string]bool{
 		"vimbroker_vnf_operations_waiting 0": true, `vimbroker_vnf_operations{state="STARTING",type="HEAL"} 0`: true,

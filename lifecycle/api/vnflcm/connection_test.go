@@ -55,6 +55,22 @@ func TestVIMsThatRequestsBring(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
+	for infos, want := range map[string]lifecycle.Modification{
+		`{"site":{"vimId":"v"}}`: {Connection: "site", VIM: "v"},
+		`{"site":{"vimId":"v","interfaceInfo":{"trustedCertificates":["a"]},"accessInfo":{"bearer_token":"canary"}}}`: {
+			Connection: "site", Inline: &lifecycle.InlineVIM{CACert: "a", Credential: broker.Credential{Token: canary}},
+		},
+	} {
+		l := newLife()
+		answer, text := serve(t, l).Ask("PATCH", "/vnf_instances/342e17b8-eb02-4f1e-9859-4705aab0d23d", `{"vimConnectionInfo":`+infos+`}`)
+		if diff := cmp.Diff(want, l.asked); diff != "" || answer.StatusCode != 202 {
+			t.Errorf("PATCH with %s = %d %s (-want +got):\n%s", infos, answer.StatusCode, text, diff)
+		}
+	}
+	if answer, text := serve(t, newLife()).Ask("PATCH", "/vnf_instances/x", `{"vimConnectionInfo":{"a":{"vimId":"v"},"b":{"vimId":"w"}}}`); answer.StatusCode != 422 ||
+		!strings.Contains(text, "names 2 VIMs, and one is changed at a time") {
+		t.Errorf("PATCH of two VIMs = %d %s", answer.StatusCode, text)
+	}
 	l := newLife()
 	answer, text := serve(t, l).Ask("PATCH", "/vnf_instances/342e17b8-eb02-4f1e-9859-4705aab0d23d", `{"vimConnectionInfo":{"site":{"accessInfo":{"bearer_token":"canary"}}}}`)
 	if answer.StatusCode != 202 {

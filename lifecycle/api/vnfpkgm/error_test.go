@@ -125,6 +125,8 @@ func TestErrorsOfPackages(t *testing.T) {
 	for _, ask := range [][2]string{{"POST", "/v2/vnf_packages"}, {"PATCH", one}, {"POST", one + "/package_content/upload_from_uri"}} {
 		c.want(http.StatusBadRequest, "", ask[0], ask[1], `{"a":`)
 	}
+	c.want(http.StatusBadRequest, "", "POST", "/v2/vnf_packages", "{")
+	c.want(http.StatusUnprocessableEntity, "must be a JSON object", "POST", "/v2/vnf_packages", `{"userDefinedData":7}`)
 	c.want(http.StatusBadRequest, "must have operationalState or userDefinedData", "PATCH", one, `{"userDefinedData":null}`)
 	c.want(http.StatusOK, `"usageState":"NOT_IN_USE"`, "GET", one, "")
 	s.p.InUse = true
