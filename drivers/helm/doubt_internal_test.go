@@ -1,11 +1,15 @@
 package helm
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 
 	"github.com/vimbroker/vimbroker/broker"
@@ -111,6 +115,24 @@ func TestProgramsThatAnswerOddly(t *testing.T) {
 		if ok != (err == nil) || !ok && (!errors.Is(err, broker.ErrInvalid) || !strings.Contains(err.Error(), "does not answer as it should") || len(a.Release) > 0) {
 			t.Errorf("a program that says %q: %+v, %v", says, a, err)
 		}
+	}
+}
+
+// A rendering that is given up is no rendering.
+func TestARenderingThatIsGivenUp(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx, end := context.WithCancel(t.Context())
+	defer end()
+	go func() {
+		_, _ = os.ReadFile(pipe) // until it runs
+		end()
+	}()
+	d := New(Options{Program: []string{"/bin/sh", "-c", "echo > " + pipe + "; exec cat " + pipe}})
+	if _, err := d.render(ctx, "acme", chart.Task{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("it ends with %v", err)
 	}
 }
 

@@ -41,6 +41,7 @@ type revision struct {
 	hooks, definitions string // JSON
 	config             string
 	broken             string // instead of all
+	undated            bool   // it does not say when the first was deployed
 }
 
 func (r revision) put(t *testing.T, s *fakeobjects.Server, in lifecycle.PlanInput) {
@@ -52,6 +53,9 @@ func (r revision) put(t *testing.T, s *fakeobjects.Server, in lifecycle.PlanInpu
 		}
 	}
 	one := record{body: body, info: map[string]json.RawMessage{"status": quoted(r.status), "description": quoted("was " + r.status), "first_deployed": quoted(fmt.Sprint("first-", r.version))}}
+	if r.undated {
+		delete(one.info, "first_deployed")
+	}
 	value, err := one.packed(false)
 	if err != nil {
 		t.Fatal(err)
@@ -289,6 +293,8 @@ var releases = []struct {
 	{"a new Secret beside a map of its name", does(lifecycle.ChangePackage, stands("login", 1)), []revision{{version: 1, status: deployed, mark: older, owner: vnf}}, []chart.Rendering{answer(secretOf), answer(strings.Replace(secretOf, "VALUE", "OTHER", 1))}},
 	{"CHANGE_VNFPKG over a release of nobody", does(lifecycle.ChangePackage, stands("a")), []revision{{version: 1, status: deployed, manifest: configMap("a")}}, []chart.Rendering{answer(configMap("a"))}},
 	{"a rollback of hooks that are none", does(lifecycle.ChangePackage, undoing(older), stands("a", 1, 2)), []revision{{version: 1, status: superseded, mark: "first", owner: vnf, manifest: configMap("was")}, {version: 2, status: deployed, mark: older, owner: vnf, manifest: configMap("a"), hooks: "[7]"}}, nil},
+	{"CHANGE_VNFPKG of what is not dated", does(lifecycle.ChangePackage, stands("a", 1)), []revision{{version: 1, status: deployed, mark: older, owner: vnf, manifest: configMap("a"), undated: true}}, []chart.Rendering{answer(configMap("a"))}},
+	{"an attempt of nobody is at it", does(lifecycle.ChangePackage, stands("a", 1)), []revision{{version: 1, status: deployed, mark: older, owner: vnf}, {version: 2, status: pendingUpgrade, mark: mine}}, []chart.Rendering{answer(configMap("a"))}},
 	{"tests with hooks that are none", does(lifecycle.Heal, stands("a", 1), func(in *lifecycle.PlanInput) { in.Tests = true }), []revision{{version: 1, status: deployed, mark: older, owner: vnf, hooks: "[7]"}}, nil},
 	{"HEAL without its record, of a pod of nobody", does(lifecycle.Heal, stands("a", 1, 2), func(in *lifecycle.PlanInput) {
 		in.VNFCs = []lifecycle.VNFC{{VDU: "web", Kind: "Pod", Namespace: "cnf", Name: "web-1"}}

@@ -257,6 +257,24 @@ func TestTokensOfRegistries(t *testing.T) {
 	}
 }
 
+// Of what a registry offers, that is taken which can be done: without a password a token.
+func TestChallengesThatCanBeMet(t *testing.T) {
+	s := newSite(t)
+	s.answers["/v2/web/manifests/1.0.0"] = func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "" {
+			gives(manifestOf(manifestType, layer(contentType, "sha256:"+sum("chart"), 5), layer(provenanceType, "sha256:"+sum("proof"), 5)))(w, r)
+			return
+		}
+		w.Header()["Www-Authenticate"] = []string{`Basic realm="here"`, `Bearer realm="https://` + s.host() + `/token"`}
+		w.WriteHeader(http.StatusUnauthorized)
+	}
+	s.answers["/v2/web/blobs/sha256:"+sum("chart")], s.answers["/v2/web/blobs/sha256:"+sum("proof")] = gives("chart"), gives("proof")
+	s.answers["/token"] = gives(`{"token":"t"}`)
+	if got, err := s.pull(t, atRegistry); err != nil || string(got.Archive) != "chart" {
+		t.Errorf("%q, %v", got.Archive, err)
+	}
+}
+
 // The broker's password goes to its host, for the projects that it is for, and once.
 func TestLoginsOfPlaces(t *testing.T) {
 	s, other := newSite(t), newSite(t)
