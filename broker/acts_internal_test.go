@@ -131,6 +131,18 @@ func systems() []situation {
 	return all
 }
 
+// here is a directory that knows everybody.
+type here struct{}
+
+func (here) Lookup(_ context.Context, name, project string) (policy.Principal, error) {
+	return policy.Principal{Name: name, Project: project, Roles: []string{policy.RoleMember}}, nil
+}
+
+func known(s *stage) {
+	s.actor.is.Standing, s.core.drivers["a"] = true, s.actor
+	s.core.directories = map[string]policy.Directory{person.Authenticator(): here{}, policy.ByClient: here{}}
+}
+
 // brief is what is said of an act, without what each step is given but where that is a driver's or a row's.
 func brief(said []string) (lines []string) {
 	var names []string
@@ -181,6 +193,12 @@ func TestEachActInEachSituation(t *testing.T) {
 			_, _, err := s.IssueLease(ctx, person, LeaseRequest{VIM: vimID, TTL: time.Minute, Purpose: "why", Operation: "op"})
 			return err
 		}},
+		"Issue one that stands": {systems(), func(ctx context.Context, s *stage) error {
+			known(s)
+			l, _, err := s.IssueLease(ctx, person, LeaseRequest{VIM: vimID, TTL: time.Minute, Standing: true, Instance: "i"})
+			s.note(came.Call("answer", l.ExpiresAt, l.MaxExpiresAt))
+			return err
+		}},
 		"Reap": {append(leases(), systems()...), func(ctx context.Context, s *stage) error {
 			s.tape.due = []DueVIM{{VIM: vimID, Project: "p"}}
 			s.clock.Add(2 * time.Hour)
@@ -209,7 +227,7 @@ func TestEachActInEachSituation(t *testing.T) {
 			s.note(came.Call("answer", v.State, gone))
 			return err
 		}},
-		"Delete what is gone": {leases(), func(ctx context.Context, s *stage) error {
+		"Delete what is gone": {append(leases(), systems()...), func(ctx context.Context, s *stage) error {
 			v, gone, err := s.DeleteVIM(ctx, person, vimID, Deletion{Drain: true, Gone: true})
 			s.note(came.Call("answer", v.State, gone))
 			return err
@@ -240,6 +258,10 @@ func TestEachActInEachSituation(t *testing.T) {
 			return s.GradeAnew(ctx)
 		}},
 		"Use": {append(leases(), systems()...), func(ctx context.Context, s *stage) error {
+			l := s.row()
+			l.TokenTTL, l.Login, l.Instance, l.SecretSHA256 = time.Minute, leaseID, "i", policy.Digest("vbl_secret")
+			s.tape.leases[leaseID] = l
+			known(s)
 			_, c, at, err := s.MintUnder(ctx, leaseID, "vbl_secret", "")
 			s.note(came.Call("answer", c, at))
 			return err
@@ -270,7 +292,8 @@ func TestEachActInEachSituation(t *testing.T) {
 					c.then(s)
 				}
 				err := act.do(audit.WithRequest(t.Context(), "r"), s)
-				outcome := strings.Join(append(append([]string{fmt.Sprint(err)}, brief(s.said)...), came.Logged(s.log.String())...), "\n")
+				lines := slices.Concat([]string{fmt.Sprint(err)}, brief(s.said), came.Logged(s.log.String()))
+				outcome := came.Of(t, ids).Plain(strings.Join(lines, "\n"))
 				if whats[outcome] == nil {
 					outcomes = append(outcomes, outcome)
 				}

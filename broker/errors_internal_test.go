@@ -430,3 +430,23 @@ func TestWhoseWriteItIs(t *testing.T) {
 		}
 	}
 }
+
+// A refusal says why as far as policies do, and an error of the guard that is none is no refusal.
+func TestWhatARefusalSays(t *testing.T) {
+	hidden := errors.New("no such VIM")
+	for _, c := range []struct {
+		err  error
+		want string
+		kind error
+	}{
+		{&policy.Refused{Reasons: []string{"one", "two"}}, "policy does not allow alice to vim:show: one; two", ErrDenied},
+		{&policy.Refused{}, "policy does not allow alice to vim:show", ErrDenied},
+		{policy.ErrDenied, "policy does not allow alice to vim:show", ErrDenied},
+		{audit.ErrHidden, "no such VIM", hidden},
+		{errStep, "the audit log cannot be written; try again; if that goes on, have the broker's operator see why", ErrUnavailable},
+	} {
+		if got := Refusal(c.err, policy.Principal{Name: "alice"}, policy.VIMShow, hidden); got.Error() != c.want || !errors.Is(got, c.kind) {
+			t.Errorf("of %v: %v, want %s", c.err, got, c.want)
+		}
+	}
+}

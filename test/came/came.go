@@ -87,7 +87,7 @@ func cases(text string) map[string][]string {
 // Add adds a case, what it answered, and the lines of what came of it.
 func (r *Record) Add(what, answer string, lines []string) {
 	text := strings.TrimSuffix(strings.Join(append([]string{strings.TrimSuffix("== "+what+": "+answer, ": ")}, lines...), "\n"), "\n")
-	r.cases = append(r.cases, r.plain(text))
+	r.cases = append(r.cases, r.Plain(text))
 }
 
 // Logged are the lines of a log, without their time.
@@ -101,8 +101,8 @@ func Logged(log string) (lines []string) {
 
 var random = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|vb[a-z]_[\w-]{20,}|\b[0-9a-f]{64}\b|"[\w-]{43}"|gAAAA[\w=-]+`)
 
-// plain numbers what differs from run to run.
-func (r *Record) plain(text string) string {
+// Plain numbers what differs from run to run.
+func (r *Record) Plain(text string) string {
 	var met []string
 	return random.ReplaceAllStringFunc(text, func(one string) string {
 		if name := r.names[one]; name != "" {
