@@ -146,7 +146,7 @@ func known(s *stage) {
 // brief is what is said of an act, without what each step is given but where that is a driver's or a row's.
 func brief(said []string) (lines []string) {
 	var names []string
-	whole := []string{"Revoke", "Renew", "Issue", "Dead", "DeferLease", "SetHealth", "CreateLease", "CreateVIM", "Append", "put", "destroy"}
+	whole := []string{"Revoke", "Renew", "Issue", "Dead", "DeferLease", "SetHealth", "CreateLease", "CreateVIM", "Append", "put", "destroy", "answer"}
 	for _, line := range said {
 		name, rest, _ := strings.Cut(line, " ")
 		switch {
