@@ -87,11 +87,14 @@ func TestWhatIsShownWhole(t *testing.T) {
 		name  string
 		shown any
 	}{
-		{"an instance", instance(c, i)}, {"one of nothing", instance(c, lifecycle.Instance{State: lifecycle.NotInstantiated})},
+		{"an instance", instance(c, i)},
+		{"one of nothing", instance(c, lifecycle.Instance{State: lifecycle.NotInstantiated})},
 		{"one that has nothing", instance(c, lifecycle.Instance{State: lifecycle.Instantiated})},
-		{"an operation that has changed it", operation(c, made)}, {"one that waits for somebody", operation(c, failed)},
+		{"an operation that has changed it", operation(c, made)},
+		{"one that waits for somebody", operation(c, failed)},
 		{"one of nothing", operation(c, lifecycle.Operation{State: lifecycle.Completed})},
-		{"a dry run", preview(none)}, {"one of nothing", preview(lifecycle.Preview{})},
+		{"a dry run", preview(none)},
+		{"one of nothing", preview(lifecycle.Preview{})},
 	} {
 		got.WriteString("== " + one.name + "\n")
 		var text bytes.Buffer
