@@ -182,6 +182,35 @@ func TestMerge(t *testing.T) {
 	}
 }
 
+// Of what was found each is shown in its form; what fails is told as it is.
+func TestListsInTheirForm(t *testing.T) {
+	c := &api.Call{Request: httptest.NewRequest("GET", "/x/v1/things", nil), Query: url.Values{}}
+	lists := Lists(c, shape, func(_ *api.Call, n int) thing { return thing{ID: strings.Repeat("i", n)} })
+	a, err := lists([]int{1, 2}, "", nil)
+	if got, _ := json.Marshal(a.Body); err != nil || string(got) != `[{"id":"i","on":false,"size":0,"state":""},{"id":"ii","on":false,"size":0,"state":""}]` {
+		t.Errorf("two are listed as %s, %v", got, err)
+	}
+	errAway := errors.New("away")
+	if a, err := lists([]int{1}, "", errAway); !errors.Is(err, errAway) || a.Body != nil {
+		t.Errorf("a failure is told as %v, with %v", err, a.Body)
+	}
+	// One field beside the default ones, and one that is left out.
+	for query, want := range map[string]string{
+		"fields=parts/hash&exclude_default": `[{"id":"a","on":true,"parts":[{"hash":"1"},{"hash":"2"}],"size":9,"state":"READY"}]`,
+		"exclude_fields=on":                 `[{"id":"a","inner":{"deep":{"n":1},"name":"it's, (x)"},"parts":[{"hash":"1","path":"p"},{"hash":"2","path":"q"}],"size":9,"state":"READY"}]`,
+		"fields=size":                       `[{"id":"a","size":9}]`,
+	} {
+		q, err := url.ParseQuery(query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q.Set("filter", "(eq,id,a)")
+		if got, err := list(t, q); got != want || err != nil {
+			t.Errorf("%s: %s, %v, want %s", query, got, err, want)
+		}
+	}
+}
+
 // What cannot be written as a JSON object is no item of a list, and its URL is as the caller has come.
 func TestItemsThatAreNoObjects(t *testing.T) {
 	c := &api.Call{Request: httptest.NewRequest("GET", "/x/v1/things", nil), Query: url.Values{}}

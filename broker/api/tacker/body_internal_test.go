@@ -171,6 +171,7 @@ func TestWhatABodyChanges(t *testing.T) {
 		"less care":             {cloud, map[string]any{"cert_verify": "False"}, nil, "", "insecure"},
 		"another project":       {cloud, nil, map[string]any{"id": "p"}, "", "scope p   d u"},
 		"another domain":        {cloud, nil, map[string]any{"project_domain_id": "pd"}, "", "scope  n pd  u"},
+		"another domain's name": {cloud, nil, map[string]any{"project_domain_name": "x"}, "", "scope  n  x u"},
 		"another user's domain": {cloud, map[string]any{"user_domain_name": "x"}, nil, "", "scope  n  d "},
 		"another namespace":     {cluster, nil, map[string]any{"name": "shop"}, "", "namespace"},
 		"the namespace it has":  {cluster, nil, map[string]any{"name": "default"}, "", ""},
