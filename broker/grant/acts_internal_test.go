@@ -253,6 +253,9 @@ func TestWhatAGrantIsMadeOf(t *testing.T) {
 	if _, _, err := g.Records(t.Context(), vnfm, Query{State: "lent"}); told(err) != broker.ErrInvalid.Error()+" state" {
 		t.Errorf("those of no state: %v", err)
 	}
+	if _, _, err := g.Records(t.Context(), vnfm, Query{}); err != nil || !strings.Contains(b.said[len(b.said)-1], "Page:{Size:") {
+		t.Errorf("a page of no size: %v, after %q", err, b.said)
+	}
 	b.fails["VNFGrantRecords"] = errStep
 	if _, _, err := g.Records(t.Context(), vnfm, Query{}); !errors.Is(err, errStep) {
 		t.Errorf("a list that is unread: %v", err)
@@ -381,6 +384,7 @@ func TestWhatBecomesOfGrants(t *testing.T) {
 		{"what is held and lends nothing", nil, goesOn, "false false <nil>; granted; "},
 		{"what lives", lease, goesOn, "true false <nil>; granted; "},
 		{"what is unread", both(lease, fails("Ended")), goesOn, "false false the step fails; granted; "},
+		{"what has ended, and is unread", both(over, fails("Ended")), goesOn, "false false the step fails; granted; "},
 		{"what is forgotten", both(lease, func(b *books, _ *Grant) { b.fails["Ended"] = broker.ErrNotFound }), goesOn, "false false <nil>; granted; "},
 		{"what has ended", over, goesOn, "false false <nil>; granted; "},
 		{"what has ended, and can be followed", both(over, func(b *books, _ *Grant) { b.follows = true }), goesOn, "true false <nil>; granted; "},

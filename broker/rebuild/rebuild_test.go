@@ -66,6 +66,9 @@ func TestEndpoint(t *testing.T) {
 			t.Errorf("Endpoint(%q) = %q, %v, want %q", raw, got, err, want)
 		}
 	}
+	if _, err := rebuild.Endpoint("endpoint", "https:a.example", false); err == nil || err.Error() != "endpoint: has a path that is not a plain prefix" {
+		t.Errorf("an endpoint without a host: %v", err)
+	}
 	for raw, want := range map[string]string{"http://a.example:80": "http://a.example", "http://a.example:443": "http://a.example:443", "ftp://a.example": ""} {
 		if got, err := rebuild.Endpoint("endpoint", raw, true); got != want || (want == "") != (err != nil) {
 			t.Errorf("Endpoint(%q), http allowed = %q, %v, want %q", raw, got, err, want)

@@ -265,6 +265,9 @@ func TestWhatComesOfALogin(t *testing.T) {
 			t.Errorf("a login of %q: %v", kept, err)
 		}
 	}
+	if plain, _, err := b.EnterByLink(t.Context(), "none"); !errors.Is(err, policy.ErrUnauthenticated) || plain != "" {
+		t.Errorf("by no link comes in %q, %v", plain, err)
+	}
 	for step, want := range map[string]string{"": "<nil>", "AuthorizationAt": "the issuer corp cannot be asked now"} {
 		b := newBooks(t)
 		b.fails[step] = errStep
