@@ -127,6 +127,7 @@ func waitingFor() []scenario {
 		{"one after the other is ready", apply(sent(aClaim, ""), sent(web, "")), answers{
 			patchOf(aClaim): {pending}, getOf(aClaim): append(repeated(pending, 4), bound), patchOf(web): {unready}, getOf(web): append(repeated(unready, 6), there(web, numbered(2, 2))), listPods: {pods()}, events: {happened()},
 		}, timing{sorted: true}},
+		{"five are late", apply(six[:5]...), sixth, timing{late: 10 * time.Millisecond, sorted: true}},
 		{"six are late", apply(six...), sixth, timing{late: time.Second, sorted: true}},
 		{"a set that makes claims", apply(set), answers{patchOf(aSet): {setThere(2, "")}, listClaims: {claimsOf("Bound", "Bound")}, listPods: {pods(fine)}}, timing{}},
 		{"a set whose claims go with it", apply(sent(bareSet, "")), answers{patchOf(bareSet): {setThere(2, `,"persistentVolumeClaimRetentionPolicy":{"whenDeleted":"Delete"}`)}, listClaims: {claimsOf("Bound")}}, timing{}},
