@@ -281,9 +281,16 @@ func TestWhatSQLiteFailsAtIsSaid(t *testing.T) {
 	if !s.ungrown(ctx) {
 		t.Error("there is nothing to take up where nobody can tell")
 	}
+	f.set(func(step string) bool { return step == "commit" })
+	if err := add(); !errors.Is(err, errStumbled) {
+		t.Errorf("a write that is not committed = %v", err)
+	}
 	f.set(func(string) bool { return false })
-	if got := allEntries(t, s); len(got) != 1 {
-		t.Errorf("%d entries, want the one before", len(got))
+	if err := add(); err != nil {
+		t.Errorf("the write after it = %v", err)
+	}
+	if got := allEntries(t, s); len(got) != 2 || got[1].Seq != 2 {
+		t.Errorf("%d entries, want the one before and the last, without a gap: %+v", len(got), got)
 	}
 }
 
@@ -393,6 +400,9 @@ func TestAStatementThatFailedFailsWhatFollows(t *testing.T) {
 	s := mustOpen(t, filepath.Join(t.TempDir(), "broker.db"))
 	f.set(func(step string) bool { return step == "exec "+lastQueued })
 	db := database{s}
+	if err := db.Change(t.Context(), func(x tables.Transaction) error { _, err := x.Exec(lastQueued); return err }); !errors.Is(err, errStumbled) {
+		t.Errorf("a write whose statement fails = %v", err)
+	}
 	for what, next := range map[string]func(tables.Transaction) error{
 		"nothing": func(tables.Transaction) error { return nil },
 		"Exec":    func(x tables.Transaction) error { _, err := x.Exec(release); return err },
@@ -463,5 +473,29 @@ func TestWhatIsWrittenIntoALeaseIsStored(t *testing.T) {
 	}
 	if got, err := s.Lease(t.Context(), "l"); err != nil || strings.Join(got.Namespaces, " ") != "a c" {
 		t.Errorf("the lease has namespaces %q, %v; want a and c", got.Namespaces, err)
+	}
+}
+
+// TestEveryFileOfADatabaseBecomesPrivate: the log and the index too, each of which may be missing.
+func TestEveryFileOfADatabaseBecomesPrivate(t *testing.T) {
+	for _, there := range [][]string{{""}, {"", "-wal"}, {"", "-shm"}, {"-wal", "-shm"}} {
+		path := filepath.Join(t.TempDir(), "broker.db")
+		for _, suffix := range there {
+			if err := os.WriteFile(path+suffix, nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Chmod(path+suffix, 0o644); err != nil { //nolint:gosec // what is mended
+				t.Fatal(err)
+			}
+		}
+		if err := new(Store).makePrivate(path); err != nil {
+			t.Errorf("makePrivate with %q = %v", there, err)
+		}
+		for _, suffix := range append(there, "") {
+			info, err := os.Stat(path + suffix)
+			if err != nil || info.Mode().Perm() != 0o600 {
+				t.Errorf("with %q, the mode of %q is %v, %v", there, suffix, info.Mode(), err)
+			}
+		}
 	}
 }
