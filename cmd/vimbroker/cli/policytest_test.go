@@ -93,8 +93,8 @@ func TestAQuestionHasTheDefaultsOfARequest(t *testing.T) {
 	for text, want := range map[string]string{
 		"tests: []\n": "holds no tests",
 		who + "  action: lease:issue\n  vim: {name: edge, type: kubernetes}\n  lease: {owner: bob}\n  want: allowed\n": "one thing too many",
-		who + "  action: vim:register\n  want: maybe\n":     "must be allowed or denied",
-		who + "  action: vim:destroy\n  want: denied\n": "tests[0]",
+		who + "  action: vim:register\n  want: maybe\n":                                                                "must be allowed or denied",
+		who + "  action: vim:destroy\n  want: denied\n":                                                                "tests[0]",
 		"tests: {}\n": "tests",
 		"":            "",
 		who + "  action: vim:register\n  want: denied\n  x: 1": "x",
