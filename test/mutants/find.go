@@ -27,6 +27,12 @@ type fault struct {
 	edits func(id int) []edit
 }
 
+// meets reports whether a fault begins or ends in the lines of one that somebody wrote: the two have no place side by side.
+func (f *fault) meets(written *fault) bool {
+	within := func(line int) bool { return line >= written.line && line <= written.last }
+	return f.file == written.file && (within(f.line) || within(f.last))
+}
+
 // edit replaces bytes of a file. Of those at one offset that insert, closing ones come first, the inner ones
 // before the outer, and then the outer opening ones.
 type edit struct {

@@ -19,7 +19,7 @@ type options struct {
 	seed                    uint64
 	n, few, workers         int
 	all, list, near         bool
-	unreached               bool
+	unreached, besides      bool
 	slow, patience          time.Duration
 	packages                []string
 }
@@ -32,6 +32,7 @@ func main() {
 	flag.BoolVar(&o.all, "all", false, "try every fault, but those that an earlier run tried since their function was changed")
 	flag.StringVar(&o.only, "only", "", "try the faults whose name has this text, or one of several, each in a line")
 	flag.StringVar(&o.hand, "hand", "", "try the faults of this file, which somebody wrote")
+	flag.BoolVar(&o.besides, "besides", false, "try a sample besides what somebody wrote")
 	flag.BoolVar(&o.list, "list", false, "print the names, and try nothing")
 	flag.BoolVar(&o.unreached, "unreached", false, "try nothing, and print which of all faults no test reaches")
 	flag.IntVar(&o.few, "few", 0, "the sample is of faults that some test reaches, but no more than this many")
@@ -101,13 +102,15 @@ func choose(o options) ([]*fault, error) {
 	var faults []*fault
 	if o.hand != "" {
 		faults, err = readHand(o.root, o.hand)
-	} else {
+	}
+	written := slices.Clone(faults)
+	if o.hand == "" || o.besides {
 		for _, file := range files {
 			found, failed := find(o.root, file)
 			if failed != nil {
 				return nil, failed
 			}
-			faults = append(faults, found...)
+			faults = append(faults, slices.DeleteFunc(found, func(f *fault) bool { return slices.ContainsFunc(written, f.meets) })...)
 		}
 	}
 	if err != nil {
@@ -122,8 +125,8 @@ func choose(o options) ([]*fault, error) {
 			return nil, fmt.Errorf("no fault's name has the text %q; -list prints them", o.only)
 		}
 	}
-	if !o.all && !o.unreached && o.only == "" && o.hand == "" && o.few == 0 {
-		faults = o.sample(faults)
+	if !o.all && !o.unreached && o.only == "" && (o.hand == "" || o.besides) && o.few == 0 {
+		faults = append(written, o.sample(faults[len(written):])...)
 	}
 	for i, f := range faults {
 		f.id = i + 1
