@@ -7,7 +7,7 @@
 //	go run ./test/mutants -only 'policy/decide.go allows' -list    the faults whose name has that text
 //	go run ./test/mutants -unreached -near ./policy/...  those that no test of their packages reaches
 //	go run ./test/mutants -few 2 ./policy/...            a sample of those that one or two tests reach: more of them are missed
-//	go run ./test/mutants -hand test/mutants/hand.txt    faults that somebody wrote
+//	go run ./test/mutants -hand test/mutants/hand.txt    faults that somebody wrote; -besides: and a sample
 //	go run ./test/mutants -n 40 ./policy ./broker/grant  a sample of some packages
 //
 // Faults by rule are those of [finder]. The file missed.txt lists faults that runs found and nobody mended, each

@@ -210,6 +210,17 @@ func TestFaultsByHand(t *testing.T) {
 			t.Errorf("%s is missed: %v", v.fault.name, v.missed)
 		}
 	}
+	o.besides, o.n = true, 1000
+	all, err := choose(o)
+	if err != nil || len(all) <= 2 || all[0].name != faults[0].name || all[1].name != faults[1].name {
+		t.Errorf("with a sample besides, %d faults are tried, %v", len(all), err)
+	}
+	for _, f := range all[2:] {
+		if f.file == all[0].file && f.line == all[0].line {
+			t.Errorf("%s stands in the lines of %s", f.name, all[0].name)
+		}
+	}
+	o.besides = false
 	for text, want := range map[string]string{
 		"A: sum/sum.go\n- total -= n\n+ ON\n": "stand 0 times",
 		"A: sum/sum.go\n- total += n\n+ x\n":  "do not say ON",
