@@ -1,7 +1,6 @@
 package test
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"path"
@@ -18,9 +17,8 @@ import (
 	"github.com/vimbroker/vimbroker/broker/onboard"
 	"github.com/vimbroker/vimbroker/lifecycle"
 	"github.com/vimbroker/vimbroker/lifecycle/catalog"
+	"github.com/vimbroker/vimbroker/test/golden"
 )
-
-var update = flag.Bool("update", false, "rewrite docs/states.md")
 
 // TestGoldenStates keeps the pictures in docs/states.md those of the tables.
 func TestGoldenStates(t *testing.T) {
@@ -42,7 +40,7 @@ func TestGoldenStates(t *testing.T) {
 	for machine := range all {
 		t.Errorf("%s has no picture of %s", file, machine)
 	}
-	if *update {
+	if golden.Updating() {
 		if err := os.WriteFile(file, []byte(b.String()), 0o644); err != nil {
 			t.Fatal(err)
 		}

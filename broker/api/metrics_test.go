@@ -3,7 +3,6 @@ package api_test
 import (
 	"context"
 	"errors"
-	"flag"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -24,6 +23,7 @@ import (
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
 	"github.com/vimbroker/vimbroker/test/clock"
+	"github.com/vimbroker/vimbroker/test/golden"
 	"github.com/vimbroker/vimbroker/test/testlog"
 )
 
@@ -128,8 +128,6 @@ func (f figures) Count(context.Context) (onboard.Count, error) {
 	}, f.err
 }
 
-var updateMetrics = flag.Bool("update-metrics", false, "write testdata/metrics.txt")
-
 // TestEveryFigureIsShown by its name, with its labels: testdata/metrics.txt has the page.
 func TestEveryFigureIsShown(t *testing.T) {
 	page := func(f figures, more ...prometheus.Collector) string {
@@ -153,14 +151,14 @@ func TestEveryFigureIsShown(t *testing.T) {
 		return ours
 	}
 	got := page(figures{})
-	if *updateMetrics {
+	if golden.Updating() {
 		if err := os.WriteFile("testdata/metrics.txt", []byte(got), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
 	want, err := os.ReadFile("testdata/metrics.txt")
 	if err != nil || got != string(want) {
-		t.Errorf("the page differs from testdata/metrics.txt; write it with -update-metrics, and look at what changes: %v\n%s", err, got)
+		t.Errorf("the page differs from testdata/metrics.txt; write it with -update, and look at what changes: %v\n%s", err, got)
 	}
 	if bare := page(figures{errors.New("down")}); strings.Contains(bare, "cluster") || !strings.Contains(bare, "vimbroker_leases{") {
 		t.Errorf("the page without clusters is\n%s", bare)

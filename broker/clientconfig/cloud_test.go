@@ -2,7 +2,6 @@ package clientconfig_test
 
 import (
 	"errors"
-	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,9 +12,8 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker/clientconfig"
 	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/test/golden"
 )
-
-var update = flag.Bool("update", false, "write testdata/*.golden anew")
 
 // twoCAs is a bundle as a VIM has it; clients do not look into it here.
 const twoCAs = `-----BEGIN CERTIFICATE-----
@@ -96,7 +94,7 @@ func TestFormatsOfACloud(t *testing.T) {
 				continue
 			}
 			file := filepath.Join("testdata", name+"."+string(format)+".golden")
-			if *update {
+			if golden.Updating() {
 				if err := os.WriteFile(file, []byte(text.Reveal()), 0o600); err != nil {
 					t.Fatal(err)
 				}

@@ -1,7 +1,6 @@
 package main
 
-import (
-	stdflag "flag" // flag is a pattern of refusals_test.go
+import ( // flag is a pattern of refusals_test.go
 	"fmt"
 	"io"
 	"maps"
@@ -17,9 +16,8 @@ import (
 
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/root"
+	"github.com/vimbroker/vimbroker/test/golden"
 )
-
-var updateHelp = stdflag.Bool("update-help", false, "write golden files anew")
 
 // Every command has the summary, the aliases, the flags and the completions that testdata/help shows: a file for each group.
 func TestHelpGolden(t *testing.T) {
@@ -38,7 +36,7 @@ func TestHelpGolden(t *testing.T) {
 		}
 		name := filepath.Join("testdata", "help", c.Name()+".golden")
 		groups = append(groups, name)
-		if *updateHelp {
+		if golden.Updating() {
 			if err := os.WriteFile(name, []byte(text.String()), 0o600); err != nil {
 				t.Fatal(err)
 			}
@@ -49,7 +47,7 @@ func TestHelpGolden(t *testing.T) {
 			continue
 		}
 		if diff := cmp.Diff(string(want), text.String()); diff != "" {
-			t.Errorf("the help of %s differs; see the change with -update-help (-want +got):\n%s", c.CommandPath(), diff)
+			t.Errorf("the help of %s differs; see the change with -update (-want +got):\n%s", c.CommandPath(), diff)
 		}
 	}
 	files, err := filepath.Glob("testdata/help/*")

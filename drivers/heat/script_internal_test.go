@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"net/http"
 	"os"
@@ -20,6 +19,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/lifecycle"
+	"github.com/vimbroker/vimbroker/test/golden"
 )
 
 // The requests of a worker about instance i.
@@ -250,7 +250,6 @@ type trip func(*http.Request) (*http.Response, error)
 func (f trip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 // What a wave asks of Heat, in order, how it ends, and what it tells.
-var updateDeeds = flag.Bool("update-deeds", false, "write testdata/deeds.txt")
 
 // untold leaves out of observations what they do not say.
 var untold = regexp.MustCompile(`,?"[A-Za-z]*":(false|null|""|0)`)
@@ -491,7 +490,7 @@ func TestDeedsOnAStack(t *testing.T) {
 	}
 	slices.Sort(all)
 	text := strings.Join(all, "\n")
-	if *updateDeeds {
+	if golden.Updating() {
 		if err := os.WriteFile("testdata/deeds.txt", []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}

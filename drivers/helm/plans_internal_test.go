@@ -5,7 +5,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -22,9 +21,8 @@ import (
 	"github.com/vimbroker/vimbroker/lifecycle"
 	"github.com/vimbroker/vimbroker/lifecycle/vnfpkg"
 	"github.com/vimbroker/vimbroker/test/fakeobjects"
+	"github.com/vimbroker/vimbroker/test/golden"
 )
-
-var updatePlans = flag.Bool("update-plans", false, "write testdata/plans.txt")
 
 const (
 	vnf   = "11111111-2222-4333-8444-555555555555"
@@ -389,7 +387,7 @@ func TestPlansOfReleases(t *testing.T) {
 		said, _ := newRelease(t, c.in, c.revisions, c.answers).plan()
 		got = append(got, "== "+c.name+"\n"+said)
 	}
-	if *updatePlans {
+	if golden.Updating() {
 		if err := os.WriteFile("testdata/plans.txt", []byte(strings.Join(got, "\n")), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -400,7 +398,7 @@ func TestPlansOfReleases(t *testing.T) {
 	}
 	want := strings.SplitAfter(string(text), "\n\n")
 	if len(want) != len(got) {
-		t.Fatalf("there are %d plans, and %d in testdata/plans.txt; write it with -update-plans, and look at what changes", len(got), len(want))
+		t.Fatalf("there are %d plans, and %d in testdata/plans.txt; write it with -update, and look at what changes", len(got), len(want))
 	}
 	for i := range got {
 		if strings.TrimSpace(got[i]) != strings.TrimSpace(want[i]) {

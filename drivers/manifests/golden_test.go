@@ -3,7 +3,6 @@ package manifests_test
 import (
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"regexp"
@@ -18,9 +17,8 @@ import (
 	"github.com/vimbroker/vimbroker/lifecycle"
 	"github.com/vimbroker/vimbroker/lifecycle/vnfpkg"
 	"github.com/vimbroker/vimbroker/test/fakeobjects"
+	"github.com/vimbroker/vimbroker/test/golden"
 )
-
-var updatePlans = flag.Bool("update-plans", false, "write testdata/plans.txt")
 
 // served are the kinds of the cluster that the corpus is planned on, beside those of the fake.
 var served = []fakeobjects.Kind{
@@ -512,7 +510,7 @@ func TestPlansOfACorpus(t *testing.T) {
 		}
 		got = append(got, "== "+c.name+"\n"+text)
 	}
-	if *updatePlans {
+	if golden.Updating() {
 		if err := os.WriteFile("testdata/plans.txt", []byte(strings.Join(got, "\n")), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -527,7 +525,7 @@ func TestPlansOfACorpus(t *testing.T) {
 	}
 	want[len(want)-1] += "\n"
 	if len(want) != len(got) {
-		t.Fatalf("the corpus has %d plans, and testdata/plans.txt %d; write it with -update-plans, and look at what changes", len(got), len(want))
+		t.Fatalf("the corpus has %d plans, and testdata/plans.txt %d; write it with -update, and look at what changes", len(got), len(want))
 	}
 	for i := range got {
 		if strings.TrimSpace(got[i]) != strings.TrimSpace(want[i]) {

@@ -2,7 +2,6 @@ package manifests
 
 import (
 	"encoding/json"
-	"flag"
 	"fmt"
 	"net/http"
 	"slices"
@@ -13,9 +12,8 @@ import (
 	"github.com/vimbroker/vimbroker/lifecycle"
 	"github.com/vimbroker/vimbroker/test/fake"
 	"github.com/vimbroker/vimbroker/test/fakeobjects"
+	"github.com/vimbroker/vimbroker/test/golden"
 )
-
-var updateObserved = flag.Bool("update-observed", false, "write testdata/observed.txt")
 
 // TestObservationsOfACorpus: what is asked for resources that stand, or do not, and what is told of each.
 func TestObservationsOfACorpus(t *testing.T) {
@@ -98,5 +96,5 @@ func TestObservationsOfACorpus(t *testing.T) {
 		}
 		got = append(got, "== "+c.name+"\n"+(&protocol{lines: lines}).end(err))
 	}
-	golden(t, "testdata/observed.txt", *updateObserved, got)
+	golden.Compare(t, "testdata/observed.txt", strings.Join(got, "\n"))
 }

@@ -5,11 +5,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -18,14 +16,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	gocmp "github.com/google/go-cmp/cmp"
-
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/lifecycle"
+	"github.com/vimbroker/vimbroker/test/golden"
 )
-
-var updateRuns = flag.Bool("update-runs", false, "write testdata/runs.txt")
 
 // protocol notes what a run asks and tells, and when.
 type protocol struct {
@@ -89,28 +84,6 @@ func (p *protocol) end(err error) string {
 		fmt.Fprintf(&out, "other: %v\n", err)
 	}
 	return out.String()
-}
-
-// golden compares texts with those of a file.
-func golden(t *testing.T, file string, update bool, got []string) {
-	t.Helper()
-	if update {
-		if err := os.WriteFile(file, []byte(strings.Join(got, "\n")), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, want := range strings.SplitAfter(string(text), "\n\n") {
-		if i >= len(got) || strings.TrimSpace(got[i]) != strings.TrimSpace(want) {
-			t.Errorf("%s has another %d:\n%s", file, i, gocmp.Diff(strings.Split(strings.TrimSpace(want), "\n"), strings.Split(strings.TrimSpace(slices.Concat(got, []string{""})[min(i, len(got))]), "\n")))
-		}
-	}
-	if n := strings.Count("\n"+string(text), "\n== "); n != len(got) {
-		t.Errorf("%s has %d, and there are %d", file, n, len(got))
-	}
 }
 
 func sent(r lifecycle.Resource, more string) lifecycle.Object {
@@ -246,5 +219,5 @@ func TestRunsOfACorpus(t *testing.T) {
 			got = append(got, "== "+c.name+"\n"+p.end(err))
 		})
 	}
-	golden(t, "testdata/runs.txt", *updateRuns, got)
+	golden.Compare(t, "testdata/runs.txt", strings.Join(got, "\n"))
 }

@@ -3,7 +3,6 @@ package neutron_test
 import (
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"net/http"
 	"os"
@@ -19,9 +18,8 @@ import (
 	"github.com/vimbroker/vimbroker/drivers/neutron"
 	"github.com/vimbroker/vimbroker/test/fake"
 	"github.com/vimbroker/vimbroker/test/fakeneutron"
+	"github.com/vimbroker/vimbroker/test/golden"
 )
-
-var updateCalls = flag.Bool("update-calls", false, "write testdata/calls.txt")
 
 // deed is one call of the driver; odd are answers by method and path, and what Neutron says instead.
 type deed struct {
@@ -280,7 +278,7 @@ func TestCallsOfLinks(t *testing.T) {
 		got = append(got, out+strings.Join(standing, "\n")+"\n")
 	}
 	const file = "testdata/calls.txt"
-	if *updateCalls {
+	if golden.Updating() {
 		if err := os.WriteFile(file, []byte(strings.Join(got, "\n")), 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"slices"
@@ -14,10 +13,9 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/policy/audit"
+	"github.com/vimbroker/vimbroker/test/golden"
 	"github.com/vimbroker/vimbroker/test/real"
 )
-
-var updateGuards = flag.Bool("update-guards", false, "write auditguards.txt as the migrations make it")
 
 // TestMissingGuardsAreNamed takes them away, and replaces them by others, in every way that SQL has.
 func TestMissingGuardsAreNamed(t *testing.T) {
@@ -28,7 +26,7 @@ func TestMissingGuardsAreNamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if *updateGuards {
+	if golden.Updating() {
 		found, err := read(t.Context(), s, scanGuard, standingGuards+` ORDER BY 1`)
 		var text strings.Builder
 		for _, g := range found {

@@ -3,7 +3,6 @@
 package came
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -16,9 +15,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-)
 
-var update = flag.Bool("update-came", false, "write testdata/came/* anew")
+	"github.com/vimbroker/vimbroker/test/golden"
+)
 
 // Record is what came of the cases of one test.
 type Record struct {
@@ -56,7 +55,7 @@ func Of(t *testing.T, names map[string]string) *Record {
 
 func (r *Record) compare(t *testing.T) {
 	file := filepath.Join("testdata", "came", strings.TrimPrefix(t.Name(), "Test")+".txt")
-	if *update {
+	if golden.Updating() {
 		if err := os.MkdirAll(filepath.Dir(file), 0o750); err != nil {
 			t.Fatal(err)
 		}
@@ -70,7 +69,7 @@ func (r *Record) compare(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(cases(string(want)), cases(r.text())); diff != "" {
-		t.Errorf("something else came of it than %s says (-update-came writes it anew):\n%s", file, diff)
+		t.Errorf("something else came of it than %s says (-update writes it anew):\n%s", file, diff)
 	}
 }
 

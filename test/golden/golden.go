@@ -14,10 +14,13 @@ import (
 
 var update = flag.Bool("update", false, "write golden files anew")
 
+// Updating reports whether golden files are to be written anew.
+func Updating() bool { return *update }
+
 // Compare fails a test whose text is another one than that of a file, and shows lines that differ.
 func Compare(t testing.TB, file, got string) {
 	t.Helper()
-	if *update {
+	if Updating() {
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil { //nolint:gosec // a folder of the repository
 			t.Fatal(err)
 		}

@@ -1,7 +1,7 @@
 // Package outcome compares all that a test has brought about with a golden file, so that a test notices what it does not
 // look for: its bench notes what is asked of it, and what stands at the end.
 //
-//	go test ./lifecycle -run '^TestTwoClusters$' -update-outcomes
+//	go test ./lifecycle -run '^TestTwoClusters$' -update
 //
 // A golden file has a test's name. What differs from run to run is numbered in the order in which it comes.
 package outcome
@@ -10,7 +10,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"iter"
 	"log/slog"
@@ -29,9 +28,8 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/test/golden"
 )
-
-var update = flag.Bool("update-outcomes", false, "write testdata/outcomes/* anew")
 
 // Outcome is what one bench of a test has brought about.
 type Outcome struct {
@@ -200,7 +198,7 @@ func compare(t *testing.T) {
 	slices.Sort(blocks)
 	got := strings.Join(blocks, "\n")
 	path := filepath.Join("testdata", "outcomes", strings.ReplaceAll(t.Name(), "/", ".")+".txt")
-	if *update {
+	if golden.Updating() {
 		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o750), os.WriteFile(path, []byte(got), 0o600)); err != nil {
 			t.Error(err)
 		}
@@ -211,7 +209,7 @@ func compare(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
-		t.Errorf("the outcome is another; -update-outcomes writes %s anew:\n%s", path, diff)
+		t.Errorf("the outcome is another; -update writes %s anew:\n%s", path, diff)
 	}
 }
 

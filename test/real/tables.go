@@ -1,14 +1,13 @@
 package real
 
 import (
-	programflag "flag"
 	"os"
 	"slices"
 	"strings"
 	"testing"
-)
 
-var update = programflag.Bool("update", false, "write the tables of docs/adversary.md")
+	"github.com/vimbroker/vimbroker/test/golden"
+)
 
 // KeepTables holds tables, by the names of their places, against docs/adversary.md at a path, or writes them there.
 func KeepTables(t *testing.T, page string, tables map[string]string) {
@@ -30,7 +29,7 @@ func KeepTables(t *testing.T, page string, tables map[string]string) {
 	if want == string(text) {
 		return
 	}
-	if *update && !t.Failed() {
+	if golden.Updating() && !t.Failed() {
 		if err := os.WriteFile(page, []byte(want), 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -3,7 +3,6 @@ package sweep
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"maps"
 	"os"
@@ -16,9 +15,8 @@ import (
 	"testing"
 
 	"github.com/vimbroker/vimbroker/test/fake"
+	"github.com/vimbroker/vimbroker/test/golden"
 )
-
-var update = flag.Bool("update-sweep", false, "write testdata/sweep/* anew")
 
 // Run sweeps flows, each as a test of its own. The first meets all faults, the others those that are not [alike].
 func (s *Suite) Run(t *testing.T, flows ...Flow) {
@@ -117,7 +115,7 @@ func reads(request string) bool {
 
 func compare(t *testing.T, file, text string) {
 	t.Helper()
-	if *update {
+	if golden.Updating() {
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -131,7 +129,7 @@ func compare(t *testing.T, file, text string) {
 		t.Fatal(err)
 	}
 	if d := differences(strings.Split(string(want), "\n"), strings.Split(text, "\n")); len(d) > 0 {
-		t.Errorf("not as %s says (-update-sweep writes it):\n%s", file, strings.Join(d, "\n"))
+		t.Errorf("not as %s says (-update writes it):\n%s", file, strings.Join(d, "\n"))
 	}
 }
 

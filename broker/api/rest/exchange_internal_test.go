@@ -2,7 +2,6 @@ package rest
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"os"
 	"reflect"
@@ -29,6 +28,7 @@ import (
 	"github.com/vimbroker/vimbroker/policy/audit"
 	"github.com/vimbroker/vimbroker/policy/audit/tree"
 	"github.com/vimbroker/vimbroker/test/doors"
+	"github.com/vimbroker/vimbroker/test/golden"
 	"github.com/vimbroker/vimbroker/test/testlog"
 )
 
@@ -450,8 +450,6 @@ func shown(v reflect.Value) string {
 	return fmt.Sprint(v)
 }
 
-var updateExchanges = flag.Bool("update-exchanges", false, "write testdata/exchanges.txt")
-
 // valueOf is a value that a parameter of a query may have.
 func valueOf(p parameter) string {
 	switch {
@@ -530,13 +528,13 @@ func TestEveryOperationLeadsToItsPartAndBack(t *testing.T) {
 		all.WriteString(exchange(t, rt))
 	}
 	got := regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`).ReplaceAllString(all.String(), "UUID")
-	if *updateExchanges {
+	if golden.Updating() {
 		if err := os.WriteFile("testdata/exchanges.txt", []byte(got), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
 	want, err := os.ReadFile("testdata/exchanges.txt")
 	if diff := cmp.Diff(string(want), got); err != nil || diff != "" {
-		t.Errorf("testdata/exchanges.txt differs; write it with -update-exchanges, and look at what changes: %v (-want +got)\n%s", err, diff)
+		t.Errorf("testdata/exchanges.txt differs; write it with -update, and look at what changes: %v (-want +got)\n%s", err, diff)
 	}
 }

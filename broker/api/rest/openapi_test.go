@@ -3,7 +3,6 @@ package rest_test
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"io"
 	"net/http"
 	"os"
@@ -17,22 +16,21 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker/api/rest"
 	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
+	"github.com/vimbroker/vimbroker/test/golden"
 )
 
-var update = flag.Bool("update", false, "rewrite openapi.json")
-
-const golden = "openapi.json"
+const openapi = "openapi.json"
 
 // The description that is served is the one that the routes make, with the server's version.
 func TestOpenAPIIsGolden(t *testing.T) {
 	b := newBench(t)
 	made := rest.Document(b.broker.Types())
-	if *update {
-		if err := os.WriteFile(golden, made, 0o644); err != nil {
+	if golden.Updating() {
+		if err := os.WriteFile(openapi, made, 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
-	kept, err := os.ReadFile(golden)
+	kept, err := os.ReadFile(openapi)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +48,7 @@ func TestOpenAPIIsGolden(t *testing.T) {
 		t.Fatalf("GET /openapi.json = %d, %v", answer.StatusCode, err)
 	}
 	want := strings.Replace(string(made), `"version": "0.0.0"`, `"version": "v0.0.0-test"`, 1)
-	if !*update && string(served) != want {
+	if !golden.Updating() && string(served) != want {
 		t.Errorf("served is (-made +served):\n%s", cmp.Diff(strings.Split(want, "\n"), strings.Split(string(served), "\n")))
 	}
 }
@@ -157,7 +155,7 @@ func pathOf(pattern string) *regexp.Regexp {
 }
 
 var document = sync.OnceValue(func() *openapi3.T {
-	doc, err := openapi3.NewLoader().LoadFromFile(golden)
+	doc, err := openapi3.NewLoader().LoadFromFile(openapi)
 	if err != nil {
 		panic(err)
 	}
@@ -179,7 +177,7 @@ func TestEveryPropertyHasAnExample(t *testing.T) {
 			}
 		}
 	}
-	text, err := os.ReadFile(golden)
+	text, err := os.ReadFile(openapi)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/vimbroker/vimbroker/broker/api"
+	"github.com/vimbroker/vimbroker/test/golden"
 )
 
 // published is what releases have promised of REST version 1, a fact a line. It only grows.
@@ -185,7 +186,7 @@ func (s *shape) items() []any {
 
 // Nothing that a release has promised of REST version 1 goes away: make generate adds lines, and only a person removes one.
 func TestGoldenOfWhatIsPublishedOnlyGrows(t *testing.T) {
-	text, err := os.ReadFile(golden)
+	text, err := os.ReadFile(openapi)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -194,11 +195,11 @@ func TestGoldenOfWhatIsPublishedOnlyGrows(t *testing.T) {
 		t.Fatal(err)
 	}
 	kept, err := os.ReadFile(published)
-	if err != nil && !*update {
+	if err != nil && !golden.Updating() {
 		t.Fatal(err)
 	}
 	before := strings.Split(strings.TrimSpace(string(kept)), "\n")
-	if *update {
+	if golden.Updating() {
 		all := append(slices.Clone(now), before...)
 		slices.Sort(all)
 		if err := os.WriteFile(published, []byte(strings.TrimSpace(strings.Join(slices.Compact(all), "\n"))+"\n"), 0o644); err != nil {
@@ -221,7 +222,7 @@ func TestGoldenOfWhatIsPublishedOnlyGrows(t *testing.T) {
 
 // Each way to break a client is noticed: one fact of the description before is none of the one after.
 func TestWhatBreaksAClientIsNoticed(t *testing.T) {
-	text, err := os.ReadFile(golden)
+	text, err := os.ReadFile(openapi)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,13 +2,11 @@ package web
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"html/template"
 	"io"
 	"net/http"
 	"net/url"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -26,9 +24,8 @@ import (
 	"github.com/vimbroker/vimbroker/broker/session"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
+	"github.com/vimbroker/vimbroker/test/golden"
 )
-
-var updatePages = flag.Bool("update-pages", false, "write testdata/*.txt anew")
 
 // id of a thing: a digit again and again.
 func uid(digit string) string {
@@ -215,30 +212,6 @@ func exchange(t *testing.T, w *world, path string, fields url.Values, change ...
 	return said + text + "\n"
 }
 
-// golden compares a text with a file.
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	file := filepath.Join("testdata", name)
-	if *updatePages {
-		if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	all, known := strings.Split(got, "\n"), strings.Split(string(want), "\n")
-	for n, line := range all {
-		if n >= len(known) || line != known[n] {
-			t.Fatalf("%s (-update-pages writes it anew), line %d: %q, want %q", file, n+1, line, strings.Join(known[min(n, len(known)-1):min(n+1, len(known))], ""))
-		}
-	}
-	if len(all) != len(known) {
-		t.Errorf("%s (-update-pages writes it anew): %d lines, want %d", file, len(all), len(known))
-	}
-}
-
 // mayLittle is what a person may who may look at VIMs alone.
 func mayLittle(a policy.Action, _ string) bool { return a == policy.VIMShow }
 
@@ -266,7 +239,7 @@ func TestPagesShowWhatThereIs(t *testing.T) {
 		for _, path := range pages {
 			said += exchange(t, w, path, nil)
 		}
-		golden(t, name, said)
+		golden.Compare(t, filepath.Join("testdata", name), said)
 	}
 }
 
@@ -278,7 +251,7 @@ func TestFormsDoWhatTheySay(t *testing.T) {
 	}
 	w.gone = true
 	said += exchange(t, w, "/ui/vims/"+uid("1")+"/drain", own())
-	golden(t, "forms.txt", said)
+	golden.Compare(t, "testdata/forms.txt", said)
 }
 
 // Whatever the domain refuses, the page says so, and shows nothing of the rest.
@@ -394,7 +367,7 @@ func TestPeopleComeIn(t *testing.T) {
 		}
 		said += exchange(t, w, c.path, c.form, c.change...)
 	}
-	golden(t, "doors.txt", said)
+	golden.Compare(t, "testdata/doors.txt", said)
 }
 
 // A fault of a policy permits nothing that is shown.

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bytes"
-	"flag"
 	"io"
 	"os"
 	"path/filepath"
@@ -15,9 +14,8 @@ import (
 	"github.com/vimbroker/vimbroker/broker/api/sol003"
 	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
+	"github.com/vimbroker/vimbroker/test/golden"
 )
-
-var update = flag.Bool("update", false, "write golden files anew")
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
@@ -167,13 +165,13 @@ func TestTablesGolden(t *testing.T) {
 			if err := print(p); err != nil {
 				t.Fatal(err)
 			}
-			golden := filepath.Join("testdata", name+".golden")
-			if *update {
-				if err := os.WriteFile(golden, out.Bytes(), 0o600); err != nil {
+			file := filepath.Join("testdata", name+".golden")
+			if golden.Updating() {
+				if err := os.WriteFile(file, out.Bytes(), 0o600); err != nil {
 					t.Fatal(err)
 				}
 			}
-			want, err := os.ReadFile(golden)
+			want, err := os.ReadFile(file)
 			if err != nil {
 				t.Fatal(err)
 			}

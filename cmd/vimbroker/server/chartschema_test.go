@@ -3,7 +3,6 @@ package server
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -17,9 +16,8 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/vimbroker/vimbroker/broker/strictyaml"
+	"github.com/vimbroker/vimbroker/test/golden"
 )
-
-var update = flag.Bool("update", false, "write the schema of the configuration into the chart's")
 
 // refused is what the reader of configurations says of one, as far as its form goes; empty if it takes it.
 func refused(text string) string {
@@ -150,7 +148,7 @@ func TestGoldenChartKnowsTheConfiguration(t *testing.T) {
 	if err := e.Encode(schema); err != nil {
 		t.Fatal(err)
 	}
-	if *update {
+	if golden.Updating() {
 		if err := os.WriteFile(chartSchema, want.Bytes(), 0o644); err != nil {
 			t.Fatal(err)
 		}

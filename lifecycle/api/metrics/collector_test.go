@@ -3,7 +3,6 @@ package metrics_test
 import (
 	"context"
 	"errors"
-	"flag"
 	"log/slog"
 	"net/http/httptest"
 	"os"
@@ -20,6 +19,7 @@ import (
 	"github.com/vimbroker/vimbroker/lifecycle/api/metrics"
 	"github.com/vimbroker/vimbroker/lifecycle/catalog"
 	"github.com/vimbroker/vimbroker/lifecycle/subscription"
+	"github.com/vimbroker/vimbroker/test/golden"
 	"github.com/vimbroker/vimbroker/test/testlog"
 )
 
@@ -66,8 +66,6 @@ func (s subscriptions) Vitals(context.Context) subscription.Vitals {
 	return v
 }
 
-var update = flag.Bool("update", false, "write testdata/metrics.txt")
-
 // page is what a scrape shows of ours, and what the log has of it.
 func page(t *testing.T, err error, live ...lifecycle.OperationCount) (text, log string) {
 	t.Helper()
@@ -107,7 +105,7 @@ func TestEveryFigureIsShown(t *testing.T) {
 		waits(count(lifecycle.ChangePackage, lifecycle.Starting, 21, 65), 22, 73), count(lifecycle.Terminate, lifecycle.Starting, 23, 66),
 	}
 	got, log := page(t, nil, live...)
-	if *update {
+	if golden.Updating() {
 		if err := os.WriteFile("testdata/metrics.txt", []byte(got), 0o644); err != nil {
 			t.Fatal(err)
 		}

@@ -3,7 +3,6 @@ package vnflcm
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"net/http/httptest"
 	"os"
 	"reflect"
@@ -16,9 +15,8 @@ import (
 	"github.com/vimbroker/vimbroker/broker/api/sol003"
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/lifecycle"
+	"github.com/vimbroker/vimbroker/test/golden"
 )
-
-var updateShown = flag.Bool("update-shown", false, "write testdata/shown.txt")
 
 // full is a value of which each field is set: a text to its name, a number and a time to another one each.
 func full[T any]() (made T) {
@@ -106,14 +104,14 @@ func TestWhatIsShownWhole(t *testing.T) {
 		}
 		got.WriteString("\n")
 	}
-	if *updateShown {
+	if golden.Updating() {
 		if err := os.WriteFile("testdata/shown.txt", got.Bytes(), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
 	want, err := os.ReadFile("testdata/shown.txt")
 	if diff := cmp.Diff(string(want), got.String()); err != nil || diff != "" {
-		t.Errorf("testdata/shown.txt differs; write it with -update-shown, and look at what changes: %v (-want +got)\n%s", err, diff)
+		t.Errorf("testdata/shown.txt differs; write it with -update, and look at what changes: %v (-want +got)\n%s", err, diff)
 	}
 	shown := preview(planned)
 	if len(shown.Reaches) != sol003.MaxReaches || shown.ReachesLeftOut != 1 || shown.Refusal != "Detail" || shown.Allowed || shown.Leases[0].Refusal != "Detail" {
