@@ -396,3 +396,21 @@ func TestWhatIsShownOfKeysOfTokens(t *testing.T) {
 		t.Errorf("without the right to: %v", err)
 	}
 }
+
+// A key that another takes the place of verifies for as long as its last token lives, and keeps no private half.
+func TestAReplacedKeyVerifiesForAsLongAsItsTokensLive(t *testing.T) {
+	s, tokens := newShelf(t)
+	if _, err := tokens.RotateKey(t.Context(), policy.Principal{Name: "root"}); err != nil {
+		t.Fatal(err)
+	}
+	states := map[keyring.State]int{}
+	for _, k := range s.keys {
+		states[k.State]++
+		if k.State == KeyVerifying && (!k.Until.Equal(now.Add(TokenLife+leeway)) || k.Sealed != keyring.Sealed{}) {
+			t.Errorf("the one before verifies until %v, and holds %v", k.Until, k.Sealed)
+		}
+	}
+	if states[KeyVerifying] != 1 || len(s.keys) != 2 {
+		t.Errorf("the keys are %v", states)
+	}
+}
