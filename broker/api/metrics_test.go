@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"regexp"
 	"strings"
 	"sync"
@@ -151,15 +150,7 @@ func TestEveryFigureIsShown(t *testing.T) {
 		return ours
 	}
 	got := page(figures{})
-	if golden.Updating() {
-		if err := os.WriteFile("testdata/metrics.txt", []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile("testdata/metrics.txt")
-	if err != nil || got != string(want) {
-		t.Errorf("the page differs from testdata/metrics.txt; write it with -update, and look at what changes: %v\n%s", err, got)
-	}
+	golden.Compare(t, "testdata/metrics.txt", got)
 	if bare := page(figures{errors.New("down")}); strings.Contains(bare, "cluster") || !strings.Contains(bare, "vimbroker_leases{") {
 		t.Errorf("the page without clusters is\n%s", bare)
 	}

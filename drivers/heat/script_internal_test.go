@@ -6,15 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/secret"
@@ -490,18 +487,7 @@ func TestDeedsOnAStack(t *testing.T) {
 	}
 	slices.Sort(all)
 	text := strings.Join(all, "\n")
-	if golden.Updating() {
-		if err := os.WriteFile("testdata/deeds.txt", []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile("testdata/deeds.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(text, "\n")); diff != "" {
-		t.Errorf("testdata/deeds.txt has another:\n%s", diff)
-	}
+	golden.Compare(t, "testdata/deeds.txt", text)
 }
 
 // What is told of resources while Heat works, each status once, and of all in the end.

@@ -5,12 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"os"
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/asset"
@@ -277,17 +274,5 @@ func TestCallsOfLinks(t *testing.T) {
 		slices.Sort(standing)
 		got = append(got, out+strings.Join(standing, "\n")+"\n")
 	}
-	const file = "testdata/calls.txt"
-	if golden.Updating() {
-		if err := os.WriteFile(file, []byte(strings.Join(got, "\n")), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(strings.Join(got, "\n"), "\n")); diff != "" {
-		t.Errorf("%s has another:\n%s", file, diff)
-	}
+	golden.Compare(t, "testdata/calls.txt", strings.Join(got, "\n"))
 }

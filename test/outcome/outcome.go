@@ -14,7 +14,6 @@ import (
 	"iter"
 	"log/slog"
 	"maps"
-	"os"
 	"path/filepath"
 	"reflect"
 	"regexp"
@@ -23,8 +22,6 @@ import (
 	"sync"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/secret"
@@ -196,21 +193,7 @@ func compare(t *testing.T) {
 		return
 	}
 	slices.Sort(blocks)
-	got := strings.Join(blocks, "\n")
-	path := filepath.Join("testdata", "outcomes", strings.ReplaceAll(t.Name(), "/", ".")+".txt")
-	if golden.Updating() {
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o750), os.WriteFile(path, []byte(got), 0o600)); err != nil {
-			t.Error(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(path) //nolint:gosec // a test's own file
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
-		t.Errorf("the outcome is another; -update writes %s anew:\n%s", path, diff)
-	}
+	golden.Compare(t, filepath.Join("testdata", "outcomes", strings.ReplaceAll(t.Name(), "/", ".")+".txt"), strings.Join(blocks, "\n"))
 }
 
 // shown is a value with all that is set in it.

@@ -3,7 +3,6 @@ package rest
 import (
 	"context"
 	"fmt"
-	"os"
 	"reflect"
 	"regexp"
 	"slices"
@@ -11,8 +10,6 @@ import (
 	"sync"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/asset"
@@ -528,13 +525,5 @@ func TestEveryOperationLeadsToItsPartAndBack(t *testing.T) {
 		all.WriteString(exchange(t, rt))
 	}
 	got := regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`).ReplaceAllString(all.String(), "UUID")
-	if golden.Updating() {
-		if err := os.WriteFile("testdata/exchanges.txt", []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile("testdata/exchanges.txt")
-	if diff := cmp.Diff(string(want), got); err != nil || diff != "" {
-		t.Errorf("testdata/exchanges.txt differs; write it with -update, and look at what changes: %v (-want +got)\n%s", err, diff)
-	}
+	golden.Compare(t, "testdata/exchanges.txt", got)
 }

@@ -4,12 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"net/http/httptest"
-	"os"
 	"reflect"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/vimbroker/vimbroker/broker/api"
 	"github.com/vimbroker/vimbroker/broker/api/sol003"
@@ -104,15 +101,7 @@ func TestWhatIsShownWhole(t *testing.T) {
 		}
 		got.WriteString("\n")
 	}
-	if golden.Updating() {
-		if err := os.WriteFile("testdata/shown.txt", got.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile("testdata/shown.txt")
-	if diff := cmp.Diff(string(want), got.String()); err != nil || diff != "" {
-		t.Errorf("testdata/shown.txt differs; write it with -update, and look at what changes: %v (-want +got)\n%s", err, diff)
-	}
+	golden.Compare(t, "testdata/shown.txt", got.String())
 	shown := preview(planned)
 	if len(shown.Reaches) != sol003.MaxReaches || shown.ReachesLeftOut != 1 || shown.Refusal != "Detail" || shown.Allowed || shown.Leases[0].Refusal != "Detail" {
 		t.Errorf("a dry run that is refused shows %d reaches and leaves out %d, for %q and %q", len(shown.Reaches), shown.ReachesLeftOut, shown.Refusal, shown.Leases[0].Refusal)
