@@ -110,7 +110,7 @@ func (o *Outcome) Note(what string, values ...any) {
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.ended {
+	if o.ended || o.none {
 		return
 	}
 	for _, v := range values {
@@ -122,17 +122,23 @@ func (o *Outcome) Note(what string, values ...any) {
 // Rows notes rows that a store lists in no order that holds: their ids are numbered by what was noted before.
 func Rows[R any](o *Outcome, what string, all []R) {
 	o.mu.Lock()
-	known := o.text()
-	o.mu.Unlock()
-	var texts []string
-	for _, one := range all {
-		texts = append(texts, what+" "+o.shown(reflect.ValueOf(one)))
+	known, none := "", o.none
+	if !none {
+		known = o.text()
 	}
-	slices.SortFunc(texts, func(a, b string) int {
-		return strings.Compare(lastOf(plain(known+a)), lastOf(plain(known+b)))
-	})
-	for _, text := range texts {
-		o.Note(text)
+	o.mu.Unlock()
+	if none {
+		return
+	}
+	type row struct{ text, plain string }
+	var found []row
+	for _, one := range all {
+		text := what + " " + o.shown(reflect.ValueOf(one))
+		found = append(found, row{text, lastOf(plain(known + text))})
+	}
+	slices.SortFunc(found, func(a, b row) int { return strings.Compare(a.plain, b.plain) })
+	for _, r := range found {
+		o.Note(r.text)
 	}
 }
 
