@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -84,6 +85,7 @@ func TestLooksThatAreNotAnswered(t *testing.T) {
 			"away":       {fake.Fault{Kind: fake.JSON, Status: 503, Body: "{}"}, broker.ErrUnreachable, "cannot answer now (503)"},
 			"made":       {fake.Fault{Kind: fake.JSON, Status: 201, Body: "{}"}, broker.ErrUnreachable, "(201)"},
 			"broken off": {fake.Fault{Kind: fake.Custom, Answer: cut(200, "{}")}, broker.ErrUnreachable, "before"},
+			"a page":     {fake.Fault{Kind: fake.JSON, Status: 200, Body: "<html>"}, broker.ErrUnreachable, "a Kubernetes API server does (200)"},
 			"cut short":  {fake.Fault{Kind: fake.Custom, Answer: cut(403, forbidden)}, broker.ErrUnreachable, "before"},
 		} {
 			h := hub()
@@ -123,7 +125,8 @@ func TestAClusterThatIsAnother(t *testing.T) {
 	} {
 		h := newHub(t)
 		h.answer(clusters+"/edge", 200, body)
-		if s, err := d.Cluster(t.Context(), h.access(), "a", "edge"); !errors.Is(err, broker.ErrUnreachable) || s.UID != "" {
+		s, err := d.Cluster(t.Context(), h.access(), "a", "edge")
+		if e, is := errors.AsType[*broker.Error](err); !is || e.Kind != broker.ErrUnreachable || !strings.HasSuffix(e.Detail, "a Kubernetes API server does") || s.UID != "" {
 			t.Errorf("a cluster %s: %+v, %v", name, s, err)
 		}
 	}
@@ -132,6 +135,107 @@ func TestAClusterThatIsAnother(t *testing.T) {
 		h.answer(secrets+"/edge-kubeconfig", 200, `{"metadata":{"namespace":"a","name":"edge-kubeconfig"},"data":{"value":"`+base64.StdEncoding.EncodeToString(make([]byte, n))+`"}}`)
 		if s, err := d.Secret(t.Context(), h.access(), "a", "edge-kubeconfig", "value"); err != nil || s.Large != large || len(s.Value.Reveal()) != map[bool]int{false: n}[large] {
 			t.Errorf("a kubeconfig of %d bytes: large %t, %v", n, s.Large, err)
+		}
+	}
+}
+
+// An entry of a secret that is a number, of one digit, is none that Kubernetes keeps.
+func TestAnEntryThatIsANumber(t *testing.T) {
+	h, d := newHub(t), clusterapi.New()
+	t.Cleanup(d.Close)
+	h.answer(secrets+"/edge-kubeconfig", 200, `{"metadata":{"namespace":"a","name":"edge-kubeconfig"},"data":{"value":7}}`)
+	if s, err := d.Secret(t.Context(), h.access(), "a", "edge-kubeconfig", "value"); !errors.Is(err, broker.ErrUnreachable) || s.Name != "" {
+		t.Errorf("%+v, %v", s, err)
+	}
+}
+
+// A list is taken with as many objects as can be watched, and with none more.
+func TestTheLongestList(t *testing.T) {
+	for more, want := range map[string]error{"": nil, ",{}": broker.ErrUnsupported} {
+		h, d := newHub(t), clusterapi.New()
+		t.Cleanup(d.Close)
+		h.Fail(fake.Fault{Path: "^/api/v1/namespaces$", Times: 5, Kind: fake.Custom, Answer: func(w http.ResponseWriter, r *http.Request) {
+			page, next := len(r.URL.Query().Get("continue")), "x"
+			items := strings.Repeat("{},", 3999) + "{}"
+			if page == 4 {
+				next, items = "", items+more
+			}
+			_, _ = fmt.Fprintf(w, `{"metadata":{"resourceVersion":"1","continue":%q},"items":[%s]}`, strings.Repeat("x", page*len(next))+next, items)
+		}})
+		if all, err := d.Namespaces(t.Context(), h.access()); !errors.Is(err, want) || err == nil != (want == nil) {
+			t.Errorf("20000 namespaces and %q: %d, %v, want %v", more, len(all), err, want)
+		}
+	}
+}
+
+// watches answers a list of x with nothing, and each watch of it as is said.
+func watches(answer http.HandlerFunc) fake.Fault {
+	return fake.Fault{Path: "^/x$", Times: -1, Kind: fake.Custom, Answer: func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Query().Get("watch") == "" {
+			_, _ = io.WriteString(w, `{"metadata":{"resourceVersion":"10"},"items":[]}`)
+			return
+		}
+		answer(w, r)
+	}}
+}
+
+// A watch that ends well is begun again at once, however often others break between; one that breaks six times in a row
+// is a failure. One that is given up says so.
+func TestBreaksInARow(t *testing.T) {
+	const change = `{"type":"ADDED","object":{"metadata":{"namespace":"a","name":"edge","uid":"u","resourceVersion":"11"}}}` + "\n"
+	for name, c := range map[string]struct {
+		breaks func(watch int) bool
+		asked  int
+		says   string
+	}{
+		"each second breaks":        {func(watch int) bool { return watch%2 == 0 }, 20, "refuses the lease (401)"},
+		"each breaks":               {func(int) bool { return true }, 6, "before"},
+		"five break, then one ends": {func(watch int) bool { return watch != 6 }, 12, "before"},
+	} {
+		asked := 0
+		h := newHub(t)
+		h.Fail(watches(func(w http.ResponseWriter, r *http.Request) {
+			asked++
+			switch {
+			case asked == 20:
+				w.WriteHeader(http.StatusUnauthorized)
+			case c.breaks(asked):
+				cut(200, change)(w, r)
+			}
+		}))
+		d := clusterapi.NewAfter(atOnce)
+		t.Cleanup(d.Close)
+		var seen []string
+		err := clusterapi.Follow(t.Context(), d, h.access, "x", func(name string) { seen = append(seen, name) })
+		if err == nil || !strings.Contains(err.Error(), c.says) || asked != c.asked {
+			t.Errorf("%s: %v after %d watches, want %q after %d; seen %v", name, err, asked, c.says, c.asked, seen)
+		}
+	}
+	for name, given := range map[string]func(context.CancelFunc) (func(time.Duration) <-chan time.Time, http.HandlerFunc){
+		"while it waits": func(up context.CancelFunc) (func(time.Duration) <-chan time.Time, http.HandlerFunc) {
+			return func(pause time.Duration) <-chan time.Time {
+				if pause < time.Minute {
+					up()
+				}
+				return nil
+			}, cut(200, change)
+		},
+		"while it watches": func(up context.CancelFunc) (func(time.Duration) <-chan time.Time, http.HandlerFunc) {
+			return atOnce, func(w http.ResponseWriter, r *http.Request) {
+				w.(http.Flusher).Flush()
+				up()
+				<-r.Context().Done()
+			}
+		},
+	} {
+		ctx, cancel := context.WithCancel(t.Context())
+		after, answer := given(cancel)
+		h := newHub(t)
+		h.Fail(watches(answer))
+		d := clusterapi.NewAfter(after)
+		t.Cleanup(d.Close)
+		if err := clusterapi.Follow(ctx, d, h.access, "x", func(string) {}); !errors.Is(err, context.Canceled) {
+			t.Errorf("given up %s: %v", name, err)
 		}
 	}
 }

@@ -243,6 +243,11 @@ func TestWatch(t *testing.T) {
 	if h.lists[clusters] != 1 {
 		t.Errorf("clusters were listed %d times, want once", h.lists[clusters])
 	}
+	for _, r := range h.Requests() {
+		if r.Path == secrets && !strings.Contains(r.Query, "labelSelector=cluster.x-k8s.io%2Fcluster-name") {
+			t.Errorf("secrets are asked for by %s", r.Query)
+		}
+	}
 	if got := h.selects[0]; got != "cluster.x-k8s.io/cluster-name application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1" {
 		t.Errorf("secrets are listed as %q: what they hold is not to be sent", got)
 	}
@@ -469,6 +474,11 @@ func TestEndsOfAWatch(t *testing.T) {
 			w := follow(t, h)
 			if err := <-w.done; !errors.Is(err, c.want) {
 				t.Errorf("Watch() = %v, want %v", err, c.want)
+			}
+			d := clusterapi.New()
+			defer d.Close()
+			if err := d.Ping(t.Context(), h.access()); c.path == "/apis/cluster.x-k8s.io" != errors.Is(err, broker.ErrUnsupported) {
+				t.Errorf("Ping() = %v", err)
 			}
 			for line := range w.seen {
 				if strings.HasPrefix(line, "clusters 0") {

@@ -3,6 +3,7 @@ package clusterapi_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"net/http"
@@ -23,6 +24,7 @@ import (
 type fleet struct {
 	objects map[string]map[string]any
 	writes  int
+	sent    []string
 }
 
 func (f *fleet) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -48,6 +50,7 @@ func (f *fleet) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		status := http.StatusOK
+		f.sent = append(f.sent, fmt.Sprintf("%s %s?%s: %v", name, part, r.URL.RawQuery, slices.Sorted(maps.Keys(o))))
 		if part == "status" {
 			f.objects[name]["status"] = o["status"]
 		} else {
@@ -71,7 +74,9 @@ func TestPublish(t *testing.T) {
 		f.objects[name] = map[string]any{"metadata": map[string]any{"name": name, "namespace": "fleet", "labels": labels}}
 	}
 	foreign("theirs", map[string]any{"x-k8s.io/cluster-manager": "vimbroker", "vimbroker.io/shown-by": "another"})
-	foreign("old", map[string]any{"vimbroker.io/shown-by": "h1"})
+	for i := range 5 {
+		foreign(fmt.Sprint("old", i), map[string]any{"vimbroker.io/shown-by": "h1"})
+	}
 	server := fake.New(t, f.ServeHTTP)
 	rules := egress.Default()
 	rules.AllowLoopback = true
@@ -85,8 +90,13 @@ func TestPublish(t *testing.T) {
 	if err := d.Publish(t.Context(), access, "fleet", "h1", []shown.ClusterProfile{edge}); err != nil {
 		t.Fatal(err)
 	}
-	if got := slices.Sorted(maps.Keys(f.objects)); !slices.Equal(got, []string{"edge", "theirs"}) || f.writes != 3 {
+	if got := slices.Sorted(maps.Keys(f.objects)); !slices.Equal(got, []string{"edge", "theirs"}) || f.writes != 7 {
 		t.Errorf("there are %v after %d writes", got, f.writes)
+	}
+	if !slices.Equal(f.sent, []string{
+		"edge ?fieldManager=vimbroker&force=true: [apiVersion kind metadata spec]", "edge status?fieldManager=vimbroker&force=true: [apiVersion kind metadata status]",
+	}) {
+		t.Errorf("sent are %q", f.sent)
 	}
 	text, err := json.Marshal(f.objects["edge"])
 	if err != nil {

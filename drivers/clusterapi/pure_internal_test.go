@@ -39,6 +39,8 @@ func TestMeaningOfRefusals(t *testing.T) {
 		{403, strings.Replace(status(403, "", ""), "Status", "Page", 1), broker.ErrUnreachable, nobody + " (403)", endpoint},
 		{422, status(422, "", ""), broker.ErrUnreachable, nobody + " (422)", endpoint},
 		{404, status(404, "NotFound", details), broker.ErrNotFound, "it is not there", ""},
+		{403, `{"kind":"Status","status":"Failure","code":"403"}`, broker.ErrUnreachable, nobody + " (403)", endpoint},
+		{404, strings.Replace(status(404, "NotFound", details), "Status", "Page", 1), broker.ErrUnsupported, "the management cluster does not serve it", "see whether Cluster API is installed there"},
 		{404, status(404, "Other", details), broker.ErrUnsupported, "the management cluster does not serve it", "see whether Cluster API is installed there"},
 		{404, status(404, "NotFound", ""), broker.ErrUnsupported, "the management cluster does not serve it", "see whether Cluster API is installed there"},
 		{404, status(404, "NotFound", `,"details":{"name":"a"}`), broker.ErrUnsupported, "the management cluster does not serve it", "see whether Cluster API is installed there"},

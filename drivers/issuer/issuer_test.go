@@ -185,6 +185,24 @@ func TestAnIssuerThatFailsIsNamed(t *testing.T) {
 	}
 }
 
+// TestAnswersOfAnIssuerAreBounded: each page, to 256 KiB.
+func TestAnswersOfAnIssuerAreBounded(t *testing.T) {
+	s := newSite(t, fake.New)
+	for name, path := range map[string]string{"Keys": "/keys", "AuthorizationAt": about, "Exchange": "/token"} {
+		for _, of := range []string{path, about} {
+			for size, ok := range map[int]bool{256 << 10: true, 257 << 10: false} {
+				pages := s.sound()
+				pages[of] += strings.Repeat(" ", size-len(pages[of]))
+				s.answers(pages)
+				got, err := calls[name](t.Context(), s.driver(), trust.Authority{Issuer: s.URL, CA: s.CA})
+				if (err == nil) != ok || (got != "") != ok {
+					t.Errorf("%s with %d bytes at %s: %d bytes, %v", name, size, of, len(got), err)
+				}
+			}
+		}
+	}
+}
+
 // clusters are registered clusters.
 type clusters struct{ err error }
 

@@ -61,8 +61,8 @@ func TestADirectoryThatIsNotOursAnyMore(t *testing.T) {
 	if err := s.Close(); !errors.Is(err, os.ErrClosed) {
 		t.Errorf("Close of what is closed = %v", err)
 	}
-	if err := s.root.mkdir("x"); err == nil {
-		t.Error("mkdir in it succeeds")
+	if e, is := errors.AsType[*fs.PathError](s.root.mkdir("x")); !is || e.Op != "mkdir" {
+		t.Errorf("mkdir in it = %v, want that it names the call", e)
 	}
 	if err := s.root.link("a", s.root, "b"); err == nil {
 		t.Error("link in it succeeds")

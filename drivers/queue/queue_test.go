@@ -197,6 +197,81 @@ func TestASilentPassEnds(t *testing.T) {
 	})
 }
 
+// A pass of minutes goes on where the store does not answer for a while, and ends where that lasts: what counts is since
+// when it could not say that it is alive.
+func TestALongPassOutlivesAnOutage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &book{rows: map[job.Job]*row{}}
+		down := func(err error) {
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			b.down = err
+		}
+		var ended time.Time
+		stop := start(t, b, []broker.Pass{{Name: "reap", Every: time.Hour, Run: func(ctx context.Context) error {
+			<-ctx.Done()
+			ended = time.Now()
+			return nil
+		}}})
+		time.Sleep(StartAfter + 5*time.Minute)
+		for range 3 {
+			down(errors.New("the database is gone"))
+			time.Sleep(job.TakeoverAfter - 2*aliveEvery)
+			down(nil)
+			time.Sleep(aliveEvery)
+		}
+		if !ended.IsZero() {
+			t.Errorf("the pass ended at %v, after an outage that was over in time", ended)
+		}
+		down(errors.New("the database is gone"))
+		began := time.Now()
+		time.Sleep(job.TakeoverAfter + time.Second)
+		if lasted := ended.Sub(began); lasted < job.TakeoverAfter-3*aliveEvery || lasted > job.TakeoverAfter {
+			t.Errorf("the pass ended %v after the outage began", lasted)
+		}
+		if err := stop(); err != nil {
+			t.Errorf("Run = %v", err)
+		}
+	})
+}
+
+// A process that starts takes over no pass that another has at work, however short its interval.
+func TestAStartTakesOverNoPass(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &book{rows: map[job.Job]*row{}}
+		var mu sync.Mutex
+		at, ran := 0, 0
+		passes := []broker.Pass{{Name: "reap", Every: time.Second, Run: func(ctx context.Context) error {
+			mu.Lock()
+			defer mu.Unlock()
+			if at++; at > 1 {
+				t.Error("two processes run the pass")
+			}
+			ran++
+			mu.Unlock()
+			select {
+			case <-ctx.Done():
+			case <-time.After(job.TakeoverAfter):
+			}
+			mu.Lock()
+			at--
+			return nil
+		}}}
+		first := start(t, b, passes)
+		time.Sleep(StartAfter + 3*time.Second)
+		second := start(t, b, passes)
+		time.Sleep(2 * job.TakeoverAfter)
+		for _, stop := range []func() error{first, second} {
+			if err := stop(); err != nil {
+				t.Errorf("Run = %v", err)
+			}
+		}
+		if ran < 2 {
+			t.Errorf("the pass ran %d times", ran)
+		}
+	})
+}
+
 // Work that does not end with its context is not waited for.
 func TestWorkThatHangsDoesNotHoldTheProcess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
