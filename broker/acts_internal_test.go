@@ -143,19 +143,13 @@ func known(s *stage) {
 	s.core.directories = map[string]policy.Directory{person.Authenticator(): here{}, policy.ByClient: here{}}
 }
 
-// brief is what is said of an act, without what each step is given but where that is a driver's or a row's.
+// brief is what is said of an act, without what each step is given but where that is a policy's, a driver's or a row's.
 func brief(said []string) (lines []string) {
 	var names []string
-	whole := []string{"Revoke", "Renew", "Issue", "Dead", "DeferLease", "SetHealth", "CreateLease", "CreateVIM", "Append", "put", "destroy", "answer"}
+	whole := []string{"Revoke", "Renew", "Issue", "Dead", "DeferLease", "SetHealth", "CreateLease", "CreateVIM", "Append", "put", "destroy", "answer", "ask"}
 	for _, line := range said {
-		name, rest, _ := strings.Cut(line, " ")
-		switch {
-		case name == "ask":
-			_, action, _ := strings.Cut(rest, `Action:"`)
-			action, _, _ = strings.Cut(action, `"`)
-			names = append(names, "ask "+action)
-			continue
-		case name != "" && !slices.Contains(whole, name):
+		name, _, _ := strings.Cut(line, " ")
+		if name != "" && !slices.Contains(whole, name) {
 			names = append(names, name)
 			continue
 		}

@@ -162,6 +162,7 @@ type TokenUseStore interface {
 	// needs no audit entry: a use is an observation, and what is done with the token has
 	// an entry of its own.
 	RecordTokenUses(ctx context.Context, uses map[string]time.Time) error
+	// TokenUses returns a map that is the caller's.
 	TokenUses(ctx context.Context) (map[string]time.Time, error)
 }
 
@@ -271,9 +272,6 @@ func (b *Oversight) Tokens(ctx context.Context, p policy.Principal, page Page) (
 	uses, err := b.uses.TokenUses(ctx)
 	if err != nil {
 		return nil, "", err
-	}
-	if uses == nil {
-		uses = map[string]time.Time{}
 	}
 	b.tokenUses.addTo(uses)
 	var found []Token

@@ -321,7 +321,7 @@ func (t *tape) CredentialsExpiring(_ context.Context, ends ...time.Time) ([]int,
 }
 
 func (t *tape) TokenUses(context.Context) (map[string]time.Time, error) {
-	return nil, t.step("TokenUses")
+	return map[string]time.Time{}, t.step("TokenUses")
 }
 
 func (t *tape) RecordTokenUses(_ context.Context, uses map[string]time.Time) error {

@@ -164,7 +164,7 @@ func (c *Courier) skip(ctx context.Context, s Destination, at Cursor) error {
 		return nil
 	}
 	c.log.ErrorContext(ctx, "an audit sink that is not required misses entries", "sink", s.Name, "from", at.Seq+1, "to", to.Seq)
-	if err := c.store.MoveCursor(ctx, at, to); err != nil && !errors.Is(err, ErrMoved) {
+	if err := c.store.MoveCursor(ctx, at, to); !errors.Is(err, ErrMoved) {
 		return err
 	}
 	return nil
@@ -183,7 +183,7 @@ func (c *Courier) failed(ctx context.Context, s Destination, why error) {
 	c.mu.Lock()
 	t := c.trouble[s.Name]
 	first := t.failures == 0
-	tell := t.told.IsZero() || !now.Before(t.told.Add(tellAgain))
+	tell := !now.Before(t.told.Add(tellAgain))
 	if tell {
 		t.told = now
 	}

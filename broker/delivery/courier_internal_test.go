@@ -170,12 +170,37 @@ func TestWhatADeliveryBrings(t *testing.T) {
 	}
 }
 
-// How late a required sink is is looked up once a second, and known in between; at its bound it is not late.
+// That a sink fails is told when it begins to, and each ten minutes, also where it works in between; the log has each beginning.
+func TestHowOftenAFailingSinkIsTold(t *testing.T) {
+	now := time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
+	b := &books{}
+	courier := New(b, nil, func() time.Time { return now }, testlog.To(t, slog.NewTextHandler(&b.log, nil)))
+	s := Destination{Name: "siem"}
+	for _, c := range []struct {
+		after  time.Duration
+		works  bool // before it fails
+		want   int  // entries in all
+		logged int
+	}{
+		{0, false, 1, 1}, {tellAgain - 1, false, 1, 1}, {1, false, 2, 1}, {1, true, 2, 2}, {tellAgain - 2, true, 2, 3}, {1, false, 3, 3},
+	} {
+		if now = now.Add(c.after); c.works {
+			courier.succeeded(t.Context(), s)
+		}
+		courier.failed(t.Context(), s, errStep)
+		if logged := strings.Count(b.log.String(), "cannot be delivered to"); len(b.taken) != c.want || logged != c.logged {
+			t.Errorf("at %s it is told %d times, and logged %d times", now, len(b.taken), logged)
+		}
+	}
+}
+
+// How late a required sink is is looked up once a second, and known in between; at its bound it is not late, and one of best effort is never.
 func TestHowLateASinkIs(t *testing.T) {
 	now := time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
 	b := &books{fails: map[string]error{}, cursors: []Cursor{{Sink: "siem"}}, entries: []audit.Entry{{Seq: 1, Time: now.Add(-time.Hour)}}}
 	s := Destination{Name: "siem", Mode: Required, Within: time.Hour, Outlet: b}
-	courier := New(b, []Destination{s}, func() time.Time { return now }, testlog.Silent(t))
+	effort := Destination{Name: "siem", Mode: BestEffort, Within: 1, Outlet: b}
+	courier := New(b, []Destination{effort, s}, func() time.Time { return now }, testlog.Silent(t))
 	for _, c := range []struct {
 		after time.Duration
 		late  bool

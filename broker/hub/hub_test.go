@@ -149,7 +149,7 @@ func TestAHubIsWrittenWhereSomethingChanged(t *testing.T) {
 	show(0, "unchanged")
 	f.vims[2].Health.Status = broker.HealthUnreachable
 	show(1, "one is away")
-	f.vims[0].Labels = map[string]string{hub.LabelHub: "true", hub.LabelNamespace: "other"}
+	f.vims[0].Labels = map[string]string{hub.LabelHub: "true", hub.LabelNamespace: "other", hub.LabelRole: "view"}
 	show(1, "in another namespace")
 	now.Add(time.Hour)
 	show(2, "after an hour")

@@ -164,8 +164,8 @@ func (m *Settings) completeNames() error {
 		}
 	}
 	for _, c := range m.ControlPlanes {
-		plural, group, ok := strings.Cut(c, ".")
-		if !ok || !dnsLabel().MatchString(plural) || !dnsName().MatchString(group) || len(c) > 253 {
+		plural, group, _ := strings.Cut(c, ".")
+		if !dnsLabel().MatchString(plural) || !dnsName().MatchString(group) || len(c) > 253 {
 			return broker.Invalid("controlPlanes", "hold one that is not PLURAL.GROUP, like %s", KnownControlPlanes[0])
 		}
 	}

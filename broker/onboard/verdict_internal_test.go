@@ -596,6 +596,19 @@ func TestASecretThatIsReadAsItWas(t *testing.T) {
 	if _, _, err := w.rotate(t.Context(), x.rows["c"], x.clusters[key{"a", "edge"}], &v); err != nil || x.asked("UpdateVIM") || !x.asked("Secret") {
 		t.Errorf("calls %v, %v", x.calls, err)
 	}
+	for account, again := range map[string]bool{AccountEngine: true, "": false} { // a lost account is made again, of the same secret
+		x := newWorld(t)
+		x.m.Account = AccountNone
+		x.registered()
+		v := x.vim("v", func(v *broker.VIM) {
+			v.Current.Discovered.Cluster.Profile = account
+			v.Health.Status, v.Health.CheckedAt = broker.HealthUnauthorized, x.now
+		})
+		w := x.watcher()
+		if _, _, err := w.rotate(t.Context(), x.rows["c"], x.clusters[key{"a", "edge"}], &v); err != nil || x.asked("UpdateVIM") != again || !x.asked("Secret") {
+			t.Errorf("of account %q that is refused: calls %v, %v", account, x.calls, err)
+		}
+	}
 }
 
 // TestWhatAVIMHasLost and whether it is sound is said by its check, and by its account.
@@ -995,6 +1008,30 @@ func TestWhichSecretsHaveTheirClustersLookedAt(t *testing.T) {
 	w.sawSecrets("a", list)
 	if got := due(); len(got) > 0 {
 		t.Errorf("without a change they are %v", got)
+	}
+}
+
+// TestWhichClustersAListHasLookedAt: those that it shows, and those with a row that it shows no more, of the namespace alone.
+func TestWhichClustersAListHasLookedAt(t *testing.T) {
+	x := newWorld(t)
+	for id, at := range map[string]key{"c": {"a", "edge"}, "d": {"a", "gone"}, "e": {"b", "other"}} {
+		x.row(id, func(c *Cluster) { c.Namespace, c.Name, c.UID = at.namespace, at.name, at.name })
+	}
+	w := x.watcher()
+	w.seen[key{"a", "unborn"}], w.seen[key{"b", "kept"}] = Seen{}, Seen{}
+	w.queue = newQueue(x.clock)
+	w.sawClusters("a", []Seen{{Namespace: "a", Name: "new"}})
+	var due, seen []string
+	for k := range w.queue.due {
+		due = append(due, k.namespace+"/"+k.name)
+	}
+	for k := range w.seen {
+		seen = append(seen, k.namespace+"/"+k.name)
+	}
+	slices.Sort(due)
+	slices.Sort(seen)
+	if !slices.Equal(due, []string{"a/edge", "a/gone", "a/new"}) || !slices.Equal(seen, []string{"a/new", "b/kept"}) {
+		t.Errorf("%v are looked at, and %v are kept in mind", due, seen)
 	}
 }
 

@@ -93,8 +93,8 @@ func each[T any](parameter string, q request, page func(q request) (items []T, n
 // nextMarker reads the marker of the next page from the header Link; empty at the end.
 func nextMarker(h http.Header) string {
 	for _, link := range h.Values("Link") {
-		target, params, ok := strings.Cut(strings.TrimPrefix(link, "<"), ">")
-		if !ok || !strings.Contains(strings.ReplaceAll(params, " ", ""), `rel="next"`) {
+		target, params, _ := strings.Cut(strings.TrimPrefix(link, "<"), ">")
+		if !strings.Contains(strings.ReplaceAll(params, " ", ""), `rel="next"`) {
 			continue
 		}
 		if u, err := url.Parse(target); err == nil {

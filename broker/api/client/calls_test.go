@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/vimbroker/vimbroker/broker/api/client"
 	"github.com/vimbroker/vimbroker/broker/api/sol003"
@@ -116,8 +117,17 @@ func TestEachCallIsOneRequest(t *testing.T) {
 		"GET /v1/volumes/l":                func(ctx context.Context, c *client.Client) error { return only(c.Volume(ctx, "l")) },
 		"GET /v1/volumes":                  func(ctx context.Context, c *client.Client) error { return first(c.AllVolumes(ctx)) },
 		"DELETE /v1/volumes/l?force=false": func(ctx context.Context, c *client.Client) error { return only(c.DeleteVolume(ctx, "l", false)) },
-		"GET /v1/trust":                    func(ctx context.Context, c *client.Client) error { return first(c.AllTrustEntries(ctx)) },
-		"GET /v1/trust/n":                  func(ctx context.Context, c *client.Client) error { return only(c.TrustEntry(ctx, "n")) },
+		"GET /v1/audit?action=a&credentialId=c&lease=l&outcome=o&outcome=p&pageSize=3&pageToken=t&principal=p&project=core&request=r&resource=s" +
+			"&since=2030-01-02T03%3A04%3A05.000000006Z&until=2030-01-02T03%3A04%3A06Z&vim=v": func(ctx context.Context, c *client.Client) error {
+			since := time.Date(2030, 1, 2, 4, 4, 5, 6, time.FixedZone("", 3600))
+			return only(c.Audit(ctx, client.AuditQuery{
+				Project: "core", Principal: "p", Action: "a", Resource: "s", VIM: "v", Lease: "l", CredentialID: "c", Request: "r", Outcomes: []string{"o", "p"},
+				Since: since, Until: since.Add(time.Second - 6), PageSize: 3, PageToken: "t",
+			}))
+		},
+		"GET /v1/audit":   func(ctx context.Context, c *client.Client) error { return first(c.AllAudit(ctx, client.AuditQuery{})) },
+		"GET /v1/trust":   func(ctx context.Context, c *client.Client) error { return first(c.AllTrustEntries(ctx)) },
+		"GET /v1/trust/n": func(ctx context.Context, c *client.Client) error { return only(c.TrustEntry(ctx, "n")) },
 		"POST /v1/trust body": func(ctx context.Context, c *client.Client) error {
 			return only(c.CreateTrustEntry(ctx, v1.TrustEntryRequest{}))
 		},
@@ -146,7 +156,7 @@ func TestEachCallIsOneRequest(t *testing.T) {
 		},
 
 		"POST /vnfpkgm/v2/vnf_packages Version=2.1.0 body": func(ctx context.Context, c *client.Client) error { return only(c.CreatePackage(ctx, nil)) },
-		"PUT /vnfpkgm/v2/vnf_packages/1/package_content Version=2.1.0 body": func(ctx context.Context, c *client.Client) error {
+		"PUT /vnfpkgm/v2/vnf_packages/1/package_content Version=2.1.0 Expect=100-continue application/zip of 3 bytes": func(ctx context.Context, c *client.Client) error {
 			return c.UploadPackage(ctx, "1", strings.NewReader("zip"), 3)
 		},
 		"POST /vnfpkgm/v2/vnf_packages/1/package_content/upload_from_uri Version=2.1.0 body": func(ctx context.Context, c *client.Client) error {
@@ -193,7 +203,7 @@ func TestEachCallIsOneRequest(t *testing.T) {
 		"GET /vnflcm/v2/vnf_lcm_op_occs?all_fields=&vnfInstanceId=1 Version=2.0.0": func(ctx context.Context, c *client.Client) error { return first(c.AllVNFOperations(ctx, "1")) },
 		"POST /vnflcm/v2/subscriptions Version=2.0.0 body": func(ctx context.Context, c *client.Client) error {
 			id, made, err := c.Subscribe(ctx, sol003.SubscriptionRequest{})
-			if err == nil && (id != "7" || made) {
+			if made || err == nil && id != "7" {
 				err = fmt.Errorf("the subscription is %q, made %v", id, made)
 			}
 			return err
@@ -231,7 +241,7 @@ func TestEachCallIsOneRequest(t *testing.T) {
 func said(t *testing.T, r *http.Request, whole bool) string {
 	t.Helper()
 	text := r.Method + " " + r.URL.RequestURI()
-	for _, name := range []string{"Version", "Idempotency-Key", "If-Match"} {
+	for _, name := range []string{"Version", "Idempotency-Key", "If-Match", "Expect"} {
 		if v := r.Header.Get(name); v != "" {
 			text += " " + name + "=" + v
 		}
@@ -242,6 +252,8 @@ func said(t *testing.T, r *http.Request, whole bool) string {
 		t.Error(err)
 	case whole:
 		text += " " + strings.TrimSpace(string(body))
+	case len(body) > 0 && r.Header.Get("Content-Type") != v1.MediaType:
+		text += fmt.Sprintf(" %s of %d bytes", r.Header.Get("Content-Type"), r.ContentLength)
 	case len(body) > 0:
 		text += " body"
 	}
@@ -303,6 +315,18 @@ func TestPagesFollowTheLinksThatSayNext(t *testing.T) {
 	}
 	if last == nil {
 		t.Error("a page that names itself as the next ends well")
+	}
+	asked = nil
+	half := newClient(t, func(w http.ResponseWriter, r *http.Request) {
+		asked = append(asked, r.URL.Query().Get("pageToken"))
+		answers(200, v1.MediaType, `{"nextPageToken":"next","items":7}`)(w, r)
+	})
+	said := 0
+	for range half.AllVIMs(t.Context(), client.VIMQuery{}) {
+		said++
+	}
+	if said != 1 || len(asked) != 1 {
+		t.Errorf("a page that is none makes %d answers, of the pages %q", said, asked)
 	}
 }
 

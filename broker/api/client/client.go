@@ -141,8 +141,7 @@ func loopback(host string) bool {
 	if host == "localhost" {
 		return true
 	}
-	ip := net.ParseIP(host)
-	return ip != nil && ip.IsLoopback()
+	return net.ParseIP(host).IsLoopback()
 }
 
 type request struct {

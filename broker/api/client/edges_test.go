@@ -59,6 +59,7 @@ func TestAnswersThatAreNone(t *testing.T) {
 			answers(400, "application/problem+json", `{"title":"Client sent an HTTP request to an HTTPS server","status":400}`), "Client sent an HTTP request", 400,
 		},
 		"a problem that is none": {answers(502, "application/problem+json", "{"), "502", 502},
+		"a problem that is torn": {answers(502, "application/problem+json", `{"title":"t","detail":"d","status":"x"}`), "the broker's address answered 502 Bad Gateway", 502},
 		"a page":                 {answers(200, "text/html", "<p>"), "does not answer as a broker does: not JSON", 0},
 	} {
 		_, err := newClient(t, c.answer).VIM(t.Context(), "a")
@@ -120,6 +121,7 @@ func TestALoginThatFails(t *testing.T) {
 	}{
 		"a refusal": {answers(401, "application/json", `{"error":"invalid_client","access_token":"t"}`), "the login of client vnfm is refused"},
 		"a page":    {answers(200, "text/html", "<p>"), "the login of client vnfm is refused"},
+		"no time":   {answers(200, "application/json", `{"access_token":"t","expires_in":"soon"}`), "the login of client vnfm is refused"},
 		"a torn answer": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "100")
 			_, _ = w.Write([]byte("{"))
