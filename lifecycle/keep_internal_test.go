@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -152,8 +153,13 @@ func (c *chest) Name() string { return c.name }
 
 func (c *chest) Put(_ context.Context, o secret.Owner, k *secret.Key) (secret.Ref, error) {
 	ref := secret.Ref(fmt.Sprint(o.ID, o.Generation))
-	c.keys[ref] = k
-	return ref, c.down
+	kept, err := secret.ParseKey(k.Encode()) // whoever puts it clears it
+	c.keys[ref] = kept
+	return ref, cmp.Or(c.down, err)
+}
+
+func (c *chest) Get(_ context.Context, ref secret.Ref) (*secret.Key, error) {
+	return secret.ParseKey(c.keys[ref].Encode())
 }
 
 func (c *chest) List(context.Context, string) ([]secret.Held, error) { return nil, c.down }

@@ -2,9 +2,12 @@ package callback_test
 
 import (
 	"context"
+	"encoding/pem"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
+	"net/http/httptest"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -104,6 +107,8 @@ func TestEachAnswerIsJudged(t *testing.T) {
 	c := p.meet(t, callback.Options{})
 	to := p.subscriber("s", subscription.Credentials{})
 	const moved = "redirects are not followed"
+	p.answers(http.StatusSwitchingProtocols)
+	wantError(t, "Send", c.Send(t.Context(), to, []byte(`{}`)), "the subscriber answers 101")
 	for status, want := range map[int]string{
 		200: "", 204: "", 299: "", 300: moved, 301: moved, 399: moved, 400: "answers 400", 401: "the subscriber answers 401", 404: "the subscriber answers 404",
 		413: "answers 413", 415: "answers 415", 422: "answers 422", 500: "the subscriber answers 500",
@@ -236,5 +241,74 @@ func TestOurOwnFaultIsNoneOfTheSubscriber(t *testing.T) {
 		if !errors.Is(err, lost) {
 			t.Errorf("%s without credentials = %v", what, err)
 		}
+	}
+}
+
+// endpoint is a server that tells which of its connections are closed.
+type endpoint struct {
+	*httptest.Server
+	closed chan struct{}
+}
+
+func newEndpoint(t *testing.T, status int, answer string) *endpoint {
+	t.Helper()
+	e := &endpoint{closed: make(chan struct{}, 100)}
+	e.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(status)
+		_, _ = w.Write([]byte(answer))
+	}))
+	e.Config.ConnState = func(_ net.Conn, now http.ConnState) {
+		if now == http.StateClosed {
+			e.closed <- struct{}{}
+		}
+	}
+	e.StartTLS()
+	t.Cleanup(e.Close)
+	return e
+}
+
+// TestConnectionsEndWithWhatIsKept: those to the subscriber, and those to its token endpoint.
+func TestConnectionsEndWithWhatIsKept(t *testing.T) {
+	at := clock.New(time.Now())
+	var subscriber, tokens *endpoint
+	rules := egress.Default()
+	rules.AllowLoopback = true
+	to := func(id string) subscription.Subscriber {
+		return subscription.Subscriber{Subscription: id, Callback: subscriber.URL, Egress: rules, Credentials: func(context.Context) (subscription.Credentials, error) {
+			return subscription.Credentials{ClientID: "c", TokenEndpoint: tokens.URL}, nil
+		}}
+	}
+	for _, one := range []struct {
+		name string
+		end  func(c *callback.Callback) error
+	}{
+		{"forgotten", func(c *callback.Callback) error { c.Forget("s"); return nil }},
+		{"closed", func(c *callback.Callback) error { c.Close(); return nil }},
+		{"too old, by another", func(c *callback.Callback) error {
+			at.Add(5 * time.Minute)
+			return c.Send(t.Context(), to("other"), nil)
+		}},
+		{"of a later time", func(c *callback.Callback) error { at.Add(-5 * time.Minute); return c.Send(t.Context(), to("s"), nil) }},
+		{"of a test before there is a subscription", func(c *callback.Callback) error { return c.Test(t.Context(), to("")) }},
+	} {
+		subscriber, tokens = newEndpoint(t, http.StatusNoContent, ""), newEndpoint(t, http.StatusOK, `{"access_token": "t", "token_type": "Bearer"}`)
+		ca := string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: subscriber.Certificate().Raw}))
+		c := callback.New(callback.Options{CAFile: story.WriteFile(t, "ca.pem", ca, 0o600), Now: at.Now})
+		for range 2 {
+			wantError(t, one.name, c.Test(t.Context(), to("s")), "")
+		}
+		if len(subscriber.closed)+len(tokens.closed) > 0 {
+			t.Errorf("%s: a connection that is kept is closed", one.name)
+		}
+		wantError(t, one.name, one.end(c), "")
+		for what, of := range map[string]*endpoint{"subscriber": subscriber, "token endpoint": tokens} {
+			select {
+			case <-of.closed:
+			case <-time.After(10 * time.Second):
+				t.Errorf("%s: the connection to the %s stays", one.name, what)
+			}
+		}
+		c.Close()
 	}
 }

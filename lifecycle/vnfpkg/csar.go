@@ -127,8 +127,8 @@ func archiveOf(r io.ReaderAt, size int64, limits ArchiveLimits) (*zip.Reader, er
 	switch {
 	case errors.Is(err, zip.ErrFormat), errors.Is(err, zip.ErrAlgorithm), errors.Is(err, zip.ErrChecksum), ended(err):
 		begin := make([]byte, len(zipBegin))
-		if _, err := r.ReadAt(begin, 0); err == nil && string(begin) == zipBegin {
-			return nil, fault("", "is a ZIP archive without its end: it was cut off, or what is behind it is not its own")
+		if err := readAt(r, begin, 0); err != nil || string(begin) == zipBegin {
+			return nil, cmp.Or(err, fault("", "is a ZIP archive without its end: it was cut off, or what is behind it is not its own"))
 		}
 		return nil, fault("", "is not a ZIP archive")
 	case errors.Is(err, zip.ErrInsecurePath): // each path is looked at when it is collected

@@ -146,6 +146,7 @@ func TestOpenRefuses(t *testing.T) {
 		"two hashes of one file": {append(instead(0, file{name: "TOSCA-Metadata/TOSCA.meta", text: "Entry-Definitions: Definitions/top.yaml\nETSI-Entry-Manifest: web.mf\n\nName: " + deployment +
 			"\nAlgorithm: SHA-256\nHash: " + sum("other")}), file{name: "web.mf", text: "Source: " + deployment + "\nAlgorithm: SHA-256\nHash: " + sum(manifest)}), vnfpkg.ArchiveLimits{}, "two different hashes"},
 		"a hash without an algorithm":                {instead(0, meta("Name: "+deployment+"\nHash: 00")), vnfpkg.ArchiveLimits{}, "without an algorithm"},
+		"an algorithm of digits":                     {instead(0, meta("Name: "+deployment+"\nAlgorithm: 256\nHash: "+sum(manifest))), vnfpkg.ArchiveLimits{}, "not supported"},
 		"an algorithm without a hash":                {instead(0, meta("Name: "+deployment+"\nAlgorithm: SHA-256")), vnfpkg.ArchiveLimits{}, "without a hash"},
 		"an artifact with a path up":                 {instead(0, meta("Name: ../x")), vnfpkg.ArchiveLimits{}, "plain relative"},
 		"an artifact without a hash that is missing": {instead(0, meta("Name: Files/gone.yaml")), vnfpkg.ArchiveLimits{}, "is named in TOSCA-Metadata/TOSCA.meta and is not there"},

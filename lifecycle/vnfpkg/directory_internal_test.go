@@ -189,7 +189,7 @@ func TestOpenOfABrokenEnd(t *testing.T) {
 	}
 }
 
-// reads fails from the read of that number on, and gives what it has read.
+// reads fails at the read of that number, and gives what it has read.
 type reads struct {
 	io.ReaderAt
 	left int
@@ -199,7 +199,7 @@ var errAway = errors.New("the store is away")
 
 func (r *reads) ReadAt(p []byte, at int64) (int, error) {
 	n, err := r.ReaderAt.ReadAt(p, at)
-	if r.left--; r.left < 0 {
+	if r.left--; r.left == -1 {
 		err = errAway
 	}
 	return n, err
@@ -248,6 +248,40 @@ func TestALocatorAtTheBegin(t *testing.T) {
 	wantFault(t, boundDirectory(bytes.NewReader(b), int64(len(b)), ArchiveLimits{Entries: 8}), "holds 9 entries, and may hold 8")
 	if err := boundDirectory(bytes.NewReader(b), int64(len(b)), ArchiveLimits{Entries: 9}); err != nil {
 		t.Error(err)
+	}
+}
+
+// What only looks like a part of the directory's end bounds nothing, and what stands at the edge of where its end is looked for does.
+func TestEndsThatAreNone(t *testing.T) {
+	limits := ArchiveLimits{Entries: 2}
+	zip64 := end64(headerLen, 9, 0, 0, end(1, headerLen, 0, nil))
+	for name, c := range map[string]struct {
+		begin int // of what is another byte
+		says  string
+	}{
+		"both": {-1, "holds 9 entries, and may hold 2"}, "no zip64 end": {0, ""}, "no locator": {end64Len, ""},
+	} {
+		b := append(bytes.Clone(header), bytes.Clone(zip64)...)
+		if c.begin >= 0 {
+			b[headerLen+c.begin]++
+		}
+		if err := boundDirectory(bytes.NewReader(b), int64(len(b)), limits); c.says == "" && err != nil || c.says != "" && (err == nil || err.Error() != "the package "+c.says) {
+			t.Errorf("%s: %v, want %q", name, err, c.says)
+		}
+	}
+	for _, c := range []struct {
+		behind int
+		says   string
+	}{{endWithin - endLen, "holds 3 entries, and may hold 2"}, {endWithin - endLen + 1, ""}} {
+		b := append(append(bytes.Repeat(header, 3), end(3, 3*headerLen, 0, nil)...), make([]byte, c.behind)...)
+		err := boundDirectory(bytes.NewReader(b), int64(len(b)), limits)
+		if c.says == "" && err != nil || c.says != "" && (err == nil || err.Error() != "the package "+c.says) {
+			t.Errorf("an end with %d bytes behind it: %v, want %q", c.behind, err, c.says)
+		}
+		_, read := zip.NewReader(bytes.NewReader(b), int64(len(b)))
+		if none := errors.Is(read, zip.ErrFormat); none != (c.says == "") {
+			t.Errorf("archive/zip finds an end with %d bytes behind it: %v", c.behind, read)
+		}
 	}
 }
 

@@ -150,7 +150,7 @@ func (c *CSAR) declare(declared map[string]Artifact, from, key string, blocks []
 			continue // the manifest's own metadata, or a file that lies elsewhere
 		}
 		a := Artifact{Path: name, ContentType: b["Content-Type"], Algorithm: spelled(b["Algorithm"]), Hash: strings.ToLower(b["Hash"])}
-		before, twice := declared[name]
+		before := declared[name]
 		switch {
 		case !PlainPath(name):
 			return fault(from, "names a file whose path is not a plain relative one: %q", Printable(name))
@@ -162,11 +162,11 @@ func (c *CSAR) declare(declared map[string]Artifact, from, key string, blocks []
 			return fault(name, "has an algorithm without a hash, or a hash without an algorithm, in %s", from)
 		case a.Algorithm != "" && algorithms[a.Algorithm] == nil:
 			return fault(name, "has a hash of an algorithm that is not supported in %s: use SHA-256 or SHA-512", from)
-		case twice && a.Algorithm == before.Algorithm && a.Hash != before.Hash:
+		case a.Algorithm == before.Algorithm && a.Hash != before.Hash:
 			return fault(name, "has two different hashes")
 		}
 		seen[name] = true
-		if twice && a.Hash == "" {
+		if a.Hash == "" {
 			a.Algorithm, a.Hash = before.Algorithm, before.Hash
 		}
 		a.ContentType = cmp.Or(a.ContentType, before.ContentType)
@@ -174,7 +174,7 @@ func (c *CSAR) declare(declared map[string]Artifact, from, key string, blocks []
 			c.single[name] = singleSignature{file, strings.TrimPrefix(b["Certificate"], "./")}
 		}
 		declared[name] = a
-		if twice && before.Hash != "" && a.Hash != "" && before.Algorithm != a.Algorithm {
+		if before.Algorithm != a.Algorithm {
 			if err := c.checkHash(before); err != nil {
 				return err
 			}

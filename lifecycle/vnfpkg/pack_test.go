@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/vimbroker/vimbroker/lifecycle/vnfpkg"
+	"github.com/vimbroker/vimbroker/test/golden"
 )
 
 // manifests are a few workloads, and what is none.
@@ -97,14 +98,39 @@ func TestPack(t *testing.T) {
 	}
 }
 
+// What is packed is written word for word, whether or not it scales.
+func TestPackedText(t *testing.T) {
+	for name, d := range map[string]vnfpkg.Assembly{
+		"scales": draft(vnfpkg.DraftVDU{Name: "web", Number: 2, Min: 1, Max: 5}), "stays": draft(vnfpkg.DraftVDU{Name: "db", Number: 1, Min: 1, Max: 1}),
+	} {
+		var packed bytes.Buffer
+		if err := vnfpkg.Pack(&packed, d); err != nil {
+			t.Fatal(err)
+		}
+		c, err := open(packed.Bytes(), vnfpkg.ArchiveLimits{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		said := strings.Join(c.Paths(""), "\n")
+		for _, path := range []string{vnfpkg.MetaFile, c.Entry} {
+			text, err := c.Read(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			said += "\n\n# " + path + "\n" + string(text)
+		}
+		golden.Compare(t, "testdata/packed/"+name+".txt", said)
+	}
+}
+
 // The VDUs of a base HOT are those that it takes something for; the number of one can be set where it takes that, too.
 func TestTemplates(t *testing.T) {
 	d := draft()
 	d.Manifests, d.Flavour = nil, "large"
 	d.Templates = []vnfpkg.ManifestFile{
-		{Path: "top.yaml", Text: []byte("resources:\n  a: {count: {get_param: [nfv, VDU, RTR, desired_capacity]}, flavor: {get_param: [nfv, VDU, RTR, computeFlavourId]}}\n" +
+		{Path: "top.yaml", Text: []byte("resources:\n  a: {flavor: {get_param: [nfv, VDU, RTR, computeFlavourId]}, count: {get_param: [nfv, VDU, RTR, desired_capacity]}, again: {get_param: [nfv, VDU, RTR, computeFlavourId]}}\n" +
 			"  b: [{flavor: {get_param: [nfv, VDU, FW, computeFlavourId]}}, {get_param: [nfv, VDU, disk, vcImageId]}, {get_param: [nfv, CP, x, network]}]\n" +
-			"  c: {get_param: [other, VDU, x, desired_capacity]}\n  d: {get_param: [nfv, VDU, less]}\n" +
+			"  c: {get_param: [other, VDU, x, desired_capacity]}\n  c2: {get_param: [nfv, CP, x, computeFlavourId]}\n  c3: [get_param, [nfv, VDU, x, desired_capacity]]\n  d: {get_param: [nfv, VDU, less]}\n" +
 			"  e: {get_param: [nfv, VDU, more, desired_capacity, more]}\n  f: {other: [nfv, VDU, f, desired_capacity]}\n")},
 		{Path: "nested/init.sh", Text: []byte("a: [")},
 	}
@@ -188,15 +214,20 @@ func (d *disk) Write(p []byte) (int, error) {
 
 func TestPackOnAFullDisk(t *testing.T) {
 	d := draft()
-	noise := make([]byte, 20<<10)
+	noise := make([]byte, 100<<10)
 	if _, err := rand.Read(noise); err != nil {
 		t.Fatal(err)
 	}
 	for range 3 {
 		d.Manifests = append(slices.Clone(d.Manifests), vnfpkg.ManifestFile{Path: fmt.Sprint(len(d.Manifests)), Text: noise})
 	}
-	for room := disk(0); room < 60<<10; room += 4 << 10 {
-		left := room
+	var whole bytes.Buffer
+	if err := vnfpkg.Pack(&whole, d); err != nil {
+		t.Fatal(err)
+	}
+	for n := range 12 {
+		room := whole.Len()*n/12 + n/11*(whole.Len()/12-1)
+		left := disk(room)
 		if err := vnfpkg.Pack(&left, d); !errors.Is(err, errFull) {
 			t.Errorf("Pack on a disk of %d bytes = %v", room, err)
 		}
@@ -209,6 +240,7 @@ func TestScripts(t *testing.T) {
 		"{Vnflcm: {type: tosca.interfaces.nfv.Vnflcm, inputs: {a: b}, instantiate: [], instantiate_start: noop, heal: {}, scale: {implementation: noop}, terminate: }}": nil,
 		"{Vnflcm: {instantiate_start: {implementation: Scripts/x.py}, terminate_end: y.py}}":                                                                            {"instantiate_start", "terminate_end"},
 		"{Vnflcm: {operations: {heal: {implementation: {primary: x}}}}}":                                                                                                {"heal"},
+		"{Vnflcm: {terminate_end: y.py, scale_end: &a x.py, heal_start: z.py, heal_end: ~, instantiate_start: *a}}":                                                     {"heal_start", "instantiate_start", "scale_end", "terminate_end"},
 		"{Other: {start: x.py}}": nil,
 		"{Vnflcm: {heal: '', scale: {implementation: null}, terminate: [x], change: {implementation: noop}}}": nil,
 		"{Vnflcm: {heal: {implementation: x.py, implementation: noop}}}":                                      {"heal"},

@@ -3,8 +3,11 @@ package vnfpkg_test
 import (
 	"archive/zip"
 	"bytes"
+	"crypto/sha512"
 	"encoding/binary"
+	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"slices"
@@ -97,6 +100,21 @@ func TestMetadataForms(t *testing.T) {
 		"a value on two lines": {
 			append([]file{entry("Entry-Definitions: Definitions/\n top.yaml\n\nName: " + deployment + "\n")}, rest...), vnfpkg.Artifact{Path: deployment},
 		},
+		"pairs that are indented": {
+			append([]file{
+				entry("Entry-Definitions: Definitions/top.yaml\nEntry-Manifest: m.mf\n"),
+				{name: "m.mf", text: "Source: " + deployment + "\n Content-Type: a/b\n Algorithm: SHA-256\n Hash: " + sum(manifest) + "\n"},
+			}, rest...),
+			vnfpkg.Artifact{Path: deployment, ContentType: "a/b", Algorithm: "SHA-256", Hash: sum(manifest)},
+		},
+		"pairs without a space": {
+			append([]file{entry("Entry-Definitions:Definitions/top.yaml\n\nName:" + deployment + "\nContent-Type:a/b\n")}, rest...),
+			vnfpkg.Artifact{Path: deployment, ContentType: "a/b"},
+		},
+		"what lies elsewhere": {
+			append([]file{entry("Entry-Definitions: Definitions/top.yaml\n\nName: https://example.org/a\n\nName: " + deployment + "\n")}, rest...),
+			vnfpkg.Artifact{Path: deployment},
+		},
 		"a comment": {append([]file{entry("# x\nEntry-Definitions: Definitions/top.yaml\n")}, rest...), vnfpkg.Artifact{}},
 		"a file of YAML by its shorter name": {
 			[]file{{name: "web.yml", text: top}, {name: "web.mf", text: "metadata: \n\nSource: ./" + deployment + "\nContent-Type: a/b\n"}, rest[1]},
@@ -174,6 +192,57 @@ func TestMetadataFaults(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v, want %q", name, err, c.says)
 		}
+	}
+}
+
+// The artifacts and the paths of a package are in the order of their names, whichever order they stand in; a folder that stands
+// there by itself is none of them. Of a hash that the package says the algorithm stays.
+func TestWhatAPackageHolds(t *testing.T) {
+	long := sha512.Sum512([]byte(manifest))
+	var files []file
+	var want []vnfpkg.Artifact
+	blocks := []string{"Name: " + deployment + "\nAlgorithm: sha512\nHash: " + hex.EncodeToString(long[:])}
+	for n := range 10 {
+		name := fmt.Sprintf("Files/a%d", n)
+		files = append([]file{{name: name, text: manifest}}, files...)
+		blocks = append([]string{"Name: ./" + name}, blocks...)
+		want = append(want, vnfpkg.Artifact{Path: name, Algorithm: "SHA-256", Hash: sum(manifest)})
+	}
+	want = append(want, vnfpkg.Artifact{Path: deployment, Algorithm: "SHA-512", Hash: hex.EncodeToString(long[:])})
+	c, err := open(archive(t, append(append(files, whole()[1:]...), meta(blocks...), file{name: "Files/empty/"}, file{name: "empty/"})...), vnfpkg.ArchiveLimits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := c.Hashed(); err != nil || !slices.Equal(got, want) {
+		t.Errorf("Hashed = %+v, %v, want %+v", got, err, want)
+	}
+	paths := []string{"Definitions/top.yaml"}
+	for _, a := range want {
+		paths = append(paths, a.Path)
+	}
+	if got := c.Paths(""); !slices.Equal(got, append(paths, vnfpkg.MetaFile)) {
+		t.Errorf("Paths = %q", got)
+	}
+}
+
+// What a directory says in another order than that of the files, or of two empty files at one place, is no overlap.
+func TestADirectoryInAnyOrder(t *testing.T) {
+	b := stored(t, append(whole(), file{name: "Files/a", text: "first"}, file{name: "Files/b", text: "second"})...)
+	first, second := b[directoryOf(b, "Files/a"):][:46+len("Files/a")], b[directoryOf(b, "Files/b"):][:46+len("Files/b")]
+	kept := bytes.Clone(first)
+	copy(first, second)
+	copy(second, kept)
+	c, err := open(b, vnfpkg.ArchiveLimits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, err := c.Read("Files/a"); err != nil || string(text) != "first" {
+		t.Errorf("Files/a holds %q, %v", text, err)
+	}
+	b = stored(t, append(whole(), file{name: "Files/a"}, file{name: "Files/b"})...)
+	copy(b[directoryOf(b, "Files/b")+42:][:4], b[directoryOf(b, "Files/a")+42:])
+	if _, err := open(b, vnfpkg.ArchiveLimits{}); err != nil {
+		t.Errorf("two empty files at one place: %v", err)
 	}
 }
 
@@ -314,4 +383,73 @@ func TestAReaderThatFails(t *testing.T) {
 	if all, err := c.Hashed(); !told(err) {
 		t.Errorf("Hashed without the store = %v, %v", all, err)
 	}
+}
+
+// once has one read fail: with the bytes beside the error, or with none.
+type once struct {
+	io.ReaderAt
+	before int
+	bytes  bool
+}
+
+func (o *once) ReadAt(p []byte, at int64) (int, error) {
+	if o.before--; o.before != -1 {
+		return o.ReaderAt.ReadAt(p, at)
+	}
+	n := 0
+	if o.bytes {
+		n, _ = o.ReaderAt.ReadAt(p, at)
+	}
+	return n, errAway
+}
+
+// One read that fails, before others that do not, has nothing taken for what it is not.
+func TestAReadThatFailsOnce(t *testing.T) {
+	s := newScene(t)
+	text := singly(hashed(s.files...), "one.cert")
+	signed := s.option1(t, text, s.good.sign(t, text, how{bare: true}), own(s.good.sign(t, manifest, how{bare: true})),
+		file{name: "one.cert", text: s.good.pem()}, file{name: "web.cert", text: s.good.pem()})
+	for name, b := range map[string][]byte{
+		"a package": archive(t, whole()...), "a bare descriptor": []byte(simpleProfile), "a signed manifest": signed,
+		"what was cut off":  archive(t, whole()...)[:200],
+		"a wrapped package": s.option2(t, func(csar string) string { return s.good.sign(t, csar, how{}) }),
+	} {
+		whole, why := seen(bytes.NewReader(b), int64(len(b)), s.root)
+		for _, given := range []bool{true, false} {
+			for n := 0; ; n++ {
+				r := &once{bytes.NewReader(b), n, given}
+				got, err := seen(r, int64(len(b)), s.root)
+				if r.before >= 0 {
+					if got != whole || fmt.Sprint(err) != fmt.Sprint(why) {
+						t.Errorf("%s is %q, %v, want %q, %v", name, got, err, whole, why)
+					}
+					break
+				}
+				own, is := errors.AsType[*vnfpkg.PackageError](err)
+				if given && err == nil && got == whole {
+					continue // the bytes were there
+				}
+				if !errors.Is(err, errAway) && (!is || !strings.Contains(own.Detail, "cannot be unpacked") && !strings.Contains(own.Detail, "damaged")) {
+					t.Errorf("%s, of which read %d fails: %q, %v", name, n, got, err)
+				}
+			}
+		}
+	}
+}
+
+// seen is what comes of a package: its signer and its VNFD.
+func seen(r io.ReaderAt, size int64, root *signer) (string, error) {
+	c, err := vnfpkg.Open(r, size, vnfpkg.ArchiveLimits{})
+	if err != nil {
+		return "", err
+	}
+	by, err := c.Verify(vnfpkg.Signers{Roots: pool(root), Now: now})
+	if err != nil {
+		return "", err
+	}
+	d, err := c.Descriptor()
+	if _, is := errors.AsType[*vnfpkg.PackageError](err); is && strings.Contains(err.Error(), "types.yaml") {
+		err = nil // it brings no other definitions
+	}
+	return fmt.Sprint(by, d.ID), err
 }

@@ -58,6 +58,25 @@ func newSigner(t testing.TB, above *signer, key crypto.Signer, notAfter time.Tim
 	return &signer{cert, key}
 }
 
+// newAuthority makes one below another.
+func newAuthority(t testing.TB, above *signer) *signer {
+	t.Helper()
+	key := ecKey(t)
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1 << 40), Subject: pkix.Name{CommonName: "authority below"}, NotBefore: now.Add(-48 * time.Hour), NotAfter: now.Add(48 * time.Hour),
+		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, above.cert, key.Public(), above.key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cert, err := x509.ParseCertificate(der)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &signer{cert, key}
+}
+
 func ecKey(t testing.TB) crypto.Signer {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -83,6 +102,7 @@ var longKey, shortKey = rsaKey(2048), rsaKey(1024)
 type how struct {
 	digest, named                asn1.ObjectIdentifier // of the digest and of the whole algorithm
 	attached, bare, twice, plain bool
+	spoiled                      bool // the last of it is another
 }
 
 // sign makes a CMS signature over a content, in PEM.
@@ -105,6 +125,10 @@ func (s *signer) sign(t testing.TB, content string, h how) string {
 	}
 	if h.named != nil {
 		d.GetSignedData().SignerInfos[0].DigestEncryptionAlgorithm.Algorithm = h.named
+	}
+	if h.spoiled {
+		of := d.GetSignedData().SignerInfos[0].EncryptedDigest
+		of[len(of)-1]++
 	}
 	if h.twice {
 		if err := add(); err != nil {
@@ -267,6 +291,9 @@ func TestVerify(t *testing.T) {
 			if got, err := s.verify(c.archive, now); err != nil || got != c.want {
 				t.Errorf("Verify = %q, %v, want %q", got, err, c.want)
 			}
+			if opened, err := open(c.archive, vnfpkg.ArchiveLimits{}); err != nil || opened.Wrapped() != strings.Contains(name, "CSAR") {
+				t.Errorf("Wrapped = %t, %v", opened.Wrapped(), err)
+			}
 		})
 	}
 }
@@ -278,6 +305,8 @@ func TestVerifyRefuses(t *testing.T) {
 	late := newSigner(t, s.root, ecKey(t), now.Add(24*time.Hour))
 	byRSA := newSigner(t, s.root, longKey(), now.Add(48*time.Hour))
 	short := newSigner(t, s.root, shortKey(), now.Add(48*time.Hour))
+	middle := newAuthority(t, s.root)
+	below := newSigner(t, middle, ecKey(t), now.Add(48*time.Hour))
 	of := func(h how) string { return s.good.sign(t, text, h) }
 	wrapped := func(signature string) []byte { return s.option2(t, func(string) string { return signature }) }
 	for name, c := range map[string]struct {
@@ -300,6 +329,11 @@ func TestVerifyRefuses(t *testing.T) {
 		"no certificate":                        {s.option1(t, text, of(how{bare: true})), now, "without its signer's certificate"},
 		"a certificate that is none":            {s.option1(t, text, of(how{bare: true}), file{name: "web.cert", text: "none"}), now, "cannot be read"},
 		"two signers":                           {s.option1(t, text, of(how{twice: true})), now, "2 signers"},
+		"a content of one byte":                 {s.option1(t, text, s.good.sign(t, "x", how{attached: true})), now, "content of its own"},
+		"SHA-1 that says SHA-256":               {s.option1(t, text, of(how{digest: pkcs7.OIDDigestAlgorithmSHA1, named: pkcs7.OIDDigestAlgorithmECDSASHA256})), now, "algorithm that is not taken"},
+		"what was not signed":                   {s.option1(t, text, of(how{spoiled: true})), now, "is not good"},
+		"what one below did not sign":           {s.option1(t, text, below.sign(t, text, how{spoiled: true}), file{name: "web.cert", text: middle.pem()}), now, "is not good"},
+		"a third kind beside a CSAR":            {s.option2(t, func(csar string) string { return s.good.sign(t, csar, how{}) }, file{name: "a.txt"}), now, "neither"},
 		"a content of its own":                  {s.option1(t, text, of(how{attached: true})), now, "content of its own"},
 		"no signed attributes":                  {s.option1(t, text, of(how{plain: true})), now, "no signed attributes"},
 		"no CMS":                                {s.option1(t, text, "-----BEGIN CMS-----\nAAAA\n-----END CMS-----\n"), now, "signature that"},

@@ -399,7 +399,7 @@ func (d *descriptor) identify(f definitions) {
 			continue
 		}
 		get := func(property string) string {
-			if n, ok := t.Properties[property]; ok && n.Kind == yaml.ScalarNode {
+			if n := t.Properties[property]; n.Kind == yaml.ScalarNode {
 				return n.Value
 			}
 			return d.fallback(t.Type, property)
@@ -446,7 +446,7 @@ func scripts(t template) []string {
 			if i := operation.Implementation; err != nil || !i.IsZero() && i.Tag != "!!null" && i.Value != noScript {
 				found = append(found, name)
 			}
-		case n.Kind == yaml.ScalarNode && n.Tag != "!!null" && n.Value != "" && n.Value != noScript:
+		case n.Tag != "!!null" && n.Value != "" && n.Value != noScript:
 			found = append(found, name)
 		}
 	}
@@ -484,7 +484,7 @@ func (d *descriptor) property(name, property string) yaml.Node {
 		if !ok {
 			break
 		}
-		if p, ok := t.Properties[property]; ok && !p.Default.IsZero() {
+		if p := t.Properties[property]; !p.Default.IsZero() {
 			return p.Default
 		}
 		name = t.DerivedFrom
@@ -494,8 +494,8 @@ func (d *descriptor) property(name, property string) yaml.Node {
 
 // flavour reads the deployment flavour that a file describes, if it does.
 func (d *descriptor) flavour(f definitions) error {
-	id, ok := f.Topology.Substitution.Properties["flavour_id"]
-	if !ok || id.Kind != yaml.ScalarNode || id.Value == "" {
+	id := f.Topology.Substitution.Properties["flavour_id"]
+	if id.Kind != yaml.ScalarNode || id.Value == "" {
 		return nil
 	}
 	if _, twice := d.vnfd.Flavours[id.Value]; twice {
@@ -549,7 +549,7 @@ func (d *descriptor) flavour(f definitions) error {
 
 func vduOf(file, name string, t template) (VDU, error) {
 	v := VDU{ID: name, Name: name}
-	if n, ok := t.Properties["name"]; ok && n.Kind == yaml.ScalarNode {
+	if n := t.Properties["name"]; n.Kind == yaml.ScalarNode {
 		v.Name = n.Value
 	}
 	if n, ok := t.Properties["vdu_profile"]; ok {

@@ -179,6 +179,10 @@ func TestDescriptorRefuses(t *testing.T) {
 		"an import of a list":          {edit(top, "- types.yaml", "- {types: [types.yaml]}"), types, simple, "names no file"},
 		"an undefined type":            {top, edit(types, "derived_from: tosca.nodes.nfv.VNF", "derived_from: x"), edit(simple, "node_templates:\n", "node_templates:\n    VNFX: {type: company.Other, properties: {descriptor_id: x}}\n"), "whose type \"company.Other\" is not defined"},
 		"no id":                        {top, edit(types, "descriptor_id: {type: string, default: b1bb0ce7-ebca-4fa7-95ed-4840d70a1177}", "x: {}"), simple, "descriptor_id"},
+		"a flavour by another's name":  {top, types, edit(edit(simple, "flavour_id: simple", "flavour_id: *x"), "topology_template:\n", "x: &x simple\ntopology_template:\n"), "no deployment flavour"},
+		"an import of a sequence":      {edit(top, "- types.yaml", "- [a, {file: types.yaml}]"), types, simple, "names no file"},
+		"an import of nothing":         {edit(top, "- types.yaml", "- {}"), types, simple, "names no file"},
+		"deltas of no aspect":          {top, types, edit(simple, "aspect: vdu1_aspect, deltas: {", "aspect: other, deltas: {'': {number_of_instances: 1}, "), "VduScalingAspectDeltas in line"},
 		"no flavour":                   {top, types, edit(simple, "flavour_id: simple", "flavour_id: {get_input: x}"), "no deployment flavour"},
 		"an import that is missing":    {edit(top, "types.yaml", "none.yaml"), types, simple, "is not there"},
 		"an import that leads out":     {edit(top, "types.yaml", "../../../etc/passwd"), types, simple, "is not there"},
@@ -223,7 +227,7 @@ func TestDescriptorForms(t *testing.T) {
 	simple := edit(simple,
 		"inputs:\n", "inputs:\n    login: {type: string}\n",
 		"properties: {flavour_id: simple}\n", "properties: {flavour_id: simple}\n"+
-			"    requirements: [{a: [CP2, virtual_link], b: [], c: text, d: [[x]]}, text, {e: [CP1, virtual_link]}, {f: [CP1, virtual_link]}]\n",
+			"    requirements: [{a: [CP2, virtual_link], b: [], c: text, d: [[x]], g: {node: CP7}}, text, [h, [CP8, virtual_link]], {e: [CP1, virtual_link]}, {f: [CP1, virtual_link]}]\n",
 		"    VDU1:\n", "    VDU2: {type: tosca.nodes.nfv.Vdu.OsContainerDeployableUnit, properties: {name: {get_input: x}, vdu_profile: {min_number_of_instances: 0, max_number_of_instances: 100000}}, "+
 			"artifacts: {sw_image: Files/x.img}}\n    VDU1:\n",
 		"step_deltas: [delta_1]}\n", "step_deltas: [delta_1]}\n            still: {max_scale_level: 100000}\n          other: 1\n        targets: [nothing]\n",
@@ -232,6 +236,7 @@ func TestDescriptorForms(t *testing.T) {
 		"          default_level: level_1\n", "          default_level: level_1\n        targets: [nothing]\n")
 	for name, top := range map[string]string{
 		"a mapping of imports": edit(top, "- types.yaml", "- {any: {other: types.yaml}}", "{namespace_prefix: s, file: simple.yaml}", "{repository: r, url: simple.yaml}"),
+		"two of a name":        edit(top, "- types.yaml", "- {a: {file: none.yaml}, file: types.yaml}"),
 		"a name and a file":    edit(top, "- types.yaml", "- {any: types.yaml}", "{namespace_prefix: s, file: simple.yaml}", "{s: {repository: r, file: simple.yaml}}"),
 	} {
 		got, err := described(t, edit(top, "type: company.VNF", "type: company.VNF2"), types, simple)
@@ -270,6 +275,70 @@ func TestDescriptorForms(t *testing.T) {
 	}
 }
 
+// one is a descriptor in one file, whose VNF takes what it does not say from its types.
+const one = `
+node_types:
+  base: {derived_from: tosca.nodes.nfv.VNF, properties: {product_name: {default: Base}, vnfm_info: {default: [tacker, other]}, provider: {default: {get_input: x}}}}
+  middle: {derived_from: base, properties: {product_name: {type: string}, software_version: {default: '3'}}}
+  odd: {derived_from: even}
+  even: {derived_from: odd}
+topology_template:
+  substitution_mappings: {properties: {flavour_id: simple}, requirements: {a: [CP1]}}
+  node_templates:
+    VNF: {type: middle, properties: {descriptor_id: id, software_version: {get_input: x}, descriptor_version: '1'}}
+    Odd: {type: odd, properties: {vl_profile: {}}}
+    Link: {type: tosca.nodes.nfv.VnfVirtualLink, properties: {vl_profile: {}}}
+    Unit: {type: tosca.nodes.nfv.Vdu.OsContainer}
+    CP1: {type: tosca.nodes.nfv.VduCp}
+    CP2: {type: tosca.nodes.nfv.VnfExtCp}
+    CP3: {type: tosca.nodes.nfv.VipCp}
+    CP4: {type: tosca.nodes.nfv.VirtualCp}
+    CP5: {type: tosca.nodes.nfv.VduCp}
+    CP6: {type: tosca.nodes.nfv.VduCp}
+`
+
+// What a descriptor leaves to its types is theirs, and a type in a circle is no type of SOL001's.
+func TestDescriptorOfOneFile(t *testing.T) {
+	for _, version := range []string{"tosca_simple_yaml_1_2", "tosca_simple_profile_for_nfv_1_0_0"} {
+		c, err := open([]byte("tosca_definitions_version: "+version+one), vnfpkg.ArchiveLimits{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := c.Descriptor()
+		if diff := cmp.Diff(vnfpkg.VNFD{
+			ID: "id", ProductName: "Base", SoftwareVersion: "3", Version: "1", VNFMInfo: []string{"tacker", "other"}, Inputs: map[string]string{}, Parameters: map[string]bool{},
+			Flavours: map[string]vnfpkg.Flavour{"simple": {
+				ID: "simple", VDUs: map[string]vnfpkg.VDU{}, Aspects: map[string]vnfpkg.Aspect{}, Levels: map[string]vnfpkg.Level{}, ExtCPs: []string{"CP1"},
+				Networks: []string{"VduCp CP1", "VduCp CP5", "VduCp CP6", "VipCp CP3", "VirtualCp CP4", "VnfExtCp CP2", "VnfVirtualLink Link"}, Containers: true, Links: map[string]vnfpkg.VirtualLink{"Link": {}},
+			}},
+		}, got, cmpopts.IgnoreUnexported(vnfpkg.Flavour{})); err != nil || diff != "" {
+			t.Errorf("Descriptor of %s = %v (-want +got):\n%s", version, err, diff)
+		}
+	}
+}
+
+// Where the descriptor gives no number for a level, it is what the steps of its aspects add.
+func TestNumberByAspects(t *testing.T) {
+	f := vnfpkg.Flavour{
+		VDUs:    map[string]vnfpkg.VDU{"web": {Initial: 2}, "db": {Initial: 4}},
+		Aspects: map[string]vnfpkg.Aspect{"wide": {Deltas: map[string]int{"web": 3}}, "more": {Deltas: map[string]int{"web": 1}}, "slow": {Deltas: map[string]int{"db": 1}}},
+	}
+	level := vnfpkg.Level{Scale: map[string]int{"wide": 2, "more": 1}}
+	for id, want := range map[string]int{"web": 9, "db": 4, "none": 0} {
+		if n, said := f.Number(id, level); n != want || said != (id != "none") {
+			t.Errorf("Number(%s) = %d, %t, want %d", id, n, said, want)
+		}
+	}
+	all := vnfpkg.VNFD{Parameters: map[string]bool{"shown": false}}
+	var want []string
+	for n := range 10 {
+		all.Parameters[fmt.Sprint("p", n)], want = true, append(want, fmt.Sprint("p", n))
+	}
+	if got := all.SecretParameters(); !slices.Equal(got, want) {
+		t.Errorf("SecretParameters = %q, want %q", got, want)
+	}
+}
+
 // The files of a descriptor are the entry and what it imports; that of a flavour is found by the flavour's id.
 func TestDefinitionsAndTopology(t *testing.T) {
 	c, err := open(archive(t, meta(), file{name: "Definitions/top.yaml", text: top}, file{name: "Definitions/types.yaml", text: types},
@@ -289,8 +358,22 @@ func TestDefinitionsAndTopology(t *testing.T) {
 	if value := got.Default("company.VNF", "provider"); value.Value != "Company" {
 		t.Errorf("the provider is %q by default", value.Value)
 	}
+	if got.Is("company.VNF", "company.CP") || got.Is("none", "tosca.nodes.nfv.VNF") {
+		t.Error("a VNF is a connection point")
+	}
 	_, err = c.Topology("large")
 	wantFault(t, err, "describes no deployment flavour large")
+	c, err = open(archive(t, meta(), file{name: "Definitions/top.yaml", text: strings.Replace(top, "- types.yaml\n", "- types.yaml\n  - types.yaml\n", 1)},
+		file{name: "Definitions/types.yaml", text: types + "imports: [top.yaml, simple.yaml]\n"},
+		file{name: "Definitions/simple.yaml", text: strings.Replace(simple, "flavour_id: simple", "flavour_id: other", 1)}), vnfpkg.ArchiveLimits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if names, err := c.Definitions(); err != nil || !slices.Equal(names, []string{"Definitions/top.yaml", "Definitions/types.yaml", "Definitions/simple.yaml"}) {
+		t.Errorf("Definitions of what imports twice = %q, %v", names, err)
+	}
+	_, err = c.Topology("simple")
+	wantFault(t, err, "describes no deployment flavour simple")
 	if c, err = open([]byte(simpleProfile), vnfpkg.ArchiveLimits{}); err != nil {
 		t.Fatal(err)
 	}
@@ -385,7 +468,7 @@ func TestSimpleProfile(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if f := d.Flavours[d.DefaultFlavour]; d.ProductName != "shop" || d.Provider != "acme" || f.VDUs["VDU1"].Initial != 1 || !f.Containers {
+		if f := d.Flavours[d.DefaultFlavour]; d.ProductName != "shop" || d.Version != "1.0" || d.SoftwareVersion != "1.0" || d.Provider != "acme" || f.VDUs["VDU1"].Initial != 1 || !f.Containers {
 			t.Errorf("%+v", d)
 		}
 		return d.ID
@@ -396,6 +479,34 @@ func TestSimpleProfile(t *testing.T) {
 	}
 	if other := id(strings.Replace(simpleProfile, "nginx", "nginx:2", 1), false); other == bare {
 		t.Error("another content has the same id")
+	}
+}
+
+// The id follows from the files whatever their names are, and the version is the template's; a unit among many makes them containers.
+func TestSimpleProfileOfSeveralFiles(t *testing.T) {
+	var ids []string
+	profile := "tosca_definitions_version: tosca_simple_profile_for_nfv_1_0_0\nmetadata: {template_name: shop, template_author: acme, template_version: '2.0'}\nimports: [a.yaml, b.yaml]\n" +
+		"topology_template:\n  node_templates:\n    Web: {type: tosca.nodes.nfv.VDU.Tacker, properties: {vnfcs: [web]}}\n    Other: {type: x}\n"
+	for n := range 30 {
+		profile += fmt.Sprintf("    Plain%d: {type: tosca.nodes.nfv.VDU.Tacker}\n", n)
+	}
+	texts := []string{"topology_template: {substitution_mappings: {properties: {flavour_id: simple}}}\n", "node_types: {x: {}}\n"}
+	for n := range texts {
+		c, err := open(archive(t, meta(), file{name: "Definitions/top.yaml", text: profile}, file{name: "Definitions/a.yaml", text: texts[n]}, file{name: "Definitions/b.yaml", text: texts[1-n]}), vnfpkg.ArchiveLimits{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := c.Descriptor()
+		if f := got.Flavours["simple"]; err != nil || !f.Containers || len(f.VDUs) != 31 || got.Version != "2.0" || got.SoftwareVersion != "2.0" {
+			t.Errorf("Descriptor = %+v, %v", got, err)
+		}
+		if of, err := c.Topology("simple"); err != nil || of.File != "Definitions/"+string("ab"[n])+".yaml" {
+			t.Errorf("the file of the flavour is %s, %v", of.File, err)
+		}
+		ids = append(ids, got.ID)
+	}
+	if ids[0] != ids[1] {
+		t.Errorf("the same texts have the ids %q", ids)
 	}
 }
 
