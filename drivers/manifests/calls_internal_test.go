@@ -716,14 +716,20 @@ func TestEventsThatTell(t *testing.T) {
 		}
 	}
 	claim := lifecycle.Resource{Version: "v1", Kind: claimKind, Plural: claimPlural, Namespace: "n", Name: "c"}
+	pod, other := claim, claim
+	pod.Kind, pod.Plural, other.Group = "Pod", "pods", "x.example"
 	for name, c := range map[string]struct {
+		of    lifecycle.Resource
 		phase string
 		deed  lifecycle.Deed
 		want  string
-	}{"pending": {"Pending", lifecycle.Apply, "Why"}, "bound": {"Bound", lifecycle.Apply, ""}, "removed": {"Pending", lifecycle.Delete, ""}} {
-		text := `{"kind":"PersistentVolumeClaim","apiVersion":"v1","metadata":{"name":"c","uid":"u"},"status":{"phase":"` + c.phase + `"}}`
-		r, _ := doing(&script{answers: map[string][]string{"GET " + pathOf(claim): {text}, events: {happened("Why", "x", "1")}}}, lifecycle.Wave{Deed: c.deed})
-		if o, err := r.getWaited(t.Context(), claim); err != nil || o.event != c.want {
+	}{
+		"pending": {claim, "Pending", lifecycle.Apply, "Why"}, "bound": {claim, "Bound", lifecycle.Apply, ""}, "removed": {claim, "Pending", lifecycle.Delete, ""},
+		"a pod instead": {pod, "Pending", lifecycle.Apply, ""}, "one of another group": {other, "Pending", lifecycle.Apply, ""},
+	} {
+		text := fmt.Sprintf(`{"kind":%q,"apiVersion":"v1","metadata":{"name":"c","uid":"u"},"status":{"phase":%q}}`, c.of.Kind, c.phase)
+		r, _ := doing(&script{answers: map[string][]string{"GET " + pathOf(c.of): {text}, events: {happened("Why", "x", "1")}}}, lifecycle.Wave{Deed: c.deed})
+		if o, err := r.getWaited(t.Context(), c.of); err != nil || o.event != c.want {
 			t.Errorf("a claim, %s: %v, want the event %q", name, err, c.want)
 		}
 	}

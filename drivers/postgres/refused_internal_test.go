@@ -108,6 +108,22 @@ func TestWhatAnotherHoldsIsLeft(t *testing.T) {
 	}
 }
 
+// TestAChangeWhoseCommitIsNotAnsweredIsMadeOnce: nobody knows what came of it, and so it is not tried again.
+func TestAChangeWhoseCommitIsNotAnsweredIsMadeOnce(t *testing.T) {
+	s := mustOpen(t, real.Postgres(t).DSN(t))
+	tries := 0
+	err := s.change(t.Context(), func(t txn) error {
+		tries++
+		if err := t.reach(); err != nil || tries > 1 {
+			return err
+		}
+		return t.conn.Conn().PgConn().Conn().(interface{ CloseRead() error }).CloseRead()
+	})
+	if !errors.Is(err, broker.ErrUnavailable) || tries != 1 {
+		t.Errorf("after %d tries it is %v, want ErrUnavailable after one", tries, err)
+	}
+}
+
 // TestACallEndsWithItsCaller, whatever it is about to do.
 func TestACallEndsWithItsCaller(t *testing.T) {
 	s := mustOpen(t, real.Postgres(t).DSN(t))

@@ -28,3 +28,13 @@ func TestAWriteWithoutSpaceIsRemembered(t *testing.T) {
 		t.Errorf("Check with space = %v, Refusal = %v", err, s.Refusal())
 	}
 }
+
+// TestADriverThatIsNotThereIsNamed: the database is not opened.
+func TestADriverThatIsNotThereIsNamed(t *testing.T) {
+	usual := ThroughDriver
+	defer func() { ThroughDriver = usual }()
+	ThroughDriver = "none"
+	if s, err := Open(t.Context(), Options{Path: filepath.Join(t.TempDir(), "broker.db")}); s != nil || err == nil || !strings.Contains(err.Error(), `unknown driver "none"`) {
+		t.Errorf("Open = %v, %v", s, err)
+	}
+}

@@ -236,9 +236,6 @@ func (s *Tables) DeferLease(ctx context.Context, id string, attempts int, next t
 // LiveOn counts live leases on VIMs.
 func (s *Tables) LiveOn(ctx context.Context, vims []string, most int) (map[string]int, error) {
 	counts, err := readMap[string, int](ctx, s, liveOn, vims, most)
-	if counts == nil {
-		counts = map[string]int{}
-	}
 	return counts, doing(err, "counting leases on VIMs")
 }
 
