@@ -199,7 +199,7 @@ func TestAnchorsGetCheckpoints(t *testing.T) {
 	}
 	for _, args := range [][]string{{}, {"--newer"}} {
 		code, stdout, stderr := i.run(t, append([]string{"audit", "verify", "--anchor", outside}, args...)...)
-		if code != 0 || !strings.Contains(stdout, "entries verified") {
+		if code != 0 || !strings.Contains(stdout, " verified; anchor: ") {
 			t.Errorf("audit verify --anchor FILE %v = %d, %s, %s", args, code, stdout, stderr)
 		}
 	}

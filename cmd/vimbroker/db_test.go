@@ -56,7 +56,7 @@ func TestTrialBecomesProduction(t *testing.T) {
 	if code := run(t.Context(), []string{"serve", "--config", i.file}, nil, io.Discard, io.Discard, []string{"HOME=/nowhere"}); code != console.ExitFailed {
 		t.Errorf("serve on a database without schema = %d, want %d", code, console.ExitFailed)
 	}
-	if out := must("db", "copy", "--config", i.file); !strings.HasPrefix(out, "copied 1 VIMs, 1 leases, 0 keys to destroy, ") {
+	if out := must("db", "copy", "--config", i.file); !strings.HasPrefix(out, "copied 1 VIM, 1 lease, 0 keys to destroy, ") {
 		t.Errorf("db copy says %q", out)
 	}
 	refused("in use", "db", "copy", "--config", i.file)

@@ -50,7 +50,7 @@ every project's entries.`,
 				if err != nil {
 					return err
 				}
-				fmt.Fprintf(p.Out, "the log only grew, by %d entries; anchor: %s\n", now.Size-kept.Size, anchorText(now))
+				fmt.Fprintf(p.Out, "the log only grew, by %s; anchor: %s\n", console.Count(now.Size-kept.Size, "entry", "entries"), anchorText(now))
 				return nil
 			}
 			seq, err := strconv.ParseInt(args[0], 10, 64)
@@ -83,8 +83,8 @@ func proveGrowth(ctx context.Context, registry *client.Client, kept tree.Head) (
 		return tree.Head{}, err
 	}
 	if tree.CheckConsistency(now, kept, proof) != nil {
-		return tree.Head{}, fmt.Errorf("the audit log was changed: nothing proves that it begins with the %d entries that the anchor "+
-			"was made of", kept.Size)
+		return tree.Head{}, fmt.Errorf("the audit log was changed: nothing proves that it begins with the %s that the anchor "+
+			"was made of", console.Count(kept.Size, "entry", "entries"))
 	}
 	return now, nil
 }

@@ -115,7 +115,7 @@ func (p *program) verifyLog(c *cobra.Command, registry *client.Client, f verifyi
 			return err
 		}
 	}
-	fmt.Fprintf(p.Out, "%d entries verified; anchor: %s\n", now.Size-from, anchorText(now))
+	fmt.Fprintf(p.Out, "%s verified; anchor: %s\n", console.Count(now.Size-from, "entry", "entries"), anchorText(now))
 	return nil
 }
 
@@ -263,7 +263,7 @@ func verifyAudit(ctx context.Context, registry *client.Client, points []audit.Po
 	}
 	for _, p := range points {
 		if p.Size > now.Size {
-			return tree.Head{}, fmt.Errorf("the audit log was cut off: it has %d entries, and %s says %d", now.Size, p.Name, p.Size)
+			return tree.Head{}, fmt.Errorf("the audit log was cut off: it has %s, and %s says %d", console.Count(now.Size, "entry", "entries"), p.Name, p.Size)
 		}
 	}
 	v, err := audit.NewVerifier(from, frontier, points)

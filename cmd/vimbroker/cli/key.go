@@ -58,8 +58,8 @@ backup; give their credentials again.`,
 				return err
 			}
 			if len(closed) > 0 {
-				return fmt.Errorf("%d credentials do not open: %s; give each again, like: "+
-					"vimbroker vim rotate NAME --bearer-token-file FILE", len(closed), strings.Join(closed, ", "))
+				return fmt.Errorf("%s: %s; give each again, like: vimbroker vim rotate NAME --bearer-token-file FILE",
+					console.Count(len(closed), "credential does not open", "credentials do not open"), strings.Join(closed, ", "))
 			}
 			return nil
 		}),
@@ -184,7 +184,7 @@ func (p *program) rekeyAll(ctx context.Context, registry *client.Client, keyStor
 		fmt.Fprintf(p.Err, "%d/%d  %s\n", i+1, len(todo), k.VIMName)
 	}
 	if len(failed) > 0 {
-		return fmt.Errorf("%d of %d VIMs were not sealed anew; repeat the command: %w", len(failed), len(todo), errors.Join(failed...))
+		return fmt.Errorf("not sealed anew: %d of %s; repeat the command: %w", len(failed), console.Count(len(todo), "VIM", "VIMs"), errors.Join(failed...))
 	}
 	return nil
 }

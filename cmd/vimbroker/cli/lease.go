@@ -91,7 +91,7 @@ its holder; a lease that somebody took for another says so: "dave, by alice".`,
 						return allProjects || p.Project == "" || q.VIM != "" || l.Project == p.Project
 					})
 					if more {
-						p.Warn("there are more than %d leases; see them with --limit", limit)
+						p.Warn("there are leases beyond the first %d; see them with --limit", limit)
 					}
 					return leases, err
 				},

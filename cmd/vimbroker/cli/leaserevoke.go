@@ -53,7 +53,7 @@ revoked: repeat the command once it does.`,
 		ValidArgsFunction: p.LeaseIDs,
 		RunE: p.Remote(func(c *cobra.Command, ids []string, registry *client.Client) error {
 			selected := f != leaseFilter{Selector: v1.Selector{NewSecret: f.NewSecret}}
-			if n := count(len(ids) > 0, selected, all); n != 1 {
+			if named := len(ids) > 0; named && selected || (named || selected) == all {
 				return console.Usagef(c, "name leases by id, or select them with --vim, --mine, --principal, --client, --for, "+
 					"--operation or --instance, or take --all: one of these")
 			}
@@ -128,7 +128,7 @@ func (p *program) everyLease(ctx context.Context, registry *client.Client, opera
 	for _, name := range slices.Sorted(maps.Keys(holders)) {
 		whose = append(whose, fmt.Sprintf("%s %d", strictyaml.Printable(name), holders[name]))
 	}
-	return ids, p.Confirm(fmt.Sprintf("Revoke %d leases (%s)?", len(ids), console.List(whose)))
+	return ids, p.Confirm(fmt.Sprintf("Revoke %s (%s)?", console.Count(len(ids), "lease", "leases"), console.List(whose)))
 }
 
 // idle are the leases but for those of operations that run, unless these are wanted too.
@@ -243,15 +243,4 @@ func (p *program) printRevoked(leases []v1.Lease) error {
 			console.Row(w, p.id(l.ID), l.VIMName, l.State, p.CutTo(whoOf(l), 14), p.When(l.RevokedAt), p.When(l.ConfirmedDeadAt))
 		}
 	})
-}
-
-// count is the number of true values.
-func count(conditions ...bool) int {
-	n := 0
-	for _, c := range conditions {
-		if c {
-			n++
-		}
-	}
-	return n
 }

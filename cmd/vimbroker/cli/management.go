@@ -219,7 +219,7 @@ func (p *program) managementFacts(w io.Writer, m v1.ManagementCluster) {
 		"Projects", projectWords(m.Projects), "Secret", m.SecretName+", entry "+m.SecretKey, "Names", m.NameTemplate,
 		"Labels copied", console.List(m.CopyLabels), "Control planes", cmp.Or(console.List(m.ControlPlanes), "of all known providers"),
 		"Own account", m.Account, "Annotation", m.Annotation,
-		"Held beyond", fmt.Sprintf("%d VIMs or %d %% in ten minutes", m.MaxGone, m.MaxGoneShare),
+		"Held beyond", fmt.Sprintf("%s or %d %% in ten minutes", console.Count(m.MaxGone, "VIM", "VIMs"), m.MaxGoneShare),
 		"Watched", p.Moment(m.WatchedAt), "Trouble", m.Trouble, "Held since", p.Moment(m.HeldAt),
 		"Released until", p.Moment(m.ReleasedUntil), "Enabled", p.Moment(m.CreatedAt)+" by "+m.EnabledBy,
 		"Updated", p.Moment(m.UpdatedAt))

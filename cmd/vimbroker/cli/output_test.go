@@ -221,8 +221,8 @@ func TestAnInventoryThatDoesNotMatchFails(t *testing.T) {
 	}{
 		"nothing":           {v1.Inventory{}, ""},
 		"foreign alone":     {v1.Inventory{Foreign: []string{"a binding"}}, ""},
-		"an orphan":         {v1.Inventory{Orphans: orphans}, "holds 1 orphans and lacks 0"},
-		"a ghost":           {v1.Inventory{Ghosts: ghosts}, "holds 0 orphans and lacks 1"},
+		"an orphan":         {v1.Inventory{Orphans: orphans}, "holds 1 orphan and lacks 0 leased objects"},
+		"a ghost":           {v1.Inventory{Ghosts: ghosts}, "holds 0 orphans and lacks 1 leased object;"},
 		"both, and settled": {v1.Inventory{Orphans: orphans, Ghosts: ghosts, Settled: true}, ""},
 	} {
 		c.found.VIMName = "edge-1"

@@ -86,7 +86,7 @@ administrators.`,
 					fmt.Fprintf(p.Out, "%s:%d: %s: %s\n", args[0], c.line, c.name, wrong)
 				}
 			}
-			fmt.Fprintf(p.Out, "%d of %d tests passed\n", len(cases)-failed, len(cases))
+			fmt.Fprintf(p.Out, "%d of %s passed\n", len(cases)-failed, console.Count(len(cases), "test", "tests"))
 			if failed > 0 {
 				return console.ExitWith(console.ExitFailed, nil)
 			}

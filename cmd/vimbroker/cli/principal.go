@@ -173,14 +173,15 @@ given. On a terminal it asks first, which --yes leaves out.`,
 			return err
 		}
 		if len(has.Tokens) > 0 && !tokens {
-			return fmt.Errorf("the server still takes %d tokens of %s (%s ...): take the lines out of the tokens file, reload the server "+
-				"(SIGHUP), and repeat this, or go on with --despite-tokens", len(has.Tokens), strictyaml.Printable(name), has.Tokens[0].ID)
+			return fmt.Errorf("the server still takes %s of %s (%s ...): take the lines out of the tokens file, reload the server (SIGHUP), "+
+				"and repeat this, or go on with --despite-tokens", console.Count(len(has.Tokens), "token", "tokens"), strictyaml.Printable(name), has.Tokens[0].ID)
 		}
 		ids, err := p.idle(c.Context(), registry, has.Leases, operations)
 		if err != nil {
 			return err
 		}
-		question := fmt.Sprintf("Revoke %d leases and end %d subscriptions of %s?", len(ids), len(has.Subscriptions), name)
+		question := fmt.Sprintf("Revoke %s and end %s of %s?", console.Count(len(ids), "lease", "leases"),
+			console.Count(len(has.Subscriptions), "subscription", "subscriptions"), name)
 		if !yes && len(ids)+len(has.Subscriptions) > 0 {
 			if err := p.Confirm(question); err != nil {
 				return err
@@ -216,7 +217,8 @@ func (p *program) endPrincipal(
 		return err
 	}, func(ctx context.Context) string { return unreachable(ctx, registry, "", ids, leases) })
 	if err == nil && p.ForPeople() {
-		p.Warn("%d leases of %s are revoked, and %d subscriptions ended", len(leases), has.Principal, len(has.Subscriptions))
+		p.Warn("revoked %s of %s, and ended %s", console.Count(len(leases), "lease", "leases"), has.Principal,
+			console.Count(len(has.Subscriptions), "subscription", "subscriptions"))
 		left := has
 		left.Tokens, left.Leases, left.Subscriptions = nil, nil, nil
 		return printed(p, p.possessionFacts)(left)

@@ -363,7 +363,7 @@ func (p *program) leftBehind(ctx context.Context, registry *client.Client, v v1.
 			continue
 		}
 		left++
-		p.Warn("left behind: lease %s of %s works until %s", l.ID, l.Principal, p.Moment(l.ExpiresAt))
+		p.Warn("left behind: lease %s of %s works until %s", l.ID, l.Principal, l.ExpiresAt.Format(time.RFC3339))
 	}
 	switch {
 	case left == 0 && v.Status == "reachable":

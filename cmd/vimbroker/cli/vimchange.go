@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -61,6 +62,9 @@ before it stores anything. Existing leases keep using the previous settings.`,
 			if ifRevision == 0 {
 				ifRevision = before.Revision
 			}
+		}
+		if reflect.DeepEqual(change, v1.Change{Labels: map[string]*string{}}) {
+			return console.Usagef(c, "give what to change, like --name, --label, --default, --suspend, --endpoint or --bearer-token-file")
 		}
 		return answered(p.printVIM)(registry.UpdateVIM(c.Context(), id, change, ifRevision))
 	})
@@ -270,8 +274,8 @@ func (p *program) printInventories(found v1.List[v1.Inventory]) error {
 	failed := []error{err}
 	for _, i := range found.Items {
 		if n := len(i.Orphans) + len(i.Ghosts); n > 0 && !i.Settled {
-			failed = append(failed, fmt.Errorf("%s holds %d orphans and lacks %d leased objects; settle them with: vimbroker vim inventory "+
-				"%s --settle", i.VIMName, len(i.Orphans), len(i.Ghosts), i.VIMName))
+			failed = append(failed, fmt.Errorf("%s holds %s and lacks %s; settle with: vimbroker vim inventory %[1]s --settle", i.VIMName,
+				console.Count(len(i.Orphans), "orphan", "orphans"), console.Count(len(i.Ghosts), "leased object", "leased objects")))
 		}
 	}
 	return errors.Join(failed...)

@@ -263,6 +263,14 @@ func LifetimeFlag(c *cobra.Command, d *time.Duration, name, usage string) {
 // List is words with commas between them.
 func List(words []string) string { return strings.Join(words, ", ") }
 
+// Count spells how many there are of something.
+func Count[N int | int64](n N, one, many string) string {
+	if n == 1 {
+		many = one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
 // Pairs spells labels as k=v, sorted.
 func Pairs(labels map[string]string) string {
 	var words []string

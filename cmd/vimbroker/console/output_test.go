@@ -167,6 +167,15 @@ func TestLabelsAndMarks(t *testing.T) {
 	}
 }
 
+// One is told from many, of which none is as many.
+func TestCountsAreSpelled(t *testing.T) {
+	for n, want := range []string{"0 entries", "1 entry", "2 entries"} {
+		if got := Count(n, "entry", "entries"); got != want || Count(int64(n), "entry", "entries") != want {
+			t.Errorf("Count(%d) = %q, want %q", n, got, want)
+		}
+	}
+}
+
 // The flags that many commands have fill what the commands read.
 func TestFlagsOfManyCommands(t *testing.T) {
 	var watch bool

@@ -59,12 +59,12 @@ and says both.`,
 				dash, args = dash+1, append([]string{vim}, args...)
 			}
 			switch {
-			case len(args) == 0 || dash == 0:
+			case len(args) == 0 || dash == 0 && vim == "":
 				return console.Usagef(c, "VIM is missing")
-			case dash != 1:
-				return console.Usagef(c, "give one VIM, then --, then the command")
 			case len(args) < 2:
 				return console.Usagef(c, "the command behind -- is missing")
+			case dash != 1:
+				return console.Usagef(c, "give one VIM, then --, then the command")
 			}
 			return nil
 		},

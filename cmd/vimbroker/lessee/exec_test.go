@@ -92,7 +92,9 @@ func TestExecIsForOneVIMAndOneCommand(t *testing.T) {
 	for line, want := range map[string]string{
 		"":                      "VIM is missing" + usage,
 		"-- true":               "VIM is missing" + usage,
-		"edge":                  "give one VIM, then --, then the command" + usage,
+		"edge":                  "the command behind -- is missing" + usage,
+		"--vim edge":            "the command behind -- is missing" + usage,
+		"--vim edge true":       "give one VIM, then --, then the command" + usage,
 		"edge true":             "give one VIM, then --, then the command" + usage,
 		"edge other -- true":    "give one VIM, then --, then the command" + usage,
 		"--vim edge one -- two": "give one VIM, then --, then the command" + usage,

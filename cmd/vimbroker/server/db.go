@@ -157,8 +157,9 @@ know the same credentials destroy each other's keys.`,
 		if err = errors.Join(err, source.Close()); err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(p.Out, "copied %d VIMs, %d leases, %d keys to destroy, %d VNF packages, %d audit entries (verified)\n",
-			n["vims"], n["leases"], n["retired_keys"], n["vnf_packages"], n["audit_entries"])
+		_, err = fmt.Fprintf(p.Out, "copied %s, %s, %s to destroy, %s, %s (verified)\n", console.Count(n["vims"], "VIM", "VIMs"),
+			console.Count(n["leases"], "lease", "leases"), console.Count(n["retired_keys"], "key", "keys"),
+			console.Count(n["vnf_packages"], "VNF package", "VNF packages"), console.Count(n["audit_entries"], "audit entry", "audit entries"))
 		return err
 	})
 	c.Flags().StringVar(&from, "from", "", "the embedded database's file (default: vimbroker.db in dataDir)")

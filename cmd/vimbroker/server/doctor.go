@@ -240,7 +240,7 @@ func (d *doctor) auditLog(ctx context.Context, registry *client.Client) error {
 	if late != "" {
 		d.say("audit log", findingFault, late, "see in the server's log why")
 	} else {
-		d.say("audit log", findingOK, fmt.Sprintf("%d entries are signed", last.Size), "")
+		d.say("audit log", findingOK, console.Count(last.Size, "entry is", "entries are")+" signed", "")
 	}
 	if len(newest.Items) > 0 && newest.Items[0].Time.Sub(d.now) > time.Minute {
 		d.say("clock", findingWarning, fmt.Sprintf("this machine is %s behind the server", newest.Items[0].Time.Sub(d.now).Round(time.Second)),
@@ -272,9 +272,9 @@ func (d *doctor) copies(ctx context.Context, registry *client.Client) error {
 	}
 	for _, a := range anchors.Items {
 		if a.Fault != "" {
-			d.say("anchor "+a.Name, findingWarning, fmt.Sprintf("%d entries are behind it: %s", a.Behind, a.Fault), "see that it takes checkpoints")
+			d.say("anchor "+a.Name, findingWarning, console.Count(a.Behind, "entry is", "entries are")+" behind it: "+a.Fault, "see that it takes checkpoints")
 		} else {
-			d.say("anchor "+a.Name, findingOK, fmt.Sprintf("it covers %d entries", a.Size), "")
+			d.say("anchor "+a.Name, findingOK, "it covers "+console.Count(a.Size, "entry", "entries"), "")
 		}
 	}
 	return nil
@@ -306,6 +306,6 @@ func (d *doctor) vims(ctx context.Context, registry *client.Client) error {
 			well++
 		}
 	}
-	d.say("VIMs", findingOK, fmt.Sprintf("%d of them are well", well), "")
+	d.say("VIMs", findingOK, console.Count(well, "of them is well", "of them are well"), "")
 	return nil
 }

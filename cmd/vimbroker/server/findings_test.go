@@ -135,9 +135,14 @@ func TestEachFindingOfDoctor(t *testing.T) {
 		{map[string]string{"/v1/audit/anchors": `{"items": [{"name": "a", "size": 7}, {"name": "b", "behind": 3, "fault": "refused"}]}`}, []string{
 			"ok|anchor a|it covers 7 entries|", "warning|anchor b|3 entries are behind it: refused|see that it takes checkpoints",
 		}, ""},
-		{map[string]string{"/v1/vims": vim("reachable", `"other"`)}, []string{"ok|VIMs|1 of them are well|"}, "VIMs"},
-		{map[string]string{"/v1/vims": vim("registering", "")}, []string{"ok|VIMs|1 of them are well|"}, "VIMs"},
-		{map[string]string{"/v1/vims": vim("unchecked", "")}, []string{"ok|VIMs|1 of them are well|"}, "VIMs"},
+		{map[string]string{
+			"/v1/audit/checkpoint": signed(1, 0), "/v1/audit/anchors": `{"items": [{"name": "a", "size": 1}, {"name": "b", "behind": 1, "fault": "refused"}]}`,
+		}, []string{
+			"ok|audit log|1 entry is signed|", "ok|anchor a|it covers 1 entry|", "warning|anchor b|1 entry is behind it: refused|see that it takes checkpoints",
+		}, "audit log"},
+		{map[string]string{"/v1/vims": vim("reachable", `"other"`)}, []string{"ok|VIMs|1 of them is well|"}, "VIMs"},
+		{map[string]string{"/v1/vims": vim("registering", "")}, []string{"ok|VIMs|1 of them is well|"}, "VIMs"},
+		{map[string]string{"/v1/vims": vim("unchecked", "")}, []string{"ok|VIMs|1 of them is well|"}, "VIMs"},
 		{map[string]string{"/v1/vims": vim("unreachable", "")}, []string{"fault|VIM edge|it is unreachable|vimbroker vim check edge"}, ""},
 		{map[string]string{"/v1/vims": vim("reachable", `"credentialExpired"`)}, []string{"fault|VIM edge|its credential has ended|vimbroker vim rotate edge"}, ""},
 		{map[string]string{"/v1/vims": vim("reachable", `"credentialExpiring"`)}, []string{"warning|VIM edge|its credential ends within 30 days|vimbroker vim rotate edge"}, ""},
