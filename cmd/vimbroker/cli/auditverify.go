@@ -263,7 +263,7 @@ func verifyAudit(ctx context.Context, registry *client.Client, points []audit.Po
 	}
 	for _, p := range points {
 		if p.Size > now.Size {
-			return tree.Head{}, fmt.Errorf("the audit log was cut off: it has %s, and %s says %d", console.Count(now.Size, "entry", "entries"), p.Name, p.Size)
+			return tree.Head{}, fmt.Errorf("the audit log was cut off: it ends at entry %d, and %s says %d", now.Size, p.Name, p.Size)
 		}
 	}
 	v, err := audit.NewVerifier(from, frontier, points)

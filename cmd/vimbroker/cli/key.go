@@ -184,7 +184,7 @@ func (p *program) rekeyAll(ctx context.Context, registry *client.Client, keyStor
 		fmt.Fprintf(p.Err, "%d/%d  %s\n", i+1, len(todo), k.VIMName)
 	}
 	if len(failed) > 0 {
-		return fmt.Errorf("not sealed anew: %d of %s; repeat the command: %w", len(failed), console.Count(len(todo), "VIM", "VIMs"), errors.Join(failed...))
+		return fmt.Errorf("VIMs not sealed anew: %d of %d; repeat the command: %w", len(failed), len(todo), errors.Join(failed...))
 	}
 	return nil
 }

@@ -173,8 +173,8 @@ given. On a terminal it asks first, which --yes leaves out.`,
 			return err
 		}
 		if len(has.Tokens) > 0 && !tokens {
-			return fmt.Errorf("the server still takes %s of %s (%s ...): take the lines out of the tokens file, reload the server (SIGHUP), "+
-				"and repeat this, or go on with --despite-tokens", console.Count(len(has.Tokens), "token", "tokens"), strictyaml.Printable(name), has.Tokens[0].ID)
+			return fmt.Errorf("the server still takes tokens of %s (%d: %s ...): take the lines out of the tokens file, reload the server (SIGHUP) "+
+				"and repeat this, or go on with --despite-tokens", strictyaml.Printable(name), len(has.Tokens), has.Tokens[0].ID)
 		}
 		ids, err := p.idle(c.Context(), registry, has.Leases, operations)
 		if err != nil {

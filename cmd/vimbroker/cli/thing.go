@@ -128,15 +128,15 @@ func (k things[T]) listed(p *program, c *cobra.Command, table func(io.Writer, []
 // complete completes the name of one thing.
 func (k things[T]) complete(p *program) cobra.CompletionFunc {
 	return func(c *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
-		return p.Ask(c, func(ctx context.Context, registry *client.Client) ([]string, error) {
+		return p.Ask(c, func(ctx context.Context, registry *client.Client) []string {
 			var words []string
 			for one, err := range k.all(registry, ctx) {
 				if err != nil {
-					return nil, err
+					return nil
 				}
 				words = append(words, cobra.CompletionWithDesc(k.name(one), k.hint(one)))
 			}
-			return words, nil
+			return words
 		})
 	}
 }

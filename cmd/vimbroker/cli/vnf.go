@@ -68,7 +68,8 @@ whom. The exit code is 1 where something is.`,
 			case d.Unseen != "":
 				return errors.New("whether resources are missing or were changed cannot be told: " + d.Unseen)
 			case d.Count > 0:
-				return fmt.Errorf("%s missing or changed; repair with: vimbroker vnf heal %s", console.Count(d.Count, "resource is", "resources are"), i.ID)
+				return fmt.Errorf("%s missing or changed; repair with: vimbroker vnf heal %s",
+					console.Count(d.Count, "resource is", "resources are"), i.ID)
 			}
 			return nil
 		}),

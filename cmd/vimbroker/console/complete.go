@@ -18,13 +18,13 @@ const completionPage = 200
 
 // VimNames completes the name of a VIM.
 func (p *Console) VimNames(c *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
-	return p.Ask(c, func(ctx context.Context, registry *client.Client) ([]string, error) {
-		vims, err := registry.VIMs(ctx, client.VIMQuery{PageSize: completionPage})
+	return p.Ask(c, func(ctx context.Context, registry *client.Client) []string {
+		vims, _ := registry.VIMs(ctx, client.VIMQuery{PageSize: completionPage})
 		var words []string
 		for _, v := range vims.Items {
 			words = append(words, cobra.CompletionWithDesc(v.Name, v.Type+", "+v.Status))
 		}
-		return words, err
+		return words
 	})
 }
 
@@ -34,37 +34,37 @@ func (p *Console) VIMNamespaces(c *cobra.Command, args []string, _ string) ([]st
 	if f := c.Flags().Lookup("vim"); f != nil && f.Value.String() != "" {
 		vim = f.Value.String()
 	}
-	return p.Ask(c, func(ctx context.Context, registry *client.Client) ([]string, error) {
+	return p.Ask(c, func(ctx context.Context, registry *client.Client) []string {
 		ref, err := p.VIMRef(ctx, registry, vim)
 		if err != nil || ref == "" {
-			return nil, err
+			return nil
 		}
-		v, err := registry.VIM(ctx, ref)
-		if err != nil || v.Discovered == nil {
-			return nil, err
+		v, _ := registry.VIM(ctx, ref)
+		if v.Discovered == nil {
+			return nil
 		}
-		return v.Discovered.Regions, nil
+		return v.Discovered.Regions
 	})
 }
 
 // LeaseIDs completes the ids of leases that are not over, skipping those given already.
 func (p *Console) LeaseIDs(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	return p.Ask(c, func(ctx context.Context, registry *client.Client) ([]string, error) {
-		leases, err := registry.Leases(ctx, client.LeaseQuery{State: "active", PageSize: completionPage})
+	return p.Ask(c, func(ctx context.Context, registry *client.Client) []string {
+		leases, _ := registry.Leases(ctx, client.LeaseQuery{State: "active", PageSize: completionPage})
 		var words []string
 		for _, l := range leases.Items {
 			if !slices.Contains(args, l.ID) {
 				words = append(words, cobra.CompletionWithDesc(l.ID, l.VIMName+", "+l.Role+", expires "+p.When(l.ExpiresAt)))
 			}
 		}
-		return words, err
+		return words
 	})
 }
 
 // Ask fetches words from the server; whatever goes wrong, there are none, and
 // nothing is said: the person is in the middle of a line.
 func (p *Console) Ask(
-	c *cobra.Command, words func(context.Context, *client.Client) ([]string, error),
+	c *cobra.Command, words func(context.Context, *client.Client) []string,
 ) ([]string, cobra.ShellCompDirective) {
 	registry, err := p.Connect()
 	if err != nil {
@@ -72,11 +72,7 @@ func (p *Console) Ask(
 	}
 	ctx, cancel := context.WithTimeout(c.Context(), completionPatience)
 	defer cancel()
-	found, err := words(ctx, registry)
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	return found, cobra.ShellCompDirectiveNoFileComp
+	return words(ctx, registry), cobra.ShellCompDirectiveNoFileComp
 }
 
 // MustComplete registers the completion of a flag that exists.

@@ -78,7 +78,6 @@ func (s *signals) release() {
 	default:
 		close(s.relaying)
 	}
-	<-s.gathered
 }
 
 // relay passes signals on to the started command until it ends, and returns its exit code.

@@ -3,6 +3,7 @@ package lessee
 import (
 	"os"
 	"os/exec"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -33,6 +34,47 @@ func TestInterruptedBeforeTheCommandRuns(t *testing.T) {
 	<-s.arrived
 	if got := s.first(); got != syscall.SIGHUP {
 		t.Errorf("first = %v, want HUP", got)
+	}
+}
+
+// What still comes while relay takes over is passed on before what comes later.
+func TestASignalBetweenIsPassedOn(t *testing.T) {
+	s := &signals{queue: make(chan os.Signal, 1), arrived: make(chan struct{}), relaying: make(chan struct{}), gathered: make(chan struct{})}
+	c := exec.Command("cat")
+	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if _, err := c.StdinPipe(); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() { // in the place of gather
+		<-s.relaying
+		for range 1000 {
+			runtime.Gosched()
+		}
+		s.remember(syscall.SIGHUP)
+		s.queue <- syscall.SIGTERM
+		close(s.gathered)
+	}()
+	if code, err := s.relay(c); err != nil || code != 128+int(syscall.SIGHUP) {
+		t.Errorf("the command ended with %d, %v, want that of HUP", code, err)
+	}
+}
+
+func TestACommandThatSomebodyElseReaped(t *testing.T) {
+	s := catchSignals()
+	defer s.release()
+	c := exec.Command("true")
+	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := syscall.Wait4(c.Process.Pid, nil, 0, nil); err != nil {
+		t.Fatal(err)
+	}
+	if code, err := s.relay(c); code != console.ExitNotRun || err == nil || !strings.HasPrefix(err.Error(), "waiting for the command: ") {
+		t.Errorf("relay = %d, %v", code, err)
 	}
 }
 

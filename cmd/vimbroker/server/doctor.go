@@ -272,7 +272,7 @@ func (d *doctor) copies(ctx context.Context, registry *client.Client) error {
 	}
 	for _, a := range anchors.Items {
 		if a.Fault != "" {
-			d.say("anchor "+a.Name, findingWarning, console.Count(a.Behind, "entry is", "entries are")+" behind it: "+a.Fault, "see that it takes checkpoints")
+			d.say("anchor "+a.Name, findingWarning, "it lacks "+console.Count(a.Behind, "entry", "entries")+": "+a.Fault, "have it take checkpoints")
 		} else {
 			d.say("anchor "+a.Name, findingOK, "it covers "+console.Count(a.Size, "entry", "entries"), "")
 		}

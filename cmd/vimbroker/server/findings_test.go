@@ -133,12 +133,12 @@ func TestEachFindingOfDoctor(t *testing.T) {
 			"ok|sink a|it has every entry up to 7|", "fault|sink b|it is 2h behind; refused|see that it takes entries; until then nothing is issued if it is required", "warning|sink c|slow|",
 		}, ""},
 		{map[string]string{"/v1/audit/anchors": `{"items": [{"name": "a", "size": 7}, {"name": "b", "behind": 3, "fault": "refused"}]}`}, []string{
-			"ok|anchor a|it covers 7 entries|", "warning|anchor b|3 entries are behind it: refused|see that it takes checkpoints",
+			"ok|anchor a|it covers 7 entries|", "warning|anchor b|it lacks 3 entries: refused|have it take checkpoints",
 		}, ""},
 		{map[string]string{
 			"/v1/audit/checkpoint": signed(1, 0), "/v1/audit/anchors": `{"items": [{"name": "a", "size": 1}, {"name": "b", "behind": 1, "fault": "refused"}]}`,
 		}, []string{
-			"ok|audit log|1 entry is signed|", "ok|anchor a|it covers 1 entry|", "warning|anchor b|1 entry is behind it: refused|see that it takes checkpoints",
+			"ok|audit log|1 entry is signed|", "ok|anchor a|it covers 1 entry|", "warning|anchor b|it lacks 1 entry: refused|have it take checkpoints",
 		}, "audit log"},
 		{map[string]string{"/v1/vims": vim("reachable", `"other"`)}, []string{"ok|VIMs|1 of them is well|"}, "VIMs"},
 		{map[string]string{"/v1/vims": vim("registering", "")}, []string{"ok|VIMs|1 of them is well|"}, "VIMs"},
