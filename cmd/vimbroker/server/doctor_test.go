@@ -44,7 +44,7 @@ func TestDoctorNamesEachFault(t *testing.T) {
 		"a clock":                {"/v1/audit", fmt.Sprintf(wellEntry, at(time.Hour)), "clock", findingWarning, "time server"},
 		"a sink":                 {"/v1/audit/sinks", `{"items": [{"name": "siem", "late": true, "behind": "2h0m0s"}]}`, "sink siem", findingFault, "takes entries"},
 		"a sink that stumbles":   {"/v1/audit/sinks", `{"items": [{"name": "siem", "fault": "refused"}]}`, "sink siem", findingWarning, ""},
-		"an anchor":              {"/v1/audit/anchors", `{"items": [{"name": "far", "fault": "refused"}]}`, "anchor far", findingWarning, "takes checkpoints"},
+		"an anchor":              {"/v1/audit/anchors", `{"items": [{"name": "far", "fault": "refused"}]}`, "anchor far", findingWarning, "have it take checkpoints"},
 		"a VIM":                  {"/v1/vims", `{"items": [{"name": "edge", "status": "unauthorized", "warnings": []}]}`, "VIM edge", findingFault, "vimbroker vim check edge"},
 		"a credential":           {"/v1/vims", `{"items": [{"name": "edge", "status": "reachable", "warnings": ["credentialExpiring"]}]}`, "VIM edge", findingWarning, "vimbroker vim rotate edge"},
 		"a credential of before": {"/v1/vims", `{"items": [{"name": "edge", "status": "reachable", "warnings": ["credentialExpired"]}]}`, "VIM edge", findingFault, "vimbroker vim rotate edge"},
