@@ -16,6 +16,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/lifecycle/tosca"
 	"github.com/vimbroker/vimbroker/lifecycle/vnfpkg"
+	"github.com/vimbroker/vimbroker/test/golden"
 )
 
 // samples are descriptors, and their flavours.
@@ -147,6 +148,19 @@ func TestTranslate(t *testing.T) {
 	}
 }
 
+// What a sample becomes is known word for word, and what is told besides.
+func TestTranslatedText(t *testing.T) {
+	for name, flavour := range samples {
+		for _, level := range map[string][]string{"shop": {""}, "units": {"", "high"}}[name] {
+			made, err := translated(sample(t, name), flavour, tosca.Options{Level: level})
+			if err != nil {
+				t.Fatal(err)
+			}
+			golden.Compare(t, strings.TrimSuffix("testdata/made/"+name+"-"+level, "-")+".yaml", string(made.Manifests)+"# "+strings.Join(made.Warnings, "\n# ")+"\n")
+		}
+	}
+}
+
 // The objects are those that are looked at above and no others; the default level is the descriptor's.
 func TestTranslateMakesNothingElse(t *testing.T) {
 	for name, want := range map[string]string{
@@ -188,6 +202,7 @@ func edited(t *testing.T, name, old, now string) string {
 
 func TestTranslateRefuses(t *testing.T) {
 	const canary = "s3cr3t-canary"
+	said := ""
 	for _, c := range []struct{ sample, old, now, want string }{
 		{"shop", "service_type: NodePort", "service_type: NodePort\n        flavor: m1.tiny", "line 20: VDU_front: properties: flavor is not translated"},
 		{"shop", "service_type: NodePort", "service_type: Global", "service_type can only be ClusterIP, NodePort, LoadBalancer"},
@@ -212,6 +227,13 @@ func TestTranslateRefuses(t *testing.T) {
 		{"shop", "default: registry.example/store:3", "default: {get_input: store_image}", "without end"},
 		{"shop", "default: registry.example/store:3", "default: {get_property: [VDU_store, vnfcs, store, image]}", "without end"},
 		{"shop", "default: registry.example/store:3", "default: [{get_input: store_image}, {get_input: store_image}]", "without end, or to too many"},
+		{"shop", "{get_input: tokens}", "{get_property: {VDU_store: x, namespace: y}}", "names no property"},
+		{"shop", "{get_input: tokens}", "{get_property: [none, x]}", "names no property"},
+		{"shop", "    VDU_front:\n", "    VDU_front:\n      requirements: [{\"\": VL1}]\n", "the requirement  is not translated"},
+		{"shop", "type: tosca.nodes.nfv.VL\n      properties: {network_name: infra/radio}", "type: tosca.policies.tacker.Scaling", "VL2 is of type tosca.policies.tacker.Scaling, which is not translated"},
+		{"shop", "  policies:", "  groups: [a]\n  policies:", "groups has a value of another form"},
+		{"shop", "num_cpus: 0.25", "num_cpus: [0.25]", "num_cpus has a value of another form"},
+		{"shop", `ports: ["8080"]`, "ports: 8080", "ports has a value of another form"},
 		{"shop", "VDU_store:", `"../x":`, "the VDU's name must be letters, digits"},
 		{"shop", "    CP2:", "    CP1:", "not a TOSCA definition in YAML, at or near line 48"},
 		{"shop", "network_name: pods-net", "network_name: 'pods-net,other'", "the name of one NetworkAttachmentDefinition"},
@@ -272,7 +294,9 @@ func TestTranslateRefuses(t *testing.T) {
 		if !regexp.MustCompile(`line \d+`).MatchString(err.Error()) || strings.Contains(err.Error(), canary) {
 			t.Errorf("%q: the refusal names no line, or a value: %v", c.now, err)
 		}
+		said += fmt.Sprintf("%q: %v\n", c.now, err)
 	}
+	golden.Compare(t, "testdata/refusals.txt", said)
 }
 
 // At the bounds of what a descriptor says it is translated; a level that the flavour has not is refused, and so is one of nothing.
@@ -355,6 +379,8 @@ func TestNames(t *testing.T) {
 	if a, b := one("VDU_1", "vdu-1", "VDU.1"), one("VDU.1", "vdu-1", "VDU_1"); a != b || !strings.Contains(a, "Deployment vdu-1 ") {
 		t.Errorf("the order of templates changes names:\n%s\n%s", a, b)
 	}
+	one("VDU_1", "vdu-1")
+	one("token", "join")
 	if got := one("VDU_1"); got != "Deployment vdu-1 Service vdu-1" {
 		t.Errorf("VDU_1 becomes %s", got)
 	}
@@ -454,8 +480,12 @@ func TestDefaultsOfDerivedTypes(t *testing.T) {
   acme.VDU:
     derived_from: tosca.nodes.nfv.VDU.Tacker
     properties: {service_type: {type: string, default: NodePort}, name: {type: string, default: "k: v"}}
+  acme.Whole:
+    derived_from: tosca.nodes.nfv.VDU.Tacker
+    properties: {vnfcs: {default: {a: {image: brought}}}}
 `
 	text := simple(types, `    own: {type: acme.VDU, properties: {service_type: ClusterIP, mapping_ports: ["80"], vnfcs: {a: {image: x}}}}
+    bare: {type: acme.Whole}
     usual: {type: acme.VDU, properties: {mapping_ports: ["80"], vnfcs: {a: {image: x, config: {get_property: [SELF, name]}}}}}
 `)
 	made, err := translated(text, "simple", tosca.Options{})
@@ -463,11 +493,55 @@ func TestDefaultsOfDerivedTypes(t *testing.T) {
 		t.Fatal(err)
 	}
 	all := objects(t, made.Manifests)
+	if got := fmt.Sprint(at(all["Deployment bare"], "spec.template.spec.containers.0.image")); got != "brought" {
+		t.Errorf("the image of what says nothing is %s", got)
+	}
 	for what, want := range map[[2]string]string{
 		{"Service own", "spec.type"}: "ClusterIP", {"Service usual", "spec.type"}: "NodePort", {"ConfigMap usual-a", "data"}: "map[k:v]",
 	} {
 		if got := fmt.Sprint(at(all[what[0]], what[1])); got != want {
 			t.Errorf("%s of %s is %s, want %s", what[1], what[0], got, want)
+		}
+	}
+}
+
+// SELF is the node template in which it stands, also where a property of another leads there.
+func TestPropertiesOfOthers(t *testing.T) {
+	text := simple("", `    a: {type: tosca.nodes.nfv.VDU.Tacker, properties: {namespace: "of-a", vnfcs: {a: {image: {get_property: [b, vnfcs, b, image]}}}}}
+    b: {type: tosca.nodes.nfv.VDU.Tacker, properties: {namespace: "of-b", vnfcs: {b: {image: {get_property: [SELF, namespace]}}}}}
+    c: {type: tosca.nodes.nfv.VDU.Tacker, properties: {namespace: "of-c", vnfcs: {c: {image: {get_property: [SELF, vnfcs, d, image]}}, d: {image: {get_property: [SELF, namespace]}}}}}
+`)
+	made, err := translated(text, "simple", tosca.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{"a": "of-b", "b": "of-b", "c": "of-c"} {
+		if got := fmt.Sprint(at(objects(t, made.Manifests)["Deployment "+name], "spec.template.spec.containers.0.image")); got != want {
+			t.Errorf("the image of %s is %s, want %s", name, got, want)
+		}
+	}
+}
+
+// The file of an image is in the package by its path there, or by that from the descriptor.
+func TestImagesInThePackage(t *testing.T) {
+	text := sample(t, "units")
+	c, err := vnfpkg.Open(strings.NewReader(text), int64(len(text)), vnfpkg.ArchiveLimits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := c.Descriptor()
+	if err != nil {
+		t.Fatal(err)
+	}
+	top, err := c.Topology("small")
+	if err != nil {
+		t.Fatal(err)
+	}
+	top.File = "Definitions/vnfd.yaml"
+	for file, refused := range map[string]bool{"registry.example/web:1": true, "Definitions/registry.example/web:1": true, "web:1": false} {
+		top.Has = func(name string) bool { return name == file }
+		if _, err := tosca.Translate(top, d.Flavours["small"], tosca.Options{}); (err != nil) != refused {
+			t.Errorf("with the file %s: %v", file, err)
 		}
 	}
 }
@@ -494,17 +568,21 @@ func TestTranslateEdited(t *testing.T) {
 		object, path     string // empty: it is refused
 		want             string
 	}{
-		"a list for an object":              {"units", "{name: web, type: Deployment}", "[a]", tosca.Options{}, "", "", "mcio_identification_data has a value of another form"},
-		"a text for an object":              {"units", "{name: web, type: Deployment}", "a", tosca.Options{}, "", "", "mcio_identification_data has a value of another form"},
-		"a template that is hidden":         {"shop", "    VDU_front:\n", "    VDU_front:\n      metadata: {hidden: true}\n", tosca.Options{}, "Secret vdu-front-web-server", "data.depth", "Mw=="},
-		"one that says it is not":           {"shop", "    VDU_front:\n", "    VDU_front:\n      metadata: {hidden: false}\n", tosca.Options{}, "ConfigMap vdu-front-web-server", "data.depth", "3"},
-		"a line without colon":              {"shop", "depth: 3", "depth", tosca.Options{}, "", "", "each line of config must be a key of its own"},
-		"a line without key":                {"shop", "depth: 3", ": 3", tosca.Options{}, "", "", "each line of config must be a key of its own"},
-		"a number of none":                  {"units", "{min_number_of_instances: 1, max_number_of_instances: 3}", "{min_number_of_instances: 0, max_number_of_instances: 3}", tosca.Options{}, "StatefulSet db", "spec.replicas", "<nil>"},
-		"an image that may be missing":      {"units", "      artifacts:\n        sw_image: {type: tosca.artifacts.nfv.SwImage, file: \"registry.example/web:1\"}\n", "", tosca.Options{Loose: true}, "Deployment web", pod + "spec.containers.0.image", "<nil>"},
-		"a service of one VDU":              {"units", "      - target: db", "      - target: db\n      - virtual_link: inner", tosca.Options{}, "Deployment web", pod + "metadata.labels.service/queries", "<nil>"},
-		"the service's own VDU":             {"units", "      - target: db", "      - target: db\n      - virtual_link: inner", tosca.Options{}, "StatefulSet db", pod + "metadata.labels.service/queries", "true"},
-		"a fault found later that is first": {"shop", "virtualLink: {node: VL1}", "virtualLink: {node: VL9}", tosca.Options{Inputs: map[string]string{}}, "", "", "names no node template"},
+		"a list for an object":               {"units", "{name: web, type: Deployment}", "[a]", tosca.Options{}, "", "", "mcio_identification_data has a value of another form"},
+		"a text for an object":               {"units", "{name: web, type: Deployment}", "a", tosca.Options{}, "", "", "mcio_identification_data has a value of another form"},
+		"a template that is hidden":          {"shop", "    VDU_front:\n", "    VDU_front:\n      metadata: {hidden: true}\n", tosca.Options{}, "Secret vdu-front-web-server", "data.depth", "Mw=="},
+		"one that says it is not":            {"shop", "    VDU_front:\n", "    VDU_front:\n      metadata: {hidden: false}\n", tosca.Options{}, "ConfigMap vdu-front-web-server", "data.depth", "3"},
+		"a line without colon":               {"shop", "depth: 3", "depth", tosca.Options{}, "", "", "each line of config must be a key of its own"},
+		"a line without key":                 {"shop", "depth: 3", ": 3", tosca.Options{}, "", "", "each line of config must be a key of its own"},
+		"a number of none":                   {"units", "{min_number_of_instances: 1, max_number_of_instances: 3}", "{min_number_of_instances: 0, max_number_of_instances: 3}", tosca.Options{}, "StatefulSet db", "spec.replicas", "<nil>"},
+		"an image that may be missing":       {"units", "      artifacts:\n        sw_image: {type: tosca.artifacts.nfv.SwImage, file: \"registry.example/web:1\"}\n", "", tosca.Options{Loose: true}, "Deployment web", pod + "spec.containers.0.image", "<nil>"},
+		"a service of one VDU":               {"units", "      - target: db", "      - target: db\n      - virtual_link: inner", tosca.Options{}, "Deployment web", pod + "metadata.labels.service/queries", "<nil>"},
+		"the service's own VDU":              {"units", "      - target: db", "      - target: db\n      - virtual_link: inner", tosca.Options{}, "StatefulSet db", pod + "metadata.labels.service/queries", "true"},
+		"a list that begins like a function": {"shop", `["--port", "8080"]`, "[get_input, tokens]", tosca.Options{}, "Deployment vdu-front", pod + "spec.containers.0.args", "[get_input tokens]"},
+		"a function at the begin of a list":  {"shop", `["--port", "8080"]`, "[{get_input: store_image}, x]", tosca.Options{}, "Deployment vdu-front", pod + "spec.containers.0.args", "[registry.example/store:3 x]"},
+		"a policy that is not known yet":     {"shop", "max_instances: 4", "max_instances: null", tosca.Options{Loose: true}, "HorizontalPodAutoscaler vdu-front", "spec.maxReplicas", "<nil>"},
+		"a level of none":                    {"units", "{number_of_instances: 1}}}\n  - aspects", "{number_of_instances: 0}}}\n  - aspects", tosca.Options{}, "Deployment web", "spec.replicas", "0"},
+		"a fault found later that is first":  {"shop", "virtualLink: {node: VL1}", "virtualLink: {node: VL9}", tosca.Options{Inputs: map[string]string{}}, "", "", "names no node template"},
 	} {
 		text := edited(t, c.sample, c.old, c.now)
 		if strings.HasPrefix(name, "a fault") {
