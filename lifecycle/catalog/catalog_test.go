@@ -345,7 +345,7 @@ func TestRepeatedUpload(t *testing.T) {
 	if p, err := s.Upload(t.Context(), alice, ref, bytes.NewReader(content)); err != nil || p.State != catalog.Enabled {
 		t.Fatalf("the repeated upload = %v, %v", p.State, err)
 	}
-	if _, err := s.Upload(t.Context(), alice, ref, bytes.NewReader(content)); !errors.Is(err, broker.ErrConflict) {
+	if _, err := s.Upload(t.Context(), alice, ref, bytes.NewReader(content)); !errors.Is(err, broker.ErrConflict) || !strings.Contains(err.Error(), "the package has its content already") {
 		t.Errorf("another content for the package = %v, want ErrConflict", err)
 	}
 	other := s.create(t, alice)

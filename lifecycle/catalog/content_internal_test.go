@@ -55,6 +55,7 @@ func TestAContentIsReadByChunks(t *testing.T) {
 		{c.size + 1, 1, "", io.EOF},
 		{-1, 1, "", io.EOF},
 		{2 * chunkSize, 0, "", nil},
+		{c.size, 0, "", io.EOF},
 	} {
 		p := make([]byte, r.len)
 		n, err := c.ReadAt(p, r.off)

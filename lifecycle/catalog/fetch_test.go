@@ -6,11 +6,13 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/remote"
@@ -35,7 +37,8 @@ func near(o *catalog.Options) {
 func TestPackagesAreFetched(t *testing.T) {
 	text := packed(t, "vnfd-1")
 	var asked *http.Request
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	closed := make(chan struct{}, 100)
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch asked = r; r.URL.Path {
 		case "/package":
 			_, _ = w.Write(text)
@@ -48,7 +51,14 @@ func TestPackagesAreFetched(t *testing.T) {
 			http.NotFound(w, r)
 		}
 	}))
+	server.Config.ConnState = func(_ net.Conn, now http.ConnState) {
+		if now == http.StateClosed {
+			closed <- struct{}{}
+		}
+	}
+	server.Start()
 	defer server.Close()
+	kept := 0
 	for name, c := range map[string]struct {
 		path   string
 		user   string
@@ -79,6 +89,7 @@ func TestPackagesAreFetched(t *testing.T) {
 			if err != nil || p.State != catalog.Enabled || p.Size != int64(len(text)) {
 				t.Errorf("%s: %s, %v", name, p.State, err)
 			}
+			kept++
 			user, password, given := asked.BasicAuth()
 			if given != (c.user != "") || given && (user != c.user || password != "canary-pass") || asked.Header.Get("Accept") != "application/zip, application/octet-stream" {
 				t.Errorf("%s: asked with %v", name, asked.Header)
@@ -89,6 +100,13 @@ func TestPackagesAreFetched(t *testing.T) {
 		}
 		if now, err := s.Package(t.Context(), alice, ref); err != nil || now.State != catalog.Created || strings.Contains(s.log.String(), "canary-pass") {
 			t.Errorf("%s: afterwards the package is %s, %v", name, now.State, err)
+		}
+	}
+	for range kept + 3 { // the connection of each that was answered
+		select {
+		case <-closed:
+		case <-time.After(10 * time.Second):
+			t.Error("a connection to a package's server stays")
 		}
 	}
 	server.Close()

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -254,6 +255,90 @@ func TestMovesOfPackages(t *testing.T) {
 			if got, want := from.CanMove(to), moves[[2]catalog.State{from, to}]; got != want {
 				t.Errorf("a package that is %s can become %s: %t, want %t", from, to, got, want)
 			}
+		}
+	}
+}
+
+// TestUploadOfWholeChunks: as many bytes as there may be, of which no chunk is empty.
+func TestUploadOfWholeChunks(t *testing.T) {
+	const most = 1 << 20
+	text := "tosca_definitions_version: tosca_simple_profile_for_nfv_1_0_0\nmetadata: {template_name: shop}\n#"
+	for size, want := range map[int]error{most: nil, most + 1: broker.ErrInvalid} {
+		s := set(t, func(o *catalog.Options) { o.Terms.MaxSize = most })
+		ref := s.create(t, alice)
+		p, err := s.Upload(t.Context(), alice, ref, strings.NewReader(text+strings.Repeat("x", size-len(text))))
+		if !errors.Is(err, want) || want != nil && !strings.Contains(err.Error(), "more than 1048576 bytes") {
+			t.Errorf("%d bytes: %v, want %v", size, err, want)
+		}
+		if want == nil && (p.Size != most || s.stored(t, p.Content) != 1) {
+			t.Errorf("%d bytes are %d in %d chunks", size, p.Size, s.stored(t, p.Content))
+		}
+	}
+}
+
+// TestModifyRecordsWhatChanges: of user data, that they do.
+func TestModifyRecordsWhatChanges(t *testing.T) {
+	s := set(t, nil)
+	p, off := s.onboard(t, alice, "vnfd-1"), false
+	write := func(text string) func(string) (string, error) {
+		return func(string) (string, error) { return text, nil }
+	}
+	for _, c := range []struct {
+		name string
+		to   catalog.PackageUpdate
+		want map[string]string
+	}{
+		{"other data", catalog.PackageUpdate{UserData: write(`{"a":"b"}`)}, map[string]string{"new.userDefinedData": "changed"}},
+		{"the same data", catalog.PackageUpdate{UserData: write(`{"a":"b"}`)}, map[string]string{}},
+		{"both", catalog.PackageUpdate{UserData: write("{}"), Enabled: &off}, map[string]string{
+			"new.userDefinedData": "changed", "old.operationalState": "enabled", "new.operationalState": "disabled",
+		}},
+	} {
+		if _, err := s.Modify(t.Context(), alice, catalog.PackageRef{ID: p.ID}, c.to); err != nil {
+			t.Fatal(err)
+		}
+		entries, err := s.store.Entries(t.Context(), audit.Query{Limit: 1})
+		if err != nil || len(entries) != 1 {
+			t.Fatal(entries, err)
+		}
+		said := map[string]string{}
+		for name, value := range entries[0].Detail {
+			if strings.HasPrefix(name, "new.") || strings.HasPrefix(name, "old.") {
+				said[name] = value
+			}
+		}
+		if !maps.Equal(said, c.want) {
+			t.Errorf("%s: the entry says %v, want %v", c.name, entries[0].Detail, c.want)
+		}
+	}
+}
+
+// answerless is a store whose answer to a write is lost, after so many.
+type answerless struct {
+	catalog.Store
+
+	before int
+}
+
+// UpdatePackage implements [catalog.Store].
+func (a *answerless) UpdatePackage(ctx context.Context, id string, change func(*catalog.Package) error, e audit.Entry) (catalog.Package, error) {
+	p, err := a.Store.UpdatePackage(ctx, id, change, e)
+	if a.before--; a.before == -1 {
+		return catalog.Package{}, io.ErrNoProgress
+	}
+	return p, err
+}
+
+// TestAnUploadThatEndedIsNotUndone: not even where nobody was told that it had.
+func TestAnUploadThatEndedIsNotUndone(t *testing.T) {
+	for before, want := range map[int]catalog.State{1: catalog.Created, 2: catalog.Enabled} {
+		s := set(t, func(o *catalog.Options) { o.Store = &answerless{o.Store, before} })
+		ref := s.create(t, alice)
+		if _, err := s.Upload(t.Context(), alice, ref, bytes.NewReader(packed(t, "vnfd-1"))); !errors.Is(err, io.ErrNoProgress) {
+			t.Errorf("the answer to write %d is lost: %v", before, err)
+		}
+		if p, err := s.Package(t.Context(), alice, ref); err != nil || p.State != want || want == catalog.Enabled && s.stored(t, p.Content) != 1 {
+			t.Errorf("the answer to write %d is lost: the package is %s, %v, want %s", before, p.State, err, want)
 		}
 	}
 }
