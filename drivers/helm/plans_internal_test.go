@@ -298,6 +298,9 @@ var releases = []struct {
 		in.VNFCs = []lifecycle.VNFC{{VDU: "web", Kind: "Pod", Namespace: "cnf", Name: "web-1"}}
 	}), []revision{{version: 1, status: deployed, mark: older, owner: vnf, manifest: configMap("a")}}, []chart.Rendering{answer(configMap("a"))}},
 	{"a rollback that stands to nothing before it, resumed", does(lifecycle.ChangePackage, undoing(older), stands("a", 1, 2)), []revision{{version: 1, status: superseded, mark: older, owner: vnf, manifest: configMap("a")}, {version: 2, status: deployed, mark: mine, owner: vnf, manifest: configMap("was")}}, []chart.Rendering{defining(configMap("a"))}},
+	{"TERMINATE of a namespace that is going, with its record", does(lifecycle.Terminate, stands("a", 1), func(in *lifecycle.PlanInput) { in.Gone = []string{"cnf"} }), []revision{{version: 1, status: deployed, mark: older, owner: vnf, manifest: configMap("a"), hooks: "[" + hookOf("first", "pre-delete", "") + "]"}}, nil},
+	{"HEAL over a revision of Helm's that has taken over the mark", does(lifecycle.Heal, stands("a", 1, 2)), []revision{{version: 1, status: superseded, mark: mine, owner: vnf, manifest: configMap("a")}, {version: 2, status: deployed, mark: mine, owner: vnf, manifest: configMap("a")}}, nil},
+	{"CHANGE_VNFPKG ten revisions after one that was given up", does(lifecycle.ChangePackage, stands("a", 1, 2, 10)), []revision{{version: 1, status: pendingUpgrade, mark: "m1", owner: vnf}, {version: 2, status: pendingUpgrade, mark: "m2", owner: vnf}, {version: 10, status: deployed, mark: older, owner: vnf, manifest: configMap("a")}}, []chart.Rendering{answer(configMap("a"))}},
 	{"another name", does(lifecycle.Instantiate, func(in *lifecycle.PlanInput) { in.Release = "web" }), nil, []chart.Rendering{answer(configMap("cfg-web"))}},
 }
 

@@ -52,6 +52,7 @@ func TestObservationsOfACorpus(t *testing.T) {
 			getOf(web): {there(web, ready)}, getOf(webInM): {there(webInM, numbered(1, 0))}, getOf(otherWeb): {gone(otherWeb)}, listPods: {podsOf("b", "slow", "a")}, podsIn: {podsOf("m")},
 		}},
 		{"pods that are not seen", []lifecycle.Resource{web}, answers{getOf(web): {there(web, ready)}, listPods: {forbidden}}},
+		{"a workload that is gone", []lifecycle.Resource{web}, answers{getOf(web): {gone(web)}}},
 		{"a claim", []lifecycle.Resource{aClaim}, answers{getOf(aClaim): {there(aClaim, `,"status":{"phase":"Bound"}`)}}},
 		{"unchanged", []lifecycle.Resource{as(unnamed, owned)}, answers{getOf(web): {thereWith(web, owned, ready)}}},
 		{"unchanged, and applied by another too", []lifecycle.Resource{as(unnamed, owned)}, answers{getOf(web): {thereWith(web, strings.Replace(owned, "[", `[{"manager":"kubectl","operation":"Apply","time":"1","fieldsV1":{"f:spec":{"f:z":{}}}},{"manager":"us","operation":"Update","time":"1","fieldsV1":{"f:spec":{"f:z":{}}}},{"manager":"us","operation":"Apply","subresource":"scale","time":"1","fieldsV1":{"f:z":{}}},`, 1), ready)}}},

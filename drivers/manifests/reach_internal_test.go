@@ -254,6 +254,7 @@ func TestNetworksAreReadAsTheirPluginsReadThem(t *testing.T) {
 		`{"type": "multus", "delegates": [{"type": "host-device"}]}`:       "network spec.config (another type, host-device): a network of nodes [multus host-device]",
 		`{"type": "bridge", "args": "{\"type\": \"host-device\"}"}`:        "network spec.config (bridge): a network of nodes [bridge]",
 		`{"type": "bridge", "ipam": {"type": "host-local"}}`:               "network spec.config (bridge): a network of nodes [bridge]",
+		`{"type": "bridge", "plugins": ["a", "type", "host-device"]}`:      "network spec.config (bridge): a network of nodes [bridge]",
 		`{"type": "s3cret-type"}`:                                          "network spec.config (another type): a network of nodes [s3cret-type]",
 		`{"cniVersion": "1.0.0"}`:                                          "network spec.config (): a network of nodes []",
 		`type: bridge`:                                                     "network spec.config: a network of nodes [] unknown spec.config: is no JSON []",

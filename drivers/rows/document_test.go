@@ -3,6 +3,7 @@ package rows
 import (
 	"encoding/base64"
 	"errors"
+	"reflect"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -82,6 +83,12 @@ func TestARowThatCannotBeReadIsNamed(t *testing.T) {
 	}
 	_, err := Package{Document: torn}.Package()
 	wantUnreadable(t, "vnf_packages", err, "restore the table vnf_packages from a backup")
+	for given, want := range map[string][]string{"": nil, "BASIC": {"BASIC"}} {
+		s, err := Subscription{subscription.Subscription{Auth: strings.Fields(given)}, "{}"}.Read()
+		if err != nil || !reflect.DeepEqual(s.Auth, want) {
+			t.Errorf("a subscription of the ways %q is read with %#v, %v", given, s.Auth, err)
+		}
+	}
 	if n := Notification(7, "x", `{"id": "e", "at": "x"}`); n.Event.ID != "" || n.Unreadable == nil {
 		t.Errorf("a notification that can be read in part is %+v, want nothing of its event", n)
 	}

@@ -17,7 +17,7 @@ type WriteRefusal struct {
 
 // Note returns err, and keeps it if it says that the database takes no writes.
 func (r *WriteRefusal) Note(err error) error {
-	if errors.Is(err, broker.ErrNoWrites) || errors.Is(err, broker.ErrNoSpace) {
+	if errors.Is(err, broker.ErrNoWrites) { // with which ErrNoSpace comes
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		r.count, r.last = r.count+1, err

@@ -87,6 +87,9 @@ func linkRows(t *testing.T, s lifecycleTest) {
 	if _, err := s.takeLink(volume); err != nil || s.used(volume) != 1 || s.used(l) != 0 {
 		t.Errorf("taking the volume = %v, with %d uses, and the link %d", err, s.used(volume), s.used(l))
 	}
+	if _, err := s.UpdateAsset(t.Context(), volume.ID, func(*asset.Asset, []asset.Use, int) error { return nil }, audit.Entry{}); err != nil || s.used(volume) != 1 {
+		t.Errorf("a change that removes nothing = %v, and leaves %d uses", err, s.used(volume))
+	}
 	if _, err := s.UpdateAsset(t.Context(), volume.ID, func(l *asset.Asset, _ []asset.Use, _ int) error { l.State = asset.Removing; return nil }, audit.Entry{}); err != nil {
 		t.Fatal(err)
 	}
@@ -99,8 +102,10 @@ func linkRows(t *testing.T, s lifecycleTest) {
 			}
 		}
 	}
-	if all, _, err := s.Assets(t.Context(), asset.Filter{VIM: l.VIM, Network: l.Made.Network}); err != nil || len(all) != 1 {
-		t.Errorf("by its network = %v, %v", all, err)
+	for _, viewer := range []string{"", "west"} { // who looks for a network is to find it, whoever may see its link
+		if all, _, err := s.Assets(t.Context(), asset.Filter{VIM: l.VIM, Network: l.Made.Network, Viewer: viewer}); err != nil || len(all) != 1 {
+			t.Errorf("by its network, for %q = %v, %v", viewer, all, err)
+		}
 	}
 	s.vimHasLink(l)
 	if _, err := s.UpdateAsset(t.Context(), l.ID, func(l *asset.Asset, _ []asset.Use, _ int) error { l.State = asset.Making; return nil }, entry("x")); !errors.Is(err, broker.ErrConflict) {
