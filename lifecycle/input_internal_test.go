@@ -70,6 +70,7 @@ func TestInputOfAPlan(t *testing.T) {
 			t.Errorf("%s: the shape is changed to %v and %+v", name, to.Variables, to.Links)
 		}
 	}
+	to.Concealed = Concealed{ID: id}
 	refused, away := errors.New("refused"), errors.New("away")
 	for _, c := range []struct {
 		what string

@@ -83,11 +83,15 @@ func TestALookFailsWithWhatItNeeds(t *testing.T) {
 	alone.Shape = on("edge")
 	for name, c := range map[string]struct {
 		all  []Instance
+		says *broker.Error
 		want int
-	}{"alone": {[]Instance{alone, alone}, 1}, "parts": {[]Instance{several, several}, 2}} {
+	}{
+		"alone": {[]Instance{alone, alone}, unreached, 1}, "parts": {[]Instance{several, several}, unreached, 2},
+		"a fault of the instance": {[]Instance{alone, alone}, &broker.Error{Kind: broker.ErrInvalid, Detail: "its files are none"}, 2},
+	} {
 		tries := 0
-		d.plan = func(context.Context, Connection, PlanInput) (Plan, error) { tries++; return Plan{}, unreached }
-		if err := b.observeVIM(t.Context(), c.all); err != nil || tries != c.want || !strings.HasSuffix(b.rows.drift.Unseen, "nobody answers") {
+		d.plan = func(context.Context, Connection, PlanInput) (Plan, error) { tries++; return Plan{}, c.says }
+		if err := b.observeVIM(t.Context(), c.all); err != nil || tries != c.want || !strings.HasSuffix(b.rows.drift.Unseen, c.says.Detail) {
 			t.Errorf("%s: %v, tried %d times, want %d; seen %+v", name, err, tries, c.want, b.rows.drift)
 		}
 	}
@@ -98,6 +102,10 @@ func TestALookFailsWithWhatItNeeds(t *testing.T) {
 	b.rows.fails["SaveDrift"] = errAway
 	if err := b.observeVIM(t.Context(), []Instance{alone}); !errors.Is(err, errAway) {
 		t.Errorf("what was seen cannot be kept: %v", err)
+	}
+	delete(b.rows.fails, "InstancesToObserve")
+	if err := b.Observe(t.Context()); !errors.Is(err, errAway) {
+		t.Errorf("what was seen of those that are due cannot be kept: %v", err)
 	}
 	delete(b.rows.fails, "SaveDrift")
 	late, cancel := context.WithDeadline(t.Context(), time.Unix(0, 0))
@@ -723,5 +731,38 @@ func TestAnInspectionReadsWhatStands(t *testing.T) {
 		if len(b.keys.ended) > 0 {
 			t.Errorf("%s: leases for the next inspection are ended: %q", name, b.keys.ended)
 		}
+	}
+}
+
+// Whether a VIM that came with a request is needed is not known without the operations and the instance: then it stays.
+func TestAVIMStaysWhereItsInstanceIsNotKnown(t *testing.T) {
+	b := newBench(t)
+	b.doing(Heal, "edge")
+	v := broker.VIM{ID: "edge", Labels: map[string]string{broker.LabelInstance: b.rows.i.ID}}
+	b.rows.o.State = Completed
+	for _, c := range []struct {
+		fails string
+		says  error
+		vim   string
+		needs bool
+		want  error
+	}{
+		{"", nil, "edge", true, nil},
+		{"", nil, "far", false, nil},
+		{"Operations", errAway, "far", true, errAway},
+		{"Instance", errAway, "edge", false, errAway},
+		{"Instance", broker.ErrNotFound, "edge", false, nil},
+	} {
+		b.rows.fails, v.ID = map[string]error{c.fails: c.says}, c.vim
+		if needs, err := b.needs(t.Context(), v); needs != c.needs && c.want == nil || !errors.Is(err, c.want) {
+			t.Errorf("without %s: %s is needed %t, %v, want %t, %v", c.fails, c.vim, needs, err, c.needs, c.want)
+		}
+	}
+	if ids := (Shape{Volumes: []Volume{{ID: "v"}, {ID: "w"}}, Links: []Link{{}, {ID: "k"}}}).AssetIDs(); !slices.Equal(ids, []string{"v", "w", "k"}) {
+		t.Errorf("the assets are %q", ids)
+	}
+	_, err := b.target(t.Context(), member, b.rows.i, Site{Inline: &InlineVIM{Type: "none"}}, func(broker.VIMType) Source { return Source{} })
+	if !errors.Is(err, broker.ErrUnsupported) {
+		t.Errorf("a VIM of no driver: %v", err)
 	}
 }

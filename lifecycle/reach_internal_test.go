@@ -48,6 +48,11 @@ func TestReachesAreShownOnce(t *testing.T) {
 		edit(func(r *Reach) { r.What = ReachNode }), edit(func(r *Reach) { r.Kind = "Ingress" }), edit(func(r *Reach) { r.Namespace = "b" }),
 		edit(func(r *Reach) { r.Name = "m" }), edit(func(r *Reach) { r.Field = "g" }),
 	}
+	for _, other := range others {
+		if two := SortReaches([]Reach{other, one}); len(two) != 2 {
+			t.Errorf("of two that differ in one word there is %v", two)
+		}
+	}
 	again := edit(func(r *Reach) { r.Why = "x" })
 	got := SortReaches(append([]Reach{one, again, one}, others...))
 	if len(got) != 1+len(others) {

@@ -210,7 +210,7 @@ func (b *Bundles) Tags(ctx context.Context, p policy.Principal, id, name string)
 
 func chosen(all []Configuration, version, tag string) (Configuration, error) {
 	for _, c := range slices.Backward(all) {
-		if tag != "" && c.Tag == tag || version != "" && strconv.Itoa(c.Version) == version {
+		if tag != "" && c.Tag == tag || strconv.Itoa(c.Version) == version {
 			return c, nil
 		}
 	}

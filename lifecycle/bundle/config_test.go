@@ -111,6 +111,10 @@ func TestLifeOfAConfiguration(t *testing.T) {
 	tags, err := b.Tags(ctx, alice, id, "Con_1")
 	b.ok(err)
 	same(t, "the tags", tags, []bundle.Tagged{{Version: 2, Tag: "one"}})
+	for version, said := range map[string]string{"": "no such config", "1": "no such config"} {
+		_, err = b.Configuration(ctx, alice, id, "none", version, "")
+		wants(t, err, broker.ErrNotFound, "", said)
+	}
 	_, err = b.UpgradeInstance(ctx, alice, id, to(far))
 	wants(t, err, broker.ErrConflict, "", "the instance has configurations")
 	wants(t, b.Delete(ctx, alice, bundle.OfTemplate, "rb/1/t"), broker.ErrConflict, "", "instances use it: "+id+"/Con_1")

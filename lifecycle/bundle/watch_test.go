@@ -229,6 +229,9 @@ func TestChecks(t *testing.T) {
 	b, i := town(t)
 	ctx := t.Context()
 	b.rest()
+	none, err := b.Checks(ctx, alice, i.ID, "")
+	b.ok(err)
+	same(t, "the checks of none", len(none), 0)
 	first, err := b.CreateCheck(ctx, alice, i.ID)
 	b.ok(err)
 	if first.ID == "" || first.Status != "Running" {

@@ -126,7 +126,13 @@ func TestFiltersAreChecked(t *testing.T) {
 		"the longest":          {long(maxFilter), "", ""},
 		"a longer one":         {long(maxFilter + 1), "filter", "longer than 32 KiB"},
 		"a name that controls": {Filter{Names: of("a\x07")}, "filter", "printable"},
-		"a name of no text":    {Filter{Names: of("a\uFFFD")}, "filter", "printable"},
+		"a provider's":         {Filter{Providers: []sol003.ProviderFilter{{Provider: "\x07"}}}, "filter", "printable"},
+		"a product's":          {Filter{Providers: []sol003.ProviderFilter{{Provider: "p", Products: []sol003.ProductFilter{{Name: "\x07"}}}}}, "filter", "printable"},
+		"a software's": {
+			Filter{Providers: []sol003.ProviderFilter{{Provider: "p", Products: []sol003.ProductFilter{{Name: "n", Versions: []sol003.VersionFilter{{Software: "\x07"}}}}}}},
+			"filter", "printable",
+		},
+		"a name of no text": {Filter{Names: of("a\uFFFD")}, "filter", "printable"},
 		"a version's": {
 			Filter{Providers: []sol003.ProviderFilter{{Provider: "p", Products: []sol003.ProductFilter{{Name: "n", Versions: []sol003.VersionFilter{{Software: "1", VNFDs: of("\x07")}}}}}}},
 			"filter", "printable",

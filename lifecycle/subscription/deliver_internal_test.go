@@ -198,7 +198,9 @@ func TestWorkForASubscriberEndsWithWhatKeepsIt(t *testing.T) {
 		"it is gone, and its notifications stay": {func(b *bench) {
 			b.box.fails["Subscription"], b.box.fails["DropNotifications"] = broker.ErrNotFound, errAway
 		}, errAway, "Subscription DropNotifications", ""},
-		"it is not needed": {func(b *bench) { b.box.one.State = Making }, nil, "Subscription", ""},
+		"it is not to be had":         {func(b *bench) { b.box.fails["Subscription"] = errAway }, errAway, "Subscription", ""},
+		"what waits is not to be had": {func(b *bench) { b.box.batches, b.box.fails["Notifications"] = [][]Notification{notes(1)}, errAway }, errAway, "Subscription Notifications", ""},
+		"it is not needed":            {func(b *bench) { b.box.one.State = Making }, nil, "Subscription", ""},
 		"it goes meanwhile": {func(b *bench) {
 			b.box.batches, b.box.fails["NotificationSent"] = [][]Notification{notes(2)}, broker.ErrNotFound
 		}, nil, "Subscription Notifications NotificationSent DropNotifications", "o1"},
@@ -364,13 +366,26 @@ func TestTheQuickerOfTwoSubscriptionsIsTheOne(t *testing.T) {
 		"being made":    {[][]Subscription{nil, {making}}, "", broker.ErrConflict},
 		"gone already":  {[][]Subscription{nil, nil}, "", broker.ErrExists},
 		"there already": {[][]Subscription{{there}}, "there", nil},
+		"not to be had": {[][]Subscription{{there}}, "", errAway},
 	} {
 		b := newBench(t)
+		if c.err == errAway { //nolint:errorlint // the row's
+			b.box.fails["Subscriptions"] = errAway
+		}
 		b.box.listed, b.box.fails["CreateSubscription"] = c.listed, broker.ErrExists
 		one, made, err := b.Create(t.Context(), member, NewSubscription{Callback: "https://nfvo.example"})
 		if made || !errors.Is(err, c.err) || one.ID != c.want {
 			t.Errorf("%s: %s, made %t, %v", name, one.ID, made, err)
 		}
+	}
+}
+
+// One is shown with what waits for it, or not at all.
+func TestASubscriptionIsShownWithWhatWaits(t *testing.T) {
+	b := newBench(t)
+	b.box.fails["WaitingNotifications"] = errAway
+	if _, err := b.Subscription(t.Context(), member, b.box.one.ID); !errors.Is(err, errAway) {
+		t.Errorf("where that is not known: %v", err)
 	}
 }
 
@@ -386,6 +401,8 @@ func TestWhatWasNeverMadeGoes(t *testing.T) {
 		"all of it":                  {"", nil, nil, nil, "UpdateSubscription DeleteSubscription"},
 		"one that is gone":           {"UpdateSubscription", broker.ErrNotFound, nil, nil, "UpdateSubscription DeleteSubscription"},
 		"one that is needed by now":  {"UpdateSubscription", broker.ErrConflict, nil, nil, "UpdateSubscription"},
+		"one that is being resealed": {"resealed", nil, nil, nil, ""},
+		"one that has become needed": {"needed", nil, nil, nil, "UpdateSubscription"},
 		"one that cannot be written": {"UpdateSubscription", errAway, nil, errAway, "UpdateSubscription"},
 		"one whose key stays":        {"", nil, errAway, broker.ErrUnavailable, "UpdateSubscription"},
 		"one whose row stays":        {"DeleteSubscription", errAway, nil, errAway, "UpdateSubscription DeleteSubscription"},
@@ -394,6 +411,12 @@ func TestWhatWasNeverMadeGoes(t *testing.T) {
 		b.Keys = keyring.Ring{vault{fails: c.keys}}
 		b.box.one.State, b.box.one.KeyStore, b.box.one.CreatedAt = Making, "vault", b.clock.Now().Add(-time.Hour)
 		b.box.fails[c.fails], b.box.listed = c.err, [][]Subscription{{b.box.one}}
+		switch c.fails {
+		case "needed":
+			b.box.one.State = Active
+		case "resealed":
+			b.box.listed[0][0].State, b.box.listed[0][0].Since = Rekeying, b.clock.Now()
+		}
 		err := b.Passes()[0].Run(t.Context())
 		got := strings.Join(slices.DeleteFunc(b.box.calls, func(s string) bool { return s == "Subscriptions" }), " ")
 		if (err == nil) != (c.want == nil) || c.want == errAway && !errors.Is(err, errAway) || got != c.calls { //nolint:errorlint // the row's

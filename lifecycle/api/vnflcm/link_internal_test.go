@@ -120,21 +120,21 @@ func TestLinksAreShown(t *testing.T) {
 	}
 	s.ExtCPs = []string{"SEEN"}
 	s.VNFCs = []lifecycle.VNFC{{CPs: []lifecycle.CP{
-		{ID: "1", CPD: "SEEN", MAC: "m"}, {ID: "2", CPD: "INNER"}, {ID: "3", CPD: "CP", Addresses: map[string][]string{"s": {"10.0.0.1", "fd00::1"}}},
+		{ID: "1", CPD: "SEEN", MAC: "m"}, {ID: "2", CPD: "INNER"}, {ID: "4", CPD: "SEEN"}, {ID: "3", CPD: "CP", Addresses: map[string][]string{"s": {"10.0.0.1", "fd00::1"}}},
 	}}}
 	s.Links = []lifecycle.Link{{CPs: []sol003.ExtCP{{CPDID: "CP", Config: map[string]sol003.CPConfig{"conf": {}}}, {CPDID: "LATER", Config: map[string]sol003.CPConfig{"l": {}}}}}}
 	got = nil
 	for _, p := range external(s) {
-		got = append(got, fmt.Sprint(p.ID, " ", p.CPDID, " ", p.ConfigID, " ", len(p.Protocol)))
+		got = append(got, fmt.Sprint(p.ID, " ", p.CPDID, " ", p.ConfigID, " ", len(p.Protocol), p.Protocol == nil))
 	}
-	if want := []string{"ext-1 SEEN SEEN 1", "ext-3 CP conf 1", "ext-LATER LATER l 0"}; !slices.Equal(got, want) {
+	if want := []string{"ext-1 SEEN SEEN 1 false", "ext-4 SEEN SEEN 0 false", "ext-3 CP conf 1 false", "ext-LATER LATER l 0 false"}; !slices.Equal(got, want) {
 		t.Errorf("points are shown as %q, want %q", got, want)
 	}
 	points := connectionPoints(s.VNFCs[0].CPs)
-	if len(points[1].Protocol) != 0 || len(points[2].Protocol[0].Address.IPs) != 2 || points[0].Protocol[0].Address.MAC != "m" {
+	if len(points[1].Protocol) != 0 || len(points[3].Protocol[0].Address.IPs) != 2 || points[0].Protocol[0].Address.MAC != "m" {
 		t.Errorf("points of a pod are shown as %+v", points)
 	}
-	if ips := points[2].Protocol[0].Address.IPs; ips[0].Type != "IPV4" || ips[1].Type != "IPV6" || ips[1].SubnetID != "s" {
+	if ips := points[3].Protocol[0].Address.IPs; ips[0].Type != "IPV4" || ips[1].Type != "IPV6" || ips[1].SubnetID != "s" {
 		t.Errorf("its addresses are shown as %+v", ips)
 	}
 	shown := resource(lifecycle.Shape{Part: lifecycle.Part{Connection: "one"}, More: []lifecycle.Part{{Name: "p", Connection: "two"}}}, lifecycle.Resource{Version: "v1", Group: "g", Part: "p"})
@@ -195,5 +195,41 @@ func TestFiltersOfSubscriptions(t *testing.T) {
 	}
 	if got := shownFilter(subscription.Filter{}); got != nil {
 		t.Errorf("a filter of nothing is shown as %+v", got)
+	}
+}
+
+// What an operation would do to a resource is one word.
+func TestEffectsAreShown(t *testing.T) {
+	for _, c := range []struct {
+		of   lifecycle.Effect
+		want string
+	}{
+		{lifecycle.Effect{Deed: lifecycle.Apply}, "make"},
+		{lifecycle.Effect{Deed: lifecycle.Apply, Stands: true}, "apply"},
+		{lifecycle.Effect{Deed: lifecycle.Delete}, "delete"},
+		{lifecycle.Effect{Deed: lifecycle.Replace}, "replace"},
+		{lifecycle.Effect{Deed: lifecycle.Scale, Replicas: 3}, "scale"},
+	} {
+		got := effect(lifecycle.Shape{}, c.of)
+		if got.Deed != c.want || (got.Replicas != nil) != (c.want == "scale") || got.Replicas != nil && *got.Replicas != c.of.Replicas {
+			t.Errorf("%s, which stands %t, is shown as %+v", c.of.Deed, c.of.Stands, got)
+		}
+	}
+}
+
+// A request is shown without what it brings of VIMs, and not at all where that cannot be told.
+func TestRequestsAreShown(t *testing.T) {
+	for request, want := range map[string]string{
+		`{"vimConnectionInfo":{}}`: `{}`, `{"vimConnectionInfo":null}`: `{}`,
+		`{"vimConnectionInfo":{"a":{"vimId":"i"},"b":"canary"},"x":1}`: `{"x":1}`,
+		`{"vimConnectionInfo":{"a":{"vimId":"i","y":"canary"}}}`:       `{"vimConnectionInfo":{"a":{"vimId":"i"}}}`,
+		`["canary"]`: "", `{"a":`: "",
+	} {
+		if got, err := showable([]byte(request)); string(got) != want || (err != nil) != (want == "") {
+			t.Errorf("%s is shown as %s, %v, want %s", request, got, err, want)
+		}
+	}
+	if got, err := unbrought([]byte(`{"a":`)); err == nil || got != nil {
+		t.Errorf("half a request is shown as %s", got)
 	}
 }
