@@ -57,6 +57,12 @@ func TestCompletionsAreWhatTheServerKnows(t *testing.T) {
 		"behind the first argument":     {ask(OnlyFirst(b.VimNames), plain, "edge"), nil},
 		"where no server can be called": {ask((&Console{}).VimNames, plain), nil},
 	}
+	b.vims = append(b.vims, v1.VIM{ID: idC, Name: "beef0", Discovered: &v1.Discovered{Regions: []string{"c"}}})
+	b.server.Fail(fake.Fault{Method: "GET", Path: "/v1/vims/beef0$", Kind: fake.Refuse, Status: 403})
+	tests["of a VIM that is hidden"] = struct {
+		got  answer
+		want []string
+	}{ask(b.VIMNamespaces, plain, "beef0"), nil}
 	b.server.Fail(fake.Fault{Method: "GET", Path: "/v1/vims$", Kind: fake.Drop})
 	tests["where the server hangs up"] = struct {
 		got  answer

@@ -185,6 +185,7 @@ func TestAContextThatCannotBeKept(t *testing.T) {
 	for name, test := range map[string]struct{ file, want string }{
 		"below a file":          {plain + "/c", "keeping contexts: mkdir " + plain + ": not a directory"},
 		"in another form":       {broken, "reading contexts: " + broken + " is not in their form: "},
+		"with too long a name":  {filepath.Dir(locked) + "/" + strings.Repeat("x", 249), "writing " + filepath.Dir(locked) + "/xxx"},
 		"that cannot be locked": {locked, "keeping contexts: open " + filepath.Dir(locked) + "/.contexts.yaml.lock: is a directory"},
 	} {
 		s := Merged{files: []string{test.file}}
@@ -202,6 +203,11 @@ func TestAContextThatCannotBeKept(t *testing.T) {
 		if err := there.Remove("a"); !strings.HasPrefix(said(err), test.want) {
 			t.Errorf("%s: the current context is removed: %v, want %q", name, err, test.want)
 		}
+	}
+	two, file := Merged{files: []string{plain + "/c"}}, put(t, "contexts: []\n")
+	two.Contexts = []Context{{Name: "a", file: file}}
+	if err := two.Put(Context{Name: "a", Server: "s"}); said(err) != "keeping contexts: mkdir "+plain+": not a directory" || !strings.Contains(kept(t, file), "server: s") {
+		t.Errorf("a context in the second file: %v, kept %s", err, kept(t, file))
 	}
 	if kept(t, plain) != "contexts: []\n" {
 		t.Errorf("changed: %s", kept(t, plain))

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -41,6 +42,7 @@ type run struct {
 	// issue and revoke are the statuses of such requests, if not zero; -1 breaks the connection.
 	issue, revoke int
 	state         string // after the revocation
+	issuing       func() // before the lease is answered
 	asked         []string
 	wished        string
 }
@@ -49,7 +51,7 @@ func newRun(t *testing.T) *run {
 	t.Helper()
 	t.Setenv("XDG_RUNTIME_DIR", "")
 	t.Setenv("TMPDIR", t.TempDir())
-	r := &run{issued: issued(t, "first", noon.Add(time.Hour)), state: "revoked"}
+	r := &run{issued: issued(t, "first", noon.Add(time.Hour)), state: "revoked", issuing: func() {}}
 	r.issued.VIMName = "edge"
 	r.server = fake.NewPlain(t, func(w http.ResponseWriter, q *http.Request) {
 		r.asked = append(r.asked, q.Method+" "+q.URL.Path)
@@ -64,6 +66,7 @@ func newRun(t *testing.T) *run {
 		case q.Method == http.MethodDelete:
 			encode(w, v1.Lease{ID: "l", State: r.state})
 		default:
+			r.issuing()
 			body, _ := io.ReadAll(q.Body)
 			r.wished = string(body)
 			encode(w, r.issued)
@@ -119,7 +122,7 @@ func TestExecRunsACommandWithALease(t *testing.T) {
 	const see = `echo "$VIMBROKER_VIM $VIMBROKER_LEASE $VIMBROKER_TOKEN $OS_TOKEN"; test -s "$KUBECONFIG" && cat && exit `
 	const issue, revoke = "POST /v1/leases", "DELETE /v1/leases/l"
 	again := "; it may work until it expires: repeat with: vimbroker lease revoke l\n"
-	plain := story.WriteFile(t, "plain", "", 0o644)
+	plain, odd := story.WriteFile(t, "plain", "", 0o644), story.WriteFile(t, "odd", "none", 0o755)
 	for name, test := range map[string]struct {
 		change func(r *run)
 		args   []string
@@ -151,6 +154,14 @@ func TestExecRunsACommandWithALease(t *testing.T) {
 			"vimbroker: the server's answer holds no client configuration in JSON\n",
 			[]string{issue, revoke},
 		},
+		"without its directory": {
+			func(r *run) { r.issuing = func() { _ = os.RemoveAll(os.Getenv("TMPDIR")) } },
+			[]string{"edge", "--", "true"},
+			125, "",
+			"vimbroker: writing the lease's files: writing client configuration: openat token-N: no such file or directory\n",
+			[]string{issue, revoke},
+		},
+		"of no format": {nil, []string{"edge", "--", odd}, 126, "", "vimbroker: fork/exec " + odd + ": exec format error\n", []string{issue, revoke}},
 		"not taken back": {
 			func(r *run) { r.revoke = 503 },
 			[]string{"edge", "--", "true"},
@@ -193,7 +204,8 @@ func TestExecRunsACommandWithALease(t *testing.T) {
 				test.change(r)
 			}
 			code := r.do(t, test.args...)
-			if code != test.code || r.out.String() != test.out || r.err.String() != strings.ReplaceAll(test.err, "SERVER", r.server.URL[len("http://"):]) || !slices.Equal(r.asked, test.asked) {
+			said := regexp.MustCompile(`token-\w+`).ReplaceAllString(r.err.String(), "token-N")
+			if code != test.code || r.out.String() != test.out || said != strings.ReplaceAll(test.err, "SERVER", r.server.URL[len("http://"):]) || !slices.Equal(r.asked, test.asked) {
 				t.Errorf("code %d, asked %q, printed %q, said %q\nwant %+v", code, r.asked, &r.out, &r.err, test)
 			}
 			left, err := filepath.Glob(os.Getenv("TMPDIR") + "/*/*")
