@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -46,6 +48,38 @@ func TestPackOfABaseHOT(t *testing.T) {
 		}
 		if err := os.Remove(filepath.Join(dir, name)); err != nil {
 			t.Fatal(err)
+		}
+	}
+}
+
+// A file is packed up to some size, as a manifest and in a chart, and what cannot be read ends the packing.
+func TestPackOfFilesUpToASize(t *testing.T) {
+	for name, chart := range map[string]bool{"manifests": false, "a chart": true} {
+		dir := t.TempDir()
+		if chart {
+			if err := os.WriteFile(filepath.Join(dir, "Chart.yaml"), []byte("apiVersion: v2\nname: web\nversion: 1.0.0\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		file := filepath.Join(dir, "a.json")
+		for size, large := range map[int64]bool{maxManifest: false, maxManifest + 1: true} {
+			if err := errors.Join(os.WriteFile(file, nil, 0o600), os.Truncate(file, size)); err != nil {
+				t.Fatal(err)
+			}
+			f := packing{provider: "local", version: "1.0", most: 3, vdus: nil}
+			if _, err := f.pack(dir); strings.Contains(fmt.Sprint(err), "a.json has more than 8388608 bytes") != large {
+				t.Errorf("%s, a file of %d bytes: %v", name, size, err)
+			}
+		}
+		if err := errors.Join(os.Remove(file), os.Symlink("nowhere", file)); err != nil {
+			t.Fatal(err)
+		}
+		f := packing{provider: "local", version: "1.0", most: 3}
+		if _, err := f.pack(dir); !chart && !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s, a link to nothing: %v", name, err)
+		}
+		if _, err := f.pack(filepath.Join(dir, "none")); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s, of no directory: %v", name, err)
 		}
 	}
 }
