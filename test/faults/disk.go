@@ -99,7 +99,7 @@ func (d *disk) Open(name string) (driver.Conn, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	w.last = c.(real)
-	return &conn{real: w.last, points: w.points, step: -1, made: map[string]prepared{}}, nil
+	return &conn{real: w.last, points: w.points, step: -1}, nil
 }
 
 // query reads a watched database by a connection of its store, which nobody uses now.
@@ -143,7 +143,6 @@ type conn struct {
 	in     bool // a transaction
 	step   int  // its number
 	said   int  // how many of its statements are told
-	made   map[string]prepared
 }
 
 type prepared interface {
@@ -217,9 +216,12 @@ func short(text string) string {
 	return text[:min(len(text), 100)]
 }
 
-// PrepareContext leaves that to the first use: a test runs few of a store's statements.
-func (c *conn) PrepareContext(_ context.Context, text string) (driver.Stmt, error) {
-	return &statement{c, text}, nil
+func (c *conn) PrepareContext(ctx context.Context, text string) (driver.Stmt, error) {
+	made, err := c.real.PrepareContext(ctx, text)
+	if err != nil {
+		return nil, err
+	}
+	return &statement{made.(prepared), c, text}, nil
 }
 
 func (c *conn) ExecContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Result, error) {
@@ -236,53 +238,23 @@ func (c *conn) QueryContext(ctx context.Context, text string, args []driver.Name
 	return c.real.QueryContext(ctx, text, args)
 }
 
-func (c *conn) Close() error {
-	for _, s := range c.made {
-		_ = s.Close()
-	}
-	return c.real.Close()
-}
-
+// statement is one of a watched database, which fails if its step does.
 type statement struct {
+	prepared
 	c    *conn
 	text string
 }
 
-// ready is the statement, which fails if its step does.
-func (s *statement) ready(ctx context.Context) (prepared, error) {
+func (s *statement) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
 	if err := s.c.strike(s.text); err != nil {
 		return nil, err
 	}
-	if s.c.made[s.text] == nil {
-		made, err := s.c.real.PrepareContext(ctx, s.text)
-		if err != nil {
-			return nil, err
-		}
-		s.c.made[s.text] = made.(prepared)
-	}
-	return s.c.made[s.text], nil
-}
-
-func (s *statement) Close() error  { return nil }
-func (s *statement) NumInput() int { return -1 }
-
-func (s *statement) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
-	made, err := s.ready(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return made.ExecContext(ctx, args)
+	return s.prepared.ExecContext(ctx, args)
 }
 
 func (s *statement) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
-	made, err := s.ready(ctx)
-	if err != nil {
+	if err := s.c.strike(s.text); err != nil {
 		return nil, err
 	}
-	return made.QueryContext(ctx, args)
+	return s.prepared.QueryContext(ctx, args)
 }
-
-var errOld = errors.New("a statement is run with a context")
-
-func (s *statement) Exec([]driver.Value) (driver.Result, error) { return nil, errOld }
-func (s *statement) Query([]driver.Value) (driver.Rows, error)  { return nil, errOld }

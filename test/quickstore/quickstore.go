@@ -1,6 +1,7 @@
 // Package quickstore opens databases of tests at a fraction of what they cost a server: a new one is a copy of one that was
-// made once, and no commit of theirs waits for the disk, which only a power failure would tell. Stores that a test of
-// this process opens by sqlite.Open itself do not wait either.
+// made once, no commit of theirs waits for the disk, which only a power failure would tell, and a statement is compiled
+// where it is run for the first time: a test runs few of a store's. So it is with stores that a test of this process
+// opens by sqlite.Open itself.
 package quickstore
 
 import (
@@ -27,12 +28,84 @@ func init() {
 	sqlite.ThroughDriver = "hasty"
 }
 
-// hasty is SQLite whose commits do not wait for the disk.
+// hasty is SQLite whose commits do not wait for the disk, and whose statements are compiled late.
 type hasty struct{ driver.Driver }
 
 func (h hasty) Open(name string) (driver.Conn, error) {
-	return h.Driver.Open(strings.Replace(name, "synchronous(FULL)", "synchronous(OFF)", 1))
+	c, err := h.Driver.Open(strings.Replace(name, "synchronous(FULL)", "synchronous(OFF)", 1))
+	if err != nil {
+		return nil, err
+	}
+	return late{c.(real)}, nil
 }
+
+type real interface {
+	driver.Conn
+	driver.ConnBeginTx
+	driver.ConnPrepareContext
+	driver.ExecerContext
+	driver.QueryerContext
+}
+
+// late is a connection that compiles a statement where it is run for the first time.
+type late struct{ real }
+
+func (c late) PrepareContext(_ context.Context, text string) (driver.Stmt, error) {
+	return &statement{c: c.real, text: text}, nil
+}
+
+type statement struct {
+	c    real
+	text string
+	made prepared // nil before its first run
+}
+
+type prepared interface {
+	driver.Stmt
+	driver.StmtExecContext
+	driver.StmtQueryContext
+}
+
+func (s *statement) compiled(ctx context.Context) (prepared, error) {
+	if s.made == nil {
+		made, err := s.c.PrepareContext(ctx, s.text)
+		if err != nil {
+			return nil, err
+		}
+		s.made = made.(prepared)
+	}
+	return s.made, nil
+}
+
+func (s *statement) Close() error {
+	if s.made == nil {
+		return nil
+	}
+	return s.made.Close()
+}
+
+func (s *statement) NumInput() int { return -1 }
+
+func (s *statement) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
+	made, err := s.compiled(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return made.ExecContext(ctx, args)
+}
+
+func (s *statement) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
+	made, err := s.compiled(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return made.QueryContext(ctx, args)
+}
+
+var errOld = errors.New("a statement is run with a context")
+
+func (s *statement) Exec([]driver.Value) (driver.Result, error) { return nil, errOld }
+func (s *statement) Query([]driver.Value) (driver.Rows, error)  { return nil, errOld }
 
 // Open is sqlite.Open. Where no file is at the path yet, the database has been made already.
 func Open(ctx context.Context, o sqlite.Options) (*sqlite.Store, error) {
