@@ -1,7 +1,6 @@
 package crash_test
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -15,11 +14,7 @@ import (
 var binary string
 
 func TestMain(m *testing.M) {
-	// The tests wait for processes and disks more than they compute.
-	if err := flag.Set("test.parallel", "10"); err != nil {
-		panic(err)
-	}
-	flag.Parse()
+	process.SideBySide(10)
 	os.Exit(run(m))
 }
 

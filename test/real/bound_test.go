@@ -14,6 +14,7 @@ import (
 // A namespace that is deleted and made again, and a binding that somebody deletes, leave no lease without its rights
 // for longer than one token.
 func TestLeasesOutliveTheirBindings(t *testing.T) {
+	t.Parallel()
 	a := apply(t, real.Kubernetes(t), rbac.Options{Profile: rbac.Leases, Roles: []string{"view", "edit"}})
 	a.check()
 	for what, take := range map[string]func(){

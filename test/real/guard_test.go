@@ -41,6 +41,7 @@ func (a *applied) acting(user string, groups ...string) clientset.Interface {
 // TestTheGuardLetsTheClusterWork applies the guard, and has the cluster's controllers and the
 // broker do in our namespaces what they are there for, and nobody do more.
 func TestTheGuardLetsTheClusterWork(t *testing.T) {
+	t.Parallel()
 	c := real.OwnKubernetes(t)
 	guard(t, c)
 	roles := []string{"view", "edit"}
@@ -231,6 +232,7 @@ func guards(err error) bool {
 // TestAFinalizerDelaysARevocationAndIsTold has a holder put a finalizer on its own account: the
 // token ends all the same, later, and nobody is told that the lease is revoked before.
 func TestAFinalizerDelaysARevocationAndIsTold(t *testing.T) {
+	t.Parallel()
 	a := apply(t, real.Kubernetes(t), rbac.Options{Profile: rbac.Leases, Roles: []string{"view", "edit"}})
 	a.check()
 	m, lease, own, _, err := a.lend(broker.Grant{Role: "edit", ClusterWide: true})

@@ -101,6 +101,7 @@ func revisions(t *testing.T, b *bench, helm func(string) string) string {
 // TestKilledWithAChart kills the server with SIGKILL at steps of the operations on a chart. The next process goes on: a
 // release that is pending then is deployed in the end, each revision is there once, and nothing is left after the last.
 func TestKilledWithAChart(t *testing.T) {
+	t.Parallel()
 	c := real.Kubernetes(t)
 	c.WithNode(t)
 	b := sitDown(t, c)

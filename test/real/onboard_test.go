@@ -214,6 +214,7 @@ func (o *onboarded) generation(w v1.WorkloadCluster, c *real.Cluster) int64 {
 // TestClusterAPI: clusters that the real Cluster API brings up become VIMs, each follows
 // what its provider does, and is let go of when it is gone, whatever becomes of the others.
 func TestClusterAPI(t *testing.T) {
+	t.Parallel()
 	o := startOnboarding(t)
 	edge := real.OwnKubernetes(t)
 	ctx := t.Context()

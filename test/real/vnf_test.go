@@ -324,6 +324,7 @@ func TestForeignObjectIsNotAdopted(t *testing.T) {
 // TestKilledInAnOperation kills the server with SIGKILL at each step of an operation. The next
 // process goes on with it: it ends as if nothing had happened, and leaves no lease.
 func TestKilledInAnOperation(t *testing.T) {
+	t.Parallel()
 	c := real.Kubernetes(t)
 	c.WithNode(t)
 	points := []string{

@@ -2,12 +2,12 @@ package replicas
 
 import (
 	"encoding/json"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
 
+	"github.com/vimbroker/vimbroker/test/process"
 	"github.com/vimbroker/vimbroker/test/real"
 	"github.com/vimbroker/vimbroker/test/story"
 )
@@ -17,11 +17,7 @@ import (
 var present, next string
 
 func TestMain(m *testing.M) {
-	flag.Parse()
-	// The tests wait for processes and clocks more than they compute.
-	if err := flag.Set("test.parallel", "6"); err != nil {
-		panic(err)
-	}
+	process.SideBySide(6)
 	if os.Getenv(real.Demand) == "1" {
 		if err := build(); err != nil {
 			fmt.Fprintln(os.Stderr, "replicas:", err)

@@ -48,6 +48,7 @@ func openBarbican(t *testing.T, o barbican.Options) *barbican.Store {
 }
 
 func TestBarbican(t *testing.T) {
+	t.Parallel()
 	o := real.OpenStack(t)
 	behind := o.TLS(t)
 	ca := private(t, behind.CAPEM)

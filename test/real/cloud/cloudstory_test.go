@@ -29,6 +29,7 @@ func TestHeatFaults(t *testing.T) { cloudStories(t, "testdata/heatfaults") }
 // cloudStories runs the stories of a directory in a tenant of their own: what one leases, another would count.
 func cloudStories(t *testing.T, dir string) {
 	t.Helper()
+	t.Parallel()
 	bin := story.Build(t, t.TempDir())
 	o := real.OpenStack(t)
 	who := o.Project(t)

@@ -5,7 +5,11 @@ package cloud_test
 import (
 	"testing"
 
+	"github.com/vimbroker/vimbroker/test/process"
 	"github.com/vimbroker/vimbroker/test/real"
 )
 
-func TestMain(m *testing.M) { real.Main(m) }
+func TestMain(m *testing.M) {
+	process.SideBySide(3)
+	real.Main(m)
+}

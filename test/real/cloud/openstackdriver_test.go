@@ -213,6 +213,7 @@ func (v vim) end(t *testing.T, g broker.Grant, c broker.Credential) {
 // TestOpenStackHeat makes a stack with a lease, which is the proof that the driver
 // knows what kind of cloud it has.
 func TestOpenStackHeat(t *testing.T) {
+	t.Parallel()
 	for _, trusts := range []bool{false, true} {
 		o := cloud(t, trusts)
 		who := o.Project(t)

@@ -66,6 +66,7 @@ func serveAPI(t *testing.T) *client.Client {
 // Every form of a lease is what OpenStack's own client logs in with, through TLS
 // whose CA it knows from the lease alone, for both kinds of lease, until it is revoked.
 func TestOpenStackFormatsAreUsed(t *testing.T) {
+	t.Parallel()
 	o := real.OpenStack(t)
 	behind, who := o.TLS(t), o.Project(t)
 	api := serveAPI(t)
