@@ -192,7 +192,7 @@ func refusing(decide deciding) (*core, *entries, *bytes.Buffer) {
 func TestARefusalIsExplained(t *testing.T) {
 	denied := &Error{Kind: ErrDenied, Detail: "no", Next: NextExplain}
 	hidden := &Error{Kind: ErrNotFound, Detail: "no such VIM"}
-	plain := errors.New("plain")
+	plain, remedied := errors.New("plain"), &Error{Kind: ErrDenied, Detail: "no", Remedy: "ask"}
 	reasons := []string{"a", "b", "c", "d"}
 	for _, c := range []struct {
 		what    string
@@ -236,7 +236,7 @@ func TestARefusalIsExplained(t *testing.T) {
 		remedy  string
 		want    string
 	}{
-		{denied, "mend it", "no; mend it"}, {denied, "", "no"}, {hidden, "mend it", "no such VIM"}, {plain, "mend it", "plain"},
+		{denied, "mend it", "no; mend it"}, {denied, "", "no"}, {remedied, "", "no; ask"}, {remedied, "mend it", "no; mend it"}, {hidden, "mend it", "no such VIM"}, {plain, "mend it", "plain"},
 	} {
 		if got := withRemedy(c.refusal, c.remedy); got.Error() != c.want {
 			t.Errorf("%v with the remedy %q is %q", c.refusal, c.remedy, got)
@@ -321,6 +321,7 @@ func TestTheStartIsRecorded(t *testing.T) {
 	}{
 		{nil, []string{"version", "1", "empty", "", "odd"}, map[string]string{"version": "1"}},
 		{nil, nil, map[string]string{}},
+		{[]string{"a"}, nil, map[string]string{audit.DetailUnguarded: "a"}},
 		{[]string{"a", "b"}, []string{"version", "1"}, map[string]string{"version": "1", audit.DetailUnguarded: "a,b"}},
 	} {
 		all.all, all.missing = nil, s.missing
@@ -331,6 +332,7 @@ func TestTheStartIsRecorded(t *testing.T) {
 		if strings.Contains(log.String(), "was taken away") != (s.missing != nil) {
 			t.Errorf("without %v the log says %q", s.missing, log)
 		}
+		log.Reset()
 	}
 	all.fails, all.missing = errors.New("lost"), []string{"later"}
 	log.Reset()

@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/policy/audit"
 )
 
 // plain makes the stage's driver one that can what every driver can, and nothing else.
@@ -237,12 +240,71 @@ func TestWhatDoesNotOpenIsAskedOfNobody(t *testing.T) {
 			all, _, err := s.KeyStatuses(ctx, person, VIMQuery{}, true)
 			return fmt.Sprint(len(all), errors.Is(err, context.Canceled))
 		}, "0 true"},
+		{"keys that open, that are lost, and that cannot be asked for", nil, func(ctx context.Context, s *stage) string {
+			said := ""
+			for _, given := range []func(){func() {}, func() { s.stored.fails = errStep }, func() { s.stored.fails, s.stored.held = nil, map[secret.Ref]held{} }} {
+				given()
+				all, next, err := s.KeyStatuses(ctx, person, VIMQuery{}, true)
+				one := all[0]
+				opens := "unknown"
+				if one.Opens != nil {
+					opens = fmt.Sprint(*one.Opens)
+				}
+				said += fmt.Sprint(one.VIM == vimID, one.VIMName, one.Project, one.Generation, one.KeyStore, one.Past, one.Pending, one.Elsewhere, !one.SealedAt.IsZero()) +
+					fmt.Sprint(" ", opens, " ", one.Message, next, err, "; ")
+			}
+			return said
+		}, "trueedgep1memory0 false 0 true true <nil>; trueedgep1memory0 false 0 true unknown the key store cannot be used now; try again later<nil>; " +
+			"trueedgep1memory0 false 0 true false the key of the stored credential is lost<nil>; "},
 		{"keys, and who has secrets of the VIM fails", nil, func(ctx context.Context, s *stage) string {
 			s.AddKeeper(keeper{})
 			all, _, err := s.KeyStatuses(ctx, person, VIMQuery{}, false)
 			return fmt.Sprint(len(all), err)
 		}, "0 the step fails"},
 	})
+}
+
+// Three failures in a row end the work on a VIM that has answered; one that has not answered at all is left after the first. An
+// answer ends the row of those before its attempt.
+func TestWhenTheWorkOnAVIMEnds(t *testing.T) {
+	for outcomes, want := range map[string]string{ // a: it is answered, f: it fails
+		"": "", "fa": "f", "ff": "f", "affffa": "afff", "affaffaffff": "affaffafff", "aa": "aa",
+	} {
+		s := newStage(t)
+		in := s.newSession(vimID)
+		var mu sync.Mutex
+		looked, asked, rest := 0, "", make(chan struct{})
+		// All places but one are taken until the last item is begun, so that the others run one after another.
+		total := batchLeases - 1 + len(outcomes)
+		s.core.now = func() time.Time {
+			mu.Lock()
+			defer mu.Unlock()
+			if looked++; looked == total {
+				close(rest)
+			}
+			return s.clock.Now()
+		}
+		items := make([]batchItem, 0, total)
+		for range batchLeases - 1 {
+			items = append(items, batchItem{lease: s.l, do: func(_ context.Context, _ *session, l Lease, _ *audit.Act) (Lease, error) {
+				<-rest
+				return l, nil
+			}})
+		}
+		for _, outcome := range outcomes {
+			items = append(items, batchItem{lease: s.l, do: func(_ context.Context, _ *session, l Lease, _ *audit.Act) (Lease, error) {
+				if asked += string(outcome); outcome == 'f' {
+					return l, &Error{Kind: ErrUnreachable}
+				}
+				return l, nil
+			}})
+		}
+		done, _ := s.workOn(t.Context(), in, items)
+		in.close()
+		if asked != want || len(done) != total {
+			t.Errorf("%q: asked are %q, want %q, and it ends with %d of %d leases", outcomes, asked, want, len(done), total)
+		}
+	}
 }
 
 // keeper has secrets of VIMs, and cannot tell which.

@@ -304,6 +304,21 @@ func TestTypeOfARegistration(t *testing.T) {
 	if err := (&core{drivers: map[VIMType]Driver{}}).addDrivers(both); err == nil {
 		t.Error("two types are registered with one document")
 	}
+	two, format := Type{Name: "t", Formats: []clientconfig.Format{"x", "y"}}, clientconfig.Format("z")
+	check(t, []said{{"a format that the VIM does not have", two.chooseFormat(&format), "format: must be one of x, y: the VIM is of type t"}})
+	if format = ""; two.chooseFormat(&format) != nil || format != "x" {
+		t.Errorf("the format of who asks for none is %q", format)
+	}
+	nameless := fit("", "")
+	odd := []Driver{nil, judge{is: nameless}, judge{is: nameless}, judge{is: fit("a", DocumentKubeconfig)}, judge{is: fit("a", DocumentKubeconfig)}, judge{is: fit("b", DocumentKubeconfig)}}
+	want := `driver 1 is nil
+VIM type "": it has no name
+VIM type "": it has no name
+two drivers serve VIM type "a"
+VIM types "a" and "b" are both registered with a kubeconfig`
+	if err := (&core{drivers: map[VIMType]Driver{}}).addDrivers(odd); fmt.Sprint(err) != want {
+		t.Errorf("of drivers that cannot be served it is said: %v", err)
+	}
 }
 
 // fit is a type that can be served.

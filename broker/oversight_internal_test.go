@@ -65,6 +65,7 @@ func TestWhenTheLogIsNotSigned(t *testing.T) {
 		}), "false false tried true <nil>"},
 		{"the last checkpoint is unread", nil, watch(0, 0, fails("LastCheckpoint 1")), "false false tried false the step fails"},
 		{"what anchors have is unread", nil, watch(0, 0, fails("Anchorings 1")), "false false tried false the step fails"},
+		{"nothing is signed, and what anchors have is unread", nil, watch(late+1, 0, fails("Anchorings 1")), "false false tried false the step fails"},
 		{"the entries are unread", nil, watch(0, 0, fails("EntriesAfter 2")), "false false tried false the step fails"},
 		{"they are unread after", nil, watch(late+1, late+1, fails("EntriesAfter 3")), "false false tried true the step fails"},
 		{"sinks are unread", nil, func(ctx context.Context, s *stage) string {
@@ -216,10 +217,23 @@ func TestWhichEntryIsProven(t *testing.T) {
 			return said
 		}, "<nil> <nil> 7 <nil> <nil> 7 <nil> <nil> 7 <nil> <nil> 7 "},
 		{"the log that never was", nil, func(ctx context.Context, s *stage) string {
+			s.tape.tree = tree.Head{Size: 9}
 			_, _, earlier := s.ProveGrowth(ctx, person, -1, -1)
+			_, _, larger := s.ProveGrowth(ctx, person, 10, -1)
+			_, _, later := s.ProveGrowth(ctx, person, 1, 0)
+			_, _, latest := s.ProveGrowth(ctx, person, 0, 10)
 			_, _, size := s.AuditTree(ctx, person, -1)
-			return kindOf(earlier) + ", " + kindOf(size)
-		}, "invalid size, invalid size"},
+			return kindOf(earlier) + ", " + kindOf(larger) + ", " + kindOf(later) + ", " + kindOf(latest) + ", " + kindOf(size)
+		}, "invalid size, invalid size, invalid later, invalid size, invalid size"},
+		{"an entry that never was", nil, func(ctx context.Context, s *stage) string {
+			s.tape.tree = tree.Head{Size: 9}
+			said := ""
+			for _, seq := range []int64{-1, 0, 10} {
+				_, _, _, err := s.ProveEntry(ctx, person, seq)
+				said += fmt.Sprint(err, ", ")
+			}
+			return said
+		}, strings.Repeat("entry: must be between 1 and 9, the size of the log, ", 3)},
 	})
 }
 

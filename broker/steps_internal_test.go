@@ -79,6 +79,16 @@ func TestAStepThatFailsEndsTheAct(t *testing.T) {
 			return err
 		}, "Leases 1,Leases 2,Forget,DeleteVIM", ""},
 		{"pruning", nil, func(ctx context.Context, s *stage) error { return s.prune(ctx) }, "PruneLeases,PruneJobs,LastCheckpoint", ""},
+		{"what is removed next", nil, func(ctx context.Context, s *stage) error {
+			_, err := s.Retention(ctx, person)
+			return err
+		}, "Append,Horizon,LastCheckpoint,CountPrunable", ""},
+		{"seeing that a credential is dead", func(s *stage) { s.l.State, s.l.RevokedAt, s.actor.dead = LeaseRevoked, s.clock.Now(), true }, func(ctx context.Context, s *stage) error {
+			in := act(s)
+			defer in.close()
+			_, err := s.confirm(ctx, in.session, s.l, must(s, policy.LeaseRevoke))
+			return err
+		}, "VIM,Dead,UpdateLease 1", ""},
 		{"counting", nil, func(ctx context.Context, s *stage) error {
 			_, err := s.counted(ctx)
 			return err

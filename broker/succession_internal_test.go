@@ -452,10 +452,10 @@ func TestWhichVIMsAreListed(t *testing.T) {
 	}
 	others := func(s *stage) { s.v.Project, s.v.SharedWith = "q", []string{"p", "r"} }
 	shown := func(_ context.Context, s *stage) string { return fmt.Sprint(s.shown(person, s.v).SharedWith) }
-	same := func(identity string) func(context.Context, *stage) string {
+	same := func(kind VIMType, identity string) func(context.Context, *stage) string {
 		return func(ctx context.Context, s *stage) string {
 			v := s.v
-			v.ID, v.Current.Identity = leaseID, identity
+			v.ID, v.Type, v.Current.Identity = leaseID, kind, identity
 			all, err := s.SameSystem(ctx, person, v)
 			s.fails["VIMs"] = errStep
 			_, unread := s.SameSystem(ctx, person, v)
@@ -483,9 +483,10 @@ func TestWhichVIMsAreListed(t *testing.T) {
 		}, "[p]"},
 		{"with whom it is shared, to who may change it", others, shown, "[p r]"},
 		{"with whom one's own is shared", func(s *stage) { s.v.SharedWith, s.denies[policy.VIMUpdate] = []string{"r"}, true }, shown, "[r]"},
-		{"the same system", nil, same("uid"), "1, nil, the step fails"},
-		{"another system", nil, same("other"), "0, nil, the step fails"},
-		{"no system", nil, same(""), "0, nil, nil"},
+		{"the same system", nil, same("a", "uid"), "1, nil, the step fails"},
+		{"the same identity of another type", nil, same("b", "uid"), "0, nil, the step fails"},
+		{"another system", nil, same("a", "other"), "0, nil, the step fails"},
+		{"no system", nil, same("a", ""), "0, nil, nil"},
 		{"itself", nil, func(ctx context.Context, s *stage) string {
 			all, err := s.SameSystem(ctx, person, s.v)
 			return fmt.Sprint(len(all), err)

@@ -20,6 +20,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/api/limit"
 	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/policy/audit"
 	"github.com/vimbroker/vimbroker/test/testlog"
 )
 
@@ -369,6 +370,26 @@ func TestEveryMetricIsDescribed(t *testing.T) {
 		}
 		if len(seen) != c.want {
 			t.Errorf("%s: %d metrics are described, want %d", name, len(seen), c.want)
+		}
+	}
+}
+
+// A path leads to the door that says most of it: one that ends with a slash leads on, others and those with {$} are that path alone.
+func TestWhichDoorAPathLeadsTo(t *testing.T) {
+	s := newServer(Limits{})
+	for _, paths := range [][]string{{"/a"}, {"/b/", "/b/c/"}, {"/b/x/"}, {"/d{$}", "/e/{$}"}} {
+		s.doors = append(s.doors, s.open(Door{Name: audit.Door(paths[0]), Paths: paths}))
+	}
+	for path, want := range map[string]string{
+		"/a": "/a", "/a/": "", "/ab": "", "/b": "", "/b/": "/b/", "/b/x": "/b/", "/b/x/y": "/b/x/", "/b/c/x/": "/b/", "/c/d/": "",
+		"/d": "/d{$}", "/d{$}": "", "/d/": "", "/e": "", "/e/": "/d{$}", "/e/f": "", "": "", "/": "",
+	} {
+		got := ""
+		if d := s.doorOf(path); d != nil {
+			got = string(d.Name)
+		}
+		if got != want {
+			t.Errorf("%q leads to %q, want %q", path, got, want)
 		}
 	}
 }

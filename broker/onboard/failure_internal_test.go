@@ -416,6 +416,9 @@ func TestAFailureIsTold(t *testing.T) {
 			if at > len(x.calls) {
 				return
 			}
+			if at == 0 {
+				x.came(w, name, 0, 0, err)
+			}
 			told := errors.Is(err, errDown) || errors.Is(err, broker.ErrDenied) || strings.Contains(x.m.Trouble, errDown.Detail)
 			if at > 0 && slices.Contains(p.logged, x.calls[at-1]) {
 				told = told || strings.Contains(x.log.String(), errDown.Detail)

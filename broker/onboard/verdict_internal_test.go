@@ -251,10 +251,12 @@ func TestWhatALookDecides(t *testing.T) {
 		x := newWorld(t)
 		v.given(x)
 		w := x.watcher()
-		if _, err := w.step(t.Context(), key{"a", "edge"}); err != nil {
+		again, err := w.step(t.Context(), key{"a", "edge"})
+		if err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		v.holds(x, name)
+		x.came(w, name, 0, again, err)
 	}
 	gone := map[string]verdict{
 		"paused":                {given: func(x *world) { x.going(suspendedPaused) }, want: StateRegistered, why: ReasonMoving, vim: "v"},
@@ -318,10 +320,12 @@ func TestWhatALookDecides(t *testing.T) {
 		if name == "a watch that has not listed" {
 			clear(w.listed)
 		}
-		if _, err := w.step(t.Context(), key{"a", "edge"}); err != nil {
+		again, err := w.step(t.Context(), key{"a", "edge"})
+		if err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		v.holds(x, name)
+		x.came(w, name+", which is gone", 0, again, err)
 		if c := x.rows["c"]; c.State != StateRegistered && len(w.missing) > 0 {
 			t.Errorf("%s: it is still said to be missing", name)
 		}

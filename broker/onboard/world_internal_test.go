@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"fmt"
 	"log/slog"
 	"maps"
 	"slices"
@@ -17,6 +18,7 @@ import (
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
 	"github.com/vimbroker/vimbroker/policy/egress"
+	"github.com/vimbroker/vimbroker/test/came"
 	"github.com/vimbroker/vimbroker/test/testlog"
 )
 
@@ -40,6 +42,7 @@ type world struct {
 
 	mu     sync.Mutex
 	calls  []string
+	said   []string         // each call with what it was given, and what it changed
 	failAt int              // which of the calls fails, from 1 on
 	fails  map[string]error // those of a name that fail
 	// hook is asked at each call whether it fails, deny whether policy refuses.
@@ -150,8 +153,36 @@ func (x *world) watcher() *watcher {
 		x.t.Fatal(err)
 	}
 	x.show(w)
-	x.calls = nil
+	x.calls, x.said = nil, nil
 	return w
+}
+
+// changed notes what a call made of a row.
+func (x *world) changed(was, is any) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.said = append(x.said, came.Changes(was, is)...)
+}
+
+// came keeps what came of a case: its answer, the calls from one on, what is remembered, and the log.
+func (x *world) came(w *watcher, what string, from int, again time.Duration, err error) {
+	next := again.String()
+	if again%time.Second != 0 { // by chance, so that not all come at once
+		next = "in a while"
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.rows[key{"a", "edge"}]) > 1 { // which of the rows comes first is chance
+		return
+	}
+	lines := append(slices.Clone(x.said[from:]), came.Call("remembered", w.troubles, len(w.seen), len(w.rows), len(w.vims), len(w.missing), w.reread, w.wanted))
+	due := []string{}
+	for k, at := range w.queue.due {
+		due = append(due, came.Call("due", k.namespace, k.name, at))
+	}
+	slices.Sort(due)
+	lines = append(lines, due...)
+	came.Of(x.t, nil).Add(what, fmt.Sprint(next, " ", err), append(lines, came.Logged(x.log.String())...))
 }
 
 func (x *world) show(w *watcher) {
@@ -173,11 +204,12 @@ func (x *world) show(w *watcher) {
 	}
 }
 
-// called notes a call, and is its failure.
-func (x *world) called(name string) error {
+// called notes a call with what it is given, and is its failure.
+func (x *world) called(name string, given ...any) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.calls = append(x.calls, name)
+	x.said = append(x.said, came.Call(name, given...))
 	if len(x.calls) == x.failAt {
 		return errDown
 	}
@@ -194,13 +226,13 @@ func (x *world) clock() time.Time { return x.now }
 type deciding struct{ x *world }
 
 func (d deciding) Decide(r policy.Request) policy.Decision {
-	return policy.Decision{Allowed: d.x.called("decide "+string(r.Action)) == nil && (d.x.deny == nil || !d.x.deny(r))}
+	return policy.Decision{Allowed: d.x.called("decide "+string(r.Action), r.Principal, r.Resource) == nil && (d.x.deny == nil || !d.x.deny(r))}
 }
 
 type sinking struct{ x *world }
 
 func (s sinking) Append(_ context.Context, e audit.Entry) error {
-	if err := s.x.called("append"); err != nil {
+	if err := s.x.called("append", e); err != nil {
 		return err
 	}
 	s.x.entries = append(s.x.entries, e)
@@ -212,7 +244,7 @@ func (sinking) Entries(context.Context, audit.Query) ([]audit.Entry, error) { re
 type storing struct{ x *world }
 
 func (s *storing) EnableManagement(_ context.Context, m Management, e audit.Entry) error {
-	if err := s.x.called("EnableManagement"); err != nil {
+	if err := s.x.called("EnableManagement", m, e); err != nil {
 		return err
 	}
 	if s.x.m.VIM != "" {
@@ -223,7 +255,7 @@ func (s *storing) EnableManagement(_ context.Context, m Management, e audit.Entr
 }
 
 func (s *storing) Management(_ context.Context, vim string) (Management, error) {
-	if err := s.x.called("Management"); err != nil {
+	if err := s.x.called("Management", vim); err != nil {
 		return Management{}, err
 	}
 	if s.x.m.VIM != vim {
@@ -240,30 +272,33 @@ func (s *storing) Managements(context.Context) ([]Management, error) {
 }
 
 func (s *storing) UpdateManagement(_ context.Context, vim string, change func(*Management) error, e audit.Entry) (Management, error) {
-	if err := s.x.called("UpdateManagement"); err != nil {
+	if err := s.x.called("UpdateManagement", vim); err != nil {
 		return Management{}, err
 	}
 	if s.x.m.VIM != vim {
 		return Management{}, errNone
 	}
+	before := s.x.m
 	if err := change(&s.x.m); err != nil {
 		return Management{}, err
 	}
+	s.x.changed(before, s.x.m)
+	s.x.changed(audit.Entry{}, e)
 	s.x.m.Revision++
 	s.x.entries = append(s.x.entries, e)
 	return s.x.m, nil
 }
 
 func (s *storing) NoteManagement(_ context.Context, m Management) error {
-	if err := s.x.called("NoteManagement"); err != nil {
+	if err := s.x.called("NoteManagement", m.Trouble, m.WatchedAt); err != nil {
 		return err
 	}
 	s.x.m.Trouble, s.x.m.WatchedAt = m.Trouble, m.WatchedAt
 	return nil
 }
 
-func (s *storing) DisableManagement(_ context.Context, _ string, e audit.Entry) error {
-	if err := s.x.called("DisableManagement"); err != nil {
+func (s *storing) DisableManagement(_ context.Context, vim string, e audit.Entry) error {
+	if err := s.x.called("DisableManagement", vim, e); err != nil {
 		return err
 	}
 	s.x.m, s.x.entries = Management{}, append(s.x.entries, e)
@@ -271,7 +306,7 @@ func (s *storing) DisableManagement(_ context.Context, _ string, e audit.Entry) 
 }
 
 func (s *storing) AddCluster(_ context.Context, c Cluster, e audit.Entry) error {
-	if err := s.x.called("AddCluster"); err != nil {
+	if err := s.x.called("AddCluster", c, e); err != nil {
 		return err
 	}
 	for _, other := range s.x.rows {
@@ -284,7 +319,7 @@ func (s *storing) AddCluster(_ context.Context, c Cluster, e audit.Entry) error 
 }
 
 func (s *storing) Cluster(_ context.Context, id string) (Cluster, error) {
-	if err := s.x.called("Cluster"); err != nil {
+	if err := s.x.called("Cluster", id); err != nil {
 		return Cluster{}, err
 	}
 	if c, ok := s.x.rows[id]; ok {
@@ -294,7 +329,7 @@ func (s *storing) Cluster(_ context.Context, id string) (Cluster, error) {
 }
 
 func (s *storing) Clusters(_ context.Context, f ClusterFilter) (found []Cluster, next string, err error) {
-	if err := s.x.called("Clusters"); err != nil {
+	if err := s.x.called("Clusters", f); err != nil {
 		return nil, "", err
 	}
 	for _, id := range slices.Sorted(maps.Keys(s.x.rows)) {
@@ -309,27 +344,29 @@ func (s *storing) Clusters(_ context.Context, f ClusterFilter) (found []Cluster,
 }
 
 func (s *storing) UpdateCluster(_ context.Context, id string, change func(*Cluster) error, e audit.Entry) (Cluster, error) {
-	if err := s.x.called("UpdateCluster"); err != nil {
+	if err := s.x.called("UpdateCluster", id); err != nil {
 		return Cluster{}, err
 	}
 	c, ok := s.x.rows[id]
 	if !ok {
 		return Cluster{}, errNone
 	}
-	was := c.State
+	was := c
 	if err := change(&c); err != nil {
 		return Cluster{}, err
 	}
-	if was != c.State && !was.CanMove(c.State) {
+	if was.State != c.State && !was.State.CanMove(c.State) {
 		return Cluster{}, broker.ErrConflict
 	}
+	s.x.changed(was, c)
+	s.x.changed(audit.Entry{}, e)
 	c.Revision++
 	s.x.rows[id], s.x.entries = c, append(s.x.entries, e)
 	return c, nil
 }
 
 func (s *storing) DeferCluster(_ context.Context, c Cluster) error {
-	if err := s.x.called("DeferCluster"); err != nil {
+	if err := s.x.called("DeferCluster", c); err != nil {
 		return err
 	}
 	now, ok := s.x.rows[c.ID]
@@ -342,7 +379,7 @@ func (s *storing) DeferCluster(_ context.Context, c Cluster) error {
 }
 
 func (s *storing) ForgetCluster(_ context.Context, id string) error {
-	if err := s.x.called("ForgetCluster"); err != nil {
+	if err := s.x.called("ForgetCluster", id); err != nil {
 		return err
 	}
 	delete(s.x.rows, id)
@@ -356,7 +393,7 @@ func (s *storing) CountClusters(context.Context) (Count, error) {
 type brokering struct{ x *world }
 
 func (b *brokering) VIM(_ context.Context, _ policy.Principal, ref string) (broker.VIM, error) {
-	err := b.x.called("VIM") // the registry answers with the VIM where the read cannot be recorded
+	err := b.x.called("VIM", ref) // the registry answers with the VIM where the read cannot be recorded
 	for _, v := range b.x.vims {
 		if v.ID == ref || v.Name == ref || ref == "" && v.Default {
 			return v, err
@@ -366,7 +403,7 @@ func (b *brokering) VIM(_ context.Context, _ policy.Principal, ref string) (brok
 }
 
 func (b *brokering) VIMs(_ context.Context, _ policy.Principal, q broker.VIMQuery) (found []broker.VIM, next string, err error) {
-	if err := b.x.called("VIMs"); err != nil {
+	if err := b.x.called("VIMs", q); err != nil {
 		return nil, "", err
 	}
 	for _, id := range slices.Sorted(maps.Keys(b.x.vims)) {
@@ -379,7 +416,7 @@ func (b *brokering) VIMs(_ context.Context, _ policy.Principal, q broker.VIMQuer
 }
 
 func (b *brokering) RegisterVIM(_ context.Context, p policy.Principal, r broker.Registration) (broker.VIM, error) {
-	if err := b.x.called("RegisterVIM"); err != nil {
+	if err := b.x.called("RegisterVIM", p.Name, p.Project, r); err != nil {
 		return broker.VIM{}, err
 	}
 	a := b.x.admission
@@ -401,7 +438,7 @@ func (b *brokering) RegisterVIM(_ context.Context, p policy.Principal, r broker.
 }
 
 func (b *brokering) UpdateVIM(_ context.Context, _ policy.Principal, id string, c broker.Change) (broker.VIM, error) {
-	if err := b.x.called("UpdateVIM"); err != nil {
+	if err := b.x.called("UpdateVIM", id, c); err != nil {
 		return broker.VIM{}, err
 	}
 	b.x.change = c
@@ -427,18 +464,18 @@ func (b *brokering) UpdateVIM(_ context.Context, _ policy.Principal, id string, 
 }
 
 func (b *brokering) SameTarget(_ context.Context, _ policy.Principal, id string, kubeconfig secret.Text) (bool, error) {
-	return kubeconfig.Reveal() == b.x.vims[id].Current.Identity, b.x.called("SameTarget")
+	return kubeconfig.Reveal() == b.x.vims[id].Current.Identity, b.x.called("SameTarget", id, kubeconfig)
 }
 
 func (b *brokering) CheckVIM(_ context.Context, _ policy.Principal, id string) (broker.VIM, error) {
-	if err := b.x.called("CheckVIM"); err != nil {
+	if err := b.x.called("CheckVIM", id); err != nil {
 		return broker.VIM{}, err
 	}
 	return b.x.vims[id], nil
 }
 
 func (b *brokering) DeleteVIM(_ context.Context, _ policy.Principal, id string, d broker.Deletion) (broker.VIM, bool, error) {
-	if err := b.x.called("DeleteVIM"); err != nil {
+	if err := b.x.called("DeleteVIM", id, d); err != nil {
 		return broker.VIM{}, false, err
 	}
 	b.x.deletion = d
@@ -450,27 +487,27 @@ func (b *brokering) DeleteVIM(_ context.Context, _ policy.Principal, id string, 
 	return broker.VIM{}, true, nil
 }
 
-func (b *brokering) WeighLease(context.Context, policy.Principal, broker.LeaseRequest) (broker.Lease, error) {
-	return broker.Lease{}, b.x.called("WeighLease")
+func (b *brokering) WeighLease(_ context.Context, _ policy.Principal, r broker.LeaseRequest) (broker.Lease, error) {
+	return broker.Lease{}, b.x.called("WeighLease", r)
 }
 
 func (b *brokering) IssueLease(_ context.Context, _ policy.Principal, r broker.LeaseRequest) (broker.Lease, clientconfig.Config, error) {
 	b.x.leases = append(b.x.leases, r)
-	return broker.Lease{ID: "l", Operation: r.Operation}, clientconfig.Config{}, b.x.called("IssueLease")
+	return broker.Lease{ID: "l", Operation: r.Operation}, clientconfig.Config{}, b.x.called("IssueLease", r)
 }
 
-func (b *brokering) RenewLease(context.Context, policy.Principal, string, time.Duration) (broker.Lease, clientconfig.Config, error) {
-	return broker.Lease{ID: "l"}, clientconfig.Config{}, b.x.called("RenewLease")
+func (b *brokering) RenewLease(_ context.Context, _ policy.Principal, id string, ttl time.Duration) (broker.Lease, clientconfig.Config, error) {
+	return broker.Lease{ID: "l"}, clientconfig.Config{}, b.x.called("RenewLease", id, ttl)
 }
 
-func (b *brokering) RevokeLeases(context.Context, policy.Principal, broker.LeaseSelector) ([]broker.Lease, error) {
-	return nil, b.x.called("RevokeLeases")
+func (b *brokering) RevokeLeases(_ context.Context, p policy.Principal, s broker.LeaseSelector) ([]broker.Lease, error) {
+	return nil, b.x.called("RevokeLeases", p.Project, s)
 }
 
 type sourcing struct{ x *world }
 
-func (s *sourcing) Watch(ctx context.Context, _ func() ManagementAccess, _ string, _ Sight) error {
-	if err := s.x.called("Watch"); err != nil {
+func (s *sourcing) Watch(ctx context.Context, _ func() ManagementAccess, namespace string, _ Sight) error {
+	if err := s.x.called("Watch", namespace); err != nil {
 		return err
 	}
 	<-ctx.Done()
@@ -484,7 +521,7 @@ func (s *sourcing) Namespaces(context.Context, ManagementAccess) (map[string]map
 }
 
 func (s *sourcing) Cluster(_ context.Context, _ ManagementAccess, namespace, name string) (Seen, error) {
-	if err := s.x.called("source.Cluster"); err != nil {
+	if err := s.x.called("source.Cluster", namespace, name); err != nil {
 		return Seen{}, err
 	}
 	if c, ok := s.x.clusters[key{namespace, name}]; ok {
@@ -493,8 +530,8 @@ func (s *sourcing) Cluster(_ context.Context, _ ManagementAccess, namespace, nam
 	return Seen{}, errNone
 }
 
-func (s *sourcing) Secret(_ context.Context, _ ManagementAccess, namespace, name, _ string) (ClusterSecret, error) {
-	if err := s.x.called("Secret"); err != nil {
+func (s *sourcing) Secret(_ context.Context, _ ManagementAccess, namespace, name, entry string) (ClusterSecret, error) {
+	if err := s.x.called("Secret", namespace, name, entry); err != nil {
 		return ClusterSecret{}, err
 	}
 	for k, got := range s.x.secrets {
@@ -505,8 +542,8 @@ func (s *sourcing) Secret(_ context.Context, _ ManagementAccess, namespace, name
 	return ClusterSecret{}, errNone
 }
 
-func (s *sourcing) ControlPlane(_ context.Context, _ ManagementAccess, _, _, _, name string) (string, error) {
-	if err := s.x.called("ControlPlane"); err != nil {
+func (s *sourcing) ControlPlane(_ context.Context, _ ManagementAccess, namespace, group, plural, name string) (string, error) {
+	if err := s.x.called("ControlPlane", namespace, group, plural, name); err != nil {
 		return "", err
 	}
 	if uid, ok := s.x.planes[name]; ok {

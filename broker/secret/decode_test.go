@@ -55,6 +55,8 @@ func TestTextDecodesStringsOnlyAndErrorsQuoteNothing(t *testing.T) {
 		{"yaml", `token: {canary-3f9a1c77: canary-3f9a1c77}`},
 		{"yaml", `token: !!binary Y2FuYXJ5LTNmOWExYzc3`},
 		{"yaml", `token: !custom canary-3f9a1c77`},
+		{"yaml", `token: !!str [canary-3f9a1c77]`},
+		{"yaml", `token: !!str {canary-3f9a1c77: canary-3f9a1c77}`},
 		{"yaml", `token: "[secret]"`},
 		{"xml", `<body><Token>[secret]</Token></body>`},
 	} {

@@ -80,6 +80,7 @@ func TestAProjectIsAmongThoseThatMayBeChosen(t *testing.T) {
 		{Mapping{Project: "{tenant}", Projects: []string{"ran", "acme"}, Name: "{name}"}, "acme", "Ann", "a listed project"},
 		{Mapping{Project: "{tenant}", Projects: []string{"ran"}}, "", "", "no project that is not listed"},
 		{Mapping{Project: "{none}", Projects: []string{"ran"}}, "", "", "no project of a claim that is not there"},
+		{Mapping{Project: "p-{none}"}, "", "", "no project of half a name"},
 		{Mapping{Project: "core", Name: "{none}"}, "core", "", "no name of a claim that is not there"},
 	} {
 		project, shown, ok := c.rule.names("s-1", claims)
