@@ -189,6 +189,11 @@ func TestCloudsYAMLWithACA(t *testing.T) {
 	if target, _ := normalize(t, r); !target.InsecureSkipVerify {
 		t.Error("verification stays on although the registration and its clouds.yaml turn it off")
 	}
+	for _, text := range []string{"0", "off", "[false]", "''"} {
+		r = clouds(with(t, regionLine, regionLine+"    verify: "+text+"\n"))
+		r.InsecureSkipVerify = true
+		refused(t, r, "cloudsYaml.clouds.CLOUD.verify", "caCert")
+	}
 }
 
 func TestCloudsYAMLRefuses(t *testing.T) {

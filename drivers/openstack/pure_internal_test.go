@@ -659,3 +659,77 @@ func TestCallersWaitForTheirTurn(t *testing.T) {
 		t.Errorf("without a seat: %v", err)
 	}
 }
+
+// A lease to read has the rules to read, and no role that may write whatever they are; one for networks has its own.
+func TestRulesOfAPurpose(t *testing.T) {
+	s := session{catalog: []broker.CatalogEntry{{Service: "identity"}, {Service: "compute"}, {Service: "compute"}}}
+	for _, c := range []struct {
+		purpose string
+		roles   []string
+		want    string
+	}{
+		{Read, []string{"member", "reader"}, "GET compute, HEAD compute, GET identity, HEAD identity"},
+		{Read, []string{"member", "admin"}, "refused"},
+		{Read, []string{"manager"}, "refused"},
+		{Network, []string{"admin"}, "GET network, POST network, PUT network, DELETE network"},
+		{"", []string{"admin"}, ""},
+	} {
+		var roles []tokens.Role
+		for _, name := range c.roles {
+			roles = append(roles, tokens.Role{Name: name})
+		}
+		rules, err := s.rules(c.purpose, roles)
+		var got []string
+		for _, r := range rules {
+			if got = append(got, r.Method+" "+r.Service); r.Path != "/**" {
+				t.Errorf("a rule of %q is of %s", c.purpose, r.Path)
+			}
+		}
+		known, is := errors.AsType[*broker.Error](err)
+		if c.want == "refused" {
+			if !is || known.Field != "role" || !strings.Contains(known.Detail, "names "+c.roles[len(c.roles)-1]) || got != nil {
+				t.Errorf("%q of %q: %q, %v", c.purpose, c.roles, got, err)
+			}
+			continue
+		}
+		if err != nil || strings.Join(got, ", ") != c.want {
+			t.Errorf("%q of %q: %q, %v, want %q", c.purpose, c.roles, got, err, c.want)
+		}
+	}
+}
+
+// Where there is no room for a caller those who have expired are forgotten, and else any one.
+func TestCallersThatAreForgotten(t *testing.T) {
+	at := time.Date(2031, 5, 6, 7, 8, 9, 0, time.UTC)
+	digest := func(n int) [sha256.Size]byte { return sha256.Sum256([]byte(fmt.Sprint(n))) }
+	c := newCallerCache(20)
+	for n := range 20 {
+		until := at
+		if n < 10 {
+			until = at.Add(1)
+		}
+		c.put(digest(n), caller{until: until}, at)
+	}
+	c.put(digest(0), caller{until: at.Add(1)}, at)
+	if len(c.entries) != 20 {
+		t.Errorf("for one that is there others go: %d are left", len(c.entries))
+	}
+	c.put(digest(20), caller{until: at.Add(1)}, at)
+	if len(c.entries) != 11 {
+		t.Errorf("%d are left, want those who have not expired and the new one", len(c.entries))
+	}
+	for n := range 10 {
+		if _, there := c.get(digest(n), at); !there {
+			t.Errorf("caller %d is forgotten, who has not expired", n)
+		}
+	}
+	for n := 21; n < 40; n++ {
+		c.put(digest(n), caller{until: at.Add(1)}, at)
+	}
+	if _, there := c.get(digest(39), at); !there || len(c.entries) != 20 {
+		t.Errorf("%d are left, the last there %t", len(c.entries), there)
+	}
+	if _, there := c.get(digest(39), at.Add(1)); there {
+		t.Error("one who has expired is there")
+	}
+}
