@@ -2,7 +2,7 @@
 // a switch, runs each test alone to see which faults it reaches, and then each fault with only those tests that
 // reach it. A fault that no test notices is missed.
 //
-//	go run ./test/mutants -seed 7 -n 600                 a sample
+//	go run ./test/mutants -seed 7 -n 600                 a sample; -seeds 3: and those of the seeds 8 and 9, with one trace
 //	go run ./test/mutants -all                           every fault, on from where the last such run stopped
 //	go run ./test/mutants -only 'policy/decide.go allows' -list    the faults whose name has that text
 //	go run ./test/mutants -unreached -near ./policy/...  those that no test of their packages reaches

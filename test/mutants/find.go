@@ -25,6 +25,8 @@ type fault struct {
 	// of is the digest of the function's text: a fault is done for as long as that is as it was.
 	of    string
 	edits func(id int) []edit
+	// seeds are those whose samples it is in.
+	seeds []uint64
 }
 
 // meets reports whether a fault begins or ends in the lines of one that somebody wrote: the two have no place side by side.

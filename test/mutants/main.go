@@ -17,7 +17,7 @@ type options struct {
 	root, hand, only, tests string
 	run                     string
 	seed                    uint64
-	n, few, workers         int
+	n, few, workers, seeds  int
 	all, list, near         bool
 	unreached, besides      bool
 	slow, patience          time.Duration
@@ -29,6 +29,7 @@ func main() {
 	flag.StringVar(&o.root, "root", ".", "the repository")
 	flag.Uint64Var(&o.seed, "seed", 1, "says which faults are the sample")
 	flag.IntVar(&o.n, "n", 600, "number of faults in the sample")
+	flag.IntVar(&o.seeds, "seeds", 1, "samples of so many seeds, the first is -seed and each next one more: the tests are traced once for all")
 	flag.BoolVar(&o.all, "all", false, "try every fault, but those that an earlier run tried since their function was changed")
 	flag.StringVar(&o.only, "only", "", "try the faults whose name has this text, or one of several, each in a line")
 	flag.StringVar(&o.hand, "hand", "", "try the faults of this file, which somebody wrote")
@@ -134,11 +135,20 @@ func choose(o options) ([]*fault, error) {
 	return faults, nil
 }
 
-// sample is as many faults as are wanted.
+// sample is as many faults as are wanted of each seed; one of several seeds is there once.
 func (o options) sample(faults []*fault) []*fault {
-	r := rand.New(rand.NewPCG(o.seed, 0))
-	r.Shuffle(len(faults), func(i, j int) { faults[i], faults[j] = faults[j], faults[i] })
-	return faults[:min(o.n, len(faults))]
+	var sample []*fault
+	for seed := o.seed; seed < o.seed+uint64(max(1, o.seeds)); seed++ { //nolint:gosec // it is positive
+		some, r := slices.Clone(faults), rand.New(rand.NewPCG(seed, 0))
+		r.Shuffle(len(some), func(i, j int) { some[i], some[j] = some[j], some[i] })
+		for _, f := range some[:min(o.n, len(some))] {
+			if len(f.seeds) == 0 {
+				sample = append(sample, f)
+			}
+			f.seeds = append(f.seeds, seed)
+		}
+	}
+	return sample
 }
 
 // sources are the files of the product's packages, from the root.

@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -288,5 +289,35 @@ func TestFaultsThatFewTestsReach(t *testing.T) {
 	o := options{n: 1, seed: 3}
 	if some := o.sample(faults); len(some) != 1 {
 		t.Errorf("a sample of one has %d", len(some))
+	}
+}
+
+// The samples of several seeds are those that each has alone; a fault of two is tried once.
+func TestSamplesOfSeveralSeeds(t *testing.T) {
+	fresh := func() (faults []*fault) {
+		for id := range 40 {
+			faults = append(faults, &fault{id: id})
+		}
+		return faults
+	}
+	want, got := map[uint64][]int{}, map[uint64][]int{}
+	for seed := uint64(7); seed < 10; seed++ {
+		for _, f := range (options{n: 15, seed: seed}).sample(fresh()) {
+			want[seed] = append(want[seed], f.id)
+		}
+		slices.Sort(want[seed])
+	}
+	together, ids := (options{n: 15, seed: 7, seeds: 3}).sample(fresh()), map[int]bool{}
+	for _, f := range together {
+		ids[f.id] = true
+		for _, seed := range f.seeds {
+			got[seed] = append(got[seed], f.id)
+		}
+	}
+	for _, of := range got {
+		slices.Sort(of)
+	}
+	if !reflect.DeepEqual(got, want) || len(ids) != len(together) || len(ids) == 45 {
+		t.Errorf("three seeds have %v in %d faults, %d of them once, want %v, some in two", got, len(together), len(ids), want)
 	}
 }
