@@ -43,3 +43,17 @@ func TestFaultsThatPass(t *testing.T) {
 		}
 	}
 }
+
+// An error is the server's where it has a code and a title in the place where that server writes them.
+func TestErrorsThatAServerWrote(t *testing.T) {
+	for body, by := range map[string]string{
+		`{"code":404,"title":"Not Found"}`: keeper, `{"error":{"code":404,"title":"Not Found"}}`: issuer, `{"code":404}`: "", `{"title":"Not Found"}`: "", `{"error":{"title":"x"}}`: "", `{"error":{"code":1}}`: "",
+		`{"code":404,"title":"x"`: "", `{"code":"404","title":"x"}`: "", "<html>": "",
+	} {
+		for _, server := range []string{keeper, issuer} {
+			if speaks([]byte(body), server) != (server == by) {
+				t.Errorf("%s is taken for the word of %s: %t", body, server, server != by)
+			}
+		}
+	}
+}

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
+	"net/http"
 	"strings"
 	"sync"
 	"testing"
@@ -179,6 +181,11 @@ func TestLoginFaults(t *testing.T) {
 		{fake.Fault{Kind: fake.Refuse, Status: 403}, secret.ErrForbidden, "forbids the login"},
 		{fake.Fault{Kind: fake.HTML, Status: 404}, secret.ErrUnavailable, "not Keystone"},
 		{fake.Fault{Kind: fake.JSON, Status: 201, Body: `{"token":{}}`}, secret.ErrUnavailable, "not Keystone"},
+		{fake.Fault{Kind: fake.Custom, Answer: func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("X-Subject-Token", "t")
+			w.WriteHeader(http.StatusCreated)
+			_, _ = io.WriteString(w, `{"token":{"user":{"id":"u"},"project":{"id":7}}}`)
+		}}, secret.ErrUnavailable, "not Keystone"},
 		{fake.Fault{Kind: fake.HTML, Status: 201}, secret.ErrUnavailable, "not Keystone"},
 		{fake.Fault{Kind: fake.Refuse, Status: 429}, secret.ErrUnavailable, "rate"},
 		{fake.Fault{Kind: fake.Redirect, Location: "127.0.0.1:1"}, secret.ErrUnavailable, "redirects"},

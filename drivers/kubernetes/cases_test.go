@@ -148,7 +148,7 @@ func TestAnAccountIsWhatTheClusterSays(t *testing.T) {
 		make    func(*swept)
 		kind    error
 		says    string
-		undone  bool // what was made is removed again
+		stays   bool // what was made is left, as nobody knows what came of the rest
 	}{
 		"a home without a uid": {make: func(l *swept) {
 			l.answer(1, "POST", "/namespaces$", 201, `{"kind":"Namespace","apiVersion":"v1","metadata":{"name":"`+accountHome+`"}}`)
@@ -160,7 +160,7 @@ func TestAnAccountIsWhatTheClusterSays(t *testing.T) {
 		}, kind: broker.ErrForbidden, says: "may not update namespace " + accountHome},
 		"an account without uid": {make: func(l *swept) {
 			l.answer(1, "POST", "/serviceaccounts$", 201, `{"kind":"ServiceAccount","apiVersion":"v1","metadata":{"name":"vimbroker"}}`)
-		}, kind: broker.ErrUnreachable, says: "as a Kubernetes API server does"},
+		}, kind: broker.ErrUnreachable, says: "as a Kubernetes API server does", stays: true},
 		"an account that goes":    {before: true, make: func(l *swept) { l.change("serviceaccounts", accountHome, "vimbroker", ends) }, kind: broker.ErrUnreachable, says: "the broker's own account is being deleted"},
 		"a role without an owner": {before: true, make: func(l *swept) { l.change("clusterroles", "", accountHome, owned) }},
 		"a role not to be changed": {before: true, make: func(l *swept) {
@@ -208,6 +208,14 @@ func TestAnAccountIsWhatTheClusterSays(t *testing.T) {
 				profile = "engine"
 			}
 			said(t, "Appoint", appoint(profile), c.kind, c.says)
+			if !c.before {
+				if there := slices.Contains(l.s.Names("namespaces", ""), accountHome); there != c.stays {
+					t.Errorf("the account's namespace is there: %t", there)
+				}
+				if n := l.asked("POST /api/v1/namespaces/"); !c.stays && n != 0 {
+					t.Errorf("%d objects are made in a namespace that is none", n)
+				}
+			}
 			kinds := l.s.Names("clusterroles", "")
 			if c.says == "clusterrolebindings "+accountHome+"-engine" {
 				kinds = l.s.Names("clusterrolebindings", "")
@@ -252,8 +260,15 @@ func TestAccountsThatAreShown(t *testing.T) {
 		if c.then != 0 {
 			l.refuse(1, 1, "GET", "/namespaces$", c.then)
 		}
-		there, err := l.driver.Shows(t.Context(), l.access, sweptVIM)
+		a := l.access
+		a.VIM = "99999999-2222-4333-8444-555555555555" // which asks, and is not what is asked for
+		there, err := l.driver.Shows(t.Context(), a, sweptVIM)
 		said(t, name, err, c.kind, "")
+		for _, r := range l.s.Requests() {
+			if strings.HasSuffix(r.Path, "/namespaces") && !strings.Contains(r.Query, sweptVIM) {
+				t.Errorf("an account %s is asked for by %s", name, r.Query)
+			}
+		}
 		if there != (c.want || c.then == 403) {
 			t.Errorf("an account %s is there: %t", name, there)
 		}
@@ -664,6 +679,9 @@ func TestHomesThatSaySomethingElse(t *testing.T) {
 	}
 	if !slices.Contains(l.s.Names("rolebindings", ""), "kube-public/"+home) {
 		t.Error("a deed that was changed has removed a binding in the place that it names")
+	}
+	if left := homesOf(l.s); len(left) > 0 {
+		t.Errorf("a home whose deed was changed is left: %q", left)
 	}
 	// Rooms that are free, or somebody's, are no home.
 	l = cluster(t).prepared()

@@ -162,7 +162,9 @@ func TestOptionsAtTheEdge(t *testing.T) {
 			t.Errorf("a credential of %d bytes: %v", size, err)
 		}
 	}
-	if _, err := readCredential(filepath.Dir(file)); err == nil {
-		t.Error("a folder is a credential")
+	for _, none := range []string{filepath.Dir(file), os.DevNull} {
+		if _, err := readCredential(none); err == nil || !strings.Contains(err.Error(), "not a file of a credential") {
+			t.Errorf("%s is a credential: %v", none, err)
+		}
 	}
 }

@@ -232,6 +232,14 @@ func TestPutWantsAVersionedEngine(t *testing.T) {
 			t.Errorf("Put = %q, %v, want that the engine is the wrong one", ref, err)
 		}
 	}
+	ref, err := s.Put(t.Context(), newOwner(), newKey(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Fail(fake.Fault{Method: "GET", Path: "^/v1/secret/data/", Kind: fake.JSON, Status: 200, Body: `{"data":{"data":{},"metadata":{"version":"1"}}}`})
+	if _, err := s.Get(t.Context(), ref); !errors.Is(err, secret.ErrUnavailable) || !strings.Contains(err.Error(), "not a KV version 2 engine") {
+		t.Errorf("Get of a version that is a text = %v, want that the engine is the wrong one", err)
+	}
 }
 
 // A write whose answer is lost is looked up, not repeated.
