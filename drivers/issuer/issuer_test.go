@@ -108,6 +108,12 @@ func TestWhatAnIssuerAnswersIsUsed(t *testing.T) {
 				t.Errorf("%s asks %q last, want %q", name, got, last)
 			}
 		}
+		pages := s.sound()
+		pages[about] = strings.Replace(pages[about], s.URL+"/keys", "ftp://issuer.example/keys", 1)
+		s.answers(pages)
+		if got, err := calls["Keys"](t.Context(), s.driver(), e); got != "" || err == nil || !strings.Contains(err.Error(), "not at an https URL") {
+			t.Errorf("Keys of %s that are at ftp = %q, %v", s.URL, got, err)
+		}
 		for tokens, want := range map[string]string{`{"access_token": "a"}`: "a", `{"id_token": "i"}`: "i", `{}`: ""} {
 			pages := s.sound()
 			pages["/token"] = tokens

@@ -60,6 +60,10 @@ func TestEventsAreCloudEvents(t *testing.T) {
 	)
 	mustDo(t, o.Send(t.Context(), told))
 	mustDo(t, o.Send(t.Context(), told))
+	h.Fail(fake.Fault{Kind: fake.Refuse, Status: 503})
+	if err := o.Send(t.Context(), told); err == nil || !strings.Contains(err.Error(), "answers 503") {
+		t.Errorf("Send of what is refused = %v", err)
+	}
 	if len(bodies) != 2 || string(bodies[0]) != string(bodies[1]) || heads[0].Get("Webhook-Id") != heads[1].Get("Webhook-Id") {
 		t.Errorf("what is sent again differs: %s\n%s", bodies[0], bodies[1])
 	}

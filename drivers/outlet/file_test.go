@@ -69,10 +69,11 @@ func TestFileIsPrivateAndGrows(t *testing.T) {
 // A file that another changed is noticed, once, and written to again after that.
 func TestFileNoticesThatItWasChanged(t *testing.T) {
 	for name, change := range map[string]func(path string) error{
-		"removed": os.Remove,
-		"renamed": func(path string) error { return os.Rename(path, filepath.Join(filepath.Dir(path), "elsewhere")) },
-		"cut":     func(path string) error { return os.Truncate(path, 3) },
-		"emptied": func(path string) error { return os.Truncate(path, 0) },
+		"removed":                     os.Remove,
+		"renamed":                     func(path string) error { return os.Rename(path, filepath.Join(filepath.Dir(path), "elsewhere")) },
+		"cut":                         func(path string) error { return os.Truncate(path, 3) },
+		"removed beside an older one": func(path string) error { return errors.Join(os.WriteFile(path+".1", nil, 0o600), os.Remove(path)) },
+		"emptied":                     func(path string) error { return os.Truncate(path, 0) },
 		"replaced": func(path string) error {
 			mustDo(t, os.WriteFile(path+"~", []byte("{\"a\":0}\n{\"a\":0}\n"), 0o600))
 			return os.Rename(path+"~", path)
@@ -166,15 +167,40 @@ func TestFileRefusesWhatIsNone(t *testing.T) {
 	mustDo(t, os.Chmod(loose, 0o666))
 	mustDo(t, os.WriteFile(filepath.Join(dir, "target"), nil, 0o600))
 	mustDo(t, os.Symlink(filepath.Join(dir, "target"), link))
-	for name, path := range map[string]string{
-		"a pipe": pipe, "a directory": dir, "a link": link, "others may write": loose, "no directory": filepath.Join(dir, "no", "file"),
+	for want, path := range map[string]string{
+		"pipe is not a regular file": pipe, "is a directory": dir, "symbolic links": link, "loose can be changed by others": loose,
+		"no such file": filepath.Join(dir, "no", "file"),
 	} {
 		f, _ := open(t, outlet.FileOptions{Path: path})
-		if err := f.Send(t.Context(), lines(`{}`)); err == nil {
-			t.Errorf("%s: Send = nil", name)
+		if err := f.Send(t.Context(), lines(`{}`)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: Send = %v, want %q", path, err, want)
 		}
 	}
 	holds(t, filepath.Join(dir, "target"), "")
+}
+
+// Where it cannot be seen whether a file was changed, that is an error, and no change.
+func TestFileThatCannotBeLookedAt(t *testing.T) {
+	for name, c := range map[string]struct {
+		path   string
+		change func(path string) error
+		want   error
+	}{
+		"its directory is a file": {"d/audit", func(path string) error {
+			dir := filepath.Dir(path)
+			return errors.Join(os.Rename(dir, dir+"~"), os.WriteFile(dir, nil, 0o600))
+		}, unix.ENOTDIR},
+		"its name is half a pattern": {"d/audit[", os.Remove, filepath.ErrBadPattern},
+	} {
+		path := filepath.Join(t.TempDir(), c.path)
+		mustDo(t, os.Mkdir(filepath.Dir(path), 0o700))
+		f, _ := open(t, outlet.FileOptions{Path: path})
+		mustDo(t, f.Send(t.Context(), lines(`{"a":1}`)))
+		mustDo(t, c.change(path))
+		if err := f.Send(t.Context(), lines(`{"a":2}`)); !errors.Is(err, c.want) || errors.Is(err, outlet.ErrReplaced) {
+			t.Errorf("%s: Send = %v, want %v", name, err, c.want)
+		}
+	}
 }
 
 func TestFileOptionsAreChecked(t *testing.T) {

@@ -2,12 +2,16 @@ package outlet
 
 import (
 	"bytes"
+	"context"
 	"encoding/base64"
 	"errors"
+	"io"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/vimbroker/vimbroker/broker/secret"
@@ -104,7 +108,7 @@ func TestEachOptionAloneIsRefused(t *testing.T) {
 	}
 	for url, want := range map[string]string{
 		"https://siem/": "", "https://siem/#a": "fragment", "https://u@siem/": "user", "https://siem/%": "must be like", "https:/x": "must be like",
-		"http://siem/": "https://",
+		"http://siem/": "https://", "ftp://127.0.0.1/": "https://", "http://127.0.0.1/": "",
 	} {
 		wantError(t, url, WebhookOptions{URL: url}.Validate(), want)
 	}
@@ -169,6 +173,27 @@ func TestAFileRotatesWhenALineNoLongerFits(t *testing.T) {
 	}
 }
 
+// TestAFileIsNotRotatedEmpty: a line that is longer than a file may be stands in the first one.
+func TestAFileIsNotRotatedEmpty(t *testing.T) {
+	f := NewFile(FileOptions{Path: filepath.Join(t.TempDir(), "audit"), RotateBytes: 1})
+	wantError(t, "the first line", f.Send(t.Context(), [][]byte{[]byte("long")}), "")
+	if others, err := filepath.Glob(f.options.Path + ".*"); err != nil || len(others) != 0 {
+		t.Errorf("beside it are %v, %v", others, err)
+	}
+	wantError(t, "the end", f.Close(), "")
+}
+
+// TestClosingEndsWhatIsOpen, and the next is begun anew.
+func TestClosingEndsWhatIsOpen(t *testing.T) {
+	ours, theirs := net.Pipe()
+	s := NewSyslog(SyslogOptions{})
+	s.conn = &syslogConn{Conn: ours, plain: ours}
+	wantError(t, "closing it", s.Close(), "")
+	if n, err := theirs.Read(make([]byte, 1)); n != 0 || !errors.Is(err, io.EOF) || s.conn != nil {
+		t.Errorf("the other end reads %d bytes, %v", n, err)
+	}
+}
+
 // TestAFileThatIsLostIsNamed: an error of the system ends the write before it begins.
 func TestAFileThatIsLostIsNamed(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "audit")
@@ -198,4 +223,75 @@ func TestAFileThatIsLostIsNamed(t *testing.T) {
 	}
 	wantError(t, "locking it", lost().lock(), "bad file descriptor")
 	wantError(t, "a directory that is gone", syncDir(filepath.Join(t.TempDir(), "none")), "no such file")
+}
+
+// TestAnAttemptThatHangsKeepsTheTurn: its caller is told after half a minute and a second, and who comes after it is not
+// let in; once it has ended, the next is.
+func TestAnAttemptThatHangsKeepsTheTurn(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "audit")
+	synctest.Test(t, func(t *testing.T) {
+		took := func(call func() error) (time.Duration, error) {
+			began := time.Now()
+			err := call()
+			return time.Since(began), err
+		}
+		let, at := make(chan struct{}), newTurn()
+		lasted, err := took(func() error {
+			return at.take(t.Context(), "it", func(context.Context) error { <-let; return nil })
+		})
+		if wantError(t, "one that hangs", err, "writing to it takes too long"); !errors.Is(err, context.DeadlineExceeded) || lasted != sendTimeout+time.Second {
+			t.Errorf("one that hangs: %v after %v", err, lasted)
+		}
+		f, s := NewFile(FileOptions{Path: path}), NewSyslog(SyslogOptions{})
+		f.turn, s.turn = at, at
+		for what, call := range map[string]func() error{
+			"path: Send": func() error { return f.Send(t.Context(), nil) }, "path: Close": f.Close,
+			"the syslog receiver: Send": func() error { return s.Send(t.Context(), nil) }, "the syslog receiver: Close": s.Close,
+		} {
+			lasted, err := took(call)
+			to := strings.Replace(what[:strings.Index(what, ":")], "path", path, 1)
+			if wantError(t, what, err, "an earlier attempt to write to "+to+" hangs"); lasted != sendTimeout {
+				t.Errorf("%s is told after %v", what, lasted)
+			}
+		}
+		close(let)
+		synctest.Wait()
+		said := errors.New("said")
+		if err := at.take(t.Context(), "it", func(context.Context) error { return said }); !errors.Is(err, said) {
+			t.Errorf("the next = %v", err)
+		}
+		late := func(ctx context.Context) error { <-ctx.Done(); return said }
+		if err := at.take(t.Context(), "it", late); !errors.Is(err, said) {
+			t.Errorf("one that notices by itself that its time is over = %v", err)
+		}
+	})
+}
+
+// TestAConnectionThatHasEndedTookNothing, whatever was written to it; nor has one that cannot be written to.
+func TestAConnectionThatHasEndedTookNothing(t *testing.T) {
+	ours, theirs := net.Pipe()
+	read := make(chan string, 1)
+	go func() {
+		text, _ := io.ReadAll(theirs)
+		read <- string(text)
+	}()
+	c := &syslogConn{Conn: ours, plain: ours}
+	wantError(t, "one that is open", c.deliver(t.Context(), []byte("a")), "")
+	c.ended.Store(true)
+	if err := c.deliver(t.Context(), []byte("b")); !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("one that has ended: %v", err)
+	}
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	bounded, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	for what, ctx := range map[string]context.Context{"with a deadline": bounded, "without one": t.Context()} {
+		if err := c.deliver(ctx, []byte("c")); !errors.Is(err, io.ErrClosedPipe) {
+			t.Errorf("one that is closed, %s: %v", what, err)
+		}
+	}
+	if got := <-read; got != "ab" {
+		t.Errorf("what came is %q", got)
+	}
 }

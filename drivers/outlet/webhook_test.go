@@ -169,6 +169,21 @@ func TestWebhookThatFails(t *testing.T) {
 	mustDo(t, w.Send(t.Context(), lines(`{"a":1}`)))
 }
 
+// Closing ends the connection; the next line goes over another.
+func TestWebhookThatIsClosed(t *testing.T) {
+	h := newHook(t)
+	w, _ := h.outlet(t)
+	for range 2 {
+		mustDo(t, w.Send(t.Context(), lines(`{}`)))
+		mustDo(t, w.Send(t.Context(), lines(`{}`)))
+		mustDo(t, w.Close())
+	}
+	from := h.Requests()
+	if from[0].From != from[1].From || from[1].From == from[2].From || from[2].From != from[3].From {
+		t.Errorf("four lines come from %s, %s, %s and %s, want two connections", from[0].From, from[1].From, from[2].From, from[3].From)
+	}
+}
+
 func TestWebhookThatHangs(t *testing.T) {
 	h := newHook(t)
 	w, _ := h.outlet(t)

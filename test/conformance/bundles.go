@@ -13,6 +13,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker/keyring"
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/lifecycle/bundle"
+	"github.com/vimbroker/vimbroker/policy/audit"
 )
 
 // BundleStore is a store of bundles with the ledger of keys.
@@ -71,9 +72,23 @@ func bundleRows(t *testing.T, s BundleStore) {
 	want.Claim, want.Document, want.Busy, want.State, want.Since = "other", "{}", false, keyring.Rekeying, epoch.Add(time.Minute)
 	want.Owner.Generation, want.Text, want.KeyStore, want.Ref = 4, "other", "vault", "other ref"
 	e := entry("change")
-	changed, err := s.UpdateBundle(ctx, want.ID, func(r *bundle.Row) error { *r = want; return nil }, &e)
+	changed, err := s.UpdateBundle(ctx, want.ID, func(r *bundle.Row) error {
+		*r = want
+		r.ID, r.Project, r.Kind, r.Name = "other", "south", "other", "other" // which nobody changes
+		return nil
+	}, &e)
 	if diff := cmp.Diff(want, changed); err != nil || diff != "" {
 		t.Errorf("UpdateBundle = %v, differs:\n%s", err, diff)
+	}
+	log := s.(interface {
+		Grow(ctx context.Context) error
+		Entries(ctx context.Context, q audit.Query) ([]audit.Entry, error)
+	})
+	if err := log.Grow(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if last, err := log.Entries(ctx, audit.Query{Limit: 1}); err != nil || len(last) != 1 || last[0].Resource != e.Resource {
+		t.Errorf("the last entry is %v, %v, want that of the change", last, err)
 	}
 	if _, err := s.UpdateBundle(ctx, want.ID, func(r *bundle.Row) error { r.State = keyring.Making; return nil }, nil); !errors.Is(err, broker.ErrConflict) {
 		t.Errorf("a move that no row makes: %v, want ErrConflict", err)

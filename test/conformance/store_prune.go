@@ -148,8 +148,14 @@ func prunesEntries(t *testing.T, s storeTest) {
 	if n, err := s.CountPrunable(s.ctx, broker.Outdated{Entries: before, UpTo: base + 299}, 10); err != nil || n.Entries != 4 {
 		t.Errorf("CountPrunable = %+v, %v, want 4 entries", n, err)
 	}
-	if n, err := s.PruneEntries(s.ctx, before, signed.Size, 50, entry("pruned")); err != nil || n != 5 {
-		t.Errorf("PruneEntries up to the first that is young = %d, %v, want 5", n, err)
+	// One alone, those up to the first that is young, and then none.
+	for i, want := range []int{1, 4, 0} {
+		if n, err := s.PruneEntries(s.ctx, before, signed.Size, []int{1, 50, 50}[i], entry("pruned")); err != nil || n != want {
+			t.Errorf("PruneEntries up to the first that is young = %d, %v, want %d", n, err, want)
+		}
+		if horizon, err := s.Horizon(s.ctx); err != nil || horizon != base+296+min(4, 4*int64(i)) {
+			t.Errorf("Horizon = %d, %v, after %d were removed", horizon, err, want)
+		}
 	}
 	if horizon, err = s.Horizon(s.ctx); err != nil || horizon != base+300 {
 		t.Errorf("Horizon = %d, %v, want %d", horizon, err, base+300)
