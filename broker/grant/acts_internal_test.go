@@ -414,6 +414,12 @@ func TestWhatBecomesOfGrants(t *testing.T) {
 		{"granting what is refused meanwhile, unread", both(state(Deciding), meantime(Refused), fails("VNFGrant")), conclude, ", , the step fails; deciding; "},
 		{"granting, unstored", both(state(Deciding), fails("UpdateVNFGrant")), conclude, ", , the step fails; deciding; "},
 		{"granting another's lease, unread", both(state(Deciding), fails("VNFGrant"), func(_ *books, g *Grant) { g.Maker = "held" }), conclude, ", , the step fails; deciding; "},
+		{"granting another's lease, whose tokens cannot be fetched", both(state(Deciding), func(b *books, g *Grant) {
+			b.all["held"], g.Maker, g.Placement.Profile = *g, "held", oauth.OIDC
+		}), func(ctx context.Context, b *books, g *Grants) string {
+			g.Standing = false
+			return conclude(ctx, b, g)
+		}, ", , not supported; deciding; "},
 		{"granting a link", both(connects, func(b *books, _ *Grant) { b.lent.Made.Network = "n" }), conclude, "granted, lease, <nil>; granted; "},
 		{"granting a link that is none on a cloud", connects, conclude, ", , denied; refused; "},
 		{"granting a link that is unread", both(connects, fails("Lend")), conclude, ", , the step fails; deciding; "},

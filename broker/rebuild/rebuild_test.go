@@ -69,6 +69,11 @@ func TestEndpoint(t *testing.T) {
 	if _, err := rebuild.Endpoint("endpoint", "https:a.example", false); err == nil || err.Error() != "endpoint: has a path that is not a plain prefix" {
 		t.Errorf("an endpoint without a host: %v", err)
 	}
+	for plain, want := range map[bool]string{false: "endpoint: must begin with https://: a credential is never sent unencrypted", true: "endpoint: must begin with https:// or http://"} {
+		if _, err := rebuild.Endpoint("endpoint", "ftp://a.example", plain); err == nil || err.Error() != want {
+			t.Errorf("an endpoint of another scheme, http allowed %t: %v", plain, err)
+		}
+	}
 	for raw, want := range map[string]string{"http://a.example:80": "http://a.example", "http://a.example:443": "http://a.example:443", "ftp://a.example": ""} {
 		if got, err := rebuild.Endpoint("endpoint", raw, true); got != want || (want == "") != (err != nil) {
 			t.Errorf("Endpoint(%q), http allowed = %q, %v, want %q", raw, got, err, want)
@@ -133,19 +138,21 @@ func TestKeyPair(t *testing.T) {
 		keyFault  bool
 		want      string
 	}{
-		"a pair":                 {cert, key, false, ""},
-		"with its authority":     {cert + string(ca.PEM), key, false, ""},
-		"with words between":     {"me:\n" + cert, "key:\n" + key + "the end\n", false, ""},
-		"a certificate of none":  {"x", key, false, "is not PEM; give certificates as PEM files hold them"},
-		"a key as a certificate": {key, key, false, "PEM block 1 is no certificate"},
-		"an unfinished boundary": {cert + "-----BEGIN CERT", key, false, "holds an unfinished PEM boundary"},
-		"a boundary within":      {strings.Replace(cert, "\n", "\n-----BEGIN X-----\n", 1), key, false, "PEM block 1 does not end"},
-		"an empty block":         {"-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n", key, false, "PEM block 1 is not base64"},
-		"a key of none":          {cert, "x", true, "is not PEM; give certificates as PEM files hold them"},
-		"two keys":               {cert, key + key, true, "holds more than one PEM block"},
-		"an encrypted key":       {cert, strings.ReplaceAll(key, "EC PRIVATE", "ENCRYPTED PRIVATE"), true, "is encrypted: give the key without a passphrase"},
-		"a certificate as a key": {cert, cert, true, "is no PEM private key (PKCS #8, PKCS #1 or SEC 1)"},
-		"another's key":          {cert, string(other.Key), true, "is not the private key of the client certificate"},
+		"a pair":                  {cert, key, false, ""},
+		"with its authority":      {cert + string(ca.PEM), key, false, ""},
+		"with words between":      {"me:\n" + cert, "key:\n" + key + "the end\n", false, ""},
+		"a certificate of none":   {"x", key, false, "is not PEM; give certificates as PEM files hold them"},
+		"a key as a certificate":  {key, key, false, "PEM block 1 is no certificate"},
+		"an unfinished boundary":  {cert + "-----BEGIN CERT", key, false, "holds an unfinished PEM boundary"},
+		"a boundary within":       {strings.Replace(cert, "\n", "\n-----BEGIN X-----\n", 1), key, false, "PEM block 1 does not end"},
+		"a block without its end": {"-----BEGIN CERTIFICATE-----\nAAAA\n", key, false, "PEM block 1 does not end"},
+		"more behind a block":     {"-----BEGIN CERTIFICATE-----\nAAAA=A\n-----END CERTIFICATE-----\n", key, false, "PEM block 1 is not base64"},
+		"an empty block":          {"-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n", key, false, "PEM block 1 is not base64"},
+		"a key of none":           {cert, "x", true, "is not PEM; give certificates as PEM files hold them"},
+		"two keys":                {cert, key + key, true, "holds more than one PEM block"},
+		"an encrypted key":        {cert, strings.ReplaceAll(key, "EC PRIVATE", "ENCRYPTED PRIVATE"), true, "is encrypted: give the key without a passphrase"},
+		"a certificate as a key":  {cert, cert, true, "is no PEM private key (PKCS #8, PKCS #1 or SEC 1)"},
+		"another's key":           {cert, string(other.Key), true, "is not the private key of the client certificate"},
 	} {
 		gotCert, gotKey, keyFault, err := rebuild.KeyPair(c.cert, c.key)
 		if c.want != "" {

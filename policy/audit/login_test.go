@@ -74,9 +74,11 @@ func TestAFloodThatEndsIsTold(t *testing.T) {
 	for i := range 100 { // 57 of them have an entry
 		from(fmt.Sprintf("2001:db8::%x", i))
 	}
-	s.fail = errors.New("disk full")
+	s.fail, s.asked = errors.New("disk full"), 0
 	now.Add(time.Second)
-	l.Tell(t.Context())
+	if l.Tell(t.Context()); s.asked != 1 {
+		t.Errorf("a log that fails is asked %d times", s.asked)
+	}
 	from("192.0.2.9") // is one that was counted, and not yet told
 	s.fail = nil
 	l.Tell(t.Context())

@@ -70,13 +70,14 @@ func TestEachFaultOfAHeaderIsNamed(t *testing.T) {
 		line  int64
 		says  string
 	}{
-		"another format":       {[]string{strings.Replace(lines[0], `Audit":1`, `Audit":2`, 1)}, 1, "format 1"},
-		"no header":            {[]string{"{}x"}, 1, "no header"},
-		"two headers":          {[]string{lines[0] + lines[0]}, 1, "no header"},
-		"another number":       {[]string{lines[0], strings.Replace(lines[1], `{"seq":2,"leaf`, `{"seq":3,"leaf`, 1)}, 2, "entry 3 was altered"},
-		"a trailer with more":  {append(slices.Clone(lines[:11]), strings.Replace(lines[11], `}`, `,"x":1}`, 1)), 12, "no trailer"},
-		"a trailer of another": {append(slices.Clone(lines[:11]), strings.Replace(lines[11], `"end":11`, `"end":10`, 1)), 12, "not the one"},
-		"a trailer too early":  {append(slices.Clone(lines[:10]), lines[11]), 11, "entry 11 is missing"},
+		"another format":        {[]string{strings.Replace(lines[0], `Audit":1`, `Audit":2`, 1)}, 1, "format 1"},
+		"no header":             {[]string{"{}x"}, 1, "no header"},
+		"two headers":           {[]string{lines[0] + lines[0]}, 1, "no header"},
+		"another number":        {[]string{lines[0], strings.Replace(lines[1], `{"seq":2,"leaf`, `{"seq":3,"leaf`, 1)}, 2, "entry 3 was altered"},
+		"an entry that is none": {append([]string{lines[0], strings.Replace(lines[1], `"entry":{`, `"entry":{"zz":1,`, 1)}, lines[2:]...), 2, ""},
+		"a trailer with more":   {append(slices.Clone(lines[:11]), strings.Replace(lines[11], `}`, `,"x":1}`, 1)), 12, "no trailer"},
+		"a trailer of another":  {append(slices.Clone(lines[:11]), strings.Replace(lines[11], `"end":11`, `"end":10`, 1)), 12, "not the one"},
+		"a trailer too early":   {append(slices.Clone(lines[:10]), lines[11]), 11, "entry 11 is missing"},
 	} {
 		var fault *export.FaultError
 		_, err := export.Read(strings.NewReader(strings.Join(c.lines, "\n")+"\n"), nil)
