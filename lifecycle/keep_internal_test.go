@@ -713,7 +713,7 @@ func TestAnInspectionReadsWhatStands(t *testing.T) {
 		var got []string
 		for _, s := range all {
 			got = append(got, s.Kind+"/"+s.Name)
-			if s.Kind == "Secret" && s.Group == "" && (len(s.Object) > 0 || !s.Ready) {
+			if s.Kind == "Secret" && ((len(s.Object) > 0) != (s.Group != "") || s.Group == "" && !s.Ready) {
 				t.Errorf("%s: a Secret is %+v", name, s)
 			}
 		}
@@ -758,6 +758,15 @@ func TestAVIMStaysWhereItsInstanceIsNotKnown(t *testing.T) {
 			t.Errorf("without %s: %s is needed %t, %v, want %t, %v", c.fails, c.vim, needs, err, c.needs, c.want)
 		}
 	}
+	f := &fleet{fails: map[string]error{}}
+	b.Registrar, b.rows.fails, v.ID = f, map[string]error{"Instance": errAway}, "far"
+	if err := b.letGo(t.Context(), v); !errors.Is(err, errAway) || len(f.deleted) != 0 {
+		t.Errorf("where that is not known %q are deleted, %v", f.deleted, err)
+	}
+	b.rows.fails = map[string]error{}
+	if err := b.letGo(t.Context(), v); err != nil || !slices.Equal(f.deleted, []string{"far"}) {
+		t.Errorf("what nobody needs: %q are deleted, %v", f.deleted, err)
+	}
 	if ids := (Shape{Volumes: []Volume{{ID: "v"}, {ID: "w"}}, Links: []Link{{}, {ID: "k"}}}).AssetIDs(); !slices.Equal(ids, []string{"v", "w", "k"}) {
 		t.Errorf("the assets are %q", ids)
 	}
@@ -765,4 +774,30 @@ func TestAVIMStaysWhereItsInstanceIsNotKnown(t *testing.T) {
 	if !errors.Is(err, broker.ErrUnsupported) {
 		t.Errorf("a VIM of no driver: %v", err)
 	}
+}
+
+// A lease is shared by what has a key for it alone, and a check looks at nothing while it is not known whether somebody works.
+func TestLeasesThatAreShared(t *testing.T) {
+	b := newBench(t, applies("kubernetes"))
+	b.doing(Heal, "edge")
+	for key, want := range map[string][]string{"": nil, "k": {"k"}} {
+		b.keys.shared = nil
+		if _, err := b.take(t.Context(), member, b.keys.vims["edge"], broker.LeaseRequest{VIM: "edge", IdempotencyKey: key}); err != nil || !slices.Equal(b.keys.shared, want) {
+			t.Errorf("by the key %q %q are shared, %v", key, b.keys.shared, err)
+		}
+	}
+	b.rows.o.State = Processing
+	b.rows.all, b.rows.fails["Operations"] = []Operation{b.rows.o}, errAway
+	if _, err := b.Check(t.Context(), member, b.rows.i.ID); !errors.Is(err, errAway) {
+		t.Errorf("a check without the operations: %v", err)
+	}
+	var to Shape
+	to.Concealed.ID = "gone"
+	lost := Instance{ID: "i", Shape: to}
+	if err := b.revealed(t.Context(), lost, content{Variables: map[string]string{}}, &to); !errors.Is(err, broker.ErrUnopenable) || to.Concealed.ID != "gone" {
+		t.Errorf("a preview of what does not open: %v", err)
+	}
+	alone := on("edge")
+	err := b.move(t.Context(), member, Instance{State: NotInstantiated}, Modification{Connection: "another"}, &alone)
+	wantInvalid(t, "the one part, by another key", err, "vimConnectionInfo", "is changed of an instance that is instantiated")
 }

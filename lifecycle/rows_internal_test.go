@@ -139,6 +139,8 @@ type keys struct {
 	now   func() time.Time
 	vims  map[string]broker.VIM
 	asked []broker.LeaseRequest
+	// shared are the keys of those that are shared.
+	shared []string
 	// ended are whom the leases served that were ended.
 	ended []string
 	fails map[string]error
@@ -166,6 +168,7 @@ func (k *keys) IssueLease(_ context.Context, _ policy.Principal, r broker.LeaseR
 }
 
 func (k *keys) IssueShared(ctx context.Context, p policy.Principal, r broker.LeaseRequest) (broker.Lease, clientconfig.Config, error) {
+	k.shared = append(k.shared, r.IdempotencyKey)
 	return k.IssueLease(ctx, p, r)
 }
 

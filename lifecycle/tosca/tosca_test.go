@@ -227,11 +227,12 @@ func TestTranslateRefuses(t *testing.T) {
 		{"shop", "default: registry.example/store:3", "default: {get_input: store_image}", "without end"},
 		{"shop", "default: registry.example/store:3", "default: {get_property: [VDU_store, vnfcs, store, image]}", "without end"},
 		{"shop", "default: registry.example/store:3", "default: [{get_input: store_image}, {get_input: store_image}]", "without end, or to too many"},
-		{"shop", "{get_input: tokens}", "{get_property: {VDU_store: x, namespace: y}}", "names no property"},
+		{"shop", "{get_input: tokens}", "{get_property: {VDU_store: namespace}}", "names no property"},
 		{"shop", "{get_input: tokens}", "{get_property: [none, x]}", "names no property"},
 		{"shop", "    VDU_front:\n", "    VDU_front:\n      requirements: [{\"\": VL1}]\n", "the requirement  is not translated"},
 		{"shop", "type: tosca.nodes.nfv.VL\n      properties: {network_name: infra/radio}", "type: tosca.policies.tacker.Scaling", "VL2 is of type tosca.policies.tacker.Scaling, which is not translated"},
 		{"shop", "  policies:", "  groups: [a]\n  policies:", "groups has a value of another form"},
+		{"shop", "image: registry.example/web:1", "image: {a: b}", "image has a value of another form"},
 		{"shop", "num_cpus: 0.25", "num_cpus: [0.25]", "num_cpus has a value of another form"},
 		{"shop", `ports: ["8080"]`, "ports: 8080", "ports has a value of another form"},
 		{"shop", "VDU_store:", `"../x":`, "the VDU's name must be letters, digits"},
@@ -484,8 +485,9 @@ func TestDefaultsOfDerivedTypes(t *testing.T) {
     derived_from: tosca.nodes.nfv.VDU.Tacker
     properties: {vnfcs: {default: {a: {image: brought}}}}
 `
-	text := simple(types, `    own: {type: acme.VDU, properties: {service_type: ClusterIP, mapping_ports: ["80"], vnfcs: {a: {image: x}}}}
+	text := simple(types, `    own: {type: acme.VDU, properties: {name: "x: y", service_type: ClusterIP, mapping_ports: ["80"], vnfcs: {a: {image: x}}}}
     bare: {type: acme.Whole}
+    other: {type: acme.VDU, properties: {mapping_ports: ["80"], vnfcs: {a: {image: x, config: {get_property: [own, name]}}}}}
     usual: {type: acme.VDU, properties: {mapping_ports: ["80"], vnfcs: {a: {image: x, config: {get_property: [SELF, name]}}}}}
 `)
 	made, err := translated(text, "simple", tosca.Options{})
@@ -497,7 +499,7 @@ func TestDefaultsOfDerivedTypes(t *testing.T) {
 		t.Errorf("the image of what says nothing is %s", got)
 	}
 	for what, want := range map[[2]string]string{
-		{"Service own", "spec.type"}: "ClusterIP", {"Service usual", "spec.type"}: "NodePort", {"ConfigMap usual-a", "data"}: "map[k:v]",
+		{"Service own", "spec.type"}: "ClusterIP", {"Service usual", "spec.type"}: "NodePort", {"ConfigMap usual-a", "data"}: "map[k:v]", {"ConfigMap other-a", "data"}: "map[x:y]",
 	} {
 		if got := fmt.Sprint(at(all[what[0]], what[1])); got != want {
 			t.Errorf("%s of %s is %s, want %s", what[1], what[0], got, want)
@@ -509,7 +511,7 @@ func TestDefaultsOfDerivedTypes(t *testing.T) {
 func TestPropertiesOfOthers(t *testing.T) {
 	text := simple("", `    a: {type: tosca.nodes.nfv.VDU.Tacker, properties: {namespace: "of-a", vnfcs: {a: {image: {get_property: [b, vnfcs, b, image]}}}}}
     b: {type: tosca.nodes.nfv.VDU.Tacker, properties: {namespace: "of-b", vnfcs: {b: {image: {get_property: [SELF, namespace]}}}}}
-    c: {type: tosca.nodes.nfv.VDU.Tacker, properties: {namespace: "of-c", vnfcs: {c: {image: {get_property: [SELF, vnfcs, d, image]}}, d: {image: {get_property: [SELF, namespace]}}}}}
+    c: {type: tosca.nodes.nfv.VDU.Tacker, properties: {namespace: "of-c", vnfcs: {c: {image: {get_property: [SELF, vnfcs, d, image]}}, d: {image: {get_property: [SELF, namespace]}}, token: {image: x}}}}
 `)
 	made, err := translated(text, "simple", tosca.Options{})
 	if err != nil {
@@ -580,6 +582,7 @@ func TestTranslateEdited(t *testing.T) {
 		"the service's own VDU":              {"units", "      - target: db", "      - target: db\n      - virtual_link: inner", tosca.Options{}, "StatefulSet db", pod + "metadata.labels.service/queries", "true"},
 		"a list that begins like a function": {"shop", `["--port", "8080"]`, "[get_input, tokens]", tosca.Options{}, "Deployment vdu-front", pod + "spec.containers.0.args", "[get_input tokens]"},
 		"a function at the begin of a list":  {"shop", `["--port", "8080"]`, "[{get_input: store_image}, x]", tosca.Options{}, "Deployment vdu-front", pod + "spec.containers.0.args", "[registry.example/store:3 x]"},
+		"a network that manages nothing":     {"shop", "management: true, order: 1", "management: false, order: 1", tosca.Options{}, "Service vdu-front", "metadata.labels.management_connection", "<nil>"},
 		"a policy that is not known yet":     {"shop", "max_instances: 4", "max_instances: null", tosca.Options{Loose: true}, "HorizontalPodAutoscaler vdu-front", "spec.maxReplicas", "<nil>"},
 		"a level of none":                    {"units", "{number_of_instances: 1}}}\n  - aspects", "{number_of_instances: 0}}}\n  - aspects", tosca.Options{}, "Deployment web", "spec.replicas", "0"},
 		"a fault found later that is first":  {"shop", "virtualLink: {node: VL1}", "virtualLink: {node: VL9}", tosca.Options{Inputs: map[string]string{}}, "", "", "names no node template"},
