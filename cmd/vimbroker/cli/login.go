@@ -86,7 +86,7 @@ func (p *program) login(ctx context.Context, f loginFlags, entry string) error {
 	if f.context != "" {
 		next.Name = f.context
 	}
-	if old, there := set.Find(next.Name); there && next.Project == "" {
+	if old, there := set.Find(next.Name); there {
 		next.Project = old.Project
 	}
 	if err := set.Put(next); err != nil {
