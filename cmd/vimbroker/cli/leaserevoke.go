@@ -149,7 +149,7 @@ func (p *program) idle(ctx context.Context, registry *client.Client, leases []v1
 		ids = append(ids, l.ID)
 	}
 	if busy > 0 {
-		p.Warn("%d of the leases are of operations that run, and are not revoked; take them too with --operations", busy)
+		p.Warn("not revoked, as their operations run: %d of the leases; take them too with --operations", busy)
 	}
 	return ids, nil
 }

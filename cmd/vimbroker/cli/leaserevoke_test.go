@@ -55,7 +55,7 @@ func TestAllLeavesOutOperationsThatRun(t *testing.T) {
 		if !slices.Equal(revoked, strings.Fields(want)) {
 			t.Errorf("--all %s revokes %q, want %s", flags, revoked, want)
 		}
-		if told := strings.Contains(said.String(), "1 of the leases are of operations that run"); told != (flags == "") {
+		if told := strings.Contains(said.String(), "not revoked, as their operations run: 1 of the leases; "); told != (flags == "") {
 			t.Errorf("--all %s says %q", flags, &said)
 		}
 	}

@@ -2,11 +2,16 @@ package cli
 
 import (
 	"bytes"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/vimbroker/vimbroker/broker/api/client"
+	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
 )
 
@@ -40,6 +45,32 @@ func TestACredentialInAFileForOthersIsTold(t *testing.T) {
 	(&program{&console.Console{Out: pipe, Err: &said}}).warnReadable()
 	if said.Len() > 0 {
 		t.Errorf("of a pipe, and of a file that is closed: %s", &said)
+	}
+}
+
+// So it is where the secret of a lease that stands is written.
+func TestASecretInAFileForOthersIsTold(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write([]byte(`{"id": "l", "vimName": "edge", "state": "active", "standing": true, "leaseSecret": "vbl_1"}`))
+	}))
+	defer server.Close()
+	registry, err := client.New(client.Options{Addr: server.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := os.OpenFile(filepath.Join(t.TempDir(), "out"), os.O_CREATE|os.O_WRONLY, 0o644)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	var said bytes.Buffer
+	p := &program{&console.Console{Out: out, Err: &said, Output: "table", Now: func() time.Time { return noon }}}
+	if err := p.issueStanding(t.Context(), registry, v1.LeaseRequest{VIM: "edge", Standing: true}); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := os.ReadFile(out.Name()); err != nil || string(text) != "vbl_1\n" || !strings.Contains(said.String(), "others can read the file") {
+		t.Errorf("written %q, %v; said %s", text, err, &said)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/vimbroker/vimbroker/test/story"
+	"github.com/vimbroker/vimbroker/test/testlog"
 )
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
@@ -25,6 +26,27 @@ func copyOver(t *testing.T, to, from string, at time.Time) {
 	}
 	if err := os.Chtimes(to, at, at); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// The last of a chain is told where it signed itself and the chain is the host's; what is no certificate is none.
+func TestTheAuthorityOfAChain(t *testing.T) {
+	cert, key := story.ServerCertificate(t)
+	text, err := os.ReadFile(cert)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ host, more, want string }{
+		{"127.0.0.1", "", string(text)}, {"127.0.0.2", "", ""},
+		{"127.0.0.1", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n", ""},
+	} {
+		opened, err := openCertificate(story.WriteFile(t, "cert.pem", string(text)+c.more, 0o600), key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := opened.authority(c.host, testlog.Silent(t)); got != c.want {
+			t.Errorf("%s, with %q behind it: %q, want %q", c.host, c.more, got, c.want)
+		}
 	}
 }
 

@@ -143,6 +143,7 @@ func TestConfigReportsEveryFaultAtOnce(t *testing.T) {
 			"trustedProxies.networks: zog is no address", "0.0.0.0/0 is everybody", "::/0 is everybody", "trustedProxies.header: must be X-Forwarded-For or Forwarded",
 			"reservedLabels (line 2): must not hold an empty text",
 		}},
+		{"egress", "egress: {networks: [x], projects: {lab: {networks: [y]}}}\n", []string{"egress: ", "egress.projects.lab: "}},
 		{"no TLS", "listen: 0.0.0.0:8420\n", []string{"tls: must be set", "tokensFile: must name the file"}},
 		{"a name is not an address", "listen: localhost:8420\n", []string{"tls: must be set"}},
 		{"max below what Kubernetes gives", "lease: {maxTTL: 5m, defaultTTL: 5m}\n", []string{"lease.maxTTL: must be at least 10m"}},

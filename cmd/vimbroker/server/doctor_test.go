@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -97,6 +98,19 @@ func TestDoctorNamesWhereToRenew(t *testing.T) {
 	last := d.findings[len(d.findings)-1]
 	if want := "vimbroker init --renew --dir '" + s.dir + "'"; last.State != findingWarning || last.Remedy != want {
 		t.Errorf("doctor finds %+v, want the remedy %q", last, want)
+	}
+}
+
+// A server of plain HTTP has no certificate that ends.
+func TestDoctorOfAServerWithoutACertificate(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "c.yaml")
+	if err := os.WriteFile(file, []byte("tokensFile: "+tokensFile(t)+"\ndataDir: "+filepath.Dir(file)+"/d\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d := &doctor{now: time.Now()}
+	d.configuration(file, []string{"HOME=/h"})
+	if want := []finding{{Part: "configuration", State: findingOK, Detail: file + " has no fault"}}; !slices.Equal(d.findings, want) {
+		t.Errorf("doctor finds %+v, want %+v", d.findings, want)
 	}
 }
 

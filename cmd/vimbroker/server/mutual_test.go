@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vimbroker/vimbroker/broker/api"
 	"github.com/vimbroker/vimbroker/broker/oauth"
 	"github.com/vimbroker/vimbroker/broker/strictyaml"
 	"github.com/vimbroker/vimbroker/broker/trust"
@@ -280,6 +281,18 @@ func TestAReloadTellsWhatTLSNeeds(t *testing.T) {
 	l = newLive(read(with))
 	if taken, restart := l.replace(read("")); slices.Contains(taken, "tls") || !slices.Contains(restart, "tls") || l.now.Load().certificate == nil {
 		t.Errorf("a reload without TLS takes %q and leaves %q to a restart", taken, restart)
+	}
+}
+
+// A server of plain HTTP has authorities of clients where its proxies tell it certificates.
+func TestAuthoritiesOfClientsBehindAProxy(t *testing.T) {
+	m := startMutual(t, newPKI(t))
+	for _, tells := range []bool{false, true} {
+		l := newLive(config{policies: mustPolicies(t), egress: &projectRules{}, proxies: api.Proxies{ClientCert: tells}})
+		l.trust = m.live.trust
+		if got := l.clientCAs(); (got != nil) != tells {
+			t.Errorf("proxies tell certificates: %t; authorities %v", tells, got)
+		}
 	}
 }
 
