@@ -204,6 +204,9 @@ func instanceDrift(t *testing.T, s lifecycleTest) {
 		t.Errorf("CountInstances = %v, differs by (-want +got):\n%s", err, diff)
 	}
 	s.wantError("an instance that has changed", s.SaveDrift(t.Context(), a.ID, a.Revision+1, seen), broker.ErrConflict)
+	if err := s.SaveDrift(t.Context(), a.ID, a.Revision, lifecycle.Drift{SeenAt: time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)}); err == nil {
+		t.Error("a time that JSON cannot say is saved")
+	}
 	s.wantError("one that is not there", s.SaveDrift(t.Context(), uuid.NewString(), 1, seen), broker.ErrNotFound)
 	// An operation that ends says what it has made: what was seen before it is over.
 	o := s.begin(a)

@@ -325,6 +325,9 @@ func packageChunks(t *testing.T, s catalog.Store) {
 	if _, err := s.Chunk(ctx, "one", 2); !errors.Is(err, broker.ErrNotFound) {
 		t.Errorf("a chunk that is not there = %v, want ErrNotFound", err)
 	}
+	if err := s.AddChunk(ctx, uuid.NewString(), "one", 2, []byte("x"), 0); !errors.Is(err, broker.ErrConflict) {
+		t.Errorf("a chunk of a package that is not there = %v", err)
+	}
 	if err := s.AddChunk(ctx, p.ID, "other", 2, []byte("x"), 0); !errors.Is(err, broker.ErrConflict) {
 		t.Errorf("bytes of another upload = %v, want ErrConflict", err)
 	}
