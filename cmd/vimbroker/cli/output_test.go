@@ -268,3 +268,29 @@ func refusedGrant() v1.Grant {
 	g.VIM, g.VIMName, g.Lease, g.LeaseState, g.TokenAt, g.AskedAgainAt = "", "", "", "", time.Time{}, time.Time{}
 	return g
 }
+
+// Leases by rule are a cluster's, where its credential can make them.
+func TestLeasesByRuleAreSaid(t *testing.T) {
+	for _, c := range []struct {
+		v    v1.VIM
+		want string
+	}{
+		{v1.VIM{Type: "kubernetes", CanMint: true}, "yes, so operations and onboarding too"},
+		{v1.VIM{Type: "kubernetes", CanMint: true, MintMessage: "lacks x"}, "lacks x; vimbroker vim rbac --for engine prints what is missing"},
+		{v1.VIM{Type: "kubernetes", MintMessage: "lacks x"}, ""},
+		{v1.VIM{Type: "openstack", CanMint: true}, ""},
+	} {
+		if got := byRule(c.v); got != c.want {
+			t.Errorf("%+v: %q, want %q", c.v, got, c.want)
+		}
+	}
+}
+
+// Who uses an asset is named, and how many are not.
+func TestUsersThatAreNotNamedAreCounted(t *testing.T) {
+	for count, want := range map[int]string{0: "a, b", 2: "a, b", 3: "a, b and 1 more", 4: "a, b and 2 more"} {
+		if got := usersOf(v1.Standing{Uses: []v1.LinkUse{{Instance: "a"}, {Instance: "b"}}, UseCount: count}); got != want {
+			t.Errorf("of %d: %q, want %q", count, got, want)
+		}
+	}
+}

@@ -37,7 +37,8 @@ func TestTheAuthorityOfAChain(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ host, more, want string }{
-		{"127.0.0.1", "", string(text)}, {"127.0.0.2", "", ""},
+		{"127.0.0.1", "", string(text)},
+		{"127.0.0.2", "", ""},
 		{"127.0.0.1", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n", ""},
 	} {
 		opened, err := openCertificate(story.WriteFile(t, "cert.pem", string(text)+c.more, 0o600), key)

@@ -168,8 +168,9 @@ func TestConfigReportsEveryFaultAtOnce(t *testing.T) {
 
 func TestConfigRefusesFilesThatOthersControl(t *testing.T) {
 	cert, key := story.ServerCertificate(t)
-	tokens := tokensFile(t)
-	config := story.WriteFile(t, "c.yaml", "tls: {certFile: "+cert+", keyFile: "+key+"}\ntokensFile: "+tokens+"\n", 0o600)
+	tokens, password := tokensFile(t), story.WriteFile(t, "password", "pw", 0o600)
+	config := story.WriteFile(t, "c.yaml", "tls: {certFile: "+cert+", keyFile: "+key+"}\ntokensFile: "+tokens+
+		"\ncharts: {logins: [{host: a.example, username: u, passwordFile: "+password+"}]}\n", 0o600)
 	if _, err := loadConfig(config, console.Environment{"HOME=/h"}, keep); err != nil {
 		t.Fatal(err)
 	}
@@ -181,6 +182,7 @@ func TestConfigRefusesFilesThatOthersControl(t *testing.T) {
 		{config, 0o666, "chmod go-w " + config},
 		{key, 0o644, "tls.keyFile: " + key + " can be read or changed by others"},
 		{cert, 0o664, "tls.certFile: " + cert + " can be changed by others"},
+		{password, 0o644, "charts.logins.passwordFile: " + password + " can be read"},
 		{tokens, 0o622, "tokensFile: " + tokens + " can be changed by others"},
 	} {
 		if err := os.Chmod(f.name, f.mode); err != nil {
@@ -191,7 +193,7 @@ func TestConfigRefusesFilesThatOthersControl(t *testing.T) {
 	if err == nil {
 		t.Fatal("loadConfig accepted loose files")
 	}
-	for _, want := range []string{"chmod go-w " + config, "tls.keyFile: " + key + " can be read", "tls.certFile: " + cert, "tokensFile: " + tokens} {
+	for _, want := range []string{"chmod go-w " + config, "tls.keyFile: " + key + " can be read", "tls.certFile: " + cert, "tokensFile: " + tokens, "charts.logins.passwordFile: " + password + " can be"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("loadConfig = %v\nwant it to say %q", err, want)
 		}
