@@ -47,6 +47,7 @@ func TestWhatIsKeptIsBounded(t *testing.T) {
 	if c.Forget(last); c.clients[last] != nil {
 		t.Error("one that was forgotten is kept")
 	}
+	meet("another")
 	if c.Close(); len(c.clients) != 0 {
 		t.Errorf("%d are kept after the end", len(c.clients))
 	}
