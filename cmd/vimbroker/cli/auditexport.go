@@ -55,8 +55,8 @@ without one. You need the right to read every project's entries.`,
 			if err = errors.Join(err, f.Close()); err != nil {
 				return err
 			}
-			fmt.Fprintln(p.Out, text)
-			return nil
+			_, err = fmt.Fprintln(p.Out, text)
+			return err
 		}),
 	}
 	flags := c.Flags()
@@ -260,8 +260,8 @@ func (p *program) verifiesFiles(c *cobra.Command) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintln(p.Out, text)
-		return nil
+		_, err = fmt.Fprintln(p.Out, text)
+		return err
 	}
 	c.Long += `
 

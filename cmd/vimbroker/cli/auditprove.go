@@ -50,8 +50,9 @@ every project's entries.`,
 				if err != nil {
 					return err
 				}
-				fmt.Fprintf(p.Out, "the log only grew, by %s; anchor: %s\n", console.Count(now.Size-kept.Size, "entry", "entries"), anchorText(now))
-				return nil
+				_, err = fmt.Fprintf(p.Out, "the log only grew, by %s; anchor: %s\n",
+					console.Count(now.Size-kept.Size, "entry", "entries"), anchorText(now))
+				return err
 			}
 			seq, err := strconv.ParseInt(args[0], 10, 64)
 			if err != nil || anchor != "" {

@@ -115,8 +115,8 @@ func (p *program) verifyLog(c *cobra.Command, registry *client.Client, f verifyi
 			return err
 		}
 	}
-	fmt.Fprintf(p.Out, "%s verified; anchor: %s\n", console.Count(now.Size-from, "entry", "entries"), anchorText(now))
-	return nil
+	_, err = fmt.Fprintf(p.Out, "%s verified; anchor: %s\n", console.Count(now.Size-from, "entry", "entries"), anchorText(now))
+	return err
 }
 
 // kept is the content of the file of --keep.

@@ -80,17 +80,18 @@ administrators.`,
 				return err
 			}
 			failed := 0
+			var text strings.Builder
 			for _, c := range cases {
 				if wrong := c.try(policies); wrong != "" {
 					failed++
-					fmt.Fprintf(p.Out, "%s:%d: %s: %s\n", args[0], c.line, c.name, wrong)
+					fmt.Fprintf(&text, "%s:%d: %s: %s\n", args[0], c.line, c.name, wrong)
 				}
 			}
-			fmt.Fprintf(p.Out, "%d of %s passed\n", len(cases)-failed, console.Count(len(cases), "test", "tests"))
+			_, err = fmt.Fprintf(p.Out, "%s%d of %s passed\n", &text, len(cases)-failed, console.Count(len(cases), "test", "tests"))
 			if failed > 0 {
-				return console.ExitWith(console.ExitFailed, nil)
+				return console.ExitWith(console.ExitFailed, err)
 			}
-			return nil
+			return err
 		},
 	}
 	c.Flags().StringVar(&t.file, "jwt", "", "try the token in this file; - reads standard input")

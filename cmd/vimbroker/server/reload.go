@@ -144,8 +144,10 @@ func (o outcome) say(p *program) error {
 	if len(o.Taken) > 0 {
 		changed = "changed and in effect: " + strings.Join(o.Taken, ", ")
 	}
-	fmt.Fprintf(p.Out, "reloaded; %s; policies %s\n", changed, o.Policies)
 	var left []string
+	if _, err := fmt.Fprintf(p.Out, "reloaded; %s; policies %s\n", changed, o.Policies); err != nil {
+		left = append(left, err.Error())
+	}
 	if len(o.Restart) > 0 {
 		left = append(left, "changed and in effect only after a restart: "+strings.Join(o.Restart, ", "))
 	}

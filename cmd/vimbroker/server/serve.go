@@ -55,8 +55,8 @@ func (p *program) serveCommand() *cobra.Command {
 				return err
 			}
 			if f.check {
-				fmt.Fprintf(p.Out, "%s has no fault\n", cmp.Or(f.configFile, "serve --dev"))
-				return nil
+				_, err = fmt.Fprintf(p.Out, "%s has no fault\n", cmp.Or(f.configFile, "serve --dev"))
+				return err
 			}
 			return p.serve(c.Context(), config, read)
 		},
