@@ -52,7 +52,9 @@ func (s *checkedStore) Replicas(context.Context) ([]broker.Replica, error) {
 }
 
 func (s *checkedStore) RemoveReplica(ctx context.Context, id string) error {
-	s.left.Store(&id)
+	if ctx.Err() == nil {
+		s.left.Store(&id)
+	}
 	return ctx.Err()
 }
 

@@ -801,3 +801,21 @@ func TestLeasesThatAreShared(t *testing.T) {
 	err := b.move(t.Context(), member, Instance{State: NotInstantiated}, Modification{Connection: "another"}, &alone)
 	wantInvalid(t, "the one part, by another key", err, "vimConnectionInfo", "is changed of an instance that is instantiated")
 }
+
+// No secret of a request is shown, in whatever cases a caller wrote the names on its path, and nothing else is changed.
+func TestASecretIsCensoredInAnyCase(t *testing.T) {
+	for in, want := range map[string]string{
+		`{"a":{"b":"canary"}}`:              `{"a":{"b":"***"}}`,
+		`{"A":{"B":"canary"}}`:              `{"A":{"B":"***"}}`,
+		`{"a":{"b":"canary","B":"canary"}}`: `{"a":{"B":"***","b":"***"}}`,
+		`{"A":{"b":1},"a":{"B":{"c":2}}}`:   `{"A":{"b":"***"},"a":{"B":"***"}}`,
+		`{"a":{"c":"x"}, "b":"y"}`:          `{"a":{"c":"x"},"b":"y"}`,
+		`{"c":{"b":"x"}, "d":1}`:            `{"c":{"b":"x"}, "d":1}`,
+		`{"a":["b"]}`:                       `{"a":["b"]}`,
+		`no object`:                         `no object`,
+	} {
+		if got := string(censored(json.RawMessage(in), "a", "b")); got != strings.ReplaceAll(want, `"***"`, `"\u003chidden\u003e"`) {
+			t.Errorf("%s is shown as %s, want %s", in, got, want)
+		}
+	}
+}

@@ -240,6 +240,7 @@ func TestAFileOfALoginIsPrivateAndNotEmpty(t *testing.T) {
 	}{
 		"a word":         {full, 0o600, "word", nil},
 		"the group's":    {full, 0o640, "word", nil},
+		"a group's hand": {full, 0o620, "word", []string{"key: " + full + " can be read or changed by others; run: chmod g-wx,o-rwx " + full}},
 		"the world's":    {full, 0o604, "word", []string{"key: " + full + " can be read or changed by others; run: chmod g-wx,o-rwx " + full}},
 		"nothing":        {empty, 0o600, "", []string{"key: " + empty + " is empty"}},
 		"no name":        {"", 0, "", []string{"key: must name a file"}},

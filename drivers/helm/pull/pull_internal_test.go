@@ -147,6 +147,7 @@ func TestAnswersOfPlaces(t *testing.T) {
 		asked     int
 	}{
 		"a chart":                     {registry(manifestOf(manifestType, content, proof), nil), atRegistry, nil, "proof", 3},
+		"a version with a build":      {answers{"/v2/web/manifests/1.0.0_a": gives(manifestOf(manifestType, content, proof)), "/v2/web/blobs/sha256:" + sum("chart"): gives("chart"), "/v2/web/blobs/sha256:" + sum("proof"): gives("proof")}, atRegistry + "+a", nil, "proof", 3},
 		"a manifest without its type": {registry(manifestOf("", content, proof), nil), atRegistry, nil, "proof", 3},
 		"one of another type":         {registry(manifestOf("application/x", content, proof), nil), atRegistry, broker.ErrInvalid, "has no Helm chart there", 1},
 		"a layer of others":           {registry(manifestOf(manifestType, layer("application/x", "x", 1), content, proof), nil), atRegistry, nil, "proof", 3},
