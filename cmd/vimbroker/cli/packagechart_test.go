@@ -105,3 +105,33 @@ func TestPackOfAChartLeavesCredentialsOut(t *testing.T) {
 }
 
 const packCanary = "canary-of-the-chart"
+
+// A kubeconfig is known by its name, or by kind and context together; a private key by its name, or by how it begins.
+func TestCredentialsAreKnown(t *testing.T) {
+	key := "-----BEGIN RSA PRIVATE KEY-----\n"
+	for _, c := range []struct {
+		file, text string
+		want       bool
+	}{
+		{"a/KUBECONFIG", "", true},
+		{"a/edge.kubeconfig", "", true},
+		{"kubeconfig/a", "", false},
+		{"id_rsa", "", true},
+		{"a/id_ed25519.old", "", true},
+		{"my_id_rsa", "", false},
+		{"a.yaml", "kind: Config\ncurrent-context: a\n", true},
+		{"a.yaml", "kind: Config\nspec: {}\n", false},
+		{"a.yaml", "current-context: a\n", false},
+		{"a.yaml", "kind: ConfigMap\ncurrent-context: a\n", false},
+		{"a", key, true},
+		{"a", "-----BEGIN PRIVATE KEY-----", true},
+		{"a", "-----BEGIN CERTIFICATE-----\n" + strings.Repeat("A", 64) + "\n" + key, false},
+		{"a", "PRIVATE KEY", false},
+		{"a", " " + key, false},
+		{"a", "", false},
+	} {
+		if got := isCredential(c.file, []byte(c.text)); got != c.want {
+			t.Errorf("%s with %q is a credential: %t, want %t", c.file, c.text, got, c.want)
+		}
+	}
+}

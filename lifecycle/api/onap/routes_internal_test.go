@@ -2,12 +2,15 @@ package onap
 
 import (
 	"fmt"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/vimbroker/vimbroker/broker/api"
 	"github.com/vimbroker/vimbroker/lifecycle/bundle"
+	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/test/golden"
 )
 
@@ -28,4 +31,24 @@ func TestOperations(t *testing.T) {
 	}
 	slices.Sort(said)
 	golden.Compare(t, "testdata/operations.txt", strings.Join(said, "\n")+"\n")
+}
+
+// A refusal is one line: what is wrong, of its faults the first, what to do, and the request. Who is not known is asked for a login.
+func TestARefusalIsALine(t *testing.T) {
+	known := api.ErrorKind{Err: policy.ErrUnauthenticated, Status: 401, Name: "unknown to this table", Title: "who are you"}
+	for want, p := range map[string]api.Problem{
+		"409: title; request r":                                 {ErrorKind: api.ErrorKind{Status: 409, Title: "title"}},
+		"409: detail; do this; request r":                       {ErrorKind: api.ErrorKind{Status: 409, Title: "title"}, Detail: "detail", Remedy: "do this"},
+		"400: name: is taken; request r":                        {ErrorKind: api.ErrorKind{Status: 400}, Detail: "detail", Faults: []api.Fault{{Field: "name", Message: "is taken"}, {Field: "b", Message: "c"}}},
+		"500: refused; request r":                               {ErrorKind: api.ErrorKind{Status: 500}},
+		"401 Basic realm=\"vimbroker\": who are you; request r": {ErrorKind: known},
+	} {
+		p.RequestID = "r"
+		answer, w := refuse(nil, p), httptest.NewRecorder()
+		answer.Serve.ServeHTTP(w, nil)
+		status := strings.TrimSpace(fmt.Sprint(w.Code, " ", answer.Header.Get("WWW-Authenticate")))
+		if got := status + ": " + w.Body.String(); got != want+"\n" {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
 }
