@@ -1,8 +1,13 @@
 package main
 
 import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -163,22 +168,24 @@ func TestKeysMoveThroughBarbican(t *testing.T) {
 func TestKeysMoveToVaultByConfigurationAlone(t *testing.T) {
 	kube := fakekube.New(t, fakekube.Options{})
 	kubeconfig := story.WriteFile(t, "kubeconfig", kube.Kubeconfig(), 0o600)
-	i := serveConfig(t, unsigned)
+	const withONAP = unsigned + "onapAPI: {enabled: true}\n"
+	i := serveConfig(t, withONAP)
 	for _, name := range []string{"edge", "core"} {
 		if code, _, stderr := i.run(t, "vim", "register", "--kubeconfig", kubeconfig, name); code != 0 {
 			t.Fatalf("vim register: %s", stderr)
 		}
 	}
+	i.profile(t)
 	if code, _, stderr := i.run(t, "lease", "issue", "--vim", "edge"); code != 0 {
 		t.Fatalf("lease issue: %s", stderr)
 	}
 	v := fakevault.New(t, nil)
-	i.restart(t, unsigned+"keyStores:\n"+vaultSettings(t, v)+"  - keydir: {}\n")
+	i.restart(t, withONAP+"keyStores:\n"+vaultSettings(t, v)+"  - keydir: {}\n")
 	if code, _, stderr := i.run(t, "key", "migrate", "--to", "vault"); code != 0 {
 		t.Fatalf("key migrate: %s", stderr)
 	}
-	if names := v.Names(); len(names) != 2 {
-		t.Errorf("Vault holds %q, want two keys", names)
+	if names := v.Names(); len(names) != 3 {
+		t.Errorf("Vault holds %q, want keys of two VIMs and of a profile's values", names)
 	}
 	i.restart(t, unsigned+"keyStores:\n"+vaultSettings(t, v))
 	if code, stdout, stderr := i.run(t, "key", "status", "--try"); code != 0 || strings.Contains(stdout, "keydir") || strings.Count(stdout, "yes") != 2 {
@@ -187,4 +194,41 @@ func TestKeysMoveToVaultByConfigurationAlone(t *testing.T) {
 	if code, _, stderr := i.run(t, "lease", "revoke", "--vim", "edge", "--wait"); code != 0 {
 		t.Errorf("lease revoke after the move = %d, %s", code, stderr)
 	}
+}
+
+// profile makes one at ONAP's door, whose values are sealed.
+func (i *configured) profile(t *testing.T) {
+	t.Helper()
+	ask := func(path, body string) {
+		t.Helper()
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+i.addr+"/onap/v1/rb/definition"+path, strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Authorization", "Bearer "+i.token)
+		answer, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer answer.Body.Close()
+		if answer.StatusCode >= 300 {
+			t.Fatalf("POST %s = %s", path, answer.Status)
+		}
+	}
+	ask("", `{"rb-name": "rb", "rb-version": "1"}`)
+	ask("/rb/1/profile", `{"profile-name": "p", "namespace": "default"}`)
+	var content bytes.Buffer
+	packed := gzip.NewWriter(&content)
+	files := tar.NewWriter(packed)
+	for name, text := range map[string]string{"manifest.yaml": "version: v1\ntype: {values: a.yaml}\n", "a.yaml": "password: canary\n"} {
+		err := files.WriteHeader(&tar.Header{Name: name, Mode: 0o644, Size: int64(len(text)), Typeflag: tar.TypeReg})
+		_, failed := io.WriteString(files, text)
+		if err = errors.Join(err, failed); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(files.Close(), packed.Close()); err != nil {
+		t.Fatal(err)
+	}
+	ask("/rb/1/profile/p/content", content.String())
 }
