@@ -7,6 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/policy"
@@ -88,8 +91,8 @@ func newBadBench(t *testing.T) *badBench {
 	b.options.Directories = map[string]policy.Directory{policy.ByStaticToken: directory{"alice": alice, "root": root}}
 	b.Broker = mustNew(t, b.options)
 	b.bad, b.good = b.mustRegister(alice, "bad"), b.mustRegister(alice, "good")
-	b.badLease, _ = b.mustIssue(alice, "bad")
 	b.goodLease, _ = b.mustIssue(alice, "good")
+	b.badLease, _ = b.mustIssue(alice, "bad") // and so read before it
 	return b
 }
 
@@ -101,8 +104,8 @@ func (b *badBench) wantTheOthers(t *testing.T) {
 		t.Errorf("VIMs() = %d, %v, want the good one in it", len(vims), err)
 	}
 	leases, _, err := b.Leases(ctx, alice, broker.LeaseQuery{})
-	if err != nil || !holds(leases, func(l broker.Lease) bool { return l.ID == b.goodLease.ID }) {
-		t.Errorf("Leases() = %d, %v, want the good one in it", len(leases), err)
+	if err != nil || !holds(leases, func(l broker.Lease) bool { return cmp.Equal(l, b.goodLease, cmpopts.EquateEmpty()) }) {
+		t.Errorf("Leases() = %+v, %v, want the good one in it, %+v", leases, err, b.goodLease)
 	}
 	for _, try := range []bool{false, true} {
 		keys, _, err := b.KeyStatuses(ctx, alice, broker.VIMQuery{}, try)
