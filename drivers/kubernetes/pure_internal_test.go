@@ -554,3 +554,29 @@ func TestAVIMIsForgottenWhole(t *testing.T) {
 		t.Errorf("%v is forgotten", stays)
 	}
 }
+
+// A resource is known in its own group, or where any is meant, and not by its name in another.
+func TestResourcesAreKnownInTheirGroup(t *testing.T) {
+	for _, e := range escalations {
+		if own, anywhere, elsewhere := isKnown(e.group, e.resource), isKnown("*", e.resource), isKnown("other.example", e.resource); !own || !anywhere || elsewhere {
+			t.Errorf("%s of %q: known %t, in any group %t, in another's %t", e.resource, e.group, own, anywhere, elsewhere)
+		}
+	}
+	for group, resources := range harmless {
+		for _, resource := range resources {
+			if !isKnown(group, resource) || !isKnown("*", resource) || isKnown("other.example", resource) {
+				t.Errorf("%s of %q is not known there, or elsewhere too", resource, group)
+			}
+		}
+	}
+	for want, r := range map[string]broker.Rule{
+		"[pods.apps]":                           {APIGroups: []string{"apps"}, Resources: []string{"pods"}, Verbs: []string{"create"}},
+		"[]":                                    {APIGroups: []string{"apps"}, Resources: []string{"pods"}, Verbs: []string{"get", "list", "watch"}},
+		"[secrets/x]":                           {APIGroups: []string{""}, Resources: []string{"secrets/x", "secrets", "*"}, Verbs: []string{"get"}},
+		"[widgets.batch foo.batch widgets foo]": {APIGroups: []string{"batch", "other.example", ""}, Resources: []string{"widgets", "foo"}, Verbs: []string{"delete"}},
+	} {
+		if got := fmt.Sprint(unknownTo(r)); got != want {
+			t.Errorf("%+v: unknown are %s, want %s", r, got, want)
+		}
+	}
+}
