@@ -119,6 +119,20 @@ func TestRefusedLoginIsNotRepeatedAtOnce(t *testing.T) {
 		t.Errorf("Check with the new secret id = %v, want nil", err)
 	}
 	wantLogins(t, f, 6)
+	// Refusals of before one that succeeded count no more.
+	for _, logins := range []int{7, 10} {
+		f.Fail(fake.Fault{Path: loginPath, Kind: fake.Refuse, Status: 400, Times: 100})
+		c.Add(30 * 24 * time.Hour) // the session is over
+		refused(logins)
+		c.Add(time.Minute)
+		refused(logins + 1)
+		f.Heal()
+		c.Add(4 * time.Minute)
+		if err := s.Check(t.Context()); err != nil {
+			t.Errorf("Check with a secret id that is taken again = %v, want nil", err)
+		}
+		wantLogins(t, f, logins+2)
+	}
 }
 
 // A login that hangs holds nobody longer than they want to wait.
