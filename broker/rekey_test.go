@@ -93,6 +93,44 @@ func TestAFailedRekeyLeavesTheVIMAsItWas(t *testing.T) {
 	}
 }
 
+// outpaced is a key store with some calls of Get before which a VIM is sealed anew.
+type outpaced struct {
+	secret.KeyStore
+	rekey func()
+	times int
+	under bool
+}
+
+func (o *outpaced) Get(ctx context.Context, ref secret.Ref) (*secret.Key, error) {
+	if o.times > 0 && !o.under {
+		o.times, o.under = o.times-1, true
+		o.rekey()
+		o.under = false
+	}
+	return o.KeyStore.Get(ctx, ref)
+}
+
+// However often a VIM is sealed anew between the look at its row and at its key, its credential is opened as it is now.
+func TestACredentialThatIsSealedAnewAgainAndAgainOpens(t *testing.T) {
+	b := newBench(t, benchOptions{})
+	keys := &outpaced{KeyStore: b.keys}
+	b.options.Keys = []secret.KeyStore{keys}
+	b.Broker = mustNew(t, b.options)
+	v := b.mustRegister(alice, "edge1")
+	l, _ := b.mustIssue(alice, "edge1")
+	keys.rekey = func() {
+		if _, err := b.RekeyVIM(t.Context(), alice, v.ID, "", 0); err != nil {
+			t.Errorf("RekeyVIM() = %v", err)
+		}
+	}
+	for _, keys.times = range []int{1, 2, 5} {
+		if _, _, err := b.RenewLease(t.Context(), alice, l.ID, 0); err != nil || keys.times != 0 {
+			t.Errorf("RenewLease() = %v, %d rekeys are left", err, keys.times)
+		}
+	}
+	b.wantKeys(1)
+}
+
 // Rotations, updates, leases and deletion at once: each ends whole or is a conflict.
 func TestRekeyRaces(t *testing.T) {
 	b := newBench(t, benchOptions{})

@@ -97,18 +97,21 @@ func (o *opened) unseal(l Lease) (Credential, error) {
 // open opens the credential of one generation. Where that was sealed anew since
 // it was read, it opens what it is now.
 func (b *core) open(ctx context.Context, v VIM, g Generation) (*opened, error) {
-	o, err := b.openAs(ctx, v, g)
-	if !errors.Is(err, ErrUnopenable) {
-		return o, err
+	for {
+		o, err := b.openAs(ctx, v, g)
+		if !errors.Is(err, ErrUnopenable) {
+			return o, err
+		}
+		now, readErr := b.vims.VIM(ctx, v.ID)
+		if readErr != nil {
+			return nil, err
+		}
+		again, there := now.generation(g.Number)
+		if !there || again.Key == g.Key {
+			return nil, err
+		}
+		v, g = now, again
 	}
-	now, readErr := b.vims.VIM(ctx, v.ID)
-	if readErr != nil {
-		return nil, err
-	}
-	if again, ok := now.generation(g.Number); ok && again.Key != g.Key {
-		return b.openAs(ctx, now, again)
-	}
-	return nil, err
 }
 
 // openAs opens a generation exactly as it was read.
