@@ -1,13 +1,8 @@
 package main
 
 import (
-	"archive/tar"
-	"bytes"
-	"compress/gzip"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -15,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
+	"github.com/vimbroker/vimbroker/test/csar"
 	"github.com/vimbroker/vimbroker/test/fake"
 	"github.com/vimbroker/vimbroker/test/fakebarbican"
 	"github.com/vimbroker/vimbroker/test/fakekube"
@@ -217,18 +213,5 @@ func (i *configured) profile(t *testing.T) {
 	}
 	ask("", `{"rb-name": "rb", "rb-version": "1"}`)
 	ask("/rb/1/profile", `{"profile-name": "p", "namespace": "default"}`)
-	var content bytes.Buffer
-	packed := gzip.NewWriter(&content)
-	files := tar.NewWriter(packed)
-	for name, text := range map[string]string{"manifest.yaml": "version: v1\ntype: {values: a.yaml}\n", "a.yaml": "password: canary\n"} {
-		err := files.WriteHeader(&tar.Header{Name: name, Mode: 0o644, Size: int64(len(text)), Typeflag: tar.TypeReg})
-		_, failed := io.WriteString(files, text)
-		if err = errors.Join(err, failed); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := errors.Join(files.Close(), packed.Close()); err != nil {
-		t.Fatal(err)
-	}
-	ask("/rb/1/profile/p/content", content.String())
+	ask("/rb/1/profile/p/content", string(csar.TarGz("manifest.yaml", "version: v1\ntype: {values: a.yaml}\n", "a.yaml", "password: canary\n")))
 }

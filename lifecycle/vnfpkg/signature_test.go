@@ -47,15 +47,7 @@ func newSigner(t testing.TB, above *signer, key crypto.Signer, notAfter time.Tim
 		template.IsCA, template.BasicConstraintsValid, template.KeyUsage = true, true, x509.KeyUsageCertSign
 		template.Subject.CommonName = "authority"
 	}
-	der, err := x509.CreateCertificate(rand.Reader, template, above.cert, key.Public(), above.key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cert, err := x509.ParseCertificate(der)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &signer{cert, key}
+	return certified(t, template, key, above)
 }
 
 // newAuthority makes one below another.
@@ -66,6 +58,12 @@ func newAuthority(t testing.TB, above *signer) *signer {
 		SerialNumber: big.NewInt(1 << 40), Subject: pkix.Name{CommonName: "authority below"}, NotBefore: now.Add(-48 * time.Hour), NotAfter: now.Add(48 * time.Hour),
 		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
 	}
+	return certified(t, template, key, above)
+}
+
+// certified is whoever has a key, with a certificate that another signs.
+func certified(t testing.TB, template *x509.Certificate, key crypto.Signer, above *signer) *signer {
+	t.Helper()
 	der, err := x509.CreateCertificate(rand.Reader, template, above.cert, key.Public(), above.key)
 	if err != nil {
 		t.Fatal(err)

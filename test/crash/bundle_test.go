@@ -1,30 +1,15 @@
 package crash_test
 
 import (
-	"archive/tar"
 	"bytes"
-	"compress/gzip"
 	"encoding/base64"
 	"fmt"
 	"io"
 	"mime/multipart"
 	"net/http"
-	"slices"
-)
 
-// tarball is a tar.gz of files, whose names and texts alternate.
-func tarball(files ...string) []byte {
-	var out bytes.Buffer
-	zipped := gzip.NewWriter(&out)
-	w := tar.NewWriter(zipped)
-	for f := range slices.Chunk(files, 2) {
-		_ = w.WriteHeader(&tar.Header{Name: f[0], Mode: 0o644, Size: int64(len(f[1])), Typeflag: tar.TypeReg})
-		_, _ = io.WriteString(w, f[1])
-	}
-	_ = w.Close()
-	_ = zipped.Close()
-	return out.Bytes()
-}
+	"github.com/vimbroker/vimbroker/test/csar"
+)
 
 // onap asks at ONAP's door.
 func onap(s *scene, want int, method, path string, body []byte, kind ...string) error {
@@ -62,12 +47,12 @@ func define(s *scene) {
 }
 
 func uploadChart(s *scene) error {
-	return onap(s, 200, "POST", rb+"/content", tarball("web/Chart.yaml", "apiVersion: v2\nname: web\nversion: 1.0.0\n"))
+	return onap(s, 200, "POST", rb+"/content", csar.TarGz("web/Chart.yaml", "apiVersion: v2\nname: web\nversion: 1.0.0\n"))
 }
 
 func uploadValues(s *scene) error {
 	return onap(s, 200, "POST", rb+"/profile/p/content",
-		tarball("manifest.yaml", "version: v1\ntype: {values: a.yaml}\n", "a.yaml", "password: canary-of-the-crash-kit\n"))
+		csar.TarGz("manifest.yaml", "version: v1\ntype: {values: a.yaml}\n", "a.yaml", "password: canary-of-the-crash-kit\n"))
 }
 
 var (
