@@ -446,7 +446,7 @@ func TestWhichGenerationAsks(t *testing.T) {
 			s.tape.vims[vimID] = now
 			_, err := s.core.open(ctx, v, v.Current)
 			return fmt.Sprint(errors.Is(err, ErrUnopenable), " ", err)
-		}, "true the stored credential does not open with its key, or the VIM's row is not as it was sealed"},
+		}, "false the VIM was changed at the same time; read it again and repeat the change"},
 		{"a generation that is gone", nil, func(ctx context.Context, s *stage) string {
 			in := s.newSession(vimID)
 			defer in.close()
@@ -481,7 +481,7 @@ func TestWhichGenerationAsks(t *testing.T) {
 			s.fails["VIM"] = errStep
 			_, unread := s.core.open(ctx, read, read.Current)
 			return kindOf(same) + ", " + kindOf(since) + ", " + kindOf(gone) + ", " + kindOf(unread)
-		}, "stored credential cannot be opened, nil, stored credential cannot be opened, stored credential cannot be opened"},
+		}, "stored credential cannot be opened, nil, conflict, stored credential cannot be opened"},
 	})
 }
 

@@ -141,6 +141,9 @@ func (b *Leaser) issue(ctx context.Context, p policy.Principal, r LeaseRequest) 
 		return fail(err)
 	}
 	o, err := b.open(ctx, i.vim, i.vim.Current)
+	if errors.Is(err, ErrConflict) {
+		return fail(errMoved)
+	}
 	if err != nil {
 		return fail(b.refuse(ctx, i.act, err))
 	}

@@ -131,6 +131,34 @@ func TestACredentialThatIsSealedAnewAgainAndAgainOpens(t *testing.T) {
 	b.wantKeys(1)
 }
 
+// Where another credential takes the place of the one that is being opened, and that goes, nobody is told that a key is lost: a
+// lease is issued with the other, and whoever asks for more is told to ask again.
+func TestACredentialThatGoesWhileItIsOpened(t *testing.T) {
+	b := newBench(t, benchOptions{})
+	keys := &outpaced{KeyStore: b.keys}
+	b.options.Keys = []secret.KeyStore{keys}
+	b.Broker = mustNew(t, b.options)
+	v := b.mustRegister(alice, "edge1")
+	keys.rekey = func() {
+		token := broker.Credential{Kind: broker.CredentialBearerToken, Token: secret.NewText(b.kube.AdminTokenFor(0))}
+		if _, err := b.RotateVIM(t.Context(), alice, v.ID, token, 0); err != nil {
+			t.Errorf("RotateVIM() = %v", err)
+		}
+	}
+	keys.times = 1
+	_, err := b.CheckVIM(t.Context(), alice, v.ID)
+	wantKind(t, "CheckVIM()", err, broker.ErrConflict)
+	if v, err = b.CheckVIM(t.Context(), alice, v.ID); err != nil || v.Current.Number != 2 {
+		t.Errorf("CheckVIM() again = %+v, %v", v.Current, err)
+	}
+	keys.times = 1
+	l, _, err := b.IssueLease(t.Context(), alice, broker.LeaseRequest{VIM: v.ID})
+	if err != nil || l.VIMGeneration != 3 || keys.times != 0 {
+		t.Errorf("IssueLease() = %+v, %v", l, err)
+	}
+	b.wantKeys(1)
+}
+
 // Rotations, updates, leases and deletion at once: each ends whole or is a conflict.
 func TestRekeyRaces(t *testing.T) {
 	b := newBench(t, benchOptions{})

@@ -95,7 +95,7 @@ func (o *opened) unseal(l Lease) (Credential, error) {
 }
 
 // open opens the credential of one generation. Where that was sealed anew since
-// it was read, it opens what it is now.
+// it was read, it opens what it is now; where it is gone since, that is [ErrConflict].
 func (b *core) open(ctx context.Context, v VIM, g Generation) (*opened, error) {
 	for {
 		o, err := b.openAs(ctx, v, g)
@@ -107,7 +107,10 @@ func (b *core) open(ctx context.Context, v VIM, g Generation) (*opened, error) {
 			return nil, err
 		}
 		again, there := now.generation(g.Number)
-		if !there || again.Key == g.Key {
+		switch {
+		case !there:
+			return nil, changedMeanwhile()
+		case again.Key == g.Key:
 			return nil, err
 		}
 		v, g = now, again
