@@ -422,6 +422,12 @@ func TestDeedsOnAStack(t *testing.T) {
 			[]string{find, remove, look1, list, look1, list, look1},
 			"",
 		},
+		"one that is shown without its tags is ours still": {
+			lifecycle.Wave{Deed: lifecycle.Delete}, map[string][]string{
+				find: {complete}, remove: {"204 "}, list: {listed()},
+				look1: {strings.ReplaceAll(standing("DELETE_IN_PROGRESS"), `"tags"`, `"no_tags"`), `404 {"code":404}`},
+			}, []string{find, remove, look1, list, look1}, "",
+		},
 		"a deletion under way is waited for": {
 			lifecycle.Wave{Deed: lifecycle.Delete}, map[string][]string{find: {found("DELETE_IN_PROGRESS", "i")}, look1: {standing("DELETE_COMPLETE")}}, []string{find, look1}, "",
 		},

@@ -102,6 +102,9 @@ func TestRecordsAreWrittenAsTheyAreRead(t *testing.T) {
 			body: map[string]json.RawMessage{"version": json.RawMessage("1"), "config": c.value},
 			info: map[string]json.RawMessage{"status": quoted(deployed)},
 		}
+		if next := r.as(superseded, "it was"); next.status() != superseded || r.status() != deployed || len(r.info) != 1 {
+			t.Errorf("%s: a record that gets a successor %s is %s with %v", name, next.status(), r.status(), r.info)
+		}
 		value, err := r.packed(false)
 		if c.fits != (err == nil) || !c.fits && !errors.Is(err, broker.ErrInvalid) {
 			t.Errorf("%s: packed = %v", name, err)

@@ -219,6 +219,10 @@ func TestAnAccountRenewsItsToken(t *testing.T) {
 	admin := l.as(broker.Credential{Token: secret.NewText(l.AdminToken)})
 	_, _, err = l.driver.Reappoint(t.Context(), admin)
 	want(t, "Reappoint of another's token", err, broker.ErrInvalid)
+	unknown, cluster := as, *as.Discovered.Cluster
+	cluster.Profile, unknown.Discovered.Cluster = "", &cluster
+	_, _, err = l.driver.Reappoint(t.Context(), unknown)
+	want(t, "Reappoint where nothing is known of the account", err, broker.ErrInvalid)
 	// Somebody made another account of its name.
 	l.Delete("serviceaccounts", accountHome, "vimbroker")
 	_, _, err = l.driver.Reappoint(t.Context(), as)

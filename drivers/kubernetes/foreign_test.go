@@ -39,6 +39,18 @@ func TestForeignObjectsAreFound(t *testing.T) {
 			_, err := c.CoreV1().ServiceAccounts(home).Create(ctx, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "mine"}}, metav1.CreateOptions{})
 			return err
 		}, "serviceaccount HOME/mine has the rights of leases"},
+		{"an account with the label of a lease alone", func(ctx context.Context, c clientset.Interface, home string) error {
+			_, err := c.CoreV1().ServiceAccounts(home).Create(ctx, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "mine", Labels: map[string]string{"vimbroker.io/lease": "l"}}}, metav1.CreateOptions{})
+			return err
+		}, "serviceaccount HOME/mine has the rights of leases"},
+		{"an account with the labels of the home alone", func(ctx context.Context, c clientset.Interface, home string) error {
+			ours, err := c.RbacV1().RoleBindings("default").Get(ctx, home, metav1.GetOptions{})
+			if err != nil {
+				return err
+			}
+			_, err = c.CoreV1().ServiceAccounts(home).Create(ctx, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "mine", Labels: ours.Labels}}, metav1.CreateOptions{})
+			return err
+		}, "serviceaccount HOME/mine has the rights of leases"},
 		{"a pod", func(ctx context.Context, c clientset.Interface, home string) error {
 			_, err := c.CoreV1().Pods(home).Create(ctx, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "mine"}}, metav1.CreateOptions{})
 			return err

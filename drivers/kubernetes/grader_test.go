@@ -15,6 +15,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/drivers/kubernetes"
+	"github.com/vimbroker/vimbroker/test/fake"
 	"github.com/vimbroker/vimbroker/test/fakekube"
 )
 
@@ -208,6 +209,9 @@ func TestGradeFindsNamespacesWhoseIdentitiesEscalate(t *testing.T) {
 			l.bindIn("kube-system", "b", "edit", account)
 			l.Deny(fakekube.Denial{Verb: "list", Resource: "roles"})
 		}, "rolebinding kube-system/b lets a service account escalate"},
+		"one whose name a user's begins with": {func(l *lab) {
+			l.Fail(fake.Fault{Path: "/selfsubjectreviews$", Kind: fake.JSON, Status: 201, Times: -1, Body: `{"status":{"userInfo":{"username":"team:registrar"}}}`})
+		}, ""},
 		"the registered account's": {func(l *lab) { l.registerAs(team, "registrar") }, "the account lives that the VIM is registered with"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -154,6 +154,15 @@ func TestWhichLeasesOfExactRulesAreTried(t *testing.T) {
 		}
 	}
 
+	// A namespace of a pool was there before.
+	l = newLab(t)
+	l.prepare(2)
+	l.issue(rules(1))
+	l.tried()
+	if l.issue(rules(2)); !l.tried() {
+		t.Error("the first lease in a home whose namespace is one of a pool is not tried")
+	}
+
 	// Of a namespace that somebody deleted the bindings are there, and its name was to be seen.
 	l = newLab(t)
 	l.issue(rules(1))

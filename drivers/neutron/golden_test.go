@@ -157,6 +157,11 @@ func deeds() []deed {
 		{"rules that are there", ruled, nil, making, map[string]fake.Fault{"POST /v2.0/security-group-rules": refusal(409)}},
 		{"rules that are refused", ruled, nil, making, map[string]fake.Fault{"POST /v2.0/security-group-rules": refusal(403)}},
 		{"a network of others", func(l *asset.Asset) { l.Existing = "id-1" }, func(c *fakeneutron.Server, _ *asset.Asset) { c.Add("networks", fakeneutron.Object{"mtu": 1400}) }, making, nil},
+		{"a network of others, and all that a link can ask for", func(l *asset.Asset) { everything(l); l.Existing = "id-1" }, func(c *fakeneutron.Server, _ *asset.Asset) {
+			c.Add("networks", fakeneutron.Object{"mtu": 1400})
+		}, making, nil},
+		{"a list that no name selects", asked(spec.LinkSpec{}), nil, making, strange(
+			`{"networks":[{"id":"id-9","name":"vimbroker-10","description":"vimbroker.io/link=1","created_at":"1"}]}`)},
 		{"a network that is not there", func(l *asset.Asset) { l.Existing = "id-1" }, nil, making, nil},
 		{"a network that is another", func(l *asset.Asset) { l.Existing = "id-1" }, nil, making, map[string]fake.Fault{"GET " + networks + "/id-1": saying(`{"network":{"id":"id-2"}}`)}},
 		{"a network that is not shown", func(l *asset.Asset) { l.Existing = "id-1" }, nil, making, map[string]fake.Fault{"GET " + networks + "/id-1": refusal(500)}},
@@ -169,6 +174,9 @@ func deeds() []deed {
 		}), removing, nil},
 		{"removed, with the router's port on another subnet", everything, stands(func(c *fakeneutron.Server, l *asset.Asset) {
 			port(c, l, "", fakeneutron.Object{"device_id": "r", "fixed_ips": []fakeneutron.Object{{"subnet_id": "other"}}})
+		}), removing, nil},
+		{"removed, with another router's port", everything, stands(func(c *fakeneutron.Server, l *asset.Asset) {
+			port(c, l, "", fakeneutron.Object{"device_id": "r2", "fixed_ips": at(l, "10.0.0.1")})
 		}), removing, nil},
 		{"removed, with a port of no router", asked(spec.LinkSpec{}), stands(func(c *fakeneutron.Server, l *asset.Asset) {
 			port(c, l, "", fakeneutron.Object{"fixed_ips": at(l, "10.0.0.1")})

@@ -195,6 +195,10 @@ func TestAPageTokenIsOneOfItsList(t *testing.T) {
 	if size, after, err := o.Read(broker.Page{Size: 7, Token: Token(good)}); err != nil || size != 7 || !cmp.Equal(after, &good) {
 		t.Fatalf("a token of the list = %v, %+v, %v", size, after, err)
 	}
+	var odd *broker.Error
+	if _, after, err := o.Read(broker.Page{Size: -1, Token: Token(good)}); !errors.As(err, &odd) || odd.Field != "pageSize" || after != nil {
+		t.Errorf("a token of the list, for a page of -1: %+v, %v; want an invalid pageSize", after, err)
+	}
 	raw := base64.RawURLEncoding.EncodeToString
 	for what, token := range map[string]string{
 		"no base64":          "?",

@@ -83,6 +83,10 @@ func TestAnswersThatAreNone(t *testing.T) {
 		}
 		f.Heal()
 	}
+	f.Fail(fake.Fault{Method: "GET", Path: "/metadata/", Kind: fake.JSON, Status: 299, Body: `{"data":{"keys":["x"` + strings.Repeat(`,"x"`, 2000) + `]}}`})
+	if held, err := s.List(t.Context(), ""); err != nil || held != nil {
+		t.Errorf("List of many names of others, with status 299 = %v, %v", held, err)
+	}
 	for _, body := range []string{`{"data":{"version":1},"Data":7}`, `{"data":{"version":2}}`, `{}`} {
 		f.Fail(fake.Fault{Method: "PUT", Path: "/data/", Kind: fake.JSON, Status: 200, Body: body})
 		f.Requests() // until now

@@ -5,15 +5,18 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/hashicorp/vault/api"
 
+	"github.com/vimbroker/vimbroker/broker/remote"
 	"github.com/vimbroker/vimbroker/broker/secret"
 )
 
@@ -69,6 +72,34 @@ func TestFaultsOfAnswers(t *testing.T) {
 	late := &fault{kind: secret.ErrUnavailable, cause: context.DeadlineExceeded}
 	if late.passing() || isStatus(errors.New("x"), 0) {
 		t.Error("a timeout is repeated, or an error of others has a status")
+	}
+}
+
+// What Vault says of a token is gone from memory once it is read, and the request that is sent on is the caller's as it was.
+func TestATokenStaysWhereItIs(t *testing.T) {
+	answer := []byte(`{"data":{"id":"the token","ttl":7,"renewable":true}}`)
+	g, f := lookUp(t.Context(), func(context.Context, secret.Text, request) ([]byte, *fault) { return answer, nil }, secret.NewText("t"))
+	if f != nil || g.Seconds != 7 || !g.Renewable || g.Token.Reveal() != "t" || strings.Trim(string(answer), "\x00") != "" {
+		t.Errorf("a token is %+v, %v, and in memory stays %q", g, f, answer)
+	}
+	way, err := remote.NewTrusted(remote.Options{Server: "Vault"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got string
+	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { got = r.Header.Get(api.AuthHeaderName) }))
+	defer s.Close()
+	asked, err := http.NewRequestWithContext(withToken(t.Context(), secret.NewText("t")), http.MethodGet, s.URL, http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := (&transport{way: way}).RoundTrip(asked)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = response.Body.Close()
+	if got != "t" || len(asked.Header) > 0 {
+		t.Errorf("sent is token %q, and the caller's request has %v", got, asked.Header)
 	}
 }
 
@@ -160,6 +191,11 @@ func TestOptionsAtTheEdge(t *testing.T) {
 		}
 		if text, err := readCredential(file); err == nil != ok || ok && len(text.Reveal()) != size-2 {
 			t.Errorf("a credential of %d bytes: %v", size, err)
+		}
+	}
+	if runtime.GOOS == "linux" { // its first bytes are no memory, which is a fault of the machine
+		if text, err := readCredential("/proc/self/mem"); err == nil || !text.Empty() {
+			t.Errorf("a file that cannot be read is a credential: %v", err)
 		}
 	}
 	for _, none := range []string{filepath.Dir(file), os.DevNull} {

@@ -317,6 +317,13 @@ func TestCloseRevokesTheToken(t *testing.T) {
 	if n := f.Tokens(); n != 0 {
 		t.Errorf("%d tokens are left after Close, want none", n)
 	}
+	f.Requests()
+	if err := s.Check(t.Context()); err != nil {
+		t.Errorf("Check after Close = %v, want nil", err)
+	}
+	if asked := f.Requests(); len(asked) == 0 || asked[0].Path != loginPath {
+		t.Errorf("after Close the first request is %+v, want a login", asked)
+	}
 }
 
 // A connection that was trusted by an authority is not used once that is out of

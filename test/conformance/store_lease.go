@@ -130,6 +130,16 @@ func leaseRows(t *testing.T, s storeTest) {
 		got, _ = s.Lease(s.ctx, want.ID)
 		wantSame(t, "lease after UpdateLease", got, next)
 
+		inPlace := plainLease(v)
+		inPlace.Namespaces = []string{"one", "two"}
+		s.mustCreateLease(t, inPlace)
+		if _, err := s.UpdateLease(s.ctx, inPlace.ID, func(now *broker.Lease) error { now.Namespaces[1] = "other"; return nil }, entry("in place")); err != nil {
+			t.Fatal(err)
+		}
+		if got, _ := s.Lease(s.ctx, inPlace.ID); !slices.Equal(got.Namespaces, []string{"one", "other"}) {
+			t.Errorf("after an UpdateLease that writes into the list the namespaces are %q", got.Namespaces)
+		}
+
 		entries := len(s.entries(t))
 		refusal := errors.New("no")
 		_, err = s.UpdateLease(s.ctx, want.ID, func(now *broker.Lease) error {
