@@ -522,6 +522,11 @@ func TestARequestIsNotChanged(t *testing.T) {
 	if sent := s.Requests(); len(request.Header) > 0 || len(sent) != 1 || sent[0].Credential != "bearer" {
 		t.Errorf("the caller's request has %v, and %+v was sent", request.Header, sent)
 	}
+	// What holds a lease is dialled anew, and what cannot be is no lease that can do nothing.
+	odd := broker.Access{VIM: "v", Target: broker.Target{Endpoint: s.Endpoint, CACert: "none"}}
+	if excess, err := d.excess(ctx, c, odd, home{grant: broker.Grant{Rules: []broker.Rule{{}}}}, broker.Minted{}); !errors.Is(err, broker.ErrInvalid) || excess != nil {
+		t.Errorf("a lease where nothing can be dialled can do %q, %v", excess, err)
+	}
 	// A search that its context ends says so as a list does.
 	if _, err := givenUp(ctx, s, c); !errors.Is(err, broker.ErrUnreachable) {
 		t.Errorf("a search that is given up: %v", err)

@@ -278,6 +278,10 @@ var corpus = []struct {
 		"apiVersion: v1\nkind: Namespace\nmetadata: {name: ns, annotations: {vimbroker.io/wave: \"9\"}}\n", strings.Replace(crd, "SCOPE", "Namespaced", 1),
 		"apiVersion: example.com/v1\nkind: A\nmetadata: {name: one}\nspec: {replicas: 1}\n", "apiVersion: example.com/v3\nkind: A\nmetadata: {name: three, namespace: ns}\n",
 	}},
+	{"what comes late behind what is of the cluster alone", nothing, []string{
+		"apiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingWebhookConfiguration\nmetadata: {name: hook}\n",
+		rbacOf + "ClusterRole\nmetadata: {name: cr}\nrules: [{apiGroups: [''], resources: [pods], verbs: [get]}]\n",
+	}},
 	{"an order of the package", func(in *lifecycle.PlanInput) {
 		in.Waves = []lifecycle.WaveRule{{Wave: 3, Kind: "ConfigMap", Name: "a"}}
 		in.Manifests[0].Path = "x/order.yaml"

@@ -46,6 +46,21 @@ func detailOf(err error) string {
 	return ""
 }
 
+// What cannot be dialled is refused by each step that dials, whatever was dialled before it.
+func TestStepsThatDialRefuseATarget(t *testing.T) {
+	a := broker.Access{Target: broker.Target{Endpoint: "https://c/v3", CACert: "none"}}
+	for name, step := range map[string]func() error{
+		"version":     func() error { _, err := version(t.Context(), a); return err },
+		"try":         func() error { return try(t.Context(), a, broker.Credential{}, &broker.Cloud{}) },
+		"revokeToken": func() error { return revokeToken(t.Context(), a, "t") },
+		"loginDomain": func() error { _, err := new(Driver).loginDomain(t.Context(), a, &session{}); return err },
+	} {
+		if err := step(); !errors.Is(err, broker.ErrInvalid) || fieldOf(err) != "caCert" {
+			t.Errorf("%s: %v, want an invalid caCert", name, err)
+		}
+	}
+}
+
 // What may be an id, a name or a token.
 func TestTextsOfKeystone(t *testing.T) {
 	for _, c := range []struct {
