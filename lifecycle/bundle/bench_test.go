@@ -62,6 +62,8 @@ type bench struct {
 	log    *fake.Buffer
 	// idle: operations that were begun are not worked.
 	idle atomic.Bool
+	// one works at a time.
+	one sync.Mutex
 }
 
 func newBench(t *testing.T, change ...func(*bundle.Options)) *bench {
@@ -78,7 +80,7 @@ func newBench(t *testing.T, change ...func(*bundle.Options)) *bench {
 	file, err := quickstore.Open(t.Context(), sqlite.Options{Path: filepath.Join(dir, "vimbroker.db"), Now: b.clock.Now, Log: log})
 	must(err)
 	t.Cleanup(func() { file.Close() })
-	b.store = &store{Store: file, clock: b.clock, begun: make(chan struct{}, 1)}
+	b.store = &store{Store: file, clock: b.clock, begun: make(chan struct{}, 1), look: b.workAll}
 	policies, err := policy.Load(nil)
 	must(err)
 	dirKeys, err := keydir.Open(filepath.Join(dir, "keys"))
@@ -112,7 +114,7 @@ func newBench(t *testing.T, change ...func(*bundle.Options)) *bench {
 		c(&o)
 	}
 	b.Bundles = bundle.New(o)
-	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+	ctx, cancel := context.WithCancel(byWorker(context.WithoutCancel(t.Context())))
 	var group sync.WaitGroup
 	group.Go(func() { b.work(ctx) })
 	t.Cleanup(func() { cancel(); group.Wait() })
@@ -130,12 +132,23 @@ func (b *bench) work(ctx context.Context) {
 		if b.idle.Load() {
 			continue
 		}
-		places, _ := b.store.Places(ctx)
-		for _, p := range places {
-			_ = b.life.Work(ctx, p.Operation)
-		}
+		b.workAll(ctx)
 	}
 }
+
+func (b *bench) workAll(ctx context.Context) {
+	b.one.Lock()
+	defer b.one.Unlock()
+	places, _ := b.store.Places(ctx)
+	for _, p := range places {
+		_ = b.life.Work(ctx, p.Operation)
+	}
+}
+
+// byWorker has no call of a store fail.
+func byWorker(ctx context.Context) context.Context { return context.WithValue(ctx, ofWorker{}, true) }
+
+type ofWorker struct{}
 
 // rest has operations that are begun wait until the worker is woken.
 func (b *bench) rest() { b.idle.Store(true) }
@@ -267,12 +280,50 @@ type store struct {
 	*sqlite.Store
 	clock *clock.Clock // goes on with each operation: the newest is one of all
 	begun chan struct{}
+	look  func(context.Context) // works what is begun
 	mu    sync.Mutex
 	// fails is asked before each call, by the name of its method.
-	fails func(method string) error
+	fails func(ctx context.Context, method string) error
 	// before is called before the nth change of a row.
 	before func()
 	nth    int
+}
+
+// failing has the calls of some methods ("A|B") fail, from the nth on, or the -nth alone, until back is called.
+func (s *store) failing(methods string, nth int) (back func()) {
+	return s.faulty(methods, nth, func(context.Context) error { return errDisk })
+}
+
+// hanging has them hang until who called them has no more time.
+func (s *store) hanging(methods string, nth int) (back func()) {
+	return s.faulty(methods, nth, func(ctx context.Context) error {
+		<-ctx.Done()
+		return ctx.Err()
+	})
+}
+
+func (s *store) faulty(methods string, nth int, how func(context.Context) error) (back func()) {
+	var n atomic.Int64
+	return s.asks(func(ctx context.Context, called string) error {
+		if !slices.Contains(strings.Split(methods, "|"), called) {
+			return nil
+		}
+		if is := int(n.Add(1)); is == -nth || nth > 0 && is >= nth {
+			return how(ctx)
+		}
+		return nil
+	})
+}
+
+// asks asks before each call, but for the worker's, whether it fails.
+func (s *store) asks(fails func(ctx context.Context, method string) error) (back func()) {
+	set := func(f func(context.Context, string) error) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.fails = f
+	}
+	set(fails)
+	return func() { set(nil) }
 }
 
 func (s *store) kick() {
@@ -282,38 +333,18 @@ func (s *store) kick() {
 	}
 }
 
-// failing has the calls of some methods ("A|B") fail, from the nth on, or the -nth alone, until back is called.
-func (s *store) failing(methods string, nth int) (back func()) {
+func (s *store) fault(ctx context.Context, method string) error {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	n := 0
-	s.fails = func(called string) error {
-		if !slices.Contains(strings.Split(methods, "|"), called) {
-			return nil
-		}
-		if n++; n < nth || nth < 0 && n != -nth {
-			return nil
-		}
-		return errDisk
-	}
-	return func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.fails = nil
-	}
-}
-
-func (s *store) fault(method string) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.fails == nil {
+	fails := s.fails
+	s.mu.Unlock()
+	if fails == nil || ctx.Value(ofWorker{}) != nil {
 		return nil
 	}
-	return s.fails(method)
+	return fails(ctx, method)
 }
 
 func (s *store) BeginOperation(ctx context.Context, o lifecycle.Operation, revision int64, change func(*lifecycle.Instance), e audit.Entry) error {
-	if err := s.fault("BeginOperation"); err != nil {
+	if err := s.fault(ctx, "BeginOperation"); err != nil {
 		return err
 	}
 	defer s.kick()
@@ -324,61 +355,71 @@ func (s *store) BeginOperation(ctx context.Context, o lifecycle.Operation, revis
 func (s *store) UpdateOperation(
 	ctx context.Context, id string, change func(*lifecycle.Operation, *lifecycle.Instance) error, e audit.Entry,
 ) (lifecycle.Operation, error) {
+	if err := s.fault(ctx, "UpdateOperation"); err != nil {
+		return lifecycle.Operation{}, err
+	}
 	defer s.kick()
 	return s.Store.UpdateOperation(ctx, id, change, e)
 }
 
+func (s *store) DeleteInstance(ctx context.Context, id string, e audit.Entry) error {
+	if err := s.fault(ctx, "DeleteInstance"); err != nil {
+		return err
+	}
+	return s.Store.DeleteInstance(ctx, id, e)
+}
+
 func (s *store) Operations(ctx context.Context, f lifecycle.OperationFilter) ([]lifecycle.Operation, string, error) {
-	if err := s.fault("Operations"); err != nil {
+	if err := s.fault(ctx, "Operations"); err != nil {
 		return nil, "", err
 	}
 	return s.Store.Operations(ctx, f)
 }
 
 func (s *store) Instance(ctx context.Context, id string) (lifecycle.Instance, error) {
-	if err := s.fault("Instance"); err != nil {
+	if err := s.fault(ctx, "Instance"); err != nil {
 		return lifecycle.Instance{}, err
 	}
 	return s.Store.Instance(ctx, id)
 }
 
 func (s *store) CreateInstance(ctx context.Context, i lifecycle.Instance, most int, e audit.Entry) error {
-	if err := s.fault("CreateInstance"); err != nil {
+	if err := s.fault(ctx, "CreateInstance"); err != nil {
 		return err
 	}
 	return s.Store.CreateInstance(ctx, i, most, e)
 }
 
 func (s *store) Append(ctx context.Context, e audit.Entry) error {
-	if err := s.fault("Append"); err != nil {
+	if err := s.fault(ctx, "Append"); err != nil {
 		return err
 	}
 	return s.Store.Append(ctx, e)
 }
 
 func (s *store) CreateBundles(ctx context.Context, rows []bundle.Row, limit int, e audit.Entry) error {
-	if err := s.fault("CreateBundles"); err != nil {
+	if err := s.fault(ctx, "CreateBundles"); err != nil {
 		return err
 	}
 	return s.Store.CreateBundles(ctx, rows, limit, e)
 }
 
 func (s *store) Bundle(ctx context.Context, project string, k bundle.Kind, name string) (bundle.Row, error) {
-	if err := s.fault("Bundle"); err != nil {
+	if err := s.fault(ctx, "Bundle"); err != nil {
 		return bundle.Row{}, err
 	}
 	return s.Store.Bundle(ctx, project, k, name)
 }
 
 func (s *store) Bundles(ctx context.Context, f bundle.Filter) ([]bundle.Row, error) {
-	if err := s.fault("Bundles"); err != nil {
+	if err := s.fault(ctx, "Bundles"); err != nil {
 		return nil, err
 	}
 	return s.Store.Bundles(ctx, f)
 }
 
 func (s *store) UpdateBundle(ctx context.Context, id string, change func(*bundle.Row) error, e *audit.Entry) (bundle.Row, error) {
-	if err := s.fault("UpdateBundle"); err != nil {
+	if err := s.fault(ctx, "UpdateBundle"); err != nil {
 		return bundle.Row{}, err
 	}
 	if before := s.before; before != nil {
@@ -391,35 +432,35 @@ func (s *store) UpdateBundle(ctx context.Context, id string, change func(*bundle
 }
 
 func (s *store) DeleteBundles(ctx context.Context, ids []string, e audit.Entry) error {
-	if err := s.fault("DeleteBundles"); err != nil {
+	if err := s.fault(ctx, "DeleteBundles"); err != nil {
 		return err
 	}
 	return s.Store.DeleteBundles(ctx, ids, e)
 }
 
 func (s *store) Package(ctx context.Context, id string) (catalog.Package, error) {
-	if err := s.fault("Package"); err != nil {
+	if err := s.fault(ctx, "Package"); err != nil {
 		return catalog.Package{}, err
 	}
 	return s.Store.Package(ctx, id)
 }
 
 func (s *store) CreatePackage(ctx context.Context, p catalog.Package, limit int, e audit.Entry) error {
-	if err := s.fault("CreatePackage"); err != nil {
+	if err := s.fault(ctx, "CreatePackage"); err != nil {
 		return err
 	}
 	return s.Store.CreatePackage(ctx, p, limit, e)
 }
 
 func (s *store) UpdatePackage(ctx context.Context, id string, change func(*catalog.Package) error, e audit.Entry) (catalog.Package, error) {
-	if err := s.fault("UpdatePackage"); err != nil {
+	if err := s.fault(ctx, "UpdatePackage"); err != nil {
 		return catalog.Package{}, err
 	}
 	return s.Store.UpdatePackage(ctx, id, change, e)
 }
 
 func (s *store) DeletePackage(ctx context.Context, id string, e audit.Entry) error {
-	if err := s.fault("DeletePackage"); err != nil {
+	if err := s.fault(ctx, "DeletePackage"); err != nil {
 		return err
 	}
 	return s.Store.DeletePackage(ctx, id, e)

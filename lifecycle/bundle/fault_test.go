@@ -3,6 +3,7 @@ package bundle_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -11,8 +12,10 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/lifecycle"
 	"github.com/vimbroker/vimbroker/lifecycle/bundle"
 	"github.com/vimbroker/vimbroker/lifecycle/catalog"
+	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/test/fakekube"
 )
 
@@ -190,4 +193,110 @@ func TestGoingBackToTheNewestVersion(t *testing.T) {
 		t.Errorf("applied is %s, was %s", got, was)
 	}
 	same(t, "the versions", b.shape(id), []string{"1false map[a:<hidden>]"})
+}
+
+// TestADocumentThatIsHalfOfAForm is told as one that cannot be read, whatever was read of it.
+func TestADocumentThatIsHalfOfAForm(t *testing.T) {
+	b, id := study(t)
+	ctx := t.Context()
+	b.keep(id, "", bundle.Configuration{Template: "t", Values: values("x")})
+	document := b.row(bundle.OfConfig, id+"/Con_1").Document
+	b.spoil(bundle.OfConfig, id+"/Con_1", func(string) string { return `{"next":{},"left":1}` })
+	_, err := b.ClearConfig(ctx, alice, id, "Con_1")
+	wants(t, err, broker.ErrUnavailable, "", "a stored configuration cannot be read")
+	b.spoil(bundle.OfConfig, id+"/Con_1", func(string) string { return document })
+	_, err = b.KeepWatch(ctx, alice, id, "", bundle.Watch{Name: "w", Callback: callback})
+	b.ok(err)
+	b.yard.shows = map[string]string{"front": `{"n":2}`}
+	b.spoil(bundle.OfWatch, id+"/w", func(d string) string { return strings.Replace(d, `"Failures":0`, `"Failures":"none"`, 1) })
+	b.tells(time.Minute)
+	if said := b.log.String(); !strings.Contains(said, "a stored subscription cannot be read") {
+		t.Errorf("the log is %s", said)
+	}
+	b.clock.Add(1000 * time.Hour)
+	b.ok(b.Settle(ctx, b.clock.Now())) // the roles of who subscribed are known no more, and no work is theirs
+}
+
+// TestAStoreThatHangs: the answer says that the work goes on, wherever it stands still.
+func TestAStoreThatHangs(t *testing.T) {
+	b, id := study(t)
+	b.keep(id, "", bundle.Configuration{Template: "t", Values: values("x")})
+	b.Wait = 100 * time.Millisecond
+	for _, c := range []struct {
+		method string
+		nth    int
+	}{{"Bundle", -3}, {"Bundles", -1}, {"Instance", -1}, {"Operations", -1}} {
+		back := b.store.hanging(c.method, c.nth)
+		wants(t, b.DeleteConfig(t.Context(), alice, id, "Con_1"), context.DeadlineExceeded, "", "the work on instance "+id+"/Con_1 goes on")
+		back()
+	}
+}
+
+// TestWhatIsBelowGoesFirst: nothing of an instance is removed while a configuration of it stands.
+func TestWhatIsBelowGoesFirst(t *testing.T) {
+	b, id := study(t)
+	b.keep(id, "", bundle.Configuration{Template: "t", Values: values("x")})
+	b.Wait = 100 * time.Millisecond
+	b.rest()
+	b.ok(b.DeleteInstance(t.Context(), alice, id))
+	for _, want := range []string{"INSTANTIATE COMPLETED, INSTANTIATE COMPLETED, TERMINATE STARTING", "INSTANTIATE COMPLETED, TERMINATE STARTING"} {
+		same(t, "the operations", b.operations(), want)
+		b.worked()
+		b.settles(b.clock.Now())
+	}
+	b.worked()
+	b.settles(b.clock.Now())
+	b.nothing()
+}
+
+// operations are all that there are, each with its state.
+func (b *bench) operations() string {
+	b.t.Helper()
+	found, _, err := b.store.Store.Operations(b.t.Context(), lifecycle.OperationFilter{Page: broker.Page{Size: 20}})
+	b.ok(err)
+	var all []string
+	for _, o := range found {
+		all = append(all, string(o.Type)+" "+string(o.State))
+	}
+	slices.Sort(all)
+	return strings.Join(all, ", ")
+}
+
+// TestWhatWasGoneBackFromIsForgotten: of values nothing stays sealed but those of the versions that there are.
+func TestWhatWasGoneBackFromIsForgotten(t *testing.T) {
+	b, id := study(t)
+	ctx := t.Context()
+	for n, v := range []string{"w", "x", "y"} {
+		b.keep(id, []string{"", "Con_1", "Con_1"}[n], bundle.Configuration{Template: "t", Values: values(v)})
+	}
+	_, err := b.Rollback(ctx, alice, id, "Con_1", bundle.Chosen{Version: "1"})
+	b.ok(err)
+	b.keep(id, "Con_1", bundle.Configuration{Values: values("z")})
+	row := b.row(bundle.OfConfig, id+"/Con_1")
+	text, err := b.Keys.Open(ctx, row.OwnedBy(row.ID).Owner, "ONAP "+string(bundle.OfConfig), row.Sealed)
+	b.ok(err)
+	same(t, "what is sealed", text.Reveal(), `{"1":{"a":{"b":"w","c":1}},"2":{"a":{"b":"z","c":1}}}`)
+}
+
+// TestReadsThatAreNotRecorded do nothing.
+func TestReadsThatAreNotRecorded(t *testing.T) {
+	b, _ := town(t)
+	ctx := t.Context()
+	b.clock.Add(time.Hour)
+	for _, name := range []string{"rb/1", "rb/2"} {
+		back := b.store.failing("Append", 1)
+		wants(t, b.Upload(ctx, alice, bundle.OfDefinition, name, chart("web", "x")), broker.ErrUnavailable, "", "the audit log cannot be written")
+		back()
+	}
+	_, err := b.Packages.Package(ctx, alice, packageOf("rb/2"))
+	b.ok(err)
+	for _, p := range []policy.Principal{{Name: "nobody", Project: "core"}, bob} {
+		_, err := b.Region(ctx, p, "edge")
+		wants(t, err, broker.ErrNotFound, "", "no such cloud region")
+	}
+	b.clock.Add(time.Hour)
+	back := b.store.failing("Append", 1)
+	_, err = b.Region(ctx, alice, "edge")
+	wants(t, err, broker.ErrUnavailable, "", "the audit log cannot be written")
+	back()
 }

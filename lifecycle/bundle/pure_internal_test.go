@@ -3,6 +3,7 @@ package bundle
 import (
 	"archive/tar"
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"encoding/json"
 	"errors"
@@ -103,6 +104,17 @@ func TestChartsOfArchives(t *testing.T) {
 	} {
 		_, _, err := b.chartOf(c.content, c.want)
 		wantInvalid(t, says, err, "content", says)
+	}
+	many := []string{"a/Chart.yaml", chart}
+	for n := range maxChartFiles {
+		many = append(many, fmt.Sprint("a/", n), "")
+	}
+	wide := &Bundles{Options{Limits: vnfpkg.ArchiveLimits{Entries: maxChartFiles + 9}}}
+	if files, _, err := wide.chartOf(tarGz(t, many[2:]...), ""); err == nil || !strings.Contains(err.Error(), "holds 0 charts") {
+		t.Errorf("the most files are told as %v, %d files", err, len(files))
+	}
+	if _, _, err := wide.chartOf(tarGz(t, many...), ""); err == nil || !strings.Contains(err.Error(), "more than 2000 entries") {
+		t.Errorf("one file more is told as %v", err)
 	}
 	for _, limits := range []vnfpkg.ArchiveLimits{{Entries: 1}, {Unpacked: 3}} {
 		if _, _, err := (&Bundles{Options{Limits: limits}}).chartOf(tarGz(t, "a/Chart.yaml", chart, "a/b", "x"), ""); err == nil {
@@ -355,9 +367,10 @@ func TestWhatSubscribersAreTold(t *testing.T) {
 		field string
 	}{
 		"no name": {Watch{}, "name"}, "an interval": {Watch{Name: "w", Interval: -1}, "min-notify-interval"}, "no interval": {Watch{Name: "w"}, ""},
-		"much to say": {Watch{Name: "w", Metadata: map[string]any{"a": strings.Repeat("x", maxText)}}, "metadata"},
+		"much to say":                {Watch{Name: "w", Metadata: map[string]any{"a": strings.Repeat("x", maxText)}}, "metadata"},
+		"an interval for no address": {Watch{Name: "w", Callback: "ftp://a/", Interval: -1}, "callback-url"},
 	} {
-		c.w.Callback = "http://192.0.2.9/"
+		c.w.Callback = cmp.Or(c.w.Callback, "http://192.0.2.9/")
 		wantInvalid(t, name, b.checked("core", &c.w), c.field, "")
 	}
 }

@@ -67,7 +67,10 @@ func TestRegions(t *testing.T) {
 	bare, err := b.CreateRegion(ctx, alice, recorded("bare"), kube())
 	b.ok(err)
 	same(t, "one without records", bare.Others.Records, []map[string]string{})
-	v, err := b.broker.VIM(ctx, alice, "edge")
+	v, err := b.broker.VIM(ctx, alice, "bare")
+	b.ok(err)
+	b.gone(bundle.OfRegion, v.ID)
+	v, err = b.broker.VIM(ctx, alice, "edge")
 	b.ok(err)
 	row := b.row(bundle.OfRegion, v.ID)
 	if row.Ref == "" || strings.Contains(fmt.Sprintf("%+v", row), "canary") {
@@ -141,6 +144,10 @@ func TestTheLeaseOfARegion(t *testing.T) {
 	if err != nil || len(leases) != 1 || leases[0].Purpose != "connectivity-info" || leases[0].ExpiresAt.Sub(b.clock.Now()) > 10*time.Minute {
 		t.Errorf("the leases are %+v, %v", leases, err)
 	}
+	back := b.store.failing("Bundle", 1)
+	_, err = b.Region(t.Context(), alice, "edge")
+	wants(t, err, errDisk, "", "")
+	back()
 	if r, err = b.Region(t.Context(), rita, "edge"); err != nil || r.Kubeconfig != "" || r.Name != "edge" {
 		t.Errorf("a reader is given %+v, %v", r, err)
 	}

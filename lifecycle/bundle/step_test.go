@@ -202,21 +202,31 @@ func TestRemovalsThatFail(t *testing.T) {
 			b.nothing()
 		})
 	}
-	for name, r := range map[string]bundle.Request{"change": to(second), "another region": to(far)} {
+	for name, c := range map[string]struct {
+		r    bundle.Request
+		left string // operations
+	}{
+		"change":         {to(second), "CHANGE_VNFPKG FAILED"},
+		"another region": {to(far), ""},
+	} {
 		t.Run(name, func(t *testing.T) {
 			b, i := town(t, brief)
 			ctx := t.Context()
 			b.rest()
-			_, err := b.UpgradeInstance(ctx, alice, i.ID, r)
+			_, err := b.UpgradeInstance(ctx, alice, i.ID, c.r)
 			wants(t, err, context.DeadlineExceeded, "", "")
 			b.only("UPGRADING")
 			b.ok(b.DeleteInstance(ctx, alice, i.ID))
 			b.yard.fails(lifecycle.ChangePackage, nil, refusal(broker.ErrInvalid))
+			seen := ""
 			for range 8 {
 				b.worked()
 				b.settles(b.clock.Now())
+				seen += b.operations() + "\n"
 			}
-			b.nothing()
+			if b.nothing(); !strings.Contains(seen, c.left) {
+				t.Errorf("the operations were\n%s, want %s", seen, c.left)
+			}
 		})
 	}
 	t.Run("making", func(t *testing.T) {
