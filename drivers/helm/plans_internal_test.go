@@ -1,6 +1,8 @@
 package helm
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -503,6 +505,33 @@ func TestBoundsOfReleases(t *testing.T) {
 	}
 	if _, err := b.Write([]byte{1}); err == nil || b.Len() != chart.MaxAnswer {
 		t.Errorf("an answer a byte longer: %v, %d bytes", err, b.Len())
+	}
+}
+
+// A record that is packed well is refused for what it says; its hooks are bounded, and its mark is one that it has first.
+func TestWhatARecordSays(t *testing.T) {
+	for text, ok := range map[string]bool{"7": false, `{"info":7,"version":1}`: false, `{"info":{},"version":1}`: true} {
+		var packed bytes.Buffer
+		w := gzip.NewWriter(&packed)
+		if _, err := w.Write([]byte(text)); err != nil || w.Close() != nil {
+			t.Fatal(err)
+		}
+		_, err := decode(&manifests.StoredSecret{Data: map[string][]byte{"release": []byte(base64.StdEncoding.EncodeToString(packed.Bytes()))}})
+		if _, is := errors.AsType[*json.UnmarshalTypeError](err); is == ok || err == nil != ok {
+			t.Errorf("%s is read: %v", text, err)
+		}
+	}
+	for n, ok := range map[int]bool{maxHooks: true, maxHooks + 1: false} {
+		all, err := record{body: map[string]json.RawMessage{"hooks": json.RawMessage("[" + strings.Repeat(`{"name":"h"},`, n-1) + `{"name":"h"}]`)}}.hooks("")
+		if ok != (err == nil) || ok && len(all) != n || !ok && !errors.Is(err, broker.ErrInvalid) {
+			t.Errorf("a record with %d hooks has %d, %v", n, len(all), err)
+		}
+	}
+	p := &plan{records: []record{{own: true}, {mark: "a"}, {own: true, mark: "b"}, {own: true, mark: "b"}, {own: true, mark: "c"}}}
+	for at, want := range []bool{false, false, true, false, true} {
+		if got := p.marked(at); got != want {
+			t.Errorf("revision %d of %+v is made here for its mark: %t, want %t", at, p.records, got, want)
+		}
 	}
 }
 

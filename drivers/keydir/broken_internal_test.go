@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/vimbroker/vimbroker/broker/secret"
@@ -78,7 +79,7 @@ func TestOpenOfWhatItCannotSweep(t *testing.T) {
 	if s, err := Open(path); s != nil || !errors.Is(err, secret.ErrUnavailable) || !strings.Contains(err.Error(), "opening key directory "+path) {
 		t.Errorf("Open beside what cannot be removed = %v, %v", s, err)
 	}
-	if _, err := Open(filepath.Join(t.TempDir(), strings.Repeat("x", 300))); !errors.Is(err, secret.ErrUnavailable) {
+	if _, err := Open(filepath.Join(t.TempDir(), strings.Repeat("x", 300))); !errors.Is(err, secret.ErrUnavailable) || !errors.Is(err, syscall.ENAMETOOLONG) {
 		t.Errorf("Open of a name that is too long = %v", err)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -42,12 +43,20 @@ func wantUnavailable(t *testing.T, call string, err error) {
 	}
 }
 
+// wantCause is wantUnavailable for what a system call refused.
+func wantCause(t *testing.T, call string, err, cause error, op string) {
+	t.Helper()
+	if wantUnavailable(t, call, err); !errors.Is(err, cause) || !strings.Contains(err.Error(), op+" ") {
+		t.Errorf("%s = %v, want that %s says %v", call, err, op, cause)
+	}
+}
+
 // wantWriteless checks a store that cannot write, and holds one key.
-func wantWriteless(t *testing.T, s *keydir.Store, owner secret.Owner, ref secret.Ref, dir string) {
+func wantWriteless(t *testing.T, s *keydir.Store, owner secret.Owner, ref secret.Ref, dir string, cause error, op string) {
 	t.Helper()
 	_, err := s.Put(t.Context(), owner, newKey(t))
-	wantUnavailable(t, "Put", err)
-	wantUnavailable(t, "Check", s.Check(t.Context()))
+	wantCause(t, "Put", err, cause, op)
+	wantCause(t, "Check", s.Check(t.Context()), cause, op)
 	if _, err := s.Get(t.Context(), ref); err != nil {
 		t.Errorf("Get = %v, want nil", err)
 	}
@@ -81,7 +90,7 @@ func TestFullAndReadOnlyDiskAreUnavailable(t *testing.T) {
 	if err := os.WriteFile(filler, make([]byte, 1<<20), 0o600); !errors.Is(err, unix.ENOSPC) {
 		t.Fatalf("filling the disk = %v, want ENOSPC", err)
 	}
-	wantWriteless(t, s, owner, ref, dir)
+	wantWriteless(t, s, owner, ref, dir, unix.ENOSPC, "write")
 
 	if err := os.Remove(filler); err != nil {
 		t.Fatal(err)
@@ -97,7 +106,7 @@ func TestFullAndReadOnlyDiskAreUnavailable(t *testing.T) {
 	if err := unix.Mount("", disk, "", unix.MS_REMOUNT|unix.MS_RDONLY, ""); err != nil {
 		t.Fatal(err)
 	}
-	wantWriteless(t, s, owner, ref, dir)
+	wantWriteless(t, s, owner, ref, dir, unix.EROFS, "open")
 	_, err = s.Delete(t.Context(), ref)
 	wantUnavailable(t, "Delete", err)
 }
@@ -168,7 +177,7 @@ func TestWhatBelongsToOthersIsUnavailable(t *testing.T) {
 	as(nobody)
 	s := mustOpen(t, dir)
 	_, err := s.Put(t.Context(), owner, newKey(t)) // the folder's mode is not ours to make right
-	wantUnavailable(t, "Put into a folder of root's", err)
+	wantCause(t, "Put into a folder of root's", err, unix.EPERM, "chmod")
 	as(0)
 	if err := errors.Join(os.Chown(shard, nobody, -1), os.Chmod(shard, 0o700)); err != nil {
 		t.Fatal(err)
@@ -179,7 +188,7 @@ func TestWhatBelongsToOthersIsUnavailable(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = s.Put(t.Context(), owner, newKey(t))
-	wantUnavailable(t, "Put into a folder that takes nothing", err)
+	wantCause(t, "Put into a folder that takes nothing", err, unix.EACCES, "link")
 	_, err = s.Delete(t.Context(), ref)
 	wantUnavailable(t, "Delete from a folder that gives nothing", err)
 	if got := files(t, dir); len(got) != 1 {
@@ -191,9 +200,30 @@ func TestWhatBelongsToOthersIsUnavailable(t *testing.T) {
 	}
 	as(nobody)
 	_, err = keydir.Open(dir)
-	wantUnavailable(t, "Open of a directory that may not be read", err)
+	wantCause(t, "Open of a directory that may not be read", err, unix.EACCES, "open")
 	as(0)
 	if err := errors.Join(os.Chmod(dir, 0o700), os.Chmod(shard, 0o700)); err != nil { // for the cleanup
 		t.Fatal(err)
+	}
+}
+
+// A check leaves no file open.
+func TestACheckLeavesNoFileOpen(t *testing.T) {
+	s := mustOpen(t, filepath.Join(t.TempDir(), "keys"))
+	open := func() int {
+		all, err := os.ReadDir("/proc/self/fd")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(all)
+	}
+	before := open()
+	for range 20 {
+		if err := s.Check(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if after := open(); after > before+5 {
+		t.Errorf("after 20 checks %d files are open, want those %d that were", after, before)
 	}
 }
