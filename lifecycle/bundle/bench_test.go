@@ -294,11 +294,11 @@ func (s *store) failing(methods string, nth int) (back func()) {
 	return s.faulty(methods, nth, func(context.Context) error { return errDisk })
 }
 
-// hanging has them hang until who called them has no more time.
+// hanging has them hang until who called them has no more time, and fail then.
 func (s *store) hanging(methods string, nth int) (back func()) {
 	return s.faulty(methods, nth, func(ctx context.Context) error {
 		<-ctx.Done()
-		return ctx.Err()
+		return errDisk
 	})
 }
 

@@ -230,6 +230,21 @@ func TestAStoreThatHangs(t *testing.T) {
 		wants(t, b.DeleteConfig(t.Context(), alice, id, "Con_1"), context.DeadlineExceeded, "", "the work on instance "+id+"/Con_1 goes on")
 		back()
 	}
+	back := b.store.hanging("UpdateBundle", -2) // which has the configuration end
+	b.ok(b.DeleteInstance(t.Context(), alice, id))
+	back()
+	b.Wait = 20 * time.Second
+	calls := 0
+	back = b.store.asks(func(_ context.Context, method string) error {
+		if calls++; method == "Bundle" && calls > 2 { // another process was quicker
+			row := b.row(bundle.OfConfig, id+"/Con_1")
+			return b.store.Store.DeleteBundles(t.Context(), []string{row.ID}, act())
+		}
+		return nil
+	})
+	b.ok(b.DeleteConfig(t.Context(), alice, id, "Con_1"))
+	back()
+	b.gone(bundle.OfConfig, id+"/Con_1")
 }
 
 // TestWhatIsBelowGoesFirst: nothing of an instance is removed while a configuration of it stands.

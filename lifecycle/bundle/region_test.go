@@ -2,7 +2,9 @@ package bundle_test
 
 import (
 	"encoding/base64"
+	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -133,7 +135,13 @@ func TestRecordsOfRegionsThatAreGone(t *testing.T) {
 // TestTheLeaseOfARegion is the caller's, as far as policy gives one.
 func TestTheLeaseOfARegion(t *testing.T) {
 	b := newBench(t, func(o *bundle.Options) { o.Lease = true })
-	v := b.region("edge")
+	kube := fakekube.New(t, fakekube.Options{Now: b.clock.Now})
+	v, err := b.broker.RegisterVIM(t.Context(), alice, broker.Registration{Name: "edge", Type: "kubernetes", Kubeconfig: secret.NewText(kube.Kubeconfig())})
+	b.ok(err)
+	back := b.store.failing("Bundle", 1)
+	_, err = b.Region(t.Context(), alice, "edge")
+	wants(t, err, errDisk, "", "")
+	back()
 	r, err := b.Region(t.Context(), alice, "edge")
 	b.ok(err)
 	text, err := base64.StdEncoding.DecodeString(r.Kubeconfig)
@@ -144,12 +152,13 @@ func TestTheLeaseOfARegion(t *testing.T) {
 	if err != nil || len(leases) != 1 || leases[0].Purpose != "connectivity-info" || leases[0].ExpiresAt.Sub(b.clock.Now()) > 10*time.Minute {
 		t.Errorf("the leases are %+v, %v", leases, err)
 	}
-	back := b.store.failing("Bundle", 1)
-	_, err = b.Region(t.Context(), alice, "edge")
-	wants(t, err, errDisk, "", "")
-	back()
 	if r, err = b.Region(t.Context(), rita, "edge"); err != nil || r.Kubeconfig != "" || r.Name != "edge" {
 		t.Errorf("a reader is given %+v, %v", r, err)
+	}
+	b.clock.Add(time.Hour)
+	kube.FailNext(http.MethodPost, "/serviceaccounts", 403, 1)
+	if r, err := b.Region(t.Context(), alice, "edge"); !errors.Is(err, broker.ErrForbidden) || r.Kubeconfig != "" {
+		t.Errorf("without a lease it is %+v, %v", r, err)
 	}
 }
 

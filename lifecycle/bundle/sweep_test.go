@@ -42,21 +42,31 @@ type attempt struct {
 	logged int
 }
 
+// Of the steps one fails, or one and all that follow.
+var both, alone = []string{"alone", "and the rest"}, []string{"alone"}
+
 // swept are calls whose steps fail in turn, each with what there is before.
 var swept = []struct {
 	name  string
 	given func(*attempt)
+	// modes are those in which its steps fail.
+	modes []string
 	do    func(*attempt) error
 }{
-	{"create", nil, func(a *attempt) error {
+	{"create", nil, both, func(a *attempt) error {
 		_, err := a.CreateInstance(a.t.Context(), alice, a.r)
 		return err
 	}},
-	{"move", (*attempt).instance, func(a *attempt) error { return a.upgrade(far) }},
-	{"delete", (*attempt).configured, func(a *attempt) error { return a.DeleteInstance(a.t.Context(), alice, a.id) }},
-	{"configure again", (*attempt).configured, func(a *attempt) error { return a.configure("Con_1") }},
-	{"configure what was cleared", (*attempt).cleared, func(a *attempt) error { return a.configure("Con_1") }},
-	{"clear", (*attempt).configured, func(a *attempt) error {
+	{"move", (*attempt).instance, alone, func(a *attempt) error { return a.upgrade(far) }},
+	{"delete", (*attempt).configured, alone, func(a *attempt) error { return a.DeleteInstance(a.t.Context(), alice, a.id) }},
+	{"configure again", (*attempt).configured, alone, func(a *attempt) error { return a.configure("Con_1") }},
+	{"configure what was cleared", (*attempt).cleared, both, func(a *attempt) error { return a.configure("Con_1") }},
+	{"configure in vain", (*attempt).instance, nil, func(a *attempt) error {
+		a.yard.fails(lifecycle.Instantiate, refusal(broker.ErrInvalid), nil)
+		defer a.yard.fails("", nil, nil)
+		return a.configure("")
+	}},
+	{"clear", (*attempt).configured, alone, func(a *attempt) error {
 		_, err := a.ClearConfig(a.t.Context(), alice, a.id, "Con_1")
 		return err
 	}},
@@ -203,16 +213,20 @@ func TestEachStepThatFails(t *testing.T) {
 			if seen[method]++; seen[method] > 4 || method == "Package" || method == "Append" {
 				continue
 			}
-			is, count := seen[method], 0
-			try(fmt.Sprint(method, " ", is), func(_ context.Context, called string) error {
-				if called == method {
-					count++
-				}
-				if called == method && count == is {
-					return errDisk
-				}
-				return nil
-			})
+			is := seen[method]
+			for _, mode := range s.modes {
+				count, down := 0, false
+				try(fmt.Sprint(method, " ", is, " ", mode), func(_ context.Context, called string) error {
+					if called == method {
+						count++
+					}
+					if hit := called == method && count == is; hit || down {
+						down = mode == "and the rest"
+						return errDisk
+					}
+					return nil
+				})
+			}
 		}
 	}
 	golden.Compare(t, filepath.Join("testdata", "steps.txt"), out.String())

@@ -142,6 +142,9 @@ func TestSubscribersAreTold(t *testing.T) {
 		state(500, b.clock.Now())
 	}
 	b.ear.deaf = nil
+	if n := strings.Count(b.log.String(), `kind=subscription name=`+i.ID+`/w error="the disk is full"`); n != 4 {
+		t.Errorf("%d failures are logged: %s", n, b.log)
+	}
 	b.tells(2*time.Minute, told(callback, "", "", object("front", `{"n":3}`)))
 	state(200, b.clock.Now())
 	_, err = b.UpgradeInstance(ctx, alice, i.ID, to(second))
@@ -214,9 +217,16 @@ func TestSubscribersThatCannotBeTold(t *testing.T) {
 	back := b.store.failing("Bundles", 1)
 	wants(t, b.Tell(ctx), errDisk, "", "")
 	back()
+	at := len(b.log.String())
+	back = b.store.failing("Instance", 1)
+	b.clock.Add(time.Minute)
+	b.ok(b.Tell(ctx))
+	if back(); strings.Count(b.log.String()[at:], "the disk is full") != 2 {
+		t.Errorf("of two that are not inspected the log has %s", b.log.String()[at:])
+	}
 	b.yard.shows = map[string]string{"front": `{"n":3}`}
 	back = b.store.failing("UpdateBundle", 1)
-	at := len(b.log.String())
+	at = len(b.log.String())
 	b.clock.Add(time.Minute)
 	b.ok(b.Tell(ctx))
 	if back(); !strings.Contains(b.log.String()[at:], "the disk is full") {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/lifecycle"
@@ -129,6 +130,7 @@ func (m *meanwhile) UpdatePackage(ctx context.Context, id string, change func(*c
 // TestModifyDecidesOnWhatIsStored: what has changed since it was decided on is decided again.
 func TestModifyDecidesOnWhatIsStored(t *testing.T) {
 	for stage, want := range map[string]error{"held": broker.ErrConflict, "free": nil} {
+		at := time.Time{}
 		store := &meanwhile{}
 		site := under(t, `@id("held") forbid (principal, action == Action::"package:modify", resource is Package)
 			when { resource.hasTag("stage") && resource.getTag("stage") == "held" };`)
@@ -142,16 +144,21 @@ func TestModifyDecidesOnWhatIsStored(t *testing.T) {
 			return catalog.PackageUpdate{UserData: func(string) (string, error) { return text, nil }}
 		}
 		store.do = func() {
+			s.clock.Add(time.Hour)
+			at = s.clock.Now()
 			if _, err := s.Modify(t.Context(), alice, ref, to(`{"stage":"`+stage+`"}`)); err != nil {
 				t.Error(err)
+			}
+			if s.clock.Add(time.Hour); want == nil {
+				at = s.clock.Now()
 			}
 		}
 		if _, err := s.Modify(t.Context(), alice, ref, to(`{"mine":"yes"}`)); !errors.Is(err, want) {
 			t.Errorf("Modify of what is %s meanwhile = %v, want %v", stage, err, want)
 		}
 		p, err := s.Package(t.Context(), alice, ref)
-		if written := p.UserData == `{"mine":"yes"}`; err != nil || written != (want == nil) {
-			t.Errorf("what is %s meanwhile has user data %s, %v", stage, p.UserData, err)
+		if written := p.UserData == `{"mine":"yes"}`; err != nil || written != (want == nil) || !p.UpdatedAt.Equal(at) {
+			t.Errorf("what is %s meanwhile has user data %s at %v, %v", stage, p.UserData, p.UpdatedAt, err)
 		}
 	}
 }

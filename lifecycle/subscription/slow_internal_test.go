@@ -61,7 +61,12 @@ func TestWhatIsNotedOfSlowSubscribersGoes(t *testing.T) {
 		t.Errorf("one of the tardy loses its place, where others are free: %v", err)
 	}
 	o.leave()
-	at.Add(slowFor)
+	s.slowed("a")
+	at.Add(slowFor - time.Second)
+	if s.slowed("b"); len(s.slow) != 2 {
+		t.Errorf("%d are noted before the hour is over, want both", len(s.slow))
+	}
+	at.Add(time.Second)
 	if s.slowed("b"); len(s.slow) != 1 {
 		t.Errorf("%d are noted, want the last", len(s.slow))
 	}

@@ -441,6 +441,26 @@ func TestInputsThatGrowWithoutEnd(t *testing.T) {
 	}
 }
 
+// Of what leads on without end the first use is told, and nothing is looked at after it.
+func TestTheFirstUseWithoutEndIsTold(t *testing.T) {
+	text := `tosca_definitions_version: tosca_simple_profile_for_nfv_1_0_0
+topology_template:
+  inputs:
+    low: {default: [{get_input: low}]}
+    high: {default: [{get_input: high}]}
+  node_templates:
+    V: {type: tosca.nodes.nfv.VDU.Tacker, properties: {vnfcs: {a: {image: {get_input: high}, args: {get_input: low}}}}}
+`
+	if _, err := translated(text, "simple", tosca.Options{}); err == nil || !strings.Contains(err.Error(), "line 5: get_input and get_property lead from one to the next") {
+		t.Errorf("%v", err)
+	}
+	text = strings.Replace(text, "low: {default: [{get_input: low}]}", `"": {default: x}`, 1)
+	text = strings.NewReplacer("{get_input: high}, args: {get_input: low}", "{get_input: [a]}", "high: {default: [{get_input: high}]}", "high: {}").Replace(text)
+	if _, err := translated(text, "simple", tosca.Options{}); err == nil || !strings.Contains(err.Error(), "get_input names an input that is not declared") {
+		t.Errorf("a list as the name of an input: %v", err)
+	}
+}
+
 func BenchmarkTranslate200VDUs(b *testing.B) {
 	text := many(200)
 	for b.Loop() {
