@@ -41,7 +41,10 @@ func (p *program) kubeconfigPath() (string, error) {
 	if errors.Is(err, os.ErrNotExist) {
 		return name, nil
 	}
-	return real, err
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", name, err) // the error itself does not say which
+	}
+	return real, nil
 }
 
 func (p *program) kubeconfigMergeCommand() *cobra.Command {

@@ -40,8 +40,10 @@ import (
 //	$ A=b vim list 'two words'  a command line, and its environment
 //	< 200 Link=... {...}        the answer to its next request; < POST /v1/leases 200 ... to the next one of that route
 //	< 404 no such VIM           a problem; < lost (no answer), < hang (none until the command gives up)
+//	< 200 Meanwhile=a ...       before the answer another program writes the file a; Gone=a removes it, or the directory
 //	^C                          the interrupt, in place of an answer or of the time that a wait would take
 //	! unswept                   for the next command: its requests are not failed in turn
+//	! unread                    for the next command: nobody takes its output; ! null: its output is the null device
 //
 // Lines that the test writes: > a request, + a wait, 1 and 2 what was printed, {name} a file that was written, ? the exit
 // code where it is not 0. Of each command that succeeds each request is then refused, and then lost: ~ says what came of it, unless
@@ -87,6 +89,7 @@ type bench struct {
 	files  map[string]string
 	stdin  string
 	sweep  bool
+	output string          // empty, broken, or the null device
 	swept  map[string]bool // kinds of runs whose requests were failed
 
 	mu  sync.Mutex
@@ -150,6 +153,10 @@ func (b *bench) prepare(line string) {
 		b.things[name] = b.value(text)
 	case line == "! unswept":
 		b.sweep = false
+	case line == "! unread":
+		b.output = broken
+	case line == "! null":
+		b.output = os.DevNull
 	case strings.HasPrefix(line, "[") && strings.HasSuffix(name, "]"):
 		name = strings.Trim(name, "[]")
 		switch {
@@ -274,7 +281,7 @@ var outputFlag = regexp.MustCompile(` (-o|--output)[ =][a-z]+`)
 
 // command runs a line, and then once more for each request that fails; it returns what the file is to say.
 func (b *bench) command(line string, answers []string) string {
-	first := b.once(line, answers, 0, "")
+	first := b.once(line, answers, 0, b.output)
 	for i, used := range first.used {
 		if !used {
 			b.t.Errorf("%s: nothing asks for the answer %s", line, first.answers[i])
@@ -302,7 +309,7 @@ func (b *bench) command(line string, answers []string) string {
 			all = append(all, "~ pipe: "+strings.Join(append(r.err, "? "+strconv.Itoa(r.code)), "; "))
 		}
 	}
-	b.stdin, b.sweep = "", true
+	b.stdin, b.sweep, b.output = "", true, ""
 	return b.neutral(strings.Join(all, "\n")) + "\n"
 }
 
@@ -350,8 +357,16 @@ func (b *bench) once(line string, answers []string, fails int, with string) *run
 	}
 	var out, said bytes.Buffer
 	var stdout io.Writer = &out
-	if with == broken {
+	switch with {
+	case broken:
 		stdout = brokenPipe{}
+	case os.DevNull:
+		null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		defer null.Close()
+		stdout = null
 	}
 	c := &console.Console{
 		Version: "1.2.3", In: strings.NewReader(b.stdin), Out: stdout, Err: &said, Env: env, Now: r.clock.Now,
@@ -574,8 +589,19 @@ func (b *bench) serve(w http.ResponseWriter, q *http.Request) {
 	text := strings.Join(words[1:], "")
 	for header.MatchString(text) {
 		found := header.FindStringSubmatch(text)
-		w.Header().Set(found[1], b.local(found[2]))
 		text = text[len(found[0]):]
+		file := filepath.Join(b.dir, found[2])
+		switch found[1] {
+		case "Meanwhile":
+			err = os.WriteFile(file, []byte("another's\n"), 0o600)
+		case "Gone":
+			err = os.RemoveAll(file)
+		default:
+			w.Header().Set(found[1], b.local(found[2]))
+		}
+		if err != nil {
+			b.t.Error(err)
+		}
 	}
 	var body []byte
 	media := "application/json"

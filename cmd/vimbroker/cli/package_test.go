@@ -1,12 +1,16 @@
 package cli
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
+	"github.com/vimbroker/vimbroker/lifecycle/tosca"
 )
 
 // A directory is packed as manifests, and its BaseHOT as the templates of one flavour.
@@ -80,6 +84,35 @@ func TestPackOfFilesUpToASize(t *testing.T) {
 		}
 		if _, err := f.pack(filepath.Join(dir, "none")); !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("%s, of no directory: %v", name, err)
+		}
+	}
+}
+
+// A package with manifests of its own is translated where it is a file, as its descriptor says; of a stored one, whose instances are
+// made of those manifests, they are named instead. What is no package is refused.
+func TestWhatAPackageIsTranslatedTo(t *testing.T) {
+	dir := t.TempDir()
+	text := "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: front}\nspec: {replicas: 1}\n"
+	if err := errors.Join(os.WriteFile(filepath.Join(dir, "a.yaml"), []byte(text), 0o600), os.WriteFile(filepath.Join(dir, "b.yaml"), []byte("kind: ConfigMap\n"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	f := packing{vnfd: "web", provider: "local", version: "1.0", most: 3}
+	archive, err := f.pack(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const own, none = "the package has manifests of its own, which download writes: Files/kubernetes/a.yaml, Files/kubernetes/b.yaml", "the package is not a ZIP archive"
+	const not = "Definitions/vnfd.yaml in the package cannot be translated to manifests: line 39: front is of type tosca.nodes.nfv.Vdu.Compute, " +
+		"which is not translated"
+	for _, c := range []struct {
+		content []byte
+		stored  bool
+		want    string
+	}{{archive, true, own}, {archive, false, not}, {nil, true, none}, {[]byte("PK"), false, none}} {
+		var out bytes.Buffer
+		err := (&program{&console.Console{Out: &out, Err: &out}}).translate(c.content, "", tosca.Options{Loose: true}, c.stored)
+		if fmt.Sprint(err) != c.want {
+			t.Errorf("translate() = %v, printed %q; want %s", err, &out, c.want)
 		}
 	}
 }

@@ -135,3 +135,33 @@ func TestCredentialsAreKnown(t *testing.T) {
 		}
 	}
 }
+
+// A rule of .helmignore names base names or whole paths, directories alone where it ends in a slash, and all others where it begins
+// with an exclamation mark: then files as well, where it is for directories.
+func TestRulesThatLeaveFilesOut(t *testing.T) {
+	type asked struct {
+		file string
+		dir  bool
+	}
+	for rule, names := range map[string]map[asked]bool{
+		"# docs":     {{"# docs", false}: false},
+		"docs":       {{"docs", false}: true, {"docs", true}: true, {"a/docs", true}: true, {"docs2", false}: false},
+		"docs/":      {{"docs", false}: false, {"docs", true}: true, {"a/docs", true}: true, {"a/docs", false}: false},
+		"/docs":      {{"docs", false}: true, {"a/docs", false}: false},
+		"a/*.txt":    {{"a/b.txt", false}: true, {"b.txt", false}: false, {"a/b/c.txt", false}: false, {"a/b.txt", true}: true},
+		"!docs":      {{"docs", false}: false, {"docs", true}: false, {"other", false}: true, {"other", true}: true},
+		"!docs/":     {{"docs", false}: true, {"docs", true}: false, {"other", false}: true, {"other", true}: true},
+		"  *.bak  ":  {{"a/b.bak", false}: true, {"a/b.bak2", false}: false},
+		"docs\n*.md": {{"docs", true}: true, {"a.md", false}: true, {"a.txt", false}: false},
+	} {
+		all, err := ignoresOf([]byte(rule))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for of, want := range names {
+			if got := all.names(of.file, of.dir); got != want {
+				t.Errorf("%q leaves %s out (a directory: %t): %t, want %t", rule, of.file, of.dir, got, want)
+			}
+		}
+	}
+}

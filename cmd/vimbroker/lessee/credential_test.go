@@ -471,6 +471,7 @@ func TestTheVIMIsThatOfTheFlagOrTheProfile(t *testing.T) {
 		"by a lease, told":     {[]string{"--lease", "l", "--untold"}, `"server":"https://other"`, "the kubeconfig is for another cluster", []string{askLease, "GET /v1/vims/v"}, ""},
 		"by a lease":           {[]string{"--lease", "l"}, "", "the client does not tell which cluster", nil, ""},
 		"by a project":         {[]string{"--vim", "acme/edge"}, at, `you see no VIM "edge" in project "acme"`, []string{"GET /v1/vims"}, ""},
+		"by a flag, untold":    {[]string{"--vim", "acme/edge"}, "", "the client does not tell which cluster", nil, ""},
 		"by a profile, untold": {[]string{"--profile"}, "", "the client does not tell which cluster", nil, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
