@@ -11,6 +11,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker/keyring"
 	"github.com/vimbroker/vimbroker/broker/notary"
+	"github.com/vimbroker/vimbroker/broker/remote"
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
@@ -119,6 +120,11 @@ func TestWhatIsIssued(t *testing.T) {
 	}
 	outcomes(t, []result{
 		{"a lease", nil, issue(LeaseRequest{}), "active, " + fresh + ", nil, issued 1, revoked 0"},
+		{"verified by the system's authorities", nil, func(ctx context.Context, s *stage) string {
+			_, plain, err := s.IssueLease(ctx, person, LeaseRequest{VIM: vimID})
+			_, verified, verifiedErr := s.IssueLease(ctx, person, LeaseRequest{VIM: vimID, Verified: true})
+			return fmt.Sprint(plain.CACert == "", err, verified.CACert == remote.SystemRoots(), verifiedErr)
+		}, "true <nil> true <nil>"},
 		{"for whom", nil, func(ctx context.Context, s *stage) string {
 			issue(LeaseRequest{For: "dave"})(ctx, s)
 			for _, e := range s.tape.entries {
@@ -148,8 +154,20 @@ func TestWhatIsIssued(t *testing.T) {
 			fails("CheckRules", &Error{Kind: ErrInvalid, Field: "rules"}, LeaseRequest{Rules: []Rule{{APIGroups: []string{""}, Resources: []string{"x"}, Verbs: []string{"get"}}}}),
 			", , invalid rules, issued 0, revoked 0",
 		},
+		{
+			"rules that the VIM does not know yet, of an operation", func(s *stage) { s.actor.is.Rules = true },
+			fails("CheckRules", &Error{Kind: ErrInvalid, Field: "rules"}, LeaseRequest{
+				Rules: []Rule{{APIGroups: []string{""}, Resources: []string{"x"}, Verbs: []string{"get"}}}, Operation: "o",
+			}),
+			"active, " + fresh + ", nil, issued 1, revoked 0",
+		},
 		{"no grade", nil, fails("Grade", &Error{Kind: ErrUnreachable}, LeaseRequest{}), ", , VIM unreachable, issued 0, revoked 0"},
 		{"not minted", nil, fails("Issue", &Error{Kind: ErrForbidden}, LeaseRequest{}), ", , credential lacks rights on the VIM, issued 1, revoked 1"},
+		{"standing, and not minted", func(s *stage) {
+			s.actor.is.Standing = true
+			s.core.directories = map[string]policy.Directory{person.Authenticator(): nobody{}}
+			s.core.drivers["a"] = s.actor
+		}, fails("Issue", &Error{Kind: ErrForbidden}, LeaseRequest{Standing: true}), ", , credential lacks rights on the VIM, issued 1, revoked 1"},
 		{"a repeat", again(nil), issue(key), "active, " + fresh + ", nil, issued 0, revoked 0"},
 		{"a repeat, unread", again(nil), fails("LeaseByKey", errStep, key), ", , the step fails, issued 0, revoked 0"},
 		{"a repeat, unrecorded", again(nil), fails("Append", errStep, key), ", , the step fails, issued 0, revoked 0"},
@@ -196,7 +214,7 @@ func TestRecordingWhatWasMinted(t *testing.T) {
 	elsewhere := func(change func(*VIM)) func(s *stage, o *opened) {
 		return func(s *stage, _ *opened) {
 			v := s.tape.vims[vimID]
-			if _, err := s.core.sealGeneration(t.Context(), s.core.keys, v, &v.Current, SealedCurrent, Credential{Token: secret.NewText(sent)}); err != nil {
+			if err := s.seal(t.Context(), v, &v.Current, SealedCurrent); err != nil {
 				t.Fatal(err)
 			}
 			change(&v)
@@ -276,6 +294,10 @@ func TestWritesThatAreOvertaken(t *testing.T) {
 		}, "nil, false, true, true"},
 		{"a key store that fails", writing, func(ctx context.Context, s *stage) string {
 			_, err := s.Registry.rekeyGeneration(ctx, keyring.Ring{failing{}}, s.v, s.v.Current)
+			return kindOf(err)
+		}, "temporarily unavailable"},
+		{"a key that does not come back", nil, func(ctx context.Context, s *stage) string {
+			_, err := s.Registry.rekeyGeneration(ctx, keyring.Ring{elsewhere{s.stored}}, s.v, s.v.Current)
 			return kindOf(err)
 		}, "temporarily unavailable"},
 		{"a generation that does not open", func(s *stage) { writing(s) }, func(ctx context.Context, s *stage) string {
@@ -369,6 +391,13 @@ func TestWhichVIMsAreSealedAnew(t *testing.T) {
 			s.tape.vims, s.fails["VIM"] = nil, errStep
 			return fmt.Sprint(s.SealAnew(ctx))
 		}, "looking for the VIM of a key: the step fails"},
+		{"a key of a VIM that is being registered", nil, func(ctx context.Context, s *stage) string {
+			s.tape.vims, s.during["SigningKeys"] = nil, func() { s.tape.vims = map[string]VIM{vimID: s.v} }
+			err := s.SealAnew(ctx)
+			during := s.Registry.discrepancies.sum().Unexplained
+			s.tape.vims, s.during["SigningKeys"] = nil, nil
+			return fmt.Sprint(err, during, s.SealAnew(ctx), s.Registry.discrepancies.sum().Unexplained)
+		}, "<nil> 0 <nil> 1"},
 		{"without the right to", old, func(ctx context.Context, s *stage) string {
 			s.denies[policy.VIMSettle] = true
 			return kindOf(s.Registry.sealVIMAnew(ctx, s.v))
@@ -415,12 +444,16 @@ func TestWhichGenerationAsks(t *testing.T) {
 			past, now := v.Current, v.Current
 			now.Number = 2
 			change(&past, &now)
+			spoilt := past.KeyStore == "spoilt"
 			for i, g := range []*Generation{&past, &now} {
 				v.Current.Number = 2
 				as := []SealedAs{SealedPast, SealedCurrent}[i]
-				if _, err := s.core.sealGeneration(ctx, s.core.keys, v, g, as, Credential{Token: secret.NewText(sent)}); err != nil {
+				if err := s.seal(ctx, v, g, as); err != nil {
 					return err.Error()
 				}
+			}
+			if spoilt {
+				past.KeyStore = "spoilt"
 			}
 			v.Past, v.Current = []Generation{past}, now
 			s.tape.vims[vimID] = v
@@ -439,6 +472,7 @@ func TestWhichGenerationAsks(t *testing.T) {
 	}
 	outcomes(t, []result{
 		{"refused, of the same system", nil, two(func(_, _ *Generation) {}), "12, 2, nil"},
+		{"it does not open, of the same system", nil, two(func(past, _ *Generation) { past.KeyStore = "spoilt" }), "2, 2, nil"},
 		{"refused, of another system", nil, two(func(past, _ *Generation) { past.Identity = "old" }), "1, 1, credential lacks rights on the VIM"},
 		{"a generation that is gone since it was read", nil, func(ctx context.Context, s *stage) string {
 			v, now := s.v, s.v
@@ -454,6 +488,20 @@ func TestWhichGenerationAsks(t *testing.T) {
 			_, pinned := in.pinned(ctx, Lease{VIMGeneration: 7})
 			return kindOf(err) + ", " + kindOf(pinned)
 		}, "stored credential cannot be opened, conflict"},
+		{"closed, and opened again", nil, func(ctx context.Context, s *stage) string {
+			in := s.newSession(vimID)
+			for range 2 {
+				o, err := in.pinned(ctx, s.l)
+				if err != nil {
+					return err.Error()
+				}
+				if _, err = o.unseal(s.l); err != nil {
+					return err.Error()
+				}
+				in.close()
+			}
+			return fmt.Sprint(s.count("VIM"))
+		}, "1"},
 		{"unread", nil, func(ctx context.Context, s *stage) string {
 			s.fails["VIM"] = errStep
 			in := s.newSession(vimID)
@@ -469,13 +517,14 @@ func TestWhichGenerationAsks(t *testing.T) {
 			read.Current.Identity = "other"
 			_, same := s.core.open(ctx, read, read.Current)
 			v := s.tape.vims[vimID]
-			key, err := s.core.sealGeneration(ctx, s.core.keys, v, &v.Current, SealedCurrent, Credential{Token: secret.NewText(sent)})
-			if err != nil {
+			if err := s.seal(ctx, v, &v.Current, SealedCurrent); err != nil {
 				return err.Error()
 			}
-			key.Clear()
 			s.tape.vims[vimID] = v
-			_, since := s.core.open(ctx, read, read.Current)
+			again, since := s.core.open(ctx, read, read.Current)
+			if since == nil {
+				again.close()
+			}
 			read.Current.Number = 7
 			_, gone := s.core.open(ctx, read, read.Current)
 			s.fails["VIM"] = errStep

@@ -125,7 +125,7 @@ func (e *Error) Unwrap() []error {
 // LogCause has an error in the log say its cause, which callers are not told. It is for [slog.HandlerOptions].
 func LogCause(_ []string, a slog.Attr) slog.Attr {
 	var known *Error
-	if err, is := a.Value.Any().(error); is && errors.As(err, &known) && known.Cause != nil {
+	if err, _ := a.Value.Any().(error); errors.As(err, &known) && known.Cause != nil {
 		a.Value = slog.StringValue(err.Error() + ": " + known.Cause.Error())
 	}
 	return a

@@ -75,6 +75,9 @@ func TestErrorsAreTranslated(t *testing.T) {
 			t.Errorf("%s: %+v", c.what, c.err)
 		}
 	}
+	if got := InUse([]Use{{Kind: UseAsset}}, 2); !strings.Contains(got.Error(), " and 1 more") {
+		t.Errorf("of two one is named: %v", got)
+	}
 	if got := InUse([]Use{{Kind: UseAsset}}, 1); strings.Contains(got.Error(), "more") {
 		t.Errorf("one use is %q", got)
 	}

@@ -158,6 +158,13 @@ func TestLeasesOfOtherKinds(t *testing.T) {
 		{"the stored credential ends after", ends(2 * time.Hour), until(LeaseRequest{TTL: time.Hour}), "1h0m0s, nil"},
 		{"the stored credential has no end", nil, until(LeaseRequest{TTL: time.Hour}), "1h0m0s, nil"},
 		{"the stored credential has ended", ends(0), issue(nil, through), ", false, true, credential refused by the VIM vim, entries 2"},
+		{"passed through to whom a directory knows", clients, func(ctx context.Context, s *stage) string {
+			l, _, err := s.IssueLease(ctx, person, LeaseRequest{VIM: vimID, Credential: LeasePassThrough})
+			return fmt.Sprint(l.MaxExpiresAt.Sub(l.CreatedAt) == s.core.terms.StandingMax, s.core.terms.StandingMax > s.core.terms.MaxTTL, err)
+		}, "true true <nil>"},
+		{"standing again, and it has ended", keyed(func(s *stage) {
+			s.l.State, s.l.Reason, s.l.Instance, s.l.SecretSHA256 = LeaseRevoked, ReasonExpired, "i", "sum"
+		}), issue(nil, LeaseRequest{Standing: true, IdempotencyKey: "k"}), ", false, true, conflict Idempotency-Key, entries 1"},
 		{"passed through again", repeat(nil), issue(nil, again), "active, true, true, nil, entries 2"},
 		{"passed through again, without the right to", repeat(nil), issue(func(s *stage) { s.denies[policy.LeasePassThrough] = true }, again), ", false, true, denied credential, entries 2"},
 		{"standing again", keyed(nil), issue(nil, LeaseRequest{Standing: true, IdempotencyKey: "k"}), "active, true, true, nil, entries 1"},

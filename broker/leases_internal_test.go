@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -143,6 +144,13 @@ func TestWhichLeasesAreGradedAnew(t *testing.T) {
 		{"on a VIM that is gone", graded, anew(func(s *stage) { s.tape.vims = nil }), "0, active, <nil>"},
 		{"on a VIM that cannot be read", graded, anew(func(s *stage) { s.fails["VIM"] = errStep }), "0, active, the step fails"},
 		{"on a VIM that does not answer", graded, anew(func(s *stage) { denied(s); s.fails["Grade"] = &Error{Kind: ErrUnreachable} }), "1, active, VIM unreachable"},
+		{"on a VIM that the broker cannot ask", graded, anew(func(s *stage) { denied(s); s.fails["Grade"] = &Error{Kind: ErrUnavailable} }), "1, active, temporarily unavailable"},
+		{"on a VIM whose present credential does not open", graded, anew(func(s *stage) {
+			denied(s)
+			v := s.tape.vims[vimID]
+			v.Past, v.Current.Number, v.Current.KeyStore = []Generation{v.Current}, 2, "vault"
+			s.tape.vims[vimID] = v
+		}), "0, active, lease " + leaseID + ": keyStore: the key store \"vault\" is not configured here; there is memory; configure it, if only to migrate from it"},
 		{"on a VIM that refuses", graded, anew(func(s *stage) { denied(s); s.fails["Grade"] = &Error{Kind: ErrForbidden} }), "1, active, lease " + leaseID + ": credential lacks rights on the VIM"},
 	})
 	outcomes(t, []result{
@@ -170,6 +178,15 @@ func TestWhatChangesDuringAnInventory(t *testing.T) {
 			return fmt.Sprint(len(inv.Unbound), inv.Rows, len(inv.Ghosts), len(inv.Orphans), err)
 		}
 	}
+	foreign := func(read error) func(context.Context, *stage) string {
+		return func(ctx context.Context, s *stage) string {
+			in := s.newSession(vimID)
+			defer in.close()
+			s.actor.others, s.fails["VIM 2"] = []string{vimID}, read
+			found, err := s.foreign(ctx, in, s.v)
+			return fmt.Sprint(len(found), " ", kindOf(err))
+		}
+	}
 	users := func(kinds ...CredentialKind) func(context.Context, *stage) string {
 		return func(ctx context.Context, s *stage) string {
 			live := map[string]Lease{}
@@ -192,6 +209,17 @@ func TestWhatChangesDuringAnInventory(t *testing.T) {
 		{"active all the time", nil, unbound(LeaseActive), "1 1 0 0 <nil>"},
 		{"active since", func(s *stage) { s.l.State = LeasePending }, unbound(LeaseActive), "0 1 0 0 <nil>"},
 		{"ended since", nil, unbound(LeaseRevoked), "0 0 0 0 <nil>"},
+		{"what is of a VIM that is gone", nil, foreign(vimNotFound()), "1 nil"},
+		{"what is of a VIM that is there", nil, foreign(nil), "0 nil"},
+		{"what is of a VIM whose row is damaged", nil, foreign(errDamaged), "0 nil"},
+		{"what is of a VIM that cannot be read", nil, foreign(errStep), "0 the step fails"},
+		{"a ghost whose end cannot be stored", nil, func(ctx context.Context, s *stage) string {
+			s.fails["UpdateLease, at its end"] = errStep
+			in := s.newSession(vimID)
+			defer in.close()
+			err := s.settleInventory(ctx, in, Inventory{VIM: vimID, Ghosts: []Lease{s.l}}, must(s, policy.LeaseRevoke))
+			return fmt.Sprint(kindOf(err), s.count("Revoke"), s.count("DeferLease"))
+		}, "the step fails0 0"},
 		{"users", nil, users(CredentialUser), "users"},
 		{"a user, and one that is none", nil, users(CredentialUser, CredentialBearerToken), "users"},
 		{"no user", nil, users(CredentialBearerToken), "false <nil>"},
@@ -299,8 +327,11 @@ func TestWhenTheWorkOnAVIMEnds(t *testing.T) {
 				return l, nil
 			}})
 		}
-		done, _ := s.workOn(t.Context(), in, items)
+		done, silent := s.workOn(t.Context(), in, items)
 		in.close()
+		if silent && strings.Contains(asked, "a") {
+			t.Errorf("%q: a VIM that has answered is silent", outcomes)
+		}
 		if asked != want || len(done) != total {
 			t.Errorf("%q: asked are %q, want %q, and it ends with %d of %d leases", outcomes, asked, want, len(done), total)
 		}

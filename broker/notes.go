@@ -194,7 +194,7 @@ func (q VIMQuota) fits(before VIM, was int, after VIM, credential int) error {
 	}
 	var largest string
 	for field, size := range parts {
-		if c := cmp.Compare(size, parts[largest]); largest == "" || c > 0 || c == 0 && field < largest {
+		if c := cmp.Compare(size, parts[largest]); c > 0 || c == 0 && field < largest {
 			largest = field
 		}
 	}

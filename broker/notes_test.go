@@ -37,6 +37,7 @@ func TestNotesAreBounded(t *testing.T) {
 		{"", `[]`, "extra"},
 		{"", `null`, "extra"},
 		{"", `{"a":1} x`, "extra"},
+		{"", `{"a":1e999}`, "extra"}, // no number of Go
 		{"", "{\"a\":\"\xff\"}", "extra"},
 	} {
 		err := validNotes(c.description, c.extra)

@@ -67,6 +67,15 @@ func TestWhyADrainRests(t *testing.T) {
 		{"unreachable", nil, rest(&Error{Kind: ErrUnreachable, Detail: "d"}), "unreachable, d, 5s, true"},
 		{"another", nil, rest(&Error{Kind: ErrConflict, Detail: "d"}), "reachable, d, 5s, true"},
 		{"of no kind", nil, rest(errStep), "reachable, internal error, 5s, true"},
+		{"found away by a check", func(s *stage) { s.v.State = VIMDraining }, func(ctx context.Context, s *stage) string {
+			s.fails["Check"] = &Error{Kind: ErrUnreachable}
+			h, err := s.Registry.check(ctx, s.v)
+			return fmt.Sprint(h.Status, ", ", h.Next.Sub(s.clock.Now()), ", ", s.tape.vims[vimID].Health == h, ", ", err)
+		}, "unreachable, 5s, true, <nil>"},
+		{"found well by a check", func(s *stage) { s.v.State = VIMDraining }, func(ctx context.Context, s *stage) string {
+			h, err := s.Registry.check(ctx, s.v)
+			return fmt.Sprint(h.Status, ", ", h.Next.Sub(s.clock.Now()), ", ", s.tape.vims[vimID].Health == h, ", ", err)
+		}, "reachable, 0s, true, <nil>"},
 	})
 }
 
@@ -115,6 +124,14 @@ func TestHowAVIMIsDeleted(t *testing.T) {
 			"nil, gone true, draining, IdleVIM true, asked 0, lease revoked",
 		},
 		{"another revision", ended, deleted(Deletion{IfRevision: 7}), "changed since it was read If-Match, gone false, , IdleVIM false, asked 0, lease revoked"},
+		{"changed meanwhile, and it may be all the same", ended, func(ctx context.Context, s *stage) string {
+			s.during["UpdateIdleVIM false"] = func() {
+				v := s.tape.vims[vimID]
+				v.Revision = 7
+				s.tape.vims[vimID] = v
+			}
+			return fmt.Sprint(deleted(Deletion{})(ctx, s), ", tries ", s.count("UpdateIdleVIM false"))
+		}, "nil, gone true, draining, IdleVIM false, asked 1, lease revoked, tries 1"},
 		{"when it begins", nil, func(ctx context.Context, s *stage) string {
 			v := s.tape.vims[vimID]
 			v.Health.CheckedAt = s.clock.Now().Add(-time.Minute)
@@ -249,6 +266,7 @@ func TestADrainingVIMWaits(t *testing.T) {
 		{"no drain", nil, waits(1), "<nil>"},
 		{"nothing", drains, waits(0), "1, the next pass, which removes what the broker keeps on the VIM, <nil>"},
 		{"ten leases", drains, waits(10), "10, lease 9 of alice, which is active, <nil>"},
+		{"eleven leases", drains, waits(11), "11, 1 more leases, <nil>"},
 		{"twelve leases", drains, waits(12), "11, 2 more leases, <nil>"},
 		{"leases that the caller may not see", func(s *stage) { drains(s); s.denies[policy.LeaseShow] = true }, waits(2), "1, 2 more leases, <nil>"},
 		{"the VIM", func(s *stage) {

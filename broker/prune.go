@@ -98,7 +98,7 @@ func (b *Oversight) prune(ctx context.Context) error {
 
 func (b *Oversight) pruneEntries(ctx context.Context, before time.Time) (int, error) {
 	upTo, _, err := b.prunableUpTo(ctx)
-	if err != nil || upTo == 0 {
+	if upTo == 0 {
 		return 0, err
 	}
 	return b.past.PruneEntries(ctx, before, upTo, pruneAtOnce, b.pruned(audit.KindServer, before))

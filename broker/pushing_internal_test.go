@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/vimbroker/vimbroker/broker/clientconfig"
-	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/policy"
 )
 
@@ -35,7 +34,7 @@ func TestWhatIsPushed(t *testing.T) {
 			const other = "0c0a7f9e-3c0e-4a54-9a0c-0d6a2c9f7b33"
 			v := s.v
 			v.ID = other
-			if _, err := s.core.sealGeneration(t.Context(), s.core.keys, v, &v.Current, SealedCurrent, Credential{Token: secret.NewText(sent)}); err != nil {
+			if err := s.seal(t.Context(), v, &v.Current, SealedCurrent); err != nil {
 				t.Fatal(err)
 			}
 			change(&v)

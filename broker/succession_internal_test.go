@@ -46,6 +46,12 @@ func TestWhoTakesThePlaceOfALease(t *testing.T) {
 			return current(nil)(ctx, s)
 		}, ", not found"},
 		{"unread", standing, current(func(s *stage) { s.fails["Lease"] = errStep }), ", the step fails"},
+		{"whether one may follow", ended, func(ctx context.Context, s *stage) string {
+			may, err := s.Replaceable(ctx, leaseID)
+			s.fails["Lease"] = errStep
+			unread, unreadErr := s.Replaceable(ctx, leaseID)
+			return fmt.Sprint(may, err, unread, unreadErr)
+		}, "true <nil> false the step fails"},
 		{"ended, and the next is unread", ended, current(func(s *stage) { s.fails["LeaseByLogin"] = errStep }), ", the step fails"},
 	})
 
@@ -217,6 +223,19 @@ func TestWhichLeasesAreEnded(t *testing.T) {
 			_, _, err := s.gather(ctx, person, LeaseSelector{NewSecret: true}, LeaseFilter{}, ReasonRequested, into)
 			return fmt.Sprint(kindOf(err), len(into.fresh), s.count("UpdateLease"))
 		}, "denied0 0"},
+		{"of two, of which one may not be ended and the other is not", nil, func(ctx context.Context, s *stage) string {
+			other := s.l
+			other.ID = vimID
+			s.tape.leases[vimID] = other
+			s.core.guard.Policy = deciding(func(r policy.Request) policy.Decision {
+				return policy.Decision{Allowed: r.Action != policy.LeaseRevoke || r.Resource.ID != vimID}
+			})
+			s.fails["UpdateLease"] = errStep
+			_, revoked := s.RevokeLeases(ctx, person, LeaseSelector{VIM: "edge"})
+			ended := s.EndLeases(ctx, person, LeaseSelector{VIM: "edge"})
+			s.fails["UpdateLease"] = nil
+			return kindOf(revoked) + ", " + kindOf(ended) + ", " + kindOf(s.EndLeases(ctx, person, LeaseSelector{VIM: "edge"}))
+		}, "the step fails, the step fails, nil"},
 		{"of nobody", standing, revoke(LeaseSelector{}), "0, active, , sum, invalid"},
 		{"one that had expired", ended(ReasonExpired), func(ctx context.Context, s *stage) string {
 			l, err := s.RevokeLease(ctx, person, leaseID)
@@ -248,6 +267,21 @@ func TestWhichLeasesAreEnded(t *testing.T) {
 			return fmt.Sprint(claimed, s.row().NextAttemptAt.Sub(s.clock.Now()))
 		}, "true 1m0s"},
 	})
+}
+
+// A VIM is read once, however many leases on it end because their holders may not have them any more.
+func TestAVIMIsReadOnceForAllItsLeases(t *testing.T) {
+	s := newStage(t)
+	s.core.terms.EndWithAccess, s.denies[policy.LeaseIssue] = true, true
+	other := s.l
+	other.ID = vimID
+	s.tape.leases[vimID] = other
+	if err := s.EndWithoutAccess(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if a, b := s.row().State, s.tape.leases[vimID].State; a != LeaseRevoking || b != a || s.count("VIM") != 1 {
+		t.Errorf("they are %s and %s, after %q", a, b, s.taken)
+	}
 }
 
 // A lease that cannot be taken back is given up, and that is recorded or tried again.
@@ -309,6 +343,15 @@ func TestWhatIsGivenUp(t *testing.T) {
 			err := s.revokeAll(ctx, s.v, true)
 			return fmt.Sprint(s.row().State, ", ", s.row().LastError, ", ", kindOf(err))
 		}, "irrevocable, its VIM was deleted by force, nil"},
+		{"of a type that is not served", revoking, func(ctx context.Context, s *stage) string {
+			s.l.VIMType = "b"
+			return back(nil)(ctx, s)
+		}, "revoking, type: VIMs of type b are not supported by this broker, not supported type"},
+		{"on a VIM that is down, unstored", func(s *stage) { revoking(s); s.v.Health.Status = HealthUnreachable }, func(ctx context.Context, s *stage) string {
+			s.fails["Check"], s.fails["UpdateLease"] = &Error{Kind: ErrUnreachable}, errStep
+			down, err := s.endDue(ctx, vimID)
+			return fmt.Sprint(down, ", ", kindOf(err), ", ", s.row().State)
+		}, "true, the step fails, revoking"},
 		{"taken up again", func(s *stage) { s.l.State = LeaseIrrevocable }, func(ctx context.Context, s *stage) string {
 			return fmt.Sprint(kindOf(s.retryIrrevocable(ctx, s.v)), s.row().State)
 		}, "nil" + string(LeaseRevoking)},
@@ -387,6 +430,11 @@ func TestQuestionsAboutPolicy(t *testing.T) {
 			_, past := s.Retention(ctx, person)
 			return kindOf(err) + ", " + kindOf(past)
 		}, "denied, denied"},
+		{"entries of an action, unread", nil, func(ctx context.Context, s *stage) string {
+			s.Oversight.core.policy, s.fails["Entries"] = speaking{s.core.policy.(deciding), nil, nil}, errStep
+			_, err := s.Entries(ctx, person, audit.Query{Action: policy.VIMShow})
+			return kindOf(err)
+		}, "the step fails"},
 		{"what the resource of a damaged entry was", func(s *stage) { s.denies[policy.AuditRead] = false }, func(ctx context.Context, s *stage) string {
 			s.tape.found = []audit.Entry{{Damaged: true, Resource: "r"}, {Resource: "s"}}
 			all, err := s.Entries(ctx, person, audit.Query{})
@@ -412,6 +460,9 @@ func TestWhatAQuestionWouldComeTo(t *testing.T) {
 		s.actor.is.Users = true
 		s.core.directories = map[string]policy.Directory{person.Authenticator(): nobody{}}
 	}
+	prepared := func(s *stage) {
+		s.actor.prepare = func(g Grant) Grant { g.TTL, g.Role = time.Minute, "edit"; return g }
+	}
 	known := func(s *stage) { s.core.directories = map[string]policy.Directory{person.Authenticator(): nobody{}} }
 	outcomes(t, []result{
 		{"of another action", nil, effective(policy.VIMShow, policy.Wish{}), "0s, false, , "},
@@ -424,6 +475,14 @@ func TestWhatAQuestionWouldComeTo(t *testing.T) {
 		{"a standing lease on an unknown type", func(s *stage) { s.v.Type = "b" }, effective(policy.LeaseIssue, policy.Wish{Standing: true}), "15m0s, true, , "},
 		{"one passed through", known, effective(policy.LeasePassThrough, policy.Wish{TTL: 9999 * time.Hour}), "4320h0m0s, false, , bounded"},
 		{"one that has a grade", nil, effective(policy.LeaseIssue, policy.Wish{Grade: "unbounded"}), "1h0m0s, false, , unbounded"},
+		{"one that the driver has defaults for", prepared, effective(policy.LeaseIssue, policy.Wish{}), "1m0s, false, edit, bounded"},
+		{"one with rules that the driver has defaults for", prepared, func(ctx context.Context, s *stage) string {
+			return effective(policy.LeaseIssue, policy.Wish{Role: "view", Rules: policy.LeaseRules{Verbs: []string{"get"}}})(ctx, s)
+		}, "1h0m0s, false, view, bounded"},
+		{"one that cannot be, and the driver has defaults", prepared, func(ctx context.Context, s *stage) string {
+			s.fails["Prepare"] = errStep
+			return effective(policy.LeaseIssue, policy.Wish{Role: "view"})(ctx, s)
+		}, "1h0m0s, false, view, bounded"},
 		{"one with rules", nil, func(ctx context.Context, s *stage) string {
 			s.fails["Prepare"] = nil
 			return effective(policy.LeaseIssue, policy.Wish{Role: "view", Rules: policy.LeaseRules{Verbs: []string{"get"}}})(ctx, s)
@@ -449,6 +508,18 @@ func TestWhichVIMsAreListed(t *testing.T) {
 		})
 		counts, err := s.LiveOn(ctx, person, []VIM{s.v})
 		return fmt.Sprint(slices.Collect(maps.Values(counts)), ", ", kindOf(err))
+	}
+	among := func(name string) func(context.Context, *stage) string {
+		return func(ctx context.Context, s *stage) string {
+			s.Registry.core.guard.Policy = deciding(func(r policy.Request) policy.Decision {
+				return policy.Decision{Allowed: r.Resource.Project != anyProject}
+			})
+			vim, project, err := s.leasesAmong(ctx, person, policy.LeaseShow, name)
+			if err != nil {
+				return err.Error()
+			}
+			return "vim " + vim + ", project " + project
+		}
 	}
 	others := func(s *stage) { s.v.Project, s.v.SharedWith = "q", []string{"p", "r"} }
 	shown := func(_ context.Context, s *stage) string { return fmt.Sprint(s.shown(person, s.v).SharedWith) }
@@ -476,6 +547,9 @@ func TestWhichVIMsAreListed(t *testing.T) {
 		}, "1nil0the step fails"},
 		{"leases on one's own", nil, live, "[2], nil"},
 		{"leases on others'", func(s *stage) { s.v.Project = "q" }, live, "[], nil"},
+		{"where leases on one's own are looked for", nil, among("edge"), "vim " + vimID + ", project "},
+		{"where leases on others' are looked for", func(s *stage) { s.v.Project = "q" }, among("edge"), "vim " + vimID + ", project p"},
+		{"where leases are looked for", nil, among(""), "vim , project p"},
 		{"leases that nobody may see", func(s *stage) { s.denies[policy.LeaseShow] = true }, live, "[], nil"},
 		{"with whom it is shared", others, func(ctx context.Context, s *stage) string {
 			s.denies[policy.VIMUpdate] = true

@@ -216,6 +216,9 @@ func (t *tape) UpdateLease(_ context.Context, id string, change func(*Lease) err
 	}
 	t.note(came.Changes(was, l)...)
 	t.note(came.Call("  entry", e))
+	if err := t.fails["UpdateLease, at its end"]; err != nil {
+		return Lease{}, err
+	}
 	t.leases[id] = l
 	t.entries = append(t.entries, e)
 	return l, nil
@@ -398,6 +401,8 @@ func (t *tape) Tiles(context.Context, []tree.Tile) ([]tree.Tile, error) { return
 
 func (t *tape) Replicas(context.Context) ([]Replica, error) { return t.replicas, t.step("Replicas") }
 
+func (t *tape) RemoveReplica(_ context.Context, id string) error { return t.step("RemoveReplica", id) }
+
 func (t *tape) Refusal() error { return nil }
 
 // actor is a driver that can all, and does nothing.
@@ -416,6 +421,8 @@ type actor struct {
 	wished   Account
 	access   Access // of the last inventory
 	client   clientconfig.Client
+	prepare  func(Grant) Grant // what it makes of a grant; nil: nothing
+	others   []string          // VIMs that things are said to be of, which are foreign where there are none
 }
 
 func (a *actor) Type() Type { return a.is }
@@ -430,7 +437,13 @@ func (a *actor) Check(_ context.Context, by Access) (Report, error) {
 	return a.report, a.step("Check", by)
 }
 
-func (a *actor) Prepare(g Grant) (Grant, error) { return g, a.step("Prepare", g) }
+func (a *actor) Prepare(g Grant) (Grant, error) {
+	err := a.step("Prepare", g)
+	if a.prepare != nil {
+		g = a.prepare(g)
+	}
+	return g, err
+}
 
 func (a *actor) Issue(_ context.Context, by Access, g Grant) (Minted, error) {
 	return a.minted, a.step("Issue", by, g)
@@ -477,8 +490,9 @@ func (a *actor) Left(_ context.Context, by Access, c Comparison) ([]string, erro
 	return a.left, a.step("Left", by, c)
 }
 
-func (a *actor) Foreign(_ context.Context, by Access, _ func(string) bool) ([]string, error) {
-	return nil, a.step("Foreign", by)
+func (a *actor) Foreign(_ context.Context, by Access, ours func(string) bool) ([]string, error) {
+	err := a.step("Foreign", by)
+	return slices.DeleteFunc(slices.Clone(a.others), ours), err
 }
 
 func (a *actor) Shelve(_ context.Context, by Access, one Shelved) error {
@@ -515,6 +529,25 @@ type keysInMemory struct {
 	*steps
 	held  map[secret.Ref]held
 	fails error // of a key that is asked for
+	out   []*secret.Key
+}
+
+// left is how many keys are still in memory of those that it was given or handed out.
+func (k *keysInMemory) left() (n int) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, key := range k.out {
+		if key.Encode() != nil {
+			n++
+		}
+	}
+	return n
+}
+
+func (k *keysInMemory) notes(key *secret.Key) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.out = append(k.out, key)
 }
 
 type held struct {
@@ -527,6 +560,7 @@ func (k *keysInMemory) Name() string { return "memory" }
 func (k *keysInMemory) Put(_ context.Context, owner secret.Owner, key *secret.Key) (secret.Ref, error) {
 	ref := secret.Ref(fmt.Sprint("key ", len(k.held)))
 	k.held[ref] = held{secret.Held{Owner: owner, Ref: ref}, key.Encode()}
+	k.notes(key)
 	k.note("put " + came.Show(owner) + " as " + string(ref))
 	return ref, nil
 }
@@ -539,7 +573,9 @@ func (k *keysInMemory) Get(_ context.Context, ref secret.Ref) (*secret.Key, erro
 	if one.key == nil {
 		return nil, secret.ErrNotFound
 	}
-	return secret.ParseKey(one.key)
+	key, err := secret.ParseKey(one.key)
+	k.notes(key)
+	return key, err
 }
 
 func (k *keysInMemory) Delete(_ context.Context, ref secret.Ref) (secret.Erasure, error) {
@@ -614,6 +650,13 @@ func newStage(t *testing.T) *stage {
 	}
 	st.put()
 	return st
+}
+
+// seal seals a generation of a VIM, and keeps no key.
+func (s *stage) seal(ctx context.Context, v VIM, g *Generation, as SealedAs) error {
+	key, err := s.core.sealGeneration(ctx, s.core.keys, v, g, as, Credential{Token: secret.NewText(sent)})
+	key.Clear()
+	return err
 }
 
 // put seals and stores the VIM and the lease as they are here, and forgets what was done.

@@ -143,7 +143,7 @@ func (b *Leaser) leftBehind(ctx context.Context, session *session, l Lease) ([]s
 	var left []string
 	_, err = session.each(ctx, l.VIMGeneration, func(ctx context.Context, o *opened) (err error) {
 		left, err = c.Left(ctx, o.Access, Comparison{Stood: l.Stood, Remove: b.terms.RemoveLeft, Live: b.othersLive(l.ID)})
-		if err == nil && echoes(o.Access.Credential, left...) != nil {
+		if echoes(o.Access.Credential, left...) != nil {
 			left = notCompared("the VIM answers with a credential that it was sent")
 		}
 		return err

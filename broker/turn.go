@@ -99,9 +99,7 @@ func (t turn) compare(other turn) int {
 }
 
 func (q *fairQueue) leave(project string) {
-	if q.places[project]--; q.places[project] == 0 {
-		delete(q.places, project)
-	}
+	q.places[project]--
 	q.taken--
 }
 

@@ -127,6 +127,10 @@ func TestWhatAnUpdateIsRefusedFor(t *testing.T) {
 		{"a credential", there, update(Change{Credential: cred}), "nil, 2, 2"},
 		{"a credential of the same server", there, update(Change{Credential: cred, SameServer: true}), "nil, 2, 2"},
 		{"a credential of another server", there, update(Change{Credential: cred, SameServer: true, Endpoint: new("https://other")}), "conflict endpoint, 1, 1"},
+		{"a credential of another server, which the driver refuses", there, func(ctx context.Context, s *stage) string {
+			s.fails["Normalize"] = Invalid("endpoint", "is none")
+			return update(Change{Credential: cred, SameServer: true, Endpoint: new("https://other")})(ctx, s)
+		}, "invalid endpoint, 1, 1"},
 		{"a credential of another server, where that may be", there, update(Change{Credential: cred, Endpoint: new("https://other")}), "nil, 2, 2"},
 		{"a credential of a server that is not verified", unverified, update(Change{Credential: cred, SameServer: true}), "conflict endpoint, 1, 1"},
 		{"a credential of a server that is to be verified", unverified, update(Change{Credential: cred, InsecureSkipVerify: new(false)}), "nil, 2, 2"},

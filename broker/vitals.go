@@ -163,7 +163,7 @@ func (c *counters) failing(now time.Time) (faults []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, name := range slices.Sorted(maps.Keys(c.passes)) {
-		if p := c.passes[name]; !p.FailedAt.IsZero() && now.Sub(p.FailedAt) < 2*p.Every {
+		if p := c.passes[name]; now.Sub(p.FailedAt) < 2*p.Every {
 			faults = append(faults, "the pass "+name+" fails")
 		}
 	}

@@ -4,12 +4,14 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strings"
 	"sync"
@@ -172,6 +174,40 @@ func newToy(t *testing.T, readTimeout time.Duration) *toy {
 	}()
 	t.Cleanup(func() { stop(); <-ended })
 	return toy
+}
+
+// However little a configuration asks of its callers, TLS before 1.2 is not spoken, and more that it asks is.
+func TestTheOldestTLSThatIsServed(t *testing.T) {
+	lent := httptest.NewTLSServer(nil)
+	defer lent.Close()
+	for _, c := range []struct {
+		least, spoken uint16
+		taken         bool
+	}{
+		{tls.VersionTLS10, tls.VersionTLS11, false}, {tls.VersionTLS10, tls.VersionTLS12, true},
+		{tls.VersionTLS13, tls.VersionTLS12, false}, {tls.VersionTLS13, tls.VersionTLS13, true},
+	} {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		config := &tls.Config{Certificates: lent.TLS.Certificates, MinVersion: c.least} //nolint:gosec // that it is not taken is the point
+		go func() { ended <- api.Server{TLS: config, Log: slog.New(slog.DiscardHandler)}.Serve(ctx, l) }()
+		caller := &tls.Config{MinVersion: tls.VersionTLS10, MaxVersion: c.spoken, InsecureSkipVerify: true} //nolint:gosec // an old caller
+		way, err := tls.Dial("tcp", l.Addr().String(), caller)
+		if err == nil {
+			err = way.Close()
+		}
+		if (err == nil) != c.taken {
+			t.Errorf("a server of TLS %x, and a caller of %x: %v", c.least, c.spoken, err)
+		}
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	}
 }
 
 // ask sends a request; headers are pairs of name and value.

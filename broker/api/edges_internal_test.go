@@ -40,6 +40,25 @@ func said(err error) string {
 	return text
 }
 
+// The page of problems has each kind once, those of doors with a help of their own behind those of all.
+func TestEachProblemIsExplainedOnce(t *testing.T) {
+	doors := []Door{
+		{Kinds: []ErrorKind{{Name: "not-found", Help: "canary two"}, {Name: "odd", Help: "canary one"}, {Name: "helpless"}}},
+		{Kinds: []ErrorKind{{Name: "odd", Help: "canary three"}}},
+	}
+	a, err := helpDoor(doors).Routes[0].Handle(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := httptest.NewRecorder()
+	a.Serve.ServeHTTP(w, nil)
+	for text, want := range map[string]int{`id="not-found"`: 1, `id="odd"`: 1, "canary one": 1, "canary t": 0, "helpless": 0} {
+		if n := strings.Count(w.Body.String(), text); n != want {
+			t.Errorf("the page has %s %d times, want %d", text, n, want)
+		}
+	}
+}
+
 // A body is read whole, or it is refused: for its length, its type, or because it is missing.
 func TestBodiesAsOperationsWantThem(t *testing.T) {
 	const json, zip = "application/json", "application/zip"

@@ -341,8 +341,12 @@ func TestWhichKeySignsATokenAndChecksIt(t *testing.T) {
 			t.Errorf("%s: %s, want %s", what, got, c.want)
 		}
 	}
-	if NewTokens(TokensOptions{}).Trusted("", "") {
+	bare := NewTokens(TokensOptions{})
+	if bare.Trusted("", "") {
 		t.Error("where nobody says who is trusted, all are")
+	}
+	if past := time.Since(bare.Now()); past < 0 || past > time.Minute {
+		t.Errorf("where nobody says what time it is, it is %v before now", past)
 	}
 	_, tokens := newShelf(t)
 	whole := tokens.standard("s", now, now.Add(time.Minute))

@@ -310,6 +310,14 @@ func TestWhatALookDecides(t *testing.T) {
 			x.silent(broker.NextListVIMs)
 			x.vim("v", func(v *broker.VIM) { v.State = broker.VIMDraining })
 		}, want: StateRetiring, why: ReasonDraining, vim: "v", then: func(x *world) bool { return x.rows["c"].Attempts == 1 && !x.asked("DeleteVIM") }},
+		"one that does not answer, and was there a moment ago": {given: func(x *world) {
+			x.vim("v", func(v *broker.VIM) { v.Health.Status = broker.HealthUnreachable })
+			x.row("c", func(c *Cluster) { c.State, c.GoneAt = StateRetiring, x.now })
+		}, want: StateRetired, vim: "v", then: func(x *world) bool { return x.deletion == broker.Deletion{Drain: true} }},
+		"one whose VIM follows another": {given: func(x *world) {
+			x.registered()
+			x.vim("v", func(v *broker.VIM) { v.Labels[broker.LabelCluster] = "uid-other" })
+		}, want: StateRetired, then: func(x *world) bool { return !x.asked("DeleteVIM") }},
 		"a watch that has not listed": {given: func(x *world) { x.silent(broker.NextListVIMs) }, want: StateRetiring, why: ReasonDraining, vim: "v"},
 	}
 	for name, v := range gone {
@@ -689,6 +697,47 @@ func TestACallerIsToldNoMoreThanThereIs(t *testing.T) {
 		if known, is := errors.AsType[*broker.Error](err); !is || !errors.Is(err, broker.ErrNotFound) || known.Remedy != "enable it as one first" {
 			t.Errorf("%s() of a VIM that is none = %v", what, err)
 		}
+	}
+}
+
+// A VIM that nobody has shown yet is read once, and one that is gone is told of once.
+func TestAVIMIsReadOnce(t *testing.T) {
+	x := newWorld(t)
+	x.registered()
+	w := x.watcher()
+	clear(w.vims)
+	read := func() (n int) {
+		for _, call := range x.calls {
+			if call == "VIM" {
+				n++
+			}
+		}
+		return n
+	}
+	before := read()
+	for range 2 {
+		if err := stepped(t.Context(), w); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := read() - before; n != 1 {
+		t.Errorf("it is read %d times: %q", n, x.calls)
+	}
+	x = newWorld(t)
+	x.vim("v", nil)
+	x.row("c", func(c *Cluster) { c.State, c.VIM = StateRegistering, "" })
+	w = x.watcher()
+	clear(w.vims)
+	x.drop(w, "a", "edge")
+	if err := stepped(t.Context(), w); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.ContainsFunc(x.entries, func(e audit.Entry) bool { return e.Detail[detailVIMName] == "a.edge" }) {
+		t.Errorf("no entry names the VIM that an attempt that died made: %v", x.entries)
+	}
+	w.former["gone"] = broker.VIM{Name: "edge"}
+	if first, then := w.wasVIM("gone"), w.wasVIM("gone"); first.Name != "edge" || then.Name != "" {
+		t.Errorf("a VIM that is gone was %q, and is kept as %q", first.Name, then.Name)
 	}
 }
 

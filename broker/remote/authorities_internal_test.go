@@ -3,6 +3,7 @@ package remote
 import (
 	"crypto/x509"
 	"encoding/pem"
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -53,6 +54,31 @@ func TestSystemRootsAreWhereTheEnvironmentSays(t *testing.T) {
 		t.Setenv("SSL_CERT_DIR", c.dir)
 		if got := systemRoots(); got != c.want {
 			t.Errorf("with SSL_CERT_FILE=%s and SSL_CERT_DIR=%s systemRoots() = %s, want %s", c.file, c.dir, got, c.want)
+		}
+	}
+}
+
+// A file of authorities that cannot be read is not taken for none, which would be the system's.
+func TestAuthoritiesThatCannotBeRead(t *testing.T) {
+	dir := t.TempDir()
+	empty := filepath.Join(dir, "empty.pem")
+	if err := os.WriteFile(empty, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range []Authorities{{File: dir}, {File: empty}, {File: filepath.Join(dir, "nowhere")}, {PEM: "none"}} {
+		pool, err := a.pool()
+		if !errors.Is(err, errAuthorities) || pool != nil {
+			t.Errorf("the authorities of %+v are %v, %v", a, pool, err)
+		}
+		if a.File == "" {
+			continue
+		}
+		way, err := NewTrusted(Options{Server: "the server", CA: a})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := way.current(); !errors.Is(err, errAuthorities) {
+			t.Errorf("a transport with the authorities of %+v: %v", a, err)
 		}
 	}
 }

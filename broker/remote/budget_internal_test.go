@@ -114,6 +114,37 @@ func TestWhoHasNothingWaits(t *testing.T) {
 	b.allFree(t, 100)
 }
 
+// An answer that was read gives no more way, however large it is.
+func TestWhatWasReadGivesNoWay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBudget(100)
+		read, ended := reader(t, b, 70)
+		if err := read.settle(); err != nil {
+			t.Fatal(err)
+		}
+		grown := make(chan error, 2)
+		for _, bytes := range []int{40, 65} {
+			s := b.share(func() {})
+			go func() {
+				err := s.grow(t.Context(), bytes)
+				s.release()
+				grown <- err
+			}()
+			synctest.Wait()
+		}
+		if ended() || len(grown) > 0 {
+			t.Errorf("the answer that was read is ended: %v, and %d others have room", ended(), len(grown))
+		}
+		read.release()
+		for range 2 {
+			if err := <-grown; err != nil {
+				t.Error(err)
+			}
+		}
+		b.allFree(t, 100)
+	})
+}
+
 // Where answers that are being decoded hold the room, those that are being read wait for it, whatever
 // they have already, and nobody gives way.
 func TestDecodingIsWaitedFor(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/vimbroker/vimbroker/broker/api/client"
 	"github.com/vimbroker/vimbroker/broker/api/sol003"
@@ -79,6 +80,38 @@ func TestAnswersThatAreNone(t *testing.T) {
 	if _, err := newClient(t, answers(202, "application/json", "{}")).ModifyVNF(t.Context(), "i", sol003.ModifyRequest{}); err == nil ||
 		!strings.Contains(err.Error(), "does not say where the operation is") {
 		t.Errorf("an operation that is nowhere: %v", err)
+	}
+}
+
+// through is a way to a server that answers by itself.
+type through func(*http.Request) (*http.Response, error)
+
+func (f through) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// A call without an end of its own has one, and another is left as it is.
+func TestEveryCallEnds(t *testing.T) {
+	var left time.Duration
+	c, err := client.New(client.Options{Addr: "https://broker.example", HTTPClient: &http.Client{Transport: through(func(r *http.Request) (*http.Response, error) {
+		ends, bounded := r.Context().Deadline()
+		if !bounded {
+			t.Error("a call does not end")
+		}
+		left = time.Until(ends)
+		return nil, errors.New("gone")
+	})}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	long, cancel := context.WithTimeout(t.Context(), time.Hour)
+	defer cancel()
+	for _, one := range []struct {
+		ctx   context.Context
+		least time.Duration
+		most  time.Duration
+	}{{t.Context(), 0, 3 * time.Minute}, {long, 3 * time.Minute, time.Hour}} {
+		if _, err := c.VIM(one.ctx, "a"); err == nil || left < one.least || left > one.most {
+			t.Errorf("a call ends after %v (%v), want %v to %v", left, err, one.least, one.most)
+		}
 	}
 }
 

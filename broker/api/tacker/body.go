@@ -224,9 +224,7 @@ func parseCred(t broker.VIMType, v any) (a authCred, err error) {
 	for name, raw := range m {
 		value, isText := raw.(string)
 		switch {
-		case raw == nil && name == "ssl_ca_cert":
-			value = "None"
-		case raw == nil:
+		case raw == nil && name != "ssl_ca_cert":
 			continue
 		case name == "cert_verify":
 			verify, ok := boolean(raw)
@@ -236,7 +234,7 @@ func parseCred(t broker.VIMType, v any) (a authCred, err error) {
 			insecure := !verify
 			a.insecure = &insecure
 			continue
-		case !isText:
+		case raw != nil && !isText:
 			return a, invalid("auth_cred."+plain(name), "it is not a valid string")
 		}
 		switch {

@@ -180,6 +180,17 @@ func TestWhatIsAskedOfTheRegistry(t *testing.T) {
 	}
 }
 
+// An error that is not of a second default is passed on as it is.
+func TestAnotherErrorIsNoSecondDefault(t *testing.T) {
+	for _, err := range []error{
+		nil, errors.New("canary"), &broker.Error{Kind: broker.ErrExists, Field: "name"}, &broker.Error{Kind: broker.ErrInvalid, Field: "default"},
+	} {
+		if got := (&server{}).secondDefault(nil, "core", err); !errors.Is(got, err) {
+			t.Errorf("of %v comes %v", err, got)
+		}
+	}
+}
+
 // The version is shown where the caller has come: over TLS or not.
 func TestWhereTheVersionIs(t *testing.T) {
 	for scheme, over := range map[string]*tls.ConnectionState{"http": nil, "https": {}} {

@@ -44,14 +44,10 @@ func vim(v broker.VIM, o occasion) map[string]any {
 	if !ok {
 		extra = jsontext.Value("{}")
 	}
-	regions := v.Current.Discovered.Regions
-	if regions == nil {
-		regions = []string{}
-	}
 	return map[string]any{
 		"id": v.ID, "type": string(v.Type), "tenant_id": v.Project, "name": v.Name,
 		"description": v.Description, "is_default": v.Default, "status": "ACTIVE",
-		"placement_attr": map[string]any{"regions": regions},
+		"placement_attr": map[string]any{"regions": v.Current.Discovered.Regions},
 		"created_at":     stamp(v.CreatedAt, o == created), "updated_at": updatedAt(v, o),
 		"extra": extra, "auth_url": authURL(v), "vim_project": vimProject(v), "auth_cred": shownCred(v),
 	}
