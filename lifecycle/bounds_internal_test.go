@@ -208,11 +208,12 @@ func TestInputIsBounded(t *testing.T) {
 }
 
 func TestParametersAreDeclared(t *testing.T) {
-	d := vnfpkg.VNFD{Parameters: map[string]bool{"colour": false, "vnf_site_name": true, "a_long_word": false}}
+	d := vnfpkg.VNFD{Parameters: map[string]bool{"colour": false, "vnf_site_name": true, "a_long_word": false, "a_copies_x": false, "copie": false}}
 	for name, c := range map[string][2]string{
 		"colour": {}, "color": {"holds the unknown member color", "write colour, or leave it out"},
 		"a_long":      {"holds the unknown member a_long", "write a_long_word, or leave it out"},
 		"site":        {"holds the unknown member site", "write vnf_site_name, or leave it out"},
+		"copies":      {"holds the unknown member copies", "write copie, or leave it out"},
 		"sit":         {"holds the unknown member sit", "leave it out, or have the VNFD declare it"},
 		"":            {"holds a member without a name", "leave it out, or have the VNFD declare it"},
 		"nothinglike": {"holds the unknown member nothinglike", "leave it out, or have the VNFD declare it"},

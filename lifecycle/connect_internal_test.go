@@ -49,9 +49,12 @@ type pool struct {
 	// ported are the links that ports were asked for, portsFail what that fails with.
 	ported    []string
 	portsFail map[string]error
+	// on are the VIMs that what was lent last was asked for.
+	on []broker.VIM
 }
 
-func (p *pool) Lend(_ context.Context, _ policy.Principal, _ policy.Kind, ref string, _ ...broker.VIM) (asset.Asset, error) {
+func (p *pool) Lend(_ context.Context, _ policy.Principal, _ policy.Kind, ref string, on ...broker.VIM) (asset.Asset, error) {
+	p.on = on
 	if p.fails != nil {
 		return asset.Asset{}, p.fails
 	}
@@ -139,6 +142,7 @@ func TestLinksThatARequestConnects(t *testing.T) {
 		"a point of a driver without":   {lent, plain{name: "d", on: "openstack"}, nil, []Link{{Name: "sgi", CPs: points("cp2")}}, false, "1/sgi/[cp2]false |  | VnfVirtualLink inner, VnfVirtualLink outer, VduCp cp1", "", ""},
 		"no point of a driver without":  {lent, plain{name: "d", on: "openstack"}, nil, []Link{{Name: "sgi", CPs: points("cp3")}}, false, "", "extVirtualLinks", "names cp3"},
 		"a point twice":                 {lent, takes("cp1"), nil, []Link{{Name: "sgi", CPs: points("cp1")}, {Name: "plain", CPs: points("cp1")}}, false, "", "extVirtualLinks", "connects cp1 to two networks"},
+		"a link twice":                  {lent, takes("inner"), nil, []Link{{Name: "sgi", VL: "inner"}, {Name: "plain", VL: "inner"}}, false, "", "extManagedVirtualLinks", "connects inner to two networks"},
 		"a link of the descriptor":      {lent, takes("inner", "+outer", "+cp1", "+cp2"), []Link{own}, []Link{{Name: "sgi", VL: "inner"}}, false, "1/sgi/inner[inner]false |  | ", "", ""},
 		"one that is not taken":         {lent, takes("+inner", "+outer", "+cp1", "+cp2"), nil, []Link{{Ext: "m", Name: "sgi", VL: "inner"}}, false, " | m | ", "", ""},
 		"an own one that stays":         {lent, takes("inner", "+outer", "+cp1", "+cp2"), []Link{own}, nil, false, "9/inner/inner[inner]true |  | ", "", ""},
@@ -234,7 +238,7 @@ func TestVolumesThatARequestNames(t *testing.T) {
 		return asset.Asset{ID: id, Name: id, VIM: vim, Volume: spec.VolumeSpec{Namespace: namespace}}
 	}
 	p := &pool{has: map[string]asset.Asset{"a": vol("a", "v", "shop"), "b": vol("b", "w", ""), "c": vol("c", "v", "other")}}
-	s := Shape{Part: Part{VIM: "v", Namespace: "shop"}, More: []Part{{Name: "p", VIM: "w"}}, Volumes: []Volume{{ID: "old"}}}
+	s := Shape{Part: Part{VIM: "v", VIMName: "edge", VIMType: "kubernetes", Namespace: "shop"}, More: []Part{{Name: "p", VIM: "w"}}, Volumes: []Volume{{ID: "old"}}}
 	for name, c := range map[string]struct {
 		links Links
 		asked map[string]string
@@ -261,6 +265,9 @@ func TestVolumesThatARequestNames(t *testing.T) {
 		}
 		if err != nil || strings.Join(got, " ") != c.want {
 			t.Errorf("%s: %q, %v, want %q", name, got, err, c.want)
+		}
+		if on := fmt.Sprint(p.on); len(got) > 0 && c.want != "old/" && on != fmt.Sprint([]broker.VIM{{ID: "v", Name: "edge", Type: "kubernetes"}, {ID: "w"}}) {
+			t.Errorf("%s: asked on %s", name, on)
 		}
 	}
 	away := errors.New("away")

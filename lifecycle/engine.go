@@ -64,7 +64,7 @@ func (l *Lifecycle) Work(ctx context.Context, id string) error {
 	if ctx.Err() != nil { // another process resumes, or this one at the next start
 		return ctx.Err()
 	}
-	if did != nil && errors.Is(did, job.ErrFenced) || did != nil && mayPass(did) && l.Now().Before(a.o.Deadline) && a.o.Cancel == "" {
+	if errors.Is(did, job.ErrFenced) || mayPass(did) && l.Now().Before(a.o.Deadline) && a.o.Cancel == "" {
 		if a.advanced {
 			return job.Progressed(did)
 		}

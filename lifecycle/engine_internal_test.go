@@ -11,6 +11,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/asset"
 	"github.com/vimbroker/vimbroker/broker/job"
+	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/policy"
 )
 
@@ -290,6 +291,47 @@ func TestACancelEndsWhatHasNotBegun(t *testing.T) {
 		if err := a.started(t.Context()); !errors.Is(err, want) || len(b.rows.i.Shape.Resources) != map[bool]int{true: 1}[want == nil] {
 			t.Errorf("%s: %v with %v", state, err, b.rows.i.Shape.Resources)
 		}
+	}
+}
+
+// An attempt knows from then on that its operation was canceled.
+func TestACancelIsKnown(t *testing.T) {
+	b := newBench(t)
+	b.doing(Heal, "edge")
+	a := &attempt{Lifecycle: b.Lifecycle, o: b.rows.o}
+	for _, mode := range []CancelMode{"", Graceful, Forceful} {
+		b.rows.o.Cancel = mode
+		if err := a.canceled(t.Context()); errors.Is(err, ErrCanceled) != (mode != "") || a.o.Cancel != mode {
+			t.Errorf("canceled as %q: %v, known as %q", mode, err, a.o.Cancel)
+		}
+	}
+}
+
+// Plans that differ in what they ask of VIMs, or in how they divide it, are told apart.
+func TestPlansHaveDigests(t *testing.T) {
+	of := func(change func(*Stage)) string {
+		s := Stage{Grant: StageRules{Namespaces: []string{"a"}}, Waves: []Wave{{Deed: Apply, Objects: []Object{{Resource: thing("one"), Replicas: 1}, {Resource: thing("two")}}}}}
+		change(&s)
+		return Plan{Stages: []Stage{s}}.digest()
+	}
+	seen := map[string]string{of(func(*Stage) {}): "the plan"}
+	for name, change := range map[string]func(*Stage){
+		"the grant":    func(s *Stage) { s.Grant.Namespaces = []string{"b"} },
+		"the deed":     func(s *Stage) { s.Waves[0].Deed = Delete },
+		"the replicas": func(s *Stage) { s.Waves[0].Objects[0].Replicas = 2 },
+		"the resource": func(s *Stage) { s.Waves[0].Objects[0].Resource.Name = "three" },
+		"the waves": func(s *Stage) {
+			s.Waves = []Wave{{Deed: Apply, Objects: s.Waves[0].Objects[:1]}, {Deed: Apply, Objects: s.Waves[0].Objects[1:]}}
+		},
+	} {
+		sum := of(change)
+		if other := seen[sum]; other != "" {
+			t.Errorf("%s and %s are not told apart", name, other)
+		}
+		seen[sum] = name
+	}
+	if same := of(func(s *Stage) { s.Waves[0].Objects[0].Manifest = secret.NewText("x") }); seen[same] != "the plan" {
+		t.Error("a plan with another manifest is another")
 	}
 }
 
