@@ -40,6 +40,7 @@ func TestARefusalIsALine(t *testing.T) {
 		"409: title; request r":                                 {ErrorKind: api.ErrorKind{Status: 409, Title: "title"}},
 		"409: detail; do this; request r":                       {ErrorKind: api.ErrorKind{Status: 409, Title: "title"}, Detail: "detail", Remedy: "do this"},
 		"400: name: is taken; request r":                        {ErrorKind: api.ErrorKind{Status: 400}, Detail: "detail", Faults: []api.Fault{{Field: "name", Message: "is taken"}, {Field: "b", Message: "c"}}},
+		"400: the body is empty; request r":                     {ErrorKind: api.ErrorKind{Status: 400}, Detail: "detail", Faults: []api.Fault{{Location: "body", Message: "is empty"}}},
 		"500: refused; request r":                               {ErrorKind: api.ErrorKind{Status: 500}},
 		"401 Basic realm=\"vimbroker\": who are you; request r": {ErrorKind: known},
 	} {
