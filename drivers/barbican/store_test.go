@@ -290,6 +290,8 @@ func TestWhatIsNoKeyIsCorrupt(t *testing.T) {
 		f.Change(string(ref), change)
 		if key, err := s.Get(t.Context(), ref); !errors.Is(err, secret.ErrCorrupt) || key != nil {
 			t.Errorf("Get of %s = %v, want ErrCorrupt", name, err)
+		} else if name == "20 kB" && !strings.Contains(err.Error(), "the secret holds something else") {
+			t.Errorf("Get of %s = %v, want that it says why", name, err)
 		}
 	}
 	ref, _ := mustPut(t, s)

@@ -2,10 +2,13 @@ package postgres
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -18,6 +21,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/drivers/rows"
+	"github.com/vimbroker/vimbroker/test/golden"
 )
 
 // TestEachAnswerHasItsKind: of each class, of the codes that are apart from it, and of those around them.
@@ -270,4 +274,59 @@ func TestTheRangesOfAListOfLeases(t *testing.T) {
 	if _, _, other := (database{}).LeaseWindowEnd(strange, strange); !errors.Is(err, broker.ErrInvalid) || !errors.Is(other, broker.ErrInvalid) {
 		t.Errorf("a page of a strange token = %v, its window %v; want ErrInvalid", err, other)
 	}
+}
+
+// TestHowListsAreAskedFor: the query of each list, by each thing alone that selects, of one project and of all.
+func TestHowListsAreAskedFor(t *testing.T) {
+	var said strings.Builder
+	unsaid := regexp.MustCompile(`"[A-Za-z0-9]+":(false|null|""|0|{}|"0001-01-01T00:00:00Z"),?`)
+	columns := regexp.MustCompile(`SELECT (coalesce\([^()]*\),? |[a-z_.]+, ){8,}`)
+	note := func(what string, f any, text string, args []any, err error) {
+		of, _ := json.Marshal(f) // it holds texts and times
+		text = columns.ReplaceAllString(strings.Join(strings.Fields(text), " "), "SELECT columns ")
+		fmt.Fprintf(&said, "%s of %s:\n  %s\n  %+v, %v\n", what, unsaid.ReplaceAll(of, nil), text, args, err)
+	}
+	for _, project := range []string{"", "north"} {
+		for _, f := range alone[broker.VIMFilter]() {
+			f.Project = project
+			text, args, _, err := database{}.VIMQuery(f)
+			note("VIMs", f, text, args, err)
+		}
+		for _, f := range alone[broker.LeaseFilter]() {
+			f.Project = project
+			text, args, _, err := database{}.LeaseQuery(f, &rows.Position{List: "leases", At: 7, Names: []string{"l"}})
+			note("leases", f, text, args, err)
+			text, args, err = database{}.LeaseWindowEnd(f, f)
+			note("their window", f, text, args, err)
+		}
+	}
+	golden.Compare(t, "testdata/lists.txt", said.String())
+}
+
+// alone are filters that have one field each.
+func alone[F any]() (all []F) {
+	for i := range reflect.TypeFor[F]().NumField() {
+		var f F
+		field := reflect.ValueOf(&f).Elem().Field(i)
+		switch to := field.Addr().Interface().(type) {
+		case *time.Time:
+			*to = time.Unix(1_700_000_000, 0).UTC()
+		case *broker.Page:
+			continue
+		case *map[string]string:
+			*to = map[string]string{"tier": "edge"}
+		default:
+			switch field.Kind() {
+			case reflect.String:
+				field.SetString("x")
+			case reflect.Bool:
+				field.SetBool(true)
+			case reflect.Slice:
+				field.Set(reflect.MakeSlice(field.Type(), 1, 1))
+				field.Index(0).SetString("x")
+			}
+		}
+		all = append(all, f)
+	}
+	return append(all, *new(F))
 }
