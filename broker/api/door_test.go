@@ -184,8 +184,10 @@ func TestTheOldestTLSThatIsServed(t *testing.T) {
 		least, spoken uint16
 		taken         bool
 	}{
-		{tls.VersionTLS10, tls.VersionTLS11, false}, {tls.VersionTLS10, tls.VersionTLS12, true},
-		{tls.VersionTLS13, tls.VersionTLS12, false}, {tls.VersionTLS13, tls.VersionTLS13, true},
+		{tls.VersionTLS10, tls.VersionTLS11, false},
+		{tls.VersionTLS10, tls.VersionTLS12, true},
+		{tls.VersionTLS13, tls.VersionTLS12, false},
+		{tls.VersionTLS13, tls.VersionTLS13, true},
 	} {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
