@@ -422,6 +422,22 @@ func TestRepeatsOfARegistration(t *testing.T) {
 	}
 }
 
+// A registration is refused for the first thing that is wrong with it, and one's own roles are what they are in a question about oneself.
+func TestWhatIsWrongFirst(t *testing.T) {
+	s := newStage(t)
+	_, err := s.RegisterVIM(t.Context(), person, Registration{Name: "a b\x00", Project: "q", Type: "a", Endpoint: "https://vim"})
+	if got := kindOf(err); got != "invalid name" {
+		t.Errorf("it is refused as %s", got)
+	}
+	self := policy.Principal{Name: person.Name, Project: person.Project, Roles: []string{"made-up"}}
+	if _, err := s.Explain(t.Context(), person, policy.Request{Principal: self, Action: policy.VIMShow}); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.asked[len(s.asked)-1].Principal; !slices.Equal(got.Roles, person.Roles) {
+		t.Errorf("asked is about %+v", got)
+	}
+}
+
 // A write is its process's own until another takes it over.
 func TestWhoseWriteItIs(t *testing.T) {
 	at := time.Now()

@@ -83,6 +83,9 @@ func TestProbingEndsAfterItsLastLook(t *testing.T) {
 			close(ended)
 		}()
 		<-looked
+		if looks == 0 {
+			t.Error("it is ready before it has looked")
+		}
 		<-begun
 		end()
 		synctest.Wait()
