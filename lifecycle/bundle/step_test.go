@@ -154,6 +154,13 @@ func TestChangesThatFail(t *testing.T) {
 					t.Errorf("the row is %+v", row)
 				}
 			}
+			back := b.store.failing("UpdateBundle", -2)
+			_, err := b.UpgradeInstance(t.Context(), alice, i.ID, c.r)
+			wants(t, err, errDisk, "", "")
+			back()
+			b.only("UPGRADING")
+			b.settles(b.clock.Now())
+			b.only("DONE")
 		})
 	}
 }
