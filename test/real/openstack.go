@@ -66,6 +66,7 @@ type Cloud struct {
 	made     int   // projects so far
 	mu       sync.Mutex
 	database *process.Process
+	cache    *process.Process // Keystone's
 	services map[Service]*process.Process
 	roles    map[string]string // name to id
 	token    string            // of the administrator
@@ -114,6 +115,9 @@ func (o *Cloud) start(ctx context.Context, ports []int) error {
 	if err := o.startDatabase(ctx); err != nil {
 		return err
 	}
+	if err := o.startCache(ctx); err != nil {
+		return err
+	}
 	if err := o.launch(ctx, Keystone); err != nil {
 		return err
 	}
@@ -129,6 +133,21 @@ func (o *Cloud) start(ctx context.Context, ports []int) error {
 	}
 	return o.launch(ctx, Nova)
 }
+
+// startCache starts the memcached that Keystone's processes share: what one of them changes, none remembers otherwise.
+func (o *Cloud) startCache(ctx context.Context) error {
+	var err error
+	if o.cache, err = o.begin("memcached", filepath.Join(o.programs, "usr/bin/memcached"), "-s", o.cacheSocket(), "-u", "root"); err != nil {
+		return err
+	}
+	return o.cache.Await(ctx, func(context.Context) error {
+		_, err := os.Stat(o.cacheSocket())
+		return err
+	})
+}
+
+// cacheSocket is where it listens.
+func (o *Cloud) cacheSocket() string { return o.file("cache") }
 
 func (o *Cloud) launchAll(ctx context.Context, services []Service) error {
 	errs := make(chan error, len(services))
@@ -289,8 +308,10 @@ func (o *Cloud) Stop() {
 			p.Kill()
 		}
 	}
-	if o.database != nil {
-		o.database.Kill()
+	for _, p := range []*process.Process{o.cache, o.database} {
+		if p != nil {
+			p.Kill()
+		}
 	}
 }
 

@@ -38,6 +38,7 @@ func openStackDir(options OpenStackOptions) (string, error) {
 	needed := []string{
 		"/usr/bin/keystone-wsgi-public", "/usr/bin/uwsgi", "/usr/sbin/mariadbd", "/usr/lib/python3/dist-packages/barbican",
 		filepath.Join(dir, "usr/bin/heat-all"), filepath.Join(dir, "usr/share/barbican-common/barbican-api-paste.ini"),
+		filepath.Join(dir, "usr/bin/memcached"),
 	}
 	if options.WithServers {
 		needed = append(needed, "/usr/bin/placement-api", "/usr/lib/python3/dist-packages/nova", filepath.Join(dir, "usr/bin/glance-api"),
@@ -74,9 +75,9 @@ func (o *Cloud) environment() []string {
 // settings are what the templates of the configuration files speak of.
 type settings struct {
 	*Cloud
-	Service, Password, Keystone, Socket, User, MasterKey, HeatKey string
-	TokenSeconds, TokenCache                                      int
-	InsecureTrusts                                                bool
+	Service, Password, Keystone, Socket, Cache, User, MasterKey, HeatKey string
+	TokenSeconds, TokenCache                                             int
+	InsecureTrusts                                                       bool
 }
 
 // Database is the URL of a database, as SQLAlchemy reads it.
@@ -113,7 +114,7 @@ func (o *Cloud) writeFiles() error {
 		}
 	}
 	s := settings{
-		Cloud: o, Password: openStackPassword, Keystone: strings.TrimSuffix(o.AuthURL, "/v3"), Socket: o.socket(),
+		Cloud: o, Password: openStackPassword, Keystone: strings.TrimSuffix(o.AuthURL, "/v3"), Socket: o.socket(), Cache: o.cacheSocket(),
 		User: "root", MasterKey: fernetKey(), HeatKey: hex.EncodeToString(random(16)),
 		TokenSeconds: 3600, TokenCache: 300, InsecureTrusts: o.options.InsecureTrusts,
 	}

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Installs the real OpenStack that the tests run (Keystone, Barbican, Heat, and
-# for servers Nova, Neutron, Glance and Placement, of Debian 12, on MariaDB and uwsgi) and its command line clients, by apt-get and as
-# root; it says which packages. Where they are installed already it does nothing,
-# for anyone.
+# for servers Nova, Neutron, Glance and Placement, of Debian 12, on MariaDB, memcached
+# and uwsgi) and its command line clients, by apt-get and as root; it says which packages.
+# Where they are installed already it does nothing, for anyone.
 #   ./install.sh DIR
 #
 # Only the Python libraries are installed. The packages of the services (keystone,
@@ -13,10 +13,10 @@ out=${1:?usage: install.sh DIR}
 packages=(
   python3-keystone python3-barbican python3-heat python3-pymysql
   python3-nova python3-neutron python3-glance python3-placement
-  uwsgi-core uwsgi-plugin-python3 mariadb-server-core mariadb-client-core
+  uwsgi-core uwsgi-plugin-python3 mariadb-server-core mariadb-client-core libevent-2.1-7 libsasl2-2
   python3-openstackclient python3-tackerclient python3-heatclient python3-barbicanclient
 )
-unpacked=(barbican-common heat-common heat-api heat-engine nova-common neutron-common glance-common glance-api)
+unpacked=(barbican-common heat-common heat-api heat-engine nova-common neutron-common glance-common glance-api memcached)
 
 missing=()
 for p in "${packages[@]}"; do
