@@ -175,6 +175,13 @@ func (d *Driver) handOut(ctx context.Context, a broker.Access, found broker.Clou
 func noToken(found broker.Cloud, registered broker.CredentialKind, g broker.Grant) error {
 	switch {
 	case g.Purpose == Heat && !found.Trusts && registered == broker.CredentialApplicationCredential:
+		if unclear := found.Openings[openTrusts]; unclear != "" {
+			return &broker.Error{
+				Kind: broker.ErrUnsupported, Field: "purpose",
+				Detail: "it is not known whether this cloud lets application credentials make the trusts that Heat needs (" + unclear + ")",
+				Remedy: "once Keystone answers replace the VIM's credential, which has it asked again, or register the VIM with user name and password",
+			}
+		}
 		return &broker.Error{
 			Kind: broker.ErrUnsupported, Field: "purpose",
 			Detail: "this cloud lets no application credential make the trusts that Heat needs, and the VIM is registered with one",

@@ -606,6 +606,15 @@ func TestLeasesThatAreForeseen(t *testing.T) {
 	token, app := broker.Cloud{UserID: "u", ProjectID: "p", Leases: broker.CredentialProjectToken, Roles: []string{"member", "reader"}}, broker.Cloud{UserID: "u", ProjectID: "p", Leases: broker.CredentialApplicationCredential, Roles: []string{"member"}}
 	trusting := token
 	trusting.Trusts = true
+	silent := broker.Cloud{Leases: broker.CredentialApplicationCredential, Openings: map[string]string{openTrusts: "Keystone is asleep"}}
+	for found, want := range map[*broker.Cloud]string{
+		&app:    "this cloud lets no application credential make the trusts that Heat needs, and the VIM is registered with one; register the VIM with user name and password",
+		&silent: "it is not known whether this cloud lets application credentials make the trusts that Heat needs (Keystone is asleep); once Keystone answers replace the VIM's credential, which has it asked again, or register the VIM with user name and password",
+	} {
+		if err := noToken(*found, broker.CredentialApplicationCredential, broker.Grant{Purpose: Heat}); err == nil || fieldOf(err) != "purpose" || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("a lease for Heat is refused with %q, want %q", err, want)
+		}
+	}
 	for name, c := range map[string]struct {
 		found broker.Cloud
 		kind  broker.CredentialKind
