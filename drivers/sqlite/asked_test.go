@@ -17,6 +17,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/drivers/rows"
 	"github.com/vimbroker/vimbroker/drivers/tables"
+	"github.com/vimbroker/vimbroker/lifecycle"
 	"github.com/vimbroker/vimbroker/policy/audit"
 	"github.com/vimbroker/vimbroker/test/golden"
 )
@@ -132,6 +133,10 @@ func (r *oneRow) Scan(fields ...any) error {
 			if of.Scan("{}") != nil {
 				_ = of.Scan(int64(i + 1))
 			}
+			continue
+		}
+		if state, is := field.(*lifecycle.InstanceState); is {
+			*state = lifecycle.NotInstantiated
 			continue
 		}
 		imbue(reflect.ValueOf(field).Elem(), "{}", int64(i+1), 0)
