@@ -119,14 +119,14 @@ func (b *Bundles) follow(ctx context.Context, p policy.Principal, row Row, i ins
 
 // end removes a VNF instance with its resources, step by step; gone once there is none.
 func (b *Bundles) end(ctx context.Context, p policy.Principal, id string, again bool) (gone bool, err error) {
+	o, err := b.newest(ctx, id) // before the instance: an operation that ends meanwhile has changed its state
+	if err != nil {
+		return false, err
+	}
 	i, err := b.Store.Instance(ctx, id)
 	if errors.Is(err, broker.ErrNotFound) {
 		return true, nil
 	}
-	if err != nil {
-		return false, err
-	}
-	o, err := b.newest(ctx, id)
 	failed := o.State == lifecycle.FailedTemp
 	switch {
 	case err != nil || o.State.Working():
