@@ -23,7 +23,7 @@ FAKED          := ^Test(KilledAtEveryFailpoint|KilledAtEveryCommit|KilledBeforeA
 # packages whose tests want a real system, each of them: make test does not link them
 OF_REAL        := /test/(real|replicas)(/|$$)
 # the longest first, so that the others fill the time that those wait
-REAL_PACKAGES  := ./test/real/cloud ./test/real ./test/crash ./drivers/postgres ./test/real/cmd/demo ./cmd/vimbroker ./test/replicas ./test/upgrade ./test/real/...
+REAL_PACKAGES  := ./test/real/cloud ./test/real ./test/crash ./drivers/postgres ./test/replicas ./test/real/cmd/demo ./cmd/vimbroker ./test/upgrade ./test/real/...
 # tests that go on for SOAK; make test-real runs a short form of each
 SOAKED         := ^Test(KubectlThroughThePlugin|Killed|KilledInOperations|Stopped|CutOff|DatabaseRestarted|OpenSnapshot)$$
 # tools of the tests that only "make test-field" runs
