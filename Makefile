@@ -34,6 +34,9 @@ export GOFLAGS += -trimpath
 # Nothing needs a C compiler or a libc: programs and tests are built the one way.
 export CGO_ENABLED ?= 0
 
+# Compilers, linters, tests and the systems that they start collect garbage less often: that saves a fifth of their work.
+test race lint test-real test-field: export GOGC = 400
+
 .DEFAULT_GOAL := help
 
 .PHONY: help
