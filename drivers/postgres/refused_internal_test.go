@@ -110,14 +110,32 @@ func TestWhatAnotherHoldsIsLeft(t *testing.T) {
 
 // TestAChangeWhoseCommitIsNotAnsweredIsMadeOnce: nobody knows what came of it, and so it is not tried again.
 func TestAChangeWhoseCommitIsNotAnsweredIsMadeOnce(t *testing.T) {
-	s := mustOpen(t, real.Postgres(t).DSN(t))
+	s, ctx := mustOpen(t, real.Postgres(t).DSN(t)), t.Context()
+	// A commit with a row in the table waits for whoever holds the lock: its answer cannot come before we hang up.
+	for _, text := range []string{
+		`CREATE TABLE waits (n int)`,
+		`CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_advisory_xact_lock(42); RETURN NULL; END'`,
+		`CREATE CONSTRAINT TRIGGER wait AFTER INSERT ON waits DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION wait()`,
+	} {
+		if err := s.execute(ctx, text); err != nil {
+			t.Fatal(err)
+		}
+	}
 	tries := 0
-	err := s.change(t.Context(), func(t txn) error {
-		tries++
-		if err := t.reach(); err != nil || tries > 1 {
+	err := pgx.BeginFunc(ctx, s.pool, func(holder pgx.Tx) error {
+		if _, err := holder.Exec(ctx, `SELECT pg_advisory_xact_lock(42)`); err != nil {
 			return err
 		}
-		return t.conn.Conn().PgConn().Conn().(interface{ CloseRead() error }).CloseRead()
+		return s.change(ctx, func(t txn) error {
+			tries++
+			if err := t.reach(); err != nil || tries > 1 {
+				return err
+			}
+			if _, err := t.conn.Exec(ctx, `INSERT INTO waits VALUES (1)`); err != nil {
+				return err
+			}
+			return t.conn.Conn().PgConn().Conn().(interface{ CloseRead() error }).CloseRead()
+		})
 	})
 	if !errors.Is(err, broker.ErrUnavailable) || tries != 1 {
 		t.Errorf("after %d tries it is %v, want ErrUnavailable after one", tries, err)

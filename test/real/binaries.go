@@ -106,6 +106,6 @@ func HelmTools(t testing.TB) string {
 // start starts a program in dir with little of this environment, and returns when it runs.
 func start(dir, path string, args ...string) (*process.Process, error) {
 	c := exec.Command(path, args...)
-	c.Dir, c.Env = dir, []string{"HOME=" + dir, "PATH=" + os.Getenv("PATH")}
+	c.Dir, c.Env = dir, []string{"HOME=" + dir, "PATH=" + os.Getenv("PATH"), "GOGC=" + os.Getenv("GOGC")}
 	return process.Start(c, filepath.Base(path))
 }
