@@ -110,11 +110,10 @@ func (s *server) open(d Door) *entrance {
 func (d *Door) reach(p string) int {
 	longest := 0
 	for _, own := range d.Paths {
-		exact, isExact := strings.CutSuffix(own, "{$}")
-		switch {
-		case (isExact || !strings.HasSuffix(own, "/")) && p == exact:
+		switch below := strings.HasSuffix(own, "/"); {
+		case !below && p == strings.TrimSuffix(own, "{$}"):
 			return len(p) + 1
-		case !isExact && strings.HasSuffix(own, "/") && strings.HasPrefix(p, own):
+		case below && strings.HasPrefix(p, own):
 			longest = max(longest, len(own))
 		}
 	}

@@ -57,6 +57,7 @@ func TestOneTokenNamesTheCallerAndGoesNoFurther(t *testing.T) {
 		{"two callers' tokens", [][2]string{{bearer, "Bearer " + alice}, {keystone, bob}}, 401},
 		{"one caller's token in both headers", [][2]string{{bearer, "Bearer " + alice}, {keystone, alice}}, 401},
 		{"a token beside another scheme", [][2]string{{bearer, "Basic eA=="}, {keystone, alice}}, 401},
+		{"a token under another scheme", [][2]string{{bearer, "Basic " + alice}}, 401},
 		{"two bearer tokens", [][2]string{{bearer, "Bearer " + alice}, {bearer, "Bearer " + bob}}, 401},
 		{"two tokens in OpenStack's header", [][2]string{{keystone, alice}, {keystone, bob}}, 401},
 		{"two tokens in one header", [][2]string{{keystone, alice + "," + bob}}, 401},

@@ -29,6 +29,7 @@ type shelf struct {
 	name                   string
 	put, get, list, delete error
 	asked                  []string
+	last                   *secret.Key // that was put
 }
 
 func newShelf(t *testing.T, name string) *shelf {
@@ -44,6 +45,7 @@ func newShelf(t *testing.T, name string) *shelf {
 func (s *shelf) Name() string { return s.name }
 
 func (s *shelf) Put(ctx context.Context, o secret.Owner, k *secret.Key) (secret.Ref, error) {
+	s.last = k
 	if s.asked = append(s.asked, "put"); s.put != nil {
 		return "", s.put
 	}
@@ -195,6 +197,9 @@ func TestFaultsOfKeyStores(t *testing.T) {
 		failing := fmt.Errorf("asking: %w", cause)
 		one.put, one.get, one.list, one.delete = failing, failing, failing, failing
 		_, putting := r.Seal(t.Context(), owner, field, secret.NewText(canary))
+		if one.last.Encode() != nil {
+			t.Errorf("a key that the key store did not take (%v) is left in memory", cause)
+		}
 		_, opening := r.Open(t.Context(), owner, field, sealed)
 		_, getting := r.Key(t.Context(), sealed)
 		for name, c := range map[string]struct{ err, want error }{
