@@ -110,7 +110,7 @@ func records(ctx context.Context, d *manifests.Draft, in lifecycle.PlanInput) ([
 	for i, v := range asked {
 		side.Go(func() error {
 			s, err := d.Secret(within, recordName(in, v))
-			if err == nil && s != nil && (s.Owner == "" || s.Owner == in.Instance) {
+			if s != nil && (s.Owner == "" || s.Owner == in.Instance) {
 				found[i] = s
 			}
 			return err
