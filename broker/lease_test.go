@@ -33,6 +33,21 @@ func TestALeaseThatWasRecordedIsHandedOutWhenTheAnswerIsLost(t *testing.T) {
 	}
 }
 
+// A lease says by which door it was asked for, and one of the broker's own parts names none.
+func TestTheDoorOfALease(t *testing.T) {
+	b := newBench(t, benchOptions{})
+	v := b.mustRegister(alice, "edge1")
+	for _, door := range []audit.Door{audit.DoorREST, ""} {
+		l, _, err := b.IssueLease(audit.WithDoor(t.Context(), door), alice, broker.LeaseRequest{VIM: v.ID})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if stored, err := b.store.Lease(t.Context(), l.ID); l.Door != door || err != nil || stored.Door != door {
+			t.Errorf("a lease by the door %q names %q, and in its row %q, %v", door, l.Door, stored.Door, err)
+		}
+	}
+}
+
 func TestALeaseLivesAndDies(t *testing.T) {
 	b := newBench(t, benchOptions{lag: 10 * time.Second})
 	b.mustRegister(alice, "edge1")

@@ -154,7 +154,7 @@ func (p *Console) ServerAddr() string {
 	if named := p.namedAddr(); named != "" {
 		return named
 	}
-	if _, c, there, err := p.context(); err == nil && there {
+	if _, c, _, err := p.context(); err == nil {
 		return c.Server
 	}
 	return ""
