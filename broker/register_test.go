@@ -402,3 +402,18 @@ func TestNotesAreBoundedWhereTheyAreGiven(t *testing.T) {
 		t.Errorf("after refusals the VIM is of revision %d, %v, want %d", now.Revision, err, v.Revision)
 	}
 }
+
+// A label that ties a VIM to what made it is refused also beside a credential that is taken.
+func TestATyingLabelIsRefusedBesideACredential(t *testing.T) {
+	b := newBench(t, benchOptions{})
+	v := b.mustRegister(alice, "edge1")
+	_, err := b.UpdateVIM(t.Context(), alice, v.ID, broker.Change{
+		Labels:     map[string]*string{broker.LabelInline: new("yes")},
+		Credential: broker.Credential{Kind: broker.CredentialBearerToken, Token: secret.NewText(b.kube.AdminTokenFor(0))},
+	})
+	wantKind(t, "UpdateVIM()", err, broker.ErrDenied)
+	wantField(t, "a tying label", err, "labels."+broker.LabelInline)
+	if now, err := b.store.VIM(t.Context(), v.ID); err != nil || now.Revision != v.Revision || len(now.Labels) != 0 {
+		t.Errorf("after a refusal the VIM is %+v, %v", now, err)
+	}
+}
