@@ -227,7 +227,7 @@ func (b *core) findVIM(ctx context.Context, p policy.Principal, action policy.Ac
 func (b *core) lookUpVIM(ctx context.Context, p policy.Principal, ref string) (VIM, error) {
 	if _, err := uuid.Parse(ref); err == nil {
 		v, err := b.vims.VIM(ctx, ref)
-		if errors.Is(err, ErrNotFound) || err == nil && v.State == VIMRegistering {
+		if errors.Is(err, ErrNotFound) || v.State == VIMRegistering {
 			return VIM{}, vimNotFound()
 		}
 		return v, err

@@ -254,8 +254,8 @@ func validAddresses(s spec.LinkSpec) error {
 		return broker.Invalid("spec.cidr", "must be a prefix without host bits, as 10.0.0.0/24")
 	}
 	within := func(text string) bool {
-		a, err := netip.ParseAddr(text)
-		return err == nil && subnet.Contains(a)
+		a, _ := netip.ParseAddr(text) // no prefix contains the one that is none
+		return subnet.Contains(a)
 	}
 	if s.Gateway != "" && s.Gateway != "none" && !within(s.Gateway) {
 		return broker.Invalid("spec.gateway", "must be within spec.cidr")

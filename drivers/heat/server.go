@@ -123,7 +123,7 @@ func (s *Service) Call(ctx context.Context, method, path string, body, into any,
 		o.JSONBody = body
 	}
 	response, err := s.client.Request(remote.Expect(ctx, remote.List), method, s.client.Endpoint+path, o)
-	if err == nil && into == nil {
+	if err == nil {
 		_ = response.Body.Close()
 	}
 	return refusal(err, doing, s.name)

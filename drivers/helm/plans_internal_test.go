@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -583,5 +584,27 @@ func TestBasisOfCharts(t *testing.T) {
 		if looksUp(in, c.r) != c.want {
 			t.Errorf("%s may be looked up: %t", name, !c.want)
 		}
+	}
+}
+
+// Objects are the same where all of group, kind, namespace and name are.
+func TestUnlikeObjects(t *testing.T) {
+	one := lifecycle.Resource{Group: "apps", Version: "v1", Kind: "Deployment", Namespace: "a", Name: "x"}
+	all := []lifecycle.Resource{one}
+	for _, change := range []func(*lifecycle.Resource){
+		func(r *lifecycle.Resource) { r.Group = "extensions" }, func(r *lifecycle.Resource) { r.Kind = "StatefulSet" },
+		func(r *lifecycle.Resource) { r.Namespace = "b" }, func(r *lifecycle.Resource) { r.Name = "y" },
+	} {
+		other := one
+		change(&other)
+		all = append(all, other)
+	}
+	later := one
+	later.Version = "v2"
+	if got := unlike(append(all, later, all[1]), nil); !reflect.DeepEqual(got, all) {
+		t.Errorf("of objects that come twice there are %v, want each once: %v", got, all)
+	}
+	if got := unlike(all, []lifecycle.Resource{later, all[3]}); !reflect.DeepEqual(got, []lifecycle.Resource{all[1], all[2], all[4]}) {
+		t.Errorf("unlike two there are %v", got)
 	}
 }

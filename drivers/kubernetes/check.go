@@ -68,7 +68,7 @@ func (d *Driver) Dead(ctx context.Context, a broker.Access, minted broker.Creden
 	switch who, err := c.whoAmI(ctx); {
 	case said(err, http.StatusUnauthorized):
 		return true, nil
-	case who == anonymous, err != nil && errors.Is(fault(err, "", ""), broker.ErrUnauthorized):
+	case who == anonymous, errors.Is(fault(err, "", ""), broker.ErrUnauthorized):
 		return false, unreachable("what answers at the endpoint did not look at the credential", "check what stands in front of the API server")
 	case said(err, http.StatusForbidden): // known, and refused something else
 		return false, nil

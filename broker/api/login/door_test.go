@@ -188,20 +188,21 @@ func TestRefusalsAreOAuths(t *testing.T) {
 		status  int
 		want    string
 	}{
-		"a wrong secret":           {grant, []string{"Authorization", basic(b.id, b.plain+"x")}, 401, "invalid_client"},
-		"a wrong id":               {grant, []string{"Authorization", basic("../x", b.plain)}, 401, "invalid_client"},
-		"no credentials":           {grant, nil, 401, "invalid_client"},
-		"another scheme":           {grant, []string{"Authorization", "Bearer " + b.plain}, 401, "invalid_client"},
-		"a broken header":          {grant, []string{"Authorization", "Basic %%%"}, 401, "invalid_client"},
-		"a wrong secret in a form": {grant + "&client_id=" + b.id + "&client_secret=x", nil, 401, "invalid_client"},
-		"two ways":                 {grant + "&client_id=" + b.id + "&client_secret=" + b.plain, []string{"Authorization", good}, 400, "invalid_request"},
-		"two clients":              {grant + "&client_id=other", []string{"Authorization", good}, 400, "invalid_request"},
-		"no grant":                 {"", []string{"Authorization", good}, 400, "invalid_request"},
-		"another grant":            {"grant_type=password&username=a&password=b", []string{"Authorization", good}, 400, "unsupported_grant_type"},
-		"twice":                    {grant + "&" + grant, []string{"Authorization", good}, 400, "invalid_request"},
-		"JSON":                     {`{"grant_type":"client_credentials"}`, []string{"Authorization", good, "Content-Type", "application/json"}, 400, "invalid_request"},
-		"no form":                  {"%zz", []string{"Authorization", good}, 400, "invalid_request"},
-		"too much":                 {grant + "&x=" + strings.Repeat("x", 9000), []string{"Authorization", good}, 413, "invalid_request"},
+		"a wrong secret":             {grant, []string{"Authorization", basic(b.id, b.plain+"x")}, 401, "invalid_client"},
+		"another scheme, and a form": {grant + "&client_id=" + b.id + "&client_secret=" + b.plain, []string{"Authorization", "Bearer " + b.plain}, 401, "invalid_client"},
+		"a wrong id":                 {grant, []string{"Authorization", basic("../x", b.plain)}, 401, "invalid_client"},
+		"no credentials":             {grant, nil, 401, "invalid_client"},
+		"another scheme":             {grant, []string{"Authorization", "Bearer " + b.plain}, 401, "invalid_client"},
+		"a broken header":            {grant, []string{"Authorization", "Basic %%%"}, 401, "invalid_client"},
+		"a wrong secret in a form":   {grant + "&client_id=" + b.id + "&client_secret=x", nil, 401, "invalid_client"},
+		"two ways":                   {grant + "&client_id=" + b.id + "&client_secret=" + b.plain, []string{"Authorization", good}, 400, "invalid_request"},
+		"two clients":                {grant + "&client_id=other", []string{"Authorization", good}, 400, "invalid_request"},
+		"no grant":                   {"", []string{"Authorization", good}, 400, "invalid_request"},
+		"another grant":              {"grant_type=password&username=a&password=b", []string{"Authorization", good}, 400, "unsupported_grant_type"},
+		"twice":                      {grant + "&" + grant, []string{"Authorization", good}, 400, "invalid_request"},
+		"JSON":                       {`{"grant_type":"client_credentials"}`, []string{"Authorization", good, "Content-Type", "application/json"}, 400, "invalid_request"},
+		"no form":                    {"%zz", []string{"Authorization", good}, 400, "invalid_request"},
+		"too much":                   {grant + "&x=" + strings.Repeat("x", 9000), []string{"Authorization", good}, 413, "invalid_request"},
 	} {
 		w := b.ask(here, c.form, c.headers...)
 		var got map[string]string
