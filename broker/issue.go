@@ -141,7 +141,7 @@ func (b *Leaser) issue(ctx context.Context, p policy.Principal, r LeaseRequest) 
 		return fail(err)
 	}
 	o, err := b.open(ctx, i.vim, i.vim.Current)
-	if errors.Is(err, ErrConflict) {
+	if errors.Is(err, ErrConflict) { // another credential took its place meanwhile
 		return fail(errMoved)
 	}
 	if err != nil {

@@ -101,6 +101,16 @@ type outpaced struct {
 	under bool
 }
 
+// newOutpacedBench has a VIM whose key lies in such a key store.
+func newOutpacedBench(t *testing.T) (*bench, *outpaced, broker.VIM) {
+	t.Helper()
+	b := newBench(t, benchOptions{})
+	keys := &outpaced{KeyStore: b.keys}
+	b.options.Keys = []secret.KeyStore{keys}
+	b.Broker = mustNew(t, b.options)
+	return b, keys, b.mustRegister(alice, "edge1")
+}
+
 func (o *outpaced) Get(ctx context.Context, ref secret.Ref) (*secret.Key, error) {
 	if o.times > 0 && !o.under {
 		o.times, o.under = o.times-1, true
@@ -112,11 +122,7 @@ func (o *outpaced) Get(ctx context.Context, ref secret.Ref) (*secret.Key, error)
 
 // However often a VIM is sealed anew between the look at its row and at its key, its credential is opened as it is now.
 func TestACredentialThatIsSealedAnewAgainAndAgainOpens(t *testing.T) {
-	b := newBench(t, benchOptions{})
-	keys := &outpaced{KeyStore: b.keys}
-	b.options.Keys = []secret.KeyStore{keys}
-	b.Broker = mustNew(t, b.options)
-	v := b.mustRegister(alice, "edge1")
+	b, keys, v := newOutpacedBench(t)
 	l, _ := b.mustIssue(alice, "edge1")
 	keys.rekey = func() {
 		if _, err := b.RekeyVIM(t.Context(), alice, v.ID, "", 0); err != nil {
@@ -134,11 +140,7 @@ func TestACredentialThatIsSealedAnewAgainAndAgainOpens(t *testing.T) {
 // Where another credential takes the place of the one that is being opened, and that goes, nobody is told that a key is lost: a
 // lease is issued with the other, and whoever asks for more is told to ask again.
 func TestACredentialThatGoesWhileItIsOpened(t *testing.T) {
-	b := newBench(t, benchOptions{})
-	keys := &outpaced{KeyStore: b.keys}
-	b.options.Keys = []secret.KeyStore{keys}
-	b.Broker = mustNew(t, b.options)
-	v := b.mustRegister(alice, "edge1")
+	b, keys, v := newOutpacedBench(t)
 	keys.rekey = func() {
 		token := broker.Credential{Kind: broker.CredentialBearerToken, Token: secret.NewText(b.kube.AdminTokenFor(0))}
 		if _, err := b.RotateVIM(t.Context(), alice, v.ID, token, 0); err != nil {
