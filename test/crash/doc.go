@@ -9,5 +9,5 @@
 // chain without a gap that still holds what it held, and no file that nobody
 // owns. What is killed where stands in point_test.go: a failpoint that no
 // scenario reaches fails the kit. The first flow of each failpoint, and the commits of
-// four flows, are of "make test"; "make test-field" has the others.
+// four flows, are of "make test-real"; "make test-field" has the others.
 package crash

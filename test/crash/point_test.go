@@ -248,7 +248,7 @@ var (
 	withAStack          = tableOfDeaths{heatDeaths, func(t *testing.T) upstream { return fakeStacks(t) }, nil}
 )
 
-// early are the scenarios of a failpoint that make test plays: the first.
+// early are the scenarios of a failpoint that "make test-real" plays: the first.
 func (d tableOfDeaths) early(point string, all []scenario) []scenario {
 	if d.elsewhere[point] != nil {
 		return nil

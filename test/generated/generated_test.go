@@ -21,7 +21,7 @@ const generator = "github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8
 func TestGeneratedClient(t *testing.T) {
 	kube, home := fakekube.New(t, fakekube.Options{}), t.TempDir()
 	data := filepath.Join(home, "data")
-	b, err := story.Serve(story.Build(t, t.TempDir()), home, []string{"HOME=" + home}, "--dev", "--listen", "127.0.0.1:0", "--data-dir", data)
+	b, err := story.Serve(story.BuildWithFailpoints(t, t.TempDir()), home, []string{"HOME=" + home}, "--dev", "--listen", "127.0.0.1:0", "--data-dir", data)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,7 +28,7 @@ func TestACNFOnAVIMThatItsRequestBrings(t *testing.T) {
 	c := real.Kubernetes(t)
 	c.WithNode(t)
 	b := &bench{data: t.TempDir()}
-	b.bin = story.Build(t, t.TempDir(), "-tags", "failpoints")
+	b.bin = story.BuildWithFailpoints(t, t.TempDir())
 	armed := filepath.Join(t.TempDir(), "failpoint")
 	token, digest := policy.NewToken()
 	write := func(name, text string) string {

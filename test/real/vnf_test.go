@@ -366,7 +366,7 @@ func (b *bench) mortal(t *testing.T) (kill func(point, line string, dead func())
 	if err := b.broker.Stop(); err != nil {
 		t.Fatal(err)
 	}
-	bin := story.Build(t, t.TempDir(), "-tags", "failpoints")
+	bin := story.BuildWithFailpoints(t, t.TempDir())
 	story.BuildRenderer(t, bin)
 	armed := filepath.Join(t.TempDir(), "failpoint")
 	serve := func() {

@@ -89,7 +89,7 @@ func newUser(t *testing.T) *user {
 	if err := os.Mkdir(u.tmp, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	bin := story.Build(t, t.TempDir())
+	bin := story.BuildWithFailpoints(t, t.TempDir())
 	env := []string{"HOME=" + home, "TMPDIR=" + u.tmp}
 	var err error
 	u.broker, err = story.Serve(bin, home, env, "--dev", "--listen", "127.0.0.1:0", "--data-dir", u.data, "--log-level", "debug")

@@ -20,7 +20,7 @@ import (
 // plugin at the same time, while their leases are revoked again and again. Each refusal has it
 // ask the plugin anew, and no token of one cluster is ever shown to the other.
 func TestClientGoThroughThePlugin(t *testing.T) {
-	bin := story.Build(t, t.TempDir())
+	bin := story.BuildWithFailpoints(t, t.TempDir())
 	home := t.TempDir()
 	for key, value := range map[string]string{
 		"PATH": filepath.Dir(bin) + string(os.PathListSeparator) + os.Getenv("PATH"), "HOME": home, "TMPDIR": home, "XDG_RUNTIME_DIR": "",

@@ -202,7 +202,7 @@ func (v *tacker) packages() {
 func TestTackerWithAnExternalNFVO(t *testing.T) {
 	kube := fakekube.New(t, fakekube.Options{})
 	home := t.TempDir()
-	bin := story.Build(t, t.TempDir())
+	bin := story.BuildWithFailpoints(t, t.TempDir())
 	data := filepath.Join(home, "data")
 	env := []string{"HOME=" + home, "PATH=" + filepath.Dir(bin) + ":" + os.Getenv("PATH")}
 	server, err := story.Serve(bin, home, env, "--dev", "--listen", "127.0.0.1:0", "--data-dir", data)

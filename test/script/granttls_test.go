@@ -192,7 +192,7 @@ func TestTackerOverTLS(t *testing.T) {
 	v.client.Transport = &http.Transport{TLSClientConfig: &tls.Config{RootCAs: authority.Pool()}}
 	token, digest := policy.NewToken()
 	env := []string{"HOME=" + v.home, "SSL_CERT_FILE=" + v.write("roots.pem", rooted.CA), "SSL_CERT_DIR=" + t.TempDir()}
-	bin := story.Build(t, t.TempDir())
+	bin := story.BuildWithFailpoints(t, t.TempDir())
 	serve := func(certFile, oauth string) {
 		t.Helper()
 		config := v.configure(digest, certFile, oauth)

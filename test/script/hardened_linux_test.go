@@ -19,7 +19,7 @@ var coreLimits = regexp.MustCompile(`(?m)^Max core file size +0 +0 `)
 // there are no profiles and variables to fetch, with a token or without.
 func TestServerTellsNothingOfItsMemory(t *testing.T) {
 	dir := t.TempDir()
-	b, err := story.Serve(story.Build(t, t.TempDir()), dir, []string{"HOME=" + dir}, "--dev", "--listen", "127.0.0.1:0", "--data-dir", filepath.Join(dir, "data"))
+	b, err := story.Serve(story.BuildWithFailpoints(t, t.TempDir()), dir, []string{"HOME=" + dir}, "--dev", "--listen", "127.0.0.1:0", "--data-dir", filepath.Join(dir, "data"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -48,7 +48,7 @@ func meet(t *testing.T) *neighbours {
 	n := &neighbours{
 		t: t, keystone: fakekeystone.New(t, fakekeystone.Options{}), heat: fakeheat.New(t), neutron: fakeneutron.New(t),
 		secrets: &canaries{text: map[string][]string{}},
-		Site:    story.NewSite(t, story.Build(t, t.TempDir()), "sol003: {enabled: true}\nlog: {level: debug}\n"),
+		Site:    story.NewSite(t, story.BuildWithFailpoints(t, t.TempDir()), "sol003: {enabled: true}\nlog: {level: debug}\n"),
 	}
 	n.heat.Believe(listener{n.keystone, n.secrets})
 	n.neutron.Believe(listener{n.keystone, n.secrets})

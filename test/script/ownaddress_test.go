@@ -36,7 +36,7 @@ tls: {certFile: %q, keyFile: %q}
 tokensFile: %q
 egress: {allowLoopback: true}
 `, home, certificate, key, story.WriteFile(t, "tokens.yaml", "tokens: [{name: admin, project: default, roles: [admin], sha256: "+digest+"}]\n", 0o600)), 0o600)
-	b, err := story.Serve(story.Build(t, t.TempDir()), home, []string{"HOME=" + home}, "--config", config)
+	b, err := story.Serve(story.BuildWithFailpoints(t, t.TempDir()), home, []string{"HOME=" + home}, "--config", config)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -52,7 +52,7 @@ func TestRunbook(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bin := story.Build(t, t.TempDir())
+	bin := story.BuildWithFailpoints(t, t.TempDir())
 	followed := 0
 	for _, section := range sections {
 		if len(section.Steps) == 0 || slices.Contains(elsewhere, section.Title) {

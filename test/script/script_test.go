@@ -23,7 +23,7 @@ import (
 )
 
 func TestStories(t *testing.T) {
-	story.Run(t, ".", story.Build(t, t.TempDir()), nil, map[string]story.Command{
+	story.Run(t, ".", story.BuildWithFailpoints(t, t.TempDir()), nil, map[string]story.Command{
 		"kube":        kube,
 		"silent":      silent,
 		"member":      member,

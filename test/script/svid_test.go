@@ -116,7 +116,7 @@ func (d *trustDomain) token(path, audience string) string {
 func TestWorkloadsComeInBySVIDs(t *testing.T) {
 	d := newTrustDomain(t)
 	cert, key := story.ServerCertificate(t)
-	s := story.NewSite(t, story.Build(t, t.TempDir()), fmt.Sprintf("tls: {certFile: %s, keyFile: %s}\n", cert, key))
+	s := story.NewSite(t, story.BuildWithFailpoints(t, t.TempDir()), fmt.Sprintf("tls: {certFile: %s, keyFile: %s}\n", cert, key))
 	addr := ""
 	for i, v := range s.Env {
 		if at, is := strings.CutPrefix(v, "VIMBROKER_ADDR="); is {

@@ -95,7 +95,7 @@ func (r *receiver) kinds() (kinds []string) {
 func TestAWebhookIsToldOfClusters(t *testing.T) {
 	hook := newReceiver(t)
 	hub, edge, other := fakekube.New(t, fakekube.Options{ClusterAPI: []string{"v1beta2"}}), fakekube.New(t, fakekube.Options{}), fakekube.New(t, fakekube.Options{})
-	site := story.NewSite(t, story.Build(t, t.TempDir()), fmt.Sprintf(
+	site := story.NewSite(t, story.BuildWithFailpoints(t, t.TempDir()), fmt.Sprintf(
 		"audit: {egress: {allowLoopback: true}, sinks: [{name: fleet, kind: webhook, mode: bestEffort, cloudEvents: true, url: %q, caFile: %q, tokenFile: %q, hmacKeyFile: %q}]}",
 		hook.URL+"/events", story.WriteFile(t, "ca.pem", hook.CA, 0o600), story.WriteFile(t, "token", webhookToken+"\n", 0o600), story.WriteFile(t, "key", webhookKey+"\n", 0o600),
 	))

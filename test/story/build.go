@@ -26,6 +26,13 @@ func Build(t testing.TB, dir string, flags ...string) string {
 	return bin
 }
 
+// BuildWithFailpoints is Build with the tag that all tests are built with, so that nothing is
+// compiled twice. Stories on real systems run the binary as it is released.
+func BuildWithFailpoints(t testing.TB, dir string) string {
+	t.Helper()
+	return Build(t, dir, "-tags", "failpoints")
+}
+
 // BuildRenderer puts the program that renders charts beside a binary, and returns its path.
 func BuildRenderer(t testing.TB, bin string) string {
 	t.Helper()

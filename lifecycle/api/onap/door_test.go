@@ -47,7 +47,7 @@ func serve(t *testing.T, more ...string) *stand {
 	}
 	config := write("config.yaml", fmt.Sprintf("listen: 127.0.0.1:0\ndataDir: %s\ntokensFile: %s\negress: {allowLoopback: true}\nonapAPI: {enabled: true%s}\n",
 		filepath.Join(dir, "data"), write("tokens.yaml", tokens), strings.Join(more, "")))
-	b, err := story.Serve(story.Build(t, dir), dir, os.Environ(), "--config", config)
+	b, err := story.Serve(story.BuildWithFailpoints(t, dir), dir, os.Environ(), "--config", config)
 	if err != nil {
 		t.Fatal(err)
 	}
