@@ -406,6 +406,20 @@ func TestCopyIsWholeOrNothing(t *testing.T) {
 			t.Errorf("a failed copy of %s left %d VIMs, %d leases, %d entries", what, len(got.VIMs), len(got.Leases), len(got.Entries))
 		}
 	}
+	// Where nothing refuses the horizon, a log that does not reach it is refused all the same.
+	unguarded := mustOpen(t, o.DSN.Reveal())
+	guard := func(how string) {
+		t.Helper()
+		if err := unguarded.Execute(t.Context(), `ALTER TABLE audit_horizon `+how+` TRIGGER audit_horizon_only_grows`); err != nil {
+			t.Fatal(err)
+		}
+	}
+	guard("DISABLE")
+	far := altered{source, "audit_horizon", func(_ int, row []any) ([]any, error) { row[len(row)-1] = int64(9999); return row, nil }}
+	if _, err := postgres.Copy(t.Context(), o, far); err == nil || !strings.Contains(err.Error(), "does not end where its head says") {
+		t.Errorf("Copy of a horizon behind the log, which nothing refuses = %v", err)
+	}
+	guard("ENABLE")
 	if _, err := postgres.Copy(t.Context(), o, source); err != nil {
 		t.Errorf("Copy after failed ones = %v", err)
 	}

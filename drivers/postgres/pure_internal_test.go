@@ -58,6 +58,11 @@ func TestEachAnswerHasItsKind(t *testing.T) {
 		if known := errors.As(err, &e); known != (c.kind != nil) || known && (!errors.Is(err, c.kind) || !strings.Contains(e.Detail, c.detail)) {
 			t.Errorf("%s %s is %v, want %v %q", c.said.Code, c.said.Routine, err, c.kind, c.detail)
 		}
+		for _, less := range []error{broker.ErrNoWrites, broker.ErrNoSpace} { // each says more than that the store is unavailable
+			if more := errors.Is(err, less); more != (c.kind == broker.ErrNoSpace || c.kind == less) { //nolint:errorlint // the very same
+				t.Errorf("%s %s is %v: %v, and want %v", c.said.Code, c.said.Routine, less, more, c.kind)
+			}
+		}
 		var a *answer
 		if !errors.As(err, &a) || (a.text != "") != c.text {
 			t.Errorf("%s holds %+v, want its text: %v", c.said.Code, a, c.text)

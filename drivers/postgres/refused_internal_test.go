@@ -57,14 +57,14 @@ func TestATableThatIsGoneIsMissed(t *testing.T) {
 			})
 		}},
 	} {
-		if err := s.execute(ctx, `ALTER TABLE `+c.table+` RENAME TO taken_away`); err != nil {
+		if err := s.Execute(ctx, `ALTER TABLE `+c.table+` RENAME TO taken_away`); err != nil {
 			t.Fatal(err)
 		}
 		err := c.do()
 		if !errors.Is(err, broker.ErrUnsupported) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("without %s, %s is %v, want ErrUnsupported, and %q", c.table, c.what, err, c.want)
 		}
-		if err := s.execute(ctx, `ALTER TABLE taken_away RENAME TO `+c.table); err != nil {
+		if err := s.Execute(ctx, `ALTER TABLE taken_away RENAME TO `+c.table); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -79,7 +79,7 @@ func TestATableThatIsGoneIsMissed(t *testing.T) {
 	}
 }
 
-func (s *Store) execute(ctx context.Context, text string) error {
+func (s *Store) Execute(ctx context.Context, text string) error {
 	_, err := s.pool.Exec(ctx, text)
 	return err
 }
@@ -117,7 +117,7 @@ func TestAChangeWhoseCommitIsNotAnsweredIsMadeOnce(t *testing.T) {
 		`CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_advisory_xact_lock(42); RETURN NULL; END'`,
 		`CREATE CONSTRAINT TRIGGER wait AFTER INSERT ON waits DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION wait()`,
 	} {
-		if err := s.execute(ctx, text); err != nil {
+		if err := s.Execute(ctx, text); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -152,6 +152,33 @@ func TestAPassComesAtItsTimes(t *testing.T) {
 	})
 }
 
+// Passes that cannot be scheduled when a process starts are scheduled once the ledger answers, each of them.
+func TestPassesBeginAfterAnOutage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &book{rows: map[job.Job]*row{}, down: errors.New("the database is not up yet")}
+		var mu sync.Mutex
+		ran := map[string]int{}
+		var passes []broker.Pass
+		for _, name := range []string{"reap", "settle", "tidy"} {
+			passes = append(passes, broker.Pass{Name: name, Every: time.Minute, Run: func(context.Context) error {
+				mu.Lock()
+				defer mu.Unlock()
+				ran[name]++
+				return nil
+			}})
+		}
+		stop := start(t, b, passes)
+		time.Sleep(time.Minute)
+		b.mu.Lock()
+		b.down = nil
+		b.mu.Unlock()
+		time.Sleep(2 * time.Minute)
+		if err := stop(); err != nil || len(ran) != len(passes) || ran["reap"] < 2 || ran["settle"] < 2 || ran["tidy"] < 2 {
+			t.Errorf("Run = %v; in the two minutes after an outage the passes ran %v", err, ran)
+		}
+	})
+}
+
 // An interval that became shorter counts from the next start on.
 func TestAShorterIntervalCounts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

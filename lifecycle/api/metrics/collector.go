@@ -137,7 +137,7 @@ func (s scrape) operations(v lifecycle.Vitals) {
 // states that are not final, and the states that work ends in.
 var (
 	operationTypes = []lifecycle.OperationType{
-		lifecycle.Instantiate, lifecycle.ScaleVNF, lifecycle.Heal, lifecycle.ChangePackage, lifecycle.Terminate,
+		lifecycle.Instantiate, lifecycle.ScaleVNF, lifecycle.Heal, lifecycle.ChangePackage, lifecycle.ChangeConn, lifecycle.Terminate,
 	}
 	operationStates = []lifecycle.OperationState{lifecycle.Starting, lifecycle.Processing, lifecycle.FailedTemp, lifecycle.RollingBack}
 	operationEnds   = []lifecycle.OperationState{lifecycle.Completed, lifecycle.FailedTemp, lifecycle.RolledBack}

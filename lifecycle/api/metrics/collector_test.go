@@ -3,8 +3,10 @@ package metrics_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http/httptest"
+	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -133,6 +135,35 @@ func TestEveryFigureIsShown(t *testing.T) {
 	for _, what := range []string{"counting VNF instances for a scrape", "counting VNF packages for a scrape"} {
 		if strings.Count(log, what) != 1 {
 			t.Errorf("the log does not say %q:\n%s", what, log)
+		}
+	}
+}
+
+// Operations of each type that the engine works are shown, in each state that is not final: those of MODIFY_INFO end with
+// their request.
+func TestOperationsOfEachTypeAreShown(t *testing.T) {
+	source, err := os.ReadFile("../../driver.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	types := regexp.MustCompile(`(?m)^\t\w+ +OperationType = "(\w+)"$`).FindAllStringSubmatch(string(source), -1)
+	var live []lifecycle.OperationCount
+	var want []string
+	for n, of := range types {
+		for _, in := range []lifecycle.OperationState{lifecycle.Starting, lifecycle.Processing, lifecycle.FailedTemp, lifecycle.RollingBack} {
+			if of := lifecycle.OperationType(of[1]); of != lifecycle.ModifyInfo {
+				live = append(live, lifecycle.OperationCount{Type: of, State: in, Count: n + 1, Oldest: time.Unix(1_700_000_000, 0)})
+				want = append(want, fmt.Sprintf("vimbroker_vnf_operations{state=%q,type=%q} %d\n", in, of, n+1))
+			}
+		}
+	}
+	if len(types) < 7 {
+		t.Errorf("types of operations are %q", types)
+	}
+	got, _ := page(t, nil, live...)
+	for _, line := range want {
+		if !strings.Contains(got, line) {
+			t.Errorf("the page has no %s", line)
 		}
 	}
 }
