@@ -2,6 +2,7 @@ package kubernetes_test
 
 import (
 	"bytes"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -111,6 +112,82 @@ func TestAnAccountIsMadeOnce(t *testing.T) {
 	// Once more, after a death: the account cannot be asked any more.
 	if err := l.driver.Forget(t.Context(), second); err != nil {
 		t.Errorf("Forget a second time: %v", err)
+	}
+}
+
+// TestAnAccountIsMadeWhatItIsToBe: whatever somebody changed of its roles and bindings on the cluster, also where the number of
+// rules and subjects is the same, the next appointment takes back; and the namespace says whose it is by then.
+func TestAnAccountIsMadeWhatItIsToBe(t *testing.T) {
+	l := newTLSLab(t)
+	admin := l.withCertificate()
+	l.appoint(admin, engine)
+	stands := func() string {
+		var all []string
+		for _, name := range l.Names("clusterroles", "") {
+			l.Update("clusterroles", "", name, func(o metav1.Object) {
+				if r := o.(*rbacv1.ClusterRole); strings.HasPrefix(name, accountHome) {
+					all = append(all, fmt.Sprint(name, r.Rules, r.AggregationRule, r.OwnerReferences, r.Labels))
+				}
+			})
+		}
+		for _, name := range l.Names("clusterrolebindings", "") {
+			l.Update("clusterrolebindings", "", name, func(o metav1.Object) {
+				if b := o.(*rbacv1.ClusterRoleBinding); strings.HasPrefix(name, accountHome) {
+					all = append(all, fmt.Sprint(name, b.Subjects, b.RoleRef, b.OwnerReferences, b.Labels))
+				}
+			})
+		}
+		return strings.Join(all, "\n")
+	}
+	want := stands()
+	role := func(change func(*rbacv1.ClusterRole)) func() {
+		return func() {
+			l.Update("clusterroles", "", accountHome, func(o metav1.Object) { change(o.(*rbacv1.ClusterRole)) })
+		}
+	}
+	bind := func(change func(*rbacv1.ClusterRoleBinding)) func() {
+		return func() {
+			l.Update("clusterrolebindings", "", accountHome, func(o metav1.Object) { change(o.(*rbacv1.ClusterRoleBinding)) })
+		}
+	}
+	stranger := rbacv1.Subject{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: "stranger"}
+	for name, change := range map[string]func(){
+		"another verb in a rule": role(func(r *rbacv1.ClusterRole) {
+			r.Rules[0].Verbs = append([]string{"deletecollection"}, r.Rules[0].Verbs[1:]...)
+		}),
+		"another last rule": role(func(r *rbacv1.ClusterRole) { r.Rules[len(r.Rules)-1].Resources = []string{"nodes"} }),
+		"a rule more": role(func(r *rbacv1.ClusterRole) {
+			r.Rules = append(r.Rules, rbacv1.PolicyRule{APIGroups: []string{"*"}, Resources: []string{"*"}, Verbs: []string{"*"}})
+		}),
+		"a rule less": role(func(r *rbacv1.ClusterRole) { r.Rules = r.Rules[1:] }),
+		"an aggregation, and a rule": role(func(r *rbacv1.ClusterRole) {
+			r.AggregationRule = &rbacv1.AggregationRule{ClusterRoleSelectors: []metav1.LabelSelector{{MatchLabels: map[string]string{"a": "b"}}}}
+			r.Rules = r.Rules[:1]
+		}),
+		"no owner":              role(func(r *rbacv1.ClusterRole) { r.OwnerReferences = nil }),
+		"another owner":         role(func(r *rbacv1.ClusterRole) { r.OwnerReferences[0].UID = "another" }),
+		"a subject more":        bind(func(b *rbacv1.ClusterRoleBinding) { b.Subjects = append(b.Subjects, stranger) }),
+		"a subject before":      bind(func(b *rbacv1.ClusterRoleBinding) { b.Subjects = append([]rbacv1.Subject{stranger}, b.Subjects...) }),
+		"another subject":       bind(func(b *rbacv1.ClusterRoleBinding) { b.Subjects = []rbacv1.Subject{stranger} }),
+		"no owner of a binding": bind(func(b *rbacv1.ClusterRoleBinding) { b.OwnerReferences = nil }),
+		"another role":          bind(func(b *rbacv1.ClusterRoleBinding) { b.RoleRef.Name = "cluster-admin" }),
+		"the label of a VIM": func() {
+			l.Update("namespaces", "", accountHome, func(o metav1.Object) { o.GetLabels()["vimbroker.io/vim"] = "lost" })
+		},
+		"the binding of a right": func() {
+			l.Update("clusterrolebindings", "", accountHome+"-engine", func(o metav1.Object) { o.(*rbacv1.ClusterRoleBinding).Subjects = nil })
+		},
+	} {
+		change()
+		l.appoint(admin, engine)
+		if got := stands(); got != want {
+			t.Errorf("after %s there is\n%s\nwant\n%s", name, got, want)
+		}
+		l.Update("namespaces", "", accountHome, func(o metav1.Object) {
+			if o.GetLabels()["vimbroker.io/vim"] != admin.VIM {
+				t.Errorf("after %s the namespace is of VIM %s", name, o.GetLabels()["vimbroker.io/vim"])
+			}
+		})
 	}
 }
 

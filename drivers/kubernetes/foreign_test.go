@@ -92,6 +92,13 @@ func TestForeignObjectsAreFound(t *testing.T) {
 			}, metav1.CreateOptions{})
 			return err
 		}, "rolebinding kube-public/more gives"},
+		{"a binding whose second subject is an account", func(ctx context.Context, c clientset.Interface, home string) error {
+			_, err := c.RbacV1().RoleBindings("kube-public").Create(ctx, &rbacv1.RoleBinding{
+				ObjectMeta: metav1.ObjectMeta{Name: "more"}, RoleRef: admin,
+				Subjects: []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: "somebody"}, {Kind: rbacv1.ServiceAccountKind, Namespace: home, Name: "default"}},
+			}, metav1.CreateOptions{})
+			return err
+		}, "rolebinding kube-public/more gives"},
 		{"a binding of somebody else's accounts", func(ctx context.Context, c clientset.Interface, home string) error {
 			_, err := c.RbacV1().ClusterRoleBindings().Create(ctx, &rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: "more"}, RoleRef: admin, Subjects: group("default")}, metav1.CreateOptions{})
 			return err
@@ -102,6 +109,17 @@ func TestForeignObjectsAreFound(t *testing.T) {
 			}}}, metav1.CreateOptions{})
 			return err
 		}, "1 namespaces with accounts of leases carry vimbroker.io/vim=lost"},
+		{"namespaces of another VIM", func(ctx context.Context, c clientset.Interface, home string) error {
+			for _, name := range []string{"vimbroker-other", "vimbroker-another", "vimbroker-third"} {
+				_, err := c.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{
+					"vimbroker.io/vim": "lost", "vimbroker.io/grant": name,
+				}}}, metav1.CreateOptions{})
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		}, "3 namespaces with accounts of leases carry vimbroker.io/vim=lost"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			l := newLab(t)

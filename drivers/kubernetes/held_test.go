@@ -85,6 +85,32 @@ func TestPodsAreOfTheirNamespaceWhereItHoldsThem(t *testing.T) {
 	}
 }
 
+// TestEachNamespaceOfALeaseHasALevelOfItsOwn, whichever of them is named first.
+func TestEachNamespaceOfALeaseHasALevelOfItsOwn(t *testing.T) {
+	l := newLab(t)
+	l.makeNamespaces("held", "open", "strict")
+	l.enforce("held", "baseline")
+	l.enforce("strict", "restricted")
+	for _, namespaces := range [][]string{{"held", "open", "strict"}, {"open", "held", "strict"}, {"strict", "held", "open"}} {
+		g := l.makesPods("held")
+		g.Namespaces = namespaces
+		got := l.grade(g)
+		var free []string
+		for _, reason := range got.Reasons {
+			if strings.Contains(reason, "which enforces no level") {
+				free = append(free, reason)
+			}
+		}
+		if got.Grade != broker.GradeUnbounded || len(free) != 1 || !strings.Contains(free[0], "namespace open,") || len(got.Reasons) != 3 {
+			t.Errorf("in %q the lease is %s because %q", namespaces, got.Grade, got.Reasons)
+		}
+	}
+	g := l.makesPods("held")
+	if g.Namespaces = []string{"held", "strict"}; l.grade(g).Grade != broker.GradeNamespaces {
+		t.Errorf("in two that are held: %+v", l.grade(g))
+	}
+}
+
 // TestALabelCountsAtOnceWhereItWasMissing: a label that is taken away counts two minutes later at the latest.
 func TestALabelCountsAtOnceWhereItWasMissing(t *testing.T) {
 	l := newLab(t)

@@ -322,6 +322,76 @@ func TestLoginsOfPlaces(t *testing.T) {
 	}
 }
 
+// A login is of one host with its port: at another port of the host it is not sent, neither for a reference nor after a redirect.
+func TestALoginIsOfOnePort(t *testing.T) {
+	s, other := newSite(t), newSite(t)
+	s.CA += other.CA
+	var seen []string
+	note := func(then http.HandlerFunc) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			seen = append(seen, r.Host+" "+r.Header.Get("Authorization"))
+			then(w, r)
+		}
+	}
+	reference := asPacked + "@sha256:" + sum("chart")
+	s.answers["/r/web-1.0.0.tgz"] = note(challenge(`Basic realm="here"`, gives("chart")))
+	alone := s.known(t)
+	alone.Host, _, _ = strings.Cut(s.host(), ":")
+	for name, host := range map[string]string{"without a port": alone.Host, "with another": alone.Host + ":443", "a longer one": s.host() + "0", "a shorter one": s.host()[:len(s.host())-1]} {
+		login := alone
+		login.Host = host
+		if got, err := s.pull(t, reference, login); err == nil || !strings.Contains(err.Error(), "without a user and a password (401)") {
+			t.Errorf("a login %s: %q, %v", name, got.Archive, err)
+		}
+	}
+	s.answers["/r/web-1.0.0.tgz"] = note(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Location", other.URL+"/x")
+		w.WriteHeader(307)
+	})
+	other.answers["/x"] = note(gives("chart"))
+	seen = nil
+	if got, err := s.pull(t, reference, s.known(t)); err != nil || string(got.Archive) != "chart" {
+		t.Errorf("%q, %v", got.Archive, err)
+	}
+	if len(seen) != 2 || !strings.HasPrefix(seen[0], s.host()+" Basic ") || seen[1] != other.host()+" " {
+		t.Errorf("after a redirect to another port %q were sent", seen)
+	}
+}
+
+// What a reference pins is held to, also where it has a version beside its digest, by tag or by digest.
+func TestADigestCountsBesideAVersion(t *testing.T) {
+	manifest := manifestOf(manifestType, layer(contentType, "sha256:"+sum("chart"), 5))
+	for name, c := range map[string]struct{ reference, given string }{
+		"a registry, as pinned":              {"oci://HOST/web@sha256:" + sum(manifest), manifest},
+		"a registry, as pinned with version": {"oci://HOST/web:1.0.0@sha256:" + sum(manifest), manifest},
+		"a registry, another":                {"oci://HOST/web@sha256:" + sum(manifest), manifest + " "},
+		"a registry, another with version":   {"oci://HOST/web:1.0.0@sha256:" + sum(manifest), manifest + " "},
+	} {
+		s := newSite(t)
+		s.answers["/v2/web/manifests/sha256:"+sum(manifest)], s.answers["/v2/web/manifests/1.0.0"] = gives(c.given), gives(c.given)
+		s.answers["/v2/web/blobs/sha256:"+sum("chart")] = gives("chart")
+		got, err := s.pull(t, c.reference)
+		if good := c.given == manifest; good != (err == nil) || good && string(got.Archive) != "chart" || !good && !strings.Contains(err.Error(), "something else than the digest says") {
+			t.Errorf("%s: %q, %v", name, got.Archive, err)
+		}
+	}
+}
+
+// A chart of two contents, or of two provenances, cannot be told apart.
+func TestPartsThatStandTwice(t *testing.T) {
+	content, proof := layer(contentType, "sha256:"+sum("chart"), 5), layer(provenanceType, "sha256:"+sum("proof"), 5)
+	for _, layers := range [][]string{
+		{content, content, proof},
+		{content, proof, proof},
+		{content, proof, layer(provenanceType, "sha256:"+sum("other"), 5)},
+		{content, layer(contentType, "sha256:"+sum("other"), 5)},
+	} {
+		if m, err := parseManifest([]byte(manifestOf(manifestType, layers...))); err == nil || !strings.Contains(err.Error(), "cannot be told apart") {
+			t.Errorf("%q: %+v, %v", layers, m, err)
+		}
+	}
+}
+
 // Who waits for a turn gives up with his operation, and authorities that are none are said.
 func TestPullsThatDoNotBegin(t *testing.T) {
 	p := New(Options{})

@@ -15,6 +15,9 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"github.com/ProtonMail/go-crypto/openpgp"
+	"github.com/ProtonMail/go-crypto/openpgp/armor"
+	"github.com/ProtonMail/go-crypto/openpgp/packet"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/vimbroker/vimbroker/drivers/helm/chart"
@@ -54,6 +57,58 @@ func TestKindsThatAChartDefines(t *testing.T) {
 	} {
 		if got := strings.Join(defined([]chart.ChartFile{{Path: "crds/a.yaml", Text: []byte(text)}}), " "); got != want {
 			t.Errorf("%s defines %q, want %q", text, got, want)
+		}
+	}
+}
+
+// Of a definition each version counts that is served, wherever it stands, and of several definitions each.
+func TestEachVersionThatAChartDefines(t *testing.T) {
+	of := func(kind string, served ...bool) chart.ChartFile {
+		var versions []string
+		for n, is := range served {
+			versions = append(versions, fmt.Sprintf(`{"name":"v%d","served":%t}`, n+1, is))
+		}
+		return chart.ChartFile{Text: []byte(fmt.Sprintf(`{"kind":"CustomResourceDefinition","spec":{"group":"g","names":{"kind":%q},"versions":[%s]}}`, kind, strings.Join(versions, ",")))}
+	}
+	for want, all := range map[string][]chart.ChartFile{
+		"g/v2 g/v2/A g/v3 g/v3/A":             {of("A", false, true, true)},
+		"g/v1 g/v1/A g/v3 g/v3/A":             {of("A", true, false, true)},
+		"g/v1 g/v1/A g/v1 g/v1/B g/v2 g/v2/B": {of("A", true), {Text: []byte("[")}, of("C", false), of("B", true, true)},
+	} {
+		if got := strings.Join(defined(all), " "); got != want {
+			t.Errorf("defined is %q, want %q", got, want)
+		}
+	}
+}
+
+// A text given for one value stays one, whatever signs it holds and however often.
+func TestAValueIsOneWhateverItHolds(t *testing.T) {
+	for _, value := range []string{"a,b", "a,b,c=d,e", ",,", "x=1,y=2,z", "a b", "a.b,c"} {
+		r := task(map[string]string{"templates/a.yaml": a + "data: {x: {{ .Values.x | toJson | quote }}, size: {{ len .Values | quote }}}\n"})
+		r.Sets = []chart.Set{{Name: "x", Value: value}}
+		want, err := json.Marshal(value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := render(r)
+		var o struct {
+			Data map[string]string `json:"data"`
+		}
+		if err != nil || json.Unmarshal([]byte(objects(got)), &o) != nil || o.Data["x"] != string(want) || o.Data["size"] != "1" {
+			t.Errorf("%s is %v, %v", want, o.Data, err)
+		}
+	}
+}
+
+// What lies below an ignored folder is none of the chart's, however deep; what is beside it is.
+func TestWhatIsIgnoredIsIgnoredToItsDepth(t *testing.T) {
+	for file, there := range map[string]bool{
+		"templates/old/a.yaml": false, "templates/old/b/a.yaml": false, "templates/old/b/c/d/a.yaml": false, "templates/x/old/b/a.yaml": false,
+		"templates/older/a.yaml": true, "templates/x/y/a.yaml": true, "templates/a.bak": false, "templates/x/y/a.bak": false,
+	} {
+		got, err := render(task(map[string]string{".helmignore": "old/\n*.bak\n", file: a}))
+		if err != nil || (len(got.Objects) == 1) != there {
+			t.Errorf("%s: %d objects, %v", file, len(got.Objects), err)
 		}
 	}
 }
@@ -183,6 +238,61 @@ func TestLookups(t *testing.T) {
 	}
 	if _, err := in.List(t.Context(), metav1.ListOptions{}); err == nil {
 		t.Error("what is not looked up by name is shown")
+	}
+}
+
+// An object answers the lookup that it was found for, and no other: not one of another namespace, kind, version or name.
+func TestAnObjectAnswersItsOwnLookup(t *testing.T) {
+	of := chart.Lookup{APIVersion: "v1", Kind: "ConfigMap", Namespace: "cnf", Name: "a"}
+	l := &lookups{found: []chart.LookedUp{{Lookup: of, Object: json.RawMessage(`{"kind":"ConfigMap","metadata":{"name":"a"}}`)}}}
+	for _, asked := range []chart.Lookup{
+		of,
+		{APIVersion: "v1", Kind: "ConfigMap", Namespace: "other", Name: "a"},
+		{APIVersion: "v1", Kind: "ConfigMap", Name: "a"},
+		{APIVersion: "v1", Kind: "Secret", Namespace: "cnf", Name: "a"},
+		{APIVersion: "v2", Kind: "ConfigMap", Namespace: "cnf", Name: "a"},
+		{APIVersion: "v1", Kind: "ConfigMap", Namespace: "cnf", Name: "b"},
+	} {
+		kind, _, err := l.GetClientFor(asked.APIVersion, asked.Kind)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := kind.Namespace(asked.Namespace).Get(t.Context(), asked.Name, metav1.GetOptions{}); (err == nil) != (asked == of) {
+			t.Errorf("%+v: %v", asked, err)
+		}
+	}
+}
+
+// Of a keyring of several blocks, or of one, every key counts.
+func TestEveryKeyOfAKeyringCounts(t *testing.T) {
+	var blocks [][]byte
+	var prints []string
+	for _, name := range []string{"one", "two", "three"} {
+		e, err := openpgp.NewEntity(name, "", name+"@example.org", &packet.Config{Algorithm: packet.PubKeyAlgoEdDSA})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b bytes.Buffer
+		w, err := armor.Encode(&b, openpgp.PublicKeyType, nil)
+		if err == nil {
+			err = errors.Join(e.Serialize(w), w.Close())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		blocks, prints = append(blocks, b.Bytes()), append(prints, fmt.Sprintf("%x", e.PrimaryKey.Fingerprint))
+	}
+	for n := 1; n <= len(blocks); n++ {
+		for _, between := range []string{"\n", "\n\n\n"} {
+			keys, err := keyring(append([]byte(" \n"), bytes.Join(blocks[:n], []byte(between))...))
+			var got []string
+			for _, k := range keys {
+				got = append(got, fmt.Sprintf("%x", k.PrimaryKey.Fingerprint))
+			}
+			if err != nil || !slices.Equal(got, prints[:n]) {
+				t.Errorf("of %d blocks the keys are %v (%v), want %v", n, got, err, prints[:n])
+			}
+		}
 	}
 }
 

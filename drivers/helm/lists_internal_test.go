@@ -1,0 +1,175 @@
+package helm
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/vimbroker/vimbroker/drivers/helm/chart"
+	"github.com/vimbroker/vimbroker/drivers/manifests"
+	"github.com/vimbroker/vimbroker/lifecycle"
+	"github.com/vimbroker/vimbroker/lifecycle/vnfpkg"
+)
+
+// TestCertificatesMayBeMadeAgain: by the name's end, in either member of a Secret, and those of a Secret for TLS; all else counts.
+func TestCertificatesMayBeMadeAgain(t *testing.T) {
+	for key, counts := range map[string]bool{
+		"tls.crt": false, "tls.key": false, "ca.pem": false, "store.p12": false, "store.jks": false, "a.b.jks": false,
+		"password": true, "jks": true, "tls.crt.old": true, "key": true, "tls.csr": true, "TLS.CRT": true,
+	} {
+		for _, member := range []string{"data", "stringData"} {
+			for kind, of := range map[string]bool{"Opaque": counts, "kubernetes.io/tls": false} {
+				object := fmt.Sprintf(`{"kind":"Secret","type":%q,"metadata":{"name":"s"},%q:{%q:"v"}}`, kind, member, key)
+				if got := secretsOf([]chart.ChartFile{{Text: []byte(object)}}); (len(got["s"]) == 1) != of {
+					t.Errorf("%s in %s of type %s: %v", key, member, kind, got)
+				}
+			}
+		}
+	}
+}
+
+// TestFoldersOfCharts: a chart within another is a part of it; one whose name begins as another's is none.
+func TestFoldersOfCharts(t *testing.T) {
+	for paths, want := range map[string]string{
+		"web/Chart.yaml web-db/Chart.yaml":                             "web web-db",
+		"web-db/Chart.yaml web/Chart.yaml webs/Chart.yaml":             "web-db web webs",
+		"web/Chart.yaml web/charts/db/Chart.yaml web/charts/x.tgz":     "web",
+		"a/web.tgz a/web/Chart.yaml a/web.tgz.prov a/web-1.tgz":        "a/web.tgz a/web a/web-1.tgz",
+		"web/charts/db/Chart.yaml other/x.yaml web/charts/db/y/z.yaml": "web/charts/db",
+	} {
+		if got := strings.Join(charts(strings.Fields(paths)), " "); got != want {
+			t.Errorf("of %q the charts are %q, want %q", paths, got, want)
+		}
+	}
+	paths := strings.Fields("web-db/Chart.yaml web-db/values.yaml web/Chart.yaml web/values.yaml web/charts/db/Chart.yaml")
+	for root, want := range map[string]string{
+		"web": "web/Chart.yaml web/values.yaml web/charts/db/Chart.yaml", "web/": "web/Chart.yaml web/values.yaml web/charts/db/Chart.yaml",
+		"web-db": "web-db/Chart.yaml web-db/values.yaml", "we": "", "web/charts": "", "web.tgz": "",
+	} {
+		if got := strings.Join(filesOf(root, paths), " "); got != want {
+			t.Errorf("the files of %q are %q, want %q", root, got, want)
+		}
+	}
+}
+
+// TestHooksOfAnEvent: in the order of weight and name; without an event all are meant but those that are tests alone.
+func TestHooksOfAnEvent(t *testing.T) {
+	of := func(name string, weight int, events ...string) string {
+		text, err := json.Marshal(map[string]any{"name": name, "kind": "Job", "weight": weight, "events": events})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	r := record{body: map[string]json.RawMessage{"hooks": json.RawMessage("[" + strings.Join([]string{
+		of("z", 1, "pre-install", "test"), of("y", 0, "test"), of("b", 0, "pre-install"), of("a", 0, "post-install", "pre-install"),
+		of("x", -1, "test", "post-delete"), of("none", 0), of("c", -5, "pre-upgrade"),
+	}, ",") + "]")}}
+	for event, want := range map[string]string{
+		"": "c x a b none z", "test": "x y z", "pre-install": "a b z", "post-install": "a", "post-delete": "x", "pre-upgrade": "c", "pre-delete": "",
+	} {
+		all, err := r.hooks(event)
+		var got []string
+		for _, h := range all {
+			got = append(got, h.Name)
+		}
+		if err != nil || strings.Join(got, " ") != want {
+			t.Errorf("hooks of %q are %q (%v), want %q", event, got, err, want)
+		}
+	}
+}
+
+// TestHooksThatPassGoWithTheLastOfTheirEvent: of several each, and the last that ran goes first.
+func TestHooksThatPassGoWithTheLastOfTheirEvent(t *testing.T) {
+	a := answer(configMap("a"))
+	a.Release = json.RawMessage(`{"info":{"status":"unknown"},"hooks":[` + strings.Join([]string{
+		hookOf("one", "post-install", `"hook-succeeded"`), hookOf("four", "post-install", `"hook-succeeded"`), hookOf("stays", "post-install", `"hook-failed"`),
+		hookOf("passes", "post-install", `"hook-succeeded"`),
+	}, ",") + "]}")
+	said, err := newRelease(t, does(lifecycle.Instantiate), nil, []chart.Rendering{a}).plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var gone []string
+	deletes := false
+	for line := range strings.Lines(said) {
+		if !strings.HasPrefix(line, " ") {
+			deletes = strings.HasPrefix(line, string(lifecycle.Delete))
+		} else if deletes {
+			gone = append(gone, strings.Fields(line)[1])
+		}
+	}
+	last := gone[max(len(gone)-3, 0):]
+	if slices.Sort(last); !slices.Equal(last, []string{"four", "one", "passes"}) || strings.Contains(said, "has ConfigMap one") || !strings.Contains(said, "has ConfigMap stays") {
+		t.Errorf("at last %q go\n%s", last, said)
+	}
+}
+
+// TestDefinitionsAreRecordedWhileARevisionIsPending, of whichever kind; afterwards only that there are none.
+func TestDefinitionsAreRecordedWhileARevisionIsPending(t *testing.T) {
+	for _, state := range states {
+		for defined, definitions := range map[bool][]lifecycle.Manifest{true: filesAs([]chart.ChartFile{{Path: "crds/a.yaml", Text: []byte("x")}}), false: nil} {
+			r := record{
+				version: 1, defined: true, definitions: definitions, body: map[string]json.RawMessage{"version": json.RawMessage("1")},
+				info: map[string]json.RawMessage{"status": quoted(state.name)},
+			}
+			written, err := r.written(lifecycle.PlanInput{Release: "web"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var s struct{ Data map[string][]byte }
+			if err := json.Unmarshal([]byte(written.Text.Reveal()), &s); err != nil {
+				t.Fatal(err)
+			}
+			again, err := decode(&manifests.StoredSecret{Data: s.Data})
+			if want := state.pending || !defined; err != nil || again.defined != want || want && len(again.definitions) != len(definitions) {
+				t.Errorf("%s with %d definitions is read with %d, known %t (%v)", state.name, len(definitions), len(again.definitions), again.defined, err)
+			}
+		}
+	}
+}
+
+// TestAHeaderSaysWhatItsRecordDid: whose it is, for which work, and where it stands.
+func TestAHeaderSaysWhatItsRecordDid(t *testing.T) {
+	for _, own := range []bool{true, false} {
+		from := &manifests.StoredSecret{}
+		r := record{version: 7, mark: "m", own: own, from: from, info: map[string]json.RawMessage{"status": quoted(deployed), "description": quoted("d")}}
+		h := r.header()
+		if h.version != 7 || h.mark != "m" || h.own != own || h.from != from || h.status() != deployed || len(h.info) != 1 || h.body != nil {
+			t.Errorf("own %t: %+v", own, h)
+		}
+	}
+	// A release of nobody's, beside the instance's own, makes nothing of Helm's the instance's.
+	said, err := newRelease(t, does(lifecycle.ChangePackage, stands("a", 1, 2)), []revision{
+		{version: 1, status: deployed, mark: "m1"}, {version: 2, status: failed, mark: "m2", owner: vnf},
+	}, []chart.Rendering{answer(configMap("a"))}).plan()
+	if err != nil || strings.Contains(said, `release "cnf/vnf`) {
+		t.Errorf("over one that stood as nobody's: %v\n%s", err, said)
+	}
+}
+
+// TestNumbersOfVDUsAreSaid, also where a VDU has none, by the VDU's id and by its name.
+func TestNumbersOfVDUsAreSaid(t *testing.T) {
+	in := lifecycle.PlanInput{
+		Instance: vnf, Manifests: []lifecycle.Manifest{{Path: "web.tgz"}}, Replicas: map[string]int32{"web": 0, "db": 3, "mq": 1},
+		Flavour: vnfpkg.Flavour{VDUs: map[string]vnfpkg.VDU{"VDU1": {Name: "web"}, "VDU2": {Name: "db"}, "VDU3": {Name: "mq"}}},
+	}
+	in.Parameters = json.RawMessage(`{"helm_value_names":{"VDU1":{"replica":"w.n"},"VDU2":{"replica":"d.n"},"mq":{"replica":"m.n"},"other":{"replica":"o.n"},"VDU9":{}},` +
+		`"helm_parameters":{"t":"a\"b\\c","n":7,"b":true,"z":null}}`)
+	p, err := parametersOf(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := (&Driver{}).requestOf(t.Context(), in, p)
+	got := map[string]string{}
+	for _, s := range r.Sets {
+		got[s.Name] = s.Value
+	}
+	want := map[string]string{"w.n": "0", "d.n": "3", "m.n": "1", "t": `a"b\c`, "n": "7", "b": "true", "z": "null"}
+	if err != nil || !maps.Equal(got, want) || len(r.Sets) != len(want) {
+		t.Errorf("the chart is given %v (%v), want %v", r.Sets, err, want)
+	}
+}
