@@ -444,6 +444,9 @@ func TestWhatALeaseLeaves(t *testing.T) {
 		{"itself", nil, live("self", handle, nil), "false, nil"},
 		{"none", nil, live("none", handle, nil), "false, nil"},
 		{"one of another object", nil, live(leaseID, "other", nil), "false, nil"},
+		{"one that is being issued", func(s *stage) { s.l.State = LeasePending }, live(leaseID, handle, nil), "true, nil"},
+		{"one that is being revoked", func(s *stage) { s.l.State = LeaseRevoking }, live(leaseID, handle, nil), "true, nil"},
+		{"one that was given up", func(s *stage) { s.l.State = LeaseIrrevocable }, live(leaseID, handle, nil), "true, nil"},
 		{"one that has ended", func(s *stage) { s.l.State = LeaseRevoked }, live(leaseID, handle, nil), "false, nil"},
 		{"one that cannot be read", nil, live(leaseID, handle, errStep), "false, the step fails"},
 	})

@@ -17,6 +17,7 @@ import (
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/audit"
 	"github.com/vimbroker/vimbroker/policy/audit/tree"
+	"github.com/vimbroker/vimbroker/test/testlog"
 )
 
 // outlet is where entries are sent to; it takes none, and does not close.
@@ -82,21 +83,52 @@ func TestWhenTheLogIsNotSigned(t *testing.T) {
 			_, _, prunable := s.prunableUpTo(ctx)
 			return fmt.Sprint(counted, ", ", prunable)
 		}, "the step fails, the step fails"},
-		{"what may be pruned", nil, func(ctx context.Context, s *stage) string {
-			s.tape.signed = 7
-			plain, byNone, _ := s.prunableUpTo(ctx)
-			s.watched()
-			s.Oversight.notary = notary.New(s.tape, s.core.keys, nil, s.core.now)
-			s.tape.cursors = []delivery.Cursor{{Sink: "sink", Seq: 7}}
-			all, byAll, _ := s.prunableUpTo(ctx)
-			s.tape.cursors = []delivery.Cursor{{Sink: "sink", Seq: 6}}
-			some, bySome, _ := s.prunableUpTo(ctx)
-			return fmt.Sprint(plain, " ", byNone, ", ", all, " ", byAll, ", ", some, " ", bySome)
-		}, "7 the last signed checkpoint, 7 the last signed checkpoint, 6 the audit sink sink"},
 		{"an anchor that does not close", nil, func(_ context.Context, s *stage) string {
 			s.watched()
 			return fmt.Sprint(s.Close())
 		}, "the step fails"},
+	})
+}
+
+// Entries are pruned up to what the last checkpoint covers, and every anchor and every sink has: the one that has least says which.
+func TestWhatMayBePruned(t *testing.T) {
+	upTo := func(anchors, sinks []int64) func(context.Context, *stage) string {
+		return func(ctx context.Context, s *stage) string {
+			s.tape.signed = 7
+			var anchored []notary.Anchor
+			for n, size := range anchors {
+				name := fmt.Sprint("a", n+1)
+				anchored = append(anchored, notary.Anchor{Name: name, Outlet: outlet{}})
+				s.tape.anchorings = append(s.tape.anchorings, notary.Anchoring{Anchor: name, Size: size})
+			}
+			var delivered []delivery.Destination
+			for n, seq := range sinks {
+				name := fmt.Sprint("s", n+1)
+				delivered = append(delivered, delivery.Destination{Name: name, Outlet: outlet{}})
+				s.tape.cursors = append(s.tape.cursors, delivery.Cursor{Sink: name, Seq: seq})
+			}
+			s.Oversight.notary = notary.New(s.tape, s.core.keys, anchored, s.core.now)
+			s.Oversight.courier = delivery.New(s.tape, delivered, s.core.now, testlog.Silent(t))
+			at, held, err := s.prunableUpTo(ctx)
+			n, pruned := s.pruneEntries(ctx, s.clock.Now())
+			return fmt.Sprint(at, " ", held, " ", s.count("PruneEntries"), n, err, pruned)
+		}
+	}
+	outcomes(t, []result{
+		{"signed alone", nil, upTo(nil, nil), "7 the last signed checkpoint 1 0 <nil> <nil>"},
+		{"an anchor has all", nil, upTo([]int64{7}, nil), "7 the last signed checkpoint 1 0 <nil> <nil>"},
+		{"a sink has all", nil, upTo(nil, []int64{7}), "7 the last signed checkpoint 1 0 <nil> <nil>"},
+		{"a sink has more", nil, upTo(nil, []int64{9}), "7 the last signed checkpoint 1 0 <nil> <nil>"},
+		{"a sink has less", nil, upTo(nil, []int64{6}), "6 the audit sink s1 1 0 <nil> <nil>"},
+		{"of two sinks the first has less", nil, upTo(nil, []int64{4, 6}), "4 the audit sink s1 1 0 <nil> <nil>"},
+		{"of two sinks the second has less", nil, upTo(nil, []int64{6, 4}), "4 the audit sink s2 1 0 <nil> <nil>"},
+		{"of two anchors the first has less", nil, upTo([]int64{4, 6}, nil), "4 the audit anchor a1 1 0 <nil> <nil>"},
+		{"of two anchors the second has less", nil, upTo([]int64{6, 4}, nil), "4 the audit anchor a2 1 0 <nil> <nil>"},
+		{"an anchor has less than a sink", nil, upTo([]int64{4}, []int64{6}), "4 the audit anchor a1 1 0 <nil> <nil>"},
+		{"a sink has less than an anchor", nil, upTo([]int64{6}, []int64{4}), "4 the audit sink s1 1 0 <nil> <nil>"},
+		{"a sink has less, an anchor has all", nil, upTo([]int64{7}, []int64{4}), "4 the audit sink s1 1 0 <nil> <nil>"},
+		{"a sink has nothing", nil, upTo([]int64{7}, []int64{7, 0}), "0 the audit sink s2 0 0 <nil> <nil>"},
+		{"an anchor has nothing", nil, upTo([]int64{0}, []int64{7}), "0 the audit anchor a1 0 0 <nil> <nil>"},
 	})
 }
 

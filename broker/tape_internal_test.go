@@ -67,21 +67,22 @@ func (s *steps) count(name string) (n int) {
 type tape struct {
 	Store
 	*steps
-	vims     map[string]VIM
-	leases   map[string]Lease
-	entries  []audit.Entry
-	due      []DueVIM
-	grants   []GrantEpoch
-	retired  []RetiredKey
-	signing  []notary.SigningKey
-	found    []audit.Entry
-	oldest   time.Time // entry that no checkpoint covers
-	signed   int64     // entries that the last checkpoint covers
-	anchored time.Time // entry that no anchor has the checkpoint of
-	tree     tree.Head
-	cursors  []delivery.Cursor
-	replicas []Replica
-	meantime func(*Lease) // happens to a lease before it is written
+	vims       map[string]VIM
+	leases     map[string]Lease
+	entries    []audit.Entry
+	due        []DueVIM
+	grants     []GrantEpoch
+	retired    []RetiredKey
+	signing    []notary.SigningKey
+	found      []audit.Entry
+	oldest     time.Time // entry that no checkpoint covers
+	signed     int64     // entries that the last checkpoint covers
+	anchored   time.Time // entry that no anchor has the checkpoint of
+	tree       tree.Head
+	cursors    []delivery.Cursor
+	anchorings []notary.Anchoring
+	replicas   []Replica
+	meantime   func(*Lease) // happens to a lease before it is written
 }
 
 func (t *tape) VIM(_ context.Context, id string) (VIM, error) {
@@ -310,7 +311,7 @@ func (t *tape) ChangeSigningKeys(
 }
 
 func (t *tape) Anchorings(context.Context) ([]notary.Anchoring, error) {
-	return nil, t.step("Anchorings")
+	return t.anchorings, t.step("Anchorings")
 }
 
 func (t *tape) Census(context.Context) (Census, error) { return Census{}, t.step("Census") }

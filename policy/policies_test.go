@@ -41,16 +41,38 @@ func TestLoadRefuses(t *testing.T) {
 		"a role of the system as a group": {"site.cedar", "@id(\"a\") permit (principal in Role::\"system\", action, resource);", []string{"site.cedar:1:"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := policy.Load(map[string][]byte{test.file: []byte(test.text)})
-			if err == nil {
-				t.Fatalf("Load() = nil, want an error")
+			files := []string{test.file}
+			if test.file == "site.cedar" { // what stands in the place of our defaults is the site's, too
+				files = append(files, policy.DefaultFile)
 			}
-			for _, want := range test.want {
-				if !strings.Contains(err.Error(), want) {
-					t.Errorf("Load() = %v, want %q in it", err, want)
+			for _, file := range files {
+				_, err := policy.Load(map[string][]byte{file: []byte(test.text)})
+				if err == nil {
+					t.Fatalf("Load() of %s = nil, want an error", file)
+				}
+				for _, want := range test.want {
+					if want = strings.Replace(want, "site.cedar", file, 1); !strings.Contains(err.Error(), want) {
+						t.Errorf("Load() = %v, want %q in it", err, want)
+					}
 				}
 			}
 		})
+	}
+}
+
+// Faults of all files are told at once, among files that have none.
+func TestFaultsOfAllFilesAreTold(t *testing.T) {
+	const good, bad = `@id("a") permit (principal, action, resource);`, `permit (principal, action, resource);`
+	_, err := policy.Load(map[string][]byte{
+		"a.cedar": []byte(bad), "b.cedar": []byte(good), "c.cedar": []byte("permit"), "d.cedar": []byte(bad), "system.cedar": []byte(good), "Z.cedar": []byte(good),
+	})
+	for _, want := range []string{"a.cedar:1:", "c.cedar:1:", "d.cedar:1:", "system.cedar: the name is taken", `"Z.cedar": a policy file is named`} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("Load() = %v, want %q in it", err, want)
+		}
+	}
+	if err != nil && strings.Contains(err.Error(), "b.cedar") {
+		t.Errorf("Load() = %v, which names a file without a fault", err)
 	}
 }
 
@@ -76,13 +98,20 @@ func TestAForbidSaysWhy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for ttl, want := range map[time.Duration][]string{time.Hour: nil, 2 * time.Hour: {"Leases end by eight."}, 3 * time.Hour: {"Leases end by eight."}} {
+	for asked, want := range map[string][]string{
+		"1h view": nil, "2h view": {"Leases end by eight."}, "3h view": {"Leases end by eight."}, "1h edit": {"No."}, "3h edit": {"Leases end by eight.", "No."},
+	} {
+		text, role, _ := strings.Cut(asked, " ")
+		ttl, err := time.ParseDuration(text)
+		if err != nil {
+			t.Fatal(err)
+		}
 		d := p.Decide(policy.Request{
 			Principal: policy.Principal{Name: "root", Project: "ops", Roles: []string{policy.RoleAdmin}}, Action: policy.LeaseIssue,
-			Resource: policy.Resource{Kind: policy.KindVIM, ID: "1", Project: "ops"}, Wish: policy.Wish{TTL: ttl, Role: "view", Grade: "bounded"},
+			Resource: policy.Resource{Kind: policy.KindVIM, ID: "1", Project: "ops"}, Wish: policy.Wish{TTL: ttl, Role: role, Grade: "bounded"},
 		})
-		if d.Allowed != (want == nil) || !slices.Equal(d.Reasons, want) {
-			t.Errorf("a lease of %v: %+v, want reasons %q", ttl, d, want)
+		if d.Allowed != (want == nil) || !slices.Equal(slices.Sorted(slices.Values(d.Reasons)), want) {
+			t.Errorf("a lease of %s: %+v, want reasons %q", asked, d, want)
 		}
 	}
 }

@@ -267,9 +267,51 @@ func TestResume(t *testing.T) {
 	}
 }
 
+// A caller's roles are those of now where its directory says them, and the claims those of the request. Recorded roles hold for the
+// time that is set for the caller, shorter or longer than that of all.
+func TestHowLongRecordedRolesHold(t *testing.T) {
+	requested := time.Date(2031, 5, 6, 7, 8, 9, 0, time.UTC)
+	claims := map[string][]string{"groups": {"core"}}
+	tokens := tokensOf(t, policy.StaticToken{Name: "alice", Project: "core", Roles: []string{"reader"}})
+	for name, c := range map[string]struct{ hold, own, want time.Duration }{
+		"nothing is set": {0, 0, policy.DefaultHold}, "for all": {3 * time.Hour, 0, 3 * time.Hour},
+		"longer for the caller": {3 * time.Hour, 8 * time.Hour, 8 * time.Hour}, "shorter for the caller": {3 * time.Hour, time.Minute, time.Minute},
+		"for the caller alone": {0, 8 * time.Hour, 8 * time.Hour}, "shorter for the caller alone": {0, time.Minute, time.Minute},
+	} {
+		now := requested.Add(c.want - 1)
+		d := &policy.Delegates{
+			Hold: c.hold, Now: func() time.Time { return now }, Directories: map[string]policy.Directory{policy.ByStaticToken: tokens},
+			HoldOf: func(caller string) time.Duration {
+				if caller != "keystone:alice" {
+					return time.Second
+				}
+				return c.own
+			},
+		}
+		g := policy.Delegate(policy.Principal{Name: "keystone:alice", Project: "core", Roles: []string{"member"}, Claims: claims}, requested)
+		want := policy.Principal{
+			Name: "keystone:alice", Project: "core", Roles: []string{"member"}, Claims: claims, Actor: "system:lifecycle",
+			Warrant: "the roles of the request count until " + requested.Add(c.want).Format(time.RFC3339),
+		}
+		p, err := d.Resume(t.Context(), "system:lifecycle", g)
+		if diff := cmp.Diff(want, p); err != nil || diff != "" || d.Warrant(g) != want.Warrant {
+			t.Errorf("%s: Resume() at the last moment = %v, and the warrant is %q (-want +got):\n%s", name, err, d.Warrant(g), diff)
+		}
+		now = requested.Add(c.want)
+		if _, err := d.Resume(t.Context(), "system:lifecycle", g); !errors.Is(err, policy.ErrDelegationEnded) {
+			t.Errorf("%s: Resume() at the end = %v, want ErrDelegationEnded", name, err)
+		}
+		g = policy.Delegate(policy.Principal{Name: "alice", Project: "core", Roles: []string{"member"}, Claims: claims}, requested)
+		want.Name, want.Roles, want.Warrant = "alice", []string{"reader"}, "the tokens file is asked for the roles before each step"
+		if p, err = d.Resume(t.Context(), "system:lifecycle", g); err != nil || !cmp.Equal(want, p) {
+			t.Errorf("%s: Resume() of a caller in a directory = %+v, %v, want %+v", name, p, err, want)
+		}
+	}
+}
+
 // TestDelegationIsKept: it is stored, and so are roles that change afterwards in memory.
 func TestDelegationIsKept(t *testing.T) {
-	p := policy.Principal{Name: "keystone:alice", Project: "core", Roles: []string{"member"}}
+	p := policy.Principal{Name: "keystone:alice", Project: "core", Roles: []string{"member"}, Claims: map[string][]string{"groups": {"core"}}}
 	g := policy.Delegate(p, time.Date(2031, 5, 6, 7, 8, 9, 0, time.UTC))
 	p.Roles[0] = "admin"
 	text, err := json.Marshal(g)
@@ -280,7 +322,7 @@ func TestDelegationIsKept(t *testing.T) {
 	if err := json.Unmarshal(text, &back); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(g, back); diff != "" || back.Roles[0] != "member" {
+	if diff := cmp.Diff(g, back); diff != "" || back.Roles[0] != "member" || back.Claims["groups"] == nil {
 		t.Errorf("kept and read again (-want +got):\n%s", diff)
 	}
 }

@@ -50,6 +50,7 @@ func TestNewStaticTokensNamesEveryFault(t *testing.T) {
 	plain, digest := policy.NewToken()
 	_, second := policy.NewToken()
 	_, third := policy.NewToken()
+	_, fourth := policy.NewToken()
 	_, err := policy.NewStaticTokens([]policy.StaticToken{
 		{Name: "alice", Project: "core", Roles: []string{"member"}, SHA256: digest},
 		{Name: "alice", Project: "core", Roles: []string{"member"}, SHA256: second},
@@ -57,6 +58,8 @@ func TestNewStaticTokensNamesEveryFault(t *testing.T) {
 		{Name: "bob", Project: "", Roles: nil, SHA256: plain},
 		{Name: "carol", Project: "core", Roles: []string{"member"}, SHA256: digest},
 		{Name: "dan", Project: "core", Roles: []string{"a b"}, SHA256: strings.ToUpper(second)},
+		{Name: "erin", Project: "core", Roles: []string{"member", "system", "a b"}, SHA256: fourth, PreviousSHA256: "x"},
+		{Name: "alice", Project: "other", Roles: []string{"member"}, SHA256: second, PreviousSHA256: fourth},
 	})
 	if err == nil {
 		t.Fatal("NewStaticTokens() = nil, want faults")
@@ -74,6 +77,11 @@ func TestNewStaticTokensNamesEveryFault(t *testing.T) {
 		`token 5 ("carol"): the digest is another token's`,
 		`token 6 ("dan"): the role "a b" must`,
 		`token 6 ("dan"): the SHA-256 must`,
+		`token 7 ("erin"): the role "system" is the broker's own`,
+		`token 7 ("erin"): the role "a b" must`,
+		`token 7 ("erin"): the SHA-256 must`,
+		`token 8 ("alice"): the name is taken`,
+		"token 8 (\"alice\"): the digest is another token's\ntoken 8 (\"alice\"): the digest is another token's",
 	} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("NewStaticTokens() = %v\nwant in it: %s", err, want)

@@ -53,8 +53,8 @@ func (g *Guard) held(ctx context.Context, p policy.Principal, action policy.Acti
 
 // neverHeld are the actions that end leases, stop an operation, or read.
 var neverHeld = []policy.Action{
-	policy.LeaseRevoke, policy.VIMDelete, policy.VIMForceDelete, policy.VIMSettle, policy.VNFCancel,
-	policy.VIMShow, policy.VIMCheck, policy.VIMInventory, policy.LeaseShow, policy.ClusterShow, policy.VNFShow,
+	policy.LeaseRevoke, policy.VIMDelete, policy.VIMForceDelete, policy.VIMRetire, policy.VIMSettle, policy.VNFCancel,
+	policy.VIMShow, policy.VIMCheck, policy.VIMInventory, policy.LeaseShow, policy.ClusterShow, policy.VNFShow, policy.LinkShow, policy.VolumeShow,
 	policy.PackageShow, policy.SubscriptionShow, policy.ClientShow, policy.ClientDelete, policy.GrantShow, policy.GrantEnd,
 	policy.AuditRead, policy.TokenList, policy.PolicyExplain, policy.TrustShow, policy.TrustDelete,
 }
@@ -113,7 +113,7 @@ func (g *Guard) Missing(ctx context.Context, p policy.Principal, action policy.A
 // looks are the actions that only look at one object.
 var looks = []policy.Action{
 	policy.VIMShow, policy.LeaseShow, policy.ClusterShow, policy.VNFShow, policy.PackageShow, policy.SubscriptionShow, policy.ClientShow,
-	policy.GrantShow,
+	policy.GrantShow, policy.LinkShow, policy.VolumeShow,
 }
 
 // miss records that something is not found. Looks are folded: whoever tries ids fills no log.

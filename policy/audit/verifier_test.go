@@ -34,6 +34,27 @@ func logLines(t testing.TB, n int) (lines [][]byte, states []tree.Head) {
 	return lines, states
 }
 
+// Of several points of one size each is compared, whichever is wrong, at the size that it begins with and later.
+func TestEachPointOfOneSizeIsCompared(t *testing.T) {
+	lines, states := logLines(t, 9)
+	for _, size := range []int{0, 5, 9} {
+		for wrong := range 4 { // 3 is none
+			points := []audit.Point{{Head: states[size], Name: "0"}, {Head: states[size], Name: "1"}, {Head: states[size], Name: "2"}}
+			if wrong < len(points) {
+				points[wrong].Root = states[7].Root
+			}
+			v, err := audit.NewVerifier(0, nil, points)
+			if err == nil {
+				err = v.Add(lines)
+			}
+			differs, found := errors.AsType[*audit.PointError](err)
+			if found != (wrong < len(points)) || found && differs.Point.Name != fmt.Sprint(wrong) {
+				t.Errorf("of three points of size %d the point %d is wrong: %v", size, wrong, err)
+			}
+		}
+	}
+}
+
 func TestAVerifierNamesThePlace(t *testing.T) {
 	lines, states := logLines(t, 100)
 	for _, pages := range [][]int{{100}, {1, 1, 98}, {37, 0, 63}} {

@@ -293,6 +293,32 @@ func TestTheNewestSectionHasToBeTrusted(t *testing.T) {
 	}
 }
 
+// An export is signed where its newest complete section is, whatever those before are.
+func TestTheNewestSectionIsSigned(t *testing.T) {
+	for _, signed := range [][]bool{{false}, {true}, {true, false}, {false, true}, {true, true}} {
+		b, f := newBook(t, 0), newFile(t)
+		for n, is := range signed {
+			b.grow(2)
+			_, w, err := export.Resume(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			h := b.header(int64(2*n+1), int64(2*n+2))
+			if is {
+				h.Checkpoint = "signed"
+			}
+			err = errors.Join(w.Begin(h), w.Add(b.entries[2*n]), w.Add(b.entries[2*n+1]))
+			if _, endErr := w.End(); err != nil || endErr != nil {
+				t.Fatal(err, endErr)
+			}
+		}
+		x, err := read(f)
+		if err != nil || x.Signed != signed[len(signed)-1] {
+			t.Errorf("of sections that are signed as %v: %+v, %v", signed, x, err)
+		}
+	}
+}
+
 // leafOf is a line with the leaf of another.
 func leafOf(line, other string) string {
 	_, leaf, _ := strings.Cut(other, `"leaf":"`)

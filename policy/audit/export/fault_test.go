@@ -97,8 +97,13 @@ func TestASectionOfAnotherLogDoesNotFollow(t *testing.T) {
 	forged.grow(0)
 	for name, second := range map[string]func(own *book) export.Header{
 		"another log": func(*book) export.Header { return forged.header(13, 20) },
-		"a gap":       func(own *book) export.Header { return own.header(14, 20) },
-		"once more":   func(own *book) export.Header { return own.header(1, 12) },
+		"another log that is signed": func(*book) export.Header {
+			h := forged.header(13, 20)
+			h.Checkpoint = "signed"
+			return h
+		},
+		"a gap":     func(own *book) export.Header { return own.header(14, 20) },
+		"once more": func(own *book) export.Header { return own.header(1, 12) },
 	} {
 		own, f := newBook(t, 20), newFile(t)
 		own.write(f, 1, 12, -1)
