@@ -54,8 +54,8 @@ func (g *Guard) held(ctx context.Context, p policy.Principal, action policy.Acti
 // neverHeld are the actions that end leases, stop an operation, or read.
 var neverHeld = []policy.Action{
 	policy.LeaseRevoke, policy.VIMDelete, policy.VIMForceDelete, policy.VIMRetire, policy.VIMSettle, policy.VNFCancel,
-	policy.VIMShow, policy.VIMCheck, policy.VIMInventory, policy.LeaseShow, policy.ClusterShow, policy.VNFShow, policy.LinkShow, policy.VolumeShow,
-	policy.PackageShow, policy.SubscriptionShow, policy.ClientShow, policy.ClientDelete, policy.GrantShow, policy.GrantEnd,
+	policy.VIMShow, policy.VIMCheck, policy.VIMInventory, policy.LeaseShow, policy.ClusterShow, policy.VNFShow, policy.LinkShow,
+	policy.VolumeShow, policy.PackageShow, policy.SubscriptionShow, policy.ClientShow, policy.ClientDelete, policy.GrantShow, policy.GrantEnd,
 	policy.AuditRead, policy.TokenList, policy.PolicyExplain, policy.TrustShow, policy.TrustDelete,
 }
 
