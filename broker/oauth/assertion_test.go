@@ -24,6 +24,10 @@ func TestAClientLogsInByItsAssertions(t *testing.T) {
 	if err != nil || !plain.Empty() {
 		t.Fatalf("Create = %v, with a secret: %v", err, !plain.Empty())
 	}
+	twin, _, err := m.Clients.Create(t.Context(), keeper, oauth.NewClient{Name: "twin", Roles: []string{"vnfm"}, Certificate: c.Certificate})
+	if err != nil {
+		t.Fatal(err)
+	}
 	n := 0
 	assertion := func(over map[string]any) string {
 		n++
@@ -43,6 +47,14 @@ func TestAClientLogsInByItsAssertions(t *testing.T) {
 		t.Errorf("an assertion for the token endpoint: %v", err)
 	}
 	now := m.clock.Now().Unix()
+	// Each client has ids of its own, even one that signs with the same key.
+	same := signs.Token(twin.ID, map[string]any{"iss": twin.ID, "aud": m.Issuer(), "jti": "ji", "exp": now + 60})
+	if _, err := m.IssueAsserted(t.Context(), same); err != nil {
+		t.Errorf("another client with the id of an assertion that was used: %v", err)
+	}
+	if _, err := m.IssueAsserted(t.Context(), same); !errors.Is(err, policy.ErrUnauthenticated) {
+		t.Errorf("the other client's, used before: %v", err)
+	}
 	for what, over := range map[string]map[string]any{
 		"within the skew": {"nbf": now + 30, "iat": now + 30}, "as long as may be": {"exp": now + 330}, "the longest id": {"jti": strings.Repeat("y", 256)},
 		"one audience in a list": {"aud": []string{m.Issuer()}},

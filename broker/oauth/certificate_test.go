@@ -108,6 +108,7 @@ func TestAClientLogsInByTheCertificateOfItsName(t *testing.T) {
 	now := m.clock.Now()
 	c := m.certified(t, "tacker", bySubject(tackersName))
 	between := newAuthority(t, "between", now, a)
+	below := newAuthority(t, "below", now, between)
 	stranger := newAuthority(t, "clients", now, nil)
 	right := a.issue(t, now, nil)
 	for what, shown := range map[string]struct {
@@ -117,6 +118,8 @@ func TestAClientLogsInByTheCertificateOfItsName(t *testing.T) {
 		"the right one":                       {[]*x509.Certificate{right}, true},
 		"one that was renewed":                {[]*x509.Certificate{a.issue(t, now, nil)}, true},
 		"one of an authority between":         {[]*x509.Certificate{between.issue(t, now, nil), between.cert}, true},
+		"one below two authorities":           {[]*x509.Certificate{below.issue(t, now, nil), below.cert, between.cert}, true},
+		"one below two, in another order":     {[]*x509.Certificate{below.issue(t, now, nil), between.cert, below.cert}, true},
 		"one of an authority that is missing": {[]*x509.Certificate{between.issue(t, now, nil)}, false},
 		"none":                                {nil, false},
 		"another authority's":                 {[]*x509.Certificate{stranger.issue(t, now, nil)}, false},

@@ -255,6 +255,19 @@ func TestWhatBecomesOfKeysOfTokens(t *testing.T) {
 		{"settling one that signs by now", both(state(KeyMaking, now.Add(-1)), func(s *shelf) {
 			s.meantime = func(keys []TokenKey) []TokenKey { keys[0].State = KeySigning; return keys }
 		}), settle, "signing!, 1, <nil>"},
+		{"settling one that stays, and others behind it", func(s *shelf) {
+			s.keys = []TokenKey{{ID: vimID, State: KeyAbandoned}, {ID: "b", State: KeyVerifying, Until: now}, {ID: "c", State: KeyAbandoned}}
+			s.fails["List 1"] = errStep
+		}, settle, "abandoned, 1, temporarily unavailable"},
+		{"settling one that cannot be forgotten, and others behind it", func(s *shelf) {
+			s.keys = []TokenKey{{ID: "b", State: KeyVerifying, Until: now}, {ID: vimID, State: KeyAbandoned}, {ID: "c", State: KeyVerifying, Until: now}}
+			s.fails["ChangeTokenKeys 1"] = errStep
+		}, settle, "verifying, 1, the step fails"},
+		{"settling an old key that is not replaced, and others behind it", func(s *shelf) {
+			s.keys[0].CreatedAt = now.Add(-keyLife)
+			s.keys = append(s.keys, TokenKey{ID: "b", State: KeyVerifying, Until: now})
+			s.fails["Put"] = errStep
+		}, settle, "signing!, 1, temporarily unavailable"},
 		{"settling without the right to", both(state(KeyAbandoned, now), func(s *shelf) { s.denied = true }), settle, "abandoned!, 1, denied"},
 		{"settling, unread", fails("TokenKeys"), settle, "signing!, 1, the step fails"},
 		{

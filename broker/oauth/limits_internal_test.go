@@ -183,6 +183,14 @@ func TestWhatAPlacementSays(t *testing.T) {
 		{Placement{Parameters: map[string]string{"site": "s*"}}, false},
 		{Placement{Parameters: map[string]string{"zone": "*"}}, false},
 		{Placement{Parameters: map[string]string{"site": "["}}, false},
+		// Each of what it says has to match, beside whatever else does.
+		{Placement{VNFD: "vnfd-1", Instance: "i", Parameters: map[string]string{"site": "north"}}, true},
+		{Placement{VNFD: "other", Instance: "i", Parameters: map[string]string{"site": "north"}}, false},
+		{Placement{VNFD: "vnfd-1", Instance: "j", Parameters: map[string]string{"site": "north"}}, false},
+		{Placement{VNFD: "vnfd-1", Instance: "i", Parameters: map[string]string{"site": "south"}}, false},
+		{Placement{VNFD: "vnfd-1", Instance: "i", Parameters: map[string]string{"site": "north", "zone": "*"}}, false},
+		{Placement{VNFD: "vnfd-1", Instance: "j"}, false},
+		{Placement{Instance: "j", Parameters: map[string]string{"site": "north"}}, false},
 	} {
 		if _, got := (Client{Placements: []Placement{c.p}}).Place(ask); got != c.want {
 			t.Errorf("%v matches: %v", c.p, got)

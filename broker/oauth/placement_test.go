@@ -34,6 +34,24 @@ func TestTheFirstPlacementThatMatchesCounts(t *testing.T) {
 	}
 }
 
+// What may pass is left for the grant: what a VIM says or a bound that others fill. All else keeps a placement from being written.
+func TestWhichPlacementsAreLeftForTheGrant(t *testing.T) {
+	s := set(t)
+	c, _ := s.create(t, keeper, "tacker", "vnfm")
+	for says, passes := range map[error]bool{
+		broker.ErrUnreachable: true, broker.ErrUnauthorized: true, broker.ErrForbidden: true, broker.ErrConflict: true, broker.ErrQuota: true,
+		broker.ErrDenied: false, broker.ErrNotFound: false, broker.ErrInvalid: false, broker.ErrUnsupported: false, broker.ErrUnavailable: false,
+		broker.ErrUnopenable: false,
+	} {
+		s.leases.weigh = func(policy.Principal, broker.LeaseRequest) (broker.Lease, error) {
+			return broker.Lease{}, &broker.Error{Kind: says, Detail: "so"}
+		}
+		if _, err := s.SetPlacements(t.Context(), keeper, c.ID, []oauth.Placement{{VIM: "edge"}}); (err == nil) != passes {
+			t.Errorf("a VIM that says %v: %v", says, err)
+		}
+	}
+}
+
 func TestPlacementsAreCheckedWhenTheyAreWritten(t *testing.T) {
 	s := set(t)
 	c, _ := s.create(t, keeper, "tacker", "vnfm")

@@ -107,7 +107,8 @@ func TestAKeyThatIsAddedMeanwhileComesAgain(t *testing.T) {
 	if _, wait, ok := q.take(); ok || wait != time.Minute {
 		t.Errorf("a key that is not due is handed out: %v, wait %v", ok, wait)
 	}
-	q.add(k, 0) // an earlier time counts
+	q.add(k, 0)         // an earlier time counts
+	q.add(k, time.Hour) // and a later one does not
 	if got, _, ok := q.take(); !ok || got != k {
 		t.Fatal("a key that is due is not handed out")
 	}

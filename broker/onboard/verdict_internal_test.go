@@ -286,6 +286,14 @@ func TestWhatALookDecides(t *testing.T) {
 			given: func(x *world) { x.going(""); x.went(x.now.Add(-breakerWindow)) }, want: StateRegistered, why: ReasonHeld, vim: "v",
 			then: func(x *world) bool { return x.m.HeldAt.Equal(x.now) },
 		},
+		"many that went where nothing is watched any more": {
+			given: func(x *world) {
+				x.going("")
+				x.went(x.now)
+				x.row("d", func(c *Cluster) { c.Namespace, c.Name, c.UID, c.State = "left", "d", "d", StateRetiring })
+				x.row("e", func(c *Cluster) { c.Namespace, c.Name, c.UID, c.State = "left", "e", "e", StateRetired })
+			}, want: StateRegistered, why: ReasonHeld, vim: "v",
+		},
 		"many that went before that": {given: func(x *world) { x.going(""); x.went(x.now.Add(-breakerWindow - 1)) }, want: StateRetired, vim: "v"},
 		"held since before": {
 			given: func(x *world) { x.going(""); x.m.HeldAt = x.now.Add(-time.Hour) }, want: StateRegistered, why: ReasonHeld, vim: "v",
@@ -385,6 +393,23 @@ func (x *world) silent(next broker.Next) {
 	x.row("c", func(c *Cluster) { c.State, c.GoneAt = StateRetiring, x.now.Add(-silentFor) })
 	x.delete = func(broker.Deletion) (bool, error) {
 		return false, &broker.Error{Kind: broker.ErrConflict, Detail: "it is in use", Next: next}
+	}
+}
+
+// TestOnlyASystemThatDoesNotAnswerIsGone: any other answer of a VIM whose cluster is gone has its leases revoked where they are.
+func TestOnlyASystemThatDoesNotAnswerIsGone(t *testing.T) {
+	for _, status := range []broker.HealthStatus{
+		broker.HealthUnchecked, broker.HealthReachable, broker.HealthUnreachable, broker.HealthUnauthorized, broker.HealthIdentityChanged,
+		broker.HealthUnopenable,
+	} {
+		x := newWorld(t)
+		x.vim("v", func(v *broker.VIM) { v.Health.Status = status })
+		c := x.row("c", func(c *Cluster) { c.State, c.GoneAt = StateRetiring, x.now.Add(-silentFor) })
+		w := x.watcher()
+		gone := status == broker.HealthUnreachable
+		if _, err := w.retire(t.Context(), c); err != nil || x.deletion != (broker.Deletion{Drain: !gone, Gone: gone}) {
+			t.Errorf("a VIM that is %s is deleted so: %+v, %v", status, x.deletion, err)
+		}
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 
 	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/policy/audit"
 	"github.com/vimbroker/vimbroker/test/testlog"
 )
 
@@ -416,6 +417,81 @@ func TestAccountsOfAToken(t *testing.T) {
 		if got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
+	}
+}
+
+// The first rule that matches and makes a principal counts; one that matches and makes none is left for the next.
+func TestTheFirstRuleThatMakesAPrincipalCounts(t *testing.T) {
+	of := func(project, name string, projects ...string) Mapping {
+		return Mapping{Match: map[string]string{"sub": "alice"}, Project: project, Projects: projects, Name: name, Roles: []string{project}}
+	}
+	another := Mapping{Match: map[string]string{"sub": "bob"}, Project: "d", Roles: []string{"d"}}
+	for _, c := range []struct {
+		rules []Mapping
+		want  string
+		at    int
+	}{
+		{[]Mapping{of("a", ""), of("b", "")}, "a", 0},
+		{[]Mapping{another, of("b", "")}, "b", 1},
+		{[]Mapping{of("a", "{none}"), of("b", "")}, "b", 1},
+		{[]Mapping{of("{none}", "", "a"), another, of("{tenant}", "", "x"), of("{tenant}", "", "x", "c")}, "c", 3},
+		{[]Mapping{of("a", "{none}"), another}, "", 0},
+		{nil, "", 0},
+	} {
+		p, at, ok := Authority{Name: "corp", Principals: c.rules}.principal("alice", Claims{"sub": "alice", "tenant": "c"})
+		if p.Project != c.want || at != c.at || ok != (c.want != "") || ok && !slices.Equal(p.Roles, c.rules[c.at].Roles) {
+			t.Errorf("%v make %+v by rule %d, %t; want one of %q by %d", c.rules, p, at, ok, c.want, c.at)
+		}
+	}
+}
+
+// Each part of an entry that is another one is told as it was and as it is, and no other part is.
+func TestEveryChangeOfAnEntryIsTold(t *testing.T) {
+	before := func() Authority {
+		return Authority{
+			Name: "corp", Issuer: "https://a.example", Algorithms: []string{"ES256"}, Login: &Signin{ClientID: "c", Scopes: []string{"a"}},
+			Certificates: &Certificates{CA: "ca", CRL: "crl"},
+			Principals:   []Mapping{{Match: map[string]string{"sub": "a"}, Project: "p", Roles: []string{"r"}}, {Project: "q"}},
+		}
+	}
+	for _, c := range []struct {
+		field  string
+		change func(*Authority)
+	}{
+		{"issuer", func(e *Authority) { e.Issuer = "https://b.example" }},
+		{"vim", func(e *Authority) { e.VIM = "edge" }},
+		{"audience", func(e *Authority) { e.Audience = "x" }},
+		{"algorithms", func(e *Authority) { e.Algorithms = []string{"ES256", "RS256"} }},
+		{"keys", func(e *Authority) { e.Keys = "k" }},
+		{"ca", func(e *Authority) { e.CA = "c" }},
+		{"type", func(e *Authority) { e.Type = "at+jwt" }},
+		{"maxLife", func(e *Authority) { e.MaxLife = time.Hour }},
+		{"once", func(e *Authority) { e.Once = true }},
+		{"platform", func(e *Authority) { e.Platform = GitLab }},
+		{"hold", func(e *Authority) { e.Hold = time.Minute }},
+		{"login", func(e *Authority) { e.Login.ClientID = "d" }},
+		{"login", func(e *Authority) { e.Login.Scopes = []string{"a", "b"} }},
+		{"login", func(e *Authority) { e.Login = nil }},
+		{"certificates", func(e *Authority) { e.Certificates.CA = "x" }},
+		{"certificates", func(e *Authority) { e.Certificates.CRL = "x" }},
+		{"certificates", func(e *Authority) { e.Certificates = nil }},
+		{"principals[0]", func(e *Authority) { e.Principals[0].Match["sub"] = "b" }},
+		{"principals[0]", func(e *Authority) { e.Principals[0].Name = "{x}" }},
+		{"principals[0]", func(e *Authority) { e.Principals[0].Projects = []string{"p"} }},
+		{"principals[1]", func(e *Authority) { e.Principals[1].Project = "r" }},
+		{"principals[1]", func(e *Authority) { e.Principals[1].Roles = []string{"r"} }},
+		{"principals[1]", func(e *Authority) { e.Principals = e.Principals[:1] }},
+		{"principals[2]", func(e *Authority) { e.Principals = append(e.Principals, Mapping{Project: "r"}) }},
+	} {
+		after := before()
+		c.change(&after)
+		told := differences(before().WithDefaults(), after, policy.TrustUpdate)
+		if len(told) != 4 || told[0] != audit.DetailOld+c.field || told[2] != audit.DetailNew+c.field || told[1] == told[3] {
+			t.Errorf("another %s (%+v) is told as %q", c.field, after, told)
+		}
+	}
+	if told := differences(before().WithDefaults(), before(), policy.TrustUpdate); len(told) > 0 {
+		t.Errorf("no change is told as %q", told)
 	}
 }
 

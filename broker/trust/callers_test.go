@@ -204,9 +204,11 @@ func TestATokenMakesAPrincipal(t *testing.T) {
 }
 
 func TestATokenIsTakenOnce(t *testing.T) {
-	e := corp()
-	e.Once = true
-	b := newBench(t, e)
+	e, another := corp(), fake.New(t)
+	e.Once, another.Now = true, func() time.Time { return noon }
+	other := e
+	other.Name, other.Issuer = "other", another.URL
+	b := newBench(t, e, other)
 	token := b.issuer.Token("alice", map[string]any{"jti": "a"})
 	if _, err := b.Authenticate(t.Context(), token); err != nil {
 		t.Fatal(err)
@@ -216,6 +218,13 @@ func TestATokenIsTakenOnce(t *testing.T) {
 	} {
 		if _, err := b.Authenticate(t.Context(), token); reasonOf(err) != "used before, or without jti" {
 			t.Errorf("%s: %v", what, err)
+		}
+	}
+	// Each issuer has ids of its own.
+	for _, want := range []string{"", "used before, or without jti"} {
+		_, err := b.Authenticate(t.Context(), another.Token("alice", map[string]any{"jti": "a"}))
+		if want == "" && err != nil || want != "" && reasonOf(err) != want {
+			t.Errorf("another issuer's with its id: %v, want %q", err, want)
 		}
 	}
 }

@@ -101,16 +101,14 @@ func (e Authority) certified(chain []*x509.Certificate, now time.Time) (policy.P
 // isRevoked says why a certificate of a chain is refused; empty if none was revoked by one who has a list.
 func (e Authority) isRevoked(chain []*x509.Certificate, now time.Time) string {
 	for _, one := range chain {
-		list := e.revoked[string(one.RawIssuer)]
-		if list == nil {
-			continue
-		}
-		if now.After(list.NextUpdate) {
-			return reasonList
-		}
-		for _, gone := range list.RevokedCertificateEntries {
-			if gone.SerialNumber.Cmp(one.SerialNumber) == 0 {
-				return reasonRevoked
+		for _, list := range e.revoked[string(one.RawIssuer)] {
+			if now.After(list.NextUpdate) {
+				return reasonList
+			}
+			for _, gone := range list.RevokedCertificateEntries {
+				if gone.SerialNumber.Cmp(one.SerialNumber) == 0 {
+					return reasonRevoked
+				}
 			}
 		}
 	}
@@ -145,11 +143,11 @@ func names(leaf *x509.Certificate) (string, Claims) {
 
 // readRevoked reads lists of revoked certificates in PEM, each signed by one of the authorities, by the raw subject of
 // who issued them. It says what is wrong with the text.
-func readRevoked(text, authorities string) (lists map[string]*x509.RevocationList, fault string) {
+func readRevoked(text, authorities string) (lists map[string][]*x509.RevocationList, fault string) {
 	if text == "" {
 		return nil, ""
 	}
-	lists = map[string]*x509.RevocationList{}
+	lists = map[string][]*x509.RevocationList{}
 	for block, rest := pem.Decode([]byte(text)); block != nil; block, rest = pem.Decode(rest) {
 		list, err := x509.ParseRevocationList(block.Bytes)
 		if block.Type != "X509 CRL" || err != nil {
@@ -158,7 +156,7 @@ func readRevoked(text, authorities string) (lists map[string]*x509.RevocationLis
 		if !signedByOne(list, []byte(authorities)) {
 			return nil, "holds a list that no authority of caFile has signed"
 		}
-		lists[string(list.RawIssuer)] = list
+		lists[string(list.RawIssuer)] = append(lists[string(list.RawIssuer)], list)
 	}
 	if len(lists) == 0 {
 		return nil, "must hold lists of revoked certificates in PEM"

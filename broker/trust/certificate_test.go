@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"math/big"
 	"net/url"
+	"strings"
 	"testing"
 	"time"
 
@@ -154,6 +155,35 @@ func TestCertificatesMakePrincipals(t *testing.T) {
 	for stranger, want := range map[bool]string{true: "Client-Cert from an address that is no trusted proxy's", false: "Client-Cert in no valid form"} {
 		if _, err := b.Certified(trust.WithFault(oauth.WithPeer(t.Context(), []*x509.Certificate{ours.issue(nil)}), stranger)); reasonOf(err) != want {
 			t.Errorf("a fault (%v): %v", stranger, fmt.Sprint(err))
+		}
+	}
+	// Of several entries of one authority the first that takes the certificate counts, and the last that knows it says why none does.
+	hosts, people := mesh, mesh
+	hosts.Name, hosts.Principals = "hosts", mesh.Principals[1:2]
+	people.Name, people.Principals = "people", mesh.Principals[2:]
+	for want, order := range map[string][]trust.Authority{
+		"cert:mesh:spiffe://acme/ns/jobs/sa/runner": {hosts, mesh}, "cert:mesh:spiffe://acme/ns/jobs/sa/runner ": {hosts, people, mesh},
+		"no rule matches its claims": {hosts, people},
+	} {
+		b.use(order...)
+		p, err := b.Certified(oauth.WithPeer(t.Context(), []*x509.Certificate{ours.issue(nil)}))
+		got := p.Name
+		if err != nil {
+			got = reasonOf(err)
+		}
+		if got != strings.TrimSpace(want) {
+			t.Errorf("%d entries of one authority: %q, want %q", len(order), got, want)
+		}
+	}
+	// Of several lists of one authority each counts, in whatever order: one may be for other certificates than the next.
+	for _, lists := range [][]int64{{66, 67}, {67, 66}} {
+		mesh.Certificates = &trust.Certificates{CA: ours.pem(), CRL: ours.revoke(noon.Add(time.Hour), lists[0]) + ours.revoke(noon.Add(time.Hour), lists[1])}
+		b.use(mesh)
+		for serial, want := range map[int64]string{66: "certificate revoked", 67: "certificate revoked", 68: ""} {
+			leaf := ours.issue(func(c *x509.Certificate) { c.SerialNumber = big.NewInt(serial) })
+			if _, err := b.Certified(oauth.WithPeer(t.Context(), []*x509.Certificate{leaf})); (err == nil) != (want == "") || err != nil && reasonOf(err) != want {
+				t.Errorf("%d, where one list has %d and the next %d: %v, want %q", serial, lists[0], lists[1], err, want)
+			}
 		}
 	}
 	mesh.Certificates = &trust.Certificates{CA: ours.pem(), CRL: ours.revoke(noon.Add(-time.Second))}

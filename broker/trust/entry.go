@@ -63,7 +63,7 @@ type Authority struct {
 	// roots and revoked are Certificates as [Authority.WithDefaults] reads them; lists go by the raw subject of who
 	// issued them.
 	roots   *x509.CertPool
-	revoked map[string]*x509.RevocationList
+	revoked map[string][]*x509.RevocationList
 	badCRL  string
 }
 

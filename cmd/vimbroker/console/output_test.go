@@ -157,6 +157,28 @@ func TestNamesAndFactsAreOneToALine(t *testing.T) {
 	}
 }
 
+// Words of others move no cursor, turn no line and make no cell, wherever a line for people has them.
+func TestWordsOfOthersMoveNoCursor(t *testing.T) {
+	const words, harmless = "a\x1b[2J\tb\r\nc\u202ed\u009b2Je\x7f", "a [2J b  c d 2Je "
+	var out bytes.Buffer
+	p := &Console{Out: &out, Err: &out, Output: "table"}
+	for what, test := range map[string]struct {
+		say  func()
+		want string
+	}{
+		"a row":       {func() { Row(&out, "x", words, "", words) }, "x\t" + harmless + "\t-\t" + harmless + "\n"},
+		"columns":     {func() { p.Columns(&out, []string{words}, words) }, harmless + "\n"},
+		"a fact":      {func() { Facts(&out, "Name", words, "", words) }, "Name:\t" + harmless + "\n\t" + harmless + "\n"},
+		"a refusal":   {func() { p.ExitCode(problem(400, "bad", words)) }, "vimbroker: bad: a [2J b; c d 2Je  [request r1]\n"},
+		"many faults": {func() { p.ExitCode(faultsOf("one", words)) }, "vimbroker: f.yaml: key: one\nvimbroker: f.yaml: key: " + harmless + "\n"},
+	} {
+		out.Reset()
+		if test.say(); out.String() != test.want {
+			t.Errorf("%s: %q, want %q", what, &out, test.want)
+		}
+	}
+}
+
 // Labels are spelled in one order, and what is so is marked.
 func TestLabelsAndMarks(t *testing.T) {
 	if got := Pairs(map[string]string{"b": "2", "a": "1", "c": ""}); got != "a=1,b=2,c=" {
