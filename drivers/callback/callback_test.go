@@ -112,6 +112,8 @@ func TestEachAnswerIsJudged(t *testing.T) {
 	for status, want := range map[int]string{
 		200: "", 204: "", 299: "", 300: moved, 301: moved, 399: moved, 400: "answers 400", 401: "the subscriber answers 401", 404: "the subscriber answers 404",
 		413: "answers 413", 415: "answers 415", 422: "answers 422", 500: "the subscriber answers 500",
+		201: "", 202: "", 203: "", 206: "", 304: moved, 402: "the subscriber answers 402", 403: "the subscriber answers 403",
+		409: "the subscriber answers 409", 410: "the subscriber answers 410", 429: "the subscriber answers 429", 503: "the subscriber answers 503",
 	} {
 		p.answers(status)
 		err := c.Send(t.Context(), to, []byte(`{}`))

@@ -313,6 +313,32 @@ func TestProfilesThatDiffer(t *testing.T) {
 			t.Errorf("one that has %s: %d writes, %v\n%s\nwant\n%s", name, f.writes, err, f, want)
 		}
 	}
+	// Whatever is another of the VIM is written, and then nothing any more.
+	for name, c := range map[string]struct {
+		change func(*shown.ClusterProfile)
+		writes int
+	}{
+		"version": {func(p *shown.ClusterProfile) { p.Version = "v1.37.0" }, 1}, "system": {func(p *shown.ClusterProfile) { p.System = "uid" }, 1},
+		"server": {func(p *shown.ClusterProfile) { p.Server = "https://other:6443" }, 1}, "authorities": {func(p *shown.ClusterProfile) { p.CA = "PEM" }, 1},
+		"name of the server": {func(p *shown.ClusterProfile) { p.ServerName = "other" }, 1}, "check": {func(p *shown.ClusterProfile) { p.Insecure = true }, 1},
+		"role": {func(p *shown.ClusterProfile) { p.Role = "edit" }, 1}, "VIM": {func(p *shown.ClusterProfile) { p.VIM = "v2" }, 1},
+		"reason": {func(p *shown.ClusterProfile) { p.Reason = "Other" }, 1}, "health": {func(p *shown.ClusterProfile) { p.Healthy, p.Reason = "False", "Away" }, 1},
+		"name": {func(p *shown.ClusterProfile) { p.VIMName = "renamed" }, 1}, "project": {func(p *shown.ClusterProfile) { p.Project = "other" }, 2},
+	} {
+		f, _, publish := start()
+		if err := publish(edge); err != nil {
+			t.Fatal(err)
+		}
+		before, other := f.String(), edge
+		c.change(&other)
+		f.writes = 0
+		if err := publish(other); err != nil || f.writes != c.writes || f.String() == before {
+			t.Errorf("with another %s: %d writes, %v\n%s", name, f.writes, err, f)
+		}
+		if err := publish(other); err != nil || f.writes != c.writes {
+			t.Errorf("with the same %s: %d writes, %v", name, f.writes, err)
+		}
+	}
 	const path = "/clusterprofiles"
 	for name, c := range map[string]struct {
 		f    fake.Fault

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -361,6 +363,33 @@ func TestAWatchThatBreaksAgainAndAgain(t *testing.T) {
 				t.Errorf("it was watched %d times, want %d", watches, c.watches)
 			}
 		})
+	}
+}
+
+// TestAWatchGoesOnFromWhatItShowedLast, also where it breaks behind that; what is no version of an object moves it nowhere.
+func TestAWatchGoesOnFromWhatItShowedLast(t *testing.T) {
+	bookmark := func(version string) string {
+		return `{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"` + version + `"}}}` + "\n"
+	}
+	for name, c := range map[string]struct{ says, want string }{
+		"broken": {bookmark("77") + "what no API server says", "77"}, "broken later": {bookmark("77") + bookmark("78") + "what no API server says", "78"},
+		"without a version":   {bookmark("77") + bookmark("") + "what no API server says", "77"},
+		"refused for a while": {bookmark("77") + `{"type":"ERROR","object":{"kind":"Status","status":"Failure","reason":"InternalError","code":500}}`, "77"},
+	} {
+		h := newHub(t)
+		h.says = c.says
+		if err := followBy(t, h, clusterapi.NewAfter(atOnce)).ends(t); !errors.Is(err, broker.ErrUnreachable) {
+			t.Errorf("%s: %v", name, err)
+		}
+		var from []string
+		for _, r := range h.Requests() {
+			if query, err := url.ParseQuery(r.Query); err == nil && r.Path == clusters && query.Get("watch") == "true" {
+				from = append(from, query.Get("resourceVersion"))
+			}
+		}
+		if len(from) != 6 || from[0] == c.want || slices.ContainsFunc(from[1:], func(v string) bool { return v != c.want }) {
+			t.Errorf("%s: it is watched from %q, want from %s on after the first", name, from, c.want)
+		}
 	}
 }
 

@@ -157,14 +157,19 @@ func TestComponentsOfParts(t *testing.T) {
 	}
 }
 
-// Volumes are named by the group that they are members of; one that is gone or has no id is none.
+// Volumes are named by the group that they are members of; one that is gone or has no id is none, at the top or in a nested stack.
 func TestVolumesOfParts(t *testing.T) {
+	nested := func(p part) part {
+		p.Parent = "VDU2"
+		return p
+	}
 	volume := func(name, in, id string, s status) part {
 		return part{Name: name, Type: volumeType, in: in, Physical: id, Status: s}
 	}
 	all := append(grown(), volume("b", "top", "2", "CREATE_COMPLETE"), volume("a", "top", "3", "UPDATE_FAILED"), volume("0", "g2", "4", "CREATE_COMPLETE"),
 		volume("gone", "top", "5", "DELETE_IN_PROGRESS"), volume("unmade", "top", "", "INIT_COMPLETE"), volume("odd", "top", "6\n7", "CREATE_COMPLETE"),
-		volume("a", "top", "1", "CREATE_COMPLETE"))
+		volume("a", "top", "1", "CREATE_COMPLETE"), nested(volume("0", "g2", "7", "DELETE_IN_PROGRESS")), nested(volume("0", "g2", "8", "DELETE_FAILED")),
+		nested(volume("0", "g2", "9", "UPDATE_COMPLETE")))
 	var got []string
 	for _, s := range volumes(all) {
 		if s.Kind != volumeType || s.UID != s.Name {
@@ -172,7 +177,7 @@ func TestVolumesOfParts(t *testing.T) {
 		}
 		got = append(got, s.Desc+" "+s.Name)
 	}
-	if want := []string{"VDU2 4", "a 1", "a 3", "b 2", "disk disk-3"}; !slices.Equal(got, want) {
+	if want := []string{"VDU2 4", "VDU2 9", "a 1", "a 3", "b 2", "disk disk-3"}; !slices.Equal(got, want) {
 		t.Errorf("volumes are %q, want %q", got, want)
 	}
 }

@@ -397,7 +397,33 @@ func TestBindingsUnderEachName(t *testing.T) {
 			t.Errorf("where others have %d names: %+v, %v", squatted, found, err)
 		}
 	}
+	// Each place that lacks it is told, and whatever else carries the home's labels goes with it.
 	l := cluster(t)
+	places := []string{"default", "kube-public", "kube-node-lease"}
+	for _, n := range places {
+		_, _ = l.client().CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: n}}, metav1.CreateOptions{})
+	}
+	g := l.grant("view", nil, places...)
+	l.issued(g)
+	home := homesOf(l.s)[0]
+	for _, n := range places[1:] {
+		l.s.Delete("rolebindings", n, home)
+	}
+	if found, err := l.driver.Inventory(t.Context(), l.access); err != nil || len(found) != 1 || !slices.Equal(found[0].Unbound, []string{"kube-public", "kube-node-lease"}) &&
+		!slices.Equal(found[0].Unbound, []string{"kube-node-lease", "kube-public"}) {
+		t.Errorf("without two of three bindings: %+v, %v", found, err)
+	}
+	labels := map[string]string{"vimbroker.io/vim": sweptVIM, "vimbroker.io/grant": home}
+	for _, name := range []string{"extra-a", "extra-b", "extra-c"} {
+		b := &rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "view"}}
+		if _, err := l.client().RbacV1().RoleBindings("default").Create(t.Context(), b, metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := l.driver.Tidy(t.Context(), l.access, g); err != nil || len(l.s.Names("rolebindings", "default")) > 0 {
+		t.Errorf("Tidy = %v, and leaves %q", err, l.s.Names("rolebindings", "default"))
+	}
+	l = cluster(t)
 	for _, lease := range []string{"a", "b", "c"} {
 		g := l.grant("view", nil, "default")
 		g.Lease, g.Handle = lease, "lease-"+lease
@@ -794,7 +820,7 @@ func TestAnIdentityAsLongAsMayBe(t *testing.T) {
 	l.access.Identity = ""
 	for _, labels := range []map[string]string{{"a": "1"}, {"b": "2"}} {
 		one := s
-		one.Name, one.Labels = "mine", labels
+		one.Name, one.Labels, one.Data = "mine", labels, labels
 		if err := l.driver.Shelve(t.Context(), l.access, one); err != nil {
 			t.Fatal(err)
 		}
@@ -802,6 +828,9 @@ func TestAnIdentityAsLongAsMayBe(t *testing.T) {
 	l.change("secrets", "default", "mine", func(o metav1.Object) {
 		if o.GetLabels()["b"] != "2" || o.GetLabels()["vimbroker.io/target"] != "t" {
 			t.Errorf("it is labelled %v", o.GetLabels())
+		}
+		if data := o.(*corev1.Secret).Data; len(data) != 1 || string(data["b"]) != "2" {
+			t.Errorf("it holds %q, want what it was given last alone", data)
 		}
 	})
 	// What is another's stays, and is not written over.

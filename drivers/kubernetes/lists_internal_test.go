@@ -12,6 +12,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/policy/egress"
 )
 
 // TestEveryVerbOfKubernetesIsKnown, and of a misspelt one the error says which is meant; a kind of others may have any.
@@ -175,6 +177,61 @@ func TestARoleOfANamespaceIsNotTheClustersOfItsName(t *testing.T) {
 		found, err := escalating(t.Context(), c.roles, nil, []*binding{b}, func(string) string { return "" }, func(string) scope { return scope{clusterWide: true} })
 		if got := found["from"] != ""; err != nil || got != c.want || len(found) > 1 {
 			t.Errorf("%s of %v: %v, %v", c.kind, c.roles, found, err)
+		}
+	}
+}
+
+// TestAConnectionIsSharedByEqualsAlone: whatever the trust in it rests on tells two apart; a token, which it does not hold, does not.
+func TestAConnectionIsSharedByEqualsAlone(t *testing.T) {
+	access := func(change func(*broker.Access)) connectionKey {
+		a := broker.Access{VIM: "v", Generation: 1, Target: broker.Target{Endpoint: "https://a", CACert: "c", ServerName: "s"}}
+		a.Credential = broker.Credential{Kind: broker.CredentialClientCertificate, ClientCertificate: "cert", ClientKey: secret.NewText("key")}
+		change(&a)
+		return keyOf(a)
+	}
+	keys := map[connectionKey]string{access(func(*broker.Access) {}): "itself"}
+	for name, change := range map[string]func(*broker.Access){
+		"VIM": func(a *broker.Access) { a.VIM = "w" }, "generation": func(a *broker.Access) { a.Generation = 2 },
+		"endpoint": func(a *broker.Access) { a.Target.Endpoint = "https://b" }, "authorities": func(a *broker.Access) { a.Target.CACert = "d" },
+		"name": func(a *broker.Access) { a.Target.ServerName = "t" }, "no check": func(a *broker.Access) { a.Target.InsecureSkipVerify = true },
+		"rules": func(a *broker.Access) { a.Egress = egress.Default() }, "certificate": func(a *broker.Access) { a.Credential.ClientCertificate = "other" },
+		"a token": func(a *broker.Access) {
+			a.Credential = broker.Credential{Kind: broker.CredentialBearerToken, Token: secret.NewText("one")}
+		},
+	} {
+		k := access(change)
+		if other, there := keys[k]; there {
+			t.Errorf("another %s shares the connection of %s", name, other)
+		}
+		keys[k] = name
+	}
+	for name, change := range map[string]func(*broker.Access){
+		"key of the same certificate": func(a *broker.Access) { a.Credential.ClientKey = secret.NewText("other") },
+		"token": func(a *broker.Access) {
+			a.Credential = broker.Credential{Kind: broker.CredentialBearerToken, Token: secret.NewText("two")}
+		},
+	} {
+		if _, there := keys[access(change)]; !there {
+			t.Errorf("another %s has a connection of its own", name)
+		}
+	}
+}
+
+// TestANamespaceOfAKubeconfigIsALabel, also where the registration names another.
+func TestANamespaceOfAKubeconfigIsALabel(t *testing.T) {
+	for namespace, good := range map[string]bool{"cnf": true, "C": false, "a b": false} {
+		for _, given := range []string{"", "other"} {
+			r := broker.Registration{Namespace: given, Kubeconfig: secret.NewText("apiVersion: v1\nkind: Config\ncurrent-context: c\n" +
+				"clusters: [{name: l, cluster: {server: https://10.0.0.1:6443}}]\nusers: [{name: u, user: {token: t}}]\n" +
+				"contexts: [{name: c, context: {cluster: l, user: u, namespace: '" + namespace + "'}}]\n")}
+			target, _, err := normalize(r)
+			want := given
+			if want == "" {
+				want = namespace
+			}
+			if good != (err == nil) || good && target.Namespace != want || !good && !strings.Contains(fieldOf(err), "namespace") {
+				t.Errorf("%q beside %q: %q, %v", namespace, given, target.Namespace, err)
+			}
 		}
 	}
 }

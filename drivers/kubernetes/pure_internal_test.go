@@ -359,7 +359,16 @@ func TestWhoGivesUpWhileAHomeIsMade(t *testing.T) {
 	m, k := newMemory(time.Now), memoryKey{name: "h"}
 	ctx, cancel := context.WithCancel(t.Context())
 	goOn := make(chan struct{})
-	if _, err := m.ensure(ctx, k, func(context.Context) (string, error) { cancel(); <-goOn; return "n", nil }); !errors.Is(err, broker.ErrUnreachable) {
+	lent, takeBack := lend(ctx, broker.Credential{Kind: "k"})
+	if _, err := m.ensure(lent, k, func(ctx context.Context) (string, error) {
+		cancel()
+		takeBack()
+		<-goOn
+		if lentTo(ctx).Kind != "k" {
+			return "", errors.New("the credential was taken back")
+		}
+		return "n", ctx.Err()
+	}); !errors.Is(err, broker.ErrUnreachable) {
 		t.Errorf("who gives up is told %v", err)
 	}
 	close(goOn)
@@ -481,6 +490,10 @@ func TestWhatALeaseIsTriedWith(t *testing.T) {
 		"granted in another group":  {[]broker.Rule{{APIGroups: []string{"x"}, Resources: []string{"pods"}, Verbs: []string{"create"}}}, broker.Grant{Namespaces: []string{"a"}}, "a", true},
 		"granted on another kind":   {[]broker.Rule{{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"create"}}}, broker.Grant{Namespaces: []string{"a"}}, "a", true},
 		"granted by another verb":   {[]broker.Rule{{APIGroups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"get"}}}, broker.Grant{Namespaces: []string{"a"}}, "a", true},
+		"granted by every verb":     {[]broker.Rule{{APIGroups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"*"}}}, broker.Grant{Namespaces: []string{"a"}}, "a", false},
+		"granted in every group":    {[]broker.Rule{{APIGroups: []string{"*"}, Resources: []string{"pods"}, Verbs: []string{"create"}}}, broker.Grant{Namespaces: []string{"a"}}, "a", false},
+		"granted on every kind":     {[]broker.Rule{{APIGroups: []string{""}, Resources: []string{"*"}, Verbs: []string{"create"}}}, broker.Grant{Namespaces: []string{"a"}}, "a", false},
+		"granted by a second rule":  {append(rule("p"), rule()...), broker.Grant{Namespaces: []string{"a"}}, "a", false},
 		"granted in the second":     {nil, broker.Grant{Namespaces: []string{"a", "b"}}, "b", true},
 		"granted in the third":      {nil, broker.Grant{Namespaces: []string{"a", "b", "c"}}, "c", false},
 		"granted in the cluster's":  {rule(), broker.Grant{Namespaces: []string{"kube-system"}}, "kube-system", false},

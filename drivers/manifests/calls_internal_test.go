@@ -807,6 +807,9 @@ func TestWhatIsExplained(t *testing.T) {
 // What stands is read and listed as it was asked for; what is not served is told from what is refused.
 func TestReadingAndListing(t *testing.T) {
 	listed := `{"kind":"ConfigMapList","items":[{"metadata":{"name":"a","uid":"u","namespace":"n"}},{"metadata":{"name":"b","uid":"v","namespace":"n"}}]}`
+	half := `{"kind":"ConfigMapList","metadata":{"continue":"c"},"items":[{"metadata":{"name":"a","uid":"u","namespace":"n"}}]}`
+	rest := `{"kind":"ConfigMapList","items":[{"metadata":{"name":"b","uid":"v","namespace":"n"}}]}`
+	anyMap := lifecycle.Resource{Version: "v1", Kind: "ConfigMap", Plural: "configmaps", Namespace: "n"}
 	for name, c := range map[string]struct {
 		of     lifecycle.Resource
 		cached bool
@@ -815,9 +818,12 @@ func TestReadingAndListing(t *testing.T) {
 		want   string
 	}{
 		"one":             {aMap, false, []string{listed}, 1, ""},
-		"all":             {lifecycle.Resource{Version: "v1", Kind: "ConfigMap", Plural: "configmaps", Namespace: "n"}, false, []string{listed}, 2, ""},
+		"all":             {anyMap, false, []string{listed}, 2, ""},
 		"cached":          {aMap, true, []string{listed}, 1, ""},
 		"not cached":      {aMap, true, []string{"504 {}", listed}, 1, ""},
+		"half cached":     {anyMap, true, []string{half, "410 {}", listed}, 2, ""},
+		"in two pages":    {anyMap, true, []string{half, rest}, 2, ""},
+		"never whole":     {anyMap, false, []string{half, forbidden}, 0, "cannot list configmaps: the cluster forbids it (403)"},
 		"not served":      {aMap, false, []string{refusing(404, "NotFound", "", "")}, 0, "the cluster serves no such kind under that name"},
 		"by a gateway":    {aMap, false, []string{"404 x"}, 0, "cannot list configmaps: the endpoint does not answer as a Kubernetes API server does (404)"},
 		"refused":         {aMap, false, []string{forbidden}, 0, "cannot list configmaps: the cluster forbids it (403)"},

@@ -88,10 +88,37 @@ func TestLinksThatCannotBe(t *testing.T) {
 	}
 }
 
+// What an attempt beside has left goes too: each of several subnets is taken from the router, and each network goes.
+func TestEachOfSeveralSubnetsIsTakenFromTheRouter(t *testing.T) {
+	c, d, l := fakeneutron.New(t), neutron.Driver{}, full()
+	made, err := d.Make(t.Context(), c.Connection(), l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second := c.Add("subnets", fakeneutron.Object{"name": l.Handle(), "description": l.Tag(), "network_id": made.Network, "cidr": "10.0.1.0/24"})
+	third := c.Add("subnets", fakeneutron.Object{"name": l.Handle(), "description": l.Tag(), "network_id": made.Network, "cidr": "10.0.2.0/24"})
+	for _, subnet := range []string{second, third} {
+		c.Add("ports", fakeneutron.Object{
+			"network_id": made.Network, "device_owner": "network:router_interface", "device_id": l.Spec.Router,
+			"fixed_ips": []fakeneutron.Object{{"subnet_id": subnet, "ip_address": "10.0.1.1"}},
+		})
+	}
+	if err := d.Remove(t.Context(), c.Connection(), l); err != nil {
+		t.Errorf("Remove = %v", err)
+	}
+	if left := len(c.Things("networks")) + len(c.Things("subnets")) + len(c.Things("ports")) + len(c.Things("security_groups")); left > 0 {
+		t.Errorf("after Remove there is %v", c.All())
+	}
+}
+
 // What an administrator says of a cluster's nodes is held against what the cloud says of the network's segment.
 func TestASpanIsHeldAgainstTheSegment(t *testing.T) {
 	at := func(physical, device string) asset.Asset {
 		return asset.Asset{ID: "1", Spans: []spec.Span{{VIM: "v", Physical: physical, Interface: device}}}
+	}
+	both := func(a, b asset.Asset) asset.Asset {
+		a.Spans = append(a.Spans, b.Spans...)
+		return a
 	}
 	vlan := fakeneutron.Object{
 		"provider:network_type": "vlan", "provider:physical_network": "physnet1", "provider:segmentation_id": 100, "mtu": 1496,
@@ -107,6 +134,10 @@ func TestASpanIsHeldAgainstTheSegment(t *testing.T) {
 		{flat, at("physnet1", "bond0"), "9000 0", ""},
 		{flat, at("physnet1", "bond0.7"), "9000 0", ""},
 		{vlan, at("physnet2", "bond0"), "", "spans.physicalNetwork"},
+		{vlan, both(at("physnet1", "bond0"), at("physnet1", "bond1.100")), "1496 100", ""},
+		{vlan, both(at("physnet1", "bond0"), at("physnet2", "bond0")), "", "spans.physicalNetwork"},
+		{vlan, both(at("physnet2", "bond0"), at("physnet1", "bond0")), "", "spans.physicalNetwork"},
+		{vlan, both(at("physnet1", "bond0.100"), at("physnet1", "bond0.101")), "", "spans.interface"},
 		{vlan, at("physnet1", "bond0.101"), "", "spans.interface"},
 		{fakeneutron.Object{"provider:network_type": "vxlan", "provider:segmentation_id": 7}, at("physnet1", "bond0"), "", "spans"},
 		{fakeneutron.Object{"mtu": 1500}, at("physnet1", "bond0"), "cannot be checked", "spans"},

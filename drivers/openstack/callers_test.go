@@ -1,10 +1,12 @@
 package openstack_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -37,6 +39,7 @@ type doorKeystone struct {
 	refuse   int    // the status of every answer, if not 0
 	logins   atomic.Int32
 	asked    atomic.Int32
+	tried    int // logins, also those that refuse is the answer to
 }
 
 func newDoorKeystone(t *testing.T) *doorKeystone {
@@ -60,6 +63,9 @@ func sayError(w http.ResponseWriter, status int) {
 func (k *doorKeystone) serve(w http.ResponseWriter, r *http.Request) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	if r.Method == http.MethodPost {
+		k.tried++
+	}
 	switch {
 	case k.refuse != 0:
 		sayError(w, k.refuse)
@@ -229,6 +235,45 @@ func TestALoginIsToldOnce(t *testing.T) {
 	wantStranger(t, c, "stranger")
 	if want := []string{"keystone:a1@default member,reader"}; !slices.Equal(told, want) {
 		t.Errorf("told of the logins %q, want %q", told, want)
+	}
+}
+
+// A login that fails is told once, however often it is tried, and told to be found again once; one that was refused is not
+// tried again for half a minute, one that was not answered for a second.
+func TestALostLoginIsToldOnce(t *testing.T) {
+	for status, pause := range map[int]time.Duration{
+		401: 30 * time.Second, 403: 30 * time.Second, 404: 30 * time.Second, 400: time.Second, 409: time.Second, 429: time.Second, 500: time.Second, 503: time.Second,
+	} {
+		k := newDoorKeystone(t)
+		o := doorOptions(t, k)
+		now := time.Now()
+		var log bytes.Buffer
+		o.Now, o.Log = func() time.Time { return now }, slog.New(slog.NewTextHandler(&log, nil))
+		c := mustCallers(t, o)
+		k.knows("alice", token("a1", "default", "p1", now.Add(time.Hour), "member"))
+		for round := 1; round <= 2; round++ {
+			k.set(func() { k.refuse, k.tried, k.service = status, 0, "another" })
+			for n := 1; n <= 3; n++ {
+				for _, after := range []time.Duration{0, pause - 1} {
+					now = now.Add(after)
+					wantLater(t, c, fmt.Sprintf("stranger-%d-%d-%d", round, n, after))
+				}
+				k.set(func() {
+					if k.tried != n {
+						t.Errorf("an answer of %d is asked for %d times, want %d", status, k.tried, n)
+					}
+				})
+				now = now.Add(1)
+			}
+			k.set(func() { k.refuse = 0 })
+			wantCaller(t, c, "alice", policy.Principal{Name: "keystone:a1@default", Project: "p1", Roles: []string{"member"}})
+			for says, want := range map[string]int{"callers cannot be authenticated by Keystone": round, "callers are authenticated by Keystone again": round} {
+				if got := strings.Count(log.String(), says); got != want {
+					t.Errorf("an answer of %d: told %d times that %s, want %d", status, got, says, want)
+				}
+			}
+			now = now.Add(45 * time.Minute) // our token is replaced then
+		}
 	}
 }
 

@@ -202,6 +202,7 @@ func TestNoLeaseOnceTheCatalogHasMoved(t *testing.T) {
 func TestARegionThatTheCatalogLacksIsRefused(t *testing.T) {
 	l := newLab(t)
 	at := fakekeystone.Endpoint{Service: "compute", Interface: "public", Region: "RegionOne", URL: "https://nova.lab.example"}
+	beside := fakekeystone.Endpoint{Service: "compute", Interface: "public", Region: "RegionTwo", URL: "https://nova2.lab.example"}
 	for _, c := range []struct {
 		catalog []fakekeystone.Endpoint
 		region  string
@@ -211,6 +212,9 @@ func TestARegionThatTheCatalogLacksIsRefused(t *testing.T) {
 		{[]fakekeystone.Endpoint{at}, "regionone", "RegionOne"},
 		{nil, "RegionOne", "no region"},
 		{[]fakekeystone.Endpoint{at}, "RegionOne", ""},
+		{[]fakekeystone.Endpoint{at, beside}, "RegionTwo", ""},
+		{[]fakekeystone.Endpoint{beside, at}, "RegionTwo", ""},
+		{[]fakekeystone.Endpoint{at, beside}, "RegionThree", "RegionOne, RegionTwo"},
 		{nil, "", ""},
 	} {
 		l.SetCatalog(c.catalog...)

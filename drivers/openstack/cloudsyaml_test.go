@@ -141,6 +141,11 @@ func TestCloudsYAMLForms(t *testing.T) {
 			broker.Scope{UserDomainName: "Staff"},
 			appCred,
 		},
+		"an application credential that says whose, by ids": {
+			with(t, passwordLines, appCredLines+"      user_id: \"123\"\n      username: operator\n", regionLine, "    auth_type: v3applicationcredential\n"),
+			broker.Scope{},
+			appCred,
+		},
 		"an application credential without a type": {with(t, passwordLines, appCredLines), broker.Scope{Region: "RegionOne"}, appCred},
 		"verify":      {with(t, regionLine, regionLine+"    verify: True\n"), named, password},
 		"versions":    {with(t, regionLine, regionLine+"    identity_api_version: v3.14\n    volume_api_version: 3\n    compute_api_version: \"2.1\"\n    endpoint_type: internal\n    key_manager_interface: admin\n"), named, password},

@@ -192,7 +192,6 @@ func (d *Driver) Left(ctx context.Context, a broker.Access, c broker.Comparison)
 		return nil, err
 	}
 	err = d.with(ctx, a, func(s *session) error {
-		left = nil
 		owner, err := s.ownerOf(a)
 		if err != nil {
 			return err

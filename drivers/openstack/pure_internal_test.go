@@ -424,6 +424,18 @@ func TestSessionsThatAreKept(t *testing.T) {
 	for i := range maxSessions {
 		k.end(fmt.Sprint(i))
 	}
+	// Of a VIM those of all generations end, and of another none.
+	var of []*session
+	for generation := range int64(3) {
+		of = append(of, made(time.Hour))
+		k.put(access("v", func(a *broker.Access) { a.Generation = generation }), of[generation], now)
+	}
+	k.put(access("w", nil), shared, now)
+	ended := k.end("v")
+	if len(ended) != len(of) || slices.ContainsFunc(of, func(s *session) bool { return !slices.Contains(ended, s) }) || len(k.kept) != 1 {
+		t.Errorf("of %d sessions of a VIM %d have ended, and %d are kept", len(of), len(ended), len(k.kept))
+	}
+	k.end("w")
 }
 
 // A caller is who Keystone says, by ids that say one thing; roles are worth what the options say.
@@ -548,11 +560,11 @@ func TestCredentialsFromBefore(t *testing.T) {
 		}
 	}
 	now := time.Unix(1000, 0)
-	d := &Driver{now: func() time.Time { return now }, stackTrustees: []string{"heat"}}
+	d := &Driver{now: func() time.Time { return now }, stackTrustees: []string{"heat", "magnum"}}
 	asked := ""
 	c := broker.Comparison{Live: func(_ context.Context, lease, handle string) (bool, error) {
 		asked = lease + " " + handle
-		return lease == aLease, nil
+		return lease == aLease && handle == "h", nil
 	}}
 	for name, one := range map[string]struct {
 		found standing
@@ -561,6 +573,10 @@ func TestCredentialsFromBefore(t *testing.T) {
 		"from before":          {all[0], true},
 		"new":                  {standing{kind: kindEC2, id: "c"}, false},
 		"a stack's trust":      {standing{kind: kindTrust, id: "t", trustee: "heat"}, true},
+		"another stack's":      {standing{kind: kindTrust, id: "t", trustee: "magnum"}, true},
+		"a probe that ended":   {standing{kind: kindAppCred, id: "p", mark: mark{vim: aVIM}, ends: now.Add(-time.Hour)}, true},
+		"a first credential":   {standing{kind: kindAppCred, id: "l", name: "h", mark: mark{vim: aVIM, lease: aLease}}, true},
+		"of another handle":    {standing{kind: kindAppCred, id: "l", name: "i.2", mark: mark{vim: aVIM, lease: aLease}}, false},
 		"another's trust":      {standing{kind: kindTrust, id: "t", trustee: "x"}, false},
 		"another lease's":      {standing{kind: kindAppCred, id: "l", name: "h.2", mark: mark{vim: aVIM, lease: aLease}}, true},
 		"a lease of nobody":    {standing{kind: kindAppCred, id: "l", name: "h", mark: mark{vim: aVIM, lease: "x"}}, false},
@@ -573,7 +589,7 @@ func TestCredentialsFromBefore(t *testing.T) {
 			t.Errorf("%s is expected: %t, %v, want %t", name, got, err, one.want)
 		}
 	}
-	if asked != aLease+" h" && asked != "x h" {
+	if asked != aLease+" h" && asked != "x h" && asked != aLease+" i" {
 		t.Errorf("asked is for %q", asked)
 	}
 }

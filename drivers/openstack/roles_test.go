@@ -105,6 +105,34 @@ func TestALeaseForHeatThatIsRefusedIsForeseen(t *testing.T) {
 	}
 }
 
+// A renewal takes the number after the highest, in whatever order Keystone lists them and whichever are gone.
+func TestARenewalHasTheNextNumber(t *testing.T) {
+	for name, numbers := range map[string][]int{"in their order": {2, 3, 7}, "the highest first": {7, 3, 2}, "in no order": {3, 7, 2}, "ten and more": {9, 10, 2}} {
+		l := newLab(t)
+		l.register()
+		g := l.grant("member")
+		l.issue(g)
+		highest := 1
+		for _, n := range numbers {
+			highest = max(highest, n)
+			l.AppCred(fakekeystone.AppCred{
+				Name: fmt.Sprintf("%s.%d", g.Handle, n), UserID: l.user.ID, ProjectID: l.project.ID,
+				Description: "vimbroker vim=" + l.access.VIM + " lease=" + g.Lease + " issued=2026-01-01T00:00:00Z",
+			})
+		}
+		m, err := l.driver.Renew(t.Context(), l.access, g)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		for _, a := range l.AppCreds() {
+			if a.ID == m.CredentialID && a.Name != fmt.Sprintf("%s.%d", g.Handle, highest+1) {
+				t.Errorf("%s the next is %s, want number %d", name, a.Name, highest+1)
+			}
+		}
+	}
+}
+
 // An application credential can be added to only by the user that owns it, also
 // where another may list it.
 func TestALeaseOfAnotherUserIsNotRenewed(t *testing.T) {

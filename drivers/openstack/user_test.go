@@ -163,6 +163,13 @@ func TestAUserOfThatNameIsThere(t *testing.T) {
 	if err := l.driver.Revoke(t.Context(), l.access, broker.Issued{Handle: "lease-renamed", UID: m.UID, Grant: other}); err != nil || len(l.Users(other.Handle)) > 0 {
 		t.Errorf("Revoke() by id = %v, %d users left", err, len(l.Users(other.Handle)))
 	}
+	// And where another user has the name by then: both go.
+	both := l.userGrant("member")
+	m = l.issue(both)
+	l.Stray(both.Handle+"-now", description(l.access.VIM, both.Lease))
+	if err := l.driver.Revoke(t.Context(), l.access, broker.Issued{Handle: both.Handle + "-now", UID: m.UID, Grant: both}); err != nil || len(l.Users(both.Handle)) > 0 {
+		t.Errorf("Revoke() by id beside another of the name = %v, %d users left", err, len(l.Users(both.Handle)))
+	}
 	stranger := l.access
 	stranger.VIM = uuid.NewString()
 	_, err := l.driver.Issue(t.Context(), stranger, g)

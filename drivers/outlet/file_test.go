@@ -136,6 +136,25 @@ func TestFileOfTwoProcesses(t *testing.T) {
 	}
 }
 
+// A file that another process has rotated is found among all that were, the first as the last.
+func TestFileIsFoundAmongThoseThatWereRotated(t *testing.T) {
+	for _, suffix := range []string{".20300101T000000.000000Z", ".20310101T000000.000000Z", ".20320101T000000.000000Z"} {
+		f, path := open(t, outlet.FileOptions{})
+		for _, other := range []string{".20300601T000000.000000Z", ".20310601T000000.000000Z"} {
+			mustDo(t, os.WriteFile(path+other, []byte("{}\n"), 0o600))
+		}
+		mustDo(t, f.Send(t.Context(), lines(`{"a":1}`)))
+		mustDo(t, os.Rename(path, path+suffix))
+		mustDo(t, f.Send(t.Context(), lines(`{"a":2}`)))
+		holds(t, path+suffix, "{\"a\":1}\n")
+		holds(t, path, "{\"a\":2}\n")
+		mustDo(t, os.Remove(path))
+		if err := f.Send(t.Context(), lines(`{"a":3}`)); !errors.Is(err, outlet.ErrReplaced) {
+			t.Errorf("a file that is gone: %v", err)
+		}
+	}
+}
+
 func TestFileThatAnotherProcessWritesIsLeftAlone(t *testing.T) {
 	f, path := open(t, outlet.FileOptions{})
 	mustDo(t, f.Send(t.Context(), lines(`{"a":1}`)))

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/policy/egress"
 	"github.com/vimbroker/vimbroker/test/real/pki"
 )
 
@@ -265,6 +266,77 @@ func TestAnAttemptThatHangsKeepsTheTurn(t *testing.T) {
 			t.Errorf("one that notices by itself that its time is over = %v", err)
 		}
 	})
+}
+
+// TestLinesBeforeAFailedAttemptAreNotForgotten: what arrived last before an attempt that failed goes before it over the next
+// connection, each once; so it is after several attempts.
+func TestLinesBeforeAFailedAttemptAreNotForgotten(t *testing.T) {
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rules := egress.Default()
+	rules.AllowLoopback = true
+	s := NewSyslog(SyslogOptions{Address: l.Addr().String(), Plain: true, Rules: rules})
+	for tried := 1; tried <= 2; tried++ {
+		s.last = []byte("1 a")
+		for range tried {
+			ours, theirs := net.Pipe()
+			if err := errors.Join(ours.Close(), theirs.Close()); err != nil {
+				t.Fatal(err)
+			}
+			s.conn = &syslogConn{Conn: ours, plain: ours}
+			if err := s.send(t.Context(), []byte("1 b")); err == nil {
+				t.Fatal("a closed connection took something")
+			}
+		}
+		came := make(chan string, 1)
+		go func() {
+			conn, err := l.Accept()
+			if err != nil {
+				came <- err.Error()
+				return
+			}
+			text := make([]byte, 9)
+			_, _ = io.ReadFull(conn, text)
+			came <- string(text)
+			_, _ = io.Copy(io.Discard, conn) // until it is let go of
+			_ = conn.Close()
+		}()
+		for _, next := range []string{"1 b", "1 c"} {
+			if err := s.send(t.Context(), []byte(next)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := <-came; got != "1 a1 b1 c" {
+			t.Errorf("after %d attempts that failed %q came", tried, got)
+		}
+		s.letGo()
+	}
+	// Over each next connection the Send before comes again, and not what came again with it.
+	s.last = nil
+	for _, c := range []struct{ send, want string }{{"1 a", "1 a"}, {"1 b", "1 a1 b"}, {"1 c", "1 b1 c"}, {"1 d", "1 c1 d"}} {
+		came := make(chan string, 1)
+		go func() {
+			conn, err := l.Accept()
+			if err != nil {
+				came <- err.Error()
+				return
+			}
+			text, _ := io.ReadAll(conn)
+			came <- string(text)
+		}()
+		if err := s.send(t.Context(), []byte(c.send)); err != nil {
+			t.Fatal(err)
+		}
+		s.letGo()
+		if got := <-came; got != c.want {
+			t.Errorf("with %q %q came, want %q", c.send, got, c.want)
+		}
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // TestAConnectionThatHasEndedTookNothing, whatever was written to it; nor has one that cannot be written to.

@@ -39,6 +39,10 @@ func TestOperationState(t *testing.T) {
 			w.WriteHeader(http.StatusNonAuthoritativeInfo)
 			_, _ = io.WriteString(w, `{"operationState":"COMPLETED"}`)
 		}, loopback, "", "answers 203"},
+		"a state that was taken": {func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusAccepted)
+			_, _ = io.WriteString(w, `{"operationState":"COMPLETED"}`)
+		}, loopback, "", "answers 202"},
 		"401": {func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(http.StatusUnauthorized)
 			_, _ = io.WriteString(w, canary)
