@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -171,5 +173,78 @@ func TestNumbersOfVDUsAreSaid(t *testing.T) {
 	want := map[string]string{"w.n": "0", "d.n": "3", "m.n": "1", "t": `a"b\c`, "n": "7", "b": "true", "z": "null"}
 	if err != nil || !maps.Equal(got, want) || len(r.Sets) != len(want) {
 		t.Errorf("the chart is given %v (%v), want %v", r.Sets, err, want)
+	}
+}
+
+// TestEachObjectThatAChartMayLookUpIsSurveyed: however many there are, up to what one lease can hold.
+func TestEachObjectThatAChartMayLookUpIsSurveyed(t *testing.T) {
+	for _, n := range []int{1, maxNames, maxNames + 1, 3*maxNames + 1} {
+		in := lifecycle.PlanInput{Instance: vnf, Namespace: "cnf", Operation: lifecycle.ChangePackage}
+		want := map[string]bool{}
+		for i := range n {
+			in.Standing = append(in.Standing, standing("ConfigMap", "configmaps", fmt.Sprint("m", i)), standing("Secret", "secrets", fmt.Sprint("s", i)))
+			want[fmt.Sprint("configmaps m", i)], want[fmt.Sprint("secrets s", i)] = true, true
+		}
+		in.Standing = append(in.Standing, standing("Service", "services", "other"))
+		for _, rule := range (&Driver{Driver: manifests.As("helm")}).Survey(in).Rules {
+			for _, name := range rule.ResourceNames {
+				delete(want, rule.Resources[0]+" "+name)
+				if name == "other" {
+					t.Errorf("%+v", rule)
+				}
+			}
+			if len(rule.ResourceNames) > maxNames {
+				t.Errorf("a rule names %d", len(rule.ResourceNames))
+			}
+		}
+		if len(want) > 0 {
+			t.Errorf("of %d of each kind %d are not surveyed", n, len(want))
+		}
+	}
+}
+
+// TestAnOperationThatGivesNoValuesGoesOnWithThoseThatStand: also with those that Helm has set since, and with the files of a profile.
+func TestAnOperationThatGivesNoValuesGoesOnWithThoseThatStand(t *testing.T) {
+	const parameters = `{"helm_values":{"given":1},"helm_parameters":{"one":2},"overlay":{"values":"over: 3","sets":[{"name":"x","value":"4"}],"files":[{"path":"f","text":"NQ=="}]}}`
+	for _, c := range []struct {
+		kept, stands       bool
+		values, sets, over string
+	}{
+		{true, true, `{"set":"since"}`, "[]", ""}, {true, false, `{"given":1}`, "[{one 2}]", "over: 3"}, {false, true, `{"given":1}`, "[{one 2}]", "over: 3"},
+	} {
+		revisions := []revision{{version: 1, status: map[bool]string{true: deployed, false: failed}[c.stands], mark: older, owner: vnf, config: `{"set":"since"}`}}
+		r := newRelease(t, does(lifecycle.ChangePackage, stands("a", 1), given(parameters), func(in *lifecycle.PlanInput) { in.Kept = c.kept }), revisions, []chart.Rendering{answer(configMap("a"))})
+		asked := filepath.Join(r.dir, "asked")
+		r.d = New(Options{Program: []string{"/bin/sh", "-c", "cat > " + asked + " && cat " + filepath.Join(r.dir, "0")}})
+		if said, err := r.plan(); err != nil {
+			t.Fatal(said, err)
+		}
+		text, err := os.ReadFile(asked)
+		var task chart.Task
+		if err != nil || json.Unmarshal(text, &task) != nil {
+			t.Fatal(err)
+		}
+		if string(task.Values) != c.values || fmt.Sprint(task.Sets) != c.sets || task.Overlay.Values != c.over || len(task.Overlay.Sets) != len(c.over)/len("over: 3") ||
+			len(task.Overlay.Files) != 1 || !task.Upgrade || task.Revision != 2 {
+			t.Errorf("kept %t of what stands %t: values %s, sets %v, overlay %+v, revision %d", c.kept, c.stands, task.Values, task.Sets, task.Overlay, task.Revision)
+		}
+	}
+}
+
+// TestARecordSaysItsRevision: one under the name of another is none, and in the way where it is the instance's.
+func TestARecordSaysItsRevision(t *testing.T) {
+	for owner, refused := range map[string]bool{"": false, vnf: true} {
+		r := newRelease(t, does(lifecycle.ChangePackage, stands("a", 1, 2)), []revision{
+			{version: 1, status: deployed, mark: older, owner: vnf}, {version: 7, status: deployed, mark: "m7", owner: owner},
+		}, []chart.Rendering{answer(configMap("a"))})
+		const path = "/api/v1/namespaces/cnf/secrets/"
+		o := r.s.Get(path + recordName(r.in, 7))
+		o["metadata"].(map[string]any)["name"] = recordName(r.in, 2)
+		r.s.Put(path+recordName(r.in, 2), o)
+		r.s.Remove(path + recordName(r.in, 7))
+		said, err := r.plan()
+		if refused != (err != nil) || refused && !strings.Contains(said, "is no record of the release as Helm writes it") || !refused && became(said, 2) == "" {
+			t.Errorf("of %q: %v\n%s", owner, err, said)
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package manifests
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"maps"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/lifecycle"
+	"github.com/vimbroker/vimbroker/test/fakeobjects"
 )
 
 // TestARuleOfTheOrderMeansAllThatItSays: kind, name and each of its labels, a label without a value too.
@@ -256,6 +258,81 @@ func TestAnAutoscalerIsForAWorkloadBesideIt(t *testing.T) {
 	} {
 		if got := targets[scaledAs(lifecycle.Resource{Group: "apps", Kind: c.kind, Namespace: c.namespace, Name: c.name})]; got != c.want {
 			t.Errorf("%+v is scaled: %t", c, got)
+		}
+	}
+}
+
+// TestClaimsOfEachTemplateAreSpared: those of others that any of a set's templates would take, and only where no volume is named
+// in their place.
+func TestClaimsOfEachTemplateAreSpared(t *testing.T) {
+	const path = "/api/v1/namespaces/n/persistentvolumeclaims/"
+	for claim, c := range map[string]struct {
+		owner   string
+		volumes []lifecycle.Volume
+		refused bool
+	}{
+		"data-db-0": {"", nil, true}, "logs-db-0": {"j", nil, true}, "logs-db-12": {"", nil, true}, "data-db-1": {"i", nil, false},
+		"other-db-0": {"", nil, false}, "data-db": {"", nil, false}, "data-db-x": {"", nil, false}, "data-db-0-1": {"", nil, false},
+		"logs-db-1": {"", []lifecycle.Volume{{Storage: "logs-db-1", Claim: "logs-db-1"}}, false}, "data-db-2": {"", []lifecycle.Volume{{Storage: "x", Claim: "x"}}, true},
+	} {
+		cluster := fakeobjects.New(t)
+		labels := map[string]any{}
+		if c.owner != "" {
+			labels[instanceLabel] = c.owner
+		}
+		cluster.Put(path+claim, map[string]any{"kind": "PersistentVolumeClaim", "metadata": map[string]any{"name": claim, "namespace": "n", "labels": labels}})
+		s := on(&script{})
+		s.further = func(_ context.Context, g lifecycle.StageRules, do func(lifecycle.Connection) error) error {
+			return do(cluster.Connection(g))
+		}
+		o := objectOf(t, "apps/v1", "StatefulSet", `"spec":{"volumeClaimTemplates":[{"metadata":{"name":"data"}},{"metadata":{"name":"logs"}}]}`)
+		o.Name, o.Namespace = "db", "n"
+		mounted := map[string]bool{}
+		err := s.spared(t.Context(), lifecycle.PlanInput{Instance: "i", Namespace: "n", Volumes: c.volumes}, o, mounted)
+		if c.refused != (err != nil) || c.refused && !strings.Contains(detail(err), "do not name claim "+claim+",") || mounted[claim] != (len(c.volumes) == 1 && !c.refused) {
+			t.Errorf("%s: %v, mounted %v", claim, err, mounted)
+		}
+		for _, template := range mappings(mapAt(o.content, "spec")["volumeClaimTemplates"]) {
+			if text(mapAt(template, "metadata", "labels"), instanceLabel) != "i" {
+				t.Errorf("%s: a template is labelled %v", claim, template)
+			}
+		}
+	}
+}
+
+// TestEachVolumeThatIsNamedIsMounted: each of several, in each pod that names its claim, and one that nothing mounts is told.
+func TestEachVolumeThatIsNamedIsMounted(t *testing.T) {
+	pod := func(claims ...string) *object {
+		var all []string
+		for _, name := range claims {
+			all = append(all, `{"name":"v","persistentVolumeClaim":{"claimName":"`+name+`"}}`)
+		}
+		o := objectOf(t, "v1", "Pod", `"spec":{"containers":[{"name":"c"}],"volumes":[`+strings.Join(all, ",")+`]}`)
+		return o
+	}
+	in := lifecycle.PlanInput{Instance: "i", Namespace: "cnf", Volumes: []lifecycle.Volume{{Storage: "a", Claim: "claim-a"}, {Storage: "b", Claim: "claim-b"}, {Storage: "c", Claim: "claim-c"}}}
+	for _, c := range []struct {
+		pods []*object
+		want string
+		says string
+	}{
+		{[]*object{pod("a", "b", "c")}, "claim-a claim-b claim-c", ""},
+		{[]*object{pod("c"), pod("other", "b"), pod("a", "c")}, "claim-c other claim-b claim-a claim-c", ""},
+		{[]*object{pod("a", "b")}, "", "names c, and no pod"},
+		{[]*object{pod("a", "c")}, "", "names b, and no pod"},
+		{[]*object{pod("b"), pod("c")}, "", "names a, and no pod"},
+		{[]*object{pod("a", "b", "c"), pod("vimbroker-1")}, "", "names the claim of a volume"},
+		{[]*object{pod("vimbroker-1", "a"), pod("b", "c")}, "", "names the claim of a volume"},
+	} {
+		all, err := on(&script{}).mount(t.Context(), in, c.pods, true)
+		var got []string
+		for _, o := range all {
+			for _, v := range mappings(mapAt(o.content, "spec")["volumes"]) {
+				got = append(got, text(mapAt(v, "persistentVolumeClaim"), "claimName"))
+			}
+		}
+		if strings.Join(got, " ") != c.want || !strings.Contains(detail(err), c.says) || err == nil != (c.says == "") {
+			t.Errorf("mounted are %q, %v, want %q, %q", got, err, c.want, c.says)
 		}
 	}
 }

@@ -377,6 +377,40 @@ func TestADigestCountsBesideAVersion(t *testing.T) {
 	}
 }
 
+// The provenance lies beside the chart: what stands behind the chart's path in an index stays behind it.
+func TestAProvenanceLiesBesideItsChart(t *testing.T) {
+	s := newSite(t)
+	s.answers["/r/index.yaml"] = gives("charts/web.tgz?key=k&at=1")
+	s.answers["/r/charts/web.tgz"], s.answers["/r/charts/web.tgz.prov"] = gives("chart"), gives("proof")
+	if got, err := s.pull(t, inIndex); err != nil || string(got.Archive) != "chart" || string(got.Provenance) != "proof" {
+		t.Errorf("%q, %q, %v", got.Archive, got.Provenance, err)
+	}
+	var asked []string
+	for _, r := range s.Requests() {
+		asked = append(asked, r.Path+"?"+r.Query)
+	}
+	if want := "/r/index.yaml? /r/charts/web.tgz?key=k&at=1 /r/charts/web.tgz.prov?key=k&at=1"; strings.Join(asked, " ") != want {
+		t.Errorf("asked is for %q, want %q", asked, want)
+	}
+}
+
+// A packed chart's name and version are as its file says them.
+func TestNamesOfPackedCharts(t *testing.T) {
+	for file, want := range map[string]string{
+		"web-1.0.0.tgz": "web 1.0.0", "web-v1.0.0.tgz": "web v1.0.0", "web-db-1.0.0.tgz": "web-db 1.0.0", "web-2-1.0.0-rc.1.tgz": "web-2 1.0.0-rc.1",
+		"web-1.0.0+build.tgz": "web 1.0.0+build", "a-1.2.3-4.5.6.tgz": "a-1.2.3 4.5.6",
+	} {
+		if r, err := Parse("https://r.example/x/" + file); err != nil || !r.Packed || r.Name+" "+r.Version != want || r.url("") != "https://r.example/x/"+file {
+			t.Errorf("%s: %+v, %v, want %s", file, r, err, want)
+		}
+	}
+	for reference, want := range map[string]string{"oci://r.example/a/web:v1.0.0": "web v1.0.0", "https://r.example/x/web:v1.0.0": "web v1.0.0"} {
+		if r, err := Parse(reference); err != nil || r.Name+" "+r.Version != want {
+			t.Errorf("%s: %+v, %v, want %s", reference, r, err, want)
+		}
+	}
+}
+
 // A chart of two contents, or of two provenances, cannot be told apart.
 func TestPartsThatStandTwice(t *testing.T) {
 	content, proof := layer(contentType, "sha256:"+sum("chart"), 5), layer(provenanceType, "sha256:"+sum("proof"), 5)

@@ -241,6 +241,42 @@ func TestLookups(t *testing.T) {
 	}
 }
 
+// A file of an overlay takes the place of the chart's of its path, and stands once; another is added.
+func TestAFileOfAnOverlayStandsOnce(t *testing.T) {
+	of := func(pairs ...string) (all []chart.ChartFile) {
+		for i := 0; i < len(pairs); i += 2 {
+			all = append(all, chart.ChartFile{Path: pairs[i], Text: []byte(pairs[i+1])})
+		}
+		return all
+	}
+	all := of("a", "1", "b", "2", "c", "3")
+	var got []string
+	for _, f := range laidOver(all, of("b", "new", "d", "4")) {
+		got = append(got, f.Path+string(f.Text))
+	}
+	if want := []string{"a1", "c3", "bnew", "d4"}; !slices.Equal(got, want) {
+		t.Errorf("laid over are %q, want %q", got, want)
+	}
+	if len(all) != 3 || string(all[1].Text) != "2" || all[2].Path != "c" {
+		t.Errorf("the chart's own are changed: %v", all)
+	}
+}
+
+// A fault is at the innermost of the places that it names which are the chart's; a line beyond a template's end is none.
+func TestAFaultIsAtTheInnermostPlace(t *testing.T) {
+	lines := map[string]int{"web/templates/a.yaml": 9, "web/templates/_b.tpl": 5}
+	for says, want := range map[string]string{
+		"web/templates/a.yaml:3": "web/templates/a.yaml:3", "web/templates/a.yaml:3: web/templates/_b.tpl:2: bad": "web/templates/_b.tpl:2",
+		"web/templates/_b.tpl:2: web/templates/a.yaml:3 and web/templates/a.yaml:9": "web/templates/a.yaml:9", "web/templates/a.yaml:10": "web/templates/a.yaml",
+		"web/templates/a.yaml:3: web/templates/a.yaml": "web/templates/a.yaml:3", "web/templates/a.yaml:3: web/templates/_b.tpl: bad": "web/templates/_b.tpl",
+		"other/templates/a.yaml:3": "a template", "web/templates/a.yaml:3: other/templates/x.yaml:1": "web/templates/a.yaml:3", "": "a template",
+	} {
+		if got := faultOf(errors.New(says), lines).Error(); got != want+" cannot be rendered" {
+			t.Errorf("%q is at %q, want %q", says, got, want)
+		}
+	}
+}
+
 // An object answers the lookup that it was found for, and no other: not one of another namespace, kind, version or name.
 func TestAnObjectAnswersItsOwnLookup(t *testing.T) {
 	of := chart.Lookup{APIVersion: "v1", Kind: "ConfigMap", Namespace: "cnf", Name: "a"}
