@@ -2,6 +2,7 @@ package bundle_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -179,9 +180,28 @@ func TestWhatUsesSomethingKeepsIt(t *testing.T) {
 	back()
 	b.ok(b.DeleteInstance(ctx, alice, i.ID))
 	b.ok(b.DeleteRegion(ctx, alice, "edge"))
+	// All that is below a definition goes with it, and nothing of one whose name begins alike.
+	b.ok(b.Create(ctx, alice, bundle.Definition{Name: "rb", Version: "10"}))
+	for _, version := range []string{"1", "10"} {
+		for _, name := range []string{"s", "t"} {
+			b.ok(b.Create(ctx, alice, bundle.Template{Definition: "rb", Version: version, Name: name}))
+			b.ok(b.Upload(ctx, alice, bundle.OfTemplate, "rb/"+version+"/"+name, chart("conf", "conf")))
+		}
+	}
 	b.ok(b.Delete(ctx, alice, bundle.OfDefinition, "rb/1"))
 	b.gone(bundle.OfProfile, "rb/1/p")
+	b.gone(bundle.OfProfile, "rb/1/default")
 	b.gone(bundle.OfDefinition, "rb/1")
+	b.row(bundle.OfProfile, "rb/10/default")
+	for _, name := range []string{"/s", "/t"} {
+		b.gone(bundle.OfTemplate, "rb/1"+name)
+		b.row(bundle.OfTemplate, "rb/10"+name)
+		_, gone := b.Packages.Package(ctx, alice, packageOf("rb/1"+name))
+		_, stays := b.Packages.Package(ctx, alice, packageOf("rb/10"+name))
+		if !errors.Is(gone, broker.ErrNotFound) || stays != nil {
+			t.Errorf("the packages of the templates %s are %v, and of the other definition %v", name, gone, stays)
+		}
+	}
 }
 
 // brief has requests wait for a moment only.

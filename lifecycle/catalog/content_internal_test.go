@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -65,6 +67,26 @@ func TestAContentIsReadByChunks(t *testing.T) {
 	}
 	if s.reads != 3 {
 		t.Errorf("three chunks were read %d times", s.reads)
+	}
+	// Whatever was read before, each chunk is its own, and the four that were read last are kept.
+	s = &chunks{n: 6, last: chunkSize}
+	c = &content{ctx: t.Context(), store: s, size: 6 * chunkSize}
+	order := []int{0, 1, 2, 3, 0, 3, 1, 2, 0, 3, 4, 1, 0, 3, 4, 5, 0, 3, 5, 4, 1, 2, 1, 5}
+	for i, at := range order {
+		one, before := make([]byte, 1), s.reads
+		n, err := c.ReadAt(one, int64(at)*chunkSize)
+		if err != nil || n != 1 || one[0] != byte('a'+at) {
+			t.Fatalf("read %d, of chunk %d, is %q, %v", i, at, one[:n], err)
+		}
+		recent := []int{}
+		for k := i - 1; k >= 0 && len(recent) < maxKept; k-- {
+			if was := order[k]; !slices.Contains(recent, was) {
+				recent = append(recent, was)
+			}
+		}
+		if kept := s.reads == before; kept != slices.Contains(recent, at) {
+			t.Errorf("read %d, of chunk %d behind %v: it is kept: %t", i, at, recent, kept)
+		}
 	}
 	p := make([]byte, 3)
 	short := &content{ctx: t.Context(), store: &chunks{n: 1, last: 5}, size: 7}
@@ -204,4 +226,32 @@ func TestAnUploadEndsWhenAnotherHasTakenOver(t *testing.T) {
 		}
 		end()
 	})
+}
+
+// An upload begins where the package waits for one: not beside another that is alive, in either of its states, for a minute.
+func TestWhenAnUploadBegins(t *testing.T) {
+	now := time.Unix(1000, 0)
+	c := New(Options{Now: func() time.Time { return now }})
+	for _, silent := range []time.Duration{0, Abandoned - 1, Abandoned, Abandoned + 1} {
+		for state, alive := range map[State]bool{Created: false, Uploading: true, Processing: true, Enabled: true, Disabled: true} {
+			p := Package{State: state, Content: "old", TouchedAt: now.Add(-silent)}
+			err := c.begin("new")(&p)
+			begins := !alive || !state.Onboarded() && silent >= Abandoned
+			if begins != (err == nil) || begins != (p.Content == "new" && p.State == Uploading && p.TouchedAt.Equal(now)) || !begins && !errors.Is(err, broker.ErrConflict) {
+				t.Errorf("of a package that is %s and silent for %v: %v, %+v", state, silent, err, p)
+			}
+		}
+	}
+}
+
+// The labels of a package are the texts among its user data, whatever else is there.
+func TestLabelsOfAPackage(t *testing.T) {
+	for data, want := range map[string]map[string]string{
+		"": nil, "[]": nil, `{}`: {}, `{"a":"b"}`: {"a": "b"}, `{"a":1,"b":"c","d":null,"e":["f"],"g":{"h":"i"},"j":true,"k":""}`: {"b": "c", "k": ""},
+	} {
+		p := Package{UserData: data}
+		if got := p.Resource().Labels; !maps.Equal(got, want) || (got == nil) != (want == nil) {
+			t.Errorf("the labels of %s are %v, want %v", data, got, want)
+		}
+	}
 }

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -47,6 +48,10 @@ func TestPackagesAreFetched(t *testing.T) {
 			_, _ = w.Write(text[:100])
 		case "/elsewhere":
 			http.Redirect(w, r, "/package", http.StatusFound)
+		case "/201", "/203", "/206":
+			status, _ := strconv.Atoi(r.URL.Path[1:])
+			w.WriteHeader(status)
+			_, _ = w.Write(text)
 		default:
 			http.NotFound(w, r)
 		}
@@ -68,6 +73,10 @@ func TestPackagesAreFetched(t *testing.T) {
 	}{
 		"a package":             {"/package", "", near, nil, ""},
 		"with a password":       {"/package", "user", near, nil, ""},
+		"with a user alone":     {"/package", "alone", near, nil, ""},
+		"of another status":     {"/201", "", near, broker.ErrInvalid, "is answered 201 by its server"},
+		"of another's status":   {"/203", "", near, broker.ErrInvalid, "is answered 203 by its server"},
+		"a part of one":         {"/206", "", near, broker.ErrInvalid, "is answered 206 by its server"},
 		"half of one":           {"/half", "", near, broker.ErrUnreachable, "the connection to the package's server broke before the answer was complete"},
 		"none":                  {"/none", "", near, broker.ErrInvalid, "is answered 404 by its server"},
 		"one that is elsewhere": {"/elsewhere", "", near, broker.ErrInvalid, "is answered 302 by its server"},
@@ -82,7 +91,8 @@ func TestPackagesAreFetched(t *testing.T) {
 		s := set(t, c.change)
 		ref := s.create(t, alice)
 		asked = nil
-		p, err := s.UploadFrom(t.Context(), alice, ref, catalog.Origin{URI: server.URL + c.path, Username: c.user, Password: secret.NewText("canary-pass")})
+		pass := map[bool]string{false: "canary-pass"}[c.user == "alone"]
+		p, err := s.UploadFrom(t.Context(), alice, ref, catalog.Origin{URI: server.URL + c.path, Username: c.user, Password: secret.NewText(pass)})
 		known, is := errors.AsType[*broker.Error](err)
 		switch {
 		case c.says == "":
@@ -91,7 +101,7 @@ func TestPackagesAreFetched(t *testing.T) {
 			}
 			kept++
 			user, password, given := asked.BasicAuth()
-			if given != (c.user != "") || given && (user != c.user || password != "canary-pass") || asked.Header.Get("Accept") != "application/zip, application/octet-stream" {
+			if given != (c.user != "") || given && (user != c.user || password != pass) || asked.Header.Get("Accept") != "application/zip, application/octet-stream" {
 				t.Errorf("%s: asked with %v", name, asked.Header)
 			}
 			continue
@@ -102,7 +112,7 @@ func TestPackagesAreFetched(t *testing.T) {
 			t.Errorf("%s: afterwards the package is %s, %v", name, now.State, err)
 		}
 	}
-	for range kept + 3 { // the connection of each that was answered
+	for range kept + 6 { // the connection of each that was answered
 		select {
 		case <-closed:
 		case <-time.After(10 * time.Second):

@@ -127,38 +127,41 @@ func (m *meanwhile) UpdatePackage(ctx context.Context, id string, change func(*c
 	return m.Store.UpdatePackage(ctx, id, change, e)
 }
 
-// TestModifyDecidesOnWhatIsStored: what has changed since it was decided on is decided again.
+// TestModifyDecidesOnWhatIsStored: what has changed since it was decided on is decided again, whatever is to change.
 func TestModifyDecidesOnWhatIsStored(t *testing.T) {
-	for stage, want := range map[string]error{"held": broker.ErrConflict, "free": nil} {
-		at := time.Time{}
-		store := &meanwhile{}
-		site := under(t, `@id("held") forbid (principal, action == Action::"package:modify", resource is Package)
-			when { resource.hasTag("stage") && resource.getTag("stage") == "held" };`)
-		s := set(t, func(o *catalog.Options) {
-			site(o)
-			store.Store = o.Store
-			o.Store = store
-		})
-		ref := s.create(t, alice)
-		to := func(text string) catalog.PackageUpdate {
-			return catalog.PackageUpdate{UserData: func(string) (string, error) { return text, nil }}
-		}
-		store.do = func() {
-			s.clock.Add(time.Hour)
-			at = s.clock.Now()
-			if _, err := s.Modify(t.Context(), alice, ref, to(`{"stage":"`+stage+`"}`)); err != nil {
-				t.Error(err)
-			}
-			if s.clock.Add(time.Hour); want == nil {
+	off := false
+	mine := func(string) (string, error) { return `{"mine":"yes"}`, nil }
+	for what, change := range map[string]catalog.PackageUpdate{"user data": {UserData: mine}, "state": {Enabled: &off}, "both": {UserData: mine, Enabled: &off}} {
+		for stage, want := range map[string]error{"held": broker.ErrConflict, "free": nil} {
+			at := time.Time{}
+			store := &meanwhile{}
+			site := under(t, `@id("held") forbid (principal, action == Action::"package:modify", resource is Package)
+				when { resource.hasTag("stage") && resource.getTag("stage") == "held" };`)
+			s := set(t, func(o *catalog.Options) {
+				site(o)
+				store.Store = o.Store
+				o.Store = store
+			})
+			ref := catalog.PackageRef{ID: s.onboard(t, alice, "vnfd-1").ID}
+			store.do = func() {
+				s.clock.Add(time.Hour)
 				at = s.clock.Now()
+				stored := `{"stage":"` + stage + `"}`
+				if _, err := s.Modify(t.Context(), alice, ref, catalog.PackageUpdate{UserData: func(string) (string, error) { return stored, nil }}); err != nil {
+					t.Error(err)
+				}
+				if s.clock.Add(time.Hour); want == nil {
+					at = s.clock.Now()
+				}
 			}
-		}
-		if _, err := s.Modify(t.Context(), alice, ref, to(`{"mine":"yes"}`)); !errors.Is(err, want) {
-			t.Errorf("Modify of what is %s meanwhile = %v, want %v", stage, err, want)
-		}
-		p, err := s.Package(t.Context(), alice, ref)
-		if written := p.UserData == `{"mine":"yes"}`; err != nil || written != (want == nil) || !p.UpdatedAt.Equal(at) {
-			t.Errorf("what is %s meanwhile has user data %s at %v, %v", stage, p.UserData, p.UpdatedAt, err)
+			if _, err := s.Modify(t.Context(), alice, ref, change); !errors.Is(err, want) {
+				t.Errorf("Modify of the %s of what is %s meanwhile = %v, want %v", what, stage, err, want)
+			}
+			p, err := s.Package(t.Context(), alice, ref)
+			if err != nil || !p.UpdatedAt.Equal(at) || (p.UserData == `{"mine":"yes"}`) != (want == nil && change.UserData != nil) ||
+				(p.State == catalog.Disabled) != (want == nil && change.Enabled != nil) {
+				t.Errorf("what is %s meanwhile is %s with user data %s at %v, %v, after a change of its %s", stage, p.State, p.UserData, p.UpdatedAt, err, what)
+			}
 		}
 	}
 }
@@ -172,6 +175,15 @@ func TestListsShowWhatMayBeShown(t *testing.T) {
 	found, _, err := s.Packages(t.Context(), alice, catalog.Query{})
 	if err != nil || len(found) != 1 || found[0].ID != seen.ID {
 		t.Errorf("Packages = %+v, %v, want %s alone", found, err, seen.ID)
+	}
+	s = set(t, nil)
+	s.create(t, alice)
+	one, other := s.onboard(t, alice, "vnfd-1"), s.onboard(t, alice, "vnfd-2")
+	for of, q := range map[*catalog.Package]catalog.Query{nil: {Onboarded: true}, &one: {VNFD: "vnfd-1", Onboarded: true}, &other: {VNFD: "vnfd-2"}} {
+		found, _, err := s.Packages(t.Context(), alice, q)
+		if of == nil && len(found) != 2 || of != nil && (len(found) != 1 || found[0].ID != of.ID) || err != nil {
+			t.Errorf("Packages by %+v = %d, %v", q, len(found), err)
+		}
 	}
 }
 

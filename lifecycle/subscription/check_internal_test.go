@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/api/sol003"
@@ -167,9 +168,43 @@ func TestWhatAFilterSelects(t *testing.T) {
 		"its VNFD's version":     {product("p", "x", sol003.VersionFilter{Software: "1", VNFDs: []string{"2"}}), true},
 		"another of the VNFD":    {product("p", "x", sol003.VersionFilter{Software: "1", VNFDs: []string{"3"}}), false},
 		"of another version its": {product("p", "x", sol003.VersionFilter{Software: "9", VNFDs: []string{"2"}}), false},
+		"the second version":     {product("p", "x", sol003.VersionFilter{Software: "9"}, sol003.VersionFilter{Software: "1", VNFDs: []string{"3", "2"}}), true},
+		"two, and none its": {
+			product("p", "x", sol003.VersionFilter{Software: "9", VNFDs: []string{"2"}}, sol003.VersionFilter{Software: "1", VNFDs: []string{"3"}}), false,
+		},
 	} {
 		if got := c.f.Selects(e); got != c.want {
 			t.Errorf("%s: selected is %t", name, got)
+		}
+	}
+	// Of two parts both have to let it pass.
+	parts := []func(f *Filter, own bool){
+		func(f *Filter, own bool) { f.VNFDs = []string{map[bool]string{true: "d", false: "c"}[own]} },
+		func(f *Filter, own bool) { f.Instances = []string{map[bool]string{true: "i", false: "j"}[own]} },
+		func(f *Filter, own bool) { f.Names = []string{map[bool]string{true: "n", false: "m"}[own]} },
+		func(f *Filter, own bool) {
+			f.Kinds = []lifecycle.EventKind{map[bool]lifecycle.EventKind{true: e.Kind, false: lifecycle.InstanceDeleted}[own]}
+		},
+		func(f *Filter, own bool) {
+			f.Types = []lifecycle.OperationType{map[bool]lifecycle.OperationType{true: e.Type, false: lifecycle.ScaleVNF}[own]}
+		},
+		func(f *Filter, own bool) {
+			f.States = []lifecycle.OperationState{map[bool]lifecycle.OperationState{true: e.State, false: lifecycle.Completed}[own]}
+		},
+		func(f *Filter, own bool) {
+			f.Providers = product(map[bool]string{true: "p", false: "q"}[own], "x").Providers
+		},
+	}
+	for one := range parts {
+		for other := range one {
+			for _, owns := range [][2]bool{{true, true}, {true, false}, {false, true}, {false, false}} {
+				var f Filter
+				parts[one](&f, owns[0])
+				parts[other](&f, owns[1])
+				if got := f.Selects(e); got != (owns[0] && owns[1]) {
+					t.Errorf("%+v, of which the event has %v, selects it: %t", f, owns, got)
+				}
+			}
 		}
 	}
 	e.Kind = lifecycle.InstanceCreated
@@ -190,10 +225,36 @@ func TestSecretsOpenForTheirCallbackAlone(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, got, err)
 		}
 	}
+	for _, alone := range []Credentials{{}, {User: "u", Password: secret.NewText("p")}, {ClientID: "c", ClientPassword: secret.NewText("q"), TokenEndpoint: "https://t"}} {
+		if got, err := readCredentials(alone.text("https://a"), "https://b"); !errors.Is(err, errForeign) || got.User+got.ClientID != "" {
+			t.Errorf("of %q and %q for another's callback: %+v, %v", alone.User, alone.ClientID, got, err)
+		}
+	}
 	if got, err := readCredentials(secret.NewText(`{"user":"x"`), ""); !errors.Is(err, errForeign) {
 		t.Errorf("half a text for no callback: %+v, %v", got, err)
 	}
 	if slices.Contains([]bool{(Credentials{User: "u"}).secrets(), (Credentials{ClientID: "c"}).secrets()}, false) || (Credentials{}).secrets() {
 		t.Error("what there is to seal is not known")
+	}
+}
+
+// Two subscriptions of which anything differs that is sent, or where it is sent, are two; who made one, and when, is no difference.
+func TestWhatTellsSubscriptionsApart(t *testing.T) {
+	whole := func() Subscription {
+		return Subscription{ID: "1", Callback: "https://a", Verbosity: Full, Filter: Filter{Names: []string{"n"}}, CreatedBy: "alice"}
+	}
+	for name, change := range map[string]func(*Subscription){
+		"callback": func(s *Subscription) { s.Callback = "https://b" }, "verbosity": func(s *Subscription) { s.Verbosity = Short },
+		"filter": func(s *Subscription) { s.Filter.Names[0] = "m" }, "no filter": func(s *Subscription) { s.Filter = Filter{} },
+		"another part of the filter": func(s *Subscription) { s.Filter = Filter{Instances: []string{"n"}} },
+	} {
+		other := whole()
+		if change(&other); other.digest() == whole().digest() {
+			t.Errorf("subscriptions that differ in their %s are one", name)
+		}
+	}
+	same := whole()
+	if same.ID, same.CreatedBy, same.CreatedAt, same.Delivered = "2", "bob", time.Unix(1, 0), 3; same.digest() != whole().digest() {
+		t.Error("who made a subscription makes it another")
 	}
 }

@@ -434,12 +434,12 @@ func TestResealingIsOfWhatIsNeeded(t *testing.T) {
 		want  error
 		calls int
 	}{
-		"needed": {Active, errAway, false, errAway, 1}, "deleted": {Active, broker.ErrNotFound, false, nil, 1}, "not needed": {Making, errAway, false, nil, 0},
+		"needed": {Active, errAway, false, errAway, 2}, "deleted": {Active, broker.ErrNotFound, false, nil, 2}, "not needed": {Making, errAway, false, nil, 0},
 		"at the end of the process": {Making, nil, true, context.Canceled, 0},
 	} {
 		b := newBench(t)
 		b.box.one.State, b.box.one.Text, b.box.one.KeyStore = c.state, "sealed", "other"
-		b.box.listed, b.box.fails["RekeySubscription"] = [][]Subscription{{b.box.one}}, c.fails
+		b.box.listed, b.box.fails["RekeySubscription"] = [][]Subscription{{b.box.one, b.box.one}}, c.fails
 		ctx, cancel := context.WithCancel(t.Context())
 		if c.over {
 			cancel()
