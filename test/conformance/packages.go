@@ -341,6 +341,18 @@ func packageChunks(t *testing.T, s catalog.Store) {
 	if err := s.TouchPackage(ctx, p.ID, "other", at); !errors.Is(err, broker.ErrConflict) {
 		t.Errorf("touching by another upload = %v, want ErrConflict", err)
 	}
+	for _, state := range []catalog.State{catalog.Processing, catalog.Uploading} { // alive as long as it is under way
+		at = at.Add(time.Hour)
+		if _, err := movePackage(t, s, p.ID, state, "one"); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.TouchPackage(ctx, p.ID, "one", at); err != nil {
+			t.Errorf("TouchPackage while it is %s = %v", state, err)
+		}
+		if got, err := s.Package(ctx, p.ID); err != nil || !got.TouchedAt.Equal(at) {
+			t.Errorf("touched while it is %s: %v, %v", state, got.TouchedAt, err)
+		}
+	}
 	sweep := func() {
 		t.Helper()
 		for range 10 {

@@ -34,6 +34,19 @@ func rekeys(t *testing.T, s storeTest) {
 	second := plainLease(v)
 	second.Sealed, second.SealedKey = "second", v.Current.Key
 	s.mustCreateLease(t, second)
+	ended := plainLease(v)
+	ended.Sealed, ended.SealedKey = "ended", v.Current.Key
+	s.mustCreateLease(t, ended)
+	for _, state := range []broker.LeaseState{broker.LeaseRevoking, broker.LeaseRevoked} { // and is still to be tried
+		if _, err := s.UpdateLease(s.ctx, ended.ID, func(l *broker.Lease) error {
+			if l.State = state; state == broker.LeaseRevoked {
+				l.RevokedAt = epoch
+			}
+			return nil
+		}, entry("end")); err != nil {
+			t.Fatal(err)
+		}
+	}
 	before := v
 
 	refusal := errors.New("no")
@@ -52,7 +65,7 @@ func rekeys(t *testing.T, s storeTest) {
 			leases[i].Sealed, leases[i].SealedKey = "anew "+leases[i].Sealed, "key "+leases[i].SealedKey
 			leases[i].Role = "ignored"
 		}
-		wantSame(t, "leases given to change", sealed, map[string]string{first.ID: "first", second.ID: "second"})
+		wantSame(t, "leases given to change", sealed, map[string]string{first.ID: "first", second.ID: "second", ended.ID: "ended"})
 		for _, g := range []*broker.Generation{&v.Past[0], &v.Current} {
 			g.Sealed, g.Key, g.KeyStore = "anew "+g.Sealed, "key "+g.Key, "vault"
 		}
@@ -70,7 +83,7 @@ func rekeys(t *testing.T, s storeTest) {
 	}
 	wantSame(t, "Rekey's answer", got, want)
 	wantSame(t, "VIM after Rekey", s.mustVIM(t, v.ID), want)
-	for id, sealed := range map[string]string{first.ID: "anew first", second.ID: "anew second", empty.ID: "", bystander.ID: bystander.Sealed} {
+	for id, sealed := range map[string]string{first.ID: "anew first", second.ID: "anew second", ended.ID: "anew ended", empty.ID: "", bystander.ID: bystander.Sealed} {
 		l, err := s.Lease(s.ctx, id)
 		if err != nil || l.Sealed != sealed || l.Role == "ignored" {
 			t.Errorf("lease after Rekey = %q, role %q, %v; want %q", l.Sealed, l.Role, err, sealed)

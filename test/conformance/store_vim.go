@@ -104,6 +104,36 @@ func vimRows(t *testing.T, s storeTest) {
 		}
 	})
 
+	t.Run("lists of a VIM", func(t *testing.T) {
+		for what, lists := range map[string]struct {
+			labels map[string]string
+			shared []string
+		}{
+			"others of the same number": {map[string]string{"tier": "2"}, []string{"guest"}},
+			"others again":              {map[string]string{"tear": "2"}, []string{"west"}},
+			"more":                      {map[string]string{"tier": "2", "site": "a", "empty": ""}, []string{"east", "north-2", "west"}},
+			"fewer":                     {map[string]string{"site": "b"}, []string{"east"}},
+		} {
+			for step, to := range []struct {
+				labels map[string]string
+				shared []string
+			}{{map[string]string{"tier": "1"}, []string{"east"}}, lists, {lists.labels, nil}, {nil, lists.shared}} {
+				if _, err := s.UpdateVIM(s.ctx, v.ID, func(v *broker.VIM) error { v.Labels, v.SharedWith = to.labels, to.shared; return nil }, entry("lists")); err != nil {
+					t.Fatalf("UpdateVIM to %s, step %d = %v", what, step, err)
+				}
+				if got := s.mustVIM(t, v.ID); !maps.Equal(got.Labels, to.labels) || !slices.Equal(got.SharedWith, to.shared) {
+					t.Errorf("after the change to %s, step %d, the VIM has %v, and is shared with %q", what, step, got.Labels, got.SharedWith)
+				}
+			}
+		}
+		if _, err := s.UpdateVIM(s.ctx, v.ID, func(v *broker.VIM) error {
+			v.Labels, v.SharedWith = map[string]string{"tier": "1"}, []string{"east", "west"}
+			return nil
+		}, entry("lists")); err != nil {
+			t.Fatal(err)
+		}
+	})
+
 	t.Run("change errs", func(t *testing.T) {
 		before, entries := s.mustVIM(t, v.ID), len(s.entries(t))
 		refusal := errors.New("no")
