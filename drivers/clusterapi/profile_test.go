@@ -124,3 +124,25 @@ func TestPublish(t *testing.T) {
 		t.Errorf("with another manager's object in the way: %v, %d writes", err, f.writes)
 	}
 }
+
+// TestProfilesInTheWayAreNamed: three of them, and nothing is written of any.
+func TestProfilesInTheWayAreNamed(t *testing.T) {
+	for n, want := range map[int]string{1: "p0", 2: "p0, p1", 3: "p0, p1, p2", 4: "p0, p1, p2"} {
+		f := &fleet{objects: map[string]map[string]any{}}
+		var wanted []shown.ClusterProfile
+		for i := range n {
+			name := fmt.Sprint("p", i)
+			f.objects[name] = map[string]any{"metadata": map[string]any{"name": name, "namespace": "fleet", "labels": map[string]any{"vimbroker.io/shown-by": "another"}}}
+			wanted = append(wanted, shown.ClusterProfile{Name: name, VIM: "v"})
+		}
+		server := fake.New(t, f.ServeHTTP)
+		rules := egress.Default()
+		rules.AllowLoopback = true
+		d := clusterapi.New()
+		t.Cleanup(d.Close)
+		err := d.Publish(t.Context(), onboard.ManagementAccess{VIM: "h1", Endpoint: server.URL, CACert: server.CA, Token: secret.NewText("t"), Egress: rules}, "fleet", "h1", wanted)
+		if e, is := errors.AsType[*broker.Error](err); !is || !strings.HasSuffix(e.Detail, " in the way: "+want) || f.writes != 0 {
+			t.Errorf("%d in the way: %v, %d writes", n, err, f.writes)
+		}
+	}
+}

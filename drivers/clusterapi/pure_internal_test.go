@@ -96,6 +96,11 @@ func TestWhatIsKeptOfObjects(t *testing.T) {
 		if m.trim() != ok || len(m.Metadata.Labels) != 1 || m.Metadata.OwnerReferences != nil {
 			t.Errorf("a label of %d bytes: %+v", n, m)
 		}
+		empty := cluster{}
+		empty.Metadata.Labels = map[string]string{"a": "", "b": "x", "c": ""}
+		if empty.trim(func(label string) bool { return label != "c" }); len(empty.Metadata.Labels) != 2 {
+			t.Errorf("of labels without values %v are kept", empty.Metadata.Labels)
+		}
 		c := cluster{}
 		c.Metadata.Labels = map[string]string{"a": long(n), "b": "x"}
 		if c.trim(nil); len(c.Metadata.Labels) != map[bool]int{true: 2, false: 1}[ok] {

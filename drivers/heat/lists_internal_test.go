@@ -96,3 +96,42 @@ func TestEachPairOfAddressesIsLookedAt(t *testing.T) {
 		}
 	}
 }
+
+// TestEachTextThatIsHiddenIsTakenOut, as often as it stands.
+func TestEachTextThatIsHiddenIsTakenOut(t *testing.T) {
+	w := wish{Unspoken: []string{"secret-long", "secret", "other"}}
+	const hidden = "(a value of the template)"
+	for text, want := range map[string]string{
+		"secret and secret, other other": hidden + " and " + hidden + ", " + hidden + " " + hidden, "secret-long secret": hidden + " " + hidden, "none": "none", "": "",
+	} {
+		if got := w.reason(text); got != want {
+			t.Errorf("%q is told as %q, want %q", text, got, want)
+		}
+	}
+}
+
+// TestAStackIsMadeInOneWave: what its resources say of it is the same whole number.
+func TestAStackIsMadeInOneWave(t *testing.T) {
+	resource := func(wave string) *yaml.Node {
+		if wave == "" {
+			return node(t, "{type: A, metadata: {other: 1}}")
+		}
+		return node(t, "{type: A, metadata: {vimbroker.io/wave: "+wave+"}}")
+	}
+	for said, want := range map[string]string{
+		"": "none", "3": "3", "0": "0", "-1": "-1", "3  3": "3", "3,3": "3", "3,0": "fault", "0,3": "fault", ",2,": "2", "x": "fault", "1.5": "fault", "32767": "32767", "32768": "fault", "2,2,1": "fault",
+	} {
+		h, got := &hot{top: "t"}, "none"
+		for wave := range strings.SplitSeq(strings.ReplaceAll(said, "  ", ","), ",") {
+			if h.inWave(resource(wave)) != nil {
+				got = "fault"
+			}
+		}
+		if got == "none" && h.wave != nil {
+			got = fmt.Sprint(*h.wave)
+		}
+		if got != want {
+			t.Errorf("%q is wave %s, want %s", said, got, want)
+		}
+	}
+}

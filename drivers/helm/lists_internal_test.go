@@ -248,3 +248,109 @@ func TestARecordSaysItsRevision(t *testing.T) {
 		}
 	}
 }
+
+// TestEachVDUThatIsScaledHasANumber: a value of the chart or a workload, whichever of several it is.
+func TestEachVDUThatIsScaledHasANumber(t *testing.T) {
+	for _, scaled := range [][]string{{"web", "other"}, {"other", "web"}, {"web", "db", "other"}, {"web", "db"}} {
+		said, err := newRelease(t, does(lifecycle.ScaleVNF, stands("a", 1), given(`{"helm_value_names":{"VDU1":{"replica":"n"}}}`), func(in *lifecycle.PlanInput) {
+			in.Scaled, in.Replicas = scaled, map[string]int32{"web": 2, "db": 2, "other": 2}
+		}), []revision{{version: 1, status: deployed, mark: older, owner: vnf}}, []chart.Rendering{
+			answer(`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"db"},"spec":{"template":{"spec":{"containers":[{"name":"c","image":"i"}]}}}}`),
+		}).plan()
+		if refused := slices.Contains(scaled, "other"); refused != (err != nil) || refused && !strings.Contains(said, "VDU other cannot be scaled") {
+			t.Errorf("%q: %v\n%s", scaled, err, said)
+		}
+	}
+}
+
+// TestEachKeyOfEachSecretIsKept: the one that changes is told, wherever it stands, and a key that goes or comes anew too.
+func TestEachKeyOfEachSecretIsKept(t *testing.T) {
+	of := func(name, data string) string {
+		return fmt.Sprintf(`{"apiVersion":"v1","kind":"Secret","metadata":{"name":%q},"data":{%s}}`, name, data)
+	}
+	for name, c := range map[string]struct {
+		second []string
+		says   string
+	}{
+		"as it was":        {[]string{of("one", `"a":"MQ==","b":"Mg=="`), of("two", `"c":"Mw=="`)}, ""},
+		"another first":    {[]string{of("one", `"a":"OQ==","b":"Mg=="`), of("two", `"c":"Mw=="`)}, "Secret cnf/one would change"},
+		"another second":   {[]string{of("one", `"a":"MQ==","b":"OQ=="`), of("two", `"c":"Mw=="`)}, "Secret cnf/one would change"},
+		"another Secret":   {[]string{of("one", `"a":"MQ==","b":"Mg=="`), of("two", `"c":"OQ=="`)}, "Secret cnf/two would change"},
+		"a key less":       {[]string{of("one", `"a":"MQ=="`), of("two", `"c":"Mw=="`)}, "Secret cnf/one would change"},
+		"a Secret less":    {[]string{of("one", `"a":"MQ==","b":"Mg=="`)}, "Secret cnf/two would change"},
+		"in another order": {[]string{of("two", `"c":"Mw=="`), of("one", `"b":"Mg==","a":"MQ=="`)}, ""},
+	} {
+		said, err := newRelease(t, does(lifecycle.ChangePackage, stands("", 1), func(in *lifecycle.PlanInput) {
+			in.Standing = append(in.Standing, standing("Secret", "secrets", "one"), standing("Secret", "secrets", "two"))
+		}), []revision{{version: 1, status: deployed, mark: older, owner: vnf}}, []chart.Rendering{
+			answer(of("one", `"a":"MQ==","b":"Mg=="`), of("two", `"c":"Mw=="`)), answer(c.second...),
+		}).plan()
+		if (c.says == "") != (err == nil) || !strings.Contains(said, c.says) {
+			t.Errorf("%s: %v\n%s", name, err, said)
+		}
+	}
+}
+
+// TestEveryRecordGoesWithItsInstance, however many there are.
+func TestEveryRecordGoesWithItsInstance(t *testing.T) {
+	var revisions []revision
+	var versions []int
+	for v := 1; v <= history+3; v++ {
+		versions = append(versions, v)
+		revisions = append(revisions, revision{version: v, status: superseded, mark: fmt.Sprint("m", v), owner: vnf, hooks: "[" + hookOf(fmt.Sprint("h", v), "post-upgrade", "") + "]"})
+	}
+	r := newRelease(t, does(lifecycle.Terminate, stands("a", versions...)), revisions, nil)
+	said, err := r.plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range versions {
+		for _, gone := range []string{"Secret " + recordName(r.in, v) + " ", fmt.Sprint("ConfigMap h", v, " ")} {
+			if strings.Count(said, "  "+gone) != 1 {
+				t.Errorf("%sgoes %d times\n%s", gone, strings.Count(said, "  "+gone), said)
+			}
+		}
+	}
+	if strings.Contains(said, "\nhas ") {
+		t.Errorf("it still has something\n%s", said)
+	}
+}
+
+// TestSingleValuesAreSingle: lists and objects are refused, the empty ones too.
+func TestSingleValuesAreSingle(t *testing.T) {
+	for value, single := range map[string]bool{"[]": false, "{}": false, "[1]": false, `{"a":1}`: false, `"[]"`: true, `"{}"`: true, `""`: true, "0": true, "false": true, "null": true} {
+		in := lifecycle.PlanInput{Instance: vnf, Manifests: []lifecycle.Manifest{{Path: "web.tgz"}}, Parameters: json.RawMessage(`{"helm_parameters":{"a":` + value + `}}`)}
+		p, err := parametersOf(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r, err := (&Driver{}).requestOf(t.Context(), in, p); single != (err == nil) || single && r.Sets[0].Value != strings.Trim(value, `"`) {
+			t.Errorf("%s: %v, %v", value, r.Sets, err)
+		}
+	}
+}
+
+// TestTheSecretOfARecordSaysWhatHelmLooksFor: name, owner, state, revision, and when it was made.
+func TestTheSecretOfARecordSaysWhatHelmLooksFor(t *testing.T) {
+	for deployedAt, createdAt := range map[string]string{`"2031-05-06T07:08:09.5Z"`: "1935817689", `"1960-01-01T00:00:00Z"`: "0", `7`: "0", ``: "0"} {
+		r := record{version: 12, body: map[string]json.RawMessage{}, info: map[string]json.RawMessage{"status": quoted(superseded)}}
+		if deployedAt != "" {
+			r.info["last_deployed"] = json.RawMessage(deployedAt)
+		}
+		written, err := r.written(lifecycle.PlanInput{Release: "web"})
+		var s struct {
+			Type     string
+			Metadata struct {
+				Name   string
+				Labels map[string]string
+			}
+		}
+		if err != nil || json.Unmarshal([]byte(written.Text.Reveal()), &s) != nil {
+			t.Fatal(err)
+		}
+		want := map[string]string{"name": "web", "owner": "helm", "status": "superseded", "version": "12", "createdAt": createdAt}
+		if s.Type != "helm.sh/release.v1" || s.Metadata.Name != "sh.helm.release.v1.web.v12" || !maps.Equal(s.Metadata.Labels, want) {
+			t.Errorf("deployed at %s: %+v, want %v", deployedAt, s, want)
+		}
+	}
+}

@@ -191,6 +191,24 @@ func TestAnAccountIsMadeWhatItIsToBe(t *testing.T) {
 	}
 }
 
+// TestRightsOfAnotherProfileGoWhole, also where a half of them is gone already.
+func TestRightsOfAnotherProfileGoWhole(t *testing.T) {
+	for gone, kind := range map[string]string{"the binding": "clusterrolebindings", "the role": "clusterroles", "nothing": "", "both": "both"} {
+		l := newTLSLab(t)
+		admin := l.withCertificate()
+		l.appoint(admin, engine)
+		for _, k := range []string{"clusterrolebindings", "clusterroles"} {
+			if kind == k || kind == "both" {
+				l.Delete(k, "", accountHome+"-engine")
+			}
+		}
+		l.appoint(admin, broker.Account{Name: engine.Name, Profile: "leases"})
+		if got := l.accountObjects(); slices.ContainsFunc(got, func(n string) bool { return strings.HasSuffix(n, "-engine") }) {
+			t.Errorf("where %s was gone there is still %q", gone, got)
+		}
+	}
+}
+
 // second2 is the administrator's access to the VIM of another access.
 func second2(vim, credential broker.Access) broker.Access {
 	vim.Credential = credential.Credential

@@ -280,6 +280,8 @@ func TestTokensThatAreNoAccounts(t *testing.T) {
 	l := cluster(t)
 	for name, token := range map[string]string{
 		"of another namespace": claims(`{"kubernetes.io":{"namespace":"default","serviceaccount":{"uid":"u"}}}`),
+		"of a lease":           claims(`{"kubernetes.io":{"namespace":"vimbroker-0123456789abcdef0123","serviceaccount":{"name":"lease-a","uid":"u"}}}`),
+		"of a namesake":        claims(`{"kubernetes.io":{"namespace":"vimbroker-accounts","serviceaccount":{"name":"vimbroker","uid":"u"}}}`),
 		"without a uid":        claims(`{"kubernetes.io":{"namespace":"vimbroker-account-a","serviceaccount":{"name":"vimbroker"}}}`),
 		"of nobody":            "x",
 	} {
@@ -910,6 +912,38 @@ func TestAGradeIsNotGivenOnDoubt(t *testing.T) {
 		got, err := l.driver.Grade(t.Context(), l.access, g)
 		if err != nil || got.Grant.ClusterWide != wide || slices.Equal(got.Grant.Namespaces, []string{"default"}) == wide {
 			t.Errorf("a view on a VIM in mode %s is for %q, cluster-wide %t, %v", mode, got.Grant.Namespaces, got.Grant.ClusterWide, err)
+		}
+	}
+}
+
+// What is served is what any version of a group has, whichever comes first.
+func TestServedKindsAreOfEachVersion(t *testing.T) {
+	for _, order := range []string{`{"groupVersion":"shop.example/v1"},{"groupVersion":"shop.example/v2"}`, `{"groupVersion":"shop.example/v2"},{"groupVersion":"shop.example/v1"}`} {
+		l := cluster(t)
+		l.s.Fail(fake.Fault{Method: "GET", Path: "/apis/shop.example$", Kind: fake.JSON, Status: 200, Body: `{"versions":[` + order + `]}`, Times: -1})
+		l.s.Fail(fake.Fault{Method: "GET", Path: "/apis/shop.example/v1$", Kind: fake.JSON, Status: 200, Body: `{"resources":[{"name":"carts"},{"name":"carts/status"}]}`, Times: -1})
+		l.s.Fail(fake.Fault{Method: "GET", Path: "/apis/shop.example/v2$", Kind: fake.JSON, Status: 200, Body: `{"resources":[{"name":"baskets"}]}`, Times: -1})
+		for kinds, missing := range map[string]string{"carts": "", "baskets": "", "carts baskets": "", "carts goods baskets": "goods.shop.example"} {
+			rules := []broker.Rule{{APIGroups: []string{"shop.example"}, Resources: strings.Fields(kinds), Verbs: []string{"get"}}}
+			err := l.driver.CheckRules(t.Context(), l.access, rules)
+			unserved, is := errors.AsType[*broker.MissingKinds](err)
+			if is != (missing != "") || is && strings.Join(unserved.Resources, " ") != missing {
+				t.Errorf("%s of %s: %v, want %q to be missing", kinds, order, err, missing)
+			}
+		}
+	}
+}
+
+// Who the API server takes the credential for is told in printable letters, as many as may be.
+func TestWhoACredentialIsForIsPrintable(t *testing.T) {
+	for who, want := range map[string]string{
+		`a\u001b[31mb\n c\u0007d`: "a[31mbcd", strings.Repeat("x", 256): strings.Repeat("x", 256), strings.Repeat("x", 257): strings.Repeat("x", 256), "ä~!": "~!",
+	} {
+		l := cluster(t)
+		l.answer(1, "POST", "/selfsubjectreviews$", 201, `{"status":{"userInfo":{"username":"`+who+`"}}}`)
+		r, err := l.driver.Check(t.Context(), l.access)
+		if err != nil || r.Discovered.User != want {
+			t.Errorf("%q is told as %q, %v, want %q", who, r.Discovered.User, err, want)
 		}
 	}
 }

@@ -128,6 +128,24 @@ func TestALabelCountsAtOnceWhereItWasMissing(t *testing.T) {
 	l.enforce("team", "")
 	l.clock.Add(2 * time.Minute)
 	wantGrade("two minutes after it was taken away", broker.GradeUnbounded)
+	for _, before := range []string{"privileged", "", "other"} {
+		l.enforce("team", before)
+		l.clock.Add(2 * time.Minute)
+		wantGrade("with level "+before, broker.GradeUnbounded)
+		l.enforce("team", "restricted")
+		wantGrade("with one after "+before, broker.GradeNamespaces)
+	}
+	l.clock.Add(2 * time.Minute)
+	l.Deny(fakekube.Denial{Verb: "get", Resource: "namespaces"})
+	held := l.makesPods("team")
+	held.Held = true
+	if got := l.grade(held); got.Grade != broker.GradeUnbounded {
+		t.Errorf("where the level may not be read the lease is %s", got.Grade)
+	}
+	l.Deny()
+	if got := l.grade(held); got.Grade != broker.GradeNamespaces {
+		t.Errorf("where the level may be read again the lease is %s because %q", got.Grade, got.Reasons)
+	}
 }
 
 // TestAccountsThatMakePodsElsewhereEscalate: a namespace whose account makes pods where nothing holds them is no bound,

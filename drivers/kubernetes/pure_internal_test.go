@@ -227,7 +227,8 @@ func TestRulesThatARoleHolds(t *testing.T) {
 		has  []rbacv1.PolicyRule
 		same bool
 	}{
-		"the same": {[]rbacv1.PolicyRule{policy(good)}, true}, "more": {[]rbacv1.PolicyRule{policy(good), policy(rule([]string{""}, []string{"secrets"}, []string{"get"}, nil))}, false}, "none": {nil, false}, "with a path": {[]rbacv1.PolicyRule{path}, false},
+		"the same": {[]rbacv1.PolicyRule{policy(good)}, true}, "a path beside": {[]rbacv1.PolicyRule{policy(good), {NonResourceURLs: []string{"/x"}, Verbs: []string{"get"}}}, false}, "a path before": {[]rbacv1.PolicyRule{{NonResourceURLs: []string{"*"}, Verbs: []string{"*"}}, policy(good)}, false},
+		"more": {[]rbacv1.PolicyRule{policy(good), policy(rule([]string{""}, []string{"secrets"}, []string{"get"}, nil))}, false}, "none": {nil, false}, "with a path": {[]rbacv1.PolicyRule{path}, false},
 	} {
 		if sameRules(c.has, []broker.Rule{good}) != c.same {
 			t.Errorf("%s are the same rules: %t", name, !c.same)

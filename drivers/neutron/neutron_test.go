@@ -360,6 +360,33 @@ func TestASubnetIsAsItsLinkHasIt(t *testing.T) {
 	}
 }
 
+// Every address of a port of others is taken, not its first alone; and every rule of others goes from the link's group.
+func TestEachAddressAndRuleOfOthersIsSeen(t *testing.T) {
+	c, d, l := fakeneutron.New(t), neutron.Driver{}, full()
+	l.Spec.Router = ""
+	made, err := d.Make(t.Context(), c.Connection(), l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rules := len(c.Things("security_group_rules"))
+	for _, port := range []int{22, 23, 24} {
+		c.Add("security_group_rules", fakeneutron.Object{"security_group_id": made.Group, "direction": "ingress", "protocol": "tcp", "port_range_min": port, "port_range_max": port})
+	}
+	if _, err := d.Make(t.Context(), c.Connection(), l); err != nil || len(c.Things("security_group_rules")) != rules {
+		t.Errorf("made again it has the rules %v, %v", c.Things("security_group_rules"), err)
+	}
+	l.Made = made
+	network := c.Add("networks", fakeneutron.Object{})
+	subnet := c.Add("subnets", fakeneutron.Object{"network_id": network, "cidr": "10.1.0.0/24", "allocation_pools": []fakeneutron.Object{{"start": "10.1.0.2", "end": "10.1.0.9"}}})
+	at := func(ip string) fakeneutron.Object { return fakeneutron.Object{"subnet_id": subnet, "ip_address": ip} }
+	c.Add("ports", fakeneutron.Object{"network_id": network, "fixed_ips": []fakeneutron.Object{at("10.1.0.7"), at("10.1.0.3"), at("10.1.0.5")}})
+	l.Made.Network = network
+	ports, err := d.Ports(t.Context(), c.Connection(), l, "i", []string{"n/pool/2/0", "n/pool/2/1"}, false)
+	if err != nil || len(ports) != 2 || fmt.Sprint(ports[0].IPs, ports[1].IPs) != "[10.1.0.8/24] [10.1.0.9/24]" {
+		t.Errorf("ports are %+v, %v, want the only two addresses in a row that nobody has", ports, err)
+	}
+}
+
 // Ports of Neutron's own go with their network; those of others keep it, and some of them are named.
 func TestPortsOfOthersKeepANetwork(t *testing.T) {
 	for others, want := range map[int]string{5: "", 6: " and 1 more", 7: " and 2 more"} {

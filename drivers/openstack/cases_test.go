@@ -176,6 +176,8 @@ func TestProbesThatAreSwept(t *testing.T) {
 func TestUsersThatAreLeases(t *testing.T) {
 	l, g := newManager(t)
 	l.issue(g)
+	own := l.grant("member")
+	l.issue(own)
 	other := uuid.NewString()
 	l.Stray("lease-a", description(other, other))
 	l.Stray("lease-b", description(l.access.VIM, ""))
@@ -187,7 +189,7 @@ func TestUsersThatAreLeases(t *testing.T) {
 		names = append(names, u.Handle)
 	}
 	slices.Sort(names)
-	want := []string{g.Handle, "lease-d"}
+	want := []string{g.Handle, own.Handle, "lease-d"}
 	slices.Sort(want)
 	if err != nil || !slices.Equal(names, want) {
 		t.Errorf("Inventory() = %q, %v, want %q", names, err, want)

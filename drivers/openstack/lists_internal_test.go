@@ -1,7 +1,9 @@
 package openstack
 
 import (
+	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -154,5 +156,27 @@ func TestRegionsAreThoseOfTheWholeCatalog(t *testing.T) {
 	}
 	if slices.Sort(methods); err != nil || !slices.Equal(methods, []string{"DELETE", "GET", "POST", "PUT"}) {
 		t.Errorf("a lease for links may %q, %v", methods, err)
+	}
+}
+
+// TestEachAnswerOnOpeningsIsKept: what is open and what is not clear, in whatever order; what is clearly shut is not there.
+func TestEachAnswerOnOpeningsIsKept(t *testing.T) {
+	type answer struct {
+		name    string
+		open    bool
+		unclear error
+	}
+	asleep := errors.New(strings.Repeat("z", maxWhy+1))
+	all := []answer{{"a", true, nil}, {"b", false, errors.New("busy")}, {"c", false, nil}, {"d", true, errors.New("late")}, {"e", false, asleep}, {"f", true, nil}}
+	want := map[string]string{"a": "", "b": "busy", "d": "late", "e": strings.Repeat("z", maxWhy), "f": ""}
+	for range all {
+		all = append(all[1:], all[0])
+		found := broker.Cloud{Openings: map[string]string{}}
+		for _, one := range all {
+			note(&found, one.name, one.open, one.unclear)
+		}
+		if !maps.Equal(found.Openings, want) {
+			t.Errorf("%s first: %v", all[0].name, found.Openings)
+		}
 	}
 }

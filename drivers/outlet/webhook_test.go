@@ -94,6 +94,15 @@ func TestWebhookPostsSignedLines(t *testing.T) {
 	if len(h.got) != 4 || string(h.got[1]) != `{"a":2}` {
 		t.Errorf("got %s", h.got)
 	}
+	ids := map[string]bool{id: true}
+	for _, other := range [][][]byte{lines(`{"a":1}`, `{"a":3}`), lines(`{"a":1}`), lines(`{"a":2}`, `{"a":1}`), lines(`{"a":1}`, `{"a":2}`, `{"a":3}`)} {
+		mustDo(t, w.Send(t.Context(), other))
+		if other := h.head.Get("Webhook-Id"); ids[other] {
+			t.Errorf("other lines have the id %q, too", other)
+		}
+		ids[h.head.Get("Webhook-Id")] = true
+	}
+	mustDo(t, w.Send(t.Context(), lines(`{"a":1}`, `{"a":2}`)))
 	if got := h.head.Get("Authorization"); got != "Bearer "+tokenCanary {
 		t.Errorf("Authorization = %q", got)
 	}

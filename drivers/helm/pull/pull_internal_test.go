@@ -377,6 +377,22 @@ func TestADigestCountsBesideAVersion(t *testing.T) {
 	}
 }
 
+// A part is bounded by what it may be, and not by what a manifest says that it is.
+func TestAPartIsBoundedWhateverItsSize(t *testing.T) {
+	long, fits := strings.Repeat("p", maxProvenance+1), strings.Repeat("p", maxProvenance)
+	for proof, says := range map[string]string{fits: "", long: "answers with more than 64 KiB"} {
+		for _, size := range []int{0, 1, maxProvenance} {
+			s := newSite(t)
+			s.answers["/v2/web/manifests/1.0.0"] = gives(manifestOf(manifestType, layer(contentType, "sha256:"+sum("chart"), 5), layer(provenanceType, "sha256:"+sum(proof), size)))
+			s.answers["/v2/web/blobs/sha256:"+sum("chart")], s.answers["/v2/web/blobs/sha256:"+sum(proof)] = gives("chart"), gives(proof)
+			got, err := s.pull(t, atRegistry)
+			if (says == "") != (err == nil) || err == nil && len(got.Provenance) != maxProvenance || err != nil && !strings.Contains(err.Error(), says) {
+				t.Errorf("%d bytes that are said to be %d: %d, %v", len(proof), size, len(got.Provenance), err)
+			}
+		}
+	}
+}
+
 // The provenance lies beside the chart: what stands behind the chart's path in an index stays behind it.
 func TestAProvenanceLiesBesideItsChart(t *testing.T) {
 	s := newSite(t)

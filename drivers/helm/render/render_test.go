@@ -241,6 +241,25 @@ func TestLookups(t *testing.T) {
 	}
 }
 
+// Notes are no objects, the chart's own as those of its dependencies; and a file that says what to ignore counts at the top alone.
+func TestWhatOfAChartIsNoObject(t *testing.T) {
+	files := map[string]string{
+		"Chart.yaml":           head + "dependencies: [{name: db, version: 1.0.0}]\n",
+		"charts/db/Chart.yaml": strings.Replace(head, "web", "db", 1) + "dependencies: [{name: mq, version: 1.0.0}]\n", "charts/db/charts/mq/Chart.yaml": strings.Replace(head, "web", "mq", 1),
+		"templates/NOTES.txt": "note: own", "charts/db/templates/NOTES.txt": "note: of a dependency", "charts/db/charts/mq/templates/NOTES.txt": "note: below",
+		"templates/a.yaml": a, "files/.helmignore": "templates/\n*.yaml\n",
+	}
+	got, err := render(task(files))
+	if err != nil || objects(got) != `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"}}` || !strings.Contains(string(got.Release), `"notes":"note: own"`) {
+		t.Errorf("%v: %s of %s", err, objects(got), got.Release)
+	}
+	// A fault is told of each depth, with its line.
+	files["charts/db/charts/mq/templates/b.yaml"] = "a: 1\nb: 2\nc: {{ .Values.a.b.c }}"
+	if _, err := render(task(files)); err == nil || !strings.Contains(err.Error(), "web/charts/db/charts/mq/templates/b.yaml:3 ") {
+		t.Errorf("a fault two charts below: %v", err)
+	}
+}
+
 // A file of an overlay takes the place of the chart's of its path, and stands once; another is added.
 func TestAFileOfAnOverlayStandsOnce(t *testing.T) {
 	of := func(pairs ...string) (all []chart.ChartFile) {
