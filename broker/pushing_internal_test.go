@@ -53,6 +53,9 @@ func TestWhatIsPushed(t *testing.T) {
 		{"on a VIM that is not verified", of(func(s *stage) { s.v.Current.Target.InsecureSkipVerify = true }), push(nil), "not supported, 0"},
 		{"on what is no cluster", standing, push(func(s *stage) { s.actor.client = clientconfig.OpenStackClient{} }), "not supported, 0"},
 		{"to another project's VIM", standing, elsewhere(func(v *VIM) { v.Project = "q" }), "temporarily unavailable, 0"},
+		{"to another project's VIM that is shared with all", standing, elsewhere(func(v *VIM) { v.Project, v.Shared = "q", true }), "temporarily unavailable, 0"},
+		{"to another project's VIM that is shared", standing, elsewhere(func(v *VIM) { v.Project, v.SharedWith = "q", []string{"p"} }), "temporarily unavailable, 0"},
+		{"one that has the login of the first of its place", of(func(s *stage) { s.l.Login = "2c0a7f9e-3c0e-4a54-9a0c-0d6a2c9f7b55" }), push(nil), "nil, 1"},
 		{"to a VIM that is gone", standing, target(func(t *PushTarget) { t.VIM = "5c0a7f9e-3c0e-4a54-9a0c-0d6a2c9f7b44" }), "temporarily unavailable, 0"},
 		{"to a VIM that cannot be read", standing, push(func(s *stage) { s.fails["VIM 2"] = errStep }), "the step fails, 0"},
 		{"to a VIM of a type that is not served", standing, elsewhere(func(v *VIM) { v.Type = "b" }), "not supported type, 0"},
@@ -96,6 +99,12 @@ func TestWhatWasPushedIsKept(t *testing.T) {
 		{"of a lease that another may follow", as(LeaseRevoked, ReasonExpired), keep(nil), written},
 		{"of a lease that none follows", as(LeaseRevoked, ReasonOperationEnded), keep(nil), removed},
 		{"of a lease that lives, and that none would follow", of(func(s *stage) { s.l.Instance = "" }), keep(nil), written},
+		{"where another target's VIM is gone", standing, keep(func(s *stage) {
+			s.core.pushTargets["a"] = PushTarget{Name: "a", Project: "p", VIM: "5c0a7f9e-3c0e-4a54-9a0c-0d6a2c9f7b44"}
+		}), "written 1, removed 0, , target a: the VIM 5c0a7f9e-3c0e-4a54-9a0c-0d6a2c9f7b44 of the target a is not registered"},
+		{"of two Secrets, of which one is nobody's", standing, keep(func(s *stage) {
+			s.actor.shelved = []Shelved{{Login: "none", Name: "first"}, {Login: leaseID, Name: "second"}, {Login: "none", Name: "third"}}
+		}), written},
 		{"of a lease that nobody knows", standing, keep(func(s *stage) { s.tape.leases = nil }), left + "<nil>"},
 		{"of a VIM that is gone", standing, keep(func(s *stage) { s.fails["VIM 3"] = vimNotFound() }), removed},
 		{"of a VIM that cannot be read", standing, keep(func(s *stage) { s.fails["VIM 3"] = errStep }), left + "target t: the step fails"},

@@ -441,9 +441,9 @@ func TestQuestionsAboutPolicy(t *testing.T) {
 			s.Oversight.core.guard.Policy = deciding(func(r policy.Request) policy.Decision {
 				return policy.Decision{Allowed: r.Resource.Project != anyProject}
 			})
-			s.tape.found = []audit.Entry{{Damaged: true, Resource: "r"}, {Resource: "s"}}
+			s.tape.found = []audit.Entry{{Damaged: true, Resource: "r"}, {Resource: "s"}, {Damaged: true, Resource: "q"}}
 			own, ownErr := s.Entries(ctx, person, audit.Query{})
-			return fmt.Sprint(all[0].Resource, all[1].Resource, own[0].Resource, own[1].Resource, err, ownErr)
+			return fmt.Sprint(all[0].Resource, all[1].Resource, own[0].Resource, own[1].Resource, own[2].Resource, err, ownErr)
 		}, "rss<nil> <nil>"},
 	})
 }

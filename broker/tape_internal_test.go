@@ -251,7 +251,9 @@ func (t *tape) ForgetKey(_ context.Context, k RetiredKey) error { return t.step(
 func (t *tape) KeysInUse(_ context.Context, store string) (all []RetiredKey, _ error) {
 	for _, id := range slices.Sorted(maps.Keys(t.vims)) {
 		v := t.vims[id]
-		all = append(all, RetiredKey{KeyStore: v.Current.KeyStore, Ref: v.Current.Key, Owner: secret.Owner{ID: v.ID, Generation: v.Current.Number}})
+		for _, g := range generations(&v) {
+			all = append(all, RetiredKey{KeyStore: g.KeyStore, Ref: g.Key, Owner: secret.Owner{ID: v.ID, Generation: g.Number}})
+		}
 	}
 	return all, t.step("KeysInUse", store)
 }
@@ -417,6 +419,8 @@ type actor struct {
 	left     []string
 	shelved  []Shelved
 	dead     bool
+	grade    Grade // of all leases, with reasons; empty is bounded
+	reasons  []string
 	comparer Comparison
 	asked    Registration // that was normalized last
 	wished   Account
@@ -475,7 +479,7 @@ func (a *actor) Client(Access, []string, CredentialKind) clientconfig.Client {
 }
 
 func (a *actor) Grade(_ context.Context, by Access, g Grant) (Graded, error) {
-	return Graded{Grade: GradeBounded}, a.step("Grade", by, g)
+	return Graded{Grade: cmp.Or(a.grade, GradeBounded), Reasons: a.reasons}, a.step("Grade", by, g)
 }
 
 func (a *actor) Foresee(_ context.Context, by Access, g Grant) error { return a.step("Foresee", by, g) }
@@ -528,6 +532,7 @@ func (a *actor) Reappoint(_ context.Context, by Access) (Credential, Report, err
 // keysInMemory is a key store.
 type keysInMemory struct {
 	*steps
+	name  string // empty is memory
 	held  map[secret.Ref]held
 	fails error // of a key that is asked for
 	out   []*secret.Key
@@ -556,7 +561,7 @@ type held struct {
 	key []byte
 }
 
-func (k *keysInMemory) Name() string { return "memory" }
+func (k *keysInMemory) Name() string { return cmp.Or(k.name, "memory") }
 
 func (k *keysInMemory) Put(_ context.Context, owner secret.Owner, key *secret.Key) (secret.Ref, error) {
 	ref := secret.Ref(fmt.Sprint("key ", len(k.held)))

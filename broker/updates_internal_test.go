@@ -125,6 +125,13 @@ func TestWhatAnUpdateIsRefusedFor(t *testing.T) {
 	}
 	outcomes(t, []result{
 		{"a credential", there, update(Change{Credential: cred}), "nil, 2, 2"},
+		{"a credential that is too large", there, func(ctx context.Context, s *stage) string {
+			s.core.terms.VIMs.Bytes = 1000
+			long := Credential{Kind: CredentialBearerToken, Token: secret.NewText(strings.Repeat("t", 1000))}
+			given := update(Change{Credential: long})(ctx, s)
+			_, err := s.RotateVIM(ctx, person, vimID, long, 0)
+			return given + ", " + kindOf(err)
+		}, "quota exceeded credential, 1, 1, quota exceeded credential"},
 		{"a credential of the same server", there, update(Change{Credential: cred, SameServer: true}), "nil, 2, 2"},
 		{"a credential of another server", there, update(Change{Credential: cred, SameServer: true, Endpoint: new("https://other")}), "conflict endpoint, 1, 1"},
 		{"a credential of another server, which the driver refuses", unverified, func(ctx context.Context, s *stage) string {
@@ -199,6 +206,22 @@ func TestWhatADriverIsGivenOfAChange(t *testing.T) {
 		{"an insecure state ends the CA", verified, plan(Change{Credential: cred, InsecureSkipVerify: new(true)}), "https://istrue nil"},
 		{"a secure state does not", verified, plan(Change{Credential: cred, InsecureSkipVerify: new(false)}), "https://isisfalse nil"},
 		{"a CA stays beside an insecure state that is asked for", verified, plan(Change{Credential: cred, CACert: new("a CA"), InsecureSkipVerify: new(true)}), "https://isa CAtrue nil"},
+	})
+	kept := func(c Change) func(context.Context, *stage) string {
+		return func(ctx context.Context, s *stage) string {
+			v, err := s.UpdateVIM(ctx, person, vimID, c)
+			r := s.actor.asked
+			return fmt.Sprint(r.Name, r.Type, r.Endpoint, r.CACert, r.InsecureSkipVerify, r.ServerName, r.Namespace, r.Scope.ProjectID, " ", !r.Credential.Empty(), " ",
+				v.Current.Target.Vouched, " ", kindOf(err))
+		}
+	}
+	vouched := func(s *stage) {
+		is(s)
+		s.v.Current.Target.CACert, s.v.Current.Target.InsecureSkipVerify, s.v.Current.Target.Vouched = "is", false, Vouched{SharedKinds: "a.b"}
+	}
+	outcomes(t, []result{
+		{"another namespace", vouched, kept(Change{Namespace: new("other")}), "edgeahttps://isisfalseisotheris true {a.b } nil"},
+		{"other kinds that are shared", vouched, kept(Change{SharedKinds: &[]string{"c.d"}}), "edgeahttps://isisfalseisisis true {c.d } nil"},
 	})
 	same := func(ctx context.Context, s *stage) string {
 		is, err := s.SameTarget(ctx, person, vimID, text)
