@@ -159,8 +159,12 @@ func TestAnyEarlierGenerationIsSealedOtherwise(t *testing.T) {
 		want bool
 	}{
 		{nil, false},
-		{[]SealedAs{SealedPast}, false}, {[]SealedAs{SealedCurrent}, true}, {[]SealedAs{""}, true},
-		{[]SealedAs{SealedPast, SealedCurrent}, true}, {[]SealedAs{SealedCurrent, SealedPast}, true}, {[]SealedAs{SealedPast, SealedPast}, false},
+		{[]SealedAs{SealedPast}, false},
+		{[]SealedAs{SealedCurrent}, true},
+		{[]SealedAs{""}, true},
+		{[]SealedAs{SealedPast, SealedCurrent}, true},
+		{[]SealedAs{SealedCurrent, SealedPast}, true},
+		{[]SealedAs{SealedPast, SealedPast}, false},
 	} {
 		v := VIM{Current: Generation{SealedAs: SealedCurrent}}
 		for _, as := range c.past {
