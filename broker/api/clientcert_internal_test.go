@@ -54,6 +54,8 @@ func TestClientCertCountsFromTrustedProxiesAlone(t *testing.T) {
 		"plain":          {Proxies{}, "192.0.2.1:1", nil, nil, nil, false, true},
 		"a proxy's word": {trusting, "10.0.0.1:1", http.Header{clientCert: {field(certs[0])}}, over, certs[:1], false, true},
 		"with a chain":   {trusting, "10.0.0.1:1", http.Header{clientCert: {field(certs[0])}, clientCertChain: {field(certs[1])}}, nil, certs[:], false, true},
+		"with a chain in two": {trusting, "10.0.0.1:1", http.Header{clientCert: {field(certs[0])}, clientCertChain: {field(certs[1]), field(certs[0])}}, nil,
+			append(certs[:2:2], certs[0]), false, true},
 		"the longest chain": {trusting, "10.0.0.1:1", chain(maxChain), nil, append([]*x509.Certificate{certs[0]},
 			slices.Repeat(certs[1:], maxChain-1)...), false, true},
 		"one more":               {trusting, "10.0.0.1:1", chain(maxChain + 1), nil, nil, false, false},

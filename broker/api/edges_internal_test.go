@@ -519,3 +519,55 @@ func TestWhatAMirrorMakesOfAValue(t *testing.T) {
 	}
 	mirrors = slices.Delete(mirrors, before, len(mirrors))
 }
+
+// Whoever is refused for a limit keeps nothing of the others: no place among all requests, none of its caller or project, and
+// none among the logins.
+func TestARefusalForALimitHoldsNothing(t *testing.T) {
+	one := limit.Bound{PerSecond: 1000, Burst: 1000, InFlight: 1}
+	l := newLimits(Limits{
+		Principal: one, Project: one, FailedLogins: limit.Bound{PerSecond: 1, Burst: 1, InFlight: 1}, InFlight: 4,
+	}, prometheus.NewRegistry(), func() time.Time { return time.Unix(1000, 0) })
+	who := func(name, project string) policy.Principal { return policy.Principal{Name: name, Project: project} }
+	leave, err := l.caller(who("alice", "p"), Route{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, p := range map[string]policy.Principal{"a caller": who("alice", "q"), "a project": who("bob", "p")} {
+		if _, err := l.caller(p, Route{}); !errors.Is(err, ErrLimited) {
+			t.Errorf("the second request of %s: %v", what, err)
+		}
+	}
+	leave()
+	if only, err := l.server.Enter(1); err != nil {
+		t.Errorf("requests that were refused count as under way: %v", err)
+	} else {
+		only()
+	}
+	for _, p := range []policy.Principal{who("bob", "q"), who("alice", "p")} {
+		if leave, err := l.caller(p, Route{}); err != nil {
+			t.Errorf("%s of %s is held by a request that was refused: %v", p.Name, p.Project, err)
+		} else {
+			leave()
+		}
+	}
+
+	ctx, gone := context.WithCancel(t.Context())
+	gone()
+	r := httptest.NewRequest("GET", "/", nil)
+	if leave, err = l.login(r); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.login(r.WithContext(ctx)); !errors.Is(err, errShed) {
+		t.Errorf("a login whose caller is gone: %v", err)
+	}
+	leave()
+	if err := l.failedLogin(r, errKind); !errors.Is(err, errKind) {
+		t.Errorf("the first login that fails: %v", err)
+	}
+	if _, err := l.login(r); !errors.Is(err, ErrLimited) {
+		t.Errorf("a login after too many that failed: %v", err)
+	}
+	if _, err := l.logins.Enter(1); err != nil {
+		t.Errorf("logins that were refused count as under way: %v", err)
+	}
+}

@@ -32,11 +32,19 @@ type books struct {
 	taken  []string
 	denies policy.Action
 	owns   bool // no lease is needed
+	gone   func()
 	log    strings.Builder
 	said   []string // each step with what it was given, and what came of it
 }
 
 var errStep = errors.New("the step fails")
+
+// hang has the caller be gone while the VIM is at work.
+func (b *books) hang() {
+	if b.gone != nil {
+		b.gone()
+	}
+}
 
 func (b *books) step(name string, given ...any) error {
 	b.said = append(b.said, came.Call(name, given...))
@@ -76,9 +84,9 @@ func (b *books) AssetUses(_ context.Context, id string, most int) ([]Use, int, e
 	return nil, 0, b.step("AssetUses", id, most)
 }
 
-func (b *books) UpdateAsset(_ context.Context, id string, change func(*Asset, []Use, int) error, e audit.Entry) (Asset, error) {
+func (b *books) UpdateAsset(ctx context.Context, id string, change func(*Asset, []Use, int) error, e audit.Entry) (Asset, error) {
 	l := b.all[id]
-	if err := b.step("UpdateAsset", id); err != nil {
+	if err := cmp.Or(ctx.Err(), b.step("UpdateAsset", id)); err != nil {
 		return l, err
 	}
 	was := l
@@ -91,7 +99,10 @@ func (b *books) UpdateAsset(_ context.Context, id string, change func(*Asset, []
 	return l, nil
 }
 
-func (b *books) DeleteAsset(_ context.Context, id string, e audit.Entry) error {
+func (b *books) DeleteAsset(ctx context.Context, id string, e audit.Entry) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	delete(b.all, id)
 	return b.step("DeleteAsset", id, e)
 }
@@ -111,8 +122,8 @@ func (b *books) IssueLease(_ context.Context, p policy.Principal, r broker.Lease
 	return broker.Lease{}, clientconfig.Config{}, b.step("IssueLease", p, r)
 }
 
-func (b *books) EndOperation(_ context.Context, operation string, vims ...string) error {
-	return b.step("EndOperation", operation, vims)
+func (b *books) EndOperation(ctx context.Context, operation string, vims ...string) error {
+	return cmp.Or(ctx.Err(), b.step("EndOperation", operation, vims))
 }
 
 func (b *books) Lease(l Asset) (broker.LeaseRequest, error) {
@@ -123,10 +134,12 @@ func (b *books) Lease(l Asset) (broker.LeaseRequest, error) {
 }
 
 func (b *books) Make(_ context.Context, to Connection, l Asset) (Made, error) {
+	b.hang()
 	return Made{Network: "made"}, b.step("Make", to, l)
 }
 
 func (b *books) Remove(_ context.Context, to Connection, l Asset) error {
+	b.hang()
 	return b.step("Remove", to, l)
 }
 
@@ -372,6 +385,7 @@ func TestWhatComesOfActsOnAssets(t *testing.T) {
 		{"lending what is not there, unrecorded", fails("Append", errStep), lend(policy.KindLink, "net", cloud), "false, , temporarily unavailable"},
 		{"lending a network, unrecorded", fails("Append", errStep), lend(policy.KindLink, networkID, cloud), "false, , temporarily unavailable"},
 		{"settling a link", state(Making), settle, "readyfalse <nil>"},
+		{"settling a link that could not be made before", func(_ *books, l *Asset) { l.State, l.Fault = Making, "why" }, settle, "readyfalse <nil>"},
 		{"settling what was made for an instance", func(_ *books, l *Asset) { l.State, l.Loose = Making, true }, settle, "false <nil>"},
 		{"settling what is used again", func(b *books, l *Asset) { l.Loose, b.uses = true, 1 }, settle, "readyfalse <nil>"},
 		{"settling without the right to", func(b *books, l *Asset) { l.State, b.denies = Removing, policy.LinkDelete }, settle, "removingfalse denied"},
@@ -403,6 +417,54 @@ func TestWhatComesOfActsOnAssets(t *testing.T) {
 			t.Errorf("%s: %s, want %s, after %q", c.what, got, c.want, b.taken)
 		}
 		b.came(t, c.what, got)
+	}
+}
+
+// What came of an asset on its VIM is noted, and its lease ends, though the caller has gone.
+func TestWhatCameOfAnAssetIsNotedThoughTheCallerIsGone(t *testing.T) {
+	for what, do := range map[string]func(context.Context, *Assets) error{
+		"made": func(ctx context.Context, s *Assets) error {
+			l, _, err := s.Create(ctx, person, Request{Kind: policy.KindLink, Name: "new", VIM: "nfv1"})
+			if l.State != Ready {
+				return fmt.Errorf("it is %s: %w", l.State, err)
+			}
+			return err
+		},
+		"removed": func(ctx context.Context, s *Assets) error {
+			_, _, err := s.Delete(ctx, person, policy.KindLink, linkID, false)
+			if all := s.Store.(*books).all; len(all) > 0 {
+				return fmt.Errorf("it is left: %v, %w", all, err)
+			}
+			return err
+		},
+	} {
+		b, s := newBooks(t)
+		ctx, gone := context.WithCancel(t.Context())
+		b.gone = gone
+		if err := do(ctx, s); err != nil || !slices.Contains(b.taken, "EndOperation") {
+			t.Errorf("%s: %v, after %q", what, err, b.taken)
+		}
+	}
+}
+
+// One asset that fails keeps no other from being settled or released.
+func TestAnAssetThatFailsKeepsNoOther(t *testing.T) {
+	for what, do := range map[string]func(context.Context, *Assets) error{
+		"settling": func(ctx context.Context, s *Assets) error { return s.Settle(ctx, s.Now()) },
+		"releasing": func(ctx context.Context, s *Assets) error {
+			s.Release(ctx, linkID, networkID)
+			return nil
+		},
+	} {
+		b, s := newBooks(t)
+		one := b.all[linkID]
+		one.Loose = true
+		b.all[linkID] = one
+		one.ID = networkID
+		b.all[networkID], b.fails["Remove 1"] = one, errStep
+		if err := do(t.Context(), s); err != nil || len(b.all) != 1 {
+			t.Errorf("%s: %v, and %d are left, after %q", what, err, len(b.all), b.taken)
+		}
 	}
 }
 

@@ -221,6 +221,27 @@ func TestHowLateASinkIs(t *testing.T) {
 	}
 }
 
+// What waits for a sink is what came behind the last entry that it has had, each sink's own; where all is delivered nothing waits.
+func TestWhatWaitsForEachSink(t *testing.T) {
+	now := time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
+	b := &books{fails: map[string]error{}}
+	for n := range 5 {
+		b.entries = append(b.entries, audit.Entry{Seq: int64(n + 1), Time: now.Add(time.Duration(n-5) * time.Minute)})
+	}
+	var all []Destination
+	for _, at := range []Cursor{{Sink: "behind", Start: 1, Seq: 2}, {Sink: "last", Start: 1, Seq: 4}, {Sink: "new", Start: 0, Seq: 0}, {Sink: "done", Start: 2, Seq: 5}} {
+		b.cursors, all = append([]Cursor{at}, b.cursors...), append(all, Destination{Name: at.Sink, Within: time.Hour, Outlet: b})
+	}
+	found, err := New(b, all, func() time.Time { return now }, testlog.Silent(t)).Statuses(t.Context())
+	var got []string
+	for _, s := range found {
+		got = append(got, fmt.Sprintf("%s: %d since %s", s.Name, s.Waiting, s.Behind))
+	}
+	if want := "behind: 3 since 3m0s, last: 1 since 1m0s, new: 5 since 5m0s, done: 0 since 0s"; strings.Join(got, ", ") != want || err != nil {
+		t.Errorf("waiting are %q, %v, want %s", got, err, want)
+	}
+}
+
 // A batch holds as many lines as one call takes, and one line however long it is.
 func TestBoundsOfABatch(t *testing.T) {
 	sized := func(n int) audit.Entry {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -37,6 +38,7 @@ type books struct {
 	denied   policy.Action
 	left     int // grants to forget
 	selected broker.LeaseSelector
+	asked    Filter
 	meantime func(*Grant)
 	lent     asset.Asset
 	wish     broker.LeaseRequest
@@ -118,6 +120,7 @@ func (b *books) CreateVNFGrant(_ context.Context, g Grant, most int, e audit.Ent
 }
 
 func (b *books) VNFGrantRecords(_ context.Context, f Filter) ([]Record, string, error) {
+	b.asked = f
 	return nil, "", b.step("VNFGrantRecords", f)
 }
 
@@ -126,7 +129,10 @@ func (b *books) IssueLease(_ context.Context, p policy.Principal, r broker.Lease
 	return broker.Lease{ID: "lease", VIM: "v"}, clientconfig.Config{}, b.step("IssueLease", p, r)
 }
 
-func (b *books) EndLeases(_ context.Context, p policy.Principal, s broker.LeaseSelector) error {
+func (b *books) EndLeases(ctx context.Context, p policy.Principal, s broker.LeaseSelector) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	b.selected = s
 	return b.step("EndLeases", p, s)
 }
@@ -320,6 +326,9 @@ func TestWhatBecomesOfGrants(t *testing.T) {
 	connects := func(_ *books, g *Grant) {
 		g.State, g.Request.Type, g.Placement.Links = Deciding, "CHANGE_EXT_CONN", map[string]string{"cp": "net"}
 	}
+	manages := func(_ *books, g *Grant) {
+		g.State, g.Request.Type, g.Placement.ManagedLinks = Deciding, Instantiate, map[string]string{"internal": "net"}
+	}
 	conflict := func(step string) func(*books, *Grant) {
 		return func(b *books, _ *Grant) { b.fails[step] = &broker.Error{Kind: broker.ErrConflict} }
 	}
@@ -338,6 +347,8 @@ func TestWhatBecomesOfGrants(t *testing.T) {
 		{"an operation that was asked about for long", old(followFor), follow, "<nil>; ended; op"},
 		{"one that was asked about for nearly as long", old(followFor - 1), follow, "<nil>; granted; "},
 		{"one that was asked about for long, unended", both(old(followFor), fails("UpdateVNFGrant")), follow, "the step fails; granted; op"},
+		{"one that cannot be asked about, after long", both(old(followFor), func(_ *books, g *Grant) { g.Request.OperationURL = "" }), follow, "<nil>; ended; op"},
+		{"one that cannot be asked about", func(_ *books, g *Grant) { g.Request.OperationURL = "" }, follow, "<nil>; granted; "},
 		{"another replica is at it", both(says("COMPLETED"), conflict("NoteVNFGrant")), follow, "<nil>; granted; "},
 		{"a look that is not noted", both(says("COMPLETED"), fails("NoteVNFGrant")), follow, "the step fails; granted; "},
 		{"unlisted", fails("DueVNFGrants"), follow, "the step fails; granted; "},
@@ -425,6 +436,10 @@ func TestWhatBecomesOfGrants(t *testing.T) {
 		{"granting a link that is unread", both(connects, fails("Lend")), conclude, ", , the step fails; deciding; "},
 		{"granting a link that there is not", both(connects, func(b *books, _ *Grant) { b.fails["Lend"] = broker.ErrNotFound }), conclude, ", , denied; refused; "},
 
+		{"granting a managed link that there is not", both(manages, func(b *books, _ *Grant) { b.fails["Lend"] = broker.ErrNotFound }), conclude, ", , denied; refused; "},
+		{"granting a managed link that is unread", both(manages, fails("Lend")), conclude, ", , the step fails; deciding; "},
+		{"granting what cannot be asked about", both(state(Deciding), func(_ *books, g *Grant) { g.Request.OperationURL = "" }), conclude, "granted, lease, <nil>; granted; "},
+
 		{"a cause that is final", state(Deciding), failed(&broker.Error{Kind: broker.ErrUnsupported}), "denied; refused; "},
 		{"a cause that may pass", state(Deciding), failed(&broker.Error{Kind: broker.ErrUnreachable}), "VIM unreachable; deciding; "},
 		{"a cause of no kind", state(Deciding), failed(errStep), "the step fails; deciding; "},
@@ -469,6 +484,120 @@ func TestWhatBecomesOfGrants(t *testing.T) {
 			t.Errorf("%s: %s, want %s, after %q", c.what, got, c.want, b.taken)
 		}
 		b.came(t, c.what, got)
+	}
+}
+
+// Of each kind of error a grant that is decided on either is refused for good, or stays as it is; one that was given stays.
+func TestWhichErrorsRefuseAGrant(t *testing.T) {
+	for kind, final := range map[error]bool{
+		broker.ErrNotFound: true, broker.ErrInvalid: true, broker.ErrConflict: true, broker.ErrDenied: true, broker.ErrUnsupported: true,
+		broker.ErrExists: false, broker.ErrPrecondition: false, broker.ErrQuota: false, broker.ErrUnauthorized: false,
+		broker.ErrForbidden: false, broker.ErrUnreachable: false, broker.ErrUnavailable: false, broker.ErrUnopenable: false,
+	} {
+		for state, refused := range map[State]bool{Deciding: final, Granted: false, Ended: false} {
+			b, g := newBooks(t)
+			one := b.all["g"]
+			one.State = state
+			b.all["g"] = one
+			act, err := g.desk.Enter(t.Context(), vnfm, policy.GrantRequest, one.Resource())
+			if err != nil {
+				t.Fatal(err)
+			}
+			why := &broker.Error{Kind: kind, Detail: "why"}
+			err = g.failed(t.Context(), one, act, why)
+			if now := b.all["g"]; (now.State == Refused) != refused || refused != (now.Refusal == why.Error()) {
+				t.Errorf("a grant that is %s is %s, %q, after: %v", state, now.State, now.Refusal, kind)
+			}
+			if want := (refused || state != Deciding && kind == broker.ErrConflict); errors.Is(err, broker.ErrDenied) != (want || kind == broker.ErrDenied) ||
+				!want && !errors.Is(err, kind) {
+				t.Errorf("of a grant that is %s the client is told %v, after: %v", state, err, kind)
+			}
+		}
+	}
+}
+
+// The grants of operations that connect an instance name its networks, those that the VNFM manages too; those of the others
+// name none.
+func TestWhichGrantsNameNetworks(t *testing.T) {
+	for _, operation := range operations {
+		names := operation == Instantiate || slices.Contains([]GrantedOperation{"CHANGE_FLAVOUR", "CHANGE_EXT_CONN", "CHANGE_VNFPKG"}, operation)
+		b, g := newBooks(t)
+		b.lent = asset.Asset{Name: "sgi", Made: asset.Made{Network: "n"}}
+		one := b.all["g"]
+		one.State, one.Request.Type = Deciding, operation
+		one.Placement.Links, one.Placement.ManagedLinks = map[string]string{"cp": "a"}, map[string]string{"internal": "b"}
+		b.all["g"] = one
+		act, err := g.desk.Enter(t.Context(), vnfm, policy.GrantRequest, one.Resource())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err = g.conclude(t.Context(), vnfm, one, act); err != nil {
+			t.Fatal(err)
+		}
+		now := b.all["g"]
+		if now.State != Granted || (now.Links["cp"].Name == "sgi") != names || (now.ManagedLinks["internal"].Name == "sgi") != names ||
+			!names && len(now.Links)+len(now.ManagedLinks) > 0 {
+			t.Errorf("the grant of %s names %v and %v", operation, now.Links, now.ManagedLinks)
+		}
+	}
+}
+
+// A grant of an instance makes a lease of its own, or has that of the grant before, by what became of it; whether it resumes the
+// instance is another matter.
+func TestWhoMakesTheLeaseOfAnInstance(t *testing.T) {
+	for _, reason := range []broker.Reason{broker.ReasonRequested, broker.ReasonExpired} {
+		for _, follows := range []bool{true, false} {
+			b, g := newBooks(t)
+			held := b.all["g"]
+			held.ID, held.Maker, held.Lease, held.VIM, held.Placement.VIM = "held", "held", "lease", "id of v", "v"
+			b.all["held"], b.ended, b.reason, b.follows = held, true, reason, follows
+			made := b.all["g"]
+			act, err := g.desk.Enter(t.Context(), vnfm, policy.GrantRequest, made.Resource())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := g.place(t.Context(), vnfm, oauth.Client{ID: "c"}, &made, act); err != nil {
+				t.Fatal(err)
+			}
+			maker, vim := "g", "id of v"
+			if follows {
+				maker, vim = "held", "v"
+			}
+			if made.Maker != maker || made.Placement.VIM != vim || made.Resumes != (reason == broker.ReasonRequested) {
+				t.Errorf("%s, followed %t: made by %s on %s, resumes %t", reason, follows, made.Maker, made.Placement.VIM, made.Resumes)
+			}
+		}
+	}
+}
+
+// What was lent for a grant that was refused meanwhile is taken back, though its client has gone.
+func TestALeaseIsTakenBackThoughItsClientIsGone(t *testing.T) {
+	b, g := newBooks(t)
+	one := b.all["g"]
+	one.State = Deciding
+	b.all["g"] = one
+	ctx, gone := context.WithCancel(t.Context())
+	b.meantime = func(now *Grant) {
+		now.State = Refused
+		gone()
+	}
+	act, err := g.desk.Enter(ctx, vnfm, policy.GrantRequest, one.Resource())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := g.conclude(ctx, vnfm, one, act); !errors.Is(err, broker.ErrDenied) || b.selected.Operation != "op" {
+		t.Errorf("the client is told %v, and the leases end of the operation %q", err, b.selected.Operation)
+	}
+}
+
+// A VIM is looked for by its id or by the name that it had, never by both.
+func TestGrantsAreListedByTheIDOfAVIMOrItsName(t *testing.T) {
+	const id = "1c0a7f9e-3c0e-4a54-9a0c-0d6a2c9f7b22"
+	for vim, want := range map[string]Filter{"": {}, "nfv1": {VIMName: "nfv1"}, id: {Query: Query{VIM: id}}} {
+		b, g := newBooks(t)
+		if _, _, err := g.Records(t.Context(), vnfm, Query{VIM: vim}); err != nil || b.asked.VIM != want.VIM || b.asked.VIMName != want.VIMName {
+			t.Errorf("%q selects the id %q and the name %q: %v", vim, b.asked.VIM, b.asked.VIMName, err)
+		}
 	}
 }
 

@@ -121,6 +121,10 @@ func TestWhatALookDecides(t *testing.T) {
 				return false, nil
 			}
 		}, want: StateWaiting, why: ReasonUnavailable, then: func(x *world) bool { return strings.Contains(x.one("uid-edge").Message, "it is down") }},
+		"another project's cluster, and behind it one of the project": {given: func(x *world) {
+			x.rival("d", func(c *Cluster) { c.Project = "south" })
+			x.rival("e", func(*Cluster) {})
+		}, want: StateQuarantined, why: ReasonSystemTaken},
 		"somebody who is first": {given: func(x *world) {
 			x.hook = func(call string) error {
 				if call == "UpdateCluster" && x.one("uid-edge").State == StateRegistering && x.one("uid-edge").System == "" {
@@ -294,6 +298,13 @@ func TestWhatALookDecides(t *testing.T) {
 				x.row("e", func(c *Cluster) { c.Namespace, c.Name, c.UID, c.State = "left", "e", "e", StateRetired })
 			}, want: StateRegistered, why: ReasonHeld, vim: "v",
 		},
+		"many that were made again": {given: func(x *world) {
+			x.going("")
+			for _, id := range []string{"d", "e", "f"} {
+				x.put("a", id)
+				x.row(id, func(c *Cluster) { c.Name, c.UID = id, "before "+id })
+			}
+		}, want: StateRegistered, why: ReasonHeld, vim: "v"},
 		"many that went before that": {given: func(x *world) { x.going(""); x.went(x.now.Add(-breakerWindow - 1)) }, want: StateRetired, vim: "v"},
 		"held since before": {
 			given: func(x *world) { x.going(""); x.m.HeldAt = x.now.Add(-time.Hour) }, want: StateRegistered, why: ReasonHeld, vim: "v",
@@ -393,6 +404,39 @@ func (x *world) silent(next broker.Next) {
 	x.row("c", func(c *Cluster) { c.State, c.GoneAt = StateRetiring, x.now.Add(-silentFor) })
 	x.delete = func(broker.Deletion) (bool, error) {
 		return false, &broker.Error{Kind: broker.ErrConflict, Detail: "it is in use", Next: next}
+	}
+}
+
+// TestWhatAnAttemptThatDiedHasMadeGoesWithItsCluster: a cluster that is gone leaves no VIM behind, whatever came between.
+func TestWhatAnAttemptThatDiedHasMadeGoesWithItsCluster(t *testing.T) {
+	for state, goes := range map[State]bool{StateWaiting: false, StateRegistering: true, StateQuarantined: true} {
+		x := newWorld(t)
+		x.vim("v", nil)
+		x.row("c", func(c *Cluster) { c.State, c.VIM = state, "" })
+		w := x.watcher()
+		x.drop(w, "a", "edge")
+		if _, err := w.step(t.Context(), key{"a", "edge"}); err != nil || (x.deletion == broker.Deletion{Drain: true}) != goes {
+			t.Errorf("the VIM of one that is %s is deleted so: %+v, %v, after %v", state, x.deletion, err, x.calls)
+		}
+	}
+}
+
+// TestAClusterIsGoneOnlyWhereItsHubSaysSo: any other answer of the management cluster leaves a VIM whose cluster is not listed.
+func TestAClusterIsGoneOnlyWhereItsHubSaysSo(t *testing.T) {
+	for _, kind := range []error{
+		broker.ErrNotFound, broker.ErrInvalid, broker.ErrDenied, broker.ErrUnsupported, broker.ErrUnauthorized, broker.ErrForbidden,
+		broker.ErrUnreachable, broker.ErrUnavailable, broker.ErrUnopenable,
+	} {
+		x := newWorld(t)
+		x.registered()
+		w := x.watcher()
+		x.drop(w, "a", "edge")
+		x.fails["source.Cluster"] = kind
+		_, err := w.step(t.Context(), key{"a", "edge"})
+		c, gone := x.rows["c"], errors.Is(kind, broker.ErrNotFound)
+		if err != nil || x.asked("DeleteVIM") != gone || (c.Reason == ReasonDoubtful) != !gone {
+			t.Errorf("where its hub says %v it is %s (%s), %v, after %v", kind, c.State, c.Reason, err, x.calls)
+		}
 	}
 }
 

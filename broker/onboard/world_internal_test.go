@@ -268,7 +268,7 @@ func (s *storing) Managements(context.Context) ([]Management, error) {
 	if err := s.x.called("Managements"); err != nil {
 		return nil, err
 	}
-	return []Management{s.x.m, {VIM: "gone"}}, nil
+	return []Management{{VIM: "gone"}, s.x.m}, nil
 }
 
 func (s *storing) UpdateManagement(_ context.Context, vim string, change func(*Management) error, e audit.Entry) (Management, error) {

@@ -83,6 +83,9 @@ func TestEveryAnswerHasADeadline(t *testing.T) {
 				if took := time.Since(began); took != c.want {
 					t.Errorf("the call ended after %v, want %v", took, c.want)
 				}
+				if anew := way.way == nil; anew != (c.want == answerTimeout) {
+					t.Errorf("the next call opens a connection of its own: %t", anew)
+				}
 				way.CloseIdleConnections()
 			})
 		})

@@ -157,6 +157,7 @@ func TestWhatComesOfASession(t *testing.T) {
 		{"entering, unstored", fails("CreateSession", errStep), enter, "false false false the step fails"},
 		{"entering beside nearly as many as may be", many(PerPrincipal-1, ""), enter, "true true true <nil>"},
 		{"entering beside as many as may be", many(PerPrincipal, ""), enter, "true true true <nil>"},
+		{"entering beside more than may be", many(PerPrincipal+2, ""), enter, "true true true <nil>"},
 		{"entering beside as many, and the oldest stays", many(PerPrincipal, "EndSession"), enter, "false false false the step fails"},
 		{"found", unchanged, find(false), ""},
 		{"found and used", unchanged, find(true), ""},

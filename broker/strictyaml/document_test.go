@@ -76,13 +76,14 @@ func TestFaultsAreGatheredWithTheirLines(t *testing.T) {
 		"s": d.Section(nil),
 	})
 	d.Fault(nil, "m.k", "is missing")
+	d.Fault(nil, "s[3].x", "is odd")
 	const want = "f.yaml: n (line 1): must be a whole number, 0 or more; " +
-		"t (line 2): must be a string (in quotes if it looks like a number, a date or true, or is empty); l (line 4): must be a list; s (line 5): must be a mapping of keys to values; m.k: is missing"
+		"t (line 2): must be a string (in quotes if it looks like a number, a date or true, or is empty); l (line 4): must be a list; s (line 5): must be a mapping of keys to values; m.k: is missing; s[3].x: is odd"
 	if got := d.Err().Error(); got != want || read {
 		t.Errorf("Err = %s\nwant  %s", got, want)
 	}
 	lines := d.Err().(*strictyaml.Faults).Lines //nolint:errorlint // Err wraps nothing
-	if len(lines) != 5 || lines[4] != "f.yaml:3: m.k: is missing" {
+	if len(lines) != 6 || lines[4] != "f.yaml:3: m.k: is missing" || lines[5] != "f.yaml:5: s[3].x: is odd" {
 		t.Errorf("Lines = %q", lines)
 	}
 }

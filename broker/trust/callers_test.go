@@ -284,6 +284,7 @@ func TestKeysRotateInTheBackground(t *testing.T) {
 func TestAnIssuerThatIsAwayKeepsItsKeysForADay(t *testing.T) {
 	b := newBench(t, corp())
 	token := func() string { return b.issuer.Token("alice", nil) }
+	had := b.States()[0].Fetched
 	for what, answer := range map[string]http.HandlerFunc{
 		"an error": func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) },
 		"a redirect": func(w http.ResponseWriter, r *http.Request) {
@@ -315,12 +316,14 @@ func TestAnIssuerThatIsAwayKeepsItsKeysForADay(t *testing.T) {
 		b.Refresh(t.Context())
 		if s := b.States(); len(s) != 1 || s[0].Fault == "" || strings.Contains(s[0].Fault, "canary") || strings.Contains(s[0].Fault, "evil") {
 			t.Errorf("%s: %+v, want a fault in our own words", what, s)
+		} else if !s[0].Fetched.Equal(had) {
+			t.Errorf("%s: keys count as had at %v, want %v", what, s[0].Fetched, had)
 		}
 		if _, err := b.Authenticate(t.Context(), token()); err != nil {
 			t.Errorf("%s: a known key does not count any more: %v", what, err)
 		}
 	}
-	b.clock.Add(24 * time.Hour)
+	b.clock.Add(had.Add(24 * time.Hour).Sub(b.clock.Now()))
 	if _, err := b.Authenticate(t.Context(), token()); !errors.Is(err, broker.ErrUnavailable) {
 		t.Errorf("with keys of the day before: %v, want ErrUnavailable", err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"net/http"
 	"strings"
@@ -355,10 +356,18 @@ func TestWhatElseTheDoorAnswers(t *testing.T) {
 	}
 	want(422, "vimConstraints", "POST", "/grant/v1/grants", constrained("vimConstraints", `"sameResourceGroup":true`))
 	want(202, "", "POST", "/grant/v1/grants", constrained("vimConstraints", two))
+	apart := func(scope string, fallback bool) string {
+		return fmt.Sprintf(`"affinityOrAntiAffinity":"ANTI_AFFINITY","scope":%q,"fallbackBestEffort":%t,`, scope, fallback) + two
+	}
+	const near = `"affinityOrAntiAffinity":"AFFINITY","scope":"ZONE",` + two
 	for rest, scope := range map[string]string{
 		`"affinityOrAntiAffinity":"AFFINITY","scope":"ZONE",` + two: "", `"affinityOrAntiAffinity":"ANTI_AFFINITY","scope":"NFVI_NODE",` + two: "",
 		`"affinityOrAntiAffinity":"ANTI_AFFINITY","scope":"ZONE","fallbackBestEffort":true,` + two: "",
 		`"affinityOrAntiAffinity":"ANTI_AFFINITY","scope":"ZONE",` + two:                           "ZONE",
+		apart("ZONE", true) + `},{` + apart("ZONE_GROUP", false):                                   "ZONE_GROUP",
+		apart("NFVI_NODE", false) + `},{` + apart("ZONE", false):                                   "ZONE",
+		near + `},{` + apart("ZONE", false):                                                        "ZONE",
+		near + `},{` + apart("ZONE", true):                                                         "",
 	} {
 		want(202, "", "POST", "/grant/v1/grants", constrained("placementConstraints", rest))
 		if g.asked.Apart != scope {

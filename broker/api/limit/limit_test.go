@@ -144,6 +144,22 @@ func TestOnlyFailuresCount(t *testing.T) {
 	}
 }
 
+// A key is a suspect for a while after each failure, the first and later ones.
+func TestHowLongAKeyIsSuspect(t *testing.T) {
+	now := clock.New(began)
+	f := NewFailures(Bound{PerSecond: 1, Burst: 9, InFlight: 1}, 10, now.Now)
+	e := f.hold("a")
+	defer f.release(e)
+	for n := range 3 {
+		f.Count("a")
+		now.Add(suspectFor - 1)
+		suspect := f.suspect(e)
+		if now.Add(1); !suspect || f.suspect(e) {
+			t.Errorf("after failure %d it is suspect: %t, and then still: %t", n, suspect, f.suspect(e))
+		}
+	}
+}
+
 // Tries of one key wait for each other, and are refused once those before have failed.
 func TestTriesWait(t *testing.T) {
 	f := NewFailures(Bound{PerSecond: 1, InFlight: 1}, 10, clock.New(began).Now)
@@ -243,4 +259,7 @@ func TestKeysThatHaveFailedShareOneSeat(t *testing.T) {
 	leave()
 	f.Count("bad-2")
 	try(t.Context(), "bad-2")()
+	if waiting, tried := f.queue.under.Load(), len(f.suspects); waiting != 0 || tried != 0 {
+		t.Errorf("when all have gone %d count as waiting and %d as tried", waiting, tried)
+	}
 }

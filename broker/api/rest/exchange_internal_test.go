@@ -340,17 +340,18 @@ func (d allTrust) Try(_ context.Context, _ policy.Principal, token string) (trus
 
 var started = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
-// full is a value of which each field is set, a text to its name, each number and time to another one; or a bare one.
+// full is a value of which each field is set, a text to its name, each number and time to another one, each list to two; or a bare
+// one.
 func full[T any](bare bool) (made T) {
 	if bare {
 		return made
 	}
 	n := 0
-	fillIn(reflect.ValueOf(&made).Elem(), "it", &n)
+	fillIn(reflect.ValueOf(&made).Elem(), "it", &n, 2)
 	return made
 }
 
-func fillIn(v reflect.Value, name string, n *int) {
+func fillIn(v reflect.Value, name string, n *int, most int) {
 	*n++
 	switch at := v.Addr().Interface().(type) {
 	case *secret.Text:
@@ -374,27 +375,32 @@ func fillIn(v reflect.Value, name string, n *int) {
 		v.SetUint(uint64(*n % 256))
 	case reflect.Pointer:
 		v.Set(reflect.New(v.Type().Elem()))
-		fillIn(v.Elem(), name, n)
+		fillIn(v.Elem(), name, n, most)
 	case reflect.Struct:
 		for i := range v.NumField() {
 			if f := v.Type().Field(i); f.IsExported() {
-				fillIn(v.Field(i), f.Name, n)
+				fillIn(v.Field(i), f.Name, n, most)
 			}
 		}
 	case reflect.Array:
 		for i := range v.Len() {
-			fillIn(v.Index(i), name, n)
+			fillIn(v.Index(i), name, n, most)
 		}
 	case reflect.Slice:
 		if v.Type().Elem() == v.Type() {
 			return
 		}
-		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
-		fillIn(v.Index(0), name, n)
+		if v.Type().Elem().Kind() == reflect.Uint8 {
+			most = 1
+		}
+		v.Set(reflect.MakeSlice(v.Type(), most, most))
+		for i := range most {
+			fillIn(v.Index(i), name+strings.Repeat("'", i), n, most-i)
+		}
 	case reflect.Map:
 		key, value := reflect.New(v.Type().Key()).Elem(), reflect.New(v.Type().Elem()).Elem()
-		fillIn(key, name, n)
-		fillIn(value, name, n)
+		fillIn(key, name, n, most)
+		fillIn(value, name, n, most)
 		v.Set(reflect.MakeMap(v.Type()))
 		v.SetMapIndex(key, value)
 	}
@@ -477,7 +483,11 @@ func exchange(t *testing.T, rt route) string {
 	body := strings.Join(strings.Fields(string(example(rt.id, rt.in))), " ")
 	var asked []string
 	for _, p := range rt.query {
-		asked = append(asked, p.name+"="+valueOf(p))
+		if asked = append(asked, p.name+"="+valueOf(p)); p.name == "label" {
+			asked = append(asked, "label=tier=edge")
+		} else if p.many {
+			asked = append(asked, p.name+"="+p.values[1])
+		}
 	}
 	if len(asked) > 0 {
 		path += "?" + strings.Join(asked, "&")

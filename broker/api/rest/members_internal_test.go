@@ -100,3 +100,30 @@ func TestDurationsAndLabelsOfRequests(t *testing.T) {
 		}
 	}
 }
+
+// A domain stands for those of project and user that are not given, and for no other.
+func TestADomainStandsForThoseThatAreNotGiven(t *testing.T) {
+	for given, want := range map[[3]string][2]string{
+		{}: {}, {"d", "", ""}: {"d", "d"}, {"d", "p", ""}: {"p", "d"}, {"d", "", "u"}: {"d", "u"}, {"d", "p", "u"}: {"p", "u"}, {"", "p", "u"}: {"p", "u"},
+		{"", "p", ""}: {"p", ""}, {"", "", "u"}: {"", "u"},
+	} {
+		var in v1.Registration
+		in.Domain, in.ProjectDomain, in.UserDomain = given[0], given[1], given[2]
+		if scope := registration(in).Scope; scope.ProjectDomainName != want[0] || scope.UserDomainName != want[1] {
+			t.Errorf("of %q project and user are of %q and %q, want %q", given, scope.ProjectDomainName, scope.UserDomainName, want)
+		}
+	}
+}
+
+// A VIM that is registered is as it was found last; another one is registered still, or drains, whatever was found.
+func TestTheStatusOfAVIM(t *testing.T) {
+	for _, health := range []broker.HealthStatus{broker.HealthUnchecked, broker.HealthReachable, broker.HealthUnreachable, broker.HealthUnopenable} {
+		for state, want := range map[broker.VIMState]string{
+			broker.VIMRegistered: string(health), broker.VIMRegistering: "registering", broker.VIMDraining: "draining",
+		} {
+			if got := vim(broker.VIM{State: state, Health: broker.Health{Status: health}}, started); got.Status != want || got.State != string(state) {
+				t.Errorf("one that is %s and %s is shown as %s", state, health, got.Status)
+			}
+		}
+	}
+}

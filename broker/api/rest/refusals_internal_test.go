@@ -192,9 +192,11 @@ func TestETagsAndPages(t *testing.T) {
 		t.Errorf("VIMs that are draining are asked for by %+v, %v", q, err)
 	}
 	for seq, want := range map[int64]string{1: "", 2: "2"} {
-		_, said := serveDomain(t, d, newest{allAuditLog{d}, seq}).Ask("GET", "/v1/audit?pageSize=1", "")
-		if !strings.Contains(said, `"nextPageToken":"`+want+`"`) {
-			t.Errorf("behind the entry %d: %s, want %q", seq, said, want)
+		for _, page := range []string{"", "&pageToken=9"} {
+			_, said := serveDomain(t, d, newest{allAuditLog{d}, seq}).Ask("GET", "/v1/audit?pageSize=1"+page, "")
+			if !strings.Contains(said, `"nextPageToken":"`+want+`"`) {
+				t.Errorf("behind the entry %d, of a page %q: %s, want %q", seq, page, said, want)
+			}
 		}
 	}
 }
@@ -235,8 +237,10 @@ func TestWhatAnybodyIsShown(t *testing.T) {
 	}
 	s.Trust = allTrust{&domain{}}
 	a, err := s.listLogins(nil)
-	want := v1.LoginMethod{Name: "Name", Issuer: "Issuer", ClientID: "ClientID", Scopes: []string{"Scopes"}, Audience: "Audience"}
-	if diff := cmp.Diff([]v1.LoginMethod{want}, a.body.Items); diff != "" || err != nil {
+	want := v1.LoginMethod{Name: "Name", Issuer: "Issuer", ClientID: "ClientID", Scopes: []string{"Scopes", "Scopes'"}, Audience: "Audience"}
+	second := want
+	second.Scopes = want.Scopes[:1]
+	if diff := cmp.Diff([]v1.LoginMethod{want, second}, a.body.Items); diff != "" || err != nil {
 		t.Errorf("logins of a table: %v (-want +got)\n%s", err, diff)
 	}
 	for what, c := range map[string]struct {

@@ -148,6 +148,8 @@ func TestSelectors(t *testing.T) {
 		{url.Values{"exclude_default": {""}}, `[{"id":"a","on":true,"size":9,"state":"READY"}]`},
 		{url.Values{"all_fields": {""}}, `[{"id":"a",` + full + `,"on":true,"parts":[{"hash":"1","path":"p"},{"hash":"2","path":"q"}],"size":9,"state":"READY"}]`},
 		{url.Values{"fields": {"state,parts/path"}}, `[{"id":"a","parts":[{"path":"p"},{"path":"q"}],"state":"READY"}]`},
+		{url.Values{"fields": {"parts/path,parts/hash"}}, `[{"id":"a","parts":[{"hash":"1","path":"p"},{"hash":"2","path":"q"}]}]`},
+		{url.Values{"fields": {"inner/name", "inner/deep/n"}}, `[{"id":"a","inner":{"deep":{"n":1},"name":"it's, (x)"}}]`},
 		{url.Values{"fields": {"inner/deep/n", "nothing", "inner/nothing"}}, `[{"id":"a","inner":{"deep":{"n":1}}}]`},
 		{url.Values{"fields": {"parts"}, "exclude_default": {""}}, `[{"id":"a","on":true,"parts":[{"hash":"1","path":"p"},{"hash":"2","path":"q"}],"size":9,"state":"READY"}]`},
 		{url.Values{"exclude_fields": {"id,inner,parts/hash,on,state"}}, `[{"id":"a","parts":[{"path":"p"},{"path":"q"}],"size":9}]`},

@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"net/http/httptest"
+	"net/url"
 	"reflect"
 	"strings"
 	"testing"
@@ -98,6 +99,86 @@ func TestQuestionsAreAboutWhatPoliciesSee(t *testing.T) {
 		q, err := s.question(&Visit{Call: &api.Call{Request: r, Query: r.URL.Query()}})
 		if err != nil || !reflect.DeepEqual(q.Resource, want) || name == "vim" && q.Resource.EndpointHost != "edge.example" {
 			t.Errorf("a question about a %s is about %+v, %v, want %+v", name, q.Resource, err, want)
+		}
+	}
+}
+
+// ill has a VIM of each health, one whose credential has ended, and one whose credential ends soon.
+type ill struct {
+	Registry
+	now time.Time
+}
+
+func (k ill) VIMs(_ context.Context, _ policy.Principal, q broker.VIMQuery) (all []broker.VIM, _ string, _ error) {
+	if q.Status != "" {
+		return []broker.VIM{{ID: "1", Name: string(q.Status), Health: broker.Health{Status: q.Status, Message: "why"}}}, "", nil
+	}
+	for name, end := range map[string]time.Time{"old": k.now, "ending": k.now.Add(1)} {
+		if end.Before(q.EndsBefore) {
+			all = append(all, broker.VIM{ID: "2", Name: name, Current: broker.Generation{CredentialExpiresAt: end}})
+		}
+	}
+	return all, "", nil
+}
+
+// Each VIM that does not work needs somebody, and each whose credential ends; one that works, or that is not checked yet, does not.
+func TestWhichVIMsNeedSomebody(t *testing.T) {
+	k := ill{now: time.Now()}
+	found, err := (&server{Options: Options{Registry: k}}).vimsInNeed(&Visit{
+		Call: &api.Call{Request: httptest.NewRequestWithContext(t.Context(), "GET", "/ui/", nil)}, Now: k.now,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := map[string]string{}
+	for _, n := range found {
+		said[n.What.Text] = n.Why
+	}
+	if want := map[string]string{
+		"VIM unreachable": "unreachable: why", "VIM unauthorized": "unauthorized: why", "VIM identityChanged": "identityChanged: why",
+		"VIM unopenable": "unopenable: why",
+		"VIM old":        "its credential has ended: vimbroker vim rotate old", "VIM ending": "its credential ends soon: vimbroker vim rotate ending",
+	}; !reflect.DeepEqual(said, want) || len(found) != len(want) {
+		t.Errorf("these need somebody: %v, want %v", said, want)
+	}
+}
+
+// revoking takes down what is to be revoked.
+type revoking struct {
+	Leaser
+	all *broker.LeaseSelector
+}
+
+func (k revoking) RevokeLeases(_ context.Context, _ policy.Principal, s broker.LeaseSelector) ([]broker.Lease, error) {
+	*k.all = s
+	return nil, nil
+}
+
+// All leases are revoked that a page shows first, and no others: each filter of the page counts.
+func TestWhatIsRevokedIsWhatThePageSelects(t *testing.T) {
+	fields, shown := url.Values{}, ""
+	for _, f := range leaseFilters {
+		fields.Set(f.Name, "the "+f.Name)
+		shown += fields.Get(f.Name) + "\n"
+	}
+	var all broker.LeaseSelector
+	s := &server{Options: Options{Leaser: revoking{all: &all}}}
+	back, err := s.revokeAll(&Visit{Call: &api.Call{Request: httptest.NewRequestWithContext(t.Context(), "POST", "/ui/revocation", nil)}}, fields)
+	want := broker.LeaseSelector{
+		VIM: "the vim", Principal: "the principal", For: "the for", Operation: "the operation", Instance: "the instance",
+	}
+	q := selected(fields.Get)
+	asked := broker.LeaseSelector{VIM: q.VIM, Principal: q.Principal, For: q.For, Operation: q.Operation, Instance: q.Instance}
+	if err != nil || all != want || asked != want || len(leaseFilters) != 5 {
+		t.Errorf("revoked is %+v and shown %+v, %v; the filters are %s", all, asked, err, shown)
+	}
+	to, err := url.Parse(back)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range fields {
+		if to.Query().Get(name) != fields.Get(name) {
+			t.Errorf("the page that follows, %s, shows other leases", back)
 		}
 	}
 }

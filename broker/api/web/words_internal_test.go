@@ -116,6 +116,7 @@ func TestWordsOfThePage(t *testing.T) {
 		{seen("a\n\tb\u202ec\x00"), "a\n\tb\\u202ec\\u0000"},
 		{plain(strings.Repeat("ä", longest)), strings.Repeat("ä", longest)},
 		{plain(strings.Repeat("ä", longest) + "x"), strings.Repeat("ä", longest) + "…"},
+		{plain("\x00" + strings.Repeat("ä", longest)), "\\u0000" + strings.Repeat("ä", longest-1) + "…"},
 		{listed(slices.Repeat([]string{"a"}, 40)), strings.Repeat("a, ", 39) + "a"},
 		{listed(slices.Repeat([]string{"a"}, 42)), strings.Repeat("a, ", 39) + "a and 2 more"},
 		{strings.Join(wordsOf("a,b c,, d"), "|"), "a|b|c|d"},

@@ -89,6 +89,21 @@ func TestPoliciesReadsStrictly(t *testing.T) {
 	}
 }
 
+// Each file that is wrong is named at once, whatever is wrong with those before it.
+func TestEachPolicyThatIsWrongIsNamed(t *testing.T) {
+	dir := t.TempDir()
+	for name, mode := range map[string]os.FileMode{"a.cedar": 0o666, "b.txt": 0o600, "c.cedar": 0o600, "d.cedar": 0o666, "e.bak": 0o600} {
+		must(t, os.WriteFile(filepath.Join(dir, name), []byte("// none"), 0o600))
+		must(t, os.Chmod(filepath.Join(dir, name), mode))
+	}
+	texts, err := files.Policies(dir)
+	for name, wrong := range map[string]bool{"a.cedar": true, "b.txt": true, "c.cedar": false, "d.cedar": true, "e.bak": true} {
+		if err == nil || texts != nil || strings.Contains(err.Error(), name) != wrong {
+			t.Errorf("of %s: %d are read, and %v", name, len(texts), err)
+		}
+	}
+}
+
 func link(t *testing.T, path string) {
 	t.Helper()
 	to := filepath.Join(t.TempDir(), "data")

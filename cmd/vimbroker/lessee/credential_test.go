@@ -736,3 +736,31 @@ func TestABundleCountsByItsCertificates(t *testing.T) {
 		}
 	}
 }
+
+// Calls share a lease only where they wish for the same in each respect.
+func TestCallsShareALeaseOnlyForOneWish(t *testing.T) {
+	wish := v1.LeaseRequest{VIM: "v", Role: "view", Namespaces: []string{"a"}, TTL: "1h", Purpose: "test", For: "alice"}
+	seen := map[string]string{wishKey(wish): "the wish"}
+	for what, change := range map[string]func(*v1.LeaseRequest){
+		"the VIM": func(r *v1.LeaseRequest) { r.VIM = "w" }, "the role": func(r *v1.LeaseRequest) { r.Role = "edit" }, "no role": func(r *v1.LeaseRequest) { r.Role = "" },
+		"rules": func(r *v1.LeaseRequest) {
+			r.Rules = []v1.Rule{{APIGroups: []string{""}, Verbs: []string{"get"}, Resources: []string{"pods"}}}
+		},
+		"other rules": func(r *v1.LeaseRequest) {
+			r.Rules = []v1.Rule{{APIGroups: []string{""}, Verbs: []string{"get"}, Resources: []string{"pods", "secrets"}}}
+		},
+		"the namespace": func(r *v1.LeaseRequest) { r.Namespaces = []string{"b"} }, "no namespace": func(r *v1.LeaseRequest) { r.Namespaces = nil },
+		"a second namespace": func(r *v1.LeaseRequest) { r.Namespaces = []string{"a", "b"} }, "the whole cluster": func(r *v1.LeaseRequest) { r.ClusterWide = true },
+		"the time": func(r *v1.LeaseRequest) { r.TTL = "2h" }, "the purpose": func(r *v1.LeaseRequest) { r.Purpose = "" }, "the person": func(r *v1.LeaseRequest) { r.For = "bob" },
+	} {
+		r := wish
+		change(&r)
+		if before, is := seen[wishKey(r)]; is {
+			t.Errorf("calls of which %s differs share a lease with %s", what, before)
+		}
+		seen[wishKey(r)] = what
+	}
+	if wishKey(wish, "a") == wishKey(wish, "b") {
+		t.Error("calls of two users share a lease")
+	}
+}

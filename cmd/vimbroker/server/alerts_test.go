@@ -15,6 +15,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/vimbroker/vimbroker/broker/delivery"
+	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/test/fakekube"
 	"github.com/vimbroker/vimbroker/test/story"
 )
@@ -153,18 +154,38 @@ func TestEveryPassIsDescribed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	described := 0
+	described, run := 0, map[string]bool{}
 	for _, p := range wireDev(t, filepath.Join(t.TempDir(), "data"), func(*config) {}).passes() {
 		name := p.Name
 		if strings.HasPrefix(name, "deliver-") {
 			name = "deliver-NAME"
 		}
+		run[name] = true
 		if described++; !strings.Contains(string(text), "\n| `"+name+"` | ") {
 			t.Errorf("docs/design/jobs.md says nothing of the pass %s", p.Name)
 		}
 	}
 	if described < 15 {
 		t.Errorf("the server has %d passes: they are not read as they are meant", described)
+	}
+	for _, m := range regexp.MustCompile("(?m)^\\| `([a-zA-Z-]+)` \\| ").FindAllStringSubmatch(string(text), -1) {
+		if name := m[1]; !run[name] && name != "deliver-NAME" && name != "keep-pushed" { // there is no sink, and no place to push to
+			t.Errorf("docs/design/jobs.md describes the pass %s, which no server runs", name)
+		}
+	}
+}
+
+// Whoever a caller was, somebody knows what a lease that he has left behind may still do: each kind of callers but those of
+// Keystone, whom only their tokens tell, has a directory.
+func TestWhoIsAskedAboutCallers(t *testing.T) {
+	w := wireDev(t, filepath.Join(t.TempDir(), "data"), func(*config) {})
+	var all []string
+	for by := range w.delegates().Directories {
+		all = append(all, by)
+	}
+	slices.Sort(all)
+	if want := []string{policy.ByCertificate, policy.ByClient, policy.ByCluster, policy.ByIssuer, policy.ByStaticToken}; !slices.Equal(all, want) {
+		t.Errorf("there are directories of %q, want %q", all, want)
 	}
 }
 

@@ -20,6 +20,9 @@ func TestKeyStoresReportEveryFaultAtOnce(t *testing.T) {
 		{"of two kinds", "[{keydir: {}, vault: {}}]", []string{"keyStores[0]: must be exactly one of keydir, vault and barbican"}},
 		{"unknown", "[{barbicane: {}}]", []string{"keyStores[0].barbicane (line 2): unknown key; known here: "}},
 		{"twice", "[{keydir: {}}, {keydir: {dir: /k}}]", []string{"keyStores[1]: is a second keydir"}},
+		{"each twice", "[{vault: {}}, {barbican: {}}, {vault: {}}, {}, {barbican: {}}]", []string{
+			"keyStores[2]: is a second vault", "keyStores[3]: must be exactly one", "keyStores[4]: is a second barbican",
+		}},
 		{"empty Vault", "[{vault: {}}]", []string{"keyStores[0].vault: address: must be a URL like https://", "keyStores[0].vault: login: give exactly one"}},
 		{"Vault", "[{vault: {address: http://vault.example, mount: a/../b, timeout: 0s, caFile: " + empty + ", auth: {appRole: {secretIDFile: " + loose + "}, jwt: {tokenFile: " + empty + "}}}}]", []string{
 			"keyStores[0].vault: address: must be https", `keyStores[0].vault: mount "a/../b": must be`,

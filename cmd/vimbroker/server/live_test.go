@@ -3,11 +3,13 @@ package server
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -57,7 +59,7 @@ func TestAReloadIsTold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, told := newLive(c), make(chan struct{}, 3)
+	l, told, recorded := newLive(c), make(chan struct{}, 3), []string(nil)
 	l.reloaded = func(context.Context) { told <- struct{}{} }
 	answers := make(chan error, 2)
 	answers <- errors.New("a fault")
@@ -70,8 +72,12 @@ func TestAReloadIsTold(t *testing.T) {
 			if err := <-answers; err != nil {
 				return config{}, err
 			}
-			return read()
-		}, slog.New(slog.DiscardHandler), func(context.Context, policy.Action, audit.Outcome, ...string) {})
+			next, err := read()
+			next.Listen, next.DataDir, next.TLS.CertFile = "127.0.0.1:1", "/elsewhere", "cert.pem"
+			return next, err
+		}, slog.New(slog.DiscardHandler), func(_ context.Context, action policy.Action, outcome audit.Outcome, detail ...string) {
+			recorded = append(recorded, fmt.Sprint(action, " ", outcome, " ", strings.Join(detail, " ")))
+		})
 	}()
 	signals <- syscall.SIGHUP
 	signals <- syscall.SIGHUP
@@ -80,6 +86,12 @@ func TestAReloadIsTold(t *testing.T) {
 	<-done
 	if len(answers) != 0 || len(told) != 0 {
 		t.Errorf("told of %d reloads more than the one without a fault", len(told))
+	}
+	if want := []string{
+		"server:reload failed error the configuration has faults policies " + c.policies.Hash(),
+		"server:reload done policies " + c.policies.Hash() + " taken tls needRestart dataDir,listen",
+	}; !slices.Equal(recorded, want) {
+		t.Errorf("recorded is %q, want %q", recorded, want)
 	}
 }
 

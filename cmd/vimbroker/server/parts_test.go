@@ -184,7 +184,8 @@ func TestACallerWithOtherRolesIsDecidedOnAnew(t *testing.T) {
 	// Without a store no decision is possible, which the log says.
 	decided := func(name string, roles ...string) bool {
 		log.Reset()
-		s.cameIn(t.Context(), policy.Principal{Name: name, Project: "demo", Roles: roles})
+		name, project, _ := strings.Cut(name, " of ")
+		s.cameIn(t.Context(), policy.Principal{Name: name, Project: project, Roles: roles})
 		return strings.Contains(log.String(), "leases whose holder has lost access are left") && strings.Contains(log.String(), "principal="+name)
 	}
 	for n, c := range []struct {
@@ -198,6 +199,9 @@ func TestACallerWithOtherRolesIsDecidedOnAnew(t *testing.T) {
 		{"alice", []string{"reader"}, true},
 		{"alice", []string{"reader"}, false},
 		{"alice", []string{"member"}, true},
+		{"alice of another", []string{"member"}, true},
+		{"alice of another", []string{"reader"}, true},
+		{"alice", []string{"member"}, false},
 	} {
 		if got := decided(c.name, c.roles...); got != c.want {
 			t.Errorf("%d: %s comes in with %v: decided %v, want %v", n, c.name, c.roles, got, c.want)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/vimbroker/vimbroker/broker/delivery"
+	"github.com/vimbroker/vimbroker/broker/strictyaml"
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
 	"github.com/vimbroker/vimbroker/test/story"
 )
@@ -106,5 +108,23 @@ audit:
 	}
 	if strings.Contains(err.Error(), "canary") {
 		t.Errorf("a fault repeats a secret: %v", err)
+	}
+}
+
+// Each key of a sink that does not go with its kind is a fault.
+func TestWhichKeysGoWithAKindOfSinks(t *testing.T) {
+	for kind, goes := range map[string]string{
+		"file": "path", "syslog": "address plain caFile serverName certFile keyFile", "webhook": "url caFile tokenFile hmacKeyFile",
+	} {
+		d, o := &strictyaml.Document{}, outletConfig{
+			Name: "s", Kind: kind, Path: "/p", Address: "a:1", Plain: true, CAFile: "f", ServerName: "n", CertFile: "f", KeyFile: "f", URL: "https://u",
+			TokenFile: "f", HMACKeyFile: "f",
+		}
+		o.validate(d, "s")
+		for _, key := range []string{"path", "address", "plain", "caFile", "serverName", "certFile", "keyFile", "url", "tokenFile", "hmacKeyFile"} {
+			if refused := strings.Contains(d.Err().Error(), "s."+key+": does not go with kind "+kind); refused == slices.Contains(strings.Fields(goes), key) {
+				t.Errorf("%s of the kind %s is refused: %t", key, kind, refused)
+			}
+		}
 	}
 }
