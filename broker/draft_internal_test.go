@@ -169,6 +169,9 @@ func TestWhatAnEntrySaysOfAVIM(t *testing.T) {
 		{"a description", VIM{}, VIM{Description: "d"}, said("new.description", notShown)},
 		{"no description any more", VIM{Description: "d"}, VIM{}, said("new.description", notShown)},
 		{"extra", VIM{Extra: "{}"}, VIM{Extra: `{"a":1}`}, said("new.extra", notShown)},
+		{"no extra any more", VIM{Extra: "{}"}, VIM{}, said("new.extra", notShown)},
+		{"a label with a line break", VIM{}, VIM{Labels: map[string]string{"a": "1\n2\x1b"}}, said("new.labels.a", `"1\n2\x1b"`)},
+		{"a long name", VIM{}, VIM{Name: letters(9000)}, said("new.name", audit.Cut(letters(9000)))},
 	} {
 		wantSaid(t, c.what, c.before, c.after, c.want)
 	}

@@ -82,7 +82,8 @@ type tape struct {
 	cursors    []delivery.Cursor
 	anchorings []notary.Anchoring
 	replicas   []Replica
-	meantime   func(*Lease) // happens to a lease before it is written
+	meantime   func(*Lease)  // happens to a lease before it is written
+	behind     time.Duration // of entries that wait for their place
 }
 
 func (t *tape) VIM(_ context.Context, id string) (VIM, error) {
@@ -285,7 +286,7 @@ func (t *tape) Cursors(context.Context) ([]delivery.Cursor, error) {
 	return t.cursors, t.step("Cursors")
 }
 
-func (t *tape) Behind(context.Context) (time.Duration, error) { return 0, t.step("Behind") }
+func (t *tape) Behind(context.Context) (time.Duration, error) { return t.behind, t.step("Behind") }
 
 func (t *tape) Unguarded(context.Context) ([]string, error) { return nil, t.step("Unguarded") }
 
