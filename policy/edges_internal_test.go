@@ -3,6 +3,8 @@ package policy
 import (
 	"context"
 	"errors"
+	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -82,6 +84,12 @@ func TestWorkForACallerWhoIsAway(t *testing.T) {
 		g.Name = name
 		if says := d.Warrant(g); strings.Contains(says, "table of trust") {
 			t.Errorf("the warrant of %s is %q", name, says)
+		}
+	}
+	for _, by := range []string{ByIssuer, ByCluster, ByCertificate} {
+		g.Name, d.Directories = by+":corp:alice", map[string]Directory{by: away{func() {}}}
+		if says := d.Warrant(g); !strings.HasSuffix(says, "while corp is in the table of trust") {
+			t.Errorf("the warrant of %s is %q", g.Name, says)
 		}
 	}
 	g.Name = "ldap:corp:alice"
@@ -175,5 +183,68 @@ func TestTheSchemaKnowsWhatIsBuiltIn(t *testing.T) {
 		if _, err := compile(validate.New(known), file, append(text, `@id("x") permit (principal is VIM, action == Action::"vim:show", resource);`...)); err == nil {
 			t.Errorf("a policy of %s that can never apply is no fault", file)
 		}
+	}
+}
+
+// Policies see the time in the zone of the site, whatever is asked, and an age of no less than nothing.
+func TestTheTimeThatPoliciesSee(t *testing.T) {
+	at := time.Date(2031, 5, 4, 23, 30, 0, 0, time.FixedZone("", 5*3600+1800)) // a Sunday
+	for what, record := range map[string]types.Record{"a lease": wishRecord(Wish{}, at), "a plan": planRecord(&OperationPlan{}, at), "no plan": planRecord(nil, at)} {
+		now, _ := record.Get("now")
+		want := types.NewRecord(types.RecordMap{"hour": types.Long(23), "weekday": types.Long(7), "zone": types.String("+05:30"), "epoch": types.Long(at.Unix())})
+		if now == nil || !now.Equal(want) {
+			t.Errorf("of %s policies see the time %v, want %v", what, now, want)
+		}
+	}
+	for want, issued := range map[types.Long]time.Time{
+		0: at, 60: at.Add(-time.Minute), 61: at.Add(-time.Minute - 1), 3600: at.Add(-time.Hour),
+	} {
+		if age, _ := wishRecord(Wish{Issued: issued}, at).Get("leaseAge"); age != want {
+			t.Errorf("a lease that was issued at %v is %v old, want %v", issued, age, want)
+		}
+	}
+	for what, issued := range map[string]time.Time{"not issued yet": {}, "issued by a clock that was ahead": at.Add(time.Hour)} {
+		if age, _ := wishRecord(Wish{Issued: issued}, at).Get("leaseAge"); age != types.Long(0) {
+			t.Errorf("a lease that was %s is %v old", what, age)
+		}
+	}
+}
+
+// A policy of the site decides on each action on each kind that it is for, in whichever form its head names them, and on no other.
+func TestPoliciesAreHeardOnEachActionAndKind(t *testing.T) {
+	var text strings.Builder
+	n := 0
+	each := func(do func(n int, a Action, k Kind)) {
+		n = 0
+		p, err := Load(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, a := range slices.Sorted(maps.Keys(p.actions)) {
+			for _, k := range p.actions[a].kinds {
+				do(n, a, k)
+				n++
+			}
+		}
+	}
+	each(func(n int, a Action, k Kind) {
+		fmt.Fprintf(&text, "@id(\"eq-%d\") permit (principal, action == Action::%q, resource is %s) when { principal.name == \"eq\" };\n", n, a, k)
+		fmt.Fprintf(&text, "@id(\"in-%d\") permit (principal, action in [Action::%q], resource is %s) when { principal.name == \"in\" };\n", n, a, k)
+		fmt.Fprintf(&text, "@id(\"one-%d\") permit (principal, action == Action::%q, resource == %s::\"x\") when { principal.name == \"one\" };\n", n, a, k)
+	})
+	site, err := Load(map[string][]byte{DefaultFile: []byte(text.String())})
+	if err != nil {
+		t.Fatal(err)
+	}
+	each(func(n int, a Action, k Kind) {
+		for _, form := range []string{"eq", "in", "one"} {
+			d := site.Decide(Request{Principal: Principal{Name: form, Project: "p"}, Action: a, Resource: Resource{Kind: k, ID: "x", Project: "p"}})
+			if want := fmt.Sprintf("default.%s-%d", form, n); !d.Allowed || !slices.Equal(d.Policies, []string{want}) {
+				t.Errorf("%s on a %s: %+v, want %s", a, k, d, want)
+			}
+		}
+	})
+	if n < 60 {
+		t.Errorf("%d are tried", n)
 	}
 }

@@ -301,6 +301,11 @@ func TestHowLongRecordedRolesHold(t *testing.T) {
 		if _, err := d.Resume(t.Context(), "system:lifecycle", g); !errors.Is(err, policy.ErrDelegationEnded) {
 			t.Errorf("%s: Resume() at the end = %v, want ErrDelegationEnded", name, err)
 		}
+		now = requested // at which it would hold
+		g = policy.Delegate(policy.Principal{Name: "bob", Project: "core", Roles: []string{"member"}, Claims: claims}, requested)
+		if _, err := d.Resume(t.Context(), "system:lifecycle", g); !errors.Is(err, policy.ErrDelegationEnded) {
+			t.Errorf("%s: Resume() of a caller whom the directory does not know = %v, want ErrDelegationEnded", name, err)
+		}
 		g = policy.Delegate(policy.Principal{Name: "alice", Project: "core", Roles: []string{"member"}, Claims: claims}, requested)
 		want.Name, want.Roles, want.Warrant = "alice", []string{"reader"}, "the tokens file is asked for the roles before each step"
 		if p, err = d.Resume(t.Context(), "system:lifecycle", g); err != nil || !cmp.Equal(want, p) {

@@ -95,6 +95,9 @@ func TestEveryEntrySaysWhoAskedAndHow(t *testing.T) {
 			of.Project, of.VIMProject = "other", "core"
 			return g.Hide(ctx, p, policy.LeaseShow, of)
 		},
+		"hidden, of no project": func(ctx context.Context, g *audit.Guard) error {
+			return g.Hide(ctx, p, policy.VIMShow, policy.Resource{Kind: policy.KindVIM, ID: "v"})
+		},
 		"missing": func(ctx context.Context, g *audit.Guard) error {
 			return g.Missing(ctx, p, policy.LeaseShow, policy.KindLease)
 		},

@@ -37,6 +37,14 @@ func logLines(t testing.TB, n int) (lines [][]byte, states []tree.Head) {
 // Of several points of one size each is compared, whichever is wrong, at the size that it begins with and later.
 func TestEachPointOfOneSizeIsCompared(t *testing.T) {
 	lines, states := logLines(t, 9)
+	// Points before the place from which the check goes on say nothing, and those behind it are compared.
+	begun, err := audit.NewVerifier(1, []tree.Hash{tree.Leaf(lines[0])}, []audit.Point{{Head: states[0], Name: "before"}, {Head: tree.Head{Size: 5}, Name: "behind"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if differs, found := errors.AsType[*audit.PointError](begun.Add(lines[1:])); !found || differs.Point.Name != "behind" {
+		t.Errorf("a wrong point behind one that was passed: %v", differs)
+	}
 	for _, size := range []int{0, 5, 9} {
 		for wrong := range 4 { // 3 is none
 			points := []audit.Point{{Head: states[size], Name: "0"}, {Head: states[size], Name: "1"}, {Head: states[size], Name: "2"}}

@@ -106,6 +106,30 @@ func TestProofsHoldElsewhere(t *testing.T) {
 	}
 }
 
+// A tree as it was is proven from the tiles of one that has grown, at each size that it had.
+func TestEarlierTreesAreProvenFromLaterTiles(t *testing.T) {
+	r, states := grown(t, 1, 254, 1, 256, 1, 300, 700)
+	for _, was := range states[1:] {
+		for _, index := range []int64{0, was.Size / 2, was.Size - 1} {
+			hashes, err := tree.ProveInclusion(t.Context(), r, was, index)
+			if err == nil {
+				err = tree.CheckInclusion(was, index, leaf(int(index)), hashes)
+			}
+			if err != nil {
+				t.Errorf("entry %d of the tree of size %d: %v", index, was.Size, err)
+			}
+		}
+		for _, earlier := range states {
+			if earlier.Size > was.Size {
+				break
+			}
+			if at, err := tree.At(t.Context(), r, was, earlier.Size); err != nil || at != earlier {
+				t.Errorf("the tree of size %d at %d = %v, %v", was.Size, earlier.Size, at, err)
+			}
+		}
+	}
+}
+
 func raw(hashes []tree.Hash) [][]byte {
 	out := make([][]byte, len(hashes))
 	for i := range hashes {
@@ -181,20 +205,21 @@ func TestCheckpoints(t *testing.T) {
 		origin, signed string
 		trusted        note.Verifier
 	}{
-		"another key":       {origin, only, newVerifier},
-		"a stranger's key":  {origin, signed, stranger},
-		"another origin":    {"elsewhere", signed, oldVerifier},
-		"another size":      {origin, strings.Replace(signed, "\n42\n", "\n43\n", 1), oldVerifier},
-		"no signature":      {origin, signed[:strings.Index(signed, "\n\n")+2], oldVerifier},
-		"nothing":           {origin, "", oldVerifier},
-		"far too long":      {origin, signed + strings.Repeat("— x y\n", 10000), oldVerifier},
-		"a size with zeros": {origin, sign(t, origin+"\n042\n"+rootOf(signed)+"\n", oldSigner), oldVerifier},
-		"a short root":      {origin, sign(t, origin+"\n42\nAAAA\n", oldSigner), oldVerifier},
-		"too few lines":     {origin, sign(t, origin+"\n42\n", oldSigner), oldVerifier},
-		"no number":         {origin, sign(t, origin+"\n4x\n"+rootOf(signed)+"\n", oldSigner), oldVerifier},
-		"no base64":         {origin, sign(t, origin+"\n42\n!"+rootOf(signed)+"\n", oldSigner), oldVerifier},
-		"more than a root":  {origin, sign(t, origin+"\n42\n"+rootOf(signed)+"!\n", oldSigner), oldVerifier},
-		"a negative size":   {origin, sign(t, origin+"\n-1\n"+rootOf(signed)+"\n", oldSigner), oldVerifier},
+		"another key":          {origin, only, newVerifier},
+		"a stranger's key":     {origin, signed, stranger},
+		"another origin":       {"elsewhere", signed, oldVerifier},
+		"another size":         {origin, strings.Replace(signed, "\n42\n", "\n43\n", 1), oldVerifier},
+		"no signature":         {origin, signed[:strings.Index(signed, "\n\n")+2], oldVerifier},
+		"nothing":              {origin, "", oldVerifier},
+		"far too long":         {origin, signed + strings.Repeat("— x y\n", 10000), oldVerifier},
+		"a size with zeros":    {origin, sign(t, origin+"\n042\n"+rootOf(signed)+"\n", oldSigner), oldVerifier},
+		"a short root":         {origin, sign(t, origin+"\n42\nAAAA\n", oldSigner), oldVerifier},
+		"another's, with more": {origin, sign(t, "other\n42\n"+rootOf(signed)+"\nmore\n", oldSigner), oldVerifier},
+		"too few lines":        {origin, sign(t, origin+"\n42\n", oldSigner), oldVerifier},
+		"no number":            {origin, sign(t, origin+"\n4x\n"+rootOf(signed)+"\n", oldSigner), oldVerifier},
+		"no base64":            {origin, sign(t, origin+"\n42\n!"+rootOf(signed)+"\n", oldSigner), oldVerifier},
+		"more than a root":     {origin, sign(t, origin+"\n42\n"+rootOf(signed)+"!\n", oldSigner), oldVerifier},
+		"a negative size":      {origin, sign(t, origin+"\n-1\n"+rootOf(signed)+"\n", oldSigner), oldVerifier},
 	} {
 		if s, err := tree.OpenCheckpoint(c.origin, c.signed, c.trusted); !errors.Is(err, tree.ErrUnsigned) {
 			t.Errorf("%s: OpenCheckpoint = %v, %v, want ErrUnsigned", name, s, err)
