@@ -261,9 +261,7 @@ func (r PackageChange) propose(ctx context.Context, l *Lifecycle, p policy.Princ
 // keep keeps the previous scale, as far as the new flavour knows it.
 func (s *Shape) keep(before Shape, f vnfpkg.Flavour) {
 	for aspect, level := range before.Scale {
-		if level <= f.Aspects[aspect].MaxLevel {
-			_ = s.step(f, aspect, level-s.Scale[aspect]) // one that the new package has not, or bounds differently, stays at its default
-		}
+		_ = s.step(f, aspect, level-s.Scale[aspect]) // one that the new package has not, or bounds differently, stays at its default
 	}
 }
 

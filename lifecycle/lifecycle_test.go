@@ -239,6 +239,7 @@ func read(paths []string) ([]lifecycle.Manifest, error) {
 
 // lends is the broker, as far as the engine knows it.
 type lends struct {
+	weighed []string // the VIMs of leases that were weighed
 	out     *outcome.Outcome
 	now     func() time.Time
 	mu      sync.Mutex
@@ -355,7 +356,8 @@ func (l *lends) RenewLease(_ context.Context, p policy.Principal, id string, ttl
 	return broker.Lease{ID: id, Derived: true, ExpiresAt: l.now().Add(cmp.Or(l.lives, ttl))}, clientconfig.Config{Lease: id}, nil
 }
 
-func (l *lends) WeighLease(context.Context, policy.Principal, broker.LeaseRequest) (broker.Lease, error) {
+func (l *lends) WeighLease(_ context.Context, _ policy.Principal, r broker.LeaseRequest) (broker.Lease, error) {
+	l.weighed = append(l.weighed, r.VIM)
 	if l.refusal != nil {
 		return broker.Lease{}, l.refusal
 	}

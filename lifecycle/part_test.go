@@ -402,6 +402,11 @@ func TestPreviewOfBothSides(t *testing.T) {
 	if parts["BaseHOT/vm"] != "machines" || len(parts) != 5 || len(got.Leases) != 5 || len(got.On.Parts()) != 2 {
 		t.Errorf("effects are of %v, with %d leases", parts, len(got.Leases))
 	}
+	for n, stage := range got.Plan.Stages {
+		if want := got.On.PartOf(stage.Part).VIM; want == "" || b.lends.weighed[n] != want {
+			t.Errorf("the lease of stage %d, of part %q, is weighed on VIM %s, want %s", n, stage.Part, b.lends.weighed[n], want)
+		}
+	}
 }
 
 // TestPolicyDecidesOnEachSide has policies forbid what is planned on one VIM: nothing is made on either.

@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"slices"
@@ -30,6 +31,7 @@ type rows struct {
 	entries []audit.Entry
 	deleted []string
 	saves   int
+	page    int // of secret parameters, if it is not 0
 	fails   map[string]error
 	// updating is asked before each update of an operation, with the number of those before.
 	updating func(n int) error
@@ -105,7 +107,7 @@ func (r *rows) SecretParameters(_ context.Context, id string) (SecretParameters,
 
 func (r *rows) ListSecretParameters(_ context.Context, f SecretParametersFilter) (found []SecretParameters, err error) {
 	for _, h := range r.secrets {
-		if h.ID > f.After {
+		if h.ID > f.After && (r.page == 0 || len(found) < r.page) {
 			found = append(found, h)
 		}
 	}
@@ -147,6 +149,8 @@ type keys struct {
 	// issuing is asked before each lease is issued.
 	issuing func(broker.LeaseRequest) error
 	over    bool
+	// renewed is for how long a lease is renewed, if it is not for an hour.
+	renewed time.Duration
 }
 
 func (k *keys) VIM(_ context.Context, _ policy.Principal, id string) (broker.VIM, error) {
@@ -173,7 +177,7 @@ func (k *keys) IssueShared(ctx context.Context, p policy.Principal, r broker.Lea
 }
 
 func (k *keys) RenewLease(context.Context, policy.Principal, string, time.Duration) (broker.Lease, clientconfig.Config, error) {
-	return broker.Lease{ID: "l", ExpiresAt: k.now().Add(time.Hour)}, clientconfig.Config{Lease: "l"}, k.fails["RenewLease"]
+	return broker.Lease{ID: "l", ExpiresAt: k.now().Add(cmp.Or(k.renewed, time.Hour))}, clientconfig.Config{Lease: "l"}, k.fails["RenewLease"]
 }
 
 func (k *keys) Ended(context.Context, string) (bool, broker.Reason, error) {

@@ -471,16 +471,17 @@ func TestResourcesHaveWhatWasSeen(t *testing.T) {
 	a := &attempt{steps: map[string]Observation{}}
 	for name, o := range map[string]Observation{
 		"applied": {Resource: Resource{Applied: "now", UID: "new", Storages: volumes}}, "stands": {Resource: Resource{Storages: volumes}, Standing: true},
+		"stands without": {Standing: true},
 	} {
 		a.steps[named(name).key()] = o
 	}
-	all := []Resource{named("applied"), named("stands"), named("unseen")}
-	want := []Resource{named("applied"), named("stands"), named("unseen")}
+	all := []Resource{named("applied"), named("stands"), named("unseen"), named("stands without")}
+	want := []Resource{named("applied"), named("stands"), named("unseen"), named("stands without")}
 	got := a.seen(all)
 	if diff := cmp.Diff(want, all); diff != "" {
 		t.Errorf("the list that was given is changed:\n%s", diff)
 	}
-	want[0].Applied, want[0].UID, want[1].Storages = "now", "new", volumes
+	want[0].Applied, want[0].UID, want[1].Storages, want[3].Storages = "now", "new", volumes, nil
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("what was seen (-want +got):\n%s", diff)
 	}

@@ -29,6 +29,7 @@ func TestTurns(t *testing.T) {
 		"who has less on the VIM goes first":  {"!a/x a/x a/x b/x", "3 1"},
 		"one that has to wait keeps no other": {"!a/x !a/x a/x b/y", "3"},
 		"where the VIM is not known":          {"!a/ !b/ !c/ d/ e/", "3 4"},
+		"who waits is not under way":          {"a/ a/ a/ b/x b/x b/x c/", "0 3 6 1 4"},
 		"turn about":                          {"a/x a/x b/x b/x", "0 2 1"},
 	} {
 		if got := strings.Join(terms.turns(queueOf(c.queue)), " "); got != c.want {
