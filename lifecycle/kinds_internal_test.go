@@ -283,4 +283,3 @@ func TestAScaleIsKeptAsFarAsItCanBe(t *testing.T) {
 		}
 	}
 }
-

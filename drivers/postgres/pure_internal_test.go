@@ -99,6 +99,35 @@ func TestALostConnectionIsUnavailable(t *testing.T) {
 	}
 }
 
+// TestWhatIsTriedAgain: a race that was lost, and a connection that was ended or leads to a standby; nothing that would fail again,
+// and nothing of which it is not known whether there is a database.
+func TestWhatIsTriedAgain(t *testing.T) {
+	s := &Store{}
+	s.closed.Store(true) // so that no pool is asked to give up its connections
+	for code, want := range map[string]bool{
+		serializationFailure: true, deadlockDetected: true, adminShutdown: true, idleInTransaction: true, readOnly: true,
+		uniqueViolation: false, "22001": false, "57014": false, "57P03": false, "25001": false, lockNotAvailable: false, tooManyConnections: false,
+		diskFull: false, insufficientRight: false, undefinedTable: false, "XX000": false,
+	} {
+		if err := translate(&pgconn.PgError{Code: code}); s.again(err) != want {
+			t.Errorf("%s is tried again: %t", code, !want)
+		}
+	}
+	for want, all := range map[bool][]error{
+		true: {&pgconn.PgError{Code: unsupported, Routine: refusesSetting}, io.EOF, io.ErrUnexpectedEOF, errors.New("conn closed")},
+		false: {
+			nil, &pgconn.PgError{Code: unsupported, Routine: "other"}, &pgconn.ConnectError{Config: &pgconn.Config{}}, pgx.ErrNoRows, context.Canceled,
+			broker.Invalid("name", "is none"),
+		},
+	} {
+		for _, err := range all {
+			if s.again(translate(err)) != want {
+				t.Errorf("%v is tried again: %t", err, !want)
+			}
+		}
+	}
+}
+
 // TestWhatOpeningSays of an answer that has no words of its own, and of silence.
 func TestWhatOpeningSays(t *testing.T) {
 	for want, err := range map[string]error{

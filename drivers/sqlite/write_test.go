@@ -66,6 +66,7 @@ func TestWaitingWritersShareACommit(t *testing.T) {
 			note(x)
 			close(held)
 			<-letGo
+			x.WakeJobs()
 			return x.append(entryOf("first"))
 		}); err != nil {
 			t.Errorf("first write = %v", err)
@@ -103,6 +104,14 @@ func TestWaitingWritersShareACommit(t *testing.T) {
 	}
 	if got := len(allEntries(t, s)); got != 11 {
 		t.Errorf("%d entries, want those of 11 writers that were not refused", got)
+	}
+	select { // what one of them has enqueued is looked for once
+	case <-s.wake:
+	default:
+		t.Error("nobody looks for the job that one of the writers has enqueued")
+	}
+	if len(s.wake) != 0 || s.enqueued {
+		t.Error("a job is looked for twice")
 	}
 }
 

@@ -144,7 +144,7 @@ func TestRedirectsAreFollowedWithinTheCluster(t *testing.T) {
 	if asked := active.Requests(); len(asked) != 0 {
 		t.Fatalf("the other server was asked %v", asked)
 	}
-	o.Peers = []string{active.Address}
+	o.Peers = []string{"https://another.example:8200", active.Address}
 	s = mustOpen(t, o)
 	ref, key := mustPut(t, s)
 	wantKey(t, s, ref, key)

@@ -155,6 +155,7 @@ func TestOptionsAtTheEdge(t *testing.T) {
 		"an AppRole without id": {func(o *Options) { o.Auth = Auth{AppRole: &AppRole{SecretIDFile: "f"}} }, false}, "an AppRole without file": {func(o *Options) { o.Auth = Auth{AppRole: &AppRole{RoleID: "r"}} }, false},
 		"no login": {func(o *Options) { o.Auth = Auth{} }, false}, "a namespace": {func(o *Options) { o.Namespace = "a/b" }, true}, "an odd namespace": {func(o *Options) { o.Namespace = "a//b" }, false}, "an odd mount": {func(o *Options) { o.Mount = "a b" }, false},
 		"a peer": {func(o *Options) { o.Peers = []string{"https://w"} }, true}, "an odd peer": {func(o *Options) { o.Peers = []string{"http://w"} }, false},
+		"two peers": {func(o *Options) { o.Peers = []string{"https://w", "https://x"} }, true}, "an odd second peer": {func(o *Options) { o.Peers = []string{"https://w", "http://x"} }, false},
 	} {
 		o := good
 		c.change(&o)

@@ -241,6 +241,7 @@ func TestScripts(t *testing.T) {
 		"{Vnflcm: {instantiate_start: {implementation: Scripts/x.py}, terminate_end: y.py}}":                                                                            {"instantiate_start", "terminate_end"},
 		"{Vnflcm: {operations: {heal: {implementation: {primary: x}}}}}":                                                                                                {"heal"},
 		"{Vnflcm: {terminate_end: y.py, scale_end: &a x.py, heal_start: z.py, heal_end: ~, instantiate_start: *a}}":                                                     {"heal_start", "instantiate_start", "scale_end", "terminate_end"},
+		"{Vnflcm: {operations: {heal: {implementation: {primary: x}}, scale: y.py, change: noop, terminate_end: {implementation: z}}}}":                                 {"heal", "scale", "terminate_end"},
 		"{Other: {start: x.py}}": nil,
 		"{Vnflcm: {heal: '', scale: {implementation: null}, terminate: [x], change: {implementation: noop}}}": nil,
 		"{Vnflcm: {heal: {implementation: x.py, implementation: noop}}}":                                      {"heal"},

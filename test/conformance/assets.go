@@ -175,6 +175,21 @@ func linkUses(t *testing.T, s lifecycleTest) {
 	if now, err := s.Asset(t.Context(), l.ID); err != nil || !now.Loose || s.used(l) != 0 {
 		t.Errorf("after its last use: loose %v, %v, %d uses", now.Loose, err, s.used(l))
 	}
+	there, going := s.makeLink(nil), s.makeLink(nil)
+	if _, err := s.UpdateAsset(t.Context(), going.ID, func(l *asset.Asset, _ []asset.Use, _ int) error { l.State = asset.Removing; return nil }, audit.Entry{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, other := range []string{going.ID, uuid.NewString()} {
+		for _, ids := range [][]string{{there.ID, other}, {other, there.ID}} {
+			i := s.create(bare("web"))
+			o := instantiation(i, "")
+			o.Target.Links = []lifecycle.Link{{ID: ids[0]}, {ID: ids[1]}}
+			s.wantError("beginning with two, of which one is gone", s.BeginOperation(t.Context(), o, i.Revision, nil, entry("begin")), broker.ErrConflict)
+			if n := s.used(there); n != 0 {
+				t.Errorf("what did not begin uses it %d times", n)
+			}
+		}
+	}
 }
 
 // linkRace: an instance that begins to use a link while somebody removes it gets a conflict, or the removal does. The first

@@ -105,8 +105,11 @@ func bundleRows(t *testing.T, s BundleStore) {
 	if err != nil || err2 != nil || len(used) != 1 || len(all) != 1 || used[0].Ref != want.Ref || used[0].Owner.Generation != 4 {
 		t.Errorf("KeysInUse = %v, %v, %v, %v", used, all, err, err2)
 	}
-	if err := s.DeleteBundles(ctx, []string{want.ID, uuid.NewString()}, entry("delete")); err != nil {
+	if err := s.DeleteBundles(ctx, []string{uuid.NewString(), want.ID, uuid.NewString()}, entry("delete")); err != nil {
 		t.Fatal(err)
+	}
+	if _, err := s.Bundle(ctx, "north", want.Kind, want.Name); !errors.Is(err, broker.ErrNotFound) {
+		t.Errorf("a row that was removed behind one that was gone: %v", err)
 	}
 	retired, err := s.RetiredKeys(ctx, 10)
 	if err != nil || len(retired) != 1 || retired[0].Ref != want.Ref || retired[0].KeyStore != "vault" || retired[0].Owner.ID != want.ID {

@@ -82,6 +82,9 @@ func TestPointsOfARequest(t *testing.T) {
 		protocol(`{"type":"IPV4","fixedAddresses":["10.0.0.1"],"numDynamicAddresses":1}`): "fixed and dynamic ones at once",
 		protocol(`{"type":"IPV4","addresses":["10.0.0.1"]}`):                              "too many addresses",
 		protocol(`{"type":"IPV4","fixedAddresses":["10.0.0"]}`):                           "a fixed address that is none",
+		protocol(`{"type":"IPV4","fixedAddresses":["10.0.0.1","10.0.0"]}`):                "a fixed address that is none",
+		protocol(fixed(1) + `,{"type":"IPV4","fixedAddresses":["10.0.0"]}`):               "a fixed address that is none",
+		protocol(fixed(1) + `,{"type":"IPV4","numDynamicAddresses":2}`):                   "too many addresses",
 	} {
 		var p sol003.ExtCP
 		if err := json.Unmarshal([]byte(text), &p); err != nil {
@@ -136,6 +139,13 @@ func TestLinksAreShown(t *testing.T) {
 	}
 	if ips := points[3].Protocol[0].Address.IPs; ips[0].Type != "IPV4" || ips[1].Type != "IPV6" || ips[1].SubnetID != "s" {
 		t.Errorf("its addresses are shown as %+v", ips)
+	}
+	many := connectionPoints([]lifecycle.CP{{Addresses: map[string][]string{"t": {"fd00::2"}, "s": {"10.0.0.1", "fd00::1", "10.0.0.2"}, "none": nil}}})
+	if got := fmt.Sprint(many[0].Protocol[0].Address.IPs); got != fmt.Sprint([]sol003.IPAddresses{
+		{Type: "IPV4", Addresses: []string{"10.0.0.1", "10.0.0.2"}, SubnetID: "s"}, {Type: "IPV6", Addresses: []string{"fd00::1"}, SubnetID: "s"},
+		{Type: "IPV6", Addresses: []string{"fd00::2"}, SubnetID: "t"},
+	}) {
+		t.Errorf("many addresses are shown as %s", got)
 	}
 	shown := resource(lifecycle.Shape{Part: lifecycle.Part{Connection: "one"}, More: []lifecycle.Part{{Name: "p", Connection: "two"}}}, lifecycle.Resource{Version: "v1", Group: "g", Part: "p"})
 	if shown.VIMConnectionID != "p" || shown.APIVersion != "g/v1" {
