@@ -274,8 +274,12 @@ func TestAScaleIsKeptAsFarAsItCanBe(t *testing.T) {
 		a, b     int
 		replicas int32
 	}{
-		{nil, 0, 0, 1}, {map[string]int{"a": 3, "b": 1}, 3, 1, 6}, {map[string]int{"a": 3, "b": 2}, 3, 0, 4}, {map[string]int{"a": 4, "b": 1}, 0, 1, 3},
-		{map[string]int{"a": 4, "b": 2, "gone": 1}, 0, 0, 1}, {map[string]int{"a": 0, "b": 0, "gone": 0}, 0, 0, 1},
+		{nil, 0, 0, 1},
+		{map[string]int{"a": 3, "b": 1}, 3, 1, 6},
+		{map[string]int{"a": 3, "b": 2}, 3, 0, 4},
+		{map[string]int{"a": 4, "b": 1}, 0, 1, 3},
+		{map[string]int{"a": 4, "b": 2, "gone": 1}, 0, 0, 1},
+		{map[string]int{"a": 0, "b": 0, "gone": 0}, 0, 0, 1},
 	} {
 		s := Shape{Scale: map[string]int{"a": 0, "b": 0}, Replicas: map[string]int32{"v": 1}}
 		if s.keep(Shape{Scale: c.before}, f); s.Scale["a"] != c.a || s.Scale["b"] != c.b || len(s.Scale) != 2 || s.Replicas["v"] != c.replicas {

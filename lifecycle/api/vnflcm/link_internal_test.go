@@ -142,7 +142,8 @@ func TestLinksAreShown(t *testing.T) {
 	}
 	many := connectionPoints([]lifecycle.CP{{Addresses: map[string][]string{"t": {"fd00::2"}, "s": {"10.0.0.1", "fd00::1", "10.0.0.2"}, "none": nil}}})
 	if got := fmt.Sprint(many[0].Protocol[0].Address.IPs); got != fmt.Sprint([]sol003.IPAddresses{
-		{Type: "IPV4", Addresses: []string{"10.0.0.1", "10.0.0.2"}, SubnetID: "s"}, {Type: "IPV6", Addresses: []string{"fd00::1"}, SubnetID: "s"},
+		{Type: "IPV4", Addresses: []string{"10.0.0.1", "10.0.0.2"}, SubnetID: "s"},
+		{Type: "IPV6", Addresses: []string{"fd00::1"}, SubnetID: "s"},
 		{Type: "IPV6", Addresses: []string{"fd00::2"}, SubnetID: "t"},
 	}) {
 		t.Errorf("many addresses are shown as %s", got)
