@@ -29,4 +29,9 @@ func TestTheInboxIsReadFromWhereEntriesCanBe(t *testing.T) {
 	want(lateCommit+3*time.Minute, 20)
 	want(wholeInbox, 0)
 	want(wholeInbox+time.Second, 30)
+	if got := i.read(at(3 * wholeInbox)); got != 30 { // who only looks changes nothing
+		t.Errorf("who looks later reads from %d", got)
+	}
+	want(2*wholeInbox, 0)
+	want(2*wholeInbox+time.Second, 30)
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/drivers/rows"
 	"github.com/vimbroker/vimbroker/test/golden"
+	"github.com/vimbroker/vimbroker/test/testlog"
 )
 
 // TestEachAnswerHasItsKind: of each class, of the codes that are apart from it, and of those around them.
@@ -124,6 +125,69 @@ func TestWhatIsTriedAgain(t *testing.T) {
 			if s.again(translate(err)) != want {
 				t.Errorf("%v is tried again: %t", err, !want)
 			}
+		}
+	}
+}
+
+// TestWhatACallComesTo: the end of its caller's context counts more than that the store is closed, and both more than its own bound.
+func TestWhatACallComesTo(t *testing.T) {
+	over, end := context.WithCancel(t.Context())
+	end()
+	failure := errors.New("failure")
+	for _, c := range []struct {
+		caller, closed, bound bool // has ended
+		err, want             error
+	}{
+		{false, false, false, nil, nil}, {true, true, true, nil, nil}, {false, false, false, failure, failure}, {true, false, true, failure, context.Canceled},
+		{true, true, true, failure, context.Canceled}, {false, true, false, failure, rows.Closed()}, {false, true, true, failure, rows.Closed()},
+		{false, false, true, failure, rows.Unavailable(failure)},
+	} {
+		s, of := &Store{}, map[bool]context.Context{false: t.Context(), true: over}
+		s.closed.Store(c.closed)
+		if got := s.outcome(of[c.caller], of[c.bound], c.err); fmt.Sprint(got) != fmt.Sprint(c.want) || errors.Is(got, failure) != errors.Is(c.want, failure) {
+			t.Errorf("%+v: %v", c, got)
+		}
+	}
+}
+
+// TestWhichSchemasServe: this version's, and a newer one's that took nothing away which this version needs.
+func TestWhichSchemasServe(t *testing.T) {
+	for _, c := range []struct {
+		s                     Schema
+		current, newer, serve bool
+	}{
+		{Schema{Have: 3, Known: 3, Floor: 1}, true, false, true}, {Schema{Have: 3, Known: 3, Floor: 3}, true, false, true},
+		{Schema{Have: 4, Known: 3, Floor: 3}, false, true, true}, {Schema{Have: 5, Known: 3, Floor: 4}, false, true, false},
+		{Schema{Have: 2, Known: 3, Floor: 1}, false, false, false}, {Schema{Have: 0, Known: 3}, false, false, false},
+	} {
+		if c.s.Current() != c.current || c.s.Newer() != c.newer || c.s.Serves() != c.serve {
+			t.Errorf("%+v: current %t, newer %t, serves %t", c.s, c.s.Current(), c.s.Newer(), c.s.Serves())
+		}
+		s := &Store{log: testlog.Silent(t)}
+		if err := s.accept(c.s); (err == nil) != c.serve || err != nil && !errors.Is(err, broker.ErrUnsupported) {
+			t.Errorf("%+v is accepted: %v", c.s, err)
+		}
+	}
+}
+
+// TestCredentialsStandApartAsBytes where the very text can be made of them again; any other stays in its row.
+func TestCredentialsStandApartAsBytes(t *testing.T) {
+	for text, apart := range map[string]bool{
+		"": false, "gAAAAABk": true, "gAAA-_Bk": true, "YQ==": true, "YR==": false, "YQ": false, "sealed anew": false, "gAAA\nAABk": false, "gAAA+/Bk": false,
+	} {
+		x := txn{queued: &pgx.Batch{}}
+		if got := x.Stow("lease", text); got != map[bool]string{true: "apart", false: text}[apart] || x.queued.Len() != map[bool]int{true: 2}[apart] {
+			t.Errorf("of %q %q stands in the row, and %d statements write it", text, got, x.queued.Len())
+		}
+	}
+}
+
+// TestEachRefusalOfAnOpeningHasItsRemedy: also of a database that takes no writes.
+func TestEachRefusalOfAnOpeningHasItsRemedy(t *testing.T) {
+	for code, want := range refusals {
+		said := opening(translate(&pgconn.PgError{Code: code, Message: "canary"}))
+		if e, is := errors.AsType[*broker.Error](said); !is || e.Detail != want.detail || e.Remedy != want.remedy || e.Kind != broker.ErrUnavailable { //nolint:errorlint // the kind itself
+			t.Errorf("%s: %v, want %q", code, said, want.detail)
 		}
 	}
 }
