@@ -138,8 +138,13 @@ func TestWhatACallComesTo(t *testing.T) {
 		caller, closed, bound bool // has ended
 		err, want             error
 	}{
-		{false, false, false, nil, nil}, {true, true, true, nil, nil}, {false, false, false, failure, failure}, {true, false, true, failure, context.Canceled},
-		{true, true, true, failure, context.Canceled}, {false, true, false, failure, rows.Closed()}, {false, true, true, failure, rows.Closed()},
+		{false, false, false, nil, nil},
+		{true, true, true, nil, nil},
+		{false, false, false, failure, failure},
+		{true, false, true, failure, context.Canceled},
+		{true, true, true, failure, context.Canceled},
+		{false, true, false, failure, rows.Closed()},
+		{false, true, true, failure, rows.Closed()},
 		{false, false, true, failure, rows.Unavailable(failure)},
 	} {
 		s, of := &Store{}, map[bool]context.Context{false: t.Context(), true: over}
@@ -156,9 +161,12 @@ func TestWhichSchemasServe(t *testing.T) {
 		s                     Schema
 		current, newer, serve bool
 	}{
-		{Schema{Have: 3, Known: 3, Floor: 1}, true, false, true}, {Schema{Have: 3, Known: 3, Floor: 3}, true, false, true},
-		{Schema{Have: 4, Known: 3, Floor: 3}, false, true, true}, {Schema{Have: 5, Known: 3, Floor: 4}, false, true, false},
-		{Schema{Have: 2, Known: 3, Floor: 1}, false, false, false}, {Schema{Have: 0, Known: 3}, false, false, false},
+		{Schema{Have: 3, Known: 3, Floor: 1}, true, false, true},
+		{Schema{Have: 3, Known: 3, Floor: 3}, true, false, true},
+		{Schema{Have: 4, Known: 3, Floor: 3}, false, true, true},
+		{Schema{Have: 5, Known: 3, Floor: 4}, false, true, false},
+		{Schema{Have: 2, Known: 3, Floor: 1}, false, false, false},
+		{Schema{Have: 0, Known: 3}, false, false, false},
 	} {
 		if c.s.Current() != c.current || c.s.Newer() != c.newer || c.s.Serves() != c.serve {
 			t.Errorf("%+v: current %t, newer %t, serves %t", c.s, c.s.Current(), c.s.Newer(), c.s.Serves())
