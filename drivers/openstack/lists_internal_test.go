@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -177,6 +178,34 @@ func TestEachAnswerOnOpeningsIsKept(t *testing.T) {
 		}
 		if !maps.Equal(found.Openings, want) {
 			t.Errorf("%s first: %v", all[0].name, found.Openings)
+		}
+	}
+}
+
+// TestALoginNamesEachThingOnce: by what an earlier check has found, or else by its id, or else by its name and its domain, and a domain
+// by its id or its name.
+func TestALoginNamesEachThingOnce(t *testing.T) {
+	named := broker.Scope{ProjectName: "p", UserDomainName: "un", ProjectDomainName: "pn"}
+	both := broker.Scope{ProjectID: "pid", ProjectName: "p", UserDomainID: "ud", UserDomainName: "un", ProjectDomainID: "pd", ProjectDomainName: "pn"}
+	ids := both
+	ids.ProjectID = ""
+	user, id := broker.Credential{Username: "u"}, broker.Credential{Username: "u", UserID: "uid"}
+	for _, c := range []struct {
+		scope broker.Scope
+		c     broker.Credential
+		known broker.Cloud
+		want  tokens.AuthOptions
+	}{
+		{named, user, broker.Cloud{}, tokens.AuthOptions{Username: "u", DomainName: "un", Scope: tokens.Scope{ProjectName: "p", DomainName: "pn"}}},
+		{ids, user, broker.Cloud{}, tokens.AuthOptions{Username: "u", DomainID: "ud", Scope: tokens.Scope{ProjectName: "p", DomainID: "pd"}}},
+		{both, user, broker.Cloud{}, tokens.AuthOptions{Username: "u", DomainID: "ud", Scope: tokens.Scope{ProjectID: "pid"}}},
+		{named, id, broker.Cloud{}, tokens.AuthOptions{UserID: "uid", Scope: tokens.Scope{ProjectName: "p", DomainName: "pn"}}},
+		{both, id, broker.Cloud{UserID: "found"}, tokens.AuthOptions{UserID: "found", Scope: tokens.Scope{ProjectID: "pid"}}},
+		{both, user, broker.Cloud{ProjectID: "found"}, tokens.AuthOptions{Username: "u", DomainID: "ud", Scope: tokens.Scope{ProjectID: "found"}}},
+		{named, user, broker.Cloud{UserID: "a", ProjectID: "b"}, tokens.AuthOptions{UserID: "a", Scope: tokens.Scope{ProjectID: "b"}}},
+	} {
+		if got := options(c.scope, c.c, c.known); !reflect.DeepEqual(*got, c.want) {
+			t.Errorf("%+v of %+v, known %+v: %+v, want %+v", c.c.Username+c.c.UserID, c.scope, c.known, *got, c.want)
 		}
 	}
 }
