@@ -95,6 +95,14 @@ func TestWhatWasPushedIsKept(t *testing.T) {
 			}
 			s.actor.shelved = []Shelved{is}
 		}), left + "<nil>"},
+		{"the same, with one key more", standing, keep(func(s *stage) {
+			is, err := s.Leaser.shelved(t.Context(), s.core.pushTargets["t"], s.l, "name")
+			if err != nil {
+				t.Fatal(err)
+			}
+			is.Data["more"] = "x"
+			s.actor.shelved = []Shelved{is}
+		}), written},
 		{"of a lease that is requested to end", as(LeaseRevoked, ReasonRequested), keep(nil), removed},
 		{"of a lease that another may follow", as(LeaseRevoked, ReasonExpired), keep(nil), written},
 		{"of a lease that none follows", as(LeaseRevoked, ReasonOperationEnded), keep(nil), removed},

@@ -652,6 +652,18 @@ func TestWhereAVIMIsSealedAnew(t *testing.T) {
 		{"where new keys are", nil, rekey(""), "memory vim , vim , elsewhere than memory, elsewhere than memory, 4 nil"},
 		{"where it is", nil, rekey("memory"), "memory vim memory, vim memory, elsewhere than memory, elsewhere than memory, 4 nil"},
 		{"elsewhere", nil, rekey("other"), "other vim other, vim other, elsewhere than other, elsewhere than other, 4 nil"},
+		{"whether it opens, while its key store is away", nil, func(ctx context.Context, s *stage) string {
+			s.stored.fails = errStep
+			all, _, err := s.KeyStatuses(ctx, person, VIMQuery{}, true)
+			return fmt.Sprint(all[0].Opens == nil, " ", all[0].Message != "", " ", err)
+		}, "true true <nil>"},
+		{"a lease whose credential does not open any more", nil, func(ctx context.Context, s *stage) string {
+			l := s.l
+			l.Sealed = "spoilt"
+			s.tape.leases[leaseID] = l
+			_, err := s.RekeyVIM(ctx, person, vimID, "", 0)
+			return fmt.Sprint(s.row().Sealed == "", " ", s.row().SealedKey == "", " ", kindOf(err))
+		}, "true true nil"},
 		{"by the pass, while new keys are elsewhere", func(s *stage) {
 			s.v.Past, s.v.Current.Number = []Generation{s.v.Current}, 2
 			s.l.VIMGeneration = 2
