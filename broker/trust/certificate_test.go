@@ -65,6 +65,15 @@ func (a *authority) sign(cert *x509.Certificate, key *ecdsa.PrivateKey) *x509.Ce
 	return made
 }
 
+// below is an authority that this one vouches for.
+func (a *authority) below(name string) *authority {
+	a.t.Helper()
+	b := newAuthority(a.t, name)
+	own := *b.cert
+	b.cert = a.sign(&own, b.key)
+	return b
+}
+
 // issue makes a good certificate for a workload, changed.
 func (a *authority) issue(change func(*x509.Certificate)) *x509.Certificate {
 	a.t.Helper()
@@ -108,6 +117,8 @@ func (a *authority) pem() string {
 
 func TestCertificatesMakePrincipals(t *testing.T) {
 	ours, other := newAuthority(t, "ours"), newAuthority(t, "other")
+	upper := ours.below("upper")
+	lower := upper.below("lower")
 	mesh := trust.Authority{Name: "mesh", Certificates: &trust.Certificates{CA: ours.pem(), CRL: ours.revoke(noon.Add(time.Hour), 66)}, Principals: []trust.Mapping{
 		{Match: map[string]string{"uri": "spiffe://acme/ns/jobs/*"}, Project: "acme", Roles: []string{"member"}},
 		{Match: map[string]string{"dns": "ci.acme.example"}, Project: "acme", Roles: []string{"reader"}},
@@ -135,6 +146,9 @@ func TestCertificatesMakePrincipals(t *testing.T) {
 		"two URIs":           {[]*x509.Certificate{ours.issue(func(c *x509.Certificate) { c.URIs = append(c.URIs, uri(t, "spiffe://acme/ns/jobs/sa/admin")) })}, "certificate without one name, or with several"},
 		"two hosts":          {[]*x509.Certificate{ours.issue(dns("ci.acme.example", "x.acme.example"))}, "certificate without one name, or with several"},
 		"no name":            {[]*x509.Certificate{ours.issue(dns())}, "certificate without one name, or with several"},
+		"below two":          {[]*x509.Certificate{lower.issue(nil), lower.cert, upper.cert}, "cert:mesh:spiffe://acme/ns/jobs/sa/runner"},
+		"below two, turned":  {[]*x509.Certificate{lower.issue(nil), upper.cert, lower.cert}, "cert:mesh:spiffe://acme/ns/jobs/sa/runner"},
+		"below one missing":  {[]*x509.Certificate{lower.issue(nil), lower.cert}, "no authority of the table has signed it"},
 		"another name":       {[]*x509.Certificate{ours.issue(dns("x.acme.example"))}, "no rule matches its claims"},
 		"a name of another kind": {[]*x509.Certificate{ours.issue(func(c *x509.Certificate) {
 			c.URIs, c.DNSNames = []*url.URL{uri(t, "spiffe://evil/x")}, []string{"ci.acme.example"}
