@@ -105,6 +105,16 @@ func TestInitRenews(t *testing.T) {
 	if bytes.Equal(first, second) || !bytes.Equal(authority, same) {
 		t.Error("renewing made no other certificate of the same authority")
 	}
+	key := filepath.Join(dir, "tls/ca.key")
+	if err := os.Rename(key, key+".away"); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, errs := initialised(t, dir, "--renew", "--host", "a.example"); code != 1 || !strings.Contains(errs, "tls/ca.key") {
+		t.Errorf("renewing without the authority's key = %d, %q", code, errs)
+	}
+	if third, same := read(); !bytes.Equal(second, third) || !bytes.Equal(authority, same) {
+		t.Error("renewing without the authority's key changed what is there")
+	}
 	for _, line := range [][]string{{"--tls-cert", "x"}, {"--listen", "nowhere"}} {
 		if code, _, errs := initialised(t, t.TempDir(), line...); code == 0 || errs == "" {
 			t.Errorf("init %v = %d, %q", line, code, errs)

@@ -128,17 +128,19 @@ func wantModes(t *testing.T, dir string) {
 }
 
 func TestOpenDirectory(t *testing.T) {
-	t.Run("of our own is closed", func(t *testing.T) {
-		dir := t.TempDir()
-		must(t, os.Chmod(dir, 0o755))
-		must(t, os.Mkdir(filepath.Join(dir, "keys"), 0o700))
-		must(t, os.WriteFile(filepath.Join(dir, "broker.db"), nil, 0o600))
-		must(t, os.Chmod(filepath.Join(dir, "broker.db"), 0o644))
-		s := mustOpen(t, filepath.Join(dir, "broker.db"))
-		must(t, s.Check(t.Context(), broker.Replica{}))
-		must(t, os.Remove(filepath.Join(dir, "keys")))
-		wantModes(t, dir)
-	})
+	for _, mode := range []os.FileMode{0o755, 0o750, 0o705, 0o710, 0o701} {
+		t.Run("of our own is closed", func(t *testing.T) {
+			dir := t.TempDir()
+			must(t, os.Chmod(dir, mode))
+			must(t, os.Mkdir(filepath.Join(dir, "keys"), 0o700))
+			must(t, os.WriteFile(filepath.Join(dir, "broker.db"), nil, 0o600))
+			must(t, os.Chmod(filepath.Join(dir, "broker.db"), 0o644))
+			s := mustOpen(t, filepath.Join(dir, "broker.db"))
+			must(t, s.Check(t.Context(), broker.Replica{}))
+			must(t, os.Remove(filepath.Join(dir, "keys")))
+			wantModes(t, dir)
+		})
+	}
 	t.Run("of others is refused", func(t *testing.T) {
 		dir := t.TempDir()
 		must(t, os.Chmod(dir, 0o755))

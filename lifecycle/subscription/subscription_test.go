@@ -364,6 +364,9 @@ func TestRequestsAreRefused(t *testing.T) {
 		if !ok || known.Field != c.field || strings.Contains(err.Error(), canary) {
 			t.Errorf("%s: Create = %v, want a refusal of %s", name, err, c.field)
 		}
+		if strings.HasSuffix(name, "without TLS") && !strings.Contains(err.Error(), "must begin with https://") {
+			t.Errorf("%s: Create = %v, which names another fault", name, err)
+		}
 	}
 	if n := len(s.seen); n != 0 {
 		t.Errorf("the subscriber that others name was asked %d times", n)
