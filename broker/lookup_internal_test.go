@@ -22,12 +22,7 @@ func TestANameThatSeveralVIMsHave(t *testing.T) {
 		"q": {Project: "q"}, "r": {Project: "r"}, "q registering": {Project: "q", State: VIMRegistering}, "q damaged": {Project: "q", Damaged: true},
 		"q draining": {Project: "q", State: VIMDraining}, "default": {Project: "p", Default: true}, "q default": {Project: "q", Default: true},
 	}
-	for names, want := range map[string]string{
-		"own, q, r": "own", "q, own": "own", "q, r, own": "own", "q, r": "conflict vim", "q": "q", "own draining": "own draining", "q draining": "q draining",
-		"own registering, q": "q", "own registering": "not found", "q registering, r": "r", "q registering": "not found", "q registering, own": "own",
-		"own damaged, q": "temporarily unavailable", "q, own damaged": "temporarily unavailable", "own damaged registering, q": "q",
-		"q damaged, r": "r", "q damaged": "not found", "q damaged, own": "own", "r, q damaged": "r", "q, q draining": "conflict vim",
-	} {
+	lookUp := func(names, ref string) string {
 		var found []VIM
 		for name := range strings.SplitSeq(names, ", ") {
 			v := all[name]
@@ -35,8 +30,16 @@ func TestANameThatSeveralVIMsHave(t *testing.T) {
 			found = append(found, v)
 		}
 		b := &core{vims: &rows{found: found}}
-		v, err := b.lookUpVIM(t.Context(), person, "edge")
-		if got := v.Name + strings.TrimPrefix(kindOf(err), "nil"); got != want {
+		v, err := b.lookUpVIM(t.Context(), person, ref)
+		return v.Name + strings.TrimPrefix(kindOf(err), "nil")
+	}
+	for names, want := range map[string]string{
+		"own, q, r": "own", "q, own": "own", "q, r, own": "own", "q, r": "conflict vim", "q": "q", "own draining": "own draining", "q draining": "q draining",
+		"own registering, q": "q", "own registering": "not found", "q registering, r": "r", "q registering": "not found", "q registering, own": "own",
+		"own damaged, q": "temporarily unavailable", "q, own damaged": "temporarily unavailable", "own damaged registering, q": "q",
+		"q damaged, r": "r", "q damaged": "not found", "q damaged, own": "own", "r, q damaged": "r", "q, q draining": "conflict vim",
+	} {
+		if got := lookUp(names, "edge"); got != want {
 			t.Errorf("among %s: %s, want %s", names, got, want)
 		}
 	}
@@ -44,15 +47,7 @@ func TestANameThatSeveralVIMsHave(t *testing.T) {
 		"default": "default", "q default, default": "default", "q default": "invalid vim", "own registering, default": "default",
 		"own damaged, default": "default", "own damaged": "invalid vim", "own registering": "invalid vim", "own draining": "own draining",
 	} {
-		var found []VIM
-		for name := range strings.SplitSeq(names, ", ") {
-			v := all[name]
-			v.Name = name
-			found = append(found, v)
-		}
-		b := &core{vims: &rows{found: found}}
-		v, err := b.lookUpVIM(t.Context(), person, "")
-		if got := v.Name + strings.TrimPrefix(kindOf(err), "nil"); got != want {
+		if got := lookUp(names, ""); got != want {
 			t.Errorf("the default among %s: %s, want %s", names, got, want)
 		}
 	}
