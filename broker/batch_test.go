@@ -23,7 +23,7 @@ func TestASilentVIMCostsAPassOneTimeout(t *testing.T) {
 	b.kube.BlackHole(true)
 	b.clock.Add(2 * time.Hour)
 	hasty := b.options // only for the silence, where no call can be too slow for it
-	hasty.Terms.CallTimeout = 300 * time.Millisecond
+	hasty.Terms.CallTimeout = 2 * time.Second
 	if err := mustNew(t, hasty).Reap(t.Context()); err != nil {
 		t.Fatal(err)
 	}

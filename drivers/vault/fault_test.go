@@ -66,7 +66,7 @@ func TestFaultsAreTypedAndRecoveredFrom(t *testing.T) {
 			o.Log = testlog.To(t, slog.NewTextHandler(&logged, nil))
 			o.Timeout = 2 * time.Second
 			if tc.fault.Kind == fake.Hang {
-				o.Timeout = 100 * time.Millisecond
+				o.Timeout = 500 * time.Millisecond
 			}
 			s := mustOpen(t, o)
 			ref, key := mustPut(t, s)

@@ -256,7 +256,9 @@ func TestPutWithALostAnswer(t *testing.T) {
 			t.Run(fmt.Sprint(fault.Kind, fault.Status, late), func(t *testing.T) {
 				f := fakevault.New(t, nil)
 				o := optionsFor(t, f)
-				o.Timeout = 300 * time.Millisecond
+				if fault.Kind == fake.Hang {
+					o.Timeout = time.Second
+				}
 				s := mustOpen(t, o)
 				fault.Method, fault.Path, fault.Late = "PUT", "^/v1/secret/data/", late
 				f.Fail(fault)

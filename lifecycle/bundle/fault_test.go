@@ -221,7 +221,7 @@ func TestADocumentThatIsHalfOfAForm(t *testing.T) {
 func TestAStoreThatHangs(t *testing.T) {
 	b, id := study(t)
 	b.keep(id, "", bundle.Configuration{Template: "t", Values: values("x")})
-	b.Wait = 100 * time.Millisecond
+	b.Wait = 500 * time.Millisecond
 	for _, c := range []struct {
 		method string
 		nth    int
@@ -251,7 +251,7 @@ func TestAStoreThatHangs(t *testing.T) {
 func TestWhatIsBelowGoesFirst(t *testing.T) {
 	b, id := study(t)
 	b.keep(id, "", bundle.Configuration{Template: "t", Values: values("x")})
-	b.Wait = 100 * time.Millisecond
+	b.Wait = 500 * time.Millisecond
 	b.rest()
 	b.ok(b.DeleteInstance(t.Context(), alice, id))
 	for _, want := range []string{"INSTANTIATE COMPLETED, INSTANTIATE COMPLETED, TERMINATE STARTING", "INSTANTIATE COMPLETED, TERMINATE STARTING"} {

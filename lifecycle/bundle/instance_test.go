@@ -205,7 +205,7 @@ func TestWhatUsesSomethingKeepsIt(t *testing.T) {
 }
 
 // brief has requests wait for a moment only.
-func brief(o *bundle.Options) { o.Wait = 100 * time.Millisecond }
+func brief(o *bundle.Options) { o.Wait = 500 * time.Millisecond }
 
 // TestWorkThatTakesLongerThanARequest goes on: the request says so, another one waits for the same, and a pass ends it.
 func TestWorkThatTakesLongerThanARequest(t *testing.T) {

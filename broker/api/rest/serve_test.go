@@ -198,7 +198,7 @@ func (b *bench) half(addr, caller string, hangUp bool) int {
 
 func TestBodyThatDoesNotCome(t *testing.T) {
 	b := newBench(t)
-	s := serve(t, api.Server{Handler: b.handler, ReadTimeout: 100 * time.Millisecond})
+	s := serve(t, api.Server{Handler: b.handler, ReadTimeout: 500 * time.Millisecond})
 	if got := b.half(s.addr, "alice", true); got != http.StatusBadRequest {
 		t.Errorf("a body that ends early = %d, want 400", got)
 	}
@@ -215,7 +215,7 @@ func TestBodyThatDoesNotCome(t *testing.T) {
 func TestReadTimeoutIsTheReadersOnly(t *testing.T) {
 	b := newBench(t)
 	began, finish := b.held(broker.ErrConflict)
-	s := serve(t, api.Server{Handler: b.handler, ReadTimeout: 100 * time.Millisecond})
+	s := serve(t, api.Server{Handler: b.handler, ReadTimeout: 500 * time.Millisecond})
 	status := b.check(s.addr)
 	<-began
 	// A request that begins now and is refused for its slow body says that the time is over.
