@@ -32,6 +32,9 @@ func newTurn() turn { return make(turn, 1) }
 func (t turn) take(ctx context.Context, what string, attempt func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, sendTimeout)
 	defer cancel()
+	if ctx.Err() != nil {
+		return fmt.Errorf("no time is left to write to %s: %w", what, ctx.Err())
+	}
 	select {
 	case t <- struct{}{}:
 	case <-ctx.Done():

@@ -265,6 +265,14 @@ func TestAnAttemptThatHangsKeepsTheTurn(t *testing.T) {
 		if err := at.take(t.Context(), "it", late); !errors.Is(err, said) {
 			t.Errorf("one that notices by itself that its time is over = %v", err)
 		}
+		over, stop := context.WithTimeout(t.Context(), 0)
+		defer stop()
+		for range 20 { // whichever of two is ready
+			err := at.take(over, "it", func(context.Context) error { t.Error("it is tried"); return nil })
+			if wantError(t, "one without time", err, "no time is left to write to it"); !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("one without time = %v", err)
+			}
+		}
 	})
 }
 
