@@ -18,11 +18,11 @@ FUZZTIME       ?= 30s
 SOAK           ?= 1h
 LISTEN         ?= 127.0.0.1:8420
 DATA_DIR       ?= $(HOME)/.local/state/vimbroker
-# packages whose tests want a real system, each of them, and the crash kit, which kills real servers for minutes:
-# make test does not link them
-OF_REAL        := /test/(crash|real|replicas)(/|$$)
+# packages whose tests want a real system, each of them; the crash kit, which kills real servers for minutes; and the
+# client that others generate, whose generator is built: make test does not link them
+OF_REAL        := /test/(crash|generated|real|replicas)(/|$$)
 # the longest first, so that the others fill the time that those wait
-REAL_PACKAGES  := ./test/real/cloud ./test/real ./test/crash ./drivers/postgres ./test/replicas ./test/real/cmd/demo ./cmd/vimbroker ./test/upgrade ./test/real/...
+REAL_PACKAGES  := ./test/real/cloud ./test/real ./test/crash ./drivers/postgres ./test/replicas ./test/real/cmd/demo ./cmd/vimbroker ./test/upgrade ./test/generated ./test/real/...
 # tests that go on for SOAK; make test-real runs a short form of each
 SOAKED         := ^Test(KubectlThroughThePlugin|Killed|KilledInOperations|Stopped|CutOff|DatabaseRestarted|OpenSnapshot)$$
 # tools of the tests that only "make test-field" runs

@@ -85,6 +85,24 @@ func Program(t testing.TB, name, remedy string) string {
 	})
 }
 
+// Chromium finds the browser, and the file of axe-core, which looks for what hinders people on a page.
+func Chromium(t testing.TB) (program, axe string) {
+	t.Helper()
+	program = Program(t, "chromium", "make browser-tools installs it")
+	axe = demand(t, "axe-core", func() (string, error) {
+		root, err := process.Repository()
+		if err != nil {
+			return "", err
+		}
+		file := filepath.Join(root, "bin", "browser", "node_modules", "axe-core", "axe.min.js")
+		if _, err := os.Stat(file); err != nil {
+			return "", fmt.Errorf("%w: %s; make browser-tools installs it", errNoPrograms, file)
+		}
+		return file, nil
+	})
+	return program, axe
+}
+
 // HelmTools finds the directory of helm and registry: bin/helm of this repository.
 func HelmTools(t testing.TB) string {
 	t.Helper()

@@ -16,12 +16,13 @@ import (
 
 	"github.com/vimbroker/vimbroker/test/fakekube"
 	"github.com/vimbroker/vimbroker/test/real"
+	"github.com/vimbroker/vimbroker/test/real/chromium"
 	"github.com/vimbroker/vimbroker/test/story"
 )
 
 // shown is a server in the try-out mode, with a VIM and leases, and a browser that was let in by the link.
 type shown struct {
-	*real.Browser
+	*chromium.Browser
 	t   *testing.T
 	url string
 	run func(args ...string) string
@@ -41,14 +42,14 @@ func showPage(t *testing.T) *shown {
 // openPage is one with a VIM of a kubeconfig, registered with these arguments.
 func openPage(t *testing.T, kubeconfig string, vim ...string) *shown {
 	t.Helper()
-	browser := real.NewBrowser(t)
+	window := chromium.New(t)
 	bin, dir := story.Build(t, t.TempDir()), t.TempDir()
 	b, err := story.Serve(bin, dir, os.Environ(), "--dev", "--listen", "127.0.0.1:0", "--data-dir", filepath.Join(dir, "data"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(b.Kill)
-	s := &shown{Browser: browser, t: t, url: b.URL}
+	s := &shown{Browser: window, t: t, url: b.URL}
 	s.run = func(args ...string) string {
 		t.Helper()
 		env := append(os.Environ(), "VIMBROKER_ADDR="+b.URL, "VIMBROKER_TOKEN_FILE="+filepath.Join(dir, "data", "dev-token"))
@@ -278,7 +279,7 @@ func (s *shown) says(parts ...string) {
 
 // A person logs in at the certified provider by its code flow, and a login of another issuer lets nobody in.
 func TestALoginInABrowser(t *testing.T) {
-	browser := real.NewBrowser(t)
+	window := chromium.New(t)
 	issuer := real.OIDCProvider(t)
 	site := story.NewSite(t, story.Build(t, t.TempDir()), fmt.Sprintf(`
 trust:
@@ -289,7 +290,7 @@ trust:
     principals:
       - {match: {groups: noc, client_id: vimbroker-cli}, name: "{preferred_username}", project: default, roles: [member]}
 `, issuer))
-	s := &shown{Browser: browser, t: t, url: site.Broker.URL}
+	s := &shown{Browser: window, t: t, url: site.Broker.URL}
 	s.Open(s.url + "/ui/leases")
 	s.See("heading", "Log in")
 	s.check("the login at an issuer")

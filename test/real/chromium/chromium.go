@@ -1,10 +1,11 @@
-package real
+// Package chromium drives a real Chromium. It is a package of its own, so that tests of other real systems
+// do not link what it takes.
+package chromium
 
 import (
 	"context"
 	"fmt"
 	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -16,7 +17,7 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
-	"github.com/vimbroker/vimbroker/test/process"
+	"github.com/vimbroker/vimbroker/test/real"
 )
 
 // Browser is a real Chromium, used as a person does: by what things are (role) and are called (name).
@@ -26,21 +27,10 @@ type Browser struct {
 	axe string
 }
 
-// NewBrowser starts one, and stops it when the test ends.
-func NewBrowser(t testing.TB) *Browser {
+// New starts one, and stops it when the test ends.
+func New(t testing.TB) *Browser {
 	t.Helper()
-	program := Program(t, "chromium", "make browser-tools installs it")
-	axe := demand(t, "axe-core", func() (string, error) {
-		root, err := process.Repository()
-		if err != nil {
-			return "", err
-		}
-		file := filepath.Join(root, "bin", "browser", "node_modules", "axe-core", "axe.min.js")
-		if _, err := os.Stat(file); err != nil {
-			return "", fmt.Errorf("%w: %s; make browser-tools installs it", errNoPrograms, file)
-		}
-		return file, nil
-	})
+	program, axe := real.Chromium(t)
 	text, err := os.ReadFile(axe)
 	if err != nil {
 		t.Fatal(err)
