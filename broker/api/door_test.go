@@ -365,7 +365,7 @@ func TestStreams(t *testing.T) {
 
 // An upload may take longer than other bodies, as long as bytes come.
 func TestAStreamOutlastsTheReadTimeout(t *testing.T) {
-	y := newToy(t, 50*time.Millisecond)
+	y := newToy(t, time.Second)
 	body, more := io.Pipe()
 	done := make(chan string, 1)
 	go func() {
@@ -382,7 +382,11 @@ func TestAStreamOutlastsTheReadTimeout(t *testing.T) {
 		done <- string(text)
 	}()
 	_, _ = io.WriteString(more, "ab")
-	<-y.began
+	select {
+	case <-y.began:
+	case got := <-done:
+		t.Fatalf("the upload ended before it was read: %s", got)
+	}
 	// A request that begins now and is refused for its slow body says that the time is over.
 	conn, err := net.Dial("tcp", strings.TrimPrefix(y.url, "http://"))
 	if err != nil {

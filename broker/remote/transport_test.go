@@ -221,7 +221,7 @@ func TestAConnectionThatWasSilentIsLeft(t *testing.T) {
 		}
 		ask(1)
 		ask(1)
-		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+		ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 		defer cancel()
 		request, err := http.NewRequestWithContext(ctx, http.MethodGet, server.URL+"/silent", http.NoBody)
 		if err != nil {
