@@ -97,7 +97,7 @@ func TestSyslogReceiverThatHangs(t *testing.T) {
 				if err == nil || !strings.Contains(err.Error(), "in time") && !strings.Contains(err.Error(), "takes too long") {
 					t.Errorf("Send = %v, want that it takes too long", err)
 				}
-				if took > wait+20*time.Second { // an attempt without a deadline takes 30 s
+				if took > wait+4*time.Second {
 					t.Errorf("Send took %v, with %v given", took, wait)
 				}
 				break
