@@ -8,12 +8,15 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+
+	"golang.org/x/mod/modfile"
 )
 
 const module = "github.com/vimbroker/vimbroker/"
@@ -191,6 +194,42 @@ func eachSource(t *testing.T, do func(pkg, file string)) {
 			do(pkg, file)
 		}
 	}
+}
+
+// The real Helm shares a third of its code with the product. A machine without caches compiles that
+// once where the versions are the same.
+func TestHelmHasTheVersionsOfTheProduct(t *testing.T) {
+	ours, shared := versions(t, "../go.mod"), 0
+	for module, version := range versions(t, "real/helm/go.mod") {
+		want, both := ours[module]
+		if !both {
+			continue
+		}
+		shared++
+		if want != version {
+			t.Errorf("test/real/helm has %s %s, the product has %s; run: go get -C test/real/helm %s@%s", module, version, want, module, want)
+		}
+	}
+	if shared < 100 {
+		t.Errorf("the two share only %d modules: is this the module of the real Helm?", shared)
+	}
+}
+
+// versions are the modules that a go.mod file requires, each with its version.
+func versions(t *testing.T, file string) map[string]string {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mod, err := modfile.Parse(file, text, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]string{}
+	for _, r := range mod.Require {
+		all[r.Mod.Path] = r.Mod.Version
+	}
+	return all
 }
 
 // Every command of the one binary runs what its packages do at their start, so an
