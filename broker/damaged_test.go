@@ -1,13 +1,13 @@
 package broker_test
 
 import (
-	"database/sql"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/vimbroker/vimbroker/broker"
+	"github.com/vimbroker/vimbroker/test/quickstore"
 )
 
 // A VIM whose row cannot be read stops no pass and no list over the others.
@@ -15,7 +15,7 @@ func TestADamagedRowStopsNoPass(t *testing.T) {
 	b := newBench(t, benchOptions{})
 	bad, good := b.mustRegister(alice, "bad"), b.mustRegister(alice, "good")
 	l, _ := b.mustIssue(alice, "good")
-	db, err := sql.Open("sqlite", filepath.Join(b.dir, "data", "vimbroker.db"))
+	db, err := quickstore.Raw(filepath.Join(b.dir, "data", "vimbroker.db"))
 	if err != nil {
 		t.Fatal(err)
 	}

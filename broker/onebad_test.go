@@ -13,6 +13,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/test/quickstore"
 )
 
 // deaf is a key store that cannot be reached for some keys.
@@ -33,7 +34,7 @@ func (d *deaf) Get(ctx context.Context, ref secret.Ref) (*secret.Key, error) {
 func TestOneBadRowBreaksNothingElse(t *testing.T) {
 	execute := func(text string) func(t *testing.T, b *badBench) {
 		return func(t *testing.T, b *badBench) {
-			db, err := sql.Open("sqlite", filepath.Join(b.dir, "data", "vimbroker.db"))
+			db, err := quickstore.Raw(filepath.Join(b.dir, "data", "vimbroker.db"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -159,7 +160,7 @@ func (b *badBench) wantTheOthers(t *testing.T) {
 // A grant that cannot be read keeps no other from being tidied.
 func TestOneBadGrantBreaksNoOther(t *testing.T) {
 	b := newBadBench(t)
-	db, err := sql.Open("sqlite", filepath.Join(b.dir, "data", "vimbroker.db"))
+	db, err := quickstore.Raw(filepath.Join(b.dir, "data", "vimbroker.db"))
 	if err != nil {
 		t.Fatal(err)
 	}

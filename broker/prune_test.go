@@ -2,7 +2,6 @@ package broker_test
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"path/filepath"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"github.com/vimbroker/vimbroker/broker/delivery"
 	"github.com/vimbroker/vimbroker/broker/notary"
 	"github.com/vimbroker/vimbroker/policy/audit"
+	"github.com/vimbroker/vimbroker/test/quickstore"
 )
 
 // deafSink takes nothing while it is deaf.
@@ -116,7 +116,7 @@ func TestThePastIsRemoved(t *testing.T) {
 		t.Error("the log does not say that entries were removed")
 	}
 
-	db, err := sql.Open("sqlite", filepath.Join(b.dir, "data", "vimbroker.db"))
+	db, err := quickstore.Raw(filepath.Join(b.dir, "data", "vimbroker.db"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,7 +2,6 @@ package broker_test
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"os"
@@ -19,6 +18,7 @@ import (
 	"github.com/vimbroker/vimbroker/policy/audit"
 	"github.com/vimbroker/vimbroker/test/fake"
 	"github.com/vimbroker/vimbroker/test/fakekube"
+	"github.com/vimbroker/vimbroker/test/quickstore"
 )
 
 func TestRegisterSealsTheCredentialAndRecordsIt(t *testing.T) {
@@ -320,7 +320,7 @@ func TestRekeyDestroysTheOldKey(t *testing.T) {
 	b.mustIssue(alice, "edge1")
 
 	// An old row put back, behind the store's back, does not open.
-	db, err := sql.Open("sqlite", filepath.Join(b.dir, "data", "vimbroker.db"))
+	db, err := quickstore.Raw(filepath.Join(b.dir, "data", "vimbroker.db"))
 	if err != nil {
 		t.Fatal(err)
 	}

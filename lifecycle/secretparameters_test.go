@@ -3,7 +3,6 @@ package lifecycle_test
 import (
 	"bytes"
 	"context"
-	"database/sql"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -25,6 +24,7 @@ import (
 	"github.com/vimbroker/vimbroker/lifecycle"
 	"github.com/vimbroker/vimbroker/policy/audit"
 	"github.com/vimbroker/vimbroker/test/outcome"
+	"github.com/vimbroker/vimbroker/test/quickstore"
 )
 
 // discreetYard hides the variables of that name, and all parameters.
@@ -474,7 +474,7 @@ func TestSecretParametersOfAnother(t *testing.T) {
 	}, audit.Entry{Time: v.clock.Now()}); err == nil {
 		t.Error("an operation comes to name secret parameters that are not made for it")
 	}
-	db, err := sql.Open("sqlite", filepath.Join(v.dir, "vimbroker.db"))
+	db, err := quickstore.Raw(filepath.Join(v.dir, "vimbroker.db"))
 	if err != nil {
 		t.Fatal(err)
 	}

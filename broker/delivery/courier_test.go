@@ -3,7 +3,6 @@ package delivery_test
 import (
 	"bytes"
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -310,7 +309,7 @@ func TestALostCursorMakesRepeatsAndNoGap(t *testing.T) {
 	b, p := newBench(t), &place{}
 	b.append(2)
 	b.deliver(b.courier(sink(delivery.Required, p)))
-	db, err := sql.Open("sqlite", b.path)
+	db, err := quickstore.Raw(b.path)
 	if err != nil {
 		t.Fatal(err)
 	}

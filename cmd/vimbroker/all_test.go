@@ -1,7 +1,6 @@
 package main
 
 import (
-	"database/sql"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
 	"github.com/vimbroker/vimbroker/test/fakekube"
+	"github.com/vimbroker/vimbroker/test/quickstore"
 	"github.com/vimbroker/vimbroker/test/story"
 )
 
@@ -36,7 +36,7 @@ func TestAllGoesOnPastWhatIsDamaged(t *testing.T) {
 	if err := os.Remove(keys[0]); err != nil {
 		t.Fatal(err)
 	}
-	db, err := sql.Open("sqlite", filepath.Join(i.data, "vimbroker.db"))
+	db, err := quickstore.Raw(filepath.Join(i.data, "vimbroker.db"))
 	if err != nil {
 		t.Fatal(err)
 	}

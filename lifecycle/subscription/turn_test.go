@@ -2,7 +2,6 @@ package subscription_test
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"net/http"
 	"path/filepath"
@@ -21,6 +20,7 @@ import (
 	"github.com/vimbroker/vimbroker/lifecycle/api/vnflcm"
 	"github.com/vimbroker/vimbroker/lifecycle/subscription"
 	"github.com/vimbroker/vimbroker/policy/audit"
+	"github.com/vimbroker/vimbroker/test/quickstore"
 )
 
 // busy has so many subscribers be sent their first of two notifications. What it returns has them take it, and returns
@@ -128,7 +128,7 @@ func TestWhatCannotBeWrittenIsGivenUp(t *testing.T) {
 	broken, _ = o.happens()
 	o.happens()
 	o.happens()
-	db, err := sql.Open("sqlite", filepath.Join(o.dir, "vimbroker.db"))
+	db, err := quickstore.Raw(filepath.Join(o.dir, "vimbroker.db"))
 	if err != nil {
 		t.Fatal(err)
 	}

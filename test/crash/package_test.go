@@ -2,13 +2,13 @@ package crash_test
 
 import (
 	"bytes"
-	"database/sql"
 	"fmt"
 	"path/filepath"
 	"testing"
 
 	"github.com/vimbroker/vimbroker/broker/api/client"
 	"github.com/vimbroker/vimbroker/lifecycle/vnfpkg"
+	"github.com/vimbroker/vimbroker/test/quickstore"
 )
 
 // packed is a VNF package of more than one chunk.
@@ -101,7 +101,7 @@ func uploadedAgain(s *scene) {
 
 // query reads a number from the database.
 func (s *scene) query(text string, into any) error {
-	db, err := sql.Open("sqlite", filepath.Join(s.dir, "vimbroker.db"))
+	db, err := quickstore.Raw(filepath.Join(s.dir, "vimbroker.db"))
 	if err != nil {
 		return err
 	}

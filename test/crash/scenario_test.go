@@ -1,7 +1,6 @@
 package crash_test
 
 import (
-	"database/sql"
 	"errors"
 	"fmt"
 	"net/http"
@@ -490,7 +489,7 @@ func (s *scene) growOld() {
 	s.server = launch(s.t, s.dir, "audit.checkpoint-stored")
 	s.servers = append(s.servers, s.server)
 	s.wantKilled()
-	db, err := sql.Open("sqlite", file)
+	db, err := quickstore.Raw(file)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -522,7 +521,7 @@ func ofRules(r *v1.LeaseRequest) {
 // ageGrants has all grants be without a live lease for long. No server runs.
 func (s *scene) ageGrants() {
 	s.t.Helper()
-	db, err := sql.Open("sqlite", filepath.Join(s.dir, "vimbroker.db"))
+	db, err := quickstore.Raw(filepath.Join(s.dir, "vimbroker.db"))
 	if err != nil {
 		s.t.Fatal(err)
 	}

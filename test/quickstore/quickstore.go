@@ -142,3 +142,9 @@ var Empty = sync.OnceValues(func() ([]byte, error) {
 	}
 	return os.ReadFile(path)
 })
+
+// Raw opens the database at path beside its store, for what no store does. A statement waits while the store writes,
+// 30 seconds at most. The caller closes it.
+func Raw(path string) (*sql.DB, error) {
+	return sql.Open("sqlite", path+"?_pragma=busy_timeout(30000)")
+}

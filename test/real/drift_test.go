@@ -1,7 +1,6 @@
 package real_test
 
 import (
-	"database/sql"
 	"errors"
 	"path/filepath"
 	"strings"
@@ -9,6 +8,7 @@ import (
 
 	_ "modernc.org/sqlite"
 
+	"github.com/vimbroker/vimbroker/test/quickstore"
 	"github.com/vimbroker/vimbroker/test/real"
 	"github.com/vimbroker/vimbroker/test/story"
 )
@@ -33,7 +33,7 @@ func TestDriftIsSeen(t *testing.T) {
 	b.onCluster(t, "-n drift delete configmap web-pages")
 
 	// A server that starts looks at once at what is due. A look from before the change would be the last for a while.
-	db, err := sql.Open("sqlite", filepath.Join(b.data, "vimbroker.db"))
+	db, err := quickstore.Raw(filepath.Join(b.data, "vimbroker.db"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"database/sql"
 	"encoding/hex"
 	"encoding/json"
 	"flag"
@@ -27,6 +26,7 @@ import (
 	"github.com/vimbroker/vimbroker/test/fakekube"
 	"github.com/vimbroker/vimbroker/test/field"
 	"github.com/vimbroker/vimbroker/test/process"
+	"github.com/vimbroker/vimbroker/test/quickstore"
 	"github.com/vimbroker/vimbroker/test/real"
 	"github.com/vimbroker/vimbroker/test/story"
 )
@@ -205,7 +205,7 @@ func (s *site) keep(want map[string][]string) {
 	}
 	var text strings.Builder
 	text.WriteString(schemaOf(s.t, "sqlite") + "\n")
-	db, err := sql.Open("sqlite", filepath.Join(s.dir, "data/vimbroker.db"))
+	db, err := quickstore.Raw(filepath.Join(s.dir, "data/vimbroker.db"))
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -356,7 +356,7 @@ func next(t *testing.T) string {
 func TestUpgradeOfSQLite(t *testing.T) {
 	s, want := restored(t, next(t))
 	s.config("")
-	db, err := sql.Open("sqlite", filepath.Join(s.dir, "data/vimbroker.db"))
+	db, err := quickstore.Raw(filepath.Join(s.dir, "data/vimbroker.db"))
 	if err != nil {
 		t.Fatal(err)
 	}

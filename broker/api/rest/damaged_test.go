@@ -1,7 +1,6 @@
 package rest_test
 
 import (
-	"database/sql"
 	"strings"
 	"testing"
 
@@ -9,6 +8,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker/api/client"
 	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
+	"github.com/vimbroker/vimbroker/test/quickstore"
 )
 
 func nested(levels int) string {
@@ -34,7 +34,7 @@ func TestOneBadRowDoesNotBreakAList(t *testing.T) {
 			if _, err := alice.RegisterVIM(ctx, b.registration("good"), ""); err != nil {
 				t.Fatal(err)
 			}
-			db, err := sql.Open("sqlite", b.database)
+			db, err := quickstore.Raw(b.database)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -87,7 +87,7 @@ func TestADamagedAuditEntryDoesNotBreakTheLog(t *testing.T) {
 		t.Fatal(err)
 	}
 	bad := before.Items[2].Seq
-	db, err := sql.Open("sqlite", b.database)
+	db, err := quickstore.Raw(b.database)
 	if err != nil {
 		t.Fatal(err)
 	}

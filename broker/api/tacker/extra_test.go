@@ -1,10 +1,11 @@
 package tacker_test
 
 import (
-	"database/sql"
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/vimbroker/vimbroker/test/quickstore"
 )
 
 func nested(levels int) string {
@@ -21,7 +22,7 @@ func TestExtraNestsOnlySoDeep(t *testing.T) {
 			t.Errorf("registering with extra of %d levels answers %d, want 400", levels, a.StatusCode)
 		}
 	}
-	db, err := sql.Open("sqlite", b.database)
+	db, err := quickstore.Raw(b.database)
 	if err != nil {
 		t.Fatal(err)
 	}
