@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -30,15 +31,29 @@ func (i *installation) command(t *testing.T, args ...string) *exec.Cmd {
 
 // echo tells each signal that it gets on a line of its own, and ends on TERM.
 const echo = `for s in INT HUP QUIT USR1 USR2 WINCH; do trap "echo got $s" $s; done; trap "echo got TERM; exit 5" TERM
-echo started; while :; do read x < $NEVER; done 2> /dev/null`
+echo started; while :; do read x < $TICKS; done 2> /dev/null`
 
-// never is a FIFO that nobody writes to: to read it is to wait for a signal.
-func never(t *testing.T) string {
+// ticks is a FIFO with a line every 20 ms: a shell that reads it runs its traps by then. One that waited for the signal alone
+// would miss that which comes just before it waits.
+func ticks(t *testing.T) string {
 	t.Helper()
-	name := t.TempDir() + "/never"
+	name := t.TempDir() + "/ticks"
 	if err := syscall.Mkfifo(name, 0o600); err != nil {
 		t.Fatal(err)
 	}
+	f, err := os.OpenFile(name, os.O_RDWR, 0) // for reading too, so that it waits for no reader
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	go func() {
+		for {
+			if _, err := f.WriteString("\n"); err != nil {
+				return // the test has ended
+			}
+			time.Sleep(20 * time.Millisecond)
+		}
+	}()
 	return name
 }
 
@@ -61,7 +76,7 @@ func expect(t *testing.T, lines *bufio.Reader, want string) (read []string) {
 func TestExecPassesEverySignalOn(t *testing.T) {
 	i := install(t)
 	c := i.command(t, "exec", "edge", "--", "sh", "-c", echo)
-	c.Env = append(c.Env, "NEVER="+never(t))
+	c.Env = append(c.Env, "TICKS="+ticks(t))
 	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // no terminal, whoever runs this test
 	stdout, err := c.StdoutPipe()
 	if err != nil {
@@ -115,7 +130,7 @@ func TestExecAtATerminalDoesNotDeliverKeysTwice(t *testing.T) {
 	i := install(t)
 	master, slave := terminal(t)
 	c := i.command(t, "exec", "edge", "--", "sh", "-c", echo)
-	c.Env = append(c.Env, "NEVER="+never(t))
+	c.Env = append(c.Env, "TICKS="+ticks(t))
 	c.Stdin, c.Stdout, c.Stderr = slave, slave, slave
 	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	if err := c.Start(); err != nil {
