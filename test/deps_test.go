@@ -200,14 +200,14 @@ func eachSource(t *testing.T, do func(pkg, file string)) {
 // once where the versions are the same.
 func TestHelmHasTheVersionsOfTheProduct(t *testing.T) {
 	ours, shared := versions(t, "../go.mod"), 0
-	for module, version := range versions(t, "real/helm/go.mod") {
-		want, both := ours[module]
+	for name, version := range versions(t, "real/helm/go.mod") {
+		want, both := ours[name]
 		if !both {
 			continue
 		}
 		shared++
 		if want != version {
-			t.Errorf("test/real/helm has %s %s, the product has %s; run: go get -C test/real/helm %s@%s", module, version, want, module, want)
+			t.Errorf("test/real/helm has %s %s, the product has %s; run: go get -C test/real/helm %s@%s", name, version, want, name, want)
 		}
 	}
 	if shared < 100 {
