@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	_ "modernc.org/sqlite" // the database/sql driver "sqlite"
-
 	"github.com/vimbroker/vimbroker/cmd/vimbroker/console"
 	"github.com/vimbroker/vimbroker/test/fakekube"
 	"github.com/vimbroker/vimbroker/test/quickstore"

@@ -21,7 +21,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"golang.org/x/tools/txtar"
-	_ "modernc.org/sqlite" // the driver "sqlite"
 
 	"github.com/vimbroker/vimbroker/test/fakekube"
 	"github.com/vimbroker/vimbroker/test/field"
