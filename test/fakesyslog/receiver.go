@@ -3,15 +3,18 @@
 package fakesyslog
 
 import (
+	"bufio"
 	"crypto/tls"
+	"fmt"
 	"io"
 	"net"
+	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	syslog "github.com/leodido/go-syslog/v4"
-	"github.com/leodido/go-syslog/v4/octetcounting"
 	"github.com/leodido/go-syslog/v4/rfc5424"
 
 	"github.com/vimbroker/vimbroker/test/real/pki"
@@ -102,33 +105,37 @@ func (r *Receiver) accept() {
 	}
 }
 
+// read takes messages, each after its length as RFC 6587 counts octets. What ends with its connection is no fault.
 func (r *Receiver) read(conn net.Conn) {
 	defer r.forget(conn)
-	from := &ending{Reader: conn}
-	octetcounting.NewParser(syslog.WithListener(func(result *syslog.Result) {
+	from, parser := bufio.NewReader(conn), rfc5424.NewParser()
+	for {
+		length, err := from.ReadString(' ')
+		if err != nil {
+			return
+		}
+		var text []byte
+		var message syslog.Message
+		n, err := strconv.ParseUint(strings.TrimSuffix(length, " "), 10, 20)
+		if err == nil {
+			text = make([]byte, n)
+			if _, err := io.ReadFull(from, text); err != nil {
+				return
+			}
+			message, err = parser.Parse(text)
+		}
 		r.mu.Lock()
-		defer r.mu.Unlock()
-		message, ok := result.Message.(*rfc5424.SyslogMessage)
-		switch {
-		case result.Error != nil && !from.ended: // what ends with its connection is no fault
-			r.faults = append(r.faults, result.Error)
-		case ok && !r.lying:
-			r.got = append(r.got, *message)
+		if err != nil {
+			r.faults = append(r.faults, fmt.Errorf("%q: %w", length+string(text), err))
+		} else if !r.lying {
+			r.got = append(r.got, *message.(*rfc5424.SyslogMessage))
 			r.arrived <- struct{}{}
 		}
-	})).Parse(from)
-}
-
-// ending knows whether what it reads has ended.
-type ending struct {
-	io.Reader
-	ended bool
-}
-
-func (e *ending) Read(b []byte) (int, error) {
-	n, err := e.Reader.Read(b)
-	e.ended = err != nil
-	return n, err
+		r.mu.Unlock()
+		if err != nil {
+			return // where the next one begins is unknown
+		}
+	}
 }
 
 func (r *Receiver) forget(conn net.Conn) {

@@ -1,6 +1,6 @@
 //go:build unix && failpoints
 
-package notary_test
+package broker_test
 
 import (
 	"context"

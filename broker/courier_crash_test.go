@@ -1,6 +1,6 @@
 //go:build unix && failpoints
 
-package delivery_test
+package broker_test
 
 import (
 	"os"
@@ -42,8 +42,8 @@ func TestKilledOnTheWay(t *testing.T) {
 // deliverTo appends n entries to the log in a directory, and delivers it to a file there.
 func deliverTo(t *testing.T, dir string, n int) {
 	t.Helper()
-	b := &bench{t: t, path: filepath.Join(dir, "data", "vimbroker.db")}
-	b.clock = newBench(t).clock
+	b := &outbound{t: t, path: filepath.Join(dir, "data", "vimbroker.db")}
+	b.clock = newOutbound(t).clock
 	var err error
 	if b.Store, err = quickstore.Open(t.Context(), sqlite.Options{Path: b.path, Now: b.clock.Now}); err != nil {
 		t.Fatal(err)

@@ -1,4 +1,4 @@
-package delivery_test
+package broker_test
 
 import (
 	"bytes"
@@ -64,8 +64,8 @@ func (p *place) seqs() string {
 	return fmt.Sprint(all)
 }
 
-// bench is a log, a clock and a courier.
-type bench struct {
+// outbound is a log, a clock and a courier.
+type outbound struct {
 	*sqlite.Store
 	t     *testing.T
 	path  string
@@ -73,9 +73,9 @@ type bench struct {
 	log   bytes.Buffer
 }
 
-func newBench(t *testing.T) *bench {
+func newOutbound(t *testing.T) *outbound {
 	t.Helper()
-	b := &bench{t: t, path: filepath.Join(t.TempDir(), "data", "vimbroker.db"), clock: clock.New(noon)}
+	b := &outbound{t: t, path: filepath.Join(t.TempDir(), "data", "vimbroker.db"), clock: clock.New(noon)}
 	var err error
 	if b.Store, err = quickstore.Open(t.Context(), sqlite.Options{Path: b.path, Now: b.clock.Now}); err != nil {
 		t.Fatal(err)
@@ -84,12 +84,12 @@ func newBench(t *testing.T) *bench {
 	return b
 }
 
-func (b *bench) courier(sinks ...delivery.Destination) *delivery.Courier {
+func (b *outbound) courier(sinks ...delivery.Destination) *delivery.Courier {
 	return delivery.New(b.Store, sinks, b.clock.Now, testlog.To(b.t, slog.NewTextHandler(&b.log, nil)))
 }
 
 // append adds n entries.
-func (b *bench) append(n int) {
+func (b *outbound) append(n int) {
 	b.t.Helper()
 	for range n {
 		if err := b.Append(b.t.Context(), audit.Entry{
@@ -100,7 +100,7 @@ func (b *bench) append(n int) {
 	}
 }
 
-func (b *bench) deliver(c *delivery.Courier) {
+func (b *outbound) deliver(c *delivery.Courier) {
 	b.t.Helper()
 	for _, s := range c.Sinks() {
 		if err := c.Deliver(b.t.Context(), s); err != nil {
@@ -109,7 +109,7 @@ func (b *bench) deliver(c *delivery.Courier) {
 	}
 }
 
-func (b *bench) status(c *delivery.Courier) delivery.Status {
+func (b *outbound) status(c *delivery.Courier) delivery.Status {
 	b.t.Helper()
 	all, err := c.Statuses(b.t.Context())
 	if err != nil || len(all) != 1 {
@@ -123,7 +123,7 @@ func sink(mode delivery.Mode, to delivery.Outlet) delivery.Destination {
 }
 
 func TestEntriesAreDeliveredInOrderAcrossRestarts(t *testing.T) {
-	b, p := newBench(t), &place{}
+	b, p := newOutbound(t), &place{}
 	b.append(3)
 	b.deliver(b.courier(sink(delivery.Required, p))) // 4 is that the sink was begun
 	b.append(1200)
@@ -140,7 +140,7 @@ func TestEntriesAreDeliveredInOrderAcrossRestarts(t *testing.T) {
 }
 
 func TestASinkThatFailsIsTriedAgainWithABackoff(t *testing.T) {
-	b, p := newBench(t), &place{}
+	b, p := newOutbound(t), &place{}
 	c := b.courier(sink(delivery.Required, p))
 	b.append(1)
 	b.deliver(c)
@@ -176,7 +176,7 @@ func TestASinkThatFailsIsTriedAgainWithABackoff(t *testing.T) {
 }
 
 func TestARequiredSinkIsLateBehindItsBound(t *testing.T) {
-	b, p := newBench(t), &place{}
+	b, p := newOutbound(t), &place{}
 	b.append(2)
 	b.clock.Add(time.Hour) // what was there before the sink does not count
 	c := b.courier(sink(delivery.Required, p))
@@ -217,7 +217,7 @@ func TestARequiredSinkIsLateBehindItsBound(t *testing.T) {
 }
 
 func TestASinkOfBestEffortSkipsAndCounts(t *testing.T) {
-	b, p := newBench(t), &place{}
+	b, p := newOutbound(t), &place{}
 	c := b.courier(sink(delivery.BestEffort, p))
 	b.append(1)
 	b.deliver(c) // 1, and 2 that it was begun
@@ -248,7 +248,7 @@ func TestASinkOfBestEffortSkipsAndCounts(t *testing.T) {
 
 // A slow sink that works skips nothing, however far behind it is.
 func TestASlowSinkSkipsNothing(t *testing.T) {
-	b, p := newBench(t), &place{}
+	b, p := newOutbound(t), &place{}
 	c := b.courier(sink(delivery.BestEffort, p))
 	b.append(700)
 	p.send = func(_ context.Context, keep func()) error {
@@ -264,7 +264,7 @@ func TestASlowSinkSkipsNothing(t *testing.T) {
 
 // Two processes that deliver at once repeat entries, and lose none.
 func TestTwoCouriersLoseNothing(t *testing.T) {
-	b, p := newBench(t), &place{}
+	b, p := newOutbound(t), &place{}
 	b.append(2000)
 	var both sync.WaitGroup
 	for range 2 {
@@ -286,7 +286,7 @@ func TestTwoCouriersLoseNothing(t *testing.T) {
 
 // The process that comes second notices at its first write.
 func TestACourierThatWasOvertakenStops(t *testing.T) {
-	b, p := newBench(t), &place{}
+	b, p := newOutbound(t), &place{}
 	c := b.courier(sink(delivery.Required, p))
 	b.append(1)
 	b.deliver(c)
@@ -306,7 +306,7 @@ func TestACourierThatWasOvertakenStops(t *testing.T) {
 // A cursor that somebody removed makes the log come again from its beginning, and the log
 // says so.
 func TestALostCursorMakesRepeatsAndNoGap(t *testing.T) {
-	b, p := newBench(t), &place{}
+	b, p := newOutbound(t), &place{}
 	b.append(2)
 	b.deliver(b.courier(sink(delivery.Required, p)))
 	db, err := quickstore.Raw(b.path)
@@ -333,7 +333,7 @@ func TestALostCursorMakesRepeatsAndNoGap(t *testing.T) {
 
 // A sink that hangs keeps nobody waiting but its own delivery, which ends with the process.
 func TestASinkThatHangs(t *testing.T) {
-	b, p := newBench(t), &place{}
+	b, p := newOutbound(t), &place{}
 	hangs := make(chan struct{})
 	p.send = func(ctx context.Context, _ func()) error {
 		close(hangs)
