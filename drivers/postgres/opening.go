@@ -65,7 +65,7 @@ func opening(err error) error {
 		return say("the database's host name cannot be resolved", "correct the host in the connection string")
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return say("the database refuses connections", "start it, or correct host and port in the connection string")
-	case errors.Is(err, context.DeadlineExceeded), pgconn.Timeout(err):
+	case errors.Is(err, errNoConn), errors.Is(err, context.DeadlineExceeded), pgconn.Timeout(err):
 		return say("the database does not answer in time", "correct host and port in the connection string, and see that the network leads there")
 	case errors.As(err, &connect) && strings.Contains(connect.Error(), "refused TLS"): // no sentinel
 		return say("the database offers no TLS, which the connection string asks for",

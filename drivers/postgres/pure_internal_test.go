@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"reflect"
 	"regexp"
@@ -216,6 +217,23 @@ func TestWhatOpeningSays(t *testing.T) {
 	canary := translate(errors.New("conn closed"))
 	if said := opening(canary); said != canary { //nolint:errorlint // the very same
 		t.Errorf("opening says %v of what it does not know", said)
+	}
+}
+
+// TestOpeningSaysThatNothingAnswers: a machine that takes connections, and says nothing on them.
+func TestOpeningSaysThatNothingAnswers(t *testing.T) {
+	t.Parallel()
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	for _, limit := range []string{"", "&connect_timeout=1"} { // the pool's is the shorter, and the connection's
+		_, err := Open(t.Context(), Options{DSN: secret.NewText("postgres://u@" + silent.Addr().String() + "/db?sslmode=disable" + limit)})
+		var e *broker.Error
+		if !errors.As(err, &e) || e.Detail != "the database does not answer in time" || !strings.Contains(e.Remedy, "host and port") {
+			t.Errorf("with %q opening says %v (%+v)", limit, err, e)
+		}
 	}
 }
 
