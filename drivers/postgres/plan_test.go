@@ -346,7 +346,7 @@ func TestQueriesUseIndexes(t *testing.T) {
 	}
 	// All rows are looked at: a plan that rests on a sample is now and then another one.
 	if err := s.pool.AcquireFunc(t.Context(), func(c *pgxpool.Conn) error {
-		_, err := c.Exec(t.Context(), `SET default_statistics_target = 400`)
+		_, err := c.Exec(t.Context(), `SET default_statistics_target = 400; SET statement_timeout = 0`)
 		if err == nil {
 			_, err = c.Exec(t.Context(), `VACUUM ANALYZE`)
 		}

@@ -71,7 +71,7 @@ func TestAuditSignedByAll(t *testing.T) {
 	}
 	victim := f.replicas[2]
 	f.write(victim.armFile(), "audit.signed")
-	if _, err := victim.broker.Ended(2 * patience); err != nil {
+	if _, err := victim.broker.Ended(patience); err != nil {
 		t.Fatalf("the replica that was to die as it signs: %v", err)
 	}
 	before := f.replicas[1].signedBeyond(first)

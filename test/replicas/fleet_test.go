@@ -27,7 +27,7 @@ import (
 
 // patience bounds every wait: far longer than what is waited for takes, on a
 // machine that does other things too.
-const patience = time.Minute
+const patience = 3 * time.Minute
 
 // fleet is three servers, one database, one key directory and one cluster.
 type fleet struct {
@@ -164,11 +164,16 @@ func (f *fleet) write(name, text string) {
 	}
 }
 
-// start starts the replica's next process, and returns when it is ready.
+// start starts the replica's next process, and returns when it is ready. One that ends because the
+// database is slow is started again, as systemd does.
 func (r *replica) start() {
 	r.fleet.t.Helper()
 	env := []string{"HOME=" + r.dir, "VIMBROKER_FAILPOINT=" + r.armFile()}
+	began := time.Now()
 	b, err := story.ServeBy(r.begin, r.program, r.dir, env, "--config", r.config())
+	for err != nil && strings.Contains(err.Error(), "the database does not answer in time") && time.Since(began) < patience {
+		b, err = story.ServeBy(r.begin, r.program, r.dir, env, "--config", r.config())
+	}
 	if err != nil {
 		r.fleet.t.Fatal(err)
 	}

@@ -59,7 +59,7 @@ func TestFieldKilledWhileAClusterMoves(t *testing.T) {
 		f.write(works.armFile(), "onboard.come-back")
 		put(to, fmt.Sprint("u", move+1), false)
 		hubs[from].DropCluster("tenant", "edge")
-		if _, err := works.broker.Ended(2 * patience); err != nil {
+		if _, err := works.broker.Ended(patience); err != nil {
 			t.Fatalf("move %d: the replica that was to die: %v", move, err)
 		}
 		f.write(works.armFile(), "")

@@ -148,7 +148,7 @@ func (w wrong) Unwrap() error { return w.error }
 
 // until asks one replica after the other until one does it.
 func (c *cnfs) until(ctx context.Context, what string, do func(context.Context, *replica) error) error {
-	ctx, cancel := context.WithTimeout(ctx, 3*patience)
+	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	tick := time.NewTicker(200 * time.Millisecond)
 	defer tick.Stop()

@@ -71,7 +71,19 @@ func TestStoppedWhileItWatches(t *testing.T) {
 		}
 		return err
 	})
-	hub.Requests()
+	eventually(t, "it asks the management cluster nothing more", func(ctx context.Context) error {
+		hub.Requests()
+		select { // a request that it sent before may be read only now
+		case <-time.After(time.Second):
+		case <-ctx.Done():
+		}
+		for token := range tokens(hub.Requests(), "") {
+			if watched[token] {
+				return errors.New("it asks with the lease that it had")
+			}
+		}
+		return nil
+	})
 	put("a", rotated()) // is followed by the second alone
 	second.registered("a", 3)
 	for token := range tokens(hub.Requests(), "") {
