@@ -160,15 +160,15 @@ var execDeaths = []string{"files.written", "files.closing"}
 
 // elsewhere are failpoints that no server of the kit passes, with the package whose own tests kill a process there.
 var elsewhere = map[string]string{
-	"deliver.after-send":     "broker/delivery",
-	"deliver.after-cursor":   "broker/delivery",
+	"deliver.after-send":     "broker",
+	"deliver.after-cursor":   "broker",
 	"barbican.put.made":      "drivers/barbican",
 	"barbican.put.closed":    "drivers/barbican",
 	"barbican.put.filled":    "drivers/barbican",
 	"vault.put.written":      "drivers/vault",
 	"vault.delete.metadata":  "drivers/vault",
 	"vault.delete.destroyed": "drivers/vault",
-	"audit.anchored":         "broker/notary",
+	"audit.anchored":         "broker",
 	"push.shelved":           "broker",
 	"push.kept":              "broker",
 
