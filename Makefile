@@ -5,7 +5,7 @@ BIN            := bin
 GOLANGCI       := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 GOTESTSUM      := gotest.tools/gotestsum@v1.13.0
 # runs tests, and says at the end which were skipped and why, and which failed
-TEST           := $(BIN)/gotestsum --format pkgname $(if $(RERUN),--rerun-fails=$(RERUN) --rerun-fails-run-root-test --rerun-fails-max-failures=6)
+TEST           := $(BIN)/gotestsum --format pkgname
 # tests kill processes at failpoints, in many packages: all are built with them, once
 TAGS           := -tags failpoints
 # test binaries carry nothing for debuggers, nor a symbol table: they link in two thirds of the time
