@@ -10,9 +10,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker/delivery"
 	"github.com/vimbroker/vimbroker/drivers/outlet"
-	"github.com/vimbroker/vimbroker/drivers/sqlite"
 	"github.com/vimbroker/vimbroker/test/process"
-	"github.com/vimbroker/vimbroker/test/quickstore"
 )
 
 // TestKilledOnTheWay kills a process with SIGKILL at each failpoint, and checks that the
@@ -42,13 +40,7 @@ func TestKilledOnTheWay(t *testing.T) {
 // deliverTo appends n entries to the log in a directory, and delivers it to a file there.
 func deliverTo(t *testing.T, dir string, n int) {
 	t.Helper()
-	b := &outbound{t: t, path: filepath.Join(dir, "data", "vimbroker.db")}
-	b.clock = newOutbound(t).clock
-	var err error
-	if b.Store, err = quickstore.Open(t.Context(), sqlite.Options{Path: b.path, Now: b.clock.Now}); err != nil {
-		t.Fatal(err)
-	}
-	defer b.Close()
+	b := outboundIn(t, dir)
 	b.append(n)
 	f := outlet.NewFile(outlet.FileOptions{Path: filepath.Join(dir, "audit.jsonl")})
 	defer f.Close()

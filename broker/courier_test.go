@@ -75,7 +75,13 @@ type outbound struct {
 
 func newOutbound(t *testing.T) *outbound {
 	t.Helper()
-	b := &outbound{t: t, path: filepath.Join(t.TempDir(), "data", "vimbroker.db"), clock: clock.New(noon)}
+	return outboundIn(t, t.TempDir())
+}
+
+// outboundIn has its log in a directory.
+func outboundIn(t *testing.T, dir string) *outbound {
+	t.Helper()
+	b := &outbound{t: t, path: filepath.Join(dir, "data", "vimbroker.db"), clock: clock.New(noon)}
 	var err error
 	if b.Store, err = quickstore.Open(t.Context(), sqlite.Options{Path: b.path, Now: b.clock.Now}); err != nil {
 		t.Fatal(err)
