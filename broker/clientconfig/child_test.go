@@ -3,7 +3,6 @@ package clientconfig_test
 import (
 	"bufio"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker/clientconfig"
 	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/test/process"
 )
 
 // childRole and childRoot turn the test binary into another process for a test.
@@ -29,12 +29,7 @@ func TestMain(m *testing.M) {
 	var err error
 	switch role := os.Getenv(childRole); role {
 	case "":
-		// The package testing logs each file that is opened, for the cache of "go test". A part of that log which it writes
-		// while a test lets no file grow (full) is an error at the end.
-		flag.Parse()
-		if err = flag.Set("test.testlogfile", ""); err == nil {
-			os.Exit(m.Run())
-		}
+		os.Exit(process.Unlogged(m))
 	case "hold":
 		err = hold(os.Getenv(childRoot))
 	case "full":

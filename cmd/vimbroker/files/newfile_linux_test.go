@@ -2,23 +2,16 @@ package files
 
 import (
 	"errors"
-	"flag"
 	"os"
 	"os/signal"
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"github.com/vimbroker/vimbroker/test/process"
 )
 
-// TestMain has the package testing log no file that is opened: a part of that log which it writes while a test lets no file
-// grow is an error at the end.
-func TestMain(m *testing.M) {
-	flag.Parse()
-	if err := flag.Set("test.testlogfile", ""); err != nil {
-		panic(err)
-	}
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { os.Exit(process.Unlogged(m)) }
 
 // A private file that cannot be written whole is an error, and the one that was there stays.
 func TestAPrivateFileThatCannotBeWritten(t *testing.T) {
