@@ -22,7 +22,7 @@ DATA_DIR       ?= $(HOME)/.local/state/vimbroker
 # client that others generate, whose generator is built: make test does not link them
 OF_REAL        := /test/(crash|generated|real|replicas)(/|$$)
 # the longest first, so that the others fill the time that those wait
-REAL_PACKAGES  := ./test/real/cloud ./test/real ./test/crash ./drivers/postgres ./test/replicas ./test/real/cmd/demo ./cmd/vimbroker ./test/upgrade ./test/generated ./test/real/...
+REAL_PACKAGES  := ./test/real/cloud ./test/real ./drivers/postgres ./test/crash ./test/replicas ./test/real/cmd/demo ./cmd/vimbroker ./test/upgrade ./test/generated ./test/real/...
 # tests that go on for SOAK; make test-real runs a short form of each
 SOAKED         := ^Test(KubectlThroughThePlugin|Killed|KilledInOperations|Stopped|CutOff|DatabaseRestarted|OpenSnapshot)$$
 # tools of the tests that only "make test-field" runs
@@ -114,7 +114,7 @@ rpm-tools: ## unpack rpm of Debian's packages (apt-get) into bin/rpm; nothing is
 
 .PHONY: test-real
 test-real: $(BIN)/gotestsum build kube-tools helm-tools capi-tools vault-tools postgres-tools openstack-tools oidc-tools browser-tools prometheus-tools ## the suites and stories against real systems; a skip is a failure
-	VIMBROKER_REAL=1 $(TEST) --packages="$(REAL_PACKAGES)" -- -vet=off -p 3 -count=1 -timeout 40m $(LINK) $(TAGS)
+	VIMBROKER_REAL=1 $(TEST) --packages="$(REAL_PACKAGES)" -- -vet=off -p 2 -count=1 -timeout 40m $(LINK) $(TAGS)
 
 .PHONY: soak
 soak: build kube-tools postgres-tools ## the tests that may go on for any time, each for SOAK (1h): tokens through kubectl's plugin, chaos on three replicas, 200 CNFs under kills, an open snapshot

@@ -13,12 +13,13 @@ import (
 
 	"github.com/vimbroker/vimbroker/broker/api/client"
 	"github.com/vimbroker/vimbroker/broker/secret"
+	"github.com/vimbroker/vimbroker/test/process"
 	"github.com/vimbroker/vimbroker/test/story"
 )
 
 // patience bounds every wait of the kit: far longer than what is waited for
 // takes, on a machine that does other things too.
-const patience = time.Minute
+const patience = process.Patience
 
 // server is one process of "vimbroker serve". It is killed when its test ends.
 type server struct {

@@ -360,7 +360,7 @@ func (r *raider) tokenSecret(ctx context.Context, of identity) (gain, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !real.Poll(r.t, 5*time.Second, func() bool {
+	if !real.Poll(r.t, patience, func() bool {
 		s, err = secrets.Get(ctx, s.Name, metav1.GetOptions{})
 		return err != nil || len(s.Data[corev1.ServiceAccountTokenKey]) > 0
 	}) {
@@ -440,7 +440,7 @@ func (a *applied) lend(g broker.Grant) (broker.Minted, broker.Issued, identity, 
 		a.t.Fatalf("the accounts of a lease: %v, %v, want one", found, err)
 	}
 	i := identity{found.Items[0].Namespace, found.Items[0].Name}
-	if !real.Poll(a.t, 5*time.Second, func() bool { return a.lives(identity{i.namespace, "default"}) }) {
+	if !real.Poll(a.t, patience, func() bool { return a.lives(identity{i.namespace, "default"}) }) {
 		a.t.Fatal("the cluster gives a namespace no account default")
 	}
 	return m, broker.Issued{Handle: g.Handle, UID: m.UID, Grant: g}, i, grade, nil

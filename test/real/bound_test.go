@@ -2,7 +2,6 @@ package real_test
 
 import (
 	"testing"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -35,7 +34,7 @@ func TestLeasesOutliveTheirBindings(t *testing.T) {
 		} {
 			take()
 			m, err := mint()
-			if err != nil || !real.Poll(t, 10*time.Second, func() bool {
+			if err != nil || !real.Poll(t, patience, func() bool {
 				_, err := a.as(m).CoreV1().ConfigMaps(a.at).List(t.Context(), metav1.ListOptions{})
 				return err == nil
 			}) {

@@ -67,13 +67,13 @@ func TestTheGuardLetsTheClusterWork(t *testing.T) {
 	maps, secrets, accounts := a.admin.CoreV1().ConfigMaps(home), a.admin.CoreV1().Secrets(home), a.admin.CoreV1().ServiceAccounts(home)
 	gone := func(what string, get func() error) {
 		t.Helper()
-		if !real.Poll(t, 30*time.Second, func() bool { return apierrors.IsNotFound(get()) }) {
+		if !real.Poll(t, patience, func() bool { return apierrors.IsNotFound(get()) }) {
 			t.Errorf("%s stays, where the cluster removes it without the guard", what)
 		}
 	}
 	back := func(what string, get func() error) {
 		t.Helper()
-		if !real.Poll(t, 30*time.Second, func() bool { return get() == nil }) {
+		if !real.Poll(t, patience, func() bool { return get() == nil }) {
 			t.Errorf("%s is not made, where the cluster makes it without the guard", what)
 		}
 	}
@@ -204,7 +204,7 @@ func TestTheGuardLetsTheClusterWork(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !real.Poll(t, 5*time.Second, func() bool {
+		if !real.Poll(t, patience, func() bool {
 			s, err = secrets.Get(ctx, s.Name, metav1.GetOptions{})
 			return err == nil && len(s.Data) > 0
 		}) {
@@ -316,7 +316,7 @@ func TestRulesThatLookHarmless(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !real.Poll(t, 10*time.Second, func() bool {
+		if !real.Poll(t, patience, func() bool {
 			r, err = requests.Get(ctx, r.Name, metav1.GetOptions{})
 			return err == nil && len(r.Status.Certificate) > 0
 		}) {

@@ -15,12 +15,13 @@ import (
 
 	"github.com/vimbroker/vimbroker/lifecycle/vnfpkg"
 	"github.com/vimbroker/vimbroker/test/csar"
+	"github.com/vimbroker/vimbroker/test/process"
 	"github.com/vimbroker/vimbroker/test/real"
 	"github.com/vimbroker/vimbroker/test/story"
 )
 
 // patience is how long something is waited for that takes a moment.
-const patience = 30 * time.Second
+const patience = process.Patience
 
 // canary is a secret of a package's: it is where the cluster has it, and nowhere else.
 const canary = "canary-7d1f4c0e"

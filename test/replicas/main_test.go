@@ -17,7 +17,7 @@ import (
 var present, next string
 
 func TestMain(m *testing.M) {
-	process.SideBySide(6)
+	process.SideBySide(2)
 	if os.Getenv(real.Demand) == "1" {
 		if err := build(); err != nil {
 			fmt.Fprintln(os.Stderr, "replicas:", err)

@@ -201,8 +201,14 @@ func (c *cnfs) life(ctx context.Context, vim string) error {
 			return err
 		}
 		c.ended.Add(1)
-		if got, err := c.standing(ctx, "vimbroker.io/instance="+id); err != nil || got != o.stands {
-			return fmt.Errorf("after %s %d objects of the instance stand, want %d (error %w)", o.task, got, o.stands, err)
+		if err := c.until(ctx, "count what stands", func(ctx context.Context, _ *replica) error {
+			got, err := c.standing(ctx, "vimbroker.io/instance="+id)
+			if err == nil && got != o.stands {
+				err = wrong{fmt.Errorf("after %s %d objects of the instance stand, want %d", o.task, got, o.stands)}
+			}
+			return err
+		}); err != nil {
+			return err
 		}
 	}
 	return c.until(ctx, "delete", func(ctx context.Context, r *replica) error {
@@ -250,6 +256,9 @@ func (c *cnfs) underWay() (n int) {
 func (c *cnfs) standing(ctx context.Context, selector string) (int, error) {
 	text, err := exec.CommandContext(ctx, c.cluster.Kubectl, "--kubeconfig", c.cluster.Kubeconfig,
 		"-n", c.namespace, "get", "configmaps,secrets", "-l", selector, "-o", "name").Output()
+	if exit := new(exec.ExitError); errors.As(err, &exit) {
+		err = fmt.Errorf("kubectl: %w: %s", err, exit.Stderr)
+	}
 	return len(strings.Fields(string(text))), err
 }
 

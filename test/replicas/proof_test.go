@@ -33,10 +33,11 @@ type member struct {
 // join makes a member, which runs no passes by itself.
 func (f *fleet) join() *member {
 	f.t.Helper()
-	store, err := postgres.Open(f.t.Context(), postgres.Options{DSN: secret.NewText(f.dsn)})
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	var store *postgres.Store
+	eventually(f.t, "the database takes one replica more", func(ctx context.Context) (err error) {
+		store, err = postgres.Open(ctx, postgres.Options{DSN: secret.NewText(f.dsn)})
+		return err
+	})
 	f.t.Cleanup(func() { store.Close() })
 	keys, err := keydir.Open(f.keys)
 	if err != nil {
@@ -174,9 +175,13 @@ func (l *load) proveUpstream(leases map[string]v1.Lease) {
 		}
 	}
 	for _, vim := range []string{"edge", "core"} {
-		inv, err := l.any().Inventory(l.t.Context(), vim, false)
-		if err != nil || len(inv.Orphans)+len(inv.Ghosts) > 0 {
-			l.t.Errorf("Inventory(%s) = %d orphans, %d ghosts, %v; want none", vim, len(inv.Orphans), len(inv.Ghosts), err)
+		var inv v1.Inventory
+		eventually(l.t, "a cluster is compared", func(ctx context.Context) (err error) {
+			inv, err = l.any().Inventory(ctx, vim, false)
+			return err
+		})
+		if len(inv.Orphans)+len(inv.Ghosts) > 0 {
+			l.t.Errorf("Inventory(%s) = %d orphans, %d ghosts; want none", vim, len(inv.Orphans), len(inv.Ghosts))
 		}
 	}
 }
@@ -236,11 +241,17 @@ func (f *fleet) countPasses() (reaped int) {
 // proveKeys compares the key directory with the rows, and opens every credential.
 func (f *fleet) proveKeys() {
 	f.t.Helper()
-	for k, err := range f.any().AllKeys(f.t.Context(), client.VIMQuery{}, true) {
-		if err != nil || k.Opens == nil || !*k.Opens {
-			f.t.Errorf("the credential of %s: %+v, %v", k.VIMName, k, err)
+	eventually(f.t, "every credential opens", func(ctx context.Context) error {
+		for k, err := range f.any().AllKeys(ctx, client.VIMQuery{}, true) {
+			if err != nil {
+				return err
+			}
+			if k.Opens == nil || !*k.Opens {
+				f.t.Errorf("the credential of %s: %+v", k.VIMName, k)
+			}
 		}
-	}
+		return nil
+	})
 	m := f.join()
 	keys, err := keydir.Open(f.keys)
 	if err != nil {
