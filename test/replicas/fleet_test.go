@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"os"
 	"os/exec"
@@ -136,12 +137,16 @@ keyStores:
 		r.start()
 	}
 	for _, name := range []string{"edge", "core"} {
-		if _, err := f.replicas[0].RegisterVIM(t.Context(), v1.Registration{
-			Name: name, Type: "kubernetes", Endpoint: f.kube.Endpoint, CACert: f.kube.CA,
-			Credential: v1.Credential{Token: secret.NewText(f.kube.AdminTokenFor(0))},
-		}, ""); err != nil {
-			t.Fatal(err)
-		}
+		eventually(t, "a cluster is registered", func(ctx context.Context) error {
+			_, err := f.replicas[0].RegisterVIM(ctx, v1.Registration{
+				Name: name, Type: "kubernetes", Endpoint: f.kube.Endpoint, CACert: f.kube.CA,
+				Credential: v1.Credential{Token: secret.NewText(f.kube.AdminTokenFor(0))},
+			}, "")
+			if client.Status(err) == http.StatusConflict {
+				return nil // an earlier request has registered it, and its answer was lost
+			}
+			return err
+		})
 	}
 	t.Cleanup(func() {
 		for i, r := range f.replicas {

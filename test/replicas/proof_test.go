@@ -69,9 +69,7 @@ func (f *fleet) join() *member {
 func (f *fleet) settle() {
 	f.t.Helper()
 	m := f.join()
-	if err := m.Settle(f.t.Context(), m.store.Now()); err != nil {
-		f.t.Errorf("settling what died: %v", err)
-	}
+	eventually(f.t, "what died is settled", func(ctx context.Context) error { return m.Settle(ctx, m.store.Now()) })
 }
 
 // prove is what must hold once callers are done, all replicas are back, and what
