@@ -31,6 +31,8 @@ const (
 	// cnfsAtOnce is how many have an operation at a time, operationsAtOnce how many of these are worked: the others
 	// wait for their turn.
 	cnfsAtOnce, operationsAtOnce = 12, 6
+	// answersWithin is how long a replica is asked before another is: one may be stopped.
+	answersWithin = 10 * time.Second
 )
 
 const cnf = `apiVersion: v1
@@ -153,7 +155,9 @@ func (c *cnfs) until(ctx context.Context, what string, do func(context.Context, 
 	tick := time.NewTicker(200 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		err := do(ctx, c.any())
+		one, done := context.WithTimeout(ctx, answersWithin)
+		err := do(one, c.any())
+		done()
 		if final := (wrong{}); err == nil || errors.As(err, &final) {
 			return err
 		}
