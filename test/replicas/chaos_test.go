@@ -233,7 +233,7 @@ func TestClocksApart(t *testing.T) {
 	for i, r := range f.replicas {
 		asked, key := time.Now(), fmt.Sprintf("short-%d", i)
 		var issued v1.IssuedLease
-		eventually(t, "a replica issues", func(ctx context.Context) (err error) {
+		answered(t, "a replica issues", func(ctx context.Context) (err error) {
 			issued, err = r.IssueLease(ctx, v1.LeaseRequest{VIM: "edge", Role: "view", TTL: "10m", Purpose: key}, key)
 			return err
 		})
@@ -266,7 +266,7 @@ func TestClocksApart(t *testing.T) {
 		})
 		for _, id := range short[i+1:] {
 			var got v1.Lease
-			eventually(t, "a replica shows a lease", func(ctx context.Context) (err error) {
+			answered(t, "a replica shows a lease", func(ctx context.Context) (err error) {
 				got, err = r.Lease(ctx, id)
 				return err
 			})

@@ -16,6 +16,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/api/client"
 	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
 	"github.com/vimbroker/vimbroker/broker/secret"
@@ -137,14 +138,16 @@ keyStores:
 		r.start()
 	}
 	for _, name := range []string{"edge", "core"} {
-		eventually(t, "a cluster is registered", func(ctx context.Context) error {
+		again := false
+		answered(t, "a cluster is registered", func(ctx context.Context) error {
 			_, err := f.replicas[0].RegisterVIM(ctx, v1.Registration{
 				Name: name, Type: "kubernetes", Endpoint: f.kube.Endpoint, CACert: f.kube.CA,
 				Credential: v1.Credential{Token: secret.NewText(f.kube.AdminTokenFor(0))},
 			}, "")
-			if client.Status(err) == http.StatusConflict {
+			if again && client.Status(err) == http.StatusConflict {
 				return nil // an earlier request has registered it, and its answer was lost
 			}
+			again = true
 			return err
 		})
 	}
@@ -245,4 +248,27 @@ func eventually(t testing.TB, what string, check func(context.Context) error) {
 			t.Fatalf("waiting until %s: %v", what, errors.Join(err, ctx.Err()))
 		}
 	}
+}
+
+// answered asks until there is an answer: whoever does not answer, or is of no use for now, is asked again, and any other
+// error ends the test.
+func answered(t testing.TB, what string, ask func(context.Context) error) {
+	t.Helper()
+	eventually(t, what, func(ctx context.Context) error {
+		err := ask(ctx)
+		if err != nil && !passes(err) {
+			t.Fatalf("waiting until %s: %v", what, err)
+		}
+		return err
+	})
+}
+
+// passes reports whether an error, of a replica or of what it stands on, is one of now.
+func passes(err error) bool {
+	switch client.Status(err) {
+	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return true
+	}
+	var unheard *url.Error
+	return errors.As(err, &unheard) || errors.Is(err, broker.ErrUnreachable) || errors.Is(err, broker.ErrUnavailable)
 }

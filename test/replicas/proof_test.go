@@ -34,7 +34,7 @@ type member struct {
 func (f *fleet) join() *member {
 	f.t.Helper()
 	var store *postgres.Store
-	eventually(f.t, "the database takes one replica more", func(ctx context.Context) (err error) {
+	answered(f.t, "the database takes one replica more", func(ctx context.Context) (err error) {
 		store, err = postgres.Open(ctx, postgres.Options{DSN: secret.NewText(f.dsn)})
 		return err
 	})
@@ -69,7 +69,7 @@ func (f *fleet) join() *member {
 func (f *fleet) settle() {
 	f.t.Helper()
 	m := f.join()
-	eventually(f.t, "what died is settled", func(ctx context.Context) error { return m.Settle(ctx, m.store.Now()) })
+	answered(f.t, "what died is settled", func(ctx context.Context) error { return m.Settle(ctx, m.store.Now()) })
 }
 
 // prove is what must hold once callers are done, all replicas are back, and what
@@ -174,7 +174,7 @@ func (l *load) proveUpstream(leases map[string]v1.Lease) {
 	}
 	for _, vim := range []string{"edge", "core"} {
 		var inv v1.Inventory
-		eventually(l.t, "a cluster is compared", func(ctx context.Context) (err error) {
+		answered(l.t, "a cluster is compared", func(ctx context.Context) (err error) {
 			inv, err = l.any().Inventory(ctx, vim, false)
 			return err
 		})
@@ -239,7 +239,7 @@ func (f *fleet) countPasses() (reaped int) {
 // proveKeys compares the key directory with the rows, and opens every credential.
 func (f *fleet) proveKeys() {
 	f.t.Helper()
-	eventually(f.t, "every credential opens", func(ctx context.Context) error {
+	answered(f.t, "every credential opens", func(ctx context.Context) error {
 		for k, err := range f.any().AllKeys(ctx, client.VIMQuery{}, true) {
 			if err != nil {
 				return err
