@@ -35,8 +35,11 @@ func shownAs(s, owner string) string {
 	return fmt.Sprintf(`{"id":"k","stack_name":"vnf-i","stack_status":%q,"tags":["vimbroker.io/instance=%s"],"creation_time":"2031-05-06T07:08:09"}`, s, owner)
 }
 
-func found(s, owner string) string  { return `{"stacks":[` + shownAs(s, owner) + `]}` }
-func standing(s string) string      { return `{"stack":` + shownAs(s, "i") + `}` }
+func found(s, owner string) string { return `{"stacks":[` + shownAs(s, owner) + `]}` }
+func standing(s string) string     { return `{"stack":` + shownAs(s, "i") + `}` }
+func deleted() string {
+	return strings.Replace(standing("DELETE_COMPLETE"), `"creation_time"`, `"deletion_time":"2031-05-06T07:09:00","creation_time"`, 1)
+}
 func listed(parts ...string) string { return `{"resources":[` + strings.Join(parts, ",") + `]}` }
 func happened(of ...string) string  { return `{"events":[` + strings.Join(of, ",") + `]}` }
 func listedPart(name, s, reason, physical, within, nested string) string {
@@ -307,7 +310,7 @@ func TestDeedsOnAStack(t *testing.T) {
 		},
 		"gone in the end": {
 			lifecycle.Wave{Deed: lifecycle.Apply},
-			map[string][]string{find: {complete}, newest: {happened()}, update: {"202 {}"}, follow: {happened(done)}, look1: {standing("DELETE_COMPLETE")}},
+			map[string][]string{find: {complete}, newest: {happened()}, update: {"202 {}"}, follow: {happened(done)}, look1: {deleted()}},
 			[]string{find, newest, update, follow, look1},
 			"stack vnf-i was deleted meanwhile",
 		},
@@ -429,7 +432,19 @@ func TestDeedsOnAStack(t *testing.T) {
 			}, []string{find, remove, look1, list, look1}, "",
 		},
 		"a deletion under way is waited for": {
-			lifecycle.Wave{Deed: lifecycle.Delete}, map[string][]string{find: {found("DELETE_IN_PROGRESS", "i")}, look1: {standing("DELETE_COMPLETE")}}, []string{find, look1}, "",
+			lifecycle.Wave{Deed: lifecycle.Delete}, map[string][]string{find: {found("DELETE_IN_PROGRESS", "i")}, look1: {deleted()}}, []string{find, look1}, "",
+		},
+		"one that is deleted with its trust still there is waited for": {
+			lifecycle.Wave{Deed: lifecycle.Delete},
+			map[string][]string{find: {complete}, remove: {"204 "}, look1: {standing("DELETE_COMPLETE"), deleted()}, list: {listed()}},
+			[]string{find, remove, look1, list, look1},
+			"",
+		},
+		"one that Heat cannot delete to the end": {
+			lifecycle.Wave{Deed: lifecycle.Delete},
+			map[string][]string{find: {complete}, remove: {"204 "}, look1: {standing("DELETE_COMPLETE"), standing("DELETE_FAILED")}, list: {listed()}},
+			[]string{find, remove, look1, list, look1, list, look1, list},
+			"stack vnf-i is DELETE_FAILED",
 		},
 		"one that fails is asked for again": {
 			lifecycle.Wave{Deed: lifecycle.Delete},

@@ -37,6 +37,8 @@ type stack struct {
 	Tags    []string `json:"tags"`
 	Created string   `json:"creation_time"`
 	Updated string   `json:"updated_time"`
+	// Deleted is set last of all, once Heat has deleted the trust of a stack that is DELETE_COMPLETE.
+	Deleted string `json:"deletion_time"`
 }
 
 // of reports whether the stack is an instance's.
@@ -82,14 +84,15 @@ func (s *server) find(ctx context.Context, instance string) (*stack, error) {
 	return nil, nil
 }
 
-// get reads a stack again; nil if it is gone. By its id Heat shows a deleted one as DELETE_COMPLETE.
+// get reads a stack again; nil if it is gone. By its id Heat shows a deleted one as DELETE_COMPLETE; without a time of
+// deletion Heat still works on one, with the token of the request.
 func (s *server) get(ctx context.Context, k *stack) (*stack, error) {
 	var body struct {
 		Stack stack `json:"stack"`
 	}
 	err := s.Call(ctx, http.MethodGet, k.path(), nil, &body, "look at stack "+k.Name)
 	switch {
-	case is(err, http.StatusNotFound), err == nil && body.Stack.Status == "DELETE_COMPLETE":
+	case is(err, http.StatusNotFound), err == nil && body.Stack.Status == "DELETE_COMPLETE" && body.Stack.Deleted != "":
 		return nil, nil
 	case err != nil:
 		return nil, err
