@@ -78,9 +78,12 @@ func (b *Bundles) recorded(ctx context.Context, p policy.Principal, action polic
 	return b.Guard.Record(ctx, p, action, policy.Resource{Kind: policy.KindVIM, ID: vim, Project: p.Project})
 }
 
-// Region returns one.
+// Region returns one. Once DeleteRegion has answered, it is missing, also while leases on it still end.
 func (b *Bundles) Region(ctx context.Context, p policy.Principal, name string) (Region, error) {
 	v, err := b.vim(ctx, p, name)
+	if err == nil && v.State == broker.VIMDraining {
+		err = missing(OfRegion)
+	}
 	if err != nil {
 		return Region{}, err
 	}

@@ -160,6 +160,16 @@ func TestTheLeaseOfARegion(t *testing.T) {
 	if r, err := b.Region(t.Context(), alice, "edge"); !errors.Is(err, broker.ErrForbidden) || r.Kubeconfig != "" {
 		t.Errorf("without a lease it is %+v, %v", r, err)
 	}
+	_, err = b.Region(t.Context(), alice, "edge")
+	b.ok(err)
+	kube.FailNext(http.MethodDelete, "/serviceaccounts", 500, 100)
+	b.ok(b.DeleteRegion(t.Context(), alice, "edge"))
+	if v, err = b.broker.VIM(t.Context(), alice, "edge"); err != nil || v.State != broker.VIMDraining {
+		t.Errorf("while a lease does not end, the VIM is %q, %v", v.State, err)
+	}
+	_, err = b.Region(t.Context(), alice, "edge")
+	wants(t, err, broker.ErrNotFound, "", "no such cloud region")
+	b.ok(b.DeleteRegion(t.Context(), alice, "edge"))
 }
 
 // TestSealedRowsAreResealed as far as they are due, and work on one of a dead process is ended by the pass.
