@@ -64,8 +64,7 @@ type Terms struct {
 	LeaseTTL time.Duration
 	// DriftEvery is the interval at which the resources of an instance are observed.
 	DriftEvery time.Duration
-	// Learning is the time after a lease was issued in which a refusal of the VIM (403) counts as passing: its
-	// authoriser learns of a new role a moment after it was made.
+	// Learning is the time from the first use of a fresh lease in which a refusal of the VIM (403) counts as passing.
 	Learning time.Duration
 	// LookEvery is the interval at which a running operation checks whether it is canceled and whether its lease
 	// was revoked, and saves its observations.

@@ -7,7 +7,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -137,20 +136,15 @@ func (l *Lifecycle) take(ctx context.Context, p policy.Principal, v broker.VIM, 
 	return h, nil
 }
 
-// learnPause is the first wait before a call is repeated that a fresh lease was refused; the next are longer.
-const learnPause = 10 * time.Millisecond
+// fresh is for how long after it was issued a lease may be used for the first time: its first use may come late.
+const fresh = time.Minute
 
-// learnt calls do, and again while the VIM refuses the lease and has only just been given it.
+// learnt is [broker.Learnt] for a lease that is fresh; once it is not, do is called once.
 func (l *Lifecycle) learnt(ctx context.Context, h held, do func() error) error {
-	for pause := learnPause; ; pause = min(2*pause, time.Second) {
-		err := do()
-		if !errors.Is(err, broker.ErrForbidden) || time.Since(h.taken)+pause > l.Terms.Learning {
-			return err
-		}
-		if Sleep(ctx, pause) != nil {
-			return err
-		}
+	if time.Since(h.taken) > fresh {
+		return do()
 	}
+	return broker.Learnt(ctx, l.Terms.Learning, do)
 }
 
 // Sleep waits for a while, or until the context ends, whose error it returns.

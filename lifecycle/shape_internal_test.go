@@ -439,6 +439,18 @@ func TestAPlanFailsWithWhatItAsksFurther(t *testing.T) {
 	if err := l.learnt(over, held{taken: time.Now()}, func() error { return refused }); !errors.Is(err, broker.ErrForbidden) {
 		t.Errorf("a refusal that there is no time to learn: %v", err)
 	}
+	for age, want := range map[time.Duration]int{0: 2, 50 * time.Second: 2, 2 * fresh: 1} {
+		asked := 0
+		_ = l.learnt(t.Context(), held{taken: time.Now().Add(-age)}, func() error {
+			if asked++; asked == 1 {
+				return refused
+			}
+			return nil
+		})
+		if asked != want {
+			t.Errorf("a lease taken %v ago is used %d times where its VIM refuses it once, want %d", age, asked, want)
+		}
+	}
 	if err := Sleep(over, time.Hour); !errors.Is(err, context.Canceled) {
 		t.Errorf("a sleep without time: %v", err)
 	}

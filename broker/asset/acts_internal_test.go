@@ -532,6 +532,35 @@ func TestWhatIsMadeOfARequest(t *testing.T) {
 	}
 }
 
+// A VIM that does not know yet what the lease may do is asked again for a while.
+func TestWhatAFreshLeaseIsRefused(t *testing.T) {
+	for _, c := range []struct {
+		learning time.Duration
+		refusals int
+		want     string
+	}{
+		{time.Minute, 2, "3 <nil>"}, {0, 2, "1 credential lacks rights on the VIM"}, {time.Millisecond, 9, "1 credential lacks rights on the VIM"},
+	} {
+		b, s := newBooks(t)
+		s.Learning = c.learning
+		delete(b.all, linkID)
+		b.fails = map[string]error{}
+		for n := range c.refusals {
+			b.fails[fmt.Sprint("Make ", n+1)] = &broker.Error{Kind: broker.ErrForbidden}
+		}
+		_, _, err := s.Create(t.Context(), person, Request{Kind: policy.KindLink, Name: "n3", VIM: "nfv1"})
+		made := 0
+		for _, step := range b.taken {
+			if step == "Make" {
+				made++
+			}
+		}
+		if got := fmt.Sprint(made, " ", outcome(err)); got != c.want {
+			t.Errorf("with %v and %d refusals: %s, want %s", c.learning, c.refusals, got, c.want)
+		}
+	}
+}
+
 // What is listed, what a pass does with what is unsettled, and what a deletion by force leaves.
 func TestWhatIsListedAndSettled(t *testing.T) {
 	for what, c := range map[string]struct {

@@ -35,6 +35,8 @@ type Options struct {
 	Drivers map[On]Driver
 	Guard   *audit.Guard
 	Egress  func(project string) *egress.Rules
+	// Learning is the time from the first use of a lease in which a refusal of the VIM (403) counts as passing; 0 is none.
+	Learning time.Duration
 	// PerProject bounds those of a project and a kind; 0 is no bound.
 	PerProject int
 	Log        *slog.Logger
@@ -227,7 +229,8 @@ func (s *Assets) on(
 	r.VIM, r.TTL, r.Operation = l.VIM, leaseTTL, operation
 	_, c, err := s.Leaser.IssueLease(ctx, p, r)
 	if err == nil {
-		err = do(ctx, s.Drivers[On{l.Kind, l.VIMType}], Connection{c, s.Egress(v.Project)})
+		d, there := s.Drivers[On{l.Kind, l.VIMType}], Connection{c, s.Egress(v.Project)}
+		err = broker.Learnt(ctx, s.Learning, func() error { return do(ctx, d, there) })
 	}
 	return errors.Join(err, s.Leaser.EndOperation(ending, operation))
 }

@@ -224,7 +224,7 @@ func (s *server) newClients() {
 	}
 	s.links = asset.New(asset.Options{
 		Store: s.store, Leaser: b, Guard: b.Guard(), Egress: s.live.egress, Log: s.log, Now: s.store.Now,
-		PerProject: c.VNF.Links, Drivers: map[asset.On]asset.Driver{
+		Learning: c.VNF.Learning, PerProject: c.VNF.Links, Drivers: map[asset.On]asset.Driver{
 			{Kind: policy.KindLink, VIM: "openstack"}: neutron.Driver{}, {Kind: policy.KindLink, VIM: "kubernetes"}: manifests.Links{},
 			{Kind: policy.KindVolume, VIM: "kubernetes"}: manifests.Volumes{},
 		},
