@@ -163,10 +163,18 @@ func (w *watcher) rotate(ctx context.Context, c Cluster, s Seen, v *broker.VIM) 
 	case errors.Is(err, broker.ErrNotFound):
 		return c, 0, nil
 	case err != nil:
+		w.unread(c)
 		again, err := w.withoutSecret(ctx, c, err)
 		return c, again, err
 	}
 	return w.adopt(ctx, c, s, v, got)
+}
+
+// unread has the next try read the secret again, for the same check.
+func (w *watcher) unread(c Cluster) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.reread, c.ID)
 }
 
 // adopt has a cluster's VIM work with another credential, if it leads to the same system.
@@ -186,6 +194,9 @@ func (w *watcher) adopt(ctx context.Context, c Cluster, s Seen, v *broker.VIM, g
 			why = ReasonCredentialRefused
 		case errors.Is(err, broker.ErrUnreachable):
 			why = ReasonUnreachable
+		}
+		if why != ReasonCredentialRefused {
+			w.unread(c)
 		}
 		again, failed := w.fail(ctx, c, why, "a new credential is not adopted: "+w.unreached(ctx, c, err))
 		return c, again, failed

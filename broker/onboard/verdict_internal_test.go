@@ -690,6 +690,36 @@ func TestASecretThatIsReadAsItWas(t *testing.T) {
 			t.Errorf("of account %q that is refused: calls %v, %v", account, x.calls, err)
 		}
 	}
+	for _, c := range []struct {
+		call  string
+		fails error
+		again bool
+	}{
+		{"UpdateVIM", broker.ErrUnreachable, true},
+		{"UpdateVIM", broker.ErrUnauthorized, false},
+		{"UpdateVIM", nil, false},
+		{"Secret", broker.ErrUnreachable, true},
+		{"Secret", broker.ErrNotFound, false},
+	} {
+		x := newWorld(t)
+		x.m.Account = AccountNone
+		x.registered()
+		v := x.vim("v", func(v *broker.VIM) {
+			v.Current.Discovered.Cluster.Profile = AccountEngine
+			v.Health.Status, v.Health.CheckedAt = broker.HealthUnauthorized, x.now
+		})
+		w := x.watcher()
+		w.versions[key{"a", "edge"}] = x.rows["c"].Secret
+		if c.fails != nil {
+			x.fails[c.call] = c.fails
+		}
+		_, _, _ = w.rotate(t.Context(), x.rows["c"], x.clusters[key{"a", "edge"}], &v)
+		asked := len(x.calls)
+		_, _, _ = w.rotate(t.Context(), x.rows["c"], x.clusters[key{"a", "edge"}], &v)
+		if again := len(x.calls) > asked; again != c.again {
+			t.Errorf("after %s = %v the same check has it tried again: %v, want %v; calls %v", c.call, c.fails, again, c.again, x.calls)
+		}
+	}
 }
 
 // TestWhatAVIMHasLost and whether it is sound is said by its check, and by its account.
