@@ -20,7 +20,7 @@ import (
 
 // soon is how long a store may take to say that it is unavailable, where the
 // database says so itself or nobody listens; the machine may be busy.
-const soon = 3 * time.Second
+const soon = 15 * time.Second
 
 // wantUnavailable asks a store to read and to write.
 func wantUnavailable(t *testing.T, when string, s *postgres.Store, within time.Duration) {
@@ -61,9 +61,18 @@ func use(t *testing.T, s *postgres.Store) error {
 
 func wantWell(t *testing.T, when string, s *postgres.Store) {
 	t.Helper()
-	if err := use(t, s); err != nil {
+	err := use(t, s)
+	for deadline := time.Now().Add(time.Minute); late(err) && time.Now().Before(deadline); {
+		err = use(t, s)
+	}
+	if err != nil {
 		t.Errorf("%s: %v (%s)", when, err, cause(err))
 	}
+}
+
+// late reports whether the database, or this process, was too slow to answer or to connect.
+func late(err error) bool {
+	return errors.Is(err, context.DeadlineExceeded) || err != nil && strings.Contains(err.Error(), "in time")
 }
 
 func TestOutages(t *testing.T) {
@@ -159,7 +168,7 @@ func TestPausedServer(t *testing.T) {
 	if err := s.Append(impatient, entry); !errors.Is(err, context.DeadlineExceeded) || time.Since(begin) > soon {
 		t.Errorf("Append with a context of 200 ms = %v after %v, want its error then", err, time.Since(begin))
 	}
-	wantUnavailable(t, "while the server hangs", s, 21*time.Second)
+	wantUnavailable(t, "while the server hangs", s, 35*time.Second)
 	server.Resume(t)
 	wantWell(t, "when it goes on", s)
 }

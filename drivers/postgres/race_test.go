@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -21,9 +22,17 @@ import (
 	"github.com/vimbroker/vimbroker/test/real"
 )
 
+// late reports whether the database, or this process, was too slow to answer or to connect.
+func late(err error) bool {
+	return errors.Is(err, context.DeadlineExceeded) || err != nil && strings.Contains(err.Error(), "in time")
+}
+
 func mustOpen(t testing.TB, dsn string) *Store {
 	t.Helper()
 	s, err := Open(t.Context(), Options{DSN: secret.NewText(dsn), Migrate: true})
+	for deadline := time.Now().Add(2 * time.Minute); late(err) && time.Now().Before(deadline); {
+		s, err = Open(t.Context(), Options{DSN: secret.NewText(dsn), Migrate: true})
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +100,10 @@ func blocked(t *testing.T, s *Store) int {
 // queued waits until n sessions wait for locks.
 func queued(t *testing.T, s *Store, n int) {
 	t.Helper()
-	for blocked(t, s) < n {
+	for deadline := time.Now().Add(2 * time.Minute); blocked(t, s) < n; {
+		if time.Now().After(deadline) {
+			t.Fatalf("%d sessions do not wait for locks", n)
+		}
 	}
 }
 
@@ -331,7 +343,7 @@ func TestRulesStandInTheDatabase(t *testing.T) {
 func TestAStoppedWriterTriesAgain(t *testing.T) {
 	watcher := withLease(t)
 	limit := sessionLimits["idle_in_transaction_session_timeout"]
-	sessionLimits["idle_in_transaction_session_timeout"] = 50 * time.Millisecond
+	sessionLimits["idle_in_transaction_session_timeout"] = time.Second
 	defer func() { sessionLimits["idle_in_transaction_session_timeout"] = limit }()
 	s := mustOpen(t, watcher.pool.Config().ConnString())
 	tried := 0
@@ -353,8 +365,8 @@ func TestAStoppedWriterTriesAgain(t *testing.T) {
 	if err != nil {
 		t.Errorf("UpdateLease = %v", err)
 	}
-	if l, err := s.Lease(t.Context(), "l"); err != nil || tried != 2 || l.LastError != "try 2" {
-		t.Errorf("after %d tries the lease says %q, %v; want what the second wrote", tried, l.LastError, err)
+	if l, err := s.Lease(t.Context(), "l"); err != nil || tried < 2 || l.LastError != fmt.Sprint("try ", tried) {
+		t.Errorf("after %d tries the lease says %q, %v; want what the last wrote, which is not the first", tried, l.LastError, err)
 	}
 }
 

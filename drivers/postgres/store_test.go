@@ -2,6 +2,7 @@ package postgres_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/oauth"
@@ -54,6 +55,9 @@ var suites = map[string]func(t *testing.T, database func(*testing.T) string){
 func mustOpen(t testing.TB, dsn string) *postgres.Store {
 	t.Helper()
 	s, err := postgres.Open(t.Context(), postgres.Options{DSN: secret.NewText(dsn), Migrate: true})
+	for deadline := time.Now().Add(2 * time.Minute); late(err) && time.Now().Before(deadline); {
+		s, err = postgres.Open(t.Context(), postgres.Options{DSN: secret.NewText(dsn), Migrate: true})
+	}
 	if err != nil {
 		t.Fatalf("Open = %v", err)
 	}

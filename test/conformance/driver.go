@@ -245,6 +245,9 @@ func (s *subject) grant(t *testing.T, role string, ttl time.Duration, namespaces
 	return g
 }
 
+// life is for a lease that must still work many calls later.
+func (s *subject) life() time.Duration { return max(s.MinTTL, 10*time.Minute) }
+
 // issue issues a lease that must work.
 func (s *subject) issue(t *testing.T, g broker.Grant) broker.Minted {
 	t.Helper()

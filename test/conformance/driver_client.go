@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/clientconfig"
@@ -14,7 +13,7 @@ import (
 // clientReads: every format that the type says it has holds a lease's credential, and
 // is a JSON object if and only if it says so.
 func clientReads(t *testing.T, s *subject) {
-	g := s.grant(t, s.Reader, max(s.MinTTL, 10*time.Minute), s.Namespaces[0])
+	g := s.grant(t, s.Reader, s.life(), s.Namespaces[0])
 	m := s.issue(t, g)
 	a := s.a
 	a.Credential = broker.Credential{Kind: a.Credential.Kind}

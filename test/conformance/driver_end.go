@@ -12,9 +12,9 @@ import (
 func isConflict(err error) bool { return errors.Is(err, broker.ErrConflict) }
 
 func renewMints(t *testing.T, s *subject) {
-	g := s.grant(t, s.Reader, s.MinTTL)
+	g := s.grant(t, s.Reader, s.life())
 	first := s.issue(t, g)
-	g.TTL = 2 * s.MinTTL
+	g.TTL = 2 * s.life()
 	second, err := s.restarted(t).Renew(t.Context(), s.a, g)
 	if err != nil {
 		t.Fatalf("Renew() = %v", err)
@@ -22,8 +22,8 @@ func renewMints(t *testing.T, s *subject) {
 	if same(first.Credential, second.Credential) {
 		t.Error("renewed, and the credential is the same")
 	}
-	if d := second.ExpiresAt.Sub(first.ExpiresAt); d < s.MinTTL-5*time.Second {
-		t.Errorf("renewal extends by %v, want about %v", d, s.MinTTL)
+	if d := second.ExpiresAt.Sub(first.ExpiresAt); d < s.life()-5*time.Second {
+		t.Errorf("renewal extends by %v, want about %v", d, s.life())
 	}
 	if !s.alive(t, first) || !s.alive(t, second) {
 		t.Error("after a renewal, both credentials should work")
@@ -46,7 +46,7 @@ func renewNotFound(t *testing.T, s *subject) {
 }
 
 func revokeKills(t *testing.T, s *subject) {
-	g := s.grant(t, s.Reader, s.MinTTL)
+	g := s.grant(t, s.Reader, s.life())
 	minted := []broker.Minted{s.issue(t, g)}
 	for range 2 {
 		m, err := s.d.Renew(t.Context(), s.a, g)
@@ -55,7 +55,7 @@ func revokeKills(t *testing.T, s *subject) {
 		}
 		minted = append(minted, m)
 	}
-	bystander := s.issue(t, s.grant(t, s.Reader, s.MinTTL))
+	bystander := s.issue(t, s.grant(t, s.Reader, s.life()))
 	for _, m := range minted {
 		if !s.alive(t, m) {
 			t.Fatal("dead before it was revoked")
@@ -283,7 +283,7 @@ func endInstead(t *testing.T, s *subject) {
 
 func forgetLeavesNothing(t *testing.T, s *subject) {
 	other := s.another(t, s.a.Discovered)
-	bystander, err := s.d.Issue(t.Context(), other, s.grant(t, s.Reader, s.MinTTL))
+	bystander, err := s.d.Issue(t.Context(), other, s.grant(t, s.Reader, s.life()))
 	if err != nil {
 		t.Fatal(err)
 	}

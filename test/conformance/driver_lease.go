@@ -106,7 +106,7 @@ func issueLimitedToNamespaces(t *testing.T, s *subject) {
 // wantMay waits for a right: a VIM may take a moment to know of a new one.
 func (s *subject) wantMay(t *testing.T, who string, m broker.Minted, write bool, namespace string) {
 	t.Helper()
-	if !s.Await(t, 5*time.Second, func() bool { return s.May(t, s.a.Target, m.Credential, write, namespace) }) {
+	if !s.Await(t, time.Minute, func() bool { return s.May(t, s.a.Target, m.Credential, write, namespace) }) {
 		t.Errorf("a %s may not work in %s (write = %v)", who, namespace, write)
 	}
 }
@@ -164,7 +164,7 @@ func issueForeign(t *testing.T, s *subject) {
 
 	// Another VIM's lease is as foreign: where names are shared it is in the way.
 	before := s.Handles(t, s.a.VIM)
-	ours := s.grant(t, s.Reader, s.MinTTL)
+	ours := s.grant(t, s.Reader, s.life())
 	m := s.issue(t, ours)
 	other := s.another(t, s.a.Discovered)
 	if _, err := s.d.Issue(t.Context(), other, ours); err != nil && !isConflict(err) {

@@ -133,7 +133,7 @@ func (o *occurrence) run(t *testing.T, ctx context.Context, p lifecycle.Plan) er
 	for _, stage := range p.Stages {
 		c := o.Connect(t, stage.Grant)
 		for _, w := range stage.Waves {
-			ctx, cancel := context.WithTimeout(ctx, time.Minute)
+			ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
 			err := o.driver.Run(ctx, c, o.in.Instance, w, func(seen lifecycle.Observation) {
 				o.clean(t, seen)
 				o.last[seen.Kind+seen.Name] = seen
@@ -358,7 +358,7 @@ func runEnds(t *testing.T, o *occurrence) {
 	cancel()
 	began := time.Now()
 	err := o.run(t, ctx, p)
-	if err == nil || time.Since(began) > 20*time.Second {
+	if err == nil || time.Since(began) > time.Minute {
 		t.Errorf("Run under a context that has ended = %v after %v", err, time.Since(began))
 	}
 	o.standing = p.Resources

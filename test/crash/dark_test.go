@@ -1,6 +1,7 @@
 package crash_test
 
 import (
+	"context"
 	"fmt"
 	"sync"
 	"syscall"
@@ -11,7 +12,7 @@ import (
 const (
 	darkVIMs = 20
 	// soon is how long a start may take, however many VIMs are dead.
-	soon = 5 * time.Second
+	soon = 20 * time.Second
 	// shutdownGrace is the server's own, and a little for ending the process.
 	shutdownGrace = 30*time.Second + 5*time.Second
 )
@@ -29,10 +30,14 @@ func TestDeadVIMsDelayNothing(t *testing.T) {
 	}
 	s.kube.fake.BlackHole(true)
 	var callers sync.WaitGroup
+	calling, stop := context.WithCancel(t.Context())
+	defer stop()
 	for n := range darkVIMs {
 		callers.Go(func() {
 			// The answer is of no interest: the server is killed waiting for its own.
-			_, _ = s.IssueLease(t.Context(), s.up.request(fmt.Sprintf("dark-%d", n)), "")
+			for calling.Err() == nil {
+				_, _ = s.IssueLease(t.Context(), s.up.request(fmt.Sprintf("dark-%d", n)), "")
+			}
 		})
 		callers.Go(func() { _, _ = s.RevokeLease(t.Context(), s.issued[n]) })
 	}
@@ -47,6 +52,7 @@ func TestDeadVIMsDelayNothing(t *testing.T) {
 		return nil
 	})
 	s.Kill()
+	stop()
 	callers.Wait()
 
 	began := time.Now()

@@ -628,7 +628,7 @@ func (d *raid) revoke(t *testing.T, r *raider) {
 			t.Errorf("%s: Revoke where another account has the name = %v, want a conflict", r.title, err)
 		}
 	}
-	if !real.Poll(t, 10*time.Second, r.dead()) {
+	if !real.Poll(t, patience, r.dead()) {
 		t.Errorf("%s: revoked, and its token is taken", r.title)
 	}
 }
@@ -641,7 +641,7 @@ func (r *raider) dead() func() bool {
 // fade waits for what ends within the published lag, marks it so, and returns the rest.
 func (d *raid) fade(t *testing.T, left []tried, as string) []tried {
 	t.Helper()
-	real.Poll(t, 6*time.Second, func() bool {
+	real.Poll(t, 15*time.Second, func() bool { // a token is kept for ten after it was asked for
 		left = slices.DeleteFunc(left, func(l tried) bool {
 			if l.alive() {
 				return false
@@ -745,7 +745,7 @@ func serveNetworks(t *testing.T, c *real.Cluster) {
 	t.Helper()
 	a := &applied{Cluster: c, t: t}
 	a.kubectl("", "apply", "-f", "testdata/definitions/multus.yaml")
-	a.kubectl("", "wait", "--for=condition=Established", "--timeout=30s", "crd/network-attachment-definitions.k8s.cni.cncf.io")
+	a.kubectl("", "wait", "--for=condition=Established", "--timeout=120s", "crd/network-attachment-definitions.k8s.cni.cncf.io")
 }
 
 // guard applies the guard, and waits until it guards.
@@ -765,7 +765,7 @@ func guard(t *testing.T, c *real.Cluster) {
 	}
 	a.kubectl(`{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: guarded}, rules: [{apiGroups: [""], resources: [namespaces], verbs: [create]}]}`, "apply", "-f", "-")
 	a.kubectl("", "create", "clusterrolebinding", "guarded", "--clusterrole=guarded", "--user=guarded")
-	if !real.Poll(t, 30*time.Second, func() bool {
+	if !real.Poll(t, patience, func() bool {
 		_, err := client.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "vimbroker-guarded"}}, metav1.CreateOptions{DryRun: dry})
 		return err != nil && strings.Contains(err.Error(), "only the broker may write")
 	}) {

@@ -91,7 +91,7 @@ func TestLinksAndVolumesOnARealCluster(t *testing.T) {
 	}
 	shows("vimbroker link show sgi", "{.useCount}", "0")
 	a.kubectl("", "apply", "-f", "testdata/definitions/multus.yaml")
-	a.kubectl("", "wait", "--for=condition=Established", "--timeout=60s", "crd/network-attachment-definitions.k8s.cni.cncf.io")
+	a.kubectl("", "wait", "--for=condition=Established", "--timeout=120s", "crd/network-attachment-definitions.k8s.cni.cncf.io")
 
 	refused(instantiate("one", "other", "--volume db-data=data"), "of namespace lab")
 	refused(instantiate("one", "lab", "--volume else=data"), "no pod of the package mounts a claim of that name")

@@ -1,6 +1,7 @@
 package real_test
 
 import (
+	"errors"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -33,7 +34,12 @@ func TestLeasesOutliveTheirBindings(t *testing.T) {
 			"a lease": func() (broker.Minted, error) { return a.driver.Issue(t.Context(), a.access, next) },
 		} {
 			take()
-			m, err := mint()
+			var m broker.Minted
+			var err error
+			real.Poll(t, patience, func() bool { // the API server goes on seeing the namespace that is gone, for a moment
+				m, err = mint()
+				return !errors.Is(err, broker.ErrConflict)
+			})
 			if err != nil || !real.Poll(t, patience, func() bool {
 				_, err := a.as(m).CoreV1().ConfigMaps(a.at).List(t.Context(), metav1.ListOptions{})
 				return err == nil

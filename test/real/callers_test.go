@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/vimbroker/vimbroker/test/real"
 	"github.com/vimbroker/vimbroker/test/story"
@@ -21,7 +20,7 @@ func TestServiceAccountsOfARealCluster(t *testing.T) {
 	const namespace = "callers-of-broker"
 	c.Run(t, "", "create", "namespace", namespace)
 	t.Cleanup(func() {
-		_, _ = exec.Command(c.Kubectl, "--kubeconfig", c.Kubeconfig, "delete", "namespace", namespace, "--wait=false").Output()
+		_, _ = exec.Command(c.Kubectl, "--kubeconfig", c.Kubeconfig, "delete", "namespace", namespace).Output()
 	})
 	for _, account := range []string{"runner", "stranger"} {
 		c.Run(t, "", "-n", namespace, "create", "serviceaccount", account)
@@ -58,7 +57,7 @@ trust:
 	}
 	of := func(pod string) []string { return []string{"--bound-object-kind=Pod", "--bound-object-name=" + pod} }
 	first, second, late := token("runner", "vimbroker", of("p1")...), token("runner", "vimbroker", of("p2")...), token("runner", "vimbroker", of("p2")...)
-	if !real.Poll(t, 30*time.Second, func() bool { // the server asks for keys every ten seconds
+	if !real.Poll(t, patience, func() bool { // the server asks for keys every ten seconds
 		answer, err := http.Get(site.Broker.URL + "/readyz?verbose")
 		if err != nil {
 			return false
@@ -84,7 +83,11 @@ trust:
 		"a deleted pod": late, "another account": token("stranger", "vimbroker"), "another audience": token("runner", "other"),
 		"the API server's audience": token("runner", "https://kubernetes.default.svc.cluster.local"),
 	} {
-		if out, err := try(name, "whoami"); err == nil || !strings.Contains(out, "does not know this token") {
+		var out string
+		if !real.Poll(t, patience, func() bool { // what was believed once is for a minute
+			out, err = try(name, "whoami")
+			return err != nil && strings.Contains(out, "does not know this token")
+		}) {
 			t.Errorf("%s = %v\n%s", what, err, out)
 		}
 	}

@@ -102,6 +102,7 @@ func TestTheGuardLetsTheClusterWork(t *testing.T) {
 		}
 	})
 	t.Run("a namespace is furnished", func(t *testing.T) {
+		back("the CA", config("kube-root-ca.crt"))
 		was, err := accounts.Get(ctx, "default", metav1.GetOptions{})
 		if err != nil {
 			t.Fatal(err)
@@ -130,7 +131,7 @@ func TestTheGuardLetsTheClusterWork(t *testing.T) {
 			}
 			as := a.acting(user)
 			var token error
-			real.Poll(t, 0, func() bool { // the API server learns of the binding after a moment
+			real.Poll(t, patience, func() bool { // the API server learns of the binding after a moment
 				_, token = a.token(ctx, as, own)
 				return token == nil || guards(token)
 			})
@@ -161,7 +162,7 @@ func TestTheGuardLetsTheClusterWork(t *testing.T) {
 			t.Fatal(err)
 		}
 		var refusal error
-		real.Poll(t, 0, func() bool {
+		real.Poll(t, patience, func() bool {
 			_, refusal = node.CoreV1().Secrets(home).Create(ctx, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "a"}}, metav1.CreateOptions{DryRun: dry})
 			return refusal == nil || guards(refusal)
 		})
@@ -184,10 +185,13 @@ func TestTheGuardLetsTheClusterWork(t *testing.T) {
 			return ignore(theirs.CoreV1().Namespaces().Patch(ctx, name, types.MergePatchType, []byte(`{"metadata":{"labels":{"vimbroker.io/vim":"`+vim+`"}}}`), metav1.PatchOptions{}))
 		}
 		mine := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "vimbroker-" + b.access.VIM[:8], Labels: map[string]string{"vimbroker.io/vim": b.access.VIM}}}
-		if _, err := theirs.CoreV1().Namespaces().Create(ctx, mine, metav1.CreateOptions{}); err != nil {
+		if !real.Poll(t, patience, func() bool {
+			_, err = theirs.CoreV1().Namespaces().Create(ctx, mine, metav1.CreateOptions{})
+			return err == nil
+		}) {
 			t.Errorf("a namespace of one's own VIM: %v", err)
 		}
-		if !real.Poll(t, 0, func() bool { return label(mine.Name, b.access.VIM) == nil }) {
+		if !real.Poll(t, patience, func() bool { return label(mine.Name, b.access.VIM) == nil }) {
 			t.Error("a namespace of one's own VIM cannot be labelled")
 		}
 		if err := label(mine.Name, a.access.VIM); !guards(err) {

@@ -95,7 +95,7 @@ func TestHelmGoesOnWithReleases(t *testing.T) {
 
 	// Helm rolls it back, and the drift is seen.
 	back := action.NewRollback(s.outsider())
-	back.Version, back.WaitStrategy, back.Timeout = 1, kube.StatusWatcherStrategy, time.Minute
+	back.Version, back.WaitStrategy, back.Timeout = 1, kube.StatusWatcherStrategy, 5*time.Minute
 	if err := back.Run(name); err != nil {
 		t.Fatalf("helm rollback: %v", err)
 	}
@@ -116,7 +116,7 @@ func TestHelmGoesOnWithReleases(t *testing.T) {
 		t.Fatal(err)
 	}
 	up := action.NewUpgrade(s.outsider())
-	up.Namespace, up.WaitStrategy, up.Timeout = s.in.Namespace, kube.StatusWatcherStrategy, time.Minute
+	up.Namespace, up.WaitStrategy, up.Timeout = s.in.Namespace, kube.StatusWatcherStrategy, 5*time.Minute
 	if _, err := up.Run(name, chart, map[string]any{"password": "three"}); err != nil {
 		t.Fatalf("helm upgrade: %v", err)
 	}

@@ -183,7 +183,7 @@ func TestHelmBesideTheBroker(t *testing.T) {
 		t.Errorf("helm get manifest:\n%s", got)
 	}
 	b.Must(t, "vimbroker vnf scale web --aspect web --wait")
-	if got := helm("test " + release + " --timeout 60s"); !strings.Contains(got, "Succeeded") {
+	if got := helm("test " + release + " --timeout 300s"); !strings.Contains(got, "Succeeded") {
 		t.Errorf("helm test:\n%s", got)
 	}
 	if got := revisions(t, b, helm); got != "superseded deployed" {

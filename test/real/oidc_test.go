@@ -66,7 +66,7 @@ trust:
 // run runs a command of a person, whose words go to see as they come.
 func (p *provided) run(see func(line string), args ...string) (string, error) {
 	p.t.Helper()
-	ctx, cancel := context.WithTimeout(p.t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(p.t.Context(), 5*time.Minute)
 	defer cancel()
 	command := exec.CommandContext(ctx, p.bin, args...)
 	command.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + p.home, "BROWSER=true", "VIMBROKER_CA_FILE=" + os.Getenv("VIMBROKER_CA_FILE")}
@@ -96,7 +96,7 @@ func browser(t *testing.T) *http.Client {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &http.Client{Jar: jar, Timeout: 20 * time.Second}
+	return &http.Client{Jar: jar, Timeout: 2 * time.Minute}
 }
 
 func TestPeopleAndPipelinesOfACertifiedProvider(t *testing.T) {

@@ -155,7 +155,7 @@ func object(t *testing.T, o any) string {
 func (o *onboarded) await(name, what string, so func(v1.WorkloadCluster) bool) v1.WorkloadCluster {
 	o.t.Helper()
 	var last v1.WorkloadCluster
-	if !real.Poll(o.t, 90*time.Second, func() bool {
+	if !real.Poll(o.t, 5*time.Minute, func() bool {
 		found, err := o.Clusters(context.WithoutCancel(o.t.Context()), client.ClusterQuery{Name: name})
 		if err != nil || len(found.Items) == 0 {
 			return false
@@ -249,7 +249,7 @@ func TestClusterAPI(t *testing.T) {
 	// The account is deleted on the cluster: it is made anew from the secret.
 	user := strings.Split(v.Discovered.User, ":") // system:serviceaccount:NAMESPACE:NAME
 	edge.Run(t, "", "-n", user[2], "delete", "serviceaccount", user[3])
-	if !real.Poll(t, 60*time.Second, func() bool { // the API server goes on taking its token for a while
+	if !real.Poll(t, patience, func() bool { // the API server goes on taking its token for a while
 		v, err = o.CheckVIM(ctx, c.VIM)
 		return err == nil && v.Status != "reachable"
 	}) {
@@ -303,17 +303,20 @@ func TestClusterAPI(t *testing.T) {
 	o.broker.Kill()
 	o.start()
 	o.shell().Must(t, "vimbroker management-cluster enable hub --namespaces tenant")
-	o.write("edge", rotated(t, edge))
 	if v, err = o.VIM(ctx, c.VIM); err != nil {
 		t.Fatal(err)
 	}
 	before := v.Generation
+	o.write("edge", rotated(t, edge))
 	o.await("edge", "followed by the next server", func(v1.WorkloadCluster) bool {
 		v, err := o.VIM(ctx, c.VIM)
 		return err == nil && v.Generation > before
 	})
-	watching, err := o.Leases(ctx, client.LeaseQuery{VIM: "hub", State: "active"})
-	if err != nil || len(watching.Items) != 1 {
+	var watching v1.List[v1.Lease]
+	if !real.Poll(t, patience, func() bool { // the one of the old settings ends first
+		watching, err = o.Leases(ctx, client.LeaseQuery{VIM: "hub", State: "active"})
+		return err == nil && len(watching.Items) == 1
+	}) {
 		t.Errorf("%d leases on the hub are active, %v, want 1", len(watching.Items), err)
 	}
 	for _, l := range watching.Items {
@@ -329,7 +332,7 @@ func TestClusterAPI(t *testing.T) {
 	// One is rotated, and one deleted, beside the others.
 	onEdge := o.generation(c, edge)
 	o.write("core", rotated(t, core))
-	o.hub.Run(t, "", "-n", "tenant", "delete", "cluster", "far", "--wait=true", "--timeout=60s")
+	o.hub.Run(t, "", "-n", "tenant", "delete", "cluster", "far", "--wait=true", "--timeout=300s")
 	o.await("core", "rotated", func(w v1.WorkloadCluster) bool { return o.generation(w, core) == 2 })
 	o.await("far", "retired", in("retired", ""))
 	if _, err := o.VIM(ctx, ofFar.VIM); err == nil {
@@ -345,7 +348,7 @@ func TestClusterAPI(t *testing.T) {
 	o.lease(c.VIM, edge)
 
 	// It is deleted.
-	o.hub.Run(t, "", "-n", "tenant", "delete", "cluster", "edge", "--wait=true", "--timeout=60s")
+	o.hub.Run(t, "", "-n", "tenant", "delete", "cluster", "edge", "--wait=true", "--timeout=300s")
 	o.await("edge", "retired", in("retired", ""))
 	if _, err := o.VIM(ctx, c.VIM); err == nil {
 		t.Error("the VIM of a cluster that is gone is there still")

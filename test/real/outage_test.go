@@ -40,14 +40,14 @@ func TestRevocationOutlivesAnOutage(t *testing.T) {
 		t.Errorf("a lease without an API server: %+v, want refusal", r)
 	}
 	b.Must(t, "vimbroker lease revoke "+other)
-	if !real.Poll(t, time.Minute, func() bool {
+	if !real.Poll(t, patience, func() bool {
 		return slices.ContainsFunc(b.leases(t), func(l lease) bool { return l.ID == other && !l.ConfirmedDeadAt.IsZero() })
 	}) {
 		t.Error("a lease on another cluster is not confirmed dead while one answers nothing")
 	}
 	c.Resume(t)
 	// Nobody asks again: the reaper's next attempt must do.
-	if !real.Poll(t, 2*time.Minute, func() bool {
+	if !real.Poll(t, 2*patience, func() bool {
 		return !slices.ContainsFunc(b.leases(t), func(l lease) bool {
 			return l.State != "revoked" || l.ID == id && l.ConfirmedDeadAt.IsZero()
 		})

@@ -408,7 +408,7 @@ func (s *PostgresServer) end(sig syscall.Signal) {
 	_ = s.server.Signal(sig)
 	select {
 	case <-s.server.Done:
-	case <-time.After(20 * time.Second):
+	case <-time.After(process.Patience):
 		s.server.Kill()
 	}
 }

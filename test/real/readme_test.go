@@ -148,6 +148,9 @@ func TestREADMEFiveMinutes(t *testing.T) {
 	if got := strings.Join(ran, "\n"); vim == "" || id == "" || !strings.Contains(got, "lease revoke") || !strings.HasSuffix(got, "vim delete edge1") {
 		t.Fatalf("the README's story has no register, lease, revoke and delete any more: %s", got)
 	}
+	if !real.Poll(t, patience, func() bool { return b.Try(t, "vimbroker vim show "+vim).Code != 0 }) { // its deletion was slow
+		t.Errorf("the VIM is not gone: %+v", b.Try(t, "vimbroker vim show "+vim))
+	}
 	b.nothingLeft(t, vim)
 	if err := b.broker.Stop(); err != nil {
 		t.Error(err)
@@ -189,7 +192,7 @@ func TestRevokedCredentialIsRefusedWithinThePublishedLag(t *testing.T) {
 		t.Fatalf("the revoked lease says %+v, %v", l, err)
 	}
 	var asked time.Time // when it was taken last
-	if !real.Poll(t, lag, func() bool {
+	if !real.Poll(t, patience, func() bool {
 		at := time.Now()
 		r := b.Try(t, use)
 		if r.Code == 0 {

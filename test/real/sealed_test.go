@@ -71,7 +71,7 @@ func TestSealedVaultCostsIssuingAlone(t *testing.T) {
 	if err != nil || revoking.State != "revoking" {
 		t.Errorf("revoking with a sealed Vault = %s, %v", revoking.State, err)
 	}
-	if !real.Poll(t, time.Minute, func() bool {
+	if !real.Poll(t, patience, func() bool {
 		said := parts(t, b.URL)
 		return strings.HasPrefix(said, "200 ") && strings.Contains(said, `"name":"issuing"`) && strings.Contains(said, "Vault is sealed")
 	}) {
@@ -79,10 +79,10 @@ func TestSealedVaultCostsIssuingAlone(t *testing.T) {
 	}
 
 	v.Unseal(t)
-	if !real.Poll(t, time.Minute, func() bool { return !strings.Contains(parts(t, b.URL), `"parts"`) }) {
+	if !real.Poll(t, patience, func() bool { return !strings.Contains(parts(t, b.URL), `"parts"`) }) {
 		t.Errorf("/readyz once Vault is unsealed = %s", parts(t, b.URL))
 	}
-	if !real.Poll(t, time.Minute, func() bool {
+	if !real.Poll(t, patience, func() bool {
 		now, err := c.Lease(t.Context(), l.ID)
 		return err == nil && now.State == "revoked"
 	}) {

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/uuid"
 	authenticationv1 "k8s.io/api/authentication/v1"
@@ -138,11 +137,11 @@ func TestVaultLoginByServiceAccount(t *testing.T) {
 	// While Vault refuses the file's token the server says so; a new file is enough.
 	p.admit(v, "third")
 	v.RevokeTokens(t)
-	if !real.Poll(t, time.Minute, func() bool { return strings.Contains(parts(t, b.URL), "Vault refuses the login") }) {
+	if !real.Poll(t, patience, func() bool { return strings.Contains(parts(t, b.URL), "Vault refuses the login") }) {
 		t.Errorf("parts with a token that Vault refuses: %s", parts(t, b.URL))
 	}
 	p.project("third")
-	if !real.Poll(t, time.Minute, func() bool { return !strings.Contains(parts(t, b.URL), "Vault") }) {
+	if !real.Poll(t, patience, func() bool { return !strings.Contains(parts(t, b.URL), "Vault") }) {
 		t.Error("the server did not recover")
 	}
 	opens("with the third token")

@@ -122,7 +122,7 @@ func (b *bench) leasesEnded(t *testing.T) {
 	for _, l := range all {
 		switch {
 		case l.State == "revoked":
-		case l.Purpose == "drift":
+		case l.Purpose == "drift", l.State == "revoking": // the pass goes on with one whose VIM was slow to answer
 			looking[l.ID] = true
 		default:
 			t.Errorf("lease %s is %s", l.ID, l.State)
@@ -130,7 +130,7 @@ func (b *bench) leasesEnded(t *testing.T) {
 	}
 	if len(looking) > 0 && !real.Poll(t, patience, func() bool {
 		return !slices.ContainsFunc(b.leases(t), func(l lease) bool {
-			ends := l.State == "revoked" || l.State == "active" && l.ExpiresAt.Sub(l.CreatedAt) <= 10*time.Minute
+			ends := l.State == "revoked" || l.State == "active" && l.Purpose == "drift" && l.ExpiresAt.Sub(l.CreatedAt) <= 10*time.Minute
 			return looking[l.ID] && !ends
 		})
 	}) {
@@ -150,7 +150,8 @@ func TestLifeOfACNF(t *testing.T) {
 	b.onboard(t, "web-1", "1.0", sample(t))
 	b.onboard(t, "web-2", "2.0", sample(t, "web-pages", "web-texts"))
 	pods := func() []string {
-		return strings.Fields(b.onCluster(t, "-n life get pods -l app=web -o name --field-selector status.phase=Running"))
+		return strings.Fields(b.onCluster(t, "-n life get pods -l app=web --field-selector status.phase=Running -o go-template="+
+			`'{{range .items}}{{if not .metadata.deletionTimestamp}}pod/{{.metadata.name}} {{end}}{{end}}'`))
 	}
 	names := func() string {
 		return b.onCluster(t, "-n life get deployments,services,secrets,configmaps -l vimbroker.io/instance -o name")
@@ -424,7 +425,11 @@ func TestREADMERunsACNF(t *testing.T) {
 		t.Fatalf("the README's story has no instantiate, or does not end any more: %s", all)
 	}
 	b.leasesEnded(t)
-	if got := b.onCluster(t, "get all,configmaps,secrets -A -l vimbroker.io/instance -o name"); got != "" {
+	got := ""
+	if !real.Poll(t, patience, func() bool { // the namespaces of other tests may be going
+		got = b.onCluster(t, "get all,configmaps,secrets -A -l vimbroker.io/instance -o name")
+		return got == ""
+	}) {
 		t.Errorf("on the cluster: %s", got)
 	}
 }

@@ -234,7 +234,7 @@ func TestClocksApart(t *testing.T) {
 		asked, key := time.Now(), fmt.Sprintf("short-%d", i)
 		var issued v1.IssuedLease
 		answered(t, "a replica issues", func(ctx context.Context) (err error) {
-			issued, err = r.IssueLease(ctx, v1.LeaseRequest{VIM: "edge", Role: "view", TTL: "10m", Purpose: key}, key)
+			issued, err = r.IssueLease(ctx, v1.LeaseRequest{VIM: "edge", Role: "view", TTL: "30m", Purpose: key}, key)
 			return err
 		})
 		if at := issued.IssuedAt; at.Before(asked.Add(-time.Minute)) || at.After(time.Now().Add(time.Minute)) {

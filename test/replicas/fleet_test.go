@@ -124,32 +124,30 @@ egress: {allowLoopback: true}
 database: {postgres: {dsnFile: %s}}
 checkInterval: 10s
 quota: {perPrincipal: 0, perVIM: 0, perProject: 0}
-shutdownGrace: 10s
+shutdownGrace: 60s
 keyStores:
 %s%s`, listen, r.dir, tokens, filepath.Join(r.dir, "dsn"), on.keyStores, on.settings))
 		if r.Client, err = client.New(client.Options{Addr: "http://" + listen, Token: secret.NewText(token)}); err != nil {
 			t.Fatal(err)
 		}
 		if i == 0 {
-			if out, code := r.run("db", "migrate"); code != 0 {
+			out, code := r.run("db", "migrate")
+			for deadline := time.Now().Add(patience); code != 0 && strings.Contains(out, "in time") && time.Now().Before(deadline); {
+				out, code = r.run("db", "migrate")
+			}
+			if code != 0 {
 				t.Fatalf("db migrate: %s", out)
 			}
 		}
 		r.start()
 	}
 	for _, name := range []string{"edge", "core"} {
-		again := false
-		answered(t, "a cluster is registered", func(ctx context.Context) error {
-			_, err := f.replicas[0].RegisterVIM(ctx, v1.Registration{
-				Name: name, Type: "kubernetes", Endpoint: f.kube.Endpoint, CACert: f.kube.CA,
-				Credential: v1.Credential{Token: secret.NewText(f.kube.AdminTokenFor(0))},
-			}, "")
-			if again && client.Status(err) == http.StatusConflict {
-				return nil // an earlier request has registered it, and its answer was lost
-			}
-			again = true
-			return err
-		})
+		if _, err := registers(t, f.replicas[0], v1.Registration{
+			Name: name, Type: "kubernetes", Endpoint: f.kube.Endpoint, CACert: f.kube.CA,
+			Credential: v1.Credential{Token: secret.NewText(f.kube.AdminTokenFor(0))},
+		}); err != nil {
+			t.Fatal(err)
+		}
 	}
 	t.Cleanup(func() {
 		for i, r := range f.replicas {
@@ -163,6 +161,21 @@ keyStores:
 		}
 	})
 	return f
+}
+
+// registers registers a VIM, also where an answer is lost.
+func registers(t testing.TB, r *replica, asked v1.Registration) (v v1.VIM, err error) {
+	t.Helper()
+	again := false
+	answered(t, asked.Name+" is registered", func(ctx context.Context) error {
+		v, err = r.RegisterVIM(ctx, asked, "")
+		if again && client.Status(err) == http.StatusConflict { // an earlier request has registered it
+			v, err = r.VIM(ctx, asked.Name)
+		}
+		again = true
+		return err
+	})
+	return v, err
 }
 
 func (f *fleet) write(name, text string) {

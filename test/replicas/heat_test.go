@@ -29,10 +29,10 @@ func TestAStackGoesOn(t *testing.T) {
 	)
 	user := keystone.User("operator", keystone.Project("demo"), "member")
 	first, last, ctx := f.replicas[0], f.replicas[2], t.Context()
-	vim, err := first.RegisterVIM(ctx, v1.Registration{
+	vim, err := registers(t, first, v1.Registration{
 		Name: "cloud", Type: "openstack", Endpoint: keystone.Endpoint, CACert: keystone.CA + heat.CA, Project: "demo", Domain: fakekeystone.DomainName,
 		Credential: v1.Credential{Username: user.Name, Password: secret.NewText(user.Password)},
-	}, "")
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -93,9 +93,13 @@ func TestVIMsThatRequestsBringToSeveralReplicas(t *testing.T) {
 		}
 	}
 	ended("INSTANTIATE")
-	if got, err := brought(t.Context()); err != nil || len(got) != 1 {
-		t.Fatalf("%d VIMs of requests are there, %v", len(got), err)
-	}
+	eventually(t, "one VIM of requests is there", func(ctx context.Context) error {
+		got, err := brought(ctx)
+		if err == nil && len(got) != 1 {
+			err = fmt.Errorf("%d are", len(got))
+		}
+		return err
+	})
 	replaced := atOnce(func(r *replica, token string) error {
 		_, err := r.ModifyVNF(t.Context(), i.ID, sol003.ModifyRequest{VIMs: map[string]*sol003.VIMConnectionInfo{key: {AccessInfo: &sol003.AccessInfo{BearerToken: secret.NewText(token)}}}})
 		return err

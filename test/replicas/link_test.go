@@ -127,10 +127,10 @@ func newLinkRace(t *testing.T) *linkRace {
 	)
 	user := r.keystone.User("operator", r.keystone.Project("demo"), "member")
 	first, ctx := f.replicas[0], t.Context()
-	vim, err := first.RegisterVIM(ctx, v1.Registration{
+	vim, err := registers(t, first, v1.Registration{
 		Name: "cloud", Type: "openstack", Endpoint: r.keystone.Endpoint, CACert: r.keystone.CA + r.heat.CA + r.neutron.CA, Project: "demo",
 		Domain: fakekeystone.DomainName, Credential: v1.Credential{Username: user.Name, Password: secret.NewText(user.Password)},
-	}, "")
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -285,9 +285,13 @@ func (r *linkRace) prove() {
 		if client.Status(err) == http.StatusNotFound {
 			continue // it was on its way out
 		}
+		if err != nil || len(one.Networks) == 0 {
+			r.t.Errorf("link %s is %+v, %v", l.Name, one, err)
+			continue
+		}
 		network := one.Networks[0].NetworkID
-		if err != nil || one.UseCount != uses[network] {
-			r.t.Errorf("link %s has %d uses, and instances have its network %s %d times, %v", l.Name, one.UseCount, network, uses[network], err)
+		if one.UseCount != uses[network] {
+			r.t.Errorf("link %s has %d uses, and instances have its network %s %d times", l.Name, one.UseCount, network, uses[network])
 		}
 		delete(uses, network)
 	}

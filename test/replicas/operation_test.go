@@ -121,7 +121,7 @@ func (c *cnfs) prepare() string {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	v, err := c.replicas[0].RegisterVIM(c.t.Context(), v1.Registration{Name: "real", Kubeconfig: secret.NewText(string(config))}, "")
+	v, err := registers(c.t, c.replicas[0], v1.Registration{Name: "real", Kubeconfig: secret.NewText(string(config))})
 	if err != nil {
 		c.t.Fatal(err)
 	}

@@ -51,7 +51,11 @@ func TestStoppedWhileItWatches(t *testing.T) {
 	put("a", rotated())
 	put("b", b.Kubeconfig())
 	for range 2 {
-		<-asked
+		select {
+		case <-asked:
+		case <-time.After(patience):
+			t.Fatal("nobody asks for the secrets")
+		}
 	}
 	watched := tokens(hub.Requests(), "watch=true")
 	if len(watched) != 1 {
@@ -163,7 +167,7 @@ func (f *fleet) follow(hub *fakekube.Server) {
 		}
 	}
 	first := f.replicas[0]
-	if _, err := first.RegisterVIM(f.t.Context(), v1.Registration{Name: "hub", Kubeconfig: secret.NewText(hub.Kubeconfig())}, ""); err != nil {
+	if _, err := registers(f.t, first, v1.Registration{Name: "hub", Kubeconfig: secret.NewText(hub.Kubeconfig())}); err != nil {
 		f.t.Fatal(err)
 	}
 	if _, err := first.EnableManagementCluster(f.t.Context(), v1.ManagementClusterRequest{

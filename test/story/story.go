@@ -118,13 +118,12 @@ func until(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	most, err := time.ParseDuration(args[0])
 	ts.Check(err)
-	late := time.After(most)
-	tick := time.NewTicker(100 * time.Millisecond)
-	defer tick.Stop()
-	for (ts.Exec(args[1], args[2:]...) == nil) == neg {
-		select {
-		case <-tick.C:
-		case <-late:
+	for deadline := time.Now().Add(most); ; time.Sleep(100 * time.Millisecond) {
+		last := time.Now().After(deadline)
+		switch {
+		case (ts.Exec(args[1], args[2:]...) == nil) != neg:
+			return
+		case last:
 			ts.Fatalf("%s: not within %s", strings.Join(args[1:], " "), most)
 		}
 	}

@@ -114,8 +114,8 @@ func (c Cloud) refused(t *testing.T, good AppCred) map[string]broker.Registratio
 	wrong.Password = "wrong-" + wrong.Password
 	deleted := c.appCred(t, object{"name": "deleted"})
 	c.delete(t, c.User, deleted.ID)
-	expired := c.appCred(t, object{"name": "expired", "expires_at": c.Now().Add(6 * time.Second).UTC().Format("2006-01-02T15:04:05")})
-	if !c.Await(t, 8*time.Second, func() bool {
+	expired := c.appCred(t, object{"name": "expired", "expires_at": c.Now().Add(15 * time.Second).UTC().Format("2006-01-02T15:04:05")})
+	if !c.Await(t, time.Minute, func() bool {
 		_, status := c.logIn(t, expired.auth())
 		return status == http.StatusUnauthorized
 	}) {

@@ -58,7 +58,7 @@ func (c *cluster) gone(t *testing.T, vim string) {
 		}
 		return len(homes.Items) == 0
 	}
-	if !real.Poll(t, time.Minute, done) {
+	if !real.Poll(t, 2*time.Minute, done) {
 		t.Fatal("the cluster does not empty a namespace that was deleted")
 	}
 }

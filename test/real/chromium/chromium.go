@@ -17,6 +17,7 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
+	"github.com/vimbroker/vimbroker/test/process"
 	"github.com/vimbroker/vimbroker/test/real"
 )
 
@@ -36,12 +37,13 @@ func New(t testing.TB) *Browser {
 		t.Fatal(err)
 	}
 	// The tests run as root, and see no page but those of their own server.
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.ExecPath(program))
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.ExecPath(program),
+		chromedp.WSURLReadTimeout(process.Patience))
 	all, end := chromedp.NewExecAllocator(t.Context(), options...)
 	t.Cleanup(end)
 	ctx, end := chromedp.NewContext(all)
 	t.Cleanup(end)
-	ctx, end = context.WithTimeout(ctx, 3*time.Minute)
+	ctx, end = context.WithTimeout(ctx, 15*time.Minute)
 	t.Cleanup(end)
 	b := &Browser{t: t, ctx: ctx, axe: string(text)}
 	b.Run()

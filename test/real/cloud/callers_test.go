@@ -10,6 +10,7 @@ import (
 	"github.com/vimbroker/vimbroker/drivers/keystone"
 	"github.com/vimbroker/vimbroker/drivers/openstack"
 	"github.com/vimbroker/vimbroker/policy"
+	"github.com/vimbroker/vimbroker/test/process"
 	"github.com/vimbroker/vimbroker/test/real"
 )
 
@@ -18,7 +19,7 @@ func callersOf(t *testing.T, o *real.Cloud, as real.Tenant, now func() time.Time
 	t.Helper()
 	behind := o.TLS(t)
 	c, err := openstack.NewCallers(openstack.CallersOptions{
-		AuthURL: behind.AuthURL, CAFile: private(t, behind.CAPEM), Now: now,
+		AuthURL: behind.AuthURL, CAFile: private(t, behind.CAPEM), Now: now, Timeout: time.Minute,
 		Login: keystone.Auth{Password: &keystone.Password{UserID: as.UserID, ProjectID: as.ProjectID, PasswordFile: private(t, as.Password)}},
 	})
 	if err != nil {
@@ -45,9 +46,9 @@ func wantStranger(t *testing.T, c *openstack.Callers, token, of string) {
 
 func TestKeystoneCallers(t *testing.T) {
 	o := real.OpenStack(t)
-	var ahead time.Duration
+	at := time.Now()
 	// The least that a broker's user needs: the role "service" in any project.
-	c := callersOf(t, o, o.Project(t, "service"), func() time.Time { return time.Now().Add(ahead) })
+	c := callersOf(t, o, o.Project(t, "service"), func() time.Time { return at })
 
 	// Projects and users of one name in two domains stay apart.
 	here := o.ProjectIn(t, "default", "Default", "twin", "member", "creator")
@@ -63,7 +64,7 @@ func TestKeystoneCallers(t *testing.T) {
 	// A revoked token is refused once what was said of it is a minute old.
 	o.Do(t, "PATCH", o.AuthURL+"/users/"+here.UserID, map[string]any{"user": map[string]any{"enabled": false}}, nil)
 	wantCaller(t, c, tokenHere, here, "member", "reader")
-	ahead = time.Minute
+	at = at.Add(time.Minute)
 	wantStranger(t, c, tokenHere, "a disabled user")
 	wantCaller(t, c, tokenThere, there, "reader")
 }
@@ -87,7 +88,7 @@ func TestKeystoneCallersOutage(t *testing.T) {
 		t.Errorf("Authenticate without Keystone = %+v, %v, want that it cannot be told", p, err)
 	}
 	o.Restart(t, real.Keystone)
-	if !real.Poll(t, 30*time.Second, func() bool { _, err := c.Authenticate(t.Context(), token); return err == nil }) {
+	if !real.Poll(t, process.Patience, func() bool { _, err := c.Authenticate(t.Context(), token); return err == nil }) {
 		t.Error("callers are not authenticated with Keystone back")
 	}
 	wantCaller(t, c, token, who, "member", "reader")

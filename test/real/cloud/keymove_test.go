@@ -12,6 +12,7 @@ import (
 	"github.com/vimbroker/vimbroker/drivers/keydir"
 	"github.com/vimbroker/vimbroker/drivers/vault"
 	"github.com/vimbroker/vimbroker/test/fakekube"
+	"github.com/vimbroker/vimbroker/test/process"
 	"github.com/vimbroker/vimbroker/test/real"
 	"github.com/vimbroker/vimbroker/test/story"
 )
@@ -32,10 +33,12 @@ func newMover(t *testing.T) *mover {
 - barbican:
     authURL: %q
     endpoint: %q
+    timeout: 60s
     auth: {password: {userID: %q, projectID: %q, passwordFile: %q}}
 - vault:
     address: %q
     caFile: %q
+    timeout: 60s
     auth: {appRole: {roleIDFile: %q, secretIDFile: %q}}
 - keydir: {}
 `, o.AuthURL, o.KeyManager, keeper.UserID, keeper.ProjectID, private(t, keeper.Password), v.Address, v.CAFile, private(t, v.RoleID), v.SecretIDFile)
@@ -46,7 +49,7 @@ func newMover(t *testing.T) *mover {
 	}
 	t.Cleanup(func() { _ = dir.Close() })
 	keys, err := vault.Open(t.Context(), vault.Options{
-		Address: v.Address, CAFile: v.CAFile,
+		Address: v.Address, CAFile: v.CAFile, Timeout: process.Patience,
 		Auth: vault.Auth{AppRole: &vault.AppRole{RoleID: v.RoleID, SecretIDFile: v.SecretIDFile}},
 	})
 	if err != nil {
@@ -54,7 +57,7 @@ func newMover(t *testing.T) *mover {
 	}
 	t.Cleanup(func() { _ = keys.Close(context.WithoutCancel(t.Context())) })
 	m.stores = map[string]secret.KeyStore{
-		"barbican": openBarbican(t, barbican.Options{AuthURL: o.AuthURL, Endpoint: o.KeyManager, Auth: byPassword(t, keeper)}),
+		"barbican": openBarbican(t, barbican.Options{AuthURL: o.AuthURL, Endpoint: o.KeyManager, Auth: byPassword(t, keeper), Timeout: process.Patience}),
 		"vault":    keys,
 		"keydir":   dir,
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/vimbroker/vimbroker/drivers/sqlite"
 	"github.com/vimbroker/vimbroker/policy"
 	"github.com/vimbroker/vimbroker/policy/egress"
+	"github.com/vimbroker/vimbroker/test/process"
 	"github.com/vimbroker/vimbroker/test/real"
 )
 
@@ -151,8 +152,10 @@ func newBroker(t *testing.T, change func(*broker.Options)) *broker.Broker {
 	}
 	rules := egress.Default()
 	rules.AllowLoopback = true
+	terms := broker.DefaultTerms()
+	terms.CallTimeout = process.Patience
 	options := broker.Options{
-		Store: store, Keys: []secret.KeyStore{keys}, Policy: policies, Terms: broker.DefaultTerms(), Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+		Store: store, Keys: []secret.KeyStore{keys}, Policy: policies, Terms: terms, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 		Drivers: []broker.Driver{openstack.New(openstack.Options{})},
 		Egress:  func(string) *egress.Rules { return rules },
 	}
@@ -254,7 +257,7 @@ func TestOpenStackRotatesToAnotherUser(t *testing.T) {
 	}
 	o.SetPassword(t, anna, anna.Password)
 	// For a second Keystone refuses the tokens that it gives her.
-	if !real.Poll(t, 30*time.Second, func() bool {
+	if !real.Poll(t, process.Patience, func() bool {
 		inv, err := b.Inventory(t.Context(), admin, "core", false)
 		return err == nil && inv.Unseen == 0
 	}) {

@@ -156,7 +156,7 @@ func TestTackersClientUsesKeystone(t *testing.T) {
 	t.Parallel()
 	o := real.OpenStack(t)
 	member, validator := o.Project(t, real.TenantRoles...), o.Project(t, "service")
-	url, token := serve(t, tackerEnabled+fmt.Sprintf("trust: [{name: k, keystone: {authURL: %q, auth: {password: {userID: %q, projectID: %q, passwordFile: %q}}}}]\n",
+	url, token := serve(t, tackerEnabled+fmt.Sprintf("trust: [{name: k, keystone: {authURL: %q, timeout: 60s, auth: {password: {userID: %q, projectID: %q, passwordFile: %q}}}}]\n",
 		o.AuthURL, validator.UserID, validator.ProjectID, private(t, validator.Password)))
 	var made struct{ Service struct{ ID string } }
 	o.Do(t, "POST", o.AuthURL+"/services", map[string]any{"service": map[string]any{"name": "vimbroker", "type": "nfv-orchestration"}}, &made)
