@@ -225,7 +225,9 @@ func (l *chartLife) live() {
 	t, values := l.t, filepath.Join(l.dir, "values.yaml")
 	l.must("vimbroker vnf create --vnfd %s-1 %s", l.name, l.name)
 	plan := fmt.Sprintf("vimbroker vnf instantiate %s --vim edge1 --namespace %s --values %s", l.name, l.name, values)
-	l.must("%s --dry-run", plan)
+	if !real.Poll(t, patience, func() bool { return l.Try(t, plan+" --dry-run").Code == 0 }) { // five render at a time, and one of them in half a minute
+		t.Fatalf("a dry run: %+v", l.Try(t, plan+" --dry-run"))
+	}
 	l.must("%s --wait", plan)
 	l.release = l.run("list -q")
 	made := l.stands()

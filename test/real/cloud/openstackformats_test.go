@@ -16,11 +16,13 @@ import (
 	"github.com/gophercloud/gophercloud/v2/openstack/keymanager/v1/secrets"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/api/client"
 	v1 "github.com/vimbroker/vimbroker/broker/api/v1"
 	"github.com/vimbroker/vimbroker/broker/clientconfig"
 	"github.com/vimbroker/vimbroker/broker/secret"
 	"github.com/vimbroker/vimbroker/drivers/openstack"
+	"github.com/vimbroker/vimbroker/test/process"
 	"github.com/vimbroker/vimbroker/test/real"
 )
 
@@ -139,8 +141,12 @@ func TestOpenStackFormatsAreUsed(t *testing.T) {
 			usesConnection(t, o, issue(clientconfig.VIMConnection), registered.ID, who)
 
 			// What was revoked logs nobody in.
-			if _, err := api.RevokeLease(t.Context(), vars.ID); err != nil {
-				t.Fatal(err)
+			l, err := api.RevokeLease(t.Context(), vars.ID)
+			if err != nil || !real.Poll(t, process.Patience, func() bool {
+				l, err = api.Lease(t.Context(), vars.ID)
+				return err == nil && l.State == string(broker.LeaseRevoked)
+			}) {
+				t.Fatalf("the lease is %s, %v", l.State, err)
 			}
 			if out, err := openstackClient(t, []string{"OS_CACERT=" + uncommented(t, text)}, set+"openstack token issue"); err == nil {
 				t.Errorf("after it was revoked the lease logs in: %s", out)
