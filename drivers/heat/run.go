@@ -322,7 +322,7 @@ func (r *run) done(ctx context.Context, k *stack) error {
 	if err != nil {
 		return r.cut(ctx, err)
 	}
-	if now == nil {
+	if now == nil || now.Status.action() == "DELETE" {
 		return &broker.Error{Kind: lifecycle.ErrNotReady, Detail: "stack " + k.Name + " was deleted meanwhile"}
 	}
 	all, err := r.parts(ctx, now)

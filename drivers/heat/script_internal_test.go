@@ -314,6 +314,12 @@ func TestDeedsOnAStack(t *testing.T) {
 			[]string{find, newest, update, follow, look1},
 			"stack vnf-i was deleted meanwhile",
 		},
+		"going in the end": {
+			lifecycle.Wave{Deed: lifecycle.Apply},
+			map[string][]string{find: {complete}, newest: {happened()}, update: {"202 {}"}, follow: {happened(done)}, look1: {standing("DELETE_IN_PROGRESS")}},
+			[]string{find, newest, update, follow, look1},
+			"stack vnf-i was deleted meanwhile",
+		},
 		"not listed in the end": {
 			lifecycle.Wave{Deed: lifecycle.Apply},
 			map[string][]string{find: {complete}, newest: {happened()}, update: {"202 {}"}, follow: {happened(done)}, look1: {standing("UPDATE_COMPLETE")}, list: {`{}`}},
