@@ -3,6 +3,7 @@ package replicas
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -103,6 +104,7 @@ type subscriber struct {
 // telling is one time that a notification came.
 type telling struct {
 	sol003.Notification
+	came time.Time
 	// pid is the process that sent it; 0 where that has ended.
 	pid int
 	// failed is set where it was not taken, disturbed where the process was killed or stopped before it can have noted
@@ -110,6 +112,9 @@ type telling struct {
 	// have given up.
 	failed, disturbed, late, slow bool
 }
+
+// tardy reports whether its answer takes so long that the sender may have given up.
+func (n *telling) tardy() bool { return time.Since(n.came) > subscription.DefaultTerms().SendTime/2 }
 
 // what is told, in words that are the same for each instance.
 func (n *telling) what() string {
@@ -147,7 +152,7 @@ func (s *subscriber) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusNoContent)
 		return
 	}
-	n, began := new(telling), time.Now()
+	n := &telling{came: time.Now()}
 	if err := json.NewDecoder(r.Body).Decode(&n.Notification); err != nil {
 		s.t.Errorf("a notification cannot be read: %v", err)
 	}
@@ -162,7 +167,7 @@ func (s *subscriber) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case <-time.After(answersAfter):
 	}
 	s.mu.Lock()
-	n.slow = time.Since(began) > subscription.DefaultTerms().SendTime/2
+	n.slow = n.tardy()
 	s.mu.Unlock()
 	w.WriteHeader(http.StatusNoContent)
 }
@@ -170,7 +175,7 @@ func (s *subscriber) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (s *subscriber) note(n *telling, from string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	n.pid = s.sender(from)
+	n.pid = s.sender(from, s.Listener.Addr().String())
 	n.disturbed = n.pid == 0 || s.paused[n.pid]
 	if n.late = s.woken[n.pid] && !s.paused[n.pid]; n.late {
 		delete(s.woken, n.pid)
@@ -179,10 +184,12 @@ func (s *subscriber) note(n *telling, from string) {
 	n.failed = len(s.told)%failsEvery == 0 && len(s.told) <= failsUntil
 }
 
-// sender is the process of a replica that has a connection; 0 where it has ended. The caller holds the lock.
-func (d *deliveries) sender(address string) int {
-	from, err := net.ResolveTCPAddr("tcp4", address)
-	if err != nil {
+// sender is the process of a replica that has a connection, by both its ends: connections to other servers may have the same
+// port. It is 0 where the process has ended. The caller holds the lock.
+func (d *deliveries) sender(near, far string) int {
+	from, err := net.ResolveTCPAddr("tcp4", near)
+	server, err2 := net.ResolveTCPAddr("tcp4", far)
+	if err := errors.Join(err, err2); err != nil {
 		d.t.Error(err)
 		return 0
 	}
@@ -192,9 +199,9 @@ func (d *deliveries) sender(address string) int {
 		return 0
 	}
 	for line := range strings.Lines(string(table)) {
-		// The second column is the local address in hexadecimal digits, the tenth the inode.
+		// The second column is the local address in hexadecimal digits, the third the other end, the tenth the inode.
 		columns := strings.Fields(line)
-		if !strings.HasSuffix(columns[1], fmt.Sprintf(":%04X", from.Port)) {
+		if !strings.HasSuffix(columns[1], fmt.Sprintf(":%04X", from.Port)) || !strings.HasSuffix(columns[2], fmt.Sprintf(":%04X", server.Port)) {
 			continue
 		}
 		for pid := range d.senders {
@@ -231,7 +238,7 @@ func (s *subscriber) disturb(do func(*replica) (func(), error)) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		r := s.senders[n.pid]
-		if r == nil { // it has closed its connection: it was overtaken
+		if r == nil || n.tardy() { // it has closed its connection, as it was overtaken or gave up, or may do so now
 			done <- nil
 			return
 		}
