@@ -677,14 +677,17 @@ func TestASecretThatIsReadAsItWas(t *testing.T) {
 	if _, _, err := w.rotate(t.Context(), x.rows["c"], x.clusters[key{"a", "edge"}], &v); err != nil || x.asked("UpdateVIM") || !x.asked("Secret") {
 		t.Errorf("calls %v, %v", x.calls, err)
 	}
-	for account, again := range map[string]bool{AccountEngine: true, "": false} { // a lost account is made again, of the same secret
+	refused := func(account string) (*world, broker.VIM) {
 		x := newWorld(t)
 		x.m.Account = AccountNone
 		x.registered()
-		v := x.vim("v", func(v *broker.VIM) {
+		return x, x.vim("v", func(v *broker.VIM) {
 			v.Current.Discovered.Cluster.Profile = account
 			v.Health.Status, v.Health.CheckedAt = broker.HealthUnauthorized, x.now
 		})
+	}
+	for account, again := range map[string]bool{AccountEngine: true, "": false} { // a lost account is made again, of the same secret
+		x, v := refused(account)
 		w := x.watcher()
 		if _, _, err := w.rotate(t.Context(), x.rows["c"], x.clusters[key{"a", "edge"}], &v); err != nil || x.asked("UpdateVIM") != again || !x.asked("Secret") {
 			t.Errorf("of account %q that is refused: calls %v, %v", account, x.calls, err)
@@ -701,13 +704,7 @@ func TestASecretThatIsReadAsItWas(t *testing.T) {
 		{"Secret", broker.ErrUnreachable, true},
 		{"Secret", broker.ErrNotFound, false},
 	} {
-		x := newWorld(t)
-		x.m.Account = AccountNone
-		x.registered()
-		v := x.vim("v", func(v *broker.VIM) {
-			v.Current.Discovered.Cluster.Profile = AccountEngine
-			v.Health.Status, v.Health.CheckedAt = broker.HealthUnauthorized, x.now
-		})
+		x, v := refused(AccountEngine)
 		w := x.watcher()
 		w.versions[key{"a", "edge"}] = x.rows["c"].Secret
 		if c.fails != nil {

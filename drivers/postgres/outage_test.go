@@ -61,18 +61,9 @@ func use(t *testing.T, s *postgres.Store) error {
 
 func wantWell(t *testing.T, when string, s *postgres.Store) {
 	t.Helper()
-	err := use(t, s)
-	for deadline := time.Now().Add(time.Minute); late(err) && time.Now().Before(deadline); {
-		err = use(t, s)
-	}
-	if err != nil {
+	if err := postgres.InTime(func() error { return use(t, s) }); err != nil {
 		t.Errorf("%s: %v (%s)", when, err, cause(err))
 	}
-}
-
-// late reports whether the database, or this process, was too slow to answer or to connect.
-func late(err error) bool {
-	return errors.Is(err, context.DeadlineExceeded) || err != nil && strings.Contains(err.Error(), "in time")
 }
 
 func TestOutages(t *testing.T) {

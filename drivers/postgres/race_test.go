@@ -22,18 +22,25 @@ import (
 	"github.com/vimbroker/vimbroker/test/real"
 )
 
-// late reports whether the database, or this process, was too slow to answer or to connect.
-func late(err error) bool {
-	return errors.Is(err, context.DeadlineExceeded) || err != nil && strings.Contains(err.Error(), "in time")
+// InTime does something, and again for a minute while the database, or this process, is too slow to answer or to connect.
+func InTime(do func() error) error {
+	late := func(err error) bool {
+		return errors.Is(err, context.DeadlineExceeded) || err != nil && strings.Contains(err.Error(), "in time")
+	}
+	err := do()
+	for deadline := time.Now().Add(time.Minute); late(err) && time.Now().Before(deadline); {
+		err = do()
+	}
+	return err
 }
 
 func mustOpen(t testing.TB, dsn string) *Store {
 	t.Helper()
-	s, err := Open(t.Context(), Options{DSN: secret.NewText(dsn), Migrate: true})
-	for deadline := time.Now().Add(2 * time.Minute); late(err) && time.Now().Before(deadline); {
+	var s *Store
+	if err := InTime(func() (err error) {
 		s, err = Open(t.Context(), Options{DSN: secret.NewText(dsn), Migrate: true})
-	}
-	if err != nil {
+		return err
+	}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Close() })

@@ -2,7 +2,6 @@ package postgres_test
 
 import (
 	"testing"
-	"time"
 
 	"github.com/vimbroker/vimbroker/broker"
 	"github.com/vimbroker/vimbroker/broker/oauth"
@@ -54,11 +53,11 @@ var suites = map[string]func(t *testing.T, database func(*testing.T) string){
 // the test.
 func mustOpen(t testing.TB, dsn string) *postgres.Store {
 	t.Helper()
-	s, err := postgres.Open(t.Context(), postgres.Options{DSN: secret.NewText(dsn), Migrate: true})
-	for deadline := time.Now().Add(2 * time.Minute); late(err) && time.Now().Before(deadline); {
+	var s *postgres.Store
+	if err := postgres.InTime(func() (err error) {
 		s, err = postgres.Open(t.Context(), postgres.Options{DSN: secret.NewText(dsn), Migrate: true})
-	}
-	if err != nil {
+		return err
+	}); err != nil {
 		t.Fatalf("Open = %v", err)
 	}
 	t.Cleanup(func() {

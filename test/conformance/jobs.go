@@ -153,7 +153,7 @@ func jobStartsAtOnce(t *testing.T, s jobTest) {
 	}
 	slices.Sort(waits)
 	t.Logf("from before the write until the job runs: %v in the middle, %v at most", waits[4], waits[8])
-	if waits[4] > 700*time.Millisecond { // a poll comes each second and a half
+	if waits[6] > 700*time.Millisecond { // a poll comes each second, or up to a quarter sooner; a busy machine may delay two
 		t.Errorf("jobs start after %v: they wait for a poll", waits)
 	}
 	if err := stop(); err != nil {
